@@ -1,0 +1,36 @@
+/*
+ * arena - memory reserved whole at start, handed out by bumping, cleared whole.
+ *
+ * For      everything that handlers write: text of a dictionary, frames of a trace store.
+ * Callers  dict, store, event.
+ * Context  jw_arena_take: handler, hook, any (the owner's overlap rules hold). jw_arena_open, _close,
+ *          _reset: control, dump, with nobody inside.
+ * Memory   mapped without being touched; a reset gives back the pages above the last high-water
+ *          mark, so a spike does not stay.
+ * Progress wait-free.
+ */
+#ifndef JW_BASE_ARENA_H
+#define JW_BASE_ARENA_H
+
+#include "base/jw.h"
+
+struct jw_arena {
+    unsigned char *bytes;
+    size_t capacity_bytes;
+    _Atomic size_t used_bytes; /* relaxed: who gets a piece publishes it on his own */
+};
+
+JW_MUST_CHECK bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *name,
+                                 struct jw_error *err);
+void jw_arena_close(struct jw_arena *arena);
+
+/* `size_bytes` of zeroed memory, 8-byte aligned; NULL when full: the caller counts the loss. */
+JW_SIGNAL_SAFE void *jw_arena_take(struct jw_arena *arena, size_t size_bytes);
+
+/* Bytes handed out; never more than the capacity. */
+size_t jw_arena_used_bytes(const struct jw_arena *arena);
+
+/* Zeroes what was used and forgets it; pages beyond `keep_bytes` go back to the system. */
+void jw_arena_reset(struct jw_arena *arena, size_t keep_bytes);
+
+#endif
