@@ -1,0 +1,178 @@
+/*
+ * symbols - the native code of this process: which library a pc lies in, the name of its function,
+ * and the rule by which a frame of it is left.
+ *
+ * For      naming native frames in a recording; stepping native frames inside a signal handler.
+ * Callers  walk (enter, rule_find, leave), vm (find_library, find_symbol), recording and agent (the
+ *          rest).
+ * Context  symbols_enter, _leave, _find_library, _library_facts, _rule_find, _want: handler, hook,
+ *          any. All others: any, dump, control; a lock of the room orders them.
+ * Memory   everything is parsed from the files that /proc/self/maps names, with bounds-checked
+ *          reads, never through a mapping; deleted files and the vDSO are read from
+ *          /proc/self/mem, which answers with an error where a mapping has gone. Handlers see an
+ *          immutable snapshot. A replaced snapshot, and the libraries that only it held, are freed
+ *          when each handler that entered it has left it.
+ * Progress enter, leave, find_library, library_facts, rule_find: wait-free.
+ *
+ * May these overlap?    enter..leave    refresh, serve, build_rows    name, find_symbol
+ *   enter..leave            yes                  yes                       yes
+ *   refresh, serve, ..      yes                  yes (lock)                yes (lock)
+ *   symbols_close           no (samplers are stopped and drained)          no
+ */
+#ifndef JW_SYMBOLS_SYMBOLS_H
+#define JW_SYMBOLS_SYMBOLS_H
+
+#include "base/jw.h"
+
+#define SYMBOLS_BUILD_ID_BYTES 32
+#define SYMBOLS_NAME_BYTES     1024
+
+struct symbols_snapshot;
+struct symbols_library;
+
+/* What is known of a library. The strings live as long as the library does. */
+struct symbols_library_facts {
+    const char *path;           /* as the kernel names it, without " (deleted)" */
+    const char *name;           /* last component of the path */
+    uintptr_t start_pc, end_pc; /* span of its executable mappings */
+    uintptr_t load_bias;        /* address in memory minus address in the file */
+    unsigned char build_id[SYMBOLS_BUILD_ID_BYTES];
+    uint32_t build_id_bytes; /* 0: the file has none */
+    bool is_deleted;         /* the file is gone from its path; what is mapped was read instead */
+    bool is_replaced;        /* another file stands at its path; what is mapped was read instead */
+    bool is_readable;        /* its ELF structure could be read */
+};
+
+/* -------- handler side ---------------------------------------------------------------------- */
+
+/*
+ * Opens a bracket in which the snapshot and its libraries stay. NULL when none was published yet
+ * (nothing to leave then); this asks for one. A bracket must end on the thread that began it.
+ */
+JW_SIGNAL_SAFE const struct symbols_snapshot *symbols_enter(void);
+JW_SIGNAL_SAFE void symbols_leave(const struct symbols_snapshot *snapshot); /* NULL is allowed */
+
+/* Library whose executable mappings hold `pc`; NULL: none. Valid until symbols_leave. */
+JW_SIGNAL_SAFE const struct symbols_library *
+symbols_find_library(const struct symbols_snapshot *snapshot, uintptr_t pc);
+
+JW_SIGNAL_SAFE const struct symbols_library_facts *
+symbols_library_facts(const struct symbols_library *library);
+
+enum symbols_base { SYMBOLS_BASE_SP, SYMBOLS_BASE_FP };
+
+/* Where a register of the caller is found. */
+enum symbols_place {
+    SYMBOLS_PLACE_SAME,   /* in its register still; for the return address: in the link register */
+    SYMBOLS_PLACE_AT_CFA, /* in the word at cfa + offset */
+    SYMBOLS_PLACE_AT_BASE, /* in the word at base + offset (x86-64 signal frames, realigned stacks) */
+};
+
+/*
+ * How to leave the frame of a pc:
+ *     base   = cfa_base == SYMBOLS_BASE_SP ? sp : fp
+ *     cfa    = base + cfa_offset_bytes; where is_cfa_loaded: the word at that address
+ *     pc     = by return_place; strip its signature first where is_return_signed
+ *     fp     = by fp_place
+ *     sp     = cfa
+ * A return address of SYMBOLS_PLACE_SAME can be trusted only in a frame whose registers are known:
+ * the interrupted one. A signal frame's caller was interrupted, so its pc is no return address; on
+ * aarch64 its registers are in the ucontext at sp, of which the rule knows no more than fp and link.
+ */
+struct symbols_rule {
+    int32_t cfa_offset_bytes;
+    int32_t fp_offset_bytes;
+    int32_t return_offset_bytes;
+    uint8_t cfa_base;     /* enum symbols_base */
+    uint8_t fp_place;     /* enum symbols_place */
+    uint8_t return_place; /* enum symbols_place */
+    bool is_cfa_loaded : 1;
+    bool is_signal_frame : 1;
+    bool is_return_signed : 1; /* aarch64: the return address carries a signature (PAC) */
+};
+
+enum symbols_found {
+    SYMBOLS_FOUND,
+    SYMBOLS_OUTERMOST, /* a frame without a caller: the first function of a thread */
+    SYMBOLS_CANNOT,    /* the library's rule for this pc is beyond struct symbols_rule */
+    SYMBOLS_NO_ROW,    /* the library says nothing of this pc */
+    SYMBOLS_NO_ROWS, /* the rows of this library are not built yet: asked for, try a later sample */
+    SYMBOLS_NO_LIBRARY /* no library holds this pc; a new look at the maps was asked for */
+};
+
+/*
+ * Rule of the frame whose pc this is; `is_return_address` for every frame but the interrupted one
+ * (and the caller of a signal frame), so that a call that ends a function counts as inside it.
+ * Reads nothing but memory of its own. `rule` is filled with SYMBOLS_FOUND only.
+ */
+JW_SIGNAL_SAFE enum symbols_found symbols_rule_find(const struct symbols_snapshot *snapshot,
+                                                    uintptr_t pc, bool is_return_address,
+                                                    struct symbols_rule *rule);
+
+#define SYMBOLS_WANT_LIBRARIES 1u
+#define SYMBOLS_WANT_ROWS      2u
+
+/* Asks the next symbols_serve for it. */
+JW_SIGNAL_SAFE void symbols_want(unsigned what);
+
+/* -------- dump side ------------------------------------------------------------------------- */
+
+/*
+ * Looks at /proc/self/maps again and publishes a new snapshot if the libraries changed; those that
+ * stayed keep their rows and names. False and `err`: the old snapshot stands.
+ */
+JW_MUST_CHECK bool symbols_refresh(struct jw_error *err);
+
+/* Builds the rows of every published library that has none: milliseconds and a few MB. */
+JW_MUST_CHECK bool symbols_build_rows(struct jw_error *err);
+
+/*
+ * Does what handlers asked for since the last call, and nothing otherwise. A look at the maps that
+ * changed nothing makes the next ones rarer (a foreign JIT has pcs that no library holds): each
+ * call counts as one tick, and the pause doubles from one tick to 64.
+ */
+JW_MUST_CHECK bool symbols_serve(struct jw_error *err);
+
+struct symbols_name {
+    char library[128];                 /* short name; empty: no library holds the pc */
+    char function[SYMBOLS_NAME_BYTES]; /* as the linker spells it, cut at the limit; may be empty */
+    uint64_t offset_bytes;             /* of the pc, in the function; without one, in the library */
+};
+
+/*
+ * Names the native code at `pc`; give return addresses as they are minus one. False: no library
+ * holds it. Without a symbol `function` is empty. The first question about a library parses its
+ * symbol table. Text for a frame: symbols_name_text.
+ */
+bool symbols_name(uintptr_t pc, struct symbols_name *out);
+
+/* "function" or "library+0x1f2"; returns `text`. */
+const char *symbols_name_text(const struct symbols_name *name, char *text, size_t text_bytes);
+
+/*
+ * Address of a defined symbol (function or data, .symtab or .dynsym) of the first library whose
+ * short name begins with `library_name`; 0: none such.
+ */
+uintptr_t symbols_find_symbol(const char *library_name, const char *symbol);
+
+/* Calls `visit` for each library of the published snapshot, by address, under the room's lock. */
+typedef void symbols_visit(const struct symbols_library_facts *facts, void *closure);
+void symbols_each_library(symbols_visit *visit, void *closure);
+
+struct symbols_stats {
+    uint32_t libraries;            /* of the published snapshot */
+    uint32_t libraries_unreadable; /* whose ELF structure could not be read */
+    uint32_t libraries_with_rows;
+    uint64_t rows, rules;
+    uint64_t rows_bytes, names_bytes; /* memory held */
+    uint64_t frames_refused;          /* FDEs that could not be decoded; their code has no row */
+    uint64_t refresh_count, refresh_ns, rows_ns, names_ns; /* since the process started */
+    uint64_t snapshots_waiting; /* replaced, but perhaps still in use by a handler */
+    uint64_t snapshots_put_off; /* not published because too many were waiting */
+};
+void symbols_stats(struct symbols_stats *out);
+
+/* Frees all. Nobody may be in a bracket. */
+void symbols_close(void);
+
+#endif
