@@ -1,0 +1,158 @@
+/*
+ * recording - one recording of one run: samples in, a file out that is readable at every instant.
+ *
+ * For      turning the records of closed generations into a JFR file (or, at the end, into a graph),
+ *          in chunks, with names, threads and counters resolved.
+ * Callers  agent.
+ * Context  recording_open: control. All else: dump. One thread at a time for each recording.
+ * Memory   owned by the recording; grows with the number of distinct names and stacks of a chunk and
+ *          is given back when the chunk ends. All text that callers pass in is copied.
+ *
+ * Nothing here knows the JVM: what only it can tell comes through struct recording_sources. Names that
+ * come from class files are in Java's modified UTF-8, class names with slashes ("java/lang/String").
+ *
+ * Failure is sticky. After the first failed write nothing more is written, the last good state of the
+ * file stays readable, recording_flush and recording_close say once what failed and what was kept.
+ */
+#ifndef JW_RECORDING_RECORDING_H
+#define JW_RECORDING_RECORDING_H
+
+#include "base/jw.h"
+
+struct generation;
+struct os_output_calls;
+struct recording;
+
+/* Bytes, not always with a terminator. The giver says how long they live. {NULL, 0}: not known. */
+struct recording_text {
+    const char *bytes;
+    size_t length_bytes;
+};
+
+struct recording_thread {
+    int64_t os_tid;
+    struct recording_text os_name;
+    struct recording_text java_name;    /* none: not a Java thread */
+    int64_t java_id;                    /* Thread.threadId(); 0: not a Java thread */
+    struct recording_text group;        /* name of its thread group; none: not known */
+    struct recording_text parent_group; /* none: the group has no parent */
+};
+
+struct recording_loader {
+    struct recording_text
+        type; /* class of the loader, "jdk/internal/loader/ClassLoaders$AppClassLoader" */
+    struct recording_text name; /* "app", "platform"; none: unnamed */
+};
+
+struct recording_module {
+    struct recording_text name;     /* "java.base" */
+    struct recording_text version;  /* "17.0.21" */
+    struct recording_text location; /* "jrt:/java.base" */
+};
+
+struct recording_symbol {
+    struct recording_text library; /* file name without directories, "libc.so.6" */
+    struct recording_text symbol;  /* "memcpy"; none: not known */
+};
+
+/*
+ * Questions that only the agent can answer. Each may be NULL or answer false: not known. Text in an
+ * answer must live until the next call of the same function. Asked on the dump thread only, never while
+ * a lock of ours is held; each distinct question is asked about once a chunk.
+ */
+struct recording_sources {
+    void *context;
+    bool (*thread)(void *context, uint32_t index, uint32_t serial, struct recording_thread *out);
+    /* Loader 0 is the bootstrap loader and is never asked for. */
+    bool (*loader)(void *context, uint32_t loader, struct recording_loader *out);
+    /* Module of a package ("java/lang") as the loader defines it. */
+    bool (*module)(void *context, uint32_t loader, struct recording_text package,
+                   struct recording_module *out);
+    bool (*native_pc)(void *context, uintptr_t pc, struct recording_symbol *out);
+};
+
+enum recording_format {
+    RECORDING_JFR,
+    RECORDING_HTML,
+    RECORDING_COLLAPSED,
+    RECORDING_TEXT,
+};
+
+/* A row of jdk.ActiveSetting: event "jdk.ExecutionSample", name "period", value "10 ms". Rows whose
+ * event is no type of ours go under jdk.ActiveRecording, the one event every recording has. */
+struct recording_setting {
+    const char *event;
+    const char *name;
+    const char *value;
+};
+
+/* What jdk.JVMInformation holds. NULL text: null in the event. */
+struct recording_jvm {
+    const char *name;
+    const char *version; /* the full line, with "JRE (17.0.21+9)": viewers parse it */
+    const char *arguments;
+    const char *flags;
+    const char *java_arguments;
+    int64_t start_ms; /* since the Unix epoch */
+    int64_t pid;
+};
+
+struct recording_config {
+    const char *path; /* a regular file or nothing; never followed when it is a symbolic link */
+    enum recording_format format;
+    uint64_t
+        chunk_bytes;   /* a chunk ends at this size; 0: 12 MiB. At most 1.5 GiB, at least 256 KiB */
+    uint64_t chunk_ns; /* or this age; 0: one hour. At least one second */
+    const char *title; /* name of the recording, of the graph; NULL: "jaywalk" */
+    const struct recording_setting *settings;
+    size_t setting_count;
+    struct recording_jvm jvm;
+    unsigned unsigned5_bias; /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
+    struct recording_sources sources;
+    const struct os_output_calls *calls; /* NULL: the system's. Tests pass calls that fail */
+};
+
+/*
+ * Begins a recording; the counters of the process as they are now become its zero. For JFR the file is
+ * there, complete and readable, on return; for other formats its place is checked and the file appears
+ * at recording_close. NULL and `err` when the path is refused or cannot be written.
+ */
+JW_MUST_CHECK struct recording *recording_open(const struct recording_config *config,
+                                               struct jw_error *err);
+
+/*
+ * Takes the records of a closed generation that were committed since the last call for it, resolving
+ * ids against that generation. May be called again for late records, until the generation is cleared.
+ * Nothing reaches the file before recording_flush.
+ */
+void recording_take(struct recording *recording, struct generation *generation);
+
+/*
+ * Makes all that was taken visible in the file. False and `err` the first time after a write failed;
+ * later calls do nothing and return true, so that a full disk is told once.
+ */
+JW_MUST_CHECK bool recording_flush(struct recording *recording, struct jw_error *err);
+
+/* True when the chunk is due to end by size or age. Flush after each take; roll after a flush. */
+bool recording_chunk_is_due(const struct recording *recording, uint64_t now_ns);
+
+/* recording_flush, and a new chunk when one is due: what the dump thread calls once a second. */
+JW_MUST_CHECK bool recording_tick(struct recording *recording, struct jw_error *err);
+
+/*
+ * Ends the recording and frees it: last flush, counters, final flag, file cut to its size; the graph for
+ * other formats. Engines are stopped and all generations taken before. False and `err` when something
+ * of it failed, now or earlier and not told yet; the file holds what the message says was kept.
+ */
+JW_MUST_CHECK bool recording_close(struct recording *recording, struct jw_error *err);
+
+struct recording_status {
+    uint64_t samples;    /* in the recording so far, also those not flushed yet */
+    uint64_t file_bytes; /* without the reserve */
+    uint64_t chunks;     /* begun */
+    bool has_failed;     /* nothing more is written */
+};
+
+void recording_get_status(const struct recording *recording, struct recording_status *out);
+
+#endif
