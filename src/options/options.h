@@ -1,0 +1,135 @@
+/*
+ * options - the agent string, `start,event=cpu,interval=10ms,file=out.jfr`, as plain values.
+ *
+ * For      one grammar and one table (options.def) for agent, command, help and reference page.
+ * Callers  agent (parse, file names), cli (parse before sending, help).
+ * Context  control, tool.
+ * Memory   everything lies in the caller's struct; nothing is allocated. struct options_result is
+ *          some 30 KiB: make it static or allocate it.
+ *
+ * The parser is total: any bytes give a result. An option it does not know is a warning, so that
+ * tools which pass newer or foreign options keep working; a bad value of an option that it knows is
+ * an error, and no session starts with one. Numbers are read without regard to any locale.
+ */
+#ifndef JW_OPTIONS_OPTIONS_H
+#define JW_OPTIONS_OPTIONS_H
+
+#include "base/jw.h"
+
+#define OPTIONS_MAX_BYTES       65536 /* a longer agent string is refused whole */
+#define OPTIONS_PATH_BYTES      4096  /* terminator included */
+#define OPTIONS_TITLE_BYTES     256   /* terminator included */
+#define OPTIONS_MESSAGE_BYTES   384
+#define OPTIONS_MESSAGES_KEPT   24
+#define OPTIONS_DEPTH_MAX       2048
+#define OPTIONS_INTERVAL_MIN_NS 100000ull
+
+enum options_action {
+    OPTIONS_ACTION_NONE, /* nothing was asked for: the agent is loaded and waits */
+    OPTIONS_ACTION_START,
+    OPTIONS_ACTION_STOP,
+    OPTIONS_ACTION_DUMP,
+    OPTIONS_ACTION_STATUS,
+    OPTIONS_ACTION_VERSION,
+    OPTIONS_ACTION_LIMIT
+};
+
+enum options_event {
+    OPTIONS_EVENT_CPU,    /* a timer on each thread's CPU clock */
+    OPTIONS_EVENT_ITIMER, /* the one ITIMER_PROF of the process */
+    OPTIONS_EVENT_LIMIT
+};
+
+enum options_output {
+    OPTIONS_OUTPUT_NONE, /* neither a format nor a file was named */
+    OPTIONS_OUTPUT_JFR,
+    OPTIONS_OUTPUT_FLAMEGRAPH,
+    OPTIONS_OUTPUT_COLLAPSED,
+    OPTIONS_OUTPUT_TEXT,
+    OPTIONS_OUTPUT_LIMIT
+};
+
+enum options_cstack {
+    OPTIONS_CSTACK_AGCT, /* Java frames by AsyncGetCallTrace */
+    OPTIONS_CSTACK_NO,   /* the same, without native frames above them */
+    OPTIONS_CSTACK_LIMIT
+};
+
+enum options_loglevel {
+    OPTIONS_LOGLEVEL_DEBUG,
+    OPTIONS_LOGLEVEL_INFO,
+    OPTIONS_LOGLEVEL_WARN,
+    OPTIONS_LOGLEVEL_ERROR,
+    OPTIONS_LOGLEVEL_NONE,
+    OPTIONS_LOGLEVEL_LIMIT
+};
+
+/* Numbers are uint64_t whatever they mean, so that the table can fill any of them. */
+struct options {
+    uint64_t action; /* enum options_action */
+    uint64_t event;  /* enum options_event */
+    uint64_t interval_ns;
+    uint64_t output;       /* enum options_output: named format, else the ending of `file` */
+    uint64_t traces_count; /* text output: stacks to list, 0: none */
+    uint64_t flat_count;   /* text output: methods to list, 0: none */
+    uint64_t jstackdepth_count;
+    uint64_t chunksize_bytes;
+    uint64_t chunktime_ns;
+    uint64_t memlimit_bytes;
+    uint64_t cstack;       /* enum options_cstack */
+    uint64_t loglevel;     /* enum options_loglevel */
+    uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
+    bool is_action_given;  /* false: `action` was concluded from the other options */
+    bool is_by_thread;     /* threads */
+    bool is_quiet;
+    char file[OPTIONS_PATH_BYTES]; /* pattern, see options_file_name; "": none named */
+    char log[OPTIONS_PATH_BYTES];  /* "": stderr */
+    char title[OPTIONS_TITLE_BYTES];
+};
+
+/* The first texts, in the order of the string; `count` goes on past OPTIONS_MESSAGES_KEPT. */
+struct options_messages {
+    uint32_t count;
+    char texts[OPTIONS_MESSAGES_KEPT][OPTIONS_MESSAGE_BYTES]; /* printable ASCII, one line each */
+};
+
+struct options_result {
+    struct options values; /* with errors: what could be understood, defaults for the rest */
+    struct options_messages errors;
+    struct options_messages warnings;
+};
+
+/* What an agent string of no bytes means. */
+void options_defaults(struct options *values);
+
+/*
+ * Reads `length_bytes` of an agent string; NULL is an empty one. False when there are errors, which
+ * `result` tells with the offending text, what is allowed, and an example. Counts OPTIONS_UNKNOWN.
+ */
+JW_MUST_CHECK bool options_parse(const char *text, size_t length_bytes,
+                                 struct options_result *result);
+
+/* All kept messages, one a line, each after `prefix`; tells of those not kept. Cut to fit. Returns the length. */
+size_t options_messages_text(const struct options_messages *messages, const char *prefix,
+                             char *text, size_t capacity_bytes);
+
+/*
+ * File name from a pattern of options_parse: %p process id, %t local time as 20260131-235959, %% one
+ * percent sign. `wall_ns` is CLOCK_REALTIME. False and `err` when it does not fit.
+ */
+JW_MUST_CHECK bool options_file_name(const char *pattern, int process_id, uint64_t wall_ns,
+                                     char *name, size_t capacity_bytes, struct jw_error *err);
+
+/* Spelling of an enum value, "jfr"; "" when there is none. */
+const char *options_action_name(uint64_t action);
+const char *options_event_name(uint64_t event);
+const char *options_output_name(uint64_t output);
+
+/*
+ * Generated texts: the table for `--help`, and docs/reference/options.md. Both return the length of
+ * the whole text and write at most `capacity_bytes`, terminator included.
+ */
+size_t options_help_text(char *text, size_t capacity_bytes);
+size_t options_reference_text(char *text, size_t capacity_bytes);
+
+#endif

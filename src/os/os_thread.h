@@ -1,0 +1,61 @@
+/*
+ * os_thread - threads of our own, and how to wake one.
+ *
+ * For      the dump thread and the sampler threads.
+ * Callers  recording, sampler, agent.
+ * Context  os_wake_post: all. os_wake_wait: any, by one thread at a time. The rest: control.
+ * Memory   the caller's struct, which must live as long as the thread: make it static.
+ *
+ * Our threads take no signal but the synchronous faults (SEGV, BUS, FPE, ILL, TRAP, SYS): the kernel kills a
+ * process that faults while the signal is blocked, even where a handler would recover.
+ */
+#ifndef JW_OS_OS_THREAD_H
+#define JW_OS_OS_THREAD_H
+
+#include <pthread.h>
+
+#include "base/jw.h"
+
+/* A wake-up that is not lost: a post before the wait ends the wait at once. Posts do not add up. */
+struct os_wake {
+    _Atomic uint32_t state;
+};
+
+struct os_thread {
+    pthread_t handle;
+    void (*body)(void *argument);
+    void *argument;
+    struct os_wake ended;
+    char name[16];
+    bool is_joinable;
+};
+
+/* All zeroes is a valid os_wake, too. */
+void os_wake_init(struct os_wake *wake);
+
+/* Async-signal-safe and wait-free; enters the kernel only when somebody sleeps. */
+JW_SIGNAL_SAFE void os_wake_post(struct os_wake *wake);
+
+#define OS_WAKE_NEVER UINT64_MAX
+
+/* Sleeps until a post (true) or until `deadline_ns` of jw_now_ns (false). Takes the post away. */
+bool os_wake_wait(struct os_wake *wake, uint64_t deadline_ns);
+
+/*
+ * Starts `body(argument)` on a thread called `name` (15 characters are kept). False and `err` when
+ * the system gives no thread; then nothing runs.
+ */
+JW_MUST_CHECK bool os_thread_start(struct os_thread *thread, const char *name,
+                                   void (*body)(void *argument), void *argument,
+                                   struct jw_error *err);
+
+/*
+ * Waits for the end of `body` until `deadline_ns` of jw_now_ns. True: the thread is gone, its memory
+ * given back. False: it still runs and `thread` must stay; try again or os_thread_detach.
+ */
+JW_MUST_CHECK bool os_thread_join(struct os_thread *thread, uint64_t deadline_ns);
+
+/* Lets the thread end alone. `thread` must stay valid until then. */
+void os_thread_detach(struct os_thread *thread);
+
+#endif
