@@ -1,0 +1,153 @@
+/*
+ * jfr_reader - reads JDK Flight Recordings, version 2, of any producer.
+ *
+ * For      converting recordings, ours or another's; nothing is known of event types but what the
+ *          file's own metadata says.
+ * Callers  cli, tests.
+ * Context  tool, dump. One reader, one thread.
+ * Memory   one window of the file, and of the current chunk its metadata and constant pools, each
+ *          with a limit. Events are never kept.
+ *
+ * The file is read with pread and not mapped: whoever writes it may cut it under us, and then a
+ * read comes back short, where a mapping would raise SIGBUS.
+ *
+ * Every length, offset, key and reference of the file is distrusted. Damage inside a chunk is an
+ * error that names file and offset. A last chunk that was not finished, or is cut, is left out and
+ * told by jfr_reader_notice, provided that a complete one stands before it.
+ *
+ *     open -> next_chunk -> next_event, next_event, ... (false: end or error)
+ *                  ^-------------'
+ * Values point into the reader: those of an event live until the next event, those of pools until
+ * the next chunk.
+ */
+#ifndef JW_JFR_JFR_READER_H
+#define JW_JFR_JFR_READER_H
+
+#include "base/jw.h"
+
+struct jfr_reader;
+struct jfr_reader_type;
+
+struct jfr_reader_chunk {
+    uint64_t offset_bytes; /* in the file */
+    uint64_t size_bytes;
+    uint64_t start_unix_ns;
+    uint64_t duration_ns;
+    int64_t start_ticks;
+    int64_t ticks_per_second;
+    bool is_finished; /* its writer closed it */
+};
+
+/* A value, still encoded. Made by the functions below only. */
+struct jfr_value {
+    const struct jfr_reader *reader;
+    const struct jfr_reader_type *type;
+    const unsigned char *bytes;
+    const unsigned char *end;
+    bool is_pooled; /* `bytes` hold the key of a constant of this type */
+    bool is_array;
+};
+
+struct jfr_reader_event {
+    const char *type_name; /* "jdk.ExecutionSample" */
+    const struct jfr_reader_type *type;
+    struct jfr_value value; /* all its fields, for jfr_value_field */
+    int64_t start_ticks;    /* 0 where the type has no startTime */
+    uint64_t offset_bytes;  /* in the file, for messages */
+};
+
+/* NULL when it cannot be opened or does not begin like a recording. */
+JW_MUST_CHECK struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err);
+void jfr_reader_close(struct jfr_reader *reader);
+
+/* False at the end of the file, and when it is damaged: then `err` says what and where. */
+JW_MUST_CHECK bool jfr_reader_next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
+                                         struct jw_error *err);
+
+/* The next event of this chunk, in the order of the file. False at its end, or damaged. */
+JW_MUST_CHECK bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *event,
+                                         struct jw_error *err);
+
+/* What was left out and why, one sentence; "" when everything was read. */
+const char *jfr_reader_notice(const struct jfr_reader *reader);
+
+/* Bytes of the file, and how many of them are behind us: for showing progress. */
+uint64_t jfr_reader_size_bytes(const struct jfr_reader *reader);
+uint64_t jfr_reader_position_bytes(const struct jfr_reader *reader);
+
+/* Does this chunk declare an event of that name? */
+bool jfr_reader_has_event(const struct jfr_reader *reader, const char *type_name);
+
+/* Values --------------------------------------------------------------------------------------- */
+
+/* Name of the type of a value, "java.lang.Thread"; of an array that of its elements. */
+const char *jfr_value_type_name(const struct jfr_value *value);
+
+/*
+ * A field by its name, through a pool reference where there is one. False when there is no such
+ * field, the reference is null or leads nowhere, or the bytes end before it.
+ */
+bool jfr_value_field(const struct jfr_value *value, const char *name, struct jfr_value *out);
+
+/* Whole numbers, booleans and characters, also inside simple types; else false. */
+bool jfr_value_integer(const struct jfr_value *value, int64_t *out);
+
+/* Any number, as a double. */
+bool jfr_value_number(const struct jfr_value *value, double *out);
+
+/* Key of a pool reference; 0, which means null by convention, when it is none. */
+uint64_t jfr_value_key(const struct jfr_value *value);
+
+/* A buffer that grows and is used again and again; zeroed at first, freed by its owner. */
+struct jfr_text {
+    char *text; /* UTF-8, ends with a 0 byte; NULL before the first use */
+    size_t length_bytes;
+    size_t capacity_bytes;
+};
+
+/*
+ * A string, also pooled or inside simple types, as UTF-8: bytes that are none become U+FFFD, 0
+ * bytes too. False when it is null, no string, cut, or memory is out.
+ */
+bool jfr_value_text(const struct jfr_value *value, struct jfr_text *text);
+void jfr_text_free(struct jfr_text *text);
+
+/* The elements of an array, one after the other. */
+struct jfr_array {
+    struct jfr_value element;
+    uint64_t left;
+};
+
+bool jfr_array_begin(const struct jfr_value *value, struct jfr_array *array);
+bool jfr_array_next(struct jfr_array *array, struct jfr_value *element);
+
+/* Stacks --------------------------------------------------------------------------------------- */
+
+/* The frames of a jdk.types.StackTrace, leaf first. */
+struct jfr_stack {
+    struct jfr_array frames;
+    bool is_truncated;
+};
+
+struct jfr_stack_frame {
+    struct jfr_value method; /* for jfr_method_read */
+    struct jfr_value type;   /* a jdk.types.FrameType; a text */
+    uint64_t method_key;     /* equal keys: equal methods, in this chunk */
+    uint64_t type_key;
+    int64_t line;
+};
+
+struct jfr_method {
+    struct jfr_text class_name; /* "java/lang/String" */
+    struct jfr_text name;
+    struct jfr_text descriptor;
+};
+
+bool jfr_stack_begin(const struct jfr_value *stack_trace, struct jfr_stack *stack);
+bool jfr_stack_next(struct jfr_stack *stack, struct jfr_stack_frame *frame);
+
+/* Reads the names of a method; what is missing becomes "". False when memory is out. */
+bool jfr_method_read(const struct jfr_value *method, struct jfr_method *out);
+void jfr_method_free(struct jfr_method *method);
+
+#endif

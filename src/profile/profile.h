@@ -1,0 +1,169 @@
+/*
+ * profile - what a recording says, without where it came from: a call tree with values.
+ *
+ * For      everything that is drawn or printed: exporters read one model, whether it was fed by
+ *          the agent while it samples or by the command from a file. Equal input gives an equal
+ *          model, and an equal model gives equal bytes: no output depends on the order of adding.
+ * Callers  recording, cli (open, feed, close); export (seal, read).
+ * Context  dump, tool. Not thread safe; one owner.
+ * Memory   grows with distinct frames and distinct stacks, never with samples. When memory is out
+ *          the profile is marked, takes nothing more, and profile_seal says so.
+ *
+ * Frames are told as they were seen: type, class, method, line. What makes two of them one box is
+ * decided here: class and method (and signature or line where the configuration asks for it), not
+ * the tier; how often a method ran in which tier stays as a number of its node.
+ *
+ *     profile_open -> profile_frame, profile_add, profile_loss ... -> profile_seal -> profile_node
+ *                  ^---------------- may go on -----------------------'
+ */
+#ifndef JW_PROFILE_PROFILE_H
+#define JW_PROFILE_PROFILE_H
+
+#include "base/jw.h"
+
+struct profile;
+
+typedef uint32_t profile_frame_id;               /* means something in its profile only */
+#define PROFILE_FRAME_NONE ((profile_frame_id)0) /* also what a profile out of memory gives */
+
+enum profile_frame_type {
+    PROFILE_FRAME_INTERPRETED = 0, /* the first four in JFR's order */
+    PROFILE_FRAME_COMPILED = 1,
+    PROFILE_FRAME_INLINED = 2,
+    PROFILE_FRAME_JAVA_NATIVE = 3, /* a Java method marked native */
+    PROFILE_FRAME_C1 = 4,          /* compiled by C1, where a producer tells it apart */
+    PROFILE_FRAME_NATIVE = 5,      /* C or C++: `method` is the symbol, `module` the library */
+    PROFILE_FRAME_KERNEL = 6,
+    PROFILE_FRAME_CLASS = 7, /* a class on top of a stack: what was allocated, which lock */
+    PROFILE_FRAME_MARK = 8,  /* not code: `method` says what is missing, "[GC active]" */
+    PROFILE_FRAME_TYPE_LIMIT
+};
+
+/* Texts are UTF-8 and copied; NULL and "" are the same. */
+struct profile_frame {
+    enum profile_frame_type type;
+    const char *class_name; /* internal form, "java/lang/String"; native code and marks: NULL */
+    const char *method;
+    const char *signature; /* "(I)V", or NULL */
+    const char *module;    /* native code: the library's file name without its directory */
+    int line;              /* 1 and up; anything else: unknown */
+};
+
+struct profile_config {
+    bool split_signatures; /* overloads are boxes of their own */
+    bool split_lines;      /* lines are boxes of their own */
+    bool split_threads;    /* each thread is a box under the root */
+    bool reverse;          /* trees of callers: the leaf of each stack stands at the root */
+};
+
+/* One distinct stack, or one sample. */
+struct profile_stack {
+    const profile_frame_id *frames; /* LEAF FIRST, as walkers and JFR have them */
+    size_t frame_count;
+    profile_frame_id thread; /* of profile_thread, or PROFILE_FRAME_NONE */
+    bool is_truncated;       /* cut at the root end; drawn as a frame that says so */
+    uint64_t samples;
+    uint64_t weight; /* in the unit of the profile; samples where nothing else is known */
+};
+
+/* What stands around the tree. Texts are copied; 0 and NULL mean not known. */
+struct profile_about {
+    const char *event;      /* "cpu" */
+    const char *unit;       /* "samples", "ns", "bytes" */
+    uint64_t start_unix_ns; /* of the first chunk */
+    uint64_t duration_ns;   /* from there to the end of the last */
+};
+
+JW_MUST_CHECK struct profile *profile_open(const struct profile_config *config,
+                                           struct jw_error *err);
+void profile_close(struct profile *profile);
+
+void profile_set_about(struct profile *profile, const struct profile_about *about);
+
+/* Id of this frame, adding it on first sight. Equal frames get equal ids. */
+profile_frame_id profile_frame(struct profile *profile, const struct profile_frame *frame);
+
+/* The box of a thread, "[main tid=12]"; PROFILE_FRAME_NONE unless threads are split. */
+profile_frame_id profile_thread(struct profile *profile, const char *name, int64_t os_thread_id);
+
+/* Adds a stack; ids that are PROFILE_FRAME_NONE are left out of it. */
+void profile_add(struct profile *profile, const struct profile_stack *stack);
+
+/*
+ * The conservation law of the run: signals = samples + losses. `profile_signals` adds to the two
+ * counts of the run, `profile_loss` to the loss of that name ("lostNoThread") with its meaning in
+ * words. Never called: nothing is said about trust.
+ */
+void profile_signals(struct profile *profile, uint64_t signals, uint64_t samples);
+void profile_loss(struct profile *profile, const char *name, const char *text, uint64_t count);
+
+/* Reading, for exporters ----------------------------------------------------------------------- */
+
+enum profile_name_kind {
+    PROFILE_NAME_ROOT = 0,
+    PROFILE_NAME_JAVA = 1,
+    PROFILE_NAME_NATIVE = 2,
+    PROFILE_NAME_CPP = 3, /* native code that is C++, told by its symbol or library */
+    PROFILE_NAME_KERNEL = 4,
+    PROFILE_NAME_CLASS = 5,
+    PROFILE_NAME_MARK = 6,
+    PROFILE_NAME_THREAD = 7,
+};
+
+/* What makes a box: frames of equal name are one box beside each other. Texts are never NULL. */
+struct profile_name {
+    enum profile_name_kind kind;
+    const char *class_name;
+    const char *method;
+    const char *signature; /* "" unless signatures are split */
+    const char *module;
+    int line; /* 0 unless lines are split */
+};
+
+enum profile_tier {
+    PROFILE_TIER_INTERPRETED,
+    PROFILE_TIER_COMPILED,
+    PROFILE_TIER_INLINED,
+    PROFILE_TIER_C1,
+    PROFILE_TIER_NATIVE,
+    PROFILE_TIER_LIMIT
+};
+
+/*
+ * A node of the sealed tree, in pre-order: the children of `i` begin at i + 1, the next sibling is
+ * `end`. Siblings stand in the order of their names. Node 0 is the root and covers everything.
+ */
+struct profile_node {
+    uint32_t name;   /* for profile_name_of; rises with the order of names */
+    uint32_t parent; /* the root is its own */
+    uint32_t end;
+    uint32_t depth; /* 0: the root */
+    uint64_t self_samples;
+    uint64_t self_weight;
+    uint64_t total_samples;
+    uint64_t total_weight;
+    uint64_t tier_weight[PROFILE_TIER_LIMIT]; /* Java: the total weight, by tier */
+};
+
+struct profile_loss {
+    const char *name;
+    const char *text;
+    uint64_t count;
+};
+
+/* Orders what was added so far for reading; false when memory was or is out. May be repeated. */
+JW_MUST_CHECK bool profile_seal(struct profile *profile, struct jw_error *err);
+
+/* As of the last seal. At least one node, the root. */
+const struct profile_node *profile_nodes(const struct profile *profile, uint32_t *count);
+uint32_t profile_name_count(const struct profile *profile);
+const struct profile_name *profile_name_of(const struct profile *profile, uint32_t name);
+
+const struct profile_config *profile_config_of(const struct profile *profile);
+const struct profile_about *profile_about_of(const struct profile *profile);
+
+/* False when nobody called profile_signals. Losses in the order of their names, none of count 0. */
+bool profile_trust(const struct profile *profile, uint64_t *signals, uint64_t *samples);
+const struct profile_loss *profile_losses(const struct profile *profile, size_t *count);
+
+#endif
