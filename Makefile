@@ -1,0 +1,75 @@
+# jaywalk: a table of contents. Details stand in mk/*.mk; `make help` lists the targets.
+#
+#   make V=1        show the commands          make WERROR=0   let warnings pass
+#   make CC=clang   another compiler           make JDKS=...   more JDKs, separated by colons
+#
+# Everything that is made lies under build/: the products in build/lib and build/bin, the objects,
+# unit tests and logs of a lane in build/<lane>/.
+
+VERSION := 0.1.0
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+SHELL := /bin/bash
+
+comma := ,
+
+# One job for each processor, unless the caller chose (make -j1).
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+# Rooms ------------------------------------------------------------------------------------------
+# One directory of src/ each, in the order of src/LAYERS. A room that has no file yet is empty.
+ROOMS      := $(shell sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS)
+JVM_ROOMS  := vm walk sampler recording agent
+CORE_ROOMS := $(filter-out $(JVM_ROOMS) cli,$(ROOMS))
+LIB_ROOMS  := $(filter-out cli,$(ROOMS))
+CLI_ROOMS  := base os options jfr profile export cli
+
+# under_x: room x and all that it may use, directly or not.
+$(foreach line,$(shell awk -f mk/rooms.awk src/LAYERS),\
+	$(eval names := $(subst $(comma), ,$(line)))$(eval under_$(firstword $(names)) := $(names)))
+
+# Products ---------------------------------------------------------------------------------------
+LIBRARY := build/lib/libjaywalk.so
+COMMAND := build/bin/jaywalk
+
+# Lanes ------------------------------------------------------------------------------------------
+# plain is what is installed; the others exist to find defects.
+LANES := plain asan tsan checked aarch64
+
+include mk/flags.mk mk/build.mk mk/test.mk mk/check.mk mk/install.mk
+
+.PHONY: all demo test soak check bench install help clean $(LANES)
+
+all: lane-plain ## build/lib/libjaywalk.so and build/bin/jaywalk
+
+demo: all ## profile a real Java program; leaves a recording and a flame graph in build/demo
+	$(Q)demo/run
+
+test: ## every check and test; the last line counts them
+	+$(Q)MAKE="$(MAKE)" tools/test-all $(TEST_PARTS)
+
+check: run-checks ## style, layers, signal safety, memory order, exports, format (under 2 min)
+
+soak: all ## the long runs: class churn, SIGKILL, fuzzing (hours)
+	$(Q)tests/soak/run
+	$(Q)$(MAKE) test-fuzz FUZZ_SECONDS=600
+
+bench: all ## cost of a sample and of the agent; PEER=path/to/libasyncProfiler.so compares
+	$(Q)bench/run
+
+install: install-files ## into PREFIX (/usr/local), below DESTDIR
+
+# One lane with its unit test programs: make asan, make checked ...
+$(LANES): %: lane-% tests-%
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile mk/*.mk | \
+	    while IFS=$$'\t' read -r name text; do printf '  %-14s %s\n' "$$name" "$$text"; done
+
+clean: ## remove build/
+	$(Q)rm -rf build

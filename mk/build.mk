@@ -1,0 +1,91 @@
+# Objects, archives and products of each lane.
+
+# Files of a room: $(call room_sources,room,architecture).
+room_sources = $(wildcard $(addprefix src/$(1)/,*.c *.S) \
+	$(if $(filter arch,$(1)),$(addprefix src/arch/$(2)/,*.c *.S)))
+# $(call room_objects,lane,rooms)
+room_objects = $(foreach room,$(2),$(patsubst src/%,build/$(1)/obj/%.o,\
+	$(basename $(call room_sources,$(room),$(ARCH_$(1))))))\
+	$(if $(and $(filter export,$(2)),$(PAGES)),build/$(1)/obj/export/pages.o)
+
+# Web pages that are linked into the products: page/x.html becomes the array export_page_x, its
+# length export_page_x_bytes; of x.css and x.js the ending joins the name (export_page_x_css).
+PAGES := $(wildcard src/export/page/*.html src/export/page/*.css src/export/page/*.js)
+
+library = $(if $(filter plain,$(1)),build/lib/libjaywalk.so,build/$(1)/lib/libjaywalk.so)
+command = $(if $(filter plain,$(1)),build/bin/jaywalk,build/$(1)/bin/jaywalk)
+
+.PHONY: FORCE need-compiler need-aarch64
+
+need-compiler:
+	$(Q)tools/ensure "compiling jaywalk" $(if $(filter gcc,$(CC)),gcc)
+need-aarch64:
+	$(Q)tools/ensure "the aarch64 lane" aarch64-gcc
+
+# JVMTI headers, as a file of compiler flags; written again only when it changes.
+build/jdk.flags: FORCE
+	@mkdir -p $(@D)
+	$(Q)tools/ensure "the JVMTI headers" jdk
+	$(Q)tools/jdks-list --headers | tools/write-if-changed $@
+
+# What unit tests link: one archive a room, without the file that holds main.
+# $(call archives,lane,rooms)
+archives = $(patsubst %,build/$(1)/rooms/lib%.a,$(2))
+
+define archive_rule
+build/$(1)/rooms/lib$(2).a: $(filter-out build/$(1)/obj/cli/main.o,$(call room_objects,$(1),$(2)))
+	@mkdir -p $$(@D)
+	$$(Q)rm -f $$@; $(if $(filter aarch64,$(1)),aarch64-linux-gnu-)ar rcs $$@ $$^
+
+endef
+
+# $(1): lane. Each object depends on the flags of its lane.
+define lane_rules
+build/$(1)/flags: FORCE | $(if $(filter aarch64,$(1)),need-aarch64,need-compiler)
+	@mkdir -p $$(@D)
+	@echo '$$(CC_$(1)) $$(subst ','\'',$$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(WARNINGS) \
+	    $$(LDFLAGS_ALL) $$(LDFLAGS_LIB))' | tools/write-if-changed $$@
+
+$(foreach room,$(JVM_ROOMS),build/$(1)/obj/$(room)/%.o): ROOM_FLAGS = @build/jdk.flags
+$(call room_objects,$(1),$(JVM_ROOMS)): build/jdk.flags
+$(if $(filter $(1),$(FRAMED_LANES)),
+$(foreach room,$(HANDLER_ROOMS),build/$(1)/obj/$(room)/%.o): FRAME_FLAGS = $(FRAME_LIMIT))
+
+build/$(1)/obj/%.o: src/%.c build/$(1)/flags
+	$$(call say,CC,$$<$(if $(filter plain,$(1)),, [$(1)]))
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(WARNINGS) $$(ROOM_FLAGS) \
+	    $$(FRAME_FLAGS) -MMD -MP -c -o $$@ $$<
+
+build/$(1)/obj/%.o: src/%.S build/$(1)/flags
+	$$(call say,AS,$$<$(if $(filter plain,$(1)),, [$(1)]))
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) -g -fPIC -MMD -MP -c -o $$@ $$<
+
+build/$(1)/gen/pages.S: $(PAGES)
+	@mkdir -p $$(@D)
+	$$(Q)tools/embed-pages $(PAGES) > $$@
+
+build/$(1)/obj/export/pages.o: build/$(1)/gen/pages.S build/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC_$(1)) -c -o $$@ $$<
+
+$(foreach room,$(ROOMS),$(call archive_rule,$(1),$(room)))
+
+$(call library,$(1)): $(call room_objects,$(1),$(LIB_ROOMS)) src/agent/exports.map
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_LIB) -o $$@ $$(filter %.o,$$^)
+
+$(call command,$(1)): $(call room_objects,$(1),$(CLI_ROOMS))
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) -o $$@ $$^
+
+.PHONY: lane-$(1)
+lane-$(1): $(call library,$(1)) $(if $(wildcard src/cli/*.c),$(call command,$(1)))
+
+-include $(patsubst %.o,%.d,$(call room_objects,$(1),$(ROOMS)))
+endef
+
+$(foreach lane,$(LANES),$(eval $(call lane_rules,$(lane))))

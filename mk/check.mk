@@ -1,0 +1,1 @@
+# Checks of the source and of what it compiles to.

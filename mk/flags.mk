@@ -1,0 +1,51 @@
+# Compilers and flags, by lane.
+
+V      ?= 0
+WERROR ?= 1
+Q      := $(if $(filter 1,$(V)),,@)
+say     = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' '$(1)' '$(2)')
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+CC_plain   := $(CC)
+CC_asan    := $(CC)
+CC_tsan    := $(CC)
+CC_checked := $(CC)
+CC_aarch64 ?= aarch64-linux-gnu-gcc
+
+# The architecture whose directory of src/arch is built.
+host_arch    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
+ARCH_plain   := $(host_arch)
+ARCH_asan    := $(host_arch)
+ARCH_tsan    := $(host_arch)
+ARCH_checked := $(host_arch)
+ARCH_aarch64 := aarch64
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
+	-Wmissing-prototypes -Wold-style-definition -Wvla -Wundef -Wcast-qual -Wwrite-strings \
+	-Wpointer-arith -Wformat=2 -Wimplicit-fallthrough
+ifeq ($(WERROR),1)
+WARNINGS += -Werror
+endif
+
+CPPFLAGS_ALL := -D_GNU_SOURCE -DJW_VERSION='"$(VERSION)"' -Isrc -Iinclude $(CPPFLAGS)
+CFLAGS_ALL   := -std=gnu11 -g -fPIC -fvisibility=hidden -ffunction-sections \
+	-fno-omit-frame-pointer -ftls-model=initial-exec $(CFLAGS)
+
+CFLAGS_plain   := -O2
+CFLAGS_asan    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+CFLAGS_tsan    := -O1 -fsanitize=thread
+CFLAGS_checked := -O2 -DJW_CHECKED=1
+# Outlined atomics are calls, which a handler would have to be allowed.
+CFLAGS_aarch64 := -O2 -mno-outline-atomics
+
+# A handler runs on the stack of the interrupted thread: its frames stay small. (Sanitizers pad them.)
+HANDLER_ROOMS  := arch os epoch dict store event generation thread signals walk sampler
+FRAME_LIMIT    := -Wframe-larger-than=2048
+FRAMED_LANES   := plain checked aarch64
+
+LDFLAGS_ALL := -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,--gc-sections $(LDFLAGS)
+LDFLAGS_LIB := -shared -Wl,-z,nodelete -Wl,--no-undefined -Wl,-soname,libjaywalk.so \
+	-Wl,--version-script=src/agent/exports.map

@@ -1,0 +1,16 @@
+# Installation.
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/jaywalk
+
+.PHONY: install-files
+install-files: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) $(DESTDIR)$(DOCDIR)
+	install -m 755 $(COMMAND) $(DESTDIR)$(BINDIR)/jaywalk
+	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libjaywalk.so
+	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)/LICENSE
+	$(if $(wildcard docs/man/jaywalk.1),install -D -m 644 docs/man/jaywalk.1 \
+	    $(DESTDIR)$(MANDIR)/man1/jaywalk.1)

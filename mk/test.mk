@@ -1,0 +1,95 @@
+# Tests. Each part leaves its counts in build/results/; `make test` sums them.
+#
+#   make test-unit ROOM=dict        the unit tests of one room
+#   make test-unit-tsan ROOM=dict   in one lane
+
+TEST_PARTS := check test-unit test-model test-fuzz test-jvm test-browser test-arm64
+
+UNIT_LANES   := plain asan tsan
+WANTED_JDKS  ?= 17 25
+FUZZ_SECONDS ?= 10
+ROOM         ?= *
+
+UNIT_LIMIT_SECONDS := 120
+PART_LIMIT_SECONDS := 900
+
+# What scripts of tests/, demo/ and bench/ need to know.
+export JW_LIBRARY := $(CURDIR)/$(LIBRARY)
+export JW_COMMAND := $(CURDIR)/$(COMMAND)
+export JW_CHECKED_LIBRARY := $(CURDIR)/build/checked/lib/libjaywalk.so
+export JW_WANTED_JDKS = $(WANTED_JDKS)
+export JW_FUZZ_SECONDS = $(FUZZ_SECONDS)
+export CC
+
+# A stuck or racing test must say so; a leak is a failure.
+export ASAN_OPTIONS  := detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1
+export UBSAN_OPTIONS := print_stacktrace=1
+export TSAN_OPTIONS  := halt_on_error=1:second_deadlock_stack=1
+
+TEST_SOURCES := $(wildcard tests/unit/$(ROOM)/test_*.c \
+	$(if $(filter *,$(ROOM)),tests/property/test_*.c tests/stress/test_*.c))
+JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c))
+SUPPORT_SOURCES  := $(wildcard tests/support/*.c)
+TEST_WARNINGS    := $(filter-out -Wconversion,$(WARNINGS))
+
+# A test of a room is linked with that room and those it may use, by src/LAYERS, and so cannot lean on
+# another; a test of several rooms (property, stress) is linked with all that know no JVM.
+rooms_of_test = $(or $(under_$(notdir $(patsubst %/,%,$(dir $(1))))),$(CORE_ROOMS))
+
+test_programs   = $(patsubst tests/%.c,build/$(1)/tests/%,$(TEST_SOURCES))
+support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
+	$(if $(filter tsan,$(1)),tests/support/tsan/arena_place.c))
+
+.PHONY: test-unit test-model test-jvm test-jdks test-browser test-arm64 test-fuzz need-criterion
+.SECONDARY:
+
+need-criterion: need-compiler
+	$(Q)tools/ensure "unit tests" criterion
+
+test-unit: $(UNIT_LANES:%=test-unit-%) ## unit, property and stress tests: plain, asan+ubsan, tsan
+
+test-model: ## the model checker on the generation protocol
+	$(Q)tools/ensure "checking the model of the epoch protocol" spin gcc
+	$(Q)tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/run
+
+test-jvm: all ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
+	$(Q)tools/ensure "tests inside a JVM" jdk
+	$(Q)tools/run-tests jvm $(PART_LIMIT_SECONDS) tests/jvm/run
+
+test-jdks: all ## the JVM tests on every JDK of this machine
+	$(Q)tools/ensure "tests inside a JVM" jdk
+	$(Q)JW_WANTED_JDKS="$$(tools/jdks-list | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" \
+	    tools/run-tests jdks 7200 tests/jvm/run
+
+test-browser: all ## the flame graph page in a headless Chromium
+	$(Q)tools/ensure "tests of the flame graph page" node chromium
+	$(Q)tools/run-tests browser $(PART_LIMIT_SECONDS) tests/browser/run
+
+define test_rules
+.PHONY: tests-$(1) test-unit-$(1)
+tests-$(1): $(call test_programs,$(1))
+
+test-unit-$(1): $(call test_programs,$(1))
+	$$(Q)flock build/unit.lock tools/run-tests unit-$(1) $(UNIT_LIMIT_SECONDS) $$^
+
+$(patsubst tests/%.c,build/$(1)/tests/%.o,$(JVM_TEST_SOURCES)): ROOM_FLAGS = @build/jdk.flags
+$(patsubst tests/%.c,build/$(1)/tests/%.o,$(JVM_TEST_SOURCES)): build/jdk.flags
+
+build/$(1)/tests/%.o: tests/%.c build/$(1)/flags | need-criterion
+	$$(call say,CC,$$< [$(1)])
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) -Itests $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(TEST_WARNINGS) \
+	    $$(ROOM_FLAGS) -MMD -MP -c -o $$@ $$<
+
+$(foreach source,$(TEST_SOURCES),\
+$(eval $(source:tests/%.c=build/$(1)/tests/%): $(call archives,$(1),$(call rooms_of_test,$(source)))))
+
+$(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \
+	    $$(filter %.a,$$^) -Wl,--end-group -lcriterion -lm
+
+-include $(patsubst tests/%.c,build/$(1)/tests/%.d,$(TEST_SOURCES) $(SUPPORT_SOURCES))
+endef
+
+$(foreach lane,$(filter-out aarch64,$(LANES)),$(eval $(call test_rules,$(lane))))
