@@ -1,0 +1,58 @@
+/*
+ * dict_cache - from the address of a JVM method to its id in this generation's dictionary.
+ *
+ * For      skipping the copy of a method's names (about 100 ns) when this generation has them.
+ * Callers  vm (find, put, drop); generation (the rest).
+ * Context  dict_cache_find, _put: handler, hook, any, inside the generation.  dict_cache_drop,
+ *          dict_cache_void: handler, hook, any, at any time.  dict_cache_clear: dump.
+ *          dict_cache_open, _close: control, with all engines stopped.
+ * Memory   DICT_CACHE_WORDS words, reserved by open, a page touched when the first word needs it.
+ * Progress all wait-free but open and close.
+ *
+ *     word:  | address / 8: 45 bits | id: 19 bits |      0: empty
+ *
+ * A set is the eight words of one cache line. A full set loses one word to the newcomer: a cache
+ * may forget, it may not lie. What it holds about an address is true because the owner drops an
+ * address before a new method can run there (ARCHITECTURE, names at first sight): drop and put of
+ * one and the same address never overlap.
+ *
+ * May these overlap?    find/put    drop/void    clear
+ *   find/put              yes          yes       never (epoch)
+ *   drop/void             yes          yes       yes
+ */
+#ifndef JW_DICT_DICT_CACHE_H
+#define JW_DICT_DICT_CACHE_H
+
+#include "base/jw.h"
+#include "dict/dict.h"
+
+#define DICT_CACHE_WAYS         8
+#define DICT_CACHE_SETS         2048
+#define DICT_CACHE_WORDS        (DICT_CACHE_WAYS * DICT_CACHE_SETS)
+#define DICT_CACHE_MAX_ID       ((1u << 19) - 1)
+#define DICT_CACHE_ADDRESS_BITS 48
+
+struct dict_cache;
+
+JW_MUST_CHECK struct dict_cache *dict_cache_open(struct jw_error *err);
+void dict_cache_close(struct dict_cache *cache);
+
+/* Id put for this address, DICT_NONE when there is none. Its text may be read at once. */
+JW_SIGNAL_SAFE dict_id dict_cache_find(const struct dict_cache *cache, uint64_t method_addr);
+
+/*
+ * Remembers an id. Does nothing when the id is DICT_NONE or above DICT_CACHE_MAX_ID, or the address
+ * is 0, not a multiple of 8 or wider than DICT_CACHE_ADDRESS_BITS.
+ */
+JW_SIGNAL_SAFE void dict_cache_put(struct dict_cache *cache, uint64_t method_addr, dict_id id);
+
+/* Forgets one address, or all: what was put before the call is gone when it returns. */
+JW_SIGNAL_SAFE void dict_cache_drop(struct dict_cache *cache, uint64_t method_addr);
+JW_SIGNAL_SAFE void dict_cache_void(struct dict_cache *cache);
+
+/* Void, for the next life of the buffer; a cache that was hardly used gives its pages back. */
+void dict_cache_clear(struct dict_cache *cache);
+
+uint32_t dict_cache_count(const struct dict_cache *cache); /* words in use; any */
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * event - records of a generation, of fixed size: what happened, when, to whom, how much.
+ *
+ * For      handing samples from handlers to the dump thread without formatting anything.
+ * Callers  generation (open, clear, close); sampler (reserve, commit); recording (take).
+ * Context  event_reserve, event_commit: handler, hook, any, inside the generation of the ring.
+ *          event_take, event_clear: dump.  event_open, event_close: control, with all engines
+ *          stopped.  event_stats: any.
+ * Memory   EVENT_SHARDS shards, reserved whole by event_open, pages touched when used.
+ * Progress reserve and commit wait-free.
+ *
+ * A record is reserved (its memory is zero), filled by its owner alone, and committed, which
+ * publishes it. A thread starts at the shard that its thread pointer hashes to and goes on to the
+ * next when that one is full, so that a single busy thread can use them all. (Not by CPU: in some C
+ * libraries sched_getcpu is a system call or not safe in a handler, and the shard only has to keep
+ * most threads apart.)
+ *
+ * May these overlap?    reserve/commit    take    clear
+ *   reserve/commit          yes           yes     never (epoch)
+ *   take                    yes           no      no (one dump thread)
+ */
+#ifndef JW_EVENT_EVENT_H
+#define JW_EVENT_EVENT_H
+
+#include "base/jw.h"
+
+#define EVENT_SHARDS       16
+#define EVENT_RECORD_BYTES 64
+
+enum event_kind {
+    EVENT_NONE = 0, /* never committed */
+    EVENT_CPU_SAMPLE = 1,
+    EVENT_WALL_SAMPLE = 2,
+    EVENT_ALLOC_SAMPLE = 3,
+    EVENT_LOCK = 4,
+};
+
+/*
+ * One cache line. Every id is one of the generation that the record lies in; the owner fills what
+ * his kind of event has and leaves the rest 0.
+ */
+struct event_record {
+    uint16_t kind;          /* enum event_kind */
+    uint16_t flags;         /* by kind */
+    uint32_t thread_index;  /* of the thread's record */
+    uint64_t thread_serial; /* which life of that thread record */
+    uint64_t time_ns;       /* CLOCK_MONOTONIC, read after the generation was entered */
+    uint64_t weight_ns;     /* time that this event stands for */
+    uint64_t value;         /* by kind: bytes, a duration */
+    uint32_t trace;         /* store_id */
+    uint32_t class_name;    /* dict_id in `classes`, by kind */
+    uint32_t context[2];    /* dict_ids: endpoint, span or labels */
+    uint16_t state;         /* of the thread, by kind */
+    uint16_t reserved;
+    _Atomic uint32_t progress; /* room event alone: 0 filling, committed, taken */
+};
+
+_Static_assert(sizeof(struct event_record) == EVENT_RECORD_BYTES, "one record, one cache line");
+
+struct event_ring;
+
+struct event_stats {
+    uint64_t reserved_count;
+    uint64_t committed_count; /* taken ones included */
+    uint64_t taken_count;
+    uint64_t capacity_count;
+    uint64_t refused_count; /* NULL given by event_reserve since the last clear */
+};
+
+/*
+ * Room for at least `capacity_count` records, rounded up to a page for each shard. NULL and `err`
+ * when the kernel refuses or the capacity is 0.
+ */
+JW_MUST_CHECK struct event_ring *event_open(size_t capacity_count, struct jw_error *err);
+void event_close(struct event_ring *ring);
+
+/*
+ * A zeroed record for the caller to fill and commit before he leaves the generation. NULL when all
+ * shards are full, counted as LOST_EVENTS_FULL.
+ */
+JW_SIGNAL_SAFE struct event_record *event_reserve(struct event_ring *ring);
+JW_SIGNAL_SAFE void event_commit(struct event_record *record);
+
+/*
+ * Calls back once for each record committed and not yet taken, shard by shard, and returns how
+ * many. Uncommitted ones stay for a later call. Times do not come sorted.
+ */
+typedef void event_visit(const struct event_record *record, void *arg);
+uint64_t event_take(struct event_ring *ring, event_visit *visit, void *arg);
+
+/*
+ * Forgets all records; pages beyond what the life before this one used go back to the system.
+ * Returns how many were reserved and never committed: their threads died on the way.
+ */
+uint64_t event_clear(struct event_ring *ring);
+
+/* Records reserved so far, for rotation at half full: reserved / capacity. Cheap. */
+uint64_t event_reserved_count(const struct event_ring *ring);
+uint64_t event_capacity_count(const struct event_ring *ring);
+
+/* Counts by looking at every reserved record. */
+void event_stats(const struct event_ring *ring, struct event_stats *out);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * generation - dictionaries, traces and records that live and die together, three times over.
+ *
+ * For      giving handlers and hooks one place to write a sample into, and the dump thread one
+ *          rule for when it may be read and cleared.
+ * Callers  sampler, vm hooks (enter, leave, drop_method, void_methods); recording (rotate, retire,
+ *          and everything inside a generation); agent (open, close).
+ * Context  generation_enter, generation_leave: handler, hook, any.  generations_drop_method,
+ *          generations_void_methods: hook, any.  generations_rotate, _retire, _at,
+ *          _empty_dead_cells: dump.  generations_open, _close: control, with all engines stopped.
+ *          generations_is_half_full, generations_stats: any, dump, control.
+ * Memory   the whole budget is reserved by open and touched only where used.
+ * Progress enter and leave wait-free; the rest waits for nobody.
+ *
+ * An activation        generation_enter -> intern, store_put, event_reserve .. event_commit
+ *                      -> generation_leave, all in the generation it was given.
+ * The dump thread      generations_rotate; event_take of the closed one FIRST, then its traces, then
+ *                      its names: so each id that a taken record bears resolves, although others
+ *                      may still be inside. Then generations_retire, now and at each later turn: a
+ *                      closed generation that is proved empty yields its late records, is cleared
+ *                      and becomes free.
+ *
+ * May these overlap?        enter/leave    drop/void    rotate/retire
+ *   enter/leave                 yes           yes            yes
+ *   drop/void                   yes           yes            yes
+ *   rotate/retire               yes           yes        no (one dump thread)
+ */
+#ifndef JW_GENERATION_GENERATION_H
+#define JW_GENERATION_GENERATION_H
+
+#include "base/jw.h"
+#include "dict/dict.h"
+#include "dict/dict_cache.h"
+#include "epoch/epoch.h"
+#include "event/event.h"
+#include "store/store.h"
+
+#define GENERATIONS_DEFAULT_BYTES ((size_t)64 << 20)
+#define GENERATIONS_MIN_BYTES     ((size_t)3 << 20)
+#define GENERATIONS_MAX_BYTES     ((size_t)64 << 30)
+
+/* One life of a buffer. Constant but for `number` and `start_ns`, set before anybody can enter. */
+struct generation {
+    uint64_t number;            /* from 1, each life one more */
+    uint64_t start_ns;          /* no record in it is older */
+    struct dict_table *classes; /* class names, as the JVM spells them */
+    struct dict_table *symbols; /* method names, signatures, source files, endpoints */
+    struct dict_table *methods; /* struct method_record: generation/method_record.h */
+    struct dict_cache *method_cache;
+    struct store_table *traces;
+    struct event_ring *events;
+};
+
+struct generations;
+
+struct generations_config {
+    size_t memory_bytes; /* all three together; 0: GENERATIONS_DEFAULT_BYTES */
+};
+
+struct generations_stats {
+    uint64_t number;     /* of the active generation */
+    uint32_t free_count; /* buffers by state; the third is active */
+    uint32_t closed_count;
+    uint32_t cells_taken;
+    uint64_t reserved_bytes;  /* address space */
+    uint64_t used_bytes;      /* handed out in all three, page rounding aside */
+    uint64_t abandoned_count; /* records whose thread died before the commit, since open */
+};
+
+/* NULL and `err` when the budget is out of range or the kernel refuses memory. */
+JW_MUST_CHECK struct generations *generations_open(const struct generations_config *config,
+                                                   struct jw_error *err);
+void generations_close(struct generations *generations);
+
+/* The active generation, not cleared before generation_leave; NULL: counted as LOST_NO_CELL. */
+JW_SIGNAL_SAFE JW_MUST_CHECK struct generation *
+generation_enter(struct generations *generations, uint32_t tid, struct epoch_ticket *out);
+JW_SIGNAL_SAFE void generation_leave(struct generations *generations,
+                                     const struct epoch_ticket *ticket);
+
+/*
+ * Makes a fresh generation active and returns the one just closed; NULL, counted as
+ * ROTATION_PUT_OFF, when none is free: the active one goes on filling up.
+ */
+struct generation *generations_rotate(struct generations *generations);
+
+/*
+ * Each closed generation that is proved empty: `take_late` takes the records that came after the
+ * last event_take (the difference is counted as LATE_RECORDS), then it is cleared and free. When
+ * `take_late` is false the generation stays closed and is offered again. Returns how many were
+ * cleared.
+ */
+typedef bool generations_take_late(struct generation *generation, void *arg);
+uint32_t generations_retire(struct generations *generations, generations_take_late *take_late,
+                            void *arg);
+
+/*
+ * Forgets what the caches say of one method address, or of all: what was put before the call is
+ * gone when it returns. For ClassPrepare, before code of the class can run; and redefinition.
+ */
+JW_SIGNAL_SAFE void generations_drop_method(struct generations *generations, uint64_t method_addr);
+JW_SIGNAL_SAFE void generations_void_methods(struct generations *generations);
+
+/* True when any part of the active generation is half full: time to rotate. */
+bool generations_is_half_full(const struct generations *generations);
+
+/* As epoch_empty_dead_cells. */
+uint32_t generations_empty_dead_cells(struct generations *generations, epoch_is_alive *is_alive,
+                                      void *arg);
+
+/* Buffer 0 .. EPOCH_BUFFERS - 1 and its state; for the last chunk, which writes all of them. */
+struct generation *generations_at(struct generations *generations, int buffer,
+                                  enum epoch_state *state);
+
+void generations_stats(const struct generations *generations, struct generations_stats *out);
+
+#endif
