@@ -2,7 +2,7 @@
  * os_proc - parsers of the texts that Linux shows under /proc and /etc.
  *
  * For      os_info, and its tests on texts of other machines.
- * Callers  os_info.
+ * Callers  os_info, os_timer.
  * Context  any, dump, control, tool. No locale, no allocation; total on any bytes.
  * Memory   none; results are copied out.
  */
@@ -53,6 +53,10 @@ JW_MUST_CHECK bool os_proc_meminfo(const char *text, size_t length_bytes, const 
 /* /etc/os-release: value of `key` without its quotes. Returns its length; 0: not there. */
 size_t os_proc_release(const char *text, size_t length_bytes, const char *key, char *value,
                        size_t capacity_bytes);
+
+/* /proc/self/status: signals that all processes of this user have queued, and how many they may. */
+JW_MUST_CHECK bool os_proc_signal_queue(const char *text, size_t length_bytes, uint64_t *used_count,
+                                        uint64_t *limit_count);
 
 /* Load between two readings; false when no time passed or the later one is not later. */
 JW_MUST_CHECK bool os_cpu_load_between(const struct os_cpu_times *earlier,

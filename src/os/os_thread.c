@@ -1,0 +1,146 @@
+/* Own threads and a wake-up on a futex; os_wake_post also runs in handlers. */
+#include "os/os_thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomics.h"
+#include "base/clock.h"
+
+/* Room for the JVM's guard pages when the thread attaches, and for libunwind. */
+#define STACK_BYTES ((size_t)1 << 20)
+
+/*
+ *           wait              post: futex wake
+ *   IDLE ----------> SLEEPING -----------------> POSTED
+ *    ^  \---------------- post --------------------^ |
+ *    \------------- wait, returns true --------------/
+ */
+enum { WAKE_IDLE, WAKE_SLEEPING, WAKE_POSTED };
+
+void os_wake_init(struct os_wake *wake)
+{
+    jw_store_relaxed(&wake->state, WAKE_IDLE);
+}
+
+void os_wake_post(struct os_wake *wake)
+{
+    /* order WAKE: releases what the poster did before; acquires nothing that matters. */
+    if (jw_exchange_acq_rel(&wake->state, WAKE_POSTED) == WAKE_SLEEPING)
+        (void)syscall(SYS_futex, &wake->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+}
+
+/* Sleeps while the state is SLEEPING; true when the deadline came. */
+static bool sleep_until(struct os_wake *wake, uint64_t deadline_ns)
+{
+    struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / JW_NS_PER_SECOND),
+                                .tv_nsec = (long)(deadline_ns % JW_NS_PER_SECOND)};
+
+    /* FUTEX_WAIT_BITSET takes an absolute time, of CLOCK_MONOTONIC unless told otherwise. */
+    const long result =
+        syscall(SYS_futex, &wake->state, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, WAKE_SLEEPING,
+                deadline_ns == OS_WAKE_NEVER ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
+    return result != 0 && errno == ETIMEDOUT;
+}
+
+bool os_wake_wait(struct os_wake *wake, uint64_t deadline_ns)
+{
+    bool is_late = false;
+
+    for (;;) {
+        uint32_t state = WAKE_POSTED;
+
+        /* order WAKE: acquires what os_wake_post released, the poster's work. */
+        if (jw_cas_acq_rel(&wake->state, &state, WAKE_IDLE))
+            return true;
+        if (is_late) {
+            /* A post that comes between the two tries is taken by the next turn of the loop. */
+            if (state == WAKE_IDLE || jw_cas_acq_rel(&wake->state, &state, WAKE_IDLE))
+                return false;
+            continue;
+        }
+        if (state == WAKE_IDLE && !jw_cas_acq_rel(&wake->state, &state, WAKE_SLEEPING))
+            continue;
+        is_late = sleep_until(wake, deadline_ns);
+    }
+}
+
+static void *run(void *argument)
+{
+    struct os_thread *thread = argument;
+
+    (void)pthread_setname_np(pthread_self(), thread->name);
+    thread->body(thread->argument);
+    os_wake_post(&thread->ended);
+    return NULL;
+}
+
+/* A new thread starts with the mask of its creator: there is no instant in which it takes signals. */
+static int create_masked(struct os_thread *thread, const pthread_attr_t *attributes)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigset_t blocked;
+    sigset_t previous;
+
+    sigfillset(&blocked);
+    for (size_t i = 0; i < JW_COUNT_OF(faults); i++)
+        sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &previous);
+    const int reason = pthread_create(&thread->handle, attributes, run, thread);
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
+    return reason;
+}
+
+bool os_thread_start(struct os_thread *thread, const char *name, void (*body)(void *argument),
+                     void *argument, struct jw_error *err)
+{
+    pthread_attr_t attributes;
+
+    thread->body = body;
+    thread->argument = argument;
+    thread->is_joinable = false;
+    os_wake_init(&thread->ended);
+    snprintf(thread->name, sizeof thread->name, "%s", name);
+
+    int reason = pthread_attr_init(&attributes);
+    if (reason == 0) {
+        (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+        reason = create_masked(thread, &attributes);
+        pthread_attr_destroy(&attributes);
+    }
+    if (reason != 0) {
+        jw_error_set(err, "cannot start thread %s: %s; %s", thread->name, strerror(reason),
+                     reason == EAGAIN ? "the limit of threads (ulimit -u, pids.max) or memory is "
+                                        "reached"
+                                      : "try again with less load");
+        return false;
+    }
+    thread->is_joinable = true;
+    return true;
+}
+
+bool os_thread_join(struct os_thread *thread, uint64_t deadline_ns)
+{
+    if (!thread->is_joinable)
+        return true;
+    if (!os_wake_wait(&thread->ended, deadline_ns))
+        return false;
+    /* Past its last post the thread only unwinds: this wait is short. */
+    pthread_join(thread->handle, NULL);
+    thread->is_joinable = false;
+    return true;
+}
+
+void os_thread_detach(struct os_thread *thread)
+{
+    if (thread->is_joinable)
+        pthread_detach(thread->handle);
+    thread->is_joinable = false;
+}
