@@ -27,8 +27,8 @@ void jw_arena_close(struct jw_arena *arena);
 /* `size_bytes` of zeroed memory, 8-byte aligned; NULL when full: the caller counts the loss. */
 JW_SIGNAL_SAFE void *jw_arena_take(struct jw_arena *arena, size_t size_bytes);
 
-/* Bytes handed out; never more than the capacity. */
-size_t jw_arena_used_bytes(const struct jw_arena *arena);
+/* Bytes handed out; never more than the capacity. Context: all. */
+JW_SIGNAL_SAFE size_t jw_arena_used_bytes(const struct jw_arena *arena);
 
 /* Zeroes what was used and forgets it; pages beyond `keep_bytes` go back to the system. */
 void jw_arena_reset(struct jw_arena *arena, size_t keep_bytes);
