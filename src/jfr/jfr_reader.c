@@ -1,0 +1,415 @@
+/*
+ * File, chunks and events of a recording. Context: tool, dump.
+ *
+ * Source: OpenJDK 17 and 25, jdk.jfr.internal.consumer (ChunkHeader, ChunkParser): layout of the
+ * 68 bytes, size and type in front of each event.
+ */
+#include "jfr/jfr_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jfr/jfr_reader_internal.h"
+
+#define JFR_READER_WINDOW_BYTES (256u << 10)
+
+/* Offsets in the chunk header. */
+#define JFR_HEADER_MAJOR            4
+#define JFR_HEADER_MINOR            6
+#define JFR_HEADER_SIZE             8
+#define JFR_HEADER_CHECKPOINT       16
+#define JFR_HEADER_METADATA         24
+#define JFR_HEADER_START_NS         32
+#define JFR_HEADER_DURATION_NS      40
+#define JFR_HEADER_START_TICKS      48
+#define JFR_HEADER_TICKS_PER_SECOND 56
+#define JFR_HEADER_STATE            64
+#define JFR_HEADER_FLAGS            67
+
+static const unsigned char jfr_magic[4] = {'F', 'L', 'R', 0};
+
+bool jfr_reader_damaged(const struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
+                        const char *what)
+{
+    jw_error_set(err,
+                 "%s: damaged at byte %" PRIu64 ": %s; take the recording again, or copy it again "
+                 "from where it was made",
+                 reader->path, offset, what);
+    return false;
+}
+
+bool jfr_reader_read(const struct jfr_reader *reader, uint64_t offset, void *bytes,
+                     size_t count_bytes, struct jw_error *err)
+{
+    unsigned char *to = bytes;
+
+    while (count_bytes > 0) {
+        const ssize_t got = pread(reader->fd, to, count_bytes, (off_t)offset);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            jw_error_set(err, "%s: cannot be read at byte %" PRIu64 ": %s", reader->path, offset,
+                         strerror(errno));
+            return false;
+        }
+        if (got == 0) {
+            jw_error_set(err,
+                         "%s: ends at byte %" PRIu64 ", shorter than when it was opened; its "
+                         "writer is at work: try again when it is done",
+                         reader->path, offset);
+            return false;
+        }
+        to += got;
+        offset += (uint64_t)got;
+        count_bytes -= (size_t)got;
+    }
+    return true;
+}
+
+struct jfr_block *jfr_reader_block(struct jfr_reader *reader, size_t size_bytes,
+                                   struct jw_error *err)
+{
+    struct jfr_block *block = jw_alloc(sizeof *block + size_bytes);
+
+    if (block == NULL) {
+        jw_error_set(err, "%s: out of memory for %zu bytes; free some and try again", reader->path,
+                     size_bytes);
+        return NULL;
+    }
+    block->size_bytes = size_bytes;
+    block->next = reader->blocks;
+    reader->blocks = block;
+    return block;
+}
+
+bool jfr_reader_load(struct jfr_reader *reader, uint64_t offset, uint64_t type_id,
+                     uint64_t limit_bytes, const char *what, struct jfr_cursor *cursor,
+                     struct jw_error *err)
+{
+    const uint64_t left_bytes = reader->chunk.size_bytes - offset;
+    const uint64_t at = reader->chunk.offset_bytes + offset;
+    unsigned char prefix[JFR_READER_PREFIX_BYTES];
+    const size_t prefix_bytes = left_bytes < sizeof prefix ? (size_t)left_bytes : sizeof prefix;
+
+    if (!jfr_reader_read(reader, at, prefix, prefix_bytes, err))
+        return false;
+
+    struct jfr_cursor peek = {prefix, prefix + prefix_bytes, false};
+    const uint64_t size_bytes = jfr_cursor_varint(&peek);
+    const uint64_t type = jfr_cursor_varint(&peek);
+    const size_t head_bytes = (size_t)(peek.at - prefix);
+    if (peek.is_cut || type != type_id || size_bytes < head_bytes || size_bytes > left_bytes ||
+        size_bytes > limit_bytes)
+        return jfr_reader_damaged(reader, at, err, what);
+
+    struct jfr_block *block = jfr_reader_block(reader, (size_t)size_bytes, err);
+    if (block == NULL || !jfr_reader_read(reader, at, block->bytes, block->size_bytes, err))
+        return false;
+    *cursor = (struct jfr_cursor){block->bytes + head_bytes, block->bytes + size_bytes, false};
+    return true;
+}
+
+static void jfr_reader_forget_chunk(struct jfr_reader *reader)
+{
+    for (struct jfr_block *block = reader->blocks, *next; block != NULL; block = next) {
+        next = block->next;
+        jw_free(block);
+    }
+    jw_free(reader->types);
+    jw_free(reader->fields);
+    jw_free(reader->constants);
+    reader->blocks = NULL;
+    reader->types = NULL;
+    reader->type_count = 0;
+    reader->fields = NULL;
+    reader->string_type = NULL;
+    reader->constants = NULL;
+    reader->constant_slots = 0;
+    reader->constant_count = 0;
+    reader->pool_bytes = 0;
+    reader->next_event = reader->end_of_events = 0;
+}
+
+static bool jfr_reader_open_file(struct jfr_reader *reader, const char *path, struct jw_error *err)
+{
+    struct stat status;
+    unsigned char magic[sizeof jfr_magic];
+
+    /* O_NONBLOCK: opening a FIFO must not wait for somebody to write into it. */
+    reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (reader->fd < 0 || fstat(reader->fd, &status) != 0) {
+        jw_error_set(err, "%s: cannot be opened: %s", path, strerror(errno));
+        return false;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        jw_error_set(err, "%s: is %s; give a recording file", path,
+                     S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
+        return false;
+    }
+    reader->size_bytes = (uint64_t)status.st_size;
+    if (reader->size_bytes == 0) {
+        jw_error_set(err,
+                     "%s: is empty; whoever recorded it has not written anything yet, or could not",
+                     path);
+        return false;
+    }
+    if (reader->size_bytes < sizeof magic ||
+        !jfr_reader_read(reader, 0, magic, sizeof magic, err) ||
+        memcmp(magic, jfr_magic, sizeof magic) != 0) {
+        jw_error_set(err,
+                     "%s: is no flight recording: it does not begin with \"FLR\"; a packed file "
+                     "(.gz, .lz4) has to be unpacked first",
+                     path);
+        return false;
+    }
+    return true;
+}
+
+struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err)
+{
+    struct jfr_reader *reader = jw_alloc(sizeof *reader);
+    const size_t path_bytes = strlen(path) + 1;
+
+    if (reader == NULL)
+        goto fail;
+    reader->fd = -1;
+    reader->path = jw_alloc(path_bytes);
+    reader->window = jw_alloc(JFR_READER_WINDOW_BYTES);
+    if (reader->path == NULL || reader->window == NULL)
+        goto fail;
+    memcpy(reader->path, path, path_bytes);
+    reader->window_capacity_bytes = JFR_READER_WINDOW_BYTES;
+    if (!jfr_reader_open_file(reader, path, err))
+        goto fail;
+    return reader;
+
+fail:
+    jfr_reader_close(reader);
+    jw_error_set(err, "%s: out of memory; free some and try again", path);
+    return NULL;
+}
+
+void jfr_reader_close(struct jfr_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    jfr_reader_forget_chunk(reader);
+    if (reader->fd >= 0)
+        close(reader->fd);
+    jw_free(reader->window);
+    jw_free(reader->path);
+    jw_free(reader);
+}
+
+/*
+ * What is wrong with the chunk at `reader->next_chunk` as a whole, or NULL. Such a chunk is one
+ * that its writer did not finish, or the place where a copy was cut.
+ */
+static const char *jfr_reader_read_header(struct jfr_reader *reader, uint64_t *metadata,
+                                          uint64_t *checkpoint)
+{
+    const uint64_t offset = reader->next_chunk;
+    const uint64_t left_bytes = reader->size_bytes - offset;
+    unsigned char header[JFR_READER_HEADER_BYTES];
+
+    if (left_bytes < sizeof header)
+        return "its header is cut";
+    if (!jfr_reader_read(reader, offset, header, sizeof header, NULL))
+        return "its header cannot be read";
+    if (memcmp(header, jfr_magic, sizeof jfr_magic) != 0)
+        return "what stands there is no chunk";
+    if (header[JFR_HEADER_MAJOR] != 0 ||
+        (header[JFR_HEADER_MAJOR + 1] != 1 && header[JFR_HEADER_MAJOR + 1] != 2))
+        return "its format is not version 2 (recordings of Oracle JDK 7 and 8 are older)";
+
+    reader->chunk = (struct jfr_reader_chunk){
+        .offset_bytes = offset,
+        .size_bytes = jfr_big_endian(header + JFR_HEADER_SIZE, 8),
+        .start_unix_ns = jfr_big_endian(header + JFR_HEADER_START_NS, 8),
+        .duration_ns = jfr_big_endian(header + JFR_HEADER_DURATION_NS, 8),
+        .start_ticks = (int64_t)jfr_big_endian(header + JFR_HEADER_START_TICKS, 8),
+        .ticks_per_second = (int64_t)jfr_big_endian(header + JFR_HEADER_TICKS_PER_SECOND, 8),
+        .is_finished = header[JFR_HEADER_STATE] == 0,
+    };
+    *metadata = jfr_big_endian(header + JFR_HEADER_METADATA, 8);
+    *checkpoint = jfr_big_endian(header + JFR_HEADER_CHECKPOINT, 8);
+
+    const uint64_t size_bytes = reader->chunk.size_bytes;
+    if (size_bytes > left_bytes)
+        return "it is longer than the rest of the file";
+    if (size_bytes <= JFR_READER_HEADER_BYTES || *metadata == 0)
+        return "its writer has not finished it";
+    if ((header[JFR_HEADER_FLAGS] & 1) == 0)
+        return "it does not use compressed integers, which no JDK since 9 writes";
+    if (*metadata < JFR_READER_HEADER_BYTES || *metadata >= size_bytes)
+        return "its metadata lies outside";
+    if (*checkpoint != 0 && (*checkpoint < JFR_READER_HEADER_BYTES || *checkpoint >= size_bytes))
+        return "its constant pools lie outside";
+    return NULL;
+}
+
+bool jfr_reader_next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
+                           struct jw_error *err)
+{
+    const uint64_t offset = reader->next_chunk;
+    uint64_t metadata;
+    uint64_t checkpoint;
+
+    jfr_reader_forget_chunk(reader);
+    if (offset >= reader->size_bytes)
+        return false;
+
+    const char *reason = jfr_reader_read_header(reader, &metadata, &checkpoint);
+    if (reason != NULL && offset == 0) {
+        jw_error_set(err,
+                     "%s: holds no complete chunk: the one at byte 0 cannot be used, %s; if it is "
+                     "still being written, stop or dump the recording first",
+                     reader->path, reason);
+        return false;
+    }
+    if (reason != NULL) {
+        snprintf(reader->notice, sizeof reader->notice,
+                 "%s: the last %" PRIu64 " of %" PRIu64 " bytes are left out: the chunk at byte "
+                 "%" PRIu64 " is not complete, %s",
+                 reader->path, reader->size_bytes - offset, reader->size_bytes, offset, reason);
+        reader->next_chunk = reader->size_bytes;
+        return false;
+    }
+
+    reader->next_chunk = offset + reader->chunk.size_bytes;
+    if (!jfr_reader_load_metadata(reader, metadata, err) ||
+        (checkpoint != 0 && !jfr_reader_load_pools(reader, checkpoint, err))) {
+        jfr_reader_forget_chunk(reader);
+        reader->next_chunk = reader->size_bytes;
+        return false;
+    }
+    reader->next_event = offset + JFR_READER_HEADER_BYTES;
+    reader->end_of_events = reader->next_chunk;
+    *chunk = reader->chunk;
+    return true;
+}
+
+/* Makes `count_bytes` from `offset` on lie in the window; NULL and `err` when they cannot. */
+static const unsigned char *jfr_reader_see(struct jfr_reader *reader, uint64_t offset,
+                                           size_t count_bytes, struct jw_error *err)
+{
+    if (offset >= reader->window_offset &&
+        offset + count_bytes <= reader->window_offset + reader->window_used_bytes)
+        return reader->window + (offset - reader->window_offset);
+
+    if (count_bytes > reader->window_capacity_bytes) {
+        unsigned char *grown = jw_realloc(reader->window, count_bytes);
+
+        if (grown == NULL) {
+            jw_error_set(err, "%s: out of memory for an event of %zu bytes", reader->path,
+                         count_bytes);
+            return NULL;
+        }
+        reader->window = grown;
+        reader->window_capacity_bytes = count_bytes;
+    }
+
+    const uint64_t left_bytes = reader->end_of_events - offset;
+    const size_t wanted_bytes = left_bytes < reader->window_capacity_bytes
+                                    ? (size_t)left_bytes
+                                    : reader->window_capacity_bytes;
+    reader->window_used_bytes = 0;
+    if (!jfr_reader_read(reader, offset, reader->window, wanted_bytes, err))
+        return NULL;
+    reader->window_offset = offset;
+    reader->window_used_bytes = wanted_bytes;
+    return reader->window;
+}
+
+static void jfr_reader_fill_event(const struct jfr_reader *reader,
+                                  const struct jfr_reader_type *type,
+                                  const struct jfr_cursor *payload, uint64_t offset,
+                                  struct jfr_reader_event *event)
+{
+    struct jfr_cursor cursor = *payload;
+
+    *event = (struct jfr_reader_event){
+        .type_name = type->name,
+        .type = type,
+        .value = {.reader = reader, .type = type, .bytes = payload->at, .end = payload->end},
+        .offset_bytes = offset,
+    };
+    if (type->field_count > 0 && strcmp(type->fields[0].name, "startTime") == 0 &&
+        type->fields[0].type->kind == JFR_KIND_LONG)
+        event->start_ticks = (int64_t)jfr_cursor_varint(&cursor);
+}
+
+bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *event,
+                           struct jw_error *err)
+{
+    while (reader->next_event < reader->end_of_events) {
+        const uint64_t offset = reader->next_event;
+        const uint64_t left_bytes = reader->end_of_events - offset;
+        const size_t prefix_bytes =
+            left_bytes < JFR_READER_PREFIX_BYTES ? (size_t)left_bytes : JFR_READER_PREFIX_BYTES;
+        const unsigned char *bytes = jfr_reader_see(reader, offset, prefix_bytes, err);
+
+        if (bytes == NULL)
+            goto stop;
+
+        struct jfr_cursor cursor = {bytes, bytes + prefix_bytes, false};
+        const uint64_t size_bytes = jfr_cursor_varint(&cursor);
+        const uint64_t type_id = jfr_cursor_varint(&cursor);
+        const size_t head_bytes = (size_t)(cursor.at - bytes);
+        if (cursor.is_cut || size_bytes < head_bytes || size_bytes > left_bytes) {
+            jfr_reader_damaged(reader, offset, err, "an event of impossible size");
+            goto stop;
+        }
+        reader->next_event = offset + size_bytes;
+
+        const struct jfr_reader_type *type = jfr_reader_type_of(reader, type_id);
+        if (type == NULL || !type->is_event) /* metadata, pools, padding */
+            continue;
+        if (size_bytes > JFR_READER_MAX_EVENT_BYTES) {
+            jfr_reader_damaged(reader, offset, err, "an event of more than 16 MiB");
+            goto stop;
+        }
+        bytes = jfr_reader_see(reader, offset, (size_t)size_bytes, err);
+        if (bytes == NULL)
+            goto stop;
+        cursor = (struct jfr_cursor){bytes + head_bytes, bytes + size_bytes, false};
+        jfr_reader_fill_event(reader, type, &cursor, offset, event);
+        return true;
+    }
+    return false;
+
+stop:
+    reader->next_event = reader->end_of_events;
+    reader->next_chunk = reader->size_bytes;
+    return false;
+}
+
+const char *jfr_reader_notice(const struct jfr_reader *reader)
+{
+    return reader->notice;
+}
+
+uint64_t jfr_reader_size_bytes(const struct jfr_reader *reader)
+{
+    return reader->size_bytes;
+}
+
+uint64_t jfr_reader_position_bytes(const struct jfr_reader *reader)
+{
+    return reader->next_event < reader->end_of_events ? reader->next_event : reader->next_chunk;
+}
+
+bool jfr_reader_has_event(const struct jfr_reader *reader, const char *type_name)
+{
+    for (uint32_t i = 0; i < reader->type_count; i++) {
+        if (reader->types[i].is_event && strcmp(reader->types[i].name, type_name) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,200 @@
+/*
+ * jfr_reader_internal - what the files of the reader share: cursor, types, pools.
+ *
+ * For      jfr_reader.c (file and chunks), jfr_reader_metadata.c, jfr_reader_pools.c,
+ *          jfr_reader_value.c, jfr_reader_stack.c.
+ * Callers  these.   Context  tool, dump.   Memory  as jfr_reader.h says.
+ */
+#ifndef JW_JFR_JFR_READER_INTERNAL_H
+#define JW_JFR_JFR_READER_INTERNAL_H
+
+#include "jfr/jfr_reader.h"
+
+#define JFR_READER_HEADER_BYTES 68u
+#define JFR_READER_PREFIX_BYTES 18u /* size and type of an event, each at most nine bytes */
+
+#define JFR_READER_MAX_METADATA_BYTES (64u << 20)
+#define JFR_READER_MAX_EVENT_BYTES    (16u << 20)
+#define JFR_READER_MAX_POOL_BYTES     (1u << 30) /* all checkpoints of one chunk */
+#define JFR_READER_MAX_CONSTANTS      (1u << 24)
+#define JFR_READER_MAX_NESTING        16 /* structs in structs */
+#define JFR_READER_MAX_HOPS           8  /* references and simple types around one value */
+#define JFR_READER_MAX_ELEMENTS       64 /* elements in elements of the metadata tree */
+
+enum jfr_reader_kind {
+    JFR_KIND_STRUCT,
+    JFR_KIND_EMPTY, /* a class without fields that is no primitive: has no values */
+    JFR_KIND_BOOLEAN,
+    JFR_KIND_BYTE,
+    JFR_KIND_CHAR,
+    JFR_KIND_SHORT,
+    JFR_KIND_INT,
+    JFR_KIND_LONG,
+    JFR_KIND_FLOAT,
+    JFR_KIND_DOUBLE,
+    JFR_KIND_STRING,
+};
+
+struct jfr_reader_field {
+    const char *name;
+    int64_t type_id;
+    const struct jfr_reader_type *type;
+    bool is_pooled;
+    bool is_array;
+};
+
+struct jfr_reader_type {
+    int64_t id;
+    const char *name;
+    enum jfr_reader_kind kind;
+    bool is_simple;
+    bool is_event;
+    uint8_t nesting; /* structs inside, 1 and up; 0: not looked at yet */
+    uint32_t first_field;
+    uint32_t field_count;
+    const struct jfr_reader_field *fields;
+};
+
+/* Bytes of an event, an entry or the metadata; past the end everything reads as 0 and is_cut. */
+struct jfr_cursor {
+    const unsigned char *at;
+    const unsigned char *end;
+    bool is_cut;
+};
+
+struct jfr_constant {
+    const struct jfr_reader_type *type; /* NULL: a free slot */
+    uint64_t key;
+    const unsigned char *bytes;
+    const unsigned char *end;
+};
+
+struct jfr_block {
+    struct jfr_block *next;
+    size_t size_bytes;
+    unsigned char bytes[];
+};
+
+struct jfr_reader {
+    char *path;
+    int fd;
+    uint64_t size_bytes; /* when it was opened */
+
+    uint64_t next_chunk;    /* offset in the file */
+    uint64_t next_event;    /* offset in the file */
+    uint64_t end_of_events; /* offset in the file */
+    struct jfr_reader_chunk chunk;
+
+    unsigned char *window;
+    size_t window_capacity_bytes;
+    size_t window_used_bytes;
+    uint64_t window_offset; /* in the file */
+
+    /* Of the current chunk. */
+    struct jfr_reader_type *types; /* sorted by id */
+    uint32_t type_count;
+    struct jfr_reader_field *fields;
+    struct jfr_block *blocks; /* texts of the metadata, bytes of the checkpoints */
+    const struct jfr_reader_type *string_type;
+
+    struct jfr_constant *constants;
+    uint32_t constant_slots; /* a power of two, or 0 */
+    uint32_t constant_count;
+    uint64_t pool_bytes;
+
+    char notice[512];
+};
+
+/* Decoding ------------------------------------------------------------------------------------- */
+
+static inline size_t jfr_cursor_left(const struct jfr_cursor *cursor)
+{
+    return (size_t)(cursor->end - cursor->at);
+}
+
+static inline uint8_t jfr_cursor_byte(struct jfr_cursor *cursor)
+{
+    if (cursor->at == cursor->end) {
+        cursor->is_cut = true;
+        return 0;
+    }
+    return *cursor->at++;
+}
+
+/* Seven bits a byte, low bits first; a ninth byte carries its eight bits whole. */
+static inline uint64_t jfr_cursor_varint(struct jfr_cursor *cursor)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 56; shift += 7) {
+        const uint8_t byte = jfr_cursor_byte(cursor);
+
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0)
+            return value;
+    }
+    return value | (uint64_t)jfr_cursor_byte(cursor) << 56;
+}
+
+static inline void jfr_cursor_skip(struct jfr_cursor *cursor, uint64_t count_bytes)
+{
+    if (count_bytes > jfr_cursor_left(cursor)) {
+        cursor->is_cut = true;
+        cursor->at = cursor->end;
+        return;
+    }
+    cursor->at += count_bytes;
+}
+
+/* A big-endian number of 2, 4 or 8 bytes. */
+static inline uint64_t jfr_big_endian(const unsigned char *bytes, size_t count_bytes)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < count_bytes; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* Passes a string, one value without its pool reference, or a whole field. */
+void jfr_cursor_skip_string(struct jfr_cursor *cursor);
+void jfr_cursor_skip_value(struct jfr_cursor *cursor, const struct jfr_reader_type *type);
+void jfr_cursor_skip_field(struct jfr_cursor *cursor, const struct jfr_reader_field *field);
+
+/* Decodes a string at the cursor, references to the String pool included. */
+bool jfr_cursor_text(const struct jfr_reader *reader, struct jfr_cursor *cursor,
+                     struct jfr_text *text);
+
+/* File ----------------------------------------------------------------------------------------- */
+
+/* Reads exactly these bytes, or fails: cut meanwhile, or the system's reason. */
+JW_MUST_CHECK bool jfr_reader_read(const struct jfr_reader *reader, uint64_t offset, void *bytes,
+                                   size_t count_bytes, struct jw_error *err);
+
+/* A block that lives as long as the chunk; NULL and `err` when memory is out. */
+JW_MUST_CHECK struct jfr_block *jfr_reader_block(struct jfr_reader *reader, size_t size_bytes,
+                                                 struct jw_error *err);
+
+/*
+ * Reads the event at `offset` of the current chunk whole, of `type_id` and of at most
+ * `limit_bytes`, into a block; `cursor` then stands behind its size and type.
+ */
+JW_MUST_CHECK bool jfr_reader_load(struct jfr_reader *reader, uint64_t offset, uint64_t type_id,
+                                   uint64_t limit_bytes, const char *what,
+                                   struct jfr_cursor *cursor, struct jw_error *err);
+
+/* "FILE: damaged at byte N: what": the message of all damage; always false. */
+bool jfr_reader_damaged(const struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
+                        const char *what);
+
+/* Types and pools of the current chunk ---------------------------------------------------------- */
+
+JW_MUST_CHECK bool jfr_reader_load_metadata(struct jfr_reader *reader, uint64_t offset,
+                                            struct jw_error *err);
+JW_MUST_CHECK bool jfr_reader_load_pools(struct jfr_reader *reader, uint64_t offset,
+                                         struct jw_error *err);
+const struct jfr_reader_type *jfr_reader_type_of(const struct jfr_reader *reader, uint64_t id);
+const struct jfr_constant *jfr_reader_constant(const struct jfr_reader *reader,
+                                               const struct jfr_reader_type *type, uint64_t key);
+
+#endif

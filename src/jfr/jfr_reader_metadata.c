@@ -1,0 +1,326 @@
+/*
+ * Metadata of a chunk: which types there are, and how their values are laid out. Context: tool, dump.
+ *
+ *     element := name attributeCount (key value)* childCount element*      numbers: varints
+ * Names, keys and values are indexes into a table of strings. Of the tree only `class` and, in it,
+ * `field` count here. Source: OpenJDK 17 and 25, jdk.jfr.internal.MetadataReader.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "jfr/jfr_reader_internal.h"
+
+struct jfr_metadata {
+    struct jfr_reader *reader;
+    struct jfr_cursor cursor;
+    const char **texts;
+    uint64_t text_count;
+    uint32_t type_capacity;
+    uint32_t field_capacity;
+    uint32_t field_count;
+    bool is_damaged;
+    bool is_out_of_memory;
+};
+
+static const struct {
+    const char *name;
+    enum jfr_reader_kind kind;
+} jfr_primitives[] = {
+    {"boolean", JFR_KIND_BOOLEAN},
+    {"byte", JFR_KIND_BYTE},
+    {"char", JFR_KIND_CHAR},
+    {"short", JFR_KIND_SHORT},
+    {"int", JFR_KIND_INT},
+    {"long", JFR_KIND_LONG},
+    {"float", JFR_KIND_FLOAT},
+    {"double", JFR_KIND_DOUBLE},
+    {"java.lang.String", JFR_KIND_STRING},
+};
+
+/* The table of strings: each decoded once, one after the other in a block of the chunk. */
+static bool jfr_metadata_read_texts(struct jfr_metadata *metadata)
+{
+    struct jfr_cursor *cursor = &metadata->cursor;
+    const size_t left_bytes = jfr_cursor_left(cursor);
+    const uint64_t count = jfr_cursor_varint(cursor);
+    struct jfr_text text = {0};
+    bool is_read = false;
+
+    if (count > left_bytes) /* each takes a byte at least */
+        return false;
+    metadata->texts = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *metadata->texts));
+    if (metadata->texts == NULL) {
+        metadata->is_out_of_memory = true;
+        goto done;
+    }
+    metadata->text_count = count;
+    for (uint64_t i = 0; i < count; i++) {
+        const bool has_text = jfr_cursor_text(metadata->reader, cursor, &text);
+
+        if (cursor->is_cut)
+            goto done;
+        metadata->texts[i] = "";
+        if (!has_text || text.length_bytes == 0)
+            continue;
+        struct jfr_block *block = jfr_reader_block(metadata->reader, text.length_bytes + 1, NULL);
+        if (block == NULL) {
+            metadata->is_out_of_memory = true;
+            goto done;
+        }
+        memcpy(block->bytes, text.text, text.length_bytes + 1);
+        metadata->texts[i] = (const char *)block->bytes;
+    }
+    is_read = true;
+
+done:
+    jfr_text_free(&text);
+    return is_read;
+}
+
+static const char *jfr_metadata_text(struct jfr_metadata *metadata)
+{
+    const uint64_t index = jfr_cursor_varint(&metadata->cursor);
+
+    if (metadata->cursor.is_cut || index >= metadata->text_count) {
+        metadata->is_damaged = true;
+        return "";
+    }
+    return metadata->texts[index];
+}
+
+/* A new element of a growing array; NULL and is_out_of_memory. */
+static void *jfr_metadata_append(struct jfr_metadata *metadata, void **array, uint32_t *capacity,
+                                 uint32_t *count, size_t element_bytes)
+{
+    if (*count == *capacity) {
+        const uint32_t wanted = *capacity == 0 ? 256 : *capacity * 2;
+        void *grown =
+            wanted > *capacity ? jw_realloc(*array, jw_mul_bytes(wanted, element_bytes)) : NULL;
+
+        if (grown == NULL) {
+            metadata->is_out_of_memory = true;
+            return NULL;
+        }
+        *array = grown;
+        *capacity = wanted;
+    }
+    unsigned char *element = (unsigned char *)*array + (size_t)*count * element_bytes;
+    memset(element, 0, element_bytes);
+    (*count)++;
+    return element;
+}
+
+static void jfr_metadata_begin_class(struct jfr_metadata *metadata)
+{
+    struct jfr_reader *reader = metadata->reader;
+    void *types = reader->types;
+    struct jfr_reader_type *type = jfr_metadata_append(metadata, &types, &metadata->type_capacity,
+                                                       &reader->type_count, sizeof *type);
+
+    reader->types = types;
+    if (type == NULL)
+        return;
+    type->name = "";
+    type->id = -1;
+    type->first_field = metadata->field_count;
+}
+
+static void jfr_metadata_begin_field(struct jfr_metadata *metadata)
+{
+    struct jfr_reader *reader = metadata->reader;
+    void *fields = reader->fields;
+    struct jfr_reader_field *field = jfr_metadata_append(
+        metadata, &fields, &metadata->field_capacity, &metadata->field_count, sizeof *field);
+
+    reader->fields = fields;
+    if (field == NULL)
+        return;
+    field->name = "";
+    field->type_id = -1;
+    reader->types[reader->type_count - 1].field_count++;
+}
+
+static void jfr_metadata_class_attribute(struct jfr_reader_type *type, const char *key,
+                                         const char *value)
+{
+    if (strcmp(key, "name") == 0)
+        type->name = value;
+    else if (strcmp(key, "id") == 0)
+        type->id = strtoll(value, NULL, 10);
+    else if (strcmp(key, "superType") == 0)
+        type->is_event = strcmp(value, "jdk.jfr.Event") == 0;
+    else if (strcmp(key, "simpleType") == 0)
+        type->is_simple = strcmp(value, "true") == 0;
+}
+
+static void jfr_metadata_field_attribute(struct jfr_reader_field *field, const char *key,
+                                         const char *value)
+{
+    if (strcmp(key, "name") == 0)
+        field->name = value;
+    else if (strcmp(key, "class") == 0)
+        field->type_id = strtoll(value, NULL, 10);
+    else if (strcmp(key, "dimension") == 0)
+        field->is_array = strcmp(value, "0") != 0;
+    else if (strcmp(key, "constantPool") == 0)
+        field->is_pooled = strcmp(value, "true") == 0;
+}
+
+/* One element with all in it. `depth` bounds the recursion; `is_in_class`: the parent is a class. */
+static void jfr_metadata_element(struct jfr_metadata *metadata, unsigned depth, bool is_in_class)
+{
+    struct jfr_reader *reader = metadata->reader;
+    const char *name = jfr_metadata_text(metadata);
+    const bool is_class = strcmp(name, "class") == 0;
+    const bool is_field = is_in_class && strcmp(name, "field") == 0;
+    const uint64_t attribute_count = jfr_cursor_varint(&metadata->cursor);
+
+    if (depth > JFR_READER_MAX_ELEMENTS || (is_class && is_in_class)) {
+        metadata->is_damaged = true;
+        return;
+    }
+    if (is_class)
+        jfr_metadata_begin_class(metadata);
+    if (is_field)
+        jfr_metadata_begin_field(metadata);
+    for (uint64_t i = 0;
+         i < attribute_count && !metadata->is_damaged && !metadata->is_out_of_memory; i++) {
+        const char *key = jfr_metadata_text(metadata);
+        const char *value = jfr_metadata_text(metadata);
+
+        if (is_class)
+            jfr_metadata_class_attribute(&reader->types[reader->type_count - 1], key, value);
+        else if (is_field)
+            jfr_metadata_field_attribute(&reader->fields[metadata->field_count - 1], key, value);
+    }
+
+    const uint64_t child_count = jfr_cursor_varint(&metadata->cursor);
+    for (uint64_t i = 0; i < child_count && !metadata->is_damaged && !metadata->is_out_of_memory;
+         i++)
+        jfr_metadata_element(metadata, depth + 1, is_class);
+}
+
+static int jfr_type_compare(const void *left, const void *right)
+{
+    const struct jfr_reader_type *a = left;
+    const struct jfr_reader_type *b = right;
+
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+const struct jfr_reader_type *jfr_reader_type_of(const struct jfr_reader *reader, uint64_t id)
+{
+    uint32_t low = 0;
+    uint32_t high = reader->type_count;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const uint64_t middle_id = (uint64_t)reader->types[middle].id;
+
+        if (middle_id == id)
+            return &reader->types[middle];
+        if (middle_id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/*
+ * How deep structs nest inside this type. 0: too deep, or a struct that contains itself, or one
+ * that contains what has no values; such a value could be as long as it likes.
+ */
+static uint8_t jfr_type_measure(struct jfr_reader *reader, struct jfr_reader_type *type,
+                                unsigned depth)
+{
+    if (type->nesting != 0)
+        return type->nesting;
+    if (depth > JFR_READER_MAX_NESTING || type->kind == JFR_KIND_EMPTY)
+        return 0;
+
+    uint8_t deepest = 0;
+    for (uint32_t i = 0; type->kind == JFR_KIND_STRUCT && i < type->field_count; i++) {
+        const struct jfr_reader_field *field = &type->fields[i];
+        uint8_t inner = 1;
+
+        if (!field->is_pooled)
+            inner =
+                jfr_type_measure(reader, &reader->types[field->type - reader->types], depth + 1);
+        if (inner == 0 || inner >= JFR_READER_MAX_NESTING)
+            return 0;
+        if (inner > deepest)
+            deepest = inner;
+    }
+    type->nesting = (uint8_t)(deepest + 1);
+    return type->nesting;
+}
+
+/* Sorts the types, and makes fields point to theirs. What is wrong with them, or NULL. */
+static const char *jfr_metadata_link(struct jfr_metadata *metadata)
+{
+    struct jfr_reader *reader = metadata->reader;
+
+    for (uint32_t i = 0; i < reader->type_count; i++) {
+        struct jfr_reader_type *type = &reader->types[i];
+
+        type->fields = reader->fields + type->first_field;
+        type->kind = type->field_count == 0 ? JFR_KIND_EMPTY : JFR_KIND_STRUCT;
+        for (size_t p = 0; type->field_count == 0 && p < JW_COUNT_OF(jfr_primitives); p++) {
+            if (strcmp(type->name, jfr_primitives[p].name) == 0)
+                type->kind = jfr_primitives[p].kind;
+        }
+        if (type->is_simple && type->field_count != 1)
+            type->is_simple = false;
+        if (type->id < 0)
+            return "a type without a valid id";
+    }
+    qsort(reader->types, reader->type_count, sizeof *reader->types, jfr_type_compare);
+    for (uint32_t i = 0; i < reader->type_count; i++) {
+        if (i > 0 && reader->types[i].id == reader->types[i - 1].id)
+            return "two types of one id";
+        if (reader->types[i].kind == JFR_KIND_STRING)
+            reader->string_type = &reader->types[i];
+    }
+    for (uint32_t i = 0; i < metadata->field_count; i++) {
+        struct jfr_reader_field *field = &reader->fields[i];
+
+        field->type = jfr_reader_type_of(reader, (uint64_t)field->type_id);
+        if (field->type == NULL)
+            return "a field of a type that is not declared";
+    }
+    for (uint32_t i = 0; i < reader->type_count; i++) {
+        struct jfr_reader_type *type = &reader->types[i];
+
+        if (type->kind != JFR_KIND_EMPTY && jfr_type_measure(reader, type, 0) == 0)
+            return "a type that contains itself, or nests too deep";
+    }
+    return NULL;
+}
+
+bool jfr_reader_load_metadata(struct jfr_reader *reader, uint64_t offset, struct jw_error *err)
+{
+    struct jfr_metadata metadata = {.reader = reader};
+    const uint64_t at = reader->chunk.offset_bytes + offset;
+    const uint64_t left_bytes = reader->chunk.size_bytes - offset;
+    const char *reason = "metadata that is cut or has no meaning";
+
+    if (!jfr_reader_load(reader, offset, 0,
+                         left_bytes < JFR_READER_MAX_METADATA_BYTES ? left_bytes
+                                                                    : JFR_READER_MAX_METADATA_BYTES,
+                         "no metadata where the header names it", &metadata.cursor, err))
+        return false;
+
+    jfr_cursor_varint(&metadata.cursor); /* start */
+    jfr_cursor_varint(&metadata.cursor); /* duration */
+    jfr_cursor_varint(&metadata.cursor); /* metadata id */
+    if (jfr_metadata_read_texts(&metadata)) {
+        jfr_metadata_element(&metadata, 0, false);
+        if (!metadata.is_damaged && !metadata.is_out_of_memory && !metadata.cursor.is_cut)
+            reason = jfr_metadata_link(&metadata);
+    }
+    jw_free(metadata.texts);
+    if (metadata.is_out_of_memory)
+        reason = "out of memory for its metadata";
+    return reason == NULL || jfr_reader_damaged(reader, at, err, reason);
+}

@@ -1,0 +1,217 @@
+/*
+ * Feeding a profile: stacks become branches of a tree whose values are summed on the way.
+ * Context: dump, tool.
+ */
+#include "profile/profile.h"
+
+#include <string.h>
+
+#include "base/frame.h"
+#include "base/hash.h"
+#include "profile/profile_internal.h"
+
+struct profile *profile_open(const struct profile_config *config, struct jw_error *err)
+{
+    struct profile *profile = jw_alloc(sizeof *profile);
+    const struct profile_name root = {.kind = PROFILE_NAME_ROOT, .method = "all"};
+
+    if (profile == NULL)
+        goto fail;
+    profile->config = *config;
+
+    void *branches = NULL;
+    if (!profile_reserve(profile, &branches, &profile->branch_capacity, 0,
+                         sizeof *profile->branches))
+        goto fail;
+    profile->branches = branches;
+    profile->branches[0] = (struct profile_branch){0};
+    profile->branch_count = 1;
+    if (profile_intern_name(profile, &root) != 0)
+        goto fail;
+    profile->about = (struct profile_about){.event = "", .unit = "samples"};
+    return profile;
+
+fail:
+    profile_close(profile);
+    jw_error_set(err, "profile: out of memory; free some and try again");
+    return NULL;
+}
+
+void profile_close(struct profile *profile)
+{
+    if (profile == NULL)
+        return;
+    for (struct profile_block *block = profile->blocks, *next; block != NULL; block = next) {
+        next = block->next;
+        jw_free(block);
+    }
+    profile_index_free(&profile->text_index);
+    profile_index_free(&profile->name_index);
+    profile_index_free(&profile->seen_index);
+    profile_index_free(&profile->branch_index);
+    jw_free(profile->texts);
+    jw_free(profile->names);
+    jw_free(profile->seen);
+    jw_free(profile->branches);
+    jw_free(profile->losses);
+    jw_free(profile->nodes);
+    jw_free(profile->sealed_names);
+    jw_free(profile);
+}
+
+void profile_set_about(struct profile *profile, const struct profile_about *about)
+{
+    profile->about = *about;
+    profile->about.event = profile_text(profile, about->event);
+    profile->about.unit = about->unit == NULL ? "samples" : profile_text(profile, about->unit);
+}
+
+static bool profile_branch_equals(const void *context, uint32_t item, const void *key)
+{
+    const struct profile_branch *branch = &((const struct profile *)context)->branches[item];
+    const struct profile_branch *wanted = key;
+
+    return branch->parent == wanted->parent && branch->name == wanted->name;
+}
+
+/* The child of `parent` with this name, adding it on first sight; PROFILE_ABSENT: out of memory. */
+static uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t name)
+{
+    const struct profile_branch wanted = {.parent = parent, .name = name};
+    const uint32_t hash = (uint32_t)jw_hash_word((uint64_t)parent << 32 | name);
+    uint32_t item =
+        profile_index_find(&profile->branch_index, hash, profile_branch_equals, profile, &wanted);
+    if (item != PROFILE_ABSENT)
+        return item;
+
+    void *branches = profile->branches;
+    if (!profile_reserve(profile, &branches, &profile->branch_capacity, profile->branch_count,
+                         sizeof *profile->branches))
+        return PROFILE_ABSENT;
+    profile->branches = branches;
+    item = profile->branch_count;
+    if (!profile_index_add(&profile->branch_index, hash, item)) {
+        profile->is_out_of_memory = true;
+        return PROFILE_ABSENT;
+    }
+    profile->branches[item] = wanted;
+    profile->branch_count++;
+    return item;
+}
+
+/*
+ * One step towards the leaf. When memory runs out half way down a stack, the sums above no longer
+ * fit those below: the profile is marked, and profile_seal refuses to show it.
+ */
+static uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame,
+                             const struct profile_stack *stack)
+{
+    if (frame == PROFILE_FRAME_NONE || frame > profile->seen_count)
+        return at;
+
+    const struct profile_seen seen = profile->seen[frame - 1];
+    const uint32_t child = profile_child(profile, at, seen.name);
+    if (child == PROFILE_ABSENT)
+        return PROFILE_ABSENT;
+
+    struct profile_branch *branch = &profile->branches[child];
+    branch->total_samples += stack->samples;
+    branch->total_weight += stack->weight;
+    if (seen.tier < PROFILE_TIER_LIMIT)
+        branch->tier_weight[seen.tier] += stack->weight;
+    return child;
+}
+
+void profile_add(struct profile *profile, const struct profile_stack *stack)
+{
+    const struct profile_frame mark = {.type = PROFILE_FRAME_MARK,
+                                       .method = jw_mark_text(JW_MARK_TRUNCATED)};
+    const profile_frame_id cut =
+        stack->is_truncated ? profile_frame(profile, &mark) : PROFILE_FRAME_NONE;
+    const bool is_reverse = profile->config.reverse;
+    uint32_t at = 0;
+
+    if (profile->is_out_of_memory)
+        return;
+    profile->branches[0].total_samples += stack->samples;
+    profile->branches[0].total_weight += stack->weight;
+
+    at = profile_step(profile, at, stack->thread, stack);
+    if (at != PROFILE_ABSENT && !is_reverse)
+        at = profile_step(profile, at, cut, stack);
+    for (size_t i = 0; i < stack->frame_count && at != PROFILE_ABSENT; i++) {
+        const size_t frame = is_reverse ? i : stack->frame_count - 1 - i;
+
+        at = profile_step(profile, at, stack->frames[frame], stack);
+    }
+    if (at != PROFILE_ABSENT && is_reverse)
+        at = profile_step(profile, at, cut, stack);
+    if (at == PROFILE_ABSENT)
+        return;
+    profile->branches[at].self_samples += stack->samples;
+    profile->branches[at].self_weight += stack->weight;
+}
+
+void profile_signals(struct profile *profile, uint64_t signals, uint64_t samples)
+{
+    profile->has_trust = true;
+    profile->trust_signals += signals;
+    profile->trust_samples += samples;
+}
+
+void profile_loss(struct profile *profile, const char *name, const char *text, uint64_t count)
+{
+    size_t at = 0;
+    int order = -1;
+
+    if (count == 0)
+        return;
+    while (at < profile->loss_count && (order = strcmp(profile->losses[at].name, name)) < 0)
+        at++;
+    if (at < profile->loss_count && order == 0) {
+        profile->losses[at].count += count;
+        return;
+    }
+    if (profile->loss_count == profile->loss_capacity) {
+        const size_t capacity = profile->loss_capacity == 0 ? 16 : profile->loss_capacity * 2;
+        void *losses = jw_realloc(profile->losses, jw_mul_bytes(capacity, sizeof *profile->losses));
+
+        if (losses == NULL) {
+            profile->is_out_of_memory = true;
+            return;
+        }
+        profile->losses = losses;
+        profile->loss_capacity = capacity;
+    }
+    memmove(&profile->losses[at + 1], &profile->losses[at],
+            (profile->loss_count - at) * sizeof *profile->losses);
+    profile->losses[at] = (struct profile_loss){
+        .name = profile_text(profile, name),
+        .text = profile_text(profile, text),
+        .count = count,
+    };
+    profile->loss_count++;
+}
+
+const struct profile_config *profile_config_of(const struct profile *profile)
+{
+    return &profile->config;
+}
+
+const struct profile_about *profile_about_of(const struct profile *profile)
+{
+    return &profile->about;
+}
+
+bool profile_trust(const struct profile *profile, uint64_t *signals, uint64_t *samples)
+{
+    *signals = profile->trust_signals;
+    *samples = profile->trust_samples;
+    return profile->has_trust;
+}
+
+const struct profile_loss *profile_losses(const struct profile *profile, size_t *count)
+{
+    *count = profile->loss_count;
+    return profile->losses;
+}
