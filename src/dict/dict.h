@@ -17,7 +17,7 @@
  *   intern/find/text          yes            yes    never (epoch)
  *   each                      yes            yes    no (one dump thread)
  *
- *   slots     open addressing, one word each, at most 75 % of them taken:
+ *   slots     open addressing, one word each, at most half of them taken:
  *             | tag: 32 bits of the hash | place in the arena / 8 + 1 |      0: empty
  *   places    by id: where the entry of an id lies
  *   arena     entries: | id (4 bytes) | length (4) | bytes, from an 8-byte boundary |
@@ -35,6 +35,7 @@ typedef uint32_t dict_id;      /* means something only in the generation that ga
 
 #define DICT_PROBES      64
 #define DICT_MAX_BYTES   65536u     /* of one string */
+#define DICT_INDEX_BYTES 40u        /* of slots and place for one entry, at most; for budgets */
 #define DICT_MAX_ENTRIES (1u << 28) /* of one table */
 
 struct dict_table;

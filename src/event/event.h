@@ -4,8 +4,8 @@
  * For      handing samples from handlers to the dump thread without formatting anything.
  * Callers  generation (open, clear, close); sampler (reserve, commit); recording (take).
  * Context  event_reserve, event_commit: handler, hook, any, inside the generation of the ring.
- *          event_take, event_clear: dump.  event_open, event_close: control, with all engines
- *          stopped.  event_stats: any.
+ *          event_take, event_clear, event_stats: dump.  event_open, event_close: control, with all
+ *          engines stopped.  event_reserved_count, event_capacity_count: any.
  * Memory   EVENT_SHARDS shards, reserved whole by event_open, pages touched when used.
  * Progress reserve and commit wait-free.
  *

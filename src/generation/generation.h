@@ -87,8 +87,8 @@ struct generation *generations_rotate(struct generations *generations);
 /*
  * Each closed generation that is proved empty: `take_late` takes the records that came after the
  * last event_take (the difference is counted as LATE_RECORDS), then it is cleared and free. When
- * `take_late` is false the generation stays closed and is offered again. Returns how many were
- * cleared.
+ * `take_late` is false, or leaves committed records untaken, the generation stays closed and is
+ * offered again. Returns how many were cleared.
  */
 typedef bool generations_take_late(struct generation *generation, void *arg);
 uint32_t generations_retire(struct generations *generations, generations_take_late *take_late,

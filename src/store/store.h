@@ -28,6 +28,7 @@ typedef uint32_t store_id;       /* means something only in the generation that 
 
 #define STORE_PROBES      64
 #define STORE_MAX_FRAMES  65536u     /* of one trace */
+#define STORE_INDEX_BYTES 40u        /* of slots and place for one trace, at most; for budgets */
 #define STORE_MAX_ENTRIES (1u << 28) /* of one store */
 
 /* Flags of a trace; part of what makes it equal to another. */

@@ -1,0 +1,343 @@
+/*
+ * Traces by content: open addressing over an arena, insert only, as in dict. put and get run in
+ * handlers; open, clear and close with nobody inside.
+ */
+#include "store/store.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/atomics.h"
+#include "base/counters.h"
+#include "base/hash.h"
+
+#define SLOT_BYTES        sizeof(uint64_t)
+#define PAGE_BYTES        4096
+#define PLACE_UNIT_BYTES  8
+#define SPIKE_SLACK_COUNT 64
+
+struct store_entry {
+    store_id id;
+    uint32_t frame_count;
+    uint32_t flags;
+    uint32_t slot; /* read by store_clear alone */
+    jw_frame frames[];
+};
+
+/* Where the trace of an id lies, in units of 8 bytes, plus 1; 0: nobody has this id. */
+struct store_place {
+    _Atomic uint64_t place;
+};
+
+struct store_table {
+    /* Constant while the store is in use; apart from what inserts write. */
+    _Atomic uint64_t *slots;
+    struct store_place *places;
+    unsigned char *entries;
+    uint32_t slot_mask;
+    uint32_t max_entries;
+    unsigned char padding[64];
+
+    struct jw_arena slot_memory;  /* taken whole */
+    struct jw_arena place_memory; /* one store_place for each id */
+    struct jw_arena entry_memory;
+    /* Relaxed, all four: figures, from which nothing about the traces is concluded. */
+    _Atomic uint32_t trace_count;
+    _Atomic uint64_t frame_count;
+    _Atomic uint64_t waste_bytes;
+    _Atomic uint64_t refused_count;
+
+    /* store_clear alone: what the life before this one used. */
+    uint32_t last_id_count;
+    size_t last_place_bytes;
+    size_t last_entry_bytes;
+};
+
+_Static_assert(sizeof(struct store_entry) == 16, "frames start on an 8-byte boundary");
+_Static_assert(sizeof(struct store_place) == 8, "a piece of an arena is a multiple of 8");
+
+static uint32_t slots_for(uint32_t max_entries)
+{
+    uint32_t slots = STORE_PROBES;
+
+    while (slots < 2 * max_entries)
+        slots *= 2;
+    return slots;
+}
+
+struct store_table *store_open(const struct store_config *config, struct jw_error *err)
+{
+    /* 32 bits of a slot say where in the arena a trace lies, in units of 8 bytes. */
+    const size_t most_arena_bytes = (size_t)UINT32_MAX * PLACE_UNIT_BYTES;
+
+    if (config->max_entries == 0 || config->max_entries > STORE_MAX_ENTRIES ||
+        config->arena_bytes < PAGE_BYTES || config->arena_bytes > most_arena_bytes) {
+        jw_error_set(err,
+                     "trace store %s: %u traces in %zu bytes are out of range; "
+                     "try 1 to %u traces and at least %u bytes",
+                     config->name, config->max_entries, config->arena_bytes, STORE_MAX_ENTRIES,
+                     (unsigned)PAGE_BYTES);
+        return NULL;
+    }
+
+    struct store_table *store = jw_alloc(sizeof *store);
+    if (store == NULL) {
+        jw_error_set(err, "trace store %s: no memory for %zu bytes; free some and start again",
+                     config->name, sizeof *store);
+        return NULL;
+    }
+
+    const uint32_t slot_count = slots_for(config->max_entries);
+    if (!jw_arena_open(&store->slot_memory, slot_count * SLOT_BYTES, config->name, err) ||
+        !jw_arena_open(&store->place_memory, config->max_entries * sizeof(struct store_place),
+                       config->name, err) ||
+        !jw_arena_open(&store->entry_memory, config->arena_bytes, config->name, err)) {
+        store_close(store);
+        return NULL;
+    }
+    store->slots = jw_arena_take(&store->slot_memory, store->slot_memory.capacity_bytes);
+    store->places = (struct store_place *)(void *)store->place_memory.bytes;
+    store->entries = store->entry_memory.bytes;
+    store->slot_mask = slot_count - 1;
+    store->max_entries = config->max_entries;
+    return store;
+}
+
+void store_close(struct store_table *store)
+{
+    if (store == NULL)
+        return;
+    jw_arena_close(&store->entry_memory);
+    jw_arena_close(&store->place_memory);
+    jw_arena_close(&store->slot_memory);
+    jw_free(store);
+}
+
+/*
+ * Four chains side by side: one chain waits for each multiplication, and stacks are long. Count
+ * and flags go in first.
+ */
+JW_SIGNAL_SAFE static uint64_t hash_of(const jw_frame *frames, uint32_t frame_count, uint32_t flags)
+{
+    const uint64_t factor = 0x9fb21c651e98df25ull;
+    const uint64_t head = (uint64_t)frame_count << 32 | flags;
+    uint64_t chain[4] = {head, head ^ factor, ~head, head + factor};
+    uint32_t i = 0;
+
+    for (; i + 4 <= frame_count; i += 4) {
+        for (uint32_t lane = 0; lane < 4; lane++) {
+            chain[lane] = (chain[lane] ^ frames[i + lane]) * factor;
+            chain[lane] ^= chain[lane] >> 29;
+        }
+    }
+    for (; i < frame_count; i++)
+        chain[i % 4] = jw_hash_word(chain[i % 4] ^ frames[i]);
+
+    uint64_t hash = jw_hash_word(chain[0]);
+    for (uint32_t lane = 1; lane < 4; lane++)
+        hash = jw_hash_word(hash * factor ^ chain[lane]);
+    return hash;
+}
+
+JW_SIGNAL_SAFE static struct store_entry *entry_at(const struct store_table *store, uint32_t place)
+{
+    return (struct store_entry *)(void *)(store->entries + (size_t)(place - 1) * PLACE_UNIT_BYTES);
+}
+
+JW_SIGNAL_SAFE static size_t entry_bytes(uint32_t frame_count)
+{
+    return sizeof(struct store_entry) + (size_t)frame_count * sizeof(jw_frame);
+}
+
+JW_SIGNAL_SAFE static bool is_same(const struct store_entry *entry, const jw_frame *frames,
+                                   uint32_t frame_count, uint32_t flags)
+{
+    return entry->frame_count == frame_count && entry->flags == flags &&
+           (frame_count == 0 ||
+            memcmp(entry->frames, frames, (size_t)frame_count * sizeof(jw_frame)) == 0);
+}
+
+JW_SIGNAL_SAFE static store_id refuse(struct store_table *store)
+{
+    jw_add_relaxed(&store->refused_count, 1);
+    jw_count(JW_COUNT_LOST_STORE_FULL);
+    return STORE_NONE;
+}
+
+/* A trace with an id of its own that no slot knows yet; its place, or 0 when there is no room. */
+JW_SIGNAL_SAFE static uint32_t make_entry(struct store_table *store, const jw_frame *frames,
+                                          uint32_t frame_count, uint32_t flags)
+{
+    /* Asked first, so that a store out of ids does not fill its arena too. */
+    if (store_last_id(store) >= store->max_entries)
+        return 0;
+
+    struct store_entry *entry = jw_arena_take(&store->entry_memory, entry_bytes(frame_count));
+    if (entry == NULL)
+        return 0;
+
+    struct store_place *place = jw_arena_take(&store->place_memory, sizeof *place);
+    if (place == NULL) {
+        jw_add_relaxed(&store->waste_bytes, entry_bytes(frame_count));
+        return 0;
+    }
+    entry->id = (store_id)(place - store->places) + 1;
+    entry->frame_count = frame_count;
+    entry->flags = flags;
+    if (frame_count != 0)
+        memcpy(entry->frames, frames, (size_t)frame_count * sizeof(jw_frame));
+
+    const size_t offset_bytes = (size_t)((unsigned char *)entry - store->entries);
+    return (uint32_t)(offset_bytes / PLACE_UNIT_BYTES) + 1;
+}
+
+/* The id of a trace that lost its race, and its bytes, stay unused. */
+JW_SIGNAL_SAFE static void waste_entry(struct store_table *store, uint32_t made)
+{
+    const struct store_entry *entry = entry_at(store, made);
+
+    jw_add_relaxed(&store->waste_bytes, entry_bytes(entry->frame_count));
+    /* order STORE_PLACE: releases nothing new; store_get and store_each skip the id from now on. */
+    jw_store_release(&store->places[entry->id - 1].place, 0);
+}
+
+store_id store_put(struct store_table *store, const jw_frame *frames, uint32_t frame_count,
+                   uint32_t flags)
+{
+    if (frame_count > STORE_MAX_FRAMES)
+        return refuse(store);
+
+    const uint64_t hash = hash_of(frames, frame_count, flags);
+    uint32_t made = 0; /* place of our own entry, once there is one */
+
+    for (uint32_t probe = 0; probe < STORE_PROBES; probe++) {
+        const uint32_t slot = ((uint32_t)hash + probe) & store->slot_mask;
+        /* order STORE_SLOT: acquires what the CAS below released, the trace. */
+        uint64_t word = jw_load_acquire(&store->slots[slot]);
+
+        if (word == 0) {
+            if (made == 0)
+                made = make_entry(store, frames, frame_count, flags);
+            if (made == 0)
+                return refuse(store);
+
+            struct store_entry *own = entry_at(store, made);
+            own->slot = slot;
+            /* order STORE_PLACE: releases the trace to who comes by its id. */
+            jw_store_release(&store->places[own->id - 1].place, made);
+            /* order STORE_SLOT: releases the trace; or acquires that of the winner. */
+            if (jw_cas_acq_rel(&store->slots[slot], &word, hash >> 32 << 32 | made)) {
+                jw_add_relaxed(&store->trace_count, 1);
+                jw_add_relaxed(&store->frame_count, frame_count);
+                return own->id;
+            }
+        }
+        if (word >> 32 != hash >> 32)
+            continue;
+
+        const struct store_entry *entry = entry_at(store, (uint32_t)word);
+        if (is_same(entry, frames, frame_count, flags)) {
+            if (made != 0)
+                waste_entry(store, made);
+            return entry->id;
+        }
+    }
+    if (made != 0)
+        waste_entry(store, made);
+    return refuse(store);
+}
+
+bool store_get(const struct store_table *store, store_id id, struct store_trace *out)
+{
+    if (id == STORE_NONE || id > store_last_id(store))
+        return false;
+
+    /* order STORE_PLACE: acquires what store_put released, the trace. */
+    const uint32_t place = (uint32_t)jw_load_acquire(&store->places[id - 1].place);
+    if (place == 0)
+        return false;
+
+    const struct store_entry *entry = entry_at(store, place);
+    out->frames = entry->frames;
+    out->frame_count = entry->frame_count;
+    out->flags = entry->flags;
+    return true;
+}
+
+uint32_t store_last_id(const struct store_table *store)
+{
+    return (uint32_t)(jw_arena_used_bytes(&store->place_memory) / sizeof(struct store_place));
+}
+
+uint32_t store_each(const struct store_table *store, store_visit *visit, void *arg)
+{
+    const uint32_t last_id = store_last_id(store);
+    uint32_t visited_count = 0;
+
+    for (store_id id = 1; id <= last_id; id++) {
+        struct store_trace trace;
+
+        if (!store_get(store, id, &trace))
+            continue;
+        visit(id, &trace, arg);
+        visited_count++;
+    }
+    return visited_count;
+}
+
+/* Zeroes an arena. Pages beyond what either of the last two lives used go back to the system. */
+static void clear_memory(struct jw_arena *memory, size_t *last_used_bytes)
+{
+    const size_t used_bytes = jw_arena_used_bytes(memory);
+    const size_t last_bytes = *last_used_bytes;
+
+    /* Pages above the mark of this life may be left of the one before: raise it over them. */
+    if (last_bytes > used_bytes)
+        (void)jw_arena_take(memory, last_bytes - used_bytes);
+    jw_arena_reset(memory, last_bytes < used_bytes ? last_bytes : used_bytes);
+    *last_used_bytes = used_bytes;
+}
+
+/* Empties the slots. They are touched all over: with few traces nearly a page each. */
+static void clear_slots(struct store_table *store)
+{
+    const uint32_t id_count = store_last_id(store);
+    const size_t page_count = store->slot_memory.capacity_bytes / PAGE_BYTES;
+    const bool is_spike = id_count > 2 * store->last_id_count + SPIKE_SLACK_COUNT;
+
+    store->last_id_count = id_count;
+    if (is_spike || id_count < page_count / 4) {
+        /* Taken again, the arena is whole at the same address. */
+        jw_arena_reset(&store->slot_memory, 0);
+        (void)jw_arena_take(&store->slot_memory, store->slot_memory.capacity_bytes);
+        return;
+    }
+    for (uint32_t i = 0; i < id_count; i++) {
+        const uint32_t place = (uint32_t)jw_load_relaxed(&store->places[i].place);
+
+        if (place != 0)
+            jw_store_relaxed(&store->slots[entry_at(store, place)->slot], 0);
+    }
+}
+
+void store_clear(struct store_table *store)
+{
+    clear_slots(store);
+    clear_memory(&store->place_memory, &store->last_place_bytes);
+    clear_memory(&store->entry_memory, &store->last_entry_bytes);
+    jw_store_relaxed(&store->trace_count, 0);
+    jw_store_relaxed(&store->frame_count, 0);
+    jw_store_relaxed(&store->waste_bytes, 0);
+    jw_store_relaxed(&store->refused_count, 0);
+}
+
+void store_stats(const struct store_table *store, struct store_stats *out)
+{
+    out->trace_count = jw_load_relaxed(&store->trace_count);
+    out->max_entries = store->max_entries;
+    out->frame_count = jw_load_relaxed(&store->frame_count);
+    out->arena_bytes = jw_arena_used_bytes(&store->entry_memory);
+    out->arena_capacity_bytes = store->entry_memory.capacity_bytes;
+    out->waste_bytes = jw_load_relaxed(&store->waste_bytes);
+    out->refused_count = jw_load_relaxed(&store->refused_count);
+}
