@@ -1,0 +1,12 @@
+/* aarch64: constants of the machine. */
+#include "arch/arch.h"
+
+const struct arch_facts arch_facts = {
+    .name = "aarch64",
+    .call_min_bytes = 4,
+    .call_max_bytes = 4,
+    .instruction_min_bytes = 4,
+    .page_min_bytes = 4096,
+    .page_max_bytes = 65536,
+    .has_link_register = true,
+};

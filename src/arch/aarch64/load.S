@@ -1,0 +1,42 @@
+/*
+ * aarch64: loads whose faults are contained; one body for four widths, and where they land.
+ *
+ *     struct arch_loaded arch_load_u8(uintptr_t addr);    and _u16, _u32, _u64
+ *
+ * x0: address. Out: x0 value, x1 1 when read, both 0 when not. Clobbers nothing else and has no frame,
+ * so the fault handler need only move the pc. The load is the first instruction: its address is the
+ * function's.
+ */
+        .section jw_signal_text, "ax", %progbits
+
+        .macro  contained_load name, instruction:vararg
+        .globl  \name
+        .hidden \name
+        .type   \name, %function
+        .balign 16
+\name:
+        .cfi_startproc
+        \instruction
+        mov     x1, #1
+        ret
+        .cfi_endproc
+        .size   \name, . - \name
+        .endm
+
+        contained_load arch_load_u8, ldrb w0, [x0]
+        contained_load arch_load_u16, ldrh w0, [x0]
+        contained_load arch_load_u32, ldr w0, [x0]
+        contained_load arch_load_u64, ldr x0, [x0]
+
+        .globl  arch_load_landing
+        .hidden arch_load_landing
+        .type   arch_load_landing, %function
+arch_load_landing:
+        .cfi_startproc
+        mov     x0, #0
+        mov     x1, #0
+        ret
+        .cfi_endproc
+        .size   arch_load_landing, . - arch_load_landing
+
+        .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,61 @@
+/* aarch64: registers of an interrupted thread, and of a copy of its context. Every context. */
+#include "arch/arch.h"
+
+#include <string.h>
+#include <ucontext.h>
+
+/* x22 holds the interpreter's bytecode pointer, x29 the frame pointer, x30 the return address. */
+#define REG_BCP  22
+#define REG_FP   29
+#define REG_LINK 30
+
+/* The leading part of a ucontext, up to where the core registers end; extension records follow. */
+#define MCONTEXT     offsetof(ucontext_t, uc_mcontext)
+#define COPIED_BYTES (MCONTEXT + offsetof(mcontext_t, __reserved))
+
+_Static_assert(COPIED_BYTES <= ARCH_CONTEXT_BYTES, "a context is longer than its copy");
+
+void arch_regs_read(const void *ucontext, struct arch_regs *out)
+{
+    const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
+
+    out->pc = (uintptr_t)machine->pc;
+    out->sp = (uintptr_t)machine->sp;
+    out->fp = (uintptr_t)machine->regs[REG_FP];
+    out->link = arch_code_address((uintptr_t)machine->regs[REG_LINK]);
+}
+
+uintptr_t arch_interpreter_bcp(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[REG_BCP];
+}
+
+uintptr_t arch_code_address(uintptr_t address)
+{
+    /* XPACLRI works on x30 alone, and is a no-op where pointers are not signed. */
+    __asm__("mov x30, %0\n\t"
+            "hint #7\n\t"
+            "mov %0, x30"
+            : "+r"(address)
+            :
+            : "x30");
+    return address;
+}
+
+void arch_context_copy(struct arch_context *to, const void *ucontext)
+{
+    memcpy(to->bytes, ucontext, COPIED_BYTES);
+    memset(to->bytes + COPIED_BYTES, 0, sizeof to->bytes - COPIED_BYTES);
+}
+
+void arch_regs_write(struct arch_context *copy, const struct arch_regs *regs)
+{
+    unsigned char *machine = copy->bytes + MCONTEXT;
+
+    memcpy(machine + offsetof(mcontext_t, pc), &regs->pc, sizeof regs->pc);
+    memcpy(machine + offsetof(mcontext_t, sp), &regs->sp, sizeof regs->sp);
+    memcpy(machine + offsetof(mcontext_t, regs) + REG_FP * sizeof regs->fp, &regs->fp,
+           sizeof regs->fp);
+    memcpy(machine + offsetof(mcontext_t, regs) + REG_LINK * sizeof regs->link, &regs->link,
+           sizeof regs->link);
+}

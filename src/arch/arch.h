@@ -1,0 +1,214 @@
+/*
+ * arch - what depends on the instruction set: registers of an interrupted thread, loads that may
+ *        fault, the step out of code that has no frame yet or no longer.
+ *
+ * For      walkers, which see one machine; the fault handler, which lands failed loads.
+ * Callers  signals, vm, walk, sampler. The directory x86_64/ or aarch64/ that the Makefile picks
+ *          holds every function; both hold the same ones.
+ * Context  all functions: handler, hook, any, dump, control. Loads are contained only while the
+ *          fault handler of room signals is installed (signals_own_faults); without it they crash
+ *          like plain loads.
+ * Memory   none. Nothing here writes to memory of the JVM or to a signal's ucontext, but for
+ *          arch_fault_recover and arch_guard_land, which edit the context of the *fault*.
+ * Progress wait-free.
+ *
+ * Addresses are numbers (uintptr_t): memory of others is read through safe_load_* alone.
+ */
+#ifndef JW_ARCH_ARCH_H
+#define JW_ARCH_ARCH_H
+
+#include "base/jw.h"
+
+/* Facts in which the machines differ in kind, not in code. */
+struct arch_facts {
+    const char *name;      /* "x86-64", "aarch64" */
+    size_t call_min_bytes; /* shortest and longest call: a return address lies this far ... */
+    size_t call_max_bytes; /* ... behind the call itself */
+    size_t instruction_min_bytes; /* also the alignment of code addresses */
+    size_t page_min_bytes;        /* smallest page a kernel of this machine may use */
+    size_t page_max_bytes;  /* largest one: what is mapped here ends at a multiple of the least */
+    bool has_link_register; /* a call leaves the return address in `link`, not at [sp] */
+};
+
+extern const struct arch_facts arch_facts;
+
+/* Registers -------------------------------------------------------------------------------------- */
+
+struct arch_regs {
+    uintptr_t pc;
+    uintptr_t sp;
+    uintptr_t fp;   /* rbp, x29: compiled Java code may keep anything in it */
+    uintptr_t link; /* x30 with its signature stripped; 0 on x86-64 */
+};
+
+/* Registers of the thread that a signal interrupted. `ucontext`: third argument of its handler. */
+JW_SIGNAL_SAFE void arch_regs_read(const void *ucontext, struct arch_regs *out);
+
+/*
+ * The bytecode pointer of the interpreter, which lives in a register (r13, x22) while the topmost
+ * frame is interpreted: the slot in that frame is stale then. Means nothing elsewhere.
+ * Source: OpenJDK, hotspot/cpu/x86/register_x86.hpp and macroAssembler (r13), aarch64 (rbcp, x22);
+ * the same in JDK 8 to 28.
+ */
+JW_SIGNAL_SAFE uintptr_t arch_interpreter_bcp(const void *ucontext);
+
+/* `address` without the signature that pointer authentication may have put into it. */
+JW_SIGNAL_SAFE uintptr_t arch_code_address(uintptr_t address);
+
+/*
+ * A copy of a ucontext, to be mended and handed to AsyncGetCallTrace as its last argument. It ends
+ * before the floating point state, and the pointer to that state is NULL in it: AsyncGetCallTrace
+ * reads pc, sp and fp only. It can not be returned to (setcontext) nor passed to a signal handler.
+ * Source: OpenJDK, os::fetch_frame_from_context for Linux, JDK 8 to 28.
+ */
+#define ARCH_CONTEXT_BYTES ((size_t)512)
+
+struct arch_context {
+    _Alignas(16) unsigned char bytes[ARCH_CONTEXT_BYTES];
+};
+
+JW_SIGNAL_SAFE void arch_context_copy(struct arch_context *to, const void *ucontext);
+
+/* Puts pc, sp, fp and, where there is one, the link register into the copy. */
+JW_SIGNAL_SAFE void arch_regs_write(struct arch_context *copy, const struct arch_regs *regs);
+
+/* Loads that may fault --------------------------------------------------------------------------- */
+
+/*
+ * Each is false when the memory cannot be read (counted as LOAD_FAULTS); `out` is then unchanged.
+ * Any address will do, aligned or not, canonical or not. An aligned load is one access, so it never
+ * sees half of a store; copies may. About a nanosecond each.
+ */
+JW_SIGNAL_SAFE static inline bool safe_load_word(uintptr_t addr, uintptr_t *out);
+JW_SIGNAL_SAFE static inline bool safe_load_u8(uintptr_t addr, uint8_t *out);
+JW_SIGNAL_SAFE static inline bool safe_load_u16(uintptr_t addr, uint16_t *out);
+JW_SIGNAL_SAFE static inline bool safe_load_u32(uintptr_t addr, uint32_t *out);
+JW_SIGNAL_SAFE static inline bool safe_load_u64(uintptr_t addr, uint64_t *out);
+
+/* At most so many bytes are copied by one call: the bound of the loop. */
+#define SAFE_LOAD_MAX_BYTES ((size_t)65536)
+
+/* Copies `length_bytes`; false, with `to` partly written, when not all of it can be read or it is
+ * more than SAFE_LOAD_MAX_BYTES. */
+JW_SIGNAL_SAFE bool safe_load_bytes(void *to, uintptr_t addr, size_t length_bytes);
+
+/*
+ * Copies the 0-terminated string at `addr`, at most `room_bytes - 1` bytes of it, and ends it with
+ * a 0. Its length, or SAFE_LOAD_NO_STRING when it cannot be read or `room_bytes` is 0. A length of
+ * room_bytes - 1 may mean that it was cut.
+ */
+#define SAFE_LOAD_NO_STRING SIZE_MAX
+JW_SIGNAL_SAFE size_t safe_load_string(char *to, size_t room_bytes, uintptr_t addr);
+
+/*
+ * For the handler of SIGSEGV and SIGBUS: true when `ucontext` shows a fault at one of the loads
+ * above; the context then resumes where that load says false. Touches nothing otherwise.
+ */
+JW_SIGNAL_SAFE bool arch_fault_recover(void *ucontext);
+
+/* Calls that may fault --------------------------------------------------------------------------- */
+
+/* One guarded call, on the caller's stack. `sp` is 0 while it cannot be landed. */
+struct arch_guard {
+    uintptr_t sp;
+};
+
+typedef void arch_guarded_function(void *first, intptr_t second, void *third);
+
+/*
+ * function(first, second, third), with all that is needed to come back from the middle of it saved
+ * in `guard`. True when it returned, false when arch_guard_land ended it. What it had locked stays
+ * locked: only for functions that take no lock (AsyncGetCallTrace).
+ */
+JW_SIGNAL_SAFE bool arch_guarded_call(struct arch_guard *guard, arch_guarded_function *function,
+                                      void *first, intptr_t second, void *third);
+
+/*
+ * For the handler of SIGSEGV and SIGBUS: makes the context of a fault inside the call resume at the
+ * end of it, as false. False, and nothing done, unless the fault's stack pointer lies on the stack of
+ * the call, not more than ARCH_GUARD_STACK_BYTES deeper.
+ */
+#define ARCH_GUARD_STACK_BYTES ((size_t)1 << 20)
+JW_SIGNAL_SAFE bool arch_guard_land(void *ucontext, const struct arch_guard *guard);
+
+/*
+ * True when the instruction at `pc` is the load of HotSpot's SafeFetch32 or SafeFetchN, whose
+ * faults are the JVM's to handle. `pc` faulted or runs: the code there can be read.
+ * Source: OpenJDK, safefetch_linux_{x86_64,aarch64}.S, JDK 17.0.x and 20 on; before, it is generated
+ * into the code cache, outside libjvm.
+ */
+JW_SIGNAL_SAFE bool arch_is_safe_fetch(uintptr_t pc);
+
+/* Steps ------------------------------------------------------------------------------------------ */
+
+/*
+ * Each replaces `regs` by the caller's: pc its return address, sp as it is after the return, fp as
+ * the caller had it. False, with `regs` unchanged, when memory cannot be read or the step does not
+ * apply. Reads stack and code by safe loads alone, so a wrong guess costs a wrong answer, never a
+ * fault: whoever uses it proves the new pc (in code of the JVM?) before believing it.
+ */
+
+/* Before a function built its frame: the return address is at [sp], or in the link register. */
+JW_SIGNAL_SAFE bool arch_step_from_entry(struct arch_regs *regs);
+
+/* While {fp, return address} is where fp points to. */
+JW_SIGNAL_SAFE bool arch_step_from_frame(struct arch_regs *regs);
+
+/* No frame is set up in the bytes looked at. */
+#define ARCH_NO_FRAME SIZE_MAX
+
+/* So many bytes from a stub's start are searched. */
+#define ARCH_STUB_SCAN_BYTES ((size_t)64)
+
+/*
+ * Offset behind the instructions that set up the frame of a generated stub, or ARCH_NO_FRAME. Done
+ * once, when the JVM reports the stub; the set-up is not always at its entry.
+ */
+JW_SIGNAL_SAFE size_t arch_stub_frame_setup_offset(uintptr_t stub_begin, size_t size_bytes);
+
+/* From any pc in a stub, by the offset found for it: before, in or behind its frame. */
+JW_SIGNAL_SAFE bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin,
+                                   size_t setup_offset, uintptr_t stub_end);
+
+/*
+ * From prologue or epilogue of a compiled method. `code_begin` is where the method's code starts,
+ * `frame_complete_offset` counts from there, `frame_size_words` is the whole frame with return
+ * address. False where the frame is complete, which is no edge: walk it as a frame.
+ */
+JW_SIGNAL_SAFE bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin,
+                                            uintptr_t code_end, size_t frame_complete_offset,
+                                            size_t frame_size_words);
+
+/* Below: what the inline loads are made of. ------------------------------------------------------ */
+
+/* Comes back in two registers, so the assembly stores nothing: only foreign memory can fault. */
+struct arch_loaded {
+    uint64_t value;
+    uint64_t is_read; /* 0 or 1 */
+};
+
+JW_SIGNAL_SAFE struct arch_loaded arch_load_u8(uintptr_t addr);
+JW_SIGNAL_SAFE struct arch_loaded arch_load_u16(uintptr_t addr);
+JW_SIGNAL_SAFE struct arch_loaded arch_load_u32(uintptr_t addr);
+JW_SIGNAL_SAFE struct arch_loaded arch_load_u64(uintptr_t addr);
+
+#define ARCH_DEFINE_SAFE_LOAD(name, type, load)                                                    \
+    static inline bool name(uintptr_t addr, type *out)                                             \
+    {                                                                                              \
+        const struct arch_loaded loaded = load(addr);                                              \
+                                                                                                   \
+        if (__builtin_expect(!loaded.is_read, 0))                                                  \
+            return false;                                                                          \
+        *out = (type)loaded.value;                                                                 \
+        return true;                                                                               \
+    }
+
+ARCH_DEFINE_SAFE_LOAD(safe_load_u8, uint8_t, arch_load_u8)
+ARCH_DEFINE_SAFE_LOAD(safe_load_u16, uint16_t, arch_load_u16)
+ARCH_DEFINE_SAFE_LOAD(safe_load_u32, uint32_t, arch_load_u32)
+ARCH_DEFINE_SAFE_LOAD(safe_load_u64, uint64_t, arch_load_u64)
+ARCH_DEFINE_SAFE_LOAD(safe_load_word, uintptr_t, arch_load_u64)
+
+#undef ARCH_DEFINE_SAFE_LOAD
+
+#endif

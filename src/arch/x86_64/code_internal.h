@@ -1,0 +1,25 @@
+/* x86-64: reading instructions of prologues and epilogues. Room arch only. */
+#ifndef JW_ARCH_X86_64_CODE_INTERNAL_H
+#define JW_ARCH_X86_64_CODE_INTERNAL_H
+
+#include "arch/arch.h"
+
+/* Longest way from the end of a frame to its ret: poll, jump, ret, and some to spare. */
+#define CODE_WINDOW_BYTES ((size_t)32)
+
+/* Copies up to CODE_WINDOW_BYTES of code from `from_pc`, not beyond `end_pc`; the number of bytes. */
+JW_SIGNAL_SAFE size_t code_load(uint8_t *to, uintptr_t from_pc, uintptr_t end_pc);
+
+/* mov %rsp,%rbp: 48 8b ec as HotSpot writes it, 48 89 e5 as compilers do. */
+JW_SIGNAL_SAFE bool code_is_mov_rsp_rbp(const uint8_t *code, size_t length_bytes);
+
+/*
+ * True when these instructions do nothing but return: polls, vzeroupper and clearing of eax may
+ * stand before the ret, or a poll has been taken and they go to its handler. The frame is gone then.
+ */
+JW_SIGNAL_SAFE bool code_leads_to_return(const uint8_t *code, size_t length_bytes);
+
+/* The saved rbp is at [sp], the return address behind it. */
+JW_SIGNAL_SAFE bool code_step_pushed(struct arch_regs *regs);
+
+#endif

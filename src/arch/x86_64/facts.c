@@ -1,0 +1,12 @@
+/* x86-64: constants of the machine. */
+#include "arch/arch.h"
+
+const struct arch_facts arch_facts = {
+    .name = "x86-64",
+    .call_min_bytes = 2, /* call *%rax */
+    .call_max_bytes = 7, /* call *disp32(%base,%index) */
+    .instruction_min_bytes = 1,
+    .page_min_bytes = 4096,
+    .page_max_bytes = 4096,
+    .has_link_register = false,
+};
