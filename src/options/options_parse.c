@@ -1,0 +1,403 @@
+/* Agent string into struct options; control, tool. Total: every path ends in values and messages. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/counters.h"
+#include "options/options_internal.h"
+#include "options/options_value.h"
+
+#define QUOTED_BYTES  96 /* of an item, in a message */
+#define ALLOWED_BYTES 128
+
+/* One option of the string: `name` or `name=value`. */
+struct item {
+    const char *text;
+    size_t name_bytes;
+    const char *value; /* NULL: no `=` */
+    size_t value_bytes;
+    char quoted[QUOTED_BYTES]; /* whole, printable */
+};
+
+struct parser {
+    struct options_result *result;
+    bool is_seen[OPTIONS_ID_LIMIT];
+    bool is_foreign_action_seen;
+};
+
+static void *field_of(struct options *values, const struct options_row *row)
+{
+    return (char *)values + row->field_offset;
+}
+
+static void set_number(struct options *values, const struct options_row *row, uint64_t number)
+{
+    memcpy(field_of(values, row), &number, sizeof number);
+}
+
+static void set_text(struct options *values, const struct options_row *row, const char *text,
+                     size_t length_bytes)
+{
+    char *field = field_of(values, row);
+
+    memcpy(field, text, length_bytes);
+    field[length_bytes] = '\0';
+}
+
+void options_defaults(struct options *values)
+{
+    memset(values, 0, sizeof *values);
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        if (options_is_numeric(options_rows[id].kind) || options_rows[id].kind == OPTIONS_KIND_ENUM)
+            set_number(values, &options_rows[id], options_rows[id].default_value);
+    }
+}
+
+/* Why the item is refused, and how it should look. */
+static void refuse(struct parser *parser, const struct options_row *row, const struct item *item,
+                   const char *why)
+{
+    char allowed[ALLOWED_BYTES];
+
+    options_allowed_text(row, allowed, sizeof allowed);
+    options_add_message(&parser->result->errors, "%s: %s; allowed: %s; example: %s", item->quoted,
+                        why, allowed, row->example);
+}
+
+static enum options_value_status read_number(enum options_kind kind, const struct item *item,
+                                             uint64_t *number)
+{
+    switch (kind) {
+    case OPTIONS_KIND_DURATION:
+        return options_value_duration(item->value, item->value_bytes, number);
+    case OPTIONS_KIND_PERIOD:
+        return options_value_period(item->value, item->value_bytes, number);
+    case OPTIONS_KIND_SIZE:
+        return options_value_size(item->value, item->value_bytes, number);
+    case OPTIONS_KIND_PERCENT:
+        return options_value_percent(item->value, item->value_bytes, number);
+    case OPTIONS_KIND_COUNT:
+    case OPTIONS_KIND_CHOICE:
+    case OPTIONS_KIND_FLAG:
+    case OPTIONS_KIND_ENUM:
+    case OPTIONS_KIND_FILE:
+    case OPTIONS_KIND_PATH:
+    case OPTIONS_KIND_TEXT:
+        break;
+    }
+    return options_value_count(item->value, item->value_bytes, number);
+}
+
+/* Brings a number into the row's range where the row allows that; else says why not. */
+static const char *fit_number(struct parser *parser, const struct options_row *row,
+                              const struct item *item, uint64_t *number)
+{
+    const uint64_t given = *number;
+    char limit[32];
+
+    if (given == 0 && row->minimum > 0)
+        return "is zero";
+    if (given < row->minimum && !row->is_raised)
+        return "is too small";
+    if (given > row->maximum && !row->is_lowered)
+        return "is too large";
+    if (given >= row->minimum && given <= row->maximum)
+        return NULL;
+    *number = given < row->minimum ? row->minimum : row->maximum;
+    options_value_text(row, *number, limit, sizeof limit);
+    options_add_message(&parser->result->warnings, "%s: is %s; %s is used", item->quoted,
+                        given < row->minimum ? "too small" : "too large", limit);
+    return NULL;
+}
+
+static void take_number(struct parser *parser, const struct options_row *row,
+                        const struct item *item)
+{
+    uint64_t number = row->default_value;
+
+    if (item->value != NULL || !row->is_value_optional) {
+        const enum options_value_status status = read_number(row->kind, item, &number);
+
+        if (status != OPTIONS_VALUE_OK) {
+            refuse(parser, row, item, options_value_status_text(status));
+            return;
+        }
+        const char *why = fit_number(parser, row, item, &number);
+        if (why != NULL) {
+            refuse(parser, row, item, why);
+            return;
+        }
+    }
+    set_number(&parser->result->values, row, number);
+}
+
+static void take_name(struct parser *parser, const struct options_row *row, const struct item *item)
+{
+    for (const struct options_name *name = row->enum_names; name->name != NULL; name++) {
+        if (strlen(name->name) != item->value_bytes ||
+            memcmp(name->name, item->value, item->value_bytes) != 0)
+            continue;
+        if (name->whose == NULL) {
+            set_number(&parser->result->values, row, name->value);
+        } else if (row->is_foreign_value_ignored) {
+            char used[32];
+
+            set_number(&parser->result->values, row, row->default_value);
+            options_value_text(row, row->default_value, used, sizeof used);
+            options_add_message(&parser->result->warnings,
+                                "known to %s, not to jaywalk yet: %s; %s=%s is used", name->whose,
+                                item->quoted, row->name, used);
+        } else {
+            char why[64];
+
+            snprintf(why, sizeof why, "is known to %s, not to jaywalk yet", name->whose);
+            refuse(parser, row, item, why);
+        }
+        return;
+    }
+    refuse(parser, row, item, item->value_bytes == 0 ? "has no value" : "is unknown");
+}
+
+/* NULL when the bytes may stand in a name or title. */
+static const char *bad_text(const struct options_row *row, const struct item *item)
+{
+    if (item->value_bytes == 0)
+        return "has no value";
+    if (item->value_bytes >= row->field_bytes)
+        return "is too long";
+    for (size_t i = 0; i < item->value_bytes; i++) {
+        if ((unsigned char)item->value[i] < 0x20 || item->value[i] == 0x7f)
+            return "holds a control character";
+    }
+    if (row->kind == OPTIONS_KIND_FILE &&
+        options_bad_pattern(item->value, item->value_bytes) != item->value_bytes)
+        return "holds a percent sign that is no pattern";
+    return NULL;
+}
+
+static void take_text(struct parser *parser, const struct options_row *row, const struct item *item)
+{
+    const char *why = bad_text(row, item);
+    uint64_t output;
+
+    if (why != NULL) {
+        refuse(parser, row, item, why);
+        return;
+    }
+    set_text(&parser->result->values, row, item->value, item->value_bytes);
+    if (row->kind == OPTIONS_KIND_FILE &&
+        !options_output_of_file(parser->result->values.file, &output)) {
+        parser->result->values.file[0] = '\0';
+        refuse(parser, row, item, "flame graphs are HTML pages, not SVG; name it .html");
+    }
+}
+
+static void take_without_value(struct parser *parser, const struct options_row *row,
+                               const struct item *item)
+{
+    struct options *values = &parser->result->values;
+
+    if (item->value != NULL) {
+        refuse(parser, row, item, "takes no value");
+        return;
+    }
+    if (row->kind == OPTIONS_KIND_FLAG)
+        *(bool *)field_of(values, row) = true;
+    else
+        set_number(values, row, row->choice_value);
+}
+
+/* Says that an item stands in place of an earlier one: itself, or another name of its field. */
+static void warn_of_repetition(struct parser *parser, enum options_id id, const struct item *item)
+{
+    const struct options_row *row = &options_rows[id];
+
+    if (parser->is_seen[id]) {
+        options_add_message(&parser->result->warnings, "%s: %s is named twice; the last one counts",
+                            item->quoted, row->name);
+        return;
+    }
+    for (int other = 0; other < OPTIONS_ID_LIMIT; other++) {
+        if (parser->is_seen[other] && options_rows[other].field_offset == row->field_offset) {
+            options_add_message(&parser->result->warnings, "%s: stands in place of the earlier %s",
+                                item->quoted, options_rows[other].name);
+            return;
+        }
+    }
+}
+
+static void take_known(struct parser *parser, enum options_id id, const struct item *item)
+{
+    const struct options_row *row = &options_rows[id];
+
+    warn_of_repetition(parser, id, item);
+    parser->is_seen[id] = true;
+    if (row->kind == OPTIONS_KIND_CHOICE || row->kind == OPTIONS_KIND_FLAG)
+        take_without_value(parser, row, item);
+    else if (item->value == NULL && !row->is_value_optional)
+        refuse(parser, row, item, "has no value");
+    else if (options_is_numeric(row->kind))
+        take_number(parser, row, item);
+    else if (row->kind == OPTIONS_KIND_ENUM)
+        take_name(parser, row, item);
+    else
+        take_text(parser, row, item);
+}
+
+static void take_unknown(struct parser *parser, const struct item *item)
+{
+    struct options_messages *warnings = &parser->result->warnings;
+    const struct options_foreign *foreign = options_find_foreign(item->text, item->name_bytes);
+
+    jw_count(JW_COUNT_OPTIONS_UNKNOWN);
+    if (foreign != NULL) {
+        parser->is_foreign_action_seen = parser->is_foreign_action_seen || foreign->is_action;
+        options_add_message(warnings, "known to %s, not to jaywalk yet: %s; ignored",
+                            foreign->whose, item->quoted);
+        return;
+    }
+
+    /* The search costs more than all the rest: not for what nobody will read. */
+    const char *nearest = warnings->count < OPTIONS_MESSAGES_KEPT
+                              ? options_nearest(item->text, item->name_bytes)
+                              : NULL;
+    if (nearest != NULL)
+        options_add_message(warnings, "unknown option: %s; ignored; did you mean %s?", item->quoted,
+                            nearest);
+    else
+        options_add_message(warnings, "unknown option: %s; ignored", item->quoted);
+}
+
+static void take_item(struct parser *parser, const char *text, size_t length_bytes)
+{
+    struct item item = {.text = text, .name_bytes = length_bytes};
+    const char *equals = memchr(text, '=', length_bytes);
+
+    if (length_bytes == 0) {
+        options_add_message(&parser->result->warnings,
+                            "nothing stands between two commas, or after the last one; ignored");
+        return;
+    }
+    if (equals != NULL) {
+        item.name_bytes = (size_t)(equals - text);
+        item.value = equals + 1;
+        item.value_bytes = length_bytes - item.name_bytes - 1;
+    }
+    options_quote(text, length_bytes, item.quoted, sizeof item.quoted);
+
+    const enum options_id id = options_find(text, item.name_bytes);
+    if (id == OPTIONS_ID_LIMIT)
+        take_unknown(parser, &item);
+    else
+        take_known(parser, id, &item);
+}
+
+static bool is_seen_with(const struct parser *parser, size_t field_offset)
+{
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        if (parser->is_seen[id] && options_rows[id].field_offset == field_offset)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * An action that was not named: what begins a session asks for one; a file or format alone asks for
+ * what there is so far. Nothing is concluded where another profiler's action was asked for.
+ */
+static void conclude_action(struct parser *parser)
+{
+    struct options *values = &parser->result->values;
+
+    values->is_action_given = is_seen_with(parser, offsetof(struct options, action));
+    if (values->is_action_given || parser->is_foreign_action_seen)
+        return;
+    if (values->output != OPTIONS_OUTPUT_NONE)
+        values->action = OPTIONS_ACTION_DUMP;
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        if (parser->is_seen[id] && options_rows[id].applies == OPTIONS_ON_START)
+            values->action = OPTIONS_ACTION_START;
+    }
+}
+
+/* A named format counts, then `flat` and `traces`, then the ending of the file. */
+static void conclude_output(struct parser *parser)
+{
+    struct options *values = &parser->result->values;
+    const bool has_flat = parser->is_seen[OPTIONS_ID_FLAT];
+    const bool has_traces = parser->is_seen[OPTIONS_ID_TRACES];
+    uint64_t of_file = OPTIONS_OUTPUT_NONE;
+
+    if (values->file[0] != '\0' && !options_output_of_file(values->file, &of_file))
+        return; /* refused when it was read */
+    if (values->output == OPTIONS_OUTPUT_NONE)
+        values->output = has_flat || has_traces ? (uint64_t)OPTIONS_OUTPUT_TEXT : of_file;
+    if (has_flat && !has_traces)
+        values->traces_count = 0;
+    if (has_traces && !has_flat)
+        values->flat_count = 0;
+    if ((has_flat || has_traces) && values->output != OPTIONS_OUTPUT_TEXT)
+        options_add_message(&parser->result->warnings, "%s: has no effect on %s output",
+                            has_flat ? "flat" : "traces", options_output_name(values->output));
+    if (of_file != OPTIONS_OUTPUT_NONE && of_file != OPTIONS_OUTPUT_TEXT &&
+        of_file != values->output)
+        options_add_message(&parser->result->warnings,
+                            "file: %s is written into a file with the ending of %s",
+                            options_output_name(values->output), options_output_name(of_file));
+}
+
+static void warn_of_idle_options(struct parser *parser)
+{
+    const uint64_t action = parser->result->values.action;
+
+    if (action == OPTIONS_ACTION_NONE)
+        return;
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        if (parser->is_seen[id] && (options_rows[id].applies >> action & 1) == 0)
+            options_add_message(&parser->result->warnings, "%s: has no effect on %s",
+                                options_rows[id].name, options_action_name(action));
+    }
+}
+
+/* False for a string that is refused whole, unread. */
+static bool is_readable(const char *text, size_t length_bytes, struct options_messages *errors)
+{
+    const char *nul = length_bytes == 0 ? NULL : memchr(text, '\0', length_bytes);
+
+    if (length_bytes > OPTIONS_MAX_BYTES) {
+        options_add_message(errors, "the agent string has %zu bytes; allowed: %d", length_bytes,
+                            OPTIONS_MAX_BYTES);
+        return false;
+    }
+    if (nul != NULL) {
+        options_add_message(errors,
+                            "the agent string holds a NUL byte at offset %zu; allowed: none",
+                            (size_t)(nul - text));
+        return false;
+    }
+    return true;
+}
+
+bool options_parse(const char *text, size_t length_bytes, struct options_result *result)
+{
+    struct parser parser = {.result = result};
+
+    if (text == NULL)
+        length_bytes = 0;
+    options_defaults(&result->values);
+    memset(&result->errors, 0, sizeof result->errors);
+    memset(&result->warnings, 0, sizeof result->warnings);
+    if (!is_readable(text, length_bytes, &result->errors))
+        return false;
+
+    for (size_t at = 0; length_bytes > 0 && at <= length_bytes;) {
+        const char *comma = at < length_bytes ? memchr(text + at, ',', length_bytes - at) : NULL;
+        const size_t end = comma == NULL ? length_bytes : (size_t)(comma - text);
+
+        take_item(&parser, text + at, end - at);
+        at = end + 1;
+    }
+    conclude_output(&parser);
+    conclude_action(&parser);
+    warn_of_idle_options(&parser);
+    return result->errors.count == 0;
+}

@@ -1,0 +1,264 @@
+/* The table, and finding names in it; control, tool. */
+#include "options/options_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define ASYNC_PROFILER "async-profiler"
+
+static const struct options_name event_names[] = {
+    {"cpu", OPTIONS_EVENT_CPU, false, NULL},
+    {"ctimer", OPTIONS_EVENT_CPU, true, NULL},
+    {"itimer", OPTIONS_EVENT_ITIMER, false, NULL},
+    {"alloc", 0, false, ASYNC_PROFILER},
+    {"branch-misses", 0, false, ASYNC_PROFILER},
+    {"cache-misses", 0, false, ASYNC_PROFILER},
+    {"context-switches", 0, false, ASYNC_PROFILER},
+    {"cpu-clock", 0, false, ASYNC_PROFILER},
+    {"cycles", 0, false, ASYNC_PROFILER},
+    {"instructions", 0, false, ASYNC_PROFILER},
+    {"lock", 0, false, ASYNC_PROFILER},
+    {"nativelock", 0, false, ASYNC_PROFILER},
+    {"nativemem", 0, false, ASYNC_PROFILER},
+    {"page-faults", 0, false, ASYNC_PROFILER},
+    {"wall", 0, false, ASYNC_PROFILER},
+    {NULL, 0, false, NULL},
+};
+
+static const struct options_name cstack_names[] = {
+    {"agct", OPTIONS_CSTACK_AGCT, false, NULL},
+    {"no", OPTIONS_CSTACK_NO, false, NULL},
+    {"default", 0, false, ASYNC_PROFILER},
+    {"dwarf", 0, false, ASYNC_PROFILER},
+    {"fp", 0, false, ASYNC_PROFILER},
+    {"lbr", 0, false, ASYNC_PROFILER},
+    {"vm", 0, false, ASYNC_PROFILER},
+    {"vmx", 0, false, ASYNC_PROFILER},
+    {NULL, 0, false, NULL},
+};
+
+static const struct options_name loglevel_names[] = {
+    {"debug", OPTIONS_LOGLEVEL_DEBUG, false, NULL}, {"info", OPTIONS_LOGLEVEL_INFO, false, NULL},
+    {"warn", OPTIONS_LOGLEVEL_WARN, false, NULL},   {"error", OPTIONS_LOGLEVEL_ERROR, false, NULL},
+    {"none", OPTIONS_LOGLEVEL_NONE, false, NULL},   {NULL, 0, false, NULL},
+};
+
+#define FIELD(name)                                                                                \
+    .field_offset = offsetof(struct options, name),                                                \
+    .field_bytes = sizeof(((const struct options *)0)->name)
+
+const struct options_row options_rows[OPTIONS_ID_LIMIT] = {
+#define SECTION(text)
+#define OPTION(id, ...) [OPTIONS_ID_##id] = {__VA_ARGS__},
+#include "options/options.def"
+#undef OPTION
+#undef SECTION
+};
+
+static const struct options_foreign foreign_names[] = {
+#define FOREIGN(name, whose)        {name, whose, false},
+#define FOREIGN_ACTION(name, whose) {name, whose, true},
+#include "options/options_foreign.def"
+#undef FOREIGN
+#undef FOREIGN_ACTION
+};
+
+const struct options_foreign *options_foreign_at(size_t index)
+{
+    return index < JW_COUNT_OF(foreign_names) ? &foreign_names[index] : NULL;
+}
+
+static bool is_name(const char *text, size_t length_bytes, const char *name)
+{
+    return strlen(name) == length_bytes && memcmp(text, name, length_bytes) == 0;
+}
+
+enum options_id options_find(const char *name, size_t length_bytes)
+{
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        if (is_name(name, length_bytes, options_rows[id].name))
+            return (enum options_id)id;
+    }
+    return OPTIONS_ID_LIMIT;
+}
+
+const struct options_foreign *options_find_foreign(const char *name, size_t length_bytes)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(foreign_names); i++) {
+        if (is_name(name, length_bytes, foreign_names[i].name))
+            return &foreign_names[i];
+    }
+    return NULL;
+}
+
+static char lower(char byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+}
+
+static unsigned smaller(unsigned one, unsigned other)
+{
+    return one < other ? one : other;
+}
+
+/* Letters to insert, drop, replace or swap with their neighbour to make one of the other. */
+static unsigned distance(const char *name, size_t name_bytes, const char *other, size_t other_bytes)
+{
+    unsigned rows[3][OPTIONS_NAME_MAX_BYTES + 1];
+
+    for (size_t j = 0; j <= other_bytes; j++)
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= name_bytes; i++) {
+        unsigned *row = rows[i % 3];
+        const unsigned *above = rows[(i + 2) % 3];
+        const unsigned *above_two = rows[(i + 1) % 3];
+
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= other_bytes; j++) {
+            const unsigned changed = lower(name[i - 1]) != other[j - 1];
+
+            row[j] = smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + changed);
+            if (i > 1 && j > 1 && lower(name[i - 1]) == other[j - 2] &&
+                lower(name[i - 2]) == other[j - 1])
+                row[j] = smaller(row[j], above_two[j - 2] + 1);
+        }
+    }
+    return rows[name_bytes % 3][other_bytes];
+}
+
+const char *options_nearest(const char *name, size_t length_bytes)
+{
+    const char *nearest = NULL;
+    /* A third of the letters may be wrong; one always, two or three only in long names. */
+    unsigned limit = length_bytes < 6 ? 1 : (unsigned)length_bytes / 3;
+
+    if (length_bytes < 2 || length_bytes > OPTIONS_NAME_MAX_BYTES)
+        return NULL;
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        const char *other = options_rows[id].name;
+        const unsigned changes = distance(name, length_bytes, other, strlen(other));
+
+        if (changes <= limit) {
+            nearest = other;
+            if (changes == 0)
+                break;
+            limit = changes - 1;
+        }
+    }
+    return nearest;
+}
+
+bool options_is_numeric(enum options_kind kind)
+{
+    switch (kind) {
+    case OPTIONS_KIND_DURATION:
+    case OPTIONS_KIND_PERIOD:
+    case OPTIONS_KIND_SIZE:
+    case OPTIONS_KIND_COUNT:
+    case OPTIONS_KIND_PERCENT:
+        return true;
+    case OPTIONS_KIND_CHOICE:
+    case OPTIONS_KIND_FLAG:
+    case OPTIONS_KIND_ENUM:
+    case OPTIONS_KIND_FILE:
+    case OPTIONS_KIND_PATH:
+    case OPTIONS_KIND_TEXT:
+        return false;
+    }
+    return false;
+}
+
+static const char *enum_name(const struct options_name *names, uint64_t value)
+{
+    for (; names->name != NULL; names++) {
+        if (names->whose == NULL && !names->is_alias && names->value == value)
+            return names->name;
+    }
+    return "";
+}
+
+/* Name of the row that sets `field_offset` to `value`. */
+static const char *choice_name(size_t field_offset, uint64_t value)
+{
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        const struct options_row *row = &options_rows[id];
+
+        if (row->kind == OPTIONS_KIND_CHOICE && row->field_offset == field_offset &&
+            row->choice_value == value)
+            return row->name;
+    }
+    return "";
+}
+
+const char *options_action_name(uint64_t action)
+{
+    return choice_name(offsetof(struct options, action), action);
+}
+
+const char *options_event_name(uint64_t event)
+{
+    return enum_name(event_names, event);
+}
+
+const char *options_output_name(uint64_t output)
+{
+    return choice_name(offsetof(struct options, output), output);
+}
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+/* The number in the largest unit that holds it whole; the last unit holds any. */
+static void write_units(const struct unit *units, uint64_t value, char *text, size_t capacity_bytes)
+{
+    while (units->factor > 1 && (value == 0 || value % units->factor != 0))
+        units++;
+    snprintf(text, capacity_bytes, "%llu%s", (unsigned long long)(value / units->factor),
+             units->name);
+}
+
+void options_value_text(const struct options_row *row, uint64_t value, char *text,
+                        size_t capacity_bytes)
+{
+    static const struct unit durations[] = {
+        {"s", JW_NS_PER_SECOND}, {"ms", JW_NS_PER_MS}, {"us", 1000}, {"ns", 1}};
+    static const struct unit periods[] = {{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}};
+    static const struct unit sizes[] = {{"g", 1 << 30}, {"m", 1 << 20}, {"k", 1 << 10}, {"b", 1}};
+    static const struct unit counts[] = {{"", 1}};
+
+    text[0] = '\0';
+    switch (row->kind) {
+    case OPTIONS_KIND_DURATION:
+        write_units(durations, value, text, capacity_bytes);
+        break;
+    case OPTIONS_KIND_PERIOD:
+        write_units(periods, value / JW_NS_PER_SECOND, text, capacity_bytes);
+        break;
+    case OPTIONS_KIND_SIZE:
+        write_units(sizes, value, text, capacity_bytes);
+        break;
+    case OPTIONS_KIND_COUNT:
+        write_units(counts, value, text, capacity_bytes);
+        break;
+    case OPTIONS_KIND_PERCENT:
+        if (value % 10000 == 0)
+            snprintf(text, capacity_bytes, "%u%%", (unsigned)(value / 10000));
+        else
+            snprintf(text, capacity_bytes, "%u.%04u%%", (unsigned)(value / 10000),
+                     (unsigned)(value % 10000));
+        break;
+    case OPTIONS_KIND_ENUM:
+        snprintf(text, capacity_bytes, "%s", enum_name(row->enum_names, value));
+        break;
+    case OPTIONS_KIND_CHOICE:
+    case OPTIONS_KIND_FLAG:
+    case OPTIONS_KIND_FILE:
+    case OPTIONS_KIND_PATH:
+    case OPTIONS_KIND_TEXT:
+        break;
+    }
+}
