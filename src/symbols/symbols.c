@@ -1,0 +1,339 @@
+/*
+ * The dump side of the room: looking at the maps, answering questions for names, doing what
+ * handlers asked for. One lock orders all of it; handlers never take it.
+ */
+#include "symbols/symbols.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "symbols/symbols_internal.h"
+
+#define PAUSE_MAX_TICKS 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t refresh_count, refresh_ns, rows_ns, names_ns, put_off_count;
+static unsigned pause_ticks, ticks_left; /* until the next look at the maps for an unknown pc */
+
+static bool is_same_library(const struct symbols_library *library,
+                            const struct symbols_mapping *mapping, uintptr_t end_pc)
+{
+    const struct symbols_mapping *known = &library->mapping;
+
+    return known->start == mapping->start && known->offset == mapping->offset &&
+           known->device == mapping->device && known->inode == mapping->inode &&
+           known->is_deleted == mapping->is_deleted && library->facts.end_pc == end_pc &&
+           strcmp(known->path, mapping->path) == 0;
+}
+
+/* The library as the current snapshot has it, so that rows and names are kept; else a new one. */
+static struct symbols_library *find_or_open(const struct symbols_snapshot *current,
+                                            const struct symbols_mapping *mapping, uintptr_t end_pc)
+{
+    for (uint32_t i = 0; current != NULL && i < current->library_count; i++)
+        if (is_same_library(current->libraries[i], mapping, end_pc))
+            return current->libraries[i];
+    return symbols_library_open(mapping, end_pc);
+}
+
+/* True where `next` shows more of what `mapping` shows, at the same distance to the file. */
+static bool continues(const struct symbols_mapping *mapping, const struct symbols_mapping *next)
+{
+    return mapping->inode == next->inode && mapping->device == next->device &&
+           mapping->start - mapping->offset == next->start - next->offset &&
+           strcmp(mapping->path, next->path) == 0;
+}
+
+static void add_range(struct symbols_snapshot *snapshot, const struct symbols_mapping *mapping,
+                      struct symbols_library *library)
+{
+    struct symbols_range *last =
+        snapshot->range_count == 0 ? NULL : &snapshot->ranges[snapshot->range_count - 1];
+
+    if (last != NULL && last->library == library && last->end == mapping->start) {
+        last->end = mapping->end;
+        return;
+    }
+    snapshot->ranges[snapshot->range_count++] =
+        (struct symbols_range){.start = mapping->start, .end = mapping->end, .library = library};
+}
+
+static struct symbols_snapshot *snapshot_of(const struct symbols_mapping *mappings, size_t count,
+                                            struct jw_error *err)
+{
+    const struct symbols_snapshot *current = symbols_snapshot_current();
+    struct symbols_snapshot *snapshot = jw_alloc(sizeof *snapshot);
+
+    if (snapshot == NULL)
+        goto fail;
+    snapshot->ranges = jw_alloc(jw_mul_bytes(count, sizeof snapshot->ranges[0]));
+    snapshot->libraries = jw_alloc(jw_mul_bytes(count, sizeof(struct symbols_library *)));
+    if (snapshot->ranges == NULL || snapshot->libraries == NULL)
+        goto fail;
+
+    for (size_t i = 0, next; i < count; i = next) {
+        next = i + 1;
+        while (next < count && continues(&mappings[i], &mappings[next]))
+            next++;
+
+        struct symbols_library *library =
+            find_or_open(current, &mappings[i], mappings[next - 1].end);
+        if (library == NULL)
+            goto fail;
+        library->snapshot_count++;
+        snapshot->libraries[snapshot->library_count++] = library;
+        for (size_t piece = i; piece < next; piece++)
+            add_range(snapshot, &mappings[piece], library);
+    }
+    return snapshot;
+fail:
+    jw_error_set(err, "out of memory for the list of loaded libraries");
+    if (snapshot != NULL)
+        symbols_snapshot_free(snapshot);
+    return NULL;
+}
+
+static bool is_same_snapshot(const struct symbols_snapshot *a, const struct symbols_snapshot *b)
+{
+    if (a == NULL || a->range_count != b->range_count)
+        return false;
+    for (uint32_t i = 0; i < a->range_count; i++)
+        if (a->ranges[i].start != b->ranges[i].start || a->ranges[i].end != b->ranges[i].end ||
+            a->ranges[i].library != b->ranges[i].library)
+            return false;
+    return true;
+}
+
+static struct symbols_snapshot *look(struct jw_error *err)
+{
+    struct symbols_snapshot *snapshot = NULL;
+    char *text = symbols_maps_read("/proc/self/maps", err);
+
+    if (text == NULL)
+        return NULL;
+
+    size_t line_count = 1;
+    for (const char *at = strchr(text, '\n'); at != NULL; at = strchr(at + 1, '\n'))
+        line_count++;
+
+    struct symbols_mapping *mappings = jw_alloc(jw_mul_bytes(line_count, sizeof *mappings));
+    if (mappings == NULL)
+        jw_error_set(err, "out of memory for %zu mappings", line_count);
+    else
+        snapshot = snapshot_of(mappings, symbols_maps_parse(text, mappings, line_count), err);
+    jw_free(mappings);
+    jw_free(text);
+    return snapshot;
+}
+
+/* Under the lock. `is_changed` says whether a new snapshot was published. */
+static bool refresh(bool *is_changed, struct jw_error *err)
+{
+    const uint64_t start_ns = jw_now_ns();
+    struct symbols_snapshot *snapshot = look(err);
+
+    *is_changed = false;
+    refresh_count++;
+    if (snapshot == NULL)
+        return false;
+    if (is_same_snapshot(symbols_snapshot_current(), snapshot)) {
+        symbols_snapshot_free(snapshot);
+    } else if (symbols_snapshot_publish(snapshot)) {
+        *is_changed = true;
+    } else {
+        symbols_snapshot_free(snapshot);
+        put_off_count++;
+        /* Asked for again, so that the next serve tries. */
+        symbols_want(SYMBOLS_WANT_LIBRARIES);
+    }
+    (void)symbols_snapshot_reclaim();
+    refresh_ns += jw_now_ns() - start_ns;
+    return true;
+}
+
+bool symbols_refresh(struct jw_error *err)
+{
+    bool is_changed;
+
+    pthread_mutex_lock(&lock);
+    const bool is_done = refresh(&is_changed, err);
+    pthread_mutex_unlock(&lock);
+    return is_done;
+}
+
+static void build_rows(bool only_wanted)
+{
+    const uint64_t start_ns = jw_now_ns();
+    struct symbols_snapshot *current = symbols_snapshot_current();
+
+    for (uint32_t i = 0; current != NULL && i < current->library_count; i++)
+        if (!only_wanted || jw_load_relaxed(&current->libraries[i]->is_rows_wanted))
+            symbols_library_build_rows(current->libraries[i]);
+    rows_ns += jw_now_ns() - start_ns;
+}
+
+bool symbols_build_rows(struct jw_error *err)
+{
+    bool is_done = true;
+    bool is_changed;
+
+    pthread_mutex_lock(&lock);
+    if (symbols_snapshot_current() == NULL)
+        is_done = refresh(&is_changed, err);
+    build_rows(false);
+    pthread_mutex_unlock(&lock);
+    return is_done;
+}
+
+bool symbols_serve(struct jw_error *err)
+{
+    bool is_done = true;
+    bool is_changed;
+
+    pthread_mutex_lock(&lock);
+    const unsigned wanted = symbols_snapshot_take_wanted();
+
+    if (ticks_left > 0)
+        ticks_left--;
+    if ((wanted & SYMBOLS_WANT_LIBRARIES) != 0) {
+        if (ticks_left > 0) {
+            symbols_want(SYMBOLS_WANT_LIBRARIES);
+        } else {
+            is_done = refresh(&is_changed, err);
+            if (is_changed)
+                pause_ticks = 0;
+            else
+                pause_ticks = pause_ticks == 0                    ? 2
+                              : pause_ticks * 2 > PAUSE_MAX_TICKS ? PAUSE_MAX_TICKS
+                                                                  : pause_ticks * 2;
+            ticks_left = pause_ticks;
+        }
+    }
+    if ((wanted & SYMBOLS_WANT_ROWS) != 0)
+        build_rows(true);
+    (void)symbols_snapshot_reclaim();
+    pthread_mutex_unlock(&lock);
+    return is_done;
+}
+
+static struct symbols_library *library_at(uintptr_t pc)
+{
+    const struct symbols_snapshot *current = symbols_snapshot_current();
+    const struct symbols_range *range =
+        current == NULL ? NULL : symbols_snapshot_range(current, pc);
+
+    return range == NULL ? NULL : range->library;
+}
+
+bool symbols_name(uintptr_t pc, struct symbols_name *out)
+{
+    *out = (struct symbols_name){0};
+    pthread_mutex_lock(&lock);
+    struct symbols_library *library = library_at(pc);
+
+    if (library != NULL) {
+        const uint64_t start_ns = jw_now_ns();
+        const uintptr_t text_offset = pc - library->facts.start_pc;
+
+        if (!library->is_names_tried) {
+            symbols_library_build_names(library);
+            names_ns += jw_now_ns() - start_ns;
+        }
+        const struct symbols_function *function =
+            library->names == NULL ? NULL : symbols_names_find(library->names, text_offset);
+
+        snprintf(out->library, sizeof out->library, "%s", library->facts.name);
+        out->offset_bytes = pc - library->facts.load_bias;
+        if (function != NULL) {
+            snprintf(out->function, sizeof out->function, "%s",
+                     library->names->text + function->name_offset);
+            out->offset_bytes = text_offset - function->text_offset;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return library != NULL;
+}
+
+const char *symbols_name_text(const struct symbols_name *name, char *text, size_t text_bytes)
+{
+    if (name->function[0] != '\0')
+        snprintf(text, text_bytes, "%s", name->function);
+    else if (name->library[0] != '\0')
+        snprintf(text, text_bytes, "%s+0x%llx", name->library,
+                 (unsigned long long)name->offset_bytes);
+    else
+        snprintf(text, text_bytes, "[unknown]");
+    return text;
+}
+
+uintptr_t symbols_find_symbol(const char *library_name, const char *symbol)
+{
+    uintptr_t address = 0;
+
+    pthread_mutex_lock(&lock);
+    const struct symbols_snapshot *current = symbols_snapshot_current();
+
+    for (uint32_t i = 0; current != NULL && i < current->library_count; i++) {
+        const struct symbols_library *library = current->libraries[i];
+
+        if (strncmp(library->facts.name, library_name, strlen(library_name)) == 0) {
+            (void)symbols_library_find_symbol(library, symbol, &address);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+void symbols_each_library(symbols_visit *visit, void *closure)
+{
+    pthread_mutex_lock(&lock);
+    const struct symbols_snapshot *current = symbols_snapshot_current();
+
+    for (uint32_t i = 0; current != NULL && i < current->library_count; i++)
+        visit(&current->libraries[i]->facts, closure);
+    pthread_mutex_unlock(&lock);
+}
+
+void symbols_stats(struct symbols_stats *out)
+{
+    *out = (struct symbols_stats){0};
+    pthread_mutex_lock(&lock);
+    const struct symbols_snapshot *current = symbols_snapshot_current();
+
+    for (uint32_t i = 0; current != NULL && i < current->library_count; i++) {
+        struct symbols_library *library = current->libraries[i];
+        const struct symbols_rows *rows = symbols_library_rows(library);
+
+        out->libraries++;
+        out->libraries_unreadable += !library->facts.is_readable;
+        if (rows != NULL && rows->row_count > 0) {
+            out->libraries_with_rows++;
+            out->rows += rows->row_count;
+            out->rules += rows->rule_count;
+            out->rows_bytes += rows->size_bytes;
+            out->frames_refused += rows->frames_refused;
+        }
+        if (library->names != NULL)
+            out->names_bytes += library->names->size_bytes;
+    }
+    out->refresh_count = refresh_count;
+    out->refresh_ns = refresh_ns;
+    out->rows_ns = rows_ns;
+    out->names_ns = names_ns;
+    out->snapshots_waiting = symbols_snapshot_reclaim();
+    out->snapshots_put_off = put_off_count;
+    pthread_mutex_unlock(&lock);
+}
+
+void symbols_close(void)
+{
+    pthread_mutex_lock(&lock);
+    symbols_snapshot_close();
+    pause_ticks = 0;
+    ticks_left = 0;
+    pthread_mutex_unlock(&lock);
+}

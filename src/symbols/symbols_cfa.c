@@ -1,0 +1,477 @@
+/*
+ * Runs the call frame instructions of one function and turns the states between them into rules;
+ * any, dump, control. What a rule cannot express becomes a row that says so.
+ * Source: DWARF 5, section 6.4.2; Linux Standard Base, Core, "Exception Frames".
+ */
+#include <elf.h>
+#include <string.h>
+
+#include "symbols/symbols_internal.h"
+
+enum {
+    CFA_NOP = 0x00,
+    CFA_SET_LOC = 0x01,
+    CFA_ADVANCE_LOC1 = 0x02,
+    CFA_ADVANCE_LOC2 = 0x03,
+    CFA_ADVANCE_LOC4 = 0x04,
+    CFA_OFFSET_EXTENDED = 0x05,
+    CFA_RESTORE_EXTENDED = 0x06,
+    CFA_UNDEFINED = 0x07,
+    CFA_SAME_VALUE = 0x08,
+    CFA_REGISTER = 0x09,
+    CFA_REMEMBER_STATE = 0x0a,
+    CFA_RESTORE_STATE = 0x0b,
+    CFA_DEF_CFA = 0x0c,
+    CFA_DEF_CFA_REGISTER = 0x0d,
+    CFA_DEF_CFA_OFFSET = 0x0e,
+    CFA_DEF_CFA_EXPRESSION = 0x0f,
+    CFA_EXPRESSION = 0x10,
+    CFA_OFFSET_EXTENDED_SF = 0x11,
+    CFA_DEF_CFA_SF = 0x12,
+    CFA_DEF_CFA_OFFSET_SF = 0x13,
+    CFA_VAL_OFFSET = 0x14,
+    CFA_VAL_OFFSET_SF = 0x15,
+    CFA_VAL_EXPRESSION = 0x16,
+    /* On aarch64 it flips whether the return address is signed. Source: AADWARF64. */
+    CFA_AARCH64_NEGATE_RA_STATE = 0x2d,
+    CFA_GNU_ARGS_SIZE = 0x2e,
+    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+    /* The two top bits; the rest is the operand. */
+    CFA_ADVANCE_LOC = 0x40,
+    CFA_OFFSET = 0x80,
+    CFA_RESTORE = 0xc0,
+};
+
+enum { OP_DEREF = 0x06, OP_BREG0 = 0x70, OP_BREG31 = 0x8f };
+
+#define REMEMBERED_MAX 8
+
+/* One function under way. */
+struct symbols_run {
+    const struct symbols_machine *machine;
+    const struct symbols_fde *fde;
+    const struct symbols_cfa_state *initial; /* NULL while a CIE's own instructions run */
+    struct symbols_builder *builder;
+    struct symbols_cursor cursor;
+    struct symbols_cfa_state state;
+    struct symbols_cfa_state remembered[REMEMBERED_MAX];
+    unsigned remembered_count;
+    uint64_t location_vaddr;
+    uint64_t text_vaddr;
+    bool is_refused;
+};
+
+/* An address that is a register plus an offset, followed by a load if `wants_load`. */
+static bool simple_expression(const unsigned char *bytes, uint64_t size_bytes, bool wants_load,
+                              uint64_t *base_register, int64_t *offset_bytes)
+{
+    struct symbols_cursor cursor = symbols_cursor_of(bytes, size_bytes, 0);
+    const uint64_t operation = symbols_get_unsigned(&cursor, 1);
+
+    if (operation < OP_BREG0 || operation > OP_BREG31)
+        return false;
+    *base_register = operation - OP_BREG0;
+    *offset_bytes = symbols_get_sleb(&cursor);
+    if (wants_load && symbols_get_unsigned(&cursor, 1) != OP_DEREF)
+        return false;
+    return !cursor.is_failed && cursor.at == cursor.end;
+}
+
+/*
+ * The expression that linkers write for x86-64 lazy-binding stubs, rsp + 8 + (((rip & 15) >= N) << 3):
+ * from byte N of a stub on, a word more is pushed. Source: binutils, elf64-x86-64; ld.lld writes none.
+ */
+static bool stub_expression(const unsigned char *bytes, uint64_t size_bytes, uint8_t *push_byte)
+{
+    /* breg7+8 breg16+0 lit15 and litN ge lit3 shl plus */
+    static const unsigned char shape[] = {0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a,
+                                          0x30, 0x2a, 0x33, 0x24, 0x22};
+    const unsigned literal_index = 6;
+
+    if (size_bytes != sizeof shape || memcmp(bytes, shape, literal_index) != 0 ||
+        memcmp(bytes + literal_index + 1, shape + literal_index + 1,
+               sizeof shape - literal_index - 1) != 0)
+        return false;
+    *push_byte = (uint8_t)(bytes[literal_index] - 0x30);
+    return *push_byte >= 1 && *push_byte <= 15;
+}
+
+static bool fits(int64_t offset_bytes)
+{
+    return offset_bytes >= INT32_MIN / 2 && offset_bytes <= INT32_MAX / 2;
+}
+
+static bool base_of(const struct symbols_machine *machine, uint64_t base_register, uint8_t *out)
+{
+    if (base_register == machine->sp_register)
+        *out = SYMBOLS_BASE_SP;
+    else if (base_register == machine->fp_register)
+        *out = SYMBOLS_BASE_FP;
+    else
+        return false;
+    return true;
+}
+
+/* Place of one saved register, in the terms of a rule. */
+static bool place_of(const struct symbols_machine *machine, const struct symbols_rule *rule,
+                     const struct symbols_cfa_register *reg, uint8_t *place, int32_t *offset_bytes)
+{
+    uint64_t base_register;
+    int64_t offset;
+    uint8_t base;
+
+    switch (reg->saved) {
+    case SYMBOLS_SAVED_SAME:
+    case SYMBOLS_SAVED_UNDEFINED:
+        *place = SYMBOLS_PLACE_SAME;
+        *offset_bytes = 0;
+        return true;
+    case SYMBOLS_SAVED_AT_CFA:
+        *place = SYMBOLS_PLACE_AT_CFA;
+        *offset_bytes = (int32_t)reg->offset_bytes;
+        return fits(reg->offset_bytes);
+    case SYMBOLS_SAVED_EXPRESSION:
+        if (!simple_expression(reg->expression, reg->expression_bytes, false, &base_register,
+                               &offset) ||
+            !base_of(machine, base_register, &base) || base != rule->cfa_base || !fits(offset))
+            return false;
+        *place = SYMBOLS_PLACE_AT_BASE;
+        *offset_bytes = (int32_t)offset;
+        return true;
+    case SYMBOLS_SAVED_OTHER:
+        return false;
+    }
+    return false;
+}
+
+static bool cfa_of(const struct symbols_machine *machine, const struct symbols_cfa_state *state,
+                   struct symbols_row_rule *out)
+{
+    uint64_t base_register = state->cfa_register;
+    int64_t offset_bytes = state->cfa_offset_bytes;
+
+    if (state->cfa_expression != NULL) {
+        if (machine->elf_machine == EM_X86_64 &&
+            stub_expression(state->cfa_expression, state->cfa_expression_bytes,
+                            &out->stub_push_byte)) {
+            out->rule.cfa_base = SYMBOLS_BASE_SP;
+            out->rule.cfa_offset_bytes = 8;
+            return true;
+        }
+        if (!simple_expression(state->cfa_expression, state->cfa_expression_bytes, true,
+                               &base_register, &offset_bytes))
+            return false;
+        out->rule.is_cfa_loaded = true;
+    }
+    out->rule.cfa_offset_bytes = (int32_t)offset_bytes;
+    return fits(offset_bytes) && base_of(machine, base_register, &out->rule.cfa_base);
+}
+
+static struct symbols_row_rule rule_of(const struct symbols_run *run)
+{
+    static const struct symbols_row_rule cannot = {.kind = SYMBOLS_RULE_CANNOT};
+    const struct symbols_cfa_state *state = &run->state;
+    struct symbols_row_rule out = {.kind = SYMBOLS_RULE_PLAIN};
+
+    if (state->link.saved == SYMBOLS_SAVED_UNDEFINED)
+        return (struct symbols_row_rule){.kind = SYMBOLS_RULE_OUTERMOST};
+    if (!cfa_of(run->machine, state, &out) ||
+        !place_of(run->machine, &out.rule, &state->fp, &out.rule.fp_place,
+                  &out.rule.fp_offset_bytes) ||
+        !place_of(run->machine, &out.rule, &state->link, &out.rule.return_place,
+                  &out.rule.return_offset_bytes))
+        return cannot;
+    if (out.rule.return_place == SYMBOLS_PLACE_SAME && !run->machine->has_link_register)
+        return cannot;
+    out.rule.is_signal_frame = run->fde->cie.is_signal_frame;
+    out.rule.is_return_signed = state->is_return_signed;
+    return out;
+}
+
+/* The state holds from the current location to `next_vaddr`. */
+static void move_to(struct symbols_run *run, uint64_t next_vaddr)
+{
+    const uint64_t end_vaddr = run->fde->start_vaddr + run->fde->size_bytes;
+
+    /* Linkers pad: a step past the end is met and means nothing. Backwards is damage. */
+    if (next_vaddr < run->location_vaddr || run->builder == NULL) {
+        run->is_refused = true;
+        return;
+    }
+    if (next_vaddr > run->location_vaddr && run->location_vaddr < end_vaddr) {
+        const struct symbols_row_rule rule = rule_of(run);
+
+        symbols_builder_add(run->builder, (uint32_t)(run->location_vaddr - run->text_vaddr), &rule);
+    }
+    run->location_vaddr = next_vaddr;
+}
+
+static void advance(struct symbols_run *run, uint64_t factored)
+{
+    uint64_t next_vaddr;
+
+    if (__builtin_mul_overflow(factored, run->fde->cie.code_align, &next_vaddr) ||
+        __builtin_add_overflow(next_vaddr, run->location_vaddr, &next_vaddr)) {
+        run->is_refused = true;
+        return;
+    }
+    move_to(run, next_vaddr);
+}
+
+/* The two registers that are followed; NULL: any other, whose rule nobody needs. */
+static struct symbols_cfa_register *register_of(struct symbols_run *run,
+                                                struct symbols_cfa_state *state, uint64_t number)
+{
+    if (number == run->machine->fp_register)
+        return &state->fp;
+    if (number == run->fde->cie.return_register)
+        return &state->link;
+    return NULL;
+}
+
+static void set_saved(struct symbols_run *run, uint64_t number, enum symbols_saved saved,
+                      int64_t offset_bytes)
+{
+    struct symbols_cfa_register *reg = register_of(run, &run->state, number);
+
+    if (reg != NULL)
+        *reg = (struct symbols_cfa_register){.saved = saved, .offset_bytes = offset_bytes};
+}
+
+static void restore(struct symbols_run *run, uint64_t number)
+{
+    struct symbols_cfa_register *reg = register_of(run, &run->state, number);
+
+    if (reg == NULL)
+        return;
+    if (run->initial == NULL) {
+        *reg = (struct symbols_cfa_register){.saved = SYMBOLS_SAVED_SAME};
+        return;
+    }
+    *reg = number == run->machine->fp_register ? run->initial->fp : run->initial->link;
+}
+
+static int64_t factored(const struct symbols_run *run, int64_t value)
+{
+    int64_t product;
+
+    /* What does not fit turns into an offset that no rule takes. */
+    return __builtin_mul_overflow(value, run->fde->cie.data_align, &product) ? INT64_MAX : product;
+}
+
+/* A block of an expression: its bytes, which the cursor passes. */
+static const unsigned char *block(struct symbols_run *run, uint64_t *size_bytes)
+{
+    *size_bytes = symbols_get_uleb(&run->cursor);
+    const unsigned char *bytes = run->cursor.at;
+
+    symbols_cursor_skip(&run->cursor, *size_bytes);
+    return bytes;
+}
+
+static void define_cfa(struct symbols_run *run, uint64_t number, int64_t offset_bytes)
+{
+    run->state.cfa_expression = NULL;
+    run->state.cfa_register = number;
+    run->state.cfa_offset_bytes = offset_bytes;
+}
+
+static void remember(struct symbols_run *run)
+{
+    if (run->remembered_count == REMEMBERED_MAX)
+        run->is_refused = true;
+    else
+        run->remembered[run->remembered_count++] = run->state;
+}
+
+static void recall(struct symbols_run *run)
+{
+    if (run->remembered_count == 0)
+        run->is_refused = true;
+    else
+        run->state = run->remembered[--run->remembered_count];
+}
+
+/* Instructions that say where the CFA is. True: it was one. */
+static bool step_cfa(struct symbols_run *run, uint8_t instruction)
+{
+    struct symbols_cursor *cursor = &run->cursor;
+    uint64_t number;
+
+    switch (instruction) {
+    case CFA_DEF_CFA:
+        number = symbols_get_uleb(cursor);
+        define_cfa(run, number, (int64_t)symbols_get_uleb(cursor));
+        return true;
+    case CFA_DEF_CFA_SF:
+        number = symbols_get_uleb(cursor);
+        define_cfa(run, number, factored(run, symbols_get_sleb(cursor)));
+        return true;
+    case CFA_DEF_CFA_REGISTER:
+        define_cfa(run, symbols_get_uleb(cursor), run->state.cfa_offset_bytes);
+        return true;
+    case CFA_DEF_CFA_OFFSET:
+        define_cfa(run, run->state.cfa_register, (int64_t)symbols_get_uleb(cursor));
+        return true;
+    case CFA_DEF_CFA_OFFSET_SF:
+        define_cfa(run, run->state.cfa_register, factored(run, symbols_get_sleb(cursor)));
+        return true;
+    case CFA_DEF_CFA_EXPRESSION:
+        run->state.cfa_expression = block(run, &run->state.cfa_expression_bytes);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Instructions that say where a register is. True: it was one. */
+static bool step_register(struct symbols_run *run, uint8_t instruction)
+{
+    struct symbols_cursor *cursor = &run->cursor;
+    uint64_t number, size_bytes;
+
+    switch (instruction) {
+    case CFA_OFFSET_EXTENDED:
+        number = symbols_get_uleb(cursor);
+        set_saved(run, number, SYMBOLS_SAVED_AT_CFA,
+                  factored(run, (int64_t)symbols_get_uleb(cursor)));
+        return true;
+    case CFA_OFFSET_EXTENDED_SF:
+        number = symbols_get_uleb(cursor);
+        set_saved(run, number, SYMBOLS_SAVED_AT_CFA, factored(run, symbols_get_sleb(cursor)));
+        return true;
+    case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+        number = symbols_get_uleb(cursor);
+        set_saved(run, number, SYMBOLS_SAVED_AT_CFA,
+                  factored(run, -(int64_t)symbols_get_uleb(cursor)));
+        return true;
+    case CFA_RESTORE_EXTENDED:
+        restore(run, symbols_get_uleb(cursor));
+        return true;
+    case CFA_UNDEFINED:
+        set_saved(run, symbols_get_uleb(cursor), SYMBOLS_SAVED_UNDEFINED, 0);
+        return true;
+    case CFA_SAME_VALUE:
+        set_saved(run, symbols_get_uleb(cursor), SYMBOLS_SAVED_SAME, 0);
+        return true;
+    case CFA_REGISTER:
+    case CFA_VAL_OFFSET:
+    case CFA_VAL_OFFSET_SF:
+        number = symbols_get_uleb(cursor);
+        (void)symbols_get_uleb(cursor);
+        set_saved(run, number, SYMBOLS_SAVED_OTHER, 0);
+        return true;
+    case CFA_EXPRESSION:
+    case CFA_VAL_EXPRESSION:
+        number = symbols_get_uleb(cursor);
+        const unsigned char *expression = block(run, &size_bytes);
+        struct symbols_cfa_register *reg = register_of(run, &run->state, number);
+        if (reg != NULL)
+            *reg = (struct symbols_cfa_register){.saved = instruction == CFA_EXPRESSION
+                                                              ? SYMBOLS_SAVED_EXPRESSION
+                                                              : SYMBOLS_SAVED_OTHER,
+                                                 .expression = expression,
+                                                 .expression_bytes = size_bytes};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The rest: locations, the state stack, hints. False: an instruction that is not known. */
+static bool step_other(struct symbols_run *run, uint8_t instruction)
+{
+    struct symbols_cursor *cursor = &run->cursor;
+
+    switch (instruction) {
+    case CFA_NOP:
+        return true;
+    case CFA_ADVANCE_LOC1:
+        advance(run, symbols_get_unsigned(cursor, 1));
+        return true;
+    case CFA_ADVANCE_LOC2:
+        advance(run, symbols_get_unsigned(cursor, 2));
+        return true;
+    case CFA_ADVANCE_LOC4:
+        advance(run, symbols_get_unsigned(cursor, 4));
+        return true;
+    case CFA_SET_LOC:
+        move_to(run, symbols_get_encoded(cursor, run->fde->cie.pointer_encoding, 0));
+        return true;
+    case CFA_REMEMBER_STATE:
+        remember(run);
+        return true;
+    case CFA_RESTORE_STATE:
+        recall(run);
+        return true;
+    case CFA_GNU_ARGS_SIZE:
+        (void)symbols_get_uleb(cursor);
+        return true;
+    case CFA_AARCH64_NEGATE_RA_STATE:
+        run->state.is_return_signed = !run->state.is_return_signed;
+        return run->machine->has_link_register;
+    default:
+        return false;
+    }
+}
+
+/* Runs a program to its end or to the first instruction that makes no sense. */
+static bool run_program(struct symbols_run *run)
+{
+    while (symbols_cursor_left(&run->cursor) > 0 && !run->is_refused) {
+        const uint8_t instruction = (uint8_t)symbols_get_unsigned(&run->cursor, 1);
+        const uint8_t operand = instruction & 0x3f;
+
+        switch (instruction & 0xc0) {
+        case CFA_ADVANCE_LOC:
+            advance(run, operand);
+            break;
+        case CFA_OFFSET:
+            set_saved(run, operand, SYMBOLS_SAVED_AT_CFA,
+                      factored(run, (int64_t)symbols_get_uleb(&run->cursor)));
+            break;
+        case CFA_RESTORE:
+            restore(run, operand);
+            break;
+        default:
+            if (!step_cfa(run, instruction) && !step_register(run, instruction) &&
+                !step_other(run, instruction))
+                return false;
+        }
+    }
+    return !run->is_refused && !run->cursor.is_failed;
+}
+
+bool symbols_cfa_initial(const struct symbols_machine *machine, const struct symbols_cie *cie,
+                         struct symbols_cfa_state *state)
+{
+    const struct symbols_fde none = {.cie = *cie};
+    struct symbols_run run = {.machine = machine, .fde = &none};
+
+    run.cursor = symbols_cursor_of(cie->program, (size_t)(cie->program_end - cie->program), 0);
+    if (!run_program(&run))
+        return false;
+    *state = run.state;
+    return true;
+}
+
+bool symbols_cfa_run(const struct symbols_machine *machine, const struct symbols_fde *fde,
+                     const struct symbols_cfa_state *initial, uint64_t text_vaddr,
+                     struct symbols_builder *builder)
+{
+    struct symbols_run run = {.machine = machine,
+                              .fde = fde,
+                              .initial = initial,
+                              .builder = builder,
+                              .state = *initial,
+                              .location_vaddr = fde->start_vaddr,
+                              .text_vaddr = text_vaddr};
+
+    run.cursor = symbols_cursor_of(fde->program, (size_t)(fde->program_end - fde->program), 0);
+    if (!run_program(&run))
+        return false;
+    move_to(&run, fde->start_vaddr + fde->size_bytes > run.location_vaddr
+                      ? fde->start_vaddr + fde->size_bytes
+                      : run.location_vaddr);
+    return true;
+}

@@ -1,0 +1,143 @@
+/* Reading numbers out of bytes from outside, never past their end; any, dump, control. */
+#include <string.h>
+
+#include "symbols/symbols_internal.h"
+
+/*
+ * Pointer encodings of .eh_frame: the low half says the form, the next bits what it is relative to.
+ * Source: Linux Standard Base, Core, "DWARF Exception Header Encoding".
+ */
+#define PE_FORM_MASK     0x0f
+#define PE_ABSOLUTE      0x00
+#define PE_ULEB128       0x01
+#define PE_UDATA2        0x02
+#define PE_UDATA4        0x03
+#define PE_UDATA8        0x04
+#define PE_SLEB128       0x09
+#define PE_SDATA2        0x0a
+#define PE_SDATA4        0x0b
+#define PE_SDATA8        0x0c
+#define PE_RELATION_MASK 0x70
+#define PE_PC_RELATIVE   0x10
+#define PE_DATA_RELATIVE 0x30
+#define PE_INDIRECT      0x80
+
+#define LEB_BITS 64
+
+struct symbols_cursor symbols_cursor_of(const unsigned char *bytes, size_t size_bytes,
+                                        uint64_t vaddr)
+{
+    return (struct symbols_cursor){.at = bytes, .end = bytes + size_bytes, .vaddr = vaddr};
+}
+
+size_t symbols_cursor_left(const struct symbols_cursor *cursor)
+{
+    return cursor->is_failed ? 0 : (size_t)(cursor->end - cursor->at);
+}
+
+void symbols_cursor_skip(struct symbols_cursor *cursor, uint64_t size_bytes)
+{
+    if (symbols_cursor_left(cursor) < size_bytes) {
+        cursor->is_failed = true;
+        return;
+    }
+    cursor->at += size_bytes;
+    cursor->vaddr += size_bytes;
+}
+
+uint64_t symbols_get_unsigned(struct symbols_cursor *cursor, size_t size_bytes)
+{
+    const unsigned char *from = cursor->at;
+    uint64_t value = 0;
+
+    symbols_cursor_skip(cursor, size_bytes);
+    if (cursor->is_failed)
+        return 0;
+    for (size_t i = 0; i < size_bytes; i++)
+        value |= (uint64_t)from[i] << (8 * i);
+    return value;
+}
+
+/* The bits of a LEB128 number; `shift_bits` tells how many it had. Bits past 64 are dropped. */
+static uint64_t leb(struct symbols_cursor *cursor, unsigned *shift_bits, unsigned char *last)
+{
+    uint64_t value = 0;
+
+    *shift_bits = 0;
+    *last = 0;
+    while (symbols_cursor_left(cursor) > 0) {
+        *last = *cursor->at;
+        symbols_cursor_skip(cursor, 1);
+        if (*shift_bits < LEB_BITS) {
+            value |= (uint64_t)(*last & 0x7f) << *shift_bits;
+            *shift_bits += 7;
+        }
+        if ((*last & 0x80) == 0)
+            return value;
+    }
+    cursor->is_failed = true;
+    return 0;
+}
+
+uint64_t symbols_get_uleb(struct symbols_cursor *cursor)
+{
+    unsigned shift_bits;
+    unsigned char last;
+
+    return leb(cursor, &shift_bits, &last);
+}
+
+int64_t symbols_get_sleb(struct symbols_cursor *cursor)
+{
+    unsigned shift_bits;
+    unsigned char last;
+    uint64_t value = leb(cursor, &shift_bits, &last);
+
+    if (!cursor->is_failed && (last & 0x40) != 0 && shift_bits < LEB_BITS)
+        value |= ~(uint64_t)0 << shift_bits;
+    return (int64_t)value;
+}
+
+static uint64_t encoded_form(struct symbols_cursor *cursor, uint8_t encoding)
+{
+    switch (encoding & PE_FORM_MASK) {
+    case PE_ABSOLUTE:
+    case PE_UDATA8:
+    case PE_SDATA8:
+        return symbols_get_unsigned(cursor, 8);
+    case PE_ULEB128:
+        return symbols_get_uleb(cursor);
+    case PE_SLEB128:
+        return (uint64_t)symbols_get_sleb(cursor);
+    case PE_UDATA2:
+        return symbols_get_unsigned(cursor, 2);
+    case PE_SDATA2:
+        return (uint64_t)(int64_t)(int16_t)symbols_get_unsigned(cursor, 2);
+    case PE_UDATA4:
+        return symbols_get_unsigned(cursor, 4);
+    case PE_SDATA4:
+        return (uint64_t)(int64_t)(int32_t)symbols_get_unsigned(cursor, 4);
+    default:
+        cursor->is_failed = true;
+        return 0;
+    }
+}
+
+uint64_t symbols_get_encoded(struct symbols_cursor *cursor, uint8_t encoding, uint64_t data_vaddr)
+{
+    const uint64_t here_vaddr = cursor->vaddr;
+    const uint64_t value = encoded_form(cursor, encoding);
+
+    switch (encoding & (PE_RELATION_MASK | PE_INDIRECT)) {
+    case 0:
+        return value;
+    case PE_PC_RELATIVE:
+        return here_vaddr + value;
+    case PE_DATA_RELATIVE:
+        return data_vaddr + value;
+    default:
+        /* Indirect and text- or function-relative values do not occur where a pc is told. */
+        cursor->is_failed = true;
+        return 0;
+    }
+}

@@ -1,0 +1,325 @@
+/*
+ * From .eh_frame to rows: finds the section, reads its common and its function entries, sorts the
+ * functions and lets symbols_cfa.c run each; any, dump, control.
+ * Source: Linux Standard Base, Core, "Exception Frames" (.eh_frame, .eh_frame_hdr).
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/symbols_internal.h"
+
+#define EXTENDED_LENGTH       0xffffffffu
+#define ENTRY_MIN_BYTES       8   /* length and id */
+#define CIE_PROGRAM_MAX_BYTES 512 /* real ones have about ten; bounds the work of a crafted file */
+#define CIE_CACHE_SIZE        64
+#define PE_OMIT               0xff
+
+/* One function entry of the section. */
+struct symbols_entry {
+    uint64_t start_vaddr;
+    uint64_t offset;
+};
+
+struct symbols_cie_slot {
+    struct symbols_cie cie;
+    struct symbols_cfa_state initial;
+    bool is_filled, is_sound;
+};
+
+struct symbols_frames {
+    const struct symbols_machine *machine;
+    const unsigned char *bytes; /* of .eh_frame */
+    uint64_t size_bytes, vaddr;
+    struct jw_arena section, entry_memory;
+    struct symbols_entry *entries;
+    uint64_t entry_count, refused_count;
+    bool is_sorted;
+    struct symbols_cie_slot cies[CIE_CACHE_SIZE];
+};
+
+/* What a length field says; the cursor then stands at the id. */
+struct symbols_entry_head {
+    uint64_t offset;      /* of the length field */
+    uint64_t id_offset;   /* of the id field */
+    uint64_t id;          /* 0: a CIE; else how far before the id field its CIE begins */
+    uint64_t next_offset; /* 0: no entry here, the section ends */
+};
+
+static struct symbols_cursor cursor_at(const struct symbols_frames *frames, uint64_t offset,
+                                       uint64_t end_offset)
+{
+    return symbols_cursor_of(frames->bytes + offset, (size_t)(end_offset - offset),
+                             frames->vaddr + offset);
+}
+
+static struct symbols_entry_head read_head(const struct symbols_frames *frames, uint64_t offset,
+                                           struct symbols_cursor *cursor)
+{
+    struct symbols_entry_head head = {.offset = offset};
+
+    *cursor = cursor_at(frames, offset, frames->size_bytes);
+    uint64_t length_bytes = symbols_get_unsigned(cursor, 4);
+    if (length_bytes == EXTENDED_LENGTH)
+        length_bytes = symbols_get_unsigned(cursor, 8);
+    if (length_bytes < 4 || length_bytes > symbols_cursor_left(cursor))
+        return head;
+    head.id_offset = (uint64_t)(cursor->at - frames->bytes);
+    head.next_offset = head.id_offset + length_bytes;
+    *cursor = cursor_at(frames, head.id_offset, head.next_offset);
+    head.id = symbols_get_unsigned(cursor, 4);
+    return head;
+}
+
+/* The letters of an augmentation and the data that belong to them. */
+static bool read_augmentation(struct symbols_cursor *cursor, const char *letters,
+                              struct symbols_cie *cie)
+{
+    if (letters[0] == '\0')
+        return true;
+    if (letters[0] != 'z')
+        return false;
+
+    const uint64_t data_bytes = symbols_get_uleb(cursor);
+    const unsigned char *program = cursor->at + data_bytes;
+
+    if (data_bytes > symbols_cursor_left(cursor))
+        return false;
+    cie->has_augmentation_data = true;
+    for (const char *letter = letters + 1; *letter != '\0'; letter++) {
+        switch (*letter) {
+        case 'R':
+            cie->pointer_encoding = (uint8_t)symbols_get_unsigned(cursor, 1);
+            break;
+        case 'L':
+            (void)symbols_get_unsigned(cursor, 1);
+            break;
+        case 'P': {
+            const uint8_t encoding = (uint8_t)symbols_get_unsigned(cursor, 1);
+            if (encoding != PE_OMIT)
+                (void)symbols_get_encoded(cursor, encoding & 0x0f, 0);
+            break;
+        }
+        case 'S':
+            cie->is_signal_frame = true;
+            break;
+        case 'B': /* aarch64: signed with the other key; stripping does not care */
+        case 'G': /* aarch64: memory tags */
+            break;
+        default:
+            return false;
+        }
+    }
+    if (cursor->is_failed || cursor->at > program)
+        return false;
+    symbols_cursor_skip(cursor, (uint64_t)(program - cursor->at));
+    return !cursor->is_failed;
+}
+
+static bool read_cie(const struct symbols_frames *frames, uint64_t offset, struct symbols_cie *cie)
+{
+    struct symbols_cursor cursor;
+    const struct symbols_entry_head head = read_head(frames, offset, &cursor);
+
+    *cie = (struct symbols_cie){.offset = offset};
+    if (head.next_offset == 0 || head.id != 0)
+        return false;
+
+    const uint64_t version = symbols_get_unsigned(&cursor, 1);
+    const char *letters = (const char *)cursor.at;
+    const size_t letters_bytes = strnlen(letters, symbols_cursor_left(&cursor));
+
+    symbols_cursor_skip(&cursor, letters_bytes + 1);
+    if (cursor.is_failed || (version != 1 && version != 3))
+        return false;
+    cie->code_align = symbols_get_uleb(&cursor);
+    cie->data_align = symbols_get_sleb(&cursor);
+    cie->return_register =
+        version == 1 ? symbols_get_unsigned(&cursor, 1) : symbols_get_uleb(&cursor);
+    if (!read_augmentation(&cursor, letters, cie) || cursor.is_failed ||
+        cie->return_register != frames->machine->return_register)
+        return false;
+    cie->program = cursor.at;
+    cie->program_end = cursor.end;
+    return cie->program_end - cie->program <= CIE_PROGRAM_MAX_BYTES;
+}
+
+/* The CIE of an entry, parsed once while it stays in the cache; NULL: unsound. */
+static const struct symbols_cie_slot *find_cie(struct symbols_frames *frames,
+                                               const struct symbols_entry_head *head)
+{
+    if (head->id > head->id_offset)
+        return NULL;
+
+    const uint64_t offset = head->id_offset - head->id;
+    struct symbols_cie_slot *slot = &frames->cies[offset / 8 % CIE_CACHE_SIZE];
+
+    if (!slot->is_filled || slot->cie.offset != offset) {
+        slot->is_filled = true;
+        slot->is_sound = read_cie(frames, offset, &slot->cie) &&
+                         symbols_cfa_initial(frames->machine, &slot->cie, &slot->initial);
+    }
+    return slot->is_sound ? slot : NULL;
+}
+
+/* Start and size of the code that an entry describes, whose id the cursor has passed. */
+static bool read_start(const struct symbols_cie *cie, struct symbols_cursor *cursor,
+                       struct symbols_fde *fde)
+{
+    fde->start_vaddr = symbols_get_encoded(cursor, cie->pointer_encoding, 0);
+    fde->size_bytes = symbols_get_encoded(cursor, cie->pointer_encoding & 0x0f, 0);
+    return !cursor->is_failed;
+}
+
+/* Fills the list of the functions whose code begins within the text. */
+static void collect(struct symbols_frames *frames, uint64_t text_vaddr, uint64_t text_bytes)
+{
+    uint64_t offset = 0, last_vaddr = 0;
+
+    frames->is_sorted = true;
+    for (;;) {
+        struct symbols_cursor cursor;
+        struct symbols_fde fde;
+        const struct symbols_entry_head head = read_head(frames, offset, &cursor);
+
+        if (head.next_offset == 0)
+            return;
+        offset = head.next_offset;
+        if (head.id == 0)
+            continue;
+
+        const struct symbols_cie_slot *slot = find_cie(frames, &head);
+        if (slot == NULL || !read_start(&slot->cie, &cursor, &fde)) {
+            frames->refused_count++;
+            continue;
+        }
+        if (fde.start_vaddr < text_vaddr || fde.start_vaddr - text_vaddr >= text_bytes)
+            continue;
+        if (fde.start_vaddr < last_vaddr)
+            frames->is_sorted = false;
+        last_vaddr = fde.start_vaddr;
+        frames->entries[frames->entry_count++] =
+            (struct symbols_entry){.start_vaddr = fde.start_vaddr, .offset = head.offset};
+    }
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct symbols_entry *a = left, *b = right;
+
+    if (a->start_vaddr != b->start_vaddr)
+        return a->start_vaddr < b->start_vaddr ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Adds the rows of one function, and what stands after it until the next one begins. */
+static void add_rows(struct symbols_frames *frames, const struct symbols_entry *entry,
+                     uint64_t text_vaddr, uint64_t text_bytes, struct symbols_builder *builder)
+{
+    static const struct symbols_row_rule gap = {.kind = SYMBOLS_RULE_GAP};
+    static const struct symbols_row_rule cannot = {.kind = SYMBOLS_RULE_CANNOT};
+    struct symbols_cursor cursor;
+    struct symbols_fde fde;
+    const struct symbols_entry_head head = read_head(frames, entry->offset, &cursor);
+    const struct symbols_cie_slot *slot = find_cie(frames, &head);
+
+    if (slot == NULL || !read_start(&slot->cie, &cursor, &fde))
+        return;
+    fde.cie = slot->cie;
+    if (fde.size_bytes > text_bytes - (fde.start_vaddr - text_vaddr))
+        fde.size_bytes = text_bytes - (fde.start_vaddr - text_vaddr);
+    if (fde.size_bytes == 0)
+        return;
+    if (slot->cie.has_augmentation_data)
+        symbols_cursor_skip(&cursor, symbols_get_uleb(&cursor));
+    fde.program = cursor.at;
+    fde.program_end = cursor.end;
+    if (cursor.is_failed ||
+        !symbols_cfa_run(frames->machine, &fde, &slot->initial, text_vaddr, builder)) {
+        frames->refused_count++;
+        symbols_builder_add(builder, (uint32_t)(fde.start_vaddr - text_vaddr), &cannot);
+    }
+    if (fde.start_vaddr - text_vaddr + fde.size_bytes < text_bytes)
+        symbols_builder_add(builder, (uint32_t)(fde.start_vaddr - text_vaddr + fde.size_bytes),
+                            &gap);
+}
+
+/* .eh_frame by the name of its section, or by the header that the unwinder of the C++ run time uses. */
+static bool find_frames(const struct symbols_elf *elf, struct symbols_extent *out)
+{
+    unsigned char bytes[4 + 8];
+    struct symbols_extent header;
+
+    if (symbols_elf_find_section(elf, SHT_NULL, ".eh_frame", out) && out->size_bytes > 0)
+        return true;
+    if (elf->frame_header.file_bytes < sizeof bytes ||
+        !symbols_elf_at_vaddr(elf, elf->frame_header.vaddr, &header) ||
+        !symbols_image_read(&elf->image, header.offset, bytes, sizeof bytes) || bytes[0] != 1)
+        return false;
+
+    struct symbols_cursor cursor =
+        symbols_cursor_of(bytes + 4, sizeof bytes - 4, elf->frame_header.vaddr + 4);
+    const uint64_t vaddr = symbols_get_encoded(&cursor, bytes[1], elf->frame_header.vaddr);
+
+    return !cursor.is_failed && symbols_elf_at_vaddr(elf, vaddr, out);
+}
+
+static bool open_frames(struct symbols_frames *frames, const struct symbols_elf *elf,
+                        struct jw_error *err)
+{
+    struct symbols_extent extent;
+
+    if (!find_frames(elf, &extent)) {
+        jw_error_set(err, "no .eh_frame; its frames cannot be stepped");
+        return false;
+    }
+    if (!symbols_elf_load(elf, &extent, &frames->section, err))
+        return false;
+    frames->machine = elf->machine;
+    frames->bytes = frames->section.bytes;
+    frames->size_bytes = extent.size_bytes;
+    frames->vaddr = extent.vaddr;
+    if (!jw_arena_open(&frames->entry_memory,
+                       (frames->size_bytes / ENTRY_MIN_BYTES + 1) * sizeof(struct symbols_entry),
+                       "the functions of a library", err)) {
+        jw_arena_close(&frames->section);
+        return false;
+    }
+    frames->entries = (struct symbols_entry *)(void *)frames->entry_memory.bytes;
+    return true;
+}
+
+struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t text_vaddr,
+                                        uint64_t text_bytes, struct jw_error *err)
+{
+    struct symbols_rows *rows = NULL;
+    struct symbols_builder builder;
+    struct symbols_frames *frames = jw_alloc(sizeof *frames);
+
+    if (frames == NULL) {
+        jw_error_set(err, "out of memory for reading .eh_frame");
+        return NULL;
+    }
+    if (!open_frames(frames, elf, err))
+        goto close_none;
+    if (!symbols_builder_open(&builder, text_bytes, frames->size_bytes, err))
+        goto close_frames;
+
+    collect(frames, text_vaddr, text_bytes);
+    if (!frames->is_sorted)
+        qsort(frames->entries, frames->entry_count, sizeof frames->entries[0], compare_entries);
+    for (uint64_t i = 0; i < frames->entry_count; i++)
+        add_rows(frames, &frames->entries[i], text_vaddr, text_bytes, &builder);
+    rows = symbols_builder_finish(&builder, text_vaddr, text_bytes, err);
+    if (rows != NULL) {
+        rows->frame_count = (uint32_t)frames->entry_count;
+        rows->frames_refused = (uint32_t)frames->refused_count;
+    }
+    symbols_builder_close(&builder);
+close_frames:
+    jw_arena_close(&frames->entry_memory);
+    jw_arena_close(&frames->section);
+close_none:
+    jw_free(frames);
+    return rows;
+}

@@ -1,0 +1,350 @@
+/*
+ * symbols, inside - ELF images, the rules of their frames, their names.
+ *
+ * For      the files of this room, its tests and its fuzz targets.
+ * Context  any, dump, control, under the room's lock, unless a line says otherwise.
+ * Memory   a section that is parsed lies in a mapped arena until it is done with; what stays is
+ *          made to measure by jw_alloc.
+ */
+#ifndef JW_SYMBOLS_SYMBOLS_INTERNAL_H
+#define JW_SYMBOLS_SYMBOLS_INTERNAL_H
+
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "symbols/symbols.h"
+
+/* -------- machines: symbols_machine.c ------------------------------------------------------- */
+
+/* DWARF register numbers of an instruction set, found by the e_machine of a file. */
+struct symbols_machine {
+    uint16_t elf_machine;
+    uint8_t sp_register;
+    uint8_t fp_register;
+    uint8_t return_register; /* column of the return address */
+    bool has_link_register;  /* it is a real register and holds the address until it is saved */
+};
+
+const struct symbols_machine *symbols_machine_find(uint16_t elf_machine); /* NULL: unknown */
+
+/* -------- bytes: symbols_cursor.c ----------------------------------------------------------- */
+
+/* A position in bytes from outside. Reading past the end yields 0 and sets `is_failed` for good. */
+struct symbols_cursor {
+    const unsigned char *at;
+    const unsigned char *end;
+    uint64_t vaddr; /* of `at`, in the addresses of the file: for pc-relative values */
+    bool is_failed;
+};
+
+struct symbols_cursor symbols_cursor_of(const unsigned char *bytes, size_t size_bytes,
+                                        uint64_t vaddr);
+size_t symbols_cursor_left(const struct symbols_cursor *cursor);
+void symbols_cursor_skip(struct symbols_cursor *cursor, uint64_t size_bytes);
+uint64_t symbols_get_unsigned(struct symbols_cursor *cursor, size_t size_bytes); /* 1, 2, 4 or 8 */
+uint64_t symbols_get_uleb(struct symbols_cursor *cursor);
+int64_t symbols_get_sleb(struct symbols_cursor *cursor);
+/* A value in a DW_EH_PE encoding; `data_vaddr` is the base of data-relative ones. */
+uint64_t symbols_get_encoded(struct symbols_cursor *cursor, uint8_t encoding, uint64_t data_vaddr);
+
+/* -------- ELF: symbols_elf.c ---------------------------------------------------------------- */
+
+enum symbols_layout {
+    SYMBOLS_LAYOUT_FILE,  /* bytes stand where the file has them */
+    SYMBOLS_LAYOUT_LOADED /* bytes stand where the loader put them */
+};
+
+/* Where the bytes of an image come from: a descriptor, or memory that does not change (tests). */
+struct symbols_image {
+    int fd; /* -1: `bytes` */
+    const unsigned char *bytes;
+    uint64_t start_offset; /* of the image in fd */
+    uint64_t size_bytes;
+    enum symbols_layout layout;
+};
+
+#define SYMBOLS_LOADS_MAX 16
+
+struct symbols_segment {
+    uint64_t vaddr, offset, file_bytes;
+    bool is_executable;
+};
+
+struct symbols_elf {
+    struct symbols_image image;
+    const struct symbols_machine *machine;
+    struct symbols_segment loads[SYMBOLS_LOADS_MAX];
+    uint32_t load_count;
+    struct symbols_segment frame_header; /* PT_GNU_EH_FRAME; file_bytes 0: none */
+    struct symbols_segment dynamic;      /* PT_DYNAMIC; file_bytes 0: none */
+    uint64_t sections_offset;
+    uint32_t section_count, section_names_index;
+    unsigned char build_id[SYMBOLS_BUILD_ID_BYTES];
+    uint32_t build_id_bytes;
+};
+
+/* A run of the image's bytes, as a section or segment header tells it. */
+struct symbols_extent {
+    uint64_t offset; /* in the file; with SYMBOLS_LAYOUT_LOADED the vaddr */
+    uint64_t vaddr, size_bytes;
+    uint32_t link; /* sh_link */
+};
+
+/* Parses headers and build-id. The image stays the caller's. */
+JW_MUST_CHECK bool symbols_elf_parse(struct symbols_elf *elf, const struct symbols_image *image,
+                                     struct jw_error *err);
+/* Exactly `size_bytes` at `offset` of the image, or false. */
+JW_MUST_CHECK bool symbols_image_read(const struct symbols_image *image, uint64_t offset,
+                                      void *bytes, size_t size_bytes);
+/* Where these bytes of a loaded segment stand in the image. */
+JW_MUST_CHECK bool symbols_elf_at_vaddr(const struct symbols_elf *elf, uint64_t vaddr,
+                                        struct symbols_extent *out);
+JW_MUST_CHECK bool symbols_elf_find_section(const struct symbols_elf *elf, uint32_t type,
+                                            const char *name, struct symbols_extent *out);
+JW_MUST_CHECK bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,
+                                          struct symbols_extent *out);
+/* Copies an extent into a fresh arena, which the caller closes. */
+JW_MUST_CHECK bool symbols_elf_load(const struct symbols_elf *elf,
+                                    const struct symbols_extent *extent, struct jw_arena *arena,
+                                    struct jw_error *err);
+
+/* -------- frames: symbols_frames.c (CIE, FDE), symbols_cfa.c (rules) ------------------------- */
+
+enum symbols_rule_kind {
+    SYMBOLS_RULE_GAP, /* no frame description covers this code */
+    SYMBOLS_RULE_PLAIN,
+    SYMBOLS_RULE_OUTERMOST,
+    SYMBOLS_RULE_CANNOT,
+};
+
+struct symbols_row_rule {
+    struct symbols_rule rule;
+    uint8_t kind; /* enum symbols_rule_kind */
+    /* Lazy-binding stubs are 16 bytes; from this byte of one on, a word more lies on the stack.
+     * 0: no such stub. */
+    uint8_t stub_push_byte;
+};
+
+/*
+ * The rows of a library, sorted: row i holds from row_pcs[i] to row_pcs[i + 1]. Offsets count from
+ * text_vaddr. Immutable once published; read by handlers.
+ */
+struct symbols_rows {
+    uint64_t text_vaddr;
+    uint64_t text_bytes;
+    uint32_t row_count;
+    uint32_t rule_count;
+    uint64_t size_bytes; /* of this allocation */
+    uint32_t frame_count;
+    uint32_t frames_refused;
+    const struct symbols_row_rule *rules;
+    const uint32_t *row_pcs;
+    const uint32_t *bucket_rows; /* last row that begins at or before each bucket's first byte */
+    const uint16_t *row_rules;
+};
+
+#define SYMBOLS_BUCKET_SHIFT 10 /* 1 KB of code a bucket */
+
+/* Rows for the code in [text_vaddr, text_vaddr + text_bytes), in one allocation; NULL and `err`. */
+struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t text_vaddr,
+                                        uint64_t text_bytes, struct jw_error *err);
+
+/* handler: rule for a byte of the text; never NULL. */
+JW_SIGNAL_SAFE const struct symbols_row_rule *symbols_rows_find(const struct symbols_rows *rows,
+                                                                uint64_t text_offset);
+
+/* Rows under construction. */
+struct symbols_builder {
+    struct jw_arena pcs, indices, rules, slots;
+    uint32_t *row_pcs;
+    uint16_t *row_rules;
+    struct symbols_row_rule *rule_table;
+    uint32_t row_count, row_limit, rule_count;
+    uint32_t last_rule;
+    uint16_t *rule_slots; /* hash table over rule_table: number + 1; 0: empty */
+};
+
+JW_MUST_CHECK bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
+                                        uint64_t section_bytes, struct jw_error *err);
+void symbols_builder_close(struct symbols_builder *builder);
+/* The rows, made to measure; NULL and `err`. The builder stays the caller's to close. */
+struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_vaddr,
+                                            uint64_t text_bytes, struct jw_error *err);
+
+/* From this offset on `rule` holds; offsets come in rising order, a repeated one replaces. */
+void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
+                         const struct symbols_row_rule *rule);
+
+/* Common part of many frame descriptions. */
+struct symbols_cie {
+    uint64_t offset; /* in the section */
+    uint64_t code_align;
+    int64_t data_align;
+    const unsigned char *program, *program_end;
+    uint64_t return_register;
+    uint8_t pointer_encoding;
+    bool has_augmentation_data;
+    bool is_signal_frame;
+};
+
+struct symbols_fde {
+    struct symbols_cie cie;
+    uint64_t start_vaddr, size_bytes; /* of the code it describes */
+    const unsigned char *program, *program_end;
+};
+
+/* Where a register of the caller is, as the instructions of a frame description say. */
+enum symbols_saved {
+    SYMBOLS_SAVED_SAME,
+    SYMBOLS_SAVED_UNDEFINED,
+    SYMBOLS_SAVED_AT_CFA,
+    SYMBOLS_SAVED_EXPRESSION,
+    SYMBOLS_SAVED_OTHER
+};
+
+struct symbols_cfa_register {
+    enum symbols_saved saved;
+    int64_t offset_bytes;
+    const unsigned char *expression;
+    uint64_t expression_bytes;
+};
+
+struct symbols_cfa_state {
+    uint64_t cfa_register;
+    int64_t cfa_offset_bytes;
+    const unsigned char *cfa_expression; /* NULL: register and offset */
+    uint64_t cfa_expression_bytes;
+    struct symbols_cfa_register fp, link;
+    bool is_return_signed;
+};
+
+/* The state after a CIE's own instructions. */
+JW_MUST_CHECK bool symbols_cfa_initial(const struct symbols_machine *machine,
+                                       const struct symbols_cie *cie,
+                                       struct symbols_cfa_state *state);
+
+/* Runs an FDE's instructions and adds its rows. False: not understood; what it added is to drop. */
+JW_MUST_CHECK bool symbols_cfa_run(const struct symbols_machine *machine,
+                                   const struct symbols_fde *fde,
+                                   const struct symbols_cfa_state *initial, uint64_t text_vaddr,
+                                   struct symbols_builder *builder);
+
+/* -------- names: symbols_names.c ------------------------------------------------------------ */
+
+struct symbols_function {
+    uint32_t text_offset, size_bytes;
+    uint32_t name_offset;
+};
+
+struct symbols_names {
+    uint64_t text_vaddr, text_bytes;
+    uint32_t function_count;
+    uint64_t size_bytes;
+    const struct symbols_function *functions; /* sorted by text_offset, one for each */
+    const char *text;
+};
+
+struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_t text_vaddr,
+                                          uint64_t text_bytes, struct jw_error *err);
+/* The innermost function that holds this byte of the text; NULL: none. */
+const struct symbols_function *symbols_names_find(const struct symbols_names *names,
+                                                  uint64_t text_offset);
+/* vaddr of a defined symbol; false: none of that name. */
+JW_MUST_CHECK bool symbols_elf_find_symbol(const struct symbols_elf *elf, const char *symbol,
+                                           uint64_t *vaddr);
+
+/* -------- libraries: symbols_maps.c, symbols_source.c, symbols_library.c ----------------------- */
+
+/* One executable stretch of a file in the address space. */
+struct symbols_mapping {
+    uintptr_t start, end;
+    uint64_t offset;
+    uint64_t device, inode;
+    uintptr_t header_address; /* where the file's first bytes are mapped; 0: nowhere */
+    char *path;               /* in the text that was parsed */
+    bool is_deleted;
+    bool is_vdso;
+};
+
+/*
+ * Takes the executable file mappings out of the text of /proc/self/maps, which it edits. Returns
+ * their number, at most `limit`; what is malformed is passed over.
+ */
+size_t symbols_maps_parse(char *text, struct symbols_mapping *mappings, size_t limit);
+
+/* The whole of a file of /proc, terminated; NULL and `err`. Free with jw_free. */
+char *symbols_maps_read(const char *path, struct jw_error *err);
+
+/* An opened image of a library, parsed. */
+struct symbols_source {
+    struct symbols_elf elf;
+    int fd;
+    bool is_replaced;
+};
+
+/*
+ * Opens what is mapped there: its file where that is the one that was mapped, else the kernel's
+ * link to it (needs privilege), else memory itself through /proc/self/mem.
+ */
+JW_MUST_CHECK bool symbols_source_open(struct symbols_source *source,
+                                       const struct symbols_mapping *mapping, struct jw_error *err);
+void symbols_source_close(struct symbols_source *source);
+
+/* Address in memory minus address in the file, from the segment that this mapping shows. */
+JW_MUST_CHECK bool symbols_source_bias(const struct symbols_source *source,
+                                       const struct symbols_mapping *mapping, uintptr_t *bias);
+
+struct symbols_library {
+    struct symbols_library_facts facts;
+    struct symbols_mapping mapping; /* the first; its path is facts.path */
+    uint32_t snapshot_count;        /* snapshots that hold it; under the lock */
+    bool is_names_tried;
+    struct symbols_names *names;
+    /* Relaxed: a wish that comes late is raised again by the next sample. */
+    _Atomic bool is_rows_wanted;
+    /* Released by symbols_library_build_rows, acquired by symbols_rule_find; never replaced. */
+    _Atomic(struct symbols_rows *) rows;
+};
+
+struct symbols_range {
+    uintptr_t start, end;
+    struct symbols_library *library;
+};
+
+struct symbols_snapshot {
+    uint32_t slot_index;
+    uint32_t range_count, library_count;
+    struct symbols_range *ranges; /* sorted by start */
+    struct symbols_library **libraries;
+};
+
+/* symbols_library.c; NULL when memory is out. A file that cannot be read is no failure. */
+struct symbols_library *symbols_library_open(const struct symbols_mapping *first, uintptr_t end_pc);
+void symbols_library_close(struct symbols_library *library);
+/* What a failure leaves behind is a library whose code has no rows, or no names. */
+void symbols_library_build_rows(struct symbols_library *library);
+void symbols_library_build_names(struct symbols_library *library);
+bool symbols_library_find_symbol(const struct symbols_library *library, const char *symbol,
+                                 uintptr_t *address);
+/* Rows; NULL: not built yet. */
+JW_SIGNAL_SAFE const struct symbols_rows *symbols_library_rows(struct symbols_library *library);
+
+/* symbols_snapshot.c: whom handlers see. Under the room's lock. */
+struct symbols_snapshot *symbols_snapshot_current(void);
+/*
+ * Shows it to handlers in place of the current one. False: as many as there is room for wait until
+ * handlers left them; the snapshot stays the caller's.
+ */
+JW_MUST_CHECK bool symbols_snapshot_publish(struct symbols_snapshot *snapshot);
+/* Frees replaced snapshots that nobody can be in; returns how many still wait. */
+uint32_t symbols_snapshot_reclaim(void);
+void symbols_snapshot_free(struct symbols_snapshot *snapshot);
+/* Withdraws the current one and frees all; nobody may be in a bracket. */
+void symbols_snapshot_close(void);
+/* The range that holds `pc`; NULL: none. */
+JW_SIGNAL_SAFE const struct symbols_range *
+symbols_snapshot_range(const struct symbols_snapshot *snapshot, uintptr_t pc);
+/* Reads and clears what symbols_want asked for. */
+unsigned symbols_snapshot_take_wanted(void);
+
+#endif

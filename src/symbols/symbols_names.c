@@ -1,0 +1,313 @@
+/*
+ * Names of functions: the symbol table of an image cut down to its functions, sorted, with their
+ * names beside it; any, dump, control. Also the search for one symbol by name.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/symbols_internal.h"
+
+#define LOOK_BACK_MAX  32 /* functions that begin before the one that holds a pc and end after it */
+#define DYNAMIC_MAX    256 /* entries of a dynamic section; real ones have about thirty */
+#define UNDERSCORE_MAX 3
+#define TEXT_MAX_BYTES                                                                             \
+    ((uint64_t)256 << 20) /* a crafted table can name one string a million times */
+
+/* A symbol table with its strings, in memory. */
+struct symbols_table {
+    struct jw_arena symbol_memory, string_memory;
+    const Elf64_Sym *symbols;
+    uint64_t symbol_count;
+    const char *strings;
+    uint64_t string_bytes;
+};
+
+struct symbols_candidate {
+    uint32_t text_offset, size_bytes;
+    uint32_t string_offset;
+    uint32_t rank; /* lower is preferred among symbols of one address */
+};
+
+static bool load_table(struct symbols_table *table, const struct symbols_elf *elf,
+                       const struct symbols_extent *symbols, const struct symbols_extent *strings,
+                       struct jw_error *err)
+{
+    if (!symbols_elf_load(elf, symbols, &table->symbol_memory, err))
+        return false;
+    if (!symbols_elf_load(elf, strings, &table->string_memory, err)) {
+        jw_arena_close(&table->symbol_memory);
+        return false;
+    }
+    table->symbols = (const Elf64_Sym *)(const void *)table->symbol_memory.bytes;
+    table->symbol_count = symbols->size_bytes / sizeof(Elf64_Sym);
+    table->strings = (const char *)table->string_memory.bytes;
+    table->string_bytes = strings->size_bytes;
+    return true;
+}
+
+static void close_table(struct symbols_table *table)
+{
+    jw_arena_close(&table->symbol_memory);
+    jw_arena_close(&table->string_memory);
+}
+
+/* Addresses in a dynamic section: the loader has added the bias to those it left in memory. */
+static uint64_t dynamic_vaddr(const struct symbols_elf *elf, uint64_t value)
+{
+    return elf->image.layout == SYMBOLS_LAYOUT_LOADED && value >= elf->image.start_offset
+               ? value - elf->image.start_offset
+               : value;
+}
+
+/*
+ * Dynamic symbols of an image without sections. Their number is told nowhere plainly; every linker
+ * puts the strings right behind them.
+ */
+static bool dynamic_extents(const struct symbols_elf *elf, struct symbols_extent *symbols,
+                            struct symbols_extent *strings)
+{
+    struct symbols_extent dynamic;
+    uint64_t symbols_vaddr = 0, strings_vaddr = 0, string_bytes = 0;
+
+    if (elf->dynamic.file_bytes == 0 || !symbols_elf_at_vaddr(elf, elf->dynamic.vaddr, &dynamic))
+        return false;
+    for (uint64_t i = 0; i < DYNAMIC_MAX && i < elf->dynamic.file_bytes / sizeof(Elf64_Dyn); i++) {
+        Elf64_Dyn entry;
+
+        if (!symbols_image_read(&elf->image, dynamic.offset + i * sizeof entry, &entry,
+                                sizeof entry) ||
+            entry.d_tag == DT_NULL)
+            break;
+        if (entry.d_tag == DT_SYMTAB)
+            symbols_vaddr = dynamic_vaddr(elf, entry.d_un.d_ptr);
+        else if (entry.d_tag == DT_STRTAB)
+            strings_vaddr = dynamic_vaddr(elf, entry.d_un.d_ptr);
+        else if (entry.d_tag == DT_STRSZ)
+            string_bytes = entry.d_un.d_val;
+    }
+    if (symbols_vaddr == 0 || strings_vaddr <= symbols_vaddr || string_bytes == 0 ||
+        !symbols_elf_at_vaddr(elf, symbols_vaddr, symbols) ||
+        !symbols_elf_at_vaddr(elf, strings_vaddr, strings) ||
+        symbols->size_bytes < strings_vaddr - symbols_vaddr || strings->size_bytes < string_bytes)
+        return false;
+    symbols->size_bytes = strings_vaddr - symbols_vaddr;
+    strings->size_bytes = string_bytes;
+    return true;
+}
+
+/* The fullest table that the image has, or with `is_dynamic` the one that the loader uses. */
+static bool open_table(struct symbols_table *table, const struct symbols_elf *elf, bool is_dynamic,
+                       struct jw_error *err)
+{
+    struct symbols_extent symbols, strings;
+
+    if ((!is_dynamic && symbols_elf_find_section(elf, SHT_SYMTAB, NULL, &symbols)) ||
+        symbols_elf_find_section(elf, SHT_DYNSYM, NULL, &symbols)) {
+        if (symbols_elf_section_at(elf, symbols.link, &strings))
+            return load_table(table, elf, &symbols, &strings, err);
+    }
+    if (dynamic_extents(elf, &symbols, &strings))
+        return load_table(table, elf, &symbols, &strings, err);
+    jw_error_set(err, "no symbol table");
+    return false;
+}
+
+/* Length of a name, at most `limit_bytes`; 0 where it lies outside the strings. */
+static size_t name_length(const struct symbols_table *table, uint64_t string_offset,
+                          size_t limit_bytes)
+{
+    if (string_offset >= table->string_bytes)
+        return 0;
+
+    const uint64_t left_bytes = table->string_bytes - string_offset;
+    const size_t length_bytes = strnlen(table->strings + string_offset,
+                                        left_bytes < limit_bytes ? left_bytes : limit_bytes);
+    const char *version = memchr(table->strings + string_offset, '@', length_bytes);
+
+    return version == NULL ? length_bytes : (size_t)(version - (table->strings + string_offset));
+}
+
+/* Exported names first, then weak, then local ones; then those that look least like internals. */
+static uint32_t rank_of(const struct symbols_table *table, const Elf64_Sym *symbol)
+{
+    static const uint8_t binding_ranks[16] = {[STB_LOCAL] = 2, [STB_WEAK] = 1};
+    uint32_t underscores = 0;
+
+    while (underscores < UNDERSCORE_MAX && symbol->st_name + underscores < table->string_bytes &&
+           table->strings[symbol->st_name + underscores] == '_')
+        underscores++;
+    return (symbol->st_size == 0 ? 256u : 0u) +
+           16u * binding_ranks[ELF64_ST_BIND(symbol->st_info)] + underscores;
+}
+
+static bool is_function(const Elf64_Sym *symbol)
+{
+    const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+    return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF;
+}
+
+static uint64_t collect(const struct symbols_table *table, uint64_t text_vaddr, uint64_t text_bytes,
+                        struct symbols_candidate *out, uint64_t *text_bytes_out)
+{
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < table->symbol_count; i++) {
+        const Elf64_Sym *symbol = &table->symbols[i];
+
+        if (!is_function(symbol) || symbol->st_value < text_vaddr ||
+            symbol->st_value - text_vaddr >= text_bytes)
+            continue;
+        const size_t length_bytes = name_length(table, symbol->st_name, SYMBOLS_NAME_BYTES - 1);
+        const uint64_t left_bytes = text_bytes - (symbol->st_value - text_vaddr);
+
+        if (length_bytes == 0)
+            continue;
+        out[count++] = (struct symbols_candidate){
+            .text_offset = (uint32_t)(symbol->st_value - text_vaddr),
+            .size_bytes = (uint32_t)(symbol->st_size < left_bytes ? symbol->st_size : left_bytes),
+            .string_offset = symbol->st_name,
+            .rank = rank_of(table, symbol)};
+        *text_bytes_out += length_bytes + 1;
+    }
+    return count;
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct symbols_candidate *a = left, *b = right;
+
+    if (a->text_offset != b->text_offset)
+        return a->text_offset < b->text_offset ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->string_offset < b->string_offset ? -1 : a->string_offset > b->string_offset;
+}
+
+/* Keeps the preferred symbol of each address and copies its name. */
+static void fill(struct symbols_names *names, const struct symbols_table *table,
+                 const struct symbols_candidate *candidates, uint64_t candidate_count)
+{
+    struct symbols_function *functions = (struct symbols_function *)(void *)(names + 1);
+    char *text = (char *)(functions + candidate_count);
+    uint32_t used_bytes = 0;
+
+    names->functions = functions;
+    names->text = text;
+    for (uint64_t i = 0; i < candidate_count; i++) {
+        const struct symbols_candidate *candidate = &candidates[i];
+
+        if (names->function_count > 0 &&
+            functions[names->function_count - 1].text_offset == candidate->text_offset)
+            continue;
+        const size_t length_bytes =
+            name_length(table, candidate->string_offset, SYMBOLS_NAME_BYTES - 1);
+
+        functions[names->function_count++] =
+            (struct symbols_function){.text_offset = candidate->text_offset,
+                                      .size_bytes = candidate->size_bytes,
+                                      .name_offset = used_bytes};
+        memcpy(text + used_bytes, table->strings + candidate->string_offset, length_bytes);
+        used_bytes += (uint32_t)length_bytes + 1;
+    }
+}
+
+struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_t text_vaddr,
+                                          uint64_t text_bytes, struct jw_error *err)
+{
+    struct symbols_table table;
+    struct jw_arena memory;
+    struct symbols_names *names = NULL;
+    uint64_t name_bytes = 0;
+
+    if (text_bytes > UINT32_MAX) {
+        jw_error_set(err, "more than 4 GB of code");
+        return NULL;
+    }
+    if (!open_table(&table, elf, false, err))
+        return NULL;
+    if (!jw_arena_open(&memory, (table.symbol_count + 1) * sizeof(struct symbols_candidate),
+                       "the symbols of a library", err))
+        goto close_table;
+
+    struct symbols_candidate *candidates = (struct symbols_candidate *)(void *)memory.bytes;
+    const uint64_t count = collect(&table, text_vaddr, text_bytes, candidates, &name_bytes);
+    const uint64_t size_bytes =
+        sizeof *names + count * sizeof(struct symbols_function) + name_bytes;
+
+    if (name_bytes <= TEXT_MAX_BYTES)
+        names = jw_alloc(size_bytes);
+    if (names == NULL) {
+        jw_error_set(err, "no memory for %llu bytes of names", (unsigned long long)size_bytes);
+        goto close_memory;
+    }
+    qsort(candidates, count, sizeof candidates[0], compare_candidates);
+    names->text_vaddr = text_vaddr;
+    names->text_bytes = text_bytes;
+    names->size_bytes = size_bytes;
+    fill(names, &table, candidates, count);
+close_memory:
+    jw_arena_close(&memory);
+close_table:
+    close_table(&table);
+    return names;
+}
+
+const struct symbols_function *symbols_names_find(const struct symbols_names *names,
+                                                  uint64_t text_offset)
+{
+    uint32_t low = 0, high = names->function_count;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (names->functions[middle].text_offset <= text_offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* `low` is the first that begins after it. One without a size reaches to the next symbol. */
+    if (low > 0 && names->functions[low - 1].size_bytes == 0)
+        return &names->functions[low - 1];
+    for (uint32_t i = low; i > 0 && low - i < LOOK_BACK_MAX; i--) {
+        const struct symbols_function *function = &names->functions[i - 1];
+
+        if (text_offset - function->text_offset < function->size_bytes)
+            return function;
+    }
+    return NULL;
+}
+
+static bool search(const struct symbols_table *table, const char *symbol, uint64_t *vaddr)
+{
+    const size_t length_bytes = strlen(symbol);
+
+    for (uint64_t i = 0; i < table->symbol_count; i++) {
+        const Elf64_Sym *candidate = &table->symbols[i];
+
+        if (candidate->st_shndx != SHN_UNDEF && candidate->st_value != 0 &&
+            ELF64_ST_TYPE(candidate->st_info) != STT_TLS &&
+            name_length(table, candidate->st_name, length_bytes + 1) == length_bytes &&
+            memcmp(table->strings + candidate->st_name, symbol, length_bytes) == 0) {
+            *vaddr = candidate->st_value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool symbols_elf_find_symbol(const struct symbols_elf *elf, const char *symbol, uint64_t *vaddr)
+{
+    struct symbols_table table;
+    bool is_found = false;
+
+    /* The loader's table is small; most questions end there. */
+    for (unsigned pass = 0; pass < 2 && !is_found; pass++) {
+        if (!open_table(&table, elf, pass == 0, NULL))
+            continue;
+        is_found = search(&table, symbol, vaddr);
+        close_table(&table);
+    }
+    return is_found;
+}
