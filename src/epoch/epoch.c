@@ -40,7 +40,7 @@ struct epoch {
 
 _Static_assert(sizeof(struct epoch_cell) == CELL_LINE, "one cell, one cache line");
 
-static uint64_t cell_word(uint32_t tid, uint64_t low)
+JW_SIGNAL_SAFE static uint64_t cell_word(uint32_t tid, uint64_t low)
 {
     return (uint64_t)tid << 32 | low;
 }
