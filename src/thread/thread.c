@@ -1,0 +1,374 @@
+/* Records of threads. Handlers read by index or tid; hooks and the agent's thread add and end. */
+#include "thread/thread.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/atomics.h"
+#include "base/counters.h"
+#include "os/os_tasks.h"
+
+enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_ENDED };
+
+/* A JNIEnv* that was there and is gone: never given out, and never replaced by a late finder. */
+#define ENV_GONE ((uintptr_t)1)
+
+struct record {
+    _Atomic uint32_t state;
+    uint32_t tid;
+    _Atomic uint64_t serial;     /* relaxed: read by who got the index from a live timer or event */
+    _Atomic uintptr_t env;       /* relaxed: written by the thread itself or checked again after */
+    _Atomic int timer;           /* relaxed: the exchange alone decides who deletes */
+    _Atomic uint64_t debt_ns;    /* relaxed: the exchange alone decides who gets it */
+    _Atomic uint32_t java_state; /* JAVA_NONE, JAVA_FILLING, JAVA_READY */
+    uint32_t scan_stamp;         /* of the scanning thread alone */
+    uint32_t next_free;
+    _Atomic uint64_t ended_generation; /* published with state ENDED */
+    uint64_t java_id;
+    char os_name[THREAD_OS_NAME_BYTES];
+    char java_name[THREAD_NAME_BYTES];
+    char group[THREAD_GROUP_BYTES];
+    bool is_renamed;                  /* dump thread alone */
+    char new_name[THREAD_NAME_BYTES]; /* dump thread alone */
+};
+
+enum { JAVA_NONE, JAVA_FILLING, JAVA_READY };
+
+static struct record *records;
+static _Atomic uint32_t *index_by_tid; /* index + 1; 0: no record */
+static _Atomic uint32_t next_unused;   /* relaxed: hands out numbers */
+static _Atomic uint64_t free_head;     /* count of pushes << 32 | index + 1 */
+static _Atomic uint64_t last_serial;   /* relaxed: hands out numbers */
+static _Atomic uint32_t live_count;    /* relaxed: a figure to show */
+
+static void *reserve(size_t size_bytes, struct jw_error *err)
+{
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (memory == MAP_FAILED) {
+        jw_error_set(err, "cannot reserve %zu bytes for thread records: %s", size_bytes,
+                     strerror(errno));
+        return NULL;
+    }
+    (void)madvise(memory, size_bytes, MADV_DONTDUMP);
+    return memory;
+}
+
+bool threads_open(struct jw_error *err)
+{
+    if (records != NULL)
+        return true;
+    records = reserve(jw_mul_bytes(THREAD_RECORDS_MAX, sizeof *records), err);
+    index_by_tid = reserve(jw_mul_bytes(THREAD_TID_LIMIT, sizeof *index_by_tid), err);
+    if (records == NULL || index_by_tid == NULL) {
+        threads_close();
+        return false;
+    }
+    return true;
+}
+
+void threads_close(void)
+{
+    if (records != NULL)
+        munmap(records, jw_mul_bytes(THREAD_RECORDS_MAX, sizeof *records));
+    if (index_by_tid != NULL)
+        munmap((void *)(uintptr_t)index_by_tid,
+               jw_mul_bytes(THREAD_TID_LIMIT, sizeof *index_by_tid));
+    records = NULL;
+    index_by_tid = NULL;
+    jw_store_relaxed(&next_unused, 0);
+    jw_store_relaxed(&free_head, 0);
+    jw_store_relaxed(&live_count, 0);
+}
+
+/* A free record: a recycled one, else one never used. The count of pushes keeps a slow popper from
+ * putting back an old head (ABA). */
+static thread_index take_record(void)
+{
+    /* order THREAD_FREE: acquires what threads_reap released, the link in the record. */
+    uint64_t head = jw_load_acquire(&free_head);
+
+    while ((uint32_t)head != 0) {
+        const thread_index index = (uint32_t)head - 1;
+        const uint64_t next = (head >> 32) << 32 | records[index].next_free;
+
+        /* order THREAD_FREE: acquires what threads_reap released, the link in the record. */
+        if (jw_cas_acq_rel(&free_head, &head, next))
+            return index;
+    }
+    const uint32_t unused = jw_add_relaxed(&next_unused, 1);
+
+    if (unused < THREAD_RECORDS_MAX)
+        return unused;
+    jw_store_relaxed(&next_unused, THREAD_RECORDS_MAX);
+    jw_count(JW_COUNT_THREAD_RECORDS_FULL);
+    return THREAD_NONE;
+}
+
+static void push_free(thread_index index)
+{
+    uint64_t head = jw_load_relaxed(&free_head);
+    uint64_t wanted;
+
+    do {
+        records[index].next_free = (uint32_t)head;
+        wanted = ((head >> 32) + 1) << 32 | (index + 1);
+        /* order THREAD_FREE: releases the link in the record to take_record. */
+    } while (!jw_cas_acq_rel(&free_head, &head, wanted));
+}
+
+static void copy_text(char *to, size_t size_bytes, const char *from)
+{
+    size_t length_bytes = from == NULL ? 0 : strnlen(from, size_bytes);
+
+    if (length_bytes == size_bytes) {
+        length_bytes = size_bytes - 1;
+        while (length_bytes > 0 && ((unsigned char)from[length_bytes] & 0xc0) == 0x80)
+            length_bytes--;
+    }
+    if (length_bytes > 0)
+        memcpy(to, from, length_bytes);
+    to[length_bytes] = '\0';
+}
+
+static thread_index fill_record(uint32_t tid)
+{
+    const thread_index index = take_record();
+
+    if (index == THREAD_NONE)
+        return THREAD_NONE;
+
+    struct record *record = &records[index];
+    record->tid = tid;
+    jw_store_relaxed(&record->serial, jw_add_relaxed(&last_serial, 1) + 1);
+    jw_store_relaxed(&record->env, (uintptr_t)0);
+    jw_store_relaxed(&record->timer, -1);
+    jw_store_relaxed(&record->debt_ns, 0);
+    jw_store_relaxed(&record->java_state, JAVA_NONE);
+    record->scan_stamp = 0;
+    record->java_id = 0;
+    record->java_name[0] = record->group[0] = record->new_name[0] = '\0';
+    record->is_renamed = false;
+    (void)os_task_name((int)tid, record->os_name);
+    /* order THREAD_STATE: releases the record's fields. */
+    jw_store_release(&record->state, RECORD_LIVE);
+    return index;
+}
+
+thread_index thread_add(uint32_t tid, bool keep_existing, bool *is_new)
+{
+    *is_new = false;
+    if (index_by_tid == NULL || tid == 0 || tid >= THREAD_TID_LIMIT)
+        return THREAD_NONE;
+
+    const thread_index existing = thread_find(tid);
+    if (keep_existing && existing != THREAD_NONE)
+        return existing;
+
+    const thread_index index = fill_record(tid);
+    if (index == THREAD_NONE)
+        return THREAD_NONE;
+
+    /* order THREAD_MAP: acquires an older record's fields and releases this one's. */
+    uint32_t expected = existing == THREAD_NONE ? 0 : existing + 1;
+    while (!jw_cas_acq_rel(&index_by_tid[tid], &expected, index + 1)) {
+        if (keep_existing && expected != 0) {
+            jw_store_relaxed(&records[index].state, RECORD_FREE);
+            push_free(index);
+            return expected - 1;
+        }
+    }
+    if (expected != 0)
+        thread_end(expected - 1, UINT64_MAX);
+    jw_count(JW_COUNT_THREADS_SEEN);
+    jw_add_relaxed(&live_count, 1);
+    *is_new = true;
+    return index;
+}
+
+void thread_set_java(thread_index index, const struct thread_java *java)
+{
+    struct record *record = &records[index];
+    uint32_t none = JAVA_NONE;
+    uintptr_t no_env = 0;
+
+    if (jw_cas_relaxed(&record->java_state, &none, JAVA_FILLING)) {
+        record->java_id = java->java_id;
+        copy_text(record->java_name, sizeof record->java_name, java->name);
+        copy_text(record->group, sizeof record->group, java->group);
+        /* order THREAD_JAVA: releases the names to thread_info. */
+        jw_store_release(&record->java_state, JAVA_READY);
+    }
+    if (java->env != NULL)
+        (void)jw_cas_relaxed(&record->env, &no_env, (uintptr_t)java->env);
+}
+
+void thread_end_java(thread_index index)
+{
+    jw_store_relaxed(&records[index].env, ENV_GONE);
+    jw_signal_fence();
+}
+
+void thread_end(thread_index index, uint64_t generation)
+{
+    struct record *record = &records[index];
+    uint32_t live = RECORD_LIVE;
+
+    if (jw_load_relaxed(&record->state) != RECORD_LIVE)
+        return;
+    jw_store_relaxed(&record->env, ENV_GONE);
+    jw_store_relaxed(&record->ended_generation, generation);
+    /* order THREAD_STATE: releases the number of the generation to threads_reap. */
+    if (!jw_cas_acq_rel(&record->state, &live, RECORD_ENDED))
+        return;
+
+    uint32_t mine = index + 1;
+    (void)jw_cas_relaxed(&index_by_tid[record->tid], &mine, 0);
+    jw_add_relaxed(&live_count, UINT32_MAX);
+}
+
+thread_index thread_find(uint32_t tid)
+{
+    if (index_by_tid == NULL || tid >= THREAD_TID_LIMIT)
+        return THREAD_NONE;
+    /* order THREAD_MAP: acquires what thread_add released, the record's fields. */
+    return jw_load_acquire(&index_by_tid[tid]) - 1;
+}
+
+bool thread_is_live(thread_index index)
+{
+    /* order THREAD_STATE: acquires the record's fields. */
+    return records != NULL && index < THREAD_RECORDS_MAX &&
+           jw_load_acquire(&records[index].state) == RECORD_LIVE;
+}
+
+uint32_t thread_tid(thread_index index)
+{
+    return records[index].tid;
+}
+
+uint64_t thread_serial(thread_index index)
+{
+    return jw_load_relaxed(&records[index].serial);
+}
+
+void *thread_env(thread_index index)
+{
+    const uintptr_t env = jw_load_relaxed(&records[index].env);
+
+    return env == ENV_GONE ? NULL : (void *)env;
+}
+
+bool thread_is_java(thread_index index)
+{
+    return jw_load_relaxed(&records[index].java_state) != JAVA_NONE;
+}
+
+int thread_exchange_timer(thread_index index, int timer)
+{
+    /* order THREAD_TIMER: the one who takes a timer out acquires what the one who put it released. */
+    return jw_exchange_acq_rel(&records[index].timer, timer);
+}
+
+void thread_set_debt(thread_index index, uint64_t debt_ns)
+{
+    jw_store_relaxed(&records[index].debt_ns, debt_ns);
+}
+
+uint64_t thread_take_debt(thread_index index)
+{
+    return jw_load_relaxed(&records[index].debt_ns) == 0
+               ? 0
+               /* order THREAD_DEBT: the one who takes it acquires and releases; nobody else reads. */
+               : jw_exchange_acq_rel(&records[index].debt_ns, 0);
+}
+
+void thread_set_scan_stamp(thread_index index, uint32_t stamp)
+{
+    records[index].scan_stamp = stamp;
+}
+
+uint32_t thread_scan_stamp(thread_index index)
+{
+    return records[index].scan_stamp;
+}
+
+bool thread_info(thread_index index, struct thread_info *out)
+{
+    if (records == NULL || index >= THREAD_RECORDS_MAX)
+        return false;
+
+    const struct record *record = &records[index];
+    /* order THREAD_STATE: acquires the record's fields. */
+    if (jw_load_acquire(&record->state) == RECORD_FREE)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->serial = jw_load_relaxed(&record->serial);
+    out->tid = record->tid;
+    copy_text(out->os_name, sizeof out->os_name, record->os_name);
+    /* order THREAD_JAVA: acquires the names that thread_set_java released. */
+    if (jw_load_acquire(&record->java_state) == JAVA_READY) {
+        out->java_id = record->java_id;
+        copy_text(out->java_name, sizeof out->java_name,
+                  record->is_renamed ? record->new_name : record->java_name);
+        copy_text(out->group, sizeof out->group, record->group);
+    }
+    return true;
+}
+
+void thread_rename(thread_index index, const char *java_name)
+{
+    struct record *record = &records[index];
+
+    copy_text(record->new_name, sizeof record->new_name, java_name);
+    record->is_renamed = true;
+}
+
+void threads_each(void (*visit)(thread_index index, bool is_live, void *argument), void *argument)
+{
+    if (records == NULL)
+        return;
+
+    uint32_t limit = jw_load_relaxed(&next_unused);
+    if (limit > THREAD_RECORDS_MAX)
+        limit = THREAD_RECORDS_MAX;
+    for (thread_index index = 0; index < limit; index++) {
+        /* order THREAD_STATE: acquires the record's fields. */
+        const uint32_t state = jw_load_acquire(&records[index].state);
+
+        if (state != RECORD_FREE)
+            visit(index, state == RECORD_LIVE, argument);
+    }
+}
+
+static void reap_one(thread_index index, bool is_live, void *argument)
+{
+    const uint64_t *oldest_generation = argument;
+    struct record *record = &records[index];
+
+    if (is_live)
+        return;
+    if (jw_load_relaxed(&record->ended_generation) == UINT64_MAX) {
+        /* Ended by a successor that did not know the generation: wait for one more round. */
+        jw_store_relaxed(&record->ended_generation, *oldest_generation + 3);
+        return;
+    }
+    if (jw_load_relaxed(&record->ended_generation) >= *oldest_generation ||
+        jw_load_relaxed(&record->timer) != -1)
+        return;
+    /* order THREAD_STATE: releases the end of the record's use. */
+    jw_store_release(&record->state, RECORD_FREE);
+    push_free(index);
+}
+
+void threads_reap(uint64_t oldest_generation)
+{
+    threads_each(reap_one, &oldest_generation);
+}
+
+uint32_t threads_live(void)
+{
+    return jw_load_relaxed(&live_count);
+}

@@ -1,0 +1,116 @@
+/*
+ * thread - one record for every thread of the process, found by number in a handler.
+ *
+ * For      samples that name their thread in four bytes; the thread's JNIEnv and timer; names that
+ *          outlive the thread until its last sample is written.
+ * Callers  agent (hooks), sampler (scan, timers, handler), recording (info, reap).
+ * Context  thread_get, thread_find, thread_env: handler, hook, any. thread_add, thread_end,
+ *          thread_set_java: hook, control, dump. thread_info, thread_reap, thread_each: dump.
+ *          threads_open, threads_close: control, with all engines stopped.
+ * Memory   reserved whole by threads_open (THREAD_RECORDS_MAX records and a map of tids), touched as
+ *          used. A record is recycled only by thread_reap, never freed while the process lives.
+ * Progress everything but threads_open and threads_close is lock-free; look-ups are wait-free.
+ *
+ * May these overlap?    get/find/env    add/end/set_java    info/each/reap
+ *   get/find/env             yes              yes                yes (1)
+ *   add/end/set_java         yes              yes (2)            yes
+ *   info/each/reap           yes (1)          yes                no (one dump thread)
+ * (1) a record is reaped only after every generation that could name it was cleared.
+ * (2) two adds of one tid: the later one retires the record of the earlier one.
+ *
+ * States of a record:   FREE -> LIVE (thread_add) -> ENDED (thread_end) -> FREE (thread_reap)
+ */
+#ifndef JW_THREAD_THREAD_H
+#define JW_THREAD_THREAD_H
+
+#include "base/jw.h"
+
+#define THREAD_RECORDS_MAX   16384u
+#define THREAD_NONE          UINT32_MAX
+#define THREAD_NAME_BYTES    256
+#define THREAD_OS_NAME_BYTES 16
+#define THREAD_GROUP_BYTES   64
+/* Source: Linux, include/linux/threads.h: PID_MAX_LIMIT on 64-bit machines. */
+#define THREAD_TID_LIMIT (4u * 1024 * 1024)
+
+typedef uint32_t thread_index; /* names a record until it is reaped */
+
+/* What the dump thread knows of a thread; strings are terminated, plain UTF-8 cut at a character. */
+struct thread_info {
+    uint64_t serial;  /* never given twice */
+    uint32_t tid;     /* of the operating system */
+    uint64_t java_id; /* Thread.getId(); 0: not a Java thread */
+    char os_name[THREAD_OS_NAME_BYTES];
+    char java_name[THREAD_NAME_BYTES]; /* "": not a Java thread */
+    char group[THREAD_GROUP_BYTES];    /* name of its thread group; "": none known */
+};
+
+/* What JVMTI says of a Java thread. */
+struct thread_java {
+    void *env; /* its JNIEnv*; NULL when not known */
+    uint64_t java_id;
+    const char *name; /* modified UTF-8 of the JVM is accepted as it is */
+    const char *group;
+};
+
+JW_MUST_CHECK bool threads_open(struct jw_error *err);
+void threads_close(void);
+
+/*
+ * Makes a record for `tid`, with the name the kernel has for it. A record that stands there already
+ * is ended first, except when `keep_existing`: then it is returned. THREAD_NONE when the table is
+ * full (counted) or the tid impossible.
+ */
+thread_index thread_add(uint32_t tid, bool keep_existing, bool *is_new);
+
+/* Adds what is known of the Java thread; once a record, later calls change nothing but a missing env. */
+void thread_set_java(thread_index index, const struct thread_java *java);
+
+/* A Java thread is about to lose its JNIEnv: samples from now on do not walk Java. Keeps the record. */
+void thread_end_java(thread_index index);
+
+/* The thread is gone or going: the record stays readable until it is reaped. `generation`: the
+ * number of the generation that was active. Idempotent. */
+void thread_end(thread_index index, uint64_t generation);
+
+/* Record of a tid; THREAD_NONE if it has none. */
+JW_SIGNAL_SAFE thread_index thread_find(uint32_t tid);
+
+/* True when the record is live; the timer of a sampler and its serial's low bits come with it. */
+JW_SIGNAL_SAFE bool thread_is_live(thread_index index);
+JW_SIGNAL_SAFE uint32_t thread_tid(thread_index index);
+JW_SIGNAL_SAFE uint64_t thread_serial(thread_index index);
+
+/* The thread's JNIEnv*, NULL when it is no Java thread or is leaving. */
+JW_SIGNAL_SAFE void *thread_env(thread_index index);
+bool thread_is_java(thread_index index); /* it is, or was, a Java thread */
+
+/*
+ * The sampler's timer of this thread: -1 none. The exchange makes its deletion happen once, whoever
+ * comes first. Context: hook, control, dump.
+ */
+int thread_exchange_timer(thread_index index, int timer);
+
+/* CPU time that the thread had used, unseen, when it was found: its first sample stands for it too. */
+void thread_set_debt(thread_index index, uint64_t debt_ns);
+JW_SIGNAL_SAFE uint64_t thread_take_debt(thread_index index); /* once; 0 afterwards */
+
+/* Round of the task scan in which the thread was last seen; the scanning thread alone uses it. */
+void thread_set_scan_stamp(thread_index index, uint32_t stamp);
+uint32_t thread_scan_stamp(thread_index index);
+
+/* Copies what is known; false when the record is free. Context: dump. */
+bool thread_info(thread_index index, struct thread_info *out);
+
+/* A Java thread got another name; kept by the dump thread beside the first one. Context: dump. */
+void thread_rename(thread_index index, const char *java_name);
+
+/* Calls `visit` for each record that is live or ended. Context: dump, control. */
+void threads_each(void (*visit)(thread_index index, bool is_live, void *argument), void *argument);
+
+/* Frees the records that ended before `oldest_generation`, the oldest one not yet cleared. */
+void threads_reap(uint64_t oldest_generation);
+
+uint32_t threads_live(void);
+
+#endif
