@@ -1,0 +1,123 @@
+/* Generated stubs by address: appended by hooks, sorted by the dump thread, found by handlers. */
+#include "vm/vm_stub.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/atomics.h"
+
+struct sorted {
+    uint32_t count;     /* stubs sorted here */
+    uint32_t covered;   /* stubs[0, covered) are in it */
+    uint32_t indexes[]; /* of stubs, by begin */
+};
+
+static struct vm_stub stubs[VM_STUBS_MAX];
+static _Atomic uint32_t ready[VM_STUBS_MAX];
+static _Atomic uint32_t reserved; /* relaxed: hands out numbers; `ready` publishes */
+static struct sorted *_Atomic sorted;
+
+static enum vm_stub_kind kind_of(const char *name)
+{
+    if (strncmp(name, "vtable", 6) == 0 || strncmp(name, "itable", 6) == 0 ||
+        strstr(name, "MethodHandle") != NULL)
+        return VM_STUB_VTABLE;
+    if (strstr(name, "I2C") != NULL || strstr(name, "C2I") != NULL)
+        return VM_STUB_ADAPTER;
+    return strcmp(name, "Interpreter") == 0 ? VM_STUB_INTERPRETER : VM_STUB_GENERATED;
+}
+
+void vm_stub_report(const char *name, const void *address, jint length_bytes)
+{
+    const uint32_t index = jw_add_relaxed(&reserved, 1);
+
+    if (index >= VM_STUBS_MAX || length_bytes <= 0) {
+        if (index >= VM_STUBS_MAX)
+            jw_store_relaxed(&reserved, VM_STUBS_MAX);
+        return;
+    }
+    struct vm_stub *stub = &stubs[index];
+    stub->begin = (uintptr_t)address;
+    stub->end = stub->begin + (uintptr_t)length_bytes;
+    stub->kind = kind_of(name);
+    stub->setup_offset = arch_stub_frame_setup_offset(stub->begin, (size_t)length_bytes);
+    memcpy(stub->name, name, strnlen(name, sizeof stub->name - 1));
+    /* order STUB: releases the stub's fields. */
+    jw_store_release(&ready[index], 1);
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const uintptr_t a = stubs[*(const uint32_t *)left].begin;
+    const uintptr_t b = stubs[*(const uint32_t *)right].begin;
+
+    if (a != b)
+        return a < b ? -1 : 1;
+    /* Of two at one address the later report counts: it stands first, where the search looks. */
+    return *(const uint32_t *)left > *(const uint32_t *)right ? -1 : 1;
+}
+
+void vm_stub_settle(void)
+{
+    uint32_t covered = 0;
+
+    /* order STUB: acquires the stubs' fields. */
+    while (covered < VM_STUBS_MAX && jw_load_acquire(&ready[covered]) != 0)
+        covered++;
+
+    /* order STUB_SORTED: this thread's own earlier publication. */
+    const struct sorted *old = jw_load_acquire(&sorted);
+    if (old != NULL && covered < old->covered + 16 + old->covered / 8)
+        return;
+    struct sorted *fresh =
+        jw_alloc(sizeof *fresh + jw_mul_bytes(covered, sizeof fresh->indexes[0]));
+    if (fresh == NULL)
+        return;
+    fresh->covered = covered;
+    fresh->count = covered;
+    for (uint32_t i = 0; i < covered; i++)
+        fresh->indexes[i] = i;
+    qsort(fresh->indexes, covered, sizeof fresh->indexes[0], by_begin);
+    /* order STUB_SORTED: releases the sorted copy. A handler may still be in the old one, which is
+     * kept: together they are some ten times the last one, a hundred kilobytes. */
+    jw_store_release(&sorted, fresh);
+}
+
+static JW_SIGNAL_SAFE bool holds(const struct vm_stub *stub, uintptr_t pc)
+{
+    return pc >= stub->begin && pc < stub->end;
+}
+
+const struct vm_stub *vm_stub_find(uintptr_t pc)
+{
+    /* order STUB_SORTED: acquires the sorted copy. */
+    const struct sorted *index = jw_load_acquire(&sorted);
+    uint32_t next = index == NULL ? 0 : index->covered;
+
+    /* What was reported since, newest first as it may replace an older one: a few at the most. */
+    for (; next < VM_STUBS_MAX; next++) {
+        /* order STUB: acquires the stub's fields. */
+        if (jw_load_acquire(&ready[next]) == 0)
+            break;
+        if (holds(&stubs[next], pc))
+            return &stubs[next];
+    }
+    uint32_t low = 0, high = index == NULL ? 0 : index->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (stubs[index->indexes[middle]].begin <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* Stubs may enclose others (a block reported whole, then its parts): look back a little. */
+    for (uint32_t back = 0; back < 8 && back < low; back++) {
+        const struct vm_stub *stub = &stubs[index->indexes[low - 1 - back]];
+
+        if (holds(stub, pc))
+            return stub;
+    }
+    return NULL;
+}
