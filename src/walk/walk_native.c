@@ -1,0 +1,88 @@
+/* Native frames by the rules that room symbols prepared; handler. */
+#include "symbols/symbols.h"
+#include "vm/vm_code.h"
+#include "walk/walk.h"
+#include "walk/walk_internal.h"
+
+/* A leaf function that compiled code calls has few frames of its own. */
+#define LEAF_DEPTH_MAX 16
+
+static JW_SIGNAL_SAFE bool place_value(enum symbols_place place, int32_t offset_bytes,
+                                       uintptr_t base, uintptr_t cfa, uintptr_t in_register,
+                                       uintptr_t *out)
+{
+    switch (place) {
+    case SYMBOLS_PLACE_SAME:
+        *out = in_register;
+        return true;
+    case SYMBOLS_PLACE_AT_CFA:
+        return safe_load_word(cfa + (uintptr_t)(intptr_t)offset_bytes, out);
+    case SYMBOLS_PLACE_AT_BASE:
+        return safe_load_word(base + (uintptr_t)(intptr_t)offset_bytes, out);
+    }
+    return false;
+}
+
+/* Leaves the frame of regs->pc. `is_interrupted`: its registers are all known. */
+static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, bool is_interrupted,
+                                struct arch_regs *regs)
+{
+    struct symbols_rule rule;
+    uintptr_t pc, fp;
+
+    if (symbols_rule_find(snapshot, regs->pc, !is_interrupted, &rule) != SYMBOLS_FOUND ||
+        rule.is_signal_frame ||
+        (rule.return_place == SYMBOLS_PLACE_SAME && (!is_interrupted || regs->link == 0)))
+        return false;
+
+    const uintptr_t base = rule.cfa_base == SYMBOLS_BASE_SP ? regs->sp : regs->fp;
+    uintptr_t cfa = base + (uintptr_t)(intptr_t)rule.cfa_offset_bytes;
+    if ((rule.is_cfa_loaded && !safe_load_word(cfa, &cfa)) || cfa < regs->sp ||
+        (cfa & (sizeof(uintptr_t) - 1)) != 0 ||
+        !place_value((enum symbols_place)rule.return_place, rule.return_offset_bytes, base, cfa,
+                     regs->link, &pc) ||
+        !place_value((enum symbols_place)rule.fp_place, rule.fp_offset_bytes, base, cfa, regs->fp,
+                     &fp))
+        return false;
+    regs->pc = arch_code_address(pc);
+    regs->sp = cfa;
+    regs->fp = fp;
+    regs->link = 0;
+    return regs->pc != 0;
+}
+
+bool walk_native_to_code_cache(struct arch_regs *regs)
+{
+    const struct symbols_snapshot *snapshot = symbols_enter();
+    bool is_found = false;
+
+    for (int depth = 0; snapshot != NULL && depth < LEAF_DEPTH_MAX; depth++) {
+        if (!step(snapshot, depth == 0, regs))
+            break;
+        if (vm_code_contains(regs->pc)) {
+            is_found = true;
+            break;
+        }
+    }
+    symbols_leave(snapshot);
+    return is_found;
+}
+
+uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max)
+{
+    struct arch_regs regs;
+    uint32_t count = 0;
+
+    arch_regs_read(ucontext, &regs);
+    if (vm_code_contains(regs.pc))
+        return 0;
+
+    const struct symbols_snapshot *snapshot = symbols_enter();
+    if (depth_max > 0)
+        pcs[count++] = regs.pc;
+    while (snapshot != NULL && count < depth_max && step(snapshot, count == 1, &regs) &&
+           !vm_code_contains(regs.pc))
+        pcs[count++] = regs.pc - 1; /* inside the call, where its function is */
+    symbols_leave(snapshot);
+    return count;
+}
