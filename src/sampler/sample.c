@@ -1,0 +1,154 @@
+/* One sample, from the interrupted registers to a committed record; handler. */
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "sampler/sampler_internal.h"
+#include "vm/vm_method.h"
+
+/* What was walked before the generation is entered. */
+struct walked {
+    struct walk_java_result java;
+    uint32_t native_count;
+    bool is_java_thread;
+};
+
+static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, struct sample_scratch *scratch,
+                                struct walked *out)
+{
+    out->is_java_thread = env != NULL;
+    out->native_count = 0;
+    if (sampler.with_native)
+        out->native_count = walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX);
+    out->java = (struct walk_java_result){0};
+    if (env != NULL)
+        walk_java(ucontext, env, scratch->java, sampler.depth_max, &out->java);
+}
+
+/*
+ * AsyncGetCallTrace does not tell the tier of a frame. That of the topmost one follows from the code
+ * that the pc lies in; for its callers the best that can be said is whether the method has compiled
+ * code now.
+ */
+static JW_SIGNAL_SAFE enum jw_frame_kind kind_of(const struct walk_java_result *java,
+                                                 uint32_t depth, jint bci, vm_addr method)
+{
+    if (bci == JW_BCI_NATIVE)
+        return JW_FRAME_JAVA_NATIVE;
+    if (depth == 0 && java->place != VM_PLACE_NATIVE)
+        return java->top_kind;
+    return vm_method_has_code(method) ? JW_FRAME_COMPILED : JW_FRAME_INTERPRETED;
+}
+
+static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
+                                          struct sample_scratch *scratch,
+                                          const struct walk_java_result *java, uint32_t depth)
+{
+    const struct vm_call_frame *frame = &scratch->java[depth];
+    const vm_addr method = vm_method_of_id(frame->method);
+
+    if (method == 0) {
+        jw_count(JW_COUNT_METHOD_UNREADABLE);
+        return jw_frame_mark(JW_MARK_UNREADABLE_METHOD);
+    }
+    const dict_id id = sample_method(generation, scratch, method);
+    if (id == DICT_NONE)
+        return jw_frame_mark(JW_MARK_DICT_FULL);
+    return jw_frame_java(kind_of(java, depth, frame->bci, method), id, frame->bci);
+}
+
+/* Lays the stack out, innermost first: native code, the stub, a mark where Java is missing, Java. */
+static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
+                                       struct sample_scratch *scratch, const struct walked *walked)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < walked->native_count; i++)
+        scratch->frames[count++] = jw_frame_native(scratch->native_pcs[i]);
+    if (walked->is_java_thread && walked->java.frame_count == 0)
+        scratch->frames[count++] = jw_frame_mark(walk_mark_of(walked->java.code));
+    if (walked->java.stub_pc != 0)
+        scratch->frames[count++] = jw_frame_native(walked->java.stub_pc);
+    for (uint32_t depth = 0; depth < walked->java.frame_count; depth++)
+        scratch->frames[count++] = java_frame(generation, scratch, &walked->java, depth);
+    if (count == 0)
+        scratch->frames[count++] = jw_frame_mark(JW_MARK_UNKNOWN_NATIVE);
+    if (walked->java.is_truncated)
+        jw_count(JW_COUNT_TRUNCATED);
+    return count;
+}
+
+static JW_SIGNAL_SAFE uint32_t trace_flags(const struct walked *walked)
+{
+    uint32_t flags = 0;
+
+    if (walked->java.is_truncated)
+        flags |= STORE_TRUNCATED;
+    if (walked->is_java_thread && walked->java.frame_count == 0)
+        flags |= STORE_FAILED;
+    if (walked->java.frame_count > 0)
+        flags |= STORE_WALKER_AGCT;
+    if (walked->java.is_mended)
+        flags |= STORE_WALKER_MENDED;
+    return flags;
+}
+
+/* Native code that the thread runs as such: not a leaf function called from the middle of Java. */
+static JW_SIGNAL_SAFE bool is_in_native(const struct sample_scratch *scratch,
+                                        const struct walked *walked)
+{
+    if (!walked->is_java_thread)
+        return true;
+    return walked->java.place == VM_PLACE_NATIVE && walked->java.frame_count > 0 &&
+           scratch->java[0].bci == JW_BCI_NATIVE;
+}
+
+static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_scratch *scratch,
+                                  const struct walked *walked, thread_index thread,
+                                  uint64_t weight_ns)
+{
+    const uint64_t time_ns = jw_now_ns();
+    const uint32_t count = lay_out(generation, scratch, walked);
+    const store_id trace =
+        store_put(generation->traces, scratch->frames, count, trace_flags(walked));
+
+    if (trace == STORE_NONE)
+        return false; /* counted by the store */
+
+    struct event_record *record = event_reserve(generation->events);
+    if (record == NULL)
+        return false; /* counted by the ring */
+    record->kind = EVENT_CPU_SAMPLE;
+    record->flags = is_in_native(scratch, walked) ? SAMPLER_IN_NATIVE : 0;
+    record->thread_index = thread;
+    record->thread_serial = thread_serial(thread);
+    record->time_ns = time_ns;
+    record->weight_ns = weight_ns;
+    record->trace = trace;
+    event_commit(record);
+    return true;
+}
+
+void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns)
+{
+    struct sample_scratch *scratch = sample_scratch_take(thread_tid(thread));
+    struct epoch_ticket ticket;
+    struct walked walked;
+
+    if (scratch == NULL) {
+        jw_count(JW_COUNT_LOST_NO_SCRATCH);
+        return;
+    }
+    walk(ucontext, thread_env(thread), scratch, &walked);
+
+    /* From here to generation_leave: no block, no Java, no call into the JVM. */
+    struct generation *generation =
+        generation_enter(sampler.generations, thread_tid(thread), &ticket);
+    if (generation != NULL) {
+        const bool is_committed = commit(generation, scratch, &walked, thread, weight_ns);
+
+        generation_leave(sampler.generations, &ticket);
+        if (is_committed)
+            jw_count(JW_COUNT_SAMPLES);
+    }
+    sample_scratch_give(scratch);
+}

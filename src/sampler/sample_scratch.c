@@ -1,0 +1,60 @@
+/* Room for the stacks that handlers walk at the same time; take and give in handlers. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/atomics.h"
+#include "base/hash.h"
+#include "sampler/sampler_internal.h"
+
+/* A handler that is preempted keeps its room, so there are more than processors. */
+#define SCRATCH_PER_CPU 4
+#define SCRATCH_MIN     32
+#define SCRATCH_MAX     1024
+#define SCRATCH_PROBES  16
+
+static struct sample_scratch *pool;
+static uint32_t pool_count;
+
+bool sample_scratch_open(struct jw_error *err)
+{
+    if (pool != NULL)
+        return true;
+
+    const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    long count = cpus * SCRATCH_PER_CPU;
+    count = count < SCRATCH_MIN ? SCRATCH_MIN : count > SCRATCH_MAX ? SCRATCH_MAX : count;
+
+    void *memory = mmap(NULL, jw_mul_bytes((size_t)count, sizeof *pool), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        jw_error_set(err, "cannot reserve room for %ld stacks: %s", count, strerror(errno));
+        return false;
+    }
+    (void)madvise(memory, jw_mul_bytes((size_t)count, sizeof *pool), MADV_DONTDUMP);
+    pool_count = (uint32_t)count;
+    pool = memory;
+    return true;
+}
+
+struct sample_scratch *sample_scratch_take(uint32_t tid)
+{
+    const uint32_t start = (uint32_t)jw_hash_word(tid);
+
+    for (uint32_t probe = 0; probe < SCRATCH_PROBES; probe++) {
+        struct sample_scratch *scratch = &pool[(start + probe) % pool_count];
+        uint32_t is_taken = 0;
+
+        /* order SCRATCH: acquires the end of the use before. */
+        if (jw_cas_acq_rel(&scratch->is_taken, &is_taken, 1))
+            return scratch;
+    }
+    return NULL;
+}
+
+void sample_scratch_give(struct sample_scratch *scratch)
+{
+    /* order SCRATCH: releases the room to its next user. */
+    jw_store_release(&scratch->is_taken, 0);
+}

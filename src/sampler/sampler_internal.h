@@ -1,0 +1,45 @@
+/*
+ * sampler_internal - shared by the engines and by the way of a sample.
+ *
+ * Memory   `sampler` is filled by sampler_start before any signal can come and constant until the
+ *          engines are stopped and drained.
+ */
+#ifndef JW_SAMPLER_SAMPLER_INTERNAL_H
+#define JW_SAMPLER_SAMPLER_INTERNAL_H
+
+#include "sampler/sampler.h"
+#include "signals/signals.h"
+#include "walk/walk.h"
+
+/* Frames of one stack: native ones on top, a stub, a mark, and Java. */
+#define SAMPLE_FRAMES_MAX (WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 4)
+
+/* Room to walk and name one stack in. */
+struct sample_scratch {
+    _Atomic uint32_t is_taken;
+    struct vm_call_frame java[WALK_DEPTH_MAX];
+    uintptr_t native_pcs[WALK_NATIVE_DEPTH_MAX];
+    jw_frame frames[SAMPLE_FRAMES_MAX];
+    unsigned char text[4096];
+    _Alignas(8) unsigned char record[8192 + 64]; /* a struct method_record and its line table */
+};
+
+extern struct sampler_config sampler;
+
+bool sample_scratch_open(struct jw_error *err);
+JW_SIGNAL_SAFE struct sample_scratch *sample_scratch_take(uint32_t tid);
+JW_SIGNAL_SAFE void sample_scratch_give(struct sample_scratch *scratch);
+
+/* Id of a method in the generation, its names copied on first sight; DICT_NONE: unreadable or full. */
+JW_SIGNAL_SAFE dict_id sample_method(struct generation *generation, struct sample_scratch *scratch,
+                                     vm_addr method);
+
+/* One sample, start to end: SAMPLES or exactly one loss is counted. */
+JW_SIGNAL_SAFE void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns);
+
+/* engine_cpu_timer.c: payload of a thread's signals, and its timer. */
+JW_SIGNAL_SAFE thread_index engine_cpu_timer_thread(uint32_t payload);
+void engine_cpu_timer_add(thread_index thread);
+void engine_cpu_timer_remove(thread_index thread);
+
+#endif
