@@ -1,0 +1,61 @@
+/*
+ * agent - how jaywalk enters a JVM, and the one run that may be going on in it.
+ *
+ * For      Agent_OnLoad, Agent_OnAttach; JVMTI callbacks; start, stop, status; the agent's thread.
+ * Callers  the JVM.
+ * Context  entry points and run_*: control. hooks_*: control; the callbacks themselves: hook.
+ * Memory   what a run needs is opened by run_start and given back by run_stop; when a handler is still
+ *          inside at the end of the deadline it stays mapped.
+ *
+ *        idle --start--> starting --> running --stop or VM death--> stopping --> idle
+ *                            \--> idle (something required was refused; the reason is told)
+ *
+ * A start brings the rooms up in layer order and takes them down in reverse on the first refusal. The
+ * JVM runs on whatever happens.
+ */
+#ifndef JW_AGENT_AGENT_H
+#define JW_AGENT_AGENT_H
+
+#include <jvmti.h>
+
+#include "options/options.h"
+
+/* The JVM that we are in: set by the first entry point, never changed. */
+struct agent {
+    JavaVM *java_vm;
+    jvmtiEnv *jvmti;
+    bool is_attached_late; /* Agent_OnAttach, not Agent_OnLoad */
+};
+
+extern struct agent agent;
+
+/* Messages for the person who started the JVM: to stderr or the log file, never to stdout. */
+void agent_log_open(const struct options *options);
+void agent_log(enum options_loglevel level, const char *format, ...) JW_PRINTF(2, 3);
+
+/* hooks.c: capabilities, callbacks and the events that a run needs from its first moment. */
+JW_MUST_CHECK bool hooks_install(bool is_attached_late, struct jw_error *err);
+/* Live phase: classes, stubs and threads that were there before us. `jni`: the calling thread's. */
+JW_MUST_CHECK bool hooks_catch_up(JNIEnv *jni, struct jw_error *err);
+/* Java threads that began before ThreadStart was delivered; after the sampler was started. */
+void hooks_find_threads(JNIEnv *jni);
+/* Threads that were renamed since: takes over their names. */
+void hooks_refresh_thread_names(JNIEnv *jni);
+
+/* run.c */
+JW_MUST_CHECK bool run_start(JNIEnv *jni, const struct options_result *options,
+                             struct jw_error *err);
+JW_MUST_CHECK bool run_stop(struct jw_error *err);
+void run_status(char *text, size_t room_bytes);
+void run_vm_init(JNIEnv *jni); /* starts what Agent_OnLoad was asked for */
+void run_vm_death(void);
+struct generations *run_generations(void); /* NULL while nothing runs; any */
+
+/* sources.c: what a recording asks of the JVM. */
+struct recording_sources;
+void sources_fill(struct recording_sources *out);
+void sources_set_jni(JNIEnv *jni); /* of the agent's thread */
+struct recording_jvm;
+void sources_jvm(struct recording_jvm *out);
+
+#endif

@@ -1,0 +1,118 @@
+/* The two ways into a JVM; control. */
+#include <string.h>
+
+#include "agent/agent.h"
+#include "base/version.h"
+
+struct agent agent;
+
+static struct options_result options;
+
+static void tell_warnings(void)
+{
+    for (uint32_t i = 0; i < options.warnings.count && i < OPTIONS_MESSAGES_KEPT; i++)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s", options.warnings.texts[i]);
+}
+
+static bool read_options(const char *text)
+{
+    const bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), &options);
+
+    agent_log_open(&options.values);
+    tell_warnings();
+    for (uint32_t i = 0; i < options.errors.count && i < OPTIONS_MESSAGES_KEPT; i++)
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", options.errors.texts[i]);
+    if (!is_good)
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started; the JVM runs on without it");
+    return is_good;
+}
+
+static bool find_jvmti(JavaVM *java_vm)
+{
+    void *jvmti = NULL;
+
+    if (agent.jvmti != NULL)
+        return true;
+    if ((*java_vm)->GetEnv(java_vm, &jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+        agent_log(OPTIONS_LOGLEVEL_ERROR,
+                  "this JVM offers no JVMTI 1.2; profiling was not started");
+        return false;
+    }
+    agent.java_vm = java_vm;
+    agent.jvmti = jvmti;
+    return true;
+}
+
+/* Nothing that goes wrong here may keep the JVM from running, so the answer is always JNI_OK. */
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
+{
+    struct jw_error err = {0};
+
+    (void)reserved;
+    if (!read_options(text))
+        return JNI_OK;
+    if (options.values.action == OPTIONS_ACTION_VERSION)
+        agent_log(OPTIONS_LOGLEVEL_INFO, "jaywalk " JAYWALK_VERSION);
+    if (options.values.action != OPTIONS_ACTION_START || !find_jvmti(java_vm))
+        return JNI_OK;
+    if (!hooks_install(false, &err))
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
+    return JNI_OK;
+}
+
+static bool run_action(JNIEnv *jni, struct jw_error *err)
+{
+    char status[512];
+
+    switch ((enum options_action)options.values.action) {
+    case OPTIONS_ACTION_START:
+        return hooks_install(true, err) && hooks_catch_up(jni, err) &&
+               run_start(jni, &options, err);
+    case OPTIONS_ACTION_STOP:
+        return run_stop(err);
+    case OPTIONS_ACTION_STATUS:
+        run_status(status, sizeof status);
+        agent_log(OPTIONS_LOGLEVEL_INFO, "%s", status);
+        return true;
+    case OPTIONS_ACTION_VERSION:
+        agent_log(OPTIONS_LOGLEVEL_INFO, "jaywalk " JAYWALK_VERSION);
+        return true;
+    case OPTIONS_ACTION_DUMP:
+        jw_error_set(err,
+                     "dump is not known to this version; a recording is on disk up to the last "
+                     "second at any time, and stop ends it");
+        return false;
+    case OPTIONS_ACTION_NONE:
+    case OPTIONS_ACTION_LIMIT:
+        return true;
+    }
+    return true;
+}
+
+/* The tool that attached learns of a failure by the number, and of its reason in the JVM's stderr. */
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserved)
+{
+    struct jw_error err = {0};
+    JNIEnv *jni = NULL;
+
+    (void)reserved;
+    agent.is_attached_late = agent.jvmti == NULL;
+    if (!read_options(text))
+        return 100;
+    if (!find_jvmti(java_vm) ||
+        (*java_vm)->GetEnv(java_vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
+        return 200;
+    if (!run_action(jni, &err)) {
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
+        return 200;
+    }
+    return JNI_OK;
+}
+
+void run_vm_init(JNIEnv *jni)
+{
+    struct jw_error err = {0};
+
+    if (!hooks_catch_up(jni, &err) || !run_start(jni, &options, &err))
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
+}

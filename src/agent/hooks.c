@@ -1,0 +1,274 @@
+/* JVMTI: what the JVM tells us of its classes, its code and its threads. Callbacks are hooks: they never
+ * block, and log nothing. */
+#include <string.h>
+
+#include "agent/agent.h"
+#include "generation/generation.h"
+#include "os/os_tasks.h"
+#include "sampler/sampler.h"
+#include "vm/vm_class.h"
+#include "vm/vm_stub.h"
+
+static bool is_installed;
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    (void)thread;
+    run_vm_init(jni);
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void)jvmti;
+    (void)jni;
+    run_vm_death();
+}
+
+/* AsyncGetCallTrace refuses to work unless somebody listens to ClassLoad. Source: HotSpot, forte.cpp,
+ * JvmtiExport::should_post_class_load. */
+static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass klass)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)thread;
+    (void)klass;
+}
+
+static void drop_method(vm_addr method, void *argument)
+{
+    generations_drop_method(argument, method);
+}
+
+static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass klass)
+{
+    struct generations *generations = run_generations();
+
+    (void)thread;
+    vm_class_prepared(jvmti, jni, klass, generations == NULL ? NULL : drop_method, generations);
+}
+
+static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *address,
+                                    jint length_bytes)
+{
+    (void)jvmti;
+    vm_stub_report(name, address, length_bytes);
+}
+
+/* Nobody needs what it says: that somebody listens makes the compilers keep debug information at every pc
+ * instead of at safepoints only. Source: HotSpot, DebugInformationRecorder and JvmtiExport. */
+static void JNICALL on_compiled_method(jvmtiEnv *jvmti, jmethodID method, jint code_bytes,
+                                       const void *address, jint map_count,
+                                       const jvmtiAddrLocationMap *map, const void *compile_info)
+{
+    (void)jvmti;
+    (void)method;
+    (void)code_bytes;
+    (void)address;
+    (void)map_count;
+    (void)map;
+    (void)compile_info;
+}
+
+/* Name and group of a thread; what JVMTI allocates is given back by release_thread_text. */
+struct thread_text {
+    jvmtiThreadInfo info;
+    jvmtiThreadGroupInfo group;
+};
+
+static bool read_thread_text(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struct thread_text *out)
+{
+    memset(out, 0, sizeof *out);
+    if ((*jvmti)->GetThreadInfo(jvmti, thread, &out->info) != JVMTI_ERROR_NONE)
+        return false;
+    if (out->info.thread_group != NULL &&
+        (*jvmti)->GetThreadGroupInfo(jvmti, out->info.thread_group, &out->group) !=
+            JVMTI_ERROR_NONE)
+        out->group.name = NULL;
+    (*jni)->DeleteLocalRef(jni, out->info.thread_group);
+    (*jni)->DeleteLocalRef(jni, out->info.context_class_loader);
+    (*jni)->DeleteLocalRef(jni, out->group.parent);
+    return true;
+}
+
+static void release_thread_text(jvmtiEnv *jvmti, struct thread_text *text)
+{
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)text->info.name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)text->group.name);
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    struct thread_text text;
+
+    if (run_generations() == NULL || !read_thread_text(jvmti, jni, thread, &text))
+        return;
+    const struct thread_java java = {
+        .env = jni,
+        .java_id = vm_java_thread_id(jni, thread),
+        .name = text.info.name,
+        .group = text.group.name,
+    };
+    sampler_thread_start((uint32_t)os_gettid(), &java);
+    release_thread_text(jvmti, &text);
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)thread;
+    sampler_thread_end((uint32_t)os_gettid());
+}
+
+static bool set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t count,
+                       struct jw_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const jvmtiError error =
+            (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, mode, events[i], NULL);
+
+        if (error != JVMTI_ERROR_NONE) {
+            jw_error_set(err, "the JVM refuses JVMTI event %d (error %d)", events[i], error);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hooks_install(bool is_attached_late, struct jw_error *err)
+{
+    static const jvmtiEvent events[] = {
+        JVMTI_EVENT_VM_DEATH,
+        JVMTI_EVENT_CLASS_LOAD,
+        JVMTI_EVENT_CLASS_PREPARE,
+        JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+        JVMTI_EVENT_COMPILED_METHOD_LOAD,
+        JVMTI_EVENT_THREAD_START,
+        JVMTI_EVENT_THREAD_END,
+    };
+    static const jvmtiEvent init = JVMTI_EVENT_VM_INIT;
+    static const jvmtiEventCallbacks callbacks = {
+        .VMInit = on_vm_init,
+        .VMDeath = on_vm_death,
+        .ClassLoad = on_class_load,
+        .ClassPrepare = on_class_prepare,
+        .DynamicCodeGenerated = on_dynamic_code,
+        .CompiledMethodLoad = on_compiled_method,
+        .ThreadStart = on_thread_start,
+        .ThreadEnd = on_thread_end,
+    };
+    const jvmtiCapabilities capabilities = {.can_generate_compiled_method_load_events = 1};
+    jvmtiError error;
+
+    if (is_installed)
+        return true;
+    if ((error = (*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities)) != JVMTI_ERROR_NONE ||
+        (error = (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof callbacks)) !=
+            JVMTI_ERROR_NONE) {
+        jw_error_set(err, "the JVM refuses what profiling needs (JVMTI error %d)", error);
+        return false;
+    }
+    if ((!is_attached_late && !set_events(JVMTI_ENABLE, &init, 1, err)) ||
+        !set_events(JVMTI_ENABLE, events, JW_COUNT_OF(events), err))
+        return false;
+    is_installed = true;
+    return true;
+}
+
+/* Method ids of classes that were prepared before ClassPrepare was delivered: without them
+ * AsyncGetCallTrace leaves their frames out. */
+static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
+{
+    jclass *classes = NULL;
+    jint count = 0;
+    const jvmtiError error = (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &count, &classes);
+
+    if (error != JVMTI_ERROR_NONE) {
+        jw_error_set(err, "the JVM does not list its classes (JVMTI error %d)", error);
+        return false;
+    }
+    for (jint i = 0; i < count; i++) {
+        vm_class_prepared(agent.jvmti, jni, classes[i], NULL, NULL);
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)classes);
+    return true;
+}
+
+bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)
+{
+    if (!vm_open(agent.java_vm, agent.jvmti, err))
+        return false;
+    if (agent.is_attached_late)
+        (void)(*agent.jvmti)->GenerateEvents(agent.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    vm_stub_settle();
+    return catch_up_classes(jni, err);
+}
+
+static void each_java_thread(JNIEnv *jni,
+                             void (*visit)(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
+                                           const struct thread_text *text))
+{
+    jthread *threads = NULL;
+    jint count = 0;
+
+    if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++) {
+        struct thread_text text;
+        void *env;
+        uint32_t tid;
+
+        if (vm_java_thread(jni, threads[i], &env, &tid) &&
+            read_thread_text(agent.jvmti, jni, threads[i], &text)) {
+            visit(jni, threads[i], env, tid, &text);
+            release_thread_text(agent.jvmti, &text);
+        }
+        (*jni)->DeleteLocalRef(jni, threads[i]);
+    }
+    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)threads);
+}
+
+static void found_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
+                         const struct thread_text *text)
+{
+    const struct thread_java java = {
+        .env = env,
+        .java_id = vm_java_thread_id(jni, thread),
+        .name = text->info.name,
+        .group = text->group.name,
+    };
+    void *still_env;
+    uint32_t still_tid;
+
+    sampler_thread_found(tid, &java);
+    /* It may have ended between the two: then nobody else takes the JNIEnv away again. */
+    if (!vm_java_thread(jni, thread, &still_env, &still_tid) || still_tid != tid)
+        sampler_thread_end(tid);
+}
+
+void hooks_find_threads(JNIEnv *jni)
+{
+    each_java_thread(jni, found_thread);
+}
+
+static void rename_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
+                          const struct thread_text *text)
+{
+    const thread_index index = thread_find(tid);
+    struct thread_info info;
+
+    (void)jni;
+    (void)thread;
+    (void)env;
+    if (index != THREAD_NONE && thread_info(index, &info) && info.java_name[0] != '\0' &&
+        text->info.name != NULL &&
+        strncmp(info.java_name, text->info.name, sizeof info.java_name - 1) != 0)
+        thread_rename(index, text->info.name);
+}
+
+void hooks_refresh_thread_names(JNIEnv *jni)
+{
+    each_java_thread(jni, rename_thread);
+}

@@ -1,0 +1,62 @@
+/* Messages to stderr or the log file; any context but handler and hook. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+
+#define PREFIX        "[jaywalk] "
+#define MESSAGE_BYTES 1024
+
+static int log_fd = STDERR_FILENO;
+static uint64_t lowest_level = OPTIONS_LOGLEVEL_INFO;
+
+void agent_log_open(const struct options *options)
+{
+    lowest_level = options->is_quiet ? OPTIONS_LOGLEVEL_ERROR : options->loglevel;
+    if (options->log[0] == '\0')
+        return;
+
+    /* Never through a symbolic link, never into somebody else's device or FIFO, closed in children. */
+    const int fd = open(options->log,
+                        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (fd < 0) {
+        agent_log(OPTIONS_LOGLEVEL_WARN, "cannot write log=%s: %s; messages go to stderr",
+                  options->log, strerror(errno));
+        return;
+    }
+    if (log_fd != STDERR_FILENO)
+        close(log_fd);
+    log_fd = fd;
+}
+
+void agent_log(enum options_loglevel level, const char *format, ...)
+{
+    static const char *const names[] = {
+        [OPTIONS_LOGLEVEL_DEBUG] = "debug: ",
+        [OPTIONS_LOGLEVEL_INFO] = "",
+        [OPTIONS_LOGLEVEL_WARN] = "warning: ",
+        [OPTIONS_LOGLEVEL_ERROR] = "error: ",
+    };
+    char text[MESSAGE_BYTES];
+    va_list arguments;
+
+    if (level >= OPTIONS_LOGLEVEL_NONE || level < lowest_level)
+        return;
+    int length = snprintf(text, sizeof text, PREFIX "%s", names[level]);
+    va_start(arguments, format);
+    length += vsnprintf(text + length, sizeof text - (size_t)length - 1, format, arguments);
+    va_end(arguments);
+    if (length > (int)sizeof text - 2)
+        length = (int)sizeof text - 2;
+    text[length++] = '\n';
+
+    /* One write, so that lines of others do not get in between; a full pipe loses the message. */
+    ssize_t written;
+    do
+        written = write(log_fd, text, (size_t)length);
+    while (written < 0 && errno == EINTR);
+}

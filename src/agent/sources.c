@@ -1,0 +1,271 @@
+/* What a recording asks of the JVM: threads, loaders, modules, native code; dump. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "os/os_info.h"
+#include "recording/recording.h"
+#include "symbols/symbols.h"
+#include "thread/thread.h"
+#include "vm/vm_code.h"
+#include "vm/vm_loader.h"
+#include "vm/vm_stub.h"
+
+#define MODULE_TEXT_BYTES 256
+#define JVM_TEXT_BYTES    4096
+
+static JNIEnv *dump_jni; /* of the agent's thread, which alone asks */
+
+/* The loaders that define named modules; global references, found when first asked for. */
+static struct {
+    bool is_known;
+    jobject platform, app;
+    jmethodID to_name_and_version, get_descriptor;
+} modules;
+
+void sources_set_jni(JNIEnv *jni)
+{
+    dump_jni = jni;
+}
+
+static struct recording_text text_of(const char *text)
+{
+    return text[0] == '\0' ? (struct recording_text){NULL, 0}
+                           : (struct recording_text){text, strlen(text)};
+}
+
+static bool ask_thread(void *context, uint32_t index, uint32_t serial, struct recording_thread *out)
+{
+    static struct thread_info info;
+
+    (void)context;
+    if (!thread_info(index, &info) || (uint32_t)info.serial != serial)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->os_tid = info.tid;
+    out->os_name = text_of(info.os_name);
+    out->java_name = text_of(info.java_name);
+    out->java_id = (int64_t)info.java_id;
+    out->group = text_of(info.group);
+    return true;
+}
+
+static bool ask_loader(void *context, uint32_t loader, struct recording_loader *out)
+{
+    static struct vm_loader_text text;
+
+    (void)context;
+    if (!vm_loader_describe(loader, &text))
+        return false;
+    out->type = text_of(text.class_name);
+    out->name = text_of(text.name);
+    return true;
+}
+
+static bool clear_exception(JNIEnv *jni)
+{
+    if (!(*jni)->ExceptionCheck(jni))
+        return false;
+    (*jni)->ExceptionClear(jni);
+    return true;
+}
+
+static jobject loader_by(JNIEnv *jni, jclass class_loader, const char *method)
+{
+    jmethodID id =
+        (*jni)->GetStaticMethodID(jni, class_loader, method, "()Ljava/lang/ClassLoader;");
+    jobject loader =
+        clear_exception(jni) ? NULL : (*jni)->CallStaticObjectMethod(jni, class_loader, id);
+    jobject kept = clear_exception(jni) ? NULL : (*jni)->NewGlobalRef(jni, loader);
+
+    (*jni)->DeleteLocalRef(jni, loader);
+    return kept;
+}
+
+/* JDK 8 has no modules: then both method ids stay NULL. */
+static void find_modules(JNIEnv *jni)
+{
+    if (modules.is_known)
+        return;
+    modules.is_known = true;
+
+    jclass module = (*jni)->FindClass(jni, "java/lang/Module");
+    if (clear_exception(jni))
+        return;
+    jclass descriptor = (*jni)->FindClass(jni, "java/lang/module/ModuleDescriptor");
+    jclass loader = (*jni)->FindClass(jni, "java/lang/ClassLoader");
+    if (!clear_exception(jni)) {
+        modules.platform = loader_by(jni, loader, "getPlatformClassLoader");
+        modules.app = loader_by(jni, loader, "getSystemClassLoader");
+        modules.get_descriptor = (*jni)->GetMethodID(jni, module, "getDescriptor",
+                                                     "()Ljava/lang/module/ModuleDescriptor;");
+        modules.to_name_and_version =
+            (*jni)->GetMethodID(jni, descriptor, "toNameAndVersion", "()Ljava/lang/String;");
+        if (clear_exception(jni))
+            modules.get_descriptor = NULL;
+    }
+    (*jni)->DeleteLocalRef(jni, module);
+    (*jni)->DeleteLocalRef(jni, descriptor);
+    (*jni)->DeleteLocalRef(jni, loader);
+}
+
+/* "java.base@17.0.15" of a module object into `text`; false for an unnamed one. */
+static bool module_text(JNIEnv *jni, jobject module, char *text)
+{
+    jobject descriptor = (*jni)->CallObjectMethod(jni, module, modules.get_descriptor);
+    bool is_named = false;
+
+    if (!clear_exception(jni) && descriptor != NULL) {
+        jstring name = (*jni)->CallObjectMethod(jni, descriptor, modules.to_name_and_version);
+
+        if (!clear_exception(jni) && name != NULL) {
+            const char *chars = (*jni)->GetStringUTFChars(jni, name, NULL);
+
+            if (chars != NULL) {
+                snprintf(text, MODULE_TEXT_BYTES, "%s", chars);
+                (*jni)->ReleaseStringUTFChars(jni, name, chars);
+                is_named = true;
+            }
+            (*jni)->DeleteLocalRef(jni, name);
+        }
+        (*jni)->DeleteLocalRef(jni, descriptor);
+    }
+    return is_named;
+}
+
+/* Only the three built-in loaders are asked: classes of other loaders lie in unnamed modules, layers
+ * made by the application apart. */
+static bool ask_module(void *context, uint32_t loader, struct recording_text package,
+                       struct recording_module *out)
+{
+    static char text[MODULE_TEXT_BYTES], location[MODULE_TEXT_BYTES + 8];
+    char package_name[1024];
+    struct vm_loader_text described;
+    jobject module = NULL;
+    jobject loader_object = NULL;
+    JNIEnv *jni = dump_jni;
+
+    (void)context;
+    if (jni == NULL || package.length_bytes >= sizeof package_name ||
+        !vm_loader_describe(loader, &described))
+        return false;
+    find_modules(jni);
+    if (modules.get_descriptor == NULL)
+        return false;
+    if (strcmp(described.name, "platform") == 0)
+        loader_object = modules.platform;
+    else if (strcmp(described.name, "app") == 0)
+        loader_object = modules.app;
+    else if (loader != VM_LOADER_BOOTSTRAP)
+        return false;
+    memcpy(package_name, package.bytes, package.length_bytes);
+    package_name[package.length_bytes] = '\0';
+    if ((*agent.jvmti)->GetNamedModule(agent.jvmti, loader_object, package_name, &module) !=
+            JVMTI_ERROR_NONE ||
+        module == NULL)
+        return false;
+
+    const bool is_named = module_text(jni, module, text);
+    (*jni)->DeleteLocalRef(jni, module);
+    if (!is_named)
+        return false;
+    char *at = strchr(text, '@');
+    if (at != NULL)
+        *at = '\0';
+    memset(out, 0, sizeof *out);
+    out->name = text_of(text);
+    if (at != NULL)
+        out->version = text_of(at + 1);
+    if (loader_object != modules.app) {
+        snprintf(location, sizeof location, "jrt:/%s", text);
+        out->location = text_of(location);
+    }
+    return true;
+}
+
+static bool ask_native_pc(void *context, uintptr_t pc, struct recording_symbol *out)
+{
+    static struct symbols_name name;
+
+    (void)context;
+    memset(out, 0, sizeof *out);
+    if (vm_code_contains(pc)) {
+        const struct vm_stub *stub = vm_stub_find(pc);
+
+        out->library = text_of("[stub]");
+        if (stub != NULL)
+            out->symbol = text_of(stub->name);
+        return true;
+    }
+    if (!symbols_name(pc, &name))
+        return false;
+    out->library = text_of(name.library);
+    out->symbol = text_of(name.function);
+    return true;
+}
+
+void sources_fill(struct recording_sources *out)
+{
+    *out = (struct recording_sources){
+        .thread = ask_thread,
+        .loader = ask_loader,
+        .module = ask_module,
+        .native_pc = ask_native_pc,
+    };
+}
+
+static const char *system_property(const char *name, char *text, size_t room_bytes)
+{
+    char *value = NULL;
+
+    text[0] = '\0';
+    if ((*agent.jvmti)->GetSystemProperty(agent.jvmti, name, &value) != JVMTI_ERROR_NONE)
+        return NULL;
+    snprintf(text, room_bytes, "%s", value);
+    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)value);
+    return text;
+}
+
+/* Arguments of the JVM: of the command line what lies between the launcher and the main class. */
+static const char *jvm_arguments(const char *command_line, const char *java_arguments, char *text)
+{
+    const char *begin = strchr(command_line, ' ');
+    const char *end = command_line + strlen(command_line);
+
+    if (begin == NULL)
+        return NULL;
+    begin++;
+    if (java_arguments != NULL && java_arguments[0] != '\0') {
+        const char *main_part = strstr(begin, java_arguments);
+
+        if (main_part != NULL)
+            end = main_part;
+    }
+    while (end > begin && end[-1] == ' ')
+        end--;
+    snprintf(text, JVM_TEXT_BYTES, "%.*s", (int)(end - begin), begin);
+    return text;
+}
+
+void sources_jvm(struct recording_jvm *out)
+{
+    static char name[256], version[256], release[256], line[JVM_TEXT_BYTES], java[JVM_TEXT_BYTES],
+        command[JVM_TEXT_BYTES], arguments[JVM_TEXT_BYTES];
+
+    memset(out, 0, sizeof *out);
+    out->name = system_property("java.vm.name", name, sizeof name);
+    out->version = vm_info_line();
+    if (out->version == NULL && out->name != NULL &&
+        system_property("java.vm.version", version, sizeof version) != NULL &&
+        system_property("java.runtime.version", release, sizeof release) != NULL) {
+        snprintf(line, sizeof line, "%s (%s) for linux JRE (%s)", name, version, release);
+        out->version = line;
+    }
+    out->java_arguments = system_property("sun.java.command", java, sizeof java);
+    (void)os_command_line(command, sizeof command);
+    out->arguments = jvm_arguments(command, out->java_arguments, arguments);
+    out->start_ms = (int64_t)(os_process_start_wall_ns() / JW_NS_PER_MS);
+    out->pid = getpid();
+}
