@@ -48,7 +48,7 @@ TEST_CPPFLAGS_aarch64   := -Itests/support/small
 TEST_LIBS_aarch64       := -lm
 TEST_LIBS               := -lcriterion -lm
 
-.PHONY: need-qemu test-unit test-model test-jvm test-jdks test-browser test-arm64 test-fuzz need-criterion
+.PHONY: need-qemu need-fuzzer test-unit test-model test-jvm test-jdks test-browser test-arm64 test-fuzz need-criterion
 .SECONDARY:
 
 need-criterion: need-compiler
@@ -68,6 +68,30 @@ test-jdks: all ## the JVM tests on every JDK of this machine
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)JW_WANTED_JDKS="$$(tools/jdks-list | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" \
 	    tools/run-tests jdks 7200 tests/jvm/run
+
+# fuzz/fuzz_x.c is a libFuzzer target that starts from fuzz/corpus/x/; what it finds stays in
+# build/fuzz/.
+CC_fuzz     := clang
+ARCH_fuzz   := $(host_arch)
+CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+$(eval $(call lane_rules,fuzz))
+
+FUZZ_PROGRAMS := $(patsubst fuzz/%.c,build/fuzz/bin/%,$(wildcard fuzz/fuzz_*.c))
+
+need-fuzzer:
+	$(Q)tools/ensure "fuzzing" clang clang-fuzzer
+build/fuzz/flags: | need-fuzzer
+
+build/fuzz/bin/%: fuzz/%.c build/fuzz/flags $(call archives,fuzz,$(CORE_ROOMS))
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC_fuzz) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_fuzz) -fsanitize=fuzzer $(TEST_WARNINGS) \
+	    -Wno-missing-prototypes -MMD -MP -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
+
+-include $(FUZZ_PROGRAMS:%=%.d)
+
+test-fuzz: $(FUZZ_PROGRAMS) ## each parser for FUZZ_SECONDS (10) on inputs that a fuzzer makes up
+	$(Q)tools/run-tests fuzz 7200 tools/run-fuzz
 
 test-browser: all ## the flame graph page in a headless Chromium
 	$(Q)tools/ensure "tests of the flame graph page" node chromium
