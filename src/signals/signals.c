@@ -1,0 +1,256 @@
+/* The profiling signals: whose each one is, and the way to the engine. Handler, and control for
+ * starting and stopping. */
+#include "signals/signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/hash.h"
+#include "signals/signals_internal.h"
+#include "thread/thread_tls.h"
+
+/* Activations are counted in one of so many words, chosen by thread, each in a line of its own. */
+#define GATE_COUNT 16
+#define GATE_BYTES 64
+
+/* A gate: bit 63 while the engine runs, below it the activations inside. One word, so that an
+ * activation either sees the engine stopped or is seen by who stops it. */
+#define GATE_RUNNING  ((uint64_t)1 << 63)
+#define GATE_POLL_NS  200000
+#define COOKIE_PREFIX 0x6a77u /* "jw"; no user address starts so */
+
+struct gate {
+    _Alignas(GATE_BYTES) _Atomic uint64_t state;
+};
+
+/* Lies on a page that the kernel wipes in a child. */
+struct process_mark {
+    _Atomic int pid; /* 0: this is a child. Relaxed: a process forks as one thread */
+};
+
+static struct gate gates[GATE_COUNT];
+/* Relaxed: the gate that shows the engine running was released after this was written. */
+static const struct signals_engine *_Atomic engine;
+static _Atomic bool is_itimer_expected; /* relaxed: a flag on its own */
+static struct process_mark *_Atomic process_mark;
+static bool is_running; /* control only */
+
+static struct signals_owner owners[] = {{.signo = SIGPROF}, {.signo = SIGVTALRM}};
+
+JW_SIGNAL_SAFE static uint32_t cookie_magic(void)
+{
+    /* Two copies of the library in one process must not take each other's signals. */
+    return COOKIE_PREFIX << 16 | (uint32_t)(jw_hash_word((uintptr_t)gates) & 0xffff);
+}
+
+uintptr_t signals_cookie(uint32_t payload)
+{
+    return (uintptr_t)cookie_magic() << 32 | payload;
+}
+
+JW_SIGNAL_SAFE static int own_pid(void)
+{
+    /* order SIGNALS_MARK: acquires what signals_own released, the page. */
+    const struct process_mark *mark = jw_load_acquire(&process_mark);
+
+    return mark == NULL ? 0 : jw_load_relaxed(&mark->pid);
+}
+
+/* Source: Linux, kernel/time/posix-timers.c (SI_TIMER, si_value, si_overrun), kernel/signal.c
+ * (SI_QUEUE as its sender filled it), kernel/time/itimer.c (SEND_SIG_PRIV: SI_KERNEL, pid 0). */
+JW_SIGNAL_SAFE static bool read_ours(int signo, const siginfo_t *info, const void *ucontext,
+                                     struct signals_event *out)
+{
+    const uintptr_t cookie = (uintptr_t)info->si_value.sival_ptr;
+
+    out->signo = signo;
+    out->payload = (uint32_t)cookie;
+    out->overruns = 0;
+    out->ucontext = ucontext;
+    if (info->si_code == SI_KERNEL) {
+        out->payload = 0;
+        return signo == SIGPROF && jw_load_relaxed(&is_itimer_expected);
+    }
+    if (cookie >> 32 != cookie_magic())
+        return false;
+    if (info->si_code == SI_TIMER) {
+        out->overruns = info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0;
+        return true;
+    }
+    /* In a child, where the mark is wiped, a late signal of ours is still none of anybody else's. */
+    return info->si_code == SI_QUEUE && (info->si_pid == own_pid() || own_pid() == 0);
+}
+
+JW_SIGNAL_SAFE static void run_engine(const struct signals_event *event, struct thread_tls *tls)
+{
+    const struct signals_engine *current = jw_load_relaxed(&engine);
+
+    jw_store_relaxed(&tls->handler_depth, 1);
+    jw_signal_fence();
+    current->take(event);
+    jw_signal_fence();
+    jw_store_relaxed(&tls->handler_depth, 0);
+}
+
+JW_SIGNAL_SAFE static void take(const struct signals_event *event)
+{
+    struct thread_tls *tls = thread_tls();
+    struct gate *gate = &gates[jw_hash_word((uintptr_t)tls) % GATE_COUNT];
+
+    jw_count(JW_COUNT_SIGNALS);
+    if (own_pid() == 0) {
+        jw_count(JW_COUNT_LOST_FORKED);
+        return;
+    }
+    if (jw_load_relaxed(&tls->handler_depth) != 0) {
+        jw_count(JW_COUNT_LOST_REENTRY);
+        return;
+    }
+    /* order SIGNALS_GATE: acquires what signals_start released, the engine and all it uses. */
+    if (jw_add_acq_rel(&gate->state, 1) & GATE_RUNNING)
+        run_engine(event, tls);
+    else
+        jw_count(JW_COUNT_LOST_STOPPED);
+    /* order SIGNALS_GATE: releases what the engine did, for signals_drain. */
+    jw_sub_release(&gate->state, 1);
+}
+
+JW_SIGNAL_SAFE static struct signals_owner *owner_of(int signo)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(owners); i++)
+        if (owners[i].signo == signo)
+            return &owners[i];
+    return NULL;
+}
+
+JW_SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *ucontext)
+{
+    const int saved_errno = errno;
+    struct signals_event event;
+
+    if (read_ours(signo, info, ucontext, &event)) {
+        take(&event);
+    } else {
+        jw_count(JW_COUNT_FOREIGN_SIGNALS);
+        (void)signals_owner_pass(owner_of(signo), info, ucontext, true);
+    }
+    errno = saved_errno;
+}
+
+static void forget_parent(void)
+{
+    struct process_mark *mark = jw_load_relaxed(&process_mark);
+
+    jw_store_relaxed(&mark->pid, 0);
+}
+
+/* Makes the page that a child finds wiped; before Linux 4.14 a function that fork() calls wipes it. */
+static bool make_mark(struct jw_error *err)
+{
+    struct process_mark *mark;
+
+    if (jw_load_relaxed(&process_mark) != NULL)
+        return true;
+    mark = mmap(NULL, arch_facts.page_max_bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mark == MAP_FAILED) {
+        jw_error_set(err, "cannot map a page for the fork guard: %s", strerror(errno));
+        return false;
+    }
+    jw_store_relaxed(&mark->pid, (int)getpid());
+    if (madvise(mark, arch_facts.page_max_bytes, MADV_WIPEONFORK) != 0 &&
+        pthread_atfork(NULL, NULL, forget_parent) != 0) {
+        jw_error_set(err, "cannot register the fork guard: out of memory");
+        munmap(mark, arch_facts.page_max_bytes);
+        return false;
+    }
+    /* order SIGNALS_MARK: releases the page, for handlers. */
+    jw_store_release(&process_mark, mark);
+    return true;
+}
+
+bool signals_own(int signo, struct jw_error *err)
+{
+    struct signals_owner *owner = owner_of(signo);
+
+    if (owner == NULL) {
+        jw_error_set(err, "signal %d is no profiling signal; use SIGPROF or SIGVTALRM", signo);
+        return false;
+    }
+    return make_mark(err) &&
+           signals_owner_take(owner, on_signal, SA_SIGINFO | SA_RESTART | SA_ONSTACK, 0, err);
+}
+
+void signals_describe_previous(int signo, char *text, size_t room_bytes)
+{
+    const struct signals_owner *owner = owner_of(signo);
+
+    if (owner == NULL)
+        snprintf(text, room_bytes, "nobody");
+    else
+        signals_owner_describe(owner, text, room_bytes);
+}
+
+void signals_start(const struct signals_engine *new_engine)
+{
+    if (!JW_INVARIANT(!is_running && new_engine != NULL))
+        return;
+    jw_store_relaxed(&engine, new_engine);
+    /* order SIGNALS_GATE: releases the engine and what was made for it, for handlers. */
+    for (size_t i = 0; i < GATE_COUNT; i++)
+        jw_add_release(&gates[i].state, GATE_RUNNING);
+    is_running = true;
+}
+
+void signals_stop(void)
+{
+    if (!is_running)
+        return;
+    is_running = false;
+    /* order SIGNALS_GATE: releases nothing that anybody needs; closes the gates. */
+    for (size_t i = 0; i < GATE_COUNT; i++)
+        jw_sub_release(&gates[i].state, GATE_RUNNING);
+}
+
+bool signals_drain(uint64_t timeout_ns)
+{
+    const struct timespec pause = {.tv_nsec = GATE_POLL_NS};
+    const uint64_t started_ns = jw_now_ns();
+
+    for (size_t i = 0; i < GATE_COUNT; i++) {
+        /* order SIGNALS_GATE: acquires what the last activation released. */
+        while ((jw_load_acquire(&gates[i].state) & ~GATE_RUNNING) != 0) {
+            if (jw_now_ns() - started_ns >= timeout_ns)
+                return false;
+            nanosleep(&pause, NULL);
+        }
+    }
+    return true;
+}
+
+void signals_expect_itimer(bool is_expected)
+{
+    jw_store_relaxed(&is_itimer_expected, is_expected);
+}
+
+bool signals_in_handler(void)
+{
+    return jw_load_relaxed(&thread_tls()->handler_depth) != 0;
+}
+
+bool signals_check(struct jw_error *err)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(owners); i++)
+        if (!signals_owner_check(&owners[i], on_signal, err))
+            return false;
+    return signals_check_faults(err);
+}

@@ -1,0 +1,114 @@
+/*
+ * signals - ownership of the profiling signals and of memory faults; the way into a handler.
+ *
+ * For      engines, which want each signal of theirs once, and nothing of anybody else's; the walker,
+ *          which calls into the JVM at a moment that the JVM did not choose.
+ * Callers  agent (own, start, stop, drain), sampler (the engine table), thread and os timers (the
+ *          cookie), walk (guarded calls), recording (signals_check).
+ * Context  see each function. The engine's function runs in `handler` context.
+ * Memory   static, and one page.
+ *
+ * A signal of ours carries a cookie of ours in si_value: it comes from timer_create (SI_TIMER) or from
+ * rt_tgsigqueueinfo of this process (SI_QUEUE). SIGPROF of setitimer carries nothing (SI_KERNEL)
+ * and is ours while signals_expect_itimer says so. Everything else is foreign: counted as
+ * FOREIGN_SIGNALS and handed to whoever owned the signal before us, under the mask he asked for;
+ * where nobody did, it is dropped, since the default action of both signals is to end the process,
+ * and a late timer of another profiler is no reason for that.
+ *
+ * Handlers stay installed until the process ends: a signal may be pending when everybody stopped.
+ *
+ *     not owned --own--> stopped --start--> running --stop--> stopped --drain--> nobody inside
+ *                           ours: LOST_STOPPED    ours: to the engine
+ */
+#ifndef JW_SIGNALS_SIGNALS_H
+#define JW_SIGNALS_SIGNALS_H
+
+#include <signal.h>
+
+#include "base/jw.h"
+
+/* The cookie ------------------------------------------------------------------------------------- */
+
+/*
+ * Value for sigev_value.sival_ptr (or si_value) of a signal of ours; `payload` comes back in
+ * struct signals_event. Not an address on any machine of ours, and different in each copy of the library.
+ */
+JW_SIGNAL_SAFE uintptr_t signals_cookie(uint32_t payload);
+
+/* The engine ------------------------------------------------------------------------------------- */
+
+struct signals_event {
+    int signo;
+    uint32_t payload;     /* of the cookie; 0 for setitimer */
+    uint32_t overruns;    /* further expirations that this signal stands for */
+    const void *ucontext; /* of the interrupted thread; never written */
+};
+
+/* Lives in a const object marked JW_SIGNAL_TABLE, for as long as the process. */
+struct signals_engine {
+    /* Accounts for the signal: exactly one of SAMPLES and the losses. Context: handler. */
+    void (*take)(const struct signals_event *event);
+};
+
+/* Takes SIGPROF or SIGVTALRM. Idempotent. Fails, with nothing changed, when the kernel refuses or
+ * when somebody else took the signal after we did. Context: control. */
+JW_MUST_CHECK bool signals_own(int signo, struct jw_error *err);
+
+/* Says who owned it before us: "nobody", "ignored" or "0x7f... in libother.so". Context: control. */
+void signals_describe_previous(int signo, char *text, size_t room_bytes);
+
+/* From now on signals of ours go to `engine`. Context: control, after stop and drain. */
+void signals_start(const struct signals_engine *engine);
+
+/* From now on signals of ours are counted LOST_STOPPED. Context: control. */
+void signals_stop(void);
+
+/* Waits until no handler is inside the engine; false when one still is after `timeout_ns`: then
+ * nothing that it may touch may be freed. Context: control, after signals_stop. */
+JW_MUST_CHECK bool signals_drain(uint64_t timeout_ns);
+
+/* Whether SIGPROF without a cookie, sent by the kernel, is ours. Context: control. */
+void signals_expect_itimer(bool is_expected);
+
+/* True inside the engine's function, on this thread. Context: all. */
+JW_SIGNAL_SAFE bool signals_in_handler(void);
+
+/* Faults ----------------------------------------------------------------------------------------- */
+
+/*
+ * Puts our handler before the JVM's for SIGSEGV and SIGBUS, with the JVM's own mask and flags.
+ * Idempotent. A fault is ours at a safe load, or inside a guarded call of this thread; every other
+ * one goes to the previous owner with its siginfo and ucontext untouched. Context: control, after the
+ * JVM installed its handlers (JVMTI VMInit; Agent_OnLoad is early enough to be overridden).
+ */
+JW_MUST_CHECK bool signals_own_faults(struct jw_error *err);
+
+/*
+ * True when all that we own is still ours. Else false, and `err` names the signal and its new
+ * owner: samples stay away, or safe loads crash. Context: control, dump.
+ */
+bool signals_check(struct jw_error *err);
+
+enum signals_call {
+    SIGNALS_CALL_DONE,
+    SIGNALS_CALL_FAULTED, /* ended by a fault, counted as WALK_FAULTS */
+    SIGNALS_CALL_REFUSED, /* not called: too many faults before, or a guarded call is under way */
+};
+
+typedef void signals_guarded_function(void *first, intptr_t second, void *third);
+
+/*
+ * Calls function(first, second, third); a SIGSEGV or SIGBUS at a pc in [text_begin, text_end), but not in
+ * HotSpot's SafeFetch, ends the call. For AsyncGetCallTrace in libjvm, and nothing that takes a lock.
+ * SIGNALS_FAULT_LIMIT faults within a minute switch guarded calls off for good. Context: handler.
+ */
+#define SIGNALS_FAULT_LIMIT 8
+JW_SIGNAL_SAFE enum signals_call signals_call_guarded(signals_guarded_function *function,
+                                                      void *first, intptr_t second, void *third,
+                                                      uintptr_t text_begin, uintptr_t text_end);
+
+/* True when guarded calls are off; then `reason` (may be NULL) tells of the last fault. Context: all
+ * but handler and hook. */
+bool signals_guard_is_off(char *reason, size_t room_bytes);
+
+#endif

@@ -1,0 +1,60 @@
+/* Whoever owned a signal before us, and how to hand him one. Room signals only. */
+#ifndef JW_SIGNALS_SIGNALS_INTERNAL_H
+#define JW_SIGNALS_SIGNALS_INTERNAL_H
+
+#include <signal.h>
+
+#include "arch/arch.h"
+#include "base/jw.h"
+
+struct signals_previous {
+    struct sigaction action;
+    sigset_t itself;       /* the one signal, for SA_NODEFER */
+    _Atomic bool is_spent; /* was SA_RESETHAND and ran once; relaxed: a flag on its own */
+};
+
+struct signals_owner {
+    int signo;
+    struct signals_previous slots[2];          /* written before they are published, never after */
+    struct signals_previous *_Atomic previous; /* NULL: the signal was never ours */
+};
+
+typedef void signals_handler(int signo, siginfo_t *info, void *ucontext);
+
+/*
+ * Installs `handler` with `flags` and `mask` and remembers who was there. `inherit` adds the mask of
+ * the one before, and those of his flags that it names. False, with nothing changed, where that
+ * is refused, does not stick, or somebody stands where we were. Context: control.
+ */
+JW_MUST_CHECK bool signals_owner_take(struct signals_owner *owner, signals_handler *handler,
+                                      int flags, int inherit, struct jw_error *err);
+
+/* False, with `err` filled, when the signal was ours and is no longer. Context: control, dump. */
+bool signals_owner_check(const struct signals_owner *owner, signals_handler *handler,
+                         struct jw_error *err);
+
+/* Name of the owner before us. Context: control. */
+void signals_owner_describe(const struct signals_owner *owner, char *text, size_t room_bytes);
+
+enum signals_passed {
+    SIGNALS_PASSED,
+    SIGNALS_WAS_IGNORED, /* he ignored it: so it is to be */
+    SIGNALS_WAS_DEFAULT, /* nobody was there, or he wanted it once only */
+};
+
+/* Calls the previous handler with these very arguments. `set_mask`: under the mask that he asked
+ * for, where the kernel did not set it with ours. Context: handler. */
+JW_SIGNAL_SAFE enum signals_passed signals_owner_pass(struct signals_owner *owner, siginfo_t *info,
+                                                      void *ucontext, bool set_mask);
+
+/* A guarded call under way; lives in its caller's frame. */
+struct signals_guard {
+    struct arch_guard call;
+    uintptr_t text_begin;
+    uintptr_t text_end;
+};
+
+/* The part of signals_check that is about faults. */
+bool signals_check_faults(struct jw_error *err);
+
+#endif
