@@ -43,8 +43,8 @@ void cr_fail(bool fatal, const char *file, int line, const char *condition, cons
 void cr_skip(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #define TestSuite(suite_name, ...)                                                                 \
-    static struct cr_test cr_suite_##suite_name = {                                                \
-        .suite = #suite_name, .options = {__VA_ARGS__}};                                           \
+    static struct cr_test cr_suite_##suite_name = {.suite = #suite_name,                           \
+                                                   .options = {__VA_ARGS__}};                      \
     __attribute__((constructor)) static void cr_suite_register_##suite_name(void)                  \
     {                                                                                              \
         cr_register(&cr_suite_##suite_name);                                                       \
@@ -68,7 +68,7 @@ void cr_skip(const char *format, ...) __attribute__((format(printf, 1, 2), noret
 #define CR_CHECK(fatal, condition, ...)                                                            \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            cr_fail(fatal, __FILE__, __LINE__, #condition, " " __VA_ARGS__);                        \
+            cr_fail(fatal, __FILE__, __LINE__, #condition, " " __VA_ARGS__);                       \
     } while (0)
 
 #define cr_assert(condition, ...)     CR_CHECK(true, condition, __VA_ARGS__)
