@@ -1,0 +1,279 @@
+/*
+ * The metadata event: the rows of jfr_types.def as the tree of elements that readers expect.
+ * Dump and tool.
+ *
+ *   root -> metadata -> class ... -> annotation ..., field ... -> annotation ...
+ *        -> region
+ * An element is: name, count of attributes, (key, value) ..., count of children, children ... with each
+ * text given by its index in a string table that stands in front of the tree.
+ */
+#include "jfr/jfr_writer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define TEXTS_MAX      1024
+#define SHORT_MAX      512 /* numbers and parts of categories, which exist nowhere as a C string */
+#define SHORT_CAPACITY 48
+
+/* The tree under construction, and the texts it uses, each once. */
+struct tree {
+    struct jfr_buffer elements;
+    const char *texts[TEXTS_MAX];
+    size_t text_count;
+    char shorts[SHORT_MAX][SHORT_CAPACITY];
+    size_t short_count;
+    bool has_failed;
+};
+
+static size_t index_of_text(struct tree *tree, const char *text)
+{
+    for (size_t i = 0; i < tree->text_count; i++)
+        if (tree->texts[i] == text || strcmp(tree->texts[i], text) == 0)
+            return i;
+    if (tree->text_count == TEXTS_MAX) {
+        tree->has_failed = true;
+        return 0;
+    }
+    tree->texts[tree->text_count] = text;
+    return tree->text_count++;
+}
+
+static void put_text_index(struct tree *tree, const char *text)
+{
+    jfr_put_varint(&tree->elements, index_of_text(tree, text));
+}
+
+/* Keeps a text that the caller has only for now. */
+static const char *keep_short(struct tree *tree, const char *text, size_t length_bytes)
+{
+    if (tree->short_count == SHORT_MAX || length_bytes >= SHORT_CAPACITY) {
+        tree->has_failed = true;
+        return "";
+    }
+
+    char *kept = tree->shorts[tree->short_count++];
+    memcpy(kept, text, length_bytes);
+    kept[length_bytes] = '\0';
+    return kept;
+}
+
+static const char *number_text(struct tree *tree, unsigned number)
+{
+    char digits[16];
+    const int length_bytes = snprintf(digits, sizeof digits, "%u", number);
+
+    return keep_short(tree, digits, (size_t)length_bytes);
+}
+
+static void begin_element(struct tree *tree, const char *name, size_t attribute_count)
+{
+    put_text_index(tree, name);
+    jfr_put_varint(&tree->elements, attribute_count);
+}
+
+static void put_attribute(struct tree *tree, const char *key, const char *value)
+{
+    put_text_index(tree, key);
+    put_text_index(tree, value);
+}
+
+static void put_child_count(struct tree *tree, size_t count)
+{
+    jfr_put_varint(&tree->elements, count);
+}
+
+/* An annotation with a value, or without one where `value` is NULL. */
+static void put_annotation(struct tree *tree, enum jfr_type type, const char *value)
+{
+    begin_element(tree, "annotation", value == NULL ? 1 : 2);
+    put_attribute(tree, "class", number_text(tree, type));
+    if (value != NULL)
+        put_attribute(tree, "value", value);
+    put_child_count(tree, 0);
+}
+
+static void put_category(struct tree *tree, const char *category)
+{
+    static const char *const keys[] = {"value-0", "value-1", "value-2", "value-3"};
+    size_t part_count = 1;
+
+    for (const char *at = category; *at != '\0'; at++)
+        part_count += *at == '|';
+    if (part_count > JW_COUNT_OF(keys)) {
+        tree->has_failed = true;
+        return;
+    }
+
+    begin_element(tree, "annotation", 1 + part_count);
+    put_attribute(tree, "class", number_text(tree, JFR_TYPE_CATEGORY));
+    for (size_t i = 0; i < part_count; i++) {
+        const size_t length_bytes = strcspn(category, "|");
+
+        put_attribute(tree, keys[i], keep_short(tree, category, length_bytes));
+        category += length_bytes + (category[length_bytes] == '|');
+    }
+    put_child_count(tree, 0);
+}
+
+/* The annotation that says what a number is. False: it has no unit. */
+static bool unit_annotation(enum jfr_unit unit, enum jfr_type *type, const char **value)
+{
+    *value = NULL;
+    switch (unit) {
+    case JFR_UNIT_NONE:
+        return false;
+    case JFR_UNIT_TICKS_TIME:
+        *type = JFR_TYPE_TIMESTAMP;
+        *value = "TICKS";
+        return true;
+    case JFR_UNIT_EPOCH_MS:
+        *type = JFR_TYPE_TIMESTAMP;
+        *value = "MILLISECONDS_SINCE_EPOCH";
+        return true;
+    case JFR_UNIT_NS_SPAN:
+        *type = JFR_TYPE_TIMESPAN;
+        *value = "NANOSECONDS";
+        return true;
+    case JFR_UNIT_MS_SPAN:
+        *type = JFR_TYPE_TIMESPAN;
+        *value = "MILLISECONDS";
+        return true;
+    case JFR_UNIT_BYTES:
+        *type = JFR_TYPE_DATA_AMOUNT;
+        *value = "BYTES";
+        return true;
+    case JFR_UNIT_PERCENT:
+        *type = JFR_TYPE_PERCENTAGE;
+        return true;
+    }
+    return false;
+}
+
+static void put_field(struct tree *tree, const struct jfr_row *row)
+{
+    enum jfr_type unit_type = JFR_TYPE_LIMIT;
+    const char *unit_value;
+    const bool has_unit = unit_annotation(row->unit, &unit_type, &unit_value);
+    const bool is_array = row->flags & JFR_ARRAY;
+    const bool is_pooled = row->flags & JFR_POOLED;
+    const bool is_unsigned = row->flags & JFR_UNSIGNED;
+
+    begin_element(tree, "field", 2u + is_array + is_pooled);
+    put_attribute(tree, "name", row->name);
+    put_attribute(tree, "class", number_text(tree, row->type));
+    if (is_array)
+        put_attribute(tree, "dimension", "1");
+    if (is_pooled)
+        put_attribute(tree, "constantPool", "true");
+    put_child_count(tree, (row->label != NULL) + 0u + is_unsigned + has_unit);
+    if (row->label != NULL)
+        put_annotation(tree, JFR_TYPE_LABEL, row->label);
+    if (is_unsigned)
+        put_annotation(tree, JFR_TYPE_UNSIGNED, NULL);
+    if (has_unit)
+        put_annotation(tree, unit_type, unit_value);
+}
+
+static const char *super_type(enum jfr_row_kind kind)
+{
+    if (kind == JFR_ROW_EVENT)
+        return "jdk.jfr.Event";
+    if (kind == JFR_ROW_ANNOTATION || kind == JFR_ROW_UNIT_CLASS)
+        return "java.lang.annotation.Annotation";
+    return NULL;
+}
+
+/* The class of `row`, whose fields are the `field_count` rows behind it. */
+static void put_class(struct tree *tree, const struct jfr_row *row, size_t field_count)
+{
+    const char *super = super_type(row->kind);
+    const bool is_simple = row->kind == JFR_ROW_SIMPLE;
+    const bool is_unit = row->kind == JFR_ROW_UNIT_CLASS;
+
+    begin_element(tree, "class", 2u + (super != NULL) + is_simple);
+    put_attribute(tree, "name", row->name);
+    put_attribute(tree, "id", number_text(tree, row->type));
+    if (super != NULL)
+        put_attribute(tree, "superType", super);
+    if (is_simple)
+        put_attribute(tree, "simpleType", "true");
+
+    put_child_count(tree, field_count + (row->label != NULL) + (row->category != NULL) +
+                              (row->text != NULL) + is_unit);
+    for (size_t i = 1; i <= field_count; i++)
+        put_field(tree, &row[i]);
+    if (row->label != NULL)
+        put_annotation(tree, JFR_TYPE_LABEL, row->label);
+    if (row->category != NULL)
+        put_category(tree, row->category);
+    if (row->text != NULL)
+        put_annotation(tree, JFR_TYPE_DESCRIPTION, row->text);
+    if (is_unit)
+        put_annotation(tree, JFR_TYPE_CONTENT_TYPE, NULL);
+}
+
+static size_t fields_behind(size_t row_index)
+{
+    size_t count = 0;
+
+    while (row_index + count + 1 < jfr_row_count &&
+           jfr_rows[row_index + count + 1].kind == JFR_ROW_FIELD)
+        count++;
+    return count;
+}
+
+static void put_tree(struct tree *tree)
+{
+    size_t class_count = 0;
+
+    for (size_t i = 0; i < jfr_row_count; i++)
+        class_count += jfr_rows[i].kind != JFR_ROW_FIELD;
+
+    begin_element(tree, "root", 0);
+    put_child_count(tree, 2);
+    begin_element(tree, "metadata", 0);
+    put_child_count(tree, class_count);
+    for (size_t i = 0; i < jfr_row_count; i++)
+        if (jfr_rows[i].kind != JFR_ROW_FIELD)
+            put_class(tree, &jfr_rows[i], fields_behind(i));
+    begin_element(tree, "region", 3);
+    put_attribute(tree, "locale", "en_US");
+    put_attribute(tree, "gmtOffset", "0");
+    put_attribute(tree, "dst", "0");
+    put_child_count(tree, 0);
+}
+
+void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks)
+{
+    struct tree *tree = jw_alloc(sizeof *tree);
+    struct jfr_buffer content = {0};
+
+    if (tree == NULL) {
+        buffer->has_failed = true;
+        return;
+    }
+    put_tree(tree);
+    jfr_put_varint(&content, tree->text_count);
+    for (size_t i = 0; i < tree->text_count; i++)
+        jfr_put_string(&content, tree->texts[i]);
+    jfr_put_bytes(&content, tree->elements.bytes, tree->elements.used_bytes);
+
+    const size_t begin = jfr_event_begin(buffer, JFR_TYPE_METADATA_EVENT);
+    jfr_put_varint(buffer, now_ticks);
+    jfr_put_varint(buffer, 0); /* duration */
+    /* The id follows from the content: readers keep the metadata of the chunk before when it has the
+     * same id, and files of two versions may be joined. */
+    jfr_put_varint(buffer,
+                   content.has_failed ? 0 : jw_hash64(content.bytes, content.used_bytes) >> 33);
+    jfr_put_bytes(buffer, content.bytes, content.used_bytes);
+    if (content.has_failed || tree->elements.has_failed || !JW_INVARIANT(!tree->has_failed))
+        buffer->has_failed = true;
+    jfr_event_end(buffer, begin);
+
+    jfr_buffer_close(&content);
+    jfr_buffer_close(&tree->elements);
+    jw_free(tree);
+}

@@ -1,0 +1,55 @@
+/* The table of types, spelt out; dump and tool. */
+#include "jfr/jfr_types.h"
+
+#include <string.h>
+
+const struct jfr_row jfr_rows[] = {
+#define ROW(kind_, id_, name_, label_)                                                             \
+    {.kind = JFR_ROW_##kind_, .type = JFR_TYPE_##id_, .name = name_, .label = label_},
+#define JFR_PRIMITIVE(id_, name_)          ROW(PRIMITIVE, id_, name_, NULL)
+#define JFR_UNIT_CLASS(id_, name_, label_) ROW(UNIT_CLASS, id_, name_, label_)
+#define JFR_ANNOTATION(id_, name_, label_) ROW(ANNOTATION, id_, name_, label_)
+#define JFR_SIMPLE(id_, name_, label_)     ROW(SIMPLE, id_, name_, label_)
+#define JFR_STRUCT(id_, name_, label_)     ROW(STRUCT, id_, name_, label_)
+#define JFR_EVENT(id_, name_, label_, category_, text_)                                            \
+    {.kind = JFR_ROW_EVENT,                                                                        \
+     .type = JFR_TYPE_##id_,                                                                       \
+     .name = name_,                                                                                \
+     .label = label_,                                                                              \
+     .category = category_,                                                                        \
+     .text = text_},                                                                               \
+        JFR_FIELD("startTime", LONG, TICKS_TIME, 0, "Start Time")
+#define JFR_FIELD(name_, type_, unit_, flags_, label_)                                             \
+    {.kind = JFR_ROW_FIELD,                                                                        \
+     .type = JFR_TYPE_##type_,                                                                     \
+     .unit = JFR_UNIT_##unit_,                                                                     \
+     .flags = flags_,                                                                              \
+     .name = name_,                                                                                \
+     .label = label_},
+#include "jfr/jfr_types.def"
+};
+
+const size_t jfr_row_count = JW_COUNT_OF(jfr_rows);
+
+static const struct jfr_row *row_of_name(const char *name)
+{
+    for (size_t i = 0; i < jfr_row_count; i++)
+        if (jfr_rows[i].kind != JFR_ROW_FIELD && strcmp(jfr_rows[i].name, name) == 0)
+            return &jfr_rows[i];
+    return NULL;
+}
+
+enum jfr_type jfr_type_named(const char *name)
+{
+    const struct jfr_row *row = row_of_name(name);
+
+    return row == NULL ? JFR_TYPE_LIMIT : row->type;
+}
+
+bool jfr_type_is_event(enum jfr_type type)
+{
+    for (size_t i = 0; i < jfr_row_count; i++)
+        if (jfr_rows[i].kind == JFR_ROW_EVENT && jfr_rows[i].type == type)
+            return true;
+    return false;
+}
