@@ -2,7 +2,7 @@
  * jfr_check - says whether a file is a sound recording, trusting nothing of the writer's own code.
  *
  * For      tests of room jfr and room recording, at every state that a file goes through.
- * Context  tool.   Memory  jfr_check_close gives it back.
+ * Context  tool.   Memory  of the caller; what is needed meanwhile is freed.
  *
  * Checked: chunks fill the file; header fields; one clock, rising starts; the metadata tree; the chain
  * of checkpoints, exact sizes, no empty pool, no key twice, no key with another meaning in a later
