@@ -103,7 +103,7 @@ enum symbols_found {
 /*
  * Rule of the frame whose pc this is; `is_return_address` for every frame but the interrupted one
  * (and the caller of a signal frame), so that a call that ends a function counts as inside it.
- * Reads nothing but memory of its own. `rule` is filled with SYMBOLS_FOUND only.
+ * Reads nothing but memory of its own. `rule` means something with SYMBOLS_FOUND only.
  */
 JW_SIGNAL_SAFE enum symbols_found symbols_rule_find(const struct symbols_snapshot *snapshot,
                                                     uintptr_t pc, bool is_return_address,

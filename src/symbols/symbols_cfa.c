@@ -54,7 +54,7 @@ struct symbols_run {
     struct symbols_builder *builder;
     struct symbols_cursor cursor;
     struct symbols_cfa_state state;
-    struct symbols_cfa_state remembered[REMEMBERED_MAX];
+    struct symbols_cfa_state *remembered; /* REMEMBERED_MAX of them; large, so not initialised */
     unsigned remembered_count;
     uint64_t location_vaddr;
     uint64_t text_vaddr;
@@ -145,47 +145,44 @@ static bool place_of(const struct symbols_machine *machine, const struct symbols
 }
 
 static bool cfa_of(const struct symbols_machine *machine, const struct symbols_cfa_state *state,
-                   struct symbols_row_rule *out)
+                   struct symbols_rule *rule, uint8_t *stub_push_byte)
 {
     uint64_t base_register = state->cfa_register;
     int64_t offset_bytes = state->cfa_offset_bytes;
 
     if (state->cfa_expression != NULL) {
         if (machine->elf_machine == EM_X86_64 &&
-            stub_expression(state->cfa_expression, state->cfa_expression_bytes,
-                            &out->stub_push_byte)) {
-            out->rule.cfa_base = SYMBOLS_BASE_SP;
-            out->rule.cfa_offset_bytes = 8;
+            stub_expression(state->cfa_expression, state->cfa_expression_bytes, stub_push_byte)) {
+            rule->cfa_base = SYMBOLS_BASE_SP;
+            rule->cfa_offset_bytes = 8;
             return true;
         }
         if (!simple_expression(state->cfa_expression, state->cfa_expression_bytes, true,
                                &base_register, &offset_bytes))
             return false;
-        out->rule.is_cfa_loaded = true;
+        rule->is_cfa_loaded = true;
     }
-    out->rule.cfa_offset_bytes = (int32_t)offset_bytes;
-    return fits(offset_bytes) && base_of(machine, base_register, &out->rule.cfa_base);
+    rule->cfa_offset_bytes = (int32_t)offset_bytes;
+    return fits(offset_bytes) && base_of(machine, base_register, &rule->cfa_base);
 }
 
-static struct symbols_row_rule rule_of(const struct symbols_run *run)
+static struct symbols_packed rule_of(const struct symbols_run *run)
 {
-    static const struct symbols_row_rule cannot = {.kind = SYMBOLS_RULE_CANNOT};
     const struct symbols_cfa_state *state = &run->state;
-    struct symbols_row_rule out = {.kind = SYMBOLS_RULE_PLAIN};
+    struct symbols_rule rule = {0};
+    uint8_t stub_push_byte = 0;
 
     if (state->link.saved == SYMBOLS_SAVED_UNDEFINED)
-        return (struct symbols_row_rule){.kind = SYMBOLS_RULE_OUTERMOST};
-    if (!cfa_of(run->machine, state, &out) ||
-        !place_of(run->machine, &out.rule, &state->fp, &out.rule.fp_place,
-                  &out.rule.fp_offset_bytes) ||
-        !place_of(run->machine, &out.rule, &state->link, &out.rule.return_place,
-                  &out.rule.return_offset_bytes))
-        return cannot;
-    if (out.rule.return_place == SYMBOLS_PLACE_SAME && !run->machine->has_link_register)
-        return cannot;
-    out.rule.is_signal_frame = run->fde->cie.is_signal_frame;
-    out.rule.is_return_signed = state->is_return_signed;
-    return out;
+        return symbols_rule_bare(SYMBOLS_RULE_OUTERMOST);
+    if (!cfa_of(run->machine, state, &rule, &stub_push_byte) ||
+        !place_of(run->machine, &rule, &state->fp, &rule.fp_place, &rule.fp_offset_bytes) ||
+        !place_of(run->machine, &rule, &state->link, &rule.return_place, &rule.return_offset_bytes))
+        return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
+    if (rule.return_place == SYMBOLS_PLACE_SAME && !run->machine->has_link_register)
+        return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
+    rule.is_signal_frame = run->fde->cie->is_signal_frame;
+    rule.is_return_signed = state->is_return_signed;
+    return symbols_rule_pack(SYMBOLS_RULE_PLAIN, &rule, stub_push_byte);
 }
 
 /* The state holds from the current location to `next_vaddr`. */
@@ -199,9 +196,8 @@ static void move_to(struct symbols_run *run, uint64_t next_vaddr)
         return;
     }
     if (next_vaddr > run->location_vaddr && run->location_vaddr < end_vaddr) {
-        const struct symbols_row_rule rule = rule_of(run);
-
-        symbols_builder_add(run->builder, (uint32_t)(run->location_vaddr - run->text_vaddr), &rule);
+        symbols_builder_add(run->builder, (uint32_t)(run->location_vaddr - run->text_vaddr),
+                            rule_of(run));
     }
     run->location_vaddr = next_vaddr;
 }
@@ -210,7 +206,7 @@ static void advance(struct symbols_run *run, uint64_t factored)
 {
     uint64_t next_vaddr;
 
-    if (__builtin_mul_overflow(factored, run->fde->cie.code_align, &next_vaddr) ||
+    if (__builtin_mul_overflow(factored, run->fde->cie->code_align, &next_vaddr) ||
         __builtin_add_overflow(next_vaddr, run->location_vaddr, &next_vaddr)) {
         run->is_refused = true;
         return;
@@ -224,7 +220,7 @@ static struct symbols_cfa_register *register_of(struct symbols_run *run,
 {
     if (number == run->machine->fp_register)
         return &state->fp;
-    if (number == run->fde->cie.return_register)
+    if (number == run->fde->cie->return_register)
         return &state->link;
     return NULL;
 }
@@ -256,7 +252,7 @@ static int64_t factored(const struct symbols_run *run, int64_t value)
     int64_t product;
 
     /* What does not fit turns into an offset that no rule takes. */
-    return __builtin_mul_overflow(value, run->fde->cie.data_align, &product) ? INT64_MAX : product;
+    return __builtin_mul_overflow(value, run->fde->cie->data_align, &product) ? INT64_MAX : product;
 }
 
 /* A block of an expression: its bytes, which the cursor passes. */
@@ -396,7 +392,7 @@ static bool step_other(struct symbols_run *run, uint8_t instruction)
         advance(run, symbols_get_unsigned(cursor, 4));
         return true;
     case CFA_SET_LOC:
-        move_to(run, symbols_get_encoded(cursor, run->fde->cie.pointer_encoding, 0));
+        move_to(run, symbols_get_encoded(cursor, run->fde->cie->pointer_encoding, 0));
         return true;
     case CFA_REMEMBER_STATE:
         remember(run);
@@ -445,8 +441,9 @@ static bool run_program(struct symbols_run *run)
 bool symbols_cfa_initial(const struct symbols_machine *machine, const struct symbols_cie *cie,
                          struct symbols_cfa_state *state)
 {
-    const struct symbols_fde none = {.cie = *cie};
-    struct symbols_run run = {.machine = machine, .fde = &none};
+    const struct symbols_fde none = {.cie = cie};
+    struct symbols_cfa_state remembered[REMEMBERED_MAX];
+    struct symbols_run run = {.machine = machine, .fde = &none, .remembered = remembered};
 
     run.cursor = symbols_cursor_of(cie->program, (size_t)(cie->program_end - cie->program), 0);
     if (!run_program(&run))
@@ -459,8 +456,10 @@ bool symbols_cfa_run(const struct symbols_machine *machine, const struct symbols
                      const struct symbols_cfa_state *initial, uint64_t text_vaddr,
                      struct symbols_builder *builder)
 {
+    struct symbols_cfa_state remembered[REMEMBERED_MAX];
     struct symbols_run run = {.machine = machine,
                               .fde = fde,
+                              .remembered = remembered,
                               .initial = initial,
                               .builder = builder,
                               .state = *initial,

@@ -1,6 +1,4 @@
 /* Reading numbers out of bytes from outside, never past their end; any, dump, control. */
-#include <string.h>
-
 #include "symbols/symbols_internal.h"
 
 /*
@@ -24,78 +22,27 @@
 
 #define LEB_BITS 64
 
-struct symbols_cursor symbols_cursor_of(const unsigned char *bytes, size_t size_bytes,
-                                        uint64_t vaddr)
-{
-    return (struct symbols_cursor){.at = bytes, .end = bytes + size_bytes, .vaddr = vaddr};
-}
-
-size_t symbols_cursor_left(const struct symbols_cursor *cursor)
-{
-    return cursor->is_failed ? 0 : (size_t)(cursor->end - cursor->at);
-}
-
-void symbols_cursor_skip(struct symbols_cursor *cursor, uint64_t size_bytes)
-{
-    if (symbols_cursor_left(cursor) < size_bytes) {
-        cursor->is_failed = true;
-        return;
-    }
-    cursor->at += size_bytes;
-    cursor->vaddr += size_bytes;
-}
-
-uint64_t symbols_get_unsigned(struct symbols_cursor *cursor, size_t size_bytes)
-{
-    const unsigned char *from = cursor->at;
-    uint64_t value = 0;
-
-    symbols_cursor_skip(cursor, size_bytes);
-    if (cursor->is_failed)
-        return 0;
-    for (size_t i = 0; i < size_bytes; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
-}
-
-/* The bits of a LEB128 number; `shift_bits` tells how many it had. Bits past 64 are dropped. */
-static uint64_t leb(struct symbols_cursor *cursor, unsigned *shift_bits, unsigned char *last)
+uint64_t symbols_get_leb(struct symbols_cursor *cursor, bool is_signed)
 {
     uint64_t value = 0;
+    unsigned shift_bits = 0;
 
-    *shift_bits = 0;
-    *last = 0;
     while (symbols_cursor_left(cursor) > 0) {
-        *last = *cursor->at;
+        const unsigned char byte = *cursor->at;
+
         symbols_cursor_skip(cursor, 1);
-        if (*shift_bits < LEB_BITS) {
-            value |= (uint64_t)(*last & 0x7f) << *shift_bits;
-            *shift_bits += 7;
+        if (shift_bits < LEB_BITS) {
+            value |= (uint64_t)(byte & 0x7f) << shift_bits;
+            shift_bits += 7;
         }
-        if ((*last & 0x80) == 0)
+        if ((byte & 0x80) == 0) {
+            if (is_signed && (byte & 0x40) != 0 && shift_bits < LEB_BITS)
+                value |= ~(uint64_t)0 << shift_bits;
             return value;
+        }
     }
     cursor->is_failed = true;
     return 0;
-}
-
-uint64_t symbols_get_uleb(struct symbols_cursor *cursor)
-{
-    unsigned shift_bits;
-    unsigned char last;
-
-    return leb(cursor, &shift_bits, &last);
-}
-
-int64_t symbols_get_sleb(struct symbols_cursor *cursor)
-{
-    unsigned shift_bits;
-    unsigned char last;
-    uint64_t value = leb(cursor, &shift_bits, &last);
-
-    if (!cursor->is_failed && (last & 0x40) != 0 && shift_bits < LEB_BITS)
-        value |= ~(uint64_t)0 << shift_bits;
-    return (int64_t)value;
 }
 
 static uint64_t encoded_form(struct symbols_cursor *cursor, uint8_t encoding)

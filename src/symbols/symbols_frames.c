@@ -1,25 +1,17 @@
 /*
- * From .eh_frame to rows: finds the section, reads its common and its function entries, sorts the
- * functions and lets symbols_cfa.c run each; any, dump, control.
+ * From .eh_frame to rows: finds the section, reads its common and its function entries and lets
+ * symbols_cfa.c run each; any, dump, control.
  * Source: Linux Standard Base, Core, "Exception Frames" (.eh_frame, .eh_frame_hdr).
  */
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/symbols_internal.h"
 
 #define EXTENDED_LENGTH       0xffffffffu
-#define ENTRY_MIN_BYTES       8   /* length and id */
 #define CIE_PROGRAM_MAX_BYTES 512 /* real ones have about ten; bounds the work of a crafted file */
 #define CIE_CACHE_SIZE        64
 #define PE_OMIT               0xff
-
-/* One function entry of the section. */
-struct symbols_entry {
-    uint64_t start_vaddr;
-    uint64_t offset;
-};
 
 struct symbols_cie_slot {
     struct symbols_cie cie;
@@ -31,10 +23,8 @@ struct symbols_frames {
     const struct symbols_machine *machine;
     const unsigned char *bytes; /* of .eh_frame */
     uint64_t size_bytes, vaddr;
-    struct jw_arena section, entry_memory;
-    struct symbols_entry *entries;
-    uint64_t entry_count, refused_count;
-    bool is_sorted;
+    struct jw_arena section;
+    uint32_t function_count, refused_count;
     struct symbols_cie_slot cies[CIE_CACHE_SIZE];
 };
 
@@ -162,86 +152,53 @@ static const struct symbols_cie_slot *find_cie(struct symbols_frames *frames,
     return slot->is_sound ? slot : NULL;
 }
 
-/* Start and size of the code that an entry describes, whose id the cursor has passed. */
-static bool read_start(const struct symbols_cie *cie, struct symbols_cursor *cursor,
-                       struct symbols_fde *fde)
+/* Adds the rows of one function entry, whose id the cursor has passed. False: not understood. */
+static bool add_function(struct symbols_frames *frames, const struct symbols_entry_head *head,
+                         struct symbols_cursor *cursor, uint64_t text_vaddr, uint64_t text_bytes,
+                         struct symbols_builder *builder)
 {
-    fde->start_vaddr = symbols_get_encoded(cursor, cie->pointer_encoding, 0);
-    fde->size_bytes = symbols_get_encoded(cursor, cie->pointer_encoding & 0x0f, 0);
-    return !cursor->is_failed;
-}
-
-/* Fills the list of the functions whose code begins within the text. */
-static void collect(struct symbols_frames *frames, uint64_t text_vaddr, uint64_t text_bytes)
-{
-    uint64_t offset = 0, last_vaddr = 0;
-
-    frames->is_sorted = true;
-    for (;;) {
-        struct symbols_cursor cursor;
-        struct symbols_fde fde;
-        const struct symbols_entry_head head = read_head(frames, offset, &cursor);
-
-        if (head.next_offset == 0)
-            return;
-        offset = head.next_offset;
-        if (head.id == 0)
-            continue;
-
-        const struct symbols_cie_slot *slot = find_cie(frames, &head);
-        if (slot == NULL || !read_start(&slot->cie, &cursor, &fde)) {
-            frames->refused_count++;
-            continue;
-        }
-        if (fde.start_vaddr < text_vaddr || fde.start_vaddr - text_vaddr >= text_bytes)
-            continue;
-        if (fde.start_vaddr < last_vaddr)
-            frames->is_sorted = false;
-        last_vaddr = fde.start_vaddr;
-        frames->entries[frames->entry_count++] =
-            (struct symbols_entry){.start_vaddr = fde.start_vaddr, .offset = head.offset};
-    }
-}
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct symbols_entry *a = left, *b = right;
-
-    if (a->start_vaddr != b->start_vaddr)
-        return a->start_vaddr < b->start_vaddr ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-/* Adds the rows of one function, and what stands after it until the next one begins. */
-static void add_rows(struct symbols_frames *frames, const struct symbols_entry *entry,
-                     uint64_t text_vaddr, uint64_t text_bytes, struct symbols_builder *builder)
-{
-    static const struct symbols_row_rule gap = {.kind = SYMBOLS_RULE_GAP};
-    static const struct symbols_row_rule cannot = {.kind = SYMBOLS_RULE_CANNOT};
-    struct symbols_cursor cursor;
     struct symbols_fde fde;
-    const struct symbols_entry_head head = read_head(frames, entry->offset, &cursor);
-    const struct symbols_cie_slot *slot = find_cie(frames, &head);
+    const struct symbols_cie_slot *slot = find_cie(frames, head);
 
-    if (slot == NULL || !read_start(&slot->cie, &cursor, &fde))
-        return;
-    fde.cie = slot->cie;
-    if (fde.size_bytes > text_bytes - (fde.start_vaddr - text_vaddr))
-        fde.size_bytes = text_bytes - (fde.start_vaddr - text_vaddr);
-    if (fde.size_bytes == 0)
-        return;
+    if (slot == NULL)
+        return false;
+    fde.cie = &slot->cie;
+    fde.start_vaddr = symbols_get_encoded(cursor, slot->cie.pointer_encoding, 0);
+    fde.size_bytes = symbols_get_encoded(cursor, slot->cie.pointer_encoding & 0x0f, 0);
     if (slot->cie.has_augmentation_data)
-        symbols_cursor_skip(&cursor, symbols_get_uleb(&cursor));
-    fde.program = cursor.at;
-    fde.program_end = cursor.end;
-    if (cursor.is_failed ||
-        !symbols_cfa_run(frames->machine, &fde, &slot->initial, text_vaddr, builder)) {
-        frames->refused_count++;
-        symbols_builder_add(builder, (uint32_t)(fde.start_vaddr - text_vaddr), &cannot);
+        symbols_cursor_skip(cursor, symbols_get_uleb(cursor));
+    if (cursor->is_failed)
+        return false;
+    /* Linkers leave entries of code that they dropped, with no size or at address 0. */
+    if (fde.start_vaddr < text_vaddr || fde.start_vaddr - text_vaddr >= text_bytes ||
+        fde.size_bytes == 0)
+        return true;
+
+    const uint64_t start = fde.start_vaddr - text_vaddr;
+    if (fde.size_bytes > text_bytes - start)
+        fde.size_bytes = text_bytes - start;
+    fde.program = cursor->at;
+    fde.program_end = cursor->end;
+    frames->function_count++;
+    symbols_builder_begin(builder, (uint32_t)start, (uint32_t)(start + fde.size_bytes));
+    if (symbols_cfa_run(frames->machine, &fde, &slot->initial, text_vaddr, builder))
+        return true;
+    symbols_builder_refuse(builder);
+    return false;
+}
+
+/* Goes through the section entry by entry, up to its terminator, its end or its first damage. */
+static void add_functions(struct symbols_frames *frames, uint64_t text_vaddr, uint64_t text_bytes,
+                          struct symbols_builder *builder)
+{
+    struct symbols_cursor cursor;
+    struct symbols_entry_head head = read_head(frames, 0, &cursor);
+
+    while (head.next_offset != 0) {
+        if (head.id != 0 && !add_function(frames, &head, &cursor, text_vaddr, text_bytes, builder))
+            frames->refused_count++;
+        head = read_head(frames, head.next_offset, &cursor);
     }
-    if (fde.start_vaddr - text_vaddr + fde.size_bytes < text_bytes)
-        symbols_builder_add(builder, (uint32_t)(fde.start_vaddr - text_vaddr + fde.size_bytes),
-                            &gap);
 }
 
 /* .eh_frame by the name of its section, or by the header that the unwinder of the C++ run time uses. */
@@ -279,13 +236,6 @@ static bool open_frames(struct symbols_frames *frames, const struct symbols_elf 
     frames->bytes = frames->section.bytes;
     frames->size_bytes = extent.size_bytes;
     frames->vaddr = extent.vaddr;
-    if (!jw_arena_open(&frames->entry_memory,
-                       (frames->size_bytes / ENTRY_MIN_BYTES + 1) * sizeof(struct symbols_entry),
-                       "the functions of a library", err)) {
-        jw_arena_close(&frames->section);
-        return false;
-    }
-    frames->entries = (struct symbols_entry *)(void *)frames->entry_memory.bytes;
     return true;
 }
 
@@ -305,19 +255,14 @@ struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t 
     if (!symbols_builder_open(&builder, text_bytes, frames->size_bytes, err))
         goto close_frames;
 
-    collect(frames, text_vaddr, text_bytes);
-    if (!frames->is_sorted)
-        qsort(frames->entries, frames->entry_count, sizeof frames->entries[0], compare_entries);
-    for (uint64_t i = 0; i < frames->entry_count; i++)
-        add_rows(frames, &frames->entries[i], text_vaddr, text_bytes, &builder);
+    add_functions(frames, text_vaddr, text_bytes, &builder);
     rows = symbols_builder_finish(&builder, text_vaddr, text_bytes, err);
     if (rows != NULL) {
-        rows->frame_count = (uint32_t)frames->entry_count;
-        rows->frames_refused = (uint32_t)frames->refused_count;
+        rows->frame_count = frames->function_count;
+        rows->frames_refused = frames->refused_count;
     }
     symbols_builder_close(&builder);
 close_frames:
-    jw_arena_close(&frames->entry_memory);
     jw_arena_close(&frames->section);
 close_none:
     jw_free(frames);

@@ -9,6 +9,7 @@
 #ifndef JW_SYMBOLS_SYMBOLS_INTERNAL_H
 #define JW_SYMBOLS_SYMBOLS_INTERNAL_H
 
+#include <string.h>
 #include <sys/types.h>
 
 #include "base/arena.h"
@@ -37,15 +38,70 @@ struct symbols_cursor {
     bool is_failed;
 };
 
-struct symbols_cursor symbols_cursor_of(const unsigned char *bytes, size_t size_bytes,
-                                        uint64_t vaddr);
-size_t symbols_cursor_left(const struct symbols_cursor *cursor);
-void symbols_cursor_skip(struct symbols_cursor *cursor, uint64_t size_bytes);
-uint64_t symbols_get_unsigned(struct symbols_cursor *cursor, size_t size_bytes); /* 1, 2, 4 or 8 */
-uint64_t symbols_get_uleb(struct symbols_cursor *cursor);
-int64_t symbols_get_sleb(struct symbols_cursor *cursor);
+static inline struct symbols_cursor symbols_cursor_of(const unsigned char *bytes, size_t size_bytes,
+                                                      uint64_t vaddr)
+{
+    return (struct symbols_cursor){.at = bytes, .end = bytes + size_bytes, .vaddr = vaddr};
+}
+
+static inline size_t symbols_cursor_left(const struct symbols_cursor *cursor)
+{
+    return cursor->is_failed ? 0 : (size_t)(cursor->end - cursor->at);
+}
+
+static inline void symbols_cursor_skip(struct symbols_cursor *cursor, uint64_t size_bytes)
+{
+    if (symbols_cursor_left(cursor) < size_bytes) {
+        cursor->is_failed = true;
+        return;
+    }
+    cursor->at += size_bytes;
+    cursor->vaddr += size_bytes;
+}
+
+/* A number of 1, 2, 4 or 8 bytes, low byte first, as every machine of the table has it. */
+static inline uint64_t symbols_get_unsigned(struct symbols_cursor *cursor, size_t size_bytes)
+{
+    uint64_t value = 0;
+
+    if (symbols_cursor_left(cursor) < size_bytes) {
+        cursor->is_failed = true;
+        return 0;
+    }
+    memcpy(&value, cursor->at, size_bytes);
+    cursor->at += size_bytes;
+    cursor->vaddr += size_bytes;
+    return value;
+}
+
+uint64_t symbols_get_leb(struct symbols_cursor *cursor, bool is_signed);
+
+static inline uint64_t symbols_get_uleb(struct symbols_cursor *cursor)
+{
+    if (symbols_cursor_left(cursor) > 0 && *cursor->at < 0x80)
+        return symbols_get_unsigned(cursor, 1); /* nearly all of them */
+    return symbols_get_leb(cursor, false);
+}
+
+static inline int64_t symbols_get_sleb(struct symbols_cursor *cursor)
+{
+    return (int64_t)symbols_get_leb(cursor, true);
+}
+
 /* A value in a DW_EH_PE encoding; `data_vaddr` is the base of data-relative ones. */
 uint64_t symbols_get_encoded(struct symbols_cursor *cursor, uint8_t encoding, uint64_t data_vaddr);
+
+/* -------- order: symbols_sort.c -------------------------------------------------------------- */
+
+/* Something at an offset of the text; `value` says what. */
+struct symbols_key {
+    uint32_t text_offset;
+    uint32_t value;
+};
+
+/* Sorts by text_offset, stably; the result lies in `keys` or in `scratch`, as returned. */
+struct symbols_key *symbols_sort(struct symbols_key *keys, struct symbols_key *scratch,
+                                 uint64_t count);
 
 /* -------- ELF: symbols_elf.c ---------------------------------------------------------------- */
 
@@ -117,13 +173,28 @@ enum symbols_rule_kind {
     SYMBOLS_RULE_CANNOT,
 };
 
-struct symbols_row_rule {
-    struct symbols_rule rule;
-    uint8_t kind; /* enum symbols_rule_kind */
-    /* Lazy-binding stubs are 16 bytes; from this byte of one on, a word more lies on the stack.
-     * 0: no such stub. */
-    uint8_t stub_push_byte;
+/*
+ * A rule in two words, so that equal rules are equal words:
+ *
+ *     offsets   63                    32 31                     0
+ *               | fp_offset_bytes       | cfa_offset_bytes       |
+ *     rest      | flags                 | return_offset_bytes    |
+ *     flags     kind (2 bits), cfa_base (1), fp_place (2), return_place (2), is_cfa_loaded,
+ *               is_signal_frame, is_return_signed, push byte of a lazy-binding stub (4)
+ *
+ * Such a stub has 16 bytes; from its push byte on a word more lies on the stack. 0: no stub.
+ */
+struct symbols_packed {
+    uint64_t offsets, rest;
 };
+
+struct symbols_packed symbols_rule_pack(enum symbols_rule_kind kind,
+                                        const struct symbols_rule *rule, uint8_t stub_push_byte);
+/* A rule of this kind that says no more; not for SYMBOLS_RULE_PLAIN. */
+struct symbols_packed symbols_rule_bare(enum symbols_rule_kind kind);
+JW_SIGNAL_SAFE enum symbols_rule_kind symbols_rule_unpack(struct symbols_packed packed,
+                                                          struct symbols_rule *rule,
+                                                          uint8_t *stub_push_byte);
 
 /*
  * The rows of a library, sorted: row i holds from row_pcs[i] to row_pcs[i + 1]. Offsets count from
@@ -137,7 +208,7 @@ struct symbols_rows {
     uint64_t size_bytes; /* of this allocation */
     uint32_t frame_count;
     uint32_t frames_refused;
-    const struct symbols_row_rule *rules;
+    const struct symbols_packed *rules;
     const uint32_t *row_pcs;
     const uint32_t *bucket_rows; /* last row that begins at or before each bucket's first byte */
     const uint16_t *row_rules;
@@ -149,31 +220,41 @@ struct symbols_rows {
 struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t text_vaddr,
                                         uint64_t text_bytes, struct jw_error *err);
 
-/* handler: rule for a byte of the text; never NULL. */
-JW_SIGNAL_SAFE const struct symbols_row_rule *symbols_rows_find(const struct symbols_rows *rows,
-                                                                uint64_t text_offset);
+/* handler: rule for a byte of the text. */
+JW_SIGNAL_SAFE struct symbols_packed symbols_rows_find(const struct symbols_rows *rows,
+                                                       uint64_t text_offset);
+
+/* The rows of one function, in the order in which the file has them. */
+struct symbols_span {
+    uint32_t start, end; /* offsets in the text */
+    uint32_t first_row, row_count;
+};
 
 /* Rows under construction. */
 struct symbols_builder {
-    struct jw_arena pcs, indices, rules, slots;
-    uint32_t *row_pcs;
-    uint16_t *row_rules;
-    struct symbols_row_rule *rule_table;
-    uint32_t row_count, row_limit, rule_count;
-    uint32_t last_rule;
-    uint16_t *rule_slots; /* hash table over rule_table: number + 1; 0: empty */
+    struct jw_arena row_memory, span_memory, rule_memory;
+    struct symbols_key *rows; /* value: number of the rule */
+    uint32_t row_count, row_limit;
+    struct symbols_span *spans;
+    uint32_t span_count, span_limit;
+    struct symbols_packed *rules;
+    uint32_t rule_count, last_rule;
+    uint16_t *rule_slots; /* hash table over rules: number + 1; 0: empty */
 };
 
 JW_MUST_CHECK bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
                                         uint64_t section_bytes, struct jw_error *err);
 void symbols_builder_close(struct symbols_builder *builder);
-/* The rows, made to measure; NULL and `err`. The builder stays the caller's to close. */
+/* A function from `start` to `end`; its rows follow, in rising order. */
+void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint32_t end);
+/* From this offset on the rule holds. */
+void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
+                         struct symbols_packed rule);
+/* Drops the rows of the function begun last and says that it cannot be stepped. */
+void symbols_builder_refuse(struct symbols_builder *builder);
+/* All rows in order and made to measure; NULL and `err`. The builder stays the caller's to close. */
 struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_vaddr,
                                             uint64_t text_bytes, struct jw_error *err);
-
-/* From this offset on `rule` holds; offsets come in rising order, a repeated one replaces. */
-void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
-                         const struct symbols_row_rule *rule);
 
 /* Common part of many frame descriptions. */
 struct symbols_cie {
@@ -188,7 +269,7 @@ struct symbols_cie {
 };
 
 struct symbols_fde {
-    struct symbols_cie cie;
+    const struct symbols_cie *cie;
     uint64_t start_vaddr, size_bytes; /* of the code it describes */
     const unsigned char *program, *program_end;
 };
@@ -239,13 +320,15 @@ struct symbols_function {
 struct symbols_names {
     uint64_t text_vaddr, text_bytes;
     uint32_t function_count;
-    uint64_t size_bytes;
-    const struct symbols_function *functions; /* sorted by text_offset, one for each */
-    const char *text;
+    uint32_t name_bytes;
+    uint64_t size_bytes;                /* memory held */
+    struct symbols_function *functions; /* sorted by text_offset, one for each */
+    char *text;
 };
 
 struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_t text_vaddr,
                                           uint64_t text_bytes, struct jw_error *err);
+void symbols_names_free(struct symbols_names *names); /* NULL is allowed */
 /* The innermost function that holds this byte of the text; NULL: none. */
 const struct symbols_function *symbols_names_find(const struct symbols_names *names,
                                                   uint64_t text_offset);

@@ -2,14 +2,13 @@
  * One library: what is known of it, its rows and its names, each parsed once and only when asked
  * for. Dump side, under the room's lock; handlers read the facts and the rows.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/atomics.h"
 #include "symbols/symbols_internal.h"
 
 /* Stands where rows could not be built: it covers nothing, so every pc of it is a gap. */
-static const struct symbols_row_rule gap_rule = {.kind = SYMBOLS_RULE_GAP};
+static const struct symbols_packed gap_rule; /* zero: SYMBOLS_RULE_GAP */
 static struct symbols_rows no_rows = {.rules = &gap_rule};
 
 struct symbols_library *symbols_library_open(const struct symbols_mapping *first, uintptr_t end_pc)
@@ -59,7 +58,7 @@ void symbols_library_close(struct symbols_library *library)
 
     if (rows != &no_rows)
         jw_free(rows);
-    jw_free(library->names);
+    symbols_names_free(library->names);
     jw_free(library);
 }
 

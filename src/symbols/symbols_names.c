@@ -3,7 +3,6 @@
  * names beside it; any, dump, control. Also the search for one symbol by name.
  */
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/symbols_internal.h"
@@ -21,12 +20,6 @@ struct symbols_table {
     uint64_t symbol_count;
     const char *strings;
     uint64_t string_bytes;
-};
-
-struct symbols_candidate {
-    uint32_t text_offset, size_bytes;
-    uint32_t string_offset;
-    uint32_t rank; /* lower is preferred among symbols of one address */
 };
 
 static bool load_table(struct symbols_table *table, const struct symbols_elf *elf,
@@ -148,78 +141,94 @@ static bool is_function(const Elf64_Sym *symbol)
     return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF;
 }
 
+/* Lists the functions of the text, each by its index; returns their number. */
 static uint64_t collect(const struct symbols_table *table, uint64_t text_vaddr, uint64_t text_bytes,
-                        struct symbols_candidate *out, uint64_t *text_bytes_out)
+                        struct symbols_key *out)
 {
     uint64_t count = 0;
 
     for (uint64_t i = 0; i < table->symbol_count; i++) {
         const Elf64_Sym *symbol = &table->symbols[i];
 
-        if (!is_function(symbol) || symbol->st_value < text_vaddr ||
-            symbol->st_value - text_vaddr >= text_bytes)
-            continue;
-        const size_t length_bytes = name_length(table, symbol->st_name, SYMBOLS_NAME_BYTES - 1);
-        const uint64_t left_bytes = text_bytes - (symbol->st_value - text_vaddr);
-
-        if (length_bytes == 0)
-            continue;
-        out[count++] = (struct symbols_candidate){
-            .text_offset = (uint32_t)(symbol->st_value - text_vaddr),
-            .size_bytes = (uint32_t)(symbol->st_size < left_bytes ? symbol->st_size : left_bytes),
-            .string_offset = symbol->st_name,
-            .rank = rank_of(table, symbol)};
-        *text_bytes_out += length_bytes + 1;
+        if (is_function(symbol) && symbol->st_value >= text_vaddr &&
+            symbol->st_value - text_vaddr < text_bytes)
+            out[count++] = (struct symbols_key){
+                .text_offset = (uint32_t)(symbol->st_value - text_vaddr), .value = (uint32_t)i};
     }
     return count;
 }
 
-static int compare_candidates(const void *left, const void *right)
+/* Keeps the preferred symbol of each address, in place; returns how many stay. */
+static uint64_t prefer(const struct symbols_table *table, struct symbols_key *keys, uint64_t count)
 {
-    const struct symbols_candidate *a = left, *b = right;
+    uint64_t kept = 0;
 
-    if (a->text_offset != b->text_offset)
-        return a->text_offset < b->text_offset ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->string_offset < b->string_offset ? -1 : a->string_offset > b->string_offset;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct symbols_key key = keys[i];
+
+        if (kept == 0 || keys[kept - 1].text_offset != key.text_offset)
+            keys[kept++] = key;
+        else if (rank_of(table, &table->symbols[key.value]) <
+                 rank_of(table, &table->symbols[keys[kept - 1].value]))
+            keys[kept - 1] = key;
+    }
+    return kept;
 }
 
-/* Keeps the preferred symbol of each address and copies its name. */
-static void fill(struct symbols_names *names, const struct symbols_table *table,
-                 const struct symbols_candidate *candidates, uint64_t candidate_count)
+/* Copies the names one after the other; false where they are more than any real file has. */
+static bool fill(struct symbols_names *names, const struct symbols_table *table,
+                 const struct symbols_key *keys, uint64_t count, struct jw_arena *text)
 {
-    struct symbols_function *functions = (struct symbols_function *)(void *)(names + 1);
-    char *text = (char *)(functions + candidate_count);
+    struct symbols_function *functions = names->functions;
     uint32_t used_bytes = 0;
 
-    names->functions = functions;
-    names->text = text;
-    for (uint64_t i = 0; i < candidate_count; i++) {
-        const struct symbols_candidate *candidate = &candidates[i];
+    for (uint64_t i = 0; i < count; i++) {
+        const Elf64_Sym *symbol = &table->symbols[keys[i].value];
+        const uint64_t left_bytes = names->text_bytes - keys[i].text_offset;
+        const size_t length_bytes = name_length(table, symbol->st_name, SYMBOLS_NAME_BYTES - 1);
 
-        if (names->function_count > 0 &&
-            functions[names->function_count - 1].text_offset == candidate->text_offset)
+        if (length_bytes == 0)
             continue;
-        const size_t length_bytes =
-            name_length(table, candidate->string_offset, SYMBOLS_NAME_BYTES - 1);
-
-        functions[names->function_count++] =
-            (struct symbols_function){.text_offset = candidate->text_offset,
-                                      .size_bytes = candidate->size_bytes,
-                                      .name_offset = used_bytes};
-        memcpy(text + used_bytes, table->strings + candidate->string_offset, length_bytes);
+        if (used_bytes + length_bytes + 1 > text->capacity_bytes)
+            return false;
+        functions[names->function_count++] = (struct symbols_function){
+            .text_offset = keys[i].text_offset,
+            .size_bytes = (uint32_t)(symbol->st_size < left_bytes ? symbol->st_size : left_bytes),
+            .name_offset = used_bytes};
+        memcpy(text->bytes + used_bytes, table->strings + symbol->st_name, length_bytes);
         used_bytes += (uint32_t)length_bytes + 1;
     }
+    names->name_bytes = used_bytes;
+    return true;
+}
+
+/* Moves what was put together in `text` into an allocation of its size. */
+static bool keep_text(struct symbols_names *names, const struct jw_arena *text)
+{
+    char *kept = jw_alloc(names->name_bytes);
+
+    if (kept == NULL)
+        return false;
+    memcpy(kept, text->bytes, names->name_bytes);
+    names->text = kept;
+    return true;
+}
+
+void symbols_names_free(struct symbols_names *names)
+{
+    if (names == NULL)
+        return;
+    jw_free(names->text);
+    jw_free(names);
 }
 
 struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_t text_vaddr,
                                           uint64_t text_bytes, struct jw_error *err)
 {
     struct symbols_table table;
-    struct jw_arena memory;
+    struct jw_arena key_memory = {0}, text = {0};
     struct symbols_names *names = NULL;
-    uint64_t name_bytes = 0;
+    bool is_done = false;
 
     if (text_bytes > UINT32_MAX) {
         jw_error_set(err, "more than 4 GB of code");
@@ -227,29 +236,32 @@ struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_
     }
     if (!open_table(&table, elf, false, err))
         return NULL;
-    if (!jw_arena_open(&memory, (table.symbol_count + 1) * sizeof(struct symbols_candidate),
-                       "the symbols of a library", err))
-        goto close_table;
+    if (!jw_arena_open(&key_memory, 2 * (table.symbol_count + 1) * sizeof(struct symbols_key),
+                       "the symbols of a library", err) ||
+        !jw_arena_open(&text, TEXT_MAX_BYTES, "the names of a library", err))
+        goto close;
 
-    struct symbols_candidate *candidates = (struct symbols_candidate *)(void *)memory.bytes;
-    const uint64_t count = collect(&table, text_vaddr, text_bytes, candidates, &name_bytes);
-    const uint64_t size_bytes =
-        sizeof *names + count * sizeof(struct symbols_function) + name_bytes;
-
-    if (name_bytes <= TEXT_MAX_BYTES)
-        names = jw_alloc(size_bytes);
-    if (names == NULL) {
-        jw_error_set(err, "no memory for %llu bytes of names", (unsigned long long)size_bytes);
-        goto close_memory;
+    struct symbols_key *keys = (struct symbols_key *)(void *)key_memory.bytes;
+    uint64_t count = collect(&table, text_vaddr, text_bytes, keys);
+    keys = symbols_sort(keys, keys + table.symbol_count + 1, count);
+    count = prefer(&table, keys, count);
+    names = jw_alloc(sizeof *names + count * sizeof(struct symbols_function));
+    if (names != NULL) {
+        names->functions = (struct symbols_function *)(void *)(names + 1);
+        names->text_vaddr = text_vaddr;
+        names->text_bytes = text_bytes;
+        is_done = fill(names, &table, keys, count, &text) && keep_text(names, &text);
+        names->size_bytes =
+            sizeof *names + count * sizeof(struct symbols_function) + names->name_bytes;
     }
-    qsort(candidates, count, sizeof candidates[0], compare_candidates);
-    names->text_vaddr = text_vaddr;
-    names->text_bytes = text_bytes;
-    names->size_bytes = size_bytes;
-    fill(names, &table, candidates, count);
-close_memory:
-    jw_arena_close(&memory);
-close_table:
+    if (!is_done) {
+        jw_error_set(err, "no memory for the names of %llu functions", (unsigned long long)count);
+        symbols_names_free(names);
+        names = NULL;
+    }
+close:
+    jw_arena_close(&text);
+    jw_arena_close(&key_memory);
     close_table(&table);
     return names;
 }

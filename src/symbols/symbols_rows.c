@@ -1,63 +1,93 @@
 /*
- * Rows of a library: built here in rising order by the dump side, searched here by handlers. Few
- * different rules occur, so a row is four bytes of pc and two of a rule's number.
+ * Rows of a library: put together here by the dump side, searched here by handlers. Few different
+ * rules occur, so a row is four bytes of pc and two of a rule's number.
  */
 #include <string.h>
 
 #include "base/hash.h"
 #include "symbols/symbols_internal.h"
 
-#define RULES_MAX  16384
-#define RULE_SLOTS (2 * RULES_MAX)
+#define RULES_MAX      16384 /* libjvm has about 400 */
+#define RULE_SLOTS     (2 * RULES_MAX)
+#define SPAN_MIN_BYTES 8 /* length and id of an entry */
 
 enum { RULE_GAP, RULE_CANNOT };
 
-static uint64_t rule_hash(const struct symbols_row_rule *row_rule)
-{
-    const struct symbols_rule *rule = &row_rule->rule;
-    const uint64_t offsets =
-        (uint64_t)(uint32_t)rule->cfa_offset_bytes << 32 | (uint32_t)rule->return_offset_bytes;
-    const uint64_t rest = (uint64_t)(uint32_t)rule->fp_offset_bytes << 24 |
-                          (uint64_t)row_rule->kind << 16 | (uint64_t)row_rule->stub_push_byte << 8 |
-                          rule->cfa_base | (uint64_t)rule->fp_place << 1 |
-                          (uint64_t)rule->return_place << 3;
+#define KIND_MASK          0x3u
+#define BASE_SHIFT         2
+#define FP_PLACE_SHIFT     3
+#define RETURN_PLACE_SHIFT 5
+#define CFA_LOADED_BIT     (1u << 7)
+#define SIGNAL_FRAME_BIT   (1u << 8)
+#define RETURN_SIGNED_BIT  (1u << 9)
+#define STUB_SHIFT         10
 
-    return jw_hash_word(jw_hash_word(offsets) ^ rest);
+struct symbols_packed symbols_rule_pack(enum symbols_rule_kind kind,
+                                        const struct symbols_rule *rule, uint8_t stub_push_byte)
+{
+    const uint32_t flags = (uint32_t)kind | (uint32_t)rule->cfa_base << BASE_SHIFT |
+                           (uint32_t)rule->fp_place << FP_PLACE_SHIFT |
+                           (uint32_t)rule->return_place << RETURN_PLACE_SHIFT |
+                           (rule->is_cfa_loaded ? CFA_LOADED_BIT : 0) |
+                           (rule->is_signal_frame ? SIGNAL_FRAME_BIT : 0) |
+                           (rule->is_return_signed ? RETURN_SIGNED_BIT : 0) |
+                           (uint32_t)stub_push_byte << STUB_SHIFT;
+
+    return (struct symbols_packed){.offsets = (uint64_t)(uint32_t)rule->fp_offset_bytes << 32 |
+                                              (uint32_t)rule->cfa_offset_bytes,
+                                   .rest =
+                                       (uint64_t)flags << 32 | (uint32_t)rule->return_offset_bytes};
 }
 
-/* By fields: the bytes between them mean nothing. */
-static bool is_same_rule(const struct symbols_row_rule *a, const struct symbols_row_rule *b)
+struct symbols_packed symbols_rule_bare(enum symbols_rule_kind kind)
 {
-    return a->kind == b->kind && a->stub_push_byte == b->stub_push_byte &&
-           a->rule.cfa_offset_bytes == b->rule.cfa_offset_bytes &&
-           a->rule.fp_offset_bytes == b->rule.fp_offset_bytes &&
-           a->rule.return_offset_bytes == b->rule.return_offset_bytes &&
-           a->rule.cfa_base == b->rule.cfa_base && a->rule.fp_place == b->rule.fp_place &&
-           a->rule.return_place == b->rule.return_place &&
-           a->rule.is_cfa_loaded == b->rule.is_cfa_loaded &&
-           a->rule.is_signal_frame == b->rule.is_signal_frame &&
-           a->rule.is_return_signed == b->rule.is_return_signed;
+    return (struct symbols_packed){.rest = (uint64_t)kind << 32};
+}
+
+enum symbols_rule_kind symbols_rule_unpack(struct symbols_packed packed, struct symbols_rule *rule,
+                                           uint8_t *stub_push_byte)
+{
+    const uint32_t flags = (uint32_t)(packed.rest >> 32);
+
+    *rule = (struct symbols_rule){
+        .cfa_offset_bytes = (int32_t)(uint32_t)packed.offsets,
+        .fp_offset_bytes = (int32_t)(uint32_t)(packed.offsets >> 32),
+        .return_offset_bytes = (int32_t)(uint32_t)packed.rest,
+        .cfa_base = flags >> BASE_SHIFT & 1,
+        .fp_place = flags >> FP_PLACE_SHIFT & 3,
+        .return_place = flags >> RETURN_PLACE_SHIFT & 3,
+        .is_cfa_loaded = (flags & CFA_LOADED_BIT) != 0,
+        .is_signal_frame = (flags & SIGNAL_FRAME_BIT) != 0,
+        .is_return_signed = (flags & RETURN_SIGNED_BIT) != 0,
+    };
+    *stub_push_byte = (uint8_t)(flags >> STUB_SHIFT & 15);
+    return (enum symbols_rule_kind)(flags & KIND_MASK);
+}
+
+static bool is_same_rule(struct symbols_packed a, struct symbols_packed b)
+{
+    return a.offsets == b.offsets && a.rest == b.rest;
 }
 
 /* Number of a rule, added on first sight; a file with more rules than any real one gets CANNOT. */
-static uint32_t rule_number(struct symbols_builder *builder, const struct symbols_row_rule *rule)
+static uint32_t rule_number(struct symbols_builder *builder, struct symbols_packed rule)
 {
-    if (is_same_rule(&builder->rule_table[builder->last_rule], rule))
+    if (is_same_rule(builder->rules[builder->last_rule], rule))
         return builder->last_rule;
 
-    uint64_t slot = rule_hash(rule) % RULE_SLOTS;
+    uint64_t slot = jw_hash_word(rule.offsets + rule.rest * 31) % RULE_SLOTS;
     /* Ends: at most half of the slots are taken. */
     while (builder->rule_slots[slot] != 0) {
         const uint32_t number = builder->rule_slots[slot] - 1u;
 
-        if (is_same_rule(&builder->rule_table[number], rule))
+        if (is_same_rule(builder->rules[number], rule))
             return builder->last_rule = number;
         slot = (slot + 1) % RULE_SLOTS;
     }
     if (builder->rule_count == RULES_MAX)
         return RULE_CANNOT;
-    builder->rule_table[builder->rule_count] = *rule;
     builder->last_rule = builder->rule_count++;
+    builder->rules[builder->last_rule] = rule;
     builder->rule_slots[slot] = (uint16_t)(builder->last_rule + 1);
     return builder->last_rule;
 }
@@ -65,62 +95,119 @@ static uint32_t rule_number(struct symbols_builder *builder, const struct symbol
 bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
                           uint64_t section_bytes, struct jw_error *err)
 {
-    static const struct symbols_row_rule gap = {.kind = SYMBOLS_RULE_GAP};
-    static const struct symbols_row_rule cannot = {.kind = SYMBOLS_RULE_CANNOT};
-    /* A row comes from at least one byte of a program; a function's head is longer than two rows. */
-    const uint64_t row_limit = section_bytes + 2;
+    /* Each entry has a head that is longer than its first row; each further row a byte of program. */
+    const uint64_t row_limit = section_bytes;
+    const uint64_t span_limit = section_bytes / SPAN_MIN_BYTES + 1;
+    const uint64_t rules_bytes = RULES_MAX * sizeof(struct symbols_packed);
 
-    *builder = (struct symbols_builder){.row_limit = (uint32_t)row_limit};
+    *builder = (struct symbols_builder){.row_limit = (uint32_t)row_limit,
+                                        .span_limit = (uint32_t)span_limit};
     if (text_bytes > UINT32_MAX) {
         jw_error_set(err, "more than 4 GB of code");
         return false;
     }
-    if (!jw_arena_open(&builder->pcs, row_limit * sizeof(uint32_t), "rows of a library", err) ||
-        !jw_arena_open(&builder->indices, row_limit * sizeof(uint16_t), "rows of a library", err) ||
-        !jw_arena_open(&builder->rules, RULES_MAX * sizeof(struct symbols_row_rule),
-                       "rules of a library", err) ||
-        !jw_arena_open(&builder->slots, RULE_SLOTS * sizeof(uint16_t), "rules of a library", err)) {
+    if (!jw_arena_open(&builder->row_memory, row_limit * sizeof(struct symbols_key),
+                       "rows of a library", err) ||
+        !jw_arena_open(&builder->span_memory,
+                       span_limit * (sizeof(struct symbols_span) + 2 * sizeof(struct symbols_key)),
+                       "functions of a library", err) ||
+        !jw_arena_open(&builder->rule_memory, rules_bytes + RULE_SLOTS * sizeof(uint16_t),
+                       "rules of a library", err)) {
         symbols_builder_close(builder);
         return false;
     }
-    builder->row_pcs = (uint32_t *)(void *)builder->pcs.bytes;
-    builder->row_rules = (uint16_t *)(void *)builder->indices.bytes;
-    builder->rule_table = (struct symbols_row_rule *)(void *)builder->rules.bytes;
-    builder->rule_slots = (uint16_t *)(void *)builder->slots.bytes;
-    builder->rule_table[0] = gap;
+    builder->rows = (struct symbols_key *)(void *)builder->row_memory.bytes;
+    builder->spans = (struct symbols_span *)(void *)builder->span_memory.bytes;
+    builder->rules = (struct symbols_packed *)(void *)builder->rule_memory.bytes;
+    builder->rule_slots = (uint16_t *)(void *)(builder->rule_memory.bytes + rules_bytes);
+    builder->rules[RULE_GAP] = symbols_rule_bare(SYMBOLS_RULE_GAP);
     builder->rule_count = 1;
-    (void)rule_number(builder, &cannot);
-    symbols_builder_add(builder, 0, &gap);
+    (void)rule_number(builder, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
     return true;
 }
 
 void symbols_builder_close(struct symbols_builder *builder)
 {
-    jw_arena_close(&builder->pcs);
-    jw_arena_close(&builder->indices);
-    jw_arena_close(&builder->rules);
-    jw_arena_close(&builder->slots);
+    jw_arena_close(&builder->row_memory);
+    jw_arena_close(&builder->span_memory);
+    jw_arena_close(&builder->rule_memory);
+}
+
+void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint32_t end)
+{
+    if (JW_INVARIANT(builder->span_count < builder->span_limit))
+        builder->spans[builder->span_count++] =
+            (struct symbols_span){.start = start, .end = end, .first_row = builder->row_count};
 }
 
 void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
-                         const struct symbols_row_rule *rule)
+                         struct symbols_packed rule)
 {
-    const uint32_t number =
-        rule->kind == SYMBOLS_RULE_GAP ? (uint32_t)RULE_GAP : rule_number(builder, rule);
+    struct symbols_span *span = &builder->spans[builder->span_count - 1];
+    const uint32_t number = rule_number(builder, rule);
 
-    while (builder->row_count > 0 && builder->row_pcs[builder->row_count - 1] >= text_offset)
-        builder->row_count--;
-    if (builder->row_count > 0 && builder->row_rules[builder->row_count - 1] == number)
+    if (span->row_count > 0 && builder->rows[builder->row_count - 1].value == number)
         return;
     if (!JW_INVARIANT(builder->row_count < builder->row_limit))
         return;
-    builder->row_pcs[builder->row_count] = text_offset;
-    builder->row_rules[builder->row_count] = (uint16_t)number;
-    builder->row_count++;
+    builder->rows[builder->row_count++] =
+        (struct symbols_key){.text_offset = text_offset, .value = number};
+    span->row_count++;
+}
+
+void symbols_builder_refuse(struct symbols_builder *builder)
+{
+    struct symbols_span *span = &builder->spans[builder->span_count - 1];
+
+    builder->row_count = span->first_row;
+    span->row_count = 0;
+    symbols_builder_add(builder, span->start, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
+}
+
+/* The final rows, while they are copied together. */
+struct symbols_output {
+    uint32_t *pcs;
+    uint16_t *rules;
+    uint32_t count;
+};
+
+static void put(struct symbols_output *output, uint32_t text_offset, uint32_t rule)
+{
+    if (output->count > 0 && output->pcs[output->count - 1] == text_offset)
+        output->count--;
+    if (output->count > 0 && output->rules[output->count - 1] == rule)
+        return;
+    output->pcs[output->count] = text_offset;
+    output->rules[output->count] = (uint16_t)rule;
+    output->count++;
+}
+
+/*
+ * Copies the rows of all functions in the order of their code. Where two overlap, which only damage
+ * brings about, the first has the code until it ends. What lies between functions is a gap.
+ */
+static void put_all(const struct symbols_builder *builder, const struct symbols_key *order,
+                    uint32_t text_bytes, struct symbols_output *output)
+{
+    uint32_t done = 0; /* the text up to here has its rows */
+
+    put(output, 0, RULE_GAP);
+    for (uint32_t i = 0; i < builder->span_count; i++) {
+        const struct symbols_span *span = &builder->spans[order[i].value];
+
+        if (span->start < done)
+            continue;
+        for (uint32_t row = 0; row < span->row_count; row++)
+            put(output, builder->rows[span->first_row + row].text_offset,
+                builder->rows[span->first_row + row].value);
+        done = span->end;
+        if (done < text_bytes)
+            put(output, done, RULE_GAP);
+    }
 }
 
 /* For each bucket the row that holds at its first byte, so that a search begins near its end. */
-static void fill_buckets(const struct symbols_builder *builder, uint32_t *bucket_rows,
+static void fill_buckets(const struct symbols_output *output, uint32_t *bucket_rows,
                          uint64_t bucket_count)
 {
     uint32_t row = 0;
@@ -128,22 +215,24 @@ static void fill_buckets(const struct symbols_builder *builder, uint32_t *bucket
     for (uint64_t bucket = 0; bucket < bucket_count; bucket++) {
         const uint64_t first_byte = bucket << SYMBOLS_BUCKET_SHIFT;
 
-        while (row + 1 < builder->row_count && builder->row_pcs[row + 1] <= first_byte)
+        while (row + 1 < output->count && output->pcs[row + 1] <= first_byte)
             row++;
         bucket_rows[bucket] = row;
     }
 }
 
-struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_vaddr,
-                                            uint64_t text_bytes, struct jw_error *err)
+/* One allocation: rows, rules, pcs, buckets, numbers of rules. */
+static struct symbols_rows *pack(const struct symbols_builder *builder,
+                                 const struct symbols_output *output, uint64_t text_bytes,
+                                 struct jw_error *err)
 {
     const uint64_t bucket_count = (text_bytes >> SYMBOLS_BUCKET_SHIFT) + 2;
-    const uint64_t rules_bytes = builder->rule_count * sizeof(struct symbols_row_rule);
-    const uint64_t pcs_bytes = builder->row_count * sizeof(uint32_t);
+    const uint64_t rules_bytes = builder->rule_count * sizeof(struct symbols_packed);
+    const uint64_t pcs_bytes = output->count * sizeof(uint32_t);
     const uint64_t buckets_bytes = bucket_count * sizeof(uint32_t);
-    const uint64_t indices_bytes = builder->row_count * sizeof(uint16_t);
+    const uint64_t numbers_bytes = output->count * sizeof(uint16_t);
     const uint64_t size_bytes =
-        sizeof(struct symbols_rows) + rules_bytes + pcs_bytes + buckets_bytes + indices_bytes;
+        sizeof(struct symbols_rows) + rules_bytes + pcs_bytes + buckets_bytes + numbers_bytes;
     struct symbols_rows *rows = jw_alloc(size_bytes);
 
     if (rows == NULL) {
@@ -152,31 +241,55 @@ struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uin
     }
 
     unsigned char *at = (unsigned char *)(rows + 1);
-    memcpy(at, builder->rule_table, rules_bytes);
-    rows->rules = (struct symbols_row_rule *)(void *)at;
+    memcpy(at, builder->rules, rules_bytes);
+    rows->rules = (struct symbols_packed *)(void *)at;
     at += rules_bytes;
-    memcpy(at, builder->row_pcs, pcs_bytes);
+    memcpy(at, output->pcs, pcs_bytes);
     rows->row_pcs = (uint32_t *)(void *)at;
     at += pcs_bytes;
-    fill_buckets(builder, (uint32_t *)(void *)at, bucket_count);
+    fill_buckets(output, (uint32_t *)(void *)at, bucket_count);
     rows->bucket_rows = (uint32_t *)(void *)at;
     at += buckets_bytes;
-    memcpy(at, builder->row_rules, indices_bytes);
+    memcpy(at, output->rules, numbers_bytes);
     rows->row_rules = (uint16_t *)(void *)at;
-
-    rows->text_vaddr = text_vaddr;
-    rows->text_bytes = text_bytes;
-    rows->row_count = builder->row_count;
+    rows->row_count = output->count;
     rows->rule_count = builder->rule_count;
     rows->size_bytes = size_bytes;
     return rows;
 }
 
-const struct symbols_row_rule *symbols_rows_find(const struct symbols_rows *rows,
-                                                 uint64_t text_offset)
+struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_vaddr,
+                                            uint64_t text_bytes, struct jw_error *err)
+{
+    struct jw_arena memory;
+    /* At most a gap behind each function, and one before the first. */
+    const uint64_t limit = (uint64_t)builder->row_count + builder->span_count + 1;
+    struct symbols_key *keys = (struct symbols_key *)(void *)(builder->spans + builder->span_limit);
+
+    if (!jw_arena_open(&memory, limit * (sizeof(uint32_t) + sizeof(uint16_t)), "rows of a library",
+                       err))
+        return NULL;
+    for (uint32_t i = 0; i < builder->span_count; i++)
+        keys[i] = (struct symbols_key){.text_offset = builder->spans[i].start, .value = i};
+    keys = symbols_sort(keys, keys + builder->span_limit, builder->span_count);
+
+    struct symbols_output output = {.pcs = (uint32_t *)(void *)memory.bytes};
+    output.rules = (uint16_t *)(void *)(output.pcs + limit);
+    put_all(builder, keys, (uint32_t)text_bytes, &output);
+
+    struct symbols_rows *rows = pack(builder, &output, text_bytes, err);
+    if (rows != NULL) {
+        rows->text_vaddr = text_vaddr;
+        rows->text_bytes = text_bytes;
+    }
+    jw_arena_close(&memory);
+    return rows;
+}
+
+struct symbols_packed symbols_rows_find(const struct symbols_rows *rows, uint64_t text_offset)
 {
     if (text_offset >= rows->text_bytes)
-        return &rows->rules[RULE_GAP];
+        return rows->rules[RULE_GAP];
 
     const uint64_t bucket = text_offset >> SYMBOLS_BUCKET_SHIFT;
     uint32_t low = rows->bucket_rows[bucket];
@@ -191,5 +304,5 @@ const struct symbols_row_rule *symbols_rows_find(const struct symbols_rows *rows
         else
             high = middle - 1;
     }
-    return &rows->rules[rows->row_rules[low]];
+    return rows->rules[rows->row_rules[low]];
 }

@@ -103,9 +103,10 @@ enum symbols_found symbols_rule_find(const struct symbols_snapshot *snapshot, ui
         return SYMBOLS_NO_ROWS;
     }
 
-    const struct symbols_row_rule *row =
+    uint8_t stub_push_byte;
+    const struct symbols_packed packed =
         symbols_rows_find(rows, inside_pc - library->facts.start_pc);
-    switch ((enum symbols_rule_kind)row->kind) {
+    switch (symbols_rule_unpack(packed, rule, &stub_push_byte)) {
     case SYMBOLS_RULE_GAP:
         return SYMBOLS_NO_ROW;
     case SYMBOLS_RULE_OUTERMOST:
@@ -115,9 +116,7 @@ enum symbols_found symbols_rule_find(const struct symbols_snapshot *snapshot, ui
     case SYMBOLS_RULE_PLAIN:
         break;
     }
-    *rule = row->rule;
-    if (row->stub_push_byte != 0 &&
-        ((inside_pc - library->facts.load_bias) & 15) >= row->stub_push_byte)
+    if (stub_push_byte != 0 && ((inside_pc - library->facts.load_bias) & 15) >= stub_push_byte)
         rule->cfa_offset_bytes += (int32_t)sizeof(uintptr_t);
     return SYMBOLS_FOUND;
 }
