@@ -44,7 +44,7 @@ support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
 # aarch64 on another machine, so that lane has a small one of ours.
 SUPPORT_SOURCES_tsan    := tests/support/tsan/arena_place.c
 SUPPORT_SOURCES_aarch64 := tests/support/small/runner.c
-TEST_CPPFLAGS_aarch64   := -Itests/support/small
+TEST_CPPFLAGS_aarch64   := -isystem tests/support/small
 TEST_LIBS_aarch64       := -lm
 TEST_LIBS               := -lcriterion -lm
 
@@ -108,12 +108,15 @@ RUN_WITH_aarch64 = $(if $(filter aarch64,$(host_arch)),,\
 need-qemu:
 	$(Q)$(if $(filter aarch64,$(host_arch)),,tools/ensure "aarch64 unit tests" aarch64-qemu)
 
+# A program that cannot be built is a failure, and the others run all the same.
 define test_rules
 .PHONY: tests-$(1) test-unit-$(1)
 tests-$(1): $(call test_programs,$(1))
 
-test-unit-$(1): $(call test_programs,$(1))
-	$$(Q)JW_RUN_WITH="$$(RUN_WITH_$(1))" flock build/unit.lock tools/run-tests unit-$(1) $(UNIT_LIMIT_SECONDS) $$^
+test-unit-$(1):
+	$$(Q)$$(MAKE) -k tests-$(1); built=$$$$?; \
+	JW_RUN_WITH="$$(RUN_WITH_$(1))" flock build/unit.lock \
+	    tools/run-tests unit-$(1) $(UNIT_LIMIT_SECONDS) $(call test_programs,$(1)) && exit $$$$built
 
 $(patsubst tests/%.c,build/$(1)/tests/%.o,$(JVM_TEST_SOURCES)): ROOM_FLAGS = @build/jdk.flags
 $(patsubst tests/%.c,build/$(1)/tests/%.o,$(JVM_TEST_SOURCES)): build/jdk.flags

@@ -71,18 +71,16 @@ void cr_skip(const char *format, ...) __attribute__((format(printf, 1, 2), noret
             cr_fail(fatal, __FILE__, __LINE__, #condition, " " __VA_ARGS__);                       \
     } while (0)
 
-#define cr_assert(condition, ...)     CR_CHECK(true, condition, __VA_ARGS__)
-#define cr_expect(condition, ...)     CR_CHECK(false, condition, __VA_ARGS__)
-#define cr_assert_not(condition, ...) CR_CHECK(true, !(condition), __VA_ARGS__)
-#define cr_expect_not(condition, ...) CR_CHECK(false, !(condition), __VA_ARGS__)
-#define cr_assert_fail(...)           cr_fail(true, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
-#define cr_fatal(...)                 cr_fail(true, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
-#define cr_skip_test(...)             cr_skip(" " __VA_ARGS__)
-#define cr_skip(...)                  cr_skip(" " __VA_ARGS__)
-#define cr_log_info(...)              ((void)fprintf(stderr, __VA_ARGS__), (void)fputc('\n', stderr))
-#define cr_log_warn                   cr_log_info
-#define cr_log_error                  cr_log_info
+#define cr_assert_fail(...) cr_fail(true, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
+#define cr_fatal(...)       cr_fail(true, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
+#define cr_skip_test(...)   cr_skip(" " __VA_ARGS__)
+#define cr_skip(...)        cr_skip(" " __VA_ARGS__)
+#define cr_log_info(...)    ((void)fprintf(stderr, __VA_ARGS__), (void)fputc('\n', stderr))
+#define cr_log_warn         cr_log_info
+#define cr_log_error        cr_log_info
 
+#define cr_assert(condition, ...)          CR_CHECK(true, condition, __VA_ARGS__)
+#define cr_assert_not(condition, ...)      CR_CHECK(true, !(condition), __VA_ARGS__)
 #define cr_assert_eq(a, b, ...)            CR_CHECK(true, (a) == (b), __VA_ARGS__)
 #define cr_assert_neq(a, b, ...)           CR_CHECK(true, (a) != (b), __VA_ARGS__)
 #define cr_assert_lt(a, b, ...)            CR_CHECK(true, (a) < (b), __VA_ARGS__)
@@ -97,5 +95,22 @@ void cr_skip(const char *format, ...) __attribute__((format(printf, 1, 2), noret
 #define cr_assert_arr_eq(a, b, bytes, ...) CR_CHECK(true, memcmp(a, b, bytes) == 0, __VA_ARGS__)
 #define cr_assert_float_eq(a, b, epsilon, ...)                                                     \
     CR_CHECK(true, (a) - (b) <= (epsilon) && (b) - (a) <= (epsilon), __VA_ARGS__)
+
+#define cr_expect(condition, ...)          CR_CHECK(false, condition, __VA_ARGS__)
+#define cr_expect_not(condition, ...)      CR_CHECK(false, !(condition), __VA_ARGS__)
+#define cr_expect_eq(a, b, ...)            CR_CHECK(false, (a) == (b), __VA_ARGS__)
+#define cr_expect_neq(a, b, ...)           CR_CHECK(false, (a) != (b), __VA_ARGS__)
+#define cr_expect_lt(a, b, ...)            CR_CHECK(false, (a) < (b), __VA_ARGS__)
+#define cr_expect_leq(a, b, ...)           CR_CHECK(false, (a) <= (b), __VA_ARGS__)
+#define cr_expect_gt(a, b, ...)            CR_CHECK(false, (a) > (b), __VA_ARGS__)
+#define cr_expect_geq(a, b, ...)           CR_CHECK(false, (a) >= (b), __VA_ARGS__)
+#define cr_expect_null(a, ...)             CR_CHECK(false, (a) == NULL, __VA_ARGS__)
+#define cr_expect_not_null(a, ...)         CR_CHECK(false, (a) != NULL, __VA_ARGS__)
+#define cr_expect_str_eq(a, b, ...)        CR_CHECK(false, strcmp(a, b) == 0, __VA_ARGS__)
+#define cr_expect_str_neq(a, b, ...)       CR_CHECK(false, strcmp(a, b) != 0, __VA_ARGS__)
+#define cr_expect_str_empty(a, ...)        CR_CHECK(false, *(a) == '\0', __VA_ARGS__)
+#define cr_expect_arr_eq(a, b, bytes, ...) CR_CHECK(false, memcmp(a, b, bytes) == 0, __VA_ARGS__)
+#define cr_expect_float_eq(a, b, epsilon, ...)                                                     \
+    CR_CHECK(false, (a) - (b) <= (epsilon) && (b) - (a) <= (epsilon), __VA_ARGS__)
 
 #endif
