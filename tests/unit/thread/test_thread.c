@@ -1,0 +1,217 @@
+/* Records of threads: found by tid and number, outliving their thread, never two for one tid. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/counters.h"
+#include "os/os_tasks.h"
+#include "thread/thread.h"
+
+static void open_threads(void)
+{
+    struct jw_error err = {0};
+
+    cr_assert(threads_open(&err), "%s", err.message);
+}
+
+TestSuite(thread, .init = open_threads, .fini = threads_close, .timeout = 60);
+
+static thread_index add(uint32_t tid)
+{
+    bool is_new;
+    const thread_index index = thread_add(tid, false, &is_new);
+
+    cr_assert(is_new);
+    return index;
+}
+
+Test(thread, a_record_is_found_by_tid)
+{
+    const thread_index index = add(4711);
+
+    cr_assert(eq(u32, thread_find(4711), index));
+    cr_assert(eq(u32, thread_tid(index), 4711));
+    cr_assert(thread_is_live(index));
+    cr_assert(eq(u32, thread_find(4712), THREAD_NONE));
+}
+
+Test(thread, an_impossible_tid_gets_no_record)
+{
+    bool is_new;
+
+    cr_assert(eq(u32, thread_add(0, false, &is_new), THREAD_NONE));
+    cr_assert(eq(u32, thread_add(THREAD_TID_LIMIT, false, &is_new), THREAD_NONE));
+    cr_assert(eq(u32, thread_find(UINT32_MAX), THREAD_NONE));
+}
+
+Test(thread, keeping_the_existing_record_makes_no_second_one)
+{
+    const thread_index first = add(100);
+    bool is_new = true;
+
+    cr_assert(eq(u32, thread_add(100, true, &is_new), first));
+    cr_assert(not(is_new));
+    cr_assert(eq(u32, threads_live(), 1));
+}
+
+Test(thread, a_tid_that_comes_again_gets_another_serial)
+{
+    const thread_index first = add(100);
+    const uint64_t serial = thread_serial(first);
+    const thread_index second = add(100);
+
+    cr_assert(ne(u32, first, second));
+    cr_assert(ne(u64, thread_serial(second), serial));
+    cr_assert(not(thread_is_live(first)));
+    cr_assert(eq(u32, thread_find(100), second));
+}
+
+Test(thread, the_name_of_the_kernel_is_kept)
+{
+    struct thread_info info;
+    const thread_index index = add((uint32_t)os_gettid());
+    char name[OS_TASK_NAME_BYTES];
+
+    cr_assert(os_task_name(os_gettid(), name));
+    cr_assert(thread_info(index, &info));
+    cr_assert_str_eq(info.os_name, name);
+    cr_assert_str_eq(info.java_name, "");
+}
+
+Test(thread, names_outlive_the_thread_until_it_is_reaped)
+{
+    const thread_index index = add(100);
+    const struct thread_java java = {.java_id = 7, .name = "worker", .group = "main"};
+    struct thread_info info;
+
+    thread_set_java(index, &java);
+    thread_end(index, 5);
+    cr_assert(eq(u32, thread_find(100), THREAD_NONE));
+    threads_reap(5); /* generation 5 is not cleared yet */
+    cr_assert(thread_info(index, &info));
+    cr_assert_str_eq(info.java_name, "worker");
+    cr_assert_str_eq(info.group, "main");
+    cr_assert(eq(u64, info.java_id, 7));
+    threads_reap(6);
+    cr_assert(not(thread_info(index, &info)));
+}
+
+Test(thread, a_record_with_a_timer_is_not_reaped)
+{
+    const thread_index index = add(100);
+    struct thread_info info;
+
+    cr_assert(eq(int, thread_exchange_timer(index, 3), -1));
+    thread_end(index, 1);
+    threads_reap(100);
+    cr_assert(thread_info(index, &info));
+    cr_assert(eq(int, thread_exchange_timer(index, -1), 3));
+    threads_reap(100);
+    cr_assert(not(thread_info(index, &info)));
+}
+
+Test(thread, a_reaped_record_is_used_again)
+{
+    const thread_index index = add(100);
+
+    thread_end(index, 1);
+    threads_reap(2);
+    cr_assert(eq(u32, add(101), index));
+}
+
+Test(thread, the_jnienv_never_comes_back_once_it_is_gone)
+{
+    int dummy;
+    const thread_index index = add(100);
+    const struct thread_java java = {.env = &dummy, .name = "worker"};
+
+    thread_set_java(index, &java);
+    cr_assert(eq(ptr, thread_env(index), &dummy));
+    thread_end_java(index);
+    cr_assert(eq(ptr, thread_env(index), NULL));
+    thread_set_java(index, &java);
+    cr_assert(eq(ptr, thread_env(index), NULL));
+}
+
+Test(thread, a_renamed_thread_shows_its_new_name)
+{
+    const thread_index index = add(100);
+    const struct thread_java java = {.name = "Thread-1"};
+    struct thread_info info;
+
+    thread_set_java(index, &java);
+    thread_rename(index, "db-pool-1");
+    cr_assert(thread_info(index, &info));
+    cr_assert_str_eq(info.java_name, "db-pool-1");
+}
+
+Test(thread, a_long_name_is_cut_at_a_character)
+{
+    char name[THREAD_NAME_BYTES + 8];
+    struct thread_java java = {.name = name};
+    struct thread_info info;
+
+    memset(name, 'x', sizeof name);
+    memcpy(name + THREAD_NAME_BYTES - 2, "\xc3\xa9", 2); /* e with acute, across the limit */
+    name[sizeof name - 1] = '\0';
+    const thread_index index = add(100);
+    thread_set_java(index, &java);
+    cr_assert(thread_info(index, &info));
+    cr_assert(eq(sz, strlen(info.java_name), THREAD_NAME_BYTES - 2));
+}
+
+Test(thread, debt_is_given_out_once)
+{
+    const thread_index index = add(100);
+
+    thread_set_debt(index, 12345);
+    cr_assert(eq(u64, thread_take_debt(index), 12345));
+    cr_assert(eq(u64, thread_take_debt(index), 0));
+}
+
+Test(thread, a_full_table_refuses_and_counts)
+{
+    bool is_new;
+
+    for (uint32_t tid = 1; tid <= THREAD_RECORDS_MAX; tid++)
+        cr_assert(ne(u32, thread_add(tid, false, &is_new), THREAD_NONE));
+
+    const uint64_t refused_before = jw_counter(JW_COUNT_THREAD_RECORDS_FULL);
+    cr_assert(eq(u32, thread_add(THREAD_RECORDS_MAX + 1, false, &is_new), THREAD_NONE));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_THREAD_RECORDS_FULL), refused_before + 1));
+    thread_end(thread_find(1), 1);
+    threads_reap(2);
+    cr_assert(ne(u32, thread_add(THREAD_RECORDS_MAX + 2, false, &is_new), THREAD_NONE));
+}
+
+/* Two threads add the same tids at the same time, as a ThreadStart hook and the task scan do. */
+#define RACE_TIDS 5000
+static pthread_barrier_t race_start;
+static thread_index kept[2][RACE_TIDS];
+
+static void *add_all(void *argument)
+{
+    const int side = *(const int *)argument;
+    bool is_new;
+
+    pthread_barrier_wait(&race_start);
+    for (uint32_t i = 0; i < RACE_TIDS; i++)
+        kept[side][i] = thread_add(i + 1, true, &is_new);
+    return NULL;
+}
+
+Test(thread, racing_adds_of_one_tid_agree_on_one_record)
+{
+    static int sides[2] = {0, 1};
+    pthread_t threads[2];
+
+    pthread_barrier_init(&race_start, NULL, 2);
+    for (int i = 0; i < 2; i++)
+        cr_assert(eq(int, pthread_create(&threads[i], NULL, add_all, &sides[i]), 0));
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (uint32_t i = 0; i < RACE_TIDS; i++)
+        cr_assert(eq(u32, kept[0][i], kept[1][i]));
+    cr_assert(eq(u32, threads_live(), RACE_TIDS));
+}
