@@ -37,7 +37,7 @@ size_t vm_structs_size(const char *type);
 /* A constant of either table; `fallback` where there is none. */
 int64_t vm_structs_constant(const char *name, int64_t fallback);
 
-static inline bool vm_has(struct vm_field field)
+JW_SIGNAL_SAFE static inline bool vm_has(struct vm_field field)
 {
     return field.offset >= 0;
 }
