@@ -37,7 +37,7 @@ typedef void (*vm_async_get_call_trace)(struct vm_call_trace *trace, jint depth,
 JW_MUST_CHECK bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err);
 
 int vm_major_version(void);            /* 8, 17, 25 ... */
-vm_async_get_call_trace vm_agct(void); /* NULL: the Java walker is off; vm_agct_reason says why */
+JW_SIGNAL_SAFE vm_async_get_call_trace vm_agct(void); /* NULL: the Java walker is off; vm_agct_reason says why */
 const char *vm_agct_reason(void);
 bool vm_text_range(uintptr_t *begin, uintptr_t *end); /* machine code of libjvm */
 uint32_t vm_unsigned5_bias(void); /* X of the UNSIGNED5 code: 0 to JDK 17, 1 later */
