@@ -1,0 +1,19 @@
+# Many chunks written under load: each is right alone (disassembled by the stock tool) and all
+# together.
+chunks=${CHUNKS:-50}
+
+profile deep "event=cpu,interval=4ms,chunksize=256k,file=deep.jfr" DeepStacks deep.jfr "$chunks" 150
+[ "$(sed -n 's/^chunks //p' deep.out)" -ge "$chunks" ] || fail "only $(tail -n 1 deep.out) in 150 s"
+whole deep.jfr
+ledger deep.jfr 1
+
+mkdir parts
+"$JDK/bin/jfr" disassemble --max-chunks 1 --output parts deep.jfr >disassemble.out ||
+    fail "jfr disassemble: $(tail -n 1 disassemble.out)"
+parts=(parts/*.jfr)
+[ ${#parts[@]} -ge "$chunks" ] || fail "jfr disassemble made ${#parts[@]} files"
+# Not the last chunk, so not the final flag: to the checker these look like recordings of killed JVMs.
+check Whole --killed "$COUNTERS" "${parts[@]:0:${#parts[@]}-1}"
+for part in "${parts[0]}" "${parts[${#parts[@]}/2]}" "${parts[-1]}"; do
+    jfr_tool "$MAJOR" "$JDK" summary "$part"
+done

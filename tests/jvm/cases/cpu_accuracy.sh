@@ -1,0 +1,12 @@
+# The weighted samples of each thread with a second of CPU or more are within 3 % of what the kernel
+# says it used: Java threads, one in bursts, one in native code, a thread that the JVM does not know,
+# the collector's.
+args=(-XX:+UseParallelGC -XX:ParallelGCThreads=1 -Xmx128m)
+[ -r /proc/self/timers ] || not_run "this kernel has no /proc/self/timers"
+
+profile burn event=cpu,interval=10ms,file=burn.jfr "${args[@]}" CpuBurn --sampled
+silent burn
+check_once CpuAccuracy burn.jfr burn.out burn-one burn-two burn-three burn-bursts burn-native \
+    foreign 'GC Thread#0'
+ledger burn.jfr
+whole burn.jfr

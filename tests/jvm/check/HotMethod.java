@@ -1,0 +1,46 @@
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+
+/**
+ * Is the profile of the workload Hot plausible? Four fifths of the samples of its threads must have
+ * Hot.hottest on top, called by run(), called by the thread's start.
+ *
+ *     java HotMethod recording
+ */
+final class HotMethod {
+    private static final double EXPECTED = 0.8;
+    private static final double LEAST_BOUND = 0.08; /* the workload says "about" */
+
+    public static void main(String[] args) throws IOException {
+        Problems problems = new Problems();
+        double hot = 0;
+        double sum = 0;
+        double squares = 0;
+        for (RecordedEvent sample : Samples.read(Path.of(args[0]))) {
+            if (!Samples.threadName(sample).startsWith("hot-")) {
+                continue;
+            }
+            double weight = Samples.weight(sample);
+            sum += weight;
+            squares += weight * weight;
+            List<RecordedFrame> frames = Samples.frames(sample);
+            int top = Samples.topJavaFrame(frames);
+            if (top >= 0 && "hottest".equals(Samples.methodOf("Hot", frames.get(top)))) {
+                hot += weight;
+                String caller =
+                        top + 1 < frames.size() ? Samples.name(frames.get(top + 1)) : "nobody";
+                problems.addUnless(caller.equals("Hot.run"), "hottest is called by %s", caller);
+            }
+        }
+        problems.addUnless(sum > 0, "no samples of threads hot-*");
+        double bound =
+                Math.max(LEAST_BOUND, 3.3 * Math.sqrt(EXPECTED * (1 - EXPECTED) * squares) / sum);
+        problems.addUnless(Math.abs(hot / sum - EXPECTED) <= bound,
+                "Hot.hottest has %.1f %% of the samples", 100 * hot / sum);
+        problems.finish(
+                String.format("Hot.hottest has %.1f %% of %.0f ms", 100 * hot / sum, sum / 1e6));
+    }
+}

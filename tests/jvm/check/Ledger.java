@@ -1,0 +1,48 @@
+import java.io.IOException;
+import java.nio.file.Path;
+import jdk.jfr.ValueDescriptor;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+
+/**
+ * What became of the signals of a whole recording: prints the counters of its last chunk, and
+ * refuses more losses than so many percent of the signals.
+ *
+ *     java Ledger counters.def recording MAX_LOST_PCT
+ */
+final class Ledger {
+    public static void main(String[] args) throws IOException {
+        Counters counters = new Counters(Path.of(args[0]));
+        RecordedEvent last = null;
+        long samples = 0;
+        long failed = 0;
+        for (RecordedEvent event : RecordingFile.readAllEvents(Path.of(args[1]))) {
+            if (event.getEventType().getName().equals(Counters.EVENT)) {
+                last = event;
+            } else if (Samples.isSample(event)) {
+                samples++;
+                failed += Marks.failure(event) != null ? 1 : 0;
+            }
+        }
+        Problems problems = new Problems();
+        if (last == null) {
+            problems.add("no %s", Counters.EVENT);
+            problems.finish("no ledger");
+            return;
+        }
+        for (ValueDescriptor field : last.getFields()) {
+            if (field.getTypeName().equals("long") && !field.getName().equals("startTime") &&
+                    last.getLong(field.getName()) != 0) {
+                System.out.printf("%12d %s%n", last.getLong(field.getName()), field.getName());
+            }
+        }
+        long signals = last.getLong("signals");
+        long lost = counters.losses(last);
+        problems.addUnless(samples == last.getLong("samples"), "%d samples in the file, %d counted",
+                samples, last.getLong("samples"));
+        problems.addUnless(lost <= signals * Double.parseDouble(args[2]) / 100,
+                "%d of %d signals lost", lost, signals);
+        problems.finish(String.format("%d signals, %d samples (%d without a Java stack), %d lost",
+                signals, samples, failed, lost));
+    }
+}

@@ -1,0 +1,36 @@
+import java.util.Set;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+
+/** Frames that say why there is no better frame: "[GC active]". */
+final class Marks {
+    /** Walks that HotSpot refuses while it moves objects. */
+    static final String GC_ACTIVE = "[GC active]";
+    /** Walks that it refuses while the thread is blocked inside it. */
+    static final Set<String> BLOCKED_IN_VM =
+            Set.of("[unknown, not in Java]", "[not walkable, not in Java]");
+    /** Marks inside a stack that is otherwise whole. */
+    private static final Set<String> NOT_FAILURES =
+            Set.of("[unreadable method]", "[truncated]", "[unknown native code]");
+
+    private Marks() {
+    }
+
+    /** Text of a mark; null for a frame that stands for code. */
+    static String textOf(RecordedFrame frame) {
+        if (frame.getMethod() == null || frame.getMethod().getName() == null) {
+            return null;
+        }
+        String name = frame.getMethod().getName();
+        return name.startsWith("[") && name.endsWith("]") ? name : null;
+    }
+
+    /** Why the Java walk of this sample failed; null when it did not. */
+    static String failure(RecordedEvent sample) {
+        if (Samples.frames(sample).isEmpty()) {
+            return "no stack";
+        }
+        String text = textOf(Samples.frames(sample).get(0));
+        return text == null || NOT_FAILURES.contains(text) ? null : text;
+    }
+}

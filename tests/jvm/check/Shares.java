@@ -1,0 +1,104 @@
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+
+/**
+ * Compares the share of samples below each method with the share of CPU that the program itself
+ * measured for it.
+ *
+ *     java Shares recording shares THREAD_PREFIX MAX_FAILED_PCT
+ *
+ * The shares have lines "share CLASS.METHOD NANOSECONDS". Each must be right within one percentage
+ * point or 3.3 standard errors of so many samples, whichever is more. A failed walk may belong to
+ * any method, so the share of those widens the bound downwards; it may not exceed MAX_FAILED_PCT,
+ * and what has a stack but none of the methods on it may not exceed one percent.
+ */
+final class Shares {
+    private static final double LEAST_BOUND = 0.01;
+    private static final double SIGMAS = 3.3;
+    private static final double MAX_ELSEWHERE = 0.01;
+
+    public static void main(String[] args) throws IOException {
+        Map<String, Long> usedNs = new LinkedHashMap<>();
+        long allUsedNs = 0;
+        for (String line : Files.readAllLines(Path.of(args[1]))) {
+            String[] words = line.split(" ");
+            if (words[0].equals("share")) {
+                usedNs.put(words[1], Long.parseLong(words[2]));
+                allUsedNs += Long.parseLong(words[2]);
+            }
+        }
+        Problems problems = new Problems();
+        Map<String, Double> seen = new LinkedHashMap<>();
+        double failed = 0;
+        double elsewhere = 0;
+        double sum = 0;
+        double squares = 0;
+        long count = 0;
+        for (RecordedEvent sample : Samples.read(Path.of(args[0]))) {
+            if (!Samples.threadName(sample).startsWith(args[2])) {
+                continue;
+            }
+            double weight = Samples.weight(sample);
+            String method = methodOn(sample, usedNs);
+            count++;
+            sum += weight;
+            squares += weight * weight;
+            if (method != null) {
+                seen.merge(method, weight, Double::sum);
+            } else if (Marks.failure(sample) != null) {
+                failed += weight;
+            } else {
+                elsewhere += weight;
+                System.out.println("elsewhere: " + topOf(sample));
+            }
+        }
+        problems.addUnless(count > 0, "no samples of threads %s*", args[2]);
+        problems.addUnless(!usedNs.isEmpty(), "no shares in %s", args[1]);
+        double effectiveCount = sum * sum / squares; /* of samples, were all of one weight */
+        for (Map.Entry<String, Long> method : usedNs.entrySet()) {
+            double expected = (double) method.getValue() / allUsedNs;
+            double share = seen.getOrDefault(method.getKey(), 0.0) / sum;
+            double bound = Math.max(
+                    LEAST_BOUND, SIGMAS * Math.sqrt(expected * (1 - expected) / effectiveCount));
+            System.out.printf("%-32s CPU %6.2f %%, samples %6.2f %%, off by %+.2f of %.2f%n",
+                    method.getKey(), 100 * expected, 100 * share, 100 * (share - expected),
+                    100 * bound);
+            problems.addUnless(share <= expected + bound &&
+                                       share >= expected - bound - (failed + elsewhere) / sum,
+                    "%s used %.2f %% of CPU, samples say %.2f %%", method.getKey(), 100 * expected,
+                    100 * share);
+        }
+        problems.addUnless(failed / sum <= Double.parseDouble(args[3]) / 100,
+                "%.2f %% of walks failed", 100 * failed / sum);
+        problems.addUnless(elsewhere / sum <= MAX_ELSEWHERE,
+                "%.2f %% of samples have none of the methods on the stack", 100 * elsewhere / sum);
+        problems.finish(String.format("%d samples, %.2f %% failed, %.2f %% elsewhere", count,
+                100 * failed / sum, 100 * elsewhere / sum));
+    }
+
+    private static String methodOn(RecordedEvent sample, Map<String, Long> methods) {
+        for (RecordedFrame frame : Samples.frames(sample)) {
+            String name = Samples.name(frame);
+            if (methods.containsKey(name)) {
+                return name;
+            }
+        }
+        return null;
+    }
+
+    private static String topOf(RecordedEvent sample) {
+        StringBuilder text = new StringBuilder();
+        for (RecordedFrame frame : Samples.frames(sample)) {
+            text.append(Samples.name(frame)).append(" < ");
+            if (text.length() > 300) {
+                break;
+            }
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,216 @@
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import jdk.jfr.consumer.RecordedClass;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordingFile;
+
+/**
+ * Reads recordings whole: byte by byte, then with this JDK's own reader, the file in one piece and
+ * each chunk as a file of its own.
+ *
+ *     java Whole [--killed] counters.def file...
+ *
+ * A killed recording has no final flag and may have ended with activations under way.
+ */
+final class Whole {
+    private static final Duration ROUNDING =
+            Duration.ofNanos(2_000); /* readers convert ticks in doubles */
+
+    private final Counters counters;
+    private final boolean isKilled;
+    private final Problems problems = new Problems();
+    private long chunkCount;
+    private long eventCount;
+    private long sampleCount;
+
+    private Whole(Counters counters, boolean isKilled) {
+        this.counters = counters;
+        this.isKilled = isKilled;
+    }
+
+    public static void main(String[] args) throws IOException {
+        boolean isKilled = args[0].equals("--killed");
+        int at = isKilled ? 1 : 0;
+        Whole whole = new Whole(new Counters(Path.of(args[at++])), isKilled);
+        int files = args.length - at;
+        for (; at < args.length; at++) {
+            whole.checkFile(Path.of(args[at]));
+        }
+        whole.problems.finish(String.format("%d files, %d chunks, %d events, %d samples", files,
+                whole.chunkCount, whole.eventCount, whole.sampleCount));
+    }
+
+    private void checkFile(Path file) throws IOException {
+        String name = file.getFileName().toString();
+        List<RawChunk> chunks =
+                RawChunk.split(ByteBuffer.wrap(Files.readAllBytes(file)), name, problems);
+        problems.addUnless(!chunks.isEmpty(), "%s: empty", name);
+        chunks.forEach(RawChunk::check);
+        checkSequence(name, chunks);
+
+        Map<String, Long> alone = new TreeMap<>();
+        Path copy = Files.createTempFile(file.toAbsolutePath().getParent(), "chunk", ".jfr");
+        try {
+            for (int i = 0; i < chunks.size(); i++) {
+                Files.write(copy, bytesOf(chunks.get(i)), StandardOpenOption.TRUNCATE_EXISTING);
+                checkChunkAlone(
+                        name + " chunk " + i, copy, chunks.get(i), i == chunks.size() - 1, alone);
+            }
+        } finally {
+            Files.delete(copy);
+        }
+        Map<String, Long> together = new TreeMap<>();
+        try (RecordingFile recording = new RecordingFile(file)) {
+            while (recording.hasMoreEvents()) {
+                together.merge(recording.readEvent().getEventType().getName(), 1L, Long::sum);
+            }
+        }
+        problems.addUnless(together.equals(alone), "%s: read in one piece %s, chunk by chunk %s",
+                name, together, alone);
+        chunkCount += chunks.size();
+        eventCount += together.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    private static byte[] bytesOf(RawChunk chunk) {
+        byte[] bytes = new byte[chunk.bytes.limit()];
+        chunk.bytes.get(0, bytes);
+        return bytes;
+    }
+
+    /** What holds between chunks of one file. */
+    private void checkSequence(String name, List<RawChunk> chunks) {
+        Map<String, String> shapes = new HashMap<>();
+        Map<String, ByteBuffer> constants = new HashMap<>();
+        for (int i = 0; i < chunks.size(); i++) {
+            RawChunk chunk = chunks.get(i);
+            String where = name + " chunk " + i;
+            boolean isLast = i == chunks.size() - 1;
+            boolean isFinal = (chunk.flags & RawChunk.FLAG_FINAL) != 0;
+            problems.addUnless(chunk.state == 0, "%s: state %d", where, chunk.state);
+            problems.addUnless(
+                    isFinal == (isLast && !isKilled), "%s: final flag is %s", where, isFinal);
+            if (i > 0) {
+                RawChunk before = chunks.get(i - 1);
+                problems.addUnless(chunk.startNanos > before.startNanos,
+                        "%s: starts no later than the one before", where);
+                problems.addUnless(
+                        chunk.startTicks > before.startTicks, "%s: ticks start no later", where);
+                problems.addUnless(chunk.ticksPerSecond == before.ticksPerSecond,
+                        "%s: other tick frequency", where);
+            }
+            for (RawType type : chunk.types.values()) {
+                String shape = type.shape(chunk);
+                String known = shapes.putIfAbsent(type.name, shape);
+                problems.addUnless(known == null || known.equals(shape),
+                        "%s: %s changed from %s to %s", where, type.name, known, shape);
+            }
+            checkConstants(where, chunk, constants);
+        }
+    }
+
+    /** A (class, key) pair means one thing in a whole file: jdk.jfr keeps those it knows. */
+    private void checkConstants(String where, RawChunk chunk, Map<String, ByteBuffer> constants) {
+        chunk.pools.forEach((typeId, pool) -> {
+            String type = chunk.typeName(typeId);
+            pool.forEach((key, value) -> {
+                ByteBuffer known = constants.putIfAbsent(type + " " + key, value);
+                problems.addUnless(known == null || known.equals(value),
+                        "%s: %s %d means something else than before", where, type, key);
+            });
+        });
+    }
+
+    private void checkChunkAlone(String where, Path copy, RawChunk chunk, boolean isLast,
+            Map<String, Long> counts) throws IOException {
+        Instant start = Instant.EPOCH.plusNanos(chunk.startNanos);
+        Instant end = start.plusNanos(chunk.durationNanos).plus(ROUNDING);
+        start = start.minus(ROUNDING);
+        int diagnostics = 0;
+        long events = 0;
+        try (RecordingFile recording = new RecordingFile(copy)) {
+            while (recording.hasMoreEvents()) {
+                RecordedEvent event = recording.readEvent();
+                String type = event.getEventType().getName();
+                counts.merge(type, 1L, Long::sum);
+                events++;
+                problems.addUnless(
+                        !event.getStartTime().isBefore(start) && !event.getEndTime().isAfter(end),
+                        "%s: %s at %s..%s, outside %s..%s", where, type, event.getStartTime(),
+                        event.getEndTime(), start, end);
+                if (Samples.isSample(event)) {
+                    sampleCount++;
+                    checkSample(where, event);
+                }
+                if (type.equals(Counters.EVENT)) {
+                    diagnostics++;
+                    counters.check(event, isLast && !isKilled, where, problems);
+                }
+            }
+        }
+        long raw = chunk.eventCounts.values().stream().mapToLong(Long::longValue).sum() -
+                   chunk.eventCounts.getOrDefault("(padding)", 0L);
+        problems.addUnless(
+                raw == events, "%s: %d events in the bytes, %d read", where, raw, events);
+        problems.addUnless(
+                diagnostics > 0 || (isKilled && isLast), "%s: no %s", where, Counters.EVENT);
+    }
+
+    // References ----------------------------------------------------------------------------------
+
+    private void checkSample(String where, RecordedEvent sample) {
+        problems.addUnless(Samples.weight(sample) > 0, "%s: sample of weight %d", where,
+                Samples.weight(sample));
+        problems.addUnless(sample.getString("state") != null, "%s: sample without state", where);
+        RecordedThread thread = Samples.thread(sample);
+        if (thread == null) {
+            problems.add("%s: sample without thread", where);
+        } else {
+            problems.addUnless(thread.getOSThreadId() > 0, "%s: thread %s without OS id", where,
+                    thread.getJavaName());
+            problems.addUnless(thread.getOSName() != null, "%s: thread %d without OS name", where,
+                    thread.getOSThreadId());
+        }
+        problems.addUnless(!Samples.frames(sample).isEmpty(), "%s: sample without stack", where);
+        for (RecordedFrame frame : Samples.frames(sample)) {
+            checkFrame(where, frame);
+        }
+    }
+
+    private void checkFrame(String where, RecordedFrame frame) {
+        problems.addUnless(frame.getType() != null, "%s: frame without type", where);
+        RecordedMethod method = frame.getMethod();
+        if (method == null) {
+            problems.add("%s: frame without method", where);
+            return;
+        }
+        String methodName = method.getName();
+        problems.addUnless(
+                methodName != null && !methodName.isEmpty(), "%s: method without name", where);
+        String descriptor = method.getDescriptor();
+        problems.addUnless(descriptor != null && descriptor.startsWith("("),
+                "%s: %s has descriptor %s", where, methodName, descriptor);
+        RecordedClass type = method.getType();
+        if (type == null) {
+            problems.add("%s: method %s without class", where, methodName);
+            return;
+        }
+        problems.addUnless(
+                type.getName() != null, "%s: class of %s without name", where, methodName);
+        if (Samples.isJavaFrame(frame)) {
+            problems.addUnless(!type.getName().isEmpty(),
+                    "%s: class of Java method %s has an empty name", where, methodName);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+# lib.sh: what the cases of tests/jvm have in common. tests/jvm/run sets, before a case is started:
+#
+#   JDK, MAJOR    home and version of the JDK under test
+#   READERS       `major home`, a line each: the JDKs whose tools read the recordings
+#   OUT           an empty directory for the files and logs of the case
+#   JW_LIBRARY, JW_COMMAND, CLASSES, CHECKER, COUNTERS
+#
+# A case ends by itself (ok), through `fail` or through `not_run`. Sourced, never run.
+set -euo pipefail
+
+cd "$OUT"
+
+fail() {
+    echo "$*" >"$OUT/why"
+    echo "FAILED: $*"
+    exit 1
+}
+
+not_run() {
+    echo "$*" >"$OUT/why"
+    exit 77
+}
+
+# A part of a case that this machine does not allow; the case goes on.
+skip_part() {
+    echo "$*" >>"$OUT/skipped"
+}
+
+JAVA_FLAGS=(-Xmx512m -XX:-CreateCoredumpOnCrash -XX:ErrorFile="$OUT/hs_err_%p.log"
+    -XX:CompileCommand=quiet -cp "$CLASSES" -Djava.library.path="$CLASSES")
+if [ "$MAJOR" -ge 22 ]; then
+    JAVA_FLAGS+=(--enable-native-access=ALL-UNNAMED)
+fi
+
+agent_flag() { # $1: options after `start`
+    echo "-agentpath:$JW_LIBRARY=start,$1"
+}
+
+# Runs java with these arguments; output in NAME.out and NAME.err. Fails on a crash report.
+run_java() { # $1: name, $2: expected status, then arguments of java
+    local name=$1 expected=$2 status=0
+    shift 2
+    echo "+ java $*"
+    "$JDK/bin/java" "${JAVA_FLAGS[@]}" "$@" >"$name.out" 2>"$name.err" </dev/null || status=$?
+    no_crash
+    [ "$status" = "$expected" ] ||
+        fail "$name: java ended with status $status, not $expected: $(tail -n 3 "$name.err" | tr '\n' ' ')"
+}
+
+no_crash() {
+    local report
+    report=$(find "$OUT" -name 'hs_err_*.log' -print -quit)
+    [ -z "$report" ] || fail "the JVM crashed: $(grep -m 1 '^# Problematic frame' -A 1 "$report" |
+        tail -n 1) ($report)"
+}
+
+# Runs java under the agent, which writes $1.jfr (or the file that the options name).
+profile() { # $1: name, $2: options after `start`, then arguments of java
+    local name=$1 options=$2
+    shift 2
+    run_java "$name" 0 "$(agent_flag "$options")" "$@"
+}
+
+# Runs a checker of tests/jvm/check on each reader; its output goes to the log.
+check() { # $1: class, then its arguments
+    local major home
+    while read -r major home; do
+        echo "+ check on JDK $major: $*"
+        "$home/bin/java" -Xmx1g -Xshare:auto -cp "$CHECKER" "$@" >check.out 2>&1 || {
+            cat check.out
+            fail "$1, read by JDK $major: $(grep -m 1 -E '^PROBLEM|^Exception|Error' check.out)"
+        }
+        cat check.out
+    done <<<"$READERS"
+}
+
+# The same, once: for checkers whose answer cannot depend on the reader.
+check_once() {
+    local READERS
+    READERS="$MAJOR $JDK"
+    check "$@"
+}
+
+# Every tool that reads a recording whole, of each reader.
+whole() { # $1: [--killed], then files
+    local flag=()
+    if [ "$1" = --killed ]; then
+        flag=(--killed)
+        shift
+    fi
+    check Whole "${flag[@]}" "$COUNTERS" "$@"
+    local file major home
+    for file in "$@"; do
+        while read -r major home; do
+            jfr_tool "$major" "$home" summary "$file"
+            jfr_tool "$major" "$home" print "$file"
+            [ "${flag[*]}" = --killed ] || [ "$(grep -c 'jdk.ExecutionSample {' tool.out)" -gt 0 ] ||
+                fail "jfr print of JDK $major shows no sample of $file"
+        done <<<"$READERS"
+    done
+}
+
+jfr_tool() { # $1: major, $2: home, then arguments of jfr; output in tool.out
+    local major=$1 home=$2
+    shift 2
+    "$home/bin/jfr" "$@" >tool.out 2>tool.err || {
+        head -n 5 tool.out tool.err
+        fail "jfr $* of JDK $major: $(head -n 1 tool.err)"
+    }
+    ! grep -qiE 'exception|could not|corrupt' tool.err ||
+        fail "jfr $* of JDK $major complains: $(head -n 1 tool.err)"
+}
+
+# Signals against outcomes: at most so many percent lost (default: a tenth).
+ledger() { # $1: file, $2: percent
+    check_once Ledger "$COUNTERS" "$1" "${2:-0.1}"
+}
+
+# The agent has nothing to say on a good day.
+silent() { # $1: name of a run
+    ! grep -q jaywalk "$1.err" || fail "$1: the agent says: $(grep -m 1 jaywalk "$1.err")"
+}

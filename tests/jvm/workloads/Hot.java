@@ -1,0 +1,55 @@
+/**
+ * Two threads that spend about four fifths of their time in `hottest` and the rest in `lukewarm`.
+ *
+ *     java Hot SECONDS      CPU seconds of each thread; 0: until it is killed
+ */
+final class Hot implements Runnable {
+    static volatile long sink;
+
+    private final long cpuNs;
+
+    private Hot(long cpuNs) {
+        this.cpuNs = cpuNs;
+    }
+
+    public static void main(String[] args) throws Exception {
+        double seconds = Double.parseDouble(args[0]);
+        Thread[] threads = new Thread[2];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(
+                    new Hot(seconds == 0 ? Long.MAX_VALUE : (long) (seconds * 1e9)), "hot-" + i);
+            threads[i].start();
+        }
+        System.out.println("running");
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        System.out.println("done");
+    }
+
+    @Override
+    public void run() {
+        while (Threads.cpuNs() < cpuNs) {
+            for (int i = 0; i < 4; i++) {
+                hottest();
+            }
+            lukewarm();
+        }
+    }
+
+    private static void hottest() {
+        long value = sink;
+        for (int i = 0; i < 100_000; i++) {
+            value = value * 6364136223846793005L + 1442695040888963407L;
+        }
+        sink = value;
+    }
+
+    private static void lukewarm() {
+        long value = sink;
+        for (int i = 0; i < 100_000; i++) {
+            value = value * 2862933555777941757L + 3037000493L;
+        }
+        sink = value;
+    }
+}

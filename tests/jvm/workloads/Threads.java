@@ -1,0 +1,83 @@
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What the kernel knows of the threads of this process. Linux only. */
+final class Threads {
+    private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
+    /** "cpu TID NANOSECONDS NAME", a line of the workload's account, of threads that ended. */
+    private static final Map<Long, String> ACCOUNT = new TreeMap<>();
+
+    private Threads() {
+    }
+
+    /** CPU that this thread has used, in nanoseconds. */
+    static long cpuNs() {
+        return BEAN.getCurrentThreadCpuTime();
+    }
+
+    static long currentTid() {
+        try {
+            return Long.parseLong(new File("/proc/thread-self").getCanonicalFile().getName());
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** CPU of any live thread of this process, in nanoseconds; -1 when it is gone. */
+    static long cpuNsOf(long tid) {
+        try {
+            return Long.parseLong(read("/proc/self/task/" + tid + "/schedstat").split(" ")[0]);
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    /** Notes what this thread has used until now. The last thing that a thread does. */
+    static void account(String name) {
+        account(currentTid(), cpuNs(), name);
+    }
+
+    static void account(long tid, long cpuNs, String name) {
+        synchronized (ACCOUNT) {
+            ACCOUNT.put(tid, "cpu " + tid + " " + cpuNs + " " + name);
+        }
+    }
+
+    /** Prints the accounts of threads that have ended, and the kernel's of all that live. */
+    static void printAccounts() throws IOException {
+        for (String tid : new File("/proc/self/task").list()) {
+            long cpuNs = cpuNsOf(Long.parseLong(tid));
+            if (cpuNs >= 0) {
+                account(Long.parseLong(tid), cpuNs, nameOf(tid));
+            }
+        }
+        synchronized (ACCOUNT) {
+            ACCOUNT.values().forEach(System.out::println);
+        }
+    }
+
+    /** Thread whose name begins so; -1 when there is none. */
+    static long tidOf(String prefix) throws IOException {
+        for (String tid : new File("/proc/self/task").list()) {
+            if (nameOf(tid).startsWith(prefix)) {
+                return Long.parseLong(tid);
+            }
+        }
+        return -1;
+    }
+
+    private static String nameOf(String tid) throws IOException {
+        return read("/proc/self/task/" + tid + "/comm").trim();
+    }
+
+    static String read(String path) throws IOException {
+        return new String(Files.readAllBytes(Paths.get(path)), StandardCharsets.UTF_8);
+    }
+}
