@@ -62,7 +62,7 @@ build/$(1)/obj/%.o: src/%.S build/$(1)/flags
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) -g -fPIC -MMD -MP -c -o $$@ $$<
 
-build/$(1)/gen/pages.S: $(PAGES)
+build/$(1)/gen/pages.S: $(PAGES) $(if $(PAGES),src/export/page)
 	@mkdir -p $$(@D)
 	$$(Q)tools/embed-pages $(PAGES) > $$@
 

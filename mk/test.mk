@@ -69,14 +69,14 @@ test-jdks: all ## the JVM tests on every JDK of this machine
 	$(Q)JW_WANTED_JDKS="$$(tools/jdks-list | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" \
 	    tools/run-tests jdks 7200 tests/jvm/run
 
-# fuzz/fuzz_x.c is a libFuzzer target that starts from fuzz/corpus/x/; what it finds stays in
+# fuzz/x.c is a libFuzzer target that starts from fuzz/corpus/x/; what it finds stays in
 # build/fuzz/.
 CC_fuzz     := clang
 ARCH_fuzz   := $(host_arch)
 CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 $(eval $(call lane_rules,fuzz))
 
-FUZZ_PROGRAMS := $(patsubst fuzz/%.c,build/fuzz/bin/%,$(wildcard fuzz/fuzz_*.c))
+FUZZ_PROGRAMS := $(patsubst fuzz/%.c,build/fuzz/bin/%,$(wildcard fuzz/*.c))
 
 need-fuzzer:
 	$(Q)tools/ensure "fuzzing" clang clang-fuzzer
