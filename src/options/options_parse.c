@@ -384,8 +384,8 @@ bool options_parse(const char *text, size_t length_bytes, struct options_result 
     if (text == NULL)
         length_bytes = 0;
     options_defaults(&result->values);
-    memset(&result->errors, 0, sizeof result->errors);
-    memset(&result->warnings, 0, sizeof result->warnings);
+    result->errors.count = 0;
+    result->warnings.count = 0;
     if (!is_readable(text, length_bytes, &result->errors))
         return false;
 

@@ -138,8 +138,12 @@ const char *options_nearest(const char *name, size_t length_bytes)
         return NULL;
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
         const char *other = options_rows[id].name;
-        const unsigned changes = distance(name, length_bytes, other, strlen(other));
+        const size_t other_bytes = strlen(other);
 
+        /* What differs by more letters than may be wrong needs no closer look. */
+        if (other_bytes > length_bytes + limit || length_bytes > other_bytes + limit)
+            continue;
+        const unsigned changes = distance(name, length_bytes, other, other_bytes);
         if (changes <= limit) {
             nearest = other;
             if (changes == 0)

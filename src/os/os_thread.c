@@ -61,11 +61,12 @@ bool os_wake_wait(struct os_wake *wake, uint64_t deadline_ns)
         if (jw_cas_acq_rel(&wake->state, &state, WAKE_IDLE))
             return true;
         if (is_late) {
-            /* A post that comes between the two tries is taken by the next turn of the loop. */
+            /* order WAKE: acquires nothing. A post between the two tries is for the next turn. */
             if (state == WAKE_IDLE || jw_cas_acq_rel(&wake->state, &state, WAKE_IDLE))
                 return false;
             continue;
         }
+        /* order WAKE: acquires nothing; a post that comes first makes this fail, and is taken above. */
         if (state == WAKE_IDLE && !jw_cas_acq_rel(&wake->state, &state, WAKE_SLEEPING))
             continue;
         is_late = sleep_until(wake, deadline_ns);

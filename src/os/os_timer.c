@@ -26,10 +26,19 @@
  */
 #define CPU_CLOCK_OF_THREAD 6
 
+/* Threads have smaller numbers (Source: Linux, include/linux/threads.h, PID_MAX_LIMIT); a larger one
+ * would lose bits in the shift and name another clock. */
+#define TID_LIMIT (1 << 22)
+
 #define LONGEST_NS ((uint64_t)INT64_MAX)
 
 /* Set while our ITIMER_PROF runs. Relaxed: only control touches it, one command at a time. */
 static _Atomic bool is_itimer_ours;
+
+JW_SIGNAL_SAFE static bool is_tid(int tid)
+{
+    return tid > 0 && tid < TID_LIMIT;
+}
 
 JW_SIGNAL_SAFE static clockid_t thread_clock(int tid)
 {
@@ -78,10 +87,10 @@ enum os_timer_status os_timer_open(struct os_timer *timer, int tid, int signal_n
     memcpy(&event.sigev_value, &cookie, sizeof cookie);
 
     timer->id = OS_TIMER_NONE;
-    if (syscall(SYS_timer_create, thread_clock(tid), &event, &timer->id) == 0)
+    if (is_tid(tid) && syscall(SYS_timer_create, thread_clock(tid), &event, &timer->id) == 0)
         return OS_TIMER_OK;
 
-    const int reason = errno;
+    const int reason = is_tid(tid) ? errno : EINVAL;
     timer->id = OS_TIMER_NONE;
     if (reason == EAGAIN) {
         tell_limit(tid, err);
@@ -168,7 +177,7 @@ bool os_thread_cpu_ns(int tid, uint64_t *cpu_ns)
 {
     struct timespec used;
 
-    if (tid <= 0 || clock_gettime(thread_clock(tid), &used) != 0)
+    if (!is_tid(tid) || clock_gettime(thread_clock(tid), &used) != 0)
         return false;
     *cpu_ns = (uint64_t)used.tv_sec * JW_NS_PER_SECOND + (uint64_t)used.tv_nsec;
     return true;

@@ -1,0 +1,195 @@
+/* Own threads, and waking them. */
+#include "os/os_thread.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "os/os_tasks.h"
+
+#define ROUNDS 5000
+
+TestSuite(os_thread, .timeout = 60);
+
+static struct os_thread thread;
+static struct os_wake ping;
+static struct os_wake pong;
+
+struct seen {
+    char name[OS_TASK_NAME_BYTES];
+    sigset_t mask;
+    int tid;
+};
+
+static void look_around(void *argument)
+{
+    struct seen *seen = argument;
+
+    seen->tid = os_gettid();
+    os_task_name(seen->tid, seen->name);
+    pthread_sigmask(SIG_SETMASK, NULL, &seen->mask);
+}
+
+Test(os_thread, a_thread_has_its_name_and_takes_faults_alone)
+{
+    static struct seen seen;
+    sigset_t before;
+    sigset_t after;
+    struct jw_error err = {""};
+
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    cr_assert(os_thread_start(&thread, "jaywalk dump with a long name", look_around, &seen, &err),
+              "%s", err.message);
+    cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+
+    cr_assert(seen.tid != os_gettid());
+    cr_assert(strcmp(seen.name, "jaywalk dump wi") == 0, "%s", seen.name);
+    cr_assert(sigismember(&seen.mask, SIGPROF) == 1 && sigismember(&seen.mask, SIGTERM) == 1);
+    cr_assert(sigismember(&seen.mask, SIGQUIT) == 1 && sigismember(&seen.mask, SIGUSR1) == 1);
+    cr_assert(sigismember(&seen.mask, SIGSEGV) == 0 && sigismember(&seen.mask, SIGBUS) == 0);
+    for (int number = 1; number < SIGRTMIN; number++)
+        cr_assert(sigismember(&before, number) == sigismember(&after, number), "%d", number);
+}
+
+static void wait_for_ping(void *argument)
+{
+    (void)argument;
+    os_wake_wait(&ping, OS_WAKE_NEVER);
+}
+
+Test(os_thread, join_gives_up_at_its_deadline_and_may_be_tried_again)
+{
+    os_wake_init(&ping);
+    cr_assert(os_thread_start(&thread, "jaywalk", wait_for_ping, NULL, NULL));
+    cr_assert(!os_thread_join(&thread, 0));
+    cr_assert(!os_thread_join(&thread, jw_now_ns() + JW_NS_PER_MS));
+    os_wake_post(&ping);
+    cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
+    cr_assert(os_thread_join(&thread, 0), "a thread that was joined is gone");
+}
+
+static void say_pong(void *argument)
+{
+    (void)argument;
+    os_wake_post(&pong);
+}
+
+Test(os_thread, a_detached_thread_does_its_work)
+{
+    os_wake_init(&pong);
+    cr_assert(os_thread_start(&thread, "jaywalk", say_pong, NULL, NULL));
+    os_thread_detach(&thread);
+    cr_assert(os_wake_wait(&pong, OS_WAKE_NEVER));
+}
+
+Test(os_thread, a_post_before_the_wait_is_not_lost)
+{
+    os_wake_init(&ping);
+    os_wake_post(&ping);
+    os_wake_post(&ping);
+    cr_assert(os_wake_wait(&ping, 0), "even where the deadline has passed");
+    cr_assert(!os_wake_wait(&ping, 0), "two posts are one wake-up");
+}
+
+Test(os_thread, a_wait_ends_at_its_deadline_and_not_before)
+{
+    const uint64_t deadline_ns = jw_now_ns() + 2 * JW_NS_PER_MS;
+
+    os_wake_init(&ping);
+    cr_assert(!os_wake_wait(&ping, deadline_ns));
+    cr_assert(jw_now_ns() >= deadline_ns);
+}
+
+/* What the two threads hand to each other; the wake-ups alone order the accesses. */
+static unsigned baton;
+
+static void play_back(void *argument)
+{
+    (void)argument;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        os_wake_wait(&ping, OS_WAKE_NEVER);
+        baton++;
+        os_wake_post(&pong);
+    }
+}
+
+Test(os_thread, wake_ups_order_what_the_threads_share)
+{
+    os_wake_init(&ping);
+    os_wake_init(&pong);
+    cr_assert(os_thread_start(&thread, "jaywalk", play_back, NULL, NULL));
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        baton++;
+        os_wake_post(&ping);
+        cr_assert(os_wake_wait(&pong, OS_WAKE_NEVER));
+        cr_assert(baton == 2 * (i + 1));
+    }
+    cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
+}
+
+static _Atomic bool is_over;
+
+static void wait_often(void *argument)
+{
+    uint64_t *woken = argument;
+
+    /* Deadlines that pass while the other side posts. */
+    while (!jw_load_relaxed(&is_over))
+        *woken += os_wake_wait(&ping, jw_now_ns() + 20000);
+}
+
+Test(os_thread, no_post_is_lost_against_a_passing_deadline)
+{
+    static uint64_t woken;
+    uint64_t posted = 0;
+
+    os_wake_init(&ping);
+    cr_assert(os_thread_start(&thread, "jaywalk", wait_often, &woken, NULL));
+    for (; posted < ROUNDS; posted++) {
+        os_wake_post(&ping);
+        /* The next post waits until this one was taken. */
+        while (jw_load_relaxed(&ping.state) == 2)
+            ;
+    }
+    jw_store_relaxed(&is_over, true);
+    cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
+    cr_assert(woken == posted, "%llu of %llu", (unsigned long long)woken,
+              (unsigned long long)posted);
+}
+
+static void post_from_handler(int number)
+{
+    (void)number;
+    os_wake_post(&ping);
+}
+
+Test(os_thread, a_handler_may_post)
+{
+    os_wake_init(&ping);
+    cr_assert(os_thread_start(&thread, "jaywalk", wait_for_ping, NULL, NULL));
+    cr_assert(signal(SIGUSR2, post_from_handler) != SIG_ERR);
+    cr_assert(raise(SIGUSR2) == 0);
+    cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Sanitizers need address space of their own for each thread, and end the program without it. */
+Test(os_thread, without_room_for_a_stack_it_says_so)
+{
+    struct rlimit limit;
+    struct jw_error err = {""};
+
+    cr_assert(getrlimit(RLIMIT_AS, &limit) == 0);
+    const struct rlimit none = {4096, limit.rlim_max};
+    cr_assert(setrlimit(RLIMIT_AS, &none) == 0);
+    const bool is_started = os_thread_start(&thread, "jaywalk", look_around, NULL, &err);
+    cr_assert(setrlimit(RLIMIT_AS, &limit) == 0);
+    cr_assert(!is_started);
+    cr_assert(strstr(err.message, "cannot start thread jaywalk: ") != NULL, "%s", err.message);
+    cr_assert(os_thread_join(&thread, 0), "there is nothing to wait for");
+}
+#endif
