@@ -109,8 +109,8 @@ JW_SIGNAL_SAFE enum symbols_found symbols_rule_find(const struct symbols_snapsho
                                                     uintptr_t pc, bool is_return_address,
                                                     struct symbols_rule *rule);
 
-#define SYMBOLS_WANT_LIBRARIES 1u
-#define SYMBOLS_WANT_ROWS      2u
+#define SYMBOLS_WANT_LIBRARIES 1u /* a look at the maps */
+#define SYMBOLS_WANT_ROWS      2u /* rows of those libraries in which symbols_rule_find had none */
 
 /* Asks the next symbols_serve for it. */
 JW_SIGNAL_SAFE void symbols_want(unsigned what);

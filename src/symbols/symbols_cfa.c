@@ -172,6 +172,9 @@ static struct symbols_packed rule_of(const struct symbols_run *run)
     struct symbols_rule rule = {0};
     uint8_t stub_push_byte = 0;
 
+    /* Helpers with a calling convention of their own return through another register. */
+    if (run->fde->cie->return_register != run->machine->return_register)
+        return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
     if (state->link.saved == SYMBOLS_SAVED_UNDEFINED)
         return symbols_rule_bare(SYMBOLS_RULE_OUTERMOST);
     if (!cfa_of(run->machine, state, &rule, &stub_push_byte) ||

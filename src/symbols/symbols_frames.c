@@ -126,8 +126,7 @@ static bool read_cie(const struct symbols_frames *frames, uint64_t offset, struc
     cie->data_align = symbols_get_sleb(&cursor);
     cie->return_register =
         version == 1 ? symbols_get_unsigned(&cursor, 1) : symbols_get_uleb(&cursor);
-    if (!read_augmentation(&cursor, letters, cie) || cursor.is_failed ||
-        cie->return_register != frames->machine->return_register)
+    if (!read_augmentation(&cursor, letters, cie) || cursor.is_failed)
         return false;
     cie->program = cursor.at;
     cie->program_end = cursor.end;
