@@ -49,10 +49,13 @@ Test(os_info, cpu_times_follow_what_the_process_uses)
     while (os_process_cpu_ns() - start_ns < 150 * JW_NS_PER_MS)
         ;
     cr_assert(os_cpu_times(&later));
+    cr_assert(os_cpu_load_between(&earlier, &later, &load));
+#if defined(__x86_64__)
+    /* The emulator that other architectures are tested with shows no CPU time in /proc/self/stat. */
     cr_assert(later.process_user_ticks + later.process_system_ticks >
               earlier.process_user_ticks + earlier.process_system_ticks);
-    cr_assert(os_cpu_load_between(&earlier, &later, &load));
     cr_assert(load.process_user + load.process_system > 0);
+#endif
     cr_assert(load.machine_total > 0 && load.machine_total <= 1);
 }
 
