@@ -50,15 +50,25 @@ size_t code_load(uint32_t *to, size_t room_words, uintptr_t from_pc, uintptr_t e
     return safe_load_bytes(to, from_pc, count * CODE_BYTES) ? count : 0;
 }
 
+/* b, or br x8 or x9 */
+JW_SIGNAL_SAFE static bool is_branch(uint32_t code)
+{
+    return (code & 0xfc000000) == 0x14000000 || (code & 0xffffffdf) == 0xd61f0100;
+}
+
+bool code_is_safepoint_branch(const uint32_t *code)
+{
+    /* str x8,[x28,#n] */
+    return is_branch(code[0]) && (code[-1] & 0xffc003ff) == 0xf9000388;
+}
+
 bool code_leads_to_return(const uint32_t *code, size_t count)
 {
     size_t i = 0;
 
     while (i < count && match(leaving, JW_COUNT_OF(leaving), code[i]))
         i++;
-    /* b, or br x8 or x9 */
-    if (i > 0 && i < count &&
-        ((code[i] & 0xfc000000) == 0x14000000 || (code[i] & 0xffffffdf) == 0xd61f0100))
+    if (i > 0 && i < count && is_branch(code[i]))
         return true;
     for (i = 0; i < count; i++) {
         if (code[i] == CODE_RET)

@@ -133,7 +133,8 @@ JW_SIGNAL_SAFE static bool step_in_epilogue(struct arch_regs *regs, const struct
     const size_t left = code->count - here;
     const size_t pair_bytes = frame_bytes - 2 * WORD_BYTES;
 
-    if (code_leads_to_return(words + here, left))
+    if (code_leads_to_return(words + here, left) ||
+        (here > 0 && code_is_safepoint_branch(words + here)))
         return arch_step_from_entry(regs);
     if (words[here] == CODE_LDP_POP && code_leads_to_return(words + here + 1, left - 1))
         return code_step_pushed(regs);

@@ -140,6 +140,13 @@ JW_SIGNAL_SAFE static bool find_around(const struct code_window *code, size_t pc
            read_prologue(code, pc_offset + BANG_BYTES, frame_bytes, SIZE_MAX, out);
 }
 
+/* At the jump to the safepoint blob, behind the store of the poll's address: without a frame too. */
+JW_SIGNAL_SAFE static bool is_safepoint_jump(const uint8_t *here, size_t before_bytes)
+{
+    return here[0] == 0xe9 && ((before_bytes >= 7 && memcmp(here - 7, "\x4d\x89\x97", 3) == 0) ||
+                               (before_bytes >= 4 && memcmp(here - 4, "\x4d\x89\x57", 3) == 0));
+}
+
 bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin, uintptr_t code_end,
                              size_t frame_complete_offset, size_t frame_size_words)
 {
@@ -170,7 +177,7 @@ bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin, uintp
                 return step_in_prologue(regs, back_bytes, &prologue, frame_bytes);
         return arch_step_from_entry(regs);
     }
-    if (code_leads_to_return(here, left_bytes))
+    if (code_leads_to_return(here, left_bytes) || is_safepoint_jump(here, back_bytes))
         return arch_step_from_entry(regs);
     if (here[0] == 0x5d && code_leads_to_return(here + 1, left_bytes - 1))
         return code_step_pushed(regs);
