@@ -1,0 +1,167 @@
+/* Choosing a format, and what several of them share. Context: dump, tool. */
+#include "export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "export/export_internal.h"
+
+static const struct {
+    const char *name; /* also an ending, after a dot */
+    enum export_format format;
+} export_formats[] = {
+    {"html", EXPORT_FLAMEGRAPH},
+    {"htm", EXPORT_FLAMEGRAPH},
+    {"flamegraph", EXPORT_FLAMEGRAPH},
+    {"collapsed", EXPORT_COLLAPSED},
+    {"folded", EXPORT_COLLAPSED},
+    {"txt", EXPORT_TEXT},
+    {"text", EXPORT_TEXT},
+};
+
+bool export_format_by_name(const char *name, enum export_format *format)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(export_formats); i++) {
+        if (strcasecmp(export_formats[i].name, name) == 0) {
+            *format = export_formats[i].format;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool export_format_by_ending(const char *path, enum export_format *format)
+{
+    const char *file = strrchr(path, '/');
+    const char *dot = strrchr(file == NULL ? path : file + 1, '.');
+
+    return dot != NULL && export_format_by_name(dot + 1, format);
+}
+
+const char *export_headline(const struct export_job *job)
+{
+    static const struct {
+        const char *event;
+        const char *headline;
+    } headlines[] = {
+        {"cpu", "CPU profile"},
+        {"wall", "Wall clock profile"},
+        {"alloc", "Allocation profile"},
+        {"lock", "Lock profile"},
+    };
+    const char *event = profile_about_of(job->profile)->event;
+
+    if (job->options->title != NULL && job->options->title[0] != '\0')
+        return job->options->title;
+    for (size_t i = 0; i < JW_COUNT_OF(headlines); i++) {
+        if (strcmp(headlines[i].event, event) == 0)
+            return headlines[i].headline;
+    }
+    return "Profile";
+}
+
+static int export_compare_methods(const void *left, const void *right)
+{
+    const struct export_method *a = left;
+    const struct export_method *b = right;
+
+    if (a->self != b->self)
+        return a->self > b->self ? -1 : 1;
+    if (a->total != b->total)
+        return a->total > b->total ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/*
+ * One pass in pre-order. `until[name]` is the end of the outermost open subtree of that name: a
+ * node before it is a recursion, already counted. Below a cut the sums are those of the tree.
+ */
+static void export_sum_methods(const struct export_job *job, struct export_method *methods,
+                               uint32_t *until)
+{
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        const struct profile_node *node = &job->nodes[i];
+        const struct profile_name *name = profile_name_of(job->profile, node->name);
+        struct export_method *method = &methods[node->name];
+        const uint64_t self = export_self(job, node);
+
+        method->self += self;
+        if (i >= until[node->name]) {
+            method->total += export_total(job, node);
+            until[node->name] = node->end;
+        }
+        if (method->type_self <= self) {
+            method->type_self = self;
+            method->type = export_type_of(name, node);
+        }
+    }
+}
+
+struct export_method *export_methods(const struct export_job *job, uint32_t *count)
+{
+    const uint32_t name_count = profile_name_count(job->profile);
+    struct export_method *methods = jw_alloc(jw_mul_bytes(name_count, sizeof *methods));
+    uint32_t *until = jw_alloc(jw_mul_bytes(name_count, sizeof *until));
+    uint32_t kept = 0;
+
+    if (methods == NULL || until == NULL) {
+        jw_free(methods);
+        methods = NULL;
+        goto done;
+    }
+    export_sum_methods(job, methods, until);
+    for (uint32_t i = 0; i < name_count; i++) {
+        const enum profile_name_kind kind = profile_name_of(job->profile, i)->kind;
+
+        methods[i].name = i;
+        if (kind != PROFILE_NAME_ROOT && kind != PROFILE_NAME_MARK && kind != PROFILE_NAME_THREAD)
+            methods[kept++] = methods[i];
+    }
+    qsort(methods, kept, sizeof *methods, export_compare_methods);
+    *count = kept;
+
+done:
+    jw_free(until);
+    return methods;
+}
+
+bool export_profile(struct profile *profile, enum export_format format,
+                    const struct export_options *options, export_write *write, void *context,
+                    struct jw_error *err)
+{
+    if (!profile_seal(profile, err))
+        return false;
+
+    struct export_out *out = jw_alloc(sizeof *out);
+    struct export_job job = {.profile = profile, .options = options, .out = out};
+    bool has_memory = out != NULL;
+
+    if (has_memory) {
+        out->write = write;
+        out->context = context;
+        out->err = err;
+        job.nodes = profile_nodes(profile, &job.node_count);
+        job.is_by_samples = options->value == EXPORT_VALUE_SAMPLES ||
+                            (options->value == EXPORT_VALUE_DEFAULT && format == EXPORT_COLLAPSED);
+        job.unit = job.is_by_samples ? "samples" : profile_about_of(profile)->unit;
+        switch (format) {
+        case EXPORT_COLLAPSED:
+            has_memory = export_collapsed(&job);
+            break;
+        case EXPORT_TEXT:
+            has_memory = export_text_format(&job);
+            break;
+        case EXPORT_FLAMEGRAPH:
+            has_memory = export_flamegraph(&job);
+            break;
+        case EXPORT_FORMAT_LIMIT:
+            break;
+        }
+    }
+    const bool is_written = has_memory && export_finish(out);
+    jw_free(out);
+    if (!is_written) /* keeps what the writer said, if it was the writer */
+        jw_error_set(err, "out of memory while writing the graph; free some and try again");
+    return is_written;
+}

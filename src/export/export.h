@@ -1,0 +1,61 @@
+/*
+ * export - a profile as something to look at: flame graph, collapsed stacks, text.
+ *
+ * For      the files that people and their tools read, made alike by the agent and the command.
+ * Callers  recording, cli.
+ * Context  dump, tool.
+ * Memory   a buffer of 64 KiB and some words for each name and each tree node, for the call.
+ *
+ * Output depends on nothing but the profile and the options: no clock, no random number, no locale.
+ */
+#ifndef JW_EXPORT_EXPORT_H
+#define JW_EXPORT_EXPORT_H
+
+#include "base/jw.h"
+
+struct profile;
+
+enum export_format {
+    EXPORT_COLLAPSED,  /* a line for each distinct stack: root;...;leaf count */
+    EXPORT_FLAMEGRAPH, /* one HTML file that needs no network */
+    EXPORT_TEXT,       /* hottest methods, then hottest stacks */
+    EXPORT_FORMAT_LIMIT
+};
+
+enum export_value {
+    EXPORT_VALUE_DEFAULT, /* collapsed: samples; else: weight */
+    EXPORT_VALUE_SAMPLES,
+    EXPORT_VALUE_WEIGHT, /* in the unit of the profile */
+};
+
+struct export_options {
+    const char *title; /* of the page and the text; NULL or "": made from the event */
+    enum export_value value;
+    uint32_t min_width_ppm; /* flame graph: narrower frames are folded; 1 % is 10000 */
+    bool is_inverted;       /* flame graph: root at the top */
+    bool is_annotated;      /* collapsed: frame types as suffixes, "_[j]" */
+    bool is_dotted;         /* java.lang.String instead of java/lang/String */
+    uint32_t method_count;  /* text: rows of the table of methods; 0: no table */
+    uint32_t stack_count;   /* text: stacks to list; 0: none */
+};
+
+#define EXPORT_METHOD_COUNT 200u /* unless asked otherwise */
+#define EXPORT_STACK_COUNT  100u
+
+/* Takes the next bytes of the output; false and `err` when they cannot be kept, then no more come. */
+typedef bool export_write(void *context, const void *bytes, size_t length_bytes,
+                          struct jw_error *err);
+
+/* Seals the profile and writes it. False and `err` when memory is out or `write` refused. */
+JW_MUST_CHECK bool export_profile(struct profile *profile, enum export_format format,
+                                  const struct export_options *options, export_write *write,
+                                  void *context, struct jw_error *err);
+
+/*
+ * Format by its name ("flamegraph", "html", "collapsed", "folded", "text", "txt"), or by the
+ * ending of a file name. False: there is none.
+ */
+bool export_format_by_name(const char *name, enum export_format *format);
+bool export_format_by_ending(const char *path, enum export_format *format);
+
+#endif

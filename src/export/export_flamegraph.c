@@ -1,0 +1,207 @@
+/*
+ * The flame graph page: a template whose marks, {{name}}, are replaced while it is written.
+ * Context: dump, tool.
+ *
+ * The page must be harmless whatever names a recording holds: they stand in attributes and text
+ * nowhere, in elements as escaped text, in data elements as text that cannot end them; and a
+ * policy allows no script or style but those with the nonce of this page, and no connection.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "base/version.h"
+#include "export/export_internal.h"
+
+#define EXPORT_PLAIN_ROWS 30u
+
+/* Files of src/export/page, linked in by the build; each ends with a byte of 0. */
+extern const char export_page_flamegraph[];
+extern const char export_page_flamegraph_css[];
+extern const char export_page_model_js[];
+extern const char export_page_search_js[];
+extern const char export_page_format_js[];
+extern const char export_page_colour_js[];
+extern const char export_page_layout_js[];
+extern const char export_page_paint_js[];
+extern const char export_page_panel_js[];
+extern const char export_page_state_js[];
+extern const char export_page_input_js[];
+extern const char export_page_start_js[];
+
+struct export_fill {
+    const struct export_job *job;
+    char nonce[20];
+    bool has_memory;
+};
+
+/*
+ * A value that no name in this recording can have known: it comes from all of them, and from the
+ * values. Not from a clock: equal profiles give equal pages.
+ */
+static void export_make_nonce(struct export_fill *fill)
+{
+    const struct export_job *job = fill->job;
+    uint64_t hash = job->node_count;
+
+    for (uint32_t i = 0; i < job->node_count; i++)
+        hash = jw_hash_word(hash ^ export_total(job, &job->nodes[i])) + job->nodes[i].name;
+    for (uint32_t i = 0; i < profile_name_count(job->profile); i++) {
+        const char *method = profile_name_of(job->profile, i)->method;
+
+        hash = jw_hash_word(hash ^ jw_hash64(method, strlen(method)));
+    }
+    for (size_t i = 0; i < 16; i++, hash >>= 4)
+        fill->nonce[i] = "0123456789abcdef"[hash & 15];
+    fill->nonce[16] = '\0';
+}
+
+static void export_put_summary(struct export_fill *fill)
+{
+    const struct export_job *job = fill->job;
+    const struct profile_about *about = profile_about_of(job->profile);
+    struct export_out *out = job->out;
+
+    if (strcmp(job->unit, "samples") != 0) {
+        export_put_value(out, export_total(job, &job->nodes[0]), job->unit);
+        export_put(out, strcmp(job->unit, "ns") == 0 ? " of CPU time, " : ", ");
+    }
+    export_put_grouped(out, job->nodes[0].total_samples);
+    export_put(out, " samples");
+    if (about->duration_ns != 0) {
+        export_put(out, " in ");
+        export_put_value(out, about->duration_ns, "ns");
+    }
+}
+
+static void export_put_plain_losses(struct export_fill *fill)
+{
+    struct export_out *out = fill->job->out;
+    uint64_t signals;
+    uint64_t samples;
+    size_t count;
+    const struct profile_loss *losses = profile_losses(fill->job->profile, &count);
+
+    if (!profile_trust(fill->job->profile, &signals, &samples))
+        return;
+    export_put(out, "<p>");
+    export_put_share(out, samples, signals);
+    export_put(out, " of ");
+    export_put_grouped(out, signals);
+    export_put(out, " signals became samples.");
+    for (size_t i = 0; i < count; i++) {
+        export_put(out, "<br>");
+        export_put_grouped(out, losses[i].count);
+        export_put(out, " lost: ");
+        export_put_escaped(out, losses[i].text[0] == '\0' ? losses[i].name : losses[i].text,
+                           EXPORT_ESCAPE_HTML);
+    }
+    export_put(out, "</p>\n");
+}
+
+/* What is there without any script: for mail, CI logs and search. */
+static void export_put_plain(struct export_fill *fill)
+{
+    const struct export_job *job = fill->job;
+    struct export_out *out = job->out;
+    const uint64_t whole = export_total(job, &job->nodes[0]);
+    struct export_text title = {0};
+    uint32_t count = 0;
+    struct export_method *methods = export_methods(job, &count);
+
+    if (methods == NULL) {
+        fill->has_memory = false;
+        return;
+    }
+    export_put_plain_losses(fill);
+    export_put(out, "<table>\n<caption>Hottest methods</caption>\n<thead><tr><th>Self</th>"
+                    "<th>Total</th><th>Method</th></tr></thead>\n<tbody>\n");
+    for (uint32_t i = 0; i < count && i < EXPORT_PLAIN_ROWS; i++) {
+        title.length_bytes = 0;
+        export_title(&title, profile_name_of(job->profile, methods[i].name), true);
+        if (title.has_failed)
+            break;
+        export_put(out, "<tr><td>");
+        export_put_share(out, methods[i].self, whole);
+        export_put(out, "</td><td>");
+        export_put_share(out, methods[i].total, whole);
+        export_put(out, "</td><td>");
+        export_put_escaped(out, title.text, EXPORT_ESCAPE_HTML);
+        export_put(out, "</td></tr>\n");
+    }
+    export_put(out, "</tbody>\n</table>\n");
+    fill->has_memory = fill->has_memory && !title.has_failed;
+    export_text_free(&title);
+    jw_free(methods);
+}
+
+static void export_put_page_title(struct export_fill *fill)
+{
+    export_put_escaped(fill->job->out, export_headline(fill->job), EXPORT_ESCAPE_HTML);
+}
+
+static void export_put_nonce(struct export_fill *fill)
+{
+    export_put(fill->job->out, fill->nonce);
+}
+
+static void export_put_data(struct export_fill *fill)
+{
+    fill->has_memory = export_page_data(fill->job) && fill->has_memory;
+}
+
+static void export_put_style(struct export_fill *fill)
+{
+    export_put(fill->job->out, export_page_flamegraph_css);
+}
+
+static void export_put_version(struct export_fill *fill)
+{
+    export_put(fill->job->out, "jaywalk " JAYWALK_VERSION);
+}
+
+static void export_put_program(struct export_fill *fill)
+{
+    const char *const files[] = {
+        export_page_model_js,  export_page_search_js, export_page_format_js, export_page_colour_js,
+        export_page_layout_js, export_page_paint_js,  export_page_panel_js,  export_page_state_js,
+        export_page_input_js,  export_page_start_js,
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(files); i++)
+        export_put(fill->job->out, files[i]);
+}
+
+bool export_flamegraph(const struct export_job *job)
+{
+    static const struct {
+        const char *mark;
+        void (*put)(struct export_fill *fill);
+    } marks[] = {
+        {"title", export_put_page_title}, {"nonce", export_put_nonce},
+        {"summary", export_put_summary},  {"plain", export_put_plain},
+        {"data", export_put_data},        {"style", export_put_style},
+        {"program", export_put_program},  {"version", export_put_version},
+    };
+    struct export_fill fill = {.job = job, .has_memory = true};
+    const char *at = export_page_flamegraph;
+
+    export_make_nonce(&fill);
+    for (;;) {
+        const char *mark = strstr(at, "{{");
+        const char *end = mark == NULL ? NULL : strstr(mark, "}}");
+
+        if (end == NULL)
+            break;
+        export_put_bytes(job->out, at, (size_t)(mark - at));
+        for (size_t i = 0; i < JW_COUNT_OF(marks); i++) {
+            if (strncmp(mark + 2, marks[i].mark, (size_t)(end - mark - 2)) == 0 &&
+                marks[i].mark[end - mark - 2] == '\0')
+                marks[i].put(&fill);
+        }
+        at = end + 2;
+    }
+    export_put(job->out, at);
+    return fill.has_memory;
+}

@@ -1,0 +1,265 @@
+/* Buffered output and escaping. Context: dump, tool. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "export/export_internal.h"
+
+static void export_flush(struct export_out *out)
+{
+    if (!out->has_failed && out->used_bytes > 0 &&
+        !out->write(out->context, out->bytes, out->used_bytes, out->err))
+        out->has_failed = true;
+    out->used_bytes = 0;
+}
+
+void export_put_bytes(struct export_out *out, const char *bytes, size_t length_bytes)
+{
+    while (length_bytes > 0) {
+        const size_t room_bytes = sizeof out->bytes - out->used_bytes;
+        const size_t part_bytes = length_bytes < room_bytes ? length_bytes : room_bytes;
+
+        memcpy(out->bytes + out->used_bytes, bytes, part_bytes);
+        out->used_bytes += part_bytes;
+        bytes += part_bytes;
+        length_bytes -= part_bytes;
+        if (out->used_bytes == sizeof out->bytes)
+            export_flush(out);
+    }
+}
+
+void export_put(struct export_out *out, const char *text)
+{
+    export_put_bytes(out, text, strlen(text));
+}
+
+void export_put_char(struct export_out *out, char character)
+{
+    export_put_bytes(out, &character, 1);
+}
+
+void export_put_number(struct export_out *out, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    export_put_bytes(out, digits + at, sizeof digits - at);
+}
+
+void export_put_grouped(struct export_out *out, uint64_t number)
+{
+    if (number >= 1000) {
+        export_put_grouped(out, number / 1000);
+        export_put_format(out, ",%03u", (unsigned)(number % 1000));
+        return;
+    }
+    export_put_number(out, number);
+}
+
+void export_put_format(struct export_out *out, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        export_put_bytes(out, text,
+                         (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+}
+
+/*
+ * Hundredths by whole numbers: no locale, no rounding up to 100 %. `scaled` cannot overflow: the
+ * whole is brought below 2^50 first.
+ */
+void export_put_share(struct export_out *out, uint64_t part, uint64_t whole)
+{
+    if (part == whole && whole > 0) {
+        export_put(out, "100 %");
+        return;
+    }
+    while (whole >= 1ull << 50) {
+        whole >>= 1;
+        part >>= 1;
+    }
+    if (whole == 0 || part == 0) {
+        export_put(out, "0 %");
+        return;
+    }
+
+    const uint64_t scaled = part * 10000 / whole;
+    if (scaled == 0)
+        export_put(out, "< 0.01 %");
+    else if (scaled < 1000)
+        export_put_format(out, "%u.%02u %%", (unsigned)(scaled / 100), (unsigned)(scaled % 100));
+    else
+        export_put_format(out, "%u.%u %%", (unsigned)(scaled / 100), (unsigned)(scaled / 10 % 10));
+}
+
+/* `value` divided by `divisor`, with three figures where there are that many. */
+static void export_put_scaled(struct export_out *out, uint64_t value, uint64_t divisor,
+                              const char *unit)
+{
+    const uint64_t whole = value / divisor;
+    const uint64_t rest = value % divisor;
+
+    if (whole >= 100)
+        export_put_format(out, "%" PRIu64 " %s", whole, unit);
+    else if (whole >= 10)
+        export_put_format(out, "%" PRIu64 ".%u %s", whole, (unsigned)(rest * 10 / divisor), unit);
+    else
+        export_put_format(out, "%" PRIu64 ".%02u %s", whole, (unsigned)(rest * 100 / divisor),
+                          unit);
+}
+
+void export_put_value(struct export_out *out, uint64_t value, const char *unit)
+{
+    static const struct {
+        const char *base;
+        const char *unit;
+        uint64_t divisor;
+    } scales[] = {
+        {"ns", "s", 1000000000},   {"ns", "ms", 1000000},     {"ns", "us", 1000},
+        {"bytes", "GiB", 1 << 30}, {"bytes", "MiB", 1 << 20}, {"bytes", "KiB", 1 << 10},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(scales); i++) {
+        if (strcmp(scales[i].base, unit) == 0 && value >= scales[i].divisor) {
+            export_put_scaled(out, value, scales[i].divisor, scales[i].unit);
+            return;
+        }
+    }
+    export_put_grouped(out, value);
+    export_put_char(out, ' ');
+    export_put(out, unit);
+}
+
+static void export_put_reference(struct export_out *out, char character)
+{
+    switch (character) {
+    case '&':
+        export_put(out, "&amp;");
+        return;
+    case '<':
+        export_put(out, "&lt;");
+        return;
+    case '>':
+        export_put(out, "&gt;");
+        return;
+    case '"':
+        export_put(out, "&quot;");
+        return;
+    case '\'':
+        export_put(out, "&#39;");
+        return;
+    }
+    export_put_char(out, character);
+}
+
+static void export_put_ascii(struct export_out *out, char character, enum export_escape escape)
+{
+    const bool is_control = (unsigned char)character < 0x20 || character == 0x7f;
+
+    switch (escape) {
+    case EXPORT_ESCAPE_LINE:
+        export_put_char(out, is_control ? ' ' : character);
+        return;
+    case EXPORT_ESCAPE_COLLAPSED:
+        export_put_char(out, is_control ? ' ' : character == ';' ? ':' : character);
+        return;
+    case EXPORT_ESCAPE_HTML:
+        if (is_control)
+            export_put_char(out, ' ');
+        else
+            export_put_reference(out, character);
+        return;
+    case EXPORT_ESCAPE_JSON:
+        /* '<' too: "</script" and "<!--" end or change the element that the string stands in. */
+        if (is_control || character == '"' || character == '\\' || character == '<')
+            export_put_format(out, "\\u%04x", (unsigned)(unsigned char)character);
+        else
+            export_put_char(out, character);
+        return;
+    case EXPORT_ESCAPE_POOL:
+        if (is_control)
+            export_put_format(out, "\\x%02x", (unsigned)(unsigned char)character);
+        else if (character == '\'' || character == '\\')
+            export_put_format(out, "\\%c", character);
+        else
+            export_put_char(out, character);
+        return;
+    }
+}
+
+/* Could this '<' begin "</script", "<script" or "<!--"? Others stay readable: List<String>. */
+static bool export_is_markup(const char *at)
+{
+    return at[0] == '<' && (at[1] == '/' || at[1] == '!' || (at[1] | 0x20) == 's');
+}
+
+void export_put_escaped(struct export_out *out, const char *text, enum export_escape escape)
+{
+    const bool is_script = escape == EXPORT_ESCAPE_JSON || escape == EXPORT_ESCAPE_POOL;
+    size_t left_bytes = strlen(text);
+
+    while (left_bytes > 0) {
+        const size_t length_bytes = jw_utf8_length(text, left_bytes);
+        const size_t step_bytes = length_bytes == 0 ? 1 : length_bytes;
+
+        if (length_bytes == 0)
+            export_put(out, JW_UTF8_REPLACEMENT);
+        else if (escape == EXPORT_ESCAPE_POOL && export_is_markup(text))
+            export_put(out, "\\x3c");
+        else if (length_bytes == 1)
+            export_put_ascii(out, text[0], escape);
+        else if (is_script && memcmp(text, "\xe2\x80\xa8", 3) == 0)
+            export_put(out, "\\u2028"); /* ends a line of a script in old browsers */
+        else if (is_script && memcmp(text, "\xe2\x80\xa9", 3) == 0)
+            export_put(out, "\\u2029");
+        else if (length_bytes == 2 && text[0] == '\xc2' && (unsigned char)text[1] < 0xa0)
+            export_put_char(out, ' '); /* C1 controls, some of which end lines */
+        else
+            export_put_bytes(out, text, length_bytes);
+        text += step_bytes;
+        left_bytes -= step_bytes;
+    }
+}
+
+bool export_finish(struct export_out *out)
+{
+    export_flush(out);
+    return !out->has_failed;
+}
+
+void export_text_add(struct export_text *text, const char *bytes, size_t length_bytes)
+{
+    const size_t wanted_bytes = text->length_bytes + length_bytes + 1;
+
+    if (wanted_bytes > text->capacity_bytes) {
+        const size_t capacity_bytes = wanted_bytes * 2;
+        char *grown = jw_realloc(text->text, capacity_bytes);
+
+        if (grown == NULL) {
+            text->has_failed = true;
+            return;
+        }
+        text->text = grown;
+        text->capacity_bytes = capacity_bytes;
+    }
+    memcpy(text->text + text->length_bytes, bytes, length_bytes);
+    text->length_bytes += length_bytes;
+    text->text[text->length_bytes] = '\0';
+}
+
+void export_text_free(struct export_text *text)
+{
+    jw_free(text->text);
+    *text = (struct export_text){0};
+}

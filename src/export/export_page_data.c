@@ -1,0 +1,397 @@
+/*
+ * The data of a flame graph page: a pool of titles and a line for each frame. Context: dump, tool.
+ *
+ * The lines are those of async-profiler's flame graphs, which other tools read, but they stand in
+ * an inert element and are never executed:
+ *     f(key, level, left, width, inlined, c1, interpreted)   left: from the frame of the line before
+ *     u(key, width, ...)   one level up, at the same left     n(key, width, ...)   next to it
+ * key = number in the pool * 8 + type; a width that is left out or 0 is that of the line before.
+ * A title begins with a character that says how much of the title before it begins with: ' ' + n,
+ * in UTF-16 units.
+ */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "export/export_internal.h"
+
+#define EXPORT_MAX_FRAMES   2000000u /* above, the narrowest are folded */
+#define EXPORT_PREFIX_LIMIT 94u      /* ' ' + 94 is '~', the last that is printable */
+#define EXPORT_NOT_IN_POOL  UINT32_MAX
+#define EXPORT_FOLDED_TITLE "[folded]"
+
+/* A frame whose children are being written. */
+struct export_open {
+    uint64_t next_left;
+    uint64_t folded;
+};
+
+struct export_page {
+    const struct export_job *job;
+    uint64_t min_width;
+    uint32_t max_depth;
+    uint32_t frame_count;   /* without the [folded] ones */
+    uint32_t folded_frames; /* written so far */
+    uint32_t folded_stacks;
+    uint64_t folded_total;
+    uint32_t *pool_number; /* by name */
+    uint32_t pool_count;
+    uint32_t folded_number;
+    struct export_open *open; /* by depth */
+    /* The line before. */
+    uint32_t level;
+    uint64_t left;
+    uint64_t width;
+};
+
+static uint64_t export_min_width(const struct export_job *job)
+{
+    const uint64_t whole = export_total(job, &job->nodes[0]);
+    const double wanted = (double)whole * (double)job->options->min_width_ppm / 1e6;
+
+    return wanted < 1.0 ? 1 : (uint64_t)wanted;
+}
+
+/* Frames that are wide enough, and how deep they go. */
+static uint32_t export_count_frames(const struct export_job *job, uint64_t min_width,
+                                    uint32_t *max_depth)
+{
+    uint32_t count = 0;
+
+    *max_depth = 0;
+    for (uint32_t i = 0; i < job->node_count;) {
+        const struct profile_node *node = &job->nodes[i];
+
+        if (i > 0 && export_total(job, node) < min_width) {
+            i = node->end;
+            continue;
+        }
+        if (node->depth > *max_depth)
+            *max_depth = node->depth;
+        count++;
+        i++;
+    }
+    return count;
+}
+
+/* How much of what is left out there is, and which titles are needed. */
+static void export_survey(struct export_page *page)
+{
+    const struct export_job *job = page->job;
+
+    for (uint32_t i = 0; i < job->node_count;) {
+        const struct profile_node *node = &job->nodes[i];
+
+        if (i > 0 && export_total(job, node) < page->min_width) {
+            page->folded_total += export_total(job, node);
+            for (; i < node->end; i++)
+                page->folded_stacks += export_self(job, &job->nodes[i]) > 0;
+            continue;
+        }
+        page->pool_number[node->name] = 0; /* numbers come when the pool is written */
+        i++;
+    }
+}
+
+/* Bytes that both begin with, in whole code points, as UTF-16 units in `units`. */
+static size_t export_shared_prefix(const char *left, const char *right, uint32_t *units)
+{
+    const size_t left_bytes = strlen(left);
+    size_t shared = 0;
+
+    *units = 0;
+    for (;;) {
+        const size_t step = jw_utf8_length(left + shared, left_bytes - shared);
+        const uint32_t more = step == 4 ? 2 : 1;
+
+        if (step == 0 || *units + more > EXPORT_PREFIX_LIMIT ||
+            strncmp(left + shared, right + shared, step) != 0)
+            return shared;
+        shared += step;
+        *units += more;
+    }
+}
+
+static void export_put_pool_entry(struct export_out *out, const char *before, const char *title)
+{
+    char head[2] = {' ', '\0'};
+    uint32_t units;
+    const size_t shared = export_shared_prefix(before, title, &units);
+
+    head[0] = (char)(' ' + units);
+    export_put(out, ",\n'");
+    export_put_escaped(out, head, EXPORT_ESCAPE_POOL);
+    export_put_escaped(out, title + shared, EXPORT_ESCAPE_POOL);
+    export_put_char(out, '\'');
+}
+
+static bool export_put_pool(struct export_page *page)
+{
+    const struct export_job *job = page->job;
+    const uint32_t name_count = profile_name_count(job->profile);
+    struct export_text texts[2] = {{0}, {0}};
+    bool has_memory = true;
+
+    export_put(job->out, "const cpool = [\n'all'");
+    export_text_add(&texts[0], "all", 3);
+    page->pool_number[0] = 0; /* the root: its name is the first */
+    page->pool_count = 1;
+    for (uint32_t i = 1; i <= name_count && has_memory; i++) {
+        struct export_text *const before = &texts[page->pool_count % 2 == 0];
+        struct export_text *const title = &texts[page->pool_count % 2];
+
+        if (i < name_count && page->pool_number[i] == EXPORT_NOT_IN_POOL)
+            continue;
+        if (i == name_count && page->folded_total == 0)
+            break;
+        title->length_bytes = 0;
+        if (i < name_count)
+            export_title(title, profile_name_of(job->profile, i), job->options->is_dotted);
+        else
+            export_text_add(title, EXPORT_FOLDED_TITLE, strlen(EXPORT_FOLDED_TITLE));
+        has_memory = !title->has_failed && !before->has_failed;
+        if (!has_memory)
+            break;
+        export_put_pool_entry(job->out, before->text, title->text);
+        if (i < name_count)
+            page->pool_number[i] = page->pool_count++;
+        else
+            page->folded_number = page->pool_count++;
+    }
+    export_put(job->out, "\n];\nunpack(cpool);\n\n");
+    export_text_free(&texts[0]);
+    export_text_free(&texts[1]);
+    return has_memory;
+}
+
+/* Writes a frame and makes it the one before. `tallies`: inlined, C1, interpreted; or NULL. */
+static void export_put_frame(struct export_page *page, uint32_t key, uint32_t level, uint64_t left,
+                             uint64_t width, const uint64_t *tallies)
+{
+    struct export_out *out = page->job->out;
+    uint32_t tally_count = tallies == NULL ? 0 : 3;
+
+    while (tally_count > 0 && tallies[tally_count - 1] == 0)
+        tally_count--;
+
+    if (level == page->level + 1 && left == page->left) {
+        export_put(out, "u(");
+        export_put_number(out, key);
+    } else if (level == page->level && left == page->left + page->width) {
+        export_put(out, "n(");
+        export_put_number(out, key);
+    } else {
+        export_put(out, "f(");
+        export_put_number(out, key);
+        export_put_char(out, ',');
+        export_put_number(out, level);
+        export_put_char(out, ',');
+        export_put_number(out, left - page->left);
+    }
+    if (width != page->width || tally_count > 0) {
+        export_put_char(out, ',');
+        export_put_number(out, width);
+    }
+    for (uint32_t i = 0; i < tally_count; i++) {
+        export_put_char(out, ',');
+        export_put_number(out, tallies[i]);
+    }
+    export_put(out, ")\n");
+    page->level = level;
+    page->left = left;
+    page->width = width;
+}
+
+/* Ends the frames from `depth` down to `until`: what was folded of their children comes last. */
+static void export_close_frames(struct export_page *page, uint32_t depth, uint32_t until)
+{
+    for (;;) {
+        const struct export_open *open = &page->open[depth];
+
+        if (open->folded > 0) {
+            export_put_frame(page, page->folded_number << 3 | EXPORT_TYPE_NATIVE, depth + 1,
+                             open->next_left, open->folded, NULL);
+            page->folded_frames++;
+        }
+        if (depth == until)
+            return;
+        depth--;
+    }
+}
+
+/* A share of the total for each tier: tallies are kept by weight, frames may be by samples. */
+static uint64_t export_tally(const struct export_job *job, const struct profile_node *node,
+                             enum profile_tier tier)
+{
+    if (!job->is_by_samples || node->total_weight == 0)
+        return node->tier_weight[tier];
+    return (uint64_t)((double)node->tier_weight[tier] / (double)node->total_weight *
+                      (double)node->total_samples);
+}
+
+static void export_put_frames(struct export_page *page)
+{
+    const struct export_job *job = page->job;
+    uint32_t depth = 0;
+
+    for (uint32_t i = 0; i < job->node_count && !job->out->has_failed;) {
+        const struct profile_node *node = &job->nodes[i];
+        const struct profile_name *name = profile_name_of(job->profile, node->name);
+        const uint64_t total = export_total(job, node);
+        uint64_t left = 0;
+
+        if (i > 0) {
+            /* Once the next node is no longer below it, a frame gets no more children. */
+            if (node->depth <= depth)
+                export_close_frames(page, depth, node->depth);
+            depth = node->depth - 1;
+            if (total < page->min_width) {
+                page->open[depth].folded += total;
+                i = node->end;
+                continue;
+            }
+            left = page->open[depth].next_left;
+            page->open[depth].next_left += total;
+        }
+        const uint64_t tallies[] = {export_tally(job, node, PROFILE_TIER_INLINED),
+                                    export_tally(job, node, PROFILE_TIER_C1),
+                                    export_tally(job, node, PROFILE_TIER_INTERPRETED)};
+        export_put_frame(page, page->pool_number[node->name] << 3 | export_type_of(name, node),
+                         node->depth, left, total, tallies);
+        depth = node->depth;
+        page->open[depth] = (struct export_open){.next_left = left};
+        i++;
+    }
+    export_close_frames(page, depth, 0);
+}
+
+/* Numbers in the pool of the names of one kind, as a JSON array. */
+static void export_put_kind(const struct export_page *page, const char *key,
+                            enum profile_name_kind kind, uint32_t extra)
+{
+    const struct export_job *job = page->job;
+    struct export_out *out = job->out;
+    const uint32_t name_count = profile_name_count(job->profile);
+    const char *comma = "";
+
+    export_put_format(out, ",\n\"%s\":[", key);
+    for (uint32_t i = 0; i < name_count; i++) {
+        if (page->pool_number[i] == EXPORT_NOT_IN_POOL ||
+            profile_name_of(job->profile, i)->kind != kind)
+            continue;
+        export_put_format(out, "%s%u", comma, page->pool_number[i]);
+        comma = ",";
+    }
+    if (extra != 0)
+        export_put_format(out, "%s%u", comma, extra);
+    export_put_char(out, ']');
+}
+
+/* Libraries of native frames: [number in the pool, "libc.so.6", ...]. */
+static void export_put_modules(const struct export_page *page)
+{
+    const struct export_job *job = page->job;
+    struct export_out *out = job->out;
+    const uint32_t name_count = profile_name_count(job->profile);
+    const char *comma = "";
+
+    export_put(out, ",\n\"modules\":[");
+    for (uint32_t i = 0; i < name_count; i++) {
+        const struct profile_name *name = profile_name_of(job->profile, i);
+
+        if (page->pool_number[i] == EXPORT_NOT_IN_POOL || name->module[0] == '\0')
+            continue;
+        export_put_format(out, "%s%u,\"", comma, page->pool_number[i]);
+        export_put_escaped(out, name->module, EXPORT_ESCAPE_JSON);
+        export_put_char(out, '"');
+        comma = ",";
+    }
+    export_put_char(out, ']');
+}
+
+static void export_put_losses(const struct export_job *job)
+{
+    struct export_out *out = job->out;
+    uint64_t signals;
+    uint64_t samples;
+    size_t count;
+    const struct profile_loss *losses = profile_losses(job->profile, &count);
+
+    if (!profile_trust(job->profile, &signals, &samples))
+        return;
+    export_put(out, ",\n\"trust\":{\"signals\":");
+    export_put_number(out, signals);
+    export_put(out, ",\"samples\":");
+    export_put_number(out, samples);
+    export_put(out, ",\"losses\":[");
+    for (size_t i = 0; i < count; i++) {
+        export_put(out, i == 0 ? "[\"" : ",[\"");
+        export_put_escaped(out, losses[i].name, EXPORT_ESCAPE_JSON);
+        export_put(out, "\",\"");
+        export_put_escaped(out, losses[i].text, EXPORT_ESCAPE_JSON);
+        export_put(out, "\",");
+        export_put_number(out, losses[i].count);
+        export_put_char(out, ']');
+    }
+    export_put(out, "]}");
+}
+
+static void export_put_meta(const struct export_page *page)
+{
+    const struct export_job *job = page->job;
+    const struct profile_about *about = profile_about_of(job->profile);
+    struct export_out *out = job->out;
+
+    export_put(out, "{\"title\":\"");
+    export_put_escaped(out, export_headline(job), EXPORT_ESCAPE_JSON);
+    export_put(out, "\",\"event\":\"");
+    export_put_escaped(out, about->event, EXPORT_ESCAPE_JSON);
+    export_put(out, "\",\"unit\":\"");
+    export_put_escaped(out, job->unit, EXPORT_ESCAPE_JSON);
+    export_put(out, "\",\"samples\":");
+    export_put_number(out, job->nodes[0].total_samples);
+    export_put(out, ",\"startNs\":\""); /* as text: more digits than a JavaScript number holds */
+    export_put_number(out, about->start_unix_ns);
+    export_put(out, "\",\"durationNs\":");
+    export_put_number(out, about->duration_ns);
+    export_put_format(out, ",\"frames\":%u,\"foldedStacks\":%u,\"minWidthPpm\":%u",
+                      page->frame_count + page->folded_frames, page->folded_stacks,
+                      job->options->min_width_ppm);
+    export_put_format(out, ",\"inverted\":%s,\"reverse\":%s",
+                      job->options->is_inverted ? "true" : "false",
+                      profile_config_of(job->profile)->reverse ? "true" : "false");
+    export_put_losses(job);
+    export_put_kind(page, "marks", PROFILE_NAME_MARK, page->folded_number);
+    export_put_kind(page, "threads", PROFILE_NAME_THREAD, 0);
+    export_put_kind(page, "classes", PROFILE_NAME_CLASS, 0);
+    export_put_modules(page);
+    export_put(out, "}");
+}
+
+bool export_page_data(const struct export_job *job)
+{
+    const uint32_t name_count = profile_name_count(job->profile);
+    struct export_page page = {.job = job, .min_width = export_min_width(job)};
+    bool has_memory = false;
+
+    for (;; page.min_width *= 2) {
+        page.frame_count = export_count_frames(job, page.min_width, &page.max_depth);
+        if (page.frame_count <= EXPORT_MAX_FRAMES)
+            break;
+    }
+    page.pool_number = jw_alloc(jw_mul_bytes(name_count, sizeof *page.pool_number));
+    page.open = jw_alloc(jw_mul_bytes((size_t)page.max_depth + 2, sizeof *page.open));
+    if (page.pool_number != NULL && page.open != NULL) {
+        memset(page.pool_number, 0xff, name_count * sizeof *page.pool_number);
+        export_survey(&page);
+        export_put(job->out, "<script type=\"text/plain\" id=\"data\">\n");
+        has_memory = export_put_pool(&page);
+        if (has_memory)
+            export_put_frames(&page);
+        export_put(job->out, "</script>\n<script type=\"application/json\" id=\"meta\">");
+        export_put_meta(&page);
+        export_put(job->out, "</script>\n");
+    }
+    jw_free(page.pool_number);
+    jw_free(page.open);
+    return has_memory;
+}

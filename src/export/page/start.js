@@ -1,0 +1,136 @@
+/* start - reads the tree, wires the page, shows the first picture. */
+function isDarkWanted() {
+  let kept = null;
+  try {
+    kept = localStorage.getItem('jaywalk.theme');
+  } catch (refused) {
+    /* Storage is off: the system's wish holds. */
+  }
+  return kept === null ? matchMedia('(prefers-color-scheme: dark)').matches : kept === 'dark';
+}
+
+function setTheme(isDark) {
+  app.isDark = isDark;
+  app.colours = makeColours(isDark);
+  document.documentElement.classList.toggle('dark', isDark);
+}
+
+function toggleTheme() {
+  setTheme(!app.isDark);
+  try {
+    localStorage.setItem('jaywalk.theme', app.isDark ? 'dark' : 'light');
+  } catch (refused) {
+    /* Storage is off: the choice lasts as long as the page. */
+  }
+  showLegend();
+  draw();
+}
+
+function wire() {
+  const canvas = byId('canvas');
+  canvas.addEventListener('pointerdown', pointerDown);
+  canvas.addEventListener('pointermove', pointerMove);
+  canvas.addEventListener('pointerup', pointerUp);
+  canvas.addEventListener('pointercancel', pointerUp);
+  canvas.addEventListener('pointerleave', () => {
+    if (gesture === null || !gesture.isDrag) {
+      setHover(null);
+      hideTip();
+    }
+  });
+  canvas.addEventListener('wheel', wheel, { passive: false });
+  canvas.addEventListener('contextmenu', event => {
+    const found = frameAt(event.clientX, event.clientY);
+    event.preventDefault();
+    if (found !== null && found.node >= 0 && event.pointerType !== 'touch') {
+      app.cursor = found.node;
+      showMarks();
+      openMenu(found.node, event.clientX, event.clientY);
+    }
+  });
+  byId('scroller').addEventListener('scroll', () => {
+    hideTip();
+    paintVisible();
+  });
+  document.addEventListener('keydown', keyDown);
+  byId('menu').addEventListener('keydown', menuKey);
+  document.addEventListener('pointerdown', event => {
+    if (!byId('menu').hidden && !byId('menu').contains(event.target))
+      closeMenu();
+  });
+  byId('query').addEventListener('input', event => go({ query: event.target.value.trim() }, false));
+  byId('query').addEventListener('keydown', event => {
+    if (event.key === 'Enter')
+      nextMatch(event.shiftKey ? -1 : 1);
+  });
+  byId('find').addEventListener('submit', event => event.preventDefault());
+  byId('only').addEventListener('click', () => filterMatches('only'));
+  byId('without').addEventListener('click', () => filterMatches('without'));
+  byId('reset').addEventListener('click', () => go({ zoom: '', query: '', filters: [] }));
+  byId('flip').addEventListener('click', () => go({ isFlipped: !app.state.isFlipped }));
+  byId('methods').addEventListener('click', toggleMethods);
+  byId('theme').addEventListener('click', toggleTheme);
+  byId('help').addEventListener('click', openHelp);
+  byId('trust').addEventListener('click', openTrust);
+  window.addEventListener('popstate', () => {
+    app.state = readHash();
+    apply();
+  });
+  new ResizeObserver(() => draw()).observe(byId('scroller'));
+}
+
+/* What tests and scripts may ask; nothing of it changes the page. */
+function describe() {
+  return Object.freeze({
+    boxes: () => app.layout.levels.flatMap((boxes, level) => {
+      const found = [];
+      const area = byId('canvas').getBoundingClientRect();
+      for (let i = 0; i < boxes.length; i += 3) {
+        const node = boxes[i + 2];
+        found.push({
+          level, node, title: node < 0 ? null : app.tree.titles[app.tree.name[node]], type: node < 0 ? null : TYPES[app.tree.type[node]],
+          total: node < 0 ? app.layout.dust[-1 - node].total : app.tree.total[node], self: node < 0 ? 0 : app.tree.self[node],
+          x: area.left + boxes[i] / app.painter.ratio(), width: (boxes[i + 1] - boxes[i]) / app.painter.ratio(),
+          y: area.top + levelTop(level) - byId('scroller').scrollTop, height: app.rowCss,
+        });
+      }
+      return found;
+    }),
+    state: () => ({ ...app.state, zoomTitle: app.tree.titles[app.tree.name[app.zoom]], cursor: app.cursor,
+      view: { ...app.view }, matches: app.matches && { names: app.matches.names.size, places: app.matches.places, total: app.matches.total, self: app.matches.self } }),
+    frames: () => app.tree.count,
+    total: () => app.tree.total[0],
+  });
+}
+
+function start() {
+  app.tree = readTree();
+  sumTree(app.tree, null);
+  app.filterText = '[]';
+  app.baseTotal = app.tree.total;
+  app.shades = makeShades(app.tree);
+  app.painter = makePainter(byId('canvas'));
+  app.wasFlipped = undefined;
+  setTheme(isDarkWanted());
+  app.state = readHash();
+  document.documentElement.classList.add('live');
+  for (const id of ['find', 'tools', 'stage', 'status'])
+    byId(id).hidden = false;
+  byId('legend').open = matchMedia('(min-width: 900px)').matches;
+  showTrust();
+  wire();
+  apply(true);
+  window.jaywalk = describe();
+}
+
+try {
+  start();
+} catch (wrong) {
+  /* The table in plain HTML stays, and says so. */
+  document.documentElement.classList.remove('live');
+  for (const id of ['find', 'tools', 'stage', 'status', 'chips'])
+    byId(id).hidden = true;
+  byId('broken').textContent = `The graph cannot be drawn (${wrong.message}): the file is damaged, or the browser too old (needs Chromium 103, Firefox 113 or Safari 16.4). The table below is complete.`;
+  byId('broken').hidden = false;
+  console.error(wrong);
+}

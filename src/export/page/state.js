@@ -1,0 +1,234 @@
+/*
+ * state - what is shown, how it got into the address, and how it is drawn.
+ *
+ * A link holds zoom (path of name hashes), query, filters and orientation. The browser's history
+ * is the undo list: zoom and filters push, typing replaces.
+ */
+const app = {
+  tree: null, painter: null, colours: null, shades: null, layout: null,
+  zoom: 0, view: { from: 0, to: 1 }, cursor: -1, hover: null,
+  hit: null, matches: null, forms: new Map(), everywhere: new Map(),
+  state: { zoom: '', query: '', filters: [], isFlipped: meta.inverted },
+};
+const ANIMATION_MS = 120;
+const HISTORY_PAUSE_MS = 250;
+
+function readHash() {
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  const filters = [];
+  for (const text of parameters.getAll('f')) {
+    const [, kind, rest] = /^(only|without|hide):(.*)$/s.exec(text) || [];
+    if (kind)
+      filters.push(kind === 'hide' ? { kind, path: rest } : { kind, query: rest });
+  }
+  return {
+    zoom: parameters.get('zoom') || '', query: parameters.get('q') || '', filters,
+    isFlipped: parameters.has('flip') ? parameters.get('flip') === '1' : meta.inverted,
+  };
+}
+
+function hashOf(state) {
+  const parameters = new URLSearchParams();
+  if (state.zoom)
+    parameters.set('zoom', state.zoom);
+  if (state.query)
+    parameters.set('q', state.query);
+  for (const filter of state.filters)
+    parameters.append('f', filter.kind + ':' + (filter.kind === 'hide' ? filter.path : filter.query));
+  if (state.isFlipped !== meta.inverted)
+    parameters.set('flip', state.isFlipped ? '1' : '0');
+  const text = parameters.toString();
+  return text ? '#' + text : '#';
+}
+
+let historyTimer = 0;
+function remember(isPush) {
+  const hash = hashOf(app.state);
+  clearTimeout(historyTimer);
+  try {
+    if (isPush)
+      history.pushState(null, '', hash);
+    else /* typing: browsers refuse too many changes a second */
+      historyTimer = setTimeout(() => history.replaceState(null, '', hash), HISTORY_PAUSE_MS);
+  } catch (refused) {
+    /* A sandboxed frame has no history; the page works without. */
+  }
+}
+
+/* The one way to change what is shown. */
+function go(change, isPush = true) {
+  const before = hashOf(app.state);
+  Object.assign(app.state, change);
+  if (hashOf(app.state) !== before)
+    remember(isPush);
+  apply(before === hashOf(app.state));
+}
+
+/* Brings everything in line with app.state. */
+function apply(isSame = false) {
+  const { tree, state } = app;
+  const filterText = JSON.stringify(state.filters);
+  if (filterText !== app.filterText) {
+    app.filterText = filterText;
+    sumTree(tree, keepLeaves(tree, state.filters));
+    app.everywhere.clear();
+  }
+  let { node, isWhole } = findPath(tree, state.zoom);
+  while (node > 0 && tree.total[node] === 0)
+    node = tree.parent[node];
+  if (!isWhole)
+    say('The zoomed frame is not in this profile; its nearest caller is shown.');
+  app.zoom = node;
+  if (app.cursor >= 0 && tree.total[app.cursor] === 0)
+    app.cursor = -1;
+  search();
+  document.documentElement.classList.toggle('top-root', state.isFlipped);
+  byId('flip').setAttribute('aria-pressed', String(state.isFlipped !== meta.inverted));
+  byId('empty').hidden = tree.total[0] > 0;
+  if (tree.total[0] === 0)
+    showEmpty();
+  moveTo(tree.left[node], tree.left[node] + Math.max(tree.total[node], 1), !isSame);
+  showChips();
+  showLegend();
+  showMethods();
+  showStatus();
+}
+
+function search() {
+  const { tree, state } = app;
+  const box = byId('query');
+  if (document.activeElement !== box || box.value.trim() !== state.query)
+    box.value = state.query;
+  try {
+    app.hit = state.query === '' ? null : matchFrames(tree, state.query);
+    box.removeAttribute('aria-invalid');
+    app.queryError = '';
+  } catch (wrong) { /* the last good result stays */
+    box.setAttribute('aria-invalid', 'true');
+    app.queryError = wrong.message.replace(/^Invalid regular expression: /, '');
+  }
+  app.matches = app.hit === null ? null : sumMatches(tree, app.hit, app.zoom);
+  showFound();
+}
+
+/* Moves the ends of the view, at once or in a short animation of the boxes alone. */
+let animation = 0;
+function moveTo(from, to, isAnimated) {
+  const start = { ...app.view };
+  cancelAnimationFrame(animation);
+  const isStill = !isAnimated || app.layout === null || matchMedia('(prefers-reduced-motion: reduce)').matches ||
+    (start.from === from && start.to === to);
+  app.target = { from, to };
+  if (isStill) {
+    app.view = { from, to };
+    draw();
+    return;
+  }
+  const begin = performance.now();
+  const step = now => {
+    const part = Math.min(Math.max((now - begin) / ANIMATION_MS, 0), 1);
+    const eased = 1 - (1 - part) ** 3;
+    app.view = part === 1 ? { from, to } : {
+      from: start.from + (from - start.from) * eased,
+      to: start.to + (to - start.to) * eased,
+    };
+    draw(part < 1);
+    if (part < 1)
+      animation = requestAnimationFrame(step);
+  };
+  animation = requestAnimationFrame(step);
+}
+
+const rowHeight = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--row'));
+
+/* Where a level begins, in CSS pixels of the scrolled content. */
+function levelTop(level) {
+  const { rowCss, contentCss, state } = app;
+  return state.isFlipped ? level * rowCss : contentCss - (level + 1) * rowCss;
+}
+
+function levelAt(y) {
+  const { rowCss, contentCss, state } = app;
+  return Math.floor((state.isFlipped ? y : contentCss - y) / rowCss);
+}
+
+/* Lays out the view anew, and paints. The end at the root keeps its place on the screen. */
+function draw(isMoving = false) {
+  const scroller = byId('scroller');
+  const { tree, painter } = app;
+  const widthCss = scroller.clientWidth;
+  const heightCss = scroller.clientHeight;
+  if (widthCss === 0 || heightCss === 0)
+    return;
+  const fromRoot = app.contentCss === undefined || app.state.isFlipped
+    ? scroller.scrollTop : app.contentCss - app.windowCss - scroller.scrollTop;
+
+  painter.resize(widthCss, heightCss);
+  app.layout = layOut(tree, app.view.from, app.view.to, byId('canvas').width);
+  app.rowCss = rowHeight();
+  app.windowCss = heightCss;
+  app.contentCss = Math.max(app.layout.levels.length * app.rowCss, heightCss);
+  byId('height').style.height = app.contentCss + 'px';
+  scroller.scrollTop = app.state.isFlipped ? fromRoot : app.contentCss - heightCss - (app.wasFlipped === app.state.isFlipped ? fromRoot : 0);
+  if (app.wasFlipped !== app.state.isFlipped && app.state.isFlipped)
+    scroller.scrollTop = 0;
+  app.wasFlipped = app.state.isFlipped;
+  paintVisible(isMoving);
+  paintRail(byId('rail'), tree, app.layout, app.matches ? app.matches.outer : [], app.colours);
+}
+
+function paintVisible(isMoving = false) {
+  const { layout, painter } = app;
+  if (layout === null)
+    return;
+  const scroll = byId('scroller').scrollTop;
+  const ratio = painter.ratio();
+  const rows = [];
+  for (let level = 0; level < layout.levels.length; level++) {
+    const top = levelTop(level) - scroll;
+    if (top < app.windowCss && top + app.rowCss > 0)
+      rows.push({ top: Math.round(top * ratio), bottom: Math.round((top + app.rowCss) * ratio), boxes: layout.levels[level] });
+  }
+  painter.paint(rows, app.colours, lookOf, isMoving && rows.length > 40 ? null : labelOf);
+  showMarks();
+}
+
+const look = { colour: 0, hatch: 0, text: '' }; /* one, used again for each box */
+function lookOf(node) {
+  const { tree, colours, hit, shades, zoom } = app;
+  look.hatch = 0;
+  if (node < 0) {
+    look.colour = hit === null ? colours.dust : colours.dustFaded;
+    return look;
+  }
+  const type = tree.type[node];
+  const shade = shades[tree.name[node]];
+  const isAround = node < zoom && zoom < tree.end[node];
+  const isMatch = hit !== null && hit[node] === 1;
+  const isFaded = isAround || (hit !== null && !isMatch);
+  if (isMatch)
+    look.colour = isAround ? colours.matchFaded : colours.match;
+  else
+    look.colour = (isFaded ? colours.faded : colours.plain)[type][shade];
+  if (type === TYPE_MARK && !isMatch && !isFaded)
+    look.hatch = colours.hatch[type][shade];
+  look.text = isMatch && !isAround ? colours.matchText : isFaded ? colours.textFaded : colours.text;
+  return look;
+}
+
+function labelOf(node) {
+  const { tree, forms } = app;
+  const name = tree.name[node];
+  let label = forms.get(name);
+  if (label === undefined) {
+    const title = tree.titles[name];
+    const type = tree.type[node];
+    label = { forms: [title], isBold: type >= TYPE_THREAD };
+    if (isJava(type) || (type === 3 && title.includes('/'))) {
+      const { owner, method } = splitTitle(title);
+      label.forms = owner ? [owner + '.' + method, method] : [method];
+    }
+    forms.set(name, label);
+  }
+  return label;
+}
