@@ -27,6 +27,15 @@ static bool read_options(const char *text)
     return is_good;
 }
 
+/* At the start of a JVM "file=x.jfr" alone can only mean: profile into it. */
+static bool asks_for_start(void)
+{
+    const uint64_t action = options.values.action;
+
+    return action == OPTIONS_ACTION_START ||
+           (action == OPTIONS_ACTION_DUMP && !options.values.is_action_given);
+}
+
 static bool find_jvmti(JavaVM *java_vm)
 {
     void *jvmti = NULL;
@@ -53,7 +62,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
         return JNI_OK;
     if (options.values.action == OPTIONS_ACTION_VERSION)
         agent_log(OPTIONS_LOGLEVEL_INFO, "jaywalk " JAYWALK_VERSION);
-    if (options.values.action != OPTIONS_ACTION_START || !find_jvmti(java_vm))
+    if (!asks_for_start() || !find_jvmti(java_vm))
         return JNI_OK;
     if (!hooks_install(false, &err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);

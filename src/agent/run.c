@@ -345,6 +345,10 @@ bool run_stop(struct jw_error *err)
                   (unsigned long long)((jw_now_ns() - run.start_ns) / JW_NS_PER_SECOND),
                   (unsigned long long)(jw_counter(JW_COUNT_SAMPLES) - run.samples_before),
                   run.path);
+    agent_log(OPTIONS_LOGLEVEL_DEBUG,
+              "handler time: median %llu ns, 90 %% below %llu ns, 99 %% below %llu ns",
+              (unsigned long long)sampler_cost_ns(50), (unsigned long long)sampler_cost_ns(90),
+              (unsigned long long)sampler_cost_ns(99));
     return is_good;
 }
 

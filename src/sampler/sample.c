@@ -128,7 +128,7 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
     return true;
 }
 
-void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns)
+static JW_SIGNAL_SAFE void take(const void *ucontext, thread_index thread, uint64_t weight_ns)
 {
     struct sample_scratch *scratch = sample_scratch_take(thread_tid(thread));
     struct epoch_ticket ticket;
@@ -151,4 +151,12 @@ void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns)
             jw_count(JW_COUNT_SAMPLES);
     }
     sample_scratch_give(scratch);
+}
+
+void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns)
+{
+    const uint64_t start_ns = jw_now_ns();
+
+    take(ucontext, thread, weight_ns);
+    sample_cost_note(jw_now_ns() - start_ns);
 }

@@ -50,4 +50,8 @@ void sampler_thread_found(uint32_t tid, const struct thread_java *java);
 /* Looks for threads that no event told of and for ones that are gone. */
 void sampler_scan(void);
 
+/* What samples took in the handler since the process started, at most so many of a hundred: 50 is the
+ * median. Nanoseconds, exact to a quarter of a power of two; 0: no sample yet. Context: any. */
+uint64_t sampler_cost_ns(uint32_t percentile_pct);
+
 #endif

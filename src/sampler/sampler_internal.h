@@ -37,6 +37,9 @@ JW_SIGNAL_SAFE dict_id sample_method(struct generation *generation, struct sampl
 /* One sample, start to end: SAMPLES or exactly one loss is counted. */
 JW_SIGNAL_SAFE void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns);
 
+/* sample_cost.c: what one sample took in the handler. */
+JW_SIGNAL_SAFE void sample_cost_note(uint64_t duration_ns);
+
 /* engine_cpu_timer.c: payload of a thread's signals, and its timer. */
 JW_SIGNAL_SAFE thread_index engine_cpu_timer_thread(uint32_t payload);
 void engine_cpu_timer_add(thread_index thread);
