@@ -182,20 +182,25 @@ size_t jfr_clean_utf8(const char *bytes, size_t length_bytes, char *out)
     return total_bytes;
 }
 
+void jfr_put_clean_utf8(struct jfr_buffer *buffer, const char *bytes, size_t length_bytes)
+{
+    const size_t clean_bytes = jfr_clean_utf8(bytes, length_bytes, NULL);
+
+    if (!reserve(buffer, clean_bytes))
+        return;
+    jfr_clean_utf8(bytes, length_bytes, (char *)buffer->bytes + buffer->used_bytes);
+    buffer->used_bytes += clean_bytes;
+}
+
 void jfr_put_text(struct jfr_buffer *buffer, const char *bytes, size_t length_bytes)
 {
     if (length_bytes == 0) {
         jfr_put_u8(buffer, 1);
         return;
     }
-
-    const size_t clean_bytes = jfr_clean_utf8(bytes, length_bytes, NULL);
     jfr_put_u8(buffer, 3);
-    jfr_put_varint(buffer, clean_bytes);
-    if (!reserve(buffer, clean_bytes))
-        return;
-    jfr_clean_utf8(bytes, length_bytes, (char *)buffer->bytes + buffer->used_bytes);
-    buffer->used_bytes += clean_bytes;
+    jfr_put_varint(buffer, jfr_clean_utf8(bytes, length_bytes, NULL));
+    jfr_put_clean_utf8(buffer, bytes, length_bytes);
 }
 
 void jfr_put_string(struct jfr_buffer *buffer, const char *text)

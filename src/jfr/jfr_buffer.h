@@ -51,7 +51,10 @@ void jfr_store_padded_varint(unsigned char *out, uint64_t value, size_t length_b
 void jfr_put_text(struct jfr_buffer *buffer, const char *bytes, size_t length_bytes);
 void jfr_put_string(struct jfr_buffer *buffer, const char *text); /* NULL: the null string */
 
-/* The conversion of jfr_put_text; returns the length of the result, which `out` (may be NULL) gets. */
+/* The bytes of such a string alone. */
+void jfr_put_clean_utf8(struct jfr_buffer *buffer, const char *bytes, size_t length_bytes);
+
+/* The conversion; returns the length of the result, which `out` (may be NULL) gets. */
 size_t jfr_clean_utf8(const char *bytes, size_t length_bytes, char *out);
 
 /* Begins an event (or checkpoint) of this type; what is put before jfr_event_end is its payload. */

@@ -18,6 +18,8 @@
 #define JW_RECORDING_RECORDING_H
 
 #include "base/jw.h"
+#include "export/export.h"
+#include "profile/profile.h"
 
 struct generation;
 struct os_output_calls;
@@ -55,20 +57,31 @@ struct recording_symbol {
     struct recording_text symbol;  /* "memcpy"; none: not known */
 };
 
+/* Samples whose Java stack could not be walked for this reason, with the pc in such a place. */
+struct recording_walk_failure {
+    int32_t code;
+    const char *reason;
+    const char *where;
+    uint64_t count; /* since the process started; what was there at the beginning is taken off */
+};
+
 /*
  * Questions that only the agent can answer. Each may be NULL or answer false: not known. Text in an
  * answer must live until the next call of the same function. Asked on the dump thread only, never while
- * a lock of ours is held; each distinct question is asked about once a chunk.
+ * a lock of ours is held: about threads and native code once a take, about the rest once a chunk.
  */
 struct recording_sources {
     void *context;
     bool (*thread)(void *context, uint32_t index, uint32_t serial, struct recording_thread *out);
-    /* Loader 0 is the bootstrap loader and is never asked for. */
+    /* Loader 0 is not known and never asked for. The bootstrap loader has a name and no type. */
     bool (*loader)(void *context, uint32_t loader, struct recording_loader *out);
     /* Module of a package ("java/lang") as the loader defines it. */
     bool (*module)(void *context, uint32_t loader, struct recording_text package,
                    struct recording_module *out);
+    /* `pc` lies inside the function: a return address comes less one. */
     bool (*native_pc)(void *context, uintptr_t pc, struct recording_symbol *out);
+    /* Failures by number: 0, 1, ..., each always the same one, also while its count is 0; false: no more. */
+    bool (*walk_failure)(void *context, uint32_t number, struct recording_walk_failure *out);
 };
 
 enum recording_format {
@@ -107,7 +120,9 @@ struct recording_config {
     const struct recording_setting *settings;
     size_t setting_count;
     struct recording_jvm jvm;
-    unsigned unsigned5_bias; /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
+    struct profile_config tree; /* other formats: how stacks become boxes */
+    struct export_options look; /* other formats; its title is the one above */
+    unsigned unsigned5_bias;    /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
     struct recording_sources sources;
     const struct os_output_calls *calls; /* NULL: the system's. Tests pass calls that fail */
 };
@@ -133,16 +148,19 @@ void recording_take(struct recording *recording, struct generation *generation);
  */
 JW_MUST_CHECK bool recording_flush(struct recording *recording, struct jw_error *err);
 
-/* True when the chunk is due to end by size or age. Flush after each take; roll after a flush. */
+/* Ends the chunk, its counters included, and begins another. Fails as recording_flush does. */
+JW_MUST_CHECK bool recording_roll(struct recording *recording, struct jw_error *err);
+
+/* True when the chunk is due to end by size or age. */
 bool recording_chunk_is_due(const struct recording *recording, uint64_t now_ns);
 
-/* recording_flush, and a new chunk when one is due: what the dump thread calls once a second. */
+/* recording_roll when the chunk is due, else recording_flush: what the dump thread calls each second. */
 JW_MUST_CHECK bool recording_tick(struct recording *recording, struct jw_error *err);
 
 /*
  * Ends the recording and frees it: last flush, counters, final flag, file cut to its size; the graph for
- * other formats. Engines are stopped and all generations taken before. False and `err` when something
- * of it failed, now or earlier and not told yet; the file holds what the message says was kept.
+ * other formats. Engines are stopped and all generations taken before. False and `err` when anything
+ * failed, now or earlier: then the recording is not whole, and the message says what was kept.
  */
 JW_MUST_CHECK bool recording_close(struct recording *recording, struct jw_error *err);
 

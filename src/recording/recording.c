@@ -1,0 +1,363 @@
+/* Chunks, times and flushes of a recording; dump (open: control). */
+#include "recording/recording.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "generation/generation.h"
+#include "recording/recording_internal.h"
+
+#define DEFAULT_CHUNK_BYTES ((uint64_t)12 << 20)
+#define MIN_CHUNK_BYTES     ((uint64_t)256 << 10)
+#define MAX_CHUNK_BYTES     ((uint64_t)1536 << 20) /* with its reserve still below 2 GiB */
+#define DEFAULT_CHUNK_NS    (3600 * JW_NS_PER_SECOND)
+#define MIN_CHUNK_NS        JW_NS_PER_SECOND
+#define DIAGNOSTICS_NS      JW_NS_PER_SECOND
+
+void recording_fail(struct recording *recording, const struct jw_error *why)
+{
+    if (recording->has_failed)
+        return;
+    recording->has_failed = true;
+    recording->failure = *why;
+}
+
+void recording_fail_memory(struct recording *recording)
+{
+    struct jw_error why = {{0}};
+
+    if (recording->has_failed)
+        return;
+    jw_count(JW_COUNT_WRITE_FAILED);
+    jw_error_set(&why,
+                 "cannot go on with %s: out of memory; what was written before stays readable",
+                 recording->config.path);
+    recording_fail(recording, &why);
+}
+
+/* Tells the first failure, once; true when there is nothing to tell. */
+static bool tell(struct recording *recording, struct jw_error *err)
+{
+    if (!recording->has_failed || recording->is_told)
+        return true;
+    recording->is_told = true;
+    jw_error_set(err, "%s", recording->failure.message);
+    return false;
+}
+
+size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t time_ns)
+{
+    if (time_ns < recording->chunk_earliest_ns) {
+        time_ns = recording->chunk_earliest_ns;
+        jw_count(JW_COUNT_EVENT_TIME_CLAMPED);
+    }
+    if (time_ns < recording->chunk_start_ns)
+        recording->chunk_start_ns = time_ns;
+    if (time_ns > recording->last_event_ns)
+        recording->last_event_ns = time_ns;
+
+    const size_t begin = jfr_event_begin(&recording->events, type);
+    jfr_put_varint(&recording->events, time_ns);
+    return begin;
+}
+
+/* ---- texts of the configuration, copied ---- */
+
+/* Appends a text to `at` when that is not NULL; counts it either way. */
+static const char *copy_text(const char *text, char *at, size_t *used_bytes)
+{
+    if (text == NULL)
+        return NULL;
+
+    const size_t length_bytes = strlen(text) + 1;
+    char *to = at == NULL ? NULL : at + *used_bytes;
+    if (to != NULL)
+        memcpy(to, text, length_bytes);
+    *used_bytes += length_bytes;
+    return to;
+}
+
+/* Copies all texts of `from` into `to`, behind `at`; with NULLs it only counts their bytes. */
+static size_t copy_texts(const struct recording_config *from, struct recording_config *to,
+                         struct recording_setting *settings, char *at)
+{
+    size_t used_bytes = 0;
+
+    to->path = copy_text(from->path, at, &used_bytes);
+    to->title = copy_text(from->title, at, &used_bytes);
+    to->jvm.name = copy_text(from->jvm.name, at, &used_bytes);
+    to->jvm.version = copy_text(from->jvm.version, at, &used_bytes);
+    to->jvm.arguments = copy_text(from->jvm.arguments, at, &used_bytes);
+    to->jvm.flags = copy_text(from->jvm.flags, at, &used_bytes);
+    to->jvm.java_arguments = copy_text(from->jvm.java_arguments, at, &used_bytes);
+    for (size_t i = 0; i < from->setting_count; i++) {
+        const struct recording_setting *setting = &from->settings[i];
+        const struct recording_setting copy = {
+            .event = copy_text(setting->event, at, &used_bytes),
+            .name = copy_text(setting->name, at, &used_bytes),
+            .value = copy_text(setting->value, at, &used_bytes),
+        };
+
+        if (settings != NULL)
+            settings[i] = copy;
+    }
+    return used_bytes;
+}
+
+static bool copy_config(struct recording *recording, const struct recording_config *config)
+{
+    struct recording_config counted;
+    const size_t texts_bytes = copy_texts(config, &counted, NULL, NULL);
+
+    recording->config = *config;
+    recording->texts = jw_alloc(texts_bytes);
+    recording->settings =
+        jw_alloc(jw_mul_bytes(config->setting_count, sizeof *recording->settings));
+    if (recording->texts == NULL || recording->settings == NULL)
+        return false;
+    copy_texts(config, &recording->config, recording->settings, recording->texts);
+    recording->config.settings = recording->settings;
+    return true;
+}
+
+static uint64_t limited(uint64_t value, uint64_t fallback, uint64_t low, uint64_t high)
+{
+    if (value == 0)
+        return fallback;
+    return value < low ? low : value > high ? high : value;
+}
+
+/* ---- chunks ---- */
+
+/* Puts what waits, with the constants it needs, into `part`; the chunk's times come with it. */
+static bool make_part(struct recording *recording, uint64_t part_offset, uint64_t now_ns,
+                      struct recording_file_part *part)
+{
+    struct jfr_buffer *events = &recording->events;
+    const bool has_checkpoint = !jfr_pools_are_empty(&recording->names.pools);
+    const uint64_t end_ns = now_ns > recording->last_event_ns ? now_ns : recording->last_event_ns;
+    size_t checkpoint_at = 0;
+
+    if (has_checkpoint) {
+        checkpoint_at = events->used_bytes;
+
+        const uint64_t offset = part_offset + checkpoint_at;
+        jfr_put_checkpoint(
+            events, &recording->names.pools, end_ns,
+            recording->checkpoint_offset == 0 ? 0 : offset - recording->checkpoint_offset);
+        recording->checkpoint_offset = offset;
+    }
+    if (events->has_failed || recording->stack.has_failed || recording->names.has_failed) {
+        recording_fail_memory(recording);
+        return false;
+    }
+    *part = (struct recording_file_part){
+        .bytes = events->bytes,
+        .length_bytes = events->used_bytes,
+        .has_checkpoint = has_checkpoint,
+        .checkpoint_at = checkpoint_at,
+        .start_wall_ns =
+            recording->opened_wall_ns + (recording->chunk_start_ns - recording->opened_ns),
+        .start_ticks = recording->chunk_start_ns,
+        .duration_ns = end_ns - recording->chunk_start_ns + 1,
+    };
+    return true;
+}
+
+/* The next chunk begins now, strictly after the one before; its first events go into `events`. */
+static uint64_t begin_chunk(struct recording *recording)
+{
+    uint64_t now_ns = jw_now_ns();
+
+    if (now_ns <= recording->chunk_start_ns)
+        now_ns = recording->chunk_start_ns + 1;
+    recording->chunk_earliest_ns =
+        recording->chunks == 0 ? recording->opened_ns : recording->chunk_start_ns + 1;
+    recording->chunk_begun_ns = recording->chunk_start_ns = recording->last_event_ns = now_ns;
+    recording->checkpoint_offset = 0;
+    recording->state_key = 0;
+    recording->chunks++;
+    jw_count(JW_COUNT_CHUNKS);
+    recording_names_new_chunk(&recording->names);
+    jfr_buffer_clear(&recording->events);
+    jfr_put_metadata(&recording->events, now_ns);
+    recording_put_facts(recording, now_ns);
+    return now_ns;
+}
+
+static bool open_file(struct recording *recording, struct jw_error *err)
+{
+    struct recording_file_part part;
+    const uint64_t now_ns = begin_chunk(recording);
+
+    recording_put_load(recording, now_ns);
+    if (!make_part(recording, JFR_HEADER_BYTES, now_ns, &part)) {
+        jw_error_set(err, "%s", recording->failure.message);
+        return false;
+    }
+    recording->file =
+        recording_file_open(recording->config.path, recording->config.calls, &part, err);
+    jfr_buffer_clear(&recording->events);
+    return recording->file != NULL;
+}
+
+static void begin_next_chunk(struct recording *recording)
+{
+    struct jw_error why = {{0}};
+    struct recording_file_part part;
+    const uint64_t now_ns = begin_chunk(recording);
+
+    if (!make_part(recording, JFR_HEADER_BYTES, now_ns, &part))
+        return;
+    if (!recording_file_begin_chunk(recording->file, &part, &why))
+        recording_fail(recording, &why);
+    jfr_buffer_clear(&recording->events);
+}
+
+/* Writes what waits; `is_last` ends the recording with it. */
+static void write_out(struct recording *recording, bool is_last)
+{
+    struct jw_error why = {{0}};
+    struct recording_file_part part;
+
+    if (recording->has_failed ||
+        !make_part(recording, recording_file_next_offset(recording->file), jw_now_ns(), &part))
+        return;
+
+    const bool is_written = is_last ? recording_file_finish(recording->file, &part, &why)
+                                    : recording_file_append(recording->file, &part, &why);
+    if (!is_written)
+        recording_fail(recording, &why);
+    jfr_buffer_clear(&recording->events);
+}
+
+/* ---- public ---- */
+
+static void release(struct recording *recording)
+{
+    recording_graph_close(recording);
+    recording_file_close(recording->file);
+    recording_names_close(&recording->names);
+    jfr_buffer_close(&recording->events);
+    jfr_buffer_close(&recording->stack);
+    recording_ids_close(&recording->method_keys);
+    recording_ids_close(&recording->trace_keys);
+    recording_ids_close(&recording->trace_samples);
+    recording_ids_close(&recording->trace_weights);
+    recording_ids_close(&recording->walk_zero);
+    jw_free(recording->texts);
+    jw_free(recording->settings);
+    jw_free(recording);
+}
+
+struct recording *recording_open(const struct recording_config *config, struct jw_error *err)
+{
+    struct recording *recording = jw_alloc(sizeof *recording);
+
+    if (recording == NULL || !copy_config(recording, config)) {
+        jw_error_set(err, "cannot begin the recording %s: out of memory", config->path);
+        goto fail;
+    }
+    recording->config.chunk_bytes =
+        limited(config->chunk_bytes, DEFAULT_CHUNK_BYTES, MIN_CHUNK_BYTES, MAX_CHUNK_BYTES);
+    recording->config.chunk_ns =
+        limited(config->chunk_ns, DEFAULT_CHUNK_NS, MIN_CHUNK_NS, UINT64_MAX);
+    recording->names.sources = config->sources;
+    recording->opened_ns = jw_now_ns();
+    recording->opened_wall_ns = jw_wall_ns();
+    recording_zero_counters(recording);
+    if (config->format == RECORDING_JFR ? !open_file(recording, err)
+                                        : !recording_graph_open(recording, err))
+        goto fail;
+    return recording;
+
+fail:
+    if (recording != NULL)
+        release(recording);
+    return NULL;
+}
+
+void recording_take(struct recording *recording, struct generation *generation)
+{
+    if (recording->config.format == RECORDING_JFR)
+        recording_take_events(recording, generation);
+    else
+        recording_take_graph(recording, generation);
+}
+
+/* Counters and load go in once a second, and at the end of each chunk. */
+static void put_state(struct recording *recording, bool is_due)
+{
+    const uint64_t now_ns = jw_now_ns();
+
+    if (!is_due && now_ns - recording->diagnosed_ns < DIAGNOSTICS_NS)
+        return;
+    recording_put_load(recording, now_ns);
+    recording_put_diagnostics(recording, now_ns);
+    recording->diagnosed_ns = now_ns;
+}
+
+bool recording_flush(struct recording *recording, struct jw_error *err)
+{
+    if (recording->file != NULL && !recording->has_failed) {
+        put_state(recording, false);
+        if (recording->events.used_bytes > 0)
+            write_out(recording, false);
+    }
+    return tell(recording, err);
+}
+
+bool recording_roll(struct recording *recording, struct jw_error *err)
+{
+    if (recording->file != NULL && !recording->has_failed) {
+        put_state(recording, true);
+        write_out(recording, false);
+        if (!recording->has_failed)
+            begin_next_chunk(recording);
+    }
+    return tell(recording, err);
+}
+
+bool recording_chunk_is_due(const struct recording *recording, uint64_t now_ns)
+{
+    return recording->file != NULL &&
+           (recording_file_chunk_bytes(recording->file) + recording->events.used_bytes >=
+                recording->config.chunk_bytes ||
+            now_ns >= recording->chunk_begun_ns + recording->config.chunk_ns);
+}
+
+bool recording_tick(struct recording *recording, struct jw_error *err)
+{
+    return recording_chunk_is_due(recording, jw_now_ns()) ? recording_roll(recording, err)
+                                                          : recording_flush(recording, err);
+}
+
+bool recording_close(struct recording *recording, struct jw_error *err)
+{
+    struct jw_error why = {{0}};
+
+    if (recording->file != NULL && !recording->has_failed) {
+        put_state(recording, true);
+        write_out(recording, true);
+    }
+    if (recording->file == NULL && !recording->has_failed &&
+        !recording_graph_write(recording, &why))
+        recording_fail(recording, &why);
+
+    const bool is_good = !recording->has_failed;
+    if (!is_good)
+        jw_error_set(err, "%s", recording->failure.message);
+    release(recording);
+    return is_good;
+}
+
+void recording_get_status(const struct recording *recording, struct recording_status *out)
+{
+    *out = (struct recording_status){
+        .samples = recording->samples,
+        .chunks = recording->chunks,
+        .has_failed = recording->has_failed,
+    };
+    if (recording->file != NULL)
+        out->file_bytes = recording_file_used_bytes(recording->file);
+}

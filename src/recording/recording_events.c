@@ -1,0 +1,242 @@
+/* Every event that is no sample; dump. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "recording/recording_internal.h"
+
+#define RECORDING_ID      1
+#define OS_TEXT_BYTES     2048
+#define CPU_TEXT_BYTES    1024
+#define FOREVER           INT64_MAX
+#define FLUSH_INTERVAL_MS 1000
+#define DEFAULT_NAME      "jaywalk"
+
+static void put_active_recording(struct recording *recording, uint64_t now_ns)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = recording_event(recording, JFR_TYPE_ACTIVE_RECORDING, now_ns);
+
+    jfr_put_long(out, RECORDING_ID);
+    jfr_put_string(out, recording->config.title == NULL ? DEFAULT_NAME : recording->config.title);
+    jfr_put_string(out, recording->config.path);
+    jfr_put_u8(out, 1);         /* disk */
+    jfr_put_long(out, FOREVER); /* maxAge */
+    jfr_put_long(out, FLUSH_INTERVAL_MS);
+    jfr_put_long(out, INT64_MAX); /* maxSize */
+    jfr_put_long(out, (int64_t)(recording->opened_wall_ns / JW_NS_PER_MS));
+    jfr_put_long(out, FOREVER); /* recordingDuration: until it is stopped */
+    jfr_event_end(out, begin);
+}
+
+/* Viewers look the id up among the event types of the chunk. */
+static void put_setting(struct recording *recording, uint64_t now_ns, enum jfr_type event,
+                        const char *name, const char *value)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = recording_event(recording, JFR_TYPE_ACTIVE_SETTING, now_ns);
+
+    jfr_put_varint(out, event);
+    jfr_put_string(out, name);
+    jfr_put_string(out, value);
+    jfr_event_end(out, begin);
+}
+
+static void put_settings(struct recording *recording, uint64_t now_ns)
+{
+    static const enum jfr_type always_enabled[] = {
+        JFR_TYPE_ACTIVE_RECORDING, JFR_TYPE_ACTIVE_SETTING,  JFR_TYPE_JVM_INFORMATION,
+        JFR_TYPE_OS_INFORMATION,   JFR_TYPE_CPU_INFORMATION, JFR_TYPE_CPU_LOAD,
+        JFR_TYPE_PHYSICAL_MEMORY,  JFR_TYPE_DIAGNOSTICS,     JFR_TYPE_WALK_FAILURE,
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)
+        put_setting(recording, now_ns, always_enabled[i], "enabled", "true");
+    put_setting(recording, now_ns, JFR_TYPE_CPU_LOAD, "period", "1000 ms");
+    put_setting(recording, now_ns, JFR_TYPE_PHYSICAL_MEMORY, "period", "1000 ms");
+
+    for (size_t i = 0; i < recording->config.setting_count; i++) {
+        const struct recording_setting *setting = &recording->settings[i];
+        enum jfr_type event =
+            setting->event == NULL ? JFR_TYPE_LIMIT : jfr_type_named(setting->event);
+
+        if (!jfr_type_is_event(event))
+            event = JFR_TYPE_ACTIVE_RECORDING;
+        put_setting(recording, now_ns, event, setting->name, setting->value);
+    }
+}
+
+static void put_jvm(struct recording *recording, uint64_t now_ns)
+{
+    const struct recording_jvm *jvm = &recording->config.jvm;
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = recording_event(recording, JFR_TYPE_JVM_INFORMATION, now_ns);
+
+    jfr_put_string(out, jvm->name);
+    jfr_put_string(out, jvm->version);
+    jfr_put_string(out, jvm->arguments);
+    jfr_put_string(out, jvm->flags);
+    jfr_put_string(out, jvm->java_arguments);
+    jfr_put_long(out, jvm->start_ms);
+    jfr_put_long(out, jvm->pid);
+    jfr_event_end(out, begin);
+}
+
+static void put_machine(struct recording *recording, uint64_t now_ns)
+{
+    struct jfr_buffer *out = &recording->events;
+    struct os_cpu_info cpu;
+    char text[OS_TEXT_BYTES];
+
+    const size_t text_bytes = os_version_text(text, sizeof text);
+    size_t begin = recording_event(recording, JFR_TYPE_OS_INFORMATION, now_ns);
+    jfr_put_text(out, text, text_bytes);
+    jfr_event_end(out, begin);
+
+    /* VisualVM takes the first line of the description for the processor's name. */
+    os_cpu_info(&cpu);
+    snprintf(text, CPU_TEXT_BYTES, "Brand: %s, Vendor: %s\n%s", cpu.model, cpu.vendor,
+             cpu.description);
+    begin = recording_event(recording, JFR_TYPE_CPU_INFORMATION, now_ns);
+    jfr_put_string(out, cpu.model);
+    jfr_put_string(out, text);
+    jfr_put_varint(out, cpu.sockets);
+    jfr_put_varint(out, cpu.cores);
+    jfr_put_varint(out, cpu.hardware_threads);
+    jfr_event_end(out, begin);
+}
+
+void recording_put_facts(struct recording *recording, uint64_t now_ns)
+{
+    put_active_recording(recording, now_ns);
+    put_settings(recording, now_ns);
+    put_jvm(recording, now_ns);
+    put_machine(recording, now_ns);
+}
+
+void recording_put_load(struct recording *recording, uint64_t now_ns)
+{
+    struct jfr_buffer *out = &recording->events;
+    struct os_cpu_times cpu;
+    struct os_cpu_load load;
+    struct os_memory memory;
+
+    if (os_cpu_times(&cpu)) {
+        if (recording->has_cpu && os_cpu_load_between(&recording->cpu, &cpu, &load)) {
+            const size_t begin = recording_event(recording, JFR_TYPE_CPU_LOAD, now_ns);
+
+            jfr_put_float(out, (float)load.process_user);
+            jfr_put_float(out, (float)load.process_system);
+            jfr_put_float(out, (float)load.machine_total);
+            jfr_event_end(out, begin);
+        }
+        recording->cpu = cpu;
+        recording->has_cpu = true;
+    }
+
+    os_memory(&memory);
+    if (memory.total_bytes != 0) {
+        const size_t begin = recording_event(recording, JFR_TYPE_PHYSICAL_MEMORY, now_ns);
+
+        jfr_put_varint(out, memory.total_bytes);
+        jfr_put_varint(out, memory.used_bytes);
+        jfr_event_end(out, begin);
+    }
+}
+
+static bool is_outcome(size_t id)
+{
+    return id == JW_COUNT_SAMPLES || jw_counter_infos[id].is_loss;
+}
+
+/* Reads all counters, SIGNALS last: then none has more outcomes than signals. */
+static void read_raw(uint64_t counts[JW_COUNT_LIMIT])
+{
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        if (is_outcome(i))
+            counts[i] = jw_counter((enum jw_counter_id)i);
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        if (!is_outcome(i))
+            counts[i] = jw_counter((enum jw_counter_id)i);
+}
+
+static uint64_t sum_of_outcomes(const uint64_t counts[JW_COUNT_LIMIT])
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        sum += is_outcome(i) ? counts[i] : 0;
+    return sum;
+}
+
+void recording_zero_counters(struct recording *recording)
+{
+    const struct recording_sources *sources = &recording->config.sources;
+    struct recording_walk_failure failure;
+
+    read_raw(recording->zero);
+    /* Signals under way at the beginning have their outcome in this recording, so they count in it. */
+    recording->zero[JW_COUNT_SIGNALS] = sum_of_outcomes(recording->zero);
+
+    for (uint32_t i = 0;
+         sources->walk_failure != NULL && sources->walk_failure(sources->context, i, &failure);
+         i++) {
+        uint64_t *zero = recording_ids_at(&recording->walk_zero, i);
+
+        if (zero == NULL)
+            recording_fail_memory(recording);
+        else
+            *zero = failure.count;
+    }
+}
+
+void recording_read_counters(const struct recording *recording, uint64_t counts[JW_COUNT_LIMIT],
+                             uint64_t *in_flight)
+{
+    read_raw(counts);
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        counts[i] -= recording->zero[i];
+
+    const uint64_t outcomes = sum_of_outcomes(counts);
+    *in_flight = counts[JW_COUNT_SIGNALS] > outcomes ? counts[JW_COUNT_SIGNALS] - outcomes : 0;
+}
+
+static void put_walk_failures(struct recording *recording, uint64_t now_ns)
+{
+    const struct recording_sources *sources = &recording->config.sources;
+    struct recording_walk_failure failure;
+
+    for (uint32_t i = 0;
+         sources->walk_failure != NULL && sources->walk_failure(sources->context, i, &failure);
+         i++) {
+        struct jfr_buffer *out = &recording->events;
+        const uint64_t *zero = recording_ids_at(&recording->walk_zero, i);
+
+        if (zero == NULL || failure.count <= *zero)
+            continue;
+
+        const size_t begin = recording_event(recording, JFR_TYPE_WALK_FAILURE, now_ns);
+
+        jfr_put_int(out, failure.code);
+        jfr_put_string(out, failure.reason);
+        jfr_put_string(out, failure.where);
+        jfr_put_varint(out, failure.count - *zero);
+        jfr_event_end(out, begin);
+    }
+}
+
+void recording_put_diagnostics(struct recording *recording, uint64_t now_ns)
+{
+    struct jfr_buffer *out = &recording->events;
+    uint64_t counts[JW_COUNT_LIMIT];
+    uint64_t in_flight;
+
+    recording_read_counters(recording, counts, &in_flight);
+    const size_t begin = recording_event(recording, JFR_TYPE_DIAGNOSTICS, now_ns);
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        jfr_put_varint(out, counts[i]);
+    jfr_put_varint(out, in_flight);
+    jfr_put_varint(out, recording->samples);
+    jfr_event_end(out, begin);
+    put_walk_failures(recording, now_ns);
+}

@@ -1,0 +1,109 @@
+/*
+ * recording_internal - what the files of a recording share.
+ *
+ * For      recording.c (chunks, times, flushes), recording_samples.c (records and stacks),
+ *          recording_events.c (everything that is no sample), recording_graph.c (other formats).
+ * Callers  these.   Context  dump; opening and closing: control.   Memory  the recording's.
+ */
+#ifndef JW_RECORDING_RECORDING_INTERNAL_H
+#define JW_RECORDING_RECORDING_INTERNAL_H
+
+#include "base/counters.h"
+#include "event/event.h"
+#include "os/os_info.h"
+#include "recording/recording.h"
+#include "recording/recording_file.h"
+#include "recording/recording_names_internal.h"
+#include "store/store.h"
+
+struct os_output;
+struct profile;
+
+/* Numbers by id of a generation; 0: not asked yet. */
+struct recording_ids {
+    uint64_t *values;
+    size_t capacity;
+};
+
+struct recording {
+    struct recording_config config; /* its texts are in `texts` */
+    char *texts;
+    struct recording_setting *settings;
+
+    /* JFR */
+    struct recording_file *file;
+    struct recording_names names;
+    struct jfr_buffer events;         /* taken, not yet in the file */
+    struct jfr_buffer stack;          /* one stack under construction */
+    struct recording_ids method_keys; /* of this take, + 1 */
+    struct recording_ids
+        trace_keys;     /* of this take, + 1; the stack, and below it whether it is native */
+    uint64_t state_key; /* of STATE_RUNNABLE, in this chunk */
+    uint64_t checkpoint_offset; /* of the last one in the open chunk; 0: none */
+
+    /* other formats */
+    struct os_output *output;
+    struct profile *profile;
+    struct recording_ids trace_samples; /* of this take */
+    struct recording_ids trace_weights;
+
+    /* One clock: wall time is where the recording began, plus ticks since. */
+    uint64_t opened_ns;
+    uint64_t opened_wall_ns;
+    uint64_t chunk_begun_ns;    /* when the open chunk was begun, for its age */
+    uint64_t chunk_earliest_ns; /* no event of the open chunk may be older */
+    uint64_t chunk_start_ns;    /* of its header: lowered for records that come late */
+    uint64_t last_event_ns;
+
+    uint64_t samples;
+    uint64_t chunks;
+    uint64_t diagnosed_ns;
+    uint64_t zero[JW_COUNT_LIMIT];  /* the counters when the recording began */
+    struct recording_ids walk_zero; /* counts of walk failures, likewise, by number */
+    struct os_cpu_times cpu;        /* at the last jdk.CPULoad */
+    bool has_cpu;
+
+    struct jw_error failure; /* the first one */
+    bool has_failed;
+    bool is_told;
+};
+
+/* Remembers the first failure; nothing is written after it. */
+void recording_fail(struct recording *recording, const struct jw_error *why);
+void recording_fail_memory(struct recording *recording);
+
+/*
+ * Begins an event of this type in `events` at this time, or at the first moment of the chunk when it is
+ * older (counted). Returns what jfr_event_end wants.
+ */
+size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t time_ns);
+
+/* Events that open each chunk: the recording, its settings, the JVM and the machine. */
+void recording_put_facts(struct recording *recording, uint64_t now_ns);
+
+/* Load and memory of the machine; then what jaywalk itself did and lost. */
+void recording_put_load(struct recording *recording, uint64_t now_ns);
+void recording_put_diagnostics(struct recording *recording, uint64_t now_ns);
+
+/* The counters as they are now become zero. */
+void recording_zero_counters(struct recording *recording);
+/* Counts since then, each outcome no greater than its signals; `in_flight` gets the rest. */
+void recording_read_counters(const struct recording *recording, uint64_t counts[JW_COUNT_LIMIT],
+                             uint64_t *in_flight);
+
+/* Room for ids up to `last_id`, all 0. False: no memory. */
+JW_MUST_CHECK bool recording_ids_reset(struct recording_ids *ids, uint32_t last_id);
+/* Where the value of an id lies; NULL: an id that came after the reset and found no memory. */
+uint64_t *recording_ids_at(struct recording_ids *ids, uint32_t id);
+void recording_ids_close(struct recording_ids *ids);
+
+/* Takes the records of a generation as JFR events, or into the profile. */
+void recording_take_events(struct recording *recording, struct generation *generation);
+void recording_take_graph(struct recording *recording, struct generation *generation);
+
+/* Opens the place of a graph; writes it. */
+JW_MUST_CHECK bool recording_graph_open(struct recording *recording, struct jw_error *err);
+JW_MUST_CHECK bool recording_graph_write(struct recording *recording, struct jw_error *err);
+void recording_graph_close(struct recording *recording);
+
+#endif

@@ -1,0 +1,345 @@
+/* Constants by content, and the answers that make them; dump. */
+#include "recording/recording_names_internal.h"
+
+#include <string.h>
+
+#include "generation/generation.h"
+#include "generation/method_record.h"
+
+#define TEXT(literal) ((struct recording_text){(literal), sizeof(literal) - 1})
+
+/* Source: the class-file format, ACC_NATIVE. Viewers take a method with it for native code. */
+#define MODIFIER_NATIVE 0x100
+
+void recording_names_close(struct recording_names *names)
+{
+    recording_names_new_chunk(names);
+    recording_map_close(&names->threads);
+    recording_map_close(&names->pcs);
+    jfr_pools_close(&names->pools);
+    jfr_buffer_close(&names->scratch);
+}
+
+void recording_names_new_chunk(struct recording_names *names)
+{
+    for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
+        recording_map_close(&names->constants[i]);
+    recording_map_close(&names->loaders);
+    recording_map_close(&names->packages);
+    recording_names_new_take(names);
+}
+
+void recording_names_new_take(struct recording_names *names)
+{
+    recording_map_clear(&names->threads);
+    recording_map_clear(&names->pcs);
+}
+
+uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
+                            struct jfr_buffer *fields)
+{
+    bool is_new = false;
+    uint64_t *key = fields->has_failed ? NULL
+                                       : recording_map_put(&names->constants[type], fields->bytes,
+                                                           fields->used_bytes, &is_new);
+
+    if (key == NULL) {
+        names->has_failed = true;
+        jfr_buffer_clear(fields);
+        return 0;
+    }
+    if (is_new) {
+        *key = ++names->last_keys[type];
+        jfr_put_bytes(jfr_pool_put(&names->pools, type, *key), fields->bytes, fields->used_bytes);
+    }
+    jfr_buffer_clear(fields);
+    return *key;
+}
+
+/* What is remembered for this question: 0 on first sight, else an answer + 1. NULL: no memory. */
+static uint64_t *remember(struct recording_names *names, struct recording_map *map,
+                          const void *question, size_t length_bytes)
+{
+    bool is_new;
+    uint64_t *answer = recording_map_put(map, question, length_bytes, &is_new);
+
+    if (answer == NULL)
+        names->has_failed = true;
+    return answer;
+}
+
+uint64_t recording_symbol(struct recording_names *names, struct recording_text text)
+{
+    if (text.bytes == NULL)
+        return 0;
+    jfr_put_text(&names->scratch, text.bytes, text.length_bytes);
+    return recording_constant(names, JFR_TYPE_SYMBOL, &names->scratch);
+}
+
+/* "C++" stands for all code that is not Java; "Unknown" for what is not code. Source: JMC 9,
+ * FrameType; JDK 17 and 25 show any text. */
+uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind kind)
+{
+    static const char *const texts[] = {
+        [JW_FRAME_INTERPRETED] = "Interpreted",
+        [JW_FRAME_COMPILED] = "JIT compiled",
+        [JW_FRAME_INLINED] = "Inlined",
+        [JW_FRAME_JAVA_NATIVE] = "Native",
+        [JW_FRAME_NATIVE] = "C++",
+        [JW_FRAME_KERNEL] = "Kernel",
+        [JW_FRAME_MARK] = "Unknown",
+    };
+
+    jfr_put_string(&names->scratch, (size_t)kind < JW_COUNT_OF(texts) ? texts[kind] : "Unknown");
+    return recording_constant(names, JFR_TYPE_FRAME_TYPE, &names->scratch);
+}
+
+uint64_t recording_thread_state(struct recording_names *names, const char *state)
+{
+    jfr_put_string(&names->scratch, state);
+    return recording_constant(names, JFR_TYPE_THREAD_STATE, &names->scratch);
+}
+
+/* "java/lang" of "java/lang/String", "[Ljava/lang/String;" or a hidden class, whose own part begins at
+ * the '+'; empty: the default package, or an array of primitives. */
+static struct recording_text package_of(struct recording_text class_name)
+{
+    const char *begin = class_name.bytes;
+    const char *end = begin + class_name.length_bytes;
+
+    while (begin < end && *begin == '[')
+        begin++;
+    if (begin != class_name.bytes && begin < end)
+        begin++;
+
+    const char *plus = memchr(begin, '+', (size_t)(end - begin));
+    const char *slash = memrchr(begin, '/', (size_t)((plus == NULL ? end : plus) - begin));
+    return slash == NULL ? (struct recording_text){NULL, 0}
+                         : (struct recording_text){begin, (size_t)(slash - begin)};
+}
+
+/* Hidden classes are named "Work$$Lambda+0x00007f31c8000a00" by the JVM. */
+static bool is_hidden_class(struct recording_text class_name)
+{
+    return class_name.length_bytes >= 3 &&
+           memmem(class_name.bytes, class_name.length_bytes, "+0x", 3) != NULL;
+}
+
+static uint64_t put_class(struct recording_names *names, struct recording_text name,
+                          uint64_t loader_key, uint64_t package_key, uint32_t modifiers)
+{
+    const uint64_t name_key = recording_symbol(names, name);
+
+    jfr_put_varint(&names->scratch, loader_key);
+    jfr_put_varint(&names->scratch, name_key);
+    jfr_put_varint(&names->scratch, package_key);
+    jfr_put_varint(&names->scratch, modifiers);
+    jfr_put_u8(&names->scratch, is_hidden_class(name));
+    return recording_constant(names, JFR_TYPE_CLASS, &names->scratch);
+}
+
+static uint64_t put_package(struct recording_names *names, struct recording_text name,
+                            uint64_t module_key)
+{
+    const uint64_t name_key = recording_symbol(names, name);
+
+    jfr_put_varint(&names->scratch, name_key);
+    jfr_put_varint(&names->scratch, module_key);
+    jfr_put_u8(&names->scratch, 0); /* exported: not known */
+    return recording_constant(names, JFR_TYPE_PACKAGE, &names->scratch);
+}
+
+/* The class of a loader is told without its own loader: the chain ends here. */
+static uint64_t loader_key(struct recording_names *names, uint32_t loader)
+{
+    if (loader == 0)
+        return 0;
+
+    const uint64_t *known = remember(names, &names->loaders, &loader, sizeof loader);
+    if (known == NULL || *known != 0)
+        return known == NULL ? 0 : *known - 1;
+
+    struct recording_loader told = {0};
+    uint64_t key = 0;
+    if (names->sources.loader != NULL &&
+        names->sources.loader(names->sources.context, loader, &told)) {
+        const struct recording_text package = package_of(told.type);
+        const uint64_t type_key =
+            told.type.bytes == NULL
+                ? 0
+                : put_class(names, told.type, 0,
+                            package.bytes == NULL ? 0 : put_package(names, package, 0), 0);
+        const uint64_t name_key = recording_symbol(names, told.name);
+
+        jfr_put_varint(&names->scratch, type_key);
+        jfr_put_varint(&names->scratch, name_key);
+        key = recording_constant(names, JFR_TYPE_CLASS_LOADER, &names->scratch);
+    }
+    uint64_t *answer = remember(names, &names->loaders, &loader, sizeof loader);
+    if (answer != NULL)
+        *answer = key + 1;
+    return key;
+}
+
+static uint64_t module_key(struct recording_names *names, uint32_t loader,
+                           struct recording_text package)
+{
+    struct recording_module told = {0};
+
+    if (loader == 0 || names->sources.module == NULL ||
+        !names->sources.module(names->sources.context, loader, package, &told))
+        return 0;
+
+    const uint64_t name_key = recording_symbol(names, told.name);
+    const uint64_t version_key = recording_symbol(names, told.version);
+    const uint64_t location_key = recording_symbol(names, told.location);
+    const uint64_t its_loader_key = loader_key(names, loader);
+    jfr_put_varint(&names->scratch, name_key);
+    jfr_put_varint(&names->scratch, version_key);
+    jfr_put_varint(&names->scratch, location_key);
+    jfr_put_varint(&names->scratch, its_loader_key);
+    return recording_constant(names, JFR_TYPE_MODULE, &names->scratch);
+}
+
+static uint64_t package_key(struct recording_names *names, uint32_t loader,
+                            struct recording_text package)
+{
+    if (package.bytes == NULL)
+        return 0;
+
+    /* The question as bytes: loader, then the name. */
+    jfr_put_be32(&names->scratch, loader);
+    jfr_put_bytes(&names->scratch, package.bytes, package.length_bytes);
+    uint64_t *known =
+        names->scratch.has_failed
+            ? NULL
+            : remember(names, &names->packages, names->scratch.bytes, names->scratch.used_bytes);
+    jfr_buffer_clear(&names->scratch);
+    if (known == NULL)
+        return 0;
+    /* Nothing on the way to the answer asks for another package of a known loader: `known` stays. */
+    if (*known == 0)
+        *known = put_package(names, package, module_key(names, loader, package)) + 1;
+    return *known - 1;
+}
+
+static uint64_t put_method(struct recording_names *names, uint64_t class_key,
+                           struct recording_text name, struct recording_text descriptor,
+                           uint32_t modifiers, bool is_hidden)
+{
+    const uint64_t name_key = recording_symbol(names, name);
+    const uint64_t descriptor_key = recording_symbol(names, descriptor);
+
+    jfr_put_varint(&names->scratch, class_key);
+    jfr_put_varint(&names->scratch, name_key);
+    jfr_put_varint(&names->scratch, descriptor_key);
+    jfr_put_varint(&names->scratch, modifiers);
+    jfr_put_u8(&names->scratch, is_hidden);
+    return recording_constant(names, JFR_TYPE_METHOD, &names->scratch);
+}
+
+struct recording_text recording_dict_text(const struct dict_table *table, uint32_t id)
+{
+    struct recording_text text;
+
+    text.bytes = dict_text(table, id, &text.length_bytes);
+    return text;
+}
+
+uint64_t recording_java_method(struct recording_names *names, const struct generation *generation,
+                               const struct method_record *record)
+{
+    struct recording_text class_name = recording_dict_text(generation->classes, record->class_name);
+    const struct recording_text name = recording_dict_text(generation->symbols, record->name);
+    struct recording_text descriptor = recording_dict_text(generation->symbols, record->signature);
+
+    /* Viewers take apart the name of every class and the arguments of every method. */
+    if (class_name.bytes == NULL || class_name.length_bytes == 0)
+        class_name = TEXT("[unknown class]");
+    if (descriptor.bytes == NULL || descriptor.length_bytes == 0)
+        descriptor = TEXT("()V");
+
+    const uint64_t package = package_key(names, record->loader, package_of(class_name));
+    const uint64_t class_key = put_class(names, class_name, loader_key(names, record->loader),
+                                         package, record->class_modifiers);
+    return put_method(names, class_key, name, descriptor, record->modifiers,
+                      (record->flags & METHOD_HIDDEN) != 0);
+}
+
+uint64_t recording_native_method(struct recording_names *names, uintptr_t pc)
+{
+    uint64_t *known = remember(names, &names->pcs, &pc, sizeof pc);
+
+    if (known == NULL)
+        return 0;
+    if (*known != 0)
+        return *known - 1;
+
+    struct recording_symbol told = {0};
+    if (names->sources.native_pc == NULL ||
+        !names->sources.native_pc(names->sources.context, pc, &told) ||
+        told.library.bytes == NULL) {
+        *known = recording_mark_method(names, JW_MARK_UNKNOWN_NATIVE) + 1;
+        return *known - 1;
+    }
+    /* Code without a symbol is named after its library. */
+    const uint64_t class_key = put_class(names, told.library, 0, 0, 0);
+    const struct recording_text name = told.symbol.bytes != NULL ? told.symbol : told.library;
+    *known = put_method(names, class_key, name, TEXT("()V"), MODIFIER_NATIVE, false) + 1;
+    return *known - 1;
+}
+
+uint64_t recording_mark_method(struct recording_names *names, enum jw_mark mark)
+{
+    const char *text = jw_mark_text(mark);
+    const uint64_t class_key = put_class(names, TEXT("jaywalk"), 0, 0, 0);
+
+    return put_method(names, class_key, (struct recording_text){text, strlen(text)}, TEXT("()V"),
+                      MODIFIER_NATIVE, false);
+}
+
+static uint64_t group_key(struct recording_names *names, struct recording_text name,
+                          uint64_t parent_key)
+{
+    if (name.bytes == NULL)
+        return 0;
+    jfr_put_varint(&names->scratch, parent_key);
+    jfr_put_text(&names->scratch, name.bytes, name.length_bytes);
+    return recording_constant(names, JFR_TYPE_THREAD_GROUP, &names->scratch);
+}
+
+static void put_text_or_null(struct jfr_buffer *buffer, struct recording_text text)
+{
+    if (text.bytes == NULL)
+        jfr_put_string(buffer, NULL);
+    else
+        jfr_put_text(buffer, text.bytes, text.length_bytes);
+}
+
+uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uint32_t serial)
+{
+    const uint32_t question[] = {index, serial};
+    uint64_t *known = remember(names, &names->threads, question, sizeof question);
+
+    if (known == NULL)
+        return 0;
+    if (*known != 0)
+        return *known - 1;
+
+    struct recording_thread told = {0};
+    uint64_t key = 0;
+    if (names->sources.thread != NULL &&
+        names->sources.thread(names->sources.context, index, serial, &told)) {
+        const uint64_t group = group_key(names, told.group, group_key(names, told.parent_group, 0));
+
+        put_text_or_null(&names->scratch, told.os_name);
+        jfr_put_long(&names->scratch, told.os_tid);
+        put_text_or_null(&names->scratch, told.java_name);
+        jfr_put_long(&names->scratch, told.java_id);
+        jfr_put_varint(&names->scratch, group);
+        jfr_put_u8(&names->scratch, 0); /* virtual */
+        key = recording_constant(names, JFR_TYPE_THREAD, &names->scratch);
+    }
+    *known = key + 1;
+    return key;
+}

@@ -1,0 +1,71 @@
+/*
+ * recording_names - what events name: each thing once a chunk, under a key that is never used again.
+ *
+ * For      recording.   Callers  recording.   Context  dump.
+ * Memory   as the distinct names and stacks of a chunk; given back by recording_names_new_chunk.
+ *
+ * A constant is its bytes: whatever encodes alike is one and has one key. It goes into `pools`, from
+ * where the next checkpoint takes it, when its bytes come for the first time in a chunk; what it refers
+ * to was put there before. Keys count on from chunk to chunk, because jdk.jfr carries what it resolved
+ * over from one chunk to the next. Key 0 is null.
+ */
+#ifndef JW_RECORDING_RECORDING_NAMES_INTERNAL_H
+#define JW_RECORDING_RECORDING_NAMES_INTERNAL_H
+
+#include "base/frame.h"
+#include "jfr/jfr_writer.h"
+#include "recording/recording.h"
+#include "recording/recording_map_internal.h"
+
+struct generation;
+struct method_record;
+
+struct recording_names {
+    struct recording_sources sources;
+    struct jfr_pools pools;                         /* not yet in the file */
+    struct recording_map constants[JFR_TYPE_LIMIT]; /* of this chunk: bytes -> key */
+    uint64_t last_keys[JFR_TYPE_LIMIT];
+    struct recording_map loaders;  /* of this chunk: number -> key + 1 */
+    struct recording_map packages; /* of this chunk: loader, name -> key + 1 */
+    struct recording_map threads;  /* of this take: index, serial -> key + 1 */
+    struct recording_map pcs;      /* of this take: pc -> method key + 1 */
+    struct jfr_buffer scratch;     /* one constant under construction */
+    bool has_failed;               /* out of memory: keys given since may be 0 */
+};
+
+void recording_names_close(struct recording_names *names);
+
+/* Forgets the constants of the chunk that ended. */
+void recording_names_new_chunk(struct recording_names *names);
+
+/* Forgets what may have changed meanwhile: names of threads, libraries at a pc. */
+void recording_names_new_take(struct recording_names *names);
+
+/* Key of the constant of this type with these fields, a buffer that is emptied. */
+uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
+                            struct jfr_buffer *fields);
+
+uint64_t recording_symbol(struct recording_names *names, struct recording_text text);
+uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind kind);
+uint64_t recording_thread_state(struct recording_names *names, const char *state);
+
+/* Keys of methods: of a record of this generation, of native code, of a mark. */
+uint64_t recording_java_method(struct recording_names *names, const struct generation *generation,
+                               const struct method_record *record);
+uint64_t recording_native_method(struct recording_names *names, uintptr_t pc);
+uint64_t recording_mark_method(struct recording_names *names, enum jw_mark mark);
+
+/* 0 when the source knows nothing of it. */
+uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uint32_t serial);
+
+/*
+ * Line of a bytecode index by a compressed line table, which ends with a zero byte or at
+ * `length_bytes`; -1 when it tells none. `bias`: of the JVM's UNSIGNED5 numbers.
+ */
+int recording_line_of(const unsigned char *table, size_t length_bytes, unsigned bias, int bci);
+
+/* Text of a dictionary entry; {NULL, 0} when there is none. */
+struct dict_table;
+struct recording_text recording_dict_text(const struct dict_table *table, uint32_t id);
+
+#endif

@@ -1,0 +1,208 @@
+/* Records of a generation as events of a chunk; dump. */
+#include <string.h>
+
+#include "generation/generation.h"
+#include "generation/method_record.h"
+#include "recording/recording_internal.h"
+
+#define FIRST_IDS ((size_t)256)
+
+/* A number of trace_keys: key of the stack + 1, above the bit that tells native code. */
+#define TRACE_IS_NATIVE 1u
+
+/* What a record is resolved against. */
+struct take {
+    struct recording *recording;
+    struct generation *generation;
+};
+
+static bool reserve_ids(struct recording_ids *ids, size_t count)
+{
+    size_t capacity = ids->capacity == 0 ? FIRST_IDS : ids->capacity;
+
+    while (capacity < count)
+        capacity *= 2;
+    if (capacity == ids->capacity)
+        return true;
+
+    uint64_t *values = jw_realloc(ids->values, jw_mul_bytes(capacity, sizeof *values));
+    if (values == NULL)
+        return false;
+    memset(values + ids->capacity, 0, (capacity - ids->capacity) * sizeof *values);
+    ids->values = values;
+    ids->capacity = capacity;
+    return true;
+}
+
+bool recording_ids_reset(struct recording_ids *ids, uint32_t last_id)
+{
+    if (!reserve_ids(ids, (size_t)last_id + 1))
+        return false;
+    memset(ids->values, 0, ids->capacity * sizeof *ids->values);
+    return true;
+}
+
+uint64_t *recording_ids_at(struct recording_ids *ids, uint32_t id)
+{
+    return reserve_ids(ids, (size_t)id + 1) ? &ids->values[id] : NULL;
+}
+
+void recording_ids_close(struct recording_ids *ids)
+{
+    jw_free(ids->values);
+    *ids = (struct recording_ids){0};
+}
+
+/* Key of a method of the generation; the mark that says so where its record is no more to be had. */
+static uint64_t method_key(struct take *take, uint32_t id)
+{
+    struct recording *recording = take->recording;
+    uint64_t *known = recording_ids_at(&recording->method_keys, id);
+
+    if (known == NULL) {
+        recording_fail_memory(recording);
+        return 0;
+    }
+    if (*known == 0) {
+        const struct method_record *record = method_record_get(take->generation->methods, id, NULL);
+
+        *known = 1 + (record == NULL
+                          ? recording_mark_method(&recording->names, JW_MARK_UNREADABLE_METHOD)
+                          : recording_java_method(&recording->names, take->generation, record));
+    }
+    return *known - 1;
+}
+
+static int line_of(const struct take *take, jw_frame frame)
+{
+    const unsigned char *table = NULL;
+    const struct method_record *record =
+        method_record_get(take->generation->methods, jw_frame_method(frame), &table);
+
+    if (record == NULL || record->line_table_bytes == 0)
+        return -1;
+    return recording_line_of(table, record->line_table_bytes,
+                             take->recording->config.unsigned5_bias, jw_frame_bci(frame));
+}
+
+/* Appends one jdk.types.StackFrame. */
+static void put_frame(struct take *take, jw_frame frame)
+{
+    struct recording_names *names = &take->recording->names;
+    struct jfr_buffer *stack = &take->recording->stack;
+    enum jw_frame_kind kind = jw_frame_kind_of(frame);
+    uint64_t method = 0;
+    int line = -1;
+    int bci = 0;
+
+    switch (kind) {
+    case JW_FRAME_INTERPRETED:
+    case JW_FRAME_COMPILED:
+    case JW_FRAME_INLINED:
+        line = line_of(take, frame);
+        bci = jw_frame_bci(frame) >= 0 ? jw_frame_bci(frame) : JW_BCI_UNKNOWN;
+        method = method_key(take, jw_frame_method(frame));
+        break;
+    case JW_FRAME_JAVA_NATIVE:
+        method = method_key(take, jw_frame_method(frame));
+        break;
+    case JW_FRAME_NATIVE:
+    case JW_FRAME_KERNEL:
+        method = recording_native_method(names, jw_frame_pc(frame));
+        if (method == recording_mark_method(names, JW_MARK_UNKNOWN_NATIVE))
+            kind = JW_FRAME_MARK;
+        break;
+    case JW_FRAME_MARK:
+        method = recording_mark_method(names, jw_frame_mark_of(frame));
+        break;
+    }
+    if (method == 0)
+        method = recording_mark_method(names, JW_MARK_UNREADABLE_METHOD);
+
+    const uint64_t type = recording_frame_type(names, kind);
+    jfr_put_varint(stack, method);
+    jfr_put_int(stack, line);
+    jfr_put_int(stack, bci);
+    jfr_put_varint(stack, type);
+}
+
+/* Was the thread in native code on its own account: a native method, or no Java at all? A C function
+ * called from the middle of Java code, and a Java stack that could not be walked, are none. */
+static bool is_native(const struct store_trace *trace)
+{
+    if (trace->flags & STORE_FAILED)
+        return false;
+    for (uint32_t i = 0; i < trace->frame_count; i++) {
+        const enum jw_frame_kind kind = jw_frame_kind_of(trace->frames[i]);
+
+        if (kind <= JW_FRAME_JAVA_NATIVE)
+            return kind == JW_FRAME_JAVA_NATIVE;
+    }
+    return true;
+}
+
+/* Key of the stack + 1, and the bit below it. */
+static uint64_t resolve_trace(struct take *take, store_id id)
+{
+    struct recording *recording = take->recording;
+    struct store_trace trace;
+    uint64_t key = 0;
+
+    if (!store_get(take->generation->traces, id, &trace))
+        trace = (struct store_trace){0};
+    /* An event without a stack names none: viewers stumble over a stack without frames. */
+    if (trace.frame_count > 0) {
+        jfr_put_u8(&recording->stack, (trace.flags & STORE_TRUNCATED) != 0);
+        jfr_put_varint(&recording->stack, trace.frame_count);
+        for (uint32_t i = 0; i < trace.frame_count; i++)
+            put_frame(take, trace.frames[i]);
+        key = recording_constant(&recording->names, JFR_TYPE_STACK_TRACE, &recording->stack);
+    }
+    return (key + 1) << 1 | (is_native(&trace) ? TRACE_IS_NATIVE : 0);
+}
+
+static void take_record(const struct event_record *record, void *argument)
+{
+    struct take *take = argument;
+    struct recording *recording = take->recording;
+    struct recording_names *names = &recording->names;
+
+    if (recording->has_failed || !JW_INVARIANT(record->kind == EVENT_CPU_SAMPLE))
+        return;
+
+    uint64_t *known = recording_ids_at(&recording->trace_keys, record->trace);
+    if (known == NULL) {
+        recording_fail_memory(recording);
+        return;
+    }
+    if (*known == 0)
+        *known = resolve_trace(take, record->trace);
+    if (recording->state_key == 0)
+        recording->state_key = recording_thread_state(names, "STATE_RUNNABLE");
+
+    const uint64_t thread =
+        recording_thread_key(names, record->thread_index, (uint32_t)record->thread_serial);
+    const size_t begin = recording_event(recording,
+                                         *known & TRACE_IS_NATIVE ? JFR_TYPE_NATIVE_METHOD_SAMPLE
+                                                                  : JFR_TYPE_EXECUTION_SAMPLE,
+                                         record->time_ns);
+    jfr_put_varint(&recording->events, thread);
+    jfr_put_varint(&recording->events, (*known >> 1) - 1);
+    jfr_put_varint(&recording->events, recording->state_key);
+    jfr_put_varint(&recording->events, record->weight_ns);
+    jfr_event_end(&recording->events, begin);
+    recording->samples++;
+}
+
+void recording_take_events(struct recording *recording, struct generation *generation)
+{
+    struct take take = {.recording = recording, .generation = generation};
+
+    recording_names_new_take(&recording->names);
+    if (!recording_ids_reset(&recording->method_keys, dict_last_id(generation->methods)) ||
+        !recording_ids_reset(&recording->trace_keys, store_last_id(generation->traces))) {
+        recording_fail_memory(recording);
+        return;
+    }
+    event_take(generation->events, take_record, &take);
+}
