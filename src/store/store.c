@@ -113,30 +113,28 @@ void store_close(struct store_table *store)
     jw_free(store);
 }
 
-/*
- * Four chains side by side: one chain waits for each multiplication, and stacks are long. Count
- * and flags go in first.
- */
+JW_SIGNAL_SAFE static uint64_t mix(uint64_t chain, uint64_t word)
+{
+    chain = (chain ^ word) * 0x9fb21c651e98df25ull;
+    return chain ^ chain >> 29;
+}
+
+/* Four chains side by side: one alone waits for each multiplication, and stacks are long. */
 JW_SIGNAL_SAFE static uint64_t hash_of(const jw_frame *frames, uint32_t frame_count, uint32_t flags)
 {
-    const uint64_t factor = 0x9fb21c651e98df25ull;
     const uint64_t head = (uint64_t)frame_count << 32 | flags;
-    uint64_t chain[4] = {head, head ^ factor, ~head, head + factor};
+    uint64_t first = head + 1, second = head + 2, third = head + 3, fourth = head + 4;
     uint32_t i = 0;
 
     for (; i + 4 <= frame_count; i += 4) {
-        for (uint32_t lane = 0; lane < 4; lane++) {
-            chain[lane] = (chain[lane] ^ frames[i + lane]) * factor;
-            chain[lane] ^= chain[lane] >> 29;
-        }
+        first = mix(first, frames[i]);
+        second = mix(second, frames[i + 1]);
+        third = mix(third, frames[i + 2]);
+        fourth = mix(fourth, frames[i + 3]);
     }
     for (; i < frame_count; i++)
-        chain[i % 4] = jw_hash_word(chain[i % 4] ^ frames[i]);
-
-    uint64_t hash = jw_hash_word(chain[0]);
-    for (uint32_t lane = 1; lane < 4; lane++)
-        hash = jw_hash_word(hash * factor ^ chain[lane]);
-    return hash;
+        first = mix(first, frames[i]);
+    return jw_hash_word(mix(mix(mix(first, second), third), fourth));
 }
 
 JW_SIGNAL_SAFE static struct store_entry *entry_at(const struct store_table *store, uint32_t place)
