@@ -33,6 +33,7 @@ struct symbols_library *symbols_library_open(const struct symbols_mapping *first
     if (symbols_source_open(&source, first, NULL)) {
         library->facts.is_readable = symbols_source_bias(&source, first, &library->facts.load_bias);
         library->facts.is_replaced = source.is_replaced;
+        library->facts.is_deleted = first->is_deleted && !source.is_replaced;
         library->facts.build_id_bytes = source.elf.build_id_bytes;
         memcpy(library->facts.build_id, source.elf.build_id, sizeof source.elf.build_id);
         symbols_source_close(&source);

@@ -121,17 +121,18 @@ static size_t name_length(const struct symbols_table *table, uint64_t string_off
     return version == NULL ? length_bytes : (size_t)(version - (table->strings + string_offset));
 }
 
-/* Exported names first, then weak, then local ones; then those that look least like internals. */
+/* A size, then being exported, then few underscores (libc exports sigaction weak, __sigaction
+ * strong), then strong binding. */
 static uint32_t rank_of(const struct symbols_table *table, const Elf64_Sym *symbol)
 {
-    static const uint8_t binding_ranks[16] = {[STB_LOCAL] = 2, [STB_WEAK] = 1};
+    const unsigned binding = ELF64_ST_BIND(symbol->st_info);
     uint32_t underscores = 0;
 
     while (underscores < UNDERSCORE_MAX && symbol->st_name + underscores < table->string_bytes &&
            table->strings[symbol->st_name + underscores] == '_')
         underscores++;
-    return (symbol->st_size == 0 ? 256u : 0u) +
-           16u * binding_ranks[ELF64_ST_BIND(symbol->st_info)] + underscores;
+    return (symbol->st_size == 0 ? 64u : 0u) + (binding == STB_LOCAL ? 32u : 0u) + 2 * underscores +
+           (binding == STB_WEAK ? 1u : 0u);
 }
 
 static bool is_function(const Elf64_Sym *symbol)

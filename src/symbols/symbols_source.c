@@ -58,14 +58,13 @@ static bool is_same_image(const struct symbols_elf *a, const struct symbols_elf 
     return true;
 }
 
-static bool parse_file(struct symbols_source *source, int fd, const struct stat *status,
-                       struct jw_error *err)
+static bool parse_file(struct symbols_source *source, int fd, const struct stat *status)
 {
     const struct symbols_image image = {
         .fd = fd, .size_bytes = (uint64_t)status->st_size, .layout = SYMBOLS_LAYOUT_FILE};
 
     source->fd = fd;
-    return symbols_elf_parse(&source->elf, &image, err);
+    return symbols_elf_parse(&source->elf, &image, NULL);
 }
 
 /*
@@ -73,25 +72,20 @@ static bool parse_file(struct symbols_source *source, int fd, const struct stat 
  * where memory cannot be read the inode does (overlay file systems show another one in the maps).
  */
 static bool open_path(struct symbols_source *source, const struct symbols_mapping *mapping,
-                      const struct symbols_elf *in_memory, struct jw_error *err)
+                      const struct symbols_elf *in_memory)
 {
     struct stat status;
     const int fd = open_regular(mapping->path, &status);
 
-    if (fd < 0) {
-        jw_error_set(err, "%s: %s", mapping->path, strerror(errno));
+    if (fd < 0)
         return false;
-    }
-    struct jw_error parse_error = {0};
-    const bool is_parsed = parse_file(source, fd, &status, &parse_error);
+    const bool is_parsed = parse_file(source, fd, &status);
+    const bool is_same = in_memory == NULL ? status.st_ino == mapping->inode
+                                           : is_parsed && is_same_image(&source->elf, in_memory);
 
-    source->is_replaced = in_memory != NULL ? !is_parsed || !is_same_image(&source->elf, in_memory)
-                                            : status.st_ino != mapping->inode;
-    if (is_parsed && !source->is_replaced)
+    if (is_parsed && is_same && !mapping->is_deleted)
         return true;
-    jw_error_set(err, "%s: %s", mapping->path,
-                 source->is_replaced ? "another file than the one that is mapped"
-                                     : parse_error.message);
+    source->is_replaced = !is_same || mapping->is_deleted;
     close(fd);
     return false;
 }
@@ -107,14 +101,14 @@ static bool open_map_file(struct symbols_source *source, const struct symbols_ma
     const int fd = open_regular(path, &status);
     if (fd < 0)
         return false;
-    if (parse_file(source, fd, &status, NULL))
+    if (parse_file(source, fd, &status))
         return true;
     close(fd);
     return false;
 }
 
 /* What the loader mapped: no sections, but segments, frames and dynamic symbols. */
-static bool open_memory(struct symbols_source *source, const struct symbols_elf *in_memory)
+static void use_memory(struct symbols_source *source, const struct symbols_elf *in_memory)
 {
     uint64_t end_vaddr = 0, header_vaddr = 0;
 
@@ -131,7 +125,6 @@ static bool open_memory(struct symbols_source *source, const struct symbols_elf 
     source->elf.image.start_offset -= header_vaddr;
     source->elf.image.size_bytes = end_vaddr;
     source->elf.section_count = 0;
-    return true;
 }
 
 bool symbols_source_open(struct symbols_source *source, const struct symbols_mapping *mapping,
@@ -139,40 +132,32 @@ bool symbols_source_open(struct symbols_source *source, const struct symbols_map
 {
     struct symbols_elf in_memory;
     const int memory_fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    const bool is_vdso = mapping->is_vdso;
+    /* The kernel maps the whole file of the vDSO. */
+    const bool has_memory =
+        parse_memory(mapping, memory_fd,
+                     is_vdso ? mapping->end - mapping->start : HEADER_WINDOW_BYTES, &in_memory);
 
     *source = (struct symbols_source){.fd = -1};
-    if (mapping->is_vdso) {
-        source->fd = memory_fd;
-        if (parse_memory(mapping, memory_fd, mapping->end - mapping->start, &source->elf))
-            return true;
-        jw_error_set(err, "the vDSO cannot be read through /proc/self/mem");
-        goto fail;
-    }
-
-    const bool has_memory = parse_memory(mapping, memory_fd, HEADER_WINDOW_BYTES, &in_memory);
-    if (!mapping->is_deleted && open_path(source, mapping, has_memory ? &in_memory : NULL, err)) {
+    if (!is_vdso && (open_path(source, mapping, has_memory ? &in_memory : NULL) ||
+                     open_map_file(source, mapping))) {
         if (memory_fd >= 0)
             close(memory_fd);
         return true;
     }
-    if ((mapping->is_deleted || source->is_replaced) && open_map_file(source, mapping)) {
-        if (memory_fd >= 0)
-            close(memory_fd);
-        jw_error_clear(err);
-        return true;
-    }
-    if (has_memory) {
-        source->fd = memory_fd;
-        jw_error_clear(err);
-        return open_memory(source, &in_memory);
-    }
-    jw_error_set(err, "%s: deleted, and neither the file nor its memory can be read",
-                 mapping->path);
-fail:
-    if (memory_fd >= 0)
-        close(memory_fd);
     source->fd = -1;
-    return false;
+    if (!has_memory) {
+        jw_error_set(err, "%s: neither its file nor its memory can be read", mapping->path);
+        if (memory_fd >= 0)
+            close(memory_fd);
+        return false;
+    }
+    source->fd = memory_fd;
+    if (is_vdso)
+        source->elf = in_memory;
+    else
+        use_memory(source, &in_memory);
+    return true;
 }
 
 void symbols_source_close(struct symbols_source *source)
