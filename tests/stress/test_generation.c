@@ -52,8 +52,9 @@ static __thread struct writer *self;
 static pthread_barrier_t all_started;
 static _Atomic bool is_stopping;
 static _Atomic uint32_t park_state; /* a futex: 0 nobody parks, else the enum below */
+static uint64_t parked_generation;  /* its number; written before PARKED is */
 
-enum { PARK_WANTED = 1, PARKED, PARK_OVER };
+enum { PARK_WANTED = 1, PARKING, PARKED, PARK_OVER };
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -130,8 +131,9 @@ static uint32_t frames_of(uint64_t number, dict_id method, jw_frame *frames)
     return count;
 }
 
-static void park(void)
+static void park(uint64_t generation_number)
 {
+    parked_generation = generation_number;
     /* order PARK: releases what the parked activation wrote. */
     jw_store_release(&park_state, PARKED);
     /* order PARK: acquires the end of the parking. */
@@ -173,8 +175,8 @@ static void write_sample(struct writer *writer, int level)
     record->time_ns = time_ns;
     record->weight_ns = generation_number;
     record->trace = trace;
-    if (level == HANDLER && jw_cas_acq_rel(&park_state, &wanted, PARKED))
-        park();
+    if (level == HANDLER && jw_cas_acq_rel(&park_state, &wanted, PARKING))
+        park(generation_number);
 
     writer->wrong[level] += !is_method_of(generation, method, number) ||
                             generation->number != generation_number || record->value != number;
@@ -407,19 +409,17 @@ Test(generation_stress, a_full_generation_loses_by_name_and_nothing_else)
     stop_and_check(&findings, "overload");
 }
 
-/* The one closed generation that no turn has cleared. */
-static struct generation *held_generation(void)
+/* The generation of this number if it is closed, else NULL. */
+static struct generation *closed_generation(uint64_t number)
 {
-    struct generation *held = NULL;
-
     for (int i = 0; i < EPOCH_BUFFERS; i++) {
         enum epoch_state state;
         struct generation *generation = generations_at(generations, i, &state);
 
-        if (state == EPOCH_CLOSED && (held == NULL || generation->number < held->number))
-            held = generation;
+        if (state == EPOCH_CLOSED && generation->number == number)
+            return generation;
     }
-    return held;
+    return NULL;
 }
 
 Test(generation_stress, a_handler_parked_inside_holds_its_generation_and_no_other)
@@ -432,16 +432,14 @@ Test(generation_stress, a_handler_parked_inside_holds_its_generation_and_no_othe
     /* order PARK: acquires what the parked activation wrote. */
     while (jw_load_acquire(&park_state) != PARKED)
         pause_1_ms();
-    turn(&findings);
 
-    const struct generation *held = held_generation();
-    cr_assert(held != NULL);
-    const uint64_t held_number = held->number;
+    const struct generation *held = NULL;
+    for (; held == NULL; held = closed_generation(parked_generation))
+        turn(&findings);
     const uint32_t held_traces = store_last_id(held->traces);
     for (int rotations = 0; rotations < ROTATIONS / 2; pause_1_ms()) {
         rotations += turn(&findings);
-        cr_assert(held_generation() == held);
-        cr_assert(eq(u64, held->number, held_number));
+        cr_assert(closed_generation(parked_generation) == held);
         cr_assert(ge(u32, store_last_id(held->traces), held_traces));
     }
     cr_assert(gt(u32, held_traces, 0));
@@ -450,7 +448,7 @@ Test(generation_stress, a_handler_parked_inside_holds_its_generation_and_no_othe
     /* order PARK: releases the end of the parking. */
     jw_store_release(&park_state, PARK_OVER);
     syscall(SYS_futex, &park_state, FUTEX_WAKE_PRIVATE, WRITERS, NULL, NULL, 0);
-    while (held->number == held_number)
+    while (held->number == parked_generation)
         turn(&findings);
     cr_assert(gt(u64, jw_counter(JW_COUNT_LATE_RECORDS), late), "the parked record at least");
     stop_and_check(&findings, "one handler parked");
