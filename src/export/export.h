@@ -14,6 +14,7 @@
 #include "base/jw.h"
 
 struct profile;
+struct profile_frame;
 
 enum export_format {
     EXPORT_COLLAPSED,  /* a line for each distinct stack: root;...;leaf count */
@@ -50,6 +51,12 @@ typedef bool export_write(void *context, const void *bytes, size_t length_bytes,
 JW_MUST_CHECK bool export_profile(struct profile *profile, enum export_format format,
                                   const struct export_options *options, export_write *write,
                                   void *context, struct jw_error *err);
+
+/*
+ * What will be shown for a frame ("java/lang/String.hashCode"), for filters by name. Returns the
+ * length of the text, which is cut to fit.
+ */
+size_t export_frame_title(const struct profile_frame *frame, char *text, size_t capacity_bytes);
 
 /*
  * Format by its name ("flamegraph", "html", "collapsed", "folded", "text", "txt"), or by the

@@ -95,6 +95,26 @@ void export_title(struct export_text *text, const struct profile_name *name, boo
     }
 }
 
+size_t export_frame_title(const struct profile_frame *frame, char *text, size_t capacity_bytes)
+{
+    const bool is_java = frame->type <= PROFILE_FRAME_C1 || frame->type == PROFILE_FRAME_CLASS;
+    const struct profile_name name = {
+        .kind = is_java                             ? PROFILE_NAME_JAVA
+                : frame->type == PROFILE_FRAME_MARK ? PROFILE_NAME_MARK
+                                                    : PROFILE_NAME_NATIVE,
+        .class_name = is_java && frame->class_name != NULL ? frame->class_name : "",
+        .method = frame->method == NULL ? "" : frame->method,
+        .signature = "",
+        .module = frame->module == NULL ? "" : frame->module,
+    };
+    struct export_text title = {0};
+
+    export_title(&title, &name, false);
+    const int length = snprintf(text, capacity_bytes, "%s", title.text == NULL ? "" : title.text);
+    export_text_free(&title);
+    return length < 0 ? 0 : (size_t)length;
+}
+
 static enum export_type export_tier_type(const uint64_t tier_weight[PROFILE_TIER_LIMIT])
 {
     static const struct {

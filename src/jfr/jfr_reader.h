@@ -89,6 +89,12 @@ const char *jfr_value_type_name(const struct jfr_value *value);
  */
 bool jfr_value_field(const struct jfr_value *value, const char *name, struct jfr_value *out);
 
+/* The constant behind a reference: lives until the next chunk. False: null, or leads nowhere. */
+bool jfr_value_constant(const struct jfr_value *value, struct jfr_value *out);
+
+/* Does a value of this kind have such a field? Says nothing of what stands in it. */
+bool jfr_value_has_field(const struct jfr_value *value, const char *name);
+
 /* Whole numbers, booleans and characters, also inside simple types; else false. */
 bool jfr_value_integer(const struct jfr_value *value, int64_t *out);
 

@@ -160,6 +160,21 @@ bool jfr_value_field(const struct jfr_value *value, const char *name, struct jfr
     return false;
 }
 
+bool jfr_value_constant(const struct jfr_value *value, struct jfr_value *out)
+{
+    *out = *value;
+    return value->is_pooled && !value->is_array && jfr_value_follow(out);
+}
+
+bool jfr_value_has_field(const struct jfr_value *value, const char *name)
+{
+    for (uint32_t i = 0; i < value->type->field_count; i++) {
+        if (strcmp(value->type->fields[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 uint64_t jfr_value_key(const struct jfr_value *value)
 {
     struct jfr_cursor cursor = {value->bytes, value->end, false};

@@ -1,0 +1,301 @@
+/*
+ * Events of a recording, summed up by stack and thread, chunk after chunk. Context: tool.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "cli/cli_feed_internal.h"
+
+#define CLI_GROUP_SLOTS_FIRST 1024u
+
+enum cli_weight {
+    CLI_WEIGHT_NONE,
+    CLI_WEIGHT_NS,    /* CPU time */
+    CLI_WEIGHT_TICKS, /* CPU time, in ticks of the chunk */
+    CLI_WEIGHT_COUNT, /* samples that this one stands for */
+};
+
+/* Event types that are samples, and which of their fields says what they stand for. */
+struct cli_source {
+    const char *type;
+    const char *event;
+    const char *field;
+    enum cli_weight weight;
+};
+
+static const struct cli_source cli_sources[] = {
+    {"jdk.ExecutionSample", "cpu", "weight", CLI_WEIGHT_NS},
+    {"jdk.NativeMethodSample", "cpu", "weight", CLI_WEIGHT_NS},
+    {"jdk.CPUTimeSample", "cpu", "samplingPeriod", CLI_WEIGHT_TICKS},
+    {"datadog.ExecutionSample", "cpu", "weight", CLI_WEIGHT_COUNT},
+    {"datadog.MethodSample", "wall", "weight", CLI_WEIGHT_COUNT},
+    {"profiler.WallClockSample", "wall", "samples", CLI_WEIGHT_COUNT},
+};
+
+static const struct cli_source *cli_source_of(const struct cli_wish *wish, const char *type)
+{
+    static const struct cli_source any = {.weight = CLI_WEIGHT_NONE};
+
+    for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
+        if (strcmp(cli_sources[i].type, type) == 0 &&
+            (strcmp(cli_sources[i].event, wish->event) == 0 || strcmp(type, wish->event) == 0))
+            return &cli_sources[i];
+    }
+    return strcmp(type, wish->event) == 0 ? &any : NULL;
+}
+
+/* "STATE_RUNNABLE" is what "runnable" means; "parked" also means STATE_PARKED_TIMED. */
+static bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct jfr_value field;
+    const char *wanted = feed->wish->state;
+
+    if (wanted == NULL)
+        return true;
+    if (!jfr_value_field(&event->value, "state", &field) || !jfr_value_text(&field, &feed->text))
+        return false;
+
+    const char *state = feed->text.text;
+    state += strncasecmp(state, "STATE_", 6) == 0 ? 6 : 0;
+    wanted += strncasecmp(wanted, "STATE_", 6) == 0 ? 6 : 0;
+    return strncasecmp(state, wanted, strlen(wanted)) == 0;
+}
+
+static struct cli_group *cli_group_slot(struct cli_group *groups, uint32_t slots,
+                                        uint64_t trace_key, uint64_t thread_key)
+{
+    uint32_t at = (uint32_t)jw_hash_word(trace_key ^ jw_hash_word(thread_key)) & (slots - 1);
+
+    while (groups[at].samples != 0 &&
+           (groups[at].trace_key != trace_key || groups[at].thread_key != thread_key))
+        at = (at + 1) & (slots - 1);
+    return &groups[at];
+}
+
+static bool cli_groups_grow(struct cli_feed *feed)
+{
+    const uint32_t slots = feed->group_slots == 0 ? CLI_GROUP_SLOTS_FIRST : feed->group_slots * 2;
+    struct cli_group *groups = slots == 0 ? NULL : jw_alloc(jw_mul_bytes(slots, sizeof *groups));
+
+    if (groups == NULL) {
+        feed->is_out_of_memory = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < feed->group_slots; i++) {
+        const struct cli_group *old = &feed->groups[i];
+
+        if (old->samples != 0)
+            *cli_group_slot(groups, slots, old->trace_key, old->thread_key) = *old;
+    }
+    jw_free(feed->groups);
+    feed->groups = groups;
+    feed->group_slots = slots;
+    return true;
+}
+
+static struct cli_group *cli_group_of(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct jfr_value trace;
+    struct jfr_value thread;
+    struct cli_group made = {0};
+
+    if (jfr_value_field(&event->value, "stackTrace", &trace)) {
+        made.trace_key = jfr_value_key(&trace);
+        if (!jfr_value_constant(&trace, &made.trace))
+            made.trace.reader = NULL;
+    }
+    if (profile_config_of(feed->profile)->split_threads &&
+        (jfr_value_field(&event->value, "sampledThread", &thread) ||
+         jfr_value_field(&event->value, "eventThread", &thread))) {
+        made.thread_key = jfr_value_key(&thread);
+        if (!jfr_value_constant(&thread, &made.thread))
+            made.thread.reader = NULL;
+    }
+    if (feed->group_count >= feed->group_slots / 4 * 3 && !cli_groups_grow(feed))
+        return NULL;
+
+    struct cli_group *group =
+        cli_group_slot(feed->groups, feed->group_slots, made.trace_key, made.thread_key);
+    if (group->samples == 0) {
+        *group = made;
+        feed->group_count++;
+    }
+    return group;
+}
+
+/* How many samples an event stands for, and for how much CPU time; 0: it does not say. */
+static void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
+                      const struct jfr_reader_event *event, uint64_t *samples, uint64_t *weight_ns)
+{
+    struct jfr_value field;
+    int64_t value = 0;
+
+    *samples = 1;
+    *weight_ns = 0;
+    if (source->weight == CLI_WEIGHT_NONE ||
+        !jfr_value_field(&event->value, source->field, &field) ||
+        !jfr_value_integer(&field, &value) || value <= 0)
+        return;
+    if (source->weight == CLI_WEIGHT_COUNT)
+        *samples = (uint64_t)value;
+    else if (source->weight == CLI_WEIGHT_NS)
+        *weight_ns = (uint64_t)value;
+    else if (feed->ticks_per_second > 0)
+        *weight_ns = (uint64_t)((double)value * 1e9 / (double)feed->ticks_per_second);
+}
+
+static void cli_take_sample(struct cli_feed *feed, const struct cli_source *source,
+                            const struct jfr_reader_event *event)
+{
+    uint64_t samples;
+    uint64_t weight_ns;
+
+    if (!cli_is_in_state(feed, event))
+        return;
+    cli_weigh(feed, source, event, &samples, &weight_ns);
+    /* Others record this event for threads inside native methods, whether they run or wait. */
+    if (weight_ns == 0 && strcmp(event->type_name, "jdk.NativeMethodSample") == 0 &&
+        strcmp(feed->wish->event, "cpu") == 0 && !jfr_value_has_field(&event->value, "weight")) {
+        feed->found->native_left_out++;
+        return;
+    }
+    feed->found->has_weight |= weight_ns > 0;
+    feed->found->lacks_weight |= weight_ns == 0;
+
+    struct cli_group *group = cli_group_of(feed, event);
+    if (group == NULL)
+        return;
+    group->samples += samples;
+    group->weight += weight_ns > 0 && !feed->wish->is_weightless ? weight_ns : samples;
+}
+
+/* Counters of jaywalk's own: each event holds the sums since its recording began. */
+static void cli_take_counters(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    uint64_t counters[JW_COUNT_LIMIT] = {0};
+    uint64_t in_flight = 0;
+    struct jfr_value field;
+    int64_t value;
+
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++) {
+        if (jfr_value_field(&event->value, jw_counter_infos[i].field, &field) &&
+            jfr_value_integer(&field, &value) && value > 0)
+            counters[i] = (uint64_t)value;
+    }
+    if (jfr_value_field(&event->value, "inFlight", &field) && jfr_value_integer(&field, &value) &&
+        value > 0)
+        in_flight = (uint64_t)value;
+    if (counters[JW_COUNT_SIGNALS] < feed->counters[JW_COUNT_SIGNALS]) { /* the next recording */
+        for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+            feed->counters_before[i] += feed->counters[i];
+        feed->in_flight_before += feed->in_flight;
+    }
+    memcpy(feed->counters, counters, sizeof counters);
+    feed->in_flight = in_flight;
+    feed->has_counters = true;
+}
+
+static void cli_tell_counters(const struct cli_feed *feed)
+{
+    if (!feed->has_counters)
+        return;
+    profile_signals(feed->profile,
+                    feed->counters[JW_COUNT_SIGNALS] + feed->counters_before[JW_COUNT_SIGNALS],
+                    feed->counters[JW_COUNT_SAMPLES] + feed->counters_before[JW_COUNT_SAMPLES]);
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++) {
+        if (jw_counter_infos[i].is_loss)
+            profile_loss(feed->profile, jw_counter_infos[i].field, jw_counter_infos[i].text,
+                         feed->counters[i] + feed->counters_before[i]);
+    }
+    profile_loss(feed->profile, "inFlight", "signals whose outcome was not known yet",
+                 feed->in_flight + feed->in_flight_before);
+}
+
+/* Remembers the name of a type that has stacks and was not asked for. */
+static void cli_note_other(struct cli_found *found, const struct jfr_reader_event *event)
+{
+    const size_t used = strlen(found->other_types);
+
+    if (!jfr_value_has_field(&event->value, "stackTrace") ||
+        strstr(found->other_types, event->type_name) != NULL ||
+        used + strlen(event->type_name) + 3 > sizeof found->other_types)
+        return;
+    snprintf(found->other_types + used, sizeof found->other_types - used, "%s%s",
+             used == 0 ? "" : ", ", event->type_name);
+}
+
+static bool cli_feed_chunk(struct cli_feed *feed, struct cli_progress *progress,
+                           struct jw_error *err)
+{
+    struct jfr_reader_event event;
+
+    while (!feed->is_out_of_memory && jfr_reader_next_event(feed->reader, &event, err)) {
+        const struct cli_source *source = cli_source_of(feed->wish, event.type_name);
+
+        if (source != NULL)
+            cli_take_sample(feed, source, &event);
+        else if (strcmp(event.type_name, "jaywalk.Diagnostics") == 0)
+            cli_take_counters(feed, &event);
+        else
+            cli_note_other(feed->found, &event);
+        cli_progress_show(progress, "reading", jfr_reader_position_bytes(feed->reader),
+                          jfr_reader_size_bytes(feed->reader));
+    }
+    if (err->message[0] != '\0')
+        return false;
+    cli_feed_groups(feed);
+    cli_feed_forget(feed);
+    if (feed->is_out_of_memory)
+        jw_error_set(err, "out of memory while reading stacks; free some, or leave lines and "
+                          "threads together");
+    return !feed->is_out_of_memory;
+}
+
+static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
+{
+    struct jfr_reader_chunk chunk;
+    struct profile_about about = {.event = feed->wish->event};
+    struct cli_progress progress;
+    uint64_t end_ns = 0;
+    bool is_read = true;
+
+    cli_progress_begin(&progress, feed->wish->is_quiet);
+    while (is_read && jfr_reader_next_chunk(feed->reader, &chunk, err)) {
+        if (about.start_unix_ns == 0 || chunk.start_unix_ns < about.start_unix_ns)
+            about.start_unix_ns = chunk.start_unix_ns;
+        if (chunk.start_unix_ns + chunk.duration_ns > end_ns)
+            end_ns = chunk.start_unix_ns + chunk.duration_ns;
+        feed->ticks_per_second = chunk.ticks_per_second;
+        is_read = cli_feed_chunk(feed, &progress, err);
+    }
+    cli_progress_end(&progress);
+    if (!is_read || err->message[0] != '\0')
+        return false;
+    about.duration_ns = end_ns > about.start_unix_ns ? end_ns - about.start_unix_ns : 0;
+    about.unit = feed->found->has_weight && !feed->wish->is_weightless ? "ns" : "samples";
+    profile_set_about(feed->profile, &about);
+    cli_tell_counters(feed);
+    snprintf(feed->found->notice, sizeof feed->found->notice, "%s",
+             jfr_reader_notice(feed->reader));
+    return true;
+}
+
+bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *profile,
+              struct cli_found *found, struct jw_error *err)
+{
+    struct cli_feed feed = {.wish = wish, .profile = profile, .found = found};
+
+    *found = (struct cli_found){0};
+    feed.reader = jfr_reader_open(path, err);
+
+    const bool is_fed = feed.reader != NULL && cli_feed_chunks(&feed, err);
+    cli_feed_forget(&feed);
+    jw_free(feed.stack);
+    jfr_method_free(&feed.method);
+    jfr_text_free(&feed.text);
+    jfr_reader_close(feed.reader);
+    return is_fed;
+}

@@ -1,0 +1,125 @@
+/*
+ * cli_internal - commands, their options, and what they share.
+ *
+ * For      the files of this room.   Callers  these.   Context  tool.
+ * Memory   texts of options point into the command line.
+ */
+#ifndef JW_CLI_CLI_INTERNAL_H
+#define JW_CLI_CLI_INTERNAL_H
+
+#include <regex.h>
+#include <stdio.h>
+
+#include "base/jw.h"
+#include "cli/cli.h"
+#include "export/export.h"
+
+struct profile;
+
+#define CLI_LIST_LIMIT 32
+
+struct cli_list {
+    const char *texts[CLI_LIST_LIMIT];
+    size_t count;
+};
+
+/* Whatever options a command may have; each uses those of its rows in cli_options.def. */
+struct cli_values {
+    const char *format;
+    const char *title;
+    const char *count;
+    const char *event;
+    const char *state;
+    struct cli_list includes;
+    struct cli_list excludes;
+    uint32_t minwidth_ppm;
+    uint32_t flat_count;
+    uint32_t traces_count;
+    bool is_inverted;
+    bool is_by_thread;
+    bool is_reversed;
+    bool has_lines;
+    bool has_signatures;
+    bool is_dotted;
+    bool is_annotated;
+    bool is_quiet;
+    bool is_help;
+
+    struct cli_list operands; /* what is no option, in order */
+};
+
+enum cli_command_id { CLI_COMMAND_CONVERT, CLI_COMMAND_LIMIT };
+
+struct cli_command {
+    enum cli_command_id id;
+    const char *name;
+    const char *usage;   /* one line */
+    const char *summary; /* one line */
+    const char *text;    /* between usage and options */
+    const char *examples;
+    int (*run)(const struct cli_values *values);
+};
+
+extern const struct cli_command cli_commands[CLI_COMMAND_LIMIT];
+
+/* Reads the words behind the command's name into `values`, which holds its defaults. */
+JW_MUST_CHECK bool cli_parse(const struct cli_command *command, char **words, size_t word_count,
+                             struct cli_values *values, struct jw_error *err);
+
+void cli_print_options(const struct cli_command *command, FILE *to);
+
+/* The name nearest to `word` among `count`, or NULL where none is near. */
+const char *cli_nearest(const char *word, const char *const *names, size_t count);
+
+/* "jaywalk: " and the message on stderr. */
+void cli_complain(const char *format, ...) JW_PRINTF(1, 2);
+int cli_usage_error(const struct cli_command *command, const struct jw_error *err);
+
+/* convert ---------------------------------------------------------------------------------------- */
+
+int cli_convert(const struct cli_values *values);
+
+/* What is taken from a recording. */
+struct cli_wish {
+    const char *event; /* "cpu", "wall", or the name of a type */
+    const char *state; /* NULL: any */
+    const regex_t *includes;
+    size_t include_count;
+    const regex_t *excludes;
+    size_t exclude_count;
+    bool is_quiet;
+    bool is_weightless; /* samples count as one, whatever weight they carry */
+};
+
+/* What was found. */
+struct cli_found {
+    uint64_t samples;       /* taken */
+    uint64_t without_stack; /* of these */
+    uint64_t native_left_out;
+    bool has_weight;       /* some carried CPU time */
+    bool lacks_weight;     /* some did not */
+    char other_types[256]; /* event types with stacks that were not taken; "" none */
+    char notice[512];      /* what of the file was left out; "" nothing */
+};
+
+/* Feeds all samples of the file that are wished for. False and `err`: cannot be read. */
+JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *profile,
+                            struct cli_found *found, struct jw_error *err);
+
+/* Writes what export makes to `path`, whole or not at all; "-": to stdout. */
+JW_MUST_CHECK bool cli_write(struct profile *profile, const char *path, enum export_format format,
+                             const struct export_options *options, struct jw_error *err);
+
+/* Progress on stderr, when that is a terminal and the work takes more than a second. */
+struct cli_progress {
+    uint64_t begun_ns;
+    uint64_t shown_ns;
+    bool is_wanted;
+};
+
+void cli_progress_begin(struct cli_progress *progress, bool is_quiet);
+void cli_progress_show(struct cli_progress *progress, const char *what, uint64_t done,
+                       uint64_t whole);
+void cli_progress_end(struct cli_progress *progress);
+
+#endif

@@ -1,0 +1,264 @@
+/* Options of the commands: one table, from which parser and help are made. Context: tool. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli_internal.h"
+
+enum cli_kind {
+    CLI_KIND_SECTION, /* a heading of the help */
+    CLI_KIND_FLAG,
+    CLI_KIND_TEXT,
+    CLI_KIND_LIST,
+    CLI_KIND_COUNT,
+    CLI_KIND_PERCENT,
+};
+
+struct cli_option {
+    enum cli_command_id command;
+    enum cli_kind kind;
+    const char *name;  /* without "--" */
+    char letter;       /* 0: none */
+    const char *value; /* what its value is called; NULL: it takes none */
+    const char *help;
+    size_t field_offset; /* in struct cli_values */
+};
+
+static const struct cli_option cli_options[] = {
+#define CLI_SECTION(command_name, heading)                                                         \
+    {.command = CLI_COMMAND_##command_name, .kind = CLI_KIND_SECTION, .help = heading},
+#define CLI_OPTION(command_name, kind_name, field, ...)                                            \
+    {.command = CLI_COMMAND_##command_name,                                                        \
+     .kind = CLI_KIND_##kind_name,                                                                 \
+     .field_offset = offsetof(struct cli_values, field),                                           \
+     __VA_ARGS__},
+#include "options/cli_options.def"
+#undef CLI_SECTION
+#undef CLI_OPTION
+};
+
+#define CLI_HELP_COLUMN 26
+#define CLI_HELP_WIDTH  96
+
+static bool cli_option_is(const struct cli_option *option, const struct cli_command *command)
+{
+    return option->command == command->id && option->kind != CLI_KIND_SECTION;
+}
+
+static const struct cli_option *cli_option_by_name(const struct cli_command *command,
+                                                   const char *name, size_t length)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(cli_options); i++) {
+        if (cli_option_is(&cli_options[i], command) &&
+            strncmp(cli_options[i].name, name, length) == 0 && cli_options[i].name[length] == '\0')
+            return &cli_options[i];
+    }
+    return NULL;
+}
+
+static const struct cli_option *cli_option_by_letter(const struct cli_command *command, char letter)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(cli_options); i++) {
+        if (cli_option_is(&cli_options[i], command) && cli_options[i].letter == letter)
+            return &cli_options[i];
+    }
+    return NULL;
+}
+
+static bool cli_unknown_option(const struct cli_command *command, const char *word,
+                               struct jw_error *err)
+{
+    const char *names[JW_COUNT_OF(cli_options)];
+    size_t count = 0;
+    char bare[64];
+    const char *name = word + strspn(word, "-");
+    const size_t length = strcspn(name, "=");
+
+    snprintf(bare, sizeof bare, "%.*s", length < sizeof bare ? (int)length : (int)sizeof bare - 1,
+             name);
+    for (size_t i = 0; i < JW_COUNT_OF(cli_options); i++) {
+        if (cli_option_is(&cli_options[i], command))
+            names[count++] = cli_options[i].name;
+    }
+    const char *nearest = cli_nearest(bare, names, count);
+    jw_error_set(err, "%s: '%.100s' is no option%s%s%s", command->name, word,
+                 nearest == NULL ? "" : "; did you mean '--", nearest == NULL ? "" : nearest,
+                 nearest == NULL ? "" : "'?");
+    return false;
+}
+
+static bool cli_store_count(const struct cli_option *option, const char *text, uint32_t *to,
+                            struct jw_error *err)
+{
+    char *end;
+
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number < 0 || number > 1000000) {
+        jw_error_set(err, "--%s: '%.100s' is no whole number from 0 to 1000000", option->name,
+                     text);
+        return false;
+    }
+    *to = (uint32_t)number;
+    return true;
+}
+
+/* "0.25" or "0.25%", without regard to any locale, as millionths. */
+static bool cli_store_percent(const struct cli_option *option, const char *text, uint32_t *to,
+                              struct jw_error *err)
+{
+    const char *at = text;
+    uint64_t ppm = 0;
+    uint64_t unit = 10000;
+
+    for (; *at >= '0' && *at <= '9' && ppm <= 1000000; at++)
+        ppm = ppm * 10 + (uint64_t)(*at - '0') * 10000;
+    if (at != text && *at == '.') {
+        for (at++; *at >= '0' && *at <= '9'; at++) {
+            unit /= 10;
+            ppm += (uint64_t)(*at - '0') * unit;
+        }
+    }
+    if (at != text && *at == '%')
+        at++;
+    if (at == text || *at != '\0' || ppm > 1000000) {
+        jw_error_set(err, "--%s: '%.100s' is no percentage from 0 to 100, such as 0.25",
+                     option->name, text);
+        return false;
+    }
+    *to = (uint32_t)ppm;
+    return true;
+}
+
+static bool cli_list_add(struct cli_list *list, const char *text, const char *what,
+                         struct jw_error *err)
+{
+    if (list->count == CLI_LIST_LIMIT) {
+        jw_error_set(err, "%s: more than %d of them", what, CLI_LIST_LIMIT);
+        return false;
+    }
+    list->texts[list->count++] = text;
+    return true;
+}
+
+static bool cli_store(const struct cli_option *option, const char *text, struct cli_values *values,
+                      struct jw_error *err)
+{
+    void *field = (char *)values + option->field_offset;
+
+    switch (option->kind) {
+    case CLI_KIND_FLAG:
+        *(bool *)field = true;
+        return true;
+    case CLI_KIND_TEXT:
+        *(const char **)field = text;
+        return true;
+    case CLI_KIND_LIST:
+        return cli_list_add(field, text, option->name, err);
+    case CLI_KIND_COUNT:
+        return cli_store_count(option, text, field, err);
+    case CLI_KIND_PERCENT:
+        return cli_store_percent(option, text, field, err);
+    case CLI_KIND_SECTION:
+        break;
+    }
+    return true;
+}
+
+/* One option at words[*at]; moves on to its value where that is a word of its own. */
+static bool cli_parse_option(const struct cli_command *command, char **words, size_t word_count,
+                             size_t *at, struct cli_values *values, struct jw_error *err)
+{
+    const char *word = words[*at];
+    const bool is_long = word[1] == '-';
+    const char *equals = is_long ? strchr(word, '=') : NULL;
+    const struct cli_option *option = NULL;
+
+    if (is_long)
+        option = cli_option_by_name(
+            command, word + 2, equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2));
+    else if (word[2] == '\0')
+        option = cli_option_by_letter(command, word[1]);
+    if (option == NULL)
+        return cli_unknown_option(command, word, err);
+
+    const char *text = equals == NULL ? NULL : equals + 1;
+    if (option->value == NULL && text != NULL) {
+        jw_error_set(err, "--%s takes no value: '%.100s'", option->name, word);
+        return false;
+    }
+    if (option->value != NULL && text == NULL) {
+        if (*at + 1 >= word_count) {
+            jw_error_set(err, "--%s needs a value: --%s=%s", option->name, option->name,
+                         option->value);
+            return false;
+        }
+        text = words[++*at];
+    }
+    if (option->value != NULL && text[0] == '\0') {
+        jw_error_set(err, "--%s has an empty value; give --%s=%s", option->name, option->name,
+                     option->value);
+        return false;
+    }
+    return cli_store(option, text, values, err);
+}
+
+bool cli_parse(const struct cli_command *command, char **words, size_t word_count,
+               struct cli_values *values, struct jw_error *err)
+{
+    bool is_ended = false; /* by "--" */
+
+    for (size_t at = 0; at < word_count; at++) {
+        const char *word = words[at];
+
+        if (!is_ended && strcmp(word, "--") == 0) {
+            is_ended = true;
+        } else if (is_ended || word[0] != '-' || word[1] == '\0') {
+            if (!cli_list_add(&values->operands, word, command->name, err))
+                return false;
+        } else if (!cli_parse_option(command, words, word_count, &at, values, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Text from a column on, broken at spaces. */
+static void cli_print_wrapped(const char *text, int column, FILE *to)
+{
+    int at = column;
+
+    while (*text != '\0') {
+        const int length = (int)strcspn(text, " ");
+
+        if (at > column && at + 1 + length > CLI_HELP_WIDTH) {
+            fprintf(to, "\n%*s", column, "");
+            at = column;
+        }
+        at += fprintf(to, "%s%.*s", at > column ? " " : "", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', to);
+}
+
+void cli_print_options(const struct cli_command *command, FILE *to)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(cli_options); i++) {
+        const struct cli_option *option = &cli_options[i];
+        char head[64];
+
+        if (option->command != command->id)
+            continue;
+        if (option->kind == CLI_KIND_SECTION) {
+            fprintf(to, "\n%s:\n", option->help);
+            continue;
+        }
+        const char letter[] = {'-', option->letter, ',', ' ', '\0'};
+        snprintf(head, sizeof head, "  %s--%s%s%s", option->letter == 0 ? "    " : letter,
+                 option->name, option->value == NULL ? "" : "=",
+                 option->value == NULL ? "" : option->value);
+        fprintf(to, "%-*s ", CLI_HELP_COLUMN - 1, head);
+        cli_print_wrapped(option->help, CLI_HELP_COLUMN, to);
+    }
+}

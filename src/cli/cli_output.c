@@ -1,0 +1,92 @@
+/* Where results go: files that appear whole, the standard output, progress. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/cli_internal.h"
+#include "os/os_output.h"
+
+#define CLI_PROGRESS_FIRST_NS JW_NS_PER_SECOND
+#define CLI_PROGRESS_STEP_NS  (100 * JW_NS_PER_MS)
+
+struct cli_file {
+    struct os_output *output;
+    uint64_t offset_bytes;
+};
+
+static bool cli_write_file(void *context, const void *bytes, size_t length_bytes,
+                           struct jw_error *err)
+{
+    struct cli_file *file = context;
+    const bool is_written =
+        os_output_write(file->output, file->offset_bytes, bytes, length_bytes, err);
+
+    file->offset_bytes += length_bytes;
+    return is_written;
+}
+
+static bool cli_write_stdout(void *context, const void *bytes, size_t length_bytes,
+                             struct jw_error *err)
+{
+    const char *at = bytes;
+
+    (void)context;
+    while (length_bytes > 0) {
+        const ssize_t written = write(STDOUT_FILENO, at, length_bytes);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            jw_error_set(err, "standard output: %s", strerror(errno));
+            return false;
+        }
+        at += written;
+        length_bytes -= (size_t)written;
+    }
+    return true;
+}
+
+bool cli_write(struct profile *profile, const char *path, enum export_format format,
+               const struct export_options *options, struct jw_error *err)
+{
+    if (strcmp(path, "-") == 0)
+        return export_profile(profile, format, options, cli_write_stdout, NULL, err);
+
+    struct cli_file file = {.output = os_output_open(path, NULL, err)};
+    const bool is_written = file.output != NULL &&
+                            export_profile(profile, format, options, cli_write_file, &file, err) &&
+                            os_output_publish(file.output, err);
+    os_output_close(file.output);
+    return is_written;
+}
+
+void cli_progress_begin(struct cli_progress *progress, bool is_quiet)
+{
+    *progress = (struct cli_progress){
+        .begun_ns = jw_now_ns(),
+        .is_wanted = !is_quiet && isatty(STDERR_FILENO),
+    };
+}
+
+void cli_progress_show(struct cli_progress *progress, const char *what, uint64_t done,
+                       uint64_t whole)
+{
+    if (!progress->is_wanted)
+        return;
+
+    const uint64_t now_ns = jw_now_ns();
+    if (now_ns - progress->begun_ns < CLI_PROGRESS_FIRST_NS ||
+        now_ns - progress->shown_ns < CLI_PROGRESS_STEP_NS)
+        return;
+    progress->shown_ns = now_ns;
+    fprintf(stderr, "\r%s: %u %%", what,
+            whole == 0 ? 100u : (unsigned)((double)done * 100.0 / (double)whole));
+}
+
+void cli_progress_end(struct cli_progress *progress)
+{
+    if (progress->shown_ns != 0)
+        fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,203 @@
+/* `jaywalk convert`: a recording becomes a graph or a list. Context: tool. */
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "cli/cli_internal.h"
+#include "profile/profile.h"
+
+struct cli_patterns {
+    regex_t compiled[CLI_LIST_LIMIT];
+    size_t count;
+};
+
+static bool cli_compile(const char *option, const struct cli_list *list,
+                        struct cli_patterns *patterns, struct jw_error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const int code = regcomp(&patterns->compiled[i], list->texts[i], REG_EXTENDED | REG_NOSUB);
+
+        if (code != 0) {
+            char reason[128];
+
+            regerror(code, &patterns->compiled[i], reason, sizeof reason);
+            jw_error_set(err, "--%s: '%.100s' is no regular expression: %s", option, list->texts[i],
+                         reason);
+            return false;
+        }
+        patterns->count++;
+    }
+    return true;
+}
+
+static void cli_forget(struct cli_patterns *patterns)
+{
+    for (size_t i = 0; i < patterns->count; i++)
+        regfree(&patterns->compiled[i]);
+}
+
+static bool cli_read_format(const struct cli_values *values, const char *out,
+                            enum export_format *format, struct jw_error *err)
+{
+    static const char *const names[] = {"html", "collapsed", "text"};
+
+    if (values->format != NULL) {
+        if (export_format_by_name(values->format, format))
+            return true;
+        const char *nearest = cli_nearest(values->format, names, JW_COUNT_OF(names));
+        jw_error_set(err, "--format: '%.100s' is none of html, collapsed, text%s%s%s",
+                     values->format, nearest == NULL ? "" : "; did you mean '",
+                     nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+        return false;
+    }
+    if (export_format_by_ending(out, format))
+        return true;
+    jw_error_set(err,
+                 "convert: the ending of '%.200s' names no format; use .html, .collapsed or .txt, "
+                 "or add --format=html",
+                 out);
+    return false;
+}
+
+static bool cli_read_value(const struct cli_values *values, enum export_value *value,
+                           struct jw_error *err)
+{
+    *value = EXPORT_VALUE_DEFAULT;
+    if (values->count == NULL)
+        return true;
+    if (strcasecmp(values->count, "samples") == 0)
+        *value = EXPORT_VALUE_SAMPLES;
+    else if (strcasecmp(values->count, "weight") == 0)
+        *value = EXPORT_VALUE_WEIGHT;
+    else
+        jw_error_set(err, "--count: '%.100s' is neither samples nor weight", values->count);
+    return *value != EXPORT_VALUE_DEFAULT;
+}
+
+static bool cli_is_same_file(const char *left, const char *right)
+{
+    struct stat one;
+    struct stat other;
+
+    return stat(left, &one) == 0 && stat(right, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* A profile fed from the file; a second time without weights where only some samples have one. */
+static struct profile *cli_read(const char *in, const struct cli_values *values,
+                                struct cli_wish *wish, struct cli_found *found,
+                                struct jw_error *err)
+{
+    const struct profile_config config = {
+        .split_signatures = values->has_signatures,
+        .split_lines = values->has_lines,
+        .split_threads = values->is_by_thread,
+        .reverse = values->is_reversed,
+    };
+    struct profile *profile = profile_open(&config, err);
+    bool is_fed = profile != NULL && cli_feed(in, wish, profile, found, err);
+
+    if (is_fed && found->has_weight && found->lacks_weight) {
+        profile_close(profile);
+        wish->is_weightless = true;
+        profile = profile_open(&config, err);
+        is_fed = profile != NULL && cli_feed(in, wish, profile, found, err);
+    }
+    if (is_fed)
+        return profile;
+    profile_close(profile);
+    return NULL;
+}
+
+static void cli_tell(const char *in, const struct cli_wish *wish, const struct cli_found *found)
+{
+    if (found->notice[0] != '\0')
+        cli_complain("%s", found->notice);
+    if (found->samples == 0)
+        cli_complain("%s: no samples of '%s'%s%s%s", in, wish->event,
+                     found->other_types[0] == '\0' ? "" : "; it has stacks of ", found->other_types,
+                     found->other_types[0] == '\0' ? "" : ": name one with --event");
+    if (wish->is_weightless)
+        cli_complain("%s: only some samples say what time they stand for; all count as one", in);
+    if (found->native_left_out > 0)
+        cli_complain("%s: %" PRIu64 " samples in native methods are left out, of threads that may "
+                     "have been waiting; --event=jdk.NativeMethodSample shows them",
+                     in, found->native_left_out);
+    if (found->without_stack > 0)
+        cli_complain("%s: %" PRIu64 " of %" PRIu64 " samples have no stack", in,
+                     found->without_stack, found->samples);
+}
+
+static int cli_convert_file(const char *in, const char *out, const struct cli_values *values,
+                            struct cli_wish *wish, enum export_format format,
+                            enum export_value value)
+{
+    const struct export_options options = {
+        .title = values->title,
+        .value = value,
+        .min_width_ppm = values->minwidth_ppm,
+        .is_inverted = values->is_inverted,
+        .is_annotated = values->is_annotated,
+        .is_dotted = values->is_dotted,
+        .method_count = values->flat_count,
+        .stack_count = values->traces_count,
+    };
+    struct cli_found found;
+    struct jw_error err = {{0}};
+    struct profile *profile = cli_read(in, values, wish, &found, &err);
+    const bool is_written = profile != NULL && cli_write(profile, out, format, &options, &err);
+
+    profile_close(profile);
+    if (!is_written) {
+        cli_complain("%s", err.message);
+        return CLI_FAILED;
+    }
+    if (!values->is_quiet)
+        cli_tell(in, wish, &found);
+    return CLI_OK;
+}
+
+int cli_convert(const struct cli_values *values)
+{
+    const struct cli_command *command = &cli_commands[CLI_COMMAND_CONVERT];
+    struct cli_patterns includes = {.count = 0};
+    struct cli_patterns excludes = {.count = 0};
+    enum export_format format;
+    enum export_value value;
+    struct jw_error err = {{0}};
+    int status;
+
+    if (values->operands.count != 2) {
+        jw_error_set(&err, "convert: %s; usage: %s",
+                     values->operands.count < 2 ? "a recording and an output are needed"
+                                                : "only one recording and one output are taken",
+                     command->usage);
+        return cli_usage_error(command, &err);
+    }
+
+    const char *in = values->operands.texts[0];
+    const char *out = values->operands.texts[1];
+    if (!cli_read_format(values, out, &format, &err) || !cli_read_value(values, &value, &err) ||
+        !cli_compile("include", &values->includes, &includes, &err) ||
+        !cli_compile("exclude", &values->excludes, &excludes, &err)) {
+        status = cli_usage_error(command, &err);
+    } else if (cli_is_same_file(in, out)) {
+        jw_error_set(&err, "convert: '%.200s' is the recording itself; name another output", out);
+        status = cli_usage_error(command, &err);
+    } else {
+        struct cli_wish wish = {
+            .event = values->event == NULL ? "cpu" : values->event,
+            .state = values->state,
+            .includes = includes.compiled,
+            .include_count = includes.count,
+            .excludes = excludes.compiled,
+            .exclude_count = excludes.count,
+            .is_quiet = values->is_quiet,
+        };
+        status = cli_convert_file(in, out, values, &wish, format, value);
+    }
+    cli_forget(&includes);
+    cli_forget(&excludes);
+    return status;
+}
