@@ -168,9 +168,11 @@ static void put_field(struct tree *tree, const struct jfr_row *row)
         put_attribute(tree, "dimension", "1");
     if (is_pooled)
         put_attribute(tree, "constantPool", "true");
-    put_child_count(tree, (row->label != NULL) + 0u + is_unsigned + has_unit);
+    put_child_count(tree, (row->label != NULL) + 0u + (row->text != NULL) + is_unsigned + has_unit);
     if (row->label != NULL)
         put_annotation(tree, JFR_TYPE_LABEL, row->label);
+    if (row->text != NULL)
+        put_annotation(tree, JFR_TYPE_DESCRIPTION, row->text);
     if (is_unsigned)
         put_annotation(tree, JFR_TYPE_UNSIGNED, NULL);
     if (has_unit)

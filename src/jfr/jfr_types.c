@@ -26,6 +26,8 @@ const struct jfr_row jfr_rows[] = {
      .flags = flags_,                                                                              \
      .name = name_,                                                                                \
      .label = label_},
+#define JFR_COUNT(name_, text_)                                                                    \
+    {.kind = JFR_ROW_FIELD, .type = JFR_TYPE_LONG, .name = name_, .label = name_, .text = text_},
 #include "jfr/jfr_types.def"
 };
 

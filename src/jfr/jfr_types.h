@@ -27,6 +27,7 @@ enum jfr_type {
 #define JFR_STRUCT(id, name, label)                JFR_TYPE_##id,
 #define JFR_EVENT(id, name, label, category, text) JFR_TYPE_##id,
 #define JFR_FIELD(name, type_id, unit, flags, label)
+#define JFR_COUNT(name, text)
 #include "jfr/jfr_types.def"
 #undef JFR_PRIMITIVE
 #undef JFR_UNIT_CLASS
@@ -35,6 +36,7 @@ enum jfr_type {
 #undef JFR_STRUCT
 #undef JFR_EVENT
 #undef JFR_FIELD
+#undef JFR_COUNT
     JFR_TYPE_LIMIT
 };
 
@@ -71,7 +73,7 @@ struct jfr_row {
     const char *name;
     const char *label;    /* may be NULL */
     const char *category; /* events only; parts separated by '|' */
-    const char *text;     /* events only: the description */
+    const char *text;     /* the description; may be NULL */
 };
 
 /* The whole table in order; startTime of events is a row of its own. */

@@ -26,14 +26,18 @@
 
 struct jfr_chunk_header {
     uint64_t size_bytes;
-    uint64_t checkpoint_offset; /* of the last checkpoint in the chunk; 0: none */
+    uint64_t checkpoint_offset; /* of the last checkpoint in the chunk */
     uint64_t start_wall_ns;     /* since the Unix epoch, at start_ticks */
     uint64_t start_ticks;
     uint64_t duration_ns; /* above 0, else JMC takes the chunk for empty */
     bool is_final;        /* last chunk of the recording */
 };
 
-/* A finished header: state 0, so that readers accept the chunk at once. */
+/*
+ * A finished header: state 0, so that readers accept the chunk at once. Every chunk needs a checkpoint:
+ * jdk.jfr takes an offset of 0 for "none" in the first chunk of a file only.
+ * Source: tried with OpenJDK 17.0.21 and 25.0.3.
+ */
 void jfr_store_header(unsigned char out[JFR_HEADER_BYTES], const struct jfr_chunk_header *header);
 
 /*

@@ -175,10 +175,11 @@ static uint64_t begin_chunk(struct recording *recording)
         recording->chunks == 0 ? recording->opened_ns : recording->chunk_start_ns + 1;
     recording->chunk_begun_ns = recording->chunk_start_ns = recording->last_event_ns = now_ns;
     recording->checkpoint_offset = 0;
-    recording->state_key = 0;
     recording->chunks++;
     jw_count(JW_COUNT_CHUNKS);
     recording_names_new_chunk(&recording->names);
+    /* A constant that nearly every chunk needs: so each chunk has a checkpoint from the start. */
+    recording->state_key = recording_thread_state(&recording->names, "STATE_RUNNABLE");
     jfr_buffer_clear(&recording->events);
     jfr_put_metadata(&recording->events, now_ns);
     recording_put_facts(recording, now_ns);

@@ -1,6 +1,7 @@
 /* Every event that is no sample; dump. */
+#include <limits.h>
 #include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "recording/recording_internal.h"
@@ -12,18 +13,30 @@
 #define FLUSH_INTERVAL_MS 1000
 #define DEFAULT_NAME      "jaywalk"
 
+/* The path from the root; as it was given where that cannot be told. */
+static void full_path(const char *path, char out[PATH_MAX])
+{
+    char directory[PATH_MAX];
+
+    if (path[0] == '/' || getcwd(directory, sizeof directory) == NULL ||
+        snprintf(out, PATH_MAX, "%s/%s", directory, path) >= PATH_MAX)
+        snprintf(out, PATH_MAX, "%s", path);
+}
+
 static void put_active_recording(struct recording *recording, uint64_t now_ns)
 {
     struct jfr_buffer *out = &recording->events;
+    char destination[PATH_MAX];
+    full_path(recording->config.path, destination);
     const size_t begin = recording_event(recording, JFR_TYPE_ACTIVE_RECORDING, now_ns);
 
     jfr_put_long(out, RECORDING_ID);
     jfr_put_string(out, recording->config.title == NULL ? DEFAULT_NAME : recording->config.title);
-    jfr_put_string(out, recording->config.path);
+    jfr_put_string(out, destination);
     jfr_put_u8(out, 1);         /* disk */
     jfr_put_long(out, FOREVER); /* maxAge */
     jfr_put_long(out, FLUSH_INTERVAL_MS);
-    jfr_put_long(out, INT64_MAX); /* maxSize */
+    jfr_put_long(out, 0); /* maxSize: none */
     jfr_put_long(out, (int64_t)(recording->opened_wall_ns / JW_NS_PER_MS));
     jfr_put_long(out, FOREVER); /* recordingDuration: until it is stopped */
     jfr_event_end(out, begin);

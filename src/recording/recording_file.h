@@ -47,8 +47,11 @@ JW_MUST_CHECK struct recording_file *recording_file_open(const char *path,
                                                          const struct recording_file_part *first,
                                                          struct jw_error *err);
 
-/* Where the next appended part will begin, from the first byte of the chunk. In a new chunk, parts
- * begin at JFR_HEADER_BYTES; the first must begin with the metadata event. */
+/*
+ * Where the next appended part will begin, from the first byte of the chunk. The first part of a chunk
+ * begins at JFR_HEADER_BYTES; it begins with the metadata event and has a checkpoint: jdk.jfr refuses a
+ * chunk without one, unless it is the first of the file.
+ */
 uint64_t recording_file_next_offset(const struct recording_file *file);
 
 /* Adds to the open chunk; ends it and begins another. False and `err`: failed, now for good. */

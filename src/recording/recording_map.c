@@ -115,6 +115,12 @@ uint64_t *recording_map_put(struct recording_map *map, const void *bytes, size_t
     return &entry->value;
 }
 
+size_t recording_map_bytes(const struct recording_map *map)
+{
+    return map->slot_count * sizeof *map->slots + map->entry_capacity * sizeof *map->entries +
+           map->capacity_bytes;
+}
+
 void recording_map_clear(struct recording_map *map)
 {
     if (map->slots != NULL)

@@ -30,6 +30,8 @@ struct recording_map {
 JW_MUST_CHECK uint64_t *recording_map_put(struct recording_map *map, const void *bytes,
                                           size_t length_bytes, bool *is_new);
 
+size_t recording_map_bytes(const struct recording_map *map); /* of memory held */
+
 void recording_map_clear(struct recording_map *map); /* keeps the memory */
 void recording_map_close(struct recording_map *map); /* gives it back; empty and valid again */
 

@@ -11,9 +11,21 @@
 /* Source: the class-file format, ACC_NATIVE. Viewers take a method with it for native code. */
 #define MODIFIER_NATIVE 0x100
 
+/* A number of `constants`: the key, and below it the number of the last chunk that has it. */
+#define CHUNK_BITS 24
+#define CHUNK_MASK ((1u << CHUNK_BITS) - 1)
+
+static void forget_constants(struct recording_names *names)
+{
+    for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
+        recording_map_close(&names->constants[i]);
+}
+
 void recording_names_close(struct recording_names *names)
 {
-    recording_names_new_chunk(names);
+    forget_constants(names);
+    recording_map_close(&names->loaders);
+    recording_map_close(&names->packages);
     recording_map_close(&names->threads);
     recording_map_close(&names->pcs);
     jfr_pools_close(&names->pools);
@@ -22,11 +34,17 @@ void recording_names_close(struct recording_names *names)
 
 void recording_names_new_chunk(struct recording_names *names)
 {
+    size_t kept_bytes = 0;
+
+    recording_map_close(&names->constants[JFR_TYPE_STACK_TRACE]);
     for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
-        recording_map_close(&names->constants[i]);
+        kept_bytes += recording_map_bytes(&names->constants[i]);
+    if (kept_bytes > RECORDING_NAMES_MAX_BYTES)
+        forget_constants(names);
     recording_map_close(&names->loaders);
     recording_map_close(&names->packages);
     recording_names_new_take(names);
+    names->chunk++;
 }
 
 void recording_names_new_take(struct recording_names *names)
@@ -39,21 +57,23 @@ uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
                             struct jfr_buffer *fields)
 {
     bool is_new = false;
-    uint64_t *key = fields->has_failed ? NULL
-                                       : recording_map_put(&names->constants[type], fields->bytes,
-                                                           fields->used_bytes, &is_new);
+    uint64_t *known = fields->has_failed ? NULL
+                                         : recording_map_put(&names->constants[type], fields->bytes,
+                                                             fields->used_bytes, &is_new);
 
-    if (key == NULL) {
+    if (known == NULL) {
         names->has_failed = true;
         jfr_buffer_clear(fields);
         return 0;
     }
-    if (is_new) {
-        *key = ++names->last_keys[type];
-        jfr_put_bytes(jfr_pool_put(&names->pools, type, *key), fields->bytes, fields->used_bytes);
-    }
+
+    const uint64_t key = is_new ? ++names->last_keys[type] : *known >> CHUNK_BITS;
+    const uint64_t now_known = key << CHUNK_BITS | (names->chunk & CHUNK_MASK);
+    if (*known != now_known)
+        jfr_put_bytes(jfr_pool_put(&names->pools, type, key), fields->bytes, fields->used_bytes);
+    *known = now_known;
     jfr_buffer_clear(fields);
-    return *key;
+    return key;
 }
 
 /* What is remembered for this question: 0 on first sight, else an answer + 1. NULL: no memory. */

@@ -2,12 +2,14 @@
  * recording_names - what events name: each thing once a chunk, under a key that is never used again.
  *
  * For      recording.   Callers  recording.   Context  dump.
- * Memory   as the distinct names and stacks of a chunk; given back by recording_names_new_chunk.
+ * Memory   as the distinct names of the recording and the distinct stacks of a chunk; names beyond
+ *          RECORDING_NAMES_MAX_BYTES are forgotten with the chunk, like stacks.
  *
- * A constant is its bytes: whatever encodes alike is one and has one key. It goes into `pools`, from
- * where the next checkpoint takes it, when its bytes come for the first time in a chunk; what it refers
- * to was put there before. Keys count on from chunk to chunk, because jdk.jfr carries what it resolved
- * over from one chunk to the next. Key 0 is null.
+ * A constant is its bytes: whatever encodes alike is one and has one key, in every chunk of the file.
+ * It goes into `pools`, from where the next checkpoint takes it, when it is used for the first time in
+ * a chunk; what it refers to was put there before. No key ever gets another meaning, also not when a
+ * constant was forgotten: jdk.jfr carries what it resolved over from one chunk to the next, and groups
+ * by it ("hot-methods" has one row for a method because the method has one key). Key 0 is null.
  */
 #ifndef JW_RECORDING_RECORDING_NAMES_INTERNAL_H
 #define JW_RECORDING_RECORDING_NAMES_INTERNAL_H
@@ -17,14 +19,18 @@
 #include "recording/recording.h"
 #include "recording/recording_map_internal.h"
 
+#define RECORDING_NAMES_MAX_BYTES ((size_t)32 << 20)
+
 struct generation;
 struct method_record;
 
 struct recording_names {
     struct recording_sources sources;
-    struct jfr_pools pools;                         /* not yet in the file */
-    struct recording_map constants[JFR_TYPE_LIMIT]; /* of this chunk: bytes -> key */
+    struct jfr_pools pools; /* not yet in the file */
+    struct recording_map
+        constants[JFR_TYPE_LIMIT]; /* bytes -> key and the last chunk that has it */
     uint64_t last_keys[JFR_TYPE_LIMIT];
+    uint64_t chunk;
     struct recording_map loaders;  /* of this chunk: number -> key + 1 */
     struct recording_map packages; /* of this chunk: loader, name -> key + 1 */
     struct recording_map threads;  /* of this take: index, serial -> key + 1 */
@@ -35,7 +41,7 @@ struct recording_names {
 
 void recording_names_close(struct recording_names *names);
 
-/* Forgets the constants of the chunk that ended. */
+/* From now on each constant must be put anew before it is used. */
 void recording_names_new_chunk(struct recording_names *names);
 
 /* Forgets what may have changed meanwhile: names of threads, libraries at a pc. */

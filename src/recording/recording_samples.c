@@ -177,9 +177,6 @@ static void take_record(const struct event_record *record, void *argument)
     }
     if (*known == 0)
         *known = resolve_trace(take, record->trace);
-    if (recording->state_key == 0)
-        recording->state_key = recording_thread_state(names, "STATE_RUNNABLE");
-
     const uint64_t thread =
         recording_thread_key(names, record->thread_index, (uint32_t)record->thread_serial);
     const size_t begin = recording_event(recording,

@@ -92,7 +92,7 @@ static bool tell_failure(void *context, uint32_t number, struct recording_walk_f
 }
 
 /* bci 0 is line 10, bci 8 line 12, bci 20 line 400. UNSIGNED5 with bias 1, as from JDK 21 on. */
-static const unsigned char lines[] = {0xff, 0x01, 0x15, 0x42, 0xff, 0x19, 0xc1 + 8, 0x0c, 0x00};
+static const unsigned char lines[] = {0xff, 0x01, 0x15, 0x42, 0xff, 0x19, 0xc9, 0x0a, 0x00};
 
 static dict_id method(struct generation *generation, const char *class_name, const char *name,
                       const char *signature, uint32_t loader, uint32_t modifiers, bool with_lines)
@@ -255,8 +255,8 @@ int main(int argc, char **argv)
     bool is_good = recording != NULL;
 
     for (unsigned long chunk = 0; is_good && chunk < chunks; chunk++) {
-        renamed = chunk >= chunks / 2;
         for (unsigned long round = 0; is_good && round < rounds; round++) {
+            renamed = 2 * (chunk * rounds + round) >= chunks * rounds;
             for (unsigned kind = 0; kind < 100; kind++)
                 sample(generations, kind);
             turn(generations, recording);

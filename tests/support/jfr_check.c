@@ -642,6 +642,9 @@ static size_t read_chunk(struct checker *c, const unsigned char *bytes, size_t l
         blame(c, "metadata at %llu", (unsigned long long)metadata);
     else
         read_metadata(c, bytes + metadata);
+    /* jdk.jfr reads offset 0 as "none" in the first chunk only. */
+    if (big_endian(bytes + 16, 8) == 0)
+        blame(c, "no checkpoint");
     if (!c->has_failed)
         read_checkpoints(c, big_endian(bytes + 16, 8));
     if (!c->has_failed)
