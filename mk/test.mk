@@ -133,7 +133,7 @@ $(eval $(source:tests/%.c=build/$(1)/tests/%): $(call archives,$(1),$(call rooms
 $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \
-	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS))
+	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$$$(tools/demangler-flags $$(CC_$(1))))
 
 -include $(patsubst tests/%.c,build/$(1)/tests/%.d,$(TEST_SOURCES) $(SUPPORT_SOURCES))
 endef

@@ -8,10 +8,12 @@
 #include "os/os_info.h"
 #include "recording/recording.h"
 #include "symbols/symbols.h"
+#include "symbols/symbols_plain.h"
 #include "thread/thread.h"
 #include "vm/vm_code.h"
 #include "vm/vm_loader.h"
 #include "vm/vm_stub.h"
+#include "walk/walk.h"
 
 #define MODULE_TEXT_BYTES 256
 #define JVM_TEXT_BYTES    4096
@@ -188,6 +190,7 @@ static bool ask_module(void *context, uint32_t loader, struct recording_text pac
 static bool ask_native_pc(void *context, uintptr_t pc, struct recording_symbol *out)
 {
     static struct symbols_name name;
+    static char plain[SYMBOLS_NAME_BYTES];
 
     (void)context;
     memset(out, 0, sizeof *out);
@@ -202,7 +205,24 @@ static bool ask_native_pc(void *context, uintptr_t pc, struct recording_symbol *
     if (!symbols_name(pc, &name))
         return false;
     out->library = text_of(name.library);
-    out->symbol = text_of(name.function);
+    out->symbol = text_of(symbols_plain_name(name.function, plain, sizeof plain));
+    return true;
+}
+
+static bool ask_walk_failure(void *context, uint32_t number, struct recording_walk_failure *out)
+{
+    const uint32_t code = number / VM_PLACE_LIMIT;
+    const enum vm_place place = (enum vm_place)(number % VM_PLACE_LIMIT);
+
+    (void)context;
+    if (code >= WALK_CODE_COUNT)
+        return false;
+    *out = (struct recording_walk_failure){
+        .code = -(int32_t)code,
+        .reason = walk_code_text(-(int32_t)code),
+        .where = vm_place_text(place),
+        .count = walk_failures(-(int32_t)code, place),
+    };
     return true;
 }
 
@@ -213,6 +233,7 @@ void sources_fill(struct recording_sources *out)
         .loader = ask_loader,
         .module = ask_module,
         .native_pc = ask_native_pc,
+        .walk_failure = ask_walk_failure,
     };
 }
 
