@@ -39,7 +39,7 @@ static uint32_t number_of(const char *class_name)
 {
     if (class_name == NULL)
         return VM_LOADER_BOOTSTRAP;
-    for (uint32_t i = VM_LOADER_UNKNOWN + 1; i < VM_LOADERS_MAX; i++) {
+    for (uint32_t i = VM_LOADER_BOOTSTRAP + 1; i < VM_LOADERS_MAX; i++) {
         /* order LOADER_KIND: acquires the name of a loader class given before. */
         uint32_t state = jw_load_acquire(&kinds[i].state);
 

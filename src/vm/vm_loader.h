@@ -16,8 +16,8 @@
 
 #include "vm/vm.h"
 
-#define VM_LOADER_BOOTSTRAP 0u
-#define VM_LOADER_UNKNOWN   1u
+#define VM_LOADER_UNKNOWN   0u
+#define VM_LOADER_BOOTSTRAP 1u
 #define VM_LOADERS_MAX      1024u
 
 struct vm_loader_text {
