@@ -16,8 +16,8 @@ SHELL := /bin/bash
 
 comma := ,
 
-# One job for each processor, unless the caller chose (make -j1).
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+# One job for each processor, unless the caller chose (make -j1) or is a make itself.
+ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
