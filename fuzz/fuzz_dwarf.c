@@ -1,0 +1,40 @@
+/*
+ * Any bytes as .eh_frame, of x86-64 or aarch64 by the first byte: entries and call frame programs
+ * end, and the rows that come of them are in order.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../tests/unit/symbols/made_elf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct made_elf made;
+
+    if (size < 1 || size > sizeof made.bytes - 0x400 - 16)
+        return 0;
+    made_begin(&made);
+    made_put(&made, data + 1, size - 1);
+    if (!made_finish(&made, data[0] & 1 ? EM_AARCH64 : EM_X86_64))
+        abort();
+
+    struct symbols_rows *rows =
+        symbols_rows_build(&made.elf, MADE_TEXT_VADDR, MADE_TEXT_BYTES, NULL);
+    if (rows == NULL)
+        return 0;
+    for (uint32_t i = 0; i < rows->row_count; i++) {
+        if (rows->row_rules[i] >= rows->rule_count || rows->row_pcs[i] >= MADE_TEXT_BYTES ||
+            (i > 0 && rows->row_pcs[i - 1] >= rows->row_pcs[i]))
+            abort();
+    }
+    for (uint64_t offset = 0; offset < MADE_TEXT_BYTES; offset += 0x3f1) {
+        struct symbols_rule rule;
+        uint8_t push_byte;
+
+        (void)symbols_rule_unpack(symbols_rows_find(rows, offset), &rule, &push_byte);
+    }
+    jw_free(rows);
+    return 0;
+}

@@ -1,0 +1,69 @@
+/*
+ * Any bytes as a library's file: headers, rows, names and look-ups end, stay inside the bytes and
+ * leave tables in order.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/symbols_internal.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool is_right)
+{
+    if (!is_right)
+        abort();
+}
+
+static void use_rows(const struct symbols_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->row_count; i++) {
+        check(rows->row_rules[i] < rows->rule_count);
+        check(i == 0 ? rows->row_pcs[0] == 0 : rows->row_pcs[i - 1] < rows->row_pcs[i]);
+    }
+    (void)symbols_rows_find(rows, 0);
+    (void)symbols_rows_find(rows, rows->text_bytes - 1);
+    (void)symbols_rows_find(rows, rows->text_bytes);
+}
+
+static void use_names(const struct symbols_names *names)
+{
+    for (uint32_t i = 0; i < names->function_count; i++) {
+        const struct symbols_function *function = &names->functions[i];
+
+        check(function->name_offset + strlen(names->text + function->name_offset) <
+              names->name_bytes);
+        (void)symbols_names_find(names, function->text_offset);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct symbols_image image = {.fd = -1, .bytes = data, .size_bytes = size};
+    struct symbols_elf elf;
+    uint64_t vaddr;
+
+    if (!symbols_elf_parse(&elf, &image, NULL))
+        return 0;
+    for (uint32_t i = 0; i < elf.load_count; i++) {
+        const struct symbols_segment *load = &elf.loads[i];
+
+        if (!load->is_executable || load->file_bytes == 0 || load->file_bytes > (64u << 20))
+            continue;
+        struct symbols_rows *rows = symbols_rows_build(&elf, load->vaddr, load->file_bytes, NULL);
+        struct symbols_names *names =
+            symbols_names_build(&elf, load->vaddr, load->file_bytes, NULL);
+
+        if (rows != NULL)
+            use_rows(rows);
+        if (names != NULL)
+            use_names(names);
+        jw_free(rows);
+        symbols_names_free(names);
+        break;
+    }
+    if (symbols_elf_find_symbol(&elf, "printf", &vaddr))
+        check(vaddr != 0);
+    return 0;
+}
