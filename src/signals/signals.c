@@ -153,7 +153,8 @@ static void forget_parent(void)
     jw_store_relaxed(&mark->pid, 0);
 }
 
-/* Makes the page that a child finds wiped; before Linux 4.14 a function that fork() calls wipes it. */
+/* Makes the page that a child finds wiped: by the kernel, whatever made the child, and by fork() itself
+ * before Linux 4.14 and under emulators, which accept the advice without following it. */
 static bool make_mark(struct jw_error *err)
 {
     struct process_mark *mark;
@@ -167,8 +168,8 @@ static bool make_mark(struct jw_error *err)
         return false;
     }
     jw_store_relaxed(&mark->pid, (int)getpid());
-    if (madvise(mark, arch_facts.page_max_bytes, MADV_WIPEONFORK) != 0 &&
-        pthread_atfork(NULL, NULL, forget_parent) != 0) {
+    (void)madvise(mark, arch_facts.page_max_bytes, MADV_WIPEONFORK);
+    if (pthread_atfork(NULL, NULL, forget_parent) != 0) {
         jw_error_set(err, "cannot register the fork guard: out of memory");
         munmap(mark, arch_facts.page_max_bytes);
         return false;
