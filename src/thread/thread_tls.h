@@ -1,10 +1,11 @@
 /*
  * thread_tls - the one block of thread-local storage: what must be found without a look-up.
  *
- * For      thread_self(); the handler's own state, which threads without a record need too.
- * Callers  thread (record), signals (handler_depth, guard). Others ask those rooms.
+ * For      the handler's own state, which threads without a record need too; the thread's number
+ *          without a system call.
+ * Callers  signals (handler_depth, guard). Others ask for thread_own_tid.
  * Context  all. Initial-exec: its address is a register plus a constant, its first use allocates
- *          nothing. 24 bytes of the loader's static surplus, which must hold the whole library.
+ *          nothing. 16 bytes of the loader's static surplus, which must hold the whole library.
  * Memory   zeroed by the loader in each thread, those included that existed before the library.
  *
  * Only its own thread touches a block; fields are atomic because a handler on that thread may
@@ -15,13 +16,12 @@
 
 #include "base/jw.h"
 
-struct thread_record;
 struct signals_guard;
 
 struct thread_tls {
-    struct thread_record *_Atomic record; /* NULL until room thread knows the thread */
-    struct signals_guard *_Atomic guard;  /* innermost guarded call under way, or NULL */
-    _Atomic uint32_t handler_depth;       /* 1 inside engine code of our handler */
+    struct signals_guard *_Atomic guard; /* innermost guarded call under way, or NULL */
+    _Atomic uint32_t handler_depth;      /* 1 inside engine code of our handler */
+    _Atomic uint32_t tid;                /* of the operating system; 0: not asked for yet */
 };
 
 extern __thread struct thread_tls thread_tls_block
@@ -31,5 +31,11 @@ JW_SIGNAL_SAFE static inline struct thread_tls *thread_tls(void)
 {
     return &thread_tls_block;
 }
+
+/*
+ * Number of the calling thread, from the kernel the first time. In a child it is the parent's: no
+ * handler samples there, and nothing else of ours runs.
+ */
+JW_SIGNAL_SAFE uint32_t thread_own_tid(void);
 
 #endif
