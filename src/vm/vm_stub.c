@@ -6,6 +6,10 @@
 
 #include "arch/arch.h"
 #include "base/atomics.h"
+#include "base/counters.h"
+
+/* So many stubs that end before a pc are looked at to find one around them that holds it. */
+#define ENCLOSED_MAX 8
 
 struct sorted {
     uint32_t count;     /* stubs sorted here */
@@ -30,11 +34,14 @@ static enum vm_stub_kind kind_of(const char *name)
 
 void vm_stub_report(const char *name, const void *address, jint length_bytes)
 {
-    const uint32_t index = jw_add_relaxed(&reserved, 1);
+    /* Before a number is taken: one that never becomes ready would hide all later ones. */
+    if (name == NULL || address == NULL || length_bytes <= 0)
+        return;
 
-    if (index >= VM_STUBS_MAX || length_bytes <= 0) {
-        if (index >= VM_STUBS_MAX)
-            jw_store_relaxed(&reserved, VM_STUBS_MAX);
+    const uint32_t index = jw_add_relaxed(&reserved, 1);
+    if (index >= VM_STUBS_MAX) {
+        jw_store_relaxed(&reserved, VM_STUBS_MAX);
+        jw_count(JW_COUNT_STUBS_FULL);
         return;
     }
     struct vm_stub *stub = &stubs[index];
@@ -54,8 +61,8 @@ static int by_begin(const void *left, const void *right)
 
     if (a != b)
         return a < b ? -1 : 1;
-    /* Of two at one address the later report counts: it stands first, where the search looks. */
-    return *(const uint32_t *)left > *(const uint32_t *)right ? -1 : 1;
+    /* Of two at one address the later report counts: it stands last, where the search begins. */
+    return *(const uint32_t *)left < *(const uint32_t *)right ? -1 : 1;
 }
 
 void vm_stub_settle(void)
@@ -89,21 +96,20 @@ static JW_SIGNAL_SAFE bool holds(const struct vm_stub *stub, uintptr_t pc)
     return pc >= stub->begin && pc < stub->end;
 }
 
+/* Of two stubs around a pc the inner one, and of two at one address the later one, is meant. */
+static JW_SIGNAL_SAFE const struct vm_stub *inner(const struct vm_stub *known,
+                                                  const struct vm_stub *later)
+{
+    return known == NULL || later->begin >= known->begin ? later : known;
+}
+
 const struct vm_stub *vm_stub_find(uintptr_t pc)
 {
     /* order STUB_SORTED: acquires the sorted copy. */
     const struct sorted *index = jw_load_acquire(&sorted);
-    uint32_t next = index == NULL ? 0 : index->covered;
-
-    /* What was reported since, newest first as it may replace an older one: a few at the most. */
-    for (; next < VM_STUBS_MAX; next++) {
-        /* order STUB: acquires the stub's fields. */
-        if (jw_load_acquire(&ready[next]) == 0)
-            break;
-        if (holds(&stubs[next], pc))
-            return &stubs[next];
-    }
+    const struct vm_stub *found = NULL;
     uint32_t low = 0, high = index == NULL ? 0 : index->count;
+
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
 
@@ -113,11 +119,19 @@ const struct vm_stub *vm_stub_find(uintptr_t pc)
             high = middle;
     }
     /* Stubs may enclose others (a block reported whole, then its parts): look back a little. */
-    for (uint32_t back = 0; back < 8 && back < low; back++) {
+    for (uint32_t back = 0; back < ENCLOSED_MAX && back < low && found == NULL; back++) {
         const struct vm_stub *stub = &stubs[index->indexes[low - 1 - back]];
 
         if (holds(stub, pc))
-            return stub;
+            found = stub;
     }
-    return NULL;
+    /* What was reported since: some sixteen, and an eighth of the others, at the most. */
+    for (uint32_t i = index == NULL ? 0 : index->covered; i < VM_STUBS_MAX; i++) {
+        /* order STUB: acquires the stub's fields. */
+        if (jw_load_acquire(&ready[i]) == 0)
+            break;
+        if (holds(&stubs[i], pc))
+            found = inner(found, &stubs[i]);
+    }
+    return found;
 }
