@@ -5,7 +5,7 @@
 #include "jfr/jfr_writer.h"
 #include "os/os_output.h"
 
-#define FIRST_RESERVE_BYTES ((uint64_t)4 << 20)
+#define FIRST_RESERVE_BYTES ((uint64_t)1 << 20)
 #define MAX_STEP_BYTES      ((uint64_t)256 << 20)
 #define MAX_COPIED_BYTES    ((uint64_t)1 << 30) /* a larger file keeps its reserve at the end */
 /* The smallest unit in which the kernel copies a write, on any page size: SIGKILL may stop a write

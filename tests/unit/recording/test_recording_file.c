@@ -131,7 +131,7 @@ static bool live(const struct os_output_calls *calls)
     for (int chunk = 0; is_good && chunk < 3; chunk++) {
         is_good = chunk == 0 || begin_chunk(file, &buffer);
         for (int part = 0; is_good && part < 3; part++)
-            is_good = append(file, &buffer, part == 1 ? (size_t)3 << 20 : 40);
+            is_good = append(file, &buffer, part == 1 && chunk < 2 ? (size_t)600 << 10 : 40);
     }
     is_good = is_good && finish(file, &buffer);
     recording_file_close(file);
@@ -325,6 +325,30 @@ Test(recording_file, after_a_failure_nothing_more_is_written)
     recording_file_close(file);
     cr_expect(jfr_check_file(path, &check), "%s", check.problem);
     cr_expect_eq(jfr_check_events(&check, "jdk.ExecutionSample"), 1);
+    jfr_buffer_close(&buffer);
+}
+
+Test(recording_file, a_new_chunk_finds_room_when_the_reserve_is_used_up)
+{
+    const struct os_output_calls calls = watched_calls();
+    struct jfr_buffer buffer = {0};
+    struct jfr_check check;
+    struct stat before;
+    struct stat after;
+    struct recording_file *file = open_file(&buffer, &calls);
+
+    cr_assert_not_null(file);
+    cr_assert_eq(stat(path, &before), 0);
+    const uint64_t left_bytes = (uint64_t)before.st_size - recording_file_used_bytes(file);
+    cr_assert(append(file, &buffer, (size_t)left_bytes - 1000), "%s", err.message);
+    cr_assert_eq(stat(path, &after), 0);
+    cr_assert_eq(after.st_size, before.st_size, "not grown yet");
+    cr_assert(begin_chunk(file, &buffer), "%s", err.message);
+    cr_assert_eq(stat(path, &after), 0);
+    cr_expect_gt(after.st_size, before.st_size);
+    recording_file_close(file);
+    cr_expect(jfr_check_file(path, &check), "%s", check.problem);
+    cr_expect_eq(check.chunk_count, 2);
     jfr_buffer_close(&buffer);
 }
 

@@ -1,0 +1,270 @@
+/*
+ * made - a recording with every feature, written without a JVM: what is in it is known, so that any
+ * reader can be checked against it.
+ *
+ * For      make_recording and the unit tests of room recording.   Context  tool.
+ *
+ *   threads    main (Java, group main in system), worker (Java, renamed half-way), GC Thread#0 (native)
+ *   stacks     Hot.spin <- Hot.main            60 of 100 samples, compiled and interpreted, with lines
+ *              memcpy <- Hot.copy <- Hot.main  20, a native method
+ *              clone3 <- unknown               10, no Java
+ *              [GC active]                      5, a failed walk
+ *              Lambda <- ... 70 frames          5, truncated, a hidden class
+ */
+#ifndef JW_TESTS_GOLDEN_MADE_H
+#define JW_TESTS_GOLDEN_MADE_H
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/counters.h"
+#include "generation/generation.h"
+#include "generation/method_record.h"
+#include "recording/recording.h"
+
+#define MADE_WEIGHT_NS 10000000ull
+#define MADE_TID       4242u
+
+static int made_renamed;
+
+static inline struct recording_text made_text(const char *string)
+{
+    return (struct recording_text){string, strlen(string)};
+}
+
+static inline bool made_tell_thread(void *context, uint32_t index, uint32_t serial,
+                                    struct recording_thread *out)
+{
+    (void)context;
+    *out = (struct recording_thread){.os_tid = 1000 + index};
+    if (index > 2 || serial != index + 1)
+        return false;
+    if (index == 2) {
+        out->os_name = made_text("GC Thread#0");
+        return true;
+    }
+    out->os_name = made_text(index == 0 ? "java" : "worker");
+    out->java_name = made_text(index == 0 ? "main" : made_renamed ? "worker \xc0\x80 2" : "worker");
+    out->java_id = index == 0 ? 1 : 22;
+    out->group = made_text("main");
+    out->parent_group = made_text("system");
+    return true;
+}
+
+static inline bool made_tell_loader(void *context, uint32_t loader, struct recording_loader *out)
+{
+    (void)context;
+    *out = (struct recording_loader){{NULL, 0}, {NULL, 0}};
+    if (loader == 1)
+        out->name = made_text("bootstrap");
+    if (loader == 2) {
+        out->name = made_text("app");
+        out->type = made_text("jdk/internal/loader/ClassLoaders$AppClassLoader");
+    }
+    return loader == 1 || loader == 2;
+}
+
+static inline bool made_tell_module(void *context, uint32_t loader, struct recording_text package,
+                                    struct recording_module *out)
+{
+    (void)context;
+    if (loader != 1 || package.length_bytes < 4 || memcmp(package.bytes, "java", 4) != 0)
+        return false;
+    *out = (struct recording_module){made_text("java.base"), made_text("25.0.3"),
+                                     made_text("jrt:/java.base")};
+    return true;
+}
+
+static inline bool made_tell_native(void *context, uintptr_t pc, struct recording_symbol *out)
+{
+    (void)context;
+    *out = (struct recording_symbol){made_text("libc.so.6"), {NULL, 0}};
+    if (pc == 0x1000)
+        out->symbol = made_text("memcpy");
+    if (pc == 0x2000)
+        out->symbol = made_text("clone3");
+    return pc <= 0x3000;
+}
+
+static inline bool made_tell_failure(void *context, uint32_t number,
+                                     struct recording_walk_failure *out)
+{
+    (void)context;
+    *out = (struct recording_walk_failure){-2, "GC active", "libjvm.so",
+                                           jw_counter(JW_COUNT_WALK_FAILED)};
+    return number == 0;
+}
+
+/* bci 0 is line 10, bci 8 line 12, bci 20 line 400. UNSIGNED5 with bias 1, as from JDK 21 on. */
+static const unsigned char made_lines[] = {0xff, 0x01, 0x15, 0x42, 0xff, 0x19, 0xc9, 0x0a, 0x00};
+
+static inline dict_id made_method(struct generation *generation, const char *class_name,
+                                  const char *name, const char *signature, uint32_t loader,
+                                  uint32_t modifiers, bool with_lines)
+{
+    static union {
+        struct method_record record;
+        unsigned char bytes[sizeof(struct method_record) + sizeof made_lines];
+    } both;
+
+    memset(&both, 0, sizeof both);
+    both.record.class_name = dict_intern(generation->classes, class_name, strlen(class_name));
+    both.record.name = dict_intern(generation->symbols, name, strlen(name));
+    both.record.signature = dict_intern(generation->symbols, signature, strlen(signature));
+    both.record.modifiers = modifiers;
+    both.record.class_modifiers = 1;
+    both.record.loader = loader;
+    both.record.flags = strchr(class_name, '+') != NULL ? METHOD_HIDDEN : 0;
+    if (with_lines) {
+        both.record.line_table_bytes = sizeof made_lines;
+        memcpy(both.bytes + sizeof both.record, made_lines, sizeof made_lines);
+    }
+    return method_record_intern(generation->methods, &both.record);
+}
+
+static inline uint32_t made_fill(struct generation *generation, unsigned kind, jw_frame *frames,
+                                 uint32_t *flags)
+{
+    const dict_id spin = made_method(generation, "app/Hot", "spin", "(I)J", 2, 9, true);
+    const dict_id start =
+        made_method(generation, "app/Hot", "main", "([Ljava/lang/String;)V", 2, 9, true);
+    uint32_t count = 0;
+
+    *flags = STORE_WALKER_AGCT;
+    if (kind < 60) {
+        frames[count++] = jw_frame_java(kind < 50 ? JW_FRAME_COMPILED : JW_FRAME_INTERPRETED, spin,
+                                        kind < 40 ? 8 : 21);
+        frames[count++] = jw_frame_java(JW_FRAME_INTERPRETED, start, 3);
+    } else if (kind < 80) {
+        const dict_id copy = made_method(generation, "app/Hot", "copy", "()V", 2, 0x109, false);
+
+        frames[count++] = jw_frame_native(0x1000);
+        frames[count++] = jw_frame_native(0x3000);
+        frames[count++] = jw_frame_java(JW_FRAME_JAVA_NATIVE, copy, JW_BCI_NATIVE);
+        frames[count++] = jw_frame_java(JW_FRAME_INTERPRETED, start, 9);
+    } else if (kind < 90) {
+        frames[count++] = jw_frame_native(0x2000);
+        frames[count++] = jw_frame_native(0x9000);
+        *flags = 0;
+    } else if (kind < 95) {
+        frames[count++] = jw_frame_mark(JW_MARK_GC_ACTIVE);
+        *flags = STORE_FAILED;
+        jw_count(JW_COUNT_WALK_FAILED);
+    } else {
+        const dict_id lambda =
+            made_method(generation, "app/Hot$$Lambda+0x00007f31c8000a00", "apply",
+                        "(Ljava/lang/Object;)Ljava/lang/Object;", 2, 1, false);
+        const dict_id list = made_method(generation, "java/util/ArrayList", "forEach",
+                                         "(Ljava/util/function/Consumer;)V", 1, 1, true);
+
+        for (int i = 0; i < 70; i++)
+            frames[count++] =
+                jw_frame_java(JW_FRAME_INLINED, i % 2 == 0 ? lambda : list, i % 2 == 0 ? -1 : 0);
+        *flags |= STORE_TRUNCATED;
+        jw_count(JW_COUNT_TRUNCATED);
+    }
+    return count;
+}
+
+static inline void made_sample(struct generations *generations, unsigned kind)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    jw_frame frames[80];
+    uint32_t flags;
+
+    jw_count(JW_COUNT_SIGNALS);
+    if (generation == NULL)
+        return;
+
+    const uint32_t count = made_fill(generation, kind, frames, &flags);
+    const store_id trace = store_put(generation->traces, frames, count, flags);
+    struct event_record *record = trace == STORE_NONE ? NULL : event_reserve(generation->events);
+    if (record != NULL) {
+        record->kind = EVENT_CPU_SAMPLE;
+        record->thread_index = kind >= 80 && kind < 90 ? 2 : kind % 2;
+        record->thread_serial = record->thread_index + 1;
+        record->time_ns = jw_now_ns();
+        record->weight_ns = MADE_WEIGHT_NS;
+        record->trace = trace;
+        event_commit(record);
+        jw_count(JW_COUNT_SAMPLES);
+    }
+    generation_leave(generations, &ticket);
+}
+
+static inline bool made_take_late(struct generation *generation, void *recording)
+{
+    recording_take(recording, generation);
+    return true;
+}
+
+static inline void made_turn(struct generations *generations, struct recording *recording)
+{
+    struct generation *closed = generations_rotate(generations);
+
+    if (closed != NULL)
+        recording_take(recording, closed);
+    generations_retire(generations, made_take_late, recording);
+}
+
+static inline struct recording_config made_config(const char *path, enum recording_format format)
+{
+    static const struct recording_setting settings[] = {
+        {"jdk.ExecutionSample", "enabled", "true"},
+        {"jdk.ExecutionSample", "period", "10 ms"},
+        {NULL, "event", "cpu"},
+    };
+
+    return (struct recording_config){
+        .path = path,
+        .format = format,
+        .title = "made without a JVM",
+        .settings = settings,
+        .setting_count = JW_COUNT_OF(settings),
+        .jvm = {.name = "OpenJDK 64-Bit Server VM",
+                .version = "OpenJDK 64-Bit Server VM (25.0.3+9) for linux-amd64 JRE (25.0.3+9), "
+                           "built on 2026-04-21",
+                .arguments = "-Xmx1g",
+                .java_arguments = "app.Hot",
+                .start_ms = 1700000000000,
+                .pid = 4242},
+        .unsigned5_bias = 1,
+        .sources = {.thread = made_tell_thread,
+                    .loader = made_tell_loader,
+                    .module = made_tell_module,
+                    .native_pc = made_tell_native,
+                    .walk_failure = made_tell_failure},
+    };
+}
+
+/* Writes `chunks` chunks of `rounds` flushes of 100 samples. */
+static inline bool made_recording(const struct recording_config *config, unsigned long chunks,
+                                  unsigned long rounds, struct jw_error *err)
+{
+    const struct generations_config memory = {0};
+    struct generations *generations = generations_open(&memory, err);
+    struct recording *recording = generations == NULL ? NULL : recording_open(config, err);
+    bool is_good = recording != NULL;
+
+    for (unsigned long chunk = 0; is_good && chunk < chunks; chunk++) {
+        for (unsigned long round = 0; is_good && round < rounds; round++) {
+            made_renamed = 2 * (chunk * rounds + round) >= chunks * rounds;
+            for (unsigned kind = 0; kind < 100; kind++)
+                made_sample(generations, kind);
+            made_turn(generations, recording);
+            is_good = recording_flush(recording, err);
+        }
+        if (is_good && chunk + 1 < chunks)
+            is_good = recording_roll(recording, err);
+    }
+    if (recording != NULL) {
+        made_turn(generations, recording);
+        is_good = recording_close(recording, err) && is_good;
+    }
+    if (generations != NULL)
+        generations_close(generations);
+    return is_good;
+}
+
+#endif
