@@ -25,7 +25,8 @@ struct made_elf {
 
 static inline void made_put(struct made_elf *made, const void *bytes, size_t size_bytes)
 {
-    memcpy(made->bytes + made->used_bytes, bytes, size_bytes);
+    if (size_bytes > 0)
+        memcpy(made->bytes + made->used_bytes, bytes, size_bytes);
     made->used_bytes += size_bytes;
 }
 

@@ -56,7 +56,7 @@ static void copy_library(void)
     size_t got;
     void *original = dlopen("libm.so.6", RTLD_NOW);
 
-    cr_assert(original != NULL && mapped_path("libm", path, sizeof path));
+    cr_assert(original != NULL && mapped_path("libm.so", path, sizeof path));
     FILE *from = fopen(path, "re"), *to = fopen(copy_path, "we");
     cr_assert(from != NULL && to != NULL);
     while ((got = fread(block, 1, sizeof block, from)) > 0)

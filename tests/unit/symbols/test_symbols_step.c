@@ -1,10 +1,12 @@
 /*
- * Rules against reality: a child runs functions of many shapes one instruction at a time; at each of
- * them its stack is walked by rules and compared with the calls that were seen to be made.
+ * Rules against reality. A signal handler walks its own stack, on every architecture. And a child runs
+ * functions of many shapes one instruction at a time; at each of them its stack is walked by rules
+ * and compared with the calls that were seen to be made.
  */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +15,165 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "symbols/symbols.h"
+
+TestSuite(symbols_step, .timeout = 100, .fini = symbols_close);
+
+#define WALK_MAX 64
+#define NOINLINE __attribute__((noinline))
+
+struct registers {
+    uintptr_t pc, sp, fp, link;
+};
+
+/* -------- from the registers that a signal handler gets -------------------------------------- */
+
+static const struct symbols_snapshot *snapshot;
+static uintptr_t walked[WALK_MAX];
+static unsigned walked_count;
+static enum symbols_found last_found;
+static uintptr_t expected[4];
+
+static struct registers read_registers(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (struct registers){.pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP],
+                              .sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP],
+                              .fp = (uintptr_t)context->uc_mcontext.gregs[REG_RBP]};
+#else
+    return (struct registers){.pc = (uintptr_t)context->uc_mcontext.pc,
+                              .sp = (uintptr_t)context->uc_mcontext.sp,
+                              .fp = (uintptr_t)context->uc_mcontext.regs[29],
+                              .link = (uintptr_t)context->uc_mcontext.regs[30]};
+#endif
+}
+
+/* The stack above us is ours and stays, so it is read as it is. */
+static uintptr_t value_at(unsigned place, uintptr_t base, uintptr_t cfa, int32_t offset_bytes,
+                          uintptr_t in_register)
+{
+    if (place == SYMBOLS_PLACE_SAME)
+        return in_register;
+    return *(const uintptr_t *)((place == SYMBOLS_PLACE_AT_CFA ? cfa : base) +
+                                (uintptr_t)(intptr_t)offset_bytes);
+}
+
+static void walk(struct registers regs)
+{
+    struct symbols_rule rule;
+
+    for (walked_count = 0; walked_count < WALK_MAX;) {
+        walked[walked_count++] = regs.pc;
+        last_found = symbols_rule_find(snapshot, regs.pc, walked_count > 1, &rule);
+        if (last_found != SYMBOLS_FOUND)
+            return;
+        const uintptr_t base = rule.cfa_base == SYMBOLS_BASE_SP ? regs.sp : regs.fp;
+        uintptr_t cfa = base + (uintptr_t)(intptr_t)rule.cfa_offset_bytes;
+
+        if (rule.is_cfa_loaded)
+            cfa = *(const uintptr_t *)cfa;
+        regs.pc = value_at(rule.return_place, base, cfa, rule.return_offset_bytes, regs.link);
+        regs.fp = value_at(rule.fp_place, base, cfa, rule.fp_offset_bytes, regs.fp);
+        regs.sp = cfa;
+    }
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    if (snapshot != NULL)
+        walk(read_registers(context));
+}
+
+static NOINLINE int innermost(int value)
+{
+    expected[0] = (uintptr_t)__builtin_return_address(0);
+    pthread_kill(pthread_self(), SIGUSR1);
+    return value + 1;
+}
+
+static NOINLINE int second(int value)
+{
+    expected[1] = (uintptr_t)__builtin_return_address(0);
+    return innermost(value) * 3;
+}
+
+static int compare_calling(const void *left, const void *right)
+{
+    expected[2] = (uintptr_t)__builtin_return_address(0);
+    return second(*(const int *)left) - *(const int *)right;
+}
+
+/* Through a function of libc, which calls back, once for two numbers. */
+static NOINLINE int outermost(int key)
+{
+    int numbers[2] = {key, 1000};
+
+    expected[3] = (uintptr_t)__builtin_return_address(0);
+    qsort(numbers, 2, sizeof numbers[0], compare_calling);
+    return numbers[0] == key;
+}
+
+static void *run_thread(void *result)
+{
+    *(int *)result = outermost(5);
+    return NULL;
+}
+
+static void prepare(void)
+{
+    struct jw_error err = {0};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+
+    cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    cr_assert(symbols_build_rows(&err), "%s", err.message);
+    snapshot = symbols_enter();
+    cr_assert(snapshot != NULL);
+}
+
+static unsigned place_of(uintptr_t pc)
+{
+    unsigned i = 0;
+
+    while (i < walked_count && walked[i] != pc)
+        i++;
+    return i;
+}
+
+Test(symbols_step, each_caller_is_found_in_order_through_libc_and_back)
+{
+    prepare();
+    cr_assert_eq(outermost(5), 1);
+    symbols_leave(snapshot);
+    for (unsigned i = 0; i < 4; i++) {
+        cr_assert_lt(place_of(expected[i]), walked_count, "caller %u is missing", i);
+        cr_assert(i == 0 || place_of(expected[i - 1]) < place_of(expected[i]), "caller %u", i);
+    }
+    cr_assert_eq(place_of(expected[1]), place_of(expected[0]) + 1);
+    cr_assert_eq(place_of(expected[2]), place_of(expected[1]) + 1);
+}
+
+Test(symbols_step, the_stack_of_a_thread_ends_with_its_outermost_frame)
+{
+    pthread_t thread;
+    int result = 0;
+
+    prepare();
+    cr_assert_eq(pthread_create(&thread, NULL, run_thread, &result), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    symbols_leave(snapshot);
+    cr_assert_eq(result, 1);
+    cr_assert_lt(place_of(expected[3]), walked_count);
+    /* clone's description says that there is no caller. */
+    cr_assert_eq(last_found, SYMBOLS_OUTERMOST, "%d after %u frames", (int)last_found,
+                 walked_count);
+}
+
+/* -------- at each instruction ---------------------------------------------------------------- */
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -28,8 +186,6 @@
 #define NOT_RUN "calls are recognised on x86-64 only"
 #endif
 
-TestSuite(symbols_step, .timeout = 100);
-
 #ifdef NOT_RUN
 
 Test(symbols_step, every_instruction_of_many_shapes_is_walked_right)
@@ -41,10 +197,6 @@ Test(symbols_step, every_instruction_of_many_shapes_is_walked_right)
 
 #define DEPTH_MAX    128
 #define WINDOW_BYTES 65536
-
-struct registers {
-    uintptr_t pc, sp, fp;
-};
 
 /* What a function returns to, and the stack pointer after that. */
 struct call {
@@ -261,7 +413,6 @@ static void check_shapes(const char *options, bool is_lazy)
     session.snapshot = symbols_enter();
     step_through(&session, run);
     symbols_leave(session.snapshot);
-    symbols_close();
     unlink(path);
     rmdir(directory);
 
