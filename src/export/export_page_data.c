@@ -27,6 +27,7 @@ struct export_open {
 
 struct export_page {
     const struct export_job *job;
+    uint64_t scale; /* divides all values: lines hold them without it */
     uint64_t min_width;
     uint32_t max_depth;
     uint32_t frame_count;   /* without the [folded] ones */
@@ -42,6 +43,24 @@ struct export_page {
     uint64_t left;
     uint64_t width;
 };
+
+/* The greatest common divisor of all values: often the interval, and then lines are half as long. */
+static uint64_t export_scale(const struct export_job *job)
+{
+    uint64_t scale = 0;
+
+    for (uint32_t i = 0; i < job->node_count && scale != 1; i++) {
+        uint64_t value = export_self(job, &job->nodes[i]);
+
+        while (value != 0) {
+            const uint64_t rest = scale % value;
+
+            scale = value;
+            value = rest;
+        }
+    }
+    return scale == 0 ? 1 : scale;
+}
 
 static uint64_t export_min_width(const struct export_job *job)
 {
@@ -163,7 +182,10 @@ static bool export_put_pool(struct export_page *page)
     return has_memory;
 }
 
-/* Writes a frame and makes it the one before. `tallies`: inlined, C1, interpreted; or NULL. */
+/*
+ * Writes a frame and makes it the one before; values in units of `scale`. `tallies`: inlined, C1,
+ * interpreted; or NULL.
+ */
 static void export_put_frame(struct export_page *page, uint32_t key, uint32_t level, uint64_t left,
                              uint64_t width, const uint64_t *tallies)
 {
@@ -209,7 +231,7 @@ static void export_close_frames(struct export_page *page, uint32_t depth, uint32
 
         if (open->folded > 0) {
             export_put_frame(page, page->folded_number << 3 | EXPORT_TYPE_NATIVE, depth + 1,
-                             open->next_left, open->folded, NULL);
+                             open->next_left / page->scale, open->folded / page->scale, NULL);
             page->folded_frames++;
         }
         if (depth == until)
@@ -252,11 +274,12 @@ static void export_put_frames(struct export_page *page)
             left = page->open[depth].next_left;
             page->open[depth].next_left += total;
         }
-        const uint64_t tallies[] = {export_tally(job, node, PROFILE_TIER_INLINED),
-                                    export_tally(job, node, PROFILE_TIER_C1),
-                                    export_tally(job, node, PROFILE_TIER_INTERPRETED)};
+        const uint64_t tallies[] = {export_tally(job, node, PROFILE_TIER_INLINED) / page->scale,
+                                    export_tally(job, node, PROFILE_TIER_C1) / page->scale,
+                                    export_tally(job, node, PROFILE_TIER_INTERPRETED) /
+                                        page->scale};
         export_put_frame(page, page->pool_number[node->name] << 3 | export_type_of(name, node),
-                         node->depth, left, total, tallies);
+                         node->depth, left / page->scale, total / page->scale, tallies);
         depth = node->depth;
         page->open[depth] = (struct export_open){.next_left = left};
         i++;
@@ -349,6 +372,8 @@ static void export_put_meta(const struct export_page *page)
     export_put_escaped(out, job->unit, EXPORT_ESCAPE_JSON);
     export_put(out, "\",\"samples\":");
     export_put_number(out, job->nodes[0].total_samples);
+    export_put(out, ",\"scale\":");
+    export_put_number(out, page->scale);
     export_put(out, ",\"startNs\":\""); /* as text: more digits than a JavaScript number holds */
     export_put_number(out, about->start_unix_ns);
     export_put(out, "\",\"durationNs\":");
@@ -370,7 +395,8 @@ static void export_put_meta(const struct export_page *page)
 bool export_page_data(const struct export_job *job)
 {
     const uint32_t name_count = profile_name_count(job->profile);
-    struct export_page page = {.job = job, .min_width = export_min_width(job)};
+    struct export_page page = {
+        .job = job, .min_width = export_min_width(job), .scale = export_scale(job)};
     bool has_memory = false;
 
     for (;; page.min_width *= 2) {

@@ -239,9 +239,10 @@ function openMenuAtCursor() {
     openMenu(app.cursor, box.left + 8, box.bottom);
 }
 
-/* On a touch screen: what a tooltip shows, with buttons. */
-function openSheet(node) {
+/* On a touch screen: what a tooltip shows, with buttons; at the end that does not hide the frame. */
+function openSheet(node, clientY) {
   const sheet = byId('sheet');
+  sheet.classList.toggle('above', clientY > innerHeight / 2);
   fillDetails(sheet, node);
   const row = sheet.appendChild(element('div', 'row'));
   const actions = node < 0 ? [['Zoom', '', () => zoomTo(node)]] : actionsOf(node);
@@ -337,7 +338,7 @@ function pointerUp(event) {
     }
     if (found.node >= 0)
       setCursor(found.node);
-    openSheet(found.node);
+    openSheet(found.node, event.clientY);
     app.sheetNode = found.node;
     return;
   }

@@ -30,7 +30,9 @@ function layOut(tree, from, to, widthPx) {
           continue;
         if (left[child] >= to)
           break;
-        if (width * scale < DUST_PX) {
+        const x0 = Math.max(Math.round((left[child] - from) * scale), 0);
+        const x1 = Math.min(Math.round((left[child] + width - from) * scale), widthPx);
+        if (width * scale < DUST_PX || x1 <= x0) { /* neighbours never share a pixel */
           if (run === null)
             run = { from: left[child], to: 0, total: 0, frames: 0, parent: node, level: levels.length };
           run.to = left[child] + width;
@@ -39,9 +41,7 @@ function layOut(tree, from, to, widthPx) {
           continue;
         }
         run = endDust(run, from, scale, widthPx, boxes, dust);
-        const x0 = Math.max(Math.round((left[child] - from) * scale), 0);
-        const x1 = Math.min(Math.round((left[child] + width - from) * scale), widthPx);
-        boxes.push(x0, Math.max(x1, x0 + 1), child);
+        boxes.push(x0, x1, child);
         next.push(child);
       }
       endDust(run, from, scale, widthPx, boxes, dust);

@@ -80,7 +80,7 @@ function readTree() {
     else if (kind === 117)
       level++;
     const rest = isFull ? 3 : 1;
-    width = numbers[rest] || width;
+    width = numbers[rest] * meta.scale || width;
     if (node >= count || level > open.length || (level === 0 && node > 0))
       throw new Error('the tree has no sense');
     while (open.length > level)
@@ -90,9 +90,9 @@ function readTree() {
     tree.depth[node] = level;
     tree.parent[node] = level === 0 ? 0 : open[level - 1];
     total[node] = width;
-    tree.tiers[3 * node] = numbers[rest + 1];
-    tree.tiers[3 * node + 1] = numbers[rest + 2];
-    tree.tiers[3 * node + 2] = numbers[rest + 3];
+    tree.tiers[3 * node] = numbers[rest + 1] * meta.scale;
+    tree.tiers[3 * node + 1] = numbers[rest + 2] * meta.scale;
+    tree.tiers[3 * node + 2] = numbers[rest + 3] * meta.scale;
     tree.baseSelf[node] += width;
     if (level > 0)
       tree.baseSelf[open[level - 1]] -= width;
@@ -158,7 +158,7 @@ function splitTitle(title) {
   if (dot <= 0)
     return { pack: '', owner: '', method: title };
   let cut = Math.max(head.lastIndexOf('/', dot - 1), head.lastIndexOf('.', dot - 1));
-  if (cut > 0 && /^[./]0x/.test(head.slice(cut)))
+  if (cut > 0 && /^[./](0x|\d+$)/.test(head.slice(cut, dot))) /* the number of a hidden class */
     cut = Math.max(head.lastIndexOf('/', cut - 1), head.lastIndexOf('.', cut - 1));
   return {
     pack: head.slice(0, Math.max(cut, 0)).replaceAll('/', '.'),

@@ -108,12 +108,12 @@ function spokenText(node) {
 function showStatus() {
   const { tree, zoom, hover, cursor } = app;
   const node = hover !== null ? hover : cursor >= 0 ? cursor : zoom;
-  if (node < 0) {
-    byId('where').textContent = '';
-    byId('figures').textContent = '';
+  if (node <= 0) {
+    byId('where').textContent = node === 0 ? 'Click a frame to zoom, right click for more, / to search, ? for help' : '';
+    byId('figures').textContent = node === 0 ? `${amount(tree.total[0])} in all` : '';
     return;
   }
-  byId('where').textContent = node === 0 ? byId('summary').textContent : readable(tree.titles[tree.name[node]], tree.type[node]);
+  byId('where').textContent = readable(tree.titles[tree.name[node]], tree.type[node]);
   byId('figures').textContent = `${amount(tree.total[node])}, ${share(tree.total[node], tree.total[zoom])} of view`;
 }
 
@@ -174,13 +174,15 @@ function showChips() {
 function showLegend() {
   const { tree, zoom, colours } = app;
   const sums = new Float64Array(TYPES.length);
-  for (let i = zoom; i < tree.end[zoom]; i++)
+  const seen = new Uint8Array(TYPES.length);
+  for (let i = zoom; i < tree.end[zoom]; i++) {
     sums[tree.type[i]] += tree.self[i];
-  const seen = new Set(tree.type.subarray(zoom, tree.end[zoom]));
+    seen[tree.type[i]] = 1;
+  }
   const list = byId('legend').querySelector('ul');
   list.replaceChildren();
   for (const type of [1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK]) {
-    if (!seen.has(type))
+    if (seen[type] === 0)
       continue;
     const button = element('button');
     button.type = 'button';
@@ -234,7 +236,7 @@ function methodRow({ name, self, total, type }, whole) {
   const button = element('button');
   button.type = 'button';
   const title = readable(app.tree.titles[name], type);
-  if (isJava(type) && (pack || owner)) {
+  if (title !== app.tree.titles[name] && (pack || owner)) {
     if (pack)
       button.append(element('span', 'package', pack + '.'));
     button.append((owner ? owner + '.' : '') + method);
@@ -329,7 +331,11 @@ function showTrust() {
     return;
   const { signals, samples, isWhole } = trustSums();
   const badge = byId('trust');
-  badge.textContent = isWhole ? `${share(samples, signals)} of signals became samples` : 'Counts do not add up';
+  if (isWhole)
+    badge.replaceChildren(element('b', '', share(samples, signals)), element('span', 'long', ' of signals became samples'));
+  else
+    badge.textContent = 'Counts do not add up';
+  badge.title = 'How far to trust this profile: samples and named losses';
   badge.classList.toggle('poor', !isWhole || samples < DOUBTFUL_SHARE * signals);
   badge.hidden = false;
 }
@@ -357,25 +363,25 @@ function openTrust() {
 }
 
 function openHelp() {
-  const list = rows => {
+  const list = (tag, rows) => {
     const made = element('dl');
     for (const [keys, text] of rows) {
       const term = made.appendChild(element('dt'));
       for (const key of keys)
-        term.append(element(key.length > 12 ? 'code' : 'kbd', '', key), ' ');
+        term.append(element(tag, '', key), ' ');
       made.append(element('dd', '', text));
     }
     return made;
   };
   openDialog('Keys and search',
     element('p', '', 'Width is ' + (meta.unit === 'ns' ? 'CPU time' : meta.unit) + '. Siblings stand in the order of their names, not of time.'),
-    list([[['click', 'Enter'], 'zoom into a frame; click a caller to go back to it'], [['Backspace', '0'], 'zoom out by one, show all'],
+    list('kbd', [[['click', 'Enter'], 'zoom into a frame; click a caller to go back to it'], [['Backspace', '0'], 'zoom out by one, show all'],
       [['arrows'], 'to the caller, the widest callee, the frames beside'], [['Ctrl+wheel', '+', '-'], 'zoom freely; drag or Shift+arrows to move'],
       [['/', 'Ctrl+F'], 'search'], [['N', 'Shift+N', 'Esc'], 'next match, previous one, end the search'],
       [['F', 'Shift+F'], 'only stacks with a match, only those without'], [['X', 'Alt+click'], 'leave out the stacks under a frame'],
       [['right click'], 'menu'], [['I', 'M', 'D', 'L'], 'flip, methods, light or dark, frame types'], [['browser Back'], 'undo']]),
     element('h3', '', 'Search'),
-    list([[['text'], 'part of a name, upper and lower case alike'], [['/regex/', '/regex/i'], 'regular expression'], [['="java.lang.String.hashCode"'], 'this name exactly'],
+    list('code', [[['text'], 'part of a name, upper and lower case alike'], [['/regex/', '/regex/i'], 'regular expression'], [['="java.lang.String.hashCode"'], 'this name exactly'],
       [['type:kernel'], 'frames of a type'], [['module:libjvm'], 'native frames of a library'], [['pkg:java.util'], 'a package'], [['-text'], 'what does not match'], [['a | b'], 'either']]),
     element('h3', '', 'This profile'),
     element('p', '', document.querySelector('meta[name=generator]').content + '. ' + byId('summary').textContent +

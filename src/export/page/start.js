@@ -32,6 +32,10 @@ function wire() {
   canvas.addEventListener('pointermove', pointerMove);
   canvas.addEventListener('pointerup', pointerUp);
   canvas.addEventListener('pointercancel', pointerUp);
+  canvas.addEventListener('touchend', event => { /* no click on what has just appeared under the finger */
+    if (event.cancelable)
+      event.preventDefault();
+  }, { passive: false });
   canvas.addEventListener('pointerleave', () => {
     if (gesture === null || !gesture.isDrag) {
       setHover(null);
@@ -49,6 +53,7 @@ function wire() {
     }
   });
   byId('scroller').addEventListener('scroll', () => {
+    noteScroll();
     hideTip();
     paintVisible();
   });

@@ -7,7 +7,7 @@
 const app = {
   tree: null, painter: null, colours: null, shades: null, layout: null,
   zoom: 0, view: { from: 0, to: 1 }, cursor: -1, hover: null,
-  hit: null, matches: null, forms: new Map(), everywhere: new Map(),
+  fromRoot: 0, hit: null, matches: null, forms: new Map(), everywhere: new Map(),
   state: { zoom: '', query: '', filters: [], isFlipped: meta.inverted },
 };
 const ANIMATION_MS = 120;
@@ -152,6 +152,12 @@ function levelAt(y) {
   return Math.floor((state.isFlipped ? y : contentCss - y) / rowCss);
 }
 
+/* How far the window has moved from the root: what stays when the height of either changes. */
+function noteScroll() {
+  const { scrollTop, clientHeight } = byId('scroller');
+  app.fromRoot = Math.max(app.state.isFlipped ? scrollTop : app.contentCss - clientHeight - scrollTop, 0);
+}
+
 /* Lays out the view anew, and paints. The end at the root keeps its place on the screen. */
 function draw(isMoving = false) {
   const scroller = byId('scroller');
@@ -160,19 +166,16 @@ function draw(isMoving = false) {
   const heightCss = scroller.clientHeight;
   if (widthCss === 0 || heightCss === 0)
     return;
-  const fromRoot = app.contentCss === undefined || app.state.isFlipped
-    ? scroller.scrollTop : app.contentCss - app.windowCss - scroller.scrollTop;
-
   painter.resize(widthCss, heightCss);
   app.layout = layOut(tree, app.view.from, app.view.to, byId('canvas').width);
   app.rowCss = rowHeight();
   app.windowCss = heightCss;
   app.contentCss = Math.max(app.layout.levels.length * app.rowCss, heightCss);
   byId('height').style.height = app.contentCss + 'px';
-  scroller.scrollTop = app.state.isFlipped ? fromRoot : app.contentCss - heightCss - (app.wasFlipped === app.state.isFlipped ? fromRoot : 0);
-  if (app.wasFlipped !== app.state.isFlipped && app.state.isFlipped)
-    scroller.scrollTop = 0;
+  if (app.wasFlipped !== app.state.isFlipped)
+    app.fromRoot = 0;
   app.wasFlipped = app.state.isFlipped;
+  scroller.scrollTop = app.state.isFlipped ? app.fromRoot : app.contentCss - heightCss - app.fromRoot;
   paintVisible(isMoving);
   paintRail(byId('rail'), tree, app.layout, app.matches ? app.matches.outer : [], app.colours);
 }
