@@ -125,8 +125,11 @@ uint64_t recording_thread_state(struct recording_names *names, const char *state
 static struct recording_text package_of(struct recording_text class_name)
 {
     const char *begin = class_name.bytes;
-    const char *end = begin + class_name.length_bytes;
 
+    if (begin == NULL)
+        return class_name;
+
+    const char *end = begin + class_name.length_bytes;
     while (begin < end && *begin == '[')
         begin++;
     if (begin != class_name.bytes && begin < end)
