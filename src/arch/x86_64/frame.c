@@ -2,6 +2,8 @@
  * Every context. */
 #include "arch/arch.h"
 
+#include <string.h>
+
 #include "arch/x86_64/code_internal.h"
 
 #define WORD_BYTES sizeof(uintptr_t)
@@ -9,6 +11,9 @@
 /* push %rbp, then mov %rsp,%rbp in one of its two encodings. */
 #define PUSH_BYTES  ((size_t)1)
 #define SETUP_BYTES ((size_t)4)
+
+/* A stub's own frame is no larger than this. */
+#define STUB_FRAME_MAX_BYTES ((size_t)8192)
 
 bool arch_step_from_entry(struct arch_regs *regs)
 {
@@ -55,6 +60,51 @@ size_t arch_stub_frame_setup_offset(uintptr_t stub_begin, size_t size_bytes)
     return ARCH_NO_FRAME;
 }
 
+/* Offset from sp at which `mov %rbp,disp8(%rsp)`, among the stub's first instructions, stores; false
+ * when there is none before `pc_offset`, or the stack pointer was not aligned for it. */
+JW_SIGNAL_SAFE static bool find_saved_fp(uintptr_t stub_begin, size_t setup_offset,
+                                         size_t pc_offset, size_t *slot_offset)
+{
+    uint8_t code[ARCH_STUB_SCAN_BYTES];
+    const size_t length_bytes =
+        pc_offset - setup_offset < sizeof code ? pc_offset - setup_offset : sizeof code;
+    bool is_aligned = false;
+
+    if (!safe_load_bytes(code, stub_begin + setup_offset, length_bytes))
+        return false;
+    for (size_t i = 0; i + 5 <= length_bytes; i++) {
+        if (memcmp(code + i, "\x48\x83\xe4", 3) == 0) /* and $imm8,%rsp */
+            is_aligned = true;
+        if (is_aligned && memcmp(code + i, "\x48\x89\x6c\x24", 4) == 0) {
+            *slot_offset = code[i + 4];
+            return *slot_offset <= INT8_MAX;
+        }
+    }
+    return false;
+}
+
+/*
+ * In a stub that has its frame. A few put the stack pointer on a boundary, store the frame pointer
+ * there and compute with rbp: then it is no address near sp, and the stored one is used.
+ * Source: OpenJDK, hotspot/cpu/x86/macroAssembler_x86_sha.cpp, sha512_AVX2; seen in JDK 17 and 25.
+ */
+JW_SIGNAL_SAFE static bool step_from_stub_frame(struct arch_regs *regs, uintptr_t stub_begin,
+                                                size_t setup_offset, size_t pc_offset)
+{
+    struct arch_regs saved = *regs;
+    size_t slot_offset;
+
+    if (regs->fp - regs->sp > STUB_FRAME_MAX_BYTES &&
+        find_saved_fp(stub_begin, setup_offset, pc_offset, &slot_offset)) {
+        if (!safe_load_word(regs->sp + slot_offset, &saved.fp) ||
+            saved.fp - saved.sp > STUB_FRAME_MAX_BYTES || !arch_step_from_frame(&saved))
+            return false;
+        *regs = saved;
+        return true;
+    }
+    return arch_step_from_frame(regs);
+}
+
 bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin, size_t setup_offset,
                     uintptr_t stub_end)
 {
@@ -73,5 +123,5 @@ bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin, size_t setup_o
     /* Behind leave or pop %rbp, with nothing left but the way to ret. */
     if (code_leads_to_return(code, length_bytes))
         return arch_step_from_entry(regs);
-    return arch_step_from_frame(regs);
+    return step_from_stub_frame(regs, stub_begin, setup_offset, pc_offset);
 }

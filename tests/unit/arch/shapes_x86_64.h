@@ -52,6 +52,12 @@ __asm__(".pushsection .text\n"
 "stub_plain_setup: push %rbx\n push %r12\n nop\n pop %r12\n pop %rbx\n xorl %eax, %eax\n leave\n ret\nstub_plain_end:\n"
 "stub_late: endbr64\n .byte 0xc5,0xf8,0x77\n movq %rdi, %r9\n push %rbp\n movq %rsp, %rbp\n"
 "stub_late_setup: subq $0x28, %rsp\n nop\n movq %rbp, %rsp\n pop %rbp\n .byte 0xc5,0xf8,0x77\n xorq %rax, %rax\n ret\nstub_late_end:\n"
+/* The stack pointer aligned, rbp stored and then used for data, as SHA-512 does. */
+"stub_aligned: push %rbp\n .byte 0x48,0x8b,0xec\n"
+"stub_aligned_setup: push %rdx\n push %rcx\n movq %rsp, %rax\n subq $0x70, %rsp\n andq $-32, %rsp\n movq %rax, 0x38(%rsp)\n"
+" movq %rbp, 0x40(%rsp)\n movq %rbx, 0x48(%rsp)\n nop\n movabsq $0x123456789abc, %rbp\n addq $0x77, %rbp\n xorl %ebp, %ebp\n"
+" movq $-1, %rbp\n nop\n movq 0x40(%rsp), %rbp\n movq 0x48(%rsp), %rbx\n movq 0x38(%rsp), %rsp\n pop %rcx\n pop %rdx\n"
+" .byte 0xc5,0xf8,0x77\n leave\n ret\nstub_aligned_end:\n"
 "stub_bare: movq %rdi, %rax\n testq %rax, %rax\n je stub_bare_out\n nop\nstub_bare_out: ret\nstub_bare_end:\n"
 
 ".globl shape_call\n"
@@ -83,6 +89,7 @@ LABELS_WITH(bare, complete);
 LABELS_WITH(native, complete);
 LABELS_WITH(stub_plain, setup);
 LABELS_WITH(stub_late, setup);
+LABELS_WITH(stub_aligned, setup);
 LABELS(stub_bare);
 extern const char c1_osr[] __attribute__((visibility("hidden")));
 
@@ -110,6 +117,7 @@ static const struct shape shapes[] = {
     COMPILED(native, 8, false),
     STUB(stub_plain, stub_plain_setup),
     STUB(stub_late, stub_late_setup),
+    STUB(stub_aligned, stub_aligned_setup),
     STUB(stub_bare, NULL),
 };
 
