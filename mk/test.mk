@@ -130,6 +130,15 @@ build/$(1)/tests/%.o: tests/%.c build/$(1)/flags | $(if $(filter aarch64,$(1)),n
 $(foreach source,$(TEST_SOURCES),\
 $(eval $(source:tests/%.c=build/$(1)/tests/%): $(call archives,$(1),$(call rooms_of_test,$(source)))))
 
+# A library that looks like libjvm, for the tests that open it.
+build/$(1)/tests/%/fake_jvm.so: tests/%/fake_jvm.c build/$(1)/flags build/jdk.flags
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) -Itests $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(TEST_WARNINGS) \
+	    @build/jdk.flags -MMD -MP -shared -o $$@ $$<
+$(filter build/$(1)/tests/unit/vm/%,$(call test_programs,$(1))): | build/$(1)/tests/unit/vm/fake_jvm.so
+-include $(wildcard build/$(1)/tests/unit/*/fake_jvm.d)
+
 $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \

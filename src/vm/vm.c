@@ -7,13 +7,17 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/atomics.h"
 #include "vm/vm_internal.h"
 
 /* Source: measured on OpenJDK 8 to 28, x86-64 and aarch64: the JNIEnv of a JavaThread lies one word
  * behind its frame anchor, which is three words long. Checked at start by vm_open. */
 #define ENV_AFTER_ANCHOR_BYTES 32
 
+#define LOG2_SEGMENT_MAX 16 /* 6 in JDK 8, 7 later */
+
 struct vm_layout vm_layout;
+static _Atomic bool is_open;
 static vm_async_get_call_trace agct;
 static const char *agct_reason = "not looked for yet";
 static uintptr_t text_begin, text_end;
@@ -226,6 +230,8 @@ static bool check_layout(const struct vm_layout *layout, struct jw_error *err)
         {"OSThread::_thread_id", vm_has(layout->osthread_tid)},
         {"CodeCache::_heaps", layout->code_heap_count > 0 && layout->code_high > layout->code_low},
         {"CodeHeap::_memory", vm_has(layout->heap_memory_low) && vm_has(layout->heap_segmap_low)},
+        {"CodeHeap::_log2_segment_size",
+         layout->log2_segment > 0 && layout->log2_segment <= LOG2_SEGMENT_MAX},
         {"sizeof HeapBlock", layout->heap_block_bytes != 0},
         {"CodeBlob::_name", vm_has(layout->blob_name)},
     };
@@ -247,8 +253,7 @@ static void find_agct(void *libjvm, int major)
 {
     agct = NULL;
     agct_reason = "";
-    if (major > 25) {
-        /* Source: JDK-8268406: from JDK 26 a jmethodID is no longer an address. */
+    if (major > VM_MAJOR_ID_IS_ADDRESS_MAX) {
         agct_reason =
             "from JDK 26 on AsyncGetCallTrace gives method ids that cannot be read safely";
         return;
@@ -283,7 +288,7 @@ static bool find_thread_fields(JavaVM *java_vm, struct jw_error *err)
 
 bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err)
 {
-    if (vm_layout.major != 0)
+    if (vm_is_open())
         return true;
 
     void *libjvm = open_libjvm(java_vm, err);
@@ -305,7 +310,15 @@ bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err)
     Dl_info info;
     if (dladdr((const void *)(*java_vm)->GetEnv, &info) != 0)
         dl_iterate_phdr(note_text, (void *)(uintptr_t)(*java_vm)->GetEnv);
+    /* order VM_OPEN: releases the layout to hooks; handlers get it through the start of the engine. */
+    jw_store_release(&is_open, true);
     return true;
+}
+
+bool vm_is_open(void)
+{
+    /* order VM_OPEN: acquires the layout. */
+    return jw_load_acquire(&is_open);
 }
 
 int vm_major_version(void)

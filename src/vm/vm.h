@@ -4,7 +4,7 @@
  * For      finding AsyncGetCallTrace, reading methods and code blobs out of JVM memory, and telling
  *          what the JVM is.
  * Callers  walk, sampler (handler parts); recording (loaders, line tables); agent (open, hooks).
- * Context  vm_open: control, in the live phase. vm_method_*, vm_code_*, vm_stub_find: handler.
+ * Context  vm_open: control, in the live phase, with faults owned (signals_own_faults). vm_method_*, vm_code_*, vm_stub_find: handler.
  *          vm_stub_*, vm_class_*: hook. vm_info_*: control, dump.
  * Memory   the layout is filled once by vm_open and constant from then on.
  *
@@ -36,8 +36,12 @@ typedef void (*vm_async_get_call_trace)(struct vm_call_trace *trace, jint depth,
 /* Resolves all that the other functions need. False: this JVM cannot be profiled, `err` says why. */
 JW_MUST_CHECK bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err);
 
-int vm_major_version(void);            /* 8, 17, 25 ... */
-JW_SIGNAL_SAFE vm_async_get_call_trace vm_agct(void); /* NULL: the Java walker is off; vm_agct_reason says why */
+/* Whether hooks may use what vm_open found out. Context: hook, control. */
+bool vm_is_open(void);
+
+int vm_major_version(void); /* 8, 17, 25 ... */
+JW_SIGNAL_SAFE vm_async_get_call_trace
+vm_agct(void); /* NULL: the Java walker is off; vm_agct_reason says why */
 const char *vm_agct_reason(void);
 bool vm_text_range(uintptr_t *begin, uintptr_t *end); /* machine code of libjvm */
 uint32_t vm_unsigned5_bias(void); /* X of the UNSIGNED5 code: 0 to JDK 17, 1 later */

@@ -22,30 +22,29 @@ static vm_addr klass_of(jmethodID id)
     return klass;
 }
 
-/* Name of the class of `loader`, in internal form: "Lcom/acme/Loader;" without first and last byte. */
-static bool loader_class_name(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, char *name)
+/* Name of the class of `loader`, in internal form: "Lcom/acme/Loader;" without first and last byte;
+ * a longer one is cut. "" when the JVM does not tell it. */
+static void loader_class_name(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, char *name)
 {
     char *signature = NULL;
     jclass loader_class = (*jni)->GetObjectClass(jni, loader);
     const jvmtiError error = (*jvmti)->GetClassSignature(jvmti, loader_class, &signature, NULL);
 
+    name[0] = '\0';
     (*jni)->DeleteLocalRef(jni, loader_class);
     if (error != JVMTI_ERROR_NONE || signature == NULL)
-        return false;
+        return;
 
-    const size_t length_bytes = strnlen(signature, LOADER_NAME_BYTES);
-    const bool is_class = length_bytes > 2 && length_bytes < LOADER_NAME_BYTES;
-    if (is_class) {
-        memcpy(name, signature + 1, length_bytes - 2);
-        name[length_bytes - 2] = '\0';
-    }
+    const size_t signature_bytes = strnlen(signature, LOADER_NAME_BYTES + 1);
+    const size_t length_bytes = signature_bytes > 2 ? signature_bytes - 2 : 0;
+    memcpy(name, signature + 1, length_bytes);
+    name[length_bytes] = '\0';
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    return is_class;
 }
 
 static void note_loader(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass, vm_addr addr)
 {
-    char name[LOADER_NAME_BYTES];
+    char name[LOADER_NAME_BYTES + 1];
     jobject loader = NULL;
 
     if (addr == 0 || (*jvmti)->GetClassLoader(jvmti, klass, &loader) != JVMTI_ERROR_NONE)
@@ -54,8 +53,8 @@ static void note_loader(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass, vm_addr addr
         vm_loader_note(addr, NULL);
         return;
     }
-    if (loader_class_name(jvmti, jni, loader, name))
-        vm_loader_note(addr, name);
+    loader_class_name(jvmti, jni, loader, name);
+    vm_loader_note(addr, name);
     (*jni)->DeleteLocalRef(jni, loader);
 }
 
@@ -68,13 +67,15 @@ void vm_class_prepared(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass,
     /* Makes the ids; an error means that the class is no longer, or not yet, a prepared one. */
     if ((*jvmti)->GetClassMethods(jvmti, klass, &count, &methods) != JVMTI_ERROR_NONE)
         return;
-    for (jint i = 0; drop != NULL && i < count; i++) {
+    /* Before vm_open there are no samples; what is noted here, a start catches up on. */
+    const bool is_open = vm_is_open();
+    for (jint i = 0; is_open && drop != NULL && i < count; i++) {
         const vm_addr method = vm_method_of_id(methods[i]);
 
         if (method != 0)
             drop(method, argument);
     }
-    if (count > 0)
+    if (is_open && count > 0)
         note_loader(jvmti, jni, klass, klass_of(methods[0]));
     (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
 }

@@ -32,8 +32,8 @@ static JW_SIGNAL_SAFE vm_addr find_blob(uintptr_t pc)
         uint64_t segment = (pc - low) >> vm_layout.log2_segment;
         if (!safe_load_bytes(&hops, segmap + segment, 1) || hops == SEGMENT_FREE)
             return 0;
-        for (int n = 0; hops != 0 && n < SEGMENT_HOPS_MAX; n++) {
-            if (hops == SEGMENT_FREE || hops > segment)
+        for (int n = 0; hops != 0; n++) {
+            if (n >= SEGMENT_HOPS_MAX || hops == SEGMENT_FREE || hops > segment)
                 return 0;
             segment -= hops;
             if (!safe_load_bytes(&hops, segmap + segment, 1))

@@ -11,6 +11,9 @@
 
 #define VM_CODE_HEAPS_MAX 8
 
+/* Source: JDK-8268406: in JDK 26 jmethodIDs became numbers. */
+#define VM_MAJOR_ID_IS_ADDRESS_MAX 25
+
 struct vm_layout {
     int major;
     uint32_t unsigned5_bias;

@@ -39,6 +39,8 @@ static uint32_t number_of(const char *class_name)
 {
     if (class_name == NULL)
         return VM_LOADER_BOOTSTRAP;
+    if (class_name[0] == '\0')
+        return VM_LOADER_UNKNOWN;
     for (uint32_t i = VM_LOADER_BOOTSTRAP + 1; i < VM_LOADERS_MAX; i++) {
         /* order LOADER_KIND: acquires the name of a loader class given before. */
         uint32_t state = jw_load_acquire(&kinds[i].state);

@@ -25,7 +25,8 @@ struct vm_loader_text {
     char name[32];        /* "bootstrap", "platform", "app", or "" */
 };
 
-/* `klass` was loaded by a loader of the class `class_name` (internal form; NULL: bootstrap). */
+/* `klass` was loaded by a loader of the class `class_name` (internal form; NULL:
+ * bootstrap; "": not known). */
 void vm_loader_note(vm_addr klass, const char *class_name);
 
 JW_SIGNAL_SAFE uint32_t vm_loader_find(vm_addr class_loader_data);

@@ -21,9 +21,10 @@ vm_addr vm_method_of_id(jmethodID id)
 {
     uintptr_t method = 0;
 
-    /* A jmethodID points to a word that holds the Method*, NULL after unloading. Source: HotSpot,
-     * method.hpp, Method::resolve_jmethod_id, up to JDK 25. */
-    if (!is_plausible((vm_addr)id) || !safe_load_word((vm_addr)id, &method))
+    /* A jmethodID points to a word that holds the Method*, NULL after unloading; from JDK 26 on it is
+     * a small number. Source: HotSpot, method.hpp, Method::resolve_jmethod_id, JDK 8 to 26. */
+    if (vm_layout.major == 0 || vm_layout.major > VM_MAJOR_ID_IS_ADDRESS_MAX ||
+        !is_plausible((vm_addr)id) || !safe_load_word((vm_addr)id, &method))
         return 0;
     return is_plausible(method) ? method : 0;
 }
@@ -105,6 +106,8 @@ static JW_SIGNAL_SAFE bool read_line_table(struct vm_method *out)
 
     out->line_table = 0;
     out->line_table_bytes_max = 0;
+    if (!vm_has(vm_layout.const_flags) || !vm_has(vm_layout.const_size_words))
+        return true; /* a JVM that does not tell: methods without lines */
     if (!vm_load_field(out->const_method, vm_layout.const_flags, &flags) ||
         !vm_load_field(out->const_method, vm_layout.const_code_size, &code_bytes) ||
         !vm_load_field(out->const_method, vm_layout.const_size_words, &size_words))
@@ -117,7 +120,7 @@ static JW_SIGNAL_SAFE bool read_line_table(struct vm_method *out)
     const uint64_t begin = vm_layout.const_method_bytes + code_bytes;
     if (begin < end) {
         out->line_table = out->const_method + begin;
-        out->line_table_bytes_max = (uint32_t)(end - begin);
+        out->line_table_bytes_max = (uint32_t)(end - begin < UINT32_MAX ? end - begin : UINT32_MAX);
     }
     return true;
 }
@@ -147,7 +150,7 @@ bool vm_method_read(vm_addr method, struct vm_method *out)
 }
 
 /* Bytes of one UNSIGNED5 number at `at`; 0 when it does not end within the table. Source: HotSpot,
- * compressedStream.hpp: a byte below 192 (before JDK 20) or 191 + 1 is the last, at most five. */
+ * compressedStream.hpp, JDK 8 to 28: a byte below 192 is the last, at most five. */
 static JW_SIGNAL_SAFE uint32_t number_bytes(const unsigned char *table, uint32_t at, uint32_t limit)
 {
     for (uint32_t i = 0; i < 5; i++) {

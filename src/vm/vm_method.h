@@ -10,8 +10,7 @@
 
 #include "vm/vm.h"
 
-#define VM_NAME_BYTES_MAX       4096 /* of a class, method or descriptor kept; longer ones are cut */
-#define VM_LINE_TABLE_BYTES_MAX 16384 /* of a compressed line table kept */
+#define VM_NAME_BYTES_MAX 4096 /* of a class, method or descriptor kept; longer ones are cut */
 
 struct vm_text {
     vm_addr addr; /* not terminated, modified UTF-8; 0: none */

@@ -12,9 +12,10 @@
 #define ENCLOSED_MAX 8
 
 struct sorted {
-    uint32_t count;     /* stubs sorted here */
-    uint32_t covered;   /* stubs[0, covered) are in it */
-    uint32_t indexes[]; /* of stubs, by begin */
+    const struct sorted *older; /* a handler may still be in it: kept, and kept in sight */
+    uint32_t count;             /* stubs sorted here */
+    uint32_t covered;           /* stubs[0, covered) are in it */
+    uint32_t indexes[];         /* of stubs, by begin */
 };
 
 static struct vm_stub stubs[VM_STUBS_MAX];
@@ -81,6 +82,7 @@ void vm_stub_settle(void)
         jw_alloc(sizeof *fresh + jw_mul_bytes(covered, sizeof fresh->indexes[0]));
     if (fresh == NULL)
         return;
+    fresh->older = old;
     fresh->covered = covered;
     fresh->count = covered;
     for (uint32_t i = 0; i < covered; i++)

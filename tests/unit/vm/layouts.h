@@ -1,0 +1,85 @@
+/*
+ * layouts - where three JDKs keep the fields that room vm reads.
+ * Source: OpenJDK 8u504, 17.0.21, 25.0.5 for linux-amd64, from their own exported tables.
+ */
+#ifndef JW_TESTS_UNIT_VM_LAYOUTS_H
+#define JW_TESTS_UNIT_VM_LAYOUTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum layout_jdk { LAYOUT_8, LAYOUT_17, LAYOUT_25, LAYOUT_COUNT };
+
+static const char *const layout_versions[LAYOUT_COUNT] = {"1.8", "17", "25"};
+
+struct layout_field {
+    const char *type, *field, *type_string;
+    int offset[LAYOUT_COUNT]; /* -1: that JDK has none */
+};
+
+static const struct layout_field layout_fields[] = {
+    {"Method", "_constMethod", "ConstMethod*", {8, 8, 8}},
+    {"Method", "_access_flags", "AccessFlags", {32, 40, 44}},
+    {"Method", "_code", "nmethod*", {72, 72, 72}},
+    {"ConstMethod", "_constants", "ConstantPool*", {8, 8, 8}},
+    {"ConstMethod", "_constMethod_size", "int", {24, 24, 24}},
+    {"ConstMethod", "_flags", "u2", {28, 28, -1}},
+    {"ConstMethod", "_flags._flags", "u4", {-1, -1, 28}},
+    {"ConstMethod", "_code_size", "u2", {32, 32, 34}},
+    {"ConstMethod", "_name_index", "u2", {34, 34, 36}},
+    {"ConstMethod", "_signature_index", "u2", {36, 36, 38}},
+    {"ConstantPool", "_pool_holder", "InstanceKlass*", {24, 24, 24}},
+    {"ConstantPool", "_length", "int", {60, 60, 68}},
+    {"ConstantPool", "_source_file_name_index", "u2", {-1, 54, 62}},
+    {"InstanceKlass", "_source_file_name_index", "u2", {258, -1, -1}},
+    {"Symbol", "_length", "unsigned short", {0, 4, 4}},
+    {"Symbol", "_body", "u1", {8, 6, 6}},
+    {"Klass", "_name", "Symbol*", {16, 24, 24}},
+    {"Klass", "_access_flags", "AccessFlags", {156, 164, 14}},
+    {"Klass", "_class_loader_data", "ClassLoaderData*", {-1, 152, 152}},
+    {"InstanceKlass", "_class_loader_data", "ClassLoaderData*", {144, -1, -1}},
+    {"JavaThread", "_anchor", "JavaFrameAnchor", {576, 656, 1152}},
+    {"JavaThread", "_osthread", "OSThread*", {392, 560, -1}},
+    {"Thread", "_osthread", "OSThread*", {-1, -1, 1016}},
+    {"OSThread", "_thread_id", "OSThread::thread_id_t", {216, 208, 12}},
+    {"CodeHeap", "_memory", "VirtualSpace", {0, 8, 0}},
+    {"CodeHeap", "_segmap", "VirtualSpace", {112, 120, 112}},
+    {"CodeHeap", "_log2_segment_size", "int", {248, 256, 248}},
+    {"VirtualSpace", "_low_boundary", "char*", {0, 0, 0}},
+    {"VirtualSpace", "_high_boundary", "char*", {8, 8, 8}},
+    {"VirtualSpace", "_low", "char*", {16, 16, 16}},
+    {"VirtualSpace", "_high", "char*", {24, 24, 24}},
+    {"HeapBlock::Header", "_used", "bool", {8, 8, 4}},
+    {"GrowableArray<int>", "_data", "int*", {24, 8, 8}},
+    {"GrowableArrayBase", "_len", "int", {-1, 0, 0}},
+    {"CodeBlob", "_name", "const char*", {8, 96, 8}},
+    {"CodeBlob", "_size", "int", {16, 12, 24}},
+    {"CodeBlob", "_code_begin", "address", {-1, 32, -1}},
+    {"CodeBlob", "_code_end", "address", {-1, 40, -1}},
+    {"CodeBlob", "_code_offset", "int", {32, -1, 36}},
+    {"CodeBlob", "_data_offset", "int", {40, 24, 40}},
+    {"CodeBlob", "_frame_complete_offset", "int", {36, 20, -1}},
+    {"CodeBlob", "_frame_complete_offset", "int16_t", {-1, -1, 54}},
+    {"CodeBlob", "_frame_size", "int", {44, 28, 44}},
+};
+
+struct layout_size {
+    const char *type;
+    unsigned size_bytes[LAYOUT_COUNT];
+};
+
+static const struct layout_size layout_sizes[] = {
+    {"AccessFlags", {4, 4, 2}},
+    {"ConstMethod", {48, 48, 56}},
+    {"ConstantPool", {80, 72, 80}},
+    {"HeapBlock", {16, 16, 8}},
+    {"Method", {88, 88, 88}},
+    {"Klass", {200, 208, 200}},
+    {"CodeBlob", {64, 104, 64}},
+    {"CodeHeap", {280, 344, 336}},
+    {"address", {8, 8, 8}},
+    {"OSThread", {224, 216, 200}},
+    {"OSThread::thread_id_t", {4, 4, 4}},
+};
+
+#endif
