@@ -176,21 +176,29 @@ bool hooks_install(bool is_attached_late, struct jw_error *err)
     return true;
 }
 
+/* JVMTI answers lists with one local reference each, more than a frame is meant to hold; -Xcheck:jni says
+ * so. Source: HotSpot, PushLocalFrame refuses more than this. */
+#define LOCAL_REFERENCES_MAX 65535
+
 /* Method ids of classes that were prepared before ClassPrepare was delivered: without them
  * AsyncGetCallTrace leaves their frames out. */
 static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
 {
     jclass *classes = NULL;
     jint count = 0;
-    const jvmtiError error = (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &count, &classes);
 
+    if ((*jni)->PushLocalFrame(jni, LOCAL_REFERENCES_MAX) != 0) {
+        (*jni)->ExceptionClear(jni);
+        jw_error_set(err, "the JVM has no memory left to list its classes");
+        return false;
+    }
+    const jvmtiError error = (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &count, &classes);
+    for (jint i = 0; error == JVMTI_ERROR_NONE && i < count; i++)
+        vm_class_prepared(agent.jvmti, jni, classes[i], NULL, NULL);
+    (*jni)->PopLocalFrame(jni, NULL);
     if (error != JVMTI_ERROR_NONE) {
         jw_error_set(err, "the JVM does not list its classes (JVMTI error %d)", error);
         return false;
-    }
-    for (jint i = 0; i < count; i++) {
-        vm_class_prepared(agent.jvmti, jni, classes[i], NULL, NULL);
-        (*jni)->DeleteLocalRef(jni, classes[i]);
     }
     (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)classes);
     return true;
@@ -213,8 +221,12 @@ static void each_java_thread(JNIEnv *jni,
     jthread *threads = NULL;
     jint count = 0;
 
-    if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
+    if ((*jni)->PushLocalFrame(jni, LOCAL_REFERENCES_MAX) != 0) {
+        (*jni)->ExceptionClear(jni);
         return;
+    }
+    if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
+        count = 0;
     for (jint i = 0; i < count; i++) {
         struct thread_text text;
         void *env;
@@ -225,8 +237,8 @@ static void each_java_thread(JNIEnv *jni,
             visit(jni, threads[i], env, tid, &text);
             release_thread_text(agent.jvmti, &text);
         }
-        (*jni)->DeleteLocalRef(jni, threads[i]);
     }
+    (*jni)->PopLocalFrame(jni, NULL);
     (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)threads);
 }
 
