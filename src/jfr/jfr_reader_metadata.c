@@ -261,10 +261,12 @@ static const char *jfr_metadata_link(struct jfr_metadata *metadata)
 {
     struct jfr_reader *reader = metadata->reader;
 
+    if (reader->type_count == 0)
+        return "metadata without types";
     for (uint32_t i = 0; i < reader->type_count; i++) {
         struct jfr_reader_type *type = &reader->types[i];
 
-        type->fields = reader->fields + type->first_field;
+        type->fields = type->field_count == 0 ? NULL : reader->fields + type->first_field;
         type->kind = type->field_count == 0 ? JFR_KIND_EMPTY : JFR_KIND_STRUCT;
         for (size_t p = 0; type->field_count == 0 && p < JW_COUNT_OF(jfr_primitives); p++) {
             if (strcmp(type->name, jfr_primitives[p].name) == 0)

@@ -1,0 +1,99 @@
+/*
+ * Any bytes as a recording: the reader ends, stays inside, and gives each value in the same way
+ * twice. The seeds of fuzz/corpus/jfr_reader are made by fuzz/jfr_reader_seeds.js.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jfr/jfr_reader.h"
+#include "jfr/jfr_reader_internal.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MAX_DEPTH    6
+#define MAX_ELEMENTS 64
+
+static struct jfr_text text;
+static struct jfr_method method;
+
+/* Looks at a value and at what is in it, through references too. */
+static void walk_value(const struct jfr_value *value, unsigned depth)
+{
+    struct jfr_value inner;
+    struct jfr_array array;
+    int64_t integer;
+    double number;
+
+    if (jfr_value_text(value, &text) && strlen(text.text) != text.length_bytes)
+        __builtin_trap();
+    if (jfr_value_integer(value, &integer) && !jfr_value_number(value, &number))
+        __builtin_trap();
+    jfr_value_key(value);
+    if (depth == MAX_DEPTH)
+        return;
+    if (jfr_array_begin(value, &array)) {
+        for (int i = 0; i < MAX_ELEMENTS && jfr_array_next(&array, &inner); i++)
+            walk_value(&inner, depth + 1);
+        return;
+    }
+    for (uint32_t i = 0; i < value->type->field_count; i++) {
+        const struct jfr_reader_field *field = &value->type->fields[i];
+
+        if (!jfr_value_has_field(value, field->name))
+            __builtin_trap();
+        if (jfr_value_field(value, field->name, &inner))
+            walk_value(&inner, depth + 1);
+    }
+}
+
+static void walk_event(const struct jfr_reader_event *event)
+{
+    struct jfr_value trace;
+    struct jfr_stack stack;
+    struct jfr_stack_frame frame;
+
+    walk_value(&event->value, 0);
+    if (!jfr_value_field(&event->value, "stackTrace", &trace) || !jfr_stack_begin(&trace, &stack))
+        return;
+    for (int i = 0; i < MAX_ELEMENTS && jfr_stack_next(&stack, &frame); i++) {
+        if (!jfr_method_read(&frame.method, &method))
+            __builtin_trap();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int fd = -1;
+    static char path[64];
+    struct jfr_reader_chunk chunk;
+    struct jfr_reader_event event;
+    struct jw_error err = {{0}};
+
+    if (fd < 0) {
+        fd = memfd_create("jfr_reader", 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
+        return 0;
+
+    struct jfr_reader *reader = jfr_reader_open(path, &err);
+    if (reader == NULL) {
+        if (err.message[0] == '\0')
+            __builtin_trap();
+        return 0;
+    }
+    uint64_t position = 0;
+    while (jfr_reader_next_chunk(reader, &chunk, &err)) {
+        for (int i = 0; i < 1000 && jfr_reader_next_event(reader, &event, &err); i++) {
+            walk_event(&event);
+            if (jfr_reader_position_bytes(reader) <= position)
+                __builtin_trap();
+            position = jfr_reader_position_bytes(reader);
+        }
+    }
+    jfr_reader_close(reader);
+    return 0;
+}
