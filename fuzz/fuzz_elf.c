@@ -29,12 +29,15 @@ static void use_rows(const struct symbols_rows *rows)
 
 static void use_names(const struct symbols_names *names)
 {
-    for (uint32_t i = 0; i < names->function_count; i++) {
-        const struct symbols_function *function = &names->functions[i];
+    char name[SYMBOLS_NAME_BYTES];
+    uint64_t offset_bytes;
 
-        check(function->name_offset + strlen(names->text + function->name_offset) <
-              names->name_bytes);
-        (void)symbols_names_find(names, function->text_offset);
+    for (uint32_t i = 0; i < names->function_count && i < 1000; i++) {
+        const uint64_t at = names->functions[i].text_offset;
+
+        check(i == 0 || names->functions[i - 1].text_offset <= at);
+        if (symbols_names_find(names, at, name, sizeof name, &offset_bytes))
+            check(strlen(name) < sizeof name && offset_bytes <= at);
     }
 }
 
@@ -60,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (names != NULL)
             use_names(names);
         jw_free(rows);
-        symbols_names_free(names);
+        jw_free(names);
         break;
     }
     if (symbols_elf_find_symbol(&elf, "printf", &vaddr))

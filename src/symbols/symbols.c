@@ -242,16 +242,11 @@ bool symbols_name(uintptr_t pc, struct symbols_name *out)
             symbols_library_build_names(library);
             names_ns += jw_now_ns() - start_ns;
         }
-        const struct symbols_function *function =
-            library->names == NULL ? NULL : symbols_names_find(library->names, text_offset);
-
         snprintf(out->library, sizeof out->library, "%s", library->facts.name);
-        out->offset_bytes = pc - library->facts.load_bias;
-        if (function != NULL) {
-            snprintf(out->function, sizeof out->function, "%s",
-                     library->names->text + function->name_offset);
-            out->offset_bytes = text_offset - function->text_offset;
-        }
+        if (library->names == NULL ||
+            !symbols_names_find(library->names, text_offset, out->function, sizeof out->function,
+                                &out->offset_bytes))
+            out->offset_bytes = pc - library->facts.load_bias;
     }
     pthread_mutex_unlock(&lock);
     return library != NULL;

@@ -141,8 +141,9 @@ struct symbols_name {
 
 /*
  * Names the native code at `pc`; give return addresses as they are minus one. False: no library
- * holds it. Without a symbol `function` is empty. The first question about a library parses its
- * symbol table. Text for a frame: symbols_name_text.
+ * holds it. Without a symbol `function` is empty. The first question about a library indexes its
+ * symbol table and keeps its file open; each costs a few reads of it, so keep the answer.
+ * Text for a frame: symbols_name_text.
  */
 bool symbols_name(uintptr_t pc, struct symbols_name *out);
 

@@ -9,7 +9,6 @@
 
 #include "symbols/symbols_internal.h"
 
-#define EXTENT_MAX_BYTES ((uint64_t)256 << 20) /* of one section; libjvm's largest is 20 MB */
 #define SEGMENTS_MAX     256
 #define SECTIONS_MAX     65535
 #define NOTES_MAX_BYTES  4096
@@ -228,22 +227,4 @@ bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,
     Elf64_Shdr section;
 
     return read_section(elf, index, &section) && section_extent(elf, &section, out);
-}
-
-bool symbols_elf_load(const struct symbols_elf *elf, const struct symbols_extent *extent,
-                      struct jw_arena *arena, struct jw_error *err)
-{
-    if (extent->size_bytes == 0 || extent->size_bytes > EXTENT_MAX_BYTES) {
-        jw_error_set(err, "a section of %llu bytes", (unsigned long long)extent->size_bytes);
-        return false;
-    }
-    if (!jw_arena_open(arena, extent->size_bytes, "a section of a library", err))
-        return false;
-    if (!symbols_image_read(&elf->image, extent->offset, arena->bytes, extent->size_bytes)) {
-        jw_error_set(err, "%llu bytes at offset %llu could not be read",
-                     (unsigned long long)extent->size_bytes, (unsigned long long)extent->offset);
-        jw_arena_close(arena);
-        return false;
-    }
-    return true;
 }

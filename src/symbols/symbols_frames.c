@@ -9,21 +9,25 @@
 #include "symbols/symbols_internal.h"
 
 #define EXTENDED_LENGTH       0xffffffffu
+#define HEAD_MAX_BYTES        16  /* length in its long form, and id */
 #define CIE_PROGRAM_MAX_BYTES 512 /* real ones have about ten; bounds the work of a crafted file */
 #define CIE_CACHE_SIZE        64
+#define CIE_WINDOW_BYTES      4096
+#define WINDOW_BYTES          ((size_t)256 << 10) /* a longer entry is refused */
+#define SECTION_MAX_BYTES     ((uint64_t)256 << 20)
 #define PE_OMIT               0xff
 
 struct symbols_cie_slot {
     struct symbols_cie cie;
     struct symbols_cfa_state initial;
     bool is_filled, is_sound;
+    unsigned char program[CIE_PROGRAM_MAX_BYTES];
 };
 
 struct symbols_frames {
     const struct symbols_machine *machine;
-    const unsigned char *bytes; /* of .eh_frame */
-    uint64_t size_bytes, vaddr;
-    struct jw_arena section;
+    struct symbols_extent section;
+    struct symbols_window entries, cie_entries; /* two, so that neither moves the other */
     uint32_t function_count, refused_count;
     struct symbols_cie_slot cies[CIE_CACHE_SIZE];
 };
@@ -36,28 +40,34 @@ struct symbols_entry_head {
     uint64_t next_offset; /* 0: no entry here, the section ends */
 };
 
-static struct symbols_cursor cursor_at(const struct symbols_frames *frames, uint64_t offset,
-                                       uint64_t end_offset)
-{
-    return symbols_cursor_of(frames->bytes + offset, (size_t)(end_offset - offset),
-                             frames->vaddr + offset);
-}
-
-static struct symbols_entry_head read_head(const struct symbols_frames *frames, uint64_t offset,
+/* Reads the entry there; the cursor is failed where the entry is too long for the window. */
+static struct symbols_entry_head read_head(const struct symbols_frames *frames,
+                                           struct symbols_window *window, uint64_t offset,
                                            struct symbols_cursor *cursor)
 {
     struct symbols_entry_head head = {.offset = offset};
+    const uint64_t left_bytes = frames->section.size_bytes - offset;
+    const size_t head_bytes = left_bytes < HEAD_MAX_BYTES ? left_bytes : HEAD_MAX_BYTES;
+    const unsigned char *bytes = symbols_window_at(window, offset, head_bytes);
 
-    *cursor = cursor_at(frames, offset, frames->size_bytes);
-    uint64_t length_bytes = symbols_get_unsigned(cursor, 4);
-    if (length_bytes == EXTENDED_LENGTH)
-        length_bytes = symbols_get_unsigned(cursor, 8);
-    if (length_bytes < 4 || length_bytes > symbols_cursor_left(cursor))
+    *cursor = (struct symbols_cursor){.is_failed = true};
+    if (bytes == NULL)
         return head;
-    head.id_offset = (uint64_t)(cursor->at - frames->bytes);
+    struct symbols_cursor at = symbols_cursor_of(bytes, head_bytes, 0);
+    uint64_t length_bytes = symbols_get_unsigned(&at, 4);
+    if (length_bytes == EXTENDED_LENGTH)
+        length_bytes = symbols_get_unsigned(&at, 8);
+    const uint64_t id_distance = (uint64_t)(at.at - bytes);
+    head.id = symbols_get_unsigned(&at, 4);
+    if (at.is_failed || length_bytes < 4 || length_bytes > left_bytes - id_distance)
+        return head;
+    head.id_offset = offset + id_distance;
     head.next_offset = head.id_offset + length_bytes;
-    *cursor = cursor_at(frames, head.id_offset, head.next_offset);
-    head.id = symbols_get_unsigned(cursor, 4);
+
+    bytes = symbols_window_at(window, head.id_offset, length_bytes);
+    if (bytes != NULL)
+        *cursor = symbols_cursor_of(bytes + 4, length_bytes - 4,
+                                    frames->section.vaddr + head.id_offset + 4);
     return head;
 }
 
@@ -106,10 +116,11 @@ static bool read_augmentation(struct symbols_cursor *cursor, const char *letters
     return !cursor->is_failed;
 }
 
-static bool read_cie(const struct symbols_frames *frames, uint64_t offset, struct symbols_cie *cie)
+static bool read_cie(struct symbols_frames *frames, uint64_t offset, struct symbols_cie_slot *slot)
 {
     struct symbols_cursor cursor;
-    const struct symbols_entry_head head = read_head(frames, offset, &cursor);
+    struct symbols_cie *cie = &slot->cie;
+    const struct symbols_entry_head head = read_head(frames, &frames->cie_entries, offset, &cursor);
 
     *cie = (struct symbols_cie){.offset = offset};
     if (head.next_offset == 0 || head.id != 0)
@@ -126,11 +137,13 @@ static bool read_cie(const struct symbols_frames *frames, uint64_t offset, struc
     cie->data_align = symbols_get_sleb(&cursor);
     cie->return_register =
         version == 1 ? symbols_get_unsigned(&cursor, 1) : symbols_get_uleb(&cursor);
-    if (!read_augmentation(&cursor, letters, cie) || cursor.is_failed)
+    if (!read_augmentation(&cursor, letters, cie) || cursor.is_failed ||
+        symbols_cursor_left(&cursor) > sizeof slot->program)
         return false;
-    cie->program = cursor.at;
-    cie->program_end = cursor.end;
-    return cie->program_end - cie->program <= CIE_PROGRAM_MAX_BYTES;
+    memcpy(slot->program, cursor.at, symbols_cursor_left(&cursor));
+    cie->program = slot->program;
+    cie->program_end = slot->program + symbols_cursor_left(&cursor);
+    return true;
 }
 
 /* The CIE of an entry, parsed once while it stays in the cache; NULL: unsound. */
@@ -145,7 +158,7 @@ static const struct symbols_cie_slot *find_cie(struct symbols_frames *frames,
 
     if (!slot->is_filled || slot->cie.offset != offset) {
         slot->is_filled = true;
-        slot->is_sound = read_cie(frames, offset, &slot->cie) &&
+        slot->is_sound = read_cie(frames, offset, slot) &&
                          symbols_cfa_initial(frames->machine, &slot->cie, &slot->initial);
     }
     return slot->is_sound ? slot : NULL;
@@ -191,12 +204,12 @@ static void add_functions(struct symbols_frames *frames, uint64_t text_vaddr, ui
                           struct symbols_builder *builder)
 {
     struct symbols_cursor cursor;
-    struct symbols_entry_head head = read_head(frames, 0, &cursor);
+    struct symbols_entry_head head = read_head(frames, &frames->entries, 0, &cursor);
 
     while (head.next_offset != 0) {
         if (head.id != 0 && !add_function(frames, &head, &cursor, text_vaddr, text_bytes, builder))
             frames->refused_count++;
-        head = read_head(frames, head.next_offset, &cursor);
+        head = read_head(frames, &frames->entries, head.next_offset, &cursor);
     }
 }
 
@@ -223,19 +236,28 @@ static bool find_frames(const struct symbols_elf *elf, struct symbols_extent *ou
 static bool open_frames(struct symbols_frames *frames, const struct symbols_elf *elf,
                         struct jw_error *err)
 {
-    struct symbols_extent extent;
-
-    if (!find_frames(elf, &extent)) {
+    if (!find_frames(elf, &frames->section)) {
         jw_error_set(err, "no .eh_frame; its frames cannot be stepped");
         return false;
     }
-    if (!symbols_elf_load(elf, &extent, &frames->section, err))
+    if (frames->section.size_bytes > SECTION_MAX_BYTES) {
+        jw_error_set(err, "an .eh_frame of %llu bytes",
+                     (unsigned long long)frames->section.size_bytes);
         return false;
+    }
     frames->machine = elf->machine;
-    frames->bytes = frames->section.bytes;
-    frames->size_bytes = extent.size_bytes;
-    frames->vaddr = extent.vaddr;
-    return true;
+    if (symbols_window_open(&frames->entries, &elf->image, &frames->section, WINDOW_BYTES) &&
+        symbols_window_open(&frames->cie_entries, &elf->image, &frames->section, CIE_WINDOW_BYTES))
+        return true;
+    jw_error_set(err, "out of memory for reading .eh_frame");
+    return false;
+}
+
+static void close_frames(struct symbols_frames *frames)
+{
+    symbols_window_close(&frames->entries);
+    symbols_window_close(&frames->cie_entries);
+    jw_free(frames);
 }
 
 struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t text_vaddr,
@@ -249,21 +271,18 @@ struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t 
         jw_error_set(err, "out of memory for reading .eh_frame");
         return NULL;
     }
-    if (!open_frames(frames, elf, err))
-        goto close_none;
-    if (!symbols_builder_open(&builder, text_bytes, frames->size_bytes, err))
-        goto close_frames;
-
+    if (!open_frames(frames, elf, err) ||
+        !symbols_builder_open(&builder, text_bytes, frames->section.size_bytes, err)) {
+        close_frames(frames);
+        return NULL;
+    }
     add_functions(frames, text_vaddr, text_bytes, &builder);
-    rows = symbols_builder_finish(&builder, text_vaddr, text_bytes, err);
+    rows = symbols_builder_finish(&builder, text_bytes, err);
     if (rows != NULL) {
         rows->frame_count = frames->function_count;
         rows->frames_refused = frames->refused_count;
     }
     symbols_builder_close(&builder);
-close_frames:
-    jw_arena_close(&frames->section);
-close_none:
-    jw_free(frames);
+    close_frames(frames);
     return rows;
 }

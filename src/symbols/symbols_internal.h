@@ -3,8 +3,8 @@
  *
  * For      the files of this room, its tests and its fuzz targets.
  * Context  any, dump, control, under the room's lock, unless a line says otherwise.
- * Memory   a section that is parsed lies in a mapped arena until it is done with; what stays is
- *          made to measure by jw_alloc.
+ * Memory   sections are read through windows; what is being put together lies in mapped arenas
+ *          until it is done; what stays is made to measure by jw_alloc.
  */
 #ifndef JW_SYMBOLS_SYMBOLS_INTERNAL_H
 #define JW_SYMBOLS_SYMBOLS_INTERNAL_H
@@ -159,10 +159,24 @@ JW_MUST_CHECK bool symbols_elf_find_section(const struct symbols_elf *elf, uint3
                                             const char *name, struct symbols_extent *out);
 JW_MUST_CHECK bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,
                                           struct symbols_extent *out);
-/* Copies an extent into a fresh arena, which the caller closes. */
-JW_MUST_CHECK bool symbols_elf_load(const struct symbols_elf *elf,
-                                    const struct symbols_extent *extent, struct jw_arena *arena,
-                                    struct jw_error *err);
+/* -------- pieces of a section: symbols_window.c ---------------------------------------------- */
+
+struct symbols_window {
+    const struct symbols_image *image;
+    struct symbols_extent extent;
+    unsigned char *bytes;
+    size_t capacity_bytes, filled_bytes;
+    uint64_t start; /* offset in the section of the first byte */
+};
+
+/* At most `capacity_bytes` can be had at once. False: no memory. */
+JW_MUST_CHECK bool symbols_window_open(struct symbols_window *window,
+                                       const struct symbols_image *image,
+                                       const struct symbols_extent *extent, size_t capacity_bytes);
+void symbols_window_close(struct symbols_window *window);
+/* These bytes of the section, until the next call; NULL: outside, too many, or not readable. */
+const unsigned char *symbols_window_at(struct symbols_window *window, uint64_t offset,
+                                       size_t size_bytes);
 
 /* -------- frames: symbols_frames.c (CIE, FDE), symbols_cfa.c (rules) ------------------------- */
 
@@ -198,10 +212,9 @@ JW_SIGNAL_SAFE enum symbols_rule_kind symbols_rule_unpack(struct symbols_packed 
 
 /*
  * The rows of a library, sorted: row i holds from row_pcs[i] to row_pcs[i + 1]. Offsets count from
- * text_vaddr. Immutable once published; read by handlers.
+ * the first byte of the text. Immutable once published; read by handlers.
  */
 struct symbols_rows {
-    uint64_t text_vaddr;
     uint64_t text_bytes;
     uint32_t row_count;
     uint32_t rule_count;
@@ -233,7 +246,8 @@ struct symbols_span {
 /* Rows under construction. */
 struct symbols_builder {
     struct jw_arena row_memory, span_memory, rule_memory;
-    struct symbols_key *rows; /* value: number of the rule */
+    uint32_t *row_pcs;
+    uint16_t *row_rules;
     uint32_t row_count, row_limit;
     struct symbols_span *spans;
     uint32_t span_count, span_limit;
@@ -253,8 +267,8 @@ void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
 /* Drops the rows of the function begun last and says that it cannot be stepped. */
 void symbols_builder_refuse(struct symbols_builder *builder);
 /* All rows in order and made to measure; NULL and `err`. The builder stays the caller's to close. */
-struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_vaddr,
-                                            uint64_t text_bytes, struct jw_error *err);
+struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_bytes,
+                                            struct jw_error *err);
 
 /* Common part of many frame descriptions. */
 struct symbols_cie {
@@ -312,26 +326,27 @@ JW_MUST_CHECK bool symbols_cfa_run(const struct symbols_machine *machine,
 
 /* -------- names: symbols_names.c ------------------------------------------------------------ */
 
-struct symbols_function {
-    uint32_t text_offset, size_bytes;
-    uint32_t name_offset;
-};
-
+/*
+ * The functions of a library by address: eight bytes each. Sizes and names stay in the image, which
+ * must stay open, and are read when asked for.
+ */
 struct symbols_names {
-    uint64_t text_vaddr, text_bytes;
+    struct symbols_image image;
+    struct symbols_extent symbols, strings;
+    uint64_t size_bytes; /* memory held */
     uint32_t function_count;
-    uint32_t name_bytes;
-    uint64_t size_bytes;                /* memory held */
-    struct symbols_function *functions; /* sorted by text_offset, one for each */
-    char *text;
+    struct symbols_key functions[]; /* sorted; value: index of the symbol */
 };
 
+/* NULL and `err`; free with jw_free. */
 struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_t text_vaddr,
                                           uint64_t text_bytes, struct jw_error *err);
-void symbols_names_free(struct symbols_names *names); /* NULL is allowed */
-/* The innermost function that holds this byte of the text; NULL: none. */
-const struct symbols_function *symbols_names_find(const struct symbols_names *names,
-                                                  uint64_t text_offset);
+/*
+ * The innermost function that holds this byte of the text: its name, cut where need be, and the
+ * distance from its start. False: none.
+ */
+JW_MUST_CHECK bool symbols_names_find(const struct symbols_names *names, uint64_t text_offset,
+                                      char *name, size_t name_bytes, uint64_t *offset_bytes);
 /* vaddr of a defined symbol; false: none of that name. */
 JW_MUST_CHECK bool symbols_elf_find_symbol(const struct symbols_elf *elf, const char *symbol,
                                            uint64_t *vaddr);
@@ -383,6 +398,7 @@ struct symbols_library {
     uint32_t snapshot_count;        /* snapshots that hold it; under the lock */
     bool is_names_tried;
     struct symbols_names *names;
+    struct symbols_source names_source; /* open while there are names */
     /* Relaxed: a wish that comes late is raised again by the next sample. */
     _Atomic bool is_rows_wanted;
     /* Released by symbols_library_build_rows, acquired by symbols_rule_find; never replaced. */

@@ -59,7 +59,9 @@ void symbols_library_close(struct symbols_library *library)
 
     if (rows != &no_rows)
         jw_free(rows);
-    symbols_names_free(library->names);
+    if (library->names != NULL)
+        symbols_source_close(&library->names_source);
+    jw_free(library->names);
     jw_free(library);
 }
 
@@ -95,17 +97,18 @@ void symbols_library_build_rows(struct symbols_library *library)
 
 void symbols_library_build_names(struct symbols_library *library)
 {
-    struct symbols_source source;
     const struct symbols_library_facts *facts = &library->facts;
+    struct symbols_source *source = &library->names_source;
 
     if (library->is_names_tried)
         return;
     library->is_names_tried = true;
-    if (!reopen(library, &source))
+    if (!reopen(library, source))
         return;
-    library->names = symbols_names_build(&source.elf, facts->start_pc - facts->load_bias,
+    library->names = symbols_names_build(&source->elf, facts->start_pc - facts->load_bias,
                                          facts->end_pc - facts->start_pc, NULL);
-    symbols_source_close(&source);
+    if (library->names == NULL)
+        symbols_source_close(source);
 }
 
 bool symbols_library_find_symbol(const struct symbols_library *library, const char *symbol,

@@ -1,49 +1,23 @@
 /*
- * Names of functions: the symbol table of an image cut down to its functions, sorted, with their
- * names beside it; any, dump, control. Also the search for one symbol by name.
+ * Names of functions: an index of the symbol table by address; sizes and names are read from the
+ * file when they are asked for. Also the search for one symbol by name. Any, dump, control.
  */
 #include <elf.h>
 #include <string.h>
 
 #include "symbols/symbols_internal.h"
 
-#define LOOK_BACK_MAX  32 /* functions that begin before the one that holds a pc and end after it */
-#define DYNAMIC_MAX    256 /* entries of a dynamic section; real ones have about thirty */
-#define UNDERSCORE_MAX 3
-#define TEXT_MAX_BYTES                                                                             \
-    ((uint64_t)256 << 20) /* a crafted table can name one string a million times */
+#define LOOK_BACK_MAX     32  /* symbols that begin before a pc, of which one may hold it */
+#define DYNAMIC_MAX       256 /* entries of a dynamic section; real ones have about thirty */
+#define UNDERSCORE_MAX    3
+#define WINDOW_BYTES      ((size_t)64 << 10)
+#define TABLE_MAX_BYTES   ((uint64_t)512 << 20)
+#define NAME_WINDOW_BYTES 256 /* nearly every name is shorter */
 
-/* A symbol table with its strings, in memory. */
+/* Where a symbol table and its strings stand. */
 struct symbols_table {
-    struct jw_arena symbol_memory, string_memory;
-    const Elf64_Sym *symbols;
-    uint64_t symbol_count;
-    const char *strings;
-    uint64_t string_bytes;
+    struct symbols_extent symbols, strings;
 };
-
-static bool load_table(struct symbols_table *table, const struct symbols_elf *elf,
-                       const struct symbols_extent *symbols, const struct symbols_extent *strings,
-                       struct jw_error *err)
-{
-    if (!symbols_elf_load(elf, symbols, &table->symbol_memory, err))
-        return false;
-    if (!symbols_elf_load(elf, strings, &table->string_memory, err)) {
-        jw_arena_close(&table->symbol_memory);
-        return false;
-    }
-    table->symbols = (const Elf64_Sym *)(const void *)table->symbol_memory.bytes;
-    table->symbol_count = symbols->size_bytes / sizeof(Elf64_Sym);
-    table->strings = (const char *)table->string_memory.bytes;
-    table->string_bytes = strings->size_bytes;
-    return true;
-}
-
-static void close_table(struct symbols_table *table)
-{
-    jw_arena_close(&table->symbol_memory);
-    jw_arena_close(&table->string_memory);
-}
 
 /* Addresses in a dynamic section: the loader has added the bias to those it left in memory. */
 static uint64_t dynamic_vaddr(const struct symbols_elf *elf, uint64_t value)
@@ -57,8 +31,7 @@ static uint64_t dynamic_vaddr(const struct symbols_elf *elf, uint64_t value)
  * Dynamic symbols of an image without sections. Their number is told nowhere plainly; every linker
  * puts the strings right behind them.
  */
-static bool dynamic_extents(const struct symbols_elf *elf, struct symbols_extent *symbols,
-                            struct symbols_extent *strings)
+static bool find_dynamic(const struct symbols_elf *elf, struct symbols_table *out)
 {
     struct symbols_extent dynamic;
     uint64_t symbols_vaddr = 0, strings_vaddr = 0, string_bytes = 0;
@@ -80,59 +53,26 @@ static bool dynamic_extents(const struct symbols_elf *elf, struct symbols_extent
             string_bytes = entry.d_un.d_val;
     }
     if (symbols_vaddr == 0 || strings_vaddr <= symbols_vaddr || string_bytes == 0 ||
-        !symbols_elf_at_vaddr(elf, symbols_vaddr, symbols) ||
-        !symbols_elf_at_vaddr(elf, strings_vaddr, strings) ||
-        symbols->size_bytes < strings_vaddr - symbols_vaddr || strings->size_bytes < string_bytes)
+        !symbols_elf_at_vaddr(elf, symbols_vaddr, &out->symbols) ||
+        !symbols_elf_at_vaddr(elf, strings_vaddr, &out->strings) ||
+        out->symbols.size_bytes < strings_vaddr - symbols_vaddr ||
+        out->strings.size_bytes < string_bytes)
         return false;
-    symbols->size_bytes = strings_vaddr - symbols_vaddr;
-    strings->size_bytes = string_bytes;
+    out->symbols.size_bytes = strings_vaddr - symbols_vaddr;
+    out->strings.size_bytes = string_bytes;
     return true;
 }
 
 /* The fullest table that the image has, or with `is_dynamic` the one that the loader uses. */
-static bool open_table(struct symbols_table *table, const struct symbols_elf *elf, bool is_dynamic,
-                       struct jw_error *err)
+static bool find_table(const struct symbols_elf *elf, bool is_dynamic, struct symbols_table *out)
 {
-    struct symbols_extent symbols, strings;
+    const bool has_section =
+        (!is_dynamic && symbols_elf_find_section(elf, SHT_SYMTAB, NULL, &out->symbols)) ||
+        symbols_elf_find_section(elf, SHT_DYNSYM, NULL, &out->symbols);
 
-    if ((!is_dynamic && symbols_elf_find_section(elf, SHT_SYMTAB, NULL, &symbols)) ||
-        symbols_elf_find_section(elf, SHT_DYNSYM, NULL, &symbols)) {
-        if (symbols_elf_section_at(elf, symbols.link, &strings))
-            return load_table(table, elf, &symbols, &strings, err);
-    }
-    if (dynamic_extents(elf, &symbols, &strings))
-        return load_table(table, elf, &symbols, &strings, err);
-    jw_error_set(err, "no symbol table");
-    return false;
-}
-
-/* Length of a name, at most `limit_bytes`; 0 where it lies outside the strings. */
-static size_t name_length(const struct symbols_table *table, uint64_t string_offset,
-                          size_t limit_bytes)
-{
-    if (string_offset >= table->string_bytes)
-        return 0;
-
-    const uint64_t left_bytes = table->string_bytes - string_offset;
-    const size_t length_bytes = strnlen(table->strings + string_offset,
-                                        left_bytes < limit_bytes ? left_bytes : limit_bytes);
-    const char *version = memchr(table->strings + string_offset, '@', length_bytes);
-
-    return version == NULL ? length_bytes : (size_t)(version - (table->strings + string_offset));
-}
-
-/* A size, then being exported, then few underscores (libc exports sigaction weak, __sigaction
- * strong), then strong binding. */
-static uint32_t rank_of(const struct symbols_table *table, const Elf64_Sym *symbol)
-{
-    const unsigned binding = ELF64_ST_BIND(symbol->st_info);
-    uint32_t underscores = 0;
-
-    while (underscores < UNDERSCORE_MAX && symbol->st_name + underscores < table->string_bytes &&
-           table->strings[symbol->st_name + underscores] == '_')
-        underscores++;
-    return (symbol->st_size == 0 ? 64u : 0u) + (binding == STB_LOCAL ? 32u : 0u) + 2 * underscores +
-           (binding == STB_WEAK ? 1u : 0u);
+    return ((has_section && symbols_elf_section_at(elf, out->symbols.link, &out->strings)) ||
+            find_dynamic(elf, out)) &&
+           out->symbols.size_bytes <= TABLE_MAX_BYTES;
 }
 
 static bool is_function(const Elf64_Sym *symbol)
@@ -142,133 +82,105 @@ static bool is_function(const Elf64_Sym *symbol)
     return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF;
 }
 
-/* Lists the functions of the text, each by its index; returns their number. */
-static uint64_t collect(const struct symbols_table *table, uint64_t text_vaddr, uint64_t text_bytes,
-                        struct symbols_key *out)
+/* Lists the functions of the text; returns their number, at most `limit`. */
+static uint64_t collect(struct symbols_window *window, uint64_t text_vaddr, uint64_t text_bytes,
+                        struct symbols_key *out, uint64_t limit)
 {
     uint64_t count = 0;
 
-    for (uint64_t i = 0; i < table->symbol_count; i++) {
-        const Elf64_Sym *symbol = &table->symbols[i];
+    for (uint64_t i = 0; i < limit; i++) {
+        Elf64_Sym symbol;
+        const unsigned char *bytes = symbols_window_at(window, i * sizeof symbol, sizeof symbol);
 
-        if (is_function(symbol) && symbol->st_value >= text_vaddr &&
-            symbol->st_value - text_vaddr < text_bytes)
+        if (bytes == NULL)
+            break;
+        memcpy(&symbol, bytes, sizeof symbol);
+        if (is_function(&symbol) && symbol.st_value >= text_vaddr &&
+            symbol.st_value - text_vaddr < text_bytes)
             out[count++] = (struct symbols_key){
-                .text_offset = (uint32_t)(symbol->st_value - text_vaddr), .value = (uint32_t)i};
+                .text_offset = (uint32_t)(symbol.st_value - text_vaddr), .value = (uint32_t)i};
     }
     return count;
-}
-
-/* Keeps the preferred symbol of each address, in place; returns how many stay. */
-static uint64_t prefer(const struct symbols_table *table, struct symbols_key *keys, uint64_t count)
-{
-    uint64_t kept = 0;
-
-    for (uint64_t i = 0; i < count; i++) {
-        const struct symbols_key key = keys[i];
-
-        if (kept == 0 || keys[kept - 1].text_offset != key.text_offset)
-            keys[kept++] = key;
-        else if (rank_of(table, &table->symbols[key.value]) <
-                 rank_of(table, &table->symbols[keys[kept - 1].value]))
-            keys[kept - 1] = key;
-    }
-    return kept;
-}
-
-/* Copies the names one after the other; false where they are more than any real file has. */
-static bool fill(struct symbols_names *names, const struct symbols_table *table,
-                 const struct symbols_key *keys, uint64_t count, struct jw_arena *text)
-{
-    struct symbols_function *functions = names->functions;
-    uint32_t used_bytes = 0;
-
-    for (uint64_t i = 0; i < count; i++) {
-        const Elf64_Sym *symbol = &table->symbols[keys[i].value];
-        const uint64_t left_bytes = names->text_bytes - keys[i].text_offset;
-        const size_t length_bytes = name_length(table, symbol->st_name, SYMBOLS_NAME_BYTES - 1);
-
-        if (length_bytes == 0)
-            continue;
-        if (used_bytes + length_bytes + 1 > text->capacity_bytes)
-            return false;
-        functions[names->function_count++] = (struct symbols_function){
-            .text_offset = keys[i].text_offset,
-            .size_bytes = (uint32_t)(symbol->st_size < left_bytes ? symbol->st_size : left_bytes),
-            .name_offset = used_bytes};
-        memcpy(text->bytes + used_bytes, table->strings + symbol->st_name, length_bytes);
-        used_bytes += (uint32_t)length_bytes + 1;
-    }
-    names->name_bytes = used_bytes;
-    return true;
-}
-
-/* Moves what was put together in `text` into an allocation of its size. */
-static bool keep_text(struct symbols_names *names, const struct jw_arena *text)
-{
-    char *kept = jw_alloc(names->name_bytes);
-
-    if (kept == NULL)
-        return false;
-    memcpy(kept, text->bytes, names->name_bytes);
-    names->text = kept;
-    return true;
-}
-
-void symbols_names_free(struct symbols_names *names)
-{
-    if (names == NULL)
-        return;
-    jw_free(names->text);
-    jw_free(names);
 }
 
 struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_t text_vaddr,
                                           uint64_t text_bytes, struct jw_error *err)
 {
     struct symbols_table table;
-    struct jw_arena key_memory = {0}, text = {0};
+    struct symbols_window window;
+    struct jw_arena memory;
     struct symbols_names *names = NULL;
-    bool is_done = false;
 
-    if (text_bytes > UINT32_MAX) {
-        jw_error_set(err, "more than 4 GB of code");
+    if (text_bytes > UINT32_MAX || !find_table(elf, false, &table)) {
+        jw_error_set(err, "no symbol table");
         return NULL;
     }
-    if (!open_table(&table, elf, false, err))
+    const uint64_t limit = table.symbols.size_bytes / sizeof(Elf64_Sym);
+    if (!jw_arena_open(&memory, 2 * (limit + 1) * sizeof(struct symbols_key),
+                       "the symbols of a library", err))
         return NULL;
-    if (!jw_arena_open(&key_memory, 2 * (table.symbol_count + 1) * sizeof(struct symbols_key),
-                       "the symbols of a library", err) ||
-        !jw_arena_open(&text, TEXT_MAX_BYTES, "the names of a library", err))
-        goto close;
+    if (symbols_window_open(&window, &elf->image, &table.symbols, WINDOW_BYTES)) {
+        struct symbols_key *keys = (struct symbols_key *)(void *)memory.bytes;
+        const uint64_t count = collect(&window, text_vaddr, text_bytes, keys, limit);
+        const uint64_t size_bytes = sizeof *names + count * sizeof keys[0];
 
-    struct symbols_key *keys = (struct symbols_key *)(void *)key_memory.bytes;
-    uint64_t count = collect(&table, text_vaddr, text_bytes, keys);
-    keys = symbols_sort(keys, keys + table.symbol_count + 1, count);
-    count = prefer(&table, keys, count);
-    names = jw_alloc(sizeof *names + count * sizeof(struct symbols_function));
-    if (names != NULL) {
-        names->functions = (struct symbols_function *)(void *)(names + 1);
-        names->text_vaddr = text_vaddr;
-        names->text_bytes = text_bytes;
-        is_done = fill(names, &table, keys, count, &text) && keep_text(names, &text);
-        names->size_bytes =
-            sizeof *names + count * sizeof(struct symbols_function) + names->name_bytes;
+        names = jw_alloc(size_bytes);
+        if (names != NULL) {
+            names->image = elf->image;
+            names->symbols = table.symbols;
+            names->strings = table.strings;
+            names->size_bytes = size_bytes;
+            names->function_count = (uint32_t)count;
+            memcpy(names->functions, symbols_sort(keys, keys + limit + 1, count),
+                   count * sizeof keys[0]);
+        }
     }
-    if (!is_done) {
-        jw_error_set(err, "no memory for the names of %llu functions", (unsigned long long)count);
-        symbols_names_free(names);
-        names = NULL;
-    }
-close:
-    jw_arena_close(&text);
-    jw_arena_close(&key_memory);
-    close_table(&table);
+    symbols_window_close(&window);
+    jw_arena_close(&memory);
+    if (names == NULL)
+        jw_error_set(err, "out of memory for the symbols of a library");
     return names;
 }
 
-const struct symbols_function *symbols_names_find(const struct symbols_names *names,
-                                                  uint64_t text_offset)
+/* Reads a name up to its end, its version ("@GLIBC_2.2.5") or the room for it; false: no name. */
+static bool read_name(const struct symbols_image *image, const struct symbols_extent *strings,
+                      uint64_t string_offset, char *name, size_t name_bytes)
+{
+    if (string_offset >= strings->size_bytes || name_bytes == 0)
+        return false;
+
+    const uint64_t left_bytes = strings->size_bytes - string_offset;
+    size_t wanted_bytes = name_bytes < NAME_WINDOW_BYTES ? name_bytes : NAME_WINDOW_BYTES;
+    for (;;) {
+        if (wanted_bytes > left_bytes)
+            wanted_bytes = left_bytes;
+        if (!symbols_image_read(image, strings->offset + string_offset, name, wanted_bytes))
+            return false;
+        if (memchr(name, '\0', wanted_bytes) != NULL || wanted_bytes == left_bytes ||
+            wanted_bytes == name_bytes)
+            break;
+        wanted_bytes = name_bytes;
+    }
+    name[wanted_bytes < name_bytes ? wanted_bytes : name_bytes - 1] = '\0';
+    name[strcspn(name, "@")] = '\0';
+    return name[0] != '\0';
+}
+
+/* Lower is better: having a size, being exported, few underscores (libc exports sigaction weak and
+ * __sigaction strong), strong binding. */
+static unsigned rank_of(const Elf64_Sym *symbol, const char *name)
+{
+    const unsigned binding = ELF64_ST_BIND(symbol->st_info);
+    unsigned underscores = 0;
+
+    while (underscores < UNDERSCORE_MAX && name[underscores] == '_')
+        underscores++;
+    return (symbol->st_size == 0 ? 64u : 0u) + (binding == STB_LOCAL ? 32u : 0u) + 2 * underscores +
+           (binding == STB_WEAK ? 1u : 0u);
+}
+
+/* The last symbol that begins at or before the offset, as an index plus one; 0: none. */
+static uint32_t last_before(const struct symbols_names *names, uint64_t text_offset)
 {
     uint32_t low = 0, high = names->function_count;
 
@@ -280,47 +192,89 @@ const struct symbols_function *symbols_names_find(const struct symbols_names *na
         else
             high = middle;
     }
-    /* `low` is the first that begins after it. One without a size reaches to the next symbol. */
-    if (low > 0 && names->functions[low - 1].size_bytes == 0)
-        return &names->functions[low - 1];
-    for (uint32_t i = low; i > 0 && low - i < LOOK_BACK_MAX; i--) {
-        const struct symbols_function *function = &names->functions[i - 1];
-
-        if (text_offset - function->text_offset < function->size_bytes)
-            return function;
-    }
-    return NULL;
+    return low;
 }
 
-static bool search(const struct symbols_table *table, const char *symbol, uint64_t *vaddr)
+bool symbols_names_find(const struct symbols_names *names, uint64_t text_offset, char *name,
+                        size_t name_bytes, uint64_t *offset_bytes)
 {
-    const size_t length_bytes = strlen(symbol);
+    const uint32_t last = last_before(names, text_offset);
+    unsigned best_rank = 0;
+    uint32_t best_offset = 0;
+    bool is_found = false;
 
-    for (uint64_t i = 0; i < table->symbol_count; i++) {
-        const Elf64_Sym *candidate = &table->symbols[i];
+    for (uint32_t i = last; i > 0 && last - i < LOOK_BACK_MAX; i--) {
+        const struct symbols_key *key = &names->functions[i - 1];
+        char candidate[SYMBOLS_NAME_BYTES];
+        Elf64_Sym symbol;
 
-        if (candidate->st_shndx != SHN_UNDEF && candidate->st_value != 0 &&
-            ELF64_ST_TYPE(candidate->st_info) != STT_TLS &&
-            name_length(table, candidate->st_name, length_bytes + 1) == length_bytes &&
-            memcmp(table->strings + candidate->st_name, symbol, length_bytes) == 0) {
-            *vaddr = candidate->st_value;
-            return true;
-        }
+        /* All symbols of one address compete; then the innermost has been found. */
+        if (is_found && key->text_offset != best_offset)
+            break;
+        if (!symbols_image_read(&names->image, names->symbols.offset + key->value * sizeof symbol,
+                                &symbol, sizeof symbol))
+            continue;
+        const bool is_nearest = key->text_offset == names->functions[last - 1].text_offset;
+        const bool holds = text_offset - key->text_offset < symbol.st_size ||
+                           /* Without a size it reaches to the next symbol. */
+                           (symbol.st_size == 0 && is_nearest);
+
+        if (!holds ||
+            !read_name(&names->image, &names->strings, symbol.st_name, candidate, sizeof candidate))
+            continue;
+        const unsigned rank = rank_of(&symbol, candidate);
+        if (is_found && rank >= best_rank)
+            continue;
+        is_found = true;
+        best_rank = rank;
+        best_offset = key->text_offset;
+        const size_t length_bytes = strnlen(candidate, name_bytes - 1);
+        memcpy(name, candidate, length_bytes);
+        name[length_bytes] = '\0';
     }
-    return false;
+    *offset_bytes = text_offset - best_offset;
+    return is_found;
+}
+
+/* Goes through a table for a name; its strings are read in a window that follows the symbols. */
+static bool search(const struct symbols_elf *elf, const struct symbols_table *table,
+                   const char *symbol, uint64_t *vaddr)
+{
+    struct symbols_window symbols, strings;
+    const size_t size_bytes = strlen(symbol) + 1;
+    bool is_found = false;
+
+    if (!symbols_window_open(&symbols, &elf->image, &table->symbols, WINDOW_BYTES))
+        return false;
+    if (!symbols_window_open(&strings, &elf->image, &table->strings, table->strings.size_bytes)) {
+        symbols_window_close(&symbols);
+        return false;
+    }
+    (void)symbols_window_at(&strings, 0, table->strings.size_bytes);
+    for (uint64_t offset = 0; !is_found; offset += sizeof(Elf64_Sym)) {
+        Elf64_Sym candidate;
+        const unsigned char *bytes = symbols_window_at(&symbols, offset, sizeof candidate);
+
+        if (bytes == NULL)
+            break;
+        memcpy(&candidate, bytes, sizeof candidate);
+        if (candidate.st_shndx == SHN_UNDEF || candidate.st_value == 0 ||
+            ELF64_ST_TYPE(candidate.st_info) == STT_TLS)
+            continue;
+        const unsigned char *name = symbols_window_at(&strings, candidate.st_name, size_bytes);
+        is_found = name != NULL && memcmp(name, symbol, size_bytes) == 0;
+        *vaddr = candidate.st_value;
+    }
+    symbols_window_close(&strings);
+    symbols_window_close(&symbols);
+    return is_found;
 }
 
 bool symbols_elf_find_symbol(const struct symbols_elf *elf, const char *symbol, uint64_t *vaddr)
 {
     struct symbols_table table;
-    bool is_found = false;
 
     /* The loader's table is small; most questions end there. */
-    for (unsigned pass = 0; pass < 2 && !is_found; pass++) {
-        if (!open_table(&table, elf, pass == 0, NULL))
-            continue;
-        is_found = search(&table, symbol, vaddr);
-        close_table(&table);
-    }
-    return is_found;
+    return (find_table(elf, true, &table) && search(elf, &table, symbol, vaddr)) ||
+           (find_table(elf, false, &table) && search(elf, &table, symbol, vaddr));
 }

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "symbols/symbols_internal.h"
 
-#define RULES_MAX      16384 /* libjvm has about 400 */
+#define RULES_MAX      4096 /* libjvm has about 400; the hash table over them stays in a near cache */
 #define RULE_SLOTS     (2 * RULES_MAX)
 #define SPAN_MIN_BYTES 8 /* length and id of an entry */
 
@@ -106,7 +106,7 @@ bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
         jw_error_set(err, "more than 4 GB of code");
         return false;
     }
-    if (!jw_arena_open(&builder->row_memory, row_limit * sizeof(struct symbols_key),
+    if (!jw_arena_open(&builder->row_memory, row_limit * (sizeof(uint32_t) + sizeof(uint16_t)),
                        "rows of a library", err) ||
         !jw_arena_open(&builder->span_memory,
                        span_limit * (sizeof(struct symbols_span) + 2 * sizeof(struct symbols_key)),
@@ -116,7 +116,8 @@ bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
         symbols_builder_close(builder);
         return false;
     }
-    builder->rows = (struct symbols_key *)(void *)builder->row_memory.bytes;
+    builder->row_pcs = (uint32_t *)(void *)builder->row_memory.bytes;
+    builder->row_rules = (uint16_t *)(void *)(builder->row_pcs + row_limit);
     builder->spans = (struct symbols_span *)(void *)builder->span_memory.bytes;
     builder->rules = (struct symbols_packed *)(void *)builder->rule_memory.bytes;
     builder->rule_slots = (uint16_t *)(void *)(builder->rule_memory.bytes + rules_bytes);
@@ -146,12 +147,13 @@ void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
     struct symbols_span *span = &builder->spans[builder->span_count - 1];
     const uint32_t number = rule_number(builder, rule);
 
-    if (span->row_count > 0 && builder->rows[builder->row_count - 1].value == number)
+    if (span->row_count > 0 && builder->row_rules[builder->row_count - 1] == number)
         return;
     if (!JW_INVARIANT(builder->row_count < builder->row_limit))
         return;
-    builder->rows[builder->row_count++] =
-        (struct symbols_key){.text_offset = text_offset, .value = number};
+    builder->row_pcs[builder->row_count] = text_offset;
+    builder->row_rules[builder->row_count] = (uint16_t)number;
+    builder->row_count++;
     span->row_count++;
 }
 
@@ -164,26 +166,27 @@ void symbols_builder_refuse(struct symbols_builder *builder)
     symbols_builder_add(builder, span->start, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
 }
 
-/* The final rows, while they are copied together. */
+/* The final rows; counted in a first pass, with no memory yet, and copied in a second. */
 struct symbols_output {
-    uint32_t *pcs;
+    uint32_t *pcs; /* NULL: count only */
     uint16_t *rules;
-    uint32_t count;
+    uint32_t count, last_rule;
 };
 
 static void put(struct symbols_output *output, uint32_t text_offset, uint32_t rule)
 {
-    if (output->count > 0 && output->pcs[output->count - 1] == text_offset)
-        output->count--;
-    if (output->count > 0 && output->rules[output->count - 1] == rule)
+    if (output->count > 0 && output->last_rule == rule)
         return;
-    output->pcs[output->count] = text_offset;
-    output->rules[output->count] = (uint16_t)rule;
+    if (output->pcs != NULL) {
+        output->pcs[output->count] = text_offset;
+        output->rules[output->count] = (uint16_t)rule;
+    }
+    output->last_rule = rule;
     output->count++;
 }
 
 /*
- * Copies the rows of all functions in the order of their code. Where two overlap, which only damage
+ * Puts the rows of all functions in the order of their code. Where two overlap, which only damage
  * brings about, the first has the code until it ends. What lies between functions is a gap.
  */
 static void put_all(const struct symbols_builder *builder, const struct symbols_key *order,
@@ -191,19 +194,19 @@ static void put_all(const struct symbols_builder *builder, const struct symbols_
 {
     uint32_t done = 0; /* the text up to here has its rows */
 
-    put(output, 0, RULE_GAP);
     for (uint32_t i = 0; i < builder->span_count; i++) {
         const struct symbols_span *span = &builder->spans[order[i].value];
 
         if (span->start < done)
             continue;
-        for (uint32_t row = 0; row < span->row_count; row++)
-            put(output, builder->rows[span->first_row + row].text_offset,
-                builder->rows[span->first_row + row].value);
-        done = span->end;
-        if (done < text_bytes)
+        if (span->start > done)
             put(output, done, RULE_GAP);
+        for (uint32_t row = span->first_row; row < span->first_row + span->row_count; row++)
+            put(output, builder->row_pcs[row], builder->row_rules[row]);
+        done = span->end;
     }
+    if (done < text_bytes)
+        put(output, done, RULE_GAP);
 }
 
 /* For each bucket the row that holds at its first byte, so that a search begins near its end. */
@@ -221,18 +224,19 @@ static void fill_buckets(const struct symbols_output *output, uint32_t *bucket_r
     }
 }
 
-/* One allocation: rows, rules, pcs, buckets, numbers of rules. */
+/* One allocation for all: rows, rules, pcs, buckets, numbers of rules. */
 static struct symbols_rows *pack(const struct symbols_builder *builder,
-                                 const struct symbols_output *output, uint64_t text_bytes,
+                                 const struct symbols_key *order, uint64_t text_bytes,
                                  struct jw_error *err)
 {
+    struct symbols_output counted = {0}, output = {0};
+
+    put_all(builder, order, (uint32_t)text_bytes, &counted);
     const uint64_t bucket_count = (text_bytes >> SYMBOLS_BUCKET_SHIFT) + 2;
     const uint64_t rules_bytes = builder->rule_count * sizeof(struct symbols_packed);
-    const uint64_t pcs_bytes = output->count * sizeof(uint32_t);
-    const uint64_t buckets_bytes = bucket_count * sizeof(uint32_t);
-    const uint64_t numbers_bytes = output->count * sizeof(uint16_t);
-    const uint64_t size_bytes =
-        sizeof(struct symbols_rows) + rules_bytes + pcs_bytes + buckets_bytes + numbers_bytes;
+    const uint64_t size_bytes = sizeof(struct symbols_rows) + rules_bytes +
+                                bucket_count * sizeof(uint32_t) +
+                                counted.count * (sizeof(uint32_t) + sizeof(uint16_t));
     struct symbols_rows *rows = jw_alloc(size_bytes);
 
     if (rows == NULL) {
@@ -240,50 +244,33 @@ static struct symbols_rows *pack(const struct symbols_builder *builder,
         return NULL;
     }
 
-    unsigned char *at = (unsigned char *)(rows + 1);
-    memcpy(at, builder->rules, rules_bytes);
-    rows->rules = (struct symbols_packed *)(void *)at;
-    at += rules_bytes;
-    memcpy(at, output->pcs, pcs_bytes);
-    rows->row_pcs = (uint32_t *)(void *)at;
-    at += pcs_bytes;
-    fill_buckets(output, (uint32_t *)(void *)at, bucket_count);
-    rows->bucket_rows = (uint32_t *)(void *)at;
-    at += buckets_bytes;
-    memcpy(at, output->rules, numbers_bytes);
-    rows->row_rules = (uint16_t *)(void *)at;
-    rows->row_count = output->count;
-    rows->rule_count = builder->rule_count;
-    rows->size_bytes = size_bytes;
+    struct symbols_packed *rules = (struct symbols_packed *)(void *)(rows + 1);
+    uint32_t *bucket_rows = (uint32_t *)(void *)(rules + builder->rule_count);
+    memcpy(rules, builder->rules, rules_bytes);
+    output.pcs = bucket_rows + bucket_count;
+    output.rules = (uint16_t *)(void *)(output.pcs + counted.count);
+    put_all(builder, order, (uint32_t)text_bytes, &output);
+    fill_buckets(&output, bucket_rows, bucket_count);
+    *rows = (struct symbols_rows){.text_bytes = text_bytes,
+                                  .row_count = output.count,
+                                  .rule_count = builder->rule_count,
+                                  .size_bytes = size_bytes,
+                                  .rules = rules,
+                                  .row_pcs = output.pcs,
+                                  .bucket_rows = bucket_rows,
+                                  .row_rules = output.rules};
     return rows;
 }
 
-struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_vaddr,
-                                            uint64_t text_bytes, struct jw_error *err)
+struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_bytes,
+                                            struct jw_error *err)
 {
-    struct jw_arena memory;
-    /* At most a gap behind each function, and one before the first. */
-    const uint64_t limit = (uint64_t)builder->row_count + builder->span_count + 1;
     struct symbols_key *keys = (struct symbols_key *)(void *)(builder->spans + builder->span_limit);
 
-    if (!jw_arena_open(&memory, limit * (sizeof(uint32_t) + sizeof(uint16_t)), "rows of a library",
-                       err))
-        return NULL;
     for (uint32_t i = 0; i < builder->span_count; i++)
         keys[i] = (struct symbols_key){.text_offset = builder->spans[i].start, .value = i};
-    keys = symbols_sort(keys, keys + builder->span_limit, builder->span_count);
-
-    struct symbols_output output = {.pcs = (uint32_t *)(void *)memory.bytes};
-    output.rules = (uint16_t *)(void *)(output.pcs + limit);
-    put_all(builder, keys, (uint32_t)text_bytes, &output);
-
-    struct symbols_rows *rows = pack(builder, &output, text_bytes, err);
-    if (rows != NULL) {
-        rows->text_vaddr = text_vaddr;
-        rows->text_bytes = text_bytes;
-    }
-    jw_arena_close(&memory);
-    return rows;
+    return pack(builder, symbols_sort(keys, keys + builder->span_limit, builder->span_count),
+                text_bytes, err);
 }
 
 struct symbols_packed symbols_rows_find(const struct symbols_rows *rows, uint64_t text_offset)

@@ -1,6 +1,7 @@
 /* Names of functions: those of a real library against nm, and the rules of choice on made-up ones. */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdlib.h>
 
 #include "elf_file.h"
@@ -12,8 +13,9 @@ static void compare_with_nm(const char *path, const char *nm_options, unsigned c
 {
     struct elf_file file;
     struct jw_error err = {0};
-    char line[4096], name[2048], type;
+    char line[4096], name[2048], found[2048], type;
     unsigned long long vaddr, size_bytes;
+    uint64_t offset_bytes;
     unsigned compared = 0, aliases = 0;
 
     cr_assert(elf_file_open(&file, path));
@@ -31,21 +33,20 @@ static void compare_with_nm(const char *path, const char *nm_options, unsigned c
         name[strcspn(name, "@")] = '\0';
         for (unsigned side = 0; side < 2; side++) {
             const uint64_t at = (side == 0 ? vaddr : vaddr + size_bytes - 1) - file.text_vaddr;
-            const struct symbols_function *function = symbols_names_find(names, at);
 
-            cr_assert(function != NULL, "%s at %llx of %s", name, vaddr, path);
-            cr_assert_leq(function->text_offset, at);
-            cr_assert_lt(at - function->text_offset, function->size_bytes);
+            cr_assert(symbols_names_find(names, at, found, sizeof found, &offset_bytes),
+                      "%s at %llx of %s", name, vaddr, path);
+            cr_assert_lt(offset_bytes, size_bytes);
             compared++;
             /* Several names of one address, or code inside other code. */
-            aliases += strcmp(names->text + function->name_offset, name) != 0;
+            aliases += strcmp(found, name) != 0;
         }
     }
     (void)pclose(nm);
     cr_assert_gt(compared, count_min, "%s: only %u compared", path, compared);
     cr_assert_lt(aliases, compared * 2 / 3, "%s: %u of %u have another name", path, aliases,
                  compared);
-    symbols_names_free(names);
+    jw_free(names);
     close(file.fd);
 }
 
@@ -128,29 +129,107 @@ Test(symbols_names, symbols_of_functions_and_data_are_found_by_name)
     cr_assert_eq(symbols_find_symbol("no_such_library", "environ"), 0);
 }
 
+/* -------- made-up tables --------------------------------------------------------------------- */
+
+#define MADE_SYMBOLS 8
+
+/* An image that is a symbol table and its strings, and an index of it. */
+struct made_names {
+    struct {
+        Elf64_Sym symbols[MADE_SYMBOLS];
+        char strings[2048];
+    } image;
+    struct symbols_names names;
+    struct symbols_key keys[MADE_SYMBOLS]; /* where names.functions lies */
+    uint32_t string_bytes;
+};
+
+static struct made_names made;
+
+static void add(unsigned at, unsigned size_bytes, unsigned char binding, const char *name)
+{
+    const uint32_t index = made.names.function_count++;
+
+    made.image.symbols[index] = (Elf64_Sym){.st_name = made.string_bytes,
+                                            .st_info = ELF64_ST_INFO(binding, STT_FUNC),
+                                            .st_size = size_bytes};
+    made.names.functions[index] = (struct symbols_key){.text_offset = at, .value = index};
+    snprintf(made.image.strings + made.string_bytes, sizeof made.image.strings - made.string_bytes,
+             "%s", name);
+    made.string_bytes += (uint32_t)strlen(name) + 1;
+    made.names.image = (struct symbols_image){
+        .fd = -1, .bytes = (const unsigned char *)&made.image, .size_bytes = sizeof made.image};
+    made.names.symbols.size_bytes = sizeof made.image.symbols;
+    made.names.strings = (struct symbols_extent){.offset = sizeof made.image.symbols,
+                                                 .size_bytes = sizeof made.image.strings};
+}
+
+static void expect_name(unsigned at, const char *expected, unsigned expected_offset)
+{
+    char name[SYMBOLS_NAME_BYTES];
+    uint64_t offset_bytes;
+    const bool is_found = symbols_names_find(&made.names, at, name, sizeof name, &offset_bytes);
+
+    cr_assert_eq(is_found, expected != NULL, "at %u", at);
+    if (is_found) {
+        cr_assert_str_eq(name, expected);
+        cr_assert_eq(offset_bytes, expected_offset);
+    }
+}
+
 Test(symbols_names, the_innermost_of_nested_functions_is_chosen)
 {
-    static char text[] = "outer\0inner\0sizeless\0after";
-    struct symbols_function functions[] = {
-        {.text_offset = 0, .size_bytes = 100, .name_offset = 0},
-        {.text_offset = 20, .size_bytes = 10, .name_offset = 6},
-        {.text_offset = 200, .size_bytes = 0, .name_offset = 12},
-        {.text_offset = 300, .size_bytes = 8, .name_offset = 21},
-    };
-    const struct symbols_names names = {
-        .text_bytes = 400, .function_count = 4, .functions = functions, .text = text};
-    static const struct {
-        unsigned at;
-        const char *name;
-    } cases[] = {{0, "outer"},      {19, "outer"},     {20, "inner"},  {29, "inner"},
-                 {30, "outer"},     {99, "outer"},     {100, NULL},    {199, NULL},
-                 {200, "sizeless"}, {299, "sizeless"}, {307, "after"}, {308, NULL}};
+    add(0, 100, STB_GLOBAL, "outer");
+    add(20, 10, STB_GLOBAL, "inner");
+    add(200, 0, STB_GLOBAL, "sizeless");
+    add(300, 8, STB_GLOBAL, "after");
+    expect_name(0, "outer", 0);
+    expect_name(19, "outer", 19);
+    expect_name(20, "inner", 0);
+    expect_name(29, "inner", 9);
+    expect_name(30, "outer", 30);
+    expect_name(99, "outer", 99);
+    expect_name(100, NULL, 0);
+    expect_name(199, NULL, 0);
+    expect_name(200, "sizeless", 0);
+    expect_name(299, "sizeless", 99);
+    expect_name(307, "after", 7);
+    expect_name(308, NULL, 0);
+}
 
-    for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
-        const struct symbols_function *function = symbols_names_find(&names, cases[i].at);
+Test(symbols_names, of_several_names_of_one_address_the_plainest_public_one_is_chosen)
+{
+    add(10, 5, STB_LOCAL, "local");
+    add(10, 5, STB_GLOBAL, "__strong");
+    add(10, 5, STB_WEAK, "weak");
+    add(10, 0, STB_GLOBAL, "sizeless");
+    add(20, 5, STB_WEAK, "same_weak");
+    add(20, 5, STB_GLOBAL, "same_strong@@VERSION_1");
+    expect_name(12, "weak", 2);
+    expect_name(21, "same_strong", 1);
+}
 
-        cr_assert_eq(function != NULL, cases[i].name != NULL, "at %u", cases[i].at);
-        if (function != NULL)
-            cr_assert_str_eq(text + function->name_offset, cases[i].name);
-    }
+Test(symbols_names, names_that_are_long_unterminated_or_outside_do_no_harm)
+{
+    char small[8];
+    uint64_t offset_bytes;
+    char long_name[SYMBOLS_NAME_BYTES + 100];
+
+    memset(long_name, 'x', sizeof long_name);
+    long_name[sizeof long_name - 1] = '\0';
+    add(0, 10, STB_GLOBAL, long_name);
+    add(10, 10, STB_GLOBAL, "gone");
+    made.image.symbols[1].st_name = UINT32_MAX;
+    add(20, 10, STB_GLOBAL, "");
+    add(30, 10, STB_GLOBAL, "last");
+    made.names.strings.size_bytes = made.string_bytes - 2; /* cuts "last" */
+    long_name[SYMBOLS_NAME_BYTES - 1] = '\0';
+    expect_name(3, long_name, 3);
+    expect_name(13, NULL, 0);
+    expect_name(23, NULL, 0);
+    expect_name(33, "las", 3);
+    cr_assert(symbols_names_find(&made.names, 3, small, sizeof small, &offset_bytes));
+    cr_assert_str_eq(small, "xxxxxxx");
+    made.names.functions[0].value = UINT32_MAX;
+    expect_name(3, NULL, 0);
 }

@@ -208,6 +208,34 @@ Test(symbols_snapshot, libraries_that_stay_keep_their_rows)
     munmap(start, size_bytes);
 }
 
+/* Everything, with the n-th allocation and all later ones refused. True: nothing was missing. */
+static bool use_all(uint64_t nth)
+{
+    struct jw_error err = {0};
+    struct symbols_name name;
+
+    jw_alloc_fail_after(nth);
+    bool is_whole = symbols_refresh(&err) && symbols_build_rows(&err);
+    is_whole = symbols_name((uintptr_t)fopen, &name) && name.function[0] != '\0' && is_whole;
+    is_whole = symbols_find_symbol("libc.so", "fputs") != 0 && is_whole;
+    jw_alloc_fail_after(0);
+    is_whole = stats().libraries_with_rows == stats().libraries && is_whole;
+    symbols_close();
+    return is_whole;
+}
+
+Test(symbols_snapshot, each_allocation_may_fail)
+{
+    const uint64_t before = jw_alloc_count();
+    cr_assert(use_all(0));
+    const uint64_t needed = jw_alloc_count() - before;
+
+    cr_assert_gt(needed, 20);
+    for (uint64_t nth = 1; nth <= needed; nth++)
+        cr_assert_not(use_all(nth), "allocation %lu of %lu", nth, needed);
+    cr_assert(use_all(0));
+}
+
 /* -------- files that are gone ---------------------------------------------------------------- */
 
 struct search {
