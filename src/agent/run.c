@@ -207,6 +207,10 @@ static struct recording *open_recording(const struct options_result *options, st
         .settings = settings,
         .setting_count = JW_COUNT_OF(settings),
         .unsigned5_bias = vm_unsigned5_bias(),
+        .tree = {.split_threads = values->is_by_thread},
+        .look = {.min_width_ppm = (uint32_t)values->minwidth_ppm,
+                 .method_count = (uint32_t)values->flat_count,
+                 .stack_count = (uint32_t)values->traces_count},
     };
     sources_jvm(&config.jvm);
     sources_fill(&config.sources);
