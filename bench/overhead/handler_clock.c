@@ -103,6 +103,11 @@ static uint32_t without_clock(uint32_t time_ns, uint32_t cost_ns)
     return time_ns > cost_ns ? time_ns - cost_ns : 0;
 }
 
+static unsigned quantile_index(unsigned count, unsigned percent)
+{
+    return (unsigned)((uint64_t)count * percent / 100);
+}
+
 __attribute__((destructor)) static void report(void)
 {
     const char *path = getenv("JW_HANDLER_CLOCK");
@@ -120,8 +125,10 @@ __attribute__((destructor)) static void report(void)
     for (unsigned i = 0; i < count; i++)
         sum_ns += without_clock(times_ns[i], cost_ns);
     if (count > 0)
-        fprintf(file, "%u %u %u %u %u\n", count, without_clock(times_ns[count / 2], cost_ns),
-                (unsigned)(sum_ns / count), without_clock(times_ns[count / 10 * 9], cost_ns),
-                without_clock(times_ns[count / 100 * 99], cost_ns));
+        fprintf(file, "%u %u %u %u %u\n", count,
+                without_clock(times_ns[quantile_index(count, 50)], cost_ns),
+                (unsigned)(sum_ns / count),
+                without_clock(times_ns[quantile_index(count, 90)], cost_ns),
+                without_clock(times_ns[quantile_index(count, 99)], cost_ns));
     fclose(file);
 }

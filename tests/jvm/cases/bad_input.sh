@@ -5,7 +5,8 @@ run_java plain 3 Endings exit
 refused() { # $1: name, $2: options after `start`, $3: what the message must name
     run_java "$1" 3 "$(agent_flag "$2")" Endings exit
     cmp plain.out "$1.out" || fail "$1: stdout is not what it is without the agent"
-    grep -i jaywalk "$1.err" | grep -qE -- "$3" || fail "$1: no message about $3: $(head -n 2 "$1.err" | tr '\n' ' ')"
+    grep -E "$complaints" "$1.err" | grep -qE -- "$3" ||
+        fail "$1: no message about $3: $(head -n 2 "$1.err" | tr '\n' ' ')"
     [ "$(wc -l <"$1.err")" -le 5 ] || fail "$1: says $(wc -l <"$1.err") lines"
 }
 
@@ -47,14 +48,17 @@ if unshare --mount true 2>/dev/null; then
     no_crash
     [ "$(cat status)" = 3 ] || fail "full disk: status $(cat status)"
     cmp plain.out full.out || fail "full disk: stdout is not what it is without the agent"
-    grep -i jaywalk full.err | grep -qiE 'space|full' || fail "full disk: no clear message: $(head -n 1 full.err)"
+    grep -E "$complaints" full.err | grep -qiE 'space|full' ||
+        fail "full disk: no clear message: $(head -n 1 full.err)"
 
     rm -f status
-    small_disk filling 512k DeepStacks filling.jfr 1000 8
+    small_disk filling 512k DeepStacks filling/filling.jfr 1000 8
     no_crash
     [ ! -e status ] || fail "filling disk: status $(cat status)"
-    grep -i jaywalk filling.err | grep -qiE 'space|full' || fail "filling disk: no clear message: $(head -n 1 filling.err)"
-    [ "$(grep -ci jaywalk filling.err)" -le 3 ] || fail "filling disk: says it $(grep -ci jaywalk filling.err) times"
+    grep -E "$complaints" filling.err | grep -qiE 'space|full' ||
+        fail "filling disk: no clear message: $(head -n 1 filling.err)"
+    [ "$(grep -cE "$complaints" filling.err)" -le 2 ] ||
+        fail "filling disk: says it $(grep -cE "$complaints" filling.err) times"
     check Whole --killed "$COUNTERS" filling.jfr
 else
     skip_part "a full disk: may not mount a small file system here"

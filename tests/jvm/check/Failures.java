@@ -49,14 +49,14 @@ final class Failures {
                 "%d samples, %d failed, %d of them for reasons of ours", count, all, other));
     }
 
-    /** What the recording itself says of failed walks, of all threads. */
+    /** What the recording itself says of failed walks of all threads, tries and retries. */
     private static void printReasons(Path file) throws IOException {
         Map<String, Long> reasons = new TreeMap<>();
         for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
             if (event.getEventType().getName().equals("jaywalk.WalkFailure")) {
                 String reason = event.getValue("code") + " " + event.getValue("reason") + ", in " +
                                 event.getValue("where");
-                reasons.merge(reason, event.getLong("count"), Long::sum);
+                reasons.merge(reason, event.getLong("count"), Math::max); /* counts only grow */
             }
         }
         reasons.forEach(

@@ -1,3 +1,4 @@
+import java.util.List;
 import java.util.Set;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
@@ -25,12 +26,18 @@ final class Marks {
         return name.startsWith("[") && name.endsWith("]") ? name : null;
     }
 
-    /** Why the Java walk of this sample failed; null when it did not. */
+    /**
+     * Why the Java walk of this sample failed; null when it did not. The mark stands where the Java
+     * frames would, below those of native code.
+     */
     static String failure(RecordedEvent sample) {
-        if (Samples.frames(sample).isEmpty()) {
-            return "no stack";
+        List<RecordedFrame> frames = Samples.frames(sample);
+        for (RecordedFrame frame : frames) {
+            String text = textOf(frame);
+            if (text != null && !NOT_FAILURES.contains(text)) {
+                return text;
+            }
         }
-        String text = textOf(Samples.frames(sample).get(0));
-        return text == null || NOT_FAILURES.contains(text) ? null : text;
+        return frames.isEmpty() ? "no stack" : null;
     }
 }

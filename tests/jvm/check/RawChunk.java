@@ -110,8 +110,8 @@ final class RawChunk {
             }
             int end = at + (int) size;
             if (typeId == 1) {
-                problems.addUnless(
-                        chain.contains(at), "%s: checkpoint at byte %d is in no chain", name, at);
+                problems.addUnless(chain.contains(at) || isWithoutPools(at),
+                        "%s: checkpoint at byte %d is in no chain", name, at);
             } else if (typeId != 0) {
                 readEvent(in, typeId, at, end, endTicks);
             }
@@ -176,6 +176,16 @@ final class RawChunk {
         problems.addUnless(in.at == at + size,
                 "%s: checkpoint at byte %d: %d bytes of content in %d", name, at, in.at - at, size);
         return delta == 0 ? 0 : at + delta;
+    }
+
+    /** Nothing is lost of such a checkpoint: it is padding. */
+    private boolean isWithoutPools(int at) {
+        Cursor in = new Cursor(at);
+        for (int i = 0; i < 5; i++) { /* size, type, start, duration, delta */
+            in.varint();
+        }
+        in.at++; /* mask */
+        return in.varint() == 0;
     }
 
     private void readPool(Cursor in) {

@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -137,7 +139,7 @@ final class Whole {
         Instant start = Instant.EPOCH.plusNanos(chunk.startNanos);
         Instant end = start.plusNanos(chunk.durationNanos).plus(ROUNDING);
         start = start.minus(ROUNDING);
-        int diagnostics = 0;
+        List<RecordedEvent> diagnostics = new ArrayList<>();
         long events = 0;
         try (RecordingFile recording = new RecordingFile(copy)) {
             while (recording.hasMoreEvents()) {
@@ -154,17 +156,21 @@ final class Whole {
                     checkSample(where, event);
                 }
                 if (type.equals(Counters.EVENT)) {
-                    diagnostics++;
-                    counters.check(event, isLast && !isKilled, where, problems);
+                    diagnostics.add(event);
                 }
             }
+        }
+        diagnostics.sort(Comparator.comparing(RecordedEvent::getStartTime));
+        for (int i = 0; i < diagnostics.size(); i++) {
+            boolean isEnd = isLast && !isKilled && i == diagnostics.size() - 1;
+            counters.check(diagnostics.get(i), isEnd, where, problems);
         }
         long raw = chunk.eventCounts.values().stream().mapToLong(Long::longValue).sum() -
                    chunk.eventCounts.getOrDefault("(padding)", 0L);
         problems.addUnless(
                 raw == events, "%s: %d events in the bytes, %d read", where, raw, events);
         problems.addUnless(
-                diagnostics > 0 || (isKilled && isLast), "%s: no %s", where, Counters.EVENT);
+                !diagnostics.isEmpty() || (isKilled && isLast), "%s: no %s", where, Counters.EVENT);
     }
 
     // References ----------------------------------------------------------------------------------

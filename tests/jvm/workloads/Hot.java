@@ -1,5 +1,6 @@
 /**
- * Two threads that spend about four fifths of their time in `hottest` and the rest in `lukewarm`.
+ * Two threads that spend four fifths of their CPU in `hottest` and the rest in `lukewarm`; their own
+ * clocks see to that, however fast either is at the moment.
  *
  *     java Hot SECONDS      CPU seconds of each thread; 0: until it is killed
  */
@@ -29,11 +30,23 @@ final class Hot implements Runnable {
 
     @Override
     public void run() {
-        while (Threads.cpuNs() < cpuNs) {
-            for (int i = 0; i < 4; i++) {
+        long hottestNs = 0;
+        long lukewarmNs = 0;
+        long nowNs = Threads.cpuNs();
+        while (nowNs < cpuNs) {
+            long beforeNs = nowNs;
+            boolean isHottest = hottestNs <= 4 * lukewarmNs;
+            if (isHottest) {
                 hottest();
+            } else {
+                lukewarm();
             }
-            lukewarm();
+            nowNs = Threads.cpuNs();
+            if (isHottest) {
+                hottestNs += nowNs - beforeNs;
+            } else {
+                lukewarmNs += nowNs - beforeNs;
+            }
         }
     }
 
