@@ -165,6 +165,22 @@ static void resolve_code_heaps(struct vm_layout *out)
     }
 }
 
+/* The interpreter is one StubQueue of codelets, made before any thread runs Java and never moved. */
+static void resolve_interpreter(struct vm_layout *out)
+{
+    const struct vm_field buffer = vm_structs_field("StubQueue", "_stub_buffer");
+    const struct vm_field limit = vm_structs_field("StubQueue", "_buffer_limit");
+    const uintptr_t holder = vm_structs_static("AbstractInterpreter", "_code");
+    uintptr_t queue;
+    uint64_t begin, size_bytes;
+
+    if (holder != 0 && safe_load_word(holder, &queue) && vm_load_field(queue, buffer, &begin) &&
+        vm_load_field(queue, limit, &size_bytes)) {
+        out->interpreter_begin = begin;
+        out->interpreter_end = begin + size_bytes;
+    }
+}
+
 static void resolve_code(struct vm_layout *out)
 {
     const struct vm_field memory = vm_structs_field("CodeHeap", "_memory");
@@ -302,6 +318,7 @@ bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err)
     resolve_threads(&layout);
     /* Loads of fields below need the layout-independent loader only. */
     resolve_code(&layout);
+    resolve_interpreter(&layout);
     if (!check_layout(&layout, err))
         return false;
     vm_layout = layout;

@@ -114,6 +114,15 @@ bool vm_code_find(uintptr_t pc, struct vm_blob *out)
     return true;
 }
 
+bool vm_code_is_interpreter(uintptr_t pc)
+{
+    struct vm_blob blob;
+
+    if (vm_layout.interpreter_end != 0)
+        return pc >= vm_layout.interpreter_begin && pc < vm_layout.interpreter_end;
+    return vm_code_find(pc, &blob) && blob.place == VM_PLACE_INTERPRETER;
+}
+
 const char *vm_place_text(enum vm_place place)
 {
     static const char *const texts[VM_PLACE_LIMIT] = {

@@ -32,6 +32,9 @@ JW_SIGNAL_SAFE bool vm_code_contains(uintptr_t pc);
 /* Describes the blob around pc; false when there is none or it cannot be read. */
 JW_SIGNAL_SAFE bool vm_code_find(uintptr_t pc, struct vm_blob *out);
 
+/* True when pc lies in the interpreter; costs no load where the JVM tells its range. */
+JW_SIGNAL_SAFE bool vm_code_is_interpreter(uintptr_t pc);
+
 const char *vm_place_text(enum vm_place place); /* "itable stub"; any */
 
 #endif

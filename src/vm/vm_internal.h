@@ -33,6 +33,7 @@ struct vm_layout {
     uintptr_t code_heaps[VM_CODE_HEAPS_MAX]; /* CodeHeap* */
     uint32_t code_heap_count;
     uintptr_t code_low, code_high;
+    uintptr_t interpreter_begin, interpreter_end;
     struct vm_field heap_memory_low, heap_memory_high, heap_segmap_low; /* inside CodeHeap */
     uint32_t log2_segment;
     size_t heap_block_bytes;

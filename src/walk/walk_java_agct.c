@@ -84,6 +84,15 @@ static JW_SIGNAL_SAFE enum vm_place place_of(uintptr_t pc, struct vm_blob *blob,
     return blob->place;
 }
 
+/* Enough to tell the tier of a frame that was found, without looking at the blob: half of what a
+ * sample of compiled code would otherwise touch. */
+static JW_SIGNAL_SAFE enum vm_place quick_place_of(uintptr_t pc)
+{
+    if (!vm_code_contains(pc))
+        return VM_PLACE_NATIVE;
+    return vm_code_is_interpreter(pc) ? VM_PLACE_INTERPRETER : VM_PLACE_NMETHOD;
+}
+
 /*
  * Steps `regs` to the caller of the code at its pc. False when no rule applies.
  * The result's pc is a return address; AsyncGetCallTrace looks up the instruction that ends behind
@@ -186,20 +195,17 @@ void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames, ui
 
     memset(out, 0, sizeof *out);
     arch_regs_read(ucontext, &regs);
-    out->place = place_of(regs.pc, &blob, &stub);
+    out->place = quick_place_of(regs.pc);
     out->top_kind = kind_of(out->place);
-    if (!is_on) {
-        out->code = WALK_CODE_OFF;
-        note_failure(out->code, out->place);
-        return;
-    }
 
     /* AsyncGetCallTrace takes the context as writable but only reads it. */
-    const int32_t count = try_agct(&trace, depth_max, (void *)(uintptr_t)ucontext);
+    const int32_t count =
+        is_on ? try_agct(&trace, depth_max, (void *)(uintptr_t)ucontext) : WALK_CODE_OFF;
     if (count > 0) {
         out->frame_count = (uint32_t)count;
     } else {
         out->code = count;
+        out->place = place_of(regs.pc, &blob, &stub);
         if (is_mendable(count) && mend(ucontext, &trace, depth_max, out)) {
             out->is_mended = true;
             jw_count(JW_COUNT_WALK_RECOVERED);
