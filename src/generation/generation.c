@@ -271,6 +271,11 @@ static uint64_t used_bytes(const struct generation *generation)
            (uint64_t)dict_cache_count(generation->method_cache) * sizeof(uint64_t);
 }
 
+uint64_t generations_number(const struct generations *generations)
+{
+    return epoch_generation(generations->epoch, epoch_active(generations->epoch));
+}
+
 void generations_stats(const struct generations *generations, struct generations_stats *out)
 {
     const struct epoch *epoch = generations->epoch;

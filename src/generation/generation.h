@@ -112,6 +112,9 @@ uint32_t generations_empty_dead_cells(struct generations *generations, epoch_is_
 struct generation *generations_at(struct generations *generations, int buffer,
                                   enum epoch_state *state);
 
+/* Number of the active generation, or of one that was active a moment ago. Context: hook, any. */
+uint64_t generations_number(const struct generations *generations);
+
 void generations_stats(const struct generations *generations, struct generations_stats *out);
 
 #endif

@@ -34,24 +34,34 @@ static uint64_t first_expiration_ns(thread_index thread)
     return 1 + random % sampler.interval_ns;
 }
 
-void engine_cpu_timer_add(thread_index thread)
+static void refuse(enum engine_thread kind)
 {
-    struct os_timer timer;
+    if (kind != ENGINE_THREAD_AGAIN)
+        jw_count(JW_COUNT_THREADS_UNSAMPLED);
+}
 
-    switch (os_timer_open(&timer, (int)thread_tid(thread), SIGPROF,
-                          signals_cookie(payload_of(thread)), NULL)) {
+void engine_cpu_timer_add(thread_index thread, enum engine_thread kind)
+{
+    const int tid = (int)thread_tid(thread);
+    struct os_timer timer;
+    uint64_t unseen_ns = 0;
+
+    switch (os_timer_open(&timer, tid, SIGPROF, signals_cookie(payload_of(thread)), NULL)) {
     case OS_TIMER_OK:
         break;
     case OS_TIMER_NO_THREAD:
         return;
     case OS_TIMER_LIMIT:
     case OS_TIMER_REFUSED:
-        jw_count(JW_COUNT_THREADS_UNSAMPLED);
+        refuse(kind);
         return;
     }
+    /* Read right before the timer begins: what lies between the two is lost. */
+    if (kind == ENGINE_THREAD_LATE && os_thread_cpu_ns(tid, &unseen_ns))
+        thread_set_debt(thread, unseen_ns);
     if (!os_timer_arm(&timer, sampler.interval_ns, first_expiration_ns(thread))) {
         os_timer_close(&timer);
-        jw_count(JW_COUNT_THREADS_UNSAMPLED);
+        refuse(kind);
         return;
     }
     struct os_timer replaced = {thread_exchange_timer(thread, timer.id)};

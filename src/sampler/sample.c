@@ -50,9 +50,10 @@ static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
         jw_count(JW_COUNT_METHOD_UNREADABLE);
         return jw_frame_mark(JW_MARK_UNREADABLE_METHOD);
     }
-    const dict_id id = sample_method(generation, scratch, method);
+    enum jw_mark why;
+    const dict_id id = sample_method(generation, scratch, method, &why);
     if (id == DICT_NONE)
-        return jw_frame_mark(JW_MARK_DICT_FULL);
+        return jw_frame_mark(why);
     return jw_frame_java(kind_of(java, depth, frame->bci, method), id, frame->bci);
 }
 

@@ -28,9 +28,11 @@ uint64_t sampler_cost_ns(uint32_t percentile_pct)
     for (uint32_t i = 0; i < BUCKET_COUNT; i++)
         total += jw_load_relaxed(&buckets[i]);
     for (uint32_t i = 0; i < BUCKET_COUNT && total > 0; i++) {
-        passed += jw_load_relaxed(&buckets[i]);
+        const uint64_t count = jw_load_relaxed(&buckets[i]);
+
+        passed += count;
         /* The upper edge of the bucket: no sample in it took longer. */
-        if (passed * 100 >= total * percentile_pct)
+        if (count > 0 && passed * 100 >= total * percentile_pct)
             return (uint64_t)(STEPS + i % STEPS + 1) << (i / STEPS - 2);
     }
     return 0;

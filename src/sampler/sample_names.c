@@ -8,15 +8,14 @@
 #include "vm/vm_method.h"
 
 static JW_SIGNAL_SAFE dict_id intern_text(struct dict_table *table, struct sample_scratch *scratch,
-                                          const struct vm_text *text)
+                                          const struct vm_text *text, bool *is_readable)
 {
     const uint32_t length_bytes = text->length_bytes < sizeof scratch->text
                                       ? text->length_bytes
                                       : (uint32_t)sizeof scratch->text;
 
-    if (text->addr == 0 || !safe_load_bytes(scratch->text, text->addr, length_bytes))
-        return DICT_NONE;
-    return dict_intern(table, scratch->text, length_bytes);
+    *is_readable = safe_load_bytes(scratch->text, text->addr, length_bytes);
+    return *is_readable ? dict_intern(table, scratch->text, length_bytes) : DICT_NONE;
 }
 
 static JW_SIGNAL_SAFE void copy_lines(const struct vm_method *method, struct method_record *record)
@@ -30,24 +29,48 @@ static JW_SIGNAL_SAFE void copy_lines(const struct vm_method *method, struct met
         jw_count(JW_COUNT_LINE_TABLE_TOO_LONG);
 }
 
+/* Class, name and signature; false when one is missing, and `is_readable` says why. */
+static JW_SIGNAL_SAFE bool intern_names(struct generation *generation,
+                                        struct sample_scratch *scratch,
+                                        const struct vm_method *method,
+                                        struct method_record *record, bool *is_readable)
+{
+    bool is_source_readable;
+
+    record->class_name =
+        intern_text(generation->classes, scratch, &method->class_name, is_readable);
+    if (record->class_name == DICT_NONE)
+        return false;
+    record->name = intern_text(generation->symbols, scratch, &method->name, is_readable);
+    if (record->name == DICT_NONE)
+        return false;
+    record->signature = intern_text(generation->symbols, scratch, &method->signature, is_readable);
+    if (record->signature == DICT_NONE)
+        return false;
+    /* A method may do without this one. */
+    if (method->source_file.addr != 0)
+        record->source_file =
+            intern_text(generation->symbols, scratch, &method->source_file, &is_source_readable);
+    return true;
+}
+
 static JW_SIGNAL_SAFE dict_id intern_method(struct generation *generation,
-                                            struct sample_scratch *scratch, vm_addr addr)
+                                            struct sample_scratch *scratch, vm_addr addr,
+                                            enum jw_mark *why)
 {
     struct method_record *record = (struct method_record *)(void *)scratch->record;
     struct vm_method method;
+    bool is_readable = vm_method_read(addr, &method);
 
-    if (!vm_method_read(addr, &method)) {
-        jw_count(JW_COUNT_METHOD_UNREADABLE);
+    *why = JW_MARK_DICT_FULL; /* counted by the dictionary that refuses */
+    memset(record, 0, sizeof *record);
+    if (!is_readable || !intern_names(generation, scratch, &method, record, &is_readable)) {
+        if (!is_readable) {
+            *why = JW_MARK_UNREADABLE_METHOD;
+            jw_count(JW_COUNT_METHOD_UNREADABLE);
+        }
         return DICT_NONE;
     }
-    memset(record, 0, sizeof *record);
-    record->class_name = intern_text(generation->classes, scratch, &method.class_name);
-    record->name = intern_text(generation->symbols, scratch, &method.name);
-    record->signature = intern_text(generation->symbols, scratch, &method.signature);
-    record->source_file = intern_text(generation->symbols, scratch, &method.source_file);
-    if (record->class_name == DICT_NONE || record->name == DICT_NONE ||
-        record->signature == DICT_NONE)
-        return DICT_NONE;
     record->modifiers = method.modifiers;
     record->class_modifiers = method.class_modifiers;
     record->loader = method.loader;
@@ -58,7 +81,8 @@ static JW_SIGNAL_SAFE dict_id intern_method(struct generation *generation,
     return method_record_intern(generation->methods, record);
 }
 
-dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method)
+dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method,
+                      enum jw_mark *why)
 {
     const dict_id cached = dict_cache_find(generation->method_cache, method);
 
@@ -71,7 +95,7 @@ dict_id sample_method(struct generation *generation, struct sample_scratch *scra
             return cached;
     }
     jw_count(JW_COUNT_METHOD_CACHE_MISSES);
-    const dict_id id = intern_method(generation, scratch, method);
+    const dict_id id = intern_method(generation, scratch, method, why);
     dict_cache_put(generation->method_cache, method, id);
     return id;
 }

@@ -9,6 +9,7 @@
 #include "os/os_tasks.h"
 #include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
+#include "thread/thread_tls.h"
 
 /* Task list is read again when the process used this much CPU since, or this long went by: a thread that
  * no event told of can burn no more than that unseen. */
@@ -16,6 +17,9 @@
 #define SCAN_AFTER_NS     (2000 * JW_NS_PER_MS)
 /* And never so often that reading it costs more than a half per cent of a processor. */
 #define SCAN_SHARE 200
+
+/* A record that the scan makes again and again for a tid that renew_record ends is one more race lost. */
+#define RENEW_TRIES 4
 
 struct sampler_config sampler;
 
@@ -25,6 +29,8 @@ static _Atomic uint32_t is_running;
 /* Of the scanning thread alone, reset by sampler_start. */
 static struct {
     uint32_t round;
+    bool
+        is_first; /* no list was read to its end yet: what it shows used its CPU before the start */
     uint64_t process_cpu_ns;
     uint64_t last_ns, next_ns;
 } scan;
@@ -45,7 +51,7 @@ static JW_SIGNAL_SAFE void take_from_timer(const struct signals_event *event)
 
 static JW_SIGNAL_SAFE void take_from_itimer(const struct signals_event *event)
 {
-    const thread_index thread = thread_find((uint32_t)os_gettid());
+    const thread_index thread = thread_find(thread_own_tid());
 
     if (thread == THREAD_NONE) {
         jw_count(JW_COUNT_LOST_NO_THREAD);
@@ -57,10 +63,42 @@ static JW_SIGNAL_SAFE void take_from_itimer(const struct signals_event *event)
 static const struct signals_engine timer_engine JW_SIGNAL_TABLE = {take_from_timer};
 static const struct signals_engine itimer_engine JW_SIGNAL_TABLE = {take_from_itimer};
 
+static bool is_on(void)
+{
+    /* order SAMPLER_RUN: acquires the configuration and the table of threads. */
+    return jw_load_acquire(&is_running) != 0;
+}
+
 static bool runs_timers(void)
 {
-    /* order SAMPLER_RUN: acquires the configuration. */
-    return jw_load_acquire(&is_running) != 0 && !sampler.is_itimer;
+    return is_on() && !sampler.is_itimer;
+}
+
+/*
+ * Whoever stops the sampler, or ends the record, first says so and then takes the timer away; here it is
+ * the other way round. So one of the two sees the other, and no timer outlives both.
+ */
+static void add_timer(thread_index thread, enum engine_thread kind)
+{
+    if (!runs_timers())
+        return;
+    engine_cpu_timer_add(thread, kind);
+    if (!runs_timers() || !thread_is_live(thread))
+        engine_cpu_timer_remove(thread);
+}
+
+static void end_record(thread_index thread)
+{
+    thread_end(thread, generations_number(sampler.generations));
+    engine_cpu_timer_remove(thread);
+}
+
+/* Of an earlier run: a tid may have gone to another thread since. */
+static void end_old_record(thread_index thread, bool is_live, void *argument)
+{
+    (void)argument;
+    if (is_live)
+        end_record(thread);
 }
 
 bool sampler_start(const struct sampler_config *config, struct jw_error *err)
@@ -70,9 +108,11 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
         return false;
 
     sampler = *config;
-    scan.round = 1;
+    scan.round = 0;
+    scan.is_first = true;
     scan.process_cpu_ns = os_process_cpu_ns();
     scan.last_ns = scan.next_ns = 0;
+    threads_each(end_old_record, NULL);
     signals_start(config->is_itimer ? &itimer_engine : &timer_engine);
     if (config->is_itimer) {
         signals_expect_itimer(true);
@@ -104,41 +144,54 @@ bool sampler_stop(uint64_t timeout_ns)
     threads_each(remove_timer, NULL);
     signals_stop();
     const bool is_drained = signals_drain(timeout_ns);
-    threads_each(remove_timer, NULL);
+    signals_expect_itimer(false); /* from now on such a signal is somebody else's */
     return is_drained;
+}
+
+/* The task list may show a thread before it tells of itself, and an old record of its tid may stand:
+ * both give way, since a Java thread's record is filled once. */
+static thread_index renew_record(uint32_t tid)
+{
+    bool is_new = false;
+    thread_index thread = THREAD_NONE;
+
+    for (int try = 0; try < RENEW_TRIES && !is_new; try++) {
+        const thread_index old = thread_find(tid);
+
+        if (old != THREAD_NONE)
+            end_record(old);
+        thread = thread_add(tid, &is_new);
+    }
+    return thread;
 }
 
 void sampler_thread_start(uint32_t tid, const struct thread_java *java)
 {
-    const thread_index replaced = thread_find(tid);
-    bool is_new;
+    /* A start under way looks for all threads when it is on. */
+    const thread_index thread = is_on() ? renew_record(tid) : THREAD_NONE;
 
-    /* A record is there when the task list was read first: its timer must not run beside the new. */
-    if (replaced != THREAD_NONE)
-        engine_cpu_timer_remove(replaced);
-    const thread_index thread = thread_add(tid, false, &is_new);
     if (thread == THREAD_NONE)
         return;
     thread_set_java(thread, java);
-    if (runs_timers())
-        engine_cpu_timer_add(thread);
+    add_timer(thread, ENGINE_THREAD_NEW);
 }
 
 void sampler_thread_found(uint32_t tid, const struct thread_java *java)
 {
     bool is_new;
-    const thread_index thread = thread_add(tid, true, &is_new);
+    const thread_index thread = thread_add(tid, &is_new);
 
     if (thread == THREAD_NONE)
         return;
     thread_set_java(thread, java);
-    if (is_new && runs_timers())
-        engine_cpu_timer_add(thread);
+    if (is_new)
+        add_timer(thread, ENGINE_THREAD_NEW);
 }
 
 void sampler_thread_end(uint32_t tid)
 {
-    const thread_index thread = thread_find(tid);
+    /* Records of a run that ended are of no use to the next one. */
+    const thread_index thread = is_on() ? thread_find(tid) : THREAD_NONE;
 
     /* Its last CPU time, in native code on the way out, still counts: the scan takes the timer away. */
     if (thread != THREAD_NONE)
@@ -147,52 +200,44 @@ void sampler_thread_end(uint32_t tid)
 
 static bool visit_task(int tid, void *argument)
 {
-    const bool is_first = *(const bool *)argument;
     bool is_new;
-    const thread_index thread = thread_add((uint32_t)tid, true, &is_new);
+    const thread_index thread = thread_add((uint32_t)tid, &is_new);
 
+    (void)argument;
     if (thread == THREAD_NONE)
         return true;
     thread_set_scan_stamp(thread, scan.round);
-    if (!is_new && !is_first)
-        return true;
-    if (is_new && !is_first) {
-        uint64_t unseen_ns = 0;
-
-        if (os_thread_cpu_ns(tid, &unseen_ns))
-            thread_set_debt(thread, unseen_ns);
-    }
-    if (runs_timers())
-        engine_cpu_timer_add(thread);
+    if (is_new)
+        add_timer(thread, scan.is_first ? ENGINE_THREAD_NEW : ENGINE_THREAD_LATE);
+    else if (!thread_has_timer(thread)) /* the user's limit was used up then, or a hook is at it */
+        add_timer(thread, ENGINE_THREAD_AGAIN);
     return true;
 }
 
 static void end_unseen(thread_index thread, bool is_live, void *argument)
 {
     (void)argument;
-    if (!is_live || thread_scan_stamp(thread) == scan.round ||
-        os_task_is_alive((int)thread_tid(thread)))
-        return;
-
-    struct generations_stats stats;
-    generations_stats(sampler.generations, &stats);
-    engine_cpu_timer_remove(thread);
-    thread_end(thread, stats.number);
+    if (is_live && thread_scan_stamp(thread) != scan.round &&
+        !os_task_is_alive((int)thread_tid(thread)))
+        end_record(thread);
 }
 
 void sampler_scan(void)
 {
     const uint64_t now_ns = jw_now_ns();
     const uint64_t process_cpu_ns = os_process_cpu_ns();
-    bool is_first = scan.last_ns == 0;
 
-    if (!is_first &&
+    if (scan.round != 0 &&
         (now_ns < scan.next_ns || (process_cpu_ns - scan.process_cpu_ns < SCAN_AFTER_CPU_NS &&
                                    now_ns - scan.last_ns < SCAN_AFTER_NS)))
         return;
     scan.round++;
-    if (os_tasks_each(visit_task, &is_first, NULL))
+    if (os_tasks_each(visit_task, NULL, NULL)) {
+        scan.is_first = false;
         threads_each(end_unseen, NULL);
+    } else {
+        jw_count(JW_COUNT_SCANS_FAILED);
+    }
     scan.last_ns = now_ns;
     scan.process_cpu_ns = process_cpu_ns;
     scan.next_ns = now_ns + (jw_now_ns() - now_ns) * SCAN_SHARE;

@@ -7,8 +7,10 @@
 #ifndef JW_SAMPLER_SAMPLER_INTERNAL_H
 #define JW_SAMPLER_SAMPLER_INTERNAL_H
 
+#include "generation/method_record.h"
 #include "sampler/sampler.h"
 #include "signals/signals.h"
+#include "vm/vm_method.h"
 #include "walk/walk.h"
 
 /* Frames of one stack: native ones on top, a stub, a mark, and Java. */
@@ -20,8 +22,8 @@ struct sample_scratch {
     struct vm_call_frame java[WALK_DEPTH_MAX];
     uintptr_t native_pcs[WALK_NATIVE_DEPTH_MAX];
     jw_frame frames[SAMPLE_FRAMES_MAX];
-    unsigned char text[4096];
-    _Alignas(8) unsigned char record[8192 + 64]; /* a struct method_record and its line table */
+    unsigned char text[VM_NAME_BYTES_MAX];
+    _Alignas(8) unsigned char record[METHOD_RECORD_MAX_BYTES];
 };
 
 extern struct sampler_config sampler;
@@ -30,9 +32,10 @@ bool sample_scratch_open(struct jw_error *err);
 JW_SIGNAL_SAFE struct sample_scratch *sample_scratch_take(uint32_t tid);
 JW_SIGNAL_SAFE void sample_scratch_give(struct sample_scratch *scratch);
 
-/* Id of a method in the generation, its names copied on first sight; DICT_NONE: unreadable or full. */
+/* Id of a method in the generation, its names copied on first sight; DICT_NONE, and the mark that
+ * says so in the stack, when it is unreadable or finds no room. Both are counted. */
 JW_SIGNAL_SAFE dict_id sample_method(struct generation *generation, struct sample_scratch *scratch,
-                                     vm_addr method);
+                                     vm_addr method, enum jw_mark *why);
 
 /* One sample, start to end: SAMPLES or exactly one loss is counted. */
 JW_SIGNAL_SAFE void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns);
@@ -40,9 +43,16 @@ JW_SIGNAL_SAFE void sample_take(const void *ucontext, thread_index thread, uint6
 /* sample_cost.c: what one sample took in the handler. */
 JW_SIGNAL_SAFE void sample_cost_note(uint64_t duration_ns);
 
+/* What is known of a thread that gets its timer. */
+enum engine_thread {
+    ENGINE_THREAD_NEW,   /* its CPU time counts from now on */
+    ENGINE_THREAD_LATE,  /* what it used before counts, too: as debt of its first sample */
+    ENGINE_THREAD_AGAIN, /* was refused a timer before, and counted as unsampled */
+};
+
 /* engine_cpu_timer.c: payload of a thread's signals, and its timer. */
 JW_SIGNAL_SAFE thread_index engine_cpu_timer_thread(uint32_t payload);
-void engine_cpu_timer_add(thread_index thread);
+void engine_cpu_timer_add(thread_index thread, enum engine_thread kind);
 void engine_cpu_timer_remove(thread_index thread);
 
 #endif

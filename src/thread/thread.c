@@ -14,6 +14,8 @@ enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_ENDED };
 /* A JNIEnv* that was there and is gone: never given out, and never replaced by a late finder. */
 #define ENV_GONE ((uintptr_t)1)
 
+#define NO_TIMER (-1)
+
 struct record {
     _Atomic uint32_t state;
     uint32_t tid;
@@ -23,7 +25,7 @@ struct record {
     _Atomic uint64_t debt_ns;    /* relaxed: the exchange alone decides who gets it */
     _Atomic uint32_t java_state; /* JAVA_NONE, JAVA_FILLING, JAVA_READY */
     uint32_t scan_stamp;         /* of the scanning thread alone */
-    uint32_t next_free;
+    _Atomic uint32_t next_free;  /* relaxed: whoever reads a stale one fails to pop */
     _Atomic uint64_t ended_generation; /* published with state ENDED */
     uint64_t java_id;
     char os_name[THREAD_OS_NAME_BYTES];
@@ -92,7 +94,7 @@ static thread_index take_record(void)
 
     while ((uint32_t)head != 0) {
         const thread_index index = (uint32_t)head - 1;
-        const uint64_t next = (head >> 32) << 32 | records[index].next_free;
+        const uint64_t next = (head >> 32) << 32 | jw_load_relaxed(&records[index].next_free);
 
         /* order THREAD_FREE: acquires what threads_reap released, the link in the record. */
         if (jw_cas_acq_rel(&free_head, &head, next))
@@ -113,7 +115,7 @@ static void push_free(thread_index index)
     uint64_t wanted;
 
     do {
-        records[index].next_free = (uint32_t)head;
+        jw_store_relaxed(&records[index].next_free, (uint32_t)head);
         wanted = ((head >> 32) + 1) << 32 | (index + 1);
         /* order THREAD_FREE: releases the link in the record to take_record. */
     } while (!jw_cas_acq_rel(&free_head, &head, wanted));
@@ -144,7 +146,7 @@ static thread_index fill_record(uint32_t tid)
     record->tid = tid;
     jw_store_relaxed(&record->serial, jw_add_relaxed(&last_serial, 1) + 1);
     jw_store_relaxed(&record->env, (uintptr_t)0);
-    jw_store_relaxed(&record->timer, -1);
+    jw_store_relaxed(&record->timer, NO_TIMER);
     jw_store_relaxed(&record->debt_ns, 0);
     jw_store_relaxed(&record->java_state, JAVA_NONE);
     record->scan_stamp = 0;
@@ -152,38 +154,46 @@ static thread_index fill_record(uint32_t tid)
     record->java_name[0] = record->group[0] = record->new_name[0] = '\0';
     record->is_renamed = false;
     (void)os_task_name((int)tid, record->os_name);
+    jw_add_relaxed(&live_count, 1);
     /* order THREAD_STATE: releases the record's fields. */
     jw_store_release(&record->state, RECORD_LIVE);
     return index;
 }
 
-thread_index thread_add(uint32_t tid, bool keep_existing, bool *is_new)
+/* A record that lost the race for its tid. Whoever saw it live meanwhile may have ended it: then it
+ * is threads_reap's. */
+static void put_back(thread_index index)
+{
+    uint32_t live = RECORD_LIVE;
+
+    /* order THREAD_STATE: releases the end of a use that hardly was one. */
+    if (!jw_cas_acq_rel(&records[index].state, &live, RECORD_FREE))
+        return;
+    jw_add_relaxed(&live_count, UINT32_MAX);
+    push_free(index);
+}
+
+thread_index thread_add(uint32_t tid, bool *is_new)
 {
     *is_new = false;
     if (index_by_tid == NULL || tid == 0 || tid >= THREAD_TID_LIMIT)
         return THREAD_NONE;
 
     const thread_index existing = thread_find(tid);
-    if (keep_existing && existing != THREAD_NONE)
+    if (existing != THREAD_NONE)
         return existing;
 
     const thread_index index = fill_record(tid);
     if (index == THREAD_NONE)
         return THREAD_NONE;
 
-    /* order THREAD_MAP: acquires an older record's fields and releases this one's. */
-    uint32_t expected = existing == THREAD_NONE ? 0 : existing + 1;
-    while (!jw_cas_acq_rel(&index_by_tid[tid], &expected, index + 1)) {
-        if (keep_existing && expected != 0) {
-            jw_store_relaxed(&records[index].state, RECORD_FREE);
-            push_free(index);
-            return expected - 1;
-        }
+    uint32_t other = 0;
+    /* order THREAD_MAP: acquires another record's fields or releases this one's. */
+    if (!jw_cas_acq_rel(&index_by_tid[tid], &other, index + 1)) {
+        put_back(index);
+        return other - 1;
     }
-    if (expected != 0)
-        thread_end(expected - 1, UINT64_MAX);
     jw_count(JW_COUNT_THREADS_SEEN);
-    jw_add_relaxed(&live_count, 1);
     *is_new = true;
     return index;
 }
@@ -272,6 +282,11 @@ int thread_exchange_timer(thread_index index, int timer)
     return jw_exchange_acq_rel(&records[index].timer, timer);
 }
 
+bool thread_has_timer(thread_index index)
+{
+    return jw_load_relaxed(&records[index].timer) != NO_TIMER;
+}
+
 void thread_set_debt(thread_index index, uint64_t debt_ns)
 {
     jw_store_relaxed(&records[index].debt_ns, debt_ns);
@@ -350,13 +365,8 @@ static void reap_one(thread_index index, bool is_live, void *argument)
 
     if (is_live)
         return;
-    if (jw_load_relaxed(&record->ended_generation) == UINT64_MAX) {
-        /* Ended by a successor that did not know the generation: wait for one more round. */
-        jw_store_relaxed(&record->ended_generation, *oldest_generation + 3);
-        return;
-    }
     if (jw_load_relaxed(&record->ended_generation) >= *oldest_generation ||
-        jw_load_relaxed(&record->timer) != -1)
+        jw_load_relaxed(&record->timer) != NO_TIMER)
         return;
     /* order THREAD_STATE: releases the end of the record's use. */
     jw_store_release(&record->state, RECORD_FREE);

@@ -16,7 +16,7 @@
  *   add/end/set_java         yes              yes (2)            yes
  *   info/each/reap           yes (1)          yes                no (one dump thread)
  * (1) a record is reaped only after every generation that could name it was cleared.
- * (2) two adds of one tid: the later one retires the record of the earlier one.
+ * (2) two adds of one tid: both get the record of one of them.
  *
  * States of a record:   FREE -> LIVE (thread_add) -> ENDED (thread_end) -> FREE (thread_reap)
  */
@@ -57,11 +57,10 @@ JW_MUST_CHECK bool threads_open(struct jw_error *err);
 void threads_close(void);
 
 /*
- * Makes a record for `tid`, with the name the kernel has for it. A record that stands there already
- * is ended first, except when `keep_existing`: then it is returned. THREAD_NONE when the table is
- * full (counted) or the tid impossible.
+ * The record of `tid`; where there is none, a new one, with the name the kernel has for the thread.
+ * THREAD_NONE when the table is full (counted) or the tid impossible.
  */
-thread_index thread_add(uint32_t tid, bool keep_existing, bool *is_new);
+thread_index thread_add(uint32_t tid, bool *is_new);
 
 /* Adds what is known of the Java thread; once a record, later calls change nothing but a missing env. */
 void thread_set_java(thread_index index, const struct thread_java *java);
@@ -90,6 +89,7 @@ bool thread_is_java(thread_index index); /* it is, or was, a Java thread */
  * comes first. Context: hook, control, dump.
  */
 int thread_exchange_timer(thread_index index, int timer);
+bool thread_has_timer(thread_index index);
 
 /* CPU time that the thread had used, unseen, when it was found: its first sample stands for it too. */
 void thread_set_debt(thread_index index, uint64_t debt_ns);

@@ -20,7 +20,7 @@ TestSuite(thread, .init = open_threads, .fini = threads_close, .timeout = 60);
 static thread_index add(uint32_t tid)
 {
     bool is_new;
-    const thread_index index = thread_add(tid, false, &is_new);
+    const thread_index index = thread_add(tid, &is_new);
 
     cr_assert(is_new);
     return index;
@@ -40,17 +40,17 @@ Test(thread, an_impossible_tid_gets_no_record)
 {
     bool is_new;
 
-    cr_assert(eq(u32, thread_add(0, false, &is_new), THREAD_NONE));
-    cr_assert(eq(u32, thread_add(THREAD_TID_LIMIT, false, &is_new), THREAD_NONE));
+    cr_assert(eq(u32, thread_add(0, &is_new), THREAD_NONE));
+    cr_assert(eq(u32, thread_add(THREAD_TID_LIMIT, &is_new), THREAD_NONE));
     cr_assert(eq(u32, thread_find(UINT32_MAX), THREAD_NONE));
 }
 
-Test(thread, keeping_the_existing_record_makes_no_second_one)
+Test(thread, a_thread_that_is_added_again_keeps_its_record)
 {
     const thread_index first = add(100);
     bool is_new = true;
 
-    cr_assert(eq(u32, thread_add(100, true, &is_new), first));
+    cr_assert(eq(u32, thread_add(100, &is_new), first));
     cr_assert(not(is_new));
     cr_assert(eq(u32, threads_live(), 1));
 }
@@ -59,6 +59,8 @@ Test(thread, a_tid_that_comes_again_gets_another_serial)
 {
     const thread_index first = add(100);
     const uint64_t serial = thread_serial(first);
+
+    thread_end(first, 1);
     const thread_index second = add(100);
 
     cr_assert(ne(u32, first, second));
@@ -102,7 +104,9 @@ Test(thread, a_record_with_a_timer_is_not_reaped)
     const thread_index index = add(100);
     struct thread_info info;
 
+    cr_assert(not(thread_has_timer(index)));
     cr_assert(eq(int, thread_exchange_timer(index, 3), -1));
+    cr_assert(thread_has_timer(index));
     thread_end(index, 1);
     threads_reap(100);
     cr_assert(thread_info(index, &info));
@@ -175,14 +179,14 @@ Test(thread, a_full_table_refuses_and_counts)
     bool is_new;
 
     for (uint32_t tid = 1; tid <= THREAD_RECORDS_MAX; tid++)
-        cr_assert(ne(u32, thread_add(tid, false, &is_new), THREAD_NONE));
+        cr_assert(ne(u32, thread_add(tid, &is_new), THREAD_NONE));
 
     const uint64_t refused_before = jw_counter(JW_COUNT_THREAD_RECORDS_FULL);
-    cr_assert(eq(u32, thread_add(THREAD_RECORDS_MAX + 1, false, &is_new), THREAD_NONE));
+    cr_assert(eq(u32, thread_add(THREAD_RECORDS_MAX + 1, &is_new), THREAD_NONE));
     cr_assert(eq(u64, jw_counter(JW_COUNT_THREAD_RECORDS_FULL), refused_before + 1));
     thread_end(thread_find(1), 1);
     threads_reap(2);
-    cr_assert(ne(u32, thread_add(THREAD_RECORDS_MAX + 2, false, &is_new), THREAD_NONE));
+    cr_assert(ne(u32, thread_add(THREAD_RECORDS_MAX + 2, &is_new), THREAD_NONE));
 }
 
 /* Two threads add the same tids at the same time, as a ThreadStart hook and the task scan do. */
@@ -197,7 +201,7 @@ static void *add_all(void *argument)
 
     pthread_barrier_wait(&race_start);
     for (uint32_t i = 0; i < RACE_TIDS; i++)
-        kept[side][i] = thread_add(i + 1, true, &is_new);
+        kept[side][i] = thread_add(i + 1, &is_new);
     return NULL;
 }
 
@@ -214,4 +218,65 @@ Test(thread, racing_adds_of_one_tid_agree_on_one_record)
     for (uint32_t i = 0; i < RACE_TIDS; i++)
         cr_assert(eq(u32, kept[0][i], kept[1][i]));
     cr_assert(eq(u32, threads_live(), RACE_TIDS));
+}
+
+/* Threads come and go while the dump thread ends and reaps whatever it sees live. */
+#define CHURN_TIDS   64
+#define CHURN_ROUNDS 400
+
+static void end_all(thread_index index, bool is_live, void *argument)
+{
+    if (is_live)
+        thread_end(index, *(const uint64_t *)argument);
+}
+
+static void *add_over_and_over(void *argument)
+{
+    bool is_new;
+
+    (void)argument;
+    pthread_barrier_wait(&race_start);
+    for (uint32_t round = 0; round < CHURN_ROUNDS; round++)
+        for (uint32_t tid = 1; tid <= CHURN_TIDS; tid++)
+            (void)thread_add(tid, &is_new);
+    return NULL;
+}
+
+static void count_one(thread_index index, bool is_live, void *argument)
+{
+    (void)index;
+    (void)is_live;
+    ++*(uint32_t *)argument;
+}
+
+Test(thread, records_that_come_and_go_are_neither_lost_nor_given_twice)
+{
+    pthread_t threads[2];
+    static bool is_taken[THREAD_RECORDS_MAX];
+    uint64_t generation = 1;
+    uint32_t left = 0;
+    bool is_new;
+
+    pthread_barrier_init(&race_start, NULL, 3);
+    for (int i = 0; i < 2; i++)
+        cr_assert(eq(int, pthread_create(&threads[i], NULL, add_over_and_over, NULL), 0));
+    pthread_barrier_wait(&race_start);
+    for (; generation < CHURN_ROUNDS; generation++) {
+        threads_each(end_all, &generation);
+        threads_reap(generation);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    threads_each(end_all, &generation);
+    threads_reap(generation + 1);
+    cr_assert(eq(u32, threads_live(), 0));
+    threads_each(count_one, &left);
+    cr_assert(eq(u32, left, 0));
+    for (uint32_t tid = 1; tid <= THREAD_RECORDS_MAX; tid++) {
+        const thread_index index = thread_add(tid, &is_new);
+
+        cr_assert(index != THREAD_NONE, "record %u", tid);
+        cr_assert(not(is_taken[index]));
+        is_taken[index] = true;
+    }
 }
