@@ -55,7 +55,7 @@ async function testShows(browser) {
     await page.screenshot({ path: picture('tooltip') });
   });
   await check('trust badge states the share, and its table every loss', async () => {
-    equal(await page.textContent('#trust'), '95.2 % of signals became samples', 'badge');
+    equal(await page.textContent('#trust'), '95.2 % of signals sampled, 10.0 % incomplete', 'badge');
     await page.click('#trust');
     const text = await page.textContent('#dialog');
     holds(/lost: signals on a thread without a record\s*3/.test(text) && text.includes('[unknown_Java]'), text);

@@ -23,7 +23,9 @@ function amount(value) {
     return grouped(value) + (value === 1 ? ' ' + meta.unit.replace(/s$/, '') : ' ' + meta.unit);
   const [divisor, unit] = scales.find(([least]) => value >= least) || scales.at(-1);
   const scaled = value / divisor;
-  return (scaled >= 100 || divisor === 1 ? grouped(scaled) : scaled.toFixed(scaled >= 10 ? 1 : 2)) + ' ' + unit;
+  const digits = scaled >= 100 || divisor === 1 ? 0 : scaled >= 10 ? 1 : 2;
+  const cut = Math.floor(scaled * 10 ** digits) / 10 ** digits; /* as the table in plain HTML has it */
+  return (digits === 0 ? grouped(cut) : cut.toFixed(digits)) + ' ' + unit;
 }
 
 /* An element with text: the only way in which names reach the document. */
@@ -33,6 +35,14 @@ function element(tag, className, text) {
     made.className = className;
   if (text !== undefined)
     made.textContent = text;
+  return made;
+}
+
+/* A qualified name with places where a line may break. */
+function breakable(text, className) {
+  const made = element('span', className);
+  for (const part of text.split(/(?<=[.$:+])/))
+    made.append(part, element('wbr'));
   return made;
 }
 

@@ -29,6 +29,7 @@ function showMarks() {
   const { hover, hoverLevel, cursor, tree } = app;
   placeMark(byId('hover'), hover, hoverLevel);
   placeMark(byId('cursor'), cursor < 0 ? null : cursor, cursor < 0 ? 0 : tree.depth[cursor]);
+  byId('canvas').classList.toggle('has-cursor', !byId('cursor').hidden); /* its frame shows the focus */
 }
 
 function setHover(found) {

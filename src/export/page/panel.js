@@ -1,6 +1,7 @@
 /* panel - everything around the graph: numbers of a frame, chips, legend, methods, dialogs. */
 const PANEL_ROWS = 200;
 const DOUBTFUL_SHARE = 0.95;
+const NOTED_SHARE = 0.01;
 
 let sayTimer = 0;
 function say(text) {
@@ -238,10 +239,10 @@ function methodRow({ name, self, total, type }, whole) {
   const title = readable(app.tree.titles[name], type);
   if (title !== app.tree.titles[name] && (pack || owner)) {
     if (pack)
-      button.append(element('span', 'package', pack + '.'));
-    button.append((owner ? owner + '.' : '') + method);
+      button.append(breakable(pack + '.', 'package'));
+    button.append(breakable((owner ? owner + '.' : '') + method));
   } else {
-    button.append(title);
+    button.append(breakable(title));
   }
   button.title = 'Search for it';
   button.addEventListener('click', () => go({ query: `="${title}"` }));
@@ -285,6 +286,11 @@ function showMethods() {
   list.append(table);
   if (rows.length > PANEL_ROWS)
     list.append(element('p', 'more', `and ${grouped(rows.length - PANEL_ROWS)} more; search to see them`));
+  let noCode = 0;
+  for (let i = zoom; i < tree.end[zoom]; i++)
+    noCode += tree.type[i] >= TYPE_MARK ? tree.self[i] : 0;
+  if (noCode > 0)
+    list.append(element('p', 'more', `${share(noCode, tree.total[zoom])} of view is in no method: unknown, folded or without frames.`));
   panel.replaceChildren(bar, list);
   list.scrollTop = scrolled;
 }
@@ -331,13 +337,29 @@ function showTrust() {
     return;
   const { signals, samples, isWhole } = trustSums();
   const badge = byId('trust');
+  const unknown = sumUnknown(0);
+  const all = app.tree.total[0];
   if (isWhole)
-    badge.replaceChildren(element('b', '', share(samples, signals)), element('span', 'long', ' of signals became samples'));
+    badge.replaceChildren(element('b', '', share(samples, signals)), element('span', 'long', ' of signals sampled' +
+      (unknown >= NOTED_SHARE * all && all > 0 ? `, ${share(unknown, all)} incomplete` : '')));
   else
     badge.textContent = 'Counts do not add up';
-  badge.title = 'How far to trust this profile: samples and named losses';
-  badge.classList.toggle('poor', !isWhole || samples < DOUBTFUL_SHARE * signals);
+  badge.title = 'How far to trust this profile: signals that became samples, named losses, stacks that are not whole';
+  badge.classList.toggle('poor', !isWhole || samples < DOUBTFUL_SHARE * signals || unknown > (1 - DOUBTFUL_SHARE) * all * 2);
   badge.hidden = false;
+}
+
+/* What stands under or in frames that say what is missing, below `root`. What --minwidth folded is known. */
+function sumUnknown(root) {
+  const { tree } = app;
+  let sum = 0;
+  for (let i = root, until = root; i < tree.end[root]; i++) {
+    if (tree.type[i] !== TYPE_MARK || i < until || tree.titles[tree.name[i]] === '[folded]')
+      continue;
+    sum += tree.total[i];
+    until = tree.end[i];
+  }
+  return sum;
 }
 
 /* Frames that say what is missing, by their share of all. */

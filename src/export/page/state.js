@@ -229,7 +229,8 @@ function labelOf(node) {
     label = { forms: [title], isBold: type >= TYPE_THREAD };
     if (isJava(type) || (type === 3 && title.includes('/'))) {
       const { owner, method } = splitTitle(title);
-      label.forms = owner ? [owner + '.' + method, method] : [method];
+      const brief = owner.replace(/\$\$Lambda.*/, '$$$$Lambda'); /* its address says nothing */
+      label.forms = owner ? [brief + '.' + method, method] : [method];
     }
     forms.set(name, label);
   }
