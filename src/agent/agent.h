@@ -24,7 +24,6 @@
 struct agent {
     JavaVM *java_vm;
     jvmtiEnv *jvmti;
-    bool is_attached_late; /* Agent_OnAttach, not Agent_OnLoad */
 };
 
 extern struct agent agent;
@@ -33,8 +32,9 @@ extern struct agent agent;
 void agent_log_open(const struct options *options);
 void agent_log(enum options_loglevel level, const char *format, ...) JW_PRINTF(2, 3);
 
-/* hooks.c: capabilities, callbacks and the events that a run needs from its first moment. */
-JW_MUST_CHECK bool hooks_install(bool is_attached_late, struct jw_error *err);
+/* hooks.c: capabilities, callbacks and the events that a run needs from its first moment.
+ * `is_late`: in the live phase (Agent_OnAttach), when a part of what they tell has been missed. */
+JW_MUST_CHECK bool hooks_install(bool is_late, struct jw_error *err);
 /* Live phase: classes, stubs and threads that were there before us. `jni`: the calling thread's. */
 JW_MUST_CHECK bool hooks_catch_up(JNIEnv *jni, struct jw_error *err);
 /* Java threads that began before ThreadStart was delivered; after the sampler was started. */

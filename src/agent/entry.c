@@ -6,34 +6,33 @@
 
 struct agent agent;
 
-static struct options_result options;
+/* Those of Agent_OnLoad are used at VMInit, when somebody may have attached already. */
+static struct options_result load_options, attach_options;
 
-static void tell_warnings(void)
+static void tell_warnings(const struct options_result *options)
 {
-    for (uint32_t i = 0; i < options.warnings.count && i < OPTIONS_MESSAGES_KEPT; i++)
-        agent_log(OPTIONS_LOGLEVEL_WARN, "%s", options.warnings.texts[i]);
+    for (uint32_t i = 0; i < options->warnings.count && i < OPTIONS_MESSAGES_KEPT; i++)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s", options->warnings.texts[i]);
 }
 
-static bool read_options(const char *text)
+static bool read_options(const char *text, struct options_result *options)
 {
-    const bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), &options);
+    const bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), options);
 
-    agent_log_open(&options.values);
-    tell_warnings();
-    for (uint32_t i = 0; i < options.errors.count && i < OPTIONS_MESSAGES_KEPT; i++)
-        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", options.errors.texts[i]);
+    agent_log_open(&options->values);
+    tell_warnings(options);
+    for (uint32_t i = 0; i < options->errors.count && i < OPTIONS_MESSAGES_KEPT; i++)
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", options->errors.texts[i]);
     if (!is_good)
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started; the JVM runs on without it");
     return is_good;
 }
 
 /* At the start of a JVM "file=x.jfr" alone can only mean: profile into it. */
-static bool asks_for_start(void)
+static bool asks_for_start(const struct options *options)
 {
-    const uint64_t action = options.values.action;
-
-    return action == OPTIONS_ACTION_START ||
-           (action == OPTIONS_ACTION_DUMP && !options.values.is_action_given);
+    return options->action == OPTIONS_ACTION_START ||
+           (options->action == OPTIONS_ACTION_DUMP && !options->is_action_given);
 }
 
 static bool find_jvmti(JavaVM *java_vm)
@@ -58,11 +57,19 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
     struct jw_error err = {0};
 
     (void)reserved;
-    if (!read_options(text))
+    if (agent.jvmti != NULL) {
+        agent_log(
+            OPTIONS_LOGLEVEL_WARN,
+            "the JVM was told to load jaywalk twice; \"%s\" has no effect, as one JVM has one "
+            "profiler",
+            text == NULL ? "" : text);
         return JNI_OK;
-    if (options.values.action == OPTIONS_ACTION_VERSION)
+    }
+    if (!read_options(text, &load_options))
+        return JNI_OK;
+    if (load_options.values.action == OPTIONS_ACTION_VERSION)
         agent_log(OPTIONS_LOGLEVEL_INFO, "jaywalk " JAYWALK_VERSION);
-    if (!asks_for_start() || !find_jvmti(java_vm))
+    if (!asks_for_start(&load_options.values) || !find_jvmti(java_vm))
         return JNI_OK;
     if (!hooks_install(false, &err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
@@ -73,10 +80,9 @@ static bool run_action(JNIEnv *jni, struct jw_error *err)
 {
     char status[512];
 
-    switch ((enum options_action)options.values.action) {
+    switch ((enum options_action)attach_options.values.action) {
     case OPTIONS_ACTION_START:
-        return hooks_install(true, err) && hooks_catch_up(jni, err) &&
-               run_start(jni, &options, err);
+        return hooks_install(true, err) && run_start(jni, &attach_options, err);
     case OPTIONS_ACTION_STOP:
         return run_stop(err);
     case OPTIONS_ACTION_STATUS:
@@ -105,8 +111,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserve
     JNIEnv *jni = NULL;
 
     (void)reserved;
-    agent.is_attached_late = agent.jvmti == NULL;
-    if (!read_options(text))
+    if (!read_options(text, &attach_options))
         return 100;
     if (!find_jvmti(java_vm) ||
         (*java_vm)->GetEnv(java_vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
@@ -122,6 +127,6 @@ void run_vm_init(JNIEnv *jni)
 {
     struct jw_error err = {0};
 
-    if (!hooks_catch_up(jni, &err) || !run_start(jni, &options, &err))
+    if (!run_start(jni, &load_options, &err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
 }

@@ -6,10 +6,12 @@
 #include "generation/generation.h"
 #include "os/os_tasks.h"
 #include "sampler/sampler.h"
+#include "signals/signals.h"
 #include "vm/vm_class.h"
 #include "vm/vm_stub.h"
 
 static bool is_installed;
+static bool is_code_unreported; /* stubs were made before we listened */
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
@@ -136,7 +138,7 @@ static bool set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t cou
     return true;
 }
 
-bool hooks_install(bool is_attached_late, struct jw_error *err)
+bool hooks_install(bool is_late, struct jw_error *err)
 {
     static const jvmtiEvent events[] = {
         JVMTI_EVENT_VM_DEATH,
@@ -169,10 +171,13 @@ bool hooks_install(bool is_attached_late, struct jw_error *err)
         jw_error_set(err, "the JVM refuses what profiling needs (JVMTI error %d)", error);
         return false;
     }
-    if ((!is_attached_late && !set_events(JVMTI_ENABLE, &init, 1, err)) ||
-        !set_events(JVMTI_ENABLE, events, JW_COUNT_OF(events), err))
+    if (!set_events(JVMTI_ENABLE, events, JW_COUNT_OF(events), err) ||
+        (!is_late && !set_events(JVMTI_ENABLE, &init, 1, err))) {
+        (void)set_events(JVMTI_DISABLE, events, JW_COUNT_OF(events), NULL);
         return false;
+    }
     is_installed = true;
+    is_code_unreported = is_late;
     return true;
 }
 
@@ -204,12 +209,27 @@ static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
     return true;
 }
 
+static void catch_up_code(void)
+{
+    if (!is_code_unreported)
+        return;
+
+    const jvmtiError error =
+        (*agent.jvmti)->GenerateEvents(agent.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    if (error != JVMTI_ERROR_NONE)
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "the JVM does not list its generated stubs (JVMTI error %d); more stacks than "
+                  "usual will be incomplete",
+                  error);
+    is_code_unreported = error != JVMTI_ERROR_NONE;
+}
+
 bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)
 {
-    if (!vm_open(agent.java_vm, agent.jvmti, err))
+    /* Faults first: from here on JVM memory is read. */
+    if (!signals_own_faults(err) || !vm_open(agent.java_vm, agent.jvmti, err))
         return false;
-    if (agent.is_attached_late)
-        (void)(*agent.jvmti)->GenerateEvents(agent.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    catch_up_code();
     vm_stub_settle();
     return catch_up_classes(jni, err);
 }

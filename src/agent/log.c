@@ -28,9 +28,15 @@ void agent_log_open(const struct options *options)
                   options->log, strerror(errno));
         return;
     }
-    if (log_fd != STDERR_FILENO)
-        close(log_fd);
-    log_fd = fd;
+    if (log_fd == STDERR_FILENO) {
+        log_fd = fd;
+        return;
+    }
+    /* Another thread may be about to write: the number must never be somebody else's in between. */
+    if (dup3(fd, log_fd, O_CLOEXEC) < 0)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "cannot change to log=%s: %s", options->log,
+                  strerror(errno));
+    close(fd);
 }
 
 void agent_log(enum options_loglevel level, const char *format, ...)

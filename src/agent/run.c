@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -36,6 +37,7 @@ static struct {
     _Atomic uint32_t must_end;
     uint64_t start_ns;
     uint64_t samples_before;
+    bool is_vm_dead;  /* the JVM is ending: nothing starts any more */
     bool is_poisoned; /* a handler did not leave in time: its memory stays, no further run */
     char path[OPTIONS_PATH_BYTES];
 } run = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -248,7 +250,7 @@ static bool bring_up(JNIEnv *jni, const struct options_result *options, struct j
     struct generations *generations = NULL;
 
     run.recording = NULL;
-    if (!choose_path(values, err))
+    if (!choose_path(values, err) || !hooks_catch_up(jni, err))
         return false;
     walk_open(true);
     generations = open_generations(values, err);
@@ -267,6 +269,8 @@ static bool bring_up(JNIEnv *jni, const struct options_result *options, struct j
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
     };
     publish_generations(generations);
+    /* Classes came and went since the last run, and nobody dropped their methods. */
+    generations_void_methods(generations);
     if (!sampler_start(&sampler_config, err))
         goto fail;
     hooks_find_threads(jni);
@@ -291,6 +295,8 @@ bool run_start(JNIEnv *jni, const struct options_result *options, struct jw_erro
     pthread_mutex_lock(&run.lock);
     if (jw_load_relaxed(&run.state) != RUN_IDLE) {
         jw_error_set(err, "Profiler already started; stop it first");
+    } else if (run.is_vm_dead) {
+        jw_error_set(err, "the JVM is ending");
     } else if (run.is_poisoned) {
         jw_error_set(err, "a handler of the last run has not come back; a new run needs a new JVM");
     } else {
@@ -331,19 +337,12 @@ static bool take_down(struct jw_error *err)
     return is_written;
 }
 
-bool run_stop(struct jw_error *err)
+/* The lock is held, and the run is on. */
+static bool stop(struct jw_error *err)
 {
-    bool is_good = false;
-
-    pthread_mutex_lock(&run.lock);
-    if (jw_load_relaxed(&run.state) != RUN_RUNNING) {
-        jw_error_set(err, "Profiler is not active");
-    } else {
-        jw_store_relaxed(&run.state, RUN_STOPPING);
-        is_good = take_down(err);
-        jw_store_relaxed(&run.state, RUN_IDLE);
-    }
-    pthread_mutex_unlock(&run.lock);
+    jw_store_relaxed(&run.state, RUN_STOPPING);
+    const bool is_good = take_down(err);
+    jw_store_relaxed(&run.state, RUN_IDLE);
     if (is_good)
         agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling stopped after %llu seconds: %llu samples in %s",
                   (unsigned long long)((jw_now_ns() - run.start_ns) / JW_NS_PER_SECOND),
@@ -356,14 +355,47 @@ bool run_stop(struct jw_error *err)
     return is_good;
 }
 
+bool run_stop(struct jw_error *err)
+{
+    bool is_good = false;
+
+    pthread_mutex_lock(&run.lock);
+    if (jw_load_relaxed(&run.state) == RUN_RUNNING)
+        is_good = stop(err);
+    else
+        jw_error_set(err, "Profiler is not active");
+    pthread_mutex_unlock(&run.lock);
+    return is_good;
+}
+
+/* A start or stop that is under way comes to its end first, so that its recording does; exit waits no
+ * longer for it than for a stop of its own. */
+static bool lock_before_exit(void)
+{
+    const uint64_t deadline_ns = jw_wall_ns() + STOP_TIMEOUT_NS;
+    const struct timespec deadline = {
+        .tv_sec = (time_t)(deadline_ns / JW_NS_PER_SECOND),
+        .tv_nsec = (long)(deadline_ns % JW_NS_PER_SECOND),
+    };
+
+    return pthread_mutex_timedlock(&run.lock, &deadline) == 0;
+}
+
 void run_vm_death(void)
 {
     struct jw_error err = {0};
 
-    if (jw_load_relaxed(&run.state) != RUN_RUNNING)
+    if (!lock_before_exit()) {
+        agent_log(
+            OPTIONS_LOGLEVEL_ERROR,
+            "a start or stop did not end before the JVM; %s holds what was written until then",
+            run.path);
         return;
-    if (!run_stop(&err))
+    }
+    run.is_vm_dead = true;
+    if (jw_load_relaxed(&run.state) == RUN_RUNNING && !stop(&err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
+    pthread_mutex_unlock(&run.lock);
 }
 
 void run_status(char *text, size_t room_bytes)
