@@ -1,0 +1,104 @@
+/*
+ * attach - has a running JVM load our library, over the protocol that the JDK's own tools use.
+ *
+ * For      the command: find JVMs, check who they are, load the agent with an agent string.
+ * Callers  cli.
+ * Context  tool.
+ * Memory   the caller's structs; attach_close and attach_answer_close give descriptors and names back.
+ *
+ * Nothing is believed of a process but what the kernel says, and nothing is sent to one that is not a
+ * JVM. A process is held by a pidfd and by the time of its start; both are looked at again after each
+ * wait. Every wait has a deadline. Every refusal says what failed, why, and what to try.
+ *
+ * Source: OpenJDK, attachListener.cpp, attachListener_posix.cpp (attachListener_linux.cpp to JDK 16) and
+ * sun.tools.attach.VirtualMachineImpl, JDK 8 to 25.
+ */
+#ifndef JW_ATTACH_ATTACH_H
+#define JW_ATTACH_ATTACH_H
+
+#include <sys/types.h>
+
+#include "base/jw.h"
+
+#define ATTACH_NAME_BYTES 512
+#define ATTACH_TEXT_BYTES 4096
+
+/* A JVM, held. */
+struct attach_target {
+    int pid;
+    int pid_fd; /* -1: a kernel before 5.3 has none */
+    uint64_t start_ticks;
+    uid_t user; /* effective ids, as this process sees them */
+    gid_t group;
+    int inner_pid;      /* what it calls itself, in its own PID namespace */
+    bool has_own_files; /* another mount namespace or root directory than ours */
+    char place[128];    /* its directory below /proc */
+};
+
+/*
+ * Holds process `pid`; `proc` is "/proc" but in tests. False and `err`: no such process, not a JVM, of
+ * another user, or not visible to us.
+ */
+JW_MUST_CHECK bool attach_open(const char *proc, int pid, struct attach_target *target,
+                               struct jw_error *err);
+void attach_close(struct attach_target *target);
+
+/* As root: takes the ids of the target for good, before anything is created for it. Else does nothing. */
+JW_MUST_CHECK bool attach_become(const struct attach_target *target, struct jw_error *err);
+
+/* Whether the process that was opened is still there. */
+bool attach_is_alive(const struct attach_target *target);
+
+/* What the JVM answered to a request. */
+struct attach_reply {
+    int status;                   /* 0: the request was understood and done */
+    char text[ATTACH_TEXT_BYTES]; /* what follows, cut to fit; others wrote it */
+};
+
+/* Has the JVM do `command` with up to three arguments; NULL: an empty one. */
+JW_MUST_CHECK bool attach_request(const struct attach_target *target, const char *command,
+                                  const char *const arguments[3], uint64_t timeout_ns,
+                                  struct attach_reply *reply, struct jw_error *err);
+
+/* Loads `library`, a path in the target's file system, and calls its Agent_OnAttach with `options`,
+ * which gives `code`. False when it did not come to that call. */
+JW_MUST_CHECK bool attach_load(const struct attach_target *target, const char *library,
+                               const char *options, uint64_t timeout_ns, int *code,
+                               struct jw_error *err);
+
+/*
+ * Checks that nobody but the target's user and root can put something else in the place of `library`,
+ * an absolute path without symbolic links in the target's file system, and that the target can read
+ * it.
+ */
+JW_MUST_CHECK bool attach_check_library(const struct attach_target *target, const char *library,
+                                        struct jw_error *err);
+
+/* A file of the target's user that the agent writes its words into; the name is gone with the answer. */
+struct attach_answer {
+    int fd;
+    int directory_fd;
+    char name[64];
+    char path[80]; /* in the target's file system */
+};
+
+JW_MUST_CHECK bool attach_answer_open(const struct attach_target *target,
+                                      struct attach_answer *answer, struct jw_error *err);
+
+/* What stands in it by now, cut to fit. True when the agent has ended it, with `code`. */
+bool attach_answer_read(const struct attach_answer *answer, char *text, size_t room_bytes,
+                        int *code);
+/* Waits for the end, for the death of the target, or for the deadline. True: it is ended. */
+bool attach_answer_wait(const struct attach_target *target, const struct attach_answer *answer,
+                        uint64_t timeout_ns, char *text, size_t room_bytes, int *code);
+void attach_answer_close(struct attach_answer *answer);
+
+/* Visits the JVMs that this user can see, by number. `name`: main class, jar or program. */
+void attach_each(const char *proc, void (*visit)(int pid, const char *name, void *argument),
+                 void *argument);
+
+/* Whether a person who says `wanted` means a JVM called `name`: all of it, a main class without its
+ * package, a jar without its directory or ending. */
+bool attach_is_called(const char *name, const char *wanted);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * What the agent says to the command; tool.
+ *
+ * The attach protocol brings back a number only. So the command makes a file in the target's /tmp, with
+ * a name that nobody can guess, for its user alone; the agent opens it by name, the command reads by its
+ * own descriptor, and takes the name away at the end. The last line, "= CODE", ends the answer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "attach/attach_internal.h"
+#include "base/clock.h"
+
+#define STEP_FIRST_NS (2 * JW_NS_PER_MS)
+#define STEP_LAST_NS  (50 * JW_NS_PER_MS)
+
+bool attach_answer_open(const struct attach_target *target, struct attach_answer *answer,
+                        struct jw_error *err)
+{
+    unsigned long long random[2];
+    char directory[160];
+
+    memset(answer, 0, sizeof *answer);
+    answer->fd = answer->directory_fd = -1;
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+        jw_error_set(err, "no random numbers: %s", strerror(errno));
+        return false;
+    }
+    snprintf(answer->name, sizeof answer->name, ".jaywalk-%016llx%016llx", random[0], random[1]);
+    snprintf(answer->path, sizeof answer->path, "/tmp/%s", answer->name);
+    snprintf(directory, sizeof directory, "%s/root/tmp", target->place);
+    answer->directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (answer->directory_fd >= 0)
+        answer->fd = openat(answer->directory_fd, answer->name,
+                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (answer->fd >= 0)
+        return true;
+    jw_error_set(
+        err,
+        "/tmp of process %d takes no file for the agent's answer: %s; the JVM itself needs "
+        "a /tmp that its user can write to",
+        target->pid, strerror(errno));
+    attach_answer_close(answer);
+    return false;
+}
+
+/* The last line of a text that is complete: "= 200\n". Cuts it off. */
+static bool cut_end(char *text, size_t length_bytes, int *code)
+{
+    if (length_bytes == 0 || text[length_bytes - 1] != '\n')
+        return false;
+
+    char *line = memrchr(text, '\n', length_bytes - 1);
+    line = line == NULL ? text : line + 1;
+    if (line[0] != '=' || line[1] != ' ')
+        return false;
+
+    char *end;
+    const long value = strtol(line + 2, &end, 10);
+    if (end == line + 2 || *end != '\n')
+        return false;
+    *code = (int)value;
+    *line = '\0';
+    return true;
+}
+
+bool attach_answer_read(const struct attach_answer *answer, char *text, size_t room_bytes,
+                        int *code)
+{
+    ssize_t count;
+
+    do
+        count = pread(answer->fd, text, room_bytes - 1, 0);
+    while (count < 0 && errno == EINTR);
+
+    const size_t length_bytes = count < 0 ? 0 : (size_t)count;
+    text[length_bytes] = '\0';
+    return memchr(text, '\0', length_bytes) == NULL && cut_end(text, length_bytes, code);
+}
+
+bool attach_answer_wait(const struct attach_target *target, const struct attach_answer *answer,
+                        uint64_t timeout_ns, char *text, size_t room_bytes, int *code)
+{
+    const uint64_t deadline_ns = jw_now_ns() + timeout_ns;
+    uint64_t step_ns = STEP_FIRST_NS;
+
+    for (;;) {
+        if (attach_answer_read(answer, text, room_bytes, code))
+            return true;
+        if (jw_now_ns() >= deadline_ns)
+            return false;
+        if (attach_sleep(target, step_ns) || !attach_is_alive(target))
+            return attach_answer_read(answer, text, room_bytes, code);
+        step_ns = step_ns < STEP_LAST_NS ? step_ns * 2 : STEP_LAST_NS;
+    }
+}
+
+void attach_answer_close(struct attach_answer *answer)
+{
+    if (answer->fd >= 0) {
+        (void)unlinkat(answer->directory_fd, answer->name, 0);
+        close(answer->fd);
+    }
+    if (answer->directory_fd >= 0)
+        close(answer->directory_fd);
+    answer->fd = answer->directory_fd = -1;
+}

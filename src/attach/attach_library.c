@@ -1,0 +1,80 @@
+/* Whether a library may be trusted with the target's process; tool. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/attach_internal.h"
+
+#define PATH_BYTES 4096
+
+static bool is_trusted_owner(const struct attach_target *target, const struct stat *file)
+{
+    return file->st_uid == 0 || file->st_uid == target->user;
+}
+
+/* NULL, or why somebody else could put another thing at this place. */
+static const char *why_not(const struct attach_target *target, const struct stat *file)
+{
+    const bool is_sticky = S_ISDIR(file->st_mode) && (file->st_mode & S_ISVTX) != 0;
+
+    if (S_ISLNK(file->st_mode))
+        return "is a symbolic link; name the library by the path that it leads to";
+    if (!is_trusted_owner(target, file))
+        return "belongs to neither root nor the user of the process, who could replace the library";
+    /* In a sticky directory only the owner of an entry replaces it, and that one is looked at next. */
+    if ((file->st_mode & S_IWOTH) != 0 && !is_sticky)
+        return "may be written by everybody, who could replace the library; chmod o-w";
+    if ((file->st_mode & S_IWGRP) != 0 && !is_sticky && file->st_gid != 0 &&
+        file->st_gid != target->group)
+        return "may be written by its group, who could replace the library; chmod g-w";
+    return NULL;
+}
+
+/* Each directory on the way, from the root, and the file itself. */
+bool attach_check_library(const struct attach_target *target, const char *library,
+                          struct jw_error *err)
+{
+    char path[PATH_BYTES + 160];
+    struct stat file;
+
+    if (library[0] != '/' || strlen(library) >= PATH_BYTES) {
+        jw_error_set(err, "%.200s is no absolute path", library);
+        return false;
+    }
+    for (size_t end = 1;; end++) {
+        end += strcspn(library + end, "/");
+
+        const bool is_last = library[end] == '\0';
+        snprintf(path, sizeof path, "%s/root%.*s", target->place, (int)end, library);
+        if (lstat(path, &file) != 0) {
+            jw_error_set(err, "%s: %s%s", library, strerror(errno),
+                         target->has_own_files
+                             ? "; the process has a file system of its own (a container): put "
+                               "the library there and name it with --lib=PATH"
+                             : "; name the library with --lib=PATH");
+            return false;
+        }
+        const char *why = why_not(target, &file);
+        if (why != NULL) {
+            jw_error_set(err, "%.*s %s", (int)end, library, why);
+            return false;
+        }
+        if (is_last)
+            break;
+    }
+    if (!S_ISREG(file.st_mode)) {
+        jw_error_set(err, "%s is no file; name the library with --lib=PATH", library);
+        return false;
+    }
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) {
+        jw_error_set(err, "%s: %s; the user of process %d must be able to read it", library,
+                     strerror(errno), target->pid);
+        return false;
+    }
+    close(fd);
+    return true;
+}

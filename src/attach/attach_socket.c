@@ -1,0 +1,255 @@
+/*
+ * The JVM's attach listener: its socket, and the trigger that makes the JVM open it; tool.
+ *
+ * The socket is /tmp/.java_pidN of the target's file system, N its own number for itself. Where it is
+ * not there, a file .attach_pidN in the target's working directory (else in /tmp) and SIGQUIT have the JVM
+ * open it; without that file, SIGQUIT would print a thread dump. So the signal is sent once only.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach/attach_internal.h"
+#include "base/clock.h"
+
+#define STEP_FIRST_NS (2 * JW_NS_PER_MS)
+#define STEP_LAST_NS  (50 * JW_NS_PER_MS)
+
+/* For a JVM that has just been started, or stopped for a moment. */
+#define READY_TIMEOUT_NS (3 * JW_NS_PER_SECOND)
+
+enum socket_state {
+    SOCKET_OPEN,    /* connected */
+    SOCKET_ABSENT,  /* no such file, or nobody listens */
+    SOCKET_REFUSED, /* something is there that we do not talk to; `err` says why */
+};
+
+/* The peer must be the very process, of the very user: paths are no authority. */
+static bool check_peer(const struct attach_target *target, int fd, struct jw_error *err)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) {
+        jw_error_set(err, "who listens for process %d cannot be found out: %s", target->pid,
+                     strerror(errno));
+        return false;
+    }
+    if (peer.pid == target->pid && peer.uid == target->user)
+        return true;
+    jw_error_set(
+        err, "the attach socket of process %d is held by process %d of user %u; it is left alone",
+        target->pid, (int)peer.pid, (unsigned)peer.uid);
+    return false;
+}
+
+static bool check_file(const struct attach_target *target, const char *path,
+                       const struct stat *file, struct jw_error *err)
+{
+    const char *why = NULL;
+
+    if (!S_ISSOCK(file->st_mode))
+        why = "is no socket";
+    else if (file->st_uid != target->user)
+        why = "belongs to another user";
+    else if ((file->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        why = "may be written by others";
+    if (why == NULL)
+        return true;
+    jw_error_set(err,
+                 "%s %s, so the JVM did not make it; it is left alone: have its owner remove it",
+                 path, why);
+    return false;
+}
+
+static enum socket_state try_connect(const struct attach_target *target, int *socket_fd,
+                                     struct jw_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat file;
+
+    const int length_bytes = snprintf(address.sun_path, sizeof address.sun_path,
+                                      "%s/root/tmp/.java_pid%d", target->place, target->inner_pid);
+    if (length_bytes < 0 || length_bytes >= (int)sizeof address.sun_path) {
+        jw_error_set(err, "the path of the attach socket of process %d is too long", target->pid);
+        return SOCKET_REFUSED;
+    }
+    if (lstat(address.sun_path, &file) != 0) {
+        if (errno == ENOENT)
+            return SOCKET_ABSENT;
+        jw_error_set(err, "%s: %s; the process may have rights that this user lacks, try as root",
+                     address.sun_path, strerror(errno));
+        return SOCKET_REFUSED;
+    }
+    if (!check_file(target, address.sun_path, &file, err))
+        return SOCKET_REFUSED;
+
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        jw_error_set(err, "no socket: %s", strerror(errno));
+        return SOCKET_REFUSED;
+    }
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+        const int reason = errno;
+
+        close(fd);
+        /* EAGAIN: others wait in line; the caller comes again. */
+        if (reason == ECONNREFUSED || reason == ENOENT || reason == EAGAIN)
+            return SOCKET_ABSENT;
+        jw_error_set(err, "%s: %s", address.sun_path, strerror(reason));
+        return SOCKET_REFUSED;
+    }
+    if (!check_peer(target, fd, err)) {
+        close(fd);
+        return SOCKET_REFUSED;
+    }
+    *socket_fd = fd;
+    return SOCKET_OPEN;
+}
+
+/* The file that tells a JVM what SIGQUIT is meant for, and how to take it away again. */
+struct trigger {
+    int directory_fd;
+    char name[32];
+    bool is_ours;
+};
+
+static bool create_trigger_in(const struct attach_target *target, const char *directory,
+                              struct trigger *trigger)
+{
+    char path[256];
+    struct stat file;
+
+    snprintf(path, sizeof path, "%s/%s", target->place, directory);
+    snprintf(trigger->name, sizeof trigger->name, ".attach_pid%d", target->inner_pid);
+    trigger->directory_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (trigger->directory_fd < 0)
+        return false;
+
+    const int fd = openat(trigger->directory_fd, trigger->name,
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        close(fd);
+        trigger->is_ours = true;
+        return true;
+    }
+    /* Of another tool that attaches at this moment, or left behind by one: it serves, and is its. */
+    if (errno == EEXIST &&
+        fstatat(trigger->directory_fd, trigger->name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(file.st_mode) && file.st_uid == target->user) {
+        trigger->is_ours = false;
+        return true;
+    }
+    const int reason = errno;
+    close(trigger->directory_fd);
+    trigger->directory_fd = -1;
+    errno = reason;
+    return false;
+}
+
+static bool create_trigger(const struct attach_target *target, struct trigger *trigger,
+                           struct jw_error *err)
+{
+    if (create_trigger_in(target, "cwd", trigger) || create_trigger_in(target, "root/tmp", trigger))
+        return true;
+    jw_error_set(err,
+                 "neither the working directory of process %d nor its /tmp takes the file that "
+                 "announces an attach: %s; make /tmp writable for its user",
+                 target->pid, strerror(errno));
+    return false;
+}
+
+static void remove_trigger(struct trigger *trigger)
+{
+    if (trigger->is_ours)
+        (void)unlinkat(trigger->directory_fd, trigger->name, 0);
+    close(trigger->directory_fd);
+}
+
+static bool is_stopped(char state)
+{
+    return state == 'T' || state == 't';
+}
+
+/* A process that is stopped answers nobody; a JVM that has not come to its signal handlers yet would die
+ * of SIGQUIT. */
+static bool wait_until_ready(const struct attach_target *target, bool needs_handler,
+                             struct jw_error *err)
+{
+    const uint64_t deadline_ns = jw_now_ns() + READY_TIMEOUT_NS;
+    struct attach_status status;
+
+    for (;;) {
+        if (!attach_is_alive(target) || !attach_read_status(target->place, &status)) {
+            jw_error_set(err, "process %d has ended meanwhile", target->pid);
+            return false;
+        }
+        if (!is_stopped(status.state) && (status.catches_quit || !needs_handler))
+            return true;
+        if (jw_now_ns() >= deadline_ns)
+            break;
+        (void)attach_sleep(target, STEP_LAST_NS);
+    }
+    if (is_stopped(status.state))
+        jw_error_set(err,
+                     "process %d is stopped, by a debugger or SIGSTOP; let it run (kill -CONT %d)",
+                     target->pid, target->pid);
+    else
+        jw_error_set(
+            err,
+            "process %d does not handle SIGQUIT and would die of it: it still starts, or was "
+            "started with -Xrs; try again, or start it under 'jaywalk record'",
+            target->pid);
+    return false;
+}
+
+static int wait_for_socket(const struct attach_target *target, uint64_t deadline_ns,
+                           struct jw_error *err)
+{
+    uint64_t step_ns = STEP_FIRST_NS;
+    int fd = -1;
+
+    while (jw_now_ns() < deadline_ns) {
+        const bool has_ended = attach_sleep(target, step_ns);
+
+        if (has_ended || !attach_is_alive(target)) {
+            jw_error_set(err, "process %d has ended meanwhile", target->pid);
+            return -1;
+        }
+        const enum socket_state state = try_connect(target, &fd, err);
+        if (state != SOCKET_ABSENT)
+            return state == SOCKET_OPEN ? fd : -1;
+        step_ns = step_ns < STEP_LAST_NS ? step_ns * 2 : STEP_LAST_NS;
+    }
+    jw_error_set(
+        err,
+        "process %d did not open its attach socket in time: it may be stopped, swapped out, "
+        "exiting, or stuck in the JVM; look at it and try again",
+        target->pid);
+    return -1;
+}
+
+int attach_connect(const struct attach_target *target, uint64_t deadline_ns, struct jw_error *err)
+{
+    struct trigger trigger;
+    int fd = -1;
+
+    if (!wait_until_ready(target, false, err))
+        return -1;
+    const enum socket_state state = try_connect(target, &fd, err);
+    if (state != SOCKET_ABSENT)
+        return state == SOCKET_OPEN ? fd : -1;
+    if (!wait_until_ready(target, true, err) || !create_trigger(target, &trigger, err))
+        return -1;
+    if (attach_signal(target, SIGQUIT, err))
+        fd = wait_for_socket(target, deadline_ns, err);
+    remove_trigger(&trigger);
+    return fd;
+}
