@@ -1,0 +1,33 @@
+# Commands to a running JVM: each does what it says, in any order, and stubs made long before are known.
+command() { # $1: expected answer of the agent, $2: options
+    "$JDK/bin/jcmd" "$jvm" JVMTI.agent_load "$JW_LIBRARY" "\"$2\"" >>jcmd.out 2>&1 || true
+    [ "$(tail -n 1 jcmd.out)" = "return code: $1" ] ||
+        fail "$2: $(tail -n 1 jcmd.out), not return code $1"
+}
+
+says() { # $1: text that the JVM's stderr must hold
+    grep -qF -- "$1" attach.err || fail "no such message: $1"
+}
+
+"$JDK/bin/java" "${JAVA_FLAGS[@]}" -XX:+EnableDynamicAgentLoading Stubs 10 >attach.out 2>attach.err </dev/null &
+jvm=$!
+trap 'kill "$jvm" 2>/dev/null || true' EXIT
+command 0 status
+says "Profiler is not active"
+command 0 "start,interval=1ms,file=$OUT/first.jfr"
+command 200 "start,file=$OUT/second.jfr"
+says "Profiler already started"
+command 0 status
+says "Profiling is running"
+command 0 stop
+command 200 stop
+command 0 "start,event=itimer,interval=1ms,file=$OUT/itimer.jfr"
+command 0 stop
+command 0 "start,interval=1ms,file=$OUT/last.jfr"
+wait "$jvm" || fail "java ended with status $?"
+trap - EXIT
+no_crash
+[ ! -e second.jfr ] || fail "a refused start left a file"
+check_once Failures last.jfr stubs-
+ledger last.jfr
+whole first.jfr last.jfr
