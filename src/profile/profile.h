@@ -11,7 +11,8 @@
  *
  * Frames are told as they were seen: type, class, method, line. What makes two of them one box is
  * decided here: class and method (and signature or line where the configuration asks for it), not
- * the tier; how often a method ran in which tier stays as a number of its node.
+ * the tier; how often a method ran in which tier stays as a number of its node. Names stay as they
+ * are told: who knows a plain name for a mangled one tells that.
  *
  *     profile_open -> profile_frame, profile_add, profile_loss ... -> profile_seal -> profile_node
  *                  ^---------------- may go on -----------------------'
@@ -32,7 +33,7 @@ enum profile_frame_type {
     PROFILE_FRAME_INLINED = 2,
     PROFILE_FRAME_JAVA_NATIVE = 3, /* a Java method marked native */
     PROFILE_FRAME_C1 = 4,          /* compiled by C1, where a producer tells it apart */
-    PROFILE_FRAME_NATIVE = 5,      /* C or C++: `method` is the symbol, `module` the library */
+    PROFILE_FRAME_NATIVE = 5,      /* C or C++: `method` is the function, `module` the library */
     PROFILE_FRAME_KERNEL = 6,
     PROFILE_FRAME_CLASS = 7, /* a class on top of a stack: what was allocated, which lock */
     PROFILE_FRAME_MARK = 8,  /* not code: `method` says what is missing, "[GC active]" */

@@ -1,8 +1,7 @@
 /*
  * profile_internal - the tables of a profile, shared by the files of this room.
  *
- * For      profile.c (feeding), profile_names.c (interning), profile_seal.c (reading),
- *          profile_demangle.c.
+ * For      profile.c (feeding), profile_names.c (interning), profile_seal.c (reading).
  * Callers  these, tests.   Context  dump, tool.   Memory  as profile.h says.
  */
 #ifndef JW_PROFILE_PROFILE_INTERNAL_H
@@ -100,9 +99,6 @@ const char *profile_text(struct profile *profile, const char *text);
 
 /* Number of the name that is made of these texts; PROFILE_ABSENT when memory is out. */
 uint32_t profile_intern_name(struct profile *profile, const struct profile_name *wanted);
-
-/* Name of a mangled C++ function, without parameters; false: not understood, `text` is undefined. */
-bool profile_demangle(const char *symbol, char *text, size_t capacity_bytes);
 
 /* Order of names, by bytes; 0 only for one and the same name. */
 int profile_compare_names(const struct profile_name *left, const struct profile_name *right);

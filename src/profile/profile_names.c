@@ -10,9 +10,8 @@
 
 #include "base/hash.h"
 
-#define PROFILE_BLOCK_BYTES     65536u
-#define PROFILE_DEMANGLED_BYTES 1024u
-#define PROFILE_INDEX_FIRST     256u
+#define PROFILE_BLOCK_BYTES 65536u
+#define PROFILE_INDEX_FIRST 256u
 #define PROFILE_TEXT_LIMIT_BYTES                                                                   \
     65536u /* a longer text is cut: names in class files end there, too */
 
@@ -297,7 +296,6 @@ profile_frame_id profile_frame(struct profile *profile, const struct profile_fra
 {
     struct profile_name name = {0};
     enum profile_tier tier;
-    char demangled[PROFILE_DEMANGLED_BYTES];
 
     if (profile->is_out_of_memory)
         return PROFILE_FRAME_NONE;
@@ -309,8 +307,6 @@ profile_frame_id profile_frame(struct profile *profile, const struct profile_fra
         name.line = profile->config.split_lines && frame->line > 0 ? frame->line : 0;
     } else if (name.kind != PROFILE_NAME_MARK) {
         name.module = frame->module;
-        if (frame->method != NULL && profile_demangle(frame->method, demangled, sizeof demangled))
-            name.method = demangled; /* overloads become one box, as in Java */
     }
 
     const uint32_t item = profile_intern_name(profile, &name);

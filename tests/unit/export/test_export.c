@@ -87,6 +87,22 @@ Test(export, no_name_breaks_a_collapsed_line)
                      "a:b 7 c;bad \xef\xbf\xbd\xef\xbf\xbd utf8  2\n");
 }
 
+Test(export, plain_names_of_cpp_stay_whole_in_every_format)
+{
+    static const char name[] = "std::map<a::Key, int [2]>::operator<< [clone .part.0]";
+
+    add(1, frame(PROFILE_FRAME_NATIVE, NULL, "(anonymous namespace)::f<(A)1; B>"),
+        frame(PROFILE_FRAME_NATIVE, NULL, name));
+    cr_expect_str_eq(collapsed((struct export_options){.is_dotted = true}),
+                     "(anonymous namespace)::f<(A)1: B>;std::map<a::Key, int [2]>::operator<< "
+                     "[clone .part.0] 2\n");
+    cr_expect_not_null(strstr(written(EXPORT_TEXT, (struct export_options){.stack_count = 1}),
+                              "  [ 0] std::map<a::Key, int [2]>::operator<< [clone .part.0]\n"));
+    const char *page = written(EXPORT_FLAMEGRAPH, (struct export_options){0});
+    cr_expect_not_null(
+        strstr(page, "<td>std::map&lt;a::Key, int [2]&gt;::operator&lt;&lt; [clone .part.0]</td>"));
+}
+
 Test(export, samples_without_frames_are_a_line_too)
 {
     profile_add(profile, &(struct profile_stack){.samples = 3, .weight = 1});

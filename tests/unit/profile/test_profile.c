@@ -149,9 +149,9 @@ Test(profile, native_code_is_c_or_cpp_by_symbol_and_library)
     } cases[] = {
         {"write", "libc.so.6", PROFILE_NAME_NATIVE, "write"},
         {"JVM_Clone", "libjvm.so", PROFILE_NAME_CPP, "JVM_Clone"},
-        {"_ZN4Node6pinnedEv", "libjvm.so", PROFILE_NAME_CPP, "Node::pinned"},
+        {"Node::pinned", "libjvm.so", PROFILE_NAME_CPP, "Node::pinned"},
         {"GCTaskThread::run()", "x.so", PROFILE_NAME_CPP, "GCTaskThread::run()"},
-        {"_Zodd", "x.so", PROFILE_NAME_CPP, "_Zodd"},
+        {"_ZN4Node6pinnedEv", "x.so", PROFILE_NAME_CPP, "_ZN4Node6pinnedEv"},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
