@@ -317,7 +317,7 @@ static void put_thread(struct maker *maker, uint64_t key, const char *name)
 static void put_usual_pools(struct maker *maker)
 {
     static const char *const symbols[] = {
-        "com/acme/Main", "main", "com/acme/Work", "run", "libx.so", "_ZN3Foo3barEv", "()V"};
+        "com/acme/Main", "main", "com/acme/Work", "run", "libx.so", "Foo::bar", "()V"};
     static const char *const types[] = {"Interpreted", "JIT compiled", "C++"};
     static const char *const states[] = {"STATE_RUNNABLE", "STATE_SLEEPING"};
     size_t begin = maker_begin_checkpoint(maker, 3);
