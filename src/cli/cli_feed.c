@@ -200,18 +200,26 @@ static void cli_take_counters(struct cli_feed *feed, const struct jfr_reader_eve
 
 static void cli_tell_counters(const struct cli_feed *feed)
 {
+    uint64_t counts[JW_COUNT_LIMIT];
+
     if (!feed->has_counters)
         return;
-    profile_signals(feed->profile,
-                    feed->counters[JW_COUNT_SIGNALS] + feed->counters_before[JW_COUNT_SIGNALS],
-                    feed->counters[JW_COUNT_SAMPLES] + feed->counters_before[JW_COUNT_SAMPLES]);
-    for (size_t i = 0; i < JW_COUNT_LIMIT; i++) {
-        if (jw_counter_infos[i].is_loss)
-            profile_loss(feed->profile, jw_counter_infos[i].field, jw_counter_infos[i].text,
-                         feed->counters[i] + feed->counters_before[i]);
-    }
-    profile_loss(feed->profile, "inFlight", "signals whose outcome was not known yet",
-                 feed->in_flight + feed->in_flight_before);
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        counts[i] = feed->counters[i] + feed->counters_before[i];
+    profile_counters(feed->profile, counts, feed->in_flight + feed->in_flight_before);
+}
+
+/* What the agent was told to call the run, in a recording of jaywalk's own. */
+static void cli_take_title(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct jfr_value field;
+
+    if (feed->title.length_bytes == 0 &&
+        jfr_reader_has_event(feed->reader, "jaywalk.Diagnostics") &&
+        jfr_value_field(&event->value, "name", &field) && jfr_value_text(&field, &feed->text) &&
+        strcmp(feed->text.text, "title") == 0 && jfr_value_field(&event->value, "value", &field) &&
+        !jfr_value_text(&field, &feed->title))
+        feed->title.length_bytes = 0;
 }
 
 /* Remembers the name of a type that has stacks and was not asked for. */
@@ -239,6 +247,8 @@ static bool cli_feed_chunk(struct cli_feed *feed, struct cli_progress *progress,
             cli_take_sample(feed, source, &event);
         else if (strcmp(event.type_name, "jaywalk.Diagnostics") == 0)
             cli_take_counters(feed, &event);
+        else if (strcmp(event.type_name, "jdk.ActiveSetting") == 0)
+            cli_take_title(feed, &event);
         else
             cli_note_other(feed->found, &event);
         cli_progress_show(progress, "reading", jfr_reader_position_bytes(feed->reader),
@@ -275,6 +285,7 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
     if (!is_read || err->message[0] != '\0')
         return false;
     about.duration_ns = end_ns > about.start_unix_ns ? end_ns - about.start_unix_ns : 0;
+    about.title = feed->title.length_bytes > 0 ? feed->title.text : NULL;
     about.unit = feed->found->has_weight && !feed->wish->is_weightless ? "ns" : "samples";
     profile_set_about(feed->profile, &about);
     cli_tell_counters(feed);
@@ -296,6 +307,8 @@ bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *pro
     jw_free(feed.stack);
     jfr_method_free(&feed.method);
     jfr_text_free(&feed.text);
+    jfr_text_free(&feed.other_text);
+    jfr_text_free(&feed.title);
     jfr_reader_close(feed.reader);
     return is_fed;
 }

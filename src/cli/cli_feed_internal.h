@@ -52,6 +52,8 @@ struct cli_feed {
 
     struct jfr_method method; /* scratch */
     struct jfr_text text;     /* scratch */
+    struct jfr_text other_text;
+    struct jfr_text title; /* of the run; empty: none was given */
 
     /* jaywalk.Diagnostics: sums since its recording began; several recordings add up. */
     bool has_counters;

@@ -200,18 +200,18 @@ static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *gro
 static profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_value *thread)
 {
     struct jfr_value field;
-    int64_t os_thread_id = 0;
-    const char *name = NULL;
+    struct profile_thread told = {0};
 
     if (thread->reader == NULL)
-        return profile_thread(feed->profile, "no thread", 0);
-    if (jfr_value_field(thread, "osThreadId", &field) && !jfr_value_integer(&field, &os_thread_id))
-        os_thread_id = 0;
-    if ((jfr_value_field(thread, "javaName", &field) && jfr_value_text(&field, &feed->text) &&
-         feed->text.length_bytes > 0) ||
-        (jfr_value_field(thread, "osName", &field) && jfr_value_text(&field, &feed->text)))
-        name = feed->text.text;
-    return profile_thread(feed->profile, name, os_thread_id);
+        return profile_thread(feed->profile, NULL);
+    if (jfr_value_field(thread, "osThreadId", &field) &&
+        !jfr_value_integer(&field, &told.os_thread_id))
+        told.os_thread_id = 0;
+    if (jfr_value_field(thread, "javaName", &field) && jfr_value_text(&field, &feed->text))
+        told.java_name = feed->text.text;
+    if (jfr_value_field(thread, "osName", &field) && jfr_value_text(&field, &feed->other_text))
+        told.os_name = feed->other_text.text;
+    return profile_thread(feed->profile, &told);
 }
 
 void cli_feed_groups(struct cli_feed *feed)

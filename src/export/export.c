@@ -50,12 +50,14 @@ const char *export_headline(const struct export_job *job)
         {"alloc", "Allocation profile"},
         {"lock", "Lock profile"},
     };
-    const char *event = profile_about_of(job->profile)->event;
+    const struct profile_about *about = profile_about_of(job->profile);
 
     if (job->options->title != NULL && job->options->title[0] != '\0')
         return job->options->title;
+    if (about->title[0] != '\0')
+        return about->title;
     for (size_t i = 0; i < JW_COUNT_OF(headlines); i++) {
-        if (strcmp(headlines[i].event, event) == 0)
+        if (strcmp(headlines[i].event, about->event) == 0)
             return headlines[i].headline;
     }
     return "Profile";

@@ -30,7 +30,8 @@ enum export_value {
 };
 
 struct export_options {
-    const char *title; /* of the page and the text; NULL or "": made from the event */
+    const char *
+        title; /* of the page and the text; NULL or "": that of the profile, or made from its event */
     enum export_value value;
     uint32_t min_width_ppm; /* flame graph: narrower frames are folded; 1 % is 10000 */
     bool is_inverted;       /* flame graph: root at the top */

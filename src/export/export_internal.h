@@ -102,7 +102,7 @@ static inline uint64_t export_self(const struct export_job *job, const struct pr
     return job->is_by_samples ? node->self_samples : node->self_weight;
 }
 
-/* Title of page and text: the caller's, or "CPU profile" and the like. */
+/* Title of page and text: the caller's, the profile's, or "CPU profile" and the like. */
 const char *export_headline(const struct export_job *job);
 
 /* Self and total of each name; recursion counts once. Freed with jw_free; NULL: out of memory. */

@@ -28,7 +28,7 @@ struct profile *profile_open(const struct profile_config *config, struct jw_erro
     profile->branch_count = 1;
     if (profile_intern_name(profile, &root) != 0)
         goto fail;
-    profile->about = (struct profile_about){.event = "", .unit = "samples"};
+    profile->about = (struct profile_about){.title = "", .event = "", .unit = "samples"};
     return profile;
 
 fail:
@@ -62,6 +62,7 @@ void profile_close(struct profile *profile)
 void profile_set_about(struct profile *profile, const struct profile_about *about)
 {
     profile->about = *about;
+    profile->about.title = profile_text(profile, about->title);
     profile->about.event = profile_text(profile, about->event);
     profile->about.unit = about->unit == NULL ? "samples" : profile_text(profile, about->unit);
 }
@@ -191,6 +192,17 @@ void profile_loss(struct profile *profile, const char *name, const char *text, u
         .count = count,
     };
     profile->loss_count++;
+}
+
+void profile_counters(struct profile *profile, const uint64_t counts[JW_COUNT_LIMIT],
+                      uint64_t in_flight)
+{
+    profile_signals(profile, counts[JW_COUNT_SIGNALS], counts[JW_COUNT_SAMPLES]);
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++) {
+        if (jw_counter_infos[i].is_loss)
+            profile_loss(profile, jw_counter_infos[i].field, jw_counter_infos[i].text, counts[i]);
+    }
+    profile_loss(profile, "inFlight", "signals whose outcome was not known yet", in_flight);
 }
 
 const struct profile_config *profile_config_of(const struct profile *profile)

@@ -20,7 +20,7 @@
 #ifndef JW_PROFILE_PROFILE_H
 #define JW_PROFILE_PROFILE_H
 
-#include "base/jw.h"
+#include "base/counters.h"
 
 struct profile;
 
@@ -67,8 +67,16 @@ struct profile_stack {
     uint64_t weight; /* in the unit of the profile; samples where nothing else is known */
 };
 
+/* Texts as in frames; 0: not known. */
+struct profile_thread {
+    const char *java_name; /* wins, where there is one */
+    const char *os_name;
+    int64_t os_thread_id;
+};
+
 /* What stands around the tree. Texts are copied; 0 and NULL mean not known. */
 struct profile_about {
+    const char *title;      /* what the run was called */
     const char *event;      /* "cpu" */
     const char *unit;       /* "samples", "ns", "bytes" */
     uint64_t start_unix_ns; /* of the first chunk */
@@ -84,8 +92,11 @@ void profile_set_about(struct profile *profile, const struct profile_about *abou
 /* Id of this frame, adding it on first sight. Equal frames get equal ids. */
 profile_frame_id profile_frame(struct profile *profile, const struct profile_frame *frame);
 
-/* The box of a thread, "[main tid=12]"; PROFILE_FRAME_NONE unless threads are split. */
-profile_frame_id profile_thread(struct profile *profile, const char *name, int64_t os_thread_id);
+/*
+ * The box of a thread, "[main tid=12]"; NULL: of samples whose thread is not known, "[no thread]".
+ * PROFILE_FRAME_NONE unless threads are split.
+ */
+profile_frame_id profile_thread(struct profile *profile, const struct profile_thread *thread);
 
 /* Adds a stack; ids that are PROFILE_FRAME_NONE are left out of it. */
 void profile_add(struct profile *profile, const struct profile_stack *stack);
@@ -97,6 +108,10 @@ void profile_add(struct profile *profile, const struct profile_stack *stack);
  */
 void profile_signals(struct profile *profile, uint64_t signals, uint64_t samples);
 void profile_loss(struct profile *profile, const char *name, const char *text, uint64_t count);
+
+/* The same from the counters of a run; signals in flight at its end are a loss of their own. */
+void profile_counters(struct profile *profile, const uint64_t counts[JW_COUNT_LIMIT],
+                      uint64_t in_flight);
 
 /* Reading, for exporters ----------------------------------------------------------------------- */
 

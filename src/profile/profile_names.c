@@ -315,19 +315,27 @@ profile_frame_id profile_frame(struct profile *profile, const struct profile_fra
     return profile_intern_seen(profile, (struct profile_seen){.name = item, .tier = tier});
 }
 
-profile_frame_id profile_thread(struct profile *profile, const char *name, int64_t os_thread_id)
+static bool profile_is_given(const char *text)
 {
+    return text != NULL && text[0] != '\0';
+}
+
+profile_frame_id profile_thread(struct profile *profile, const struct profile_thread *thread)
+{
+    static const struct profile_thread unknown = {.java_name = "no thread"};
+    const struct profile_thread *told = thread == NULL ? &unknown : thread;
+    const char *name = profile_is_given(told->java_name) ? told->java_name : told->os_name;
+    const long long os_thread_id = told->os_thread_id;
     char text[256];
-    const bool has_name = name != NULL && name[0] != '\0';
 
     if (!profile->config.split_threads || profile->is_out_of_memory)
         return PROFILE_FRAME_NONE;
-    if (has_name && os_thread_id > 0)
-        snprintf(text, sizeof text, "[%.200s tid=%lld]", name, (long long)os_thread_id);
-    else if (has_name)
+    if (profile_is_given(name) && os_thread_id > 0)
+        snprintf(text, sizeof text, "[%.200s tid=%lld]", name, os_thread_id);
+    else if (profile_is_given(name))
         snprintf(text, sizeof text, "[%.200s]", name);
     else
-        snprintf(text, sizeof text, "[tid=%lld]", (long long)os_thread_id);
+        snprintf(text, sizeof text, "[tid=%lld]", os_thread_id);
 
     const uint32_t item = profile_intern_name(
         profile, &(struct profile_name){.kind = PROFILE_NAME_THREAD, .method = text});

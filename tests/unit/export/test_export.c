@@ -183,6 +183,14 @@ Test(export, the_page_holds_title_totals_losses_and_the_hottest_methods)
     cr_expect_null(strstr(page, "https:"));
 }
 
+Test(export, the_title_is_that_of_the_options_or_else_of_the_profile)
+{
+    profile_set_about(profile, &(struct profile_about){.title = "Checkout", .event = "cpu"});
+    cr_expect_eq(strncmp(written(EXPORT_TEXT, (struct export_options){0}), "Checkout\n", 9), 0);
+    cr_expect_eq(
+        strncmp(written(EXPORT_TEXT, (struct export_options){.title = "Mine"}), "Mine\n", 5), 0);
+}
+
 /* The lines of frames, without pool and meta. */
 static const char *frame_lines(struct export_options options)
 {

@@ -45,6 +45,11 @@ static profile_frame_id native(const char *symbol, const char *module)
     return profile_frame(profile, &frame);
 }
 
+static profile_frame_id thread(const char *java_name, const char *os_name, int64_t os_thread_id)
+{
+    return profile_thread(profile, &(struct profile_thread){java_name, os_name, os_thread_id});
+}
+
 /* Root first, ends with PROFILE_FRAME_NONE. */
 static void add(uint64_t weight, const profile_frame_id *root_first)
 {
@@ -183,22 +188,24 @@ Test(profile, a_truncated_stack_says_so_at_its_root_end)
 
 Test(profile, threads_are_boxes_only_when_asked)
 {
-    cr_expect_eq(profile_thread(profile, "main", 1), PROFILE_FRAME_NONE);
+    cr_expect_eq(thread(NULL, "main", 1), PROFILE_FRAME_NONE);
     close_profile();
     open_with((struct profile_config){.split_threads = true});
     const profile_frame_id run = java(PROFILE_FRAME_COMPILED, "a/Work", "run");
     profile_add(profile, &(struct profile_stack){.frames = &run,
                                                  .frame_count = 1,
-                                                 .thread = profile_thread(profile, "main", 12),
+                                                 .thread = thread("main", "java", 12),
                                                  .samples = 1,
                                                  .weight = 1});
     profile_add(profile, &(struct profile_stack){.frames = &run,
                                                  .frame_count = 1,
-                                                 .thread = profile_thread(profile, NULL, 13),
+                                                 .thread = thread(NULL, "", 13),
                                                  .samples = 1,
                                                  .weight = 2});
     cr_expect_str_eq(tree(), "all 3(0) >[main tid=12] 1(0) >>a/Work.run 1(1) >[tid=13] 2(0) "
                              ">>a/Work.run 2(2) ");
+    cr_expect_eq(thread("", "java", 12), thread(NULL, "java", 12));
+    cr_expect_eq(profile_thread(profile, NULL), thread("no thread", NULL, 0));
 }
 
 Test(profile, reversed_stacks_begin_with_their_leaf)
@@ -253,6 +260,29 @@ Test(profile, losses_add_up_by_name_and_those_of_nothing_are_left_out)
     cr_expect_eq(losses[1].count, 3);
 }
 
+Test(profile, every_signal_of_the_counters_is_a_sample_a_loss_or_in_flight)
+{
+    uint64_t counts[JW_COUNT_LIMIT];
+    uint64_t signals;
+    uint64_t samples;
+    uint64_t lost = 0;
+    size_t count;
+
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        counts[i] = jw_counter_infos[i].is_loss ? i : 1000;
+    profile_counters(profile, counts, 3);
+    cr_expect(profile_trust(profile, &signals, &samples));
+    cr_expect_eq(signals, 1000);
+    cr_expect_eq(samples, 1000);
+    const struct profile_loss *losses = profile_losses(profile, &count);
+    for (size_t i = 0; i < count; i++)
+        lost += losses[i].count;
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        lost -= jw_counter_infos[i].is_loss ? i : 0;
+    cr_expect_eq(lost, 3);
+    cr_expect_str_eq(losses[0].name, "inFlight");
+}
+
 Test(profile, out_of_memory_is_told_by_the_seal_and_never_half_shown)
 {
     for (uint64_t nth = 1;; nth++) {
@@ -261,7 +291,7 @@ Test(profile, out_of_memory_is_told_by_the_seal_and_never_half_shown)
         jw_alloc_fail_after(nth);
         profile = profile_open(&(struct profile_config){.split_threads = true}, &err);
         if (profile != NULL) {
-            ADD(1, profile_thread(profile, "t", 1), java(PROFILE_FRAME_COMPILED, "a/B", "c"));
+            ADD(1, thread(NULL, "t", 1), java(PROFILE_FRAME_COMPILED, "a/B", "c"));
             profile_loss(profile, "x", "y", 1);
         }
         const bool is_sealed = profile != NULL && profile_seal(profile, &err);
