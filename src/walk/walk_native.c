@@ -37,7 +37,9 @@ static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, bool is
 
     const uintptr_t base = rule.cfa_base == SYMBOLS_BASE_SP ? regs->sp : regs->fp;
     uintptr_t cfa = base + (uintptr_t)(intptr_t)rule.cfa_offset_bytes;
-    if ((rule.is_cfa_loaded && !safe_load_word(cfa, &cfa)) || cfa < regs->sp ||
+    /* Each frame lies above the one that it called; a leaf that keeps nothing has none of its own. */
+    const uintptr_t lowest = is_interrupted ? regs->sp : regs->sp + sizeof(uintptr_t);
+    if ((rule.is_cfa_loaded && !safe_load_word(cfa, &cfa)) || cfa < lowest ||
         (cfa & (sizeof(uintptr_t) - 1)) != 0 ||
         !place_value((enum symbols_place)rule.return_place, rule.return_offset_bytes, base, cfa,
                      regs->link, &pc) ||
