@@ -9,7 +9,7 @@ import java.util.Random;
  *     java DeepStacks FILE COUNT LIMIT_SECONDS
  */
 final class DeepStacks implements Runnable {
-    private static final int DEPTH = 400;
+    private static final int DEPTH = 250;
     private static final int CHUNK_SIZE_OFFSET = 8;
     private static final int CHUNK_MAGIC = 0x464c5200;
 
