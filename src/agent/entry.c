@@ -1,4 +1,5 @@
 /* The two ways into a JVM; control. */
+#include <pthread.h>
 #include <string.h>
 
 #include "agent/agent.h"
@@ -17,8 +18,13 @@ static void tell_warnings(const struct options_result *options)
 
 static bool read_options(const char *text, struct options_result *options)
 {
-    const bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), options);
+    struct jw_error err = {0};
+    bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), options);
 
+    if (options->values.answer[0] != '\0' && !answer_open(options->values.answer, &err)) {
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
+        is_good = false;
+    }
     agent_log_open(&options->values);
     tell_warnings(options);
     for (uint32_t i = 0; i < options->errors.count && i < OPTIONS_MESSAGES_KEPT; i++)
@@ -76,21 +82,18 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
     return JNI_OK;
 }
 
-static bool run_action(JNIEnv *jni, struct jw_error *err)
+static bool run_action(struct jw_error *err)
 {
-    char status[512];
-
     switch ((enum options_action)attach_options.values.action) {
     case OPTIONS_ACTION_START:
-        return hooks_install(true, err) && run_start(jni, &attach_options, err);
+        return hooks_install(true, err) && run_start(NULL, &attach_options, err);
     case OPTIONS_ACTION_STOP:
         return run_stop(err);
     case OPTIONS_ACTION_STATUS:
-        run_status(status, sizeof status);
-        agent_log(OPTIONS_LOGLEVEL_INFO, "%s", status);
+        run_tell_status();
         return true;
     case OPTIONS_ACTION_VERSION:
-        agent_log(OPTIONS_LOGLEVEL_INFO, "jaywalk " JAYWALK_VERSION);
+        agent_log(OPTIONS_LOGLEVEL_INFO, JAYWALK_VERSION);
         return true;
     case OPTIONS_ACTION_DUMP:
         jw_error_set(err,
@@ -104,23 +107,33 @@ static bool run_action(JNIEnv *jni, struct jw_error *err)
     return true;
 }
 
-/* The tool that attached learns of a failure by the number, and of its reason in the JVM's stderr. */
-JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserved)
+static jint obey(JavaVM *java_vm, const char *text)
 {
     struct jw_error err = {0};
-    JNIEnv *jni = NULL;
 
-    (void)reserved;
     if (!read_options(text, &attach_options))
         return 100;
-    if (!find_jvmti(java_vm) ||
-        (*java_vm)->GetEnv(java_vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
+    if (!find_jvmti(java_vm))
         return 200;
-    if (!run_action(jni, &err)) {
+    if (!run_action(&err)) {
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
         return 200;
     }
     return JNI_OK;
+}
+
+/* The tool that attached learns of a failure by the number, and of its reason in the JVM's stderr; the
+ * command jaywalk, by its answer. */
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserved)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+    (void)reserved;
+    pthread_mutex_lock(&one_at_a_time);
+    const jint code = obey(java_vm, text);
+    answer_end(code);
+    pthread_mutex_unlock(&one_at_a_time);
+    return code;
 }
 
 void run_vm_init(JNIEnv *jni)

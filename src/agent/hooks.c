@@ -198,7 +198,7 @@ static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
         return false;
     }
     const jvmtiError error = (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &count, &classes);
-    for (jint i = 0; error == JVMTI_ERROR_NONE && i < count; i++)
+    for (jint i = 0; error == JVMTI_ERROR_NONE && i < count && !run_is_given_up(); i++)
         vm_class_prepared(agent.jvmti, jni, classes[i], NULL, NULL);
     (*jni)->PopLocalFrame(jni, NULL);
     if (error != JVMTI_ERROR_NONE) {
@@ -224,11 +224,14 @@ static void catch_up_code(void)
     is_code_unreported = error != JVMTI_ERROR_NONE;
 }
 
-bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)
+bool hooks_open_vm(struct jw_error *err)
 {
     /* Faults first: from here on JVM memory is read. */
-    if (!signals_own_faults(err) || !vm_open(agent.java_vm, agent.jvmti, err))
-        return false;
+    return signals_own_faults(err) && vm_open(agent.java_vm, agent.jvmti, err);
+}
+
+bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)
+{
     catch_up_code();
     vm_stub_settle();
     return catch_up_classes(jni, err);

@@ -50,7 +50,7 @@ void agent_log(enum options_loglevel level, const char *format, ...)
     char text[MESSAGE_BYTES];
     va_list arguments;
 
-    if (level >= OPTIONS_LOGLEVEL_NONE || level < lowest_level)
+    if (level >= OPTIONS_LOGLEVEL_NONE)
         return;
     int length = snprintf(text, sizeof text, PREFIX "%s", names[level]);
     va_start(arguments, format);
@@ -59,6 +59,14 @@ void agent_log(enum options_loglevel level, const char *format, ...)
     if (length > (int)sizeof text - 2)
         length = (int)sizeof text - 2;
     text[length++] = '\n';
+
+    /* Who asked is told, and nobody else. */
+    const size_t prefix_bytes = sizeof PREFIX - 1;
+    if (level > OPTIONS_LOGLEVEL_DEBUG &&
+        answer_say(text + prefix_bytes, (size_t)length - prefix_bytes))
+        return;
+    if (level < lowest_level)
+        return;
 
     /* One write, so that lines of others do not get in between; a full pipe loses the message. */
     ssize_t written;

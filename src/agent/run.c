@@ -25,22 +25,35 @@
 #define STOP_TIMEOUT_NS  (2 * JW_NS_PER_SECOND) /* for all of a stop; exit waits no longer */
 #define DRAIN_TIMEOUT_NS (500 * JW_NS_PER_MS)
 
-enum run_state { RUN_IDLE, RUN_STARTING, RUN_RUNNING, RUN_STOPPING };
+enum run_state {
+    RUN_IDLE,
+    RUN_STARTING,
+    RUN_RUNNING,
+    RUN_STOPPING,
+    RUN_FAILED, /* idle, and the agent's thread, which could not start, is still to be joined */
+};
 
 static struct {
-    pthread_mutex_t lock;   /* commands come one at a time */
-    _Atomic uint32_t state; /* relaxed: written under the lock, read for status */
+    pthread_mutex_t lock; /* commands come one at a time */
+    /* relaxed: whoever changes it holds the lock, or is the agent's thread and leaves RUN_STARTING; what
+     * belongs to a state is passed on by starting and joining that thread. */
+    _Atomic uint32_t state;
     struct generations *_Atomic generations;
     struct recording *recording; /* of the starter, then of the agent's thread until it ended */
     struct os_thread thread;
     struct os_wake wake;
     _Atomic uint32_t must_end;
+    struct sampler_config sampler;
+    pthread_mutex_t engine_lock;  /* around the start of the engines, against a stop */
+    _Atomic uint32_t is_given_up; /* relaxed: decides under engine_lock, elsewhere saves work */
+    bool is_sampling;             /* under engine_lock */
+    bool is_late;                 /* the agent's thread starts the engines */
     uint64_t start_ns;
     uint64_t samples_before;
     bool is_vm_dead;  /* the JVM is ending: nothing starts any more */
     bool is_poisoned; /* a handler did not leave in time: its memory stays, no further run */
     char path[OPTIONS_PATH_BYTES];
-} run = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} run = {.lock = PTHREAD_MUTEX_INITIALIZER, .engine_lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct generations *run_generations(void)
 {
@@ -113,17 +126,89 @@ static JNIEnv *attach(void)
     return jni;
 }
 
-static void run_body(void *argument)
+static void publish_generations(struct generations *generations)
+{
+    /* order RUN_GENERATIONS: releases the opened generations to the hooks. */
+    jw_store_release(&run.generations, generations);
+}
+
+static bool start_engines(struct jw_error *err)
+{
+    pthread_mutex_lock(&run.engine_lock);
+    if (jw_load_relaxed(&run.is_given_up) != 0)
+        jw_error_set(err, "stopped before it began");
+    else
+        run.is_sampling = sampler_start(&run.sampler, err);
+    const bool is_sampling = run.is_sampling;
+    pthread_mutex_unlock(&run.engine_lock);
+    return is_sampling;
+}
+
+/* The part of a start that grows with the application: classes, threads, then the engines. */
+static bool begin(JNIEnv *jni, struct jw_error *err)
+{
+    if (!hooks_catch_up(jni, err))
+        return false;
+    /* Classes came and went since the last run, and nobody dropped their methods. */
+    generations_void_methods(run_generations());
+    if (!start_engines(err))
+        return false;
+    hooks_find_threads(jni);
+    return true;
+}
+
+static bool change_state(uint32_t from, uint32_t to)
+{
+    return jw_cas_relaxed(&run.state, &from, to);
+}
+
+static void tell_start(void)
+{
+    agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling started, writing %s", run.path);
+}
+
+static void drop_recording(void)
+{
+    if (run.recording != NULL && !recording_close(run.recording, NULL))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s was left as it is", run.path);
+    run.recording = NULL;
+    publish_generations(NULL);
+}
+
+/* On the agent's thread. False: there is no run, the thread may end. A stop that came in between ends the run
+ * as any other. */
+static bool begin_late(JNIEnv *jni)
+{
+    struct jw_error err = {0};
+    bool is_on = true;
+
+    answer_adopt();
+    if (jni == NULL)
+        jw_error_set(&err, "the JVM takes no further thread");
+    if (jni != NULL && begin(jni, &err)) {
+        (void)change_state(RUN_STARTING, RUN_RUNNING);
+        tell_start();
+        answer_end(0);
+        return true;
+    }
+    agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
+    if (change_state(RUN_STARTING, RUN_STOPPING)) {
+        drop_recording();
+        jw_store_relaxed(&run.state, RUN_FAILED);
+        is_on = false;
+    }
+    answer_end(200);
+    return is_on;
+}
+
+static void work(JNIEnv *jni)
 {
     struct generations *generations = run_generations();
     struct recording *recording = run.recording;
-    JNIEnv *jni = attach();
     uint64_t rotated_ns = jw_now_ns();
     uint64_t seen_signals = 0;
     uint32_t rotations = 0;
 
-    (void)argument;
-    sources_set_jni(jni);
     /* order RUN_END: acquires the decision of run_stop, made after the engines were drained. */
     while (jw_load_acquire(&run.must_end) == 0) {
         const uint64_t now_ns = jw_now_ns();
@@ -146,83 +231,19 @@ static void run_body(void *argument)
     /* Twice: the second takes what came into the generation that the first one opened. */
     turn_over(generations, recording);
     turn_over(generations, recording);
+}
+
+static void run_body(void *argument)
+{
+    JNIEnv *jni = attach();
+
+    (void)argument;
+    sources_set_jni(jni);
+    if (!run.is_late || begin_late(jni))
+        work(jni);
     sources_set_jni(NULL);
     if (jni != NULL)
         (*agent.java_vm)->DetachCurrentThread(agent.java_vm);
-}
-
-static bool choose_path(const struct options *options, struct jw_error *err)
-{
-    const char *pattern = options->file[0] != '\0' ? options->file : "jaywalk-%p.jfr";
-
-    return options_file_name(pattern, getpid(), jw_wall_ns(), run.path, sizeof run.path, err);
-}
-
-static enum recording_format format_of(uint64_t output)
-{
-    switch ((enum options_output)output) {
-    case OPTIONS_OUTPUT_FLAMEGRAPH:
-        return RECORDING_HTML;
-    case OPTIONS_OUTPUT_COLLAPSED:
-        return RECORDING_COLLAPSED;
-    case OPTIONS_OUTPUT_TEXT:
-        return RECORDING_TEXT;
-    case OPTIONS_OUTPUT_NONE:
-    case OPTIONS_OUTPUT_JFR:
-    case OPTIONS_OUTPUT_LIMIT:
-        return RECORDING_JFR;
-    }
-    return RECORDING_JFR;
-}
-
-static struct recording *open_recording(const struct options_result *options, struct jw_error *err)
-{
-    const struct options *values = &options->values;
-    char period[32], interval[32], depth[16], off[160];
-    struct recording_setting settings[] = {
-        {"jdk.ExecutionSample", "enabled", "true"},
-        {"jdk.ExecutionSample", "period", period},
-        {"jdk.NativeMethodSample", "enabled", "true"},
-        {"jdk.NativeMethodSample", "period", period},
-        {NULL, "event", options_event_name(values->event)},
-        {NULL, "interval", interval},
-        {NULL, "jstackdepth", depth},
-        {NULL, "walker", walk_is_off(off, sizeof off) ? off : "agct"},
-    };
-
-    snprintf(interval, sizeof interval, "%llu", (unsigned long long)values->interval_ns);
-    /* Viewers read a number and a unit; those that know milliseconds only get them where they can. */
-    if (values->interval_ns % JW_NS_PER_MS == 0)
-        snprintf(period, sizeof period, "%llu ms",
-                 (unsigned long long)(values->interval_ns / JW_NS_PER_MS));
-    else
-        snprintf(period, sizeof period, "%llu us",
-                 (unsigned long long)(values->interval_ns / 1000));
-    snprintf(depth, sizeof depth, "%llu", (unsigned long long)values->jstackdepth_count);
-
-    struct recording_config config = {
-        .path = run.path,
-        .format = format_of(values->output),
-        .chunk_bytes = values->chunksize_bytes,
-        .chunk_ns = values->chunktime_ns,
-        .title = values->title[0] == '\0' ? NULL : values->title,
-        .settings = settings,
-        .setting_count = JW_COUNT_OF(settings),
-        .unsigned5_bias = vm_unsigned5_bias(),
-        .tree = {.split_threads = values->is_by_thread},
-        .look = {.min_width_ppm = (uint32_t)values->minwidth_ppm,
-                 .method_count = (uint32_t)values->flat_count,
-                 .stack_count = (uint32_t)values->traces_count},
-    };
-    sources_jvm(&config.jvm);
-    sources_fill(&config.sources);
-    return recording_open(&config, err);
-}
-
-static void publish_generations(struct generations *generations)
-{
-    /* order RUN_GENERATIONS: releases the opened generations to the hooks. */
-    jw_store_release(&run.generations, generations);
 }
 
 /* Opened by the first run and kept: a hook may hold the pointer beyond the end of a run. */
@@ -247,45 +268,56 @@ static struct generations *open_generations(const struct options *options, struc
 static bool bring_up(JNIEnv *jni, const struct options_result *options, struct jw_error *err)
 {
     const struct options *values = &options->values;
-    struct generations *generations = NULL;
 
     run.recording = NULL;
-    if (!choose_path(values, err) || !hooks_catch_up(jni, err))
+    if (!output_path(values, run.path, sizeof run.path, err) || !hooks_open_vm(err))
         return false;
     walk_open(true);
-    generations = open_generations(values, err);
+
+    struct generations *generations = open_generations(values, err);
     if (generations == NULL)
         return false;
-    run.recording = open_recording(options, err);
+    run.recording = output_open(options, run.path, err);
     if (run.recording == NULL)
         goto fail;
     symbols_want(SYMBOLS_WANT_LIBRARIES | SYMBOLS_WANT_ROWS);
-
-    const struct sampler_config sampler_config = {
+    run.sampler = (struct sampler_config){
         .generations = generations,
         .interval_ns = values->interval_ns,
         .depth_max = (uint32_t)values->jstackdepth_count,
         .is_itimer = values->event == OPTIONS_EVENT_ITIMER,
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
     };
-    publish_generations(generations);
-    /* Classes came and went since the last run, and nobody dropped their methods. */
-    generations_void_methods(generations);
-    if (!sampler_start(&sampler_config, err))
-        goto fail;
-    hooks_find_threads(jni);
+    run.is_late = jni == NULL;
+    run.is_sampling = false;
+    jw_store_relaxed(&run.is_given_up, 0);
     jw_store_relaxed(&run.must_end, 0);
     os_wake_init(&run.wake);
+    publish_generations(generations);
+    if (!run.is_late && !begin(jni, err))
+        goto fail;
+    answer_park();
     if (os_thread_start(&run.thread, "jaywalk", run_body, NULL, err))
         return true;
-    run.is_poisoned = !sampler_stop(DRAIN_TIMEOUT_NS);
+    answer_adopt();
+    if (run.is_sampling)
+        run.is_poisoned = !sampler_stop(DRAIN_TIMEOUT_NS);
 
 fail:
-    if (run.recording != NULL && !recording_close(run.recording, NULL))
-        agent_log(OPTIONS_LOGLEVEL_WARN, "%s was left as it is", run.path);
-    run.recording = NULL;
-    publish_generations(NULL);
+    drop_recording();
     return false;
+}
+
+/* A thread that could not start has ended, or is about to. */
+static void join_failed(void)
+{
+    if (jw_load_relaxed(&run.state) != RUN_FAILED)
+        return;
+    if (!os_thread_join(&run.thread, jw_now_ns() + STOP_TIMEOUT_NS)) {
+        os_thread_detach(&run.thread);
+        run.is_poisoned = true;
+    }
+    jw_store_relaxed(&run.state, RUN_IDLE);
 }
 
 bool run_start(JNIEnv *jni, const struct options_result *options, struct jw_error *err)
@@ -293,6 +325,7 @@ bool run_start(JNIEnv *jni, const struct options_result *options, struct jw_erro
     bool is_started = false;
 
     pthread_mutex_lock(&run.lock);
+    join_failed();
     if (jw_load_relaxed(&run.state) != RUN_IDLE) {
         jw_error_set(err, "Profiler already started; stop it first");
     } else if (run.is_vm_dead) {
@@ -304,11 +337,14 @@ bool run_start(JNIEnv *jni, const struct options_result *options, struct jw_erro
         run.start_ns = jw_now_ns();
         run.samples_before = jw_counter(JW_COUNT_SAMPLES);
         is_started = bring_up(jni, options, err);
-        jw_store_relaxed(&run.state, is_started ? RUN_RUNNING : RUN_IDLE);
+        if (!is_started)
+            jw_store_relaxed(&run.state, RUN_IDLE);
+        else if (jni != NULL)
+            jw_store_relaxed(&run.state, RUN_RUNNING);
     }
     pthread_mutex_unlock(&run.lock);
-    if (is_started)
-        agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling started, writing %s", run.path);
+    if (is_started && jni != NULL)
+        tell_start();
     return is_started;
 }
 
@@ -317,7 +353,11 @@ static bool take_down(struct jw_error *err)
 {
     const uint64_t deadline_ns = jw_now_ns() + STOP_TIMEOUT_NS;
 
-    if (!sampler_stop(DRAIN_TIMEOUT_NS))
+    pthread_mutex_lock(&run.engine_lock);
+    jw_store_relaxed(&run.is_given_up, 1);
+    const bool was_sampling = run.is_sampling;
+    pthread_mutex_unlock(&run.engine_lock);
+    if (was_sampling && !sampler_stop(DRAIN_TIMEOUT_NS))
         run.is_poisoned = true;
     /* order RUN_END: releases the end of the engines to the agent's thread. */
     jw_store_release(&run.must_end, 1);
@@ -337,10 +377,16 @@ static bool take_down(struct jw_error *err)
     return is_written;
 }
 
-/* The lock is held, and the run is on. */
+/* The lock is held. False: there is no run, or its start is failing at this moment. */
+static bool claim_stop(void)
+{
+    return change_state(RUN_RUNNING, RUN_STOPPING) || change_state(RUN_STARTING, RUN_STOPPING) ||
+           change_state(RUN_RUNNING, RUN_STOPPING); /* it was starting between the two */
+}
+
+/* The lock is held, and the stop is claimed. */
 static bool stop(struct jw_error *err)
 {
-    jw_store_relaxed(&run.state, RUN_STOPPING);
     const bool is_good = take_down(err);
     jw_store_relaxed(&run.state, RUN_IDLE);
     if (is_good)
@@ -360,7 +406,7 @@ bool run_stop(struct jw_error *err)
     bool is_good = false;
 
     pthread_mutex_lock(&run.lock);
-    if (jw_load_relaxed(&run.state) == RUN_RUNNING)
+    if (claim_stop())
         is_good = stop(err);
     else
         jw_error_set(err, "Profiler is not active");
@@ -393,17 +439,27 @@ void run_vm_death(void)
         return;
     }
     run.is_vm_dead = true;
-    if (jw_load_relaxed(&run.state) == RUN_RUNNING && !stop(&err))
+    if (claim_stop() && !stop(&err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
     pthread_mutex_unlock(&run.lock);
 }
 
-void run_status(char *text, size_t room_bytes)
+bool run_is_given_up(void)
 {
-    if (jw_load_relaxed(&run.state) == RUN_RUNNING)
-        snprintf(text, room_bytes, "Profiling is running for %llu seconds, %llu samples",
-                 (unsigned long long)((jw_now_ns() - run.start_ns) / JW_NS_PER_SECOND),
-                 (unsigned long long)(jw_counter(JW_COUNT_SAMPLES) - run.samples_before));
-    else
-        snprintf(text, room_bytes, "Profiler is not active");
+    return jw_load_relaxed(&run.is_given_up) != 0;
+}
+
+void run_tell_status(void)
+{
+    const uint32_t state = jw_load_relaxed(&run.state);
+
+    if (state != RUN_RUNNING && state != RUN_STARTING) {
+        agent_log(OPTIONS_LOGLEVEL_INFO, "Profiler is not active");
+        return;
+    }
+    agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling is running for %llu seconds",
+              (unsigned long long)((jw_now_ns() - run.start_ns) / JW_NS_PER_SECOND));
+    agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in %s%s",
+              (unsigned long long)(jw_counter(JW_COUNT_SAMPLES) - run.samples_before), run.path,
+              state == RUN_STARTING ? "; it is still starting" : "");
 }

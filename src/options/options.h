@@ -84,6 +84,8 @@ struct options {
     bool is_quiet;
     char file[OPTIONS_PATH_BYTES]; /* pattern, see options_file_name; "": none named */
     char log[OPTIONS_PATH_BYTES];  /* "": stderr */
+    char answer
+        [OPTIONS_PATH_BYTES]; /* file of the command jaywalk; "": nobody waits for an answer */
     char title[OPTIONS_TITLE_BYTES];
 };
 

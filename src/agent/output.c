@@ -1,0 +1,78 @@
+/* What a run writes, and where; control. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "recording/recording.h"
+#include "walk/walk.h"
+
+bool output_path(const struct options *options, char *path, size_t room_bytes, struct jw_error *err)
+{
+    const char *pattern = options->file[0] != '\0' ? options->file : "jaywalk-%p.jfr";
+
+    return options_file_name(pattern, getpid(), jw_wall_ns(), path, room_bytes, err);
+}
+
+static enum recording_format format_of(uint64_t output)
+{
+    switch ((enum options_output)output) {
+    case OPTIONS_OUTPUT_FLAMEGRAPH:
+        return RECORDING_HTML;
+    case OPTIONS_OUTPUT_COLLAPSED:
+        return RECORDING_COLLAPSED;
+    case OPTIONS_OUTPUT_TEXT:
+        return RECORDING_TEXT;
+    case OPTIONS_OUTPUT_NONE:
+    case OPTIONS_OUTPUT_JFR:
+    case OPTIONS_OUTPUT_LIMIT:
+        return RECORDING_JFR;
+    }
+    return RECORDING_JFR;
+}
+
+struct recording *output_open(const struct options_result *options, const char *path,
+                              struct jw_error *err)
+{
+    const struct options *values = &options->values;
+    char period[32], interval[32], depth[16], off[160];
+    struct recording_setting settings[] = {
+        {"jdk.ExecutionSample", "enabled", "true"},
+        {"jdk.ExecutionSample", "period", period},
+        {"jdk.NativeMethodSample", "enabled", "true"},
+        {"jdk.NativeMethodSample", "period", period},
+        {NULL, "event", options_event_name(values->event)},
+        {NULL, "interval", interval},
+        {NULL, "jstackdepth", depth},
+        {NULL, "walker", walk_is_off(off, sizeof off) ? off : "agct"},
+    };
+
+    snprintf(interval, sizeof interval, "%llu", (unsigned long long)values->interval_ns);
+    /* Viewers read a number and a unit; those that know milliseconds only get them where they can. */
+    if (values->interval_ns % JW_NS_PER_MS == 0)
+        snprintf(period, sizeof period, "%llu ms",
+                 (unsigned long long)(values->interval_ns / JW_NS_PER_MS));
+    else
+        snprintf(period, sizeof period, "%llu us",
+                 (unsigned long long)(values->interval_ns / 1000));
+    snprintf(depth, sizeof depth, "%llu", (unsigned long long)values->jstackdepth_count);
+
+    struct recording_config config = {
+        .path = path,
+        .format = format_of(values->output),
+        .chunk_bytes = values->chunksize_bytes,
+        .chunk_ns = values->chunktime_ns,
+        .title = values->title[0] == '\0' ? NULL : values->title,
+        .settings = settings,
+        .setting_count = JW_COUNT_OF(settings),
+        .unsigned5_bias = vm_unsigned5_bias(),
+        .tree = {.split_threads = values->is_by_thread},
+        .look = {.min_width_ppm = (uint32_t)values->minwidth_ppm,
+                 .method_count = (uint32_t)values->flat_count,
+                 .stack_count = (uint32_t)values->traces_count},
+    };
+    sources_jvm(&config.jvm);
+    sources_fill(&config.sources);
+    return recording_open(&config, err);
+}
