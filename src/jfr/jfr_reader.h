@@ -3,7 +3,7 @@
  *
  * For      converting recordings, ours or another's; nothing is known of event types but what the
  *          file's own metadata says.
- * Callers  cli, tests.
+ * Callers  cli, recording (texts alone), tests.
  * Context  tool, dump. One reader, one thread.
  * Memory   one window of the file, and of the current chunk its metadata and constant pools, each
  *          with a limit. Events are never kept.
@@ -116,6 +116,9 @@ struct jfr_text {
  * bytes too. False when it is null, no string, cut, or memory is out.
  */
 bool jfr_value_text(const struct jfr_value *value, struct jfr_text *text);
+
+/* The same from bytes that are in no recording yet. False: memory is out. */
+JW_MUST_CHECK bool jfr_text_set(struct jfr_text *text, const void *bytes, size_t length_bytes);
 void jfr_text_free(struct jfr_text *text);
 
 /* The elements of an array, one after the other. */

@@ -307,6 +307,15 @@ static bool jfr_text_put_utf8(struct jfr_text *text, const char *bytes, size_t c
     return true;
 }
 
+bool jfr_text_set(struct jfr_text *text, const void *bytes, size_t length_bytes)
+{
+    text->length_bytes = 0;
+    if (!jfr_text_put_utf8(text, bytes, length_bytes))
+        return false;
+    text->text[text->length_bytes] = '\0';
+    return true;
+}
+
 static bool jfr_text_put_latin1(struct jfr_text *text, const unsigned char *bytes,
                                 size_t count_bytes)
 {
