@@ -45,7 +45,7 @@ static bool tell(struct recording *recording, struct jw_error *err)
     return false;
 }
 
-size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t time_ns)
+uint64_t recording_time(struct recording *recording, uint64_t time_ns)
 {
     if (time_ns < recording->chunk_earliest_ns) {
         time_ns = recording->chunk_earliest_ns;
@@ -55,6 +55,22 @@ size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t
         recording->chunk_start_ns = time_ns;
     if (time_ns > recording->last_event_ns)
         recording->last_event_ns = time_ns;
+    return time_ns;
+}
+
+static uint64_t end_ns_at(const struct recording *recording, uint64_t now_ns)
+{
+    return now_ns > recording->last_event_ns ? now_ns : recording->last_event_ns;
+}
+
+uint64_t recording_duration_ns(const struct recording *recording, uint64_t now_ns)
+{
+    return end_ns_at(recording, now_ns) - recording->chunk_start_ns + 1;
+}
+
+size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t time_ns)
+{
+    time_ns = recording_time(recording, time_ns);
 
     const size_t begin = jfr_event_begin(&recording->events, type);
     jfr_put_varint(&recording->events, time_ns);
@@ -135,7 +151,7 @@ static bool make_part(struct recording *recording, uint64_t part_offset, uint64_
 {
     struct jfr_buffer *events = &recording->events;
     const bool has_checkpoint = !jfr_pools_are_empty(&recording->names.pools);
-    const uint64_t end_ns = now_ns > recording->last_event_ns ? now_ns : recording->last_event_ns;
+    const uint64_t end_ns = end_ns_at(recording, now_ns);
     size_t checkpoint_at = 0;
 
     if (has_checkpoint) {
@@ -159,15 +175,16 @@ static bool make_part(struct recording *recording, uint64_t part_offset, uint64_
         .start_wall_ns =
             recording->opened_wall_ns + (recording->chunk_start_ns - recording->opened_ns),
         .start_ticks = recording->chunk_start_ns,
-        .duration_ns = end_ns - recording->chunk_start_ns + 1,
+        .duration_ns = recording_duration_ns(recording, now_ns),
     };
     return true;
 }
 
-/* The next chunk begins now, strictly after the one before; its first events go into `events`. */
+/* The first chunk begins with the recording, the next one now, strictly after the one before; its first
+ * events go into `events`. */
 static uint64_t begin_chunk(struct recording *recording)
 {
-    uint64_t now_ns = jw_now_ns();
+    uint64_t now_ns = recording->chunks == 0 ? recording->opened_ns : jw_now_ns();
 
     if (now_ns <= recording->chunk_start_ns)
         now_ns = recording->chunk_start_ns + 1;
@@ -243,8 +260,6 @@ static void release(struct recording *recording)
     jfr_buffer_close(&recording->stack);
     recording_ids_close(&recording->method_keys);
     recording_ids_close(&recording->trace_keys);
-    recording_ids_close(&recording->trace_samples);
-    recording_ids_close(&recording->trace_weights);
     recording_ids_close(&recording->walk_zero);
     jw_free(recording->texts);
     jw_free(recording->settings);

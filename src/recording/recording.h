@@ -121,7 +121,7 @@ struct recording_config {
     size_t setting_count;
     struct recording_jvm jvm;
     struct profile_config tree; /* other formats: how stacks become boxes */
-    struct export_options look; /* other formats; its title is the one above */
+    struct export_options look; /* other formats; of the title, the one above holds */
     unsigned unsigned5_bias;    /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
     struct recording_sources sources;
     const struct os_output_calls *calls; /* NULL: the system's. Tests pass calls that fail */

@@ -68,6 +68,10 @@ static void put_settings(struct recording *recording, uint64_t now_ns)
     put_setting(recording, now_ns, JFR_TYPE_CPU_LOAD, "period", "1000 ms");
     put_setting(recording, now_ns, JFR_TYPE_PHYSICAL_MEMORY, "period", "1000 ms");
 
+    /* The recording has a name even where none was given; whoever draws it wants the given one. */
+    if (recording->config.title != NULL)
+        put_setting(recording, now_ns, JFR_TYPE_ACTIVE_RECORDING, "title", recording->config.title);
+
     for (size_t i = 0; i < recording->config.setting_count; i++) {
         const struct recording_setting *setting = &recording->settings[i];
         enum jfr_type event =

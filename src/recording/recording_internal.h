@@ -18,11 +18,23 @@
 
 struct os_output;
 struct profile;
+struct recording_group;
 
 /* Numbers by id of a generation; 0: not asked yet. */
 struct recording_ids {
     uint64_t *values;
     size_t capacity;
+};
+
+/* Of the formats that are no JFR. */
+struct recording_graph {
+    struct os_output *output;
+    struct profile *profile;
+    struct recording_group *groups; /* of this take: sums */
+    size_t group_count;
+    size_t group_capacity;
+    struct recording_map group_of; /* of this take: trace, thread index, serial -> group + 1 */
+    struct recording_map frames;   /* of this take: frame -> its id in the profile */
 };
 
 struct recording {
@@ -41,11 +53,7 @@ struct recording {
     uint64_t state_key; /* of STATE_RUNNABLE, in this chunk */
     uint64_t checkpoint_offset; /* of the last one in the open chunk; 0: none */
 
-    /* other formats */
-    struct os_output *output;
-    struct profile *profile;
-    struct recording_ids trace_samples; /* of this take */
-    struct recording_ids trace_weights;
+    struct recording_graph graph;
 
     /* One clock: wall time is where the recording began, plus ticks since. */
     uint64_t opened_ns;
@@ -72,9 +80,15 @@ struct recording {
 void recording_fail(struct recording *recording, const struct jw_error *why);
 void recording_fail_memory(struct recording *recording);
 
+/* Notes that something happened at this time, or at the first moment of the chunk when it is older
+ * (counted); returns that. */
+uint64_t recording_time(struct recording *recording, uint64_t time_ns);
+
+/* From the start of the open chunk (of the recording, where there are none) past its last event. */
+uint64_t recording_duration_ns(const struct recording *recording, uint64_t now_ns);
+
 /*
- * Begins an event of this type in `events` at this time, or at the first moment of the chunk when it is
- * older (counted). Returns what jfr_event_end wants.
+ * Begins an event of this type in `events` at this time, as recording_time has it. Returns what jfr_event_end wants.
  */
 size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t time_ns);
 

@@ -1,4 +1,6 @@
 /* HotSpot's compressed line tables; dump. */
+#include "generation/generation.h"
+#include "generation/method_record.h"
 #include "recording/recording_names_internal.h"
 
 /* A digit of UNSIGNED5 below this one is its last. */
@@ -83,4 +85,17 @@ int recording_line_of(const unsigned char *table, size_t length_bytes, unsigned 
     }
     /* A class file's line is 16 bits wide: anything else was no line table. */
     return best_line > 0 && best_line <= UINT16_MAX ? (int)best_line : -1;
+}
+
+int recording_frame_line(const struct generation *generation, jw_frame frame, unsigned bias)
+{
+    const unsigned char *table = NULL;
+    const struct method_record *record =
+        jw_frame_kind_of(frame) == JW_FRAME_JAVA_NATIVE
+            ? NULL
+            : method_record_get(generation->methods, jw_frame_method(frame), &table);
+
+    if (record == NULL || record->line_table_bytes == 0)
+        return -1;
+    return recording_line_of(table, record->line_table_bytes, bias, jw_frame_bci(frame));
 }

@@ -261,32 +261,49 @@ static uint64_t put_method(struct recording_names *names, uint64_t class_key,
     return recording_constant(names, JFR_TYPE_METHOD, &names->scratch);
 }
 
-struct recording_text recording_dict_text(const struct dict_table *table, uint32_t id)
+/* Text of a dictionary entry; `missing` when there is none, or an empty one. */
+static struct recording_text dict_text_or(const struct dict_table *table, dict_id id,
+                                          struct recording_text missing)
 {
     struct recording_text text;
 
     text.bytes = dict_text(table, id, &text.length_bytes);
-    return text;
+    return text.bytes == NULL || text.length_bytes == 0 ? missing : text;
+}
+
+struct recording_method recording_method_texts(const struct generation *generation,
+                                               const struct method_record *record)
+{
+    return (struct recording_method){
+        .class_name =
+            dict_text_or(generation->classes, record->class_name, TEXT("[unknown class]")),
+        .name = dict_text_or(generation->symbols, record->name, (struct recording_text){NULL, 0}),
+        .descriptor = dict_text_or(generation->symbols, record->signature, TEXT("()V")),
+    };
 }
 
 uint64_t recording_java_method(struct recording_names *names, const struct generation *generation,
                                const struct method_record *record)
 {
-    struct recording_text class_name = recording_dict_text(generation->classes, record->class_name);
-    const struct recording_text name = recording_dict_text(generation->symbols, record->name);
-    struct recording_text descriptor = recording_dict_text(generation->symbols, record->signature);
-
-    /* Viewers take apart the name of every class and the arguments of every method. */
-    if (class_name.bytes == NULL || class_name.length_bytes == 0)
-        class_name = TEXT("[unknown class]");
-    if (descriptor.bytes == NULL || descriptor.length_bytes == 0)
-        descriptor = TEXT("()V");
-
-    const uint64_t package = package_key(names, record->loader, package_of(class_name));
-    const uint64_t class_key = put_class(names, class_name, loader_key(names, record->loader),
+    const struct recording_method told = recording_method_texts(generation, record);
+    const uint64_t package = package_key(names, record->loader, package_of(told.class_name));
+    const uint64_t class_key = put_class(names, told.class_name, loader_key(names, record->loader),
                                          package, record->class_modifiers);
-    return put_method(names, class_key, name, descriptor, record->modifiers,
+
+    return put_method(names, class_key, told.name, told.descriptor, record->modifiers,
                       (record->flags & METHOD_HIDDEN) != 0);
+}
+
+bool recording_native_texts(const struct recording_sources *sources, uintptr_t pc,
+                            struct recording_symbol *out)
+{
+    *out = (struct recording_symbol){{NULL, 0}, {NULL, 0}};
+    if (sources->native_pc == NULL || !sources->native_pc(sources->context, pc, out) ||
+        out->library.bytes == NULL)
+        return false;
+    if (out->symbol.bytes == NULL)
+        out->symbol = out->library;
+    return true;
 }
 
 uint64_t recording_native_method(struct recording_names *names, uintptr_t pc)
@@ -298,17 +315,13 @@ uint64_t recording_native_method(struct recording_names *names, uintptr_t pc)
     if (*known != 0)
         return *known - 1;
 
-    struct recording_symbol told = {0};
-    if (names->sources.native_pc == NULL ||
-        !names->sources.native_pc(names->sources.context, pc, &told) ||
-        told.library.bytes == NULL) {
+    struct recording_symbol told;
+    if (!recording_native_texts(&names->sources, pc, &told)) {
         *known = recording_mark_method(names, JW_MARK_UNKNOWN_NATIVE) + 1;
         return *known - 1;
     }
-    /* Code without a symbol is named after its library. */
     const uint64_t class_key = put_class(names, told.library, 0, 0, 0);
-    const struct recording_text name = told.symbol.bytes != NULL ? told.symbol : told.library;
-    *known = put_method(names, class_key, name, TEXT("()V"), MODIFIER_NATIVE, false) + 1;
+    *known = put_method(names, class_key, told.symbol, TEXT("()V"), MODIFIER_NATIVE, false) + 1;
     return *known - 1;
 }
 

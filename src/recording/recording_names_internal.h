@@ -61,6 +61,20 @@ uint64_t recording_java_method(struct recording_names *names, const struct gener
 uint64_t recording_native_method(struct recording_names *names, uintptr_t pc);
 uint64_t recording_mark_method(struct recording_names *names, enum jw_mark mark);
 
+/* What is said of a method: class and descriptor are never missing, since viewers take them apart. */
+struct recording_method {
+    struct recording_text class_name;
+    struct recording_text name;
+    struct recording_text descriptor;
+};
+
+struct recording_method recording_method_texts(const struct generation *generation,
+                                               const struct method_record *record);
+
+/* Function and library at this pc; code without a symbol is named after its library. False: unknown. */
+bool recording_native_texts(const struct recording_sources *sources, uintptr_t pc,
+                            struct recording_symbol *out);
+
 /* 0 when the source knows nothing of it. */
 uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uint32_t serial);
 
@@ -70,8 +84,7 @@ uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uin
  */
 int recording_line_of(const unsigned char *table, size_t length_bytes, unsigned bias, int bci);
 
-/* Text of a dictionary entry; {NULL, 0} when there is none. */
-struct dict_table;
-struct recording_text recording_dict_text(const struct dict_table *table, uint32_t id);
+/* Line of a Java frame of this generation; -1: not known, or a native method. */
+int recording_frame_line(const struct generation *generation, jw_frame frame, unsigned bias);
 
 #endif

@@ -73,18 +73,6 @@ static uint64_t method_key(struct take *take, uint32_t id)
     return *known - 1;
 }
 
-static int line_of(const struct take *take, jw_frame frame)
-{
-    const unsigned char *table = NULL;
-    const struct method_record *record =
-        method_record_get(take->generation->methods, jw_frame_method(frame), &table);
-
-    if (record == NULL || record->line_table_bytes == 0)
-        return -1;
-    return recording_line_of(table, record->line_table_bytes,
-                             take->recording->config.unsigned5_bias, jw_frame_bci(frame));
-}
-
 /* Appends one jdk.types.StackFrame. */
 static void put_frame(struct take *take, jw_frame frame)
 {
@@ -99,7 +87,8 @@ static void put_frame(struct take *take, jw_frame frame)
     case JW_FRAME_INTERPRETED:
     case JW_FRAME_COMPILED:
     case JW_FRAME_INLINED:
-        line = line_of(take, frame);
+        line =
+            recording_frame_line(take->generation, frame, take->recording->config.unsigned5_bias);
         bci = jw_frame_bci(frame) >= 0 ? jw_frame_bci(frame) : JW_BCI_UNKNOWN;
         method = method_key(take, jw_frame_method(frame));
         break;

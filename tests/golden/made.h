@@ -229,6 +229,7 @@ static inline struct recording_config made_config(const char *path, enum recordi
                 .java_arguments = "app.Hot",
                 .start_ms = 1700000000000,
                 .pid = 4242},
+        .look = {.method_count = EXPORT_METHOD_COUNT, .stack_count = EXPORT_STACK_COUNT},
         .unsigned5_bias = 1,
         .sources = {.thread = made_tell_thread,
                     .loader = made_tell_loader,

@@ -302,10 +302,12 @@ Test(recording, a_full_disk_is_told_once_and_again_at_the_end)
     cr_expect_eq(jfr_check_events(&check, "jdk.ExecutionSample"), 1);
 }
 
-Test(recording, each_allocation_may_fail_and_the_file_stays_sound)
+static void fail_each_allocation(enum recording_format format)
 {
-    const struct recording_config config = made_config(path, RECORDING_JFR);
+    struct recording_config config = made_config(path, format);
     bool is_done = false;
+
+    config.tree.split_threads = true;
 
     for (uint64_t nth = 1; !is_done; nth++) {
         struct recording *recording;
@@ -325,10 +327,23 @@ Test(recording, each_allocation_may_fail_and_the_file_stays_sound)
         jw_alloc_fail_after(0);
         cr_assert(is_good || strstr(err.message, "out of memory"), "%s", err.message);
         if (access(path, F_OK) == 0) {
-            expect_sound();
+            if (format == RECORDING_JFR)
+                expect_sound();
+            else
+                cr_expect(is_good, "a graph that is not whole is not shown");
             cr_assert_eq(unlink(path), 0);
         }
     }
+}
+
+Test(recording, each_allocation_may_fail_and_the_file_stays_sound)
+{
+    fail_each_allocation(RECORDING_JFR);
+}
+
+Test(recording, each_allocation_may_fail_and_no_half_graph_appears)
+{
+    fail_each_allocation(RECORDING_HTML);
 }
 
 static void write_graph(enum recording_format format, const char *wanted)
