@@ -27,13 +27,17 @@ export UBSAN_OPTIONS := print_stacktrace=1
 export TSAN_OPTIONS  := halt_on_error=1:second_deadlock_stack=1
 
 TEST_SOURCES := $(wildcard tests/unit/$(ROOM)/test_*.c \
-	$(if $(filter *,$(ROOM)),tests/property/test_*.c tests/stress/test_*.c))
-JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c))
+	$(if $(filter *,$(ROOM)),tests/property/test_*.c tests/stress/test_*.c) \
+	$(if $(filter * golden,$(ROOM)),tests/golden/test_*.c))
+JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c) \
+	tests/golden/test_*.c)
 SUPPORT_SOURCES  := $(wildcard tests/support/*.c)
 TEST_WARNINGS    := $(filter-out -Wconversion,$(WARNINGS))
 
 # A test of a room is linked with that room and those it may use, by src/LAYERS, and so cannot lean on
-# another; a test of several rooms (property, stress) is linked with all that know no JVM.
+# another; a test of several rooms (property, stress) is linked with all that know no JVM, and one that
+# compares what agent and command make of the same (golden) with what both stand on.
+under_golden  := $(sort $(under_recording) $(under_cli))
 rooms_of_test = $(or $(under_$(notdir $(patsubst %/,%,$(dir $(1))))),$(CORE_ROOMS))
 
 test_programs   = $(patsubst tests/%.c,build/$(1)/tests/%,$(TEST_SOURCES))

@@ -77,7 +77,7 @@ void maker_sample(struct maker *maker, uint64_t ticks, uint64_t thread, uint64_t
 
 /*
  * A sound chunk with everything: two threads (1 main, 2 "worker; 2"), traces 1 (Main.main -> Work.run,
- * leaf first), 2 (native "_ZN3Foo3barEv" of libx.so below Main.main), 3 (truncated, Work.run alone),
+ * leaf first), 2 (native "Foo::bar" of libx.so below Main.main), 3 (truncated, Work.run alone),
  * state 1 runnable, 2 sleeping; samples: 3 x trace 1, 2 x trace 2 in thread 2, 1 x trace 3 sleeping,
  * 1 x no trace; 10 ms each; counters: 9 signals, 7 samples, 2 lostNoThread.
  */

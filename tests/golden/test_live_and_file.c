@@ -1,0 +1,360 @@
+/*
+ * A graph made live and one made from the file are equal, byte for byte. One input is recorded twice: as
+ * JFR, which the command converts, and as the graph itself.
+ *
+ * The clock is part of the input: jw_now_ns and jw_wall_ns below stand in for those of room base, and
+ * tell how many signals there were since the recording began.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "golden/made.h"
+
+#define BEGIN_NS      (1000 * JW_NS_PER_SECOND)
+#define BEGIN_WALL_NS 1700000000123456789ull
+#define OPTION_LIMIT  8
+
+static char directory[] = "/tmp/jaywalk-golden-XXXXXX";
+static struct jw_error err;
+static uint64_t signals_before;
+
+static uint64_t elapsed_ns(void)
+{
+    return (jw_counter(JW_COUNT_SIGNALS) - signals_before) * MADE_WEIGHT_NS;
+}
+
+uint64_t jw_now_ns(void)
+{
+    return BEGIN_NS + elapsed_ns();
+}
+
+uint64_t jw_wall_ns(void)
+{
+    return BEGIN_WALL_NS + elapsed_ns();
+}
+
+static const char *in_directory(const char *name)
+{
+    static char full[4][64];
+    static unsigned next;
+    char *at = full[next++ % JW_COUNT_OF(full)];
+
+    snprintf(at, sizeof full[0], "%s/%s", directory, name);
+    return at;
+}
+
+static void set_up(void)
+{
+    cr_assert_not_null(mkdtemp(directory));
+}
+
+static void tear_down(void)
+{
+    static const char *const names[] = {"in.jfr", "live.html", "live.collapsed", "live.txt",
+                                        "file"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(names); i++)
+        (void)unlink(in_directory(names[i]));
+    cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
+}
+
+TestSuite(live_and_file, .init = set_up, .fini = tear_down, .timeout = 60);
+
+/* ---- the input ---- */
+
+/* Names that every format has to make harmless. */
+static bool tell_odd_native(void *context, uintptr_t pc, struct recording_symbol *out)
+{
+    static const char odd[] = "cut\0short";
+
+    if (!made_tell_native(context, pc, out))
+        return false;
+    if (pc == 0x1001)
+        out->symbol = made_text("std::map<a::Key, int [2]>::operator<< [clone .part.0]; 7\n");
+    if (pc == 0x1002)
+        out->symbol = made_text("not utf8 \xff\xed\xa0\xbd\xed\xb4\xa5\xed\xa0\xbd </script>");
+    if (pc == 0x1003)
+        out->symbol = (struct recording_text){odd, sizeof odd - 1};
+    return true;
+}
+
+static uint32_t fill_odd(struct generation *generation, unsigned kind, jw_frame *frames)
+{
+    const dict_id nameless = made_method(generation, "", "", "", 2, 9, true);
+    const dict_id start =
+        made_method(generation, "app/Hot", "main", "([Ljava/lang/String;)V", 2, 9, true);
+    uint32_t count = 0;
+
+    switch (kind) {
+    case 0:
+        frames[count++] = jw_frame_native(0x1001);
+        frames[count++] = jw_frame_native(0x1002);
+        frames[count++] = jw_frame_native(0x1003);
+        break;
+    case 1:
+        frames[count++] = jw_frame_java(JW_FRAME_COMPILED, 0xffffff, 1);
+        frames[count++] = jw_frame_java(JW_FRAME_COMPILED, nameless, 0);
+        frames[count++] = jw_frame_java(JW_FRAME_INLINED, nameless, 20);
+        frames[count++] = jw_frame_java(JW_FRAME_INTERPRETED, start, 3);
+        break;
+    case 2:
+        frames[count++] = jw_frame_native(0x1000) + ((jw_frame)JW_FRAME_KERNEL << 56) -
+                          ((jw_frame)JW_FRAME_NATIVE << 56);
+        frames[count++] = jw_frame_java(JW_FRAME_INTERPRETED, start, 3);
+        break;
+    default: /* none */
+        break;
+    }
+    return count;
+}
+
+#define ODD_KINDS 4u
+#define ROUNDS    4u
+
+/* `turn` runs before the record is committed: then it is a late one. */
+static void odd_sample(struct generations *generations, unsigned kind, struct recording *turn)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    jw_frame frames[8];
+
+    cr_assert_not_null(generation);
+    jw_count(JW_COUNT_SIGNALS);
+
+    const uint32_t count = fill_odd(generation, kind, frames);
+    struct event_record *record = event_reserve(generation->events);
+    cr_assert_not_null(record);
+    record->kind = EVENT_CPU_SAMPLE;
+    record->thread_index = kind; /* 3: not known */
+    record->thread_serial = kind + 1;
+    record->time_ns = jw_now_ns();
+    record->weight_ns = MADE_WEIGHT_NS * (kind + 1);
+    record->trace = store_put(generation->traces, frames, count,
+                              count == 0 ? STORE_TRUNCATED : STORE_WALKER_AGCT);
+    if (turn != NULL)
+        made_turn(generations, turn);
+    event_commit(record);
+    jw_count(JW_COUNT_SAMPLES);
+    generation_leave(generations, &ticket);
+}
+
+static void lose_signals(void)
+{
+    jw_count(JW_COUNT_SIGNALS);
+    jw_count(JW_COUNT_LOST_NO_CELL);
+    for (int i = 0; i < 2; i++) {
+        jw_count(JW_COUNT_SIGNALS);
+        jw_count(JW_COUNT_LOST_STORE_FULL);
+    }
+    jw_count(JW_COUNT_SIGNALS); /* in flight at the end */
+}
+
+static void feed(struct generations *generations, struct recording *recording)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        made_renamed = round >= ROUNDS / 2;
+        for (unsigned kind = 0; kind < 100; kind++)
+            made_sample(generations, kind);
+        for (unsigned kind = 0; kind < ODD_KINDS; kind++)
+            odd_sample(generations, kind, NULL);
+        odd_sample(generations, round, recording);
+        lose_signals();
+        made_turn(generations, recording);
+        cr_assert(recording_flush(recording, &err), "%s", err.message);
+        if (round % 2 == 0)
+            cr_assert(recording_roll(recording, &err), "%s", err.message);
+    }
+}
+
+static void record(const struct recording_config *config, bool is_empty)
+{
+    const struct generations_config memory = {0};
+    struct generations *generations = generations_open(&memory, &err);
+
+    cr_assert_not_null(generations, "%s", err.message);
+    signals_before = jw_counter(JW_COUNT_SIGNALS);
+
+    struct recording *recording = recording_open(config, &err);
+    cr_assert_not_null(recording, "%s", err.message);
+    if (!is_empty)
+        feed(generations, recording);
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    generations_close(generations);
+    /* What was in flight ends now, or it would be a part of the next recording. */
+    for (unsigned round = 0; round < ROUNDS && !is_empty; round++)
+        jw_count(JW_COUNT_LOST_STOPPED);
+}
+
+/* ---- both ways ---- */
+
+/* One way to draw it, as the recording's configuration and as options of the command. */
+struct drawing {
+    const char *title;
+    struct profile_config tree;
+    struct export_options look;
+    const char *options[OPTION_LIMIT]; /* end with NULL */
+};
+
+static const struct {
+    enum recording_format format;
+    const char *name;
+    const char *option;
+} formats[] = {
+    {RECORDING_HTML, "live.html", "--format=html"},
+    {RECORDING_COLLAPSED, "live.collapsed", "--format=collapsed"},
+    {RECORDING_TEXT, "live.txt", "--format=text"},
+};
+
+static struct recording_config config_of(const struct drawing *drawing, const char *path,
+                                         enum recording_format format)
+{
+    struct recording_config config = made_config(path, format);
+
+    config.title = drawing->title;
+    config.tree = drawing->tree;
+    config.look = drawing->look;
+    config.sources.native_pc = tell_odd_native;
+    return config;
+}
+
+static char *slurp(const char *path, size_t *length_bytes)
+{
+    const size_t capacity = (size_t)1 << 20;
+    char *text = malloc(capacity);
+    FILE *file = fopen(path, "rb");
+
+    cr_assert(text != NULL && file != NULL, "%s", path);
+    *length_bytes = fread(text, 1, capacity - 1, file);
+    cr_assert_lt(*length_bytes, capacity - 1, "%s is longer than this test reads", path);
+    text[*length_bytes] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void convert(const struct drawing *drawing, const char *format, const char *to)
+{
+    char *words[OPTION_LIMIT + 6] = {NULL};
+    int count = 0;
+
+    words[count++] = strdup("jaywalk");
+    words[count++] = strdup("convert");
+    words[count++] = strdup("--quiet");
+    words[count++] = strdup(format);
+    for (size_t i = 0; drawing->options[i] != NULL; i++)
+        words[count++] = strdup(drawing->options[i]);
+    words[count++] = strdup(in_directory("in.jfr"));
+    words[count++] = strdup(to);
+    cr_assert_eq(cli_main(count, words), CLI_OK);
+    for (int i = 0; i < count; i++)
+        free(words[i]);
+}
+
+/* Draws both ways in all formats; each is equal, and says what is `wanted` of it where that is not NULL. */
+static void expect_equal(const struct drawing *drawing, bool is_empty,
+                         const char *const wanted[JW_COUNT_OF(formats)])
+{
+    const struct recording_config jfr = config_of(drawing, in_directory("in.jfr"), RECORDING_JFR);
+
+    record(&jfr, is_empty);
+    for (size_t i = 0; i < JW_COUNT_OF(formats); i++) {
+        const struct recording_config live =
+            config_of(drawing, in_directory(formats[i].name), formats[i].format);
+        size_t live_bytes;
+        size_t file_bytes;
+        size_t same_bytes = 0;
+
+        record(&live, is_empty);
+        convert(drawing, formats[i].option, in_directory("file"));
+        char *live_text = slurp(in_directory(formats[i].name), &live_bytes);
+        char *file_text = slurp(in_directory("file"), &file_bytes);
+
+        while (same_bytes < live_bytes && live_text[same_bytes] == file_text[same_bytes])
+            same_bytes++;
+        cr_expect(live_bytes == file_bytes && same_bytes == live_bytes,
+                  "%s differs at byte %zu of %zu and %zu:\nlive: %.200s\nfile: %.200s",
+                  formats[i].name, same_bytes, live_bytes, file_bytes, live_text + same_bytes,
+                  file_text + same_bytes);
+        cr_expect(wanted[i] == NULL || strstr(live_text, wanted[i]), "no \"%s\" in %s", wanted[i],
+                  formats[i].name);
+        free(live_text);
+        free(file_text);
+    }
+}
+
+#define LOOK_DEFAULT                                                                               \
+    {                                                                                              \
+        .method_count = EXPORT_METHOD_COUNT, .stack_count = EXPORT_STACK_COUNT                     \
+    }
+
+Test(live_and_file, are_equal_with_their_defaults)
+{
+    const struct drawing drawing = {.look = LOOK_DEFAULT};
+    const char *const wanted[] = {
+        "\"startNs\":\"1700000000123456789\",\"durationNs\":4360000001,",
+        "\ncut\xef\xbf\xbdshort;not utf8 ",
+        "Lost      4 (",
+    };
+
+    expect_equal(&drawing, false, wanted);
+}
+
+Test(live_and_file, are_equal_by_thread)
+{
+    const struct drawing drawing = {
+        .tree = {.split_threads = true}, .look = LOOK_DEFAULT, .options = {"--threads"}};
+    const char *const wanted[] = {
+        "[GC Thread#0 tid=1002]",
+        "[worker \xef\xbf\xbd 2 tid=1001];app/Hot.main;app/Hot.spin ",
+        "[no thread]",
+    };
+
+    expect_equal(&drawing, false, wanted);
+}
+
+Test(live_and_file, are_equal_by_line_and_signature_from_the_leaf)
+{
+    const struct drawing drawing = {
+        .tree = {.split_signatures = true, .split_lines = true, .reverse = true},
+        .look = {.is_inverted = true,
+                 .is_annotated = true,
+                 .is_dotted = true,
+                 .method_count = 5,
+                 .stack_count = EXPORT_STACK_COUNT},
+        .options = {"--sig", "--lines", "--reverse", "--inverted", "--ann", "--dot", "--flat=5"},
+    };
+    const char *const wanted[] = {
+        "\"inverted\":true,\"reverse\":true",
+        "app.Hot.spin(I)J:12_[j];app.Hot.main([Ljava/lang/String:)V:10_[0] ",
+        "Hottest methods, by self (5 of ",
+    };
+
+    expect_equal(&drawing, false, wanted);
+}
+
+Test(live_and_file, are_equal_with_a_title_that_only_the_agent_was_told)
+{
+    const struct drawing drawing = {
+        .title = "Checkout \xff under load",
+        .look = {.method_count = 3,
+                 .stack_count = 2,
+                 .min_width_ppm = 50000,
+                 .value = EXPORT_VALUE_SAMPLES},
+        .options = {"--minwidth=5", "--flat=3", "--traces=2", "--count=samples"}};
+    const char *const wanted[] = {"<h1>Checkout \xef\xbf\xbd under load</h1>", NULL,
+                                  "Checkout \xef\xbf\xbd under load\n\n"};
+
+    expect_equal(&drawing, false, wanted);
+}
+
+Test(live_and_file, are_equal_without_a_sample)
+{
+    const struct drawing drawing = {.look = LOOK_DEFAULT};
+    const char *const wanted[] = {"CPU profile", NULL, "Total     0 samples\n"};
+
+    expect_equal(&drawing, true, wanted);
+}
