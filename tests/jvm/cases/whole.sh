@@ -3,10 +3,8 @@ profile mixed event=cpu,interval=4ms,chunksize=256k,file=mixed.jfr Stubs 3
 silent mixed
 whole mixed.jfr
 ledger mixed.jfr
-for file in mixed.jfr; do
-    while read -r major home; do
-        jfr_tool "$major" "$home" metadata "$file"
-        jfr_tool "$major" "$home" print --json "$file"
-        jfr_tool "$major" "$home" print --xml --stack-depth 64 "$file"
-    done <<<"$READERS"
-done
+while read -r major home; do
+    jfr_tool "$major" "$home" metadata mixed.jfr
+    jfr_tool "$major" "$home" print --json mixed.jfr
+    jfr_tool "$major" "$home" print --xml --stack-depth 64 mixed.jfr
+done <<<"$READERS"
