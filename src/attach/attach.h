@@ -49,6 +49,9 @@ JW_MUST_CHECK bool attach_become(const struct attach_target *target, struct jw_e
 /* Whether the process that was opened is still there. */
 bool attach_is_alive(const struct attach_target *target);
 
+/* Sleeps until the process ends (true; not seen on kernels before 5.3) or for so long. */
+bool attach_wait(const struct attach_target *target, uint64_t sleep_ns);
+
 /* What the JVM answered to a request. */
 struct attach_reply {
     int status;                   /* 0: the request was understood and done */

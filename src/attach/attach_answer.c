@@ -94,7 +94,7 @@ bool attach_answer_wait(const struct attach_target *target, const struct attach_
             return true;
         if (jw_now_ns() >= deadline_ns)
             return false;
-        if (attach_sleep(target, step_ns) || !attach_is_alive(target))
+        if (attach_wait(target, step_ns) || !attach_is_alive(target))
             return attach_answer_read(answer, text, room_bytes, code);
         step_ns = step_ns < STEP_LAST_NS ? step_ns * 2 : STEP_LAST_NS;
     }

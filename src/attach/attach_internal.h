@@ -70,8 +70,6 @@ JW_MUST_CHECK int attach_connect(const struct attach_target *target, uint64_t de
 
 /* attach_target.c ------------------------------------------------------------------------------ */
 
-/* Sleeps until the process ends (true) or so long. */
-bool attach_sleep(const struct attach_target *target, uint64_t sleep_ns);
 JW_MUST_CHECK bool attach_signal(const struct attach_target *target, int signal_number,
                                  struct jw_error *err);
 

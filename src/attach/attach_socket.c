@@ -195,7 +195,7 @@ static bool wait_until_ready(const struct attach_target *target, bool needs_hand
             return true;
         if (jw_now_ns() >= deadline_ns)
             break;
-        (void)attach_sleep(target, STEP_LAST_NS);
+        (void)attach_wait(target, STEP_LAST_NS);
     }
     if (is_stopped(status.state))
         jw_error_set(err,
@@ -217,7 +217,7 @@ static int wait_for_socket(const struct attach_target *target, uint64_t deadline
     int fd = -1;
 
     while (jw_now_ns() < deadline_ns) {
-        const bool has_ended = attach_sleep(target, step_ns);
+        const bool has_ended = attach_wait(target, step_ns);
 
         if (has_ended || !attach_is_alive(target)) {
             jw_error_set(err, "process %d has ended meanwhile", target->pid);

@@ -242,7 +242,7 @@ bool attach_become(const struct attach_target *target, struct jw_error *err)
     return true;
 }
 
-bool attach_sleep(const struct attach_target *target, uint64_t sleep_ns)
+bool attach_wait(const struct attach_target *target, uint64_t sleep_ns)
 {
     struct pollfd wait = {.fd = target->pid_fd, .events = POLLIN};
     const struct timespec time = {(time_t)(sleep_ns / JW_NS_PER_SECOND),

@@ -9,7 +9,101 @@
 #include "base/version.h"
 #include "cli/cli_internal.h"
 
+#define CLI_WHO "PID is a process number, or the name of a JVM: main class or jar.\n"
+
 const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
+    [CLI_COMMAND_PROFILE] =
+        {
+            .id = CLI_COMMAND_PROFILE,
+            .name = "profile",
+            .usage = "jaywalk [profile] [options] PID",
+            .summary = "sample a running JVM for a while, then write what was found",
+            .text = CLI_WHO
+            "The word profile may be left out. Nothing stays behind in the JVM but the idle "
+            "agent.\n"
+            "The file is written by the JVM, as its user, and replaced at the end and whole.\n",
+            .examples = "  jaywalk -d 30 -f flamegraph.html 12345\n"
+                        "  jaywalk -d 5m -e cpu -i 1ms -f profile.jfr app.jar\n"
+                        "  jaywalk -t -f stacks.collapsed com.acme.Main\n",
+            .run = cli_profile,
+        },
+    [CLI_COMMAND_RECORD] =
+        {
+            .id = CLI_COMMAND_RECORD,
+            .name = "record",
+            .usage = "jaywalk record [options] -- java ...",
+            .summary = "run a Java program and sample it from its first moment to its last",
+            .text = "Puts -agentpath behind the word java and becomes that program: its output, "
+                    "status\n"
+                    "and signals are its own. JVMs that it starts in turn are not sampled.\n",
+            .examples =
+                "  jaywalk record -f flamegraph.html -- java -jar app.jar\n"
+                "  jaywalk record -i 5ms -f app-%p.jfr -- java -cp classes com.acme.Main 7\n",
+            .takes_words = true,
+            .run = cli_record,
+        },
+    [CLI_COMMAND_START] =
+        {
+            .id = CLI_COMMAND_START,
+            .name = "start",
+            .usage = "jaywalk start [options] PID",
+            .summary = "begin to sample a running JVM, and come back",
+            .text = CLI_WHO "It goes on until 'jaywalk stop' or the end of the JVM.\n",
+            .examples = "  jaywalk start -e cpu -f profile.jfr 12345\n",
+            .run = cli_start,
+        },
+    [CLI_COMMAND_STOP] =
+        {
+            .id = CLI_COMMAND_STOP,
+            .name = "stop",
+            .usage = "jaywalk stop PID",
+            .summary = "end what start began, and write it",
+            .text = CLI_WHO,
+            .examples = "  jaywalk stop 12345\n",
+            .run = cli_stop,
+        },
+    [CLI_COMMAND_STATUS] =
+        {
+            .id = CLI_COMMAND_STATUS,
+            .name = "status",
+            .usage = "jaywalk status PID",
+            .summary = "say whether a JVM is being sampled",
+            .text = CLI_WHO "Loads the agent into a JVM that has none yet.\n",
+            .examples = "  jaywalk status 12345\n",
+            .run = cli_status,
+        },
+    [CLI_COMMAND_VERSION] =
+        {
+            .id = CLI_COMMAND_VERSION,
+            .name = "version",
+            .usage = "jaywalk version [PID]",
+            .summary = "the version of the command, or of the agent in a JVM",
+            .text = CLI_WHO,
+            .examples = "  jaywalk version\n  jaywalk version 12345\n",
+            .run = cli_version,
+        },
+    [CLI_COMMAND_JPS] =
+        {
+            .id = CLI_COMMAND_JPS,
+            .name = "jps",
+            .usage = "jaywalk jps",
+            .summary = "list the JVMs that this user can see",
+            .text = "A line each: process number, and main class, jar or program.\n",
+            .examples = "  jaywalk jps\n",
+            .run = cli_jps,
+        },
+    [CLI_COMMAND_LIST] =
+        {
+            .id = CLI_COMMAND_LIST,
+            .name = "list",
+            .usage = "jaywalk list",
+            .summary = "list the events that can be sampled",
+            .text = "cpu is the CPU time of each thread; itimer that of the process as a whole, "
+                    "for systems\n"
+                    "that refuse timers for threads.\n",
+            .examples = "  jaywalk list\n",
+            .run = cli_list_events,
+        },
     [CLI_COMMAND_CONVERT] =
         {
             .id = CLI_COMMAND_CONVERT,
@@ -104,14 +198,14 @@ static const struct cli_command *cli_find(const char *name)
 
 static int cli_unknown_command(const char *name)
 {
-    const char *names[CLI_COMMAND_LIMIT + 2] = {"help", "version"};
+    const char *names[CLI_COMMAND_LIMIT + 1] = {"help"};
     struct jw_error err = {{0}};
 
     for (size_t i = 0; i < CLI_COMMAND_LIMIT; i++)
-        names[i + 2] = cli_commands[i].name;
+        names[i + 1] = cli_commands[i].name;
     const char *nearest = cli_nearest(name, names, JW_COUNT_OF(names));
-    jw_error_set(&err, "'%.100s' is no command%s%s%s", name,
-                 nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+    jw_error_set(&err, "'%.100s' is no command, nor the name of a JVM that this user can see%s%s%s",
+                 name, nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
                  nearest == NULL ? "" : "'?");
     return cli_usage_error(NULL, &err);
 }
@@ -128,13 +222,17 @@ static int cli_flush_help(void)
 static int cli_help_all(void)
 {
     puts("jaywalk " JAYWALK_VERSION ", a sampling profiler for HotSpot JVMs\n\n"
-         "Usage: jaywalk COMMAND [options] ...\n\nCommands:");
+         "Usage: jaywalk [options] PID\n"
+         "       jaywalk COMMAND [options] ...\n\nCommands:");
     for (size_t i = 0; i < CLI_COMMAND_LIMIT; i++)
         printf("  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
-    printf("  %-10s %s\n  %-10s %s\n", "help", "this text; 'jaywalk help COMMAND' for its options",
-           "version", "the version");
-    puts("\nTo profile a program, start it with the agent:\n"
-         "  java -agentpath:/path/to/libjaywalk.so=start,file=profile.jfr ...");
+    printf("  %-10s %s\n", "help", "this text; 'jaywalk help COMMAND' for its options");
+    puts("\nExamples:\n"
+         "  jaywalk -d 30 -f flamegraph.html 12345\n"
+         "  jaywalk record -f flamegraph.html -- java -jar app.jar\n"
+         "  jaywalk convert profile.jfr flamegraph.html\n\n"
+         "Status: 0 done, 1 failed, 2 mistake in the command line, 3 the process cannot be "
+         "profiled.");
     return cli_flush_help();
 }
 
@@ -155,33 +253,52 @@ static int cli_help(const char *name)
     return command == NULL ? cli_unknown_command(name) : cli_help_command(command);
 }
 
+/* A command named by the first word; without one, profile, where that word can only be meant for it: an
+ * option, a number, or the name of a JVM. NULL: none of these. */
+static const struct cli_command *cli_choose(const char *word, bool *is_named)
+{
+    const struct cli_command *command = cli_find(word);
+
+    *is_named = command != NULL;
+    if (*is_named)
+        return command;
+    if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9') || cli_is_jvm_name(word))
+        return &cli_commands[CLI_COMMAND_PROFILE];
+    return NULL;
+}
+
 int cli_main(int argument_count, char **arguments)
 {
     const char *name = argument_count > 1 ? arguments[1] : NULL;
+    bool is_named;
 
     if (name == NULL) {
         struct jw_error err = {{0}};
 
-        jw_error_set(&err, "a command is missing, such as convert");
+        jw_error_set(&err, "a process or a command is missing, such as 'jaywalk -d 30 PID'");
         return cli_usage_error(NULL, &err);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return cli_help(argument_count > 2 ? arguments[2] : NULL);
-    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-        puts("jaywalk " JAYWALK_VERSION);
-        return cli_flush_help();
-    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-v") == 0)
+        name = "version";
 
-    const struct cli_command *command = cli_find(name);
+    const struct cli_command *command = cli_choose(name, &is_named);
     if (command == NULL)
         return cli_unknown_command(name);
 
     struct cli_values values = {.flat_count = EXPORT_METHOD_COUNT,
                                 .traces_count = EXPORT_STACK_COUNT};
     struct jw_error err = {{0}};
-    if (!cli_parse(command, arguments + 2, (size_t)argument_count - 2, &values, &err))
+    const int skipped = is_named ? 2 : 1;
+    if (!cli_parse(command, arguments + skipped, (size_t)(argument_count - skipped), &values, &err))
         return cli_usage_error(command, &err);
     if (values.is_help)
         return cli_help_command(command);
+    if (!is_named && values.operands.count > 0 && cli_find(values.operands.texts[0]) != NULL) {
+        jw_error_set(&err, "the command comes first: jaywalk %s [options] ...",
+                     values.operands.texts[0]);
+        return cli_usage_error(command, &err);
+    }
     return command->run(&values);
 }

@@ -7,7 +7,7 @@
  * Memory   given back before cli_main returns.
  *
  * Help goes to stdout with status 0; mistakes in the command line go to stderr, with the nearest
- * valid spelling, and give status 2; what failed gives status 1.
+ * valid spelling, and give status 2; what failed gives status 1; a process that cannot be profiled, 3.
  */
 #ifndef JW_CLI_CLI_H
 #define JW_CLI_CLI_H
@@ -16,6 +16,7 @@ enum cli_status {
     CLI_OK = 0,
     CLI_FAILED = 1,
     CLI_USAGE = 2,
+    CLI_TARGET = 3,
 };
 
 /* The status for the shell. `arguments` ends with NULL, as for main. */

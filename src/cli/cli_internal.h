@@ -14,12 +14,20 @@
 #include "cli/cli.h"
 #include "export/export.h"
 
+struct attach_target;
 struct profile;
 
 #define CLI_LIST_LIMIT 32
 
 struct cli_list {
     const char *texts[CLI_LIST_LIMIT];
+    size_t count;
+};
+
+/* Options of the agent string, as they were given. */
+struct cli_agent_options {
+    const char *names[CLI_LIST_LIMIT];
+    const char *values[CLI_LIST_LIMIT]; /* NULL: the name alone */
     size_t count;
 };
 
@@ -30,8 +38,12 @@ struct cli_values {
     const char *count;
     const char *event;
     const char *state;
+    const char *file;
+    const char *duration;
+    const char *library;
     struct cli_list includes;
     struct cli_list excludes;
+    struct cli_agent_options agent;
     uint32_t minwidth_ppm;
     uint32_t flat_count;
     uint32_t traces_count;
@@ -46,9 +58,21 @@ struct cli_values {
     bool is_help;
 
     struct cli_list operands; /* what is no option, in order */
+    char **words;             /* a command line, from its first word on, ended by NULL */
 };
 
-enum cli_command_id { CLI_COMMAND_CONVERT, CLI_COMMAND_LIMIT };
+enum cli_command_id {
+    CLI_COMMAND_PROFILE, /* what is meant where no command is named */
+    CLI_COMMAND_RECORD,
+    CLI_COMMAND_START,
+    CLI_COMMAND_STOP,
+    CLI_COMMAND_STATUS,
+    CLI_COMMAND_VERSION,
+    CLI_COMMAND_JPS,
+    CLI_COMMAND_LIST,
+    CLI_COMMAND_CONVERT,
+    CLI_COMMAND_LIMIT
+};
 
 struct cli_command {
     enum cli_command_id id;
@@ -57,6 +81,7 @@ struct cli_command {
     const char *summary; /* one line */
     const char *text;    /* between usage and options */
     const char *examples;
+    bool takes_words; /* the first word that is no option begins a command line, left alone */
     int (*run)(const struct cli_values *values);
 };
 
@@ -74,6 +99,64 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
 /* "jaywalk: " and the message on stderr. */
 void cli_complain(const char *format, ...) JW_PRINTF(1, 2);
 int cli_usage_error(const struct cli_command *command, const struct jw_error *err);
+
+/* Text of others on a terminal: control characters shown, not obeyed. */
+void cli_put(const char *text, FILE *to);
+
+/* JVMs ------------------------------------------------------------------------------------------- */
+
+int cli_profile(const struct cli_values *values);
+int cli_record(const struct cli_values *values);
+int cli_start(const struct cli_values *values);
+int cli_stop(const struct cli_values *values);
+int cli_status(const struct cli_values *values);
+int cli_version(const struct cli_values *values);
+int cli_jps(const struct cli_values *values);
+int cli_list_events(const struct cli_values *values);
+
+#define CLI_PATH_BYTES   4096
+#define CLI_STRING_BYTES (20 * 1024) /* an agent string */
+
+/* A JVM that commands are sent to. */
+struct cli_session {
+    struct attach_target *target;
+    char name[128];
+    char library[CLI_PATH_BYTES];
+};
+
+/*
+ * Finds the process that the only operand names, and takes its user's ids where root has to. Else
+ * says why not and gives the status for the shell, which is CLI_OK on success.
+ */
+JW_MUST_CHECK int cli_session_open(const struct cli_command *command,
+                                   const struct cli_values *values, struct attach_target *target,
+                                   struct cli_session *session);
+void cli_session_close(struct cli_session *session);
+
+/* A relative --file means nothing to a process with files of its own. */
+JW_MUST_CHECK bool cli_check_file(const struct cli_session *session,
+                                  const struct cli_values *values, struct jw_error *err);
+
+/* Whether a JVM that we can see is called so. */
+bool cli_is_jvm_name(const char *name);
+
+/*
+ * Has the agent do what `string` says, and tells what it answered: messages to stderr, all else to
+ * `to`, or nowhere. CLI_OK, or the status of a failure that was told.
+ */
+JW_MUST_CHECK int cli_session_do(const struct cli_session *session, const char *string,
+                                 uint64_t timeout_ns, FILE *to);
+
+/* Path of the library for a process with our files: beside the command, or what --lib names. */
+JW_MUST_CHECK bool cli_library(const struct cli_values *values, char *path, struct jw_error *err);
+
+/*
+ * The agent string of a session: "start,...,file=...". Checked by the agent's own parser, and nothing
+ * is passed over. `pid_text` stands in the default name of the file; `is_quiet` has the agent keep
+ * mere information to itself.
+ */
+JW_MUST_CHECK bool cli_agent_string(const struct cli_values *values, const char *pid_text,
+                                    bool is_quiet, char *string, struct jw_error *err);
 
 /* convert ---------------------------------------------------------------------------------------- */
 

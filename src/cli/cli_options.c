@@ -12,6 +12,8 @@ enum cli_kind {
     CLI_KIND_LIST,
     CLI_KIND_COUNT,
     CLI_KIND_PERCENT,
+    CLI_KIND_AGENT,
+    CLI_KIND_AGENT_FLAG,
 };
 
 struct cli_option {
@@ -141,6 +143,18 @@ static bool cli_list_add(struct cli_list *list, const char *text, const char *wh
     return true;
 }
 
+static bool cli_agent_add(struct cli_agent_options *options, const char *name, const char *value,
+                          struct jw_error *err)
+{
+    if (options->count == CLI_LIST_LIMIT) {
+        jw_error_set(err, "more than %d options for the agent", CLI_LIST_LIMIT);
+        return false;
+    }
+    options->names[options->count] = name;
+    options->values[options->count++] = value;
+    return true;
+}
+
 static bool cli_store(const struct cli_option *option, const char *text, struct cli_values *values,
                       struct jw_error *err)
 {
@@ -159,6 +173,9 @@ static bool cli_store(const struct cli_option *option, const char *text, struct 
         return cli_store_count(option, text, field, err);
     case CLI_KIND_PERCENT:
         return cli_store_percent(option, text, field, err);
+    case CLI_KIND_AGENT:
+    case CLI_KIND_AGENT_FLAG:
+        return cli_agent_add(field, option->name, option->value == NULL ? NULL : text, err);
     case CLI_KIND_SECTION:
         break;
     }
@@ -213,6 +230,9 @@ bool cli_parse(const struct cli_command *command, char **words, size_t word_coun
 
         if (!is_ended && strcmp(word, "--") == 0) {
             is_ended = true;
+        } else if (command->takes_words && (is_ended || word[0] != '-')) {
+            values->words = words + at;
+            break;
         } else if (is_ended || word[0] != '-' || word[1] == '\0') {
             if (!cli_list_add(&values->operands, word, command->name, err))
                 return false;

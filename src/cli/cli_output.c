@@ -11,22 +11,6 @@
 #define CLI_PROGRESS_FIRST_NS JW_NS_PER_SECOND
 #define CLI_PROGRESS_STEP_NS  (100 * JW_NS_PER_MS)
 
-struct cli_file {
-    struct os_output *output;
-    uint64_t offset_bytes;
-};
-
-static bool cli_write_file(void *context, const void *bytes, size_t length_bytes,
-                           struct jw_error *err)
-{
-    struct cli_file *file = context;
-    const bool is_written =
-        os_output_write(file->output, file->offset_bytes, bytes, length_bytes, err);
-
-    file->offset_bytes += length_bytes;
-    return is_written;
-}
-
 static bool cli_write_stdout(void *context, const void *bytes, size_t length_bytes,
                              struct jw_error *err)
 {
@@ -54,11 +38,11 @@ bool cli_write(struct profile *profile, const char *path, enum export_format for
     if (strcmp(path, "-") == 0)
         return export_profile(profile, format, options, cli_write_stdout, NULL, err);
 
-    struct cli_file file = {.output = os_output_open(path, NULL, err)};
-    const bool is_written = file.output != NULL &&
-                            export_profile(profile, format, options, cli_write_file, &file, err) &&
-                            os_output_publish(file.output, err);
-    os_output_close(file.output);
+    struct os_output *file = os_output_open(path, NULL, err);
+    const bool is_written = file != NULL &&
+                            export_profile(profile, format, options, os_output_append, file, err) &&
+                            os_output_publish(file, err);
+    os_output_close(file);
     return is_written;
 }
 

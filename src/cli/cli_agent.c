@@ -1,0 +1,151 @@
+/* From options of the command to an agent string, without loss or ambiguity. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli_internal.h"
+#include "options/options.h"
+
+struct cli_string {
+    char *text; /* CLI_STRING_BYTES */
+    size_t used;
+    bool is_full;
+};
+
+static void cli_add(struct cli_string *string, const char *name, const char *value)
+{
+    const size_t room = CLI_STRING_BYTES - string->used;
+    const int length =
+        snprintf(string->text + string->used, room, "%s%s%s%s", string->used == 0 ? "" : ",", name,
+                 value == NULL ? "" : "=", value == NULL ? "" : value);
+
+    if (length < 0 || (size_t)length >= room)
+        string->is_full = true;
+    else
+        string->used += (size_t)length;
+}
+
+/* A relative name is meant from where the command is called, not from where the JVM runs; a percent sign
+ * in that directory's own name stands for itself. */
+static bool cli_absolute(const char *file, char *path, size_t room, struct jw_error *err)
+{
+    char directory[CLI_PATH_BYTES];
+    size_t used = 0;
+
+    if (file[0] != '/') {
+        if (getcwd(directory, sizeof directory) == NULL) {
+            jw_error_set(err, "this directory has no path: %s; give --file an absolute one",
+                         strerror(errno));
+            return false;
+        }
+        for (const char *at = directory; *at != '\0' && used + 3 < room; at++) {
+            path[used++] = *at;
+            if (*at == '%')
+                path[used++] = '%';
+        }
+        if (used > 1)
+            path[used++] = '/';
+    }
+    if (used + strlen(file) >= room) {
+        jw_error_set(err, "--file: the path has more than %zu bytes", room - 1);
+        return false;
+    }
+    strcpy(path + used, file);
+    return true;
+}
+
+/* Formats as the command calls them; those of the agent are known, too. */
+static bool cli_format(const char *format, const char **name, struct jw_error *err)
+{
+    static const char *const names[][2] = {
+        {"jfr", "jfr"},       {"html", "flamegraph"}, {"flamegraph", "flamegraph"},
+        {"text", "text"},     {"flat", "flat"},       {"collapsed", "collapsed"},
+        {"traces", "traces"},
+    };
+    const char *known[JW_COUNT_OF(names)];
+
+    for (size_t i = 0; i < JW_COUNT_OF(names); i++) {
+        known[i] = names[i][0];
+        if (strcmp(format, names[i][0]) == 0) {
+            *name = names[i][1];
+            return true;
+        }
+    }
+    const char *nearest = cli_nearest(format, known, JW_COUNT_OF(known));
+    jw_error_set(err,
+                 "--output: '%.100s' is no format; there are jfr, html, collapsed and text%s%s%s",
+                 format, nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                 nearest == NULL ? "" : "'?");
+    return false;
+}
+
+static bool cli_has_no_comma(const char *name, const char *value, struct jw_error *err)
+{
+    if (value == NULL || strchr(value, ',') == NULL)
+        return true;
+    jw_error_set(err, "--%s: '%.200s' holds a comma, which ends a value of the agent; leave it out",
+                 name, value);
+    return false;
+}
+
+/* Whatever the agent would refuse, change or pass over is a mistake to the command. */
+static bool cli_check(const char *string, struct jw_error *err)
+{
+    struct options_result *result = jw_alloc(sizeof *result);
+
+    if (result == NULL) {
+        jw_error_set(err, "no memory");
+        return false;
+    }
+    const bool is_good = options_parse(string, strlen(string), result);
+    if (!is_good)
+        jw_error_set(err, "--%s", result->errors.texts[0]);
+    else if (result->warnings.count > 0)
+        jw_error_set(err, "--%s", result->warnings.texts[0]);
+    const bool is_clean = is_good && result->warnings.count == 0;
+    jw_free(result);
+    return is_clean;
+}
+
+static bool cli_has(const struct cli_agent_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        if (strcmp(options->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool cli_agent_string(const struct cli_values *values, const char *pid_text, bool is_quiet,
+                      char *string, struct jw_error *err)
+{
+    struct cli_string to = {.text = string};
+    char name[64], path[OPTIONS_PATH_BYTES];
+    const char *file = values->file;
+    const char *format = NULL;
+
+    if (file == NULL) {
+        snprintf(name, sizeof name, "jaywalk-%s.jfr", pid_text);
+        file = name;
+    }
+    if (!cli_absolute(file, path, sizeof path, err) || !cli_has_no_comma("file", path, err) ||
+        (values->format != NULL && !cli_format(values->format, &format, err)))
+        return false;
+    cli_add(&to, "start", NULL);
+    for (size_t i = 0; i < values->agent.count; i++) {
+        if (!cli_has_no_comma(values->agent.names[i], values->agent.values[i], err))
+            return false;
+        cli_add(&to, values->agent.names[i], values->agent.values[i]);
+    }
+    if (format != NULL)
+        cli_add(&to, format, NULL);
+    if (is_quiet && !cli_has(&values->agent, "loglevel"))
+        cli_add(&to, "loglevel", "warn");
+    cli_add(&to, "file", path);
+    if (to.is_full) {
+        jw_error_set(err, "the options come to more than %d bytes", CLI_STRING_BYTES);
+        return false;
+    }
+    return cli_check(string, err);
+}

@@ -1,0 +1,75 @@
+/* start, stop, status and version: one word to the agent in a JVM. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/attach.h"
+#include "base/clock.h"
+#include "base/version.h"
+#include "cli/cli_internal.h"
+
+#define CLI_COMMAND_TIMEOUT (60 * JW_NS_PER_SECOND)
+
+static int cli_flush(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    cli_complain("standard output: %s", strerror(errno));
+    return CLI_FAILED;
+}
+
+static int cli_simple(enum cli_command_id id, const struct cli_values *values)
+{
+    const struct cli_command *command = &cli_commands[id];
+    struct attach_target target;
+    struct cli_session session;
+    int status = cli_session_open(command, values, &target, &session);
+
+    if (status != CLI_OK)
+        return status;
+    status = cli_session_do(&session, command->name, CLI_COMMAND_TIMEOUT, stdout);
+    cli_session_close(&session);
+    return cli_flush(status);
+}
+
+int cli_start(const struct cli_values *values)
+{
+    const struct cli_command *command = &cli_commands[CLI_COMMAND_START];
+    char string[CLI_STRING_BYTES];
+    struct attach_target target;
+    struct cli_session session;
+    struct jw_error err = {{0}};
+
+    /* Mistakes first, before anybody else's process is touched. */
+    if (!cli_agent_string(values, "PID", true, string, &err))
+        return cli_usage_error(command, &err);
+
+    int status = cli_session_open(command, values, &target, &session);
+    if (status != CLI_OK)
+        return status;
+    if (cli_check_file(&session, values, &err) &&
+        cli_agent_string(values, session.name, true, string, &err))
+        status = cli_session_do(&session, string, CLI_COMMAND_TIMEOUT, stdout);
+    else
+        status = cli_usage_error(command, &err);
+    cli_session_close(&session);
+    return cli_flush(status);
+}
+
+int cli_stop(const struct cli_values *values)
+{
+    return cli_simple(CLI_COMMAND_STOP, values);
+}
+
+int cli_status(const struct cli_values *values)
+{
+    return cli_simple(CLI_COMMAND_STATUS, values);
+}
+
+int cli_version(const struct cli_values *values)
+{
+    if (values->operands.count > 0)
+        return cli_simple(CLI_COMMAND_VERSION, values);
+    puts("jaywalk " JAYWALK_VERSION);
+    return cli_flush(CLI_OK);
+}

@@ -1,0 +1,58 @@
+/* jps and list: what there is to profile, and by what. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/attach.h"
+#include "cli/cli_internal.h"
+#include "options/options.h"
+
+static int cli_refuse_operands(enum cli_command_id id, const struct cli_values *values)
+{
+    const struct cli_command *command = &cli_commands[id];
+    struct jw_error err = {{0}};
+
+    if (values->operands.count == 0)
+        return CLI_OK;
+    jw_error_set(&err, "%s: '%.100s' is too much; usage: %s", command->name,
+                 values->operands.texts[0], command->usage);
+    return cli_usage_error(command, &err);
+}
+
+static int cli_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return CLI_OK;
+    cli_complain("standard output: %s", strerror(errno));
+    return CLI_FAILED;
+}
+
+static void cli_print_jvm(int pid, const char *name, void *argument)
+{
+    (void)argument;
+    printf("%d ", pid);
+    cli_put(name, stdout);
+    putchar('\n');
+}
+
+int cli_jps(const struct cli_values *values)
+{
+    const int status = cli_refuse_operands(CLI_COMMAND_JPS, values);
+
+    if (status != CLI_OK)
+        return status;
+    attach_each("/proc", cli_print_jvm, NULL);
+    return cli_flush();
+}
+
+int cli_list_events(const struct cli_values *values)
+{
+    const int status = cli_refuse_operands(CLI_COMMAND_LIST, values);
+
+    if (status != CLI_OK)
+        return status;
+    puts("Basic events:");
+    for (uint64_t event = 0; event < OPTIONS_EVENT_LIMIT; event++)
+        printf("  %s\n", options_event_name(event));
+    return cli_flush();
+}

@@ -1,0 +1,130 @@
+/* profile: attach, sample for a while, write. Context: tool. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/attach.h"
+#include "base/clock.h"
+#include "cli/cli_internal.h"
+#include "options/options_value.h"
+
+#define CLI_DURATION_NS   (60 * JW_NS_PER_SECOND)
+#define CLI_START_TIMEOUT (60 * JW_NS_PER_SECOND)
+#define CLI_STOP_TIMEOUT  (60 * JW_NS_PER_SECOND)
+#define CLI_STEP_NS       (100 * JW_NS_PER_MS)
+
+static bool cli_duration(const char *text, uint64_t *duration_ns, struct jw_error *err)
+{
+    *duration_ns = CLI_DURATION_NS;
+    if (text == NULL)
+        return true;
+
+    const enum options_value_status status = options_value_period(text, strlen(text), duration_ns);
+    if (status == OPTIONS_VALUE_OK && *duration_ns > 0 &&
+        *duration_ns <= 30 * 86400 * JW_NS_PER_SECOND)
+        return true;
+    jw_error_set(
+        err,
+        "--duration: '%.100s' %s; allowed: a whole number with s, m, h or d after it (else "
+        "seconds), from 1s to 30d; example: -d 30",
+        text,
+        status != OPTIONS_VALUE_OK ? options_value_status_text(status)
+        : *duration_ns == 0        ? "is zero"
+                                   : "is too large");
+    return false;
+}
+
+/* What the progress line says; nothing where nobody watches. */
+static void cli_show(const struct cli_session *session, bool is_watched, uint64_t passed_ns,
+                     uint64_t duration_ns)
+{
+    static const char *const bar = "####################";
+    const unsigned share = (unsigned)(passed_ns * 20 / duration_ns);
+
+    if (is_watched)
+        fprintf(stderr, "\rProfiling %s [%-20.*s] %llu of %llu s, Ctrl-C ends it", session->name,
+                (int)(share > 20 ? 20 : share), bar,
+                (unsigned long long)(passed_ns / JW_NS_PER_SECOND),
+                (unsigned long long)(duration_ns / JW_NS_PER_SECOND));
+}
+
+/* Until the time is over, a signal comes in (taken), or the process ends (false). */
+static bool cli_wait(const struct cli_session *session, const sigset_t *ends, uint64_t duration_ns,
+                     bool is_watched)
+{
+    const uint64_t begun_ns = jw_now_ns();
+    const struct timespec none = {0, 0};
+    bool is_alive = true;
+
+    for (uint64_t passed_ns = 0; passed_ns < duration_ns && is_alive;
+         passed_ns = jw_now_ns() - begun_ns) {
+        const uint64_t left_ns = duration_ns - passed_ns;
+
+        cli_show(session, is_watched, passed_ns, duration_ns);
+        if (attach_wait(session->target, left_ns < CLI_STEP_NS ? left_ns : CLI_STEP_NS) ||
+            !attach_is_alive(session->target))
+            is_alive = false;
+        else if (sigtimedwait(ends, NULL, &none) > 0)
+            break;
+    }
+    if (is_watched)
+        fputs("\r\033[K", stderr);
+    return is_alive;
+}
+
+static int cli_profile_target(const struct cli_session *session, const char *string,
+                              uint64_t duration_ns, bool is_quiet)
+{
+    sigset_t ends, before;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+
+    int status = cli_session_do(session, string, CLI_START_TIMEOUT, NULL);
+    if (status == CLI_OK) {
+        const bool is_watched = !is_quiet && isatty(STDERR_FILENO);
+
+        if (cli_wait(session, &ends, duration_ns, is_watched)) {
+            status = cli_session_do(session, "stop", CLI_STOP_TIMEOUT, is_quiet ? NULL : stdout);
+        } else {
+            cli_complain(
+                "process %s ended first; the agent wrote what there was by then, and where "
+                "stands in the JVM's messages",
+                session->name);
+        }
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+int cli_profile(const struct cli_values *values)
+{
+    const struct cli_command *command = &cli_commands[CLI_COMMAND_PROFILE];
+    char string[CLI_STRING_BYTES];
+    struct attach_target target;
+    struct cli_session session;
+    struct jw_error err = {{0}};
+    uint64_t duration_ns;
+
+    /* Mistakes first, before anybody else's process is touched. */
+    if (!cli_duration(values->duration, &duration_ns, &err) ||
+        !cli_agent_string(values, "PID", true, string, &err))
+        return cli_usage_error(command, &err);
+
+    const int status = cli_session_open(command, values, &target, &session);
+    if (status != CLI_OK)
+        return status;
+
+    const int done = cli_check_file(&session, values, &err) &&
+                             cli_agent_string(values, session.name, true, string, &err)
+                         ? cli_profile_target(&session, string, duration_ns, values->is_quiet)
+                         : cli_usage_error(command, &err);
+    cli_session_close(&session);
+    return done;
+}
