@@ -32,6 +32,7 @@ struct os_output {
     int directory_fd;
     int fd;
     bool is_published;
+    uint64_t appended_bytes;
     char temporary[TEMPORARY_BYTES]; /* name in the directory; "": none */
 };
 
@@ -369,6 +370,16 @@ bool os_output_write(struct os_output *output, uint64_t offset_bytes, const void
         offset_bytes += (uint64_t)written;
         length_bytes -= (size_t)written;
     }
+    return true;
+}
+
+bool os_output_append(void *output, const void *bytes, size_t length_bytes, struct jw_error *err)
+{
+    struct os_output *to = output;
+
+    if (!os_output_write(to, to->appended_bytes, bytes, length_bytes, err))
+        return false;
+    to->appended_bytes += length_bytes;
     return true;
 }
 

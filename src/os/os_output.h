@@ -52,6 +52,13 @@ JW_MUST_CHECK struct os_output *os_output_copy(const struct os_output *from, uin
 JW_MUST_CHECK bool os_output_write(struct os_output *output, uint64_t offset_bytes,
                                    const void *bytes, size_t length_bytes, struct jw_error *err);
 
+/*
+ * The same behind what was appended before; `output` is a struct os_output, as those that make bytes
+ * without knowing files want their writer.
+ */
+JW_MUST_CHECK bool os_output_append(void *output, const void *bytes, size_t length_bytes,
+                                    struct jw_error *err);
+
 /* Cuts the file or extends it with a hole. */
 JW_MUST_CHECK bool os_output_set_size(struct os_output *output, uint64_t size_bytes,
                                       struct jw_error *err);

@@ -299,21 +299,6 @@ static void tell_profile(struct recording *recording)
     profile_counters(profile, counts, in_flight);
 }
 
-struct graph_writer {
-    struct os_output *output;
-    uint64_t used_bytes;
-};
-
-static bool write_graph(void *context, const void *bytes, size_t length_bytes, struct jw_error *err)
-{
-    struct graph_writer *writer = context;
-
-    if (!os_output_write(writer->output, writer->used_bytes, bytes, length_bytes, err))
-        return false;
-    writer->used_bytes += length_bytes;
-    return true;
-}
-
 bool recording_graph_write(struct recording *recording, struct jw_error *err)
 {
     static const enum export_format formats[] = {
@@ -322,15 +307,14 @@ bool recording_graph_write(struct recording *recording, struct jw_error *err)
         [RECORDING_TEXT] = EXPORT_TEXT,
     };
     struct recording_graph *graph = &recording->graph;
-    struct graph_writer writer = {.output = graph->output};
     struct export_options look = recording->config.look;
 
     look.title = NULL; /* the profile has it */
     tell_profile(recording);
     if (recording->has_failed)
         return false;
-    if (export_profile(graph->profile, formats[recording->config.format], &look, write_graph,
-                       &writer, err) &&
+    if (export_profile(graph->profile, formats[recording->config.format], &look, os_output_append,
+                       graph->output, err) &&
         os_output_publish(graph->output, err))
         return true;
     jw_count(JW_COUNT_WRITE_FAILED);

@@ -101,6 +101,19 @@ Test(os_output, appears_whole_and_private_whatever_the_umask)
     cr_expect_eq(entries(), 1);
 }
 
+Test(os_output, what_is_appended_stands_in_order)
+{
+    struct os_output *output = os_output_open(path, NULL, &err);
+
+    cr_assert_not_null(output, "%s", err.message);
+    cr_assert(os_output_append(output, "one ", 4, &err));
+    cr_assert(os_output_append(output, "", 0, &err));
+    cr_assert(os_output_append(output, "two", 3, &err));
+    cr_assert(os_output_publish(output, &err), "%s", err.message);
+    os_output_close(output);
+    expect_text(path, "one two");
+}
+
 Test(os_output, replaces_a_regular_file_at_once)
 {
     put_file(path, "old");
