@@ -6,10 +6,9 @@
 #include <strings.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "cli/cli_feed_internal.h"
 
-#define CLI_GROUP_SLOTS_FIRST 1024u
+#define CLI_ELEMENTS_FIRST ((size_t)256)
 
 enum cli_weight {
     CLI_WEIGHT_NONE,
@@ -64,36 +63,44 @@ static bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event
     return strncasecmp(state, wanted, strlen(wanted)) == 0;
 }
 
-static struct cli_group *cli_group_slot(struct cli_group *groups, uint32_t slots,
-                                        uint64_t trace_key, uint64_t thread_key)
+bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity, size_t count,
+                      size_t element_bytes)
 {
-    uint32_t at = (uint32_t)jw_hash_word(trace_key ^ jw_hash_word(thread_key)) & (slots - 1);
+    const size_t wanted = *capacity == 0 ? CLI_ELEMENTS_FIRST : *capacity * 2;
 
-    while (groups[at].samples != 0 &&
-           (groups[at].trace_key != trace_key || groups[at].thread_key != thread_key))
-        at = (at + 1) & (slots - 1);
-    return &groups[at];
-}
+    if (count < *capacity)
+        return true;
 
-static bool cli_groups_grow(struct cli_feed *feed)
-{
-    const uint32_t slots = feed->group_slots == 0 ? CLI_GROUP_SLOTS_FIRST : feed->group_slots * 2;
-    struct cli_group *groups = slots == 0 ? NULL : jw_alloc(jw_mul_bytes(slots, sizeof *groups));
-
-    if (groups == NULL) {
+    void *grown = jw_realloc(*array, jw_mul_bytes(wanted, element_bytes));
+    if (grown == NULL) {
         feed->is_out_of_memory = true;
         return false;
     }
-    for (uint32_t i = 0; i < feed->group_slots; i++) {
-        const struct cli_group *old = &feed->groups[i];
-
-        if (old->samples != 0)
-            *cli_group_slot(groups, slots, old->trace_key, old->thread_key) = *old;
-    }
-    jw_free(feed->groups);
-    feed->groups = groups;
-    feed->group_slots = slots;
+    *array = grown;
+    *capacity = wanted;
     return true;
+}
+
+/* The group of these keys, adding `made` on first sight; NULL: out of memory. */
+static struct cli_group *cli_group_at(struct cli_feed *feed, const uint64_t keys[2],
+                                      const struct cli_group *made)
+{
+    void *groups = feed->groups;
+    uint64_t *known = jw_map_put(&feed->group_of, keys, 2 * sizeof *keys);
+
+    if (known == NULL) {
+        feed->is_out_of_memory = true;
+        return NULL;
+    }
+    if (*known != 0)
+        return &feed->groups[*known - 1];
+    if (!cli_feed_reserve(feed, &groups, &feed->group_capacity, feed->group_count,
+                          sizeof *feed->groups))
+        return NULL;
+    feed->groups = groups;
+    feed->groups[feed->group_count] = *made;
+    *known = ++feed->group_count;
+    return &feed->groups[*known - 1];
 }
 
 static struct cli_group *cli_group_of(struct cli_feed *feed, const struct jfr_reader_event *event)
@@ -101,29 +108,21 @@ static struct cli_group *cli_group_of(struct cli_feed *feed, const struct jfr_re
     struct jfr_value trace;
     struct jfr_value thread;
     struct cli_group made = {0};
+    uint64_t keys[2] = {0, 0}; /* of the stack, of the thread */
 
     if (jfr_value_field(&event->value, "stackTrace", &trace)) {
-        made.trace_key = jfr_value_key(&trace);
+        keys[0] = jfr_value_key(&trace);
         if (!jfr_value_constant(&trace, &made.trace))
             made.trace.reader = NULL;
     }
     if (profile_config_of(feed->profile)->split_threads &&
         (jfr_value_field(&event->value, "sampledThread", &thread) ||
          jfr_value_field(&event->value, "eventThread", &thread))) {
-        made.thread_key = jfr_value_key(&thread);
+        keys[1] = jfr_value_key(&thread);
         if (!jfr_value_constant(&thread, &made.thread))
             made.thread.reader = NULL;
     }
-    if (feed->group_count >= feed->group_slots / 4 * 3 && !cli_groups_grow(feed))
-        return NULL;
-
-    struct cli_group *group =
-        cli_group_slot(feed->groups, feed->group_slots, made.trace_key, made.thread_key);
-    if (group->samples == 0) {
-        *group = made;
-        feed->group_count++;
-    }
-    return group;
+    return cli_group_at(feed, keys, &made);
 }
 
 /* How many samples an event stands for, and for how much CPU time; 0: it does not say. */
@@ -303,8 +302,11 @@ bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *pro
     feed.reader = jfr_reader_open(path, err);
 
     const bool is_fed = feed.reader != NULL && cli_feed_chunks(&feed, err);
-    cli_feed_forget(&feed);
+    jw_free(feed.groups);
+    jw_free(feed.frames);
     jw_free(feed.stack);
+    jw_map_close(&feed.group_of);
+    jw_map_close(&feed.frame_of);
     jfr_method_free(&feed.method);
     jfr_text_free(&feed.text);
     jfr_text_free(&feed.other_text);

@@ -9,15 +9,14 @@
 #define JW_CLI_CLI_FEED_INTERNAL_H
 
 #include "base/counters.h"
+#include "base/map.h"
 #include "cli/cli_internal.h"
 #include "jfr/jfr_reader.h"
 #include "profile/profile.h"
 
 /* Samples of one stack in one thread. */
 struct cli_group {
-    uint64_t trace_key;
-    uint64_t thread_key;
-    uint64_t samples; /* 0: a free slot */
+    uint64_t samples;
     uint64_t weight;
     struct jfr_value trace; /* reader NULL: no stack */
     struct jfr_value thread;
@@ -25,9 +24,6 @@ struct cli_group {
 
 /* A frame of the chunk, looked up once. */
 struct cli_known_frame {
-    uint64_t method_key;
-    uint64_t type_key;
-    int64_t line; /* INT64_MIN: a free slot */
     profile_frame_id id;
     bool is_included; /* matches an include */
     bool is_excluded; /* matches an exclude */
@@ -39,13 +35,15 @@ struct cli_feed {
     struct cli_found *found;
     struct jfr_reader *reader;
 
-    struct cli_group *groups;
-    uint32_t group_slots;
-    uint32_t group_count;
+    struct cli_group *groups; /* of this chunk */
+    size_t group_count;
+    size_t group_capacity;
+    struct jw_map group_of; /* keys of trace and thread -> group + 1 */
 
-    struct cli_known_frame *frames;
-    uint32_t frame_slots;
-    uint32_t frame_count;
+    struct cli_known_frame *frames; /* of this chunk */
+    size_t frame_count;
+    size_t frame_capacity;
+    struct jw_map frame_of; /* keys of method and type, line -> frame + 1 */
 
     profile_frame_id *stack;
     size_t stack_capacity;
@@ -65,6 +63,10 @@ struct cli_feed {
     int64_t ticks_per_second;
     bool is_out_of_memory;
 };
+
+/* Room for one more element behind `count`; false and marked when memory is out. */
+JW_MUST_CHECK bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity,
+                                    size_t count, size_t element_bytes);
 
 /* Adds all groups of the chunk to the profile, and forgets what belongs to the chunk. */
 void cli_feed_groups(struct cli_feed *feed);

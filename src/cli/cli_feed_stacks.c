@@ -9,11 +9,9 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
 #include "cli/cli_feed_internal.h"
 
-#define CLI_FRAME_SLOTS_FIRST 1024u
-#define CLI_TITLE_BYTES       1024
+#define CLI_TITLE_BYTES 1024
 
 static bool cli_is_bracketed(const char *text)
 {
@@ -97,78 +95,31 @@ static void cli_resolve_frame(struct cli_feed *feed, const struct jfr_stack_fram
     }
 }
 
-static struct cli_known_frame *cli_frame_slot(struct cli_known_frame *frames, uint32_t slots,
-                                              uint64_t method_key, uint64_t type_key, int64_t line)
-{
-    const uint64_t hash = jw_hash_word(method_key ^ jw_hash_word(type_key * 31 + (uint64_t)line));
-    uint32_t at = (uint32_t)hash & (slots - 1);
-
-    while (frames[at].line != INT64_MIN &&
-           (frames[at].method_key != method_key || frames[at].type_key != type_key ||
-            frames[at].line != line))
-        at = (at + 1) & (slots - 1);
-    return &frames[at];
-}
-
-static bool cli_frames_grow(struct cli_feed *feed)
-{
-    const uint32_t slots = feed->frame_slots == 0 ? CLI_FRAME_SLOTS_FIRST : feed->frame_slots * 2;
-    struct cli_known_frame *frames =
-        slots == 0 ? NULL : jw_alloc(jw_mul_bytes(slots, sizeof *frames));
-
-    if (frames == NULL) {
-        feed->is_out_of_memory = true;
-        return false;
-    }
-    for (uint32_t i = 0; i < slots; i++)
-        frames[i].line = INT64_MIN;
-    for (uint32_t i = 0; i < feed->frame_slots; i++) {
-        const struct cli_known_frame *old = &feed->frames[i];
-
-        if (old->line != INT64_MIN)
-            *cli_frame_slot(frames, slots, old->method_key, old->type_key, old->line) = *old;
-    }
-    jw_free(feed->frames);
-    feed->frames = frames;
-    feed->frame_slots = slots;
-    return true;
-}
-
 static const struct cli_known_frame *cli_know_frame(struct cli_feed *feed,
                                                     const struct jfr_stack_frame *from)
 {
     /* Without lines, one look-up serves all lines of a method. */
-    const int64_t line =
-        profile_config_of(feed->profile)->split_lines && from->line > 0 ? from->line : 0;
+    const bool has_line = profile_config_of(feed->profile)->split_lines && from->line > 0;
+    const uint64_t keys[] = {from->method_key, from->type_key, has_line ? (uint64_t)from->line : 0};
+    void *frames = feed->frames;
+    uint64_t *known = jw_map_put(&feed->frame_of, keys, sizeof keys);
 
-    if (feed->frame_count >= feed->frame_slots / 4 * 3 && !cli_frames_grow(feed))
-        return NULL;
-
-    struct cli_known_frame *known =
-        cli_frame_slot(feed->frames, feed->frame_slots, from->method_key, from->type_key, line);
-    if (known->line == INT64_MIN) {
-        *known = (struct cli_known_frame){
-            .method_key = from->method_key, .type_key = from->type_key, .line = line};
-        feed->frame_count++;
-        cli_resolve_frame(feed, from, known);
-    }
-    return known;
-}
-
-static bool cli_stack_reserve(struct cli_feed *feed, size_t count)
-{
-    if (count < feed->stack_capacity)
-        return true;
-
-    const size_t capacity = feed->stack_capacity == 0 ? 256 : feed->stack_capacity * 2;
-    profile_frame_id *stack = jw_realloc(feed->stack, jw_mul_bytes(capacity, sizeof *stack));
-    if (stack == NULL) {
+    if (known == NULL) {
         feed->is_out_of_memory = true;
-        return false;
+        return NULL;
     }
-    feed->stack = stack;
-    feed->stack_capacity = capacity;
-    return true;
+    if (*known != 0)
+        return &feed->frames[*known - 1];
+    if (!cli_feed_reserve(feed, &frames, &feed->frame_capacity, feed->frame_count,
+                          sizeof *feed->frames))
+        return NULL;
+    feed->frames = frames;
+    *known = ++feed->frame_count;
+
+    struct cli_known_frame *frame = &feed->frames[*known - 1];
+    *frame = (struct cli_known_frame){0};
+    cli_resolve_frame(feed, from, frame);
+    return frame;
 }
 
 /* False: filtered out, or out of memory. */
@@ -184,8 +135,11 @@ static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *gro
         return is_included;
     stack->is_truncated = frames.is_truncated;
     while (jfr_stack_next(&frames, &frame)) {
-        if (!cli_stack_reserve(feed, stack->frame_count))
+        void *ids = feed->stack;
+        if (!cli_feed_reserve(feed, &ids, &feed->stack_capacity, stack->frame_count,
+                              sizeof *feed->stack))
             return false;
+        feed->stack = ids;
 
         const struct cli_known_frame *known = cli_know_frame(feed, &frame);
         if (known == NULL || known->is_excluded)
@@ -218,11 +172,11 @@ void cli_feed_groups(struct cli_feed *feed)
 {
     const bool has_threads = profile_config_of(feed->profile)->split_threads;
 
-    for (uint32_t i = 0; i < feed->group_slots; i++) {
+    for (size_t i = 0; i < feed->group_count; i++) {
         const struct cli_group *group = &feed->groups[i];
         struct profile_stack stack = {.samples = group->samples, .weight = group->weight};
 
-        if (group->samples == 0 || !cli_resolve_stack(feed, group, &stack))
+        if (!cli_resolve_stack(feed, group, &stack))
             continue;
         feed->found->samples += group->samples;
         if (stack.frame_count == 0)
@@ -234,10 +188,8 @@ void cli_feed_groups(struct cli_feed *feed)
 
 void cli_feed_forget(struct cli_feed *feed)
 {
-    jw_free(feed->groups);
-    jw_free(feed->frames);
-    feed->groups = NULL;
-    feed->frames = NULL;
-    feed->group_slots = feed->group_count = 0;
-    feed->frame_slots = feed->frame_count = 0;
+    jw_map_clear(&feed->group_of);
+    jw_map_clear(&feed->frame_of);
+    feed->group_count = 0;
+    feed->frame_count = 0;
 }

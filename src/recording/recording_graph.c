@@ -105,8 +105,7 @@ static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
 {
     struct recording *recording = take->recording;
     struct profile_frame told = {.type = PROFILE_FRAME_MARK};
-    bool is_new;
-    uint64_t *known = recording_map_put(&recording->graph.frames, &frame, sizeof frame, &is_new);
+    uint64_t *known = jw_map_put(&recording->graph.frames, &frame, sizeof frame);
 
     if (known == NULL) {
         recording_fail_memory(recording);
@@ -200,8 +199,7 @@ static struct recording_group *group_of(struct recording *recording,
     const bool by_thread = recording->config.tree.split_threads;
     const uint32_t key[] = {record->trace, by_thread ? record->thread_index : 0,
                             by_thread ? (uint32_t)record->thread_serial : 0};
-    bool is_new;
-    uint64_t *known = recording_map_put(&graph->group_of, key, sizeof key, &is_new);
+    uint64_t *known = jw_map_put(&graph->group_of, key, sizeof key);
 
     if (known == NULL)
         return NULL;
@@ -249,8 +247,8 @@ void recording_take_graph(struct recording *recording, struct generation *genera
     struct recording_graph *graph = &recording->graph;
     struct graph_take take = {.recording = recording, .generation = generation};
 
-    recording_map_clear(&graph->frames);
-    recording_map_clear(&graph->group_of);
+    jw_map_clear(&graph->frames);
+    jw_map_clear(&graph->group_of);
     graph->group_count = 0;
     event_take(generation->events, sum_record, recording);
     for (size_t i = 0; i < graph->group_count && !recording->has_failed; i++)
@@ -327,7 +325,7 @@ void recording_graph_close(struct recording *recording)
 
     os_output_close(graph->output);
     profile_close(graph->profile);
-    recording_map_close(&graph->frames);
-    recording_map_close(&graph->group_of);
+    jw_map_close(&graph->frames);
+    jw_map_close(&graph->group_of);
     jw_free(graph->groups);
 }

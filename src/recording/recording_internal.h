@@ -33,8 +33,8 @@ struct recording_graph {
     struct recording_group *groups; /* of this take: sums */
     size_t group_count;
     size_t group_capacity;
-    struct recording_map group_of; /* of this take: trace, thread index, serial -> group + 1 */
-    struct recording_map frames;   /* of this take: frame -> its id in the profile */
+    struct jw_map group_of; /* of this take: trace, thread index, serial -> group + 1 */
+    struct jw_map frames;   /* of this take: frame -> its id in the profile */
 };
 
 struct recording {

@@ -18,16 +18,16 @@
 static void forget_constants(struct recording_names *names)
 {
     for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
-        recording_map_close(&names->constants[i]);
+        jw_map_close(&names->constants[i]);
 }
 
 void recording_names_close(struct recording_names *names)
 {
     forget_constants(names);
-    recording_map_close(&names->loaders);
-    recording_map_close(&names->packages);
-    recording_map_close(&names->threads);
-    recording_map_close(&names->pcs);
+    jw_map_close(&names->loaders);
+    jw_map_close(&names->packages);
+    jw_map_close(&names->threads);
+    jw_map_close(&names->pcs);
     jfr_pools_close(&names->pools);
     jfr_buffer_close(&names->scratch);
 }
@@ -36,30 +36,29 @@ void recording_names_new_chunk(struct recording_names *names)
 {
     size_t kept_bytes = 0;
 
-    recording_map_close(&names->constants[JFR_TYPE_STACK_TRACE]);
+    jw_map_close(&names->constants[JFR_TYPE_STACK_TRACE]);
     for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
-        kept_bytes += recording_map_bytes(&names->constants[i]);
+        kept_bytes += jw_map_bytes(&names->constants[i]);
     if (kept_bytes > RECORDING_NAMES_MAX_BYTES)
         forget_constants(names);
-    recording_map_close(&names->loaders);
-    recording_map_close(&names->packages);
+    jw_map_close(&names->loaders);
+    jw_map_close(&names->packages);
     recording_names_new_take(names);
     names->chunk++;
 }
 
 void recording_names_new_take(struct recording_names *names)
 {
-    recording_map_clear(&names->threads);
-    recording_map_clear(&names->pcs);
+    jw_map_clear(&names->threads);
+    jw_map_clear(&names->pcs);
 }
 
 uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
                             struct jfr_buffer *fields)
 {
-    bool is_new = false;
-    uint64_t *known = fields->has_failed ? NULL
-                                         : recording_map_put(&names->constants[type], fields->bytes,
-                                                             fields->used_bytes, &is_new);
+    uint64_t *known = fields->has_failed
+                          ? NULL
+                          : jw_map_put(&names->constants[type], fields->bytes, fields->used_bytes);
 
     if (known == NULL) {
         names->has_failed = true;
@@ -67,7 +66,7 @@ uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
         return 0;
     }
 
-    const uint64_t key = is_new ? ++names->last_keys[type] : *known >> CHUNK_BITS;
+    const uint64_t key = *known == 0 ? ++names->last_keys[type] : *known >> CHUNK_BITS;
     const uint64_t now_known = key << CHUNK_BITS | (names->chunk & CHUNK_MASK);
     if (*known != now_known)
         jfr_put_bytes(jfr_pool_put(&names->pools, type, key), fields->bytes, fields->used_bytes);
@@ -77,11 +76,10 @@ uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
 }
 
 /* What is remembered for this question: 0 on first sight, else an answer + 1. NULL: no memory. */
-static uint64_t *remember(struct recording_names *names, struct recording_map *map,
-                          const void *question, size_t length_bytes)
+static uint64_t *remember(struct recording_names *names, struct jw_map *map, const void *question,
+                          size_t length_bytes)
 {
-    bool is_new;
-    uint64_t *answer = recording_map_put(map, question, length_bytes, &is_new);
+    uint64_t *answer = jw_map_put(map, question, length_bytes);
 
     if (answer == NULL)
         names->has_failed = true;

@@ -15,9 +15,9 @@
 #define JW_RECORDING_RECORDING_NAMES_INTERNAL_H
 
 #include "base/frame.h"
+#include "base/map.h"
 #include "jfr/jfr_writer.h"
 #include "recording/recording.h"
-#include "recording/recording_map_internal.h"
 
 #define RECORDING_NAMES_MAX_BYTES ((size_t)32 << 20)
 
@@ -26,17 +26,16 @@ struct method_record;
 
 struct recording_names {
     struct recording_sources sources;
-    struct jfr_pools pools; /* not yet in the file */
-    struct recording_map
-        constants[JFR_TYPE_LIMIT]; /* bytes -> key and the last chunk that has it */
+    struct jfr_pools pools;                  /* not yet in the file */
+    struct jw_map constants[JFR_TYPE_LIMIT]; /* bytes -> key and the last chunk that has it */
     uint64_t last_keys[JFR_TYPE_LIMIT];
     uint64_t chunk;
-    struct recording_map loaders;  /* of this chunk: number -> key + 1 */
-    struct recording_map packages; /* of this chunk: loader, name -> key + 1 */
-    struct recording_map threads;  /* of this take: index, serial -> key + 1 */
-    struct recording_map pcs;      /* of this take: pc -> method key + 1 */
-    struct jfr_buffer scratch;     /* one constant under construction */
-    bool has_failed;               /* out of memory: keys given since may be 0 */
+    struct jw_map loaders;     /* of this chunk: number -> key + 1 */
+    struct jw_map packages;    /* of this chunk: loader, name -> key + 1 */
+    struct jw_map threads;     /* of this take: index, serial -> key + 1 */
+    struct jw_map pcs;         /* of this take: pc -> method key + 1 */
+    struct jfr_buffer scratch; /* one constant under construction */
+    bool has_failed;           /* out of memory: keys given since may be 0 */
 };
 
 void recording_names_close(struct recording_names *names);

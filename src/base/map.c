@@ -1,5 +1,5 @@
-/* Open addressing over copied bytes; dump. */
-#include "recording/recording_map_internal.h"
+/* Open addressing over copied bytes. Context: dump, tool. */
+#include "base/map.h"
 
 #include <string.h>
 
@@ -9,20 +9,20 @@
 #define FIRST_ENTRIES ((size_t)32)
 #define FIRST_BYTES   ((size_t)1024)
 
-struct recording_map_entry {
+struct jw_map_entry {
     uint64_t hash;
     uint64_t value;
     size_t begin; /* in `bytes` */
     size_t length_bytes;
 };
 
-static size_t slot_of(const struct recording_map *map, uint64_t hash, const void *bytes,
+static size_t slot_of(const struct jw_map *map, uint64_t hash, const void *bytes,
                       size_t length_bytes)
 {
     size_t slot = (size_t)hash & (map->slot_count - 1);
 
     while (map->slots[slot] != 0) {
-        const struct recording_map_entry *entry = &map->entries[map->slots[slot] - 1];
+        const struct jw_map_entry *entry = &map->entries[map->slots[slot] - 1];
 
         if (entry->hash == hash && entry->length_bytes == length_bytes &&
             memcmp(map->bytes + entry->begin, bytes, length_bytes) == 0)
@@ -33,7 +33,7 @@ static size_t slot_of(const struct recording_map *map, uint64_t hash, const void
 }
 
 /* At most half of the slots are taken, so that searches stay short and end. */
-static bool grow_slots(struct recording_map *map)
+static bool grow_slots(struct jw_map *map)
 {
     if (map->slot_count != 0 && (map->entry_count + 1) * 2 <= map->slot_count)
         return true;
@@ -55,13 +55,13 @@ static bool grow_slots(struct recording_map *map)
     return true;
 }
 
-static bool grow_entries(struct recording_map *map)
+static bool grow_entries(struct jw_map *map)
 {
     if (map->entry_count < map->entry_capacity)
         return true;
 
     const size_t capacity = map->entry_capacity == 0 ? FIRST_ENTRIES : 2 * map->entry_capacity;
-    struct recording_map_entry *entries =
+    struct jw_map_entry *entries =
         jw_realloc(map->entries, jw_mul_bytes(capacity, sizeof *entries));
     if (entries == NULL)
         return false;
@@ -70,7 +70,7 @@ static bool grow_entries(struct recording_map *map)
     return true;
 }
 
-static bool grow_bytes(struct recording_map *map, size_t more_bytes)
+static bool grow_bytes(struct jw_map *map, size_t more_bytes)
 {
     size_t capacity_bytes = map->capacity_bytes == 0 ? FIRST_BYTES : map->capacity_bytes;
 
@@ -90,12 +90,10 @@ static bool grow_bytes(struct recording_map *map, size_t more_bytes)
     return true;
 }
 
-uint64_t *recording_map_put(struct recording_map *map, const void *bytes, size_t length_bytes,
-                            bool *is_new)
+uint64_t *jw_map_put(struct jw_map *map, const void *bytes, size_t length_bytes)
 {
     const uint64_t hash = jw_hash64(bytes, length_bytes);
 
-    *is_new = false;
     if (map->slot_count != 0) {
         const size_t slot = slot_of(map, hash, bytes, length_bytes);
 
@@ -105,23 +103,22 @@ uint64_t *recording_map_put(struct recording_map *map, const void *bytes, size_t
     if (!grow_slots(map) || !grow_entries(map) || !grow_bytes(map, length_bytes))
         return NULL;
 
-    struct recording_map_entry *entry = &map->entries[map->entry_count];
-    *entry = (struct recording_map_entry){
-        .hash = hash, .begin = map->used_bytes, .length_bytes = length_bytes};
+    struct jw_map_entry *entry = &map->entries[map->entry_count];
+    *entry =
+        (struct jw_map_entry){.hash = hash, .begin = map->used_bytes, .length_bytes = length_bytes};
     memcpy(map->bytes + map->used_bytes, bytes, length_bytes);
     map->used_bytes += length_bytes;
     map->slots[slot_of(map, hash, bytes, length_bytes)] = (uint32_t)++map->entry_count;
-    *is_new = true;
     return &entry->value;
 }
 
-size_t recording_map_bytes(const struct recording_map *map)
+size_t jw_map_bytes(const struct jw_map *map)
 {
     return map->slot_count * sizeof *map->slots + map->entry_capacity * sizeof *map->entries +
            map->capacity_bytes;
 }
 
-void recording_map_clear(struct recording_map *map)
+void jw_map_clear(struct jw_map *map)
 {
     if (map->slots != NULL)
         memset(map->slots, 0, map->slot_count * sizeof *map->slots);
@@ -129,10 +126,10 @@ void recording_map_clear(struct recording_map *map)
     map->used_bytes = 0;
 }
 
-void recording_map_close(struct recording_map *map)
+void jw_map_close(struct jw_map *map)
 {
     jw_free(map->slots);
     jw_free(map->entries);
     jw_free(map->bytes);
-    *map = (struct recording_map){0};
+    *map = (struct jw_map){0};
 }
