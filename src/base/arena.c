@@ -7,7 +7,9 @@
 
 #include "base/atomics.h"
 
-#define PAGE_BYTES ((size_t)4096)
+#define PAGE_BYTES   ((size_t)4096)
+#define SHRINK_SHARE 8
+#define KEEP_BYTES   ((size_t)64 * 1024) /* never given back by a reset */
 
 bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *name,
                    struct jw_error *err)
@@ -24,6 +26,7 @@ bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *na
     (void)madvise(bytes, capacity_bytes, MADV_DONTDUMP);
     arena->bytes = bytes;
     arena->capacity_bytes = capacity_bytes;
+    arena->touched_bytes = 0;
     jw_store_relaxed(&arena->used_bytes, 0);
     return true;
 }
@@ -61,20 +64,42 @@ size_t jw_arena_used_bytes(const struct jw_arena *arena)
     return used_bytes < arena->capacity_bytes ? used_bytes : arena->capacity_bytes;
 }
 
-void jw_arena_reset(struct jw_arena *arena, size_t keep_bytes)
+static size_t to_page(size_t bytes)
+{
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+/* Zeroes [from, to), which starts at a page, and gives its pages back to the system. */
+static void give_back(const struct jw_arena *arena, size_t from_bytes, size_t to_bytes)
+{
+    /* MADV_DONTNEED on private anonymous memory: the next touch finds zeroes. */
+    if (from_bytes < to_bytes &&
+        madvise(arena->bytes + from_bytes, to_bytes - from_bytes, MADV_DONTNEED) != 0)
+        memset(arena->bytes + from_bytes, 0, to_bytes - from_bytes);
+}
+
+static size_t greater(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+void jw_arena_reset(struct jw_arena *arena)
 {
     const size_t used_bytes = jw_arena_used_bytes(arena);
-    size_t kept_bytes = (keep_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    const size_t touched_bytes = greater(used_bytes, arena->touched_bytes);
+    const size_t shrunk_bytes = greater(touched_bytes - touched_bytes / SHRINK_SHARE, KEEP_BYTES);
+    const size_t kept_bytes = to_page(greater(shrunk_bytes, used_bytes));
 
-    if (kept_bytes > used_bytes)
-        kept_bytes = used_bytes;
-    memset(arena->bytes, 0, kept_bytes);
-    if (used_bytes > kept_bytes) {
-        const size_t end_bytes = (used_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-
-        /* MADV_DONTNEED on private anonymous memory: the next touch finds zeroes. */
-        if (madvise(arena->bytes + kept_bytes, end_bytes - kept_bytes, MADV_DONTNEED) != 0)
-            memset(arena->bytes + kept_bytes, 0, used_bytes - kept_bytes);
+    memset(arena->bytes, 0, used_bytes);
+    arena->touched_bytes = touched_bytes;
+    if (touched_bytes > kept_bytes) {
+        give_back(arena, kept_bytes, to_page(touched_bytes));
+        arena->touched_bytes = kept_bytes;
     }
     jw_store_relaxed(&arena->used_bytes, 0);
+}
+
+void jw_arena_drop(struct jw_arena *arena, size_t from_bytes)
+{
+    give_back(arena, from_bytes, arena->capacity_bytes);
 }

@@ -5,8 +5,8 @@
  * Callers  dict, store, event.
  * Context  jw_arena_take: handler, hook, any (the owner's overlap rules hold). jw_arena_open, _close,
  *          _reset: control, dump, with nobody inside.
- * Memory   mapped without being touched; a reset gives back the pages above the last high-water
- *          mark, so a spike does not stay.
+ * Memory   mapped without being touched. Pages once touched stay for the next use, so that handlers do
+ *          not fault them in again; after a spike they go back to the system by an eighth a reset.
  * Progress wait-free.
  */
 #ifndef JW_BASE_ARENA_H
@@ -18,6 +18,7 @@ struct jw_arena {
     unsigned char *bytes;
     size_t capacity_bytes;
     _Atomic size_t used_bytes; /* relaxed: who gets a piece publishes it on his own */
+    size_t touched_bytes;      /* pages below may be in memory; jw_arena_reset alone */
 };
 
 JW_MUST_CHECK bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *name,
@@ -30,7 +31,11 @@ JW_SIGNAL_SAFE void *jw_arena_take(struct jw_arena *arena, size_t size_bytes);
 /* Bytes handed out; never more than the capacity. Context: all. */
 JW_SIGNAL_SAFE size_t jw_arena_used_bytes(const struct jw_arena *arena);
 
-/* Zeroes what was used and forgets it; pages beyond `keep_bytes` go back to the system. */
-void jw_arena_reset(struct jw_arena *arena, size_t keep_bytes);
+/* Zeroes what was used and forgets it. */
+void jw_arena_reset(struct jw_arena *arena);
+
+/* Gives back all pages from `from_bytes` (a multiple of the page size) to the end; they read as zero. What
+ * was handed out stays handed out. */
+void jw_arena_drop(struct jw_arena *arena, size_t from_bytes);
 
 #endif

@@ -10,11 +10,11 @@
 #include "base/atomics.h"
 #include "base/counters.h"
 #include "base/hash.h"
+#include "base/slots.h"
 
-#define SLOT_BYTES        sizeof(uint64_t)
-#define PAGE_BYTES        4096
-#define PLACE_UNIT_BYTES  8
-#define SPIKE_SLACK_COUNT 64
+#define SLOT_BYTES       sizeof(uint64_t)
+#define PAGE_BYTES       4096
+#define PLACE_UNIT_BYTES 8
 
 struct dict_entry {
     dict_id id;
@@ -33,7 +33,7 @@ struct dict_table {
     _Atomic uint64_t *slots;
     struct dict_place *places;
     unsigned char *entries;
-    uint32_t slot_mask;
+    struct jw_slots layout;
     uint32_t max_entries;
     unsigned char padding[64];
 
@@ -46,23 +46,11 @@ struct dict_table {
     _Atomic uint64_t waste_bytes;
     _Atomic uint64_t refused_count;
 
-    /* dict_clear alone: what the life before this one used. */
-    uint32_t last_id_count;
-    size_t last_place_bytes;
-    size_t last_entry_bytes;
+    bool is_far_touched; /* dict_clear alone: pages of far slots may be in memory */
 };
 
 _Static_assert(sizeof(struct dict_entry) == 8, "text starts on an 8-byte boundary");
 _Static_assert(sizeof(struct dict_place) == 8, "a piece of an arena is a multiple of 8");
-
-static uint32_t slots_for(uint32_t max_entries)
-{
-    uint32_t slots = DICT_PROBES;
-
-    while (slots < 2 * max_entries)
-        slots *= 2;
-    return slots;
-}
 
 struct dict_table *dict_open(const struct dict_config *config, struct jw_error *err)
 {
@@ -86,8 +74,9 @@ struct dict_table *dict_open(const struct dict_config *config, struct jw_error *
         return NULL;
     }
 
-    const uint32_t slot_count = slots_for(config->max_entries);
-    if (!jw_arena_open(&table->slot_memory, slot_count * SLOT_BYTES, config->name, err) ||
+    table->layout = jw_slots_for(config->max_entries, DICT_PROBES);
+    if (!jw_arena_open(&table->slot_memory, jw_slots_count(table->layout) * SLOT_BYTES,
+                       config->name, err) ||
         !jw_arena_open(&table->place_memory, config->max_entries * sizeof(struct dict_place),
                        config->name, err) ||
         !jw_arena_open(&table->entry_memory, config->arena_bytes, config->name, err)) {
@@ -97,7 +86,6 @@ struct dict_table *dict_open(const struct dict_config *config, struct jw_error *
     table->slots = jw_arena_take(&table->slot_memory, table->slot_memory.capacity_bytes);
     table->places = (struct dict_place *)(void *)table->place_memory.bytes;
     table->entries = table->entry_memory.bytes;
-    table->slot_mask = slot_count - 1;
     table->max_entries = config->max_entries;
     return table;
 }
@@ -184,7 +172,7 @@ JW_SIGNAL_SAFE static dict_id publish(struct dict_table *table, uint64_t hash, c
     uint32_t made = 0; /* place of our own entry, once there is one */
 
     for (uint32_t probe = 0; probe < DICT_PROBES; probe++) {
-        const uint32_t slot = ((uint32_t)hash + probe) & table->slot_mask;
+        const uint32_t slot = jw_slots_at(table->layout, (uint32_t)hash, probe);
         /* order DICT_SLOT: acquires what the CAS below released, the entry and its text. */
         uint64_t word = jw_load_acquire(&table->slots[slot]);
 
@@ -240,7 +228,7 @@ dict_id dict_find(const struct dict_table *table, const void *text, size_t lengt
 
     const uint64_t hash = jw_hash64(text, length_bytes);
     for (uint32_t probe = 0; probe < DICT_PROBES; probe++) {
-        const uint32_t slot = ((uint32_t)hash + probe) & table->slot_mask;
+        const uint32_t slot = jw_slots_at(table->layout, (uint32_t)hash, probe);
         /* order DICT_SLOT: acquires what dict_intern released, the entry and its text. */
         const uint64_t word = jw_load_acquire(&table->slots[slot]);
 
@@ -292,43 +280,31 @@ uint32_t dict_each(const struct dict_table *table, dict_visit *visit, void *arg)
     return visited_count;
 }
 
-/* Zeroes an arena. Pages beyond what either of the last two lives used go back to the system. */
-static void clear_memory(struct jw_arena *memory, size_t *last_used_bytes)
-{
-    const size_t used_bytes = jw_arena_used_bytes(memory);
-    const size_t last_bytes = *last_used_bytes;
-
-    /* Pages above the mark of this life may be left of the one before: raise it over them. */
-    if (last_bytes > used_bytes)
-        (void)jw_arena_take(memory, last_bytes - used_bytes);
-    jw_arena_reset(memory, last_bytes < used_bytes ? last_bytes : used_bytes);
-    *last_used_bytes = used_bytes;
-}
-
-/* Empties the slots. They are touched all over: with few keys nearly a page each. */
+/* Empties the slots. The far ones are touched all over, nearly a page a key: once a life did without
+ * them, their pages go back to the system. */
 static void clear_slots(struct dict_table *table)
 {
     const uint32_t id_count = dict_last_id(table);
-    const size_t page_count = table->slot_memory.capacity_bytes / PAGE_BYTES;
-    const bool is_spike = id_count > 2 * table->last_id_count + SPIKE_SLACK_COUNT;
+    bool uses_far = false;
 
-    table->last_id_count = id_count;
-    if (is_spike || id_count < page_count / 4) {
-        /* Taken again, the arena is whole at the same address. */
-        jw_arena_reset(&table->slot_memory, 0);
-        (void)jw_arena_take(&table->slot_memory, table->slot_memory.capacity_bytes);
-        return;
+    for (uint32_t i = 0; i < id_count; i++) {
+        if (jw_load_relaxed(&table->places[i].place) == 0)
+            continue;
+        const uint32_t slot = table->places[i].slot;
+
+        jw_store_relaxed(&table->slots[slot], 0);
+        uses_far |= slot >= table->layout.near_count;
     }
-    for (uint32_t i = 0; i < id_count; i++)
-        if (jw_load_relaxed(&table->places[i].place) != 0)
-            jw_store_relaxed(&table->slots[table->places[i].slot], 0);
+    if (table->is_far_touched && !uses_far)
+        jw_arena_drop(&table->slot_memory, table->layout.near_count * SLOT_BYTES);
+    table->is_far_touched = uses_far;
 }
 
 void dict_clear(struct dict_table *table)
 {
     clear_slots(table);
-    clear_memory(&table->place_memory, &table->last_place_bytes);
-    clear_memory(&table->entry_memory, &table->last_entry_bytes);
+    jw_arena_reset(&table->place_memory);
+    jw_arena_reset(&table->entry_memory);
     jw_store_relaxed(&table->key_count, 0);
     jw_store_relaxed(&table->key_bytes, 0);
     jw_store_relaxed(&table->waste_bytes, 0);

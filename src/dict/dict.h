@@ -96,10 +96,7 @@ JW_SIGNAL_SAFE uint32_t dict_last_id(const struct dict_table *table);
 typedef void dict_visit(dict_id id, const void *text, size_t length_bytes, void *arg);
 uint32_t dict_each(const struct dict_table *table, dict_visit *visit, void *arg);
 
-/*
- * Forgets all strings. Pages beyond what the life before this one used go back to the system, so
- * that a spike does not stay and an even load does not fault its pages in anew.
- */
+/* Forgets all strings. Pages stay for the next life; after a spike they go back bit by bit. */
 void dict_clear(struct dict_table *table);
 
 void dict_stats(const struct dict_table *table, struct dict_stats *out);

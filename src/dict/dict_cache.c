@@ -6,13 +6,17 @@
 #include "base/hash.h"
 
 #define ID_BITS          19
-#define FEW_WORDS        8 /* touched so few pages that giving them back costs little */
+#define PAGE_WORDS       512 /* words of a page: what one flag of `is_touched` stands for */
+#define PAGE_COUNT       (DICT_CACHE_WORDS / PAGE_WORDS)
 #define ADDRESS_UNIT     8u
 #define SET_HASH_SHIFT   32
 #define VICTIM_HASH_BITS 7u
+#define NEAR_SETS        256u
 
 struct dict_cache {
     _Atomic uint64_t *words; /* constant: dict_cache_drop may run at any time */
+    /* Relaxed: set before the first word of a page is put, and never cleared again. */
+    _Atomic uint8_t is_touched[PAGE_COUNT];
     struct jw_arena memory;
 };
 
@@ -58,26 +62,72 @@ JW_SIGNAL_SAFE static bool is_of_key(uint64_t word, uint64_t key)
     return word >> ID_BITS == key >> ID_BITS;
 }
 
-JW_SIGNAL_SAFE static _Atomic uint64_t *set_of(const struct dict_cache *cache, uint64_t hash)
+/* The two sets of an address: near ones, four pages for all, are filled first. */
+JW_SIGNAL_SAFE static _Atomic uint64_t *set_of(const struct dict_cache *cache, uint64_t hash,
+                                               bool is_near)
 {
-    return &cache->words[(hash >> SET_HASH_SHIFT) % DICT_CACHE_SETS * DICT_CACHE_WAYS];
+    const uint32_t high = (uint32_t)(hash >> SET_HASH_SHIFT);
+    const uint32_t set =
+        is_near ? high % NEAR_SETS : NEAR_SETS + high % (DICT_CACHE_SETS - NEAR_SETS);
+
+    return &cache->words[set * DICT_CACHE_WAYS];
 }
 
-dict_id dict_cache_find(const struct dict_cache *cache, uint64_t method_addr)
+/* The id for this key in a set; DICT_NONE when it is not there, and then whether all ways are taken. */
+JW_SIGNAL_SAFE static dict_id find_in(const _Atomic uint64_t *set, uint64_t key, bool *is_full)
 {
-    if (!is_cacheable(method_addr))
-        return DICT_NONE;
-
-    const uint64_t key = key_of(method_addr);
-    const _Atomic uint64_t *set = set_of(cache, jw_hash_word(method_addr));
+    *is_full = true;
     for (uint32_t way = 0; way < DICT_CACHE_WAYS; way++) {
         /* order DICT_CACHE: acquires what dict_cache_put released, the entry behind the id. */
         const uint64_t word = jw_load_acquire(&set[way]);
 
         if (is_of_key(word, key))
             return (dict_id)(word & DICT_CACHE_MAX_ID);
+        if (word == 0)
+            *is_full = false;
     }
     return DICT_NONE;
+}
+
+dict_id dict_cache_find(const struct dict_cache *cache, uint64_t method_addr)
+{
+    bool is_full;
+
+    if (!is_cacheable(method_addr))
+        return DICT_NONE;
+
+    const uint64_t key = key_of(method_addr);
+    const uint64_t hash = jw_hash_word(method_addr);
+    const dict_id id = find_in(set_of(cache, hash, true), key, &is_full);
+    return id != DICT_NONE || !is_full ? id : find_in(set_of(cache, hash, false), key, &is_full);
+}
+
+JW_SIGNAL_SAFE static void touch(struct dict_cache *cache, const _Atomic uint64_t *set)
+{
+    _Atomic uint8_t *flag = &cache->is_touched[(size_t)(set - cache->words) / PAGE_WORDS];
+
+    if (jw_load_relaxed(flag) == 0)
+        jw_store_relaxed(flag, 1);
+}
+
+/* False when all ways are others'. */
+JW_SIGNAL_SAFE static bool put_in(struct dict_cache *cache, _Atomic uint64_t *set,
+                                  uint64_t new_word)
+{
+    for (uint32_t way = 0; way < DICT_CACHE_WAYS; way++) {
+        /* Relaxed: only the word itself is looked at, never what its id names. */
+        uint64_t word = jw_load_relaxed(&set[way]);
+
+        if (word == 0) {
+            touch(cache, set);
+            /* order DICT_CACHE: releases the entry behind the id. */
+            if (jw_cas_acq_rel(&set[way], &word, new_word))
+                return true;
+        }
+        if (is_of_key(word, new_word))
+            return true; /* somebody else put it: the same method, so the same id */
+    }
+    return false;
 }
 
 void dict_cache_put(struct dict_cache *cache, uint64_t method_addr, dict_id id)
@@ -87,30 +137,17 @@ void dict_cache_put(struct dict_cache *cache, uint64_t method_addr, dict_id id)
 
     const uint64_t hash = jw_hash_word(method_addr);
     const uint64_t new_word = key_of(method_addr) | id;
-    _Atomic uint64_t *set = set_of(cache, hash);
+    _Atomic uint64_t *far_set = set_of(cache, hash, false);
 
-    for (uint32_t way = 0; way < DICT_CACHE_WAYS; way++) {
-        /* Relaxed: only the word itself is looked at, never what its id names. */
-        uint64_t word = jw_load_relaxed(&set[way]);
-
-        /* order DICT_CACHE: releases the entry behind the id. */
-        if (word == 0 && jw_cas_acq_rel(&set[way], &word, new_word))
-            return;
-        if (is_of_key(word, new_word))
-            return; /* somebody else put it: the same method, so the same id */
-    }
+    if (put_in(cache, set_of(cache, hash, true), new_word) || put_in(cache, far_set, new_word))
+        return;
     /* order DICT_CACHE: releases the entry behind the id; the word before it is forgotten. */
-    jw_store_release(&set[hash & VICTIM_HASH_BITS], new_word);
+    jw_store_release(&far_set[hash & VICTIM_HASH_BITS], new_word);
 }
 
-void dict_cache_drop(struct dict_cache *cache, uint64_t method_addr)
+/* All ways: two threads may have put the address into two of them. */
+JW_SIGNAL_SAFE static void drop_in(_Atomic uint64_t *set, uint64_t key)
 {
-    if (!is_cacheable(method_addr))
-        return;
-
-    const uint64_t key = key_of(method_addr);
-    _Atomic uint64_t *set = set_of(cache, jw_hash_word(method_addr));
-    /* All ways: two threads may have put the address into two of them. */
     for (uint32_t way = 0; way < DICT_CACHE_WAYS; way++) {
         /* Relaxed: nothing is read through the word, and who must not find the address any more is
          * ordered after this call by the JVM (the class is not yet linked). */
@@ -121,33 +158,29 @@ void dict_cache_drop(struct dict_cache *cache, uint64_t method_addr)
     }
 }
 
-/* Words that were in use. Looks before it writes, so that untouched pages stay untouched. */
-JW_SIGNAL_SAFE static uint32_t empty_all(struct dict_cache *cache)
+void dict_cache_drop(struct dict_cache *cache, uint64_t method_addr)
 {
-    uint32_t used_count = 0;
+    if (!is_cacheable(method_addr))
+        return;
 
-    for (uint32_t i = 0; i < DICT_CACHE_WORDS; i++) {
-        /* Relaxed, as in dict_cache_drop. */
-        if (jw_load_relaxed(&cache->words[i]) == 0)
-            continue;
-        jw_store_relaxed(&cache->words[i], 0);
-        used_count++;
-    }
-    return used_count;
+    const uint64_t hash = jw_hash_word(method_addr);
+    drop_in(set_of(cache, hash, true), key_of(method_addr));
+    drop_in(set_of(cache, hash, false), key_of(method_addr));
 }
 
 void dict_cache_void(struct dict_cache *cache)
 {
-    (void)empty_all(cache);
+    for (uint32_t i = 0; i < DICT_CACHE_WORDS; i++) {
+        if (jw_load_relaxed(&cache->is_touched[i / PAGE_WORDS]) == 0)
+            i += PAGE_WORDS - 1;
+        else if (jw_load_relaxed(&cache->words[i]) != 0)
+            jw_store_relaxed(&cache->words[i], 0); /* relaxed, as in dict_cache_drop */
+    }
 }
 
 void dict_cache_clear(struct dict_cache *cache)
 {
-    if (empty_all(cache) >= FEW_WORDS)
-        return;
-    /* All words are 0 already; taken again, the arena is whole at the same address. */
-    jw_arena_reset(&cache->memory, 0);
-    (void)jw_arena_take(&cache->memory, cache->memory.capacity_bytes);
+    dict_cache_void(cache);
 }
 
 uint32_t dict_cache_count(const struct dict_cache *cache)

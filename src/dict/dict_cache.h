@@ -11,8 +11,9 @@
  *
  *     word:  | address / 8: 45 bits | id: 19 bits |      0: empty
  *
- * A set is the eight words of one cache line. A full set loses one word to the newcomer: a cache
- * may forget, it may not lie. What it holds about an address is true because the owner drops an
+ * A set is the eight words of one cache line. An address has a near set, of four pages for all, and a far
+ * one for when that is full. A full far set loses one word to the newcomer: a cache may forget, it may not
+ * lie. What it holds about an address is true because the owner drops an
  * address before a new method can run there (ARCHITECTURE, names at first sight): drop and put of
  * one and the same address never overlap.
  *
@@ -50,7 +51,7 @@ JW_SIGNAL_SAFE void dict_cache_put(struct dict_cache *cache, uint64_t method_add
 JW_SIGNAL_SAFE void dict_cache_drop(struct dict_cache *cache, uint64_t method_addr);
 JW_SIGNAL_SAFE void dict_cache_void(struct dict_cache *cache);
 
-/* Void, for the next life of the buffer; a cache that was hardly used gives its pages back. */
+/* Void, for the next life of the buffer. Its pages stay: 128 KiB at the most. */
 void dict_cache_clear(struct dict_cache *cache);
 
 uint32_t dict_cache_count(const struct dict_cache *cache); /* words in use; any */

@@ -19,7 +19,6 @@ struct event_shard {
     struct jw_arena memory; /* of records; what is taken from it is reserved */
     /* Dump thread alone. */
     uint64_t all_taken_below; /* index: every record before it was taken */
-    size_t last_used_bytes;   /* in the life before this one */
     unsigned char padding[64];
 };
 
@@ -141,14 +140,8 @@ uint64_t event_clear(struct event_ring *ring)
 
     for (uint32_t i = 0; i < EVENT_SHARDS; i++) {
         struct event_shard *shard = &ring->shards[i];
-        const size_t used_bytes = jw_arena_used_bytes(&shard->memory);
-        const size_t last_bytes = shard->last_used_bytes;
 
-        /* Pages above the mark of this life may be left of the one before: raise it over them. */
-        if (last_bytes > used_bytes)
-            (void)jw_arena_take(&shard->memory, last_bytes - used_bytes);
-        jw_arena_reset(&shard->memory, last_bytes < used_bytes ? last_bytes : used_bytes);
-        shard->last_used_bytes = used_bytes;
+        jw_arena_reset(&shard->memory);
         shard->all_taken_below = 0;
     }
     jw_store_relaxed(&ring->refused_count, 0);

@@ -89,7 +89,7 @@ typedef void event_visit(const struct event_record *record, void *arg);
 uint64_t event_take(struct event_ring *ring, event_visit *visit, void *arg);
 
 /*
- * Forgets all records; pages beyond what the life before this one used go back to the system.
+ * Forgets all records. Pages stay for the next life; after a spike they go back bit by bit.
  * Returns how many were reserved and never committed: their threads died on the way.
  */
 uint64_t event_clear(struct event_ring *ring);

@@ -10,11 +10,11 @@
 #include "base/atomics.h"
 #include "base/counters.h"
 #include "base/hash.h"
+#include "base/slots.h"
 
-#define SLOT_BYTES        sizeof(uint64_t)
-#define PAGE_BYTES        4096
-#define PLACE_UNIT_BYTES  8
-#define SPIKE_SLACK_COUNT 64
+#define SLOT_BYTES       sizeof(uint64_t)
+#define PAGE_BYTES       4096
+#define PLACE_UNIT_BYTES 8
 
 struct store_entry {
     store_id id;
@@ -34,7 +34,7 @@ struct store_table {
     _Atomic uint64_t *slots;
     struct store_place *places;
     unsigned char *entries;
-    uint32_t slot_mask;
+    struct jw_slots layout;
     uint32_t max_entries;
     unsigned char padding[64];
 
@@ -47,23 +47,11 @@ struct store_table {
     _Atomic uint64_t waste_bytes;
     _Atomic uint64_t refused_count;
 
-    /* store_clear alone: what the life before this one used. */
-    uint32_t last_id_count;
-    size_t last_place_bytes;
-    size_t last_entry_bytes;
+    bool is_far_touched; /* store_clear alone: pages of far slots may be in memory */
 };
 
 _Static_assert(sizeof(struct store_entry) == 16, "frames start on an 8-byte boundary");
 _Static_assert(sizeof(struct store_place) == 8, "a piece of an arena is a multiple of 8");
-
-static uint32_t slots_for(uint32_t max_entries)
-{
-    uint32_t slots = STORE_PROBES;
-
-    while (slots < 2 * max_entries)
-        slots *= 2;
-    return slots;
-}
 
 struct store_table *store_open(const struct store_config *config, struct jw_error *err)
 {
@@ -87,8 +75,9 @@ struct store_table *store_open(const struct store_config *config, struct jw_erro
         return NULL;
     }
 
-    const uint32_t slot_count = slots_for(config->max_entries);
-    if (!jw_arena_open(&store->slot_memory, slot_count * SLOT_BYTES, config->name, err) ||
+    store->layout = jw_slots_for(config->max_entries, STORE_PROBES);
+    if (!jw_arena_open(&store->slot_memory, jw_slots_count(store->layout) * SLOT_BYTES,
+                       config->name, err) ||
         !jw_arena_open(&store->place_memory, config->max_entries * sizeof(struct store_place),
                        config->name, err) ||
         !jw_arena_open(&store->entry_memory, config->arena_bytes, config->name, err)) {
@@ -98,7 +87,6 @@ struct store_table *store_open(const struct store_config *config, struct jw_erro
     store->slots = jw_arena_take(&store->slot_memory, store->slot_memory.capacity_bytes);
     store->places = (struct store_place *)(void *)store->place_memory.bytes;
     store->entries = store->entry_memory.bytes;
-    store->slot_mask = slot_count - 1;
     store->max_entries = config->max_entries;
     return store;
 }
@@ -209,7 +197,7 @@ store_id store_put(struct store_table *store, const jw_frame *frames, uint32_t f
     uint32_t made = 0; /* place of our own entry, once there is one */
 
     for (uint32_t probe = 0; probe < STORE_PROBES; probe++) {
-        const uint32_t slot = ((uint32_t)hash + probe) & store->slot_mask;
+        const uint32_t slot = jw_slots_at(store->layout, (uint32_t)hash, probe);
         /* order STORE_SLOT: acquires what the CAS below released, the trace. */
         uint64_t word = jw_load_acquire(&store->slots[slot]);
 
@@ -283,46 +271,33 @@ uint32_t store_each(const struct store_table *store, store_visit *visit, void *a
     return visited_count;
 }
 
-/* Zeroes an arena. Pages beyond what either of the last two lives used go back to the system. */
-static void clear_memory(struct jw_arena *memory, size_t *last_used_bytes)
-{
-    const size_t used_bytes = jw_arena_used_bytes(memory);
-    const size_t last_bytes = *last_used_bytes;
-
-    /* Pages above the mark of this life may be left of the one before: raise it over them. */
-    if (last_bytes > used_bytes)
-        (void)jw_arena_take(memory, last_bytes - used_bytes);
-    jw_arena_reset(memory, last_bytes < used_bytes ? last_bytes : used_bytes);
-    *last_used_bytes = used_bytes;
-}
-
-/* Empties the slots. They are touched all over: with few traces nearly a page each. */
+/* Empties the slots. The far ones are touched all over, nearly a page a key: once a life did without
+ * them, their pages go back to the system. */
 static void clear_slots(struct store_table *store)
 {
     const uint32_t id_count = store_last_id(store);
-    const size_t page_count = store->slot_memory.capacity_bytes / PAGE_BYTES;
-    const bool is_spike = id_count > 2 * store->last_id_count + SPIKE_SLACK_COUNT;
+    bool uses_far = false;
 
-    store->last_id_count = id_count;
-    if (is_spike || id_count < page_count / 4) {
-        /* Taken again, the arena is whole at the same address. */
-        jw_arena_reset(&store->slot_memory, 0);
-        (void)jw_arena_take(&store->slot_memory, store->slot_memory.capacity_bytes);
-        return;
-    }
     for (uint32_t i = 0; i < id_count; i++) {
         const uint32_t place = (uint32_t)jw_load_relaxed(&store->places[i].place);
 
-        if (place != 0)
-            jw_store_relaxed(&store->slots[entry_at(store, place)->slot], 0);
+        if (place == 0)
+            continue;
+        const uint32_t slot = entry_at(store, place)->slot;
+
+        jw_store_relaxed(&store->slots[slot], 0);
+        uses_far |= slot >= store->layout.near_count;
     }
+    if (store->is_far_touched && !uses_far)
+        jw_arena_drop(&store->slot_memory, store->layout.near_count * SLOT_BYTES);
+    store->is_far_touched = uses_far;
 }
 
 void store_clear(struct store_table *store)
 {
     clear_slots(store);
-    clear_memory(&store->place_memory, &store->last_place_bytes);
-    clear_memory(&store->entry_memory, &store->last_entry_bytes);
+    jw_arena_reset(&store->place_memory);
+    jw_arena_reset(&store->entry_memory);
     jw_store_relaxed(&store->trace_count, 0);
     jw_store_relaxed(&store->frame_count, 0);
     jw_store_relaxed(&store->waste_bytes, 0);

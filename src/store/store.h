@@ -89,7 +89,7 @@ JW_SIGNAL_SAFE uint32_t store_last_id(const struct store_table *store);
 typedef void store_visit(store_id id, const struct store_trace *trace, void *arg);
 uint32_t store_each(const struct store_table *store, store_visit *visit, void *arg);
 
-/* Forgets all traces; pages beyond what the life before this one used go back to the system. */
+/* Forgets all traces. Pages stay for the next life; after a spike they go back bit by bit. */
 void store_clear(struct store_table *store);
 
 void store_stats(const struct store_table *store, struct store_stats *out);

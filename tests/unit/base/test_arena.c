@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define CAPACITY_BYTES ((size_t)64 * 1024)
 
@@ -60,35 +61,76 @@ Test(arena, refuses_sizes_that_wrap)
     cr_assert(eq(sz, jw_arena_used_bytes(&arena), 0));
 }
 
-static void expect_zeroes_after_reset(size_t keep_bytes)
+/* Fills all, forgets, then uses `used_bytes` a few times: whatever was kept or given back reads as zero. */
+static void expect_zeroes_after_resets(size_t used_bytes)
+{
+    for (int round = 0; round < 4; round++) {
+        unsigned char *bytes = jw_arena_take(&arena, round == 0 ? CAPACITY_BYTES : used_bytes);
+
+        cr_assert(ne(ptr, bytes, NULL));
+        memset(bytes, 0xa5, round == 0 ? CAPACITY_BYTES : used_bytes);
+        jw_arena_reset(&arena);
+        cr_assert(eq(sz, jw_arena_used_bytes(&arena), 0));
+    }
+
+    const unsigned char *again = jw_arena_take(&arena, CAPACITY_BYTES);
+    for (size_t i = 0; i < CAPACITY_BYTES; i++)
+        cr_assert(again[i] == 0, "byte %zu is %#x after resets of %zu", i, again[i], used_bytes);
+}
+
+Test(arena, reset_of_nothing_leaves_zeroes)
+{
+    expect_zeroes_after_resets(0);
+}
+
+Test(arena, reset_of_part_of_a_page_leaves_zeroes)
+{
+    expect_zeroes_after_resets(5000);
+}
+
+Test(arena, reset_of_all_leaves_zeroes)
+{
+    expect_zeroes_after_resets(CAPACITY_BYTES);
+}
+
+static size_t resident_pages(const struct jw_arena *of)
+{
+    static unsigned char map[4096];
+    size_t count = 0;
+
+    cr_assert(eq(int, mincore(of->bytes, of->capacity_bytes, map), 0));
+    for (size_t i = 0; i < of->capacity_bytes / 4096; i++)
+        count += map[i] & 1;
+    return count;
+}
+
+Test(arena, pages_stay_for_an_even_load_and_go_back_after_a_spike)
+{
+    struct jw_arena spiky;
+    const size_t spike_bytes = (size_t)4 << 20, even_bytes = 40000;
+
+    cr_assert(jw_arena_open(&spiky, (size_t)8 << 20, "spiky", NULL));
+    memset(jw_arena_take(&spiky, spike_bytes), 1, spike_bytes);
+    jw_arena_reset(&spiky);
+    cr_assert(eq(sz, resident_pages(&spiky), spike_bytes / 4096));
+    for (int life = 0; life < 60; life++) {
+        memset(jw_arena_take(&spiky, even_bytes), 1, even_bytes);
+        jw_arena_reset(&spiky);
+    }
+    cr_assert(ge(sz, resident_pages(&spiky), even_bytes / 4096));
+    cr_assert(le(sz, resident_pages(&spiky), spike_bytes / 4096 / 10));
+    jw_arena_close(&spiky);
+}
+
+Test(arena, a_dropped_part_reads_as_zero_and_the_rest_stays)
 {
     unsigned char *bytes = jw_arena_take(&arena, CAPACITY_BYTES);
 
-    cr_assert(ne(ptr, bytes, NULL));
-    memset(bytes, 0xa5, CAPACITY_BYTES);
-    jw_arena_reset(&arena, keep_bytes);
-    cr_assert(eq(sz, jw_arena_used_bytes(&arena), 0));
-
-    const unsigned char *again = jw_arena_take(&arena, CAPACITY_BYTES);
-    cr_assert(eq(ptr, (void *)(uintptr_t)again, bytes));
-    for (size_t i = 0; i < CAPACITY_BYTES; i++)
-        cr_assert(again[i] == 0, "byte %zu is %#x after a reset that keeps %zu", i, again[i],
-                  keep_bytes);
-}
-
-Test(arena, reset_that_keeps_nothing_leaves_zeroes)
-{
-    expect_zeroes_after_reset(0);
-}
-
-Test(arena, reset_that_keeps_part_of_a_page_leaves_zeroes)
-{
-    expect_zeroes_after_reset(5000);
-}
-
-Test(arena, reset_that_keeps_all_leaves_zeroes)
-{
-    expect_zeroes_after_reset(CAPACITY_BYTES);
+    memset(bytes, 1, CAPACITY_BYTES);
+    jw_arena_drop(&arena, 4096);
+    cr_assert(eq(u8, bytes[4095], 1));
+    cr_assert(eq(u8, bytes[4096], 0));
+    cr_assert(eq(sz, jw_arena_used_bytes(&arena), CAPACITY_BYTES));
 }
 
 Test(arena, open_that_fails_names_the_arena)
