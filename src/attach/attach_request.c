@@ -37,6 +37,8 @@ static bool send_all(int fd, const char *bytes, size_t length_bytes, uint64_t de
         if (sent > 0) {
             bytes += sent;
             length_bytes -= (size_t)sent;
+        } else if (sent < 0 && errno == EPIPE) {
+            return true; /* it listens no longer, and what it said can still be read */
         } else if (sent == 0 || (errno != EAGAIN && errno != EINTR)) {
             return false;
         } else if (!wait_ready(fd, POLLOUT, deadline_ns)) {
@@ -59,7 +61,7 @@ static bool receive_all(int fd, char *bytes, size_t room_bytes, size_t *length_b
         const ssize_t count = recv(fd, is_full ? dropped : bytes + *length_bytes,
                                    is_full ? sizeof dropped : room_bytes - *length_bytes, 0);
 
-        if (count == 0)
+        if (count == 0 || (count < 0 && errno == ECONNRESET))
             return true;
         if (count > 0) {
             if (!is_full)

@@ -1,0 +1,138 @@
+/* The file of the answer, and whom a library may be trusted from. */
+#include "fake_jvm.h"
+
+static void begin(void)
+{
+    fake_begin(FAKE_DEAF, NULL);
+}
+
+TestSuite(attach_files, .init = begin, .fini = fake_end, .timeout = 30);
+
+static void agent_writes(const struct attach_answer *answer, const char *text)
+{
+    const int fd = open(fake_path("root%s", answer->path), O_WRONLY | O_APPEND | O_NOFOLLOW);
+
+    cr_assert(fd >= 0);
+    cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+Test(attach_files, an_answer_is_for_its_user_alone_and_leaves_no_name)
+{
+    struct attach_target target = fake_target();
+    struct attach_answer answer, other;
+    struct jw_error err = {{0}};
+    struct stat file;
+
+    umask(0);
+    cr_assert(attach_answer_open(&target, &answer, &err), "%s", err.message);
+    cr_assert(attach_answer_open(&target, &other, &err));
+    cr_expect_str_neq(answer.name, other.name);
+    cr_assert_eq(lstat(fake_path("root%s", answer.path), &file), 0);
+    cr_expect(S_ISREG(file.st_mode));
+    cr_expect_eq(file.st_mode & 07777, 0600);
+    char *path = fake_path("root%s", answer.path);
+    attach_answer_close(&answer);
+    attach_answer_close(&other);
+    cr_expect_neq(lstat(path, &file), 0);
+    attach_close(&target);
+}
+
+Test(attach_files, an_answer_is_whole_at_its_last_line)
+{
+    struct attach_target target = fake_target();
+    struct attach_answer answer;
+    struct jw_error err = {{0}};
+    char text[200];
+    int code = -1;
+
+    cr_assert(attach_answer_open(&target, &answer, &err));
+    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code));
+    agent_writes(&answer, "first\n");
+    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code));
+    cr_expect_str_eq(text, "first\n");
+    agent_writes(&answer, "= 20");
+    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code));
+    agent_writes(&answer, "0\n");
+    cr_assert(attach_answer_wait(&target, &answer, 0, text, sizeof text, &code));
+    cr_expect_str_eq(text, "first\n");
+    cr_expect_eq(code, 200);
+    attach_answer_close(&answer);
+    attach_close(&target);
+}
+
+Test(attach_files, an_answer_without_words_is_one)
+{
+    struct attach_target target = fake_target();
+    struct attach_answer answer;
+    struct jw_error err = {{0}};
+    char text[200];
+    int code = -1;
+
+    cr_assert(attach_answer_open(&target, &answer, &err));
+    agent_writes(&answer, "= 0\n");
+    cr_assert(attach_answer_read(&answer, text, sizeof text, &code));
+    cr_expect_str_eq(text, "");
+    cr_expect_eq(code, 0);
+    attach_answer_close(&answer);
+    attach_close(&target);
+}
+
+Test(attach_files, nobody_waits_for_an_answer_of_the_dead)
+{
+    struct attach_target target = fake_target();
+    struct attach_answer answer;
+    struct jw_error err = {{0}};
+    char text[200];
+    int code;
+
+    cr_assert(attach_answer_open(&target, &answer, &err));
+    kill(fake.pid, SIGKILL);
+    cr_expect_not(
+        attach_answer_wait(&target, &answer, 3600 * JW_NS_PER_SECOND, text, sizeof text, &code));
+    attach_answer_close(&answer);
+    attach_close(&target);
+}
+
+static void expect_library(const char *path, const char *why)
+{
+    struct attach_target target = fake_target();
+    struct jw_error err = {{0}};
+    const bool is_good = attach_check_library(&target, path, &err);
+
+    cr_expect_eq(is_good, why == NULL, "%s: %s", path, err.message);
+    if (why != NULL)
+        cr_expect_not_null(strstr(err.message, why), "'%s' does not say '%s'", err.message, why);
+    attach_close(&target);
+}
+
+Test(attach_files, a_library_must_lie_where_nobody_else_can_replace_it)
+{
+    umask(022);
+    mkdir(fake_path("root/a"), 0755);
+    mkdir(fake_path("root/a/b"), 0755);
+    fake_write(fake_path("root/a/b/x.so"), "", 0);
+    expect_library("/a/b/x.so", NULL);
+
+    chmod(fake_path("root/a"), 0777);
+    expect_library("/a/b/x.so", "/a may be written by everybody");
+    chmod(fake_path("root/a"), 01777); /* sticky: b is ours, and stays where it is */
+    expect_library("/a/b/x.so", NULL);
+    chmod(fake_path("root/a"), 0755);
+    chmod(fake_path("root/a/b/x.so"), 0666);
+    expect_library("/a/b/x.so", "x.so may be written by everybody");
+    chmod(fake_path("root/a/b/x.so"), 0644);
+
+    cr_assert_eq(symlink("b", fake_path("root/a/link")), 0);
+    expect_library("/a/link/x.so", "/a/link is a symbolic link");
+    expect_library("/a/b/none.so", "No such file");
+    expect_library("/a/b", "is no file");
+    expect_library("a/b/x.so", "no absolute path");
+    if (geteuid() == 0) {
+        cr_assert_eq(chown(fake_path("root/a/b"), 12345, 0), 0);
+        expect_library("/a/b/x.so", "/a/b belongs to neither root nor");
+        cr_assert_eq(chown(fake_path("root/a/b"), 0, 12345), 0);
+        chmod(fake_path("root/a/b"), 0775);
+        expect_library("/a/b/x.so", "may be written by its group");
+    }
+}
