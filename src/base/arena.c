@@ -83,6 +83,14 @@ static size_t greater(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+void jw_arena_warm(struct jw_arena *arena, size_t bytes)
+{
+    const size_t warm_bytes = bytes < arena->capacity_bytes ? bytes : arena->capacity_bytes;
+
+    memset(arena->bytes, 0, warm_bytes); /* zero already; the write is what counts */
+    arena->touched_bytes = greater(arena->touched_bytes, warm_bytes);
+}
+
 void jw_arena_reset(struct jw_arena *arena)
 {
     const size_t used_bytes = jw_arena_used_bytes(arena);

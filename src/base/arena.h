@@ -31,6 +31,10 @@ JW_SIGNAL_SAFE void *jw_arena_take(struct jw_arena *arena, size_t size_bytes);
 /* Bytes handed out; never more than the capacity. Context: all. */
 JW_SIGNAL_SAFE size_t jw_arena_used_bytes(const struct jw_arena *arena);
 
+/* Brings the first `bytes` into memory, so that no handler faults them in. Nothing handed out yet, or with
+ * nobody inside. */
+void jw_arena_warm(struct jw_arena *arena, size_t bytes);
+
 /* Zeroes what was used and forgets it. */
 void jw_arena_reset(struct jw_arena *arena);
 

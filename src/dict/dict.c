@@ -15,6 +15,8 @@
 #define SLOT_BYTES       sizeof(uint64_t)
 #define PAGE_BYTES       4096
 #define PLACE_UNIT_BYTES 8
+#define WARM_PLACE_BYTES 8192 /* a thousand ids */
+#define WARM_ENTRY_BYTES 65536
 
 struct dict_entry {
     dict_id id;
@@ -98,6 +100,13 @@ void dict_close(struct dict_table *table)
     jw_arena_close(&table->place_memory);
     jw_arena_close(&table->slot_memory);
     jw_free(table);
+}
+
+void dict_warm(struct dict_table *table)
+{
+    jw_arena_warm(&table->slot_memory, table->layout.near_count * SLOT_BYTES);
+    jw_arena_warm(&table->place_memory, WARM_PLACE_BYTES);
+    jw_arena_warm(&table->entry_memory, WARM_ENTRY_BYTES);
 }
 
 JW_SIGNAL_SAFE static const struct dict_entry *entry_at(const struct dict_table *table,

@@ -60,6 +60,9 @@ struct dict_stats {
 JW_MUST_CHECK struct dict_table *dict_open(const struct dict_config *config, struct jw_error *err);
 void dict_close(struct dict_table *table);
 
+/* Brings the part that a small load uses into memory, before anybody is inside. */
+void dict_warm(struct dict_table *table);
+
 /*
  * Id of these bytes (any bytes, no terminator needed, possibly none), adding them on first sight.
  * Equal bytes get equal ids within a generation; ids grow from 1, with a gap for each lost race.

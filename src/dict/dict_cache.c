@@ -45,6 +45,11 @@ void dict_cache_close(struct dict_cache *cache)
     jw_free(cache);
 }
 
+void dict_cache_warm(struct dict_cache *cache)
+{
+    jw_arena_warm(&cache->memory, NEAR_SETS * DICT_CACHE_WAYS * sizeof(uint64_t));
+}
+
 JW_SIGNAL_SAFE static bool is_cacheable(uint64_t method_addr)
 {
     return method_addr != 0 && method_addr % ADDRESS_UNIT == 0 &&

@@ -37,6 +37,7 @@ struct dict_cache;
 
 JW_MUST_CHECK struct dict_cache *dict_cache_open(struct jw_error *err);
 void dict_cache_close(struct dict_cache *cache);
+void dict_cache_warm(struct dict_cache *cache); /* brings the near sets into memory */
 
 /* Id put for this address, DICT_NONE when there is none. Its text may be read at once. */
 JW_SIGNAL_SAFE dict_id dict_cache_find(const struct dict_cache *cache, uint64_t method_addr);

@@ -67,6 +67,12 @@ void event_close(struct event_ring *ring)
     jw_free(ring);
 }
 
+void event_warm(struct event_ring *ring)
+{
+    for (uint32_t i = 0; i < EVENT_SHARDS; i++)
+        jw_arena_warm(&ring->shards[i].memory, PAGE_BYTES);
+}
+
 struct event_record *event_reserve(struct event_ring *ring)
 {
     const uint64_t start = jw_hash_word((uintptr_t)__builtin_thread_pointer());

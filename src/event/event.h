@@ -73,6 +73,7 @@ struct event_stats {
  */
 JW_MUST_CHECK struct event_ring *event_open(size_t capacity_count, struct jw_error *err);
 void event_close(struct event_ring *ring);
+void event_warm(struct event_ring *ring); /* brings the first records of each shard into memory */
 
 /*
  * A zeroed record for the caller to fill and commit before he leaves the generation. NULL when all

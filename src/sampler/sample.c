@@ -2,6 +2,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "base/hash.h"
 #include "sampler/sampler_internal.h"
 #include "vm/vm_method.h"
 
@@ -24,19 +25,43 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, struct sample_s
         walk_java(ucontext, env, scratch->java, sampler.depth_max, &out->java);
 }
 
+/* What is known of a frame's method; NULL and `why` when it cannot be named. */
+static JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *generation,
+                                                         struct sample_scratch *scratch,
+                                                         jmethodID method, enum jw_mark *why)
+{
+    struct sample_memo *memo =
+        &scratch->memo[jw_hash_word((uintptr_t)method) & (SAMPLE_MEMO_COUNT - 1)];
+
+    if (memo->method == method && memo->stamp == scratch->stamp)
+        return memo;
+
+    const vm_addr addr = vm_method_of_id(method);
+    if (addr == 0) {
+        jw_count(JW_COUNT_METHOD_UNREADABLE);
+        *why = JW_MARK_UNREADABLE_METHOD;
+        return NULL;
+    }
+    const dict_id id = sample_method(generation, scratch, addr, why);
+    if (id == DICT_NONE)
+        return NULL;
+    *memo = (struct sample_memo){method, scratch->stamp, id, vm_method_has_code(addr)};
+    return memo;
+}
+
 /*
  * AsyncGetCallTrace does not tell the tier of a frame. That of the topmost one follows from the code
  * that the pc lies in; for its callers the best that can be said is whether the method has compiled
  * code now.
  */
 static JW_SIGNAL_SAFE enum jw_frame_kind kind_of(const struct walk_java_result *java,
-                                                 uint32_t depth, jint bci, vm_addr method)
+                                                 uint32_t depth, jint bci, bool has_code)
 {
     if (bci == JW_BCI_NATIVE)
         return JW_FRAME_JAVA_NATIVE;
     if (depth == 0 && java->place != VM_PLACE_NATIVE)
         return java->top_kind;
-    return vm_method_has_code(method) ? JW_FRAME_COMPILED : JW_FRAME_INTERPRETED;
+    return has_code ? JW_FRAME_COMPILED : JW_FRAME_INTERPRETED;
 }
 
 static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
@@ -44,17 +69,12 @@ static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
                                           const struct walk_java_result *java, uint32_t depth)
 {
     const struct vm_call_frame *frame = &scratch->java[depth];
-    const vm_addr method = vm_method_of_id(frame->method);
-
-    if (method == 0) {
-        jw_count(JW_COUNT_METHOD_UNREADABLE);
-        return jw_frame_mark(JW_MARK_UNREADABLE_METHOD);
-    }
     enum jw_mark why;
-    const dict_id id = sample_method(generation, scratch, method, &why);
-    if (id == DICT_NONE)
+    const struct sample_memo *memo = remember(generation, scratch, frame->method, &why);
+
+    if (memo == NULL)
         return jw_frame_mark(why);
-    return jw_frame_java(kind_of(java, depth, frame->bci, method), id, frame->bci);
+    return jw_frame_java(kind_of(java, depth, frame->bci, memo->has_code), memo->id, frame->bci);
 }
 
 /* Lays the stack out, innermost first: native code, the stub, a mark where Java is missing, Java. */
@@ -63,6 +83,7 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
 {
     uint32_t count = 0;
 
+    scratch->stamp++;
     for (uint32_t i = 0; i < walked->native_count; i++)
         scratch->frames[count++] = jw_frame_native(scratch->native_pcs[i]);
     if (walked->is_java_thread && walked->java.frame_count == 0)

@@ -16,9 +16,21 @@
 /* Frames of one stack: native ones on top, a stub, a mark, and Java. */
 #define SAMPLE_FRAMES_MAX (WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 4)
 
+#define SAMPLE_MEMO_COUNT 64u
+
+/* A method of the stack under way, so that recursion and the like are looked up once. */
+struct sample_memo {
+    jmethodID method;
+    uint32_t stamp; /* of the sample that it belongs to */
+    dict_id id;
+    bool has_code;
+};
+
 /* Room to walk and name one stack in. */
 struct sample_scratch {
     _Atomic uint32_t is_taken;
+    uint32_t stamp; /* one more for each sample: what others left in `memo` does not count */
+    struct sample_memo memo[SAMPLE_MEMO_COUNT];
     struct vm_call_frame java[WALK_DEPTH_MAX];
     uintptr_t native_pcs[WALK_NATIVE_DEPTH_MAX];
     jw_frame frames[SAMPLE_FRAMES_MAX];

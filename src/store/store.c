@@ -15,6 +15,8 @@
 #define SLOT_BYTES       sizeof(uint64_t)
 #define PAGE_BYTES       4096
 #define PLACE_UNIT_BYTES 8
+#define WARM_PLACE_BYTES 8192 /* a thousand ids */
+#define WARM_ENTRY_BYTES 65536
 
 struct store_entry {
     store_id id;
@@ -99,6 +101,13 @@ void store_close(struct store_table *store)
     jw_arena_close(&store->place_memory);
     jw_arena_close(&store->slot_memory);
     jw_free(store);
+}
+
+void store_warm(struct store_table *store)
+{
+    jw_arena_warm(&store->slot_memory, store->layout.near_count * SLOT_BYTES);
+    jw_arena_warm(&store->place_memory, WARM_PLACE_BYTES);
+    jw_arena_warm(&store->entry_memory, WARM_ENTRY_BYTES);
 }
 
 JW_SIGNAL_SAFE static uint64_t mix(uint64_t chain, uint64_t word)

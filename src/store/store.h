@@ -70,6 +70,9 @@ JW_MUST_CHECK struct store_table *store_open(const struct store_config *config,
                                              struct jw_error *err);
 void store_close(struct store_table *store);
 
+/* Brings the part that a small load uses into memory, before anybody is inside. */
+void store_warm(struct store_table *store);
+
 /*
  * Id of this trace (`frame_count` may be 0), keeping it on first sight. STORE_NONE when it no
  * longer fits or has more than STORE_MAX_FRAMES: the store itself counts LOST_STORE_FULL, so the
