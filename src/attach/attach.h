@@ -70,12 +70,12 @@ JW_MUST_CHECK bool attach_load(const struct attach_target *target, const char *l
                                struct jw_error *err);
 
 /*
- * Checks that nobody but the target's user and root can put something else in the place of `library`,
- * an absolute path without symbolic links in the target's file system, and that the target can read
- * it.
+ * Checks that nobody but root, the target's user and `trusted` can put something else in the place of
+ * `library`, an absolute path without symbolic links in the target's file system, and that the target
+ * can read it. `trusted` owns the running command: who does could have replaced that already.
  */
 JW_MUST_CHECK bool attach_check_library(const struct attach_target *target, const char *library,
-                                        struct jw_error *err);
+                                        uid_t trusted, struct jw_error *err);
 
 /* A file of the target's user that the agent writes its words into; the name is gone with the answer. */
 struct attach_answer {

@@ -68,6 +68,9 @@ JW_MUST_CHECK bool attach_parse_load(const char *text, int *code);
 JW_MUST_CHECK int attach_connect(const struct attach_target *target, uint64_t deadline_ns,
                                  struct jw_error *err);
 
+/* Says in `err` that the process was stopped, by a debugger or a signal, when it is. */
+bool attach_is_stopped(const struct attach_target *target, struct jw_error *err);
+
 /* attach_target.c ------------------------------------------------------------------------------ */
 
 JW_MUST_CHECK bool attach_signal(const struct attach_target *target, int signal_number,

@@ -1,4 +1,5 @@
 /* Whether a library may be trusted with the target's process; tool. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,19 +11,15 @@
 
 #define PATH_BYTES 4096
 
-static bool is_trusted_owner(const struct attach_target *target, const struct stat *file)
-{
-    return file->st_uid == 0 || file->st_uid == target->user;
-}
-
 /* NULL, or why somebody else could put another thing at this place. */
-static const char *why_not(const struct attach_target *target, const struct stat *file)
+static const char *why_not(const struct attach_target *target, const struct stat *file,
+                           uid_t trusted)
 {
     const bool is_sticky = S_ISDIR(file->st_mode) && (file->st_mode & S_ISVTX) != 0;
 
     if (S_ISLNK(file->st_mode))
         return "is a symbolic link; name the library by the path that it leads to";
-    if (!is_trusted_owner(target, file))
+    if (file->st_uid != 0 && file->st_uid != target->user && file->st_uid != trusted)
         return "belongs to neither root nor the user of the process, who could replace the library";
     /* In a sticky directory only the owner of an entry replaces it, and that one is looked at next. */
     if ((file->st_mode & S_IWOTH) != 0 && !is_sticky)
@@ -33,8 +30,45 @@ static const char *why_not(const struct attach_target *target, const struct stat
     return NULL;
 }
 
+static bool read_head(int fd, Elf64_Ehdr *head)
+{
+    ssize_t count;
+
+    do
+        count = read(fd, head, sizeof *head);
+    while (count < 0 && errno == EINTR);
+    return count == (ssize_t)sizeof *head;
+}
+
+/* A JVM that is told to load anything else tries, and says things about it that alarm people. */
+static bool check_content(const struct attach_target *target, const char *library, const char *path,
+                          struct jw_error *err)
+{
+    Elf64_Ehdr ours, theirs;
+    const int own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int reason = errno;
+    const bool has_ours = own_fd >= 0 && read_head(own_fd, &ours);
+    const bool is_library = fd >= 0 && read_head(fd, &theirs) &&
+                            memcmp(theirs.e_ident, ELFMAG, SELFMAG) == 0 &&
+                            theirs.e_type == ET_DYN &&
+                            (!has_ours || (theirs.e_machine == ours.e_machine &&
+                                           theirs.e_ident[EI_CLASS] == ours.e_ident[EI_CLASS]));
+
+    if (own_fd >= 0)
+        close(own_fd);
+    if (fd >= 0)
+        close(fd);
+    else
+        jw_error_set(err, "%s: %s; the user of process %d must be able to read it", library,
+                     strerror(reason), target->pid);
+    if (!is_library)
+        jw_error_set(err, "%s is no library for this processor; name one with --lib=PATH", library);
+    return is_library;
+}
+
 /* Each directory on the way, from the root, and the file itself. */
-bool attach_check_library(const struct attach_target *target, const char *library,
+bool attach_check_library(const struct attach_target *target, const char *library, uid_t trusted,
                           struct jw_error *err)
 {
     char path[PATH_BYTES + 160];
@@ -57,7 +91,7 @@ bool attach_check_library(const struct attach_target *target, const char *librar
                              : "; name the library with --lib=PATH");
             return false;
         }
-        const char *why = why_not(target, &file);
+        const char *why = why_not(target, &file, trusted);
         if (why != NULL) {
             jw_error_set(err, "%.*s %s", (int)end, library, why);
             return false;
@@ -69,12 +103,5 @@ bool attach_check_library(const struct attach_target *target, const char *librar
         jw_error_set(err, "%s is no file; name the library with --lib=PATH", library);
         return false;
     }
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) {
-        jw_error_set(err, "%s: %s; the user of process %d must be able to read it", library,
-                     strerror(errno), target->pid);
-        return false;
-    }
-    close(fd);
-    return true;
+    return check_content(target, library, path, err);
 }

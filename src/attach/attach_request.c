@@ -12,8 +12,11 @@
 #define CONNECT_TIMEOUT_NS (10 * JW_NS_PER_SECOND)
 #define REPLY_BYTES        (ATTACH_TEXT_BYTES + 64)
 
-/* True: the socket is ready. The time is looked at anew, whatever interrupts. */
-static bool wait_ready(int fd, short events, uint64_t deadline_ns)
+#define LOOK_AGAIN_NS (500 * JW_NS_PER_MS)
+
+/* True: the socket is ready. False: the time is over, or the process was stopped and will not answer. */
+static bool wait_ready(const struct attach_target *target, int fd, short events,
+                       uint64_t deadline_ns)
 {
     for (;;) {
         const uint64_t now_ns = jw_now_ns();
@@ -21,15 +24,19 @@ static bool wait_ready(int fd, short events, uint64_t deadline_ns)
 
         if (now_ns >= deadline_ns)
             return false;
-        const int count = poll(&wait, 1, (int)((deadline_ns - now_ns) / JW_NS_PER_MS) + 1);
+        const uint64_t left_ns = deadline_ns - now_ns;
+        const int count =
+            poll(&wait, 1,
+                 (int)((left_ns < LOOK_AGAIN_NS ? left_ns : LOOK_AGAIN_NS) / JW_NS_PER_MS) + 1);
         if (count > 0)
             return true;
-        if (count < 0 && errno != EINTR)
+        if ((count < 0 && errno != EINTR) || attach_is_stopped(target, NULL))
             return false;
     }
 }
 
-static bool send_all(int fd, const char *bytes, size_t length_bytes, uint64_t deadline_ns)
+static bool send_all(const struct attach_target *target, int fd, const char *bytes,
+                     size_t length_bytes, uint64_t deadline_ns)
 {
     while (length_bytes > 0) {
         const ssize_t sent = send(fd, bytes, length_bytes, MSG_NOSIGNAL);
@@ -41,7 +48,7 @@ static bool send_all(int fd, const char *bytes, size_t length_bytes, uint64_t de
             return true; /* it listens no longer, and what it said can still be read */
         } else if (sent == 0 || (errno != EAGAIN && errno != EINTR)) {
             return false;
-        } else if (!wait_ready(fd, POLLOUT, deadline_ns)) {
+        } else if (!wait_ready(target, fd, POLLOUT, deadline_ns)) {
             errno = ETIMEDOUT;
             return false;
         }
@@ -50,8 +57,8 @@ static bool send_all(int fd, const char *bytes, size_t length_bytes, uint64_t de
 }
 
 /* Until the JVM closes its end; what goes beyond the room is read and dropped, up to the deadline. */
-static bool receive_all(int fd, char *bytes, size_t room_bytes, size_t *length_bytes,
-                        uint64_t deadline_ns)
+static bool receive_all(const struct attach_target *target, int fd, char *bytes, size_t room_bytes,
+                        size_t *length_bytes, uint64_t deadline_ns)
 {
     char dropped[512];
 
@@ -73,7 +80,7 @@ static bool receive_all(int fd, char *bytes, size_t room_bytes, size_t *length_b
         }
         if (errno != EAGAIN && errno != EINTR)
             return false;
-        if (!wait_ready(fd, POLLIN, deadline_ns)) {
+        if (!wait_ready(target, fd, POLLIN, deadline_ns)) {
             errno = ETIMEDOUT;
             return false;
         }
@@ -91,10 +98,12 @@ static bool exchange(const struct attach_target *target, const char *request, si
         return false;
 
     const uint64_t deadline_ns = jw_now_ns() + timeout_ns;
-    const bool is_done = send_all(fd, request, length_bytes, deadline_ns) &&
-                         receive_all(fd, bytes, sizeof bytes, &reply_bytes, deadline_ns);
+    const bool is_done = send_all(target, fd, request, length_bytes, deadline_ns) &&
+                         receive_all(target, fd, bytes, sizeof bytes, &reply_bytes, deadline_ns);
     const int reason = errno;
     close(fd);
+    if (!is_done && attach_is_stopped(target, err))
+        return false;
     if (!is_done) {
         jw_error_set(err, "process %d %s", target->pid,
                      !attach_is_alive(target) ? "ended before it answered"

@@ -178,6 +178,17 @@ static bool is_stopped(char state)
     return state == 'T' || state == 't';
 }
 
+bool attach_is_stopped(const struct attach_target *target, struct jw_error *err)
+{
+    struct attach_status status;
+
+    if (!attach_read_status(target->place, &status) || !is_stopped(status.state))
+        return false;
+    jw_error_set(err, "process %d is stopped, by a debugger or SIGSTOP; let it run (kill -CONT %d)",
+                 target->pid, target->pid);
+    return true;
+}
+
 /* A process that is stopped answers nobody; a JVM that has not come to its signal handlers yet would die
  * of SIGQUIT. */
 static bool wait_until_ready(const struct attach_target *target, bool needs_handler,
@@ -197,15 +208,11 @@ static bool wait_until_ready(const struct attach_target *target, bool needs_hand
             break;
         (void)attach_wait(target, STEP_LAST_NS);
     }
-    if (is_stopped(status.state))
-        jw_error_set(err,
-                     "process %d is stopped, by a debugger or SIGSTOP; let it run (kill -CONT %d)",
-                     target->pid, target->pid);
-    else
+    if (!attach_is_stopped(target, err))
         jw_error_set(
             err,
-            "process %d does not handle SIGQUIT and would die of it: it still starts, or was "
-            "started with -Xrs; try again, or start it under 'jaywalk record'",
+            "process %d does not handle SIGQUIT and would die of it: it still starts, or runs with "
+            "-Xrs and lost its attach socket; try again, or start it under 'jaywalk record'",
             target->pid);
     return false;
 }

@@ -8,6 +8,7 @@
 #define JW_CLI_CLI_INTERNAL_H
 
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/jw.h"
@@ -132,6 +133,9 @@ JW_MUST_CHECK int cli_session_open(const struct cli_command *command,
                                    const struct cli_values *values, struct attach_target *target,
                                    struct cli_session *session);
 void cli_session_close(struct cli_session *session);
+
+/* Blocks the signals that end a command, `ends`, so that it can end in order. */
+void cli_hold_signals(sigset_t *ends, sigset_t *before);
 
 /* A relative --file means nothing to a process with files of its own. */
 JW_MUST_CHECK bool cli_check_file(const struct cli_session *session,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
@@ -105,6 +106,14 @@ bool cli_library(const struct cli_values *values, char *path, struct jw_error *e
     return false;
 }
 
+/* Who could have replaced this command, which runs already. */
+static uid_t cli_owner(void)
+{
+    struct stat file;
+
+    return stat("/proc/self/exe", &file) == 0 ? file.st_uid : 0;
+}
+
 static bool cli_session_library(const struct cli_values *values, struct cli_session *session,
                                 struct jw_error *err)
 {
@@ -138,8 +147,9 @@ int cli_session_open(const struct cli_command *command, const struct cli_values 
     snprintf(session->name, sizeof session->name, "%d", target->pid);
 
     const bool has_library = cli_session_library(values, session, &err);
+    const uid_t owner = cli_owner();
     if (has_library && attach_become(target, &err) &&
-        attach_check_library(target, session->library, &err))
+        attach_check_library(target, session->library, owner, &err))
         return CLI_OK;
     cli_complain("%s", err.message);
     attach_close(target);
@@ -231,6 +241,20 @@ static int cli_exchange(const struct cli_session *session, const struct attach_a
     return CLI_FAILED;
 }
 
+/* Those that end the command; one that the caller ignores (nohup) stays ignored. */
+void cli_hold_signals(sigset_t *ends, sigset_t *before)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+
+    sigemptyset(ends);
+    for (size_t i = 0; i < JW_COUNT_OF(numbers); i++) {
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(ends, numbers[i]);
+    }
+    sigprocmask(SIG_BLOCK, ends, before);
+}
+
 /* Ctrl-C waits until the file of the answer is gone again: each step has a deadline. */
 int cli_session_do(const struct cli_session *session, const char *string, uint64_t timeout_ns,
                    FILE *to)
@@ -240,11 +264,7 @@ int cli_session_do(const struct cli_session *session, const char *string, uint64
     sigset_t ends, before;
     int status;
 
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ends, &before);
+    cli_hold_signals(&ends, &before);
     if (attach_answer_open(session->target, &answer, &err)) {
         status = cli_exchange(session, &answer, string, timeout_ns, to);
         attach_answer_close(&answer);

@@ -80,11 +80,7 @@ static int cli_profile_target(const struct cli_session *session, const char *str
 {
     sigset_t ends, before;
 
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ends, &before);
+    cli_hold_signals(&ends, &before);
 
     int status = cli_session_do(session, string, CLI_START_TIMEOUT, NULL);
     if (status == CLI_OK) {

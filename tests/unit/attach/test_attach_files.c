@@ -1,4 +1,6 @@
 /* The file of the answer, and whom a library may be trusted from. */
+#include <elf.h>
+
 #include "fake_jvm.h"
 
 static void begin(void)
@@ -98,7 +100,7 @@ static void expect_library(const char *path, const char *why)
 {
     struct attach_target target = fake_target();
     struct jw_error err = {{0}};
-    const bool is_good = attach_check_library(&target, path, &err);
+    const bool is_good = attach_check_library(&target, path, 54321, &err);
 
     cr_expect_eq(is_good, why == NULL, "%s: %s", path, err.message);
     if (why != NULL)
@@ -106,12 +108,25 @@ static void expect_library(const char *path, const char *why)
     attach_close(&target);
 }
 
+/* As much of one as is looked at: this program's head, as that of a library. */
+static void copy_library(const char *path)
+{
+    Elf64_Ehdr head;
+    const int fd = open("/proc/self/exe", O_RDONLY);
+
+    cr_assert_eq(read(fd, &head, sizeof head), (ssize_t)sizeof head);
+    close(fd);
+    head.e_type = ET_DYN;
+    fake_write(path, &head, sizeof head);
+}
+
 Test(attach_files, a_library_must_lie_where_nobody_else_can_replace_it)
 {
     umask(022);
     mkdir(fake_path("root/a"), 0755);
     mkdir(fake_path("root/a/b"), 0755);
-    fake_write(fake_path("root/a/b/x.so"), "", 0);
+    copy_library(fake_path("root/a/b/x.so"));
+    chmod(fake_path("root/a/b/x.so"), 0644);
     expect_library("/a/b/x.so", NULL);
 
     chmod(fake_path("root/a"), 0777);
@@ -128,9 +143,13 @@ Test(attach_files, a_library_must_lie_where_nobody_else_can_replace_it)
     expect_library("/a/b/none.so", "No such file");
     expect_library("/a/b", "is no file");
     expect_library("a/b/x.so", "no absolute path");
+    fake_write(fake_path("root/a/b/text.so"), "text", 4);
+    expect_library("/a/b/text.so", "is no library for this processor");
     if (geteuid() == 0) {
         cr_assert_eq(chown(fake_path("root/a/b"), 12345, 0), 0);
         expect_library("/a/b/x.so", "/a/b belongs to neither root nor");
+        cr_assert_eq(chown(fake_path("root/a/b"), 54321, 0), 0);
+        expect_library("/a/b/x.so", NULL);
         cr_assert_eq(chown(fake_path("root/a/b"), 0, 12345), 0);
         chmod(fake_path("root/a/b"), 0775);
         expect_library("/a/b/x.so", "may be written by its group");
