@@ -1,0 +1,208 @@
+/* The commands for running JVMs, as far as they need none: words, help, the agent string, safe text. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli_internal.h"
+
+static char directory[64];
+
+static void make_directory(void)
+{
+    strcpy(directory, "/tmp/jaywalk-cmd-XXXXXX");
+    cr_assert_not_null(mkdtemp(directory));
+}
+
+static void remove_directory(void)
+{
+    char command[128];
+
+    cr_assert_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(cli_commands, .init = make_directory, .fini = remove_directory, .timeout = 30);
+
+static char out_text[20000];
+static char err_text[20000];
+
+static void read_back(FILE *file, char *text, size_t capacity)
+{
+    rewind(file);
+    text[fread(text, 1, capacity - 1, file)] = '\0';
+}
+
+/* Runs the command with its output in out_text and err_text. */
+static int run(const char *const *words)
+{
+    char names[2][96], *arguments[20] = {(char[]){"jaywalk"}};
+    int count = 1;
+
+    for (; words[count - 1] != NULL; count++)
+        arguments[count] = strdup(words[count - 1]);
+    for (int i = 0; i < 2; i++) {
+        snprintf(names[i], sizeof names[i], "%s/.stream%d", directory, i);
+        cr_assert_not_null(freopen(names[i], "w+", i == 0 ? stdout : stderr));
+    }
+    const int status = cli_main(count, arguments);
+    read_back(stdout, out_text, sizeof out_text);
+    read_back(stderr, err_text, sizeof err_text);
+    for (int i = 1; i < count; i++)
+        free(arguments[i]);
+    return status;
+}
+
+#define RUN(...) run((const char *const[]){__VA_ARGS__, NULL})
+
+Test(cli_commands, each_has_a_help_of_its_own_with_examples)
+{
+    for (size_t i = 0; i < CLI_COMMAND_LIMIT; i++) {
+        const struct cli_command *command = &cli_commands[i];
+
+        cr_assert_eq(command->id, i);
+        cr_expect_eq(RUN("help", command->name), CLI_OK);
+        cr_expect_not_null(strstr(out_text, command->usage), "%s", command->name);
+        cr_expect_not_null(strstr(out_text, "--help"), "%s", command->name);
+        cr_expect_not_null(strstr(out_text, "Examples:\n  jaywalk"), "%s", command->name);
+        cr_expect_str_eq(err_text, "");
+        cr_expect_eq(RUN("help"), CLI_OK);
+        cr_expect_not_null(strstr(out_text, command->summary), "%s", command->name);
+    }
+}
+
+Test(cli_commands, without_a_command_profile_is_meant)
+{
+    cr_expect_eq(RUN("-d", "5", "--help"), CLI_OK);
+    cr_expect_not_null(strstr(out_text, "jaywalk [profile] [options] PID"));
+    cr_expect_eq(RUN("-d", "5", "start"), CLI_USAGE);
+    cr_expect_not_null(strstr(err_text, "the command comes first: jaywalk start"));
+}
+
+Test(cli_commands, mistakes_are_found_before_any_process_is_looked_for)
+{
+    static const struct {
+        const char *words[6];
+        int status;
+        const char *said;
+    } cases[] = {
+        {{"start"}, CLI_USAGE, "which process?"},
+        {{"status", "1", "2"}, CLI_USAGE, "one process is taken"},
+        {{"-e", "moon", "4194304"}, CLI_USAGE, "--event=moon"},
+        {{"start", "-i", "-1", "4194304"}, CLI_USAGE, "negative"},
+        {{"start", "--intervall", "1", "4194304"}, CLI_USAGE, "did you mean '--interval'?"},
+        {{"-d", "1e3", "4194304"}, CLI_USAGE, "--duration"},
+        {{"-d", "31d", "4194304"}, CLI_USAGE, "too large"},
+        {{"--chunktime=1h", "--chunktime=2h", "4194304"}, CLI_USAGE, "named twice"},
+        {{"4194304"}, CLI_TARGET, "there is no process 4194304"},
+        {{"stop", "4194304"}, CLI_TARGET, "there is no process 4194304"},
+        {{"status", "no.such.Main"}, CLI_TARGET, "no JVM that this user can see"},
+        {{"stop", "-f", "x.html", "1"}, CLI_USAGE, "is no option"},
+        {{"record"}, CLI_USAGE, "which program?"},
+        {{"record", "--"}, CLI_USAGE, "which program?"},
+        {{"record", "-d", "5", "--", "java"}, CLI_USAGE, "is no option"},
+        {{"record", "--lib=/dev/null", "./gradlew"}, CLI_USAGE, "is not java"},
+        {{"record", "--lib=/nowhere", "java"}, CLI_USAGE, "/nowhere: No such file"},
+        {{"list", "cpu"}, CLI_USAGE, "is too much"},
+        {{"jps", "-q"}, CLI_USAGE, "is no option"},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
+        cr_expect_eq(run(cases[i].words), cases[i].status, "case %zu", i);
+        cr_expect_not_null(strstr(err_text, cases[i].said), "'%s' does not say '%s'", err_text,
+                           cases[i].said);
+        cr_expect_str_eq(out_text, "", "case %zu", i);
+    }
+}
+
+Test(cli_commands, a_program_that_cannot_be_run_is_told_of)
+{
+    cr_expect_eq(RUN("record", "--lib=/dev/null", "--", "/nowhere/java", "-jar", "x.jar"),
+                 CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "/nowhere/java: No such file"), "%s", err_text);
+}
+
+Test(cli_commands, list_names_the_events)
+{
+    cr_expect_eq(RUN("list"), CLI_OK);
+    cr_expect_str_eq(out_text, "Basic events:\n  cpu\n  itimer\n");
+}
+
+static bool parse(const struct cli_command *command, const char *const *words,
+                  struct cli_values *values)
+{
+    static char copies[16][128];
+    static char *at[16];
+    size_t count = 0;
+    struct jw_error err = {{0}};
+
+    for (; words[count] != NULL; count++) {
+        snprintf(copies[count], sizeof copies[count], "%s", words[count]);
+        at[count] = copies[count];
+    }
+    at[count] = NULL;
+    *values = (struct cli_values){0};
+    return cli_parse(command, at, count, values, &err);
+}
+
+Test(cli_commands, options_become_an_agent_string_with_an_absolute_file)
+{
+    static const char *const words[] = {"-e",   "cpu", "-t",       "-i",    "1ms", "-o",
+                                        "html", "-f",  "50%%.out", "12345", NULL};
+    char string[CLI_STRING_BYTES], expected[300], with_percent[100];
+    struct cli_values values;
+    struct jw_error err = {{0}};
+
+    snprintf(with_percent, sizeof with_percent, "%s/a%%b", directory);
+    cr_assert_eq(mkdir(with_percent, 0700), 0);
+    cr_assert_eq(chdir(with_percent), 0);
+    cr_assert(parse(&cli_commands[CLI_COMMAND_PROFILE], words, &values));
+    cr_assert(cli_agent_string(&values, "12345", true, string, &err), "%s", err.message);
+    snprintf(
+        expected, sizeof expected,
+        "start,event=cpu,threads,interval=1ms,flamegraph,loglevel=warn,file=%s/a%%%%b/50%%%%.out",
+        directory);
+    cr_expect_str_eq(string, expected);
+}
+
+Test(cli_commands, without_a_file_the_process_gives_the_name)
+{
+    static const char *const words[] = {"7", NULL};
+    char string[CLI_STRING_BYTES], expected[200];
+    struct cli_values values;
+    struct jw_error err = {{0}};
+
+    cr_assert_eq(chdir(directory), 0);
+    cr_assert(parse(&cli_commands[CLI_COMMAND_START], words, &values));
+    cr_assert(cli_agent_string(&values, "7", false, string, &err));
+    snprintf(expected, sizeof expected, "start,file=%s/jaywalk-7.jfr", directory);
+    cr_expect_str_eq(string, expected);
+}
+
+Test(cli_commands, the_words_of_a_program_are_left_alone)
+{
+    static const char *const words[] = {"-f", "x.jfr", "java", "-cp", "a", "--help", NULL};
+    struct cli_values values;
+
+    cr_assert(parse(&cli_commands[CLI_COMMAND_RECORD], words, &values));
+    cr_expect_str_eq(values.file, "x.jfr");
+    cr_assert_not_null(values.words);
+    cr_expect_str_eq(values.words[0], "java");
+    cr_expect_str_eq(values.words[3], "--help");
+    cr_expect_not(values.is_help);
+}
+
+Test(cli_commands, what_a_terminal_would_obey_is_shown)
+{
+    FILE *file = tmpfile();
+    char text[200];
+
+    cr_assert_not_null(file);
+    cli_put("a\tb\n\x1b]0;x\x07 \x7f \xc2\x9b \xc3\xa4 \xc2", file);
+    read_back(file, text, sizeof text);
+    cr_expect_str_eq(text, "a\tb\n\\x1b]0;x\\x07 \\x7f \\xc2\\x9b \xc3\xa4 \xc2");
+    fclose(file);
+}
