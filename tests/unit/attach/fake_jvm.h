@@ -125,6 +125,19 @@ static inline void fake_body(enum fake_kind kind, fake_service service, int read
     fake_serve(listener, service);
 }
 
+/* As the kernel shows a process that catches nothing; an emulator catches all signals itself. */
+static inline void fake_write_status(const char *path)
+{
+    char text[200];
+    const int length = snprintf(text, sizeof text,
+                                "State:\tS (sleeping)\nUid:\t%1$u\t%1$u\t%1$u\t%1$u\n"
+                                "Gid:\t%2$u\t%2$u\t%2$u\t%2$u\nSigCgt:\t0000000000000000\n",
+                                (unsigned)geteuid(), (unsigned)getegid());
+
+    cr_assert_eq(unlink(path), 0);
+    fake_write(path, text, (size_t)length);
+}
+
 static inline void fake_begin(enum fake_kind kind, fake_service service)
 {
     static const char maps[] =
@@ -162,6 +175,8 @@ static inline void fake_begin(enum fake_kind kind, fake_service service)
         snprintf(real, sizeof real, "/proc/%d/%s", (int)fake.pid, name);
         cr_assert_eq(symlink(real, fake_path("%s", name)), 0);
     }
+    if (kind == FAKE_DIES_OF_QUIT)
+        fake_write_status(fake_path("status"));
     close(go[1]);
     (void)!read(ready[0], &byte, 1); /* its end: the process is set up */
     close(ready[0]);
