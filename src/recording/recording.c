@@ -344,8 +344,10 @@ bool recording_chunk_is_due(const struct recording *recording, uint64_t now_ns)
 
 bool recording_tick(struct recording *recording, struct jw_error *err)
 {
-    return recording_chunk_is_due(recording, jw_now_ns()) ? recording_roll(recording, err)
-                                                          : recording_flush(recording, err);
+    /* Stacks and names come to the chunk's size with the flush: asked before and after. */
+    if (!recording_chunk_is_due(recording, jw_now_ns()) && !recording_flush(recording, err))
+        return false;
+    return recording_chunk_is_due(recording, jw_now_ns()) ? recording_roll(recording, err) : true;
 }
 
 bool recording_close(struct recording *recording, struct jw_error *err)
