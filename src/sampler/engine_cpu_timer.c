@@ -40,7 +40,16 @@ static void refuse(enum engine_thread kind)
         jw_count(JW_COUNT_THREADS_UNSAMPLED);
 }
 
-void engine_cpu_timer_add(thread_index thread, enum engine_thread kind)
+/* The list of tasks may pass over a thread while others end, and the table may have been full: so a thread
+ * that is found late may be older than the run, and what it used before is not the run's. */
+static uint64_t debt_of(uint64_t used_ns, uint64_t started_ns)
+{
+    const uint64_t most_ns = jw_now_ns() - started_ns;
+
+    return used_ns < most_ns ? used_ns : most_ns;
+}
+
+void engine_cpu_timer_add(thread_index thread, enum engine_thread kind, uint64_t started_ns)
 {
     const int tid = (int)thread_tid(thread);
     struct os_timer timer;
@@ -58,7 +67,7 @@ void engine_cpu_timer_add(thread_index thread, enum engine_thread kind)
     }
     /* Read right before the timer begins: what lies between the two is lost. */
     if (kind == ENGINE_THREAD_LATE && os_thread_cpu_ns(tid, &unseen_ns))
-        thread_set_debt(thread, unseen_ns);
+        thread_set_debt(thread, debt_of(unseen_ns, started_ns));
     if (!os_timer_arm(&timer, sampler.interval_ns, first_expiration_ns(thread))) {
         os_timer_close(&timer);
         refuse(kind);

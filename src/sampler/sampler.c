@@ -35,6 +35,8 @@ static struct {
     uint64_t last_ns, next_ns;
 } scan;
 
+static uint64_t started_ns; /* constant while an engine runs */
+
 static JW_SIGNAL_SAFE void take_from_timer(const struct signals_event *event)
 {
     const thread_index thread = engine_cpu_timer_thread(event->payload);
@@ -82,7 +84,7 @@ static void add_timer(thread_index thread, enum engine_thread kind)
 {
     if (!runs_timers())
         return;
-    engine_cpu_timer_add(thread, kind);
+    engine_cpu_timer_add(thread, kind, started_ns);
     if (!runs_timers() || !thread_is_live(thread))
         engine_cpu_timer_remove(thread);
 }
@@ -108,6 +110,7 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
         return false;
 
     sampler = *config;
+    started_ns = jw_now_ns();
     scan.round = 0;
     scan.is_first = true;
     scan.process_cpu_ns = os_process_cpu_ns();

@@ -58,13 +58,14 @@ JW_SIGNAL_SAFE void sample_cost_note(uint64_t duration_ns);
 /* What is known of a thread that gets its timer. */
 enum engine_thread {
     ENGINE_THREAD_NEW,   /* its CPU time counts from now on */
-    ENGINE_THREAD_LATE,  /* what it used before counts, too: as debt of its first sample */
+    ENGINE_THREAD_LATE,  /* what it used since the start counts, too: as debt of its first sample */
     ENGINE_THREAD_AGAIN, /* was refused a timer before, and counted as unsampled */
 };
 
-/* engine_cpu_timer.c: payload of a thread's signals, and its timer. */
+/* engine_cpu_timer.c: payload of a thread's signals, and its timer. `started_ns`: when the run began; a
+ * thread cannot have used more CPU time in it than has gone by since. */
 JW_SIGNAL_SAFE thread_index engine_cpu_timer_thread(uint32_t payload);
-void engine_cpu_timer_add(thread_index thread, enum engine_thread kind);
+void engine_cpu_timer_add(thread_index thread, enum engine_thread kind, uint64_t started_ns);
 void engine_cpu_timer_remove(thread_index thread);
 
 #endif

@@ -156,6 +156,7 @@ struct worker {
     pthread_t thread;
     uint64_t burn_ns;
     uint64_t start_cpu_ns, end_cpu_ns;
+    uint32_t tid;
     thread_index index;
 };
 static pthread_barrier_t ready, go, done, end;
@@ -169,7 +170,8 @@ static void *work(void *argument)
     worker->start_cpu_ns = own_cpu_ns();
     burn_until(worker->start_cpu_ns + worker->burn_ns);
     worker->end_cpu_ns = own_cpu_ns();
-    worker->index = thread_find((uint32_t)os_gettid());
+    worker->tid = (uint32_t)os_gettid();
+    worker->index = thread_find(worker->tid);
     pthread_barrier_wait(&done);
     pthread_barrier_wait(&end);
     return NULL;
@@ -265,6 +267,29 @@ Test(sampler, a_thread_that_is_found_late_is_sampled_for_all_its_time)
     take_all();
     for (size_t i = 0; i < THREADS_COUNT; i++)
         compare_with_clock(&workers[i]);
+}
+
+/* The first look at the task list may miss a thread that has long been there. */
+Test(sampler, a_thread_older_than_the_run_that_is_found_late_owes_no_more_than_the_run)
+{
+    thread_index found;
+
+    begin_workers(150 * JW_NS_PER_MS);
+    pthread_barrier_wait(&go);
+    pthread_barrier_wait(&done);
+    const uint64_t before_ns = jw_now_ns();
+    start(INTERVAL_NS, false);
+    thread_end(thread_find(workers[THREADS_COUNT - 1].tid), generations_number(generations));
+    do {
+        burn_until(own_cpu_ns() + JW_NS_PER_MS);
+        sampler_scan();
+        found = thread_find(workers[THREADS_COUNT - 1].tid);
+    } while (found == THREAD_NONE);
+    const uint64_t debt_ns = thread_take_debt(found);
+    cr_assert(gt(u64, debt_ns, 0));
+    cr_assert(le(u64, debt_ns, jw_now_ns() - before_ns));
+    stop();
+    end_workers();
 }
 
 Test(sampler, it_starts_and_stops_two_hundred_times)
