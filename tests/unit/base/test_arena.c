@@ -93,6 +93,26 @@ Test(arena, reset_of_all_leaves_zeroes)
     expect_zeroes_after_resets(CAPACITY_BYTES);
 }
 
+/* Above what is never given back: zeroed where it was kept, given back where it was not. */
+Test(arena, resets_of_much_leave_zeroes)
+{
+    static const size_t sizes_bytes[] = {1 << 20, 300001, 5000, 70000, 0, 1 << 20, 1 << 20};
+    struct jw_arena large;
+
+    cr_assert(jw_arena_open(&large, (size_t)1 << 20, "large", NULL));
+    jw_arena_warm(&large, 200000);
+    for (size_t life = 0; life < JW_COUNT_OF(sizes_bytes); life++) {
+        unsigned char *bytes = jw_arena_take(&large, sizes_bytes[life]);
+
+        cr_assert(ne(ptr, bytes, NULL));
+        for (size_t i = 0; i < sizes_bytes[life]; i++)
+            cr_assert(bytes[i] == 0, "byte %zu in life %zu is %#x", i, life, bytes[i]);
+        memset(bytes, 0xa5, sizes_bytes[life]);
+        jw_arena_reset(&large);
+    }
+    jw_arena_close(&large);
+}
+
 static size_t resident_pages(const struct jw_arena *of)
 {
     static unsigned char map[4096];
@@ -131,6 +151,20 @@ Test(arena, a_dropped_part_reads_as_zero_and_the_rest_stays)
     cr_assert(eq(u8, bytes[4095], 1));
     cr_assert(eq(u8, bytes[4096], 0));
     cr_assert(eq(sz, jw_arena_used_bytes(&arena), CAPACITY_BYTES));
+}
+
+/* The system does not take back what the program has locked (mlockall). */
+Test(arena, a_dropped_part_reads_as_zero_also_where_it_is_locked)
+{
+    unsigned char *bytes = jw_arena_take(&arena, CAPACITY_BYTES);
+
+    memset(bytes, 1, CAPACITY_BYTES);
+    if (mlock(bytes + 4096, 4096) != 0)
+        cr_skip_test("no page may be locked here");
+    jw_arena_drop(&arena, 4096);
+    cr_assert(eq(u8, bytes[4095], 1));
+    for (size_t i = 4096; i < CAPACITY_BYTES; i++)
+        cr_assert(bytes[i] == 0, "byte %zu", i);
 }
 
 Test(arena, open_that_fails_names_the_arena)
