@@ -360,6 +360,20 @@ Test(dict, a_great_load_of_a_large_table_finds_every_key)
     }
 }
 
+/* What a clear left in the far part would fill it, life by life. */
+Test(dict, a_clear_after_a_great_load_leaves_no_key_behind)
+{
+    reopen(20000, (size_t)1 << 20);
+    for (uint32_t life = 0; life < 20; life++) {
+        for (uint32_t i = 0; i < 15000; i++) {
+            const uint32_t key = life * 15000 + i;
+
+            cr_assert(eq(u32, dict_intern(table, &key, sizeof key), i + 1));
+        }
+        dict_clear(table);
+    }
+}
+
 #define RACERS    4
 #define RACE_KEYS 20000
 

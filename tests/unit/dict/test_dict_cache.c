@@ -93,6 +93,22 @@ Test(dict_cache, an_overfull_cache_forgets_but_never_lies)
         "the newcomer is in");
 }
 
+/* Far sets included, and what lies in two ways of a set: an earlier way became free in between. */
+Test(dict_cache, nothing_survives_its_drop_however_full_the_cache_was)
+{
+    for (uint32_t i = 1; i <= DICT_CACHE_WORDS; i++)
+        dict_cache_put(cache, BASE_ADDR + 8 * i, i);
+    for (uint32_t i = 1; i <= DICT_CACHE_WORDS; i += 2)
+        dict_cache_drop(cache, BASE_ADDR + 8 * i);
+    for (uint32_t i = 2; i <= DICT_CACHE_WORDS; i += 2)
+        dict_cache_put(cache, BASE_ADDR + 8 * i, i);
+    for (uint32_t i = 2; i <= DICT_CACHE_WORDS; i += 2)
+        dict_cache_drop(cache, BASE_ADDR + 8 * i);
+    for (uint32_t i = 1; i <= DICT_CACHE_WORDS; i++)
+        cr_assert(eq(u32, dict_cache_find(cache, BASE_ADDR + 8 * i), DICT_NONE));
+    cr_assert(eq(u32, dict_cache_count(cache), 0));
+}
+
 Test(dict_cache, clear_empties_and_a_hardly_used_cache_gives_its_pages_back)
 {
     dict_cache_put(cache, BASE_ADDR, 1);

@@ -254,6 +254,19 @@ Test(store, clear_keeps_pages_for_an_even_load_and_gives_a_spike_back_in_time)
     cr_assert(eq(sz, resident_pages(arena, spike_bytes), even_bytes / 4096), "after the spike");
 }
 
+/* More traces than near slots: what a clear left in the far part would fill it, life by life. */
+Test(store, a_clear_after_a_great_load_leaves_no_trace_behind)
+{
+    reopen(20000, (size_t)4 << 20);
+    for (uint32_t life = 0; life < 20; life++) {
+        for (uint32_t i = 0; i < 15000; i++)
+            cr_assert(eq(u32, put(life * 15000 + i, 3, 0), i + 1));
+        for (uint32_t i = 0; i < 15000; i++)
+            cr_assert(eq(u32, put(life * 15000 + i, 3, 0), i + 1));
+        store_clear(store);
+    }
+}
+
 Test(store, config_out_of_range_is_refused_with_a_reason)
 {
     const struct store_config bad[] = {
