@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/version.h"
 #include "cli/cli_internal.h"
@@ -210,6 +211,14 @@ static int cli_unknown_command(const char *name)
     return cli_usage_error(NULL, &err);
 }
 
+/* A recording alone says what is there, not what to do with it. */
+static bool cli_is_recording(const char *word)
+{
+    const size_t length = strlen(word);
+
+    return length > 4 && strcmp(word + length - 4, ".jfr") == 0 && access(word, F_OK) == 0;
+}
+
 /* Help that could not be printed is a failure like any other. */
 static int cli_flush_help(void)
 {
@@ -246,7 +255,7 @@ static int cli_help_command(const struct cli_command *command)
 
 static int cli_help(const char *name)
 {
-    if (name == NULL)
+    if (name == NULL || strcmp(name, "help") == 0)
         return cli_help_all();
 
     const struct cli_command *command = cli_find(name);
@@ -282,6 +291,15 @@ int cli_main(int argument_count, char **arguments)
         return cli_help(argument_count > 2 ? arguments[2] : NULL);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-v") == 0)
         name = "version";
+
+    if (argument_count == 2 && cli_is_recording(name)) {
+        struct jw_error err = {{0}};
+
+        jw_error_set(&err,
+                     "'%.200s' is a recording; to see it: jaywalk convert %.200s flamegraph.html",
+                     name, name);
+        return cli_usage_error(&cli_commands[CLI_COMMAND_CONVERT], &err);
+    }
 
     const struct cli_command *command = cli_choose(name, &is_named);
     if (command == NULL)

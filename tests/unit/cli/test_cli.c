@@ -92,6 +92,8 @@ Test(cli, help_and_version_go_to_stdout)
     cr_expect_str_eq(err_text, "");
     cr_expect_eq(RUN("help", "convert"), CLI_OK);
     cr_expect_not_null(strstr(out_text, "--minwidth=PERCENT"));
+    cr_expect_eq(RUN("help", "help"), CLI_OK);
+    cr_expect_not_null(strstr(out_text, "Commands:"));
     cr_expect_eq(RUN("convert", "--help"), CLI_OK);
     cr_expect_not_null(strstr(out_text, "--minwidth=PERCENT"));
     cr_expect_eq(RUN("--version"), CLI_OK);
@@ -181,6 +183,21 @@ Test(cli, text_and_page_tell_time_and_losses)
     cr_expect_not_null(strstr(err_text, "1 of 7 samples have no stack"));
     cr_expect_not_null(strstr(CONVERTED("x.html", "-q"), "<h1>CPU profile</h1>"));
     cr_expect_str_eq(err_text, "");
+}
+
+Test(cli, a_recording_alone_is_answered_with_how_to_see_it)
+{
+    char wanted[512];
+    const char *name = in_directory("7.jfr");
+
+    save_usual();
+    cr_assert_eq(rename(path, name), 0);
+    cr_expect_eq(RUN(name), CLI_USAGE);
+    snprintf(wanted, sizeof wanted, "jaywalk convert %s flamegraph.html", name);
+    cr_expect_not_null(strstr(err_text, wanted), "%s", err_text);
+    cr_assert_eq(unlink(name), 0);
+    cr_expect_eq(RUN(name), CLI_USAGE);
+    cr_expect_null(strstr(err_text, "jaywalk convert"), "%s", err_text);
 }
 
 Test(cli, standard_output_is_named_by_a_dash)
