@@ -44,11 +44,15 @@ static void cli_show(const struct cli_session *session, bool is_watched, uint64_
     static const char *const bar = "####################";
     const unsigned share = (unsigned)(passed_ns * 20 / duration_ns);
 
-    if (is_watched)
-        fprintf(stderr, "\rProfiling %s [%-20.*s] %llu of %llu s, Ctrl-C ends it", session->name,
-                (int)(share > 20 ? 20 : share), bar,
-                (unsigned long long)(passed_ns / JW_NS_PER_SECOND),
-                (unsigned long long)(duration_ns / JW_NS_PER_SECOND));
+    if (!is_watched)
+        return;
+
+    char line[256];
+    snprintf(line, sizeof line, "Profiling %s [%-20.*s] %llu of %llu s, Ctrl-C ends it",
+             session->name, (int)(share > 20 ? 20 : share), bar,
+             (unsigned long long)(passed_ns / JW_NS_PER_SECOND),
+             (unsigned long long)(duration_ns / JW_NS_PER_SECOND));
+    cli_put_progress(line, STDERR_FILENO);
 }
 
 /* Until the time is over, a signal comes in (taken), or the process ends (false). */
@@ -75,6 +79,15 @@ static bool cli_wait(const struct cli_session *session, const sigset_t *ends, ui
     return is_alive;
 }
 
+/* The output that an agent string asks for: always its last option, and no value holds a comma. */
+static const char *cli_file_in(const char *string)
+{
+    static const char key[] = ",file=";
+    const char *at = strstr(string, key);
+
+    return at == NULL ? "its file" : at + strlen(key);
+}
+
 static int cli_profile_target(const struct cli_session *session, const char *string,
                               uint64_t duration_ns, bool is_quiet)
 {
@@ -89,10 +102,9 @@ static int cli_profile_target(const struct cli_session *session, const char *str
         if (cli_wait(session, &ends, duration_ns, is_watched)) {
             status = cli_session_do(session, "stop", CLI_STOP_TIMEOUT, is_quiet ? NULL : stdout);
         } else {
-            cli_complain(
-                "process %s ended first; the agent wrote what there was by then, and where "
-                "stands in the JVM's messages",
-                session->name);
+            cli_complain("process %s ended first; unless it was killed, its agent wrote what there "
+                         "was by then to %s",
+                         session->name, cli_file_in(string));
         }
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
