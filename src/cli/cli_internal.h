@@ -197,6 +197,9 @@ JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish, struc
 JW_MUST_CHECK bool cli_write(struct profile *profile, const char *path, enum export_format format,
                              const struct export_options *options, struct jw_error *err);
 
+/* A line of ASCII at the terminal's left edge, over the one before it, cut to the terminal's width. */
+void cli_put_progress(const char *line, int terminal);
+
 /* Progress on stderr, when that is a terminal and the work takes more than a second. */
 struct cli_progress {
     uint64_t begun_ns;

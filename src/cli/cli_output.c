@@ -2,12 +2,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/cli_internal.h"
 #include "os/os_output.h"
 
+#define CLI_TERMINAL_COLUMNS  80 /* where the terminal does not say */
 #define CLI_PROGRESS_FIRST_NS JW_NS_PER_SECOND
 #define CLI_PROGRESS_STEP_NS  (100 * JW_NS_PER_MS)
 
@@ -46,6 +48,17 @@ bool cli_write(struct profile *profile, const char *path, enum export_format for
     return is_written;
 }
 
+void cli_put_progress(const char *line, int terminal)
+{
+    struct winsize size;
+    size_t columns = CLI_TERMINAL_COLUMNS;
+
+    if (ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
+    /* Not into the last column, from where some terminals go on to the next line. */
+    dprintf(terminal, "\r%.*s", (int)(columns - 1), line);
+}
+
 void cli_progress_begin(struct cli_progress *progress, bool is_quiet)
 {
     *progress = (struct cli_progress){
@@ -65,8 +78,11 @@ void cli_progress_show(struct cli_progress *progress, const char *what, uint64_t
         now_ns - progress->shown_ns < CLI_PROGRESS_STEP_NS)
         return;
     progress->shown_ns = now_ns;
-    fprintf(stderr, "\r%s: %u %%", what,
-            whole == 0 ? 100u : (unsigned)((double)done * 100.0 / (double)whole));
+
+    char line[128];
+    snprintf(line, sizeof line, "%s: %u %%", what,
+             whole == 0 ? 100u : (unsigned)((double)done * 100.0 / (double)whole));
+    cli_put_progress(line, STDERR_FILENO);
 }
 
 void cli_progress_end(struct cli_progress *progress)

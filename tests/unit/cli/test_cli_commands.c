@@ -1,8 +1,10 @@
 /* The commands for running JVMs, as far as they need none: words, help, the agent string, safe text. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -205,4 +207,36 @@ Test(cli_commands, what_a_terminal_would_obey_is_shown)
     read_back(file, text, sizeof text);
     cr_expect_str_eq(text, "a\tb\n\\x1b]0;x\\x07 \\x7f \\xc2\\x9b \xc3\xa4 \xc2");
     fclose(file);
+}
+
+/* What a line becomes on a terminal of that many columns; 0: one that does not know. */
+static const char *shown_at(unsigned short columns, const char *line)
+{
+    static char seen[256];
+    const struct winsize size = {.ws_col = columns};
+    const int master = posix_openpt(O_RDWR | O_NOCTTY);
+
+    cr_assert_geq(master, 0);
+    cr_assert_eq(grantpt(master), 0);
+    cr_assert_eq(unlockpt(master), 0);
+    const int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+    cr_assert_geq(terminal, 0);
+    cr_assert_eq(ioctl(terminal, TIOCSWINSZ, &size), 0);
+    cli_put_progress(line, terminal);
+    const ssize_t length = read(master, seen, sizeof seen - 1);
+    cr_assert_gt(length, 0);
+    seen[length] = '\0';
+    close(terminal);
+    close(master);
+    return seen;
+}
+
+Test(cli_commands, a_line_of_progress_is_cut_to_the_terminal)
+{
+    char long_line[101] = {0};
+
+    memset(long_line, 'x', 100);
+    cr_expect_str_eq(shown_at(8, "1234567890"), "\r1234567");
+    cr_expect_str_eq(shown_at(11, "1234567890"), "\r1234567890");
+    cr_expect_eq(strlen(shown_at(0, long_line)), 1 + 79);
 }
