@@ -75,9 +75,16 @@ void export_put_format(struct export_out *out, const char *format, ...)
                          (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
+static uint64_t export_rounded(uint64_t value, uint64_t divisor)
+{
+    const uint64_t rest = value % divisor;
+
+    return value / divisor + (rest >= divisor - rest ? 1 : 0);
+}
+
 /*
- * Hundredths by whole numbers: no locale, no rounding up to 100 %. `scaled` cannot overflow: the
- * whole is brought below 2^50 first.
+ * By whole numbers: no locale, and no rounding up to 100 %. Nothing overflows: the whole is brought
+ * below 2^49 first.
  */
 void export_put_share(struct export_out *out, uint64_t part, uint64_t whole)
 {
@@ -85,7 +92,7 @@ void export_put_share(struct export_out *out, uint64_t part, uint64_t whole)
         export_put(out, "100 %");
         return;
     }
-    while (whole >= 1ull << 50) {
+    while (whole >= 1ull << 49) {
         whole >>= 1;
         part >>= 1;
     }
@@ -94,13 +101,16 @@ void export_put_share(struct export_out *out, uint64_t part, uint64_t whole)
         return;
     }
 
-    const uint64_t scaled = part * 10000 / whole;
-    if (scaled == 0)
+    const unsigned hundredths = (unsigned)export_rounded(part * 10000, whole);
+    const unsigned tenths = (unsigned)export_rounded(part * 1000, whole);
+    const unsigned shown = tenths >= 1000 && part < whole ? 999 : tenths;
+
+    if (hundredths == 0)
         export_put(out, "< 0.01 %");
-    else if (scaled < 1000)
-        export_put_format(out, "%u.%02u %%", (unsigned)(scaled / 100), (unsigned)(scaled % 100));
+    else if (hundredths < 1000)
+        export_put_format(out, "%u.%02u %%", hundredths / 100, hundredths % 100);
     else
-        export_put_format(out, "%u.%u %%", (unsigned)(scaled / 100), (unsigned)(scaled / 10 % 10));
+        export_put_format(out, "%u.%u %%", shown / 10, shown % 10);
 }
 
 /* `value` divided by `divisor`, with three figures where there are that many. */
@@ -110,13 +120,17 @@ static void export_put_scaled(struct export_out *out, uint64_t value, uint64_t d
     const uint64_t whole = value / divisor;
     const uint64_t rest = value % divisor;
 
-    if (whole >= 100)
-        export_put_format(out, "%" PRIu64 " %s", whole, unit);
-    else if (whole >= 10)
-        export_put_format(out, "%" PRIu64 ".%u %s", whole, (unsigned)(rest * 10 / divisor), unit);
+    const uint64_t hundredths =
+        whole < 10 ? whole * 100 + export_rounded(rest * 100, divisor) : 1000;
+    const uint64_t tenths = whole < 100 ? whole * 10 + export_rounded(rest * 10, divisor) : 1000;
+
+    if (hundredths < 1000)
+        export_put_format(out, "%u.%02u %s", (unsigned)(hundredths / 100),
+                          (unsigned)(hundredths % 100), unit);
+    else if (tenths < 1000)
+        export_put_format(out, "%u.%u %s", (unsigned)(tenths / 10), (unsigned)(tenths % 10), unit);
     else
-        export_put_format(out, "%" PRIu64 ".%02u %s", whole, (unsigned)(rest * 100 / divisor),
-                          unit);
+        export_put_format(out, "%" PRIu64 " %s", export_rounded(value, divisor), unit);
 }
 
 void export_put_value(struct export_out *out, uint64_t value, const char *unit)
@@ -125,13 +139,19 @@ void export_put_value(struct export_out *out, uint64_t value, const char *unit)
         const char *base;
         const char *unit;
         uint64_t divisor;
+        uint64_t lower; /* divisor of the unit below */
     } scales[] = {
-        {"ns", "s", 1000000000},   {"ns", "ms", 1000000},     {"ns", "us", 1000},
-        {"bytes", "GiB", 1 << 30}, {"bytes", "MiB", 1 << 20}, {"bytes", "KiB", 1 << 10},
+        {"ns", "s", 1000000000, 1000000},
+        {"ns", "ms", 1000000, 1000},
+        {"ns", "us", 1000, 1},
+        {"bytes", "GiB", 1 << 30, 1 << 20},
+        {"bytes", "MiB", 1 << 20, 1 << 10},
+        {"bytes", "KiB", 1 << 10, 1},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(scales); i++) {
-        if (strcmp(scales[i].base, unit) == 0 && value >= scales[i].divisor) {
+        /* 999.6 ms would round to 1000 ms: a second. */
+        if (strcmp(scales[i].base, unit) == 0 && value >= scales[i].divisor - scales[i].lower / 2) {
             export_put_scaled(out, value, scales[i].divisor, scales[i].unit);
             return;
         }

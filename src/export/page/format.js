@@ -6,10 +6,11 @@ function share(part, whole) {
     return '0 %';
   if (part === whole)
     return '100 %';
-  const percent = 100 * part / whole;
-  if (percent < 0.01)
+  const hundredths = Math.round(part * 10000 / whole);
+  const tenths = Math.round(part * 1000 / whole);
+  if (hundredths === 0)
     return '< 0.01 %';
-  return (percent >= 10 ? Math.floor(percent * 10) / 10 : Math.floor(percent * 100) / 100).toFixed(percent >= 10 ? 1 : 2) + ' %';
+  return (hundredths < 1000 ? (hundredths / 100).toFixed(2) : ((tenths >= 1000 && part < whole ? 999 : tenths) / 10).toFixed(1)) + ' %';
 }
 
 const SCALES = {
@@ -21,11 +22,11 @@ function amount(value) {
   const scales = SCALES[meta.unit];
   if (!scales)
     return grouped(value) + (value === 1 ? ' ' + meta.unit.replace(/s$/, '') : ' ' + meta.unit);
-  const [divisor, unit] = scales.find(([least]) => value >= least) || scales.at(-1);
-  const scaled = value / divisor;
-  const digits = scaled >= 100 || divisor === 1 ? 0 : scaled >= 10 ? 1 : 2;
-  const cut = Math.floor(scaled * 10 ** digits) / 10 ** digits; /* as the table in plain HTML has it */
-  return (digits === 0 ? grouped(cut) : cut.toFixed(digits)) + ' ' + unit;
+  /* 999.6 ms would round to 1000 ms: a second. */
+  const [divisor, unit] = scales.find(([least], i) => value >= least - (i + 1 < scales.length ? scales[i + 1][0] / 2 : 0)) || scales.at(-1);
+  const rounded = digits => Math.round(value * 10 ** digits / divisor);
+  const digits = divisor === 1 ? 0 : rounded(2) < 1000 ? 2 : rounded(1) < 1000 ? 1 : 0;
+  return (digits === 0 ? grouped(rounded(0)) : (rounded(digits) / 10 ** digits).toFixed(digits)) + ' ' + unit;
 }
 
 /* An element with text: the only way in which names reach the document. */

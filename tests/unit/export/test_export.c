@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/export.h"
+#include "export/export_internal.h"
 #include "profile/profile.h"
 
 static struct profile *profile;
@@ -317,4 +318,42 @@ Test(export, formats_are_known_by_name_and_ending)
     cr_expect_not(export_format_by_ending("x.jfr", &format));
     cr_expect_not(export_format_by_ending("", &format));
     cr_expect(export_format_by_name("collapsed", &format) && format == EXPORT_COLLAPSED);
+}
+
+static const char *put_share(uint64_t part, uint64_t whole)
+{
+    static struct export_out out;
+
+    out = (struct export_out){0};
+    export_put_share(&out, part, whole);
+    out.bytes[out.used_bytes] = '\0';
+    return out.bytes;
+}
+
+static const char *put_value(uint64_t value, const char *unit)
+{
+    static struct export_out out;
+
+    out = (struct export_out){0};
+    export_put_value(&out, value, unit);
+    out.bytes[out.used_bytes] = '\0';
+    return out.bytes;
+}
+
+Test(export, shares_and_values_are_rounded_and_never_up_to_all)
+{
+    cr_expect_str_eq(put_share(2129, 100000), "2.13 %");
+    cr_expect_str_eq(put_share(9996, 100000), "10.0 %");
+    cr_expect_str_eq(put_share(7, 9), "77.8 %");
+    cr_expect_str_eq(put_share(99999, 100000), "99.9 %");
+    cr_expect_str_eq(put_share(UINT64_MAX, UINT64_MAX), "100 %");
+    cr_expect_str_eq(put_share(UINT64_MAX / 3, UINT64_MAX), "33.3 %");
+    cr_expect_str_eq(put_share(1, 1000000), "< 0.01 %");
+    cr_expect_str_eq(put_value(14090000000, "ns"), "14.1 s");
+    cr_expect_str_eq(put_value(9995000000, "ns"), "10.0 s");
+    cr_expect_str_eq(put_value(999600000, "ns"), "1.00 s");
+    cr_expect_str_eq(put_value(999400000, "ns"), "999 ms");
+    cr_expect_str_eq(put_value(999, "ns"), "999 ns");
+    cr_expect_str_eq(put_value(1048000, "bytes"), "1023 KiB");
+    cr_expect_str_eq(put_value(1048570, "bytes"), "1.00 MiB");
 }
