@@ -34,6 +34,17 @@ static const struct cli_source cli_sources[] = {
     {"profiler.WallClockSample", "wall", "samples", CLI_WEIGHT_COUNT},
 };
 
+/* A recording that could hold such samples, and holds none, says that there were none. */
+static bool cli_declares(const struct jfr_reader *reader, const char *event)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
+        if ((strcmp(cli_sources[i].event, event) == 0 || strcmp(cli_sources[i].type, event) == 0) &&
+            jfr_reader_has_event(reader, cli_sources[i].type))
+            return true;
+    }
+    return false;
+}
+
 static const struct cli_source *cli_source_of(const struct cli_wish *wish, const char *type)
 {
     static const struct cli_source any = {.weight = CLI_WEIGHT_NONE};
@@ -47,20 +58,38 @@ static const struct cli_source *cli_source_of(const struct cli_wish *wish, const
 }
 
 /* "STATE_RUNNABLE" is what "runnable" means; "parked" also means STATE_PARKED_TIMED. */
-static bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event)
+static bool cli_is_state(const char *state, const char *wanted)
 {
-    struct jfr_value field;
-    const char *wanted = feed->wish->state;
-
-    if (wanted == NULL)
-        return true;
-    if (!jfr_value_field(&event->value, "state", &field) || !jfr_value_text(&field, &feed->text))
-        return false;
-
-    const char *state = feed->text.text;
     state += strncasecmp(state, "STATE_", 6) == 0 ? 6 : 0;
     wanted += strncasecmp(wanted, "STATE_", 6) == 0 ? 6 : 0;
     return strncasecmp(state, wanted, strlen(wanted)) == 0;
+}
+
+bool cli_is_known_state(const char *state)
+{
+    static const char *const known[] = {"default",
+                                        "new",
+                                        "runnable",
+                                        "sleeping",
+                                        "parked_timed",
+                                        "in_object_wait_timed",
+                                        "blocked_on_monitor_enter",
+                                        "terminated"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(known); i++) {
+        if (cli_is_state(known[i], state))
+            return true;
+    }
+    return false;
+}
+
+static bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct jfr_value field;
+
+    return feed->wish->state == NULL || (jfr_value_field(&event->value, "state", &field) &&
+                                         jfr_value_text(&field, &feed->text) &&
+                                         cli_is_state(feed->text.text, feed->wish->state));
 }
 
 bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity, size_t count,
@@ -152,15 +181,20 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
     uint64_t samples;
     uint64_t weight_ns;
 
-    if (!cli_is_in_state(feed, event))
-        return;
+    const bool is_in_state = cli_is_in_state(feed, event);
+
+    feed->found->has_event = true;
     cli_weigh(feed, source, event, &samples, &weight_ns);
     /* Others record this event for threads inside native methods, whether they run or wait. */
     if (weight_ns == 0 && strcmp(event->type_name, "jdk.NativeMethodSample") == 0 &&
         strcmp(feed->wish->event, "cpu") == 0 && !jfr_value_has_field(&event->value, "weight")) {
-        feed->found->native_left_out++;
+        feed->found->native_left_out += is_in_state;
         return;
     }
+    feed->found->before_filters += samples;
+    if (!is_in_state)
+        return;
+    feed->found->in_state += samples;
     feed->found->has_weight |= weight_ns > 0;
     feed->found->lacks_weight |= weight_ns == 0;
 
@@ -278,6 +312,7 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
         if (chunk.start_unix_ns + chunk.duration_ns > end_ns)
             end_ns = chunk.start_unix_ns + chunk.duration_ns;
         feed->ticks_per_second = chunk.ticks_per_second;
+        feed->found->has_event |= cli_declares(feed->reader, feed->wish->event);
         is_read = cli_feed_chunk(feed, &progress, err);
     }
     cli_progress_end(&progress);

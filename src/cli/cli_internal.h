@@ -180,14 +180,23 @@ struct cli_wish {
 
 /* What was found. */
 struct cli_found {
-    uint64_t samples;       /* taken */
-    uint64_t without_stack; /* of these */
+    uint64_t before_filters; /* samples of the event, whatever state and frames they have */
+    uint64_t in_state;       /* of these, in the state wished for */
+    uint64_t samples;        /* taken */
+    uint64_t without_stack;  /* of these */
     uint64_t native_left_out;
+    bool has_event;        /* the event is there, or could have been */
     bool has_weight;       /* some carried CPU time */
     bool lacks_weight;     /* some did not */
     char other_types[256]; /* event types with stacks that were not taken; "" none */
     char notice[512];      /* what of the file was left out; "" nothing */
 };
+
+/* Whether threads are said to be in such a state by producers that we know; and these states. */
+bool cli_is_known_state(const char *state);
+#define CLI_STATES                                                                                 \
+    "default, new, runnable, sleeping, parked, in_object_wait, blocked_on_monitor_enter, "         \
+    "terminated"
 
 /* Feeds all samples of the file that are wished for. False and `err`: cannot be read. */
 JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *profile,

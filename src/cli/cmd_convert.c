@@ -1,5 +1,6 @@
 /* `jaywalk convert`: a recording becomes a graph or a list. Context: tool. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -110,14 +111,44 @@ static struct profile *cli_read(const char *in, const struct cli_values *values,
     return NULL;
 }
 
-static void cli_tell(const char *in, const struct cli_wish *wish, const struct cli_found *found)
+/* Adds " --include='x'" and the like to a text that is cut to fit. */
+static void cli_name_filters(const struct cli_values *values, char *text, size_t room)
+{
+    const struct cli_list *lists[] = {&values->includes, &values->excludes};
+    static const char *const names[] = {"include", "exclude"};
+    size_t used = 0;
+
+    text[0] = '\0';
+    if (values->state != NULL)
+        used += (size_t)snprintf(text, room, " --state='%.100s'", values->state);
+    for (size_t i = 0; i < JW_COUNT_OF(lists); i++) {
+        for (size_t k = 0; k < lists[i]->count && used < room; k++)
+            used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", names[i],
+                                     lists[i]->texts[k]);
+    }
+}
+
+static void cli_tell_nothing(const char *in, const struct cli_values *values,
+                             const struct cli_wish *wish, const struct cli_found *found)
+{
+    char filters[512];
+
+    if (found->before_filters == 0) {
+        cli_complain("%s: no samples of '%s'", in, wish->event);
+        return;
+    }
+    cli_name_filters(values, filters, sizeof filters);
+    cli_complain("%s: the filters left nothing of %" PRIu64 " samples of '%s':%s", in,
+                 found->before_filters, wish->event, filters);
+}
+
+static void cli_tell(const char *in, const struct cli_values *values, const struct cli_wish *wish,
+                     const struct cli_found *found)
 {
     if (found->notice[0] != '\0')
         cli_complain("%s", found->notice);
     if (found->samples == 0)
-        cli_complain("%s: no samples of '%s'%s%s%s", in, wish->event,
-                     found->other_types[0] == '\0' ? "" : "; it has stacks of ", found->other_types,
-                     found->other_types[0] == '\0' ? "" : ": name one with --event");
+        cli_tell_nothing(in, values, wish, found);
     if (wish->is_weightless)
         cli_complain("%s: only some samples say what time they stand for; all count as one", in);
     if (found->native_left_out > 0)
@@ -129,11 +160,31 @@ static void cli_tell(const char *in, const struct cli_wish *wish, const struct c
                      found->without_stack, found->samples);
 }
 
+/* A mistyped event or state would otherwise replace the output with an empty one. */
+static int cli_check_found(const char *in, const struct cli_wish *wish,
+                           const struct cli_found *found)
+{
+    struct jw_error err = {{0}};
+
+    if (!found->has_event) {
+        cli_complain("%s: no samples of '%s'%s%s%s", in, wish->event,
+                     found->other_types[0] == '\0' ? "" : "; it has stacks of ", found->other_types,
+                     found->other_types[0] == '\0' ? "" : ": name one with --event");
+        return CLI_FAILED;
+    }
+    if (wish->state != NULL && found->in_state == 0 && !cli_is_known_state(wish->state)) {
+        jw_error_set(&err, "--state: '%.100s' is no state of a thread; there are " CLI_STATES,
+                     wish->state);
+        return cli_usage_error(&cli_commands[CLI_COMMAND_CONVERT], &err);
+    }
+    return CLI_OK;
+}
+
 static int cli_convert_file(const char *in, const char *out, const struct cli_values *values,
                             struct cli_wish *wish, enum export_format format,
                             enum export_value value)
 {
-    const struct export_options options = {
+    struct export_options options = {
         .title = values->title,
         .value = value,
         .min_width_ppm = values->minwidth_ppm,
@@ -146,16 +197,20 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
     struct cli_found found;
     struct jw_error err = {{0}};
     struct profile *profile = cli_read(in, values, wish, &found, &err);
-    const bool is_written = profile != NULL && cli_write(profile, out, format, &options, &err);
+    int status = CLI_FAILED;
 
-    profile_close(profile);
-    if (!is_written) {
-        cli_complain("%s", err.message);
-        return CLI_FAILED;
+    if (profile != NULL) {
+        options.filtered_samples = found.before_filters - found.samples;
+        status = cli_check_found(in, wish, &found);
+        if (status == CLI_OK && !cli_write(profile, out, format, &options, &err))
+            status = CLI_FAILED;
     }
-    if (!values->is_quiet)
-        cli_tell(in, wish, &found);
-    return CLI_OK;
+    profile_close(profile);
+    if (err.message[0] != '\0')
+        cli_complain("%s", err.message);
+    if (status == CLI_OK && !values->is_quiet)
+        cli_tell(in, values, wish, &found);
+    return status;
 }
 
 int cli_convert(const struct cli_values *values)

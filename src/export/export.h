@@ -33,12 +33,13 @@ struct export_options {
     const char *
         title; /* of the page and the text; NULL or "": that of the profile, or made from its event */
     enum export_value value;
-    uint32_t min_width_ppm; /* flame graph: narrower frames are folded; 1 % is 10000 */
-    bool is_inverted;       /* flame graph: root at the top */
-    bool is_annotated;      /* collapsed: frame types as suffixes, "_[j]" */
-    bool is_dotted;         /* java.lang.String instead of java/lang/String */
-    uint32_t method_count;  /* text: rows of the table of methods; 0: no table */
-    uint32_t stack_count;   /* text: stacks to list; 0: none */
+    uint32_t min_width_ppm;    /* flame graph: narrower frames are folded; 1 % is 10000 */
+    bool is_inverted;          /* flame graph: root at the top */
+    bool is_annotated;         /* collapsed: frame types as suffixes, "_[j]" */
+    bool is_dotted;            /* java.lang.String instead of java/lang/String */
+    uint32_t method_count;     /* text: rows of the table of methods; 0: no table */
+    uint32_t stack_count;      /* text: stacks to list; 0: none */
+    uint64_t filtered_samples; /* that the caller's filters kept out of the profile */
 };
 
 #define EXPORT_METHOD_COUNT 200u /* unless asked otherwise */

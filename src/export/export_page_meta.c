@@ -89,6 +89,8 @@ void export_page_meta(const struct export_page *page)
     export_put_escaped(out, job->unit, EXPORT_ESCAPE_JSON);
     export_put(out, "\",\"samples\":");
     export_put_number(out, job->nodes[0].total_samples);
+    export_put(out, ",\"filtered\":");
+    export_put_number(out, job->options->filtered_samples);
     export_put(out, ",\"scale\":");
     export_put_number(out, page->scale);
     export_put(out, ",\"startNs\":\""); /* as text: more digits than a JavaScript number holds */

@@ -81,13 +81,14 @@ static void export_put_head(const struct export_job *job)
     export_put_trust(job);
 }
 
-/* A share in eight columns, ending at the right. */
+/* A share in eight columns, ending at the right; 100 only for all of it. */
 static void export_put_column(struct export_out *out, uint64_t part, uint64_t whole)
 {
-    const uint64_t scaled =
-        whole == 0 ? 0 : (uint64_t)((double)part * 10000.0 / (double)whole + 0.5);
+    const unsigned rounded =
+        whole == 0 ? 0 : (unsigned)((double)part * 10000.0 / (double)whole + 0.5);
+    const unsigned hundredths = rounded >= 10000 && part < whole ? 9999 : rounded;
 
-    export_put_format(out, "%5u.%02u %%", (unsigned)(scaled / 100), (unsigned)(scaled % 100));
+    export_put_format(out, "%5u.%02u %%", hundredths / 100, hundredths % 100);
 }
 
 static bool export_put_methods(const struct export_job *job, struct export_text *scratch)
@@ -183,8 +184,13 @@ bool export_text_format(const struct export_job *job)
     bool has_memory = true;
 
     export_put_head(job);
-    if (job->nodes[0].total_samples == 0)
+    if (job->nodes[0].total_samples == 0 && job->options->filtered_samples > 0) {
+        export_put(job->out, "\nNo samples: the filters left nothing of ");
+        export_put_grouped(job->out, job->options->filtered_samples);
+        export_put(job->out, ".\n");
+    } else if (job->nodes[0].total_samples == 0) {
         export_put(job->out, "\nNo samples: nothing used CPU time, or nothing could be sampled.\n");
+    }
     if (job->options->method_count > 0)
         has_memory = export_put_methods(job, &scratch);
     if (has_memory && job->options->stack_count > 0)

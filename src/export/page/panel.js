@@ -138,6 +138,7 @@ function showEmpty() {
   const filters = app.state.filters;
   byId('empty').textContent = filters.length > 0
     ? `0 of ${amount(app.baseTotal[0])} is left. Remove the last filter to see more.`
+    : meta.filtered > 0 ? `No samples. The filters of the conversion left nothing of ${grouped(meta.filtered)}.`
     : 'No samples. Nothing that was looked for ran while this was recorded, or every sample was lost' +
       (meta.trust ? ': see the losses above.' : '.');
 }

@@ -178,7 +178,7 @@ Test(cli, text_and_page_tell_time_and_losses)
     cr_expect_eq(strncmp(text, "Of mine\n", 8), 0);
     cr_expect_not_null(strstr(text, "70.0 ms in 7 samples"));
     cr_expect_not_null(strstr(text, "2023-11-14 22:13:20 UTC"));
-    cr_expect_not_null(strstr(text, "9, of which 77.7 % became samples"));
+    cr_expect_not_null(strstr(text, "9, of which 77.8 % became samples"));
     cr_expect_not_null(strstr(text, "2 (22.2 %) signals on a thread without a record"));
     cr_expect_not_null(strstr(err_text, "1 of 7 samples have no stack"));
     cr_expect_not_null(strstr(CONVERTED("x.html", "-q"), "<h1>CPU profile</h1>"));
@@ -232,9 +232,33 @@ Test(cli, samples_without_a_weight_among_weighted_ones_make_all_count_as_one)
 Test(cli, an_event_that_is_not_there_is_told_with_those_that_are)
 {
     save_usual();
-    cr_expect_str_eq(CONVERTED("x.collapsed", "--event=wall"), "");
-    cr_expect_not_null(strstr(err_text, "no samples of 'wall'; it has stacks of jdk.Execution"));
     cr_expect_neq(CONVERTED("x.collapsed", "--event=jdk.ExecutionSample")[0], '\0');
+    cr_expect_eq(RUN("convert", "--event=wall", path, in_directory("x.collapsed")), CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "no samples of 'wall'; it has stacks of jdk.Execution"));
+    slurp(in_directory("x.collapsed"), out_text, sizeof out_text);
+    cr_expect_neq(out_text[0], '\0', "the old output is gone");
+    cr_expect_eq(RUN("convert", "-q", "-e", "nope", path, in_directory("y.html")), CLI_FAILED);
+    cr_expect_neq(access(in_directory("y.html"), F_OK), 0);
+}
+
+Test(cli, filters_that_leave_nothing_are_named)
+{
+    save_usual();
+    cr_expect_not_null(strstr(CONVERTED("x.html", "-I", "zzzz", "-X", "Q"), "\"filtered\":7,"));
+    cr_expect_not_null(strstr(err_text, "the filters left nothing of 7 samples of 'cpu': "
+                                        "--include='zzzz' --exclude='Q'"),
+                       "%s", err_text);
+    cr_expect_not_null(strstr(CONVERTED("x.txt", "-s", "parked"), "filters left nothing of 7."));
+    cr_expect_not_null(strstr(err_text, "--state='parked'"), "%s", err_text);
+    cr_expect_null(strstr(CONVERTED("x.txt", "-s", "STATE_RUN"), "No samples"));
+}
+
+Test(cli, a_state_that_nobody_knows_is_refused_with_those_known)
+{
+    save_usual();
+    cr_expect_eq(RUN("convert", "-s", "bogus", path, in_directory("x.html")), CLI_USAGE);
+    cr_expect_not_null(strstr(err_text, "'bogus' is no state of a thread; there are default, new"));
+    cr_expect_neq(access(in_directory("x.html"), F_OK), 0);
 }
 
 Test(cli, what_cannot_be_read_or_written_fails_and_leaves_no_file)
