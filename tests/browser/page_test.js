@@ -180,6 +180,29 @@ async function testSearch(browser) {
     equal(await total('Work.run'), 60, 'recursion counts once');
     await page.screenshot({ path: picture('search') });
   });
+  await check('nothing in the header covers anything else, at any width, however long the title', async () => {
+    const html = makePage('header', known, '--title', 'Checkout service under load, second run after the fix');
+    const wide = await openPage(browser, html, { viewport: { width: 1400, height: 800 } });
+    for (const query of ['', 'hashmap.get', '/Hash(/'])
+      for (const width of [1400, 1280, 1100, 1099, 900, 700, 699, 390]) {
+        await wide.setViewportSize({ width, height: 800 });
+        await wide.fill('#query', query);
+        const boxes = await wide.$$eval('#about, #trust, #query, #found, #only, #without, #tools', all => all.map(item => ({ id: item.id, box: item.getBoundingClientRect().toJSON() })).filter(({ box }) => box.width > 0));
+        for (const { id, box } of boxes) {
+          holds(box.left >= 0 && box.right <= width + 0.5, `${id} leaves the page at ${width} with '${query}'`);
+          for (const other of boxes)
+            holds(other.id <= id || box.right <= other.box.left + 0.5 || other.box.right <= box.left + 0.5 || box.bottom <= other.box.top + 0.5 || other.box.bottom <= box.top + 0.5,
+              `${id} covers ${other.id} at ${width} with '${query}'`);
+        }
+        if (width > 699)
+          holds(boxes.find(({ id }) => id === 'query').box.width >= 140, `the search is narrow at ${width} with '${query}'`);
+        if (query === 'hashmap.get')
+          holds(await wide.$eval('#found', found => found.scrollWidth <= found.clientWidth), `the share is cut at ${width}`);
+        if (width === 1400 && query === 'hashmap.get')
+          await wide.screenshot({ path: picture('header') });
+      }
+    await wide.context().close();
+  });
   await check('queries mean what they say', async () => {
     for (const [query, expected] of [['com/acme', 76], ['COM.ACME', 76], ['/acme/', 76], ['/ACME/', 0], ['/ACME/i', 76], ['="com.acme.Io.write"', 15], ['="acme"', 0],
       ['type:native', 30], ['module:libjvm', 15], ['pkg:com.acme', 76], ['pkg:com.ac', 0], ['write | GC', 30], ['-acme', 80], ['unknown_', 9]])
@@ -293,6 +316,12 @@ async function testShapes(browser) {
     holds((await page.textContent('#empty')).startsWith('No samples'), 'sentence');
     equal(await page.getAttribute('#trust', 'class'), 'poor', 'badge');
     page.calm();
+    await page.close();
+  });
+  await check('no samples left by filters: the page blames them', async () => {
+    const page = await openPage(browser, makePage('filtered', known, '--include=zzzz'));
+    const text = await page.textContent('#empty');
+    holds(text.includes('filters of the conversion left nothing of 7.') && !text.includes('lost'), text);
     await page.close();
   });
   await check('counts that do not add up are said to', async () => {

@@ -124,7 +124,7 @@ function showFound() {
   found.replaceChildren();
   byId('only').hidden = byId('without').hidden = !matches || matches.places === 0;
   if (queryError) {
-    found.textContent = queryError;
+    found.textContent = found.title = queryError;
     return;
   }
   if (!matches)
