@@ -230,8 +230,23 @@ bool hooks_open_vm(struct jw_error *err)
     return signals_own_faults(err) && vm_open(agent.java_vm, agent.jvmti, err);
 }
 
+/* The way to the JNIEnv of other threads is tried on this one. */
+static void check_threads(JNIEnv *jni)
+{
+    jthread self = NULL;
+
+    if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE)
+        return;
+    if (!vm_check_java_thread(jni, self))
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "this JVM keeps its threads in a way that jaywalk does not know: threads that "
+                  "began before it are shown without Java frames");
+    (*jni)->DeleteLocalRef(jni, self);
+}
+
 bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)
 {
+    check_threads(jni);
     catch_up_code();
     vm_stub_settle();
     return catch_up_classes(jni, err);

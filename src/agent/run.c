@@ -14,6 +14,7 @@
 #include "os/os_thread.h"
 #include "recording/recording.h"
 #include "sampler/sampler.h"
+#include "signals/signals.h"
 #include "symbols/symbols.h"
 #include "vm/vm_stub.h"
 #include "walk/walk.h"
@@ -50,8 +51,9 @@ static struct {
     bool is_late;                 /* the agent's thread starts the engines */
     uint64_t start_ns;
     uint64_t samples_before;
-    bool is_vm_dead;  /* the JVM is ending: nothing starts any more */
-    bool is_poisoned; /* a handler did not leave in time: its memory stays, no further run */
+    bool is_vm_dead;   /* the JVM is ending: nothing starts any more */
+    bool is_undrained; /* a handler did not leave in time: no further run until it did */
+    bool is_abandoned; /* the agent's thread did not end in time: no further run */
     char path[OPTIONS_PATH_BYTES];
 } run = {.lock = PTHREAD_MUTEX_INITIALIZER, .engine_lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -301,7 +303,7 @@ static bool bring_up(JNIEnv *jni, const struct options_result *options, struct j
         return true;
     answer_adopt();
     if (run.is_sampling)
-        run.is_poisoned = !sampler_stop(DRAIN_TIMEOUT_NS);
+        run.is_undrained = !sampler_stop(DRAIN_TIMEOUT_NS);
 
 fail:
     drop_recording();
@@ -315,9 +317,17 @@ static void join_failed(void)
         return;
     if (!os_thread_join(&run.thread, jw_now_ns() + STOP_TIMEOUT_NS)) {
         os_thread_detach(&run.thread);
-        run.is_poisoned = true;
+        run.is_abandoned = true;
     }
     jw_store_relaxed(&run.state, RUN_IDLE);
+}
+
+/* A handler that did not leave when the last run stopped: it may have since. */
+static bool is_still_inside(void)
+{
+    if (run.is_undrained)
+        run.is_undrained = !signals_drain(DRAIN_TIMEOUT_NS);
+    return run.is_undrained;
 }
 
 bool run_start(JNIEnv *jni, const struct options_result *options, struct jw_error *err)
@@ -330,8 +340,10 @@ bool run_start(JNIEnv *jni, const struct options_result *options, struct jw_erro
         jw_error_set(err, "Profiler already started; stop it first");
     } else if (run.is_vm_dead) {
         jw_error_set(err, "the JVM is ending");
-    } else if (run.is_poisoned) {
-        jw_error_set(err, "a handler of the last run has not come back; a new run needs a new JVM");
+    } else if (run.is_abandoned) {
+        jw_error_set(err, "the last run never ended its recording; a new run needs a new JVM");
+    } else if (is_still_inside()) {
+        jw_error_set(err, "a handler of the last run has not come back yet; try again later");
     } else {
         jw_store_relaxed(&run.state, RUN_STARTING);
         run.start_ns = jw_now_ns();
@@ -348,6 +360,15 @@ bool run_start(JNIEnv *jni, const struct options_result *options, struct jw_erro
     return is_started;
 }
 
+static void note_undrained(void)
+{
+    struct generations_stats stats;
+
+    run.is_undrained = true;
+    generations_stats(run_generations(), &stats);
+    jw_count_add(JW_COUNT_LATE, stats.cells_taken);
+}
+
 /* Engines, what is under way, the agent's thread, the last chunk. */
 static bool take_down(struct jw_error *err)
 {
@@ -358,13 +379,13 @@ static bool take_down(struct jw_error *err)
     const bool was_sampling = run.is_sampling;
     pthread_mutex_unlock(&run.engine_lock);
     if (was_sampling && !sampler_stop(DRAIN_TIMEOUT_NS))
-        run.is_poisoned = true;
+        note_undrained();
     /* order RUN_END: releases the end of the engines to the agent's thread. */
     jw_store_release(&run.must_end, 1);
     os_wake_post(&run.wake);
     if (!os_thread_join(&run.thread, deadline_ns)) {
         os_thread_detach(&run.thread);
-        run.is_poisoned = true;
+        run.is_abandoned = true;
         jw_error_set(err,
                      "the recording could not be ended in time; %s holds what was written until "
                      "the last second",

@@ -8,10 +8,11 @@
 
 #include "arch/arch.h"
 #include "base/atomics.h"
+#include "os/os_tasks.h"
 #include "vm/vm_internal.h"
 
 /* Source: measured on OpenJDK 8 to 28, x86-64 and aarch64: the JNIEnv of a JavaThread lies one word
- * behind its frame anchor, which is three words long. Checked at start by vm_open. */
+ * behind its frame anchor, which is three words long. Checked at start: vm_check_java_thread. */
 #define ENV_AFTER_ANCHOR_BYTES 32
 
 #define LOG2_SEGMENT_MAX 16 /* 6 in JDK 8, 7 later */
@@ -21,6 +22,7 @@ static _Atomic bool is_open;
 static vm_async_get_call_trace agct;
 static const char *agct_reason = "not looked for yet";
 static uintptr_t text_begin, text_end;
+static bool is_env_unsound; /* written before any thread is looked up */
 static jfieldID thread_eetop, thread_tid_field;
 
 bool vm_load_field(vm_addr object, struct vm_field field, uint64_t *out)
@@ -381,10 +383,22 @@ bool vm_java_thread(JNIEnv *jni, jobject thread, void **env, uint32_t *tid)
     if (java_thread == 0 || !vm_load_field(java_thread, vm_layout.thread_osthread, &os_thread) ||
         !vm_load_field(os_thread, vm_layout.osthread_tid, &os_tid))
         return false;
-    *env =
-        (void *)(java_thread + (uintptr_t)vm_layout.thread_anchor.offset + ENV_AFTER_ANCHOR_BYTES);
+    *env = is_env_unsound ? NULL
+                          : (void *)(java_thread + (uintptr_t)vm_layout.thread_anchor.offset +
+                                     ENV_AFTER_ANCHOR_BYTES);
     *tid = (uint32_t)os_tid;
     return true;
+}
+
+bool vm_check_java_thread(JNIEnv *jni, jobject calling_thread)
+{
+    void *env = NULL;
+    uint32_t tid = 0;
+
+    is_env_unsound = false;
+    is_env_unsound = !vm_java_thread(jni, calling_thread, &env, &tid) || env != (void *)jni ||
+                     tid != (uint32_t)os_gettid();
+    return !is_env_unsound;
 }
 
 uint64_t vm_java_thread_id(JNIEnv *jni, jobject thread)

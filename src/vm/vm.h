@@ -54,6 +54,13 @@ const char *vm_info_line(void);
  * Context: control, dump, hook; `jni` is the caller's. */
 bool vm_java_thread(JNIEnv *jni, jobject thread, void **env, uint32_t *tid);
 
+/*
+ * Tries vm_java_thread on the calling thread, whose JNIEnv and tid are known. False: what it says of
+ * others cannot be trusted on this JVM, so from now on it gives no JNIEnv (NULL), and threads that were
+ * there before us are sampled without their Java frames.
+ */
+JW_MUST_CHECK bool vm_check_java_thread(JNIEnv *jni, jobject calling_thread);
+
 /* Thread.getId() without calling Java; 0 when unknown. */
 uint64_t vm_java_thread_id(JNIEnv *jni, jobject thread);
 
