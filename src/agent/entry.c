@@ -16,12 +16,13 @@ static void tell_warnings(const struct options_result *options)
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s", options->warnings.texts[i]);
 }
 
-static bool read_options(const char *text, struct options_result *options)
+static bool read_options(const char *text, bool may_answer, struct options_result *options)
 {
     struct jw_error err = {0};
     bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), options);
 
-    if (options->values.answer[0] != '\0' && !answer_open(options->values.answer, &err)) {
+    if (may_answer && options->values.answer[0] != '\0' &&
+        !answer_open(options->values.answer, &err)) {
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
         is_good = false;
     }
@@ -71,11 +72,19 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
             text == NULL ? "" : text);
         return JNI_OK;
     }
-    if (!read_options(text, &load_options))
+    if (!read_options(text, false, &load_options))
         return JNI_OK;
-    if (load_options.values.action == OPTIONS_ACTION_VERSION)
+    if (load_options.values.action == OPTIONS_ACTION_VERSION) {
         agent_log(OPTIONS_LOGLEVEL_INFO, "jaywalk " JAYWALK_VERSION);
-    if (!asks_for_start(&load_options.values) || !find_jvmti(java_vm))
+        return JNI_OK;
+    }
+    if (!asks_for_start(&load_options.values)) {
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "nothing was started: \"%s\" does not ask for it; try start,file=profile.jfr",
+                  text == NULL ? "" : text);
+        return JNI_OK;
+    }
+    if (!find_jvmti(java_vm))
         return JNI_OK;
     if (!hooks_install(false, &err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
@@ -88,6 +97,10 @@ static bool run_action(struct jw_error *err)
     case OPTIONS_ACTION_START:
         return hooks_install(true, err) && run_start(NULL, &attach_options, err);
     case OPTIONS_ACTION_STOP:
+        if (attach_options.values.file[0] != '\0')
+            agent_log(OPTIONS_LOGLEVEL_WARN,
+                      "file=%s has no effect on stop: the output is where the start said",
+                      attach_options.values.file);
         return run_stop(err);
     case OPTIONS_ACTION_STATUS:
         run_tell_status();
@@ -111,7 +124,7 @@ static jint obey(JavaVM *java_vm, const char *text)
 {
     struct jw_error err = {0};
 
-    if (!read_options(text, &attach_options))
+    if (!read_options(text, true, &attach_options))
         return 100;
     if (!find_jvmti(java_vm))
         return 200;

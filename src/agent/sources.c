@@ -266,6 +266,10 @@ static const char *jvm_arguments(const char *command_line, const char *java_argu
     }
     while (end > begin && end[-1] == ' ')
         end--;
+    /* "-jar" belongs to the main part that follows it. */
+    if (end - begin >= 4 && strncmp(end - 4, "-jar", 4) == 0 &&
+        (end - begin == 4 || end[-5] == ' '))
+        end -= end - begin == 4 ? 4 : 5;
     snprintf(text, JVM_TEXT_BYTES, "%.*s", (int)(end - begin), begin);
     return text;
 }
