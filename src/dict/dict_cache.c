@@ -129,8 +129,13 @@ JW_SIGNAL_SAFE static bool put_in(struct dict_cache *cache, _Atomic uint64_t *se
             if (jw_cas_acq_rel(&set[way], &word, new_word))
                 return true;
         }
-        if (is_of_key(word, new_word))
-            return true; /* somebody else put it: the same method, so the same id */
+        if (is_of_key(word, new_word)) {
+            /* Somebody else put it, with the same id; or a redefinition made it another method's. */
+            /* order DICT_CACHE: releases the entry behind the id. */
+            if (word != new_word)
+                jw_store_release(&set[way], new_word);
+            return true;
+        }
     }
     return false;
 }
