@@ -7,7 +7,8 @@
 
 #define FIRST_RESERVE_BYTES ((uint64_t)1 << 20)
 #define MAX_STEP_BYTES      ((uint64_t)256 << 20)
-#define MAX_COPIED_BYTES    ((uint64_t)1 << 30) /* a larger file keeps its reserve at the end */
+/* A larger file keeps its reserve at the end: the copy is made while the JVM waits to exit. */
+#define MAX_COPIED_BYTES ((uint64_t)128 << 20)
 /* The smallest unit in which the kernel copies a write, on any page size: SIGKILL may stop a write
  * between two pages, never inside one. Source: Linux, mm/filemap.c, generic_perform_write. */
 #define PAGE_BYTES ((uint64_t)4096)
