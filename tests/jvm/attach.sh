@@ -4,6 +4,7 @@
 begin_target() { # $1: variable, then arguments of java
     local variable=$1
     shift
+    : >"$variable.out" # an earlier one of this name must not be taken for it
     "$JDK/bin/java" "${JAVA_FLAGS[@]}" "$@" >"$variable.out" 2>"$variable.err" </dev/null &
     printf -v "$variable" %d $!
     trap 'kill -KILL $(jobs -p) 2>/dev/null || true' EXIT

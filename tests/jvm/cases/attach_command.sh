@@ -97,7 +97,7 @@ else
 fi
 
 # A JVM that ends while it is profiled: the file is written all the same.
-begin_target target Hot 2
+begin_target target Hot 4
 jaywalk 0 -d 600 -f until-end.html "$target" >out
 says "ended first"
 says "/until-end.html"

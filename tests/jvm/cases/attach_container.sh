@@ -5,8 +5,15 @@
 [ "$(id -u)" = 0 ] || not_run "only root can make namespaces and change users"
 unshare --mount --pid --fork true 2>/dev/null || not_run "namespaces are not allowed here"
 
-unshare --mount --pid --fork --mount-proc bash -c 'mount -t tmpfs tmpfs /tmp && mkdir /tmp/lib &&
-    cp "$1" /tmp/lib/libjaywalk.so && shift && exec "$@"' - "$JW_LIBRARY" \
+# Its /tmp is a new one; what the test itself needs of the old one, where it lies there, is shown in it.
+# shellcheck disable=SC2016
+inside_script='mount -t tmpfs tmpfs /mnt && mkdir /mnt/lib && cp "$1" /mnt/lib/libjaywalk.so
+for directory in "$2" "$3"; do
+    [ "${directory#/tmp/}" = "$directory" ] && continue
+    mkdir -p "/mnt/${directory#/tmp/}" && mount --bind "$directory" "/mnt/${directory#/tmp/}"
+done
+mount --move /mnt /tmp && cd "$3" && shift 3 && exec "$@"'
+unshare --mount --pid --fork --mount-proc bash -c "$inside_script" - "$JW_LIBRARY" "$CLASSES" "$OUT" \
     "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0 >inside.out 2>inside.err </dev/null &
 outer=$!
 trap 'kill -KILL $(jobs -p) ${inside:-} 2>/dev/null || true' EXIT
