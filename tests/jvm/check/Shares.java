@@ -13,13 +13,13 @@ import jdk.jfr.consumer.RecordedFrame;
  *     java Shares recording shares THREAD_PREFIX MAX_FAILED_PCT
  *
  * The shares have lines "share CLASS.METHOD NANOSECONDS". Each must be right within one percentage
- * point or 3.3 standard errors of so many samples, whichever is more. A failed walk may belong to
+ * point or 4.5 standard errors of so many samples, whichever is more. A failed walk may belong to
  * any method, so the share of those widens the bound downwards; it may not exceed MAX_FAILED_PCT,
  * and what has a stack but none of the methods on it may not exceed one percent.
  */
 final class Shares {
     private static final double LEAST_BOUND = 0.01;
-    private static final double SIGMAS = 3.3;
+    private static final double SIGMAS = 4.5;
     private static final double MAX_ELSEWHERE = 0.01;
 
     public static void main(String[] args) throws IOException {
