@@ -185,6 +185,25 @@ static JW_SIGNAL_SAFE bool mend(const void *ucontext, struct vm_call_trace *trac
     return false;
 }
 
+/*
+ * In the last instructions of a compiled method its frame is gone, but AsyncGetCallTrace takes it to be
+ * there: whatever lies where the return address would be is then shown as the caller, if it looks like
+ * one. So such a sample begins at the caller. False where the pc is at no such place.
+ */
+static JW_SIGNAL_SAFE bool walk_from_edge(const void *ucontext, struct vm_call_trace *trace,
+                                          uint32_t depth_max, struct walk_java_result *out)
+{
+    struct arch_regs regs;
+    struct vm_blob blob;
+
+    arch_regs_read(ucontext, &regs);
+    if (!vm_code_find(regs.pc, &blob) || blob.place != VM_PLACE_NMETHOD ||
+        !step(blob.place, &blob, NULL, &regs) || !vm_code_contains(regs.pc))
+        return false;
+    out->is_mended = mend(ucontext, trace, depth_max, out);
+    return out->is_mended;
+}
+
 void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames, uint32_t depth_max,
                struct walk_java_result *out)
 {
@@ -198,6 +217,11 @@ void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames, ui
     out->place = quick_place_of(regs.pc);
     out->top_kind = kind_of(out->place);
 
+    if (is_on && out->place == VM_PLACE_NMETHOD &&
+        walk_from_edge(ucontext, &trace, depth_max, out)) {
+        out->is_truncated = out->frame_count >= depth_max;
+        return;
+    }
     /* AsyncGetCallTrace takes the context as writable but only reads it. */
     const int32_t count =
         is_on ? try_agct(&trace, depth_max, (void *)(uintptr_t)ucontext) : WALK_CODE_OFF;
