@@ -154,23 +154,7 @@ static thread_index fill_record(uint32_t tid)
     record->java_name[0] = record->group[0] = record->new_name[0] = '\0';
     record->is_renamed = false;
     (void)os_task_name((int)tid, record->os_name);
-    jw_add_relaxed(&live_count, 1);
-    /* order THREAD_STATE: releases the record's fields. */
-    jw_store_release(&record->state, RECORD_LIVE);
     return index;
-}
-
-/* A record that lost the race for its tid. Whoever saw it live meanwhile may have ended it: then it
- * is threads_reap's. */
-static void put_back(thread_index index)
-{
-    uint32_t live = RECORD_LIVE;
-
-    /* order THREAD_STATE: releases the end of a use that hardly was one. */
-    if (!jw_cas_acq_rel(&records[index].state, &live, RECORD_FREE))
-        return;
-    jw_add_relaxed(&live_count, UINT32_MAX);
-    push_free(index);
 }
 
 thread_index thread_add(uint32_t tid, bool *is_new)
@@ -190,9 +174,13 @@ thread_index thread_add(uint32_t tid, bool *is_new)
     uint32_t other = 0;
     /* order THREAD_MAP: acquires another record's fields or releases this one's. */
     if (!jw_cas_acq_rel(&index_by_tid[tid], &other, index + 1)) {
-        put_back(index);
+        push_free(index); /* nobody has seen it: it was never live */
         return other - 1;
     }
+    jw_add_relaxed(&live_count, 1);
+    /* Only now: who ends a record takes it out of the map, where it must be by then.
+     * order THREAD_STATE: releases the record's fields. */
+    jw_store_release(&records[index].state, RECORD_LIVE);
     jw_count(JW_COUNT_THREADS_SEEN);
     *is_new = true;
     return index;
