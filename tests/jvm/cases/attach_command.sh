@@ -61,7 +61,8 @@ grep -q "Profiling stopped" term.out || fail "a profile that was ended says $(ca
 if command -v script >/dev/null; then
     mkfifo keys
     set -m # else the shell has jobs in the background ignore Ctrl-C
-    script -qec "$JW_COMMAND -d 600 -f pty.html $target" /dev/null <keys >pty.out 2>&1 &
+    # exec: a /bin/sh that stayed between script and the command would end by the same Ctrl-C, with status 130.
+    SHELL=/bin/sh script -qec "exec $JW_COMMAND -d 600 -f pty.html $target" /dev/null <keys >pty.out 2>&1 &
     profiler=$!
     set +m
     exec 9>keys
