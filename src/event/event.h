@@ -33,6 +33,7 @@ enum event_kind {
     EVENT_WALL_SAMPLE = 2,
     EVENT_ALLOC_SAMPLE = 3,
     EVENT_LOCK = 4,
+    EVENT_WALL_IDLE = 5, /* a thread that still waits where its last wall sample saw it; no trace */
 };
 
 /*
@@ -46,11 +47,16 @@ struct event_record {
     uint64_t thread_serial; /* which life of that thread record */
     uint64_t time_ns;       /* CLOCK_MONOTONIC, read after the generation was entered */
     uint64_t weight_ns;     /* time that this event stands for */
-    uint64_t value;         /* by kind: bytes, a duration */
-    uint32_t trace;         /* store_id */
-    uint32_t class_name;    /* dict_id in `classes`, by kind */
-    uint32_t context[2];    /* dict_ids: endpoint, span or labels */
-    uint16_t state;         /* of the thread, by kind */
+    /* By kind: bytes, a duration. Wall kinds: number, from 1, of the wall sample in this life of the
+     * thread; an idle record has that of the sample that it goes on with. */
+    uint64_t value;
+    uint32_t trace; /* store_id */
+    union {
+        uint32_t class_name;   /* dict_id in `classes`, by kind */
+        uint32_t sample_count; /* wall kinds: turns of the wall clock that this stands for */
+    };
+    uint32_t context[2]; /* dict_ids: endpoint, span or labels */
+    uint16_t state;      /* enum jw_thread_state, by kind */
     uint16_t reserved;
     _Atomic uint32_t progress; /* room event alone: 0 filling, committed, taken */
 };
