@@ -77,12 +77,12 @@ async function openPage(browser, html, { hash = '', ...more } = {}) {
     noted,
     boxes: () => page.evaluate(() => window.jaywalk.boxes()),
     state: () => page.evaluate(() => window.jaywalk.state()),
-    still: () => page.waitForFunction(() => { /* the animation has reached its end */
-      const { view } = window.jaywalk.state();
-      const same = window.lastView === JSON.stringify(view);
-      window.lastView = JSON.stringify(view);
-      return same;
-    }),
+    still: () => page.waitForFunction(() => !window.jaywalk.state().isMoving),
+    /* The browser tells of steps in its history when it gets to it. */
+    async zoomedTo(title) {
+      await page.waitForFunction(wanted => window.jaywalk.state().zoomTitle === wanted, title);
+      await this.still();
+    },
     async box(title) {
       const found = (await this.boxes()).find(box => box.title === title);
       holds(found, `no box of ${title}`);

@@ -102,7 +102,7 @@ function describe() {
       return found;
     }),
     state: () => ({ ...app.state, zoomTitle: app.tree.titles[app.tree.name[app.zoom]], cursor: app.cursor,
-      view: { ...app.view }, matches: app.matches && { names: app.matches.names.size, places: app.matches.places, total: app.matches.total, self: app.matches.self } }),
+      view: { ...app.view }, isMoving: app.view.from !== app.target.from || app.view.to !== app.target.to, matches: app.matches && { names: app.matches.names.size, places: app.matches.places, total: app.matches.total, self: app.matches.self } }),
     frames: () => app.tree.count,
     total: () => app.tree.total[0],
   });
