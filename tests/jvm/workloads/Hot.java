@@ -50,9 +50,14 @@ final class Hot implements Runnable {
         }
     }
 
+    /** 65,000 to 131,000, at random: turns of a fixed length would beat against the ticks of a sampler. */
+    private static int rounds(long value) {
+        return 65_536 + (int) (value >>> 48);
+    }
+
     private static void hottest() {
         long value = sink;
-        for (int i = 0; i < 100_000; i++) {
+        for (int i = rounds(value); i > 0; i--) {
             value = value * 6364136223846793005L + 1442695040888963407L;
         }
         sink = value;
@@ -60,7 +65,7 @@ final class Hot implements Runnable {
 
     private static void lukewarm() {
         long value = sink;
-        for (int i = 0; i < 100_000; i++) {
+        for (int i = rounds(value); i > 0; i--) {
             value = value * 2862933555777941757L + 3037000493L;
         }
         sink = value;
