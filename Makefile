@@ -59,8 +59,9 @@ soak: all ## the long runs: class churn, SIGKILL, fuzzing (hours)
 	$(Q)tests/soak/run
 	$(Q)$(MAKE) test-fuzz FUZZ_SECONDS=600
 
-bench: all ## cost of a sample and of the agent; PEER=path/to/libasyncProfiler.so compares
+bench: all ## cost of a sample, of the agent, to a program; PEER=path/to/libasyncProfiler.so compares
 	$(Q)bench/run
+	$(Q)bench/application
 
 install: install-files ## into PREFIX (/usr/local), below DESTDIR
 
