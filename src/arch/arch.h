@@ -9,7 +9,8 @@
  *          fault handler of room signals is installed (signals_own_faults); without it they crash
  *          like plain loads.
  * Memory   none. Nothing here writes to memory of the JVM or to a signal's ucontext, but for
- *          arch_fault_recover and arch_guard_land, which edit the context of the *fault*.
+ *          arch_fault_recover and arch_guard_land, which edit the context of the *fault*, and
+ *          arch_syscall_end and arch_syscall_cut, which decide how an interrupted system call ends.
  * Progress wait-free.
  *
  * Addresses are numbers (uintptr_t): memory of others is read through safe_load_* alone.
@@ -178,6 +179,60 @@ JW_SIGNAL_SAFE bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin,
 JW_SIGNAL_SAFE bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin,
                                             uintptr_t code_end, size_t frame_complete_offset,
                                             size_t frame_size_words);
+
+/* System calls ----------------------------------------------------------------------------------- */
+
+enum arch_syscall_state {
+    ARCH_SYSCALL_NONE, /* pc is somewhere else */
+    /* pc is right behind a system call that ended with EINTR: a signal interrupted it, and it is not
+     * one that the kernel issues again by itself. Which signal, the registers do not tell. */
+    ARCH_SYSCALL_CUT,
+    /* pc is on a system call instruction: the kernel put the thread back there, to issue a call again
+     * that this signal interrupted (SA_RESTART), or the thread was about to issue it. */
+    ARCH_SYSCALL_AGAIN,
+};
+
+/*
+ * Where the interrupted thread is. Costs a comparison and two bytes (aarch64: two words) of code.
+ * Source: Linux, arch/x86/kernel/signal.c and arch/arm64/kernel/signal.c.
+ */
+JW_SIGNAL_SAFE enum arch_syscall_state arch_syscall_state(const void *ucontext);
+
+/* How a call that a signal interrupted can go on. */
+enum arch_syscall_kind {
+    ARCH_SYSCALL_OTHER,   /* in no way that we know */
+    ARCH_SYSCALL_RESUMED, /* the kernel remembers what is left of it: restart_syscall */
+    ARCH_SYSCALL_ISSUED,  /* the same call once more; a relative time-out begins anew */
+    ARCH_SYSCALL_UNKNOWN, /* its number is not known */
+};
+
+#define ARCH_SYSCALL_ARGUMENTS 6
+
+struct arch_syscall {
+    enum arch_syscall_kind kind;
+    long number; /* -1: not known */
+    uintptr_t arguments[ARCH_SYSCALL_ARGUMENTS];
+};
+
+/*
+ * The call behind whose instruction the thread is; only where arch_syscall_state says CUT. x86-64
+ * keeps the arguments and loses the number, which is read from the instructions before the call;
+ * aarch64 keeps the number and loses the first argument, which is read from the register that those
+ * instructions copied it from. A call whose lost part cannot be read so is UNKNOWN, or OTHER.
+ */
+JW_SIGNAL_SAFE void arch_syscall_read(const void *ucontext, struct arch_syscall *out);
+
+/* Issues a system call. The kernel's result: below 0, the negated errno. */
+JW_SIGNAL_SAFE intptr_t arch_syscall_issue(long number, const uintptr_t *arguments);
+
+/* Where the state is CUT: the thread finds `result` as the kernel's. Changes that register alone. */
+JW_SIGNAL_SAFE void arch_syscall_end(void *ucontext, intptr_t result);
+
+/*
+ * Where the state is AGAIN: makes the call end with EINTR instead. False, and nothing done, for a
+ * call that SA_RESTART does not restart or that never ends so. Changes pc and the result's register.
+ */
+JW_SIGNAL_SAFE bool arch_syscall_cut(void *ucontext);
 
 /* Below: what the inline loads are made of. ------------------------------------------------------ */
 

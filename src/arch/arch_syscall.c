@@ -1,0 +1,120 @@
+/* Which system calls a signal interrupts, and how each can go on; every machine. Handler context. */
+#include "arch/arch_syscall_internal.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441 /* the same number on every machine since Linux 5.11 */
+#endif
+
+/*
+ * Calls that ERESTART_RESTARTBLOCK ends: what is left of their time stands in the thread's restart
+ * block. An absolute time-out has none; such a call is issued again and is exact.
+ * Source: Linux, kernel/time/hrtimer.c (hrtimer_nanosleep), posix-cpu-timers.c, alarmtimer.c.
+ */
+JW_SIGNAL_SAFE static enum arch_syscall_kind sleep_kind(const uintptr_t *arguments)
+{
+    return arguments[1] & TIMER_ABSTIME ? ARCH_SYSCALL_ISSUED : ARCH_SYSCALL_RESUMED;
+}
+
+/* Source: Linux, kernel/futex/waitwake.c: FUTEX_WAIT and FUTEX_WAIT_BITSET with a time-out. Without
+ * one the kernel restarts them, and the others end with ERESTARTNOINTR or not at all. */
+JW_SIGNAL_SAFE static enum arch_syscall_kind futex_kind(const uintptr_t *arguments)
+{
+    const uintptr_t command = arguments[1] & (uintptr_t)FUTEX_CMD_MASK;
+
+    return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET ? ARCH_SYSCALL_RESUMED
+                                                                 : ARCH_SYSCALL_OTHER;
+}
+
+/* A call that changes the signal mask while it waits was made to be interrupted, and its caller relies
+ * on that to the last instruction: left alone. */
+JW_SIGNAL_SAFE static enum arch_syscall_kind unmasked_kind(uintptr_t mask_addr)
+{
+    return mask_addr == 0 ? ARCH_SYSCALL_ISSUED : ARCH_SYSCALL_OTHER;
+}
+
+/* The sixth argument points to {address of the mask, its length}. */
+JW_SIGNAL_SAFE static enum arch_syscall_kind pselect_kind(uintptr_t addr)
+{
+    uintptr_t mask_addr = 0;
+
+    if (addr != 0 && !safe_load_word(addr, &mask_addr))
+        return ARCH_SYSCALL_OTHER;
+    return unmasked_kind(mask_addr);
+}
+
+/*
+ * Calls that end with EINTR under SA_RESTART too. Of select, pselect6 and ppoll the kernel writes the
+ * time that is left where the time-out stood; message queues wait without one; of the others a
+ * relative time-out begins anew.
+ * Source: signal(7); Linux, fs/select.c (poll_select_finish), fs/eventpoll.c, kernel/signal.c,
+ * ipc/sem.c, ipc/msg.c, fs/aio.c, include/net/sock.h (sock_intr_errno).
+ */
+enum arch_syscall_kind arch_syscall_kind_of(long number, const uintptr_t *arguments)
+{
+    switch (number) {
+    case SYS_nanosleep:
+        return ARCH_SYSCALL_RESUMED;
+    case SYS_clock_nanosleep:
+        return sleep_kind(arguments);
+    case SYS_futex:
+        return futex_kind(arguments);
+    case SYS_pselect6:
+        return pselect_kind(arguments[5]);
+    case SYS_ppoll:
+        return unmasked_kind(arguments[3]);
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+        return unmasked_kind(arguments[4]);
+    case SYS_rt_sigtimedwait:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_msgrcv:
+    case SYS_msgsnd:
+    case SYS_io_getevents:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+        return ARCH_SYSCALL_ISSUED;
+    default:
+        return arch_syscall_own_kind(number);
+    }
+}
+
+bool arch_syscall_is_restarted(long number, const uintptr_t *arguments)
+{
+    switch (number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_flock:
+    case SYS_mq_timedreceive:
+    case SYS_mq_timedsend:
+        return true;
+    case SYS_futex:
+        return futex_kind(arguments) == ARCH_SYSCALL_RESUMED;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,162 @@
+/* x86-64: the system call that a signal interrupted. Handler context. */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "arch/arch_syscall_internal.h"
+
+#define SYSCALL_BYTES  2
+#define SYSCALL_CODE   0x050f /* 0f 05, as a load sees it */
+#define NUMBER_BYTES   5      /* mov $imm32,%eax */
+#define NUMBER_OPCODE  0xb8
+#define NUMBER_LIMIT   1024 /* of all calls there are */
+#define BETWEEN_BYTES  20   /* at most, from there to the call */
+#define WINDOW_BYTES   (NUMBER_BYTES + BETWEEN_BYTES + SYSCALL_BYTES)
+#define REX_MASK       0xf0
+#define REX            0x40
+#define LOAD           0x8b /* mov r/m,r */
+#define MODRM_SP_BYTE  0x44 /* disp8(SIB), register apart */
+#define MODRM_REGISTER 0x38
+#define SIB_SP         0x24 /* %rsp, no index */
+
+JW_SIGNAL_SAFE static bool is_syscall(uintptr_t addr)
+{
+    uint16_t code;
+
+    return safe_load_u16(addr, &code) && code == SYSCALL_CODE;
+}
+
+enum arch_syscall_state arch_syscall_state(const void *ucontext)
+{
+    const greg_t *reg = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    const uintptr_t pc = (uintptr_t)reg[REG_RIP];
+
+    if (reg[REG_RAX] == -EINTR && is_syscall(pc - SYSCALL_BYTES))
+        return ARCH_SYSCALL_CUT;
+    if ((uint64_t)reg[REG_RAX] < NUMBER_LIMIT && is_syscall(pc))
+        return ARCH_SYSCALL_AGAIN;
+    return ARCH_SYSCALL_NONE;
+}
+
+/* Bytes of the load of an argument from the stack at `code`, or 0: mov disp8(%rsp),register, as a C
+ * library has it between the number and the call. Never into eax. */
+JW_SIGNAL_SAFE static size_t load_bytes(const uint8_t *code, size_t length_bytes)
+{
+    const size_t rex_bytes = length_bytes > 0 && (code[0] & REX_MASK) == REX ? 1 : 0;
+    const uint8_t *load = code + rex_bytes;
+
+    if (length_bytes < rex_bytes + 4 || load[0] != LOAD ||
+        (load[1] & ~MODRM_REGISTER) != MODRM_SP_BYTE || load[2] != SIB_SP)
+        return 0;
+    if ((load[1] & MODRM_REGISTER) == 0 && (rex_bytes == 0 || (code[0] & 4) == 0))
+        return 0;
+    return rex_bytes + 4;
+}
+
+JW_SIGNAL_SAFE static bool are_loads(const uint8_t *code, size_t length_bytes)
+{
+    while (length_bytes > 0) {
+        const size_t bytes = load_bytes(code, length_bytes);
+
+        if (bytes == 0)
+            return false;
+        code += bytes;
+        length_bytes -= bytes;
+    }
+    return true;
+}
+
+/*
+ * The kernel saves no register that the number is still in: it is the constant that the code before
+ * the call loads. -1 unless all that lies between is understood.
+ * Source: glibc 2.36 as built by gcc: every call of arch_syscall_kind_of that it makes.
+ */
+JW_SIGNAL_SAFE static long number_before(uintptr_t pc)
+{
+    uint8_t code[WINDOW_BYTES];
+    uint32_t number;
+
+    if (!safe_load_bytes(code, pc - WINDOW_BYTES, WINDOW_BYTES))
+        return -1;
+    for (size_t between = 0; between <= BETWEEN_BYTES; between++) {
+        const uint8_t *mov = code + BETWEEN_BYTES - between;
+
+        if (mov[0] != NUMBER_OPCODE || !are_loads(mov + NUMBER_BYTES, between))
+            continue;
+        memcpy(&number, mov + 1, sizeof number);
+        if (number < NUMBER_LIMIT)
+            return (long)number;
+    }
+    return -1;
+}
+
+JW_SIGNAL_SAFE static void read_arguments(const greg_t *reg, uintptr_t *out)
+{
+    static const uint8_t places[ARCH_SYSCALL_ARGUMENTS] = {REG_RDI, REG_RSI, REG_RDX,
+                                                           REG_R10, REG_R8,  REG_R9};
+
+    for (size_t i = 0; i < ARCH_SYSCALL_ARGUMENTS; i++)
+        out[i] = (uintptr_t)reg[places[i]];
+}
+
+void arch_syscall_read(const void *ucontext, struct arch_syscall *out)
+{
+    const greg_t *reg = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+
+    read_arguments(reg, out->arguments);
+    out->number = number_before((uintptr_t)reg[REG_RIP]);
+    out->kind =
+        out->number < 0 ? ARCH_SYSCALL_UNKNOWN : arch_syscall_kind_of(out->number, out->arguments);
+}
+
+enum arch_syscall_kind arch_syscall_own_kind(long number)
+{
+    switch (number) {
+    case SYS_poll:
+        return ARCH_SYSCALL_RESUMED;
+    case SYS_select:
+    case SYS_epoll_wait:
+    case SYS_pause:
+        return ARCH_SYSCALL_ISSUED;
+    default:
+        return ARCH_SYSCALL_OTHER;
+    }
+}
+
+intptr_t arch_syscall_issue(long number, const uintptr_t *arguments)
+{
+    register uintptr_t fourth __asm__("r10") = arguments[3];
+    register uintptr_t fifth __asm__("r8") = arguments[4];
+    register uintptr_t sixth __asm__("r9") = arguments[5];
+    intptr_t result;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"(number), "D"(arguments[0]), "S"(arguments[1]), "d"(arguments[2]),
+                       "r"(fourth), "r"(fifth), "r"(sixth)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+void arch_syscall_end(void *ucontext, intptr_t result)
+{
+    ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RAX] = result;
+}
+
+/* The instruction leaves the address behind it in rcx: so the call was issued, and put back. A machine
+ * with FRED keeps rcx, and the kernel's restart stands there.
+ * Source: Intel SDM, SYSCALL; Linux, arch/x86/entry/entry_fred.c. */
+bool arch_syscall_cut(void *ucontext)
+{
+    greg_t *reg = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
+    uintptr_t arguments[ARCH_SYSCALL_ARGUMENTS];
+
+    read_arguments(reg, arguments);
+    if (reg[REG_RCX] != reg[REG_RIP] + SYSCALL_BYTES ||
+        !arch_syscall_is_restarted((long)reg[REG_RAX], arguments))
+        return false;
+    reg[REG_RIP] += SYSCALL_BYTES;
+    reg[REG_RAX] = -EINTR;
+    return true;
+}
