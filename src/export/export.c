@@ -43,12 +43,15 @@ const char *export_headline(const struct export_job *job)
 {
     static const struct {
         const char *event;
+        const char *left_out;
         const char *headline;
     } headlines[] = {
-        {"cpu", "CPU profile"},
-        {"wall", "Wall clock profile"},
-        {"alloc", "Allocation profile"},
-        {"lock", "Lock profile"},
+        {"cpu", "", "CPU profile"},
+        {"cpu", "wall", "CPU profile, wall clock left out"},
+        {"wall", "", "Wall clock profile"},
+        {"wall", "cpu", "Wall clock profile, CPU samples left out"},
+        {"alloc", "", "Allocation profile"},
+        {"lock", "", "Lock profile"},
     };
     const struct profile_about *about = profile_about_of(job->profile);
 
@@ -57,7 +60,8 @@ const char *export_headline(const struct export_job *job)
     if (about->title[0] != '\0')
         return about->title;
     for (size_t i = 0; i < JW_COUNT_OF(headlines); i++) {
-        if (strcmp(headlines[i].event, about->event) == 0)
+        if (strcmp(headlines[i].event, about->event) == 0 &&
+            strcmp(headlines[i].left_out, about->left_out) == 0)
             return headlines[i].headline;
     }
     return "Profile";

@@ -65,7 +65,9 @@ static void export_put_summary(struct export_fill *fill)
 
     if (strcmp(job->unit, "samples") != 0) {
         export_put_value(out, export_total(job, &job->nodes[0]), job->unit);
-        export_put(out, strcmp(job->unit, "ns") == 0 ? " of CPU time, " : ", ");
+        export_put(out, strcmp(job->unit, "ns") != 0        ? ", "
+                        : strcmp(about->event, "wall") == 0 ? " of wall-clock time, "
+                                                            : " of CPU time, ");
     }
     export_put_grouped(out, job->nodes[0].total_samples);
     export_put(out, " samples");

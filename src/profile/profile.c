@@ -28,7 +28,8 @@ struct profile *profile_open(const struct profile_config *config, struct jw_erro
     profile->branch_count = 1;
     if (profile_intern_name(profile, &root) != 0)
         goto fail;
-    profile->about = (struct profile_about){.title = "", .event = "", .unit = "samples"};
+    profile->about =
+        (struct profile_about){.title = "", .event = "", .left_out = "", .unit = "samples"};
     return profile;
 
 fail:
@@ -64,6 +65,7 @@ void profile_set_about(struct profile *profile, const struct profile_about *abou
     profile->about = *about;
     profile->about.title = profile_text(profile, about->title);
     profile->about.event = profile_text(profile, about->event);
+    profile->about.left_out = profile_text(profile, about->left_out);
     profile->about.unit = about->unit == NULL ? "samples" : profile_text(profile, about->unit);
 }
 

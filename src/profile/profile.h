@@ -78,6 +78,7 @@ struct profile_thread {
 struct profile_about {
     const char *title;      /* what the run was called */
     const char *event;      /* "cpu" */
+    const char *left_out;   /* another event that was sampled too and is not shown */
     const char *unit;       /* "samples", "ns", "bytes" */
     uint64_t start_unix_ns; /* of the first chunk */
     uint64_t duration_ns;   /* from there to the end of the last */

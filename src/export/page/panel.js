@@ -397,7 +397,7 @@ function openHelp() {
     return made;
   };
   openDialog('Keys and search',
-    element('p', '', 'Width is ' + (meta.unit === 'ns' ? 'CPU time' : meta.unit) + '. Siblings stand in the order of their names, not of time.'),
+    element('p', '', 'Width is ' + (meta.unit !== 'ns' ? meta.unit : meta.event === 'wall' ? 'wall-clock time' : 'CPU time') + '. Siblings stand in the order of their names, not of time.'),
     list('kbd', [[['click', 'Enter'], 'zoom into a frame; click a caller to go back to it'], [['Backspace', '0'], 'zoom out by one, show all'],
       [['arrows'], 'to the caller, the widest callee, the frames beside'], [['Ctrl+wheel', '+', '-'], 'zoom freely; drag or Shift+arrows to move'],
       [['/', 'Ctrl+F'], 'search'], [['N', 'Shift+N', 'Esc'], 'next match, previous one, end the search'],
