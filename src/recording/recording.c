@@ -58,6 +58,17 @@ uint64_t recording_time(struct recording *recording, uint64_t time_ns)
     return time_ns;
 }
 
+uint64_t recording_span(struct recording *recording, uint64_t begin_ns, uint64_t end_ns)
+{
+    const uint64_t told_end_ns = recording_time(recording, end_ns);
+
+    if (begin_ns >= recording->chunk_start_ns)
+        return begin_ns;
+    if (told_end_ns == end_ns)
+        jw_count(JW_COUNT_EVENT_TIME_CLAMPED);
+    return recording->chunk_start_ns;
+}
+
 static uint64_t end_ns_at(const struct recording *recording, uint64_t now_ns)
 {
     return now_ns > recording->last_event_ns ? now_ns : recording->last_event_ns;
@@ -195,8 +206,10 @@ static uint64_t begin_chunk(struct recording *recording)
     recording->chunks++;
     jw_count(JW_COUNT_CHUNKS);
     recording_names_new_chunk(&recording->names);
-    /* A constant that nearly every chunk needs: so each chunk has a checkpoint from the start. */
-    recording->state_key = recording_thread_state(&recording->names, "STATE_RUNNABLE");
+    /* Constants that nearly every chunk needs: so each chunk has a checkpoint from the start. */
+    for (size_t i = 0; i < JW_STATE_LIMIT; i++)
+        recording->state_keys[i] = recording_thread_state(
+            &recording->names, jw_thread_state_name((enum jw_thread_state)i));
     jfr_buffer_clear(&recording->events);
     jfr_put_metadata(&recording->events, now_ns);
     recording_put_facts(recording, now_ns);
@@ -261,6 +274,7 @@ static void release(struct recording *recording)
     recording_ids_close(&recording->method_keys);
     recording_ids_close(&recording->trace_keys);
     recording_ids_close(&recording->walk_zero);
+    recording_wall_close(recording);
     jw_free(recording->texts);
     jw_free(recording->settings);
     jw_free(recording);
@@ -354,6 +368,10 @@ bool recording_close(struct recording *recording, struct jw_error *err)
 {
     struct jw_error why = {{0}};
 
+    if (!recording->has_failed && recording->file != NULL)
+        recording_wall_end(recording);
+    else if (!recording->has_failed)
+        recording_graph_end(recording);
     if (recording->file != NULL && !recording->has_failed) {
         put_state(recording, true);
         write_out(recording, true);

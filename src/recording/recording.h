@@ -91,6 +91,12 @@ enum recording_format {
     RECORDING_TEXT,
 };
 
+/* What a graph draws, of the clocks that samples are taken by. A JFR file holds all. */
+enum recording_clock {
+    RECORDING_SHOWS_CPU,
+    RECORDING_SHOWS_WALL,
+};
+
 /* A row of jdk.ActiveSetting: event "jdk.ExecutionSample", name "period", value "10 ms". Rows whose
  * event is no type of ours go under jdk.ActiveRecording, the one event every recording has. */
 struct recording_setting {
@@ -120,6 +126,8 @@ struct recording_config {
     const struct recording_setting *settings;
     size_t setting_count;
     struct recording_jvm jvm;
+    bool splits_wall; /* JFR: a plain jdk.ExecutionSample for each turn of the wall clock */
+    enum recording_clock shows; /* other formats; samples of the other clock are left out */
     struct profile_config tree; /* other formats: how stacks become boxes */
     struct export_options look; /* other formats; of the title, the one above holds */
     unsigned unsigned5_bias;    /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */

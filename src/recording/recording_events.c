@@ -254,6 +254,7 @@ void recording_put_diagnostics(struct recording *recording, uint64_t now_ns)
         jfr_put_varint(out, counts[i]);
     jfr_put_varint(out, in_flight);
     jfr_put_varint(out, recording->samples);
+    jfr_put_varint(out, recording->turns);
     jfr_event_end(out, begin);
     put_walk_failures(recording, now_ns);
 }

@@ -16,11 +16,14 @@
 
 #define FIRST_GROUPS ((size_t)256)
 
+/* A number of the map of kept stacks, beside addresses and 0. */
+#define KEPT_NONE 1u
+
 /* One take on its way into the profile, and the texts of the frame in hand. */
 struct graph_take {
     struct recording *recording;
-    struct generation *generation;
-    profile_frame_id *frames; /* of the stack in hand */
+    struct generation *generation; /* NULL: when all ends */
+    profile_frame_id *frames;      /* of the stack in hand */
     size_t capacity;
     struct jfr_buffer scratch;
     struct jfr_text texts[3];
@@ -133,7 +136,7 @@ static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
     return (profile_frame_id)*known;
 }
 
-static profile_frame_id thread_id(struct graph_take *take, const struct recording_group *group)
+static profile_frame_id thread_id(struct graph_take *take, uint32_t index, uint32_t serial)
 {
     const struct recording_sources *sources = &take->recording->config.sources;
     struct profile *profile = take->recording->graph.profile;
@@ -141,8 +144,7 @@ static profile_frame_id thread_id(struct graph_take *take, const struct recordin
 
     if (!take->recording->config.tree.split_threads)
         return PROFILE_FRAME_NONE;
-    if (sources->thread == NULL ||
-        !sources->thread(sources->context, group->thread_index, group->thread_serial, &told))
+    if (sources->thread == NULL || !sources->thread(sources->context, index, serial, &told))
         return profile_thread(profile, NULL);
 
     const struct profile_thread thread = {
@@ -167,28 +169,118 @@ static bool reserve_frames(struct graph_take *take, size_t count)
     return true;
 }
 
-static void add_group(struct graph_take *take, const struct recording_group *group)
+/* Frames of a trace into the stack in hand. False: no memory. */
+static bool fill_frames(struct graph_take *take, store_id id, struct profile_stack *stack)
 {
     struct store_trace trace;
 
-    if (!store_get(take->generation->traces, group->trace, &trace))
+    if (!store_get(take->generation->traces, id, &trace))
         trace = (struct store_trace){.frame_count = 0};
     if (!reserve_frames(take, trace.frame_count)) {
         recording_fail_memory(take->recording);
-        return;
+        return false;
     }
     for (uint32_t i = 0; i < trace.frame_count; i++)
         take->frames[i] = frame_id(take, trace.frames[i]);
+    stack->frames = take->frames;
+    stack->frame_count = trace.frame_count;
+    stack->is_truncated = trace.frame_count > 0 && (trace.flags & STORE_TRUNCATED) != 0;
+    return true;
+}
 
-    const struct profile_stack added = {
-        .frames = take->frames,
-        .frame_count = trace.frame_count,
-        .thread = thread_id(take, group),
-        .is_truncated = trace.frame_count > 0 && (trace.flags & STORE_TRUNCATED) != 0,
+static void add_group(struct graph_take *take, const struct recording_group *group)
+{
+    struct profile_stack added = {
+        .thread = thread_id(take, group->thread_index, group->thread_serial),
         .samples = group->samples,
         .weight = group->weight_ns,
     };
-    profile_add(take->recording->graph.profile, &added);
+
+    if (fill_frames(take, group->trace, &added))
+        profile_add(take->recording->graph.profile, &added);
+}
+
+/* ---- threads that wait: a stack is kept as its frames in the profile, which outlives them ---- */
+
+struct kept_head {
+    uint32_t frame_count;
+    uint32_t is_truncated;
+};
+
+/* NULL: there is no room for it. */
+static struct recording_kept *keep_trace(struct graph_take *take, store_id id)
+{
+    struct recording_wall *wall = &take->recording->wall;
+    uint64_t *known = recording_ids_at(&wall->traces, id);
+    struct profile_stack stack = {0};
+
+    if (known == NULL) {
+        recording_fail_memory(take->recording);
+        return NULL;
+    }
+    if (*known != 0)
+        return *known == KEPT_NONE ? NULL : (struct recording_kept *)(uintptr_t)*known;
+    if (!fill_frames(take, id, &stack))
+        return NULL;
+
+    const struct kept_head head = {(uint32_t)stack.frame_count, stack.is_truncated};
+    jfr_buffer_clear(&wall->scratch);
+    jfr_put_bytes(&wall->scratch, &head, sizeof head);
+    jfr_put_bytes(&wall->scratch, stack.frames, stack.frame_count * sizeof *stack.frames);
+    wall->idle.has_failed |= wall->scratch.has_failed;
+
+    struct recording_kept *kept =
+        wall->scratch.has_failed
+            ? NULL
+            : recording_idle_keep_stack(&wall->idle, wall->scratch.bytes, wall->scratch.used_bytes);
+    *known = kept == NULL ? KEPT_NONE : (uint64_t)(uintptr_t)kept;
+    return kept;
+}
+
+static void put_idle(void *context, const struct recording_turns *turns,
+                     struct recording_kept *kept)
+{
+    struct graph_take *take = context;
+    struct recording *recording = take->recording;
+    const struct profile_frame mark = mark_frame(JW_MARK_UNKNOWN_WAIT);
+    profile_frame_id frames[] = {PROFILE_FRAME_NONE};
+    struct profile_stack added = {
+        .thread = thread_id(take, turns->thread_index, (uint32_t)turns->thread_serial),
+        .samples = turns->turn_count,
+        .weight = turns->weight_ns,
+        .frames = frames,
+        .frame_count = 1,
+    };
+
+    if (kept == NULL) {
+        frames[0] = profile_frame(recording->graph.profile, &mark);
+        jw_count_add(JW_COUNT_WALL_IDLE_UNKNOWN, turns->turn_count);
+    } else {
+        const struct kept_head *head = recording_kept_bytes(kept);
+
+        added.frames = (const profile_frame_id *)(head + 1);
+        added.frame_count = head->frame_count;
+        added.is_truncated = head->is_truncated != 0;
+    }
+    recording_time(recording, turns->time_ns);
+    profile_add(recording->graph.profile, &added);
+    recording->turns += turns->turn_count;
+}
+
+static void close_take(struct graph_take *take)
+{
+    jw_free(take->frames);
+    jfr_buffer_close(&take->scratch);
+    for (size_t i = 0; i < JW_COUNT_OF(take->texts); i++)
+        jfr_text_free(&take->texts[i]);
+}
+
+void recording_graph_end(struct recording *recording)
+{
+    struct graph_take take = {.recording = recording};
+
+    recording_idle_end(&recording->wall.idle, put_idle, &take);
+    close_take(&take);
 }
 
 /* The group of this record, adding it on first sight; NULL: no memory. */
@@ -224,12 +316,34 @@ static struct recording_group *group_of(struct recording *recording,
     return group;
 }
 
-static void sum_record(const struct event_record *record, void *argument)
+/* Of a clock that this graph does not show. */
+static bool is_left_out(const struct recording *recording, const struct event_record *record)
 {
-    struct recording *recording = argument;
+    return (record->kind == EVENT_CPU_SAMPLE) != (recording->config.shows == RECORDING_SHOWS_CPU);
+}
 
-    if (recording->has_failed || !JW_INVARIANT(record->kind == EVENT_CPU_SAMPLE))
+static void take_record(const struct event_record *record, void *argument)
+{
+    struct graph_take *take = argument;
+    struct recording *recording = take->recording;
+    const bool is_cpu = record->kind == EVENT_CPU_SAMPLE;
+
+    if (recording->has_failed || !JW_INVARIANT(is_cpu || record->kind == EVENT_WALL_SAMPLE ||
+                                               record->kind == EVENT_WALL_IDLE))
         return;
+
+    const struct recording_turns turns = recording_turns_of(record);
+    recording->samples += record->kind != EVENT_WALL_IDLE;
+    if (is_left_out(recording, record)) {
+        recording_time(recording, record->time_ns);
+        recording->graph.left_out += is_cpu ? 1 : turns.turn_count;
+        return;
+    }
+    recording->graph.has_shown = true;
+    if (record->kind == EVENT_WALL_IDLE) {
+        recording_idle_take(&recording->wall.idle, &turns, put_idle, take);
+        return;
+    }
 
     struct recording_group *group = group_of(recording, record);
     if (group == NULL) {
@@ -237,9 +351,12 @@ static void sum_record(const struct event_record *record, void *argument)
         return;
     }
     recording_time(recording, record->time_ns);
-    group->samples++;
+    group->samples += is_cpu ? 1 : turns.turn_count;
     group->weight_ns += record->weight_ns;
-    recording->samples++;
+    if (is_cpu)
+        return;
+    recording->turns += turns.turn_count;
+    recording_idle_note(&recording->wall.idle, &turns, keep_trace(take, record->trace));
 }
 
 void recording_take_graph(struct recording *recording, struct generation *generation)
@@ -250,13 +367,16 @@ void recording_take_graph(struct recording *recording, struct generation *genera
     jw_map_clear(&graph->frames);
     jw_map_clear(&graph->group_of);
     graph->group_count = 0;
-    event_take(generation->events, sum_record, recording);
+    if (!recording_ids_reset(&recording->wall.traces, store_last_id(generation->traces))) {
+        recording_fail_memory(recording);
+        return;
+    }
+    event_take(generation->events, take_record, &take);
     for (size_t i = 0; i < graph->group_count && !recording->has_failed; i++)
         add_group(&take, &graph->groups[i]);
-    jw_free(take.frames);
-    jfr_buffer_close(&take.scratch);
-    for (size_t i = 0; i < JW_COUNT_OF(take.texts); i++)
-        jfr_text_free(&take.texts[i]);
+    recording_idle_end_take(&recording->wall.idle, put_idle, &take);
+    recording_wall_tidy(recording);
+    close_take(&take);
 }
 
 bool recording_graph_open(struct recording *recording, struct jw_error *err)
@@ -276,6 +396,7 @@ static void tell_profile(struct recording *recording)
 {
     struct profile *profile = recording->graph.profile;
     const char *title = recording->config.title;
+    const bool shows_cpu = recording->config.shows == RECORDING_SHOWS_CPU;
     struct jfr_buffer scratch = {0};
     struct jfr_text text = {0};
     uint64_t counts[JW_COUNT_LIMIT];
@@ -284,8 +405,11 @@ static void tell_profile(struct recording *recording)
         .title = title == NULL ? NULL
                                : shown(recording, &scratch, &text,
                                        (struct recording_text){title, strlen(title)}),
-        .event = "cpu",
-        .unit = recording->samples > 0 ? "ns" : "samples",
+        .event = shows_cpu ? "cpu" : "wall",
+        .left_out = recording->graph.left_out == 0 ? NULL
+                    : shows_cpu                    ? "wall"
+                                                   : "cpu",
+        .unit = recording->graph.has_shown ? "ns" : "samples",
         .start_unix_ns = recording->opened_wall_ns,
         .duration_ns = recording_duration_ns(recording, jw_now_ns()),
     };

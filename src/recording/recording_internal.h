@@ -9,10 +9,12 @@
 #define JW_RECORDING_RECORDING_INTERNAL_H
 
 #include "base/counters.h"
+#include "base/thread_state.h"
 #include "event/event.h"
 #include "os/os_info.h"
 #include "recording/recording.h"
 #include "recording/recording_file.h"
+#include "recording/recording_idle_internal.h"
 #include "recording/recording_names_internal.h"
 #include "store/store.h"
 
@@ -35,6 +37,18 @@ struct recording_graph {
     size_t group_capacity;
     struct jw_map group_of; /* of this take: trace, thread index, serial -> group + 1 */
     struct jw_map frames;   /* of this take: frame -> its id in the profile */
+    uint64_t left_out;      /* samples, turns of the clock that is not shown */
+    bool has_shown;
+};
+
+/* Of wall records, whatever the format. What is of a take are addresses; 0: not asked yet. */
+struct recording_wall {
+    struct recording_idle idle;
+    struct recording_ids traces;  /* of this take: stack that is kept of a trace, */
+    struct recording_ids methods; /* Java method of an id, */
+    struct jw_map pcs;            /* native method at a pc */
+    struct jfr_buffer scratch;    /* one stack or method under construction */
+    struct jfr_buffer stack_scratch;
 };
 
 struct recording {
@@ -49,11 +63,12 @@ struct recording {
     struct jfr_buffer stack;          /* one stack under construction */
     struct recording_ids method_keys; /* of this take, + 1 */
     struct recording_ids
-        trace_keys;     /* of this take, + 1; the stack, and below it whether it is native */
-    uint64_t state_key; /* of STATE_RUNNABLE, in this chunk */
-    uint64_t checkpoint_offset; /* of the last one in the open chunk; 0: none */
+        trace_keys; /* of this take, + 1; the stack, and below it whether it is native */
+    uint64_t state_keys[JW_STATE_LIMIT]; /* in this chunk */
+    uint64_t checkpoint_offset;          /* of the last one in the open chunk; 0: none */
 
     struct recording_graph graph;
+    struct recording_wall wall;
 
     /* One clock: wall time is where the recording began, plus ticks since. */
     uint64_t opened_ns;
@@ -64,6 +79,7 @@ struct recording {
     uint64_t last_event_ns;
 
     uint64_t samples;
+    uint64_t turns; /* of the wall clock */
     uint64_t chunks;
     uint64_t diagnosed_ns;
     uint64_t zero[JW_COUNT_LIMIT];  /* the counters when the recording began */
@@ -110,6 +126,52 @@ JW_MUST_CHECK bool recording_ids_reset(struct recording_ids *ids, uint32_t last_
 /* Where the value of an id lies; NULL: an id that came after the reset and found no memory. */
 uint64_t *recording_ids_at(struct recording_ids *ids, uint32_t id);
 void recording_ids_close(struct recording_ids *ids);
+
+/* What a record is resolved against. */
+struct recording_take {
+    struct recording *recording;
+    struct generation *generation;
+};
+
+/* A frame, but for its method. */
+struct recording_frame {
+    enum jw_frame_kind kind;
+    int line; /* -1: none */
+    int bci;
+};
+
+struct recording_frame recording_frame_of(const struct recording_take *take, jw_frame frame);
+/* Appends one jdk.types.StackFrame; without a method it gets a mark. */
+void recording_put_frame(struct recording *recording, uint64_t method,
+                         const struct recording_frame *frame);
+/* Key of the stack in this chunk; 0: it has no frames. */
+uint64_t recording_trace_key(struct recording_take *take, store_id trace);
+
+/* Wall records as JFR events: between begin and end of a take; what still waits when all ends. */
+JW_MUST_CHECK bool recording_wall_begin_take(struct recording_take *take);
+void recording_wall_take(struct recording_take *take, const struct event_record *record);
+void recording_wall_end_take(struct recording *recording);
+void recording_wall_end(struct recording *recording);
+void recording_wall_close(struct recording *recording);
+
+/* The stack of a trace, kept for later; NULL: there is no room for it. */
+struct recording_kept *recording_kept_stack(struct recording_take *take, store_id id);
+void recording_release_methods(struct recording_idle *idle, const struct recording_kept *stack);
+/* Keys in this chunk: of a kept stack; of one that says that there is no better one. */
+uint64_t recording_kept_stack_key(struct recording *recording, struct recording_kept *kept);
+uint64_t recording_unknown_stack_key(struct recording *recording);
+
+/* Forgets what waiting threads are gone, and notes when memory is out. */
+void recording_wall_tidy(struct recording *recording);
+
+/* Graphs: what still waits when all ends. */
+void recording_graph_end(struct recording *recording);
+
+/*
+ * Where the event begins that stands for the time from `begin_ns` to `end_ns`: never before the chunk, which
+ * is counted. The end alone decides whether the chunk's own start is lowered for it.
+ */
+uint64_t recording_span(struct recording *recording, uint64_t begin_ns, uint64_t end_ns);
 
 /* Takes the records of a generation as JFR events, or into the profile. */
 void recording_take_events(struct recording *recording, struct generation *generation);

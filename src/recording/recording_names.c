@@ -277,19 +277,30 @@ struct recording_method recording_method_texts(const struct generation *generati
             dict_text_or(generation->classes, record->class_name, TEXT("[unknown class]")),
         .name = dict_text_or(generation->symbols, record->name, (struct recording_text){NULL, 0}),
         .descriptor = dict_text_or(generation->symbols, record->signature, TEXT("()V")),
+        .loader = record->loader,
+        .modifiers = record->modifiers,
+        .class_modifiers = record->class_modifiers,
+        .is_hidden = (record->flags & METHOD_HIDDEN) != 0,
     };
+}
+
+uint64_t recording_method_key(struct recording_names *names, const struct recording_method *told)
+{
+    const uint64_t package =
+        told->is_native ? 0 : package_key(names, told->loader, package_of(told->class_name));
+    const uint64_t class_key = put_class(names, told->class_name, loader_key(names, told->loader),
+                                         package, told->class_modifiers);
+
+    return put_method(names, class_key, told->name, told->descriptor, told->modifiers,
+                      told->is_hidden);
 }
 
 uint64_t recording_java_method(struct recording_names *names, const struct generation *generation,
                                const struct method_record *record)
 {
     const struct recording_method told = recording_method_texts(generation, record);
-    const uint64_t package = package_key(names, record->loader, package_of(told.class_name));
-    const uint64_t class_key = put_class(names, told.class_name, loader_key(names, record->loader),
-                                         package, record->class_modifiers);
 
-    return put_method(names, class_key, told.name, told.descriptor, record->modifiers,
-                      (record->flags & METHOD_HIDDEN) != 0);
+    return recording_method_key(names, &told);
 }
 
 bool recording_native_texts(const struct recording_sources *sources, uintptr_t pc,
@@ -302,6 +313,17 @@ bool recording_native_texts(const struct recording_sources *sources, uintptr_t p
     if (out->symbol.bytes == NULL)
         out->symbol = out->library;
     return true;
+}
+
+struct recording_method recording_native_method_of(const struct recording_symbol *told)
+{
+    return (struct recording_method){
+        .class_name = told->library,
+        .name = told->symbol,
+        .descriptor = TEXT("()V"),
+        .modifiers = MODIFIER_NATIVE,
+        .is_native = true,
+    };
 }
 
 uint64_t recording_native_method(struct recording_names *names, uintptr_t pc)
@@ -318,8 +340,8 @@ uint64_t recording_native_method(struct recording_names *names, uintptr_t pc)
         *known = recording_mark_method(names, JW_MARK_UNKNOWN_NATIVE) + 1;
         return *known - 1;
     }
-    const uint64_t class_key = put_class(names, told.library, 0, 0, 0);
-    *known = put_method(names, class_key, told.symbol, TEXT("()V"), MODIFIER_NATIVE, false) + 1;
+    const struct recording_method method = recording_native_method_of(&told);
+    *known = recording_method_key(names, &method) + 1;
     return *known - 1;
 }
 

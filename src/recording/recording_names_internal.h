@@ -62,10 +62,17 @@ uint64_t recording_mark_method(struct recording_names *names, enum jw_mark mark)
 
 /* What is said of a method: class and descriptor are never missing, since viewers take them apart. */
 struct recording_method {
-    struct recording_text class_name;
+    struct recording_text class_name; /* native code: the library */
     struct recording_text name;
     struct recording_text descriptor;
+    uint32_t loader;
+    uint32_t modifiers;
+    uint32_t class_modifiers;
+    bool is_hidden;
+    bool is_native; /* no method of Java, and no package */
 };
+
+uint64_t recording_method_key(struct recording_names *names, const struct recording_method *told);
 
 struct recording_method recording_method_texts(const struct generation *generation,
                                                const struct method_record *record);
@@ -73,6 +80,7 @@ struct recording_method recording_method_texts(const struct generation *generati
 /* Function and library at this pc; code without a symbol is named after its library. False: unknown. */
 bool recording_native_texts(const struct recording_sources *sources, uintptr_t pc,
                             struct recording_symbol *out);
+struct recording_method recording_native_method_of(const struct recording_symbol *told);
 
 /* 0 when the source knows nothing of it. */
 uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uint32_t serial);

@@ -10,12 +10,6 @@
 /* A number of trace_keys: key of the stack + 1, above the bit that tells native code. */
 #define TRACE_IS_NATIVE 1u
 
-/* What a record is resolved against. */
-struct take {
-    struct recording *recording;
-    struct generation *generation;
-};
-
 static bool reserve_ids(struct recording_ids *ids, size_t count)
 {
     size_t capacity = ids->capacity == 0 ? FIRST_IDS : ids->capacity;
@@ -54,7 +48,7 @@ void recording_ids_close(struct recording_ids *ids)
 }
 
 /* Key of a method of the generation; the mark that says so where its record is no more to be had. */
-static uint64_t method_key(struct take *take, uint32_t id)
+static uint64_t method_key(struct recording_take *take, uint32_t id)
 {
     struct recording *recording = take->recording;
     uint64_t *known = recording_ids_at(&recording->method_keys, id);
@@ -73,25 +67,52 @@ static uint64_t method_key(struct take *take, uint32_t id)
     return *known - 1;
 }
 
-/* Appends one jdk.types.StackFrame. */
-static void put_frame(struct take *take, jw_frame frame)
+struct recording_frame recording_frame_of(const struct recording_take *take, jw_frame frame)
 {
-    struct recording_names *names = &take->recording->names;
-    struct jfr_buffer *stack = &take->recording->stack;
-    enum jw_frame_kind kind = jw_frame_kind_of(frame);
-    uint64_t method = 0;
-    int line = -1;
-    int bci = 0;
+    struct recording_frame told = {.kind = jw_frame_kind_of(frame), .line = -1};
 
-    switch (kind) {
+    switch (told.kind) {
     case JW_FRAME_INTERPRETED:
     case JW_FRAME_COMPILED:
     case JW_FRAME_INLINED:
-        line =
+        told.line =
             recording_frame_line(take->generation, frame, take->recording->config.unsigned5_bias);
-        bci = jw_frame_bci(frame) >= 0 ? jw_frame_bci(frame) : JW_BCI_UNKNOWN;
-        method = method_key(take, jw_frame_method(frame));
+        told.bci = jw_frame_bci(frame) >= 0 ? jw_frame_bci(frame) : JW_BCI_UNKNOWN;
         break;
+    case JW_FRAME_JAVA_NATIVE:
+    case JW_FRAME_NATIVE:
+    case JW_FRAME_KERNEL:
+    case JW_FRAME_MARK:
+        break;
+    }
+    return told;
+}
+
+void recording_put_frame(struct recording *recording, uint64_t method,
+                         const struct recording_frame *frame)
+{
+    struct jfr_buffer *stack = &recording->stack;
+
+    if (method == 0)
+        method = recording_mark_method(&recording->names, JW_MARK_UNREADABLE_METHOD);
+
+    const uint64_t type = recording_frame_type(&recording->names, frame->kind);
+    jfr_put_varint(stack, method);
+    jfr_put_int(stack, frame->line);
+    jfr_put_int(stack, frame->bci);
+    jfr_put_varint(stack, type);
+}
+
+static void put_frame(struct recording_take *take, jw_frame frame)
+{
+    struct recording_names *names = &take->recording->names;
+    struct recording_frame told = recording_frame_of(take, frame);
+    uint64_t method = 0;
+
+    switch (told.kind) {
+    case JW_FRAME_INTERPRETED:
+    case JW_FRAME_COMPILED:
+    case JW_FRAME_INLINED:
     case JW_FRAME_JAVA_NATIVE:
         method = method_key(take, jw_frame_method(frame));
         break;
@@ -99,20 +120,13 @@ static void put_frame(struct take *take, jw_frame frame)
     case JW_FRAME_KERNEL:
         method = recording_native_method(names, jw_frame_pc(frame));
         if (method == recording_mark_method(names, JW_MARK_UNKNOWN_NATIVE))
-            kind = JW_FRAME_MARK;
+            told.kind = JW_FRAME_MARK;
         break;
     case JW_FRAME_MARK:
         method = recording_mark_method(names, jw_frame_mark_of(frame));
         break;
     }
-    if (method == 0)
-        method = recording_mark_method(names, JW_MARK_UNREADABLE_METHOD);
-
-    const uint64_t type = recording_frame_type(names, kind);
-    jfr_put_varint(stack, method);
-    jfr_put_int(stack, line);
-    jfr_put_int(stack, bci);
-    jfr_put_varint(stack, type);
+    recording_put_frame(take->recording, method, &told);
 }
 
 /* Was the thread in native code on its own account: a native method, or no Java at all? A C function
@@ -131,7 +145,7 @@ static bool is_native(const struct store_trace *trace)
 }
 
 /* Key of the stack + 1, and the bit below it. */
-static uint64_t resolve_trace(struct take *take, store_id id)
+static uint64_t resolve_trace(struct recording_take *take, store_id id)
 {
     struct recording *recording = take->recording;
     struct store_trace trace;
@@ -150,45 +164,73 @@ static uint64_t resolve_trace(struct take *take, store_id id)
     return (key + 1) << 1 | (is_native(&trace) ? TRACE_IS_NATIVE : 0);
 }
 
-static void take_record(const struct event_record *record, void *argument)
+/* What trace_keys has of the trace; 0: no memory. */
+static uint64_t trace_key(struct recording_take *take, store_id trace)
 {
-    struct take *take = argument;
-    struct recording *recording = take->recording;
-    struct recording_names *names = &recording->names;
+    uint64_t *known = recording_ids_at(&take->recording->trace_keys, trace);
 
-    if (recording->has_failed || !JW_INVARIANT(record->kind == EVENT_CPU_SAMPLE))
-        return;
-
-    uint64_t *known = recording_ids_at(&recording->trace_keys, record->trace);
     if (known == NULL) {
-        recording_fail_memory(recording);
-        return;
+        recording_fail_memory(take->recording);
+        return 0;
     }
     if (*known == 0)
-        *known = resolve_trace(take, record->trace);
-    const uint64_t thread =
-        recording_thread_key(names, record->thread_index, (uint32_t)record->thread_serial);
-    const size_t begin = recording_event(recording,
-                                         *known & TRACE_IS_NATIVE ? JFR_TYPE_NATIVE_METHOD_SAMPLE
-                                                                  : JFR_TYPE_EXECUTION_SAMPLE,
-                                         record->time_ns);
+        *known = resolve_trace(take, trace);
+    return *known;
+}
+
+uint64_t recording_trace_key(struct recording_take *take, store_id trace)
+{
+    const uint64_t known = trace_key(take, trace);
+
+    return known == 0 ? 0 : (known >> 1) - 1;
+}
+
+static void take_cpu(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    const uint64_t known = trace_key(take, record->trace);
+
+    if (known == 0)
+        return;
+    const uint64_t thread = recording_thread_key(&recording->names, record->thread_index,
+                                                 (uint32_t)record->thread_serial);
+    const bool is_in_native = (known & TRACE_IS_NATIVE) != 0;
+    const size_t begin = recording_event(
+        recording, is_in_native ? JFR_TYPE_NATIVE_METHOD_SAMPLE : JFR_TYPE_EXECUTION_SAMPLE,
+        record->time_ns);
     jfr_put_varint(&recording->events, thread);
-    jfr_put_varint(&recording->events, (*known >> 1) - 1);
-    jfr_put_varint(&recording->events, recording->state_key);
+    jfr_put_varint(&recording->events, (known >> 1) - 1);
+    jfr_put_varint(&recording->events, recording->state_keys[JW_STATE_RUNNING]);
     jfr_put_varint(&recording->events, record->weight_ns);
+    if (!is_in_native)
+        jfr_put_varint(&recording->events, 0); /* wallTime */
     jfr_event_end(&recording->events, begin);
     recording->samples++;
 }
 
+static void take_record(const struct event_record *record, void *argument)
+{
+    struct recording_take *take = argument;
+
+    if (take->recording->has_failed)
+        return;
+    if (record->kind == EVENT_CPU_SAMPLE)
+        take_cpu(take, record);
+    else if (JW_INVARIANT(record->kind == EVENT_WALL_SAMPLE || record->kind == EVENT_WALL_IDLE))
+        recording_wall_take(take, record);
+}
+
 void recording_take_events(struct recording *recording, struct generation *generation)
 {
-    struct take take = {.recording = recording, .generation = generation};
+    struct recording_take take = {.recording = recording, .generation = generation};
 
     recording_names_new_take(&recording->names);
     if (!recording_ids_reset(&recording->method_keys, dict_last_id(generation->methods)) ||
-        !recording_ids_reset(&recording->trace_keys, store_last_id(generation->traces))) {
+        !recording_ids_reset(&recording->trace_keys, store_last_id(generation->traces)) ||
+        !recording_wall_begin_take(&take)) {
         recording_fail_memory(recording);
         return;
     }
     event_take(generation->events, take_record, &take);
+    recording_wall_end_take(recording);
 }

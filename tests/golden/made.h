@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/counters.h"
+#include "base/thread_state.h"
 #include "generation/generation.h"
 #include "generation/method_record.h"
 #include "recording/recording.h"
@@ -189,6 +190,57 @@ static inline void made_sample(struct generations *generations, unsigned kind)
         record->trace = trace;
         event_commit(record);
         jw_count(JW_COUNT_SAMPLES);
+    }
+    generation_leave(generations, &ticket);
+}
+
+/* A record of the wall clock, whose sample has the stack of this kind. */
+struct made_wall {
+    uint32_t thread;
+    uint64_t number;
+    uint32_t turns;
+    uint64_t time_ns;
+    uint64_t weight_ns;
+    enum jw_thread_state state;
+    bool is_idle;
+    struct recording *late_for; /* this recording is turned over before the record is committed */
+};
+
+static inline void made_turn(struct generations *generations, struct recording *recording);
+
+static inline void made_wall(struct generations *generations, const struct made_wall *wall,
+                             unsigned kind)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    jw_frame frames[80];
+    uint32_t flags;
+
+    if (!wall->is_idle)
+        jw_count(JW_COUNT_SIGNALS);
+    if (generation == NULL)
+        return;
+
+    struct event_record *record = event_reserve(generation->events);
+    if (record != NULL) {
+        record->kind = wall->is_idle ? EVENT_WALL_IDLE : EVENT_WALL_SAMPLE;
+        record->thread_index = wall->thread;
+        record->thread_serial = wall->thread + 1;
+        record->time_ns = wall->time_ns;
+        record->weight_ns = wall->weight_ns;
+        record->value = wall->number;
+        record->sample_count = wall->turns;
+        record->state = (uint16_t)wall->state;
+        if (!wall->is_idle) {
+            const uint32_t count = made_fill(generation, kind, frames, &flags);
+
+            record->trace = store_put(generation->traces, frames, count, flags);
+        }
+        if (wall->late_for != NULL)
+            made_turn(generations, wall->late_for);
+        event_commit(record);
+        if (!wall->is_idle)
+            jw_count(JW_COUNT_SAMPLES);
     }
     generation_leave(generations, &ticket);
 }

@@ -69,6 +69,7 @@ static struct recording_file_part make_part(struct jfr_buffer *out, uint64_t par
     jfr_put_varint(out, 0);
     jfr_put_varint(out, symbol);
     jfr_put_varint(out, 10000000);
+    jfr_put_varint(out, 0);
     jfr_event_end(out, begin);
 
     const size_t checkpoint_at = out->used_bytes;

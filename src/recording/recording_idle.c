@@ -1,0 +1,257 @@
+/* Stacks that threads wait on, by thread and sample; dump. */
+#include "recording/recording_idle_internal.h"
+
+#include <string.h>
+
+#define FIRST_ROWS  ((size_t)256)
+#define CHECK_COUNT ((size_t)1024) /* rows looked at in each take */
+
+/* A number of `passed`: the address of the stack; or that there was a sample, and its stack is not kept. */
+#define PASSED_NOT_KEPT 1u
+
+struct recording_turns recording_turns_of(const struct event_record *record)
+{
+    return (struct recording_turns){
+        .thread_serial = record->thread_serial,
+        .number = record->value,
+        .time_ns = record->time_ns,
+        .weight_ns = record->weight_ns < record->time_ns ? record->weight_ns : record->time_ns,
+        .thread_index = record->thread_index,
+        .turn_count = record->sample_count == 0 ? 1 : record->sample_count,
+        .state = record->state,
+    };
+}
+
+/* Room for an element at `index`; new ones are zero. False and marked: no memory. */
+static bool reserve(struct recording_idle *idle, void **array, size_t *capacity, size_t index,
+                    size_t element_bytes)
+{
+    size_t wanted = *capacity == 0 ? FIRST_ROWS : *capacity;
+
+    while (wanted <= index)
+        wanted *= 2;
+    if (wanted == *capacity)
+        return true;
+
+    unsigned char *grown = jw_realloc(*array, jw_mul_bytes(wanted, element_bytes));
+    if (grown == NULL) {
+        idle->has_failed = true;
+        return false;
+    }
+    memset(grown + *capacity * element_bytes, 0, (wanted - *capacity) * element_bytes);
+    *array = grown;
+    *capacity = wanted;
+    return true;
+}
+
+static void let_go(struct recording_idle *idle, struct recording_kept *stack)
+{
+    if (stack == NULL)
+        return;
+    if (stack->holder_count == 1 && idle->release != NULL)
+        idle->release(idle, stack);
+    (void)recording_let_go(&idle->stacks, stack);
+}
+
+/* Room for one more in what the take holds. */
+static bool reserve_held(struct recording_idle *idle, struct recording_held *held)
+{
+    void *kept = held->kept;
+
+    if (!reserve(idle, &kept, &held->capacity, held->count, sizeof *held->kept))
+        return false;
+    held->kept = kept;
+    return true;
+}
+
+static struct recording_kept *keep(struct recording_idle *idle, struct recording_kept_table *table,
+                                   struct recording_held *held, const void *bytes,
+                                   size_t length_bytes)
+{
+    if (!reserve_held(idle, held))
+        return NULL;
+
+    struct recording_kept *kept = recording_keep(
+        table, bytes, length_bytes,
+        idle->limit_bytes == 0 ? RECORDING_IDLE_MAX_BYTES : idle->limit_bytes, &idle->has_failed);
+    if (kept != NULL)
+        held->kept[held->count++] = kept;
+    return kept;
+}
+
+struct recording_kept *recording_idle_keep_stack(struct recording_idle *idle, const void *bytes,
+                                                 size_t length_bytes)
+{
+    return keep(idle, &idle->stacks, &idle->held_stacks, bytes, length_bytes);
+}
+
+struct recording_kept *recording_idle_keep_method(struct recording_idle *idle, const void *bytes,
+                                                  size_t length_bytes)
+{
+    return keep(idle, &idle->methods, &idle->held_methods, bytes, length_bytes);
+}
+
+/* ---- samples ---- */
+
+static uint64_t *passed_at(struct recording_idle *idle, uint32_t index, uint64_t serial,
+                           uint64_t number)
+{
+    const uint64_t question[] = {index, serial, number};
+    uint64_t *known = jw_map_put(&idle->passed, question, sizeof question);
+
+    if (known == NULL)
+        idle->has_failed = true;
+    return known;
+}
+
+/* Remembers until the end of the take; the take holds the stack. */
+static void pass(struct recording_idle *idle, uint32_t index,
+                 const struct recording_idle_thread *seen)
+{
+    uint64_t *known = passed_at(idle, index, seen->serial, seen->number);
+
+    if (known != NULL)
+        *known = seen->stack == NULL ? PASSED_NOT_KEPT : (uint64_t)(uintptr_t)seen->stack;
+}
+
+static bool is_newer(const struct recording_turns *turns, const struct recording_idle_thread *than)
+{
+    return turns->thread_serial > than->serial ||
+           (turns->thread_serial == than->serial && turns->number > than->number);
+}
+
+void recording_idle_note(struct recording_idle *idle, const struct recording_turns *turns,
+                         struct recording_kept *stack)
+{
+    void *threads = idle->threads;
+    const struct recording_idle_thread seen = {turns->thread_serial, turns->number, stack};
+
+    if (turns->number == 0 || !reserve(idle, &threads, &idle->thread_capacity, turns->thread_index,
+                                       sizeof *idle->threads))
+        return;
+    idle->threads = threads;
+
+    struct recording_idle_thread *thread = &idle->threads[turns->thread_index];
+    if (!is_newer(turns, thread)) {
+        pass(idle, turns->thread_index, &seen);
+        return;
+    }
+    if (thread->serial != 0) {
+        if (!reserve_held(idle, &idle->held_stacks))
+            return;
+        pass(idle, turns->thread_index, thread);
+        if (thread->stack != NULL)
+            idle->held_stacks.kept[idle->held_stacks.count++] = thread->stack;
+    }
+    *thread = seen;
+    if (stack != NULL)
+        stack->holder_count++;
+}
+
+/* ---- idle records ---- */
+
+/* True: the sample was seen; `stack` is what is kept of it, NULL for nothing. */
+static bool find(struct recording_idle *idle, const struct recording_turns *turns,
+                 struct recording_kept **stack)
+{
+    const struct recording_idle_thread *thread =
+        turns->thread_index < idle->thread_capacity ? &idle->threads[turns->thread_index] : NULL;
+
+    *stack = NULL;
+    if (thread != NULL && thread->serial == turns->thread_serial &&
+        thread->number == turns->number) {
+        *stack = thread->stack;
+        return true;
+    }
+
+    const uint64_t *known =
+        passed_at(idle, turns->thread_index, turns->thread_serial, turns->number);
+    if (known == NULL || *known == 0)
+        return false;
+    if (*known != PASSED_NOT_KEPT)
+        *stack = (struct recording_kept *)(uintptr_t)*known;
+    return true;
+}
+
+void recording_idle_take(struct recording_idle *idle, const struct recording_turns *turns,
+                         recording_idle_put *put, void *context)
+{
+    struct recording_kept *stack;
+    void *waiting = idle->waiting;
+
+    if (turns->number == 0 || find(idle, turns, &stack)) {
+        put(context, turns, turns->number == 0 ? NULL : stack);
+        return;
+    }
+    if (!reserve(idle, &waiting, &idle->waiting_capacity, idle->waiting_count,
+                 sizeof *idle->waiting))
+        return;
+    idle->waiting = waiting;
+    idle->waiting[idle->waiting_count++] = *turns;
+}
+
+/* Puts the records that wait whose sample was seen, and the oldest beyond what may wait on. */
+void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *put, void *context)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < idle->waiting_count; i++) {
+        const struct recording_turns turns = idle->waiting[i];
+        struct recording_kept *stack;
+
+        if (find(idle, &turns, &stack))
+            put(context, &turns, stack);
+        else
+            idle->waiting[kept++] = turns;
+    }
+
+    const size_t excess = kept > RECORDING_WAITING_MAX ? kept - RECORDING_WAITING_MAX : 0;
+    for (size_t i = 0; i < excess; i++)
+        put(context, &idle->waiting[i], NULL);
+    if (excess > 0)
+        memmove(idle->waiting, idle->waiting + excess, (kept - excess) * sizeof *idle->waiting);
+    idle->waiting_count = kept - excess;
+
+    jw_map_clear(&idle->passed);
+    for (size_t i = 0; i < idle->held_stacks.count; i++)
+        let_go(idle, idle->held_stacks.kept[i]);
+    idle->held_stacks.count = 0;
+    for (size_t i = 0; i < idle->held_methods.count; i++)
+        (void)recording_let_go(&idle->methods, idle->held_methods.kept[i]);
+    idle->held_methods.count = 0;
+}
+
+void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive *is_alive,
+                           void *context)
+{
+    const size_t count = idle->thread_capacity < CHECK_COUNT ? idle->thread_capacity : CHECK_COUNT;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t index = idle->next_checked++ % idle->thread_capacity;
+        struct recording_idle_thread *thread = &idle->threads[index];
+
+        if (thread->serial == 0 || is_alive(context, (uint32_t)index, (uint32_t)thread->serial))
+            continue;
+        let_go(idle, thread->stack);
+        *thread = (struct recording_idle_thread){0};
+    }
+}
+
+void recording_idle_end(struct recording_idle *idle, recording_idle_put *put, void *context)
+{
+    for (size_t i = 0; i < idle->waiting_count; i++)
+        put(context, &idle->waiting[i], NULL);
+    idle->waiting_count = 0;
+}
+
+void recording_idle_close(struct recording_idle *idle)
+{
+    recording_kept_close(&idle->stacks);
+    recording_kept_close(&idle->methods);
+    jw_map_close(&idle->passed);
+    jw_free(idle->threads);
+    jw_free(idle->waiting);
+    jw_free(idle->held_stacks.kept);
+    jw_free(idle->held_methods.kept);
+    *idle = (struct recording_idle){.limit_bytes = idle->limit_bytes};
+}

@@ -1,0 +1,160 @@
+/* Records of the wall clock as JFR events; dump. */
+#include "generation/generation.h"
+#include "recording/recording_internal.h"
+
+/* Plain events that one record may become; the rest of its turns share one of ours. */
+#define TURNS_SPLIT_MAX 1000u
+
+/* Keys of what each event of a record names. */
+struct event_keys {
+    uint64_t thread;
+    uint64_t stack;
+    uint64_t state;
+};
+
+static void put_keys(struct jfr_buffer *out, const struct event_keys *keys)
+{
+    jfr_put_varint(out, keys->thread);
+    jfr_put_varint(out, keys->stack);
+    jfr_put_varint(out, keys->state);
+}
+
+static void put_batch(struct recording *recording, const struct event_keys *keys, uint64_t begin_ns,
+                      uint64_t end_ns, uint32_t turn_count)
+{
+    struct jfr_buffer *out = &recording->events;
+    const uint64_t start_ns = recording_span(recording, begin_ns, end_ns);
+    const size_t begin = jfr_event_begin(out, JFR_TYPE_WALL_CLOCK_SAMPLE);
+
+    jfr_put_varint(out, start_ns);
+    put_keys(out, keys);
+    jfr_put_varint(out, turn_count);
+    jfr_put_varint(out, end_ns - begin_ns);
+    jfr_event_end(out, begin);
+}
+
+/* A plain sample at the end of what it stands for, where the clock turned. */
+static void put_turn(struct recording *recording, const struct event_keys *keys, uint64_t begin_ns,
+                     uint64_t end_ns)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = recording_event(recording, JFR_TYPE_EXECUTION_SAMPLE, end_ns);
+
+    put_keys(out, keys);
+    jfr_put_varint(out, 0); /* weight: no CPU time */
+    jfr_put_varint(out, end_ns - begin_ns);
+    jfr_event_end(out, begin);
+}
+
+static void put_turns(struct recording *recording, const struct recording_turns *turns,
+                      uint64_t stack)
+{
+    const uint32_t count = turns->turn_count;
+    const uint32_t split_max = recording->config.splits_wall ? TURNS_SPLIT_MAX : 0;
+    const uint32_t split_count = count < split_max ? count : split_max;
+    const uint64_t begin_ns = turns->time_ns - turns->weight_ns;
+    const struct event_keys keys = {
+        .thread = recording_thread_key(&recording->names, turns->thread_index,
+                                       (uint32_t)turns->thread_serial),
+        .stack = stack,
+        .state =
+            recording->state_keys[turns->state < JW_STATE_LIMIT ? turns->state : JW_STATE_UNKNOWN],
+    };
+    uint64_t at_ns = begin_ns;
+
+    for (uint32_t i = 1; i <= split_count; i++) {
+        const uint64_t end_ns =
+            begin_ns + turns->weight_ns / count * i + turns->weight_ns % count * i / count;
+
+        put_turn(recording, &keys, at_ns, end_ns);
+        at_ns = end_ns;
+    }
+    if (split_count < count)
+        put_batch(recording, &keys, at_ns, turns->time_ns, count - split_count);
+    if (split_max > 0)
+        jw_count_add(JW_COUNT_WALL_TURNS_BATCHED, count - split_count);
+    recording->turns += count;
+}
+
+static void put_idle(void *context, const struct recording_turns *turns,
+                     struct recording_kept *stack)
+{
+    struct recording *recording = context;
+
+    if (stack == NULL)
+        jw_count_add(JW_COUNT_WALL_IDLE_UNKNOWN, turns->turn_count);
+    put_turns(recording, turns,
+              stack == NULL ? recording_unknown_stack_key(recording)
+                            : recording_kept_stack_key(recording, stack));
+}
+
+/* ---- a take ---- */
+
+bool recording_wall_begin_take(struct recording_take *take)
+{
+    struct recording_wall *wall = &take->recording->wall;
+
+    wall->idle.release = recording_release_methods;
+    jw_map_clear(&wall->pcs);
+    return recording_ids_reset(&wall->methods, dict_last_id(take->generation->methods)) &&
+           recording_ids_reset(&wall->traces, store_last_id(take->generation->traces));
+}
+
+void recording_wall_take(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct recording_idle *idle = &recording->wall.idle;
+    const struct recording_turns turns = recording_turns_of(record);
+
+    if (record->kind == EVENT_WALL_IDLE) {
+        recording_idle_take(idle, &turns, put_idle, recording);
+        return;
+    }
+
+    struct recording_kept *stack = recording_kept_stack(take, record->trace);
+    put_turns(recording, &turns,
+              stack == NULL ? recording_trace_key(take, record->trace)
+                            : recording_kept_stack_key(recording, stack));
+    recording_idle_note(idle, &turns, stack);
+    recording->samples++;
+}
+
+static bool is_alive(void *context, uint32_t index, uint32_t serial)
+{
+    const struct recording_sources *sources = context;
+    struct recording_thread told;
+
+    return sources->thread == NULL || sources->thread(sources->context, index, serial, &told);
+}
+
+void recording_wall_tidy(struct recording *recording)
+{
+    struct recording_idle *idle = &recording->wall.idle;
+
+    recording_idle_forget(idle, is_alive, &recording->config.sources);
+    if (idle->has_failed)
+        recording_fail_memory(recording);
+}
+
+void recording_wall_end_take(struct recording *recording)
+{
+    recording_idle_end_take(&recording->wall.idle, put_idle, recording);
+    recording_wall_tidy(recording);
+}
+
+void recording_wall_end(struct recording *recording)
+{
+    recording_idle_end(&recording->wall.idle, put_idle, recording);
+}
+
+void recording_wall_close(struct recording *recording)
+{
+    struct recording_wall *wall = &recording->wall;
+
+    recording_idle_close(&wall->idle);
+    recording_ids_close(&wall->traces);
+    recording_ids_close(&wall->methods);
+    jw_map_close(&wall->pcs);
+    jfr_buffer_close(&wall->scratch);
+    jfr_buffer_close(&wall->stack_scratch);
+}
