@@ -3,94 +3,11 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/clock.h"
 #include "cli/cli_feed_internal.h"
 
 #define CLI_ELEMENTS_FIRST ((size_t)256)
-
-enum cli_weight {
-    CLI_WEIGHT_NONE,
-    CLI_WEIGHT_NS,    /* CPU time */
-    CLI_WEIGHT_TICKS, /* CPU time, in ticks of the chunk */
-    CLI_WEIGHT_COUNT, /* samples that this one stands for */
-};
-
-/* Event types that are samples, and which of their fields says what they stand for. */
-struct cli_source {
-    const char *type;
-    const char *event;
-    const char *field;
-    enum cli_weight weight;
-};
-
-static const struct cli_source cli_sources[] = {
-    {"jdk.ExecutionSample", "cpu", "weight", CLI_WEIGHT_NS},
-    {"jdk.NativeMethodSample", "cpu", "weight", CLI_WEIGHT_NS},
-    {"jdk.CPUTimeSample", "cpu", "samplingPeriod", CLI_WEIGHT_TICKS},
-    {"datadog.ExecutionSample", "cpu", "weight", CLI_WEIGHT_COUNT},
-    {"datadog.MethodSample", "wall", "weight", CLI_WEIGHT_COUNT},
-    {"profiler.WallClockSample", "wall", "samples", CLI_WEIGHT_COUNT},
-};
-
-/* A recording that could hold such samples, and holds none, says that there were none. */
-static bool cli_declares(const struct jfr_reader *reader, const char *event)
-{
-    for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
-        if ((strcmp(cli_sources[i].event, event) == 0 || strcmp(cli_sources[i].type, event) == 0) &&
-            jfr_reader_has_event(reader, cli_sources[i].type))
-            return true;
-    }
-    return false;
-}
-
-static const struct cli_source *cli_source_of(const struct cli_wish *wish, const char *type)
-{
-    static const struct cli_source any = {.weight = CLI_WEIGHT_NONE};
-
-    for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
-        if (strcmp(cli_sources[i].type, type) == 0 &&
-            (strcmp(cli_sources[i].event, wish->event) == 0 || strcmp(type, wish->event) == 0))
-            return &cli_sources[i];
-    }
-    return strcmp(type, wish->event) == 0 ? &any : NULL;
-}
-
-/* "STATE_RUNNABLE" is what "runnable" means; "parked" also means STATE_PARKED_TIMED. */
-static bool cli_is_state(const char *state, const char *wanted)
-{
-    state += strncasecmp(state, "STATE_", 6) == 0 ? 6 : 0;
-    wanted += strncasecmp(wanted, "STATE_", 6) == 0 ? 6 : 0;
-    return strncasecmp(state, wanted, strlen(wanted)) == 0;
-}
-
-bool cli_is_known_state(const char *state)
-{
-    static const char *const known[] = {"default",
-                                        "new",
-                                        "runnable",
-                                        "sleeping",
-                                        "parked_timed",
-                                        "in_object_wait_timed",
-                                        "blocked_on_monitor_enter",
-                                        "terminated"};
-
-    for (size_t i = 0; i < JW_COUNT_OF(known); i++) {
-        if (cli_is_state(known[i], state))
-            return true;
-    }
-    return false;
-}
-
-static bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event)
-{
-    struct jfr_value field;
-
-    return feed->wish->state == NULL || (jfr_value_field(&event->value, "state", &field) &&
-                                         jfr_value_text(&field, &feed->text) &&
-                                         cli_is_state(feed->text.text, feed->wish->state));
-}
 
 bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity, size_t count,
                       size_t element_bytes)
@@ -154,55 +71,33 @@ static struct cli_group *cli_group_of(struct cli_feed *feed, const struct jfr_re
     return cli_group_at(feed, keys, &made);
 }
 
-/* How many samples an event stands for, and for how much CPU time; 0: it does not say. */
-static void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
-                      const struct jfr_reader_event *event, uint64_t *samples, uint64_t *weight_ns)
-{
-    struct jfr_value field;
-    int64_t value = 0;
-
-    *samples = 1;
-    *weight_ns = 0;
-    if (source->weight == CLI_WEIGHT_NONE ||
-        !jfr_value_field(&event->value, source->field, &field) ||
-        !jfr_value_integer(&field, &value) || value <= 0)
-        return;
-    if (source->weight == CLI_WEIGHT_COUNT)
-        *samples = (uint64_t)value;
-    else if (source->weight == CLI_WEIGHT_NS)
-        *weight_ns = (uint64_t)value;
-    else if (feed->ticks_per_second > 0)
-        *weight_ns = (uint64_t)((double)value * 1e9 / (double)feed->ticks_per_second);
-}
-
 static void cli_take_sample(struct cli_feed *feed, const struct cli_source *source,
                             const struct jfr_reader_event *event)
 {
-    uint64_t samples;
-    uint64_t weight_ns;
+    struct cli_value value;
 
     const bool is_in_state = cli_is_in_state(feed, event);
 
     feed->found->has_event = true;
-    cli_weigh(feed, source, event, &samples, &weight_ns);
+    cli_weigh(feed, source, event, &value);
     /* Others record this event for threads inside native methods, whether they run or wait. */
-    if (weight_ns == 0 && strcmp(event->type_name, "jdk.NativeMethodSample") == 0 &&
+    if (!value.is_timed && strcmp(event->type_name, "jdk.NativeMethodSample") == 0 &&
         strcmp(feed->wish->event, "cpu") == 0 && !jfr_value_has_field(&event->value, "weight")) {
         feed->found->native_left_out += is_in_state;
         return;
     }
-    feed->found->before_filters += samples;
+    feed->found->before_filters += value.samples;
     if (!is_in_state)
         return;
-    feed->found->in_state += samples;
-    feed->found->has_weight |= weight_ns > 0;
-    feed->found->lacks_weight |= weight_ns == 0;
+    feed->found->in_state += value.samples;
+    feed->found->has_weight |= value.is_timed;
+    feed->found->lacks_weight |= !value.is_timed;
 
     struct cli_group *group = cli_group_of(feed, event);
     if (group == NULL)
         return;
-    group->samples += samples;
-    group->weight += weight_ns > 0 && !feed->wish->is_weightless ? weight_ns : samples;
+    group->samples += value.samples;
+    group->weight += value.is_timed && !feed->wish->is_weightless ? value.time_ns : value.samples;
 }
 
 /* Counters of jaywalk's own: each event holds the sums since its recording began. */
@@ -242,17 +137,22 @@ static void cli_tell_counters(const struct cli_feed *feed)
     profile_counters(feed->profile, counts, feed->in_flight + feed->in_flight_before);
 }
 
-/* What the agent was told to call the run, in a recording of jaywalk's own. */
-static void cli_take_title(struct cli_feed *feed, const struct jfr_reader_event *event)
+/* What the agent was told: the title, in a recording of jaywalk's own; which clocks ran. */
+static void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     struct jfr_value field;
 
-    if (feed->title.length_bytes == 0 &&
-        jfr_reader_has_event(feed->reader, "jaywalk.Diagnostics") &&
-        jfr_value_field(&event->value, "name", &field) && jfr_value_text(&field, &feed->text) &&
-        strcmp(feed->text.text, "title") == 0 && jfr_value_field(&event->value, "value", &field) &&
-        !jfr_value_text(&field, &feed->title))
-        feed->title.length_bytes = 0;
+    if (!jfr_value_field(&event->value, "name", &field) || !jfr_value_text(&field, &feed->text) ||
+        !jfr_value_field(&event->value, "value", &field))
+        return;
+    if (strcmp(feed->text.text, "title") == 0) {
+        if (feed->title.length_bytes == 0 &&
+            jfr_reader_has_event(feed->reader, "jaywalk.Diagnostics") &&
+            !jfr_value_text(&field, &feed->title))
+            feed->title.length_bytes = 0;
+    } else if (jfr_value_text(&field, &feed->other_text)) {
+        cli_clocks_take(&feed->clocks, feed->text.text, feed->other_text.text);
+    }
 }
 
 /* Remembers the name of a type that has stacks and was not asked for. */
@@ -268,20 +168,36 @@ static void cli_note_other(struct cli_found *found, const struct jfr_reader_even
              used == 0 ? "" : ", ", event->type_name);
 }
 
+/* A sample of the clock that was not asked for. */
+static void cli_pass_sample(struct cli_feed *feed, const struct cli_source *source,
+                            const struct jfr_reader_event *event)
+{
+    struct cli_value value;
+
+    cli_note_other(feed->found, event);
+    if (!cli_is_clock(feed->wish->event))
+        return;
+    cli_weigh(feed, source, event, &value);
+    feed->found->other_samples += value.samples;
+    feed->found->other_event = source->event;
+}
+
 static bool cli_feed_chunk(struct cli_feed *feed, struct cli_progress *progress,
                            struct jw_error *err)
 {
     struct jfr_reader_event event;
 
     while (!feed->is_out_of_memory && jfr_reader_next_event(feed->reader, &event, err)) {
-        const struct cli_source *source = cli_source_of(feed->wish, event.type_name);
+        const struct cli_source *source = cli_source_of(feed, &event);
 
-        if (source != NULL)
+        if (source != NULL && cli_is_wished(feed->wish, source, event.type_name))
             cli_take_sample(feed, source, &event);
+        else if (source != NULL)
+            cli_pass_sample(feed, source, &event);
         else if (strcmp(event.type_name, "jaywalk.Diagnostics") == 0)
             cli_take_counters(feed, &event);
         else if (strcmp(event.type_name, "jdk.ActiveSetting") == 0)
-            cli_take_title(feed, &event);
+            cli_take_setting(feed, &event);
         else
             cli_note_other(feed->found, &event);
         cli_progress_show(progress, "reading", jfr_reader_position_bytes(feed->reader),
@@ -312,14 +228,17 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
         if (chunk.start_unix_ns + chunk.duration_ns > end_ns)
             end_ns = chunk.start_unix_ns + chunk.duration_ns;
         feed->ticks_per_second = chunk.ticks_per_second;
-        feed->found->has_event |= cli_declares(feed->reader, feed->wish->event);
+        feed->clocks = (struct cli_clocks){0};
         is_read = cli_feed_chunk(feed, &progress, err);
+        feed->found->has_event |= cli_declares(feed, feed->wish->event);
+        feed->found->is_of_wall |= feed->clocks.is_event_wall;
     }
     cli_progress_end(&progress);
     if (!is_read || err->message[0] != '\0')
         return false;
     about.duration_ns = end_ns > about.start_unix_ns ? end_ns - about.start_unix_ns : 0;
     about.title = feed->title.length_bytes > 0 ? feed->title.text : NULL;
+    about.left_out = feed->found->other_event;
     about.unit = feed->found->has_weight && !feed->wish->is_weightless ? "ns" : "samples";
     profile_set_about(feed->profile, &about);
     cli_tell_counters(feed);

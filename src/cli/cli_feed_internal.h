@@ -1,7 +1,8 @@
 /*
  * cli_feed_internal - from the events of a recording to a profile.
  *
- * For      cli_feed.c (events, sums), cli_feed_stacks.c (frames, filters).
+ * For      cli_feed.c (sums), cli_feed_events.c (what an event is and stands for),
+ *          cli_feed_stacks.c (frames, filters).
  * Callers  these.   Context  tool.
  * Memory   of a chunk: a row for each distinct stack (and thread), one for each distinct frame.
  */
@@ -27,6 +28,30 @@ struct cli_known_frame {
     profile_frame_id id;
     bool is_included; /* matches an include */
     bool is_excluded; /* matches an exclude */
+};
+
+/* A type of events that are samples, and which of their fields say what they stand for. */
+struct cli_source {
+    const char *type;
+    const char *event;       /* "cpu", "wall" */
+    const char *count_field; /* samples; NULL: one */
+    const char *time_field;  /* NULL: it does not say */
+    bool is_ticks;           /* the time is in ticks of the chunk */
+};
+
+/* What an event stands for. */
+struct cli_value {
+    uint64_t samples;
+    uint64_t time_ns;
+    bool is_timed;
+};
+
+/* What the settings of a chunk say of the clocks that samples were taken by. */
+struct cli_clocks {
+    bool is_event_wall;
+    bool has_wall; /* beside another event */
+    uint64_t interval_ns;
+    uint64_t wall_ns;
 };
 
 struct cli_feed {
@@ -61,8 +86,21 @@ struct cli_feed {
     uint64_t in_flight_before;
 
     int64_t ticks_per_second;
+    struct cli_clocks clocks; /* of this chunk */
     bool is_out_of_memory;
 };
+
+void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value);
+
+/* What kind of sample an event is; NULL: none that we know or that was asked for. */
+const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event);
+bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source, const char *type);
+void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
+               const struct jfr_reader_event *event, struct cli_value *out);
+bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event);
+
+/* A recording that could hold such samples, and holds none, says that there were none. */
+bool cli_declares(const struct cli_feed *feed, const char *event);
 
 /* Room for one more element behind `count`; false and marked when memory is out. */
 JW_MUST_CHECK bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity,

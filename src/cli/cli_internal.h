@@ -185,18 +185,24 @@ struct cli_found {
     uint64_t samples;        /* taken */
     uint64_t without_stack;  /* of these */
     uint64_t native_left_out;
-    bool has_event;        /* the event is there, or could have been */
-    bool has_weight;       /* some carried CPU time */
-    bool lacks_weight;     /* some did not */
-    char other_types[256]; /* event types with stacks that were not taken; "" none */
-    char notice[512];      /* what of the file was left out; "" nothing */
+    uint64_t other_samples;  /* of the clock that was not wished for */
+    const char *other_event; /* that clock; NULL: there are none */
+    bool is_of_wall;         /* the wall clock is what the session was about */
+    bool has_event;          /* the event is there, or could have been */
+    bool has_weight;         /* some carried CPU time */
+    bool lacks_weight;       /* some did not */
+    char other_types[256];   /* event types with stacks that were not taken; "" none */
+    char notice[512];        /* what of the file was left out; "" nothing */
 };
 
 /* Whether threads are said to be in such a state by producers that we know; and these states. */
 bool cli_is_known_state(const char *state);
 #define CLI_STATES                                                                                 \
-    "default, new, runnable, sleeping, parked, in_object_wait, blocked_on_monitor_enter, "         \
-    "terminated"
+    "running, sleeping, parked, blocked, waiting, native; and in recordings of others default, "   \
+    "new, terminated"
+
+/* "cpu" or "wall". */
+bool cli_is_clock(const char *event);
 
 /* Feeds all samples of the file that are wished for. False and `err`: cannot be read. */
 JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *profile,

@@ -85,7 +85,17 @@ static bool cli_is_same_file(const char *left, const char *right)
            one.st_ino == other.st_ino;
 }
 
-/* A profile fed from the file; a second time without weights where only some samples have one. */
+/* What is shown where nobody asks for an event: what the session was about, or what there is. */
+static bool cli_must_show_wall(const struct cli_values *values, const struct cli_wish *wish,
+                               const struct cli_found *found)
+{
+    return values->event == NULL && strcmp(wish->event, "cpu") == 0 &&
+           (found->is_of_wall || (found->before_filters == 0 && found->native_left_out == 0 &&
+                                  found->other_samples > 0));
+}
+
+/* A profile fed from the file; a second time where that shows what should have been asked for: the wall
+ * clock, or, where only some samples have a weight, none. */
 static struct profile *cli_read(const char *in, const struct cli_values *values,
                                 struct cli_wish *wish, struct cli_found *found,
                                 struct jw_error *err)
@@ -99,9 +109,16 @@ static struct profile *cli_read(const char *in, const struct cli_values *values,
     struct profile *profile = profile_open(&config, err);
     bool is_fed = profile != NULL && cli_feed(in, wish, profile, found, err);
 
-    if (is_fed && found->has_weight && found->lacks_weight) {
+    for (bool is_good = false; is_fed && !is_good;) {
+        if (cli_must_show_wall(values, wish, found))
+            wish->event = "wall";
+        else if (found->has_weight && found->lacks_weight && !wish->is_weightless)
+            wish->is_weightless = true;
+        else
+            is_good = true;
+        if (is_good)
+            continue;
         profile_close(profile);
-        wish->is_weightless = true;
         profile = profile_open(&config, err);
         is_fed = profile != NULL && cli_feed(in, wish, profile, found, err);
     }
@@ -149,6 +166,9 @@ static void cli_tell(const char *in, const struct cli_values *values, const stru
         cli_complain("%s", found->notice);
     if (found->samples == 0)
         cli_tell_nothing(in, values, wish, found);
+    if (found->other_samples > 0)
+        cli_complain("%s: shows '%s'; --event=%s shows the %" PRIu64 " samples of '%s'", in,
+                     wish->event, found->other_event, found->other_samples, found->other_event);
     if (wish->is_weightless)
         cli_complain("%s: only some samples say what time they stand for; all count as one", in);
     if (found->native_left_out > 0)

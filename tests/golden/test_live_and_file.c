@@ -154,6 +154,33 @@ static void lose_signals(void)
     jw_count(JW_COUNT_SIGNALS); /* in flight at the end */
 }
 
+static bool with_wall;
+
+/* Threads that wait from one round to the next, through chunks; one on a sample that is late, one on a
+ * sample that never comes. */
+static void wall_round(struct generations *generations, struct recording *recording, unsigned round)
+{
+    struct made_wall wall = {.turns = 1,
+                             .number = round + 1,
+                             .time_ns = jw_now_ns(),
+                             .weight_ns = MADE_WEIGHT_NS,
+                             .state = JW_STATE_PARKED};
+
+    made_wall(generations, &wall, 60);
+    wall.thread = 1;
+    wall.late_for = round == 1 ? recording : NULL;
+    if (round < 2)
+        made_wall(generations, &wall, 97);
+    wall.late_for = NULL;
+    wall.is_idle = true;
+    wall.turns = 7;
+    wall.weight_ns = 7 * MADE_WEIGHT_NS + 1;
+    for (wall.thread = 0; wall.thread < 3; wall.thread++) {
+        wall.number = wall.thread == 1 && round > 1 ? 2 : round + 1;
+        made_wall(generations, &wall, 0);
+    }
+}
+
 static void feed(struct generations *generations, struct recording *recording)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -163,6 +190,8 @@ static void feed(struct generations *generations, struct recording *recording)
         for (unsigned kind = 0; kind < ODD_KINDS; kind++)
             odd_sample(generations, kind, NULL);
         odd_sample(generations, round, recording);
+        if (with_wall)
+            wall_round(generations, recording, round);
         lose_signals();
         made_turn(generations, recording);
         cr_assert(recording_flush(recording, &err), "%s", err.message);
@@ -198,6 +227,8 @@ struct drawing {
     struct profile_config tree;
     struct export_options look;
     const char *options[OPTION_LIMIT]; /* end with NULL */
+    enum recording_clock shows;
+    const char *event; /* that the session was about; NULL: its settings do not say */
 };
 
 static const struct {
@@ -213,12 +244,19 @@ static const struct {
 static struct recording_config config_of(const struct drawing *drawing, const char *path,
                                          enum recording_format format)
 {
+    static struct recording_setting setting = {.name = "event"};
     struct recording_config config = made_config(path, format);
 
     config.title = drawing->title;
     config.tree = drawing->tree;
     config.look = drawing->look;
     config.sources.native_pc = tell_odd_native;
+    config.shows = drawing->shows;
+    setting.value = drawing->event;
+    if (drawing->event != NULL) {
+        config.settings = &setting;
+        config.setting_count = 1;
+    }
     return config;
 }
 
@@ -355,6 +393,60 @@ Test(live_and_file, are_equal_without_a_sample)
 {
     const struct drawing drawing = {.look = LOOK_DEFAULT};
     const char *const wanted[] = {"CPU profile", NULL, "Total     0 samples\n"};
+
+    expect_equal(&drawing, true, wanted);
+}
+
+Test(live_and_file, are_equal_with_both_clocks_of_which_they_show_the_first)
+{
+    const struct drawing drawing = {.tree = {.split_threads = true},
+                                    .look = LOOK_DEFAULT,
+                                    .options = {"--threads"},
+                                    .event = "cpu"};
+    const char *const wanted[] = {
+        "<h1>CPU profile, wall clock left out</h1>",
+        NULL,
+        "CPU profile, wall clock left out\n",
+    };
+
+    with_wall = true;
+    expect_equal(&drawing, false, wanted);
+}
+
+Test(live_and_file, are_equal_by_the_wall_clock)
+{
+    const struct drawing drawing = {.tree = {.split_threads = true},
+                                    .look = LOOK_DEFAULT,
+                                    .options = {"--threads"},
+                                    .shows = RECORDING_SHOWS_WALL,
+                                    .event = "wall"};
+    const char *const wanted[] = {
+        "of wall-clock time, ",
+        "[main tid=1000];app/Hot.main;app/Hot.copy;libc.so.6;memcpy 32\n",
+        "[unknown wait]",
+    };
+
+    with_wall = true;
+    expect_equal(&drawing, false, wanted);
+}
+
+Test(live_and_file, are_equal_by_the_wall_clock_that_is_asked_for)
+{
+    const struct drawing drawing = {.look = LOOK_DEFAULT,
+                                    .options = {"--event=wall"},
+                                    .shows = RECORDING_SHOWS_WALL,
+                                    .event = "cpu"};
+    const char *const wanted[] = {NULL, NULL, "Wall clock profile, CPU samples left out\n"};
+
+    with_wall = true;
+    expect_equal(&drawing, false, wanted);
+}
+
+Test(live_and_file, are_equal_by_the_wall_clock_without_a_sample)
+{
+    const struct drawing drawing = {
+        .look = LOOK_DEFAULT, .shows = RECORDING_SHOWS_WALL, .event = "wall"};
+    const char *const wanted[] = {"Wall clock profile", NULL, "Total     0 samples\n"};
 
     expect_equal(&drawing, true, wanted);
 }

@@ -257,7 +257,7 @@ Test(cli, a_state_that_nobody_knows_is_refused_with_those_known)
 {
     save_usual();
     cr_expect_eq(RUN("convert", "-s", "bogus", path, in_directory("x.html")), CLI_USAGE);
-    cr_expect_not_null(strstr(err_text, "'bogus' is no state of a thread; there are default, new"));
+    cr_expect_not_null(strstr(err_text, "'bogus' is no state of a thread; there are running, sl"));
     cr_expect_neq(access(in_directory("x.html"), F_OK), 0);
 }
 

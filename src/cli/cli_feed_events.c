@@ -1,0 +1,200 @@
+/*
+ * Which events of a recording are samples, of which clock, and what they stand for. Context: tool.
+ *
+ * jdk.ExecutionSample is a sample of either clock. In recordings of ours those of the wall clock stand for
+ * no CPU time and say their wallTime. Others tell by their settings: `event` is wall; or there is a `wall`
+ * beside it, and then samples of CPU time are those in STATE_DEFAULT.
+ * Source: recordings of async-profiler 4.4, made with and without nobatch.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/cli_feed_internal.h"
+
+#define CLI_EXECUTION_SAMPLE "jdk.ExecutionSample"
+
+static const struct cli_source cli_execution_cpu = {CLI_EXECUTION_SAMPLE, "cpu", NULL, "weight",
+                                                    false};
+static const struct cli_source cli_execution_wall = {CLI_EXECUTION_SAMPLE, "wall", NULL, "wallTime",
+                                                     false};
+
+static const struct cli_source cli_sources[] = {
+    {"jdk.NativeMethodSample", "cpu", NULL, "weight", false},
+    {"jdk.CPUTimeSample", "cpu", NULL, "samplingPeriod", true},
+    {"datadog.ExecutionSample", "cpu", "weight", NULL, false},
+    {"datadog.MethodSample", "wall", "weight", NULL, false},
+    {"profiler.WallClockSample", "wall", "samples", NULL, false},
+    {"jaywalk.WallClockSample", "wall", "samples", "timeSpan", false},
+};
+
+/* ---- clocks ---- */
+
+bool cli_is_clock(const char *event)
+{
+    return strcmp(event, "cpu") == 0 || strcmp(event, "wall") == 0;
+}
+
+void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value)
+{
+    const long long number = strtoll(value, NULL, 10);
+    const uint64_t interval_ns = number > 0 ? (uint64_t)number : 0;
+
+    if (strcmp(name, "event") == 0) {
+        clocks->is_event_wall = strcmp(value, "wall") == 0;
+    } else if (strcmp(name, "wall") == 0) {
+        clocks->has_wall = interval_ns > 0;
+        clocks->wall_ns = interval_ns;
+    } else if (strcmp(name, "interval") == 0) {
+        clocks->interval_ns = interval_ns;
+    }
+}
+
+/* Time of a turn of the wall clock, by the settings; 0: they do not say. */
+static uint64_t cli_wall_interval_ns(const struct cli_clocks *clocks)
+{
+    return clocks->has_wall ? clocks->wall_ns : clocks->is_event_wall ? clocks->interval_ns : 0;
+}
+
+static bool cli_integer(const struct jfr_reader_event *event, const char *name, uint64_t *out)
+{
+    struct jfr_value field;
+    int64_t value = 0;
+
+    if (name == NULL || !jfr_value_field(&event->value, name, &field) ||
+        !jfr_value_integer(&field, &value) || value < 0)
+        return false;
+    *out = (uint64_t)value;
+    return true;
+}
+
+/* Of the two that a jdk.ExecutionSample may be. */
+static bool cli_is_of_wall(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct jfr_value field;
+    uint64_t weight_ns = 0;
+
+    if (jfr_value_has_field(&event->value, "wallTime"))
+        return cli_integer(event, "weight", &weight_ns) && weight_ns == 0;
+    if (feed->clocks.is_event_wall || !feed->clocks.has_wall)
+        return feed->clocks.is_event_wall;
+    return jfr_value_field(&event->value, "state", &field) && jfr_value_text(&field, &feed->text) &&
+           strcmp(feed->text.text, "STATE_DEFAULT") != 0;
+}
+
+/* ---- samples ---- */
+
+const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    static const struct cli_source any = {.event = ""};
+
+    if (strcmp(event->type_name, CLI_EXECUTION_SAMPLE) == 0)
+        return cli_is_of_wall(feed, event) ? &cli_execution_wall : &cli_execution_cpu;
+    for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
+        if (strcmp(cli_sources[i].type, event->type_name) == 0)
+            return &cli_sources[i];
+    }
+    return strcmp(event->type_name, feed->wish->event) == 0 ? &any : NULL;
+}
+
+bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source, const char *type)
+{
+    return strcmp(source->event, wish->event) == 0 || strcmp(type, wish->event) == 0;
+}
+
+void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
+               const struct jfr_reader_event *event, struct cli_value *out)
+{
+    const bool is_wall = strcmp(source->event, "wall") == 0;
+    const uint64_t interval_ns = is_wall ? cli_wall_interval_ns(&feed->clocks) : 0;
+
+    *out = (struct cli_value){.samples = 1};
+    if (cli_integer(event, source->count_field, &out->samples) && out->samples == 0)
+        out->samples = 1;
+    if (cli_integer(event, source->time_field, &out->time_ns)) {
+        out->is_timed = is_wall || out->time_ns > 0;
+        if (source->is_ticks) {
+            out->is_timed = out->is_timed && feed->ticks_per_second > 0;
+            out->time_ns =
+                out->is_timed
+                    ? (uint64_t)((double)out->time_ns * 1e9 / (double)feed->ticks_per_second)
+                    : 0;
+        }
+    } else if (interval_ns > 0 && out->samples <= UINT64_MAX / interval_ns) {
+        out->is_timed = true;
+        out->time_ns = out->samples * interval_ns;
+    }
+}
+
+bool cli_declares(const struct cli_feed *feed, const char *event)
+{
+    /* Types of the wall clock are declared whether it ran or not. */
+    if (strcmp(event, "wall") == 0)
+        return feed->clocks.is_event_wall || feed->clocks.has_wall ||
+               jfr_reader_has_event(feed->reader, "datadog.MethodSample");
+    if (strcmp(event, "cpu") == 0 && jfr_reader_has_event(feed->reader, CLI_EXECUTION_SAMPLE))
+        return true;
+    for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
+        if (strcmp(cli_sources[i].event, event) == 0 &&
+            jfr_reader_has_event(feed->reader, cli_sources[i].type))
+            return true;
+    }
+    return jfr_reader_has_event(feed->reader, event);
+}
+
+/* ---- states ---- */
+
+/* Words of ours for states, and how names of recordings begin that mean the same. */
+static const struct {
+    const char *word;
+    const char *begin;
+} cli_states[] = {
+    {"running", "RUNNABLE"}, {"sleeping", "SLEEPING"},      {"parked", "PARKED"},
+    {"blocked", "BLOCKED"},  {"waiting", "IN_OBJECT_WAIT"}, {"native", "IN_NATIVE"},
+};
+
+/* Names of states by other producers. */
+static const char *const cli_other_states[] = {
+    "default",
+    "new",
+    "terminated",
+};
+
+static const char *cli_past_state(const char *name)
+{
+    return name + (strncasecmp(name, "STATE_", 6) == 0 ? 6 : 0);
+}
+
+/* "STATE_RUNNABLE" is what "running" and "runnable" mean; "parked" also means STATE_PARKED_TIMED. */
+static bool cli_is_state(const char *state, const char *wanted)
+{
+    state = cli_past_state(state);
+    for (size_t i = 0; i < JW_COUNT_OF(cli_states); i++) {
+        if (strcasecmp(cli_states[i].word, wanted) == 0)
+            return strncasecmp(state, cli_states[i].begin, strlen(cli_states[i].begin)) == 0;
+    }
+    wanted = cli_past_state(wanted);
+    return strncasecmp(state, wanted, strlen(wanted)) == 0;
+}
+
+bool cli_is_known_state(const char *state)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(cli_states); i++) {
+        if (cli_is_state(cli_states[i].begin, state))
+            return true;
+    }
+    for (size_t i = 0; i < JW_COUNT_OF(cli_other_states); i++) {
+        if (cli_is_state(cli_other_states[i], state))
+            return true;
+    }
+    return false;
+}
+
+bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct jfr_value field;
+
+    return feed->wish->state == NULL || (jfr_value_field(&event->value, "state", &field) &&
+                                         jfr_value_text(&field, &feed->text) &&
+                                         cli_is_state(feed->text.text, feed->wish->state));
+}
