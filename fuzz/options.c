@@ -34,6 +34,19 @@ static bool is_plain_text(const char *text, size_t capacity_bytes)
     return length_bytes < capacity_bytes;
 }
 
+/* Texts one after another, with an empty one at their end. */
+static bool is_list(const char *list)
+{
+    size_t used_bytes = 0;
+
+    while (used_bytes < OPTIONS_PATTERNS_BYTES && list[used_bytes] != '\0') {
+        if (!is_plain_text(list + used_bytes, OPTIONS_PATTERNS_BYTES - used_bytes))
+            return false;
+        used_bytes += strlen(list + used_bytes) + 1;
+    }
+    return used_bytes < OPTIONS_PATTERNS_BYTES;
+}
+
 static bool are_messages_sound(const struct options_messages *messages)
 {
     char text[1000];
@@ -71,7 +84,8 @@ static bool are_values_sound(const struct options *values)
            is_in(values->flat_count, 0, 1000000) &&
            is_plain_text(values->file, OPTIONS_PATH_BYTES) &&
            is_plain_text(values->log, OPTIONS_PATH_BYTES) &&
-           is_plain_text(values->title, OPTIONS_TITLE_BYTES);
+           is_plain_text(values->title, OPTIONS_TITLE_BYTES) && is_list(values->includes) &&
+           is_list(values->excludes) && values->count < OPTIONS_COUNT_LIMIT;
 }
 
 static bool are_messages_equal(const struct options_messages *one,

@@ -68,10 +68,8 @@ struct recording *output_open(const struct options_result *options, const char *
         .setting_count = JW_COUNT_OF(settings),
         .unsigned5_bias = vm_unsigned5_bias(),
         .tree = {.split_threads = values->is_by_thread},
-        .look = {.min_width_ppm = (uint32_t)values->minwidth_ppm,
-                 .method_count = (uint32_t)values->flat_count,
-                 .stack_count = (uint32_t)values->traces_count},
     };
+    export_look(values, &config.look);
     sources_jvm(&config.jvm);
     sources_fill(&config.sources);
     return recording_open(&config, err);

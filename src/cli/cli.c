@@ -117,11 +117,11 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "  .html               a flame graph, in one file that needs no network\n"
                 "  .collapsed .folded  collapsed stacks: a line root;...;leaf and a count each\n"
                 "  .txt                hottest methods and stacks\n"
-                "OUT may be - for the standard output; then --format is needed. OUT is replaced\n"
+                "OUT may be - for the standard output; then --output is needed. OUT is replaced\n"
                 "at the end and whole, or not at all.\n",
             .examples = "  jaywalk convert profile.jfr flamegraph.html\n"
-                        "  jaywalk convert --threads -I 'com/acme/' profile.jfr acme.html\n"
-                        "  jaywalk convert --format=collapsed profile.jfr - | sort\n",
+                        "  jaywalk convert --threads -I 'com/acme/*' profile.jfr acme.html\n"
+                        "  jaywalk convert -o collapsed profile.jfr - | sort\n",
             .run = cli_convert,
         },
 };
@@ -305,8 +305,7 @@ int cli_main(int argument_count, char **arguments)
     if (command == NULL)
         return cli_unknown_command(name);
 
-    struct cli_values values = {.flat_count = EXPORT_METHOD_COUNT,
-                                .traces_count = EXPORT_STACK_COUNT};
+    struct cli_values values = {.operands = {.count = 0}};
     struct jw_error err = {{0}};
     const int skipped = is_named ? 2 : 1;
     if (!cli_parse(command, arguments + skipped, (size_t)(argument_count - skipped), &values, &err))

@@ -6,6 +6,7 @@
 
 #include "cli/cli_internal.h"
 #include "options/options.h"
+#include "profile/profile.h"
 
 struct cli_string {
     char *text; /* CLI_STRING_BYTES */
@@ -55,37 +56,22 @@ static bool cli_absolute(const char *file, char *path, size_t room, struct jw_er
     return true;
 }
 
-/* Formats as the command calls them; those of the agent are known, too. */
-static bool cli_format(const char *format, const char **name, struct jw_error *err)
-{
-    static const char *const names[][2] = {
-        {"jfr", "jfr"},       {"html", "flamegraph"}, {"flamegraph", "flamegraph"},
-        {"text", "text"},     {"flat", "flat"},       {"collapsed", "collapsed"},
-        {"traces", "traces"},
-    };
-    const char *known[JW_COUNT_OF(names)];
-
-    for (size_t i = 0; i < JW_COUNT_OF(names); i++) {
-        known[i] = names[i][0];
-        if (strcmp(format, names[i][0]) == 0) {
-            *name = names[i][1];
-            return true;
-        }
-    }
-    const char *nearest = cli_nearest(format, known, JW_COUNT_OF(known));
-    jw_error_set(err,
-                 "--output: '%.100s' is no format; there are jfr, html, collapsed and text%s%s%s",
-                 format, nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                 nearest == NULL ? "" : "'?");
-    return false;
-}
-
 static bool cli_has_no_comma(const char *name, const char *value, struct jw_error *err)
 {
     if (value == NULL || strchr(value, ',') == NULL)
         return true;
     jw_error_set(err, "--%s: '%.200s' holds a comma, which ends a value of the agent; leave it out",
                  name, value);
+    return false;
+}
+
+bool cli_check_patterns(const struct options *options, struct jw_error *err)
+{
+    struct jw_error why = {{0}};
+
+    if (profile_check_patterns(options->includes, options->excludes, &why))
+        return true;
+    jw_error_set(err, "--%s", why.message);
     return false;
 }
 
@@ -103,7 +89,8 @@ static bool cli_check(const char *string, struct jw_error *err)
         jw_error_set(err, "--%s", result->errors.texts[0]);
     else if (result->warnings.count > 0)
         jw_error_set(err, "--%s", result->warnings.texts[0]);
-    const bool is_clean = is_good && result->warnings.count == 0;
+    const bool is_clean =
+        is_good && result->warnings.count == 0 && cli_check_patterns(&result->values, err);
     jw_free(result);
     return is_clean;
 }
@@ -123,14 +110,14 @@ bool cli_agent_string(const struct cli_values *values, const char *pid_text, boo
     struct cli_string to = {.text = string};
     char name[64], path[OPTIONS_PATH_BYTES];
     const char *file = values->file;
-    const char *format = NULL;
+    struct cli_agent_options format = {.count = 0};
 
     if (file == NULL) {
         snprintf(name, sizeof name, "jaywalk-%s.jfr", pid_text);
         file = name;
     }
     if (!cli_absolute(file, path, sizeof path, err) || !cli_has_no_comma("file", path, err) ||
-        (values->format != NULL && !cli_format(values->format, &format, err)))
+        (values->format != NULL && !cli_read_output(values->format, &format, err)))
         return false;
     cli_add(&to, "start", NULL);
     for (size_t i = 0; i < values->agent.count; i++) {
@@ -138,8 +125,8 @@ bool cli_agent_string(const struct cli_values *values, const char *pid_text, boo
             return false;
         cli_add(&to, values->agent.names[i], values->agent.values[i]);
     }
-    if (format != NULL)
-        cli_add(&to, format, NULL);
+    for (size_t i = 0; i < format.count; i++)
+        cli_add(&to, format.names[i], format.values[i]);
     if (is_quiet && !cli_has(&values->agent, "loglevel"))
         cli_add(&to, "loglevel", "warn");
     cli_add(&to, "file", path);

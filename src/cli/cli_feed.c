@@ -86,7 +86,7 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
         feed->found->native_left_out += is_in_state;
         return;
     }
-    feed->found->before_filters += value.samples;
+    feed->found->samples += value.samples;
     if (!is_in_state)
         return;
     feed->found->in_state += value.samples;

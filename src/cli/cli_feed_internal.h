@@ -2,7 +2,7 @@
  * cli_feed_internal - from the events of a recording to a profile.
  *
  * For      cli_feed.c (sums), cli_feed_events.c (what an event is and stands for),
- *          cli_feed_stacks.c (frames, filters).
+ *          cli_feed_stacks.c (frames).
  * Callers  these.   Context  tool.
  * Memory   of a chunk: a row for each distinct stack (and thread), one for each distinct frame.
  */
@@ -21,13 +21,6 @@ struct cli_group {
     uint64_t weight;
     struct jfr_value trace; /* reader NULL: no stack */
     struct jfr_value thread;
-};
-
-/* A frame of the chunk, looked up once. */
-struct cli_known_frame {
-    profile_frame_id id;
-    bool is_included; /* matches an include */
-    bool is_excluded; /* matches an exclude */
 };
 
 /* A type of events that are samples, and which of their fields say what they stand for. */
@@ -65,7 +58,7 @@ struct cli_feed {
     size_t group_capacity;
     struct jw_map group_of; /* keys of trace and thread -> group + 1 */
 
-    struct cli_known_frame *frames; /* of this chunk */
+    profile_frame_id *frames; /* of this chunk: each looked up once */
     size_t frame_count;
     size_t frame_capacity;
     struct jw_map frame_of; /* keys of method and type, line -> frame + 1 */

@@ -1,5 +1,5 @@
 /*
- * Stacks of a recording as frames of a profile, through filters. Context: tool.
+ * Stacks of a recording as frames of a profile. Context: tool.
  *
  * How frames of a recording say what they are:
  *     Interpreted, JIT compiled, Inlined, C1 compiled    Java
@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "cli/cli_feed_internal.h"
-
-#define CLI_TITLE_BYTES 1024
 
 static bool cli_is_bracketed(const char *text)
 {
@@ -50,17 +48,7 @@ static enum profile_frame_type cli_frame_type(const char *type, const char *clas
     return class_name[0] == '\0' ? PROFILE_FRAME_MARK : PROFILE_FRAME_COMPILED;
 }
 
-static bool cli_matches_any(const char *title, const regex_t *patterns, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (regexec(&patterns[i], title, 0, NULL, 0) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void cli_resolve_frame(struct cli_feed *feed, const struct jfr_stack_frame *from,
-                              struct cli_known_frame *known)
+static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jfr_stack_frame *from)
 {
     const bool has_type = from->type.reader != NULL && jfr_value_text(&from->type, &feed->text);
     const char *type = has_type ? feed->text.text : "";
@@ -68,7 +56,7 @@ static void cli_resolve_frame(struct cli_feed *feed, const struct jfr_stack_fram
 
     if (!jfr_method_read(&from->method, method)) {
         feed->is_out_of_memory = true;
-        return;
+        return PROFILE_FRAME_NONE;
     }
 
     const char *class_name = method->class_name.text;
@@ -83,20 +71,10 @@ static void cli_resolve_frame(struct cli_feed *feed, const struct jfr_stack_fram
         frame.class_name = class_name;
         frame.signature = method->descriptor.text;
     }
-    known->id = profile_frame(feed->profile, &frame);
-    if (feed->wish->include_count + feed->wish->exclude_count > 0) {
-        char title[CLI_TITLE_BYTES];
-
-        export_frame_title(&frame, title, sizeof title);
-        known->is_included =
-            cli_matches_any(title, feed->wish->includes, feed->wish->include_count);
-        known->is_excluded =
-            cli_matches_any(title, feed->wish->excludes, feed->wish->exclude_count);
-    }
+    return profile_frame(feed->profile, &frame);
 }
 
-static const struct cli_known_frame *cli_know_frame(struct cli_feed *feed,
-                                                    const struct jfr_stack_frame *from)
+static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack_frame *from)
 {
     /* Without lines, one look-up serves all lines of a method. */
     const bool has_line = profile_config_of(feed->profile)->split_lines && from->line > 0;
@@ -106,33 +84,29 @@ static const struct cli_known_frame *cli_know_frame(struct cli_feed *feed,
 
     if (known == NULL) {
         feed->is_out_of_memory = true;
-        return NULL;
+        return PROFILE_FRAME_NONE;
     }
     if (*known != 0)
-        return &feed->frames[*known - 1];
+        return feed->frames[*known - 1];
     if (!cli_feed_reserve(feed, &frames, &feed->frame_capacity, feed->frame_count,
                           sizeof *feed->frames))
-        return NULL;
+        return PROFILE_FRAME_NONE;
     feed->frames = frames;
     *known = ++feed->frame_count;
-
-    struct cli_known_frame *frame = &feed->frames[*known - 1];
-    *frame = (struct cli_known_frame){0};
-    cli_resolve_frame(feed, from, frame);
-    return frame;
+    feed->frames[*known - 1] = cli_resolve_frame(feed, from);
+    return feed->frames[feed->frame_count - 1];
 }
 
-/* False: filtered out, or out of memory. */
+/* False: out of memory. */
 static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *group,
                               struct profile_stack *stack)
 {
     struct jfr_stack frames;
     struct jfr_stack_frame frame;
-    bool is_included = feed->wish->include_count == 0;
 
     stack->frame_count = 0;
     if (group->trace.reader == NULL || !jfr_stack_begin(&group->trace, &frames))
-        return is_included;
+        return true;
     stack->is_truncated = frames.is_truncated;
     while (jfr_stack_next(&frames, &frame)) {
         void *ids = feed->stack;
@@ -141,14 +115,10 @@ static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *gro
             return false;
         feed->stack = ids;
 
-        const struct cli_known_frame *known = cli_know_frame(feed, &frame);
-        if (known == NULL || known->is_excluded)
-            return false;
-        is_included = is_included || known->is_included;
-        feed->stack[stack->frame_count++] = known->id;
+        feed->stack[stack->frame_count++] = cli_know_frame(feed, &frame);
     }
     stack->frames = feed->stack;
-    return is_included;
+    return !feed->is_out_of_memory;
 }
 
 static profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_value *thread)
@@ -177,10 +147,7 @@ void cli_feed_groups(struct cli_feed *feed)
         struct profile_stack stack = {.samples = group->samples, .weight = group->weight};
 
         if (!cli_resolve_stack(feed, group, &stack))
-            continue;
-        feed->found->samples += group->samples;
-        if (stack.frame_count == 0)
-            feed->found->without_stack += group->samples;
+            return;
         stack.thread = has_threads ? cli_resolve_thread(feed, &group->thread) : PROFILE_FRAME_NONE;
         profile_add(feed->profile, &stack);
     }

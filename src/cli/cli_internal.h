@@ -7,7 +7,6 @@
 #ifndef JW_CLI_CLI_INTERNAL_H
 #define JW_CLI_CLI_INTERNAL_H
 
-#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -16,9 +15,10 @@
 #include "export/export.h"
 
 struct attach_target;
+struct options;
 struct profile;
 
-#define CLI_LIST_LIMIT 32
+#define CLI_LIST_LIMIT 96
 
 struct cli_list {
     const char *texts[CLI_LIST_LIMIT];
@@ -35,26 +35,13 @@ struct cli_agent_options {
 /* Whatever options a command may have; each uses those of its rows in cli_options.def. */
 struct cli_values {
     const char *format;
-    const char *title;
-    const char *count;
     const char *event;
     const char *state;
     const char *file;
     const char *duration;
     const char *library;
-    struct cli_list includes;
-    struct cli_list excludes;
     struct cli_agent_options agent;
-    uint32_t minwidth_ppm;
-    uint32_t flat_count;
-    uint32_t traces_count;
-    bool is_inverted;
-    bool is_by_thread;
-    bool is_reversed;
     bool has_lines;
-    bool has_signatures;
-    bool is_dotted;
-    bool is_annotated;
     bool is_quiet;
     bool is_help;
 
@@ -91,6 +78,10 @@ extern const struct cli_command cli_commands[CLI_COMMAND_LIMIT];
 /* Reads the words behind the command's name into `values`, which holds its defaults. */
 JW_MUST_CHECK bool cli_parse(const struct cli_command *command, char **words, size_t word_count,
                              struct cli_values *values, struct jw_error *err);
+
+/* A format as -o has it: "html", "flat=20"; into the names and values of options of the agent. */
+JW_MUST_CHECK bool cli_read_output(const char *text, struct cli_agent_options *options,
+                                   struct jw_error *err);
 
 void cli_print_options(const struct cli_command *command, FILE *to);
 
@@ -151,7 +142,7 @@ bool cli_is_jvm_name(const char *name);
 JW_MUST_CHECK int cli_session_do(const struct cli_session *session, const char *string,
                                  uint64_t timeout_ns, FILE *to);
 
-/* Path of the library for a process with our files: beside the command, or what --lib names. */
+/* Path of the library for a process with our files: beside the command, or what --libpath names. */
 JW_MUST_CHECK bool cli_library(const struct cli_values *values, char *path, struct jw_error *err);
 
 /*
@@ -162,6 +153,9 @@ JW_MUST_CHECK bool cli_library(const struct cli_values *values, char *path, stru
 JW_MUST_CHECK bool cli_agent_string(const struct cli_values *values, const char *pid_text,
                                     bool is_quiet, char *string, struct jw_error *err);
 
+/* No regular expression that is none. */
+JW_MUST_CHECK bool cli_check_patterns(const struct options *options, struct jw_error *err);
+
 /* convert ---------------------------------------------------------------------------------------- */
 
 int cli_convert(const struct cli_values *values);
@@ -170,20 +164,14 @@ int cli_convert(const struct cli_values *values);
 struct cli_wish {
     const char *event; /* "cpu", "wall", or the name of a type */
     const char *state; /* NULL: any */
-    const regex_t *includes;
-    size_t include_count;
-    const regex_t *excludes;
-    size_t exclude_count;
     bool is_quiet;
     bool is_weightless; /* samples count as one, whatever weight they carry */
 };
 
 /* What was found. */
 struct cli_found {
-    uint64_t before_filters; /* samples of the event, whatever state and frames they have */
-    uint64_t in_state;       /* of these, in the state wished for */
-    uint64_t samples;        /* taken */
-    uint64_t without_stack;  /* of these */
+    uint64_t samples;  /* of the event, whatever state and frames they have */
+    uint64_t in_state; /* of these, in the state wished for */
     uint64_t native_left_out;
     uint64_t other_samples;  /* of the clock that was not wished for */
     const char *other_event; /* that clock; NULL: there are none */

@@ -1,28 +1,25 @@
 /* Options of the commands: one table, from which parser and help are made. Context: tool. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli_internal.h"
+#include "options/options.h"
 
 enum cli_kind {
     CLI_KIND_SECTION, /* a heading of the help */
     CLI_KIND_FLAG,
     CLI_KIND_TEXT,
     CLI_KIND_LIST,
-    CLI_KIND_COUNT,
-    CLI_KIND_PERCENT,
-    CLI_KIND_AGENT,
-    CLI_KIND_AGENT_FLAG,
+    CLI_KIND_AGENT, /* of the agent string */
 };
 
 struct cli_option {
     enum cli_command_id command;
     enum cli_kind kind;
-    const char *name;  /* without "--" */
-    char letter;       /* 0: none */
-    const char *value; /* what its value is called; NULL: it takes none */
-    const char *help;
+    const char *name; /* without "--" */
+    char letter;      /* 0: none */
+    const char
+        *value;       /* what its value is called; NULL: it takes none, or the agent's table says */
+    const char *help; /* NULL: not told, or the agent's table says */
     size_t field_offset; /* in struct cli_values */
 };
 
@@ -34,13 +31,30 @@ static const struct cli_option cli_options[] = {
      .kind = CLI_KIND_##kind_name,                                                                 \
      .field_offset = offsetof(struct cli_values, field),                                           \
      __VA_ARGS__},
+#define CLI_AGENT(command_name, option_name, option_letter)                                        \
+    {.command = CLI_COMMAND_##command_name,                                                        \
+     .kind = CLI_KIND_AGENT,                                                                       \
+     .field_offset = offsetof(struct cli_values, agent),                                           \
+     .name = option_name,                                                                          \
+     .letter = option_letter},
 #include "options/cli_options.def"
 #undef CLI_SECTION
 #undef CLI_OPTION
+#undef CLI_AGENT
 };
 
 #define CLI_HELP_COLUMN 26
 #define CLI_HELP_WIDTH  96
+
+/* What its value is called; NULL: it takes none. */
+static const char *cli_value_name(const struct cli_option *option)
+{
+    struct options_about about;
+
+    if (option->kind != CLI_KIND_AGENT)
+        return option->value;
+    return options_about(option->name, &about) ? about.value : NULL;
+}
 
 static bool cli_option_is(const struct cli_option *option, const struct cli_command *command)
 {
@@ -89,49 +103,6 @@ static bool cli_unknown_option(const struct cli_command *command, const char *wo
     return false;
 }
 
-static bool cli_store_count(const struct cli_option *option, const char *text, uint32_t *to,
-                            struct jw_error *err)
-{
-    char *end;
-
-    errno = 0;
-    const long long number = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || number < 0 || number > 1000000) {
-        jw_error_set(err, "--%s: '%.100s' is no whole number from 0 to 1000000", option->name,
-                     text);
-        return false;
-    }
-    *to = (uint32_t)number;
-    return true;
-}
-
-/* "0.25" or "0.25%", without regard to any locale, as millionths. */
-static bool cli_store_percent(const struct cli_option *option, const char *text, uint32_t *to,
-                              struct jw_error *err)
-{
-    const char *at = text;
-    uint64_t ppm = 0;
-    uint64_t unit = 10000;
-
-    for (; *at >= '0' && *at <= '9' && ppm <= 1000000; at++)
-        ppm = ppm * 10 + (uint64_t)(*at - '0') * 10000;
-    if (at != text && *at == '.') {
-        for (at++; *at >= '0' && *at <= '9'; at++) {
-            unit /= 10;
-            ppm += (uint64_t)(*at - '0') * unit;
-        }
-    }
-    if (at != text && *at == '%')
-        at++;
-    if (at == text || *at != '\0' || ppm > 1000000) {
-        jw_error_set(err, "--%s: '%.100s' is no percentage from 0 to 100, such as 0.25",
-                     option->name, text);
-        return false;
-    }
-    *to = (uint32_t)ppm;
-    return true;
-}
-
 static bool cli_list_add(struct cli_list *list, const char *text, const char *what,
                          struct jw_error *err)
 {
@@ -155,6 +126,37 @@ static bool cli_agent_add(struct cli_agent_options *options, const char *name, c
     return true;
 }
 
+bool cli_read_output(const char *text, struct cli_agent_options *options, struct jw_error *err)
+{
+    static const char *const names[][2] = {
+        {"jfr", "jfr"},   {"html", "flamegraph"}, {"flamegraph", "flamegraph"},
+        {"text", "text"}, {"txt", "text"},        {"collapsed", "collapsed"},
+        {"flat", "flat"}, {"traces", "traces"},   {"folded", "collapsed"},
+    };
+    const char *known[JW_COUNT_OF(names)];
+    const size_t length = strcspn(text, "=");
+    const char *count = text[length] == '=' ? text + length + 1 : NULL;
+
+    for (size_t i = 0; i < JW_COUNT_OF(names); i++) {
+        known[i] = names[i][0];
+        if (strlen(names[i][0]) == length && strncmp(text, names[i][0], length) == 0)
+            return cli_agent_add(options, names[i][1], count, err);
+    }
+    if (strcmp(text, "tree") == 0) {
+        jw_error_set(err,
+                     "--output: there is no page of a call tree; use html, a flame graph, whose "
+                     "frames can be searched and zoomed, or traces, a list of stacks");
+        return false;
+    }
+    const char *nearest = cli_nearest(text, known, JW_COUNT_OF(known));
+    jw_error_set(err,
+                 "--output: '%.100s' is no format; there are jfr, html, collapsed, text, flat and "
+                 "traces%s%s%s",
+                 text, nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                 nearest == NULL ? "" : "'?");
+    return false;
+}
+
 static bool cli_store(const struct cli_option *option, const char *text, struct cli_values *values,
                       struct jw_error *err)
 {
@@ -169,13 +171,8 @@ static bool cli_store(const struct cli_option *option, const char *text, struct 
         return true;
     case CLI_KIND_LIST:
         return cli_list_add(field, text, option->name, err);
-    case CLI_KIND_COUNT:
-        return cli_store_count(option, text, field, err);
-    case CLI_KIND_PERCENT:
-        return cli_store_percent(option, text, field, err);
     case CLI_KIND_AGENT:
-    case CLI_KIND_AGENT_FLAG:
-        return cli_agent_add(field, option->name, option->value == NULL ? NULL : text, err);
+        return cli_agent_add(field, option->name, text, err);
     case CLI_KIND_SECTION:
         break;
     }
@@ -199,22 +196,22 @@ static bool cli_parse_option(const struct cli_command *command, char **words, si
     if (option == NULL)
         return cli_unknown_option(command, word, err);
 
+    const char *value = cli_value_name(option);
     const char *text = equals == NULL ? NULL : equals + 1;
-    if (option->value == NULL && text != NULL) {
+    if (value == NULL && text != NULL) {
         jw_error_set(err, "--%s takes no value: '%.100s'", option->name, word);
         return false;
     }
-    if (option->value != NULL && text == NULL) {
+    if (value != NULL && text == NULL) {
         if (*at + 1 >= word_count) {
-            jw_error_set(err, "--%s needs a value: --%s=%s", option->name, option->name,
-                         option->value);
+            jw_error_set(err, "--%s needs a value: --%s=%s", option->name, option->name, value);
             return false;
         }
         text = words[++*at];
     }
-    if (option->value != NULL && text[0] == '\0') {
+    if (value != NULL && text[0] == '\0') {
         jw_error_set(err, "--%s has an empty value; give --%s=%s", option->name, option->name,
-                     option->value);
+                     value);
         return false;
     }
     return cli_store(option, text, values, err);
@@ -262,23 +259,44 @@ static void cli_print_wrapped(const char *text, int column, FILE *to)
     fputc('\n', to);
 }
 
+/* What an option does; of the agent's, what its table says, and the default. */
+static void cli_help_text(const struct cli_option *option, char *text, size_t room)
+{
+    struct options_about about;
+
+    if (option->kind != CLI_KIND_AGENT)
+        snprintf(text, room, "%s", option->help);
+    else if (!options_about(option->name, &about))
+        text[0] = '\0';
+    else if (about.default_text[0] == '\0')
+        snprintf(text, room, "%s", about.help);
+    else
+        snprintf(text, room, "%s (%s by default)", about.help, about.default_text);
+}
+
+static bool cli_is_told(const struct cli_option *option)
+{
+    return option->kind == CLI_KIND_AGENT || option->help != NULL;
+}
+
 void cli_print_options(const struct cli_command *command, FILE *to)
 {
     for (size_t i = 0; i < JW_COUNT_OF(cli_options); i++) {
         const struct cli_option *option = &cli_options[i];
-        char head[64];
+        char head[64], text[512];
 
-        if (option->command != command->id)
+        if (option->command != command->id || !cli_is_told(option))
             continue;
         if (option->kind == CLI_KIND_SECTION) {
             fprintf(to, "\n%s:\n", option->help);
             continue;
         }
         const char letter[] = {'-', option->letter, ',', ' ', '\0'};
+        const char *value = cli_value_name(option);
         snprintf(head, sizeof head, "  %s--%s%s%s", option->letter == 0 ? "    " : letter,
-                 option->name, option->value == NULL ? "" : "=",
-                 option->value == NULL ? "" : option->value);
+                 option->name, value == NULL ? "" : "=", value == NULL ? "" : value);
+        cli_help_text(option, text, sizeof text);
         fprintf(to, "%-*s ", CLI_HELP_COLUMN - 1, head);
-        cli_print_wrapped(option->help, CLI_HELP_COLUMN, to);
+        cli_print_wrapped(text, CLI_HELP_COLUMN, to);
     }
 }

@@ -102,7 +102,7 @@ bool cli_library(const struct cli_values *values, char *path, struct jw_error *e
     }
     if (realpath(wanted, path) != NULL)
         return true;
-    jw_error_set(err, "%.300s: %s; name the library with --lib=PATH", wanted, strerror(errno));
+    jw_error_set(err, "%.300s: %s; name the library with --libpath=PATH", wanted, strerror(errno));
     return false;
 }
 

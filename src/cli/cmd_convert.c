@@ -2,78 +2,53 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "cli/cli_internal.h"
+#include "options/options.h"
 #include "profile/profile.h"
 
-struct cli_patterns {
-    regex_t compiled[CLI_LIST_LIMIT];
-    size_t count;
-};
-
-static bool cli_compile(const char *option, const struct cli_list *list,
-                        struct cli_patterns *patterns, struct jw_error *err)
+/* How it looks, by the agent's own table; a format where one is named or the ending of `out` says. */
+static bool cli_read_look(const struct cli_values *values, const char *out,
+                          struct options_result *look, struct jw_error *err)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const int code = regcomp(&patterns->compiled[i], list->texts[i], REG_EXTENDED | REG_NOSUB);
-
-        if (code != 0) {
-            char reason[128];
-
-            regerror(code, &patterns->compiled[i], reason, sizeof reason);
-            jw_error_set(err, "--%s: '%.100s' is no regular expression: %s", option, list->texts[i],
-                         reason);
-            return false;
-        }
-        patterns->count++;
-    }
-    return true;
-}
-
-static void cli_forget(struct cli_patterns *patterns)
-{
-    for (size_t i = 0; i < patterns->count; i++)
-        regfree(&patterns->compiled[i]);
-}
-
-static bool cli_read_format(const struct cli_values *values, const char *out,
-                            enum export_format *format, struct jw_error *err)
-{
-    static const char *const names[] = {"html", "collapsed", "text"};
+    static const char *const by_format[] = {[EXPORT_COLLAPSED] = "collapsed",
+                                            [EXPORT_FLAMEGRAPH] = "flamegraph",
+                                            [EXPORT_TEXT] = "text"};
+    struct cli_agent_options options = values->agent;
+    enum export_format format;
 
     if (values->format != NULL) {
-        if (export_format_by_name(values->format, format))
-            return true;
-        const char *nearest = cli_nearest(values->format, names, JW_COUNT_OF(names));
-        jw_error_set(err, "--format: '%.100s' is none of html, collapsed, text%s%s%s",
-                     values->format, nearest == NULL ? "" : "; did you mean '",
-                     nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+        if (!cli_read_output(values->format, &options, err))
+            return false;
+    } else if (export_format_by_ending(out, &format)) {
+        options.names[options.count] = by_format[format];
+        options.values[options.count++] = NULL;
+    } else {
+        jw_error_set(err,
+                     "convert: the ending of '%.200s' names no format; use .html, .collapsed or "
+                     ".txt, or add --output=html",
+                     out);
         return false;
     }
-    if (export_format_by_ending(out, format))
-        return true;
-    jw_error_set(err,
-                 "convert: the ending of '%.200s' names no format; use .html, .collapsed or .txt, "
-                 "or add --format=html",
-                 out);
-    return false;
+
+    const bool is_good = options_parse_pairs(options.names, options.values, options.count, look);
+    if (!is_good || look->warnings.count > 0) {
+        jw_error_set(err, "--%s", is_good ? look->warnings.texts[0] : look->errors.texts[0]);
+        return false;
+    }
+    if (look->values.output == OPTIONS_OUTPUT_JFR) {
+        jw_error_set(err, "convert: makes html, collapsed and text, no recordings");
+        return false;
+    }
+    return cli_check_patterns(&look->values, err);
 }
 
-static bool cli_read_value(const struct cli_values *values, enum export_value *value,
-                           struct jw_error *err)
+static enum export_format cli_format_of(const struct options *look)
 {
-    *value = EXPORT_VALUE_DEFAULT;
-    if (values->count == NULL)
-        return true;
-    if (strcasecmp(values->count, "samples") == 0)
-        *value = EXPORT_VALUE_SAMPLES;
-    else if (strcasecmp(values->count, "weight") == 0)
-        *value = EXPORT_VALUE_WEIGHT;
-    else
-        jw_error_set(err, "--count: '%.100s' is neither samples nor weight", values->count);
-    return *value != EXPORT_VALUE_DEFAULT;
+    return look->output == OPTIONS_OUTPUT_COLLAPSED    ? EXPORT_COLLAPSED
+           : look->output == OPTIONS_OUTPUT_FLAMEGRAPH ? EXPORT_FLAMEGRAPH
+                                                       : EXPORT_TEXT;
 }
 
 static bool cli_is_same_file(const char *left, const char *right)
@@ -90,23 +65,17 @@ static bool cli_must_show_wall(const struct cli_values *values, const struct cli
                                const struct cli_found *found)
 {
     return values->event == NULL && strcmp(wish->event, "cpu") == 0 &&
-           (found->is_of_wall || (found->before_filters == 0 && found->native_left_out == 0 &&
-                                  found->other_samples > 0));
+           (found->is_of_wall ||
+            (found->samples == 0 && found->native_left_out == 0 && found->other_samples > 0));
 }
 
 /* A profile fed from the file; a second time where that shows what should have been asked for: the wall
  * clock, or, where only some samples have a weight, none. */
 static struct profile *cli_read(const char *in, const struct cli_values *values,
-                                struct cli_wish *wish, struct cli_found *found,
-                                struct jw_error *err)
+                                const struct profile_config *config, struct cli_wish *wish,
+                                struct cli_found *found, struct jw_error *err)
 {
-    const struct profile_config config = {
-        .split_signatures = values->has_signatures,
-        .split_lines = values->has_lines,
-        .split_threads = values->is_by_thread,
-        .reverse = values->is_reversed,
-    };
-    struct profile *profile = profile_open(&config, err);
+    struct profile *profile = profile_open(config, err);
     bool is_fed = profile != NULL && cli_feed(in, wish, profile, found, err);
 
     for (bool is_good = false; is_fed && !is_good;) {
@@ -119,7 +88,7 @@ static struct profile *cli_read(const char *in, const struct cli_values *values,
         if (is_good)
             continue;
         profile_close(profile);
-        profile = profile_open(&config, err);
+        profile = profile_open(config, err);
         is_fed = profile != NULL && cli_feed(in, wish, profile, found, err);
     }
     if (is_fed)
@@ -128,20 +97,19 @@ static struct profile *cli_read(const char *in, const struct cli_values *values,
     return NULL;
 }
 
-/* Adds " --include='x'" and the like to a text that is cut to fit. */
+/* Filters that keep stacks out, as they were given, cut to fit. */
 static void cli_name_filters(const struct cli_values *values, char *text, size_t room)
 {
-    const struct cli_list *lists[] = {&values->includes, &values->excludes};
-    static const char *const names[] = {"include", "exclude"};
+    const struct cli_agent_options *options = &values->agent;
     size_t used = 0;
 
     text[0] = '\0';
     if (values->state != NULL)
         used += (size_t)snprintf(text, room, " --state='%.100s'", values->state);
-    for (size_t i = 0; i < JW_COUNT_OF(lists); i++) {
-        for (size_t k = 0; k < lists[i]->count && used < room; k++)
-            used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", names[i],
-                                     lists[i]->texts[k]);
+    for (size_t i = 0; i < options->count && used < room; i++) {
+        if (strcmp(options->names[i], "include") == 0 || strcmp(options->names[i], "exclude") == 0)
+            used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", options->names[i],
+                                     options->values[i]);
     }
 }
 
@@ -150,34 +118,62 @@ static void cli_tell_nothing(const char *in, const struct cli_values *values,
 {
     char filters[512];
 
-    if (found->before_filters == 0) {
+    if (found->samples == 0) {
         cli_complain("%s: no samples of '%s'", in, wish->event);
         return;
     }
     cli_name_filters(values, filters, sizeof filters);
     cli_complain("%s: the filters left nothing of %" PRIu64 " samples of '%s':%s", in,
-                 found->before_filters, wish->event, filters);
+                 found->samples, wish->event, filters);
+}
+
+/* Patterns without effect are mistyped, or regular expressions without their slashes. */
+static void cli_tell_idle_patterns(const char *in, const struct profile *profile)
+{
+    const char *pattern;
+    bool is_exclude;
+
+    for (size_t n = 0; (pattern = profile_idle_pattern(profile, n, &is_exclude)) != NULL; n++) {
+        const char *option = is_exclude ? "exclude" : "include";
+        const bool is_regex = pattern[0] == '/' && strlen(pattern) > 2;
+        const bool is_like_regex =
+            !is_regex && (strpbrk(pattern, "^|\\+?") != NULL || strstr(pattern, ".*") != NULL);
+
+        cli_complain("%s: no frame is matched by --%s='%.200s'%s%.200s%s", in, option, pattern,
+                     is_like_regex ? "; a regular expression stands between slashes: '/" : "",
+                     is_like_regex ? pattern
+                     : is_regex || strchr(pattern, '*') != NULL
+                         ? ""
+                         : "; a part of a name stands between stars",
+                     is_like_regex ? "/'" : "");
+    }
 }
 
 static void cli_tell(const char *in, const struct cli_values *values, const struct cli_wish *wish,
-                     const struct cli_found *found)
+                     const struct cli_found *found, const struct profile *profile)
 {
+    const uint64_t without_stack = profile_frameless_samples(profile);
+    uint32_t count;
+    const uint64_t samples = profile_nodes(profile, &count)[0].total_samples;
+
     if (found->notice[0] != '\0')
         cli_complain("%s", found->notice);
-    if (found->samples == 0)
+    if (samples == 0)
         cli_tell_nothing(in, values, wish, found);
     if (found->other_samples > 0)
         cli_complain("%s: shows '%s'; --event=%s shows the %" PRIu64 " samples of '%s'", in,
                      wish->event, found->other_event, found->other_samples, found->other_event);
+    if (found->in_state > 0)
+        cli_tell_idle_patterns(in, profile);
     if (wish->is_weightless)
         cli_complain("%s: only some samples say what time they stand for; all count as one", in);
     if (found->native_left_out > 0)
         cli_complain("%s: %" PRIu64 " samples in native methods are left out, of threads that may "
                      "have been waiting; --event=jdk.NativeMethodSample shows them",
                      in, found->native_left_out);
-    if (found->without_stack > 0)
-        cli_complain("%s: %" PRIu64 " of %" PRIu64 " samples have no stack", in,
-                     found->without_stack, found->samples);
+    if (without_stack > 0)
+        cli_complain("%s: %" PRIu64 " of %" PRIu64 " samples have no stack", in, without_stack,
+                     samples);
 }
 
 /* A mistyped event or state would otherwise replace the output with an empty one. */
@@ -201,47 +197,41 @@ static int cli_check_found(const char *in, const struct cli_wish *wish,
 }
 
 static int cli_convert_file(const char *in, const char *out, const struct cli_values *values,
-                            struct cli_wish *wish, enum export_format format,
-                            enum export_value value)
+                            const struct options *look)
 {
-    struct export_options options = {
-        .title = values->title,
-        .value = value,
-        .min_width_ppm = values->minwidth_ppm,
-        .is_inverted = values->is_inverted,
-        .is_annotated = values->is_annotated,
-        .is_dotted = values->is_dotted,
-        .method_count = values->flat_count,
-        .stack_count = values->traces_count,
+    struct cli_wish wish = {
+        .event = values->event == NULL ? "cpu" : values->event,
+        .state = values->state,
+        .is_quiet = values->is_quiet,
     };
+    const struct profile_config config = {.split_lines = values->has_lines,
+                                          .split_threads = look->is_by_thread};
+    struct export_options options;
     struct cli_found found;
     struct jw_error err = {{0}};
-    struct profile *profile = cli_read(in, values, wish, &found, &err);
+    struct profile *profile = cli_read(in, values, &config, &wish, &found, &err);
     int status = CLI_FAILED;
 
     if (profile != NULL) {
-        options.filtered_samples = found.before_filters - found.samples;
-        status = cli_check_found(in, wish, &found);
-        if (status == CLI_OK && !cli_write(profile, out, format, &options, &err))
+        export_look(look, &options);
+        options.title = look->title;
+        options.filtered_samples = found.samples - found.in_state;
+        status = cli_check_found(in, &wish, &found);
+        if (status == CLI_OK && !cli_write(profile, out, cli_format_of(look), &options, &err))
             status = CLI_FAILED;
     }
-    profile_close(profile);
     if (err.message[0] != '\0')
         cli_complain("%s", err.message);
     if (status == CLI_OK && !values->is_quiet)
-        cli_tell(in, values, wish, &found);
+        cli_tell(in, values, &wish, &found, profile);
+    profile_close(profile);
     return status;
 }
 
 int cli_convert(const struct cli_values *values)
 {
     const struct cli_command *command = &cli_commands[CLI_COMMAND_CONVERT];
-    struct cli_patterns includes = {.count = 0};
-    struct cli_patterns excludes = {.count = 0};
-    enum export_format format;
-    enum export_value value;
     struct jw_error err = {{0}};
-    int status;
 
     if (values->operands.count != 2) {
         jw_error_set(&err, "convert: %s; usage: %s",
@@ -253,26 +243,21 @@ int cli_convert(const struct cli_values *values)
 
     const char *in = values->operands.texts[0];
     const char *out = values->operands.texts[1];
-    if (!cli_read_format(values, out, &format, &err) || !cli_read_value(values, &value, &err) ||
-        !cli_compile("include", &values->includes, &includes, &err) ||
-        !cli_compile("exclude", &values->excludes, &excludes, &err)) {
+    struct options_result *look = jw_alloc(sizeof *look);
+    int status;
+
+    if (look == NULL) {
+        cli_complain("no memory");
+        return CLI_FAILED;
+    }
+    if (!cli_read_look(values, out, look, &err)) {
         status = cli_usage_error(command, &err);
     } else if (cli_is_same_file(in, out)) {
         jw_error_set(&err, "convert: '%.200s' is the recording itself; name another output", out);
         status = cli_usage_error(command, &err);
     } else {
-        struct cli_wish wish = {
-            .event = values->event == NULL ? "cpu" : values->event,
-            .state = values->state,
-            .includes = includes.compiled,
-            .include_count = includes.count,
-            .excludes = excludes.compiled,
-            .exclude_count = excludes.count,
-            .is_quiet = values->is_quiet,
-        };
-        status = cli_convert_file(in, out, values, &wish, format, value);
+        status = cli_convert_file(in, out, values, &look->values);
     }
-    cli_forget(&includes);
-    cli_forget(&excludes);
+    jw_free(look);
     return status;
 }

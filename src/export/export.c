@@ -80,6 +80,26 @@ static int export_compare_methods(const void *left, const void *right)
 }
 
 /*
+ * What ran on top, by node: where a stack ends, or, of reversed stacks, where it begins: the boxes under
+ * the root or under a thread.
+ */
+static uint64_t export_top(const struct export_job *job, uint32_t number)
+{
+    const struct profile_node *node = &job->nodes[number];
+
+    if (!job->view.reverse)
+        return export_self(job, node);
+    if (number == 0)
+        return 0;
+
+    const struct profile_node *parent = &job->nodes[node->parent];
+    const bool is_first = node->parent == 0 || (parent->depth == 1 &&
+                                                profile_name_of(job->profile, parent->name)->kind ==
+                                                    PROFILE_NAME_THREAD);
+    return is_first ? export_total(job, node) : 0;
+}
+
+/*
  * One pass in pre-order. `until[name]` is the end of the outermost open subtree of that name: a
  * node before it is a recursion, already counted. Below a cut the sums are those of the tree.
  */
@@ -90,7 +110,7 @@ static void export_sum_methods(const struct export_job *job, struct export_metho
         const struct profile_node *node = &job->nodes[i];
         const struct profile_name *name = profile_name_of(job->profile, node->name);
         struct export_method *method = &methods[node->name];
-        const uint64_t self = export_self(job, node);
+        const uint64_t self = export_top(job, i);
 
         method->self += self;
         if (i >= until[node->name]) {
@@ -136,11 +156,15 @@ bool export_profile(struct profile *profile, enum export_format format,
                     const struct export_options *options, export_write *write, void *context,
                     struct jw_error *err)
 {
-    if (!profile_seal(profile, err))
+    struct profile_view view = options->view;
+
+    view.reverse = view.reverse && format != EXPORT_TEXT;
+    view.is_dotted = view.is_dotted || format == EXPORT_TEXT;
+    if (!profile_seal(profile, &view, err))
         return false;
 
     struct export_out *out = jw_alloc(sizeof *out);
-    struct export_job job = {.profile = profile, .options = options, .out = out};
+    struct export_job job = {.profile = profile, .options = options, .view = view, .out = out};
     bool has_memory = out != NULL;
 
     if (has_memory) {

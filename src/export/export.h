@@ -11,10 +11,9 @@
 #ifndef JW_EXPORT_EXPORT_H
 #define JW_EXPORT_EXPORT_H
 
-#include "base/jw.h"
+#include "profile/profile.h"
 
-struct profile;
-struct profile_frame;
+struct options;
 
 enum export_format {
     EXPORT_COLLAPSED,  /* a line for each distinct stack: root;...;leaf count */
@@ -32,14 +31,14 @@ enum export_value {
 struct export_options {
     const char *
         title; /* of the page and the text; NULL or "": that of the profile, or made from its event */
+    struct profile_view view; /* text: always with dots, and from the leaf whatever it says */
     enum export_value value;
     uint32_t min_width_ppm;    /* flame graph: narrower frames are folded; 1 % is 10000 */
-    bool is_inverted;          /* flame graph: root at the top */
-    bool is_annotated;         /* collapsed: frame types as suffixes, "_[j]" */
-    bool is_dotted;            /* java.lang.String instead of java/lang/String */
+    bool is_inverted;          /* flame graph: root at the top; of reversed stacks: at the bottom */
+    bool is_annotated;         /* collapsed, text: frame types as suffixes, "_[j]" */
     uint32_t method_count;     /* text: rows of the table of methods; 0: no table */
     uint32_t stack_count;      /* text: stacks to list; 0: none */
-    uint64_t filtered_samples; /* that the caller's filters kept out of the profile */
+    uint64_t filtered_samples; /* that the caller's own filters kept out of the profile */
 };
 
 #define EXPORT_METHOD_COUNT 200u /* unless asked otherwise */
@@ -49,16 +48,15 @@ struct export_options {
 typedef bool export_write(void *context, const void *bytes, size_t length_bytes,
                           struct jw_error *err);
 
+/*
+ * What options of the agent or of the command mean: all but the title. Patterns stay in `options`.
+ */
+void export_look(const struct options *options, struct export_options *look);
+
 /* Seals the profile and writes it. False and `err` when memory is out or `write` refused. */
 JW_MUST_CHECK bool export_profile(struct profile *profile, enum export_format format,
                                   const struct export_options *options, export_write *write,
                                   void *context, struct jw_error *err);
-
-/*
- * What will be shown for a frame ("java/lang/String.hashCode"), for filters by name. Returns the
- * length of the text, which is cut to fit.
- */
-size_t export_frame_title(const struct profile_frame *frame, char *text, size_t capacity_bytes);
 
 /*
  * Format by its name ("flamegraph", "html", "collapsed", "folded", "text", "txt"), or by the

@@ -36,16 +36,12 @@ static bool export_path_enter(struct export_path *path, const struct export_job 
         export_text_add(&path->text, "\n", 1); /* stands for the separator: no title has it */
 
     const size_t begin = path->text.length_bytes;
-    export_title(&path->text, name, job->options->is_dotted);
+    export_title(&path->text, name, &job->view);
     for (size_t i = begin; !path->text.has_failed && i < path->text.length_bytes; i++) {
         if (path->text.text[i] == '\n')
             path->text.text[i] = ' ';
     }
-    if (job->options->is_annotated) {
-        const char *suffix = export_type_suffix(name, export_type_of(name, node));
-
-        export_text_add(&path->text, suffix, strlen(suffix));
-    }
+    export_add_suffix(&path->text, job->options, name, export_type_of(name, node));
     path->length_at[node->depth] = path->text.length_bytes;
     return !path->text.has_failed;
 }

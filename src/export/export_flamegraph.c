@@ -108,6 +108,7 @@ static void export_put_plain(struct export_fill *fill)
     const struct export_job *job = fill->job;
     struct export_out *out = job->out;
     const uint64_t whole = export_total(job, &job->nodes[0]);
+    struct profile_view view = job->view;
     struct export_text title = {0};
     uint32_t count = 0;
     struct export_method *methods = export_methods(job, &count);
@@ -116,12 +117,13 @@ static void export_put_plain(struct export_fill *fill)
         fill->has_memory = false;
         return;
     }
+    view.is_dotted = true;
     export_put_plain_losses(fill);
     export_put(out, "<table>\n<caption>Hottest methods</caption>\n<thead><tr><th>Self</th>"
                     "<th>Total</th><th>Method</th></tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < count && i < EXPORT_PLAIN_ROWS; i++) {
         title.length_bytes = 0;
-        export_title(&title, profile_name_of(job->profile, methods[i].name), true);
+        export_title(&title, profile_name_of(job->profile, methods[i].name), &view);
         if (title.has_failed)
             break;
         export_put(out, "<tr><td>");

@@ -58,11 +58,9 @@ struct export_text {
 void export_text_add(struct export_text *text, const char *bytes, size_t length_bytes);
 void export_text_free(struct export_text *text);
 
-/*
- * Adds what is shown for a name: "java/lang/String.hashCode", "JVM_Clone", "[GC active]".
- * All formats get it from here.
- */
-void export_title(struct export_text *text, const struct profile_name *name, bool is_dotted);
+/* Adds what is shown for a name, see profile_title. All formats get it from here. */
+void export_title(struct export_text *text, const struct profile_name *name,
+                  const struct profile_view *view);
 
 /* Numbers of frame types, as async-profiler's flame graphs have them. */
 enum export_type {
@@ -81,10 +79,15 @@ enum export_type export_type_of(const struct profile_name *name, const struct pr
 /* "_[j]" and so on; "" where there is none. */
 const char *export_type_suffix(const struct profile_name *name, enum export_type type);
 
+/* The suffix, where types are wanted. */
+void export_add_suffix(struct export_text *text, const struct export_options *options,
+                       const struct profile_name *name, enum export_type type);
+
 /* What every format needs to know. */
 struct export_job {
     const struct profile *profile;
     const struct export_options *options;
+    struct profile_view view; /* as sealed */
     const struct profile_node *nodes;
     uint32_t node_count;
     bool is_by_samples;
@@ -100,6 +103,12 @@ static inline uint64_t export_total(const struct export_job *job, const struct p
 static inline uint64_t export_self(const struct export_job *job, const struct profile_node *node)
 {
     return job->is_by_samples ? node->self_samples : node->self_weight;
+}
+
+/* Samples that filters kept out: patterns, and those of the caller. */
+static inline uint64_t export_filtered(const struct export_job *job)
+{
+    return job->options->filtered_samples + profile_filtered_samples(job->profile);
 }
 
 /* Title of page and text: the caller's, the profile's, or "CPU profile" and the like. */

@@ -138,7 +138,7 @@ static bool export_put_pool(struct export_page *page)
             break;
         title->length_bytes = 0;
         if (i < name_count)
-            export_title(title, profile_name_of(job->profile, i), job->options->is_dotted);
+            export_title(title, profile_name_of(job->profile, i), &job->view);
         else
             export_text_add(title, EXPORT_FOLDED_TITLE, strlen(EXPORT_FOLDED_TITLE));
         has_memory = !title->has_failed && !before->has_failed;

@@ -90,7 +90,7 @@ void export_page_meta(const struct export_page *page)
     export_put(out, "\",\"samples\":");
     export_put_number(out, job->nodes[0].total_samples);
     export_put(out, ",\"filtered\":");
-    export_put_number(out, job->options->filtered_samples);
+    export_put_number(out, export_filtered(job));
     export_put(out, ",\"scale\":");
     export_put_number(out, page->scale);
     export_put(out, ",\"startNs\":\""); /* as text: more digits than a JavaScript number holds */
@@ -101,8 +101,8 @@ void export_page_meta(const struct export_page *page)
                       page->frame_count + page->folded_frames, page->folded_stacks,
                       job->options->min_width_ppm);
     export_put_format(out, ",\"inverted\":%s,\"reverse\":%s",
-                      job->options->is_inverted ? "true" : "false",
-                      profile_config_of(job->profile)->reverse ? "true" : "false");
+                      job->options->is_inverted != job->view.reverse ? "true" : "false",
+                      job->view.reverse ? "true" : "false");
     export_put_losses(job);
     export_put_kind(page, "marks", PROFILE_NAME_MARK, page->folded_number);
     export_put_kind(page, "threads", PROFILE_NAME_THREAD, 0);

@@ -8,11 +8,14 @@
 
 #include "export/export_internal.h"
 
-static void export_put_title(const struct export_job *job, uint32_t name,
+static void export_put_title(const struct export_job *job, uint32_t number, enum export_type type,
                              struct export_text *scratch)
 {
+    const struct profile_name *name = profile_name_of(job->profile, number);
+
     scratch->length_bytes = 0;
-    export_title(scratch, profile_name_of(job->profile, name), true);
+    export_title(scratch, name, &job->view);
+    export_add_suffix(scratch, job->options, name, type);
     if (!scratch->has_failed)
         export_put_escaped(job->out, scratch->text, EXPORT_ESCAPE_LINE);
 }
@@ -118,7 +121,7 @@ static bool export_put_methods(const struct export_job *job, struct export_text 
         export_put_char(out, ' ');
         export_put_column(out, methods[i].total, whole);
         export_put_format(out, "  %-8s  ", types[methods[i].type]);
-        export_put_title(job, methods[i].name, scratch);
+        export_put_title(job, methods[i].name, methods[i].type, scratch);
         export_put_char(out, '\n');
     }
     jw_free(methods);
@@ -167,8 +170,11 @@ static bool export_put_stacks(const struct export_job *job, struct export_text *
         export_put_char(out, '\n');
         uint32_t row = 0;
         for (uint32_t at = stacks[i].node; at != 0; at = job->nodes[at].parent) {
+            const struct profile_node *node = &job->nodes[at];
+            const struct profile_name *name = profile_name_of(job->profile, node->name);
+
             export_put_format(out, "  [%2u] ", row++);
-            export_put_title(job, job->nodes[at].name, scratch);
+            export_put_title(job, node->name, export_type_of(name, node), scratch);
             export_put_char(out, '\n');
         }
         if (row == 0)
@@ -184,9 +190,9 @@ bool export_text_format(const struct export_job *job)
     bool has_memory = true;
 
     export_put_head(job);
-    if (job->nodes[0].total_samples == 0 && job->options->filtered_samples > 0) {
+    if (job->nodes[0].total_samples == 0 && export_filtered(job) > 0) {
         export_put(job->out, "\nNo samples: the filters left nothing of ");
-        export_put_grouped(job->out, job->options->filtered_samples);
+        export_put_grouped(job->out, export_filtered(job));
         export_put(job->out, ".\n");
     } else if (job->nodes[0].total_samples == 0) {
         export_put(job->out, "\nNo samples: nothing used CPU time, or nothing could be sampled.\n");

@@ -1,118 +1,27 @@
-/*
- * What a name looks like, and what type a frame has: the only place that knows. Context: dump, tool.
- */
-#include <stdio.h>
+/* Names as text that grows, and what type a frame has. Context: dump, tool. */
 #include <string.h>
 
 #include "export/export_internal.h"
 
-static void export_add(struct export_text *text, const char *part)
+void export_title(struct export_text *text, const struct profile_name *name,
+                  const struct profile_view *view)
 {
-    export_text_add(text, part, strlen(part));
-}
+    char title[512];
+    const size_t length = profile_title(name, view, title, sizeof title);
 
-/* Descriptor letters of arrays of primitives: "[B" reads byte[]. */
-static const char *export_primitive(char letter)
-{
-    static const struct {
-        char letter;
-        const char *name;
-    } primitives[] = {
-        {'B', "byte"}, {'C', "char"}, {'D', "double"}, {'F', "float"},
-        {'I', "int"},  {'J', "long"}, {'S', "short"},  {'Z', "boolean"},
-    };
-
-    for (size_t i = 0; i < JW_COUNT_OF(primitives); i++) {
-        if (primitives[i].letter == letter)
-            return primitives[i].name;
+    if (length < sizeof title) {
+        export_text_add(text, title, length);
+        return;
     }
-    return NULL;
-}
 
-/* A class in internal form; arrays are written as in source. */
-static void export_add_class(struct export_text *text, const char *class_name, bool is_dotted)
-{
-    const size_t begin = text->length_bytes;
-    size_t length_bytes = strlen(class_name);
-    size_t dimensions = 0;
-
-    while (class_name[dimensions] == '[')
-        dimensions++;
-    class_name += dimensions;
-    length_bytes -= dimensions;
-
-    const char *primitive =
-        dimensions > 0 && length_bytes == 1 ? export_primitive(class_name[0]) : NULL;
-    if (primitive != NULL) {
-        export_add(text, primitive);
-    } else if (dimensions > 0 && class_name[0] == 'L' && length_bytes > 2 &&
-               class_name[length_bytes - 1] == ';') {
-        export_text_add(text, class_name + 1, length_bytes - 2);
-    } else {
-        export_text_add(text, class_name, length_bytes);
+    char *whole = jw_alloc(length + 1);
+    if (whole == NULL) {
+        text->has_failed = true;
+        return;
     }
-    for (size_t i = begin; is_dotted && !text->has_failed && i < text->length_bytes; i++) {
-        if (text->text[i] == '/')
-            text->text[i] = '.';
-    }
-    for (; dimensions > 0; dimensions--)
-        export_add(text, "[]");
-}
-
-void export_title(struct export_text *text, const struct profile_name *name, bool is_dotted)
-{
-    const bool has_class = name->class_name[0] != '\0';
-    const bool has_method = name->method[0] != '\0';
-
-    switch (name->kind) {
-    case PROFILE_NAME_JAVA:
-    case PROFILE_NAME_CLASS:
-        if (has_class)
-            export_add_class(text, name->class_name, is_dotted);
-        if (has_class && has_method)
-            export_add(text, ".");
-        export_add(text, has_class || has_method ? name->method : "[unknown method]");
-        export_add(text, name->signature);
-        break;
-    case PROFILE_NAME_NATIVE:
-    case PROFILE_NAME_CPP:
-    case PROFILE_NAME_KERNEL:
-        export_add(text, has_method                ? name->method
-                         : name->module[0] != '\0' ? name->module
-                                                   : "[unknown native code]");
-        break;
-    case PROFILE_NAME_ROOT:
-    case PROFILE_NAME_MARK:
-    case PROFILE_NAME_THREAD:
-        export_add(text, has_method ? name->method : "[unknown]");
-        break;
-    }
-    if (name->line > 0) {
-        char line[16];
-
-        snprintf(line, sizeof line, ":%d", name->line);
-        export_add(text, line);
-    }
-}
-
-size_t export_frame_title(const struct profile_frame *frame, char *text, size_t capacity_bytes)
-{
-    const bool is_java = frame->type <= PROFILE_FRAME_C1 || frame->type == PROFILE_FRAME_CLASS;
-    const struct profile_name name = {
-        .kind = is_java                             ? PROFILE_NAME_JAVA
-                : frame->type == PROFILE_FRAME_MARK ? PROFILE_NAME_MARK
-                                                    : PROFILE_NAME_NATIVE,
-        .class_name = is_java && frame->class_name != NULL ? frame->class_name : "",
-        .method = frame->method == NULL ? "" : frame->method,
-        .signature = "",
-        .module = frame->module == NULL ? "" : frame->module,
-    };
-    struct export_text title = {0};
-
-    export_title(&title, &name, false);
-    const int length = snprintf(text, capacity_bytes, "%s", title.text == NULL ? "" : title.text);
-    export_text_free(&title);
-    return length < 0 ? 0 : (size_t)length;
+    profile_title(name, view, whole, length + 1);
+    export_text_add(text, whole, length);
+    jw_free(whole);
 }
 
 static enum export_type export_tier_type(const uint64_t tier_weight[PROFILE_TIER_LIMIT])
@@ -176,4 +85,12 @@ const char *export_type_suffix(const struct profile_name *name, enum export_type
         break;
     }
     return "";
+}
+
+void export_add_suffix(struct export_text *text, const struct export_options *options,
+                       const struct profile_name *name, enum export_type type)
+{
+    const char *suffix = options->is_annotated ? export_type_suffix(name, type) : "";
+
+    export_text_add(text, suffix, strlen(suffix));
 }

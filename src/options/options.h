@@ -19,6 +19,7 @@
 #define OPTIONS_MAX_BYTES       65536 /* a longer agent string is refused whole */
 #define OPTIONS_PATH_BYTES      4096  /* terminator included */
 #define OPTIONS_TITLE_BYTES     256   /* terminator included */
+#define OPTIONS_PATTERNS_BYTES  2048  /* of all patterns of one kind, terminators included */
 #define OPTIONS_MESSAGE_BYTES   384
 #define OPTIONS_MESSAGES_KEPT   24
 #define OPTIONS_DEPTH_MAX       2048
@@ -47,6 +48,14 @@ enum options_output {
     OPTIONS_OUTPUT_COLLAPSED,
     OPTIONS_OUTPUT_TEXT,
     OPTIONS_OUTPUT_LIMIT
+};
+
+/* What numbers of graphs and texts are. */
+enum options_count {
+    OPTIONS_COUNT_DEFAULT, /* collapsed: samples; else: what they stand for */
+    OPTIONS_COUNT_SAMPLES,
+    OPTIONS_COUNT_TOTAL, /* time, bytes: what the samples stand for */
+    OPTIONS_COUNT_LIMIT
 };
 
 enum options_cstack {
@@ -79,14 +88,26 @@ struct options {
     uint64_t cstack;       /* enum options_cstack */
     uint64_t loglevel;     /* enum options_loglevel */
     uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
+    uint64_t count;        /* enum options_count */
     bool is_action_given;  /* false: `action` was concluded from the other options */
     bool is_by_thread;     /* threads */
+    bool is_simple;
+    bool is_dotted;
+    bool is_normalised;
+    bool has_signatures;
+    bool has_libraries;
+    bool is_annotated;
+    bool is_reversed;
+    bool is_inverted;
     bool is_quiet;
     char file[OPTIONS_PATH_BYTES]; /* pattern, see options_file_name; "": none named */
     char log[OPTIONS_PATH_BYTES];  /* "": stderr */
     char answer
         [OPTIONS_PATH_BYTES]; /* file of the command jaywalk; "": nobody waits for an answer */
     char title[OPTIONS_TITLE_BYTES];
+    /* Patterns, each with its 0 byte, one after another; an empty one ends them. */
+    char includes[OPTIONS_PATTERNS_BYTES];
+    char excludes[OPTIONS_PATTERNS_BYTES];
 };
 
 /* The first texts, in the order of the string; `count` goes on past OPTIONS_MESSAGES_KEPT. */
@@ -111,6 +132,10 @@ void options_defaults(struct options *values);
 JW_MUST_CHECK bool options_parse(const char *text, size_t length_bytes,
                                  struct options_result *result);
 
+/* The same from options that were never a string: a value may hold commas; NULL: the name alone. */
+JW_MUST_CHECK bool options_parse_pairs(const char *const *names, const char *const *values,
+                                       size_t count, struct options_result *result);
+
 /* All kept messages, one a line, each after `prefix`; tells of those not kept. Cut to fit. Returns the length. */
 size_t options_messages_text(const struct options_messages *messages, const char *prefix,
                              char *text, size_t capacity_bytes);
@@ -126,6 +151,16 @@ JW_MUST_CHECK bool options_file_name(const char *pattern, int process_id, uint64
 const char *options_action_name(uint64_t action);
 const char *options_event_name(uint64_t event);
 const char *options_output_name(uint64_t output);
+
+/* What the command tells of an option of the agent string. */
+struct options_about {
+    const char *value; /* what its value is called, "TIME"; NULL: it takes none */
+    const char *help;
+    char default_text[32]; /* "": nothing, or not worth telling */
+};
+
+/* False: there is no such option. */
+bool options_about(const char *name, struct options_about *about);
 
 /*
  * Generated texts: the table for `--help`, and docs/reference/options.md. Both return the length of

@@ -33,6 +33,7 @@ enum options_kind {
     OPTIONS_KIND_FILE,     /* a path with patterns, whose ending may name a format */
     OPTIONS_KIND_PATH,
     OPTIONS_KIND_TEXT,
+    OPTIONS_KIND_LIST, /* texts; each time it is named adds one */
 };
 
 /* Actions on which an option has an effect: bits by enum options_action. */
@@ -40,6 +41,15 @@ enum {
     OPTIONS_ON_START = 1 << OPTIONS_ACTION_START,
     OPTIONS_ON_OUTPUT = OPTIONS_ON_START | 1 << OPTIONS_ACTION_STOP | 1 << OPTIONS_ACTION_DUMP,
     OPTIONS_ON_ALL = (1 << OPTIONS_ACTION_LIMIT) - 1,
+};
+
+/* Formats that it changes: bits by enum options_output; 0: it is no matter of formats. */
+enum {
+    OPTIONS_IN_JFR = 1 << OPTIONS_OUTPUT_JFR,
+    OPTIONS_IN_HTML = 1 << OPTIONS_OUTPUT_FLAMEGRAPH,
+    OPTIONS_IN_COLLAPSED = 1 << OPTIONS_OUTPUT_COLLAPSED,
+    OPTIONS_IN_TEXT = 1 << OPTIONS_OUTPUT_TEXT,
+    OPTIONS_IN_GRAPHS = OPTIONS_IN_HTML | OPTIONS_IN_COLLAPSED | OPTIONS_IN_TEXT,
 };
 
 /* What one engine does when several sessions at once wish different values. */
@@ -73,6 +83,7 @@ struct options_row {
     bool is_foreign_value_ignored; /* another profiler's value: a warning, the default instead */
     const struct options_name *enum_names;
     unsigned applies;
+    unsigned formats;
     enum options_merge merge;
     const char *since;
     const char *example;

@@ -41,6 +41,7 @@ static const char *numbers_of(enum options_kind kind)
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
     case OPTIONS_KIND_TEXT:
+    case OPTIONS_KIND_LIST:
         return "";
     }
     return "";
@@ -60,6 +61,9 @@ void options_allowed_text(const struct options_row *row, char *text, size_t capa
         names_text(row->enum_names, text, capacity_bytes);
     } else if (row->kind == OPTIONS_KIND_CHOICE || row->kind == OPTIONS_KIND_FLAG) {
         snprintf(text, capacity_bytes, "no value");
+    } else if (row->kind == OPTIONS_KIND_LIST) {
+        snprintf(text, capacity_bytes, "%zu bytes in all, without control characters",
+                 row->field_bytes - 2);
     } else {
         snprintf(text, capacity_bytes, "1 to %zu bytes without control characters%s",
                  row->field_bytes - 1,

@@ -82,6 +82,7 @@ static enum options_value_status read_number(enum options_kind kind, const struc
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
     case OPTIONS_KIND_TEXT:
+    case OPTIONS_KIND_LIST:
         break;
     }
     return options_value_count(item->value, item->value_bytes, number);
@@ -174,6 +175,26 @@ static const char *bad_text(const struct options_row *row, const struct item *it
     return NULL;
 }
 
+/* Adds a text to those that were named before. */
+static void take_listed(struct parser *parser, const struct options_row *row,
+                        const struct item *item)
+{
+    char *list = field_of(&parser->result->values, row);
+    const char *why = bad_text(row, item);
+    size_t used_bytes = 0;
+
+    while (list[used_bytes] != '\0')
+        used_bytes += strlen(list + used_bytes) + 1;
+    if (why == NULL && used_bytes + item->value_bytes + 2 > row->field_bytes)
+        why = "is too long, with those before it";
+    if (why != NULL) {
+        refuse(parser, row, item, why);
+        return;
+    }
+    memcpy(list + used_bytes, item->value, item->value_bytes);
+    memset(list + used_bytes + item->value_bytes, 0, 2);
+}
+
 static void take_text(struct parser *parser, const struct options_row *row, const struct item *item)
 {
     const char *why = bad_text(row, item);
@@ -229,7 +250,8 @@ static void take_known(struct parser *parser, enum options_id id, const struct i
 {
     const struct options_row *row = &options_rows[id];
 
-    warn_of_repetition(parser, id, item);
+    if (row->kind != OPTIONS_KIND_LIST)
+        warn_of_repetition(parser, id, item);
     parser->is_seen[id] = true;
     if (row->kind == OPTIONS_KIND_CHOICE || row->kind == OPTIONS_KIND_FLAG)
         take_without_value(parser, row, item);
@@ -239,6 +261,8 @@ static void take_known(struct parser *parser, enum options_id id, const struct i
         take_number(parser, row, item);
     else if (row->kind == OPTIONS_KIND_ENUM)
         take_name(parser, row, item);
+    else if (row->kind == OPTIONS_KIND_LIST)
+        take_listed(parser, row, item);
     else
         take_text(parser, row, item);
 }
@@ -267,6 +291,16 @@ static void take_unknown(struct parser *parser, const struct item *item)
         options_add_message(warnings, "unknown option: %s; ignored", item->quoted);
 }
 
+static void take_named(struct parser *parser, const struct item *item)
+{
+    const enum options_id id = options_find(item->text, item->name_bytes);
+
+    if (id == OPTIONS_ID_LIMIT)
+        take_unknown(parser, item);
+    else
+        take_known(parser, id, item);
+}
+
 static void take_item(struct parser *parser, const char *text, size_t length_bytes)
 {
     struct item item = {.text = text, .name_bytes = length_bytes};
@@ -283,12 +317,7 @@ static void take_item(struct parser *parser, const char *text, size_t length_byt
         item.value_bytes = length_bytes - item.name_bytes - 1;
     }
     options_quote(text, length_bytes, item.quoted, sizeof item.quoted);
-
-    const enum options_id id = options_find(text, item.name_bytes);
-    if (id == OPTIONS_ID_LIMIT)
-        take_unknown(parser, &item);
-    else
-        take_known(parser, id, &item);
+    take_named(parser, &item);
 }
 
 static bool is_seen_with(const struct parser *parser, size_t field_offset)
@@ -335,9 +364,6 @@ static void conclude_output(struct parser *parser)
         values->traces_count = 0;
     if (has_traces && !has_flat)
         values->flat_count = 0;
-    if ((has_flat || has_traces) && values->output != OPTIONS_OUTPUT_TEXT)
-        options_add_message(&parser->result->warnings, "%s: has no effect on %s output",
-                            has_flat ? "flat" : "traces", options_output_name(values->output));
     if (of_file != OPTIONS_OUTPUT_NONE && of_file != OPTIONS_OUTPUT_TEXT &&
         of_file != values->output)
         options_add_message(&parser->result->warnings,
@@ -348,13 +374,20 @@ static void conclude_output(struct parser *parser)
 static void warn_of_idle_options(struct parser *parser)
 {
     const uint64_t action = parser->result->values.action;
+    const uint64_t output = parser->result->values.output;
 
-    if (action == OPTIONS_ACTION_NONE)
-        return;
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        if (parser->is_seen[id] && (options_rows[id].applies >> action & 1) == 0)
-            options_add_message(&parser->result->warnings, "%s: has no effect on %s",
-                                options_rows[id].name, options_action_name(action));
+        const struct options_row *row = &options_rows[id];
+
+        if (!parser->is_seen[id])
+            continue;
+        if (action != OPTIONS_ACTION_NONE && (row->applies >> action & 1) == 0)
+            options_add_message(&parser->result->warnings, "%s: has no effect on %s", row->name,
+                                options_action_name(action));
+        else if (output != OPTIONS_OUTPUT_NONE && row->formats != 0 &&
+                 (row->formats >> output & 1) == 0)
+            options_add_message(&parser->result->warnings, "%s: has no effect on %s output",
+                                row->name, options_output_name(output));
     }
 }
 
@@ -377,15 +410,29 @@ static bool is_readable(const char *text, size_t length_bytes, struct options_me
     return true;
 }
 
-bool options_parse(const char *text, size_t length_bytes, struct options_result *result)
+/* Before the first option. */
+static struct parser begin(struct options_result *result)
 {
-    struct parser parser = {.result = result};
-
-    if (text == NULL)
-        length_bytes = 0;
     options_defaults(&result->values);
     result->errors.count = 0;
     result->warnings.count = 0;
+    return (struct parser){.result = result};
+}
+
+static bool conclude(struct parser *parser)
+{
+    conclude_output(parser);
+    conclude_action(parser);
+    warn_of_idle_options(parser);
+    return parser->result->errors.count == 0;
+}
+
+bool options_parse(const char *text, size_t length_bytes, struct options_result *result)
+{
+    struct parser parser = begin(result);
+
+    if (text == NULL)
+        length_bytes = 0;
     if (!is_readable(text, length_bytes, &result->errors))
         return false;
 
@@ -396,8 +443,25 @@ bool options_parse(const char *text, size_t length_bytes, struct options_result 
         take_item(&parser, text + at, end - at);
         at = end + 1;
     }
-    conclude_output(&parser);
-    conclude_action(&parser);
-    warn_of_idle_options(&parser);
-    return result->errors.count == 0;
+    return conclude(&parser);
+}
+
+bool options_parse_pairs(const char *const *names, const char *const *values, size_t count,
+                         struct options_result *result)
+{
+    struct parser parser = begin(result);
+
+    for (size_t i = 0; i < count; i++) {
+        struct item item = {.text = names[i],
+                            .name_bytes = strlen(names[i]),
+                            .value = values[i],
+                            .value_bytes = values[i] == NULL ? 0 : strlen(values[i])};
+        char whole[2 * QUOTED_BYTES];
+
+        snprintf(whole, sizeof whole, "%s%s%s", names[i], values[i] == NULL ? "" : "=",
+                 values[i] == NULL ? "" : values[i]);
+        options_quote(whole, strlen(whole), item.quoted, sizeof item.quoted);
+        take_named(&parser, &item);
+    }
+    return conclude(&parser);
 }

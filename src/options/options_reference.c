@@ -43,41 +43,45 @@ JW_PRINTF(2, 3) static void put(struct page *page, const char *format, ...)
         page->length_bytes += (size_t)length_bytes;
 }
 
-/* "interval=TIME": what stands left of a text of the help. */
-static void write_usage(const struct options_row *row, char *text, size_t capacity_bytes)
+/* What a value is called; NULL: the option takes none. */
+static const char *value_name(const struct options_row *row)
 {
-    const char *value = "";
-
     switch (row->kind) {
     case OPTIONS_KIND_CHOICE:
     case OPTIONS_KIND_FLAG:
-        snprintf(text, capacity_bytes, "%s", row->name);
-        return;
+        return NULL;
     case OPTIONS_KIND_DURATION:
     case OPTIONS_KIND_PERIOD:
-        value = "TIME";
-        break;
+        return "TIME";
     case OPTIONS_KIND_SIZE:
-        value = "SIZE";
-        break;
+        return "SIZE";
     case OPTIONS_KIND_COUNT:
-        value = "COUNT";
-        break;
+        return "COUNT";
     case OPTIONS_KIND_PERCENT:
-        value = "PERCENT";
-        break;
+        return "PERCENT";
     case OPTIONS_KIND_ENUM:
-        value = "NAME";
-        break;
+        return "NAME";
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
-        value = "FILE";
-        break;
+        return "FILE";
     case OPTIONS_KIND_TEXT:
-        value = "TEXT";
-        break;
+        return "TEXT";
+    case OPTIONS_KIND_LIST:
+        return "PATTERN";
     }
-    snprintf(text, capacity_bytes, row->is_value_optional ? "%s[=%s]" : "%s=%s", row->name, value);
+    return NULL;
+}
+
+/* "interval=TIME": what stands left of a text of the help. */
+static void write_usage(const struct options_row *row, char *text, size_t capacity_bytes)
+{
+    const char *value = value_name(row);
+
+    if (value == NULL)
+        snprintf(text, capacity_bytes, "%s", row->name);
+    else
+        snprintf(text, capacity_bytes, row->is_value_optional ? "%s[=%s]" : "%s=%s", row->name,
+                 value);
 }
 
 /* The words of a text from the present column on, continued below one another. */
@@ -109,6 +113,18 @@ static void write_default(const struct options_row *row, char *text, size_t capa
     text[0] = '\0';
     if (options_is_numeric(row->kind) || row->kind == OPTIONS_KIND_ENUM)
         options_value_text(row, row->default_value, text, capacity_bytes);
+}
+
+bool options_about(const char *name, struct options_about *about)
+{
+    const enum options_id id = options_find(name, strlen(name));
+
+    if (id == OPTIONS_ID_LIMIT)
+        return false;
+    about->value = value_name(&options_rows[id]);
+    about->help = options_rows[id].help;
+    write_default(&options_rows[id], about->default_text, sizeof about->default_text);
+    return true;
 }
 
 size_t options_help_text(char *text, size_t capacity_bytes)
@@ -151,6 +167,18 @@ static void put_actions(struct page *page, const struct options_row *row)
     }
 }
 
+static void put_formats(struct page *page, const struct options_row *row)
+{
+    const char *separator = "";
+
+    for (uint64_t output = 0; output < OPTIONS_OUTPUT_LIMIT; output++) {
+        if ((row->formats >> output & 1) == 0)
+            continue;
+        put(page, "%s`%s`", separator, options_output_name(output));
+        separator = ", ";
+    }
+}
+
 static void put_reference_of(struct page *page, const struct options_row *row)
 {
     char value[256];
@@ -181,6 +209,11 @@ static void put_reference_of(struct page *page, const struct options_row *row)
     if (row->field_offset != offsetof(struct options, action)) {
         put(page, "- Acts on: ");
         put_actions(page, row);
+        put(page, "\n");
+    }
+    if (row->formats != 0) {
+        put(page, "- Formats: ");
+        put_formats(page, row);
         put(page, "\n");
     }
     put(page, "- Example: `%s`\n- Since: %s\n", row->example, row->since);

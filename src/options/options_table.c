@@ -169,6 +169,7 @@ bool options_is_numeric(enum options_kind kind)
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
     case OPTIONS_KIND_TEXT:
+    case OPTIONS_KIND_LIST:
         return false;
     }
     return false;
@@ -263,6 +264,7 @@ void options_value_text(const struct options_row *row, uint64_t value, char *tex
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
     case OPTIONS_KIND_TEXT:
+    case OPTIONS_KIND_LIST:
         break;
     }
 }

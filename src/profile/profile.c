@@ -1,5 +1,5 @@
 /*
- * Feeding a profile: stacks become branches of a tree whose values are summed on the way.
+ * Feeding a profile: stacks become branches of a tree, from the root, with what each ends in.
  * Context: dump, tool.
  */
 #include "profile/profile.h"
@@ -26,7 +26,7 @@ struct profile *profile_open(const struct profile_config *config, struct jw_erro
     profile->branches = branches;
     profile->branches[0] = (struct profile_branch){0};
     profile->branch_count = 1;
-    if (profile_intern_name(profile, &root) != 0)
+    if (profile_intern_name(profile, &profile->names, &root) != 0)
         goto fail;
     profile->about =
         (struct profile_about){.title = "", .event = "", .left_out = "", .unit = "samples"};
@@ -47,11 +47,10 @@ void profile_close(struct profile *profile)
         jw_free(block);
     }
     profile_index_free(&profile->text_index);
-    profile_index_free(&profile->name_index);
     profile_index_free(&profile->seen_index);
     profile_index_free(&profile->branch_index);
     jw_free(profile->texts);
-    jw_free(profile->names);
+    profile_names_free(&profile->names);
     jw_free(profile->seen);
     jw_free(profile->branches);
     jw_free(profile->losses);
@@ -74,14 +73,18 @@ static bool profile_branch_equals(const void *context, uint32_t item, const void
     const struct profile_branch *branch = &((const struct profile *)context)->branches[item];
     const struct profile_branch *wanted = key;
 
-    return branch->parent == wanted->parent && branch->name == wanted->name;
+    return branch->parent == wanted->parent && branch->frame == wanted->frame;
 }
 
-/* The child of `parent` with this name, adding it on first sight; PROFILE_ABSENT: out of memory. */
-static uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t name)
+/* One step towards the leaf, adding a branch on first sight; PROFILE_ABSENT: out of memory. */
+static uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame)
 {
-    const struct profile_branch wanted = {.parent = parent, .name = name};
-    const uint32_t hash = (uint32_t)jw_hash_word((uint64_t)parent << 32 | name);
+    const struct profile_branch wanted = {.parent = at, .frame = frame};
+    const uint32_t hash = (uint32_t)jw_hash_word((uint64_t)at << 32 | frame);
+
+    if (at == PROFILE_ABSENT || frame == PROFILE_FRAME_NONE || frame > profile->seen_count)
+        return at;
+
     uint32_t item =
         profile_index_find(&profile->branch_index, hash, profile_branch_equals, profile, &wanted);
     if (item != PROFILE_ABSENT)
@@ -102,57 +105,25 @@ static uint32_t profile_child(struct profile *profile, uint32_t parent, uint32_t
     return item;
 }
 
-/*
- * One step towards the leaf. When memory runs out half way down a stack, the sums above no longer
- * fit those below: the profile is marked, and profile_seal refuses to show it.
- */
-static uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame,
-                             const struct profile_stack *stack)
-{
-    if (frame == PROFILE_FRAME_NONE || frame > profile->seen_count)
-        return at;
-
-    const struct profile_seen seen = profile->seen[frame - 1];
-    const uint32_t child = profile_child(profile, at, seen.name);
-    if (child == PROFILE_ABSENT)
-        return PROFILE_ABSENT;
-
-    struct profile_branch *branch = &profile->branches[child];
-    branch->total_samples += stack->samples;
-    branch->total_weight += stack->weight;
-    if (seen.tier < PROFILE_TIER_LIMIT)
-        branch->tier_weight[seen.tier] += stack->weight;
-    return child;
-}
-
 void profile_add(struct profile *profile, const struct profile_stack *stack)
 {
     const struct profile_frame mark = {.type = PROFILE_FRAME_MARK,
                                        .method = jw_mark_text(JW_MARK_TRUNCATED)};
     const profile_frame_id cut =
         stack->is_truncated ? profile_frame(profile, &mark) : PROFILE_FRAME_NONE;
-    const bool is_reverse = profile->config.reverse;
     uint32_t at = 0;
 
     if (profile->is_out_of_memory)
         return;
-    profile->branches[0].total_samples += stack->samples;
-    profile->branches[0].total_weight += stack->weight;
-
-    at = profile_step(profile, at, stack->thread, stack);
-    if (at != PROFILE_ABSENT && !is_reverse)
-        at = profile_step(profile, at, cut, stack);
-    for (size_t i = 0; i < stack->frame_count && at != PROFILE_ABSENT; i++) {
-        const size_t frame = is_reverse ? i : stack->frame_count - 1 - i;
-
-        at = profile_step(profile, at, stack->frames[frame], stack);
-    }
-    if (at != PROFILE_ABSENT && is_reverse)
-        at = profile_step(profile, at, cut, stack);
-    if (at == PROFILE_ABSENT)
+    at = profile_step(profile, at, stack->thread);
+    at = profile_step(profile, at, cut);
+    for (size_t i = stack->frame_count; i > 0; i--)
+        at = profile_step(profile, at, stack->frames[i - 1]);
+    if (at == PROFILE_ABSENT) /* marked: profile_seal refuses to show the rest */
         return;
     profile->branches[at].self_samples += stack->samples;
     profile->branches[at].self_weight += stack->weight;
+    profile->samples += stack->samples;
 }
 
 void profile_signals(struct profile *profile, uint64_t signals, uint64_t samples)

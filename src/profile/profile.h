@@ -9,10 +9,10 @@
  * Memory   grows with distinct frames and distinct stacks, never with samples. When memory is out
  *          the profile is marked, takes nothing more, and profile_seal says so.
  *
- * Frames are told as they were seen: type, class, method, line. What makes two of them one box is
- * decided here: class and method (and signature or line where the configuration asks for it), not
- * the tier; how often a method ran in which tier stays as a number of its node. Names stay as they
- * are told: who knows a plain name for a mangled one tells that.
+ * Frames are told as they were seen: type, class, method, signature, line. What makes two of them one
+ * box is decided by the view when the profile is sealed: class and method (and signature where the view
+ * asks for it), not the tier; how often a method ran in which tier stays as a number of its node. Who
+ * knows a plain name for a mangled one tells that.
  *
  *     profile_open -> profile_frame, profile_add, profile_loss ... -> profile_seal -> profile_node
  *                  ^---------------- may go on -----------------------'
@@ -50,12 +50,36 @@ struct profile_frame {
     int line;              /* 1 and up; anything else: unknown */
 };
 
+/* What is kept of stacks while they are added. */
 struct profile_config {
-    bool split_signatures; /* overloads are boxes of their own */
-    bool split_lines;      /* lines are boxes of their own */
-    bool split_threads;    /* each thread is a box under the root */
-    bool reverse;          /* trees of callers: the leaf of each stack stands at the root */
+    bool split_lines;   /* lines are boxes of their own */
+    bool split_threads; /* each thread is a box under the root */
 };
+
+/* How it is looked at; each seal may take another view of what was added. */
+struct profile_view {
+    bool split_signatures; /* overloads are boxes of their own */
+    bool is_normalised;    /* names that change from run to run get one: Work$$Lambda, $Proxy */
+    bool is_simple;        /* classes without their packages */
+    bool is_dotted;        /* java.lang.String instead of java/lang/String */
+    bool has_libraries;    /* libc.so.6`memcpy */
+    bool reverse;          /* trees of callers: the leaf of each stack stands at the root */
+    const char *includes; /* profile_patterns: only stacks with a box that one matches; NULL: all */
+    const char *excludes; /* likewise: no stack with a box that one matches */
+};
+
+/*
+ * Patterns are texts, each with its 0 byte, one after another; an empty one ends them. A pattern is
+ * compared with a box as the view shows it, classes with slashes and with dots:
+ *     java.util.*   the star stands for anything, at the beginning, at the end or at both
+ *     Work.run      without a star: all of it
+ *     /^com.*[0-9]/ between slashes: an extended regular expression, found anywhere
+ */
+#define PROFILE_PATTERNS_LIMIT 64 /* includes and excludes together */
+
+/* False and `err`: one of them is no regular expression, or there are too many. */
+JW_MUST_CHECK bool profile_check_patterns(const char *includes, const char *excludes,
+                                          struct jw_error *err);
 
 /* One distinct stack, or one sample. */
 struct profile_stack {
@@ -137,6 +161,13 @@ struct profile_name {
     int line; /* 0 unless lines are split */
 };
 
+/*
+ * What is shown for a name: "java/lang/String.hashCode", "JVM_Clone", "[GC active]". Returns the length
+ * of the whole text and writes at most `capacity_bytes`, terminator included.
+ */
+size_t profile_title(const struct profile_name *name, const struct profile_view *view, char *text,
+                     size_t capacity_bytes);
+
 enum profile_tier {
     PROFILE_TIER_INTERPRETED,
     PROFILE_TIER_COMPILED,
@@ -168,8 +199,19 @@ struct profile_loss {
     uint64_t count;
 };
 
-/* Orders what was added so far for reading; false when memory was or is out. May be repeated. */
-JW_MUST_CHECK bool profile_seal(struct profile *profile, struct jw_error *err);
+/*
+ * Orders what was added so far for reading, as `view` wants it; NULL: a view of zeroes. False when memory
+ * was or is out, or a pattern is none. May be repeated.
+ */
+JW_MUST_CHECK bool profile_seal(struct profile *profile, const struct profile_view *view,
+                                struct jw_error *err);
+
+/* As of the last seal: samples that the patterns kept out, and those of no frames. */
+uint64_t profile_filtered_samples(const struct profile *profile);
+uint64_t profile_frameless_samples(const struct profile *profile);
+
+/* Of the last seal: its n-th pattern that no box matched, 0, 1 ...; NULL: no more. */
+const char *profile_idle_pattern(const struct profile *profile, size_t n, bool *is_exclude);
 
 /* As of the last seal. At least one node, the root. */
 const struct profile_node *profile_nodes(const struct profile *profile, uint32_t *count);

@@ -1,7 +1,8 @@
 /*
  * profile_internal - the tables of a profile, shared by the files of this room.
  *
- * For      profile.c (feeding), profile_names.c (interning), profile_seal.c (reading).
+ * For      profile.c (feeding), profile_names.c (interning), profile_view.c (from stacks as they were
+ *          added to boxes as they are looked at), profile_style.c, profile_filter.c, profile_seal.c (order).
  * Callers  these, tests.   Context  dump, tool.   Memory  as profile.h says.
  */
 #ifndef JW_PROFILE_PROFILE_INTERNAL_H
@@ -36,8 +37,16 @@ struct profile_seen {
     uint32_t tier; /* enum profile_tier; PROFILE_TIER_LIMIT where the name is no Java method */
 };
 
-/* A node as it grows, in the order of adding: a parent always stands before its children. */
+/* A frame on the way from the root, in the order of adding: a parent always stands before its children. */
 struct profile_branch {
+    profile_frame_id frame; /* PROFILE_FRAME_NONE: the root */
+    uint32_t parent;
+    uint64_t self_samples;
+    uint64_t self_weight;
+};
+
+/* The same for a view: a node of the sealed tree before it has its place. */
+struct profile_box {
     uint32_t name;
     uint32_t parent;
     uint64_t self_samples;
@@ -45,6 +54,20 @@ struct profile_branch {
     uint64_t total_samples;
     uint64_t total_weight;
     uint64_t tier_weight[PROFILE_TIER_LIMIT];
+};
+
+/* Distinct names by number; 0 is the root. */
+struct profile_names {
+    struct profile_name *items;
+    uint32_t count, capacity;
+    struct profile_index index;
+};
+
+/* The tree of a view while it is made; siblings stand in no order yet. */
+struct profile_boxes {
+    struct profile_box *items; /* 0: the root */
+    uint32_t count, capacity;
+    struct profile_index index;
 };
 
 struct profile {
@@ -58,9 +81,7 @@ struct profile {
     uint32_t text_count, text_capacity;
     struct profile_index text_index;
 
-    struct profile_name *names; /* 0: the root */
-    uint32_t name_count, name_capacity;
-    struct profile_index name_index;
+    struct profile_names names; /* as told */
 
     struct profile_seen *seen; /* frame id - 1 */
     uint32_t seen_count, seen_capacity;
@@ -69,6 +90,7 @@ struct profile {
     struct profile_branch *branches; /* 0: the root */
     uint32_t branch_count, branch_capacity;
     struct profile_index branch_index;
+    uint64_t samples; /* added */
 
     bool has_trust;
     uint64_t trust_signals, trust_samples;
@@ -80,6 +102,9 @@ struct profile {
     uint32_t node_count;
     struct profile_name *sealed_names;
     uint32_t sealed_name_count;
+    uint64_t frameless_samples;
+    const char *idle_patterns[PROFILE_PATTERNS_LIMIT]; /* excludes from `idle_excludes` on */
+    size_t idle_count, idle_excludes;
 };
 
 /* The item that equals `key`, or PROFILE_ABSENT. */
@@ -98,7 +123,38 @@ JW_MUST_CHECK bool profile_reserve(struct profile *profile, void **array, uint32
 const char *profile_text(struct profile *profile, const char *text);
 
 /* Number of the name that is made of these texts; PROFILE_ABSENT when memory is out. */
-uint32_t profile_intern_name(struct profile *profile, const struct profile_name *wanted);
+uint32_t profile_intern_name(struct profile *profile, struct profile_names *names,
+                             const struct profile_name *wanted);
+void profile_names_free(struct profile_names *names);
+
+/* In place, which suits since both only take away: a class in internal form, arrays too. */
+void profile_normalise_class(char *class_name);
+void profile_simplify_class(char *class_name);
+
+/* The name that a view makes of one as told, in `names`; PROFILE_ABSENT when memory is out. */
+uint32_t profile_style_name(struct profile *profile, struct profile_names *names,
+                            const struct profile_name *told, const struct profile_view *view);
+
+struct profile_filter;
+
+/* Patterns of a view; NULL with nothing in `err`: it has none. */
+struct profile_filter *profile_filter_open(const struct profile_view *view, struct jw_error *err);
+void profile_filter_close(struct profile_filter *filter);
+
+/* Whether a box of this name lets its stacks in or keeps them out; false: no memory to tell. */
+JW_MUST_CHECK bool profile_filter_match(struct profile_filter *filter,
+                                        const struct profile_name *name, bool *is_included,
+                                        bool *is_excluded);
+bool profile_filter_has_includes(const struct profile_filter *filter);
+
+/* Patterns that matched nothing, into the profile. */
+void profile_filter_tell(const struct profile_filter *filter, struct profile *profile);
+
+/* Names and boxes of what was added, as this view has them. False and `err`: see profile_seal. */
+JW_MUST_CHECK bool profile_make_view(struct profile *profile, const struct profile_view *view,
+                                     struct profile_names *names, struct profile_boxes *boxes,
+                                     struct jw_error *err);
+void profile_boxes_free(struct profile_boxes *boxes);
 
 /* Order of names, by bytes; 0 only for one and the same name. */
 int profile_compare_names(const struct profile_name *left, const struct profile_name *right);

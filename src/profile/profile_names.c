@@ -168,8 +168,7 @@ const char *profile_text(struct profile *profile, const char *text)
 
 static bool profile_name_equals(const void *context, uint32_t item, const void *key)
 {
-    const struct profile *profile = context;
-    const struct profile_name *left = &profile->names[item];
+    const struct profile_name *left = &((const struct profile_names *)context)->items[item];
     const struct profile_name *right = key;
 
     /* Interned: equal texts have equal addresses; "" may be any of several. */
@@ -178,7 +177,8 @@ static bool profile_name_equals(const void *context, uint32_t item, const void *
            left->signature == right->signature && left->module == right->module;
 }
 
-uint32_t profile_intern_name(struct profile *profile, const struct profile_name *wanted)
+uint32_t profile_intern_name(struct profile *profile, struct profile_names *names,
+                             const struct profile_name *wanted)
 {
     static const char empty[] = "";
     struct profile_name name = *wanted;
@@ -194,24 +194,30 @@ uint32_t profile_intern_name(struct profile *profile, const struct profile_name 
     if (profile->is_out_of_memory)
         return PROFILE_ABSENT;
 
-    uint32_t item = profile_index_find(&profile->name_index, (uint32_t)hash, profile_name_equals,
-                                       profile, &name);
+    uint32_t item =
+        profile_index_find(&names->index, (uint32_t)hash, profile_name_equals, names, &name);
     if (item != PROFILE_ABSENT)
         return item;
 
-    void *names = profile->names;
-    if (!profile_reserve(profile, &names, &profile->name_capacity, profile->name_count,
-                         sizeof *profile->names))
+    void *items = names->items;
+    if (!profile_reserve(profile, &items, &names->capacity, names->count, sizeof *names->items))
         return PROFILE_ABSENT;
-    profile->names = names;
-    item = profile->name_count;
-    if (!profile_index_add(&profile->name_index, (uint32_t)hash, item)) {
+    names->items = items;
+    item = names->count;
+    if (!profile_index_add(&names->index, (uint32_t)hash, item)) {
         profile->is_out_of_memory = true;
         return PROFILE_ABSENT;
     }
-    profile->names[item] = name;
-    profile->name_count++;
+    names->items[item] = name;
+    names->count++;
     return item;
+}
+
+void profile_names_free(struct profile_names *names)
+{
+    profile_index_free(&names->index);
+    jw_free(names->items);
+    *names = (struct profile_names){0};
 }
 
 /* C++ or plain C? Symbols of C++ are told by their shape, those of the JVM by their library. */
@@ -303,13 +309,13 @@ profile_frame_id profile_frame(struct profile *profile, const struct profile_fra
     name.method = frame->method;
     if (name.kind == PROFILE_NAME_JAVA || name.kind == PROFILE_NAME_CLASS) {
         name.class_name = frame->class_name;
-        name.signature = profile->config.split_signatures ? frame->signature : NULL;
+        name.signature = frame->signature;
         name.line = profile->config.split_lines && frame->line > 0 ? frame->line : 0;
     } else if (name.kind != PROFILE_NAME_MARK) {
         name.module = frame->module;
     }
 
-    const uint32_t item = profile_intern_name(profile, &name);
+    const uint32_t item = profile_intern_name(profile, &profile->names, &name);
     if (item == PROFILE_ABSENT)
         return PROFILE_FRAME_NONE;
     return profile_intern_seen(profile, (struct profile_seen){.name = item, .tier = tier});
@@ -337,8 +343,8 @@ profile_frame_id profile_thread(struct profile *profile, const struct profile_th
     else
         snprintf(text, sizeof text, "[tid=%lld]", os_thread_id);
 
-    const uint32_t item = profile_intern_name(
-        profile, &(struct profile_name){.kind = PROFILE_NAME_THREAD, .method = text});
+    const struct profile_name wanted = {.kind = PROFILE_NAME_THREAD, .method = text};
+    const uint32_t item = profile_intern_name(profile, &profile->names, &wanted);
     if (item == PROFILE_ABSENT)
         return PROFILE_FRAME_NONE;
     return profile_intern_seen(profile,

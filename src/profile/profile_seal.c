@@ -37,9 +37,10 @@ static int profile_compare_ordered(const void *left, const void *right)
 }
 
 /* Fills sealed_names, and `rank` with the place of each name in it. */
-static bool profile_seal_names(struct profile *profile, uint32_t *rank)
+static bool profile_seal_names(struct profile *profile, const struct profile_names *names,
+                               uint32_t *rank)
 {
-    const uint32_t count = profile->name_count;
+    const uint32_t count = names->count;
     const struct profile_name **ordered = jw_alloc(jw_mul_bytes(count, sizeof *ordered));
     struct profile_name *sealed = jw_alloc(jw_mul_bytes(count, sizeof *sealed));
 
@@ -49,10 +50,10 @@ static bool profile_seal_names(struct profile *profile, uint32_t *rank)
         return false;
     }
     for (uint32_t i = 0; i < count; i++)
-        ordered[i] = &profile->names[i];
+        ordered[i] = &names->items[i];
     qsort(ordered, count, sizeof *ordered, profile_compare_ordered);
     for (uint32_t i = 0; i < count; i++) {
-        rank[ordered[i] - profile->names] = i;
+        rank[ordered[i] - names->items] = i;
         sealed[i] = *ordered[i];
     }
     jw_free(ordered);
@@ -65,7 +66,7 @@ static bool profile_seal_names(struct profile *profile, uint32_t *rank)
 struct profile_sibling {
     uint32_t parent;
     uint32_t rank;
-    uint32_t branch;
+    uint32_t box;
 };
 
 static int profile_compare_siblings(const void *left, const void *right)
@@ -79,66 +80,66 @@ static int profile_compare_siblings(const void *left, const void *right)
 }
 
 /*
- * Siblings sorted by (parent, rank); `first` is then where the children of a branch begin in it. A
- * count sort by parent would do, but qsort on twelve bytes takes 0.2 s for a million branches.
+ * Siblings sorted by (parent, rank); `first` is then where the children of a box begin in it. A
+ * count sort by parent would do, but qsort on twelve bytes takes 0.2 s for a million boxes.
  */
-static void profile_sort_siblings(const struct profile *profile, const uint32_t *rank,
+static void profile_sort_siblings(const struct profile_boxes *boxes, const uint32_t *rank,
                                   struct profile_sibling *siblings, uint32_t *first)
 {
-    const uint32_t count = profile->branch_count;
+    const uint32_t count = boxes->count;
 
     for (uint32_t i = 1; i < count; i++) {
-        const struct profile_branch *branch = &profile->branches[i];
+        const struct profile_box *box = &boxes->items[i];
 
-        siblings[i - 1] = (struct profile_sibling){
-            .parent = branch->parent, .rank = rank[branch->name], .branch = i};
+        siblings[i - 1] =
+            (struct profile_sibling){.parent = box->parent, .rank = rank[box->name], .box = i};
     }
     qsort(siblings, count - 1, sizeof *siblings, profile_compare_siblings);
 
     uint32_t at = 0;
-    for (uint32_t branch = 0; branch <= count; branch++) {
-        while (at < count - 1 && siblings[at].parent < branch)
+    for (uint32_t box = 0; box <= count; box++) {
+        while (at < count - 1 && siblings[at].parent < box)
             at++;
-        first[branch] = at;
+        first[box] = at;
     }
 }
 
-static void profile_fill_node(struct profile_node *node, const struct profile_branch *branch,
+static void profile_fill_node(struct profile_node *node, const struct profile_box *box,
                               uint32_t name, uint32_t parent, uint32_t depth)
 {
     *node = (struct profile_node){
         .name = name,
         .parent = parent,
         .depth = depth,
-        .self_samples = branch->self_samples,
-        .self_weight = branch->self_weight,
-        .total_samples = branch->total_samples,
-        .total_weight = branch->total_weight,
+        .self_samples = box->self_samples,
+        .self_weight = box->self_weight,
+        .total_samples = box->total_samples,
+        .total_weight = box->total_weight,
     };
-    memcpy(node->tier_weight, branch->tier_weight, sizeof node->tier_weight);
+    memcpy(node->tier_weight, box->tier_weight, sizeof node->tier_weight);
 }
 
-/* Pre-order without recursion: `cursor` is, for each open branch, the next child to visit. */
-static void profile_lay_out(const struct profile *profile, const uint32_t *rank,
+/* Pre-order without recursion: `cursor` is, for each open box, the next child to visit. */
+static void profile_lay_out(const struct profile_boxes *boxes, const uint32_t *rank,
                             const struct profile_sibling *siblings, const uint32_t *first,
                             uint32_t *cursor, struct profile_node *nodes)
 {
-    uint32_t *const branch_of = cursor + profile->branch_count; /* of each node */
+    uint32_t *const box_of = cursor + boxes->count; /* of each node */
     uint32_t node = 0;
     uint32_t used = 1;
 
-    memcpy(cursor, first, profile->branch_count * sizeof *cursor);
-    profile_fill_node(&nodes[0], &profile->branches[0], rank[0], 0, 0);
-    branch_of[0] = 0;
+    memcpy(cursor, first, boxes->count * sizeof *cursor);
+    profile_fill_node(&nodes[0], &boxes->items[0], rank[0], 0, 0);
+    box_of[0] = 0;
     for (;;) {
-        const uint32_t branch = branch_of[node];
+        const uint32_t box = box_of[node];
 
-        if (cursor[branch] < first[branch + 1]) {
-            const struct profile_sibling *next = &siblings[cursor[branch]++];
+        if (cursor[box] < first[box + 1]) {
+            const struct profile_sibling *next = &siblings[cursor[box]++];
 
-            profile_fill_node(&nodes[used], &profile->branches[next->branch], next->rank, node,
+            profile_fill_node(&nodes[used], &boxes->items[next->box], next->rank, node,
                               nodes[node].depth + 1);
-            branch_of[used] = next->branch;
+            box_of[used] = next->box;
             node = used++;
             continue;
         }
@@ -149,9 +150,10 @@ static void profile_lay_out(const struct profile *profile, const uint32_t *rank,
     }
 }
 
-static bool profile_seal_nodes(struct profile *profile, const uint32_t *rank)
+static bool profile_seal_nodes(struct profile *profile, const struct profile_boxes *boxes,
+                               const uint32_t *rank)
 {
-    const uint32_t count = profile->branch_count;
+    const uint32_t count = boxes->count;
     struct profile_node *nodes = jw_alloc(jw_mul_bytes(count, sizeof *nodes));
     struct profile_sibling *siblings = jw_alloc(jw_mul_bytes(count, sizeof *siblings));
     uint32_t *first = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *first));
@@ -159,8 +161,8 @@ static bool profile_seal_nodes(struct profile *profile, const uint32_t *rank)
     const bool has_memory = nodes != NULL && siblings != NULL && first != NULL && cursor != NULL;
 
     if (has_memory) {
-        profile_sort_siblings(profile, rank, siblings, first);
-        profile_lay_out(profile, rank, siblings, first, cursor, nodes);
+        profile_sort_siblings(boxes, rank, siblings, first);
+        profile_lay_out(boxes, rank, siblings, first, cursor, nodes);
         jw_free(profile->nodes);
         profile->nodes = nodes;
         profile->node_count = count;
@@ -173,20 +175,51 @@ static bool profile_seal_nodes(struct profile *profile, const uint32_t *rank)
     return has_memory;
 }
 
-bool profile_seal(struct profile *profile, struct jw_error *err)
+bool profile_seal(struct profile *profile, const struct profile_view *view, struct jw_error *err)
 {
-    uint32_t *rank = jw_alloc(jw_mul_bytes(profile->name_count, sizeof *rank));
-    const bool is_sealed = !profile->is_out_of_memory && rank != NULL &&
-                           profile_seal_names(profile, rank) && profile_seal_nodes(profile, rank);
+    static const struct profile_view plain = {.reverse = false};
+    struct profile_names names = {.items = NULL};
+    struct profile_boxes boxes = {.items = NULL};
+    struct jw_error why = {{0}};
+    uint32_t *rank = NULL;
+    const bool is_broken = profile->is_out_of_memory;
+    bool is_sealed = !is_broken &&
+                     profile_make_view(profile, view == NULL ? &plain : view, &names, &boxes, &why);
 
+    if (is_sealed) {
+        rank = jw_alloc(jw_mul_bytes(names.count, sizeof *rank));
+        is_sealed = rank != NULL && profile_seal_names(profile, &names, rank) &&
+                    profile_seal_nodes(profile, &boxes, rank);
+    }
     jw_free(rank);
-    if (!is_sealed) {
+    profile_names_free(&names);
+    profile_boxes_free(&boxes);
+    /* A view that could not be made leaves nothing behind: what was added is as it was. */
+    profile->is_out_of_memory = is_broken;
+    if (!is_sealed && why.message[0] != '\0')
+        jw_error_set(err, "%s", why.message);
+    else if (!is_sealed)
         jw_error_set(err,
                      "profile: out of memory at %u names and %u tree nodes; leave lines and "
                      "threads together, or convert a shorter recording",
-                     profile->name_count, profile->branch_count);
-    }
+                     profile->names.count, profile->branch_count);
     return is_sealed;
+}
+
+uint64_t profile_filtered_samples(const struct profile *profile)
+{
+    return profile->samples - profile->nodes[0].total_samples;
+}
+
+uint64_t profile_frameless_samples(const struct profile *profile)
+{
+    return profile->frameless_samples;
+}
+
+const char *profile_idle_pattern(const struct profile *profile, size_t n, bool *is_exclude)
+{
+    *is_exclude = n >= profile->idle_excludes;
+    return n < profile->idle_count ? profile->idle_patterns[n] : NULL;
 }
 
 const struct profile_node *profile_nodes(const struct profile *profile, uint32_t *count)

@@ -104,6 +104,23 @@ static const char *copy_text(const char *text, char *at, size_t *used_bytes)
     return to;
 }
 
+/* Texts one after another, up to an empty one. */
+static const char *copy_list(const char *list, char *at, size_t *used_bytes)
+{
+    const char *end = list;
+
+    if (list == NULL)
+        return NULL;
+    while (*end != '\0')
+        end += strlen(end) + 1;
+
+    char *to = at == NULL ? NULL : at + *used_bytes;
+    if (to != NULL)
+        memcpy(to, list, (size_t)(end - list) + 1);
+    *used_bytes += (size_t)(end - list) + 1;
+    return to;
+}
+
 /* Copies all texts of `from` into `to`, behind `at`; with NULLs it only counts their bytes. */
 static size_t copy_texts(const struct recording_config *from, struct recording_config *to,
                          struct recording_setting *settings, char *at)
@@ -112,6 +129,8 @@ static size_t copy_texts(const struct recording_config *from, struct recording_c
 
     to->path = copy_text(from->path, at, &used_bytes);
     to->title = copy_text(from->title, at, &used_bytes);
+    to->look.view.includes = copy_list(from->look.view.includes, at, &used_bytes);
+    to->look.view.excludes = copy_list(from->look.view.excludes, at, &used_bytes);
     to->jvm.name = copy_text(from->jvm.name, at, &used_bytes);
     to->jvm.version = copy_text(from->jvm.version, at, &used_bytes);
     to->jvm.arguments = copy_text(from->jvm.arguments, at, &used_bytes);

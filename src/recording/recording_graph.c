@@ -384,6 +384,9 @@ bool recording_graph_open(struct recording *recording, struct jw_error *err)
     struct recording_graph *graph = &recording->graph;
 
     recording->chunk_earliest_ns = recording->chunk_start_ns = recording->opened_ns;
+    if (!profile_check_patterns(recording->config.look.view.includes,
+                                recording->config.look.view.excludes, err))
+        return false;
     graph->output = os_output_open(recording->config.path, recording->config.calls, err);
     if (graph->output == NULL)
         return false;

@@ -37,7 +37,7 @@ static void make_stacks(unsigned seed)
 
 static struct profile *feed(int first, int step)
 {
-    struct profile *profile = profile_open(&(struct profile_config){.reverse = false}, NULL);
+    struct profile *profile = profile_open(&(struct profile_config){.split_lines = false}, NULL);
 
     cr_assert_not_null(profile);
     for (int n = 0, i = first; n < STACKS; n++, i = (i + step) % STACKS) {
@@ -107,7 +107,7 @@ Test(profile_sums, totals_are_those_of_a_slow_model)
         }
     }
     struct profile *profile = feed(0, 1);
-    cr_assert(profile_seal(profile, NULL));
+    cr_assert(profile_seal(profile, NULL, NULL));
     const struct profile_node *nodes = profile_nodes(profile, &count);
     cr_expect_eq(nodes[0].total_weight, all);
     cr_expect_eq(nodes[0].end, count);

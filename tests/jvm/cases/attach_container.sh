@@ -23,11 +23,11 @@ until grep -q running inside.out; do
 done
 inside=$(ps -o pid= --ppid "$outer" | tr -d ' ')
 jaywalk 0 jps | grep -qx "$inside Hot" || fail "jps does not list $inside"
-jaywalk 2 -d 1 --lib=/tmp/lib/libjaywalk.so -f graph.html "$inside"
+jaywalk 2 -d 1 --libpath=/tmp/lib/libjaywalk.so -f graph.html "$inside"
 says "file system of its own"
-jaywalk 1 status --lib=/tmp/lib/none.so "$inside"
+jaywalk 1 status --libpath=/tmp/lib/none.so "$inside"
 says "put the library there"
-jaywalk 0 -d 1 --lib=/tmp/lib/libjaywalk.so -f /tmp/graph.html "$inside" >out
+jaywalk 0 -d 1 --libpath=/tmp/lib/libjaywalk.so -f /tmp/graph.html "$inside" >out
 grep -q hottest "/proc/$inside/root/tmp/graph.html" || fail "no graph in the container: $(cat out)"
 [ -z "$(find "/proc/$inside/root/tmp" -name '.jaywalk-*' -o -name '.attach_pid*')" ] ||
     fail "something was left in the container"

@@ -35,7 +35,7 @@ mistake 2 "which process?" -d 3
 mistake 2 "one process is taken" stop "$t" "$t"
 mistake 2 "is no command" frobnicate
 mistake 2 "did you mean 'status'?" statis "$t"
-mistake 2 "the command comes first" --lib "$JW_LIBRARY" status "$t"
+mistake 2 "the command comes first" --libpath "$JW_LIBRARY" status "$t"
 mistake 2 "is too much" jps "$t"
 mistake 2 "is too much" list cpu
 
@@ -88,11 +88,11 @@ fi
 echo "no library" >text.so
 cp "$JW_LIBRARY" open.so
 chmod 666 open.so
-mistake 1 "No such file" start --lib=nowhere.so "$t"
-mistake 1 "is no file" start --lib=directory.html "$t"
-mistake 1 "is no library" start --lib=text.so "$t"
-mistake 3 "did not load" start --lib="$CLASSES/libburner.so" "$t"
-mistake 1 "may be written by everybody" start --lib=open.so "$t"
+mistake 1 "No such file" start --libpath=nowhere.so "$t"
+mistake 1 "is no file" start --libpath=directory.html "$t"
+mistake 1 "is no library" start --libpath=text.so "$t"
+mistake 3 "did not load" start --libpath="$CLASSES/libburner.so" "$t"
+mistake 1 "may be written by everybody" start --libpath=open.so "$t"
 
 # Out of turn.
 mistake 1 "Profiler is not active" stop "$t"

@@ -114,17 +114,23 @@ Test(cli, mistakes_are_told_with_the_nearest_spelling)
         {{"convert", "a.jfr", "b.svg"}, "names no format"},
         {{"convert", "a.jfr", "-"}, "names no format"},
         {{"convert", "--treads", "a.jfr", "b.html"}, "did you mean '--threads'?"},
-        {{"convert", "--format=htlm", "a.jfr", "b"}, "did you mean 'html'?"},
-        {{"convert", "--minwidth=x", "a.jfr", "b.html"}, "no percentage"},
-        {{"convert", "--minwidth=101", "a.jfr", "b.html"}, "no percentage"},
-        {{"convert", "--minwidth=-1", "a.jfr", "b.html"}, "no percentage"},
-        {{"convert", "--flat=-3", "a.jfr", "b.txt"}, "no whole number"},
-        {{"convert", "--flat=9999999999999999999", "a.jfr", "b.txt"}, "no whole number"},
+        {{"convert", "--output=htlm", "a.jfr", "b"}, "did you mean 'html'?"},
+        {{"convert", "-o", "tree", "a.jfr", "b.html"}, "no page of a call tree"},
+        {{"convert", "-o", "jfr", "a.jfr", "b.html"}, "no recordings"},
+        {{"convert", "-o", "html=3", "a.jfr", "b.html"}, "takes no value"},
+        {{"convert", "--minwidth=x", "a.jfr", "b.html"}, "--minwidth=x: is not a number"},
+        {{"convert", "--minwidth=101", "a.jfr", "b.html"}, "is too large"},
+        {{"convert", "--minwidth=-1", "a.jfr", "b.html"}, "is negative"},
+        {{"convert", "--flat=-3", "a.jfr", "b.txt"}, "is negative"},
+        {{"convert", "--flat=99999999999999999999", "a.jfr", "b.txt"}, "is too large"},
+        {{"convert", "--flat=3", "a.jfr", "b.html"}, "has no effect on flamegraph output"},
+        {{"convert", "--reverse", "a.jfr", "b.txt"}, "has no effect on text output"},
         {{"convert", "a.jfr", "b.html", "--title"}, "needs a value"},
         {{"convert", "a.jfr", "b.html", "--title="}, "empty value"},
         {{"convert", "--threads=yes", "a.jfr", "b.html"}, "takes no value"},
-        {{"convert", "--include=(", "a.jfr", "b.html"}, "no regular expression"},
-        {{"convert", "--count=both", "a.jfr", "b.html"}, "neither samples nor weight"},
+        {{"convert", "--include=/(/", "a.jfr", "b.html"}, "--include=/(/: no regular expression"},
+        {{"convert", "--samples", "--total", "a.jfr", "b.html"}, "in place of the earlier samples"},
+        {{"convert", "--mirror", "a.jfr", "b.html"}, "is no option"},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
@@ -158,15 +164,15 @@ Test(cli, a_recording_becomes_collapsed_stacks)
     cr_expect_str_eq(CONVERTED("x.collapsed", "--quiet"),
                      "[no frames] 1\n[truncated];com/acme/Work.run 1\n"
                      "com/acme/Main.main;Foo::bar 2\ncom/acme/Main.main;com/acme/Work.run 3\n");
-    cr_expect_str_eq(CONVERTED("x.folded", "--count=weight", "--include=Main", "--exclude", "Foo"),
+    cr_expect_str_eq(CONVERTED("x.folded", "--total", "--include=*Main*", "--exclude", "Foo*"),
                      "com/acme/Main.main;com/acme/Work.run 30000000\n");
     cr_expect_str_eq(CONVERTED("x.txt", "--state=sleeping", "--format=collapsed", "-q"),
                      "[truncated];com/acme/Work.run 1\n");
-    cr_expect_str_eq(CONVERTED("y.collapsed", "--threads", "-I", "bar"),
+    cr_expect_str_eq(CONVERTED("y.collapsed", "--threads", "-I", "*bar"),
                      "[worker: 2 tid=102];com/acme/Main.main;Foo::bar 2\n");
-    cr_expect_str_eq(CONVERTED("z.collapsed", "--reverse", "--include", "^com/acme/Work"),
+    cr_expect_str_eq(CONVERTED("z.collapsed", "--reverse", "--include", "/^com.acme.Work/"),
                      "com/acme/Work.run;[truncated] 1\ncom/acme/Work.run;com/acme/Main.main 3\n");
-    cr_expect_str_eq(CONVERTED("l.collapsed", "--lines", "--sig", "--dot", "--include=run"),
+    cr_expect_str_eq(CONVERTED("l.collapsed", "--lines", "--sig", "--dot", "--include=*.run()V:*"),
                      "[truncated];com.acme.Work.run()V:13 1\n"
                      "com.acme.Main.main()V:7;com.acme.Work.run()V:12 3\n");
 }
@@ -203,7 +209,7 @@ Test(cli, a_recording_alone_is_answered_with_how_to_see_it)
 Test(cli, standard_output_is_named_by_a_dash)
 {
     save_usual();
-    cr_expect_eq(RUN("convert", "--quiet", "--format=collapsed", "-I", "bar", path, "-"), CLI_OK);
+    cr_expect_eq(RUN("convert", "--quiet", "--format=collapsed", "-I", "*bar", path, "-"), CLI_OK);
     cr_expect_str_eq(out_text, "com/acme/Main.main;Foo::bar 2\n");
 }
 
@@ -253,6 +259,33 @@ Test(cli, filters_that_leave_nothing_are_named)
     cr_expect_null(strstr(CONVERTED("x.txt", "-s", "STATE_RUN"), "No samples"));
 }
 
+Test(cli, patterns_that_match_no_frame_are_told_with_what_they_may_lack)
+{
+    save_usual();
+    CONVERTED("x.html", "-X", "Foo", "-X", "com/acme/.*x", "-X", "/^zz/", "-X", "zz*");
+    cr_expect_not_null(strstr(err_text, "no frame is matched by --exclude='Foo'; a part of a name "
+                                        "stands between stars\n"),
+                       "%s", err_text);
+    cr_expect_not_null(strstr(err_text, "--exclude='com/acme/.*x'; a regular expression stands "
+                                        "between slashes: '/com/acme/.*x/'\n"),
+                       "%s", err_text);
+    cr_expect_not_null(strstr(err_text, "--exclude='/^zz/'\n"), "%s", err_text);
+    cr_expect_not_null(strstr(err_text, "--exclude='zz*'\n"), "%s", err_text);
+    CONVERTED("x.html", "-I", "com/acme/*", "-I", "/^Foo/");
+    cr_expect_null(strstr(err_text, "matched"), "%s", err_text);
+}
+
+Test(cli, formats_are_named_as_the_agent_names_them)
+{
+    save_usual();
+    cr_expect_not_null(strstr(CONVERTED("a", "-o", "flat=2"), "\nHottest methods, by self (2 of"));
+    cr_expect_null(strstr(out_text, "Hottest stacks"));
+    cr_expect_not_null(strstr(CONVERTED("b.html", "-o", "traces"), "\nHottest stacks ("));
+    cr_expect_not_null(strstr(CONVERTED("c", "--output=flamegraph"), "<h1>CPU profile</h1>"));
+    cr_expect_not_null(strstr(CONVERTED("d.txt", "-s", "runnable", "-l", "-a", "--simple", "-n"),
+                              "  [ 1] Main.main_["));
+}
+
 Test(cli, a_state_that_nobody_knows_is_refused_with_those_known)
 {
     save_usual();
@@ -293,7 +326,7 @@ Test(cli, a_torn_tail_is_converted_with_a_remark)
     maker_usual_chunk(&maker, 2);
     maker.used_bytes = whole_bytes + 300;
     cr_assert(maker_save(&maker, path));
-    CONVERTED("x.collapsed", "--flat=1");
+    CONVERTED("x.collapsed", "--sig");
     cr_expect_not_null(strstr(err_text, "the last 300 of"), "%s", err_text);
     cr_expect_not_null(strstr(out_text, "Foo::bar 2"));
 }

@@ -106,8 +106,11 @@ Test(cli_commands, mistakes_are_found_before_any_process_is_looked_for)
         {{"record"}, CLI_USAGE, "which program?"},
         {{"record", "--"}, CLI_USAGE, "which program?"},
         {{"record", "-d", "5", "--", "java"}, CLI_USAGE, "is no option"},
-        {{"record", "--lib=/dev/null", "./gradlew"}, CLI_USAGE, "is not java"},
-        {{"record", "--lib=/nowhere", "java"}, CLI_USAGE, "/nowhere: No such file"},
+        {{"record", "--libpath=/dev/null", "./gradlew"}, CLI_USAGE, "is not java"},
+        {{"record", "--libpath=/nowhere", "java"}, CLI_USAGE, "/nowhere: No such file"},
+        {{"-I", "/(/", "-f", "x.html", "4194304"}, CLI_USAGE, "no regular expression"},
+        {{"-o", "tree", "4194304"}, CLI_USAGE, "no page of a call tree"},
+        {{"-f", "x.jfr", "--reverse", "4194304"}, CLI_USAGE, "has no effect on jfr output"},
         {{"list", "cpu"}, CLI_USAGE, "is too much"},
         {{"jps", "-q"}, CLI_USAGE, "is no option"},
     };
@@ -122,7 +125,7 @@ Test(cli_commands, mistakes_are_found_before_any_process_is_looked_for)
 
 Test(cli_commands, a_program_that_cannot_be_run_is_told_of)
 {
-    cr_expect_eq(RUN("record", "--lib=/dev/null", "--", "/nowhere/java", "-jar", "x.jar"),
+    cr_expect_eq(RUN("record", "--libpath=/dev/null", "--", "/nowhere/java", "-jar", "x.jar"),
                  CLI_FAILED);
     cr_expect_not_null(strstr(err_text, "/nowhere/java: No such file"), "%s", err_text);
 }
@@ -136,8 +139,8 @@ Test(cli_commands, list_names_the_events)
 static bool parse(const struct cli_command *command, const char *const *words,
                   struct cli_values *values)
 {
-    static char copies[16][128];
-    static char *at[16];
+    static char copies[24][128];
+    static char *at[24];
     size_t count = 0;
     struct jw_error err = {{0}};
 
@@ -168,6 +171,25 @@ Test(cli_commands, options_become_an_agent_string_with_an_absolute_file)
         "start,event=cpu,threads,interval=1ms,flamegraph,loglevel=warn,file=%s/a%%%%b/50%%%%.out",
         directory);
     cr_expect_str_eq(string, expected);
+}
+
+Test(cli_commands, styles_are_spelt_as_async_profiler_spells_them)
+{
+    static const char *const words[] = {
+        "-s",  "-g", "-a",     "-n",        "-l", "--dot",        "-t", "--total", "-I",
+        "a/*", "-X", "*park*", "--reverse", "-f", "/x.collapsed", "1",  NULL};
+    static const char *const apart[] = {"-o", "flat=20", "--traces=5", "-f", "/x", "1", NULL};
+    char string[CLI_STRING_BYTES];
+    struct cli_values values;
+    struct jw_error err = {{0}};
+
+    cr_assert(parse(&cli_commands[CLI_COMMAND_PROFILE], words, &values));
+    cr_assert(cli_agent_string(&values, "1", false, string, &err), "%s", err.message);
+    cr_expect_str_eq(string, "start,simple,sig,ann,norm,lib,dot,threads,total,include=a/*,"
+                             "exclude=*park*,reverse,file=/x.collapsed");
+    cr_assert(parse(&cli_commands[CLI_COMMAND_START], apart, &values));
+    cr_assert(cli_agent_string(&values, "1", false, string, &err), "%s", err.message);
+    cr_expect_str_eq(string, "start,traces=5,flat=20,file=/x");
 }
 
 Test(cli_commands, without_a_file_the_process_gives_the_name)

@@ -15,7 +15,7 @@ static struct jw_error err;
 
 static void open_profile(void)
 {
-    profile = profile_open(&(struct profile_config){.reverse = false}, &err);
+    profile = profile_open(&(struct profile_config){.split_lines = false}, &err);
     cr_assert_not_null(profile);
 }
 
@@ -73,9 +73,9 @@ Test(export, collapsed_lines_are_root_first_with_a_count)
     add(20, main, frame(PROFILE_FRAME_NATIVE, NULL, "write"));
     cr_expect_str_eq(collapsed((struct export_options){0}),
                      "a/Main.main;write 2\na/Main.main;java/lang/String.hashCode 2\n");
-    cr_expect_str_eq(
-        collapsed((struct export_options){.value = EXPORT_VALUE_WEIGHT, .is_dotted = true}),
-        "a.Main.main;write 20\na.Main.main;java.lang.String.hashCode 10\n");
+    cr_expect_str_eq(collapsed((struct export_options){.value = EXPORT_VALUE_WEIGHT,
+                                                       .view = {.is_dotted = true}}),
+                     "a.Main.main;write 20\na.Main.main;java.lang.String.hashCode 10\n");
     cr_expect_str_eq(collapsed((struct export_options){.is_annotated = true}),
                      "a/Main.main_[0];write 2\na/Main.main_[0];java/lang/String.hashCode_[j] 2\n");
 }
@@ -94,7 +94,7 @@ Test(export, plain_names_of_cpp_stay_whole_in_every_format)
 
     add(1, frame(PROFILE_FRAME_NATIVE, NULL, "(anonymous namespace)::f<(A)1; B>"),
         frame(PROFILE_FRAME_NATIVE, NULL, name));
-    cr_expect_str_eq(collapsed((struct export_options){.is_dotted = true}),
+    cr_expect_str_eq(collapsed((struct export_options){.view = {.is_dotted = true}}),
                      "(anonymous namespace)::f<(A)1: B>;std::map<a::Key, int [2]>::operator<< "
                      "[clone .part.0] 2\n");
     cr_expect_not_null(strstr(written(EXPORT_TEXT, (struct export_options){.stack_count = 1}),
@@ -124,9 +124,11 @@ Test(export, classes_read_as_in_source)
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
         char text[64];
 
-        export_frame_title(
-            &(struct profile_frame){.type = PROFILE_FRAME_CLASS, .class_name = cases[i][0]}, text,
-            sizeof text);
+        profile_title(&(struct profile_name){.kind = PROFILE_NAME_CLASS,
+                                             .class_name = cases[i][0],
+                                             .method = "",
+                                             .signature = ""},
+                      &(struct profile_view){.reverse = false}, text, sizeof text);
         cr_expect_str_eq(text, cases[i][1]);
     }
 }

@@ -74,7 +74,7 @@ Test(options_parse, every_option_fills_its_own_field)
     const struct options *values = &result.values;
 
     parse_quietly("start,event=itimer,interval=250us,jstackdepth=7,cstack=no,memlimit=9m,"
-                  "file=a=b.html,chunksize=1m,chunktime=10m,threads,title=Hot = not,minwidth=0.5,"
+                  "file=a=b.html,threads,title=Hot = not,minwidth=0.5,"
                   "log=/tmp/x.log,loglevel=error,quiet");
     cr_assert(values->event == OPTIONS_EVENT_ITIMER);
     cr_assert(values->interval_ns == 250000);
@@ -82,14 +82,93 @@ Test(options_parse, every_option_fills_its_own_field)
     cr_assert(values->cstack == OPTIONS_CSTACK_NO);
     cr_assert(values->memlimit_bytes == 9u << 20);
     cr_assert(strcmp(values->file, "a=b.html") == 0);
-    cr_assert(values->chunksize_bytes == 1u << 20);
-    cr_assert(values->chunktime_ns == 600000000000);
     cr_assert(values->is_by_thread && values->is_quiet);
     cr_assert(strcmp(values->title, "Hot = not") == 0);
     cr_assert(values->minwidth_ppm == 5000);
     cr_assert(strcmp(values->log, "/tmp/x.log") == 0);
     cr_assert(values->loglevel == OPTIONS_LOGLEVEL_ERROR);
     cr_assert(values->output == OPTIONS_OUTPUT_FLAMEGRAPH);
+    parse_quietly("start,chunksize=1m,chunktime=10m,jfr");
+    cr_assert(values->chunksize_bytes == 1u << 20);
+    cr_assert(values->chunktime_ns == 600000000000);
+}
+
+Test(options_parse, each_style_sets_its_own_flag)
+{
+    static const struct {
+        const char *text;
+        size_t offset;
+    } rows[] = {
+        {"start,simple", offsetof(struct options, is_simple)},
+        {"start,dot", offsetof(struct options, is_dotted)},
+        {"start,norm", offsetof(struct options, is_normalised)},
+        {"start,sig", offsetof(struct options, has_signatures)},
+        {"start,lib", offsetof(struct options, has_libraries)},
+        {"start,ann", offsetof(struct options, is_annotated)},
+        {"start,reverse", offsetof(struct options, is_reversed)},
+        {"start,inverted", offsetof(struct options, is_inverted)},
+        {"start,threads", offsetof(struct options, is_by_thread)},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        parse_quietly(rows[i].text);
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+            cr_assert(*(bool *)((char *)&result.values + rows[k].offset) == (k == i), "%s",
+                      rows[i].text);
+    }
+    parse_quietly("start,samples");
+    cr_assert(result.values.count == OPTIONS_COUNT_SAMPLES);
+    parse_quietly("start,total");
+    cr_assert(result.values.count == OPTIONS_COUNT_TOTAL);
+    parse_with_warning("start,samples,total", "stands in place of the earlier samples");
+}
+
+Test(options_parse, patterns_are_kept_one_after_another)
+{
+    static const char wanted[] = "a/*\0*b=c*\0";
+    char text[4000];
+
+    parse_quietly("start,include=a/*,exclude=x,include=*b=c*");
+    cr_assert(memcmp(result.values.includes, wanted, sizeof wanted) == 0);
+    cr_assert(memcmp(result.values.excludes, "x\0", 3) == 0);
+    refuse("start,include=", "include=: has no value");
+    refuse("start,exclude", "exclude: has no value");
+    refuse("start,include=a\x01", "holds a control character");
+    /* As much as fits, and one byte more. */
+    memset(text, 'p', sizeof text);
+    memcpy(text, "include=", 8);
+    text[8 + OPTIONS_PATTERNS_BYTES - 2] = '\0';
+    parse_quietly(text);
+    cr_assert(strlen(result.values.includes) == OPTIONS_PATTERNS_BYTES - 2);
+    memcpy(text + 8 + OPTIONS_PATTERNS_BYTES - 2, ",include=q", 11);
+    refuse(text, "is too long, with those before it");
+}
+
+Test(options_parse, an_option_without_effect_on_the_format_is_told)
+{
+    parse_with_warning("start,reverse,file=x.txt", "reverse: has no effect on text output");
+    parse_with_warning("start,simple,file=x.jfr", "simple: has no effect on jfr output");
+    parse_with_warning("start,chunksize=1m,file=x.html",
+                       "chunksize: has no effect on flamegraph output");
+    parse_quietly("start,threads,title=a,file=x.jfr");
+    parse_quietly("start,simple,reverse,minwidth=1");
+}
+
+Test(options_parse, options_that_were_never_a_string_may_hold_commas)
+{
+    static const char *const names[] = {"title", "flamegraph", "include"};
+    static const char *const values[] = {"a, b", NULL, "f(int, int)"};
+    static const char *const odd_names[] = {"minwidth", "simpel"};
+    static const char *const odd_values[] = {"x,y", NULL};
+
+    cr_assert(options_parse_pairs(names, values, 3, &result));
+    cr_assert(result.warnings.count == 0);
+    cr_assert(strcmp(result.values.title, "a, b") == 0);
+    cr_assert(strcmp(result.values.includes, "f(int, int)") == 0);
+    cr_assert(result.values.output == OPTIONS_OUTPUT_FLAMEGRAPH);
+    cr_assert(!options_parse_pairs(odd_names, odd_values, 2, &result));
+    cr_assert(strstr(result.errors.texts[0], "minwidth=x,y: is not a number") != NULL);
+    cr_assert(strstr(result.warnings.texts[0], "did you mean simple?") != NULL);
 }
 
 Test(options_parse, each_action_is_known_by_name)

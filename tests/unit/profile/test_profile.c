@@ -7,17 +7,19 @@
 
 static struct profile *profile;
 static struct jw_error err;
+static struct profile_view view;
 
 static void open_with(struct profile_config config)
 {
     jw_error_clear(&err);
+    view = (struct profile_view){.reverse = false};
     profile = profile_open(&config, &err);
     cr_assert_not_null(profile, "%s", err.message);
 }
 
 static void open_plain(void)
 {
-    open_with((struct profile_config){.reverse = false});
+    open_with((struct profile_config){.split_lines = false});
 }
 
 static void close_profile(void)
@@ -74,7 +76,7 @@ static const char *tree(void)
     uint32_t count;
     size_t used = 0;
 
-    cr_assert(profile_seal(profile, &err), "%s", err.message);
+    cr_assert(profile_seal(profile, &view, &err), "%s", err.message);
     const struct profile_node *nodes = profile_nodes(profile, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct profile_name *name = profile_name_of(profile, nodes[i].name);
@@ -131,16 +133,20 @@ Test(profile, signatures_and_lines_split_only_when_asked)
                                   .line = 3};
     const profile_frame_id first = profile_frame(profile, &frame);
 
-    frame.signature = "(J)V";
     frame.line = 4;
     cr_expect_eq(profile_frame(profile, &frame), first);
+    ADD(1, first);
+    frame.signature = "(J)V";
+    ADD(2, profile_frame(profile, &frame));
+    cr_expect_str_eq(tree(), "all 3(0) >a/Main.main 3(3) ");
+    view.split_signatures = true;
+    cr_expect_str_eq(tree(), "all 3(0) >a/Main.main 1(1) >a/Main.main 2(2) ");
+    view.split_signatures = false;
+    cr_expect_str_eq(tree(), "all 3(0) >a/Main.main 3(3) ");
     close_profile();
-    open_with((struct profile_config){.split_signatures = true, .split_lines = true});
+    open_with((struct profile_config){.split_lines = true});
     const profile_frame_id other = profile_frame(profile, &frame);
     frame.line = 5;
-    cr_expect_neq(profile_frame(profile, &frame), other);
-    frame.line = 4;
-    frame.signature = "(I)V";
     cr_expect_neq(profile_frame(profile, &frame), other);
 }
 
@@ -163,7 +169,7 @@ Test(profile, native_code_is_c_or_cpp_by_symbol_and_library)
         bool is_found = false;
 
         ADD(1, native(cases[i].symbol, cases[i].module));
-        cr_assert(profile_seal(profile, &err));
+        cr_assert(profile_seal(profile, &view, &err));
         for (uint32_t name = 0; name < profile_name_count(profile); name++) {
             const struct profile_name *found = profile_name_of(profile, name);
 
@@ -210,13 +216,37 @@ Test(profile, threads_are_boxes_only_when_asked)
 
 Test(profile, reversed_stacks_begin_with_their_leaf)
 {
-    close_profile();
-    open_with((struct profile_config){.reverse = true});
     const profile_frame_id main = java(PROFILE_FRAME_COMPILED, "a/Main", "main");
     const profile_frame_id run = java(PROFILE_FRAME_COMPILED, "a/Work", "run");
     ADD(2, main, run);
     ADD(1, run);
+    view.reverse = true;
     cr_expect_str_eq(tree(), "all 3(0) >a/Work.run 3(1) >>a/Main.main 2(2) ");
+}
+
+Test(profile, reversed_stacks_of_a_thread_stay_with_it_and_end_with_their_cut)
+{
+    close_profile();
+    open_with((struct profile_config){.split_threads = true});
+    const profile_frame_id frames[] = {java(PROFILE_FRAME_COMPILED, "a/Work", "run"),
+                                       java(PROFILE_FRAME_INLINED, "a/Main", "main")};
+    struct profile_stack stack = {.frames = frames,
+                                  .frame_count = 2,
+                                  .thread = thread("main", NULL, 1),
+                                  .is_truncated = true,
+                                  .samples = 1,
+                                  .weight = 5};
+    uint32_t count;
+
+    profile_add(profile, &stack);
+    stack.frame_count = 0;
+    stack.is_truncated = false;
+    profile_add(profile, &stack);
+    view.reverse = true;
+    cr_expect_str_eq(tree(), "all 10(0) >[main tid=1] 10(5) >>a/Work.run 5(0) "
+                             ">>>a/Main.main 5(0) >>>>[truncated] 5(5) ");
+    cr_expect_eq(profile_frameless_samples(profile), 1);
+    cr_expect_eq(profile_nodes(profile, &count)[3].tier_weight[PROFILE_TIER_INLINED], 5);
 }
 
 Test(profile, frames_that_are_none_are_left_out)
@@ -294,7 +324,7 @@ Test(profile, out_of_memory_is_told_by_the_seal_and_never_half_shown)
             ADD(1, thread(NULL, "t", 1), java(PROFILE_FRAME_COMPILED, "a/B", "c"));
             profile_loss(profile, "x", "y", 1);
         }
-        const bool is_sealed = profile != NULL && profile_seal(profile, &err);
+        const bool is_sealed = profile != NULL && profile_seal(profile, &view, &err);
         jw_alloc_fail_after(0);
         if (is_sealed) {
             cr_expect_str_eq(tree(), "all 1(0) >[t tid=1] 1(0) >>a/B.c 1(1) ");
@@ -311,7 +341,7 @@ Test(profile, long_texts_are_cut_and_empty_ones_are_none)
 
     memset(text, 'x', sizeof text - 1);
     ADD(1, java(PROFILE_FRAME_COMPILED, text, NULL));
-    cr_assert(profile_seal(profile, &err));
+    cr_assert(profile_seal(profile, &view, &err));
     cr_expect_eq(strlen(profile_name_of(profile, 1)->class_name), 65536);
     cr_expect_str_eq(profile_name_of(profile, 1)->method, "");
 }
