@@ -24,6 +24,8 @@ static const char *const names[][2] = {
     {"com/acme/Work$$Lambda$14+0x00007f31c8000a00", "com/acme/Work$$Lambda"},
     {"Work$$Lambda$88+0x0000000800c03000/360062456", "Work$$Lambda"},
     {"jdk/proxy2/$Proxy12", "jdk/proxy/$Proxy"},
+    {"com/sun/proxy/jdk/proxy1/$Proxy2", "com/sun/proxy/jdk/proxy/$Proxy"},
+    {"jdk/MHProxy1/Names$Shape+0x000000001316ac00", "jdk/MHProxy/Names$Shape"},
     {"com/acme/$Proxy7", "com/acme/$Proxy"},
     /* 21 and newer */
     {"com/acme/Work$$Lambda+0x00007f31c8000a00", "com/acme/Work$$Lambda"},

@@ -1,0 +1,41 @@
+# How outputs look, with names that a JVM really makes up: the same of agent, command and convert.
+. "$(dirname "$LIB")/attach.sh"
+
+made_up='0x[0-9a-f]{6}|\$\$Lambda\$[0-9]|Accessor[0-9]|\$Proxy[0-9]|[pP]roxy[0-9]/'
+
+sum_of() { # $1: collapsed stacks
+    awk '{ sum += $NF } END { print sum + 0 }' "$1"
+}
+
+# Nothing but what stacks with such names have in common.
+expect_normal() { # $1: collapsed stacks, made with norm
+    grep -qF 'Names$$Lambda.' "$1" || fail "$1: no lambda is sampled"
+    ! grep -E "$made_up" "$1" || fail "$1: names of this run are left"
+}
+
+profile plain interval=2ms,file=plain.jfr Names 3
+"$JW_COMMAND" convert -q plain.jfr plain.collapsed
+grep -qE "$made_up" plain.collapsed || fail "no name of this run is sampled"
+"$JW_COMMAND" convert -q -n plain.jfr normal.collapsed
+expect_normal normal.collapsed
+[ "$(sum_of plain.collapsed)" = "$(sum_of normal.collapsed)" ] || fail "norm changes the number of samples"
+
+# Included and excluded stacks are all of them.
+"$JW_COMMAND" convert -q -I '*Names.burn*' plain.jfr with.collapsed
+"$JW_COMMAND" convert -q -X '/Names[.]burn/' plain.jfr without.collapsed
+[ "$(sum_of with.collapsed)" -gt 0 ] || fail "include leaves nothing"
+[ $(($(sum_of with.collapsed) + $(sum_of without.collapsed))) = "$(sum_of plain.collapsed)" ] ||
+    fail "include and exclude of one pattern do not add up"
+
+# The agent by its string, and the command by its options.
+profile live 'interval=2ms,norm,simple,threads,ann,lib,include=Names.main,file=live.collapsed' Names 2
+expect_normal live.collapsed
+! grep -vE '^\[main tid=[0-9]+\];.*Names\.main_\[[0-9ij]\]' live.collapsed ||
+    fail "live.collapsed: a stack of another thread, or without main"
+! grep -E '[;\]](java|jdk|sun)/' live.collapsed || fail "live.collapsed: a class has its package"
+
+begin_target target Names 60
+jaywalk 0 -q -d 2 -i 2ms -s -n -t -r --total -I '*Names.burn' -f named.collapsed "$target"
+end_target target running
+grep -qE '^\[main tid=[0-9]+\];Names\.burn;' named.collapsed || fail "named.collapsed: $(head -c 300 named.collapsed)"
+! grep -E "$made_up" named.collapsed || fail "named.collapsed: names of this run are left"
