@@ -242,7 +242,6 @@ static void put_idle(void *context, const struct recording_turns *turns,
 {
     struct graph_take *take = context;
     struct recording *recording = take->recording;
-    const struct profile_frame mark = mark_frame(JW_MARK_UNKNOWN_WAIT);
     profile_frame_id frames[] = {PROFILE_FRAME_NONE};
     struct profile_stack added = {
         .thread = thread_id(take, turns->thread_index, (uint32_t)turns->thread_serial),
@@ -253,8 +252,9 @@ static void put_idle(void *context, const struct recording_turns *turns,
     };
 
     if (kept == NULL) {
+        const struct profile_frame mark = mark_frame(recording_idle_mark(turns));
+
         frames[0] = profile_frame(recording->graph.profile, &mark);
-        jw_count_add(JW_COUNT_WALL_IDLE_UNKNOWN, turns->turn_count);
     } else {
         const struct kept_head *head = recording_kept_bytes(kept);
 

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/counters.h"
+#include "base/thread_state.h"
+
 #define FIRST_ROWS  ((size_t)256)
 #define CHECK_COUNT ((size_t)1024) /* rows looked at in each take */
-
-/* A number of `passed`: the address of the stack; or that there was a sample, and its stack is not kept. */
-#define PASSED_NOT_KEPT 1u
 
 struct recording_turns recording_turns_of(const struct event_record *record)
 {
@@ -93,11 +93,12 @@ struct recording_kept *recording_idle_keep_method(struct recording_idle *idle, c
 
 /* ---- samples ---- */
 
+/* Where the number of a row of `passed` + 1 lies; NULL: no memory. */
 static uint64_t *passed_at(struct recording_idle *idle, uint32_t index, uint64_t serial,
                            uint64_t number)
 {
     const uint64_t question[] = {index, serial, number};
-    uint64_t *known = jw_map_put(&idle->passed, question, sizeof question);
+    uint64_t *known = jw_map_put(&idle->passed_of, question, sizeof question);
 
     if (known == NULL)
         idle->has_failed = true;
@@ -105,13 +106,20 @@ static uint64_t *passed_at(struct recording_idle *idle, uint32_t index, uint64_t
 }
 
 /* Remembers until the end of the take; the take holds the stack. */
-static void pass(struct recording_idle *idle, uint32_t index,
-                 const struct recording_idle_thread *seen)
+static void pass(struct recording_idle *idle, uint32_t index, uint64_t serial, uint64_t number,
+                 const struct recording_seen *seen)
 {
-    uint64_t *known = passed_at(idle, index, seen->serial, seen->number);
+    void *passed = idle->passed;
 
-    if (known != NULL)
-        *known = seen->stack == NULL ? PASSED_NOT_KEPT : (uint64_t)(uintptr_t)seen->stack;
+    if (!reserve(idle, &passed, &idle->passed_capacity, idle->passed_count, sizeof *idle->passed))
+        return;
+    idle->passed = passed;
+
+    uint64_t *known = passed_at(idle, index, serial, number);
+    if (known == NULL)
+        return;
+    idle->passed[idle->passed_count++] = *seen;
+    *known = idle->passed_count;
 }
 
 static bool is_newer(const struct recording_turns *turns, const struct recording_idle_thread *than)
@@ -124,7 +132,7 @@ void recording_idle_note(struct recording_idle *idle, const struct recording_tur
                          struct recording_kept *stack)
 {
     void *threads = idle->threads;
-    const struct recording_idle_thread seen = {turns->thread_serial, turns->number, stack};
+    const struct recording_seen seen = {stack, turns->state};
 
     if (turns->number == 0 || !reserve(idle, &threads, &idle->thread_capacity, turns->thread_index,
                                        sizeof *idle->threads))
@@ -133,57 +141,60 @@ void recording_idle_note(struct recording_idle *idle, const struct recording_tur
 
     struct recording_idle_thread *thread = &idle->threads[turns->thread_index];
     if (!is_newer(turns, thread)) {
-        pass(idle, turns->thread_index, &seen);
+        pass(idle, turns->thread_index, turns->thread_serial, turns->number, &seen);
         return;
     }
     if (thread->serial != 0) {
         if (!reserve_held(idle, &idle->held_stacks))
             return;
-        pass(idle, turns->thread_index, thread);
-        if (thread->stack != NULL)
-            idle->held_stacks.kept[idle->held_stacks.count++] = thread->stack;
+        pass(idle, turns->thread_index, thread->serial, thread->number, &thread->seen);
+        if (thread->seen.stack != NULL)
+            idle->held_stacks.kept[idle->held_stacks.count++] = thread->seen.stack;
     }
-    *thread = seen;
+    *thread = (struct recording_idle_thread){turns->thread_serial, turns->number, seen};
     if (stack != NULL)
         stack->holder_count++;
 }
 
 /* ---- idle records ---- */
 
-/* True: the sample was seen; `stack` is what is kept of it, NULL for nothing. */
-static bool find(struct recording_idle *idle, const struct recording_turns *turns,
-                 struct recording_kept **stack)
+/* Puts a record whose sample was seen; false: it was not. */
+static bool put_if_seen(struct recording_idle *idle, const struct recording_turns *turns,
+                        recording_idle_put *put, void *context)
 {
     const struct recording_idle_thread *thread =
         turns->thread_index < idle->thread_capacity ? &idle->threads[turns->thread_index] : NULL;
+    struct recording_turns told = *turns;
+    const struct recording_seen *seen;
 
-    *stack = NULL;
     if (thread != NULL && thread->serial == turns->thread_serial &&
         thread->number == turns->number) {
-        *stack = thread->stack;
-        return true;
-    }
+        seen = &thread->seen;
+    } else {
+        const uint64_t *known =
+            passed_at(idle, turns->thread_index, turns->thread_serial, turns->number);
 
-    const uint64_t *known =
-        passed_at(idle, turns->thread_index, turns->thread_serial, turns->number);
-    if (known == NULL || *known == 0)
-        return false;
-    if (*known != PASSED_NOT_KEPT)
-        *stack = (struct recording_kept *)(uintptr_t)*known;
+        if (known == NULL || *known == 0)
+            return false;
+        seen = &idle->passed[*known - 1];
+    }
+    if (told.state == JW_STATE_UNKNOWN)
+        told.state = seen->state;
+    put(context, &told, seen->stack);
     return true;
 }
 
 void recording_idle_take(struct recording_idle *idle, const struct recording_turns *turns,
                          recording_idle_put *put, void *context)
 {
-    struct recording_kept *stack;
     void *waiting = idle->waiting;
 
-    if (turns->number == 0 || find(idle, turns, &stack)) {
-        put(context, turns, turns->number == 0 ? NULL : stack);
+    if (turns->number == 0) {
+        put(context, turns, NULL);
         return;
     }
-    if (!reserve(idle, &waiting, &idle->waiting_capacity, idle->waiting_count,
+    if (put_if_seen(idle, turns, put, context) ||
+        !reserve(idle, &waiting, &idle->waiting_capacity, idle->waiting_count,
                  sizeof *idle->waiting))
         return;
     idle->waiting = waiting;
@@ -197,11 +208,8 @@ void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *pu
 
     for (size_t i = 0; i < idle->waiting_count; i++) {
         const struct recording_turns turns = idle->waiting[i];
-        struct recording_kept *stack;
 
-        if (find(idle, &turns, &stack))
-            put(context, &turns, stack);
-        else
+        if (!put_if_seen(idle, &turns, put, context))
             idle->waiting[kept++] = turns;
     }
 
@@ -212,7 +220,8 @@ void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *pu
         memmove(idle->waiting, idle->waiting + excess, (kept - excess) * sizeof *idle->waiting);
     idle->waiting_count = kept - excess;
 
-    jw_map_clear(&idle->passed);
+    jw_map_clear(&idle->passed_of);
+    idle->passed_count = 0;
     for (size_t i = 0; i < idle->held_stacks.count; i++)
         let_go(idle, idle->held_stacks.kept[i]);
     idle->held_stacks.count = 0;
@@ -232,7 +241,7 @@ void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive 
 
         if (thread->serial == 0 || is_alive(context, (uint32_t)index, (uint32_t)thread->serial))
             continue;
-        let_go(idle, thread->stack);
+        let_go(idle, thread->seen.stack);
         *thread = (struct recording_idle_thread){0};
     }
 }
@@ -248,10 +257,19 @@ void recording_idle_close(struct recording_idle *idle)
 {
     recording_kept_close(&idle->stacks);
     recording_kept_close(&idle->methods);
-    jw_map_close(&idle->passed);
+    jw_map_close(&idle->passed_of);
+    jw_free(idle->passed);
     jw_free(idle->threads);
     jw_free(idle->waiting);
     jw_free(idle->held_stacks.kept);
     jw_free(idle->held_methods.kept);
     *idle = (struct recording_idle){.limit_bytes = idle->limit_bytes};
+}
+
+enum jw_mark recording_idle_mark(const struct recording_turns *turns)
+{
+    if (turns->number == 0)
+        return JW_MARK_NOT_SAMPLED;
+    jw_count_add(JW_COUNT_WALL_IDLE_UNKNOWN, turns->turn_count);
+    return JW_MARK_UNKNOWN_WAIT;
 }

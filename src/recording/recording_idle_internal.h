@@ -20,6 +20,7 @@
 #ifndef JW_RECORDING_RECORDING_IDLE_INTERNAL_H
 #define JW_RECORDING_RECORDING_IDLE_INTERNAL_H
 
+#include "base/frame.h"
 #include "base/map.h"
 #include "event/event.h"
 #include "recording/recording_kept_internal.h"
@@ -38,11 +39,17 @@ struct recording_turns {
     uint32_t state;
 };
 
-/* What a thread's last wall sample saw. */
+/* What a wall sample saw. */
+struct recording_seen {
+    struct recording_kept *stack; /* NULL: not kept */
+    uint32_t state;
+};
+
+/* A thread's last wall sample. */
 struct recording_idle_thread {
     uint64_t serial; /* 0: nothing is known */
     uint64_t number;
-    struct recording_kept *stack; /* NULL: not kept */
+    struct recording_seen seen;
 };
 
 struct recording_held {
@@ -51,7 +58,10 @@ struct recording_held {
     size_t capacity;
 };
 
-/* Puts idle turns into the output; `stack` is NULL when it is not known. */
+/*
+ * Puts idle turns into the output; `stack` is NULL when it is not known. Turns of number 0 go on with no
+ * sample: none was taken of the thread when it should have been.
+ */
 typedef void recording_idle_put(void *context, const struct recording_turns *turns,
                                 struct recording_kept *stack);
 
@@ -67,7 +77,10 @@ struct recording_idle {
     struct recording_turns *waiting; /* oldest first */
     size_t waiting_count;
     size_t waiting_capacity;
-    struct jw_map passed; /* of this take: samples that are not the last of their threads */
+    struct jw_map passed_of; /* of this take: samples that are not the last of their threads */
+    struct recording_seen *passed;
+    size_t passed_count;
+    size_t passed_capacity;
     struct recording_held held_stacks; /* by this take, in which somebody may still name them */
     struct recording_held held_methods;
     size_t limit_bytes; /* 0: RECORDING_IDLE_MAX_BYTES */
@@ -89,7 +102,7 @@ recording_idle_keep_method(struct recording_idle *idle, const void *bytes, size_
 void recording_idle_note(struct recording_idle *idle, const struct recording_turns *turns,
                          struct recording_kept *stack);
 
-/* An idle record was taken: it is put now or later. */
+/* An idle record was taken: it is put now or later. It has the state of its sample, unless it says one. */
 void recording_idle_take(struct recording_idle *idle, const struct recording_turns *turns,
                          recording_idle_put *put, void *context);
 
@@ -102,5 +115,8 @@ void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive 
 void recording_idle_end(struct recording_idle *idle, recording_idle_put *put, void *context);
 
 void recording_idle_close(struct recording_idle *idle);
+
+/* What stands in place of a stack that is not known; counts turns whose sample there was. */
+enum jw_mark recording_idle_mark(const struct recording_turns *turns);
 
 #endif

@@ -157,9 +157,9 @@ void recording_wall_close(struct recording *recording);
 /* The stack of a trace, kept for later; NULL: there is no room for it. */
 struct recording_kept *recording_kept_stack(struct recording_take *take, store_id id);
 void recording_release_methods(struct recording_idle *idle, const struct recording_kept *stack);
-/* Keys in this chunk: of a kept stack; of one that says that there is no better one. */
+/* Keys in this chunk: of a kept stack; of one that is but a mark. */
 uint64_t recording_kept_stack_key(struct recording *recording, struct recording_kept *kept);
-uint64_t recording_unknown_stack_key(struct recording *recording);
+uint64_t recording_mark_stack_key(struct recording *recording, enum jw_mark mark);
 
 /* Forgets what waiting threads are gone, and notes when memory is out. */
 void recording_wall_tidy(struct recording *recording);

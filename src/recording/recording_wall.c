@@ -81,10 +81,8 @@ static void put_idle(void *context, const struct recording_turns *turns,
 {
     struct recording *recording = context;
 
-    if (stack == NULL)
-        jw_count_add(JW_COUNT_WALL_IDLE_UNKNOWN, turns->turn_count);
     put_turns(recording, turns,
-              stack == NULL ? recording_unknown_stack_key(recording)
+              stack == NULL ? recording_mark_stack_key(recording, recording_idle_mark(turns))
                             : recording_kept_stack_key(recording, stack));
 }
 

@@ -277,10 +277,10 @@ uint64_t recording_kept_stack_key(struct recording *recording, struct recording_
     return kept->key;
 }
 
-uint64_t recording_unknown_stack_key(struct recording *recording)
+uint64_t recording_mark_stack_key(struct recording *recording, enum jw_mark mark)
 {
     const struct recording_frame frame = {JW_FRAME_MARK, -1, 0};
-    const uint64_t method = recording_mark_method(&recording->names, JW_MARK_UNKNOWN_WAIT);
+    const uint64_t method = recording_mark_method(&recording->names, mark);
 
     jfr_put_u8(&recording->stack, 0);
     jfr_put_varint(&recording->stack, 1);

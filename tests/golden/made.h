@@ -291,6 +291,26 @@ static inline struct recording_config made_config(const char *path, enum recordi
     };
 }
 
+/* Of each thread a wall sample in the first round alone, which it waits on ever after. */
+static inline void made_wall_round(struct generations *generations, unsigned long round)
+{
+    for (uint32_t thread = 0; thread < 3; thread++) {
+        const struct made_wall wall = {
+            .thread = thread,
+            .number = 1,
+            .turns = round == 0 ? 1 : 5,
+            .time_ns = jw_now_ns(),
+            .weight_ns = MADE_WEIGHT_NS,
+            .state = round == 0 ? JW_STATE_PARKED : JW_STATE_UNKNOWN,
+            .is_idle = round > 0,
+        };
+
+        made_wall(generations, &wall, 60 + 12 * thread);
+    }
+}
+
+static bool made_with_wall;
+
 /* Writes `chunks` chunks of `rounds` flushes of 100 samples. */
 static inline bool made_recording(const struct recording_config *config, unsigned long chunks,
                                   unsigned long rounds, struct jw_error *err)
@@ -305,6 +325,8 @@ static inline bool made_recording(const struct recording_config *config, unsigne
             made_renamed = 2 * (chunk * rounds + round) >= chunks * rounds;
             for (unsigned kind = 0; kind < 100; kind++)
                 made_sample(generations, kind);
+            if (made_with_wall)
+                made_wall_round(generations, chunk * rounds + round);
             made_turn(generations, recording);
             is_good = recording_flush(recording, err);
         }

@@ -94,7 +94,7 @@ whole() { # $1: [--killed], then files
         while read -r major home; do
             jfr_tool "$major" "$home" summary "$file"
             jfr_tool "$major" "$home" print "$file"
-            [ "${flag[*]}" = --killed ] || [ "$(grep -c 'jdk.ExecutionSample {' tool.out)" -gt 0 ] ||
+            [ "${flag[*]}" = --killed ] || [ "$(grep -cE '(jdk.Execution|jaywalk.WallClock)Sample \{' tool.out)" -gt 0 ] ||
                 fail "jfr print of JDK $major shows no sample of $file"
         done <<<"$READERS"
     done

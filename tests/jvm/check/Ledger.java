@@ -16,12 +16,15 @@ final class Ledger {
         RecordedEvent last = null;
         long samples = 0;
         long failed = 0;
+        long turns = 0;
         for (RecordedEvent event : RecordingFile.readAllEvents(Path.of(args[1]))) {
             if (event.getEventType().getName().equals(Counters.EVENT)) {
                 last = event;
             } else if (Samples.isSample(event)) {
                 samples++;
                 failed += Marks.failure(event) != null ? 1 : 0;
+            } else if (Samples.isWall(event)) {
+                turns += Samples.turns(event);
             }
         }
         Problems problems = new Problems();
@@ -38,11 +41,23 @@ final class Ledger {
         }
         long signals = last.getLong("signals");
         long lost = counters.losses(last);
-        problems.addUnless(samples == last.getLong("samples"), "%d samples in the file, %d counted",
-                samples, last.getLong("samples"));
+        problems.addUnless(last.getLong("written") == last.getLong("samples"),
+                "%d samples written, %d counted", last.getLong("written"),
+                last.getLong("samples"));
+        problems.addUnless(turns == last.getLong("writtenTurns"),
+                "%d turns of the wall clock in the file, %d written", turns,
+                last.getLong("writtenTurns"));
+        /* Which of the wall clock's events a signal stands behind, the file does not say. */
+        problems.addUnless(samples == last.getLong("samples") ||
+                        (turns > 0 && samples < last.getLong("samples")),
+                "%d samples in the file, %d counted", samples, last.getLong("samples"));
+        problems.addUnless(!last.hasField("wallTurns") || turns == last.getLong("wallTurns"),
+                "%d turns of the wall clock in the file, %s recorded", turns,
+                last.hasField("wallTurns") ? last.getLong("wallTurns") : "?");
         problems.addUnless(lost <= signals * Double.parseDouble(args[2]) / 100,
                 "%d of %d signals lost", lost, signals);
-        problems.finish(String.format("%d signals, %d samples (%d without a Java stack), %d lost",
-                signals, samples, failed, lost));
+        problems.finish(String.format("%d signals, %d samples (%d without a Java stack), %d lost; "
+                        + "%d turns of the wall clock",
+                signals, samples, failed, lost, turns));
     }
 }

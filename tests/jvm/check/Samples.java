@@ -14,15 +14,33 @@ import jdk.jfr.consumer.RecordingFile;
 final class Samples {
     static final String JAVA = "jdk.ExecutionSample";
     static final String NATIVE = "jdk.NativeMethodSample";
+    static final String WALL = "jaywalk.WallClockSample";
     private static final Set<String> JAVA_FRAMES =
             Set.of("Interpreted", "JIT compiled", "Inlined", "Native");
 
     private Samples() {
     }
 
+    /** Of the CPU clock. */
     static boolean isSample(RecordedEvent event) {
         String type = event.getEventType().getName();
-        return type.equals(JAVA) || type.equals(NATIVE);
+        return type.equals(NATIVE) || (type.equals(JAVA) && !isWall(event));
+    }
+
+    /** Of the wall clock: batched, or a plain sample that stands for no CPU time. */
+    static boolean isWall(RecordedEvent event) {
+        String type = event.getEventType().getName();
+        return type.equals(WALL) || (type.equals(JAVA) && event.getLong("weight") == 0);
+    }
+
+    /** Turns of the wall clock that such an event stands for. */
+    static long turns(RecordedEvent wall) {
+        return wall.hasField("samples") ? wall.getInt("samples") : 1;
+    }
+
+    /** Nanoseconds of a thread's time that such an event stands for. */
+    static long wallTime(RecordedEvent wall) {
+        return wall.getLong(wall.hasField("timeSpan") ? "timeSpan" : "wallTime");
     }
 
     static List<RecordedEvent> read(Path file) throws IOException {

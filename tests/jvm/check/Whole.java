@@ -151,7 +151,7 @@ final class Whole {
                         !event.getStartTime().isBefore(start) && !event.getEndTime().isAfter(end),
                         "%s: %s at %s..%s, outside %s..%s", where, type, event.getStartTime(),
                         event.getEndTime(), start, end);
-                if (Samples.isSample(event)) {
+                if (Samples.isSample(event) || Samples.isWall(event)) {
                     sampleCount++;
                     checkSample(where, event);
                 }
@@ -176,8 +176,14 @@ final class Whole {
     // References ----------------------------------------------------------------------------------
 
     private void checkSample(String where, RecordedEvent sample) {
-        problems.addUnless(Samples.weight(sample) > 0, "%s: sample of weight %d", where,
-                Samples.weight(sample));
+        if (Samples.isWall(sample)) {
+            problems.addUnless(Samples.turns(sample) > 0, "%s: wall sample of no turn", where);
+            problems.addUnless(Samples.wallTime(sample) >= 0, "%s: wall sample of %d ns", where,
+                    Samples.wallTime(sample));
+        } else {
+            problems.addUnless(Samples.weight(sample) > 0, "%s: sample of weight %d", where,
+                    Samples.weight(sample));
+        }
         problems.addUnless(sample.getString("state") != null, "%s: sample without state", where);
         RecordedThread thread = Samples.thread(sample);
         if (thread == null) {

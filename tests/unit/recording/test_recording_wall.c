@@ -340,6 +340,38 @@ Test(recording_wall, turns_whose_sample_never_comes_are_shown_as_that_at_the_end
     cr_expect_eq(last_count("writtenTurns"), 6);
 }
 
+Test(recording_wall, turns_of_no_sample_at_all_are_shown_as_that)
+{
+    open_jfr();
+    put_idle(0, 0, 6);
+    turn();
+    read_back();
+    cr_assert_eq(told_count, 1);
+    cr_expect_str_eq(told[0].stack, "jaywalk.[not sampled];");
+    cr_expect_eq(last_count("wallIdleUnknown"), 0);
+    cr_expect_eq(last_count("writtenTurns"), 6);
+}
+
+Test(recording_wall, idle_turns_that_say_no_state_have_that_of_their_sample)
+{
+    struct made_wall wall = sample_of(0, 1);
+
+    open_jfr();
+    wall.state = JW_STATE_PARKED;
+    made_wall(generations, &wall, WAITING);
+    turn();
+    wall.is_idle = true;
+    wall.state = JW_STATE_UNKNOWN;
+    made_wall(generations, &wall, WAITING);
+    wall.state = JW_STATE_NATIVE;
+    made_wall(generations, &wall, WAITING);
+    turn();
+    read_back();
+    cr_assert_eq(told_count, 3);
+    cr_expect_str_eq(told[1].state, "STATE_PARKED");
+    cr_expect_str_eq(told[2].state, "STATE_IN_NATIVE");
+}
+
 Test(recording_wall, another_life_of_a_thread_record_does_not_inherit_the_stack)
 {
     struct epoch_ticket ticket;
