@@ -33,6 +33,8 @@ struct attach_target {
     int inner_pid;      /* what it calls itself, in its own PID namespace */
     bool has_own_files; /* another mount namespace or root directory than ours */
     char place[128];    /* its directory below /proc */
+    /* NULL, or asked in each wait: true ends what is under way as if its time were over. */
+    bool (*is_given_up)(void);
 };
 
 /*
@@ -51,6 +53,9 @@ bool attach_is_alive(const struct attach_target *target);
 
 /* Sleeps until the process ends (true; not seen on kernels before 5.3) or for so long. */
 bool attach_wait(const struct attach_target *target, uint64_t sleep_ns);
+
+/* Whether the caller wants no more of it; asked in each wait. */
+bool attach_is_given_up(const struct attach_target *target);
 
 /* What the JVM answered to a request. */
 struct attach_reply {
@@ -95,6 +100,44 @@ bool attach_answer_read(const struct attach_answer *answer, char *text, size_t r
 bool attach_answer_wait(const struct attach_target *target, const struct attach_answer *answer,
                         uint64_t timeout_ns, char *text, size_t room_bytes, int *code);
 void attach_answer_close(struct attach_answer *answer);
+
+/*
+ * A directory of the target's user in its /tmp, for nobody else, with a name that nobody can guess: for what a
+ * process with other files than ours needs of us, and for what it gives. Stays reachable when the process
+ * has ended.
+ */
+struct attach_place {
+    int directory_fd; /* -1: none */
+    int parent_fd;
+    char name[64];
+    char path[80]; /* in the target's file system */
+};
+
+JW_MUST_CHECK bool attach_place_open(const struct attach_target *target, struct attach_place *place,
+                                     struct jw_error *err);
+
+/* Lays what is read from `from_fd` there as `name`, for its user to read and to run. */
+JW_MUST_CHECK bool attach_place_put(const struct attach_place *place, const char *name, int from_fd,
+                                    struct jw_error *err);
+
+/* Opens what the JVM wrote as `name`: a plain file of its user, with one name, of at most so many bytes. -1
+ * and `err`: it is not there, or is anything else. */
+JW_MUST_CHECK int attach_place_take(const struct attach_target *target,
+                                    const struct attach_place *place, const char *name,
+                                    uint64_t most_bytes, struct jw_error *err);
+
+void attach_place_remove(const struct attach_place *place, const char *name);
+void attach_place_close(struct attach_place *place); /* removes it with all that is in it */
+
+/*
+ * The library `name` that the target has mapped already, by the path that it was loaded by. True: there is one;
+ * `is_there`: and that path still leads to a file, so attach_check_library has its say.
+ */
+JW_MUST_CHECK bool attach_find_library(const struct attach_target *target, const char *name,
+                                       char *path, size_t room_bytes, bool *is_there);
+
+/* Whether `path` leads the target to the very file that it leads us to. */
+bool attach_shares(const struct attach_target *target, const char *path);
 
 /* Visits the JVMs that this user can see, by number. `name`: main class, jar or program. */
 void attach_each(const char *proc, void (*visit)(int pid, const char *name, void *argument),

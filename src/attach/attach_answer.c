@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "attach/attach_internal.h"
@@ -22,19 +21,12 @@
 bool attach_answer_open(const struct attach_target *target, struct attach_answer *answer,
                         struct jw_error *err)
 {
-    unsigned long long random[2];
-    char directory[160];
-
     memset(answer, 0, sizeof *answer);
     answer->fd = answer->directory_fd = -1;
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
-        jw_error_set(err, "no random numbers: %s", strerror(errno));
+    if (!attach_random_name(answer->name, sizeof answer->name, err))
         return false;
-    }
-    snprintf(answer->name, sizeof answer->name, ".jaywalk-%016llx%016llx", random[0], random[1]);
     snprintf(answer->path, sizeof answer->path, "/tmp/%s", answer->name);
-    snprintf(directory, sizeof directory, "%s/root/tmp", target->place);
-    answer->directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    answer->directory_fd = attach_open_tmp(target);
     if (answer->directory_fd >= 0)
         answer->fd = openat(answer->directory_fd, answer->name,
                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -92,7 +84,7 @@ bool attach_answer_wait(const struct attach_target *target, const struct attach_
     for (;;) {
         if (attach_answer_read(answer, text, room_bytes, code))
             return true;
-        if (jw_now_ns() >= deadline_ns)
+        if (jw_now_ns() >= deadline_ns || attach_is_given_up(target))
             return false;
         if (attach_wait(target, step_ns) || !attach_is_alive(target))
             return attach_answer_read(answer, text, room_bytes, code);

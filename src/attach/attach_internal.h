@@ -46,6 +46,20 @@ JW_MUST_CHECK bool attach_read_status(const char *place, struct attach_status *s
 /* Whether the process at `place` maps libjvm; false and `err` when that cannot be known. */
 JW_MUST_CHECK bool attach_maps_jvm(const char *place, bool *is_jvm, struct jw_error *err);
 
+/* Path of a line of /proc/PID/maps whose file is called `name`, without " (deleted)" behind it; NULL: another
+ * one. The line is cut to it. */
+const char *attach_parse_mapped(char *line, const char *name);
+
+/* attach_place.c ------------------------------------------------------------------------------- */
+
+#define ATTACH_NAME_HEAD ".jaywalk-"
+
+/* The target's /tmp, opened by path only; its symbolic links lead nowhere outside. -1 and errno. */
+JW_MUST_CHECK int attach_open_tmp(const struct attach_target *target);
+
+/* A name that nobody can guess. */
+JW_MUST_CHECK bool attach_random_name(char *name, size_t room_bytes, struct jw_error *err);
+
 /* attach_protocol.c ---------------------------------------------------------------------------- */
 
 #define ATTACH_ARGUMENT_MAX_BYTES 1024 /* of protocol version 1 */

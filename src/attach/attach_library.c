@@ -1,4 +1,4 @@
-/* Whether a library may be trusted with the target's process; tool. */
+/* Which library the target has, and whether one may be trusted with its process; tool. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,8 @@ static bool check_content(const struct attach_target *target, const char *librar
         jw_error_set(err, "%s: %s; the user of process %d must be able to read it", library,
                      strerror(reason), target->pid);
     if (!is_library)
-        jw_error_set(err, "%s is no library for this processor; name one with --lib=PATH", library);
+        jw_error_set(err, "%s is no library for this processor; name one with --libpath=PATH",
+                     library);
     return is_library;
 }
 
@@ -87,8 +88,8 @@ bool attach_check_library(const struct attach_target *target, const char *librar
             jw_error_set(err, "%s: %s%s", library, strerror(errno),
                          target->has_own_files
                              ? "; the process has a file system of its own (a container): put "
-                               "the library there and name it with --lib=PATH"
-                             : "; name the library with --lib=PATH");
+                               "the library there and name it with --libpath=PATH"
+                             : "; name the library with --libpath=PATH");
             return false;
         }
         const char *why = why_not(target, &file, trusted);
@@ -100,8 +101,59 @@ bool attach_check_library(const struct attach_target *target, const char *librar
             break;
     }
     if (!S_ISREG(file.st_mode)) {
-        jw_error_set(err, "%s is no file; name the library with --lib=PATH", library);
+        jw_error_set(err, "%s is no file; name the library with --libpath=PATH", library);
         return false;
     }
     return check_content(target, library, path, err);
+}
+
+/* A path as the kernel shows it to us, as the target calls it: without what stands for its root. */
+static const char *inner_path(const struct attach_target *target, const char *path)
+{
+    char link[160], root[PATH_BYTES];
+
+    snprintf(link, sizeof link, "%s/root", target->place);
+    const ssize_t length_bytes = readlink(link, root, sizeof root - 1);
+    if (length_bytes <= 1) /* "/", also for a root in another mount namespace */
+        return path;
+    root[length_bytes] = '\0';
+    return strncmp(path, root, (size_t)length_bytes) == 0 && path[length_bytes] == '/'
+               ? path + length_bytes
+               : path;
+}
+
+bool attach_find_library(const struct attach_target *target, const char *name, char *path,
+                         size_t room_bytes, bool *is_there)
+{
+    char file_name[PATH_BYTES + 160], line[PATH_BYTES + 128];
+    const char *found = NULL;
+    struct stat file;
+
+    *is_there = false;
+    snprintf(file_name, sizeof file_name, "%s/maps", target->place);
+    FILE *maps = fopen(file_name, "re");
+    if (maps == NULL)
+        return false;
+    while (found == NULL && fgets(line, sizeof line, maps) != NULL)
+        found = attach_parse_mapped(line, name);
+    fclose(maps);
+    if (found == NULL)
+        return false;
+    found = inner_path(target, found);
+    if (strlen(found) >= room_bytes)
+        return false;
+    strcpy(path, found);
+    snprintf(file_name, sizeof file_name, "%s/root%s", target->place, path);
+    *is_there = lstat(file_name, &file) == 0;
+    return true;
+}
+
+bool attach_shares(const struct attach_target *target, const char *path)
+{
+    char inner[PATH_BYTES + 160];
+    struct stat ours, theirs;
+
+    snprintf(inner, sizeof inner, "%s/root%s", target->place, path);
+    return stat(path, &ours) == 0 && lstat(inner, &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+           ours.st_ino == theirs.st_ino;
 }

@@ -87,6 +87,22 @@ bool attach_is_jvm_line(const char *line)
     return false;
 }
 
+const char *attach_parse_mapped(char *line, const char *name)
+{
+    static const char deleted[] = " (deleted)";
+    char *path = strchr(line, '/');
+    size_t length_bytes;
+
+    if (path == NULL)
+        return NULL;
+    length_bytes = strcspn(path, "\n");
+    path[length_bytes] = '\0';
+    if (length_bytes >= sizeof deleted - 1 &&
+        strcmp(path + length_bytes - (sizeof deleted - 1), deleted) == 0)
+        path[length_bytes - (sizeof deleted - 1)] = '\0';
+    return strcmp(strrchr(path, '/') + 1, name) == 0 ? path : NULL;
+}
+
 /* The last mention counts, as it does for the JVM; in a variable's value words are parted by blanks. */
 void attach_find_switch(const char *text, size_t length_bytes, bool *is_disabled)
 {

@@ -12,9 +12,10 @@
 #define CONNECT_TIMEOUT_NS (10 * JW_NS_PER_SECOND)
 #define REPLY_BYTES        (ATTACH_TEXT_BYTES + 64)
 
-#define LOOK_AGAIN_NS (500 * JW_NS_PER_MS)
+#define LOOK_AGAIN_NS (200 * JW_NS_PER_MS)
 
-/* True: the socket is ready. False: the time is over, or the process was stopped and will not answer. */
+/* True: the socket is ready. False: the time is over, the caller gives up, or the process was stopped and will
+ * not answer. */
 static bool wait_ready(const struct attach_target *target, int fd, short events,
                        uint64_t deadline_ns)
 {
@@ -30,7 +31,8 @@ static bool wait_ready(const struct attach_target *target, int fd, short events,
                  (int)((left_ns < LOOK_AGAIN_NS ? left_ns : LOOK_AGAIN_NS) / JW_NS_PER_MS) + 1);
         if (count > 0)
             return true;
-        if ((count < 0 && errno != EINTR) || attach_is_stopped(target, NULL))
+        if ((count < 0 && errno != EINTR) || attach_is_given_up(target) ||
+            attach_is_stopped(target, NULL))
             return false;
     }
 }
@@ -104,6 +106,10 @@ static bool exchange(const struct attach_target *target, const char *request, si
     close(fd);
     if (!is_done && attach_is_stopped(target, err))
         return false;
+    if (!is_done && attach_is_given_up(target)) {
+        jw_error_set(err, "given up before process %d answered", target->pid);
+        return false;
+    }
     if (!is_done) {
         jw_error_set(err, "process %d %s", target->pid,
                      !attach_is_alive(target) ? "ended before it answered"

@@ -69,27 +69,34 @@ static bool check_file(const struct attach_target *target, const char *path,
     return false;
 }
 
-static enum socket_state try_connect(const struct attach_target *target, int *socket_fd,
-                                     struct jw_error *err)
+/* The file of the socket, looked at in a directory that is held; `shown` is what it is called in messages. */
+static enum socket_state look_at_socket(const struct attach_target *target, int tmp_fd,
+                                        const char *name, const char *shown, struct jw_error *err)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat file;
 
-    const int length_bytes = snprintf(address.sun_path, sizeof address.sun_path,
-                                      "%s/root/tmp/.java_pid%d", target->place, target->inner_pid);
-    if (length_bytes < 0 || length_bytes >= (int)sizeof address.sun_path) {
-        jw_error_set(err, "the path of the attach socket of process %d is too long", target->pid);
-        return SOCKET_REFUSED;
-    }
-    if (lstat(address.sun_path, &file) != 0) {
-        if (errno == ENOENT)
-            return SOCKET_ABSENT;
-        jw_error_set(err, "%s: %s; the process may have rights that this user lacks, try as root",
-                     address.sun_path, strerror(errno));
-        return SOCKET_REFUSED;
-    }
-    if (!check_file(target, address.sun_path, &file, err))
-        return SOCKET_REFUSED;
+    if (tmp_fd >= 0 && fstatat(tmp_fd, name, &file, AT_SYMLINK_NOFOLLOW) == 0)
+        return check_file(target, shown, &file, err) ? SOCKET_OPEN : SOCKET_REFUSED;
+    if (errno == ENOENT)
+        return SOCKET_ABSENT;
+    jw_error_set(err, "%s: %s; the process may have rights that this user lacks, try as root",
+                 shown, strerror(errno));
+    return SOCKET_REFUSED;
+}
+
+static enum socket_state connect_in(const struct attach_target *target, int tmp_fd, int *socket_fd,
+                                    struct jw_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char name[32], shown[200];
+
+    snprintf(name, sizeof name, ".java_pid%d", target->inner_pid);
+    snprintf(shown, sizeof shown, "%s/root/tmp/%s", target->place, name);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", tmp_fd, name);
+
+    const enum socket_state state = look_at_socket(target, tmp_fd, name, shown, err);
+    if (state != SOCKET_OPEN)
+        return state;
 
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
@@ -103,7 +110,7 @@ static enum socket_state try_connect(const struct attach_target *target, int *so
         /* EAGAIN: others wait in line; the caller comes again. */
         if (reason == ECONNREFUSED || reason == ENOENT || reason == EAGAIN)
             return SOCKET_ABSENT;
-        jw_error_set(err, "%s: %s", address.sun_path, strerror(reason));
+        jw_error_set(err, "%s: %s", shown, strerror(reason));
         return SOCKET_REFUSED;
     }
     if (!check_peer(target, fd, err)) {
@@ -114,6 +121,17 @@ static enum socket_state try_connect(const struct attach_target *target, int *so
     return SOCKET_OPEN;
 }
 
+static enum socket_state try_connect(const struct attach_target *target, int *socket_fd,
+                                     struct jw_error *err)
+{
+    const int tmp_fd = attach_open_tmp(target);
+    const enum socket_state state = connect_in(target, tmp_fd, socket_fd, err);
+
+    if (tmp_fd >= 0)
+        close(tmp_fd);
+    return state;
+}
+
 /* The file that tells a JVM what SIGQUIT is meant for, and how to take it away again. */
 struct trigger {
     int directory_fd;
@@ -121,16 +139,14 @@ struct trigger {
     bool is_ours;
 };
 
-static bool create_trigger_in(const struct attach_target *target, const char *directory,
+static bool create_trigger_in(const struct attach_target *target, int directory_fd,
                               struct trigger *trigger)
 {
-    char path[256];
     struct stat file;
 
-    snprintf(path, sizeof path, "%s/%s", target->place, directory);
     snprintf(trigger->name, sizeof trigger->name, ".attach_pid%d", target->inner_pid);
-    trigger->directory_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (trigger->directory_fd < 0)
+    trigger->directory_fd = directory_fd;
+    if (directory_fd < 0)
         return false;
 
     const int fd = openat(trigger->directory_fd, trigger->name,
@@ -157,7 +173,11 @@ static bool create_trigger_in(const struct attach_target *target, const char *di
 static bool create_trigger(const struct attach_target *target, struct trigger *trigger,
                            struct jw_error *err)
 {
-    if (create_trigger_in(target, "cwd", trigger) || create_trigger_in(target, "root/tmp", trigger))
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/cwd", target->place);
+    if (create_trigger_in(target, open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), trigger) ||
+        create_trigger_in(target, attach_open_tmp(target), trigger))
         return true;
     jw_error_set(err,
                  "neither the working directory of process %d nor its /tmp takes the file that "
@@ -204,7 +224,7 @@ static bool wait_until_ready(const struct attach_target *target, bool needs_hand
         }
         if (!is_stopped(status.state) && (status.catches_quit || !needs_handler))
             return true;
-        if (jw_now_ns() >= deadline_ns)
+        if (jw_now_ns() >= deadline_ns || attach_is_given_up(target))
             break;
         (void)attach_wait(target, STEP_LAST_NS);
     }
@@ -223,7 +243,7 @@ static int wait_for_socket(const struct attach_target *target, uint64_t deadline
     uint64_t step_ns = STEP_FIRST_NS;
     int fd = -1;
 
-    while (jw_now_ns() < deadline_ns) {
+    while (jw_now_ns() < deadline_ns && !attach_is_given_up(target)) {
         const bool has_ended = attach_wait(target, step_ns);
 
         if (has_ended || !attach_is_alive(target)) {

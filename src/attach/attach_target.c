@@ -252,6 +252,11 @@ bool attach_wait(const struct attach_target *target, uint64_t sleep_ns)
     return ppoll(&wait, 1, &time, NULL) > 0;
 }
 
+bool attach_is_given_up(const struct attach_target *target)
+{
+    return target->is_given_up != NULL && target->is_given_up();
+}
+
 bool attach_signal(const struct attach_target *target, int signal_number, struct jw_error *err)
 {
     if (!attach_is_alive(target)) {

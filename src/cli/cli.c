@@ -22,7 +22,9 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .text = CLI_WHO
             "The word profile may be left out. Nothing stays behind in the JVM but the idle "
             "agent.\n"
-            "The file is written by the JVM, as its user, and replaced at the end and whole.\n",
+            "FILE is meant from where you are, is yours, and replaced at the end and whole; that\n"
+            "goes for a JVM in a container or of another user, too. Ctrl-C once ends the session\n"
+            "and writes; twice gives up.\n",
             .examples = "  jaywalk -d 30 -f flamegraph.html 12345\n"
                         "  jaywalk -d 5m -e cpu -i 1ms -f profile.jfr app.jar\n"
                         "  jaywalk -t -f stacks.collapsed com.acme.Main\n",
@@ -49,7 +51,9 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .name = "start",
             .usage = "jaywalk start [options] PID",
             .summary = "begin to sample a running JVM, and come back",
-            .text = CLI_WHO "It goes on until 'jaywalk stop' or the end of the JVM.\n",
+            .text = CLI_WHO "It goes on until 'jaywalk stop' or the end of the JVM, which writes "
+                            "FILE itself, as its\n"
+                            "user: in a container that is an absolute path in there.\n",
             .examples = "  jaywalk start -e cpu -f profile.jfr 12345\n",
             .run = cli_start,
         },

@@ -29,7 +29,7 @@ static void cli_add(struct cli_string *string, const char *name, const char *val
 
 /* A relative name is meant from where the command is called, not from where the JVM runs; a percent sign
  * in that directory's own name stands for itself. */
-static bool cli_absolute(const char *file, char *path, size_t room, struct jw_error *err)
+bool cli_absolute(const char *file, char *path, size_t room, struct jw_error *err)
 {
     char directory[CLI_PATH_BYTES];
     size_t used = 0;

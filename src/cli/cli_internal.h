@@ -7,13 +7,14 @@
 #ifndef JW_CLI_CLI_INTERNAL_H
 #define JW_CLI_CLI_INTERNAL_H
 
-#include <signal.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/jw.h"
 #include "cli/cli.h"
 #include "export/export.h"
 
+struct attach_place;
 struct attach_target;
 struct options;
 struct profile;
@@ -112,21 +113,67 @@ int cli_list_events(const struct cli_values *values);
 /* A JVM that commands are sent to. */
 struct cli_session {
     struct attach_target *target;
+    struct attach_place *place; /* NULL: none; what a target with files of its own needs of us */
     char name[128];
     char library[CLI_PATH_BYTES];
+    const char *inner_file; /* NULL, or what the agent calls the output ... */
+    const char *shown_file; /* ... that people know by this name */
+    const char *last_word;  /* NULL, or what is said when the person gives up */
 };
 
 /*
- * Finds the process that the only operand names, and takes its user's ids where root has to. Else
- * says why not and gives the status for the shell, which is CLI_OK on success.
+ * Finds the process that the only operand names. Else says why not and gives the status for the shell, which is
+ * CLI_OK on success. cli_session_close is due then.
  */
+JW_MUST_CHECK int cli_session_find(const struct cli_command *command,
+                                   const struct cli_values *values, struct attach_target *target,
+                                   struct cli_session *session);
+
+/* Takes the ids of the process where this is root, and finds or brings the library. Status as above. */
+JW_MUST_CHECK int cli_session_enter(const struct cli_values *values, struct cli_session *session);
+
+/* Both. */
 JW_MUST_CHECK int cli_session_open(const struct cli_command *command,
                                    const struct cli_values *values, struct attach_target *target,
                                    struct cli_session *session);
 void cli_session_close(struct cli_session *session);
 
-/* Blocks the signals that end a command, `ends`, so that it can end in order. */
-void cli_hold_signals(sigset_t *ends, sigset_t *before);
+/* A directory of the target's own, for what goes to and fro; made when first asked for. */
+JW_MUST_CHECK bool cli_session_place(struct cli_session *session, struct jw_error *err);
+
+/* cli_library.c: the library as the target calls it, into `session`. First half: as whom we were called.
+ * Second half: as the target's user. */
+struct cli_library_source {
+    int fd; /* -1: nothing is to be brought */
+};
+JW_MUST_CHECK bool cli_library_choose(const struct cli_values *values, struct cli_session *session,
+                                      struct cli_library_source *source, struct jw_error *err);
+JW_MUST_CHECK bool cli_library_bring(struct cli_session *session, struct cli_library_source *source,
+                                     uid_t owner, struct jw_error *err);
+void cli_library_brought(
+    const struct cli_session *session); /* it is loaded, and no longer needed */
+uid_t cli_owner(void); /* who could have replaced this command, which runs already */
+
+/*
+ * Signals that end a command (Ctrl-C, TERM, HUP) are held back while something is to be ended in order, and
+ * counted when looked for. Holds may be nested. One that the caller ignores (nohup) stays ignored.
+ */
+void cli_signals_hold(void);
+unsigned cli_signals_seen(void);
+/* The outermost one with `obeys`: the last signal has its effect now, if any came. */
+void cli_signals_release(bool obeys);
+
+/* profile: samples for a while, then writes; the output goes to `to`. */
+JW_MUST_CHECK int cli_profile_target(const struct cli_session *session, const char *string,
+                                     uint64_t duration_ns, bool is_quiet, FILE *to);
+
+/* The same for a process that cannot write here, or not as us: the output is fetched. */
+JW_MUST_CHECK int cli_profile_apart(const struct cli_command *command,
+                                    const struct cli_values *values, struct cli_session *session,
+                                    uint64_t duration_ns);
+
+/* A name of a file, meant from where the command is called, as a pattern without that. */
+JW_MUST_CHECK bool cli_absolute(const char *file, char *path, size_t room, struct jw_error *err);
 
 /* A relative --file means nothing to a process with files of its own. */
 JW_MUST_CHECK bool cli_check_file(const struct cli_session *session,

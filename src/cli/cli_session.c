@@ -1,18 +1,15 @@
 /* A JVM, the agent beside the command, and what is said between the two. Context: tool. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
 #include "base/clock.h"
 #include "cli/cli_internal.h"
 
-#define CLI_PROC         "/proc"
-#define CLI_LIBRARY_NAME "libjaywalk.so"
+#define CLI_PROC "/proc"
 
 /* JVMs that a name means. */
 struct cli_search {
@@ -83,49 +80,7 @@ static int cli_find_target(const char *word, struct attach_target *target)
     return CLI_TARGET;
 }
 
-/* The command may be installed anywhere: its library lies in ../lib. */
-bool cli_library(const struct cli_values *values, char *path, struct jw_error *err)
-{
-    char wanted[CLI_PATH_BYTES + sizeof "/../lib/" CLI_LIBRARY_NAME];
-
-    if (values->library != NULL) {
-        snprintf(wanted, sizeof wanted, "%s", values->library);
-    } else {
-        char command[CLI_PATH_BYTES];
-        const ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
-
-        command[length < 0 ? 0 : length] = '\0';
-        char *slash = strrchr(command, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        snprintf(wanted, sizeof wanted, "%s/../lib/" CLI_LIBRARY_NAME, command);
-    }
-    if (realpath(wanted, path) != NULL)
-        return true;
-    jw_error_set(err, "%.300s: %s; name the library with --libpath=PATH", wanted, strerror(errno));
-    return false;
-}
-
-/* Who could have replaced this command, which runs already. */
-static uid_t cli_owner(void)
-{
-    struct stat file;
-
-    return stat("/proc/self/exe", &file) == 0 ? file.st_uid : 0;
-}
-
-static bool cli_session_library(const struct cli_values *values, struct cli_session *session,
-                                struct jw_error *err)
-{
-    if (session->target->has_own_files && values->library != NULL) {
-        /* A path over there means nothing here, so it is not resolved. */
-        snprintf(session->library, sizeof session->library, "%s", values->library);
-        return true;
-    }
-    return cli_library(values, session->library, err);
-}
-
-int cli_session_open(const struct cli_command *command, const struct cli_values *values,
+int cli_session_find(const struct cli_command *command, const struct cli_values *values,
                      struct attach_target *target, struct cli_session *session)
 {
     struct jw_error err = {{0}};
@@ -142,22 +97,59 @@ int cli_session_open(const struct cli_command *command, const struct cli_values 
     }
 
     const int status = cli_find_target(values->operands.texts[0], target);
-    if (status != CLI_OK)
-        return status;
-    snprintf(session->name, sizeof session->name, "%d", target->pid);
+    if (status == CLI_OK)
+        snprintf(session->name, sizeof session->name, "%d", target->pid);
+    return status;
+}
 
-    const bool has_library = cli_session_library(values, session, &err);
+int cli_session_enter(const struct cli_values *values, struct cli_session *session)
+{
+    struct cli_library_source source;
+    struct jw_error err = {{0}};
     const uid_t owner = cli_owner();
-    if (has_library && attach_become(target, &err) &&
-        attach_check_library(target, session->library, owner, &err))
+
+    if (cli_library_choose(values, session, &source, &err) &&
+        attach_become(session->target, &err) && cli_library_bring(session, &source, owner, &err))
         return CLI_OK;
     cli_complain("%s", err.message);
-    attach_close(target);
     return CLI_FAILED;
+}
+
+int cli_session_open(const struct cli_command *command, const struct cli_values *values,
+                     struct attach_target *target, struct cli_session *session)
+{
+    int status = cli_session_find(command, values, target, session);
+
+    if (status != CLI_OK)
+        return status;
+    status = cli_session_enter(values, session);
+    if (status != CLI_OK)
+        cli_session_close(session);
+    return status;
+}
+
+bool cli_session_place(struct cli_session *session, struct jw_error *err)
+{
+    if (session->place != NULL)
+        return true;
+    session->place = jw_alloc(sizeof *session->place);
+    if (session->place == NULL) {
+        jw_error_set(err, "no memory");
+        return false;
+    }
+    if (attach_place_open(session->target, session->place, err))
+        return true;
+    jw_free(session->place);
+    session->place = NULL;
+    return false;
 }
 
 void cli_session_close(struct cli_session *session)
 {
+    if (session->place != NULL)
+        attach_place_close(session->place);
+    jw_free(session->place);
+    session->place = NULL;
     attach_close(session->target);
 }
 
@@ -188,8 +180,23 @@ void cli_put(const char *text, FILE *to)
     }
 }
 
+/* A line of the agent, with the output's name as people know it. */
+static void cli_put_line(const struct cli_session *session, char *line, FILE *to)
+{
+    char *inner = session->inner_file == NULL ? NULL : strstr(line, session->inner_file);
+
+    if (inner != NULL) {
+        *inner = '\0';
+        cli_put(line, to);
+        cli_put(session->shown_file, to);
+        line = inner + strlen(session->inner_file);
+    }
+    cli_put(line, to);
+    fputc('\n', to);
+}
+
 /* Messages of the agent by line. What is neither a warning nor an error is what was asked for. */
-static void cli_tell_answer(char *text, FILE *to)
+static void cli_tell_answer(const struct cli_session *session, char *text, FILE *to)
 {
     for (char *line = text; *line != '\0';) {
         char *end = strchr(line, '\n');
@@ -198,16 +205,36 @@ static void cli_tell_answer(char *text, FILE *to)
             *end = '\0';
         if (strncmp(line, "error: ", 7) == 0 || strncmp(line, "warning: ", 9) == 0) {
             fputs("jaywalk: ", stderr);
-            cli_put(strncmp(line, "error: ", 7) == 0 ? line + 7 : line, stderr);
-            fputc('\n', stderr);
+            cli_put_line(session, strncmp(line, "error: ", 7) == 0 ? line + 7 : line, stderr);
         } else if (to != NULL) {
-            cli_put(line, to);
-            fputc('\n', to);
+            cli_put_line(session, line, to);
         }
         if (end == NULL)
             break;
         line = end + 1;
     }
+}
+
+/* Why the JVM did not load it, with what can be done where that is known. */
+static void cli_complain_load(const struct cli_session *session, const struct jw_error *err)
+{
+    const bool is_ours = session->place != NULL && strstr(session->library, session->place->path);
+
+    cli_complain(
+        "%s%s", err->message,
+        is_ours && strstr(err->message, "failed to map") != NULL
+            ? "; its /tmp lets nothing be run (noexec): put the library elsewhere into the "
+              "container and name it with --libpath=PATH"
+            : "");
+}
+
+static int cli_give_up(const struct cli_session *session)
+{
+    if (session->last_word != NULL)
+        cli_complain("%s", session->last_word);
+    else
+        cli_complain("given up; 'jaywalk status %s' tells what became of it", session->name);
+    return CLI_FAILED;
 }
 
 static int cli_exchange(const struct cli_session *session, const struct attach_answer *answer,
@@ -220,19 +247,24 @@ static int cli_exchange(const struct cli_session *session, const struct attach_a
 
     snprintf(whole, sizeof whole, "%s,answer=%s", string, answer->path);
     if (!attach_load(session->target, session->library, whole, timeout_ns, &code, &err)) {
-        cli_complain("%s", err.message);
+        if (attach_is_given_up(session->target))
+            return cli_give_up(session);
+        cli_complain_load(session, &err);
         return CLI_TARGET;
     }
+    cli_library_brought(session);
     if (attach_answer_wait(session->target, answer, code == 0 ? timeout_ns : 0, text, sizeof text,
                            &answered)) {
-        cli_tell_answer(text, to);
+        cli_tell_answer(session, text, to);
         return code == 0 && answered == 0 ? CLI_OK : CLI_FAILED;
     }
-    cli_tell_answer(text, to);
+    cli_tell_answer(session, text, to);
     if (code != 0)
         cli_complain("the agent in process %s refuses (code %d) and does not say why: is %s of "
                      "another version?",
                      session->name, code, session->library);
+    else if (attach_is_given_up(session->target))
+        return cli_give_up(session);
     else if (!attach_is_alive(session->target))
         cli_complain("process %s ended before the agent was done", session->name);
     else
@@ -241,30 +273,23 @@ static int cli_exchange(const struct cli_session *session, const struct attach_a
     return CLI_FAILED;
 }
 
-/* Those that end the command; one that the caller ignores (nohup) stays ignored. */
-void cli_hold_signals(sigset_t *ends, sigset_t *before)
+static bool cli_has_signal(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction now;
-
-    sigemptyset(ends);
-    for (size_t i = 0; i < JW_COUNT_OF(numbers); i++) {
-        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaddset(ends, numbers[i]);
-    }
-    sigprocmask(SIG_BLOCK, ends, before);
+    return cli_signals_seen() > 0;
 }
 
-/* Ctrl-C waits until the file of the answer is gone again: each step has a deadline. */
+/* Ctrl-C waits until the file of the answer is gone again. */
 int cli_session_do(const struct cli_session *session, const char *string, uint64_t timeout_ns,
                    FILE *to)
 {
     struct attach_answer answer;
     struct jw_error err = {{0}};
-    sigset_t ends, before;
+    const bool is_outermost = session->target->is_given_up == NULL;
     int status;
 
-    cli_hold_signals(&ends, &before);
+    cli_signals_hold();
+    if (is_outermost)
+        session->target->is_given_up = cli_has_signal;
     if (attach_answer_open(session->target, &answer, &err)) {
         status = cli_exchange(session, &answer, string, timeout_ns, to);
         attach_answer_close(&answer);
@@ -272,6 +297,8 @@ int cli_session_do(const struct cli_session *session, const char *string, uint64
         cli_complain("%s", err.message);
         status = CLI_TARGET;
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (is_outermost)
+        session->target->is_given_up = NULL;
+    cli_signals_release(status != CLI_OK);
     return status;
 }

@@ -1,9 +1,6 @@
 /* profile: attach, sample for a while, write. Context: tool. */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
@@ -56,11 +53,9 @@ static void cli_show(const struct cli_session *session, bool is_watched, uint64_
 }
 
 /* Until the time is over, a signal comes in (taken), or the process ends (false). */
-static bool cli_wait(const struct cli_session *session, const sigset_t *ends, uint64_t duration_ns,
-                     bool is_watched)
+static bool cli_wait(const struct cli_session *session, uint64_t duration_ns, bool is_watched)
 {
     const uint64_t begun_ns = jw_now_ns();
-    const struct timespec none = {0, 0};
     bool is_alive = true;
 
     for (uint64_t passed_ns = 0; passed_ns < duration_ns && is_alive;
@@ -71,7 +66,7 @@ static bool cli_wait(const struct cli_session *session, const sigset_t *ends, ui
         if (attach_wait(session->target, left_ns < CLI_STEP_NS ? left_ns : CLI_STEP_NS) ||
             !attach_is_alive(session->target))
             is_alive = false;
-        else if (sigtimedwait(ends, NULL, &none) > 0)
+        else if (cli_signals_seen() > 0)
             break;
     }
     if (is_watched)
@@ -88,26 +83,33 @@ static const char *cli_file_in(const char *string)
     return at == NULL ? "its file" : at + strlen(key);
 }
 
-static int cli_profile_target(const struct cli_session *session, const char *string,
-                              uint64_t duration_ns, bool is_quiet)
+/* Once ends the session and writes; who asks twice waits for nothing more. */
+static bool cli_is_impatient(void)
 {
-    sigset_t ends, before;
+    return cli_signals_seen() > 1;
+}
 
-    cli_hold_signals(&ends, &before);
+int cli_profile_target(const struct cli_session *session, const char *string, uint64_t duration_ns,
+                       bool is_quiet, FILE *to)
+{
+    cli_signals_hold();
+    session->target->is_given_up = cli_is_impatient;
 
     int status = cli_session_do(session, string, CLI_START_TIMEOUT, NULL);
     if (status == CLI_OK) {
         const bool is_watched = !is_quiet && isatty(STDERR_FILENO);
 
-        if (cli_wait(session, &ends, duration_ns, is_watched)) {
-            status = cli_session_do(session, "stop", CLI_STOP_TIMEOUT, is_quiet ? NULL : stdout);
+        if (cli_wait(session, duration_ns, is_watched)) {
+            status = cli_session_do(session, "stop", CLI_STOP_TIMEOUT, is_quiet ? NULL : to);
         } else {
             cli_complain("process %s ended first; unless it was killed, its agent wrote what there "
                          "was by then to %s",
-                         session->name, cli_file_in(string));
+                         session->name,
+                         session->shown_file != NULL ? session->shown_file : cli_file_in(string));
         }
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    session->target->is_given_up = NULL;
+    cli_signals_release(status != CLI_OK);
     return status;
 }
 
@@ -125,14 +127,17 @@ int cli_profile(const struct cli_values *values)
         !cli_agent_string(values, "PID", true, string, &err))
         return cli_usage_error(command, &err);
 
-    const int status = cli_session_open(command, values, &target, &session);
+    int status = cli_session_find(command, values, &target, &session);
     if (status != CLI_OK)
         return status;
-
-    const int done = cli_check_file(&session, values, &err) &&
-                             cli_agent_string(values, session.name, true, string, &err)
-                         ? cli_profile_target(&session, string, duration_ns, values->is_quiet)
-                         : cli_usage_error(command, &err);
+    /* Files of its own, or another user's: it could not write here, or not as us. */
+    if (target.has_own_files || (geteuid() == 0 && target.user != 0)) {
+        status = cli_profile_apart(command, values, &session, duration_ns);
+    } else if ((status = cli_session_enter(values, &session)) == CLI_OK) {
+        status = cli_agent_string(values, session.name, true, string, &err)
+                     ? cli_profile_target(&session, string, duration_ns, values->is_quiet, stdout)
+                     : cli_usage_error(command, &err);
+    }
     cli_session_close(&session);
-    return done;
+    return status;
 }
