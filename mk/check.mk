@@ -14,7 +14,7 @@ $(foreach lane,$(OBJECT_LANES),$(eval ARCH_$(lane) := $(host_arch)))
 $(foreach lane,$(OBJECT_LANES),$(eval $(call lane_rules,$(lane))))
 
 CHECKS := tools/check-layers tools/check-style tools/check-format tools/check-orders \
-	tools/check-signal-safe tools/check-exports tests/tools/run
+	tools/check-signal-safe tools/check-exports tests/tools/run tests/tools/completion
 
 .PHONY: need-checkers run-checks
 need-checkers:

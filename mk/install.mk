@@ -4,6 +4,7 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
+COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 DOCDIR ?= $(PREFIX)/share/doc/jaywalk
 
 .PHONY: install-files
@@ -12,5 +13,5 @@ install-files: all
 	install -m 755 $(COMMAND) $(DESTDIR)$(BINDIR)/jaywalk
 	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libjaywalk.so
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)/LICENSE
-	$(if $(wildcard docs/man/jaywalk.1),install -D -m 644 docs/man/jaywalk.1 \
-	    $(DESTDIR)$(MANDIR)/man1/jaywalk.1)
+	install -D -m 644 docs/man/jaywalk.1 $(DESTDIR)$(MANDIR)/man1/jaywalk.1
+	install -D -m 644 docs/completion/jaywalk.bash $(DESTDIR)$(COMPLETIONDIR)/jaywalk

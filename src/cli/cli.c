@@ -28,6 +28,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .examples = "  jaywalk -d 30 -f flamegraph.html 12345\n"
                         "  jaywalk -d 5m -e cpu -i 1ms -f profile.jfr app.jar\n"
                         "  jaywalk -t -f stacks.collapsed com.acme.Main\n",
+            .operands = CLI_OPERANDS_JVM,
             .run = cli_profile,
         },
     [CLI_COMMAND_RECORD] =
@@ -42,7 +43,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .examples =
                 "  jaywalk record -f flamegraph.html -- java -jar app.jar\n"
                 "  jaywalk record -i 5ms -f app-%p.jfr -- java -cp classes com.acme.Main 7\n",
-            .takes_words = true,
+            .operands = CLI_OPERANDS_PROGRAM,
             .run = cli_record,
         },
     [CLI_COMMAND_START] =
@@ -55,6 +56,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                             "FILE itself, as its\n"
                             "user: in a container that is an absolute path in there.\n",
             .examples = "  jaywalk start -e cpu -f profile.jfr 12345\n",
+            .operands = CLI_OPERANDS_JVM,
             .run = cli_start,
         },
     [CLI_COMMAND_STOP] =
@@ -65,6 +67,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .summary = "end what start began, and write it",
             .text = CLI_WHO,
             .examples = "  jaywalk stop 12345\n",
+            .operands = CLI_OPERANDS_JVM,
             .run = cli_stop,
         },
     [CLI_COMMAND_STATUS] =
@@ -75,6 +78,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .summary = "say whether a JVM is being sampled",
             .text = CLI_WHO "Loads the agent into a JVM that has none yet.\n",
             .examples = "  jaywalk status 12345\n",
+            .operands = CLI_OPERANDS_JVM,
             .run = cli_status,
         },
     [CLI_COMMAND_VERSION] =
@@ -85,6 +89,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .summary = "the version of the command, or of the agent in a JVM",
             .text = CLI_WHO,
             .examples = "  jaywalk version\n  jaywalk version 12345\n",
+            .operands = CLI_OPERANDS_JVM,
             .run = cli_version,
         },
     [CLI_COMMAND_JPS] =
@@ -126,6 +131,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .examples = "  jaywalk convert profile.jfr flamegraph.html\n"
                         "  jaywalk convert --threads -I 'com/acme/*' profile.jfr acme.html\n"
                         "  jaywalk convert -o collapsed profile.jfr - | sort\n",
+            .operands = CLI_OPERANDS_RECORDING,
             .run = cli_convert,
         },
 };
@@ -223,44 +229,12 @@ static bool cli_is_recording(const char *word)
     return length > 4 && strcmp(word + length - 4, ".jfr") == 0 && access(word, F_OK) == 0;
 }
 
-/* Help that could not be printed is a failure like any other. */
-static int cli_flush_help(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return CLI_OK;
-    cli_complain("standard output: %s", strerror(errno));
-    return CLI_FAILED;
-}
-
-static int cli_help_all(void)
-{
-    puts("jaywalk " JAYWALK_VERSION ", a sampling profiler for HotSpot JVMs\n\n"
-         "Usage: jaywalk [options] PID\n"
-         "       jaywalk COMMAND [options] ...\n\nCommands:");
-    for (size_t i = 0; i < CLI_COMMAND_LIMIT; i++)
-        printf("  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
-    printf("  %-10s %s\n", "help", "this text; 'jaywalk help COMMAND' for its options");
-    puts("\nExamples:\n"
-         "  jaywalk -d 30 -f flamegraph.html 12345\n"
-         "  jaywalk record -f flamegraph.html -- java -jar app.jar\n"
-         "  jaywalk convert profile.jfr flamegraph.html\n\n"
-         "Status: 0 done, 1 failed, 2 mistake in the command line, 3 the process cannot be "
-         "profiled.");
-    return cli_flush_help();
-}
-
-static int cli_help_command(const struct cli_command *command)
-{
-    printf("Usage: %s\n\n%s", command->usage, command->text);
-    cli_print_options(command, stdout);
-    printf("\nExamples:\n%s", command->examples);
-    return cli_flush_help();
-}
-
 static int cli_help(const char *name)
 {
     if (name == NULL || strcmp(name, "help") == 0)
         return cli_help_all();
+    if (strcmp(name, "agent") == 0)
+        return cli_help_agent();
 
     const struct cli_command *command = cli_find(name);
     return command == NULL ? cli_unknown_command(name) : cli_help_command(command);

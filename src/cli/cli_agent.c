@@ -104,6 +104,16 @@ static bool cli_has(const struct cli_agent_options *options, const char *name)
     return false;
 }
 
+/* Of a file that nobody named, by the format that somebody did. */
+static const char *cli_ending(const struct cli_agent_options *format)
+{
+    const char *name = format->count == 0 ? "jfr" : format->names[0];
+
+    return strcmp(name, "flamegraph") == 0                              ? "html"
+           : strcmp(name, "jfr") == 0 || strcmp(name, "collapsed") == 0 ? name
+                                                                        : "txt";
+}
+
 bool cli_agent_string(const struct cli_values *values, const char *pid_text, bool is_quiet,
                       char *string, struct jw_error *err)
 {
@@ -112,12 +122,13 @@ bool cli_agent_string(const struct cli_values *values, const char *pid_text, boo
     const char *file = values->file;
     struct cli_agent_options format = {.count = 0};
 
+    if (values->format != NULL && !cli_read_output(values->format, &format, err))
+        return false;
     if (file == NULL) {
-        snprintf(name, sizeof name, "jaywalk-%s.jfr", pid_text);
+        snprintf(name, sizeof name, "jaywalk-%s.%s", pid_text, cli_ending(&format));
         file = name;
     }
-    if (!cli_absolute(file, path, sizeof path, err) || !cli_has_no_comma("file", path, err) ||
-        (values->format != NULL && !cli_read_output(values->format, &format, err)))
+    if (!cli_absolute(file, path, sizeof path, err) || !cli_has_no_comma("file", path, err))
         return false;
     cli_add(&to, "start", NULL);
     for (size_t i = 0; i < values->agent.count; i++) {

@@ -17,6 +17,7 @@
 struct attach_place;
 struct attach_target;
 struct options;
+struct options_result;
 struct profile;
 
 #define CLI_LIST_LIMIT 96
@@ -63,6 +64,14 @@ enum cli_command_id {
     CLI_COMMAND_LIMIT
 };
 
+/* What a command takes beside options. */
+enum cli_operands {
+    CLI_OPERANDS_NONE,
+    CLI_OPERANDS_JVM,
+    CLI_OPERANDS_RECORDING, /* and an output */
+    CLI_OPERANDS_PROGRAM,   /* the first word that is no option begins a command line, left alone */
+};
+
 struct cli_command {
     enum cli_command_id id;
     const char *name;
@@ -70,7 +79,7 @@ struct cli_command {
     const char *summary; /* one line */
     const char *text;    /* between usage and options */
     const char *examples;
-    bool takes_words; /* the first word that is no option begins a command line, left alone */
+    enum cli_operands operands;
     int (*run)(const struct cli_values *values);
 };
 
@@ -84,7 +93,13 @@ JW_MUST_CHECK bool cli_parse(const struct cli_command *command, char **words, si
 JW_MUST_CHECK bool cli_read_output(const char *text, struct cli_agent_options *options,
                                    struct jw_error *err);
 
-void cli_print_options(const struct cli_command *command, FILE *to);
+/* A line each, indented: the most usual command lines. */
+extern const char cli_examples[];
+
+/* Help on stdout; the status for the shell. */
+int cli_help_all(void);
+int cli_help_command(const struct cli_command *command);
+int cli_help_agent(void);
 
 /* The name nearest to `word` among `count`, or NULL where none is near. */
 const char *cli_nearest(const char *word, const char *const *names, size_t count);
@@ -238,6 +253,10 @@ bool cli_is_known_state(const char *state);
 
 /* "cpu" or "wall". */
 bool cli_is_clock(const char *event);
+
+/* How a conversion looks, by the agent's own table; its format is named, or what the ending of `out` says. */
+JW_MUST_CHECK bool cli_read_look(const struct cli_values *values, const char *out,
+                                 struct options_result *look, struct jw_error *err);
 
 /* Feeds all samples of the file that are wished for. False and `err`: cannot be read. */
 JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *profile,

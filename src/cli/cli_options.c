@@ -1,27 +1,8 @@
-/* Options of the commands: one table, from which parser and help are made. Context: tool. */
+/* Options of the commands: the table, and its parser. Context: tool. */
 #include <string.h>
 
-#include "cli/cli_internal.h"
+#include "cli/cli_options_internal.h"
 #include "options/options.h"
-
-enum cli_kind {
-    CLI_KIND_SECTION, /* a heading of the help */
-    CLI_KIND_FLAG,
-    CLI_KIND_TEXT,
-    CLI_KIND_LIST,
-    CLI_KIND_AGENT, /* of the agent string */
-};
-
-struct cli_option {
-    enum cli_command_id command;
-    enum cli_kind kind;
-    const char *name; /* without "--" */
-    char letter;      /* 0: none */
-    const char
-        *value;       /* what its value is called; NULL: it takes none, or the agent's table says */
-    const char *help; /* NULL: not told, or the agent's table says */
-    size_t field_offset; /* in struct cli_values */
-};
 
 static const struct cli_option cli_options[] = {
 #define CLI_SECTION(command_name, heading)                                                         \
@@ -43,11 +24,12 @@ static const struct cli_option cli_options[] = {
 #undef CLI_AGENT
 };
 
-#define CLI_HELP_COLUMN 26
-#define CLI_HELP_WIDTH  96
+const struct cli_option *cli_option_at(size_t number)
+{
+    return number < JW_COUNT_OF(cli_options) ? &cli_options[number] : NULL;
+}
 
-/* What its value is called; NULL: it takes none. */
-static const char *cli_value_name(const struct cli_option *option)
+const char *cli_value_name(const struct cli_option *option)
 {
     struct options_about about;
 
@@ -227,7 +209,7 @@ bool cli_parse(const struct cli_command *command, char **words, size_t word_coun
 
         if (!is_ended && strcmp(word, "--") == 0) {
             is_ended = true;
-        } else if (command->takes_words && (is_ended || word[0] != '-')) {
+        } else if (command->operands == CLI_OPERANDS_PROGRAM && (is_ended || word[0] != '-')) {
             values->words = words + at;
             break;
         } else if (is_ended || word[0] != '-' || word[1] == '\0') {
@@ -238,65 +220,4 @@ bool cli_parse(const struct cli_command *command, char **words, size_t word_coun
         }
     }
     return true;
-}
-
-/* Text from a column on, broken at spaces. */
-static void cli_print_wrapped(const char *text, int column, FILE *to)
-{
-    int at = column;
-
-    while (*text != '\0') {
-        const int length = (int)strcspn(text, " ");
-
-        if (at > column && at + 1 + length > CLI_HELP_WIDTH) {
-            fprintf(to, "\n%*s", column, "");
-            at = column;
-        }
-        at += fprintf(to, "%s%.*s", at > column ? " " : "", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', to);
-}
-
-/* What an option does; of the agent's, what its table says, and the default. */
-static void cli_help_text(const struct cli_option *option, char *text, size_t room)
-{
-    struct options_about about;
-
-    if (option->kind != CLI_KIND_AGENT)
-        snprintf(text, room, "%s", option->help);
-    else if (!options_about(option->name, &about))
-        text[0] = '\0';
-    else if (about.default_text[0] == '\0')
-        snprintf(text, room, "%s", about.help);
-    else
-        snprintf(text, room, "%s (%s by default)", about.help, about.default_text);
-}
-
-static bool cli_is_told(const struct cli_option *option)
-{
-    return option->kind == CLI_KIND_AGENT || option->help != NULL;
-}
-
-void cli_print_options(const struct cli_command *command, FILE *to)
-{
-    for (size_t i = 0; i < JW_COUNT_OF(cli_options); i++) {
-        const struct cli_option *option = &cli_options[i];
-        char head[64], text[512];
-
-        if (option->command != command->id || !cli_is_told(option))
-            continue;
-        if (option->kind == CLI_KIND_SECTION) {
-            fprintf(to, "\n%s:\n", option->help);
-            continue;
-        }
-        const char letter[] = {'-', option->letter, ',', ' ', '\0'};
-        const char *value = cli_value_name(option);
-        snprintf(head, sizeof head, "  %s--%s%s%s", option->letter == 0 ? "    " : letter,
-                 option->name, value == NULL ? "" : "=", value == NULL ? "" : value);
-        cli_help_text(option, text, sizeof text);
-        fprintf(to, "%-*s ", CLI_HELP_COLUMN - 1, head);
-        cli_print_wrapped(text, CLI_HELP_COLUMN, to);
-    }
 }

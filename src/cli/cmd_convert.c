@@ -8,9 +8,8 @@
 #include "options/options.h"
 #include "profile/profile.h"
 
-/* How it looks, by the agent's own table; a format where one is named or the ending of `out` says. */
-static bool cli_read_look(const struct cli_values *values, const char *out,
-                          struct options_result *look, struct jw_error *err)
+bool cli_read_look(const struct cli_values *values, const char *out, struct options_result *look,
+                   struct jw_error *err)
 {
     static const char *const by_format[] = {[EXPORT_COLLAPSED] = "collapsed",
                                             [EXPORT_FLAMEGRAPH] = "flamegraph",
@@ -189,8 +188,13 @@ static int cli_check_found(const char *in, const struct cli_wish *wish,
         return CLI_FAILED;
     }
     if (wish->state != NULL && found->in_state == 0 && !cli_is_known_state(wish->state)) {
-        jw_error_set(&err, "--state: '%.100s' is no state of a thread; there are " CLI_STATES,
-                     wish->state);
+        static const char *const words[] = {"running", "sleeping", "parked",
+                                            "blocked", "waiting",  "native"};
+        const char *nearest = cli_nearest(wish->state, words, JW_COUNT_OF(words));
+
+        jw_error_set(&err, "--state: '%.100s' is no state of a thread%s%s%s; there are " CLI_STATES,
+                     wish->state, nearest == NULL ? "" : " (did you mean '",
+                     nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?)");
         return cli_usage_error(&cli_commands[CLI_COMMAND_CONVERT], &err);
     }
     return CLI_OK;

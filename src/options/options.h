@@ -152,15 +152,25 @@ const char *options_action_name(uint64_t action);
 const char *options_event_name(uint64_t event);
 const char *options_output_name(uint64_t output);
 
-/* What the command tells of an option of the agent string. */
+/* What there is to tell of an option of the agent string. */
 struct options_about {
+    const char *section; /* a heading, and nothing else */
+    const char *name;
     const char *value; /* what its value is called, "TIME"; NULL: it takes none */
     const char *help;
+    const char *example;
+    char usage[64]; /* "interval=TIME" */
+    char allowed[256];
     char default_text[32]; /* "": nothing, or not worth telling */
+    char words[128];       /* values of an enumeration, separated by spaces; "": any */
+    bool is_path;
 };
 
 /* False: there is no such option. */
 bool options_about(const char *name, struct options_about *about);
+
+/* The table by number, 0, 1 ..., headings included; false: no more. */
+bool options_about_at(size_t number, struct options_about *about);
 
 /*
  * Generated texts: the table for `--help`, and docs/reference/options.md. Both return the length of

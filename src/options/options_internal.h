@@ -111,6 +111,10 @@ const struct options_foreign *options_find_foreign(const char *name, size_t leng
 /* Our option most like a misspelt one; NULL when none is near. */
 const char *options_nearest(const char *name, size_t length_bytes);
 
+/* The same among the values of an enumeration. */
+const char *options_nearest_value(const struct options_row *row, const char *value,
+                                  size_t length_bytes);
+
 bool options_is_numeric(enum options_kind kind);
 
 /* A value as one would write it, "10ms". */

@@ -155,7 +155,13 @@ static void take_name(struct parser *parser, const struct options_row *row, cons
         }
         return;
     }
-    refuse(parser, row, item, item->value_bytes == 0 ? "has no value" : "is unknown");
+
+    const char *nearest = options_nearest_value(row, item->value, item->value_bytes);
+    char why[64];
+
+    snprintf(why, sizeof why, "is unknown%s%s%s", nearest == NULL ? "" : "; did you mean ",
+             nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
+    refuse(parser, row, item, item->value_bytes == 0 ? "has no value" : why);
 }
 
 /* NULL when the bytes may stand in a name or title. */

@@ -115,15 +115,55 @@ static void write_default(const struct options_row *row, char *text, size_t capa
         options_value_text(row, row->default_value, text, capacity_bytes);
 }
 
+/* "cpu itimer": ours, as we spell them. */
+static void write_words(const struct options_row *row, char *text, size_t capacity_bytes)
+{
+    size_t used_bytes = 0;
+
+    text[0] = '\0';
+    for (const struct options_name *name = row->enum_names; name != NULL && name->name != NULL;
+         name++) {
+        if (name->whose != NULL || name->is_alias || used_bytes >= capacity_bytes)
+            continue;
+        used_bytes += (size_t)snprintf(text + used_bytes, capacity_bytes - used_bytes, "%s%s",
+                                       used_bytes == 0 ? "" : " ", name->name);
+    }
+}
+
+static void fill_about(const struct options_row *row, struct options_about *about)
+{
+    *about = (struct options_about){
+        .name = row->name,
+        .value = value_name(row),
+        .help = row->help,
+        .example = row->example,
+        .is_path = row->kind == OPTIONS_KIND_FILE || row->kind == OPTIONS_KIND_PATH,
+    };
+    write_usage(row, about->usage, sizeof about->usage);
+    options_allowed_text(row, about->allowed, sizeof about->allowed);
+    if (row->default_value != 0 || row->kind == OPTIONS_KIND_ENUM)
+        write_default(row, about->default_text, sizeof about->default_text);
+    write_words(row, about->words, sizeof about->words);
+}
+
 bool options_about(const char *name, struct options_about *about)
 {
     const enum options_id id = options_find(name, strlen(name));
 
     if (id == OPTIONS_ID_LIMIT)
         return false;
-    about->value = value_name(&options_rows[id]);
-    about->help = options_rows[id].help;
-    write_default(&options_rows[id], about->default_text, sizeof about->default_text);
+    fill_about(&options_rows[id], about);
+    return true;
+}
+
+bool options_about_at(size_t number, struct options_about *about)
+{
+    if (number >= JW_COUNT_OF(entries))
+        return false;
+    if (entries[number].section != NULL)
+        *about = (struct options_about){.section = entries[number].section};
+    else
+        fill_about(&options_rows[entries[number].id], about);
     return true;
 }
 

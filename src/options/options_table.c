@@ -128,30 +128,66 @@ static unsigned distance(const char *name, size_t name_bytes, const char *other,
     return rows[name_bytes % 3][other_bytes];
 }
 
+/* The best so far, and how many letters may be wrong to be better. */
+struct nearest {
+    const char *name;
+    size_t name_bytes;
+    const char *best;
+    unsigned limit;
+};
+
+/* A third of the letters may be wrong; one always, two or three only in long names. */
+static struct nearest nearest_to(const char *name, size_t name_bytes)
+{
+    return (struct nearest){name, name_bytes, NULL, name_bytes < 6 ? 1 : (unsigned)name_bytes / 3};
+}
+
+static bool is_comparable(size_t name_bytes)
+{
+    return name_bytes >= 2 && name_bytes <= OPTIONS_NAME_MAX_BYTES;
+}
+
+/* False when none can be better than what there is. */
+static bool compare(struct nearest *nearest, const char *other)
+{
+    const size_t other_bytes = strlen(other);
+
+    /* What differs by more letters than may be wrong needs no closer look. */
+    if (other_bytes > nearest->name_bytes + nearest->limit ||
+        nearest->name_bytes > other_bytes + nearest->limit)
+        return true;
+    const unsigned changes = distance(nearest->name, nearest->name_bytes, other, other_bytes);
+    if (changes > nearest->limit)
+        return true;
+    nearest->best = other;
+    if (changes == 0)
+        return false;
+    nearest->limit = changes - 1;
+    return true;
+}
+
 const char *options_nearest(const char *name, size_t length_bytes)
 {
-    const char *nearest = NULL;
-    /* A third of the letters may be wrong; one always, two or three only in long names. */
-    unsigned limit = length_bytes < 6 ? 1 : (unsigned)length_bytes / 3;
+    struct nearest nearest = nearest_to(name, length_bytes);
 
-    if (length_bytes < 2 || length_bytes > OPTIONS_NAME_MAX_BYTES)
-        return NULL;
-    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        const char *other = options_rows[id].name;
-        const size_t other_bytes = strlen(other);
-
-        /* What differs by more letters than may be wrong needs no closer look. */
-        if (other_bytes > length_bytes + limit || length_bytes > other_bytes + limit)
-            continue;
-        const unsigned changes = distance(name, length_bytes, other, other_bytes);
-        if (changes <= limit) {
-            nearest = other;
-            if (changes == 0)
-                break;
-            limit = changes - 1;
-        }
+    for (int id = 0; id < OPTIONS_ID_LIMIT && is_comparable(length_bytes); id++) {
+        if (!compare(&nearest, options_rows[id].name))
+            break;
     }
-    return nearest;
+    return nearest.best;
+}
+
+const char *options_nearest_value(const struct options_row *row, const char *value,
+                                  size_t length_bytes)
+{
+    struct nearest nearest = nearest_to(value, length_bytes);
+
+    for (const struct options_name *name = row->enum_names;
+         name->name != NULL && is_comparable(length_bytes); name++) {
+        if (name->whose == NULL && !compare(&nearest, name->name))
+            break;
+    }
+    return nearest.best;
 }
 
 bool options_is_numeric(enum options_kind kind)

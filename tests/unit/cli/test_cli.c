@@ -131,6 +131,8 @@ Test(cli, mistakes_are_told_with_the_nearest_spelling)
         {{"convert", "--include=/(/", "a.jfr", "b.html"}, "--include=/(/: no regular expression"},
         {{"convert", "--samples", "--total", "a.jfr", "b.html"}, "in place of the earlier samples"},
         {{"convert", "--mirror", "a.jfr", "b.html"}, "is no option"},
+        {{"help", "stat"}, "did you mean 'start'?"},
+        {{"convert", "-o", "colapsed", "a.jfr", "b"}, "did you mean 'collapsed'?"},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
@@ -292,6 +294,14 @@ Test(cli, a_state_that_nobody_knows_is_refused_with_those_known)
     cr_expect_eq(RUN("convert", "-s", "bogus", path, in_directory("x.html")), CLI_USAGE);
     cr_expect_not_null(strstr(err_text, "'bogus' is no state of a thread; there are running, sl"));
     cr_expect_neq(access(in_directory("x.html"), F_OK), 0);
+}
+
+Test(cli, help_of_the_agent_string_is_there_too)
+{
+    cr_expect_eq(RUN("help", "agent"), CLI_OK);
+    cr_expect_not_null(strstr(out_text, "start,event=cpu,interval=10ms,file=profile.jfr"));
+    cr_expect_not_null(strstr(out_text, "\n  include=PATTERN "));
+    cr_expect_eq(RUN("help", "agnt"), CLI_USAGE);
 }
 
 Test(cli, what_cannot_be_read_or_written_fails_and_leaves_no_file)

@@ -111,6 +111,9 @@ Test(cli_commands, mistakes_are_found_before_any_process_is_looked_for)
         {{"-I", "/(/", "-f", "x.html", "4194304"}, CLI_USAGE, "no regular expression"},
         {{"-o", "tree", "4194304"}, CLI_USAGE, "no page of a call tree"},
         {{"-f", "x.jfr", "--reverse", "4194304"}, CLI_USAGE, "has no effect on jfr output"},
+        {{"-e", "itmer", "4194304"}, CLI_USAGE, "did you mean itimer?"},
+        {{"start", "-L", "wrn", "4194304"}, CLI_USAGE, "did you mean warn?"},
+        {{"-o", "flamegraf", "4194304"}, CLI_USAGE, "did you mean 'flamegraph'?"},
         {{"list", "cpu"}, CLI_USAGE, "is too much"},
         {{"jps", "-q"}, CLI_USAGE, "is no option"},
     };
@@ -192,18 +195,30 @@ Test(cli_commands, styles_are_spelt_as_async_profiler_spells_them)
     cr_expect_str_eq(string, "start,traces=5,flat=20,file=/x");
 }
 
-Test(cli_commands, without_a_file_the_process_gives_the_name)
+Test(cli_commands, without_a_file_process_and_format_give_the_name)
 {
-    static const char *const words[] = {"7", NULL};
+    static const struct {
+        const char *words[4];
+        const char *begin;
+        const char *ending;
+    } cases[] = {
+        {{"7", NULL}, "start", "jfr"},
+        {{"-o", "html", "7", NULL}, "start,flamegraph", "html"},
+        {{"-o", "collapsed", "7", NULL}, "start,collapsed", "collapsed"},
+        {{"-o", "flat=3", "7", NULL}, "start,flat=3", "txt"},
+    };
     char string[CLI_STRING_BYTES], expected[200];
     struct cli_values values;
     struct jw_error err = {{0}};
 
     cr_assert_eq(chdir(directory), 0);
-    cr_assert(parse(&cli_commands[CLI_COMMAND_START], words, &values));
-    cr_assert(cli_agent_string(&values, "7", false, string, &err));
-    snprintf(expected, sizeof expected, "start,file=%s/jaywalk-7.jfr", directory);
-    cr_expect_str_eq(string, expected);
+    for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
+        cr_assert(parse(&cli_commands[CLI_COMMAND_START], cases[i].words, &values));
+        cr_assert(cli_agent_string(&values, "7", false, string, &err), "%s", err.message);
+        snprintf(expected, sizeof expected, "%s,file=%s/jaywalk-7.%s", cases[i].begin, directory,
+                 cases[i].ending);
+        cr_expect_str_eq(string, expected);
+    }
 }
 
 Test(cli_commands, the_words_of_a_program_are_left_alone)

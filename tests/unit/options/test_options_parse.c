@@ -288,7 +288,7 @@ Test(options_parse, bad_values_are_refused_with_their_text_and_an_example)
         {"minwidth=101", "is too large; allowed: a percentage of at most 4 decimals"},
         {"minwidth=-1", "is negative"},
         {"event=", "event=: has no value; allowed: cpu (also ctimer), itimer"},
-        {"event=cpuu", "event=cpuu: is unknown"},
+        {"event=cpuu", "event=cpuu: is unknown; did you mean cpu?"},
         {"event=wall", "event=wall: is known to async-profiler, not to jaywalk yet"},
         {"event=java.lang.String.length", "is unknown"},
         {"cstack=banana", "is unknown; allowed: agct, no"},

@@ -1,0 +1,217 @@
+# bash completion for jaywalk                                            -*- shell-script -*-
+# Made from the option tables; a test compares the two.
+
+# Sets what there is to know of the command $1 and its option $2.
+_jaywalk_facts() {
+    local option=$2
+    kind=none options='' operands=none
+    case $1 in
+    profile)
+        operands=jvms
+        options='-d --duration= -e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        case $option in
+        -d | --duration) kind=any ;;
+        -e | --event) kind=words words='cpu itimer' ;;
+        -i | --interval) kind=any ;;
+        -j | --jstackdepth) kind=any ;;
+        --cstack) kind=words words='agct no' ;;
+        --memlimit) kind=any ;;
+        -f | --file) kind=files ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        --chunksize) kind=any ;;
+        --chunktime) kind=any ;;
+        -I | --include) kind=any ;;
+        -X | --exclude) kind=any ;;
+        --title) kind=any ;;
+        --minwidth) kind=any ;;
+        --traces) kind=any ;;
+        --flat) kind=any ;;
+        --libpath) kind=files ;;
+        --log) kind=files ;;
+        -L | --loglevel) kind=words words='debug info warn error none' ;;
+        esac
+        ;;
+    record)
+        operands=program
+        options='-e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        case $option in
+        -e | --event) kind=words words='cpu itimer' ;;
+        -i | --interval) kind=any ;;
+        -j | --jstackdepth) kind=any ;;
+        --cstack) kind=words words='agct no' ;;
+        --memlimit) kind=any ;;
+        -f | --file) kind=files ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        --chunksize) kind=any ;;
+        --chunktime) kind=any ;;
+        -I | --include) kind=any ;;
+        -X | --exclude) kind=any ;;
+        --title) kind=any ;;
+        --minwidth) kind=any ;;
+        --traces) kind=any ;;
+        --flat) kind=any ;;
+        --libpath) kind=files ;;
+        --log) kind=files ;;
+        -L | --loglevel) kind=words words='debug info warn error none' ;;
+        esac
+        ;;
+    start)
+        operands=jvms
+        options='-e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -h --help '
+        case $option in
+        -e | --event) kind=words words='cpu itimer' ;;
+        -i | --interval) kind=any ;;
+        -j | --jstackdepth) kind=any ;;
+        --cstack) kind=words words='agct no' ;;
+        --memlimit) kind=any ;;
+        -f | --file) kind=files ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        --chunksize) kind=any ;;
+        --chunktime) kind=any ;;
+        -I | --include) kind=any ;;
+        -X | --exclude) kind=any ;;
+        --title) kind=any ;;
+        --minwidth) kind=any ;;
+        --traces) kind=any ;;
+        --flat) kind=any ;;
+        --libpath) kind=files ;;
+        --log) kind=files ;;
+        -L | --loglevel) kind=words words='debug info warn error none' ;;
+        esac
+        ;;
+    stop)
+        operands=jvms
+        options='--libpath= -h --help '
+        case $option in
+        --libpath) kind=files ;;
+        esac
+        ;;
+    status)
+        operands=jvms
+        options='--libpath= -h --help '
+        case $option in
+        --libpath) kind=files ;;
+        esac
+        ;;
+    version)
+        operands=jvms
+        options='--libpath= -h --help '
+        case $option in
+        --libpath) kind=files ;;
+        esac
+        ;;
+    jps)
+        operands=none
+        options='-h --help '
+        case $option in
+        esac
+        ;;
+    list)
+        operands=none
+        options='-h --help '
+        case $option in
+        esac
+        ;;
+    convert)
+        operands=recordings
+        options='-o --output= -e --event= -s --state= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= --simple -i --inverted --lines -q --quiet -h --help '
+        case $option in
+        -o | --output) kind=words words='html collapsed text flat traces' ;;
+        -e | --event) kind=words words='cpu wall' ;;
+        -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
+        -I | --include) kind=any ;;
+        -X | --exclude) kind=any ;;
+        --title) kind=any ;;
+        --minwidth) kind=any ;;
+        --traces) kind=any ;;
+        --flat) kind=any ;;
+        esac
+        ;;
+    help) operands=commands ;;
+    esac
+}
+
+_jaywalk_commands='profile record start stop status version jps list convert help'
+
+# Words that begin with $1, of those in $2.
+_jaywalk_words() {
+    mapfile -t COMPREPLY < <(compgen -W "$2" -- "$1")
+    # What ends with an equals sign waits for its value.
+    [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
+}
+
+# Files that begin with $1 and end with $2, and directories.
+_jaywalk_files() {
+    mapfile -t COMPREPLY < <(compgen -f -X "!*$2" -- "$1"; compgen -d -S / -- "$1")
+    compopt -o filenames -o nospace 2>/dev/null
+}
+
+# JVMs by number, and by main class or jar without its directory.
+_jaywalk_jvms() {
+    local id name found=''
+    while read -r id name; do
+        name=${name%% *}
+        found+="$id ${name##*/} "
+    done < <("$2" jps 2>/dev/null)
+    _jaywalk_words "$1" "$found"
+}
+
+_jaywalk() {
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local command='' option='' kind options operands words word count=0 ended=''
+    local -i i
+    COMPREPLY=()
+    # The equals sign is a word of its own in bash.
+    if [[ $current == = ]]; then
+        option=$before current=''
+    elif [[ $before == = && $COMP_CWORD -gt 2 ]]; then
+        option=${COMP_WORDS[COMP_CWORD - 2]}
+    elif [[ $before == -* && $before != -- ]]; then
+        option=$before
+    fi
+    # Without a command, profile is meant.
+    word=${COMP_WORDS[1]}
+    [[ " $_jaywalk_commands " != *" $word "* || $COMP_CWORD -eq 1 ]] || command=$word
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} != -- ]] || ended=yes
+    done
+    _jaywalk_facts "${command:-profile}" "$option"
+    if [[ $operands == program && -n $ended ]]; then
+        mapfile -t COMPREPLY < <(compgen -c -- "$current"; compgen -f -- "$current")
+        return
+    fi
+    case $kind in
+    words) _jaywalk_words "$current" "$words"; return ;;
+    files) _jaywalk_files "$current" ''; return ;;
+    any) return ;;
+    esac
+    if [[ $current == -* ]]; then
+        _jaywalk_words "$current" "$options"
+        return
+    fi
+    if [[ -z $command && $COMP_CWORD -eq 1 ]]; then
+        _jaywalk_jvms "$current" "${COMP_WORDS[0]}"
+        local -a jvms=("${COMPREPLY[@]}")
+        _jaywalk_words "$current" "$_jaywalk_commands"
+        COMPREPLY+=("${jvms[@]}")
+        return
+    fi
+    case $operands in
+    jvms) _jaywalk_jvms "$current" "${COMP_WORDS[0]}" ;;
+    commands) _jaywalk_words "$current" "$_jaywalk_commands agent" ;;
+    program) _jaywalk_words "$current" '-- java' ;;
+    recordings)
+        # The first is a recording, the second an output.
+        for ((i = 2; i < COMP_CWORD; i++)); do
+            [[ ${COMP_WORDS[i]} != *.jfr ]] || count=$((count + 1))
+        done
+        if [[ $count -eq 0 ]]; then
+            _jaywalk_files "$current" .jfr
+        else
+            _jaywalk_files "$current" ''
+        fi
+        ;;
+    esac
+}
+
+complete -F _jaywalk jaywalk

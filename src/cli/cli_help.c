@@ -1,0 +1,126 @@
+/* Help: of all, of a command, of the agent string; from the tables. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/version.h"
+#include "cli/cli_options_internal.h"
+#include "options/options.h"
+
+#define CLI_HELP_COLUMN 26
+#define CLI_HELP_WIDTH  96
+
+/* Text from a column on, broken at spaces. */
+static void cli_print_wrapped(const char *text, int column, FILE *to)
+{
+    int at = column;
+
+    while (*text != '\0') {
+        const int length = (int)strcspn(text, " ");
+
+        if (at > column && at + 1 + length > CLI_HELP_WIDTH) {
+            fprintf(to, "\n%*s", column, "");
+            at = column;
+        }
+        at += fprintf(to, "%s%.*s", at > column ? " " : "", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', to);
+}
+
+void cli_help_text(const struct cli_option *option, char *text, size_t room)
+{
+    struct options_about about;
+
+    if (option->kind != CLI_KIND_AGENT)
+        snprintf(text, room, "%s", option->help);
+    else if (!options_about(option->name, &about))
+        text[0] = '\0';
+    else if (about.default_text[0] == '\0')
+        snprintf(text, room, "%s", about.help);
+    else
+        snprintf(text, room, "%s (%s by default)", about.help, about.default_text);
+}
+
+bool cli_is_told(const struct cli_option *option)
+{
+    return option->kind == CLI_KIND_AGENT || option->help != NULL;
+}
+
+static void cli_print_options(const struct cli_command *command, FILE *to)
+{
+    const struct cli_option *option;
+
+    for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
+        char head[64], text[512];
+
+        if (option->command != command->id || !cli_is_told(option))
+            continue;
+        if (option->kind == CLI_KIND_SECTION) {
+            fprintf(to, "\n%s:\n", option->help);
+            continue;
+        }
+        const char letter[] = {'-', option->letter, ',', ' ', '\0'};
+        const char *value = cli_value_name(option);
+        snprintf(head, sizeof head, "  %s--%s%s%s", option->letter == 0 ? "    " : letter,
+                 option->name, value == NULL ? "" : "=", value == NULL ? "" : value);
+        cli_help_text(option, text, sizeof text);
+        fprintf(to, "%-*s ", CLI_HELP_COLUMN - 1, head);
+        cli_print_wrapped(text, CLI_HELP_COLUMN, to);
+    }
+}
+
+/* Help that could not be printed is a failure like any other. */
+static int cli_flush_help(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return CLI_OK;
+    cli_complain("standard output: %s", strerror(errno));
+    return CLI_FAILED;
+}
+
+const char cli_examples[] = "  jaywalk -d 30 -f flamegraph.html 12345\n"
+                            "  jaywalk -d 30 -t -I 'com/acme/*' -o flat=20 -f hot.txt app.jar\n"
+                            "  jaywalk record -f flamegraph.html -- java -jar app.jar\n"
+                            "  jaywalk convert profile.jfr flamegraph.html\n";
+
+int cli_help_all(void)
+{
+    puts("jaywalk " JAYWALK_VERSION ", a sampling profiler for HotSpot JVMs\n\n"
+         "Usage: jaywalk [options] PID\n"
+         "       jaywalk COMMAND [options] ...\n\nCommands:");
+    for (size_t i = 0; i < CLI_COMMAND_LIMIT; i++)
+        printf("  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
+    printf("  %-10s %s\n", "help",
+           "this text; 'jaywalk help COMMAND' for its options, 'jaywalk help agent' for those\n"
+           "             of -agentpath:libjaywalk.so=...");
+    printf("\nExamples:\n%s\n"
+           "Status: 0 done, 1 failed, 2 mistake in the command line, 3 the process cannot be "
+           "profiled.\n",
+           cli_examples);
+    return cli_flush_help();
+}
+
+int cli_help_command(const struct cli_command *command)
+{
+    printf("Usage: %s\n\n%s", command->usage, command->text);
+    cli_print_options(command, stdout);
+    printf("\nExamples:\n%s", command->examples);
+    return cli_flush_help();
+}
+
+int cli_help_agent(void)
+{
+    enum { ROOM = 32768 };
+    char *text = jw_alloc(ROOM);
+
+    if (text == NULL) {
+        cli_complain("no memory");
+        return CLI_FAILED;
+    }
+    options_help_text(text, ROOM);
+    fputs(text, stdout);
+    jw_free(text);
+    return cli_flush_help();
+}
