@@ -73,6 +73,13 @@ JW_MUST_CHECK bool output_path(const struct options *options, char *path, size_t
 JW_MUST_CHECK struct recording *output_open(const struct options_result *options, const char *path,
                                             struct jw_error *err);
 
+/* ledger.c: the CPU ledger of the run. ledger_begin: control, nothing runs. ledger_turn: dump, after records
+ * were taken and before threads are reaped. ledger_tell: any; as of the last turn, false before the first. */
+struct recording;
+void ledger_begin(void);
+void ledger_turn(struct recording *recording, uint64_t oldest_generation);
+bool ledger_tell(char *text, size_t room_bytes);
+
 /* sources.c: what a recording asks of the JVM. */
 struct recording_sources;
 void sources_fill(struct recording_sources *out);

@@ -100,7 +100,9 @@ static void turn_over(struct generations *generations, struct recording *recordi
         recording_take(recording, closed);
     (void)generations_retire(generations, take_late, recording);
     (void)generations_empty_dead_cells(generations, is_alive, NULL);
-    threads_reap(oldest_generation(generations));
+    const uint64_t oldest = oldest_generation(generations);
+    ledger_turn(recording, oldest);
+    threads_reap(oldest);
     if (!recording_tick(recording, &err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
 }
@@ -296,6 +298,7 @@ static bool bring_up(JNIEnv *jni, const struct options_result *options, struct j
     jw_store_relaxed(&run.must_end, 0);
     os_wake_init(&run.wake);
     publish_generations(generations);
+    ledger_begin();
     if (!run.is_late && !begin(jni, err))
         goto fail;
     answer_park();
@@ -405,6 +408,14 @@ static bool claim_stop(void)
            change_state(RUN_RUNNING, RUN_STOPPING); /* it was starting between the two */
 }
 
+static void tell_ledger(void)
+{
+    char text[320];
+
+    if (ledger_tell(text, sizeof text))
+        agent_log(OPTIONS_LOGLEVEL_INFO, "%s", text);
+}
+
 /* The lock is held, and the stop is claimed. */
 static bool stop(struct jw_error *err)
 {
@@ -415,6 +426,8 @@ static bool stop(struct jw_error *err)
                   (unsigned long long)((jw_now_ns() - run.start_ns) / JW_NS_PER_SECOND),
                   (unsigned long long)(jw_counter(JW_COUNT_SAMPLES) - run.samples_before),
                   run.path);
+    if (is_good)
+        tell_ledger();
     agent_log(OPTIONS_LOGLEVEL_DEBUG,
               "handler time: median %llu ns, 90 %% below %llu ns, 99 %% below %llu ns",
               (unsigned long long)sampler_cost_ns(50), (unsigned long long)sampler_cost_ns(90),
@@ -483,4 +496,5 @@ void run_tell_status(void)
     agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in %s%s",
               (unsigned long long)(jw_counter(JW_COUNT_SAMPLES) - run.samples_before), run.path,
               state == RUN_STARTING ? "; it is still starting" : "");
+    tell_ledger();
 }

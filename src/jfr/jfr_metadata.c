@@ -46,9 +46,13 @@ static void put_text_index(struct tree *tree, const char *text)
     jfr_put_varint(&tree->elements, index_of_text(tree, text));
 }
 
-/* Keeps a text that the caller has only for now. */
+/* Keeps a text that the caller has only for now; equal ones once. */
 static const char *keep_short(struct tree *tree, const char *text, size_t length_bytes)
 {
+    for (size_t i = 0; i < tree->short_count; i++)
+        if (strncmp(tree->shorts[i], text, length_bytes) == 0 &&
+            tree->shorts[i][length_bytes] == '\0')
+            return tree->shorts[i];
     if (tree->short_count == SHORT_MAX || length_bytes >= SHORT_CAPACITY) {
         tree->has_failed = true;
         return "";

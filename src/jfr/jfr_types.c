@@ -28,6 +28,13 @@ const struct jfr_row jfr_rows[] = {
      .label = label_},
 #define JFR_COUNT(name_, text_)                                                                    \
     {.kind = JFR_ROW_FIELD, .type = JFR_TYPE_LONG, .name = name_, .label = name_, .text = text_},
+#define JFR_SPAN(name_, label_, text_)                                                             \
+    {.kind = JFR_ROW_FIELD,                                                                        \
+     .type = JFR_TYPE_LONG,                                                                        \
+     .unit = JFR_UNIT_NS_SPAN,                                                                     \
+     .name = name_,                                                                                \
+     .label = label_,                                                                              \
+     .text = text_},
 #include "jfr/jfr_types.def"
 };
 

@@ -28,6 +28,7 @@ enum jfr_type {
 #define JFR_EVENT(id, name, label, category, text) JFR_TYPE_##id,
 #define JFR_FIELD(name, type_id, unit, flags, label)
 #define JFR_COUNT(name, text)
+#define JFR_SPAN(name, label, text)
 #include "jfr/jfr_types.def"
 #undef JFR_PRIMITIVE
 #undef JFR_UNIT_CLASS
@@ -37,6 +38,7 @@ enum jfr_type {
 #undef JFR_EVENT
 #undef JFR_FIELD
 #undef JFR_COUNT
+#undef JFR_SPAN
     JFR_TYPE_LIMIT
 };
 

@@ -13,9 +13,13 @@
 
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "os/os_tasks.h"
 
 /* Room for the JVM's guard pages when the thread attaches, and for libunwind. */
 #define STACK_BYTES ((size_t)1 << 20)
+
+/* Those beyond are not known as ours. */
+#define OWN_THREADS_MAX 16
 
 /*
  *           wait              post: futex wake
@@ -73,12 +77,37 @@ bool os_wake_wait(struct os_wake *wake, uint64_t deadline_ns)
     }
 }
 
+/* Relaxed: a number stands here while its thread runs; who asks about a thread that begins or ends at
+ * the same moment gets either answer. */
+static _Atomic int own_tids[OWN_THREADS_MAX];
+
+static void change_own_tid(int from, int to)
+{
+    for (size_t i = 0; i < OWN_THREADS_MAX; i++) {
+        int expected = from;
+
+        if (jw_cas_relaxed(&own_tids[i], &expected, to))
+            return;
+    }
+}
+
+bool os_thread_is_own(int tid)
+{
+    for (size_t i = 0; i < OWN_THREADS_MAX; i++)
+        if (jw_load_relaxed(&own_tids[i]) == tid)
+            return tid != 0;
+    return false;
+}
+
 static void *run(void *argument)
 {
     struct os_thread *thread = argument;
+    const int tid = os_gettid();
 
     (void)pthread_setname_np(pthread_self(), thread->name);
+    change_own_tid(0, tid);
     thread->body(thread->argument);
+    change_own_tid(tid, 0);
     os_wake_post(&thread->ended);
     return NULL;
 }

@@ -55,6 +55,9 @@ JW_MUST_CHECK bool os_thread_start(struct os_thread *thread, const char *name,
  */
 JW_MUST_CHECK bool os_thread_join(struct os_thread *thread, uint64_t deadline_ns);
 
+/* Whether the thread of this number is one of ours that has begun and not ended. Context: all. */
+bool os_thread_is_own(int tid);
+
 /* Lets the thread end alone. `thread` must stay valid until then. */
 void os_thread_detach(struct os_thread *thread);
 

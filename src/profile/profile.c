@@ -54,6 +54,7 @@ void profile_close(struct profile *profile)
     jw_free(profile->seen);
     jw_free(profile->branches);
     jw_free(profile->losses);
+    jw_free(profile->cpus);
     jw_free(profile->nodes);
     jw_free(profile->sealed_names);
     jw_free(profile);

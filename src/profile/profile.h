@@ -21,6 +21,7 @@
 #define JW_PROFILE_PROFILE_H
 
 #include "base/counters.h"
+#include "base/ledger.h"
 
 struct profile;
 
@@ -138,6 +139,21 @@ void profile_loss(struct profile *profile, const char *name, const char *text, u
 void profile_counters(struct profile *profile, const uint64_t counts[JW_COUNT_LIMIT],
                       uint64_t in_flight);
 
+/*
+ * Where the CPU time of the process went; several recordings add up. Never called: nothing is said of it.
+ * And what clocks and samples say of threads, which are summed up by name, "*" for each number in it.
+ */
+void profile_ledger(struct profile *profile, const struct jw_ledger *ledger);
+
+struct profile_cpu {
+    const char *name;
+    int64_t used_ns;
+    int64_t sampled_ns;
+    uint64_t ended_threads;
+};
+
+void profile_thread_cpu(struct profile *profile, const struct profile_cpu *cpu);
+
 /* Reading, for exporters ----------------------------------------------------------------------- */
 
 enum profile_name_kind {
@@ -224,5 +240,9 @@ const struct profile_about *profile_about_of(const struct profile *profile);
 /* False when nobody called profile_signals. Losses in the order of their names, none of count 0. */
 bool profile_trust(const struct profile *profile, uint64_t *signals, uint64_t *samples);
 const struct profile_loss *profile_losses(const struct profile *profile, size_t *count);
+
+/* NULL: nobody called profile_ledger. Threads in the order of their names. */
+const struct jw_ledger *profile_ledger_of(const struct profile *profile);
+const struct profile_cpu *profile_thread_cpus(const struct profile *profile, size_t *count);
 
 #endif

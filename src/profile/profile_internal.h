@@ -97,6 +97,11 @@ struct profile {
     struct profile_loss *losses; /* sorted by name */
     size_t loss_count, loss_capacity;
 
+    bool has_ledger;
+    struct jw_ledger ledger;
+    struct profile_cpu *cpus; /* sorted by name */
+    size_t cpu_count, cpu_capacity;
+
     /* As of the last seal; names and nodes in their final order. */
     struct profile_node *nodes;
     uint32_t node_count;

@@ -225,6 +225,7 @@ static uint64_t begin_chunk(struct recording *recording)
     recording->chunks++;
     jw_count(JW_COUNT_CHUNKS);
     recording_names_new_chunk(&recording->names);
+    recording_ledger_new_chunk(recording);
     /* Constants that nearly every chunk needs: so each chunk has a checkpoint from the start. */
     for (size_t i = 0; i < JW_STATE_LIMIT; i++)
         recording->state_keys[i] = recording_thread_state(
@@ -286,6 +287,7 @@ static void write_out(struct recording *recording, bool is_last)
 static void release(struct recording *recording)
 {
     recording_graph_close(recording);
+    recording_ledger_close(recording);
     recording_file_close(recording->file);
     recording_names_close(&recording->names);
     jfr_buffer_close(&recording->events);
@@ -343,6 +345,7 @@ static void put_state(struct recording *recording, bool is_due)
         return;
     recording_put_load(recording, now_ns);
     recording_put_diagnostics(recording, now_ns);
+    recording_put_ledger(recording, now_ns, is_due);
     recording->diagnosed_ns = now_ns;
 }
 

@@ -18,6 +18,7 @@
 #define JW_RECORDING_RECORDING_H
 
 #include "base/jw.h"
+#include "base/ledger.h"
 #include "export/export.h"
 #include "profile/profile.h"
 
@@ -149,6 +150,25 @@ JW_MUST_CHECK struct recording *recording_open(const struct recording_config *co
  * Nothing reaches the file before recording_flush.
  */
 void recording_take(struct recording *recording, struct generation *generation);
+
+/* What the clock of a thread says. `used_ns`: since the run began, or the thread. */
+struct recording_thread_cpu {
+    uint32_t index, serial;
+    uint64_t used_ns;
+    bool is_ended;   /* this is the last that is told of it, after all of its samples were taken */
+    bool is_short;   /* it ended after so little CPU time that a kernel tick is much of it */
+    bool is_own;     /* a thread of jaywalk's */
+    bool is_refused; /* no timer could be made for it */
+};
+
+/*
+ * The CPU ledger. Told of all threads, whose samples were taken before, and then of the process: its CPU
+ * time since the run began. From the first recording_process_cpu on the recording has a ledger, which is
+ * written with the counters. False: it has none.
+ */
+void recording_thread_cpu(struct recording *recording, const struct recording_thread_cpu *cpu);
+void recording_process_cpu(struct recording *recording, uint64_t used_ns);
+bool recording_get_ledger(const struct recording *recording, struct jw_ledger *out);
 
 /*
  * Makes all that was taken visible in the file. False and `err` the first time after a write failed;

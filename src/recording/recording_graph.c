@@ -353,8 +353,10 @@ static void take_record(const struct event_record *record, void *argument)
     recording_time(recording, record->time_ns);
     group->samples += is_cpu ? 1 : turns.turn_count;
     group->weight_ns += record->weight_ns;
-    if (is_cpu)
+    if (is_cpu) {
+        recording_ledger_sample(recording, record);
         return;
+    }
     recording->turns += turns.turn_count;
     recording_idle_note(&recording->wall.idle, &turns, keep_trace(take, record->trace));
 }
@@ -422,6 +424,7 @@ static void tell_profile(struct recording *recording)
     jfr_text_free(&text);
     recording_read_counters(recording, counts, &in_flight);
     profile_counters(profile, counts, in_flight);
+    recording_ledger_tell_profile(recording);
 }
 
 bool recording_graph_write(struct recording *recording, struct jw_error *err)

@@ -2,7 +2,8 @@
  * recording_internal - what the files of a recording share.
  *
  * For      recording.c (chunks, times, flushes), recording_samples.c (records and stacks),
- *          recording_events.c (everything that is no sample), recording_graph.c (other formats).
+ *          recording_events.c (everything that is no sample), recording_ledger.c (CPU time that is and
+ *          is not sampled), recording_graph.c (other formats).
  * Callers  these.   Context  dump; opening and closing: control.   Memory  the recording's.
  */
 #ifndef JW_RECORDING_RECORDING_INTERNAL_H
@@ -51,6 +52,35 @@ struct recording_wall {
     struct jfr_buffer stack_scratch;
 };
 
+/* CPU time and samples of some threads. */
+struct recording_cpu_sums {
+    int64_t used_ns;
+    int64_t sampled_ns;
+    uint64_t samples;
+};
+
+struct recording_account;
+struct recording_cpu_group;
+
+/* The CPU ledger: an account for each thread that lives, and the sums of all others. */
+struct recording_ledger {
+    struct recording_account *accounts; /* by index of the thread's record */
+    size_t account_count;
+    int64_t process_ns;
+    bool is_kept; /* somebody tells of the clocks */
+    int64_t ended_used_ns;
+    int64_t ended_lines_ns[JW_LEDGER_LIMIT];
+    uint64_t ended_threads;
+    uint64_t short_threads;
+
+    /* Of the open chunk: events of one thread each, and sums of what is too much for that. */
+    uint32_t ended_rows;
+    struct recording_cpu_group *groups;
+    size_t group_count;
+    size_t group_capacity;
+    struct jw_map group_of; /* name -> group + 1 */
+};
+
 struct recording {
     struct recording_config config; /* its texts are in `texts` */
     char *texts;
@@ -69,6 +99,7 @@ struct recording {
 
     struct recording_graph graph;
     struct recording_wall wall;
+    struct recording_ledger ledger;
 
     /* One clock: wall time is where the recording began, plus ticks since. */
     uint64_t opened_ns;
@@ -172,6 +203,14 @@ void recording_graph_end(struct recording *recording);
  * is counted. The end alone decides whether the chunk's own start is lowered for it.
  */
 uint64_t recording_span(struct recording *recording, uint64_t begin_ns, uint64_t end_ns);
+
+/* recording_ledger.c: a sample of a thread; what the open chunk still owes of live threads, when it ends,
+ * and the sums of all; all of it into a profile. */
+void recording_ledger_sample(struct recording *recording, const struct event_record *record);
+void recording_ledger_new_chunk(struct recording *recording);
+void recording_put_ledger(struct recording *recording, uint64_t now_ns, bool is_chunk_end);
+void recording_ledger_tell_profile(struct recording *recording);
+void recording_ledger_close(struct recording *recording);
 
 /* Takes the records of a generation as JFR events, or into the profile. */
 void recording_take_events(struct recording *recording, struct generation *generation);

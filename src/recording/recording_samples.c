@@ -206,6 +206,7 @@ static void take_cpu(struct recording_take *take, const struct event_record *rec
         jfr_put_varint(&recording->events, 0); /* wallTime */
     jfr_event_end(&recording->events, begin);
     recording->samples++;
+    recording_ledger_sample(recording, record);
 }
 
 static void take_record(const struct event_record *record, void *argument)

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
+#include "thread/thread_cpu.h"
 
 /* A signal carries the number of its thread's record and the low bits of the record's serial, so that
  * one that comes late, after the record went to another thread, is told apart. */
@@ -34,19 +35,11 @@ static uint64_t first_expiration_ns(thread_index thread)
     return 1 + random % sampler.interval_ns;
 }
 
-static void refuse(enum engine_thread kind)
+static void refuse(thread_index thread, enum engine_thread kind)
 {
+    thread_cpu_mark(thread, THREAD_CPU_REFUSED);
     if (kind != ENGINE_THREAD_AGAIN)
         jw_count(JW_COUNT_THREADS_UNSAMPLED);
-}
-
-/* The list of tasks may pass over a thread while others end, and the table may have been full: so a thread
- * that is found late may be older than the run, and what it used before is not the run's. */
-static uint64_t debt_of(uint64_t used_ns, uint64_t started_ns)
-{
-    const uint64_t most_ns = jw_now_ns() - started_ns;
-
-    return used_ns < most_ns ? used_ns : most_ns;
 }
 
 void engine_cpu_timer_add(thread_index thread, enum engine_thread kind, uint64_t started_ns)
@@ -62,15 +55,15 @@ void engine_cpu_timer_add(thread_index thread, enum engine_thread kind, uint64_t
         return;
     case OS_TIMER_LIMIT:
     case OS_TIMER_REFUSED:
-        refuse(kind);
+        refuse(thread, kind);
         return;
     }
     /* Read right before the timer begins: what lies between the two is lost. */
     if (kind == ENGINE_THREAD_LATE && os_thread_cpu_ns(tid, &unseen_ns))
-        thread_set_debt(thread, debt_of(unseen_ns, started_ns));
+        thread_set_debt(thread, sampler_cpu_debt_ns(unseen_ns, started_ns));
     if (!os_timer_arm(&timer, sampler.interval_ns, first_expiration_ns(thread))) {
         os_timer_close(&timer);
-        refuse(kind);
+        refuse(thread, kind);
         return;
     }
     struct os_timer replaced = {thread_exchange_timer(thread, timer.id)};

@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "os/os_tasks.h"
+#include "os/os_thread.h"
 #include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
+#include "thread/thread_cpu.h"
 #include "thread/thread_tls.h"
 
 /* Task list is read again when the process used this much CPU since, or this long went by: a thread that
@@ -116,6 +118,7 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
     scan.process_cpu_ns = os_process_cpu_ns();
     scan.last_ns = scan.next_ns = 0;
     threads_each(end_old_record, NULL);
+    sampler_cpu_start();
     signals_start(config->is_itimer ? &itimer_engine : &timer_engine);
     if (config->is_itimer) {
         signals_expect_itimer(true);
@@ -157,14 +160,21 @@ static thread_index renew_record(uint32_t tid)
 {
     bool is_new = false;
     thread_index thread = THREAD_NONE;
+    uint64_t clock_ns = 0;
+    const bool has_clock = os_thread_cpu_ns((int)tid, &clock_ns);
+    uint64_t base_ns = clock_ns - sampler_cpu_debt_ns(clock_ns, started_ns);
 
     for (int try = 0; try < RENEW_TRIES && !is_new; try++) {
         const thread_index old = thread_find(tid);
 
-        if (old != THREAD_NONE)
+        if (old != THREAD_NONE) {
+            sampler_cpu_hand_over(old, clock_ns, &base_ns);
             end_record(old);
+        }
         thread = thread_add(tid, &is_new);
     }
+    if (is_new && has_clock)
+        thread_cpu_begin(thread, base_ns, clock_ns);
     return thread;
 }
 
@@ -176,7 +186,8 @@ void sampler_thread_start(uint32_t tid, const struct thread_java *java)
     if (thread == THREAD_NONE)
         return;
     thread_set_java(thread, java);
-    add_timer(thread, ENGINE_THREAD_NEW);
+    if (!os_thread_is_own((int)tid))
+        add_timer(thread, ENGINE_THREAD_NEW);
 }
 
 void sampler_thread_found(uint32_t tid, const struct thread_java *java)
@@ -187,8 +198,10 @@ void sampler_thread_found(uint32_t tid, const struct thread_java *java)
     if (thread == THREAD_NONE)
         return;
     thread_set_java(thread, java);
-    if (is_new)
-        add_timer(thread, ENGINE_THREAD_NEW);
+    if (!is_new)
+        return;
+    sampler_cpu_begin(thread, false, started_ns);
+    add_timer(thread, ENGINE_THREAD_NEW);
 }
 
 void sampler_thread_end(uint32_t tid)
@@ -197,19 +210,35 @@ void sampler_thread_end(uint32_t tid)
     const thread_index thread = is_on() ? thread_find(tid) : THREAD_NONE;
 
     /* Its last CPU time, in native code on the way out, still counts: the scan takes the timer away. */
-    if (thread != THREAD_NONE)
-        thread_end_java(thread);
+    if (thread == THREAD_NONE)
+        return;
+    thread_end_java(thread);
+    sampler_cpu_end(thread);
+}
+
+/* A Java thread reads its own clock when it ends; any other may be seen for the last time right now. */
+static bool is_still_the_same(thread_index thread)
+{
+    return thread_env(thread) != NULL || sampler_cpu_look(thread);
 }
 
 static bool visit_task(int tid, void *argument)
 {
     bool is_new;
-    const thread_index thread = thread_add((uint32_t)tid, &is_new);
+    thread_index thread = thread_add((uint32_t)tid, &is_new);
 
     (void)argument;
+    if (thread != THREAD_NONE && !is_new && !is_still_the_same(thread)) {
+        end_record(thread);
+        thread = thread_add((uint32_t)tid, &is_new);
+    }
     if (thread == THREAD_NONE)
         return true;
     thread_set_scan_stamp(thread, scan.round);
+    if (is_new)
+        sampler_cpu_begin(thread, scan.is_first, started_ns);
+    if (os_thread_is_own(tid))
+        return true; /* it takes no signals */
     if (is_new)
         add_timer(thread, scan.is_first ? ENGINE_THREAD_NEW : ENGINE_THREAD_LATE);
     else if (!thread_has_timer(thread)) /* the user's limit was used up then, or a hook is at it */

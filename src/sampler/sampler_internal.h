@@ -9,6 +9,7 @@
 
 #include "generation/method_record.h"
 #include "sampler/sampler.h"
+#include "sampler/sampler_cpu.h"
 #include "signals/signals.h"
 #include "vm/vm_method.h"
 #include "walk/walk.h"
@@ -61,6 +62,22 @@ enum engine_thread {
     ENGINE_THREAD_LATE,  /* what it used since the start counts, too: as debt of its first sample */
     ENGINE_THREAD_AGAIN, /* was refused a timer before, and counted as unsampled */
 };
+
+/* sampler_cpu.c: a run begins, with no engine running. */
+void sampler_cpu_start(void);
+/* The time of this thread counts: from now on when it `is_old`, of before the run; else all of it. */
+void sampler_cpu_begin(thread_index thread, bool is_old, uint64_t started_ns);
+/* Reads the thread's clock. False: it is that of another thread with the same number. */
+JW_MUST_CHECK bool sampler_cpu_look(thread_index thread);
+/* The record `old` ends, and the calling thread, which has the same number and whose clock stands at
+ * `clock_ns`, gets another one. If it is the same thread, `base_ns` becomes where its time begins to count
+ * for the new record: the old one keeps what it has, unless that is less than an interval. */
+void sampler_cpu_hand_over(thread_index old, uint64_t clock_ns, uint64_t *base_ns);
+/* The thread is about to end: when it is the calling one, its clock will be read once more on the way. */
+void sampler_cpu_end(thread_index thread);
+/* How much of what a thread's clock shows can be of the run: the list of tasks may pass over a thread while
+ * others end, and the table may have been full, so one that is found late may be older. */
+uint64_t sampler_cpu_debt_ns(uint64_t clock_ns, uint64_t started_ns);
 
 /* engine_cpu_timer.c: payload of a thread's signals, and its timer. `started_ns`: when the run began; a
  * thread cannot have used more CPU time in it than has gone by since. */

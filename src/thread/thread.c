@@ -346,14 +346,21 @@ void threads_each(void (*visit)(thread_index index, bool is_live, void *argument
     }
 }
 
+bool thread_is_done(thread_index index, uint64_t oldest_generation)
+{
+    const struct record *record = &records[index];
+
+    /* order THREAD_STATE: acquires the number of the generation that thread_end released. */
+    return jw_load_acquire(&record->state) == RECORD_ENDED &&
+           jw_load_relaxed(&record->ended_generation) < oldest_generation;
+}
+
 static void reap_one(thread_index index, bool is_live, void *argument)
 {
     const uint64_t *oldest_generation = argument;
     struct record *record = &records[index];
 
-    if (is_live)
-        return;
-    if (jw_load_relaxed(&record->ended_generation) >= *oldest_generation ||
+    if (is_live || !thread_is_done(index, *oldest_generation) ||
         jw_load_relaxed(&record->timer) != NO_TIMER)
         return;
     /* order THREAD_STATE: releases the end of the record's use. */

@@ -108,7 +108,11 @@ void thread_rename(thread_index index, const char *java_name);
 /* Calls `visit` for each record that is live or ended. Context: dump, control. */
 void threads_each(void (*visit)(thread_index index, bool is_live, void *argument), void *argument);
 
-/* Frees the records that ended before `oldest_generation`, the oldest one not yet cleared. */
+/* The record ended before `oldest_generation`, the oldest one not yet cleared: nothing can name it any
+ * more. Context: dump. */
+bool thread_is_done(thread_index index, uint64_t oldest_generation);
+
+/* Frees the records that are done, and whose timer was taken away. */
 void threads_reap(uint64_t oldest_generation);
 
 uint32_t threads_live(void);

@@ -5,6 +5,8 @@
  * For      make_recording and the unit tests of room recording.   Context  tool.
  *
  *   threads    main (Java, group main in system), worker (Java, renamed half-way), GC Thread#0 (native)
+ *   clocks     main 20 ms a round more than its samples, worker 5 ms less, GC Thread#0 1 ms more; short-N,
+ *              another one in each round, 3 ms without a sample; 2 ms of the process are of nobody
  *   stacks     Hot.spin <- Hot.main            60 of 100 samples, compiled and interpreted, with lines
  *              memcpy <- Hot.copy <- Hot.main  20, a native method
  *              clone3 <- unknown               10, no Java
@@ -14,6 +16,7 @@
 #ifndef JW_TESTS_GOLDEN_MADE_H
 #define JW_TESTS_GOLDEN_MADE_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -25,6 +28,8 @@
 
 #define MADE_WEIGHT_NS 10000000ull
 #define MADE_TID       4242u
+#define MADE_SHORT_NS  3000000ull
+#define MADE_UNSEEN_NS 2000000ull
 
 static int made_renamed;
 
@@ -38,6 +43,13 @@ static inline bool made_tell_thread(void *context, uint32_t index, uint32_t seri
 {
     (void)context;
     *out = (struct recording_thread){.os_tid = 1000 + index};
+    if (index == 3) {
+        static char name[32];
+
+        snprintf(name, sizeof name, "short-%u", serial);
+        out->java_name = made_text(name);
+        return true;
+    }
     if (index > 2 || serial != index + 1)
         return false;
     if (index == 2) {
@@ -260,6 +272,31 @@ static inline void made_turn(struct generations *generations, struct recording *
     generations_retire(generations, made_take_late, recording);
 }
 
+/* What the clocks say after so many rounds; in each, another thread lived shortly and was not sampled. */
+static inline void made_clocks(struct recording *recording, unsigned long rounds)
+{
+    static const int64_t more_ns[] = {20000000, -5000000, 1000000};
+    static const unsigned samples[] = {45, 45, 10};
+    uint64_t used_ns = rounds * MADE_SHORT_NS;
+
+    for (uint32_t i = 0; i < JW_COUNT_OF(samples); i++) {
+        const struct recording_thread_cpu cpu = {
+            .index = i,
+            .serial = i + 1,
+            .used_ns = rounds * (samples[i] * MADE_WEIGHT_NS + (uint64_t)more_ns[i]),
+        };
+
+        used_ns += cpu.used_ns;
+        recording_thread_cpu(recording, &cpu);
+    }
+    recording_thread_cpu(recording, &(struct recording_thread_cpu){.index = 3,
+                                                                   .serial = (uint32_t)rounds,
+                                                                   .used_ns = MADE_SHORT_NS,
+                                                                   .is_ended = true,
+                                                                   .is_short = true});
+    recording_process_cpu(recording, used_ns + rounds * MADE_UNSEEN_NS);
+}
+
 static inline struct recording_config made_config(const char *path, enum recording_format format)
 {
     static const struct recording_setting settings[] = {
@@ -328,6 +365,7 @@ static inline bool made_recording(const struct recording_config *config, unsigne
             if (made_with_wall)
                 made_wall_round(generations, chunk * rounds + round);
             made_turn(generations, recording);
+            made_clocks(recording, chunk * rounds + round + 1);
             is_good = recording_flush(recording, err);
         }
         if (is_good && chunk + 1 < chunks)
