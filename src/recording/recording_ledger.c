@@ -247,8 +247,7 @@ void recording_ledger_tell_profile(struct recording *recording)
 {
     struct jw_ledger ledger;
 
-    if (recording->config.shows != RECORDING_SHOWS_CPU ||
-        !recording_get_ledger(recording, &ledger))
+    if (recording->config.shows != RECORDING_SHOWS_CPU || !recording_get_ledger(recording, &ledger))
         return;
     tell_live(recording, jw_now_ns());
     profile_ledger(recording->graph.profile, &ledger);
