@@ -22,7 +22,7 @@
 
 JW_SIGNAL_SAFE static bool is_syscall(uintptr_t addr)
 {
-    uint16_t code;
+    uint16_t code = 0;
 
     return safe_load_u16(addr, &code) && code == SYSCALL_CODE;
 }
