@@ -80,8 +80,8 @@ static void profile_put_native(struct profile_line *line, const struct profile_n
     const bool has_method = name->method[0] != '\0';
     const bool has_module = name->module[0] != '\0';
 
-    /* Code without a symbol bears the name of its library as it is. */
-    if (view->has_libraries && has_module && has_method &&
+    /* Code without a symbol bears the name of its library as it is; the kernel is one by itself. */
+    if (view->has_libraries && name->kind != PROFILE_NAME_KERNEL && has_module && has_method &&
         strcmp(name->method, name->module) != 0) {
         profile_put(line, name->module);
         profile_put(line, "`");

@@ -27,6 +27,7 @@ async function testShows(browser) {
 
   await check('opens from a file without an error, a violation or a request', async () => {
     equal(await page.title(), 'CPU profile', 'title');
+    holds(await page.$eval('h1', h1 => h1.scrollWidth <= h1.clientWidth), 'the title is cut');
     page.calm();
   });
   await check('first screen shows the root, as wide as the window', async () => {
@@ -364,6 +365,35 @@ async function testShapes(browser) {
     await page.keyboard.press('i');
     holds((await page.box('all')).y > 700, 'flipped');
     await page.screenshot({ path: picture('inverted') });
+    page.calm();
+    await page.close();
+  });
+  await check('--reverse grows from the methods that ran, root at the top, and their self times stay', async () => {
+    const page = await openPage(browser, makePage('reverse', known, '--reverse'));
+    holds((await page.box('all')).y < 100, 'root is not at the top');
+    const boxes = await page.boxes();
+    const first = boxes.filter(box => box.level === 1).map(box => box.title);
+    holds(first.includes('vfs_write') && first.includes('java/util/HashMap.get') && !first.includes('com/acme/Main.main'), first.join());
+    await page.keyboard.press('m');
+    const rows = await page.$$eval('#panel tbody tr', all => all.map(row => [...row.cells].map(cell => cell.textContent)));
+    const sums = reference(known.stacks, ([, className, method]) => method.startsWith('[') || /^lib|kernel/.test(className) ? method : className.replaceAll('/', '.') + '.' + method);
+    equal(rows.length, sums.size - 1, 'rows: all but the mark');
+    for (const [self, total, title] of rows) {
+      const share = part => part === 0 ? '0 %' : part < 10 * MS10 ? (part / MS10).toFixed(2) + ' %' : (part / MS10).toFixed(1) + ' %';
+      equal([self, total], [share(sums.get(title).self), share(sums.get(title).total)], title);
+    }
+    await page.screenshot({ path: picture('reverse') });
+    page.calm();
+    await page.close();
+  });
+  await check('--reverse --inverted --threads: root at the bottom, then threads, then what ran in them', async () => {
+    const page = await openPage(browser, makePage('reverse_threads', known, '--reverse', '--inverted', '--threads', '--simple', '--lib', '--dot'));
+    holds((await page.box('all')).y > 700, 'root is not at the bottom');
+    const boxes = await page.boxes();
+    const level = n => boxes.filter(box => box.level === n).map(box => box.title);
+    holds(level(1).every(title => /^\[.*\]$/.test(title)) && level(1).some(title => title.startsWith('[GC Thread#0')), level(1).join());
+    holds(level(2).includes('HashMap.get') && level(2).includes('libjvm.so`GCTaskThread::run()'), level(2).join());
+    await page.screenshot({ path: picture('reverse_threads') });
     page.calm();
     await page.close();
   });

@@ -146,8 +146,19 @@ function sumTree(tree, keep) {
     left[i] = next[i] = next[up];
     next[up] += total[i];
   }
-  tree.self = self;
+  tree.self = meta.reverse ? whatRan(tree, total) : self;
   tree.total = total;
+}
+
+/* Of reversed stacks: what ran is where they begin, under the root or under a thread. */
+function whatRan(tree, total) {
+  const { count, parent, depth, type } = tree;
+  const self = new Float64Array(count);
+  for (let i = 1; i < count; i++) {
+    if (type[i] !== TYPE_THREAD && (parent[i] === 0 || (depth[i] === 2 && type[parent[i]] === TYPE_THREAD)))
+      self[i] = total[i];
+  }
+  return self;
 }
 
 /* A name in parts: package, class, method. Only the first dot before parameters counts. */
