@@ -131,8 +131,8 @@ static void odd_sample(struct generations *generations, unsigned kind, struct re
     struct event_record *record = event_reserve(generation->events);
     cr_assert_not_null(record);
     record->kind = EVENT_CPU_SAMPLE;
-    record->thread_index = kind; /* 3: not known */
-    record->thread_serial = kind + 1;
+    record->thread_index = kind == 3 ? 9 : kind; /* 9: not known */
+    record->thread_serial = record->thread_index + 1;
     record->time_ns = jw_now_ns();
     record->weight_ns = MADE_WEIGHT_NS * (kind + 1);
     record->trace = store_put(generation->traces, frames, count,
