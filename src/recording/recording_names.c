@@ -273,8 +273,7 @@ struct recording_method recording_method_texts(const struct generation *generati
                                                const struct method_record *record)
 {
     return (struct recording_method){
-        .class_name =
-            dict_text_or(generation->classes, record->class_name, TEXT("[unknown class]")),
+        .class_name = dict_text_or(generation->classes, record->class_name, TEXT("unknown class")),
         .name = dict_text_or(generation->symbols, record->name, (struct recording_text){NULL, 0}),
         .descriptor = dict_text_or(generation->symbols, record->signature, TEXT("()V")),
         .loader = record->loader,
@@ -303,6 +302,14 @@ uint64_t recording_java_method(struct recording_names *names, const struct gener
     return recording_method_key(names, &told);
 }
 
+/* "vdso" of "[vdso]". Source: JMC 9, MethodToolkit: a class whose name begins with '[' must be an array. */
+static struct recording_text without_brackets(struct recording_text text)
+{
+    if (text.length_bytes > 2 && text.bytes[0] == '[' && text.bytes[text.length_bytes - 1] == ']')
+        return (struct recording_text){text.bytes + 1, text.length_bytes - 2};
+    return text;
+}
+
 bool recording_native_texts(const struct recording_sources *sources, uintptr_t pc,
                             struct recording_symbol *out)
 {
@@ -312,6 +319,7 @@ bool recording_native_texts(const struct recording_sources *sources, uintptr_t p
         return false;
     if (out->symbol.bytes == NULL)
         out->symbol = out->library;
+    out->library = without_brackets(out->library);
     return true;
 }
 

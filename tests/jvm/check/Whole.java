@@ -220,6 +220,9 @@ final class Whole {
         }
         problems.addUnless(
                 type.getName() != null, "%s: class of %s without name", where, methodName);
+        /* JMC takes such a class for an array and refuses "[vdso]". */
+        problems.addUnless(type.getName() == null || !type.getName().startsWith("["),
+                "%s: class %s of %s looks like an array", where, type.getName(), methodName);
         if (Samples.isJavaFrame(frame)) {
             problems.addUnless(!type.getName().isEmpty(),
                     "%s: class of Java method %s has an empty name", where, methodName);

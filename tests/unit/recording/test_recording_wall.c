@@ -584,3 +584,24 @@ Test(recording_wall, a_graph_shows_one_clock)
     draw(RECORDING_SHOWS_CPU, text, sizeof text);
     cr_expect_str_eq(text, "[main tid=1000];app/Hot.main;app/Hot.spin 3\n");
 }
+
+static bool tell_bracketed(void *context, uintptr_t pc, struct recording_symbol *out)
+{
+    (void)context;
+    *out = (struct recording_symbol){made_text("[vdso]"), {NULL, 0}};
+    if (pc == 0x1000)
+        out->symbol = made_text("clock_gettime");
+    return true;
+}
+
+/* JMC takes a class name that begins with '[' for an array, and refuses "[vdso]". */
+Test(recording_wall, a_library_in_brackets_is_not_the_class_of_an_array)
+{
+    config.sources.native_pc = tell_bracketed;
+    open_jfr();
+    put_sample(0, 1);
+    turn();
+    read_back();
+    cr_assert_eq(told_count, 1);
+    cr_expect_str_eq(told[0].stack, "vdso.clock_gettime;vdso.[vdso];app/Hot.copy;app/Hot.main;");
+}
