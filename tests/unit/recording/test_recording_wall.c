@@ -547,44 +547,6 @@ Test(recording_wall, each_allocation_may_fail_and_the_file_stays_sound)
     }
 }
 
-static void draw(enum recording_clock shows, char *text, size_t room)
-{
-    config.format = RECORDING_COLLAPSED;
-    config.shows = shows;
-    config.tree.split_threads = true;
-    open_jfr();
-    for (unsigned i = 0; i < 3; i++)
-        made_sample(generations, 0);
-    put_sample(0, 1);
-    put_idle(1, 9, 2); /* of a sample that never comes */
-    turn();
-    put_idle(0, 1, 5);
-    turn();
-    cr_assert(recording_close(recording, &err), "%s", err.message);
-
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file);
-    text[fread(text, 1, room - 1, file)] = '\0';
-    fclose(file);
-}
-
-Test(recording_wall, a_graph_shows_turns_with_and_without_a_signal)
-{
-    char text[4096];
-
-    draw(RECORDING_SHOWS_WALL, text, sizeof text);
-    cr_expect_str_eq(text, "[main tid=1000];app/Hot.main;app/Hot.copy;libc.so.6;memcpy 6\n"
-                           "[worker tid=1001];[unknown wait] 2\n");
-}
-
-Test(recording_wall, a_graph_shows_one_clock)
-{
-    char text[4096];
-
-    draw(RECORDING_SHOWS_CPU, text, sizeof text);
-    cr_expect_str_eq(text, "[main tid=1000];app/Hot.main;app/Hot.spin 3\n");
-}
-
 static bool tell_bracketed(void *context, uintptr_t pc, struct recording_symbol *out)
 {
     (void)context;
