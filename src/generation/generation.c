@@ -251,6 +251,19 @@ bool generations_is_half_full(const struct generations *generations)
            is_dict_half_full(active->classes);
 }
 
+static void forget(const struct event_record *record, void *arg)
+{
+    (void)record;
+    (void)arg;
+}
+
+void generations_forget(struct generations *generations)
+{
+    for (int i = 0; i < EPOCH_BUFFERS; i++)
+        jw_count_add(JW_COUNT_RECORDS_FORGOTTEN,
+                     event_take(generations->buffers[i].events, forget, NULL));
+}
+
 uint32_t generations_empty_dead_cells(struct generations *generations, epoch_is_alive *is_alive,
                                       void *arg)
 {

@@ -8,6 +8,7 @@
  * Context  generation_enter, generation_leave: handler, hook, any.  generations_drop_method,
  *          generations_void_methods: hook, any.  generations_rotate, _retire, _at,
  *          _empty_dead_cells: dump.  generations_open, _close: control, with all engines stopped.
+ *          generations_forget: dump, with all engines stopped and drained.
  *          generations_is_half_full, generations_stats: any, dump, control.
  * Memory   the whole budget is reserved by open and touched only where used.
  * Progress enter and leave wait-free; the rest waits for nobody.
@@ -93,6 +94,12 @@ struct generation *generations_rotate(struct generations *generations);
 typedef bool generations_take_late(struct generation *generation, void *arg);
 uint32_t generations_retire(struct generations *generations, generations_take_late *take_late,
                             void *arg);
+
+/*
+ * Takes all committed records for nobody, counted as RECORDS_FORGOTTEN: what is begun next would else
+ * hold samples of what was there before.
+ */
+void generations_forget(struct generations *generations);
 
 /*
  * Forgets what the caches say of one method address, or of all: what was put before the call is

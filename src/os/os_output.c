@@ -303,8 +303,8 @@ static bool copy_by_reading(const struct os_output *from, struct os_output *to, 
     return is_good;
 }
 
-static bool copy_content(const struct os_output *from, struct os_output *to, uint64_t length_bytes,
-                         struct jw_error *err)
+bool os_output_fill(struct os_output *to, const struct os_output *from, uint64_t length_bytes,
+                    struct jw_error *err)
 {
     if (from->calls->clone(to->fd, from->fd) == 0)
         return os_output_set_size(to, length_bytes, err);
@@ -342,7 +342,7 @@ struct os_output *os_output_copy(const struct os_output *from, uint64_t length_b
         say_failure(err, "open the directory of", from->path, errno);
         goto fail;
     }
-    if (!create(to, err) || !copy_content(from, to, length_bytes, err))
+    if (!create(to, err) || !os_output_fill(to, from, length_bytes, err))
         goto fail;
     return to;
 

@@ -48,6 +48,10 @@ os_output_open(const char *path, const struct os_output_calls *calls, struct jw_
 JW_MUST_CHECK struct os_output *os_output_copy(const struct os_output *from, uint64_t length_bytes,
                                                struct jw_error *err);
 
+/* Fills `to`, which is empty, with the first `length_bytes` of `from`. */
+JW_MUST_CHECK bool os_output_fill(struct os_output *to, const struct os_output *from,
+                                  uint64_t length_bytes, struct jw_error *err);
+
 /* Writes all bytes at this offset, or fails; on failure some of them may have been written. */
 JW_MUST_CHECK bool os_output_write(struct os_output *output, uint64_t offset_bytes,
                                    const void *bytes, size_t length_bytes, struct jw_error *err);

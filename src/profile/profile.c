@@ -179,6 +179,34 @@ void profile_counters(struct profile *profile, const uint64_t counts[JW_COUNT_LI
     profile_loss(profile, "inFlight", "signals whose outcome was not known yet", in_flight);
 }
 
+void profile_forget_counters(struct profile *profile)
+{
+    profile->has_trust = false;
+    profile->trust_signals = profile->trust_samples = 0;
+    profile->loss_count = 0;
+    profile->has_ledger = false;
+    profile->ledger = (struct jw_ledger){0};
+}
+
+static uint64_t index_bytes(const struct profile_index *index)
+{
+    return (uint64_t)index->slot_count * sizeof *index->slots;
+}
+
+uint64_t profile_memory_bytes(const struct profile *profile)
+{
+    return sizeof *profile + profile->blocks_bytes +
+           (uint64_t)profile->text_capacity * sizeof *profile->texts +
+           (uint64_t)profile->names.capacity * sizeof *profile->names.items +
+           (uint64_t)profile->seen_capacity * sizeof *profile->seen +
+           (uint64_t)profile->branch_capacity * sizeof *profile->branches +
+           (uint64_t)profile->loss_capacity * sizeof *profile->losses +
+           (uint64_t)profile->node_count * sizeof *profile->nodes +
+           (uint64_t)profile->sealed_name_count * sizeof *profile->sealed_names +
+           index_bytes(&profile->text_index) + index_bytes(&profile->names.index) +
+           index_bytes(&profile->seen_index) + index_bytes(&profile->branch_index);
+}
+
 const struct profile_config *profile_config_of(const struct profile *profile)
 {
     return &profile->config;

@@ -109,6 +109,9 @@ struct profile_about {
     uint64_t duration_ns;   /* from there to the end of the last */
 };
 
+/* Bytes that it holds, what the allocator adds apart. Takes a time that does not depend on the samples. */
+uint64_t profile_memory_bytes(const struct profile *profile);
+
 JW_MUST_CHECK struct profile *profile_open(const struct profile_config *config,
                                            struct jw_error *err);
 void profile_close(struct profile *profile);
@@ -153,6 +156,9 @@ struct profile_cpu {
 };
 
 void profile_thread_cpu(struct profile *profile, const struct profile_cpu *cpu);
+
+/* Forgets counters and ledger, not those of threads: before a later state of the run is told whole. */
+void profile_forget_counters(struct profile *profile);
 
 /* Reading, for exporters ----------------------------------------------------------------------- */
 

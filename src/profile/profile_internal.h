@@ -76,6 +76,7 @@ struct profile {
     bool is_out_of_memory; /* sticky */
 
     struct profile_block *blocks; /* text */
+    uint64_t blocks_bytes;
 
     const char **texts;
     uint32_t text_count, text_capacity;

@@ -114,6 +114,7 @@ static char *profile_block_take(struct profile *profile, size_t size_bytes)
         block->capacity_bytes = capacity_bytes;
         block->next = profile->blocks;
         profile->blocks = block;
+        profile->blocks_bytes += sizeof *block + capacity_bytes;
     }
     char *taken = block->bytes + block->used_bytes;
     block->used_bytes += size_bytes;

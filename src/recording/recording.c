@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "generation/generation.h"
+#include "os/os_output.h"
 #include "recording/recording_internal.h"
 
 #define DEFAULT_CHUNK_BYTES ((uint64_t)12 << 20)
@@ -31,7 +32,7 @@ void recording_fail_memory(struct recording *recording)
     jw_count(JW_COUNT_WRITE_FAILED);
     jw_error_set(&why,
                  "cannot go on with %s: out of memory; what was written before stays readable",
-                 recording->config.path);
+                 recording->config.path == NULL ? "the samples in memory" : recording->config.path);
     recording_fail(recording, &why);
 }
 
@@ -284,8 +285,10 @@ static void write_out(struct recording *recording, bool is_last)
 
 /* ---- public ---- */
 
-static void release(struct recording *recording)
+void recording_drop(struct recording *recording)
 {
+    if (recording == NULL)
+        return;
     recording_graph_close(recording);
     recording_ledger_close(recording);
     recording_file_close(recording->file);
@@ -306,7 +309,8 @@ struct recording *recording_open(const struct recording_config *config, struct j
     struct recording *recording = jw_alloc(sizeof *recording);
 
     if (recording == NULL || !copy_config(recording, config)) {
-        jw_error_set(err, "cannot begin the recording %s: out of memory", config->path);
+        jw_error_set(err, "cannot begin the recording %s: out of memory",
+                     config->path == NULL ? "" : config->path);
         goto fail;
     }
     recording->config.chunk_bytes =
@@ -323,8 +327,7 @@ struct recording *recording_open(const struct recording_config *config, struct j
     return recording;
 
 fail:
-    if (recording != NULL)
-        release(recording);
+    recording_drop(recording);
     return NULL;
 }
 
@@ -398,15 +401,70 @@ bool recording_close(struct recording *recording, struct jw_error *err)
         put_state(recording, true);
         write_out(recording, true);
     }
-    if (recording->file == NULL && !recording->has_failed &&
-        !recording_graph_write(recording, &why))
-        recording_fail(recording, &why);
+    if (recording->file == NULL && !recording->has_failed && recording->config.path != NULL) {
+        const struct recording_view own = {.format = recording->config.format};
+
+        if (!recording_graph_write(recording, &own, &why))
+            recording_fail(recording, &why);
+    }
 
     const bool is_good = !recording->has_failed;
     if (!is_good)
         jw_error_set(err, "%s", recording->failure.message);
-    release(recording);
+    recording_drop(recording);
     return is_good;
+}
+
+bool recording_write(struct recording *recording, const struct recording_view *view,
+                     struct jw_error *err)
+{
+    if (!JW_INVARIANT(recording->file == NULL && view->format != RECORDING_JFR))
+        return false;
+    return recording_graph_write(recording, view, err);
+}
+
+bool recording_snapshot(struct recording *recording, const char *path, struct jw_error *err)
+{
+    if (!JW_INVARIANT(recording->file != NULL))
+        return false;
+    if (!recording->has_failed) {
+        put_state(recording, true);
+        write_out(recording, false);
+    }
+    if (recording->has_failed) {
+        jw_error_set(err, "%s", recording->failure.message);
+        return false;
+    }
+    return recording_file_snapshot(recording->file, path, err);
+}
+
+void recording_settle(struct recording *recording)
+{
+    if (!recording->has_failed)
+        recording_graph_end(recording);
+}
+
+void recording_pause(struct recording *recording)
+{
+    os_output_close(recording->graph.output);
+    recording->graph.output = NULL;
+    recording->paused_ns = jw_now_ns();
+}
+
+bool recording_resume(struct recording *recording, struct jw_error *err)
+{
+    if (recording->graph.output == NULL && !recording_graph_place(recording, err))
+        return false;
+    if (recording->paused_ns != 0)
+        recording->idle_ns += jw_now_ns() - recording->paused_ns;
+    recording_ledger_resume(recording);
+    recording->paused_ns = 0;
+    return true;
+}
+
+enum recording_format recording_format_of(const struct recording *recording)
+{
+    return recording->config.format;
 }
 
 void recording_get_status(const struct recording *recording, struct recording_status *out)
@@ -418,4 +476,6 @@ void recording_get_status(const struct recording *recording, struct recording_st
     };
     if (recording->file != NULL)
         out->file_bytes = recording_file_used_bytes(recording->file);
+    if (recording->graph.profile != NULL)
+        out->memory_bytes = profile_memory_bytes(recording->graph.profile);
 }

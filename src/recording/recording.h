@@ -118,7 +118,9 @@ struct recording_jvm {
 };
 
 struct recording_config {
-    const char *path; /* a regular file or nothing; never followed when it is a symbolic link */
+    /* A regular file or nothing; never followed when it is a symbolic link. NULL: other formats are
+     * kept in memory, for recording_write. */
+    const char *path;
     enum recording_format format;
     uint64_t
         chunk_bytes;   /* a chunk ends at this size; 0: 12 MiB. At most 1.5 GiB, at least 256 KiB */
@@ -129,6 +131,7 @@ struct recording_config {
     struct recording_jvm jvm;
     bool splits_wall; /* JFR: a plain jdk.ExecutionSample for each turn of the wall clock */
     enum recording_clock shows; /* other formats; samples of the other clock are left out */
+    uint64_t memory_bytes;      /* other formats: what the stacks may take, about; 0: no limit */
     struct profile_config tree; /* other formats: how stacks become boxes */
     struct export_options look; /* other formats; of the title, the one above holds */
     unsigned unsigned5_bias;    /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
@@ -192,11 +195,45 @@ JW_MUST_CHECK bool recording_tick(struct recording *recording, struct jw_error *
  */
 JW_MUST_CHECK bool recording_close(struct recording *recording, struct jw_error *err);
 
+/* Gives a recording back without writing any more of it: what is in its file stays. NULL is fine. */
+void recording_drop(struct recording *recording);
+
+/* A graph of what was taken so far. */
+struct recording_view {
+    enum recording_format format; /* none but graphs */
+    const char *path;             /* where to; or NULL, and */
+    export_write *write;          /* who takes it; or NULL: to the path of the recording */
+    void *context;
+    const struct export_options *look; /* NULL: that of the recording */
+};
+
+/* For other formats than JFR. Failure is told and changes nothing: it may be tried again. */
+JW_MUST_CHECK bool recording_write(struct recording *recording, const struct recording_view *view,
+                                   struct jw_error *err);
+
+/* For JFR: flushes, and writes a file of its own that holds all that was taken. */
+JW_MUST_CHECK bool recording_snapshot(struct recording *recording, const char *path,
+                                      struct jw_error *err);
+
+/* For other formats than JFR, at the end of a session: what came without the sample that it belongs to is taken
+ * as it is. */
+void recording_settle(struct recording *recording);
+
+/*
+ * For other formats than JFR: between the two nothing is taken, its time does not count, and no file is
+ * held open. False: the place of the graph can no longer be written.
+ */
+void recording_pause(struct recording *recording);
+JW_MUST_CHECK bool recording_resume(struct recording *recording, struct jw_error *err);
+
+enum recording_format recording_format_of(const struct recording *recording);
+
 struct recording_status {
-    uint64_t samples;    /* in the recording so far, also those not flushed yet */
-    uint64_t file_bytes; /* without the reserve */
-    uint64_t chunks;     /* begun */
-    bool has_failed;     /* nothing more is written */
+    uint64_t samples;      /* in the recording so far, also those not flushed yet */
+    uint64_t file_bytes;   /* without the reserve */
+    uint64_t chunks;       /* begun */
+    uint64_t memory_bytes; /* that its stacks take, other formats */
+    bool has_failed;       /* nothing more is written */
 };
 
 void recording_get_status(const struct recording *recording, struct recording_status *out);

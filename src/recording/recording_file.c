@@ -19,6 +19,7 @@
 _Static_assert(JFR_HEADER_BYTES <= CHUNK_ALIGN_BYTES, "a chunk header must not cross a page");
 
 struct recording_file {
+    const struct os_output_calls *calls;
     struct os_output *output;
     struct jfr_chunk_header header; /* of the open chunk, as committed */
     uint64_t chunk_at;              /* the open chunk, in the file */
@@ -169,6 +170,7 @@ struct recording_file *recording_file_open(const char *path, const struct os_out
         jw_error_set(err, "cannot write %s: out of memory", path);
         return NULL;
     }
+    file->calls = calls;
     file->output = os_output_open(path, calls, err);
     if (file->output == NULL)
         goto fail;
@@ -284,6 +286,21 @@ bool recording_file_finish(struct recording_file *file, const struct recording_f
     if (file->padding_at <= MAX_COPIED_BYTES)
         (void)!replace_by_copy(file, file->padding_at, false, NULL);
     return true;
+}
+
+bool recording_file_snapshot(const struct recording_file *file, const char *path,
+                             struct jw_error *err)
+{
+    struct os_output *copy = os_output_open(path, file->calls, err);
+    struct jfr_chunk_header header = file->header;
+
+    header.size_bytes = file->padding_at - file->chunk_at;
+    header.is_final = true;
+    const bool is_good =
+        copy != NULL && os_output_fill(copy, file->output, file->padding_at, err) &&
+        write_header(copy, file->chunk_at, &header, err) && os_output_publish(copy, err);
+    os_output_close(copy);
+    return is_good;
 }
 
 void recording_file_close(struct recording_file *file)

@@ -70,6 +70,10 @@ JW_MUST_CHECK bool recording_file_finish(struct recording_file *file,
                                          const struct recording_file_part *last,
                                          struct jw_error *err);
 
+/* Writes a file of its own at `path` that holds what is visible now, complete and at its size. */
+JW_MUST_CHECK bool recording_file_snapshot(const struct recording_file *file, const char *path,
+                                           struct jw_error *err);
+
 void recording_file_close(struct recording_file *file); /* NULL is fine; leaves the file as it is */
 
 bool recording_file_has_failed(const struct recording_file *file);

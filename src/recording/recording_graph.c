@@ -169,11 +169,34 @@ static bool reserve_frames(struct graph_take *take, size_t count)
     return true;
 }
 
+/* The tables double when they grow: what is half full may be the whole with the next stack. */
+static bool is_full(const struct recording *recording)
+{
+    return recording->config.memory_bytes != 0 &&
+           profile_memory_bytes(recording->graph.profile) >= recording->config.memory_bytes / 2;
+}
+
+/* Its samples count; one box holds all of these. */
+static void fill_without_frames(struct graph_take *take, struct profile_stack *stack)
+{
+    const struct profile_frame mark = mark_frame(JW_MARK_MEMLIMIT);
+
+    take->frames[0] = profile_frame(take->recording->graph.profile, &mark);
+    stack->frames = take->frames;
+    stack->frame_count = 1;
+    stack->thread = PROFILE_FRAME_NONE;
+    jw_count_add(JW_COUNT_STACKS_FULL, stack->samples);
+}
+
 /* Frames of a trace into the stack in hand. False: no memory. */
 static bool fill_frames(struct graph_take *take, store_id id, struct profile_stack *stack)
 {
     struct store_trace trace;
 
+    if (is_full(take->recording) && reserve_frames(take, 1)) {
+        fill_without_frames(take, stack);
+        return true;
+    }
     if (!store_get(take->generation->traces, id, &trace))
         trace = (struct store_trace){.frame_count = 0};
     if (!reserve_frames(take, trace.frame_count)) {
@@ -381,23 +404,32 @@ void recording_take_graph(struct recording *recording, struct generation *genera
     close_take(&take);
 }
 
+bool recording_graph_place(struct recording *recording, struct jw_error *err)
+{
+    struct recording_graph *graph = &recording->graph;
+
+    if (recording->config.path == NULL)
+        return true;
+    graph->output = os_output_open(recording->config.path, recording->config.calls, err);
+    graph->is_written = false;
+    return graph->output != NULL;
+}
+
 bool recording_graph_open(struct recording *recording, struct jw_error *err)
 {
     struct recording_graph *graph = &recording->graph;
 
     recording->chunk_earliest_ns = recording->chunk_start_ns = recording->opened_ns;
     if (!profile_check_patterns(recording->config.look.view.includes,
-                                recording->config.look.view.excludes, err))
-        return false;
-    graph->output = os_output_open(recording->config.path, recording->config.calls, err);
-    if (graph->output == NULL)
+                                recording->config.look.view.excludes, err) ||
+        !recording_graph_place(recording, err))
         return false;
     graph->profile = profile_open(&recording->config.tree, err);
     return graph->profile != NULL;
 }
 
 /* The same as the command finds in a recording that ends now. */
-static void tell_profile(struct recording *recording)
+void recording_graph_tell(struct recording *recording)
 {
     struct profile *profile = recording->graph.profile;
     const char *title = recording->config.title;
@@ -416,37 +448,19 @@ static void tell_profile(struct recording *recording)
                                                    : "cpu",
         .unit = recording->graph.has_shown ? "ns" : "samples",
         .start_unix_ns = recording->opened_wall_ns,
-        .duration_ns = recording_duration_ns(recording, jw_now_ns()),
+        .duration_ns =
+            recording_duration_ns(recording,
+                                  recording->paused_ns != 0 ? recording->paused_ns : jw_now_ns()) -
+            recording->idle_ns,
     };
 
     profile_set_about(profile, &about);
     jfr_buffer_close(&scratch);
     jfr_text_free(&text);
     recording_read_counters(recording, counts, &in_flight);
+    profile_forget_counters(profile);
     profile_counters(profile, counts, in_flight);
     recording_ledger_tell_profile(recording);
-}
-
-bool recording_graph_write(struct recording *recording, struct jw_error *err)
-{
-    static const enum export_format formats[] = {
-        [RECORDING_HTML] = EXPORT_FLAMEGRAPH,
-        [RECORDING_COLLAPSED] = EXPORT_COLLAPSED,
-        [RECORDING_TEXT] = EXPORT_TEXT,
-    };
-    struct recording_graph *graph = &recording->graph;
-    struct export_options look = recording->config.look;
-
-    look.title = NULL; /* the profile has it */
-    tell_profile(recording);
-    if (recording->has_failed)
-        return false;
-    if (export_profile(graph->profile, formats[recording->config.format], &look, os_output_append,
-                       graph->output, err) &&
-        os_output_publish(graph->output, err))
-        return true;
-    jw_count(JW_COUNT_WRITE_FAILED);
-    return false;
 }
 
 void recording_graph_close(struct recording *recording)

@@ -31,7 +31,8 @@ struct recording_ids {
 
 /* Of the formats that are no JFR. */
 struct recording_graph {
-    struct os_output *output;
+    struct os_output *output; /* its place; NULL: none, or not now */
+    bool is_written;          /* something went into it: the next time takes a new one */
     struct profile *profile;
     struct recording_group *groups; /* of this take: sums */
     size_t group_count;
@@ -67,7 +68,8 @@ struct recording_ledger {
     struct recording_account *accounts; /* by index of the thread's record */
     size_t account_count;
     int64_t process_ns;
-    bool is_kept; /* somebody tells of the clocks */
+    int64_t process_before_ns; /* of the time before a pause */
+    bool is_kept;              /* somebody tells of the clocks */
     int64_t ended_used_ns;
     int64_t ended_lines_ns[JW_LEDGER_LIMIT];
     uint64_t ended_threads;
@@ -108,6 +110,8 @@ struct recording {
     uint64_t chunk_earliest_ns; /* no event of the open chunk may be older */
     uint64_t chunk_start_ns;    /* of its header: lowered for records that come late */
     uint64_t last_event_ns;
+    uint64_t paused_ns; /* since when nothing is taken; 0: it goes on */
+    uint64_t idle_ns;   /* how long that was, before */
 
     uint64_t samples;
     uint64_t turns; /* of the wall clock */
@@ -210,15 +214,21 @@ void recording_ledger_sample(struct recording *recording, const struct event_rec
 void recording_ledger_new_chunk(struct recording *recording);
 void recording_put_ledger(struct recording *recording, uint64_t now_ns, bool is_chunk_end);
 void recording_ledger_tell_profile(struct recording *recording);
+/* After a pause: the clocks of threads and process begin at zero again. */
+void recording_ledger_resume(struct recording *recording);
 void recording_ledger_close(struct recording *recording);
 
 /* Takes the records of a generation as JFR events, or into the profile. */
 void recording_take_events(struct recording *recording, struct generation *generation);
 void recording_take_graph(struct recording *recording, struct generation *generation);
 
-/* Opens the place of a graph; writes it. */
+/* Opens the profile and its place; the place alone, again; writes a graph. */
 JW_MUST_CHECK bool recording_graph_open(struct recording *recording, struct jw_error *err);
-JW_MUST_CHECK bool recording_graph_write(struct recording *recording, struct jw_error *err);
+/* Tells the profile what holds now of the run as a whole. */
+void recording_graph_tell(struct recording *recording);
+JW_MUST_CHECK bool recording_graph_place(struct recording *recording, struct jw_error *err);
+JW_MUST_CHECK bool recording_graph_write(struct recording *recording,
+                                         const struct recording_view *view, struct jw_error *err);
 void recording_graph_close(struct recording *recording);
 
 #endif

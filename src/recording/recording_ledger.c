@@ -356,7 +356,17 @@ void recording_thread_cpu(struct recording *recording, const struct recording_th
 void recording_process_cpu(struct recording *recording, uint64_t used_ns)
 {
     recording->ledger.is_kept = true;
-    recording->ledger.process_ns = (int64_t)used_ns;
+    recording->ledger.process_ns = recording->ledger.process_before_ns + (int64_t)used_ns;
+}
+
+void recording_ledger_resume(struct recording *recording)
+{
+    struct recording_ledger *ledger = &recording->ledger;
+
+    for (size_t i = 0; i < ledger->account_count; i++)
+        if (ledger->accounts[i].is_used)
+            end_account(recording, (uint32_t)i, false);
+    ledger->process_before_ns = ledger->process_ns;
 }
 
 bool recording_get_ledger(const struct recording *recording, struct jw_ledger *out)

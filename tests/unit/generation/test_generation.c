@@ -168,6 +168,28 @@ Test(generation, a_late_record_is_taken_before_the_clear_and_counted)
     cr_assert(eq(u64, jw_counter(JW_COUNT_LATE_RECORDS), late + 1));
 }
 
+Test(generation, what_was_there_before_a_session_is_forgotten_and_counted)
+{
+    const uint64_t forgotten = jw_counter(JW_COUNT_RECORDS_FORGOTTEN);
+    struct epoch_ticket ticket;
+    struct taken taken = {0};
+
+    /* One record in a closed generation that somebody keeps closed, one that comes late into it, one in the active. */
+    struct event_record *late = write_sample(enter(&ticket), 1);
+    sample(2);
+    cr_assert(generations_rotate(generations) != NULL);
+    event_commit(late);
+    sample(3);
+    generations_forget(generations);
+    cr_assert(eq(u64, jw_counter(JW_COUNT_RECORDS_FORGOTTEN), forgotten + 3));
+    generation_leave(generations, &ticket);
+
+    sample(40);
+    take_from(generations_rotate(generations), &taken);
+    (void)generations_retire(generations, take_late, &taken);
+    cr_assert(eq(u64, taken.sum, 40), "the next session holds its own records alone");
+}
+
 static bool take_nothing(struct generation *generation, void *arg)
 {
     (void)generation;
