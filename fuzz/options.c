@@ -118,7 +118,7 @@ static const char *options_defect(const char *text, size_t length_bytes, bool *i
         !are_messages_equal(&first.warnings, &second.warnings))
         return "two readings that differ";
     if (first.values.file[0] != '\0' &&
-        options_file_name(first.values.file, 1, 0, name, sizeof name, NULL) &&
+        options_file_name(first.values.file, 1, 0, 7, name, sizeof name, NULL) &&
         strlen(name) >= sizeof name)
         return "a file name that is not terminated";
     return NULL;

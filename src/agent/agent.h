@@ -1,25 +1,25 @@
 /*
  * agent - how jaywalk enters a JVM, and the one run that may be going on in it.
  *
- * For      Agent_OnLoad, Agent_OnAttach; JVMTI callbacks; start, stop, status; the agent's thread.
+ * For      Agent_OnLoad, Agent_OnAttach; JVMTI callbacks; commands; the agent's thread.
  * Callers  the JVM.
- * Context  entry points and run_*: control. hooks_*: control; the callbacks themselves: hook.
- * Memory   what a run needs is opened by run_start and given back by run_stop; when a handler is still
- *          inside at the end of the deadline it stays mapped.
+ * Context  entry points, commands_*, tell_*: control. run_*: dump, but for those that say otherwise.
+ *          hooks_*: control, dump; the callbacks themselves: hook.
+ * Memory   what a session needs is opened by run_begin and given back by run_stop, or kept until the next
+ *          start; when a handler is still inside at the end of the deadline it stays mapped.
  *
- *        idle --start--> starting --> running --stop or VM death--> stopping --> idle
- *                            \--> idle (something required was refused; the reason is told)
- *                            \--stop--> stopping
- *
- * A start brings the rooms up in layer order and takes them down in reverse on the first refusal. The
- * JVM runs on whatever happens.
+ * Commands are queued, and done one after the other by the agent's thread, which is there while a session
+ * runs or a command waits: states.h says which command may do what when. A start brings the rooms up in layer
+ * order and takes them down in reverse on the first refusal. The JVM runs on whatever happens.
  */
 #ifndef JW_AGENT_AGENT_H
 #define JW_AGENT_AGENT_H
 
 #include <jvmti.h>
 
+#include "agent/states.h"
 #include "options/options.h"
+#include "recording/recording.h"
 
 /* The JVM that we are in: set by the first entry point, never changed. */
 struct agent {
@@ -33,12 +33,18 @@ extern struct agent agent;
 void agent_log_open(const struct options *options);
 void agent_log(enum options_loglevel level, const char *format, ...) JW_PRINTF(2, 3);
 
+void agent_log_text(const char *text); /* as it is, without a prefix, to where messages go */
+
 /* answer.c: the command's file, to which messages of the calling thread go until answer_end. */
-JW_MUST_CHECK bool answer_open(const char *path, struct jw_error *err);
+JW_MUST_CHECK bool answer_open(const struct options *options, struct jw_error *err);
 bool answer_say(const char *line, size_t length_bytes); /* false: this thread has no answer */
 void answer_end(int code);
-void answer_park(void);  /* leaves it to the next thread that ... */
-void answer_adopt(void); /* ... takes it over */
+#define ANSWER_NONE (-1)
+int answer_park(void);         /* leaves it to another thread; ANSWER_NONE: there is none */
+void answer_adopt(int answer); /* takes it over */
+/* Long texts: true when the command takes such. answer_show is an export_write. */
+bool answer_takes_text(void);
+bool answer_show(void *context, const void *bytes, size_t length_bytes, struct jw_error *err);
 
 /* hooks.c: capabilities, callbacks and the events that a run needs from its first moment.
  * `is_late`: in the live phase (Agent_OnAttach), when a part of what they tell has been missed. */
@@ -52,26 +58,57 @@ void hooks_find_threads(JNIEnv *jni);
 /* Threads that were renamed since: takes over their names. */
 void hooks_refresh_thread_names(JNIEnv *jni);
 
-/*
- * run.c. With a `jni`, that of the calling thread, run_start comes back when samples arrive. With NULL it
- * does what takes a fixed time and leaves the rest to the agent's thread, with the answer of the calling
- * thread: so nobody waits behind a command while thousands of classes are looked at.
- */
-JW_MUST_CHECK bool run_start(JNIEnv *jni, const struct options_result *options,
+/* commands.c: a command that is done by the agent's thread. Waits for its end at most so long; then, and
+ * with an answer that tells of it, it goes on alone, and `code` is 0. False and `err`: not taken. */
+#define COMMANDS_FAILED  200
+#define COMMANDS_BUSY    201 /* nothing was done; try again in a moment */
+#define COMMANDS_WAITING 8   /* at once, at most */
+JW_MUST_CHECK bool commands_submit(enum states_command what, const struct options *options,
+                                   uint64_t wait_ns, int *code, struct jw_error *err);
+void commands_vm_death(void);
+enum states_state commands_state(void); /* any */
+
+/* run.c: the session, on the agent's thread, whose `jni` may be NULL. */
+JW_MUST_CHECK bool run_begin(JNIEnv *jni, const struct options *options, bool is_resume,
                              struct jw_error *err);
-JW_MUST_CHECK bool run_stop(struct jw_error *err);
-void run_tell_status(void);
-bool run_is_given_up(void);    /* a start under way that was stopped; any */
-void run_vm_init(JNIEnv *jni); /* starts what Agent_OnLoad was asked for */
-void run_vm_death(void);
+JW_MUST_CHECK bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err);
+JW_MUST_CHECK bool run_dump(JNIEnv *jni, const struct options *asked, struct jw_error *err);
+JW_MUST_CHECK bool run_turn(JNIEnv *jni, struct jw_error *err); /* of loop= */
+/* Some work, and sleep until there is more. Gives the command that the session itself wants by now: STATES_STOP,
+ * STATES_TURN, or STATES_COMMAND_LIMIT for none. */
+enum states_command run_work(JNIEnv *jni);
+enum states_state run_settled(void);       /* when nothing is at work */
+void run_wake(void);                       /* any */
+void run_give_up(bool is_given_up);        /* any; the start under way */
+bool run_is_given_up(void);                /* any */
+bool run_is_writing(void);                 /* any; the last file of a session */
+void run_vm_init(void);                    /* starts what Agent_OnLoad was asked for */
 struct generations *run_generations(void); /* NULL while nothing runs; any */
 
-/* output.c: the file of a run, and the recording that goes into it. */
-struct recording;
-JW_MUST_CHECK bool output_path(const struct options *options, char *path, size_t room_bytes,
+/* tell.c: what is said to those who ask; any. */
+void tell_status(void);
+void tell_metrics(void);
+void tell_list(void);
+void tell_ledger(void);
+void tell_unwritten(void); /* at the end of the JVM */
+
+/* copies.c: other copies of this library in the process. `path`: of the first. */
+struct copies {
+    unsigned count;
+    bool is_active; /* one of them samples */
+    char path[256];
+};
+void copies_look(struct copies *out);
+void copies_set_active(bool is_active); /* so that other copies see it */
+
+/* output.c: the file of a session, and the recording that goes into it. */
+/* Pattern of the file, where none is named in the options too; NULL: in memory. */
+const char *output_pattern(const struct options *options);
+JW_MUST_CHECK bool output_path(const char *pattern, uint64_t number, char *path, size_t room_bytes,
                                struct jw_error *err);
-JW_MUST_CHECK struct recording *output_open(const struct options_result *options, const char *path,
+JW_MUST_CHECK struct recording *output_open(const struct options *options, const char *path,
                                             struct jw_error *err);
+enum recording_format output_format(uint64_t output);
 
 /* ledger.c: the CPU ledger of the run. ledger_begin: control, nothing runs. ledger_turn: dump, after records
  * were taken and before threads are reaped. ledger_tell: any; as of the last turn, false before the first. */

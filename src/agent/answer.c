@@ -1,8 +1,8 @@
 /*
  * Answers to the command jaywalk: what a command to the agent has to say goes, besides the number that
  * Agent_OnAttach gives, into a file that the command made for it and names in option `answer`; control.
- * Lines of text, the last one "= CODE". At most two are open: of the thread that was attached to, and of the
- * agent's own, which ends what takes longer.
+ * Lines of text, the last one "= CODE". A text that is long goes into a second such file, option `show`. There
+ * is room for one of each command that waits, of the one at work and of the one that arrives.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include "os/os_tasks.h"
 
 #define ANSWER_LIMIT_BYTES 3500 /* of messages; the last line always has room */
+#define SHOW_LIMIT_BYTES   ((size_t)64 << 20)
 
 /* Owners of an answer that no thread has. */
 enum { ANSWER_FREE = 0, ANSWER_PARKED = -1 };
@@ -23,13 +24,15 @@ enum { ANSWER_FREE = 0, ANSWER_PARKED = -1 };
 static struct answer {
     _Atomic int owner; /* thread id */
     int fd;
+    int show_fd; /* -1: none */
     size_t used_bytes;
-} answers[2];
+    size_t shown_bytes;
+} answers[COMMANDS_WAITING + 2];
 
 static struct answer *owned_by(int owner)
 {
     for (size_t i = 0; i < JW_COUNT_OF(answers); i++) {
-        /* order ANSWER_OWNER: acquires the descriptor that the last owner set, or has closed. */
+        /* order ANSWER_OWNER: acquires the descriptors that the last owner set, or has closed. */
         if (jw_load_acquire(&answers[i].owner) == owner)
             return &answers[i];
     }
@@ -56,33 +59,57 @@ static const char *why_not(int fd)
     return NULL;
 }
 
-bool answer_open(const char *path, struct jw_error *err)
+/* -1 and `err`: not such a file. */
+static int open_file(const char *option, const char *path, struct jw_error *err)
 {
     const int fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     const char *why = fd < 0 ? strerror(errno) : why_not(fd);
-    struct answer *answer = owned_by(ANSWER_FREE);
 
-    if (why == NULL && answer == NULL)
-        why = "too many commands at once; try again";
-    if (why != NULL) {
-        jw_error_set(err, "answer=%.200s: %s; this option is for the command jaywalk", path, why);
-        if (fd >= 0)
-            close(fd);
+    if (why == NULL)
+        return fd;
+    jw_error_set(err, "%s=%.200s: %s; this option is for the command jaywalk", option, path, why);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool answer_open(const struct options *options, struct jw_error *err)
+{
+    const int fd = open_file("answer", options->answer, err);
+    if (fd < 0)
+        return false;
+
+    const int show_fd = options->show[0] == '\0' ? -1 : open_file("show", options->show, err);
+    struct answer *answer = owned_by(ANSWER_FREE);
+    if (answer == NULL)
+        jw_error_set(err, "too many commands at once; try again");
+    if (answer == NULL || (show_fd < 0 && options->show[0] != '\0')) {
+        close(fd);
+        if (show_fd >= 0)
+            close(show_fd);
         return false;
     }
     answer->fd = fd;
-    answer->used_bytes = 0;
+    answer->show_fd = show_fd;
+    answer->used_bytes = answer->shown_bytes = 0;
     set_owner(answer, os_gettid());
     return true;
 }
 
-static void put(const struct answer *answer, const char *text, size_t length_bytes)
+/* False: not all of it. */
+static bool put(int fd, const char *text, size_t length_bytes)
 {
-    ssize_t written;
+    while (length_bytes > 0) {
+        const ssize_t written = write(fd, text, length_bytes);
 
-    do
-        written = write(answer->fd, text, length_bytes);
-    while (written < 0 && errno == EINTR);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        text += written;
+        length_bytes -= (size_t)written;
+    }
+    return true;
 }
 
 bool answer_say(const char *line, size_t length_bytes)
@@ -92,8 +119,37 @@ bool answer_say(const char *line, size_t length_bytes)
     if (answer == NULL)
         return false;
     if (answer->used_bytes + length_bytes <= ANSWER_LIMIT_BYTES)
-        put(answer, line, length_bytes);
+        (void)put(answer->fd, line, length_bytes);
     answer->used_bytes += length_bytes;
+    return true;
+}
+
+bool answer_takes_text(void)
+{
+    const struct answer *answer = owned_by(os_gettid());
+
+    return answer != NULL && answer->show_fd >= 0;
+}
+
+bool answer_show(void *context, const void *bytes, size_t length_bytes, struct jw_error *err)
+{
+    struct answer *answer = owned_by(os_gettid());
+
+    (void)context;
+    if (answer == NULL || answer->show_fd < 0) {
+        jw_error_set(err, "nobody takes the text; name a file with file=NAME");
+        return false;
+    }
+    if (answer->shown_bytes + length_bytes > SHOW_LIMIT_BYTES) {
+        jw_error_set(err, "the text has more than %zu MiB; write it into a file with file=NAME",
+                     SHOW_LIMIT_BYTES >> 20);
+        return false;
+    }
+    if (!put(answer->show_fd, bytes, length_bytes)) {
+        jw_error_set(err, "/tmp of the JVM takes no more of the text: %s", strerror(errno));
+        return false;
+    }
+    answer->shown_bytes += length_bytes;
     return true;
 }
 
@@ -104,23 +160,28 @@ void answer_end(int code)
 
     if (answer == NULL)
         return;
-    put(answer, line, (size_t)snprintf(line, sizeof line, "= %d\n", code));
+    if (answer->show_fd >= 0)
+        close(answer->show_fd);
+    (void)put(answer->fd, line, (size_t)snprintf(line, sizeof line, "= %d\n", code));
     close(answer->fd);
     set_owner(answer, ANSWER_FREE);
 }
 
-void answer_park(void)
+int answer_park(void)
 {
     struct answer *answer = owned_by(os_gettid());
 
-    if (answer != NULL)
-        set_owner(answer, ANSWER_PARKED);
+    if (answer == NULL)
+        return ANSWER_NONE;
+    set_owner(answer, ANSWER_PARKED);
+    return (int)(answer - answers);
 }
 
-void answer_adopt(void)
+void answer_adopt(int answer)
 {
-    struct answer *answer = owned_by(ANSWER_PARKED);
-
-    if (answer != NULL)
-        set_owner(answer, os_gettid());
+    if (answer == ANSWER_NONE)
+        return;
+    /* order ANSWER_OWNER: acquires what the thread that parked it left there. */
+    if (JW_INVARIANT(jw_load_acquire(&answers[answer].owner) == ANSWER_PARKED))
+        set_owner(&answers[answer], os_gettid());
 }

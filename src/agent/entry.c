@@ -3,7 +3,13 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/limits.h"
+#include "base/clock.h"
 #include "base/version.h"
+
+/* For one who learns of the end by a number alone. */
+#define COMMAND_WAIT_NS (2 * JW_NS_PER_SECOND)
+#define INIT_WAIT_NS    (10 * JW_NS_PER_SECOND)
 
 struct agent agent;
 
@@ -16,17 +22,26 @@ static void tell_warnings(const struct options_result *options)
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s", options->warnings.texts[i]);
 }
 
-static bool read_options(const char *text, bool may_answer, struct options_result *options)
+/* What a session says, and where, is for its start to choose: who merely asks changes nothing. */
+static bool begins_session(const struct options *options)
+{
+    const enum states_state state = commands_state();
+
+    return (options->action == OPTIONS_ACTION_START || options->action == OPTIONS_ACTION_RESUME) &&
+           state != STATES_RUNNING && !states_is_busy(state);
+}
+
+static bool read_options(const char *text, bool is_attached, struct options_result *options)
 {
     struct jw_error err = {0};
     bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), options);
 
-    if (may_answer && options->values.answer[0] != '\0' &&
-        !answer_open(options->values.answer, &err)) {
+    if (is_attached && options->values.answer[0] != '\0' && !answer_open(&options->values, &err)) {
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
         is_good = false;
     }
-    agent_log_open(&options->values);
+    if (!is_attached || begins_session(&options->values))
+        agent_log_open(&options->values);
     tell_warnings(options);
     for (uint32_t i = 0; i < options->errors.count && i < OPTIONS_MESSAGES_KEPT; i++)
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", options->errors.texts[i]);
@@ -38,7 +53,7 @@ static bool read_options(const char *text, bool may_answer, struct options_resul
 /* At the start of a JVM "file=x.jfr" alone can only mean: profile into it. */
 static bool asks_for_start(const struct options *options)
 {
-    return options->action == OPTIONS_ACTION_START ||
+    return options->action == OPTIONS_ACTION_START || options->action == OPTIONS_ACTION_RESUME ||
            (options->action == OPTIONS_ACTION_DUMP && !options->is_action_given);
 }
 
@@ -91,28 +106,35 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
     return JNI_OK;
 }
 
-static bool run_action(struct jw_error *err)
+/* A command for the agent's thread. */
+static bool submit(enum states_command what, int *code, struct jw_error *err)
+{
+    return commands_submit(what, &attach_options.values, COMMAND_WAIT_NS, code, err);
+}
+
+static bool run_action(int *code, struct jw_error *err)
 {
     switch ((enum options_action)attach_options.values.action) {
     case OPTIONS_ACTION_START:
-        return hooks_install(true, err) && run_start(NULL, &attach_options, err);
+        return hooks_install(true, err) && submit(STATES_START, code, err);
+    case OPTIONS_ACTION_RESUME:
+        return hooks_install(true, err) && submit(STATES_RESUME, code, err);
     case OPTIONS_ACTION_STOP:
-        if (attach_options.values.file[0] != '\0')
-            agent_log(OPTIONS_LOGLEVEL_WARN,
-                      "file=%s has no effect on stop: the output is where the start said",
-                      attach_options.values.file);
-        return run_stop(err);
+        return submit(STATES_STOP, code, err);
+    case OPTIONS_ACTION_DUMP:
+        return submit(STATES_DUMP, code, err);
     case OPTIONS_ACTION_STATUS:
-        run_tell_status();
+        tell_status();
+        return true;
+    case OPTIONS_ACTION_METRICS:
+        tell_metrics();
+        return true;
+    case OPTIONS_ACTION_LIST:
+        tell_list();
         return true;
     case OPTIONS_ACTION_VERSION:
         agent_log(OPTIONS_LOGLEVEL_INFO, JAYWALK_VERSION);
         return true;
-    case OPTIONS_ACTION_DUMP:
-        jw_error_set(err,
-                     "dump is not known to this version; a recording is on disk up to the last "
-                     "second at any time, and stop ends it");
-        return false;
     case OPTIONS_ACTION_NONE:
     case OPTIONS_ACTION_LIMIT:
         return true;
@@ -120,19 +142,34 @@ static bool run_action(struct jw_error *err)
     return true;
 }
 
+/* Who sends one command after the other is sent away, but for the one that ends a session. */
+static bool is_too_often(void)
+{
+    static struct limits_rate rate;
+
+    return attach_options.values.action != OPTIONS_ACTION_STOP && !limits_take(&rate, jw_now_ns());
+}
+
 static jint obey(JavaVM *java_vm, const char *text)
 {
     struct jw_error err = {0};
+    int code = 0;
 
     if (!read_options(text, true, &attach_options))
         return 100;
-    if (!find_jvmti(java_vm))
-        return 200;
-    if (!run_action(&err)) {
-        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
-        return 200;
+    if (is_too_often()) {
+        agent_log(OPTIONS_LOGLEVEL_ERROR,
+                  "more than %d commands in a second; nothing was done, try again later",
+                  LIMITS_PER_SECOND);
+        return COMMANDS_BUSY;
     }
-    return JNI_OK;
+    if (!find_jvmti(java_vm))
+        return COMMANDS_FAILED;
+    if (!run_action(&code, &err)) {
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
+        return code == 0 ? COMMANDS_FAILED : code;
+    }
+    return code;
 }
 
 /* The tool that attached learns of a failure by the number, and of its reason in the JVM's stderr; the
@@ -149,10 +186,13 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserve
     return code;
 }
 
-void run_vm_init(JNIEnv *jni)
+/* The program begins when samples arrive. */
+void run_vm_init(void)
 {
     struct jw_error err = {0};
+    int code;
 
-    if (!run_start(jni, &load_options, &err))
+    load_options.values.is_with_jvm = true;
+    if (!commands_submit(STATES_START, &load_options.values, INIT_WAIT_NS, &code, &err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
 }

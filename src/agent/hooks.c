@@ -17,14 +17,15 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
     (void)thread;
-    run_vm_init(jni);
+    (void)jni;
+    run_vm_init();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
     (void)jni;
-    run_vm_death();
+    commands_vm_death();
 }
 
 /* AsyncGetCallTrace refuses to work unless somebody listens to ClassLoad. Source: HotSpot, forte.cpp,

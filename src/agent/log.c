@@ -39,6 +39,16 @@ void agent_log_open(const struct options *options)
     close(fd);
 }
 
+/* One write, so that lines of others do not get in between; a full pipe loses the message. */
+static void put(const char *text, size_t length_bytes)
+{
+    ssize_t written;
+
+    do
+        written = write(log_fd, text, length_bytes);
+    while (written < 0 && errno == EINTR);
+}
+
 void agent_log(enum options_loglevel level, const char *format, ...)
 {
     static const char *const names[] = {
@@ -68,9 +78,13 @@ void agent_log(enum options_loglevel level, const char *format, ...)
     if (level < lowest_level)
         return;
 
-    /* One write, so that lines of others do not get in between; a full pipe loses the message. */
-    ssize_t written;
-    do
-        written = write(log_fd, text, (size_t)length);
-    while (written < 0 && errno == EINTR);
+    put(text, (size_t)length);
+}
+
+void agent_log_text(const char *text)
+{
+    const size_t length_bytes = strlen(text);
+
+    if (!answer_say(text, length_bytes))
+        put(text, length_bytes);
 }

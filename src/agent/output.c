@@ -8,14 +8,35 @@
 #include "recording/recording.h"
 #include "walk/walk.h"
 
-bool output_path(const struct options *options, char *path, size_t room_bytes, struct jw_error *err)
+/* A recording needs a file; so does what begins with the JVM, which nobody may ever come for. */
+const char *output_pattern(const struct options *options)
 {
-    const char *pattern = options->file[0] != '\0' ? options->file : "jaywalk-%p.jfr";
-
-    return options_file_name(pattern, getpid(), jw_wall_ns(), path, room_bytes, err);
+    if (options->file[0] != '\0')
+        return options->file;
+    if (!options->is_with_jvm && options->output != OPTIONS_OUTPUT_JFR)
+        return NULL;
+    switch ((enum options_output)options->output) {
+    case OPTIONS_OUTPUT_FLAMEGRAPH:
+        return "jaywalk-%p.html";
+    case OPTIONS_OUTPUT_COLLAPSED:
+        return "jaywalk-%p.collapsed";
+    case OPTIONS_OUTPUT_TEXT:
+        return "jaywalk-%p.txt";
+    case OPTIONS_OUTPUT_NONE:
+    case OPTIONS_OUTPUT_JFR:
+    case OPTIONS_OUTPUT_LIMIT:
+        break;
+    }
+    return "jaywalk-%p.jfr";
 }
 
-static enum recording_format format_of(uint64_t output)
+bool output_path(const char *pattern, uint64_t number, char *path, size_t room_bytes,
+                 struct jw_error *err)
+{
+    return options_file_name(pattern, getpid(), jw_wall_ns(), number, path, room_bytes, err);
+}
+
+enum recording_format output_format(uint64_t output)
 {
     switch ((enum options_output)output) {
     case OPTIONS_OUTPUT_FLAMEGRAPH:
@@ -32,10 +53,8 @@ static enum recording_format format_of(uint64_t output)
     return RECORDING_JFR;
 }
 
-struct recording *output_open(const struct options_result *options, const char *path,
-                              struct jw_error *err)
+struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
 {
-    const struct options *values = &options->values;
     char period[32], interval[32], depth[16], off[160];
     struct recording_setting settings[] = {
         {"jdk.ExecutionSample", "enabled", "true"},
@@ -60,7 +79,10 @@ struct recording *output_open(const struct options_result *options, const char *
 
     struct recording_config config = {
         .path = path,
-        .format = format_of(values->output),
+        .format = path == NULL && values->output == OPTIONS_OUTPUT_NONE
+                      ? RECORDING_TEXT
+                      : output_format(values->output),
+        .memory_bytes = values->memlimit_bytes,
         .chunk_bytes = values->chunksize_bytes,
         .chunk_ns = values->chunktime_ns,
         .title = values->title[0] == '\0' ? NULL : values->title,

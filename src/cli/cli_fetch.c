@@ -301,7 +301,7 @@ int cli_profile_apart(const struct cli_command *command, const struct cli_values
 
     if (!cli_absolute(values->file == NULL ? "jaywalk-%p.jfr" : values->file, pattern,
                       sizeof pattern, &err) ||
-        !options_file_name(pattern, session->target->pid, jw_wall_ns(), fetch.path,
+        !options_file_name(pattern, session->target->pid, jw_wall_ns(), 0, fetch.path,
                            sizeof fetch.path, &err))
         return cli_usage_error(command, &err);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {

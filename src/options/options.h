@@ -32,6 +32,9 @@ enum options_action {
     OPTIONS_ACTION_DUMP,
     OPTIONS_ACTION_STATUS,
     OPTIONS_ACTION_VERSION,
+    OPTIONS_ACTION_RESUME,
+    OPTIONS_ACTION_METRICS,
+    OPTIONS_ACTION_LIST,
     OPTIONS_ACTION_LIMIT
 };
 
@@ -73,6 +76,9 @@ enum options_loglevel {
     OPTIONS_LOGLEVEL_LIMIT
 };
 
+/* Of a time in struct options: what else it holds is a second of the day, not nanoseconds from now. */
+#define OPTIONS_TIME_OF_DAY ((uint64_t)1 << 63)
+
 /* Numbers are uint64_t whatever they mean, so that the table can fill any of them. */
 struct options {
     uint64_t action; /* enum options_action */
@@ -85,11 +91,14 @@ struct options {
     uint64_t chunksize_bytes;
     uint64_t chunktime_ns;
     uint64_t memlimit_bytes;
+    uint64_t timeout;      /* from now, in ns, or OPTIONS_TIME_OF_DAY; 0: none */
+    uint64_t loop;         /* likewise */
     uint64_t cstack;       /* enum options_cstack */
     uint64_t loglevel;     /* enum options_loglevel */
     uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
     uint64_t count;        /* enum options_count */
     bool is_action_given;  /* false: `action` was concluded from the other options */
+    bool is_with_jvm;      /* set by the agent: the session begins with the JVM */
     bool is_by_thread;     /* threads */
     bool is_simple;
     bool is_dotted;
@@ -103,7 +112,8 @@ struct options {
     char file[OPTIONS_PATH_BYTES]; /* pattern, see options_file_name; "": none named */
     char log[OPTIONS_PATH_BYTES];  /* "": stderr */
     char answer
-        [OPTIONS_PATH_BYTES]; /* file of the command jaywalk; "": nobody waits for an answer */
+        [OPTIONS_PATH_BYTES];      /* file of the command jaywalk; "": nobody waits for an answer */
+    char show[OPTIONS_PATH_BYTES]; /* likewise, for long texts */
     char title[OPTIONS_TITLE_BYTES];
     /* Patterns, each with its 0 byte, one after another; an empty one ends them. */
     char includes[OPTIONS_PATTERNS_BYTES];
@@ -141,11 +151,19 @@ size_t options_messages_text(const struct options_messages *messages, const char
                              char *text, size_t capacity_bytes);
 
 /*
- * File name from a pattern of options_parse: %p process id, %t local time as 20260131-235959, %% one
- * percent sign. `wall_ns` is CLOCK_REALTIME. False and `err` when it does not fit.
+ * File name from a pattern of options_parse: %p process id, %t local time as 20260131-235959, %n the
+ * `number`, %n{MAX} the same modulo MAX, %{NAME} that variable of the environment, %% one percent sign. Of a
+ * variable at most OPTIONS_VARIABLE_BYTES are used; what is neither letter, digit, '-', '_' nor a single '.'
+ * becomes '_', so that it never leads to another directory. `wall_ns` is CLOCK_REALTIME. False and `err`
+ * when it does not fit, or there is no such variable.
  */
+#define OPTIONS_VARIABLE_BYTES 64
 JW_MUST_CHECK bool options_file_name(const char *pattern, int process_id, uint64_t wall_ns,
-                                     char *name, size_t capacity_bytes, struct jw_error *err);
+                                     uint64_t number, char *name, size_t capacity_bytes,
+                                     struct jw_error *err);
+
+/* Whether names of this pattern differ from one file to the next: %t or %n. */
+bool options_file_is_numbered(const char *pattern);
 
 /* Spelling of an enum value, "jfr"; "" when there is none. */
 const char *options_action_name(uint64_t action);

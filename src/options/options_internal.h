@@ -26,6 +26,7 @@ enum options_kind {
     OPTIONS_KIND_FLAG,     /* takes no value; sets its field to true */
     OPTIONS_KIND_DURATION, /* options_value_duration */
     OPTIONS_KIND_PERIOD,   /* options_value_period */
+    OPTIONS_KIND_TIME,     /* options_value_time */
     OPTIONS_KIND_SIZE,     /* options_value_size */
     OPTIONS_KIND_COUNT,    /* options_value_count */
     OPTIONS_KIND_PERCENT,  /* options_value_percent */
@@ -38,7 +39,9 @@ enum options_kind {
 
 /* Actions on which an option has an effect: bits by enum options_action. */
 enum {
-    OPTIONS_ON_START = 1 << OPTIONS_ACTION_START,
+    OPTIONS_ON_START = 1 << OPTIONS_ACTION_START | 1 << OPTIONS_ACTION_RESUME,
+    /* As on start, and at the load of an agent that waits: of these alone no action is concluded. */
+    OPTIONS_ON_SESSION = OPTIONS_ON_START | 1 << OPTIONS_ACTION_NONE,
     OPTIONS_ON_OUTPUT = OPTIONS_ON_START | 1 << OPTIONS_ACTION_STOP | 1 << OPTIONS_ACTION_DUMP,
     OPTIONS_ON_ALL = (1 << OPTIONS_ACTION_LIMIT) - 1,
 };
@@ -134,7 +137,7 @@ void options_add_message(struct options_messages *messages, const char *format, 
 /* Format that the ending of a file name means. False: an ending that is refused (.svg). */
 bool options_output_of_file(const char *file, uint64_t *output);
 
-/* Offset of the first `%` that is not %p, %t or %%; the length where there is none. */
+/* Offset of the first `%` that begins no pattern of options_file_name; the length where there is none. */
 size_t options_bad_pattern(const char *pattern, size_t length_bytes);
 
 #endif

@@ -29,6 +29,9 @@ static const char *numbers_of(enum options_kind kind)
         return "a whole number with n, u, m or s after it (else nanoseconds)";
     case OPTIONS_KIND_PERIOD:
         return "a whole number with s, m, h or d after it (else seconds)";
+    case OPTIONS_KIND_TIME:
+        return "a whole number with s, m, h or d after it (else seconds), or a time of day "
+               "HH:MM:SS";
     case OPTIONS_KIND_SIZE:
         return "a whole number with b, k, m or g after it (else bytes)";
     case OPTIONS_KIND_COUNT:
@@ -67,8 +70,10 @@ void options_allowed_text(const struct options_row *row, char *text, size_t capa
     } else {
         snprintf(text, capacity_bytes, "1 to %zu bytes without control characters%s",
                  row->field_bytes - 1,
-                 row->kind == OPTIONS_KIND_FILE ? "; of percent signs only %p, %t and %%; not .svg"
-                                                : "");
+                 row->kind == OPTIONS_KIND_FILE
+                     ? "; of percent signs only %p, %t, %n, %n{MAX}, %{NAME} and %%; "
+                       "not .svg"
+                     : "");
     }
 }
 

@@ -71,6 +71,8 @@ static enum options_value_status read_number(enum options_kind kind, const struc
         return options_value_duration(item->value, item->value_bytes, number);
     case OPTIONS_KIND_PERIOD:
         return options_value_period(item->value, item->value_bytes, number);
+    case OPTIONS_KIND_TIME:
+        return options_value_time(item->value, item->value_bytes, number);
     case OPTIONS_KIND_SIZE:
         return options_value_size(item->value, item->value_bytes, number);
     case OPTIONS_KIND_PERCENT:
@@ -95,6 +97,8 @@ static const char *fit_number(struct parser *parser, const struct options_row *r
     const uint64_t given = *number;
     char limit[32];
 
+    if (row->kind == OPTIONS_KIND_TIME && (given & OPTIONS_TIME_OF_DAY) != 0)
+        return NULL;
     if (given == 0 && row->minimum > 0)
         return "is zero";
     if (given < row->minimum && !row->is_raised)

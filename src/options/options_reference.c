@@ -52,6 +52,7 @@ static const char *value_name(const struct options_row *row)
         return NULL;
     case OPTIONS_KIND_DURATION:
     case OPTIONS_KIND_PERIOD:
+    case OPTIONS_KIND_TIME:
         return "TIME";
     case OPTIONS_KIND_SIZE:
         return "SIZE";
@@ -199,7 +200,7 @@ static void put_actions(struct page *page, const struct options_row *row)
         put(page, "every action");
         return;
     }
-    for (uint64_t action = 0; action < OPTIONS_ACTION_LIMIT; action++) {
+    for (uint64_t action = 1; action < OPTIONS_ACTION_LIMIT; action++) {
         if ((row->applies >> action & 1) == 0)
             continue;
         put(page, "%s`%s`", separator, options_action_name(action));

@@ -195,6 +195,7 @@ bool options_is_numeric(enum options_kind kind)
     switch (kind) {
     case OPTIONS_KIND_DURATION:
     case OPTIONS_KIND_PERIOD:
+    case OPTIONS_KIND_TIME:
     case OPTIONS_KIND_SIZE:
     case OPTIONS_KIND_COUNT:
     case OPTIONS_KIND_PERCENT:
@@ -277,6 +278,7 @@ void options_value_text(const struct options_row *row, uint64_t value, char *tex
         write_units(durations, value, text, capacity_bytes);
         break;
     case OPTIONS_KIND_PERIOD:
+    case OPTIONS_KIND_TIME:
         write_units(periods, value / JW_NS_PER_SECOND, text, capacity_bytes);
         break;
     case OPTIONS_KIND_SIZE:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "options/options.h"
 
 struct unit {
     const char *name; /* lower case */
@@ -138,6 +139,30 @@ enum options_value_status options_value_period(const char *text, size_t length_b
 {
     return read_with_unit(text, length_bytes, period_units, JW_COUNT_OF(period_units), false,
                           value_ns);
+}
+
+/* Two digits below `limit`, before `end` or a colon. */
+static bool read_clock_part(const char *text, unsigned limit, uint64_t *number)
+{
+    const unsigned tens = digit_of(text[0]);
+    const unsigned ones = digit_of(text[1]);
+
+    *number = tens * 10 + ones;
+    return tens < 10 && ones < 10 && *number < limit;
+}
+
+enum options_value_status options_value_time(const char *text, size_t length_bytes, uint64_t *value)
+{
+    uint64_t hours, minutes, seconds;
+
+    if (memchr(text, ':', length_bytes) == NULL)
+        return options_value_period(text, length_bytes, value);
+    if (length_bytes != 8 || text[2] != ':' || text[5] != ':' ||
+        !read_clock_part(text, 24, &hours) || !read_clock_part(text + 3, 60, &minutes) ||
+        !read_clock_part(text + 6, 60, &seconds))
+        return OPTIONS_VALUE_NO_NUMBER;
+    *value = OPTIONS_TIME_OF_DAY | (hours * 3600 + minutes * 60 + seconds);
+    return OPTIONS_VALUE_OK;
 }
 
 enum options_value_status options_value_size(const char *text, size_t length_bytes,

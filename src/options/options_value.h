@@ -34,6 +34,10 @@ options_value_duration(const char *text, size_t length_bytes, uint64_t *value_ns
 JW_MUST_CHECK enum options_value_status options_value_period(const char *text, size_t length_bytes,
                                                              uint64_t *value_ns);
 
+/* A long time, or HH:MM:SS, a time of day: then with bit OPTIONS_TIME_OF_DAY. */
+JW_MUST_CHECK enum options_value_status options_value_time(const char *text, size_t length_bytes,
+                                                           uint64_t *value);
+
 /* b, k, m, g in either case, also kb, mb, gb; powers of 1024; without a unit bytes. */
 JW_MUST_CHECK enum options_value_status options_value_size(const char *text, size_t length_bytes,
                                                            uint64_t *value_bytes);

@@ -173,7 +173,8 @@ Test(options_parse, options_that_were_never_a_string_may_hold_commas)
 
 Test(options_parse, each_action_is_known_by_name)
 {
-    static const char *const names[] = {"start", "stop", "dump", "status", "version"};
+    static const char *const names[] = {"start",   "stop",   "dump",    "status",
+                                        "version", "resume", "metrics", "list"};
 
     for (size_t i = 0; i < JW_COUNT_OF(names); i++) {
         parse_quietly(names[i]);
@@ -205,8 +206,8 @@ Test(options_parse, an_action_is_concluded_from_the_other_options)
 
 Test(options_parse, no_action_is_concluded_where_a_foreign_one_was_asked_for)
 {
-    parse_with_warning("resume,interval=1ms",
-                       "known to async-profiler, not to jaywalk yet: resume");
+    parse_with_warning("meminfo,interval=1ms",
+                       "known to async-profiler, not to jaywalk yet: meminfo");
     cr_assert(result.values.action == OPTIONS_ACTION_NONE);
 }
 
@@ -300,7 +301,7 @@ Test(options_parse, bad_values_are_refused_with_their_text_and_an_example)
         {"file", "file: has no value"},
         {"file=%q.jfr", "holds a percent sign that is no pattern"},
         {"file=a%", "holds a percent sign that is no pattern"},
-        {"file=%n{5}.jfr", "holds a percent sign that is no pattern"},
+        {"file=%n{0}.jfr", "holds a percent sign that is no pattern"},
         {"file=a\nb", "file=a\\x0ab: holds a control character"},
         {"title=a\033[31m", "holds a control character"},
         {"log=", "has no value"},
@@ -453,4 +454,15 @@ Test(options_parse, a_long_item_is_cut_in_its_message)
     memset(text, 'y', sizeof text - 1);
     parse_with_warning(text, "yyy...; ignored");
     cr_assert(strlen(result.warnings.texts[0]) < 150);
+}
+
+Test(options_parse, a_session_may_end_by_itself_or_begin_again)
+{
+    parse_quietly("start,timeout=30m,loop=23:59:59,file=a-%n{5}-%{HOME}.jfr");
+    cr_assert(result.values.timeout == 1800000000000);
+    cr_assert(result.values.loop == (OPTIONS_TIME_OF_DAY | 86399));
+    cr_assert(!options_parse("start,timeout=25:00:00", 22, &result));
+    cr_assert(!options_parse("start,file=%q.jfr", 17, &result));
+    cr_assert(strstr(result.errors.texts[0], "%n{MAX}, %{NAME}") != NULL, "%s",
+              result.errors.texts[0]);
 }

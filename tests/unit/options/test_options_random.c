@@ -58,7 +58,11 @@ static size_t add_piece(char *text, size_t length_bytes)
         "Interval",   "intervall",
         "\n",         "\x7f",
         "\xc3\xa4",   ".",
-        "1h",
+        "1h",         "timeout",
+        "loop",       "12:00:00",
+        "metrics",    "list",
+        "show",       "%n{3}",
+        "%{HOME}",
     };
     const char *piece = pieces[random_below(JW_COUNT_OF(pieces))];
     const size_t piece_bytes = strlen(piece);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "options/options.h"
+
 #define UNTOUCHED 12345678901234567ull
 
 TestSuite(options_value, .timeout = 20);
@@ -229,4 +231,26 @@ Test(options_value, nothing_past_the_given_length_is_read)
     cr_assert(options_value_duration(text, 2, &value) == OK && value == 10);
     cr_assert(options_value_duration(text, 3, &value) == OK && value == 10000000);
     cr_assert(options_value_duration(text, 0, &value) == EMPTY);
+}
+
+Test(options_value, times_are_long_or_of_the_day)
+{
+    static const struct row rows[] = {
+        {"90", OPTIONS_VALUE_OK, 90000000000},
+        {"2h", OPTIONS_VALUE_OK, 7200000000000},
+        {"00:00:00", OPTIONS_VALUE_OK, OPTIONS_TIME_OF_DAY},
+        {"23:59:59", OPTIONS_VALUE_OK, OPTIONS_TIME_OF_DAY | 86399},
+        {"24:00:00", OPTIONS_VALUE_NO_NUMBER, 0},
+        {"12:60:00", OPTIONS_VALUE_NO_NUMBER, 0},
+        {"12:00:60", OPTIONS_VALUE_NO_NUMBER, 0},
+        {"1:00:00", OPTIONS_VALUE_NO_NUMBER, 0},
+        {"12:00", OPTIONS_VALUE_NO_NUMBER, 0},
+        {"12:00:0a", OPTIONS_VALUE_NO_NUMBER, 0},
+        {":::::::::", OPTIONS_VALUE_NO_NUMBER, 0},
+        {"-1", OPTIONS_VALUE_NEGATIVE, 0},
+        {"", OPTIONS_VALUE_EMPTY, 0},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(rows); i++)
+        check_row(options_value_time, &rows[i]);
 }

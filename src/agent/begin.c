@@ -1,0 +1,303 @@
+/* The session of this process, up: what has to hold, the recording, the rooms in layer order, the engines; the
+ * agent's thread. */
+#include <string.h>
+
+#include "agent/session_internal.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "generation/generation.h"
+#include "recording/recording.h"
+#include "sampler/sampler.h"
+#include "signals/signals.h"
+#include "symbols/symbols.h"
+#include "walk/walk.h"
+
+static bool start_engines(struct jw_error *err)
+{
+    if (run_is_given_up())
+        jw_error_set(err, "stopped before it began");
+    else
+        session.is_sampling = sampler_start(&session.sampler, err);
+    return session.is_sampling;
+}
+
+/* The part of a start that grows with the application: classes, threads, then the engines. */
+static bool begin(JNIEnv *jni, struct jw_error *err)
+{
+    if (!hooks_catch_up(jni, err))
+        return false;
+    /* Classes came and went since the last session, and nobody dropped their methods. */
+    generations_void_methods(run_generations());
+    /* A start that failed, or a handler that came back late, left records that are none of this session. */
+    generations_forget(run_generations());
+    if (!start_engines(err))
+        return false;
+    hooks_find_threads(jni);
+    return true;
+}
+
+static void tell_start(bool is_resumed)
+{
+    agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling %s, %s%s", is_resumed ? "resumed" : "started",
+              session.has_file ? "writing " : "samples are kept in memory",
+              session.has_file ? session.path : "");
+}
+
+/* Opened by the first session and kept: a hook may hold the pointer beyond the end of a session. */
+static struct generations *open_generations(const struct options *options, struct jw_error *err)
+{
+    static struct generations *kept;
+    static uint64_t kept_bytes;
+
+    if (kept != NULL) {
+        if (kept_bytes != options->memlimit_bytes)
+            agent_log(OPTIONS_LOGLEVEL_WARN,
+                      "memlimit stays at %llu bytes, as in the first session",
+                      (unsigned long long)kept_bytes);
+        return kept;
+    }
+    const struct generations_config memory = {.memory_bytes = (size_t)options->memlimit_bytes};
+    kept = generations_open(&memory, err);
+    kept_bytes = options->memlimit_bytes;
+    return kept;
+}
+
+/* A handler that did not leave when the last session stopped: it may have since. */
+static bool is_still_inside(void)
+{
+    if (session.is_undrained)
+        session.is_undrained = !signals_drain(SESSION_DRAIN_NS);
+    return session.is_undrained;
+}
+
+/* Another copy of the library would take our signals for foreign ones, and we its. */
+static bool is_alone(struct jw_error *err)
+{
+    struct copies copies;
+
+    copies_look(&copies);
+    if (!copies.is_active)
+        return true;
+    jw_error_set(err,
+                 "another copy of jaywalk samples this JVM already: %s; stop that one, or use it",
+                 copies.path);
+    return false;
+}
+
+static bool may_begin(JNIEnv *jni, struct jw_error *err)
+{
+    if (jni == NULL)
+        jw_error_set(err, "the JVM takes no further thread");
+    else if (is_still_inside())
+        jw_error_set(err, "a handler of the last session has not come back yet; try again later");
+    else
+        return is_alone(err) && hooks_open_vm(err);
+    return false;
+}
+
+/* The file of a session and of each turn; NULL pattern: it is kept in memory. */
+struct recording *session_open_recording(const struct options *options, struct jw_error *err)
+{
+    const char *pattern = output_pattern(options);
+    char path[OPTIONS_PATH_BYTES];
+
+    if (pattern != NULL && !output_path(pattern, session.number, path, sizeof path, err))
+        return NULL;
+
+    struct recording *recording = output_open(options, pattern == NULL ? NULL : path, err);
+    if (recording == NULL)
+        return NULL;
+    session.number++;
+    session.has_file = pattern != NULL;
+    memcpy(session.path, pattern == NULL ? "" : path, pattern == NULL ? 1 : strlen(path) + 1);
+    return recording;
+}
+
+static void set_sampler(const struct options *values, struct generations *generations)
+{
+    session.sampler = (struct sampler_config){
+        .generations = generations,
+        .interval_ns = values->interval_ns,
+        .depth_max = (uint32_t)values->jstackdepth_count,
+        .is_itimer = values->event == OPTIONS_EVENT_ITIMER,
+        .with_native = values->cstack != OPTIONS_CSTACK_NO,
+    };
+}
+
+/* Rooms and engines for an open recording; the first refusal takes all of it down again, in reverse. */
+static bool bring_up(JNIEnv *jni, struct jw_error *err)
+{
+    struct generations *generations = open_generations(&session.options, err);
+
+    if (generations == NULL)
+        return false;
+    symbols_want(SYMBOLS_WANT_LIBRARIES | SYMBOLS_WANT_ROWS);
+    set_sampler(&session.options, generations);
+    session.is_sampling = false;
+    session.has_failed = false;
+    session.rotated_ns = jw_now_ns();
+    session.rotations = 0;
+    session_set_generations(generations);
+    ledger_begin();
+    if (begin(jni, err))
+        return true;
+    if (run_is_given_up())
+        return false; /* the stop that did so ends it, as any other */
+    if (session.is_sampling)
+        session.is_undrained = !sampler_stop(SESSION_DRAIN_NS);
+    session.is_sampling = false;
+    session_set_generations(NULL);
+    return false;
+}
+
+/* One that was taken back while it started is on all the same, without engines: the stop that did so ends it,
+ * and its file is whole. */
+static bool is_taken_back(void)
+{
+    return run_is_given_up() && run_generations() != NULL;
+}
+
+static void warn_of_loop(const struct options *options)
+{
+    const char *pattern = output_pattern(options);
+
+    if (options->loop != 0 && pattern != NULL && !options_file_is_numbered(pattern))
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "loop: file=%s holds neither %%t nor %%n: each turn replaces the file of the one "
+                  "before",
+                  pattern);
+}
+
+static void set_times(const struct options *options)
+{
+    const uint64_t now_ns = jw_now_ns();
+    const uint64_t wall_ns = jw_wall_ns();
+
+    session.timeout = limits_first(options->timeout, now_ns, wall_ns);
+    session.loop = limits_first(options->loop, now_ns, wall_ns);
+}
+
+/* `recording` is open, and becomes that of the session; what was kept before goes, unless it is the same. */
+bool session_go(JNIEnv *jni, struct recording *recording, struct jw_error *err)
+{
+    struct recording *kept = session.recording == recording ? NULL : session.recording;
+
+    session.recording = recording;
+    const bool is_up = bring_up(jni, err);
+    if (!is_up && !is_taken_back())
+        return false;
+    recording_drop(kept);
+    session.is_on = true;
+    session.is_unwritten = !session.has_file;
+    session_publish_failure("");
+    session_publish();
+    return is_up;
+}
+
+/* Of a session that did not come about: a recording is there already, and made whole; of a graph nothing is. */
+void session_abandon(struct recording *recording)
+{
+    if (recording_format_of(recording) != RECORDING_JFR)
+        recording_drop(recording);
+    else if (!recording_close(recording, NULL))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s was left as it is", session.path);
+}
+
+static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_error *err)
+{
+    static struct session before;
+    struct recording *kept = session.recording;
+
+    if (options->loop != 0 && output_pattern(options) == NULL) {
+        jw_error_set(err, "loop: each turn needs a file; try file=profile-%%t.jfr");
+        return false;
+    }
+    walk_open(true);
+    before = session;
+    session.number = 0;
+    struct recording *recording = session_open_recording(options, err);
+    if (recording == NULL) {
+        session = before; /* what is kept can still be written */
+        return false;
+    }
+    session.options = *options;
+    session.start_ns = jw_now_ns();
+    session.samples_before = jw_counter(JW_COUNT_SAMPLES);
+    set_times(options);
+    warn_of_loop(options);
+    if (session_go(jni, recording, err))
+        return true;
+    if (!session.is_on) {
+        session.recording = NULL;
+        recording_drop(kept);
+        session_abandon(recording);
+        session.has_ended = false;
+    }
+    return false;
+}
+
+/* What a resume may change of a session that is kept. */
+static void tell_unchanged(const struct options *options)
+{
+    if (options->event != OPTIONS_EVENT_CPU && options->event != session.options.event)
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "event=%s is not taken: resume goes on with %s; start begins anew",
+                  options_event_name(options->event), options_event_name(session.options.event));
+    if (options->file[0] != '\0')
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "file=%s is not taken: resume goes on with what the session has; name it at stop "
+                  "or dump",
+                  options->file);
+}
+
+static bool resume_kept(JNIEnv *jni, const struct options *options, struct jw_error *err)
+{
+    if (!recording_resume(session.recording, err))
+        return false;
+    tell_unchanged(options);
+    session.options.timeout = options->timeout;
+    session.options.loop = 0;
+    session.samples_before = jw_counter(JW_COUNT_SAMPLES) - session.samples;
+    session.start_ns += jw_now_ns() - session.stop_ns;
+    set_times(&session.options);
+    if (session_go(jni, session.recording, err))
+        return true;
+    if (!session.is_on)
+        recording_pause(session.recording);
+    return false;
+}
+
+/* After a recording: with its options, into a new file. */
+static bool resume_ended(JNIEnv *jni, const struct options *options, struct jw_error *err)
+{
+    static struct options again;
+
+    if (options->file[0] == '\0') {
+        jw_error_set(err,
+                     "the last session is complete in %s; name a file for what comes now: "
+                     "resume,file=NAME",
+                     session.path);
+        return false;
+    }
+    again = session.options;
+    memcpy(again.file, options->file, sizeof again.file);
+    again.output = options->output;
+    again.timeout = options->timeout;
+    again.loop = options->loop;
+    return begin_new(jni, &again, err);
+}
+
+bool run_begin(JNIEnv *jni, const struct options *options, bool is_resume, struct jw_error *err)
+{
+    const bool was_kept = session.recording != NULL;
+
+    if (!may_begin(jni, err))
+        return false;
+    const bool is_started = is_resume && was_kept            ? resume_kept(jni, options, err)
+                            : is_resume && session.has_ended ? resume_ended(jni, options, err)
+                                                             : begin_new(jni, options, err);
+    if (is_started)
+        tell_start(is_resume && was_kept);
+    session_publish();
+    return is_started;
+}

@@ -1,0 +1,391 @@
+/*
+ * Commands in line, and the agent's thread that does them; control and dump.
+ *
+ * The thread begins with the first command that needs it and ends when no session runs and nobody waits. All
+ * of the session belongs to it, so that commands need no lock but that of the line. Whoever sends a command
+ * comes back at once; one who gets no answer but a number waits a moment for it.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "os/os_thread.h"
+
+#define END_WAIT_NS   (2 * JW_NS_PER_SECOND)  /* exit of the JVM: for a session to end */
+#define WRITE_WAIT_NS (10 * JW_NS_PER_SECOND) /* likewise, while its file is being written */
+#define OLD_WAIT_NS   JW_NS_PER_SECOND /* for the end of a thread that has nothing left to do */
+
+enum place { PLACE_FREE, PLACE_WAITING, PLACE_AT_WORK, PLACE_DONE };
+
+struct command {
+    enum place place;
+    enum states_command what;
+    uint64_t number; /* of arrival */
+    int answer;
+    int code;
+    bool is_awaited; /* the sender gives the place back */
+    struct os_wake done;
+    struct options options;
+};
+
+static struct {
+    pthread_mutex_t lock; /* around all of this */
+    enum states_state state;
+    bool is_ending; /* the JVM ends: nothing is taken any more */
+    bool has_thread;
+    bool has_old_thread; /* that has ended, or is about to, and was not joined */
+    uint64_t arrived;
+    /* Those that wait, one at work, two whose end was not taken yet, and the end of the JVM. */
+    struct command commands[COMMANDS_WAITING + 4];
+    struct os_thread thread;
+} line = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t count_at(enum place place)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < JW_COUNT_OF(line.commands); i++)
+        count += line.commands[i].place == place;
+    return count;
+}
+
+static struct command *find_at(enum place place)
+{
+    struct command *first = NULL;
+
+    for (size_t i = 0; i < JW_COUNT_OF(line.commands); i++) {
+        struct command *command = &line.commands[i];
+
+        if (command->place == place && (first == NULL || command->number < first->number))
+            first = command;
+    }
+    return first;
+}
+
+static bool is_wanted(enum states_command what)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(line.commands); i++) {
+        if (line.commands[i].place == PLACE_WAITING && line.commands[i].what == what)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the agent's thread ---- */
+
+/* It is known to the JVM, so that it may ask for modules and thread names; it is a daemon and never keeps the
+ * JVM from ending. */
+static JNIEnv *attach(void)
+{
+    static char name[] = "jaywalk";
+    JavaVMAttachArgs arguments = {.version = JNI_VERSION_1_6, .name = name};
+    JNIEnv *jni = NULL;
+
+    if ((*agent.java_vm)->AttachCurrentThreadAsDaemon(agent.java_vm, (void **)&jni, &arguments) !=
+        JNI_OK)
+        return NULL;
+    return jni;
+}
+
+static bool obey(JNIEnv *jni, enum states_command what, const struct options *options,
+                 struct jw_error *err)
+{
+    switch (what) {
+    case STATES_START:
+        return run_begin(jni, options, false, err);
+    case STATES_RESUME:
+        return run_begin(jni, options, true, err);
+    case STATES_STOP:
+        return run_stop(jni, options, err);
+    case STATES_DUMP:
+        return run_dump(jni, options, err);
+    case STATES_TURN:
+        return run_turn(jni, err);
+    case STATES_END:
+        return run_settled() != STATES_RUNNING || run_stop(jni, NULL, err);
+    case STATES_ASK:
+    case STATES_COMMAND_LIMIT:
+        break;
+    }
+    return true;
+}
+
+/* What the session wants by itself is done like a command. */
+static int carry_out(JNIEnv *jni, enum states_command what, const struct options *options)
+{
+    struct jw_error err = {0};
+
+    if (obey(jni, what, options, &err))
+        return 0;
+    agent_log(OPTIONS_LOGLEVEL_ERROR, "%s%s",
+              what == STATES_START || what == STATES_RESUME ? "profiling was not started: " : "",
+              err.message);
+    return COMMANDS_FAILED;
+}
+
+static void settle(enum states_command what)
+{
+    pthread_mutex_lock(&line.lock);
+    line.state = what == STATES_END ? STATES_GONE : run_settled();
+    copies_set_active(line.state == STATES_RUNNING);
+    pthread_mutex_unlock(&line.lock);
+}
+
+static void finish(struct command *command, int code)
+{
+    pthread_mutex_lock(&line.lock);
+    command->code = code;
+    command->place = command->is_awaited ? PLACE_DONE : PLACE_FREE;
+    pthread_mutex_unlock(&line.lock);
+    os_wake_post(&command->done);
+}
+
+/* The next command that the state allows, which is then at work; `refused` is one that it does not. */
+static struct command *next(struct command **refused, const char **why)
+{
+    *refused = NULL;
+    pthread_mutex_lock(&line.lock);
+    struct command *command = find_at(PLACE_WAITING);
+    if (command != NULL) {
+        const struct states_cell *cell = states_look(line.state, command->what);
+
+        command->place = PLACE_AT_WORK;
+        if (cell->verdict == STATES_DO) {
+            line.state = cell->during;
+            /* A stop that waits behind this start has taken it back already. */
+            run_give_up(cell->during == STATES_STARTING &&
+                        (is_wanted(STATES_STOP) || is_wanted(STATES_END)));
+        } else {
+            *refused = command;
+            *why = cell->why;
+            command = NULL;
+        }
+    }
+    pthread_mutex_unlock(&line.lock);
+    return command;
+}
+
+/* False: nobody waits. */
+static bool serve_one(JNIEnv *jni)
+{
+    const char *why = NULL;
+    struct command *refused;
+    struct command *command = next(&refused, &why);
+    int code = COMMANDS_FAILED;
+
+    if (command == NULL && refused == NULL)
+        return false;
+    if (command != NULL) {
+        answer_adopt(command->answer);
+        code = carry_out(jni, command->what, &command->options);
+        settle(command->what);
+    } else {
+        command = refused;
+        answer_adopt(command->answer);
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", why);
+    }
+    /* The state is told before the answer: who has it may send the next command. */
+    finish(command, code);
+    answer_end(code);
+    return true;
+}
+
+static void serve_session(JNIEnv *jni, enum states_command wish)
+{
+    pthread_mutex_lock(&line.lock);
+    const struct states_cell *cell = states_look(line.state, wish);
+    const bool is_allowed = cell->verdict == STATES_DO;
+    if (is_allowed)
+        line.state = cell->during;
+    pthread_mutex_unlock(&line.lock);
+    if (!is_allowed)
+        return;
+    (void)carry_out(jni, wish, NULL);
+    settle(wish);
+}
+
+static bool may_leave(void)
+{
+    pthread_mutex_lock(&line.lock);
+    const bool has_nothing = count_at(PLACE_WAITING) == 0;
+    if (has_nothing) {
+        line.has_thread = false;
+        line.has_old_thread = true;
+    }
+    pthread_mutex_unlock(&line.lock);
+    return has_nothing;
+}
+
+static void body(void *argument)
+{
+    (void)argument;
+    do {
+        JNIEnv *jni = attach();
+
+        sources_set_jni(jni);
+        for (;;) {
+            if (serve_one(jni))
+                continue;
+            if (run_settled() != STATES_RUNNING)
+                break;
+            const enum states_command wish = run_work(jni);
+            if (wish != STATES_COMMAND_LIMIT)
+                serve_session(jni, wish);
+        }
+        sources_set_jni(NULL);
+        if (jni != NULL)
+            (*agent.java_vm)->DetachCurrentThread(agent.java_vm);
+    } while (!may_leave());
+}
+
+/* The lock is held. */
+static bool join_old(uint64_t deadline_ns)
+{
+    if (line.has_old_thread && os_thread_join(&line.thread, deadline_ns))
+        line.has_old_thread = false;
+    return !line.has_old_thread;
+}
+
+/* The lock is held. */
+static bool ensure_thread(struct jw_error *err)
+{
+    if (line.has_thread)
+        return true;
+    if (!join_old(jw_now_ns() + OLD_WAIT_NS)) {
+        jw_error_set(err, "the agent's last thread has not ended yet; try again");
+        return false;
+    }
+    line.has_thread = os_thread_start(&line.thread, "jaywalk", body, NULL, err);
+    return line.has_thread;
+}
+
+/* ---- whoever sends a command ---- */
+
+/* The lock is held. NULL: refused, and `code` and `err` say why. */
+static struct command *take_place(enum states_command what, int *code, struct jw_error *err)
+{
+    const struct states_cell cell =
+        states_arrive(line.is_ending ? STATES_GONE : line.state, what, count_at(PLACE_WAITING));
+    struct command *command = find_at(PLACE_FREE);
+
+    *code = COMMANDS_FAILED;
+    if (cell.verdict == STATES_REFUSE) {
+        jw_error_set(err, "%s", cell.why);
+        return NULL;
+    }
+    if (command == NULL || count_at(PLACE_WAITING) >= COMMANDS_WAITING) {
+        jw_error_set(err, "%d commands wait already; try again when they are done",
+                     COMMANDS_WAITING);
+        *code = COMMANDS_BUSY;
+        return NULL;
+    }
+    if (!ensure_thread(err))
+        return NULL;
+    if (cell.verdict == STATES_GIVE_UP)
+        run_give_up(true);
+    return command;
+}
+
+/* The end of a command that was waited for; false: the time is over, and it goes on. */
+static bool await(struct command *command, uint64_t deadline_ns, int *code)
+{
+    bool is_done = false;
+
+    for (bool is_late = false; !is_done && !is_late;) {
+        is_late = !os_wake_wait(&command->done, deadline_ns);
+        pthread_mutex_lock(&line.lock);
+        is_done = command->place == PLACE_DONE;
+        if (is_done) {
+            *code = command->code;
+            command->place = PLACE_FREE;
+        } else if (is_late) {
+            command->is_awaited = false;
+        }
+        pthread_mutex_unlock(&line.lock);
+    }
+    return is_done;
+}
+
+bool commands_submit(enum states_command what, const struct options *options, uint64_t wait_ns,
+                     int *code, struct jw_error *err)
+{
+    pthread_mutex_lock(&line.lock);
+    struct command *command = take_place(what, code, err);
+    if (command == NULL) {
+        pthread_mutex_unlock(&line.lock);
+        return false;
+    }
+    command->what = what;
+    command->number = ++line.arrived;
+    command->options = *options;
+    command->answer = answer_park();
+    command->is_awaited = command->answer == ANSWER_NONE;
+    os_wake_init(&command->done);
+    command->place = PLACE_WAITING;
+    const bool is_awaited = command->is_awaited;
+    pthread_mutex_unlock(&line.lock);
+
+    run_wake();
+    *code = 0;
+    if (is_awaited && !await(command, jw_now_ns() + wait_ns, code))
+        agent_log(OPTIONS_LOGLEVEL_INFO, "the command goes on; status tells how far it is");
+    return true;
+}
+
+enum states_state commands_state(void)
+{
+    pthread_mutex_lock(&line.lock);
+    const enum states_state state = line.is_ending ? STATES_GONE : line.state;
+    pthread_mutex_unlock(&line.lock);
+    return state;
+}
+
+/* ---- the end of the JVM ---- */
+
+/* The lock is held. It goes before all others, in a place that is always free: the line takes one less. */
+static void put_end_first(void)
+{
+    struct command *command = find_at(PLACE_FREE);
+
+    if (!JW_INVARIANT(command != NULL))
+        return;
+    *command = (struct command){
+        .place = PLACE_WAITING, .what = STATES_END, .number = 0, .answer = ANSWER_NONE};
+    if (states_look(line.state, STATES_END)->verdict == STATES_GIVE_UP)
+        run_give_up(true);
+}
+
+/* Exit waits for the session's last file, but not for ever. The thread's struct stays valid either way. */
+static bool await_thread(void)
+{
+    const uint64_t begun_ns = jw_now_ns();
+    bool is_gone = os_thread_join(&line.thread, begun_ns + END_WAIT_NS);
+
+    if (!is_gone && run_is_writing())
+        is_gone = os_thread_join(&line.thread, begun_ns + WRITE_WAIT_NS);
+    if (!is_gone)
+        os_thread_detach(&line.thread);
+    return is_gone;
+}
+
+void commands_vm_death(void)
+{
+    pthread_mutex_lock(&line.lock);
+    line.is_ending = true;
+    const bool has_thread = line.has_thread;
+    if (has_thread)
+        put_end_first();
+    pthread_mutex_unlock(&line.lock);
+    if (!has_thread) {
+        tell_unwritten();
+        return;
+    }
+    run_wake();
+    if (!await_thread())
+        agent_log(OPTIONS_LOGLEVEL_ERROR,
+                  "the session did not end in time before the JVM; its recording holds what was "
+                  "written until the last second");
+    else
+        tell_unwritten();
+}

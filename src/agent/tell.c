@@ -1,0 +1,310 @@
+/* What is said to those who ask: status, metrics, list; any. */
+#include <ctype.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/session_internal.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/version.h"
+#include "generation/generation.h"
+#include "signals/signals.h"
+#include "symbols/symbols.h"
+
+static struct {
+    pthread_mutex_t lock;
+    struct session_info info;
+} published = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void session_info(struct session_info *out)
+{
+    pthread_mutex_lock(&published.lock);
+    *out = published.info;
+    pthread_mutex_unlock(&published.lock);
+}
+
+static uint64_t left_ns(const struct limits_deadline *deadline)
+{
+    const uint64_t now_ns = deadline->at_ns != 0 ? jw_now_ns() : jw_wall_ns();
+    const uint64_t at_ns = deadline->at_ns != 0 ? deadline->at_ns : deadline->at_wall_ns;
+
+    return at_ns > now_ns ? at_ns - now_ns : 0;
+}
+
+void session_publish(void)
+{
+    struct session_info *info = &published.info;
+    struct recording_status status = {0};
+
+    if (session.recording != NULL)
+        recording_get_status(session.recording, &status);
+    pthread_mutex_lock(&published.lock);
+    info->has_file = session.has_file;
+    info->is_unwritten = session.is_unwritten && session.recording != NULL;
+    info->event = session.options.event;
+    info->start_ns = session.start_ns;
+    info->samples = session.samples;
+    info->samples_before = session.samples_before;
+    info->file_bytes = status.file_bytes;
+    info->memory_bytes = status.memory_bytes;
+    info->memlimit_bytes = session.options.memlimit_bytes;
+    info->timeout_left_ns = session.is_on ? left_ns(&session.timeout) : 0;
+    info->loop_left_ns = session.is_on ? left_ns(&session.loop) : 0;
+    memcpy(info->path, session.path, sizeof info->path);
+    pthread_mutex_unlock(&published.lock);
+}
+
+void session_publish_failure(const char *text)
+{
+    pthread_mutex_lock(&published.lock);
+    snprintf(published.info.failure, sizeof published.info.failure, "%s", text);
+    pthread_mutex_unlock(&published.lock);
+}
+
+/* ---- status ---- */
+
+static void tell_memory(const struct session_info *info)
+{
+    struct generations *generations = run_generations();
+    struct generations_stats stats = {0};
+
+    if (generations == NULL)
+        return;
+    generations_stats(generations, &stats);
+    agent_log(OPTIONS_LOGLEVEL_INFO,
+              "Memory: %llu KiB of samples not written yet, %llu KiB of stacks kept, memlimit %llu "
+              "KiB",
+              (unsigned long long)(stats.used_bytes >> 10),
+              (unsigned long long)(info->memory_bytes >> 10),
+              (unsigned long long)(info->memlimit_bytes >> 10));
+}
+
+static void tell_deadlines(const struct session_info *info)
+{
+    if (info->timeout_left_ns != 0)
+        agent_log(OPTIONS_LOGLEVEL_INFO, "It stops by itself in %llu seconds",
+                  (unsigned long long)(info->timeout_left_ns / JW_NS_PER_SECOND));
+    if (info->loop_left_ns != 0)
+        agent_log(OPTIONS_LOGLEVEL_INFO, "The next file begins in %llu seconds",
+                  (unsigned long long)(info->loop_left_ns / JW_NS_PER_SECOND));
+}
+
+/* Who else lays hands on what we need. */
+static void tell_others(bool is_running)
+{
+    struct jw_error err = {0};
+    struct copies copies;
+    char owner[256];
+
+    signals_describe_previous(SIGPROF, owner, sizeof owner);
+    if (strcmp(owner, "nobody") != 0)
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "SIGPROF had an owner before, who gets what is not ours: %s", owner);
+    if (is_running && !signals_check(&err))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s", err.message);
+    copies_look(&copies);
+    if (copies.count > 0)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%u more %s of jaywalk in this process%s: %s",
+                  copies.count, copies.count == 1 ? "copy" : "copies",
+                  copies.is_active ? ", which samples" : ", at rest", copies.path);
+}
+
+void tell_ledger(void)
+{
+    char text[320];
+
+    if (ledger_tell(text, sizeof text))
+        agent_log(OPTIONS_LOGLEVEL_INFO, "%s", text);
+}
+
+static void tell_running(const struct session_info *info, enum states_state state)
+{
+    const unsigned long long samples = jw_counter(JW_COUNT_SAMPLES) - info->samples_before;
+    const char *now = state == STATES_STARTING   ? "; it is still starting"
+                      : state == STATES_STOPPING ? "; it is stopping"
+                                                 : "";
+
+    agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling is running for %llu seconds",
+              (unsigned long long)((jw_now_ns() - info->start_ns) / JW_NS_PER_SECOND));
+    if (info->has_file)
+        agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in %s%s", samples, info->path, now);
+    else
+        agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in memory%s", samples, now);
+    tell_ledger();
+    tell_memory(info);
+    tell_deadlines(info);
+}
+
+void tell_status(void)
+{
+    const enum states_state state = commands_state();
+    const bool is_on = run_generations() != NULL;
+    struct session_info info;
+
+    session_info(&info);
+    if (is_on && state != STATES_GONE) {
+        tell_running(&info, state);
+    } else if (state == STATES_STARTING) {
+        agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling is starting");
+    } else {
+        agent_log(OPTIONS_LOGLEVEL_INFO, "Profiler is not active");
+        if (state == STATES_KEPT)
+            agent_log(
+                OPTIONS_LOGLEVEL_INFO,
+                "%llu samples are kept in memory, %llu KiB: dump,file=NAME writes them, resume "
+                "goes on, start forgets them",
+                (unsigned long long)info.samples, (unsigned long long)(info.memory_bytes >> 10));
+    }
+    if (info.failure[0] != '\0')
+        agent_log(OPTIONS_LOGLEVEL_WARN, "the last session ended by itself: %s", info.failure);
+    tell_others(is_on);
+}
+
+void tell_unwritten(void)
+{
+    struct session_info info;
+
+    session_info(&info);
+    if (info.is_unwritten && info.samples > 0)
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "%llu samples in memory were never written; name a file at the start for those "
+                  "that nobody comes for",
+                  (unsigned long long)info.samples);
+}
+
+/* ---- metrics ---- */
+
+#define METRICS_BYTES ((size_t)48 << 10)
+
+struct page {
+    char *text;
+    size_t used_bytes;
+};
+
+static void put(struct page *page, const char *format, ...) JW_PRINTF(2, 3);
+static void put(struct page *page, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    const int length = vsnprintf(page->text + page->used_bytes, METRICS_BYTES - page->used_bytes,
+                                 format, arguments);
+    va_end(arguments);
+    page->used_bytes += (size_t)length;
+    /* A line that does not fit is left out whole. */
+    if (page->used_bytes >= METRICS_BYTES) {
+        page->used_bytes -= (size_t)length;
+        page->text[page->used_bytes] = '\0';
+    }
+}
+
+/* "lostNoThread" as "lost_no_thread". */
+static void snake(const char *field, char *text, size_t room_bytes)
+{
+    size_t used = 0;
+
+    for (; *field != '\0' && used + 3 < room_bytes; field++) {
+        if (isupper((unsigned char)*field))
+            text[used++] = '_';
+        text[used++] = (char)tolower((unsigned char)*field);
+    }
+    text[used] = '\0';
+}
+
+static void put_counters(struct page *page)
+{
+    uint64_t values[JW_COUNT_LIMIT];
+
+    /* Outcomes before signals, so that the law holds: base/counters.h. */
+    for (int id = JW_COUNT_LIMIT - 1; id >= 0; id--)
+        values[id] = jw_counter((enum jw_counter_id)id);
+    for (int id = 0; id < JW_COUNT_LIMIT; id++) {
+        char name[64];
+
+        snake(jw_counter_infos[id].field, name, sizeof name);
+        put(page,
+            "# HELP jaywalk_%s_total %s\n# TYPE jaywalk_%s_total counter\njaywalk_%s_total %llu\n",
+            name, jw_counter_infos[id].text, name, name, (unsigned long long)values[id]);
+    }
+}
+
+static void put_gauge(struct page *page, const char *name, const char *help)
+{
+    put(page, "# HELP jaywalk_%s %s\n# TYPE jaywalk_%s gauge\n", name, help, name);
+}
+
+static void put_memory(struct page *page, const struct session_info *info)
+{
+    struct generations *generations = run_generations();
+    struct generations_stats stats = {0};
+    struct symbols_stats symbols;
+
+    if (generations != NULL)
+        generations_stats(generations, &stats);
+    symbols_stats(&symbols);
+    put_gauge(page, "memory_bytes", "memory in use, by what for");
+    put(page, "jaywalk_memory_bytes{part=\"samples\"} %llu\n",
+        (unsigned long long)stats.used_bytes);
+    put(page, "jaywalk_memory_bytes{part=\"stacks_kept\"} %llu\n",
+        (unsigned long long)info->memory_bytes);
+    put(page, "jaywalk_memory_bytes{part=\"unwind_rows\"} %llu\n",
+        (unsigned long long)symbols.rows_bytes);
+    put(page, "jaywalk_memory_bytes{part=\"symbol_names\"} %llu\n",
+        (unsigned long long)symbols.names_bytes);
+    put_gauge(page, "memory_limit_bytes", "the option memlimit of the session");
+    put(page, "jaywalk_memory_limit_bytes %llu\n", (unsigned long long)info->memlimit_bytes);
+}
+
+static void put_session(struct page *page, const struct session_info *info)
+{
+    const enum states_state state = commands_state();
+    const bool is_on = run_generations() != NULL;
+    const uint64_t samples =
+        is_on ? jw_counter(JW_COUNT_SAMPLES) - info->samples_before : info->samples;
+
+    put_gauge(page, "info", "version of the agent");
+    put(page, "jaywalk_info{version=\"" JAYWALK_VERSION "\"} 1\n");
+    put_gauge(page, "state", "1 for the state of the session, 0 for the others");
+    for (int other = 0; other < STATES_STATE_LIMIT; other++)
+        put(page, "jaywalk_state{state=\"%s\"} %d\n", states_name((enum states_state)other),
+            other == (int)state);
+    put_gauge(page, "session_samples", "samples of the present session, or of the last one");
+    put(page, "jaywalk_session_samples{event=\"%s\"} %llu\n", options_event_name(info->event),
+        (unsigned long long)samples);
+    put_gauge(page, "session_seconds", "age of the present session");
+    put(page, "jaywalk_session_seconds %llu\n",
+        (unsigned long long)(is_on ? (jw_now_ns() - info->start_ns) / JW_NS_PER_SECOND : 0));
+    put_gauge(page, "file_bytes", "size of the recording that is being written");
+    put(page, "jaywalk_file_bytes %llu\n", (unsigned long long)info->file_bytes);
+}
+
+void tell_metrics(void)
+{
+    struct page page = {.text = jw_alloc(METRICS_BYTES)};
+    struct jw_error err = {0};
+    struct session_info info;
+
+    if (page.text == NULL) {
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "metrics: out of memory");
+        return;
+    }
+    session_info(&info);
+    put_session(&page, &info);
+    put_memory(&page, &info);
+    put_counters(&page);
+    if (!answer_takes_text())
+        agent_log_text(page.text);
+    else if (!answer_show(NULL, page.text, page.used_bytes, &err))
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
+    jw_free(page.text);
+}
+
+void tell_list(void)
+{
+    agent_log(OPTIONS_LOGLEVEL_INFO, "Basic events:");
+    for (uint64_t event = 0; event < OPTIONS_EVENT_LIMIT; event++)
+        agent_log(OPTIONS_LOGLEVEL_INFO, "  %s", options_event_name(event));
+}
