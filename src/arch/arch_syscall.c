@@ -2,7 +2,9 @@
 #include "arch/arch_syscall_internal.h"
 
 #include <linux/futex.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 
 #ifndef SYS_epoll_pwait2
@@ -46,6 +48,21 @@ JW_SIGNAL_SAFE static enum arch_syscall_kind pselect_kind(uintptr_t addr)
     return unmasked_kind(mask_addr);
 }
 
+/* Without a time-out of the socket (or on no socket) the kernel restarts the call: then a signal of
+ * somebody else's, without SA_RESTART, ended it. */
+JW_SIGNAL_SAFE static enum arch_syscall_kind socket_kind(uintptr_t fd, int option)
+{
+    struct timeval time = {0, 0};
+    socklen_t length_bytes = sizeof time;
+    const uintptr_t arguments[ARCH_SYSCALL_ARGUMENTS] = {
+        fd, SOL_SOCKET, (uintptr_t)option, (uintptr_t)&time, (uintptr_t)&length_bytes};
+
+    if (arch_syscall_issue(SYS_getsockopt, arguments) != 0 ||
+        (time.tv_sec == 0 && time.tv_usec == 0))
+        return ARCH_SYSCALL_OTHER;
+    return ARCH_SYSCALL_ISSUED;
+}
+
 /*
  * Calls that end with EINTR under SA_RESTART too. Of select, pselect6 and ppoll the kernel writes the
  * time that is left where the time-out stood; message queues wait without one; of the others a
@@ -75,18 +92,20 @@ enum arch_syscall_kind arch_syscall_kind_of(long number, const uintptr_t *argume
     case SYS_msgrcv:
     case SYS_msgsnd:
     case SYS_io_getevents:
+        return ARCH_SYSCALL_ISSUED;
     case SYS_accept:
     case SYS_accept4:
-    case SYS_connect:
     case SYS_recvfrom:
     case SYS_recvmsg:
-    case SYS_sendto:
-    case SYS_sendmsg:
     case SYS_read:
     case SYS_readv:
+        return socket_kind(arguments[0], SO_RCVTIMEO);
+    case SYS_connect:
+    case SYS_sendto:
+    case SYS_sendmsg:
     case SYS_write:
     case SYS_writev:
-        return ARCH_SYSCALL_ISSUED;
+        return socket_kind(arguments[0], SO_SNDTIMEO);
     default:
         return arch_syscall_own_kind(number);
     }

@@ -12,6 +12,7 @@
 #include "sampler/sampler_internal.h"
 #include "thread/thread_cpu.h"
 #include "thread/thread_tls.h"
+#include "vm/vm.h"
 
 /* Task list is read again when the process used this much CPU since, or this long went by: a thread that
  * no event told of can burn no more than that unseen. */
@@ -111,6 +112,10 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
         !signals_own_faults(err))
         return false;
 
+    uintptr_t jvm_begin;
+    uintptr_t jvm_end;
+    if (vm_text_range(&jvm_begin, &jvm_end))
+        signals_trust_handlers(jvm_begin, jvm_end);
     sampler = *config;
     started_ns = jw_now_ns();
     scan.round = 0;

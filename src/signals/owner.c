@@ -43,8 +43,6 @@ static void describe(const struct sigaction *action, char *text, size_t room_byt
 static void remember(struct signals_owner *owner, size_t slot, const struct sigaction *action)
 {
     owner->slots[slot].action = *action;
-    sigemptyset(&owner->slots[slot].itself);
-    sigaddset(&owner->slots[slot].itself, owner->signo);
     jw_store_relaxed(&owner->slots[slot].is_spent, false);
     /* order SIGNALS_PREVIOUS: releases the action, for handlers. */
     jw_store_release(&owner->previous, &owner->slots[slot]);
@@ -60,6 +58,21 @@ static bool is_same_handler(const struct sigaction *one, const struct sigaction 
     return one->sa_sigaction == other->sa_sigaction;
 }
 
+/*
+ * Every signal that another thread or a timer may send waits until the handler is done: one that came
+ * in between would not interrupt the system call that goes on then. Those that the thread itself
+ * raises must not wait. Not by sigfillset: that leaves out pthread_cancel's, which would unwind the
+ * thread out of our handler.
+ */
+static void fill_mask(sigset_t *mask)
+{
+    static const int raised[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+
+    memset(mask, 0xff, sizeof *mask);
+    for (size_t i = 0; i < JW_COUNT_OF(raised); i++)
+        sigdelset(mask, raised[i]);
+}
+
 static void fill_ours(struct sigaction *ours, signals_handler *handler, int flags, int inherit,
                       const struct sigaction *before)
 {
@@ -67,7 +80,9 @@ static void fill_ours(struct sigaction *ours, signals_handler *handler, int flag
     ours->sa_sigaction = handler;
     ours->sa_flags = flags;
     sigemptyset(&ours->sa_mask);
-    if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN && inherit != 0) {
+    if (inherit == 0) {
+        fill_mask(&ours->sa_mask);
+    } else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN) {
         ours->sa_mask = before->sa_mask;
         ours->sa_flags |= before->sa_flags & inherit;
     }
@@ -146,19 +161,27 @@ JW_SIGNAL_SAFE static void call(const struct sigaction *action, int signo, sigin
         action->sa_handler(signo);
 }
 
-/* Signals that he wants blocked come on top of ours; his own one he may want open (SA_NODEFER). */
+/* What the kernel would have set: the thread's mask and his, his own signal unless he wants it open
+ * (SA_NODEFER), and both of ours. */
 JW_SIGNAL_SAFE static void call_masked(const struct signals_previous *previous, int signo,
                                        siginfo_t *info, void *ucontext)
 {
     const struct sigaction *action = &previous->action;
+    const uint64_t thread_mask = signals_mask_of(ucontext);
+    sigset_t mask = action->sa_mask;
     sigset_t before;
 
-    if (pthread_sigmask(SIG_BLOCK, &action->sa_mask, &before) != 0) {
+    for (int other = 1; other <= 64; other++)
+        if (thread_mask & SIGNALS_BIT(other))
+            sigaddset(&mask, other);
+    sigaddset(&mask, SIGPROF);
+    sigaddset(&mask, SIGVTALRM);
+    if (action->sa_flags & SA_NODEFER)
+        sigdelset(&mask, signo);
+    if (pthread_sigmask(SIG_SETMASK, &mask, &before) != 0) {
         call(action, signo, info, ucontext);
         return;
     }
-    if (action->sa_flags & SA_NODEFER)
-        pthread_sigmask(SIG_UNBLOCK, &previous->itself, NULL);
     call(action, signo, info, ucontext);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -139,6 +139,7 @@ JW_SIGNAL_SAFE static void on_signal(int signo, siginfo_t *info, void *ucontext)
 
     if (read_ours(signo, info, ucontext, &event)) {
         take(&event);
+        signals_finish_call(signo, ucontext);
     } else {
         jw_count(JW_COUNT_FOREIGN_SIGNALS);
         (void)signals_owner_pass(owner_of(signo), info, ucontext, true);

@@ -15,6 +15,9 @@
  * where nobody did, it is dropped, since the default action of both signals is to end the process,
  * and a late timer of another profiler is no reason for that.
  *
+ * A system call of the program that our signal interrupted goes on inside the handler when the engine is
+ * done (calls.c, docs/adr/0007): the program sees no EINTR and no early time-out.
+ *
  * Handlers stay installed until the process ends: a signal may be pending when everybody stopped.
  *
  *     not owned --own--> stopped --start--> running --stop--> stopped --drain--> nobody inside
@@ -41,7 +44,7 @@ struct signals_event {
     int signo;
     uint32_t payload;     /* of the cookie; 0 for setitimer */
     uint32_t overruns;    /* further expirations that this signal stands for */
-    const void *ucontext; /* of the interrupted thread; never written */
+    const void *ucontext; /* of the interrupted thread; the engine never writes it */
 };
 
 /* Lives in a const object marked JW_SIGNAL_TABLE, for as long as the process. */
@@ -72,6 +75,12 @@ void signals_expect_itimer(bool is_expected);
 
 /* True inside the engine's function, on this thread. Context: all. */
 JW_SIGNAL_SAFE bool signals_in_handler(void);
+
+/*
+ * Handlers with code in [text_begin, text_end) do not count when we ask who else may have interrupted
+ * a system call: the JVM's, which want nothing of EINTR. Context: control.
+ */
+void signals_trust_handlers(uintptr_t text_begin, uintptr_t text_end);
 
 /* Faults ----------------------------------------------------------------------------------------- */
 

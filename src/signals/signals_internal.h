@@ -9,7 +9,6 @@
 
 struct signals_previous {
     struct sigaction action;
-    sigset_t itself;       /* the one signal, for SA_NODEFER */
     _Atomic bool is_spent; /* was SA_RESETHAND and ran once; relaxed: a flag on its own */
 };
 
@@ -46,6 +45,18 @@ enum signals_passed {
  * for, where the kernel did not set it with ours. Context: handler. */
 JW_SIGNAL_SAFE enum signals_passed signals_owner_pass(struct signals_owner *owner, siginfo_t *info,
                                                       void *ucontext, bool set_mask);
+
+/*
+ * Behind a signal of ours, and as the last thing in its handler: lets the system call that it
+ * interrupted go on, so that the program sees neither EINTR nor an early end. May take as long as that
+ * call. Outside of the engine: nobody waits for it. Context: handler.
+ */
+JW_SIGNAL_SAFE void signals_finish_call(int signo, void *ucontext);
+
+/* The signal mask of the interrupted thread, as the kernel keeps it. Context: handler. */
+JW_SIGNAL_SAFE uint64_t signals_mask_of(const void *ucontext);
+
+#define SIGNALS_BIT(signo) ((uint64_t)1 << ((signo)-1))
 
 /* A guarded call under way; lives in its caller's frame. */
 struct signals_guard {

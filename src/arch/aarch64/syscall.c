@@ -20,7 +20,7 @@
 
 JW_SIGNAL_SAFE static bool is_syscall(uintptr_t addr)
 {
-    uint32_t code;
+    uint32_t code = 0;
 
     return safe_load_u32(addr, &code) && code == SVC;
 }
@@ -102,10 +102,12 @@ void arch_syscall_read(const void *ucontext, struct arch_syscall *out)
 
     for (size_t i = 1; i < ARCH_SYSCALL_ARGUMENTS; i++)
         out->arguments[i] = (uintptr_t)machine->regs[i];
-    out->arguments[0] = 0;
+    const bool is_whole = first_argument(machine, &out->arguments[0]);
+    if (!is_whole)
+        out->arguments[0] = UINTPTR_MAX;
     out->number = (long)machine->regs[REG_NUMBER];
     out->kind = arch_syscall_kind_of(out->number, out->arguments);
-    if (out->kind == ARCH_SYSCALL_ISSUED && !first_argument(machine, &out->arguments[0]))
+    if (out->kind == ARCH_SYSCALL_ISSUED && !is_whole)
         out->kind = ARCH_SYSCALL_OTHER;
 }
 

@@ -10,9 +10,11 @@
 #define SYSCALL_CODE   0x050f /* 0f 05, as a load sees it */
 #define NUMBER_BYTES   5      /* mov $imm32,%eax */
 #define NUMBER_OPCODE  0xb8
+#define ZERO_BYTES     2 /* xor %eax,%eax: number 0, read */
+#define ZERO_OPCODE    0x31
+#define ZERO_EAX       0xc0
 #define NUMBER_LIMIT   1024 /* of all calls there are */
 #define BETWEEN_BYTES  20   /* at most, from there to the call */
-#define WINDOW_BYTES   (NUMBER_BYTES + BETWEEN_BYTES + SYSCALL_BYTES)
 #define REX_MASK       0xf0
 #define REX            0x40
 #define LOAD           0x8b /* mov r/m,r */
@@ -67,6 +69,20 @@ JW_SIGNAL_SAFE static bool are_loads(const uint8_t *code, size_t length_bytes)
     return true;
 }
 
+/* Bytes of the instruction at `code` that loads a number, and the number; 0 for any other. */
+JW_SIGNAL_SAFE static size_t number_bytes(const uint8_t *code, size_t length_bytes,
+                                          uint32_t *number)
+{
+    if (length_bytes >= ZERO_BYTES && code[0] == ZERO_OPCODE && code[1] == ZERO_EAX) {
+        *number = 0;
+        return ZERO_BYTES;
+    }
+    if (length_bytes < NUMBER_BYTES || code[0] != NUMBER_OPCODE)
+        return 0;
+    memcpy(number, code + 1, sizeof *number);
+    return *number < NUMBER_LIMIT ? NUMBER_BYTES : 0;
+}
+
 /*
  * The kernel saves no register that the number is still in: it is the constant that the code before
  * the call loads. -1 unless all that lies between is understood.
@@ -74,18 +90,16 @@ JW_SIGNAL_SAFE static bool are_loads(const uint8_t *code, size_t length_bytes)
  */
 JW_SIGNAL_SAFE static long number_before(uintptr_t pc)
 {
-    uint8_t code[WINDOW_BYTES];
+    uint8_t code[NUMBER_BYTES + BETWEEN_BYTES]; /* up to the call */
     uint32_t number;
 
-    if (!safe_load_bytes(code, pc - WINDOW_BYTES, WINDOW_BYTES))
+    if (!safe_load_bytes(code, pc - SYSCALL_BYTES - sizeof code, sizeof code))
         return -1;
-    for (size_t between = 0; between <= BETWEEN_BYTES; between++) {
-        const uint8_t *mov = code + BETWEEN_BYTES - between;
+    for (size_t before = ZERO_BYTES; before <= sizeof code; before++) {
+        const uint8_t *load = code + sizeof code - before;
+        const size_t bytes = number_bytes(load, before, &number);
 
-        if (mov[0] != NUMBER_OPCODE || !are_loads(mov + NUMBER_BYTES, between))
-            continue;
-        memcpy(&number, mov + 1, sizeof number);
-        if (number < NUMBER_LIMIT)
+        if (bytes > 0 && are_loads(load + bytes, before - bytes))
             return (long)number;
     }
     return -1;
