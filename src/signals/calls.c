@@ -1,6 +1,6 @@
 /*
  * The program's system calls that a signal of ours interrupted: they go on, inside our handler, as if
- * it had not come. Handler, and control for the trusted code. Why so: docs/adr/0007.
+ * it had not come. Handler, and control for the trusted code. Why so: docs/adr/0008.
  */
 #include <errno.h>
 #include <signal.h>

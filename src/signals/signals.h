@@ -16,7 +16,7 @@
  * and a late timer of another profiler is no reason for that.
  *
  * A system call of the program that our signal interrupted goes on inside the handler when the engine is
- * done (calls.c, docs/adr/0007): the program sees no EINTR and no early time-out.
+ * done (calls.c, docs/adr/0008): the program sees no EINTR and no early time-out.
  *
  * Handlers stay installed until the process ends: a signal may be pending when everybody stopped.
  *
