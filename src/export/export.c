@@ -141,7 +141,9 @@ struct export_method *export_methods(const struct export_job *job, uint32_t *cou
         const enum profile_name_kind kind = profile_name_of(job->profile, i)->kind;
 
         methods[i].name = i;
-        if (kind != PROFILE_NAME_ROOT && kind != PROFILE_NAME_MARK && kind != PROFILE_NAME_THREAD)
+        /* Names of stacks that are filtered out have no total. */
+        if (kind != PROFILE_NAME_ROOT && kind != PROFILE_NAME_MARK && kind != PROFILE_NAME_THREAD &&
+            methods[i].total > 0)
             methods[kept++] = methods[i];
     }
     qsort(methods, kept, sizeof *methods, export_compare_methods);

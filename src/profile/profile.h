@@ -71,7 +71,8 @@ struct profile_view {
 
 /*
  * Patterns are texts, each with its 0 byte, one after another; an empty one ends them. A pattern is
- * compared with a box as the view shows it, classes with slashes and with dots:
+ * compared with a box as the view shows it and as it was told, with slashes and with dots, with and
+ * without signature, line and library:
  *     java.util.*   the star stands for anything, at the beginning, at the end or at both
  *     Work.run      without a star: all of it
  *     /^com.*[0-9]/ between slashes: an extended regular expression, found anywhere

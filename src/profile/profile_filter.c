@@ -29,7 +29,7 @@ struct profile_filter {
     struct profile_pattern patterns[PROFILE_PATTERNS_LIMIT];
     size_t count;
     bool has_includes;
-    struct profile_view view; /* of titles */
+    bool has_libraries;
     char *title;
     size_t title_bytes;
 };
@@ -106,7 +106,7 @@ struct profile_filter *profile_filter_open(const struct profile_view *view, stru
         jw_error_set(err, "include, exclude: out of memory; free some and try again");
         return NULL;
     }
-    filter->view = *view;
+    filter->has_libraries = view->has_libraries;
     if (profile_read_patterns(filter, view->includes, false, err) &&
         profile_read_patterns(filter, view->excludes, true, err))
         return filter;
@@ -159,11 +159,9 @@ static bool profile_matches(const struct profile_pattern *pattern, const char *t
 
 /* The title in filter->title; its length, or SIZE_MAX: out of memory. */
 static size_t profile_make_title(struct profile_filter *filter, const struct profile_name *name,
-                                 bool is_dotted)
+                                 const struct profile_view *view)
 {
-    filter->view.is_dotted = is_dotted;
-
-    const size_t length = profile_title(name, &filter->view, filter->title, filter->title_bytes);
+    const size_t length = profile_title(name, view, filter->title, filter->title_bytes);
     if (length < filter->title_bytes)
         return length;
 
@@ -172,15 +170,16 @@ static size_t profile_make_title(struct profile_filter *filter, const struct pro
         return SIZE_MAX;
     filter->title = title;
     filter->title_bytes = 2 * length + 64;
-    return profile_title(name, &filter->view, title, filter->title_bytes);
+    return profile_title(name, view, title, filter->title_bytes);
 }
 
-bool profile_filter_match(struct profile_filter *filter, const struct profile_name *name,
-                          bool *is_included, bool *is_excluded)
+/* Compares all patterns with a name, with slashes and with dots. */
+static bool profile_filter_try(struct profile_filter *filter, const struct profile_name *name,
+                               bool has_libraries, bool *is_included, bool *is_excluded)
 {
-    *is_included = *is_excluded = false;
     for (int is_dotted = 0; is_dotted < 2; is_dotted++) {
-        const size_t length = profile_make_title(filter, name, is_dotted);
+        const struct profile_view view = {.is_dotted = is_dotted, .has_libraries = has_libraries};
+        const size_t length = profile_make_title(filter, name, &view);
 
         if (length == SIZE_MAX)
             return false;
@@ -195,6 +194,33 @@ bool profile_filter_match(struct profile_filter *filter, const struct profile_na
         }
     }
     return true;
+}
+
+/* Signature, line and library are no part of a name that somebody wrote without them. */
+static struct profile_name profile_bare(const struct profile_name *name)
+{
+    struct profile_name bare = *name;
+
+    bare.signature = "";
+    bare.line = 0;
+    return bare;
+}
+
+bool profile_filter_match(struct profile_filter *filter, const struct profile_name *told,
+                          const struct profile_name *shown, bool *is_included, bool *is_excluded)
+{
+    const struct profile_name shown_bare = profile_bare(shown);
+    const struct profile_name told_bare = profile_bare(told);
+    const bool has_details =
+        shown->signature[0] != '\0' || shown->line != 0 || filter->has_libraries;
+    const bool is_restyled = strcmp(told->class_name, shown->class_name) != 0;
+
+    *is_included = *is_excluded = false;
+    return profile_filter_try(filter, shown, filter->has_libraries, is_included, is_excluded) &&
+           (!has_details ||
+            profile_filter_try(filter, &shown_bare, false, is_included, is_excluded)) &&
+           (!is_restyled ||
+            profile_filter_try(filter, &told_bare, false, is_included, is_excluded));
 }
 
 bool profile_filter_has_includes(const struct profile_filter *filter)

@@ -147,9 +147,11 @@ struct profile_filter;
 struct profile_filter *profile_filter_open(const struct profile_view *view, struct jw_error *err);
 void profile_filter_close(struct profile_filter *filter);
 
-/* Whether a box of this name lets its stacks in or keeps them out; false: no memory to tell. */
+/* Whether a box of this name, as told and as shown, lets its stacks in or keeps them out; false: no memory to
+ * tell. */
 JW_MUST_CHECK bool profile_filter_match(struct profile_filter *filter,
-                                        const struct profile_name *name, bool *is_included,
+                                        const struct profile_name *told,
+                                        const struct profile_name *shown, bool *is_included,
                                         bool *is_excluded);
 bool profile_filter_has_includes(const struct profile_filter *filter);
 

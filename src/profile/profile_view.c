@@ -97,8 +97,9 @@ static bool profile_label_names(struct profile_making *making)
         if (label->name == PROFILE_ABSENT)
             return false;
         if (i > 0 && making->filter != NULL &&
-            !profile_filter_match(making->filter, &making->names->items[label->name],
-                                  &label->is_included, &label->is_excluded))
+            !profile_filter_match(making->filter, &profile->names.items[i],
+                                  &making->names->items[label->name], &label->is_included,
+                                  &label->is_excluded))
             return false;
     }
     return true;

@@ -127,6 +127,31 @@ Test(profile_view, patterns_see_what_the_view_shows)
     cr_expect_str_eq(SEEN(.has_libraries = true, .includes = "libc.so.6`*\0"),
                      "b/Main.main=4 >libc.so.6`memcpy=4 ");
     cr_expect_str_eq(SEEN(.includes = "libc.so.6`*\0"), "");
+    /* And what is not shown: packages, numbers of lambdas. */
+    cr_expect_str_eq(SEEN(.is_simple = true, .includes = "b/*\0"), "Main.main=4 >memcpy=4 ");
+    cr_expect_str_eq(SEEN(.is_normalised = true, .includes = "*Lambda$2*\0"),
+                     "a/Main.main=2 >a/Work$$Lambda.run=2 ");
+    cr_expect_str_eq(SEEN(.has_libraries = true, .includes = "memcpy\0"),
+                     "b/Main.main=4 >libc.so.6`memcpy=4 ");
+}
+
+Test(profile_view, patterns_need_no_signature_and_no_line)
+{
+    const struct profile_frame get = {.type = PROFILE_FRAME_COMPILED,
+                                      .class_name = "c/Map",
+                                      .method = "get",
+                                      .signature = "(I)V",
+                                      .line = 7};
+
+    close_profile();
+    profile = profile_open(&(struct profile_config){.split_lines = true}, &err);
+    add(1, java("a/Main", "main"), profile_frame(profile, &get));
+    cr_expect_str_eq(SEEN(.split_signatures = true, .includes = "c.Map.get\0"),
+                     "a/Main.main=1 >c/Map.get(I)V:7=1 ");
+    cr_expect_str_eq(SEEN(.split_signatures = true, .includes = "*.get(I)V:7\0"),
+                     "a/Main.main=1 >c/Map.get(I)V:7=1 ");
+    cr_expect_str_eq(SEEN(.split_signatures = true, .excludes = "*.get\0"), "");
+    cr_expect_str_eq(SEEN(.includes = "*.get(I)V\0"), "");
 }
 
 Test(profile_view, patterns_that_match_nothing_are_told)
