@@ -98,6 +98,7 @@ struct options_foreign {
     const char *name;
     const char *whose;
     bool is_action;
+    const char *instead; /* what to use in its place; NULL: nothing */
 };
 
 extern const struct options_row options_rows[OPTIONS_ID_LIMIT];

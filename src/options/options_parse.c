@@ -285,8 +285,10 @@ static void take_unknown(struct parser *parser, const struct item *item)
     jw_count(JW_COUNT_OPTIONS_UNKNOWN);
     if (foreign != NULL) {
         parser->is_foreign_action_seen = parser->is_foreign_action_seen || foreign->is_action;
-        options_add_message(warnings, "known to %s, not to jaywalk yet: %s; ignored",
-                            foreign->whose, item->quoted);
+        options_add_message(warnings, "known to %s, not to jaywalk%s: %s; ignored%s%s",
+                            foreign->whose, foreign->instead == NULL ? " yet" : "", item->quoted,
+                            foreign->instead == NULL ? "" : "; use ",
+                            foreign->instead == NULL ? "" : foreign->instead);
         return;
     }
 

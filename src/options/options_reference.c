@@ -272,7 +272,9 @@ static void put_foreign_names(struct page *page)
         if (strcmp(whose, foreign->whose) != 0)
             put(page, "\nOf %s:\n", foreign->whose);
         whose = foreign->whose;
-        put(page, "`%s`%s\n", foreign->name, foreign->is_action ? " (action)" : "");
+        put(page, "`%s`%s%s%s\n", foreign->name, foreign->is_action ? " (action)" : "",
+            foreign->instead == NULL ? "" : ": use ",
+            foreign->instead == NULL ? "" : foreign->instead);
     }
 }
 

@@ -58,11 +58,13 @@ const struct options_row options_rows[OPTIONS_ID_LIMIT] = {
 };
 
 static const struct options_foreign foreign_names[] = {
-#define FOREIGN(name, whose)        {name, whose, false},
-#define FOREIGN_ACTION(name, whose) {name, whose, true},
+#define FOREIGN(name, whose)                  {name, whose, false, NULL},
+#define FOREIGN_ACTION(name, whose)           {name, whose, true, NULL},
+#define FOREIGN_INSTEAD(name, whose, instead) {name, whose, false, instead},
 #include "options/options_foreign.def"
 #undef FOREIGN
 #undef FOREIGN_ACTION
+#undef FOREIGN_INSTEAD
 };
 
 const struct options_foreign *options_foreign_at(size_t index)

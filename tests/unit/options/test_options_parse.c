@@ -123,6 +123,12 @@ Test(options_parse, each_style_sets_its_own_flag)
     parse_with_warning("start,samples,total", "stands in place of the earlier samples");
 }
 
+Test(options_parse, what_there_is_something_else_for_is_told_with_it)
+{
+    parse_with_warning("start,tree,file=x.html", "not to jaywalk: tree; ignored; use flamegraph, ");
+    parse_with_warning("start,alloc,file=x.html", "not to jaywalk yet: alloc; ignored");
+}
+
 Test(options_parse, patterns_are_kept_one_after_another)
 {
     static const char wanted[] = "a/*\0*b=c*\0";
