@@ -27,7 +27,11 @@ struct arch_facts {
     size_t call_max_bytes; /* ... behind the call itself */
     size_t instruction_min_bytes; /* also the alignment of code addresses */
     size_t page_min_bytes;        /* smallest page a kernel of this machine may use */
-    size_t page_max_bytes;  /* largest one: what is mapped here ends at a multiple of the least */
+    size_t page_max_bytes; /* largest one: what is mapped here ends at a multiple of the least */
+    /* Where an interpreted frame keeps its bytecode pointer, in words from the frame pointer; the slot
+     * behind it is the last of the frame's fixed part.
+     * Source: OpenJDK, frame_x86.hpp, frame_aarch64.hpp; measured on JDK 8 to 28. */
+    int interpreter_bcp_slot, interpreter_bcp_slot_jdk_8;
     bool has_link_register; /* a call leaves the return address in `link`, not at [sp] */
 };
 

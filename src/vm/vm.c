@@ -11,10 +11,6 @@
 #include "os/os_tasks.h"
 #include "vm/vm_internal.h"
 
-/* Source: measured on OpenJDK 8 to 28, x86-64 and aarch64: the JNIEnv of a JavaThread lies one word
- * behind its frame anchor, which is three words long. Checked at start: vm_check_java_thread. */
-#define ENV_AFTER_ANCHOR_BYTES 32
-
 #define LOG2_SEGMENT_MAX 16 /* 6 in JDK 8, 7 later */
 
 struct vm_layout vm_layout;
@@ -24,17 +20,6 @@ static const char *agct_reason = "not looked for yet";
 static uintptr_t text_begin, text_end;
 static bool is_env_unsound; /* written before any thread is looked up */
 static jfieldID thread_eetop, thread_tid_field;
-
-bool vm_load_field(vm_addr object, struct vm_field field, uint64_t *out)
-{
-    uint64_t word = 0;
-
-    if (!vm_has(field) || field.width == 0 || object < 4096 ||
-        !safe_load_bytes(&word, object + (uintptr_t)field.offset, field.width))
-        return false;
-    *out = word;
-    return true;
-}
 
 /* The library that JNI_GetCreatedJavaVMs would come from: where the functions of this JavaVM lie. */
 static void *open_libjvm(JavaVM *java_vm, struct jw_error *err)
@@ -385,7 +370,7 @@ bool vm_java_thread(JNIEnv *jni, jobject thread, void **env, uint32_t *tid)
         return false;
     *env = is_env_unsound ? NULL
                           : (void *)(java_thread + (uintptr_t)vm_layout.thread_anchor.offset +
-                                     ENV_AFTER_ANCHOR_BYTES);
+                                     VM_ENV_AFTER_ANCHOR_BYTES);
     *tid = (uint32_t)os_tid;
     return true;
 }

@@ -21,11 +21,15 @@
 
 typedef uintptr_t vm_addr; /* an address in JVM memory: only safe_load_* reads through it */
 
-/* Source: HotSpot, forte.cpp (AsyncGetCallTrace has no header of its own). */
+/* Source: HotSpot, forte.cpp (AsyncGetCallTrace has no header of its own). Between the two members that
+ * it fills lie four bytes that it never touches. */
 struct vm_call_frame {
-    jint bci; /* -3: native method */
-    jmethodID method;
+    jint bci;         /* -3: native method */
+    uint32_t kind;    /* enum jw_frame_kind, by our own walker alone */
+    jmethodID method; /* the Method* itself, by our own walker */
 };
+_Static_assert(offsetof(struct vm_call_frame, method) == 8 && sizeof(struct vm_call_frame) == 16,
+               "AsyncGetCallTrace lays its frames out otherwise");
 struct vm_call_trace {
     JNIEnv *env;
     jint frame_count; /* <= 0: a failure code */

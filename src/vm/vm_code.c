@@ -4,46 +4,66 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/atomics.h"
 #include "vm/vm_internal.h"
 
 #define SEGMENT_FREE     0xffu
 #define SEGMENT_HOPS_MAX 4096
 #define BLOB_NAME_BYTES  16
 #define BLOB_SIZE_MAX    (256u * 1024 * 1024)
+#define FRAME_WORDS_MAX  1000000 /* 8 MB */
 
 bool vm_code_contains(uintptr_t pc)
 {
     return pc >= vm_layout.code_low && pc < vm_layout.code_high;
 }
 
-/* Address of the CodeBlob that holds pc; 0 when its segment is free or a load faults. */
-static JW_SIGNAL_SAFE vm_addr find_blob(uintptr_t pc)
+/* Address of the CodeBlob around pc, in the heap that begins at `low`; 0 when its segment is free or a load
+ * faults. */
+static JW_SIGNAL_SAFE vm_addr find_in_heap(uintptr_t low, vm_addr segment_map, uintptr_t pc)
 {
+    uint64_t segment = (pc - low) >> vm_layout.log2_segment;
+    uint64_t used;
+    uint8_t hops;
+
+    if (!safe_load_u8(segment_map + segment, &hops) || hops == SEGMENT_FREE)
+        return 0;
+    for (int n = 0; hops != 0; n++) {
+        if (n >= SEGMENT_HOPS_MAX || hops == SEGMENT_FREE || hops > segment)
+            return 0;
+        segment -= hops;
+        if (!safe_load_u8(segment_map + segment, &hops))
+            return 0;
+    }
+    const vm_addr block = low + (segment << vm_layout.log2_segment);
+    if (vm_has(vm_layout.block_used) &&
+        (!vm_load_field(block, vm_layout.block_used, &used) || used == 0))
+        return 0;
+    return block + vm_layout.heap_block_bytes;
+}
+
+void vm_code_map_read(struct vm_code_map *out)
+{
+    out->heap_count = 0;
     for (uint32_t i = 0; i < vm_layout.code_heap_count; i++) {
         const vm_addr heap = vm_layout.code_heaps[i];
-        uint64_t low, high, segmap, used;
-        uint8_t hops;
+        uint64_t low, high, segment_map;
 
         if (!vm_load_field(heap, vm_layout.heap_memory_low, &low) ||
-            !vm_load_field(heap, vm_layout.heap_memory_high, &high) || pc < low || pc >= high)
+            !vm_load_field(heap, vm_layout.heap_memory_high, &high) ||
+            !vm_load_field(heap, vm_layout.heap_segmap_low, &segment_map))
             continue;
-        if (!vm_load_field(heap, vm_layout.heap_segmap_low, &segmap))
-            return 0;
-        uint64_t segment = (pc - low) >> vm_layout.log2_segment;
-        if (!safe_load_bytes(&hops, segmap + segment, 1) || hops == SEGMENT_FREE)
-            return 0;
-        for (int n = 0; hops != 0; n++) {
-            if (n >= SEGMENT_HOPS_MAX || hops == SEGMENT_FREE || hops > segment)
-                return 0;
-            segment -= hops;
-            if (!safe_load_bytes(&hops, segmap + segment, 1))
-                return 0;
-        }
-        const vm_addr block = low + (segment << vm_layout.log2_segment);
-        if (vm_has(vm_layout.block_used) &&
-            (!vm_load_field(block, vm_layout.block_used, &used) || used == 0))
-            return 0;
-        return block + vm_layout.heap_block_bytes;
+        out->heaps[out->heap_count].low = low;
+        out->heaps[out->heap_count].high = high;
+        out->heaps[out->heap_count++].segment_map = segment_map;
+    }
+}
+
+static JW_SIGNAL_SAFE vm_addr find_blob(const struct vm_code_map *map, uintptr_t pc)
+{
+    for (uint32_t i = 0; i < map->heap_count; i++) {
+        if (pc >= map->heaps[i].low && pc < map->heaps[i].high)
+            return find_in_heap(map->heaps[i].low, map->heaps[i].segment_map, pc);
     }
     return 0;
 }
@@ -71,6 +91,44 @@ static JW_SIGNAL_SAFE enum vm_place place_of(const char *name)
     return VM_PLACE_RUNTIME_STUB;
 }
 
+/*
+ * Kind of a blob by the address of its name: compiled methods, of which a stack is made, all bear the same
+ * two literals of libjvm, so their text is read once.
+ * Relaxed: each is a word that never changes once it is known.
+ */
+static _Atomic uintptr_t nmethod_name_addr, native_name_addr;
+
+static JW_SIGNAL_SAFE bool read_place(vm_addr blob, enum vm_place *out)
+{
+    char name[BLOB_NAME_BYTES] = {0};
+    uint64_t name_addr;
+
+    if (!vm_load_field(blob, vm_layout.blob_name, &name_addr) || name_addr == 0)
+        return false;
+    if (name_addr == jw_load_relaxed(&nmethod_name_addr)) {
+        *out = VM_PLACE_NMETHOD;
+        return true;
+    }
+    if (name_addr == jw_load_relaxed(&native_name_addr)) {
+        *out = VM_PLACE_NATIVE_WRAPPER;
+        return true;
+    }
+    if (safe_load_string(name, sizeof name, name_addr) == SAFE_LOAD_NO_STRING)
+        return false;
+    *out = place_of(name);
+    if (*out == VM_PLACE_NMETHOD)
+        jw_store_relaxed(&nmethod_name_addr, name_addr);
+    else if (*out == VM_PLACE_NATIVE_WRAPPER)
+        jw_store_relaxed(&native_name_addr, name_addr);
+    return true;
+}
+
+bool vm_code_map_find(const struct vm_code_map *map, uintptr_t pc, struct vm_code_ref *out)
+{
+    out->blob = find_blob(map, pc);
+    return out->blob != 0 && pc >= out->blob && read_place(out->blob, &out->place);
+}
+
 static JW_SIGNAL_SAFE int32_t signed_field(vm_addr blob, struct vm_field field, int32_t fallback)
 {
     uint64_t value;
@@ -80,18 +138,26 @@ static JW_SIGNAL_SAFE int32_t signed_field(vm_addr blob, struct vm_field field, 
     return field.width == 2 ? (int16_t)value : (int32_t)value;
 }
 
+size_t vm_code_frame_bytes(vm_addr blob)
+{
+    const int32_t words = signed_field(blob, vm_layout.blob_frame_size, 0);
+
+    return words > 0 && words <= FRAME_WORDS_MAX ? (size_t)words * sizeof(uintptr_t) : 0;
+}
+
 bool vm_code_find(uintptr_t pc, struct vm_blob *out)
 {
-    char name[BLOB_NAME_BYTES] = {0};
-    uint64_t name_addr, begin, end;
+    struct vm_code_map map;
+    struct vm_code_ref ref;
+    uint64_t begin, end;
 
     if (!vm_code_contains(pc))
         return false;
-    const vm_addr blob = find_blob(pc);
-    if (blob == 0 || !vm_load_field(blob, vm_layout.blob_name, &name_addr) ||
-        safe_load_string(name, sizeof name, name_addr) == SAFE_LOAD_NO_STRING)
+    vm_code_map_read(&map);
+    if (!vm_code_map_find(&map, pc, &ref))
         return false;
 
+    const vm_addr blob = ref.blob;
     if (!vm_load_field(blob, vm_layout.blob_code_begin, &begin)) {
         if (!vm_has(vm_layout.blob_code_offset))
             return false;
@@ -105,7 +171,7 @@ bool vm_code_find(uintptr_t pc, struct vm_blob *out)
     }
     if (pc < blob || begin < blob || end < begin || end - blob > BLOB_SIZE_MAX)
         return false;
-    out->place = place_of(name);
+    out->place = ref.place;
     out->blob = blob;
     out->code_begin = begin;
     out->code_end = end;

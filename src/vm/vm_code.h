@@ -1,14 +1,15 @@
 /*
  * vm_code - what a pc in the code cache belongs to.
  *
- * For      mending a stack before AsyncGetCallTrace sees it, the tier of a sample's top frame, and the
- *          place at which a walk failed.
+ * For      walking stacks: from a return address to the compiled method or stub that it lies in.
  * Callers  walk, sampler.   Context  handler.   Memory  none.
  */
 #ifndef JW_VM_VM_CODE_H
 #define JW_VM_VM_CODE_H
 
 #include "vm/vm.h"
+
+#define VM_CODE_HEAPS_MAX 8
 
 /* What the pc was in; the names stand in jaywalk.WalkFailure. */
 enum vm_place {
@@ -31,6 +32,28 @@ JW_SIGNAL_SAFE bool vm_code_contains(uintptr_t pc);
 
 /* Describes the blob around pc; false when there is none or it cannot be read. */
 JW_SIGNAL_SAFE bool vm_code_find(uintptr_t pc, struct vm_blob *out);
+
+/* The heaps of the code cache as they are now: one look for all frames of a walk. */
+struct vm_code_map {
+    uint32_t heap_count;
+    struct {
+        uintptr_t low, high; /* of what is committed */
+        vm_addr segment_map;
+    } heaps[VM_CODE_HEAPS_MAX];
+};
+
+/* What a walk needs first of the blob around a pc. */
+struct vm_code_ref {
+    enum vm_place place;
+    vm_addr blob;
+};
+
+JW_SIGNAL_SAFE void vm_code_map_read(struct vm_code_map *out);
+JW_SIGNAL_SAFE bool vm_code_map_find(const struct vm_code_map *map, uintptr_t pc,
+                                     struct vm_code_ref *out);
+
+/* Bytes of a frame of the blob, return address included; 0 when it has none. */
+JW_SIGNAL_SAFE size_t vm_code_frame_bytes(vm_addr blob);
 
 /* True when pc lies in the interpreter; costs no load where the JVM tells its range. */
 JW_SIGNAL_SAFE bool vm_code_is_interpreter(uintptr_t pc);

@@ -6,10 +6,10 @@
 #ifndef JW_VM_VM_INTERNAL_H
 #define JW_VM_VM_INTERNAL_H
 
+#include "arch/arch.h"
 #include "vm/vm.h"
+#include "vm/vm_code.h"
 #include "vm/vm_structs.h"
-
-#define VM_CODE_HEAPS_MAX 8
 
 /* Source: JDK-8268406: in JDK 26 jmethodIDs became numbers. */
 #define VM_MAJOR_ID_IS_ADDRESS_MAX 25
@@ -44,7 +44,51 @@ struct vm_layout {
 
 extern struct vm_layout vm_layout;
 
-/* Loads a number of the field's width, zero-extended; false when it faults or there is no such field. */
-JW_SIGNAL_SAFE bool vm_load_field(vm_addr object, struct vm_field field, uint64_t *out);
+/* Source: measured on OpenJDK 8 to 28, x86-64 and aarch64: the JNIEnv of a JavaThread lies one word
+ * behind its frame anchor, which is three words long. Checked at start: vm_check_java_thread. */
+#define VM_ENV_AFTER_ANCHOR_BYTES 32
+
+#define VM_ADDR_MIN 4096 /* nothing of the JVM lies below */
+
+/* Loads a number of the field's width, zero-extended; false, and 0, when it faults or there is no such
+ * field. */
+JW_SIGNAL_SAFE static inline bool vm_load_field(vm_addr object, struct vm_field field,
+                                                uint64_t *out)
+{
+    const vm_addr addr = object + (uintptr_t)field.offset;
+    uint32_t four;
+    uint16_t two;
+    uint8_t one;
+
+    *out = 0;
+    if (field.offset < 0 || object < VM_ADDR_MIN)
+        return false;
+    switch (field.width) {
+    case 8:
+        return safe_load_u64(addr, out);
+    case 4:
+        if (!safe_load_u32(addr, &four))
+            return false;
+        *out = four;
+        return true;
+    case 2:
+        if (!safe_load_u16(addr, &two))
+            return false;
+        *out = two;
+        return true;
+    case 1:
+        if (!safe_load_u8(addr, &one))
+            return false;
+        *out = one;
+        return true;
+    }
+    return false;
+}
+
+/* What every look at an object of the JVM asks first. */
+JW_SIGNAL_SAFE static inline bool vm_is_plausible(vm_addr addr)
+{
+    return addr >= VM_ADDR_MIN && (addr & (sizeof(void *) - 1)) == 0 && addr >> 56 == 0;
+}
 
 #endif

@@ -12,11 +12,6 @@
 #define HIDDEN_MARK_BYTES 3 /* "+0x" */
 #define HIDDEN_TAIL_BYTES 64
 
-static JW_SIGNAL_SAFE bool is_plausible(vm_addr addr)
-{
-    return addr >= 4096 && (addr & (sizeof(void *) - 1)) == 0 && addr >> 56 == 0;
-}
-
 vm_addr vm_method_of_id(jmethodID id)
 {
     uintptr_t method = 0;
@@ -24,9 +19,9 @@ vm_addr vm_method_of_id(jmethodID id)
     /* A jmethodID points to a word that holds the Method*, NULL after unloading; from JDK 26 on it is
      * a small number. Source: HotSpot, method.hpp, Method::resolve_jmethod_id, JDK 8 to 26. */
     if (vm_layout.major == 0 || vm_layout.major > VM_MAJOR_ID_IS_ADDRESS_MAX ||
-        !is_plausible((vm_addr)id) || !safe_load_word((vm_addr)id, &method))
+        !vm_is_plausible((vm_addr)id) || !safe_load_word((vm_addr)id, &method))
         return 0;
-    return is_plausible(method) ? method : 0;
+    return vm_is_plausible(method) ? method : 0;
 }
 
 vm_addr vm_method_const(vm_addr method)
@@ -34,6 +29,26 @@ vm_addr vm_method_const(vm_addr method)
     uint64_t const_method;
 
     return vm_load_field(method, vm_layout.method_const, &const_method) ? const_method : 0;
+}
+
+bool vm_method_is_native(vm_addr method)
+{
+    uint64_t flags;
+
+    return vm_load_field(method, vm_layout.method_access_flags, &flags) &&
+           (flags & ACC_NATIVE) != 0;
+}
+
+bool vm_method_has_class(vm_addr method)
+{
+    const vm_addr const_method = vm_method_const(method);
+    uint64_t pool, klass, name, length;
+
+    return vm_is_plausible(const_method) &&
+           vm_load_field(const_method, vm_layout.const_constants, &pool) && vm_is_plausible(pool) &&
+           vm_load_field(pool, vm_layout.pool_holder, &klass) && vm_is_plausible(klass) &&
+           vm_load_field(klass, vm_layout.klass_name, &name) && vm_is_plausible(name) &&
+           vm_load_field(name, vm_layout.symbol_length, &length) && length != 0;
 }
 
 bool vm_method_has_code(vm_addr method)
@@ -47,7 +62,7 @@ static JW_SIGNAL_SAFE bool read_symbol(vm_addr symbol, struct vm_text *out)
 {
     uint64_t length;
 
-    if (!is_plausible(symbol & ~(vm_addr)3) ||
+    if (!vm_is_plausible(symbol & ~(vm_addr)3) ||
         !vm_load_field(symbol, vm_layout.symbol_length, &length))
         return false;
     out->addr = symbol + (vm_addr)vm_layout.symbol_body.offset;
@@ -129,16 +144,16 @@ bool vm_method_read(vm_addr method, struct vm_method *out)
 {
     uint64_t flags, pool, klass, name_index, signature_index;
 
-    if (!is_plausible(method))
+    if (!vm_is_plausible(method))
         return false;
     out->const_method = vm_method_const(method);
-    if (!is_plausible(out->const_method) ||
+    if (!vm_is_plausible(out->const_method) ||
         !vm_load_field(method, vm_layout.method_access_flags, &flags) ||
         !vm_load_field(out->const_method, vm_layout.const_constants, &pool) ||
         !vm_load_field(out->const_method, vm_layout.const_name_index, &name_index) ||
         !vm_load_field(out->const_method, vm_layout.const_signature_index, &signature_index) ||
-        !is_plausible(pool) || !vm_load_field(pool, vm_layout.pool_holder, &klass) ||
-        !is_plausible(klass))
+        !vm_is_plausible(pool) || !vm_load_field(pool, vm_layout.pool_holder, &klass) ||
+        !vm_is_plausible(klass))
         return false;
     if (!read_pool_symbol(pool, name_index, &out->name) ||
         !read_pool_symbol(pool, signature_index, &out->signature) || out->name.length_bytes == 0 ||

@@ -35,6 +35,12 @@ JW_SIGNAL_SAFE vm_addr vm_method_of_id(jmethodID id);
 /* The ConstMethod* of a Method*, which changes when another method takes its address; 0: unreadable. */
 JW_SIGNAL_SAFE vm_addr vm_method_const(vm_addr method);
 
+/* True when the method is marked native. */
+JW_SIGNAL_SAFE bool vm_method_is_native(vm_addr method);
+
+/* True when the method leads to a class, as a thing that is none hardly does. */
+JW_SIGNAL_SAFE bool vm_method_has_class(vm_addr method);
+
 /* True when the method has compiled code installed now. */
 JW_SIGNAL_SAFE bool vm_method_has_code(vm_addr method);
 

@@ -30,6 +30,8 @@ static enum vm_stub_kind kind_of(const char *name)
         return VM_STUB_VTABLE;
     if (strstr(name, "I2C") != NULL || strstr(name, "C2I") != NULL)
         return VM_STUB_ADAPTER;
+    if (strstr(name, "returnBarrier") != NULL || strstr(name, "return barrier") != NULL)
+        return VM_STUB_BARRIER;
     return strcmp(name, "Interpreter") == 0 ? VM_STUB_INTERPRETER : VM_STUB_GENERATED;
 }
 

@@ -19,7 +19,13 @@
 
 #define VM_STUBS_MAX 8192
 
-enum vm_stub_kind { VM_STUB_GENERATED, VM_STUB_VTABLE, VM_STUB_ADAPTER, VM_STUB_INTERPRETER };
+enum vm_stub_kind {
+    VM_STUB_GENERATED,
+    VM_STUB_VTABLE,
+    VM_STUB_ADAPTER,
+    VM_STUB_INTERPRETER,
+    VM_STUB_BARRIER
+};
 
 struct vm_stub {
     uintptr_t begin, end;

@@ -8,5 +8,7 @@ const struct arch_facts arch_facts = {
     .instruction_min_bytes = 4,
     .page_min_bytes = 4096,
     .page_max_bytes = 65536,
+    .interpreter_bcp_slot = -9,
+    .interpreter_bcp_slot_jdk_8 = -7,
     .has_link_register = true,
 };

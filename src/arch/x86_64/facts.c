@@ -8,5 +8,7 @@ const struct arch_facts arch_facts = {
     .instruction_min_bytes = 1,
     .page_min_bytes = 4096,
     .page_max_bytes = 4096,
+    .interpreter_bcp_slot = -8,
+    .interpreter_bcp_slot_jdk_8 = -7,
     .has_link_register = false,
 };

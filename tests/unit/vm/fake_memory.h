@@ -153,6 +153,39 @@ static void fill_heap(void)
     fake.high_static = (uintptr_t)fake.heap + HEAP_SPACE_BYTES;
 }
 
+static inline size_t segment_bytes(void)
+{
+    return fake_jdk == LAYOUT_8 ? 64 : 128;
+}
+
+/* Puts a blob of so many segments at a segment; its code begins BLOB_CODE_OFFSET bytes behind the blob. */
+#define BLOB_CODE_OFFSET 120
+static inline uintptr_t put_blob(unsigned segment, unsigned count, const char *name,
+                                 int frame_complete)
+{
+    unsigned char *block = fake.heap + segment * segment_bytes();
+    unsigned char *blob = block + size_of("HeapBlock");
+    unsigned char *end = block + count * segment_bytes();
+    static size_t name_count;
+    char *kept = fake.blob_names[name_count++ % JW_COUNT_OF(fake.blob_names)];
+
+    /* As HotSpot does: 0, 1, 2 ... 0xfe, then again from 1. */
+    for (unsigned i = 0, hop = 0; i < count; i++, hop = hop == 0xfe ? 1 : hop + 1)
+        fake.segmap[segment + i] = (unsigned char)hop;
+    snprintf(kept, sizeof fake.blob_names[0], "%s", name);
+    set(block, "HeapBlock::Header", "_used", 1, 1);
+    set_pointer(blob, "CodeBlob", "_name", kept);
+    set(blob, "CodeBlob", "_size", (uint64_t)(end - blob), 4);
+    set_pointer(blob, "CodeBlob", "_code_begin", blob + BLOB_CODE_OFFSET);
+    set_pointer(blob, "CodeBlob", "_code_end", end);
+    set(blob, "CodeBlob", "_code_offset", BLOB_CODE_OFFSET, 4);
+    set(blob, "CodeBlob", "_data_offset", (uint64_t)(end - blob), 4);
+    set(blob, "CodeBlob", "_frame_complete_offset", (uint32_t)frame_complete,
+        fake_jdk == LAYOUT_25 ? 2 : 4);
+    set(blob, "CodeBlob", "_frame_size", 6, 4);
+    return (uintptr_t)blob;
+}
+
 static void fill_tables_as(const char *version)
 {
     fake_jvm->reset(version, true);
@@ -178,15 +211,15 @@ static void fill_tables_as(const char *version)
     }
 }
 
-/* The library lies beside the test. */
+/* The library lies beside the tests of room vm. */
 static void *load_fake_library(void)
 {
     char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 16);
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 24);
 
     cr_assert(length > 0);
     path[length] = '\0';
-    strcpy(strrchr(path, '/') + 1, "fake_jvm.so");
+    strcpy(strrchr(path, '/') + 1, "../vm/fake_jvm.so");
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     cr_assert(library != NULL, "%s", dlerror());
     fake_jvm = dlsym(library, "fake_jvm");
@@ -207,7 +240,7 @@ static void prepare_fake(enum layout_jdk jdk, const char *class_name)
     install_fault_handler();
 }
 
-static void open_fake(enum layout_jdk jdk, const char *class_name)
+static inline void open_fake(enum layout_jdk jdk, const char *class_name)
 {
     struct jw_error err = {0};
 

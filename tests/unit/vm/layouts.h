@@ -61,6 +61,32 @@ static const struct layout_field layout_fields[] = {
     {"CodeBlob", "_frame_complete_offset", "int", {36, 20, -1}},
     {"CodeBlob", "_frame_complete_offset", "int16_t", {-1, -1, 54}},
     {"CodeBlob", "_frame_size", "int", {44, 28, 44}},
+    {"CodeBlob", "_relocation_size", "int", {24, -1, 28}},
+    {"CodeBlob", "_mutable_data", "address", {-1, -1, 16}},
+    {"JavaFrameAnchor", "_last_Java_sp", "intptr_t*", {0, 0, 0}},
+    {"JavaFrameAnchor", "_last_Java_pc", "address", {8, 8, 8}},
+    {"JavaFrameAnchor", "_last_Java_fp", "intptr_t*", {16, 16, 16}},
+    {"JavaThread", "_stack_base", "address", {424, 592, 1048}},
+    {"JavaThread", "_stack_size", "size_t", {432, 600, 1056}},
+    {"JavaThread", "_thread_state", "JavaThreadState", {728, 824, 1324}},
+    {"JavaCallWrapper", "_anchor", "JavaFrameAnchor", {32, 32, 32}},
+    {"StubQueue", "_stub_buffer", "address", {8, 8, 8}},
+    {"StubQueue", "_buffer_limit", "int", {20, 20, 20}},
+    {"nmethod", "_method", "Method*", {64, -1, 80}},
+    {"CompiledMethod", "_method", "Method*", {-1, 112, -1}},
+    {"nmethod", "_comp_level", "int", {208, 308, -1}},
+    {"nmethod", "_comp_level", "CompLevel", {-1, -1, 216}},
+    {"nmethod", "_verified_entry_point", "address", {128, 224, -1}},
+    {"nmethod", "_verified_entry_offset", "u2", {-1, -1, 154}},
+    {"nmethod", "_orig_pc_offset", "int", {200, 300, 208}},
+    {"nmethod", "_scopes_pcs_offset", "int", {180, 268, 196}},
+    {"nmethod", "_dependencies_offset", "int", {184, 272, -1}},
+    {"nmethod", "_metadata_offset", "int", {172, 260, -1}},
+    {"nmethod", "_scopes_data_offset", "int", {176, -1, 200}},
+    {"CompiledMethod", "_scopes_data_begin", "address", {-1, 120, -1}},
+    {"nmethod", "_immutable_data", "address", {-1, -1, 96}},
+    {"PcDesc", "_pc_offset", "int", {0, 0, 0}},
+    {"PcDesc", "_scope_decode_offset", "int", {4, 4, 4}},
 };
 
 struct layout_size {
@@ -69,17 +95,12 @@ struct layout_size {
 };
 
 static const struct layout_size layout_sizes[] = {
-    {"AccessFlags", {4, 4, 2}},
-    {"ConstMethod", {48, 48, 56}},
-    {"ConstantPool", {80, 72, 80}},
-    {"HeapBlock", {16, 16, 8}},
-    {"Method", {88, 88, 88}},
-    {"Klass", {200, 208, 200}},
-    {"CodeBlob", {64, 104, 64}},
-    {"CodeHeap", {280, 344, 336}},
-    {"address", {8, 8, 8}},
-    {"OSThread", {224, 216, 200}},
-    {"OSThread::thread_id_t", {4, 4, 4}},
+    {"AccessFlags", {4, 4, 2}},     {"ConstMethod", {48, 48, 56}},
+    {"ConstantPool", {80, 72, 80}}, {"HeapBlock", {16, 16, 8}},
+    {"Method", {88, 88, 88}},       {"Klass", {200, 208, 200}},
+    {"CodeBlob", {64, 104, 64}},    {"CodeHeap", {280, 344, 336}},
+    {"address", {8, 8, 8}},         {"PcDesc", {16, 16, 16}},
+    {"OSThread", {224, 216, 200}},  {"OSThread::thread_id_t", {4, 4, 4}},
 };
 
 #endif

@@ -7,38 +7,6 @@
 
 TestSuite(vm_code, .timeout = 100);
 
-static size_t segment_bytes(void)
-{
-    return fake_jdk == LAYOUT_8 ? 64 : 128;
-}
-
-/* Puts a blob of so many segments at a segment; its code begins BLOB_CODE_OFFSET bytes behind the blob. */
-#define BLOB_CODE_OFFSET 120
-static uintptr_t put_blob(unsigned segment, unsigned count, const char *name, int frame_complete)
-{
-    unsigned char *block = fake.heap + segment * segment_bytes();
-    unsigned char *blob = block + size_of("HeapBlock");
-    unsigned char *end = block + count * segment_bytes();
-    static size_t name_count;
-    char *kept = fake.blob_names[name_count++ % JW_COUNT_OF(fake.blob_names)];
-
-    /* As HotSpot does: 0, 1, 2 ... 0xfe, then again from 1. */
-    for (unsigned i = 0, hop = 0; i < count; i++, hop = hop == 0xfe ? 1 : hop + 1)
-        fake.segmap[segment + i] = (unsigned char)hop;
-    snprintf(kept, sizeof fake.blob_names[0], "%s", name);
-    set(block, "HeapBlock::Header", "_used", 1, 1);
-    set_pointer(blob, "CodeBlob", "_name", kept);
-    set(blob, "CodeBlob", "_size", (uint64_t)(end - blob), 4);
-    set_pointer(blob, "CodeBlob", "_code_begin", blob + BLOB_CODE_OFFSET);
-    set_pointer(blob, "CodeBlob", "_code_end", end);
-    set(blob, "CodeBlob", "_code_offset", BLOB_CODE_OFFSET, 4);
-    set(blob, "CodeBlob", "_data_offset", (uint64_t)(end - blob), 4);
-    set(blob, "CodeBlob", "_frame_complete_offset", (uint32_t)frame_complete,
-        fake_jdk == LAYOUT_25 ? 2 : 4);
-    set(blob, "CodeBlob", "_frame_size", 6, 4);
-    return (uintptr_t)blob;
-}
-
 static enum vm_place place_at(uintptr_t pc)
 {
     struct vm_blob blob;

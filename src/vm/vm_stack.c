@@ -1,0 +1,147 @@
+/* Threads, entry frames and interpreted frames, read with safe loads; handler. */
+#include "vm/vm_stack.h"
+
+#include "base/frame.h"
+#include "vm/vm_method.h"
+#include "vm/vm_stack_internal.h"
+
+#define WORD_BYTES sizeof(uintptr_t)
+
+/* No thread has a larger stack. */
+#define STACK_BYTES_MAX ((uintptr_t)1 << 36)
+
+/* Slots of an interpreted frame, in words from its frame pointer; the same on both machines.
+ * Source: OpenJDK, frame_x86.hpp, frame_aarch64.hpp, JDK 8 to 28. */
+#define SLOT_CALLER_FP 0
+#define SLOT_CALLER_PC 1
+#define SLOT_CALLER_SP (-1)
+#define SLOT_METHOD    (-3)
+
+bool vm_thread_of(const void *env, struct vm_thread *out)
+{
+    const vm_addr thread =
+        (vm_addr)env - VM_ENV_AFTER_ANCHOR_BYTES - (vm_addr)vm_layout.thread_anchor.offset;
+    uint64_t base, size_bytes, state;
+
+    if (!vm_is_plausible(thread) || !vm_load_field(thread, vm_stack_layout.stack_base, &base) ||
+        !vm_load_field(thread, vm_stack_layout.stack_size, &size_bytes) ||
+        !vm_load_field(thread, vm_stack_layout.thread_state, &state) || !vm_is_plausible(base) ||
+        size_bytes > base || size_bytes > STACK_BYTES_MAX)
+        return false;
+    out->thread = thread;
+    out->stack_low = base - size_bytes;
+    out->stack_high = base;
+    out->is_in_java = state == vm_stack_layout.state_in_java;
+    return true;
+}
+
+static JW_SIGNAL_SAFE bool read_anchor(vm_addr anchor, struct vm_anchor *out)
+{
+    uint64_t sp, pc, fp;
+
+    if (!vm_load_field(anchor, vm_stack_layout.anchor_sp, &sp) ||
+        !vm_load_field(anchor, vm_stack_layout.anchor_pc, &pc) ||
+        !vm_load_field(anchor, vm_stack_layout.anchor_fp, &fp))
+        return false;
+    /* The JVM need not store a pc: the call that left the frame did. */
+    if (sp != 0 && pc == 0 && !safe_load_word(sp - WORD_BYTES, &pc))
+        return false;
+    *out = (struct vm_anchor){sp, arch_code_address(pc), fp};
+    return true;
+}
+
+bool vm_thread_anchor(const struct vm_thread *thread, struct vm_anchor *out)
+{
+    return read_anchor(thread->thread + (vm_addr)vm_layout.thread_anchor.offset, out);
+}
+
+bool vm_is_entry_return(uintptr_t return_pc)
+{
+    return return_pc == vm_stack_layout.entry_return_pc;
+}
+
+bool vm_entry_anchor(uintptr_t fp, struct vm_anchor *out)
+{
+    uintptr_t wrapper;
+
+    return safe_load_word(fp + (uintptr_t)vm_stack_layout.entry_wrapper_bytes, &wrapper) &&
+           vm_is_plausible(wrapper) &&
+           read_anchor(wrapper + (vm_addr)vm_stack_layout.wrapper_anchor.offset, out);
+}
+
+bool vm_interpreted_is_whole(uintptr_t sp, uintptr_t fp)
+{
+    /* The slot behind the bytecode pointer is the last one that is pushed. */
+    return sp + WORD_BYTES <= fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes;
+}
+
+static JW_SIGNAL_SAFE bool load_slot(uintptr_t fp, intptr_t slot, uintptr_t *out)
+{
+    return safe_load_word(fp + (uintptr_t)(slot * (intptr_t)WORD_BYTES), out);
+}
+
+/* The bci that a bytecode pointer stands for; false when it points elsewhere. */
+static JW_SIGNAL_SAFE bool bci_of(vm_addr const_method, uint64_t code_bytes, uintptr_t bcp,
+                                  int32_t *out)
+{
+    const uintptr_t offset = bcp - (const_method + vm_layout.const_method_bytes);
+
+    if (offset >= code_bytes)
+        return false;
+    *out = (int32_t)offset;
+    return true;
+}
+
+static JW_SIGNAL_SAFE bool read_bci(uintptr_t fp, uintptr_t live_bcp, vm_addr method, int32_t *out)
+{
+    const vm_addr const_method = vm_method_const(method);
+    uintptr_t bcp;
+    uint64_t code_bytes;
+
+    if (!vm_is_plausible(const_method) ||
+        !vm_load_field(const_method, vm_layout.const_code_size, &code_bytes) ||
+        !safe_load_word(fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes, &bcp))
+        return false;
+    if (bci_of(const_method, code_bytes, live_bcp, out) ||
+        bci_of(const_method, code_bytes, bcp, out))
+        return true;
+    /* A native method has no code to point to, and its slot may hold anything: the method must be one as
+     * far as its class. */
+    *out = JW_BCI_NATIVE;
+    return vm_method_is_native(method) && vm_method_has_class(method);
+}
+
+static JW_SIGNAL_SAFE bool load_caller(uintptr_t fp, struct vm_interpreted *out)
+{
+    if (!load_slot(fp, SLOT_CALLER_FP, &out->caller_fp) ||
+        !load_slot(fp, SLOT_CALLER_PC, &out->caller_pc))
+        return false;
+    out->caller_pc = arch_code_address(out->caller_pc);
+    return out->caller_sp > fp;
+}
+
+/* Source: OpenJDK, TemplateInterpreterGenerator::generate_fixed_frame: the slots are pushed from above. */
+bool vm_interpreted_read_begun(uintptr_t sp, uintptr_t fp, uintptr_t entry_sp,
+                               struct vm_interpreted *out)
+{
+    out->method = 0;
+    out->bci = 0;
+    out->caller_sp = entry_sp;
+    if (sp > fp || (sp < fp && !load_slot(fp, SLOT_CALLER_SP, &out->caller_sp)))
+        return false;
+    if (fp - sp >= (uintptr_t)-SLOT_METHOD * WORD_BYTES &&
+        (!load_slot(fp, SLOT_METHOD, &out->method) || !vm_method_has_class(out->method)))
+        return false;
+    if (out->method != 0 && vm_method_is_native(out->method))
+        out->bci = JW_BCI_NATIVE;
+    return load_caller(fp, out);
+}
+
+bool vm_interpreted_read(uintptr_t fp, uintptr_t live_bcp, struct vm_interpreted *out)
+{
+    if (!load_slot(fp, SLOT_METHOD, &out->method) || !vm_is_plausible(out->method) ||
+        !read_bci(fp, live_bcp, out->method, &out->bci) ||
+        !load_slot(fp, SLOT_CALLER_SP, &out->caller_sp))
+        return false;
+    return load_caller(fp, out);
+}

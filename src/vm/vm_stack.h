@@ -1,0 +1,73 @@
+/*
+ * vm_stack - what HotSpot leaves on a Java thread's stack between frames of compiled code.
+ *
+ * For      walking a stack without the JVM: where its Java part begins, interpreted frames, the entry
+ *          frames between native code and Java.
+ * Callers  walk (handler parts), agent (open).
+ * Context  vm_stack_open: control, after vm_open. All others: handler.
+ * Memory   the layout is filled once and constant from then on.
+ *
+ * A stack is a chain of pieces. The thread's frame anchor tells where the last piece of Java frames ends
+ * while the thread is in native code; each piece begins with an entry frame, whose JavaCallWrapper holds
+ * the anchor of the piece before.
+ *
+ *     Java frames .. entry frame | native frames | Java frames .. entry frame | native frames (now)
+ *                    wrapper: 0 <------------------------------- wrapper          <---------- anchor
+ *
+ * Source: OpenJDK, javaFrameAnchor.hpp, javaCalls.hpp, frame_{x86,aarch64}.hpp; measured on JDK 8 to 28.
+ */
+#ifndef JW_VM_VM_STACK_H
+#define JW_VM_VM_STACK_H
+
+#include "vm/vm.h"
+
+/* Resolves all that the walk needs. False, and the name of the first thing that this JVM does not tell in
+ * `err`: then nothing else of this header, nor of vm_nmethod.h, may be used. */
+JW_MUST_CHECK bool vm_stack_open(struct jw_error *err);
+
+struct vm_thread {
+    vm_addr thread;
+    uintptr_t stack_low, stack_high; /* the stack lies in [low, high) */
+    bool is_in_java;
+};
+
+/* End of a piece of Java frames; sp 0: there is none. */
+struct vm_anchor {
+    uintptr_t sp, pc, fp;
+};
+
+/* The JavaThread of a JNIEnv; false when it cannot be read or makes no sense. */
+JW_SIGNAL_SAFE bool vm_thread_of(const void *env, struct vm_thread *out);
+JW_SIGNAL_SAFE bool vm_thread_anchor(const struct vm_thread *thread, struct vm_anchor *out);
+
+/* Whether a return address lies in the call stub: its frame is an entry frame. */
+JW_SIGNAL_SAFE bool vm_is_entry_return(uintptr_t return_pc);
+/* The anchor that the wrapper of an entry frame holds. */
+JW_SIGNAL_SAFE bool vm_entry_anchor(uintptr_t fp, struct vm_anchor *out);
+
+/* An interpreted frame and its caller, unproven as far as pc is concerned. */
+struct vm_interpreted {
+    vm_addr method;
+    int32_t bci; /* JW_BCI_NATIVE of a native method */
+    uintptr_t caller_pc, caller_sp, caller_fp;
+};
+
+/*
+ * Reads the interpreted frame at `fp`. `live_bcp`: the bytecode pointer where it lives in a register, or
+ * 0; used where it points into the method's code. False unless the frame holds a method, a bytecode
+ * pointer into that very method's code (none for a native one) and a caller above it.
+ */
+JW_SIGNAL_SAFE bool vm_interpreted_read(uintptr_t fp, uintptr_t live_bcp,
+                                        struct vm_interpreted *out);
+
+/* Whether all of the frame at `fp` is there; `sp`: of the thread, interrupted in the interpreter. */
+JW_SIGNAL_SAFE bool vm_interpreted_is_whole(uintptr_t sp, uintptr_t fp);
+
+/*
+ * Reads a frame that the interpreter is building. `entry_sp`: the stack pointer of the caller, as long as it
+ * lives in the register of the bytecode pointer. The method is 0 where it is not there yet, and the bci 0.
+ */
+JW_SIGNAL_SAFE bool vm_interpreted_read_begun(uintptr_t sp, uintptr_t fp, uintptr_t entry_sp,
+                                              struct vm_interpreted *out);
+
+#endif
