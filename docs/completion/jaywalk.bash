@@ -14,7 +14,7 @@ _jaywalk_facts() {
         -e | --event) kind=words words='cpu itimer' ;;
         -i | --interval) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='agct no' ;;
+        --cstack) kind=words words='agct no vm' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -38,7 +38,7 @@ _jaywalk_facts() {
         -e | --event) kind=words words='cpu itimer' ;;
         -i | --interval) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='agct no' ;;
+        --cstack) kind=words words='agct no vm' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -62,7 +62,7 @@ _jaywalk_facts() {
         -e | --event) kind=words words='cpu itimer' ;;
         -i | --interval) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='agct no' ;;
+        --cstack) kind=words words='agct no vm' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;

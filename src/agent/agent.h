@@ -92,6 +92,13 @@ void tell_list(void);
 void tell_ledger(void);
 void tell_unwritten(void); /* at the end of the JVM */
 
+/*
+ * selfcheck.c: looks the walkers of Java stacks up. Our own is tried once in a process, on a stack that JVMTI
+ * tells, too; where the two differ AsyncGetCallTrace takes its place. The calling thread is attached to the
+ * JVM, and holds no lock that Java wants.
+ */
+void selfcheck_open_walker(const struct options *options);
+
 /* copies.c: other copies of this library in the process. `path`: of the first. */
 struct copies {
     unsigned count;

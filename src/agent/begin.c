@@ -10,7 +10,6 @@
 #include "sampler/sampler.h"
 #include "signals/signals.h"
 #include "symbols/symbols.h"
-#include "walk/walk.h"
 
 static bool start_engines(struct jw_error *err)
 {
@@ -212,7 +211,7 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
         jw_error_set(err, "loop: each turn needs a file; try file=profile-%%t.jfr");
         return false;
     }
-    walk_open(true);
+    selfcheck_open_walker(options);
     before = session;
     session.number = 0;
     struct recording *recording = session_open_recording(options, err);

@@ -56,6 +56,7 @@ enum recording_format output_format(uint64_t output)
 struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
 {
     char period[32], interval[32], depth[16], off[160];
+    const char *walker = walk_walker_in_use(off, sizeof off);
     struct recording_setting settings[] = {
         {"jdk.ExecutionSample", "enabled", "true"},
         {"jdk.ExecutionSample", "period", period},
@@ -64,7 +65,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "event", options_event_name(values->event)},
         {NULL, "interval", interval},
         {NULL, "jstackdepth", depth},
-        {NULL, "walker", walk_is_off(off, sizeof off) ? off : "agct"},
+        {NULL, "walker", walker == NULL ? off : walker},
     };
 
     snprintf(interval, sizeof interval, "%llu", (unsigned long long)values->interval_ns);

@@ -211,17 +211,19 @@ static bool ask_native_pc(void *context, uintptr_t pc, struct recording_symbol *
 
 static bool ask_walk_failure(void *context, uint32_t number, struct recording_walk_failure *out)
 {
-    const uint32_t code = number / VM_PLACE_LIMIT;
     const enum vm_place place = (enum vm_place)(number % VM_PLACE_LIMIT);
+    const uint32_t code = number / VM_PLACE_LIMIT % WALK_CODE_COUNT;
+    const uint32_t walker = number / VM_PLACE_LIMIT / WALK_CODE_COUNT;
 
     (void)context;
-    if (code >= WALK_CODE_COUNT)
+    if (walker >= WALK_WALKER_LIMIT)
         return false;
     *out = (struct recording_walk_failure){
         .code = -(int32_t)code,
         .reason = walk_code_text(-(int32_t)code),
         .where = vm_place_text(place),
-        .count = walk_failures(-(int32_t)code, place),
+        .walker = walk_walker_text((enum walk_walker)walker),
+        .count = walk_failures((enum walk_walker)walker, -(int32_t)code, place),
     };
     return true;
 }

@@ -64,6 +64,7 @@ enum options_count {
 enum options_cstack {
     OPTIONS_CSTACK_AGCT, /* Java frames by AsyncGetCallTrace */
     OPTIONS_CSTACK_NO,   /* the same, without native frames above them */
+    OPTIONS_CSTACK_VM,   /* Java frames by our own walker */
     OPTIONS_CSTACK_LIMIT
 };
 

@@ -34,7 +34,7 @@ static const struct options_name cstack_names[] = {
     {"dwarf", 0, false, ASYNC_PROFILER},
     {"fp", 0, false, ASYNC_PROFILER},
     {"lbr", 0, false, ASYNC_PROFILER},
-    {"vm", 0, false, ASYNC_PROFILER},
+    {"vm", OPTIONS_CSTACK_VM, false, NULL},
     {"vmx", 0, false, ASYNC_PROFILER},
     {NULL, 0, false, NULL},
 };

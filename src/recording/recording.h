@@ -63,6 +63,7 @@ struct recording_walk_failure {
     int32_t code;
     const char *reason;
     const char *where;
+    const char *walker;
     uint64_t count; /* since the process started; what was there at the beginning is taken off */
 };
 

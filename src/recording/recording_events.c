@@ -238,6 +238,7 @@ static void put_walk_failures(struct recording *recording, uint64_t now_ns)
         jfr_put_int(out, failure.code);
         jfr_put_string(out, failure.reason);
         jfr_put_string(out, failure.where);
+        jfr_put_string(out, failure.walker);
         jfr_put_varint(out, failure.count - *zero);
         jfr_event_end(out, begin);
     }

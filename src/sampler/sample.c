@@ -28,7 +28,8 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, struct sample_s
 /* What is known of a frame's method; NULL and `why` when it cannot be named. */
 static JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *generation,
                                                          struct sample_scratch *scratch,
-                                                         jmethodID method, enum jw_mark *why)
+                                                         enum walk_walker walker, jmethodID method,
+                                                         enum jw_mark *why)
 {
     struct sample_memo *memo =
         &scratch->memo[jw_hash_word((uintptr_t)method) & (SAMPLE_MEMO_COUNT - 1)];
@@ -36,7 +37,7 @@ static JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *gene
     if (memo->method == method && memo->stamp == scratch->stamp)
         return memo;
 
-    const vm_addr addr = vm_method_of_id(method);
+    const vm_addr addr = walker == WALK_VM ? (vm_addr)method : vm_method_of_id(method);
     if (addr == 0) {
         jw_count(JW_COUNT_METHOD_UNREADABLE);
         *why = JW_MARK_UNREADABLE_METHOD;
@@ -55,9 +56,12 @@ static JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *gene
  * code now.
  */
 static JW_SIGNAL_SAFE enum jw_frame_kind kind_of(const struct walk_java_result *java,
-                                                 uint32_t depth, jint bci, bool has_code)
+                                                 const struct vm_call_frame *frame, uint32_t depth,
+                                                 bool has_code)
 {
-    if (bci == JW_BCI_NATIVE)
+    if (java->walker == WALK_VM)
+        return (enum jw_frame_kind)frame->kind;
+    if (frame->bci == JW_BCI_NATIVE)
         return JW_FRAME_JAVA_NATIVE;
     if (depth == 0 && java->place != VM_PLACE_NATIVE)
         return java->top_kind;
@@ -70,11 +74,12 @@ static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
 {
     const struct vm_call_frame *frame = &scratch->java[depth];
     enum jw_mark why;
-    const struct sample_memo *memo = remember(generation, scratch, frame->method, &why);
+    const struct sample_memo *memo =
+        remember(generation, scratch, java->walker, frame->method, &why);
 
     if (memo == NULL)
         return jw_frame_mark(why);
-    return jw_frame_java(kind_of(java, depth, frame->bci, memo->has_code), memo->id, frame->bci);
+    return jw_frame_java(kind_of(java, frame, depth, memo->has_code), memo->id, frame->bci);
 }
 
 /* Lays the stack out, innermost first: native code, the stub, a mark where Java is missing, Java. */
@@ -108,7 +113,7 @@ static JW_SIGNAL_SAFE uint32_t trace_flags(const struct walked *walked)
     if (walked->is_java_thread && walked->java.frame_count == 0)
         flags |= STORE_FAILED;
     if (walked->java.frame_count > 0)
-        flags |= STORE_WALKER_AGCT;
+        flags |= walked->java.walker == WALK_VM ? STORE_WALKER_OWN : STORE_WALKER_AGCT;
     if (walked->java.is_mended)
         flags |= STORE_WALKER_MENDED;
     return flags;

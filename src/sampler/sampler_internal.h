@@ -21,8 +21,8 @@
 
 /* A method of the stack under way, so that recursion and the like are looked up once. */
 struct sample_memo {
-    jmethodID method;
-    uint32_t stamp; /* of the sample that it belongs to */
+    jmethodID method; /* or Method*: within one stack all are of one kind */
+    uint32_t stamp;   /* of the sample that it belongs to */
     dict_id id;
     bool has_code;
 };

@@ -2,15 +2,23 @@
  * walk - from a signal's register state to a list of frames.
  *
  * For      one result type for every way of walking a stack.
- * Callers  sampler.
- * Context  walk_java, walk_native: handler. walk_open: control. walk_failure_*: any.
+ * Callers  sampler; agent (open, the comparison at start).
+ * Context  walk_java, walk_native: handler. walk_open, walk_own_stack: control. walk_failures,
+ *          walk_*_text: any.
  * Memory   frames go to scratch space of the caller; counts are static.
  *
- * The Java walker here is AsyncGetCallTrace. It is called with the signal's own context first. When it
- * cannot tell where it is (a generated stub, a vtable stub, the first or last instructions of a compiled
- * method, a leaf C function that compiled code called), the registers are stepped to the caller on a
- * *copy* of the context, which is handed to it instead: three times at the most. The context of the
- * sampled thread and JVM memory are never written.
+ * Java stacks are walked by one of two walkers; the context of the sampled thread and JVM memory are
+ * never written by either.
+ *
+ * `agct` is AsyncGetCallTrace. It is called with the signal's own context first. When it cannot tell where
+ * it is (a generated stub, a vtable stub, the first or last instructions of a compiled method, a leaf C
+ * function that compiled code called), the registers are stepped to the caller on a *copy* of the context,
+ * which is handed to it instead: three times at the most.
+ *
+ * `vm` is our own walker over the tables that HotSpot exports. Every return address it follows is proved:
+ * one into compiled code must be one that the compiler described, an interpreted frame must hold a method
+ * and a pointer into that method's bytecodes, and a walk that does not end at an entry frame is a
+ * failure, whatever it found.
  */
 #ifndef JW_WALK_WALK_H
 #define JW_WALK_WALK_H
@@ -21,29 +29,56 @@
 #define WALK_DEPTH_MAX        2048u
 #define WALK_NATIVE_DEPTH_MAX 128u
 
-/* Beyond the codes of AsyncGetCallTrace, 0 to -10. */
-#define WALK_CODE_FAULT (-11)
-#define WALK_CODE_OFF   (-12)
-#define WALK_CODE_COUNT 13
+enum walk_walker { WALK_AGCT, WALK_VM, WALK_WALKER_LIMIT };
+
+/* Beyond the codes of AsyncGetCallTrace, 0 to -10. From WALK_CODE_LOST on they are those of `vm`, which
+ * shares code 0 with it. */
+#define WALK_CODE_FAULT       (-11)
+#define WALK_CODE_OFF         (-12)
+#define WALK_CODE_LOST        (-13) /* a return address outside the code of the JVM */
+#define WALK_CODE_UNDESCRIBED (-14) /* a return address that the compiler did not describe */
+#define WALK_CODE_INTERPRETED (-15) /* an interpreted frame without a method, or half built */
+#define WALK_CODE_STACK       (-16) /* a stack pointer that left the stack, or did not rise */
+#define WALK_CODE_STUB        (-17) /* a stub whose frame is unknown */
+#define WALK_CODE_UNREADABLE  (-18) /* memory of thread, stack or code that cannot be read */
+#define WALK_CODE_ENDLESS     (-19) /* more steps than a stack can have */
+#define WALK_CODE_COUNT       20
 
 struct walk_java_result {
     uint32_t frame_count; /* 0: failed, `code` says how */
-    int32_t code;         /* 0, or minus the failure code of the first try */
+    int32_t code;         /* failure code of the first try */
+    enum walk_walker walker;
     bool is_truncated;
     bool is_mended;              /* complete only after a retry on a mended copy */
     enum vm_place place;         /* what the signal's pc was in */
+    enum vm_place failed_at;     /* what the walk was in when it failed */
     uintptr_t stub_pc;           /* begin of the stub that was stepped over; 0: none */
     enum jw_frame_kind top_kind; /* tier of the first frame */
 };
 
-/* Looks up the walker; with `use_agct` false, or where it is not sound, Java stacks are not walked. */
-void walk_open(bool use_agct);
-/* Why Java stacks are not walked, into `text`; false while they are. Context: control, dump. */
-bool walk_is_off(char *text, size_t room_bytes);
+/*
+ * Looks the walkers up. `wanted` is used where it can be; `vm_reason` says why `vm` cannot (NULL: it can).
+ * Where it cannot, `agct` takes its place. Context: control, with all engines stopped.
+ */
+void walk_open(enum walk_walker wanted, const char *vm_reason);
+
+/* Java stacks are not walked. Context: control, in tests. */
+void walk_open_none(void);
+
+/* The walker in use, "vm" or "agct"; in `text`, which may be NULL, why it is not the wanted one, or why
+ * Java stacks are not walked at all (then NULL). Context: control, dump. */
+const char *walk_walker_in_use(char *text, size_t room_bytes);
 
 /* Walks the Java stack of this thread, whose JNIEnv* is `env`, into `frames`. */
 JW_SIGNAL_SAFE void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames,
                               uint32_t depth_max, struct walk_java_result *out);
+
+/*
+ * Walks the stack of the calling thread, which is in native code that Java called, by `vm`: to be compared
+ * with what JVMTI says. Context: control, after vm_stack_open.
+ */
+void walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
+                    struct walk_java_result *out);
 
 /*
  * Program counters of native frames, innermost first, until the code cache (whose first pc is not
@@ -55,7 +90,8 @@ JW_SIGNAL_SAFE uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32
 JW_SIGNAL_SAFE enum jw_mark walk_mark_of(int32_t code);
 
 /* Samples whose Java stack failed so, in such a place, since the process started. */
-uint64_t walk_failures(int32_t code, enum vm_place place);
+uint64_t walk_failures(enum walk_walker walker, int32_t code, enum vm_place place);
 const char *walk_code_text(int32_t code);
+const char *walk_walker_text(enum walk_walker walker);
 
 #endif

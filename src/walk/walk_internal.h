@@ -3,8 +3,34 @@
 #define JW_WALK_WALK_INTERNAL_H
 
 #include "arch/arch.h"
+#include "vm/vm_stub.h"
+#include "walk/walk.h"
 
 /* Steps out of native frames until the pc lies in the code cache; false when it never does. */
 JW_SIGNAL_SAFE bool walk_native_to_code_cache(struct arch_regs *regs);
+
+/* What the pc lies in, with blob and stub where there are any. */
+JW_SIGNAL_SAFE enum vm_place walk_place_of(uintptr_t pc, struct vm_blob *blob,
+                                           const struct vm_stub **stub);
+
+/* Enough to tell the tier of a frame that was found, without looking at the blob: half of what a
+ * sample of compiled code would otherwise touch. */
+JW_SIGNAL_SAFE enum vm_place walk_quick_place_of(uintptr_t pc);
+
+/*
+ * Steps `regs` to the caller of the code at its pc, which has no frame yet or no longer, or is a stub or
+ * native code. False when no rule applies. The result's pc is a return address.
+ */
+JW_SIGNAL_SAFE bool walk_step(enum vm_place place, const struct vm_blob *blob,
+                              const struct vm_stub *stub, struct arch_regs *regs);
+
+/* False: AsyncGetCallTrace cannot be used here, and why. Context: control. */
+JW_MUST_CHECK bool walk_agct_open(char *reason, size_t room_bytes);
+
+/* The walkers, each with the contract of walk_java, but that failures are not counted. */
+JW_SIGNAL_SAFE void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frames,
+                                   uint32_t depth_max, struct walk_java_result *out);
+JW_SIGNAL_SAFE void walk_java_vm(const void *ucontext, void *env, struct vm_call_frame *frames,
+                                 uint32_t depth_max, struct walk_java_result *out);
 
 #endif

@@ -1,48 +1,30 @@
-/* Java stacks through AsyncGetCallTrace, mended on a copy of the context; handler, but for open and
- * the texts. */
+/* Java stacks through AsyncGetCallTrace, mended on a copy of the context; handler, but for open. */
 #include <stdio.h>
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/atomics.h"
 #include "base/counters.h"
 #include "signals/signals.h"
-#include "vm/vm_stub.h"
-#include "walk/walk.h"
 #include "walk/walk_internal.h"
 
 /* Steps to a caller before giving up: a stub called by a stub called in a prologue is the longest
  * chain that was seen. */
 #define RETRIES_MAX 3
 
-static bool is_on; /* set by walk_open before any handler runs */
-static const char *off_reason = "not opened";
+static bool is_on; /* set by walk_agct_open before any handler runs */
 static uintptr_t jvm_text_begin, jvm_text_end;
 
-/* Relaxed: figures to show; nothing is read on their account. */
-static _Atomic uint64_t failures[WALK_CODE_COUNT][VM_PLACE_LIMIT];
-
-void walk_open(bool use_agct)
+bool walk_agct_open(char *reason, size_t room_bytes)
 {
     is_on = false;
-    if (!use_agct) {
-        off_reason = "switched off by cstack=no";
-    } else if (vm_agct() == NULL) {
-        off_reason = vm_agct_reason();
-    } else if (!vm_text_range(&jvm_text_begin, &jvm_text_end)) {
-        off_reason = "the code of libjvm was not found, so a fault in it could not be contained";
-    } else {
-        off_reason = "";
+    if (vm_agct() == NULL)
+        snprintf(reason, room_bytes, "%s", vm_agct_reason());
+    else if (!vm_text_range(&jvm_text_begin, &jvm_text_end))
+        snprintf(reason, room_bytes,
+                 "the code of libjvm was not found, so a fault in it could not be contained");
+    else
         is_on = true;
-    }
-}
-
-bool walk_is_off(char *text, size_t room_bytes)
-{
-    if (is_on)
-        return signals_guard_is_off(text, room_bytes);
-    snprintf(text, room_bytes, "%s", off_reason);
-    return true;
+    return is_on;
 }
 
 static JW_SIGNAL_SAFE void call_agct(void *trace, intptr_t depth, void *ucontext)
@@ -67,67 +49,6 @@ static JW_SIGNAL_SAFE int32_t try_agct(struct vm_call_trace *trace, uint32_t dep
     return WALK_CODE_OFF;
 }
 
-static JW_SIGNAL_SAFE enum vm_place place_of(uintptr_t pc, struct vm_blob *blob,
-                                             const struct vm_stub **stub)
-{
-    *stub = NULL;
-    if (!vm_code_contains(pc))
-        return VM_PLACE_NATIVE;
-
-    *stub = vm_stub_find(pc);
-    if (!vm_code_find(pc, blob)) {
-        memset(blob, 0, sizeof *blob);
-        return *stub != NULL ? VM_PLACE_STUB : VM_PLACE_UNKNOWN;
-    }
-    if (*stub != NULL && (*stub)->kind == VM_STUB_VTABLE)
-        return VM_PLACE_VTABLE_STUB;
-    return blob->place;
-}
-
-/* Enough to tell the tier of a frame that was found, without looking at the blob: half of what a
- * sample of compiled code would otherwise touch. */
-static JW_SIGNAL_SAFE enum vm_place quick_place_of(uintptr_t pc)
-{
-    if (!vm_code_contains(pc))
-        return VM_PLACE_NATIVE;
-    return vm_code_is_interpreter(pc) ? VM_PLACE_INTERPRETER : VM_PLACE_NMETHOD;
-}
-
-/*
- * Steps `regs` to the caller of the code at its pc. False when no rule applies.
- * The result's pc is a return address; AsyncGetCallTrace looks up the instruction that ends behind
- * the pc it is given, so one is taken off where the caller is compiled.
- */
-static JW_SIGNAL_SAFE bool step(enum vm_place place, const struct vm_blob *blob,
-                                const struct vm_stub *stub, struct arch_regs *regs)
-{
-    switch (place) {
-    case VM_PLACE_VTABLE_STUB:
-    case VM_PLACE_ADAPTER:
-        return arch_step_from_entry(regs);
-    case VM_PLACE_STUB:
-        if (stub == NULL)
-            return arch_step_from_entry(regs);
-        return arch_step_stub(regs, stub->begin, stub->setup_offset, stub->end);
-    case VM_PLACE_NMETHOD:
-    case VM_PLACE_NATIVE_WRAPPER:
-        if (blob->frame_complete_offset < 0 || blob->frame_size_words <= 0)
-            return false;
-        return arch_step_compiled_edge(regs, blob->code_begin, blob->code_end,
-                                       (size_t)blob->frame_complete_offset,
-                                       (size_t)blob->frame_size_words);
-    case VM_PLACE_RUNTIME_STUB:
-        return stub != NULL && arch_step_stub(regs, stub->begin, stub->setup_offset, stub->end);
-    case VM_PLACE_NATIVE:
-        return walk_native_to_code_cache(regs);
-    case VM_PLACE_INTERPRETER:
-    case VM_PLACE_UNKNOWN:
-    case VM_PLACE_LIMIT:
-        return false;
-    }
-    return false;
-}
-
 static JW_SIGNAL_SAFE enum jw_frame_kind kind_of(enum vm_place place)
 {
     return place == VM_PLACE_INTERPRETER ? JW_FRAME_INTERPRETED : JW_FRAME_COMPILED;
@@ -137,13 +58,6 @@ static JW_SIGNAL_SAFE enum jw_frame_kind kind_of(enum vm_place place)
 static JW_SIGNAL_SAFE bool is_mendable(int32_t code)
 {
     return code == -5 || code == -6;
-}
-
-static JW_SIGNAL_SAFE void note_failure(int32_t code, enum vm_place place)
-{
-    const uint32_t row = code <= 0 && -code < WALK_CODE_COUNT ? (uint32_t)-code : 0;
-
-    jw_add_relaxed(&failures[row][place], 1);
 }
 
 /* Walks again from ever further out; true when one try gave frames. */
@@ -157,17 +71,18 @@ static JW_SIGNAL_SAFE bool mend(const void *ucontext, struct vm_call_trace *trac
 
     arch_regs_read(ucontext, &regs);
     for (int retry = 0; retry < RETRIES_MAX; retry++) {
-        const enum vm_place place = place_of(regs.pc, &blob, &stub);
+        const enum vm_place place = walk_place_of(regs.pc, &blob, &stub);
         const uintptr_t before_sp = regs.sp;
 
-        if (!step(place, &blob, stub, &regs) || regs.sp < before_sp || !vm_code_contains(regs.pc))
+        if (!walk_step(place, &blob, stub, &regs) || regs.sp < before_sp ||
+            !vm_code_contains(regs.pc))
             return false;
         if (retry == 0 && (place == VM_PLACE_STUB || place == VM_PLACE_VTABLE_STUB ||
                            place == VM_PLACE_ADAPTER || place == VM_PLACE_RUNTIME_STUB))
             out->stub_pc = stub != NULL ? stub->begin : 0;
 
         struct arch_regs given = regs;
-        const enum vm_place caller = place_of(regs.pc, &blob, &stub);
+        const enum vm_place caller = walk_place_of(regs.pc, &blob, &stub);
         if (caller == VM_PLACE_NMETHOD || caller == VM_PLACE_NATIVE_WRAPPER)
             given.pc--;
         arch_context_copy(&copy, ucontext);
@@ -198,14 +113,14 @@ static JW_SIGNAL_SAFE bool walk_from_edge(const void *ucontext, struct vm_call_t
 
     arch_regs_read(ucontext, &regs);
     if (!vm_code_find(regs.pc, &blob) || blob.place != VM_PLACE_NMETHOD ||
-        !step(blob.place, &blob, NULL, &regs) || !vm_code_contains(regs.pc))
+        !walk_step(blob.place, &blob, NULL, &regs) || !vm_code_contains(regs.pc))
         return false;
     out->is_mended = mend(ucontext, trace, depth_max, out);
     return out->is_mended;
 }
 
-void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames, uint32_t depth_max,
-               struct walk_java_result *out)
+void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frames,
+                    uint32_t depth_max, struct walk_java_result *out)
 {
     struct vm_call_trace trace = {.env = env, .frames = frames};
     struct arch_regs regs;
@@ -213,8 +128,9 @@ void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames, ui
     const struct vm_stub *stub;
 
     memset(out, 0, sizeof *out);
+    out->walker = WALK_AGCT;
     arch_regs_read(ucontext, &regs);
-    out->place = quick_place_of(regs.pc);
+    out->place = walk_quick_place_of(regs.pc);
     out->top_kind = kind_of(out->place);
 
     if (is_on && out->place == VM_PLACE_NMETHOD &&
@@ -229,49 +145,12 @@ void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames, ui
         out->frame_count = (uint32_t)count;
     } else {
         out->code = count;
-        out->place = place_of(regs.pc, &blob, &stub);
+        out->place = walk_place_of(regs.pc, &blob, &stub);
         if (is_mendable(count) && mend(ucontext, &trace, depth_max, out)) {
             out->is_mended = true;
             jw_count(JW_COUNT_WALK_RECOVERED);
         }
     }
     out->is_truncated = out->frame_count >= depth_max;
-    if (out->frame_count == 0) {
-        jw_count(JW_COUNT_WALK_FAILED);
-        note_failure(out->code, out->place);
-    }
-}
-
-enum jw_mark walk_mark_of(int32_t code)
-{
-    /* marks.def begins with the failure codes in their order. */
-    return code <= 0 && -code < WALK_CODE_COUNT ? (enum jw_mark) - code : JW_MARK_UNKNOWN_STATE;
-}
-
-uint64_t walk_failures(int32_t code, enum vm_place place)
-{
-    return code <= 0 && -code < WALK_CODE_COUNT && place < VM_PLACE_LIMIT
-               ? jw_load_relaxed(&failures[-code][place])
-               : 0;
-}
-
-const char *walk_code_text(int32_t code)
-{
-    static const char *const texts[WALK_CODE_COUNT] = {
-        "no Java frame",
-        "class load events are off",
-        "GC is active",
-        "unknown frame, not in Java",
-        "not walkable, not in Java",
-        "unknown frame, in Java",
-        "not walkable, in Java",
-        "unknown thread state",
-        "thread is exiting",
-        "deoptimizing",
-        "at a safepoint",
-        "fault inside AsyncGetCallTrace",
-        "the Java walker is off",
-    };
-
-    return code <= 0 && -code < WALK_CODE_COUNT ? texts[-code] : "unknown";
+    out->failed_at = out->place;
 }

@@ -4,8 +4,8 @@
 #include "walk/walk.h"
 #include "walk/walk_internal.h"
 
-/* A leaf function that compiled code calls has few frames of its own. */
-#define LEAF_DEPTH_MAX 16
+/* A leaf function that compiled code calls has few frames of its own, unless it sorts. */
+#define LEAF_DEPTH_MAX 64
 
 static JW_SIGNAL_SAFE bool place_value(enum symbols_place place, int32_t offset_bytes,
                                        uintptr_t base, uintptr_t cfa, uintptr_t in_register,

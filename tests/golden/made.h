@@ -103,7 +103,7 @@ static inline bool made_tell_failure(void *context, uint32_t number,
                                      struct recording_walk_failure *out)
 {
     (void)context;
-    *out = (struct recording_walk_failure){-2, "GC active", "libjvm.so",
+    *out = (struct recording_walk_failure){-2, "GC active", "libjvm.so", "agct",
                                            jw_counter(JW_COUNT_WALK_FAILED)};
     return number == 0;
 }

@@ -10,7 +10,7 @@ import jdk.jfr.consumer.RecordingFile;
  * samples; those that HotSpot need not refuse (it does while it collects garbage, and for threads
  * blocked inside it) may be 1 %.
  *
- *     java Failures recording THREAD_PREFIX
+ *     java Failures recording THREAD_PREFIX [MAX_PCT]       MAX_PCT: of all, whatever the reason
  */
 final class Failures {
     private static final double MAX_ALL = 0.10;
@@ -41,8 +41,9 @@ final class Failures {
         }
         printReasons(Path.of(args[0]));
         Problems problems = new Problems();
+        double maxAll = args.length > 2 ? Double.parseDouble(args[2]) / 100 : MAX_ALL;
         problems.addUnless(count >= 500, "only %d samples", count);
-        problems.addUnless(all < MAX_ALL * count, "%d of %d walks failed", all, count);
+        problems.addUnless(all < maxAll * count, "%d of %d walks failed", all, count);
         problems.addUnless(other < MAX_OTHER * count, "%d of %d walks failed for reasons of ours",
                 other, count);
         problems.finish(String.format(
@@ -54,8 +55,8 @@ final class Failures {
         Map<String, Long> reasons = new TreeMap<>();
         for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
             if (event.getEventType().getName().equals("jaywalk.WalkFailure")) {
-                String reason = event.getValue("code") + " " + event.getValue("reason") + ", in " +
-                                event.getValue("where");
+                String reason = event.getValue("walker") + " " + event.getValue("code") + " " +
+                                event.getValue("reason") + ", in " + event.getValue("where");
                 reasons.merge(reason, event.getLong("count"), Math::max); /* counts only grow */
             }
         }

@@ -298,7 +298,7 @@ Test(options_parse, bad_values_are_refused_with_their_text_and_an_example)
         {"event=cpuu", "event=cpuu: is unknown; did you mean cpu?"},
         {"event=wall", "event=wall: is known to async-profiler, not to jaywalk yet"},
         {"event=java.lang.String.length", "is unknown"},
-        {"cstack=banana", "is unknown; allowed: agct, no"},
+        {"cstack=banana", "is unknown; allowed: agct, no, vm"},
         {"loglevel=loud", "is unknown; allowed: debug, info, warn, error, none"},
         {"threads=yes", "threads=yes: takes no value"},
         {"start=1", "start=1: takes no value"},
@@ -350,8 +350,8 @@ Test(options_parse, what_async_profiler_knows_and_we_do_not_is_told_as_such)
     parse_with_warning("start,features=vtable", "features=vtable; ignored");
     parse_with_warning("start,memory=1k", "known to Datadog's profiler");
     parse_with_warning(
-        "start,cstack=vm",
-        "known to async-profiler, not to jaywalk yet: cstack=vm; cstack=agct is used");
+        "start,cstack=vmx",
+        "known to async-profiler, not to jaywalk yet: cstack=vmx; cstack=agct is used");
     cr_assert(result.values.cstack == OPTIONS_CSTACK_AGCT);
     cr_assert(jw_counter(JW_COUNT_OPTIONS_UNKNOWN) == before + 3);
 }

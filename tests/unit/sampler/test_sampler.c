@@ -79,7 +79,7 @@ static void open_generations(void)
     generations = generations_open(&config, &err);
     cr_assert(generations != NULL, "%s", err.message);
     cr_assert(threads_open(&err), "%s", err.message);
-    walk_open(false);
+    walk_open_none();
     signals_before = jw_counter(JW_COUNT_SIGNALS);
     outcomes_before = outcomes();
 }

@@ -35,7 +35,7 @@ static void open_generations(void)
         cr_skip_test("not under an emulator");
     generations = generations_open(&config, &err);
     cr_assert(generations != NULL, "%s", err.message);
-    walk_open(false);
+    walk_open_none();
 }
 
 TestSuite(sampler_cpu, .init = open_generations, .timeout = 100);

@@ -1,0 +1,245 @@
+/*
+ * Tries our own walker at start, on a stack that is known: Java code of ours, in a class of ours, calls a
+ * native method of ours, which asks both the walker and JVMTI for the stack that it stands on. Control.
+ *
+ * The class is defined once, by the boot loader, under the name jaywalk/SelfCheck:
+ *
+ *     static native void look();
+ *     static int down(int n) { if (n == 0) { look(); return 0; } return down(n - 1) + 1; }
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "arch/arch.h"
+#include "vm/vm_method.h"
+#include "vm/vm_stack.h"
+#include "walk/walk.h"
+
+#define CLASS_NAME "jaywalk/SelfCheck"
+
+/* Levels of `down`, the native method on top of them, and whatever called us. */
+#define LEVELS     12
+#define FRAMES_MAX 256
+
+/* So often the stack is looked at. The first look finds interpreted frames; a later one may find compiled
+ * ones, of which as many as come are compared, too. */
+#define LOOKS 250
+
+/* Source: JVM specification, chapter 4. Version 49 needs no stack maps, and every JDK takes it. */
+/* clang-format off */
+static const unsigned char class_bytes[] = {
+    0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49,
+    0, 14,                                                       /* constants 1 to 13 */
+    1, 0, 17, 'j', 'a', 'y', 'w', 'a', 'l', 'k', '/',            /* 1 */
+              'S', 'e', 'l', 'f', 'C', 'h', 'e', 'c', 'k',
+    7, 0, 1,                                                     /* 2: this class */
+    1, 0, 16, 'j', 'a', 'v', 'a', '/', 'l', 'a', 'n', 'g', '/',  /* 3 */
+              'O', 'b', 'j', 'e', 'c', 't',
+    7, 0, 3,                                                     /* 4: Object */
+    1, 0, 4, 'l', 'o', 'o', 'k',                                 /* 5 */
+    1, 0, 3, '(', ')', 'V',                                      /* 6 */
+    1, 0, 4, 'd', 'o', 'w', 'n',                                 /* 7 */
+    1, 0, 4, '(', 'I', ')', 'I',                                 /* 8 */
+    1, 0, 4, 'C', 'o', 'd', 'e',                                 /* 9 */
+    12, 0, 5, 0, 6,                                              /* 10: look()V */
+    10, 0, 2, 0, 10,                                             /* 11 */
+    12, 0, 7, 0, 8,                                              /* 12: down(I)I */
+    10, 0, 2, 0, 12,                                             /* 13 */
+    0x10, 0x30,                                                  /* final, super, synthetic */
+    0, 2, 0, 4, 0, 0, 0, 0,                                      /* no interfaces, no fields */
+    0, 2,
+    0x01, 0x08, 0, 5, 0, 6, 0, 0,                                /* static native void look() */
+    0x00, 0x08, 0, 7, 0, 8, 0, 1,                                /* static int down(int) */
+    0, 9, 0, 0, 0, 31, 0, 2, 0, 1, 0, 0, 0, 19,
+    0x1a,                                                        /*  0 iload_0 */
+    0x9a, 0, 8,                                                  /*  1 ifne 9 */
+    0xb8, 0, 11,                                                 /*  4 invokestatic look */
+    0x03,                                                        /*  7 iconst_0 */
+    0xac,                                                        /*  8 ireturn */
+    0x1a,                                                        /*  9 iload_0 */
+    0x04,                                                        /* 10 iconst_1 */
+    0x64,                                                        /* 11 isub */
+    0xb8, 0, 13,                                                 /* 12 invokestatic down */
+    0x04,                                                        /* 15 iconst_1 */
+    0x60,                                                        /* 16 iadd */
+    0x00,                                                        /* 17 nop */
+    0xac,                                                        /* 18 ireturn */
+    0, 0, 0, 0,
+    0, 0,
+};
+/* clang-format on */
+
+/* The look under way; commands come one at a time. */
+static struct {
+    struct vm_call_frame walked[FRAMES_MAX];
+    jvmtiFrameInfo told[FRAMES_MAX];
+    uint32_t looks, compared, compiled;
+    bool is_wrong;
+    struct jw_error err;
+} check;
+
+static bool is_same_text(const struct vm_text *text, const char *told)
+{
+    char copy[256];
+
+    return text->length_bytes < sizeof copy && strlen(told) == text->length_bytes &&
+           safe_load_bytes(copy, text->addr, text->length_bytes) &&
+           memcmp(copy, told, text->length_bytes) == 0;
+}
+
+/* Name and signature as JVMTI has them; the ids of methods are numbers from JDK 26 on. */
+static bool is_same_method(vm_addr walked, jmethodID told)
+{
+    struct vm_method method;
+    char *name = NULL, *signature = NULL;
+
+    if (vm_method_of_id(told) == walked)
+        return true;
+    if ((*agent.jvmti)->GetMethodName(agent.jvmti, told, &name, &signature, NULL) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    const bool is_same = vm_method_read(walked, &method) && is_same_text(&method.name, name) &&
+                         is_same_text(&method.signature, signature);
+    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
+    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+    return is_same;
+}
+
+static bool is_same_place(const struct vm_call_frame *walked, const jvmtiFrameInfo *told)
+{
+    if (told->location == -1)
+        return walked->bci == JW_BCI_NATIVE;
+    return walked->bci == told->location;
+}
+
+static void compare(JNIEnv *jni)
+{
+    struct walk_java_result result;
+    jint told_count = 0;
+
+    walk_own_stack(jni, check.walked, FRAMES_MAX, &result);
+    if (result.frame_count == 0) {
+        jw_error_set(&check.err, "a walk over a known stack failed: %s, in %s",
+                     walk_code_text(result.code), vm_place_text(result.failed_at));
+        return;
+    }
+    if ((*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, 0, FRAMES_MAX, check.told, &told_count) !=
+            JVMTI_ERROR_NONE ||
+        (uint32_t)told_count != result.frame_count || told_count <= LEVELS) {
+        jw_error_set(&check.err, "a known stack has %d frames by JVMTI and %u by our walk",
+                     told_count, result.frame_count);
+        return;
+    }
+    for (jint i = 0; i < told_count; i++) {
+        const struct vm_call_frame *walked = &check.walked[i];
+
+        if (!is_same_method((vm_addr)walked->method, check.told[i].method) ||
+            !is_same_place(walked, &check.told[i])) {
+            jw_error_set(&check.err,
+                         "frame %d of a known stack, at bci %d, is at %lld by JVMTI or of another "
+                         "method",
+                         i, walked->bci, (long long)check.told[i].location);
+            return;
+        }
+        check.compiled += walked->kind == JW_FRAME_COMPILED || walked->kind == JW_FRAME_INLINED;
+    }
+    check.compared += (uint32_t)told_count;
+    check.is_wrong = false;
+}
+
+static void JNICALL look(JNIEnv *jni, jclass klass)
+{
+    (void)klass;
+    check.looks++;
+    if (check.is_wrong)
+        return;
+    check.is_wrong = true;
+    compare(jni);
+}
+
+/* True, with the exception taken away, when Java has thrown one. */
+static bool is_thrown(JNIEnv *jni)
+{
+    if (!(*jni)->ExceptionCheck(jni))
+        return false;
+    (*jni)->ExceptionClear(jni);
+    return true;
+}
+
+static jclass own_class(JNIEnv *jni)
+{
+    jclass klass = (*jni)->FindClass(jni, CLASS_NAME);
+
+    /* Another copy of the library may have defined it. */
+    if (is_thrown(jni) || klass == NULL)
+        klass = (*jni)->DefineClass(jni, CLASS_NAME, NULL, (const jbyte *)class_bytes,
+                                    (jsize)sizeof class_bytes);
+    return is_thrown(jni) ? NULL : klass;
+}
+
+static bool call_down(JNIEnv *jni, struct jw_error *err)
+{
+    static char name[] = "look", signature[] = "()V";
+    const JNINativeMethod native = {name, signature, (void *)look};
+    jclass klass = own_class(jni);
+    jmethodID down = NULL;
+
+    if (klass == NULL || (*jni)->RegisterNatives(jni, klass, &native, 1) != JNI_OK ||
+        (down = (*jni)->GetStaticMethodID(jni, klass, "down", "(I)I")) == NULL) {
+        (void)is_thrown(jni);
+        jw_error_set(err, "the JVM does not take the class %s, on which walks are tried",
+                     CLASS_NAME);
+        return false;
+    }
+    for (uint32_t i = 0; i < LOOKS && !check.is_wrong; i++) {
+        (void)(*jni)->CallStaticIntMethod(jni, klass, down, LEVELS);
+        if (is_thrown(jni) || check.looks != i + 1) {
+            jw_error_set(err, "Java code cannot be called on the thread that starts profiling");
+            return false;
+        }
+    }
+    (*jni)->DeleteLocalRef(jni, klass);
+    return true;
+}
+
+static bool run_check(struct jw_error *err)
+{
+    JNIEnv *jni = NULL;
+
+    if (!vm_stack_open(err))
+        return false;
+    if ((*agent.java_vm)->GetEnv(agent.java_vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) {
+        jw_error_set(err, "the thread that starts profiling is not attached to the JVM");
+        return false;
+    }
+    if (!call_down(jni, err))
+        return false;
+    if (check.is_wrong) {
+        *err = check.err;
+        return false;
+    }
+    agent_log(OPTIONS_LOGLEVEL_DEBUG,
+              "cstack=vm: %u frames of a known stack are as JVMTI tells them, %u of them compiled",
+              check.compared, check.compiled);
+    return true;
+}
+
+void selfcheck_open_walker(const struct options *options)
+{
+    static bool is_done, is_right;
+    static struct jw_error why;
+
+    if (options->cstack != OPTIONS_CSTACK_VM) {
+        walk_open(WALK_AGCT, NULL);
+        return;
+    }
+    if (!is_done)
+        is_right = run_check(&why);
+    is_done = true;
+    if (!is_right)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "cstack=vm cannot be used here, AsyncGetCallTrace is: %s",
+                  why.message);
+    walk_open(WALK_VM, is_right ? NULL : why.message);
+}

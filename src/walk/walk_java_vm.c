@@ -1,0 +1,364 @@
+/* Java stacks by our own walker over what HotSpot exports; handler, but for walk_own_stack. */
+#include <string.h>
+
+#include "walk/walk_vm_internal.h"
+
+#define WORD_BYTES sizeof(uintptr_t)
+
+/* Frames without a method (stubs, entry frames, frames of native code) that a stack may hold beside its
+ * Java frames, and methods inlined at one pc. */
+#define EMPTY_STEPS_MAX 4096
+#define INLINED_MAX     512
+
+/* Code without a frame, one on top of the other, before the first frame of Java. */
+#define TOP_STEPS_MAX 6
+
+/* What the stub of the barrier at the entry of a compiled method pushes on its return address, before its
+ * frame. Source: OpenJDK, StubGenerator::generate_method_entry_barrier for x86-64, JDK 17 to 25. */
+#define ENTRY_BARRIER_COOKIE UINTPTR_MAX
+
+enum outcome { GO_ON, ENDED, FAILED };
+
+static JW_SIGNAL_SAFE enum outcome fail(struct walk_vm *walk, int32_t code, enum vm_place place)
+{
+    walk->result->code = code;
+    walk->result->failed_at = place;
+    return FAILED;
+}
+
+/* False when the stack is as deep as the caller wants it. */
+static JW_SIGNAL_SAFE bool put(struct walk_vm *walk, enum jw_frame_kind kind, vm_addr method,
+                               int32_t bci)
+{
+    if (walk->frame_count >= walk->depth_max)
+        return false;
+    walk->frames[walk->frame_count++] =
+        (struct vm_call_frame){.bci = bci, .kind = (uint32_t)kind, .method = (jmethodID)method};
+    return true;
+}
+
+static JW_SIGNAL_SAFE bool is_full(struct walk_vm *walk)
+{
+    walk->result->is_truncated = walk->frame_count >= walk->depth_max;
+    return walk->result->is_truncated;
+}
+
+/* Takes over the caller's registers: its stack pointer lies above, on this thread's stack. */
+static JW_SIGNAL_SAFE enum outcome move(struct walk_vm *walk, const struct arch_regs *to,
+                                        enum walk_position position, enum vm_place place)
+{
+    if (!walk_vm_is_on_stack(walk, to->sp) || to->sp < walk->regs.sp ||
+        (to->sp == walk->regs.sp && position != WALK_AT_LEAF_CALL))
+        return fail(walk, WALK_CODE_STACK, place);
+    walk->regs = *to;
+    walk->position = position;
+    return GO_ON;
+}
+
+static JW_SIGNAL_SAFE enum outcome
+move_to_anchor(struct walk_vm *walk, const struct vm_anchor *anchor, enum vm_place place)
+{
+    const struct arch_regs regs = {.pc = anchor->pc, .sp = anchor->sp, .fp = anchor->fp};
+
+    return move(walk, &regs, WALK_AT_ANCHOR, place);
+}
+
+static JW_SIGNAL_SAFE enum outcome leave_frame(struct walk_vm *walk, vm_addr blob,
+                                               enum walk_position position, enum vm_place place)
+{
+    struct arch_regs caller;
+
+    if (!walk_vm_caller_by_size(walk, vm_code_frame_bytes(blob), &caller))
+        return fail(walk, WALK_CODE_STACK, place);
+    return move(walk, &caller, position, place);
+}
+
+/* Compiled code -------------------------------------------------------------------------------------- */
+
+/* The methods inlined at a scope, innermost first; or the outermost one alone. False: undescribed. */
+static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmethod *nmethod,
+                                      uint32_t scope, bool is_outermost_only)
+{
+    struct vm_scope found;
+
+    if (scope == VM_NO_SCOPE)
+        return put(walk, JW_FRAME_COMPILED, nmethod->method, JW_BCI_UNKNOWN) || true;
+    for (int depth = 0; depth < INLINED_MAX; depth++) {
+        if (!vm_nmethod_scope(nmethod, scope, &found))
+            return false;
+        const bool is_outermost = found.sender == VM_NO_SCOPE;
+
+        if (is_outermost && found.method != nmethod->method)
+            return false;
+        if ((is_outermost || !is_outermost_only) &&
+            !put(walk, is_outermost ? JW_FRAME_COMPILED : JW_FRAME_INLINED, found.method,
+                 found.bci))
+            return true; /* as deep as wanted */
+        if (is_outermost)
+            return true;
+        scope = found.sender;
+    }
+    return false;
+}
+
+/* The scope at the pc; a deoptimised frame, which returns into a handler, is described by the pc that it
+ * had before. */
+static JW_SIGNAL_SAFE bool find_scope(const struct walk_vm *walk, const struct vm_nmethod *nmethod,
+                                      uint32_t *scope)
+{
+    const uintptr_t pc = walk->regs.pc;
+
+    switch (walk->position) {
+    case WALK_AT_TOP:
+        return vm_nmethod_scope_at(nmethod, pc, VM_PC_NEAR, scope);
+    case WALK_AT_LEAF_CALL:
+        return vm_nmethod_scope_at(nmethod, pc - 1, VM_PC_NEAR, scope);
+    case WALK_AT_CALL:
+    case WALK_AT_ANCHOR:
+        break;
+    }
+    if (walk_vm_find_described(nmethod, pc, walk->regs.sp, scope))
+        return true;
+    return walk->position == WALK_AT_ANCHOR &&
+           vm_nmethod_scope_at(nmethod, pc - 1, VM_PC_NEAR, scope);
+}
+
+/*
+ * First and last instructions of the interrupted method, where its frame is not there: its caller is found
+ * by the code. The method itself is shown, without what is inlined in it.
+ */
+static JW_SIGNAL_SAFE enum outcome leave_edge(struct walk_vm *walk,
+                                              const struct vm_nmethod *nmethod,
+                                              const struct vm_blob *blob,
+                                              const struct arch_regs *caller)
+{
+    const uintptr_t pc = walk->regs.pc;
+    uint32_t scope = VM_NO_SCOPE;
+
+    if ((int64_t)(pc - blob->code_begin) < blob->frame_complete_offset) {
+        if (!vm_nmethod_is_before_entry(blob->blob, pc))
+            (void)put(walk, JW_FRAME_COMPILED, nmethod->method, 0);
+    } else if (!vm_nmethod_scope_at(nmethod, pc, VM_PC_NEAR, &scope) ||
+               !put_scopes(walk, nmethod, scope, true)) {
+        return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
+    }
+    return move(walk, caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
+}
+
+/* The registers of the caller, where the interrupted code has no frame yet or no longer. */
+static JW_SIGNAL_SAFE bool step_from_edge(const struct walk_vm *walk, struct vm_blob *blob,
+                                          struct arch_regs *caller)
+{
+    *caller = walk->regs;
+    return walk->position == WALK_AT_TOP && vm_code_find(walk->regs.pc, blob) &&
+           walk_step(blob->place, blob, NULL, caller);
+}
+
+static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr)
+{
+    struct vm_nmethod nmethod;
+    struct arch_regs caller;
+    struct vm_blob blob;
+    uint32_t scope;
+
+    if (!vm_nmethod_read(addr, &nmethod))
+        return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NMETHOD);
+    if (step_from_edge(walk, &blob, &caller))
+        return leave_edge(walk, &nmethod, &blob, &caller);
+    if (!find_scope(walk, &nmethod, &scope) || !put_scopes(walk, &nmethod, scope, false))
+        return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
+    if (is_full(walk))
+        return ENDED;
+    if (walk->position != WALK_AT_CALL &&
+        walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
+                                    walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
+                                    &caller))
+        return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
+    return leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NMETHOD);
+}
+
+static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_addr addr)
+{
+    const vm_addr method = vm_nmethod_method(addr);
+    struct arch_regs caller;
+    struct vm_blob blob;
+
+    /* Java calls a native method and that one Java by way of an entry frame. What Java returns into
+     * directly is enterSpecial, on which a virtual thread's frames lie: the end of its stack. */
+    if (walk->position == WALK_AT_CALL && walk->frame_count > 0)
+        return ENDED;
+    if (method == 0)
+        return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE_WRAPPER);
+    /* An intrinsic of method handles: a jump to its target, without a frame. */
+    caller = walk->regs;
+    if (vm_code_frame_bytes(addr) < 2 * WORD_BYTES && walk->position == WALK_AT_TOP &&
+        arch_step_from_entry(&caller))
+        return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
+    (void)put(walk, JW_FRAME_JAVA_NATIVE, method, JW_BCI_NATIVE);
+    if (step_from_edge(walk, &blob, &caller))
+        return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
+    return is_full(walk) ? ENDED : leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
+}
+
+/* Interpreted code ----------------------------------------------------------------------------------- */
+
+static JW_SIGNAL_SAFE enum outcome do_interpreted(struct walk_vm *walk)
+{
+    const uintptr_t fp = walk->regs.fp;
+    const bool is_live = walk->position == WALK_AT_TOP || walk->position == WALK_AT_LEAF_CALL;
+    struct vm_interpreted frame;
+
+    if (!walk_vm_is_on_stack(walk, fp) || fp < walk->regs.sp)
+        return fail(walk, WALK_CODE_STACK, VM_PLACE_INTERPRETER);
+    const bool is_begun =
+        walk->position == WALK_AT_TOP && !vm_interpreted_is_whole(walk->regs.sp, fp);
+    if (is_begun ? !vm_interpreted_read_begun(walk->regs.sp, fp, walk->live_bcp, &frame)
+                 : !vm_interpreted_read(fp, is_live ? walk->live_bcp : 0, &frame))
+        return fail(walk, WALK_CODE_INTERPRETED, VM_PLACE_INTERPRETER);
+    if (frame.method != 0)
+        (void)put(walk, frame.bci == JW_BCI_NATIVE ? JW_FRAME_JAVA_NATIVE : JW_FRAME_INTERPRETED,
+                  frame.method, frame.bci);
+    if (is_full(walk))
+        return ENDED;
+
+    const struct arch_regs caller = {
+        .pc = frame.caller_pc, .sp = frame.caller_sp, .fp = frame.caller_fp};
+    return move(walk, &caller, WALK_AT_CALL, VM_PLACE_INTERPRETER);
+}
+
+/* Everything else ------------------------------------------------------------------------------------ */
+
+static JW_SIGNAL_SAFE enum outcome do_entry(struct walk_vm *walk)
+{
+    struct vm_anchor anchor;
+
+    if (!vm_entry_anchor(walk->regs.fp, &anchor))
+        return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_STUB);
+    return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, VM_PLACE_STUB);
+}
+
+/* Code without a method, or without a frame of its own: on top of the stack, or below native code that it
+ * called. */
+static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
+{
+    struct arch_regs caller = walk->regs;
+    struct vm_anchor anchor;
+    const struct vm_stub *stub;
+    struct vm_blob blob;
+    const enum vm_place place = walk_place_of(walk->regs.pc, &blob, &stub);
+
+    if (walk->top_steps++ == 0)
+        walk->result->stub_pc = stub != NULL ? stub->begin : 0;
+    /* A runtime stub that has gone on into the JVM told so. */
+    if (place == VM_PLACE_RUNTIME_STUB && vm_thread_anchor(&walk->thread, &anchor) &&
+        anchor.sp > walk->regs.sp)
+        return move_to_anchor(walk, &anchor, place);
+    if (walk->top_steps > TOP_STEPS_MAX)
+        return fail(walk, WALK_CODE_ENDLESS, place);
+    if (place == VM_PLACE_RUNTIME_STUB && walk_vm_caller_of_stub(walk, &blob, stub, &caller))
+        return move(walk, &caller, WALK_AT_CALL, place);
+    caller = walk->regs;
+    if (!walk_step(place, &blob, stub, &caller) ||
+        (caller.pc == ENTRY_BARRIER_COOKIE && !arch_step_from_entry(&caller)))
+        return fail(walk, WALK_CODE_STUB, place);
+    return move(walk, &caller, WALK_AT_LEAF_CALL, place);
+}
+
+static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm_code_ref *ref)
+{
+    if (walk->position == WALK_AT_TOP || walk->position == WALK_AT_LEAF_CALL)
+        return leave_stub(walk);
+    if (ref->place != VM_PLACE_STUB)
+        return leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
+    if (vm_is_entry_return(walk->regs.pc))
+        return do_entry(walk);
+    return walk_vm_is_barrier(vm_stub_find(walk->regs.pc))
+               ? ENDED
+               : fail(walk, WALK_CODE_STUB, VM_PLACE_STUB);
+}
+
+static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
+{
+    struct vm_code_ref ref;
+
+    if (vm_code_is_interpreter(walk->regs.pc))
+        return do_interpreted(walk);
+    if (!vm_code_map_find(&walk->map, walk->regs.pc, &ref))
+        return fail(walk, WALK_CODE_LOST,
+                    vm_code_contains(walk->regs.pc) ? VM_PLACE_UNKNOWN : VM_PLACE_NATIVE);
+    if (ref.place == VM_PLACE_NMETHOD)
+        return do_nmethod(walk, ref.blob);
+    if (++walk->empty_steps > EMPTY_STEPS_MAX)
+        return fail(walk, WALK_CODE_ENDLESS, ref.place);
+    if (ref.place == VM_PLACE_NATIVE_WRAPPER)
+        return do_native_wrapper(walk, ref.blob);
+    return do_stub(walk, &ref);
+}
+
+/* From native code: the anchor, or the compiled code that called it as a leaf. False: no Java frame. */
+static JW_SIGNAL_SAFE enum outcome find_java(struct walk_vm *walk)
+{
+    struct vm_anchor anchor;
+
+    if (!vm_thread_anchor(&walk->thread, &anchor))
+        return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);
+    if (anchor.sp != 0)
+        return move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
+    if (!walk->thread.is_in_java)
+        return fail(walk, 0, VM_PLACE_NATIVE);
+
+    struct arch_regs caller = walk->regs;
+    if (!walk_native_to_code_cache(&caller))
+        return fail(walk, WALK_CODE_STUB, VM_PLACE_NATIVE);
+    return move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE);
+}
+
+static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
+{
+    enum outcome outcome = vm_code_contains(walk->regs.pc) ? GO_ON : find_java(walk);
+
+    vm_code_map_read(&walk->map);
+    while (outcome == GO_ON)
+        outcome = one_step(walk);
+    /* What a walk found before it failed is a guess from there on backwards, too. */
+    walk->result->frame_count = outcome == ENDED ? walk->frame_count : 0;
+    if (walk->result->frame_count > 0)
+        walk->result->top_kind = (enum jw_frame_kind)walk->frames[0].kind;
+}
+
+void walk_java_vm(const void *ucontext, void *env, struct vm_call_frame *frames, uint32_t depth_max,
+                  struct walk_java_result *out)
+{
+    struct walk_vm walk = {
+        .position = WALK_AT_TOP, .frames = frames, .depth_max = depth_max, .result = out};
+
+    memset(out, 0, sizeof *out);
+    out->walker = WALK_VM;
+    arch_regs_read(ucontext, &walk.regs);
+    walk.live_bcp = arch_interpreter_bcp(ucontext);
+    out->place = walk_quick_place_of(walk.regs.pc);
+    if (vm_thread_of(env, &walk.thread))
+        run(&walk);
+    else
+        (void)fail(&walk, WALK_CODE_UNREADABLE, out->place);
+}
+
+void walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
+                    struct walk_java_result *out)
+{
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    struct walk_vm walk = {
+        .regs = {.sp = here & ~(WORD_BYTES - 1)},
+        .frames = frames,
+        .depth_max = depth_max,
+        .result = out,
+    };
+
+    memset(out, 0, sizeof *out);
+    out->walker = WALK_VM;
+    out->place = VM_PLACE_NATIVE;
+    if (vm_thread_of(env, &walk.thread))
+        run(&walk);
+    else
+        (void)fail(&walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);
+}

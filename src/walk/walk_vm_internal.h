@@ -1,0 +1,57 @@
+/* walk_vm_internal - a walk by our own walker while it is under way. */
+#ifndef JW_WALK_WALK_VM_INTERNAL_H
+#define JW_WALK_WALK_VM_INTERNAL_H
+
+#include "vm/vm_nmethod.h"
+#include "vm/vm_stack.h"
+#include "walk/walk_internal.h"
+
+/* How the registers came to be, and with that what is known of their pc. */
+enum walk_position {
+    WALK_AT_TOP, /* interrupted here: any instruction */
+    WALK_AT_LEAF_CALL, /* behind a call of a stub or of native code, which the compiler need not describe */
+    WALK_AT_CALL,   /* behind a call of Java: the compiler described this very pc */
+    WALK_AT_ANCHOR, /* where the JVM says that Java was left, or below the stub in which it was */
+};
+
+struct walk_vm {
+    struct vm_code_map map;
+    struct arch_regs regs;
+    enum walk_position position;
+    uintptr_t live_bcp; /* of the interrupted thread; 0: not known */
+    struct vm_thread thread;
+    struct vm_call_frame *frames;
+    uint32_t frame_count, depth_max;
+    uint32_t empty_steps, top_steps;
+    struct walk_java_result *result;
+};
+
+/* True for an aligned address of this thread's stack. */
+JW_SIGNAL_SAFE bool walk_vm_is_on_stack(const struct walk_vm *walk, uintptr_t addr);
+
+/* True of the stub on which the frames of a virtual thread that still lie in the heap would follow. */
+JW_SIGNAL_SAFE static inline bool walk_vm_is_barrier(const struct vm_stub *stub)
+{
+    return stub != NULL && stub->kind == VM_STUB_BARRIER;
+}
+
+/* The caller of a frame by its size: the return address is its last word, the caller's frame pointer the
+ * one before. False when that cannot be read. */
+JW_SIGNAL_SAFE bool walk_vm_caller_by_size(const struct walk_vm *walk, size_t frame_bytes,
+                                           struct arch_regs *caller);
+
+/* The scope of a return address that the compiler described; a deoptimised frame, which returns into a
+ * handler, is described by the pc that it had before. */
+JW_SIGNAL_SAFE bool walk_vm_find_described(const struct vm_nmethod *nmethod, uintptr_t pc,
+                                           uintptr_t sp, uint32_t *scope);
+
+/* Guesses, each followed by a proof: false when none could be proved.
+ * The caller of a frame of this size, on which the code may have pushed a few words. `is_fp_kept`: code
+ * that leaves its caller's frame pointer where it is, which must then be the one that it saved. */
+JW_SIGNAL_SAFE bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes,
+                                                bool is_fp_kept, struct arch_regs *caller);
+/* The caller of a stub of the JVM's runtime, whose frame may be there, or not, or in part. */
+JW_SIGNAL_SAFE bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
+                                           const struct vm_stub *stub, struct arch_regs *caller);
+
+#endif

@@ -1,0 +1,101 @@
+/* Where a frame's caller may be, and the proof that it is there; handler. */
+#include "walk/walk_vm_internal.h"
+
+#define WORD_BYTES sizeof(uintptr_t)
+
+/* Words that compiled code or a stub may have pushed on top of its frame. */
+#define PUSHED_WORDS_MAX 4
+
+bool walk_vm_is_on_stack(const struct walk_vm *walk, uintptr_t addr)
+{
+    return addr >= walk->thread.stack_low && addr <= walk->thread.stack_high &&
+           (addr & (WORD_BYTES - 1)) == 0;
+}
+
+bool walk_vm_caller_by_size(const struct walk_vm *walk, size_t frame_bytes,
+                            struct arch_regs *caller)
+{
+    caller->sp = walk->regs.sp + frame_bytes;
+    caller->link = 0;
+    if (frame_bytes < 2 * WORD_BYTES || !walk_vm_is_on_stack(walk, caller->sp) ||
+        !safe_load_word(caller->sp - WORD_BYTES, &caller->pc) ||
+        !safe_load_word(caller->sp - 2 * WORD_BYTES, &caller->fp))
+        return false;
+    caller->pc = arch_code_address(caller->pc);
+    return true;
+}
+
+bool walk_vm_find_described(const struct vm_nmethod *nmethod, uintptr_t pc, uintptr_t sp,
+                            uint32_t *scope)
+{
+    uintptr_t original_pc;
+
+    return vm_nmethod_scope_at(nmethod, pc, VM_PC_EXACT, scope) ||
+           (vm_nmethod_original_pc(nmethod->blob, sp, &original_pc) &&
+            vm_nmethod_scope_at(nmethod, original_pc, VM_PC_EXACT, scope));
+}
+
+/* True when `regs` are those behind a call of Java. What was left on the stack by calls that have returned
+ * may look so, too: this tells a wrong guess, it does not make a guess right. */
+static JW_SIGNAL_SAFE bool is_proved(const struct walk_vm *walk, const struct arch_regs *regs)
+{
+    struct vm_code_ref ref;
+    struct vm_nmethod nmethod;
+    struct vm_interpreted frame;
+    struct vm_anchor anchor;
+    uint32_t scope;
+
+    if (!walk_vm_is_on_stack(walk, regs->sp) || !vm_code_contains(regs->pc))
+        return false;
+    if (vm_code_is_interpreter(regs->pc))
+        return walk_vm_is_on_stack(walk, regs->fp) && regs->fp >= regs->sp &&
+               vm_interpreted_read(regs->fp, 0, &frame);
+    if (!vm_code_map_find(&walk->map, regs->pc, &ref))
+        return false;
+    if (ref.place == VM_PLACE_NATIVE_WRAPPER || walk_vm_is_barrier(vm_stub_find(regs->pc)))
+        return true; /* the end of a virtual thread's stack */
+    if (ref.place == VM_PLACE_STUB)
+        return vm_is_entry_return(regs->pc) && vm_entry_anchor(regs->fp, &anchor);
+    return ref.place == VM_PLACE_NMETHOD && vm_nmethod_read(ref.blob, &nmethod) &&
+           walk_vm_find_described(&nmethod, regs->pc, regs->sp, &scope);
+}
+
+bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes, bool is_fp_kept,
+                                 struct arch_regs *caller)
+{
+    for (size_t pushed = 0; pushed <= PUSHED_WORDS_MAX && frame_bytes != 0; pushed++) {
+        if (!walk_vm_caller_by_size(walk, frame_bytes + pushed * WORD_BYTES, caller))
+            return false;
+        if (is_fp_kept && caller->fp != walk->regs.fp)
+            continue;
+        if (is_proved(walk, caller))
+            return true;
+        /* Nothing was pushed, then, and the guess would go on to the caller's caller. */
+        if (vm_code_contains(caller->pc))
+            return false;
+    }
+    return false;
+}
+
+bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
+                            const struct vm_stub *stub, struct arch_regs *caller)
+{
+    const size_t frame_bytes = vm_code_frame_bytes(blob->blob);
+
+    /* The likeliest first: the frame that the blob tells of, then what its code says. */
+    if (blob->frame_complete_offset >= 0 &&
+        walk->regs.pc - blob->code_begin >= (uintptr_t)blob->frame_complete_offset &&
+        walk_vm_caller_by_size(walk, frame_bytes, caller) && is_proved(walk, caller))
+        return true;
+    *caller = walk->regs;
+    if (walk_step(blob->place, blob, stub, caller) && is_proved(walk, caller))
+        return true;
+    *caller = walk->regs;
+    if (arch_step_from_frame(caller) && is_proved(walk, caller))
+        return true;
+    *caller = walk->regs;
+    if (arch_step_from_entry(caller) && is_proved(walk, caller))
+        return true;
+    return walk_vm_caller_below_pushed(walk, 2 * WORD_BYTES, false, caller) ||
+           walk_vm_caller_below_pushed(walk, frame_bytes, false, caller);
+}
