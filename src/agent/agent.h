@@ -37,6 +37,7 @@ void agent_log_text(const char *text); /* as it is, without a prefix, to where m
 
 /* answer.c: the command's file, to which messages of the calling thread go until answer_end. */
 JW_MUST_CHECK bool answer_open(const struct options *options, struct jw_error *err);
+bool answer_is_gone(const char *path); /* who asked gave up, and took the file away */
 bool answer_say(const char *line, size_t length_bytes); /* false: this thread has no answer */
 void answer_end(int code);
 #define ANSWER_NONE (-1)

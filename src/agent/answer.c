@@ -96,6 +96,11 @@ bool answer_open(const struct options *options, struct jw_error *err)
     return true;
 }
 
+bool answer_is_gone(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
 /* False: not all of it. */
 static bool put(int fd, const char *text, size_t length_bytes)
 {

@@ -35,10 +35,16 @@ static bool read_options(const char *text, bool is_attached, struct options_resu
 {
     struct jw_error err = {0};
     bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), options);
+    enum options_loglevel level = OPTIONS_LOGLEVEL_ERROR;
 
     if (is_attached && options->values.answer[0] != '\0' && !answer_open(&options->values, &err)) {
-        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
-        is_good = false;
+        /* For somebody who gave up nothing is begun, but a session is ended; and nobody is told. */
+        if (answer_is_gone(options->values.answer))
+            level = OPTIONS_LOGLEVEL_DEBUG;
+        agent_log(level, "%s", err.message);
+        is_good = is_good && level == OPTIONS_LOGLEVEL_DEBUG &&
+                  options->values.action == OPTIONS_ACTION_STOP;
+        options->values.is_quiet = level == OPTIONS_LOGLEVEL_DEBUG || options->values.is_quiet;
     }
     if (!is_attached || begins_session(&options->values))
         agent_log_open(&options->values);
@@ -46,7 +52,7 @@ static bool read_options(const char *text, bool is_attached, struct options_resu
     for (uint32_t i = 0; i < options->errors.count && i < OPTIONS_MESSAGES_KEPT; i++)
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", options->errors.texts[i]);
     if (!is_good)
-        agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started; the JVM runs on without it");
+        agent_log(level, "profiling was not started; the JVM runs on without it");
     return is_good;
 }
 

@@ -243,6 +243,7 @@ bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err)
     /* A recording that goes is copied before it is closed. */
     const bool is_copied = asked == NULL || write_asked(asked, true, &why);
     const bool is_written = end_recording(err);
+    symbols_forget_names(); /* an idle agent keeps no file open */
     jw_store_relaxed(&run.is_writing, 0);
     session.is_on = false;
     session_publish();

@@ -179,7 +179,7 @@ unsigned cli_signals_seen(void);
 void cli_signals_release(bool obeys);
 
 /* profile: samples for a while, then writes; the output goes to `to`. */
-JW_MUST_CHECK int cli_profile_target(const struct cli_session *session, const char *string,
+JW_MUST_CHECK int cli_profile_target(struct cli_session *session, const char *string,
                                      uint64_t duration_ns, bool is_quiet, FILE *to);
 
 /* The same for a process that cannot write here, or not as us: the output is fetched. */
@@ -203,6 +203,13 @@ bool cli_is_jvm_name(const char *name);
  */
 JW_MUST_CHECK int cli_session_do(const struct cli_session *session, const char *string,
                                  uint64_t timeout_ns, FILE *to);
+
+/* Asks the agent, and says nothing to anybody. False: no answer in this time. */
+JW_MUST_CHECK bool cli_session_ask(const struct cli_session *session, const char *word,
+                                   uint64_t timeout_ns, char *text, size_t room);
+
+/* What the agent's status tells of its samples: "1234 samples, 5 lost", in words for the progress line; "": nothing. */
+void cli_progress_of_status(const char *status, char *text, size_t room);
 
 /* Path of the library for a process with our files: beside the command, or what --libpath names. */
 JW_MUST_CHECK bool cli_library(const struct cli_values *values, char *path, struct jw_error *err);

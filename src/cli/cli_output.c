@@ -56,7 +56,7 @@ void cli_put_progress(const char *line, int terminal)
     if (ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         columns = size.ws_col;
     /* Not into the last column, from where some terminals go on to the next line. */
-    dprintf(terminal, "\r%.*s", (int)(columns - 1), line);
+    dprintf(terminal, "\r%.*s\033[K", (int)(columns - 1), line);
 }
 
 void cli_progress_begin(struct cli_progress *progress, bool is_quiet)

@@ -302,3 +302,22 @@ int cli_session_do(const struct cli_session *session, const char *string, uint64
     cli_signals_release(status != CLI_OK);
     return status;
 }
+
+bool cli_session_ask(const struct cli_session *session, const char *word, uint64_t timeout_ns,
+                     char *text, size_t room)
+{
+    struct attach_answer answer;
+    char string[256];
+    bool is_answered = false;
+    int code, answered;
+
+    if (!attach_answer_open(session->target, &answer, NULL))
+        return false;
+    snprintf(string, sizeof string, "%s,answer=%s", word, answer.path);
+    if (attach_load(session->target, session->library, string, timeout_ns, &code, NULL) &&
+        code == 0)
+        is_answered =
+            attach_answer_wait(session->target, &answer, timeout_ns, text, room, &answered);
+    attach_answer_close(&answer);
+    return is_answered;
+}

@@ -1,17 +1,25 @@
 /* profile: attach, sample for a while, write. Context: tool. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
 #include "base/clock.h"
 #include "cli/cli_internal.h"
+#include "options/options.h"
 #include "options/options_value.h"
 
 #define CLI_DURATION_NS   (60 * JW_NS_PER_SECOND)
 #define CLI_START_TIMEOUT (60 * JW_NS_PER_SECOND)
 #define CLI_STOP_TIMEOUT  (60 * JW_NS_PER_SECOND)
 #define CLI_STEP_NS       (100 * JW_NS_PER_MS)
+
+/* Questions for the progress line. */
+#define CLI_ASK_FIRST_NS   (2 * JW_NS_PER_SECOND)
+#define CLI_ASK_OFTEN_NS   (60 * JW_NS_PER_SECOND)
+#define CLI_ASK_LATER_NS   (10 * JW_NS_PER_SECOND)
+#define CLI_ASK_TIMEOUT_NS JW_NS_PER_SECOND
 
 static bool cli_duration(const char *text, uint64_t *duration_ns, struct jw_error *err)
 {
@@ -34,21 +42,68 @@ static bool cli_duration(const char *text, uint64_t *duration_ns, struct jw_erro
     return false;
 }
 
-/* What the progress line says; nothing where nobody watches. */
-static void cli_show(const struct cli_session *session, bool is_watched, uint64_t passed_ns,
+/* A number in front of this word in a text. */
+static bool cli_number_before(const char *text, const char *word, unsigned long long *number)
+{
+    const char *at = strstr(text, word);
+
+    if (at == NULL || at == text || at[-1] < '0' || at[-1] > '9')
+        return false;
+    while (at > text && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    *number = strtoull(at, NULL, 10);
+    return true;
+}
+
+void cli_progress_of_status(const char *status, char *text, size_t room)
+{
+    unsigned long long samples, lost;
+
+    text[0] = '\0';
+    if (!cli_number_before(status, " samples", &samples))
+        return;
+    if (cli_number_before(status, " lost", &lost) && lost > 0)
+        snprintf(text, room, ", %llu samples, %llu lost", samples, lost);
+    else
+        snprintf(text, room, ", %llu samples", samples);
+}
+
+/* The progress line, where somebody watches. Each question to the agent wakes a thread of the JVM and leaves
+ * some 200 bytes in its list of agents, so they become rarer. */
+struct cli_watch {
+    bool is_watched;
+    uint64_t asked_ns; /* since the beginning */
+    char samples[80];
+};
+
+static void cli_watch_ask(const struct cli_session *session, struct cli_watch *watch,
+                          uint64_t passed_ns)
+{
+    const uint64_t pause_ns = passed_ns < CLI_ASK_OFTEN_NS ? CLI_ASK_FIRST_NS : CLI_ASK_LATER_NS;
+    char text[ATTACH_TEXT_BYTES + 1];
+
+    if (passed_ns - watch->asked_ns < pause_ns)
+        return;
+    watch->asked_ns = passed_ns;
+    if (cli_session_ask(session, "status", CLI_ASK_TIMEOUT_NS, text, sizeof text))
+        cli_progress_of_status(text, watch->samples, sizeof watch->samples);
+}
+
+static void cli_show(const struct cli_session *session, struct cli_watch *watch, uint64_t passed_ns,
                      uint64_t duration_ns)
 {
     static const char *const bar = "####################";
     const unsigned share = (unsigned)(passed_ns * 20 / duration_ns);
 
-    if (!is_watched)
+    if (!watch->is_watched)
         return;
+    cli_watch_ask(session, watch, passed_ns);
 
-    char line[256];
-    snprintf(line, sizeof line, "Profiling %s [%-20.*s] %llu of %llu s, Ctrl-C ends it",
+    char line[320];
+    snprintf(line, sizeof line, "Profiling %s [%-20.*s] %llu of %llu s%s, Ctrl-C ends it",
              session->name, (int)(share > 20 ? 20 : share), bar,
              (unsigned long long)(passed_ns / JW_NS_PER_SECOND),
-             (unsigned long long)(duration_ns / JW_NS_PER_SECOND));
+             (unsigned long long)(duration_ns / JW_NS_PER_SECOND), watch->samples);
     cli_put_progress(line, STDERR_FILENO);
 }
 
@@ -56,13 +111,14 @@ static void cli_show(const struct cli_session *session, bool is_watched, uint64_
 static bool cli_wait(const struct cli_session *session, uint64_t duration_ns, bool is_watched)
 {
     const uint64_t begun_ns = jw_now_ns();
+    struct cli_watch watch = {.is_watched = is_watched};
     bool is_alive = true;
 
     for (uint64_t passed_ns = 0; passed_ns < duration_ns && is_alive;
          passed_ns = jw_now_ns() - begun_ns) {
         const uint64_t left_ns = duration_ns - passed_ns;
 
-        cli_show(session, is_watched, passed_ns, duration_ns);
+        cli_show(session, &watch, passed_ns, duration_ns);
         if (attach_wait(session->target, left_ns < CLI_STEP_NS ? left_ns : CLI_STEP_NS) ||
             !attach_is_alive(session->target))
             is_alive = false;
@@ -89,9 +145,17 @@ static bool cli_is_impatient(void)
     return cli_signals_seen() > 1;
 }
 
-int cli_profile_target(const struct cli_session *session, const char *string, uint64_t duration_ns,
+int cli_profile_target(struct cli_session *session, const char *string, uint64_t duration_ns,
                        bool is_quiet, FILE *to)
 {
+    char last_word[OPTIONS_PATH_BYTES + 200];
+
+    snprintf(last_word, sizeof last_word,
+             "given up; process %s runs on, and as soon as it takes the command its agent ends the "
+             "session and %s%s",
+             session->name, session->shown_file != NULL ? "drops what it sampled" : "writes ",
+             session->shown_file != NULL ? "" : cli_file_in(string));
+    session->last_word = last_word;
     cli_signals_hold();
     session->target->is_given_up = cli_is_impatient;
 
@@ -109,6 +173,7 @@ int cli_profile_target(const struct cli_session *session, const char *string, ui
         }
     }
     session->target->is_given_up = NULL;
+    session->last_word = NULL;
     cli_signals_release(status != CLI_OK);
     return status;
 }

@@ -252,6 +252,16 @@ bool symbols_name(uintptr_t pc, struct symbols_name *out)
     return library != NULL;
 }
 
+void symbols_forget_names(void)
+{
+    pthread_mutex_lock(&lock);
+    const struct symbols_snapshot *current = symbols_snapshot_current();
+
+    for (uint32_t i = 0; current != NULL && i < current->library_count; i++)
+        symbols_library_forget_names(current->libraries[i]);
+    pthread_mutex_unlock(&lock);
+}
+
 const char *symbols_name_text(const struct symbols_name *name, char *text, size_t text_bytes)
 {
     if (name->function[0] != '\0')

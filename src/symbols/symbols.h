@@ -142,10 +142,13 @@ struct symbols_name {
 /*
  * Names the native code at `pc`; give return addresses as they are minus one. False: no library
  * holds it. Without a symbol `function` is empty. The first question about a library indexes its
- * symbol table and keeps its file open; each costs a few reads of it, so keep the answer.
- * Text for a frame: symbols_name_text.
+ * symbol table and keeps its file open until symbols_forget_names; each costs a few reads of it, so keep
+ * the answer. Text for a frame: symbols_name_text.
  */
 bool symbols_name(uintptr_t pc, struct symbols_name *out);
+
+/* Nobody asks for names for some time: closes the files that they are read from, and frees the indexes. */
+void symbols_forget_names(void);
 
 /* "function" or "library+0x1f2"; returns `text`. */
 const char *symbols_name_text(const struct symbols_name *name, char *text, size_t text_bytes);

@@ -420,6 +420,8 @@ struct symbols_snapshot {
 /* symbols_library.c; NULL when memory is out. A file that cannot be read is no failure. */
 struct symbols_library *symbols_library_open(const struct symbols_mapping *first, uintptr_t end_pc);
 void symbols_library_close(struct symbols_library *library);
+/* Until they are asked for again, when they are built again. */
+void symbols_library_forget_names(struct symbols_library *library);
 /* What a failure leaves behind is a library whose code has no rows, or no names. */
 void symbols_library_build_rows(struct symbols_library *library);
 void symbols_library_build_names(struct symbols_library *library);

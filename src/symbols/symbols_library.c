@@ -53,15 +53,23 @@ const struct symbols_rows *symbols_library_rows(struct symbols_library *library)
     return jw_load_acquire(&library->rows);
 }
 
+void symbols_library_forget_names(struct symbols_library *library)
+{
+    if (library->names == NULL)
+        return;
+    symbols_source_close(&library->names_source);
+    jw_free(library->names);
+    library->names = NULL;
+    library->is_names_tried = false;
+}
+
 void symbols_library_close(struct symbols_library *library)
 {
     struct symbols_rows *rows = jw_load_relaxed(&library->rows);
 
     if (rows != &no_rows)
         jw_free(rows);
-    if (library->names != NULL)
-        symbols_source_close(&library->names_source);
-    jw_free(library->names);
+    symbols_library_forget_names(library);
     jw_free(library);
 }
 

@@ -268,12 +268,33 @@ static const char *shown_at(unsigned short columns, const char *line)
     return seen;
 }
 
+static void expect_progress(const char *status, const char *expected)
+{
+    char text[80];
+
+    cli_progress_of_status(status, text, sizeof text);
+    cr_expect_str_eq(text, expected, "%s", status);
+}
+
+Test(cli_commands, progress_tells_samples_and_losses_where_the_agent_does)
+{
+    expect_progress("Profiling is running for 3 seconds\n120 samples in /a/5 samples.html\n",
+                    ", 120 samples");
+    expect_progress("Profiling is running\n120 samples, 7 lost\n", ", 120 samples, 7 lost");
+    expect_progress("0 samples, 0 lost", ", 0 samples");
+    expect_progress("Profiler is not active\n", "");
+    expect_progress(" samples lost", "");
+    expect_progress("many samples", "");
+    expect_progress("99999999999999999999999999 samples", ", 18446744073709551615 samples");
+    expect_progress("", "");
+}
+
 Test(cli_commands, a_line_of_progress_is_cut_to_the_terminal)
 {
     char long_line[101] = {0};
 
     memset(long_line, 'x', 100);
-    cr_expect_str_eq(shown_at(8, "1234567890"), "\r1234567");
-    cr_expect_str_eq(shown_at(11, "1234567890"), "\r1234567890");
-    cr_expect_eq(strlen(shown_at(0, long_line)), 1 + 79);
+    cr_expect_str_eq(shown_at(8, "1234567890"), "\r1234567\033[K");
+    cr_expect_str_eq(shown_at(11, "1234567890"), "\r1234567890\033[K");
+    cr_expect_eq(strlen(shown_at(0, long_line)), 1 + 79 + 3);
 }

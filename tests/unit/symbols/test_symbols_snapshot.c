@@ -1,5 +1,6 @@
 /* Snapshots: when handlers see them, when they go, and libraries that come, go and lose their file. */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -222,6 +223,36 @@ static bool use_all(uint64_t nth)
     is_whole = stats().libraries_with_rows == stats().libraries && is_whole;
     symbols_close();
     return is_whole;
+}
+
+static unsigned open_files(void)
+{
+    DIR *directory_of_files = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    cr_assert_not_null(directory_of_files);
+    while (readdir(directory_of_files) != NULL)
+        count++;
+    closedir(directory_of_files);
+    return count;
+}
+
+Test(symbols_snapshot, forgotten_names_leave_no_file_open_and_come_again)
+{
+    struct symbols_name before, after;
+
+    refresh();
+    const unsigned files = open_files();
+    const uint64_t names_bytes = stats().names_bytes;
+    cr_assert(symbols_name((uintptr_t)fopen, &before));
+    cr_expect(open_files() > files && stats().names_bytes > names_bytes);
+    symbols_forget_names();
+    cr_expect_eq(open_files(), files);
+    cr_expect_eq(stats().names_bytes, names_bytes);
+    cr_assert(symbols_name((uintptr_t)fopen, &after));
+    cr_expect_str_eq(before.function, after.function);
+    symbols_forget_names();
+    symbols_forget_names();
 }
 
 Test(symbols_snapshot, each_allocation_may_fail)

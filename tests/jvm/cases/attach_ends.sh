@@ -1,0 +1,55 @@
+# How a profile is watched and ended: samples on the progress line, and a second Ctrl-C for a JVM that does not
+# take commands, which then ends the session by itself as soon as it does.
+. "$(dirname "$LIB")/attach.sh"
+
+begin_target target Hot 0
+if command -v script >/dev/null; then
+    SHELL=/bin/sh script -qec "exec $JW_COMMAND -d 3 -f pty.html $target" /dev/null </dev/null >pty.out 2>&1 ||
+        fail "on a terminal: status $?: $(tail -n 1 pty.out)"
+    grep -qE "Profiling $target \[#* *\] 2 of 3 s, [0-9]+ samples, Ctrl-C ends it" pty.out ||
+        fail "no samples on the progress line: $(tr '\r' '\n' <pty.out | tail -n 2)"
+else
+    skip_part "the progress line: no terminal without the tool script"
+fi
+jaywalk 0 -d 1 -f pipe.html "$target" >out
+[ ! -s said.err ] || fail "progress where nobody watches: $(head -n 1 said.err)"
+
+# A tool that connects and says nothing holds the JVM's attach listener up, and all others with it.
+command -v perl >/dev/null || not_run "the part with Ctrl-C twice: no perl to hold the attach listener up"
+hold() {
+    perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 1;
+        $| = 1; print "held\n"; sleep 600' "/tmp/.java_pid$target" >held 2>&1 &
+    holder=$!
+    until grep -q held held 2>/dev/null; do kill -0 "$holder" || fail "the listener is not held: $(cat held)"; sleep 0.05; done
+}
+release() {
+    kill "$holder"
+    wait "$holder" || true
+}
+"$JW_COMMAND" -d 600 -f twice.html "$target" >twice.out 2>twice.err &
+profiler=$!
+until jaywalk 0 status "$target" | grep -q "Profiling is running"; do sleep 0.1; done
+hold
+kill -TERM "$profiler"
+until [ "$(sed -n 's/^SigPnd:\t*//p;s/^ShdPnd:\t*//p' "/proc/$profiler/status" | grep -c '[1-9a-f]')" = 0 ]; do sleep 0.1; done
+kill -TERM "$profiler"
+status=0
+wait "$profiler" || status=$?
+[ "$status" = 143 ] || fail "twice: status $status: $(cat twice.err)"
+grep -q "given up; process $target runs on" twice.err || fail "twice: says $(cat twice.err)"
+[ "$(wc -l <twice.err)" = 1 ] || fail "twice: says $(wc -l <twice.err) lines"
+status=0
+"$JW_COMMAND" start -f never.jfr "$target" >never.out 2>never.err &
+starter=$!
+until [ -n "$(find "/proc/$starter/fd" -lname 'socket:*' 2>/dev/null)" ]; do sleep 0.05; done
+kill -TERM "$starter"
+wait "$starter" || status=$?
+[ "$status" = 143 ] || fail "a start that is given up: status $status: $(cat never.err)"
+grep -q "given up" never.err || fail "a start that is given up says $(cat never.err)"
+release
+
+# What was asked for meanwhile: the session is ended, and the one that nobody waits for was not begun.
+until [ "$(jaywalk 0 status "$target")" = "Profiler is not active" ]; do sleep 0.1; done
+grep -q hottest twice.html || fail "twice: the agent wrote no graph"
+[ ! -e never.jfr ] || fail "a start that was given up left a file"
+end_target target running

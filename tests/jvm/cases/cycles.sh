@@ -1,0 +1,63 @@
+# Start and stop again and again, under load: no thread, timer, descriptor or memory stays behind. CYCLES (30)
+# is how often; memory is held to a bound from 500 on, when what settles by itself has settled.
+. "$(dirname "$LIB")/attach.sh"
+cycles=${CYCLES:-30}
+
+# What the JVM does of its own accord is kept still: a heap that is there, compilers that stay.
+begin_target target -XX:+UseSerialGC -Xms64m -Xmx64m -XX:+AlwaysPreTouch -XX:-UseDynamicNumberOfCompilerThreads \
+    -XX:TieredStopAtLevel=1 Hot 0
+counts() {
+    local timers=0
+    [ ! -e "/proc/$target/timers" ] || timers=$(grep -c '^ID:' "/proc/$target/timers" || true)
+    echo "$(find "/proc/$target/task" -mindepth 1 -maxdepth 1 | wc -l) $timers $(find "/proc/$target/fd" -mindepth 1 | wc -l)"
+}
+anonymous() { sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$target/status"; }
+
+# Slope of the second half of lines "number kilobytes", and its standard error, in bytes a line.
+slope() { # $1: file
+    awk '{ x[NR] = $1; y[NR] = 1024 * $2 }
+        END {
+            from = int(NR / 2) + 1
+            n = NR - from + 1
+            for (i = from; i <= NR; i++) { mx += x[i] / n; my += y[i] / n }
+            for (i = from; i <= NR; i++) { xx += (x[i] - mx) ^ 2; xy += (x[i] - mx) * (y[i] - my) }
+            b = xy / xx
+            for (i = from; i <= NR; i++) rest += (y[i] - my - b * (x[i] - mx)) ^ 2
+            printf "%d %d\n", b, sqrt(rest / (n - 2) / xx)
+        }' "$1"
+}
+
+# Some first ones: the attach listener, buffers that are kept for the next session.
+for i in 1 2 3 4 5; do
+    jaywalk 0 start -i 1ms -f warm.jfr "$target" >out
+    jaywalk 0 stop "$target" >out
+done
+before=$(counts)
+echo "threads, timers, descriptors: $before"
+[ "${before% *}" = "${before%% *} 0" ] || fail "timers without a session: $before"
+
+# The JVM itself keeps a note of each load of an agent: so much for one that does nothing.
+for ((i = 1; i <= (cycles + 1) / 2; i++)); do
+    jaywalk 0 version "$target" >out
+    echo "$i $(anonymous)"
+done >notes
+for ((i = 1; i <= cycles; i++)); do
+    jaywalk 0 start -i 1ms -f cycle.jfr "$target" >out
+    jaywalk 0 stop "$target" >out
+    [ "$(counts)" = "$before" ] || fail "after cycle $i: threads, timers, descriptors $(counts), before $before: $(
+        readlink /proc/"$target"/fd/* | sort | uniq -c | tr '\n' ' ')"
+    echo "$i $(anonymous)"
+done >memory
+read -r note note_error < <(slope notes)
+read -r leak leak_error < <(slope memory)
+echo "cycles $cycles"
+echo "resident $(awk 'NR == 1 { first = $2 } END { print $2 - first }' memory) kB more after the last cycle than after the first"
+echo "slope $leak bytes a cycle, standard error $leak_error"
+echo "note $note bytes a load, standard error $note_error"
+# Two loads a cycle, with longer options than `version`; and a page that a thread touches first now and then.
+if [ "$cycles" -ge 500 ]; then
+    [ $((leak - 2 * note)) -le $((1024 + 9 * (leak_error + 2 * note_error) / 2)) ] ||
+        fail "memory grows by $leak bytes a cycle, of which the JVM's notes are $((2 * note))"
+fi
+check Whole "$COUNTERS" cycle.jfr
+end_target target running
