@@ -13,6 +13,7 @@
 #define CLI_DURATION_NS   (60 * JW_NS_PER_SECOND)
 #define CLI_START_TIMEOUT (60 * JW_NS_PER_SECOND)
 #define CLI_STOP_TIMEOUT  (60 * JW_NS_PER_SECOND)
+#define CLI_SPARE_NS      (90 * JW_NS_PER_SECOND)
 #define CLI_STEP_NS       (100 * JW_NS_PER_MS)
 
 /* Questions for the progress line. */
@@ -178,8 +179,29 @@ int cli_profile_target(struct cli_session *session, const char *string, uint64_t
     return status;
 }
 
-int cli_profile(const struct cli_values *values)
+/* A session whose command is killed ends by itself, after any start and stop that could still be under way. */
+static void cli_add_timeout(struct cli_values *values, uint64_t duration_ns, char *text,
+                            size_t room)
 {
+    struct cli_agent_options *options = &values->agent;
+
+    for (size_t i = 0; i < options->count; i++) {
+        if (strcmp(options->names[i], "timeout") == 0)
+            return;
+    }
+    if (options->count == CLI_LIST_LIMIT)
+        return;
+    snprintf(text, room, "%llus",
+             (unsigned long long)((duration_ns + CLI_SPARE_NS) / JW_NS_PER_SECOND));
+    options->names[options->count] = "timeout";
+    options->values[options->count++] = text;
+}
+
+int cli_profile(const struct cli_values *given)
+{
+    struct cli_values own = *given;
+    const struct cli_values *values = &own;
+    char timeout[32];
     const struct cli_command *command = &cli_commands[CLI_COMMAND_PROFILE];
     char string[CLI_STRING_BYTES];
     struct attach_target target;
@@ -188,8 +210,10 @@ int cli_profile(const struct cli_values *values)
     uint64_t duration_ns;
 
     /* Mistakes first, before anybody else's process is touched. */
-    if (!cli_duration(values->duration, &duration_ns, &err) ||
-        !cli_agent_string(values, "PID", true, string, &err))
+    if (!cli_duration(values->duration, &duration_ns, &err))
+        return cli_usage_error(command, &err);
+    cli_add_timeout(&own, duration_ns, timeout, sizeof timeout);
+    if (!cli_agent_string(values, "PID", true, string, &err))
         return cli_usage_error(command, &err);
 
     int status = cli_session_find(command, values, &target, &session);

@@ -71,7 +71,7 @@ agrees busy 2
 hot_is_hot busy
 for ((i = 1; i <= 50; i++)); do
     jaywalk 0 start -i 1ms -f "again.collapsed" "$busy" >out
-    until [ "$(jaywalk 0 status "$busy" | sed -n 's/ samples in .*//p')" -gt 0 ]; do :; done
+    until [ "$(jaywalk 0 status "$busy" | sed -n 's/ samples in .*//p')" -gt 0 ]; do sleep 0.15; done
     jaywalk 0 stop "$busy" >out
     [ -s again.collapsed ] || fail "attach $i of 50: no samples"
     rm again.collapsed
@@ -91,7 +91,7 @@ longest() { # $1, $2: lines. The longest wait for a safepoint and the longest of
 for ((round = 1; round <= 7; round++)); do
     from=$(lines)
     jaywalk 0 start -i 4ms -f storm.collapsed "$storm" >out
-    until [ "$(jaywalk 0 status "$storm" | sed -n 's/ samples in .*//p')" -gt 0 ]; do :; done
+    until [ "$(jaywalk 0 status "$storm" | sed -n 's/ samples in .*//p')" -gt 0 ]; do sleep 0.15; done
     jaywalk 0 stop "$storm" >out
     echo "with attach: $(longest "$from" "$(lines)")"
     from=$(lines)

@@ -40,6 +40,7 @@ echo "threads, timers, descriptors: $before"
 for ((i = 1; i <= (cycles + 1) / 2; i++)); do
     jaywalk 0 version "$target" >out
     echo "$i $(anonymous)"
+    sleep 0.1 # ten commands a second are taken
 done >notes
 for ((i = 1; i <= cycles; i++)); do
     jaywalk 0 start -i 1ms -f cycle.jfr "$target" >out
