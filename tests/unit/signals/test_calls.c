@@ -192,6 +192,22 @@ Test(calls, a_signal_of_somebody_else_still_interrupts_a_call_that_goes_on)
     cr_assert(waiter.error == EINTR && jw_load_relaxed(&other_count) == 1);
 }
 
+Test(calls, a_signal_of_ours_that_waited_for_the_end_of_a_call_leaves_its_eintr_alone)
+{
+    struct waiter waiter = {.run = call_epoll_wait};
+
+    SKIP_WITH_TSAN();
+    SKIP_EMULATED();
+    install_other(SIGUSR1, false, 0);
+    own_and_start();
+    const pthread_t thread = start_cut(&waiter);
+    send_ours(thread, SIGVTALRM);
+    send_ours(thread, SIGPROF);
+    pthread_kill(thread, SIGUSR1);
+    pthread_join(thread, NULL);
+    cr_assert(waiter.error == EINTR && jw_load_relaxed(&other_count) == 1);
+}
+
 Test(calls, a_foreign_profiling_signal_interrupts_as_it_always_did)
 {
     struct waiter waiter = {.run = call_poll};

@@ -89,6 +89,8 @@ static void send_pairs(int (*run)(uint64_t ms), int times, int flags)
         pthread_t thread;
 
         install_other(other, variant & 4, flags);
+        if (jw_load_relaxed(&sent_inside) != 0)
+            jw_store_relaxed(&sent_inside, other);
         pthread_create(&thread, NULL, be_target, &target);
         for (int i = 1; i <= times; i++) {
             const int taken_before = jw_load_relaxed(&taken);
@@ -96,7 +98,10 @@ static void send_pairs(int (*run)(uint64_t ms), int times, int flags)
             jw_store_relaxed(&target.round, i);
             while (jw_load_relaxed(&target.started) < i || !is_asleep(jw_load_relaxed(&target.tid)))
                 sched_yield();
-            send_both(thread, other, variant & 2, i % 2 ? SIGPROF : SIGVTALRM);
+            if (jw_load_relaxed(&sent_inside) != 0)
+                send_ours(thread, i % 2 ? SIGPROF : SIGVTALRM);
+            else
+                send_both(thread, other, variant & 2, i % 2 ? SIGPROF : SIGVTALRM);
             while (jw_load_relaxed(&target.ended) < i || jw_load_relaxed(&taken) == taken_before)
                 sched_yield();
         }
@@ -149,6 +154,26 @@ Test(calls_shared, a_signal_without_restart_together_with_ours_interrupts_a_call
     own_and_start();
     open_all(LONG_MS);
     send_pairs(call_pipe_read, 500, 0);
+}
+
+Test(calls_shared, a_signal_of_somebody_else_while_ours_is_handled_interrupts_every_call)
+{
+    static const struct {
+        int (*run)(uint64_t ms);
+        int flags;
+    } all[] = {{call_nanosleep, 0}, {call_poll, SA_RESTART},
+               {call_futex, 0},     {call_epoll_wait, SA_RESTART},
+               {call_select, 0},    {call_recv, SA_RESTART},
+               {call_msgrcv, 0},    {call_sigtimedwait, 0},
+               {call_pipe_read, 0}};
+
+    SKIP_WITH_TSAN();
+    SKIP_EMULATED();
+    own_and_start();
+    open_all(LONG_MS);
+    jw_store_relaxed(&sent_inside, SIGUSR1);
+    for (size_t i = 0; i < JW_COUNT_OF(all); i++)
+        send_pairs(all[i].run, 140, all[i].flags);
 }
 
 Test(calls_shared, our_handlers_put_off_what_others_send_and_nothing_that_the_thread_raises)

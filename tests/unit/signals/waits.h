@@ -54,11 +54,14 @@
 static struct jw_error err;
 static _Atomic int cut_count; /* signals of ours that found a call cut */
 static _Atomic int taken;
+static _Atomic int sent_inside; /* a signal that comes while the engine has ours; 0: none */
 
 static void note(const struct signals_event *event)
 {
     if (arch_syscall_state(event->ucontext) == ARCH_SYSCALL_CUT)
         jw_add_relaxed(&cut_count, 1);
+    if (jw_load_relaxed(&sent_inside) != 0)
+        pthread_kill(pthread_self(), jw_load_relaxed(&sent_inside));
     jw_count(JW_COUNT_SAMPLES);
     jw_add_relaxed(&taken, 1);
 }
