@@ -33,7 +33,7 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer' ;;
         -i | --interval) kind=any ;;
@@ -50,6 +50,8 @@ _jaywalk_facts() {
         --minwidth) kind=any ;;
         --traces) kind=any ;;
         --flat) kind=any ;;
+        --timeout) kind=any ;;
+        --loop) kind=any ;;
         --libpath) kind=files ;;
         --log) kind=files ;;
         -L | --loglevel) kind=words words='debug info warn error none' ;;
@@ -57,7 +59,7 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer' ;;
         -i | --interval) kind=any ;;
@@ -74,19 +76,60 @@ _jaywalk_facts() {
         --minwidth) kind=any ;;
         --traces) kind=any ;;
         --flat) kind=any ;;
+        --timeout) kind=any ;;
+        --loop) kind=any ;;
         --libpath) kind=files ;;
         --log) kind=files ;;
         -L | --loglevel) kind=words words='debug info warn error none' ;;
         esac
         ;;
+    resume)
+        operands=jvms
+        options='-f --file= --timeout= --libpath= -h --help '
+        case $option in
+        -f | --file) kind=files ;;
+        --timeout) kind=any ;;
+        --libpath) kind=files ;;
+        esac
+        ;;
     stop)
+        operands=jvms
+        options='-f --file= -o --output= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
+        case $option in
+        -f | --file) kind=files ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        -I | --include) kind=any ;;
+        -X | --exclude) kind=any ;;
+        --title) kind=any ;;
+        --minwidth) kind=any ;;
+        --traces) kind=any ;;
+        --flat) kind=any ;;
+        --libpath) kind=files ;;
+        esac
+        ;;
+    dump)
+        operands=jvms
+        options='-f --file= -o --output= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
+        case $option in
+        -f | --file) kind=files ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        -I | --include) kind=any ;;
+        -X | --exclude) kind=any ;;
+        --title) kind=any ;;
+        --minwidth) kind=any ;;
+        --traces) kind=any ;;
+        --flat) kind=any ;;
+        --libpath) kind=files ;;
+        esac
+        ;;
+    status)
         operands=jvms
         options='--libpath= -h --help '
         case $option in
         --libpath) kind=files ;;
         esac
         ;;
-    status)
+    metrics)
         operands=jvms
         options='--libpath= -h --help '
         case $option in
@@ -107,9 +150,10 @@ _jaywalk_facts() {
         esac
         ;;
     list)
-        operands=none
-        options='-h --help '
+        operands=jvms
+        options='--libpath= -h --help '
         case $option in
+        --libpath) kind=files ;;
         esac
         ;;
     convert)
@@ -131,7 +175,7 @@ _jaywalk_facts() {
     esac
 }
 
-_jaywalk_commands='profile record start stop status version jps list convert help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {

@@ -289,14 +289,17 @@ bool run_turn(JNIEnv *jni, struct jw_error *err)
     session.recording = NULL;
     session.has_ended = true;
     session.recording = session_open_recording(&session.options, err);
-    if (session.recording == NULL)
+    if (session.recording == NULL) {
+        session_publish_failure(err->message);
         return false;
+    }
     session.start_ns = jw_now_ns();
     session.samples_before = jw_counter(JW_COUNT_SAMPLES);
     session.loop = limits_next(session.options.loop, &last, jw_now_ns(), jw_wall_ns());
     run_give_up(false);
     if (session_go(jni, session.recording, err))
         return true;
+    session_publish_failure(err->message);
     session_abandon(session.recording);
     session.recording = NULL;
     return false;

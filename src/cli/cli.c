@@ -24,10 +24,13 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             "agent.\n"
             "FILE is meant from where you are, is yours, and replaced at the end and whole; that\n"
             "goes for a JVM in a container or of another user, too. Ctrl-C once ends the session\n"
-            "and writes; twice gives up.\n",
+            "and writes; twice gives up. By default FILE is a recording, from which 'jaywalk "
+            "convert' makes\n"
+            "anything else; -o text and -o collapsed without FILE are printed.\n",
             .examples = "  jaywalk -d 30 -f flamegraph.html 12345\n"
                         "  jaywalk -d 5m -e cpu -i 1ms -f profile.jfr app.jar\n"
-                        "  jaywalk -t -f stacks.collapsed com.acme.Main\n",
+                        "  jaywalk -t -f stacks.collapsed com.acme.Main\n"
+                        "  jaywalk -d 5 -o flat=20 12345\n",
             .operands = CLI_OPERANDS_JVM,
             .run = cli_profile,
         },
@@ -54,21 +57,59 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .summary = "begin to sample a running JVM, and come back",
             .text = CLI_WHO "It goes on until 'jaywalk stop' or the end of the JVM, which writes "
                             "FILE itself, as its\n"
-                            "user: in a container that is an absolute path in there.\n",
-            .examples = "  jaywalk start -e cpu -f profile.jfr 12345\n",
+                            "user: in a container that is an absolute path in there. Without FILE "
+                            "samples are kept\n"
+                            "in the JVM, for stop and dump.\n",
+            .examples = "  jaywalk start -e cpu -f profile.jfr 12345\n"
+                        "  jaywalk start --loop 1h -f /var/log/app-%t.jfr 12345\n",
             .operands = CLI_OPERANDS_JVM,
             .run = cli_start,
+        },
+    [CLI_COMMAND_RESUME] =
+        {
+            .id = CLI_COMMAND_RESUME,
+            .name = "resume",
+            .usage = "jaywalk resume [options] PID",
+            .summary = "go on with the session that was stopped",
+            .text = CLI_WHO "Samples that are still in the JVM are added to. After a session that "
+                            "wrote a recording, FILE\n"
+                            "must name a new one.\n",
+            .examples = "  jaywalk resume 12345\n  jaywalk resume -f second.jfr 12345\n",
+            .operands = CLI_OPERANDS_JVM,
+            .run = cli_resume,
         },
     [CLI_COMMAND_STOP] =
         {
             .id = CLI_COMMAND_STOP,
             .name = "stop",
-            .usage = "jaywalk stop PID",
+            .usage = "jaywalk stop [options] PID",
             .summary = "end what start began, and write it",
-            .text = CLI_WHO,
-            .examples = "  jaywalk stop 12345\n",
+            .text = CLI_WHO
+            "What start named is written; FILE here is written, too. Of a session without a file "
+            "the text\n"
+            "is printed, and its samples stay in the JVM for dump and resume, until the next "
+            "start.\n",
+            .examples = "  jaywalk stop 12345\n"
+                        "  jaywalk stop -f flamegraph.html 12345\n"
+                        "  jaywalk stop -o collapsed 12345 | sort\n",
             .operands = CLI_OPERANDS_JVM,
             .run = cli_stop,
+        },
+    [CLI_COMMAND_DUMP] =
+        {
+            .id = CLI_COMMAND_DUMP,
+            .name = "dump",
+            .usage = "jaywalk dump [options] PID",
+            .summary = "write what was sampled so far, and go on",
+            .text = CLI_WHO
+            "Of a recording FILE becomes a copy, complete and readable; other formats are made "
+            "from samples that\n"
+            "are kept in the JVM. Without FILE the text is printed, or the file of the start is "
+            "brought up to date.\n",
+            .examples = "  jaywalk dump -f so-far.jfr 12345\n"
+                        "  jaywalk dump -o flat=20 12345\n",
+            .operands = CLI_OPERANDS_JVM,
+            .run = cli_dump,
         },
     [CLI_COMMAND_STATUS] =
         {
@@ -80,6 +121,17 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .examples = "  jaywalk status 12345\n",
             .operands = CLI_OPERANDS_JVM,
             .run = cli_status,
+        },
+    [CLI_COMMAND_METRICS] =
+        {
+            .id = CLI_COMMAND_METRICS,
+            .name = "metrics",
+            .usage = "jaywalk metrics PID",
+            .summary = "every counter of the agent, in the text form of Prometheus",
+            .text = CLI_WHO "Loads the agent into a JVM that has none yet.\n",
+            .examples = "  jaywalk metrics 12345\n",
+            .operands = CLI_OPERANDS_JVM,
+            .run = cli_metrics,
         },
     [CLI_COMMAND_VERSION] =
         {
@@ -106,12 +158,13 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
         {
             .id = CLI_COMMAND_LIST,
             .name = "list",
-            .usage = "jaywalk list",
+            .usage = "jaywalk list [PID]",
             .summary = "list the events that can be sampled",
             .text = "cpu is the CPU time of each thread; itimer that of the process as a whole, "
                     "for systems\n"
                     "that refuse timers for threads.\n",
-            .examples = "  jaywalk list\n",
+            .examples = "  jaywalk list\n  jaywalk list 12345\n",
+            .operands = CLI_OPERANDS_JVM,
             .run = cli_list_events,
         },
     [CLI_COMMAND_CONVERT] =

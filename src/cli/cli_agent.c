@@ -114,23 +114,62 @@ static const char *cli_ending(const struct cli_agent_options *format)
                                                                         : "txt";
 }
 
-bool cli_agent_string(const struct cli_values *values, const char *pid_text, bool is_quiet,
-                      char *string, struct jw_error *err)
+/* Formats that a terminal can show. */
+static bool cli_is_text(const struct cli_agent_options *format)
+{
+    return format->count > 0 && strcmp(cli_ending(format), "html") != 0 &&
+           strcmp(cli_ending(format), "jfr") != 0;
+}
+
+static const char *cli_file(const struct cli_values *values)
+{
+    return values->file != NULL && strcmp(values->file, "-") == 0 ? NULL : values->file;
+}
+
+bool cli_is_for_terminal(const struct cli_values *values)
+{
+    struct cli_agent_options format = {.count = 0};
+    struct jw_error err = {{0}};
+
+    return cli_file(values) == NULL && values->format != NULL &&
+           cli_read_output(values->format, &format, &err) && cli_is_text(&format);
+}
+
+static bool cli_add_file(struct cli_string *to, const struct cli_values *values,
+                         const struct cli_ask *ask, const struct cli_agent_options *format,
+                         struct jw_error *err)
+{
+    char name[64], path[OPTIONS_PATH_BYTES];
+    const char *file = cli_file(values);
+
+    if (file == NULL && values->file != NULL && ask->pid_text != NULL && !cli_is_text(format)) {
+        jw_error_set(err,
+                     "--file=-: the standard output takes text and collapsed stacks; name a "
+                     "file for %s",
+                     cli_ending(format));
+        return false;
+    }
+    if (file == NULL && ask->pid_text != NULL) {
+        snprintf(name, sizeof name, "jaywalk-%s.%s", ask->pid_text, cli_ending(format));
+        file = name;
+    }
+    if (file == NULL)
+        return true;
+    if (!cli_absolute(file, path, sizeof path, err) || !cli_has_no_comma("file", path, err))
+        return false;
+    cli_add(to, "file", path);
+    return true;
+}
+
+bool cli_agent_command(const struct cli_values *values, const struct cli_ask *ask, char *string,
+                       struct jw_error *err)
 {
     struct cli_string to = {.text = string};
-    char name[64], path[OPTIONS_PATH_BYTES];
-    const char *file = values->file;
     struct cli_agent_options format = {.count = 0};
 
     if (values->format != NULL && !cli_read_output(values->format, &format, err))
         return false;
-    if (file == NULL) {
-        snprintf(name, sizeof name, "jaywalk-%s.%s", pid_text, cli_ending(&format));
-        file = name;
-    }
-    if (!cli_absolute(file, path, sizeof path, err) || !cli_has_no_comma("file", path, err))
-        return false;
-    cli_add(&to, "start", NULL);
+    cli_add(&to, ask->action, NULL);
     for (size_t i = 0; i < values->agent.count; i++) {
         if (!cli_has_no_comma(values->agent.names[i], values->agent.values[i], err))
             return false;
@@ -138,12 +177,21 @@ bool cli_agent_string(const struct cli_values *values, const char *pid_text, boo
     }
     for (size_t i = 0; i < format.count; i++)
         cli_add(&to, format.names[i], format.values[i]);
-    if (is_quiet && !cli_has(&values->agent, "loglevel"))
+    if (ask->is_quiet && !cli_has(&values->agent, "loglevel"))
         cli_add(&to, "loglevel", "warn");
-    cli_add(&to, "file", path);
+    if (!cli_add_file(&to, values, ask, &format, err))
+        return false;
     if (to.is_full) {
         jw_error_set(err, "the options come to more than %d bytes", CLI_STRING_BYTES);
         return false;
     }
     return cli_check(string, err);
+}
+
+bool cli_agent_string(const struct cli_values *values, const char *pid_text, bool is_quiet,
+                      char *string, struct jw_error *err)
+{
+    const struct cli_ask ask = {"start", cli_is_for_terminal(values) ? NULL : pid_text, is_quiet};
+
+    return cli_agent_command(values, &ask, string, err);
 }

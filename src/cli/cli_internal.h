@@ -55,8 +55,11 @@ enum cli_command_id {
     CLI_COMMAND_PROFILE, /* what is meant where no command is named */
     CLI_COMMAND_RECORD,
     CLI_COMMAND_START,
+    CLI_COMMAND_RESUME,
     CLI_COMMAND_STOP,
+    CLI_COMMAND_DUMP,
     CLI_COMMAND_STATUS,
+    CLI_COMMAND_METRICS,
     CLI_COMMAND_VERSION,
     CLI_COMMAND_JPS,
     CLI_COMMAND_LIST,
@@ -121,6 +124,10 @@ int cli_status(const struct cli_values *values);
 int cli_version(const struct cli_values *values);
 int cli_jps(const struct cli_values *values);
 int cli_list_events(const struct cli_values *values);
+int cli_list_of(const struct cli_values *values); /* of the agent in a JVM */
+int cli_resume(const struct cli_values *values);
+int cli_dump(const struct cli_values *values);
+int cli_metrics(const struct cli_values *values);
 
 #define CLI_PATH_BYTES   4096
 #define CLI_STRING_BYTES (20 * 1024) /* an agent string */
@@ -210,6 +217,9 @@ JW_MUST_CHECK bool cli_session_ask(const struct cli_session *session, const char
 
 /* What the agent's status tells of its samples: "1234 samples, 5 lost", in words for the progress line; "": nothing. */
 void cli_progress_of_status(const char *status, char *text, size_t room);
+/* The same for a command whose answer may be a long text, which goes to `to`; messages then go to stderr. */
+JW_MUST_CHECK int cli_session_show(const struct cli_session *session, const char *string,
+                                   uint64_t timeout_ns, FILE *to);
 
 /* Path of the library for a process with our files: beside the command, or what --libpath names. */
 JW_MUST_CHECK bool cli_library(const struct cli_values *values, char *path, struct jw_error *err);
@@ -221,6 +231,18 @@ JW_MUST_CHECK bool cli_library(const struct cli_values *values, char *path, stru
  */
 JW_MUST_CHECK bool cli_agent_string(const struct cli_values *values, const char *pid_text,
                                     bool is_quiet, char *string, struct jw_error *err);
+
+/* The output is a text, and no file is named for it. */
+bool cli_is_for_terminal(const struct cli_values *values);
+
+/* The string of any action. */
+struct cli_ask {
+    const char *action;
+    const char *pid_text; /* in the file's name where none is given; NULL: there is no file then */
+    bool is_quiet;
+};
+JW_MUST_CHECK bool cli_agent_command(const struct cli_values *values, const struct cli_ask *ask,
+                                     char *string, struct jw_error *err);
 
 /* No regular expression that is none. */
 JW_MUST_CHECK bool cli_check_patterns(const struct options *options, struct jw_error *err);

@@ -3,11 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
 #include "base/clock.h"
 #include "cli/cli_internal.h"
+
+#define CLI_BUSY_NS      (5 * JW_NS_PER_SECOND)
+#define CLI_BUSY_STEP_NS (150 * JW_NS_PER_MS)
 
 #define CLI_PROC "/proc"
 
@@ -156,7 +160,8 @@ void cli_session_close(struct cli_session *session)
 bool cli_check_file(const struct cli_session *session, const struct cli_values *values,
                     struct jw_error *err)
 {
-    if (!session->target->has_own_files || (values->file != NULL && values->file[0] == '/'))
+    if (!session->target->has_own_files || values->file == NULL || values->file[0] == '/' ||
+        strcmp(values->file, "-") == 0)
         return true;
     jw_error_set(err,
                  "process %s has a file system of its own (a container): give --file an absolute "
@@ -237,15 +242,34 @@ static int cli_give_up(const struct cli_session *session)
     return CLI_FAILED;
 }
 
-static int cli_exchange(const struct cli_session *session, const struct attach_answer *answer,
+/* What goes to and fro for one command. */
+struct cli_talk {
+    struct attach_answer answer;
+    struct attach_answer shown; /* long texts; its path is "": none is wanted */
+    bool may_be_busy;           /* the agent's being busy is no failure yet */
+};
+
+#define CLI_CODE_BUSY 201  /* of the agent: nothing was done, try again */
+#define CLI_BUSY      (-1) /* the status for that */
+
+static bool cli_has_text(const struct attach_answer *shown)
+{
+    struct stat file;
+
+    return shown->fd >= 0 && fstat(shown->fd, &file) == 0 && file.st_size > 0;
+}
+
+static int cli_exchange(const struct cli_session *session, const struct cli_talk *talk,
                         const char *string, uint64_t timeout_ns, FILE *to)
 {
-    char whole[CLI_STRING_BYTES + 128], text[ATTACH_TEXT_BYTES + 1];
+    const struct attach_answer *answer = &talk->answer;
+    char whole[CLI_STRING_BYTES + 256], text[ATTACH_TEXT_BYTES + 1];
     struct jw_error err = {{0}};
     int code = 0;
     int answered;
 
-    snprintf(whole, sizeof whole, "%s,answer=%s", string, answer->path);
+    snprintf(whole, sizeof whole, "%s%s%s,answer=%s", string,
+             talk->shown.path[0] == '\0' ? "" : ",show=", talk->shown.path, answer->path);
     if (!attach_load(session->target, session->library, whole, timeout_ns, &code, &err)) {
         if (attach_is_given_up(session->target))
             return cli_give_up(session);
@@ -255,7 +279,10 @@ static int cli_exchange(const struct cli_session *session, const struct attach_a
     cli_library_brought(session);
     if (attach_answer_wait(session->target, answer, code == 0 ? timeout_ns : 0, text, sizeof text,
                            &answered)) {
-        cli_tell_answer(session, text, to);
+        if (talk->may_be_busy && (code == CLI_CODE_BUSY || answered == CLI_CODE_BUSY))
+            return CLI_BUSY;
+        /* Beside a text, messages are not of it. */
+        cli_tell_answer(session, text, cli_has_text(&talk->shown) ? stderr : to);
         return code == 0 && answered == 0 ? CLI_OK : CLI_FAILED;
     }
     cli_tell_answer(session, text, to);
@@ -278,29 +305,92 @@ static bool cli_has_signal(void)
     return cli_signals_seen() > 0;
 }
 
-/* Ctrl-C waits until the file of the answer is gone again. */
-int cli_session_do(const struct cli_session *session, const char *string, uint64_t timeout_ns,
-                   FILE *to)
+/* A text of others: its names are those of the application. */
+static bool cli_copy_shown(const struct attach_answer *shown, FILE *to)
 {
-    struct attach_answer answer;
+    static char piece[64 * 1024];
+    const int fd = dup(shown->fd);
+    FILE *from = fd < 0 || lseek(fd, 0, SEEK_SET) < 0 ? NULL : fdopen(fd, "r");
+
+    if (from == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    while (fgets(piece, sizeof piece, from) != NULL) {
+        const size_t length = strlen(piece);
+
+        /* The first half of a control character stays with the second. */
+        if (length == sizeof piece - 1 && (unsigned char)piece[length - 1] == 0xc2) {
+            piece[length - 1] = '\0';
+            ungetc(0xc2, from);
+        }
+        cli_put(piece, to);
+    }
+    const bool is_good = !ferror(from) && !ferror(to);
+    fclose(from);
+    return is_good;
+}
+
+static int cli_talk_once(const struct cli_session *session, struct cli_talk *talk,
+                         const char *string, uint64_t timeout_ns, FILE *to, FILE *text)
+{
     struct jw_error err = {{0}};
+    int status = CLI_TARGET;
+
+    talk->shown = (struct attach_answer){.fd = -1, .directory_fd = -1};
+    if (!attach_answer_open(session->target, &talk->answer, &err)) {
+        cli_complain("%s", err.message);
+        return CLI_TARGET;
+    }
+    if (text == NULL || attach_answer_open(session->target, &talk->shown, &err))
+        status = cli_exchange(session, talk, string, timeout_ns, to);
+    else
+        cli_complain("%s", err.message);
+    if (status == CLI_OK && text != NULL && !cli_copy_shown(&talk->shown, text)) {
+        cli_complain("the agent's text cannot be read: %s", strerror(errno));
+        status = CLI_FAILED;
+    }
+    if (text != NULL)
+        attach_answer_close(&talk->shown);
+    attach_answer_close(&talk->answer);
+    return status;
+}
+
+/* Ctrl-C waits until the files of the answer are gone again. An agent that is sent too many commands at once sends
+ * some of them back: these come again, for a while. */
+static int cli_talk(const struct cli_session *session, const char *string, uint64_t timeout_ns,
+                    FILE *to, FILE *text)
+{
     const bool is_outermost = session->target->is_given_up == NULL;
+    const uint64_t busy_until_ns = jw_now_ns() + CLI_BUSY_NS;
+    struct cli_talk talk;
     int status;
 
     cli_signals_hold();
     if (is_outermost)
         session->target->is_given_up = cli_has_signal;
-    if (attach_answer_open(session->target, &answer, &err)) {
-        status = cli_exchange(session, &answer, string, timeout_ns, to);
-        attach_answer_close(&answer);
-    } else {
-        cli_complain("%s", err.message);
-        status = CLI_TARGET;
-    }
+    do {
+        talk.may_be_busy = jw_now_ns() < busy_until_ns;
+        status = cli_talk_once(session, &talk, string, timeout_ns, to, text);
+    } while (status == CLI_BUSY &&
+             (attach_wait(session->target, CLI_BUSY_STEP_NS) || !cli_has_signal()));
     if (is_outermost)
         session->target->is_given_up = NULL;
     cli_signals_release(status != CLI_OK);
-    return status;
+    return status == CLI_BUSY ? CLI_FAILED : status;
+}
+
+int cli_session_do(const struct cli_session *session, const char *string, uint64_t timeout_ns,
+                   FILE *to)
+{
+    return cli_talk(session, string, timeout_ns, to, NULL);
+}
+
+int cli_session_show(const struct cli_session *session, const char *string, uint64_t timeout_ns,
+                     FILE *to)
+{
+    return cli_talk(session, string, timeout_ns, to, to);
 }
 
 bool cli_session_ask(const struct cli_session *session, const char *word, uint64_t timeout_ns,

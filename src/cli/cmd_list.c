@@ -47,10 +47,8 @@ int cli_jps(const struct cli_values *values)
 
 int cli_list_events(const struct cli_values *values)
 {
-    const int status = cli_refuse_operands(CLI_COMMAND_LIST, values);
-
-    if (status != CLI_OK)
-        return status;
+    if (values->operands.count > 0)
+        return cli_list_of(values);
     puts("Basic events:");
     for (uint64_t event = 0; event < OPTIONS_EVENT_LIMIT; event++)
         printf("  %s\n", options_event_name(event));

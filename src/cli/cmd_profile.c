@@ -1,4 +1,5 @@
 /* profile: attach, sample for a while, write. Context: tool. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +166,10 @@ int cli_profile_target(struct cli_session *session, const char *string, uint64_t
         const bool is_watched = !is_quiet && isatty(STDERR_FILENO);
 
         if (cli_wait(session, duration_ns, is_watched)) {
-            status = cli_session_do(session, "stop", CLI_STOP_TIMEOUT, is_quiet ? NULL : to);
+            /* Without a file what was sampled comes here. */
+            status = strstr(string, ",file=") == NULL
+                         ? cli_session_show(session, "stop,quiet", CLI_STOP_TIMEOUT, to)
+                         : cli_session_do(session, "stop", CLI_STOP_TIMEOUT, is_quiet ? NULL : to);
         } else {
             cli_complain("process %s ended first; unless it was killed, its agent wrote what there "
                          "was by then to %s",
@@ -220,12 +224,17 @@ int cli_profile(const struct cli_values *given)
     if (status != CLI_OK)
         return status;
     /* Files of its own, or another user's: it could not write here, or not as us. */
-    if (target.has_own_files || (geteuid() == 0 && target.user != 0)) {
+    if (!cli_is_for_terminal(values) &&
+        (target.has_own_files || (geteuid() == 0 && target.user != 0))) {
         status = cli_profile_apart(command, values, &session, duration_ns);
     } else if ((status = cli_session_enter(values, &session)) == CLI_OK) {
         status = cli_agent_string(values, session.name, true, string, &err)
                      ? cli_profile_target(&session, string, duration_ns, values->is_quiet, stdout)
                      : cli_usage_error(command, &err);
+        if (fflush(stdout) != 0 && status == CLI_OK) {
+            cli_complain("standard output: %s", strerror(errno));
+            status = CLI_FAILED;
+        }
     }
     cli_session_close(&session);
     return status;

@@ -102,7 +102,10 @@ Test(cli_commands, mistakes_are_found_before_any_process_is_looked_for)
         {{"4194304"}, CLI_TARGET, "there is no process 4194304"},
         {{"stop", "4194304"}, CLI_TARGET, "there is no process 4194304"},
         {{"status", "no.such.Main"}, CLI_TARGET, "no JVM that this user can see"},
-        {{"stop", "-f", "x.html", "1"}, CLI_USAGE, "is no option"},
+        {{"stop", "-e", "cpu", "1"}, CLI_USAGE, "is no option"},
+        {{"dump", "-o", "svg", "4194304"}, CLI_USAGE, "svg"},
+        {{"metrics"}, CLI_USAGE, "which process?"},
+        {{"resume", "--loop", "1h", "1"}, CLI_USAGE, "is no option"},
         {{"record"}, CLI_USAGE, "which program?"},
         {{"record", "--"}, CLI_USAGE, "which program?"},
         {{"record", "-d", "5", "--", "java"}, CLI_USAGE, "is no option"},
@@ -114,7 +117,8 @@ Test(cli_commands, mistakes_are_found_before_any_process_is_looked_for)
         {{"-e", "itmer", "4194304"}, CLI_USAGE, "did you mean itimer?"},
         {{"start", "-L", "wrn", "4194304"}, CLI_USAGE, "did you mean warn?"},
         {{"-o", "flamegraf", "4194304"}, CLI_USAGE, "did you mean 'flamegraph'?"},
-        {{"list", "cpu"}, CLI_USAGE, "is too much"},
+        {{"list", "1", "2"}, CLI_USAGE, "one process is taken"},
+        {{"jps", "1"}, CLI_USAGE, "is too much"},
         {{"jps", "-q"}, CLI_USAGE, "is no option"},
     };
 
@@ -204,8 +208,6 @@ Test(cli_commands, without_a_file_process_and_format_give_the_name)
     } cases[] = {
         {{"7", NULL}, "start", "jfr"},
         {{"-o", "html", "7", NULL}, "start,flamegraph", "html"},
-        {{"-o", "collapsed", "7", NULL}, "start,collapsed", "collapsed"},
-        {{"-o", "flat=3", "7", NULL}, "start,flat=3", "txt"},
     };
     char string[CLI_STRING_BYTES], expected[200];
     struct cli_values values;
@@ -213,12 +215,69 @@ Test(cli_commands, without_a_file_process_and_format_give_the_name)
 
     cr_assert_eq(chdir(directory), 0);
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
-        cr_assert(parse(&cli_commands[CLI_COMMAND_START], cases[i].words, &values));
+        cr_assert(parse(&cli_commands[CLI_COMMAND_PROFILE], cases[i].words, &values));
+        cr_assert(!cli_is_for_terminal(&values));
         cr_assert(cli_agent_string(&values, "7", false, string, &err), "%s", err.message);
         snprintf(expected, sizeof expected, "%s,file=%s/jaywalk-7.%s", cases[i].begin, directory,
                  cases[i].ending);
         cr_expect_str_eq(string, expected);
     }
+}
+
+Test(cli_commands, text_without_a_file_is_for_the_terminal)
+{
+    static const struct {
+        const char *words[6];
+        const char *string;
+    } cases[] = {
+        {{"-o", "collapsed", "7", NULL}, "start,collapsed"},
+        {{"-o", "flat=3", "7", NULL}, "start,flat=3"},
+        {{"-o", "text", "-f", "-", "7", NULL}, "start,text"},
+    };
+    char string[CLI_STRING_BYTES];
+    struct cli_values values;
+    struct jw_error err = {{0}};
+
+    for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
+        cr_assert(parse(&cli_commands[CLI_COMMAND_PROFILE], cases[i].words, &values));
+        cr_assert(cli_is_for_terminal(&values));
+        cr_assert(cli_agent_string(&values, "7", false, string, &err), "%s", err.message);
+        cr_expect_str_eq(string, cases[i].string);
+    }
+}
+
+Test(cli_commands, a_recording_is_not_for_the_terminal)
+{
+    static const char *const words[] = {"-f", "-", "7", NULL};
+    char string[CLI_STRING_BYTES];
+    struct cli_values values;
+    struct jw_error err = {{0}};
+
+    cr_assert(parse(&cli_commands[CLI_COMMAND_PROFILE], words, &values));
+    cr_assert(!cli_agent_string(&values, "7", false, string, &err));
+    cr_expect_not_null(strstr(err.message, "name a file for jfr"), "%s", err.message);
+}
+
+Test(cli_commands, stop_and_dump_say_what_they_want_and_no_more)
+{
+    static const char *const bare[] = {"7", NULL};
+    static const char *const all[] = {"-o", "flat=9", "-s", "-f", "/a-%n{3}.txt", "7", NULL};
+    const struct cli_ask stop = {"stop", NULL, false};
+    const struct cli_ask dump = {"dump", NULL, false};
+    const struct cli_ask start = {"start", NULL, true};
+    char string[CLI_STRING_BYTES];
+    struct cli_values values;
+    struct jw_error err = {{0}};
+
+    cr_assert(parse(&cli_commands[CLI_COMMAND_STOP], bare, &values));
+    cr_assert(cli_agent_command(&values, &stop, string, &err), "%s", err.message);
+    cr_expect_str_eq(string, "stop");
+    cr_assert(parse(&cli_commands[CLI_COMMAND_DUMP], all, &values));
+    cr_assert(cli_agent_command(&values, &dump, string, &err), "%s", err.message);
+    cr_expect_str_eq(string, "dump,simple,flat=9,file=/a-%n{3}.txt");
+    cr_assert(parse(&cli_commands[CLI_COMMAND_START], bare, &values));
+    cr_assert(cli_agent_command(&values, &start, string, &err), "%s", err.message);
+    cr_expect_str_eq(string, "start,loglevel=warn");
 }
 
 Test(cli_commands, the_words_of_a_program_are_left_alone)

@@ -1,0 +1,165 @@
+# Every command in every order that makes sense, and in some that do not: dumps open, sums never fall, what is
+# refused says why, and four people at once leave nothing torn.
+. "$(dirname "$LIB")/attach.sh"
+
+samples() { jaywalk 0 status "$target" | sed -n 's/ samples in .*//p'; }
+sampled() { until [ "$(samples)" -gt "$1" ]; do sleep 0.1; done; }
+idle() { until jaywalk 0 status "$target" | grep -q "^Profiler is not active"; do sleep 0.1; done; }
+total() { awk '{ all += $NF } END { print all + 0 }' "$1"; }
+events() { # $1: file; samples in it
+    "$JDK/bin/jfr" summary "$1" | awk '$1 == "jdk.ExecutionSample" || $1 == "jdk.NativeMethodSample" { n += $2 } END { print n + 0 }'
+}
+counter() { jaywalk 0 metrics "$target" | sed -n "s/^jaywalk_$1 //p"; }
+never_falls() { # $1: earlier stacks, $2: later ones
+    awk '{ count = $NF; sub(/ [0-9]+$/, "") } NR == FNR { before[$0] = count; next } { after[$0] = count }
+        END { for (stack in before) if (after[stack] + 0 < before[stack]) { print stack, before[stack], after[stack]; exit 1 } }' \
+        "$1" "$2" || fail "$2: a stack has fewer samples than in $1"
+}
+
+export JW_TEST_PART='web/../1'
+begin_target target Hot 0
+
+# A session in memory: graphs of it while it runs, at its end and after it, and more of it later.
+jaywalk 1 dump -f nothing.html "$target"
+says "no samples to write"
+jaywalk 0 start -i 1ms "$target" | grep -q "^Profiling started, samples are kept in memory$" || fail "start: $(cat said.out)"
+sampled 50
+jaywalk 0 dump -o collapsed "$target" >one
+sampled $(($(total one) + 50))
+jaywalk 0 dump -o collapsed "$target" >two
+jaywalk 0 dump -f two.html "$target" | grep -qE '^[0-9]+ samples in .*/two.html$' || fail "dump: $(cat said.out)"
+jaywalk 0 stop -o collapsed "$target" >three
+never_falls one two
+never_falls two three
+[ "$(total one)" -gt 50 ] && [ "$(total three)" -ge "$(total two)" ] || fail "sums: $(total one) $(total two) $(total three)"
+jaywalk 0 status "$target" | grep -qE '^[0-9]+ samples are kept in memory' || fail "status: $(cat said.out)"
+jaywalk 1 stop "$target"
+says "samples are kept"
+jaywalk 1 dump -f kept.jfr "$target"
+says "start,file=profile.jfr"
+jaywalk 0 dump -f kept.html "$target" >out
+for page in two.html kept.html; do
+    grep -q hottest $page || fail "$page shows no method of the program"
+    [ "$(stat -c %a $page)" = 600 ] || fail "$page: mode $(stat -c %a $page)"
+done
+jaywalk 0 dump -o collapsed "$target" >four
+cmp three four || fail "what is kept changed after stop"
+jaywalk 0 resume "$target" | grep -q "^Profiling resumed" || fail "resume: $(cat said.out)"
+sampled $(($(total four) + 20))
+jaywalk 0 stop -o flat=3 "$target" >text
+grep -q "Hot.hottest" text || fail "the text of stop: $(head -n 3 text)"
+jaywalk 0 dump -o collapsed "$target" >five
+never_falls four five
+
+# A recording: copies of it while it runs, and what cannot be made of it.
+jaywalk 0 start -i 1ms -f whole.jfr "$target" >out
+sampled 50
+jaywalk 0 dump -f copy-1.jfr "$target" >out
+sampled $(($(samples) + 50))
+jaywalk 0 dump -f copy-2.jfr "$target" >out
+jaywalk 1 dump -f copy.html "$target"
+says "jaywalk convert"
+ln -s whole.jfr link.jfr
+jaywalk 1 dump -f link.jfr "$target"
+says "symbolic link"
+jaywalk 0 stop "$target" >out
+[ "$(events copy-1.jfr)" -ge 50 ] && [ "$(events copy-1.jfr)" -le "$(events copy-2.jfr)" ] &&
+    [ "$(events copy-2.jfr)" -le "$(events whole.jfr)" ] ||
+    fail "samples: $(events copy-1.jfr) $(events copy-2.jfr) $(events whole.jfr)"
+check_once Whole "$COUNTERS" copy-1.jfr copy-2.jfr whole.jfr
+ledger whole.jfr
+jaywalk 1 dump -f late.html "$target"
+says "is complete in"
+jaywalk 1 resume "$target"
+says "name a file"
+jaywalk 0 resume -f again.jfr "$target" >out
+jaywalk 0 stop -f copy-3.jfr "$target" >out
+check_once Whole "$COUNTERS" again.jfr copy-3.jfr
+
+# The end writes what the start said and what it says itself.
+jaywalk 0 start -f first.html "$target" >out
+sampled 10
+jaywalk 0 stop -f second.collapsed "$target" >out
+[ -s first.html ] && [ -s second.collapsed ] || fail "stop wrote $(ls ./*.html ./*.collapsed)"
+
+# By themselves: each turn has its file, no sample is in two of them or in none, and a variable names no directory.
+before=$(counter samples_total)
+jaywalk 0 start -i 1ms --loop 1s -f "turn-%n-%{JW_TEST_PART}.jfr" "$target" >out
+until [ -e turn-2-web_.__1.jfr ]; do sleep 0.1; done
+jaywalk 0 stop "$target" >out
+sum=0
+for file in turn-*.jfr; do sum=$((sum + $(events "$file"))); done
+[ "$sum" = $(($(counter samples_total) - before)) ] ||
+    fail "the turns hold $sum samples of $(($(counter samples_total) - before))"
+check_once Whole "$COUNTERS" turn-0-web_.__1.jfr turn-1-web_.__1.jfr
+jaywalk 0 start --timeout 1s -f short.jfr "$target" >out
+idle
+check_once Whole "$COUNTERS" short.jfr
+mkdir gone
+jaywalk 0 start --loop 1s --log "$OUT/gone.log" -f gone/%n.jfr "$target" >out
+rm -rf gone
+idle
+jaywalk 0 status "$target" >out
+says "ended by itself: cannot"
+grep -q "cannot open the directory" gone.log || fail "the log does not say why: $(cat gone.log)"
+
+# Asking changes nothing and needs no session.
+jaywalk 0 list "$target" | grep -qx "  cpu" || fail "list: $(cat said.out)"
+jaywalk 0 metrics "$target" >metrics
+awk '/^# HELP / { help[$3] = 1; next } /^# TYPE / { type[$3] = $4; next }
+    { name = $1; sub(/[{].*/, "", name)
+      if (!help[name] || !type[name] || NF != 2 || $2 !~ /^[0-9]+$/ || (type[name] == "counter") != (name ~ /_total$/)) {
+          print; exit 1 } }' metrics || fail "metrics: a line is not in the form of Prometheus"
+while IFS= read -r field; do
+    name=$(sed 's/[A-Z]/_\L&/g' <<<"$field")
+    grep -q "^jaywalk_${name}_total " metrics || fail "metrics: no $field"
+done < <(sed -nE 's/^JW_(COUNTER|LOSS)\([A-Z_]+, ([A-Za-z]+),.*/\2/p' "$COUNTERS")
+
+# Another copy of the library is told off while this one samples, and seen at any time.
+cp "$JW_LIBRARY" copy.so
+jaywalk 0 start -f mine.jfr "$target" >out
+jaywalk 1 start --libpath="$OUT/copy.so" -f theirs.jfr "$target"
+says "another copy of jaywalk samples this JVM already"
+jaywalk 0 status "$target" >out
+says "copy of jaywalk in this process, at rest"
+jaywalk 0 stop "$target" >out
+[ ! -e theirs.jfr ] || fail "a refused copy left a file"
+
+# Four people at once: each gets an answer, and no file is torn.
+crowd() { # $1: who
+    local end=$((SECONDS + 4)) i=0 status
+    while [ "$SECONDS" -lt "$end" ]; do
+        i=$((i + 1))
+        status=0
+        case $((RANDOM % 5)) in
+        0) set -- "$1" start -i 1ms -f "crowd-$1-$i.jfr" ;;
+        1) set -- "$1" dump -f "crowd-$1-$i-copy.jfr" ;;
+        2) set -- "$1" dump -f "crowd-$1-$i.collapsed" ;;
+        3) set -- "$1" start -i 1ms ;;
+        4) set -- "$1" stop -f "crowd-$1-$i-end.collapsed" ;;
+        esac
+        "$JW_COMMAND" "${@:2}" "$target" >"crowd-$1.out" 2>"crowd-$1.err" || status=$?
+        echo "$status ${*:2}: $(tail -n 1 "crowd-$1.err")" >>"crowd-$1.log"
+        [ "$status" = 0 ] || [ "$status" = 1 ] && { [ "$status" = 0 ] || [ -s "crowd-$1.err" ]; } ||
+            echo "status $status of ${*:2}: $(head -n 1 "crowd-$1.err")" >>crowd.bad
+    done
+}
+people=()
+for who in 1 2 3 4; do
+    crowd $who &
+    people+=($!)
+done
+wait "${people[@]}"
+[ ! -e crowd.bad ] || fail "$(head -n 1 crowd.bad)"
+"$JW_COMMAND" stop "$target" >/dev/null 2>&1 || true
+idle
+grep -q '^0 start' crowd-?.log || fail "of four people none could start"
+shopt -s nullglob
+jfrs=(crowd-*.jfr)
+echo "files of the crowd: ${#jfrs[@]} recordings, $(ls crowd-*.collapsed 2>/dev/null | wc -l) graphs"
+[ ${#jfrs[@]} = 0 ] || check_once Whole "$COUNTERS" "${jfrs[@]}"
+for file in crowd-*.collapsed; do
+    ! grep -vqE '^.+ [0-9]+$' "$file" || fail "$file is torn: $(tail -n 1 "$file")"
+done
+
+end_target target $'running'
