@@ -43,6 +43,9 @@ const char *jw_ledger_sentence(const struct jw_ledger *ledger, char *text, size_
 /* Tenths of a percent that this line is of the whole, rounded; negative where the line is. */
 int64_t jw_ledger_tenths(const struct jw_ledger *ledger, enum jw_ledger_line line);
 
+/* Of threads whose name nobody knows. */
+#define JW_LEDGER_NO_NAME "[unknown thread]"
+
 /*
  * What threads of a kind are called: each run of digits becomes one '*', "pool-1-thread-12" is
  * "pool-*-thread-*". Returns the length of `text`, which is cut to fit, at a character, and terminated.

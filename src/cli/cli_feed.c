@@ -198,7 +198,7 @@ static bool cli_feed_chunk(struct cli_feed *feed, struct cli_progress *progress,
             cli_take_counters(feed, &event);
         else if (strcmp(event.type_name, "jdk.ActiveSetting") == 0)
             cli_take_setting(feed, &event);
-        else
+        else if (!cli_take_ledger(feed, &event))
             cli_note_other(feed->found, &event);
         cli_progress_show(progress, "reading", jfr_reader_position_bytes(feed->reader),
                           jfr_reader_size_bytes(feed->reader));
@@ -242,6 +242,7 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
     about.unit = feed->found->has_weight && !feed->wish->is_weightless ? "ns" : "samples";
     profile_set_about(feed->profile, &about);
     cli_tell_counters(feed);
+    cli_tell_ledger(feed);
     snprintf(feed->found->notice, sizeof feed->found->notice, "%s",
              jfr_reader_notice(feed->reader));
     return true;
@@ -261,6 +262,7 @@ bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *pro
     jw_free(feed.stack);
     jw_map_close(&feed.group_of);
     jw_map_close(&feed.frame_of);
+    cli_forget_ledger(&feed);
     jfr_method_free(&feed.method);
     jfr_text_free(&feed.text);
     jfr_text_free(&feed.other_text);

@@ -47,6 +47,14 @@ struct cli_clocks {
     uint64_t wall_ns;
 };
 
+/* CPU time and samples of a thread that was not said to have ended. */
+struct cli_thread_cpu {
+    struct jfr_text name;
+    int64_t used_ns;
+    int64_t sampled_ns;
+    bool is_ended;
+};
+
 struct cli_feed {
     const struct cli_wish *wish;
     struct profile *profile;
@@ -78,6 +86,16 @@ struct cli_feed {
     uint64_t counters_before[JW_COUNT_LIMIT];
     uint64_t in_flight_before;
 
+    /* jaywalk.CPULedger: the last of the recording under way; sums of those before it. */
+    bool has_ledger;
+    int64_t recording_start_ms;
+    struct jw_ledger ledger;
+    struct jw_ledger ledgers_before;
+    struct cli_thread_cpu *thread_cpus;
+    size_t thread_cpu_count;
+    size_t thread_cpu_capacity;
+    struct jw_map thread_cpu_of; /* numbers of a thread -> its place + 1 */
+
     int64_t ticks_per_second;
     struct cli_clocks clocks; /* of this chunk */
     bool is_out_of_memory;
@@ -98,6 +116,11 @@ bool cli_declares(const struct cli_feed *feed, const char *event);
 /* Room for one more element behind `count`; false and marked when memory is out. */
 JW_MUST_CHECK bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity,
                                     size_t count, size_t element_bytes);
+
+/* cli_feed_ledger.c: events of the CPU ledger, where the profile is one of CPU time. True: it was one. */
+bool cli_take_ledger(struct cli_feed *feed, const struct jfr_reader_event *event);
+void cli_tell_ledger(struct cli_feed *feed);
+void cli_forget_ledger(struct cli_feed *feed);
 
 /* Adds all groups of the chunk to the profile, and forgets what belongs to the chunk. */
 void cli_feed_groups(struct cli_feed *feed);

@@ -134,4 +134,10 @@ bool export_flamegraph(const struct export_job *job);
 /* Parts of the flame graph page. */
 bool export_page_data(const struct export_job *job);
 
+/* export_ledger.c, for texts: where the CPU time went, in lines of the head; threads whose samples and clocks
+ * differ most, as a table. False: out of memory. For pages: the same lines in JSON. */
+void export_put_ledger(const struct export_job *job);
+JW_MUST_CHECK bool export_put_threads(const struct export_job *job);
+void export_put_ledger_json(const struct export_job *job);
+
 #endif

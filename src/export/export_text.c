@@ -82,6 +82,7 @@ static void export_put_head(const struct export_job *job)
         export_put_char(out, '\n');
     }
     export_put_trust(job);
+    export_put_ledger(job);
 }
 
 /* A share in eight columns, ending at the right; 100 only for all of it. */
@@ -197,7 +198,8 @@ bool export_text_format(const struct export_job *job)
     } else if (job->nodes[0].total_samples == 0) {
         export_put(job->out, "\nNo samples: nothing used CPU time, or nothing could be sampled.\n");
     }
-    if (job->options->method_count > 0)
+    has_memory = export_put_threads(job);
+    if (has_memory && job->options->method_count > 0)
         has_memory = export_put_methods(job, &scratch);
     if (has_memory && job->options->stack_count > 0)
         has_memory = export_put_stacks(job, &scratch);

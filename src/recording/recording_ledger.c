@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "jfr/jfr_reader.h"
 #include "recording/recording_internal.h"
 
 /* Threads that get an event of their own in one chunk: so many that ended, so many that live. With the
@@ -18,7 +19,6 @@
 #define GROUPS_MAX       256u
 #define GROUP_NAME_BYTES 128
 #define FIRST_ACCOUNTS   ((size_t)256)
-#define NOT_KNOWN        "[unknown thread]"
 #define ALL_OTHERS       "*"
 
 struct recording_account {
@@ -73,7 +73,7 @@ static struct recording_cpu_group *group_of(struct recording *recording, uint32_
                                             uint32_t serial)
 {
     struct recording_ledger *ledger = &recording->ledger;
-    struct recording_text name = {NOT_KNOWN, sizeof NOT_KNOWN - 1};
+    struct recording_text name = {JW_LEDGER_NO_NAME, sizeof JW_LEDGER_NO_NAME - 1};
     char text[GROUP_NAME_BYTES];
 
     (void)name_of(recording, index, serial, &name);
@@ -144,7 +144,9 @@ static void add_to_group(struct recording *recording, uint32_t index, uint32_t s
 static void add_to_profile(struct recording *recording, uint32_t index, uint32_t serial,
                            const struct recording_cpu_sums *sums, bool is_ended)
 {
-    struct recording_text name = {NOT_KNOWN, sizeof NOT_KNOWN - 1};
+    struct recording_text name = {JW_LEDGER_NO_NAME, sizeof JW_LEDGER_NO_NAME - 1};
+    struct jfr_buffer scratch = {0};
+    struct jfr_text text = {0};
     struct profile_cpu cpu = {
         .used_ns = sums->used_ns,
         .sampled_ns = sums->sampled_ns,
@@ -153,15 +155,15 @@ static void add_to_profile(struct recording *recording, uint32_t index, uint32_t
 
     (void)name_of(recording, index, serial, &name);
     /* As a reader would show it out of a file. */
-    char *text = jw_alloc(jfr_clean_utf8(name.bytes, name.length_bytes, NULL) + 1);
-    if (text == NULL) {
+    jfr_put_clean_utf8(&scratch, name.bytes, name.length_bytes);
+    if (!scratch.has_failed && jfr_text_set(&text, scratch.bytes, scratch.used_bytes)) {
+        cpu.name = text.text;
+        profile_thread_cpu(recording->graph.profile, &cpu);
+    } else {
         recording_fail_memory(recording);
-        return;
     }
-    text[jfr_clean_utf8(name.bytes, name.length_bytes, text)] = '\0';
-    cpu.name = text;
-    profile_thread_cpu(recording->graph.profile, &cpu);
-    jw_free(text);
+    jfr_buffer_close(&scratch);
+    jfr_text_free(&text);
 }
 
 /* Tells what is new of a thread; `rows` counts the threads that were told alone. */

@@ -26,10 +26,11 @@
 #include "generation/method_record.h"
 #include "recording/recording.h"
 
-#define MADE_WEIGHT_NS 10000000ull
-#define MADE_TID       4242u
-#define MADE_SHORT_NS  3000000ull
-#define MADE_UNSEEN_NS 2000000ull
+#define MADE_WEIGHT_NS   10000000ull
+#define MADE_TID         4242u
+#define MADE_SHORT_INDEX 4u
+#define MADE_SHORT_NS    3000000ull
+#define MADE_UNSEEN_NS   2000000ull
 
 static int made_renamed;
 
@@ -43,7 +44,7 @@ static inline bool made_tell_thread(void *context, uint32_t index, uint32_t seri
 {
     (void)context;
     *out = (struct recording_thread){.os_tid = 1000 + index};
-    if (index == 3) {
+    if (index == MADE_SHORT_INDEX) {
         static char name[32];
 
         snprintf(name, sizeof name, "short-%u", serial);
@@ -289,7 +290,7 @@ static inline void made_clocks(struct recording *recording, unsigned long rounds
         used_ns += cpu.used_ns;
         recording_thread_cpu(recording, &cpu);
     }
-    recording_thread_cpu(recording, &(struct recording_thread_cpu){.index = 3,
+    recording_thread_cpu(recording, &(struct recording_thread_cpu){.index = MADE_SHORT_INDEX,
                                                                    .serial = (uint32_t)rounds,
                                                                    .used_ns = MADE_SHORT_NS,
                                                                    .is_ended = true,

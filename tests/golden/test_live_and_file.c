@@ -182,6 +182,21 @@ static void wall_round(struct generations *generations, struct recording *record
     }
 }
 
+static void clocks_round(struct recording *recording, unsigned round)
+{
+    for (uint32_t index = 0; index <= MADE_SHORT_INDEX; index++)
+        recording_thread_cpu(recording,
+                             &(struct recording_thread_cpu){
+                                 .index = index,
+                                 .serial = index < MADE_SHORT_INDEX ? index + 1 : round + 1,
+                                 .used_ns = 400 * MADE_WEIGHT_NS * (round + 1),
+                                 .is_ended = index == MADE_SHORT_INDEX,
+                                 .is_short = round % 2 == 0,
+                                 .is_refused = index == 2,
+                             });
+    recording_process_cpu(recording, 1234567891ull * (round + 1));
+}
+
 static void feed(struct generations *generations, struct recording *recording)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -195,6 +210,7 @@ static void feed(struct generations *generations, struct recording *recording)
             wall_round(generations, recording, round);
         lose_signals();
         made_turn(generations, recording);
+        clocks_round(recording, round);
         cr_assert(recording_flush(recording, &err), "%s", err.message);
         if (round % 2 == 0)
             cr_assert(recording_roll(recording, &err), "%s", err.message);

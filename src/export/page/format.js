@@ -18,10 +18,10 @@ const SCALES = {
   bytes: [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']],
 };
 
-function amount(value) {
-  const scales = SCALES[meta.unit];
+function amount(value, of = meta.unit) {
+  const scales = SCALES[of];
   if (!scales)
-    return grouped(value) + (value === 1 ? ' ' + meta.unit.replace(/s$/, '') : ' ' + meta.unit);
+    return grouped(value) + (value === 1 ? ' ' + of.replace(/s$/, '') : ' ' + of);
   /* 999.6 ms would round to 1000 ms: a second. */
   const [divisor, unit] = scales.find(([least], i) => value >= least - (i + 1 < scales.length ? scales[i + 1][0] / 2 : 0)) || scales.at(-1);
   const rounded = digits => Math.round(value * 10 ** digits / divisor);

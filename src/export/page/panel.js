@@ -333,6 +333,22 @@ function trustSums() {
   return { signals, samples, lost, isWhole: samples + lost === signals };
 }
 
+/* CPU time that no sample stands for. */
+function unsampled() {
+  return meta.cpu.process - meta.cpu.lines[0][1];
+}
+
+/* Times and shares may be negative: samples can stand for more than a clock says. */
+function signed(value, text) {
+  return (value < 0 ? '-' : '') + text(Math.abs(value));
+}
+
+function cpuTable() {
+  const { process, lines } = meta.cpu;
+  const row = (name, ns) => [name, signed(ns, size => amount(size, 'ns')), signed(ns, size => share(size, process))];
+  return tableOf(['CPU time', 'Time', 'Share'], [...lines.filter(line => line[1] !== 0).map(line => row(...line)), row('by the clock of the process', process)]);
+}
+
 function showTrust() {
   if (!meta.trust)
     return;
@@ -342,6 +358,7 @@ function showTrust() {
   const all = app.tree.total[0];
   if (isWhole)
     badge.replaceChildren(element('b', '', share(samples, signals)), element('span', 'long', ' of signals sampled' +
+      (meta.cpu && unsampled() >= NOTED_SHARE * meta.cpu.process ? `, ${share(unsampled(), meta.cpu.process)} of CPU time not sampled` : '') +
       (unknown >= NOTED_SHARE * all && all > 0 ? `, ${share(unknown, all)} incomplete` : '')));
   else
     badge.textContent = 'Counts do not add up';
@@ -378,6 +395,8 @@ function openTrust() {
   const content = [element('p', '', 'Every profiling signal ends in a sample or in exactly one named loss.'), tableOf(['Outcome', 'Count', 'Share'], rows)];
   if (!isWhole)
     content.push(element('p', 'bad', `Samples and losses are ${grouped(samples + lost)}, not ${grouped(signals)}: something was lost without a name.`));
+  if (meta.cpu)
+    content.push(element('h3', '', 'Where the CPU time went'), cpuTable());
   const marks = listMarks();
   content.push(element('h3', '', 'Stacks that are not whole'));
   content.push(marks.length === 0 ? element('p', '', 'None: every stack is complete.')

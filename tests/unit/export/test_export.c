@@ -252,6 +252,53 @@ Test(export, text_lists_methods_stacks_and_what_was_lost)
     cr_expect_not_null(strstr(written(EXPORT_TEXT, (struct export_options){0}), "MISMATCH"));
 }
 
+static void tell_ledger(void)
+{
+    const struct jw_ledger ledger = {.process_ns = 10000000000,
+                                     .lines_ns = {[JW_LEDGER_SAMPLED] = 8000000000,
+                                                  [JW_LEDGER_SHORT] = 2030000000,
+                                                  [JW_LEDGER_LIVE] = -30000000},
+                                     .short_threads = 1234};
+
+    profile_ledger(profile, &ledger);
+    profile_thread_cpu(profile, &(struct profile_cpu){"short-1", 3000000000, 970000000, 1234});
+    profile_thread_cpu(profile, &(struct profile_cpu){"main", 7000000000, 7030000000, 0});
+    profile_thread_cpu(profile, &(struct profile_cpu){"idle", 9000000, 0, 0});
+}
+
+Test(export, text_says_where_the_cpu_time_went_and_which_threads_samples_tell_least_of)
+{
+    cr_expect_null(strstr(written(EXPORT_TEXT, (struct export_options){0}), "CPU time  "));
+    tell_ledger();
+    const char *text = written(EXPORT_TEXT, (struct export_options){0});
+    cr_expect_not_null(strstr(text, "CPU time  10.0 s by the clock of the process\n"
+                                    "Sampled   8.00 s (80.0 %)\n"
+                                    "Unsampled 2.03 s (20.3 %) short-lived threads, 1,234 of them\n"
+                                    "Unsampled -30.0 ms (-0.30 %) live threads\n"),
+                       "%s", text);
+    cr_expect_not_null(strstr(text, "(2 of 3 names)"), "%s", text);
+    cr_expect_not_null(strstr(text, "    2.030 s    3.000 s    0.970 s     1234  short-*\n"
+                                    "   -0.030 s    7.000 s    7.030 s        0  main\n"),
+                       "%s", text);
+}
+
+Test(export, the_page_holds_where_the_cpu_time_went)
+{
+    tell_ledger();
+    const char *page = written(EXPORT_FLAMEGRAPH, (struct export_options){0});
+    cr_expect_not_null(strstr(page, "\"cpu\":{\"process\":10000000000,\"lines\":"
+                                    "[[\"sampled\",8000000000],[\"short-lived threads\","
+                                    "2030000000],"));
+    cr_expect_not_null(strstr(page, "[\"live threads\",-30000000]"));
+}
+
+Test(export, a_name_in_the_ledger_stays_on_its_line)
+{
+    profile_ledger(profile, &(struct jw_ledger){.process_ns = 10});
+    profile_thread_cpu(profile, &(struct profile_cpu){"a\nb\x1b", 10, 0, 0});
+    cr_expect_not_null(strstr(written(EXPORT_TEXT, (struct export_options){0}), "  a b \n"));
+}
+
 Test(export, an_empty_profile_is_written_in_every_format)
 {
     cr_expect_str_eq(collapsed((struct export_options){0}), "");
@@ -287,6 +334,7 @@ Test(export, a_write_that_fails_is_told_once_and_not_tried_again)
 
 Test(export, every_allocation_may_fail)
 {
+    tell_ledger();
     add(1, frame(PROFILE_FRAME_NATIVE, NULL, "a"), frame(PROFILE_FRAME_COMPILED, "b/C", "d"));
     for (int format = 0; format < EXPORT_FORMAT_LIMIT; format++) {
         const struct export_options options = {.method_count = 9, .stack_count = 9};

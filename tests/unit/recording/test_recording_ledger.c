@@ -251,12 +251,12 @@ Test(recording_ledger, a_thread_that_ends_is_told_once_with_all_of_its_samples)
 
 Test(recording_ledger, a_record_that_goes_to_another_thread_begins_again)
 {
-    ended(3, 1, 4 * MS, true);
-    sample(3, 2, 10 * MS);
+    ended(MADE_SHORT_INDEX, 1, 4 * MS, true);
+    sample(MADE_SHORT_INDEX, 2, 10 * MS);
     take();
-    used(3, 2, 6 * MS);
+    used(MADE_SHORT_INDEX, 2, 6 * MS);
     /* Nobody told the end of this one. */
-    used(3, 3, 5 * MS);
+    used(MADE_SHORT_INDEX, 3, 5 * MS);
     recording_process_cpu(recording, 15 * MS);
     expect_balance();
     expect_line(JW_LEDGER_SHORT, 4 * MS);
@@ -277,11 +277,11 @@ Test(recording_ledger, thousands_of_short_threads_are_summed_up_by_name_and_coun
 
     for (uint32_t serial = 1; serial <= THREADS; serial++) {
         if (serial % 3 == 0) {
-            sample(3, serial, 10 * MS);
+            sample(MADE_SHORT_INDEX, serial, 10 * MS);
             take();
             sampled += 10 * MS;
         }
-        ended(3, serial, MS + serial, true);
+        ended(MADE_SHORT_INDEX, serial, MS + serial, true);
     }
     recording_process_cpu(recording, (uint64_t)THREADS * 2 * MS);
     expect_balance();
@@ -324,7 +324,7 @@ Test(recording_ledger, names_without_end_are_bounded_and_nothing_is_left_out)
     recording = recording_open(&config, &err);
     cr_assert_not_null(recording, "%s", err.message);
     for (uint32_t serial = 1; serial <= THREADS; serial++)
-        ended(3, serial, MS, true);
+        ended(MADE_SHORT_INDEX, serial, MS, true);
     recording_process_cpu(recording, (uint64_t)THREADS * MS);
     expect_balance();
     end_recording();
@@ -336,10 +336,10 @@ Test(recording_ledger, names_without_end_are_bounded_and_nothing_is_left_out)
 Test(recording_ledger, a_chunk_after_that_tells_threads_alone_again)
 {
     for (uint32_t serial = 1; serial <= 1500; serial++)
-        ended(3, serial, MS, true);
+        ended(MADE_SHORT_INDEX, serial, MS, true);
     recording_process_cpu(recording, 1500ull * MS);
     cr_assert(recording_roll(recording, &err), "%s", err.message);
-    ended(3, 1501, MS, true);
+    ended(MADE_SHORT_INDEX, 1501, MS, true);
     end_recording();
     cr_expect_eq(sum_of("jaywalk.ThreadsCPU", "threads", NULL, 1), 500);
     cr_expect_eq(sum_of("jaywalk.ThreadsCPU", "threads", NULL, 2), 0);
