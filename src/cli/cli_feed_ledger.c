@@ -29,7 +29,7 @@ static void cli_tell_thread(struct cli_feed *feed, struct cli_thread_cpu *thread
         .ended_threads = thread->is_ended,
     };
 
-    if (cpu.used_ns != 0 || cpu.sampled_ns != 0)
+    if (cpu.used_ns != 0 || cpu.sampled_ns != 0 || thread->is_ended)
         profile_thread_cpu(feed->profile, &cpu);
     thread->used_ns = thread->sampled_ns = 0;
     thread->is_ended = false;

@@ -70,13 +70,13 @@ struct recording_ledger {
     int64_t process_ns;
     int64_t process_before_ns; /* of the time before a pause */
     bool is_kept;              /* somebody tells of the clocks */
-    int64_t ended_used_ns;
-    int64_t ended_lines_ns[JW_LEDGER_LIMIT];
+    int64_t closed_used_ns; /* sums of accounts that are closed */
+    int64_t closed_lines_ns[JW_LEDGER_LIMIT];
     uint64_t ended_threads;
     uint64_t short_threads;
 
     /* Of the open chunk: events of one thread each, and sums of what is too much for that. */
-    uint32_t ended_rows;
+    uint32_t closed_rows;
     struct recording_cpu_group *groups;
     size_t group_count;
     size_t group_capacity;

@@ -173,8 +173,10 @@ static void tell(struct recording *recording, uint32_t index, bool is_ended, uin
     struct recording_account *account = &recording->ledger.accounts[index];
     const struct recording_cpu_sums sums = minus(&account->now, &account->told);
 
-    if (recording->has_failed || !recording->ledger.is_kept ||
-        (sums.used_ns == 0 && sums.sampled_ns == 0))
+    const bool is_news = sums.used_ns != 0 || sums.sampled_ns != 0 ||
+                         (is_ended && (account->told.used_ns != 0 || account->told.samples != 0));
+
+    if (recording->has_failed || !recording->ledger.is_kept || !is_news)
         return;
     if (recording->graph.profile != NULL)
         add_to_profile(recording, index, account->serial, &sums, is_ended);
@@ -242,7 +244,7 @@ void recording_put_ledger(struct recording *recording, uint64_t now_ns, bool is_
 
 void recording_ledger_new_chunk(struct recording *recording)
 {
-    recording->ledger.ended_rows = 0;
+    recording->ledger.closed_rows = 0;
 }
 
 void recording_ledger_tell_profile(struct recording *recording)
@@ -297,15 +299,16 @@ static void add_to_lines(int64_t lines_ns[JW_LEDGER_LIMIT], enum jw_ledger_line 
     lines_ns[line] += sums->used_ns - sums->sampled_ns;
 }
 
-static void end_account(struct recording *recording, uint32_t index, bool is_short)
+/* Nothing more comes to this account; its thread ended, or goes on under another one. */
+static void close_account(struct recording *recording, uint32_t index, bool is_ended, bool is_short)
 {
     struct recording_ledger *ledger = &recording->ledger;
     struct recording_account *account = &ledger->accounts[index];
 
-    tell(recording, index, true, jw_now_ns(), &ledger->ended_rows);
-    ledger->ended_used_ns += account->now.used_ns;
-    add_to_lines(ledger->ended_lines_ns, line_of(account, true, is_short), &account->now);
-    ledger->ended_threads++;
+    tell(recording, index, is_ended, jw_now_ns(), &ledger->closed_rows);
+    ledger->closed_used_ns += account->now.used_ns;
+    add_to_lines(ledger->closed_lines_ns, line_of(account, is_ended, is_short), &account->now);
+    ledger->ended_threads += is_ended;
     ledger->short_threads += is_short;
     *account = (struct recording_account){.is_used = false};
 }
@@ -324,7 +327,7 @@ static struct recording_account *account_of(struct recording *recording, uint32_
 
     struct recording_account *account = &ledger->accounts[index];
     if (account->is_used && account->serial != serial)
-        end_account(recording, index, false);
+        close_account(recording, index, true, false);
     account->is_used = true;
     account->serial = serial;
     return account;
@@ -352,7 +355,7 @@ void recording_thread_cpu(struct recording *recording, const struct recording_th
     account->is_own = cpu->is_own;
     account->is_refused = cpu->is_refused;
     if (cpu->is_ended)
-        end_account(recording, cpu->index, cpu->is_short);
+        close_account(recording, cpu->index, true, cpu->is_short);
 }
 
 void recording_process_cpu(struct recording *recording, uint64_t used_ns)
@@ -367,14 +370,14 @@ void recording_ledger_resume(struct recording *recording)
 
     for (size_t i = 0; i < ledger->account_count; i++)
         if (ledger->accounts[i].is_used)
-            end_account(recording, (uint32_t)i, false);
+            close_account(recording, (uint32_t)i, false, false);
     ledger->process_before_ns = ledger->process_ns;
 }
 
 bool recording_get_ledger(const struct recording *recording, struct jw_ledger *out)
 {
     const struct recording_ledger *ledger = &recording->ledger;
-    int64_t used_ns = ledger->ended_used_ns;
+    int64_t used_ns = ledger->closed_used_ns;
 
     if (!ledger->is_kept)
         return false;
@@ -383,7 +386,7 @@ bool recording_get_ledger(const struct recording *recording, struct jw_ledger *o
         .ended_threads = ledger->ended_threads,
         .short_threads = ledger->short_threads,
     };
-    memcpy(out->lines_ns, ledger->ended_lines_ns, sizeof out->lines_ns);
+    memcpy(out->lines_ns, ledger->closed_lines_ns, sizeof out->lines_ns);
     for (size_t i = 0; i < ledger->account_count; i++) {
         const struct recording_account *account = &ledger->accounts[i];
 

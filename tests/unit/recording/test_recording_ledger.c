@@ -249,6 +249,41 @@ Test(recording_ledger, a_thread_that_ends_is_told_once_with_all_of_its_samples)
     cr_expect_eq(sum_of("jaywalk.ThreadCPU", "ended", "main", 0), 1);
 }
 
+Test(recording_ledger, an_end_without_news_is_told_too)
+{
+    used(0, 1, 12 * MS);
+    recording_process_cpu(recording, 12 * MS);
+    cr_assert(recording_roll(recording, &err), "%s", err.message);
+    ended(0, 1, 12 * MS, true);
+    ended(1, 2, 0, true); /* of this one there was never anything to tell */
+    end_recording();
+    cr_expect_eq(sum_of("jaywalk.ThreadCPU", "cpuTime", "main", 2), 0);
+    cr_expect_eq(sum_of("jaywalk.ThreadCPU", "ended", "main", 2), 1);
+    cr_expect_eq(sum_of("jaywalk.ThreadCPU", "ended", NULL, 0), 1);
+}
+
+Test(recording_ledger, a_pause_keeps_what_was_counted_and_ends_no_thread)
+{
+    struct recording_config config = made_config(path, RECORDING_TEXT);
+
+    end_recording();
+    cr_assert_eq(unlink(path), 0);
+    recording = recording_open(&config, &err);
+    cr_assert_not_null(recording, "%s", err.message);
+    used(0, 1, 30 * MS);
+    recording_process_cpu(recording, 31 * MS);
+    recording_pause(recording);
+    cr_assert(recording_resume(recording, &err), "%s", err.message);
+    used(0, 9, 5 * MS); /* the same thread, whose time counts from the new start */
+    recording_process_cpu(recording, 6 * MS);
+    expect_balance();
+    cr_expect_eq(ledger.process_ns, 37 * MS);
+    expect_line(JW_LEDGER_LIVE, 35 * MS);
+    expect_line(JW_LEDGER_ENDED, 0);
+    expect_line(JW_LEDGER_UNSEEN, 2 * MS);
+    cr_expect_eq(ledger.ended_threads, 0);
+}
+
 Test(recording_ledger, a_record_that_goes_to_another_thread_begins_again)
 {
     ended(MADE_SHORT_INDEX, 1, 4 * MS, true);
