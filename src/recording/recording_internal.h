@@ -70,7 +70,7 @@ struct recording_ledger {
     int64_t process_ns;
     int64_t process_before_ns; /* of the time before a pause */
     bool is_kept;              /* somebody tells of the clocks */
-    int64_t closed_used_ns; /* sums of accounts that are closed */
+    int64_t closed_used_ns;    /* sums of accounts that are closed */
     int64_t closed_lines_ns[JW_LEDGER_LIMIT];
     uint64_t ended_threads;
     uint64_t short_threads;
