@@ -118,10 +118,11 @@ JW_MUST_CHECK struct recording *output_open(const struct options *options, const
                                             struct jw_error *err);
 enum recording_format output_format(uint64_t output);
 
-/* ledger.c: the CPU ledger of the run. ledger_begin: control, nothing runs. ledger_turn: dump, after records
- * were taken and before threads are reaped. ledger_tell: any; as of the last turn, false before the first. */
+/* ledger.c: the CPU ledger of the run; there is none without CPU samples. ledger_begin: control, nothing runs.
+ * ledger_turn: dump, after records were taken and before threads are reaped. ledger_tell: any; as of the last
+ * turn, false before the first. */
 struct recording;
-void ledger_begin(void);
+void ledger_begin(bool has_cpu_samples);
 void ledger_turn(struct recording *recording, uint64_t oldest_generation);
 bool ledger_tell(char *text, size_t room_bytes);
 

@@ -137,7 +137,8 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
     session.rotated_ns = jw_now_ns();
     session.rotations = 0;
     session_set_generations(generations);
-    ledger_begin();
+    ledger_begin(session.options.event == OPTIONS_EVENT_CPU ||
+                 session.options.event == OPTIONS_EVENT_ITIMER);
     if (begin(jni, err))
         return true;
     if (run_is_given_up())

@@ -12,6 +12,8 @@ static struct {
     bool is_known;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static bool is_wanted; /* constant while a session goes on */
+
 static void tell_thread(const struct sampler_cpu *cpu, void *recording)
 {
     const struct recording_thread_cpu told = {
@@ -36,8 +38,9 @@ static void keep(const struct jw_ledger *totals, bool is_known)
     pthread_mutex_unlock(&last.lock);
 }
 
-void ledger_begin(void)
+void ledger_begin(bool has_cpu_samples)
 {
+    is_wanted = has_cpu_samples;
     keep(NULL, false);
 }
 
@@ -45,6 +48,8 @@ void ledger_turn(struct recording *recording, uint64_t oldest_generation)
 {
     struct jw_ledger totals;
 
+    if (!is_wanted)
+        return;
     sampler_cpu_each(oldest_generation, tell_thread, recording);
     recording_process_cpu(recording, sampler_process_cpu_ns());
     if (recording_get_ledger(recording, &totals))
