@@ -89,14 +89,12 @@ void epoch_close(struct epoch *epoch)
     jw_arena_close(&memory);
 }
 
-bool epoch_enter(struct epoch *epoch, uint32_t tid, struct epoch_ticket *out)
+bool epoch_try_enter(struct epoch *epoch, uint32_t tid, struct epoch_ticket *out)
 {
     const uint64_t start = jw_hash_word((uintptr_t)__builtin_thread_pointer());
 
-    if (!JW_INVARIANT(tid != 0)) {
-        jw_count(JW_COUNT_LOST_NO_CELL);
+    if (!JW_INVARIANT(tid != 0))
         return false;
-    }
     for (uint32_t probe = 0; probe < EPOCH_PROBES; probe++) {
         const uint32_t index = (uint32_t)(start + probe) % EPOCH_CELLS;
         struct epoch_cell *cell = &epoch->cells[index];
@@ -117,8 +115,16 @@ bool epoch_enter(struct epoch *epoch, uint32_t tid, struct epoch_ticket *out)
         out->buffer = buffer;
         return true;
     }
-    jw_count(JW_COUNT_LOST_NO_CELL);
     return false;
+}
+
+bool epoch_enter(struct epoch *epoch, uint32_t tid, struct epoch_ticket *out)
+{
+    const bool is_entered = epoch_try_enter(epoch, tid, out);
+
+    if (!is_entered)
+        jw_count(JW_COUNT_LOST_NO_CELL);
+    return is_entered;
 }
 
 void epoch_leave(struct epoch *epoch, const struct epoch_ticket *ticket)

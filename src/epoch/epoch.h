@@ -72,6 +72,9 @@ void epoch_close(struct epoch *epoch);
  */
 JW_SIGNAL_SAFE JW_MUST_CHECK bool epoch_enter(struct epoch *epoch, uint32_t tid,
                                               struct epoch_ticket *out);
+/* The same for an activation that no signal stands behind: its failure is not counted as a loss. */
+JW_SIGNAL_SAFE JW_MUST_CHECK bool epoch_try_enter(struct epoch *epoch, uint32_t tid,
+                                                  struct epoch_ticket *out);
 JW_SIGNAL_SAFE void epoch_leave(struct epoch *epoch, const struct epoch_ticket *ticket);
 
 /* The FREE buffer that the next epoch_rotate activates: its owner prepares it; or EPOCH_NONE. */

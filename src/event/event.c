@@ -73,7 +73,7 @@ void event_warm(struct event_ring *ring)
         jw_arena_warm(&ring->shards[i].memory, PAGE_BYTES);
 }
 
-struct event_record *event_reserve(struct event_ring *ring)
+struct event_record *event_try_reserve(struct event_ring *ring)
 {
     const uint64_t start = jw_hash_word((uintptr_t)__builtin_thread_pointer());
 
@@ -85,8 +85,16 @@ struct event_record *event_reserve(struct event_ring *ring)
             return record;
     }
     jw_add_relaxed(&ring->refused_count, 1);
-    jw_count(JW_COUNT_LOST_EVENTS_FULL);
     return NULL;
+}
+
+struct event_record *event_reserve(struct event_ring *ring)
+{
+    struct event_record *record = event_try_reserve(ring);
+
+    if (record == NULL)
+        jw_count(JW_COUNT_LOST_EVENTS_FULL);
+    return record;
 }
 
 void event_commit(struct event_record *record)

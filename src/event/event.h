@@ -86,6 +86,9 @@ void event_warm(struct event_ring *ring); /* brings the first records of each sh
  * shards are full, counted as LOST_EVENTS_FULL.
  */
 JW_SIGNAL_SAFE struct event_record *event_reserve(struct event_ring *ring);
+
+/* The same for a record that no signal stands behind: NULL is not counted as a loss. */
+JW_SIGNAL_SAFE struct event_record *event_try_reserve(struct event_ring *ring);
 JW_SIGNAL_SAFE void event_commit(struct event_record *record);
 
 /*

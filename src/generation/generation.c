@@ -150,6 +150,14 @@ struct generation *generation_enter(struct generations *generations, uint32_t ti
     return &generations->buffers[out->buffer];
 }
 
+struct generation *generation_try_enter(struct generations *generations, uint32_t tid,
+                                        struct epoch_ticket *out)
+{
+    if (!epoch_try_enter(generations->epoch, tid, out))
+        return NULL;
+    return &generations->buffers[out->buffer];
+}
+
 void generation_leave(struct generations *generations, const struct epoch_ticket *ticket)
 {
     epoch_leave(generations->epoch, ticket);

@@ -76,6 +76,9 @@ void generations_close(struct generations *generations);
 /* The active generation, not cleared before generation_leave; NULL: counted as LOST_NO_CELL. */
 JW_SIGNAL_SAFE JW_MUST_CHECK struct generation *
 generation_enter(struct generations *generations, uint32_t tid, struct epoch_ticket *out);
+/* The same for an activation that no signal stands behind: NULL is not counted. */
+JW_SIGNAL_SAFE JW_MUST_CHECK struct generation *
+generation_try_enter(struct generations *generations, uint32_t tid, struct epoch_ticket *out);
 JW_SIGNAL_SAFE void generation_leave(struct generations *generations,
                                      const struct epoch_ticket *ticket);
 

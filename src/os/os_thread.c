@@ -106,6 +106,7 @@ static void *run(void *argument)
 
     (void)pthread_setname_np(pthread_self(), thread->name);
     change_own_tid(0, tid);
+    os_wake_post(&thread->begun);
     thread->body(thread->argument);
     change_own_tid(tid, 0);
     os_wake_post(&thread->ended);
@@ -136,6 +137,7 @@ bool os_thread_start(struct os_thread *thread, const char *name, void (*body)(vo
     thread->body = body;
     thread->argument = argument;
     thread->is_joinable = false;
+    os_wake_init(&thread->begun);
     os_wake_init(&thread->ended);
     snprintf(thread->name, sizeof thread->name, "%s", name);
 
@@ -153,6 +155,7 @@ bool os_thread_start(struct os_thread *thread, const char *name, void (*body)(vo
         return false;
     }
     thread->is_joinable = true;
+    (void)os_wake_wait(&thread->begun, OS_WAKE_NEVER);
     return true;
 }
 

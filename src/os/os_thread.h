@@ -25,6 +25,7 @@ struct os_thread {
     pthread_t handle;
     void (*body)(void *argument);
     void *argument;
+    struct os_wake begun; /* its number is known */
     struct os_wake ended;
     char name[16];
     bool is_joinable;
@@ -55,10 +56,10 @@ JW_MUST_CHECK bool os_thread_start(struct os_thread *thread, const char *name,
  */
 JW_MUST_CHECK bool os_thread_join(struct os_thread *thread, uint64_t deadline_ns);
 
-/* Whether the thread of this number is one of ours that has begun and not ended. Context: all. */
-bool os_thread_is_own(int tid);
-
 /* Lets the thread end alone. `thread` must stay valid until then. */
 void os_thread_detach(struct os_thread *thread);
+
+/* True for the number of a thread of ours, from before os_thread_start returns until its end. Context: any. */
+bool os_thread_is_own(int tid);
 
 #endif

@@ -190,3 +190,29 @@ uint64_t os_process_cpu_ns(void)
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     return (uint64_t)used.tv_sec * JW_NS_PER_SECOND + (uint64_t)used.tv_nsec;
 }
+
+/* Source: Linux, kernel/time/posix-timers.c: the resolution of the coarse clocks is TICK_NSEC. */
+uint64_t os_kernel_tick_ns(void)
+{
+    struct timespec tick;
+
+    if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || (tick.tv_sec == 0 && tick.tv_nsec == 0))
+        return 10 * JW_NS_PER_MS;
+    return (uint64_t)tick.tv_sec * JW_NS_PER_SECOND + (uint64_t)tick.tv_nsec;
+}
+
+/* Source: Linux, kernel/signal.c: do_rt_tgsigqueueinfo, __send_signal_locked (signals below SIGRTMIN lose their
+ * information when the queue is full). */
+bool os_signal_thread(int tid, int signal_number, uintptr_t cookie)
+{
+    siginfo_t info;
+
+    memset(&info, 0, sizeof info);
+    info.si_signo = signal_number;
+    info.si_code = SI_QUEUE;
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    memcpy(&info.si_value, &cookie, sizeof cookie);
+    return is_tid(tid) &&
+           syscall(SYS_rt_tgsigqueueinfo, info.si_pid, tid, signal_number, &info) == 0;
+}

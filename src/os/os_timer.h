@@ -59,6 +59,16 @@ void os_itimer_disarm(void); /* only what os_itimer_arm armed */
 /* CPU time that thread `tid` of this process has used. False: no such thread. */
 JW_SIGNAL_SAFE JW_MUST_CHECK bool os_thread_cpu_ns(int tid, uint64_t *cpu_ns);
 
+/* Length of the scheduler's tick, below which no CPU timer fires; 10 ms where the kernel does not say. */
+uint64_t os_kernel_tick_ns(void);
+
+/*
+ * Sends a signal to thread `tid` of this process, with `cookie` in si_value.sival_ptr and SI_QUEUE in si_code.
+ * Where no queued signal is left for this user the kernel sends it without either: SI_USER of process 0.
+ * False: it was not sent, as there is no such thread (any more) or the kernel refuses. Context: any.
+ */
+JW_MUST_CHECK bool os_signal_thread(int tid, int signal_number, uintptr_t cookie);
+
 /* CPU time that the process has used, dead threads included. */
 JW_SIGNAL_SAFE uint64_t os_process_cpu_ns(void);
 

@@ -6,8 +6,11 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "base/clock.h"
 #include "base/counters.h"
 #include "os/os_tasks.h"
+#include "os/os_thread.h"
+#include "thread/thread_filter.h"
 
 enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_ENDED };
 
@@ -25,7 +28,11 @@ struct record {
     _Atomic uint64_t debt_ns;    /* relaxed: the exchange alone decides who gets it */
     _Atomic uint32_t java_state; /* JAVA_NONE, JAVA_FILLING, JAVA_READY */
     uint32_t scan_stamp;         /* of the scanning thread alone */
-    _Atomic uint32_t next_free;  /* relaxed: whoever reads a stale one fails to pop */
+    _Atomic uint32_t keep;       /* KEEP_NONE, ...: the CAS decides */
+    _Atomic uint32_t is_wanted;  /* relaxed: a flag on its own */
+    uint64_t begin_ns;
+    _Atomic uint64_t end_ns;           /* relaxed: a time on its own; 0: it lives */
+    _Atomic uint32_t next_free;        /* relaxed: whoever reads a stale one fails to pop */
     _Atomic uint64_t ended_generation; /* published with state ENDED */
     uint64_t java_id;
     char os_name[THREAD_OS_NAME_BYTES];
@@ -36,12 +43,15 @@ struct record {
 };
 
 enum { JAVA_NONE, JAVA_FILLING, JAVA_READY };
+/* Whether a record outlives its end:  NONE or NEW --thread_keep--> KEPT --thread_let_go--> NONE --reap--> REAPED */
+enum { KEEP_NONE, KEEP_NEW, KEEP_KEPT, KEEP_REAPED };
 
 static struct record *records;
 static _Atomic uint32_t *index_by_tid; /* index + 1; 0: no record */
 static _Atomic uint32_t next_unused;   /* relaxed: hands out numbers */
 static _Atomic uint64_t free_head;     /* count of pushes << 32 | index + 1 */
 static _Atomic uint64_t last_serial;   /* relaxed: hands out numbers */
+static _Atomic bool are_new_kept;      /* relaxed: a flag on its own */
 static _Atomic uint32_t live_count;    /* relaxed: a figure to show */
 
 static void *reserve(size_t size_bytes, struct jw_error *err)
@@ -135,6 +145,11 @@ static void copy_text(char *to, size_t size_bytes, const char *from)
     to[length_bytes] = '\0';
 }
 
+static bool is_let_in(const struct record *record, const char *name)
+{
+    return !os_thread_is_own((int)record->tid) && thread_filter_lets_in(record->tid, name);
+}
+
 static thread_index fill_record(uint32_t tid)
 {
     const thread_index index = take_record();
@@ -153,7 +168,13 @@ static thread_index fill_record(uint32_t tid)
     record->java_id = 0;
     record->java_name[0] = record->group[0] = record->new_name[0] = '\0';
     record->is_renamed = false;
+    record->begin_ns = jw_now_ns();
+    jw_store_relaxed(&record->end_ns, 0);
+    jw_store_relaxed(&record->ended_generation, 0);
     (void)os_task_name((int)tid, record->os_name);
+    jw_store_relaxed(&record->is_wanted, is_let_in(record, record->os_name));
+    /* order THREAD_KEEP: releases the record's fields to who may keep it from now on. */
+    jw_store_release(&record->keep, jw_load_relaxed(&are_new_kept) ? KEEP_NEW : KEEP_NONE);
     return index;
 }
 
@@ -196,6 +217,7 @@ void thread_set_java(thread_index index, const struct thread_java *java)
         record->java_id = java->java_id;
         copy_text(record->java_name, sizeof record->java_name, java->name);
         copy_text(record->group, sizeof record->group, java->group);
+        jw_store_relaxed(&record->is_wanted, is_let_in(record, record->java_name));
         /* order THREAD_JAVA: releases the names to thread_info. */
         jw_store_release(&record->java_state, JAVA_READY);
     }
@@ -203,10 +225,27 @@ void thread_set_java(thread_index index, const struct thread_java *java)
         (void)jw_cas_relaxed(&record->env, &no_env, (uintptr_t)java->env);
 }
 
+static void note_end(struct record *record)
+{
+    uint64_t none = 0;
+
+    (void)jw_cas_relaxed(&record->end_ns, &none, jw_now_ns());
+}
+
 void thread_end_java(thread_index index)
 {
     jw_store_relaxed(&records[index].env, ENV_GONE);
     jw_signal_fence();
+    note_end(&records[index]);
+}
+
+/* Whoever names a generation, the latest one counts. */
+static void raise_ended_generation(struct record *record, uint64_t generation)
+{
+    uint64_t before = jw_load_relaxed(&record->ended_generation);
+
+    while (before < generation && !jw_cas_relaxed(&record->ended_generation, &before, generation))
+        ;
 }
 
 void thread_end(thread_index index, uint64_t generation)
@@ -217,7 +256,8 @@ void thread_end(thread_index index, uint64_t generation)
     if (jw_load_relaxed(&record->state) != RECORD_LIVE)
         return;
     jw_store_relaxed(&record->env, ENV_GONE);
-    jw_store_relaxed(&record->ended_generation, generation);
+    note_end(record);
+    raise_ended_generation(record, generation);
     /* order THREAD_STATE: releases the number of the generation to threads_reap. */
     if (!jw_cas_acq_rel(&record->state, &live, RECORD_ENDED))
         return;
@@ -298,6 +338,61 @@ uint32_t thread_scan_stamp(thread_index index)
     return records[index].scan_stamp;
 }
 
+uint64_t thread_begin_ns(thread_index index)
+{
+    return records[index].begin_ns;
+}
+
+uint64_t thread_end_ns(thread_index index)
+{
+    return jw_load_relaxed(&records[index].end_ns);
+}
+
+bool thread_is_wanted(thread_index index)
+{
+    return jw_load_relaxed(&records[index].is_wanted) != 0;
+}
+
+void threads_keep_new(bool are_kept)
+{
+    jw_store_relaxed(&are_new_kept, are_kept);
+}
+
+bool thread_keep(thread_index index)
+{
+    struct record *record = &records[index];
+    uint32_t before = jw_load_relaxed(&record->keep);
+
+    /* Before its first life a record cannot be told from one that may be kept.
+     * order THREAD_STATE: acquires the record's fields. */
+    if (jw_load_acquire(&record->state) == RECORD_FREE)
+        return false;
+    /* order THREAD_KEEP: acquires the fields that fill_record released, or the end of an earlier keeping. */
+    if ((before != KEEP_NONE && before != KEEP_NEW) ||
+        !jw_cas_acq_rel(&record->keep, &before, KEEP_KEPT))
+        return false;
+    /* order THREAD_STATE: acquires the record's fields. */
+    if (jw_load_acquire(&record->state) != RECORD_FREE)
+        return true;
+    /* order THREAD_KEEP: releases nothing: it was reaped, and is being filled for another thread. */
+    jw_store_release(&record->keep, KEEP_NONE);
+    return false;
+}
+
+void thread_let_go(thread_index index, uint64_t generation)
+{
+    raise_ended_generation(&records[index], generation);
+    /* order THREAD_KEEP: releases the number of the generation to threads_reap. */
+    jw_store_release(&records[index].keep, KEEP_NONE);
+}
+
+uint32_t threads_limit(void)
+{
+    const uint32_t limit = jw_load_relaxed(&next_unused);
+
+    return limit < THREAD_RECORDS_MAX ? limit : THREAD_RECORDS_MAX;
+}
+
 bool thread_info(thread_index index, struct thread_info *out)
 {
     if (records == NULL || index >= THREAD_RECORDS_MAX)
@@ -327,6 +422,7 @@ void thread_rename(thread_index index, const char *java_name)
 
     copy_text(record->new_name, sizeof record->new_name, java_name);
     record->is_renamed = true;
+    jw_store_relaxed(&record->is_wanted, is_let_in(record, record->new_name));
 }
 
 void threads_each(void (*visit)(thread_index index, bool is_live, void *argument), void *argument)
@@ -334,9 +430,8 @@ void threads_each(void (*visit)(thread_index index, bool is_live, void *argument
     if (records == NULL)
         return;
 
-    uint32_t limit = jw_load_relaxed(&next_unused);
-    if (limit > THREAD_RECORDS_MAX)
-        limit = THREAD_RECORDS_MAX;
+    const uint32_t limit = threads_limit();
+
     for (thread_index index = 0; index < limit; index++) {
         /* order THREAD_STATE: acquires the record's fields. */
         const uint32_t state = jw_load_acquire(&records[index].state);
@@ -359,10 +454,19 @@ static void reap_one(thread_index index, bool is_live, void *argument)
 {
     const uint64_t *oldest_generation = argument;
     struct record *record = &records[index];
+    uint32_t none = KEEP_NONE;
 
     if (is_live || !thread_is_done(index, *oldest_generation) ||
         jw_load_relaxed(&record->timer) != NO_TIMER)
         return;
+    /* order THREAD_KEEP: acquires the generation that thread_let_go released. */
+    if (!jw_cas_acq_rel(&record->keep, &none, KEEP_REAPED))
+        return;
+    if (jw_load_relaxed(&record->ended_generation) >= *oldest_generation) {
+        /* order THREAD_KEEP: releases nothing: it lives on until the next look. */
+        jw_store_release(&record->keep, KEEP_NONE);
+        return;
+    }
     /* order THREAD_STATE: releases the end of the record's use. */
     jw_store_release(&record->state, RECORD_FREE);
     push_free(index);

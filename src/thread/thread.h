@@ -3,7 +3,7 @@
  *
  * For      samples that name their thread in four bytes; the thread's JNIEnv and timer; names that
  *          outlive the thread until its last sample is written.
- * Callers  agent (hooks), sampler (scan, timers, handler), recording (info, reap).
+ * Callers  agent (hooks), sampler (scan, timers, clocks, handler), recording (info, reap).
  * Context  thread_get, thread_find, thread_env: handler, hook, any. thread_add, thread_end,
  *          thread_set_java: hook, control, dump. thread_info, thread_reap, thread_each: dump.
  *          threads_open, threads_close: control, with all engines stopped.
@@ -98,6 +98,27 @@ JW_SIGNAL_SAFE uint64_t thread_take_debt(thread_index index); /* once; 0 afterwa
 /* Round of the task scan in which the thread was last seen; the scanning thread alone uses it. */
 void thread_set_scan_stamp(thread_index index, uint32_t stamp);
 uint32_t thread_scan_stamp(thread_index index);
+
+/* jw_now_ns when the record was made; and when the thread said that it ends, or was seen to be gone: 0 before. */
+uint64_t thread_begin_ns(thread_index index);
+uint64_t thread_end_ns(thread_index index);
+
+/* A thread that the filter of the run lets in, and none of ours; may change while it lives. Context: all. */
+JW_SIGNAL_SAFE bool thread_is_wanted(thread_index index);
+
+/*
+ * One may keep records, live or ended, from being reaped while he writes on behalf of their threads. False: the
+ * record is free, or about to be. He lets go with the number of a generation not older than his last
+ * event on it, and the record outlives that one. Context: any, control.
+ */
+JW_MUST_CHECK bool thread_keep(thread_index index);
+void thread_let_go(thread_index index, uint64_t generation);
+
+/* Records made from now on are kept from the start: nobody's life is too short to be kept. Context: control. */
+void threads_keep_new(bool are_kept);
+
+/* Records are numbered below this. Context: any. */
+uint32_t threads_limit(void);
 
 /* Copies what is known; false when the record is free. Context: dump. */
 bool thread_info(thread_index index, struct thread_info *out);

@@ -4,9 +4,11 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/counters.h"
 #include "os/os_tasks.h"
 #include "thread/thread.h"
+#include "thread/thread_filter.h"
 
 static void open_threads(void)
 {
@@ -53,6 +55,91 @@ Test(thread, a_thread_that_is_added_again_keeps_its_record)
     cr_assert(eq(u32, thread_add(100, &is_new), first));
     cr_assert(not(is_new));
     cr_assert(eq(u32, threads_live(), 1));
+}
+
+Test(thread, a_record_that_is_kept_is_not_reaped)
+{
+    const thread_index index = add(200);
+    struct thread_info info;
+
+    cr_assert(thread_keep(index));
+    cr_assert(not(thread_keep(index))); /* one at a time */
+    thread_end(index, 5);
+    threads_reap(6);
+    cr_assert(thread_info(index, &info));
+    thread_let_go(index, 8); /* something was written into generation 8 on its behalf */
+    threads_reap(8);
+    cr_assert(thread_info(index, &info));
+    threads_reap(9);
+    cr_assert(not(thread_info(index, &info)));
+    cr_assert(not(thread_keep(index)));
+}
+
+Test(thread, a_record_that_ended_can_be_kept_until_it_is_reaped)
+{
+    const thread_index index = add(201);
+
+    thread_end(index, 5);
+    cr_assert(thread_keep(index));
+    thread_let_go(index, 0);
+    threads_reap(5);
+    cr_assert(thread_keep(index));
+    thread_let_go(index, 5);
+    threads_reap(6);
+    cr_assert(not(thread_keep(index)));
+    const thread_index again = add(202);
+    cr_assert(eq(u32, again, index));
+    cr_assert(thread_keep(again));
+    thread_let_go(again, 0);
+}
+
+Test(thread, a_record_that_is_kept_from_the_start_waits_for_its_keeper)
+{
+    struct thread_info info;
+
+    threads_keep_new(true);
+    const thread_index index = add(204);
+    threads_keep_new(false);
+    thread_end(index, 1);
+    threads_reap(9);
+    cr_assert(thread_info(index, &info));
+    cr_assert(thread_keep(index));
+    thread_let_go(index, 0);
+    threads_reap(9);
+    cr_assert(not(thread_info(index, &info)));
+}
+
+Test(thread, a_life_has_a_begin_and_an_end)
+{
+    const uint64_t before_ns = jw_now_ns();
+    const thread_index index = add(203);
+    const uint64_t begin_ns = thread_begin_ns(index);
+
+    cr_assert(begin_ns >= before_ns && begin_ns <= jw_now_ns());
+    cr_assert(thread_end_ns(index) == 0);
+    thread_end_java(index);
+    const uint64_t end_ns = thread_end_ns(index);
+    cr_assert(end_ns >= begin_ns && end_ns <= jw_now_ns());
+    thread_end(index, 1); /* what it told itself stands */
+    cr_assert(eq(u64, thread_end_ns(index), end_ns));
+}
+
+Test(thread, the_filter_is_asked_with_each_name)
+{
+    struct jw_error err;
+    const struct thread_java java = {.name = "http-1", .group = "main"};
+
+    cr_assert(thread_filter_set("http-*;300", &err));
+    const thread_index by_name = add(299), by_number = add(300);
+    cr_assert(not(thread_is_wanted(by_name)));
+    cr_assert(thread_is_wanted(by_number));
+    thread_set_java(by_name, &java);
+    cr_assert(thread_is_wanted(by_name));
+    thread_rename(by_name, "other");
+    thread_rename(by_number, "other");
+    cr_assert(not(thread_is_wanted(by_name)));
+    cr_assert(thread_is_wanted(by_number));
+    cr_assert(thread_filter_set(NULL, &err));
 }
 
 Test(thread, a_tid_that_comes_again_gets_another_serial)
