@@ -18,7 +18,8 @@ static _Atomic bool is_open;
 static vm_async_get_call_trace agct;
 static const char *agct_reason = "not looked for yet";
 static uintptr_t text_begin, text_end;
-static bool is_env_unsound; /* written before any thread is looked up */
+static bool
+    is_env_unsound; /* written before any thread is looked up, and before any handler runs */
 static jfieldID thread_eetop, thread_tid_field;
 
 /* The library that JNI_GetCreatedJavaVMs would come from: where the functions of this JavaVM lie. */
@@ -118,6 +119,7 @@ static void resolve_threads(struct vm_layout *out)
     out->osthread_tid = vm_structs_field("OSThread", "_thread_id");
     if (out->osthread_tid.width == 0)
         out->osthread_tid.width = 4;
+    vm_thread_resolve(out);
 }
 
 /* A field of a struct that is itself a field: CodeHeap._memory._low. */
@@ -384,6 +386,14 @@ bool vm_check_java_thread(JNIEnv *jni, jobject calling_thread)
     is_env_unsound = !vm_java_thread(jni, calling_thread, &env, &tid) || env != (void *)jni ||
                      tid != (uint32_t)os_gettid();
     return !is_env_unsound;
+}
+
+vm_addr vm_thread_of_env(const void *env)
+{
+    return env == NULL || is_env_unsound || !vm_has(vm_layout.thread_anchor)
+               ? 0
+               : (vm_addr)env - (uintptr_t)vm_layout.thread_anchor.offset -
+                     VM_ENV_AFTER_ANCHOR_BYTES;
 }
 
 uint64_t vm_java_thread_id(JNIEnv *jni, jobject thread)

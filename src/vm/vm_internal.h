@@ -29,6 +29,7 @@ struct vm_layout {
     struct vm_field symbol_length, symbol_body;
 
     struct vm_field thread_anchor, thread_osthread, osthread_tid;
+    struct vm_field thread_state, osthread_state; /* the latter from JDK 11 on */
 
     uintptr_t code_heaps[VM_CODE_HEAPS_MAX]; /* CodeHeap* */
     uint32_t code_heap_count;
@@ -90,5 +91,11 @@ JW_SIGNAL_SAFE static inline bool vm_is_plausible(vm_addr addr)
 {
     return addr >= VM_ADDR_MIN && (addr & (sizeof(void *) - 1)) == 0 && addr >> 56 == 0;
 }
+
+/* vm_thread.c: the numbers of the states. Context: control. */
+void vm_thread_resolve(struct vm_layout *out);
+
+/* The JavaThread that a JNIEnv is in; 0 where that is not known. */
+JW_SIGNAL_SAFE vm_addr vm_thread_of_env(const void *env);
 
 #endif

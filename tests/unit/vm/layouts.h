@@ -41,6 +41,8 @@ static const struct layout_field layout_fields[] = {
     {"JavaThread", "_anchor", "JavaFrameAnchor", {576, 656, 1152}},
     {"JavaThread", "_osthread", "OSThread*", {392, 560, -1}},
     {"Thread", "_osthread", "OSThread*", {-1, -1, 1016}},
+    {"JavaThread", "_thread_state", "JavaThreadState", {728, 824, 1324}},
+    {"OSThread", "_state", "ThreadState", {-1, 16, 8}},
     {"OSThread", "_thread_id", "OSThread::thread_id_t", {216, 208, 12}},
     {"CodeHeap", "_memory", "VirtualSpace", {0, 8, 0}},
     {"CodeHeap", "_segmap", "VirtualSpace", {112, 120, 112}},
