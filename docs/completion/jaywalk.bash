@@ -11,7 +11,7 @@ _jaywalk_facts() {
         options='-d --duration= -e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
-        -e | --event) kind=words words='cpu itimer' ;;
+        -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='agct no vm' ;;
@@ -35,7 +35,7 @@ _jaywalk_facts() {
         operands=program
         options='-e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer' ;;
+        -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='agct no vm' ;;
@@ -61,7 +61,7 @@ _jaywalk_facts() {
         operands=jvms
         options='-e --event= -i --interval= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer' ;;
+        -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='agct no vm' ;;

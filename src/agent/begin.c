@@ -10,6 +10,7 @@
 #include "sampler/sampler.h"
 #include "signals/signals.h"
 #include "symbols/symbols.h"
+#include "thread/thread_filter.h"
 
 static bool start_engines(struct jw_error *err)
 {
@@ -112,13 +113,29 @@ struct recording *session_open_recording(const struct options *options, struct j
     return recording;
 }
 
+static enum sampler_cpu_engine cpu_engine(const struct options *values)
+{
+    switch ((enum options_event)values->event) {
+    case OPTIONS_EVENT_ITIMER:
+        return SAMPLER_CPU_ITIMER;
+    case OPTIONS_EVENT_WALL:
+        return SAMPLER_CPU_NONE;
+    case OPTIONS_EVENT_CPU:
+    case OPTIONS_EVENT_LIMIT:
+        break;
+    }
+    return sampler_cpu_for(values->interval_ns);
+}
+
 static void set_sampler(const struct options *values, struct generations *generations)
 {
     session.sampler = (struct sampler_config){
         .generations = generations,
+        .cpu = cpu_engine(values),
         .interval_ns = values->interval_ns,
+        .wall_interval_ns = values->wall_ns,
+        .filter = values->filter,
         .depth_max = (uint32_t)values->jstackdepth_count,
-        .is_itimer = values->event == OPTIONS_EVENT_ITIMER,
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
     };
 }
@@ -208,6 +225,8 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
     static struct session before;
     struct recording *kept = session.recording;
 
+    if (!thread_filter_check(options->filter, err))
+        return false;
     if (options->loop != 0 && output_pattern(options) == NULL) {
         jw_error_set(err, "loop: each turn needs a file; try file=profile-%%t.jfr");
         return false;

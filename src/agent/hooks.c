@@ -316,7 +316,7 @@ static void rename_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
     if (index != THREAD_NONE && thread_info(index, &info) && info.java_name[0] != '\0' &&
         text->info.name != NULL &&
         strncmp(info.java_name, text->info.name, sizeof info.java_name - 1) != 0)
-        thread_rename(index, text->info.name);
+        sampler_thread_renamed(index, text->info.name);
 }
 
 void hooks_refresh_thread_names(JNIEnv *jni)

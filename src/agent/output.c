@@ -53,29 +53,42 @@ enum recording_format output_format(uint64_t output)
     return RECORDING_JFR;
 }
 
+/* Viewers read a number and a unit; those that know milliseconds only get them where they can. */
+static void period_text(uint64_t period_ns, char *text, size_t room_bytes)
+{
+    const bool is_whole = period_ns % JW_NS_PER_MS == 0;
+
+    snprintf(text, room_bytes, "%llu %s",
+             (unsigned long long)(period_ns / (is_whole ? JW_NS_PER_MS : 1000)),
+             is_whole ? "ms" : "us");
+}
+
 struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
 {
-    char period[32], interval[32], depth[16], off[160];
+    const bool has_wall = values->wall_ns != 0, has_cpu = values->event != OPTIONS_EVENT_WALL;
+    char period[32], interval[32], wall_period[32], wall[32], depth[16], off[160];
     const char *walker = walk_walker_in_use(off, sizeof off);
-    struct recording_setting settings[] = {
-        {"jdk.ExecutionSample", "enabled", "true"},
+    const struct recording_setting settings[] = {
+        {"jdk.ExecutionSample", "enabled", has_cpu || values->is_unbatched ? "true" : "false"},
         {"jdk.ExecutionSample", "period", period},
-        {"jdk.NativeMethodSample", "enabled", "true"},
+        {"jdk.NativeMethodSample", "enabled", has_cpu ? "true" : "false"},
         {"jdk.NativeMethodSample", "period", period},
+        {"jaywalk.WallClockSample", "enabled",
+         has_wall && !values->is_unbatched ? "true" : "false"},
+        {"jaywalk.WallClockSample", "period", has_wall ? wall_period : "off"},
         {NULL, "event", options_event_name(values->event)},
         {NULL, "interval", interval},
+        {NULL, "wall", wall},
+        {NULL, "nobatch", values->is_unbatched ? "true" : "false"},
+        {NULL, "filter", values->filter},
         {NULL, "jstackdepth", depth},
         {NULL, "walker", walker == NULL ? off : walker},
     };
 
     snprintf(interval, sizeof interval, "%llu", (unsigned long long)values->interval_ns);
-    /* Viewers read a number and a unit; those that know milliseconds only get them where they can. */
-    if (values->interval_ns % JW_NS_PER_MS == 0)
-        snprintf(period, sizeof period, "%llu ms",
-                 (unsigned long long)(values->interval_ns / JW_NS_PER_MS));
-    else
-        snprintf(period, sizeof period, "%llu us",
-                 (unsigned long long)(values->interval_ns / 1000));
+    snprintf(wall, sizeof wall, "%llu", (unsigned long long)values->wall_ns);
+    period_text(values->interval_ns, period, sizeof period);
+    period_text(values->wall_ns, wall_period, sizeof wall_period);
     snprintf(depth, sizeof depth, "%llu", (unsigned long long)values->jstackdepth_count);
 
     struct recording_config config = {
@@ -89,6 +102,8 @@ struct recording *output_open(const struct options *values, const char *path, st
         .title = values->title[0] == '\0' ? NULL : values->title,
         .settings = settings,
         .setting_count = JW_COUNT_OF(settings),
+        .splits_wall = values->is_unbatched,
+        .shows = has_cpu ? RECORDING_SHOWS_CPU : RECORDING_SHOWS_WALL,
         .unsigned5_bias = vm_unsigned5_bias(),
         .tree = {.split_threads = values->is_by_thread},
     };

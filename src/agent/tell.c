@@ -34,6 +34,26 @@ static uint64_t left_ns(const struct limits_deadline *deadline)
     return at_ns > now_ns ? at_ns - now_ns : 0;
 }
 
+static void describe_engines(const struct sampler_config *config, char *text, size_t room_bytes)
+{
+    static const char *const ways[] = {
+        [SAMPLER_CPU_NONE] = "",
+        [SAMPLER_CPU_TIMER] = " by timers of the threads",
+        [SAMPLER_CPU_FINE] = " by comparing the clocks of the threads",
+        [SAMPLER_CPU_ITIMER] = " by one timer of the process",
+    };
+    char cpu[96] = "", wall[48] = "";
+
+    if (config->cpu != SAMPLER_CPU_NONE)
+        snprintf(cpu, sizeof cpu, "CPU time every %llu us%s",
+                 (unsigned long long)(config->interval_ns / 1000), ways[config->cpu]);
+    if (config->wall_interval_ns != 0)
+        snprintf(wall, sizeof wall, "the wall clock every %llu us",
+                 (unsigned long long)(config->wall_interval_ns / 1000));
+    snprintf(text, room_bytes, "%s%s%s%s", cpu, cpu[0] != '\0' && wall[0] != '\0' ? "; " : "", wall,
+             config->filter != NULL && config->filter[0] != '\0' ? "; some threads alone" : "");
+}
+
 void session_publish(void)
 {
     struct session_info *info = &published.info;
@@ -54,6 +74,7 @@ void session_publish(void)
     info->timeout_left_ns = session.is_on ? left_ns(&session.timeout) : 0;
     info->loop_left_ns = session.is_on ? left_ns(&session.loop) : 0;
     memcpy(info->path, session.path, sizeof info->path);
+    describe_engines(&session.sampler, info->engines, sizeof info->engines);
     pthread_mutex_unlock(&published.lock);
 }
 
@@ -95,14 +116,21 @@ static void tell_deadlines(const struct session_info *info)
 /* Who else lays hands on what we need. */
 static void tell_others(bool is_running)
 {
+    static const struct {
+        int number;
+        const char *name;
+    } signals[] = {{SIGPROF, "SIGPROF"}, {SIGVTALRM, "SIGVTALRM"}};
     struct jw_error err = {0};
     struct copies copies;
     char owner[256];
 
-    signals_describe_previous(SIGPROF, owner, sizeof owner);
-    if (strcmp(owner, "nobody") != 0)
-        agent_log(OPTIONS_LOGLEVEL_INFO,
-                  "SIGPROF had an owner before, who gets what is not ours: %s", owner);
+    for (size_t i = 0; i < JW_COUNT_OF(signals); i++) {
+        signals_describe_previous(signals[i].number, owner, sizeof owner);
+        if (strcmp(owner, "nobody") != 0)
+            agent_log(OPTIONS_LOGLEVEL_INFO,
+                      "%s had an owner before, who gets what is not ours: %s", signals[i].name,
+                      owner);
+    }
     if (is_running && !signals_check(&err))
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s", err.message);
     copies_look(&copies);
@@ -114,9 +142,11 @@ static void tell_others(bool is_running)
 
 void tell_ledger(void)
 {
+    struct session_info info;
     char text[320];
 
-    if (ledger_tell(text, sizeof text))
+    session_info(&info);
+    if (info.event != OPTIONS_EVENT_WALL && ledger_tell(text, sizeof text))
         agent_log(OPTIONS_LOGLEVEL_INFO, "%s", text);
 }
 
@@ -129,6 +159,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
 
     agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling is running for %llu seconds",
               (unsigned long long)((jw_now_ns() - info->start_ns) / JW_NS_PER_SECOND));
+    agent_log(OPTIONS_LOGLEVEL_INFO, "Sampling %s", info->engines);
     if (info->has_file)
         agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in %s%s", samples, info->path, now);
     else

@@ -161,8 +161,8 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .usage = "jaywalk list [PID]",
             .summary = "list the events that can be sampled",
             .text = "cpu is the CPU time of each thread; itimer that of the process as a whole, "
-                    "for systems\n"
-                    "that refuse timers for threads.\n",
+                    "by one timer;\n"
+                    "wall is time as it goes by, of each thread, running or waiting.\n",
             .examples = "  jaywalk list\n  jaywalk list 12345\n",
             .operands = CLI_OPERANDS_JVM,
             .run = cli_list_events,

@@ -20,10 +20,12 @@
 #define OPTIONS_PATH_BYTES      4096  /* terminator included */
 #define OPTIONS_TITLE_BYTES     256   /* terminator included */
 #define OPTIONS_PATTERNS_BYTES  2048  /* of all patterns of one kind, terminators included */
+#define OPTIONS_FILTER_BYTES    1024  /* terminator included */
 #define OPTIONS_MESSAGE_BYTES   384
 #define OPTIONS_MESSAGES_KEPT   24
 #define OPTIONS_DEPTH_MAX       2048
 #define OPTIONS_INTERVAL_MIN_NS 100000ull
+#define OPTIONS_WALL_DEFAULT_NS 50000000ull
 
 enum options_action {
     OPTIONS_ACTION_NONE, /* nothing was asked for: the agent is loaded and waits */
@@ -41,6 +43,7 @@ enum options_action {
 enum options_event {
     OPTIONS_EVENT_CPU,    /* a timer on each thread's CPU clock */
     OPTIONS_EVENT_ITIMER, /* the one ITIMER_PROF of the process */
+    OPTIONS_EVENT_WALL,   /* the wall clock alone */
     OPTIONS_EVENT_LIMIT
 };
 
@@ -82,9 +85,10 @@ enum options_loglevel {
 
 /* Numbers are uint64_t whatever they mean, so that the table can fill any of them. */
 struct options {
-    uint64_t action; /* enum options_action */
-    uint64_t event;  /* enum options_event */
-    uint64_t interval_ns;
+    uint64_t action;       /* enum options_action */
+    uint64_t event;        /* enum options_event */
+    uint64_t interval_ns;  /* of the event */
+    uint64_t wall_ns;      /* interval of the wall clock, alone or beside the event; 0: off */
     uint64_t output;       /* enum options_output: named format, else the ending of `file` */
     uint64_t traces_count; /* text output: stacks to list, 0: none */
     uint64_t flat_count;   /* text output: methods to list, 0: none */
@@ -110,6 +114,7 @@ struct options {
     bool is_reversed;
     bool is_inverted;
     bool is_quiet;
+    bool is_unbatched;             /* nobatch */
     char file[OPTIONS_PATH_BYTES]; /* pattern, see options_file_name; "": none named */
     char log[OPTIONS_PATH_BYTES];  /* "": stderr */
     char answer
@@ -119,6 +124,7 @@ struct options {
     /* Patterns, each with its 0 byte, one after another; an empty one ends them. */
     char includes[OPTIONS_PATTERNS_BYTES];
     char excludes[OPTIONS_PATTERNS_BYTES];
+    char filter[OPTIONS_FILTER_BYTES]; /* items of thread_filter.h; "": every thread */
 };
 
 /* The first texts, in the order of the string; `count` goes on past OPTIONS_MESSAGES_KEPT. */

@@ -47,7 +47,9 @@ void options_defaults(struct options *values)
 {
     memset(values, 0, sizeof *values);
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        if (options_is_numeric(options_rows[id].kind) || options_rows[id].kind == OPTIONS_KIND_ENUM)
+        if ((options_is_numeric(options_rows[id].kind) ||
+             options_rows[id].kind == OPTIONS_KIND_ENUM) &&
+            !options_rows[id].is_off_unnamed)
             set_number(values, &options_rows[id], options_rows[id].default_value);
     }
 }
@@ -360,6 +362,24 @@ static void conclude_action(struct parser *parser)
     }
 }
 
+/* The wall clock alone, where no other event is named, has the interval that is named for whichever clock. */
+static void conclude_clocks(struct parser *parser)
+{
+    struct options *values = &parser->result->values;
+    const bool has_interval = parser->is_seen[OPTIONS_ID_INTERVAL];
+
+    if (values->wall_ns != 0 && !is_seen_with(parser, offsetof(struct options, event)))
+        values->event = OPTIONS_EVENT_WALL;
+    if (values->event != OPTIONS_EVENT_WALL)
+        return;
+    if (values->wall_ns == 0)
+        values->wall_ns = has_interval ? values->interval_ns : OPTIONS_WALL_DEFAULT_NS;
+    else if (has_interval)
+        options_add_message(&parser->result->warnings,
+                            "interval: has no effect; the wall clock has the interval of wall");
+    values->interval_ns = values->wall_ns;
+}
+
 /* A named format counts, then `flat` and `traces`, then the ending of the file. */
 static void conclude_output(struct parser *parser)
 {
@@ -433,6 +453,7 @@ static struct parser begin(struct options_result *result)
 
 static bool conclude(struct parser *parser)
 {
+    conclude_clocks(parser);
     conclude_output(parser);
     conclude_action(parser);
     warn_of_idle_options(parser);

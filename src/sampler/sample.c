@@ -130,8 +130,7 @@ static JW_SIGNAL_SAFE bool is_in_native(const struct sample_scratch *scratch,
 }
 
 static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_scratch *scratch,
-                                  const struct walked *walked, thread_index thread,
-                                  uint64_t weight_ns)
+                                  const struct walked *walked, const struct sample_order *order)
 {
     const uint64_t time_ns = jw_now_ns();
     const uint32_t count = lay_out(generation, scratch, walked);
@@ -144,46 +143,54 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
     struct event_record *record = event_reserve(generation->events);
     if (record == NULL)
         return false; /* counted by the ring */
-    record->kind = EVENT_CPU_SAMPLE;
+    record->kind = order->kind;
     record->flags = is_in_native(scratch, walked) ? SAMPLER_IN_NATIVE : 0;
-    record->thread_index = thread;
-    record->thread_serial = thread_serial(thread);
+    record->thread_index = order->thread;
+    record->thread_serial = thread_serial(order->thread);
     record->time_ns = time_ns;
-    record->weight_ns = weight_ns;
+    record->weight_ns = order->weight_ns;
+    record->value = order->number;
     record->trace = trace;
+    record->sample_count = order->turns;
+    record->state = order->state;
     event_commit(record);
     return true;
 }
 
-static JW_SIGNAL_SAFE void take(const void *ucontext, thread_index thread, uint64_t weight_ns)
+static JW_SIGNAL_SAFE bool take(const void *ucontext, struct sample_order *order)
 {
-    struct sample_scratch *scratch = sample_scratch_take(thread_tid(thread));
+    struct sample_scratch *scratch = sample_scratch_take(thread_tid(order->thread));
     struct epoch_ticket ticket;
     struct walked walked;
+    bool is_committed = false;
 
     if (scratch == NULL) {
         jw_count(JW_COUNT_LOST_NO_SCRATCH);
-        return;
+        return false;
     }
-    walk(ucontext, thread_env(thread), scratch, &walked);
+    void *const env = thread_env(order->thread);
+    walk(ucontext, env, scratch, &walked);
+    if (order->kind == EVENT_WALL_SAMPLE)
+        order->state = (uint16_t)sample_state(ucontext, env, &walked.java, scratch->java);
 
     /* From here to generation_leave: no block, no Java, no call into the JVM. */
     struct generation *generation =
-        generation_enter(sampler.generations, thread_tid(thread), &ticket);
+        generation_enter(sampler.generations, thread_tid(order->thread), &ticket);
     if (generation != NULL) {
-        const bool is_committed = commit(generation, scratch, &walked, thread, weight_ns);
-
+        is_committed = commit(generation, scratch, &walked, order);
         generation_leave(sampler.generations, &ticket);
         if (is_committed)
             jw_count(JW_COUNT_SAMPLES);
     }
     sample_scratch_give(scratch);
+    return is_committed;
 }
 
-void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns)
+bool sample_take(const void *ucontext, struct sample_order *order)
 {
     const uint64_t start_ns = jw_now_ns();
+    const bool is_committed = take(ucontext, order);
 
-    take(ucontext, thread, weight_ns);
     sample_cost_note(jw_now_ns() - start_ns);
+    return is_committed;
 }

@@ -1,7 +1,4 @@
 /* Room for the stacks that handlers walk at the same time; take and give in handlers. */
-#include <errno.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/atomics.h"
@@ -26,16 +23,9 @@ bool sample_scratch_open(struct jw_error *err)
     long count = cpus * SCRATCH_PER_CPU;
     count = count < SCRATCH_MIN ? SCRATCH_MIN : count > SCRATCH_MAX ? SCRATCH_MAX : count;
 
-    void *memory = mmap(NULL, jw_mul_bytes((size_t)count, sizeof *pool), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-        jw_error_set(err, "cannot reserve room for %ld stacks: %s", count, strerror(errno));
-        return false;
-    }
-    (void)madvise(memory, jw_mul_bytes((size_t)count, sizeof *pool), MADV_DONTDUMP);
     pool_count = (uint32_t)count;
-    pool = memory;
-    return true;
+    pool = sampler_reserve((size_t)count, sizeof *pool, err);
+    return pool != NULL;
 }
 
 struct sample_scratch *sample_scratch_take(uint32_t tid)

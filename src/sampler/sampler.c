@@ -11,6 +11,7 @@
 #include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
 #include "thread/thread_cpu.h"
+#include "thread/thread_filter.h"
 #include "thread/thread_tls.h"
 #include "vm/vm.h"
 
@@ -23,6 +24,11 @@
 
 /* A record that the scan makes again and again for a tid that renew_record ends is one more race lost. */
 #define RENEW_TRIES 4
+
+#define INDEX_BITS 14
+#define INDEX_MASK ((1u << INDEX_BITS) - 1)
+
+_Static_assert(THREAD_RECORDS_MAX == 1u << INDEX_BITS, "an index must fit");
 
 struct sampler_config sampler;
 
@@ -40,33 +46,95 @@ static struct {
 
 static uint64_t started_ns; /* constant while an engine runs */
 
-static JW_SIGNAL_SAFE void take_from_timer(const struct signals_event *event)
+/* A signal carries the number of its thread's record and the low bits of the record's serial, so that
+ * one that comes late, after the record went to another thread, is told apart. */
+static JW_SIGNAL_SAFE uint32_t payload_of(thread_index thread)
 {
-    const thread_index thread = engine_cpu_timer_thread(event->payload);
-
-    if (thread == THREAD_NONE) {
-        jw_count(JW_COUNT_LOST_NO_THREAD);
-        return;
-    }
-    if (event->overruns > 0)
-        jw_count_add(JW_COUNT_TIMER_OVERRUNS, event->overruns);
-    sample_take(event->ucontext, thread,
-                sampler.interval_ns * (1 + (uint64_t)event->overruns) + thread_take_debt(thread));
+    return (uint32_t)thread_serial(thread) << INDEX_BITS | thread;
 }
 
-static JW_SIGNAL_SAFE void take_from_itimer(const struct signals_event *event)
+uintptr_t sampler_cookie(thread_index thread)
+{
+    return signals_cookie(payload_of(thread));
+}
+
+thread_index sampler_thread_of(uint32_t payload)
+{
+    const thread_index thread = payload & INDEX_MASK;
+
+    return thread_is_live(thread) && payload_of(thread) == payload ? thread : THREAD_NONE;
+}
+
+/* The way of a signal -------------------------------------------------------------------------- */
+
+static JW_SIGNAL_SAFE void take_from_timer(const struct signals_event *event, thread_index thread)
+{
+    if (event->overruns > 0)
+        jw_count_add(JW_COUNT_TIMER_OVERRUNS, event->overruns);
+    struct sample_order order = {
+        .kind = EVENT_CPU_SAMPLE,
+        .thread = thread,
+        .weight_ns =
+            sampler.interval_ns * (1 + (uint64_t)event->overruns) + thread_take_debt(thread),
+    };
+    (void)sample_take(event->ucontext, &order);
+}
+
+static JW_SIGNAL_SAFE void take_from_itimer(const struct signals_event *event, thread_index thread)
+{
+    struct sample_order order = {
+        .kind = EVENT_CPU_SAMPLE,
+        .thread = thread,
+        .weight_ns = sampler.interval_ns,
+    };
+
+    (void)sample_take(event->ucontext, &order);
+}
+
+static JW_SIGNAL_SAFE bool is_of_process(const struct signals_event *event)
+{
+    return sampler.cpu == SAMPLER_CPU_ITIMER && event->signo == SIGPROF;
+}
+
+static JW_SIGNAL_SAFE void take(const struct signals_event *event)
+{
+    const thread_index thread = event->is_bare || is_of_process(event)
+                                    ? thread_find(thread_own_tid())
+                                    : sampler_thread_of(event->payload);
+
+    if (thread == THREAD_NONE)
+        jw_count(JW_COUNT_LOST_NO_THREAD);
+    else if (!thread_is_wanted(thread))
+        jw_count(JW_COUNT_LOST_FILTERED);
+    else if (event->signo == SIGVTALRM)
+        engine_wall_take(event->ucontext, thread);
+    else if (is_of_process(event))
+        take_from_itimer(event, thread);
+    else if (event->is_from_timer)
+        take_from_timer(event, thread);
+    else
+        engine_cpu_fine_take(event->ucontext, thread);
+}
+
+static JW_SIGNAL_SAFE bool claims(int signo)
 {
     const thread_index thread = thread_find(thread_own_tid());
 
-    if (thread == THREAD_NONE) {
-        jw_count(JW_COUNT_LOST_NO_THREAD);
-        return;
-    }
-    sample_take(event->ucontext, thread, sampler.interval_ns);
+    return thread != THREAD_NONE &&
+           (signo == SIGVTALRM ? engine_wall_claims(thread) : engine_cpu_fine_claims(thread));
 }
 
-static const struct signals_engine timer_engine JW_SIGNAL_TABLE = {take_from_timer};
-static const struct signals_engine itimer_engine JW_SIGNAL_TABLE = {take_from_itimer};
+static JW_SIGNAL_SAFE void waits(int signo)
+{
+    const thread_index thread = signo == SIGVTALRM ? thread_find(thread_own_tid()) : THREAD_NONE;
+
+    if (thread != THREAD_NONE)
+        engine_wall_note_wait(thread);
+}
+
+static const struct signals_engine engine JW_SIGNAL_TABLE = {take, claims, waits};
+
+/* Threads come and go ---------------------------------------------------------------------------- */
 
 static bool is_on(void)
 {
@@ -74,28 +142,78 @@ static bool is_on(void)
     return jw_load_acquire(&is_running) != 0;
 }
 
-static bool runs_timers(void)
+/* Engines for single threads are on, and none has this one. */
+static bool is_left_out(thread_index thread)
 {
-    return is_on() && !sampler.is_itimer;
+    return (sampler.cpu == SAMPLER_CPU_TIMER || sampler.cpu == SAMPLER_CPU_FINE) &&
+           !thread_has_timer(thread) && !engine_cpu_fine_has(thread);
+}
+
+static void remove_engines(thread_index thread)
+{
+    engine_cpu_timer_remove(thread);
+    engine_cpu_fine_remove(thread);
+}
+
+/* It is sampled for all of its time that counts; one that was left out until now, from now on. */
+static void add_to_fine(thread_index thread, enum engine_thread kind)
+{
+    struct thread_cpu known;
+    uint64_t clock_ns;
+
+    if (!os_thread_cpu_ns((int)thread_tid(thread), &clock_ns))
+        return;
+    engine_cpu_fine_add(thread, kind != ENGINE_THREAD_AGAIN && thread_cpu_get(thread, &known)
+                                    ? known.base_ns
+                                    : clock_ns);
+}
+
+static void add_to_cpu(thread_index thread, enum engine_thread kind)
+{
+    switch (sampler.cpu) {
+    case SAMPLER_CPU_NONE:
+    case SAMPLER_CPU_ITIMER:
+        break;
+    case SAMPLER_CPU_TIMER:
+        if (engine_cpu_timer_add(thread, kind, started_ns) != ENGINE_TIMER_REFUSED)
+            break;
+        thread_cpu_mark(thread, THREAD_CPU_REFUSED);
+        jw_count(JW_COUNT_THREADS_UNTIMED);
+        add_to_fine(thread, kind);
+        break;
+    case SAMPLER_CPU_FINE:
+        add_to_fine(thread, kind);
+        break;
+    }
 }
 
 /*
- * Whoever stops the sampler, or ends the record, first says so and then takes the timer away; here it is
+ * Whoever stops the sampler, or ends the record, first says so and then takes the engines away; here it is
  * the other way round. So one of the two sees the other, and no timer outlives both.
  */
-static void add_timer(thread_index thread, enum engine_thread kind)
+static void add_engines(thread_index thread, enum engine_thread kind)
 {
-    if (!runs_timers())
+    if (!is_on() || !thread_is_wanted(thread))
         return;
-    engine_cpu_timer_add(thread, kind, started_ns);
-    if (!runs_timers() || !thread_is_live(thread))
-        engine_cpu_timer_remove(thread);
+    add_to_cpu(thread, kind);
+    if (!is_on() || !thread_is_live(thread) || !thread_is_wanted(thread))
+        remove_engines(thread);
+    sampler_clock_note(thread);
+}
+
+/* A thread has got a name: the filter may say otherwise now. */
+static void settle(thread_index thread, enum engine_thread kind)
+{
+    if (!thread_is_wanted(thread))
+        remove_engines(thread);
+    else if (is_left_out(thread))
+        add_engines(thread, kind);
 }
 
 static void end_record(thread_index thread)
 {
     thread_end(thread, generations_number(sampler.generations));
-    engine_cpu_timer_remove(thread);
+    remove_engines(thread);
 }
 
 /* Of an earlier run: a tid may have gone to another thread since. */
@@ -106,10 +224,30 @@ static void end_old_record(thread_index thread, bool is_live, void *argument)
         end_record(thread);
 }
 
+/* Start and stop ------------------------------------------------------------------------------- */
+
+enum sampler_cpu_engine sampler_cpu_for(uint64_t interval_ns)
+{
+    return interval_ns < os_kernel_tick_ns() ? SAMPLER_CPU_FINE : SAMPLER_CPU_TIMER;
+}
+
+static bool needs_clock_thread(void)
+{
+    return is_on() && (sampler.wall_interval_ns != 0 || sampler.cpu == SAMPLER_CPU_FINE ||
+                       engine_cpu_fine_is_wanted());
+}
+
+static bool open_all(const struct sampler_config *config, struct jw_error *err)
+{
+    return threads_open(err) && sample_scratch_open(err) && sampler_clock_open(err) &&
+           thread_filter_set(config->filter, err) && signals_own(SIGPROF, err) &&
+           (config->wall_interval_ns == 0 || signals_own(SIGVTALRM, err)) &&
+           signals_own_faults(err);
+}
+
 bool sampler_start(const struct sampler_config *config, struct jw_error *err)
 {
-    if (!threads_open(err) || !sample_scratch_open(err) || !signals_own(SIGPROF, err) ||
-        !signals_own_faults(err))
+    if (!open_all(config, err))
         return false;
 
     uintptr_t jvm_begin;
@@ -117,6 +255,7 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
     if (vm_text_range(&jvm_begin, &jvm_end))
         signals_trust_handlers(jvm_begin, jvm_end);
     sampler = *config;
+    sampler.filter = NULL; /* the caller's */
     started_ns = jw_now_ns();
     scan.round = 0;
     scan.is_first = true;
@@ -124,39 +263,53 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
     scan.last_ns = scan.next_ns = 0;
     threads_each(end_old_record, NULL);
     sampler_cpu_start();
-    signals_start(config->is_itimer ? &itimer_engine : &timer_engine);
-    if (config->is_itimer) {
+    engine_cpu_fine_start(config->interval_ns);
+    engine_wall_start(config->wall_interval_ns);
+    signals_start(&engine);
+    if (config->cpu == SAMPLER_CPU_ITIMER) {
         signals_expect_itimer(true);
-        if (!os_itimer_arm(config->interval_ns, err)) {
-            signals_expect_itimer(false);
-            signals_stop();
-            return false;
-        }
+        if (!os_itimer_arm(config->interval_ns, err))
+            goto fail;
     }
     /* order SAMPLER_RUN: releases the configuration. */
     jw_store_release(&is_running, 1);
+    if (!sampler_clock_start_if(needs_clock_thread, err))
+        goto fail;
     sampler_scan();
     return true;
+
+fail:
+    /* order SAMPLER_RUN: as in sampler_stop. */
+    jw_store_release(&is_running, 0);
+    os_itimer_disarm();
+    signals_expect_itimer(false);
+    signals_stop();
+    return false;
 }
 
-static void remove_timer(thread_index thread, bool is_live, void *argument)
+static void remove_from_engines(thread_index thread, bool is_live, void *argument)
 {
     (void)is_live;
     (void)argument;
-    engine_cpu_timer_remove(thread);
+    remove_engines(thread);
 }
 
 bool sampler_stop(uint64_t timeout_ns)
 {
+    const uint64_t deadline_ns = jw_now_ns() + timeout_ns;
+
     /* order SAMPLER_RUN: pairs with the hooks' look; one that was already inside is swept below. */
     jw_store_release(&is_running, 0);
-    if (sampler.is_itimer)
+    if (sampler.cpu == SAMPLER_CPU_ITIMER)
         os_itimer_disarm();
-    threads_each(remove_timer, NULL);
+    const bool is_clock_stopped = sampler_clock_stop(deadline_ns);
+    threads_each(remove_from_engines, NULL);
     signals_stop();
     const bool is_drained = signals_drain(timeout_ns);
     signals_expect_itimer(false); /* from now on such a signal is somebody else's */
-    return is_drained;
+    if (is_clock_stopped && is_drained)
+        engine_wall_settle();
+    return is_clock_stopped && is_drained;
 }
 
 /* The task list may show a thread before it tells of itself, and an old record of its tid may stand:
@@ -191,8 +344,7 @@ void sampler_thread_start(uint32_t tid, const struct thread_java *java)
     if (thread == THREAD_NONE)
         return;
     thread_set_java(thread, java);
-    if (!os_thread_is_own((int)tid))
-        add_timer(thread, ENGINE_THREAD_NEW);
+    add_engines(thread, ENGINE_THREAD_NEW);
 }
 
 void sampler_thread_found(uint32_t tid, const struct thread_java *java)
@@ -203,10 +355,18 @@ void sampler_thread_found(uint32_t tid, const struct thread_java *java)
     if (thread == THREAD_NONE)
         return;
     thread_set_java(thread, java);
-    if (!is_new)
+    if (!is_new) {
+        settle(thread, ENGINE_THREAD_AGAIN);
         return;
+    }
     sampler_cpu_begin(thread, false, started_ns);
-    add_timer(thread, ENGINE_THREAD_NEW);
+    add_engines(thread, ENGINE_THREAD_NEW);
+}
+
+void sampler_thread_renamed(thread_index thread, const char *java_name)
+{
+    thread_rename(thread, java_name);
+    settle(thread, ENGINE_THREAD_AGAIN);
 }
 
 void sampler_thread_end(uint32_t tid)
@@ -242,12 +402,10 @@ static bool visit_task(int tid, void *argument)
     thread_set_scan_stamp(thread, scan.round);
     if (is_new)
         sampler_cpu_begin(thread, scan.is_first, started_ns);
-    if (os_thread_is_own(tid))
-        return true; /* it takes no signals */
     if (is_new)
-        add_timer(thread, scan.is_first ? ENGINE_THREAD_NEW : ENGINE_THREAD_LATE);
-    else if (!thread_has_timer(thread)) /* the user's limit was used up then, or a hook is at it */
-        add_timer(thread, ENGINE_THREAD_AGAIN);
+        add_engines(thread, scan.is_first ? ENGINE_THREAD_NEW : ENGINE_THREAD_LATE);
+    else if (is_left_out(thread)) /* a hook is at it */
+        add_engines(thread, ENGINE_THREAD_AGAIN);
     return true;
 }
 
@@ -278,4 +436,7 @@ void sampler_scan(void)
     scan.last_ns = now_ns;
     scan.process_cpu_ns = process_cpu_ns;
     scan.next_ns = now_ns + (jw_now_ns() - now_ns) * SCAN_SHARE;
+    /* Some thread may have been refused its timer. */
+    if (!sampler_clock_start_if(needs_clock_thread, NULL))
+        jw_count(JW_COUNT_CLOCK_THREAD_REFUSED);
 }

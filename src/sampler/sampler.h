@@ -1,16 +1,32 @@
 /*
  * sampler - when to sample, and what to keep.
  *
- * For      CPU samples of every thread of the process: Java, GC, compiler, VM and native threads.
+ * For      CPU and wall-clock samples of every thread of the process: Java, GC, compiler, VM and native threads.
  * Callers  agent.
  * Context  sampler_start, sampler_stop: control. sampler_thread_*: hook. sampler_scan: dump.
  * Memory   scratch space for stacks under way, reserved by the first start, touched as used.
  *
- * Engine `cpu`: one timer on each thread's CPU clock, which signals that very thread. The kernel looks
+ * Engine `timer`: one timer on each thread's CPU clock, which signals that very thread. The kernel looks
  * at such timers once a scheduler tick (1 to 10 ms); what expired in between comes as the overrun of
  * the signal, so a sample stands for interval x (1 + overruns) of CPU time. The first expiration of a
  * thread lies at random within one interval: a thread that lives for less is sampled as often as its
  * CPU time says. Engine `itimer`: one timer of the process that signals some running thread.
+ *
+ * Engine `fine`: a thread of ours reads the clocks of the threads that ran lately once an interval, and signals
+ * those that used up three quarters of one; the weight is what the thread's own clock went on since its last
+ * sample, so weights of a thread add up to its clock. For intervals below a tick, and for single threads that
+ * were refused a timer. Costs a turn each interval while anybody runs (ADR 0008), else one a tick. A thread that
+ * begins to run after a pause may be noticed some turns late, and a signal that finds its thread waiting is
+ * counted as LOST_WAITING: both are in the weight of the next sample.
+ *
+ * Engine `wall`: the same thread turns once a wall interval, at up to an eighth of it late, at random. A thread whose
+ * clock went on since its last sample is signalled; one whose clock stood still (10 us are our own handler's) waits
+ * where its last sample saw it, and gets a record of idle time instead, at the latest each second. Weights of a
+ * thread add up to its life in the run. Limits: of each 10 ms, 16 signals (never fewer than 8 a turn); of each turn
+ * about a hundredth for readings, 400 at 10 ms. A thread beyond them is put off: its next sample stands for the time
+ * since the last look, of which it may have waited a part. Beyond some 200 running threads, or 400 in all, at
+ * 10 ms the look at a thread comes every few turns. A signal that is not taken within a second (the thread
+ * blocks it), and what no sample came to until a thread's end, is recorded as unsampled (WALL_UNSAMPLED_NS).
  *
  * Threads are found by JVMTI thread events and by looking at the task list; nothing is patched.
  */
@@ -20,24 +36,37 @@
 #include "generation/generation.h"
 #include "thread/thread.h"
 
-struct sampler_config {
-    struct generations *generations;
-    uint64_t interval_ns;
-    uint32_t depth_max; /* Java frames kept of a stack */
-    bool is_itimer;
-    bool with_native; /* native frames above Java frames, and of threads without Java */
+enum sampler_cpu_engine {
+    SAMPLER_CPU_NONE,
+    SAMPLER_CPU_TIMER,
+    SAMPLER_CPU_FINE,
+    SAMPLER_CPU_ITIMER,
 };
 
-/* Flags of an event_record of kind EVENT_CPU_SAMPLE. */
+struct sampler_config {
+    struct generations *generations;
+    enum sampler_cpu_engine cpu;
+    uint64_t interval_ns;      /* of CPU time */
+    uint64_t wall_interval_ns; /* 0: no wall clock */
+    uint32_t depth_max;        /* Java frames kept of a stack */
+    bool with_native;          /* native frames above Java frames, and of threads without Java */
+    const char *filter;        /* as in thread_filter.h; NULL: every thread */
+};
+
+/* Flags of an event_record of a sample of either clock. */
 enum sampler_flag {
     SAMPLER_IN_NATIVE =
         1u << 0, /* the thread ran native code that Java does not wait in line for */
 };
 
+/* The engine for CPU samples that far apart: timers, or `fine` below a tick of this kernel. */
+enum sampler_cpu_engine sampler_cpu_for(uint64_t interval_ns);
+
 /* Samples arrive from here on. False: nothing runs, `err` says why. */
 JW_MUST_CHECK bool sampler_start(const struct sampler_config *config, struct jw_error *err);
 
-/* No timer is left; false when a handler is still at work after the deadline, whose memory must stay. */
+/* No timer is left; false when a handler, or the sampler thread, is still at work after the deadline, whose memory
+ * must stay. */
 JW_MUST_CHECK bool sampler_stop(uint64_t timeout_ns);
 
 /* The calling thread is a Java thread that begins, or that is about to end. */
@@ -46,6 +75,9 @@ void sampler_thread_end(uint32_t tid);
 
 /* A Java thread that was there before: found by the agent, any thread. */
 void sampler_thread_found(uint32_t tid, const struct thread_java *java);
+
+/* A Java thread has got another name: the filter is asked again. Context: dump. */
+void sampler_thread_renamed(thread_index thread, const char *java_name);
 
 /* Looks for threads that no event told of and for ones that are gone. */
 void sampler_scan(void);

@@ -7,7 +7,9 @@
 #ifndef JW_SAMPLER_SAMPLER_INTERNAL_H
 #define JW_SAMPLER_SAMPLER_INTERNAL_H
 
+#include "base/thread_state.h"
 #include "generation/method_record.h"
+#include "os/os_thread.h"
 #include "sampler/sampler.h"
 #include "sampler/sampler_cpu.h"
 #include "signals/signals.h"
@@ -50,8 +52,23 @@ JW_SIGNAL_SAFE void sample_scratch_give(struct sample_scratch *scratch);
 JW_SIGNAL_SAFE dict_id sample_method(struct generation *generation, struct sample_scratch *scratch,
                                      vm_addr method, enum jw_mark *why);
 
-/* One sample, start to end: SAMPLES or exactly one loss is counted. */
-JW_SIGNAL_SAFE void sample_take(const void *ucontext, thread_index thread, uint64_t weight_ns);
+/* What a sample stands for. */
+struct sample_order {
+    uint16_t kind;       /* enum event_kind */
+    thread_index thread; /* the calling one */
+    uint64_t weight_ns;
+    uint64_t number; /* wall: as in struct event_record */
+    uint32_t turns;  /* wall */
+    uint16_t state;  /* wall: enum jw_thread_state, found out by sample_take */
+};
+
+/* One sample, start to end: SAMPLES, and true, or exactly one loss is counted. */
+JW_SIGNAL_SAFE bool sample_take(const void *ucontext, struct sample_order *order);
+
+/* sample_state.c: what the calling thread was doing. `env` NULL: no Java thread; `java` and `frames`: of its walk. */
+JW_SIGNAL_SAFE enum jw_thread_state sample_state(const void *ucontext, const void *env,
+                                                 const struct walk_java_result *java,
+                                                 const struct vm_call_frame *frames);
 
 /* sample_cost.c: what one sample took in the handler. */
 JW_SIGNAL_SAFE void sample_cost_note(uint64_t duration_ns);
@@ -60,7 +77,7 @@ JW_SIGNAL_SAFE void sample_cost_note(uint64_t duration_ns);
 enum engine_thread {
     ENGINE_THREAD_NEW,   /* its CPU time counts from now on */
     ENGINE_THREAD_LATE,  /* what it used since the start counts, too: as debt of its first sample */
-    ENGINE_THREAD_AGAIN, /* was refused a timer before, and counted as unsampled */
+    ENGINE_THREAD_AGAIN, /* was left out until now: its CPU time counts from now on */
 };
 
 /* sampler_cpu.c: a run begins, with no engine running. */
@@ -79,10 +96,58 @@ void sampler_cpu_end(thread_index thread);
  * others end, and the table may have been full, so one that is found late may be older. */
 uint64_t sampler_cpu_debt_ns(uint64_t clock_ns, uint64_t started_ns);
 
-/* engine_cpu_timer.c: payload of a thread's signals, and its timer. `started_ns`: when the run began; a
- * thread cannot have used more CPU time in it than has gone by since. */
-JW_SIGNAL_SAFE thread_index engine_cpu_timer_thread(uint32_t payload);
-void engine_cpu_timer_add(thread_index thread, enum engine_thread kind, uint64_t started_ns);
+/* sampler.c: the value that a signal to this thread carries, and the thread of a signal that came; THREAD_NONE when
+ * its record went to another one since. */
+uintptr_t sampler_cookie(thread_index thread);
+JW_SIGNAL_SAFE thread_index sampler_thread_of(uint32_t payload);
+
+/* engine_cpu_timer.c: the timer of a thread. `started_ns`: when the run began; a thread cannot have used more
+ * CPU time in it than has gone by since. */
+enum engine_timer {
+    ENGINE_TIMER_SET,
+    ENGINE_TIMER_REFUSED, /* try otherwise */
+    ENGINE_TIMER_GONE,    /* no such thread any more */
+};
+JW_MUST_CHECK enum engine_timer engine_cpu_timer_add(thread_index thread, enum engine_thread kind,
+                                                     uint64_t started_ns);
 void engine_cpu_timer_remove(thread_index thread);
+
+/* engine_cpu_fine.c. The time of a thread counts from `base_ns` of its clock on. _turn: what is due; when to come
+ * again. */
+JW_MUST_CHECK bool engine_cpu_fine_open(struct jw_error *err);
+void engine_cpu_fine_start(uint64_t interval_ns);
+bool engine_cpu_fine_is_wanted(void); /* some thread was added in this run */
+void engine_cpu_fine_add(thread_index thread, uint64_t base_ns);
+void engine_cpu_fine_remove(thread_index thread);
+bool engine_cpu_fine_has(thread_index thread);
+void engine_cpu_fine_note(thread_index thread);
+uint64_t engine_cpu_fine_turn(void);
+JW_SIGNAL_SAFE bool engine_cpu_fine_claims(thread_index thread);
+JW_SIGNAL_SAFE void engine_cpu_fine_take(const void *ucontext, thread_index thread);
+
+/* engine_wall.c. Interval 0: no wall clock. _settle: with the sampler thread gone and all handlers out, accounts all
+ * threads to their end, or to this moment. */
+JW_MUST_CHECK bool engine_wall_open(struct jw_error *err);
+void engine_wall_start(uint64_t interval_ns);
+void engine_wall_note(thread_index thread);
+uint64_t engine_wall_turn(void);
+void engine_wall_settle(void);
+/* engine_wall_take.c */
+JW_SIGNAL_SAFE bool engine_wall_claims(thread_index thread);
+JW_SIGNAL_SAFE void engine_wall_take(const void *ucontext, thread_index thread);
+/* The calling thread goes on to wait inside the handler: what it used until here was ours. */
+JW_SIGNAL_SAFE void engine_wall_note_wait(thread_index thread);
+
+/* sampler_clock.c: the thread that turns for the two above. It is told of threads that are new; _start_if asks under
+ * its lock, so that a stop is not passed by. _stop: false when it did not end by the deadline. */
+JW_MUST_CHECK bool sampler_clock_open(struct jw_error *err);
+JW_MUST_CHECK bool sampler_clock_start_if(bool (*is_wanted)(void), struct jw_error *err);
+void sampler_clock_note(thread_index thread);
+void sampler_clock_wake(void); /* there is something to do for an engine that had nothing */
+JW_MUST_CHECK bool sampler_clock_stop(uint64_t deadline_ns);
+
+/* sampler_memory.c: zeroed memory that is kept while the process lives; and zeroed again. */
+void *sampler_reserve(size_t count, size_t entry_bytes, struct jw_error *err);
+void sampler_wipe(void *table, size_t count, size_t entry_bytes);
 
 #endif

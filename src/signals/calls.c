@@ -117,10 +117,11 @@ JW_SIGNAL_SAFE static void open_to(const void *ucontext, uint64_t blocked)
  * now on, has voided the block, and its EINTR stays.
  * Source: Linux, restore_sigcontext in arch/x86/kernel/signal*.c and arch/arm64/kernel/signal.c.
  */
-JW_SIGNAL_SAFE static intptr_t resume(const void *ucontext)
+JW_SIGNAL_SAFE static intptr_t resume(int signo, const void *ucontext)
 {
     static const uintptr_t none[ARCH_SYSCALL_ARGUMENTS];
 
+    signals_tell_wait(signo);
     open_to(ucontext, OURS);
     const intptr_t result = arch_syscall_issue(SYS_restart_syscall, none);
     /* A filter or an emulator that does not know it; none of these calls ends so. */
@@ -139,13 +140,14 @@ JW_SIGNAL_SAFE static void finish_cut(int signo, void *ucontext)
         return;
     case ARCH_SYSCALL_UNKNOWN:
     case ARCH_SYSCALL_RESUMED:
-        result = resume(ucontext);
+        result = resume(signo, ucontext);
         break;
     case ARCH_SYSCALL_ISSUED:
         if (is_held_back_by_others(signo))
             break;
         if (is_other_pending(ucontext, true))
             return; /* the EINTR is his now */
+        signals_tell_wait(signo);
         /* One that comes between here and the call's beginning finds the thread outside of it. */
         open_to(ucontext, OURS);
         result = arch_syscall_issue(call.number, call.arguments);

@@ -65,6 +65,23 @@ JW_SIGNAL_SAFE static int own_pid(void)
     return mark == NULL ? 0 : jw_load_relaxed(&mark->pid);
 }
 
+/* A signal that shows no sender. Source: Linux, kernel/signal.c, collect_signal and __send_signal_locked: the
+ * information of a signal below SIGRTMIN is dropped when there is no memory or right to queue it. */
+JW_SIGNAL_SAFE static bool is_claimed(int signo)
+{
+    const struct signals_engine *current = jw_load_relaxed(&engine);
+
+    return current != NULL && current->claims != NULL && current->claims(signo);
+}
+
+void signals_tell_wait(int signo)
+{
+    const struct signals_engine *current = jw_load_relaxed(&engine);
+
+    if (current != NULL && current->waits != NULL)
+        current->waits(signo);
+}
+
 /* Source: Linux, kernel/time/posix-timers.c (SI_TIMER, si_value, si_overrun), kernel/signal.c
  * (SI_QUEUE as its sender filled it), kernel/time/itimer.c (SEND_SIG_PRIV: SI_KERNEL, pid 0). */
 JW_SIGNAL_SAFE static bool read_ours(int signo, const siginfo_t *info, const void *ucontext,
@@ -75,10 +92,17 @@ JW_SIGNAL_SAFE static bool read_ours(int signo, const siginfo_t *info, const voi
     out->signo = signo;
     out->payload = (uint32_t)cookie;
     out->overruns = 0;
+    out->is_from_timer = info->si_code == SI_TIMER;
+    out->is_bare = false;
     out->ucontext = ucontext;
     if (info->si_code == SI_KERNEL) {
         out->payload = 0;
         return signo == SIGPROF && jw_load_relaxed(&is_itimer_expected);
+    }
+    if (info->si_code == SI_USER && info->si_pid == 0) {
+        out->payload = 0;
+        out->is_bare = true;
+        return is_claimed(signo);
     }
     if (cookie >> 32 != cookie_magic())
         return false;

@@ -10,7 +10,9 @@
  *
  * A signal of ours carries a cookie of ours in si_value: it comes from timer_create (SI_TIMER) or from
  * rt_tgsigqueueinfo of this process (SI_QUEUE). SIGPROF of setitimer carries nothing (SI_KERNEL)
- * and is ours while signals_expect_itimer says so. Everything else is foreign: counted as
+ * and is ours while signals_expect_itimer says so. Where the user's queue of signals is full, the kernel
+ * delivers ours without what it carried (SI_USER of process 0): such a one is ours when the engine waits for
+ * one on this very thread. Everything else is foreign: counted as
  * FOREIGN_SIGNALS and handed to whoever owned the signal before us, under the mask he asked for;
  * where nobody did, it is dropped, since the default action of both signals is to end the process,
  * and a late timer of another profiler is no reason for that.
@@ -42,7 +44,9 @@ JW_SIGNAL_SAFE uintptr_t signals_cookie(uint32_t payload);
 
 struct signals_event {
     int signo;
-    uint32_t payload;     /* of the cookie; 0 for setitimer */
+    uint32_t payload;     /* of the cookie; 0 for setitimer and where `is_bare` */
+    bool is_from_timer;   /* of timer_create */
+    bool is_bare;         /* it lost its cookie on the way; the engine claimed it */
     uint32_t overruns;    /* further expirations that this signal stands for */
     const void *ucontext; /* of the interrupted thread; the engine never writes it */
 };
@@ -51,6 +55,12 @@ struct signals_event {
 struct signals_engine {
     /* Accounts for the signal: exactly one of SAMPLES and the losses. Context: handler. */
     void (*take)(const struct signals_event *event);
+    /* True when a signal of this number was sent to the calling thread and has not come yet; NULL: never. Is
+     * asked without regard to start and stop: touches nothing that is freed. Context: handler. */
+    bool (*claims)(int signo);
+    /* The system call that the signal interrupted is about to go on, inside the handler: all that we have done on
+     * this thread is done. NULL: does not matter. As `claims`. */
+    void (*waits)(int signo);
 };
 
 /* Takes SIGPROF or SIGVTALRM. Idempotent. Fails, with nothing changed, when the kernel refuses or

@@ -56,6 +56,9 @@ JW_SIGNAL_SAFE void signals_finish_call(int signo, void *ucontext);
 /* The signal mask of the interrupted thread, as the kernel keeps it. Context: handler. */
 JW_SIGNAL_SAFE uint64_t signals_mask_of(const void *ucontext);
 
+/* The thread that this signal interrupted goes on to wait. Context: handler. */
+JW_SIGNAL_SAFE void signals_tell_wait(int signo);
+
 #define SIGNALS_BIT(signo) ((uint64_t)1 << ((signo)-1))
 
 /* A guarded call under way; lives in its caller's frame. */

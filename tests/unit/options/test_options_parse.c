@@ -39,6 +39,52 @@ static void refuse(const char *text, const char *words)
               result.errors.texts[0]);
 }
 
+Test(options_parse, the_wall_clock_is_off_until_it_is_named)
+{
+    parse_quietly("start,event=cpu");
+    cr_assert(result.values.wall_ns == 0);
+    parse_quietly("start,event=cpu,wall");
+    cr_assert(result.values.wall_ns == OPTIONS_WALL_DEFAULT_NS);
+    cr_assert(result.values.interval_ns == 10000000);
+    parse_quietly("start,event=itimer,wall=20ms,interval=2ms");
+    cr_assert(result.values.wall_ns == 20000000 && result.values.interval_ns == 2000000);
+    cr_assert(result.values.event == OPTIONS_EVENT_ITIMER);
+}
+
+Test(options_parse, the_wall_clock_alone_is_the_event)
+{
+    static const struct {
+        const char *text;
+        uint64_t wall_ns;
+    } cases[] = {
+        {"start,event=wall", OPTIONS_WALL_DEFAULT_NS},
+        {"start,event=wall,interval=5ms", 5000000},
+        {"start,interval=5ms,event=wall", 5000000},
+        {"start,wall", OPTIONS_WALL_DEFAULT_NS},
+        {"start,wall=7ms", 7000000},
+        {"event=wall,wall=7ms", 7000000},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
+        parse_quietly(cases[i].text);
+        cr_assert(result.values.event == OPTIONS_EVENT_WALL, "%s", cases[i].text);
+        cr_assert(result.values.wall_ns == cases[i].wall_ns, "%s", cases[i].text);
+        cr_assert(result.values.interval_ns == cases[i].wall_ns, "%s", cases[i].text);
+        cr_assert(result.values.action == OPTIONS_ACTION_START, "%s", cases[i].text);
+    }
+    parse_with_warning("start,wall=7ms,interval=5ms", "interval: has no effect");
+    cr_assert(result.values.wall_ns == 7000000);
+}
+
+Test(options_parse, the_filter_and_nobatch_are_handed_on)
+{
+    parse_quietly("start,event=wall,nobatch,filter=12-40;http-*;main");
+    cr_assert(result.values.is_unbatched);
+    cr_assert_str_eq(result.values.filter, "12-40;http-*;main");
+    parse_quietly("start");
+    cr_assert(!result.values.is_unbatched && result.values.filter[0] == '\0');
+}
+
 Test(options_parse, an_empty_string_means_the_defaults)
 {
     const struct options *values = &result.values;
@@ -294,9 +340,9 @@ Test(options_parse, bad_values_are_refused_with_their_text_and_an_example)
         {"memlimit=-1m", "is negative"},
         {"minwidth=101", "is too large; allowed: a percentage of at most 4 decimals"},
         {"minwidth=-1", "is negative"},
-        {"event=", "event=: has no value; allowed: cpu (also ctimer), itimer"},
+        {"event=", "event=: has no value; allowed: cpu (also ctimer), itimer, wall"},
         {"event=cpuu", "event=cpuu: is unknown; did you mean cpu?"},
-        {"event=wall", "event=wall: is known to async-profiler, not to jaywalk yet"},
+        {"event=cycles", "event=cycles: is known to async-profiler, not to jaywalk yet"},
         {"event=java.lang.String.length", "is unknown"},
         {"cstack=banana", "is unknown; allowed: agct, no, vm"},
         {"loglevel=loud", "is unknown; allowed: debug, info, warn, error, none"},

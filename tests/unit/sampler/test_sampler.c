@@ -86,13 +86,13 @@ static void open_generations(void)
 
 TestSuite(sampler, .init = open_generations, .timeout = 100);
 
-static void start(uint64_t interval_ns, bool is_itimer)
+static void start(uint64_t interval_ns, enum sampler_cpu_engine cpu)
 {
     const struct sampler_config config = {
         .generations = generations,
         .interval_ns = interval_ns,
         .depth_max = 64,
-        .is_itimer = is_itimer,
+        .cpu = cpu,
         .with_native = true,
     };
 
@@ -227,7 +227,7 @@ Test(sampler, each_signal_is_a_sample_or_one_named_loss)
     const uint64_t samples = jw_counter(JW_COUNT_SAMPLES);
 
     begin_workers(100 * JW_NS_PER_MS);
-    start(INTERVAL_NS, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     pthread_barrier_wait(&go);
     pthread_barrier_wait(&done);
     stop();
@@ -259,7 +259,7 @@ Test(sampler, weights_sum_to_the_cpu_clock_of_each_thread)
     if (!KEEPS_OVERRUNS)
         cr_skip_test("thread sanitizer keeps signals back");
     begin_workers(150 * JW_NS_PER_MS);
-    start(INTERVAL_NS, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     pthread_barrier_wait(&go);
     pthread_barrier_wait(&done);
     stop();
@@ -274,7 +274,7 @@ Test(sampler, a_thread_that_is_found_late_is_sampled_for_all_its_time)
 {
     if (!KEEPS_OVERRUNS)
         cr_skip_test("thread sanitizer keeps signals back");
-    start(INTERVAL_NS, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     begin_workers(150 * JW_NS_PER_MS);
     pthread_barrier_wait(&go);
     for (bool is_found = false; !is_found;) {
@@ -301,7 +301,7 @@ Test(sampler, a_thread_older_than_the_run_that_is_found_late_owes_no_more_than_t
     pthread_barrier_wait(&go);
     pthread_barrier_wait(&done);
     const uint64_t before_ns = jw_now_ns();
-    start(INTERVAL_NS, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     thread_end(thread_find(workers[THREADS_COUNT - 1].tid), generations_number(generations));
     do {
         burn_until(own_cpu_ns() + JW_NS_PER_MS);
@@ -320,7 +320,7 @@ Test(sampler, it_starts_and_stops_two_hundred_times)
     begin_workers(400 * JW_NS_PER_MS);
     pthread_barrier_wait(&go);
     for (int i = 0; i < 200; i++) {
-        start(100000, i % 10 == 9);
+        start(100000, i % 10 == 9 ? SAMPLER_CPU_ITIMER : SAMPLER_CPU_TIMER);
         stop();
         expect_conservation();
         if (i % 20 == 0) {
@@ -338,7 +338,7 @@ Test(sampler, it_starts_and_stops_two_hundred_times)
 Test(sampler, the_timer_of_the_process_samples_running_threads)
 {
     begin_workers(150 * JW_NS_PER_MS);
-    start(INTERVAL_NS, true);
+    start(INTERVAL_NS, SAMPLER_CPU_ITIMER);
     threads_each(expect_no_timer, NULL);
     pthread_barrier_wait(&go);
     pthread_barrier_wait(&done);
@@ -353,9 +353,9 @@ Test(sampler, the_timer_of_the_process_samples_running_threads)
 /* After a run with it, the process' timer is whoever's sets it. */
 Test(sampler, a_foreign_setitimer_signal_is_not_ours_after_a_run)
 {
-    start(INTERVAL_NS, true);
+    start(INTERVAL_NS, SAMPLER_CPU_ITIMER);
     stop();
-    start(INTERVAL_NS, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     cr_assert(os_itimer_arm(JW_NS_PER_MS, &err), "%s", err.message);
     const uint64_t foreign = jw_counter(JW_COUNT_FOREIGN_SIGNALS);
     while (jw_counter(JW_COUNT_FOREIGN_SIGNALS) == foreign)
@@ -384,7 +384,7 @@ static void *live_shortly(void *argument)
 
 Test(sampler, threads_may_come_and_go)
 {
-    start(INTERVAL_NS, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     for (int round = 0; round < 100; round++) {
         pthread_t threads[4];
 
@@ -441,7 +441,7 @@ Test(sampler, a_thread_found_while_it_tells_of_itself_has_one_timer)
     pthread_barrier_init(&ready, NULL, 2);
     pthread_barrier_init(&done, NULL, 2);
     pthread_barrier_init(&end, NULL, 2);
-    start(INTERVAL_NS, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     threads_each(count_timer, &timers_before);
     cr_assert(eq(int, pthread_create(&thread, NULL, renew, (void *)(uintptr_t)&tid), 0));
     pthread_barrier_wait(&ready);
@@ -468,18 +468,18 @@ Test(sampler, a_late_signal_of_a_recycled_record_is_told_apart)
 {
     bool is_new;
 
-    start(JW_NS_PER_SECOND, false);
+    start(JW_NS_PER_SECOND, SAMPLER_CPU_TIMER);
     const thread_index first = thread_add(4000000, &is_new);
     const uint32_t payload = payload_of(first);
-    cr_assert(eq(u32, engine_cpu_timer_thread(payload), first));
+    cr_assert(eq(u32, sampler_thread_of(payload), first));
 
     thread_end(first, 1);
-    cr_assert(eq(u32, engine_cpu_timer_thread(payload), THREAD_NONE));
+    cr_assert(eq(u32, sampler_thread_of(payload), THREAD_NONE));
     threads_reap(2);
     const thread_index second = thread_add(4000001, &is_new);
     cr_assert(eq(u32, second, first));
-    cr_assert(eq(u32, engine_cpu_timer_thread(payload), THREAD_NONE));
-    cr_assert(eq(u32, engine_cpu_timer_thread(payload_of(second)), second));
+    cr_assert(eq(u32, sampler_thread_of(payload), THREAD_NONE));
+    cr_assert(eq(u32, sampler_thread_of(payload_of(second)), second));
 
     const uint64_t lost = jw_counter(JW_COUNT_LOST_NO_THREAD);
     const union sigval value = {.sival_ptr = (void *)signals_cookie(payload)};
@@ -493,9 +493,9 @@ Test(sampler, a_late_signal_of_a_recycled_record_is_told_apart)
 
 Test(sampler, any_payload_names_a_live_record_or_none)
 {
-    start(JW_NS_PER_SECOND, false);
+    start(JW_NS_PER_SECOND, SAMPLER_CPU_TIMER);
     for (uint32_t i = 0; i < 100000; i++) {
-        const thread_index thread = engine_cpu_timer_thread((uint32_t)jw_hash_word(i));
+        const thread_index thread = sampler_thread_of((uint32_t)jw_hash_word(i));
 
         cr_assert(thread == THREAD_NONE || thread_is_live(thread));
     }
@@ -507,7 +507,7 @@ Test(sampler, samples_without_room_to_walk_are_counted)
     static struct sample_scratch *all[2048];
     size_t count = 0;
 
-    start(JW_NS_PER_SECOND, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     for (uint32_t tid = 1; tid < 100000 && count < JW_COUNT_OF(all); tid++) {
         struct sample_scratch *scratch = sample_scratch_take(tid);
 
@@ -518,17 +518,13 @@ Test(sampler, samples_without_room_to_walk_are_counted)
         for (size_t j = 0; j < i; j++)
             cr_assert(all[i] != all[j]);
 
-    const thread_index own = thread_find((uint32_t)os_gettid());
-    const union sigval value = {.sival_ptr = (void *)signals_cookie(payload_of(own))};
     const uint64_t lost = jw_counter(JW_COUNT_LOST_NO_SCRATCH);
-    cr_assert(eq(int, sigqueue(getpid(), SIGPROF, value), 0));
     while (jw_counter(JW_COUNT_LOST_NO_SCRATCH) == lost)
         burn_until(own_cpu_ns() + JW_NS_PER_MS);
 
     for (size_t i = 0; i < count; i++)
         sample_scratch_give(all[i]);
     const uint64_t samples = jw_counter(JW_COUNT_SAMPLES);
-    cr_assert(eq(int, sigqueue(getpid(), SIGPROF, value), 0));
     while (jw_counter(JW_COUNT_SAMPLES) == samples)
         burn_until(own_cpu_ns() + JW_NS_PER_MS);
     stop();
@@ -543,11 +539,11 @@ Test(sampler, records_of_an_earlier_run_are_not_used_again)
     const uint32_t tid = (uint32_t)os_gettid();
     struct thread_info info;
 
-    start(JW_NS_PER_SECOND, false);
+    start(JW_NS_PER_SECOND, SAMPLER_CPU_TIMER);
     sampler_thread_start(tid, &java);
     const uint64_t serial = thread_serial(thread_find(tid));
     stop();
-    start(JW_NS_PER_SECOND, false);
+    start(JW_NS_PER_SECOND, SAMPLER_CPU_TIMER);
     cr_assert(ne(u64, thread_serial(thread_find(tid)), serial));
     cr_assert(thread_info(thread_find(tid), &info));
     cr_assert_str_eq(info.java_name, "");
@@ -561,7 +557,7 @@ Test(sampler, hooks_that_come_while_nothing_runs_leave_nothing_behind)
 
     sampler_thread_start(tid, &java);
     sampler_thread_end(tid);
-    start(INTERVAL_NS, false);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     stop();
     sampler_thread_start(tid, &java);
     sampler_thread_end(tid);

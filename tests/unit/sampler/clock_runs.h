@@ -1,0 +1,274 @@
+/* Runs of the engines that compare clocks: real threads, real signals, generations, and no JVM. */
+#ifndef JW_TESTS_UNIT_SAMPLER_CLOCK_RUNS_H
+#define JW_TESTS_UNIT_SAMPLER_CLOCK_RUNS_H
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "os/os_tasks.h"
+#include "os/os_timer.h"
+#include "sampler/sampler_internal.h"
+
+#define DRAIN_NS    (10 * JW_NS_PER_SECOND)
+#define WORKERS_MAX 64
+
+static struct generations *generations;
+static struct jw_error err;
+static uint64_t signals_before, outcomes_before;
+
+/* What the records say of one life of a thread record. */
+struct taken {
+    uint64_t serial;
+    uint64_t cpu_ns, cpu_count;   /* samples of the CPU clock */
+    uint64_t wall_ns, wall_count; /* samples of the wall clock ... */
+    uint64_t idle_ns, idle_count; /* ... and records that go on with one */
+    uint64_t unsampled_ns, turns; /* ... and with none; all three */
+    uint64_t last_number, wrong_numbers;
+    uint64_t states[JW_STATE_LIMIT];
+};
+
+#define LIVES_MAX 4096
+
+static struct taken lives[LIVES_MAX];
+static uint32_t life_count;
+
+static struct taken *life_of(uint64_t serial)
+{
+    for (uint32_t i = 0; i < life_count; i++)
+        if (lives[i].serial == serial)
+            return &lives[i];
+    cr_assert(life_count < LIVES_MAX);
+    lives[life_count] = (struct taken){.serial = serial};
+    return &lives[life_count++];
+}
+
+static uint64_t outcomes(void)
+{
+    uint64_t sum = jw_counter(JW_COUNT_SAMPLES);
+
+    for (int id = 0; id < JW_COUNT_LIMIT; id++)
+        if (jw_counter_infos[id].is_loss)
+            sum += jw_counter((enum jw_counter_id)id);
+    return sum;
+}
+
+static void expect_conservation(void)
+{
+    cr_assert(eq(u64, jw_counter(JW_COUNT_SIGNALS) - signals_before, outcomes() - outcomes_before));
+}
+
+static bool count_task(int tid, void *argument)
+{
+    (void)tid;
+    ++*(int *)argument;
+    return true;
+}
+
+/* An emulator has threads of its own in the task list, which must not be signalled. */
+static void open_run(void)
+{
+    const struct generations_config config = {.memory_bytes = 0};
+    int tasks = 0;
+
+    if (strcmp(arch_facts.name, "aarch64") == 0 && os_tasks_each(count_task, &tasks, NULL) &&
+        tasks > 1)
+        cr_skip_test("an emulator's own threads cannot be sampled");
+    generations = generations_open(&config, &err);
+    cr_assert(generations != NULL, "%s", err.message);
+    cr_assert(threads_open(&err), "%s", err.message);
+    walk_open_none();
+    signals_before = jw_counter(JW_COUNT_SIGNALS);
+    outcomes_before = outcomes();
+}
+
+static void start_run(enum sampler_cpu_engine cpu, uint64_t interval_ns, uint64_t wall_ns,
+                      const char *filter)
+{
+    const struct sampler_config config = {
+        .generations = generations,
+        .cpu = cpu,
+        .interval_ns = interval_ns,
+        .wall_interval_ns = wall_ns,
+        .depth_max = 64,
+        .with_native = true,
+        .filter = filter,
+    };
+
+    cr_assert(sampler_start(&config, &err), "%s", err.message);
+}
+
+static void take_one(const struct event_record *record, void *argument)
+{
+    struct taken *life = life_of(record->thread_serial);
+    struct thread_info info;
+
+    (void)argument;
+    cr_assert(thread_info(record->thread_index, &info), "a record that is free has an event");
+    cr_assert(eq(u64, info.serial, record->thread_serial));
+    switch (record->kind) {
+    case EVENT_CPU_SAMPLE:
+        cr_assert(ne(u32, record->trace, STORE_NONE));
+        life->cpu_ns += record->weight_ns;
+        life->cpu_count++;
+        return;
+    case EVENT_WALL_SAMPLE:
+        cr_assert(ne(u32, record->trace, STORE_NONE));
+        cr_assert(lt(u32, record->state, JW_STATE_LIMIT));
+        life->wall_ns += record->weight_ns;
+        life->wall_count++;
+        life->states[record->state]++;
+        life->wrong_numbers += record->value == 0;
+        break;
+    case EVENT_WALL_IDLE:
+        cr_assert(eq(u32, record->trace, STORE_NONE));
+        *(record->value == 0 ? &life->unsampled_ns : &life->idle_ns) += record->weight_ns;
+        life->idle_count++;
+        break;
+    default:
+        cr_assert(false, "a record of kind %u", record->kind);
+    }
+    cr_assert(ge(u32, record->sample_count, 1));
+    life->turns += record->sample_count;
+    if (record->value > life->last_number)
+        life->last_number = record->value;
+}
+
+static bool take_late(struct generation *generation, void *argument)
+{
+    event_take(generation->events, take_one, argument);
+    return true;
+}
+
+static uint64_t oldest_generation(void)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    for (int buffer = 0; buffer < EPOCH_BUFFERS; buffer++) {
+        enum epoch_state state;
+        const struct generation *generation = generations_at(generations, buffer, &state);
+
+        if (state != EPOCH_FREE && generation->number < oldest)
+            oldest = generation->number;
+    }
+    return oldest;
+}
+
+/* One rotation, as the dump thread makes it. */
+static void rotate(void)
+{
+    struct generation *closed = generations_rotate(generations);
+
+    if (closed != NULL)
+        event_take(closed->events, take_one, NULL);
+    (void)generations_retire(generations, take_late, NULL);
+    threads_reap(oldest_generation());
+}
+
+/* With no engine running this takes all that is left. */
+static void stop_run(void)
+{
+    cr_assert(sampler_stop(DRAIN_NS));
+    rotate();
+    rotate();
+    expect_conservation();
+}
+
+static uint64_t own_cpu_ns(void)
+{
+    uint64_t cpu_ns = 0;
+
+    cr_assert(os_thread_cpu_ns(os_gettid(), &cpu_ns));
+    return cpu_ns;
+}
+
+static void burn_until(uint64_t cpu_ns)
+{
+    while (own_cpu_ns() < cpu_ns)
+        ;
+}
+
+/* Threads that wait or burn until they may end. ----------------------------------------------------- */
+
+struct worker {
+    pthread_t thread;
+    bool is_busy;
+    bool blocks_signal;
+    uint64_t burn_ns; /* after which it waits; 0: until it may end */
+    uint64_t start_cpu_ns, end_cpu_ns;
+    uint32_t tid;
+};
+
+static struct worker workers[WORKERS_MAX];
+static uint32_t worker_count;
+static pthread_barrier_t all_begun, all_ended;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static _Atomic bool may_end;
+static _Atomic uint32_t burnt_count; /* those that wait now */
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    sigset_t blocked;
+
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGVTALRM);
+    if (worker->blocks_signal)
+        pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+    worker->tid = (uint32_t)os_gettid();
+    pthread_barrier_wait(&all_begun);
+    worker->start_cpu_ns = own_cpu_ns();
+    if (worker->is_busy)
+        while (!jw_load_relaxed(&may_end) &&
+               (worker->burn_ns == 0 || own_cpu_ns() - worker->start_cpu_ns < worker->burn_ns))
+            ;
+    worker->end_cpu_ns = own_cpu_ns();
+    jw_add_relaxed(&burnt_count, 1);
+    pthread_mutex_lock(&lock);
+    while (!jw_load_relaxed(&may_end))
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    if (worker->blocks_signal)
+        pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
+    pthread_barrier_wait(&all_ended);
+    pthread_barrier_wait(&all_ended);
+    return NULL;
+}
+
+static void begin_workers(uint32_t busy_count, uint32_t idle_count)
+{
+    worker_count = busy_count + idle_count;
+    pthread_barrier_init(&all_begun, NULL, worker_count + 1);
+    pthread_barrier_init(&all_ended, NULL, worker_count + 1);
+    for (uint32_t i = 0; i < worker_count; i++) {
+        workers[i].is_busy = i < busy_count;
+        cr_assert(eq(int, pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0));
+    }
+    pthread_barrier_wait(&all_begun);
+}
+
+/* They do nothing from here on. */
+static void release_workers(void)
+{
+    pthread_mutex_lock(&lock);
+    jw_store_relaxed(&may_end, true);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    pthread_barrier_wait(&all_ended);
+}
+
+static void join_workers(void)
+{
+    pthread_barrier_wait(&all_ended);
+    for (uint32_t i = 0; i < worker_count; i++)
+        pthread_join(workers[i].thread, NULL);
+}
+
+#endif
