@@ -156,6 +156,21 @@ static bool is_too_often(void)
     return attach_options.values.action != OPTIONS_ACTION_STOP && !limits_take(&rate, jw_now_ns());
 }
 
+/* Whoever waits for an answer gets it; the JVM's own log is not filled by a storm. */
+static void tell_too_often(void)
+{
+    static uint64_t told_ns;
+    const uint64_t now_ns = jw_now_ns();
+
+    if (attach_options.values.answer[0] == '\0' && told_ns != 0 &&
+        now_ns - told_ns < JW_NS_PER_SECOND)
+        return;
+    told_ns = now_ns;
+    agent_log(OPTIONS_LOGLEVEL_ERROR,
+              "more than %d commands in a second; nothing was done, try again later",
+              LIMITS_PER_SECOND);
+}
+
 static jint obey(JavaVM *java_vm, const char *text)
 {
     struct jw_error err = {0};
@@ -164,9 +179,7 @@ static jint obey(JavaVM *java_vm, const char *text)
     if (!read_options(text, true, &attach_options))
         return 100;
     if (is_too_often()) {
-        agent_log(OPTIONS_LOGLEVEL_ERROR,
-                  "more than %d commands in a second; nothing was done, try again later",
-                  LIMITS_PER_SECOND);
+        tell_too_often();
         return COMMANDS_BUSY;
     }
     if (!find_jvmti(java_vm))

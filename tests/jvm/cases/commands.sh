@@ -163,3 +163,12 @@ for file in crowd-*.collapsed; do
 done
 
 end_target target $'running'
+
+# A storm of commands is not worked off: most are sent back, the log is not filled, and the next one is heard.
+begin_target stormed -XX:+EnableDynamicAgentLoading Hot 0
+check_once Storm "$stormed" "$JW_LIBRARY"
+[ "$(grep -c 'commands in a second' stormed.err)" -le 60 ] || fail "the log of a storm has $(wc -l <stormed.err) lines"
+[ "$(jaywalk 0 status "$stormed")" = "Profiler is not active" ] || fail "after the storm: $(cat said.out)"
+kill "$stormed"
+wait "$stormed" || true
+no_crash
