@@ -50,6 +50,9 @@ JW_MUST_CHECK bool attach_maps_jvm(const char *place, bool *is_jvm, struct jw_er
  * one. The line is cut to it. */
 const char *attach_parse_mapped(char *line, const char *name);
 
+/* Whether one of its threads is called so; the kernel keeps 15 bytes of a name. */
+bool attach_has_thread(const char *place, const char *name);
+
 /* attach_place.c ------------------------------------------------------------------------------- */
 
 #define ATTACH_NAME_HEAD ".jaywalk-"

@@ -1,4 +1,5 @@
 /* What /proc tells of a process; tool. Parsers are total: any bytes give a result. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -300,4 +301,24 @@ bool attach_maps_jvm(const char *place, bool *is_jvm, struct jw_error *err)
         jw_error_set(err, "%s cannot be read: %s", path, strerror(errno));
     fclose(file);
     return is_read;
+}
+
+bool attach_has_thread(const char *place, const char *name)
+{
+    char path[256], comm[32];
+    size_t length_bytes;
+    bool is_found = false;
+
+    snprintf(path, sizeof path, "%s/task", place);
+    DIR *tasks = opendir(path);
+    if (tasks == NULL)
+        return false;
+    for (const struct dirent *task; !is_found && (task = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "task/%.32s/comm", task->d_name);
+        is_found = task->d_name[0] != '.' &&
+                   attach_read(place, path, comm, sizeof comm, &length_bytes) &&
+                   strncmp(comm, name, strlen(name)) == 0;
+    }
+    closedir(tasks);
+    return is_found;
 }

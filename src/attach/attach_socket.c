@@ -28,6 +28,7 @@
 enum socket_state {
     SOCKET_OPEN,    /* connected */
     SOCKET_ABSENT,  /* no such file, or nobody listens */
+    SOCKET_BUSY,    /* others wait in line; the caller comes again */
     SOCKET_REFUSED, /* something is there that we do not talk to; `err` says why */
 };
 
@@ -107,8 +108,9 @@ static enum socket_state connect_in(const struct attach_target *target, int tmp_
         const int reason = errno;
 
         close(fd);
-        /* EAGAIN: others wait in line; the caller comes again. */
-        if (reason == ECONNREFUSED || reason == ENOENT || reason == EAGAIN)
+        if (reason == EAGAIN)
+            return SOCKET_BUSY;
+        if (reason == ECONNREFUSED || reason == ENOENT)
             return SOCKET_ABSENT;
         jw_error_set(err, "%s: %s", shown, strerror(reason));
         return SOCKET_REFUSED;
@@ -251,7 +253,7 @@ static int wait_for_socket(const struct attach_target *target, uint64_t deadline
             return -1;
         }
         const enum socket_state state = try_connect(target, &fd, err);
-        if (state != SOCKET_ABSENT)
+        if (state == SOCKET_OPEN || state == SOCKET_REFUSED)
             return state == SOCKET_OPEN ? fd : -1;
         step_ns = step_ns < STEP_LAST_NS ? step_ns * 2 : STEP_LAST_NS;
     }
@@ -263,6 +265,31 @@ static int wait_for_socket(const struct attach_target *target, uint64_t deadline
     return -1;
 }
 
+/*
+ * A JVM that listens takes any file at this place for its own socket. It makes no other one then, and answers
+ * the signal with a thread dump on the application's output.
+ * Source: HotSpot, os.cpp (signal_thread_entry), AttachListener::check_socket_file.
+ */
+static bool is_in_the_way(const struct attach_target *target, struct jw_error *err)
+{
+    char name[32];
+    struct stat file;
+    const int tmp_fd = attach_open_tmp(target);
+
+    snprintf(name, sizeof name, ".java_pid%d", target->inner_pid);
+    const bool is_there = tmp_fd >= 0 && fstatat(tmp_fd, name, &file, AT_SYMLINK_NOFOLLOW) == 0;
+    if (tmp_fd >= 0)
+        close(tmp_fd);
+    if (!is_there || !attach_has_thread(target->place, "Attach Listener"))
+        return false;
+    jw_error_set(
+        err,
+        "nobody listens at %s/root/tmp/%s, and process %d makes no other socket while that "
+        "is there; remove it and try again",
+        target->place, name, target->pid);
+    return true;
+}
+
 int attach_connect(const struct attach_target *target, uint64_t deadline_ns, struct jw_error *err)
 {
     struct trigger trigger;
@@ -271,9 +298,12 @@ int attach_connect(const struct attach_target *target, uint64_t deadline_ns, str
     if (!wait_until_ready(target, false, err))
         return -1;
     const enum socket_state state = try_connect(target, &fd, err);
-    if (state != SOCKET_ABSENT)
+    if (state == SOCKET_OPEN || state == SOCKET_REFUSED)
         return state == SOCKET_OPEN ? fd : -1;
-    if (!wait_until_ready(target, true, err) || !create_trigger(target, &trigger, err))
+    if (state == SOCKET_BUSY)
+        return wait_for_socket(target, deadline_ns, err);
+    if (is_in_the_way(target, err) || !wait_until_ready(target, true, err) ||
+        !create_trigger(target, &trigger, err))
         return -1;
     if (attach_signal(target, SIGQUIT, err))
         fd = wait_for_socket(target, deadline_ns, err);

@@ -30,6 +30,9 @@ mistake 3 "no JVM" status -- -5
 mistake 3 "no JVM" 99999999999999999999
 mistake 3 "no JVM" "12 "
 mistake 3 "no JVM" status no.such.Main
+mistake 3 "is called" status "$(printf 'x%.0s' {1..5000})"
+mistake 3 "no JVM" status "$t junk"
+mistake 3 "no JVM" status "+$t"
 mistake 2 "which process?" start
 mistake 2 "which process?" -d 3
 mistake 2 "one process is taken" stop "$t" "$t"
@@ -37,7 +40,7 @@ mistake 2 "is no command" frobnicate
 mistake 2 "did you mean 'status'?" statis "$t"
 mistake 2 "the command comes first" --libpath "$JW_LIBRARY" status "$t"
 mistake 2 "is too much" jps "$t"
-mistake 2 "is too much" list cpu
+mistake 3 "is called" list cpu
 
 # Options.
 mistake 2 "did you mean '--event'?" --evnt cpu "$t"
@@ -46,7 +49,7 @@ mistake 2 "needs a value" "$t" --file
 mistake 2 "empty value" --file= "$t"
 mistake 2 "takes no value" --threads=yes "$t"
 mistake 2 "--event=moonlight" -e moonlight "$t"
-mistake 2 "known to async-profiler" -e wall "$t"
+mistake 2 "known to async-profiler" -e alloc "$t"
 mistake 2 "negative" -i -5ms "$t"
 mistake 2 "not a number" -i soon "$t"
 mistake 2 "zero" -i 0 "$t"
@@ -56,7 +59,13 @@ mistake 2 "is too small" -i 1us "$t"
 mistake 2 "--jstackdepth=1.5" -j 1.5 "$t"
 mistake 2 "zero" -d 0 "$t"
 mistake 2 "--duration" -d 1x "$t"
+mistake 2 "--duration" -d '30 s' "$t"
+mistake 2 "--duration" -d -5 "$t"
+mistake 2 "too large" -d 31d "$t"
+mistake 2 "--interval=1ms1" -i 1ms1 "$t"
+mistake 2 "--memlimit" --memlimit=lots "$t"
 mistake 2 "named twice" -i 1ms -i 2ms "$t"
+mistake 2 "one process is taken" -d 1 "$t" trailing
 mistake 2 "is no format" -o htlm "$t"
 mistake 2 "not SVG" -f graph.svg "$t"
 mistake 2 "comma" -f a,b.html "$t"
@@ -145,7 +154,81 @@ until grep -q '^State:.T' "/proc/$t/status"; do sleep 0.05; done
 mistake 3 "is stopped" status "$t"
 kill -CONT "$t"
 jaywalk 0 status "$t" >/dev/null
+
+# What others put where the JVM's socket belongs, and listen at.
+listen_at() { # $1: path, then words that run a command as somebody; the listener is in $listener
+    local path=$1
+    shift
+    "$@" perl -MIO::Socket::UNIX -e 'umask 077; $s = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) or exit 1;
+        $| = 1; print "listening\n"; sleep 1000' "$path" >listening 2>&1 &
+    listener=$!
+    until grep -q listening listening 2>/dev/null; do
+        kill -0 "$listener" || fail "no socket at $path: $(cat listening)"
+        sleep 0.05
+    done
+}
+if command -v perl >/dev/null; then
+    rm "$socket"
+    listen_at "$socket" env
+    mistake_socket "is held by process $listener"
+    kill "$listener"
+    listen_at "$socket" env
+    kill "$listener"
+    wait "$listener" || true
+    mistake_socket "nobody listens at"
+    if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+        listen_at "$socket" "${other[@]}"
+        mistake_socket "belongs to another user"
+        kill "$listener"
+    fi
+    jaywalk 0 status "$t" >/dev/null
+else
+    skip_part "sockets of others: no perl to listen at them"
+fi
 end_target target running
+
+# A process that has ended, and one that ends while it is asked.
+bash -c '"$@" >zombie.out 2>&1 & echo $!; exec sleep 1000' - "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0 >zombie.pid &
+until grep -q running zombie.out 2>/dev/null; do sleep 0.1; done
+zombie=$(cat zombie.pid)
+kill -KILL "$zombie"
+until grep -q '^State:.Z' "/proc/$zombie/status"; do sleep 0.05; done
+mistake 3 "a zombie" status "$zombie"
+
+begin_target short Hot 0
+kill -STOP "$short"
+until grep -q '^State:.T' "/proc/$short/status"; do sleep 0.05; done
+"$JW_COMMAND" status "$short" >short.said 2>&1 &
+asking=$!
+until [ -n "$(find "/proc/$asking/fd" -lname '*pidfd*' 2>/dev/null)" ]; do
+    kill -0 "$asking" || fail "status of a stopped process: $(cat short.said)"
+    sleep 0.02
+done
+kill -KILL "$short"
+status=0
+wait "$asking" || status=$?
+[ "$status" = 3 ] && grep -q "process $short" short.said || fail "ends meanwhile: status $status, $(cat short.said)"
+wait "$short" || true
+
+# Two of one name; and names that a terminal would obey.
+named() { # $1: name of the program, as it calls itself; its number in $named
+    (exec -a "$1" "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0) >named.out 2>named.err </dev/null &
+    named=$!
+    until grep -q running named.out; do kill -0 "$named" || fail "$1 did not start: $(head -n 1 named.err)"; sleep 0.1; done
+}
+named "twin-$$"
+first=$named
+named "twin-$$"
+mistake 3 "means 2 JVMs: " status "twin-$$"
+mistake 3 "name one by its number" -d 1 "twin-$$"
+kill "$first" "$named"
+wait "$first" "$named" || true
+named $'\e]0;owned\a\e[31m'"evil-$$"
+jaywalk 0 jps >jps.out
+grep -qF "$named \x1b]0;owned\x07\x1b[31mevil-$$" jps.out || fail "jps shows: $(grep "evil-$$" jps.out | cat -v)"
+! grep -q $'\e' jps.out || fail "jps lets a name speak to the terminal"
+kill "$named"
+wait "$named" || true
 
 # JVMs that want no attach.
 refusing() { # $1: name, $2: option of java, $3: message
@@ -169,4 +252,4 @@ mistake 2 "which program?" record -f x.jfr
 mistake 2 "is not java" record -f x.jfr -- ./script.sh
 mistake 1 "/nowhere/java" record -f x.jfr -- /nowhere/java Main
 kill -0 "$sleeper" || fail "a process that is no JVM did not survive"
-[ "$count" -ge 60 ] || fail "only $count mistakes were tried"
+[ "$count" -ge 75 ] || fail "only $count mistakes were tried"

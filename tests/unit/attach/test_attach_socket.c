@@ -120,6 +120,31 @@ Test(attach_socket, a_dead_socket_file_is_replaced)
     attach_close(&target);
 }
 
+/* A JVM that listens already would answer the signal with a thread dump, and this one would die of it. */
+Test(attach_socket, a_dead_socket_file_before_a_jvm_that_listens_is_told_of_without_a_signal)
+{
+    fake_begin(FAKE_DIES_OF_QUIT, NULL);
+    struct attach_target target = fake_target();
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *const arguments[3] = {"/x.so", "true", "status"};
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct attach_reply reply;
+    struct jw_error err = {{0}};
+
+    umask(077);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s",
+             fake_path("root/tmp/.java_pid%d", (int)fake.pid));
+    cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    close(fd);
+    mkdir(fake_path("task"), 0700);
+    mkdir(fake_path("task/7"), 0700);
+    fake_write(fake_path("task/7/comm"), "Attach Listener\n", 16);
+    cr_expect_not(attach_request(&target, "load", arguments, JW_NS_PER_SECOND, &reply, &err));
+    cr_expect_not_null(strstr(err.message, "nobody listens at"), "%s", err.message);
+    cr_expect(fake_lives());
+    attach_close(&target);
+}
+
 Test(attach_socket, a_listener_of_another_process_is_left_alone)
 {
     fake_begin(FAKE_DEAF, NULL);
