@@ -22,7 +22,8 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, struct sample_s
         out->native_count = walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX);
     out->java = (struct walk_java_result){0};
     if (env != NULL)
-        walk_java(ucontext, env, scratch->java, sampler.depth_max, &out->java);
+        walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max,
+                  &out->java);
 }
 
 /* What is known of a frame's method; NULL and `why` when it cannot be named. */

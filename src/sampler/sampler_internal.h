@@ -35,6 +35,7 @@ struct sample_scratch {
     uint32_t stamp; /* one more for each sample: what others left in `memo` does not count */
     struct sample_memo memo[SAMPLE_MEMO_COUNT];
     struct vm_call_frame java[WALK_DEPTH_MAX];
+    struct walk_cache walk_cache;
     uintptr_t native_pcs[WALK_NATIVE_DEPTH_MAX];
     jw_frame frames[SAMPLE_FRAMES_MAX];
     unsigned char text[VM_NAME_BYTES_MAX];

@@ -194,6 +194,16 @@ bool vm_nmethod_original_pc(vm_addr blob, uintptr_t sp, uintptr_t *out)
     return true;
 }
 
+bool vm_nmethod_compile_id(vm_addr blob, uint32_t *out)
+{
+    uint64_t id;
+
+    if (!vm_load_field(blob, vm_stack_layout.compile_id, &id))
+        return false;
+    *out = (uint32_t)id;
+    return true;
+}
+
 bool vm_nmethod_is_c1(vm_addr blob)
 {
     uint64_t level;

@@ -53,6 +53,9 @@ JW_SIGNAL_SAFE bool vm_nmethod_scope(const struct vm_nmethod *nmethod, uint32_t 
 /* The method of an nmethod or native wrapper; 0 when it cannot be read. */
 JW_SIGNAL_SAFE vm_addr vm_nmethod_method(vm_addr blob);
 
+/* The number of the compilation that made an nmethod, which no other has; false where it is not told. */
+JW_SIGNAL_SAFE bool vm_nmethod_compile_id(vm_addr blob, uint32_t *out);
+
 /* The pc that a frame returned to before it was deoptimised, which its nmethod keeps in the frame. */
 JW_SIGNAL_SAFE bool vm_nmethod_original_pc(vm_addr blob, uintptr_t sp, uintptr_t *out);
 

@@ -26,7 +26,7 @@ struct vm_stack_layout {
     uintptr_t entry_return_pc;
 
     struct vm_field nmethod_method, verified_entry, verified_entry_offset, orig_pc_offset,
-        comp_level;
+        comp_level, compile_id;
     struct vm_field scopes_pcs, dependencies, scopes_data, scopes_data_begin, metadata;
     struct vm_field immutable_data, mutable_data, relocation_size;
     size_t pc_desc_bytes;

@@ -52,6 +52,7 @@ static void resolve_nmethods(struct vm_stack_layout *out)
     out->verified_entry_offset = of_nmethod("_verified_entry_offset", 2);
     out->orig_pc_offset = of_nmethod("_orig_pc_offset", 4);
     out->comp_level = of_nmethod("_comp_level", 1);
+    out->compile_id = of_nmethod("_compile_id", 4);
     out->scopes_pcs = of_nmethod("_scopes_pcs_offset", 4);
     out->dependencies = of_nmethod("_dependencies_offset", 4);
     out->scopes_data = of_nmethod("_scopes_data_offset", 4);

@@ -61,11 +61,11 @@ static JW_SIGNAL_SAFE void note_failure(const struct walk_java_result *result)
     jw_add_relaxed(&failures[result->walker][row][result->failed_at], 1);
 }
 
-void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames, uint32_t depth_max,
-               struct walk_java_result *out)
+void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
+               struct vm_call_frame *frames, uint32_t depth_max, struct walk_java_result *out)
 {
     if (walker == WALK_VM)
-        walk_java_vm(ucontext, env, frames, depth_max, out);
+        walk_java_vm(ucontext, env, cache, frames, depth_max, out);
     else
         walk_java_agct(ucontext, env, frames, depth_max, out);
     if (out->frame_count == 0)

@@ -29,6 +29,30 @@
 #define WALK_DEPTH_MAX        2048u
 #define WALK_NATIVE_DEPTH_MAX 128u
 
+/*
+ * What `vm` remembers of return addresses that it has proved, from walk to walk: which methods stand there,
+ * and how large the frame is. Of whoever walks, zeroed at first, used by one walk at a time. An entry of an
+ * earlier walk counts only while the code at its place is still that of the same compilation.
+ */
+#define WALK_CACHE_COUNT   1024u
+#define WALK_CACHED_FRAMES 3
+
+struct walk_cached {
+    uintptr_t pc;
+    vm_addr blob;
+    uint32_t compile_id;
+    uint32_t stamp; /* of the walk that last looked at the blob */
+    vm_addr methods[WALK_CACHED_FRAMES];
+    uint16_t bcis[WALK_CACHED_FRAMES];
+    uint8_t frame_count;
+    uint8_t frame_words; /* 0: nothing is here */
+};
+
+struct walk_cache {
+    uint32_t stamp;
+    struct walk_cached entries[WALK_CACHE_COUNT];
+};
+
 enum walk_walker { WALK_AGCT, WALK_VM, WALK_WALKER_LIMIT };
 
 /* Beyond the codes of AsyncGetCallTrace, 0 to -10. From WALK_CODE_LOST on they are those of `vm`, which
@@ -69,9 +93,10 @@ void walk_open_none(void);
  * Java stacks are not walked at all (then NULL). Context: control, dump. */
 const char *walk_walker_in_use(char *text, size_t room_bytes);
 
-/* Walks the Java stack of this thread, whose JNIEnv* is `env`, into `frames`. */
-JW_SIGNAL_SAFE void walk_java(const void *ucontext, void *env, struct vm_call_frame *frames,
-                              uint32_t depth_max, struct walk_java_result *out);
+/* Walks the Java stack of this thread, whose JNIEnv* is `env`, into `frames`. `cache` may be NULL. */
+JW_SIGNAL_SAFE void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
+                              struct vm_call_frame *frames, uint32_t depth_max,
+                              struct walk_java_result *out);
 
 /*
  * Walks the stack of the calling thread, which is in native code that Java called, by `vm`: to be compared

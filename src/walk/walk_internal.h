@@ -30,7 +30,8 @@ JW_MUST_CHECK bool walk_agct_open(char *reason, size_t room_bytes);
 /* The walkers, each with the contract of walk_java, but that failures are not counted. */
 JW_SIGNAL_SAFE void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frames,
                                    uint32_t depth_max, struct walk_java_result *out);
-JW_SIGNAL_SAFE void walk_java_vm(const void *ucontext, void *env, struct vm_call_frame *frames,
-                                 uint32_t depth_max, struct walk_java_result *out);
+JW_SIGNAL_SAFE void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
+                                 struct vm_call_frame *frames, uint32_t depth_max,
+                                 struct walk_java_result *out);
 
 #endif

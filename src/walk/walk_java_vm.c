@@ -160,6 +160,7 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
     struct arch_regs caller;
     struct vm_blob blob;
     uint32_t scope;
+    const uint32_t first = walk->frame_count;
 
     if (!vm_nmethod_read(addr, &nmethod))
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NMETHOD);
@@ -169,10 +170,11 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
     if (is_full(walk))
         return ENDED;
-    if (walk->position != WALK_AT_CALL &&
-        walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
-                                    walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
-                                    &caller))
+    if (walk->position == WALK_AT_CALL)
+        walk_vm_cache_put(walk, addr, first);
+    else if (walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
+                                         walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
+                                         &caller))
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
     return leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NMETHOD);
 }
@@ -277,10 +279,31 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
                : fail(walk, WALK_CODE_STUB, VM_PLACE_STUB);
 }
 
+/* A return address that was walked before. */
+static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, const struct walk_cached *known)
+{
+    struct arch_regs caller;
+
+    for (uint32_t i = 0; i < known->frame_count; i++)
+        (void)put(walk, i + 1 == known->frame_count ? JW_FRAME_COMPILED : JW_FRAME_INLINED,
+                  known->methods[i], known->bcis[i]);
+    if (is_full(walk))
+        return ENDED;
+    if (!walk_vm_caller_by_size(walk, known->frame_words * WORD_BYTES, &caller))
+        return fail(walk, WALK_CODE_STACK, VM_PLACE_NMETHOD);
+    return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
+}
+
 static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
 {
     struct vm_code_ref ref;
 
+    if (walk->position == WALK_AT_CALL && walk->cache != NULL) {
+        const struct walk_cached *known = walk_vm_cache_find(walk, walk->regs.pc);
+
+        if (known != NULL)
+            return do_cached(walk, known);
+    }
     if (vm_code_is_interpreter(walk->regs.pc))
         return do_interpreted(walk);
     if (!vm_code_map_find(&walk->map, walk->regs.pc, &ref))
@@ -322,16 +345,23 @@ static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
         outcome = one_step(walk);
     /* What a walk found before it failed is a guess from there on backwards, too. */
     walk->result->frame_count = outcome == ENDED ? walk->frame_count : 0;
+    if (outcome != ENDED)
+        walk_vm_cache_forget(walk);
     if (walk->result->frame_count > 0)
         walk->result->top_kind = (enum jw_frame_kind)walk->frames[0].kind;
 }
 
-void walk_java_vm(const void *ucontext, void *env, struct vm_call_frame *frames, uint32_t depth_max,
-                  struct walk_java_result *out)
+void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
+                  struct vm_call_frame *frames, uint32_t depth_max, struct walk_java_result *out)
 {
-    struct walk_vm walk = {
-        .position = WALK_AT_TOP, .frames = frames, .depth_max = depth_max, .result = out};
+    struct walk_vm walk = {.position = WALK_AT_TOP,
+                           .frames = frames,
+                           .depth_max = depth_max,
+                           .result = out,
+                           .cache = cache};
 
+    if (cache != NULL)
+        cache->stamp++;
     memset(out, 0, sizeof *out);
     out->walker = WALK_VM;
     arch_regs_read(ucontext, &walk.regs);

@@ -24,6 +24,7 @@ struct walk_vm {
     uint32_t frame_count, depth_max;
     uint32_t empty_steps, top_steps;
     struct walk_java_result *result;
+    struct walk_cache *cache; /* NULL: none */
 };
 
 /* True for an aligned address of this thread's stack. */
@@ -44,6 +45,16 @@ JW_SIGNAL_SAFE bool walk_vm_caller_by_size(const struct walk_vm *walk, size_t fr
  * handler, is described by the pc that it had before. */
 JW_SIGNAL_SAFE bool walk_vm_find_described(const struct vm_nmethod *nmethod, uintptr_t pc,
                                            uintptr_t sp, uint32_t *scope);
+
+/* The entry for a return address; NULL where nothing is known of it, or no longer. */
+JW_SIGNAL_SAFE const struct walk_cached *walk_vm_cache_find(const struct walk_vm *walk,
+                                                            uintptr_t pc);
+/* Remembers the frames that were put since `first` for the return address at which the walk stands; what
+ * does not fit is not remembered. */
+JW_SIGNAL_SAFE void walk_vm_cache_put(const struct walk_vm *walk, vm_addr blob, uint32_t first);
+
+/* Forgets what this walk, which failed, has put. */
+JW_SIGNAL_SAFE void walk_vm_cache_forget(const struct walk_vm *walk);
 
 /* Guesses, each followed by a proof: false when none could be proved.
  * The caller of a frame of this size, on which the code may have pushed a few words. `is_fp_kept`: code

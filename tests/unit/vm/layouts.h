@@ -78,6 +78,7 @@ static const struct layout_field layout_fields[] = {
     {"CompiledMethod", "_method", "Method*", {-1, 112, -1}},
     {"nmethod", "_comp_level", "int", {208, 308, -1}},
     {"nmethod", "_comp_level", "CompLevel", {-1, -1, 216}},
+    {"nmethod", "_compile_id", "int", {204, 304, 212}},
     {"nmethod", "_verified_entry_point", "address", {128, 224, -1}},
     {"nmethod", "_verified_entry_offset", "u2", {-1, -1, 154}},
     {"nmethod", "_orig_pc_offset", "int", {200, 300, 208}},

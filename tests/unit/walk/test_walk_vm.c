@@ -12,6 +12,7 @@ TestSuite(walk_vm, .timeout = 200);
 
 static struct vm_call_frame frames[64];
 static struct walk_java_result result;
+static struct walk_cache *cache; /* NULL: none */
 
 /* Walks from these registers as a handler would that interrupted them. */
 static void walk_from(const struct arch_regs *regs, uint32_t depth_max)
@@ -21,7 +22,7 @@ static void walk_from(const struct arch_regs *regs, uint32_t depth_max)
 
     arch_context_copy(&context, &none);
     arch_regs_write(&context, regs);
-    walk_java_vm(context.bytes, fake_env(), frames, depth_max, &result);
+    walk_java_vm(context.bytes, fake_env(), cache, frames, depth_max, &result);
 }
 
 static void walk(void)
@@ -235,6 +236,115 @@ TEST_EACH_STACK(walk_vm, what_is_called_by_nobody_known_is_no_stack)
     cr_assert(eq(int, (int)result.failed_at, VM_PLACE_NATIVE));
 }
 
+/* What is remembered ------------------------------------------------------------------------------------ */
+
+static void set_compile_id(const struct fake_nmethod *code, uint32_t id)
+{
+    set((void *)code->blob, "nmethod", "_compile_id", id, 4);
+}
+
+static void push_three(const struct fake_nmethod *code)
+{
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(code, PC_CALL);
+    push_compiled(code, PC_INLINED);
+    push_compiled(code, PC_CALL);
+    push_compiled(code, PC_TOP);
+}
+
+static void three_are_found(void)
+{
+    cr_assert(eq(u32, result.frame_count, 5), "%s", walk_code_text(result.code));
+    frame_is(0, JW_FRAME_COMPILED, fake.method, 3);
+    frame_is(1, JW_FRAME_COMPILED, fake.method, 3);
+    frame_is(2, JW_FRAME_INLINED, fake_stack.inlined_method, 7);
+    frame_is(3, JW_FRAME_COMPILED, fake.method, 5);
+    frame_is(4, JW_FRAME_COMPILED, fake.method, 3);
+}
+
+static uint32_t remembered(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < WALK_CACHE_COUNT; i++)
+        count += cache->entries[i].frame_words != 0;
+    return count;
+}
+
+static struct walk_cache kept;
+
+TEST_EACH_STACK(walk_vm, return_addresses_are_remembered_and_give_the_same_frames)
+{
+    const struct fake_nmethod code = put_nmethod();
+
+    cache = &kept;
+    set_compile_id(&code, 7);
+    for (int round = 0; round < 3; round++) {
+        push_three(&code);
+        walk();
+        three_are_found();
+        cr_assert(eq(u32, remembered(), 2));
+    }
+    /* They are used: that the inlined method is none by now is not looked at. */
+    unsigned char *metadata = fake_jdk == LAYOUT_25
+                                  ? fake_stack.debug[0]
+                                  : (unsigned char *)code.blob + BLOB_CODE_OFFSET + CODE_BYTES;
+    memset(metadata + 8, 0, 8);
+    walk();
+    three_are_found();
+    cache = NULL;
+    walk();
+    failed(WALK_CODE_UNDESCRIBED);
+}
+
+TEST_EACH_STACK(walk_vm, another_compilation_at_the_same_place_is_another_method)
+{
+    const struct fake_nmethod code = put_nmethod();
+    static unsigned char other_method[OBJECT_BYTES];
+
+    cache = &kept;
+    set_compile_id(&code, 7);
+    push_three(&code);
+    walk();
+    three_are_found();
+    memcpy(other_method, fake.method, sizeof other_method);
+    set_compile_id(&code, 8);
+    set_pointer((void *)code.blob, "nmethod", "_method", other_method);
+    set_pointer((void *)code.blob, "CompiledMethod", "_method", other_method);
+    walk();
+    failed(WALK_CODE_UNDESCRIBED); /* its scopes are still those of the first */
+}
+
+TEST_EACH_STACK(walk_vm, a_freed_block_is_not_remembered)
+{
+    const struct fake_nmethod code = put_nmethod();
+
+    cache = &kept;
+    set_compile_id(&code, 7);
+    push_three(&code);
+    walk();
+    three_are_found();
+    set((void *)(code.blob - size_of("HeapBlock")), "HeapBlock::Header", "_used", 0, 1);
+    walk();
+    failed(WALK_CODE_LOST);
+}
+
+TEST_EACH_STACK(walk_vm, a_walk_that_failed_is_not_remembered)
+{
+    const struct fake_nmethod code = put_nmethod();
+
+    cache = &kept;
+    set_compile_id(&code, 7);
+    begin_stack();
+    push_compiled(&code, PC_CALL); /* called by nobody known */
+    push_compiled(&code, PC_INLINED);
+    push_compiled(&code, PC_TOP);
+    walk();
+    failed(WALK_CODE_LOST);
+    cr_assert(eq(u32, remembered(), 0));
+}
+
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
 static uint64_t next_random(void)
@@ -286,6 +396,7 @@ TEST_EACH_STACK(walk_vm, garbage_everywhere_is_survived)
     const size_t part_bytes[] = {400, 512, 96, 96, 400, 200, 256};
     uint32_t finished = 0;
 
+    cache = &kept;
     for (int round = 0; round < 40000; round++) {
         unsigned char *spoiled = NULL;
         uint64_t before = 0;
