@@ -1,9 +1,10 @@
-# Each collector, with garbage to collect: no crash, a plausible profile.
+# Each collector, with garbage to collect: no crash, a plausible profile. CSTACK names the walker.
+walker=${CSTACK:-agct}
 for gc in Serial Parallel G1 Z; do
-    profile "churn-$gc" "event=cpu,interval=4ms,file=churn-$gc.jfr" -Xmx256m -XX:+Use${gc}GC Churn 3
+    profile "churn-$gc" "event=cpu,interval=4ms,cstack=$walker,file=churn-$gc.jfr" -Xmx256m -XX:+Use${gc}GC Churn 3
     check_once ChurnNames "churn-$gc.jfr"
     ledger "churn-$gc.jfr"
-    profile "stubs-$gc" "event=cpu,interval=4ms,file=stubs-$gc.jfr" -Xmx128m -XX:+Use${gc}GC Stubs 1.5
+    profile "stubs-$gc" "event=cpu,interval=4ms,cstack=$walker,file=stubs-$gc.jfr" -Xmx128m -XX:+Use${gc}GC Stubs 1.5
     check_once Callers "stubs-$gc.jfr"
     ledger "stubs-$gc.jfr"
 done
