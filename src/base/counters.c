@@ -4,11 +4,13 @@
 #include "base/atomics.h"
 
 const struct jw_counter_info jw_counter_infos[JW_COUNT_LIMIT] = {
-#define JW_COUNTER(name, field, text) {#name, #field, text, false},
-#define JW_LOSS(name, field, text)    {#name, #field, text, true},
+#define JW_COUNTER(name, field, text) {#name, #field, text, false, false},
+#define JW_LOSS(name, field, text)    {#name, #field, text, true, false},
+#define JW_SPARED(name, field, text)  {#name, #field, text, false, true},
 #include "base/counters.def"
 #undef JW_COUNTER
 #undef JW_LOSS
+#undef JW_SPARED
 };
 
 static _Atomic uint64_t values[JW_COUNT_LIMIT];

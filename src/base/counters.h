@@ -15,9 +15,11 @@
 enum jw_counter_id {
 #define JW_COUNTER(name, field, text) JW_COUNT_##name,
 #define JW_LOSS(name, field, text)    JW_COUNT_##name,
+#define JW_SPARED(name, field, text)  JW_COUNT_##name,
 #include "base/counters.def"
 #undef JW_COUNTER
 #undef JW_LOSS
+#undef JW_SPARED
     JW_COUNT_LIMIT
 };
 
@@ -26,6 +28,8 @@ struct jw_counter_info {
     const char *field; /* signals: of the event and the metric */
     const char *text;  /* what one unit means */
     bool is_loss;      /* a term of the conservation law */
+    bool
+        is_spared; /* as well: a signal that no sample was to be had of, and nothing is lost with */
 };
 
 extern const struct jw_counter_info jw_counter_infos[JW_COUNT_LIMIT];
@@ -34,7 +38,7 @@ JW_SIGNAL_SAFE void jw_count(enum jw_counter_id id);
 JW_SIGNAL_SAFE void jw_count_add(enum jw_counter_id id, uint64_t amount);
 
 /* Value since the process started. A reader that wants the conservation law to hold reads the
- * outcomes (SAMPLES, losses) before SIGNALS: each outcome comes after its signal. */
+ * outcomes (SAMPLES, losses, spared ones) before SIGNALS: each outcome comes after its signal. */
 JW_SIGNAL_SAFE uint64_t jw_counter(enum jw_counter_id id);
 
 #endif

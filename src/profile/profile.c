@@ -171,11 +171,15 @@ void profile_loss(struct profile *profile, const char *name, const char *text, u
 void profile_counters(struct profile *profile, const uint64_t counts[JW_COUNT_LIMIT],
                       uint64_t in_flight)
 {
-    profile_signals(profile, counts[JW_COUNT_SIGNALS], counts[JW_COUNT_SAMPLES]);
+    uint64_t signals = counts[JW_COUNT_SIGNALS];
+
     for (size_t i = 0; i < JW_COUNT_LIMIT; i++) {
         if (jw_counter_infos[i].is_loss)
             profile_loss(profile, jw_counter_infos[i].field, jw_counter_infos[i].text, counts[i]);
+        if (jw_counter_infos[i].is_spared)
+            signals -= counts[i]; /* nobody misses a sample of these */
     }
+    profile_signals(profile, signals, counts[JW_COUNT_SAMPLES]);
     profile_loss(profile, "inFlight", "signals whose outcome was not known yet", in_flight);
 }
 

@@ -139,7 +139,8 @@ void profile_add(struct profile *profile, const struct profile_stack *stack);
 void profile_signals(struct profile *profile, uint64_t signals, uint64_t samples);
 void profile_loss(struct profile *profile, const char *name, const char *text, uint64_t count);
 
-/* The same from the counters of a run; signals in flight at its end are a loss of their own. */
+/* The same from the counters of a run, without the signals that were spared; those in flight at its end are a
+ * loss of their own. */
 void profile_counters(struct profile *profile, const uint64_t counts[JW_COUNT_LIMIT],
                       uint64_t in_flight);
 

@@ -164,7 +164,7 @@ void recording_put_load(struct recording *recording, uint64_t now_ns)
 
 static bool is_outcome(size_t id)
 {
-    return id == JW_COUNT_SAMPLES || jw_counter_infos[id].is_loss;
+    return id == JW_COUNT_SAMPLES || jw_counter_infos[id].is_loss || jw_counter_infos[id].is_spared;
 }
 
 /* Reads all counters, SIGNALS last: then none has more outcomes than signals. */

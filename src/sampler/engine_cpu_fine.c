@@ -127,7 +127,7 @@ static JW_SIGNAL_SAFE void take(const void *ucontext, thread_index thread, struc
     if (!os_thread_cpu_ns((int)thread_tid(thread), &clock_ns) ||
         arch_syscall_state(ucontext) != ARCH_SYSCALL_NONE) {
         jw_store_relaxed(&own->waiting_ns, clock_ns);
-        jw_count(JW_COUNT_LOST_WAITING);
+        jw_count(JW_COUNT_SPARED_WAITING);
         return;
     }
     struct sample_order order = {
@@ -150,7 +150,7 @@ void engine_cpu_fine_take(const void *ucontext, thread_index thread)
         jw_store_relaxed(&own->is_sent, 0);
     /* order FINE_STATE: acquires the end of the sample before. */
     if (own == NULL || !jw_cas_acq_rel(&own->state, &asked, FINE_TAKING)) {
-        jw_count(JW_COUNT_LOST_UNASKED);
+        jw_count(JW_COUNT_SPARED_UNASKED);
         return;
     }
     take(ucontext, thread, own);

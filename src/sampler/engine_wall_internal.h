@@ -9,7 +9,7 @@
  *      |                                                           |
  *      +----------------- takes the weight back -------------------+
  *
- * A signal that comes when nobody asked is counted as LOST_UNASKED.
+ * A signal that comes when nobody asked is counted as SPARED_UNASKED.
  */
 #ifndef JW_SAMPLER_ENGINE_WALL_INTERNAL_H
 #define JW_SAMPLER_ENGINE_WALL_INTERNAL_H

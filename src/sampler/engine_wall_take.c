@@ -34,7 +34,7 @@ void engine_wall_take(const void *ucontext, thread_index thread)
         jw_store_relaxed(&shared->is_sent, 0);
     /* order WALL_STATE: acquires the weight that was asked for. */
     if (shared == NULL || !jw_cas_acq_rel(&shared->state, &asked, WALL_TAKING)) {
-        jw_count(JW_COUNT_LOST_UNASKED);
+        jw_count(JW_COUNT_SPARED_UNASKED);
         return;
     }
     struct sample_order order = {

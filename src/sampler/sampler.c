@@ -105,7 +105,7 @@ static JW_SIGNAL_SAFE void take(const struct signals_event *event)
     if (thread == THREAD_NONE)
         jw_count(JW_COUNT_LOST_NO_THREAD);
     else if (!thread_is_wanted(thread))
-        jw_count(JW_COUNT_LOST_FILTERED);
+        jw_count(JW_COUNT_SPARED_FILTERED);
     else if (event->signo == SIGVTALRM)
         engine_wall_take(event->ucontext, thread);
     else if (is_of_process(event))

@@ -17,7 +17,7 @@
  * sample, so weights of a thread add up to its clock. For intervals below a tick, and for single threads that
  * were refused a timer. Costs a turn each interval while anybody runs (ADR 0008), else one a tick. A thread that
  * begins to run after a pause may be noticed some turns late, and a signal that finds its thread waiting is
- * counted as LOST_WAITING: both are in the weight of the next sample.
+ * counted as SPARED_WAITING: both are in the weight of the next sample.
  *
  * Engine `wall`: the same thread turns once a wall interval, at up to an eighth of it late, at random. A thread whose
  * clock went on since its last sample is signalled; one whose clock stood still (10 us are our own handler's) waits

@@ -11,30 +11,34 @@ import jdk.jfr.consumer.RecordedEvent;
 final class Counters {
     static final String EVENT = "jaywalk.Diagnostics";
     private static final Pattern ROW =
-            Pattern.compile("^JW_(COUNTER|LOSS)\\(\\w+, (\\w+),", Pattern.MULTILINE);
+            Pattern.compile("^JW_(COUNTER|LOSS|SPARED)\\(\\w+, (\\w+),", Pattern.MULTILINE);
 
-    /** Field of the event -> whether it is a loss. */
-    private final Map<String, Boolean> fields = new LinkedHashMap<>();
+    /** Field of the event -> COUNTER, LOSS or SPARED. */
+    private final Map<String, String> fields = new LinkedHashMap<>();
 
     Counters(Path table) throws IOException {
         Matcher row = ROW.matcher(Files.readString(table));
         while (row.find()) {
-            fields.put(row.group(2), row.group(1).equals("LOSS"));
+            fields.put(row.group(2), row.group(1));
         }
-        if (!fields.containsKey("signals") || !fields.containsValue(true)) {
+        if (!fields.containsKey("signals") || !fields.containsValue("LOSS")) {
             throw new IllegalStateException(table + " is not the table of counters");
         }
     }
 
     long losses(RecordedEvent event) {
+        return sum(event, "LOSS");
+    }
+
+    private long sum(RecordedEvent event, String kind) {
         long sum = 0;
-        for (Map.Entry<String, Boolean> field : fields.entrySet()) {
-            sum += field.getValue() ? event.getLong(field.getKey()) : 0;
+        for (Map.Entry<String, String> field : fields.entrySet()) {
+            sum += field.getValue().equals(kind) ? event.getLong(field.getKey()) : 0;
         }
         return sum;
     }
 
-    /** Signals = samples + losses + activations under way, of which the last chunk has none. */
+    /** Signals = samples + losses + spared ones + activations under way, of which the last chunk has none. */
     void check(RecordedEvent event, boolean isLast, String where, Problems problems) {
         for (String field : fields.keySet()) {
             problems.addUnless(event.hasField(field), "%s: no counter %s", where, field);
@@ -43,10 +47,12 @@ final class Counters {
             }
         }
         long inFlight = event.getLong("inFlight");
-        long outcomes = event.getLong("samples") + losses(event) + inFlight;
+        long spared = sum(event, "SPARED");
+        long outcomes = event.getLong("samples") + losses(event) + spared + inFlight;
         problems.addUnless(event.getLong("signals") == outcomes,
-                "%s: %d signals, but %d samples + %d lost + %d in flight", where,
-                event.getLong("signals"), event.getLong("samples"), losses(event), inFlight);
+                "%s: %d signals, but %d samples + %d lost + %d spared + %d in flight", where,
+                event.getLong("signals"), event.getLong("samples"), losses(event), spared,
+                inFlight);
         problems.addUnless(
                 !isLast || inFlight == 0, "%s: %d in flight at the end", where, inFlight);
         problems.addUnless(event.getLong("invariantBroken") == 0, "%s: %d invariants broken", where,

@@ -52,14 +52,18 @@ Test(counters, the_field_is_the_name_in_camel_case)
     }
 }
 
-Test(counters, the_losses_of_the_law_are_those_called_lost)
+Test(counters, the_terms_of_the_law_are_those_called_lost_and_spared)
 {
     unsigned losses = 0;
 
     for (int i = 0; i < JW_COUNT_LIMIT; i++) {
         const bool is_called_lost = strncmp(jw_counter_infos[i].name, "LOST_", 5) == 0;
 
+        const bool is_called_spared = strncmp(jw_counter_infos[i].name, "SPARED_", 7) == 0;
+
         cr_assert(jw_counter_infos[i].is_loss == is_called_lost, "%s", jw_counter_infos[i].name);
+        cr_assert(jw_counter_infos[i].is_spared == is_called_spared, "%s",
+                  jw_counter_infos[i].name);
         losses += jw_counter_infos[i].is_loss;
     }
     cr_assert(gt(uint, losses, 0));

@@ -54,7 +54,7 @@ static uint64_t outcomes(void)
     uint64_t sum = jw_counter(JW_COUNT_SAMPLES);
 
     for (int id = 0; id < JW_COUNT_LIMIT; id++)
-        if (jw_counter_infos[id].is_loss)
+        if (jw_counter_infos[id].is_loss || jw_counter_infos[id].is_spared)
             sum += jw_counter((enum jw_counter_id)id);
     return sum;
 }

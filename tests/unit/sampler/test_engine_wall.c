@@ -231,7 +231,8 @@ Test(engine_wall, a_thread_that_blocks_the_signal_is_asked_once_and_its_time_is_
     const uint64_t before_ns = jw_now_ns();
     cr_assert(sampler_stop(DRAIN_NS));
     const uint64_t after_ns = jw_now_ns();
-    const uint64_t unasked = jw_counter(JW_COUNT_LOST_UNASKED) + jw_counter(JW_COUNT_LOST_STOPPED);
+    const uint64_t unasked =
+        jw_counter(JW_COUNT_SPARED_UNASKED) + jw_counter(JW_COUNT_LOST_STOPPED);
     release_workers(); /* and the late signal comes */
     rotate();
     rotate();
@@ -239,7 +240,7 @@ Test(engine_wall, a_thread_that_blocks_the_signal_is_asked_once_and_its_time_is_
     cr_assert(eq(u64, life_of_worker(0)->wall_count, 0));
     cr_assert(eq(u64, life_of_worker(0)->unsampled_ns, wall_sum_ns(life_of_worker(0))));
     expect_exact_accounts(before_ns, after_ns);
-    cr_assert(eq(u64, jw_counter(JW_COUNT_LOST_UNASKED) + jw_counter(JW_COUNT_LOST_STOPPED),
+    cr_assert(eq(u64, jw_counter(JW_COUNT_SPARED_UNASKED) + jw_counter(JW_COUNT_LOST_STOPPED),
                  unasked + 1));
     /* All but one went to this thread and to those of the test's own machinery. */
     cr_assert(ge(u64, life_of(main_serial)->wall_count, 1));
@@ -264,12 +265,12 @@ Test(engine_wall, a_signal_that_nobody_asked_for_is_a_named_loss)
 {
     start_run(SAMPLER_CPU_NONE, JW_NS_PER_SECOND, JW_NS_PER_SECOND, NULL);
     const thread_index own = thread_find((uint32_t)os_gettid());
-    const uint64_t lost = jw_counter(JW_COUNT_LOST_UNASKED);
+    const uint64_t lost = jw_counter(JW_COUNT_SPARED_UNASKED);
 
     cr_assert(os_signal_thread(os_gettid(), SIGVTALRM, sampler_cookie(own)));
-    while (jw_counter(JW_COUNT_LOST_UNASKED) == lost)
+    while (jw_counter(JW_COUNT_SPARED_UNASKED) == lost)
         burn_until(own_cpu_ns() + JW_NS_PER_MS);
-    cr_assert(ge(u64, jw_counter(JW_COUNT_LOST_UNASKED), lost + 1));
+    cr_assert(ge(u64, jw_counter(JW_COUNT_SPARED_UNASKED), lost + 1));
     stop_run();
 }
 

@@ -78,7 +78,7 @@ static uint64_t losses(void)
     uint64_t sum = 0;
 
     for (int id = 0; id < JW_COUNT_LIMIT; id++)
-        if (jw_counter_infos[id].is_loss)
+        if (jw_counter_infos[id].is_loss || jw_counter_infos[id].is_spared)
             sum += jw_counter((enum jw_counter_id)id);
     return sum;
 }
