@@ -99,6 +99,8 @@ void tell_unwritten(void); /* at the end of the JVM */
  * JVM, and holds no lock that Java wants.
  */
 void selfcheck_open_walker(const struct options *options);
+/* Says so, once, when walks failed so often that another walker took over. Context: dump. */
+void selfcheck_watch_walker(void);
 
 /* copies.c: other copies of this library in the process. `path`: of the first. */
 struct copies {

@@ -226,7 +226,21 @@ static bool run_check(struct jw_error *err)
     return true;
 }
 
-void selfcheck_open_walker(const struct options *options)
+static const char *walker_told; /* of the agent's thread */
+
+void selfcheck_watch_walker(void)
+{
+    char reason[200];
+    const char *walker = walk_walker_in_use(reason, sizeof reason);
+
+    if (walker == walker_told)
+        return;
+    agent_log(OPTIONS_LOGLEVEL_WARN, "Java stacks are walked by %s from now on: %s",
+              walker == NULL ? "nobody" : walker, reason);
+    walker_told = walker;
+}
+
+static void open_walker(const struct options *options)
 {
     static bool is_done, is_right;
     static struct jw_error why;
@@ -242,4 +256,10 @@ void selfcheck_open_walker(const struct options *options)
         agent_log(OPTIONS_LOGLEVEL_WARN, "cstack=vm cannot be used here, AsyncGetCallTrace is: %s",
                   why.message);
     walk_open(WALK_VM, is_right ? NULL : why.message);
+}
+
+void selfcheck_open_walker(const struct options *options)
+{
+    open_walker(options);
+    walker_told = walk_walker_in_use(NULL, 0);
 }

@@ -72,7 +72,7 @@ struct walk_java_result {
     uint32_t frame_count; /* 0: failed, `code` says how */
     int32_t code;         /* failure code of the first try */
     enum walk_walker walker;
-    bool is_truncated;
+    bool is_truncated;           /* its outermost frames are missing */
     bool is_mended;              /* complete only after a retry on a mended copy */
     enum vm_place place;         /* what the signal's pc was in */
     enum vm_place failed_at;     /* what the walk was in when it failed */
@@ -88,6 +88,13 @@ void walk_open(enum walk_walker wanted, const char *vm_reason);
 
 /* Java stacks are not walked. Context: control, in tests. */
 void walk_open_none(void);
+
+/*
+ * `vm` is given up, for the rest of the session, when more than WALK_BREAK_PCT of WALK_BREAK_WALKS walks in a row
+ * fail; thousands of good ones are no reason to go on with what has become wrong.
+ */
+#define WALK_BREAK_WALKS 1024u
+#define WALK_BREAK_PCT   20u
 
 /* The walker in use, "vm" or "agct"; in `text`, which may be NULL, why it is not the wanted one, or why
  * Java stacks are not walked at all (then NULL). Context: control, dump. */

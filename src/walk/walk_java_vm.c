@@ -274,9 +274,10 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
         return leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
     if (vm_is_entry_return(walk->regs.pc))
         return do_entry(walk);
-    return walk_vm_is_barrier(vm_stub_find(walk->regs.pc))
-               ? ENDED
-               : fail(walk, WALK_CODE_STUB, VM_PLACE_STUB);
+    if (!walk_vm_is_barrier(vm_stub_find(walk->regs.pc)))
+        return fail(walk, WALK_CODE_STUB, VM_PLACE_STUB);
+    walk->result->is_truncated = true; /* the frames that follow lie in the heap */
+    return ENDED;
 }
 
 /* A return address that was walked before. */

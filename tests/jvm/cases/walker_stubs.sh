@@ -5,7 +5,7 @@ inline='-XX:CompileCommand=dontinline,Stubs::kernel*'
 for mode in tiered -Xint -XX:TieredStopAtLevel=1 -XX:-Inline; do
     name=stubs$mode
     [ "$mode" = tiered ] && flags=() || flags=("$mode")
-    profile "$name" "event=cpu,interval=4ms,cstack=vm,file=$name.jfr" "${flags[@]}" "$inline" Stubs 1.2
+    profile "$name" "event=cpu,interval=4ms,cstack=vm,file=$name.jfr" "${flags[@]}" "$inline" Stubs 1.6
     silent "$name"
     check_once Failures "$name.jfr" stubs- 1
     check_once Callers "$name.jfr"

@@ -175,7 +175,7 @@ TEST_EACH_STACK(walk_vm, frames_in_the_heap_are_not_looked_for)
     push_compiled(&code, PC_TOP);
     walk();
     cr_assert(eq(u32, result.frame_count, 1), "%s", walk_code_text(result.code));
-    fake_stack.regs.pc = 0;
+    cr_assert(result.is_truncated);
     begin_stack();
     fake_stack.regs.pc = stubs.code + 40; /* another stub */
     push_compiled(&code, PC_TOP);
@@ -343,6 +343,52 @@ TEST_EACH_STACK(walk_vm, a_walk_that_failed_is_not_remembered)
     walk();
     failed(WALK_CODE_LOST);
     cr_assert(eq(u32, remembered(), 0));
+}
+
+/* The breaker -------------------------------------------------------------------------------------- */
+
+static bool is_in_use(const char *name)
+{
+    char why[200];
+    const char *walker = walk_walker_in_use(why, sizeof why);
+
+    return walker != NULL && strcmp(walker, name) == 0;
+}
+
+/* So many walks as a handler makes them, this many of a hundred over a stack that is none. */
+static void walk_batch(const struct fake_nmethod *code, uint32_t failing_pct)
+{
+    static const ucontext_t none;
+    struct arch_context context;
+
+    push_three(code);
+    arch_context_copy(&context, &none);
+    for (uint32_t i = 0; i < WALK_BREAK_WALKS; i++) {
+        struct arch_regs regs = fake_stack.regs;
+
+        if (i % 100 < failing_pct)
+            regs.sp = (uintptr_t)fake_stack.stack; /* all zero */
+        arch_regs_write(&context, &regs);
+        walk_java(context.bytes, fake_env(), NULL, frames, JW_COUNT_OF(frames), &result);
+    }
+}
+
+TEST_EACH_STACK(walk_vm, a_walker_that_mostly_fails_is_given_up)
+{
+    const struct fake_nmethod code = put_nmethod();
+
+    walk_open(WALK_VM, NULL);
+    cr_assert(is_in_use("vm"));
+    walk_batch(&code, 0);
+    walk_batch(&code, WALK_BREAK_PCT - 2);
+    walk_batch(&code, WALK_BREAK_PCT - 2); /* few each time do not add up */
+    cr_assert(is_in_use("vm"));
+    walk_batch(&code, WALK_BREAK_PCT + 2);
+    cr_assert(is_in_use("agct"));
+    walk_open(WALK_VM, NULL); /* the next session tries again */
+    cr_assert(is_in_use("vm"));
+    walk_open(WALK_VM, "a reason");
+    cr_assert(is_in_use("agct"));
 }
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
