@@ -45,6 +45,8 @@ static JW_SIGNAL_SAFE vm_addr find_in_heap(uintptr_t low, vm_addr segment_map, u
 void vm_code_map_read(struct vm_code_map *out)
 {
     out->heap_count = 0;
+    out->interpreter_begin = vm_layout.interpreter_begin;
+    out->interpreter_end = vm_layout.interpreter_end;
     for (uint32_t i = 0; i < vm_layout.code_heap_count; i++) {
         const vm_addr heap = vm_layout.code_heaps[i];
         uint64_t low, high, segment_map;

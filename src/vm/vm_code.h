@@ -35,6 +35,7 @@ JW_SIGNAL_SAFE bool vm_code_find(uintptr_t pc, struct vm_blob *out);
 
 /* The heaps of the code cache as they are now: one look for all frames of a walk. */
 struct vm_code_map {
+    uintptr_t interpreter_begin, interpreter_end; /* 0: the JVM does not tell */
     uint32_t heap_count;
     struct {
         uintptr_t low, high; /* of what is committed */

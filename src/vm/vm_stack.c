@@ -94,11 +94,11 @@ static JW_SIGNAL_SAFE bool bci_of(vm_addr const_method, uint64_t code_bytes, uin
 
 static JW_SIGNAL_SAFE bool read_bci(uintptr_t fp, uintptr_t live_bcp, vm_addr method, int32_t *out)
 {
-    const vm_addr const_method = vm_method_const(method);
     uintptr_t bcp;
-    uint64_t code_bytes;
+    uint64_t const_method, code_bytes;
 
-    if (!vm_is_plausible(const_method) ||
+    if (!vm_load_field(method, vm_layout.method_const, &const_method) ||
+        !vm_is_plausible(const_method) ||
         !vm_load_field(const_method, vm_layout.const_code_size, &code_bytes) ||
         !safe_load_word(fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes, &bcp))
         return false;

@@ -298,18 +298,19 @@ static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, const struct 
 static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
 {
     struct vm_code_ref ref;
+    const uintptr_t pc = walk->regs.pc;
 
+    if (pc >= walk->map.interpreter_begin && pc < walk->map.interpreter_end)
+        return do_interpreted(walk);
     if (walk->position == WALK_AT_CALL && walk->cache != NULL) {
-        const struct walk_cached *known = walk_vm_cache_find(walk, walk->regs.pc);
+        const struct walk_cached *known = walk_vm_cache_find(walk, pc);
 
         if (known != NULL)
             return do_cached(walk, known);
     }
-    if (vm_code_is_interpreter(walk->regs.pc))
-        return do_interpreted(walk);
-    if (!vm_code_map_find(&walk->map, walk->regs.pc, &ref))
+    if (!vm_code_map_find(&walk->map, pc, &ref))
         return fail(walk, WALK_CODE_LOST,
-                    vm_code_contains(walk->regs.pc) ? VM_PLACE_UNKNOWN : VM_PLACE_NATIVE);
+                    vm_code_contains(pc) ? VM_PLACE_UNKNOWN : VM_PLACE_NATIVE);
     if (ref.place == VM_PLACE_NMETHOD)
         return do_nmethod(walk, ref.blob);
     if (++walk->empty_steps > EMPTY_STEPS_MAX)

@@ -3,12 +3,6 @@
 
 #define WORD_BYTES sizeof(uintptr_t)
 
-static JW_SIGNAL_SAFE struct walk_cached *entry_of(struct walk_cache *cache, uintptr_t pc)
-{
-    _Static_assert(WALK_CACHE_COUNT == 1024, "the hash has ten bits");
-    return &cache->entries[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
-}
-
 /*
  * True when the blob that was there is there still. Its address is that of a block's beginning, as the
  * segment map says now, so what is read is a blob's head; the number of a compilation is given once.
@@ -24,19 +18,12 @@ static JW_SIGNAL_SAFE bool is_same_blob(const struct walk_vm *walk, const struct
            vm_nmethod_method(entry->blob) == entry->methods[entry->frame_count - 1];
 }
 
-const struct walk_cached *walk_vm_cache_find(const struct walk_vm *walk, uintptr_t pc)
+bool walk_vm_cache_renew(const struct walk_vm *walk, struct walk_cached *entry)
 {
-    struct walk_cached *entry = entry_of(walk->cache, pc);
-
-    if (entry->pc != pc || entry->frame_words == 0)
-        return NULL;
-    /* What this thread returns into cannot be freed while it stands here: one look a walk is enough. */
-    if (entry->stamp == walk->cache->stamp)
-        return entry;
-    if (!is_same_blob(walk, entry))
-        return NULL;
+    if (entry->frame_words == 0 || !is_same_blob(walk, entry))
+        return false;
     entry->stamp = walk->cache->stamp;
-    return entry;
+    return true;
 }
 
 void walk_vm_cache_put(const struct walk_vm *walk, vm_addr blob, uint32_t first)
@@ -49,7 +36,7 @@ void walk_vm_cache_put(const struct walk_vm *walk, vm_addr blob, uint32_t first)
         frame_words > UINT8_MAX || !vm_nmethod_compile_id(blob, &compile_id))
         return;
 
-    struct walk_cached *entry = entry_of(walk->cache, walk->regs.pc);
+    struct walk_cached *entry = walk_vm_cache_entry(walk->cache, walk->regs.pc);
     for (uint32_t i = 0; i < count; i++) {
         if (walk->frames[first + i].bci < 0)
             return;

@@ -28,7 +28,11 @@ struct walk_vm {
 };
 
 /* True for an aligned address of this thread's stack. */
-JW_SIGNAL_SAFE bool walk_vm_is_on_stack(const struct walk_vm *walk, uintptr_t addr);
+JW_SIGNAL_SAFE static inline bool walk_vm_is_on_stack(const struct walk_vm *walk, uintptr_t addr)
+{
+    return addr >= walk->thread.stack_low && addr <= walk->thread.stack_high &&
+           (addr & (sizeof(uintptr_t) - 1)) == 0;
+}
 
 /* True of the stub on which the frames of a virtual thread that still lie in the heap would follow. */
 JW_SIGNAL_SAFE static inline bool walk_vm_is_barrier(const struct vm_stub *stub)
@@ -38,17 +42,48 @@ JW_SIGNAL_SAFE static inline bool walk_vm_is_barrier(const struct vm_stub *stub)
 
 /* The caller of a frame by its size: the return address is its last word, the caller's frame pointer the
  * one before. False when that cannot be read. */
-JW_SIGNAL_SAFE bool walk_vm_caller_by_size(const struct walk_vm *walk, size_t frame_bytes,
-                                           struct arch_regs *caller);
+JW_SIGNAL_SAFE static inline bool
+walk_vm_caller_by_size(const struct walk_vm *walk, size_t frame_bytes, struct arch_regs *caller)
+{
+    caller->sp = walk->regs.sp + frame_bytes;
+    caller->link = 0;
+    if (frame_bytes < 2 * sizeof(uintptr_t) || !walk_vm_is_on_stack(walk, caller->sp) ||
+        !safe_load_word(caller->sp - sizeof(uintptr_t), &caller->pc) ||
+        !safe_load_word(caller->sp - 2 * sizeof(uintptr_t), &caller->fp))
+        return false;
+    caller->pc = arch_code_address(caller->pc);
+    return true;
+}
 
 /* The scope of a return address that the compiler described; a deoptimised frame, which returns into a
  * handler, is described by the pc that it had before. */
 JW_SIGNAL_SAFE bool walk_vm_find_described(const struct vm_nmethod *nmethod, uintptr_t pc,
                                            uintptr_t sp, uint32_t *scope);
 
-/* The entry for a return address; NULL where nothing is known of it, or no longer. */
-JW_SIGNAL_SAFE const struct walk_cached *walk_vm_cache_find(const struct walk_vm *walk,
-                                                            uintptr_t pc);
+JW_SIGNAL_SAFE static inline struct walk_cached *walk_vm_cache_entry(struct walk_cache *cache,
+                                                                     uintptr_t pc)
+{
+    _Static_assert(WALK_CACHE_COUNT == 1024, "the hash has ten bits");
+    return &cache->entries[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+}
+
+/* Looks whether an entry of an earlier walk still holds; false: it does not, or is none. */
+JW_SIGNAL_SAFE bool walk_vm_cache_renew(const struct walk_vm *walk, struct walk_cached *entry);
+
+/* The entry for a return address; NULL where nothing is known of it, or no longer. What this thread returns
+ * into cannot be freed while it stands here: one look a walk is enough. */
+JW_SIGNAL_SAFE static inline const struct walk_cached *
+walk_vm_cache_find(const struct walk_vm *walk, uintptr_t pc)
+{
+    struct walk_cached *entry = walk_vm_cache_entry(walk->cache, pc);
+
+    if (entry->pc != pc)
+        return NULL;
+    if (entry->stamp == walk->cache->stamp && entry->frame_words != 0)
+        return entry;
+    return walk_vm_cache_renew(walk, entry) ? entry : NULL;
+}
+
 /* Remembers the frames that were put since `first` for the return address at which the walk stands; what
  * does not fit is not remembered. */
 JW_SIGNAL_SAFE void walk_vm_cache_put(const struct walk_vm *walk, vm_addr blob, uint32_t first);

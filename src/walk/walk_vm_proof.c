@@ -6,25 +6,6 @@
 /* Words that compiled code or a stub may have pushed on top of its frame. */
 #define PUSHED_WORDS_MAX 4
 
-bool walk_vm_is_on_stack(const struct walk_vm *walk, uintptr_t addr)
-{
-    return addr >= walk->thread.stack_low && addr <= walk->thread.stack_high &&
-           (addr & (WORD_BYTES - 1)) == 0;
-}
-
-bool walk_vm_caller_by_size(const struct walk_vm *walk, size_t frame_bytes,
-                            struct arch_regs *caller)
-{
-    caller->sp = walk->regs.sp + frame_bytes;
-    caller->link = 0;
-    if (frame_bytes < 2 * WORD_BYTES || !walk_vm_is_on_stack(walk, caller->sp) ||
-        !safe_load_word(caller->sp - WORD_BYTES, &caller->pc) ||
-        !safe_load_word(caller->sp - 2 * WORD_BYTES, &caller->fp))
-        return false;
-    caller->pc = arch_code_address(caller->pc);
-    return true;
-}
-
 bool walk_vm_find_described(const struct vm_nmethod *nmethod, uintptr_t pc, uintptr_t sp,
                             uint32_t *scope)
 {
