@@ -42,7 +42,7 @@ final class Failures {
         printReasons(Path.of(args[0]));
         Problems problems = new Problems();
         double maxAll = args.length > 2 ? Double.parseDouble(args[2]) / 100 : MAX_ALL;
-        problems.addUnless(count >= 500, "only %d samples", count);
+        problems.addUnless(count >= 300, "only %d samples", count);
         problems.addUnless(all < maxAll * count, "%d of %d walks failed", all, count);
         problems.addUnless(other < MAX_OTHER * count, "%d of %d walks failed for reasons of ours",
                 other, count);
