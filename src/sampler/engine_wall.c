@@ -13,6 +13,9 @@
  * handler behind its last reading, way back to the wait included. */
 #define STILL_NS 10000
 
+/* And so much for what handlers of others may do while it waits inside ours. */
+#define INSIDE_NS 1000000
+
 /* Signals a turn: so many in 10 ms, within bounds. */
 #define SIGNALS_IN_10_MS 16
 #define SIGNALS_MIN      8
@@ -188,33 +191,47 @@ static void ask(thread_index thread, struct account *account, struct wall_shared
 
 /* Looks ------------------------------------------------------------------------------------------ */
 
-/* Begins the account of the record's life, from its begin, or from now on where it was seen before. */
-static bool adopt(thread_index thread, struct account *account, struct wall_shared *shared)
+/* Begins the account of the record's life, from its begin, or from now on where it was seen before. The record is
+ * kept. */
+static void begin_account(thread_index thread, struct account *account, uint64_t serial)
 {
-    /* order WALL_STATE: acquires the end of a handler of an earlier life. */
-    if (jw_load_acquire(&shared->state) == WALL_TAKING || !thread_keep(thread))
-        return false;
-
-    const uint64_t serial = thread_serial(thread);
     const bool is_known = account->last_serial == serial;
-    if ((is_known && account->is_over) || !thread_is_wanted(thread)) {
-        account->last_serial = serial;
-        thread_let_go(thread, 0);
-        return false;
-    }
     const uint64_t begin_ns = thread_begin_ns(thread);
-    if (!is_known) {
+
+    if (!is_known)
         *account = (struct account){0};
-        jw_store_relaxed(&shared->number, 0);
-        jw_store_relaxed(&shared->has_waited, 0);
-        jw_store_relaxed(&shared->state, WALL_NONE);
-    }
     account->is_over = false;
     account->serial = account->last_serial = serial;
     account->seen_ns = is_known ? wall.now_ns : begin_ns > wall.begin_ns ? begin_ns : wall.begin_ns;
     account->seen_turn = wall.turn;
     if (account->seen_ns < wall.now_ns)
         account->seen_turn -= (wall.now_ns - account->seen_ns) / wall.interval_ns;
+}
+
+static bool adopt(thread_index thread, struct account *account, struct wall_shared *shared)
+{
+    uint32_t none = WALL_NONE;
+
+    if (!thread_keep(thread))
+        return false;
+
+    const uint64_t serial = thread_serial(thread);
+    const bool is_over = account->last_serial == serial && account->is_over;
+    if (is_over || !thread_is_wanted(thread)) {
+        account->last_serial = serial;
+        account->is_over = is_over;
+        thread_let_go(thread, 0);
+        return false;
+    }
+    /* order WALL_STATE: acquires the end of a handler, of an earlier life or of this one. */
+    if (!jw_cas_acq_rel(&shared->state, &none, WALL_TAKING)) {
+        thread_let_go(thread, 0);
+        return false; /* comes again */
+    }
+    wall_shared_renew(shared, serial);
+    /* order WALL_STATE: releases what was forgotten. */
+    jw_store_release(&shared->state, WALL_NONE);
+    begin_account(thread, account, serial);
     return true;
 }
 
@@ -291,11 +308,30 @@ static bool is_alive(thread_index thread, uint64_t *cpu_ns)
     return thread_is_live(thread) && os_thread_cpu_ns((int)thread_tid(thread), cpu_ns);
 }
 
-/* Whether its last sample shows where it is: it waited then, and did not run since. */
+/* Whether its last sample shows where it is: it waited then, and did not run since. Where it waits inside a handler of
+ * ours no other sample can be had; it runs handlers of others meanwhile, but for long only where it left ours
+ * unseen. */
 static bool is_still(const struct wall_shared *shared, uint64_t cpu_ns)
 {
-    return jw_load_relaxed(&shared->has_waited) != 0 &&
-           cpu_ns <= jw_load_relaxed(&shared->cpu_ns) + STILL_NS;
+    const uint64_t sampled_ns = jw_load_relaxed(&shared->cpu_ns);
+
+    if (jw_load_relaxed(&shared->is_inside) != 0)
+        return jw_load_relaxed(&shared->number) > 0 && cpu_ns <= sampled_ns + INSIDE_NS;
+    return jw_load_relaxed(&shared->has_waited) != 0 && cpu_ns <= sampled_ns + STILL_NS;
+}
+
+/* A signal is on its way, and the thread has not taken it. True: it cannot, and is not asked any more. */
+static bool is_hopeless(thread_index thread, struct account *account, struct wall_shared *shared)
+{
+    if (jw_load_relaxed(&shared->is_inside) != 0 && wall.now_ns != account->asked_ns) {
+        give_up(account, shared);
+        /* order WALL_STATE: acquires what its handler did, if that was quicker. */
+        return jw_load_acquire(&shared->state) == WALL_NONE;
+    }
+    if (wall.now_ns - account->asked_ns >= SIGNAL_LATE_NS &&
+        flush(thread, account, 0, &account->put_by))
+        account->asked_ns = wall.now_ns;
+    return false;
 }
 
 static enum rounds_found visit(thread_index thread)
@@ -321,10 +357,9 @@ static enum rounds_found visit(thread_index thread)
     case WALL_ASKED:
     case WALL_TAKING:
         move(&since, &account->put_by);
-        if (wall.now_ns - account->asked_ns >= SIGNAL_LATE_NS &&
-            flush(thread, account, 0, &account->put_by))
-            account->asked_ns = wall.now_ns;
-        return ROUNDS_STILL;
+        if (!is_hopeless(thread, account, shared))
+            return ROUNDS_STILL;
+        break;
     case WALL_LOST:
         take_back(account, shared);
         jw_store_relaxed(&shared->state, WALL_NONE);

@@ -124,12 +124,17 @@ static JW_SIGNAL_SAFE bool claims(int signo)
            (signo == SIGVTALRM ? engine_wall_claims(thread) : engine_cpu_fine_claims(thread));
 }
 
-static JW_SIGNAL_SAFE void waits(int signo)
+static JW_SIGNAL_SAFE void waits(int signo, const void *ucontext, bool begins)
 {
-    const thread_index thread = signo == SIGVTALRM ? thread_find(thread_own_tid()) : THREAD_NONE;
+    const thread_index thread =
+        sampler.wall_interval_ns == 0 ? THREAD_NONE : thread_find(thread_own_tid());
 
-    if (thread != THREAD_NONE)
-        engine_wall_note_wait(thread);
+    if (thread == THREAD_NONE || !thread_is_wanted(thread))
+        return;
+    if (begins)
+        engine_wall_enter_wait(ucontext, thread, signo == SIGVTALRM);
+    else
+        engine_wall_leave_wait(thread);
 }
 
 static const struct signals_engine engine JW_SIGNAL_TABLE = {take, claims, waits};

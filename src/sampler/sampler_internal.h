@@ -60,7 +60,9 @@ struct sample_order {
     uint64_t weight_ns;
     uint64_t number; /* wall: as in struct event_record */
     uint32_t turns;  /* wall */
-    uint16_t state;  /* wall: enum jw_thread_state, found out by sample_take */
+    /* Found out by sample_take: */
+    uint16_t state;      /* wall: enum jw_thread_state */
+    bool is_java_missed; /* there is Java on the stack, but it could not be walked at this moment */
 };
 
 /* One sample, start to end: SAMPLES, and true, or exactly one loss is counted. */
@@ -136,8 +138,11 @@ void engine_wall_settle(void);
 /* engine_wall_take.c */
 JW_SIGNAL_SAFE bool engine_wall_claims(thread_index thread);
 JW_SIGNAL_SAFE void engine_wall_take(const void *ucontext, thread_index thread);
-/* The calling thread goes on to wait inside the handler: what it used until here was ours. */
-JW_SIGNAL_SAFE void engine_wall_note_wait(thread_index thread);
+/* The calling thread goes on to wait inside a handler of ours, where no signal of the wall clock reaches it;
+ * `is_sampled`: one just did. And it has come back. */
+JW_SIGNAL_SAFE void engine_wall_enter_wait(const void *ucontext, thread_index thread,
+                                           bool is_sampled);
+JW_SIGNAL_SAFE void engine_wall_leave_wait(thread_index thread);
 
 /* sampler_clock.c: the thread that turns for the two above. It is told of threads that are new; _start_if asks under
  * its lock, so that a stop is not passed by. _stop: false when it did not end by the deadline. */

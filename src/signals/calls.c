@@ -121,9 +121,10 @@ JW_SIGNAL_SAFE static intptr_t resume(int signo, const void *ucontext)
 {
     static const uintptr_t none[ARCH_SYSCALL_ARGUMENTS];
 
-    signals_tell_wait(signo);
+    signals_tell_wait(signo, ucontext, true);
     open_to(ucontext, OURS);
     const intptr_t result = arch_syscall_issue(SYS_restart_syscall, none);
+    signals_tell_wait(signo, ucontext, false);
     /* A filter or an emulator that does not know it; none of these calls ends so. */
     return result == -ENOSYS || result == -EPERM ? -EINTR : result;
 }
@@ -147,10 +148,11 @@ JW_SIGNAL_SAFE static void finish_cut(int signo, void *ucontext)
             break;
         if (is_other_pending(ucontext, true))
             return; /* the EINTR is his now */
-        signals_tell_wait(signo);
+        signals_tell_wait(signo, ucontext, true);
         /* One that comes between here and the call's beginning finds the thread outside of it. */
         open_to(ucontext, OURS);
         result = arch_syscall_issue(call.number, call.arguments);
+        signals_tell_wait(signo, ucontext, false);
         break;
     }
     /* A handler of somebody else's ended the call. A signal of ours that waited meanwhile comes here and

@@ -74,14 +74,6 @@ JW_SIGNAL_SAFE static bool is_claimed(int signo)
     return current != NULL && current->claims != NULL && current->claims(signo);
 }
 
-void signals_tell_wait(int signo)
-{
-    const struct signals_engine *current = jw_load_relaxed(&engine);
-
-    if (current != NULL && current->waits != NULL)
-        current->waits(signo);
-}
-
 /* Source: Linux, kernel/time/posix-timers.c (SI_TIMER, si_value, si_overrun), kernel/signal.c
  * (SI_QUEUE as its sender filled it), kernel/time/itimer.c (SEND_SIG_PRIV: SI_KERNEL, pid 0). */
 JW_SIGNAL_SAFE static bool read_ours(int signo, const siginfo_t *info, const void *ucontext,
@@ -144,6 +136,28 @@ JW_SIGNAL_SAFE static void take(const struct signals_event *event)
         run_engine(event, tls);
     else
         jw_count(JW_COUNT_LOST_STOPPED);
+    /* order SIGNALS_GATE: releases what the engine did, for signals_drain. */
+    jw_sub_release(&gate->state, 1);
+}
+
+void signals_tell_wait(int signo, const void *ucontext, bool begins)
+{
+    struct thread_tls *tls = thread_tls();
+    struct gate *gate = &gates[jw_hash_word((uintptr_t)tls) % GATE_COUNT];
+
+    if (own_pid() == 0)
+        return;
+    /* order SIGNALS_GATE: acquires what signals_start released, the engine and all it uses. */
+    if (jw_add_acq_rel(&gate->state, 1) & GATE_RUNNING) {
+        const struct signals_engine *current = jw_load_relaxed(&engine);
+
+        jw_store_relaxed(&tls->handler_depth, 1);
+        jw_signal_fence();
+        if (current->waits != NULL)
+            current->waits(signo, ucontext, begins);
+        jw_signal_fence();
+        jw_store_relaxed(&tls->handler_depth, 0);
+    }
     /* order SIGNALS_GATE: releases what the engine did, for signals_drain. */
     jw_sub_release(&gate->state, 1);
 }

@@ -58,9 +58,10 @@ struct signals_engine {
     /* True when a signal of this number was sent to the calling thread and has not come yet; NULL: never. Is
      * asked without regard to start and stop: touches nothing that is freed. Context: handler. */
     bool (*claims)(int signo);
-    /* The system call that the signal interrupted is about to go on, inside the handler: all that we have done on
-     * this thread is done. NULL: does not matter. As `claims`. */
-    void (*waits)(int signo);
+    /* The system call that the signal interrupted is about to go on inside the handler, with our signals blocked;
+     * or has ended: that is not told where the program leaves the handler by siglongjmp. NULL: does not matter.
+     * Is not called while no engine runs. Context: handler. */
+    void (*waits)(int signo, const void *ucontext, bool begins);
 };
 
 /* Takes SIGPROF or SIGVTALRM. Idempotent. Fails, with nothing changed, when the kernel refuses or

@@ -56,8 +56,8 @@ JW_SIGNAL_SAFE void signals_finish_call(int signo, void *ucontext);
 /* The signal mask of the interrupted thread, as the kernel keeps it. Context: handler. */
 JW_SIGNAL_SAFE uint64_t signals_mask_of(const void *ucontext);
 
-/* The thread that this signal interrupted goes on to wait. Context: handler. */
-JW_SIGNAL_SAFE void signals_tell_wait(int signo);
+/* The call that this signal interrupted is about to go on, or has ended. Context: handler. */
+JW_SIGNAL_SAFE void signals_tell_wait(int signo, const void *ucontext, bool begins);
 
 #define SIGNALS_BIT(signo) ((uint64_t)1 << ((signo)-1))
 

@@ -101,6 +101,47 @@ Test(engine_wall, a_thread_that_waits_is_signalled_once)
     cr_assert(ge(u64, jw_counter(JW_COUNT_WALL_IDLE) - idle_before, 100 * IDLE_COUNT + 1));
 }
 
+/* It waits inside our handler from the first sample on, where no second signal reaches it. */
+Test(engine_wall, a_call_that_goes_on_inside_the_handler_is_one_wait)
+{
+    uint64_t samples = 0;
+
+    for (uint32_t i = 1; i <= IDLE_COUNT; i++)
+        workers[i].polls = true;
+    run_workers(1, IDLE_COUNT, INTERVAL_NS, 200);
+    for (uint32_t i = 1; i < worker_count; i++) {
+        const struct taken *life = life_of_worker(i);
+
+        samples += life->wall_count;
+        cr_assert(ge(u64, life->idle_ns, life->wall_ns + life->unsampled_ns + 1));
+    }
+    cr_assert(le(u64, samples, IDLE_COUNT + IDLE_COUNT / 3));
+}
+
+/* Signals of the CPU clock that find a thread waiting make it wait inside the handler, too: then they sample it for
+ * the wall clock, before it does. */
+Test(engine_wall, a_wait_that_a_signal_of_the_cpu_clock_found_is_sampled)
+{
+    const uint64_t along = jw_counter(JW_COUNT_WALL_ALONG);
+
+    workers[0].polls = true;
+    begin_workers(0, 1);
+    start_run(SAMPLER_CPU_FINE, JW_NS_PER_SECOND, 60 * JW_NS_PER_SECOND, NULL);
+    look_up_workers();
+    const thread_index thread = thread_find(workers[0].tid);
+    while (jw_counter(JW_COUNT_WALL_ALONG) == along) { /* until it is in the call */
+        cr_assert(os_signal_thread((int)workers[0].tid, SIGPROF, sampler_cookie(thread)));
+        burn_until(own_cpu_ns() + JW_NS_PER_MS);
+    }
+    stop_run();
+    release_workers();
+    join_workers();
+    cr_assert(eq(u64, life_of_worker(0)->wall_count, 1));
+    cr_assert(eq(u64, life_of_worker(0)->states[JW_STATE_NATIVE], 1));
+    cr_assert(ge(u64, life_of_worker(0)->idle_ns, 1));
+    cr_assert(eq(u64, life_of_worker(0)->unsampled_ns, 0));
+}
+
 Test(engine_wall, a_thread_that_runs_is_sampled_as_running)
 {
     const uint64_t samples = jw_counter(JW_COUNT_SAMPLES);

@@ -1,0 +1,97 @@
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+
+/**
+ * Compares the wall-clock samples of threads that do one thing each with what they say of themselves.
+ *
+ *     java WallStates recording output-of-Waits
+ *
+ * Each thread's time is within 2 % of its life, of the turns of each kind 98 % show its state (90 % where the JVM
+ * does not tell, JDK 8), and of ten turns at most one is a signal.
+ */
+final class WallStates {
+    private static final double TIME_TOLERANCE = 0.02;
+    private static final Map<String, String> STATES = Map.of(
+            "running", "STATE_RUNNABLE", "sleeping", "STATE_SLEEPING", "parked", "STATE_PARKED",
+            "waiting", "STATE_IN_OBJECT_WAIT", "blocked", "STATE_BLOCKED_ON_MONITOR_ENTER",
+            "reading", "STATE_IN_NATIVE", "accepting", "STATE_IN_NATIVE", "selecting",
+            "STATE_IN_NATIVE");
+
+    public static void main(String[] args) throws IOException {
+        Map<String, Long> timeNs = new HashMap<>();
+        Map<String, Map<String, Long>> turns = new TreeMap<>();
+        int major = 0;
+        long signals = 0;
+        long allTurns = 0;
+        for (RecordedEvent event : RecordingFile.readAllEvents(Path.of(args[0]))) {
+            if (event.getEventType().getName().equals("jdk.JVMInformation")) {
+                major = event.getString("jvmVersion").contains("JRE (1.8") ? 8 : 9;
+            }
+            if (event.getEventType().getName().equals(Counters.EVENT)) {
+                signals = Math.max(signals, event.getLong("wallSignals"));
+                allTurns = Math.max(allTurns, event.getLong("wallTurns"));
+            }
+            if (!Samples.isWall(event)) {
+                continue;
+            }
+            String name = Samples.threadName(event);
+            String kind = name.split("-")[0];
+            timeNs.merge(name, Samples.wallTime(event), Long::sum);
+            if (STATES.containsKey(kind)) {
+                turns.computeIfAbsent(kind, key -> new TreeMap<>())
+                        .merge(event.getValue("state") == null ? "none" : state(event),
+                                Samples.turns(event), Long::sum);
+            }
+        }
+        Problems problems = new Problems();
+        checkStates(turns, major == 8 ? 0.90 : 0.98, problems);
+        int threads = checkTimes(timeNs, Path.of(args[1]), problems);
+        System.out.printf("%d signals for %d turns%n", signals, allTurns);
+        problems.addUnless(allTurns > 0 && signals < allTurns / 10, "%d signals for %d turns", signals,
+                allTurns);
+        problems.finish(threads + " threads");
+    }
+
+    private static String state(RecordedEvent event) {
+        Object state = event.getValue("state");
+        return state instanceof String ? (String) state
+                                       : ((jdk.jfr.consumer.RecordedObject) state).getString("name");
+    }
+
+    private static void checkStates(Map<String, Map<String, Long>> turns, double share,
+            Problems problems) {
+        for (Map.Entry<String, String> expected : STATES.entrySet()) {
+            Map<String, Long> seen = turns.getOrDefault(expected.getKey(), Map.of());
+            long all = seen.values().stream().mapToLong(Long::longValue).sum();
+            long right = seen.getOrDefault(expected.getValue(), 0L);
+            System.out.printf("%-10s %s%n", expected.getKey(), seen);
+            problems.addUnless(all > 0 && right >= share * all, "%s: %d of %d turns are %s",
+                    expected.getKey(), right, all, expected.getValue());
+        }
+    }
+
+    private static int checkTimes(Map<String, Long> timeNs, Path lives, Problems problems)
+            throws IOException {
+        int threads = 0;
+        for (String line : Files.readAllLines(lives)) {
+            String[] words = line.split(" ");
+            if (!words[0].equals("life")) {
+                continue;
+            }
+            long lifeNs = Long.parseLong(words[1]);
+            long seenNs = timeNs.getOrDefault(words[2], 0L);
+            threads++;
+            problems.addUnless(Math.abs(seenNs - lifeNs) <= TIME_TOLERANCE * lifeNs,
+                    "%s lived %d ms, samples say %d ms", words[2], lifeNs / 1_000_000,
+                    seenNs / 1_000_000);
+        }
+        problems.addUnless(threads > 0, "no thread told of its life");
+        return threads;
+    }
+}

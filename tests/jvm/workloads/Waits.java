@@ -1,0 +1,210 @@
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Threads that do one thing each, by the first word of their names, until all are told to end: running, sleeping,
+ * parked, waiting, blocked, reading (a socket), accepting, selecting. Prints "life NANOSECONDS NAME" of each.
+ *
+ *     java Waits seconds waiting-threads running-threads
+ */
+final class Waits {
+    private static final Object NOTIFIED = new Object();
+    private static final Object ENTERED = new Object();
+    private static final CountDownLatch READY = new CountDownLatch(1);
+    private static final List<Thread> THREADS = new ArrayList<>();
+    /** Takes no lock that would show in a state. */
+    private static final ConcurrentLinkedQueue<String> LIVES = new ConcurrentLinkedQueue<>();
+    private static final List<AutoCloseable> ENDS = new ArrayList<>();
+    private static final String[] KINDS =
+            {"sleeping", "parked", "waiting", "blocked", "reading", "accepting", "selecting"};
+
+    private static volatile boolean mustEnd;
+    private static volatile long sink;
+
+    private interface Body {
+        void run() throws Exception;
+    }
+
+    public static void main(String[] args) throws Exception {
+        int waiting = Integer.parseInt(args[1]);
+
+        start("sleeping-holder", Waits::hold);
+        READY.await();
+        for (int i = 0; i < waiting; i++) {
+            String kind = KINDS[i % KINDS.length];
+            start(kind + "-" + i, bodyOf(kind));
+        }
+        Thread.sleep(500); // those that run would keep the others from where they are to wait
+        for (int i = 0; i < Integer.parseInt(args[2]); i++) {
+            start("running-" + i, Waits::burn);
+        }
+        Thread.sleep(Integer.parseInt(args[0]) * 1000L);
+        end();
+    }
+
+    private static Body bodyOf(String kind) throws IOException {
+        switch (kind) {
+            case "sleeping":
+                return Waits::sleepUntilEnd;
+            case "parked":
+                return Waits::park;
+            case "waiting":
+                return Waits::await;
+            case "blocked":
+                return Waits::enter;
+            case "reading":
+                return reading();
+            case "accepting":
+                return accepting();
+            default:
+                return selecting();
+        }
+    }
+
+    private static void sleepUntilEnd() {
+        while (!mustEnd) {
+            try {
+                Thread.sleep(3_600_000);
+            } catch (InterruptedException e) {
+                // to end
+            }
+        }
+    }
+
+    private static void hold() {
+        synchronized (ENTERED) {
+            READY.countDown();
+            sleepUntilEnd();
+        }
+    }
+
+    private static void burn() {
+        while (!mustEnd) {
+            sink++;
+        }
+    }
+
+    private static void park() {
+        while (!mustEnd) {
+            LockSupport.park(NOTIFIED);
+        }
+    }
+
+    private static void await() throws InterruptedException {
+        synchronized (NOTIFIED) {
+            while (!mustEnd) {
+                NOTIFIED.wait();
+            }
+        }
+    }
+
+    private static void enter() {
+        synchronized (ENTERED) {
+            sink++;
+        }
+    }
+
+    private static Body reading() throws IOException {
+        Socket from;
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Socket to = new Socket(server.getInetAddress(), server.getLocalPort());
+            ENDS.add(to);
+            from = server.accept();
+        }
+        return () -> {
+            if (from.getInputStream().read() >= 0) {
+                throw new IllegalStateException("nobody wrote");
+            }
+            from.close();
+        };
+    }
+
+    private static Body accepting() throws IOException {
+        ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        ENDS.add(server);
+        return () -> {
+            try {
+                server.accept().close();
+            } catch (IOException e) {
+                if (!mustEnd) {
+                    throw e;
+                }
+            }
+        };
+    }
+
+    private static Body selecting() throws IOException {
+        Pipe pipe = Pipe.open();
+        Selector selector = Selector.open();
+        pipe.source().configureBlocking(false);
+        pipe.source().register(selector, SelectionKey.OP_READ);
+        ENDS.add(selector::wakeup);
+        return () -> {
+            while (!mustEnd) {
+                selector.select();
+            }
+        };
+    }
+
+    private static void start(String name, Body body) {
+        Thread thread = new Thread(null, () -> live(name, body), name, 256 << 10);
+        THREADS.add(thread);
+        thread.start();
+    }
+
+    private static void live(String name, Body body) {
+        long beginNs = System.nanoTime();
+        try {
+            body.run();
+        } catch (Exception e) {
+            throw new IllegalStateException(name, e);
+        }
+        LIVES.add("life " + (System.nanoTime() - beginNs) + " " + name);
+    }
+
+    /** One kind after the other, and few at a time: what they say of their lives must be true. */
+    private static void end() throws Exception {
+        mustEnd = true;
+        joinAll("running");
+        for (Thread thread : THREADS) {
+            if (thread.getName().startsWith("parked")) {
+                LockSupport.unpark(thread);
+                thread.join();
+            } else if (thread.getName().matches("sleeping-\\d+")) {
+                thread.interrupt();
+                thread.join();
+            }
+        }
+        for (AutoCloseable end : ENDS) {
+            end.close();
+        }
+        joinAll("reading");
+        joinAll("accepting");
+        joinAll("selecting");
+        synchronized (NOTIFIED) {
+            NOTIFIED.notifyAll();
+        }
+        joinAll("waiting");
+        THREADS.get(0).interrupt();
+        joinAll("");
+        LIVES.forEach(System.out::println);
+    }
+
+    private static void joinAll(String kind) throws InterruptedException {
+        for (Thread thread : THREADS) {
+            if (thread.getName().startsWith(kind)) {
+                thread.join();
+            }
+        }
+    }
+}
