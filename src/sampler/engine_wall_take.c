@@ -31,7 +31,8 @@ static JW_SIGNAL_SAFE bool shows_wait(struct wall_shared *shared, const struct s
     const uint32_t missed = order->is_java_missed ? jw_load_relaxed(&shared->missed) + 1 : 0;
 
     jw_store_relaxed(&shared->missed, missed < MISSES_MAX ? missed : 0);
-    return order->state != JW_STATE_RUNNING && (missed == 0 || missed == MISSES_MAX);
+    return order->state != JW_STATE_RUNNING && !order->is_passing &&
+           (missed == 0 || missed == MISSES_MAX);
 }
 
 static JW_SIGNAL_SAFE void note_clock(thread_index thread)

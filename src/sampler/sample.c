@@ -173,7 +173,8 @@ static JW_SIGNAL_SAFE bool take(const void *ucontext, struct sample_order *order
     walk(ucontext, env, scratch, &walked);
     order->is_java_missed = env != NULL && walked.java.frame_count == 0 && walked.java.code != 0;
     if (order->kind == EVENT_WALL_SAMPLE)
-        order->state = (uint16_t)sample_state(ucontext, env, &walked.java, scratch->java);
+        order->state =
+            (uint16_t)sample_state(ucontext, env, &walked.java, scratch->java, &order->is_passing);
 
     /* From here to generation_leave: no block, no Java, no call into the JVM. */
     struct generation *generation =

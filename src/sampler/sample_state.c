@@ -50,7 +50,7 @@ static JW_SIGNAL_SAFE enum jw_thread_state guess(const struct vm_thread_state *v
 
 enum jw_thread_state sample_state(const void *ucontext, const void *env,
                                   const struct walk_java_result *java,
-                                  const struct vm_call_frame *frames)
+                                  const struct vm_call_frame *frames, bool *is_passing)
 {
     const struct vm_call_frame *top = java->frame_count > 0 ? frames : NULL;
     const bool is_unwalked =
@@ -59,6 +59,7 @@ enum jw_thread_state sample_state(const void *ucontext, const void *env,
     const enum jw_thread_state plain = is_waiting ? JW_STATE_NATIVE : JW_STATE_RUNNING;
     struct vm_thread_state vm;
 
+    *is_passing = false;
     if (!vm_thread_state(env, &vm))
         return plain;
     if (vm.place == VM_THREAD_IN_JAVA)
@@ -74,6 +75,8 @@ enum jw_thread_state sample_state(const void *ucontext, const void *env,
         /* Parked, asleep (JDK 17 and later wait so inside Thread.sleep), or the JVM itself waits. */
         return is_unwalked ? JW_STATE_PARKED : of_method(wait_in(java, top), plain);
     case VM_THREAD_RUNS:
+        /* A safepoint, a lock of the JVM: over soon, and then the thread wants to run, if it may. */
+        *is_passing = vm.place == VM_THREAD_BLOCKED;
         return plain;
     case VM_THREAD_UNKNOWN:
         break;

@@ -62,6 +62,7 @@ struct sample_order {
     uint32_t turns;  /* wall */
     /* Found out by sample_take: */
     uint16_t state;      /* wall: enum jw_thread_state */
+    bool is_passing;     /* wall: it waits for the JVM, for a moment */
     bool is_java_missed; /* there is Java on the stack, but it could not be walked at this moment */
 };
 
@@ -71,7 +72,8 @@ JW_SIGNAL_SAFE bool sample_take(const void *ucontext, struct sample_order *order
 /* sample_state.c: what the calling thread was doing. `env` NULL: no Java thread; `java` and `frames`: of its walk. */
 JW_SIGNAL_SAFE enum jw_thread_state sample_state(const void *ucontext, const void *env,
                                                  const struct walk_java_result *java,
-                                                 const struct vm_call_frame *frames);
+                                                 const struct vm_call_frame *frames,
+                                                 bool *is_passing);
 
 /* sample_cost.c: what one sample took in the handler. */
 JW_SIGNAL_SAFE void sample_cost_note(uint64_t duration_ns);
