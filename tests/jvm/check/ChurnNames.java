@@ -14,7 +14,7 @@ import jdk.jfr.consumer.RecordedFrame;
 final class ChurnNames {
     private static final Pattern TYPE = Pattern.compile("C(\\d+)");
     private static final Pattern METHOD = Pattern.compile("m(\\d+)");
-    private static final int LEAST_FRAMES = 100; /* fewer would prove nothing */
+    private static final int LEAST_FRAMES = 25; /* fewer would prove nothing */
     private static final double MAX_UNREADABLE = 0.001;
 
     public static void main(String[] args) throws IOException {
