@@ -140,15 +140,19 @@ enum arch_syscall_kind arch_syscall_own_kind(long number)
 
 intptr_t arch_syscall_issue(long number, const uintptr_t *arguments)
 {
-    register uintptr_t fourth __asm__("r10") = arguments[3];
-    register uintptr_t fifth __asm__("r8") = arguments[4];
-    register uintptr_t sixth __asm__("r9") = arguments[5];
+    /* Read first: a sanitizer calls a function for each read, and that one owns these registers. */
+    const uintptr_t first = arguments[0], second = arguments[1], third = arguments[2];
+    const uintptr_t fourth_value = arguments[3], fifth_value = arguments[4];
+    const uintptr_t sixth_value = arguments[5];
+    register uintptr_t fourth __asm__("r10") = fourth_value;
+    register uintptr_t fifth __asm__("r8") = fifth_value;
+    register uintptr_t sixth __asm__("r9") = sixth_value;
     intptr_t result;
 
     __asm__ volatile("syscall"
                      : "=a"(result)
-                     : "0"(number), "D"(arguments[0]), "S"(arguments[1]), "d"(arguments[2]),
-                       "r"(fourth), "r"(fifth), "r"(sixth)
+                     : "0"(number), "D"(first), "S"(second), "d"(third), "r"(fourth), "r"(fifth),
+                       "r"(sixth)
                      : "rcx", "r11", "memory");
     return result;
 }
