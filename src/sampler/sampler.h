@@ -15,7 +15,7 @@
  * Engine `fine`: a thread of ours reads the clocks of the threads that ran lately once an interval, and signals
  * those that used up three quarters of one; the weight is what the thread's own clock went on since its last
  * sample, so weights of a thread add up to its clock. For intervals below a tick, and for single threads that
- * were refused a timer. Costs a turn each interval while anybody runs (ADR 0008), else one a tick. A thread that
+ * were refused a timer. Costs a turn each interval while anybody runs (docs/adr/0013), else one a tick. A thread that
  * begins to run after a pause may be noticed some turns late, and a signal that finds its thread waiting is
  * counted as SPARED_WAITING: both are in the weight of the next sample.
  *
@@ -23,7 +23,7 @@
  * clock went on since its last sample is signalled; one whose clock stood still (10 us are our own handler's) waits
  * where its last sample saw it, and gets a record of idle time instead, at the latest each second. Weights of a
  * thread add up to its life in the run. Limits: of each 10 ms, 16 signals (never fewer than 8 a turn); of each turn
- * about a hundredth for readings, 400 at 10 ms. A thread beyond them is put off: its next sample stands for the time
+ * one or two hundredths for readings, 400 of them at 10 ms. A thread beyond them is put off: its next sample stands for the time
  * since the last look, of which it may have waited a part. Beyond some 200 running threads, or 400 in all, at
  * 10 ms the look at a thread comes every few turns. A signal that is not taken within a second (the thread
  * blocks it), and what no sample came to until a thread's end, is recorded as unsampled (WALL_UNSAMPLED_NS).

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -287,4 +288,57 @@ Test(os_timer, the_process_timer_of_somebody_else_is_left_alone)
     cr_assert(getitimer(ITIMER_PROF, &found) == 0);
     cr_assert(found.it_interval.tv_sec == 3600);
     cr_assert(!os_itimer_arm(0, NULL));
+}
+
+Test(os_timer, a_tick_is_one_to_ten_milliseconds)
+{
+    const uint64_t tick_ns = os_kernel_tick_ns();
+
+    cr_assert(tick_ns >= JW_NS_PER_MS * 9 / 10 && tick_ns <= 10 * JW_NS_PER_MS + JW_NS_PER_MS,
+              "%lu ns", (unsigned long)tick_ns);
+}
+
+static _Atomic int sent_code, sent_pid, sent_tid;
+static _Atomic uint64_t sent_cookie;
+
+static void note_sent(int signal_number, siginfo_t *info, void *context)
+{
+    (void)signal_number;
+    (void)context;
+    jw_store_relaxed(&sent_code, info->si_code);
+    jw_store_relaxed(&sent_pid, info->si_pid);
+    jw_store_relaxed(&sent_cookie, (uint64_t)(uintptr_t)info->si_value.sival_ptr);
+    jw_store_relaxed(&sent_tid, os_gettid());
+}
+
+Test(os_timer, a_signal_to_a_thread_carries_its_cookie)
+{
+    const struct sigaction action = {.sa_sigaction = note_sent, .sa_flags = SA_SIGINFO};
+
+    cr_assert(sigaction(SIGVTALRM, &action, NULL) == 0);
+    cr_assert(os_signal_thread(os_gettid(), SIGVTALRM, 0x6a77123456789abc));
+    while (jw_load_relaxed(&sent_tid) == 0)
+        sched_yield();
+    cr_assert(jw_load_relaxed(&sent_tid) == os_gettid());
+    cr_assert(jw_load_relaxed(&sent_code) == SI_QUEUE);
+    cr_assert(jw_load_relaxed(&sent_pid) == getpid());
+    cr_assert(jw_load_relaxed(&sent_cookie) == 0x6a77123456789abc);
+    cr_assert(!os_signal_thread(0, SIGVTALRM, 0));
+    cr_assert(!os_signal_thread(INT32_MAX, SIGVTALRM, 0));
+}
+
+/* What the sampler relies on where the user's queue of signals is full. */
+Test(os_timer, without_a_place_in_the_queue_a_signal_comes_without_its_cookie)
+{
+    const struct sigaction action = {.sa_sigaction = note_sent, .sa_flags = SA_SIGINFO};
+    const struct rlimit none = {0, 0};
+
+    cr_assert(sigaction(SIGVTALRM, &action, NULL) == 0);
+    cr_assert(setrlimit(RLIMIT_SIGPENDING, &none) == 0);
+    cr_assert(os_signal_thread(os_gettid(), SIGVTALRM, 0x6a77123456789abc));
+    while (jw_load_relaxed(&sent_tid) == 0)
+        sched_yield();
+    cr_assert(jw_load_relaxed(&sent_code) == SI_USER);
+    cr_assert(jw_load_relaxed(&sent_pid) == 0);
+    cr_assert(jw_load_relaxed(&sent_cookie) == 0);
 }
