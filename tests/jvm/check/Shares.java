@@ -10,17 +10,16 @@ import jdk.jfr.consumer.RecordedFrame;
  * Compares the share of samples below each method with the share of CPU that the program itself
  * measured for it.
  *
- *     java Shares recording shares THREAD_PREFIX MAX_FAILED_PCT
+ *     java Shares recording shares THREAD_PREFIX MAX_FAILED_PCT [MAX_ELSEWHERE_PCT]
  *
  * The shares have lines "share CLASS.METHOD NANOSECONDS". Each must be right within one percentage
  * point or 4.5 standard errors of so many samples, whichever is more. A failed walk may belong to
  * any method, so the share of those widens the bound downwards; it may not exceed MAX_FAILED_PCT,
- * and what has a stack but none of the methods on it may not exceed one percent.
+ * and what has a stack but none of the methods on it may not exceed MAX_ELSEWHERE_PCT, one percent by default.
  */
 final class Shares {
     private static final double LEAST_BOUND = 0.01;
     private static final double SIGMAS = 4.5;
-    private static final double MAX_ELSEWHERE = 0.01;
 
     public static void main(String[] args) throws IOException {
         Map<String, Long> usedNs = new LinkedHashMap<>();
@@ -32,6 +31,7 @@ final class Shares {
                 allUsedNs += Long.parseLong(words[2]);
             }
         }
+        double maxElsewhere = args.length > 4 ? Double.parseDouble(args[4]) / 100 : 0.01;
         Problems problems = new Problems();
         Map<String, Double> seen = new LinkedHashMap<>();
         double failed = 0;
@@ -75,7 +75,7 @@ final class Shares {
         }
         problems.addUnless(failed / sum <= Double.parseDouble(args[3]) / 100,
                 "%.2f %% of walks failed", 100 * failed / sum);
-        problems.addUnless(elsewhere / sum <= MAX_ELSEWHERE,
+        problems.addUnless(elsewhere / sum <= maxElsewhere,
                 "%.2f %% of samples have none of the methods on the stack", 100 * elsewhere / sum);
         problems.finish(String.format("%d samples, %.2f %% failed, %.2f %% elsewhere", count,
                 100 * failed / sum, 100 * elsewhere / sum));
