@@ -81,10 +81,10 @@ static bool read_augmentation(struct symbols_cursor *cursor, const char *letters
         return false;
 
     const uint64_t data_bytes = symbols_get_uleb(cursor);
-    const unsigned char *program = cursor->at + data_bytes;
-
     if (data_bytes > symbols_cursor_left(cursor))
         return false;
+
+    const unsigned char *program = cursor->at + data_bytes;
     cie->has_augmentation_data = true;
     for (const char *letter = letters + 1; *letter != '\0'; letter++) {
         switch (*letter) {

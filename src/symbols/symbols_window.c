@@ -7,6 +7,8 @@ bool symbols_window_open(struct symbols_window *window, const struct symbols_ima
     *window = (struct symbols_window){.image = image, .extent = *extent};
     if (capacity_bytes > extent->size_bytes)
         capacity_bytes = extent->size_bytes;
+    if (capacity_bytes > image->size_bytes) /* the section claims more than there is */
+        capacity_bytes = image->size_bytes;
     window->capacity_bytes = capacity_bytes;
     window->bytes = jw_alloc(capacity_bytes);
     return window->bytes != NULL;
