@@ -17,7 +17,7 @@ Test(counters, every_counter_has_a_name_a_field_and_a_text_of_its_own)
         const struct jw_counter_info *info = &jw_counter_infos[i];
 
         cr_assert(info->name != NULL && info->field != NULL && info->text != NULL);
-        cr_assert(gt(sz, strlen(info->text), 10));
+        cr_assert(ge(sz, strlen(info->text), 11));
         for (int j = 0; j < i; j++) {
             cr_assert(strcmp(info->name, jw_counter_infos[j].name) != 0, "%s", info->name);
             cr_assert(strcmp(info->field, jw_counter_infos[j].field) != 0, "%s", info->field);
@@ -66,7 +66,7 @@ Test(counters, the_terms_of_the_law_are_those_called_lost_and_spared)
                   jw_counter_infos[i].name);
         losses += jw_counter_infos[i].is_loss;
     }
-    cr_assert(gt(uint, losses, 0));
+    cr_assert(ge(uint, losses, 1));
     cr_assert(not(jw_counter_infos[JW_COUNT_SIGNALS].is_loss));
     cr_assert(not(jw_counter_infos[JW_COUNT_SAMPLES].is_loss));
 }

@@ -192,7 +192,7 @@ TEST_EACH_JDK(vm_code, any_word_of_heap_and_blob_may_be_wrong, "A")
 Test(vm_code, each_place_has_a_text_of_its_own)
 {
     for (int place = 0; place < VM_PLACE_LIMIT; place++) {
-        cr_assert(gt(sz, strlen(vm_place_text((enum vm_place)place)), 0));
+        cr_assert(ge(sz, strlen(vm_place_text((enum vm_place)place)), 1));
         for (int other = 0; other < place; other++)
             cr_assert_str_neq(vm_place_text((enum vm_place)place),
                               vm_place_text((enum vm_place)other));

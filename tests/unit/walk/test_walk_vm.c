@@ -477,14 +477,14 @@ TEST_EACH_STACK(walk_vm, garbage_everywhere_is_survived)
             memcpy(spoiled, &before, 8);
     }
     /* Some are not hurt, or not where it matters, and most are. */
-    cr_assert(gt(u32, finished, 1000));
+    cr_assert(ge(u32, finished, 1001));
     cr_assert(lt(u32, finished, 39000));
 }
 
 Test(walk_vm, each_failure_has_a_text_and_a_mark)
 {
     for (int32_t code = 0; code > -WALK_CODE_COUNT; code--) {
-        cr_assert(gt(sz, strlen(walk_code_text(code)), 0));
+        cr_assert(ge(sz, strlen(walk_code_text(code)), 1));
         cr_assert(lt(int, (int)walk_mark_of(code), (int)JW_MARK_LIMIT));
         for (int32_t other = 0; other > code; other--)
             cr_assert_str_neq(walk_code_text(code), walk_code_text(other));
