@@ -1,6 +1,6 @@
 # SIGKILL at random moments: what is in the file is readable by every stock tool, and reaches up to
 # shortly before the end.
-kills=${KILLS:-12}
+kills=${KILLS:-20}
 at_once=4
 RANDOM=$((SEED + MAJOR))
 
