@@ -12,7 +12,8 @@ static struct jw_error err;
 
 static bool lets_in(const char *filter, uint32_t tid, const char *name)
 {
-    cr_assert(thread_filter_set(filter, &err), "%s: %s", filter, err.message);
+    cr_assert(thread_filter_set(filter, &err), "%s: %s", filter == NULL ? "none" : filter,
+              err.message);
     return thread_filter_lets_in(tid, name);
 }
 
