@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -202,6 +203,7 @@ static void burn_until(uint64_t cpu_ns)
 /* Threads that wait or burn until they may end. ----------------------------------------------------- */
 
 struct worker {
+    _Atomic int is_through; /* nothing is left to do but to wait */
     pthread_t thread;
     bool is_busy;
     bool blocks_signal;
@@ -254,6 +256,7 @@ static void *work(void *argument)
             ;
     worker->end_cpu_ns = own_cpu_ns();
     jw_add_relaxed(&burnt_count, 1);
+    jw_store_relaxed(&worker->is_through, 1);
     wait_for_end(worker);
     if (worker->blocks_signal)
         pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
@@ -262,6 +265,23 @@ static void *work(void *argument)
     return NULL;
 }
 
+/* True when the thread sleeps in the kernel. */
+static bool is_asleep(uint32_t tid)
+{
+    char path[64];
+    char text[256] = "";
+
+    snprintf(path, sizeof path, "/proc/self/task/%u/stat", tid);
+    FILE *file = fopen(path, "r");
+    const size_t length_bytes = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+
+    if (file != NULL)
+        fclose(file);
+    const char *behind_name = length_bytes == 0 ? NULL : strrchr(text, ')');
+    return behind_name != NULL && behind_name[2] == 'S';
+}
+
+/* The idle ones wait already on return: no sample sees them on the way. */
 static void begin_workers(uint32_t busy_count, uint32_t idle_count)
 {
     worker_count = busy_count + idle_count;
@@ -270,9 +290,13 @@ static void begin_workers(uint32_t busy_count, uint32_t idle_count)
     cr_assert(eq(int, pipe(poll_ends), 0));
     for (uint32_t i = 0; i < worker_count; i++) {
         workers[i].is_busy = i < busy_count;
+        jw_store_relaxed(&workers[i].is_through, 0);
         cr_assert(eq(int, pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0));
     }
     pthread_barrier_wait(&all_begun);
+    for (uint32_t i = busy_count; i < worker_count; i++)
+        while (!jw_load_relaxed(&workers[i].is_through) || !is_asleep(workers[i].tid))
+            sched_yield();
 }
 
 /* They do nothing from here on. */
