@@ -223,9 +223,10 @@ static _Atomic bool may_end;
 static _Atomic uint32_t burnt_count; /* those that wait now */
 static int poll_ends[2];
 
-static void wait_for_end(const struct worker *worker)
+static void wait_for_end(struct worker *worker)
 {
     if (worker->polls) {
+        jw_store_relaxed(&worker->is_through, 1);
         struct pollfd end = {.fd = poll_ends[0], .events = POLLIN};
 
         cr_assert(eq(int, poll(&end, 1, -1), 1),
@@ -233,6 +234,7 @@ static void wait_for_end(const struct worker *worker)
         return;
     }
     pthread_mutex_lock(&lock);
+    jw_store_relaxed(&worker->is_through, 1); /* from here on it sleeps in the wait alone */
     while (!jw_load_relaxed(&may_end))
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
@@ -256,7 +258,6 @@ static void *work(void *argument)
             ;
     worker->end_cpu_ns = own_cpu_ns();
     jw_add_relaxed(&burnt_count, 1);
-    jw_store_relaxed(&worker->is_through, 1);
     wait_for_end(worker);
     if (worker->blocks_signal)
         pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
