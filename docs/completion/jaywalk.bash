@@ -16,7 +16,7 @@ _jaywalk_facts() {
         --wall) kind=any ;;
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='agct no vm' ;;
+        --cstack) kind=words words='vm agct no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -42,7 +42,7 @@ _jaywalk_facts() {
         --wall) kind=any ;;
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='agct no vm' ;;
+        --cstack) kind=words words='vm agct no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -70,7 +70,7 @@ _jaywalk_facts() {
         --wall) kind=any ;;
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='agct no vm' ;;
+        --cstack) kind=words words='vm agct no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;

@@ -221,7 +221,7 @@ static bool run_check(struct jw_error *err)
         return false;
     }
     agent_log(OPTIONS_LOGLEVEL_DEBUG,
-              "cstack=vm: %u frames of a known stack are as JVMTI tells them, %u of them compiled",
+              "%u frames of a known stack are as JVMTI tells them, %u of them compiled",
               check.compared, check.compiled);
     return true;
 }
@@ -245,7 +245,7 @@ static void open_walker(const struct options *options)
     static bool is_done, is_right;
     static struct jw_error why;
 
-    if (options->cstack != OPTIONS_CSTACK_VM) {
+    if (options->cstack == OPTIONS_CSTACK_AGCT) {
         walk_open(WALK_AGCT, NULL);
         return;
     }
@@ -253,7 +253,7 @@ static void open_walker(const struct options *options)
         is_right = run_check(&why);
     is_done = true;
     if (!is_right)
-        agent_log(OPTIONS_LOGLEVEL_WARN, "cstack=vm cannot be used here, AsyncGetCallTrace is: %s",
+        agent_log(OPTIONS_LOGLEVEL_WARN, "jaywalk's own walker cannot be used here, AsyncGetCallTrace is: %s",
                   why.message);
     walk_open(WALK_VM, is_right ? NULL : why.message);
 }

@@ -65,9 +65,9 @@ enum options_count {
 };
 
 enum options_cstack {
+    OPTIONS_CSTACK_VM,   /* Java frames by our own walker, where its self-check agrees; else as AGCT */
     OPTIONS_CSTACK_AGCT, /* Java frames by AsyncGetCallTrace */
-    OPTIONS_CSTACK_NO,   /* the same, without native frames above them */
-    OPTIONS_CSTACK_VM,   /* Java frames by our own walker */
+    OPTIONS_CSTACK_NO,   /* as VM, without native frames above them */
     OPTIONS_CSTACK_LIMIT
 };
 

@@ -20,13 +20,13 @@ static const struct options_name event_names[] = {
 };
 
 static const struct options_name cstack_names[] = {
+    {"vm", OPTIONS_CSTACK_VM, false, NULL},
     {"agct", OPTIONS_CSTACK_AGCT, false, NULL},
     {"no", OPTIONS_CSTACK_NO, false, NULL},
     {"default", 0, false, ASYNC_PROFILER},
     {"dwarf", 0, false, ASYNC_PROFILER},
     {"fp", 0, false, ASYNC_PROFILER},
     {"lbr", 0, false, ASYNC_PROFILER},
-    {"vm", OPTIONS_CSTACK_VM, false, NULL},
     {"vmx", 0, false, ASYNC_PROFILER},
     {NULL, 0, false, NULL},
 };

@@ -3,7 +3,7 @@
 seconds=${CHURN_SECONDS:-20}
 
 # shellcheck disable=SC2086
-profile churn event=cpu,interval=4ms,cstack=${CSTACK:-agct},file=churn.jfr -Xmx256m ${CHURN_GC:-} Churn "$seconds"
+profile churn event=cpu,interval=4ms,cstack=${CSTACK:-vm},file=churn.jfr -Xmx256m ${CHURN_GC:-} Churn "$seconds"
 cat churn.out
 [ "$(sed -n 's/^unloaded //p' churn.out)" -gt $((1000 * seconds)) ] ||
     fail "only $(sed -n 's/^unloaded //p' churn.out) classes were unloaded in $seconds s"

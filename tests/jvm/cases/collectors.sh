@@ -1,5 +1,5 @@
 # Each collector, with garbage to collect: no crash, a plausible profile. CSTACK names the walker.
-walker=${CSTACK:-agct}
+walker=${CSTACK:-vm}
 for gc in Serial Parallel G1 Z; do
     profile "churn-$gc" "event=cpu,interval=4ms,cstack=$walker,file=churn-$gc.jfr" -Xmx256m -XX:+Use${gc}GC Churn 3
     check_once ChurnNames "churn-$gc.jfr"

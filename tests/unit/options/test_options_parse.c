@@ -99,7 +99,7 @@ Test(options_parse, an_empty_string_means_the_defaults)
     cr_assert(values->chunksize_bytes == 100u << 20);
     cr_assert(values->chunktime_ns == 3600000000000);
     cr_assert(values->memlimit_bytes == 64u << 20);
-    cr_assert(values->cstack == OPTIONS_CSTACK_AGCT);
+    cr_assert(values->cstack == OPTIONS_CSTACK_VM);
     cr_assert(values->loglevel == OPTIONS_LOGLEVEL_INFO);
     cr_assert(values->minwidth_ppm == 0);
     cr_assert(!values->is_by_thread && !values->is_quiet);
@@ -344,7 +344,7 @@ Test(options_parse, bad_values_are_refused_with_their_text_and_an_example)
         {"event=cpuu", "event=cpuu: is unknown; did you mean cpu?"},
         {"event=cycles", "event=cycles: is known to async-profiler, not to jaywalk yet"},
         {"event=java.lang.String.length", "is unknown"},
-        {"cstack=banana", "is unknown; allowed: agct, no, vm"},
+        {"cstack=banana", "is unknown; allowed: vm, agct, no"},
         {"loglevel=loud", "is unknown; allowed: debug, info, warn, error, none"},
         {"threads=yes", "threads=yes: takes no value"},
         {"start=1", "start=1: takes no value"},
@@ -397,8 +397,8 @@ Test(options_parse, what_async_profiler_knows_and_we_do_not_is_told_as_such)
     parse_with_warning("start,memory=1k", "known to Datadog's profiler");
     parse_with_warning(
         "start,cstack=vmx",
-        "known to async-profiler, not to jaywalk yet: cstack=vmx; cstack=agct is used");
-    cr_assert(result.values.cstack == OPTIONS_CSTACK_AGCT);
+        "known to async-profiler, not to jaywalk yet: cstack=vmx; cstack=vm is used");
+    cr_assert(result.values.cstack == OPTIONS_CSTACK_VM);
     cr_assert(jw_counter(JW_COUNT_OPTIONS_UNKNOWN) == before + 3);
 }
 

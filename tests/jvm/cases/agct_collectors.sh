@@ -1,0 +1,3 @@
+# As collectors, by AsyncGetCallTrace, which cannot walk while they work.
+CSTACK=agct
+. "$(dirname "$LIB")/cases/collectors.sh"

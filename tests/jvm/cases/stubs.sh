@@ -1,9 +1,0 @@
-# A workload full of stubs: few walks fail, and the time of each stub lies below the right callers.
-inline='-XX:CompileCommand=dontinline,Stubs::kernel*'
-
-profile stubs event=cpu,interval=4ms,file=stubs.jfr "$inline" Stubs 10
-check_once Failures stubs.jfr stubs-
-check_once Shares stubs.jfr stubs.out stubs- 10
-check Callers stubs.jfr
-ledger stubs.jfr
-whole stubs.jfr

@@ -1,4 +1,0 @@
-# As churn, by our own walker: right names though the code and the methods of a stack come and go.
-CSTACK=vm
-CHURN_SECONDS=${CHURN_SECONDS:-10}
-. "$(dirname "$LIB")/cases/churn.sh"
