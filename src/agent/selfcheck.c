@@ -253,7 +253,8 @@ static void open_walker(const struct options *options)
         is_right = run_check(&why);
     is_done = true;
     if (!is_right)
-        agent_log(OPTIONS_LOGLEVEL_WARN, "jaywalk's own walker cannot be used here, AsyncGetCallTrace is: %s",
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "jaywalk's own walker cannot be used here, AsyncGetCallTrace is: %s",
                   why.message);
     walk_open(WALK_VM, is_right ? NULL : why.message);
 }

@@ -65,7 +65,7 @@ enum options_count {
 };
 
 enum options_cstack {
-    OPTIONS_CSTACK_VM,   /* Java frames by our own walker, where its self-check agrees; else as AGCT */
+    OPTIONS_CSTACK_VM, /* Java frames by our own walker, where its self-check agrees; else as AGCT */
     OPTIONS_CSTACK_AGCT, /* Java frames by AsyncGetCallTrace */
     OPTIONS_CSTACK_NO,   /* as VM, without native frames above them */
     OPTIONS_CSTACK_LIMIT
