@@ -102,12 +102,13 @@ static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmet
 }
 
 /* The scope at the pc; a deoptimised frame, which returns into a handler, is described by the pc that it
- * had before. */
+ * had before. `is_by_pc`: by the pc alone, as a handler's, which is that of many frames, is not. */
 static JW_SIGNAL_SAFE bool find_scope(const struct walk_vm *walk, const struct vm_nmethod *nmethod,
-                                      uint32_t *scope)
+                                      uint32_t *scope, bool *is_by_pc)
 {
     const uintptr_t pc = walk->regs.pc;
 
+    *is_by_pc = false;
     switch (walk->position) {
     case WALK_AT_TOP:
         return vm_nmethod_scope_at(nmethod, pc, VM_PC_NEAR, scope);
@@ -117,7 +118,8 @@ static JW_SIGNAL_SAFE bool find_scope(const struct walk_vm *walk, const struct v
     case WALK_AT_ANCHOR:
         break;
     }
-    if (walk_vm_find_described(nmethod, pc, walk->regs.sp, scope))
+    *is_by_pc = vm_nmethod_scope_at(nmethod, pc, VM_PC_EXACT, scope);
+    if (*is_by_pc || walk_vm_find_described(nmethod, pc, walk->regs.sp, scope))
         return true;
     return walk->position == WALK_AT_ANCHOR &&
            vm_nmethod_scope_at(nmethod, pc - 1, VM_PC_NEAR, scope);
@@ -160,22 +162,25 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
     struct arch_regs caller;
     struct vm_blob blob;
     uint32_t scope;
+    bool is_by_pc;
     const uint32_t first = walk->frame_count;
 
     if (!vm_nmethod_read(addr, &nmethod))
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NMETHOD);
     if (step_from_edge(walk, &blob, &caller))
         return leave_edge(walk, &nmethod, &blob, &caller);
-    if (!find_scope(walk, &nmethod, &scope) || !put_scopes(walk, &nmethod, scope, false))
+    if (!find_scope(walk, &nmethod, &scope, &is_by_pc) || !put_scopes(walk, &nmethod, scope, false))
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
     if (is_full(walk))
         return ENDED;
-    if (walk->position == WALK_AT_CALL)
-        walk_vm_cache_put(walk, addr, first);
-    else if (walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
-                                         walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
-                                         &caller))
+    if (walk->position == WALK_AT_CALL) {
+        if (is_by_pc)
+            walk_vm_cache_put(walk, addr, first);
+    } else if (walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
+                                           walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
+                                           &caller)) {
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
+    }
     return leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NMETHOD);
 }
 

@@ -330,6 +330,29 @@ TEST_EACH_STACK(walk_vm, a_freed_block_is_not_remembered)
     failed(WALK_CODE_LOST);
 }
 
+/* All deoptimised frames of a method return to one and the same handler. */
+TEST_EACH_STACK(walk_vm, what_is_behind_a_deoptimisation_handler_is_not_remembered)
+{
+    const struct fake_nmethod code = put_nmethod();
+
+    cache = &kept;
+    set_compile_id(&code, 7);
+    for (int round = 0; round < 3; round++) {
+        begin_stack();
+        push_entry(NULL);
+        push_compiled(&code, PC_DEOPT_HANDLER);
+        put_word(fake_stack.regs.sp + ORIGINAL_PC_BYTES, code.code + PC_INLINED);
+        push_compiled(&code, PC_DEOPT_HANDLER);
+        put_word(fake_stack.regs.sp + ORIGINAL_PC_BYTES, code.code + PC_CALL);
+        push_compiled(&code, PC_TOP);
+        walk();
+        cr_assert(eq(u32, result.frame_count, 4), "%s", walk_code_text(result.code));
+        frame_is(1, JW_FRAME_COMPILED, fake.method, 3);
+        frame_is(2, JW_FRAME_INLINED, fake_stack.inlined_method, 7);
+        frame_is(3, JW_FRAME_COMPILED, fake.method, 5);
+    }
+}
+
 TEST_EACH_STACK(walk_vm, a_walk_that_failed_is_not_remembered)
 {
     const struct fake_nmethod code = put_nmethod();
