@@ -64,7 +64,7 @@ test-unit: $(UNIT_LANES:%=test-unit-%) ## unit, property and stress tests: plain
 
 test-model: ## the model checker on the generation protocol
 	$(Q)tools/ensure "checking the model of the epoch protocol" spin gcc
-	$(Q)tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/run
+	$(Q)tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/lines tests/model/run
 
 test-jvm: all ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
 	$(Q)tools/ensure "tests inside a JVM" jdk

@@ -13,6 +13,8 @@
  *   NO_PENDING  a claimed cell that names no buffer is passed  -> a buffer is cleared under somebody
  *   SCAN_FIRST  cells are looked at before the store to `active` -> a buffer is cleared under somebody
  *   BY_TIME     a buffer is cleared one rotation after it was closed, unproved -> the same
+ *   OLDER       a buffer counts as empty only when nobody is in an older one either: with STUCK, the dump
+ *               thread stops for ever
  *   DICT_FIRST  names are read before the records that bear them -> an id that does not resolve
  *
  * NT threads run NA activations each through NR rotations.
@@ -48,6 +50,9 @@ byte committed[NB * NT]; /* and not yet taken */
 byte life[NB]; /* grows with each clear */
 byte all_committed, all_taken, all_lost, all_attempts;
 byte finished, rotations;
+#ifdef OLDER
+byte born[NB]; /* the rotation that made a buffer active */
+#endif
 bool is_one_stuck;
 
 #ifdef NO_PENDING
@@ -55,7 +60,12 @@ bool is_one_stuck;
 #else
 #define IN_THE_WAY(c, b) (cell[c] == PENDING || cell[c] == (b) + 1)
 #endif
-#define MAY_PASS(b, c)  (seen[(b) * NC + (c)] || !IN_THE_WAY(c, b))
+#ifdef OLDER
+#define IN_THE_WAY_OF(c, b) (IN_THE_WAY(c, b) || (cell[c] != 0 && born[cell[c] - 1] < born[b]))
+#else
+#define IN_THE_WAY_OF(c, b) IN_THE_WAY(c, b)
+#endif
+#define MAY_PASS(b, c)  (seen[(b) * NC + (c)] || !IN_THE_WAY_OF(c, b))
 #define MAY_PROVE(b)    (state[b] == CLOSED && MAY_PASS(b, 0) && MAY_PASS(b, 1))
 #define IS_PROVED(b)    (seen[(b) * NC] && seen[(b) * NC + 1])
 
@@ -179,6 +189,10 @@ inline rotate_to(f, old)
     d_step { seen[old * NC] = 0; seen[old * NC + 1] = 0; state[f] = ACTIVE; now_active = f; state[old] = CLOSED }
 #endif
     rotations++
+#ifdef OLDER
+    ;
+    born[f] = rotations
+#endif
 }
 
 active proctype dump()
