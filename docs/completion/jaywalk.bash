@@ -8,7 +8,7 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --nobatch --filter= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --nobatch --filter= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall' ;;
@@ -17,6 +17,7 @@ _jaywalk_facts() {
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
+        -F | --features) kind=words words='vtable none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -35,7 +36,7 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --nobatch --filter= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --nobatch --filter= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
@@ -43,6 +44,7 @@ _jaywalk_facts() {
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
+        -F | --features) kind=words words='vtable none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -63,7 +65,7 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --nobatch --filter= -j --jstackdepth= --cstack= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --nobatch --filter= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
@@ -71,6 +73,7 @@ _jaywalk_facts() {
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
+        -F | --features) kind=words words='vtable none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;

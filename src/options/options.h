@@ -71,6 +71,11 @@ enum options_cstack {
     OPTIONS_CSTACK_LIMIT
 };
 
+/* Bits of `features`. */
+enum options_feature {
+    OPTIONS_FEATURE_VTABLE = 1 << 0, /* the class of the object on which a method is looked up */
+};
+
 enum options_loglevel {
     OPTIONS_LOGLEVEL_DEBUG,
     OPTIONS_LOGLEVEL_INFO,
@@ -99,6 +104,7 @@ struct options {
     uint64_t timeout;      /* from now, in ns, or OPTIONS_TIME_OF_DAY; 0: none */
     uint64_t loop;         /* likewise */
     uint64_t cstack;       /* enum options_cstack */
+    uint64_t features;     /* enum options_feature, bits */
     uint64_t loglevel;     /* enum options_loglevel */
     uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
     uint64_t count;        /* enum options_count */

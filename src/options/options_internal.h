@@ -31,7 +31,8 @@ enum options_kind {
     OPTIONS_KIND_COUNT,    /* options_value_count */
     OPTIONS_KIND_PERCENT,  /* options_value_percent */
     OPTIONS_KIND_ENUM,     /* one of enum_names */
-    OPTIONS_KIND_FILE,     /* a path with patterns, whose ending may name a format */
+    OPTIONS_KIND_SET, /* some of enum_names, each a bit, with + between them; one is 0: none of them */
+    OPTIONS_KIND_FILE, /* a path with patterns, whose ending may name a format */
     OPTIONS_KIND_PATH,
     OPTIONS_KIND_TEXT,
     OPTIONS_KIND_LIST, /* texts; each time it is named adds one */

@@ -41,6 +41,7 @@ static const char *numbers_of(enum options_kind kind)
     case OPTIONS_KIND_CHOICE:
     case OPTIONS_KIND_FLAG:
     case OPTIONS_KIND_ENUM:
+    case OPTIONS_KIND_SET:
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
     case OPTIONS_KIND_TEXT:
@@ -62,6 +63,9 @@ void options_allowed_text(const struct options_row *row, char *text, size_t capa
                  maximum, row->is_value_optional ? ", or none" : "");
     } else if (row->kind == OPTIONS_KIND_ENUM) {
         names_text(row->enum_names, text, capacity_bytes);
+    } else if (row->kind == OPTIONS_KIND_SET) {
+        names_text(row->enum_names, text, capacity_bytes);
+        strncat(text, "; several with + between them", capacity_bytes - strlen(text) - 1);
     } else if (row->kind == OPTIONS_KIND_CHOICE || row->kind == OPTIONS_KIND_FLAG) {
         snprintf(text, capacity_bytes, "no value");
     } else if (row->kind == OPTIONS_KIND_LIST) {

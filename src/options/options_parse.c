@@ -48,7 +48,8 @@ void options_defaults(struct options *values)
     memset(values, 0, sizeof *values);
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
         if ((options_is_numeric(options_rows[id].kind) ||
-             options_rows[id].kind == OPTIONS_KIND_ENUM) &&
+             options_rows[id].kind == OPTIONS_KIND_ENUM ||
+             options_rows[id].kind == OPTIONS_KIND_SET) &&
             !options_rows[id].is_off_unnamed)
             set_number(values, &options_rows[id], options_rows[id].default_value);
     }
@@ -83,6 +84,7 @@ static enum options_value_status read_number(enum options_kind kind, const struc
     case OPTIONS_KIND_CHOICE:
     case OPTIONS_KIND_FLAG:
     case OPTIONS_KIND_ENUM:
+    case OPTIONS_KIND_SET:
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
     case OPTIONS_KIND_TEXT:
@@ -168,6 +170,67 @@ static void take_name(struct parser *parser, const struct options_row *row, cons
     snprintf(why, sizeof why, "is unknown%s%s%s", nearest == NULL ? "" : "; did you mean ",
              nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
     refuse(parser, row, item, item->value_bytes == 0 ? "has no value" : why);
+}
+
+static void warn_of_foreign(struct parser *parser, const struct options_foreign *foreign,
+                            const char *quoted)
+{
+    options_add_message(&parser->result->warnings, "known to %s, not to jaywalk%s: %s; ignored%s%s",
+                        foreign->whose, foreign->instead == NULL ? " yet" : "", quoted,
+                        foreign->instead == NULL ? "" : "; use ",
+                        foreign->instead == NULL ? "" : foreign->instead);
+}
+
+/* What a name of a set adds to it. False: it is unknown, which is told; another profiler's adds nothing. */
+static bool find_member(struct parser *parser, const struct options_row *row,
+                        const struct item *item, const char *text, size_t length_bytes,
+                        uint64_t *bits)
+{
+    char quoted[32], whole[64], why[128];
+
+    *bits = 0;
+    for (const struct options_name *name = row->enum_names; name->name != NULL; name++) {
+        if (strlen(name->name) == length_bytes && memcmp(name->name, text, length_bytes) == 0) {
+            *bits = name->value;
+            return true;
+        }
+    }
+    if (length_bytes == 0) {
+        refuse(parser, row, item, "has nothing where a name is due");
+        return false;
+    }
+
+    options_quote(text, length_bytes, quoted, sizeof quoted);
+    snprintf(whole, sizeof whole, "%s=%s", row->name, quoted);
+    const struct options_foreign *foreign = options_find_foreign(whole, strlen(whole));
+    if (foreign != NULL) {
+        warn_of_foreign(parser, foreign, whole);
+        return true;
+    }
+    const char *nearest = options_nearest_value(row, text, length_bytes);
+    snprintf(why, sizeof why, "%s is unknown%s%s%s", quoted,
+             nearest == NULL ? "" : "; did you mean ", nearest == NULL ? "" : nearest,
+             nearest == NULL ? "" : "?");
+    refuse(parser, row, item, why);
+    return false;
+}
+
+/* Names with + between them, or commas where the value may hold some. */
+static void take_set(struct parser *parser, const struct options_row *row, const struct item *item)
+{
+    uint64_t set = 0, bits;
+
+    for (size_t at = 0; at <= item->value_bytes;) {
+        size_t end = at;
+
+        while (end < item->value_bytes && item->value[end] != '+' && item->value[end] != ',')
+            end++;
+        if (!find_member(parser, row, item, item->value + at, end - at, &bits))
+            return;
+        set |= bits;
+        at = end + 1;
+    }
+    set_number(&parser->result->values, row, set);
 }
 
 /* NULL when the bytes may stand in a name or title. */
@@ -273,6 +336,8 @@ static void take_known(struct parser *parser, enum options_id id, const struct i
         take_number(parser, row, item);
     else if (row->kind == OPTIONS_KIND_ENUM)
         take_name(parser, row, item);
+    else if (row->kind == OPTIONS_KIND_SET)
+        take_set(parser, row, item);
     else if (row->kind == OPTIONS_KIND_LIST)
         take_listed(parser, row, item);
     else
@@ -287,10 +352,7 @@ static void take_unknown(struct parser *parser, const struct item *item)
     jw_count(JW_COUNT_OPTIONS_UNKNOWN);
     if (foreign != NULL) {
         parser->is_foreign_action_seen = parser->is_foreign_action_seen || foreign->is_action;
-        options_add_message(warnings, "known to %s, not to jaywalk%s: %s; ignored%s%s",
-                            foreign->whose, foreign->instead == NULL ? " yet" : "", item->quoted,
-                            foreign->instead == NULL ? "" : "; use ",
-                            foreign->instead == NULL ? "" : foreign->instead);
+        warn_of_foreign(parser, foreign, item->quoted);
         return;
     }
 

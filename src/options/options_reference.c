@@ -62,6 +62,8 @@ static const char *value_name(const struct options_row *row)
         return "PERCENT";
     case OPTIONS_KIND_ENUM:
         return "NAME";
+    case OPTIONS_KIND_SET:
+        return "NAMES";
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
         return "FILE";
@@ -112,7 +114,8 @@ static void put_wrapped(struct page *page, const char *text)
 static void write_default(const struct options_row *row, char *text, size_t capacity_bytes)
 {
     text[0] = '\0';
-    if (options_is_numeric(row->kind) || row->kind == OPTIONS_KIND_ENUM)
+    if (options_is_numeric(row->kind) || row->kind == OPTIONS_KIND_ENUM ||
+        row->kind == OPTIONS_KIND_SET)
         options_value_text(row, row->default_value, text, capacity_bytes);
 }
 
@@ -142,7 +145,7 @@ static void fill_about(const struct options_row *row, struct options_about *abou
     };
     write_usage(row, about->usage, sizeof about->usage);
     options_allowed_text(row, about->allowed, sizeof about->allowed);
-    if (row->default_value != 0 || row->kind == OPTIONS_KIND_ENUM)
+    if (row->default_value != 0 || row->kind == OPTIONS_KIND_ENUM || row->kind == OPTIONS_KIND_SET)
         write_default(row, about->default_text, sizeof about->default_text);
     write_words(row, about->words, sizeof about->words);
 }

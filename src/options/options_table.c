@@ -37,6 +37,12 @@ static const struct options_name loglevel_names[] = {
     {"none", OPTIONS_LOGLEVEL_NONE, false, NULL},   {NULL, 0, false, NULL},
 };
 
+static const struct options_name feature_names[] = {
+    {"vtable", OPTIONS_FEATURE_VTABLE, false, NULL},
+    {"none", 0, false, NULL},
+    {NULL, 0, false, NULL},
+};
+
 #define FIELD(name)                                                                                \
     .field_offset = offsetof(struct options, name),                                                \
     .field_bytes = sizeof(((const struct options *)0)->name)
@@ -197,6 +203,7 @@ bool options_is_numeric(enum options_kind kind)
     case OPTIONS_KIND_CHOICE:
     case OPTIONS_KIND_FLAG:
     case OPTIONS_KIND_ENUM:
+    case OPTIONS_KIND_SET:
     case OPTIONS_KIND_FILE:
     case OPTIONS_KIND_PATH:
     case OPTIONS_KIND_TEXT:
@@ -257,6 +264,20 @@ static void write_units(const struct unit *units, uint64_t value, char *text, si
              units->name);
 }
 
+/* "vtable+comptask"; the name of 0 where nothing is in it. */
+static void write_set(const struct options_name *names, uint64_t value, char *text,
+                      size_t capacity_bytes)
+{
+    size_t used_bytes = 0;
+
+    for (; names->name != NULL && used_bytes < capacity_bytes; names++) {
+        if (names->value == 0 ? value != 0 : (value & names->value) == 0)
+            continue;
+        used_bytes += (size_t)snprintf(text + used_bytes, capacity_bytes - used_bytes, "%s%s",
+                                       used_bytes == 0 ? "" : "+", names->name);
+    }
+}
+
 void options_value_text(const struct options_row *row, uint64_t value, char *text,
                         size_t capacity_bytes)
 {
@@ -290,6 +311,9 @@ void options_value_text(const struct options_row *row, uint64_t value, char *tex
         break;
     case OPTIONS_KIND_ENUM:
         snprintf(text, capacity_bytes, "%s", enum_name(row->enum_names, value));
+        break;
+    case OPTIONS_KIND_SET:
+        write_set(row->enum_names, value, text, capacity_bytes);
         break;
     case OPTIONS_KIND_CHOICE:
     case OPTIONS_KIND_FLAG:

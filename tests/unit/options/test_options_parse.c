@@ -393,7 +393,7 @@ Test(options_parse, what_async_profiler_knows_and_we_do_not_is_told_as_such)
 
     parse_with_warning("start,alloc=512k",
                        "known to async-profiler, not to jaywalk yet: alloc=512k; ignored");
-    parse_with_warning("start,features=vtable", "features=vtable; ignored");
+    parse_with_warning("start,allkernel", "allkernel; ignored");
     parse_with_warning("start,memory=1k", "known to Datadog's profiler");
     parse_with_warning(
         "start,cstack=vmx",
@@ -517,4 +517,46 @@ Test(options_parse, a_session_may_end_by_itself_or_begin_again)
     cr_assert(!options_parse("start,file=%q.jfr", 17, &result));
     cr_assert(strstr(result.errors.texts[0], "%n{MAX}, %{NAME}") != NULL, "%s",
               result.errors.texts[0]);
+}
+
+Test(options_parse, features_are_named_together)
+{
+    parse_quietly("start");
+    cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
+    parse_quietly("start,features=vtable");
+    cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
+    parse_quietly("start,features=vtable+vtable");
+    cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
+    parse_quietly("features=none");
+    cr_assert(result.values.features == 0 && result.values.action == OPTIONS_ACTION_START);
+}
+
+Test(options_parse, commas_stand_between_features_where_a_value_may_hold_them)
+{
+    const char *const names[] = {"start", "features"};
+    const char *const values[] = {NULL, "none,vtable"};
+
+    cr_assert(options_parse_pairs(names, values, 2, &result));
+    cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
+}
+
+Test(options_parse, unknown_features_are_refused_with_those_known)
+{
+    refuse("start,features=vtabel", "vtabel is unknown; did you mean vtable?; allowed: vtable");
+    refuse("start,features=vtable+", "nothing where a name is due");
+    refuse("start,features=", "nothing where a name is due");
+    refuse("start,features", "has no value");
+    refuse("start,features=vtable+\x01\x02", "\\x01\\x02 is unknown");
+    refuse(
+        "start,features=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        "is unknown");
+}
+
+Test(options_parse, features_of_others_are_told_and_left_out)
+{
+    parse_with_warning("start,features=vtable+pcaddr", "not to jaywalk yet: features=pcaddr");
+    cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
+    parse_with_warning("start,features=agct", "use cstack=agct");
+    cr_assert(result.values.features == 0);
+    parse_with_warning("start,features=stats", "use status or metrics");
 }

@@ -21,7 +21,9 @@ Test(options_table, each_row_is_complete)
         if (options_is_numeric(row->kind))
             cr_expect(row->default_value >= row->minimum && row->default_value <= row->maximum,
                       "%s", row->name);
-        cr_expect((row->kind == OPTIONS_KIND_ENUM) == (row->enum_names != NULL), "%s", row->name);
+        cr_expect((row->kind == OPTIONS_KIND_ENUM || row->kind == OPTIONS_KIND_SET) ==
+                      (row->enum_names != NULL),
+                  "%s", row->name);
     }
 }
 
@@ -30,7 +32,7 @@ Test(options_table, each_field_has_the_size_that_its_kind_fills)
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
         const struct options_row *row = &options_rows[id];
         const bool is_number = options_is_numeric(row->kind) || row->kind == OPTIONS_KIND_ENUM ||
-                               row->kind == OPTIONS_KIND_CHOICE;
+                               row->kind == OPTIONS_KIND_SET || row->kind == OPTIONS_KIND_CHOICE;
 
         if (is_number)
             cr_expect(row->field_bytes == sizeof(uint64_t), "%s", row->name);
