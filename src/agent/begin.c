@@ -137,6 +137,7 @@ static void set_sampler(const struct options *values, struct generations *genera
         .filter = values->filter,
         .depth_max = (uint32_t)values->jstackdepth_count,
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
+        .with_receivers = (values->features & OPTIONS_FEATURE_VTABLE) != 0,
     };
 }
 

@@ -57,6 +57,13 @@ JW_SIGNAL_SAFE void arch_regs_read(const void *ucontext, struct arch_regs *out);
  */
 JW_SIGNAL_SAFE uintptr_t arch_interpreter_bcp(const void *ucontext);
 
+/*
+ * The first argument of a call between compiled methods: of an instance method, the object that it is called
+ * on. Means something only before the called method's own code runs. Source: OpenJDK, assembler_x86.hpp
+ * (j_rarg0, rsi), assembler_aarch64.hpp (j_rarg0, x1); the same in JDK 8 to 28.
+ */
+JW_SIGNAL_SAFE uintptr_t arch_java_receiver(const void *ucontext);
+
 /* `address` without the signature that pointer authentication may have put into it. */
 JW_SIGNAL_SAFE uintptr_t arch_code_address(uintptr_t address);
 

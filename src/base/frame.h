@@ -9,8 +9,10 @@
  *     +---------+--------------------------------------------------------+
  *     |  kind   |  number of an enum jw_mark                             |   MARK
  *     +---------+--------------------------------------------------------+
+ *     |  kind   |  class: id in `classes`                                |   CLASS
+ *     +---------+--------------------------------------------------------+
  *
- * A method id means something only in the generation that gave it.
+ * An id means something only in the generation that gave it.
  */
 #ifndef JW_BASE_FRAME_H
 #define JW_BASE_FRAME_H
@@ -27,7 +29,8 @@ enum jw_frame_kind {
     JW_FRAME_JAVA_NATIVE = 3, /* a Java method marked native */
     JW_FRAME_NATIVE = 4,      /* C or C++ code, by pc */
     JW_FRAME_KERNEL = 5,
-    JW_FRAME_MARK = 6, /* not code: says what is missing, and why */
+    JW_FRAME_MARK = 6,  /* not code: says what is missing, and why */
+    JW_FRAME_CLASS = 7, /* not code: the class of the object on which a method is being looked up */
 };
 
 /* Names that stand in a stack where code should; users of other profilers already search for some. */
@@ -60,12 +63,22 @@ JW_SIGNAL_SAFE static inline jw_frame jw_frame_mark(enum jw_mark mark)
     return (uint64_t)JW_FRAME_MARK << 56 | (uint64_t)mark;
 }
 
+JW_SIGNAL_SAFE static inline jw_frame jw_frame_class(uint32_t class_name)
+{
+    return (uint64_t)JW_FRAME_CLASS << 56 | class_name;
+}
+
 JW_SIGNAL_SAFE static inline enum jw_frame_kind jw_frame_kind_of(jw_frame frame)
 {
     return (enum jw_frame_kind)(frame >> 56);
 }
 
 static inline uint32_t jw_frame_method(jw_frame frame)
+{
+    return (uint32_t)frame;
+}
+
+static inline uint32_t jw_frame_class_name(jw_frame frame)
 {
     return (uint32_t)frame;
 }

@@ -5,6 +5,7 @@
  *     Interpreted, JIT compiled, Inlined, C1 compiled    Java
  *     Native        of a class: a Java method marked native; without one: C, by other producers
  *     C++, Kernel   native code; the class is the library
+ *     Receiver      a class alone: of the object on which a method was being looked up
  *     Unknown       what is missing, in words; also any frame of our class "jaywalk" in brackets
  */
 #include <string.h>
@@ -31,6 +32,7 @@ static enum profile_frame_type cli_frame_type(const char *type, const char *clas
         {"C1 compiled", PROFILE_FRAME_C1},
         {"C++", PROFILE_FRAME_NATIVE},
         {"Kernel", PROFILE_FRAME_KERNEL},
+        {"Receiver", PROFILE_FRAME_CLASS},
         {"Unknown", PROFILE_FRAME_MARK},
     };
 
@@ -67,6 +69,9 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
     };
     if (frame.type == PROFILE_FRAME_NATIVE || frame.type == PROFILE_FRAME_KERNEL) {
         frame.module = class_name;
+    } else if (frame.type == PROFILE_FRAME_CLASS) {
+        frame.class_name = class_name;
+        frame.method = NULL;
     } else if (frame.type != PROFILE_FRAME_MARK) {
         frame.class_name = class_name;
         frame.signature = method->descriptor.text;

@@ -104,6 +104,14 @@ static struct profile_frame native_frame(struct graph_take *take, jw_frame frame
     };
 }
 
+static struct profile_frame receiver_frame(struct graph_take *take, uint32_t name)
+{
+    const struct recording_method told = recording_receiver_method(take->generation, name);
+
+    return (struct profile_frame){
+        .type = PROFILE_FRAME_CLASS, .class_name = shown_in(take, 0, told.class_name), .line = -1};
+}
+
 static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
 {
     struct recording *recording = take->recording;
@@ -130,6 +138,9 @@ static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
         break;
     case JW_FRAME_MARK:
         told = mark_frame(jw_frame_mark_of(frame));
+        break;
+    case JW_FRAME_CLASS:
+        told = receiver_frame(take, jw_frame_class_name(frame));
         break;
     }
     *known = profile_frame(recording->graph.profile, &told);

@@ -106,6 +106,7 @@ uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind 
         [JW_FRAME_NATIVE] = "C++",
         [JW_FRAME_KERNEL] = "Kernel",
         [JW_FRAME_MARK] = "Unknown",
+        [JW_FRAME_CLASS] = "Receiver",
     };
 
     jfr_put_string(&names->scratch, (size_t)kind < JW_COUNT_OF(texts) ? texts[kind] : "Unknown");
@@ -280,6 +281,15 @@ struct recording_method recording_method_texts(const struct generation *generati
         .modifiers = record->modifiers,
         .class_modifiers = record->class_modifiers,
         .is_hidden = (record->flags & METHOD_HIDDEN) != 0,
+    };
+}
+
+struct recording_method recording_receiver_method(const struct generation *generation, dict_id name)
+{
+    return (struct recording_method){
+        .class_name = dict_text_or(generation->classes, name, TEXT("unknown class")),
+        .name = TEXT("<receiver>"),
+        .descriptor = TEXT("()V"),
     };
 }
 

@@ -77,6 +77,10 @@ uint64_t recording_method_key(struct recording_names *names, const struct record
 struct recording_method recording_method_texts(const struct generation *generation,
                                                const struct method_record *record);
 
+/* The class of an object on which a method is being looked up, by the id of its name. */
+struct recording_method recording_receiver_method(const struct generation *generation,
+                                                  uint32_t name);
+
 /* Function and library at this pc; code without a symbol is named after its library. False: unknown. */
 bool recording_native_texts(const struct recording_sources *sources, uintptr_t pc,
                             struct recording_symbol *out);

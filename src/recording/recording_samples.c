@@ -83,6 +83,7 @@ struct recording_frame recording_frame_of(const struct recording_take *take, jw_
     case JW_FRAME_NATIVE:
     case JW_FRAME_KERNEL:
     case JW_FRAME_MARK:
+    case JW_FRAME_CLASS:
         break;
     }
     return told;
@@ -101,6 +102,13 @@ void recording_put_frame(struct recording *recording, uint64_t method,
     jfr_put_int(stack, frame->line);
     jfr_put_int(stack, frame->bci);
     jfr_put_varint(stack, type);
+}
+
+static uint64_t receiver_key(struct recording_take *take, uint32_t name)
+{
+    const struct recording_method told = recording_receiver_method(take->generation, name);
+
+    return recording_method_key(&take->recording->names, &told);
 }
 
 static void put_frame(struct recording_take *take, jw_frame frame)
@@ -124,6 +132,9 @@ static void put_frame(struct recording_take *take, jw_frame frame)
         break;
     case JW_FRAME_MARK:
         method = recording_mark_method(names, jw_frame_mark_of(frame));
+        break;
+    case JW_FRAME_CLASS:
+        method = receiver_key(take, jw_frame_class_name(frame));
         break;
     }
     recording_put_frame(take->recording, method, &told);

@@ -143,6 +143,13 @@ static uint64_t kept_native(struct recording *recording, uintptr_t pc)
     return *known;
 }
 
+static uint64_t kept_receiver(struct recording_take *take, uint32_t name)
+{
+    const struct recording_method told = recording_receiver_method(take->generation, name);
+
+    return keep_method(take->recording, &told);
+}
+
 /* Appends a frame to the stack under construction; false: its method cannot be kept. */
 static bool keep_frame(struct recording_take *take, jw_frame frame)
 {
@@ -168,6 +175,9 @@ static bool keep_frame(struct recording_take *take, jw_frame frame)
         break;
     case JW_FRAME_MARK:
         kept.mark = jw_frame_mark_of(frame);
+        break;
+    case JW_FRAME_CLASS:
+        method = kept_receiver(take, jw_frame_class_name(frame));
         break;
     }
     if (method == NOT_KEPT)

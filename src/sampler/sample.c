@@ -9,6 +9,7 @@
 /* What was walked before the generation is entered. */
 struct walked {
     struct walk_java_result java;
+    vm_addr receiver; /* class of the object on which a method is being looked up; 0: none */
     uint32_t native_count;
     bool is_java_thread;
 };
@@ -18,12 +19,15 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, struct sample_s
 {
     out->is_java_thread = env != NULL;
     out->native_count = 0;
+    out->receiver = 0;
     if (sampler.with_native)
         out->native_count = walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX);
     out->java = (struct walk_java_result){0};
-    if (env != NULL)
-        walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max,
-                  &out->java);
+    if (env == NULL)
+        return;
+    walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max, &out->java);
+    if (sampler.with_receivers)
+        out->receiver = walk_receiver(ucontext, &out->java);
 }
 
 /* What is known of a frame's method; NULL and `why` when it cannot be named. */
@@ -83,7 +87,7 @@ static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
     return jw_frame_java(kind_of(java, frame, depth, memo->has_code), memo->id, frame->bci);
 }
 
-/* Lays the stack out, innermost first: native code, the stub, a mark where Java is missing, Java. */
+/* Lays the stack out, innermost first: native code, the receiver, the stub, a mark where Java is missing, Java. */
 static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
                                        struct sample_scratch *scratch, const struct walked *walked)
 {
@@ -94,6 +98,10 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
         scratch->frames[count++] = jw_frame_native(scratch->native_pcs[i]);
     if (walked->is_java_thread && walked->java.frame_count == 0)
         scratch->frames[count++] = jw_frame_mark(walk_mark_of(walked->java.code));
+    const dict_id receiver =
+        walked->receiver == 0 ? DICT_NONE : sample_class(generation, scratch, walked->receiver);
+    if (receiver != DICT_NONE)
+        scratch->frames[count++] = jw_frame_class(receiver);
     if (walked->java.stub_pc != 0)
         scratch->frames[count++] = jw_frame_native(walked->java.stub_pc);
     for (uint32_t depth = 0; depth < walked->java.frame_count; depth++)

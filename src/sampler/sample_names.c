@@ -81,6 +81,16 @@ static JW_SIGNAL_SAFE dict_id intern_method(struct generation *generation,
     return method_record_intern(generation->methods, record);
 }
 
+dict_id sample_class(struct generation *generation, struct sample_scratch *scratch, vm_addr klass)
+{
+    struct vm_text name;
+    bool is_readable;
+
+    return vm_class_name(klass, &name)
+               ? intern_text(generation->classes, scratch, &name, &is_readable)
+               : DICT_NONE;
+}
+
 dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method,
                       enum jw_mark *why)
 {

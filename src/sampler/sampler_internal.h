@@ -13,11 +13,11 @@
 #include "sampler/sampler.h"
 #include "sampler/sampler_cpu.h"
 #include "signals/signals.h"
-#include "vm/vm_method.h"
+#include "vm/vm_object.h"
 #include "walk/walk.h"
 
-/* Frames of one stack: native ones on top, a stub, a mark, and Java. */
-#define SAMPLE_FRAMES_MAX (WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 4)
+/* Frames of one stack: native ones on top, a class, a stub, a mark, and Java. */
+#define SAMPLE_FRAMES_MAX (WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 5)
 
 #define SAMPLE_MEMO_COUNT 64u
 
@@ -52,6 +52,10 @@ JW_SIGNAL_SAFE void sample_scratch_give(struct sample_scratch *scratch);
  * says so in the stack, when it is unreadable or finds no room. Both are counted. */
 JW_SIGNAL_SAFE dict_id sample_method(struct generation *generation, struct sample_scratch *scratch,
                                      vm_addr method, enum jw_mark *why);
+
+/* Id of the class's name in `classes`; DICT_NONE when it finds no room (counted) or cannot be read. */
+JW_SIGNAL_SAFE dict_id sample_class(struct generation *generation, struct sample_scratch *scratch,
+                                    vm_addr klass);
 
 /* What a sample stands for. */
 struct sample_order {

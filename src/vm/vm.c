@@ -10,6 +10,7 @@
 #include "base/atomics.h"
 #include "os/os_tasks.h"
 #include "vm/vm_internal.h"
+#include "vm/vm_object.h"
 
 #define LOG2_SEGMENT_MAX 16 /* 6 in JDK 8, 7 later */
 
@@ -311,6 +312,7 @@ bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err)
     if (!check_layout(&layout, err))
         return false;
     vm_layout = layout;
+    vm_object_open();
     find_agct(libjvm, layout.major);
 
     Dl_info info;

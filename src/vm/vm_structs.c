@@ -4,6 +4,11 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "arch/arch.h"
+
+#define FLAGS_MAX       4096
+#define FLAG_NAME_BYTES 64
+
 /* A table: its start, the distance of its entries, and where in an entry each column lies. */
 struct table {
     const char *first;
@@ -178,4 +183,31 @@ int64_t vm_structs_constant(const char *name, int64_t fallback)
             return (int64_t)word_at(entry, long_value);
     }
     return fallback;
+}
+
+/* Source: HotSpot, vmStructs.cpp: the class was called Flag until JDK 10, JVMFlag from 11 on. */
+uintptr_t vm_structs_flag(const char *name)
+{
+    const char *type = vm_structs_size("JVMFlag") != 0 ? "JVMFlag" : "Flag";
+    const size_t size_bytes = vm_structs_size(type);
+    const struct vm_field its_name = vm_structs_field(type, "_name");
+    const struct vm_field its_addr = vm_structs_field(type, "_addr");
+    const uintptr_t first = vm_structs_static(type, "flags");
+    const uintptr_t count = vm_structs_static(type, "numFlags");
+    char text[FLAG_NAME_BYTES];
+    uintptr_t flags, flag_count, addr;
+
+    if (first == 0 || count == 0 || size_bytes == 0 || !vm_has(its_name) || !vm_has(its_addr) ||
+        !safe_load_word(first, &flags) || !safe_load_word(count, &flag_count))
+        return 0;
+    for (uintptr_t i = 0; i < flag_count && i < FLAGS_MAX; i++, flags += size_bytes) {
+        if (!safe_load_word(flags + (uintptr_t)its_name.offset, &addr))
+            return 0;
+        /* The last one has no name. */
+        if (addr == 0 || safe_load_string(text, sizeof text, addr) == SAFE_LOAD_NO_STRING ||
+            strcmp(text, name) != 0)
+            continue;
+        return safe_load_word(flags + (uintptr_t)its_addr.offset, &addr) ? addr : 0;
+    }
+    return 0;
 }

@@ -37,6 +37,9 @@ size_t vm_structs_size(const char *type);
 /* A constant of either table; `fallback` where there is none. */
 int64_t vm_structs_constant(const char *name, int64_t fallback);
 
+/* Address of the value of a flag of the JVM, "UseCompressedOops"; 0 where there is no such flag. */
+uintptr_t vm_structs_flag(const char *name);
+
 JW_SIGNAL_SAFE static inline bool vm_has(struct vm_field field)
 {
     return field.offset >= 0;

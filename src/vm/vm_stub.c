@@ -23,10 +23,14 @@ static _Atomic uint32_t ready[VM_STUBS_MAX];
 static _Atomic uint32_t reserved; /* relaxed: hands out numbers; `ready` publishes */
 static struct sorted *_Atomic sorted;
 
+static bool is_lookup(const char *name)
+{
+    return strncmp(name, "vtable", 6) == 0 || strncmp(name, "itable", 6) == 0;
+}
+
 static enum vm_stub_kind kind_of(const char *name)
 {
-    if (strncmp(name, "vtable", 6) == 0 || strncmp(name, "itable", 6) == 0 ||
-        strstr(name, "MethodHandle") != NULL)
+    if (is_lookup(name) || strstr(name, "MethodHandle") != NULL)
         return VM_STUB_VTABLE;
     if (strstr(name, "I2C") != NULL || strstr(name, "C2I") != NULL)
         return VM_STUB_ADAPTER;
@@ -51,6 +55,7 @@ void vm_stub_report(const char *name, const void *address, jint length_bytes)
     stub->begin = (uintptr_t)address;
     stub->end = stub->begin + (uintptr_t)length_bytes;
     stub->kind = kind_of(name);
+    stub->has_receiver = is_lookup(name);
     stub->setup_offset = arch_stub_frame_setup_offset(stub->begin, (size_t)length_bytes);
     memcpy(stub->name, name, strnlen(name, sizeof stub->name - 1));
     /* order STUB: releases the stub's fields. */

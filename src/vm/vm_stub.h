@@ -31,6 +31,7 @@ struct vm_stub {
     uintptr_t begin, end;
     size_t setup_offset; /* as arch_stub_frame_setup_offset says */
     enum vm_stub_kind kind;
+    bool has_receiver; /* looks a method up in the class of the object that is its first argument */
     char name[48];
 };
 

@@ -3,7 +3,7 @@
  *
  * For      one result type for every way of walking a stack.
  * Callers  sampler; agent (open, the comparison at start).
- * Context  walk_java, walk_native: handler. walk_open, walk_own_stack: control. walk_failures,
+ * Context  walk_java, walk_receiver, walk_native: handler. walk_open, walk_own_stack: control. walk_failures,
  *          walk_*_text: any.
  * Memory   frames go to scratch space of the caller; counts are static.
  *
@@ -104,6 +104,12 @@ const char *walk_walker_in_use(char *text, size_t room_bytes);
 JW_SIGNAL_SAFE void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
                               struct vm_call_frame *frames, uint32_t depth_max,
                               struct walk_java_result *out);
+
+/*
+ * Klass* of the object for which the interrupted vtable or itable stub looks a method up; 0: it was at no such
+ * place, or what lies there cannot be proved to be a class. `result`: of the same signal.
+ */
+JW_SIGNAL_SAFE vm_addr walk_receiver(const void *ucontext, const struct walk_java_result *result);
 
 /*
  * Walks the stack of the calling thread, which is in native code that Java called, by `vm`: to be compared

@@ -11,7 +11,7 @@
  *              memcpy <- Hot.copy <- Hot.main  20, a native method
  *              clone3 <- unknown               10, no Java
  *              [GC active]                      5, a failed walk
- *              Lambda <- ... 70 frames          5, truncated, a hidden class
+ *              Lambda <- ... 70 frames          5, truncated, a hidden class; on top the class of a receiver
  */
 #ifndef JW_TESTS_GOLDEN_MADE_H
 #define JW_TESTS_GOLDEN_MADE_H
@@ -171,6 +171,8 @@ static inline uint32_t made_fill(struct generation *generation, unsigned kind, j
         const dict_id list = made_method(generation, "java/util/ArrayList", "forEach",
                                          "(Ljava/util/function/Consumer;)V", 1, 1, true);
 
+        frames[count++] =
+            jw_frame_class(dict_intern(generation->classes, "app/Shape+0x00007f31c8000b00", 28));
         for (int i = 0; i < 70; i++)
             frames[count++] =
                 jw_frame_java(JW_FRAME_INLINED, i % 2 == 0 ? lambda : list, i % 2 == 0 ? -1 : 0);

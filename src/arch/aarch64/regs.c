@@ -4,10 +4,11 @@
 #include <string.h>
 #include <ucontext.h>
 
-/* x22 holds the interpreter's bytecode pointer, x29 the frame pointer, x30 the return address. */
-#define REG_BCP  22
-#define REG_FP   29
-#define REG_LINK 30
+/* x1 holds the first argument of Java calls, x22 the interpreter's bytecode pointer, x29 the frame pointer, x30 the return address. */
+#define REG_RECEIVER 1
+#define REG_BCP      22
+#define REG_FP       29
+#define REG_LINK     30
 
 /* The leading part of a ucontext, up to where the core registers end; extension records follow. */
 #define MCONTEXT     offsetof(ucontext_t, uc_mcontext)
@@ -28,6 +29,11 @@ void arch_regs_read(const void *ucontext, struct arch_regs *out)
 uintptr_t arch_interpreter_bcp(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[REG_BCP];
+}
+
+uintptr_t arch_java_receiver(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[REG_RECEIVER];
 }
 
 uintptr_t arch_code_address(uintptr_t address)

@@ -29,6 +29,11 @@ uintptr_t arch_interpreter_bcp(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_R13];
 }
 
+uintptr_t arch_java_receiver(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSI];
+}
+
 uintptr_t arch_code_address(uintptr_t address)
 {
     return address; /* nothing signs return addresses here */

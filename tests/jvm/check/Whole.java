@@ -220,8 +220,10 @@ final class Whole {
         }
         problems.addUnless(
                 type.getName() != null, "%s: class of %s without name", where, methodName);
-        /* JMC takes such a class for an array and refuses "[vdso]". */
-        problems.addUnless(type.getName() == null || !type.getName().startsWith("["),
+        /* JMC takes such a class for an array and refuses "[vdso]"; a receiver may be one. */
+        problems.addUnless(type.getName() == null || !type.getName().startsWith("[")
+                        || (frame.getType().equals("Receiver")
+                            && type.getName().matches("\\[+([BCDFIJSZ]|L[^;\\[]+;)")),
                 "%s: class %s of %s looks like an array", where, type.getName(), methodName);
         if (Samples.isJavaFrame(frame)) {
             problems.addUnless(!type.getName().isEmpty(),

@@ -14,7 +14,7 @@ TestSuite(arch_regs, .timeout = 60);
 #if defined(__x86_64__)
 #define TRAP_BYTES 0 /* the trap is reported behind itself */
 __asm__(".pushsection .text\n"
-"regs_trap: push %rbp\n push %r13\n movq %rsp, regs_sp(%rip)\n movabsq $0x1122334455667788, %r13\n movl $0x5151, %ebp\n"
+"regs_trap: push %rbp\n push %r13\n movq %rsp, regs_sp(%rip)\n movabsq $0x1122334455667788, %r13\n movl $0x5151, %ebp\n movl $0x4142, %esi\n"
 " int3\nregs_trap_pc: pop %r13\n pop %rbp\n ret\n"
 ".popsection\n");
 #else
@@ -22,7 +22,7 @@ __asm__(".pushsection .text\n"
 __asm__(".pushsection .text\n .balign 8\n"
 "regs_trap: stp x29, x30, [sp, #-32]!\n str x22, [sp, #16]\n adrp x9, regs_sp\n add x9, x9, :lo12:regs_sp\n"
 " mov x10, sp\n str x10, [x9]\n movz x22, #0x7788\n movk x22, #0x5566, lsl #16\n movk x22, #0x3344, lsl #32\n"
-" movk x22, #0x1122, lsl #48\n mov x29, #0x5151\n mov x30, #0x6160\n"
+" movk x22, #0x1122, lsl #48\n movz x1, #0x4142\n mov x29, #0x5151\n mov x30, #0x6160\n"
 "regs_trap_pc: brk #0\n ldr x22, [sp, #16]\n ldp x29, x30, [sp], #32\n ret\n"
 ".popsection\n");
 #endif
@@ -35,7 +35,7 @@ uintptr_t regs_sp;
 static struct arch_regs seen;
 static struct arch_regs seen_in_copy;
 static struct arch_regs seen_in_mended;
-static uintptr_t seen_bcp;
+static uintptr_t seen_bcp, seen_receiver;
 static bool is_original_same;
 
 static const struct arch_regs mended = {.pc = 0x10, .sp = 0x20, .fp = 0x30, .link = 0x40};
@@ -51,6 +51,7 @@ static void on_trap(int signo, siginfo_t *info, void *ucontext)
     memcpy(before, ucontext, kept_bytes);
     arch_regs_read(ucontext, &seen);
     seen_bcp = arch_interpreter_bcp(ucontext);
+    seen_receiver = arch_java_receiver(ucontext);
     arch_context_copy(&copy, ucontext);
     arch_regs_read(copy.bytes, &seen_in_copy);
     arch_regs_write(&copy, &mended);
@@ -77,6 +78,7 @@ Test(arch_regs, the_registers_of_the_interrupted_code_are_read)
     cr_assert(seen.fp == 0x5151);
     cr_assert(seen.link == (arch_facts.has_link_register ? 0x6160 : 0));
     cr_assert(seen_bcp == 0x1122334455667788);
+    cr_assert(seen_receiver == 0x4142);
 }
 
 Test(arch_regs, a_copy_says_the_same_until_it_is_mended_and_the_original_never_changes)

@@ -81,3 +81,15 @@ Test(frame, the_first_marks_follow_the_codes_of_asyncgetcalltrace)
     cr_assert(eq(int, JW_MARK_DEOPT, 9));
     cr_assert(eq(int, JW_MARK_SAFEPOINT, 10));
 }
+
+Test(frame, a_class_keeps_the_id_of_its_name)
+{
+    const uint32_t ids[] = {0, 1, 0x12345678, UINT32_MAX};
+
+    for (size_t i = 0; i < JW_COUNT_OF(ids); i++) {
+        const jw_frame frame = jw_frame_class(ids[i]);
+
+        cr_assert(eq(int, (int)jw_frame_kind_of(frame), (int)JW_FRAME_CLASS));
+        cr_assert(eq(u32, jw_frame_class_name(frame), ids[i]));
+    }
+}
