@@ -1,7 +1,6 @@
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,40 +12,63 @@ import jdk.jfr.consumer.RecordedFrame;
 
 /**
  * Checks the stacks of the workload Known. Those taken while it stood in native code are the ones that JVMTI
- * told there, method and line of each frame; in all others each caller stands at a line of the source that
- * calls the frame above it. Up to one in a thousand may not, or may have lost
- * its callers; one in a hundred may have failed.
+ * told there, method and line of each frame, and, by our own walker, the tier that the JVM told: interpreted,
+ * compiled, and of compiled frames, inlined where the compilers were told to, and not where they were told
+ * not to. In all others each caller stands at a line of the source that calls the frame above it. Up to one
+ * in a thousand may not, or may have lost its callers; by our own walker one in a hundred may have failed.
  *
- *     java KnownStacks recording workload-output Known.java
+ *     java KnownStacks Known.java {WALKER recording workload-output}...      WALKER: vm or agct
  */
 final class KnownStacks
 {
     private static final double MAX_WRONG = 0.001;
     private static final double MAX_FAILED = 0.01;
-    private static final Pattern CALL = Pattern.compile("\\b(start|k[A-Z]\\w*|end|work)\\(");
+    private static final int SHOWN = 10;
+    private static final String NAMES = "(start|k[A-Z]\\w*|end|work|note)";
+    private static final Pattern CALL = Pattern.compile("\\b" + NAMES + "\\(");
     private static final Pattern DECLARATION =
-        Pattern.compile("^    (private |public )?static long ");
-    private static final long MARGIN_NS = 4_000_000; /* between the two clocks */
+        Pattern.compile("^ *(@Override )?((private|abstract|public|static|native) )*(long|void) " +
+                        NAMES + "\\(");
+    private static final Pattern KNOWN = Pattern.compile("Known(\\$\\w+)?\\." + NAMES);
+    private static final List<String> DIGITS =
+        List.of("Known.kZero", "Known.kOne", "Known.kTwo", "Known.kThree");
 
-    private record Noted(String thread, long beginNs, long endNs, List<String> frames)
+    /** What a stack ought to be, and the tiers of its frames but the first; "-": not told. */
+    private record Told(List<String> frames, String tiers)
     {
     }
 
     private final Map<Integer, String> calleeOfLine = new HashMap<>();
-    private final List<Noted> noted = new ArrayList<>();
+    private final Map<String, Told> told = new HashMap<>();
     private final Problems problems = new Problems();
+    private final String walker;
+    private final String file;
+    private int shown;
     private long compared;
     private long unequal;
+    private long comparedTiers;
+    private long otherTiers;
+    private long hosts;
     private long edges;
     private long wrongEdges;
     private long lost;
 
+    private KnownStacks(String walker, String file)
+    {
+        this.walker = walker;
+        this.file = file;
+    }
+
     public static void main(String[] args) throws IOException
     {
-        KnownStacks checker = new KnownStacks();
-        checker.readSource(Path.of(args[2]));
-        checker.readNoted(Path.of(args[1]));
-        checker.check(Samples.read(Path.of(args[0])));
+        boolean isRight = true;
+        for (int i = 1; i + 2 < args.length; i += 3) {
+            KnownStacks checker = new KnownStacks(args[i], args[i + 1]);
+            checker.readSource(Path.of(args[0]));
+            checker.readTold(Path.of(args[i + 2]));
+            isRight &= checker.check(Samples.read(Path.of(args[i + 1])));
+        }
+        System.exit(isRight ? 0 : 1);
     }
 
     private void readSource(Path source) throws IOException
@@ -55,27 +77,42 @@ final class KnownStacks
         for (String line : Files.readAllLines(source)) {
             number++;
             Matcher call = CALL.matcher(line);
-            boolean isDeclaration = DECLARATION.matcher(line).find() || line.contains("long kGo(");
-            if (line.contains(".kGo(")) {
-                calleeOfLine.put(number, "kGo");
-            } else if (!isDeclaration && call.find()) {
+            if (!DECLARATION.matcher(line).find() && call.find()) {
                 calleeOfLine.put(number, call.group(1));
             }
         }
     }
 
-    private void readNoted(Path output) throws IOException
+    private void readTold(Path output) throws IOException
     {
         for (String line : Files.readAllLines(output)) {
             String[] words = line.split(" ");
             if (words[0].equals("known")) {
-                noted.add(new Noted(words[1], Long.parseLong(words[2]), Long.parseLong(words[3]),
-                                    List.of(words[4].split(";"))));
+                List<String> frames = List.of(words[3].split(";"));
+                String id = idOf(words[1], frames.stream().map(f -> f.split(":")[0]).toList());
+                /* Two stacks of one number cannot be told apart. */
+                told.put(id, told.containsKey(id) ? null : new Told(frames, words[2]));
             }
         }
     }
 
-    private void check(List<RecordedEvent> samples)
+    /** By the digits on it; null for one that says none. */
+    private static String idOf(String thread, List<String> names)
+    {
+        StringBuilder id = new StringBuilder(thread + " ");
+        if (names.isEmpty() || !names.get(0).equals("Known.note")) {
+            return null;
+        }
+        for (String name : names) {
+            int digit = DIGITS.indexOf(name);
+            if (digit >= 0) {
+                id.append(digit);
+            }
+        }
+        return id.toString();
+    }
+
+    private boolean check(List<RecordedEvent> samples)
     {
         long count = 0;
         long failed = 0;
@@ -90,40 +127,38 @@ final class KnownStacks
             }
             List<RecordedFrame> java =
                 Samples.frames(sample).stream().filter(Samples::isJavaFrame).toList();
-            Noted told = toldOf(sample);
-            if (told != null) {
-                compare(java, told.frames());
+            String id = idOf(Samples.threadName(sample), java.stream().map(Samples::name).toList());
+            if (id != null && told.get(id) != null) {
+                compare(java, told.get(id));
             }
             checkEdges(java);
         }
-        problems.addUnless(count >= 200, "only %d samples", count);
-        problems.addUnless(compared >= 30, "only %d samples can be compared with JVMTI", compared);
-        problems.addUnless(unequal <= MAX_WRONG * compared, "%d of %d stacks are not as JVMTI told",
-                           unequal, compared);
-        problems.addUnless(failed <= MAX_FAILED * count, "%d of %d walks failed", failed, count);
-        problems.addUnless(wrongEdges <= MAX_WRONG * edges, "%d of %d calls cannot be", wrongEdges,
-                           edges);
-        problems.addUnless(lost <= MAX_WRONG * count, "%d of %d stacks lack callers", lost, count);
-        problems.finish(
-            String.format("%d stacks: %d compared with JVMTI, %d differ; %d calls, %d wrong; "
-                              + "%d stacks lack callers",
-                          count, compared, unequal, edges, wrongEdges, lost));
+        boolean areTiersKnown = walker.equals("vm") &&
+            told.values().stream().anyMatch(one -> one != null && !one.tiers.equals("-"));
+        problems.addUnless(count >= 200, "%s: only %d samples", file, count);
+        problems.addUnless(compared >= 100, "%s: only %d samples can be compared with JVMTI", file,
+                           compared);
+        problems.addUnless(unequal <= MAX_WRONG * compared,
+                           "%s: %d of %d stacks are not as JVMTI told", file, unequal, compared);
+        problems.addUnless(!areTiersKnown || comparedTiers >= 1000,
+                           "%s: only %d tiers can be compared", file, comparedTiers);
+        problems.addUnless(otherTiers <= MAX_WRONG * compared,
+                           "%s: %d of %d tiers, in %d stacks, are others than the JVM told", file,
+                           otherTiers, comparedTiers, compared);
+        problems.addUnless(walker.equals("agct") || failed <= MAX_FAILED * count, "%s: %d of %d walks failed", file, failed,
+                           count);
+        problems.addUnless(wrongEdges <= MAX_WRONG * count, "%s: %d of %d calls cannot be", file,
+                           wrongEdges, edges);
+        problems.addUnless(lost <= MAX_WRONG * count, "%s: %d of %d stacks lack callers", file,
+                           lost, count);
+        return problems.tell(
+            String.format("%s: %d stacks: %d compared with JVMTI, %d differ; %d tiers, %d differ, "
+                              + "%d inlined for sure; %d calls, %d wrong; %d stacks lack callers",
+                          file, count, compared, unequal, comparedTiers, otherTiers, hosts, edges,
+                          wrongEdges, lost));
     }
 
-    private Noted toldOf(RecordedEvent sample)
-    {
-        Instant time = sample.getStartTime();
-        long ns = time.getEpochSecond() * 1_000_000_000L + time.getNano();
-        for (Noted candidate : noted) {
-            if (candidate.thread().equals(Samples.threadName(sample)) &&
-                ns >= candidate.beginNs() + MARGIN_NS && ns < candidate.endNs() - MARGIN_NS) {
-                return candidate;
-            }
-        }
-        return null;
-    }
-
-    private void compare(List<RecordedFrame> java, List<String> told)
+    private void compare(List<RecordedFrame> java, Told one)
     {
         List<String> seen = new ArrayList<>();
         for (RecordedFrame frame : java) {
@@ -133,10 +168,51 @@ final class KnownStacks
             seen.add(Samples.name(frame) + ":" + line);
         }
         compared++;
-        if (!seen.equals(told)) {
+        if (!seen.equals(one.frames)) {
             unequal++;
-            System.out.println("seen " + seen + "\ntold " + told);
+            show("seen " + seen + "\ntold " + one.frames);
+        } else if (walker.equals("vm") && !one.tiers.equals("-")) {
+            compareTiers(java, one);
         }
+    }
+
+    private void compareTiers(List<RecordedFrame> java, Told one)
+    {
+        /* Below our own code lie frames that the one tells and the other does not. */
+        for (int i = 0; i == 0 || !Samples.name(java.get(i - 1)).equals("Known.run"); i++) {
+            String type = java.get(i).getType();
+            boolean isRight;
+            comparedTiers++;
+            if (i == 0) {
+                isRight = type.equals("Native");
+            } else if (one.tiers.charAt(i - 1) == 'C') {
+                isRight = isCompiled(java, one, i);
+            } else {
+                isRight = type.equals("Interpreted");
+            }
+            if (!isRight) {
+                otherTiers++;
+                show("tier of " + one.frames.get(i) + " at " + i + " is " + type + "; told " +
+                     one.tiers + " of " + one.frames);
+            }
+        }
+    }
+
+    private boolean isCompiled(List<RecordedFrame> java, Told one, int i)
+    {
+        String name = Samples.name(java.get(i));
+        String type = java.get(i).getType();
+        boolean isInlined = type.equals("Inlined");
+        if (!isInlined && !type.equals("JIT compiled")) {
+            return false;
+        }
+        if (name.equals("Known.kInner")) {
+            hosts += isInlined ? 1 : 0;
+            return isInlined == (one.tiers.charAt(i) == 'C');
+        }
+        /* What is inlined lies in compiled code. */
+        return !isInlined || (!name.equals("Known.kHost") && i + 1 < java.size() &&
+                              one.tiers.charAt(i) == 'C');
     }
 
     private void checkEdges(List<RecordedFrame> java)
@@ -152,17 +228,23 @@ final class KnownStacks
             edges++;
             if (!java.get(i - 1).getMethod().getName().equals(callee)) {
                 wrongEdges++;
-                System.out.println("wrong: " + Samples.name(java.get(i - 1)) + " called by " +
-                                   name + " at line " + java.get(i).getLineNumber() +
-                                   ", which calls " + callee);
+                show("wrong: " + Samples.name(java.get(i - 1)) + " called by " + name +
+                     " at line " + java.get(i).getLineNumber() + ", which calls " + callee);
             }
         }
         lost += isWhole ? 0 : 1;
     }
 
+    private void show(String difference)
+    {
+        if (shown++ < SHOWN) {
+            System.out.println(difference);
+        }
+    }
+
     /** Of a method that calls each of its callees on a line of its own. */
     private static boolean isKnown(String name)
     {
-        return name.matches("Known(\\$\\w+)?\\.(k[A-Z]\\w*|start|end|work)");
+        return KNOWN.matcher(name).matches();
     }
 }

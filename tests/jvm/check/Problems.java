@@ -26,6 +26,11 @@ final class Problems {
 
     /** Ends the program: status 0 and `summary`, or status 1 and the problems. */
     void finish(String summary) {
+        System.exit(tell(summary) ? 0 : 1);
+    }
+
+    /** Prints `summary` and the problems; false when there are any. */
+    boolean tell(String summary) {
         System.out.println(summary);
         for (String problem : first) {
             System.out.println("PROBLEM " + problem);
@@ -33,6 +38,6 @@ final class Problems {
         if (count > first.size()) {
             System.out.println("PROBLEM and " + (count - first.size()) + " more");
         }
-        System.exit(count == 0 ? 0 : 1);
+        return count == 0;
     }
 }

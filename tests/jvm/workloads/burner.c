@@ -1,12 +1,7 @@
-/* burner - CPU use that is not Java: of a Java thread in native code, and of a thread of ours; and a stack
- * that JVMTI tells. */
+/* burner - CPU use that is not Java: of a Java thread in native code, and of a thread of ours. */
 #include <jni.h>
-#include <jvmti.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,96 +84,4 @@ JNIEXPORT jlong JNICALL Java_CpuBurn_joinForeign(JNIEnv *env, jclass type)
     (void)type;
     pthread_join(foreign_thread, NULL);
     return foreign_used_ns;
-}
-
-/* Stands on a stack that JVMTI tells. ---------------------------------------------------------------- */
-
-#define NOTED_FRAMES_MAX 256
-
-static jvmtiEnv *jvmti_of(JNIEnv *env)
-{
-    JavaVM *java_vm;
-    void *jvmti = NULL;
-    const jvmtiCapabilities lines = {.can_get_line_numbers = 1};
-
-    if ((*env)->GetJavaVM(env, &java_vm) != JNI_OK ||
-        (*java_vm)->GetEnv(java_vm, &jvmti, JVMTI_VERSION_1_0) != JNI_OK)
-        return NULL;
-    (void)(*(jvmtiEnv *)jvmti)->AddCapabilities(jvmti, &lines);
-    return jvmti;
-}
-
-static int line_of(jvmtiEnv *jvmti, const jvmtiFrameInfo *frame)
-{
-    jvmtiLineNumberEntry *table = NULL;
-    jint count = 0;
-    int line = -1;
-
-    if (frame->location < 0 ||
-        (*jvmti)->GetLineNumberTable(jvmti, frame->method, &count, &table) != JVMTI_ERROR_NONE)
-        return -1;
-    jlocation best = -1;
-    for (jint i = 0; i < count; i++) {
-        if (table[i].start_location <= frame->location && table[i].start_location > best) {
-            best = table[i].start_location;
-            line = table[i].line_number;
-        }
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)table);
-    return line;
-}
-
-static size_t put_frame(jvmtiEnv *jvmti, const jvmtiFrameInfo *frame, char *out, size_t room)
-{
-    char *name = NULL, *type = NULL;
-    jclass class = NULL;
-
-    (*jvmti)->GetMethodName(jvmti, frame->method, &name, NULL, NULL);
-    (*jvmti)->GetMethodDeclaringClass(jvmti, frame->method, &class);
-    (*jvmti)->GetClassSignature(jvmti, class, &type, NULL);
-    for (char *at = type; *at != '\0'; at++)
-        *at = *at == '/' ? '.' : *at;
-    const int length = snprintf(out, room, "%.*s.%s:%d;", (int)strlen(type) - 2, type + 1, name,
-                                line_of(jvmti, frame));
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)type);
-    return (size_t)length;
-}
-
-static int64_t wall_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-JNIEXPORT void JNICALL Java_Known_note(JNIEnv *env, jclass type, jlong cpu_ns)
-{
-    static jvmtiEnv *jvmti;
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    jvmtiFrameInfo frames[NOTED_FRAMES_MAX];
-    jvmtiThreadInfo thread;
-    jint count = 0;
-    char *text = malloc(65536);
-    size_t length = 0;
-
-    (void)type;
-    pthread_mutex_lock(&lock);
-    if (jvmti == NULL)
-        jvmti = jvmti_of(env);
-    pthread_mutex_unlock(&lock);
-    if (text == NULL || jvmti == NULL ||
-        (*jvmti)->GetThreadInfo(jvmti, NULL, &thread) != JVMTI_ERROR_NONE ||
-        (*jvmti)->GetStackTrace(jvmti, NULL, 0, NOTED_FRAMES_MAX, frames, &count) !=
-            JVMTI_ERROR_NONE)
-        abort();
-    for (jint i = 0; i < count && length < 65000; i++)
-        length += put_frame(jvmti, &frames[i], text + length, 65536 - length);
-    const int64_t begin_ns = wall_ns();
-    burn_until(thread_cpu_ns() + cpu_ns);
-    printf("known %s %lld %lld %s\n", thread.name, (long long)begin_ns, (long long)wall_ns(), text);
-    fflush(stdout);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)thread.name);
-    free(text);
 }
