@@ -50,10 +50,20 @@ bool answer_show(void *context, const void *bytes, size_t length_bytes, struct j
 /* hooks.c: capabilities, callbacks and the events that a run needs from its first moment.
  * `is_late`: in the live phase (Agent_OnAttach), when a part of what they tell has been missed. */
 JW_MUST_CHECK bool hooks_install(bool is_late, struct jw_error *err);
-/* What must be known of the JVM before anything else; its cost does not grow with the application. */
-JW_MUST_CHECK bool hooks_open_vm(struct jw_error *err);
-/* Live phase: stubs and classes that were there before us. `jni`: the calling thread's. */
+/* What must be known of the JVM before anything else; its cost does not grow with the application. `jni`, here and
+ * below: the calling thread's. */
+JW_MUST_CHECK bool hooks_open_vm(JNIEnv *jni, struct jw_error *err);
+/* Live phase: stubs that were there before us; classes only where the walker in use, or a JVM that does not tell its
+ * loaders, wants it. After the walker was chosen. */
 JW_MUST_CHECK bool hooks_catch_up(JNIEnv *jni, struct jw_error *err);
+/*
+ * Method ids for all classes that there are, and from now on for each that comes: AsyncGetCallTrace leaves frames of
+ * methods without one out. `vm` needs none, so none are made until this is called: by hooks_catch_up where
+ * AsyncGetCallTrace walks, and by whoever lets it take over in mid-session, before it does. Once in a process: a later call
+ * does nothing. Takes about a microsecond a class, of the calling thread alone. False: some are missing.
+ * Context: control, dump; on the agent's thread.
+ */
+JW_MUST_CHECK bool hooks_make_method_ids(JNIEnv *jni, struct jw_error *err);
 /* Java threads that began before ThreadStart was delivered; after the sampler was started. */
 void hooks_find_threads(JNIEnv *jni);
 /* Threads that were renamed since: takes over their names. */
@@ -99,8 +109,8 @@ void tell_unwritten(void); /* at the end of the JVM */
  * JVM, and holds no lock that Java wants.
  */
 void selfcheck_open_walker(const struct options *options);
-/* Says so, once, when walks failed so often that another walker took over. Context: dump. */
-void selfcheck_watch_walker(void);
+/* Says so, once, when walks failed so often that another walker took over, and has what that one needs. Context: dump. */
+void selfcheck_watch_walker(JNIEnv *jni);
 
 /* copies.c: other copies of this library in the process. `path`: of the first. */
 struct copies {

@@ -91,7 +91,7 @@ static bool may_begin(JNIEnv *jni, struct jw_error *err)
     else if (is_still_inside())
         jw_error_set(err, "a handler of the last session has not come back yet; try again later");
     else
-        return is_alone(err) && hooks_open_vm(err);
+        return is_alone(err) && hooks_open_vm(jni, err);
     return false;
 }
 

@@ -3,15 +3,19 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "generation/generation.h"
+#include "base/atomics.h"
 #include "os/os_tasks.h"
 #include "sampler/sampler.h"
 #include "signals/signals.h"
 #include "vm/vm_class.h"
+#include "vm/vm_klass.h"
+#include "vm/vm_loader.h"
 #include "vm/vm_stub.h"
+#include "walk/walk.h"
 
 static bool is_installed;
-static bool is_code_unreported; /* stubs were made before we listened */
+static bool is_code_unreported;     /* stubs were made before we listened */
+static _Atomic bool are_ids_wanted; /* AsyncGetCallTrace walks, or did in this process */
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
@@ -38,17 +42,13 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
     (void)klass;
 }
 
-static void drop_method(vm_addr method, void *argument)
-{
-    generations_drop_method(argument, method);
-}
-
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass klass)
 {
-    struct generations *generations = run_generations();
-
     (void)thread;
-    vm_class_prepared(jvmti, jni, klass, generations == NULL ? NULL : drop_method, generations);
+    vm_class_prepared(jvmti, jni, klass);
+    /* order HOOKS_IDS: acquires that ids are wanted. */
+    if (jw_load_acquire(&are_ids_wanted))
+        vm_class_make_ids(jvmti, klass);
 }
 
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *address,
@@ -186,9 +186,18 @@ bool hooks_install(bool is_late, struct jw_error *err)
  * so. Source: HotSpot, PushLocalFrame refuses more than this. */
 #define LOCAL_REFERENCES_MAX 65535
 
-/* Method ids of classes that were prepared before ClassPrepare was delivered: without them
- * AsyncGetCallTrace leaves their frames out. */
-static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
+static void found_class(JNIEnv *jni, jclass klass)
+{
+    vm_class_found(agent.jvmti, jni, klass);
+}
+
+static void make_ids(JNIEnv *jni, jclass klass)
+{
+    (void)jni;
+    vm_class_make_ids(agent.jvmti, klass);
+}
+
+static bool each_class(JNIEnv *jni, void (*visit)(JNIEnv *jni, jclass klass), struct jw_error *err)
 {
     jclass *classes = NULL;
     jint count = 0;
@@ -200,7 +209,7 @@ static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
     }
     const jvmtiError error = (*agent.jvmti)->GetLoadedClasses(agent.jvmti, &count, &classes);
     for (jint i = 0; error == JVMTI_ERROR_NONE && i < count && !run_is_given_up(); i++)
-        vm_class_prepared(agent.jvmti, jni, classes[i], NULL, NULL);
+        visit(jni, classes[i]);
     (*jni)->PopLocalFrame(jni, NULL);
     if (error != JVMTI_ERROR_NONE) {
         jw_error_set(err, "the JVM does not list its classes (JVMTI error %d)", error);
@@ -208,6 +217,30 @@ static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
     }
     (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)classes);
     return true;
+}
+
+bool hooks_make_method_ids(JNIEnv *jni, struct jw_error *err)
+{
+    static bool is_done; /* of the agent's thread */
+
+    if (is_done)
+        return true;
+    /* First this, so that no class falls between the list and the hook.
+     * order HOOKS_IDS: releases that ids are wanted. */
+    jw_store_release(&are_ids_wanted, true);
+    is_done = each_class(jni, make_ids, err) && !run_is_given_up();
+    return is_done;
+}
+
+/* What the walker in use needs to know of classes that were there before us: as a rule, nothing. */
+static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
+{
+    const char *walker = walk_walker_in_use(NULL, 0);
+
+    if (walker != NULL && strcmp(walker, walk_walker_text(WALK_AGCT)) == 0 &&
+        !hooks_make_method_ids(jni, err) && !run_is_given_up())
+        return false;
+    return vm_loader_tells() || each_class(jni, found_class, err);
 }
 
 static void catch_up_code(void)
@@ -225,10 +258,28 @@ static void catch_up_code(void)
     is_code_unreported = error != JVMTI_ERROR_NONE;
 }
 
-bool hooks_open_vm(struct jw_error *err)
+/* How classes and loaders are told from others that come to their addresses. */
+static void open_classes(JNIEnv *jni)
+{
+    struct jw_error why = {0};
+    jthread self = NULL;
+
+    if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE)
+        return;
+    if (!vm_klass_open(jni, self, &why))
+        agent_log(OPTIONS_LOGLEVEL_DEBUG,
+                  "each class that is loaded makes all names be read anew: %s", why.message);
+    (*jni)->DeleteLocalRef(jni, self);
+    vm_loader_open();
+}
+
+bool hooks_open_vm(JNIEnv *jni, struct jw_error *err)
 {
     /* Faults first: from here on JVM memory is read. */
-    return signals_own_faults(err) && vm_open(agent.java_vm, agent.jvmti, err);
+    if (!signals_own_faults(err) || !vm_open(agent.java_vm, agent.jvmti, err))
+        return false;
+    open_classes(jni);
+    return true;
 }
 
 /* The way to the JNIEnv of other threads is tried on this one. */

@@ -143,7 +143,7 @@ enum states_command run_work(JNIEnv *jni)
             hooks_refresh_thread_names(jni);
         turn_over(run_generations(), session.recording);
         session.rotated_ns = now_ns;
-        selfcheck_watch_walker();
+        selfcheck_watch_walker(jni);
         session_publish();
     }
     if (session.has_failed || limits_is_over(&session.timeout, now_ns, wall_ns))

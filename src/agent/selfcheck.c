@@ -228,9 +228,10 @@ static bool run_check(struct jw_error *err)
 
 static const char *walker_told; /* of the agent's thread */
 
-void selfcheck_watch_walker(void)
+void selfcheck_watch_walker(JNIEnv *jni)
 {
     char reason[200];
+    struct jw_error err;
     const char *walker = walk_walker_in_use(reason, sizeof reason);
 
     if (walker == walker_told)
@@ -238,6 +239,8 @@ void selfcheck_watch_walker(void)
     agent_log(OPTIONS_LOGLEVEL_WARN, "Java stacks are walked by %s from now on: %s",
               walker == NULL ? "nobody" : walker, reason);
     walker_told = walker;
+    if (jni != NULL && walker != NULL && !hooks_make_method_ids(jni, &err))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "some frames will be left out: %s", err.message);
 }
 
 static void open_walker(const struct options *options)

@@ -8,7 +8,7 @@
  *          same, and dump.
  * Memory   the generation's.
  *
- *     | struct method_record: 48 bytes, no padding | line_table_bytes bytes |
+ *     | struct method_record: 64 bytes, no padding | line_table_bytes bytes |
  *
  * Equal bytes are one method, so all fields are set by name and `reserved` is 0. The record starts
  * on an 8-byte boundary. Integers lie in the byte order of the machine: it never leaves the process.
@@ -24,7 +24,15 @@
 enum method_flag {
     METHOD_HIDDEN = 1u << 0,   /* left out of stacks by the JVM itself */
     METHOD_HAS_CODE = 1u << 1, /* has bytecode: neither native nor abstract */
-    METHOD_OBSOLETE = 1u << 2, /* replaced by a redefinition; never cached by address */
+};
+
+/* What tells the method from another one that takes its address (vm_method.h). All 0: it must not be known again by its
+ * address. Labels, not to be followed: what they name may be gone. */
+struct method_identity {
+    uint64_t const_method_addr;
+    uint64_t class_addr;
+    uint32_t class_serial;
+    uint16_t number, numbers;
 };
 
 struct method_record {
@@ -34,14 +42,14 @@ struct method_record {
     dict_id source_file; /* in `symbols`; DICT_NONE: unknown */
     uint32_t modifiers;  /* as in the class file */
     uint32_t class_modifiers;
-    uint32_t loader;            /* number of its class loader; 0: unknown */
-    uint32_t flags;             /* enum method_flag */
-    uint64_t const_method_addr; /* a label, not to be followed: the method may be gone */
-    uint32_t line_table_bytes;  /* that follow; 0: no line numbers */
+    uint32_t loader;           /* number of its class loader; 0: unknown */
+    uint32_t flags;            /* enum method_flag */
+    uint32_t line_table_bytes; /* that follow; 0: no line numbers */
     uint32_t reserved;
+    struct method_identity identity;
 };
 
-_Static_assert(sizeof(struct method_record) == 48, "interned by its bytes: no padding");
+_Static_assert(sizeof(struct method_record) == 64, "interned by its bytes: no padding");
 
 #define METHOD_RECORD_MAX_BYTES (sizeof(struct method_record) + METHOD_LINE_TABLE_MAX_BYTES)
 

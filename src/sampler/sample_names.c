@@ -54,12 +54,30 @@ static JW_SIGNAL_SAFE bool intern_names(struct generation *generation,
     return true;
 }
 
+/* All 0 where it must not be known again by its address. */
+static JW_SIGNAL_SAFE struct method_identity identity_of(vm_addr method)
+{
+    struct vm_identity told;
+
+    if (!vm_method_identify(method, &told))
+        return (struct method_identity){0};
+    return (struct method_identity){
+        .const_method_addr = told.const_method,
+        .class_addr = told.klass,
+        .class_serial = told.serial,
+        .number = told.idnum,
+        .numbers = told.idnums,
+    };
+}
+
 static JW_SIGNAL_SAFE dict_id intern_method(struct generation *generation,
                                             struct sample_scratch *scratch, vm_addr addr,
                                             enum jw_mark *why)
 {
     struct method_record *record = (struct method_record *)(void *)scratch->record;
     struct vm_method method;
+    /* Before the names: what changes in between makes the identity an older one, under which nobody looks. */
+    const struct method_identity identity = identity_of(addr);
     bool is_readable = vm_method_read(addr, &method);
 
     *why = JW_MARK_DICT_FULL; /* counted by the dictionary that refuses */
@@ -76,7 +94,7 @@ static JW_SIGNAL_SAFE dict_id intern_method(struct generation *generation,
     record->loader = method.loader;
     record->flags =
         (method.is_hidden_class ? METHOD_HIDDEN : 0) | (method.is_native ? 0 : METHOD_HAS_CODE);
-    record->const_method_addr = method.const_method;
+    record->identity = identity;
     copy_lines(&method, record);
     return method_record_intern(generation->methods, record);
 }
@@ -91,17 +109,22 @@ dict_id sample_class(struct generation *generation, struct sample_scratch *scrat
                : DICT_NONE;
 }
 
+static JW_SIGNAL_SAFE bool is_still(const struct method_record *record, vm_addr method)
+{
+    const struct method_identity now = identity_of(method);
+
+    return now.class_addr != 0 && memcmp(&record->identity, &now, sizeof now) == 0;
+}
+
 dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method,
                       enum jw_mark *why)
 {
     const dict_id cached = dict_cache_find(generation->method_cache, method);
 
     if (cached != DICT_NONE) {
-        /* Redefinition may put another method at an address without a ClassPrepare; it then has
-         * another ConstMethod, too. */
         const struct method_record *record = method_record_get(generation->methods, cached, NULL);
 
-        if (record != NULL && record->const_method_addr == vm_method_const(method))
+        if (record != NULL && is_still(record, method))
             return cached;
     }
     jw_count(JW_COUNT_METHOD_CACHE_MISSES);

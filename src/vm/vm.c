@@ -91,6 +91,7 @@ static void resolve_methods(struct vm_layout *out)
     out->const_name_index = vm_structs_field("ConstMethod", "_name_index");
     out->const_signature_index = vm_structs_field("ConstMethod", "_signature_index");
     out->const_size_words = vm_structs_field("ConstMethod", "_constMethod_size");
+    out->const_idnum = vm_structs_field("ConstMethod", "_method_idnum");
     out->const_method_bytes = vm_structs_size("ConstMethod");
     out->has_line_table_flag =
         (uint32_t)vm_structs_constant("ConstMethodFlags::_misc_has_linenumber_table",
@@ -106,6 +107,11 @@ static void resolve_methods(struct vm_layout *out)
     if (out->klass_access_flags.width == 0)
         out->klass_access_flags.width = (uint8_t)vm_structs_size("AccessFlags");
     out->klass_source_index = vm_structs_field("InstanceKlass", "_source_file_name_index");
+    out->klass_init_state = vm_structs_field("InstanceKlass", "_init_state");
+    out->klass_init_state.width =
+        1; /* an enumeration kept in a byte, whatever its type is called */
+    out->klass_idnums = vm_structs_field("InstanceKlass", "_idnum_allocated_count");
+    out->state_linked = (uint64_t)vm_structs_constant("InstanceKlass::linked", 2);
     out->symbol_length = vm_structs_field("Symbol", "_length");
     out->symbol_body = vm_structs_field("Symbol", "_body");
     /* JDK 8 to 11 keep length and refcount in one table entry of another name on some builds. */

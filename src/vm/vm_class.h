@@ -1,8 +1,7 @@
 /*
  * vm_class - what has to happen when a class is ready to run.
  *
- * For      method ids for AsyncGetCallTrace, the number of the class's loader, and the addresses of its
- *          methods, which may have been another class's before.
+ * For      the serial number of its address, the number of its loader, and method ids where AsyncGetCallTrace walks.
  * Callers  agent.     Context  hook, control.     Memory  none.
  *
  * ClassPrepare is delivered before any code of the class runs, on the thread that prepares it.
@@ -12,8 +11,13 @@
 
 #include "vm/vm.h"
 
-/* `drop` (may be NULL) is called with the address of each method of the class. */
-void vm_class_prepared(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass,
-                       void (*drop)(vm_addr method, void *argument), void *argument);
+/* On ClassPrepare. */
+void vm_class_prepared(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass);
+
+/* A class that was there before us, and needs a number for its loader; nothing where vm_loader_tells. */
+void vm_class_found(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass);
+
+/* Ids for all methods of a class: some hundred bytes of the JVM's memory for each, kept until it is unloaded. */
+void vm_class_make_ids(jvmtiEnv *jvmti, jclass klass);
 
 #endif

@@ -20,12 +20,14 @@ struct vm_layout {
 
     struct vm_field method_const, method_access_flags, method_code;
     struct vm_field const_constants, const_flags, const_code_size, const_name_index,
-        const_signature_index, const_size_words;
+        const_signature_index, const_size_words, const_idnum;
     size_t const_method_bytes;
     uint32_t has_line_table_flag;
     struct vm_field pool_holder, pool_source_index, pool_length;
     size_t pool_bytes;
     struct vm_field klass_name, klass_loader_data, klass_access_flags, klass_source_index;
+    struct vm_field klass_init_state, klass_idnums; /* the latter: how many were ever given */
+    uint64_t state_linked;
     struct vm_field symbol_length, symbol_body;
 
     struct vm_field thread_anchor, thread_osthread, osthread_tid;

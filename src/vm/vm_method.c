@@ -3,6 +3,7 @@
 
 #include "arch/arch.h"
 #include "vm/vm_internal.h"
+#include "vm/vm_klass.h"
 #include "vm/vm_loader.h"
 
 /* Source: JVM specification, table 4.6-A. */
@@ -29,6 +30,27 @@ vm_addr vm_method_const(vm_addr method)
     uint64_t const_method;
 
     return vm_load_field(method, vm_layout.method_const, &const_method) ? const_method : 0;
+}
+
+bool vm_method_identify(vm_addr method, struct vm_identity *out)
+{
+    uint64_t const_method, pool, klass, state, idnum, idnums;
+
+    if (!vm_load_field(method, vm_layout.method_const, &const_method) ||
+        !vm_load_field(const_method, vm_layout.const_constants, &pool) ||
+        !vm_load_field(const_method, vm_layout.const_idnum, &idnum) ||
+        !vm_load_field(pool, vm_layout.pool_holder, &klass) ||
+        !vm_load_field(klass, vm_layout.klass_init_state, &state) ||
+        !vm_load_field(klass, vm_layout.klass_idnums, &idnums) || state < vm_layout.state_linked)
+        return false;
+    *out = (struct vm_identity){
+        .const_method = const_method,
+        .klass = klass,
+        .serial = vm_klass_serial(klass),
+        .idnum = (uint16_t)idnum,
+        .idnums = (uint16_t)idnums,
+    };
+    return true;
 }
 
 bool vm_method_is_native(vm_addr method)

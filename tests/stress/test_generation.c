@@ -96,7 +96,7 @@ static bool is_method_of(const struct generation *generation, dict_id id, uint64
 {
     const struct method_record *record = method_record_get(generation->methods, id, NULL);
 
-    return record != NULL && record->const_method_addr == number &&
+    return record != NULL && record->identity.const_method_addr == number &&
            is_name_of(generation->classes, record->class_name, number / 8) &&
            is_name_of(generation->symbols, record->name, number);
 }
@@ -109,7 +109,7 @@ static dict_id find_method(struct generation *generation, uint64_t number)
     if (id != DICT_NONE)
         return id;
 
-    struct method_record record = {.const_method_addr = number};
+    struct method_record record = {.identity.const_method_addr = number};
     record.class_name = intern_number(generation->classes, number / 8);
     if (record.class_name == DICT_NONE)
         return DICT_NONE;

@@ -38,7 +38,7 @@ static struct whole_record *make(uint32_t line_table_bytes)
         .source_file = DICT_NONE,
         .modifiers = 0x9,
         .flags = METHOD_HAS_CODE,
-        .const_method_addr = 0x7f0012345678,
+        .identity.const_method_addr = 0x7f0012345678,
         .line_table_bytes = line_table_bytes,
     };
     memset(whole.line_table, 0xab, sizeof whole.line_table);

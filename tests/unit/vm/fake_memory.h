@@ -20,13 +20,20 @@
 #include "vm/vm.h"
 #include "vm/vm_internal.h"
 
-#define OBJECT_BYTES     1024
-#define NAME_INDEX       3
-#define SIGNATURE_INDEX  4
-#define SOURCE_INDEX     5
-#define BYTECODES_BYTES  21
-#define SEGMENTS         256
-#define HEAP_SPACE_BYTES (SEGMENTS * 128)
+#define OBJECT_BYTES    1024
+#define NAME_INDEX      3
+#define SIGNATURE_INDEX 4
+#define SOURCE_INDEX    5
+#define BYTECODES_BYTES 21
+#define METHOD_NUMBER   7
+#define METHOD_NUMBERS  9
+
+/* Source: OpenJDK, InstanceKlass::ClassState, JDK 8 to 26. */
+#define STATE_LOADED      1
+#define STATE_LINKED      2
+#define STATE_INITIALIZED 4
+#define SEGMENTS          256
+#define HEAP_SPACE_BYTES  (SEGMENTS * 128)
 
 /* JavaThread::_anchor lies above a kilobyte in some JDKs. */
 static struct {
@@ -115,6 +122,9 @@ static void fill_method(const char *class_name)
     set(fake.const_method, "ConstMethod", "_name_index", NAME_INDEX, 2);
     set(fake.const_method, "ConstMethod", "_signature_index", SIGNATURE_INDEX, 2);
     set_lines(lines, sizeof lines);
+    set(fake.const_method, "ConstMethod", "_method_idnum", METHOD_NUMBER, 2);
+    set(fake.klass, "InstanceKlass", "_init_state", STATE_INITIALIZED, 1);
+    set(fake.klass, "InstanceKlass", "_idnum_allocated_count", METHOD_NUMBERS, 2);
     set_pointer(fake.pool, "ConstantPool", "_pool_holder", fake.klass);
     set(fake.pool, "ConstantPool", "_length", 16, 4);
     set(fake.pool, "ConstantPool", "_source_file_name_index", SOURCE_INDEX, 2);
@@ -201,6 +211,7 @@ static void fill_tables_as(const char *version)
     fake_jvm->add_int(fake_jdk == LAYOUT_25 ? "ConstMethodFlags::_misc_has_linenumber_table"
                                             : "ConstMethod::_has_linenumber_table",
                       1);
+    fake_jvm->add_int("InstanceKlass::linked", STATE_LINKED);
     if (fake_jdk == LAYOUT_8) {
         fake_jvm->add_field("CodeCache", "_heap", "CodeHeap*", true, 0, &fake.heaps_static);
     } else {

@@ -23,6 +23,31 @@ static void note(uint64_t loader_data, const char *class_name)
     vm_loader_note((vm_addr)fake.klass, class_name);
 }
 
+/* ClassLoaderData of the app loader, the bootstrap loader and one of an application, as the JVM chains them. */
+static struct {
+    _Alignas(8) unsigned char data[3][OBJECT_BYTES], loader_class[3][OBJECT_BYTES], name[3][128];
+    uintptr_t head;
+} graph;
+
+static void make_graph(int words, const char *app_name)
+{
+    const char *const names[] = {app_name, NULL, "com/acme/Loader"};
+
+    for (size_t i = 0; i < 3; i++) {
+        const void *klass = names[i] == NULL ? NULL : graph.loader_class[i];
+        const size_t offset = (size_t)offset_of("ClassLoaderData", "_next");
+
+        set_pointer(graph.data[i], "ClassLoaderData", "_next", i < 2 ? graph.data[i + 1] : NULL);
+        memcpy(graph.data[i] + offset + (size_t)words * sizeof klass, &klass, sizeof klass);
+        if (klass == NULL)
+            continue;
+        set_symbol(graph.name[i], names[i]);
+        set_pointer(graph.loader_class[i], "Klass", "_name", graph.name[i]);
+    }
+    graph.head = (uintptr_t)graph.data[0];
+    fake_jvm->add_field("ClassLoaderDataGraph", "_head", "ClassLoaderData*", true, 0, &graph.head);
+}
+
 static const char *class_of(uint64_t loader_data)
 {
     return vm_loader_describe(vm_loader_find(loader_data), &text) ? text.class_name : "unknown";
@@ -37,6 +62,69 @@ Test(vm_loader, a_noted_loader_is_found_and_described)
     cr_assert_str_eq(class_of(LOADER_DATA(2)), "com/acme/Other");
     cr_assert(eq(u32, vm_loader_find(LOADER_DATA(1)), vm_loader_find(LOADER_DATA(3))));
     cr_assert_str_eq(text.name, "");
+}
+
+#define APP "jdk/internal/loader/ClassLoaders$AppClassLoader"
+
+Test(vm_loader, the_word_with_the_class_of_the_loader_is_found_where_it_is)
+{
+    make_graph(2, APP);
+    vm_loader_open();
+    cr_assert(vm_loader_tells());
+    cr_assert_str_eq(class_of((uintptr_t)graph.data[0]), APP);
+    cr_assert_str_eq(text.name, "app");
+    cr_assert(eq(u32, vm_loader_find((uintptr_t)graph.data[1]), VM_LOADER_BOOTSTRAP));
+    cr_assert_str_eq(class_of((uintptr_t)graph.data[2]), "com/acme/Loader");
+    cr_assert(eq(u32, vm_loader_find((uintptr_t)graph.data[2]),
+                 vm_loader_find((uintptr_t)graph.data[2])));
+}
+
+Test(vm_loader, a_loader_that_comes_to_an_address_is_told_without_a_note)
+{
+    make_graph(1, APP);
+    vm_loader_open();
+    cr_assert_str_eq(class_of((uintptr_t)graph.data[2]), "com/acme/Loader");
+    set_symbol(graph.name[2], "com/acme/Others");
+    cr_assert_str_eq(class_of((uintptr_t)graph.data[2]), "com/acme/Others");
+    set_symbol(graph.name[2], "");
+    cr_assert(eq(u32, vm_loader_find((uintptr_t)graph.data[2]), VM_LOADER_UNKNOWN));
+}
+
+Test(vm_loader, memory_that_cannot_be_read_has_no_loader)
+{
+    make_graph(1, APP);
+    vm_loader_open();
+    cr_assert(eq(u32, vm_loader_find(LOADER_DATA(1)), VM_LOADER_UNKNOWN));
+    set_pointer(graph.loader_class[2], "Klass", "_name", (void *)LOADER_DATA(1));
+    cr_assert(eq(u32, vm_loader_find((uintptr_t)graph.data[2]), VM_LOADER_UNKNOWN));
+}
+
+Test(vm_loader, no_word_is_taken_for_the_class_of_a_loader_that_is_not_known)
+{
+    /* Classes stand there, but none of a loader that every JVM has. */
+    make_graph(1, "com/acme/Other");
+    vm_loader_open();
+    cr_assert(not(vm_loader_tells()));
+}
+
+Test(vm_loader, no_word_is_taken_that_is_no_class_in_some_loader)
+{
+    make_graph(1, APP);
+    set_pointer(graph.loader_class[2], "Klass", "_name", NULL);
+    vm_loader_open();
+    cr_assert(not(vm_loader_tells()));
+    note(LOADER_DATA(1), "com/acme/Loader");
+    cr_assert_str_eq(class_of(LOADER_DATA(1)), "com/acme/Loader");
+}
+
+Test(vm_loader, what_is_noted_is_known_to_be)
+{
+    cr_assert(not(vm_loader_is_noted((vm_addr)fake.klass)));
+    note(LOADER_DATA(1), "com/acme/Loader");
+    cr_assert(vm_loader_is_noted((vm_addr)fake.klass));
+    set(fake.klass, "Klass", "_class_loader_data", LOADER_DATA(2), 8);
+    cr_assert(not(vm_loader_is_noted((vm_addr)fake.klass)));
+    cr_assert(not(vm_loader_is_noted(0)));
 }
 
 Test(vm_loader, what_was_not_noted_is_unknown)

@@ -4,6 +4,7 @@
 #include <criterion/new/assert.h>
 
 #include "arch/arch.h"
+#include "vm/vm_klass.h"
 #include "vm/vm_loader.h"
 #include "vm/vm_method.h"
 
@@ -35,6 +36,90 @@ TEST_EACH_JDK(vm_method, names_and_flags_are_read, "com/acme/Job")
     cr_assert(not(method.is_hidden_class));
     cr_assert(eq(u32, method.loader, VM_LOADER_UNKNOWN));
     cr_assert(method.const_method == (vm_addr)fake.const_method);
+}
+
+static struct vm_identity identity_now(void)
+{
+    struct vm_identity told;
+
+    memset(&told, 0xee, sizeof told);
+    cr_assert(vm_method_identify((vm_addr)fake.method, &told));
+    return told;
+}
+
+static bool is_same(const struct vm_identity *a, const struct vm_identity *b)
+{
+    return a->const_method == b->const_method && a->klass == b->klass && a->serial == b->serial &&
+           a->idnum == b->idnum && a->idnums == b->idnums;
+}
+
+TEST_EACH_JDK(vm_method, what_did_not_change_is_the_same_method, "com/acme/Job")
+{
+    const struct vm_identity first = identity_now();
+
+    cr_assert(first.klass == (vm_addr)fake.klass);
+    cr_assert(first.const_method == (vm_addr)fake.const_method);
+    cr_assert(eq(u16, first.idnum, METHOD_NUMBER));
+    cr_assert(eq(u16, first.idnums, METHOD_NUMBERS));
+    set(fake.klass, "InstanceKlass", "_init_state", STATE_LINKED, 1);
+    const struct vm_identity second = identity_now();
+    cr_assert(is_same(&first, &second));
+}
+
+TEST_EACH_JDK(vm_method, a_class_prepared_at_the_same_address_makes_it_another, "com/acme/Job")
+{
+    const struct vm_identity first = identity_now();
+
+    vm_klass_prepared((vm_addr)fake.klass);
+    const struct vm_identity second = identity_now();
+    cr_assert(not(is_same(&first, &second)));
+    /* One at an address that the JVM does not tell may have been this one. */
+    vm_klass_prepared(0);
+    const struct vm_identity third = identity_now();
+    cr_assert(not(is_same(&second, &third)));
+    cr_assert(not(is_same(&first, &third)));
+}
+
+TEST_EACH_JDK(vm_method, a_redefinition_that_brings_every_address_back_makes_it_another,
+              "com/acme/Job")
+{
+    const struct vm_identity first = identity_now();
+
+    /* Another method of the class, whose Method, ConstMethod and constants came to lie in the same places. */
+    set(fake.const_method, "ConstMethod", "_method_idnum", METHOD_NUMBER + 1, 2);
+    const struct vm_identity second = identity_now();
+    cr_assert(not(is_same(&first, &second)));
+    /* The same method with another body: the one before got a number of its own. */
+    set(fake.const_method, "ConstMethod", "_method_idnum", METHOD_NUMBER, 2);
+    set(fake.klass, "InstanceKlass", "_idnum_allocated_count", METHOD_NUMBERS + 1, 2);
+    const struct vm_identity third = identity_now();
+    cr_assert(not(is_same(&first, &third)));
+}
+
+TEST_EACH_JDK(vm_method, a_method_of_a_class_that_is_not_linked_has_no_identity, "com/acme/Job")
+{
+    struct vm_identity told;
+
+    for (uint64_t state = 0; state < STATE_LINKED; state++) {
+        set(fake.klass, "InstanceKlass", "_init_state", state, 1);
+        cr_assert(not(vm_method_identify((vm_addr)fake.method, &told)));
+    }
+}
+
+TEST_EACH_JDK(vm_method, without_a_class_there_is_no_identity, "com/acme/Job")
+{
+    struct vm_identity told;
+    void *const absurd[] = {NULL, (void *)8, (void *)(uintptr_t)-8};
+
+    for (size_t i = 0; i < JW_COUNT_OF(absurd); i++) {
+        set_pointer(fake.pool, "ConstantPool", "_pool_holder", absurd[i]);
+        cr_assert(not(vm_method_identify((vm_addr)fake.method, &told)));
+        set_pointer(fake.pool, "ConstantPool", "_pool_holder", fake.klass);
+        set_pointer(fake.method, "Method", "_constMethod", absurd[i]);
+        cr_assert(not(vm_method_identify((vm_addr)fake.method, &told)));
+        set_pointer(fake.method, "Method", "_constMethod", fake.const_method);
+        cr_assert(not(vm_method_identify((vm_addr)absurd[i], &told)));
+    }
 }
 
 TEST_EACH_JDK(vm_method, the_loader_is_the_noted_one, "com/acme/Job")
