@@ -9,6 +9,7 @@ extern const char arch_load_bytes_8[] __attribute__((visibility("hidden")));
 extern const char arch_load_bytes_4[] __attribute__((visibility("hidden")));
 extern const char arch_load_bytes_2[] __attribute__((visibility("hidden")));
 extern const char arch_load_bytes_1[] __attribute__((visibility("hidden")));
+extern const char arch_match_load[] __attribute__((visibility("hidden")));
 extern const char arch_load_landing[] __attribute__((visibility("hidden")));
 extern const char arch_guard_landing[] __attribute__((visibility("hidden")));
 

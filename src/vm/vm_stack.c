@@ -69,6 +69,31 @@ bool vm_entry_anchor(uintptr_t fp, struct vm_anchor *out)
            read_anchor(wrapper + (vm_addr)vm_stack_layout.wrapper_anchor.offset, out);
 }
 
+/* One more word; false when it cannot be read. */
+static JW_SIGNAL_SAFE bool add_word(struct arch_word *words, uint32_t *count, uintptr_t addr)
+{
+    words[*count].addr = addr;
+    return safe_load_word(addr, &words[(*count)++].value);
+}
+
+uint32_t vm_entry_words(uintptr_t fp, struct arch_word words[VM_ENTRY_WORDS])
+{
+    uint32_t count = 0;
+
+    if (!add_word(words, &count, fp + (uintptr_t)vm_stack_layout.entry_wrapper_bytes))
+        return 0;
+    const vm_addr anchor = words[0].value + (vm_addr)vm_stack_layout.wrapper_anchor.offset;
+    if (!add_word(words, &count, anchor + (vm_addr)vm_stack_layout.anchor_sp.offset) ||
+        !add_word(words, &count, anchor + (vm_addr)vm_stack_layout.anchor_pc.offset) ||
+        !add_word(words, &count, anchor + (vm_addr)vm_stack_layout.anchor_fp.offset))
+        return 0;
+    /* Where the pc is read otherwise: read_anchor. */
+    if (words[1].value != 0 && words[2].value == 0 &&
+        !add_word(words, &count, words[1].value - WORD_BYTES))
+        return 0;
+    return count;
+}
+
 bool vm_interpreted_is_whole(uintptr_t sp, uintptr_t fp)
 {
     /* The slot behind the bytecode pointer is the last one that is pushed. */
@@ -92,23 +117,22 @@ static JW_SIGNAL_SAFE bool bci_of(vm_addr const_method, uint64_t code_bytes, uin
     return true;
 }
 
-static JW_SIGNAL_SAFE bool read_bci(uintptr_t fp, uintptr_t live_bcp, vm_addr method, int32_t *out)
+static JW_SIGNAL_SAFE bool read_bci(uintptr_t fp, uintptr_t live_bcp, struct vm_interpreted *out)
 {
-    uintptr_t bcp;
-    uint64_t const_method, code_bytes;
+    uint64_t code_bytes;
 
-    if (!vm_load_field(method, vm_layout.method_const, &const_method) ||
-        !vm_is_plausible(const_method) ||
-        !vm_load_field(const_method, vm_layout.const_code_size, &code_bytes) ||
-        !safe_load_word(fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes, &bcp))
+    if (!vm_load_field(out->method, vm_layout.method_const, &out->const_method) ||
+        !vm_is_plausible(out->const_method) ||
+        !vm_load_field(out->const_method, vm_layout.const_code_size, &code_bytes) ||
+        !safe_load_word(fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes, &out->bcp))
         return false;
-    if (bci_of(const_method, code_bytes, live_bcp, out) ||
-        bci_of(const_method, code_bytes, bcp, out))
+    if (bci_of(out->const_method, code_bytes, live_bcp, &out->bci) ||
+        bci_of(out->const_method, code_bytes, out->bcp, &out->bci))
         return true;
     /* A native method has no code to point to, and its slot may hold anything: the method must be one as
      * far as its class. */
-    *out = JW_BCI_NATIVE;
-    return vm_method_is_native(method) && vm_method_has_class(method);
+    out->bci = JW_BCI_NATIVE;
+    return vm_method_is_native(out->method) && vm_method_has_class(out->method);
 }
 
 static JW_SIGNAL_SAFE bool load_caller(uintptr_t fp, struct vm_interpreted *out)
@@ -140,8 +164,25 @@ bool vm_interpreted_read_begun(uintptr_t sp, uintptr_t fp, uintptr_t entry_sp,
 bool vm_interpreted_read(uintptr_t fp, uintptr_t live_bcp, struct vm_interpreted *out)
 {
     if (!load_slot(fp, SLOT_METHOD, &out->method) || !vm_is_plausible(out->method) ||
-        !read_bci(fp, live_bcp, out->method, &out->bci) ||
-        !load_slot(fp, SLOT_CALLER_SP, &out->caller_sp))
+        !read_bci(fp, live_bcp, out) || !load_slot(fp, SLOT_CALLER_SP, &out->caller_sp))
         return false;
     return load_caller(fp, out);
+}
+
+static JW_SIGNAL_SAFE struct arch_word slot_word(uintptr_t fp, intptr_t slot, uintptr_t value)
+{
+    return (struct arch_word){fp + (uintptr_t)(slot * (intptr_t)WORD_BYTES), value};
+}
+
+void vm_interpreted_words(uintptr_t fp, const struct vm_interpreted *frame,
+                          struct arch_word words[VM_INTERPRETED_WORDS])
+{
+    words[0] = slot_word(fp, SLOT_CALLER_PC, frame->caller_pc);
+    words[1] = slot_word(fp, SLOT_CALLER_FP, frame->caller_fp);
+    words[2] = slot_word(fp, SLOT_CALLER_SP, frame->caller_sp);
+    words[3] = slot_word(fp, SLOT_METHOD, frame->method);
+    words[4] =
+        (struct arch_word){fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes, frame->bcp};
+    words[5] = (struct arch_word){frame->method + (uintptr_t)vm_layout.method_const.offset,
+                                  frame->const_method};
 }

@@ -19,6 +19,7 @@
 #ifndef JW_VM_VM_STACK_H
 #define JW_VM_VM_STACK_H
 
+#include "arch/arch.h"
 #include "vm/vm.h"
 
 /* Resolves all that the walk needs. False, and the name of the first thing that this JVM does not tell in
@@ -47,8 +48,9 @@ JW_SIGNAL_SAFE bool vm_entry_anchor(uintptr_t fp, struct vm_anchor *out);
 
 /* An interpreted frame and its caller, unproven as far as pc is concerned. */
 struct vm_interpreted {
-    vm_addr method;
-    int32_t bci; /* JW_BCI_NATIVE of a native method */
+    vm_addr method, const_method;
+    uintptr_t bcp; /* as it lies in the frame */
+    int32_t bci;   /* JW_BCI_NATIVE of a native method */
     uintptr_t caller_pc, caller_sp, caller_fp;
 };
 
@@ -59,6 +61,15 @@ struct vm_interpreted {
  */
 JW_SIGNAL_SAFE bool vm_interpreted_read(uintptr_t fp, uintptr_t live_bcp,
                                         struct vm_interpreted *out);
+
+/* The words on which an answer of vm_interpreted_read, and of vm_entry_anchor, depends, beyond `fp` and what
+ * never changes while the method is there: as long as they are the same, so is the answer. */
+#define VM_INTERPRETED_WORDS 6
+#define VM_ENTRY_WORDS       5
+JW_SIGNAL_SAFE void vm_interpreted_words(uintptr_t fp, const struct vm_interpreted *frame,
+                                         struct arch_word words[VM_INTERPRETED_WORDS]);
+/* How many there are; 0: they cannot be told. */
+JW_SIGNAL_SAFE uint32_t vm_entry_words(uintptr_t fp, struct arch_word words[VM_ENTRY_WORDS]);
 
 /* Whether all of the frame at `fp` is there; `sp`: of the thread, interrupted in the interpreter. */
 JW_SIGNAL_SAFE bool vm_interpreted_is_whole(uintptr_t sp, uintptr_t fp);

@@ -25,8 +25,8 @@
 
 #include "base/frame.h"
 #include "vm/vm_code.h"
+#include "walk/walk_past.h"
 
-#define WALK_DEPTH_MAX        2048u
 #define WALK_NATIVE_DEPTH_MAX 128u
 
 /*
@@ -35,7 +35,7 @@
  * earlier walk counts only while the code at its place is still that of the same compilation.
  */
 #define WALK_CACHE_COUNT   1024u
-#define WALK_CACHED_FRAMES 3
+#define WALK_CACHED_FRAMES 6
 
 struct walk_cached {
     uintptr_t pc;
@@ -44,12 +44,15 @@ struct walk_cached {
     uint32_t stamp; /* of the walk that last looked at the blob */
     vm_addr methods[WALK_CACHED_FRAMES];
     uint16_t bcis[WALK_CACHED_FRAMES];
+    uint16_t frame_words; /* 0: nothing is here */
+    uint16_t pin;         /* of that walk */
     uint8_t frame_count;
-    uint8_t frame_words; /* 0: nothing is here */
 };
 
 struct walk_cache {
     uint32_t stamp;
+    struct walk_past *past; /* of the thread that is walked: set before each walk; NULL: none */
+    struct walk_log log;    /* of the last walk */
     struct walk_cached entries[WALK_CACHE_COUNT];
 };
 
@@ -70,6 +73,8 @@ enum walk_walker { WALK_AGCT, WALK_VM, WALK_WALKER_LIMIT };
 
 struct walk_java_result {
     uint32_t frame_count; /* 0: failed, `code` says how */
+    uint32_t past_frames; /* so many more follow, the last ones of the cache's past */
+    uint32_t past_steps;  /* for walk_past_keep */
     int32_t code;         /* failure code of the first try */
     enum walk_walker walker;
     bool is_truncated;           /* its outermost frames are missing */

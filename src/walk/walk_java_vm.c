@@ -52,7 +52,23 @@ static JW_SIGNAL_SAFE enum outcome move(struct walk_vm *walk, const struct arch_
         return fail(walk, WALK_CODE_STACK, place);
     walk->regs = *to;
     walk->position = position;
+    walk->is_fp_by_size = false;
     return GO_ON;
+}
+
+/* The same to the caller of a frame of known size, where its words were read. `pin`: what tells the size; the
+ * return address is then all else that the step under way depends on. */
+static JW_SIGNAL_SAFE enum outcome move_by_size(struct walk_vm *walk, const struct arch_regs *to,
+                                                uint16_t pin, enum vm_place place)
+{
+    if (walk->step != NULL) {
+        walk_vm_note_word(walk, to->sp - WORD_BYTES, to->pc);
+        walk_vm_note_pinned(walk, pin);
+    }
+    const enum outcome outcome = move(walk, to, WALK_AT_CALL, place);
+
+    walk->is_fp_by_size = true;
+    return outcome;
 }
 
 static JW_SIGNAL_SAFE enum outcome
@@ -173,10 +189,14 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
     if (is_full(walk))
         return ENDED;
-    if (walk->position == WALK_AT_CALL) {
-        if (is_by_pc)
-            walk_vm_cache_put(walk, addr, first);
-    } else if (walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
+    if (walk->position == WALK_AT_CALL && is_by_pc) {
+        const uint16_t pin = walk_vm_pin(walk, addr, nmethod.method, VM_PLACE_NMETHOD);
+
+        walk_vm_cache_put(walk, pin, first);
+        if (walk_vm_caller_by_size(walk, vm_code_frame_bytes(addr), &caller))
+            return move_by_size(walk, &caller, pin, VM_PLACE_NMETHOD);
+    } else if (walk->position != WALK_AT_CALL &&
+               walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
                                            walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
                                            &caller)) {
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
@@ -192,8 +212,11 @@ static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_ad
 
     /* Java calls a native method and that one Java by way of an entry frame. What Java returns into
      * directly is enterSpecial, on which a virtual thread's frames lie: the end of its stack. */
-    if (walk->position == WALK_AT_CALL && walk->frame_count > 0)
+    if (walk->position == WALK_AT_CALL && walk->frame_count > 0) {
+        if (walk->step != NULL)
+            walk_vm_note_pinned(walk, walk_vm_pin(walk, addr, method, VM_PLACE_NATIVE_WRAPPER));
         return ENDED;
+    }
     if (method == 0)
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE_WRAPPER);
     /* An intrinsic of method handles: a jump to its target, without a frame. */
@@ -204,7 +227,12 @@ static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_ad
     (void)put(walk, JW_FRAME_JAVA_NATIVE, method, JW_BCI_NATIVE);
     if (step_from_edge(walk, &blob, &caller))
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
-    return is_full(walk) ? ENDED : leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
+    if (is_full(walk))
+        return ENDED;
+    if (!walk_vm_caller_by_size(walk, vm_code_frame_bytes(addr), &caller))
+        return fail(walk, WALK_CODE_STACK, VM_PLACE_NATIVE_WRAPPER);
+    return move_by_size(walk, &caller, walk_vm_pin(walk, addr, method, VM_PLACE_NATIVE_WRAPPER),
+                        VM_PLACE_NATIVE_WRAPPER);
 }
 
 /* Interpreted code ----------------------------------------------------------------------------------- */
@@ -227,6 +255,11 @@ static JW_SIGNAL_SAFE enum outcome do_interpreted(struct walk_vm *walk)
                   frame.method, frame.bci);
     if (is_full(walk))
         return ENDED;
+    if (walk->step != NULL) {
+        walk_vm_note_fp(walk);
+        vm_interpreted_words(fp, &frame, &walk->cache->log.words[walk->cache->log.word_count]);
+        walk->cache->log.word_count += VM_INTERPRETED_WORDS;
+    }
 
     const struct arch_regs caller = {
         .pc = frame.caller_pc, .sp = frame.caller_sp, .fp = frame.caller_fp};
@@ -241,6 +274,14 @@ static JW_SIGNAL_SAFE enum outcome do_entry(struct walk_vm *walk)
 
     if (!vm_entry_anchor(walk->regs.fp, &anchor))
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_STUB);
+    if (walk->step != NULL) {
+        struct walk_log *log = &walk->cache->log;
+        const uint32_t count = vm_entry_words(walk->regs.fp, &log->words[log->word_count]);
+
+        log->word_count += count;
+        if (count > 0)
+            walk_vm_note_fp(walk);
+    }
     return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, VM_PLACE_STUB);
 }
 
@@ -297,7 +338,7 @@ static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, const struct 
         return ENDED;
     if (!walk_vm_caller_by_size(walk, known->frame_words * WORD_BYTES, &caller))
         return fail(walk, WALK_CODE_STACK, VM_PLACE_NMETHOD);
-    return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
+    return move_by_size(walk, &caller, known->pin, VM_PLACE_NMETHOD);
 }
 
 static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
@@ -305,6 +346,10 @@ static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
     struct vm_code_ref ref;
     const uintptr_t pc = walk->regs.pc;
 
+    if (walk->past_left > 0 && walk->frame_count > 0 && walk_vm_past_meet(walk))
+        return ENDED;
+    if (walk->frame_count >= WALK_NOTED_FROM && walk->cache != NULL)
+        walk_vm_note_step(walk);
     if (pc >= walk->map.interpreter_begin && pc < walk->map.interpreter_end)
         return do_interpreted(walk);
     if (walk->position == WALK_AT_CALL && walk->cache != NULL) {
@@ -348,8 +393,12 @@ static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
     enum outcome outcome = vm_code_contains(walk->regs.pc) ? GO_ON : find_java(walk);
 
     vm_code_map_read(&walk->map);
+    if (walk->cache != NULL)
+        walk_vm_past_begin(walk);
     while (outcome == GO_ON)
         outcome = one_step(walk);
+    if (walk->cache != NULL)
+        walk_vm_past_end(walk);
     /* What a walk found before it failed is a guess from there on backwards, too. */
     walk->result->frame_count = outcome == ENDED ? walk->frame_count : 0;
     if (outcome != ENDED)

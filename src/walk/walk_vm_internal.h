@@ -25,7 +25,61 @@ struct walk_vm {
     uint32_t empty_steps, top_steps;
     struct walk_java_result *result;
     struct walk_cache *cache; /* NULL: none */
+    struct walk_step *step;   /* the one under way; NULL: not noted */
+    bool is_fp_by_size;       /* fp was read where a frame of known size saved it */
+    uint32_t past_left; /* of the past: steps that may still be met, pins that hold, differences */
+    uint32_t past_pins, past_tries;
 };
+
+/* The innermost frames change most: what is noted begins behind them. */
+#define WALK_NOTED_FROM 16u
+
+/* More than one step depends on: fp, an interpreted frame, and the word of a step that is not sure. */
+#define WALK_STEP_WORDS_MAX (VM_INTERPRETED_WORDS + 2)
+
+/* Steps of a walk and what they depend on: walk_past.h. _begin: once, with the map read. */
+JW_SIGNAL_SAFE void walk_vm_past_begin(struct walk_vm *walk);
+JW_SIGNAL_SAFE void walk_vm_past_end(struct walk_vm *walk);
+/* True when all frames from here on are those of the past. */
+JW_SIGNAL_SAFE bool walk_vm_past_meet(struct walk_vm *walk);
+JW_SIGNAL_SAFE void walk_vm_note_step(struct walk_vm *walk);
+
+JW_SIGNAL_SAFE static inline void walk_vm_note_word(struct walk_vm *walk, uintptr_t addr,
+                                                    uintptr_t value)
+{
+    struct walk_log *log = &walk->cache->log;
+
+    log->words[log->word_count++] = (struct arch_word){addr, value};
+}
+
+/* The step under way depends on code that is pinned, and on the words noted for it, alone. */
+JW_SIGNAL_SAFE static inline void walk_vm_note_pinned(struct walk_vm *walk, uint16_t pin)
+{
+    walk->step->pins = pin;
+    walk->step->is_sure = pin != WALK_NO_PIN;
+}
+
+/* The word that fp was read from, by the frame before. */
+JW_SIGNAL_SAFE static inline void walk_vm_note_fp_word(struct walk_vm *walk)
+{
+    walk_vm_note_word(walk, walk->regs.sp - 2 * sizeof(uintptr_t), walk->regs.fp);
+}
+
+/* The step under way depends on fp, too. What notes words of its own to it (an interpreted frame) says where
+ * the next one's fp is from. */
+JW_SIGNAL_SAFE static inline void walk_vm_note_fp(struct walk_vm *walk)
+{
+    if (walk->is_fp_by_size)
+        walk_vm_note_fp_word(walk);
+    walk->step->is_sure = true;
+}
+
+/* Pins code that the walk returns into: true when it is still what it was. _pin: what is there now;
+ * WALK_NO_PIN where that cannot be told, or there are too many. */
+JW_SIGNAL_SAFE bool walk_vm_pin_again(const struct walk_vm *walk, const struct walk_pin *pin,
+                                      uint16_t *out);
+JW_SIGNAL_SAFE uint16_t walk_vm_pin(const struct walk_vm *walk, vm_addr blob, vm_addr method,
+                                    enum vm_place place);
 
 /* True for an aligned address of this thread's stack. */
 JW_SIGNAL_SAFE static inline bool walk_vm_is_on_stack(const struct walk_vm *walk, uintptr_t addr)
@@ -84,9 +138,9 @@ walk_vm_cache_find(const struct walk_vm *walk, uintptr_t pc)
     return walk_vm_cache_renew(walk, entry) ? entry : NULL;
 }
 
-/* Remembers the frames that were put since `first` for the return address at which the walk stands; what
- * does not fit is not remembered. */
-JW_SIGNAL_SAFE void walk_vm_cache_put(const struct walk_vm *walk, vm_addr blob, uint32_t first);
+/* Remembers the frames that were put since `first` for the return address at which the walk stands, in
+ * code that is pinned; what does not fit is not remembered. */
+JW_SIGNAL_SAFE void walk_vm_cache_put(const struct walk_vm *walk, uint16_t pin, uint32_t first);
 
 /* Forgets what this walk, which failed, has put. */
 JW_SIGNAL_SAFE void walk_vm_cache_forget(const struct walk_vm *walk);

@@ -187,3 +187,37 @@ Test(arch_safe_load, a_fault_elsewhere_is_not_recovered_and_its_context_left_alo
     cr_assert(!arch_fault_recover(made.bytes));
     cr_assert(memcmp(&made, &before, sizeof made) == 0);
 }
+
+Test(arch_safe_load, words_are_matched_up_to_the_first_that_differs)
+{
+    uintptr_t memory[9];
+    struct arch_word words[9];
+
+    for (size_t i = 0; i < 9; i++) {
+        memory[i] = i * 0x1234567812345;
+        words[i] = (struct arch_word){(uintptr_t)&memory[i], memory[i]};
+    }
+    cr_assert(safe_match_words(words, 0) == 0);
+    cr_assert(safe_match_words(words, 9) == 9);
+    for (size_t wrong = 0; wrong < 9; wrong++) {
+        memory[wrong] ^= (uintptr_t)1 << (7 * wrong); /* any bit of it */
+        for (size_t count = 0; count <= 9; count++)
+            cr_assert(safe_match_words(words, count) == (count < wrong ? count : wrong));
+        memory[wrong] = words[wrong].value;
+    }
+    cr_assert(faults_seen == 0);
+}
+
+Test(arch_safe_load, a_word_that_cannot_be_read_makes_nothing_match)
+{
+    const size_t addresses = sizeof unreadable / sizeof unreadable[0];
+    uintptr_t memory = 5;
+
+    for (size_t i = 0; i < addresses; i++) {
+        const struct arch_word words[] = {{(uintptr_t)&memory, 5}, {unreadable[i], 0}};
+
+        cr_assert(safe_match_words(words, 2) == 0);
+        cr_assert(safe_match_words(words, 1) == 1);
+    }
+    cr_assert(faults_seen == (int)addresses);
+}
