@@ -111,6 +111,10 @@ void generations_forget(struct generations *generations);
 JW_SIGNAL_SAFE void generations_drop_method(struct generations *generations, uint64_t method_addr);
 JW_SIGNAL_SAFE void generations_void_methods(struct generations *generations);
 
+/* Grows with each of the two: while it stands, what an address was called in a generation it is still called
+ * there. Context: handler, hook, any. */
+JW_SIGNAL_SAFE uint64_t generations_renamings(const struct generations *generations);
+
 /* True when any part of the active generation is half full: time to rotate. */
 bool generations_is_half_full(const struct generations *generations);
 

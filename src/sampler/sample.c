@@ -1,4 +1,6 @@
 /* One sample, from the interrupted registers to a committed record; handler. */
+#include <string.h>
+
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -10,12 +12,33 @@
 struct walked {
     struct walk_java_result java;
     vm_addr receiver; /* class of the object on which a method is being looked up; 0: none */
+    struct sample_deep *deep; /* of a deep stack, in which its frames are laid out; or NULL */
     uint32_t native_count;
     bool is_java_thread;
 };
 
-static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, struct sample_scratch *scratch,
-                                struct walked *out)
+/* Walks the Java stack with what is left of the thread's last one, where that was deep. */
+static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t tid,
+                                     struct sample_scratch *scratch, struct walked *out)
+{
+    const struct walk_java_result *java = &out->java;
+    struct sample_deep *deep = sample_deep_find(tid);
+
+    scratch->walk_cache.past = deep == NULL ? NULL : &deep->past;
+    walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max, &out->java);
+
+    const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated;
+    if (is_whole && deep == NULL && java->frame_count >= WALK_PAST_DEPTH)
+        deep = sample_deep_claim(tid);
+    if (is_whole && deep != NULL)
+        sample_deep_keep(deep, &scratch->walk_cache.log, java, scratch->java);
+    else if (deep != NULL)
+        sample_deep_give(deep);
+    out->deep = is_whole ? deep : NULL;
+}
+
+static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
+                                struct sample_scratch *scratch, struct walked *out)
 {
     out->is_java_thread = env != NULL;
     out->native_count = 0;
@@ -23,9 +46,10 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, struct sample_s
     if (sampler.with_native)
         out->native_count = walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX);
     out->java = (struct walk_java_result){0};
+    out->deep = NULL;
     if (env == NULL)
         return;
-    walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max, &out->java);
+    walk_deep(ucontext, env, tid, scratch, out);
     if (sampler.with_receivers)
         out->receiver = walk_receiver(ucontext, &out->java);
 }
@@ -75,9 +99,9 @@ static JW_SIGNAL_SAFE enum jw_frame_kind kind_of(const struct walk_java_result *
 
 static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
                                           struct sample_scratch *scratch,
-                                          const struct walk_java_result *java, uint32_t depth)
+                                          const struct walk_java_result *java,
+                                          const struct vm_call_frame *frame, uint32_t depth)
 {
-    const struct vm_call_frame *frame = &scratch->java[depth];
     enum jw_mark why;
     const struct sample_memo *memo =
         remember(generation, scratch, java->walker, frame->method, &why);
@@ -87,30 +111,86 @@ static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
     return jw_frame_java(kind_of(java, frame, depth, memo->has_code), memo->id, frame->bci);
 }
 
-/* Lays the stack out, innermost first: native code, the receiver, the stub, a mark where Java is missing, Java. */
+/* Lays the stack out, innermost first: native code, the receiver, the stub, a mark where Java is missing, Java, but
+ * what is of the past. */
 static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
                                        struct sample_scratch *scratch, const struct walked *walked)
 {
+    jw_frame *const to = scratch->frames;
     uint32_t count = 0;
 
-    scratch->stamp++;
     for (uint32_t i = 0; i < walked->native_count; i++)
-        scratch->frames[count++] = jw_frame_native(scratch->native_pcs[i]);
+        to[count++] = jw_frame_native(scratch->native_pcs[i]);
     if (walked->is_java_thread && walked->java.frame_count == 0)
-        scratch->frames[count++] = jw_frame_mark(walk_mark_of(walked->java.code));
+        to[count++] = jw_frame_mark(walk_mark_of(walked->java.code));
     const dict_id receiver =
         walked->receiver == 0 ? DICT_NONE : sample_class(generation, scratch, walked->receiver);
     if (receiver != DICT_NONE)
-        scratch->frames[count++] = jw_frame_class(receiver);
+        to[count++] = jw_frame_class(receiver);
     if (walked->java.stub_pc != 0)
-        scratch->frames[count++] = jw_frame_native(walked->java.stub_pc);
+        to[count++] = jw_frame_native(walked->java.stub_pc);
     for (uint32_t depth = 0; depth < walked->java.frame_count; depth++)
-        scratch->frames[count++] = java_frame(generation, scratch, &walked->java, depth);
+        to[count++] = java_frame(generation, scratch, &walked->java, &scratch->java[depth], depth);
     if (count == 0)
-        scratch->frames[count++] = jw_frame_mark(JW_MARK_UNKNOWN_NATIVE);
+        to[count++] = jw_frame_mark(JW_MARK_UNKNOWN_NATIVE);
     if (walked->java.is_truncated)
         jw_count(JW_COUNT_TRUNCATED);
     return count;
+}
+
+static JW_SIGNAL_SAFE store_id put_plain(struct generation *generation,
+                                         struct sample_scratch *scratch,
+                                         const struct walked *walked, uint32_t flags)
+{
+    const uint32_t count = lay_out(generation, scratch, walked);
+
+    return store_put(generation->traces, scratch->frames, count, flags);
+}
+
+static JW_SIGNAL_SAFE void name_past(struct generation *generation, struct sample_scratch *scratch,
+                                     const struct walked *walked, uint32_t from, uint32_t to)
+{
+    const struct vm_call_frame *frames = walked->deep->past.frames + WALK_DEPTH_MAX;
+    jw_frame *named = walked->deep->frames + SAMPLE_FRAMES_MAX;
+
+    for (uint32_t n = from + 1; n <= to; n++)
+        *(named - n) = java_frame(generation, scratch, &walked->java, frames - n, n);
+}
+
+/* What the frames from `first` on, all of them Java, are: good for the next sample? */
+static JW_SIGNAL_SAFE bool are_named(struct sample_deep *deep, const jw_frame *first,
+                                     uint32_t count)
+{
+    bool are_all = true;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const enum jw_frame_kind kind = jw_frame_kind_of(first[i]);
+
+        are_all &= kind != JW_FRAME_MARK;
+        deep->has_interpreted |= kind == JW_FRAME_INTERPRETED || kind == JW_FRAME_JAVA_NATIVE;
+    }
+    return are_all;
+}
+
+/* The frames of the past lie where they lay, and keep the names that they have in this generation. */
+static JW_SIGNAL_SAFE store_id put_deep(struct generation *generation,
+                                        struct sample_scratch *scratch, const struct walked *walked,
+                                        uint32_t flags)
+{
+    struct sample_deep *deep = walked->deep;
+    const uint32_t past = walked->java.past_frames, fresh = walked->java.frame_count;
+    jw_frame *const end = deep->frames + SAMPLE_FRAMES_MAX;
+    const uint32_t named = sample_deep_named(deep, generation, past);
+    struct store_hash hash;
+
+    name_past(generation, scratch, walked, named, past);
+    const uint32_t own = lay_out(generation, scratch, walked);
+    const uint32_t count = own + past;
+    memcpy(end - count, scratch->frames, own * sizeof(jw_frame));
+    sample_deep_hash(deep, named, count, &hash);
+    if (are_named(deep, end - past - fresh, past - named + fresh))
+        deep->named_count = past + fresh;
+    return store_put_hashed(generation->traces, end - count, count, flags, &hash);
 }
 
 static JW_SIGNAL_SAFE uint32_t trace_flags(const struct walked *walked)
@@ -142,10 +222,11 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
                                   const struct walked *walked, const struct sample_order *order)
 {
     const uint64_t time_ns = jw_now_ns();
-    const uint32_t count = lay_out(generation, scratch, walked);
-    const store_id trace =
-        store_put(generation->traces, scratch->frames, count, trace_flags(walked));
+    const uint32_t flags = trace_flags(walked);
 
+    scratch->stamp++;
+    const store_id trace = walked->deep == NULL ? put_plain(generation, scratch, walked, flags)
+                                                : put_deep(generation, scratch, walked, flags);
     if (trace == STORE_NONE)
         return false; /* counted by the store */
 
@@ -178,7 +259,7 @@ static JW_SIGNAL_SAFE bool take(const void *ucontext, struct sample_order *order
         return false;
     }
     void *const env = thread_env(order->thread);
-    walk(ucontext, env, scratch, &walked);
+    walk(ucontext, env, thread_tid(order->thread), scratch, &walked);
     order->is_java_missed = env != NULL && walked.java.frame_count == 0 && walked.java.code != 0;
     if (order->kind == EVENT_WALL_SAMPLE)
         order->state =
@@ -193,6 +274,8 @@ static JW_SIGNAL_SAFE bool take(const void *ucontext, struct sample_order *order
         if (is_committed)
             jw_count(JW_COUNT_SAMPLES);
     }
+    if (walked.deep != NULL)
+        sample_deep_give(walked.deep);
     sample_scratch_give(scratch);
     return is_committed;
 }

@@ -244,8 +244,9 @@ static bool needs_clock_thread(void)
 
 static bool open_all(const struct sampler_config *config, struct jw_error *err)
 {
-    return threads_open(err) && sample_scratch_open(err) && sampler_clock_open(err) &&
-           thread_filter_set(config->filter, err) && signals_own(SIGPROF, err) &&
+    return threads_open(err) && sample_scratch_open(err) && sample_deep_open(err) &&
+           sampler_clock_open(err) && thread_filter_set(config->filter, err) &&
+           signals_own(SIGPROF, err) &&
            (config->wall_interval_ns == 0 || signals_own(SIGVTALRM, err)) &&
            signals_own_faults(err);
 }
@@ -267,6 +268,7 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
     scan.process_cpu_ns = os_process_cpu_ns();
     scan.last_ns = scan.next_ns = 0;
     threads_each(end_old_record, NULL);
+    sample_deep_start();
     sampler_cpu_start();
     engine_cpu_fine_start(config->interval_ns);
     engine_wall_start(config->wall_interval_ns);

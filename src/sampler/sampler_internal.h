@@ -42,11 +42,54 @@ struct sample_scratch {
     _Alignas(8) unsigned char record[METHOD_RECORD_MAX_BYTES];
 };
 
+/* Hashes of a deep stack's outer part are kept of each so many frames. */
+#define SAMPLE_HASHED_FRAMES 64u
+
+/*
+ * The last deep stack of a thread, and what its outer frames were called. All frames lie at the end of `frames`,
+ * the Java ones of `past` last.
+ */
+struct sample_deep {
+    _Atomic uint32_t is_taken;
+    /* Relaxed, both: to find the likeliest; what a past says is proved before it counts. */
+    _Atomic uint32_t tid;     /* 0: nobody's */
+    _Atomic uint64_t used_ns; /* when a sample last had it */
+    /* Of what run, generation and state of names the ids in `frames` are; how many from the end on. */
+    const struct generations *names_of;
+    uint64_t names_run, names_generation, names_renamings;
+    uint32_t named_count;
+    bool has_interpreted; /* whose methods may have gone since, unlike those of compiled code */
+    /* The n-th: of the last n * SAMPLE_HASHED_FRAMES frames; of those that are named. */
+    struct store_hash hashes[SAMPLE_FRAMES_MAX / SAMPLE_HASHED_FRAMES + 1];
+    jw_frame frames[SAMPLE_FRAMES_MAX];
+    struct walk_past past;
+};
+
 extern struct sampler_config sampler;
 
 bool sample_scratch_open(struct jw_error *err);
 JW_SIGNAL_SAFE struct sample_scratch *sample_scratch_take(uint32_t tid);
 JW_SIGNAL_SAFE void sample_scratch_give(struct sample_scratch *scratch);
+
+/*
+ * sample_deep.c: room for deep stacks, fewer than threads: the one unused for longest gives way. _find: the calling
+ * thread's, or NULL. _claim: some other's, too; NULL: all in use. _give: the end of either.
+ */
+JW_MUST_CHECK bool sample_deep_open(struct jw_error *err);
+void sample_deep_start(void); /* a run begins: names of before mean nothing */
+JW_SIGNAL_SAFE struct sample_deep *sample_deep_find(uint32_t tid);
+JW_SIGNAL_SAFE struct sample_deep *sample_deep_claim(uint32_t tid);
+JW_SIGNAL_SAFE void sample_deep_give(struct sample_deep *deep);
+/* After a walk with its past that ended with so many fresh frames. */
+JW_SIGNAL_SAFE void sample_deep_keep(struct sample_deep *deep, struct walk_log *log,
+                                     const struct walk_java_result *java,
+                                     const struct vm_call_frame *fresh);
+/* How many of the last `count` frames are already named for this generation; the rest must be named now. */
+JW_SIGNAL_SAFE uint32_t sample_deep_named(struct sample_deep *deep,
+                                          const struct generation *generation, uint32_t count);
+/* All `count` frames from the end are those of this sample, `kept` of them as they were named before. */
+JW_SIGNAL_SAFE void sample_deep_hash(struct sample_deep *deep, uint32_t kept, uint32_t count,
+                                     struct store_hash *out);
 
 /* Id of a method in the generation, its names copied on first sight; DICT_NONE, and the mark that
  * says so in the stack, when it is unreadable or finds no room. Both are counted. */

@@ -116,22 +116,42 @@ JW_SIGNAL_SAFE static uint64_t mix(uint64_t chain, uint64_t word)
     return chain ^ chain >> 29;
 }
 
-/* Four chains side by side: one alone waits for each multiplication, and stacks are long. */
-JW_SIGNAL_SAFE static uint64_t hash_of(const jw_frame *frames, uint32_t frame_count, uint32_t flags)
+/* Four chains side by side: one alone waits for each multiplication, and stacks are long. The n-th frame from
+ * the outermost one belongs to chain n % 4. */
+void store_hash_before(struct store_hash *hash, const jw_frame *frames, uint32_t frame_count)
 {
-    const uint64_t head = (uint64_t)frame_count << 32 | flags;
-    uint64_t first = head + 1, second = head + 2, third = head + 3, fourth = head + 4;
-    uint32_t i = 0;
+    uint64_t first = hash->chains[0], second = hash->chains[1];
+    uint64_t third = hash->chains[2], fourth = hash->chains[3];
+    uint32_t left = frame_count;
 
-    for (; i + 4 <= frame_count; i += 4) {
-        first = mix(first, frames[i]);
-        second = mix(second, frames[i + 1]);
-        third = mix(third, frames[i + 2]);
-        fourth = mix(fourth, frames[i + 3]);
+    if (hash->frame_count % 4 == 0) {
+        for (; left >= 4; left -= 4) {
+            first = mix(first, frames[left - 1]);
+            second = mix(second, frames[left - 2]);
+            third = mix(third, frames[left - 3]);
+            fourth = mix(fourth, frames[left - 4]);
+        }
+        hash->chains[0] = first;
+        hash->chains[1] = second;
+        hash->chains[2] = third;
+        hash->chains[3] = fourth;
+        hash->frame_count += frame_count - left;
     }
-    for (; i < frame_count; i++)
-        first = mix(first, frames[i]);
-    return jw_hash_word(mix(mix(mix(first, second), third), fourth));
+    for (; left > 0; left--) {
+        uint64_t *chain = &hash->chains[hash->frame_count++ % 4];
+
+        *chain = mix(*chain, frames[left - 1]);
+    }
+}
+
+/* One chain after the other: equal frames in another chain make another hash. */
+JW_SIGNAL_SAFE static uint64_t finish(const struct store_hash *hash, uint32_t flags)
+{
+    uint64_t chain = (uint64_t)hash->frame_count << 32 | flags;
+
+    for (int i = 0; i < 4; i++)
+        chain = mix(chain, hash->chains[i]);
+    return jw_hash_word(chain);
 }
 
 JW_SIGNAL_SAFE static struct store_entry *entry_at(const struct store_table *store, uint32_t place)
@@ -199,10 +219,20 @@ JW_SIGNAL_SAFE static void waste_entry(struct store_table *store, uint32_t made)
 store_id store_put(struct store_table *store, const jw_frame *frames, uint32_t frame_count,
                    uint32_t flags)
 {
+    struct store_hash hash = {0};
+
+    if (frame_count <= STORE_MAX_FRAMES)
+        store_hash_before(&hash, frames, frame_count);
+    return store_put_hashed(store, frames, frame_count, flags, &hash);
+}
+
+store_id store_put_hashed(struct store_table *store, const jw_frame *frames, uint32_t frame_count,
+                          uint32_t flags, const struct store_hash *of_frames)
+{
     if (frame_count > STORE_MAX_FRAMES)
         return refuse(store);
 
-    const uint64_t hash = hash_of(frames, frame_count, flags);
+    const uint64_t hash = finish(of_frames, flags);
     uint32_t made = 0; /* place of our own entry, once there is one */
 
     for (uint32_t probe = 0; probe < STORE_PROBES; probe++) {

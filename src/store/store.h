@@ -81,6 +81,22 @@ void store_warm(struct store_table *store);
 JW_SIGNAL_SAFE store_id store_put(struct store_table *store, const jw_frame *frames,
                                   uint32_t frame_count, uint32_t flags);
 
+/*
+ * The hash of a trace, made from its outermost frame inwards: what is known of the outer part of a stack is
+ * gone on with for another inner part. Zeroed: of no frame. _before: of these frames before those.
+ */
+struct store_hash {
+    uint64_t chains[4];
+    uint32_t frame_count;
+};
+JW_SIGNAL_SAFE void store_hash_before(struct store_hash *hash, const jw_frame *frames,
+                                      uint32_t frame_count);
+
+/* As store_put, of a trace with this hash. */
+JW_SIGNAL_SAFE store_id store_put_hashed(struct store_table *store, const jw_frame *frames,
+                                         uint32_t frame_count, uint32_t flags,
+                                         const struct store_hash *hash);
+
 /* The trace of an id; false for what is no id of this store. */
 JW_SIGNAL_SAFE bool store_get(const struct store_table *store, store_id id,
                               struct store_trace *out);

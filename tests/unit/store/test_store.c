@@ -100,6 +100,25 @@ Test(store, order_of_frames_matters)
     cr_assert(ne(u32, store_put(store, ab, 2, 0), store_put(store, ba, 2, 0)));
 }
 
+Test(store, a_hash_is_gone_on_with_from_any_frame_inwards)
+{
+    jw_frame frames[40];
+
+    memcpy(frames, frames_of(9, 40), sizeof frames);
+    const store_id whole = store_put(store, frames, 40, 0);
+    for (uint32_t outer = 0; outer <= 40; outer++) {
+        for (uint32_t middle = 0; middle + outer <= 40; middle++) {
+            struct store_hash hash = {0};
+
+            store_hash_before(&hash, frames + 40 - outer, outer);
+            store_hash_before(&hash, frames + 40 - outer - middle, middle);
+            store_hash_before(&hash, frames, 40 - outer - middle);
+            cr_assert(eq(u32, store_put_hashed(store, frames, 40, 0, &hash), whole));
+        }
+    }
+    cr_assert(eq(u32, stats_now().trace_count, 1));
+}
+
 Test(store, get_gives_back_what_was_put)
 {
     const uint32_t counts[] = {0, 1, 2, 3, 4, 5, 100, 2048};

@@ -1,0 +1,123 @@
+/* Deep stacks from sample to sample: whose they are, what they are called, their hashes; handler, but for
+ * open and start. */
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/hash.h"
+#include "sampler/sampler_internal.h"
+
+/* Each thread may have one of so many in a row. */
+#define DEEP_COUNT 64u
+#define DEEP_WAYS  4u
+
+static struct sample_deep *pool;
+static uint64_t run; /* constant while handlers run */
+
+bool sample_deep_open(struct jw_error *err)
+{
+    if (pool == NULL)
+        pool = sampler_reserve(DEEP_COUNT, sizeof *pool, err);
+    return pool != NULL;
+}
+
+void sample_deep_start(void)
+{
+    run++;
+}
+
+static JW_SIGNAL_SAFE struct sample_deep *set_of(uint32_t tid)
+{
+    return &pool[(uint32_t)jw_hash_word(tid) % (DEEP_COUNT / DEEP_WAYS) * DEEP_WAYS];
+}
+
+static JW_SIGNAL_SAFE bool take(struct sample_deep *deep)
+{
+    uint32_t is_taken = 0;
+
+    /* order DEEP: acquires the end of the use before. */
+    return jw_cas_acq_rel(&deep->is_taken, &is_taken, 1);
+}
+
+void sample_deep_give(struct sample_deep *deep)
+{
+    jw_store_relaxed(&deep->used_ns, jw_now_ns());
+    /* order DEEP: releases the stack to its next user. */
+    jw_store_release(&deep->is_taken, 0);
+}
+
+struct sample_deep *sample_deep_find(uint32_t tid)
+{
+    struct sample_deep *set = set_of(tid);
+
+    for (uint32_t way = 0; way < DEEP_WAYS; way++) {
+        if (jw_load_relaxed(&set[way].tid) == tid && take(&set[way]))
+            return &set[way];
+    }
+    return NULL;
+}
+
+struct sample_deep *sample_deep_claim(uint32_t tid)
+{
+    struct sample_deep *set = set_of(tid), *oldest = set;
+
+    for (uint32_t way = 1; way < DEEP_WAYS; way++) {
+        if (jw_load_relaxed(&set[way].used_ns) < jw_load_relaxed(&oldest->used_ns))
+            oldest = &set[way];
+    }
+    if (!take(oldest))
+        return NULL;
+    jw_store_relaxed(&oldest->tid, tid);
+    oldest->named_count = 0;
+    return oldest;
+}
+
+void sample_deep_keep(struct sample_deep *deep, struct walk_log *log,
+                      const struct walk_java_result *java, const struct vm_call_frame *fresh)
+{
+    walk_past_keep(&deep->past, log, java->past_steps, fresh, java->frame_count);
+    if (deep->named_count > java->past_frames)
+        deep->named_count = java->past_frames;
+    jw_count_add(JW_COUNT_FRAMES_REUSED, java->past_frames);
+}
+
+/*
+ * Ids mean something in one generation. What an interpreted frame's method is called may change in it: the
+ * frame, the class and the method may have gone, and others have come to their places; whoever defines a class
+ * tells so before its code runs. A method in compiled code lives as long as that code, which is pinned.
+ */
+uint32_t sample_deep_named(struct sample_deep *deep, const struct generation *generation,
+                           uint32_t count)
+{
+    const uint64_t renamings = generations_renamings(sampler.generations);
+    const bool is_named = deep->names_run == run && deep->names_of == sampler.generations &&
+                          deep->names_generation == generation->number &&
+                          (!deep->has_interpreted || deep->names_renamings == renamings);
+    const uint32_t named = !is_named ? 0 : deep->named_count < count ? deep->named_count : count;
+
+    if (named == 0)
+        deep->has_interpreted = false;
+    deep->names_run = run;
+    deep->names_of = sampler.generations;
+    deep->names_generation = generation->number;
+    deep->names_renamings = renamings;
+    deep->named_count = 0; /* until all of them are */
+    return named;
+}
+
+void sample_deep_hash(struct sample_deep *deep, uint32_t kept, uint32_t count,
+                      struct store_hash *out)
+{
+    const jw_frame *end = deep->frames + SAMPLE_FRAMES_MAX;
+    uint32_t done = kept / SAMPLE_HASHED_FRAMES * SAMPLE_HASHED_FRAMES;
+
+    *out = done == 0 ? (struct store_hash){0} : deep->hashes[done / SAMPLE_HASHED_FRAMES];
+    while (done < count) {
+        const uint32_t part =
+            count - done < SAMPLE_HASHED_FRAMES ? count - done : SAMPLE_HASHED_FRAMES;
+
+        store_hash_before(out, end - done - part, part);
+        done += part;
+        if (part == SAMPLE_HASHED_FRAMES)
+            deep->hashes[done / SAMPLE_HASHED_FRAMES] = *out;
+    }
+}
