@@ -121,7 +121,7 @@ tests-$(1): $(call test_programs,$(1))
 
 test-unit-$(1):
 	$$(Q)$$(MAKE) -k tests-$(1); built=$$$$?; \
-	JW_RUN_WITH="$$(RUN_WITH_$(1))" flock build/unit.lock \
+	JW_RUN_WITH="$$(RUN_WITH_$(1))" flock -o build/unit.lock \
 	    tools/run-tests unit-$(1) $(UNIT_LIMIT_SECONDS) $(call test_programs,$(1)) && exit $$$$built
 
 $(patsubst tests/%.c,build/$(1)/tests/%.o,$(JVM_TEST_SOURCES)): ROOM_FLAGS = @build/jdk.flags
