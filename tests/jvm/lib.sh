@@ -61,17 +61,40 @@ profile() { # $1: name, $2: options after `start`, then arguments of java
     run_java "$name" 0 "$(agent_flag "$options")" "$@"
 }
 
+# JVMs that live for a second or two: compiled at once and without threads for what they do not live to need.
+READER_FLAGS=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx1g)
+
+# Runs a function for each reader, all at the same time, and shows what each said.
+each_reader() { # $1: function of major and home, then its further arguments
+    local major home readers=() reader status=0
+    while read -r major home; do
+        TOOL=tool-$major "$1" "$major" "$home" "${@:2}" >"reader-$major.out" 2>&1 &
+        readers+=("$!" "reader-$major.out")
+    done <<<"$READERS"
+    set -- "${readers[@]}"
+    while [ $# -gt 0 ]; do
+        reader=$1
+        wait "$reader" || status=$?
+        cat "$2"
+        shift 2
+    done
+    [ "$status" = 0 ] || exit "$status"
+}
+
 # Runs a checker of tests/jvm/check on each reader; its output goes to the log.
 check() { # $1: class, then its arguments
-    local major home
-    while read -r major home; do
-        echo "+ check on JDK $major: $*"
-        "$home/bin/java" -Xmx1g -Xshare:auto -cp "$CHECKER" "$@" >check.out 2>&1 || {
-            cat check.out
-            fail "$1, read by JDK $major: $(grep -m 1 -E '^PROBLEM|^Exception|Error' check.out)"
-        }
-        cat check.out
-    done <<<"$READERS"
+    each_reader run_checker "$@"
+}
+
+run_checker() { # $1: major, $2: home, $3: class, then its arguments
+    local major=$1 home=$2
+    shift 2
+    echo "+ check on JDK $major: $*"
+    "$home/bin/java" "${READER_FLAGS[@]}" -cp "$CHECKER" "$@" >"check-$major.out" 2>&1 || {
+        cat "check-$major.out"
+        fail "$1, read by JDK $major: $(grep -m 1 -E '^PROBLEM|^Exception|Error' "check-$major.out")"
+    }
+    cat "check-$major.out"
 }
 
 # The same, once: for checkers whose answer cannot depend on the reader.
@@ -83,32 +106,34 @@ check_once() {
 
 # Every tool that reads a recording whole, of each reader.
 whole() { # $1: [--killed], then files
-    local flag=()
+    each_reader read_whole "$@"
+}
+
+read_whole() { # $1: major, $2: home, then arguments of `whole`
+    local major=$1 home=$2 flag=() file
+    shift 2
     if [ "$1" = --killed ]; then
         flag=(--killed)
         shift
     fi
-    check Whole "${flag[@]}" "$COUNTERS" "$@"
-    local file major home
+    run_checker "$major" "$home" Whole "${flag[@]}" "$COUNTERS" "$@"
     for file in "$@"; do
-        while read -r major home; do
-            jfr_tool "$major" "$home" summary "$file"
-            jfr_tool "$major" "$home" print "$file"
-            [ "${flag[*]}" = --killed ] || [ "$(grep -cE '(jdk.Execution|jaywalk.WallClock)Sample \{' tool.out)" -gt 0 ] ||
-                fail "jfr print of JDK $major shows no sample of $file"
-        done <<<"$READERS"
+        jfr_tool "$major" "$home" summary "$file"
+        jfr_tool "$major" "$home" print "$file"
+        [ "${flag[*]}" = --killed ] || grep -qE '(jdk.Execution|jaywalk.WallClock)Sample \{' "$TOOL.out" ||
+            fail "jfr print of JDK $major shows no sample of $file"
     done
 }
 
-jfr_tool() { # $1: major, $2: home, then arguments of jfr; output in tool.out
-    local major=$1 home=$2
+jfr_tool() { # $1: major, $2: home, then arguments of jfr; output in tool.out (of each reader: $TOOL.out)
+    local major=$1 home=$2 out=${TOOL:-tool}
     shift 2
-    "$home/bin/jfr" "$@" >tool.out 2>tool.err || {
-        head -n 5 tool.out tool.err
-        fail "jfr $* of JDK $major: $(head -n 1 tool.err)"
+    "$home/bin/jfr" "${READER_FLAGS[@]/#/-J}" "$@" >"$out.out" 2>"$out.err" || {
+        head -n 5 "$out.out" "$out.err"
+        fail "jfr $* of JDK $major: $(head -n 1 "$out.err")"
     }
-    ! grep -qiE 'exception|could not|corrupt' tool.err ||
-        fail "jfr $* of JDK $major complains: $(head -n 1 tool.err)"
+    ! grep -qiE 'exception|could not|corrupt' "$out.err" ||
+        fail "jfr $* of JDK $major complains: $(head -n 1 "$out.err")"
 }
 
 # Signals against outcomes: at most so many percent lost (default: a tenth).

@@ -1,6 +1,7 @@
 # Attaching to programs of every kind: idle, busy, with 300 libraries, with 50,000 classes, fifty times in a row.
 # The picture agrees with the CPU clocks of the threads, and the program is not held up: no safepoint waits
 # 50 ms for an attach.
+# alone: safepoints are timed in milliseconds, in which another case would have the processor.
 . "$(dirname "$LIB")/attach.sh"
 
 mkdir none libraries

@@ -1,8 +1,8 @@
-# Many chunks written under load: each is right alone (disassembled by the stock tool) and all
-# together.
+# Many chunks written under load, in quick succession (little memory fills soon): each is right alone
+# (disassembled by the stock tool) and all together.
 chunks=${CHUNKS:-50}
 
-profile deep "event=cpu,interval=4ms,chunksize=256k,file=deep.jfr" DeepStacks deep.jfr "$chunks" 150
+profile deep "event=cpu,interval=1ms,memlimit=16m,chunksize=256k,file=deep.jfr" DeepStacks deep.jfr "$chunks" 150
 [ "$(sed -n 's/^chunks //p' deep.out)" -ge "$chunks" ] || fail "only $(tail -n 1 deep.out) in 150 s"
 whole deep.jfr
 ledger deep.jfr 1

@@ -1,5 +1,6 @@
 # Thousands of classes defined and unloaded a second: no crash, right names, hardly a loss.
 # CHURN_GC adds a collector, as in CHURN_GC=-XX:+UseZGC; CSTACK names the walker.
+# alone: the rate at which classes come and go is what makes it hard; it takes all processors.
 seconds=${CHURN_SECONDS:-20}
 
 # shellcheck disable=SC2086

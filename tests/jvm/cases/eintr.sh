@@ -1,5 +1,6 @@
 # No system call of the program ends with EINTR or early because of our signals: threads that wait in every
 # way there is check it, under both clocks.
+# alone: it proves something of many calls and signals a second, of which a busy machine has few.
 [ -r /proc/self/timers ] || not_run "the kernel shows no timers (CONFIG_CHECKPOINT_RESTORE)"
 
 interrupted() { # $1: name, $2: options, $3: ms, $4: calls at least, $5: of them finished in a handler at least

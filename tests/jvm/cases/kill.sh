@@ -36,10 +36,12 @@ done
 [ $((2 * ${#files[@]})) -ge "$kills" ] || fail "only ${#files[@]} of $kills JVMs lived to begin a file"
 check Whole --killed "$COUNTERS" "${files[@]}"
 check_once Killed list
-while read -r major home; do
+read_killed() { # $1: major, $2: home
+    local file
     for file in "${files[@]}"; do
-        jfr_tool "$major" "$home" summary "$file"
+        jfr_tool "$1" "$2" summary "$file"
     done
-    jfr_tool "$major" "$home" print "${files[0]}"
-    jfr_tool "$major" "$home" print "${files[-1]}"
-done <<<"$READERS"
+    jfr_tool "$1" "$2" print "${files[0]}"
+    jfr_tool "$1" "$2" print "${files[-1]}"
+}
+each_reader read_killed

@@ -3,8 +3,9 @@ profile mixed event=cpu,interval=4ms,chunksize=256k,file=mixed.jfr Stubs 3
 silent mixed
 whole mixed.jfr
 ledger mixed.jfr
-while read -r major home; do
-    jfr_tool "$major" "$home" metadata mixed.jfr
-    jfr_tool "$major" "$home" print --json mixed.jfr
-    jfr_tool "$major" "$home" print --xml --stack-depth 64 mixed.jfr
-done <<<"$READERS"
+read_more() { # $1: major, $2: home
+    jfr_tool "$1" "$2" metadata mixed.jfr
+    jfr_tool "$1" "$2" print --json mixed.jfr
+    jfr_tool "$1" "$2" print --xml --stack-depth 64 mixed.jfr
+}
+each_reader read_more

@@ -6,10 +6,13 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
@@ -33,6 +36,8 @@ final class Whole {
     private final Counters counters;
     private final boolean isKilled;
     private final Problems problems = new Problems();
+    /** Frame type -> methods of this chunk, each one object, that were looked at in such a frame. */
+    private final Map<String, Set<RecordedMethod>> checkedMethods = new HashMap<>();
     private long chunkCount;
     private long eventCount;
     private long sampleCount;
@@ -73,6 +78,14 @@ final class Whole {
         } finally {
             Files.delete(copy);
         }
+        if (chunks.size() > 1) { /* else the same bytes were read just now */
+            checkTogether(name, file, alone);
+        }
+        chunkCount += chunks.size();
+        eventCount += alone.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    private void checkTogether(String name, Path file, Map<String, Long> alone) throws IOException {
         Map<String, Long> together = new TreeMap<>();
         try (RecordingFile recording = new RecordingFile(file)) {
             while (recording.hasMoreEvents()) {
@@ -81,8 +94,6 @@ final class Whole {
         }
         problems.addUnless(together.equals(alone), "%s: read in one piece %s, chunk by chunk %s",
                 name, together, alone);
-        chunkCount += chunks.size();
-        eventCount += together.values().stream().mapToLong(Long::longValue).sum();
     }
 
     private static byte[] bytesOf(RawChunk chunk) {
@@ -141,6 +152,7 @@ final class Whole {
         start = start.minus(ROUNDING);
         List<RecordedEvent> diagnostics = new ArrayList<>();
         long events = 0;
+        checkedMethods.clear();
         try (RecordingFile recording = new RecordingFile(copy)) {
             while (recording.hasMoreEvents()) {
                 RecordedEvent event = recording.readEvent();
@@ -201,12 +213,22 @@ final class Whole {
     }
 
     private void checkFrame(String where, RecordedFrame frame) {
-        problems.addUnless(frame.getType() != null, "%s: frame without type", where);
+        String frameType = frame.getType();
         RecordedMethod method = frame.getMethod();
-        if (method == null) {
-            problems.add("%s: frame without method", where);
+        if (frameType == null || method == null) {
+            problems.add("%s: frame without %s", where, method == null ? "method" : "type");
             return;
         }
+        if (checkedMethods.computeIfAbsent(frameType, key -> newIdentitySet()).add(method)) {
+            checkMethod(where, frame, method);
+        }
+    }
+
+    private static Set<RecordedMethod> newIdentitySet() {
+        return Collections.newSetFromMap(new IdentityHashMap<>());
+    }
+
+    private void checkMethod(String where, RecordedFrame frame, RecordedMethod method) {
         String methodName = method.getName();
         problems.addUnless(
                 methodName != null && !methodName.isEmpty(), "%s: method without name", where);
