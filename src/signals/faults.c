@@ -35,11 +35,10 @@ JW_SIGNAL_SAFE static void note_fault(uintptr_t pc, uintptr_t addr)
     jw_store_relaxed(&last_pc, pc);
     jw_store_relaxed(&last_addr, addr);
     jw_store_relaxed(&fault_times_ns[number % SIGNALS_FAULT_LIMIT], now_ns);
-    if (number + 1 < SIGNALS_FAULT_LIMIT)
-        return;
-    /* The slot that the next fault will take holds the oldest of the last SIGNALS_FAULT_LIMIT. */
-    if (now_ns - jw_load_relaxed(&fault_times_ns[(number + 1) % SIGNALS_FAULT_LIMIT]) <=
-        LIMIT_WINDOW_NS)
+    /* The slot that the next fault will take holds the oldest of the last SIGNALS_FAULT_LIMIT; 0: there
+     * were not that many. */
+    const uint64_t oldest_ns = jw_load_relaxed(&fault_times_ns[(number + 1) % SIGNALS_FAULT_LIMIT]);
+    if (oldest_ns != 0 && now_ns - oldest_ns <= LIMIT_WINDOW_NS)
         jw_store_relaxed(&is_off, true);
 }
 
@@ -56,6 +55,22 @@ JW_SIGNAL_SAFE static bool end_guarded_call(const siginfo_t *info, void *ucontex
         return false;
     note_fault(regs.pc, (uintptr_t)info->si_addr);
     return true;
+}
+
+JW_SIGNAL_SAFE static bool end_load(void *ucontext)
+{
+    _Atomic uint32_t *count = &thread_tls()->load_faults;
+
+    if (!arch_fault_recover(ucontext))
+        return false;
+    /* Own thread alone: no handler of ours comes between the two. */
+    jw_store_relaxed(count, jw_load_relaxed(count) + 1);
+    return true;
+}
+
+uint32_t signals_load_faults(void)
+{
+    return jw_load_relaxed(&thread_tls()->load_faults);
 }
 
 JW_SIGNAL_SAFE static struct signals_owner *owner_of(int signo)
@@ -79,7 +94,7 @@ JW_SIGNAL_SAFE static void on_fault(int signo, siginfo_t *info, void *ucontext)
     /* The kernel says what faulted with a positive code; kill() and its like are never ours. */
     const bool is_sent = info->si_code <= 0;
 
-    if (!is_sent && (arch_fault_recover(ucontext) || end_guarded_call(info, ucontext)))
+    if (!is_sent && (end_load(ucontext) || end_guarded_call(info, ucontext)))
         return;
 
     /* Our handler was installed with the mask of the one before: nothing to set, no time to lose,
@@ -143,4 +158,11 @@ bool signals_guard_is_off(char *reason, size_t room_bytes)
                  SIGNALS_FAULT_LIMIT, (unsigned long)jw_load_relaxed(&last_pc),
                  (unsigned long)jw_load_relaxed(&last_addr));
     return true;
+}
+
+void signals_guard_reset(void)
+{
+    for (size_t i = 0; i < SIGNALS_FAULT_LIMIT; i++)
+        jw_store_relaxed(&fault_times_ns[i], 0);
+    jw_store_relaxed(&is_off, false);
 }

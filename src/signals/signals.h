@@ -120,7 +120,7 @@ typedef void signals_guarded_function(void *first, intptr_t second, void *third)
 /*
  * Calls function(first, second, third); a SIGSEGV or SIGBUS at a pc in [text_begin, text_end), but not in
  * HotSpot's SafeFetch, ends the call. For AsyncGetCallTrace in libjvm, and nothing that takes a lock.
- * SIGNALS_FAULT_LIMIT faults within a minute switch guarded calls off for good. Context: handler.
+ * SIGNALS_FAULT_LIMIT faults within a minute switch guarded calls off. Context: handler.
  */
 #define SIGNALS_FAULT_LIMIT 8
 JW_SIGNAL_SAFE enum signals_call signals_call_guarded(signals_guarded_function *function,
@@ -130,5 +130,11 @@ JW_SIGNAL_SAFE enum signals_call signals_call_guarded(signals_guarded_function *
 /* True when guarded calls are off; then `reason` (may be NULL) tells of the last fault. Context: all
  * but handler and hook. */
 bool signals_guard_is_off(char *reason, size_t room_bytes);
+
+/* Guarded calls are on again, and what faulted before counts no more. Context: control, dump. */
+void signals_guard_reset(void);
+
+/* Safe loads of the calling thread that faulted, since it began; wraps around. Context: all. */
+JW_SIGNAL_SAFE uint32_t signals_load_faults(void);
 
 #endif

@@ -263,6 +263,32 @@ Test(faults, eight_within_a_minute_switch_guarded_calls_off_and_say_why)
     cr_assert(jw_counter(JW_COUNT_WALK_FAULTS) == SIGNALS_FAULT_LIMIT);
 }
 
+Test(faults, guarded_calls_that_are_on_again_bear_as_many_faults_as_before)
+{
+    own();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < SIGNALS_FAULT_LIMIT; i++) {
+            cr_assert(!signals_guard_is_off(NULL, 0), "round %d, fault %d", round, i);
+            cr_assert(call(faulty_load, (void *)0xabc0) == SIGNALS_CALL_FAULTED);
+        }
+        cr_assert(signals_guard_is_off(NULL, 0));
+        signals_guard_reset();
+    }
+}
+
+Test(faults, faults_of_contained_loads_are_counted_for_their_thread)
+{
+    uintptr_t word;
+
+    own();
+    const uint32_t before = signals_load_faults();
+    cr_assert(safe_load_word((uintptr_t)&before & ~(uintptr_t)7, &word));
+    cr_assert(signals_load_faults() == before);
+    for (int i = 0; i < 3; i++)
+        cr_assert(!safe_load_word(8, &word));
+    cr_assert(signals_load_faults() == before + 3);
+}
+
 static void send_fault(void *first, intptr_t second, void *third)
 {
     (void)first;
