@@ -174,6 +174,21 @@ void recording_thread_cpu(struct recording *recording, const struct recording_th
 void recording_process_cpu(struct recording *recording, uint64_t used_ns);
 bool recording_get_ledger(const struct recording *recording, struct jw_ledger *out);
 
+/* A part of the stacks is walked by another walker from now on. */
+struct recording_walker_change {
+    uint64_t time_ns;
+    const char *part; /* "Java frames", "native frames" */
+    const char *from, *to;
+    const char *reason;
+    uint64_t retry_ns; /* until it is tried again; 0: nothing was given up */
+};
+
+/* For JFR: an event, and with `setting` the setting of that name for the chunks to come, whose text is a
+ * constant. For other formats nothing. */
+void recording_walker_change(struct recording *recording,
+                             const struct recording_walker_change *change);
+void recording_set(struct recording *recording, const char *setting, const char *constant);
+
 /*
  * Makes all that was taken visible in the file. False and `err` the first time after a write failed;
  * later calls do nothing and return true, so that a full disk is told once.

@@ -1,6 +1,7 @@
 /* Every event that is no sample; dump. */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -61,7 +62,8 @@ static void put_settings(struct recording *recording, uint64_t now_ns)
         JFR_TYPE_ACTIVE_RECORDING, JFR_TYPE_ACTIVE_SETTING,  JFR_TYPE_JVM_INFORMATION,
         JFR_TYPE_OS_INFORMATION,   JFR_TYPE_CPU_INFORMATION, JFR_TYPE_CPU_LOAD,
         JFR_TYPE_PHYSICAL_MEMORY,  JFR_TYPE_DIAGNOSTICS,     JFR_TYPE_WALK_FAILURE,
-        JFR_TYPE_THREAD_CPU,       JFR_TYPE_THREADS_CPU,     JFR_TYPE_CPU_LEDGER,
+        JFR_TYPE_WALKER_CHANGE,    JFR_TYPE_THREAD_CPU,      JFR_TYPE_THREADS_CPU,
+        JFR_TYPE_CPU_LEDGER,
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)
@@ -241,6 +243,31 @@ static void put_walk_failures(struct recording *recording, uint64_t now_ns)
         jfr_put_string(out, failure.walker);
         jfr_put_varint(out, failure.count - *zero);
         jfr_event_end(out, begin);
+    }
+}
+
+void recording_walker_change(struct recording *recording,
+                             const struct recording_walker_change *change)
+{
+    struct jfr_buffer *out = &recording->events;
+
+    if (recording->file == NULL || recording->has_failed)
+        return;
+    const size_t begin = recording_event(recording, JFR_TYPE_WALKER_CHANGE, change->time_ns);
+
+    jfr_put_string(out, change->part);
+    jfr_put_string(out, change->from);
+    jfr_put_string(out, change->to);
+    jfr_put_string(out, change->reason);
+    jfr_put_long(out, (int64_t)change->retry_ns);
+    jfr_event_end(out, begin);
+}
+
+void recording_set(struct recording *recording, const char *setting, const char *constant)
+{
+    for (size_t i = 0; i < recording->config.setting_count; i++) {
+        if (strcmp(recording->settings[i].name, setting) == 0)
+            recording->settings[i].value = constant;
     }
 }
 
