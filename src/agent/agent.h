@@ -109,8 +109,12 @@ void tell_unwritten(void); /* at the end of the JVM */
  * JVM, and holds no lock that Java wants.
  */
 void selfcheck_open_walker(const struct options *options);
-/* Says so, once, when walks failed so often that another walker took over, and has what that one needs. Context: dump. */
-void selfcheck_watch_walker(JNIEnv *jni);
+
+/* breaker.c: gives walkers up that fail too often, tries them again, and says so. breaker_turn: dump; `jni` of the
+ * calling thread. breaker_tell: any. */
+struct recording;
+void breaker_turn(JNIEnv *jni, struct recording *recording);
+void breaker_tell(void);
 
 /* copies.c: other copies of this library in the process. `path`: of the first. */
 struct copies {

@@ -138,12 +138,12 @@ enum states_command run_work(JNIEnv *jni)
 
     sampler_scan();
     serve_symbols();
+    breaker_turn(jni, session.recording);
     if (now_ns - session.rotated_ns >= ROTATE_NS || generations_is_half_full(run_generations())) {
         if (jni != NULL && session.rotations++ % NAMES_EVERY == 0)
             hooks_refresh_thread_names(jni);
         turn_over(run_generations(), session.recording);
         session.rotated_ns = now_ns;
-        selfcheck_watch_walker(jni);
         session_publish();
     }
     if (session.has_failed || limits_is_over(&session.timeout, now_ns, wall_ns))

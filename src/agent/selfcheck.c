@@ -226,24 +226,7 @@ static bool run_check(struct jw_error *err)
     return true;
 }
 
-static const char *walker_told; /* of the agent's thread */
-
-void selfcheck_watch_walker(JNIEnv *jni)
-{
-    char reason[200];
-    struct jw_error err;
-    const char *walker = walk_walker_in_use(reason, sizeof reason);
-
-    if (walker == walker_told)
-        return;
-    agent_log(OPTIONS_LOGLEVEL_WARN, "Java stacks are walked by %s from now on: %s",
-              walker == NULL ? "nobody" : walker, reason);
-    walker_told = walker;
-    if (jni != NULL && walker != NULL && !hooks_make_method_ids(jni, &err))
-        agent_log(OPTIONS_LOGLEVEL_WARN, "some frames will be left out: %s", err.message);
-}
-
-static void open_walker(const struct options *options)
+void selfcheck_open_walker(const struct options *options)
 {
     static bool is_done, is_right;
     static struct jw_error why;
@@ -260,10 +243,4 @@ static void open_walker(const struct options *options)
                   "jaywalk's own walker cannot be used here, AsyncGetCallTrace is: %s",
                   why.message);
     walk_open(WALK_VM, is_right ? NULL : why.message);
-}
-
-void selfcheck_open_walker(const struct options *options)
-{
-    open_walker(options);
-    walker_told = walk_walker_in_use(NULL, 0);
 }

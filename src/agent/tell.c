@@ -13,6 +13,7 @@
 #include "generation/generation.h"
 #include "signals/signals.h"
 #include "symbols/symbols.h"
+#include "walk/walk_breaker.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -164,6 +165,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
         agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in %s%s", samples, info->path, now);
     else
         agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in memory%s", samples, now);
+    breaker_tell();
     tell_ledger();
     tell_memory(info);
     tell_deadlines(info);
@@ -289,6 +291,54 @@ static void put_memory(struct page *page, const struct session_info *info)
     put(page, "jaywalk_memory_limit_bytes %llu\n", (unsigned long long)info->memlimit_bytes);
 }
 
+static void put_walkers(struct page *page)
+{
+    static const char *const standings[] = {
+        [WALK_ABSENT] = "absent", [WALK_IN] = "in", [WALK_TRIAL] = "trial", [WALK_OUT] = "out"};
+    struct walk_breaker_counts counts[WALK_WALKER_LIMIT];
+
+    put_gauge(page, "walker_in_use", "1 for the walkers in use, 0 for the others");
+    for (int i = 0; i < WALK_WALKER_LIMIT; i++) {
+        walk_breaker_get((enum walk_walker)i, &counts[i]);
+        put(page, "jaywalk_walker_in_use{walker=\"%s\",standing=\"%s\"} %d\n",
+            walk_walker_text((enum walk_walker)i), standings[counts[i].standing],
+            counts[i].is_in_use);
+    }
+    put(page, "# HELP jaywalk_walks_total walks by walker\n# TYPE jaywalk_walks_total counter\n");
+    for (int i = 0; i < WALK_WALKER_LIMIT; i++)
+        put(page, "jaywalk_walks_total{walker=\"%s\"} %llu\n",
+            walk_walker_text((enum walk_walker)i), (unsigned long long)counts[i].walks);
+    put(page, "# HELP jaywalk_walks_bad_total walks that failed or met unreadable memory\n"
+              "# TYPE jaywalk_walks_bad_total counter\n");
+    for (int i = 0; i < WALK_WALKER_LIMIT; i++)
+        put(page, "jaywalk_walks_bad_total{walker=\"%s\"} %llu\n",
+            walk_walker_text((enum walk_walker)i), (unsigned long long)counts[i].bad);
+}
+
+static uint64_t failures_at(enum walk_walker walker, enum vm_place place)
+{
+    uint64_t count = 0;
+
+    for (int32_t code = 0; code < WALK_CODE_COUNT; code++)
+        count += walk_failures(walker, -code, place);
+    return count;
+}
+
+static void put_walk_places(struct page *page, const char *name, const char *help,
+                            uint64_t (*of)(enum walk_walker walker, enum vm_place place))
+{
+    put(page, "# HELP jaywalk_%s_total %s\n# TYPE jaywalk_%s_total counter\n", name, help, name);
+    for (int i = 0; i < WALK_WALKER_LIMIT * VM_PLACE_LIMIT; i++) {
+        const enum walk_walker walker = (enum walk_walker)(i / VM_PLACE_LIMIT);
+        const enum vm_place place = (enum vm_place)(i % VM_PLACE_LIMIT);
+
+        if (of(walker, place) != 0)
+            put(page, "jaywalk_%s_total{walker=\"%s\",where=\"%s\"} %llu\n", name,
+                walk_walker_text(walker), vm_place_text(place),
+                (unsigned long long)of(walker, place));
+    }
+}
+
 static void put_session(struct page *page, const struct session_info *info)
 {
     const enum states_state state = commands_state();
@@ -325,6 +375,12 @@ void tell_metrics(void)
     session_info(&info);
     put_session(&page, &info);
     put_memory(&page, &info);
+    put_walkers(&page);
+    put_walk_places(&page, "walk_failures", "walks that failed, by what the walk was in then",
+                    failures_at);
+    put_walk_places(&page, "walk_load_faults",
+                    "loads that faulted during walks and were contained, by what the walk began in",
+                    walk_faults);
     put_counters(&page);
     if (!answer_takes_text())
         agent_log_text(page.text);

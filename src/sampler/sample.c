@@ -260,7 +260,8 @@ static JW_SIGNAL_SAFE bool take(const void *ucontext, struct sample_order *order
     }
     void *const env = thread_env(order->thread);
     walk(ucontext, env, thread_tid(order->thread), scratch, &walked);
-    order->is_java_missed = env != NULL && walked.java.frame_count == 0 && walked.java.code != 0;
+    order->is_java_missed = env != NULL && walked.java.frame_count == 0 && walked.java.code != 0 &&
+                            walked.java.code != WALK_CODE_OFF;
     if (order->kind == EVENT_WALL_SAMPLE)
         order->state =
             (uint16_t)sample_state(ucontext, env, &walked.java, scratch->java, &order->is_passing);

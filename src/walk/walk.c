@@ -1,110 +1,124 @@
-/* Which walker is in use, and what failed; handler, but for open and the texts. */
+/* Walks by the walkers in use, and what failed of them; handler, but for open and the texts. */
 #include "walk/walk.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "base/atomics.h"
 #include "base/counters.h"
 #include "signals/signals.h"
+#include "thread/thread_tls.h"
+#include "walk/walk_breaker.h"
 #include "walk/walk_internal.h"
-
-/* Set by walk_open before any handler runs. */
-static enum walk_walker walker = WALK_WALKER_LIMIT; /* the limit: none */
-static char reason[192] = "not opened";
-static bool has_other; /* AsyncGetCallTrace is there to take the place of `vm` */
-
-/*
- * The breaker: walks of the batch under way, and those of them that failed. Relaxed: a walk more or less in a
- * batch decides nothing, and each handler may learn a little late that `vm` is given up.
- */
-static _Atomic uint32_t batch_walks, batch_failures;
-static _Atomic bool is_given_up;
 
 /* Relaxed: figures to show; nothing is read on their account. */
 static _Atomic uint64_t failures[WALK_WALKER_LIMIT][WALK_CODE_COUNT][VM_PLACE_LIMIT];
+static _Atomic uint64_t faults[WALK_WALKER_LIMIT][VM_PLACE_LIMIT];
 
 void walk_open(enum walk_walker wanted, const char *vm_reason)
 {
-    char agct_reason[sizeof reason] = "";
+    char agct_reason[WALK_REASON_BYTES] = "";
+    const char *absent[WALK_WALKER_LIMIT] = {
+        [WALK_VM] = wanted == WALK_VM ? vm_reason : "",
+    };
 
-    reason[0] = '\0';
-    jw_store_relaxed(&is_given_up, false);
-    jw_store_relaxed(&batch_walks, 0);
-    jw_store_relaxed(&batch_failures, 0);
-    const bool has_agct = walk_agct_open(agct_reason, sizeof agct_reason);
-    has_other = has_agct;
-    if (wanted == WALK_VM && vm_reason == NULL) {
-        walker = WALK_VM;
-        return;
-    }
-    if (wanted == WALK_VM)
-        snprintf(reason, sizeof reason, "%s", vm_reason);
-    walker = has_agct ? WALK_AGCT : WALK_WALKER_LIMIT;
-    if (!has_agct)
-        snprintf(reason, sizeof reason, "%s", agct_reason);
+    if (!walk_agct_open(agct_reason, sizeof agct_reason))
+        absent[WALK_AGCT] = agct_reason;
+    walk_breaker_open(absent, jw_now_ns());
 }
 
 void walk_open_none(void)
 {
-    walker = WALK_WALKER_LIMIT;
-    snprintf(reason, sizeof reason, "switched off");
+    const char *absent[WALK_WALKER_LIMIT] = {[WALK_VM] = "", [WALK_AGCT] = "switched off"};
+
+    walk_breaker_open(absent, jw_now_ns());
 }
 
 const char *walk_walker_in_use(char *text, size_t room_bytes)
 {
-    char guard_reason[sizeof reason];
+    const enum walk_walker walker = walk_breaker_java();
 
-    const bool is_broken = walker == WALK_VM && jw_load_relaxed(&is_given_up);
-
-    if ((walker == WALK_AGCT || is_broken) &&
-        signals_guard_is_off(guard_reason, sizeof guard_reason)) {
-        if (text != NULL)
-            snprintf(text, room_bytes, "%s", guard_reason);
-        return NULL;
-    }
-    if (text != NULL && is_broken)
-        snprintf(text, room_bytes, "more than %u %% of %u walks by vm failed", WALK_BREAK_PCT,
-                 WALK_BREAK_WALKS);
-    else if (text != NULL)
-        snprintf(text, room_bytes, "%s", reason);
-    if (is_broken)
-        return walk_walker_text(WALK_AGCT);
+    if (text != NULL)
+        (void)walk_breaker_tell(WALK_PART_JAVA, jw_now_ns(), text, room_bytes);
     return walker == WALK_WALKER_LIMIT ? NULL : walk_walker_text(walker);
 }
 
-static JW_SIGNAL_SAFE void note_failure(const struct walk_java_result *result)
+static JW_SIGNAL_SAFE void note_failure(enum walk_walker walker, int32_t code, enum vm_place place)
 {
-    const int32_t code = result->code;
     const uint32_t row = code <= 0 && -code < WALK_CODE_COUNT ? (uint32_t)-code : 0;
 
-    jw_count(JW_COUNT_WALK_FAILED);
-    jw_add_relaxed(&failures[result->walker][row][result->failed_at], 1);
+    jw_add_relaxed(&failures[walker][row][place], 1);
 }
 
-/* A thread without Java frames is no failure. */
-static JW_SIGNAL_SAFE void watch(const struct walk_java_result *result)
+static JW_SIGNAL_SAFE void note_faults(enum walk_walker walker, enum vm_place place, uint32_t count)
 {
-    if (result->frame_count == 0 && result->code != 0)
-        jw_add_relaxed(&batch_failures, 1);
-    if (jw_add_relaxed(&batch_walks, 1) + 1 < WALK_BREAK_WALKS)
-        return;
-    if (has_other && jw_load_relaxed(&batch_failures) > WALK_BREAK_WALKS * WALK_BREAK_PCT / 100)
-        jw_store_relaxed(&is_given_up, true);
-    jw_store_relaxed(&batch_failures, 0);
-    jw_store_relaxed(&batch_walks, 0);
+    if (count != 0)
+        jw_add_relaxed(&faults[walker][place], count);
+}
+
+bool walk_code_is_bad(int32_t code)
+{
+    switch (code) {
+    case 0: /* no Java frame, and a thread that is about to end */
+    case -8:
+    case -2: /* the collection ends */
+    case WALK_CODE_OFF:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static JW_SIGNAL_SAFE void walk_none(const void *ucontext, struct walk_java_result *out)
+{
+    struct arch_regs regs;
+
+    memset(out, 0, sizeof *out);
+    arch_regs_read(ucontext, &regs);
+    out->code = WALK_CODE_OFF;
+    out->place = out->failed_at = walk_quick_place_of(regs.pc);
 }
 
 void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
                struct vm_call_frame *frames, uint32_t depth_max, struct walk_java_result *out)
 {
-    if (walker == WALK_VM && !jw_load_relaxed(&is_given_up)) {
+    const enum walk_walker walker = walk_breaker_java();
+    const uint32_t faults_before = signals_load_faults();
+
+    if (walker == WALK_VM)
         walk_java_vm(ucontext, env, cache, frames, depth_max, out);
-        watch(out);
-    } else {
+    else if (walker == WALK_AGCT)
         walk_java_agct(ucontext, env, frames, depth_max, out);
+    else
+        walk_none(ucontext, out);
+
+    const bool has_failed = out->frame_count == 0;
+    const uint32_t fault_count = signals_load_faults() - faults_before;
+    if (has_failed) {
+        jw_count(JW_COUNT_WALK_FAILED);
+        note_failure(out->walker, out->code, out->failed_at);
     }
-    if (out->frame_count == 0)
-        note_failure(out);
+    note_faults(out->walker, out->place, fault_count);
+    if (walker != WALK_WALKER_LIMIT && (!has_failed || out->code != WALK_CODE_OFF))
+        walk_breaker_count(walker, thread_own_tid(),
+                           (has_failed && walk_code_is_bad(out->code)) || fault_count != 0);
+}
+
+uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max)
+{
+    const uint32_t faults_before = signals_load_faults();
+    struct arch_regs regs;
+
+    arch_regs_read(ucontext, &regs);
+    if (vm_code_contains(regs.pc) || !walk_breaker_native())
+        return 0;
+
+    const uint32_t count = walk_native_frames(&regs, pcs, depth_max);
+    const uint32_t fault_count = signals_load_faults() - faults_before;
+    if (fault_count != 0)
+        note_failure(WALK_NATIVE, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);
+    note_faults(WALK_NATIVE, VM_PLACE_NATIVE, fault_count);
+    walk_breaker_count(WALK_NATIVE, thread_own_tid(), fault_count != 0);
+    return count;
 }
 
 enum jw_mark walk_mark_of(int32_t code)
@@ -122,9 +136,15 @@ uint64_t walk_failures(enum walk_walker of, int32_t code, enum vm_place place)
                : 0;
 }
 
+uint64_t walk_faults(enum walk_walker of, enum vm_place place)
+{
+    return of < WALK_WALKER_LIMIT && place < VM_PLACE_LIMIT ? jw_load_relaxed(&faults[of][place])
+                                                            : 0;
+}
+
 const char *walk_walker_text(enum walk_walker of)
 {
-    static const char *const texts[WALK_WALKER_LIMIT] = {"agct", "vm"};
+    static const char *const texts[WALK_WALKER_LIMIT] = {"agct", "vm", "native"};
 
     return of < WALK_WALKER_LIMIT ? texts[of] : "none";
 }

@@ -56,7 +56,8 @@ struct walk_cache {
     struct walk_cached entries[WALK_CACHE_COUNT];
 };
 
-enum walk_walker { WALK_AGCT, WALK_VM, WALK_WALKER_LIMIT };
+/* `native` walks no Java frames: it is counted with the others. */
+enum walk_walker { WALK_AGCT, WALK_VM, WALK_NATIVE, WALK_WALKER_LIMIT };
 
 /* Beyond the codes of AsyncGetCallTrace, 0 to -10. From WALK_CODE_LOST on they are those of `vm`, which
  * shares code 0 with it. */
@@ -86,20 +87,14 @@ struct walk_java_result {
 };
 
 /*
- * Looks the walkers up. `wanted` is used where it can be; `vm_reason` says why `vm` cannot (NULL: it can).
- * Where it cannot, `agct` takes its place. Context: control, with all engines stopped.
+ * Looks the walkers up, for a session. `wanted` is used where it can be; `vm_reason` says why `vm` cannot (NULL:
+ * it can). Where it cannot, `agct` takes its place; walk_breaker.h says what happens to those that fail.
+ * Context: control, with all engines stopped.
  */
 void walk_open(enum walk_walker wanted, const char *vm_reason);
 
 /* Java stacks are not walked. Context: control, in tests. */
 void walk_open_none(void);
-
-/*
- * `vm` is given up, for the rest of the session, when more than WALK_BREAK_PCT of WALK_BREAK_WALKS walks in a row
- * fail; thousands of good ones are no reason to go on with what has become wrong.
- */
-#define WALK_BREAK_WALKS 1024u
-#define WALK_BREAK_PCT   20u
 
 /* The walker in use, "vm" or "agct"; in `text`, which may be NULL, why it is not the wanted one, or why
  * Java stacks are not walked at all (then NULL). Context: control, dump. */
@@ -134,6 +129,10 @@ JW_SIGNAL_SAFE enum jw_mark walk_mark_of(int32_t code);
 
 /* Samples whose Java stack failed so, in such a place, since the process started. */
 uint64_t walk_failures(enum walk_walker walker, int32_t code, enum vm_place place);
+/* Loads that faulted and were contained during walks, failed ones or not, that began in such a place. */
+uint64_t walk_faults(enum walk_walker walker, enum vm_place place);
+/* A failure of the walker, and not of the moment. */
+JW_SIGNAL_SAFE bool walk_code_is_bad(int32_t code);
 const char *walk_code_text(int32_t code);
 const char *walk_walker_text(enum walk_walker walker);
 

@@ -70,21 +70,16 @@ bool walk_native_to_code_cache(struct arch_regs *regs)
     return is_found;
 }
 
-uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max)
+uint32_t walk_native_frames(struct arch_regs *regs, uintptr_t *pcs, uint32_t depth_max)
 {
-    struct arch_regs regs;
+    const struct symbols_snapshot *snapshot = symbols_enter();
     uint32_t count = 0;
 
-    arch_regs_read(ucontext, &regs);
-    if (vm_code_contains(regs.pc))
-        return 0;
-
-    const struct symbols_snapshot *snapshot = symbols_enter();
     if (depth_max > 0)
-        pcs[count++] = regs.pc;
-    while (snapshot != NULL && count < depth_max && step(snapshot, count == 1, &regs) &&
-           !vm_code_contains(regs.pc))
-        pcs[count++] = regs.pc - 1; /* inside the call, where its function is */
+        pcs[count++] = regs->pc;
+    while (snapshot != NULL && count < depth_max && step(snapshot, count == 1, regs) &&
+           !vm_code_contains(regs->pc))
+        pcs[count++] = regs->pc - 1; /* inside the call, where its function is */
     symbols_leave(snapshot);
     return count;
 }

@@ -5,7 +5,7 @@
 #include <ucontext.h>
 
 #include "vm/vm_stub.h"
-#include "walk/walk.h"
+#include "walk/walk_breaker.h"
 #include "walk/walk_internal.h"
 
 TestSuite(walk_vm, .timeout = 200);
@@ -372,7 +372,10 @@ TEST_EACH_STACK(walk_vm, a_walk_that_failed_is_not_remembered)
 
 static bool is_in_use(const char *name)
 {
+    struct walk_change change;
     char why[200];
+
+    (void)walk_breaker_turn(jw_now_ns(), NULL, NULL, &change);
     const char *walker = walk_walker_in_use(why, sizeof why);
 
     return walker != NULL && strcmp(walker, name) == 0;
