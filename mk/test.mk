@@ -19,6 +19,7 @@ JVM_LIMIT_SECONDS  := 2400
 export JW_LIBRARY := $(CURDIR)/$(LIBRARY)
 export JW_COMMAND := $(CURDIR)/$(COMMAND)
 export JW_CHECKED_LIBRARY := $(CURDIR)/build/checked/lib/libjaywalk.so
+export JW_CHAOS_LIBRARY := $(CURDIR)/build/chaos/lib/libjaywalk.so
 export JW_WANTED_JDKS = $(WANTED_JDKS)
 export JW_FUZZ_SECONDS = $(FUZZ_SECONDS)
 export CC
@@ -66,11 +67,13 @@ test-model: ## the model checker on the generation protocol
 	$(Q)tools/ensure "checking the model of the epoch protocol" spin gcc
 	$(Q)tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/lines tests/model/run
 
-test-jvm: all ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
+CHAOS_LIBRARY := build/chaos/lib/libjaywalk.so
+
+test-jvm: all $(CHAOS_LIBRARY) ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)tools/run-tests jvm $(JVM_LIMIT_SECONDS) tests/jvm/run
 
-test-jdks: all ## the JVM tests on every JDK of this machine
+test-jdks: all $(CHAOS_LIBRARY) ## the JVM tests on every JDK of this machine
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)JW_WANTED_JDKS="$$(tools/jdks-list | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" \
 	    tools/run-tests jdks 7200 tests/jvm/run
@@ -154,3 +157,22 @@ $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 endef
 
 $(foreach lane,$(LANES),$(eval $(call test_rules,$(lane))))
+
+# The library as it is shipped, with tests/chaos between it and the memory that it reads.
+CHAOS_WRAPPED := arch_load_u8 arch_load_u16 arch_load_u32 arch_load_u64 safe_load_bytes safe_match_words arch_is_contained_load \
+	walk_java walk_native sample_method sample_state signals_call_guarded \
+	walk_breaker_count walk_breaker_open walk_breaker_turn walk_breaker_tell
+
+build/chaos/chaos.o: tests/chaos/chaos.c build/plain/flags build/jdk.flags
+	$(call say,CC,$< [chaos])
+	@mkdir -p $(@D)
+	$(Q)$(CC_plain) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_plain) $(TEST_WARNINGS) @build/jdk.flags \
+	    -MMD -MP -c -o $@ $<
+
+$(CHAOS_LIBRARY): build/chaos/chaos.o $(call room_objects,plain,$(LIB_ROOMS)) src/agent/exports.map
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(LDFLAGS_LIB) $(CHAOS_WRAPPED:%=-Wl,--wrap=%) -o $@ \
+	    $(filter %.o,$^) $$(tools/demangler-flags $(CC_plain))
+
+-include build/chaos/chaos.d
