@@ -64,6 +64,15 @@ JW_SIGNAL_SAFE uintptr_t arch_interpreter_bcp(const void *ucontext);
  */
 JW_SIGNAL_SAFE uintptr_t arch_java_receiver(const void *ucontext);
 
+/* The register of a function's first argument (rdi, x0). */
+JW_SIGNAL_SAFE uintptr_t arch_first_argument(const void *ucontext);
+
+/*
+ * The register (rdx, x3) that holds the return address while an exception is on its way to its handler.
+ * Source: OpenJDK, OptoRuntime::generate_exception_blob and StubRoutines::forward_exception, JDK 8 to 25.
+ */
+JW_SIGNAL_SAFE uintptr_t arch_exception_pc(const void *ucontext);
+
 /* `address` without the signature that pointer authentication may have put into it. */
 JW_SIGNAL_SAFE uintptr_t arch_code_address(uintptr_t address);
 
@@ -199,6 +208,36 @@ JW_SIGNAL_SAFE bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin,
 JW_SIGNAL_SAFE bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin,
                                             uintptr_t code_end, size_t frame_complete_offset,
                                             size_t frame_size_words);
+
+/*
+ * From a stub that the JVM jumps to with an exception: `exception_pc`, as arch_exception_pc says, is the return
+ * address, and there is no frame. False where the code does not show that pc is at such a place (aarch64: nowhere).
+ */
+JW_SIGNAL_SAFE bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc,
+                                        uintptr_t stub_begin, uintptr_t stub_end);
+
+/*
+ * From any pc in a stub of the JVM's runtime that begins like a compiled method of this frame size: before, in or behind
+ * its frame. False where it does not begin so.
+ */
+JW_SIGNAL_SAFE bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin,
+                                         uintptr_t stub_end, size_t frame_size_words);
+
+/*
+ * Bytes by which the stack pointer lies below the frame of the compiled method at `pc`, because the code there, off its
+ * main path, has saved registers around a call: barriers of the garbage collectors do. Read from the instructions that
+ * follow, up to where it adds them again. 0: these instructions show no such thing (aarch64: never).
+ * Source: OpenJDK, SaveLiveRegisters in barrierSetAssembler_x86.cpp (25), ZSaveLiveRegisters (17).
+ */
+JW_SIGNAL_SAFE size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end);
+
+/* True when the instruction before `return_pc` calls `target` (aarch64: never told). */
+JW_SIGNAL_SAFE bool arch_is_call_of(uintptr_t return_pc, uintptr_t target);
+
+/* True when code between `begin` and `pc` has stored its first argument, so far from its frame pointer
+ * (aarch64: never told). */
+JW_SIGNAL_SAFE bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc,
+                                            intptr_t fp_offset_bytes);
 
 /* System calls ----------------------------------------------------------------------------------- */
 

@@ -60,6 +60,11 @@ bool vm_is_entry_return(uintptr_t return_pc)
     return return_pc == vm_stack_layout.entry_return_pc;
 }
 
+bool vm_is_entry_stub(uintptr_t begin, uintptr_t end)
+{
+    return vm_stack_layout.entry_return_pc >= begin && vm_stack_layout.entry_return_pc < end;
+}
+
 bool vm_entry_anchor(uintptr_t fp, struct vm_anchor *out)
 {
     uintptr_t wrapper;
@@ -92,6 +97,15 @@ uint32_t vm_entry_words(uintptr_t fp, struct arch_word words[VM_ENTRY_WORDS])
         !add_word(words, &count, words[1].value - WORD_BYTES))
         return 0;
     return count;
+}
+
+bool vm_call_stub_anchor(uintptr_t stub_begin, uintptr_t pc, uintptr_t fp, uintptr_t first_argument,
+                         struct vm_anchor *out)
+{
+    if (arch_is_argument_stored(stub_begin, pc, vm_stack_layout.entry_wrapper_bytes))
+        return vm_entry_anchor(fp, out);
+    return vm_is_plausible(first_argument) &&
+           read_anchor(first_argument + (vm_addr)vm_stack_layout.wrapper_anchor.offset, out);
 }
 
 bool vm_interpreted_is_whole(uintptr_t sp, uintptr_t fp)

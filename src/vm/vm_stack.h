@@ -43,8 +43,16 @@ JW_SIGNAL_SAFE bool vm_thread_anchor(const struct vm_thread *thread, struct vm_a
 
 /* Whether a return address lies in the call stub: its frame is an entry frame. */
 JW_SIGNAL_SAFE bool vm_is_entry_return(uintptr_t return_pc);
+/* Whether these are the bounds of the call stub. */
+JW_SIGNAL_SAFE bool vm_is_entry_stub(uintptr_t begin, uintptr_t end);
 /* The anchor that the wrapper of an entry frame holds. */
 JW_SIGNAL_SAFE bool vm_entry_anchor(uintptr_t fp, struct vm_anchor *out);
+/*
+ * The same for a thread that is inside the call stub, which begins at `stub_begin`: the wrapper is its first argument,
+ * until it lies in the frame. False where it is not told which.
+ */
+JW_SIGNAL_SAFE bool vm_call_stub_anchor(uintptr_t stub_begin, uintptr_t pc, uintptr_t fp,
+                                        uintptr_t first_argument, struct vm_anchor *out);
 
 /* An interpreted frame and its caller, unproven as far as pc is concerned. */
 struct vm_interpreted {

@@ -136,6 +136,7 @@ void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frame
     if (is_on && out->place == VM_PLACE_NMETHOD &&
         walk_from_edge(ucontext, &trace, depth_max, out)) {
         out->is_truncated = out->frame_count >= depth_max;
+        jw_count(JW_COUNT_WALK_RECOVERED);
         return;
     }
     /* AsyncGetCallTrace takes the context as writable but only reads it. */

@@ -196,9 +196,10 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
         if (walk_vm_caller_by_size(walk, vm_code_frame_bytes(addr), &caller))
             return move_by_size(walk, &caller, pin, VM_PLACE_NMETHOD);
     } else if (walk->position != WALK_AT_CALL &&
-               walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
-                                           walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
-                                           &caller)) {
+               (walk_vm_caller_below_saved(walk, vm_code_frame_bytes(addr), &caller) ||
+                walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
+                                            walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
+                                            &caller))) {
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
     }
     return leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NMETHOD);
@@ -285,6 +286,19 @@ static JW_SIGNAL_SAFE enum outcome do_entry(struct walk_vm *walk)
     return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, VM_PLACE_STUB);
 }
 
+/* In the call stub itself, before its call or behind it: the frames below are those of its wrapper. */
+static JW_SIGNAL_SAFE bool find_call_stub_anchor(const struct walk_vm *walk,
+                                                 const struct vm_stub *stub,
+                                                 struct vm_anchor *anchor)
+{
+    return walk->position == WALK_AT_TOP && stub != NULL &&
+           vm_is_entry_stub(stub->begin, stub->end) &&
+           vm_call_stub_anchor(stub->begin, walk->regs.pc, walk->regs.fp, walk->first_argument,
+                               anchor) &&
+           (anchor->sp == 0 ||
+            (walk_vm_is_on_stack(walk, anchor->sp) && vm_code_contains(anchor->pc)));
+}
+
 /* Code without a method, or without a frame of its own: on top of the stack, or below native code that it
  * called. */
 static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
@@ -293,6 +307,7 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
     struct vm_anchor anchor;
     const struct vm_stub *stub;
     struct vm_blob blob;
+    enum walk_position position;
     const enum vm_place place = walk_place_of(walk->regs.pc, &blob, &stub);
 
     if (walk->top_steps++ == 0)
@@ -303,8 +318,16 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
         return move_to_anchor(walk, &anchor, place);
     if (walk->top_steps > TOP_STEPS_MAX)
         return fail(walk, WALK_CODE_ENDLESS, place);
-    if (place == VM_PLACE_RUNTIME_STUB && walk_vm_caller_of_stub(walk, &blob, stub, &caller))
-        return move(walk, &caller, WALK_AT_CALL, place);
+    if (walk_vm_thrower_of_stub(walk, &blob, stub, &caller)) {
+        walk->regs = caller; /* the very frame below: its stack pointer is that of the stub */
+        walk->position = WALK_AT_CALL;
+        return GO_ON;
+    }
+    if (find_call_stub_anchor(walk, stub, &anchor))
+        return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, place);
+    if (place == VM_PLACE_RUNTIME_STUB &&
+        walk_vm_caller_of_stub(walk, &blob, stub, &caller, &position))
+        return move(walk, &caller, position, place);
     caller = walk->regs;
     if (!walk_step(place, &blob, stub, &caller) ||
         (caller.pc == ENTRY_BARRIER_COOKIE && !arch_step_from_entry(&caller)))
@@ -422,6 +445,8 @@ void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
     out->walker = WALK_VM;
     arch_regs_read(ucontext, &walk.regs);
     walk.live_bcp = arch_interpreter_bcp(ucontext);
+    walk.exception_pc = arch_exception_pc(ucontext);
+    walk.first_argument = arch_first_argument(ucontext);
     out->place = walk_quick_place_of(walk.regs.pc);
     if (vm_thread_of(env, &walk.thread))
         run(&walk);

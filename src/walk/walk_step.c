@@ -45,7 +45,10 @@ bool walk_step(enum vm_place place, const struct vm_blob *blob, const struct vm_
                                        (size_t)blob->frame_complete_offset,
                                        (size_t)blob->frame_size_words);
     case VM_PLACE_RUNTIME_STUB:
-        return stub != NULL && arch_step_stub(regs, stub->begin, stub->setup_offset, stub->end);
+        return (blob->frame_size_words > 0 &&
+                arch_step_sized_stub(regs, blob->code_begin, blob->code_end,
+                                     (size_t)blob->frame_size_words)) ||
+               (stub != NULL && arch_step_stub(regs, stub->begin, stub->setup_offset, stub->end));
     case VM_PLACE_NATIVE:
         return walk_native_to_code_cache(regs);
     case VM_PLACE_INTERPRETER:

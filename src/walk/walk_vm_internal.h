@@ -18,7 +18,9 @@ struct walk_vm {
     struct vm_code_map map;
     struct arch_regs regs;
     enum walk_position position;
-    uintptr_t live_bcp; /* of the interrupted thread; 0: not known */
+    uintptr_t live_bcp;     /* of the interrupted thread; 0: not known */
+    uintptr_t exception_pc; /* what arch_exception_pc says of it; 0: not known */
+    uintptr_t first_argument;
     struct vm_thread thread;
     struct vm_call_frame *frames;
     uint32_t frame_count, depth_max;
@@ -150,8 +152,16 @@ JW_SIGNAL_SAFE void walk_vm_cache_forget(const struct walk_vm *walk);
  * that leaves its caller's frame pointer where it is, which must then be the one that it saved. */
 JW_SIGNAL_SAFE bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes,
                                                 bool is_fp_kept, struct arch_regs *caller);
-/* The caller of a stub of the JVM's runtime, whose frame may be there, or not, or in part. */
+/* The caller of a frame of this size, below which the code has saved registers around a call. */
+JW_SIGNAL_SAFE bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_t frame_bytes,
+                                               struct arch_regs *caller);
+/* The caller of a stub of the JVM's runtime, whose frame may be there, or not, or in part. `position`: what is known of
+ * its pc. */
 JW_SIGNAL_SAFE bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
-                                           const struct vm_stub *stub, struct arch_regs *caller);
+                                           const struct vm_stub *stub, struct arch_regs *caller,
+                                           enum walk_position *position);
+/* From an interrupted stub that was jumped to with an exception, whose caller stands in a register alone. */
+JW_SIGNAL_SAFE bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
+                                            const struct vm_stub *stub, struct arch_regs *caller);
 
 #endif

@@ -41,6 +41,18 @@ static JW_SIGNAL_SAFE bool is_proved(const struct walk_vm *walk, const struct ar
            walk_vm_find_described(&nmethod, regs->pc, regs->sp, &scope);
 }
 
+bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_t frame_bytes,
+                                struct arch_regs *caller)
+{
+    struct vm_blob blob;
+
+    if (frame_bytes == 0 || !vm_code_find(walk->regs.pc, &blob))
+        return false;
+    const size_t saved_bytes = arch_saved_bytes(walk->regs.pc, blob.code_end);
+    return saved_bytes != 0 && walk_vm_caller_by_size(walk, frame_bytes + saved_bytes, caller) &&
+           is_proved(walk, caller);
+}
+
 bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes, bool is_fp_kept,
                                  struct arch_regs *caller)
 {
@@ -58,25 +70,70 @@ bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes,
     return false;
 }
 
+/* As is_proved; and a call of this very stub is one, though the compiler need not have described it. */
+static JW_SIGNAL_SAFE bool is_call_proved(const struct walk_vm *walk, const struct vm_blob *blob,
+                                          const struct vm_stub *stub, const struct arch_regs *regs,
+                                          enum walk_position *position)
+{
+    struct vm_code_ref ref;
+
+    *position = WALK_AT_CALL;
+    if (is_proved(walk, regs))
+        return true;
+    *position = WALK_AT_LEAF_CALL;
+    return walk_vm_is_on_stack(walk, regs->sp) && vm_code_contains(regs->pc) &&
+           (arch_is_call_of(regs->pc, blob->code_begin) ||
+            (stub != NULL && arch_is_call_of(regs->pc, stub->begin))) &&
+           vm_code_map_find(&walk->map, regs->pc, &ref) && ref.place == VM_PLACE_NMETHOD;
+}
+
 bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
-                            const struct vm_stub *stub, struct arch_regs *caller)
+                            const struct vm_stub *stub, struct arch_regs *caller,
+                            enum walk_position *position)
 {
     const size_t frame_bytes = vm_code_frame_bytes(blob->blob);
+    const uintptr_t fp_bytes = walk->regs.fp - walk->regs.sp;
+    const bool has_setup = stub != NULL && stub->setup_offset != ARCH_NO_FRAME;
 
-    /* The likeliest first: the frame that the blob tells of, then what its code says. */
+    /* The likeliest first. A frame of the right size between both pointers; where a stub sets none up, because it goes on
+     * with that of another, the frame pointer counts. */
+    *caller = walk->regs;
+    if (frame_bytes > 2 * WORD_BYTES &&
+        (fp_bytes == frame_bytes - 2 * WORD_BYTES ||
+         (!has_setup && fp_bytes < frame_bytes - 2 * WORD_BYTES)) &&
+        arch_step_from_frame(caller) && is_call_proved(walk, blob, stub, caller, position))
+        return true;
+    /* The frame that the blob tells of, then what its code says. */
     if (blob->frame_complete_offset >= 0 &&
         walk->regs.pc - blob->code_begin >= (uintptr_t)blob->frame_complete_offset &&
-        walk_vm_caller_by_size(walk, frame_bytes, caller) && is_proved(walk, caller))
+        walk_vm_caller_by_size(walk, frame_bytes, caller) &&
+        is_call_proved(walk, blob, stub, caller, position))
         return true;
     *caller = walk->regs;
-    if (walk_step(blob->place, blob, stub, caller) && is_proved(walk, caller))
+    if (walk_step(blob->place, blob, stub, caller) &&
+        is_call_proved(walk, blob, stub, caller, position))
         return true;
     *caller = walk->regs;
-    if (arch_step_from_frame(caller) && is_proved(walk, caller))
+    if (arch_step_from_frame(caller) && is_call_proved(walk, blob, stub, caller, position))
         return true;
     *caller = walk->regs;
-    if (arch_step_from_entry(caller) && is_proved(walk, caller))
+    if (arch_step_from_entry(caller) && is_call_proved(walk, blob, stub, caller, position))
         return true;
+    *position = WALK_AT_CALL;
     return walk_vm_caller_below_pushed(walk, 2 * WORD_BYTES, false, caller) ||
            walk_vm_caller_below_pushed(walk, frame_bytes, false, caller);
+}
+
+bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
+                             const struct vm_stub *stub, struct arch_regs *caller)
+{
+    /* Many generated stubs lie in one blob, which has no begin of interest. */
+    const bool is_whole = blob->place == VM_PLACE_RUNTIME_STUB;
+
+    *caller = walk->regs;
+    return walk->position == WALK_AT_TOP && (is_whole || stub != NULL) &&
+           arch_step_exception(caller, walk->exception_pc,
+                               is_whole ? blob->code_begin : stub->begin,
+                               is_whole ? blob->code_end : stub->end) &&
+           is_proved(walk, caller);
 }

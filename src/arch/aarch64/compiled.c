@@ -178,3 +178,61 @@ bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin, uintp
     return find_around(&code, here, frame_bytes, &prologue) &&
            step_in_prologue(regs, here, &prologue, frame_bytes);
 }
+
+bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin, uintptr_t stub_end,
+                          size_t frame_size_words)
+{
+    const size_t frame_bytes = frame_size_words * WORD_BYTES;
+    struct code_window code;
+    struct prologue prologue;
+
+    if (regs->pc < stub_begin || regs->pc >= stub_end || regs->pc % CODE_BYTES != 0 ||
+        frame_size_words < FRAME_WORDS_MIN || frame_size_words > FRAME_WORDS_MAX)
+        return false;
+    code.count = code_load(code.words, SEARCH_WORDS, stub_begin, stub_end);
+    if (!read_prologue(&code, 0, frame_bytes, SIZE_MAX, &prologue))
+        return false;
+
+    const size_t before = (regs->pc - stub_begin) / CODE_BYTES;
+    const size_t here = before < SEARCH_BACK_WORDS ? before : SEARCH_BACK_WORDS;
+    if (before >= prologue.saved) {
+        code.count = code_load(code.words, SEARCH_WORDS, regs->pc - here * CODE_BYTES, stub_end);
+        if (code.count <= here)
+            return false;
+        if (step_in_epilogue(regs, &code, here, frame_bytes))
+            return true;
+    }
+    return step_in_prologue(regs, before, &prologue, frame_bytes);
+}
+
+bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc, uintptr_t stub_begin,
+                         uintptr_t stub_end)
+{
+    (void)regs;
+    (void)exception_pc;
+    (void)stub_begin;
+    (void)stub_end;
+    return false;
+}
+
+size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end)
+{
+    (void)pc;
+    (void)code_end;
+    return 0;
+}
+
+bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
+{
+    (void)return_pc;
+    (void)target;
+    return false;
+}
+
+bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc, intptr_t fp_offset_bytes)
+{
+    (void)begin;
+    (void)pc;
+    (void)fp_offset_bytes;
+    return false;
+}

@@ -4,11 +4,13 @@
 #include <string.h>
 #include <ucontext.h>
 
-/* x1 holds the first argument of Java calls, x22 the interpreter's bytecode pointer, x29 the frame pointer, x30 the return address. */
-#define REG_RECEIVER 1
-#define REG_BCP      22
-#define REG_FP       29
-#define REG_LINK     30
+/* x1 holds the first argument of Java calls, x3 the return address of an exception's frame, x22 the interpreter's
+ * bytecode pointer, x29 the frame pointer, x30 the return address. */
+#define REG_RECEIVER  1
+#define REG_THROWN_PC 3
+#define REG_BCP       22
+#define REG_FP        29
+#define REG_LINK      30
 
 /* The leading part of a ucontext, up to where the core registers end; extension records follow. */
 #define MCONTEXT     offsetof(ucontext_t, uc_mcontext)
@@ -34,6 +36,16 @@ uintptr_t arch_interpreter_bcp(const void *ucontext)
 uintptr_t arch_java_receiver(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[REG_RECEIVER];
+}
+
+uintptr_t arch_first_argument(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[0];
+}
+
+uintptr_t arch_exception_pc(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[REG_THROWN_PC];
 }
 
 uintptr_t arch_code_address(uintptr_t address)

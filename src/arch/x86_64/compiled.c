@@ -11,6 +11,9 @@
 #define SEARCH_BACK_BYTES ((size_t)160)
 #define SEARCH_BYTES      ((size_t)192)
 #define BANG_BYTES        ((size_t)7)
+#define CODE_POP_FP       0x5d
+#define CODE_POP_RDX      0x5a
+#define CODE_PUSH_RDX     0x52
 #define FRAME_WORDS_MIN   2       /* return address and rbp */
 #define FRAME_WORDS_MAX   1000000 /* 8 MB */
 
@@ -147,6 +150,40 @@ JW_SIGNAL_SAFE static bool is_safepoint_jump(const uint8_t *here, size_t before_
                                (before_bytes >= 4 && memcmp(here - 4, "\x4d\x89\x57", 3) == 0));
 }
 
+/* Bytes of `add $amount_bytes,%rsp` that end right before `end`; 0: something else stands there. */
+JW_SIGNAL_SAFE static size_t match_add_before(const uint8_t *end, size_t before_bytes,
+                                              size_t amount_bytes)
+{
+    int32_t amount;
+
+    if (before_bytes >= 7 && memcmp(end - 7, "\x48\x81\xc4", 3) == 0) {
+        memcpy(&amount, end - 4, sizeof amount);
+        if (amount >= 0 && (size_t)amount == amount_bytes)
+            return 7;
+    }
+    return before_bytes >= 4 && memcmp(end - 4, "\x48\x83\xc4", 3) == 0 &&
+                   amount_bytes <= INT8_MAX && end[-1] == amount_bytes
+               ? 4
+               : 0;
+}
+
+/*
+ * The frame has just been taken down, whatever follows: a method that throws on jumps. `here` is right behind
+ * `add $frame - 16,%rsp; pop %rbp`, or at that pop.
+ */
+JW_SIGNAL_SAFE static bool step_behind_frame(struct arch_regs *regs, const uint8_t *here,
+                                             size_t before_bytes, size_t left_bytes,
+                                             size_t frame_bytes)
+{
+    const size_t add_bytes = frame_bytes - 2 * WORD_BYTES;
+
+    if (before_bytes >= 1 && here[-1] == CODE_POP_FP &&
+        match_add_before(here - 1, before_bytes - 1, add_bytes) != 0)
+        return arch_step_from_entry(regs);
+    return left_bytes > 1 && here[0] == CODE_POP_FP &&
+           match_add_before(here, before_bytes, add_bytes) != 0 && code_step_pushed(regs);
+}
+
 bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin, uintptr_t code_end,
                              size_t frame_complete_offset, size_t frame_size_words)
 {
@@ -181,7 +218,76 @@ bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin, uintp
         return arch_step_from_entry(regs);
     if (here[0] == 0x5d && code_leads_to_return(here + 1, left_bytes - 1))
         return code_step_pushed(regs);
+    if (step_behind_frame(regs, here, back_bytes, left_bytes, frame_bytes))
+        return true;
     if (find_around(&code, back_bytes, frame_bytes, &prologue))
         return step_in_prologue(regs, back_bytes, &prologue, frame_bytes);
     return false;
+}
+
+bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin, uintptr_t stub_end,
+                          size_t frame_size_words)
+{
+    const size_t frame_bytes = frame_size_words * WORD_BYTES;
+    uint8_t around[2 * CODE_WINDOW_BYTES];
+    struct code_window code = {.begin_pc = stub_begin};
+    struct prologue prologue;
+
+    if (regs->pc < stub_begin || regs->pc >= stub_end || frame_size_words < FRAME_WORDS_MIN ||
+        frame_size_words > FRAME_WORDS_MAX)
+        return false;
+    code.length_bytes = code_load(code.bytes, stub_begin, stub_end);
+    if (!read_prologue(&code, 0, frame_bytes, SIZE_MAX, &prologue))
+        return false;
+
+    const size_t from_begin = regs->pc - stub_begin;
+    if (from_begin < prologue.saved)
+        return step_in_prologue(regs, from_begin, &prologue, frame_bytes);
+
+    const size_t before_bytes = from_begin < CODE_WINDOW_BYTES ? from_begin : CODE_WINDOW_BYTES;
+    const uint8_t *here = around + before_bytes;
+    if (code_load(around, regs->pc - before_bytes, regs->pc) != before_bytes)
+        return false;
+    const size_t left_bytes = code_load(around + before_bytes, regs->pc, stub_end);
+    if (step_behind_frame(regs, here, before_bytes, left_bytes, frame_bytes))
+        return true;
+    if (code_leads_to_return(here, left_bytes))
+        return arch_step_from_entry(regs);
+    return step_by_size(regs, frame_bytes, true);
+}
+
+JW_SIGNAL_SAFE static bool has_jump(const uint8_t *code, size_t length_bytes)
+{
+    for (size_t i = 0; i + 1 < length_bytes; i++)
+        if (code[i] == 0xff && (code[i + 1] & 0xf8) == 0xe0) /* jmp *%reg */
+            return true;
+    return false;
+}
+
+/*
+ * Source: OpenJDK, hotspot/cpu/x86, OptoRuntime::generate_exception_blob, StubGenerator::generate_forward_exception,
+ * GraphKit's stubs that jump: push %rdx at the entry; at the end add $n,%rsp or pop %rbp, pop %rdx, moves, jmp *%reg.
+ */
+bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc, uintptr_t stub_begin,
+                         uintptr_t stub_end)
+{
+    uint8_t before[CODE_WINDOW_BYTES];
+    uint8_t first = 0;
+
+    if (regs->pc < stub_begin || regs->pc >= stub_end)
+        return false;
+
+    const size_t from_begin = regs->pc - stub_begin;
+    const size_t length_bytes = from_begin < sizeof before ? from_begin : sizeof before;
+    bool is_at = from_begin == 0 && safe_load_u8(stub_begin, &first) && first == CODE_PUSH_RDX;
+
+    if (code_load(before, regs->pc - length_bytes, regs->pc) != length_bytes)
+        return false;
+    for (size_t i = 4; i < length_bytes && !is_at; i++)
+        is_at = before[i] == CODE_POP_RDX &&
+                (before[i - 1] == CODE_POP_FP || memcmp(before + i - 4, "\x48\x83\xc4", 3) == 0) &&
+                !has_jump(before + i, length_bytes - i);
+    if (is_at)
+        regs->pc = exception_pc;
+    return is_at;
 }

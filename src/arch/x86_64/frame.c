@@ -116,8 +116,16 @@ bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin, size_t setup_o
     const size_t length_bytes = code_load(code, regs->pc, stub_end);
 
     if (setup_offset == ARCH_NO_FRAME || setup_offset < SETUP_BYTES ||
-        pc_offset <= setup_offset - SETUP_BYTES)
-        return arch_step_from_entry(regs);
+        pc_offset <= setup_offset - SETUP_BYTES) {
+        /* A word below the return address aligns the stack for a call. */
+        struct arch_regs at_entry = *regs;
+
+        at_entry.sp += arch_saved_bytes(regs->pc, stub_end);
+        if (!arch_step_from_entry(&at_entry))
+            return false;
+        *regs = at_entry;
+        return true;
+    }
     if (pc_offset < setup_offset)
         return code_step_pushed(regs);
     /* Behind leave or pop %rbp, with nothing left but the way to ret. */

@@ -34,6 +34,16 @@ uintptr_t arch_java_receiver(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSI];
 }
 
+uintptr_t arch_first_argument(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RDI];
+}
+
+uintptr_t arch_exception_pc(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RDX];
+}
+
 uintptr_t arch_code_address(uintptr_t address)
 {
     return address; /* nothing signs return addresses here */

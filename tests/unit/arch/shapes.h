@@ -10,7 +10,7 @@
 
 #include "arch/arch.h"
 
-enum shape_kind { SHAPE_STUB, SHAPE_COMPILED };
+enum shape_kind { SHAPE_STUB, SHAPE_COMPILED, SHAPE_SIZED };
 
 struct shape {
     const char *name;
@@ -19,7 +19,7 @@ struct shape {
     const char *entry; /* where it is called: begin, or an entry further on */
     const char *mark; /* stub: behind the frame set-up, NULL if there is none; compiled: complete */
     const char *end;
-    size_t frame_words; /* compiled */
+    size_t frame_words; /* compiled, sized */
     bool is_poll_armed; /* the poll at the return is taken */
 };
 

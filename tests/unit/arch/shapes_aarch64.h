@@ -86,6 +86,10 @@ extern const char c1_osr[] __attribute__((visibility("hidden")));
     {                                                                                              \
 #name, SHAPE_COMPILED, name, name, name##_complete, name##_end, words, armed               \
     }
+#define SIZED(name, words)                                                                         \
+    {                                                                                              \
+#name, SHAPE_SIZED, name, name, NULL, name##_end, words, false                             \
+    }
 #define STUB(name, mark)                                                                           \
     {                                                                                              \
 #name, SHAPE_STUB, name, name, mark, name##_end, 0, false                                  \
@@ -106,6 +110,8 @@ static const struct shape shapes[] = {
     STUB(stub_plain, stub_plain_setup),
     STUB(stub_late, stub_late_setup),
     STUB(stub_bare, NULL),
+    SIZED(c2_kept, 12),
+    SIZED(c2_huge, (0x12000 + 16) / 8),
 };
 
 void shape_call(const void *entry, void *thread);

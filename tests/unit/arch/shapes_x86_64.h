@@ -58,6 +58,9 @@ __asm__(".pushsection .text\n"
 " movq %rbp, 0x40(%rsp)\n movq %rbx, 0x48(%rsp)\n nop\n movabsq $0x123456789abc, %rbp\n addq $0x77, %rbp\n xorl %ebp, %ebp\n"
 " movq $-1, %rbp\n nop\n movq 0x40(%rsp), %rbp\n movq 0x48(%rsp), %rbx\n movq 0x38(%rsp), %rsp\n pop %rcx\n pop %rdx\n"
 " .byte 0xc5,0xf8,0x77\n leave\n ret\nstub_aligned_end:\n"
+/* The stub that throws on: it goes to the handler with its return address in rdx. */
+"stub_rethrow: .byte 0x48,0x81,0xec,0x18,0,0,0\n movq %rbp, 0x10(%rsp)\n nop\n xorl %ebp, %ebp\n"
+" addq $0x10, %rsp\n pop %rbp\n pop %rdx\n jmp *%rdx\nstub_rethrow_end:\n"
 "stub_bare: movq %rdi, %rax\n testq %rax, %rax\n je stub_bare_out\n nop\nstub_bare_out: ret\nstub_bare_end:\n"
 
 ".globl shape_call\n"
@@ -91,11 +94,16 @@ LABELS_WITH(stub_plain, setup);
 LABELS_WITH(stub_late, setup);
 LABELS_WITH(stub_aligned, setup);
 LABELS(stub_bare);
+LABELS(stub_rethrow);
 extern const char c1_osr[] __attribute__((visibility("hidden")));
 
 #define COMPILED(name, words, armed)                                                               \
     {                                                                                              \
 #name, SHAPE_COMPILED, name, name, name##_complete, name##_end, words, armed               \
+    }
+#define SIZED(name, words)                                                                         \
+    {                                                                                              \
+#name, SHAPE_SIZED, name, name, NULL, name##_end, words, false                             \
     }
 #define STUB(name, mark)                                                                           \
     {                                                                                              \
@@ -119,6 +127,58 @@ static const struct shape shapes[] = {
     STUB(stub_late, stub_late_setup),
     STUB(stub_aligned, stub_aligned_setup),
     STUB(stub_bare, NULL),
+    SIZED(c2_near, 4),
+    SIZED(c2_kept, 64),
+    SIZED(stub_rethrow, 4),
+};
+
+/* The exception blob of JDK 17 and 25, and where in it the return address is in rdx alone. */
+static const uint8_t exception_blob[] = {
+    0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24,       /* push %rdx; sub $8; mov %rbp */
+    0x49, 0x89, 0x87, 0xd0, 0x03, 0x00, 0x00, 0xc5, 0xf8, 0x77, /* mov %rax,..; vzeroupper */
+    0x48, 0x8b, 0x2c, 0x24, 0x48, 0x83, 0xc4, 0x08, 0x5a,       /* mov (%rsp),%rbp; add; pop %rdx */
+    0x49, 0x89, 0xc0, 0x49, 0x8b, 0x87, 0xd0, 0x03, 0x00, 0x00, /* mov %rax,%r8; mov ..,%rax */
+    0x41, 0xff, 0xe0, 0xf4, 0xf4,                               /* jmp *%r8; never run */
+};
+static const uint8_t exception_blob_places[] = {0, 28, 31, 38};
+
+/* Barriers of Z in JDK 25 and 17, off the main path: the pc is behind the call, or before it. */
+#define CALLED "\xe8\x10\x20\x30\x40"
+
+static const struct saved_code {
+    const char *name;
+    const char *code;
+    size_t length_bytes;
+    size_t saved_bytes;
+} saved_codes[] = {
+#define SAVED(name, bytes, saved)                                                                  \
+    {                                                                                              \
+        name, bytes, sizeof bytes - 1, saved                                                       \
+    }
+    SAVED("loads, then add",
+          "\x48\x8b\x34\x24\x48\x8b\x54\x24\x08\x4c\x8b\x54\x24\x38\xc5\xf8\x77\x48\x83\xc4\x40\xeb"
+          "\x97",
+          0x40),
+    SAVED("a result is moved first",
+          "\x4c\x8b\xd8\x4c\x8b\x54\x24\x08\xc5\xf8\x77\x48\x83\xc4\x10\xe9\xbb\xe8\xff\xff", 0x10),
+    SAVED("vectors and masks",
+          "\xc5\xfe\x6f\x44\x24\x20\x62\xf1\x7e\x48\x6f\x4c\x24\x01\xc4\xe1\xf8\x90\x4c\x24\x08\xf2"
+          "\x44\x0f\x10\x84\x24"
+          "\x00\x01\x00\x00\x48\x81\xc4\x80\x01\x00\x00\xe9\x00\x00\x00\x00",
+          0x180),
+    SAVED("before the call",
+          "\x4c\x89\x54\x24\x08\x4c\x89\x1c\x24\x49\x8d\x72\x18\x49\x8b\xfb\x48\xb8\x01\x02\x03\x04"
+          "\x05\x06\x07\x08\xff\xd0" CALLED "\x48\x83\xc4\x10\xe9\xbb\xe8\xff\xff",
+          0x10),
+    SAVED("the whole frame goes", "\x4c\x8b\x54\x24\x08\x48\x83\xc4\x10\x5d\xc3", 0),
+    SAVED("another place than the stack", "\x4c\x8b\x53\x08\x48\x83\xc4\x10\xe9\xbb\xe8\xff\xff",
+          0),
+    SAVED("a jump before the add", "\xeb\x10\x48\x83\xc4\x10\xe9\xbb\xe8\xff\xff", 0),
+    SAVED("no word", "\x48\x83\xc4\x0c\xe9\xbb\xe8\xff\xff", 0),
+    SAVED("down, not up", "\x48\x83\xc4\xf0\xe9\xbb\xe8\xff\xff", 0),
+    SAVED("too much", "\x48\x81\xc4\x00\x00\x01\x00\xe9\xbb\xe8\xff\xff", 0),
+    SAVED("cut off", "\x4c\x8b\x54\x24\x08\x48\x83\xc4", 0),
+#undef SAVED
 };
 
 void shape_call(const void *entry, void *thread);

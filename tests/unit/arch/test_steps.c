@@ -49,6 +49,13 @@ void shape_stopped(const void *ucontext, uintptr_t begin_pc)
             &stop->to, begin_pc, arch_stub_frame_setup_offset(begin_pc, bytes), begin_pc + bytes);
         return;
     }
+    if (current->kind == SHAPE_SIZED) {
+        stop->is_stepped =
+            arch_step_exception(&stop->to, arch_exception_pc(ucontext), begin_pc,
+                                begin_pc + bytes) ||
+            arch_step_sized_stub(&stop->to, begin_pc, begin_pc + bytes, current->frame_words);
+        return;
+    }
     stop->is_stepped =
         arch_step_compiled_edge(&stop->to, begin_pc, begin_pc + bytes, mark, current->frame_words);
     if (!stop->is_stepped) {
@@ -97,7 +104,7 @@ Test(arch_steps, every_instruction_of_every_shape_leads_to_the_true_caller)
                       offset, (unsigned long)stop->to.fp, (unsigned long)shape_truth.fp);
         }
         /* The body is no edge, so that AsyncGetCallTrace gets it as it is. */
-        cr_expect(shape->kind == SHAPE_STUB || by_size > 0, "%s: no body", shape->name);
+        cr_expect(shape->kind != SHAPE_COMPILED || by_size > 0, "%s: no body", shape->name);
     }
 }
 
@@ -122,6 +129,111 @@ Test(arch_steps, a_setup_cut_off_by_the_end_of_the_stub_is_none)
     for (size_t bytes = 0; bytes < setup; bytes++)
         cr_expect(arch_stub_frame_setup_offset((uintptr_t)stub_plain, bytes) == ARCH_NO_FRAME);
     cr_expect(arch_stub_frame_setup_offset((uintptr_t)stub_plain, setup) == setup);
+}
+
+#if defined(__x86_64__)
+Test(arch_steps, a_return_address_is_in_a_register_alone_at_the_ends_of_an_exception_blob)
+{
+    const uintptr_t begin = (uintptr_t)exception_blob;
+    const uint8_t *places = exception_blob_places;
+
+    for (size_t offset = 0; offset < sizeof exception_blob - 2; offset++) {
+        struct arch_regs regs = {.pc = begin + offset, .sp = 64, .fp = 80};
+        bool is_place = false;
+
+        for (size_t i = 0; i < sizeof exception_blob_places; i++)
+            is_place = is_place || places[i] == offset;
+        /* What lies inside an instruction is nowhere: only its beginnings are asked for. */
+        if (offset > places[1] && !is_place)
+            continue;
+        cr_expect(arch_step_exception(&regs, 4711, begin, begin + sizeof exception_blob) ==
+                      is_place,
+                  "offset %zu", offset);
+        cr_expect(regs.pc == (is_place ? 4711 : begin + offset), "offset %zu", offset);
+        cr_expect(regs.sp == 64 && regs.fp == 80);
+    }
+    struct arch_regs behind = {.pc = begin + 41}; /* behind the jump */
+    cr_expect(!arch_step_exception(&behind, 4711, begin, begin + sizeof exception_blob));
+}
+
+Test(arch_steps, what_a_barrier_saved_is_read_from_the_code_that_restores_it)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(saved_codes); i++) {
+        const struct saved_code *saved = &saved_codes[i];
+        const uintptr_t begin = (uintptr_t)saved->code;
+
+        cr_expect_eq(arch_saved_bytes(begin, begin + saved->length_bytes), saved->saved_bytes,
+                     "%s: %zu", saved->name, arch_saved_bytes(begin, begin + saved->length_bytes));
+        cr_expect_eq(arch_saved_bytes(begin, begin), 0, "%s", saved->name);
+        /* Wherever it is cut off, nothing else is found. */
+        for (size_t bytes = 0; bytes < saved->length_bytes; bytes++) {
+            const size_t found = arch_saved_bytes(begin, begin + bytes);
+
+            cr_expect(found == 0 || found == saved->saved_bytes, "%s", saved->name);
+        }
+    }
+}
+
+Test(arch_steps, a_call_is_one_of_the_place_that_it_names)
+{
+    static const uint8_t code[] = {0xe8, 0x10, 0x00, 0x00, 0x00, 0xe8, 0xf1, 0xff, 0xff, 0xff};
+    const uintptr_t begin = (uintptr_t)code;
+
+    cr_expect(arch_is_call_of(begin + 5, begin + 5 + 0x10));
+    cr_expect(!arch_is_call_of(begin + 5, begin + 5 + 0x11));
+    cr_expect(arch_is_call_of(begin + 10, begin - 5), "backwards");
+    cr_expect(!arch_is_call_of(begin + 6, begin + 6 + 0x10), "no call stands before");
+}
+
+Test(arch_steps, an_argument_is_stored_from_the_instruction_on_that_stores_it)
+{
+    /* push %rbp; mov %rsp,%rbp; sub $0x60,%rsp; mov %rsi,-0x28(%rbp); mov %rdi,-0x30(%rbp); nop */
+    static const uint8_t code[] = {0x55, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x60, 0x48,
+                                   0x89, 0x75, 0xd8, 0x48, 0x89, 0x7d, 0xd0, 0x90};
+    const uintptr_t begin = (uintptr_t)code;
+
+    for (size_t offset = 0; offset < sizeof code; offset++)
+        cr_expect_eq(arch_is_argument_stored(begin, begin + offset, -0x30), offset >= 16, "%zu",
+                     offset);
+    cr_expect(!arch_is_argument_stored(begin, begin + 16, -0x28));
+    cr_expect(!arch_is_argument_stored(begin, begin - 1, -0x30));
+    cr_expect(!arch_is_argument_stored(begin, begin + 16, -0x30 - 256));
+}
+
+Test(arch_steps, a_word_that_aligns_the_stack_for_a_call_is_no_return_address)
+{
+    /* mov (%rsp),%rdi; sub $8,%rsp; call; add $8,%rsp; jmp */
+    static const uint8_t code[] = {0x48, 0x8b, 0x3c, 0x24, 0x48, 0x83, 0xec, 0x08, 0xe8, 0,
+                                   0,    0,    0,    0x48, 0x83, 0xc4, 0x08, 0xeb, 0x05, 0xf4};
+    const uintptr_t begin = (uintptr_t)code;
+    uintptr_t stack[] = {1, 4711};
+
+    for (size_t offset = 0; offset < sizeof code - 2; offset++) {
+        const bool is_aligned = offset == 8 || offset == 13;
+        struct arch_regs regs = {.pc = begin + offset,
+                                 .sp = (uintptr_t)(is_aligned ? &stack[0] : &stack[1])};
+
+        if (offset != 0 && offset != 4 && offset != 17 && !is_aligned)
+            continue;
+        cr_expect(arch_step_stub(&regs, begin, ARCH_NO_FRAME, begin + sizeof code));
+        cr_expect_eq(regs.pc, 4711, "offset %zu", offset);
+        cr_expect_eq(regs.sp, (uintptr_t)(stack + 2), "offset %zu", offset);
+    }
+}
+#endif
+
+Test(arch_steps, code_that_begins_otherwise_is_no_stub_of_that_size)
+{
+    const uintptr_t begin = (uintptr_t)c2_kept;
+    const uintptr_t end = (uintptr_t)c2_kept_end;
+    struct arch_regs regs = {.pc = begin, .sp = (uintptr_t)thread};
+
+    cr_expect(!arch_step_sized_stub(&regs, begin, end, 6));
+    cr_expect(!arch_step_sized_stub(&regs, begin, end, 1));
+    cr_expect(!arch_step_sized_stub(&regs, begin, end, SIZE_MAX));
+    regs.pc = end;
+    cr_expect(!arch_step_sized_stub(&regs, begin, end, 64));
+    cr_expect(regs.sp == (uintptr_t)thread);
 }
 
 Test(arch_steps, a_pc_outside_of_the_code_is_left_alone)

@@ -1,0 +1,159 @@
+/* x86-64: calls: what is saved around one, where one goes, what became of its argument. Every context. */
+#include "arch/arch.h"
+
+#include <string.h>
+
+#include "arch/x86_64/code_internal.h"
+
+#define WINDOW_BYTES     ((size_t)512)
+#define SAVED_BYTES_MAX  4096
+#define INSTRUCTIONS_MAX 128
+
+#define SIB_RSP     0x24 /* the base is rsp, and there is no index */
+#define CODE_POP_FP 0x5d
+
+/* Length of a ModRM byte with what belongs to it; 0: cut off. `is_at_sp`: it names a place at rsp. */
+JW_SIGNAL_SAFE static size_t match_operand(const uint8_t *code, size_t left_bytes, bool *is_at_sp)
+{
+    static const uint8_t displacement_bytes[] = {0, 1, 4, 0};
+
+    if (left_bytes < 2)
+        return 0;
+
+    const unsigned mod = code[0] >> 6;
+    const unsigned base = code[0] & 7;
+    const bool has_sib = mod != 3 && base == 4;
+    const size_t length_bytes = 1 + has_sib + (mod == 0 && base == 5 ? 4 : displacement_bytes[mod]);
+
+    *is_at_sp = has_sib && code[1] == SIB_RSP;
+    return length_bytes <= left_bytes ? length_bytes : 0;
+}
+
+/* Prefixes, to the opcode. `is_vector`: the opcode is one of those behind 0f. */
+JW_SIGNAL_SAFE static size_t match_prefixes(const uint8_t *code, size_t left_bytes, bool *is_vector)
+{
+    size_t at = 0;
+
+    *is_vector = true;
+    if (left_bytes > 6 && code[0] == 0x62)
+        return 4; /* EVEX */
+    if (left_bytes > 5 && code[0] == 0xc4)
+        return 3; /* VEX */
+    if (left_bytes > 4 && code[0] == 0xc5)
+        return 2;
+    if (left_bytes > 5 && (code[0] == 0xf2 || code[0] == 0xf3 || code[0] == 0x66))
+        at++;
+    if (left_bytes > 5 && (code[at] & 0xf0) == 0x40)
+        at++; /* REX */
+    *is_vector = left_bytes > 5 && code[at] == 0x0f;
+    return at + *is_vector;
+}
+
+/* Length of a move between registers, or between one and a place at rsp; of lea; 0: something else. */
+JW_SIGNAL_SAFE static size_t match_move(const uint8_t *code, size_t left_bytes)
+{
+    bool is_vector, is_at_sp;
+    const size_t at = match_prefixes(code, left_bytes, &is_vector);
+
+    if (at + 1 >= left_bytes)
+        return 0;
+    const uint8_t opcode = code[at];
+    const size_t operand_bytes = match_operand(code + at + 1, left_bytes - at - 1, &is_at_sp);
+    if (operand_bytes == 0)
+        return 0;
+    /* Moves of vectors and of masks: loads, stores. */
+    const bool is_right =
+        is_vector ? is_at_sp && (opcode == 0x10 || opcode == 0x11 || opcode == 0x6f ||
+                                 opcode == 0x7f || opcode == 0x90 || opcode == 0x91)
+                  : opcode == 0x8d ||
+                        ((opcode == 0x89 || opcode == 0x8b) && (is_at_sp || code[at + 1] >= 0xc0));
+    return is_right ? at + 1 + operand_bytes : 0;
+}
+
+/* Length of a call, or of the load of its target; 0: something else. */
+JW_SIGNAL_SAFE static size_t match_call(const uint8_t *code, size_t left_bytes)
+{
+    if (left_bytes >= 5 && code[0] == 0xe8)
+        return 5; /* call rel32 */
+    if (left_bytes >= 2 && code[0] == 0xff && (code[1] & 0xf8) == 0xd0)
+        return 2; /* call *%reg */
+    if (left_bytes >= 3 && code[0] == 0x41 && code[1] == 0xff && (code[2] & 0xf8) == 0xd0)
+        return 3;
+    if (left_bytes >= 10 && (code[0] == 0x48 || code[0] == 0x49) && (code[1] & 0xf8) == 0xb8)
+        return 10; /* movabs $imm64,%reg */
+    return 0;
+}
+
+JW_SIGNAL_SAFE static size_t match_passing(const uint8_t *code, size_t left_bytes)
+{
+    if (left_bytes >= 3 && memcmp(code, "\xc5\xf8\x77", 3) == 0)
+        return 3; /* vzeroupper */
+    const size_t call_bytes = match_call(code, left_bytes);
+
+    return call_bytes != 0 ? call_bytes : match_move(code, left_bytes);
+}
+
+/* What `add $amount,%rsp` adds; 0: something else stands there, or the end of the whole frame. */
+JW_SIGNAL_SAFE static size_t added_bytes(const uint8_t *code, size_t left_bytes)
+{
+    int32_t amount = 0;
+    size_t length_bytes = 0;
+
+    if (left_bytes > 4 && memcmp(code, "\x48\x83\xc4", 3) == 0) {
+        amount = (int8_t)code[3];
+        length_bytes = 4;
+    } else if (left_bytes > 7 && memcmp(code, "\x48\x81\xc4", 3) == 0) {
+        memcpy(&amount, code + 3, sizeof amount);
+        length_bytes = 7;
+    }
+    return length_bytes != 0 && amount > 0 && amount <= SAVED_BYTES_MAX &&
+                   amount % (int32_t)sizeof(uintptr_t) == 0 && code[length_bytes] != CODE_POP_FP
+               ? (size_t)amount
+               : 0;
+}
+
+size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end)
+{
+    uint8_t window[WINDOW_BYTES];
+    const size_t length_bytes =
+        pc < code_end && code_end - pc < sizeof window ? code_end - pc : sizeof window;
+    size_t at = 0;
+
+    if (pc >= code_end || !safe_load_bytes(window, pc, length_bytes))
+        return 0;
+    for (int n = 0; n < INSTRUCTIONS_MAX && at < length_bytes; n++) {
+        const size_t saved_bytes = added_bytes(window + at, length_bytes - at);
+
+        if (saved_bytes != 0)
+            return saved_bytes;
+        const size_t passed_bytes = match_passing(window + at, length_bytes - at);
+        if (passed_bytes == 0)
+            return 0;
+        at += passed_bytes;
+    }
+    return 0;
+}
+
+bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
+{
+    uint8_t code[5]; /* call rel32 */
+    int32_t distance;
+
+    if (!safe_load_bytes(code, return_pc - sizeof code, sizeof code) || code[0] != 0xe8)
+        return false;
+    memcpy(&distance, code + 1, sizeof distance);
+    return return_pc + (uintptr_t)(intptr_t)distance == target;
+}
+
+bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc, intptr_t fp_offset_bytes)
+{
+    uint8_t code[CODE_WINDOW_BYTES];
+
+    if (pc < begin || fp_offset_bytes < INT8_MIN || fp_offset_bytes > INT8_MAX)
+        return false;
+    const size_t length_bytes = code_load(code, begin, pc);
+    for (size_t i = 0; i + 4 <= length_bytes; i++)
+        if (memcmp(code + i, "\x48\x89\x7d", 3) == 0 && (int8_t)code[i + 3] == fp_offset_bytes)
+            return true; /* mov %rdi,disp8(%rbp) */
+    return false;
+}
