@@ -152,6 +152,7 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
     set_sampler(&session.options, generations);
     session.is_sampling = false;
     session.has_failed = false;
+    session.has_rows = !session.options.is_with_jvm;
     session.rotated_ns = jw_now_ns();
     session.rotations = 0;
     session_set_generations(generations);

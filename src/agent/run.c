@@ -1,6 +1,7 @@
 /* The session of this process: a turn of work, and down; the agent's thread, unless a function says otherwise. */
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/session_internal.h"
 #include "base/atomics.h"
@@ -13,6 +14,7 @@
 #include "sampler/sampler.h"
 #include "signals/signals.h"
 #include "symbols/symbols.h"
+#include "vm/vm.h"
 #include "vm/vm_stub.h"
 #include "walk/walk.h"
 
@@ -85,12 +87,32 @@ static void turn_over(struct generations *generations, struct recording *recordi
     }
 }
 
+/*
+ * Compiled code calls functions of libjvm and libc as leaves, and its frames are found only through theirs. Their rows
+ * are built in the first turn where the JVM itself has just begun: then walks do not fail until they are there. They
+ * cost some 10 ms of CPU time, which a start in a running JVM spends when the first sample needs them.
+ */
+static void want_rows(void)
+{
+    uintptr_t jvm_begin, jvm_end;
+
+    session.has_rows = true;
+    if (vm_text_range(&jvm_begin, &jvm_end))
+        symbols_want_rows(jvm_begin);
+    symbols_want_rows((uintptr_t)getpid);
+}
+
 static void serve_symbols(void)
 {
     struct jw_error err = {0};
 
     vm_stub_settle();
-    if (!symbols_serve(&err))
+    bool is_done = symbols_serve(&err);
+    if (!session.has_rows) {
+        want_rows(); /* of libraries that are known since the line before */
+        is_done = symbols_serve(&err) && is_done;
+    }
+    if (!is_done)
         agent_log(OPTIONS_LOGLEVEL_DEBUG, "%s", err.message);
 }
 

@@ -25,6 +25,7 @@ struct session {
     bool has_failed;   /* its recording takes no more: it ends by itself */
     bool is_undrained; /* a handler did not leave in time: no further session until it did */
     bool is_unwritten; /* samples in memory that nobody has asked for yet */
+    bool has_rows; /* nothing is left to be done for those of the libraries that Java code calls */
     struct sampler_config sampler;
     struct limits_deadline timeout;
     struct limits_deadline loop;

@@ -228,6 +228,19 @@ static struct symbols_library *library_at(uintptr_t pc)
     return range == NULL ? NULL : range->library;
 }
 
+void symbols_want_rows(uintptr_t pc)
+{
+    pthread_mutex_lock(&lock);
+    struct symbols_library *library = library_at(pc);
+
+    if (library != NULL) {
+        /* Relaxed: read under the lock by whoever builds. */
+        jw_store_relaxed(&library->is_rows_wanted, true);
+        symbols_want(SYMBOLS_WANT_ROWS);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 bool symbols_name(uintptr_t pc, struct symbols_name *out)
 {
     *out = (struct symbols_name){0};

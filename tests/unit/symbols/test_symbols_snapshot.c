@@ -193,6 +193,19 @@ Test(symbols_snapshot, too_many_held_snapshots_put_the_next_off_and_leaving_mend
     munmap(start, size_bytes);
 }
 
+Test(symbols_snapshot, rows_can_be_had_before_a_handler_misses_them)
+{
+    symbols_want_rows((uintptr_t)fopen); /* of no snapshot yet: nothing */
+    serve();
+    cr_assert_eq(stats().rows, 0);
+    refresh();
+    symbols_want_rows((uintptr_t)fopen);
+    symbols_want_rows(1); /* of no library */
+    serve();
+    cr_assert_eq(stats().libraries_with_rows, 1);
+    cr_assert_eq(find_rule((void *)(uintptr_t)fopen), SYMBOLS_FOUND);
+}
+
 Test(symbols_snapshot, libraries_that_stay_keep_their_rows)
 {
     struct jw_error err = {0};
