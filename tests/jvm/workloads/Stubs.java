@@ -42,7 +42,7 @@ final class Stubs implements Runnable {
     private final Object[] objects = new Object[512];
     private final Object[] objectCopy = new Object[512];
 
-    private Stubs(long cpuNs, long seed) throws Exception {
+    Stubs(long cpuNs, long seed) throws Exception {
         this.cpuNs = cpuNs;
         random = new Random(seed);
         random.nextBytes(bytes);

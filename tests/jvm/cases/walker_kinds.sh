@@ -1,0 +1,49 @@
+# Our own walker finishes every kind of stack, also while another collector works: of each kind less than 0.5 % of the
+# walks fail or are cut. KINDS_GC names the collectors, KINDS_SECONDS the CPU time of each of two threads of a kind.
+# KINDS_ROWS=WALKER prints rows of docs/walks.md instead, of that walker, and bounds nothing.
+seconds=${KINDS_SECONDS:-1.2}
+walker=${KINDS_ROWS:-vm}
+int=-Xint
+c1=-XX:TieredStopAtLevel=1
+calls=-XX:-Inline
+
+kinds() { # $1: name, $2: collector, $3: flags, then kinds of stacks
+    local name=$1 gc=$2 flags
+    read -ra flags <<<"$3"
+    shift 3
+    profile "$name" "event=cpu,interval=1ms,cstack=$walker,file=$name.jfr" -Xmx128m "-XX:+Use${gc}GC" \
+        "${flags[@]}" Walks "$seconds" "$@"
+}
+
+row() { # $1: what the row is called, $2: collector, $3: flags, $4: kind of stacks
+    kinds "row$((rows += 1))" "$2" "$3" "$4"
+    check_once Walked --row "row$rows.jfr" "$4-"
+    echo "row | $1 | $2 | $MAJOR | $walker | $(cat check.out)"
+}
+
+bounded() { # as kinds
+    local name=$1
+    kinds "$@"
+    silent "$name"
+    shift 3
+    check_once Walked "$name.jfr" "${@/%/-}"
+}
+
+rows=0
+for gc in ${KINDS_GC:-G1 Z}; do
+    if [ -n "${KINDS_ROWS:-}" ]; then
+        row stubs "$gc" "" stubs
+        row "megamorphic calls" "$gc" "$calls" megamorphic
+        row "interpreter only" "$gc" "$int" stubs
+        row "C1 only" "$gc" "$c1" stubs
+        row "recursion to 2,000" "$gc" "" recursion
+        row exceptions "$gc" "" exceptions
+        row monitors "$gc" "" monitors
+        row "GC pressure" "$gc" "" garbage
+    else
+        bounded "tiered-$gc" "$gc" "" stubs recursion exceptions monitors garbage
+        bounded "calls-$gc" "$gc" "$calls" megamorphic
+        bounded "int-$gc" "$gc" "$int" exceptions
+        bounded "c1-$gc" "$gc" "$c1" exceptions
+    fi
+done
