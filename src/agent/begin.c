@@ -26,8 +26,6 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
 {
     if (!hooks_catch_up(jni, err))
         return false;
-    /* Classes came and went since the last session, and nobody dropped their methods. */
-    generations_void_methods(run_generations());
     /* A start that failed, or a handler that came back late, left records that are none of this session. */
     generations_forget(run_generations());
     if (!start_engines(err))

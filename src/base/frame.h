@@ -73,7 +73,7 @@ JW_SIGNAL_SAFE static inline enum jw_frame_kind jw_frame_kind_of(jw_frame frame)
     return (enum jw_frame_kind)(frame >> 56);
 }
 
-static inline uint32_t jw_frame_method(jw_frame frame)
+JW_SIGNAL_SAFE static inline uint32_t jw_frame_method(jw_frame frame)
 {
     return (uint32_t)frame;
 }

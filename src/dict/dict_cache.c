@@ -14,7 +14,7 @@
 #define NEAR_SETS        256u
 
 struct dict_cache {
-    _Atomic uint64_t *words; /* constant: dict_cache_drop may run at any time */
+    _Atomic uint64_t *words;
     /* Relaxed: set before the first word of a page is put, and never cleared again. */
     _Atomic uint8_t is_touched[PAGE_COUNT];
     struct jw_arena memory;
@@ -130,7 +130,7 @@ JW_SIGNAL_SAFE static bool put_in(struct dict_cache *cache, _Atomic uint64_t *se
                 return true;
         }
         if (is_of_key(word, new_word)) {
-            /* Somebody else put it, with the same id; or a redefinition made it another method's. */
+            /* Somebody else put it, with the same id; or the address is another method's by now. */
             /* order DICT_CACHE: releases the entry behind the id. */
             if (word != new_word)
                 jw_store_release(&set[way], new_word);
@@ -155,42 +155,15 @@ void dict_cache_put(struct dict_cache *cache, uint64_t method_addr, dict_id id)
     jw_store_release(&far_set[hash & VICTIM_HASH_BITS], new_word);
 }
 
-/* All ways: two threads may have put the address into two of them. */
-JW_SIGNAL_SAFE static void drop_in(_Atomic uint64_t *set, uint64_t key)
+void dict_cache_clear(struct dict_cache *cache)
 {
-    for (uint32_t way = 0; way < DICT_CACHE_WAYS; way++) {
-        /* Relaxed: nothing is read through the word, and who must not find the address any more is
-         * ordered after this call by the JVM (the class is not yet linked). */
-        uint64_t word = jw_load_relaxed(&set[way]);
-
-        if (is_of_key(word, key))
-            (void)jw_cas_relaxed(&set[way], &word, 0);
-    }
-}
-
-void dict_cache_drop(struct dict_cache *cache, uint64_t method_addr)
-{
-    if (!is_cacheable(method_addr))
-        return;
-
-    const uint64_t hash = jw_hash_word(method_addr);
-    drop_in(set_of(cache, hash, true), key_of(method_addr));
-    drop_in(set_of(cache, hash, false), key_of(method_addr));
-}
-
-void dict_cache_void(struct dict_cache *cache)
-{
+    /* Relaxed: nobody is inside, and epoch orders this before the next user. */
     for (uint32_t i = 0; i < DICT_CACHE_WORDS; i++) {
         if (jw_load_relaxed(&cache->is_touched[i / PAGE_WORDS]) == 0)
             i += PAGE_WORDS - 1;
         else if (jw_load_relaxed(&cache->words[i]) != 0)
-            jw_store_relaxed(&cache->words[i], 0); /* relaxed, as in dict_cache_drop */
+            jw_store_relaxed(&cache->words[i], 0);
     }
-}
-
-void dict_cache_clear(struct dict_cache *cache)
-{
-    dict_cache_void(cache);
 }
 
 uint32_t dict_cache_count(const struct dict_cache *cache)

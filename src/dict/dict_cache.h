@@ -2,9 +2,8 @@
  * dict_cache - from the address of a JVM method to its id in this generation's dictionary.
  *
  * For      skipping the copy of a method's names (about 100 ns) when this generation has them.
- * Callers  vm (find, put, drop); generation (the rest).
- * Context  dict_cache_find, _put: handler, hook, any, inside the generation.  dict_cache_drop,
- *          dict_cache_void: handler, hook, any, at any time.  dict_cache_clear: dump.
+ * Callers  sampler (find, put); generation (the rest).
+ * Context  dict_cache_find, _put: handler, hook, any, inside the generation.  dict_cache_clear: dump.
  *          dict_cache_open, _close: control, with all engines stopped.
  * Memory   DICT_CACHE_WORDS words, reserved by open, a page touched when the first word needs it.
  * Progress all wait-free but open and close.
@@ -13,13 +12,11 @@
  *
  * A set is the eight words of one cache line. An address has a near set, of four pages for all, and a far
  * one for when that is full. A full far set loses one word to the newcomer: a cache may forget, it may not
- * lie. What it holds about an address is true because the owner drops an
- * address before a new method can run there (ARCHITECTURE, names at first sight): drop and put of
- * one and the same address never overlap.
+ * lie. What it holds is the last id put for an address, and addresses are given again: whoever finds an id looks at what
+ * it names before believing it (vm_method.h, struct vm_identity).
  *
- * May these overlap?    find/put    drop/void    clear
- *   find/put              yes          yes       never (epoch)
- *   drop/void             yes          yes       yes
+ * May these overlap?    find/put    clear
+ *   find/put              yes       never (epoch)
  */
 #ifndef JW_DICT_DICT_CACHE_H
 #define JW_DICT_DICT_CACHE_H
@@ -48,11 +45,7 @@ JW_SIGNAL_SAFE dict_id dict_cache_find(const struct dict_cache *cache, uint64_t 
  */
 JW_SIGNAL_SAFE void dict_cache_put(struct dict_cache *cache, uint64_t method_addr, dict_id id);
 
-/* Forgets one address, or all: what was put before the call is gone when it returns. */
-JW_SIGNAL_SAFE void dict_cache_drop(struct dict_cache *cache, uint64_t method_addr);
-JW_SIGNAL_SAFE void dict_cache_void(struct dict_cache *cache);
-
-/* Void, for the next life of the buffer. Its pages stay: 128 KiB at the most. */
+/* Forgets all, for the next life of the buffer. Its pages stay: 128 KiB at the most. */
 void dict_cache_clear(struct dict_cache *cache);
 
 uint32_t dict_cache_count(const struct dict_cache *cache); /* words in use; any */

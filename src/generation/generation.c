@@ -30,8 +30,6 @@ struct generations {
     struct generation buffers[EPOCH_BUFFERS];
     size_t reserved_bytes;
     _Atomic uint64_t abandoned_count; /* relaxed: a figure */
-    /* Relaxed: who must see that it has grown is ordered after the drop by the JVM, as in dict_cache_drop. */
-    _Atomic uint64_t renamings;
 };
 
 static struct dict_table *open_dict(const char *name, size_t share_bytes, size_t entry_bytes,
@@ -225,25 +223,6 @@ uint32_t generations_retire(struct generations *generations, generations_take_la
         cleared_count++;
     }
     return cleared_count;
-}
-
-void generations_drop_method(struct generations *generations, uint64_t method_addr)
-{
-    jw_add_relaxed(&generations->renamings, 1);
-    for (int i = 0; i < EPOCH_BUFFERS; i++)
-        dict_cache_drop(generations->buffers[i].method_cache, method_addr);
-}
-
-void generations_void_methods(struct generations *generations)
-{
-    jw_add_relaxed(&generations->renamings, 1);
-    for (int i = 0; i < EPOCH_BUFFERS; i++)
-        dict_cache_void(generations->buffers[i].method_cache);
-}
-
-uint64_t generations_renamings(const struct generations *generations)
-{
-    return jw_load_relaxed(&generations->renamings);
 }
 
 static bool is_dict_half_full(const struct dict_table *table)

@@ -3,10 +3,9 @@
  *
  * For      giving handlers and hooks one place to write a sample into, and the dump thread one
  *          rule for when it may be read and cleared.
- * Callers  sampler, vm hooks (enter, leave, drop_method, void_methods); recording (rotate, retire,
- *          and everything inside a generation); agent (open, close).
- * Context  generation_enter, generation_leave: handler, hook, any.  generations_drop_method,
- *          generations_void_methods: hook, any.  generations_rotate, _retire, _at,
+ * Callers  sampler (enter, leave); recording (rotate, retire, and everything inside a generation);
+ *          agent (open, close).
+ * Context  generation_enter, generation_leave: handler, hook, any.  generations_rotate, _retire, _at,
  *          _empty_dead_cells: dump.  generations_open, _close: control, with all engines stopped.
  *          generations_forget: dump, with all engines stopped and drained.
  *          generations_is_half_full, generations_stats: any, dump, control.
@@ -21,10 +20,9 @@
  *                      closed generation that is proved empty yields its late records, is cleared
  *                      and becomes free.
  *
- * May these overlap?        enter/leave    drop/void    rotate/retire
- *   enter/leave                 yes           yes            yes
- *   drop/void                   yes           yes            yes
- *   rotate/retire               yes           yes        no (one dump thread)
+ * May these overlap?        enter/leave    rotate/retire
+ *   enter/leave                 yes            yes
+ *   rotate/retire               yes        no (one dump thread)
  */
 #ifndef JW_GENERATION_GENERATION_H
 #define JW_GENERATION_GENERATION_H
@@ -103,17 +101,6 @@ uint32_t generations_retire(struct generations *generations, generations_take_la
  * hold samples of what was there before.
  */
 void generations_forget(struct generations *generations);
-
-/*
- * Forgets what the caches say of one method address, or of all: what was put before the call is
- * gone when it returns. For ClassPrepare, before code of the class can run; and redefinition.
- */
-JW_SIGNAL_SAFE void generations_drop_method(struct generations *generations, uint64_t method_addr);
-JW_SIGNAL_SAFE void generations_void_methods(struct generations *generations);
-
-/* Grows with each of the two: while it stands, what an address was called in a generation it is still called
- * there. Context: handler, hook, any. */
-JW_SIGNAL_SAFE uint64_t generations_renamings(const struct generations *generations);
 
 /* True when any part of the active generation is half full: time to rotate. */
 bool generations_is_half_full(const struct generations *generations);

@@ -166,8 +166,12 @@ static JW_SIGNAL_SAFE bool are_named(struct sample_deep *deep, const jw_frame *f
     for (uint32_t i = 0; i < count; i++) {
         const enum jw_frame_kind kind = jw_frame_kind_of(first[i]);
 
+        const uint32_t from_end = (uint32_t)(deep->frames + SAMPLE_FRAMES_MAX - &first[i]);
+
         are_all &= kind != JW_FRAME_MARK;
-        deep->has_interpreted |= kind == JW_FRAME_INTERPRETED || kind == JW_FRAME_JAVA_NATIVE;
+        if ((kind == JW_FRAME_INTERPRETED || kind == JW_FRAME_JAVA_NATIVE) &&
+            from_end > deep->interpreted_count)
+            deep->interpreted_count = from_end;
     }
     return are_all;
 }

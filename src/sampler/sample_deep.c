@@ -81,25 +81,44 @@ void sample_deep_keep(struct sample_deep *deep, struct walk_log *log,
 }
 
 /*
- * Ids mean something in one generation. What an interpreted frame's method is called may change in it: the
- * frame, the class and the method may have gone, and others have come to their places; whoever defines a class
- * tells so before its code runs. A method in compiled code lives as long as that code, which is pinned.
+ * An interpreted frame, its class and its method may have gone, and others have come to their places: the method must be
+ * the one that was named. A method in compiled code lives as long as that code, which is pinned.
  */
+static JW_SIGNAL_SAFE bool are_still_named(const struct sample_deep *deep,
+                                           const struct generation *generation, uint32_t count)
+{
+    const struct vm_call_frame *walked = deep->past.frames + WALK_DEPTH_MAX;
+    const jw_frame *named = deep->frames + SAMPLE_FRAMES_MAX;
+    jmethodID last = NULL;
+
+    for (uint32_t n = 1; n <= count && n <= deep->interpreted_count; n++) {
+        const enum jw_frame_kind kind = jw_frame_kind_of(*(named - n));
+        jmethodID method = (walked - n)->method;
+
+        if ((kind != JW_FRAME_INTERPRETED && kind != JW_FRAME_JAVA_NATIVE) || method == last)
+            continue;
+        if (!sample_method_is(generation, jw_frame_method(*(named - n)), (vm_addr)method))
+            return false;
+        last = method;
+    }
+    return true;
+}
+
+/* Ids mean something in one generation. */
 uint32_t sample_deep_named(struct sample_deep *deep, const struct generation *generation,
                            uint32_t count)
 {
-    const uint64_t renamings = generations_renamings(sampler.generations);
     const bool is_named = deep->names_run == run && deep->names_of == sampler.generations &&
-                          deep->names_generation == generation->number &&
-                          (!deep->has_interpreted || deep->names_renamings == renamings);
-    const uint32_t named = !is_named ? 0 : deep->named_count < count ? deep->named_count : count;
+                          deep->names_generation == generation->number;
+    uint32_t named = !is_named ? 0 : deep->named_count < count ? deep->named_count : count;
 
+    if (!are_still_named(deep, generation, named))
+        named = 0;
     if (named == 0)
-        deep->has_interpreted = false;
+        deep->interpreted_count = 0;
     deep->names_run = run;
     deep->names_of = sampler.generations;
     deep->names_generation = generation->number;
-    deep->names_renamings = renamings;
     deep->named_count = 0; /* until all of them are */
     return named;
 }

@@ -109,11 +109,13 @@ dict_id sample_class(struct generation *generation, struct sample_scratch *scrat
                : DICT_NONE;
 }
 
-static JW_SIGNAL_SAFE bool is_still(const struct method_record *record, vm_addr method)
+bool sample_method_is(const struct generation *generation, dict_id id, vm_addr method)
 {
+    const struct method_record *record = method_record_get(generation->methods, id, NULL);
     const struct method_identity now = identity_of(method);
 
-    return now.class_addr != 0 && memcmp(&record->identity, &now, sizeof now) == 0;
+    return record != NULL && now.class_addr != 0 &&
+           memcmp(&record->identity, &now, sizeof now) == 0;
 }
 
 dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method,
@@ -121,12 +123,8 @@ dict_id sample_method(struct generation *generation, struct sample_scratch *scra
 {
     const dict_id cached = dict_cache_find(generation->method_cache, method);
 
-    if (cached != DICT_NONE) {
-        const struct method_record *record = method_record_get(generation->methods, cached, NULL);
-
-        if (record != NULL && is_still(record, method))
-            return cached;
-    }
+    if (cached != DICT_NONE && sample_method_is(generation, cached, method))
+        return cached;
     jw_count(JW_COUNT_METHOD_CACHE_MISSES);
     const dict_id id = intern_method(generation, scratch, method, why);
     dict_cache_put(generation->method_cache, method, id);

@@ -54,11 +54,11 @@ struct sample_deep {
     /* Relaxed, both: to find the likeliest; what a past says is proved before it counts. */
     _Atomic uint32_t tid;     /* 0: nobody's */
     _Atomic uint64_t used_ns; /* when a sample last had it */
-    /* Of what run, generation and state of names the ids in `frames` are; how many from the end on. */
+    /* Of what run and generation the ids in `frames` are; how many from the end on. */
     const struct generations *names_of;
-    uint64_t names_run, names_generation, names_renamings;
+    uint64_t names_run, names_generation;
     uint32_t named_count;
-    bool has_interpreted; /* whose methods may have gone since, unlike those of compiled code */
+    uint32_t interpreted_count; /* so far from the end there may be interpreted ones */
     /* The n-th: of the last n * SAMPLE_HASHED_FRAMES frames; of those that are named. */
     struct store_hash hashes[SAMPLE_FRAMES_MAX / SAMPLE_HASHED_FRAMES + 1];
     jw_frame frames[SAMPLE_FRAMES_MAX];
@@ -90,6 +90,10 @@ JW_SIGNAL_SAFE uint32_t sample_deep_named(struct sample_deep *deep,
 /* All `count` frames from the end are those of this sample, `kept` of them as they were named before. */
 JW_SIGNAL_SAFE void sample_deep_hash(struct sample_deep *deep, uint32_t kept, uint32_t count,
                                      struct store_hash *out);
+
+/* Whether a method is still the one that got this id in the generation. */
+JW_SIGNAL_SAFE bool sample_method_is(const struct generation *generation, dict_id id,
+                                     vm_addr method);
 
 /* Id of a method in the generation, its names copied on first sight; DICT_NONE, and the mark that
  * says so in the stack, when it is unreadable or finds no room. Both are counted. */

@@ -228,10 +228,9 @@ static void *run_writer(void *arg)
     return NULL;
 }
 
-/* Sends many more signals than timers can, drops cached addresses, and asks for figures. */
+/* Sends many more signals than timers can, and asks for figures. */
 static void *run_disturber(void *arg)
 {
-    uint64_t random = 88172645463325252ull;
     struct generations_stats stats;
 
     (void)arg;
@@ -239,9 +238,6 @@ static void *run_disturber(void *arg)
     for (uint64_t round = 1; !jw_load_relaxed(&is_stopping); round++) {
         for (int i = 0; i < WRITERS; i++)
             syscall(SYS_tgkill, getpid(), writers[i].tid, SIGPROF);
-        generations_drop_method(generations, METHOD_ADDR + 8 * (next_random(&random) % NUMBERS));
-        if (round % 1000 == 0)
-            generations_void_methods(generations);
         if (round % 100 == 0) {
             generations_stats(generations, &stats);
             (void)generations_is_half_full(generations);

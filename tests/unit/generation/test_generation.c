@@ -245,35 +245,6 @@ Test(generation, abandoned_records_are_counted)
     cr_assert(eq(u64, taken.count, 0));
 }
 
-Test(generation, drop_and_void_reach_all_three_caches)
-{
-    for (int i = 0; i < EPOCH_BUFFERS; i++) {
-        enum epoch_state state;
-        struct generation *generation = generations_at(generations, i, &state);
-
-        cr_assert(eq(int, state, i == 0 ? EPOCH_ACTIVE : EPOCH_FREE));
-        dict_cache_put(generation->method_cache, 0x1000, 1);
-        dict_cache_put(generation->method_cache, 0x2000, 2);
-        dict_cache_put(generation->method_cache, 0x3000, 3);
-    }
-    generations_drop_method(generations, 0x2000);
-    for (int i = 0; i < EPOCH_BUFFERS; i++) {
-        enum epoch_state state;
-        const struct dict_cache *cache = generations_at(generations, i, &state)->method_cache;
-
-        cr_assert(eq(u32, dict_cache_find(cache, 0x1000), 1));
-        cr_assert(eq(u32, dict_cache_find(cache, 0x2000), DICT_NONE));
-        cr_assert(eq(u32, dict_cache_find(cache, 0x3000), 3));
-    }
-    generations_void_methods(generations);
-    for (int i = 0; i < EPOCH_BUFFERS; i++) {
-        enum epoch_state state;
-
-        cr_assert(
-            eq(u32, dict_cache_count(generations_at(generations, i, &state)->method_cache), 0));
-    }
-}
-
 Test(generation, is_half_full_when_records_are)
 {
     struct epoch_ticket ticket;
