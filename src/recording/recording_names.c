@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/descriptor.h"
 #include "generation/generation.h"
 #include "generation/method_record.h"
 
@@ -10,6 +11,9 @@
 
 /* Source: the class-file format, ACC_NATIVE. Viewers take a method with it for native code. */
 #define MODIFIER_NATIVE 0x100
+
+/* More parameters than that are left out of a descriptor that is not whole. */
+#define DESCRIPTOR_BYTES_MAX 4096
 
 /* A number of `constants`: the key, and below it the number of the last chunk that has it. */
 #define CHUNK_BITS 24
@@ -245,12 +249,32 @@ static uint64_t package_key(struct recording_names *names, uint32_t loader,
     return *known - 1;
 }
 
+/* The descriptor itself where it is whole. Of one that was cut the whole parameters, of what is none none: readers
+ * take it apart, and refuse the file where they cannot. `room`: for those. */
+static struct recording_text sound_descriptor(struct recording_text told,
+                                              char room[DESCRIPTOR_BYTES_MAX + 3])
+{
+    const unsigned char *bytes = (const unsigned char *)told.bytes;
+    size_t kept_bytes;
+
+    if (told.bytes == NULL || jw_descriptor_is_whole(bytes, told.length_bytes))
+        return told;
+    kept_bytes = jw_descriptor_parameters(
+        bytes, told.length_bytes < DESCRIPTOR_BYTES_MAX ? told.length_bytes : DESCRIPTOR_BYTES_MAX);
+    if (kept_bytes == 0)
+        return TEXT("()V");
+    memcpy(room, told.bytes, kept_bytes);
+    memcpy(room + kept_bytes, ")V", 2);
+    return (struct recording_text){room, kept_bytes + 2};
+}
+
 static uint64_t put_method(struct recording_names *names, uint64_t class_key,
                            struct recording_text name, struct recording_text descriptor,
                            uint32_t modifiers, bool is_hidden)
 {
     const uint64_t name_key = recording_symbol(names, name);
-    const uint64_t descriptor_key = recording_symbol(names, descriptor);
+    char room[DESCRIPTOR_BYTES_MAX + 3];
+    const uint64_t descriptor_key = recording_symbol(names, sound_descriptor(descriptor, room));
 
     jfr_put_varint(&names->scratch, class_key);
     jfr_put_varint(&names->scratch, name_key);

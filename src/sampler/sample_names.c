@@ -3,6 +3,7 @@
 
 #include "arch/arch.h"
 #include "base/counters.h"
+#include "base/descriptor.h"
 #include "generation/method_record.h"
 #include "sampler/sampler_internal.h"
 #include "vm/vm_method.h"
@@ -29,6 +30,14 @@ static JW_SIGNAL_SAFE void copy_lines(const struct vm_method *method, struct met
         jw_count(JW_COUNT_LINE_TABLE_TOO_LONG);
 }
 
+/* Of a long one the beginning is there. */
+static JW_SIGNAL_SAFE bool is_signature(const unsigned char *text, uint32_t length_bytes)
+{
+    return length_bytes <= VM_NAME_BYTES_MAX
+               ? jw_descriptor_is_whole(text, length_bytes)
+               : jw_descriptor_parameters(text, VM_NAME_BYTES_MAX) != 0;
+}
+
 /* Class, name and signature; false when one is missing, and `is_readable` says why. */
 static JW_SIGNAL_SAFE bool intern_names(struct generation *generation,
                                         struct sample_scratch *scratch,
@@ -47,6 +56,10 @@ static JW_SIGNAL_SAFE bool intern_names(struct generation *generation,
     record->signature = intern_text(generation->symbols, scratch, &method->signature, is_readable);
     if (record->signature == DICT_NONE)
         return false;
+    if (!is_signature(scratch->text, method->signature.length_bytes)) {
+        *is_readable = false; /* so what was read is no method */
+        return false;
+    }
     /* A method may do without this one. */
     if (method->source_file.addr != 0)
         record->source_file =
