@@ -20,7 +20,8 @@ bool vm_code_contains(uintptr_t pc)
 
 /* Address of the CodeBlob around pc, in the heap that begins at `low`; 0 when its segment is free or a load
  * faults. */
-static JW_SIGNAL_SAFE vm_addr find_in_heap(uintptr_t low, vm_addr segment_map, uintptr_t pc)
+static JW_SIGNAL_SAFE vm_addr find_in_heap(uintptr_t low, vm_addr segment_map, uintptr_t pc,
+                                           uint32_t *hops_left)
 {
     uint64_t segment = (pc - low) >> vm_layout.log2_segment;
     uint64_t used;
@@ -31,6 +32,10 @@ static JW_SIGNAL_SAFE vm_addr find_in_heap(uintptr_t low, vm_addr segment_map, u
     for (int n = 0; hops != 0; n++) {
         if (n >= SEGMENT_HOPS_MAX || hops == SEGMENT_FREE || hops > segment)
             return 0;
+        if (hops_left != NULL && (*hops_left)-- <= 1) {
+            *hops_left = 0;
+            return 0;
+        }
         segment -= hops;
         if (!safe_load_u8(segment_map + segment, &hops))
             return 0;
@@ -45,6 +50,7 @@ static JW_SIGNAL_SAFE vm_addr find_in_heap(uintptr_t low, vm_addr segment_map, u
 void vm_code_map_read(struct vm_code_map *out)
 {
     out->heap_count = 0;
+    out->hops_left = NULL;
     out->interpreter_begin = vm_layout.interpreter_begin;
     out->interpreter_end = vm_layout.interpreter_end;
     for (uint32_t i = 0; i < vm_layout.code_heap_count; i++) {
@@ -65,7 +71,7 @@ static JW_SIGNAL_SAFE vm_addr find_blob(const struct vm_code_map *map, uintptr_t
 {
     for (uint32_t i = 0; i < map->heap_count; i++) {
         if (pc >= map->heaps[i].low && pc < map->heaps[i].high)
-            return find_in_heap(map->heaps[i].low, map->heaps[i].segment_map, pc);
+            return find_in_heap(map->heaps[i].low, map->heaps[i].segment_map, pc, map->hops_left);
     }
     return 0;
 }

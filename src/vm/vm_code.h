@@ -41,6 +41,9 @@ struct vm_code_map {
         uintptr_t low, high; /* of what is committed */
         vm_addr segment_map;
     } heaps[VM_CODE_HEAPS_MAX];
+    /* How often all looks together may still hop from segment to segment, so that a broken map does not make
+     * a walk of thousands of frames long; each look alone is bounded, too. NULL: no more than that. */
+    uint32_t *hops_left;
 };
 
 /* What a walk needs first of the blob around a pc. */

@@ -10,6 +10,9 @@
 #define EMPTY_STEPS_MAX 4096
 #define INLINED_MAX     512
 
+/* Hops in the maps of the code heaps: some 30 for each frame of the deepest stack. */
+#define HOPS_MAX 65536
+
 /* Code without a frame, one on top of the other, before the first frame of Java. */
 #define TOP_STEPS_MAX 6
 
@@ -382,7 +385,7 @@ static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
             return do_cached(walk, known);
     }
     if (!vm_code_map_find(&walk->map, pc, &ref))
-        return fail(walk, WALK_CODE_LOST,
+        return fail(walk, walk->hops_left == 0 ? WALK_CODE_ENDLESS : WALK_CODE_LOST,
                     vm_code_contains(pc) ? VM_PLACE_UNKNOWN : VM_PLACE_NATIVE);
     if (ref.place == VM_PLACE_NMETHOD)
         return do_nmethod(walk, ref.blob);
@@ -416,6 +419,8 @@ static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
     enum outcome outcome = vm_code_contains(walk->regs.pc) ? GO_ON : find_java(walk);
 
     vm_code_map_read(&walk->map);
+    walk->hops_left = HOPS_MAX;
+    walk->map.hops_left = &walk->hops_left;
     if (walk->cache != NULL)
         walk_vm_past_begin(walk);
     while (outcome == GO_ON)

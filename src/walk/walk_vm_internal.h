@@ -16,6 +16,7 @@ enum walk_position {
 
 struct walk_vm {
     struct vm_code_map map;
+    uint32_t hops_left; /* of the map */
     struct arch_regs regs;
     enum walk_position position;
     uintptr_t live_bcp;     /* of the interrupted thread; 0: not known */

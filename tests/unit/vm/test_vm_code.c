@@ -117,6 +117,30 @@ TEST_EACH_JDK(vm_code, nothing_lies_outside_the_code_cache, "A")
     cr_assert(not(vm_code_find(low + 8192, &blob)));
 }
 
+/* Each look hops as far as the map goes; all looks of a walk together do not. */
+TEST_EACH_JDK(vm_code, a_walk_hops_no_more_often_than_it_may, "A")
+{
+    const uintptr_t begin = put_blob(0, SEGMENTS / 2, "nmethod", 0);
+    const uintptr_t pc = (uintptr_t)fake.heap + (SEGMENTS / 2 - 1) * segment_bytes();
+    struct vm_code_map map;
+    struct vm_code_ref ref;
+    uint32_t hops_left = 3 * SEGMENTS / 2;
+
+    memset(fake.segmap + 1, 1, SEGMENTS / 2 - 1);
+    vm_code_map_read(&map);
+    for (int i = 0; i < 100; i++)
+        cr_assert(vm_code_map_find(&map, pc, &ref));
+    map.hops_left = &hops_left;
+    for (int i = 0; i < 3; i++) {
+        cr_assert(vm_code_map_find(&map, pc, &ref), "look %d", i);
+        cr_assert(ref.blob == begin);
+    }
+    cr_assert(not(vm_code_map_find(&map, pc, &ref)));
+    cr_assert(eq(u32, hops_left, 0));
+    cr_assert(not(vm_code_map_find(&map, pc, &ref)));
+    cr_assert(eq(u32, hops_left, 0));
+}
+
 /* A map that changes under the reader may send him anywhere: never out of it, and not for ever. */
 TEST_EACH_JDK(vm_code, a_broken_map_ends_the_search, "A")
 {
