@@ -1,0 +1,47 @@
+# Walks that read garbage, or memory that cannot be read: nothing crashes or hangs, the program's result is its own, the
+# law of signals holds, and every reader reads the file. CHAOS_WALKS (500000, a million on two JDKs) walks of Java
+# frames by our own walker, and as many again of native frames; then AsyncGetCallTrace, where it is asked for.
+JW_LIBRARY=${JW_CHAOS_LIBRARY:?}
+[ -f "$JW_LIBRARY" ] || not_run "no $JW_LIBRARY; make builds it with test-jvm"
+export JW_CHAOS_REPEAT=3000 JW_CHAOS_SPEED=1000
+wanted=${CHAOS_WALKS:-500000}
+rounds=${CHAOS_ROUNDS:-30}
+
+run_java right 0 Sums "$rounds"
+told() { sed -n "s/^$1 //p" "$JW_CHAOS.told"; }
+most() { [ "$2" -le "$1" ] && echo "$1" || echo "$2"; }
+
+# Rounds differ in seed, collector, and in what else is wrong: nothing, names and states, the breakers at work too.
+ways=(99001 99301 99990)
+collectors=(-XX:+UseG1GC -XX:+UseSerialGC -XX:+UseParallelGC -XX:+UseZGC)
+walks=0 native=0 loads=0 longest=0
+for ((i = 0; walks < wanted || native < wanted || i < ${#ways[@]}; i++)); do
+    export JW_CHAOS=$OUT/digits-$i JW_CHAOS_SEED=$((SEED + 1000 * i))
+    printf %s "${ways[i % ${#ways[@]}]}" >"$JW_CHAOS"
+    profile "chaos-$i" "event=cpu,interval=4ms,wall=20ms,cstack=vm,file=chaos-$i.jfr" -Xmx128m \
+        "${collectors[i % ${#collectors[@]}]}" Sums "$rounds"
+    cmp right.out "chaos-$i.out" || fail "the program's result is another under chaos, seed $JW_CHAOS_SEED"
+    cat "$JW_CHAOS.told"
+    walks=$((walks + $(told java_wrong))) native=$((native + $(told native_wrong)))
+    loads=$((loads + $(told wrong_loads))) longest=$(most "$longest" "$(told java_most_loads)")
+    ledger "chaos-$i.jfr" 1
+    [ "$i" -lt 3 ] || rm "chaos-$i.jfr"
+done
+for ((i = 0; i < 3; i++)); do
+    "$JW_COMMAND" convert "chaos-$i.jfr" "chaos-$i.html" >convert.out 2>&1 ||
+        fail "convert chaos-$i.jfr: $(head -n 1 convert.out)"
+done
+grep -q 'takes the place' chaos-2.err || fail "no walker was given up: $(head -n 3 chaos-2.err | tr '\n' ' ')"
+
+# AsyncGetCallTrace that faults where it may.
+export JW_CHAOS=$OUT/digits-agct
+printf 50050 >"$JW_CHAOS"
+profile agct "event=cpu,interval=4ms,cstack=agct,file=agct.jfr" -Xmx128m Sums "$rounds"
+cmp right.out agct.out || fail "the program's result is another under chaos with cstack=agct"
+cat "$JW_CHAOS.told"
+ledger agct.jfr 1
+whole chaos-0.jfr chaos-1.jfr chaos-2.jfr agct.jfr
+
+echo "walks $walks, native $native, wrong loads $loads, the longest walk $longest loads"
+# A walk of 2,048 frames has some sixty loads a frame, and a few guesses.
+[ "$longest" -lt 200000 ] || fail "a walk of $longest loads"
