@@ -17,6 +17,7 @@ struct dict_cache {
     _Atomic uint64_t *words;
     /* Relaxed: set before the first word of a page is put, and never cleared again. */
     _Atomic uint8_t is_touched[PAGE_COUNT];
+    _Atomic uint64_t age;
     struct jw_arena memory;
 };
 
@@ -155,15 +156,30 @@ void dict_cache_put(struct dict_cache *cache, uint64_t method_addr, dict_id id)
     jw_store_release(&far_set[hash & VICTIM_HASH_BITS], new_word);
 }
 
-void dict_cache_clear(struct dict_cache *cache)
+/* Relaxed: nothing is read through a word that is forgotten. */
+static JW_SIGNAL_SAFE void forget_all(struct dict_cache *cache)
 {
-    /* Relaxed: nobody is inside, and epoch orders this before the next user. */
     for (uint32_t i = 0; i < DICT_CACHE_WORDS; i++) {
         if (jw_load_relaxed(&cache->is_touched[i / PAGE_WORDS]) == 0)
             i += PAGE_WORDS - 1;
         else if (jw_load_relaxed(&cache->words[i]) != 0)
             jw_store_relaxed(&cache->words[i], 0);
     }
+}
+
+void dict_cache_renew(struct dict_cache *cache, uint64_t age)
+{
+    /* order DICT_CACHE_AGE: acquires that the words of another age are gone. */
+    if (jw_load_acquire(&cache->age) == age)
+        return;
+    forget_all(cache);
+    /* order DICT_CACHE_AGE: releases that the words of another age are gone. */
+    jw_store_release(&cache->age, age);
+}
+
+void dict_cache_clear(struct dict_cache *cache)
+{
+    forget_all(cache);
 }
 
 uint32_t dict_cache_count(const struct dict_cache *cache)

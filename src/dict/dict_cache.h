@@ -3,7 +3,7 @@
  *
  * For      skipping the copy of a method's names (about 100 ns) when this generation has them.
  * Callers  sampler (find, put); generation (the rest).
- * Context  dict_cache_find, _put: handler, hook, any, inside the generation.  dict_cache_clear: dump.
+ * Context  dict_cache_find, _put, _renew: handler, hook, any, inside the generation.  dict_cache_clear: dump.
  *          dict_cache_open, _close: control, with all engines stopped.
  * Memory   DICT_CACHE_WORDS words, reserved by open, a page touched when the first word needs it.
  * Progress all wait-free but open and close.
@@ -12,11 +12,11 @@
  *
  * A set is the eight words of one cache line. An address has a near set, of four pages for all, and a far
  * one for when that is full. A full far set loses one word to the newcomer: a cache may forget, it may not
- * lie. What it holds is the last id put for an address, and addresses are given again: whoever finds an id looks at what
- * it names before believing it (vm_method.h, struct vm_identity).
+ * lie. What it holds is the last id put for an address, and addresses are given again: whoever finds an id says first how
+ * old the cache may be (dict_cache_renew), or looks at what it names before believing it (vm_method.h, struct vm_identity).
  *
- * May these overlap?    find/put    clear
- *   find/put              yes       never (epoch)
+ * May these overlap?    find/put/renew    clear
+ *   find/put/renew        yes            never (epoch)
  */
 #ifndef JW_DICT_DICT_CACHE_H
 #define JW_DICT_DICT_CACHE_H
@@ -44,6 +44,13 @@ JW_SIGNAL_SAFE dict_id dict_cache_find(const struct dict_cache *cache, uint64_t 
  * is 0, not a multiple of 8 or wider than DICT_CACHE_ADDRESS_BITS.
  */
 JW_SIGNAL_SAFE void dict_cache_put(struct dict_cache *cache, uint64_t method_addr, dict_id id);
+
+/*
+ * Forgets all, unless `age` is what it was at the last call. For an age that changes between the end of a
+ * method and the first run of another at its address: what a caller that is inside the handler with a method on
+ * its stack puts and finds is then true, even where several call this at once, with different ages.
+ */
+JW_SIGNAL_SAFE void dict_cache_renew(struct dict_cache *cache, uint64_t age);
 
 /* Forgets all, for the next life of the buffer. Its pages stay: 128 KiB at the most. */
 void dict_cache_clear(struct dict_cache *cache);

@@ -229,6 +229,7 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
     const uint32_t flags = trace_flags(walked);
 
     scratch->stamp++;
+    sample_names_begin(generation, scratch);
     const store_id trace = walked->deep == NULL ? put_plain(generation, scratch, walked, flags)
                                                 : put_deep(generation, scratch, walked, flags);
     if (trace == STORE_NONE)

@@ -7,6 +7,7 @@
 #include "generation/method_record.h"
 #include "sampler/sampler_internal.h"
 #include "vm/vm_method.h"
+#include "vm/vm_safepoint.h"
 
 static JW_SIGNAL_SAFE dict_id intern_text(struct dict_table *table, struct sample_scratch *scratch,
                                           const struct vm_text *text, bool *is_readable)
@@ -122,13 +123,24 @@ dict_id sample_class(struct generation *generation, struct sample_scratch *scrat
                : DICT_NONE;
 }
 
+void sample_names_begin(struct generation *generation, struct sample_scratch *scratch)
+{
+    uint64_t safepoints;
+
+    scratch->are_names_dated = vm_safepoint_count(&safepoints);
+    if (scratch->are_names_dated)
+        dict_cache_renew(generation->method_cache, safepoints);
+}
+
 bool sample_method_is(const struct generation *generation, dict_id id, vm_addr method)
 {
-    const struct method_record *record = method_record_get(generation->methods, id, NULL);
+    const unsigned char *lines;
+    const struct method_record *record = method_record_get(generation->methods, id, &lines);
     const struct method_identity now = identity_of(method);
 
     return record != NULL && now.class_addr != 0 &&
-           memcmp(&record->identity, &now, sizeof now) == 0;
+           memcmp(&record->identity, &now, sizeof now) == 0 &&
+           vm_method_has_lines(method, lines, record->line_table_bytes);
 }
 
 dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method,
@@ -136,7 +148,8 @@ dict_id sample_method(struct generation *generation, struct sample_scratch *scra
 {
     const dict_id cached = dict_cache_find(generation->method_cache, method);
 
-    if (cached != DICT_NONE && sample_method_is(generation, cached, method))
+    if (cached != DICT_NONE &&
+        (scratch->are_names_dated || sample_method_is(generation, cached, method)))
         return cached;
     jw_count(JW_COUNT_METHOD_CACHE_MISSES);
     const dict_id id = intern_method(generation, scratch, method, why);

@@ -32,7 +32,8 @@ struct sample_memo {
 /* Room to walk and name one stack in. */
 struct sample_scratch {
     _Atomic uint32_t is_taken;
-    uint32_t stamp; /* one more for each sample: what others left in `memo` does not count */
+    uint32_t stamp;       /* one more for each sample: what others left in `memo` does not count */
+    bool are_names_dated; /* the method cache holds nothing from before the last safepoint */
     struct sample_memo memo[SAMPLE_MEMO_COUNT];
     struct vm_call_frame java[WALK_DEPTH_MAX];
     struct walk_cache walk_cache;
@@ -90,6 +91,10 @@ JW_SIGNAL_SAFE uint32_t sample_deep_named(struct sample_deep *deep,
 /* All `count` frames from the end are those of this sample, `kept` of them as they were named before. */
 JW_SIGNAL_SAFE void sample_deep_hash(struct sample_deep *deep, uint32_t kept, uint32_t count,
                                      struct store_hash *out);
+
+/* Before the first sample_method of a sample: forgets what was cached before the last safepoint. */
+JW_SIGNAL_SAFE void sample_names_begin(struct generation *generation,
+                                       struct sample_scratch *scratch);
 
 /* Whether a method is still the one that got this id in the generation. */
 JW_SIGNAL_SAFE bool sample_method_is(const struct generation *generation, dict_id id,

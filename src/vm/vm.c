@@ -11,6 +11,7 @@
 #include "os/os_tasks.h"
 #include "vm/vm_internal.h"
 #include "vm/vm_object.h"
+#include "vm/vm_safepoint.h"
 
 #define LOG2_SEGMENT_MAX 16 /* 6 in JDK 8, 7 later */
 
@@ -319,6 +320,7 @@ bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err)
         return false;
     vm_layout = layout;
     vm_object_open();
+    vm_safepoint_open();
     find_agct(libjvm, layout.major);
 
     Dl_info info;

@@ -1,6 +1,8 @@
 /* Reads a method's names out of JVM memory; handler. */
 #include "vm/vm_method.h"
 
+#include <string.h>
+
 #include "arch/arch.h"
 #include "vm/vm_internal.h"
 #include "vm/vm_klass.h"
@@ -12,6 +14,7 @@
 
 #define HIDDEN_MARK_BYTES 3 /* "+0x" */
 #define HIDDEN_TAIL_BYTES 64
+#define LINES_PART_BYTES  128
 
 vm_addr vm_method_of_id(jmethodID id)
 {
@@ -223,4 +226,24 @@ uint32_t vm_method_copy_lines(const struct vm_method *method, unsigned char *to,
         at += 1 + first + second;
     }
     return 0;
+}
+
+bool vm_method_has_lines(vm_addr method, const unsigned char *lines, uint32_t length_bytes)
+{
+    struct vm_method now = {.const_method = vm_method_const(method)};
+    unsigned char part[LINES_PART_BYTES];
+
+    if (length_bytes == 0)
+        return true;
+    if (!read_line_table(&now) || now.line_table == 0 || now.line_table_bytes_max < length_bytes)
+        return false;
+    for (uint32_t at = 0; at < length_bytes; at += LINES_PART_BYTES) {
+        const uint32_t bytes =
+            length_bytes - at < LINES_PART_BYTES ? length_bytes - at : LINES_PART_BYTES;
+
+        if (!safe_load_bytes(part, now.line_table + at, bytes) ||
+            memcmp(part, lines + at, bytes) != 0)
+            return false;
+    }
+    return true;
 }

@@ -26,8 +26,8 @@ struct vm_text {
  *   given to another method of the class; the old body of one whose code was redefined gets a number of its own.
  *   Source: OpenJDK, VM_RedefineClasses::compare_and_normalize_class_versions, InstanceKlass::next_method_idnum; measured
  *   on JDK 8 to 26.
- * - `idnums`, how many numbers the class ever gave, and `const_method`: one body, with one table of lines. (A
- *   redefinition that changes no code at all gives no numbers.)
+ * - `idnums`, how many numbers the class ever gave, and `const_method`: one body. A
+ *   redefinition that changes no code at all gives no numbers: lines are compared apart from this.
  */
 struct vm_identity {
     vm_addr const_method, klass;
@@ -67,6 +67,10 @@ JW_SIGNAL_SAFE bool vm_method_has_code(vm_addr method);
 
 /* Reads all of it; false, and nothing usable in `out`, when any load faults or a word is absurd. */
 JW_SIGNAL_SAFE bool vm_method_read(vm_addr method, struct vm_method *out);
+
+/* True when the method's compressed line table is these bytes; of 0 bytes: true. */
+JW_SIGNAL_SAFE bool vm_method_has_lines(vm_addr method, const unsigned char *lines,
+                                        uint32_t length_bytes);
 
 /*
  * Copies the compressed line table, its final zero byte included, to `to` of `capacity_bytes`.

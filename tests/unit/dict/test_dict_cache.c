@@ -70,6 +70,19 @@ Test(dict_cache, the_last_id_put_for_an_address_is_found)
     cr_assert(eq(u32, dict_cache_count(cache), 100));
 }
 
+Test(dict_cache, another_age_forgets_all_and_the_same_age_nothing)
+{
+    dict_cache_renew(cache, 7);
+    dict_cache_put(cache, BASE_ADDR, 1);
+    dict_cache_renew(cache, 7);
+    cr_assert(eq(u32, dict_cache_find(cache, BASE_ADDR), 1));
+    dict_cache_renew(cache, 8);
+    cr_assert(eq(u32, dict_cache_find(cache, BASE_ADDR), DICT_NONE));
+    dict_cache_put(cache, BASE_ADDR, 2);
+    dict_cache_renew(cache, 7); /* of one who looked at the clock before the others */
+    cr_assert(eq(u32, dict_cache_find(cache, BASE_ADDR), DICT_NONE));
+}
+
 Test(dict_cache, an_overfull_cache_forgets_but_never_lies)
 {
     uint32_t found_count = 0;

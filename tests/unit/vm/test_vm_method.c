@@ -307,3 +307,22 @@ TEST_EACH_JDK(vm_method, any_word_of_memory_may_be_wrong, "com/acme/Job")
     cr_assert(vm_method_read((vm_addr)fake.method, &method));
     cr_assert(is_text(&method.name, "run"));
 }
+
+TEST_EACH_JDK(vm_method, a_method_has_the_lines_that_it_has_byte_by_byte, "A")
+{
+    unsigned char table[300], other[300];
+
+    memset(table, 1 << 3 | 1, sizeof table);
+    table[sizeof table - 1] = 0;
+    memcpy(other, table, sizeof other);
+    set_lines(table, sizeof table);
+    cr_assert(vm_method_has_lines((vm_addr)fake.method, table, sizeof table));
+    for (size_t at = 0; at < sizeof other; at += 13) {
+        other[at]++;
+        cr_assert(not(vm_method_has_lines((vm_addr)fake.method, other, sizeof other)));
+        other[at]--;
+    }
+    cr_assert(vm_method_has_lines((vm_addr)fake.method, NULL, 0));
+    cr_assert(not(vm_method_has_lines((vm_addr)fake.method, table, OBJECT_BYTES)));
+    cr_assert(not(vm_method_has_lines(0, table, sizeof table)));
+}
