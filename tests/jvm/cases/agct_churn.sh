@@ -1,5 +1,4 @@
 # As churn, by AsyncGetCallTrace: right names though the code and the methods of a stack come and go.
-# alone: as churn.
 CSTACK=agct
-CHURN_SECONDS=${CHURN_SECONDS:-10}
+CHURN_SECONDS=${CHURN_SECONDS:-5}
 . "$(dirname "$LIB")/cases/churn.sh"

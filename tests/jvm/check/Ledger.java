@@ -17,14 +17,17 @@ final class Ledger {
         long samples = 0;
         long failed = 0;
         long turns = 0;
-        for (RecordedEvent event : RecordingFile.readAllEvents(Path.of(args[1]))) {
-            if (event.getEventType().getName().equals(Counters.EVENT)) {
-                last = event;
-            } else if (Samples.isSample(event)) {
-                samples++;
-                failed += Marks.failure(event) != null ? 1 : 0;
-            } else if (Samples.isWall(event)) {
-                turns += Samples.turns(event);
+        try (RecordingFile file = new RecordingFile(Path.of(args[1]))) {
+            while (file.hasMoreEvents()) {
+                RecordedEvent event = file.readEvent();
+                if (event.getEventType().getName().equals(Counters.EVENT)) {
+                    last = event;
+                } else if (Samples.isSample(event)) {
+                    samples++;
+                    failed += Marks.failure(event) != null ? 1 : 0;
+                } else if (Samples.isWall(event)) {
+                    turns += Samples.turns(event);
+                }
             }
         }
         Problems problems = new Problems();

@@ -1,21 +1,37 @@
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Defines classes by the thousand, uses them for a moment and lets them die. The names say what
- * belongs together: class C123 has the one method m123, with the one line number lineOf(123). Who
- * looks a name up too late finds the one of another class at its address.
+ * Defines classes by the thousand, uses them for a moment and lets them die: classes of short-lived loaders,
+ * hidden classes, and classes whose code a second agent replaces all the time. The names say what belongs
+ * together: class C123 has the one method m123, with the one line number lineOf(123), H123 (a hidden class)
+ * h123; of the third kind see Redefined. Who looks a name up too late finds the one of another class at its
+ * address.
  *
- *     java Churn SECONDS
+ *     java Churn SECONDS [add | fixed]     add: methods are added and removed, too, which
+ *                                          -XX:+AllowRedefinitionToAddDeleteMethods allows
+ *                                          fixed: nobody replaces any code
  */
-final class Churn implements Runnable {
+final class Churn {
     private static final int THREADS = 2;
-    private static final int CLASSES_A_LOADER = 20;
+    private static final int CLASSES_A_LOADER = 3;
     private static final int COLLECT_EVERY_MS = 150;
 
     static volatile boolean isDone;
     private static final AtomicInteger NEXT = new AtomicInteger();
+    private static final AtomicInteger NEXT_HIDDEN = new AtomicInteger();
+    private static final AtomicLong LOADERS = new AtomicLong();
+
+    private interface Work {
+        void run() throws Throwable;
+    }
 
     private static final class Loader extends ClassLoader {
         Loader() {
@@ -28,14 +44,24 @@ final class Churn implements Runnable {
         }
     }
 
+    private Churn() {
+    }
+
     public static void main(String[] args) throws Exception {
-        long endNs = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
-        Thread[] threads = new Thread[THREADS];
+        System.loadLibrary("redefiner");
+        String how = args.length > 1 ? args[1] : "";
+        Redefined redefined = new Redefined(how.equals("add"));
+        List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
-            threads[i] = new Thread(new Churn(), "churn-" + i);
-            threads[i].start();
+            threads.add(start("churn-" + i, Churn::defineAndUse));
+            threads.add(start("driver-" + i, () -> drive(redefined)));
+        }
+        threads.add(start("hidden", new Hidden()));
+        if (!how.equals("fixed")) {
+            threads.add(start("redefiner", redefined::replaceSome));
         }
         long startNs = System.nanoTime();
+        long endNs = startNs + (long) (Double.parseDouble(args[0]) * 1e9);
         while (System.nanoTime() < endNs) {
             Thread.sleep(COLLECT_EVERY_MS);
             System.gc();
@@ -44,29 +70,107 @@ final class Churn implements Runnable {
         for (Thread thread : threads) {
             thread.join();
         }
-        long perSecond = NEXT.get() * 1_000_000_000L / (System.nanoTime() - startNs);
+        double seconds = (System.nanoTime() - startNs) / 1e9;
         System.out.println("classes " + NEXT.get());
-        System.out.println("classes a second " + perSecond);
-        System.out.println(
-                "unloaded " + java.lang.management.ManagementFactory.getClassLoadingMXBean()
-                                      .getUnloadedClassCount());
+        System.out.println("loaders " + LOADERS.get());
+        System.out.println("loaders a second " + Math.round(LOADERS.get() / seconds));
+        System.out.println("hidden " + NEXT_HIDDEN.get());
+        System.out.println("redefined " + redefined.count());
+        System.out.println("code loaded " + Redefined.codeLoaded());
+        System.out.println("code unloaded " + Redefined.codeUnloaded());
+        System.out.println("unloaded "
+                + java.lang.management.ManagementFactory.getClassLoadingMXBean()
+                        .getUnloadedClassCount());
     }
 
-    @Override
-    public void run() {
+    /** A thread that does this again and again; one that fails ends the program. */
+    private static Thread start(String name, Work work) {
+        Thread thread = new Thread(() -> repeat(work), name);
+        thread.start();
+        return thread;
+    }
+
+    private static void repeat(Work work) {
         try {
             while (!isDone) {
-                Loader loader = new Loader();
-                List<Runnable> users = new ArrayList<>();
-                for (int i = 0; i < CLASSES_A_LOADER; i++) {
-                    users.add((Runnable) loader.define(NEXT.getAndIncrement())
-                                      .getDeclaredConstructor()
-                                      .newInstance());
-                }
-                users.forEach(Runnable::run);
+                work.run();
             }
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
+        } catch (Throwable e) {
+            e.printStackTrace();
+            System.exit(1);
+        }
+    }
+
+    private static void defineAndUse() throws ReflectiveOperationException {
+        Loader loader = new Loader();
+        LOADERS.incrementAndGet();
+        Runnable[] users = new Runnable[CLASSES_A_LOADER];
+        for (int i = 0; i < users.length; i++) {
+            users[i] = (Runnable) loader.define(NEXT.getAndIncrement())
+                               .getDeclaredConstructor()
+                               .newInstance();
+        }
+        use(users);
+    }
+
+    private static void use(Runnable[] users) {
+        for (Runnable user : users) {
+            user.run();
+        }
+    }
+
+    private static void useHidden(Runnable user) {
+        user.run();
+    }
+
+    /** A method that is gone when its turn comes is no mistake of anybody's. */
+    private static void drive(Redefined redefined) {
+        int number = ThreadLocalRandom.current().nextInt(Redefined.CLASSES);
+        try {
+            redefined.call(number);
+        } catch (NoSuchMethodError e) {
+            Thread.yield();
+        }
+    }
+
+    /** Classes that no loader knows: of JDK 15 on hidden, before that the anonymous ones of Unsafe. */
+    private static final class Hidden implements Work {
+        private final Method define;
+        private final Object on;
+        private final Object options;
+
+        Hidden() throws ReflectiveOperationException {
+            Method found = null;
+            for (Method method : MethodHandles.Lookup.class.getMethods()) {
+                found = method.getName().equals("defineHiddenClass") ? method : found;
+            }
+            if (found != null) {
+                define = found;
+                on = MethodHandles.lookup();
+                options = Array.newInstance(found.getParameterTypes()[2].getComponentType(), 0);
+                return;
+            }
+            Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+            Field field = unsafe.getDeclaredField("theUnsafe");
+            field.setAccessible(true);
+            define = unsafe.getMethod("defineAnonymousClass", Class.class, byte[].class,
+                    Object[].class);
+            on = field.get(null);
+            options = null;
+        }
+
+        @Override
+        public void run() throws Throwable {
+            int number = NEXT_HIDDEN.getAndIncrement();
+            byte[] bytes = ClassBytes.of("H" + number, "h" + number, ClassBytes.lineOf(number));
+            Class<?> type;
+            if (options == null) {
+                type = (Class<?>) define.invoke(on, Churn.class, bytes, null);
+            } else {
+                type = ((MethodHandles.Lookup) define.invoke(on, bytes, true, options))
+                               .lookupClass();
+            }
+            useHidden((Runnable) type.getDeclaredConstructor().newInstance());
         }
     }
 }
