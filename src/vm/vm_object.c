@@ -106,7 +106,7 @@ static JW_SIGNAL_SAFE bool super_check_offset(vm_addr klass, int32_t *offset)
 static JW_SIGNAL_SAFE bool stands_at(vm_addr klass, vm_addr in, int32_t offset)
 {
     const int32_t place = offset - layout.primary_supers;
-    uintptr_t found;
+    uintptr_t found = 0;
 
     return place >= 0 && place < PRIMARY_SUPERS * (int32_t)sizeof(void *) &&
            place % (int32_t)sizeof(void *) == 0 && safe_load_word(in + (uintptr_t)offset, &found) &&
