@@ -10,8 +10,9 @@
  *     java/lang/invoke/LambdaForm$MH+0x...            and all other hidden classes
  *     jdk/internal/reflect/GeneratedMethodAccessor12  reflection up to 21 (sun/reflect in 8)
  *     jdk/proxy2/$Proxy12, com/sun/proxy/$Proxy7      proxies, from 16 on and before
- * Source: OpenJDK 8 to 25, ClassFileParser, InnerClassLambdaMetafactory, Proxy, MethodHandleProxies,
- * MethodAccessorGenerator; seen on 17 and 25.
+ *     $Proxy0                                         of an interface that is not public, in its package
+ * Source: OpenJDK 8 to 26, ClassFileParser, InnerClassLambdaMetafactory, Proxy, MethodHandleProxies,
+ * MethodAccessorGenerator; seen on 8, 11, 17, 21, 25 and 26.
  */
 #include <string.h>
 
@@ -21,26 +22,52 @@ enum profile_run {
     PROFILE_RUN_DIGITS,
     PROFILE_RUN_HEX,
     PROFILE_RUN_WORD, /* letters and digits */
+    PROFILE_RUN_NAME, /* the same, and underscores */
 };
 
-/* Behind `before`, a run of such characters is one number of many; so is `link` between the two. */
+/* Behind `before`, a run of such characters is one number of many; so is `link` between the two. With
+ * `is_first`, only where `before` begins a name: at its very front, or behind a slash. */
 static const struct profile_generated {
     const char *before;
     const char *link;
     enum profile_run run;
+    bool is_first;
 } profile_generated[] = {
-    {"$$Lambda", "$", PROFILE_RUN_DIGITS},
-    {"GeneratedMethodAccessor", "", PROFILE_RUN_DIGITS},
-    {"GeneratedConstructorAccessor", "", PROFILE_RUN_DIGITS},
-    {"GeneratedSerializationConstructorAccessor", "", PROFILE_RUN_DIGITS},
-    {"/$Proxy", "", PROFILE_RUN_DIGITS},
-    {"jdk/proxy", "", PROFILE_RUN_DIGITS},
-    {"jdk/MHProxy", "", PROFILE_RUN_DIGITS},
-    {"CGLIB$$", "", PROFILE_RUN_HEX},
-    {"$ByteBuddy", "$", PROFILE_RUN_WORD},
-    {"$auxiliary", "$", PROFILE_RUN_WORD},
-    {"$MockitoMock", "$", PROFILE_RUN_WORD},
-    {"$HibernateProxy", "$", PROFILE_RUN_WORD},
+    /* the JDK; 8 to 14 with a JavaScript of its own */
+    {"$$Lambda", "$", PROFILE_RUN_DIGITS, false},
+    {"GeneratedMethodAccessor", "", PROFILE_RUN_DIGITS, false},
+    {"GeneratedConstructorAccessor", "", PROFILE_RUN_DIGITS, false},
+    {"GeneratedSerializationConstructorAccessor", "", PROFILE_RUN_DIGITS, false},
+    {"$Proxy", "", PROFILE_RUN_DIGITS, true},
+    {"jdk/proxy", "", PROFILE_RUN_DIGITS, false},
+    {"jdk/MHProxy", "", PROFILE_RUN_DIGITS, true},
+    {"nashorn/internal/scripts/Script$Recompilation", "$", PROFILE_RUN_DIGITS, false},
+    {"nashorn/internal/scripts/Script", "$", PROFILE_RUN_DIGITS, false},
+    /* CGLIB and Spring's, Guice's: d0c3a1f is a hash, or a number */
+    {"CGLIB$$", "", PROFILE_RUN_HEX, false},
+    {"ByGuice$$", "", PROFILE_RUN_HEX, false},
+    /* Byte Buddy, and those that use it */
+    {"$ByteBuddy", "$", PROFILE_RUN_WORD, false},
+    {"$auxiliary", "$", PROFILE_RUN_WORD, false},
+    {"$MockitoMock", "$", PROFILE_RUN_WORD, false},
+    {"$HibernateProxy", "$", PROFILE_RUN_WORD, false},
+    {"$HibernateBasicProxy", "$", PROFILE_RUN_WORD, false},
+    {"$HibernateInstantiator", "$", PROFILE_RUN_WORD, false},
+    {"$HibernateAccessOptimizer", "$", PROFILE_RUN_WORD, false},
+    /* Javassist */
+    {"_$$_jvst", "", PROFILE_RUN_NAME, false},
+    {"_$$_javassist", "_", PROFILE_RUN_DIGITS, false},
+    /* Jackson's Afterburner, MVEL, Spring's expressions */
+    {"4JacksonSerializer", "", PROFILE_RUN_HEX, false},
+    {"4JacksonDeserializer", "", PROFILE_RUN_HEX, false},
+    {"ASMAccessorImpl", "_", PROFILE_RUN_DIGITS, false},
+    {"spel/Ex", "", PROFILE_RUN_DIGITS, true},
+    /* scripts of Groovy, evaluated forms of Clojure */
+    {"Script", "", PROFILE_RUN_DIGITS, true},
+    {"$eval", "", PROFILE_RUN_DIGITS, false},
+    {"$fn__", "", PROFILE_RUN_DIGITS, false},
+    {"$reify__", "", PROFILE_RUN_DIGITS, false},
+    {"$iter__", "", PROFILE_RUN_NAME, false},
 };
 
 static bool profile_is_digit(char letter)
@@ -52,8 +79,19 @@ static bool profile_is_in_run(char letter, enum profile_run run)
 {
     const char lower = (char)(letter | 0x20);
 
-    return profile_is_digit(letter) || (run == PROFILE_RUN_HEX && lower >= 'a' && lower <= 'f') ||
-           (run == PROFILE_RUN_WORD && lower >= 'a' && lower <= 'z');
+    switch (run) {
+    case PROFILE_RUN_DIGITS:
+        break;
+    case PROFILE_RUN_HEX:
+        return profile_is_digit(letter) || (lower >= 'a' && lower <= 'f');
+    case PROFILE_RUN_NAME:
+        if (letter == '_')
+            return true;
+        __attribute__((fallthrough));
+    case PROFILE_RUN_WORD:
+        return profile_is_digit(letter) || (lower >= 'a' && lower <= 'z');
+    }
+    return profile_is_digit(letter);
 }
 
 /* A class as it stands in [begin, end): without the brackets and letters of an array's descriptor. */
@@ -115,18 +153,25 @@ static void profile_cut_hidden(char *class_name)
 static void profile_cut_generated(char *class_name, const struct profile_generated *generated)
 {
     const size_t link_bytes = strlen(generated->link);
+    size_t length;
+    const char *const begin = profile_core(class_name, &length);
     char *at = class_name;
 
     while ((at = strstr(at, generated->before)) != NULL) {
+        const bool is_first = at == begin || (at > begin && at[-1] == '/');
+
         at += strlen(generated->before);
+        if (generated->is_first && !is_first)
+            continue;
         if (strncmp(at, generated->link, link_bytes) != 0)
             continue;
 
         const char *end = at + link_bytes;
-        while (profile_is_in_run(*end, generated->run))
-            end++;
-        /* A name that only begins so is somebody's own. */
-        if (end != at + link_bytes && strchr("/$.;", *end) != NULL)
+        bool is_lower = generated->run == PROFILE_RUN_WORD;
+        for (; profile_is_in_run(*end, generated->run); end++)
+            is_lower = is_lower && *end >= 'a' && *end <= 'z';
+        /* A name that only begins so is somebody's own; a word in small letters means something. */
+        if (end != at + link_bytes && !is_lower && strchr("/$.;", *end) != NULL)
             profile_cut(at, end);
     }
 }
