@@ -17,7 +17,7 @@ _jaywalk_facts() {
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable none' ;;
+        -F | --features) kind=words words='vtable comptask none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -44,7 +44,7 @@ _jaywalk_facts() {
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable none' ;;
+        -F | --features) kind=words words='vtable comptask none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -73,7 +73,7 @@ _jaywalk_facts() {
         --filter) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable none' ;;
+        -F | --features) kind=words words='vtable comptask none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;

@@ -135,6 +135,7 @@ static void set_sampler(const struct options *values, struct generations *genera
         .filter = values->filter,
         .depth_max = (uint32_t)values->jstackdepth_count,
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
+        .with_compiled = (values->features & OPTIONS_FEATURE_COMPTASK) != 0,
         .with_receivers = (values->features & OPTIONS_FEATURE_VTABLE) != 0,
     };
 }

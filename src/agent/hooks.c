@@ -8,6 +8,7 @@
 #include "sampler/sampler.h"
 #include "signals/signals.h"
 #include "vm/vm_class.h"
+#include "vm/vm_compiler.h"
 #include "vm/vm_klass.h"
 #include "vm/vm_loader.h"
 #include "vm/vm_stub.h"
@@ -294,6 +295,7 @@ static void check_threads(JNIEnv *jni)
                   "this JVM keeps its threads in a way that jaywalk does not know: threads that "
                   "began before it are shown without Java frames");
     (*jni)->DeleteLocalRef(jni, self);
+    vm_compiler_open(jni);
 }
 
 bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)

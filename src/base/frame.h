@@ -3,7 +3,7 @@
  *
  *     63      56 55                    32 31                             0
  *     +---------+------------------------+-------------------------------+
- *     |  kind   |  bci + 4 (24 bits)     |  method: id in `methods`      |   Java kinds
+ *     |  kind   |  bci + 4 (24 bits)     |  method: id in `methods`      |   Java kinds, COMPILING
  *     +---------+------------------------+-------------------------------+
  *     |  kind   |  pc (56 bits)                                          |   NATIVE, KERNEL
  *     +---------+--------------------------------------------------------+
@@ -31,6 +31,7 @@ enum jw_frame_kind {
     JW_FRAME_KERNEL = 5,
     JW_FRAME_MARK = 6,  /* not code: says what is missing, and why */
     JW_FRAME_CLASS = 7, /* not code: the class of the object on which a method is being looked up */
+    JW_FRAME_COMPILING = 8, /* not code: the Java method that the code above compiles */
 };
 
 /* Names that stand in a stack where code should; users of other profilers already search for some. */

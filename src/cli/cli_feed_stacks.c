@@ -6,6 +6,7 @@
  *     Native        of a class: a Java method marked native; without one: C, by other producers
  *     C++, Kernel   native code; the class is the library
  *     Receiver      a class alone: of the object on which a method was being looked up
+ *     Compiling     a Java method that does not run: the code above compiles it
  *     Unknown       what is missing, in words; also any frame of our class "jaywalk" in brackets
  */
 #include <string.h>
@@ -33,6 +34,7 @@ static enum profile_frame_type cli_frame_type(const char *type, const char *clas
         {"C++", PROFILE_FRAME_NATIVE},
         {"Kernel", PROFILE_FRAME_KERNEL},
         {"Receiver", PROFILE_FRAME_CLASS},
+        {"Compiling", PROFILE_FRAME_COMPILING},
         {"Unknown", PROFILE_FRAME_MARK},
     };
 

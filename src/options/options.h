@@ -73,7 +73,8 @@ enum options_cstack {
 
 /* Bits of `features`. */
 enum options_feature {
-    OPTIONS_FEATURE_VTABLE = 1 << 0, /* the class of the object on which a method is looked up */
+    OPTIONS_FEATURE_VTABLE = 1 << 0,   /* the class of the object on which a method is looked up */
+    OPTIONS_FEATURE_COMPTASK = 1 << 1, /* the method that a compiler thread compiles */
 };
 
 enum options_loglevel {

@@ -36,8 +36,9 @@ enum profile_frame_type {
     PROFILE_FRAME_C1 = 4,          /* compiled by C1, where a producer tells it apart */
     PROFILE_FRAME_NATIVE = 5,      /* C or C++: `method` is the function, `module` the library */
     PROFILE_FRAME_KERNEL = 6,
-    PROFILE_FRAME_CLASS = 7, /* a class on top of a stack: what was allocated, which lock */
-    PROFILE_FRAME_MARK = 8,  /* not code: `method` says what is missing, "[GC active]" */
+    PROFILE_FRAME_CLASS = 7,     /* a class on top of a stack: what was allocated, which lock */
+    PROFILE_FRAME_MARK = 8,      /* not code: `method` says what is missing, "[GC active]" */
+    PROFILE_FRAME_COMPILING = 9, /* not code: the Java method that the code above compiles */
     PROFILE_FRAME_TYPE_LIMIT
 };
 

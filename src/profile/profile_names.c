@@ -261,6 +261,9 @@ static void profile_classify(const struct profile_frame *frame, enum profile_nam
     case PROFILE_FRAME_CLASS:
         *kind = PROFILE_NAME_CLASS;
         return;
+    case PROFILE_FRAME_COMPILING:
+        *kind = PROFILE_NAME_JAVA;
+        return;
     case PROFILE_FRAME_MARK:
     case PROFILE_FRAME_TYPE_LIMIT:
         break;

@@ -71,6 +71,7 @@ static struct profile_frame java_frame(struct graph_take *take, jw_frame frame)
         [JW_FRAME_COMPILED] = PROFILE_FRAME_COMPILED,
         [JW_FRAME_INLINED] = PROFILE_FRAME_INLINED,
         [JW_FRAME_JAVA_NATIVE] = PROFILE_FRAME_JAVA_NATIVE,
+        [JW_FRAME_COMPILING] = PROFILE_FRAME_COMPILING,
     };
     const struct generation *generation = take->generation;
     const struct method_record *record =
@@ -130,6 +131,7 @@ static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
     case JW_FRAME_COMPILED:
     case JW_FRAME_INLINED:
     case JW_FRAME_JAVA_NATIVE:
+    case JW_FRAME_COMPILING:
         told = java_frame(take, frame);
         break;
     case JW_FRAME_NATIVE:

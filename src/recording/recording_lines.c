@@ -91,7 +91,7 @@ int recording_frame_line(const struct generation *generation, jw_frame frame, un
 {
     const unsigned char *table = NULL;
     const struct method_record *record =
-        jw_frame_kind_of(frame) == JW_FRAME_JAVA_NATIVE
+        jw_frame_kind_of(frame) > JW_FRAME_INLINED
             ? NULL
             : method_record_get(generation->methods, jw_frame_method(frame), &table);
 

@@ -111,6 +111,7 @@ uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind 
         [JW_FRAME_KERNEL] = "Kernel",
         [JW_FRAME_MARK] = "Unknown",
         [JW_FRAME_CLASS] = "Receiver",
+        [JW_FRAME_COMPILING] = "Compiling",
     };
 
     jfr_put_string(&names->scratch, (size_t)kind < JW_COUNT_OF(texts) ? texts[kind] : "Unknown");

@@ -84,6 +84,7 @@ struct recording_frame recording_frame_of(const struct recording_take *take, jw_
     case JW_FRAME_KERNEL:
     case JW_FRAME_MARK:
     case JW_FRAME_CLASS:
+    case JW_FRAME_COMPILING:
         break;
     }
     return told;
@@ -122,6 +123,7 @@ static void put_frame(struct recording_take *take, jw_frame frame)
     case JW_FRAME_COMPILED:
     case JW_FRAME_INLINED:
     case JW_FRAME_JAVA_NATIVE:
+    case JW_FRAME_COMPILING:
         method = method_key(take, jw_frame_method(frame));
         break;
     case JW_FRAME_NATIVE:

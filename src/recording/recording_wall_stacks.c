@@ -163,6 +163,7 @@ static bool keep_frame(struct recording_take *take, jw_frame frame)
     case JW_FRAME_COMPILED:
     case JW_FRAME_INLINED:
     case JW_FRAME_JAVA_NATIVE:
+    case JW_FRAME_COMPILING:
         method = kept_java(take, jw_frame_method(frame));
         kept.mark = JW_MARK_UNREADABLE_METHOD;
         break;

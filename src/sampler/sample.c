@@ -1,21 +1,33 @@
 /* One sample, from the interrupted registers to a committed record; handler. */
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/hash.h"
 #include "sampler/sampler_internal.h"
+#include "vm/vm_compiler.h"
 #include "vm/vm_method.h"
 
 /* What was walked before the generation is entered. */
 struct walked {
     struct walk_java_result java;
+    struct vm_compiler_task task; /* of a compiler thread; method 0: none */
+    struct walk_landmark holder;  /* the native frame from which it was begun */
     vm_addr receiver; /* class of the object on which a method is being looked up; 0: none */
     struct sample_deep *deep; /* of a deep stack, in which its frames are laid out; or NULL */
     uint32_t native_count;
     bool is_java_thread;
 };
+
+static JW_SIGNAL_SAFE bool find_task(const void *ucontext, struct vm_compiler_task *out)
+{
+    struct arch_regs regs;
+
+    arch_regs_read(ucontext, &regs);
+    return vm_compiler_task(regs.sp, out);
+}
 
 /* Walks the Java stack with what is left of the thread's last one, where that was deep. */
 static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t tid,
@@ -43,8 +55,12 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
     out->is_java_thread = env != NULL;
     out->native_count = 0;
     out->receiver = 0;
+    if (env != NULL || !sampler.with_compiled || !find_task(ucontext, &out->task))
+        out->task = (struct vm_compiler_task){0, 0};
+    out->holder = (struct walk_landmark){out->task.stack_addr, 0};
     if (sampler.with_native)
-        out->native_count = walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX);
+        out->native_count =
+            walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX, &out->holder);
     out->java = (struct walk_java_result){0};
     out->deep = NULL;
     if (env == NULL)
@@ -111,6 +127,20 @@ static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
     return jw_frame_java(kind_of(java, frame, depth, memo->has_code), memo->id, frame->bci);
 }
 
+/* How many frames were put: one, or none where nothing is compiled or there is no room for its name. */
+static JW_SIGNAL_SAFE uint32_t put_compiled(struct generation *generation,
+                                            struct sample_scratch *scratch, vm_addr method,
+                                            jw_frame *to)
+{
+    enum jw_mark why;
+    const dict_id id = method == 0 ? DICT_NONE : sample_method(generation, scratch, method, &why);
+
+    if (id == DICT_NONE)
+        return 0;
+    *to = jw_frame_java(JW_FRAME_COMPILING, id, JW_BCI_UNKNOWN);
+    return 1;
+}
+
 /* Lays the stack out, innermost first: native code, the receiver, the stub, a mark where Java is missing, Java, but
  * what is of the past. */
 static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
@@ -119,8 +149,13 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
     jw_frame *const to = scratch->frames;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < walked->native_count; i++)
+    for (uint32_t i = 0; i < walked->native_count; i++) {
+        if (i == walked->holder.frame)
+            count += put_compiled(generation, scratch, walked->task.method, to + count);
         to[count++] = jw_frame_native(scratch->native_pcs[i]);
+    }
+    if (walked->holder.frame >= walked->native_count)
+        count += put_compiled(generation, scratch, walked->task.method, to + count);
     if (walked->is_java_thread && walked->java.frame_count == 0)
         to[count++] = jw_frame_mark(walk_mark_of(walked->java.code));
     const dict_id receiver =

@@ -51,6 +51,7 @@ struct sampler_config {
     uint32_t depth_max;        /* Java frames kept of a stack */
     bool with_native;          /* native frames above Java frames, and of threads without Java */
     bool with_receivers;       /* the class of the object on which a method is being looked up */
+    bool with_compiled;        /* the method that a compiler thread compiles */
     const char *filter;        /* as in thread_filter.h; NULL: every thread */
 };
 

@@ -16,8 +16,8 @@
 #include "vm/vm_object.h"
 #include "walk/walk.h"
 
-/* Frames of one stack: native ones on top, a class, a stub, a mark, and Java. */
-#define SAMPLE_FRAMES_MAX (WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 5)
+/* Frames of one stack: native ones on top, what they compile, a class, a stub, a mark, and Java. */
+#define SAMPLE_FRAMES_MAX (WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 6)
 
 #define SAMPLE_MEMO_COUNT 64u
 

@@ -103,16 +103,19 @@ void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
                            (has_failed && walk_code_is_bad(out->code)) || fault_count != 0);
 }
 
-uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max)
+uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
+                     struct walk_landmark *mark)
 {
     const uint32_t faults_before = signals_load_faults();
     struct arch_regs regs;
 
     arch_regs_read(ucontext, &regs);
+    if (mark != NULL)
+        mark->frame = 0;
     if (vm_code_contains(regs.pc) || !walk_breaker_native())
         return 0;
 
-    const uint32_t count = walk_native_frames(&regs, pcs, depth_max);
+    const uint32_t count = walk_native_frames(&regs, pcs, depth_max, mark);
     const uint32_t fault_count = signals_load_faults() - faults_before;
     if (fault_count != 0)
         note_failure(WALK_NATIVE, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);

@@ -118,11 +118,18 @@ JW_SIGNAL_SAFE vm_addr walk_receiver(const void *ucontext, const struct walk_jav
 void walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
                     struct walk_java_result *out);
 
+/* A place on the stack, and the native frame in which it lies: its number, from 0; their count where none is. */
+struct walk_landmark {
+    uintptr_t stack_addr;
+    uint32_t frame;
+};
+
 /*
  * Program counters of native frames, innermost first, until the code cache (whose first pc is not
- * included) or the end of the stack. Returns how many.
+ * included) or the end of the stack. Returns how many. `mark` may be NULL.
  */
-JW_SIGNAL_SAFE uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max);
+JW_SIGNAL_SAFE uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
+                                    struct walk_landmark *mark);
 
 /* The mark that stands in a stack for a failure code. */
 JW_SIGNAL_SAFE enum jw_mark walk_mark_of(int32_t code);

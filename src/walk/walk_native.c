@@ -70,16 +70,26 @@ bool walk_native_to_code_cache(struct arch_regs *regs)
     return is_found;
 }
 
-uint32_t walk_native_frames(struct arch_regs *regs, uintptr_t *pcs, uint32_t depth_max)
+uint32_t walk_native_frames(struct arch_regs *regs, uintptr_t *pcs, uint32_t depth_max,
+                            struct walk_landmark *mark)
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
+    bool is_sought = mark != NULL;
     uint32_t count = 0;
 
     if (depth_max > 0)
         pcs[count++] = regs->pc;
-    while (snapshot != NULL && count < depth_max && step(snapshot, count == 1, regs) &&
-           !vm_code_contains(regs->pc))
+    while (snapshot != NULL && count < depth_max && step(snapshot, count == 1, regs)) {
+        if (is_sought && regs->sp > mark->stack_addr) {
+            mark->frame = count - 1;
+            is_sought = false;
+        }
+        if (vm_code_contains(regs->pc))
+            break;
         pcs[count++] = regs->pc - 1; /* inside the call, where its function is */
+    }
     symbols_leave(snapshot);
+    if (is_sought)
+        mark->frame = count;
     return count;
 }

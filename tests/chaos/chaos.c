@@ -325,9 +325,12 @@ void __wrap_walk_java(const void *ucontext, void *env, struct walk_cache *cache,
     walk_once(ucontext, env, cache, frames, depth_max, out);
 }
 
-uint32_t __real_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max);
-uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max);
-uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max)
+uint32_t __real_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
+                            struct walk_landmark *mark);
+uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
+                            struct walk_landmark *mark);
+uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
+                            struct walk_landmark *mark)
 {
     const uint64_t deadline_ns = jw_now_ns() + BUDGET_NS / 2;
     struct arch_context copy;
@@ -338,7 +341,7 @@ uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth
         begin(CHAOS_NATIVE, jw_load_relaxed(&done.last_loads[CHAOS_NATIVE]));
         const void *from = begin_elsewhere(ucontext, &copy);
         const uint64_t start_ns = jw_now_ns();
-        count = __real_walk_native(from, pcs, depth_max);
+        count = __real_walk_native(from, pcs, depth_max, mark);
         end(CHAOS_NATIVE, jw_now_ns() - start_ns);
     } while (++i < repeat && jw_now_ns() < deadline_ns);
     return count;

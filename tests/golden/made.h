@@ -9,7 +9,7 @@
  *              another one in each round, 3 ms without a sample; 2 ms of the process are of nobody
  *   stacks     Hot.spin <- Hot.main            60 of 100 samples, compiled and interpreted, with lines
  *              memcpy <- Hot.copy <- Hot.main  20, a native method
- *              clone3 <- unknown               10, no Java
+ *              clone3 <- Warm.up <- unknown    10, no Java: a method that is compiled
  *              [GC active]                      5, a failed walk
  *              Lambda <- ... 70 frames          5, truncated, a hidden class; on top the class of a receiver
  */
@@ -157,7 +157,10 @@ static inline uint32_t made_fill(struct generation *generation, unsigned kind, j
         frames[count++] = jw_frame_java(JW_FRAME_JAVA_NATIVE, copy, JW_BCI_NATIVE);
         frames[count++] = jw_frame_java(JW_FRAME_INTERPRETED, start, 9);
     } else if (kind < 90) {
+        const dict_id warm = made_method(generation, "app/Warm", "up", "()V", 2, 9, true);
+
         frames[count++] = jw_frame_native(0x2000);
+        frames[count++] = jw_frame_java(JW_FRAME_COMPILING, warm, JW_BCI_UNKNOWN);
         frames[count++] = jw_frame_native(0x9000);
         *flags = 0;
     } else if (kind < 95) {

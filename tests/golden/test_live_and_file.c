@@ -425,7 +425,7 @@ Test(live_and_file, are_equal_with_each_style)
         {"include=app.Hot.spin", {"\"filtered\":180,", "app/Hot.main;app/Hot.spin 240\n", NULL}},
         {"include=/sp[i]n$/", {"\"filtered\":180,", "app/Hot.main;app/Hot.spin 240\n", NULL}},
         {"exclude=app/*", {NULL, "[no frames] 5\n", NULL}},
-        {"exclude=/^app/", {"\"filtered\":350,", NULL, NULL}},
+        {"exclude=/^app/", {"\"filtered\":390,", NULL, NULL}},
         {"traces=2", {NULL, NULL, "\nHottest stacks (2 of "}},
         {"flat=3", {NULL, NULL, "\nHottest methods, by self (3 of "}},
     };

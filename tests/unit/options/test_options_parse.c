@@ -522,11 +522,11 @@ Test(options_parse, a_session_may_end_by_itself_or_begin_again)
 Test(options_parse, features_are_named_together)
 {
     parse_quietly("start");
-    cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
+    cr_assert(result.values.features == (OPTIONS_FEATURE_VTABLE | OPTIONS_FEATURE_COMPTASK));
     parse_quietly("start,features=vtable");
     cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
-    parse_quietly("start,features=vtable+vtable");
-    cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
+    parse_quietly("start,features=comptask+vtable+comptask");
+    cr_assert(result.values.features == (OPTIONS_FEATURE_VTABLE | OPTIONS_FEATURE_COMPTASK));
     parse_quietly("features=none");
     cr_assert(result.values.features == 0 && result.values.action == OPTIONS_ACTION_START);
 }
@@ -534,10 +534,10 @@ Test(options_parse, features_are_named_together)
 Test(options_parse, commas_stand_between_features_where_a_value_may_hold_them)
 {
     const char *const names[] = {"start", "features"};
-    const char *const values[] = {NULL, "none,vtable"};
+    const char *const values[] = {NULL, "comptask,vtable"};
 
     cr_assert(options_parse_pairs(names, values, 2, &result));
-    cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
+    cr_assert(result.values.features == (OPTIONS_FEATURE_VTABLE | OPTIONS_FEATURE_COMPTASK));
 }
 
 Test(options_parse, unknown_features_are_refused_with_those_known)

@@ -35,14 +35,14 @@
 #define SEGMENTS          256
 #define HEAP_SPACE_BYTES  (SEGMENTS * 128)
 
-/* JavaThread::_anchor lies above a kilobyte in some JDKs. */
+/* JavaThread::_anchor lies above a kilobyte in some JDKs, CompilerThread::_env above two. */
 static struct {
     _Alignas(4096) unsigned char method[OBJECT_BYTES];
     unsigned char const_method[OBJECT_BYTES], pool[OBJECT_BYTES], klass[OBJECT_BYTES];
     unsigned char class_name[128], name[128], signature[128], source[128];
     unsigned char code_heap[OBJECT_BYTES], heaps_array[64], heap_pointers[64];
     unsigned char segmap[SEGMENTS];
-    unsigned char java_thread[2048], os_thread[OBJECT_BYTES];
+    unsigned char java_thread[4096], os_thread[OBJECT_BYTES];
     _Alignas(8) char blob_names[16][32];
     uintptr_t heaps_static, low_static, high_static, id_slot;
     _Alignas(4096) unsigned char heap[HEAP_SPACE_BYTES];
