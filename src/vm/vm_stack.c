@@ -1,6 +1,8 @@
 /* Threads, entry frames and interpreted frames, read with safe loads; handler. */
 #include "vm/vm_stack.h"
 
+#include <string.h>
+
 #include "base/frame.h"
 #include "vm/vm_method.h"
 #include "vm/vm_stack_internal.h"
@@ -106,6 +108,21 @@ bool vm_call_stub_anchor(uintptr_t stub_begin, uintptr_t pc, uintptr_t fp, uintp
         return vm_entry_anchor(fp, out);
     return vm_is_plausible(first_argument) &&
            read_anchor(first_argument + (vm_addr)vm_stack_layout.wrapper_anchor.offset, out);
+}
+
+bool vm_upcall_anchor(vm_addr blob, uintptr_t sp, struct vm_anchor *out)
+{
+    static const char upcall_stub[] = "upcall_stub";
+    char name[sizeof upcall_stub] = {0};
+    uint64_t name_addr, offset;
+
+    if (!vm_has(vm_stack_layout.upcall_frame_data) || !vm_has(vm_stack_layout.upcall_anchor) ||
+        !vm_load_field(blob, vm_layout.blob_name, &name_addr) ||
+        safe_load_string(name, sizeof name, name_addr) == SAFE_LOAD_NO_STRING ||
+        memcmp(name, upcall_stub, sizeof upcall_stub - 1) != 0 ||
+        !vm_load_field(blob, vm_stack_layout.upcall_frame_data, &offset))
+        return false;
+    return read_anchor(sp + (uint32_t)offset + (vm_addr)vm_stack_layout.upcall_anchor.offset, out);
 }
 
 bool vm_interpreted_is_whole(uintptr_t sp, uintptr_t fp)

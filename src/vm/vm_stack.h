@@ -54,6 +54,12 @@ JW_SIGNAL_SAFE bool vm_entry_anchor(uintptr_t fp, struct vm_anchor *out);
 JW_SIGNAL_SAFE bool vm_call_stub_anchor(uintptr_t stub_begin, uintptr_t pc, uintptr_t fp,
                                         uintptr_t first_argument, struct vm_anchor *out);
 
+/*
+ * The anchor in the frame of a stub by which C called Java through the API of foreign functions (JDK 22 on); `sp`: in
+ * that stub, behind a call of its own. False where `blob` is none.
+ */
+JW_SIGNAL_SAFE bool vm_upcall_anchor(vm_addr blob, uintptr_t sp, struct vm_anchor *out);
+
 /* An interpreted frame and its caller, unproven as far as pc is concerned. */
 struct vm_interpreted {
     vm_addr method, const_method;

@@ -24,6 +24,9 @@ struct vm_stack_layout {
     struct vm_field wrapper_anchor; /* inside JavaCallWrapper */
     intptr_t entry_wrapper_bytes;   /* from the frame pointer of an entry frame */
     uintptr_t entry_return_pc;
+    struct vm_field
+        upcall_frame_data; /* of a stub by which C calls Java, JDK 22 on: from its stack pointer */
+    struct vm_field upcall_anchor; /* inside that data */
 
     struct vm_field nmethod_method, verified_entry, verified_entry_offset, orig_pc_offset,
         comp_level, compile_id;

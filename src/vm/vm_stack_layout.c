@@ -24,6 +24,9 @@ static void resolve_threads(struct vm_stack_layout *out)
     out->entry_wrapper_bytes =
         (intptr_t)vm_structs_constant("frame::entry_frame_call_wrapper_offset", 0) *
         (intptr_t)sizeof(uintptr_t);
+    out->upcall_frame_data = vm_structs_field("UpcallStub", "_frame_data_offset");
+    out->upcall_frame_data.width = 4;
+    out->upcall_anchor = vm_structs_field("UpcallStub::FrameData", "jfa");
     if (call_stub_return != 0)
         (void)safe_load_word(call_stub_return, &out->entry_return_pc);
 }

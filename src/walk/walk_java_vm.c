@@ -289,6 +289,14 @@ static JW_SIGNAL_SAFE enum outcome do_entry(struct walk_vm *walk)
     return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, VM_PLACE_STUB);
 }
 
+/* An anchor that tells of frames further out, or that there are none. */
+static JW_SIGNAL_SAFE bool is_sound(const struct walk_vm *walk, const struct vm_anchor *anchor)
+{
+    return anchor->sp == 0 ||
+           (anchor->sp > walk->regs.sp && walk_vm_is_on_stack(walk, anchor->sp) &&
+            vm_code_contains(anchor->pc));
+}
+
 /* In the call stub itself, before its call or behind it: the frames below are those of its wrapper. */
 static JW_SIGNAL_SAFE bool find_call_stub_anchor(const struct walk_vm *walk,
                                                  const struct vm_stub *stub,
@@ -298,8 +306,13 @@ static JW_SIGNAL_SAFE bool find_call_stub_anchor(const struct walk_vm *walk,
            vm_is_entry_stub(stub->begin, stub->end) &&
            vm_call_stub_anchor(stub->begin, walk->regs.pc, walk->regs.fp, walk->first_argument,
                                anchor) &&
-           (anchor->sp == 0 ||
-            (walk_vm_is_on_stack(walk, anchor->sp) && vm_code_contains(anchor->pc)));
+           is_sound(walk, anchor);
+}
+
+static JW_SIGNAL_SAFE bool find_upcall_anchor(const struct walk_vm *walk, vm_addr blob,
+                                              struct vm_anchor *anchor)
+{
+    return vm_upcall_anchor(blob, walk->regs.sp, anchor) && is_sound(walk, anchor);
 }
 
 /* Code without a method, or without a frame of its own: on top of the stack, or below native code that it
@@ -326,7 +339,8 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
         walk->position = WALK_AT_CALL;
         return GO_ON;
     }
-    if (find_call_stub_anchor(walk, stub, &anchor))
+    if (find_call_stub_anchor(walk, stub, &anchor) ||
+        (place == VM_PLACE_RUNTIME_STUB && find_upcall_anchor(walk, blob.blob, &anchor)))
         return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, place);
     if (place == VM_PLACE_RUNTIME_STUB &&
         walk_vm_caller_of_stub(walk, &blob, stub, &caller, &position))
@@ -340,8 +354,12 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
 
 static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm_code_ref *ref)
 {
+    struct vm_anchor anchor;
+
     if (walk->position == WALK_AT_TOP || walk->position == WALK_AT_LEAF_CALL)
         return leave_stub(walk);
+    if (ref->place == VM_PLACE_RUNTIME_STUB && find_upcall_anchor(walk, ref->blob, &anchor))
+        return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, ref->place);
     if (ref->place != VM_PLACE_STUB)
         return leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
     if (vm_is_entry_return(walk->regs.pc))
