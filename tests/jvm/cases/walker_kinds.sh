@@ -1,6 +1,6 @@
-# Our own walker finishes every kind of stack, also while another collector works: of each kind less than 0.5 % of the
-# walks fail or are cut. KINDS_GC names the collectors, KINDS_SECONDS the CPU time of each of two threads of a kind.
-# KINDS_ROWS=WALKER prints rows of docs/walks.md instead, of that walker, and bounds nothing.
+# Our own walker finishes every kind of stack, also with Java below C (upcalls), and while another collector works: of
+# each kind less than 0.5 % of the walks fail or are cut. KINDS_GC names the collectors, KINDS_SECONDS the CPU time of each
+# of two threads of a kind. KINDS_ROWS=WALKER prints rows of docs/walks.md instead, of that walker, and bounds nothing.
 seconds=${KINDS_SECONDS:-1.2}
 walker=${KINDS_ROWS:-vm}
 int=-Xint
@@ -18,7 +18,7 @@ kinds() { # $1: name, $2: collector, $3: flags, then kinds of stacks
 row() { # $1: what the row is called, $2: collector, $3: flags, $4: kind of stacks
     kinds "row$((rows += 1))" "$2" "$3" "$4"
     check_once Walked --row "row$rows.jfr" "$4-"
-    echo "row | $1 | $2 | $MAJOR | $walker | $(cat check.out)"
+    echo "row | $1 | $2 | $MAJOR | $walker | $(cat "check-$MAJOR.out")"
 }
 
 bounded() { # as kinds
@@ -34,8 +34,8 @@ for gc in ${KINDS_GC:-G1 Z}; do
     if [ -n "${KINDS_ROWS:-}" ]; then
         row stubs "$gc" "" stubs
         row "megamorphic calls" "$gc" "$calls" megamorphic
-        row "interpreter only" "$gc" "$int" stubs
-        row "C1 only" "$gc" "$c1" stubs
+        row "interpreter only" "$gc" "$int" exceptions
+        row "C1 only" "$gc" "$c1" exceptions
         row "recursion to 2,000" "$gc" "" recursion
         row exceptions "$gc" "" exceptions
         row monitors "$gc" "" monitors
@@ -47,3 +47,6 @@ for gc in ${KINDS_GC:-G1 Z}; do
         bounded "c1-$gc" "$gc" "$c1" exceptions
     fi
 done
+if [ "$MAJOR" -ge 22 ] && [ -z "${KINDS_ROWS:-}" ]; then
+    bounded upcalls G1 "" upcalls
+fi

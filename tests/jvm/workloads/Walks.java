@@ -41,13 +41,22 @@ final class Walks {
         if (kind.equals("stubs")) {
             return new Stubs(cpuNs, seed);
         }
-        Kernel kernel = kernel(kind);
+        Kernel kernel = kind.equals("upcalls") ? upcalls() : kernel(kind);
         Random random = new Random(seed);
         return () -> {
             while (Threads.cpuNs() < cpuNs) {
                 kernel.round(random);
             }
         };
+    }
+
+    private static Kernel upcalls() throws Exception {
+        try {
+            Upcalls upcalls = new Upcalls();
+            return random -> upcalls.round();
+        } catch (Throwable e) {
+            throw new IllegalStateException("no calls from C to Java here", e);
+        }
     }
 
     private static Kernel kernel(String kind) {
