@@ -24,6 +24,7 @@ static void tell_thread(const struct sampler_cpu *cpu, void *recording)
         .is_short = cpu->is_short,
         .is_own = cpu->is_own,
         .is_refused = cpu->is_refused,
+        .is_left_out = cpu->is_left_out,
     };
 
     recording_thread_cpu(recording, &told);

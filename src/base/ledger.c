@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 
+#define ALL_TENTHS 1000 /* of a percent */
+
 const struct jw_ledger_info jw_ledger_infos[JW_LEDGER_LIMIT] = {
 #define JW_LEDGER(name, field_, phrase_, label, text)                                              \
     [JW_LEDGER_##name] = {.field = #field_, .phrase = (phrase_)},
@@ -22,10 +24,23 @@ int64_t jw_ledger_tenths(const struct jw_ledger *ledger, enum jw_ledger_line lin
     return (int64_t)(tenths < 0 ? tenths - 0.5 : tenths + 0.5);
 }
 
+/* What of the lines is below nothing: for so much of the whole samples stand beyond the clocks. */
+static int64_t excess_tenths(const struct jw_ledger *ledger)
+{
+    int64_t sum = 0;
+
+    for (int line = 0; line < JW_LEDGER_LIMIT; line++)
+        sum -= jw_ledger_tenths(ledger, (enum jw_ledger_line)line) < 0
+                   ? jw_ledger_tenths(ledger, (enum jw_ledger_line)line)
+                   : 0;
+    return sum;
+}
+
 const char *jw_ledger_sentence(const struct jw_ledger *ledger, char *text, size_t room_bytes)
 {
     const uint64_t whole_ms =
         ledger->process_ns <= 0 ? 0 : (uint64_t)ledger->process_ns / JW_NS_PER_MS;
+    const int64_t excess = excess_tenths(ledger);
     size_t used_bytes;
 
     if (ledger->process_ns <= 0) {
@@ -36,16 +51,21 @@ const char *jw_ledger_sentence(const struct jw_ledger *ledger, char *text, size_
         (size_t)snprintf(text, room_bytes, "CPU time %" PRIu64 ".%02" PRIu64 " s:", whole_ms / 1000,
                          whole_ms % 1000 / 10);
     for (int line = 0; line < JW_LEDGER_LIMIT && used_bytes < room_bytes; line++) {
-        const int64_t tenths = jw_ledger_tenths(ledger, (enum jw_ledger_line)line);
-        const int64_t size = tenths < 0 ? -tenths : tenths;
+        int64_t tenths = jw_ledger_tenths(ledger, (enum jw_ledger_line)line);
 
-        if (tenths == 0 && line != JW_LEDGER_SAMPLED)
+        if (tenths > ALL_TENTHS)
+            tenths = ALL_TENTHS;
+        if (tenths < 0 || (tenths == 0 && line != JW_LEDGER_SAMPLED))
             continue;
-        used_bytes += (size_t)snprintf(
-            text + used_bytes, room_bytes - used_bytes, "%s %s %s%" PRId64 ".%" PRId64 " %%",
-            line == JW_LEDGER_SAMPLED ? "" : ",", jw_ledger_infos[line].phrase,
-            tenths < 0 ? "-" : "", size / 10, size % 10);
+        used_bytes += (size_t)snprintf(text + used_bytes, room_bytes - used_bytes,
+                                       "%s %s %" PRId64 ".%" PRId64 " %%",
+                                       line == JW_LEDGER_SAMPLED ? "" : ",",
+                                       jw_ledger_infos[line].phrase, tenths / 10, tenths % 10);
     }
+    if (excess > 0 && used_bytes < room_bytes)
+        snprintf(text + used_bytes, room_bytes - used_bytes,
+                 "; samples stand for %" PRId64 ".%" PRId64 " %% more than was used", excess / 10,
+                 excess % 10);
     return text;
 }
 

@@ -35,8 +35,9 @@ struct jw_ledger {
 };
 
 /*
- * "CPU time 12.31 s: sampled 98.9 %, short-lived threads 0.8 %, live threads -0.1 %": lines that round to
- * nothing are left out. Returns `text`, which is cut to fit. No CPU time was used: says that.
+ * "CPU time 12.31 s: sampled 98.9 %, short-lived threads 0.8 %": lines that round to nothing are left out. A
+ * line below nothing, where samples stand for more than the clocks say, is not shown as such but told of at the
+ * end. Returns `text`, which is cut to fit. No CPU time was used: says that.
  */
 const char *jw_ledger_sentence(const struct jw_ledger *ledger, char *text, size_t room_bytes);
 

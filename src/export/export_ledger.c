@@ -23,19 +23,27 @@ static void export_put_signed(struct export_out *out, int64_t duration_ns)
     export_put_value(out, export_size(duration_ns), "ns");
 }
 
+/* "1.2 s (12.3 %)", of the CPU time; no more than all of it. */
+static void export_put_part(struct export_out *out, int64_t part_ns, const struct jw_ledger *ledger)
+{
+    const uint64_t whole = export_size(ledger->process_ns);
+
+    export_put_signed(out, part_ns);
+    export_put(out, " (");
+    export_put_share(out, export_size(part_ns) < whole ? export_size(part_ns) : whole, whole);
+    export_put_char(out, ')');
+}
+
 static void export_put_line(const struct export_job *job, const struct jw_ledger *ledger,
                             enum jw_ledger_line line)
 {
     struct export_out *out = job->out;
     const int64_t part_ns = ledger->lines_ns[line];
 
-    if (part_ns == 0 && line != JW_LEDGER_SAMPLED)
+    if (part_ns < 0 || (part_ns == 0 && line != JW_LEDGER_SAMPLED))
         return;
     export_put(out, line == JW_LEDGER_SAMPLED ? "Sampled   " : "Unsampled ");
-    export_put_signed(out, part_ns);
-    export_put(out, part_ns < 0 ? " (-" : " (");
-    export_put_share(out, export_size(part_ns), export_size(ledger->process_ns));
-    export_put_char(out, ')');
+    export_put_part(out, part_ns, ledger);
     if (line != JW_LEDGER_SAMPLED) {
         export_put_char(out, ' ');
         export_put(out, jw_ledger_infos[line].phrase);
@@ -51,6 +59,7 @@ static void export_put_line(const struct export_job *job, const struct jw_ledger
 void export_put_ledger(const struct export_job *job)
 {
     const struct jw_ledger *ledger = profile_ledger_of(job->profile);
+    int64_t excess_ns = 0;
 
     if (ledger == NULL)
         return;
@@ -59,6 +68,13 @@ void export_put_ledger(const struct export_job *job)
     export_put(job->out, " by the clock of the process\n");
     for (int line = 0; line < JW_LEDGER_LIMIT; line++)
         export_put_line(job, ledger, (enum jw_ledger_line)line);
+    for (int line = 0; line < JW_LEDGER_LIMIT; line++)
+        excess_ns -= ledger->lines_ns[line] < 0 ? ledger->lines_ns[line] : 0;
+    if (excess_ns > 0) {
+        export_put(job->out, "Excess    ");
+        export_put_part(job->out, excess_ns, ledger);
+        export_put(job->out, " that samples stand for beyond what was used\n");
+    }
 }
 
 void export_put_ledger_json(const struct export_job *job)
@@ -74,7 +90,7 @@ void export_put_ledger_json(const struct export_job *job)
         export_put_escaped(job->out, jw_ledger_infos[line].phrase, EXPORT_ESCAPE_JSON);
         export_put_format(job->out, "\",%" PRId64 "]", ledger->lines_ns[line]);
     }
-    export_put(job->out, "]}");
+    export_put_format(job->out, "],\"leftOut\":%" PRId64 "}", ledger->lines_ns[JW_LEDGER_LEFT_OUT]);
 }
 
 static int64_t export_unsampled(const struct profile_cpu *cpu)

@@ -159,10 +159,11 @@ void recording_take(struct recording *recording, struct generation *generation);
 struct recording_thread_cpu {
     uint32_t index, serial;
     uint64_t used_ns;
-    bool is_ended;   /* this is the last that is told of it, after all of its samples were taken */
-    bool is_short;   /* it ended after so little CPU time that a kernel tick is much of it */
-    bool is_own;     /* a thread of jaywalk's */
-    bool is_refused; /* no timer could be made for it */
+    bool is_ended;    /* this is the last that is told of it, after all of its samples were taken */
+    bool is_short;    /* it ended after so little CPU time that a kernel tick is much of it */
+    bool is_own;      /* a thread of jaywalk's */
+    bool is_refused;  /* no timer could be made for it */
+    bool is_left_out; /* nobody wants samples of it: no event of its own unless it has some */
 };
 
 /*

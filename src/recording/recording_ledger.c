@@ -26,6 +26,7 @@ struct recording_account {
     bool is_used;
     bool is_own;
     bool is_refused;
+    bool is_left_out;
     struct recording_cpu_sums now;
     struct recording_cpu_sums told; /* the part that is in events already */
 };
@@ -173,10 +174,11 @@ static void tell(struct recording *recording, uint32_t index, bool is_ended, uin
     struct recording_account *account = &recording->ledger.accounts[index];
     const struct recording_cpu_sums sums = minus(&account->now, &account->told);
 
+    const bool is_of_interest = !account->is_left_out || account->now.samples != 0;
     const bool is_news = sums.used_ns != 0 || sums.sampled_ns != 0 ||
                          (is_ended && (account->told.used_ns != 0 || account->told.samples != 0));
 
-    if (recording->has_failed || !recording->ledger.is_kept || !is_news)
+    if (recording->has_failed || !recording->ledger.is_kept || !is_of_interest || !is_news)
         return;
     if (recording->graph.profile != NULL)
         add_to_profile(recording, index, account->serial, &sums, is_ended);
@@ -285,6 +287,8 @@ static enum jw_ledger_line line_of(const struct recording_account *account, bool
 {
     if (account->is_own)
         return JW_LEDGER_OWN;
+    if (account->is_left_out)
+        return JW_LEDGER_LEFT_OUT;
     if (account->is_refused)
         return JW_LEDGER_REFUSED;
     if (!is_ended)
@@ -354,6 +358,7 @@ void recording_thread_cpu(struct recording *recording, const struct recording_th
     account->now.used_ns = (int64_t)cpu->used_ns;
     account->is_own = cpu->is_own;
     account->is_refused = cpu->is_refused;
+    account->is_left_out = cpu->is_left_out;
     if (cpu->is_ended)
         close_account(recording, cpu->index, true, cpu->is_short);
 }

@@ -57,6 +57,7 @@ async function testShows(browser) {
   });
   await check('trust badge states the share, and its table every loss', async () => {
     equal(await page.textContent('#trust'), '95.2 % of signals sampled, 10.0 % incomplete', 'badge');
+    holds((await page.getAttribute('#trust', 'title')).includes('95.2 % of signals became samples, 10.0 % stand under'), 'the whole of it in the tooltip');
     await page.click('#trust');
     const text = await page.textContent('#dialog');
     holds(/lost: signals on a thread without a record\s*3/.test(text) && text.includes('[unknown_Java]'), text);
@@ -201,6 +202,22 @@ async function testSearch(browser) {
           await wide.screenshot({ path: picture('header') });
       }
     await wide.context().close();
+  });
+  await check('a title of usual length is never cut, nor is the badge', async () => {
+    const html = makePage('title', known, '--title', 'CPU profile, wall clock left out');
+    for (const colorScheme of ['light', 'dark']) {
+      const usual = await openPage(browser, html, { viewport: { width: 1400, height: 900 }, colorScheme });
+      for (const query of ['', 'hashmap.get'])
+        for (const width of [1400, 1280, 1279, 1100, 1000, 900, 700, 400]) {
+          await usual.setViewportSize({ width, height: 900 });
+          await usual.fill('#query', query);
+          for (const id of ['h1', '#trust'])
+            holds(await usual.$eval(id, item => item.scrollWidth <= item.clientWidth), `${id} is cut at ${width} with '${query}'`);
+          if (query === '' && [1400, 1000, 400].includes(width))
+            await usual.screenshot({ path: picture(`title-${width}-${colorScheme}`) });
+        }
+      await usual.context().close();
+    }
   });
   await check('queries mean what they say', async () => {
     for (const [query, expected] of [['com/acme', 76], ['COM.ACME', 76], ['/acme/', 76], ['/ACME/', 0], ['/ACME/i', 76], ['="com.acme.Io.write"', 15], ['="acme"', 0],

@@ -333,9 +333,9 @@ function trustSums() {
   return { signals, samples, lost, isWhole: samples + lost === signals };
 }
 
-/* CPU time that no sample stands for. */
+/* CPU time that no sample stands for, of threads that should have some. */
 function unsampled() {
-  return meta.cpu.process - meta.cpu.lines[0][1];
+  return meta.cpu.process - meta.cpu.lines[0][1] - meta.cpu.leftOut;
 }
 
 /* Times and shares may be negative: samples can stand for more than a clock says. */
@@ -356,13 +356,30 @@ function showTrust() {
   const badge = byId('trust');
   const unknown = sumUnknown(0);
   const all = app.tree.total[0];
+  const said = [`${share(samples, signals)} of signals became samples`];
+  const notes = [];
+  const note = (part, whole, short, long) => {
+    if (part > 0 && part >= NOTED_SHARE * whole) {
+      notes.push({ part: part / whole, text: `, ${share(part, whole)} ${short}` });
+      said.push(`${share(part, whole)} ${long}`);
+    }
+  };
+  let main = [share(samples, signals), ' of signals'];
+  if (meta.cpu) {
+    const wanted = meta.cpu.process - meta.cpu.leftOut;
+    const sampled = wanted - Math.max(0, unsampled());
+    main = [share(sampled, wanted), ' of CPU time'];
+    said.push(`samples stand for ${share(sampled, wanted)} of the CPU time`);
+    note(signals - samples, signals, 'of signals lost', 'were lost');
+  }
+  note(unknown, all, 'incomplete', 'stand under stacks that are not whole');
+  /* The worst of it; the rest is a click away. */
+  notes.sort((a, b) => b.part - a.part);
   if (isWhole)
-    badge.replaceChildren(element('b', '', share(samples, signals)), element('span', 'long', ' of signals sampled' +
-      (meta.cpu && unsampled() >= NOTED_SHARE * meta.cpu.process ? `, ${share(unsampled(), meta.cpu.process)} of CPU time not sampled` : '') +
-      (unknown >= NOTED_SHARE * all && all > 0 ? `, ${share(unknown, all)} incomplete` : '')));
+    badge.replaceChildren(element('b', '', main[0]), main[1], element('span', 'long', ' sampled' + (notes.length > 0 ? notes[0].text : '')));
   else
     badge.textContent = 'Counts do not add up';
-  badge.title = 'How far to trust this profile: signals that became samples, named losses, stacks that are not whole';
+  badge.title = `How far to trust this profile: ${said.join(', ')}`;
   badge.classList.toggle('poor', !isWhole || samples < DOUBTFUL_SHARE * signals || unknown > (1 - DOUBTFUL_SHARE) * all * 2);
   badge.hidden = false;
 }

@@ -26,7 +26,7 @@ final class CpuLedger {
 
     private static final String[] LINES = {
         "sampledTime", "unsampledShortLived", "unsampledEnded", "unsampledLive", "unsampledRefused",
-        "ownThreads", "afterLastLook",
+        "leftOutThreads", "ownThreads", "afterLastLook",
     };
 
     private static final class Sums {

@@ -52,8 +52,25 @@ static const struct jw_ledger some = {
 Test(ledger, a_sentence_says_what_rounds_to_something)
 {
     cr_expect_str_eq(jw_ledger_sentence(&some, text, sizeof text),
-                     "CPU time 12.31 s: sampled 98.9 %, short-lived threads 0.8 %, "
-                     "live threads -0.2 %");
+                     "CPU time 12.31 s: sampled 98.9 %, short-lived threads 0.8 %"
+                     "; samples stand for 0.2 % more than was used");
+}
+
+/* A session of a few samples, each of which covers a whole interval. */
+Test(ledger, no_share_is_above_all_or_below_nothing)
+{
+    const struct jw_ledger brief = {
+        .process_ns = 148000000,
+        .lines_ns = {[JW_LEDGER_SAMPLED] = 149000000,
+                     [JW_LEDGER_LIVE] = -4000000,
+                     [JW_LEDGER_OWN] = 3000000},
+    };
+
+    cr_expect_str_eq(jw_ledger_sentence(&brief, text, sizeof text),
+                     "CPU time 0.14 s: sampled 100.0 %, jaywalk's own threads 2.0 %; "
+                     "samples stand for 2.7 % more than was used");
+    cr_expect_eq(jw_ledger_tenths(&brief, JW_LEDGER_SAMPLED), 1007);
+    cr_expect_eq(jw_ledger_tenths(&brief, JW_LEDGER_LIVE), -27);
 }
 
 Test(ledger, a_sentence_is_cut_to_fit)

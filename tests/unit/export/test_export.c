@@ -274,7 +274,8 @@ Test(export, text_says_where_the_cpu_time_went_and_which_threads_samples_tell_le
     cr_expect_not_null(strstr(text, "CPU time  10.0 s by the clock of the process\n"
                                     "Sampled   8.00 s (80.0 %)\n"
                                     "Unsampled 2.03 s (20.3 %) short-lived threads, 1,234 of them\n"
-                                    "Unsampled -30.0 ms (-0.30 %) live threads\n"),
+                                    "Excess    30.0 ms (0.30 %) that samples stand for beyond "
+                                    "what was used\n"),
                        "%s", text);
     cr_expect_not_null(strstr(text, "(2 of 3 names)"), "%s", text);
     cr_expect_not_null(strstr(text, "    2.030 s    3.000 s    0.970 s     1234  short-*\n"

@@ -177,8 +177,12 @@ Test(recording_ledger, every_line_has_its_time_and_all_add_up_to_the_process)
     recording_thread_cpu(recording,
                          &(struct recording_thread_cpu){
                              .index = 6, .serial = 7, .used_ns = 9 * MS, .is_refused = true});
-    recording_process_cpu(recording, 160 * MS);
+    recording_thread_cpu(recording,
+                         &(struct recording_thread_cpu){
+                             .index = 7, .serial = 8, .used_ns = 400 * MS, .is_left_out = true});
+    recording_process_cpu(recording, 560 * MS);
     expect_balance();
+    expect_line(JW_LEDGER_LEFT_OUT, 400 * MS);
     expect_line(JW_LEDGER_SAMPLED, 60 * MS);
     expect_line(JW_LEDGER_SHORT, 9 * MS);
     expect_line(JW_LEDGER_ENDED, 70 * MS);
@@ -186,7 +190,7 @@ Test(recording_ledger, every_line_has_its_time_and_all_add_up_to_the_process)
     expect_line(JW_LEDGER_OWN, 8 * MS);
     expect_line(JW_LEDGER_REFUSED, 9 * MS);
     expect_line(JW_LEDGER_UNSEEN, 1 * MS);
-    cr_expect_eq(ledger.live_threads, 4);
+    cr_expect_eq(ledger.live_threads, 5);
     cr_expect_eq(ledger.ended_threads, 3);
     cr_expect_eq(ledger.short_threads, 2);
 }

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -40,9 +41,10 @@ static void open_generations(void)
 
 TestSuite(sampler_cpu, .init = open_generations, .timeout = 100);
 
-static void start(void)
+static void start_for(const char *filter)
 {
     const struct sampler_config config = {
+        .filter = filter,
         .generations = generations,
         .cpu = SAMPLER_CPU_TIMER,
         .interval_ns = INTERVAL_NS,
@@ -51,6 +53,11 @@ static void start(void)
     };
 
     cr_assert(sampler_start(&config, &err), "%s", err.message);
+}
+
+static void start(void)
+{
+    start_for(NULL);
 }
 
 static void stop(void)
@@ -148,6 +155,18 @@ static void end(struct worker *worker)
     pthread_join(worker->thread, NULL);
 }
 
+/* Its record when the scan had found it, and the one that it has after `after`. */
+static void find_then_go_on(struct worker *worker, thread_index *found, thread_index *later)
+{
+    begin(worker);
+    while (thread_find(worker->tid) == THREAD_NONE)
+        scan();
+    *found = thread_find(worker->tid);
+    step();
+    step();
+    *later = thread_find(worker->tid);
+}
+
 static void burn_much(void)
 {
     burn(60 * JW_NS_PER_MS);
@@ -243,6 +262,23 @@ Test(sampler_cpu, a_java_thread_is_seen_until_after_its_end_and_told_once)
     stop();
 }
 
+Test(sampler_cpu, a_thread_that_the_filter_leaves_out_is_told_so)
+{
+    struct worker worker = {.before = burn_little};
+    char filter[16];
+    thread_index thread, same;
+
+    snprintf(filter, sizeof filter, "%d", os_gettid());
+    start_for(filter);
+    find_then_go_on(&worker, &thread, &same);
+    each(0);
+    cr_assert(is_told[thread]);
+    cr_assert(told[thread].is_left_out);
+    cr_assert(not(told[thread_find((uint32_t)os_gettid())].is_left_out));
+    end(&worker);
+    stop();
+}
+
 Test(sampler_cpu, a_native_thread_is_seen_as_the_last_scan_saw_it)
 {
     struct worker worker = {.before = burn_much, .last = burn_little};
@@ -270,15 +306,10 @@ Test(sampler_cpu, a_native_thread_is_seen_as_the_last_scan_saw_it)
 Test(sampler_cpu, a_native_thread_that_attaches_counts_once)
 {
     struct worker worker = {.before = burn_little, .after = burn_and_begin_java};
+    thread_index native, java;
 
     start();
-    begin(&worker);
-    while (thread_find(worker.tid) == THREAD_NONE)
-        scan();
-    const thread_index native = thread_find(worker.tid);
-    step();
-    step();
-    const thread_index java = thread_find(worker.tid);
+    find_then_go_on(&worker, &native, &java);
     cr_assert(ne(u32, java, native));
     each(0);
     cr_assert(is_told[native]);
@@ -292,15 +323,10 @@ Test(sampler_cpu, a_native_thread_that_attaches_counts_once)
 Test(sampler_cpu, a_thread_that_the_scan_found_first_has_all_of_its_time)
 {
     struct worker worker = {.before = burn_little, .after = begin_java};
+    thread_index native, java;
 
     start();
-    begin(&worker);
-    while (thread_find(worker.tid) == THREAD_NONE)
-        scan();
-    const thread_index native = thread_find(worker.tid);
-    step();
-    step();
-    const thread_index java = thread_find(worker.tid);
+    find_then_go_on(&worker, &native, &java);
     each(0);
     cr_assert(ne(u32, java, native));
     cr_assert(not(is_told[native]));
