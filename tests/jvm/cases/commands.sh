@@ -16,8 +16,17 @@ never_falls() { # $1: earlier stacks, $2: later ones
         "$1" "$2" || fail "$2: a stack has fewer samples than in $1"
 }
 
+# The whole text of status, as standard input has it: numbers are N, a file has no directory, and of the sum of CPU
+# time there is what is always there.
+status_is() { # $1: state
+    jaywalk 0 status "$target" | sed -E 's| in /.*/| in |; s/[0-9]+([.][0-9]+)?/N/g; s/^(CPU time N s: sampled N %)[,;].*/\1/' >status
+    diff - status >status.diff || fail "status, $1: $(sed -n '/^[<>]/p' status.diff | tr '\n' ' ')"
+}
+
 export JW_TEST_PART='web/../1'
 begin_target target Hot 0
+
+status_is idle <<<"Profiler is not active"
 
 # A session in memory: graphs of it while it runs, at its end and after it, and more of it later.
 jaywalk 1 dump -f nothing.html "$target"
@@ -25,6 +34,13 @@ says "no samples to write"
 jaywalk 0 start -i 1ms "$target" | grep -q "^Profiling started, samples are kept in memory$" || fail "start: $(cat said.out)"
 sampled 50
 jaywalk 0 dump -o collapsed "$target" >one
+status_is "running in memory" <<'EOF'
+Profiling is running for N seconds
+Sampling CPU time every N us by comparing the clocks of the threads
+N samples in memory
+CPU time N s: sampled N %
+Memory: N KiB of samples not written yet, N KiB of stacks kept, memlimit N KiB
+EOF
 sampled $(($(total one) + 50))
 jaywalk 0 dump -o collapsed "$target" >two
 jaywalk 0 dump -f two.html "$target" | grep -qE '^[0-9]+ samples in .*/two.html$' || fail "dump: $(cat said.out)"
@@ -32,7 +48,10 @@ jaywalk 0 stop -o collapsed "$target" >three
 never_falls one two
 never_falls two three
 [ "$(total one)" -gt 50 ] && [ "$(total three)" -ge "$(total two)" ] || fail "sums: $(total one) $(total two) $(total three)"
-jaywalk 0 status "$target" | grep -qE '^[0-9]+ samples are kept in memory' || fail "status: $(cat said.out)"
+status_is kept <<'EOF'
+Profiler is not active
+N samples are kept in memory, N KiB: dump,file=NAME writes them, resume goes on, start forgets them
+EOF
 jaywalk 1 stop "$target"
 says "samples are kept"
 jaywalk 1 dump -f kept.jfr "$target"
@@ -52,9 +71,17 @@ jaywalk 0 dump -o collapsed "$target" >five
 never_falls four five
 
 # A recording: copies of it while it runs, and what cannot be made of it.
-jaywalk 0 start -i 1ms -f whole.jfr "$target" >out
+jaywalk 0 start -i 1ms --timeout 1h -f whole.jfr "$target" >out
 sampled 50
 jaywalk 0 dump -f copy-1.jfr "$target" >out
+status_is "running into a file" <<'EOF'
+Profiling is running for N seconds
+Sampling CPU time every N us by comparing the clocks of the threads
+N samples in whole.jfr
+CPU time N s: sampled N %
+Memory: N KiB of samples not written yet, N KiB of stacks kept, memlimit N KiB
+It stops by itself in N seconds
+EOF
 sampled $(($(samples) + 50))
 jaywalk 0 dump -f copy-2.jfr "$target" >out
 jaywalk 1 dump -f copy.html "$target"

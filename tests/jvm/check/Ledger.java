@@ -6,7 +6,8 @@ import jdk.jfr.consumer.RecordingFile;
 
 /**
  * What became of the signals of a whole recording: prints the counters of its last chunk, and
- * refuses more losses than so many percent of the signals.
+ * refuses more losses than so many percent of the signals, beside those that the stop found under way: one a
+ * processor.
  *
  *     java Ledger counters.def recording MAX_LOST_PCT
  */
@@ -44,6 +45,8 @@ final class Ledger {
         }
         long signals = last.getLong("signals");
         long lost = counters.losses(last);
+        long stopped = Math.min(
+                last.getLong("lostStopped"), Runtime.getRuntime().availableProcessors());
         problems.addUnless(last.getLong("written") == last.getLong("samples"),
                 "%d samples written, %d counted", last.getLong("written"),
                 last.getLong("samples"));
@@ -57,7 +60,7 @@ final class Ledger {
         problems.addUnless(!last.hasField("wallTurns") || turns == last.getLong("wallTurns"),
                 "%d turns of the wall clock in the file, %s recorded", turns,
                 last.hasField("wallTurns") ? last.getLong("wallTurns") : "?");
-        problems.addUnless(lost <= signals * Double.parseDouble(args[2]) / 100,
+        problems.addUnless(lost - stopped <= signals * Double.parseDouble(args[2]) / 100,
                 "%d of %d signals lost", lost, signals);
         problems.finish(String.format("%d signals, %d samples (%d without a Java stack), %d lost; "
                         + "%d turns of the wall clock",
