@@ -19,13 +19,10 @@
 #include "os/os_tasks.h"
 #include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
+#include "support/task_state.h"
+#include "unit/sampler/outcomes.h"
 
-#define DRAIN_NS    (10 * JW_NS_PER_SECOND)
 #define WORKERS_MAX 64
-
-static struct generations *generations;
-static struct jw_error err;
-static uint64_t signals_before, outcomes_before;
 
 /* What the records say of one life of a thread record. */
 struct taken {
@@ -53,45 +50,11 @@ static struct taken *life_of(uint64_t serial)
     return &lives[life_count++];
 }
 
-static uint64_t outcomes(void)
-{
-    uint64_t sum = jw_counter(JW_COUNT_SAMPLES);
-
-    for (int id = 0; id < JW_COUNT_LIMIT; id++)
-        if (jw_counter_infos[id].is_loss || jw_counter_infos[id].is_spared)
-            sum += jw_counter((enum jw_counter_id)id);
-    return sum;
-}
-
 /* A signal that was sent before the stop may be between its count and its outcome: it comes to one. */
 static void expect_conservation(void)
 {
     while (jw_counter(JW_COUNT_SIGNALS) - signals_before != outcomes() - outcomes_before)
         sched_yield();
-}
-
-static bool count_task(int tid, void *argument)
-{
-    (void)tid;
-    ++*(int *)argument;
-    return true;
-}
-
-/* An emulator has threads of its own in the task list, which must not be signalled. */
-static void open_run(void)
-{
-    const struct generations_config config = {.memory_bytes = 0};
-    int tasks = 0;
-
-    if (strcmp(arch_facts.name, "aarch64") == 0 && os_tasks_each(count_task, &tasks, NULL) &&
-        tasks > 1)
-        cr_skip_test("an emulator's own threads cannot be sampled");
-    generations = generations_open(&config, &err);
-    cr_assert(generations != NULL, "%s", err.message);
-    cr_assert(threads_open(&err), "%s", err.message);
-    walk_open_none();
-    signals_before = jw_counter(JW_COUNT_SIGNALS);
-    outcomes_before = outcomes();
 }
 
 static void start_run(enum sampler_cpu_engine cpu, uint64_t interval_ns, uint64_t wall_ns,
@@ -266,22 +229,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* True when the thread sleeps in the kernel. */
-static bool is_asleep(uint32_t tid)
-{
-    char path[64];
-    char text[256] = "";
-
-    snprintf(path, sizeof path, "/proc/self/task/%u/stat", tid);
-    FILE *file = fopen(path, "r");
-    const size_t length_bytes = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
-
-    if (file != NULL)
-        fclose(file);
-    const char *behind_name = length_bytes == 0 ? NULL : strrchr(text, ')');
-    return behind_name != NULL && behind_name[2] == 'S';
-}
-
 /* The idle ones wait already on return: no sample sees them on the way. */
 static void begin_workers(uint32_t busy_count, uint32_t idle_count)
 {
@@ -296,7 +243,7 @@ static void begin_workers(uint32_t busy_count, uint32_t idle_count)
     }
     pthread_barrier_wait(&all_begun);
     for (uint32_t i = busy_count; i < worker_count; i++)
-        while (!jw_load_relaxed(&workers[i].is_through) || !is_asleep(workers[i].tid))
+        while (!jw_load_relaxed(&workers[i].is_through) || !task_is_asleep(workers[i].tid))
             sched_yield();
 }
 

@@ -15,11 +15,11 @@
 #include "os/os_tasks.h"
 #include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
+#include "unit/sampler/outcomes.h"
 
 #define INTERVAL_NS   JW_NS_PER_MS
 #define TICK_NS       (10 * JW_NS_PER_MS) /* the longest one that a kernel may have */
 #define TICKS_MISSED  4
-#define DRAIN_NS      (10 * JW_NS_PER_SECOND)
 #define THREADS_COUNT 3
 #define INDEX_BITS    14
 
@@ -30,61 +30,13 @@
 #define KEEPS_OVERRUNS true
 #endif
 
-static struct generations *generations;
-static struct jw_error err;
-static uint64_t signals_before, outcomes_before;
-
 /* What the records say of each thread record. */
 static struct {
     uint64_t serial, weight_ns, count;
 } taken[THREAD_RECORDS_MAX];
 static uint64_t taken_count, wrong_serials;
 
-static uint64_t outcomes(void)
-{
-    uint64_t sum = jw_counter(JW_COUNT_SAMPLES);
-
-    for (int id = 0; id < JW_COUNT_LIMIT; id++)
-        if (jw_counter_infos[id].is_loss || jw_counter_infos[id].is_spared)
-            sum += jw_counter((enum jw_counter_id)id);
-    return sum;
-}
-
-static bool count_task(int tid, void *argument)
-{
-    (void)tid;
-    ++*(int *)argument;
-    return true;
-}
-
-/*
- * An emulator of processes has threads of its own in the task list, which must not be signalled: it dies of
- * that. On real hardware this process begins with one thread; on x86-64 nobody emulates, and sanitizers
- * add a thread that can be sampled.
- */
-static bool is_emulated(void)
-{
-    int tasks = 0;
-
-    return strcmp(arch_facts.name, "aarch64") == 0 && os_tasks_each(count_task, &tasks, NULL) &&
-           tasks > 1;
-}
-
-static void open_generations(void)
-{
-    const struct generations_config config = {.memory_bytes = 0};
-
-    if (is_emulated())
-        cr_skip_test("an emulator's own threads cannot be sampled");
-    generations = generations_open(&config, &err);
-    cr_assert(generations != NULL, "%s", err.message);
-    cr_assert(threads_open(&err), "%s", err.message);
-    walk_open_none();
-    signals_before = jw_counter(JW_COUNT_SIGNALS);
-    outcomes_before = outcomes();
-}
-
-TestSuite(sampler, .init = open_generations, .timeout = 100);
+TestSuite(sampler, .init = open_run, .timeout = 100);
 
 static void start(uint64_t interval_ns, enum sampler_cpu_engine cpu)
 {

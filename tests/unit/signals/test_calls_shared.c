@@ -1,4 +1,5 @@
 /* System calls that a signal of somebody else's interrupts together with ours: the EINTR is his. */
+#include "support/task_state.h"
 #include "waits.h"
 
 TestSuite(calls_shared, .timeout = 120, .fini = close_all);
@@ -30,22 +31,6 @@ static void *be_target(void *argument)
     while (jw_load_relaxed(&target->round) <= target->times)
         sched_yield();
     return NULL;
-}
-
-/* True when the thread sleeps in the kernel. */
-static bool is_asleep(uint32_t tid)
-{
-    char path[64];
-    char text[256] = "";
-
-    snprintf(path, sizeof path, "/proc/self/task/%u/stat", tid);
-    FILE *file = fopen(path, "r");
-    const size_t length_bytes = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
-
-    if (file != NULL)
-        fclose(file);
-    const char *behind_name = length_bytes == 0 ? NULL : strrchr(text, ')');
-    return behind_name != NULL && behind_name[2] == 'S';
 }
 
 /* These have no time-out. */
@@ -82,7 +67,7 @@ static bool is_swallowed(const struct target *target, int taken_before, int othe
 {
     return jw_load_relaxed(&taken) != taken_before &&
            jw_load_relaxed(&other_count) != others_before &&
-           is_asleep(jw_load_relaxed(&target->tid));
+           task_is_asleep(jw_load_relaxed(&target->tid));
 }
 
 /* Numbers below ours and above, in both orders, with a handler that blocks ours and one that does
@@ -106,7 +91,8 @@ static int send_pairs(int (*run)(uint64_t ms), int times, int flags)
             const int others_before = jw_load_relaxed(&other_count);
 
             jw_store_relaxed(&target.round, i);
-            while (jw_load_relaxed(&target.started) < i || !is_asleep(jw_load_relaxed(&target.tid)))
+            while (jw_load_relaxed(&target.started) < i ||
+                   !task_is_asleep(jw_load_relaxed(&target.tid)))
                 sched_yield();
             if (jw_load_relaxed(&sent_inside) != 0)
                 send_ours(thread, i % 2 ? SIGPROF : SIGVTALRM);
