@@ -30,22 +30,35 @@ final class Depths implements Runnable {
     public void run() {
         java.lang.management.ThreadMXBean bean =
                 java.lang.management.ManagementFactory.getThreadMXBean();
-        while (bean.getCurrentThreadCpuTime() < cpuNs) {
-            descend(depth - 3); /* run, descend, compute */
+        for (int i = 0; i < 5_000_000 / depth; i++) { /* until all of it is compiled */
+            descend(depth - 3, 10);
+        }
+        sleep();
+        long startNs = bean.getCurrentThreadCpuTime();
+        while (bean.getCurrentThreadCpuTime() < startNs + cpuNs) {
+            descend(depth - 3, 5_000_000); /* run, descend, compute */
         }
     }
 
-    private static int descend(int left) {
-        if (left > 0) {
-            return descend(left - 1) + 1;
+    private static void sleep() {
+        try {
+            Thread.sleep(500); /* for the compiler to end */
+        } catch (InterruptedException wrong) {
+            throw new IllegalStateException(wrong);
         }
-        compute();
+    }
+
+    private static int descend(int left, int rounds) {
+        if (left > 0) {
+            return descend(left - 1, rounds) + 1;
+        }
+        compute(rounds);
         return 0;
     }
 
-    private static void compute() {
+    private static void compute(int rounds) {
         long value = sink;
-        for (int i = 0; i < 20_000_000; i++) {
+        for (int i = 0; i < rounds; i++) {
             value = value * 6364136223846793005L + 1442695040888963407L;
         }
         sink = value;

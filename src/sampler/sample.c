@@ -5,7 +5,6 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
-#include "base/hash.h"
 #include "sampler/sampler_internal.h"
 #include "vm/vm_compiler.h"
 #include "vm/vm_method.h"
@@ -41,9 +40,11 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
 
     const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated;
     if (is_whole && deep == NULL && java->frame_count >= WALK_PAST_DEPTH)
-        deep = sample_deep_claim(tid);
+        sample_deep_claim(tid); /* the next walk of it has a past */
     if (is_whole && deep != NULL)
         sample_deep_keep(deep, &scratch->walk_cache.log, java, scratch->java);
+    else if (deep != NULL && java->is_truncated)
+        sample_deep_drop(deep);
     else if (deep != NULL)
         sample_deep_give(deep);
     out->deep = is_whole ? deep : NULL;
@@ -77,8 +78,9 @@ static JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *gene
                                                          enum jw_mark *why)
 {
     struct sample_memo *memo =
-        &scratch->memo[jw_hash_word((uintptr_t)method) & (SAMPLE_MEMO_COUNT - 1)];
+        &scratch->memo[((uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
 
+    _Static_assert(SAMPLE_MEMO_COUNT == 256, "the hash has eight bits");
     if (memo->method == method && memo->stamp == scratch->stamp)
         return memo;
 

@@ -10,6 +10,9 @@
 #define DEEP_COUNT 64u
 #define DEEP_WAYS  4u
 
+/* Who had it within this time keeps it: if threads took it from each other in turns, nobody would be served. */
+#define DEEP_IDLE_NS (2 * JW_NS_PER_SECOND)
+
 static struct sample_deep *pool;
 static uint64_t run; /* constant while handlers run */
 
@@ -45,6 +48,13 @@ void sample_deep_give(struct sample_deep *deep)
     jw_store_release(&deep->is_taken, 0);
 }
 
+/* A stack that is cut short at its outer end has none that could stand still. */
+void sample_deep_drop(struct sample_deep *deep)
+{
+    jw_store_relaxed(&deep->tid, 0);
+    sample_deep_give(deep);
+}
+
 struct sample_deep *sample_deep_find(uint32_t tid)
 {
     struct sample_deep *set = set_of(tid);
@@ -56,19 +66,25 @@ struct sample_deep *sample_deep_find(uint32_t tid)
     return NULL;
 }
 
-struct sample_deep *sample_deep_claim(uint32_t tid)
+void sample_deep_claim(uint32_t tid)
 {
+    const uint64_t now_ns = jw_now_ns();
     struct sample_deep *set = set_of(tid), *oldest = set;
 
-    for (uint32_t way = 1; way < DEEP_WAYS; way++) {
-        if (jw_load_relaxed(&set[way].used_ns) < jw_load_relaxed(&oldest->used_ns))
+    for (uint32_t way = 1; way < DEEP_WAYS && jw_load_relaxed(&oldest->tid) != 0; way++) {
+        if (jw_load_relaxed(&set[way].tid) == 0 ||
+            jw_load_relaxed(&set[way].used_ns) < jw_load_relaxed(&oldest->used_ns))
             oldest = &set[way];
     }
-    if (!take(oldest))
-        return NULL;
+    if ((jw_load_relaxed(&oldest->tid) != 0 &&
+         now_ns - jw_load_relaxed(&oldest->used_ns) < DEEP_IDLE_NS) ||
+        !take(oldest))
+        return;
     jw_store_relaxed(&oldest->tid, tid);
     oldest->named_count = 0;
-    return oldest;
+    oldest->past.step_count = oldest->past.word_count = 0;
+    oldest->past.frame_count = oldest->past.pin_count = 0;
+    sample_deep_give(oldest);
 }
 
 void sample_deep_keep(struct sample_deep *deep, struct walk_log *log,

@@ -19,7 +19,7 @@
 /* Frames of one stack: native ones on top, what they compile, a class, a stub, a mark, and Java. */
 #define SAMPLE_FRAMES_MAX (WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 6)
 
-#define SAMPLE_MEMO_COUNT 64u
+#define SAMPLE_MEMO_COUNT 256u
 
 /* A method of the stack under way, so that recursion and the like are looked up once. */
 struct sample_memo {
@@ -74,13 +74,14 @@ JW_SIGNAL_SAFE void sample_scratch_give(struct sample_scratch *scratch);
 
 /*
  * sample_deep.c: room for deep stacks, fewer than threads: the one unused for longest gives way. _find: the calling
- * thread's, or NULL. _claim: some other's, too; NULL: all in use. _give: the end of either.
+ * thread's, or NULL; _give: the end of it; _drop: for good. _claim: from now on it has one, if there is one to be had.
  */
 JW_MUST_CHECK bool sample_deep_open(struct jw_error *err);
 void sample_deep_start(void); /* a run begins: names of before mean nothing */
 JW_SIGNAL_SAFE struct sample_deep *sample_deep_find(uint32_t tid);
-JW_SIGNAL_SAFE struct sample_deep *sample_deep_claim(uint32_t tid);
+JW_SIGNAL_SAFE void sample_deep_claim(uint32_t tid);
 JW_SIGNAL_SAFE void sample_deep_give(struct sample_deep *deep);
+JW_SIGNAL_SAFE void sample_deep_drop(struct sample_deep *deep);
 /* After a walk with its past that ended with so many fresh frames. */
 JW_SIGNAL_SAFE void sample_deep_keep(struct sample_deep *deep, struct walk_log *log,
                                      const struct walk_java_result *java,

@@ -41,18 +41,18 @@ struct walk_cached {
     uintptr_t pc;
     vm_addr blob;
     uint32_t compile_id;
-    uint32_t stamp; /* of the walk that last looked at the blob */
-    vm_addr methods[WALK_CACHED_FRAMES];
-    uint16_t bcis[WALK_CACHED_FRAMES];
+    uint32_t stamp;       /* of the walk that last looked at the blob */
     uint16_t frame_words; /* 0: nothing is here */
     uint16_t pin;         /* of that walk */
-    uint8_t frame_count;
+    uint16_t next;        /* the entry that its caller had last: a guess */
+    uint16_t frame_count;
+    struct vm_call_frame frames[WALK_CACHED_FRAMES];
 };
 
 struct walk_cache {
     uint32_t stamp;
     struct walk_past *past; /* of the thread that is walked: set before each walk; NULL: none */
-    struct walk_log log;    /* of the last walk */
+    struct walk_log log;    /* of the last walk with a past */
     struct walk_cached entries[WALK_CACHE_COUNT];
 };
 

@@ -370,19 +370,51 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
     return ENDED;
 }
 
-/* A return address that was walked before. */
-static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, const struct walk_cached *known)
+/* False when the stack is as deep as the caller wants it. */
+static JW_SIGNAL_SAFE bool put_cached(struct walk_vm *walk, const struct walk_cached *entry)
 {
-    struct arch_regs caller;
+    if (walk->frame_count + entry->frame_count < walk->depth_max) {
+        for (uint32_t i = 0; i < entry->frame_count; i++)
+            walk->frames[walk->frame_count + i] = entry->frames[i];
+        walk->frame_count += entry->frame_count;
+        return true;
+    }
+    for (uint32_t i = 0; i < entry->frame_count; i++)
+        (void)put(walk, (enum jw_frame_kind)entry->frames[i].kind, (vm_addr)entry->frames[i].method,
+                  entry->frames[i].bci);
+    return !is_full(walk);
+}
 
-    for (uint32_t i = 0; i < known->frame_count; i++)
-        (void)put(walk, i + 1 == known->frame_count ? JW_FRAME_COMPILED : JW_FRAME_INLINED,
-                  known->methods[i], known->bcis[i]);
-    if (is_full(walk))
-        return ENDED;
-    if (!walk_vm_caller_by_size(walk, known->frame_words * WORD_BYTES, &caller))
-        return fail(walk, WALK_CODE_STACK, VM_PLACE_NMETHOD);
-    return move_by_size(walk, &caller, known->pin, VM_PLACE_NMETHOD);
+/* A return address that was walked before, and those that follow as long as they were. What compiled code has
+ * saved of fp is read only at their end. */
+static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, struct walk_cached *entry)
+{
+    uintptr_t word;
+
+    for (;;) {
+        if (!put_cached(walk, entry))
+            return ENDED;
+
+        const uintptr_t sp = walk->regs.sp + entry->frame_words * WORD_BYTES;
+        if (!walk_vm_is_on_stack(walk, sp) || !safe_load_word(sp - WORD_BYTES, &word))
+            return fail(walk, WALK_CODE_STACK, VM_PLACE_NMETHOD);
+        if (walk->step != NULL) {
+            walk_vm_note_word(walk, sp - WORD_BYTES, word);
+            walk_vm_note_pinned(walk, entry->pin);
+        }
+        walk->regs.sp = sp;
+        walk->is_fp_by_size = true;
+        entry = walk_vm_cache_follow(walk, entry, word);
+        if (entry == NULL)
+            break;
+        walk->regs.pc = entry->pc;
+        if (walk_vm_past_step(walk))
+            return ENDED;
+    }
+    walk->regs.pc = arch_code_address(word);
+    return safe_load_word(walk->regs.sp - 2 * WORD_BYTES, &walk->regs.fp)
+               ? GO_ON
+               : fail(walk, WALK_CODE_STACK, VM_PLACE_NMETHOD);
 }
 
 static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
@@ -390,14 +422,12 @@ static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
     struct vm_code_ref ref;
     const uintptr_t pc = walk->regs.pc;
 
-    if (walk->past_left > 0 && walk->frame_count > 0 && walk_vm_past_meet(walk))
+    if (walk_vm_past_step(walk))
         return ENDED;
-    if (walk->frame_count >= WALK_NOTED_FROM && walk->cache != NULL)
-        walk_vm_note_step(walk);
     if (pc >= walk->map.interpreter_begin && pc < walk->map.interpreter_end)
         return do_interpreted(walk);
     if (walk->position == WALK_AT_CALL && walk->cache != NULL) {
-        const struct walk_cached *known = walk_vm_cache_find(walk, pc);
+        struct walk_cached *known = walk_vm_cache_find(walk, pc);
 
         if (known != NULL)
             return do_cached(walk, known);

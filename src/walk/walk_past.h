@@ -6,7 +6,7 @@
  * Context  handler.
  * Memory   of the caller, zeroed at first; one walk at a time uses it.
  *
- * A step of a walk is a function: from where the walk stands (pc, sp, fp, and how it came there) and the
+ * A step of a walk is a function: from where the walk stands (pc, sp, fp if it uses it, and how it came there) and the
  * words that it reads, to frames and to where the walk stands next. So a step need not be done again when
  * the walk stands where it stood, and each word that the step read is what it was. The words are
  *
@@ -58,6 +58,7 @@ struct walk_step {
     uint16_t pins;     /* log: the pin it needs, or none; past: how many of the first are needed */
     uint16_t position; /* enum walk_position */
     bool is_sure;      /* log: the words and the pin are all that it depends on */
+    bool needs_fp;     /* it depends on fp, too */
 };
 
 /* A walk under way: its steps from some depth on, and what it has pinned. */

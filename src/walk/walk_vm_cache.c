@@ -1,4 +1,6 @@
 /* Return addresses that were walked before; handler. */
+#include <string.h>
+
 #include "walk/walk_vm_internal.h"
 
 #define WORD_BYTES sizeof(uintptr_t)
@@ -10,7 +12,7 @@ bool walk_vm_cache_renew(const struct walk_vm *walk, struct walk_cached *entry)
 
     const struct walk_pin pin = {
         .blob = entry->blob,
-        .method = entry->methods[entry->frame_count - 1],
+        .method = (vm_addr)entry->frames[entry->frame_count - 1].method,
         .compile_id = entry->compile_id,
         .place = VM_PLACE_NMETHOD,
     };
@@ -29,12 +31,8 @@ void walk_vm_cache_put(const struct walk_vm *walk, uint16_t pin, uint32_t first)
 
     const struct walk_pin *pinned = &walk->cache->log.pins[pin];
     const size_t frame_words = vm_code_frame_bytes(pinned->blob) / WORD_BYTES;
-    if (frame_words == 0 || frame_words > UINT16_MAX)
+    if (frame_words < 2 || frame_words > UINT16_MAX)
         return;
-    for (uint32_t i = 0; i < count; i++) {
-        if (walk->frames[first + i].bci < 0)
-            return;
-    }
 
     struct walk_cached *entry = walk_vm_cache_entry(walk->cache, walk->regs.pc);
     *entry = (struct walk_cached){
@@ -43,13 +41,10 @@ void walk_vm_cache_put(const struct walk_vm *walk, uint16_t pin, uint32_t first)
         .compile_id = pinned->compile_id,
         .stamp = walk->cache->stamp,
         .pin = pin,
-        .frame_count = (uint8_t)count,
+        .frame_count = (uint16_t)count,
         .frame_words = (uint16_t)frame_words,
     };
-    for (uint32_t i = 0; i < count; i++) {
-        entry->methods[i] = (vm_addr)walk->frames[first + i].method;
-        entry->bcis[i] = (uint16_t)walk->frames[first + i].bci;
-    }
+    memcpy(entry->frames, &walk->frames[first], count * sizeof entry->frames[0]);
 }
 
 void walk_vm_cache_forget(const struct walk_vm *walk)

@@ -47,6 +47,20 @@ JW_SIGNAL_SAFE void walk_vm_past_end(struct walk_vm *walk);
 JW_SIGNAL_SAFE bool walk_vm_past_meet(struct walk_vm *walk);
 JW_SIGNAL_SAFE void walk_vm_note_step(struct walk_vm *walk);
 
+/* Before each step that begins at a return address or an anchor; true when the walk is over. */
+JW_SIGNAL_SAFE static inline bool walk_vm_past_step(struct walk_vm *walk)
+{
+    if (walk->frame_count == 0 || walk->cache == NULL || walk->cache->past == NULL)
+        return false;
+    if (walk->past_left > 0 &&
+        walk->cache->past->steps[WALK_STEPS_MAX - walk->past_left].sp <= walk->regs.sp &&
+        walk_vm_past_meet(walk))
+        return true;
+    if (walk->frame_count >= WALK_NOTED_FROM)
+        walk_vm_note_step(walk);
+    return false;
+}
+
 JW_SIGNAL_SAFE static inline void walk_vm_note_word(struct walk_vm *walk, uintptr_t addr,
                                                     uintptr_t value)
 {
@@ -74,6 +88,7 @@ JW_SIGNAL_SAFE static inline void walk_vm_note_fp(struct walk_vm *walk)
 {
     if (walk->is_fp_by_size)
         walk_vm_note_fp_word(walk);
+    walk->step->needs_fp = true;
     walk->step->is_sure = true;
 }
 
@@ -129,8 +144,8 @@ JW_SIGNAL_SAFE bool walk_vm_cache_renew(const struct walk_vm *walk, struct walk_
 
 /* The entry for a return address; NULL where nothing is known of it, or no longer. What this thread returns
  * into cannot be freed while it stands here: one look a walk is enough. */
-JW_SIGNAL_SAFE static inline const struct walk_cached *
-walk_vm_cache_find(const struct walk_vm *walk, uintptr_t pc)
+JW_SIGNAL_SAFE static inline struct walk_cached *walk_vm_cache_find(const struct walk_vm *walk,
+                                                                    uintptr_t pc)
 {
     struct walk_cached *entry = walk_vm_cache_entry(walk->cache, pc);
 
@@ -139,6 +154,21 @@ walk_vm_cache_find(const struct walk_vm *walk, uintptr_t pc)
     if (entry->stamp == walk->cache->stamp && entry->frame_words != 0)
         return entry;
     return walk_vm_cache_renew(walk, entry) ? entry : NULL;
+}
+
+/* The same for the return address `word` of the frame of `entry`. Stacks being alike, it is mostly the one that
+ * followed before: so the walk need not wait for a hash. */
+JW_SIGNAL_SAFE static inline struct walk_cached *
+walk_vm_cache_follow(const struct walk_vm *walk, struct walk_cached *entry, uintptr_t word)
+{
+    struct walk_cached *next = &walk->cache->entries[entry->next];
+
+    if (next->pc == word && next->stamp == walk->cache->stamp && next->frame_words != 0)
+        return next;
+    next = walk_vm_cache_find(walk, arch_code_address(word));
+    if (next != NULL)
+        entry->next = (uint16_t)(next - walk->cache->entries);
+    return next;
 }
 
 /* Remembers the frames that were put since `first` for the return address at which the walk stands, in

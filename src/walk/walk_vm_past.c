@@ -87,12 +87,14 @@ void walk_vm_note_step(struct walk_vm *walk)
 {
     struct walk_log *log = &walk->cache->log;
 
+    if (walk->step != NULL && !walk->step->is_sure)
+        seal(log);
     walk->step = NULL;
-    if (log->step_count >= WALK_STEPS_MAX || log->word_count + WALK_STEP_WORDS_MAX > WALK_WORDS_MAX)
+    if (log->is_full || log->step_count >= WALK_STEPS_MAX ||
+        log->word_count + WALK_STEP_WORDS_MAX > WALK_WORDS_MAX) {
         log->is_full = true;
-    if (log->is_full)
         return;
-    seal(log);
+    }
     walk->step = &log->steps[log->step_count++];
     *walk->step = (struct walk_step){
         .pc = walk->regs.pc,
@@ -158,7 +160,7 @@ bool walk_vm_past_meet(struct walk_vm *walk)
         walk->past_left--;
     }
     if (walk->past_left == 0 || step->sp != walk->regs.sp || step->pc != walk->regs.pc ||
-        step->fp != walk->regs.fp || step->position != (uint16_t)walk->position)
+        (step->needs_fp && step->fp != walk->regs.fp) || step->position != (uint16_t)walk->position)
         return false;
     if (walk->frame_count + step->frames >= walk->depth_max)
         return false;
@@ -170,7 +172,7 @@ bool walk_vm_past_meet(struct walk_vm *walk)
         return false;
     }
     /* What comes before may have had its fp from elsewhere, when this step was noted. */
-    if (walk->is_fp_by_size && walk->step != NULL)
+    if (step->needs_fp && walk->is_fp_by_size && walk->step != NULL)
         walk_vm_note_fp_word(walk);
     walk->result->past_frames = step->frames;
     walk->result->past_steps = walk->past_left;
