@@ -1,0 +1,240 @@
+/*
+ * Deep stacks from sample to sample, over a fake JVM: whatever is kept of the last one, the trace is the one that a
+ * sample gets which knows nothing of it.
+ */
+#include "unit/vm/fake_stack.h"
+
+#include <criterion/new/assert.h>
+#include <ucontext.h>
+
+#include "base/counters.h"
+#include "sampler/sampler_internal.h"
+
+TestSuite(sample_deep, .timeout = 100);
+
+#define DEPTH 70
+#define TID   4711u
+
+static struct generations *generations;
+static struct fake_nmethod code;
+static thread_index thread;
+static store_id last_trace;
+static struct jw_error err;
+
+static void open_sampler(void)
+{
+    const struct generations_config config = {.memory_bytes = 0};
+    const struct thread_java java = {.env = fake_env(), .java_id = 1, .name = "deep"};
+    bool is_new;
+
+    generations = generations_open(&config, &err);
+    cr_assert(generations != NULL, "%s", err.message);
+    cr_assert(threads_open(&err) && sample_scratch_open(&err) && sample_deep_open(&err), "%s",
+              err.message);
+    sample_deep_start();
+    thread = thread_add(TID, &is_new);
+    thread_set_java(thread, &java);
+    walk_open(WALK_VM, NULL);
+    sampler = (struct sampler_config){.generations = generations, .depth_max = WALK_DEPTH_MAX};
+    code = put_nmethod();
+    set((void *)code.blob, "nmethod", "_compile_id", 7, 4);
+}
+
+/* `interpreted` of the outermost frames are interpreted, at this bci. */
+static void lay_out(unsigned depth, unsigned interpreted, int bci)
+{
+    begin_stack();
+    push_entry(NULL);
+    for (unsigned i = 0; i < interpreted; i++)
+        push_interpreted(bci);
+    for (unsigned i = interpreted; i < depth; i++)
+        push_compiled(&code, i % 2 == 0 ? PC_CALL : PC_INLINED);
+    push_compiled(&code, PC_TOP);
+}
+
+static void note_trace(const struct event_record *record, void *argument)
+{
+    (void)argument;
+    last_trace = record->trace;
+}
+
+static bool take_late(struct generation *generation, void *argument)
+{
+    (void)event_take(generation->events, note_trace, argument);
+    return true;
+}
+
+static struct generation *active(void)
+{
+    for (int i = 0; i < EPOCH_BUFFERS; i++) {
+        enum epoch_state state;
+        struct generation *generation = generations_at(generations, i, &state);
+
+        if (state == EPOCH_ACTIVE)
+            return generation;
+    }
+    cr_assert(false);
+    return NULL;
+}
+
+/* One sample; how many of its frames were not walked. */
+static uint64_t sample(void)
+{
+    static const ucontext_t none;
+    const uint64_t before = jw_counter(JW_COUNT_FRAMES_REUSED);
+    struct sample_order order = {.kind = EVENT_CPU_SAMPLE, .thread = thread, .weight_ns = 1};
+    struct arch_context context;
+
+    arch_context_copy(&context, &none);
+    arch_regs_write(&context, &fake_stack.regs);
+    cr_assert(sample_take(context.bytes, &order));
+    (void)event_take(active()->events, note_trace, NULL);
+    return jw_counter(JW_COUNT_FRAMES_REUSED) - before;
+}
+
+static void forget(void)
+{
+    struct sample_deep *deep = sample_deep_find(TID);
+
+    if (deep != NULL)
+        sample_deep_drop(deep);
+}
+
+static void trace_is_as_of_one_who_knows_nothing(const char *what)
+{
+    const store_id trace = last_trace;
+
+    forget();
+    cr_assert(eq(u64, sample(), 0));
+    cr_assert(eq(u32, trace, last_trace), "%s", what);
+    forget();
+}
+
+/* Three samples: who was deep gets room, then notes, then keeps. */
+static uint64_t sample_thrice(void)
+{
+    cr_assert(eq(u64, sample(), 0));
+    (void)sample();
+    return sample();
+}
+
+TEST_EACH_STACK(sample_deep, a_stack_that_stands_is_kept_with_its_names)
+{
+    struct store_trace trace;
+
+    open_sampler();
+    lay_out(DEPTH, 0, 0);
+    cr_assert(ge(u64, sample_thrice(), DEPTH));
+    cr_assert(store_get(active()->traces, last_trace, &trace));
+    cr_assert(eq(u32, trace.frame_count, 1 + DEPTH + DEPTH / 2));
+    const uint64_t misses = jw_counter(JW_COUNT_METHOD_CACHE_MISSES);
+    const store_id before = last_trace;
+    cr_assert(ge(u64, sample(), DEPTH));
+    cr_assert(eq(u32, last_trace, before));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_METHOD_CACHE_MISSES), misses));
+    trace_is_as_of_one_who_knows_nothing("the same stack");
+}
+
+TEST_EACH_STACK(sample_deep, stacks_that_grow_and_shrink_are_those_that_are_there)
+{
+    uint64_t reused = 0;
+
+    open_sampler();
+    for (int round = 0; round < 40; round++) {
+        forget();
+        for (int turn = 0; turn < 5; turn++) {
+            lay_out(DEPTH - (unsigned)(round * 7 + turn * 13) % 30, (unsigned)(round % 3),
+                    turn % 2);
+            reused += sample();
+        }
+        trace_is_as_of_one_who_knows_nothing("grown or shrunk");
+    }
+    cr_assert(ge(u64, reused, 1000));
+}
+
+TEST_EACH_STACK(sample_deep, names_are_those_of_the_generation)
+{
+    open_sampler();
+    lay_out(DEPTH, 3, 1);
+    (void)sample_thrice();
+    for (int round = 0; round < 5; round++) {
+        cr_assert(generations_rotate(generations) != NULL);
+        cr_assert(ge(u64, sample(), DEPTH / 2));
+        const store_id trace = last_trace;
+        cr_assert(ge(u64, sample(), DEPTH / 2));
+        cr_assert(eq(u32, last_trace, trace));
+        struct sample_deep *deep = sample_deep_find(TID);
+        cr_assert(deep != NULL);
+        deep->named_count = 0; /* nothing is known of names, but all of the stack */
+        sample_deep_give(deep);
+        cr_assert(ge(u64, sample(), DEPTH / 2));
+        cr_assert(eq(u32, last_trace, trace));
+        (void)generations_retire(generations, take_late, NULL);
+    }
+}
+
+/* Class and methods are gone, and others have come to their places: their definer says so. */
+TEST_EACH_STACK(sample_deep, an_interpreted_method_at_the_same_address_gets_its_own_name)
+{
+    open_sampler();
+    lay_out(DEPTH, 5, 1);
+    cr_assert(ge(u64, sample_thrice(), DEPTH / 2));
+    const store_id before = last_trace;
+    set_symbol(fake.name, "other");
+    generations_drop_method(generations, (uint64_t)(uintptr_t)fake.method);
+    cr_assert(ge(u64, sample(), DEPTH / 2));
+    cr_assert(ne(u32, last_trace, before));
+    trace_is_as_of_one_who_knows_nothing("another class");
+    set_symbol(fake.name, "third");
+    generations_void_methods(generations);
+    (void)sample_thrice();
+    trace_is_as_of_one_who_knows_nothing("all redefined");
+}
+
+TEST_EACH_STACK(sample_deep, a_new_run_has_names_of_its_own)
+{
+    open_sampler();
+    lay_out(DEPTH, 0, 0);
+    (void)sample_thrice();
+    generations_close(generations);
+    const struct generations_config config = {.memory_bytes = 0};
+    generations = generations_open(&config, &err);
+    cr_assert(generations != NULL, "%s", err.message);
+    sampler.generations = generations;
+    sample_deep_start();
+    cr_assert(ge(u64, sample(), DEPTH));
+    trace_is_as_of_one_who_knows_nothing("a new run");
+}
+
+TEST_EACH_STACK(sample_deep, a_stack_cut_at_the_limit_is_not_kept)
+{
+    open_sampler();
+    lay_out(DEPTH, 0, 0);
+    (void)sample_thrice();
+    sampler.depth_max = DEPTH;
+    cr_assert(eq(u64, sample(), 0));
+    cr_assert(sample_deep_find(TID) == NULL);
+    cr_assert(eq(u64, sample_thrice(), 0));
+}
+
+Test(sample_deep, who_has_room_keeps_it_while_he_uses_it)
+{
+    unsigned held = 0;
+
+    cr_assert(sample_deep_open(&err), "%s", err.message);
+    for (uint32_t tid = 1; tid <= 1000; tid++)
+        sample_deep_claim(tid);
+    for (uint32_t tid = 1; tid <= 1000; tid++) {
+        struct sample_deep *deep = sample_deep_find(tid);
+
+        if (deep == NULL)
+            continue;
+        held++;
+        cr_assert(sample_deep_find(tid) == NULL); /* once at a time */
+        sample_deep_give(deep);
+    }
+    cr_assert(eq(u32, held, 64));
+    /* Of those who were first, and not of who came last. */
+    struct sample_deep *late = sample_deep_find(1000);
+    cr_assert(late == NULL);
+}
