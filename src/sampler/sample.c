@@ -71,19 +71,12 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
         out->receiver = walk_receiver(ucontext, &out->java);
 }
 
-/* What is known of a frame's method; NULL and `why` when it cannot be named. */
-static JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *generation,
-                                                         struct sample_scratch *scratch,
-                                                         enum walk_walker walker, jmethodID method,
-                                                         enum jw_mark *why)
+/* The first look at a method in this stack. NULL and `why` when it cannot be named. */
+static JW_SIGNAL_SAFE const struct sample_memo *learn(struct generation *generation,
+                                                      struct sample_scratch *scratch,
+                                                      enum walk_walker walker, jmethodID method,
+                                                      struct sample_memo *memo, enum jw_mark *why)
 {
-    struct sample_memo *memo =
-        &scratch->memo[((uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
-
-    _Static_assert(SAMPLE_MEMO_COUNT == 256, "the hash has eight bits");
-    if (memo->method == method && memo->stamp == scratch->stamp)
-        return memo;
-
     const vm_addr addr = walker == WALK_VM ? (vm_addr)method : vm_method_of_id(method);
     if (addr == 0) {
         jw_count(JW_COUNT_METHOD_UNREADABLE);
@@ -93,8 +86,28 @@ static JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *gene
     const dict_id id = sample_method(generation, scratch, addr, why);
     if (id == DICT_NONE)
         return NULL;
-    *memo = (struct sample_memo){method, scratch->stamp, id, vm_method_has_code(addr)};
+    *memo = (struct sample_memo){
+        .method = method,
+        .stamp = scratch->stamp,
+        .id = id,
+        .has_code = walker != WALK_VM && vm_method_has_code(addr),
+    };
     return memo;
+}
+
+/* What is known of a frame's method; NULL and `why` when it cannot be named. */
+static inline JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *generation,
+                                                                struct sample_scratch *scratch,
+                                                                enum walk_walker walker,
+                                                                jmethodID method, enum jw_mark *why)
+{
+    _Static_assert(SAMPLE_MEMO_COUNT == 256, "the hash has eight bits");
+    struct sample_memo *memo =
+        &scratch->memo[((uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+
+    return memo->method == method && memo->stamp == scratch->stamp
+               ? memo
+               : learn(generation, scratch, walker, method, memo, why);
 }
 
 /*
@@ -102,9 +115,9 @@ static JW_SIGNAL_SAFE const struct sample_memo *remember(struct generation *gene
  * that the pc lies in; for its callers the best that can be said is whether the method has compiled
  * code now.
  */
-static JW_SIGNAL_SAFE enum jw_frame_kind kind_of(const struct walk_java_result *java,
-                                                 const struct vm_call_frame *frame, uint32_t depth,
-                                                 bool has_code)
+static inline JW_SIGNAL_SAFE enum jw_frame_kind kind_of(const struct walk_java_result *java,
+                                                        const struct vm_call_frame *frame,
+                                                        uint32_t depth, bool has_code)
 {
     if (java->walker == WALK_VM)
         return (enum jw_frame_kind)frame->kind;
@@ -115,10 +128,10 @@ static JW_SIGNAL_SAFE enum jw_frame_kind kind_of(const struct walk_java_result *
     return has_code ? JW_FRAME_COMPILED : JW_FRAME_INTERPRETED;
 }
 
-static JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
-                                          struct sample_scratch *scratch,
-                                          const struct walk_java_result *java,
-                                          const struct vm_call_frame *frame, uint32_t depth)
+static inline JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
+                                                 struct sample_scratch *scratch,
+                                                 const struct walk_java_result *java,
+                                                 const struct vm_call_frame *frame, uint32_t depth)
 {
     enum jw_mark why;
     const struct sample_memo *memo =

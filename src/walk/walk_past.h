@@ -42,7 +42,7 @@
 #define WALK_NO_PIN    UINT16_MAX
 
 /* Stacks with fewer frames are not worth a past. */
-#define WALK_PAST_DEPTH 64u
+#define WALK_PAST_DEPTH 32u
 
 /* A compiled method and the number of its compilation. */
 struct walk_pin {
