@@ -132,7 +132,8 @@ void sample_names_begin(struct generation *generation, struct sample_scratch *sc
         dict_cache_renew(generation->method_cache, safepoints);
 }
 
-bool sample_method_is(const struct generation *generation, dict_id id, vm_addr method)
+static JW_SIGNAL_SAFE bool is_same(const struct generation *generation, dict_id id, vm_addr method,
+                                   bool are_lines_known)
 {
     const unsigned char *lines;
     const struct method_record *record = method_record_get(generation->methods, id, &lines);
@@ -140,7 +141,12 @@ bool sample_method_is(const struct generation *generation, dict_id id, vm_addr m
 
     return record != NULL && now.class_addr != 0 &&
            memcmp(&record->identity, &now, sizeof now) == 0 &&
-           vm_method_has_lines(method, lines, record->line_table_bytes);
+           (are_lines_known || vm_method_has_lines(method, lines, record->line_table_bytes));
+}
+
+bool sample_method_is(const struct generation *generation, dict_id id, vm_addr method)
+{
+    return is_same(generation, id, method, false);
 }
 
 dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method,
@@ -148,8 +154,7 @@ dict_id sample_method(struct generation *generation, struct sample_scratch *scra
 {
     const dict_id cached = dict_cache_find(generation->method_cache, method);
 
-    if (cached != DICT_NONE &&
-        (scratch->are_names_dated || sample_method_is(generation, cached, method)))
+    if (cached != DICT_NONE && is_same(generation, cached, method, scratch->are_names_dated))
         return cached;
     jw_count(JW_COUNT_METHOD_CACHE_MISSES);
     const dict_id id = intern_method(generation, scratch, method, why);
