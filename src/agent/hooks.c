@@ -272,6 +272,10 @@ static void open_classes(JNIEnv *jni)
                   "each class that is loaded makes all names be read anew: %s", why.message);
     (*jni)->DeleteLocalRef(jni, self);
     vm_loader_open();
+    if (!vm_loader_tells())
+        agent_log(
+            OPTIONS_LOGLEVEL_DEBUG,
+            "this JVM does not tell the loaders of its classes: each class is asked for its own");
 }
 
 bool hooks_open_vm(JNIEnv *jni, struct jw_error *err)

@@ -32,3 +32,16 @@ least=$((classes * 56 / 1024))
 [ "$((after_agct - after_vm))" -ge "$least" ] || fail "agct: only $((after_agct - after_vm)) KB for method ids"
 [ "$((after_vm - before))" -le "$((least / 2))" ] || fail "vm: $((after_vm - before)) KB more, as if for method ids"
 end_target many loaded
+
+# Nor are ids needed to know which class is made: each is told by its address, whatever the collector and the layout of
+# objects. Where the JVM checks what it is asked (-Xcheck:jni), none is, and that is counted.
+flags=(-XX:+UseSerialGC -XX:+UseZGC)
+[ "$MAJOR" -lt 25 ] || flags+=(-XX:+UseCompactObjectHeaders)
+for flag in "${flags[@]}"; do
+    profile told event=cpu,interval=4ms,file=told.jfr -Xmx256m "$flag" Churn 1
+    ledger told.jfr 1
+    ! grep classesUntold "check-$MAJOR.out" || fail "$flag: classes were prepared that nobody told of"
+done
+profile checked event=cpu,interval=4ms,file=checked.jfr -Xmx256m -Xcheck:jni Churn 1
+ledger checked.jfr 1
+grep -q classesUntold "check-$MAJOR.out" || fail "-Xcheck:jni: classes are said to be told all the same"
