@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Churn {
     private static final int THREADS = 2;
-    private static final int CLASSES_A_LOADER = 3;
+    private static final int CLASSES_A_LOADER = 1;
     private static final int COLLECT_EVERY_MS = 150;
 
     static volatile boolean isDone;
