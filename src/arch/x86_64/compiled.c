@@ -253,7 +253,16 @@ bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin, uintptr_
         return true;
     if (code_leads_to_return(here, left_bytes))
         return arch_step_from_entry(regs);
-    return step_by_size(regs, frame_bytes, true);
+
+    /* Between push and pop of a word that goes from one place of the frame to another. */
+    const bool is_pushed = left_bytes >= 4 && memcmp(here, "\x48\x8f\x04\x24", 4) == 0;
+    struct arch_regs in_frame = *regs;
+
+    in_frame.sp += is_pushed ? WORD_BYTES : 0;
+    if (!step_by_size(&in_frame, frame_bytes, true))
+        return false;
+    *regs = in_frame;
+    return true;
 }
 
 JW_SIGNAL_SAFE static bool has_jump(const uint8_t *code, size_t length_bytes)

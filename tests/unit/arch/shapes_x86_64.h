@@ -59,7 +59,8 @@ __asm__(".pushsection .text\n"
 " movq $-1, %rbp\n nop\n movq 0x40(%rsp), %rbp\n movq 0x48(%rsp), %rbx\n movq 0x38(%rsp), %rsp\n pop %rcx\n pop %rdx\n"
 " .byte 0xc5,0xf8,0x77\n leave\n ret\nstub_aligned_end:\n"
 /* The stub that throws on: it goes to the handler with its return address in rdx. */
-"stub_rethrow: .byte 0x48,0x81,0xec,0x18,0,0,0\n movq %rbp, 0x10(%rsp)\n nop\n xorl %ebp, %ebp\n"
+"stub_rethrow: .byte 0x48,0x81,0xec,0x18,0,0,0\n movq %rbp, 0x10(%rsp)\n"
+" .byte 0x48,0xff,0x74,0x24,0x18,0x48,0x8f,0x04,0x24\n nop\n xorl %ebp, %ebp\n" /* push, pop */
 " addq $0x10, %rsp\n pop %rbp\n pop %rdx\n jmp *%rdx\nstub_rethrow_end:\n"
 "stub_bare: movq %rdi, %rax\n testq %rax, %rax\n je stub_bare_out\n nop\nstub_bare_out: ret\nstub_bare_end:\n"
 
