@@ -61,6 +61,7 @@ soak: all $(CHAOS_LIBRARY) ## the long runs: class churn, starts and stops, SIGK
 
 bench: all ## cost of a sample, of the agent, to a program; PEER=path/to/libasyncProfiler.so compares
 	$(Q)bench/run
+	$(Q)bench/walkers
 	$(Q)bench/application
 
 install: install-files ## into PREFIX (/usr/local), below DESTDIR

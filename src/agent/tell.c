@@ -287,6 +287,8 @@ static void put_memory(struct page *page, const struct session_info *info)
         (unsigned long long)symbols.rows_bytes);
     put(page, "jaywalk_memory_bytes{part=\"symbol_names\"} %llu\n",
         (unsigned long long)symbols.names_bytes);
+    put(page, "jaywalk_memory_bytes{part=\"deep_stacks\"} %llu\n",
+        (unsigned long long)sampler_deep_bytes());
     put_gauge(page, "memory_limit_bytes", "the option memlimit of the session");
     put(page, "jaywalk_memory_limit_bytes %llu\n", (unsigned long long)info->memlimit_bytes);
 }

@@ -87,10 +87,33 @@ void sample_deep_claim(uint32_t tid)
     sample_deep_give(oldest);
 }
 
+static JW_SIGNAL_SAFE void note_bytes(struct sample_deep *deep)
+{
+    const struct walk_past *past = &deep->past;
+    const uint64_t bytes = sizeof *deep - sizeof deep->frames - sizeof *past +
+                           past->step_count * sizeof past->steps[0] +
+                           past->word_count * sizeof past->words[0] +
+                           past->pin_count * sizeof past->pins[0] +
+                           past->frame_count * (sizeof past->frames[0] + sizeof(jw_frame));
+
+    if (bytes > jw_load_relaxed(&deep->bytes))
+        jw_store_relaxed(&deep->bytes, bytes);
+}
+
+uint64_t sampler_deep_bytes(void)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; pool != NULL && i < DEEP_COUNT; i++)
+        bytes += jw_load_relaxed(&pool[i].bytes);
+    return bytes;
+}
+
 void sample_deep_keep(struct sample_deep *deep, struct walk_log *log,
                       const struct walk_java_result *java, const struct vm_call_frame *fresh)
 {
     walk_past_keep(&deep->past, log, java->past_steps, fresh, java->frame_count);
+    note_bytes(deep);
     if (deep->named_count > java->past_frames)
         deep->named_count = java->past_frames;
     jw_count_add(JW_COUNT_FRAMES_REUSED, java->past_frames);

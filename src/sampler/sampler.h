@@ -88,4 +88,7 @@ void sampler_scan(void);
  * median. Nanoseconds, exact to a quarter of a power of two; 0: no sample yet. Context: any. */
 uint64_t sampler_cost_ns(uint32_t percentile_pct);
 
+/* Memory that deep stacks, kept from sample to sample, have taken. Context: any. */
+uint64_t sampler_deep_bytes(void);
+
 #endif

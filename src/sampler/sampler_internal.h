@@ -55,6 +55,7 @@ struct sample_deep {
     /* Relaxed, both: to find the likeliest; what a past says is proved before it counts. */
     _Atomic uint32_t tid;     /* 0: nobody's */
     _Atomic uint64_t used_ns; /* when a sample last had it */
+    _Atomic uint64_t bytes;   /* relaxed, a figure: what was ever touched of it */
     /* Of what run and generation the ids in `frames` are; how many from the end on. */
     const struct generations *names_of;
     uint64_t names_run, names_generation;

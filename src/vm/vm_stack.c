@@ -19,6 +19,9 @@
 #define SLOT_CALLER_SP (-1)
 #define SLOT_METHOD    (-3)
 
+/* From the bytecode pointer to the return address, at most. */
+#define FIXED_WORDS_MAX 16
+
 bool vm_thread_of(const void *env, struct vm_thread *out)
 {
     const vm_addr thread =
@@ -148,14 +151,14 @@ static JW_SIGNAL_SAFE bool bci_of(vm_addr const_method, uint64_t code_bytes, uin
     return true;
 }
 
-static JW_SIGNAL_SAFE bool read_bci(uintptr_t fp, uintptr_t live_bcp, struct vm_interpreted *out)
+/* Method and bytecode pointer are there. */
+static JW_SIGNAL_SAFE bool read_bci(uintptr_t live_bcp, struct vm_interpreted *out)
 {
     uint64_t code_bytes;
 
     if (!vm_load_field(out->method, vm_layout.method_const, &out->const_method) ||
         !vm_is_plausible(out->const_method) ||
-        !vm_load_field(out->const_method, vm_layout.const_code_size, &code_bytes) ||
-        !safe_load_word(fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes, &out->bcp))
+        !vm_load_field(out->const_method, vm_layout.const_code_size, &code_bytes))
         return false;
     if (bci_of(out->const_method, code_bytes, live_bcp, &out->bci) ||
         bci_of(out->const_method, code_bytes, out->bcp, &out->bci))
@@ -194,10 +197,20 @@ bool vm_interpreted_read_begun(uintptr_t sp, uintptr_t fp, uintptr_t entry_sp,
 
 bool vm_interpreted_read(uintptr_t fp, uintptr_t live_bcp, struct vm_interpreted *out)
 {
-    if (!load_slot(fp, SLOT_METHOD, &out->method) || !vm_is_plausible(out->method) ||
-        !read_bci(fp, live_bcp, out) || !load_slot(fp, SLOT_CALLER_SP, &out->caller_sp))
+    uintptr_t words[FIXED_WORDS_MAX];
+    const intptr_t begin = vm_stack_layout.interpreter_bcp_bytes / (intptr_t)WORD_BYTES;
+
+    /* All at once: from the slot of the bytecode pointer, which is the lowest, to the return address. */
+    if (begin > SLOT_METHOD || SLOT_CALLER_PC - begin >= FIXED_WORDS_MAX ||
+        !safe_load_bytes(words, fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes,
+                         (size_t)(SLOT_CALLER_PC - begin + 1) * WORD_BYTES))
         return false;
-    return load_caller(fp, out);
+    out->bcp = words[0];
+    out->method = words[SLOT_METHOD - begin];
+    out->caller_sp = words[SLOT_CALLER_SP - begin];
+    out->caller_fp = words[SLOT_CALLER_FP - begin];
+    out->caller_pc = arch_code_address(words[SLOT_CALLER_PC - begin]);
+    return vm_is_plausible(out->method) && out->caller_sp > fp && read_bci(live_bcp, out);
 }
 
 static JW_SIGNAL_SAFE struct arch_word slot_word(uintptr_t fp, intptr_t slot, uintptr_t value)

@@ -65,7 +65,7 @@ struct vm_interpreted {
     vm_addr method, const_method;
     uintptr_t bcp; /* as it lies in the frame */
     int32_t bci;   /* JW_BCI_NATIVE of a native method */
-    uintptr_t caller_pc, caller_sp, caller_fp;
+    uintptr_t caller_fp, caller_sp, caller_pc;
 };
 
 /*

@@ -46,12 +46,19 @@ static JW_SIGNAL_SAFE bool is_full(struct walk_vm *walk)
     return walk->result->is_truncated;
 }
 
-/* Takes over the caller's registers: its stack pointer lies above, on this thread's stack. */
+/* A caller's stack pointer lies above, on this thread's stack. */
+static inline JW_SIGNAL_SAFE bool rises(const struct walk_vm *walk, uintptr_t sp,
+                                        enum walk_position position)
+{
+    return walk_vm_is_on_stack(walk, sp) &&
+           (sp > walk->regs.sp || (sp == walk->regs.sp && position == WALK_AT_LEAF_CALL));
+}
+
+/* Takes over the caller's registers. */
 static JW_SIGNAL_SAFE enum outcome move(struct walk_vm *walk, const struct arch_regs *to,
                                         enum walk_position position, enum vm_place place)
 {
-    if (!walk_vm_is_on_stack(walk, to->sp) || to->sp < walk->regs.sp ||
-        (to->sp == walk->regs.sp && position != WALK_AT_LEAF_CALL))
+    if (!rises(walk, to->sp, position))
         return fail(walk, WALK_CODE_STACK, place);
     walk->regs = *to;
     walk->position = position;
@@ -265,9 +272,15 @@ static JW_SIGNAL_SAFE enum outcome do_interpreted(struct walk_vm *walk)
         walk->cache->log.word_count += VM_INTERPRETED_WORDS;
     }
 
-    const struct arch_regs caller = {
-        .pc = frame.caller_pc, .sp = frame.caller_sp, .fp = frame.caller_fp};
-    return move(walk, &caller, WALK_AT_CALL, VM_PLACE_INTERPRETER);
+    /* Word by word: copied as a whole, they would be waited for until they are stored. */
+    if (!rises(walk, frame.caller_sp, WALK_AT_CALL))
+        return fail(walk, WALK_CODE_STACK, VM_PLACE_INTERPRETER);
+    walk->regs.sp = frame.caller_sp;
+    walk->regs.fp = frame.caller_fp;
+    walk->regs.pc = frame.caller_pc;
+    walk->position = WALK_AT_CALL;
+    walk->is_fp_by_size = false;
+    return GO_ON;
 }
 
 /* Everything else ------------------------------------------------------------------------------------ */

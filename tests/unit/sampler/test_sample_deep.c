@@ -123,8 +123,11 @@ TEST_EACH_STACK(sample_deep, a_stack_that_stands_is_kept_with_its_names)
     struct store_trace trace;
 
     open_sampler();
+    cr_assert(eq(u64, sampler_deep_bytes(), 0));
     lay_out(DEPTH, 0, 0);
     cr_assert(ge(u64, sample_thrice(), DEPTH));
+    cr_assert(ge(u64, sampler_deep_bytes(), DEPTH * (8 + 16 + 16 + 40)));
+    cr_assert(le(u64, sampler_deep_bytes(), sizeof(struct sample_deep)));
     cr_assert(store_get(active()->traces, last_trace, &trace));
     cr_assert(eq(u32, trace.frame_count, 1 + DEPTH + DEPTH / 2));
     const uint64_t misses = jw_counter(JW_COUNT_METHOD_CACHE_MISSES);
