@@ -10,7 +10,7 @@
  * JW_CHAOS names a file that is mapped and may be written to while the JVM runs. Its first bytes are digits, 0 never
  * to 9 always:
  *
- *     0  walks of Java frames with wrong loads        2  reading of methods (names, lines), of thread states
+ *     0  walks of Java frames with wrong loads        2  what else a sample reads: names, lines, states
  *     1  walks of native frames with wrong loads      3  calls of AsyncGetCallTrace with a context that faults
  *     4  any other than 0: the breakers are not told, so that all walks are by the first walker
  *
@@ -33,25 +33,28 @@
 #include "thread/thread_tls.h"
 #include "walk/walk_breaker.h"
 
-#define SEEN_COUNT     32u
-#define CONTROL_BYTES  5
-#define TIME_ROWS      32
-#define TIMED_EACH     8 /* walks: the clock of a thread costs as much as a short one */
-#define BUDGET_NS      (2 * JW_NS_PER_MS)
-#define LOADS_OF_NAMES 40 /* about so many loads has the reading of a method ... */
-#define LOADS_OF_STATE 8  /* ... and of what a thread does */
+#define SEEN_COUNT    32u
+#define CONTROL_BYTES 5
+#define TIME_ROWS     32
+#define TIMED_EACH    8 /* walks: the clock of a thread costs as much as a short one */
+#define BUDGET_NS     (2 * JW_NS_PER_MS)
 
-enum chaos_what { CHAOS_JAVA, CHAOS_NATIVE, CHAOS_NAMES, CHAOS_AGCT, CHAOS_WHAT_LIMIT };
+enum chaos_what { CHAOS_JAVA, CHAOS_NATIVE, CHAOS_REST, CHAOS_AGCT, CHAOS_WHAT_LIMIT };
+
+/* What is done to loads. */
+struct mode {
+    bool is_on;              /* in a sample, or one of its walks */
+    bool is_wrong;           /* that has wrong loads */
+    uint32_t loads;          /* so far */
+    uint32_t wrong_at;       /* the one wrong load; UINT32_MAX: as the rate says */
+    uint32_t rate;           /* of 65,536 loads */
+    uint32_t unreadable_pct; /* of the wrong loads; the others give garbage */
+};
 
 /* Of a thread. */
 static __thread struct {
     uint64_t random;
-    bool is_on;              /* in a walk */
-    bool is_wrong;           /* that has wrong loads */
-    uint32_t loads;          /* of this walk */
-    uint32_t wrong_at;       /* the one wrong load; UINT32_MAX: as the rate says */
-    uint32_t rate;           /* of 65,536 loads */
-    uint32_t unreadable_pct; /* of the wrong loads; the others give garbage */
+    struct mode mode;
     uint32_t seen_count;
     uint64_t seen[SEEN_COUNT]; /* words that were read lately */
 } own;
@@ -98,37 +101,42 @@ static void raise_to(_Atomic uint64_t *most, uint64_t value)
         continue;
 }
 
-static void begin(enum chaos_what what, uint64_t usual_loads)
+/* The mode before, for the end. */
+static struct mode begin(enum chaos_what what)
 {
-    own.is_wrong = is_drawn(what);
-    own.wrong_at = below(2) == 0 ? (uint32_t)below(usual_loads + 2) : UINT32_MAX;
-    own.rate = (uint32_t)(65536 / (4 + below(200)));
+    const struct mode before = own.mode;
+
+    own.mode.is_wrong = is_drawn(what);
+    own.mode.wrong_at =
+        below(2) == 0 ? (uint32_t)below(jw_load_relaxed(&done.last_loads[what]) + 2) : UINT32_MAX;
+    own.mode.rate = (uint32_t)(65536 / (4 + below(200)));
     /* Of native walks nothing but a fault is noticed. */
-    own.unreadable_pct = what == CHAOS_NATIVE ? 75 : 25;
-    own.loads = 0;
-    own.is_on = true;
+    own.mode.unreadable_pct = what == CHAOS_NATIVE ? 75 : 25;
+    own.mode.loads = 0;
+    own.mode.is_on = true;
+    return before;
 }
 
-static void end(enum chaos_what what, uint64_t time_ns)
+static void end(enum chaos_what what, uint64_t time_ns, const struct mode *before)
 {
-    own.is_on = false;
     jw_add_relaxed(&done.walks[what], 1);
-    jw_add_relaxed(&done.wrong_walks[what], own.is_wrong);
-    jw_add_relaxed(&done.loads, own.loads);
-    jw_store_relaxed(&done.last_loads[what], own.loads);
-    raise_to(&done.most_loads[what], own.loads);
+    jw_add_relaxed(&done.wrong_walks[what], own.mode.is_wrong);
+    jw_add_relaxed(&done.loads, own.mode.loads);
+    jw_store_relaxed(&done.last_loads[what], own.mode.loads);
+    raise_to(&done.most_loads[what], own.mode.loads);
     raise_to(&done.longest_ns[what], time_ns);
+    own.mode = *before;
 }
 
 /* Loads -------------------------------------------------------------------------------------------------- */
 
 static bool is_next_wrong(void)
 {
-    if (!own.is_on)
+    if (!own.mode.is_on)
         return false;
-    const uint32_t number = own.loads++;
-    if (!own.is_wrong ||
-        (own.wrong_at == UINT32_MAX ? below(65536) >= own.rate : number != own.wrong_at))
+    const uint32_t number = own.mode.loads++;
+    if (!own.mode.is_wrong || (own.mode.wrong_at == UINT32_MAX ? below(65536) >= own.mode.rate
+                                                               : number != own.mode.wrong_at))
         return false;
     jw_add_relaxed(&done.wrong_loads, 1);
     return true;
@@ -184,12 +192,12 @@ static uint64_t garbage(uint64_t right)
     struct arch_loaded __wrap_##name(uintptr_t addr)                                               \
     {                                                                                              \
         const bool is_wrong = is_next_wrong();                                                     \
-        const bool is_unreadable = is_wrong && below(100) < own.unreadable_pct;                    \
+        const bool is_unreadable = is_wrong && below(100) < own.mode.unreadable_pct;               \
         struct arch_loaded loaded = __real_##name(is_unreadable ? bad_address() : addr);           \
                                                                                                    \
-        if (own.is_on && loaded.is_read && (bits) == 64)                                           \
-            own.seen[own.seen_count < SEEN_COUNT ? own.seen_count++ : own.loads % SEEN_COUNT] =    \
-                loaded.value;                                                                      \
+        if (own.mode.is_on && loaded.is_read && (bits) == 64)                                      \
+            own.seen[own.seen_count < SEEN_COUNT ? own.seen_count++                                \
+                                                 : own.mode.loads % SEEN_COUNT] = loaded.value;    \
         if (is_wrong && !is_unreadable)                                                            \
             loaded =                                                                               \
                 (struct arch_loaded){garbage(loaded.value) & (UINT64_MAX >> (64 - (bits))), 1};    \
@@ -247,7 +255,7 @@ static const void *begin_elsewhere(const void *ucontext, struct arch_context *co
 {
     struct arch_regs regs;
 
-    if (!own.is_wrong || below(4) != 0)
+    if (!own.mode.is_wrong || below(4) != 0)
         return ucontext;
     arch_context_copy(copy, ucontext);
     arch_regs_read(ucontext, &regs);
@@ -301,16 +309,16 @@ static void walk_once(const void *ucontext, void *env, struct walk_cache *cache,
     const bool is_agct = walk_breaker_java() == WALK_AGCT;
     struct arch_context copy;
 
-    begin(CHAOS_JAVA, jw_load_relaxed(&done.last_loads[CHAOS_JAVA]));
+    const struct mode before = begin(CHAOS_JAVA);
     const void *from = is_agct ? ucontext : begin_elsewhere(ucontext, &copy);
     const bool is_timed = below(TIMED_EACH) == 0;
     const uint64_t start_ns = is_timed ? cpu_ns() : 0;
     __real_walk_java(from, env, cache, frames, depth_max, out);
     const uint64_t time_ns = is_timed ? cpu_ns() - start_ns : 0;
-    end(CHAOS_JAVA, time_ns);
     if (is_timed)
         note_time(time_ns);
-    jw_add_relaxed(&done.complete, own.is_wrong && out->frame_count > 0);
+    jw_add_relaxed(&done.complete, own.mode.is_wrong && out->frame_count > 0);
+    end(CHAOS_JAVA, time_ns, &before);
 }
 
 void __wrap_walk_java(const void *ucontext, void *env, struct walk_cache *cache,
@@ -338,44 +346,25 @@ uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth
     uint32_t i = 0;
 
     do {
-        begin(CHAOS_NATIVE, jw_load_relaxed(&done.last_loads[CHAOS_NATIVE]));
+        const struct mode before = begin(CHAOS_NATIVE);
         const void *from = begin_elsewhere(ucontext, &copy);
         const uint64_t start_ns = jw_now_ns();
         count = __real_walk_native(from, pcs, depth_max, mark);
-        end(CHAOS_NATIVE, jw_now_ns() - start_ns);
+        end(CHAOS_NATIVE, jw_now_ns() - start_ns, &before);
     } while (++i < repeat && jw_now_ns() < deadline_ns);
     return count;
 }
 
-dict_id __real_sample_method(struct generation *generation, struct sample_scratch *scratch,
-                             vm_addr method, enum jw_mark *why);
-dict_id __wrap_sample_method(struct generation *generation, struct sample_scratch *scratch,
-                             vm_addr method, enum jw_mark *why);
-dict_id __wrap_sample_method(struct generation *generation, struct sample_scratch *scratch,
-                             vm_addr method, enum jw_mark *why)
+/* All else that a sample reads: methods, receivers, states. */
+bool __real_sample_take(const void *ucontext, struct sample_order *order);
+bool __wrap_sample_take(const void *ucontext, struct sample_order *order);
+bool __wrap_sample_take(const void *ucontext, struct sample_order *order)
 {
-    begin(CHAOS_NAMES, LOADS_OF_NAMES);
+    const struct mode before = begin(CHAOS_REST);
     const uint64_t start_ns = jw_now_ns();
-    const dict_id id = __real_sample_method(generation, scratch, method, why);
-    end(CHAOS_NAMES, jw_now_ns() - start_ns);
-    return id;
-}
-
-enum jw_thread_state __real_sample_state(const void *ucontext, const void *env,
-                                         const struct walk_java_result *java,
-                                         const struct vm_call_frame *frames, bool *is_passing);
-enum jw_thread_state __wrap_sample_state(const void *ucontext, const void *env,
-                                         const struct walk_java_result *java,
-                                         const struct vm_call_frame *frames, bool *is_passing);
-enum jw_thread_state __wrap_sample_state(const void *ucontext, const void *env,
-                                         const struct walk_java_result *java,
-                                         const struct vm_call_frame *frames, bool *is_passing)
-{
-    begin(CHAOS_NAMES, LOADS_OF_STATE);
-    const uint64_t start_ns = jw_now_ns();
-    const enum jw_thread_state state = __real_sample_state(ucontext, env, java, frames, is_passing);
-    end(CHAOS_NAMES, jw_now_ns() - start_ns);
-    return state;
+    const bool is_taken = __real_sample_take(ucontext, order);
+    end(CHAOS_REST, jw_now_ns() - start_ns, &before);
+    return is_taken;
 }
 
 /* AsyncGetCallTrace reads the context where the thread runs Java code. */
@@ -489,7 +478,7 @@ static __attribute__((destructor)) void tell_chaos(void)
         return;
     put_row(out, "java", CHAOS_JAVA);
     put_row(out, "native", CHAOS_NATIVE);
-    put_row(out, "names", CHAOS_NAMES);
+    put_row(out, "rest", CHAOS_REST);
     put(out, "java_complete", &done.complete);
     put(out, "agct_bad_calls", &done.bad_calls);
     put(out, "loads", &done.loads);

@@ -11,7 +11,7 @@ run_java right 0 Sums "$rounds"
 told() { sed -n "s/^$1 //p" "$JW_CHAOS.told"; }
 most() { [ "$2" -le "$1" ] && echo "$1" || echo "$2"; }
 
-# Rounds differ in seed, collector, and in what else is wrong: nothing, names and states, the breakers at work too.
+# Rounds differ in seed, collector, and in what else is wrong: nothing, what else a sample reads, the breakers at work too.
 ways=(99001 99301 99990)
 collectors=(-XX:+UseG1GC -XX:+UseSerialGC -XX:+UseParallelGC -XX:+UseZGC)
 walks=0 native=0 loads=0 longest=0
