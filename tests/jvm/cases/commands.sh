@@ -38,6 +38,7 @@ status_is "running in memory" <<'EOF'
 Profiling is running for N seconds
 Sampling CPU time every N us by comparing the clocks of the threads
 N samples in memory
+Walker: vm
 CPU time N s: sampled N %
 Memory: N KiB of samples not written yet, N KiB of stacks kept, memlimit N KiB
 EOF
@@ -78,6 +79,7 @@ status_is "running into a file" <<'EOF'
 Profiling is running for N seconds
 Sampling CPU time every N us by comparing the clocks of the threads
 N samples in whole.jfr
+Walker: vm
 CPU time N s: sampled N %
 Memory: N KiB of samples not written yet, N KiB of stacks kept, memlimit N KiB
 It stops by itself in N seconds
@@ -135,7 +137,7 @@ jaywalk 0 list "$target" | grep -qx "  cpu" || fail "list: $(cat said.out)"
 jaywalk 0 metrics "$target" >metrics
 awk '/^# HELP / { help[$3] = 1; next } /^# TYPE / { type[$3] = $4; next }
     { name = $1; sub(/[{].*/, "", name)
-      if (!help[name] || !type[name] || NF != 2 || $2 !~ /^[0-9]+$/ || (type[name] == "counter") != (name ~ /_total$/)) {
+      if (!help[name] || !type[name] || !/^[a-z_]+([{][^{}]*[}])? [0-9]+$/ || (type[name] == "counter") != (name ~ /_total$/)) {
           print; exit 1 } }' metrics || fail "metrics: a line is not in the form of Prometheus"
 while IFS= read -r field; do
     name=$(sed 's/[A-Z]/_\L&/g' <<<"$field")
