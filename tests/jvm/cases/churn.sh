@@ -20,7 +20,7 @@ at_least() { # $1: what the workload counted, $2: how many there must be for the
 profile churn "event=cpu,interval=1ms,wall=1ms,cstack=$walker,file=churn.jfr" "${flags[@]}" ${CHURN_GC:-} \
     Churn "$seconds" "$how"
 cat churn.out
-at_least unloaded $((100 * seconds))
+at_least unloaded $((10 * seconds))
 at_least hidden $((20 * seconds))
 at_least 'code unloaded' $((10 * seconds))
 [ "$how" = fixed ] || at_least redefined $((3 * seconds))
