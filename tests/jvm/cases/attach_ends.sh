@@ -17,6 +17,7 @@ jaywalk 0 -d 1 -f pipe.html "$target" >out
 # A tool that connects and says nothing holds the JVM's attach listener up, and all others with it.
 command -v perl >/dev/null || not_run "the part with Ctrl-C twice: no perl to hold the attach listener up"
 hold() {
+    rm -f held
     perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 1;
         $| = 1; print "held\n"; sleep 600' "/tmp/.java_pid$target" >held 2>&1 &
     holder=$!

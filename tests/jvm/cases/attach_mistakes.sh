@@ -159,6 +159,7 @@ jaywalk 0 status "$t" >/dev/null
 listen_at() { # $1: path, then words that run a command as somebody; the listener is in $listener
     local path=$1
     shift
+    rm -f listening # an earlier one's word must not be taken for this one's
     "$@" perl -MIO::Socket::UNIX -e 'umask 077; $s = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) or exit 1;
         $| = 1; print "listening\n"; sleep 1000' "$path" >listening 2>&1 &
     listener=$!
@@ -212,9 +213,10 @@ wait "$short" || true
 
 # Two of one name; and names that a terminal would obey.
 named() { # $1: name of the program, as it calls itself; its number in $named
+    rm -f named.out
     (exec -a "$1" "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0) >named.out 2>named.err </dev/null &
     named=$!
-    until grep -q running named.out; do kill -0 "$named" || fail "$1 did not start: $(head -n 1 named.err)"; sleep 0.1; done
+    until grep -qs running named.out; do kill -0 "$named" || fail "$1 did not start: $(head -n 1 named.err)"; sleep 0.1; done
 }
 named "twin-$$"
 first=$named
