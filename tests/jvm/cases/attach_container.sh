@@ -13,6 +13,9 @@ for directory in "$2" "$3"; do
     mkdir -p "/mnt/${directory#/tmp/}" && mount --bind "$directory" "/mnt/${directory#/tmp/}"
 done
 mount --move /mnt /tmp && cd "$3" && shift 3 && exec "$@"'
+child_of() { # the first child of a process
+    awk -v parent="$1" '/^Pid:/ { pid = $2 } /^PPid:/ && $2 == parent { print pid; exit }' /proc/[0-9]*/status 2>/dev/null
+}
 unshare --mount --pid --fork --mount-proc bash -c "$inside_script" - "$JW_LIBRARY" "$CLASSES" "$OUT" \
     "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0 >inside.out 2>inside.err </dev/null &
 outer=$!
@@ -21,7 +24,7 @@ until grep -q running inside.out; do
     kill -0 "$outer" || fail "the container did not start: $(head -n 1 inside.err)"
     sleep 0.1
 done
-inside=$(ps -o pid= --ppid "$outer" | tr -d ' ')
+inside=$(child_of "$outer")
 jaywalk 0 jps | grep -qx "$inside Hot" || fail "jps does not list $inside"
 # Nothing of what went in and out for it is left behind.
 clean_inside() { # $1: process
@@ -103,7 +106,7 @@ until grep -q running jail.out; do
     kill -0 "$outer" || fail "the jail did not start: $(head -n 1 jail.err)"
     sleep 0.1
 done
-inside=$(ps -o pid= --ppid "$outer" | tr -d ' ')
+inside=$(child_of "$outer")
 jaywalk 0 -d 1 -f jail.html "$inside" >out
 grep -q hottest jail.html || fail "no graph out of the jail"
 jaywalk 0 status "$inside" | grep -q "^Profiler is not active$" || fail "status in the jail: $(cat said.out)"
@@ -128,7 +131,7 @@ until grep -q running noexec.out; do
     kill -0 "$outer" || fail "noexec: the container did not start: $(head -n 1 noexec.err)"
     sleep 0.1
 done
-inside=$(ps -o pid= --ppid "$outer" | tr -d ' ')
+inside=$(child_of "$outer")
 if [ -e "/proc/$inside/root$JW_LIBRARY" ]; then
     jaywalk 0 -d 1 -f noexec.html "$inside" >out
 else
