@@ -161,7 +161,7 @@ static void tell(thread_index thread, bool is_live, void *argument)
                     used_ns < (short_ns > SAMPLER_SHORT_NS ? short_ns : SAMPLER_SHORT_NS),
         .is_own = (known.flags & THREAD_CPU_OWN) != 0,
         .is_refused = (known.flags & THREAD_CPU_REFUSED) != 0,
-        .is_left_out = !thread_is_wanted(thread),
+        .is_left_out = (known.flags & THREAD_CPU_OWN) == 0 && !thread_is_wanted(thread),
     };
 
     round->visit(&cpu, round->argument);

@@ -24,7 +24,7 @@ struct sampler_cpu {
     bool is_short;   /* was born and ended in the run, with less CPU than SAMPLER_SHORT_INTERVALS */
     bool is_own;     /* a thread of jaywalk's, which is never sampled */
     bool is_refused; /* no timer could be made for it, at least for a time */
-    bool is_left_out; /* the filter of the run does not name it, or no more */
+    bool is_left_out; /* none of ours, and the filter of the run does not name it, or no more */
 };
 
 /* Whoever ends with less CPU time than so many intervals, or than this, lived short: what the kernel leaves

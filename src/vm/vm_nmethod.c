@@ -126,6 +126,28 @@ bool vm_nmethod_scope_at(const struct vm_nmethod *nmethod, uintptr_t pc, enum vm
     return load_pc_desc(nmethod, low, vm_stack_layout.pc_desc_scope, scope);
 }
 
+/* The end of the table: one description that is behind all code, and perhaps the room to a round size. */
+#define PC_DESCS_BEHIND_MAX 3
+
+/* Taking the frame down, the poll of a safepoint, the return: some 24 bytes. */
+#define RETURN_BYTES_MAX 32
+
+bool vm_nmethod_scope_before(const struct vm_nmethod *nmethod, uintptr_t pc, uint32_t *scope)
+{
+    const uintptr_t count = (nmethod->pcs_end - nmethod->pcs_begin) / vm_stack_layout.pc_desc_bytes;
+    const int64_t at = (int64_t)(pc - nmethod->code_begin);
+    uint32_t offset;
+
+    for (uintptr_t i = 1; i <= PC_DESCS_BEHIND_MAX && i <= count; i++) {
+        if (!load_pc_desc(nmethod, count - i, vm_stack_layout.pc_desc_scope, scope))
+            return false;
+        if (*scope != VM_NO_SCOPE)
+            return load_pc_desc(nmethod, count - i, vm_stack_layout.pc_desc_offset, &offset) &&
+                   at >= (int32_t)offset && at - (int32_t)offset <= RETURN_BYTES_MAX;
+    }
+    return false;
+}
+
 /* Decodes so many numbers from `bytes`; false when they do not end in time. */
 static JW_SIGNAL_SAFE bool decode(const uint8_t *bytes, uint32_t length_bytes,
                                   uint32_t numbers[SCOPE_NUMBERS])

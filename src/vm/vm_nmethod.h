@@ -46,6 +46,13 @@ JW_SIGNAL_SAFE bool vm_nmethod_read(vm_addr blob, struct vm_nmethod *out);
 JW_SIGNAL_SAFE bool vm_nmethod_scope_at(const struct vm_nmethod *nmethod, uintptr_t pc,
                                         enum vm_pc_rule rule, uint32_t *scope);
 
+/*
+ * The last scope that is described at all, for a pc behind it: of the code that returns, which the compilers leave
+ * undescribed where it is the last of a method. False when the pc lies farther behind than such code reaches.
+ */
+JW_SIGNAL_SAFE bool vm_nmethod_scope_before(const struct vm_nmethod *nmethod, uintptr_t pc,
+                                            uint32_t *scope);
+
 /* Decodes a scope; false when it cannot be read or is none. */
 JW_SIGNAL_SAFE bool vm_nmethod_scope(const struct vm_nmethod *nmethod, uint32_t scope,
                                      struct vm_scope *out);

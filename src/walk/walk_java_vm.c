@@ -101,6 +101,23 @@ static JW_SIGNAL_SAFE enum outcome leave_frame(struct walk_vm *walk, vm_addr blo
 
 /* Compiled code -------------------------------------------------------------------------------------- */
 
+/* Where the interrupted code stands that is not described: in the method's return, as near as can be said. */
+static JW_SIGNAL_SAFE int32_t bci_behind(const struct walk_vm *walk,
+                                         const struct vm_nmethod *nmethod)
+{
+    struct vm_scope found = {.sender = VM_NO_SCOPE};
+
+    if (walk->position != WALK_AT_TOP ||
+        !vm_nmethod_scope_before(nmethod, walk->regs.pc, &found.sender))
+        return JW_BCI_UNKNOWN;
+    for (int depth = 0; depth < INLINED_MAX && found.sender != VM_NO_SCOPE; depth++) {
+        if (!vm_nmethod_scope(nmethod, found.sender, &found))
+            return JW_BCI_UNKNOWN;
+    }
+    return found.sender == VM_NO_SCOPE && found.method == nmethod->method ? found.bci
+                                                                          : JW_BCI_UNKNOWN;
+}
+
 /* The methods inlined at a scope, innermost first; or the outermost one alone. False: undescribed. */
 static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmethod *nmethod,
                                       uint32_t scope, bool is_outermost_only)
@@ -108,7 +125,7 @@ static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmet
     struct vm_scope found;
 
     if (scope == VM_NO_SCOPE)
-        return put(walk, JW_FRAME_COMPILED, nmethod->method, JW_BCI_UNKNOWN) || true;
+        return put(walk, JW_FRAME_COMPILED, nmethod->method, bci_behind(walk, nmethod)) || true;
     for (int depth = 0; depth < INLINED_MAX; depth++) {
         if (!vm_nmethod_scope(nmethod, scope, &found))
             return false;

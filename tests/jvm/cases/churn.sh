@@ -24,7 +24,7 @@ at_least unloaded $((10 * seconds))
 at_least hidden $((20 * seconds))
 at_least 'code unloaded' $((10 * seconds))
 [ "$how" = fixed ] || at_least redefined $((3 * seconds))
-check_once ChurnNames churn.jfr "$(dirname "$LIB")/workloads/Redefined.java"
+check_once ChurnNames churn.jfr "$(dirname "$LIB")/workloads/Redefined.java" "$walker"
 ledger churn.jfr 0.1
 # Of a long run, which the stock tools would take hours to print, the summary.
 if [ "$seconds" -le 60 ]; then
@@ -36,5 +36,5 @@ fi
 # A JVM that does not count its safepoints: names are told from others by what they are.
 if [ "$how" = add ] && [ "$seconds" -le 60 ]; then
     profile untold "event=cpu,interval=1ms,cstack=$walker,file=untold.jfr" "${flags[@]}" -XX:-UsePerfData Churn 3 add
-    check_once ChurnNames untold.jfr "$(dirname "$LIB")/workloads/Redefined.java"
+    check_once ChurnNames untold.jfr "$(dirname "$LIB")/workloads/Redefined.java" "$walker"
 fi

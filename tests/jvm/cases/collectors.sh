@@ -5,7 +5,7 @@ walker=${CSTACK:-vm}
 for gc in Serial Parallel G1 Z; do
     profile "churn-$gc" "event=cpu,interval=4ms,cstack=$walker,file=churn-$gc.jfr" -Xmx256m -XX:+Use${gc}GC \
         Churn 3 "$how"
-    check_once ChurnNames "churn-$gc.jfr" "$(dirname "$LIB")/workloads/Redefined.java" 10
+    check_once ChurnNames "churn-$gc.jfr" "$(dirname "$LIB")/workloads/Redefined.java" "$walker" 10
     ledger "churn-$gc.jfr"
     profile "stubs-$gc" "event=cpu,interval=4ms,cstack=$walker,file=stubs-$gc.jfr" -Xmx128m -XX:+Use${gc}GC Stubs 1.5
     check_once Callers "stubs-$gc.jfr"

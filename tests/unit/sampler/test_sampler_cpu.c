@@ -442,6 +442,7 @@ Test(sampler_cpu, threads_of_ours_are_told_apart_and_get_no_timer)
     cr_assert(not(os_thread_is_own((int)tid)));
     each(0);
     cr_assert(told[own].is_own); /* also after its end */
+    cr_assert(not(told[own].is_left_out));
     cr_assert(not(told[thread_find((uint32_t)os_gettid())].is_own));
     stop();
 }

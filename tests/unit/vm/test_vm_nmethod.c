@@ -106,6 +106,22 @@ TEST_EACH_STACK(vm_nmethod, an_interrupted_pc_belongs_to_the_next_description_be
     }
 }
 
+TEST_EACH_STACK(vm_nmethod, a_return_that_nothing_describes_belongs_to_the_last_description)
+{
+    const struct fake_nmethod made = put_nmethod();
+    const struct vm_nmethod nmethod = read_nmethod(&made);
+    uint32_t inlined, scope;
+
+    cr_assert(vm_nmethod_scope_at(&nmethod, made.code + PC_INLINED, VM_PC_EXACT, &inlined));
+    for (uintptr_t offset = PC_INLINED; offset <= PC_INLINED + 32; offset++) {
+        cr_assert(vm_nmethod_scope_before(&nmethod, made.code + offset, &scope));
+        cr_assert(eq(u32, scope, inlined));
+    }
+    cr_assert(not(vm_nmethod_scope_before(&nmethod, made.code + PC_INLINED + 33, &scope)));
+    cr_assert(not(vm_nmethod_scope_before(&nmethod, made.code + PC_INLINED - 1, &scope)));
+    cr_assert(not(vm_nmethod_scope_before(&nmethod, UINTPTR_MAX / 2, &scope)));
+}
+
 TEST_EACH_STACK(vm_nmethod, the_pc_before_deoptimisation_is_in_the_frame)
 {
     const struct fake_nmethod made = put_nmethod();

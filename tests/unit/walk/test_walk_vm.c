@@ -105,6 +105,25 @@ TEST_EACH_STACK(walk_vm, a_deoptimised_frame_is_described_by_the_pc_it_had)
     frame_is(2, JW_FRAME_COMPILED, fake.method, 5);
 }
 
+TEST_EACH_STACK(walk_vm, a_return_that_nothing_describes_is_of_the_nmethods_own_method_alone)
+{
+    const struct fake_nmethod code = put_nmethod();
+
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_BARE - 5); /* in its scope, another method is inlined */
+    walk();
+    cr_assert(eq(u32, result.frame_count, 1), "%s", walk_code_text(result.code));
+    frame_is(0, JW_FRAME_COMPILED, fake.method, JW_BCI_UNKNOWN); /* too far behind */
+
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_INLINED + 10);
+    walk();
+    cr_assert(eq(u32, result.frame_count, 1), "%s", walk_code_text(result.code));
+    frame_is(0, JW_FRAME_COMPILED, fake.method, 5);
+}
+
 TEST_EACH_STACK(walk_vm, pieces_of_java_are_joined_by_their_anchors)
 {
     const struct fake_nmethod code = put_nmethod(), native = put_other("native nmethod");
