@@ -28,6 +28,9 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
         return false;
     /* A start that failed, or a handler that came back late, left records that are none of this session. */
     generations_forget(run_generations());
+    /* A JVM that has just begun does not wait for it: then it is part of the first turn. */
+    if (!session.options.is_with_jvm)
+        session_serve_symbols();
     if (!start_engines(err))
         return false;
     hooks_find_threads(jni);
@@ -151,7 +154,7 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
     set_sampler(&session.options, generations);
     session.is_sampling = false;
     session.has_failed = false;
-    session.has_rows = !session.options.is_with_jvm;
+    session.has_rows = false;
     session.rotated_ns = jw_now_ns();
     session.rotations = 0;
     session_set_generations(generations);

@@ -1,6 +1,7 @@
 /* The session of this process: a turn of work, and down; the agent's thread, unless a function says otherwise. */
 #include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "agent/session_internal.h"
@@ -88,21 +89,23 @@ static void turn_over(struct generations *generations, struct recording *recordi
 }
 
 /*
- * Compiled code calls functions of libjvm and libc as leaves, and its frames are found only through theirs. Their rows
- * are built in the first turn where the JVM itself has just begun: then walks do not fail until they are there. They
- * cost some 10 ms of CPU time, which a start in a running JVM spends when the first sample needs them.
+ * Compiled code calls functions of libjvm, libc and the kernel's own library (of clocks) as leaves, and its frames are
+ * found only through theirs: until their rows are there, such walks fail. They cost some 10 ms of CPU time.
  */
 static void want_rows(void)
 {
+    const uintptr_t vdso = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
     uintptr_t jvm_begin, jvm_end;
 
     session.has_rows = true;
     if (vm_text_range(&jvm_begin, &jvm_end))
         symbols_want_rows(jvm_begin);
     symbols_want_rows((uintptr_t)getpid);
+    if (vdso != 0)
+        symbols_want_rows(vdso);
 }
 
-static void serve_symbols(void)
+void session_serve_symbols(void)
 {
     struct jw_error err = {0};
 
@@ -159,7 +162,7 @@ enum states_command run_work(JNIEnv *jni)
     const uint64_t signals = jw_counter(JW_COUNT_SIGNALS);
 
     sampler_scan();
-    serve_symbols();
+    session_serve_symbols();
     breaker_turn(jni, session.recording);
     if (now_ns - session.rotated_ns >= ROTATE_NS || generations_is_half_full(run_generations())) {
         if (jni != NULL && session.rotations++ % NAMES_EVERY == 0)
@@ -184,7 +187,7 @@ static void take_all(JNIEnv *jni)
 {
     if (jni != NULL)
         hooks_refresh_thread_names(jni);
-    serve_symbols();
+    session_serve_symbols();
     turn_over(run_generations(), session.recording);
     turn_over(run_generations(), session.recording);
     session.rotated_ns = jw_now_ns();

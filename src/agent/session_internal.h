@@ -72,6 +72,8 @@ uint64_t session_samples(void);
 
 /* run.c: what hooks and handlers write into; NULL: nothing. */
 void session_set_generations(struct generations *generations);
+/* run.c: libraries, their unwind rows and the JVM's stubs as they are now. Context: the agent's thread. */
+void session_serve_symbols(void);
 
 /* begin.c: the recording of a start or a turn, with its file; its path and number are the session's then. */
 JW_MUST_CHECK struct recording *session_open_recording(const struct options *options,

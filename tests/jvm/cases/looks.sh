@@ -28,7 +28,8 @@ expect_normal normal.collapsed
     fail "include and exclude of one pattern do not add up"
 
 # The agent by its string, and the command by its options.
-profile live 'interval=2ms,norm,simple,threads,ann,lib,include=Names.main,file=live.collapsed' Names 2
+# Without the stacks of compilers, which name what they compile.
+profile live 'interval=2ms,norm,simple,threads,ann,lib,features=none,include=Names.main,file=live.collapsed' Names 2
 expect_normal live.collapsed
 ! grep -vE '^\[main tid=[0-9]+\];.*Names\.main_\[[0-9ij]\]' live.collapsed ||
     fail "live.collapsed: a stack of another thread, or without main"
