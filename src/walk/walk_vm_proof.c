@@ -117,8 +117,14 @@ bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *bl
     if (arch_step_from_frame(caller) && is_call_proved(walk, blob, stub, caller, position))
         return true;
     *caller = walk->regs;
-    if (arch_step_from_entry(caller) && is_call_proved(walk, blob, stub, caller, position))
-        return true;
+    if (arch_step_from_entry(caller)) {
+        if (is_call_proved(walk, blob, stub, caller, position))
+            return true;
+        /* On top lies a return address that nothing describes: a stub that handles an exception has put the handler's
+         * there. What lies behind it is not the caller, whatever can be proved of it. */
+        if (vm_code_contains(caller->pc))
+            return false;
+    }
     *position = WALK_AT_CALL;
     return walk_vm_caller_below_pushed(walk, 2 * WORD_BYTES, false, caller) ||
            walk_vm_caller_below_pushed(walk, frame_bytes, false, caller);

@@ -124,6 +124,22 @@ TEST_EACH_STACK(walk_vm, a_return_that_nothing_describes_is_of_the_nmethods_own_
     frame_is(0, JW_FRAME_COMPILED, fake.method, 5);
 }
 
+TEST_EACH_STACK(walk_vm, no_caller_is_guessed_behind_a_return_address_that_nothing_describes)
+{
+    const struct fake_nmethod code = put_nmethod(),
+                              stub = put_other("handle_exception Runtime1 stub");
+
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_CALL);
+    put_word(fake_stack.regs.sp, code.code + PC_CALL); /* left there by an earlier call */
+    fake_stack.regs.sp -= sizeof(uintptr_t);
+    put_word(fake_stack.regs.sp, code.code + PC_TOP); /* where the exception is handled */
+    fake_stack.regs.pc = stub.code + 10;
+    walk();
+    failed(WALK_CODE_STUB);
+}
+
 TEST_EACH_STACK(walk_vm, pieces_of_java_are_joined_by_their_anchors)
 {
     const struct fake_nmethod code = put_nmethod(), native = put_other("native nmethod");
