@@ -28,12 +28,15 @@
 static struct jw_error err;
 static _Atomic int taken;
 static struct signals_event last;
+static uint64_t
+    overruns; /* of all that were taken: of two that come close together, the later one has none */
 static int errno_to_leave;
 static void (*inside)(void); /* what the engine does beside counting */
 
 static void note(const struct signals_event *event)
 {
     last = *event;
+    overruns += event->overruns;
     if (inside != NULL)
         inside();
     jw_count(JW_COUNT_SAMPLES);
@@ -135,7 +138,7 @@ Test(signals, a_timer_on_a_cpu_clock_reaches_the_engine_with_its_overruns)
     timer_delete(timer);
     cr_assert(last.payload == 77);
     cr_assert(jw_counter(JW_COUNT_FOREIGN_SIGNALS) == 0);
-    cr_assert(last.overruns > 0);
+    cr_assert(overruns > 0);
     assert_conserved();
 }
 
