@@ -34,6 +34,8 @@ enum event_kind {
     EVENT_ALLOC_SAMPLE = 3,
     EVENT_LOCK = 4,
     EVENT_WALL_IDLE = 5, /* a thread that still waits where its last wall sample saw it; no trace */
+    EVENT_ENDPOINT = 6,  /* which request a root span is; no trace */
+    EVENT_SPAN = 7,      /* a span that ended; no trace */
 };
 
 /*
@@ -45,18 +47,22 @@ struct event_record {
     uint16_t flags;         /* by kind */
     uint32_t thread_index;  /* of the thread's record */
     uint64_t thread_serial; /* which life of that thread record */
-    uint64_t time_ns;       /* CLOCK_MONOTONIC, read after the generation was entered */
-    uint64_t weight_ns;     /* time that this event stands for */
+    uint64_t
+        time_ns; /* CLOCK_MONOTONIC, read after the generation was entered; SPAN: of its begin */
+    uint64_t weight_ns; /* time that this event stands for; SPAN: its duration */
     /* By kind: bytes, a duration. Wall kinds: number, from 1, of the wall sample in this life of the
-     * thread; an idle record has that of the sample that it goes on with. */
+     * thread; an idle record has that of the sample that it goes on with. ENDPOINT: the root span's id. */
     uint64_t value;
     uint32_t trace; /* store_id */
     union {
         uint32_t class_name;   /* dict_id in `classes`, by kind */
         uint32_t sample_count; /* wall kinds: turns of the wall clock that this stands for */
+        uint32_t operation;    /* ENDPOINT: dict_id in `endpoints`, or none */
     };
-    uint32_t context[2]; /* dict_ids: endpoint, span or labels */
-    uint16_t state;      /* enum jw_thread_state, by kind */
+    uint32_t
+        context; /* dict_id in `contexts`: what the thread worked for; none: nothing, or not known */
+    uint32_t name;  /* ENDPOINT, SPAN: dict_id in `endpoints` */
+    uint16_t state; /* enum jw_thread_state, by kind */
     uint16_t reserved;
     _Atomic uint32_t progress; /* room event alone: 0 filling, committed, taken */
 };

@@ -9,18 +9,24 @@
 #include "base/counters.h"
 
 /* Shares of one generation's bytes, in percent. */
-#define TRACES_PCT  40
-#define EVENTS_PCT  20
-#define METHODS_PCT 19
-#define SYMBOLS_PCT 15
-#define CLASSES_PCT 6
+#define TRACES_PCT    36
+#define EVENTS_PCT    19
+#define METHODS_PCT   17
+#define SYMBOLS_PCT   13
+#define CLASSES_PCT   6
+#define CONTEXTS_PCT  5
+#define VALUES_PCT    2
+#define ENDPOINTS_PCT 2
 
 /* Bytes that an entry is reckoned to need, with its slots and its place: what makes a table run
  * out of ids and of arena at about the same time. */
-#define TRACE_BYTES  224 /* 25 frames: much is shared, so few samples bring a new trace */
-#define METHOD_BYTES 144 /* record and line table */
-#define SYMBOL_BYTES 72
-#define CLASS_BYTES  80
+#define TRACE_BYTES    224 /* 25 frames: much is shared, so few samples bring a new trace */
+#define METHOD_BYTES   144 /* record and line table */
+#define SYMBOL_BYTES   72
+#define CLASS_BYTES    80
+#define CONTEXT_BYTES  104 /* two attributes */
+#define VALUE_BYTES    72
+#define ENDPOINT_BYTES 80
 
 /* Of a generation, before shares are taken: method cache, rounding of shards and tables to pages. */
 #define FIXED_BYTES (DICT_CACHE_WORDS * sizeof(uint64_t) + ((size_t)128 << 10))
@@ -68,12 +74,17 @@ static bool open_buffer(struct generation *generation, size_t budget_bytes, stru
     generation->classes = open_dict("classes", CLASSES_PCT * pct_bytes, CLASS_BYTES, err);
     generation->symbols = open_dict("symbols", SYMBOLS_PCT * pct_bytes, SYMBOL_BYTES, err);
     generation->methods = open_dict("methods", METHODS_PCT * pct_bytes, METHOD_BYTES, err);
+    generation->endpoints = open_dict("endpoints", ENDPOINTS_PCT * pct_bytes, ENDPOINT_BYTES, err);
+    generation->values = open_dict("context values", VALUES_PCT * pct_bytes, VALUE_BYTES, err);
+    generation->contexts = open_dict("contexts", CONTEXTS_PCT * pct_bytes, CONTEXT_BYTES, err);
     generation->method_cache = dict_cache_open(err);
     generation->traces = open_store(TRACES_PCT * pct_bytes, err);
     generation->events = event_open(EVENTS_PCT * pct_bytes / EVENT_RECORD_BYTES, err);
     return generation->classes != NULL && generation->symbols != NULL &&
-           generation->methods != NULL && generation->method_cache != NULL &&
-           generation->traces != NULL && generation->events != NULL;
+           generation->methods != NULL && generation->endpoints != NULL &&
+           generation->values != NULL && generation->contexts != NULL &&
+           generation->method_cache != NULL && generation->traces != NULL &&
+           generation->events != NULL;
 }
 
 /* What a quiet program's second needs, some 600 KiB, so that its first samples do not pay for it. */
@@ -82,6 +93,9 @@ static void warm_buffer(struct generation *generation)
     dict_warm(generation->classes);
     dict_warm(generation->symbols);
     dict_warm(generation->methods);
+    dict_warm(generation->endpoints);
+    dict_warm(generation->values);
+    dict_warm(generation->contexts);
     dict_cache_warm(generation->method_cache);
     store_warm(generation->traces);
     event_warm(generation->events);
@@ -92,6 +106,9 @@ static void close_buffer(struct generation *generation)
     event_close(generation->events);
     store_close(generation->traces);
     dict_cache_close(generation->method_cache);
+    dict_close(generation->contexts);
+    dict_close(generation->values);
+    dict_close(generation->endpoints);
     dict_close(generation->methods);
     dict_close(generation->symbols);
     dict_close(generation->classes);
@@ -197,6 +214,9 @@ static bool clear_buffer(struct generations *generations, struct generation *gen
     jw_add_relaxed(&generations->abandoned_count, event_clear(generation->events));
     store_clear(generation->traces);
     dict_cache_clear(generation->method_cache);
+    dict_clear(generation->contexts);
+    dict_clear(generation->values);
+    dict_clear(generation->endpoints);
     dict_clear(generation->methods);
     dict_clear(generation->symbols);
     dict_clear(generation->classes);
@@ -244,7 +264,8 @@ bool generations_is_half_full(const struct generations *generations)
            store_last_id(active->traces) >= traces.max_entries / 2 ||
            traces.arena_bytes >= traces.arena_capacity_bytes / 2 ||
            is_dict_half_full(active->methods) || is_dict_half_full(active->symbols) ||
-           is_dict_half_full(active->classes);
+           is_dict_half_full(active->classes) || is_dict_half_full(active->endpoints) ||
+           is_dict_half_full(active->values) || is_dict_half_full(active->contexts);
 }
 
 static void forget(const struct event_record *record, void *arg)
@@ -287,8 +308,9 @@ static uint64_t used_bytes(const struct generation *generation)
 
     store_stats(generation->traces, &traces);
     return dict_used_bytes(generation->classes) + dict_used_bytes(generation->symbols) +
-           dict_used_bytes(generation->methods) + traces.arena_bytes +
-           (uint64_t)store_last_id(generation->traces) * STORE_INDEX_BYTES +
+           dict_used_bytes(generation->methods) + dict_used_bytes(generation->endpoints) +
+           dict_used_bytes(generation->values) + dict_used_bytes(generation->contexts) +
+           traces.arena_bytes + (uint64_t)store_last_id(generation->traces) * STORE_INDEX_BYTES +
            event_reserved_count(generation->events) * EVENT_RECORD_BYTES +
            (uint64_t)dict_cache_count(generation->method_cache) * sizeof(uint64_t);
 }

@@ -40,11 +40,14 @@
 
 /* One life of a buffer. Constant but for `number` and `start_ns`, set before anybody can enter. */
 struct generation {
-    uint64_t number;            /* from 1, each life one more */
-    uint64_t start_ns;          /* no record in it is older */
-    struct dict_table *classes; /* class names, as the JVM spells them */
-    struct dict_table *symbols; /* method names, signatures, source files, endpoints */
-    struct dict_table *methods; /* struct method_record: generation/method_record.h */
+    uint64_t number;              /* from 1, each life one more */
+    uint64_t start_ns;            /* no record in it is older */
+    struct dict_table *classes;   /* class names, as the JVM spells them */
+    struct dict_table *symbols;   /* method names, signatures, source files */
+    struct dict_table *methods;   /* struct method_record: generation/method_record.h */
+    struct dict_table *endpoints; /* names and operations of requests, names of spans */
+    struct dict_table *values;    /* of attributes */
+    struct dict_table *contexts;  /* struct context_record: generation/context_record.h */
     struct dict_cache *method_cache;
     struct store_table *traces;
     struct event_ring *events;

@@ -393,5 +393,5 @@ Test(generation, every_failed_allocation_is_reported_and_leaves_nothing)
         cr_assert(is_open || err.message[0] != '\0');
         generations_close(opened);
     }
-    cr_assert(eq(u64, nth, 1 + 3 * 6 + 1), "the struct, six parts thrice, then none failed");
+    cr_assert(eq(u64, nth, 1 + 3 * 9 + 1), "the struct, nine parts thrice, then none failed");
 }
