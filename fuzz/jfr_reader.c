@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "jfr/jfr_context.h"
 #include "jfr/jfr_reader.h"
 #include "jfr/jfr_reader_internal.h"
 
@@ -49,6 +50,37 @@ static void walk_value(const struct jfr_value *value, unsigned depth)
     }
 }
 
+static void walk_optional(const struct jfr_value *value)
+{
+    if (value->reader != NULL)
+        walk_value(value, 0);
+}
+
+/* Attributes have the names that their type tells. */
+static void walk_context(const struct jfr_reader_event *event)
+{
+    struct jfr_context context;
+    struct jfr_endpoint endpoint;
+    struct jfr_span span;
+
+    if (jfr_context_read(event, &context)) {
+        walk_optional(&context.trace_id);
+        for (size_t i = 0; i < context.attribute_count; i++) {
+            if (context.attributes[i].name != jfr_context_attribute_name(event->type, i))
+                __builtin_trap();
+            walk_optional(&context.attributes[i].value);
+        }
+        if (jfr_context_attribute_name(event->type, context.attribute_count) != NULL)
+            __builtin_trap();
+    }
+    if (jfr_endpoint_read(event, &endpoint)) {
+        walk_optional(&endpoint.endpoint);
+        walk_optional(&endpoint.operation);
+    }
+    if (jfr_span_read(event, &span))
+        walk_optional(&span.name);
+}
+
 static void walk_event(const struct jfr_reader_event *event)
 {
     struct jfr_value trace;
@@ -56,6 +88,7 @@ static void walk_event(const struct jfr_reader_event *event)
     struct jfr_stack_frame frame;
 
     walk_value(&event->value, 0);
+    walk_context(event);
     if (!jfr_value_field(&event->value, "stackTrace", &trace) || !jfr_stack_begin(&trace, &stack))
         return;
     for (int i = 0; i < MAX_ELEMENTS && jfr_stack_next(&stack, &frame); i++) {

@@ -2,7 +2,7 @@
  * jfr_reader_internal - what the files of the reader share: cursor, types, pools.
  *
  * For      jfr_reader.c (file and chunks), jfr_reader_metadata.c, jfr_reader_pools.c,
- *          jfr_reader_value.c, jfr_reader_stack.c.
+ *          jfr_reader_value.c, jfr_reader_stack.c, jfr_reader_context.c.
  * Callers  these.   Context  tool, dump.   Memory  as jfr_reader.h says.
  */
 #ifndef JW_JFR_JFR_READER_INTERNAL_H
@@ -35,12 +35,24 @@ enum jfr_reader_kind {
     JFR_KIND_STRING,
 };
 
+/* What a field of an event tells of its context. */
+enum jfr_reader_role {
+    JFR_ROLE_NONE,
+    JFR_ROLE_TRACE_ID,
+    JFR_ROLE_SPAN_ID,
+    JFR_ROLE_ROOT_SPAN_ID,
+    JFR_ROLE_ATTRIBUTE,
+};
+
 struct jfr_reader_field {
     const char *name;
+    const char *label; /* the name where it has none */
     int64_t type_id;
     const struct jfr_reader_type *type;
+    enum jfr_reader_role role;
     bool is_pooled;
     bool is_array;
+    bool is_attribute; /* annotated as one */
 };
 
 struct jfr_reader_type {
@@ -49,6 +61,7 @@ struct jfr_reader_type {
     enum jfr_reader_kind kind;
     bool is_simple;
     bool is_event;
+    bool has_context;
     uint8_t nesting; /* structs inside, 1 and up; 0: not looked at yet */
     uint32_t first_field;
     uint32_t field_count;
@@ -186,6 +199,9 @@ JW_MUST_CHECK bool jfr_reader_load(struct jfr_reader *reader, uint64_t offset, u
 /* "FILE: damaged at byte N: what": the message of all damage; always false. */
 bool jfr_reader_damaged(const struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
                         const char *what);
+
+/* Finds out what the fields of a type tell of a context; `fields` are its own. */
+void jfr_reader_find_context(struct jfr_reader_type *type, struct jfr_reader_field *fields);
 
 /* Types and pools of the current chunk ---------------------------------------------------------- */
 

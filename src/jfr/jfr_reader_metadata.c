@@ -2,13 +2,20 @@
  * Metadata of a chunk: which types there are, and how their values are laid out. Context: tool, dump.
  *
  *     element := name attributeCount (key value)* childCount element*      numbers: varints
- * Names, keys and values are indexes into a table of strings. Of the tree only `class` and, in it,
- * `field` count here. Source: OpenJDK 17 and 25, jdk.jfr.internal.MetadataReader.
+ * Names, keys and values are indexes into a table of strings. Of the tree only `class`, in it `field`,
+ * and in that `annotation` count here. Source: OpenJDK 17 and 25, jdk.jfr.internal.MetadataReader.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "jfr/jfr_reader_internal.h"
+
+/* Of a field; its type may be declared later. */
+struct jfr_annotation {
+    uint32_t field;
+    int64_t type_id;
+    const char *value; /* NULL: none */
+};
 
 struct jfr_metadata {
     struct jfr_reader *reader;
@@ -18,6 +25,9 @@ struct jfr_metadata {
     uint32_t type_capacity;
     uint32_t field_capacity;
     uint32_t field_count;
+    struct jfr_annotation *annotations;
+    uint32_t annotation_capacity;
+    uint32_t annotation_count;
     bool is_damaged;
     bool is_out_of_memory;
 };
@@ -166,38 +176,103 @@ static void jfr_metadata_field_attribute(struct jfr_reader_field *field, const c
         field->is_pooled = strcmp(value, "true") == 0;
 }
 
-/* One element with all in it. `depth` bounds the recursion; `is_in_class`: the parent is a class. */
-static void jfr_metadata_element(struct jfr_metadata *metadata, unsigned depth, bool is_in_class)
+static void jfr_metadata_begin_annotation(struct jfr_metadata *metadata)
+{
+    void *annotations = metadata->annotations;
+    struct jfr_annotation *annotation =
+        jfr_metadata_append(metadata, &annotations, &metadata->annotation_capacity,
+                            &metadata->annotation_count, sizeof *annotation);
+
+    metadata->annotations = annotations;
+    if (annotation == NULL)
+        return;
+    annotation->field = metadata->field_count - 1;
+    annotation->type_id = -1;
+}
+
+static void jfr_metadata_annotation_attribute(struct jfr_annotation *annotation, const char *key,
+                                              const char *value)
+{
+    if (strcmp(key, "class") == 0)
+        annotation->type_id = strtoll(value, NULL, 10);
+    else if (strcmp(key, "value") == 0)
+        annotation->value = value;
+}
+
+/* What an element is, of those that count. */
+enum jfr_element {
+    JFR_ELEMENT_OTHER,
+    JFR_ELEMENT_CLASS,
+    JFR_ELEMENT_FIELD,
+    JFR_ELEMENT_ANNOTATION, /* of a field */
+};
+
+static enum jfr_element jfr_metadata_begin(struct jfr_metadata *metadata, const char *name,
+                                           enum jfr_element parent)
+{
+    if (strcmp(name, "class") == 0) {
+        metadata->is_damaged |= parent == JFR_ELEMENT_CLASS;
+        if (!metadata->is_damaged)
+            jfr_metadata_begin_class(metadata);
+        return JFR_ELEMENT_CLASS;
+    }
+    if (parent == JFR_ELEMENT_CLASS && strcmp(name, "field") == 0) {
+        jfr_metadata_begin_field(metadata);
+        return JFR_ELEMENT_FIELD;
+    }
+    if (parent == JFR_ELEMENT_FIELD && strcmp(name, "annotation") == 0) {
+        jfr_metadata_begin_annotation(metadata);
+        return JFR_ELEMENT_ANNOTATION;
+    }
+    return JFR_ELEMENT_OTHER;
+}
+
+static void jfr_metadata_attribute(struct jfr_metadata *metadata, enum jfr_element element,
+                                   const char *key, const char *value)
 {
     struct jfr_reader *reader = metadata->reader;
+
+    switch (element) {
+    case JFR_ELEMENT_OTHER:
+        break;
+    case JFR_ELEMENT_CLASS:
+        jfr_metadata_class_attribute(&reader->types[reader->type_count - 1], key, value);
+        break;
+    case JFR_ELEMENT_FIELD:
+        jfr_metadata_field_attribute(&reader->fields[metadata->field_count - 1], key, value);
+        break;
+    case JFR_ELEMENT_ANNOTATION:
+        jfr_metadata_annotation_attribute(&metadata->annotations[metadata->annotation_count - 1],
+                                          key, value);
+        break;
+    }
+}
+
+/* One element with all in it. `depth` bounds the recursion. */
+static void jfr_metadata_element(struct jfr_metadata *metadata, unsigned depth,
+                                 enum jfr_element parent)
+{
     const char *name = jfr_metadata_text(metadata);
-    const bool is_class = strcmp(name, "class") == 0;
-    const bool is_field = is_in_class && strcmp(name, "field") == 0;
     const uint64_t attribute_count = jfr_cursor_varint(&metadata->cursor);
 
-    if (depth > JFR_READER_MAX_ELEMENTS || (is_class && is_in_class)) {
+    if (depth > JFR_READER_MAX_ELEMENTS) {
         metadata->is_damaged = true;
         return;
     }
-    if (is_class)
-        jfr_metadata_begin_class(metadata);
-    if (is_field)
-        jfr_metadata_begin_field(metadata);
+
+    const enum jfr_element element = jfr_metadata_begin(metadata, name, parent);
     for (uint64_t i = 0;
          i < attribute_count && !metadata->is_damaged && !metadata->is_out_of_memory; i++) {
         const char *key = jfr_metadata_text(metadata);
         const char *value = jfr_metadata_text(metadata);
 
-        if (is_class)
-            jfr_metadata_class_attribute(&reader->types[reader->type_count - 1], key, value);
-        else if (is_field)
-            jfr_metadata_field_attribute(&reader->fields[metadata->field_count - 1], key, value);
+        jfr_metadata_attribute(metadata, element, key, value);
     }
 
     const uint64_t child_count = jfr_cursor_varint(&metadata->cursor);
     for (uint64_t i = 0; i < child_count && !metadata->is_damaged && !metadata->is_out_of_memory;
          i++)
-        jfr_metadata_element(metadata, depth + 1, is_class);
+        jfr_metadata_element(metadata, depth + 1, element);
 }
 
 static int jfr_type_compare(const void *left, const void *right)
@@ -256,6 +331,31 @@ static uint8_t jfr_type_measure(struct jfr_reader *reader, struct jfr_reader_typ
     return type->nesting;
 }
 
+/* What the annotations of fields say that counts here, and then what the fields of events are. */
+static void jfr_metadata_annotate(struct jfr_metadata *metadata)
+{
+    struct jfr_reader *reader = metadata->reader;
+
+    for (uint32_t i = 0; i < metadata->annotation_count; i++) {
+        const struct jfr_annotation *annotation = &metadata->annotations[i];
+        const struct jfr_reader_type *type =
+            jfr_reader_type_of(reader, (uint64_t)annotation->type_id);
+        struct jfr_reader_field *field = &reader->fields[annotation->field];
+
+        if (type == NULL)
+            continue;
+        if (strcmp(type->name, "jdk.jfr.Label") == 0 && annotation->value != NULL)
+            field->label = annotation->value;
+        else if (strcmp(type->name, "jaywalk.Attribute") == 0)
+            field->is_attribute = true;
+    }
+    for (uint32_t i = 0; i < metadata->field_count; i++)
+        if (reader->fields[i].label == NULL)
+            reader->fields[i].label = reader->fields[i].name;
+    for (uint32_t i = 0; i < reader->type_count; i++)
+        jfr_reader_find_context(&reader->types[i], reader->fields + reader->types[i].first_field);
+}
+
 /* Sorts the types, and makes fields point to theirs. What is wrong with them, or NULL. */
 static const char *jfr_metadata_link(struct jfr_metadata *metadata)
 {
@@ -297,6 +397,7 @@ static const char *jfr_metadata_link(struct jfr_metadata *metadata)
         if (type->kind != JFR_KIND_EMPTY && jfr_type_measure(reader, type, 0) == 0)
             return "a type that contains itself, or nests too deep";
     }
+    jfr_metadata_annotate(metadata);
     return NULL;
 }
 
@@ -317,11 +418,12 @@ bool jfr_reader_load_metadata(struct jfr_reader *reader, uint64_t offset, struct
     jfr_cursor_varint(&metadata.cursor); /* duration */
     jfr_cursor_varint(&metadata.cursor); /* metadata id */
     if (jfr_metadata_read_texts(&metadata)) {
-        jfr_metadata_element(&metadata, 0, false);
+        jfr_metadata_element(&metadata, 0, JFR_ELEMENT_OTHER);
         if (!metadata.is_damaged && !metadata.is_out_of_memory && !metadata.cursor.is_cut)
             reason = jfr_metadata_link(&metadata);
     }
     jw_free(metadata.texts);
+    jw_free(metadata.annotations);
     if (metadata.is_out_of_memory)
         reason = "out of memory for its metadata";
     return reason == NULL || jfr_reader_damaged(reader, at, err, reason);
