@@ -105,7 +105,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         .splits_wall = values->is_unbatched,
         .shows = has_cpu ? RECORDING_SHOWS_CPU : RECORDING_SHOWS_WALL,
         .unsigned5_bias = vm_unsigned5_bias(),
-        .tree = {.split_threads = values->is_by_thread},
+        .is_by_thread = values->is_by_thread,
     };
     export_look(values, &config.look);
     sources_jvm(&config.jvm);

@@ -61,9 +61,8 @@ static struct cli_group *cli_group_of(struct cli_feed *feed, const struct jfr_re
         if (!jfr_value_constant(&trace, &made.trace))
             made.trace.reader = NULL;
     }
-    if (profile_config_of(feed->profile)->split_threads &&
-        (jfr_value_field(&event->value, "sampledThread", &thread) ||
-         jfr_value_field(&event->value, "eventThread", &thread))) {
+    if (feed->wish->is_by_thread && (jfr_value_field(&event->value, "sampledThread", &thread) ||
+                                     jfr_value_field(&event->value, "eventThread", &thread))) {
         keys[1] = jfr_value_key(&thread);
         if (!jfr_value_constant(&thread, &made.thread))
             made.thread.reader = NULL;

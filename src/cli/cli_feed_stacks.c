@@ -147,15 +147,16 @@ static profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct j
 
 void cli_feed_groups(struct cli_feed *feed)
 {
-    const bool has_threads = profile_config_of(feed->profile)->split_threads;
-
     for (size_t i = 0; i < feed->group_count; i++) {
         const struct cli_group *group = &feed->groups[i];
-        struct profile_stack stack = {.samples = group->samples, .weight = group->weight};
+        profile_frame_id thread = PROFILE_FRAME_NONE;
+        struct profile_stack stack = {
+            .samples = group->samples, .weight = group->weight, .roots = &thread, .root_count = 1};
 
         if (!cli_resolve_stack(feed, group, &stack))
             return;
-        stack.thread = has_threads ? cli_resolve_thread(feed, &group->thread) : PROFILE_FRAME_NONE;
+        if (feed->wish->is_by_thread)
+            thread = cli_resolve_thread(feed, &group->thread);
         profile_add(feed->profile, &stack);
     }
 }

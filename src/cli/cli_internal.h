@@ -255,6 +255,7 @@ int cli_convert(const struct cli_values *values);
 struct cli_wish {
     const char *event; /* "cpu", "wall", or the name of a type */
     const char *state; /* NULL: any */
+    bool is_by_thread;
     bool is_quiet;
     bool is_weightless; /* samples count as one, whatever weight they carry */
 };

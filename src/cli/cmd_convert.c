@@ -206,10 +206,10 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
     struct cli_wish wish = {
         .event = values->event == NULL ? "cpu" : values->event,
         .state = values->state,
+        .is_by_thread = look->is_by_thread,
         .is_quiet = values->is_quiet,
     };
-    const struct profile_config config = {.split_lines = values->has_lines,
-                                          .split_threads = look->is_by_thread};
+    const struct profile_config config = {.split_lines = values->has_lines};
     struct export_options options;
     struct cli_found found;
     struct jw_error err = {{0}};

@@ -39,7 +39,7 @@ bool export_format_by_ending(const char *path, enum export_format *format)
     return dot != NULL && export_format_by_name(dot + 1, format);
 }
 
-const char *export_headline(const struct export_job *job)
+static const char *export_whole_headline(const struct export_job *job)
 {
     static const struct {
         const char *event;
@@ -67,6 +67,17 @@ const char *export_headline(const struct export_job *job)
     return "Profile";
 }
 
+void export_put_headline(const struct export_job *job, enum export_escape escape)
+{
+    const char *part = job->options->part;
+
+    export_put_escaped(job->out, export_whole_headline(job), escape);
+    if (part == NULL || part[0] == '\0')
+        return;
+    export_put(job->out, ": ");
+    export_put_escaped(job->out, part, escape);
+}
+
 static int export_compare_methods(const void *left, const void *right)
 {
     const struct export_method *a = left;
@@ -81,7 +92,7 @@ static int export_compare_methods(const void *left, const void *right)
 
 /*
  * What ran on top, by node: where a stack ends, or, of reversed stacks, where it begins: the boxes under
- * the root or under a thread.
+ * the root or under what samples are taken apart by.
  */
 static uint64_t export_top(const struct export_job *job, uint32_t number)
 {
@@ -93,9 +104,9 @@ static uint64_t export_top(const struct export_job *job, uint32_t number)
         return 0;
 
     const struct profile_node *parent = &job->nodes[node->parent];
-    const bool is_first = node->parent == 0 || (parent->depth == 1 &&
-                                                profile_name_of(job->profile, parent->name)->kind ==
-                                                    PROFILE_NAME_THREAD);
+    const bool is_first =
+        !profile_is_root(profile_name_of(job->profile, node->name)->kind) &&
+        (node->parent == 0 || profile_is_root(profile_name_of(job->profile, parent->name)->kind));
     return is_first ? export_total(job, node) : 0;
 }
 
@@ -142,7 +153,7 @@ struct export_method *export_methods(const struct export_job *job, uint32_t *cou
 
         methods[i].name = i;
         /* Names of stacks that are filtered out have no total. */
-        if (kind != PROFILE_NAME_ROOT && kind != PROFILE_NAME_MARK && kind != PROFILE_NAME_THREAD &&
+        if (kind != PROFILE_NAME_ROOT && kind != PROFILE_NAME_MARK && !profile_is_root(kind) &&
             methods[i].total > 0)
             methods[kept++] = methods[i];
     }

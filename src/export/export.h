@@ -31,6 +31,8 @@ enum export_value {
 struct export_options {
     const char *
         title; /* of the page and the text; NULL or "": that of the profile, or made from its event */
+    const char
+        *part; /* what was let in of the samples, in words, told behind the title; NULL: all */
     struct profile_view view; /* text: always with dots, and from the leaf whatever it says */
     enum export_value value;
     uint32_t min_width_ppm;    /* flame graph: narrower frames are folded; 1 % is 10000 */

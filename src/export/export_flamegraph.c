@@ -142,7 +142,7 @@ static void export_put_plain(struct export_fill *fill)
 
 static void export_put_page_title(struct export_fill *fill)
 {
-    export_put_escaped(fill->job->out, export_headline(fill->job), EXPORT_ESCAPE_HTML);
+    export_put_headline(fill->job, EXPORT_ESCAPE_HTML);
 }
 
 static void export_put_nonce(struct export_fill *fill)

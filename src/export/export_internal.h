@@ -111,8 +111,8 @@ static inline uint64_t export_filtered(const struct export_job *job)
     return job->options->filtered_samples + profile_filtered_samples(job->profile);
 }
 
-/* Title of page and text: the caller's, the profile's, or "CPU profile" and the like. */
-const char *export_headline(const struct export_job *job);
+/* Title of page and text: the caller's, the profile's, or "CPU profile" and the like; and what part it is. */
+void export_put_headline(const struct export_job *job, enum export_escape escape);
 
 /* Self and total of each name; recursion counts once. Freed with jw_free; NULL: out of memory. */
 struct export_method {
@@ -123,7 +123,7 @@ struct export_method {
     uint64_t type_self;
 };
 
-/* Sorted by self, then total, then name; marks and threads, which are no methods, are left out. */
+/* Sorted by self, then total, then name; marks and roots, which are no methods, are left out. */
 struct export_method *export_methods(const struct export_job *job, uint32_t *count);
 
 /* One format each. False: out of memory; failed writes are the business of `out`. */

@@ -82,7 +82,7 @@ void export_page_meta(const struct export_page *page)
     struct export_out *out = job->out;
 
     export_put(out, "{\"title\":\"");
-    export_put_escaped(out, export_headline(job), EXPORT_ESCAPE_JSON);
+    export_put_headline(job, EXPORT_ESCAPE_JSON);
     export_put(out, "\",\"event\":\"");
     export_put_escaped(out, about->event, EXPORT_ESCAPE_JSON);
     export_put(out, "\",\"unit\":\"");
@@ -107,6 +107,10 @@ void export_page_meta(const struct export_page *page)
     export_put_ledger_json(job);
     export_put_kind(page, "marks", PROFILE_NAME_MARK, page->folded_number);
     export_put_kind(page, "threads", PROFILE_NAME_THREAD, 0);
+    export_put_kind(page, "endpoints", PROFILE_NAME_ENDPOINT, 0);
+    export_put_kind(page, "operations", PROFILE_NAME_OPERATION, 0);
+    export_put_kind(page, "attributes", PROFILE_NAME_ATTRIBUTE, 0);
+    export_put_kind(page, "missing", PROFILE_NAME_MISSING, 0);
     export_put_kind(page, "classes", PROFILE_NAME_CLASS, 0);
     export_put_modules(page);
     export_put(out, "}");

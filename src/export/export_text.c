@@ -59,7 +59,7 @@ static void export_put_head(const struct export_job *job)
     const struct profile_about *about = profile_about_of(job->profile);
     struct export_out *out = job->out;
 
-    export_put_escaped(out, export_headline(job), EXPORT_ESCAPE_LINE);
+    export_put_headline(job, EXPORT_ESCAPE_LINE);
     export_put(out, "\n\nTotal     ");
     if (!job->is_by_samples && strcmp(job->unit, "samples") != 0) {
         export_put_value(out, job->nodes[0].total_weight, job->unit);

@@ -61,6 +61,10 @@ enum export_type export_type_of(const struct profile_name *name, const struct pr
     case PROFILE_NAME_NATIVE:
     case PROFILE_NAME_MARK:
     case PROFILE_NAME_THREAD:
+    case PROFILE_NAME_ENDPOINT:
+    case PROFILE_NAME_OPERATION:
+    case PROFILE_NAME_ATTRIBUTE:
+    case PROFILE_NAME_MISSING:
         break;
     }
     return EXPORT_TYPE_NATIVE;

@@ -116,7 +116,8 @@ void profile_add(struct profile *profile, const struct profile_stack *stack)
 
     if (profile->is_out_of_memory)
         return;
-    at = profile_step(profile, at, stack->thread);
+    for (size_t i = 0; i < stack->root_count && i < PROFILE_ROOTS_LIMIT; i++)
+        at = profile_step(profile, at, stack->roots[i]);
     at = profile_step(profile, at, cut);
     for (size_t i = stack->frame_count; i > 0; i--)
         at = profile_step(profile, at, stack->frames[i - 1]);

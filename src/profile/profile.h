@@ -54,8 +54,7 @@ struct profile_frame {
 
 /* What is kept of stacks while they are added. */
 struct profile_config {
-    bool split_lines;   /* lines are boxes of their own */
-    bool split_threads; /* each thread is a box under the root */
+    bool split_lines; /* lines are boxes of their own */
 };
 
 /* How it is looked at; each seal may take another view of what was added. */
@@ -88,17 +87,36 @@ JW_MUST_CHECK bool profile_check_patterns(const char *includes, const char *excl
 struct profile_stack {
     const profile_frame_id *frames; /* LEAF FIRST, as walkers and JFR have them */
     size_t frame_count;
-    profile_frame_id thread; /* of profile_thread, or PROFILE_FRAME_NONE */
-    bool is_truncated;       /* cut at the root end; drawn as a frame that says so */
+    const profile_frame_id *roots; /* OUTERMOST FIRST, of profile_thread and profile_value */
+    size_t root_count;             /* at most PROFILE_ROOTS_LIMIT; more are left out */
+    bool is_truncated;             /* cut at the root end; drawn as a frame that says so */
     uint64_t samples;
     uint64_t weight; /* in the unit of the profile; samples where nothing else is known */
 };
+
+/*
+ * What samples can be taken apart by: boxes between the root and the frames. Reversed stacks begin above
+ * them.
+ */
+#define PROFILE_ROOTS_LIMIT 8
 
 /* Texts as in frames; 0: not known. */
 struct profile_thread {
     const char *java_name; /* wins, where there is one */
     const char *os_name;
     int64_t os_thread_id;
+};
+
+enum profile_dimension {
+    PROFILE_DIMENSION_ENDPOINT,  /* of the request, "GET /orders" */
+    PROFILE_DIMENSION_OPERATION, /* of the endpoint, "list" */
+    PROFILE_DIMENSION_ATTRIBUTE, /* that the application named, "tenant=acme" */
+};
+
+struct profile_value {
+    enum profile_dimension dimension;
+    const char *name;  /* of an attribute; of others NULL, or what stands in "[no ...]" */
+    const char *value; /* NULL: the sample has none; an attribute may be "" */
 };
 
 /* What stands around the tree. Texts are copied; 0 and NULL mean not known. */
@@ -123,11 +141,11 @@ void profile_set_about(struct profile *profile, const struct profile_about *abou
 /* Id of this frame, adding it on first sight. Equal frames get equal ids. */
 profile_frame_id profile_frame(struct profile *profile, const struct profile_frame *frame);
 
-/*
- * The box of a thread, "[main tid=12]"; NULL: of samples whose thread is not known, "[no thread]".
- * PROFILE_FRAME_NONE unless threads are split.
- */
+/* The box of a thread, "[main tid=12]"; NULL: of samples whose thread is not known, "[no thread]". */
 profile_frame_id profile_thread(struct profile *profile, const struct profile_thread *thread);
+
+/* The box of a value, "GET /orders", "tenant=acme", "[no endpoint]". */
+profile_frame_id profile_value(struct profile *profile, const struct profile_value *value);
 
 /* Adds a stack; ids that are PROFILE_FRAME_NONE are left out of it. */
 void profile_add(struct profile *profile, const struct profile_stack *stack);
@@ -173,8 +191,19 @@ enum profile_name_kind {
     PROFILE_NAME_KERNEL = 4,
     PROFILE_NAME_CLASS = 5,
     PROFILE_NAME_MARK = 6,
-    PROFILE_NAME_THREAD = 7,
+    PROFILE_NAME_THREAD =
+        7, /* from here on: what samples are taken apart by, see profile_is_root */
+    PROFILE_NAME_ENDPOINT = 8,
+    PROFILE_NAME_OPERATION = 9,
+    PROFILE_NAME_ATTRIBUTE = 10, /* `class_name` is its name, `method` its value */
+    PROFILE_NAME_MISSING = 11,   /* of samples that have no value; `method` is what they lack */
 };
+
+/* No frame, but a box between the root and the frames. */
+static inline bool profile_is_root(enum profile_name_kind kind)
+{
+    return kind >= PROFILE_NAME_THREAD;
+}
 
 /* What makes a box: frames of equal name are one box beside each other. Texts are never NULL. */
 struct profile_name {

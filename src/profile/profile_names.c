@@ -330,6 +330,18 @@ static bool profile_is_given(const char *text)
     return text != NULL && text[0] != '\0';
 }
 
+static profile_frame_id profile_root(struct profile *profile, const struct profile_name *name)
+{
+    if (profile->is_out_of_memory)
+        return PROFILE_FRAME_NONE;
+
+    const uint32_t item = profile_intern_name(profile, &profile->names, name);
+    if (item == PROFILE_ABSENT)
+        return PROFILE_FRAME_NONE;
+    return profile_intern_seen(profile,
+                               (struct profile_seen){.name = item, .tier = PROFILE_TIER_LIMIT});
+}
+
 profile_frame_id profile_thread(struct profile *profile, const struct profile_thread *thread)
 {
     static const struct profile_thread unknown = {.java_name = "no thread"};
@@ -338,8 +350,6 @@ profile_frame_id profile_thread(struct profile *profile, const struct profile_th
     const long long os_thread_id = told->os_thread_id;
     char text[256];
 
-    if (!profile->config.split_threads || profile->is_out_of_memory)
-        return PROFILE_FRAME_NONE;
     if (profile_is_given(name) && os_thread_id > 0)
         snprintf(text, sizeof text, "[%.200s tid=%lld]", name, os_thread_id);
     else if (profile_is_given(name))
@@ -347,10 +357,29 @@ profile_frame_id profile_thread(struct profile *profile, const struct profile_th
     else
         snprintf(text, sizeof text, "[tid=%lld]", os_thread_id);
 
-    const struct profile_name wanted = {.kind = PROFILE_NAME_THREAD, .method = text};
-    const uint32_t item = profile_intern_name(profile, &profile->names, &wanted);
-    if (item == PROFILE_ABSENT)
-        return PROFILE_FRAME_NONE;
-    return profile_intern_seen(profile,
-                               (struct profile_seen){.name = item, .tier = PROFILE_TIER_LIMIT});
+    return profile_root(profile,
+                        &(struct profile_name){.kind = PROFILE_NAME_THREAD, .method = text});
+}
+
+profile_frame_id profile_value(struct profile *profile, const struct profile_value *value)
+{
+    static const struct {
+        enum profile_name_kind kind;
+        const char *lacked;
+    } dimensions[] = {
+        [PROFILE_DIMENSION_ENDPOINT] = {PROFILE_NAME_ENDPOINT, "endpoint"},
+        [PROFILE_DIMENSION_OPERATION] = {PROFILE_NAME_OPERATION, "operation"},
+        [PROFILE_DIMENSION_ATTRIBUTE] = {PROFILE_NAME_ATTRIBUTE, "attribute"},
+    };
+    struct profile_name name = {.kind = PROFILE_NAME_MISSING};
+
+    if (value->value == NULL) {
+        name.method =
+            profile_is_given(value->name) ? value->name : dimensions[value->dimension].lacked;
+    } else {
+        name.kind = dimensions[value->dimension].kind;
+        name.class_name = name.kind == PROFILE_NAME_ATTRIBUTE ? value->name : NULL;
+        name.method = value->value;
+    }
+    return profile_root(profile, &name);
 }

@@ -201,7 +201,8 @@ uint32_t profile_style_name(struct profile *profile, struct profile_names *names
                             const struct profile_name *told, const struct profile_view *view)
 {
     struct profile_name wanted = *told;
-    const bool is_class = (view->is_normalised || view->is_simple) && told->class_name[0] != '\0';
+    const bool is_class = (view->is_normalised || view->is_simple) &&
+                          !profile_is_root(told->kind) && told->class_name[0] != '\0';
     char *class_name = NULL;
 
     if (!view->split_signatures)

@@ -116,7 +116,19 @@ size_t profile_title(const struct profile_name *name, const struct profile_view 
     case PROFILE_NAME_ROOT:
     case PROFILE_NAME_MARK:
     case PROFILE_NAME_THREAD:
+    case PROFILE_NAME_ENDPOINT:
+    case PROFILE_NAME_OPERATION:
         profile_put(&line, has_method ? name->method : "[unknown]");
+        break;
+    case PROFILE_NAME_ATTRIBUTE:
+        profile_put(&line, name->class_name);
+        profile_put(&line, "=");
+        profile_put(&line, name->method);
+        break;
+    case PROFILE_NAME_MISSING:
+        profile_put(&line, "[no ");
+        profile_put(&line, name->method);
+        profile_put(&line, "]");
         break;
     }
     if (name->line > 0) {

@@ -187,27 +187,32 @@ static bool profile_make_forward(struct profile_making *making)
     return true;
 }
 
-static bool profile_is_thread(const struct profile *profile, uint32_t branch)
+static bool profile_is_root_branch(const struct profile *profile, uint32_t branch)
 {
     const struct profile_seen *seen = profile_seen_of(profile, branch);
 
-    return profile->names.items[seen->name].kind == PROFILE_NAME_THREAD;
+    return profile_is_root(profile->names.items[seen->name].kind);
 }
 
-/* The box that stands under the root for the thread of this branch, or the root. */
-static uint32_t profile_enter_thread(struct profile_making *making, uint32_t branch,
-                                     uint64_t samples, uint64_t weight)
+/* The innermost of the boxes that this stack is taken apart by, or the root. */
+static uint32_t profile_enter_roots(struct profile_making *making, uint32_t branch,
+                                    uint64_t samples, uint64_t weight)
 {
-    const struct profile_branch *branches = making->profile->branches;
+    const struct profile *profile = making->profile;
+    uint32_t roots[PROFILE_ROOTS_LIMIT];
+    size_t count = 0;
+    uint32_t box = 0;
 
-    while (branch != 0 && branches[branch].parent != 0)
-        branch = branches[branch].parent;
-    if (branch == 0 || !profile_is_thread(making->profile, branch))
-        return 0;
-    return profile_enter(making, 0, branch, samples, weight);
+    for (; branch != 0; branch = profile->branches[branch].parent) {
+        if (profile_is_root_branch(profile, branch) && count < PROFILE_ROOTS_LIMIT)
+            roots[count++] = branch;
+    }
+    while (count > 0 && box != PROFILE_ABSENT)
+        box = profile_enter(making, box, roots[--count], samples, weight);
+    return box;
 }
 
-/* Each stack from its leaf; threads stay at the root. */
+/* Each stack from its leaf; what it is taken apart by stays at the root. */
 static bool profile_make_reverse(struct profile_making *making)
 {
     const struct profile *profile = making->profile;
@@ -219,9 +224,9 @@ static bool profile_make_reverse(struct profile_making *making)
             (stack->self_samples == 0 && stack->self_weight == 0))
             continue;
 
-        uint32_t box = profile_enter_thread(making, i, stack->self_samples, stack->self_weight);
+        uint32_t box = profile_enter_roots(making, i, stack->self_samples, stack->self_weight);
         for (uint32_t at = i; at != 0 && box != PROFILE_ABSENT; at = profile->branches[at].parent) {
-            if (profile->branches[at].parent != 0 || !profile_is_thread(profile, at))
+            if (!profile_is_root_branch(profile, at))
                 box = profile_enter(making, box, at, stack->self_samples, stack->self_weight);
         }
         if (box == PROFILE_ABSENT)
@@ -231,15 +236,14 @@ static bool profile_make_reverse(struct profile_making *making)
     return true;
 }
 
-/* Stacks of no frames: what ends at the root, or at a thread under it. */
+/* Stacks of no frames: what ends at the root, or at a box that stacks are taken apart by. */
 static uint64_t profile_count_frameless(const struct profile_making *making)
 {
     const struct profile *profile = making->profile;
     uint64_t samples = 0;
 
     for (uint32_t i = 0; i < profile->branch_count; i++) {
-        const bool is_bare =
-            i == 0 || (profile->branches[i].parent == 0 && profile_is_thread(profile, i));
+        const bool is_bare = i == 0 || profile_is_root_branch(profile, i);
 
         if (is_bare && profile_is_taken(&making->flows[i]))
             samples += profile->branches[i].self_samples;

@@ -134,6 +134,7 @@ struct recording_config {
     enum recording_clock shows; /* other formats; samples of the other clock are left out */
     uint64_t memory_bytes;      /* other formats: what the stacks may take, about; 0: no limit */
     struct profile_config tree; /* other formats: how stacks become boxes */
+    bool is_by_thread;          /* other formats: each thread by itself */
     struct export_options look; /* other formats; of the title, the one above holds */
     unsigned unsigned5_bias;    /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
     struct recording_sources sources;

@@ -155,7 +155,7 @@ static profile_frame_id thread_id(struct graph_take *take, uint32_t index, uint3
     struct profile *profile = take->recording->graph.profile;
     struct recording_thread told = {0};
 
-    if (!take->recording->config.tree.split_threads)
+    if (!take->recording->config.is_by_thread)
         return PROFILE_FRAME_NONE;
     if (sources->thread == NULL || !sources->thread(sources->context, index, serial, &told))
         return profile_thread(profile, NULL);
@@ -197,7 +197,7 @@ static void fill_without_frames(struct graph_take *take, struct profile_stack *s
     take->frames[0] = profile_frame(take->recording->graph.profile, &mark);
     stack->frames = take->frames;
     stack->frame_count = 1;
-    stack->thread = PROFILE_FRAME_NONE;
+    stack->root_count = 0;
     jw_count_add(JW_COUNT_STACKS_FULL, stack->samples);
 }
 
@@ -226,8 +226,10 @@ static bool fill_frames(struct graph_take *take, store_id id, struct profile_sta
 
 static void add_group(struct graph_take *take, const struct recording_group *group)
 {
+    const profile_frame_id thread = thread_id(take, group->thread_index, group->thread_serial);
     struct profile_stack added = {
-        .thread = thread_id(take, group->thread_index, group->thread_serial),
+        .roots = &thread,
+        .root_count = 1,
         .samples = group->samples,
         .weight = group->weight_ns,
     };
@@ -279,8 +281,11 @@ static void put_idle(void *context, const struct recording_turns *turns,
     struct graph_take *take = context;
     struct recording *recording = take->recording;
     profile_frame_id frames[] = {PROFILE_FRAME_NONE};
+    const profile_frame_id thread =
+        thread_id(take, turns->thread_index, (uint32_t)turns->thread_serial);
     struct profile_stack added = {
-        .thread = thread_id(take, turns->thread_index, (uint32_t)turns->thread_serial),
+        .roots = &thread,
+        .root_count = 1,
         .samples = turns->turn_count,
         .weight = turns->weight_ns,
         .frames = frames,
@@ -324,7 +329,7 @@ static struct recording_group *group_of(struct recording *recording,
                                         const struct event_record *record)
 {
     struct recording_graph *graph = &recording->graph;
-    const bool by_thread = recording->config.tree.split_threads;
+    const bool by_thread = recording->config.is_by_thread;
     const uint32_t key[] = {record->trace, by_thread ? record->thread_index : 0,
                             by_thread ? (uint32_t)record->thread_serial : 0};
     uint64_t *known = jw_map_put(&graph->group_of, key, sizeof key);

@@ -351,8 +351,8 @@ static void expect_equal(const struct drawing *drawing, bool is_empty,
         const struct options *options = read_options(drawing, formats[i].agent);
         struct recording_config live =
             config_of(drawing, in_directory(formats[i].name), formats[i].format);
-        live.tree = (struct profile_config){.split_threads = options->is_by_thread,
-                                            .split_lines = drawing->has_lines};
+        live.tree = (struct profile_config){.split_lines = drawing->has_lines};
+        live.is_by_thread = options->is_by_thread;
         export_look(options, &live.look);
         size_t live_bytes;
         size_t file_bytes;

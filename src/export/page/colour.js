@@ -4,11 +4,13 @@
  */
 const PALETTE = {
   light: {
-    types: ['#c5fde2', '#b0e0b9', '#66e5f7', '#c9878e', '#fedf71', '#f8b670', '#96a944', '#859bf7', '#bab8b9', '#e4e4ea', '#e4e4ea'],
+    types: ['#c5fde2', '#b0e0b9', '#66e5f7', '#c9878e', '#fedf71', '#f8b670', '#96a944', '#859bf7', '#bab8b9', '#e4e4ea',
+      '#d3dff2', '#dfe7f1', '#e8def0', '#e4e4ea', '#e4e4ea'],
     match: '#d63ad6', dust: '#cfcfd4', page: '#fbfbfc', text: '#111111', matchText: '#111111', border: null,
   },
   dark: {
-    types: ['#515d48', '#417a62', '#0d5e6f', '#56023a', '#684700', '#9b6311', '#213800', '#7f619e', '#444343', '#2b2b33', '#2b2b33'],
+    types: ['#515d48', '#417a62', '#0d5e6f', '#56023a', '#684700', '#9b6311', '#213800', '#7f619e', '#444343', '#2b2b33',
+      '#26354d', '#2a3340', '#392d45', '#2b2b33', '#2b2b33'],
     match: '#e66be6', dust: '#3c3c42', page: '#16161a', text: '#f5f5f5', matchText: '#111111', border: '#000000',
   },
 };

@@ -6,11 +6,16 @@
  */
 const meta = JSON.parse(document.getElementById('meta').textContent);
 
-const TYPES = ['interpreted', 'compiled', 'inlined', 'native', 'C++', 'kernel', 'C1', 'class', 'not code', 'thread', 'all'];
+const TYPES = ['interpreted', 'compiled', 'inlined', 'native', 'C++', 'kernel', 'C1', 'class', 'not code', 'thread', 'endpoint', 'operation',
+  'attribute', 'missing value', 'all'];
 const TYPE_CLASS = 7;
 const TYPE_MARK = 8;
-const TYPE_THREAD = 9;
-const TYPE_ROOT = 10;
+const TYPE_THREAD = 9; /* from here on boxes that stand between the root and the frames, and the root */
+const TYPE_ENDPOINT = 10;
+const TYPE_OPERATION = 11;
+const TYPE_ATTRIBUTE = 12;
+const TYPE_MISSING = 13;
+const TYPE_ROOT = 14;
 
 function unescapeTitle(text) {
   return text.replace(/\\(x[0-9a-f]{2}|u[0-9a-f]{4}|.)/g, (all, code) =>
@@ -109,13 +114,14 @@ function readTree() {
 /* What is no code has a type of its own; the lines know only those of code. */
 function setTypes(tree) {
   const special = new Uint8Array(tree.titles.length);
-  for (const name of meta.classes)
-    special[name] = TYPE_CLASS;
-  for (const name of meta.marks)
-    special[name] = TYPE_MARK;
-  for (const name of meta.threads)
-    special[name] = TYPE_THREAD;
-  special[0] = TYPE_ROOT;
+  const kinds = [
+    [TYPE_CLASS, meta.classes], [TYPE_MARK, meta.marks], [TYPE_THREAD, meta.threads], [TYPE_ENDPOINT, meta.endpoints],
+    [TYPE_OPERATION, meta.operations], [TYPE_ATTRIBUTE, meta.attributes], [TYPE_MISSING, meta.missing], [TYPE_ROOT, [0]],
+  ];
+  for (const [type, names] of kinds) {
+    for (const name of names)
+      special[name] = type;
+  }
   for (let i = 0; i < tree.count; i++) {
     if (special[tree.name[i]] !== 0)
       tree.type[i] = special[tree.name[i]];
@@ -150,12 +156,12 @@ function sumTree(tree, keep) {
   tree.total = total;
 }
 
-/* Of reversed stacks: what ran is where they begin, under the root or under a thread. */
+/* Of reversed stacks: what ran is where they begin, under the root or what they are taken apart by. */
 function whatRan(tree, total) {
-  const { count, parent, depth, type } = tree;
+  const { count, parent, type } = tree;
   const self = new Float64Array(count);
   for (let i = 1; i < count; i++) {
-    if (type[i] !== TYPE_THREAD && (parent[i] === 0 || (depth[i] === 2 && type[parent[i]] === TYPE_THREAD)))
+    if (type[i] < TYPE_THREAD && type[parent[i]] >= TYPE_THREAD)
       self[i] = total[i];
   }
   return self;

@@ -183,14 +183,16 @@ function showLegend() {
   }
   const list = byId('legend').querySelector('ul');
   list.replaceChildren();
-  for (const type of [1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK]) {
+  for (const type of [TYPE_ENDPOINT, TYPE_OPERATION, TYPE_ATTRIBUTE, 1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK]) {
     if (seen[type] === 0)
       continue;
     const button = element('button');
     button.type = 'button';
-    button.title = 'Self, of view; click to mark these frames';
+    button.title = (type < TYPE_THREAD ? 'Self, of view; click' : 'Click') + ' to mark these frames';
     drawSwatch(button.appendChild(element('canvas')), colours, type);
-    button.append(element('span', '', TYPES[type]), element('span', 'share', share(sums[type], tree.total[zoom])));
+    button.append(element('span', '', TYPES[type]));
+    if (type < TYPE_THREAD)
+      button.append(element('span', 'share', share(sums[type], tree.total[zoom])));
     const query = 'type:' + TYPES[type];
     button.addEventListener('click', () => go({ query: app.state.query === query ? '' : query }));
     list.appendChild(element('li')).append(button);

@@ -192,22 +192,18 @@ Test(profile, a_truncated_stack_says_so_at_its_root_end)
     cr_expect_str_eq(tree(), "all 4(0) >[truncated] 4(0) >>a/Work.run 4(4) ");
 }
 
-Test(profile, threads_are_boxes_only_when_asked)
+Test(profile, threads_are_boxes_under_the_root)
 {
-    cr_expect_eq(thread(NULL, "main", 1), PROFILE_FRAME_NONE);
-    close_profile();
-    open_with((struct profile_config){.split_threads = true});
     const profile_frame_id run = java(PROFILE_FRAME_COMPILED, "a/Work", "run");
-    profile_add(profile, &(struct profile_stack){.frames = &run,
-                                                 .frame_count = 1,
-                                                 .thread = thread("main", "java", 12),
-                                                 .samples = 1,
-                                                 .weight = 1});
-    profile_add(profile, &(struct profile_stack){.frames = &run,
-                                                 .frame_count = 1,
-                                                 .thread = thread(NULL, "", 13),
-                                                 .samples = 1,
-                                                 .weight = 2});
+    const profile_frame_id threads[] = {thread("main", "java", 12), thread(NULL, "", 13)};
+
+    for (size_t i = 0; i < JW_COUNT_OF(threads); i++)
+        profile_add(profile, &(struct profile_stack){.frames = &run,
+                                                     .frame_count = 1,
+                                                     .roots = &threads[i],
+                                                     .root_count = 1,
+                                                     .samples = 1,
+                                                     .weight = i + 1});
     cr_expect_str_eq(tree(), "all 3(0) >[main tid=12] 1(0) >>a/Work.run 1(1) >[tid=13] 2(0) "
                              ">>a/Work.run 2(2) ");
     cr_expect_eq(thread("", "java", 12), thread(NULL, "java", 12));
@@ -226,13 +222,13 @@ Test(profile, reversed_stacks_begin_with_their_leaf)
 
 Test(profile, reversed_stacks_of_a_thread_stay_with_it_and_end_with_their_cut)
 {
-    close_profile();
-    open_with((struct profile_config){.split_threads = true});
+    const profile_frame_id main_thread = thread("main", NULL, 1);
     const profile_frame_id frames[] = {java(PROFILE_FRAME_COMPILED, "a/Work", "run"),
                                        java(PROFILE_FRAME_INLINED, "a/Main", "main")};
     struct profile_stack stack = {.frames = frames,
                                   .frame_count = 2,
-                                  .thread = thread("main", NULL, 1),
+                                  .roots = &main_thread,
+                                  .root_count = 1,
                                   .is_truncated = true,
                                   .samples = 1,
                                   .weight = 5};
@@ -323,7 +319,7 @@ Test(profile, out_of_memory_is_told_by_the_seal_and_never_half_shown)
         close_profile();
         jw_error_clear(&err);
         jw_alloc_fail_after(nth);
-        profile = profile_open(&(struct profile_config){.split_threads = true}, &err);
+        profile = profile_open(&(struct profile_config){.split_lines = false}, &err);
         if (profile != NULL) {
             ADD(1, thread(NULL, "t", 1), java(PROFILE_FRAME_COMPILED, "a/B", "c"));
             profile_loss(profile, "x", "y", 1);

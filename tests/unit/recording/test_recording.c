@@ -307,7 +307,7 @@ static void fail_each_allocation(enum recording_format format)
     struct recording_config config = made_config(path, format);
     bool is_done = false;
 
-    config.tree.split_threads = true;
+    config.is_by_thread = true;
 
     for (uint64_t nth = 1; !is_done; nth++) {
         struct recording *recording;

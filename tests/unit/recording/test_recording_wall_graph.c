@@ -52,7 +52,7 @@ static void draw(enum recording_clock shows, char *text, size_t room)
     struct recording *recording;
 
     config.shows = shows;
-    config.tree.split_threads = true;
+    config.is_by_thread = true;
     recording = recording_open(&config, &err);
     cr_assert_not_null(recording, "%s", err.message);
     for (unsigned i = 0; i < 3; i++)
