@@ -49,6 +49,11 @@ build/$(1)/flags: FORCE | $(if $(filter aarch64,$(1)),need-aarch64,need-compiler
 
 $(foreach room,$(JVM_ROOMS),build/$(1)/obj/$(room)/%.o): ROOM_FLAGS = @build/jdk.flags
 $(call room_objects,$(1),$(JVM_ROOMS)): build/jdk.flags
+# The symbol for readers outside of the process is reached by a descriptor, as OTEP 4947 recommends (aarch64 has no
+# other way); a compiler that knows none makes it static, which readers must take as well.
+build/$(1)/obj/thread/thread_symbol.o: ROOM_FLAGS = $(if $(filter aarch64,$(ARCH_$(1))),-ftls-model=global-dynamic,\
+	$$(shell $$(CC_$(1)) -mtls-dialect=gnu2 -E -x c /dev/null >/dev/null 2>&1 && \
+	echo -ftls-model=global-dynamic -mtls-dialect=gnu2))
 $(if $(filter $(1),$(FRAMED_LANES)),
 $(foreach room,$(HANDLER_ROOMS),build/$(1)/obj/$(room)/%.o): FRAME_FLAGS = $(FRAME_LIMIT))
 

@@ -42,7 +42,7 @@ CFLAGS_checked := -O2 -DJW_CHECKED=1
 CFLAGS_aarch64 := -O2 -mno-outline-atomics
 
 # A handler runs on the stack of the interrupted thread: its frames stay small. (Sanitizers pad them.)
-HANDLER_ROOMS  := arch os epoch dict store event generation thread signals walk sampler
+HANDLER_ROOMS  := arch os epoch dict store event generation thread context signals walk sampler
 FRAME_LIMIT    := -Wframe-larger-than=2048
 FRAMED_LANES   := plain checked aarch64
 

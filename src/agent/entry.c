@@ -6,6 +6,7 @@
 #include "agent/limits.h"
 #include "base/clock.h"
 #include "base/version.h"
+#include "context/context.h"
 
 /* For one who learns of the end by a number alone. */
 #define COMMAND_WAIT_NS (2 * JW_NS_PER_SECOND)
@@ -63,6 +64,15 @@ static bool asks_for_start(const struct options *options)
            (options->action == OPTIONS_ACTION_DUMP && !options->is_action_given);
 }
 
+/* Samples without context are samples all the same. */
+static void open_contexts(void)
+{
+    struct jw_error err = {0};
+
+    if (!contexts_open(&err))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "samples will have no context: %s", err.message);
+}
+
 static bool find_jvmti(JavaVM *java_vm)
 {
     void *jvmti = NULL;
@@ -76,6 +86,7 @@ static bool find_jvmti(JavaVM *java_vm)
     }
     agent.java_vm = java_vm;
     agent.jvmti = jvmti;
+    open_contexts();
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "base/atomics.h"
+#include "context/context.h"
 #include "os/os_tasks.h"
 #include "sampler/sampler.h"
 #include "signals/signals.h"
@@ -123,6 +124,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     (void)jni;
     (void)thread;
     sampler_thread_end((uint32_t)os_gettid());
+    context_end_thread();
 }
 
 static bool set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t count,

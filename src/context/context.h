@@ -4,18 +4,22 @@
  * For      trace, span and attributes on every sample; endpoints and spans as events.
  * Callers  agent (open, close, C API, Java natives); sampler (capture).
  * Context  context_capture: handler, on the thread that is asked about. context_endpoint, context_span: any,
- *          hook; not in a handler. context_bind, _unbind, _attribute: any. contexts_open, _close: control.
+ *          hook; not in a handler. context_own, _bind, _unbind, _set, _clear, _attribute_*: any, on the owner's own
+ *          thread. context_attribute: any; takes a lock. contexts_open: control.
  * Memory   CONTEXT_SLOTS slots, reserved whole and touched as used; they stay while the process lives.
- * Progress capture wait-free; bind and unbind lock-free, CONTEXT_PROBES words at most.
+ * Progress capture, set, clear wait-free; bind and unbind lock-free, CONTEXT_PROBES words at most.
  *
  * One slot belongs to one Java thread, virtual ones included, or to one native thread. Its owner alone writes
  * it, on whatever carrier it runs, so a reader in a handler on the owner's own thread meets a write half done at most
  * at the instruction where the signal came: `valid` says so. Java writes through a direct buffer over all
  * slots, C through jaywalk.h; both in this order:
  *     valid = 0; release fence; fields; release fence; valid = 1
+ * Nothing to tell is a valid record of zeros; an attribute without bytes is unset, and of several with one key the last counts.
  *
  * How a handler finds the slot: that of the mounted virtual thread by its number, when the JVM tells that one is
  * mounted (vm_thread_mounted); else the slot that `otel_thread_ctx_v1` of the operating system's thread names.
+ * Numbers of owners stand in an array of their own, in bins of CONTEXT_BIN words, one cache line; an owner's slot is in one
+ * of two bins that follow from its number, the emptier one when it is made.
  *
  *   slot, CONTEXT_SLOT_BYTES, all integers in the machine's byte order unless said otherwise
  *     0    owner          8 bytes; 0: free. As in struct context_owner
@@ -39,7 +43,8 @@
 #define CONTEXT_RECORD_OFFSET      64u
 #define CONTEXT_HEADER_BYTES       28u
 #define CONTEXT_ATTRIBUTES_BYTES   612u /* 640 with the header: the most that OTEP 4947 wants read */
-#define CONTEXT_PROBES             16u
+#define CONTEXT_BIN                8u
+#define CONTEXT_PROBES             (2u * CONTEXT_BIN)
 #define CONTEXT_VALUE_MAX_BYTES    255u
 #define CONTEXT_NAME_MAX_BYTES     64u   /* of an attribute's name */
 #define CONTEXT_ENDPOINT_MAX_BYTES 4096u /* longer ones are cut at a character */
@@ -64,26 +69,50 @@ void *contexts_memory(size_t *bytes);
 context_slot context_bind(uint64_t owner, bool is_virtual);
 /* The owner needs it no longer. Nothing happens when it is another's by now. */
 void context_unbind(context_slot slot, uint64_t owner);
-/* The calling thread leaves Java or ends: nothing names its slot any more. Context: hook. */
+/* The calling thread leaves Java or ends: nothing names its slot any more. Context: hook. It is not needed at the end of a
+ * thread that did not come from Java: its slot goes with it. */
 void context_end_thread(void);
+
+/* The slot that the calling thread's `otel_thread_ctx_v1` names, and whose it is; CONTEXT_NO_SLOT: none. A thread on which a
+ * virtual one is mounted has none. */
+JW_SIGNAL_SAFE context_slot context_own(uint64_t *owner);
+
+/*
+ * What the owner of a slot writes into it, on its own thread; `slot` is one that context_bind gave it, others are
+ * harmless. context_set leaves the attributes as they are, context_clear unsets them too.
+ */
+struct context_ids {
+    uint64_t trace_high,
+        trace_low; /* as a number: its first byte in W3C's spelling is the highest one */
+    uint64_t span_id;
+    uint64_t root_span_id;
+};
+void context_set(context_slot slot, const struct context_ids *ids);
+void context_clear(context_slot slot);
+/* False, and nothing changes: no such attribute, more than CONTEXT_VALUE_MAX_BYTES, or no room beside the others. */
+bool context_attribute_set(context_slot slot, unsigned number, const char *value,
+                           size_t length_bytes);
+void context_attribute_clear(context_slot slot, unsigned number);
 
 /*
  * Number of the attribute with this name, from 0, the same for the life of the process. -1 and `err`: the name is
- * empty, too long or no UTF-8, or there are CONTEXT_ATTRIBUTES_MAX others.
+ * empty, too long or no UTF-8, holds a control character, or there are CONTEXT_ATTRIBUTES_MAX others.
  */
 int context_attribute(const char *name, size_t length_bytes, struct jw_error *err);
 /* Name of an attribute, terminated; NULL: no such. How many there are: the first number without a name. */
-const char *context_attribute_name(unsigned number);
+JW_SIGNAL_SAFE const char *context_attribute_name(unsigned number);
 
 /*
  * What the calling thread works for, interned in the generation that it is in. `mounted`: number of the mounted
- * virtual thread; 0: none is, or the JVM does not tell. DICT_NONE: nothing; or it was being written (CONTEXT_TORN).
+ * virtual thread; 0: none is, or the JVM does not tell. DICT_NONE: nothing; or it was being written, or makes no sense
+ * (CONTEXT_TORN). Bytes of the application are taken as they come: nothing beyond the slot is read, whatever they say.
  */
 JW_SIGNAL_SAFE dict_id context_capture(struct generation *generation, uint64_t mounted);
 
 /*
- * The root span is a request to this endpoint. `operation` may be NULL. False, counted: no session samples
- * (CONTEXT_IDLE), the name is empty, or something is full. `generations`: NULL when no session runs.
+ * The root span is a request to this endpoint. `operation` may be without bytes. False, counted: no session samples
+ * (CONTEXT_IDLE), the name is empty, or something is full (CONTEXT_EVENTS_REFUSED). `generations`: NULL when no session
+ * runs. The record has the thread_index of the calling thread, THREAD_NONE and serial 0 where it has none yet.
  */
 struct context_text {
     const char *bytes; /* UTF-8; what is none is replaced when it is written */
@@ -91,7 +120,8 @@ struct context_text {
 };
 bool context_endpoint(struct generations *generations, uint64_t root_span_id,
                       struct context_text name, struct context_text operation);
-/* A span ended that began at `begin_ns` of CLOCK_MONOTONIC; its ids and attributes are those of `slot` now. */
+/* A span ended that began at `begin_ns` of CLOCK_MONOTONIC; its ids and attributes are those of `slot` now. False, counted:
+ * as above. */
 bool context_span(struct generations *generations, struct context_text name, uint64_t begin_ns,
                   uint64_t end_ns, context_slot slot);
 

@@ -43,9 +43,10 @@ enum event_kind {
  * his kind of event has and leaves the rest 0.
  */
 struct event_record {
-    uint16_t kind;          /* enum event_kind */
-    uint16_t flags;         /* by kind */
-    uint32_t thread_index;  /* of the thread's record */
+    uint16_t kind;  /* enum event_kind */
+    uint16_t flags; /* by kind */
+    uint32_t
+        thread_index; /* of the thread's record; ENDPOINT, SPAN: UINT32_MAX where it has none */
     uint64_t thread_serial; /* which life of that thread record */
     uint64_t
         time_ns; /* CLOCK_MONOTONIC, read after the generation was entered; SPAN: of its begin */

@@ -5,7 +5,7 @@
  *          without a system call.
  * Callers  signals (handler_depth, guard, load_faults). Others ask for thread_own_tid.
  * Context  all. Initial-exec: its address is a register plus a constant, its first use allocates
- *          nothing. 24 bytes of the loader's static surplus, which must hold the whole library.
+ *          nothing. 24 bytes (and 8 of thread_symbol) of the loader's static surplus, which must hold the whole library.
  * Memory   zeroed by the loader in each thread, those included that existed before the library.
  *
  * Only its own thread touches a block; fields are atomic because a handler on that thread may

@@ -1,0 +1,246 @@
+/* Slots and whose they are; any, hook, and handler for looking one up. */
+#include "context/context.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/atomics.h"
+#include "base/counters.h"
+#include "base/hash.h"
+#include "context/context_internal.h"
+#include "thread/thread_symbol.h"
+#include "thread/thread_tls.h"
+
+#define BINS        (CONTEXT_SLOTS / CONTEXT_BIN)
+#define SLOTS_BYTES ((size_t)CONTEXT_SLOTS * CONTEXT_SLOT_BYTES)
+#define OWNER_BYTES ((size_t)CONTEXT_SLOTS * sizeof(uint64_t))
+
+static struct context_place *places;
+static _Atomic uint64_t *owners; /* by slot; 0: free */
+static pthread_key_t ending;     /* its destructor gives the slot of an ending thread back */
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t is_open;
+
+static void *reserve(size_t size_bytes, struct jw_error *err)
+{
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (memory != MAP_FAILED)
+        return memory;
+    jw_error_set(err,
+                 "cannot reserve %zu bytes for the contexts of threads: %s; allow the process more "
+                 "address space (ulimit -v)",
+                 size_bytes, strerror(errno));
+    return NULL;
+}
+
+static void end_thread(void *argument)
+{
+    (void)argument;
+    context_end_thread();
+}
+
+static bool open_all(struct jw_error *err)
+{
+    void *slots = reserve(SLOTS_BYTES, err);
+    void *words = slots == NULL ? NULL : reserve(OWNER_BYTES, err);
+
+    if (words == NULL)
+        goto fail;
+    if (pthread_key_create(&ending, end_thread) != 0) {
+        jw_error_set(err, "contexts: the process has no thread-specific key left");
+        goto fail;
+    }
+    places = slots;
+    owners = words;
+    /* order CONTEXT_OPEN: releases the memory to whoever finds it open. */
+    jw_store_release(&is_open, 1);
+    return true;
+
+fail:
+    if (words != NULL)
+        munmap(words, OWNER_BYTES);
+    if (slots != NULL)
+        munmap(slots, SLOTS_BYTES);
+    return false;
+}
+
+bool contexts_open(struct jw_error *err)
+{
+    pthread_mutex_lock(&open_lock);
+    const bool is_good = jw_load_relaxed(&is_open) != 0 || open_all(err);
+    pthread_mutex_unlock(&open_lock);
+    return is_good;
+}
+
+JW_SIGNAL_SAFE static bool are_open(void)
+{
+    /* order CONTEXT_OPEN: acquires what contexts_open released, the memory. */
+    return jw_load_acquire(&is_open) != 0;
+}
+
+void *contexts_memory(size_t *bytes)
+{
+    *bytes = are_open() ? SLOTS_BYTES : 0;
+    return are_open() ? places : NULL;
+}
+
+struct context_place *context_place_of(context_slot slot)
+{
+    return are_open() && slot >= 0 && (uint32_t)slot < CONTEXT_SLOTS ? &places[slot] : NULL;
+}
+
+context_slot context_slot_of_record(const void *record)
+{
+    if (record == NULL || !are_open())
+        return CONTEXT_NO_SLOT;
+
+    const uintptr_t offset = (uintptr_t)record - (uintptr_t)places - CONTEXT_RECORD_OFFSET;
+    if (offset >= SLOTS_BYTES || offset % CONTEXT_SLOT_BYTES != 0)
+        return CONTEXT_NO_SLOT;
+    return (context_slot)(offset / CONTEXT_SLOT_BYTES);
+}
+
+/* The two bins of an owner, as their first slots. */
+JW_SIGNAL_SAFE static void bins_of(uint64_t owner, uint32_t first[2])
+{
+    const uint64_t hash = jw_hash_word(owner);
+
+    first[0] = (uint32_t)hash % BINS * CONTEXT_BIN;
+    first[1] = (uint32_t)(hash >> 32) % BINS * CONTEXT_BIN;
+}
+
+context_slot context_find(uint64_t owner)
+{
+    uint32_t first[2];
+
+    if (owner == 0 || !are_open())
+        return CONTEXT_NO_SLOT;
+    bins_of(owner, first);
+    for (uint32_t probe = 0; probe < CONTEXT_PROBES; probe++) {
+        const uint32_t slot = first[probe / CONTEXT_BIN] + probe % CONTEXT_BIN;
+
+        /* order CONTEXT_OWNER: acquires what context_bind released, the empty record. */
+        if (jw_load_acquire(&owners[slot]) == owner)
+            return (context_slot)slot;
+    }
+    return CONTEXT_NO_SLOT;
+}
+
+static uint32_t free_in(uint32_t first)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < CONTEXT_BIN; i++)
+        count += jw_load_relaxed(&owners[first + i]) == 0; /* relaxed: a guess; the CAS decides */
+    return count;
+}
+
+static context_slot claim_in(uint32_t first, uint64_t owner)
+{
+    for (uint32_t slot = first; slot < first + CONTEXT_BIN; slot++) {
+        uint64_t none = 0;
+
+        /* order CONTEXT_OWNER: acquires what context_unbind released, the wiped record of the owner before. */
+        if (jw_cas_acq_rel(&owners[slot], &none, owner))
+            return (context_slot)slot;
+    }
+    return CONTEXT_NO_SLOT;
+}
+
+static context_slot claim(uint64_t owner)
+{
+    uint32_t first[2];
+
+    bins_of(owner, first);
+    const uint32_t better = free_in(first[1]) > free_in(first[0]);
+    const context_slot slot = claim_in(first[better], owner);
+    return slot != CONTEXT_NO_SLOT ? slot : claim_in(first[1 - better], owner);
+}
+
+/* Nothing of it is valid any more, and nothing is left. */
+static void wipe(struct context_place *place)
+{
+    place->valid = 0;
+    jw_signal_fence();
+    memset(place, 0, offsetof(struct context_place, attributes));
+    jw_signal_fence();
+}
+
+static void fill(context_slot slot, uint64_t owner, bool is_virtual)
+{
+    struct context_place *place = &places[slot];
+
+    wipe(place);
+    place->owner = owner;
+    place->os_tid = is_virtual ? 0 : thread_own_tid();
+    jw_signal_fence();
+    place->valid = 1;
+}
+
+/* The calling thread's symbol names this slot from now on, and gives it back when the thread ends. */
+static void name_own(context_slot slot)
+{
+    uint64_t owner;
+    const context_slot before = context_own(&owner);
+
+    (void)pthread_setspecific(ending, &places[slot]);
+    thread_symbol_set(places[slot].trace_id);
+    if (before != CONTEXT_NO_SLOT && before != slot)
+        context_unbind(before, owner);
+}
+
+context_slot context_bind(uint64_t owner, bool is_virtual)
+{
+    if (owner == 0 || !are_open())
+        return CONTEXT_NO_SLOT;
+
+    const context_slot known = context_find(owner);
+    if (known != CONTEXT_NO_SLOT &&
+        (is_virtual || context_slot_of_record(thread_symbol()) == known))
+        return known;
+
+    /* Known, but not to this thread: one that had its number before it, and died without a word. */
+    const context_slot slot = known != CONTEXT_NO_SLOT ? known : claim(owner);
+    if (slot == CONTEXT_NO_SLOT) {
+        jw_count(JW_COUNT_CONTEXT_REFUSED);
+        return CONTEXT_NO_SLOT;
+    }
+    fill(slot, owner, is_virtual);
+    if (!is_virtual)
+        name_own(slot);
+    return slot;
+}
+
+void context_unbind(context_slot slot, uint64_t owner)
+{
+    struct context_place *place = context_place_of(slot);
+
+    /* relaxed: the owner alone gives its slot back, and nobody takes it from him */
+    if (place == NULL || owner == 0 || jw_load_relaxed(&owners[slot]) != owner)
+        return;
+    if (thread_symbol() == place->trace_id)
+        thread_symbol_set(NULL);
+    wipe(place);
+    /* order CONTEXT_OWNER: releases the wiped record to the next owner. */
+    jw_store_release(&owners[slot], 0);
+}
+
+context_slot context_own(uint64_t *owner)
+{
+    const context_slot slot = context_slot_of_record(thread_symbol());
+
+    *owner = slot == CONTEXT_NO_SLOT ? 0 : jw_load_relaxed(&owners[slot]);
+    return slot;
+}
+
+void context_end_thread(void)
+{
+    uint64_t owner;
+    const context_slot slot = context_own(&owner);
+
+    context_unbind(slot, owner);
+}
