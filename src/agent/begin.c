@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/session_internal.h"
+#include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
 #include "generation/generation.h"
@@ -45,10 +46,18 @@ static void tell_start(bool is_resumed)
 }
 
 /* Opened by the first session and kept: a hook may hold the pointer beyond the end of a session. */
+static struct generations *_Atomic kept_generations;
+
+struct generations *session_kept_generations(void)
+{
+    /* order KEPT_GENERATIONS: acquires what open_generations released, the opened generations. */
+    return jw_load_acquire(&kept_generations);
+}
+
 static struct generations *open_generations(const struct options *options, struct jw_error *err)
 {
-    static struct generations *kept;
     static uint64_t kept_bytes;
+    struct generations *kept = session_kept_generations();
 
     if (kept != NULL) {
         if (kept_bytes != options->memlimit_bytes)
@@ -60,6 +69,8 @@ static struct generations *open_generations(const struct options *options, struc
     const struct generations_config memory = {.memory_bytes = (size_t)options->memlimit_bytes};
     kept = generations_open(&memory, err);
     kept_bytes = options->memlimit_bytes;
+    /* order KEPT_GENERATIONS: releases the opened generations to who asks what is in them. */
+    jw_store_release(&kept_generations, kept);
     return kept;
 }
 

@@ -1,7 +1,7 @@
 /*
  * session_internal - the one session of this process, as the files of the agent's thread share it.
  *
- * For      begin.c (up), run.c (a turn of work, down), write.c (what goes where), tell.c (what is said of it).
+ * For      begin.c (up), run.c (a turn of work, down), write.c (what goes where), tell.c and tell_dictionaries.c (what is said of it).
  * Callers  these.
  * Context  the session itself: the agent's thread alone. session_info: any, under its lock.
  * Memory   static.
@@ -74,6 +74,9 @@ uint64_t session_samples(void);
 void session_set_generations(struct generations *generations);
 /* run.c: libraries, their unwind rows and the JVM's stubs as they are now. Context: the agent's thread. */
 void session_serve_symbols(void);
+
+/* begin.c: those of the first session, which later ones use too; NULL: there was none. Context: any, dump. */
+struct generations *session_kept_generations(void);
 
 /* begin.c: the recording of a start or a turn, with its file; its path and number are the session's then. */
 JW_MUST_CHECK struct recording *session_open_recording(const struct options *options,

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/session_internal.h"
 #include "base/clock.h"
+#include "generation/generation_parts.h"
 #include "os/os_info.h"
 #include "recording/recording.h"
 #include "symbols/symbols.h"
@@ -228,6 +230,17 @@ static bool ask_walk_failure(void *context, uint32_t number, struct recording_wa
     return true;
 }
 
+static bool ask_part(void *context, enum generation_part part, struct generation_part_stats *out)
+{
+    struct generations *generations = session_kept_generations();
+
+    (void)context;
+    if (generations == NULL)
+        return false;
+    generation_part_stats(generations, part, out);
+    return true;
+}
+
 void sources_fill(struct recording_sources *out)
 {
     *out = (struct recording_sources){
@@ -236,6 +249,7 @@ void sources_fill(struct recording_sources *out)
         .module = ask_module,
         .native_pc = ask_native_pc,
         .walk_failure = ask_walk_failure,
+        .part = ask_part,
     };
 }
 

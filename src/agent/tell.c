@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/session_internal.h"
+#include "agent/tell_internal.h"
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/version.h"
@@ -168,6 +169,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
     breaker_tell();
     tell_ledger();
     tell_memory(info);
+    tell_dictionaries();
     tell_deadlines(info);
 }
 
@@ -210,15 +212,9 @@ void tell_unwritten(void)
 
 /* ---- metrics ---- */
 
-#define METRICS_BYTES ((size_t)48 << 10)
+#define METRICS_BYTES ((size_t)64 << 10)
 
-struct page {
-    char *text;
-    size_t used_bytes;
-};
-
-static void put(struct page *page, const char *format, ...) JW_PRINTF(2, 3);
-static void put(struct page *page, const char *format, ...)
+void tell_put(struct tell_page *page, const char *format, ...)
 {
     va_list arguments;
 
@@ -247,7 +243,7 @@ static void snake(const char *field, char *text, size_t room_bytes)
     text[used] = '\0';
 }
 
-static void put_counters(struct page *page)
+static void put_counters(struct tell_page *page)
 {
     uint64_t values[JW_COUNT_LIMIT];
 
@@ -258,18 +254,23 @@ static void put_counters(struct page *page)
         char name[64];
 
         snake(jw_counter_infos[id].field, name, sizeof name);
-        put(page,
+        tell_put(
+            page,
             "# HELP jaywalk_%s_total %s\n# TYPE jaywalk_%s_total counter\njaywalk_%s_total %llu\n",
             name, jw_counter_infos[id].text, name, name, (unsigned long long)values[id]);
     }
 }
 
-static void put_gauge(struct page *page, const char *name, const char *help)
+void tell_put_head(struct tell_page *page, const char *name, const char *help)
 {
-    put(page, "# HELP jaywalk_%s %s\n# TYPE jaywalk_%s gauge\n", name, help, name);
+    const size_t length = strlen(name);
+    const bool is_total = length > 6 && strcmp(name + length - 6, "_total") == 0;
+
+    tell_put(page, "# HELP jaywalk_%s %s\n# TYPE jaywalk_%s %s\n", name, help, name,
+             is_total ? "counter" : "gauge");
 }
 
-static void put_memory(struct page *page, const struct session_info *info)
+static void put_memory(struct tell_page *page, const struct session_info *info)
 {
     struct generations *generations = run_generations();
     struct generations_stats stats = {0};
@@ -278,43 +279,44 @@ static void put_memory(struct page *page, const struct session_info *info)
     if (generations != NULL)
         generations_stats(generations, &stats);
     symbols_stats(&symbols);
-    put_gauge(page, "memory_bytes", "memory in use, by what for");
-    put(page, "jaywalk_memory_bytes{part=\"samples\"} %llu\n",
-        (unsigned long long)stats.used_bytes);
-    put(page, "jaywalk_memory_bytes{part=\"stacks_kept\"} %llu\n",
-        (unsigned long long)info->memory_bytes);
-    put(page, "jaywalk_memory_bytes{part=\"unwind_rows\"} %llu\n",
-        (unsigned long long)symbols.rows_bytes);
-    put(page, "jaywalk_memory_bytes{part=\"symbol_names\"} %llu\n",
-        (unsigned long long)symbols.names_bytes);
-    put(page, "jaywalk_memory_bytes{part=\"deep_stacks\"} %llu\n",
-        (unsigned long long)sampler_deep_bytes());
-    put_gauge(page, "memory_limit_bytes", "the option memlimit of the session");
-    put(page, "jaywalk_memory_limit_bytes %llu\n", (unsigned long long)info->memlimit_bytes);
+    tell_put_head(page, "memory_bytes", "memory in use, by what for");
+    tell_put(page, "jaywalk_memory_bytes{part=\"samples\"} %llu\n",
+             (unsigned long long)stats.used_bytes);
+    tell_put(page, "jaywalk_memory_bytes{part=\"stacks_kept\"} %llu\n",
+             (unsigned long long)info->memory_bytes);
+    tell_put(page, "jaywalk_memory_bytes{part=\"unwind_rows\"} %llu\n",
+             (unsigned long long)symbols.rows_bytes);
+    tell_put(page, "jaywalk_memory_bytes{part=\"symbol_names\"} %llu\n",
+             (unsigned long long)symbols.names_bytes);
+    tell_put(page, "jaywalk_memory_bytes{part=\"deep_stacks\"} %llu\n",
+             (unsigned long long)sampler_deep_bytes());
+    tell_put_head(page, "memory_limit_bytes", "the option memlimit of the session");
+    tell_put(page, "jaywalk_memory_limit_bytes %llu\n", (unsigned long long)info->memlimit_bytes);
 }
 
-static void put_walkers(struct page *page)
+static void put_walkers(struct tell_page *page)
 {
     static const char *const standings[] = {
         [WALK_ABSENT] = "absent", [WALK_IN] = "in", [WALK_TRIAL] = "trial", [WALK_OUT] = "out"};
     struct walk_breaker_counts counts[WALK_WALKER_LIMIT];
 
-    put_gauge(page, "walker_in_use", "1 for the walkers in use, 0 for the others");
+    tell_put_head(page, "walker_in_use", "1 for the walkers in use, 0 for the others");
     for (int i = 0; i < WALK_WALKER_LIMIT; i++) {
         walk_breaker_get((enum walk_walker)i, &counts[i]);
-        put(page, "jaywalk_walker_in_use{walker=\"%s\",standing=\"%s\"} %d\n",
-            walk_walker_text((enum walk_walker)i), standings[counts[i].standing],
-            counts[i].is_in_use);
+        tell_put(page, "jaywalk_walker_in_use{walker=\"%s\",standing=\"%s\"} %d\n",
+                 walk_walker_text((enum walk_walker)i), standings[counts[i].standing],
+                 counts[i].is_in_use);
     }
-    put(page, "# HELP jaywalk_walks_total walks by walker\n# TYPE jaywalk_walks_total counter\n");
+    tell_put(page,
+             "# HELP jaywalk_walks_total walks by walker\n# TYPE jaywalk_walks_total counter\n");
     for (int i = 0; i < WALK_WALKER_LIMIT; i++)
-        put(page, "jaywalk_walks_total{walker=\"%s\"} %llu\n",
-            walk_walker_text((enum walk_walker)i), (unsigned long long)counts[i].walks);
-    put(page, "# HELP jaywalk_walks_bad_total walks that failed or met unreadable memory\n"
-              "# TYPE jaywalk_walks_bad_total counter\n");
+        tell_put(page, "jaywalk_walks_total{walker=\"%s\"} %llu\n",
+                 walk_walker_text((enum walk_walker)i), (unsigned long long)counts[i].walks);
+    tell_put(page, "# HELP jaywalk_walks_bad_total walks that failed or met unreadable memory\n"
+                   "# TYPE jaywalk_walks_bad_total counter\n");
     for (int i = 0; i < WALK_WALKER_LIMIT; i++)
-        put(page, "jaywalk_walks_bad_total{walker=\"%s\"} %llu\n",
-            walk_walker_text((enum walk_walker)i), (unsigned long long)counts[i].bad);
+        tell_put(page, "jaywalk_walks_bad_total{walker=\"%s\"} %llu\n",
+                 walk_walker_text((enum walk_walker)i), (unsigned long long)counts[i].bad);
 }
 
 static uint64_t failures_at(enum walk_walker walker, enum vm_place place)
@@ -326,47 +328,48 @@ static uint64_t failures_at(enum walk_walker walker, enum vm_place place)
     return count;
 }
 
-static void put_walk_places(struct page *page, const char *name, const char *help,
+static void put_walk_places(struct tell_page *page, const char *name, const char *help,
                             uint64_t (*of)(enum walk_walker walker, enum vm_place place))
 {
-    put(page, "# HELP jaywalk_%s_total %s\n# TYPE jaywalk_%s_total counter\n", name, help, name);
+    tell_put(page, "# HELP jaywalk_%s_total %s\n# TYPE jaywalk_%s_total counter\n", name, help,
+             name);
     for (int i = 0; i < WALK_WALKER_LIMIT * VM_PLACE_LIMIT; i++) {
         const enum walk_walker walker = (enum walk_walker)(i / VM_PLACE_LIMIT);
         const enum vm_place place = (enum vm_place)(i % VM_PLACE_LIMIT);
 
         if (of(walker, place) != 0)
-            put(page, "jaywalk_%s_total{walker=\"%s\",where=\"%s\"} %llu\n", name,
-                walk_walker_text(walker), vm_place_text(place),
-                (unsigned long long)of(walker, place));
+            tell_put(page, "jaywalk_%s_total{walker=\"%s\",where=\"%s\"} %llu\n", name,
+                     walk_walker_text(walker), vm_place_text(place),
+                     (unsigned long long)of(walker, place));
     }
 }
 
-static void put_session(struct page *page, const struct session_info *info)
+static void put_session(struct tell_page *page, const struct session_info *info)
 {
     const enum states_state state = commands_state();
     const bool is_on = run_generations() != NULL;
     const uint64_t samples =
         is_on ? jw_counter(JW_COUNT_SAMPLES) - info->samples_before : info->samples;
 
-    put_gauge(page, "info", "version of the agent");
-    put(page, "jaywalk_info{version=\"" JAYWALK_VERSION "\"} 1\n");
-    put_gauge(page, "state", "1 for the state of the session, 0 for the others");
+    tell_put_head(page, "info", "version of the agent");
+    tell_put(page, "jaywalk_info{version=\"" JAYWALK_VERSION "\"} 1\n");
+    tell_put_head(page, "state", "1 for the state of the session, 0 for the others");
     for (int other = 0; other < STATES_STATE_LIMIT; other++)
-        put(page, "jaywalk_state{state=\"%s\"} %d\n", states_name((enum states_state)other),
-            other == (int)state);
-    put_gauge(page, "session_samples", "samples of the present session, or of the last one");
-    put(page, "jaywalk_session_samples{event=\"%s\"} %llu\n", options_event_name(info->event),
-        (unsigned long long)samples);
-    put_gauge(page, "session_seconds", "age of the present session");
-    put(page, "jaywalk_session_seconds %llu\n",
-        (unsigned long long)(is_on ? (jw_now_ns() - info->start_ns) / JW_NS_PER_SECOND : 0));
-    put_gauge(page, "file_bytes", "size of the recording that is being written");
-    put(page, "jaywalk_file_bytes %llu\n", (unsigned long long)info->file_bytes);
+        tell_put(page, "jaywalk_state{state=\"%s\"} %d\n", states_name((enum states_state)other),
+                 other == (int)state);
+    tell_put_head(page, "session_samples", "samples of the present session, or of the last one");
+    tell_put(page, "jaywalk_session_samples{event=\"%s\"} %llu\n", options_event_name(info->event),
+             (unsigned long long)samples);
+    tell_put_head(page, "session_seconds", "age of the present session");
+    tell_put(page, "jaywalk_session_seconds %llu\n",
+             (unsigned long long)(is_on ? (jw_now_ns() - info->start_ns) / JW_NS_PER_SECOND : 0));
+    tell_put_head(page, "file_bytes", "size of the recording that is being written");
+    tell_put(page, "jaywalk_file_bytes %llu\n", (unsigned long long)info->file_bytes);
 }
 
 void tell_metrics(void)
 {
-    struct page page = {.text = jw_alloc(METRICS_BYTES)};
+    struct tell_page page = {.text = jw_alloc(METRICS_BYTES)};
     struct jw_error err = {0};
     struct session_info info;
 
@@ -377,6 +380,7 @@ void tell_metrics(void)
     session_info(&info);
     put_session(&page, &info);
     put_memory(&page, &info);
+    tell_dictionaries_metrics(&page);
     put_walkers(&page);
     put_walk_places(&page, "walk_failures", "walks that failed, by what the walk was in then",
                     failures_at);

@@ -26,7 +26,7 @@ bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *na
     (void)madvise(bytes, capacity_bytes, MADV_DONTDUMP);
     arena->bytes = bytes;
     arena->capacity_bytes = capacity_bytes;
-    arena->touched_bytes = 0;
+    jw_store_relaxed(&arena->touched_bytes, 0);
     jw_store_relaxed(&arena->used_bytes, 0);
     return true;
 }
@@ -42,8 +42,16 @@ void jw_arena_close(struct jw_arena *arena)
 
 void *jw_arena_take(struct jw_arena *arena, size_t size_bytes)
 {
+    size_t lost_bytes;
+
+    return jw_arena_take_or_lose(arena, size_bytes, &lost_bytes);
+}
+
+void *jw_arena_take_or_lose(struct jw_arena *arena, size_t size_bytes, size_t *lost_bytes)
+{
     const size_t aligned_bytes = (size_bytes + 7) & ~(size_t)7;
 
+    *lost_bytes = 0;
     if (aligned_bytes < size_bytes || aligned_bytes > arena->capacity_bytes)
         return NULL;
 
@@ -52,8 +60,11 @@ void *jw_arena_take(struct jw_arena *arena, size_t size_bytes)
         return NULL;
     const size_t start = jw_add_relaxed(&arena->used_bytes, aligned_bytes);
 
-    if (start > arena->capacity_bytes - aligned_bytes)
+    if (start > arena->capacity_bytes - aligned_bytes) {
+        /* The first over the end has the rest; all who come later start behind it. */
+        *lost_bytes = start < arena->capacity_bytes ? arena->capacity_bytes - start : 0;
         return NULL;
+    }
     return arena->bytes + start;
 }
 
@@ -62,6 +73,14 @@ size_t jw_arena_used_bytes(const struct jw_arena *arena)
     const size_t used_bytes = jw_load_relaxed(&arena->used_bytes);
 
     return used_bytes < arena->capacity_bytes ? used_bytes : arena->capacity_bytes;
+}
+
+size_t jw_arena_touched_bytes(const struct jw_arena *arena)
+{
+    const size_t used_bytes = jw_arena_used_bytes(arena);
+    const size_t touched_bytes = jw_load_relaxed(&arena->touched_bytes);
+
+    return touched_bytes > used_bytes ? touched_bytes : used_bytes;
 }
 
 static size_t to_page(size_t bytes)
@@ -88,22 +107,22 @@ void jw_arena_warm(struct jw_arena *arena, size_t bytes)
     const size_t warm_bytes = bytes < arena->capacity_bytes ? bytes : arena->capacity_bytes;
 
     memset(arena->bytes, 0, warm_bytes); /* zero already; the write is what counts */
-    arena->touched_bytes = greater(arena->touched_bytes, warm_bytes);
+    jw_store_relaxed(&arena->touched_bytes,
+                     greater(jw_load_relaxed(&arena->touched_bytes), warm_bytes));
 }
 
 void jw_arena_reset(struct jw_arena *arena)
 {
     const size_t used_bytes = jw_arena_used_bytes(arena);
-    const size_t touched_bytes = greater(used_bytes, arena->touched_bytes);
+    const size_t touched_bytes = greater(used_bytes, jw_load_relaxed(&arena->touched_bytes));
     const size_t shrunk_bytes = greater(touched_bytes - touched_bytes / SHRINK_SHARE, KEEP_BYTES);
     const size_t kept_bytes = to_page(greater(shrunk_bytes, used_bytes));
 
     memset(arena->bytes, 0, used_bytes);
-    arena->touched_bytes = touched_bytes;
-    if (touched_bytes > kept_bytes) {
+    if (touched_bytes > kept_bytes)
         give_back(arena, kept_bytes, to_page(touched_bytes));
-        arena->touched_bytes = kept_bytes;
-    }
+    jw_store_relaxed(&arena->touched_bytes,
+                     touched_bytes < kept_bytes ? touched_bytes : kept_bytes);
     jw_store_relaxed(&arena->used_bytes, 0);
 }
 

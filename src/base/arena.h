@@ -17,8 +17,8 @@
 struct jw_arena {
     unsigned char *bytes;
     size_t capacity_bytes;
-    _Atomic size_t used_bytes; /* relaxed: who gets a piece publishes it on his own */
-    size_t touched_bytes;      /* pages below may be in memory; jw_arena_reset alone */
+    _Atomic size_t used_bytes;    /* relaxed: who gets a piece publishes it on his own */
+    _Atomic size_t touched_bytes; /* pages below may be in memory; jw_arena_reset alone writes it */
 };
 
 JW_MUST_CHECK bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *name,
@@ -28,8 +28,18 @@ void jw_arena_close(struct jw_arena *arena);
 /* `size_bytes` of zeroed memory, 8-byte aligned; NULL when full: the caller counts the loss. */
 JW_SIGNAL_SAFE void *jw_arena_take(struct jw_arena *arena, size_t size_bytes);
 
+/*
+ * The same; `lost_bytes` gets what nobody will have now: the rest of an arena that the first of several racing
+ * takers ran over the end of. 0 as a rule.
+ */
+JW_SIGNAL_SAFE void *jw_arena_take_or_lose(struct jw_arena *arena, size_t size_bytes,
+                                           size_t *lost_bytes);
+
 /* Bytes handed out; never more than the capacity. Context: all. */
 JW_SIGNAL_SAFE size_t jw_arena_used_bytes(const struct jw_arena *arena);
+
+/* Bytes, whole pages as a rule, that may be in memory: handed out now, or not given back since. Context: all. */
+size_t jw_arena_touched_bytes(const struct jw_arena *arena);
 
 /* Brings the first `bytes` into memory, so that no handler faults them in. Nothing handed out yet, or with
  * nobody inside. */

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/atomics.h"
 #include "base/counters.h"
+#include "base/figure.h"
 #include "base/hash.h"
 #include "base/slots.h"
 
@@ -42,11 +43,11 @@ struct dict_table {
     struct jw_arena slot_memory;  /* taken whole */
     struct jw_arena place_memory; /* one dict_place for each id: the n-th piece belongs to id n */
     struct jw_arena entry_memory;
-    /* Relaxed, all four: figures, from which nothing about the entries is concluded. */
-    _Atomic uint32_t key_count;
-    _Atomic uint64_t key_bytes;
-    _Atomic uint64_t waste_bytes;
-    _Atomic uint64_t refused_count;
+    struct jw_figure keys;
+    struct jw_figure key_bytes;
+    struct jw_figure waste_bytes;
+    struct jw_figure refused;
+    _Atomic uint64_t clears_total; /* relaxed: a figure */
 
     bool is_far_touched; /* dict_clear alone: pages of far slots may be in memory */
 };
@@ -134,9 +135,15 @@ JW_SIGNAL_SAFE static const struct dict_entry *entry_of_slot(const struct dict_t
 
 JW_SIGNAL_SAFE static dict_id refuse(struct dict_table *table, enum jw_counter_id why)
 {
-    jw_add_relaxed(&table->refused_count, 1);
+    jw_figure_add(&table->refused, 1);
     jw_count(why);
     return DICT_NONE;
+}
+
+/* Of the arena, for a string of this length. */
+JW_SIGNAL_SAFE static size_t entry_bytes(size_t length_bytes)
+{
+    return (sizeof(struct dict_entry) + length_bytes + 7) & ~(size_t)7;
 }
 
 /* An entry with an id of its own that no slot knows yet; its place, or 0 when there is no room. */
@@ -147,13 +154,18 @@ JW_SIGNAL_SAFE static uint32_t make_entry(struct dict_table *table, const void *
     if (dict_last_id(table) >= table->max_entries)
         return 0;
 
-    struct dict_entry *entry = jw_arena_take(&table->entry_memory, sizeof *entry + length_bytes);
-    if (entry == NULL)
+    size_t lost_bytes;
+    struct dict_entry *entry =
+        jw_arena_take_or_lose(&table->entry_memory, entry_bytes(length_bytes), &lost_bytes);
+    if (entry == NULL) {
+        if (lost_bytes != 0)
+            jw_figure_add(&table->waste_bytes, lost_bytes);
         return 0;
+    }
 
     struct dict_place *place = jw_arena_take(&table->place_memory, sizeof *place);
     if (place == NULL) {
-        jw_add_relaxed(&table->waste_bytes, sizeof *entry + length_bytes);
+        jw_figure_add(&table->waste_bytes, entry_bytes(length_bytes));
         return 0;
     }
     entry->id = (dict_id)(place - table->places) + 1;
@@ -170,7 +182,7 @@ JW_SIGNAL_SAFE static void waste_entry(struct dict_table *table, uint32_t made)
 {
     const struct dict_entry *entry = entry_at(table, made);
 
-    jw_add_relaxed(&table->waste_bytes, sizeof *entry + entry->length_bytes);
+    jw_figure_add(&table->waste_bytes, entry_bytes(entry->length_bytes));
     /* order DICT_PLACE: releases nothing new; dict_text and dict_each skip the id from now on. */
     jw_store_release(&table->places[entry->id - 1].place, 0);
 }
@@ -187,7 +199,7 @@ JW_SIGNAL_SAFE static dict_id publish(struct dict_table *table, uint64_t hash, c
 
         if (word == 0) {
             if (made == 0) {
-                if (jw_load_relaxed(&table->key_count) >= max_keys)
+                if (jw_figure_now(&table->keys) >= max_keys)
                     return refuse(table, JW_COUNT_DICT_FULL);
                 made = make_entry(table, text, length_bytes);
                 if (made == 0)
@@ -199,8 +211,8 @@ JW_SIGNAL_SAFE static dict_id publish(struct dict_table *table, uint64_t hash, c
             jw_store_release(&table->places[id - 1].place, made);
             /* order DICT_SLOT: releases the entry; or acquires that of the winner. */
             if (jw_cas_acq_rel(&table->slots[slot], &word, hash >> 32 << 32 | made)) {
-                jw_add_relaxed(&table->key_count, 1);
-                jw_add_relaxed(&table->key_bytes, length_bytes);
+                jw_figure_add(&table->keys, 1);
+                jw_figure_add(&table->key_bytes, length_bytes);
                 return id;
             }
         }
@@ -314,19 +326,28 @@ void dict_clear(struct dict_table *table)
     clear_slots(table);
     jw_arena_reset(&table->place_memory);
     jw_arena_reset(&table->entry_memory);
-    jw_store_relaxed(&table->key_count, 0);
-    jw_store_relaxed(&table->key_bytes, 0);
-    jw_store_relaxed(&table->waste_bytes, 0);
-    jw_store_relaxed(&table->refused_count, 0);
+    jw_figure_clear(&table->keys);
+    jw_figure_clear(&table->key_bytes);
+    jw_figure_clear(&table->waste_bytes);
+    jw_figure_clear(&table->refused);
+    jw_add_relaxed(&table->clears_total, 1);
 }
 
 void dict_stats(const struct dict_table *table, struct dict_stats *out)
 {
-    out->key_count = jw_load_relaxed(&table->key_count);
-    out->max_entries = table->max_entries;
-    out->key_bytes = jw_load_relaxed(&table->key_bytes);
-    out->arena_bytes = jw_arena_used_bytes(&table->entry_memory);
-    out->arena_capacity_bytes = table->entry_memory.capacity_bytes;
-    out->waste_bytes = jw_load_relaxed(&table->waste_bytes);
-    out->refused_count = jw_load_relaxed(&table->refused_count);
+    *out = (struct dict_stats){
+        .key_count = (uint32_t)jw_figure_now(&table->keys),
+        .max_entries = table->max_entries,
+        .key_bytes = jw_figure_now(&table->key_bytes),
+        .arena_bytes = jw_arena_used_bytes(&table->entry_memory),
+        .arena_capacity_bytes = table->entry_memory.capacity_bytes,
+        .arena_touched_bytes = jw_arena_touched_bytes(&table->entry_memory),
+        .waste_bytes = jw_figure_now(&table->waste_bytes),
+        .refused_count = jw_figure_now(&table->refused),
+        .keys_total = jw_figure_total(&table->keys),
+        .key_bytes_total = jw_figure_total(&table->key_bytes),
+        .waste_bytes_total = jw_figure_total(&table->waste_bytes),
+        .refused_total = jw_figure_total(&table->refused),
+        .clears_total = jw_load_relaxed(&table->clears_total),
+    };
 }

@@ -46,14 +46,26 @@ struct dict_config {
     size_t arena_bytes;   /* strings, each with 8 bytes more and rounded up to 8 */
 };
 
+/*
+ * Exact whenever nobody is just inserting. While they last: what lies in the table now, thus since the last
+ * clear. The totals, since dict_open, never fall.
+ *     arena_bytes = key_bytes, each string rounded up to 8 bytes, + 8 * key_count + waste_bytes
+ */
 struct dict_stats {
     uint32_t key_count;   /* distinct strings */
     uint32_t max_entries; /* as configured */
     uint64_t key_bytes;   /* their lengths together */
     uint64_t arena_bytes; /* taken from the arena, waste and headers included */
     uint64_t arena_capacity_bytes;
-    uint64_t waste_bytes;   /* entries of those who lost a race */
-    uint64_t refused_count; /* DICT_NONE given by intern since the last clear */
+    uint64_t
+        arena_touched_bytes; /* that may be in memory, those of a spike not given back yet included */
+    uint64_t waste_bytes;    /* of the arena, that no string has: of those who lost a race */
+    uint64_t refused_count; /* DICT_NONE given by intern */
+    uint64_t keys_total;
+    uint64_t key_bytes_total;
+    uint64_t waste_bytes_total;
+    uint64_t refused_total;
+    uint64_t clears_total; /* lives that have ended */
 };
 
 /* Reserves all memory; NULL and a filled `err` when the kernel refuses or `config` is unsound. */

@@ -87,15 +87,13 @@ static bool open_buffer(struct generation *generation, size_t budget_bytes, stru
            generation->events != NULL;
 }
 
-/* What a quiet program's second needs, some 600 KiB, so that its first samples do not pay for it. */
+/* What a quiet program's second needs, some 600 KiB, so that its first samples do not pay for it. Not endpoints,
+ * values and contexts: most programs name none. */
 static void warm_buffer(struct generation *generation)
 {
     dict_warm(generation->classes);
     dict_warm(generation->symbols);
     dict_warm(generation->methods);
-    dict_warm(generation->endpoints);
-    dict_warm(generation->values);
-    dict_warm(generation->contexts);
     dict_cache_warm(generation->method_cache);
     store_warm(generation->traces);
     event_warm(generation->events);

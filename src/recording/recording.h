@@ -20,6 +20,7 @@
 #include "base/jw.h"
 #include "base/ledger.h"
 #include "export/export.h"
+#include "generation/generation_parts.h"
 #include "profile/profile.h"
 
 struct generation;
@@ -84,6 +85,8 @@ struct recording_sources {
     bool (*native_pc)(void *context, uintptr_t pc, struct recording_symbol *out);
     /* Failures by number: 0, 1, ..., each always the same one, also while its count is 0; false: no more. */
     bool (*walk_failure)(void *context, uint32_t number, struct recording_walk_failure *out);
+    /* What a dictionary of the generations holds and refused; false: there are none yet. */
+    bool (*part)(void *context, enum generation_part part, struct generation_part_stats *out);
 };
 
 enum recording_format {

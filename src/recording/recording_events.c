@@ -63,7 +63,7 @@ static void put_settings(struct recording *recording, uint64_t now_ns)
         JFR_TYPE_OS_INFORMATION,   JFR_TYPE_CPU_INFORMATION, JFR_TYPE_CPU_LOAD,
         JFR_TYPE_PHYSICAL_MEMORY,  JFR_TYPE_DIAGNOSTICS,     JFR_TYPE_WALK_FAILURE,
         JFR_TYPE_WALKER_CHANGE,    JFR_TYPE_THREAD_CPU,      JFR_TYPE_THREADS_CPU,
-        JFR_TYPE_CPU_LEDGER,
+        JFR_TYPE_CPU_LEDGER,       JFR_TYPE_DICTIONARY,
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)
@@ -197,6 +197,7 @@ void recording_zero_counters(struct recording *recording)
     read_raw(recording->zero);
     /* Signals under way at the beginning have their outcome in this recording, so they count in it. */
     recording->zero[JW_COUNT_SIGNALS] = sum_of_outcomes(recording->zero);
+    recording_zero_dictionaries(recording);
 
     for (uint32_t i = 0;
          sources->walk_failure != NULL && sources->walk_failure(sources->context, i, &failure);
@@ -286,4 +287,5 @@ void recording_put_diagnostics(struct recording *recording, uint64_t now_ns)
     jfr_put_varint(out, recording->turns);
     jfr_event_end(out, begin);
     put_walk_failures(recording, now_ns);
+    recording_put_dictionaries(recording, now_ns, counts[JW_COUNT_ROTATION_PUT_OFF]);
 }

@@ -119,7 +119,8 @@ struct recording {
     uint64_t diagnosed_ns;
     uint64_t zero[JW_COUNT_LIMIT];  /* the counters when the recording began */
     struct recording_ids walk_zero; /* counts of walk failures, likewise, by number */
-    struct os_cpu_times cpu;        /* at the last jdk.CPULoad */
+    struct generation_part_stats part_zero[GENERATION_PART_LIMIT]; /* totals of them, likewise */
+    struct os_cpu_times cpu;                                       /* at the last jdk.CPULoad */
     bool has_cpu;
 
     struct jw_error failure; /* the first one */
@@ -149,6 +150,11 @@ void recording_put_facts(struct recording *recording, uint64_t now_ns);
 /* Load and memory of the machine; then what jaywalk itself did and lost. */
 void recording_put_load(struct recording *recording, uint64_t now_ns);
 void recording_put_diagnostics(struct recording *recording, uint64_t now_ns);
+
+/* What each dictionary holds, and what it refused since the recording began. */
+void recording_put_dictionaries(struct recording *recording, uint64_t now_ns,
+                                uint64_t put_off_count);
+void recording_zero_dictionaries(struct recording *recording);
 
 /* The counters as they are now become zero. */
 void recording_zero_counters(struct recording *recording);

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/atomics.h"
 #include "base/counters.h"
+#include "base/figure.h"
 #include "base/hash.h"
 #include "base/slots.h"
 
@@ -43,11 +44,11 @@ struct store_table {
     struct jw_arena slot_memory;  /* taken whole */
     struct jw_arena place_memory; /* one store_place for each id */
     struct jw_arena entry_memory;
-    /* Relaxed, all four: figures, from which nothing about the traces is concluded. */
-    _Atomic uint32_t trace_count;
-    _Atomic uint64_t frame_count;
-    _Atomic uint64_t waste_bytes;
-    _Atomic uint64_t refused_count;
+    struct jw_figure traces;
+    struct jw_figure frames;
+    struct jw_figure waste_bytes;
+    struct jw_figure refused;
+    _Atomic uint64_t clears_total; /* relaxed: a figure */
 
     bool is_far_touched; /* store_clear alone: pages of far slots may be in memory */
 };
@@ -174,7 +175,7 @@ JW_SIGNAL_SAFE static bool is_same(const struct store_entry *entry, const jw_fra
 
 JW_SIGNAL_SAFE static store_id refuse(struct store_table *store)
 {
-    jw_add_relaxed(&store->refused_count, 1);
+    jw_figure_add(&store->refused, 1);
     jw_count(JW_COUNT_LOST_STORE_FULL);
     return STORE_NONE;
 }
@@ -187,13 +188,18 @@ JW_SIGNAL_SAFE static uint32_t make_entry(struct store_table *store, const jw_fr
     if (store_last_id(store) >= store->max_entries)
         return 0;
 
-    struct store_entry *entry = jw_arena_take(&store->entry_memory, entry_bytes(frame_count));
-    if (entry == NULL)
+    size_t lost_bytes;
+    struct store_entry *entry =
+        jw_arena_take_or_lose(&store->entry_memory, entry_bytes(frame_count), &lost_bytes);
+    if (entry == NULL) {
+        if (lost_bytes != 0)
+            jw_figure_add(&store->waste_bytes, lost_bytes);
         return 0;
+    }
 
     struct store_place *place = jw_arena_take(&store->place_memory, sizeof *place);
     if (place == NULL) {
-        jw_add_relaxed(&store->waste_bytes, entry_bytes(frame_count));
+        jw_figure_add(&store->waste_bytes, entry_bytes(frame_count));
         return 0;
     }
     entry->id = (store_id)(place - store->places) + 1;
@@ -211,7 +217,7 @@ JW_SIGNAL_SAFE static void waste_entry(struct store_table *store, uint32_t made)
 {
     const struct store_entry *entry = entry_at(store, made);
 
-    jw_add_relaxed(&store->waste_bytes, entry_bytes(entry->frame_count));
+    jw_figure_add(&store->waste_bytes, entry_bytes(entry->frame_count));
     /* order STORE_PLACE: releases nothing new; store_get and store_each skip the id from now on. */
     jw_store_release(&store->places[entry->id - 1].place, 0);
 }
@@ -252,8 +258,8 @@ store_id store_put_hashed(struct store_table *store, const jw_frame *frames, uin
             jw_store_release(&store->places[own->id - 1].place, made);
             /* order STORE_SLOT: releases the trace; or acquires that of the winner. */
             if (jw_cas_acq_rel(&store->slots[slot], &word, hash >> 32 << 32 | made)) {
-                jw_add_relaxed(&store->trace_count, 1);
-                jw_add_relaxed(&store->frame_count, frame_count);
+                jw_figure_add(&store->traces, 1);
+                jw_figure_add(&store->frames, frame_count);
                 return own->id;
             }
         }
@@ -337,19 +343,28 @@ void store_clear(struct store_table *store)
     clear_slots(store);
     jw_arena_reset(&store->place_memory);
     jw_arena_reset(&store->entry_memory);
-    jw_store_relaxed(&store->trace_count, 0);
-    jw_store_relaxed(&store->frame_count, 0);
-    jw_store_relaxed(&store->waste_bytes, 0);
-    jw_store_relaxed(&store->refused_count, 0);
+    jw_figure_clear(&store->traces);
+    jw_figure_clear(&store->frames);
+    jw_figure_clear(&store->waste_bytes);
+    jw_figure_clear(&store->refused);
+    jw_add_relaxed(&store->clears_total, 1);
 }
 
 void store_stats(const struct store_table *store, struct store_stats *out)
 {
-    out->trace_count = jw_load_relaxed(&store->trace_count);
-    out->max_entries = store->max_entries;
-    out->frame_count = jw_load_relaxed(&store->frame_count);
-    out->arena_bytes = jw_arena_used_bytes(&store->entry_memory);
-    out->arena_capacity_bytes = store->entry_memory.capacity_bytes;
-    out->waste_bytes = jw_load_relaxed(&store->waste_bytes);
-    out->refused_count = jw_load_relaxed(&store->refused_count);
+    *out = (struct store_stats){
+        .trace_count = (uint32_t)jw_figure_now(&store->traces),
+        .max_entries = store->max_entries,
+        .frame_count = jw_figure_now(&store->frames),
+        .arena_bytes = jw_arena_used_bytes(&store->entry_memory),
+        .arena_capacity_bytes = store->entry_memory.capacity_bytes,
+        .arena_touched_bytes = jw_arena_touched_bytes(&store->entry_memory),
+        .waste_bytes = jw_figure_now(&store->waste_bytes),
+        .refused_count = jw_figure_now(&store->refused),
+        .traces_total = jw_figure_total(&store->traces),
+        .frames_total = jw_figure_total(&store->frames),
+        .waste_bytes_total = jw_figure_total(&store->waste_bytes),
+        .refused_total = jw_figure_total(&store->refused),
+        .clears_total = jw_load_relaxed(&store->clears_total),
+    };
 }

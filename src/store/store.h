@@ -48,14 +48,21 @@ struct store_config {
     size_t arena_bytes;   /* 8 bytes a frame, 16 a trace */
 };
 
+/* As struct dict_stats: what lies in the store now, and totals since store_open. */
 struct store_stats {
     uint32_t trace_count; /* distinct traces */
     uint32_t max_entries;
     uint64_t frame_count; /* of those together */
     uint64_t arena_bytes; /* taken, waste and headers included */
     uint64_t arena_capacity_bytes;
-    uint64_t waste_bytes;   /* entries of those who lost a race */
-    uint64_t refused_count; /* STORE_NONE given since the last clear */
+    uint64_t arena_touched_bytes;
+    uint64_t waste_bytes;   /* of the arena, that no trace has: of those who lost a race */
+    uint64_t refused_count; /* STORE_NONE given */
+    uint64_t traces_total;
+    uint64_t frames_total;
+    uint64_t waste_bytes_total;
+    uint64_t refused_total;
+    uint64_t clears_total;
 };
 
 /* One trace as it lies in the store. */

@@ -41,6 +41,7 @@ N samples in memory
 Walker: vm
 CPU time N s: sampled N %
 Memory: N KiB of samples not written yet, N KiB of stacks kept, memlimit N KiB
+Dictionaries: classes N in N of N KiB, symbols N in N of N KiB, methods N in N of N KiB, traces N in N of N KiB
 EOF
 sampled $(($(total one) + 50))
 jaywalk 0 dump -o collapsed "$target" >two
@@ -82,6 +83,7 @@ N samples in whole.jfr
 Walker: vm
 CPU time N s: sampled N %
 Memory: N KiB of samples not written yet, N KiB of stacks kept, memlimit N KiB
+Dictionaries: classes N in N of N KiB, symbols N in N of N KiB, methods N in N of N KiB, traces N in N of N KiB
 It stops by itself in N seconds
 EOF
 sampled $(($(samples) + 50))
@@ -143,6 +145,16 @@ while IFS= read -r field; do
     name=$(sed 's/[A-Z]/_\L&/g' <<<"$field")
     grep -q "^jaywalk_${name}_total " metrics || fail "metrics: no $field"
 done < <(sed -nE 's/^JW_(COUNTER|LOSS)\([A-Z_]+, ([A-Za-z]+),.*/\2/p' "$COUNTERS")
+
+for figure in keys key_bytes arena_bytes arena_pages arena_capacity_bytes waste_bytes refused keys_total key_bytes_total \
+    waste_bytes_total refused_total generations_total; do
+    for name in classes symbols methods endpoints context_values contexts traces; do
+        grep -q "^jaywalk_dictionary_$figure{name=\"$name\"} " metrics || fail "metrics: no $figure of $name"
+    done
+done
+for name in classes symbols methods traces; do
+    grep -qE "^jaywalk_dictionary_keys_total[{]name=\"$name\"[}] [1-9]" metrics || fail "metrics: no key of $name was ever added"
+done
 
 # Another copy of the library is told off while this one samples, and seen at any time.
 cp "$JW_LIBRARY" copy.so

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -44,6 +45,51 @@ Test(arena, refuses_when_full_and_stays_usable)
     cr_assert(eq(uint, taken, CAPACITY_BYTES / 1000));
     cr_assert(eq(ptr, jw_arena_take(&arena, 1000), NULL));
     cr_assert(le(sz, jw_arena_used_bytes(&arena), CAPACITY_BYTES));
+}
+
+#define TAKERS 4
+
+static void *take_to_the_end(void *arg)
+{
+    uint64_t *bytes = arg; /* taken, lost */
+    size_t lost_bytes;
+
+    while (jw_arena_take_or_lose(&arena, 24 + bytes[2], &lost_bytes) != NULL)
+        bytes[0] += 24 + bytes[2];
+    bytes[1] = lost_bytes;
+    return NULL;
+}
+
+/* Whoever runs over the end is told of the rest, and he alone: what is used is taken or lost. */
+Test(arena, racing_takers_account_for_every_byte)
+{
+    for (int round = 0; round < 200; round++) {
+        uint64_t bytes[TAKERS][3] = {{0}};
+        pthread_t threads[TAKERS];
+        uint64_t sum = 0;
+
+        for (int i = 0; i < TAKERS; i++) {
+            bytes[i][2] = (uint64_t)i * 40;
+            cr_assert(eq(int, pthread_create(&threads[i], NULL, take_to_the_end, bytes[i]), 0));
+        }
+        for (int i = 0; i < TAKERS; i++) {
+            pthread_join(threads[i], NULL);
+            sum += bytes[i][0] + bytes[i][1];
+        }
+        cr_assert(eq(u64, sum, jw_arena_used_bytes(&arena)));
+        jw_arena_reset(&arena);
+    }
+}
+
+Test(arena, tells_what_may_be_in_memory)
+{
+    cr_assert(eq(sz, jw_arena_touched_bytes(&arena), 0));
+    jw_arena_warm(&arena, 4096);
+    cr_assert(eq(sz, jw_arena_touched_bytes(&arena), 4096));
+    cr_assert(ne(ptr, jw_arena_take(&arena, 10000), NULL));
+    cr_assert(eq(sz, jw_arena_touched_bytes(&arena), 10000));
+    jw_arena_reset(&arena);
+    cr_assert(eq(sz, jw_arena_touched_bytes(&arena), 10000), "kept for the next use");
 }
 
 Test(arena, gives_its_last_byte)

@@ -421,8 +421,120 @@ Test(dict, racing_threads_get_equal_ids_for_equal_bytes)
     /* Each id is a string's or the waste of a lost race; waste is counted to the byte. */
     const struct dict_stats stats = stats_now();
     cr_assert(eq(u32, stats.key_count, RACE_KEYS));
-    cr_assert(eq(u64, stats.waste_bytes, (dict_last_id(table) - RACE_KEYS) * (8ull + 4)));
+    cr_assert(eq(u64, stats.waste_bytes, (dict_last_id(table) - RACE_KEYS) * 16ull));
+    cr_assert(eq(u64, stats.arena_bytes, RACE_KEYS * 16ull + stats.waste_bytes));
     cr_assert(eq(u64, stats.refused_count, 0));
     pthread_barrier_destroy(&start);
     free(racers);
+}
+
+/* Threads that intern keys of many lengths, partly the same ones, into a table that is too small. */
+struct filler {
+    pthread_barrier_t *start;
+    unsigned seed;
+    uint64_t refused_count;
+};
+
+#define FILL_ROUNDS 4000
+
+static size_t length_of(unsigned number)
+{
+    return sizeof number + number * 7 % 90;
+}
+
+static void *fill(void *arg)
+{
+    struct filler *filler = arg;
+    char text[128] = {0};
+
+    pthread_barrier_wait(filler->start);
+    for (unsigned i = 0; i < FILL_ROUNDS; i++) {
+        const unsigned number = i + filler->seed % 2 * 1000;
+
+        memcpy(text, &number, sizeof number);
+        filler->refused_count += dict_intern(table, text, length_of(number)) == DICT_NONE;
+    }
+    return NULL;
+}
+
+struct sums {
+    uint64_t keys;
+    uint64_t bytes;
+    uint64_t arena_bytes;
+};
+
+static void add_key(dict_id id, const void *text, size_t length_bytes, void *arg)
+{
+    struct sums *sums = arg;
+
+    (void)id;
+    (void)text;
+    sums->keys++;
+    sums->bytes += length_bytes;
+    sums->arena_bytes += 8 + (length_bytes + 7) / 8 * 8;
+}
+
+static void run_fillers(struct filler *fillers, unsigned life)
+{
+    pthread_t threads[RACERS];
+    pthread_barrier_t start;
+
+    pthread_barrier_init(&start, NULL, RACERS);
+    for (unsigned i = 0; i < RACERS; i++) {
+        fillers[i] = (struct filler){.start = &start, .seed = life + i};
+        cr_assert(eq(int, pthread_create(&threads[i], NULL, fill, &fillers[i]), 0));
+    }
+    for (unsigned i = 0; i < RACERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&start);
+}
+
+static void check_figures_of_a_full_table(uint32_t max_entries, size_t arena_bytes)
+{
+    const uint64_t full = jw_counter(JW_COUNT_DICT_FULL);
+    uint64_t refused_total = 0, keys_total = 0, bytes_total = 0, waste_total = 0;
+
+    reopen(max_entries, arena_bytes);
+    for (unsigned life = 0; life < 6; life++) {
+        struct filler fillers[RACERS];
+        struct sums sums = {0};
+        uint64_t refused_count = 0;
+
+        run_fillers(fillers, life);
+        for (unsigned i = 0; i < RACERS; i++)
+            refused_count += fillers[i].refused_count;
+        dict_each(table, add_key, &sums);
+
+        const struct dict_stats stats = stats_now();
+        cr_assert(gt(u64, refused_count, 0));
+        cr_assert(eq(u64, stats.refused_count, refused_count));
+        cr_assert(eq(u64, stats.key_count, sums.keys));
+        cr_assert(eq(u64, stats.key_bytes, sums.bytes));
+        cr_assert(eq(u64, stats.arena_bytes, sums.arena_bytes + stats.waste_bytes));
+        refused_total += refused_count;
+        keys_total += sums.keys;
+        bytes_total += sums.bytes;
+        waste_total += stats.waste_bytes;
+        dict_clear(table);
+    }
+    const struct dict_stats stats = stats_now();
+    cr_assert(eq(u64, stats.refused_count, 0));
+    cr_assert(eq(u64, stats.key_count, 0));
+    cr_assert(eq(u64, stats.waste_bytes, 0));
+    cr_assert(eq(u64, stats.refused_total, refused_total), "no refusal vanishes with a clear");
+    cr_assert(eq(u64, jw_counter(JW_COUNT_DICT_FULL), full + refused_total));
+    cr_assert(eq(u64, stats.keys_total, keys_total));
+    cr_assert(eq(u64, stats.key_bytes_total, bytes_total));
+    cr_assert(eq(u64, stats.waste_bytes_total, waste_total));
+    cr_assert(eq(u64, stats.clears_total, 6));
+}
+
+Test(dict, figures_are_exact_when_racing_threads_fill_the_arena)
+{
+    check_figures_of_a_full_table(10000, 60000);
+}
+
+Test(dict, figures_are_exact_when_racing_threads_use_all_ids_up)
+{
+    check_figures_of_a_full_table(900, (size_t)1 << 20);
 }
