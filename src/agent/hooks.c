@@ -12,6 +12,7 @@
 #include "vm/vm_compiler.h"
 #include "vm/vm_klass.h"
 #include "vm/vm_loader.h"
+#include "vm/vm_mounted.h"
 #include "vm/vm_stub.h"
 #include "walk/walk.h"
 
@@ -300,6 +301,11 @@ static void check_threads(JNIEnv *jni)
         agent_log(OPTIONS_LOGLEVEL_WARN,
                   "this JVM keeps its threads in a way that jaywalk does not know: threads that "
                   "began before it are shown without Java frames");
+    const enum vm_mounted_way way = vm_mounted_open(jni, self);
+    if (way == VM_MOUNTED_BY_OBJECT || way == VM_MOUNTED_NOT_TOLD)
+        agent_log(OPTIONS_LOGLEVEL_DEBUG,
+                  "this JVM tells %s which virtual thread is mounted: such samples have no context",
+                  way == VM_MOUNTED_NOT_TOLD ? "nobody" : "in native code nobody");
     (*jni)->DeleteLocalRef(jni, self);
     vm_compiler_open(jni);
 }

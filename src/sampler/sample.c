@@ -5,9 +5,11 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "context/context.h"
 #include "sampler/sampler_internal.h"
 #include "vm/vm_compiler.h"
 #include "vm/vm_method.h"
+#include "vm/vm_mounted.h"
 
 /* What was walked before the generation is entered. */
 struct walked {
@@ -16,6 +18,7 @@ struct walked {
     struct walk_landmark holder;  /* the native frame from which it was begun */
     vm_addr receiver; /* class of the object on which a method is being looked up; 0: none */
     struct sample_deep *deep; /* of a deep stack, in which its frames are laid out; or NULL */
+    uint64_t mounted; /* the virtual thread that runs on this one, as vm_thread_mounted says */
     uint32_t native_count;
     bool is_java_thread;
 };
@@ -272,6 +275,16 @@ static JW_SIGNAL_SAFE bool is_in_native(const struct sample_scratch *scratch,
            scratch->java[0].bci == JW_BCI_NATIVE;
 }
 
+/* Of the virtual thread, or the thread's own: of a carrier whose virtual thread is not told there is none. */
+static JW_SIGNAL_SAFE dict_id capture(struct generation *generation, uint64_t mounted)
+{
+    const dict_id id = context_capture(generation, mounted == VM_MOUNTED_UNTOLD ? 0 : mounted);
+
+    if (mounted == VM_MOUNTED_UNTOLD && id == DICT_NONE)
+        jw_count(JW_COUNT_CONTEXT_UNTOLD);
+    return id;
+}
+
 static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_scratch *scratch,
                                   const struct walked *walked, const struct sample_order *order)
 {
@@ -297,6 +310,7 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
     record->value = order->number;
     record->trace = trace;
     record->sample_count = order->turns;
+    record->context = capture(generation, walked->mounted);
     record->state = order->state;
     event_commit(record);
     return true;
@@ -315,6 +329,7 @@ static JW_SIGNAL_SAFE bool take(const void *ucontext, struct sample_order *order
     }
     void *const env = thread_env(order->thread);
     walk(ucontext, env, thread_tid(order->thread), scratch, &walked);
+    walked.mounted = env == NULL ? 0 : vm_thread_mounted(env, thread_java_id(order->thread));
     order->is_java_missed = env != NULL && walked.java.frame_count == 0 && walked.java.code != 0 &&
                             walked.java.code != WALK_CODE_OFF;
     if (order->kind == EVENT_WALL_SAMPLE)

@@ -218,7 +218,7 @@ void thread_set_java(thread_index index, const struct thread_java *java)
         copy_text(record->java_name, sizeof record->java_name, java->name);
         copy_text(record->group, sizeof record->group, java->group);
         jw_store_relaxed(&record->is_wanted, is_let_in(record, record->java_name));
-        /* order THREAD_JAVA: releases the names to thread_info. */
+        /* order THREAD_JAVA: releases names and number to thread_info and thread_java_id. */
         jw_store_release(&record->java_state, JAVA_READY);
     }
     if (java->env != NULL)
@@ -302,6 +302,12 @@ void *thread_env(thread_index index)
 bool thread_is_java(thread_index index)
 {
     return jw_load_relaxed(&records[index].java_state) != JAVA_NONE;
+}
+
+uint64_t thread_java_id(thread_index index)
+{
+    /* order THREAD_JAVA: acquires what thread_set_java released, the number. */
+    return jw_load_acquire(&records[index].java_state) == JAVA_READY ? records[index].java_id : 0;
 }
 
 int thread_exchange_timer(thread_index index, int timer)

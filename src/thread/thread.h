@@ -82,7 +82,8 @@ JW_SIGNAL_SAFE uint64_t thread_serial(thread_index index);
 
 /* The thread's JNIEnv*, NULL when it is no Java thread or is leaving. */
 JW_SIGNAL_SAFE void *thread_env(thread_index index);
-bool thread_is_java(thread_index index); /* it is, or was, a Java thread */
+bool thread_is_java(thread_index index);                    /* it is, or was, a Java thread */
+JW_SIGNAL_SAFE uint64_t thread_java_id(thread_index index); /* Thread.getId(); 0: none known */
 
 /*
  * The sampler's timer of this thread: -1 none. The exchange makes its deletion happen once, whoever

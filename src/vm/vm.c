@@ -411,3 +411,8 @@ uint64_t vm_java_thread_id(JNIEnv *jni, jobject thread)
     return thread_tid_field == NULL ? 0
                                     : (uint64_t)(*jni)->GetLongField(jni, thread, thread_tid_field);
 }
+
+jfieldID vm_java_thread_id_field(void)
+{
+    return thread_tid_field;
+}

@@ -67,5 +67,6 @@ JW_MUST_CHECK bool vm_check_java_thread(JNIEnv *jni, jobject calling_thread);
 
 /* Thread.getId() without calling Java; 0 when unknown. */
 uint64_t vm_java_thread_id(JNIEnv *jni, jobject thread);
+jfieldID vm_java_thread_id_field(void); /* NULL when unknown */
 
 #endif

@@ -367,3 +367,14 @@ Test(thread, records_that_come_and_go_are_neither_lost_nor_given_twice)
         is_taken[index] = true;
     }
 }
+
+Test(thread, the_number_of_a_java_thread_is_told_once_it_is_known)
+{
+    const struct thread_java java = {.java_id = 21, .name = "main", .group = "main"};
+    bool is_new;
+    const thread_index index = thread_add(4711, &is_new);
+
+    cr_assert(eq(u64, thread_java_id(index), 0));
+    thread_set_java(index, &java);
+    cr_assert(eq(u64, thread_java_id(index), 21));
+}

@@ -137,6 +137,8 @@ static jfieldID JNICALL get_field(JNIEnv *env, jclass klass, const char *name, c
     (void)env;
     (void)klass;
     (void)type;
+    if (strcmp(name, "tid") == 0)
+        return (jfieldID)(uintptr_t)(FAKE_THREAD_NUMBER_OFFSET << 2 | 1);
     return has_eetop || strcmp(name, "eetop") != 0 ? (jfieldID)(void *)&java_vm_functions : NULL;
 }
 

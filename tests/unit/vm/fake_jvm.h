@@ -10,6 +10,9 @@
 
 #define FAKE_ENTRIES_MAX 256
 
+/* Of Thread.tid, as its field id says. */
+#define FAKE_THREAD_NUMBER_OFFSET 48
+
 struct fake_jvm {
     void (*reset)(const char *version, bool with_eetop);
     void (*add_field)(const char *type, const char *field, const char *type_string, bool is_static,

@@ -1,0 +1,40 @@
+/*
+ * vm_mounted - which virtual thread a carrier runs at this moment.
+ *
+ * For      the context of a sample: a virtual thread's own, on whatever carrier it runs.
+ * Callers  agent (open), sampler, and the C API of the agent.
+ * Context  vm_mounted_open: control, before any engine runs. vm_thread_mounted: handler, on the thread that is asked about;
+ *          hook, any, on the calling thread.
+ * Memory   a few constants.
+ *
+ * From JDK 24 on a JavaThread keeps the number of the thread that runs on it: it owns the monitors. From 21 to 23 it
+ * keeps the mounted thread's object, and the number is read out of that: only with a collector that moves objects in
+ * safepoints alone, and only where the thread keeps the JVM from reaching one, in Java or in the JVM itself.
+ * Source: OpenJDK, javaThread.hpp: _monitor_owner_id (JDK-8338383, JEP 491), _vthread and _threadObj (JEP 444), all in
+ * vmStructs. Each way is tried at start on the thread that starts, whose number is known.
+ */
+#ifndef JW_VM_VM_MOUNTED_H
+#define JW_VM_VM_MOUNTED_H
+
+#include "vm/vm.h"
+
+enum vm_mounted_way {
+    VM_MOUNTED_NEVER,     /* this JVM has no virtual threads */
+    VM_MOUNTED_BY_NUMBER, /* always told */
+    VM_MOUNTED_BY_OBJECT, /* told in Java and in the JVM, not in native code */
+    VM_MOUNTED_NOT_TOLD,
+};
+
+/* Finds out how this JVM tells; once, later calls give the same answer. The calling thread is a platform thread. */
+enum vm_mounted_way vm_mounted_open(JNIEnv *jni, jobject calling_thread);
+
+/* One may be mounted, and which one cannot be told now. */
+#define VM_MOUNTED_UNTOLD UINT64_MAX
+
+/*
+ * Thread.threadId() of the virtual thread that is mounted on this thread; 0: none is. `own_id`: number of the thread
+ * itself; 0: not known, then its own number may come out where none is mounted.
+ */
+JW_SIGNAL_SAFE uint64_t vm_thread_mounted(const void *env, uint64_t own_id);
+
+#endif
