@@ -6,6 +6,7 @@
 #include "agent/agent.h"
 #include "agent/session_internal.h"
 #include "base/clock.h"
+#include "context/context.h"
 #include "generation/generation_parts.h"
 #include "os/os_info.h"
 #include "recording/recording.h"
@@ -241,6 +242,12 @@ static bool ask_part(void *context, enum generation_part part, struct generation
     return true;
 }
 
+static const char *ask_attribute(void *context, unsigned number)
+{
+    (void)context;
+    return context_attribute_name(number);
+}
+
 void sources_fill(struct recording_sources *out)
 {
     *out = (struct recording_sources){
@@ -249,6 +256,7 @@ void sources_fill(struct recording_sources *out)
         .module = ask_module,
         .native_pc = ask_native_pc,
         .walk_failure = ask_walk_failure,
+        .attribute = ask_attribute,
         .part = ask_part,
     };
 }

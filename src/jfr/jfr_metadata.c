@@ -20,6 +20,7 @@
 
 /* The tree under construction, and the texts it uses, each once. */
 struct tree {
+    const struct jfr_attributes *attributes;
     struct jfr_buffer elements;
     const char *texts[TEXTS_MAX];
     size_t text_count;
@@ -137,6 +138,10 @@ static bool unit_annotation(enum jfr_unit unit, enum jfr_type *type, const char 
         *type = JFR_TYPE_TIMESTAMP;
         *value = "MILLISECONDS_SINCE_EPOCH";
         return true;
+    case JFR_UNIT_TICKS_SPAN:
+        *type = JFR_TYPE_TIMESPAN;
+        *value = "TICKS";
+        return true;
     case JFR_UNIT_NS_SPAN:
         *type = JFR_TYPE_TIMESPAN;
         *value = "NANOSECONDS";
@@ -156,7 +161,9 @@ static bool unit_annotation(enum jfr_unit unit, enum jfr_type *type, const char 
     return false;
 }
 
-static void put_field(struct tree *tree, const struct jfr_row *row)
+/* A field as the row says, with this name and label. */
+static void put_field(struct tree *tree, const struct jfr_row *row, const char *name,
+                      const char *label)
 {
     enum jfr_type unit_type = JFR_TYPE_LIMIT;
     const char *unit_value;
@@ -164,23 +171,46 @@ static void put_field(struct tree *tree, const struct jfr_row *row)
     const bool is_array = row->flags & JFR_ARRAY;
     const bool is_pooled = row->flags & JFR_POOLED;
     const bool is_unsigned = row->flags & JFR_UNSIGNED;
+    const bool is_contextual = row->flags & JFR_CONTEXTUAL;
+    const bool is_attribute = row->flags & JFR_EACH_ATTRIBUTE;
 
     begin_element(tree, "field", 2u + is_array + is_pooled);
-    put_attribute(tree, "name", row->name);
+    put_attribute(tree, "name", name);
     put_attribute(tree, "class", number_text(tree, row->type));
     if (is_array)
         put_attribute(tree, "dimension", "1");
     if (is_pooled)
         put_attribute(tree, "constantPool", "true");
-    put_child_count(tree, (row->label != NULL) + 0u + (row->text != NULL) + is_unsigned + has_unit);
-    if (row->label != NULL)
-        put_annotation(tree, JFR_TYPE_LABEL, row->label);
+    put_child_count(tree, (label != NULL) + 0u + (row->text != NULL) + is_unsigned + has_unit +
+                              is_contextual + is_attribute);
+    if (label != NULL)
+        put_annotation(tree, JFR_TYPE_LABEL, label);
     if (row->text != NULL)
         put_annotation(tree, JFR_TYPE_DESCRIPTION, row->text);
     if (is_unsigned)
         put_annotation(tree, JFR_TYPE_UNSIGNED, NULL);
     if (has_unit)
         put_annotation(tree, unit_type, unit_value);
+    if (is_contextual)
+        put_annotation(tree, JFR_TYPE_CONTEXTUAL, NULL);
+    if (is_attribute)
+        put_annotation(tree, JFR_TYPE_ATTRIBUTE, NULL);
+}
+
+/* The fields that a row stands for. */
+static size_t field_count_of(const struct tree *tree, const struct jfr_row *row)
+{
+    return (row->flags & JFR_EACH_ATTRIBUTE) ? tree->attributes->count : 1;
+}
+
+static void put_fields_of(struct tree *tree, const struct jfr_row *row)
+{
+    if ((row->flags & JFR_EACH_ATTRIBUTE) == 0) {
+        put_field(tree, row, row->name, row->label);
+        return;
+    }
+    for (size_t i = 0; i < tree->attributes->count; i++)
+        put_field(tree, row, tree->attributes->each[i].field, tree->attributes->each[i].name);
 }
 
 static const char *super_type(enum jfr_row_kind kind)
@@ -192,13 +222,16 @@ static const char *super_type(enum jfr_row_kind kind)
     return NULL;
 }
 
-/* The class of `row`, whose fields are the `field_count` rows behind it. */
-static void put_class(struct tree *tree, const struct jfr_row *row, size_t field_count)
+/* The class of `row`, whose fields are the `row_count` rows behind it. */
+static void put_class(struct tree *tree, const struct jfr_row *row, size_t row_count)
 {
     const char *super = super_type(row->kind);
     const bool is_simple = row->kind == JFR_ROW_SIMPLE;
     const bool is_unit = row->kind == JFR_ROW_UNIT_CLASS;
+    size_t field_count = 0;
 
+    for (size_t i = 1; i <= row_count; i++)
+        field_count += field_count_of(tree, &row[i]);
     begin_element(tree, "class", 2u + (super != NULL) + is_simple);
     put_attribute(tree, "name", row->name);
     put_attribute(tree, "id", number_text(tree, row->type));
@@ -209,8 +242,8 @@ static void put_class(struct tree *tree, const struct jfr_row *row, size_t field
 
     put_child_count(tree, field_count + (row->label != NULL) + (row->category != NULL) +
                               (row->text != NULL) + is_unit);
-    for (size_t i = 1; i <= field_count; i++)
-        put_field(tree, &row[i]);
+    for (size_t i = 1; i <= row_count; i++)
+        put_fields_of(tree, &row[i]);
     if (row->label != NULL)
         put_annotation(tree, JFR_TYPE_LABEL, row->label);
     if (row->category != NULL)
@@ -252,8 +285,10 @@ static void put_tree(struct tree *tree)
     put_child_count(tree, 0);
 }
 
-void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks)
+void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
+                      const struct jfr_attributes *attributes)
 {
+    static const struct jfr_attributes no_attributes;
     struct tree *tree = jw_alloc(sizeof *tree);
     struct jfr_buffer content = {0};
 
@@ -261,6 +296,7 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks)
         buffer->has_failed = true;
         return;
     }
+    tree->attributes = attributes == NULL ? &no_attributes : attributes;
     put_tree(tree);
     jfr_put_varint(&content, tree->text_count);
     for (size_t i = 0; i < tree->text_count; i++)

@@ -29,6 +29,7 @@ enum jfr_type {
 #define JFR_FIELD(name, type_id, unit, flags, label)
 #define JFR_COUNT(name, text)
 #define JFR_SPAN(name, label, text)
+#define JFR_CONTEXT(flags)
 #include "jfr/jfr_types.def"
 #undef JFR_PRIMITIVE
 #undef JFR_UNIT_CLASS
@@ -39,6 +40,7 @@ enum jfr_type {
 #undef JFR_FIELD
 #undef JFR_COUNT
 #undef JFR_SPAN
+#undef JFR_CONTEXT
     JFR_TYPE_LIMIT
 };
 
@@ -57,15 +59,18 @@ enum jfr_unit {
     JFR_UNIT_NONE,
     JFR_UNIT_TICKS_TIME, /* ticks of the recording's clock */
     JFR_UNIT_EPOCH_MS,   /* milliseconds since the Unix epoch */
+    JFR_UNIT_TICKS_SPAN,
     JFR_UNIT_NS_SPAN,
     JFR_UNIT_MS_SPAN,
     JFR_UNIT_BYTES,
     JFR_UNIT_PERCENT, /* 0 to 1 */
 };
 
-#define JFR_POOLED   1u /* holds the key of a constant */
-#define JFR_ARRAY    2u
-#define JFR_UNSIGNED 4u
+#define JFR_POOLED         1u /* holds the key of a constant */
+#define JFR_ARRAY          2u
+#define JFR_UNSIGNED       4u
+#define JFR_CONTEXTUAL     8u  /* `jfr print` of JDK 25 shows it beside events inside of this one */
+#define JFR_EACH_ATTRIBUTE 16u /* stands for one such field for each attribute of the chunk */
 
 struct jfr_row {
     enum jfr_row_kind kind;

@@ -14,6 +14,7 @@
 #define JW_JFR_JFR_WRITER_H
 
 #include "base/jw.h"
+#include "jfr/jfr_attributes.h"
 #include "jfr/jfr_buffer.h"
 #include "jfr/jfr_types.h"
 
@@ -51,8 +52,12 @@ void jfr_store_padding(unsigned char out[JFR_PADDING_MIN_BYTES], uint64_t size_b
 /* The size field alone, to shorten a padding in place. */
 void jfr_store_padding_size(unsigned char out[JFR_PADDING_SIZE_BYTES], uint64_t size_bytes);
 
-/* The metadata event: all of jfr_types.def. Equal in all chunks but for its time. */
-void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks);
+/*
+ * The metadata event: all of jfr_types.def. Equal in all chunks but for its time and the attributes that
+ * there are fields for; NULL: none.
+ */
+void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
+                      const struct jfr_attributes *attributes);
 
 /* Constants waiting for the next checkpoint, by type. All zero is empty and valid. */
 struct jfr_pools {

@@ -227,12 +227,13 @@ static uint64_t begin_chunk(struct recording *recording)
     jw_count(JW_COUNT_CHUNKS);
     recording_names_new_chunk(&recording->names);
     recording_ledger_new_chunk(recording);
+    recording_context_new_chunk(recording);
     /* Constants that nearly every chunk needs: so each chunk has a checkpoint from the start. */
     for (size_t i = 0; i < JW_STATE_LIMIT; i++)
         recording->state_keys[i] = recording_thread_state(
             &recording->names, jw_thread_state_name((enum jw_thread_state)i));
     jfr_buffer_clear(&recording->events);
-    jfr_put_metadata(&recording->events, now_ns);
+    jfr_put_metadata(&recording->events, now_ns, &recording->contexts.attributes);
     recording_put_facts(recording, now_ns);
     return now_ns;
 }
@@ -299,6 +300,7 @@ void recording_drop(struct recording *recording)
     recording_ids_close(&recording->trace_keys);
     recording_ids_close(&recording->walk_zero);
     recording_wall_close(recording);
+    recording_context_close(recording);
     jw_free(recording->texts);
     jw_free(recording->settings);
     jw_free(recording);
@@ -362,14 +364,19 @@ bool recording_flush(struct recording *recording, struct jw_error *err)
     return tell(recording, err);
 }
 
+void recording_next_chunk(struct recording *recording)
+{
+    if (recording->file == NULL || recording->has_failed)
+        return;
+    put_state(recording, true);
+    write_out(recording, false);
+    if (!recording->has_failed)
+        begin_next_chunk(recording);
+}
+
 bool recording_roll(struct recording *recording, struct jw_error *err)
 {
-    if (recording->file != NULL && !recording->has_failed) {
-        put_state(recording, true);
-        write_out(recording, false);
-        if (!recording->has_failed)
-            begin_next_chunk(recording);
-    }
+    recording_next_chunk(recording);
     return tell(recording, err);
 }
 

@@ -87,6 +87,8 @@ struct recording_sources {
     bool (*walk_failure)(void *context, uint32_t number, struct recording_walk_failure *out);
     /* What a dictionary of the generations holds and refused; false: there are none yet. */
     bool (*part)(void *context, enum generation_part part, struct generation_part_stats *out);
+    /* Name of an attribute of contexts by number: 0, 1, ..., each always the same one; NULL: no more yet. */
+    const char *(*attribute)(void *context, unsigned number);
 };
 
 enum recording_format {

@@ -59,11 +59,14 @@ static void put_setting(struct recording *recording, uint64_t now_ns, enum jfr_t
 static void put_settings(struct recording *recording, uint64_t now_ns)
 {
     static const enum jfr_type always_enabled[] = {
-        JFR_TYPE_ACTIVE_RECORDING, JFR_TYPE_ACTIVE_SETTING,  JFR_TYPE_JVM_INFORMATION,
-        JFR_TYPE_OS_INFORMATION,   JFR_TYPE_CPU_INFORMATION, JFR_TYPE_CPU_LOAD,
-        JFR_TYPE_PHYSICAL_MEMORY,  JFR_TYPE_DIAGNOSTICS,     JFR_TYPE_WALK_FAILURE,
-        JFR_TYPE_WALKER_CHANGE,    JFR_TYPE_THREAD_CPU,      JFR_TYPE_THREADS_CPU,
+        JFR_TYPE_ACTIVE_RECORDING, JFR_TYPE_ACTIVE_SETTING,
+        JFR_TYPE_JVM_INFORMATION,  JFR_TYPE_OS_INFORMATION,
+        JFR_TYPE_CPU_INFORMATION,  JFR_TYPE_CPU_LOAD,
+        JFR_TYPE_PHYSICAL_MEMORY,  JFR_TYPE_DIAGNOSTICS,
+        JFR_TYPE_WALK_FAILURE,     JFR_TYPE_WALKER_CHANGE,
+        JFR_TYPE_THREAD_CPU,       JFR_TYPE_THREADS_CPU,
         JFR_TYPE_CPU_LEDGER,       JFR_TYPE_DICTIONARY,
+        JFR_TYPE_ENDPOINT,         JFR_TYPE_SPAN,
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)

@@ -276,7 +276,7 @@ static struct recording_kept *keep_trace(struct graph_take *take, store_id id)
 }
 
 static void put_idle(void *context, const struct recording_turns *turns,
-                     struct recording_kept *kept)
+                     const struct recording_seen *seen)
 {
     struct graph_take *take = context;
     struct recording *recording = take->recording;
@@ -292,12 +292,12 @@ static void put_idle(void *context, const struct recording_turns *turns,
         .frame_count = 1,
     };
 
-    if (kept == NULL) {
+    if (seen->stack == NULL) {
         const struct profile_frame mark = mark_frame(recording_idle_mark(turns));
 
         frames[0] = profile_frame(recording->graph.profile, &mark);
     } else {
-        const struct kept_head *head = recording_kept_bytes(kept);
+        const struct kept_head *head = recording_kept_bytes(seen->stack);
 
         added.frames = (const profile_frame_id *)(head + 1);
         added.frame_count = head->frame_count;
@@ -369,6 +369,9 @@ static void take_record(const struct event_record *record, void *argument)
     struct recording *recording = take->recording;
     const bool is_cpu = record->kind == EVENT_CPU_SAMPLE;
 
+    /* Requests and spans are no stacks: a graph has no place for them. */
+    if (record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN)
+        return;
     if (recording->has_failed || !JW_INVARIANT(is_cpu || record->kind == EVENT_WALL_SAMPLE ||
                                                record->kind == EVENT_WALL_IDLE))
         return;
@@ -399,7 +402,7 @@ static void take_record(const struct event_record *record, void *argument)
         return;
     }
     recording->turns += turns.turn_count;
-    recording_idle_note(&recording->wall.idle, &turns, keep_trace(take, record->trace));
+    recording_idle_note(&recording->wall.idle, &turns, keep_trace(take, record->trace), NULL);
 }
 
 void recording_take_graph(struct recording *recording, struct generation *generation)

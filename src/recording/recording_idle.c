@@ -9,6 +9,8 @@
 #define FIRST_ROWS  ((size_t)256)
 #define CHECK_COUNT ((size_t)1024) /* rows looked at in each take */
 
+static const struct recording_seen nothing_seen;
+
 struct recording_turns recording_turns_of(const struct event_record *record)
 {
     return (struct recording_turns){
@@ -91,6 +93,12 @@ struct recording_kept *recording_idle_keep_method(struct recording_idle *idle, c
     return keep(idle, &idle->methods, &idle->held_methods, bytes, length_bytes);
 }
 
+struct recording_kept *recording_idle_keep_context(struct recording_idle *idle, const void *bytes,
+                                                   size_t length_bytes)
+{
+    return keep(idle, &idle->contexts, &idle->held_contexts, bytes, length_bytes);
+}
+
 /* ---- samples ---- */
 
 /* Where the number of a row of `passed` + 1 lies; NULL: no memory. */
@@ -122,6 +130,13 @@ static void pass(struct recording_idle *idle, uint32_t index, uint64_t serial, u
     *known = idle->passed_count;
 }
 
+/* What the thread held, the take holds from now on; there is room for it. */
+static void hold(struct recording_held *held, struct recording_kept *kept)
+{
+    if (kept != NULL)
+        held->kept[held->count++] = kept;
+}
+
 static bool is_newer(const struct recording_turns *turns, const struct recording_idle_thread *than)
 {
     return turns->thread_serial > than->serial ||
@@ -129,10 +144,10 @@ static bool is_newer(const struct recording_turns *turns, const struct recording
 }
 
 void recording_idle_note(struct recording_idle *idle, const struct recording_turns *turns,
-                         struct recording_kept *stack)
+                         struct recording_kept *stack, struct recording_kept *context)
 {
     void *threads = idle->threads;
-    const struct recording_seen seen = {stack, turns->state};
+    const struct recording_seen seen = {stack, context, turns->state};
 
     if (turns->number == 0 || !reserve(idle, &threads, &idle->thread_capacity, turns->thread_index,
                                        sizeof *idle->threads))
@@ -145,15 +160,17 @@ void recording_idle_note(struct recording_idle *idle, const struct recording_tur
         return;
     }
     if (thread->serial != 0) {
-        if (!reserve_held(idle, &idle->held_stacks))
+        if (!reserve_held(idle, &idle->held_stacks) || !reserve_held(idle, &idle->held_contexts))
             return;
         pass(idle, turns->thread_index, thread->serial, thread->number, &thread->seen);
-        if (thread->seen.stack != NULL)
-            idle->held_stacks.kept[idle->held_stacks.count++] = thread->seen.stack;
+        hold(&idle->held_stacks, thread->seen.stack);
+        hold(&idle->held_contexts, thread->seen.context);
     }
     *thread = (struct recording_idle_thread){turns->thread_serial, turns->number, seen};
     if (stack != NULL)
         stack->holder_count++;
+    if (context != NULL)
+        context->holder_count++;
 }
 
 /* ---- idle records ---- */
@@ -180,7 +197,7 @@ static bool put_if_seen(struct recording_idle *idle, const struct recording_turn
     }
     if (told.state == JW_STATE_UNKNOWN)
         told.state = seen->state;
-    put(context, &told, seen->stack);
+    put(context, &told, seen);
     return true;
 }
 
@@ -190,7 +207,7 @@ void recording_idle_take(struct recording_idle *idle, const struct recording_tur
     void *waiting = idle->waiting;
 
     if (turns->number == 0) {
-        put(context, turns, NULL);
+        put(context, turns, &nothing_seen);
         return;
     }
     if (put_if_seen(idle, turns, put, context) ||
@@ -215,7 +232,7 @@ void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *pu
 
     const size_t excess = kept > RECORDING_WAITING_MAX ? kept - RECORDING_WAITING_MAX : 0;
     for (size_t i = 0; i < excess; i++)
-        put(context, &idle->waiting[i], NULL);
+        put(context, &idle->waiting[i], &nothing_seen);
     if (excess > 0)
         memmove(idle->waiting, idle->waiting + excess, (kept - excess) * sizeof *idle->waiting);
     idle->waiting_count = kept - excess;
@@ -228,6 +245,9 @@ void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *pu
     for (size_t i = 0; i < idle->held_methods.count; i++)
         (void)recording_let_go(&idle->methods, idle->held_methods.kept[i]);
     idle->held_methods.count = 0;
+    for (size_t i = 0; i < idle->held_contexts.count; i++)
+        (void)recording_let_go(&idle->contexts, idle->held_contexts.kept[i]);
+    idle->held_contexts.count = 0;
 }
 
 void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive *is_alive,
@@ -242,6 +262,8 @@ void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive 
         if (thread->serial == 0 || is_alive(context, (uint32_t)index, (uint32_t)thread->serial))
             continue;
         let_go(idle, thread->seen.stack);
+        if (thread->seen.context != NULL)
+            (void)recording_let_go(&idle->contexts, thread->seen.context);
         *thread = (struct recording_idle_thread){0};
     }
 }
@@ -249,7 +271,7 @@ void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive 
 void recording_idle_end(struct recording_idle *idle, recording_idle_put *put, void *context)
 {
     for (size_t i = 0; i < idle->waiting_count; i++)
-        put(context, &idle->waiting[i], NULL);
+        put(context, &idle->waiting[i], &nothing_seen);
     idle->waiting_count = 0;
 }
 
@@ -257,12 +279,14 @@ void recording_idle_close(struct recording_idle *idle)
 {
     recording_kept_close(&idle->stacks);
     recording_kept_close(&idle->methods);
+    recording_kept_close(&idle->contexts);
     jw_map_close(&idle->passed_of);
     jw_free(idle->passed);
     jw_free(idle->threads);
     jw_free(idle->waiting);
     jw_free(idle->held_stacks.kept);
     jw_free(idle->held_methods.kept);
+    jw_free(idle->held_contexts.kept);
     *idle = (struct recording_idle){.limit_bytes = idle->limit_bytes};
 }
 

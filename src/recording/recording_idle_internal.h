@@ -1,15 +1,15 @@
 /*
- * recording_idle - what a thread waited on: the stack of its last wall sample, for the turns of the
- * wall clock after it, which come without one.
+ * recording_idle - what a thread waited on, and for whom: stack and context of its last wall sample,
+ * for the turns of the wall clock after it, which come without.
  *
  * For      records of wall samples and of idle threads, whatever the format.
  * Callers  recording.   Context  dump.
  * Memory   a row for each thread record, and each distinct stack of a live thread's last sample once,
- *          RECORDING_IDLE_MAX_BYTES of stacks and as much of methods at most; what does not fit is not
- *          kept, and its idle turns are shown as [unknown wait], counted. What a thread waited on is
- *          forgotten when the thread samples again, when its record is another life's, or reaped.
+ *          RECORDING_IDLE_MAX_BYTES of stacks and as much of methods and of contexts at most; what does
+ *          not fit is not kept: idle turns are shown as [unknown wait] or without a context, counted.
+ *          What a thread waited on is forgotten when the thread samples again, when its record is another life's, or reaped.
  *
- * Stacks are kept as bytes that mean something without their generation and without their chunk; what
+ * Stacks and contexts are kept as bytes that mean something without their generation and without their chunk; what
  * they are made of is the format's business.
  *
  * Records of a take come shard by shard, not by time. An idle record that names a sample not seen yet
@@ -41,7 +41,8 @@ struct recording_turns {
 
 /* What a wall sample saw. */
 struct recording_seen {
-    struct recording_kept *stack; /* NULL: not kept */
+    struct recording_kept *stack;   /* NULL: not kept */
+    struct recording_kept *context; /* NULL: none, or not kept */
     uint32_t state;
 };
 
@@ -59,11 +60,11 @@ struct recording_held {
 };
 
 /*
- * Puts idle turns into the output; `stack` is NULL when it is not known. Turns of number 0 go on with no
- * sample: none was taken of the thread when it should have been.
+ * Puts idle turns into the output; what was not seen has neither stack nor context. Turns of number 0 go
+ * on with no sample: none was taken of the thread when it should have been.
  */
 typedef void recording_idle_put(void *context, const struct recording_turns *turns,
-                                struct recording_kept *stack);
+                                const struct recording_seen *seen);
 
 /* Whether a thread's record is still there. */
 typedef bool recording_idle_is_alive(void *context, uint32_t index, uint32_t serial);
@@ -71,6 +72,7 @@ typedef bool recording_idle_is_alive(void *context, uint32_t index, uint32_t ser
 struct recording_idle {
     struct recording_kept_table stacks;
     struct recording_kept_table methods;
+    struct recording_kept_table contexts;
     struct recording_idle_thread *threads; /* by index */
     size_t thread_capacity;
     size_t next_checked;
@@ -83,6 +85,7 @@ struct recording_idle {
     size_t passed_capacity;
     struct recording_held held_stacks; /* by this take, in which somebody may still name them */
     struct recording_held held_methods;
+    struct recording_held held_contexts;
     size_t limit_bytes; /* 0: RECORDING_IDLE_MAX_BYTES */
     /* Lets the methods go that a stack holds; NULL: it holds none. */
     void (*release)(struct recording_idle *idle, const struct recording_kept *stack);
@@ -91,16 +94,18 @@ struct recording_idle {
 
 struct recording_turns recording_turns_of(const struct event_record *record);
 
-/* Keep a stack or a method, as recording_keep does, until the end of the take at least. The only holder
+/* Keep a stack, a method or a context, as recording_keep does, until the end of the take at least. The only holder
  * of a stack is the take when it is new: then who made it holds the methods in it. */
 JW_MUST_CHECK struct recording_kept *
 recording_idle_keep_stack(struct recording_idle *idle, const void *bytes, size_t length_bytes);
 JW_MUST_CHECK struct recording_kept *
 recording_idle_keep_method(struct recording_idle *idle, const void *bytes, size_t length_bytes);
+JW_MUST_CHECK struct recording_kept *
+recording_idle_keep_context(struct recording_idle *idle, const void *bytes, size_t length_bytes);
 
-/* A wall sample was taken, whose stack is this one; NULL: not kept. */
+/* A wall sample was taken, of this stack and context; NULL: not kept, or none. */
 void recording_idle_note(struct recording_idle *idle, const struct recording_turns *turns,
-                         struct recording_kept *stack);
+                         struct recording_kept *stack, struct recording_kept *context);
 
 /* An idle record was taken: it is put now or later. It has the state of its sample, unless it says one. */
 void recording_idle_take(struct recording_idle *idle, const struct recording_turns *turns,

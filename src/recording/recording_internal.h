@@ -2,6 +2,7 @@
  * recording_internal - what the files of a recording share.
  *
  * For      recording.c (chunks, times, flushes), recording_samples.c (records and stacks),
+ *          recording_context.c (what threads work for),
  *          recording_events.c (everything that is no sample), recording_ledger.c (CPU time that is and
  *          is not sampled), recording_graph.c (other formats).
  * Callers  these.   Context  dump; opening and closing: control.   Memory  the recording's.
@@ -11,6 +12,7 @@
 
 #include "base/counters.h"
 #include "base/thread_state.h"
+#include "dict/dict.h"
 #include "event/event.h"
 #include "os/os_info.h"
 #include "recording/recording.h"
@@ -51,6 +53,21 @@ struct recording_wall {
     struct jw_map pcs;            /* native method at a pc */
     struct jfr_buffer scratch;    /* one stack or method under construction */
     struct jfr_buffer stack_scratch;
+};
+
+/* What threads work for. */
+struct recording_contexts {
+    struct jfr_attributes attributes; /* that the open chunk has fields for */
+    struct recording_ids known;       /* of this take: where the fields of a context lie in */
+    struct jfr_buffer fields;
+    struct recording_ids kept; /* of this take: context that is kept; 0: not asked yet */
+    struct jfr_buffer scratch;
+};
+
+/* The encoded fields of a context, as an event of the open chunk has them. */
+struct recording_fields {
+    const unsigned char *bytes;
+    size_t length_bytes;
 };
 
 /* CPU time and samples of some threads. */
@@ -101,6 +118,7 @@ struct recording {
 
     struct recording_graph graph;
     struct recording_wall wall;
+    struct recording_contexts contexts;
     struct recording_ledger ledger;
 
     /* One clock: wall time is where the recording began, plus ticks since. */
@@ -131,6 +149,9 @@ struct recording {
 /* Remembers the first failure; nothing is written after it. */
 void recording_fail(struct recording *recording, const struct jw_error *why);
 void recording_fail_memory(struct recording *recording);
+
+/* Ends the chunk and begins another; nothing after a failure, or without a file. */
+void recording_next_chunk(struct recording *recording);
 
 /* Notes that something happened at this time, or at the first moment of the chunk when it is older
  * (counted); returns that. */
@@ -194,6 +215,23 @@ void recording_wall_take(struct recording_take *take, const struct event_record 
 void recording_wall_end_take(struct recording *recording);
 void recording_wall_end(struct recording *recording);
 void recording_wall_close(struct recording *recording);
+
+/* Attributes that were named meanwhile get their fields in the chunk that begins; is there such a name? */
+void recording_context_new_chunk(struct recording *recording);
+bool recording_context_has_new_name(const struct recording *recording);
+JW_MUST_CHECK bool recording_context_begin_take(struct recording_take *take);
+void recording_context_close(struct recording *recording);
+
+/* The fields of a context of this generation, until the next one is asked for. DICT_NONE, or no memory: none. */
+struct recording_fields recording_context_fields(struct recording_take *take, dict_id id);
+
+/* A context, kept for later; NULL: none, or there is no room for it (counted). Its fields, likewise. */
+struct recording_kept *recording_kept_context(struct recording_take *take, dict_id id);
+struct recording_fields recording_kept_context_fields(struct recording *recording,
+                                                      const struct recording_kept *kept);
+
+void recording_take_endpoint(struct recording_take *take, const struct event_record *record);
+void recording_take_span(struct recording_take *take, const struct event_record *record);
 
 /* The stack of a trace, kept for later; NULL: there is no room for it. */
 struct recording_kept *recording_kept_stack(struct recording_take *take, store_id id);

@@ -38,9 +38,13 @@ void recording_names_close(struct recording_names *names)
 
 void recording_names_new_chunk(struct recording_names *names)
 {
+    /* What each request has another of, and a chunk has many of. */
+    static const enum jfr_type passing[] = {JFR_TYPE_STACK_TRACE, JFR_TYPE_TRACE_ID,
+                                            JFR_TYPE_ATTRIBUTE_VALUE, JFR_TYPE_ENDPOINT_NAME};
     size_t kept_bytes = 0;
 
-    jw_map_close(&names->constants[JFR_TYPE_STACK_TRACE]);
+    for (size_t i = 0; i < JW_COUNT_OF(passing); i++)
+        jw_map_close(&names->constants[passing[i]]);
     for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
         kept_bytes += jw_map_bytes(&names->constants[i]);
     if (kept_bytes > RECORDING_NAMES_MAX_BYTES)
@@ -90,12 +94,18 @@ static uint64_t *remember(struct recording_names *names, struct jw_map *map, con
     return answer;
 }
 
-uint64_t recording_symbol(struct recording_names *names, struct recording_text text)
+uint64_t recording_text_key(struct recording_names *names, enum jfr_type type,
+                            struct recording_text text)
 {
     if (text.bytes == NULL)
         return 0;
     jfr_put_text(&names->scratch, text.bytes, text.length_bytes);
-    return recording_constant(names, JFR_TYPE_SYMBOL, &names->scratch);
+    return recording_constant(names, type, &names->scratch);
+}
+
+uint64_t recording_symbol(struct recording_names *names, struct recording_text text)
+{
+    return recording_text_key(names, JFR_TYPE_SYMBOL, text);
 }
 
 /* "C++" stands for all code that is not Java; "Unknown" for what is not code. Source: JMC 9,

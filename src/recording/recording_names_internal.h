@@ -50,6 +50,9 @@ void recording_names_new_take(struct recording_names *names);
 uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
                             struct jfr_buffer *fields);
 
+/* Key of a text in a pool of texts; 0: there is none. */
+uint64_t recording_text_key(struct recording_names *names, enum jfr_type type,
+                            struct recording_text text);
 uint64_t recording_symbol(struct recording_names *names, struct recording_text text);
 uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind kind);
 uint64_t recording_thread_state(struct recording_names *names, const char *state);

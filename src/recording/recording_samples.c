@@ -207,6 +207,7 @@ static void take_cpu(struct recording_take *take, const struct event_record *rec
         return;
     const uint64_t thread = recording_thread_key(&recording->names, record->thread_index,
                                                  (uint32_t)record->thread_serial);
+    const struct recording_fields context = recording_context_fields(take, record->context);
     const bool is_in_native = (known & TRACE_IS_NATIVE) != 0;
     const size_t begin = recording_event(
         recording, is_in_native ? JFR_TYPE_NATIVE_METHOD_SAMPLE : JFR_TYPE_EXECUTION_SAMPLE,
@@ -217,6 +218,7 @@ static void take_cpu(struct recording_take *take, const struct event_record *rec
     jfr_put_varint(&recording->events, record->weight_ns);
     if (!is_in_native)
         jfr_put_varint(&recording->events, 0); /* wallTime */
+    jfr_put_bytes(&recording->events, context.bytes, context.length_bytes);
     jfr_event_end(&recording->events, begin);
     recording->samples++;
     recording_ledger_sample(recording, record);
@@ -230,6 +232,10 @@ static void take_record(const struct event_record *record, void *argument)
         return;
     if (record->kind == EVENT_CPU_SAMPLE)
         take_cpu(take, record);
+    else if (record->kind == EVENT_ENDPOINT)
+        recording_take_endpoint(take, record);
+    else if (record->kind == EVENT_SPAN)
+        recording_take_span(take, record);
     else if (JW_INVARIANT(record->kind == EVENT_WALL_SAMPLE || record->kind == EVENT_WALL_IDLE))
         recording_wall_take(take, record);
 }
@@ -238,10 +244,12 @@ void recording_take_events(struct recording *recording, struct generation *gener
 {
     struct recording_take take = {.recording = recording, .generation = generation};
 
+    if (recording_context_has_new_name(recording))
+        recording_next_chunk(recording);
     recording_names_new_take(&recording->names);
     if (!recording_ids_reset(&recording->method_keys, dict_last_id(generation->methods)) ||
         !recording_ids_reset(&recording->trace_keys, store_last_id(generation->traces)) ||
-        !recording_wall_begin_take(&take)) {
+        !recording_context_begin_take(&take) || !recording_wall_begin_take(&take)) {
         recording_fail_memory(recording);
         return;
     }

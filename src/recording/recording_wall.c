@@ -10,6 +10,7 @@ struct event_keys {
     uint64_t thread;
     uint64_t stack;
     uint64_t state;
+    struct recording_fields context;
 };
 
 static void put_keys(struct jfr_buffer *out, const struct event_keys *keys)
@@ -30,6 +31,7 @@ static void put_batch(struct recording *recording, const struct event_keys *keys
     put_keys(out, keys);
     jfr_put_varint(out, turn_count);
     jfr_put_varint(out, end_ns - begin_ns);
+    jfr_put_bytes(out, keys->context.bytes, keys->context.length_bytes);
     jfr_event_end(out, begin);
 }
 
@@ -43,11 +45,12 @@ static void put_turn(struct recording *recording, const struct event_keys *keys,
     put_keys(out, keys);
     jfr_put_varint(out, 0); /* weight: no CPU time */
     jfr_put_varint(out, end_ns - begin_ns);
+    jfr_put_bytes(out, keys->context.bytes, keys->context.length_bytes);
     jfr_event_end(out, begin);
 }
 
 static void put_turns(struct recording *recording, const struct recording_turns *turns,
-                      uint64_t stack)
+                      uint64_t stack, struct recording_fields context)
 {
     const uint32_t count = turns->turn_count;
     const uint32_t split_max = recording->config.splits_wall ? TURNS_SPLIT_MAX : 0;
@@ -59,6 +62,7 @@ static void put_turns(struct recording *recording, const struct recording_turns 
         .stack = stack,
         .state =
             recording->state_keys[turns->state < JW_STATE_LIMIT ? turns->state : JW_STATE_UNKNOWN],
+        .context = context,
     };
     uint64_t at_ns = begin_ns;
 
@@ -77,13 +81,14 @@ static void put_turns(struct recording *recording, const struct recording_turns 
 }
 
 static void put_idle(void *context, const struct recording_turns *turns,
-                     struct recording_kept *stack)
+                     const struct recording_seen *seen)
 {
     struct recording *recording = context;
+    const uint64_t stack = seen->stack == NULL
+                               ? recording_mark_stack_key(recording, recording_idle_mark(turns))
+                               : recording_kept_stack_key(recording, seen->stack);
 
-    put_turns(recording, turns,
-              stack == NULL ? recording_mark_stack_key(recording, recording_idle_mark(turns))
-                            : recording_kept_stack_key(recording, stack));
+    put_turns(recording, turns, stack, recording_kept_context_fields(recording, seen->context));
 }
 
 /* ---- a take ---- */
@@ -112,8 +117,9 @@ void recording_wall_take(struct recording_take *take, const struct event_record 
     struct recording_kept *stack = recording_kept_stack(take, record->trace);
     put_turns(recording, &turns,
               stack == NULL ? recording_trace_key(take, record->trace)
-                            : recording_kept_stack_key(recording, stack));
-    recording_idle_note(idle, &turns, stack);
+                            : recording_kept_stack_key(recording, stack),
+              recording_context_fields(take, record->context));
+    recording_idle_note(idle, &turns, stack, recording_kept_context(take, record->context));
     recording->samples++;
 }
 

@@ -261,6 +261,16 @@ static void check_constants(struct jfr_checker *c)
 
 /* ---- events ---- */
 
+/* When an event happened, at its payload; one with a duration belongs where it ended. */
+static uint64_t event_end(struct jfr_checker *c, const struct jfr_check_class *class)
+{
+    const uint64_t start = jfr_check_varint(c);
+
+    return class->field_count > 1 && strcmp(class->fields[1].name, "duration") == 0
+               ? start + jfr_check_varint(c)
+               : start;
+}
+
 static void read_events(struct jfr_checker *c)
 {
     const unsigned char *chunk_end = c->end;
@@ -286,10 +296,10 @@ static void read_events(struct jfr_checker *c)
                 break;
             }
             const unsigned char *payload = c->at;
-            const uint64_t start = jfr_check_varint(c);
-            if (start < c->start_ticks || start > c->end_ticks)
+            const uint64_t time = event_end(c, &c->classes[type]);
+            if (time < c->start_ticks || time > c->end_ticks)
                 jfr_check_blame(c, "%s at %llu lies outside its chunk (%llu to %llu)",
-                                c->classes[type].name, (unsigned long long)start,
+                                c->classes[type].name, (unsigned long long)time,
                                 (unsigned long long)c->start_ticks,
                                 (unsigned long long)c->end_ticks);
             c->at = c->has_failed ? c->end : payload;

@@ -53,7 +53,7 @@ static struct recording_file_part make_part(struct jfr_buffer *out, uint64_t par
     now_ticks += PART_TICKS;
     if (begins_chunk) {
         chunk_start_ticks = now_ticks;
-        jfr_put_metadata(out, now_ticks);
+        jfr_put_metadata(out, now_ticks, NULL);
     }
 
     const uint64_t symbol = next_key++;
@@ -69,7 +69,8 @@ static struct recording_file_part make_part(struct jfr_buffer *out, uint64_t par
     jfr_put_varint(out, 0);
     jfr_put_varint(out, symbol);
     jfr_put_varint(out, 10000000);
-    jfr_put_varint(out, 0);
+    for (int i = 0; i < 4; i++) /* wallTime, and no context */
+        jfr_put_varint(out, 0);
     jfr_event_end(out, begin);
 
     const size_t checkpoint_at = out->used_bytes;

@@ -9,6 +9,7 @@ static struct recording_idle idle;
 static uint64_t known_turns;
 static uint64_t unknown_turns;
 static char last_stack[32];
+static char last_context[32];
 
 static void close_idle(void)
 {
@@ -17,9 +18,15 @@ static void close_idle(void)
 
 TestSuite(recording_idle, .fini = close_idle, .timeout = 30);
 
-static void put(void *context, const struct recording_turns *turns, struct recording_kept *stack)
+static void put(void *context, const struct recording_turns *turns,
+                const struct recording_seen *seen)
 {
+    const struct recording_kept *stack = seen->stack;
+
     (void)context;
+    if (seen->context != NULL)
+        snprintf(last_context, sizeof last_context, "%.*s", (int)seen->context->length_bytes,
+                 (const char *)recording_kept_bytes(seen->context));
     if (stack == NULL) {
         unknown_turns += turns->turn_count;
         return;
@@ -39,7 +46,8 @@ static void note(uint32_t thread, uint64_t serial, uint64_t number, const char *
 {
     const struct recording_turns turns = turns_of(thread, serial, number);
 
-    recording_idle_note(&idle, &turns, recording_idle_keep_stack(&idle, stack, strlen(stack)));
+    recording_idle_note(&idle, &turns, recording_idle_keep_stack(&idle, stack, strlen(stack)),
+                        NULL);
 }
 
 static void take(uint32_t thread, uint64_t serial, uint64_t number)
@@ -52,6 +60,21 @@ static void take(uint32_t thread, uint64_t serial, uint64_t number)
 static void end_take(void)
 {
     recording_idle_end_take(&idle, put, NULL);
+}
+
+static bool is_odd(void *context, uint32_t index, uint32_t serial)
+{
+    (void)context;
+    (void)serial;
+    return index % 2 == 1;
+}
+
+static bool is_nobody(void *context, uint32_t index, uint32_t serial)
+{
+    (void)context;
+    (void)index;
+    (void)serial;
+    return false;
 }
 
 Test(recording_idle, threads_on_one_stack_share_its_memory)
@@ -84,6 +107,32 @@ Test(recording_idle, a_stack_that_nobody_waits_on_is_given_back)
     cr_expect_eq(idle.stacks.count, 1);
     take(0, 1, 100);
     cr_expect_str_eq(last_stack, "stack 100");
+}
+
+Test(recording_idle, contexts_are_shared_and_given_back_like_stacks)
+{
+    for (uint64_t number = 1; number <= 100; number++)
+        for (uint32_t thread = 0; thread < 10; thread++) {
+            const struct recording_turns turns = turns_of(thread, 1, number);
+            char context[16];
+
+            snprintf(context, sizeof context, "request %llu", (unsigned long long)number);
+            recording_idle_note(&idle, &turns, recording_idle_keep_stack(&idle, "parked", 6),
+                                recording_idle_keep_context(&idle, context, strlen(context)));
+        }
+    cr_expect_eq(idle.contexts.count, 100, "any of them may still be named in this take");
+    take(3, 1, 50);
+    cr_expect_str_eq(last_context, "request 50");
+    end_take();
+    cr_expect_eq(idle.contexts.count, 1);
+    take(3, 1, 100);
+    cr_expect_str_eq(last_context, "request 100");
+    end_take();
+    recording_idle_forget(&idle, is_odd, NULL);
+    cr_expect_eq(idle.contexts.count, 1, "the odd ones hold it");
+    recording_idle_forget(&idle, is_nobody, NULL);
+    cr_expect_eq(idle.contexts.count, 0);
+    cr_expect_eq(idle.contexts.used_bytes, 0);
 }
 
 Test(recording_idle, memory_has_a_bound_and_what_is_beyond_is_not_known)
@@ -122,13 +171,6 @@ Test(recording_idle, so_many_records_wait_for_their_sample_and_the_oldest_go_fir
     recording_idle_end(&idle, put, NULL);
     cr_expect_eq(unknown_turns, 10 + RECORDING_WAITING_MAX - 1);
     cr_expect_eq(idle.waiting_count, 0);
-}
-
-static bool is_odd(void *context, uint32_t index, uint32_t serial)
-{
-    (void)context;
-    (void)serial;
-    return index % 2 == 1;
 }
 
 Test(recording_idle, reaped_threads_are_forgotten_bit_by_bit)

@@ -1,0 +1,300 @@
+/*
+ * What threads work for, in the recording: the fields of contexts, endpoints, spans; dump.
+ *
+ * A chunk has a field for each attribute that was named when it began. Whoever sets an attribute has
+ * named it before, so what a take finds was named before the take: a name that is new when a take
+ * begins, begins a new chunk first.
+ */
+#include <string.h>
+
+#include "base/counters.h"
+#include "context/context.h"
+#include "generation/generation.h"
+#include "recording/recording_internal.h"
+
+#define TRACE_ID_BYTES  16
+#define TRACE_HEX_BYTES (2 * TRACE_ID_BYTES)
+
+/* A number of `known`: where the fields lie, and below it how many bytes they have. */
+#define LENGTH_BITS 16
+#define LENGTH_MASK ((1u << LENGTH_BITS) - 1)
+
+#define NO_VALUE UINT32_MAX
+/* In the map of a take, beside addresses and 0. */
+#define NOT_KEPT 1u
+
+_Static_assert(JFR_ATTRIBUTES_MAX == CONTEXT_ATTRIBUTES_MAX, "a field for each attribute");
+_Static_assert(JFR_ATTRIBUTE_NAME_CAPACITY == CONTEXT_NAME_MAX_BYTES + 1, "and each whole name");
+_Static_assert((3 + JFR_ATTRIBUTES_MAX) * JFR_VARINT_MAX_BYTES <= LENGTH_MASK, "lengths fit");
+
+/* A context that means something without its generation. */
+struct context_told {
+    unsigned char trace_id[TRACE_ID_BYTES];
+    uint64_t span_id;
+    uint64_t root_span_id;
+    struct recording_text values[CONTEXT_ATTRIBUTES_MAX];
+};
+
+/* The same as it is kept; the bytes of the values follow. */
+struct context_head {
+    unsigned char trace_id[TRACE_ID_BYTES];
+    uint64_t span_id;
+    uint64_t root_span_id;
+    uint32_t value_bytes[CONTEXT_ATTRIBUTES_MAX]; /* NO_VALUE: unset */
+};
+
+/* ---- names of attributes ---- */
+
+static const char *name_behind(const struct recording *recording)
+{
+    const struct recording_sources *sources = &recording->config.sources;
+    const size_t count = recording->contexts.attributes.count;
+
+    return sources->attribute == NULL || count == JFR_ATTRIBUTES_MAX
+               ? NULL
+               : sources->attribute(sources->context, (unsigned)count);
+}
+
+void recording_context_new_chunk(struct recording *recording)
+{
+    const char *name;
+
+    while ((name = name_behind(recording)) != NULL)
+        (void)jfr_attributes_add(&recording->contexts.attributes, name);
+}
+
+bool recording_context_has_new_name(const struct recording *recording)
+{
+    return name_behind(recording) != NULL;
+}
+
+/* ---- fields ---- */
+
+static bool told_of(const struct generation *generation, dict_id id, struct context_told *told)
+{
+    struct context_record record;
+    const bool is_known = context_record_get(generation->contexts, id, &record);
+
+    memcpy(told->trace_id, record.trace_id, sizeof told->trace_id);
+    told->span_id = record.span_id;
+    told->root_span_id = record.root_span_id;
+    for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
+        told->values[i].bytes =
+            dict_text(generation->values, record.values[i], &told->values[i].length_bytes);
+    return is_known;
+}
+
+static uint64_t trace_key(struct recording_names *names, const unsigned char trace_id[])
+{
+    static const unsigned char none[TRACE_ID_BYTES];
+    static const char digits[] = "0123456789abcdef";
+    char hex[TRACE_HEX_BYTES];
+
+    if (memcmp(trace_id, none, sizeof none) == 0)
+        return 0;
+    for (size_t i = 0; i < TRACE_ID_BYTES; i++) {
+        hex[2 * i] = digits[trace_id[i] >> 4];
+        hex[2 * i + 1] = digits[trace_id[i] & 0xf];
+    }
+    return recording_text_key(names, JFR_TYPE_TRACE_ID, (struct recording_text){hex, sizeof hex});
+}
+
+/* Appends the fields of a context, with their constants. */
+static void put_told(struct recording *recording, const struct context_told *told,
+                     struct jfr_buffer *out)
+{
+    const size_t count = recording->contexts.attributes.count;
+
+    jfr_put_varint(out, trace_key(&recording->names, told->trace_id));
+    jfr_put_varint(out, told->span_id);
+    jfr_put_varint(out, told->root_span_id);
+    for (size_t i = 0; i < count; i++)
+        jfr_put_varint(
+            out, recording_text_key(&recording->names, JFR_TYPE_ATTRIBUTE_VALUE, told->values[i]));
+    for (size_t i = count; i < CONTEXT_ATTRIBUTES_MAX; i++)
+        (void)JW_INVARIANT(told->values[i].bytes == NULL); /* it has no name */
+}
+
+static struct recording_fields no_context(const struct recording *recording)
+{
+    static const unsigned char zeros[3 + JFR_ATTRIBUTES_MAX];
+
+    return (struct recording_fields){zeros, 3 + recording->contexts.attributes.count};
+}
+
+struct recording_fields recording_context_fields(struct recording_take *take, dict_id id)
+{
+    struct recording *recording = take->recording;
+    struct jfr_buffer *fields = &recording->contexts.fields;
+    uint64_t *known =
+        id == DICT_NONE ? NULL : recording_ids_at(&recording->contexts.known, (uint32_t)id);
+    struct context_told told;
+
+    if (known == NULL) {
+        if (id != DICT_NONE)
+            recording_fail_memory(recording);
+        return no_context(recording);
+    }
+    if (*known == 0) {
+        const size_t begin = fields->used_bytes;
+
+        if (!told_of(take->generation, id, &told))
+            return no_context(recording);
+        put_told(recording, &told, fields);
+        if (fields->has_failed) {
+            recording_fail_memory(recording);
+            return no_context(recording);
+        }
+        *known = (uint64_t)begin << LENGTH_BITS | (fields->used_bytes - begin);
+    }
+    return (struct recording_fields){fields->bytes + (*known >> LENGTH_BITS), *known & LENGTH_MASK};
+}
+
+/* ---- kept for the turns of a thread that waits ---- */
+
+static struct recording_kept *keep(struct recording *recording, const struct context_told *told)
+{
+    struct jfr_buffer *out = &recording->contexts.scratch;
+    struct context_head head = {.span_id = told->span_id, .root_span_id = told->root_span_id};
+
+    memcpy(head.trace_id, told->trace_id, sizeof head.trace_id);
+    for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
+        head.value_bytes[i] =
+            told->values[i].bytes == NULL ? NO_VALUE : (uint32_t)told->values[i].length_bytes;
+    jfr_buffer_clear(out);
+    jfr_put_bytes(out, &head, sizeof head);
+    for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
+        if (told->values[i].bytes != NULL)
+            jfr_put_bytes(out, told->values[i].bytes, told->values[i].length_bytes);
+    if (out->has_failed) {
+        recording->wall.idle.has_failed = true;
+        return NULL;
+    }
+    return recording_idle_keep_context(&recording->wall.idle, out->bytes, out->used_bytes);
+}
+
+struct recording_kept *recording_kept_context(struct recording_take *take, dict_id id)
+{
+    struct recording *recording = take->recording;
+    struct context_told told;
+    uint64_t *known;
+
+    if (id == DICT_NONE)
+        return NULL;
+    known = recording_ids_at(&recording->contexts.kept, (uint32_t)id);
+    if (known == NULL) {
+        recording->wall.idle.has_failed = true;
+        return NULL;
+    }
+    if (*known == 0) {
+        struct recording_kept *kept =
+            told_of(take->generation, id, &told) ? keep(recording, &told) : NULL;
+
+        *known = kept == NULL ? NOT_KEPT : (uint64_t)(uintptr_t)kept;
+    }
+    if (*known != NOT_KEPT)
+        return (struct recording_kept *)(uintptr_t)*known;
+    jw_count(JW_COUNT_CONTEXT_NOT_KEPT);
+    return NULL;
+}
+
+struct recording_fields recording_kept_context_fields(struct recording *recording,
+                                                      const struct recording_kept *kept)
+{
+    struct jfr_buffer *out = &recording->contexts.scratch;
+    struct context_told told = {.span_id = 0};
+
+    if (kept == NULL)
+        return no_context(recording);
+
+    const struct context_head *head = recording_kept_bytes(kept);
+    const char *at = (const char *)(head + 1);
+    memcpy(told.trace_id, head->trace_id, sizeof told.trace_id);
+    told.span_id = head->span_id;
+    told.root_span_id = head->root_span_id;
+    for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++) {
+        if (head->value_bytes[i] == NO_VALUE)
+            continue;
+        told.values[i] = (struct recording_text){at, head->value_bytes[i]};
+        at += head->value_bytes[i];
+    }
+    jfr_buffer_clear(out);
+    put_told(recording, &told, out);
+    if (out->has_failed) {
+        recording->wall.idle.has_failed = true;
+        return no_context(recording);
+    }
+    return (struct recording_fields){out->bytes, out->used_bytes};
+}
+
+/* ---- endpoints and spans ---- */
+
+static uint64_t name_key(struct recording_take *take, dict_id id)
+{
+    struct recording_text text;
+
+    text.bytes = dict_text(take->generation->endpoints, id, &text.length_bytes);
+    return recording_text_key(&take->recording->names, JFR_TYPE_ENDPOINT_NAME, text);
+}
+
+static uint64_t thread_key(struct recording_take *take, const struct event_record *record)
+{
+    return recording_thread_key(&take->recording->names, record->thread_index,
+                                (uint32_t)record->thread_serial);
+}
+
+void recording_take_endpoint(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct jfr_buffer *out = &recording->events;
+    struct context_told told;
+
+    (void)told_of(take->generation, record->context, &told);
+    const size_t begin = recording_event(recording, JFR_TYPE_ENDPOINT, record->time_ns);
+    jfr_put_varint(out, thread_key(take, record));
+    jfr_put_varint(out, trace_key(&recording->names, told.trace_id));
+    jfr_put_varint(out, record->value);
+    jfr_put_varint(out, name_key(take, record->name));
+    jfr_put_varint(out, name_key(take, record->operation));
+    jfr_event_end(out, begin);
+}
+
+/* As in JFR itself it lies in the chunk in which it ended, whenever it began. */
+void recording_take_span(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct jfr_buffer *out = &recording->events;
+    const uint64_t end_ns = record->time_ns + record->weight_ns;
+    const struct recording_fields context = recording_context_fields(take, record->context);
+    const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
+    const size_t begin = jfr_event_begin(out, JFR_TYPE_SPAN);
+
+    jfr_put_varint(out, record->time_ns + moved_ns);
+    jfr_put_varint(out, record->weight_ns);
+    jfr_put_varint(out, thread_key(take, record));
+    jfr_put_varint(out, name_key(take, record->name));
+    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
+/* ---- a take ---- */
+
+bool recording_context_begin_take(struct recording_take *take)
+{
+    struct recording_contexts *contexts = &take->recording->contexts;
+    const uint32_t last_id = dict_last_id(take->generation->contexts);
+
+    jfr_buffer_clear(&contexts->fields);
+    return recording_ids_reset(&contexts->known, last_id) &&
+           recording_ids_reset(&contexts->kept, last_id);
+}
+
+void recording_context_close(struct recording *recording)
+{
+    struct recording_contexts *contexts = &recording->contexts;
+
+    recording_ids_close(&contexts->known);
+    recording_ids_close(&contexts->kept);
+    jfr_buffer_close(&contexts->fields);
+    jfr_buffer_close(&contexts->scratch);
+}

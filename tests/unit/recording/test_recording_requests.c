@@ -1,0 +1,195 @@
+/* Endpoints and spans, from the generation to the file; and what fails on the way of contexts. */
+#include "unit/recording/context_told.h"
+
+TestSuite(recording_requests, .init = set_up, .fini = tear_down, .timeout = 60);
+
+/* ---- endpoints and spans ---- */
+
+Test(recording_requests, an_endpoint_tells_which_request_a_root_span_is)
+{
+    const struct work work = work_for(3, NULL);
+    struct recording_status status;
+
+    open_it();
+    put_record(&(struct made_record){.kind = EVENT_ENDPOINT,
+                                     .thread = 1,
+                                     .number = UINT64_MAX,
+                                     .name = "GET /orders/{id}",
+                                     .operation = "http.server"},
+               &work);
+    put_record(&(struct made_record){.kind = EVENT_ENDPOINT, .number = 2, .name = "\xff \x01"},
+               NULL);
+    turn();
+    recording_get_status(recording, &status);
+    cr_expect_eq(status.samples, 0, "no samples");
+    finish();
+    cr_assert_eq(told_count, 2);
+    const struct told *full = &told[told[0].root_span_id == 2];
+    const struct told *bare = &told[told[0].root_span_id != 2];
+    cr_expect_str_eq(full->type, "jaywalk.Endpoint");
+    cr_expect_eq(full->root_span_id, UINT64_MAX);
+    cr_expect_str_eq(full->endpoint, "GET /orders/{id}");
+    cr_expect_str_eq(full->operation, "http.server");
+    cr_expect_str_eq(full->trace, TRACE_TEXT);
+    cr_expect_str_eq(full->thread, "worker");
+    cr_expect_str_eq(bare->endpoint, "\xef\xbf\xbd \x01");
+    cr_expect_str_eq(bare->operation, "");
+    cr_expect_str_eq(bare->trace, "");
+}
+
+Test(recording_requests, a_span_has_its_begin_also_in_an_earlier_chunk)
+{
+    const struct work work = work_for(3, "acme");
+    const uint64_t clamped = jw_counter(JW_COUNT_EVENT_TIME_CLAMPED);
+    struct jw_ledger ledger;
+
+    names[0] = "tenant";
+    open_it();
+    const uint64_t begin_ns = jw_now_ns();
+    cr_assert(recording_roll(recording, &err));
+    const uint64_t duration_ns = jw_now_ns() - begin_ns;
+    put_record(&(struct made_record){.kind = EVENT_SPAN,
+                                     .thread = 1,
+                                     .time_ns = begin_ns,
+                                     .weight_ns = duration_ns,
+                                     .name = "render"},
+               &work);
+    turn();
+    recording_process_cpu(recording, 1000);
+    cr_assert(recording_get_ledger(recording, &ledger));
+    cr_expect_eq(ledger.lines_ns[JW_LEDGER_SAMPLED], 0, "a span is no sample");
+    finish();
+    cr_assert_eq(told_count, 1);
+    cr_expect_str_eq(told[0].type, "jaywalk.Span");
+    cr_expect_eq(told[0].chunk, 2);
+    cr_expect_eq(told[0].start_ticks, (int64_t)begin_ns);
+    cr_expect_lt(told[0].start_ticks, told[0].chunk_start_ticks);
+    cr_expect_eq(told[0].duration_ticks, (int64_t)duration_ns);
+    cr_expect_str_eq(told[0].endpoint, "render");
+    cr_expect_str_eq(told[0].thread, "worker");
+    cr_expect_eq(told[0].span_id, 3);
+    expect_value(&told[0], 0, "acme");
+    cr_expect_eq(jw_counter(JW_COUNT_EVENT_TIME_CLAMPED), clamped);
+}
+
+Test(recording_requests, a_span_that_ended_before_the_recording_is_moved_whole_and_counted)
+{
+    const uint64_t clamped = jw_counter(JW_COUNT_EVENT_TIME_CLAMPED);
+
+    open_it();
+    put_record(
+        &(struct made_record){.kind = EVENT_SPAN, .time_ns = 10, .weight_ns = 5, .name = "old"},
+        NULL);
+    turn();
+    finish();
+    cr_assert_eq(told_count, 1);
+    cr_expect_eq(told[0].duration_ticks, 5);
+    cr_expect_eq(told[0].start_ticks + 5, told[0].chunk_start_ticks);
+    cr_expect_eq(jw_counter(JW_COUNT_EVENT_TIME_CLAMPED), clamped + 1);
+}
+
+Test(recording_requests, graphs_pass_over_endpoints_and_spans)
+{
+    const struct work work = work_for(3, "acme");
+    struct recording_status status;
+    char text[256] = "";
+
+    config = made_config(path, RECORDING_COLLAPSED);
+    open_it();
+    cpu_sample(&work);
+    wall_sample(1, 1, &work);
+    wall_idle(1, 1);
+    put_record(&(struct made_record){.kind = EVENT_ENDPOINT, .number = 2, .name = "GET /"}, NULL);
+    put_record(&(struct made_record){.kind = EVENT_SPAN, .name = "render"}, &work);
+    made_turn(generations, recording);
+    recording_get_status(recording, &status);
+    cr_expect_eq(status.samples, 2);
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    FILE *file = fopen(path, "rb");
+    cr_assert_not_null(file);
+    cr_assert_gt(fread(text, 1, sizeof text - 1, file), 0);
+    fclose(file);
+    cr_expect_str_eq(text, "app/Hot.main;app/Hot.spin 1\n");
+}
+
+/* ---- failures ---- */
+
+static size_t writes_left;
+
+static ssize_t write_until_full(int fd, const void *bytes, size_t length_bytes, off_t offset)
+{
+    if (writes_left == 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    writes_left--;
+    return pwrite(fd, bytes, length_bytes, offset);
+}
+
+/* Records of all kinds, an attribute that comes later, a chunk for it. False: `err` says why. */
+static bool record_all(void)
+{
+    struct work work = work_for(3, "acme");
+    bool is_good;
+
+    names[0] = "tenant";
+    names[1] = NULL;
+    recording = recording_open(&config, &err);
+    if (recording == NULL)
+        return false;
+    cpu_sample(&work);
+    wall_sample(1, 1, &work);
+    put_record(&(struct made_record){.kind = EVENT_ENDPOINT, .number = 7, .name = "GET /"}, &work);
+    made_turn(generations, recording);
+    is_good = recording_tick(recording, &err);
+    names[1] = "route";
+    work.values[1] = made_text("/orders");
+    cpu_sample(&work);
+    wall_idle(1, 1);
+    put_record(&(struct made_record){.kind = EVENT_SPAN, .name = "render"}, &work);
+    made_turn(generations, recording);
+    is_good = recording_tick(recording, &err) && is_good;
+    return recording_close(recording, &err) && is_good;
+}
+
+Test(recording_requests, each_allocation_may_fail_and_the_file_stays_sound)
+{
+    bool is_good = false;
+    uint64_t nth;
+
+    for (nth = 1; !is_good; nth++) {
+        jw_error_clear(&err);
+        jw_alloc_fail_after(nth);
+        is_good = record_all();
+        jw_alloc_fail_after(0);
+        cr_assert(is_good || strstr(err.message, "out of memory"), "%s", err.message);
+        if (access(path, F_OK) == 0) {
+            cr_expect(jfr_check_file(path, &check), "%s", check.problem);
+            cr_assert_eq(unlink(path), 0);
+        }
+    }
+    cr_expect_gt(nth, 60);
+    cr_expect_eq(check.chunk_count, 2);
+}
+
+Test(recording_requests, a_disk_that_is_full_at_any_write_leaves_a_sound_file)
+{
+    struct os_output_calls calls = os_output_system_calls;
+    bool is_good = false;
+    size_t count;
+
+    calls.write_at = write_until_full;
+    config.calls = &calls;
+    for (count = 3; !is_good; count++) {
+        jw_error_clear(&err);
+        writes_left = count;
+        is_good = record_all();
+        cr_assert(is_good || strstr(err.message, "No space left"), "%s", err.message);
+        if (access(path, F_OK) == 0) {
+            cr_expect(jfr_check_file(path, &check), "%s", check.problem);
+            cr_assert_eq(unlink(path), 0);
+        }
+    }
+    cr_expect_gt(count, 10);
+    cr_expect_eq(check.chunk_count, 2);
+}
