@@ -37,8 +37,8 @@ const struct jfr_row jfr_rows[] = {
      .text = text_},
 #define JFR_CONTEXT(flags_)                                                                        \
     JFR_FIELD("traceId", TRACE_ID, NONE, JFR_POOLED | (flags_), "Trace Id")                        \
-    JFR_FIELD("spanId", LONG, NONE, flags_, "Span Id")                                             \
-    JFR_FIELD("localRootSpanId", LONG, NONE, flags_, "Local Root Span Id")                         \
+    JFR_FIELD("spanId", LONG, NONE, JFR_UNSIGNED | (flags_), "Span Id")                            \
+    JFR_FIELD("localRootSpanId", LONG, NONE, JFR_UNSIGNED | (flags_), "Local Root Span Id")        \
     JFR_FIELD("", ATTRIBUTE_VALUE, NONE, JFR_POOLED | JFR_EACH_ATTRIBUTE | (flags_), "")
 #include "jfr/jfr_types.def"
 };

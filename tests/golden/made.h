@@ -12,6 +12,9 @@
  *              clone3 <- Warm.up <- unknown    10, no Java: a method that is compiled
  *              [GC active]                      5, a failed walk
  *              Lambda <- ... 70 frames          5, truncated, a hidden class; on top the class of a receiver
+ *   requests   with made_with_context: of four samples three serve requests 100 to 102, each of another
+ *              tenant; attribute http.route is named after the first round. In each round each request is
+ *              told, and a span of 1 ms of it
  */
 #ifndef JW_TESTS_GOLDEN_MADE_H
 #define JW_TESTS_GOLDEN_MADE_H
@@ -22,6 +25,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/thread_state.h"
+#include "generation/context_record.h"
 #include "generation/generation.h"
 #include "generation/method_record.h"
 #include "recording/recording.h"
@@ -33,6 +37,18 @@
 #define MADE_UNSEEN_NS   2000000ull
 
 static int made_renamed;
+
+/* Samples serve requests: trace, spans, attributes. How many attributes the application named so far. */
+static bool made_with_context;
+static unsigned made_attributes;
+
+static inline const char *made_tell_attribute(void *context, unsigned number)
+{
+    static const char *const names[] = {"tenant", "http.route", "state"};
+
+    (void)context;
+    return number < made_attributes && number < JW_COUNT_OF(names) ? names[number] : NULL;
+}
 
 static inline struct recording_text made_text(const char *string)
 {
@@ -185,6 +201,54 @@ static inline uint32_t made_fill(struct generation *generation, unsigned kind, j
     return count;
 }
 
+/* The request that a sample of this kind serves: of three, each with its own tenant; or none. */
+static inline dict_id made_context(struct generation *generation, unsigned kind)
+{
+    static const char *const tenants[] = {"acme", "globex", "\"caf\xc3\xa9\" \xff\x01"};
+    static const char *const routes[] = {"/orders/{id}", "/", "/search"};
+    const unsigned request = kind % 4;
+    struct context_record record = {.span_id = 0x8000000000000000u + kind,
+                                    .root_span_id = 100 + request};
+
+    if (!made_with_context || request == 3)
+        return DICT_NONE;
+    memset(record.trace_id, 0xa0 + (int)request, sizeof record.trace_id);
+    if (made_attributes > 0)
+        record.values[0] =
+            dict_intern(generation->values, tenants[request], strlen(tenants[request]));
+    if (made_attributes > 1)
+        record.values[1] =
+            dict_intern(generation->values, routes[request], strlen(routes[request]));
+    return context_record_intern(generation->contexts, &record);
+}
+
+/* One request of each kind is told, and that it ended. */
+static inline void made_requests(struct generations *generations)
+{
+    static const char *const endpoints[] = {"GET /orders/{id}", "GET /", "POST /search"};
+
+    for (unsigned i = 0; i < 2 * JW_COUNT_OF(endpoints); i++) {
+        const char *name = endpoints[i / 2];
+        const bool is_span = i % 2 == 1;
+        struct epoch_ticket ticket;
+        struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+        struct event_record *record = event_reserve(generation->events);
+
+        if (record != NULL) {
+            record->kind = is_span ? EVENT_SPAN : EVENT_ENDPOINT;
+            record->thread_index = i / 2 % 2;
+            record->thread_serial = record->thread_index + 1;
+            record->time_ns = jw_now_ns() - (is_span ? JW_NS_PER_MS : 0);
+            record->weight_ns = is_span ? JW_NS_PER_MS : 0;
+            record->value = 100 + i / 2;
+            record->name = dict_intern(generation->endpoints, name, strlen(name));
+            record->context = made_context(generation, i / 2);
+            event_commit(record);
+        }
+        generation_leave(generations, &ticket);
+    }
+}
+
 static inline void made_sample(struct generations *generations, unsigned kind)
 {
     struct epoch_ticket ticket;
@@ -206,6 +270,7 @@ static inline void made_sample(struct generations *generations, unsigned kind)
         record->time_ns = jw_now_ns();
         record->weight_ns = MADE_WEIGHT_NS;
         record->trace = trace;
+        record->context = made_context(generation, kind);
         event_commit(record);
         jw_count(JW_COUNT_SAMPLES);
     }
@@ -253,6 +318,7 @@ static inline void made_wall(struct generations *generations, const struct made_
             const uint32_t count = made_fill(generation, kind, frames, &flags);
 
             record->trace = store_put(generation->traces, frames, count, flags);
+            record->context = made_context(generation, wall->thread);
         }
         if (wall->late_for != NULL)
             made_turn(generations, wall->late_for);
@@ -330,7 +396,8 @@ static inline struct recording_config made_config(const char *path, enum recordi
                     .loader = made_tell_loader,
                     .module = made_tell_module,
                     .native_pc = made_tell_native,
-                    .walk_failure = made_tell_failure},
+                    .walk_failure = made_tell_failure,
+                    .attribute = made_tell_attribute},
     };
 }
 
@@ -366,10 +433,14 @@ static inline bool made_recording(const struct recording_config *config, unsigne
     for (unsigned long chunk = 0; is_good && chunk < chunks; chunk++) {
         for (unsigned long round = 0; is_good && round < rounds; round++) {
             made_renamed = 2 * (chunk * rounds + round) >= chunks * rounds;
+            /* The second one comes in the middle of the first chunk. */
+            made_attributes = made_with_context ? 1 + (chunk * rounds + round > 0) : 0;
             for (unsigned kind = 0; kind < 100; kind++)
                 made_sample(generations, kind);
             if (made_with_wall)
                 made_wall_round(generations, chunk * rounds + round);
+            if (made_with_context)
+                made_requests(generations);
             made_turn(generations, recording);
             made_clocks(recording, chunk * rounds + round + 1);
             is_good = recording_flush(recording, err);
