@@ -19,6 +19,7 @@
 
 #include "agent/states.h"
 #include "options/options.h"
+#include "os/os_thread.h"
 #include "recording/recording.h"
 
 /* The JVM that we are in: set by the first entry point, never changed. */
@@ -35,8 +36,26 @@ void agent_log(enum options_loglevel level, const char *format, ...) JW_PRINTF(2
 
 void agent_log_text(const char *text); /* as it is, without a prefix, to where messages go */
 
+/*
+ * entry.c: does what Agent_OnAttach would, for the program itself: its answer is in `memory` when this returns, and
+ * memory->text is the caller's to free. False and `err`: nothing was done. Context: any, on a thread of the JVM; waits
+ * for the command's end.
+ */
+struct answer_memory;
+JW_MUST_CHECK bool entry_obey(JavaVM *java_vm, const char *text, struct answer_memory *memory,
+                              struct jw_error *err);
+
 /* answer.c: the command's file, to which messages of the calling thread go until answer_end. */
 JW_MUST_CHECK bool answer_open(const struct options *options, struct jw_error *err);
+/* The same into memory, which must stay until `done` was posted: by answer_end, on whatever thread. */
+struct answer_memory {
+    char *text; /* not terminated; NULL: empty */
+    size_t used_bytes;
+    size_t room_bytes;
+    int code;
+    struct os_wake done;
+};
+JW_MUST_CHECK bool answer_open_memory(struct answer_memory *memory, struct jw_error *err);
 bool answer_is_gone(const char *path); /* who asked gave up, and took the file away */
 bool answer_say(const char *line, size_t length_bytes); /* false: this thread has no answer */
 void answer_end(int code);

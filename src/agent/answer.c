@@ -1,7 +1,8 @@
 /*
  * Answers to the command jaywalk: what a command to the agent has to say goes, besides the number that
  * Agent_OnAttach gives, into a file that the command made for it and names in option `answer`; control.
- * Lines of text, the last one "= CODE". A text that is long goes into a second such file, option `show`. There
+ * Lines of text, the last one "= CODE". A text that is long goes into a second such file, option `show`. What a
+ * command of the program itself (Java API) is answered goes into memory instead, long texts behind the lines. There
  * is room for one of each command that waits, of the one at work and of the one that arrives.
  */
 #include <errno.h>
@@ -24,7 +25,8 @@ enum { ANSWER_FREE = 0, ANSWER_PARKED = -1 };
 static struct answer {
     _Atomic int owner; /* thread id */
     int fd;
-    int show_fd; /* -1: none */
+    int show_fd;                  /* -1: none */
+    struct answer_memory *memory; /* instead of both; NULL: none */
     size_t used_bytes;
     size_t shown_bytes;
 } answers[COMMANDS_WAITING + 2];
@@ -91,8 +93,48 @@ bool answer_open(const struct options *options, struct jw_error *err)
     }
     answer->fd = fd;
     answer->show_fd = show_fd;
+    answer->memory = NULL;
     answer->used_bytes = answer->shown_bytes = 0;
     set_owner(answer, os_gettid());
+    return true;
+}
+
+bool answer_open_memory(struct answer_memory *memory, struct jw_error *err)
+{
+    struct answer *answer = owned_by(ANSWER_FREE);
+
+    *memory = (struct answer_memory){0};
+    os_wake_init(&memory->done);
+    if (answer == NULL) {
+        jw_error_set(err, "too many commands at once; try again");
+        return false;
+    }
+    answer->memory = memory;
+    answer->fd = answer->show_fd = -1;
+    answer->used_bytes = answer->shown_bytes = 0;
+    set_owner(answer, os_gettid());
+    return true;
+}
+
+/* False: there is no memory. */
+static bool keep(struct answer_memory *memory, const char *text, size_t length_bytes)
+{
+    const size_t needed_bytes = memory->used_bytes + length_bytes;
+
+    if (needed_bytes > memory->room_bytes) {
+        const size_t room_bytes = 2 * needed_bytes + 1024;
+        char *larger = jw_alloc(room_bytes);
+
+        if (larger == NULL)
+            return false;
+        if (memory->used_bytes != 0)
+            memcpy(larger, memory->text, memory->used_bytes);
+        jw_free(memory->text);
+        memory->text = larger;
+        memory->room_bytes = room_bytes;
+    }
+    memcpy(memory->text + memory->used_bytes, text, length_bytes);
+    memory->used_bytes = needed_bytes;
     return true;
 }
 
@@ -123,7 +165,9 @@ bool answer_say(const char *line, size_t length_bytes)
 
     if (answer == NULL)
         return false;
-    if (answer->used_bytes + length_bytes <= ANSWER_LIMIT_BYTES)
+    if (answer->memory != NULL)
+        (void)keep(answer->memory, line, length_bytes);
+    else if (answer->used_bytes + length_bytes <= ANSWER_LIMIT_BYTES)
         (void)put(answer->fd, line, length_bytes);
     answer->used_bytes += length_bytes;
     return true;
@@ -133,7 +177,7 @@ bool answer_takes_text(void)
 {
     const struct answer *answer = owned_by(os_gettid());
 
-    return answer != NULL && answer->show_fd >= 0;
+    return answer != NULL && (answer->memory != NULL || answer->show_fd >= 0);
 }
 
 bool answer_show(void *context, const void *bytes, size_t length_bytes, struct jw_error *err)
@@ -141,7 +185,7 @@ bool answer_show(void *context, const void *bytes, size_t length_bytes, struct j
     struct answer *answer = owned_by(os_gettid());
 
     (void)context;
-    if (answer == NULL || answer->show_fd < 0) {
+    if (answer == NULL || (answer->memory == NULL && answer->show_fd < 0)) {
         jw_error_set(err, "nobody takes the text; name a file with file=NAME");
         return false;
     }
@@ -150,7 +194,11 @@ bool answer_show(void *context, const void *bytes, size_t length_bytes, struct j
                      SHOW_LIMIT_BYTES >> 20);
         return false;
     }
-    if (!put(answer->show_fd, bytes, length_bytes)) {
+    if (answer->memory != NULL && !keep(answer->memory, bytes, length_bytes)) {
+        jw_error_set(err, "no memory is left for the text; write it into a file with file=NAME");
+        return false;
+    }
+    if (answer->memory == NULL && !put(answer->show_fd, bytes, length_bytes)) {
         jw_error_set(err, "/tmp of the JVM takes no more of the text: %s", strerror(errno));
         return false;
     }
@@ -165,6 +213,14 @@ void answer_end(int code)
 
     if (answer == NULL)
         return;
+    if (answer->memory != NULL) {
+        struct answer_memory *memory = answer->memory;
+
+        memory->code = code;
+        set_owner(answer, ANSWER_FREE);
+        os_wake_post(&memory->done); /* from here on it is not ours */
+        return;
+    }
     if (answer->show_fd >= 0)
         close(answer->show_fd);
     (void)put(answer->fd, line, (size_t)snprintf(line, sizeof line, "= %d\n", code));

@@ -17,6 +17,14 @@ struct agent agent;
 /* Those of Agent_OnLoad are used at VMInit, when somebody may have attached already. */
 static struct options_result load_options, attach_options;
 
+enum sender {
+    SENDER_FLAG,    /* -agentpath */
+    SENDER_TOOL,    /* a tool that attached */
+    SENDER_PROGRAM, /* the program itself: Java API */
+};
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
 static void tell_warnings(const struct options_result *options)
 {
     for (uint32_t i = 0; i < options->warnings.count && i < OPTIONS_MESSAGES_KEPT; i++)
@@ -32,13 +40,14 @@ static bool begins_session(const struct options *options)
            state != STATES_RUNNING && !states_is_busy(state);
 }
 
-static bool read_options(const char *text, bool is_attached, struct options_result *options)
+static bool read_options(const char *text, enum sender sender, struct options_result *options)
 {
     struct jw_error err = {0};
     bool is_good = options_parse(text, text == NULL ? 0 : strlen(text), options);
     enum options_loglevel level = OPTIONS_LOGLEVEL_ERROR;
 
-    if (is_attached && options->values.answer[0] != '\0' && !answer_open(&options->values, &err)) {
+    if (sender == SENDER_TOOL && options->values.answer[0] != '\0' &&
+        !answer_open(&options->values, &err)) {
         /* For somebody who gave up nothing is begun, but a session is ended; and nobody is told. */
         if (answer_is_gone(options->values.answer))
             level = OPTIONS_LOGLEVEL_DEBUG;
@@ -47,7 +56,7 @@ static bool read_options(const char *text, bool is_attached, struct options_resu
                   options->values.action == OPTIONS_ACTION_STOP;
         options->values.is_quiet = level == OPTIONS_LOGLEVEL_DEBUG || options->values.is_quiet;
     }
-    if (!is_attached || begins_session(&options->values))
+    if (sender == SENDER_FLAG || begins_session(&options->values))
         agent_log_open(&options->values);
     tell_warnings(options);
     for (uint32_t i = 0; i < options->errors.count && i < OPTIONS_MESSAGES_KEPT; i++)
@@ -104,7 +113,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
             text == NULL ? "" : text);
         return JNI_OK;
     }
-    if (!read_options(text, false, &load_options))
+    if (!read_options(text, SENDER_FLAG, &load_options))
         return JNI_OK;
     if (load_options.values.action == OPTIONS_ACTION_VERSION) {
         agent_log(OPTIONS_LOGLEVEL_INFO, "jaywalk " JAYWALK_VERSION);
@@ -159,12 +168,13 @@ static bool run_action(int *code, struct jw_error *err)
     return true;
 }
 
-/* Who sends one command after the other is sent away, but for the one that ends a session. */
-static bool is_too_often(void)
+/* Who sends one command after the other from outside is sent away, but for the one that ends a session. */
+static bool is_too_often(enum sender sender)
 {
     static struct limits_rate rate;
 
-    return attach_options.values.action != OPTIONS_ACTION_STOP && !limits_take(&rate, jw_now_ns());
+    return sender == SENDER_TOOL && attach_options.values.action != OPTIONS_ACTION_STOP &&
+           !limits_take(&rate, jw_now_ns());
 }
 
 /* Whoever waits for an answer gets it; the JVM's own log is not filled by a storm. */
@@ -182,14 +192,14 @@ static void tell_too_often(void)
               LIMITS_PER_SECOND);
 }
 
-static jint obey(JavaVM *java_vm, const char *text)
+static jint obey(JavaVM *java_vm, const char *text, enum sender sender)
 {
     struct jw_error err = {0};
     int code = 0;
 
-    if (!read_options(text, true, &attach_options))
+    if (!read_options(text, sender, &attach_options))
         return 100;
-    if (is_too_often()) {
+    if (is_too_often(sender)) {
         tell_too_often();
         return COMMANDS_BUSY;
     }
@@ -206,14 +216,24 @@ static jint obey(JavaVM *java_vm, const char *text)
  * command jaywalk, by its answer. */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserved)
 {
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-
     (void)reserved;
     pthread_mutex_lock(&one_at_a_time);
-    const jint code = obey(java_vm, text);
+    const jint code = obey(java_vm, text, SENDER_TOOL);
     answer_end(code);
     pthread_mutex_unlock(&one_at_a_time);
     return code;
+}
+
+bool entry_obey(JavaVM *java_vm, const char *text, struct answer_memory *memory,
+                struct jw_error *err)
+{
+    if (!answer_open_memory(memory, err))
+        return false;
+    pthread_mutex_lock(&one_at_a_time);
+    answer_end(obey(java_vm, text, SENDER_PROGRAM));
+    pthread_mutex_unlock(&one_at_a_time);
+    (void)os_wake_wait(&memory->done, OS_WAKE_NEVER);
+    return true;
 }
 
 /* The program begins when samples arrive. */
