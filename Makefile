@@ -41,11 +41,11 @@ COMMAND := build/bin/jaywalk
 # plain is what is installed; the others exist to find defects.
 LANES := plain asan tsan checked aarch64
 
-include mk/flags.mk mk/build.mk mk/test.mk mk/check.mk mk/install.mk
+include mk/flags.mk mk/build.mk mk/java.mk mk/test.mk mk/check.mk mk/install.mk
 
 .PHONY: all demo test soak check bench install help clean $(LANES)
 
-all: lane-plain ## build/lib/libjaywalk.so and build/bin/jaywalk
+all: lane-plain $(JAR) ## build/lib/libjaywalk.so, build/bin/jaywalk and build/jar/jaywalk.jar
 
 demo: all ## profile a real Java program; leaves a recording and a flame graph in build/demo
 	$(Q)demo/run

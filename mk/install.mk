@@ -5,6 +5,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+JARDIR ?= $(PREFIX)/share/java
 DOCDIR ?= $(PREFIX)/share/doc/jaywalk
 
 .PHONY: install-files
@@ -12,6 +13,7 @@ install-files: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) $(DESTDIR)$(DOCDIR)
 	install -m 755 $(COMMAND) $(DESTDIR)$(BINDIR)/jaywalk
 	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libjaywalk.so
+	if [ -f $(JAR) ]; then install -D -m 644 $(JAR) $(DESTDIR)$(JARDIR)/jaywalk.jar; fi
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)/LICENSE
 	install -D -m 644 docs/man/jaywalk.1 $(DESTDIR)$(MANDIR)/man1/jaywalk.1
 	install -D -m 644 docs/completion/jaywalk.bash $(DESTDIR)$(COMPLETIONDIR)/jaywalk
