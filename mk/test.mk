@@ -18,6 +18,7 @@ JVM_LIMIT_SECONDS  := 2400
 # What scripts of tests/, demo/ and bench/ need to know.
 export JW_LIBRARY := $(CURDIR)/$(LIBRARY)
 export JW_COMMAND := $(CURDIR)/$(COMMAND)
+export JW_JAR := $(CURDIR)/$(JAR)
 export JW_CHECKED_LIBRARY := $(CURDIR)/build/checked/lib/libjaywalk.so
 export JW_CHAOS_LIBRARY := $(CURDIR)/build/chaos/lib/libjaywalk.so
 export JW_WANTED_JDKS = $(WANTED_JDKS)

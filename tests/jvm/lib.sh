@@ -3,7 +3,7 @@
 #   JDK, MAJOR    home and version of the JDK under test
 #   READERS       `major home`, a line each: the JDKs whose tools read the recordings
 #   OUT           an empty directory for the files and logs of the case
-#   JW_LIBRARY, JW_COMMAND, CLASSES, CHECKER, COUNTERS
+#   JW_LIBRARY, JW_COMMAND, JW_JAR, CLASSES, API_CLASSES (what needs the jar), CHECKER, COUNTERS
 #
 # A case ends by itself (ok), through `fail` or through `not_run`. Sourced, never run.
 set -euo pipefail
