@@ -166,31 +166,52 @@ _jaywalk_facts() {
         esac
         ;;
     convert)
-        operands=recordings
-        options='-o --output= -e --event= -s --state= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= --simple -i --inverted --lines -q --quiet -h --help '
+        operands=recording
+        options='-o --output= -e --event= -s --state= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines -q --quiet -h --help '
         case $option in
         -o | --output) kind=words words='html collapsed text flat traces' ;;
         -e | --event) kind=words words='cpu wall' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
+        --endpoint) kind=any ;;
+        --attribute) kind=any ;;
+        --trace-id) kind=any ;;
+        --span-id) kind=any ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;
         --minwidth) kind=any ;;
         --traces) kind=any ;;
         --flat) kind=any ;;
+        --by) kind=words words='endpoint operation thread attribute:' ;;
+        esac
+        ;;
+    endpoints)
+        operands=recordings
+        options='--by= --sort= --top= -o --output= -e --event= -s --state= --endpoint= --attribute= --trace-id= --span-id= -q --quiet -h --help '
+        case $option in
+        --by) kind=words words='endpoint operation thread attribute:' ;;
+        --sort) kind=words words='cpu wall samples requests name' ;;
+        --top) kind=any ;;
+        -o | --output) kind=words words='text csv json' ;;
+        -e | --event) kind=words words='cpu wall' ;;
+        -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
+        --endpoint) kind=any ;;
+        --attribute) kind=any ;;
+        --trace-id) kind=any ;;
+        --span-id) kind=any ;;
         esac
         ;;
     help) operands=commands ;;
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {
     mapfile -t COMPREPLY < <(compgen -W "$2" -- "$1")
-    # What ends with an equals sign waits for its value.
-    [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
+    # What ends with an equals sign waits for its value, with a colon for a name.
+    [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *[=:] ]] || compopt -o nospace 2>/dev/null
 }
 
 # Files that begin with $1 and end with $2, and directories.
@@ -253,7 +274,8 @@ _jaywalk() {
     jvms) _jaywalk_jvms "$current" "${COMP_WORDS[0]}" ;;
     commands) _jaywalk_words "$current" "$_jaywalk_commands agent" ;;
     program) _jaywalk_words "$current" '-- java' ;;
-    recordings)
+    recordings) _jaywalk_files "$current" .jfr ;;
+    recording)
         # The first is a recording, the second an output.
         for ((i = 2; i < COMP_CWORD; i++)); do
             [[ ${COMP_WORDS[i]} != *.jfr ]] || count=$((count + 1))

@@ -183,9 +183,38 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "at the end and whole, or not at all.\n",
             .examples = "  jaywalk convert profile.jfr flamegraph.html\n"
                         "  jaywalk convert --threads -I 'com/acme/*' profile.jfr acme.html\n"
-                        "  jaywalk convert -o collapsed profile.jfr - | sort\n",
+                        "  jaywalk convert -o collapsed profile.jfr - | sort\n"
+                        "  jaywalk convert --endpoint 'GET /orders*' --attribute tenant=acme "
+                        "profile.jfr acme.html\n"
+                        "  jaywalk convert --by endpoint --by thread profile.jfr requests.html\n",
             .operands = CLI_OPERANDS_RECORDING,
             .run = cli_convert,
+        },
+    [CLI_COMMAND_ENDPOINTS] =
+        {
+            .id = CLI_COMMAND_ENDPOINTS,
+            .name = "endpoints",
+            .usage = "jaywalk endpoints [options] IN.jfr ...",
+            .summary = "list what requests to each endpoint cost, from recordings",
+            .text =
+                "A row for each endpoint that the program named: requests, samples, CPU time, "
+                "wall-clock\n"
+                "time, its share of all, and the frame that ran most. A row tells samples of "
+                "requests\n"
+                "to no known endpoint, another those of no request at all, and the last one all of "
+                "them.\n"
+                "Programs name their requests with the classes of jaywalk.jar or with jaywalk.h.\n"
+                "Texts that begin like a formula have an apostrophe before them in csv; times are "
+                "in "
+                "ns\n"
+                "there and in json.\n",
+            .examples = "  jaywalk endpoints profile.jfr\n"
+                        "  jaywalk endpoints --sort wall --top 10 profile.jfr\n"
+                        "  jaywalk endpoints --by attribute:tenant --endpoint 'GET /orders*' "
+                        "profile.jfr\n"
+                        "  jaywalk endpoints -o csv monday.jfr tuesday.jfr\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_endpoints,
         },
 };
 

@@ -73,9 +73,8 @@ static void cli_bash_options(const struct cli_command *command, FILE *to)
 static void cli_bash_commands(FILE *to)
 {
     static const char *const operands[] = {
-        [CLI_OPERANDS_NONE] = "none",
-        [CLI_OPERANDS_JVM] = "jvms",
-        [CLI_OPERANDS_RECORDING] = "recordings",
+        [CLI_OPERANDS_NONE] = "none",           [CLI_OPERANDS_JVM] = "jvms",
+        [CLI_OPERANDS_RECORDING] = "recording", [CLI_OPERANDS_RECORDINGS] = "recordings",
         [CLI_OPERANDS_PROGRAM] = "program",
     };
 
@@ -104,8 +103,8 @@ static const char cli_bash_body[] =
     "# Words that begin with $1, of those in $2.\n"
     "_jaywalk_words() {\n"
     "    mapfile -t COMPREPLY < <(compgen -W \"$2\" -- \"$1\")\n"
-    "    # What ends with an equals sign waits for its value.\n"
-    "    [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace "
+    "    # What ends with an equals sign waits for its value, with a colon for a name.\n"
+    "    [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *[=:] ]] || compopt -o nospace "
     "2>/dev/null\n"
     "}\n\n"
     "# Files that begin with $1 and end with $2, and directories.\n"
@@ -168,7 +167,8 @@ static const char cli_bash_body[] =
     "    jvms) _jaywalk_jvms \"$current\" \"${COMP_WORDS[0]}\" ;;\n"
     "    commands) _jaywalk_words \"$current\" \"$_jaywalk_commands agent\" ;;\n"
     "    program) _jaywalk_words \"$current\" '-- java' ;;\n"
-    "    recordings)\n"
+    "    recordings) _jaywalk_files \"$current\" .jfr ;;\n"
+    "    recording)\n"
     "        # The first is a recording, the second an output.\n"
     "        for ((i = 2; i < COMP_CWORD; i++)); do\n"
     "            [[ ${COMP_WORDS[i]} != *.jfr ]] || count=$((count + 1))\n"

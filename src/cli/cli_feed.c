@@ -27,12 +27,12 @@ bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity, siz
     return true;
 }
 
-/* The group of these keys, adding `made` on first sight; NULL: out of memory. */
-static struct cli_group *cli_group_at(struct cli_feed *feed, const uint64_t keys[2],
+/* The group of this key, adding `made` on first sight; NULL: out of memory. */
+static struct cli_group *cli_group_at(struct cli_feed *feed, const struct cli_group_key *key,
                                       const struct cli_group *made)
 {
     void *groups = feed->groups;
-    uint64_t *known = jw_map_put(&feed->group_of, keys, 2 * sizeof *keys);
+    uint64_t *known = jw_map_put(&feed->group_of, key, sizeof *key);
 
     if (known == NULL) {
         feed->is_out_of_memory = true;
@@ -52,22 +52,17 @@ static struct cli_group *cli_group_at(struct cli_feed *feed, const uint64_t keys
 static struct cli_group *cli_group_of(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     struct jfr_value trace;
-    struct jfr_value thread;
     struct cli_group made = {0};
-    uint64_t keys[2] = {0, 0}; /* of the stack, of the thread */
+    struct cli_group_key key = {0};
 
     if (jfr_value_field(&event->value, "stackTrace", &trace)) {
-        keys[0] = jfr_value_key(&trace);
+        key.trace = jfr_value_key(&trace);
         if (!jfr_value_constant(&trace, &made.trace))
             made.trace.reader = NULL;
     }
-    if (feed->wish->is_by_thread && (jfr_value_field(&event->value, "sampledThread", &thread) ||
-                                     jfr_value_field(&event->value, "eventThread", &thread))) {
-        keys[1] = jfr_value_key(&thread);
-        if (!jfr_value_constant(&thread, &made.thread))
-            made.thread.reader = NULL;
-    }
-    return cli_group_at(feed, keys, &made);
+    cli_fill_roots(feed, event, made.roots);
+    memcpy(key.roots, made.roots, sizeof key.roots);
+    return cli_group_at(feed, &key, &made);
 }
 
 static void cli_take_sample(struct cli_feed *feed, const struct cli_source *source,
@@ -75,20 +70,20 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
 {
     struct cli_value value;
 
-    const bool is_in_state = cli_is_in_state(feed, event);
+    const bool is_let_in = cli_is_in_part(feed, event) && cli_is_in_state(feed, event);
 
     feed->found->has_event = true;
     cli_weigh(feed, source, event, &value);
     /* Others record this event for threads inside native methods, whether they run or wait. */
     if (!value.is_timed && strcmp(event->type_name, "jdk.NativeMethodSample") == 0 &&
         strcmp(feed->wish->event, "cpu") == 0 && !jfr_value_has_field(&event->value, "weight")) {
-        feed->found->native_left_out += is_in_state;
+        feed->found->native_left_out += is_let_in;
         return;
     }
     feed->found->samples += value.samples;
-    if (!is_in_state)
+    if (!is_let_in)
         return;
-    feed->found->in_state += value.samples;
+    feed->found->let_in += value.samples;
     feed->found->has_weight |= value.is_timed;
     feed->found->lacks_weight |= !value.is_timed;
 
@@ -247,10 +242,10 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
     return true;
 }
 
-bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *profile,
-              struct cli_found *found, struct jw_error *err)
+bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_requests *requests,
+              struct profile *profile, struct cli_found *found, struct jw_error *err)
 {
-    struct cli_feed feed = {.wish = wish, .profile = profile, .found = found};
+    struct cli_feed feed = {.wish = wish, .requests = requests, .profile = profile, .found = found};
 
     *found = (struct cli_found){0};
     feed.reader = jfr_reader_open(path, err);
@@ -260,6 +255,7 @@ bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *pro
     jw_free(feed.frames);
     jw_free(feed.stack);
     jw_map_close(&feed.group_of);
+    jw_map_close(&feed.thread_of);
     jw_map_close(&feed.frame_of);
     cli_forget_ledger(&feed);
     jfr_method_free(&feed.method);

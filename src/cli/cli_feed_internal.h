@@ -2,25 +2,42 @@
  * cli_feed_internal - from the events of a recording to a profile.
  *
  * For      cli_feed.c (sums), cli_feed_events.c (what an event is and stands for),
- *          cli_feed_stacks.c (frames).
+ *          cli_feed_stacks.c (frames), cli_feed_contexts.c (what it was taken for).
  * Callers  these.   Context  tool.
- * Memory   of a chunk: a row for each distinct stack (and thread), one for each distinct frame.
+ * Memory   of a chunk: a row for each distinct stack (and what it is taken apart by), one for each
+ *          distinct frame, one for each thread.
  */
 #ifndef JW_CLI_CLI_FEED_INTERNAL_H
 #define JW_CLI_CLI_FEED_INTERNAL_H
 
 #include "base/counters.h"
 #include "base/map.h"
+#include "cli/cli_contexts_internal.h"
 #include "cli/cli_internal.h"
+#include "jfr/jfr_context.h"
 #include "jfr/jfr_reader.h"
 #include "profile/profile.h"
 
-/* Samples of one stack in one thread. */
+/* What samples have in common that are one row. */
+struct cli_group_key {
+    uint64_t trace;
+    profile_frame_id roots[PROFILE_ROOTS_LIMIT];
+};
+
+/* Samples of one stack in one box. */
 struct cli_group {
     uint64_t samples;
     uint64_t weight;
     struct jfr_value trace; /* reader NULL: no stack */
-    struct jfr_value thread;
+    profile_frame_id roots[PROFILE_ROOTS_LIMIT];
+};
+
+/* What the sample in hand was taken for. */
+struct cli_context {
+    struct jfr_context told;
+    bool has_told;                     /* its type can tell */
+    bool is_any;                       /* it says something */
+    const struct cli_request *request; /* NULL: no endpoint is known */
 };
 
 /* A type of events that are samples, and which of their fields say what they stand for. */
@@ -59,12 +76,17 @@ struct cli_feed {
     const struct cli_wish *wish;
     struct profile *profile;
     struct cli_found *found;
+    const struct cli_requests *requests; /* NULL: nobody asks for endpoints */
     struct jfr_reader *reader;
 
     struct cli_group *groups; /* of this chunk */
     size_t group_count;
     size_t group_capacity;
-    struct jw_map group_of; /* keys of trace and thread -> group + 1 */
+    struct jw_map group_of;  /* struct cli_group_key -> group + 1 */
+    struct jw_map thread_of; /* key of a thread -> its box */
+
+    struct cli_context context;              /* of the sample in hand */
+    const struct jfr_reader_type *last_type; /* whose attributes are noted */
 
     profile_frame_id *frames; /* of this chunk: each looked up once */
     size_t frame_count;
@@ -110,6 +132,12 @@ void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
                const struct jfr_reader_event *event, struct cli_value *out);
 bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event);
 
+/* cli_feed_contexts.c: what the sample was taken for, into feed->context. False: it is not in the part. */
+bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event);
+/* The boxes of the sample in hand, one for each of wish->bys. */
+void cli_fill_roots(struct cli_feed *feed, const struct jfr_reader_event *event,
+                    profile_frame_id *roots);
+
 /* A recording that could hold such samples, and holds none, says that there were none. */
 bool cli_declares(const struct cli_feed *feed, const char *event);
 
@@ -121,6 +149,9 @@ JW_MUST_CHECK bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t 
 bool cli_take_ledger(struct cli_feed *feed, const struct jfr_reader_event *event);
 void cli_tell_ledger(struct cli_feed *feed);
 void cli_forget_ledger(struct cli_feed *feed);
+
+/* The box of a thread; reader NULL: not known. */
+profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_value *thread);
 
 /* Adds all groups of the chunk to the profile, and forgets what belongs to the chunk. */
 void cli_feed_groups(struct cli_feed *feed);

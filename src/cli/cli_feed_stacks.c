@@ -78,6 +78,10 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
         frame.class_name = class_name;
         frame.signature = method->descriptor.text;
     }
+    /* Neither is code that ran. */
+    if (feed->wish->is_of_leaves &&
+        (frame.type == PROFILE_FRAME_CLASS || frame.type == PROFILE_FRAME_COMPILING))
+        return PROFILE_FRAME_NONE;
     return profile_frame(feed->profile, &frame);
 }
 
@@ -122,13 +126,19 @@ static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *gro
             return false;
         feed->stack = ids;
 
-        feed->stack[stack->frame_count++] = cli_know_frame(feed, &frame);
+        feed->stack[stack->frame_count] = cli_know_frame(feed, &frame);
+        if (feed->wish->is_of_leaves && feed->stack[stack->frame_count] == PROFILE_FRAME_NONE)
+            continue;
+        stack->frame_count++;
+        if (feed->wish->is_of_leaves)
+            break;
     }
+    stack->is_truncated = stack->is_truncated && !feed->wish->is_of_leaves;
     stack->frames = feed->stack;
     return !feed->is_out_of_memory;
 }
 
-static profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_value *thread)
+profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_value *thread)
 {
     struct jfr_value field;
     struct profile_thread told = {0};
@@ -149,14 +159,13 @@ void cli_feed_groups(struct cli_feed *feed)
 {
     for (size_t i = 0; i < feed->group_count; i++) {
         const struct cli_group *group = &feed->groups[i];
-        profile_frame_id thread = PROFILE_FRAME_NONE;
-        struct profile_stack stack = {
-            .samples = group->samples, .weight = group->weight, .roots = &thread, .root_count = 1};
+        struct profile_stack stack = {.samples = group->samples,
+                                      .weight = group->weight,
+                                      .roots = group->roots,
+                                      .root_count = JW_COUNT_OF(group->roots)};
 
         if (!cli_resolve_stack(feed, group, &stack))
             return;
-        if (feed->wish->is_by_thread)
-            thread = cli_resolve_thread(feed, &group->thread);
         profile_add(feed->profile, &stack);
     }
 }
@@ -165,6 +174,8 @@ void cli_feed_forget(struct cli_feed *feed)
 {
     jw_map_clear(&feed->group_of);
     jw_map_clear(&feed->frame_of);
+    jw_map_clear(&feed->thread_of);
+    feed->last_type = NULL;
     feed->group_count = 0;
     feed->frame_count = 0;
 }

@@ -42,6 +42,13 @@ struct cli_values {
     const char *file;
     const char *duration;
     const char *library;
+    const char *sort;
+    const char *top;
+    struct cli_list endpoints; /* which samples: patterns, NAME=PATTERN, ids */
+    struct cli_list attributes;
+    struct cli_list trace_ids;
+    struct cli_list span_ids;
+    struct cli_list by;
     struct cli_agent_options agent;
     bool has_lines;
     bool is_quiet;
@@ -64,6 +71,7 @@ enum cli_command_id {
     CLI_COMMAND_JPS,
     CLI_COMMAND_LIST,
     CLI_COMMAND_CONVERT,
+    CLI_COMMAND_ENDPOINTS,
     CLI_COMMAND_LIMIT
 };
 
@@ -71,8 +79,9 @@ enum cli_command_id {
 enum cli_operands {
     CLI_OPERANDS_NONE,
     CLI_OPERANDS_JVM,
-    CLI_OPERANDS_RECORDING, /* and an output */
-    CLI_OPERANDS_PROGRAM,   /* the first word that is no option begins a command line, left alone */
+    CLI_OPERANDS_RECORDING,  /* and an output */
+    CLI_OPERANDS_RECORDINGS, /* one or several */
+    CLI_OPERANDS_PROGRAM, /* the first word that is no option begins a command line, left alone */
 };
 
 struct cli_command {
@@ -247,23 +256,31 @@ JW_MUST_CHECK bool cli_agent_command(const struct cli_values *values, const stru
 /* No regular expression that is none. */
 JW_MUST_CHECK bool cli_check_patterns(const struct options *options, struct jw_error *err);
 
-/* convert ---------------------------------------------------------------------------------------- */
+/* Recordings ------------------------------------------------------------------------------------- */
 
 int cli_convert(const struct cli_values *values);
+int cli_endpoints(const struct cli_values *values);
+
+struct cli_bys;
+struct cli_part;
+struct cli_requests;
 
 /* What is taken from a recording. */
 struct cli_wish {
-    const char *event; /* "cpu", "wall", or the name of a type */
-    const char *state; /* NULL: any */
-    bool is_by_thread;
+    const char *event;         /* "cpu", "wall", or the name of a type */
+    const char *state;         /* NULL: any */
+    struct cli_part *part;     /* NULL: whatever they were taken for */
+    const struct cli_bys *bys; /* what they are taken apart by; NULL: nothing */
+    bool is_of_leaves;         /* of each stack the code that ran alone */
+    bool tells_no_context;     /* samples of no context at all have boxes of their own */
     bool is_quiet;
     bool is_weightless; /* samples count as one, whatever weight they carry */
 };
 
 /* What was found. */
 struct cli_found {
-    uint64_t samples;  /* of the event, whatever state and frames they have */
-    uint64_t in_state; /* of these, in the state wished for */
+    uint64_t samples; /* of the event, whatever state and frames they have */
+    uint64_t let_in;  /* of these, in the state and the part wished for */
     uint64_t native_left_out;
     uint64_t other_samples;  /* of the clock that was not wished for */
     const char *other_event; /* that clock; NULL: there are none */
@@ -272,6 +289,8 @@ struct cli_found {
     bool has_weight;         /* some carried CPU time */
     bool lacks_weight;       /* some did not */
     char other_types[256];   /* event types with stacks that were not taken; "" none */
+    bool has_contexts;       /* some say what they were taken for */
+    char attributes[512];    /* names that some could have; "" none */
     char notice[512];        /* what of the file was left out; "" nothing */
 };
 
@@ -288,8 +307,9 @@ bool cli_is_clock(const char *event);
 JW_MUST_CHECK bool cli_read_look(const struct cli_values *values, const char *out,
                                  struct options_result *look, struct jw_error *err);
 
-/* Feeds all samples of the file that are wished for. False and `err`: cannot be read. */
-JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish, struct profile *profile,
+/* Feeds all samples of the file that are wished for; `requests` may be NULL. False and `err`: cannot be read. */
+JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish,
+                            const struct cli_requests *requests, struct profile *profile,
                             struct cli_found *found, struct jw_error *err);
 
 /* Writes what export makes to `path`, whole or not at all; "-": to stdout. */

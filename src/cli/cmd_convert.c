@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/cli_contexts_internal.h"
 #include "cli/cli_internal.h"
 #include "options/options.h"
 #include "profile/profile.h"
@@ -68,32 +69,27 @@ static bool cli_must_show_wall(const struct cli_values *values, const struct cli
             (found->samples == 0 && found->native_left_out == 0 && found->other_samples > 0));
 }
 
-/* A profile fed from the file; a second time where that shows what should have been asked for: the wall
- * clock, or, where only some samples have a weight, none. */
-static struct profile *cli_read(const char *in, const struct cli_values *values,
+/* A profile of the file; a second one where the first shows that the wall clock should have been asked for. */
+static struct profile *cli_read(struct cli_input *input, const struct cli_values *values,
                                 const struct profile_config *config, struct cli_wish *wish,
-                                struct cli_found *found, struct jw_error *err)
+                                struct jw_error *err)
 {
-    struct profile *profile = profile_open(config, err);
-    bool is_fed = profile != NULL && cli_feed(in, wish, profile, found, err);
+    struct profile *profile = cli_read_event(input, 1, config, wish, err);
 
-    for (bool is_good = false; is_fed && !is_good;) {
-        if (cli_must_show_wall(values, wish, found))
-            wish->event = "wall";
-        else if (found->has_weight && found->lacks_weight && !wish->is_weightless)
-            wish->is_weightless = true;
-        else
-            is_good = true;
-        if (is_good)
-            continue;
-        profile_close(profile);
-        profile = profile_open(config, err);
-        is_fed = profile != NULL && cli_feed(in, wish, profile, found, err);
-    }
-    if (is_fed)
+    if (profile == NULL || !cli_must_show_wall(values, wish, &input->found))
         return profile;
     profile_close(profile);
-    return NULL;
+    wish->event = "wall";
+    wish->is_weightless = false;
+    return cli_read_event(input, 1, config, wish, err);
+}
+
+static size_t cli_name_list(const struct cli_list *list, const char *name, char *text, size_t used,
+                            size_t room)
+{
+    for (size_t i = 0; i < list->count && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", name, list->texts[i]);
+    return used;
 }
 
 /* Filters that keep stacks out, as they were given, cut to fit. */
@@ -105,6 +101,10 @@ static void cli_name_filters(const struct cli_values *values, char *text, size_t
     text[0] = '\0';
     if (values->state != NULL)
         used += (size_t)snprintf(text, room, " --state='%.100s'", values->state);
+    used = cli_name_list(&values->endpoints, "endpoint", text, used, room);
+    used = cli_name_list(&values->attributes, "attribute", text, used, room);
+    used = cli_name_list(&values->trace_ids, "trace-id", text, used, room);
+    used = cli_name_list(&values->span_ids, "span-id", text, used, room);
     for (size_t i = 0; i < options->count && used < room; i++) {
         if (strcmp(options->names[i], "include") == 0 || strcmp(options->names[i], "exclude") == 0)
             used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", options->names[i],
@@ -162,7 +162,8 @@ static void cli_tell(const char *in, const struct cli_values *values, const stru
     if (found->other_samples > 0)
         cli_complain("%s: shows '%s'; --event=%s shows the %" PRIu64 " samples of '%s'", in,
                      wish->event, found->other_event, found->other_samples, found->other_event);
-    if (found->in_state > 0)
+    cli_tell_idle_part(in, wish->part);
+    if (found->let_in > 0)
         cli_tell_idle_patterns(in, profile);
     if (wish->is_weightless)
         cli_complain("%s: only some samples say what time they stand for; all count as one", in);
@@ -176,9 +177,10 @@ static void cli_tell(const char *in, const struct cli_values *values, const stru
 }
 
 /* A mistyped event or state would otherwise replace the output with an empty one. */
-static int cli_check_found(const char *in, const struct cli_wish *wish,
-                           const struct cli_found *found)
+static int cli_check_found(const struct cli_input *input, const struct cli_wish *wish)
 {
+    const char *in = input->path;
+    const struct cli_found *found = &input->found;
     struct jw_error err = {{0}};
 
     if (!found->has_event) {
@@ -187,7 +189,7 @@ static int cli_check_found(const char *in, const struct cli_wish *wish,
                      found->other_types[0] == '\0' ? "" : ": name one with --event");
         return CLI_FAILED;
     }
-    if (wish->state != NULL && found->in_state == 0 && !cli_is_known_state(wish->state)) {
+    if (wish->state != NULL && found->let_in == 0 && !cli_is_known_state(wish->state)) {
         static const char *const words[] = {"running", "sleeping", "parked",
                                             "blocked", "waiting",  "native"};
         const char *nearest = cli_nearest(wish->state, words, JW_COUNT_OF(words));
@@ -197,38 +199,64 @@ static int cli_check_found(const char *in, const struct cli_wish *wish,
                      nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?)");
         return cli_usage_error(&cli_commands[CLI_COMMAND_CONVERT], &err);
     }
-    return CLI_OK;
+    return cli_check_contexts(input, wish) ? CLI_OK : CLI_FAILED;
+}
+
+/* Which samples, and what they are taken apart by. */
+struct cli_cut {
+    struct cli_part part;
+    struct cli_bys bys;
+};
+
+static struct cli_requests *cli_read_requests(const char *in, struct cli_cut *cut, bool is_quiet,
+                                              struct jw_error *err)
+{
+    struct cli_requests *requests = cli_requests_read(in, true, is_quiet, err);
+
+    if (requests != NULL)
+        cli_requests_judge(requests, &cut->part);
+    return requests;
 }
 
 static int cli_convert_file(const char *in, const char *out, const struct cli_values *values,
-                            const struct options *look)
+                            struct cli_cut *cut, const struct options *look)
 {
+    struct cli_input input = {.path = in};
     struct cli_wish wish = {
         .event = values->event == NULL ? "cpu" : values->event,
         .state = values->state,
-        .is_by_thread = look->is_by_thread,
+        .part = &cut->part,
+        .bys = &cut->bys,
         .is_quiet = values->is_quiet,
     };
     const struct profile_config config = {.split_lines = values->has_lines};
     struct export_options options;
-    struct cli_found found;
     struct jw_error err = {{0}};
-    struct profile *profile = cli_read(in, values, &config, &wish, &found, &err);
+    struct profile *profile = NULL;
+    char part[512];
     int status = CLI_FAILED;
+
+    if (cli_needs_requests(&cut->part, &cut->bys))
+        input.requests = cli_read_requests(in, cut, values->is_quiet, &err);
+    if (err.message[0] == '\0')
+        profile = cli_read(&input, values, &config, &wish, &err);
 
     if (profile != NULL) {
         export_look(look, &options);
         options.title = look->title;
-        options.filtered_samples = found.samples - found.in_state;
-        status = cli_check_found(in, &wish, &found);
+        options.filtered_samples = input.found.samples - input.found.let_in;
+        cli_part_tell(&cut->part, part, sizeof part);
+        options.part = part;
+        status = cli_check_found(&input, &wish);
         if (status == CLI_OK && !cli_write(profile, out, cli_format_of(look), &options, &err))
             status = CLI_FAILED;
     }
     if (err.message[0] != '\0')
         cli_complain("%s", err.message);
     if (status == CLI_OK && !values->is_quiet)
-        cli_tell(in, values, &wish, &found, profile);
+        cli_tell(in, values, &wish, &input.found, profile);
     profile_close(profile);
+    cli_requests_close(input.requests);
     return status;
 }
 
@@ -247,21 +275,26 @@ int cli_convert(const struct cli_values *values)
 
     const char *in = values->operands.texts[0];
     const char *out = values->operands.texts[1];
-    struct options_result *look = jw_alloc(sizeof *look);
+    struct {
+        struct options_result look;
+        struct cli_cut cut;
+    } *read = jw_alloc(sizeof *read);
     int status;
 
-    if (look == NULL) {
+    if (read == NULL) {
         cli_complain("no memory");
         return CLI_FAILED;
     }
-    if (!cli_read_look(values, out, look, &err)) {
+    if (!cli_read_look(values, out, &read->look, &err) ||
+        !cli_part_read(values, &read->cut.part, &err) ||
+        !cli_bys_read(values, read->look.values.is_by_thread, &read->cut.bys, &err)) {
         status = cli_usage_error(command, &err);
     } else if (cli_is_same_file(in, out)) {
         jw_error_set(&err, "convert: '%.200s' is the recording itself; name another output", out);
         status = cli_usage_error(command, &err);
     } else {
-        status = cli_convert_file(in, out, values, &look->values);
+        status = cli_convert_file(in, out, values, &read->cut, &read->look.values);
     }
-    jw_free(look);
+    jw_free(read);
     return status;
 }

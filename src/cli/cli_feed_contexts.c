@@ -1,0 +1,196 @@
+/*
+ * What a sample was taken for: whether it is in the part that is wanted, and which boxes it stands in.
+ * Context: tool.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli_feed_internal.h"
+
+/* The value of this attribute; NULL: the sample has none. */
+static const struct jfr_value *attribute_of(const struct cli_context *context, const char *name)
+{
+    for (size_t i = 0; context->has_told && i < context->told.attribute_count; i++) {
+        const struct jfr_context_attribute *attribute = &context->told.attributes[i];
+
+        if (strcmp(attribute->name, name) == 0)
+            return attribute->value.reader == NULL ? NULL : &attribute->value;
+    }
+    return NULL;
+}
+
+/* Names that samples of this type can have, once in a chunk. */
+static void note_attributes(struct cli_feed *feed, const struct jfr_reader_type *type)
+{
+    char *known = feed->found->attributes;
+    const char *name;
+
+    if (feed->last_type == type)
+        return;
+    feed->last_type = type;
+    for (size_t i = 0; (name = jfr_context_attribute_name(type, i)) != NULL; i++) {
+        if (cli_has_name(known, name) ||
+            strlen(known) + strlen(name) + 3 > sizeof feed->found->attributes)
+            continue;
+        snprintf(known + strlen(known), sizeof feed->found->attributes - strlen(known), "%s%s",
+                 known[0] == '\0' ? "" : ", ", name);
+    }
+}
+
+static void read_context(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct cli_context *context = &feed->context;
+    struct jfr_context *told = &context->told;
+
+    context->is_any = false;
+    context->request = NULL;
+    context->has_told = jfr_context_read(event, told);
+    if (!context->has_told)
+        return;
+    note_attributes(feed, event->type);
+    context->request = cli_requests_find(feed->requests, told->root_span_id);
+    context->is_any =
+        told->span_id != 0 || told->root_span_id != 0 || told->trace_id.reader != NULL;
+    for (size_t i = 0; i < told->attribute_count; i++)
+        context->is_any |= told->attributes[i].value.reader != NULL;
+    feed->found->has_contexts |= context->is_any;
+}
+
+static bool is_in_attribute(struct cli_feed *feed, struct cli_pattern *pattern)
+{
+    const struct jfr_value *value = attribute_of(&feed->context, pattern->name);
+
+    if (value == NULL || (pattern->text != NULL && (!jfr_value_text(value, &feed->text) ||
+                                                    !cli_glob(pattern->text, feed->text.text))))
+        return false;
+    pattern->is_used = true;
+    return true;
+}
+
+/* Of each attribute that is named, one pattern has to fit. */
+static bool is_in_attributes(struct cli_feed *feed, struct cli_part *part)
+{
+    for (size_t i = 0; i < part->attribute_count; i++) {
+        bool fits = false;
+
+        for (size_t n = 0; n < part->attribute_count && !fits; n++)
+            fits = strcmp(part->attributes[i].name, part->attributes[n].name) == 0 &&
+                   is_in_attribute(feed, &part->attributes[n]);
+        if (!fits)
+            return false;
+    }
+    return true;
+}
+
+static bool is_in_traces(struct cli_feed *feed, const struct cli_part *part)
+{
+    struct cli_trace_id id;
+
+    if (part->trace_id_count == 0)
+        return true;
+    if (!feed->context.has_told || feed->context.told.trace_id.reader == NULL ||
+        !jfr_value_text(&feed->context.told.trace_id, &feed->text) ||
+        !cli_trace_id_read(feed->text.text, &id))
+        return false;
+    for (size_t i = 0; i < part->trace_id_count; i++) {
+        if (part->trace_ids[i].high == id.high && part->trace_ids[i].low == id.low)
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_spans(const struct cli_feed *feed, const struct cli_part *part)
+{
+    const uint64_t id = feed->context.has_told ? feed->context.told.span_id : 0;
+
+    for (size_t i = 0; i < part->span_id_count; i++) {
+        if (id != 0 && (part->span_ids[i].hex == id || part->span_ids[i].decimal == id))
+            return true;
+    }
+    return part->span_id_count == 0;
+}
+
+bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct cli_part *part = feed->wish->part;
+    const struct cli_request *request;
+
+    if (part == NULL && feed->wish->bys == NULL)
+        return true;
+    read_context(feed, event);
+    if (part == NULL)
+        return true;
+    request = feed->context.request;
+    return (part->endpoint_count == 0 ||
+            (request == NULL ? part->has_no_endpoint : request->is_wished)) &&
+           is_in_spans(feed, part) && is_in_traces(feed, part) && is_in_attributes(feed, part);
+}
+
+static profile_frame_id thread_root(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct jfr_value thread = {.reader = NULL};
+    struct jfr_value constant = {.reader = NULL};
+    uint64_t key = 0;
+
+    if (jfr_value_field(&event->value, "sampledThread", &thread) ||
+        jfr_value_field(&event->value, "eventThread", &thread)) {
+        key = jfr_value_key(&thread);
+        if (!jfr_value_constant(&thread, &constant))
+            constant.reader = NULL;
+    }
+
+    uint64_t *known = jw_map_put(&feed->thread_of, &key, sizeof key);
+    if (known == NULL) {
+        feed->is_out_of_memory = true;
+        return PROFILE_FRAME_NONE;
+    }
+    if (*known == 0)
+        *known = cli_resolve_thread(feed, &constant);
+    return (profile_frame_id)*known;
+}
+
+/* Value of a box; NULL: the sample has none, or no memory. */
+static const char *value_of(struct cli_feed *feed, const struct cli_by *by)
+{
+    const struct cli_context *context = &feed->context;
+    const struct jfr_value *value;
+
+    switch (by->kind) {
+    case CLI_BY_ENDPOINT:
+        return context->request == NULL ? NULL : context->request->endpoint;
+    case CLI_BY_OPERATION:
+        return context->request == NULL ? NULL : context->request->operation;
+    case CLI_BY_ATTRIBUTE:
+        value = attribute_of(context, by->name);
+        return value != NULL && jfr_value_text(value, &feed->text) ? feed->text.text : NULL;
+    case CLI_BY_THREAD:
+        break;
+    }
+    return NULL;
+}
+
+void cli_fill_roots(struct cli_feed *feed, const struct jfr_reader_event *event,
+                    profile_frame_id *roots)
+{
+    static const enum profile_dimension dimensions[] = {
+        [CLI_BY_ENDPOINT] = PROFILE_DIMENSION_ENDPOINT,
+        [CLI_BY_OPERATION] = PROFILE_DIMENSION_OPERATION,
+        [CLI_BY_ATTRIBUTE] = PROFILE_DIMENSION_ATTRIBUTE,
+    };
+    const struct cli_bys *bys = feed->wish->bys;
+
+    for (size_t i = 0; bys != NULL && i < bys->count; i++) {
+        const struct cli_by *by = &bys->items[i];
+
+        if (by->kind == CLI_BY_THREAD) {
+            roots[i] = thread_root(feed, event);
+            continue;
+        }
+
+        struct profile_value value = {
+            .dimension = dimensions[by->kind], .name = by->name, .value = value_of(feed, by)};
+        if (value.value == NULL && !feed->context.is_any && feed->wish->tells_no_context)
+            value.name = CLI_NO_CONTEXT;
+        roots[i] = profile_value(feed->profile, &value);
+    }
+}

@@ -1,0 +1,184 @@
+/* A part of the samples, by what they were taken for: its options, in words. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli_contexts_internal.h"
+
+#define CLI_NO_ENDPOINT "[no endpoint]"
+
+bool cli_glob(const char *pattern, const char *text)
+{
+    const char *star = NULL; /* the last one passed, and where its text ends for now */
+    const char *resume = NULL;
+
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            resume = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            text = ++resume;
+        } else {
+            return false;
+        }
+    }
+    return pattern[strspn(pattern, "*")] == '\0';
+}
+
+static int hex_digit(char letter)
+{
+    if (letter >= '0' && letter <= '9')
+        return letter - '0';
+    if (letter >= 'a' && letter <= 'f')
+        return letter - 'a' + 10;
+    return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
+}
+
+bool cli_trace_id_read(const char *text, struct cli_trace_id *out)
+{
+    const size_t length = strlen(text);
+
+    *out = (struct cli_trace_id){0};
+    for (size_t i = 0; i < length; i++) {
+        const int digit = hex_digit(text[i]);
+
+        if (digit < 0)
+            return false;
+        out->high = out->high << 4 | out->low >> 60;
+        out->low = out->low << 4 | (uint64_t)digit;
+    }
+    return length > 0 && length <= 32;
+}
+
+static bool read_span_id(const char *text, struct cli_span_id *out)
+{
+    const bool has_mark = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *digits = has_mark ? text + 2 : text;
+    struct cli_trace_id hex;
+    const bool is_hex = cli_trace_id_read(digits, &hex) && hex.high == 0;
+    char *end;
+
+    errno = 0;
+    const uint64_t decimal = strtoull(text, &end, 10);
+    const bool is_decimal =
+        !has_mark && text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+    out->hex = is_hex ? hex.low : decimal;
+    out->decimal = is_decimal ? decimal : hex.low;
+    return is_hex || is_decimal;
+}
+
+static bool has_room(const struct cli_list *list, const char *name, struct jw_error *err)
+{
+    if (list->count <= CLI_PART_LIMIT)
+        return true;
+    jw_error_set(err, "--%s: more than %d of them", name, CLI_PART_LIMIT);
+    return false;
+}
+
+/* "tenant=acme*", or "tenant" for any value. */
+static bool read_attribute(const char *text, struct cli_pattern *out, struct jw_error *err)
+{
+    const size_t length = strcspn(text, "=");
+
+    *out = (struct cli_pattern){.text = text[length] == '=' ? text + length + 1 : NULL};
+    if (length > 0 && length < sizeof out->name) {
+        memcpy(out->name, text, length);
+        return true;
+    }
+    jw_error_set(err, "--attribute: '%.100s' has no name of an attribute; give NAME=VALUE", text);
+    return false;
+}
+
+bool cli_part_read(const struct cli_values *values, struct cli_part *part, struct jw_error *err)
+{
+    *part = (struct cli_part){.endpoint_count = 0};
+    if (!has_room(&values->endpoints, "endpoint", err) ||
+        !has_room(&values->attributes, "attribute", err) ||
+        !has_room(&values->trace_ids, "trace-id", err) ||
+        !has_room(&values->span_ids, "span-id", err))
+        return false;
+    for (size_t i = 0; i < values->endpoints.count; i++) {
+        const char *text = values->endpoints.texts[i];
+
+        part->endpoints[part->endpoint_count++].text = text;
+        part->has_no_endpoint |= strcmp(text, CLI_NO_ENDPOINT) == 0;
+    }
+    for (size_t i = 0; i < values->attributes.count; i++) {
+        if (!read_attribute(values->attributes.texts[i], &part->attributes[part->attribute_count++],
+                            err))
+            return false;
+    }
+    for (size_t i = 0; i < values->trace_ids.count; i++) {
+        const char *text = values->trace_ids.texts[i];
+
+        if (cli_trace_id_read(text, &part->trace_ids[part->trace_id_count++]))
+            continue;
+        jw_error_set(err, "--trace-id: '%.100s' is none; it has 32 hex digits", text);
+        return false;
+    }
+    for (size_t i = 0; i < values->span_ids.count; i++) {
+        const char *text = values->span_ids.texts[i];
+
+        if (read_span_id(text, &part->span_ids[part->span_id_count++]))
+            continue;
+        jw_error_set(err, "--span-id: '%.100s' is none; it has 16 hex digits, or is a number",
+                     text);
+        return false;
+    }
+    return true;
+}
+
+bool cli_part_is_whole(const struct cli_part *part)
+{
+    return part->endpoint_count + part->attribute_count + part->trace_id_count +
+               part->span_id_count ==
+           0;
+}
+
+/* Texts are cut, but the end is always there. */
+struct words {
+    char *text;
+    size_t room;
+    size_t used;
+};
+
+static void add_words(struct words *words, const char *before, const char *name,
+                      const char *between, const char *value)
+{
+    if (words->used >= words->room)
+        return;
+    words->used += (size_t)snprintf(words->text + words->used, words->room - words->used,
+                                    "%s%.80s%s%.200s", before, name, between, value);
+}
+
+void cli_part_tell(const struct cli_part *part, char *text, size_t room)
+{
+    struct words words = {.text = text, .room = room};
+    char number[40];
+
+    text[0] = '\0';
+    for (size_t i = 0; i < part->endpoint_count; i++)
+        add_words(&words, i == 0 ? "" : " or ", "", "", part->endpoints[i].text);
+    for (size_t i = 0; i < part->attribute_count; i++) {
+        const struct cli_pattern *pattern = &part->attributes[i];
+
+        add_words(&words, words.used == 0 ? "" : ", ", pattern->name,
+                  pattern->text == NULL ? "" : "=", pattern->text == NULL ? "" : pattern->text);
+    }
+    for (size_t i = 0; i < part->trace_id_count; i++) {
+        const struct cli_trace_id *id = &part->trace_ids[i];
+
+        snprintf(number, sizeof number, "%016llx%016llx", (unsigned long long)id->high,
+                 (unsigned long long)id->low);
+        add_words(&words, words.used == 0 ? "" : ", ", "trace ", number, "");
+    }
+    for (size_t i = 0; i < part->span_id_count; i++) {
+        snprintf(number, sizeof number, "%016llx", (unsigned long long)part->span_ids[i].hex);
+        add_words(&words, words.used == 0 ? "" : ", ", "span ", number, "");
+    }
+}

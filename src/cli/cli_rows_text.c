@@ -1,0 +1,287 @@
+/* The table of cli_rows as text: columns, on a terminal as wide as that. Context: tool. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "cli/cli_rows_internal.h"
+
+#define CLI_CELL_BYTES 1024 /* a longer text is cut in the middle everywhere */
+#define CLI_CUT        "..."
+#define CLI_NAME_LEAST 16 /* columns that a name has on a terminal, however narrow */
+#define CLI_GAP        2
+
+/* What a text takes on a terminal, in code points. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+/* Where the code point with this number begins. */
+static const char *code_point_at(const char *text, size_t number)
+{
+    for (; *text != '\0'; text++) {
+        if (((unsigned char)*text & 0xc0) != 0x80 && number-- == 0)
+            break;
+    }
+    return text;
+}
+
+/* A copy without control characters, at most CLI_CELL_BYTES long: the middle of a longer one is left out. */
+static void clean(const char *text, char out[CLI_CELL_BYTES])
+{
+    const size_t length = strlen(text);
+    const size_t limit = CLI_CELL_BYTES - sizeof CLI_CUT - 8;
+    size_t used = 0;
+
+    for (size_t at = 0; at < length;) {
+        size_t step = jw_utf8_length(text + at, length - at);
+        const unsigned char byte = (unsigned char)text[at];
+        const bool is_c1 = byte == 0xc2 && (unsigned char)text[at + 1] < 0xa0;
+
+        if (used == limit / 2 && length - at > limit / 2) {
+            memcpy(out + used, CLI_CUT, sizeof CLI_CUT - 1);
+            used += sizeof CLI_CUT - 1;
+            at = length - limit / 2 + 8;
+            while (at < length && ((unsigned char)text[at] & 0xc0) == 0x80)
+                at++;
+            continue;
+        }
+        if (step == 0 || byte < 0x20 || byte == 0x7f || is_c1) {
+            out[used++] = step == 0 ? '?' : ' ';
+            at += step == 0 ? 1 : step;
+            continue;
+        }
+        for (; step > 0; step--)
+            out[used++] = text[at++];
+    }
+    out[used] = '\0';
+}
+
+/* Text in so many columns, its middle cut where it is wider. Ends the line where `is_last`. */
+static void put_cell(const char *text, size_t columns, bool is_last, FILE *to)
+{
+    const size_t width = width_of(text);
+
+    if (columns == 0 || width <= columns) {
+        fputs(text, to);
+        for (size_t i = width; !is_last && i < columns + CLI_GAP; i++)
+            fputc(' ', to);
+        return;
+    }
+
+    const size_t kept = columns > sizeof CLI_CUT ? columns - (sizeof CLI_CUT - 1) : 1;
+    const char *head_end = code_point_at(text, kept - kept / 2);
+    fprintf(to, "%.*s" CLI_CUT "%s", (int)(head_end - text), text,
+            code_point_at(text, width - kept / 2));
+    if (!is_last)
+        fprintf(to, "%*s", CLI_GAP, "");
+}
+
+static void group_digits(uint64_t number, char out[32])
+{
+    char digits[24];
+    const size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number);
+    size_t used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+}
+
+/* "12.34 s", "-" where no sample says its time. */
+static void put_time(uint64_t ns, bool is_timed, FILE *to)
+{
+    char whole[32];
+    const uint64_t hundredths = ns / 10000000 + (ns % 10000000 >= 5000000);
+
+    group_digits(hundredths / 100, whole);
+    if (is_timed)
+        fprintf(to, "%8s.%02u s  ", whole, (unsigned)(hundredths % 100));
+    else
+        fprintf(to, "%13s  ", "-");
+}
+
+/* 100 only for all of it. */
+static void put_share(uint64_t part, uint64_t all, FILE *to)
+{
+    const double exact = all == 0 ? 0 : (double)part * 10000.0 / (double)all + 0.5;
+    const unsigned rounded = (unsigned)exact;
+    const unsigned hundredths = rounded >= 10000 && part < all ? 9999 : rounded;
+
+    fprintf(to, "%3u.%02u %%  ", hundredths / 100, hundredths % 100);
+}
+
+struct layout {
+    const struct cli_rows *rows;
+    FILE *to;
+    size_t widths[PROFILE_ROOTS_LIMIT]; /* 0: the column is not shown */
+    size_t hottest_width;               /* 0: as wide as it is */
+};
+
+static void put_numbers(const struct layout *layout, const struct cli_sum *sum, bool has_requests)
+{
+    const struct cli_rows *rows = layout->rows;
+    char number[32];
+
+    if (rows->has_requests) {
+        group_digits(sum->requests, number);
+        fprintf(layout->to, "%10s  ", has_requests ? number : "-");
+    }
+    group_digits(sum->samples[rows->clock], number);
+    fprintf(layout->to, "%10s  ", number);
+    for (int clock = 0; clock < CLI_CLOCK_LIMIT; clock++) {
+        if (rows->has_clock[clock])
+            put_time(sum->weight[clock], rows->is_timed[clock], layout->to);
+    }
+    put_share(cli_sum_weight(rows, sum), cli_sum_weight(rows, &rows->total), layout->to);
+}
+
+static void cell_of(const struct cli_rows *rows, const struct cli_row *row, size_t column,
+                    char out[CLI_CELL_BYTES])
+{
+    if (row->values[column] != NULL)
+        clean(row->values[column], out);
+    else
+        cli_row_lack(rows, row, column, out, CLI_CELL_BYTES);
+}
+
+static void put_row(const struct layout *layout, const struct cli_row *row)
+{
+    char cell[CLI_CELL_BYTES];
+
+    for (size_t i = 0; i < layout->rows->bys->count; i++) {
+        cell_of(layout->rows, row, i, cell);
+        if (layout->widths[i] > 0)
+            put_cell(cell, layout->widths[i], false, layout->to);
+    }
+    put_numbers(layout, &row->sum, row->kind == CLI_ROW_VALUE);
+    clean(row->hottest == NULL ? "" : row->hottest, cell);
+    put_cell(cell, layout->hottest_width, true, layout->to);
+    fputc('\n', layout->to);
+}
+
+static void put_sum(const struct layout *layout, const char *name, const struct cli_sum *sum)
+{
+    bool is_first = true;
+
+    for (size_t i = 0; i < layout->rows->bys->count; i++) {
+        if (layout->widths[i] == 0)
+            continue;
+        put_cell(is_first ? name : "", layout->widths[i], false, layout->to);
+        is_first = false;
+    }
+    put_numbers(layout, sum, true);
+    fputc('\n', layout->to);
+}
+
+static bool is_row_shown(const struct cli_rows *rows, size_t number)
+{
+    return number < rows->shown || number >= rows->value_count;
+}
+
+static void rest_name(const struct cli_rows *rows, char *text, size_t room)
+{
+    snprintf(text, room, "[%zu more]", rows->value_count - rows->shown);
+}
+
+/* Each column as wide as its widest cell; none for operations where there are none. */
+static void measure(struct layout *layout)
+{
+    const struct cli_rows *rows = layout->rows;
+    char cell[CLI_CELL_BYTES];
+
+    for (size_t column = 0; column < rows->bys->count; column++) {
+        const struct cli_by *by = &rows->bys->items[column];
+        bool is_empty = by->kind == CLI_BY_OPERATION && rows->bys->count > 1;
+
+        layout->widths[column] = width_of(by->name);
+        for (size_t i = 0; i < rows->count; i++) {
+            cell_of(rows, &rows->items[i], column, cell);
+            is_empty = is_empty && cell[0] == '\0';
+            if (is_row_shown(rows, i) && width_of(cell) > layout->widths[column])
+                layout->widths[column] = width_of(cell);
+        }
+        if (is_empty)
+            layout->widths[column] = 0;
+        rest_name(rows, cell, sizeof cell);
+        if (column == 0 && rows->shown < rows->value_count &&
+            width_of(cell) > layout->widths[column])
+            layout->widths[column] = width_of(cell);
+    }
+}
+
+/* The widest names give up columns until the rest of the line has its share of the terminal. */
+static void fit(struct layout *layout, size_t columns)
+{
+    const struct cli_rows *rows = layout->rows;
+    size_t numbers = 12 + 10; /* samples, share */
+    size_t names = 0;
+
+    numbers += rows->has_requests ? 12u : 0u;
+    for (int clock = 0; clock < CLI_CLOCK_LIMIT; clock++)
+        numbers += rows->has_clock[clock] ? 15u : 0u;
+    for (size_t i = 0; i < rows->bys->count; i++)
+        names += layout->widths[i] == 0 ? 0 : layout->widths[i] + CLI_GAP;
+
+    const size_t room =
+        columns > numbers + 2 * CLI_NAME_LEAST ? columns - numbers : 2 * CLI_NAME_LEAST;
+    while (names > room * 3 / 5) {
+        size_t widest = 0;
+
+        for (size_t i = 1; i < rows->bys->count; i++)
+            widest = layout->widths[i] > layout->widths[widest] ? i : widest;
+        if (layout->widths[widest] <= CLI_NAME_LEAST)
+            break;
+        layout->widths[widest]--;
+        names--;
+    }
+    layout->hottest_width = room > names + CLI_NAME_LEAST ? room - names : CLI_NAME_LEAST;
+}
+
+static void put_head(const struct layout *layout)
+{
+    const struct cli_rows *rows = layout->rows;
+
+    for (size_t i = 0; i < rows->bys->count; i++) {
+        if (layout->widths[i] > 0)
+            put_cell(rows->bys->items[i].name, layout->widths[i], false, layout->to);
+    }
+    if (rows->has_requests)
+        fprintf(layout->to, "%10s  ", "requests");
+    fprintf(layout->to, "%10s  ", "samples");
+    if (rows->has_clock[CLI_CLOCK_CPU])
+        fprintf(layout->to, "%13s  ", "CPU time");
+    if (rows->has_clock[CLI_CLOCK_WALL])
+        fprintf(layout->to, "%13s  ", "wall time");
+    fprintf(layout->to, "%8s  hottest frame\n", "share");
+}
+
+void cli_rows_text(const struct cli_rows *rows, const char *title, size_t columns, FILE *to)
+{
+    struct layout layout = {.rows = rows, .to = to};
+    char cell[CLI_CELL_BYTES];
+
+    clean(title, cell);
+    fprintf(to, "%s\n\n", cell);
+    measure(&layout);
+    if (columns > 0)
+        fit(&layout, columns);
+    put_head(&layout);
+    for (size_t i = 0; i < rows->shown; i++)
+        put_row(&layout, &rows->items[i]);
+    if (rows->shown < rows->value_count) {
+        rest_name(rows, cell, sizeof cell);
+        put_sum(&layout, cell, &rows->rest);
+    }
+    for (size_t i = rows->value_count; i < rows->count; i++)
+        put_row(&layout, &rows->items[i]);
+    put_sum(&layout, "total", &rows->total);
+}
