@@ -126,6 +126,12 @@ void jw_arena_reset(struct jw_arena *arena)
     jw_store_relaxed(&arena->used_bytes, 0);
 }
 
+bool jw_arena_seal(const struct jw_arena *arena, bool is_sealed)
+{
+    return mprotect(arena->bytes, arena->capacity_bytes,
+                    is_sealed ? PROT_NONE : PROT_READ | PROT_WRITE) == 0;
+}
+
 void jw_arena_drop(struct jw_arena *arena, size_t from_bytes)
 {
     give_back(arena, from_bytes, arena->capacity_bytes);

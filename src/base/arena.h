@@ -4,7 +4,7 @@
  * For      everything that handlers write: text of a dictionary, frames of a trace store.
  * Callers  dict, store, event.
  * Context  jw_arena_take: handler, hook, any (the owner's overlap rules hold). jw_arena_open, _close,
- *          _reset: control, dump, with nobody inside.
+ *          _reset, _seal: control, dump, with nobody inside.
  * Memory   mapped without being touched. Pages once touched stay for the next use, so that handlers do
  *          not fault them in again; after a spike they go back to the system by an eighth a reset.
  * Progress wait-free.
@@ -47,6 +47,12 @@ void jw_arena_warm(struct jw_arena *arena, size_t bytes);
 
 /* Zeroes what was used and forgets it. */
 void jw_arena_reset(struct jw_arena *arena);
+
+/*
+ * Sealed, the memory cannot be touched: who does is ended by SIGSEGV. With nobody inside; for tests. False: the
+ * kernel refuses, and nothing has changed.
+ */
+JW_MUST_CHECK bool jw_arena_seal(const struct jw_arena *arena, bool is_sealed);
 
 /* Gives back all pages from `from_bytes` (a multiple of the page size) to the end; they read as zero. What
  * was handed out stays handed out. */

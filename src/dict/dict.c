@@ -333,6 +333,13 @@ void dict_clear(struct dict_table *table)
     jw_add_relaxed(&table->clears_total, 1);
 }
 
+bool dict_seal(const struct dict_table *table, bool is_sealed)
+{
+    return jw_arena_seal(&table->slot_memory, is_sealed) &&
+           jw_arena_seal(&table->place_memory, is_sealed) &&
+           jw_arena_seal(&table->entry_memory, is_sealed);
+}
+
 void dict_stats(const struct dict_table *table, struct dict_stats *out)
 {
     *out = (struct dict_stats){

@@ -114,6 +114,9 @@ uint32_t dict_each(const struct dict_table *table, dict_visit *visit, void *arg)
 /* Forgets all strings. Pages stay for the next life; after a spike they go back bit by bit. */
 void dict_clear(struct dict_table *table);
 
+/* Makes a cleared table untouchable, or usable again: as jw_arena_seal. Context: dump, with nobody inside. */
+JW_MUST_CHECK bool dict_seal(const struct dict_table *table, bool is_sealed);
+
 void dict_stats(const struct dict_table *table, struct dict_stats *out);
 
 #endif

@@ -162,6 +162,14 @@ uint64_t event_clear(struct event_ring *ring)
     return stats.reserved_count - stats.committed_count;
 }
 
+bool event_seal(const struct event_ring *ring, bool is_sealed)
+{
+    for (uint32_t i = 0; i < EVENT_SHARDS; i++)
+        if (!jw_arena_seal(&ring->shards[i].memory, is_sealed))
+            return false;
+    return true;
+}
+
 uint64_t event_reserved_count(const struct event_ring *ring)
 {
     uint64_t count = 0;

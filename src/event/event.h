@@ -111,6 +111,9 @@ uint64_t event_take(struct event_ring *ring, event_visit *visit, void *arg);
  */
 uint64_t event_clear(struct event_ring *ring);
 
+/* As dict_seal. */
+JW_MUST_CHECK bool event_seal(const struct event_ring *ring, bool is_sealed);
+
 /* Records reserved so far, for rotation at half full: reserved / capacity. Cheap. */
 uint64_t event_reserved_count(const struct event_ring *ring);
 uint64_t event_capacity_count(const struct event_ring *ring);

@@ -35,6 +35,7 @@ struct generations {
     struct epoch *epoch;
     struct generation buffers[EPOCH_BUFFERS];
     size_t reserved_bytes;
+    bool is_free_sealed;
     _Atomic uint64_t abandoned_count; /* relaxed: a figure */
 };
 
@@ -112,6 +113,16 @@ static void close_buffer(struct generation *generation)
     dict_close(generation->classes);
 }
 
+/* The method cache stays open: figures of it are asked for at any time. */
+static bool seal_buffer(const struct generation *generation, bool is_sealed)
+{
+    return dict_seal(generation->classes, is_sealed) && dict_seal(generation->symbols, is_sealed) &&
+           dict_seal(generation->methods, is_sealed) &&
+           dict_seal(generation->endpoints, is_sealed) &&
+           dict_seal(generation->values, is_sealed) && dict_seal(generation->contexts, is_sealed) &&
+           store_seal(generation->traces, is_sealed) && event_seal(generation->events, is_sealed);
+}
+
 struct generations *generations_open(const struct generations_config *config, struct jw_error *err)
 {
     const size_t memory_bytes =
@@ -137,7 +148,13 @@ struct generations *generations_open(const struct generations_config *config, st
             goto fail;
     for (int i = 0; i < EPOCH_BUFFERS; i++)
         warm_buffer(&generations->buffers[i]);
+    for (int i = 1; config->is_free_sealed && i < EPOCH_BUFFERS; i++)
+        if (!seal_buffer(&generations->buffers[i], true)) {
+            jw_error_set(err, "generations: the kernel refuses to protect free memory");
+            goto fail;
+        }
     generations->reserved_bytes = memory_bytes;
+    generations->is_free_sealed = config->is_free_sealed;
     generations->buffers[0].number = 1;
     generations->buffers[0].start_ns = jw_now_ns();
     return generations;
@@ -184,6 +201,10 @@ struct generation *generations_rotate(struct generations *generations)
     const int next = epoch_next(epoch);
 
     if (next != EPOCH_NONE) {
+        if (generations->is_free_sealed && !seal_buffer(&generations->buffers[next], false)) {
+            jw_count(JW_COUNT_ROTATION_PUT_OFF);
+            return NULL;
+        }
         /* Free, so nobody is inside; epoch_rotate publishes both with the buffer. */
         generations->buffers[next].number = epoch_generation(epoch, epoch_active(epoch)) + 1;
         generations->buffers[next].start_ns = jw_now_ns();
@@ -237,6 +258,9 @@ uint32_t generations_retire(struct generations *generations, generations_take_la
         jw_count_add(JW_COUNT_LATE_RECORDS, taken_count(generation) - taken_before);
         if (!may_clear || !clear_buffer(generations, generation))
             continue;
+        /* Refused by the kernel in part: the rest stays open, and is opened at the rotation like all. */
+        if (generations->is_free_sealed)
+            (void)!seal_buffer(generation, true);
         epoch_free(generations->epoch, i);
         cleared_count++;
     }

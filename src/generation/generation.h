@@ -57,6 +57,8 @@ struct generations;
 
 struct generations_config {
     size_t memory_bytes; /* all three together; 0: GENERATIONS_DEFAULT_BYTES */
+    /* For tests: what is free is sealed, so that who reads or writes it is ended by SIGSEGV at once. */
+    bool is_free_sealed;
 };
 
 struct generations_stats {

@@ -350,6 +350,13 @@ void store_clear(struct store_table *store)
     jw_add_relaxed(&store->clears_total, 1);
 }
 
+bool store_seal(const struct store_table *store, bool is_sealed)
+{
+    return jw_arena_seal(&store->slot_memory, is_sealed) &&
+           jw_arena_seal(&store->place_memory, is_sealed) &&
+           jw_arena_seal(&store->entry_memory, is_sealed);
+}
+
 void store_stats(const struct store_table *store, struct store_stats *out)
 {
     *out = (struct store_stats){

@@ -118,6 +118,9 @@ uint32_t store_each(const struct store_table *store, store_visit *visit, void *a
 /* Forgets all traces. Pages stay for the next life; after a spike they go back bit by bit. */
 void store_clear(struct store_table *store);
 
+/* As dict_seal. */
+JW_MUST_CHECK bool store_seal(const struct store_table *store, bool is_sealed);
+
 void store_stats(const struct store_table *store, struct store_stats *out);
 
 #endif

@@ -3,9 +3,12 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define CAPACITY_BYTES ((size_t)64 * 1024)
 
@@ -211,6 +214,31 @@ Test(arena, a_dropped_part_reads_as_zero_also_where_it_is_locked)
     cr_assert(eq(u8, bytes[4095], 1));
     for (size_t i = 4096; i < CAPACITY_BYTES; i++)
         cr_assert(bytes[i] == 0, "byte %zu", i);
+}
+
+/* Asks the kernel, which says EFAULT where the program itself would be ended. */
+static bool can_be_read(const void *address)
+{
+    int ends[2];
+    cr_assert(eq(int, pipe(ends), 0));
+    const bool can = syscall(SYS_write, ends[1], address, 1) == 1;
+    cr_assert(can || errno == EFAULT);
+    close(ends[0]);
+    close(ends[1]);
+    return can;
+}
+
+Test(arena, sealed_memory_cannot_be_touched_and_keeps_what_it_holds)
+{
+    unsigned char *bytes = jw_arena_take(&arena, 4096);
+
+    memset(bytes, 7, 4096);
+    cr_assert(jw_arena_seal(&arena, true));
+    cr_assert(not(can_be_read(bytes)));
+    cr_assert(not(can_be_read(arena.bytes + CAPACITY_BYTES - 1)), "what was not handed out, too");
+    cr_assert(jw_arena_seal(&arena, false));
+    cr_assert(can_be_read(bytes));
+    cr_assert(eq(u8, bytes[4095], 7));
 }
 
 Test(arena, open_that_fails_names_the_arena)

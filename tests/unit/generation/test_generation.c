@@ -5,6 +5,8 @@
 #include <criterion/new/assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/counters.h"
@@ -146,6 +148,39 @@ Test(generation, samples_resolve_in_their_generation_and_are_gone_after_it)
         cr_assert(eq(u32, store_last_id(closed->traces), 0));
         cr_assert(eq(u64, event_reserved_count(closed->events), 0));
     }
+}
+
+Test(generation, free_memory_is_sealed_where_the_test_wants_it_so)
+{
+    const struct generations_config config = {.memory_bytes = GENERATIONS_MIN_BYTES,
+                                              .is_free_sealed = true};
+    struct jw_error err = {0};
+    struct taken taken = {0};
+    struct epoch_ticket ticket;
+    size_t length_bytes;
+    int ends[2];
+
+    generations_close(generations);
+    generations = generations_open(&config, &err);
+    cr_assert(generations != NULL, "%s", err.message);
+    cr_assert(eq(int, pipe(ends), 0));
+    for (int life = 1; life <= 7; life++) {
+        struct event_record *record = write_sample(enter(&ticket), 1);
+        struct generation *closed = generations_rotate(generations);
+        const void *name = dict_text(closed->classes, record->class_name, &length_bytes);
+
+        event_commit(record);
+        generation_leave(generations, &ticket);
+        /* The kernel says EFAULT where the program itself would be ended. */
+        cr_assert(eq(long, syscall(SYS_write, ends[1], name, 1), 1), "closed is not free");
+        cr_assert(eq(u32, generations_retire(generations, take_late, &taken), 1));
+        cr_assert(eq(long, syscall(SYS_write, ends[1], name, 1), -1));
+        cr_assert(eq(long, syscall(SYS_write, ends[1], record, 1), -1));
+    }
+    cr_assert(eq(u64, taken.count, 7));
+    cr_assert(eq(u64, taken.unresolved_count, 0));
+    close(ends[0]);
+    close(ends[1]);
 }
 
 Test(generation, a_late_record_is_taken_before_the_clear_and_counted)
