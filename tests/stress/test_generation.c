@@ -44,6 +44,8 @@ struct writer {
     uint64_t committed[LEVELS];
     uint64_t names_refused[LEVELS]; /* attempts given up because a dictionary refused */
     uint64_t wrong[LEVELS];         /* ids that said something else than they should */
+    /* Relaxed: of the hook, for the handlers that interrupt it: number of the generation that it is in; 0: none. */
+    _Atomic uint64_t inside;
 };
 
 static struct generations *generations;
@@ -53,6 +55,8 @@ static pthread_barrier_t all_started;
 static _Atomic bool is_stopping;
 static _Atomic uint32_t park_state; /* a futex: 0 nobody parks, else the enum below */
 static uint64_t parked_generation;  /* its number; written before PARKED is */
+
+#define ENTERING UINT64_MAX /* of `inside`: between claim and name, perhaps */
 
 enum { PARK_WANTED = 1, PARKING, PARKED, PARK_OVER };
 
@@ -131,6 +135,14 @@ static uint32_t frames_of(uint64_t number, dict_id method, jw_frame *frames)
     return count;
 }
 
+/* A handler for ever inside holds what the hook below it holds, too: only where that is the same may it park. */
+static bool may_park(const struct writer *writer, uint64_t generation_number)
+{
+    const uint64_t inside = jw_load_relaxed(&writer->inside);
+
+    return inside == 0 || inside == generation_number;
+}
+
 static void park(uint64_t generation_number)
 {
     parked_generation = generation_number;
@@ -149,11 +161,15 @@ static void write_sample(struct writer *writer, int level)
     struct epoch_ticket ticket;
 
     writer->attempts[level]++;
+    if (level == HOOK)
+        jw_store_relaxed(&writer->inside, ENTERING);
     struct generation *generation = generation_enter(generations, writer->tid, &ticket);
     if (generation == NULL)
-        return;
+        goto out;
 
     const uint64_t generation_number = generation->number;
+    if (level == HOOK)
+        jw_store_relaxed(&writer->inside, generation_number);
     const uint64_t time_ns = jw_now_ns();
     const dict_id method = find_method(generation, number);
     if (method == DICT_NONE) {
@@ -175,7 +191,8 @@ static void write_sample(struct writer *writer, int level)
     record->time_ns = time_ns;
     record->weight_ns = generation_number;
     record->trace = trace;
-    if (level == HANDLER && jw_cas_acq_rel(&park_state, &wanted, PARKING))
+    if (level == HANDLER && may_park(writer, generation_number) &&
+        jw_cas_acq_rel(&park_state, &wanted, PARKING))
         park(generation_number);
 
     writer->wrong[level] += !is_method_of(generation, method, number) ||
@@ -184,6 +201,9 @@ static void write_sample(struct writer *writer, int level)
     event_commit(record);
 leave:
     generation_leave(generations, &ticket);
+out:
+    if (level == HOOK)
+        jw_store_relaxed(&writer->inside, 0);
 }
 
 static void on_signal(int signal_number)
