@@ -64,9 +64,24 @@ need-criterion: need-compiler
 
 test-unit: $(UNIT_LANES:%=test-unit-%) ## unit, property and stress tests: plain, asan+ubsan, tsan
 
-test-model: ## the model checker on the generation protocol
+# The storm (tests/stress/test_storm.c) over an epoch that pauses where two accesses of the protocol must not change
+# places, and with one thing exchanged, in it or in the dump thread: tests/stress/wrong/NAME.sed.
+WRONG_STORMS := $(patsubst tests/stress/wrong/%.sed,build/wrong/%/storm,$(wildcard tests/stress/wrong/*.sed))
+
+$(WRONG_STORMS): build/wrong/%/storm: tests/stress/wrong/%.sed tests/stress/wrong/pauses.sed src/epoch/epoch.c \
+    tests/stress/test_storm.c $(wildcard tests/stress/*.h) $(SUPPORT_SOURCES:tests/%.c=build/plain/tests/%.o) \
+    $(call archives,plain,$(CORE_ROOMS)) | need-criterion
+	$(call say,WRONG,$@)
+	@mkdir -p $(@D)
+	$(Q)sed $(addprefix -f ,$(sort $(filter %.sed,$^))) src/epoch/epoch.c > $(@D)/epoch.c
+	$(Q)sed $(addprefix -f ,$(sort $(filter %.sed,$^))) tests/stress/test_storm.c > $(@D)/test_storm.c
+	$(Q)$(CC_plain) $(CPPFLAGS_ALL) -DWANTED_NAMES=100000u -Itests $(CFLAGS_ALL) $(CFLAGS_plain) -o $@ \
+	    $(@D)/epoch.c $(@D)/test_storm.c $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+	    $(TEST_LIBS) $$(tools/demangler-flags $(CC_plain))
+
+test-model: $(WRONG_STORMS) ## the model checker on the generation protocol; and what the storm says of its wrong variants
 	$(Q)tools/ensure "checking the model of the epoch protocol" spin gcc
-	$(Q)tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/lines tests/model/run
+	$(Q)tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/lines tests/model/run tests/stress/wrong/run
 
 CHAOS_LIBRARY := build/chaos/lib/libjaywalk.so
 

@@ -1,0 +1,2 @@
+# A claimed cell that names no buffer yet is passed.
+s/low == CELL_PENDING || low ==/low ==/

@@ -1,0 +1,7 @@
+# What every variant gets, and the right one alone: pauses where two accesses of the protocol must not change places.
+/^#include "epoch\/epoch.h"$/a\
+\
+void storm_pause(void);
+/^        if (!jw_cas_seq_cst(&cell->word, &expected, cell_word(tid, CELL_PENDING)))$/i\        storm_pause();
+/^        jw_store_release(&cell->word, cell_word(tid, (uint64_t)buffer + 1));$/i\        storm_pause();
+/^    jw_store_relaxed(&epoch->lives\[next\].number, /i\    storm_pause();
