@@ -6,6 +6,7 @@ LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 JARDIR ?= $(PREFIX)/share/java
+INCLUDEDIR ?= $(PREFIX)/include
 DOCDIR ?= $(PREFIX)/share/doc/jaywalk
 
 .PHONY: install-files
@@ -14,6 +15,7 @@ install-files: all
 	install -m 755 $(COMMAND) $(DESTDIR)$(BINDIR)/jaywalk
 	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libjaywalk.so
 	if [ -f $(JAR) ]; then install -D -m 644 $(JAR) $(DESTDIR)$(JARDIR)/jaywalk.jar; fi
+	install -D -m 644 include/jaywalk.h $(DESTDIR)$(INCLUDEDIR)/jaywalk.h
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)/LICENSE
 	install -D -m 644 docs/man/jaywalk.1 $(DESTDIR)$(MANDIR)/man1/jaywalk.1
 	install -D -m 644 docs/completion/jaywalk.bash $(DESTDIR)$(COMPLETIONDIR)/jaywalk

@@ -6,6 +6,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "context/context.h"
 #include "generation/generation.h"
 #include "recording/recording.h"
 #include "sampler/sampler.h"
@@ -235,6 +236,26 @@ void session_abandon(struct recording *recording)
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s was left as it is", session.path);
 }
 
+/* Those of the option, before the recording begins. A name that was given once stays. */
+static bool name_attributes(const char *text, struct jw_error *err)
+{
+    static const char separators[] = ";/";
+
+    for (const char *at = text; *at != '\0';) {
+        const size_t length_bytes = strcspn(at, separators);
+
+        if (context_attribute(at, length_bytes, err) < 0)
+            return false;
+        at += length_bytes;
+        if (*at != '\0' && *++at == '\0') {
+            jw_error_set(err, "attributes: nothing stands after the last separator; example: "
+                              "attributes=tenant;shop");
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_error *err)
 {
     static struct session before;
@@ -246,6 +267,8 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
         jw_error_set(err, "loop: each turn needs a file; try file=profile-%%t.jfr");
         return false;
     }
+    if (!name_attributes(options->attributes, err))
+        return false;
     selfcheck_open_walker(options);
     before = session;
     session.number = 0;

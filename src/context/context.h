@@ -67,6 +67,8 @@ void *contexts_memory(size_t *bytes);
  * CONTEXT_NO_SLOT, counted as CONTEXT_REFUSED: all slots that it could have are others'.
  */
 context_slot context_bind(uint64_t owner, bool is_virtual);
+/* The slot that this owner has; CONTEXT_NO_SLOT: it has none. Wait-free. */
+JW_SIGNAL_SAFE context_slot context_find(uint64_t owner);
 /* The owner needs it no longer. Nothing happens when it is another's by now. */
 void context_unbind(context_slot slot, uint64_t owner);
 /* The calling thread leaves Java or ends: nothing names its slot any more. Context: hook. It is not needed at the end of a
@@ -95,9 +97,12 @@ bool context_attribute_set(context_slot slot, unsigned number, const char *value
 void context_attribute_clear(context_slot slot, unsigned number);
 
 /*
- * Number of the attribute with this name, from 0, the same for the life of the process. -1 and `err`: the name is
- * empty, too long or no UTF-8, holds a control character, or there are CONTEXT_ATTRIBUTES_MAX others.
+ * Number of the attribute with this name, from 0, the same for the life of the process. CONTEXT_NO_NAME and `err`: it is
+ * empty, too long or no UTF-8, or holds a control character; CONTEXT_NAMES_FULL and `err`: there are
+ * CONTEXT_ATTRIBUTES_MAX others.
  */
+#define CONTEXT_NO_NAME    (-1)
+#define CONTEXT_NAMES_FULL (-2)
 int context_attribute(const char *name, size_t length_bytes, struct jw_error *err);
 /* Name of an attribute, terminated; NULL: no such. How many there are: the first number without a name. */
 JW_SIGNAL_SAFE const char *context_attribute_name(unsigned number);

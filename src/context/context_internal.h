@@ -39,9 +39,6 @@ JW_SIGNAL_SAFE struct context_place *context_place_of(context_slot slot);
 /* The slot that a record of `otel_thread_ctx_v1` lies in; CONTEXT_NO_SLOT: another's, or none. */
 JW_SIGNAL_SAFE context_slot context_slot_of_record(const void *record);
 
-/* The slot of this owner; CONTEXT_NO_SLOT: it has none. Wait-free. */
-JW_SIGNAL_SAFE context_slot context_find(uint64_t owner);
-
 /* What this place says, interned; DICT_NONE: nothing. On the owner's own thread. */
 JW_SIGNAL_SAFE dict_id context_intern(struct generation *generation,
                                       const struct context_place *place);

@@ -49,7 +49,7 @@ static int add(const char *name, size_t length_bytes, struct jw_error *err)
                      "attribute %.*s: there are %u already, as many as there can be; use one of "
                      "them, or put both values into one",
                      (int)length_bytes, name, CONTEXT_ATTRIBUTES_MAX);
-        return -1;
+        return CONTEXT_NAMES_FULL;
     }
     memcpy(names[number], name, length_bytes);
     names[number][length_bytes] = '\0';
@@ -65,7 +65,7 @@ int context_attribute(const char *name, size_t length_bytes, struct jw_error *er
                      "attribute: a name has 1 to %u bytes of UTF-8 without control characters; "
                      "example: tenant",
                      CONTEXT_NAME_MAX_BYTES);
-        return -1;
+        return CONTEXT_NO_NAME;
     }
     const int known = find(name, length_bytes);
     if (known >= 0)

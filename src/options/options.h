@@ -16,16 +16,17 @@
 
 #include "base/jw.h"
 
-#define OPTIONS_MAX_BYTES       65536 /* a longer agent string is refused whole */
-#define OPTIONS_PATH_BYTES      4096  /* terminator included */
-#define OPTIONS_TITLE_BYTES     256   /* terminator included */
-#define OPTIONS_PATTERNS_BYTES  2048  /* of all patterns of one kind, terminators included */
-#define OPTIONS_FILTER_BYTES    1024  /* terminator included */
-#define OPTIONS_MESSAGE_BYTES   384
-#define OPTIONS_MESSAGES_KEPT   24
-#define OPTIONS_DEPTH_MAX       2048
-#define OPTIONS_INTERVAL_MIN_NS 100000ull
-#define OPTIONS_WALL_DEFAULT_NS 50000000ull
+#define OPTIONS_MAX_BYTES        65536 /* a longer agent string is refused whole */
+#define OPTIONS_PATH_BYTES       4096  /* terminator included */
+#define OPTIONS_TITLE_BYTES      256   /* terminator included */
+#define OPTIONS_PATTERNS_BYTES   2048  /* of all patterns of one kind, terminators included */
+#define OPTIONS_FILTER_BYTES     1024  /* terminator included */
+#define OPTIONS_ATTRIBUTES_BYTES 1088  /* terminator included */
+#define OPTIONS_MESSAGE_BYTES    384
+#define OPTIONS_MESSAGES_KEPT    24
+#define OPTIONS_DEPTH_MAX        2048
+#define OPTIONS_INTERVAL_MIN_NS  100000ull
+#define OPTIONS_WALL_DEFAULT_NS  50000000ull
 
 enum options_action {
     OPTIONS_ACTION_NONE, /* nothing was asked for: the agent is loaded and waits */
@@ -131,7 +132,8 @@ struct options {
     /* Patterns, each with its 0 byte, one after another; an empty one ends them. */
     char includes[OPTIONS_PATTERNS_BYTES];
     char excludes[OPTIONS_PATTERNS_BYTES];
-    char filter[OPTIONS_FILTER_BYTES]; /* items of thread_filter.h; "": every thread */
+    char filter[OPTIONS_FILTER_BYTES];         /* items of thread_filter.h; "": every thread */
+    char attributes[OPTIONS_ATTRIBUTES_BYTES]; /* names with ; or / between them; "": none */
 };
 
 /* The first texts, in the order of the string; `count` goes on past OPTIONS_MESSAGES_KEPT. */

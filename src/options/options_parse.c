@@ -275,6 +275,10 @@ static void take_text(struct parser *parser, const struct options_row *row, cons
     const char *why = bad_text(row, item);
     uint64_t output;
 
+    if (item->value_bytes == 0 && row->bare_text != NULL) {
+        set_text(&parser->result->values, row, row->bare_text, strlen(row->bare_text));
+        return;
+    }
     if (why != NULL) {
         refuse(parser, row, item, why);
         return;

@@ -376,6 +376,17 @@ void sampler_thread_renamed(thread_index thread, const char *java_name)
     settle(thread, ENGINE_THREAD_AGAIN);
 }
 
+void sampler_thread_asked(uint32_t tid)
+{
+    /* One that was not found yet is asked about when it is. */
+    const thread_index thread = is_on() ? thread_find(tid) : THREAD_NONE;
+
+    if (thread == THREAD_NONE)
+        return;
+    thread_ask_filter(thread);
+    settle(thread, ENGINE_THREAD_AGAIN);
+}
+
 void sampler_thread_end(uint32_t tid)
 {
     /* Records of a run that ended are of no use to the next one. */

@@ -78,6 +78,9 @@ void sampler_thread_end(uint32_t tid);
 /* A Java thread that was there before: found by the agent, any thread. */
 void sampler_thread_found(uint32_t tid, const struct thread_java *java);
 
+/* The program added the calling thread to those of the filter, or took it away. Context: any, hook. */
+void sampler_thread_asked(uint32_t tid);
+
 /* A Java thread has got another name: the filter is asked again. Context: dump. */
 void sampler_thread_renamed(thread_index thread, const char *java_name);
 

@@ -354,6 +354,17 @@ uint64_t thread_end_ns(thread_index index)
     return jw_load_relaxed(&records[index].end_ns);
 }
 
+/* By the name that it had first: another one, of which the dump thread alone knows, is asked for at the next change. */
+void thread_ask_filter(thread_index index)
+{
+    struct record *record = &records[index];
+    /* order THREAD_JAVA: acquires what thread_set_java released, the name. */
+    const bool is_java = jw_load_acquire(&record->java_state) == JAVA_READY;
+
+    jw_store_relaxed(&record->is_wanted,
+                     is_let_in(record, is_java ? record->java_name : record->os_name));
+}
+
 bool thread_is_wanted(thread_index index)
 {
     return jw_load_relaxed(&records[index].is_wanted) != 0;

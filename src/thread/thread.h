@@ -107,6 +107,9 @@ uint64_t thread_end_ns(thread_index index);
 /* A thread that the filter of the run lets in, and none of ours; may change while it lives. Context: all. */
 JW_SIGNAL_SAFE bool thread_is_wanted(thread_index index);
 
+/* The program added the calling thread to those that the filter lets in, or took it away. Context: hook, any. */
+void thread_ask_filter(thread_index index);
+
 /*
  * One may keep records, live or ended, from being reaped while he writes on behalf of their threads. False: the
  * record is free, or about to be. He lets go with the number of a generation not older than his last

@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+#include "base/atomics.h"
 #include "thread/thread.h"
 
 #define SEPARATORS ";/"
+#define ADDED      "+"
 
 struct item {
+    bool is_added;                /* who the program added; nothing else of the item counts */
     uint32_t tid_first, tid_last; /* tid_last 0: a name */
     const char *name;             /* in `text`, not terminated */
     size_t name_bytes;
@@ -21,6 +24,9 @@ struct filter {
 
 /* Written with all engines stopped; the start of one publishes it. */
 static struct filter filter;
+
+/* By number, of whatever run. Relaxed: a flag on its own, and the thread itself asks again when it has changed. */
+static _Atomic uint64_t added[THREAD_TID_LIMIT / 64];
 
 /* Where a filter is read into before it counts: commands come one at a time. */
 static struct filter candidate;
@@ -87,6 +93,7 @@ static bool read_item(const char *text, size_t length_bytes, struct filter *out,
         return false;
     }
     *item = (struct item){.name = text, .name_bytes = length_bytes};
+    item->is_added = length_bytes == 1 && text[0] == ADDED[0];
     if (is_numeric(text, length_bytes) && !read_tids(text, length_bytes, item, err))
         return false;
     out->count++;
@@ -151,13 +158,35 @@ static bool fits(const char *pattern, const char *pattern_end, const char *name)
     return pattern == pattern_end;
 }
 
+void thread_filter_add(uint32_t tid)
+{
+    if (tid < THREAD_TID_LIMIT)
+        jw_or_relaxed(&added[tid / 64], UINT64_C(1) << tid % 64);
+}
+
+void thread_filter_remove(uint32_t tid)
+{
+    if (tid < THREAD_TID_LIMIT)
+        jw_and_relaxed(&added[tid / 64], ~(UINT64_C(1) << tid % 64));
+}
+
+static bool is_added(uint32_t tid)
+{
+    return tid < THREAD_TID_LIMIT && (jw_load_relaxed(&added[tid / 64]) >> tid % 64 & 1) != 0;
+}
+
+static bool lets_in(const struct item *item, uint32_t tid, const char *name)
+{
+    if (item->is_added)
+        return is_added(tid);
+    return item->tid_last != 0 ? tid >= item->tid_first && tid <= item->tid_last
+                               : fits(item->name, item->name + item->name_bytes, name);
+}
+
 bool thread_filter_lets_in(uint32_t tid, const char *name)
 {
     for (uint32_t i = 0; i < filter.count; i++) {
-        const struct item *item = &filter.items[i];
-
-        if (item->tid_last != 0 ? tid >= item->tid_first && tid <= item->tid_last
-                                : fits(item->name, item->name + item->name_bytes, name))
+        if (lets_in(&filter.items[i], tid, name))
             return true;
     }
     return filter.count == 0;

@@ -36,7 +36,7 @@ Test(context_names, the_seventeenth_is_refused_and_says_so)
         snprintf(name, sizeof name, "name.%u", i);
         cr_assert(eq(int, number_of(name), (int)i));
     }
-    cr_assert(eq(int, context_attribute("tenant", 6, &err), -1));
+    cr_assert(eq(int, context_attribute("tenant", 6, &err), CONTEXT_NAMES_FULL));
     cr_assert(strstr(err.message, "attribute tenant: there are 16 already") != NULL);
     cr_assert(eq(int, number_of("name.3"), 3), "what there is stays");
 }
@@ -52,11 +52,12 @@ Test(context_names, what_is_no_name_is_refused_and_says_so)
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         err = (struct jw_error){0};
-        cr_assert(eq(int, context_attribute(bad[i].text, bad[i].length_bytes, &err), -1));
+        cr_assert(
+            eq(int, context_attribute(bad[i].text, bad[i].length_bytes, &err), CONTEXT_NO_NAME));
         cr_assert(strstr(err.message, "1 to 64 bytes of UTF-8") != NULL);
     }
     memset(longest, 'n', sizeof longest);
-    cr_assert(eq(int, context_attribute(longest, sizeof longest, &err), -1));
+    cr_assert(eq(int, context_attribute(longest, sizeof longest, &err), CONTEXT_NO_NAME));
     cr_assert(eq(int, context_attribute(longest, sizeof longest - 1, &err), 0));
     cr_assert(eq(u32, context_attribute_count(), 1));
 }

@@ -560,3 +560,12 @@ Test(options_parse, features_of_others_are_told_and_left_out)
     cr_assert(result.values.features == 0);
     parse_with_warning("start,features=stats", "use status or metrics");
 }
+
+Test(options_parse, filter_alone_means_threads_that_the_program_adds)
+{
+    cr_assert(options_parse("start,filter", 12, &result));
+    cr_assert(strcmp(result.values.filter, "+") == 0);
+    cr_assert(options_parse("start,filter=", 13, &result));
+    cr_assert(strcmp(result.values.filter, "+") == 0);
+    cr_assert(!options_parse("start,attributes=", 17, &result));
+}

@@ -106,3 +106,20 @@ Test(thread_filter, a_filter_has_an_end)
     strcat(text, ";a");
     cr_assert(not(thread_filter_check(text, &err)));
 }
+
+Test(thread_filter, a_plus_is_whom_the_program_added)
+{
+    cr_assert(not(lets_in("+", 17, "+")));
+    thread_filter_add(17);
+    cr_assert(lets_in("+", 17, "main"));
+    cr_assert(lets_in("http-*;+", 17, "main"));
+    cr_assert(lets_in("http-*;+", 18, "http-1"));
+    cr_assert(not(lets_in("+", 81, "main")));
+    cr_assert(not(lets_in("18", 17, "main")), "added or not, the filter does not ask");
+    thread_filter_remove(17);
+    thread_filter_remove(17);
+    cr_assert(not(lets_in("+", 17, "main")));
+    thread_filter_add(THREAD_TID_LIMIT);
+    thread_filter_remove(THREAD_TID_LIMIT);
+    cr_assert(not(lets_in("+", THREAD_TID_LIMIT, "main")));
+}
