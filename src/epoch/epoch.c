@@ -12,10 +12,11 @@
 #include "base/hash.h"
 
 /* Low half of a taken cell's word: PENDING, or a buffer's number plus 1; high half: the tid. */
-#define CELL_PENDING  ((uint64_t)0xff)
-#define CELL_LOW_MASK ((uint64_t)0xffffffff)
-#define CELL_LINE     64
-#define SEEN_WORDS    (EPOCH_CELLS / 64)
+#define CELL_PENDING    ((uint64_t)0xff)
+#define CELL_LOW_MASK   ((uint64_t)0xffffffff)
+#define CELL_LINE       64
+#define CELL_HASH_SHIFT (64 - 8) /* EPOCH_CELLS cells */
+#define SEEN_WORDS      (EPOCH_CELLS / 64)
 
 struct epoch_cell {
     _Atomic uint64_t word;
@@ -39,6 +40,7 @@ struct epoch {
 };
 
 _Static_assert(sizeof(struct epoch_cell) == CELL_LINE, "one cell, one cache line");
+_Static_assert(1ull << (64 - CELL_HASH_SHIFT) == EPOCH_CELLS, "a hash is the number of a cell");
 
 JW_SIGNAL_SAFE static uint64_t cell_word(uint32_t tid, uint64_t low)
 {
@@ -89,48 +91,60 @@ void epoch_close(struct epoch *epoch)
     jw_arena_close(&memory);
 }
 
-bool epoch_try_enter(struct epoch *epoch, uint32_t tid, struct epoch_ticket *out)
+/* Where a thread begins to look: cells of threads whose stacks lie side by side lie far apart (the golden ratio in
+ * 64 bits, Knuth: multiplicative hashing). */
+JW_SIGNAL_SAFE static inline uint32_t first_cell(void)
 {
-    const uint64_t start = jw_hash_word((uintptr_t)__builtin_thread_pointer());
+    const uint64_t address = (uintptr_t)__builtin_thread_pointer();
 
+    return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> CELL_HASH_SHIFT);
+}
+
+JW_SIGNAL_SAFE static inline struct epoch_ticket claim(struct epoch *epoch, uint32_t index,
+                                                       uint32_t tid)
+{
+    struct epoch_cell *cell = &epoch->cells[index];
+    uint64_t expected = 0;
+
+    /* order EPOCH_SC: claim, before the load of `active` in the one order of all threads. */
+    if (!jw_cas_seq_cst(&cell->word, &expected, cell_word(tid, CELL_PENDING)))
+        return (struct epoch_ticket){0};
+    /* order EPOCH_SC: after the claim. Also sees the cleared buffer that epoch_rotate offers. */
+    const uint32_t buffer = jw_load_seq_cst(&epoch->active);
+    /* order EPOCH_CELL: releases the load above: who sees this name need not fear another. */
+    jw_store_release(&cell->word, cell_word(tid, (uint64_t)buffer + 1));
+    return (struct epoch_ticket){&cell->word, index, buffer};
+}
+
+/* Apart, so that the common way saves no registers: each would be a store for the claim to wait for. */
+JW_SIGNAL_SAFE __attribute__((noinline)) static struct epoch_ticket
+claim_another(struct epoch *epoch, uint32_t tid, uint32_t taken)
+{
     if (!JW_INVARIANT(tid != 0))
-        return false;
-    for (uint32_t probe = 0; probe < EPOCH_PROBES; probe++) {
-        const uint32_t index = (uint32_t)(start + probe) % EPOCH_CELLS;
-        struct epoch_cell *cell = &epoch->cells[index];
-        uint64_t expected = 0;
+        return (struct epoch_ticket){0};
+    for (uint32_t probe = 1; probe < EPOCH_PROBES; probe++) {
+        const uint32_t index = (taken + probe) % EPOCH_CELLS;
 
         /* Relaxed: a hint; what counts is the CAS. */
-        if (jw_load_relaxed(&cell->word) != 0)
+        if (jw_load_relaxed(&epoch->cells[index].word) != 0)
             continue;
-        /* order EPOCH_SC: claim, before the load of `active` in the one order of all threads. */
-        if (!jw_cas_seq_cst(&cell->word, &expected, cell_word(tid, CELL_PENDING)))
-            continue;
-        /* order EPOCH_SC: after the claim. Also sees the cleared buffer that epoch_rotate offers. */
-        const uint32_t buffer = jw_load_seq_cst(&epoch->active);
-        /* order EPOCH_CELL: releases the load above: who sees this name need not fear another. */
-        jw_store_release(&cell->word, cell_word(tid, (uint64_t)buffer + 1));
-
-        out->cell_index = index;
-        out->buffer = buffer;
-        return true;
+        const struct epoch_ticket ticket = claim(epoch, index, tid);
+        if (ticket.cell != NULL)
+            return ticket;
     }
-    return false;
+    return (struct epoch_ticket){0};
 }
 
-bool epoch_enter(struct epoch *epoch, uint32_t tid, struct epoch_ticket *out)
+struct epoch_ticket epoch_claim(struct epoch *epoch, uint32_t tid)
 {
-    const bool is_entered = epoch_try_enter(epoch, tid, out);
+    const uint32_t first = first_cell();
 
-    if (!is_entered)
-        jw_count(JW_COUNT_LOST_NO_CELL);
-    return is_entered;
-}
-
-void epoch_leave(struct epoch *epoch, const struct epoch_ticket *ticket)
-{
-    /* order EPOCH_CELL: releases all that the activation wrote into its buffer. */
-    jw_store_release(&epoch->cells[ticket->cell_index].word, 0);
+    if (tid != 0) {
+        const struct epoch_ticket ticket = claim(epoch, first, tid);
+        if (ticket.cell != NULL)
+            return ticket;
+    }
+    return claim_another(epoch, tid, first);
 }
 
 int epoch_next(const struct epoch *epoch)

@@ -4,7 +4,7 @@
  * For      letting handlers and hooks write into shared memory that the dump thread clears later,
  *          without a lock and without ever waiting for each other.
  * Callers  generation (all of it); tests.
- * Context  epoch_enter, epoch_leave: handler, hook, any.  epoch_rotate, _next, _prove, _free,
+ * Context  epoch_claim, _enter, _try_enter, epoch_leave: handler, hook, any.  epoch_rotate, _next, _prove, _free,
  *          _empty_dead_cells: dump.  epoch_open, epoch_close: control, with all engines stopped.
  *          The rest: any, dump, control.
  * Memory   one block, reserved and touched by epoch_open.
@@ -37,6 +37,8 @@
 #ifndef JW_EPOCH_EPOCH_H
 #define JW_EPOCH_EPOCH_H
 
+#include "base/atomics.h"
+#include "base/counters.h"
 #include "base/jw.h"
 
 #define EPOCH_BUFFERS 3
@@ -52,8 +54,10 @@ enum epoch_state {
 
 struct epoch;
 
-/* What an activation holds between enter and leave. */
+/* What an activation holds between enter and leave. Comes in two registers; so claim and leave cost little more
+ * than the one CAS in them. */
 struct epoch_ticket {
+    _Atomic uint64_t *cell; /* its word; NULL: none was free */
     uint32_t cell_index;
     uint32_t buffer; /* 0 .. EPOCH_BUFFERS - 1 */
 };
@@ -67,15 +71,36 @@ void epoch_close(struct epoch *epoch);
 
 /*
  * Enters the active buffer: until epoch_leave it is not cleared. `tid` is the kernel's thread id,
- * not 0. False when EPOCH_PROBES cells in a row are taken, counted as LOST_NO_CELL. From here to
+ * not 0. No cell, counted by nobody, when EPOCH_PROBES cells in a row are taken. From here to
  * epoch_leave: no block, no Java, no call into the JVM.
  */
-JW_SIGNAL_SAFE JW_MUST_CHECK bool epoch_enter(struct epoch *epoch, uint32_t tid,
-                                              struct epoch_ticket *out);
+JW_SIGNAL_SAFE JW_MUST_CHECK struct epoch_ticket epoch_claim(struct epoch *epoch, uint32_t tid);
+
 /* The same for an activation that no signal stands behind: its failure is not counted as a loss. */
-JW_SIGNAL_SAFE JW_MUST_CHECK bool epoch_try_enter(struct epoch *epoch, uint32_t tid,
-                                                  struct epoch_ticket *out);
-JW_SIGNAL_SAFE void epoch_leave(struct epoch *epoch, const struct epoch_ticket *ticket);
+JW_SIGNAL_SAFE JW_MUST_CHECK static inline bool epoch_try_enter(struct epoch *epoch, uint32_t tid,
+                                                                struct epoch_ticket *out)
+{
+    *out = epoch_claim(epoch, tid);
+    return out->cell != NULL;
+}
+
+/* The same for a signal: failure is counted as LOST_NO_CELL. */
+JW_SIGNAL_SAFE JW_MUST_CHECK static inline bool epoch_enter(struct epoch *epoch, uint32_t tid,
+                                                            struct epoch_ticket *out)
+{
+    if (epoch_try_enter(epoch, tid, out))
+        return true;
+    jw_count(JW_COUNT_LOST_NO_CELL);
+    return false;
+}
+
+JW_SIGNAL_SAFE static inline void epoch_leave(struct epoch *epoch,
+                                              const struct epoch_ticket *ticket)
+{
+    (void)epoch;
+    /* order EPOCH_CELL: releases all that the activation wrote into its buffer. */
+    jw_store_release(ticket->cell, 0);
+}
 
 /* The FREE buffer that the next epoch_rotate activates: its owner prepares it; or EPOCH_NONE. */
 int epoch_next(const struct epoch *epoch);
