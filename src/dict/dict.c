@@ -187,6 +187,7 @@ JW_SIGNAL_SAFE static void waste_entry(struct dict_table *table, uint32_t made)
     jw_store_release(&table->places[entry->id - 1].place, 0);
 }
 
+/* Tries each slot once and each CAS once: it ends for everybody, whatever others do. */
 JW_SIGNAL_SAFE static dict_id publish(struct dict_table *table, uint64_t hash, const void *text,
                                       size_t length_bytes, uint32_t max_keys)
 {

@@ -10,8 +10,8 @@
  * Memory   one table per generation, reserved whole by dict_open; nothing grows afterwards, and a
  *          page is touched when the first string needs it. Room `epoch` alone decides when a table
  *          is cleared: when nobody can be inside it.
- * Progress dict_find and dict_text wait-free, dict_intern lock-free. No look-up visits more than
- *          DICT_PROBES slots.
+ * Progress wait-free, all but open, close, each and clear: no call visits more than DICT_PROBES slots, or tries a
+ *          slot twice. (Where the processor adds by a loop of its own, as aarch64 without LSE, intern is lock-free.)
  *
  * May these overlap?    intern/find/text    each    clear
  *   intern/find/text          yes            yes    never (epoch)
@@ -84,8 +84,8 @@ void dict_warm(struct dict_table *table);
 JW_SIGNAL_SAFE dict_id dict_intern(struct dict_table *table, const void *text, size_t length_bytes);
 
 /*
- * The same, but adds nothing to a table of `max_keys` strings or more: counted as DICT_FULL. Racing
- * callers may pass the bound by one string each.
+ * The same, but adds nothing to a table of `max_keys` strings or more, counted as DICT_FULL; what is there is
+ * found. Racing callers may pass the bound by one string each. With a bound of 0 it is a look-up that counts.
  */
 JW_SIGNAL_SAFE dict_id dict_intern_bounded(struct dict_table *table, const void *text,
                                            size_t length_bytes, uint32_t max_keys);
