@@ -47,16 +47,16 @@ public final class Shop
     /** What can be asked for, and what it costs. */
     enum Endpoint {
         ORDERS("GET /orders/{id}", "GET", "/orders/", 20) {
-            @Override long serve(Shop shop) throws InterruptedException { return shop.listOrders(milliseconds); }
+            @Override void serve(Shop shop, Meter meter) throws InterruptedException { shop.listOrders(milliseconds, meter); }
         },
         SEARCH("GET /search", "GET", "/search", 10) {
-            @Override long serve(Shop shop) throws InterruptedException { return shop.search(milliseconds); }
+            @Override void serve(Shop shop, Meter meter) throws InterruptedException { shop.search(milliseconds, meter); }
         },
         CHECKOUT("POST /checkout", "POST", "/checkout", 40) {
-            @Override long serve(Shop shop) throws InterruptedException { return shop.checkOut(milliseconds); }
+            @Override void serve(Shop shop, Meter meter) throws InterruptedException { shop.checkOut(milliseconds, meter); }
         },
         HEALTH("GET /health", "GET", "/health", 5) {
-            @Override long serve(Shop shop) throws InterruptedException { return shop.health(milliseconds); }
+            @Override void serve(Shop shop, Meter meter) throws InterruptedException { shop.health(milliseconds, meter); }
         };
 
         final String title;
@@ -72,8 +72,8 @@ public final class Shop
             this.milliseconds = milliseconds;
         }
 
-        /** One method of its own for each, so that a stack tells which it is. Returns the CPU time that it took. */
-        abstract long serve(Shop shop) throws InterruptedException;
+        /** One method of its own for each, so that a stack tells which it is. */
+        abstract void serve(Shop shop, Meter meter) throws InterruptedException;
     }
 
     static volatile long sink;
@@ -168,14 +168,18 @@ public final class Shop
     private void serve(Endpoint endpoint, long number, int part)
     {
         long root = spanId(endpoint, number, 0);
+        Meter meter = new Meter(clock);
+        meter.start();
         try (Context context = jaywalk.context(root, ~root, spanId(endpoint, number, part), root)) {
             tenant.set(TENANTS[(int)(number % TENANTS.length)]);
             if (part == 0)
                 jaywalk.endpoint(root, endpoint.title, "http.request");
-            cpuNs.addAndGet(endpoint.ordinal(), endpoint.serve(this));
+            endpoint.serve(this, meter);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        meter.stop();
+        cpuNs.addAndGet(endpoint.ordinal(), meter.spentNs);
     }
 
     /** Endpoint + 1 from bit 48 on, the tenant from 40, the part of the request from 32, its number below. */
@@ -184,49 +188,71 @@ public final class Shop
         return (endpoint.ordinal() + 1L) << 48 | (number % TENANTS.length) << 40 | (long)part << 32 | number;
     }
 
-    private long listOrders(int milliseconds) throws InterruptedException
+    private void listOrders(int milliseconds, Meter meter) throws InterruptedException
     {
-        return work(milliseconds);
+        work(milliseconds, meter);
     }
 
-    private long search(int milliseconds) throws InterruptedException
+    private void search(int milliseconds, Meter meter) throws InterruptedException
     {
-        return work(milliseconds);
+        work(milliseconds, meter);
     }
 
-    private long checkOut(int milliseconds) throws InterruptedException
+    private void checkOut(int milliseconds, Meter meter) throws InterruptedException
     {
-        return work(milliseconds);
+        work(milliseconds, meter);
     }
 
-    private long health(int milliseconds) throws InterruptedException
+    private void health(int milliseconds, Meter meter) throws InterruptedException
     {
-        return work(milliseconds);
+        work(milliseconds, meter);
     }
 
-    /* Half of it, then the backend, then the other half. */
-    private long work(int milliseconds) throws InterruptedException
+    /* Half of it, then the backend, then the other half, perhaps on another carrier. */
+    private void work(int milliseconds, Meter meter) throws InterruptedException
     {
         long halfNs = (long)(milliseconds * scale * 1e6 / parts / 2);
-        long tookNs = burn(halfNs);
-        if (waitMs > 0)
+        burn(halfNs, meter);
+        if (waitMs > 0) {
+            meter.stop();
             Thread.sleep(waitMs);
-        return tookNs + burn(halfNs);
+            meter.start();
+        }
+        burn(halfNs, meter);
     }
 
-    private long burn(long ns)
+    private void burn(long ns, Meter meter)
     {
         if (clock == null) {
             compute((long)(ns * turnsPerNs));
-            return ns;
+            meter.spentNs += ns;
+            return;
         }
-        long begin = clock.getAsLong();
-        long now = begin;
-        while (now - begin < ns) {
+        for (long begin = clock.getAsLong(); clock.getAsLong() - begin < ns;)
             compute(20000);
-            now = clock.getAsLong();
+    }
+
+    /** CPU time of a request, by the clock of the thread that it has at the moment. */
+    private static final class Meter
+    {
+        private final LongSupplier clock;
+        private long beganNs;
+        long spentNs;
+
+        Meter(LongSupplier clock)
+        {
+            this.clock = clock;
         }
-        return now - begin;
+
+        void start()
+        {
+            beganNs = clock == null ? 0 : clock.getAsLong();
+        }
+
+        void stop()
+        {
+            spentNs += clock == null ? 0 : clock.getAsLong() - beganNs;
+        }
     }
 
     private static void compute(long turns)

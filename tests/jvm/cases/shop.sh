@@ -4,7 +4,7 @@
 shop() { # $1: name, $2: options of the agent, then those of the shop
     local name=$1 options=$2
     shift 2
-    run_java "$name" 0 "$(agent_flag "event=cpu,$options,file=$name.jfr")" -cp "$CLASSES:$SHOP:$JW_JAR" \
+    run_java "$name" 0 "$(agent_flag "event=cpu,$options,file=$name.jfr")" -cp "$CLASSES:$API_CLASSES:$JW_JAR" \
         -Dsun.net.httpserver.maxIdleConnections=20000 Shop "--report=$name.report" --clock=CarrierClock "$@"
     silent "$name"
     check_once Contexts "$name.jfr" "$name.report" 1
