@@ -29,7 +29,7 @@ import java.util.function.LongSupplier;
  * java -cp CLASSES:jaywalk.jar -agentpath:libjaywalk.so=start,event=cpu,file=shop.jfr Shop [--key=value]...
  *   --threads=200     that serve; --virtual: one virtual thread for each request instead (JDK 21 and later)
  *   --clients=200     connections at the same time, each with one request under way
- *   --requests=1000   in all
+ *   --requests=500    in all
  *   --scale=1.0       times the CPU time that an endpoint says
  *   --parts=1         threads that share the work of a request, each in a span of its own below the request's
  *   --wait=0          milliseconds that each request waits for a backend, between two halves of its work
@@ -124,7 +124,7 @@ public final class Shop
         server.start();
         try {
             new Load(server.getAddress(), isVirtual ? virtualThreads() : Executors.newFixedThreadPool(clients))
-                .run(clients, Integer.parseInt(options.getOrDefault("requests", "1000")));
+                .run(clients, Integer.parseInt(options.getOrDefault("requests", "500")));
         } finally {
             server.stop(0);
             servers.shutdown();
