@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 
 #define ASYNC_PROFILER "async-profiler"
 
