@@ -16,6 +16,31 @@ fs.mkdirSync(seeds, { recursive: true });
 writeRecording(path.join(seeds, 'small'), { stacks, counters: { signals: 3, samples: 2, lostReentry: 1 } });
 writeRecording(path.join(seeds, 'empty'), { stacks: [] });
 
+/* What threads work for: contexts, endpoints and spans, ours and Datadog's. */
+const LONG = 10, STRING = 12, TEXT = 30, LABEL = 40, ATTRIBUTE = 41;
+const field = (name, type, annotations = []) => ['field', { name, class: String(type), ...(type === TEXT ? { constantPool: 'true' } : {}) }, annotations];
+const type = (name, id, fields, more = {}) => ['class', { name, id: String(id), ...more }, fields];
+const isEvent = { superType: 'jdk.jfr.Event' };
+const attribute = (name, label) => field(name, TEXT, [['annotation', { class: String(LABEL), value: label }, []], ['annotation', { class: String(ATTRIBUTE) }, []]]);
+const context = [field('traceId', TEXT), field('spanId', LONG), field('localRootSpanId', LONG), attribute('tenant', 'tenant'), attribute('attribute1', 'http.route')];
+writeRecording(path.join(seeds, 'context'), {
+  stacks: [],
+  extra: {
+    types: [
+      type('jaywalk.types.Text', TEXT, [field('text', STRING)], { simpleType: 'true' }),
+      type('jdk.jfr.Label', LABEL, [field('value', STRING)]),
+      type('jaywalk.Attribute', ATTRIBUTE, []),
+      type('jaywalk.WallClockSample', 201, [field('startTime', LONG), ...context], isEvent),
+      type('jaywalk.Endpoint', 202, [field('startTime', LONG), field('traceId', TEXT), field('localRootSpanId', LONG), field('endpoint', TEXT), field('operation', TEXT)], isEvent),
+      type('jaywalk.Span', 203, [field('startTime', LONG), field('duration', LONG), field('name', TEXT), ...context], isEvent),
+      type('datadog.MethodSample', 204, [field('startTime', LONG), field('spanId', LONG), field('localRootSpanId', LONG), field('tag', TEXT)], isEvent),
+      type('datadog.Endpoint', 205, [field('startTime', LONG), field('endpoint', TEXT), field('localRootSpanId', LONG)], isEvent),
+    ],
+    pools: [[TEXT, ['0af7651916cd43dd8448eb211c80319c', 'GET /orders', 'acme']]],
+    events: [[201, [1, 1, 2, 3, 3, 0]], [202, [2, 1, 3, 2, 0]], [203, [3, 4, 2, 1, 2, 3, 3, 2]], [204, [4, 2, 3, 3]], [205, [5, 2, 3]]],
+  },
+});
+
 const one = fs.readFileSync(path.join(seeds, 'small'));
 fs.writeFileSync(path.join(seeds, 'two-chunks'), Buffer.concat([one, one]));
 fs.writeFileSync(path.join(seeds, 'torn-tail'), Buffer.concat([one, one.subarray(0, one.length / 2)]));

@@ -70,17 +70,28 @@ bool recording_context_has_new_name(const struct recording *recording)
 
 /* ---- fields ---- */
 
+/* Text of an id; none is none. Each id in a record is one of its generation, or a defect of ours. */
+static struct recording_text text_of(const struct dict_table *table, dict_id id)
+{
+    struct recording_text text;
+
+    text.bytes = dict_text(table, id, &text.length_bytes);
+    (void)JW_INVARIANT(id == DICT_NONE || text.bytes != NULL);
+    return text;
+}
+
+/* Likewise; all zero when there is no such context. */
 static bool told_of(const struct generation *generation, dict_id id, struct context_told *told)
 {
     struct context_record record;
     const bool is_known = context_record_get(generation->contexts, id, &record);
 
+    (void)JW_INVARIANT(id == DICT_NONE || is_known);
     memcpy(told->trace_id, record.trace_id, sizeof told->trace_id);
     told->span_id = record.span_id;
     told->root_span_id = record.root_span_id;
     for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
-        told->values[i].bytes =
-            dict_text(generation->values, record.values[i], &told->values[i].length_bytes);
+        told->values[i] = text_of(generation->values, record.values[i]);
     return is_known;
 }
 
@@ -231,10 +242,8 @@ struct recording_fields recording_kept_context_fields(struct recording *recordin
 
 static uint64_t name_key(struct recording_take *take, dict_id id)
 {
-    struct recording_text text;
-
-    text.bytes = dict_text(take->generation->endpoints, id, &text.length_bytes);
-    return recording_text_key(&take->recording->names, JFR_TYPE_ENDPOINT_NAME, text);
+    return recording_text_key(&take->recording->names, JFR_TYPE_ENDPOINT_NAME,
+                              text_of(take->generation->endpoints, id));
 }
 
 static uint64_t thread_key(struct recording_take *take, const struct event_record *record)

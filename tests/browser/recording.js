@@ -65,7 +65,7 @@ const field = (name, type, more = {}) => ['field', { name, class: String(type), 
 const pooled = { constantPool: 'true' };
 const type = (name, id, fields = [], more = {}) => ['class', { name, id: String(id), ...more }, fields];
 
-function metadataTree(counters) {
+function metadataTree(counters, extra) {
   const start = field('startTime', LONG);
   const isEvent = { superType: 'jdk.jfr.Event' };
   return ['root', {}, [
@@ -81,12 +81,13 @@ function metadataTree(counters) {
       type('jdk.types.ThreadState', STATE, [field('name', STRING)], { simpleType: 'true' }),
       type('jdk.ExecutionSample', SAMPLE, [start, field('sampledThread', THREAD, pooled), field('stackTrace', TRACE, pooled), field('state', STATE, pooled), field('weight', LONG)], isEvent),
       type('jaywalk.Diagnostics', DIAGNOSTICS, [start, ...Object.keys(counters).map(name => field(name, LONG))], isEvent),
+      ...extra.types,
     ]],
     ['region', { locale: 'en_US', gmtOffset: '0' }, []],
   ]];
 }
 
-function putMetadata(out, counters) {
+function putMetadata(out, counters, extra) {
   const texts = new Map();
   const indexOf = text => texts.get(text) ?? texts.set(text, texts.size).get(text);
   const tree = new Bytes();
@@ -100,7 +101,7 @@ function putMetadata(out, counters) {
     tree.varint(children.length);
     children.forEach(put);
   };
-  put(metadataTree(counters));
+  put(metadataTree(counters, extra));
   event(out, 0, body => {
     body.varint(1);
     body.varint(0);
@@ -149,8 +150,10 @@ function putPools(out, pools) {
 /*
  * stacks: [{frames: [[type, class, method], ...] root first, weight, thread, isTruncated}]
  * counters: fields of jaywalk.Diagnostics, or {}.
+ * extra: further types as elements of the metadata, pools of texts [id, [text, ...]] with keys from 1 on, and
+ * events [id, [number, ...]].
  */
-function writeRecording(path, { stacks, counters = {} }) {
+function writeRecording(path, { stacks, counters = {}, extra = { types: [], pools: [], events: [] } }) {
   const symbols = makePool(), classes = makePool(), methods = makePool(), types = makePool(), traces = makePool(), threads = makePool(), states = makePool();
   const out = new Bytes();
   const state = states.key('run', 'STATE_RUNNABLE');
@@ -171,9 +174,13 @@ function writeRecording(path, { stacks, counters = {} }) {
   if (Object.keys(counters).length > 0)
     event(out, DIAGNOSTICS, body => [1, ...Object.values(counters)].forEach(value => body.varint(value)));
 
+  for (const [id, values] of extra.events)
+    event(out, id, body => values.forEach(value => body.varint(value)));
+
   const checkpointAt = out.used;
   const key = (body, value) => body.varint(value);
   putPools(out, [
+    ...extra.pools.map(([id, entries]) => [id, { entries }, (body, text) => body.string(text)]),
     [SYMBOL, symbols, (body, text) => body.string(text)],
     [CLASS, classes, key],
     [METHOD, methods, (body, parts) => parts.forEach(part => body.varint(part))],
@@ -188,7 +195,7 @@ function writeRecording(path, { stacks, counters = {} }) {
     }],
   ]);
   const metadataAt = out.used;
-  putMetadata(out, counters);
+  putMetadata(out, counters, extra);
 
   const bytes = out.done();
   bytes.write('FLR\0', 0, 'latin1');
