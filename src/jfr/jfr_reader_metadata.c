@@ -353,7 +353,9 @@ static void jfr_metadata_annotate(struct jfr_metadata *metadata)
         if (reader->fields[i].label == NULL)
             reader->fields[i].label = reader->fields[i].name;
     for (uint32_t i = 0; i < reader->type_count; i++)
-        jfr_reader_find_context(&reader->types[i], reader->fields + reader->types[i].first_field);
+        if (reader->types[i].field_count > 0)
+            jfr_reader_find_context(&reader->types[i],
+                                    reader->fields + reader->types[i].first_field);
 }
 
 /* Sorts the types, and makes fields point to theirs. What is wrong with them, or NULL. */

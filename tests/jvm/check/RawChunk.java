@@ -129,17 +129,15 @@ final class RawChunk {
         eventCounts.merge(type.name, 1L, Long::sum);
         problems.addUnless(!type.fields.isEmpty() && type.fields.get(0).name.equals("startTime"),
                 "%s: first field of %s is not startTime", name, type.name);
-        long start = new Cursor(in.at).varint();
-        problems.addUnless(start >= startTicks && start <= endTicks,
-                "%s: %s at byte %d at tick %d, outside %d..%d", name, type.name, at, start,
+        Cursor times = new Cursor(in.at);
+        long start = times.varint();
+        long duration = type.hasDuration() ? times.varint() : 0;
+        long ended = start + duration; /* an event lies in the chunk in which it ended */
+        problems.addUnless(ended >= startTicks && ended <= endTicks,
+                "%s: %s at byte %d at tick %d, outside %d..%d", name, type.name, at, ended,
                 startTicks, endTicks);
-        if (type.fields.size() > 1 && type.fields.get(1).name.equals("duration")) {
-            Cursor second = new Cursor(in.at);
-            second.varint();
-            long duration = second.varint();
-            problems.addUnless(duration >= 0 && start + duration <= endTicks,
-                    "%s: %s at byte %d lasts %d ticks", name, type.name, at, duration);
-        }
+        problems.addUnless(duration >= 0, "%s: %s at byte %d lasts %d ticks", name, type.name, at,
+                duration);
         in.where = type.name;
         in.struct(type);
         problems.addUnless(in.at == end, "%s: %s at byte %d: %d bytes of content in %d", name,

@@ -28,6 +28,10 @@ final class RawType {
         this.isEvent = isEvent;
     }
 
+    boolean hasDuration() {
+        return fields.size() > 1 && fields.get(1).name.equals("duration");
+    }
+
     /** Names, classes and kinds of the fields: what must not change within a file. */
     String shape(RawChunk chunk) {
         StringBuilder text = new StringBuilder();

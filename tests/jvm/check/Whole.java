@@ -166,7 +166,7 @@ final class Whole {
                 counts.merge(type, 1L, Long::sum);
                 events++;
                 problems.addUnless(
-                        !event.getStartTime().isBefore(start) && !event.getEndTime().isAfter(end),
+                        !event.getEndTime().isBefore(start) && !event.getEndTime().isAfter(end),
                         "%s: %s at %s..%s, outside %s..%s", where, type, event.getStartTime(),
                         event.getEndTime(), start, end);
                 if (Samples.isSample(event) || Samples.isWall(event)) {
