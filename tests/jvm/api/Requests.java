@@ -32,7 +32,7 @@ public final class Requests {
         for (long i = 1; System.nanoTime() < endNs; i++) {
             long root = (long) (number + 1) << 32 | i;
             jaywalk.setContext(number + 1, root, root | SPAN_BIT, root);
-            tenant.set("tenant \u00e9" + number);
+            tenant.set("tenant \u00e9\u0000\u0001" + number);
             request.set(Long.toString(root));
             if (late != null) {
                 late.set("late " + number);

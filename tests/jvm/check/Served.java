@@ -11,9 +11,9 @@ import jdk.jfr.consumer.RecordingFile;
 /**
  * What the recording of Requests says of each sample, endpoint and span: that of the thread that it was in, and nobody else's.
  *
- *     java Contexts file requests spans
+ *     java Served file requests spans
  */
-final class Contexts {
+final class Served {
     private static final long SPAN_BIT = Long.MIN_VALUE;
 
     private final Problems problems = new Problems();
@@ -30,15 +30,15 @@ final class Contexts {
     private long lateFields;
     private long unlabelled;
 
-    private Contexts() {
+    private Served() {
     }
 
     public static void main(String[] args) throws IOException {
-        Contexts contexts = new Contexts();
+        Served served = new Served();
         for (RecordedEvent event : RecordingFile.readAllEvents(Path.of(args[0]))) {
-            contexts.take(event);
+            served.take(event);
         }
-        contexts.finish(Long.parseLong(args[1]), Long.parseLong(args[2]));
+        served.finish(Long.parseLong(args[1]), Long.parseLong(args[2]));
     }
 
     private void take(RecordedEvent event) {
@@ -124,7 +124,7 @@ final class Contexts {
     private void takeServed(RecordedEvent event, long number) {
         long root = event.getLong("localRootSpanId");
         served++;
-        expect(event, "tenant", "tenant \u00e9" + number);
+        expect(event, "tenant", "tenant \u00e9\u0000\u0001" + number);
         expect(event, "late.name", "late " + number);
         expect(event, "request.id", Long.toString(root));
         if (event.getString("traceId") == null) {

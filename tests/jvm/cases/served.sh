@@ -7,4 +7,4 @@ silent requests
 whole requests.jfr
 ledger requests.jfr
 read -r requests spans <requests.out
-check Contexts requests.jfr "$requests" "$spans"
+check Served requests.jfr "$requests" "$spans"
