@@ -97,16 +97,16 @@ static void group_digits(uint64_t number, char out[32])
 }
 
 /* "12.34 s", "-" where no sample says its time. */
-static void put_time(uint64_t ns, bool is_timed, FILE *to)
+static void time_text(uint64_t ns, bool is_timed, char out[48])
 {
     char whole[32];
     const uint64_t hundredths = ns / 10000000 + (ns % 10000000 >= 5000000);
 
     group_digits(hundredths / 100, whole);
     if (is_timed)
-        fprintf(to, "%8s.%02u s  ", whole, (unsigned)(hundredths % 100));
+        snprintf(out, 48, "%s.%02u s", whole, (unsigned)(hundredths % 100));
     else
-        fprintf(to, "%13s  ", "-");
+        snprintf(out, 48, "-");
 }
 
 /* 100 only for all of it. */
@@ -116,32 +116,83 @@ static void put_share(uint64_t part, uint64_t all, FILE *to)
     const unsigned rounded = (unsigned)exact;
     const unsigned hundredths = rounded >= 10000 && part < all ? 9999 : rounded;
 
-    fprintf(to, "%3u.%02u %%  ", hundredths / 100, hundredths % 100);
+    fprintf(to, "%3u.%02u %%", hundredths / 100, hundredths % 100);
 }
+
+/* Columns of numbers, and what stands above them. */
+enum number { NUMBER_REQUESTS, NUMBER_SAMPLES, NUMBER_CPU, NUMBER_WALL, NUMBER_LIMIT };
+
+static const char *const number_heads[NUMBER_LIMIT] = {
+    [NUMBER_REQUESTS] = "requests",
+    [NUMBER_SAMPLES] = "samples",
+    [NUMBER_CPU] = "CPU time",
+    [NUMBER_WALL] = "wall time",
+};
 
 struct layout {
     const struct cli_rows *rows;
     FILE *to;
     size_t widths[PROFILE_ROOTS_LIMIT]; /* 0: the column is not shown */
+    size_t number_widths[NUMBER_LIMIT]; /* likewise */
     size_t hottest_width;               /* 0: as wide as it is */
 };
+
+static void number_text(const struct cli_rows *rows, const struct cli_sum *sum, enum number number,
+                        char out[48])
+{
+    switch (number) {
+    case NUMBER_REQUESTS:
+        group_digits(sum->requests, out);
+        break;
+    case NUMBER_SAMPLES:
+        group_digits(sum->samples[rows->clock], out);
+        break;
+    case NUMBER_CPU:
+        time_text(sum->weight[CLI_CLOCK_CPU], rows->is_timed[CLI_CLOCK_CPU], out);
+        break;
+    case NUMBER_WALL:
+        time_text(sum->weight[CLI_CLOCK_WALL], rows->is_timed[CLI_CLOCK_WALL], out);
+        break;
+    case NUMBER_LIMIT:
+        break;
+    }
+}
 
 static void put_numbers(const struct layout *layout, const struct cli_sum *sum, bool has_requests)
 {
     const struct cli_rows *rows = layout->rows;
-    char number[32];
 
-    if (rows->has_requests) {
-        group_digits(sum->requests, number);
-        fprintf(layout->to, "%10s  ", has_requests ? number : "-");
-    }
-    group_digits(sum->samples[rows->clock], number);
-    fprintf(layout->to, "%10s  ", number);
-    for (int clock = 0; clock < CLI_CLOCK_LIMIT; clock++) {
-        if (rows->has_clock[clock])
-            put_time(sum->weight[clock], rows->is_timed[clock], layout->to);
+    for (int number = 0; number < NUMBER_LIMIT; number++) {
+        char text[48] = "-";
+
+        if (layout->number_widths[number] == 0)
+            continue;
+        if (number != NUMBER_REQUESTS || has_requests)
+            number_text(rows, sum, (enum number)number, text);
+        fprintf(layout->to, "%*s%*s", (int)layout->number_widths[number], text, CLI_GAP, "");
     }
     put_share(cli_sum_weight(rows, sum), cli_sum_weight(rows, &rows->total), layout->to);
+}
+
+/* A sum has the most digits of its column. */
+static void measure_numbers(struct layout *layout)
+{
+    const struct cli_rows *rows = layout->rows;
+    const bool is_shown[NUMBER_LIMIT] = {
+        [NUMBER_REQUESTS] = rows->has_requests,
+        [NUMBER_SAMPLES] = true,
+        [NUMBER_CPU] = rows->has_clock[CLI_CLOCK_CPU],
+        [NUMBER_WALL] = rows->has_clock[CLI_CLOCK_WALL],
+    };
+
+    for (int number = 0; number < NUMBER_LIMIT; number++) {
+        char text[48];
+
+        number_text(rows, &rows->total, (enum number)number, text);
+        const size_t head = strlen(number_heads[number]);
+        const size_t sum = strlen(text);
+        layout->number_widths[number] = !is_shown[number] ? 0 : sum > head ? sum : head;
+    }
 }
 
 static void cell_of(const struct cli_rows *rows, const struct cli_row *row, size_t column,
@@ -163,8 +214,11 @@ static void put_row(const struct layout *layout, const struct cli_row *row)
             put_cell(cell, layout->widths[i], false, layout->to);
     }
     put_numbers(layout, &row->sum, row->kind == CLI_ROW_VALUE);
-    clean(row->hottest == NULL ? "" : row->hottest, cell);
-    put_cell(cell, layout->hottest_width, true, layout->to);
+    if (row->hottest != NULL) {
+        clean(row->hottest, cell);
+        fprintf(layout->to, "%*s", CLI_GAP, "");
+        put_cell(cell, layout->hottest_width, true, layout->to);
+    }
     fputc('\n', layout->to);
 }
 
@@ -222,12 +276,11 @@ static void measure(struct layout *layout)
 static void fit(struct layout *layout, size_t columns)
 {
     const struct cli_rows *rows = layout->rows;
-    size_t numbers = 12 + 10; /* samples, share */
+    size_t numbers = sizeof "100.00 %" - 1 + CLI_GAP;
     size_t names = 0;
 
-    numbers += rows->has_requests ? 12u : 0u;
-    for (int clock = 0; clock < CLI_CLOCK_LIMIT; clock++)
-        numbers += rows->has_clock[clock] ? 15u : 0u;
+    for (int number = 0; number < NUMBER_LIMIT; number++)
+        numbers += layout->number_widths[number] == 0 ? 0 : layout->number_widths[number] + CLI_GAP;
     for (size_t i = 0; i < rows->bys->count; i++)
         names += layout->widths[i] == 0 ? 0 : layout->widths[i] + CLI_GAP;
 
@@ -254,13 +307,11 @@ static void put_head(const struct layout *layout)
         if (layout->widths[i] > 0)
             put_cell(rows->bys->items[i].name, layout->widths[i], false, layout->to);
     }
-    if (rows->has_requests)
-        fprintf(layout->to, "%10s  ", "requests");
-    fprintf(layout->to, "%10s  ", "samples");
-    if (rows->has_clock[CLI_CLOCK_CPU])
-        fprintf(layout->to, "%13s  ", "CPU time");
-    if (rows->has_clock[CLI_CLOCK_WALL])
-        fprintf(layout->to, "%13s  ", "wall time");
+    for (int number = 0; number < NUMBER_LIMIT; number++) {
+        if (layout->number_widths[number] > 0)
+            fprintf(layout->to, "%*s%*s", (int)layout->number_widths[number], number_heads[number],
+                    CLI_GAP, "");
+    }
     fprintf(layout->to, "%8s  hottest frame\n", "share");
 }
 
@@ -272,6 +323,7 @@ void cli_rows_text(const struct cli_rows *rows, const char *title, size_t column
     clean(title, cell);
     fprintf(to, "%s\n\n", cell);
     measure(&layout);
+    measure_numbers(&layout);
     if (columns > 0)
         fit(&layout, columns);
     put_head(&layout);

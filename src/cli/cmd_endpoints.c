@@ -317,8 +317,14 @@ static int list_endpoints(struct cli_table *table)
         cli_complain("%s", err.message);
     if (status == CLI_OK)
         status = write_rows(table, &rows);
-    if (status == CLI_OK && !table->is_quiet)
+    if (status == CLI_OK && !table->is_quiet) {
+        const struct cli_sum *total = &rows.total;
+
+        if (total->samples[rows.clock] == 0)
+            cli_complain("%s: the filters left nothing of %" PRIu64 " samples",
+                         table->inputs[0].path, rows.left_out);
         cli_tell_idle_part(table->inputs[0].path, &table->part);
+    }
     cli_rows_close(&rows);
     return status;
 }

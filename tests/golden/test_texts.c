@@ -48,6 +48,7 @@ static void set_up(void)
     snprintf(out_path, sizeof out_path, "%s/out", directory);
     signals_before = jw_counter(JW_COUNT_SIGNALS);
 
+    made_with_context = true;
     const struct recording_config config = made_config(recording_path, RECORDING_JFR);
     cr_assert(made_recording(&config, 2, 2, &err), "%s", err.message);
 }
@@ -73,6 +74,10 @@ static const char *const commands[][WORD_LIMIT] = {
     {"help"},
     CONVERT("-o", "collapsed"),
     CONVERT("-o", "collapsed", "--threads"),
+    CONVERT("-o", "collapsed", "--by", "endpoint", "--by", "attribute:tenant"),
+    CONVERT("-o", "collapsed", "--endpoint", "GET*", "--by", "operation", "--reverse"),
+    {"endpoints", "-q"},
+    {"endpoints", "-q", "-o", "json", "--by", "attribute:tenant"},
     CONVERT("-o", "collapsed", "--reverse"),
     CONVERT("-o", "collapsed", "--simple"),
     CONVERT("-o", "collapsed", "--dot"),
@@ -108,6 +113,9 @@ static void run(const char *const *words, FILE *to)
         arguments[count++] = strdup(recording_path);
         arguments[count++] = strdup("-");
         fputs(" profile.jfr -", to);
+    } else if (strcmp(words[0], "endpoints") == 0) {
+        arguments[count++] = strdup(recording_path);
+        fputs(" profile.jfr", to);
     }
     fputc('\n', to);
 
