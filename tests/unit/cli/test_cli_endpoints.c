@@ -514,7 +514,7 @@ Test(cli_endpoints, stars_stand_for_anything)
                      cases[i].pattern, cases[i].text);
 }
 
-Test(cli_endpoints, each_allocation_that_fails_is_told_and_nothing_is_half_shown, .timeout = 300)
+Test(cli_endpoints, each_allocation_that_fails_is_told_and_nothing_is_half_shown)
 {
     static const char *const commands[][9] = {
         {"endpoints", "--endpoint=GET*", NULL},
