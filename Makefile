@@ -43,12 +43,15 @@ LANES := plain asan tsan checked aarch64
 
 include mk/flags.mk mk/build.mk mk/java.mk mk/test.mk mk/check.mk mk/install.mk
 
-.PHONY: all demo test soak check bench install help clean $(LANES)
+.PHONY: all demo demo-shop test soak check bench install help clean $(LANES)
 
 all: lane-plain $(JAR) ## build/lib/libjaywalk.so, build/bin/jaywalk and build/jar/jaywalk.jar
 
 demo: all ## profile a real Java program; leaves a recording and a flame graph in build/demo
 	$(Q)demo/run
+
+demo-shop: all ## profile a web shop by request; leaves a recording and a flame graph in build/demo
+	$(Q)demo/shop/run
 
 test: ## every check and test; the last line counts them
 	+$(Q)MAKE="$(MAKE)" tools/test-all $(TEST_PARTS)

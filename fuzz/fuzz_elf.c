@@ -55,8 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!load->is_executable || load->file_bytes == 0 || load->file_bytes > (64u << 20))
             continue;
         struct symbols_rows *rows = symbols_rows_build(&elf, load->vaddr, load->file_bytes, NULL);
+        bool is_refused = false;
         struct symbols_names *names =
-            symbols_names_build(&elf, load->vaddr, load->file_bytes, NULL);
+            symbols_names_build(&elf, load->vaddr, load->file_bytes, &is_refused, NULL);
 
         if (rows != NULL)
             use_rows(rows);

@@ -61,7 +61,7 @@ build/$(1)/obj/%.o: src/%.c build/$(1)/flags
 	$$(call say,CC,$$<$(if $(filter plain,$(1)),, [$(1)]))
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(WARNINGS) $$(ROOM_FLAGS) \
-	    $$(FRAME_FLAGS) -MMD -MP -c -o $$@ $$<
+	    -DJW_MEMORY_HERE=JW_MEMORY_OF_$$(firstword $$(subst /, ,$$*)) $$(FRAME_FLAGS) -MMD -MP -c -o $$@ $$<
 
 build/$(1)/obj/%.o: src/%.S build/$(1)/flags
 	$$(call say,AS,$$<$(if $(filter plain,$(1)),, [$(1)]))

@@ -101,6 +101,8 @@ enum states_state commands_state(void); /* any */
 /* run.c: the session, on the agent's thread, whose `jni` may be NULL. */
 JW_MUST_CHECK bool run_begin(JNIEnv *jni, const struct options *options, bool is_resume,
                              struct jw_error *err);
+/* Shares out memlimit, once in a process, before tables are reserved. Context: control, any thread. */
+void run_share_memory(const struct options *options);
 JW_MUST_CHECK bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err);
 JW_MUST_CHECK bool run_dump(JNIEnv *jni, const struct options *asked, struct jw_error *err);
 JW_MUST_CHECK bool run_turn(JNIEnv *jni, struct jw_error *err); /* of loop= */

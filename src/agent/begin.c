@@ -6,6 +6,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "base/memory.h"
 #include "context/context.h"
 #include "generation/generation.h"
 #include "recording/recording.h"
@@ -13,6 +14,9 @@
 #include "signals/signals.h"
 #include "symbols/symbols.h"
 #include "thread/thread_filter.h"
+
+/* Of the samples' share: what is not in generations, as activation cells and heads of tables. */
+#define SAMPLES_REST_BYTES ((size_t)512 << 10)
 
 static bool start_engines(struct jw_error *err)
 {
@@ -46,6 +50,20 @@ static void tell_start(bool is_resumed)
               session.has_file ? session.path : "");
 }
 
+/* By the first session: tables are reserved by it, and kept. */
+void run_share_memory(const struct options *options)
+{
+    const uint64_t shared_bytes = jw_memory_limit_bytes();
+
+    if (shared_bytes == 0) {
+        jw_memory_share(options->memlimit_bytes);
+        jw_memory_note_library();
+    } else if (shared_bytes != options->memlimit_bytes) {
+        agent_log(OPTIONS_LOGLEVEL_WARN, "memlimit stays at %llu bytes, as in the first session",
+                  (unsigned long long)shared_bytes);
+    }
+}
+
 /* Opened by the first session and kept: a hook may hold the pointer beyond the end of a session. */
 static struct generations *_Atomic kept_generations;
 
@@ -55,21 +73,17 @@ struct generations *session_kept_generations(void)
     return jw_load_acquire(&kept_generations);
 }
 
-static struct generations *open_generations(const struct options *options, struct jw_error *err)
+static struct generations *open_generations(struct jw_error *err)
 {
-    static uint64_t kept_bytes;
     struct generations *kept = session_kept_generations();
+    const size_t share_bytes = jw_memory_limit_of(JW_MEMORY_SAMPLES, GENERATIONS_DEFAULT_BYTES);
+    const struct generations_config memory = {.memory_bytes = share_bytes < GENERATIONS_MAX_BYTES
+                                                                  ? share_bytes - SAMPLES_REST_BYTES
+                                                                  : GENERATIONS_MAX_BYTES};
 
-    if (kept != NULL) {
-        if (kept_bytes != options->memlimit_bytes)
-            agent_log(OPTIONS_LOGLEVEL_WARN,
-                      "memlimit stays at %llu bytes, as in the first session",
-                      (unsigned long long)kept_bytes);
+    if (kept != NULL)
         return kept;
-    }
-    const struct generations_config memory = {.memory_bytes = (size_t)options->memlimit_bytes};
     kept = generations_open(&memory, err);
-    kept_bytes = options->memlimit_bytes;
     /* order KEPT_GENERATIONS: releases the opened generations to who asks what is in them. */
     jw_store_release(&kept_generations, kept);
     return kept;
@@ -158,7 +172,7 @@ static void set_sampler(const struct options *values, struct generations *genera
 /* Rooms and engines for an open recording; the first refusal takes all of it down again, in reverse. */
 static bool bring_up(JNIEnv *jni, struct jw_error *err)
 {
-    struct generations *generations = open_generations(&session.options, err);
+    struct generations *generations = open_generations(err);
 
     if (generations == NULL)
         return false;
@@ -348,6 +362,7 @@ bool run_begin(JNIEnv *jni, const struct options *options, bool is_resume, struc
 {
     const bool was_kept = session.recording != NULL;
 
+    run_share_memory(options);
     if (!may_begin(jni, err))
         return false;
     const bool is_started = is_resume && was_kept            ? resume_kept(jni, options, err)

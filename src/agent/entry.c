@@ -82,7 +82,7 @@ static void open_contexts(void)
         agent_log(OPTIONS_LOGLEVEL_WARN, "samples will have no context: %s", err.message);
 }
 
-static bool find_jvmti(JavaVM *java_vm)
+static bool find_jvmti(JavaVM *java_vm, const struct options *options)
 {
     void *jvmti = NULL;
 
@@ -95,6 +95,8 @@ static bool find_jvmti(JavaVM *java_vm)
     }
     agent.java_vm = java_vm;
     agent.jvmti = jvmti;
+    if (asks_for_start(options))
+        run_share_memory(options);
     open_contexts();
     return true;
 }
@@ -125,7 +127,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
                   text == NULL ? "" : text);
         return JNI_OK;
     }
-    if (!find_jvmti(java_vm))
+    if (!find_jvmti(java_vm, &load_options.values))
         return JNI_OK;
     if (!hooks_install(false, &err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
@@ -203,7 +205,7 @@ static jint obey(JavaVM *java_vm, const char *text, enum sender sender)
         tell_too_often();
         return COMMANDS_BUSY;
     }
-    if (!find_jvmti(java_vm))
+    if (!find_jvmti(java_vm, &attach_options.values))
         return COMMANDS_FAILED;
     if (!run_action(&code, &err)) {
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);

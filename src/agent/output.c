@@ -5,6 +5,7 @@
 
 #include "agent/agent.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "recording/recording.h"
 #include "walk/walk.h"
 
@@ -96,7 +97,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         .format = path == NULL && values->output == OPTIONS_OUTPUT_NONE
                       ? RECORDING_TEXT
                       : output_format(values->output),
-        .memory_bytes = values->memlimit_bytes,
+        .memory_bytes = jw_memory_limit_of(JW_MEMORY_STACKS, 0),
         .chunk_bytes = values->chunksize_bytes,
         .chunk_ns = values->chunktime_ns,
         .title = values->title[0] == '\0' ? NULL : values->title,

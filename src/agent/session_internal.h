@@ -51,9 +51,8 @@ struct session_info {
     uint64_t start_ns;
     uint64_t samples; /* of a session that is over */
     uint64_t samples_before;
-    uint64_t file_bytes;   /* JFR */
-    uint64_t memory_bytes; /* stacks that are kept */
-    uint64_t memlimit_bytes;
+    uint64_t file_bytes;      /* JFR */
+    uint64_t memory_bytes;    /* stacks that are kept */
     uint64_t timeout_left_ns; /* as of then; 0: none */
     uint64_t loop_left_ns;
     char engines[192]; /* what they sample, and how */

@@ -11,9 +11,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/version.h"
-#include "generation/generation.h"
 #include "signals/signals.h"
-#include "symbols/symbols.h"
 #include "walk/walk_breaker.h"
 
 static struct {
@@ -72,7 +70,6 @@ void session_publish(void)
     info->samples_before = session.samples_before;
     info->file_bytes = status.file_bytes;
     info->memory_bytes = status.memory_bytes;
-    info->memlimit_bytes = session.options.memlimit_bytes;
     info->timeout_left_ns = session.is_on ? left_ns(&session.timeout) : 0;
     info->loop_left_ns = session.is_on ? left_ns(&session.loop) : 0;
     memcpy(info->path, session.path, sizeof info->path);
@@ -88,22 +85,6 @@ void session_publish_failure(const char *text)
 }
 
 /* ---- status ---- */
-
-static void tell_memory(const struct session_info *info)
-{
-    struct generations *generations = run_generations();
-    struct generations_stats stats = {0};
-
-    if (generations == NULL)
-        return;
-    generations_stats(generations, &stats);
-    agent_log(OPTIONS_LOGLEVEL_INFO,
-              "Memory: %llu KiB of samples not written yet, %llu KiB of stacks kept, memlimit %llu "
-              "KiB",
-              (unsigned long long)(stats.used_bytes >> 10),
-              (unsigned long long)(info->memory_bytes >> 10),
-              (unsigned long long)(info->memlimit_bytes >> 10));
-}
 
 static void tell_deadlines(const struct session_info *info)
 {
@@ -168,7 +149,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
         agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in memory%s", samples, now);
     breaker_tell();
     tell_ledger();
-    tell_memory(info);
+    tell_memory();
     tell_dictionaries();
     tell_deadlines(info);
 }
@@ -212,7 +193,7 @@ void tell_unwritten(void)
 
 /* ---- metrics ---- */
 
-#define METRICS_BYTES ((size_t)64 << 10)
+#define METRICS_BYTES ((size_t)96 << 10)
 
 void tell_put(struct tell_page *page, const char *format, ...)
 {
@@ -268,30 +249,6 @@ void tell_put_head(struct tell_page *page, const char *name, const char *help)
 
     tell_put(page, "# HELP jaywalk_%s %s\n# TYPE jaywalk_%s %s\n", name, help, name,
              is_total ? "counter" : "gauge");
-}
-
-static void put_memory(struct tell_page *page, const struct session_info *info)
-{
-    struct generations *generations = run_generations();
-    struct generations_stats stats = {0};
-    struct symbols_stats symbols;
-
-    if (generations != NULL)
-        generations_stats(generations, &stats);
-    symbols_stats(&symbols);
-    tell_put_head(page, "memory_bytes", "memory in use, by what for");
-    tell_put(page, "jaywalk_memory_bytes{part=\"samples\"} %llu\n",
-             (unsigned long long)stats.used_bytes);
-    tell_put(page, "jaywalk_memory_bytes{part=\"stacks_kept\"} %llu\n",
-             (unsigned long long)info->memory_bytes);
-    tell_put(page, "jaywalk_memory_bytes{part=\"unwind_rows\"} %llu\n",
-             (unsigned long long)symbols.rows_bytes);
-    tell_put(page, "jaywalk_memory_bytes{part=\"symbol_names\"} %llu\n",
-             (unsigned long long)symbols.names_bytes);
-    tell_put(page, "jaywalk_memory_bytes{part=\"deep_stacks\"} %llu\n",
-             (unsigned long long)sampler_deep_bytes());
-    tell_put_head(page, "memory_limit_bytes", "the option memlimit of the session");
-    tell_put(page, "jaywalk_memory_limit_bytes %llu\n", (unsigned long long)info->memlimit_bytes);
 }
 
 static void put_walkers(struct tell_page *page)
@@ -379,7 +336,7 @@ void tell_metrics(void)
     }
     session_info(&info);
     put_session(&page, &info);
-    put_memory(&page, &info);
+    tell_memory_metrics(&page);
     tell_dictionaries_metrics(&page);
     put_walkers(&page);
     put_walk_places(&page, "walk_failures", "walks that failed, by what the walk was in then",

@@ -25,4 +25,8 @@ void tell_put_head(struct tell_page *page, const char *name, const char *help);
 void tell_dictionaries(void);
 void tell_dictionaries_metrics(struct tell_page *page);
 
+/* tell_memory.c: a line of status; the lines of metrics. */
+void tell_memory(void);
+void tell_memory_metrics(struct tell_page *page);
+
 #endif

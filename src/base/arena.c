@@ -6,24 +6,22 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "base/memory.h"
 
 #define PAGE_BYTES   ((size_t)4096)
 #define SHRINK_SHARE 8
 #define KEEP_BYTES   ((size_t)64 * 1024) /* never given back by a reset */
 
-bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *name,
-                   struct jw_error *err)
+bool jw_arena_open_for(enum jw_memory_part part, struct jw_arena *arena, size_t capacity_bytes,
+                       const char *name, struct jw_error *err)
 {
-    void *bytes = mmap(NULL, capacity_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *bytes = jw_memory_map(part, capacity_bytes);
 
-    if (bytes == MAP_FAILED) {
+    if (bytes == NULL) {
         jw_error_set(err, "cannot reserve %zu bytes for %s: %s; try a smaller memlimit",
                      capacity_bytes, name, strerror(errno));
         return false;
     }
-    /* A core dump of the host must not grow by our reserve. */
-    (void)madvise(bytes, capacity_bytes, MADV_DONTDUMP);
     arena->bytes = bytes;
     arena->capacity_bytes = capacity_bytes;
     jw_store_relaxed(&arena->touched_bytes, 0);
@@ -33,8 +31,7 @@ bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *na
 
 void jw_arena_close(struct jw_arena *arena)
 {
-    if (arena->bytes != NULL)
-        munmap(arena->bytes, arena->capacity_bytes);
+    jw_memory_unmap(arena->bytes, arena->capacity_bytes);
     arena->bytes = NULL;
     arena->capacity_bytes = 0;
     jw_store_relaxed(&arena->used_bytes, 0);

@@ -21,8 +21,11 @@ struct jw_arena {
     _Atomic size_t touched_bytes; /* pages below may be in memory; jw_arena_reset alone writes it */
 };
 
-JW_MUST_CHECK bool jw_arena_open(struct jw_arena *arena, size_t capacity_bytes, const char *name,
-                                 struct jw_error *err);
+/* Address space of the part that the calling file allocates for, charged by the owner of the arena: base/memory.h. */
+JW_MUST_CHECK bool jw_arena_open_for(enum jw_memory_part part, struct jw_arena *arena,
+                                     size_t capacity_bytes, const char *name, struct jw_error *err);
+#define jw_arena_open(arena, capacity_bytes, name, err)                                            \
+    jw_arena_open_for(JW_MEMORY_HERE, (arena), (capacity_bytes), (name), (err))
 void jw_arena_close(struct jw_arena *arena);
 
 /* `size_bytes` of zeroed memory, 8-byte aligned; NULL when full: the caller counts the loss. */

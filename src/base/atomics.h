@@ -26,6 +26,8 @@
 #define jw_store_seq_cst(field, value) atomic_store_explicit((field), (value), memory_order_seq_cst)
 #define jw_add_relaxed(field, amount)                                                              \
     atomic_fetch_add_explicit((field), (amount), memory_order_relaxed)
+#define jw_sub_relaxed(field, amount)                                                              \
+    atomic_fetch_sub_explicit((field), (amount), memory_order_relaxed)
 #define jw_add_release(field, amount)                                                              \
     atomic_fetch_add_explicit((field), (amount), memory_order_release)
 #define jw_add_acq_rel(field, amount)                                                              \

@@ -4,9 +4,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/atomics.h"
 #include "base/counters.h"
+#include "base/memory.h"
 
 /* Relaxed: a test sets it before the threads it tests exist. */
 static _Atomic uint64_t fail_after;
@@ -51,19 +55,127 @@ static bool may_allocate(void)
     return true;
 }
 
-void *jw_alloc(size_t size_bytes)
+/*
+ * In front of each block. A large block is a mapping of its own: it is given back whole and at once, and does not
+ * break up the heap of the program.
+ */
+struct head {
+    uint64_t size_bytes; /* as it was asked for */
+    uint32_t part;
+    uint32_t is_mapped;
+};
+
+_Static_assert(sizeof(struct head) == 16, "what follows is aligned as malloc aligns");
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MAPPED_FROM_BYTES SIZE_MAX /* they look after blocks of malloc */
+#else
+#define MAPPED_FROM_BYTES ((size_t)128 << 10)
+#endif
+
+/* What such a block takes with its head; SIZE_MAX: more than there is. */
+static size_t whole_bytes(size_t size_bytes)
 {
-    return may_allocate() ? calloc(1, size_bytes == 0 ? 1 : size_bytes) : NULL;
+    const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (size_bytes > PTRDIFF_MAX - sizeof(struct head) - page_bytes)
+        return SIZE_MAX;
+    if (size_bytes >= MAPPED_FROM_BYTES)
+        return (size_bytes + sizeof(struct head) + page_bytes - 1) & ~(page_bytes - 1);
+
+    /* Source: glibc, malloc.c: a word in front, in units of two words, four words at least. */
+    const size_t bytes = (size_bytes + sizeof(struct head) + sizeof(size_t) + 15) & ~(size_t)15;
+    return bytes < 32 ? 32 : bytes;
 }
 
-void *jw_realloc(void *memory, size_t size_bytes)
+/* Charged; zero. */
+static struct head *make_block(enum jw_memory_part part, size_t size_bytes)
 {
-    return may_allocate() ? realloc(memory, size_bytes == 0 ? 1 : size_bytes) : NULL;
+    const size_t bytes = whole_bytes(size_bytes);
+    const bool is_mapped = size_bytes >= MAPPED_FROM_BYTES;
+
+    if (bytes == SIZE_MAX || !jw_memory_charge_block(part, bytes))
+        return NULL;
+
+    struct head *head =
+        is_mapped ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                  : calloc(1, sizeof *head + size_bytes);
+    if (head == NULL || head == MAP_FAILED) {
+        jw_memory_credit_block(part, bytes);
+        return NULL;
+    }
+    *head = (struct head){.size_bytes = size_bytes, .part = part, .is_mapped = is_mapped};
+    return head;
+}
+
+void *jw_alloc_for(enum jw_memory_part part, size_t size_bytes)
+{
+    struct head *head = may_allocate() ? make_block(part, size_bytes) : NULL;
+
+    return head == NULL ? NULL : head + 1;
+}
+
+/* From the heap into a mapping of its own, or back. */
+static struct head *move_block(struct head *head, size_t size_bytes)
+{
+    struct head *fresh = make_block((enum jw_memory_part)head->part, size_bytes);
+
+    if (fresh == NULL)
+        return NULL;
+    memcpy(fresh + 1, head + 1, size_bytes < head->size_bytes ? size_bytes : head->size_bytes);
+    jw_free(head + 1);
+    return fresh;
+}
+
+static struct head *resize_block(struct head *head, size_t size_bytes)
+{
+    const enum jw_memory_part part = (enum jw_memory_part)head->part;
+    const size_t before_bytes = whole_bytes(head->size_bytes);
+    const size_t bytes = whole_bytes(size_bytes);
+
+    if (bytes > before_bytes && !jw_memory_charge_block(part, bytes - before_bytes))
+        return NULL;
+
+    struct head *resized = head->is_mapped ? mremap(head, before_bytes, bytes, MREMAP_MAYMOVE)
+                                           : realloc(head, sizeof *head + size_bytes);
+    if (resized == NULL || resized == MAP_FAILED) {
+        if (bytes > before_bytes)
+            jw_memory_credit_block(part, bytes - before_bytes);
+        return NULL;
+    }
+    if (bytes < before_bytes)
+        jw_memory_credit_block(part, before_bytes - bytes);
+    resized->size_bytes = size_bytes;
+    return resized;
+}
+
+void *jw_realloc_for(enum jw_memory_part part, void *memory, size_t size_bytes)
+{
+    if (memory == NULL)
+        return jw_alloc_for(part, size_bytes);
+    if (!may_allocate() || whole_bytes(size_bytes) == SIZE_MAX)
+        return NULL;
+
+    struct head *head = (struct head *)memory - 1;
+    head = (size_bytes >= MAPPED_FROM_BYTES) == (head->is_mapped != 0)
+               ? resize_block(head, size_bytes)
+               : move_block(head, size_bytes);
+    return head == NULL ? NULL : head + 1;
 }
 
 void jw_free(void *memory)
 {
-    free(memory);
+    if (memory == NULL)
+        return;
+
+    struct head *head = (struct head *)memory - 1;
+    const size_t bytes = whole_bytes(head->size_bytes);
+
+    jw_memory_credit_block((enum jw_memory_part)head->part, bytes);
+    if (head->is_mapped)
+        munmap(head, bytes);
+    else
+        free(head);
 }
 
 size_t jw_mul_bytes(size_t count, size_t size_bytes)

@@ -47,13 +47,40 @@ struct jw_error {
 void jw_error_set(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
 void jw_error_clear(struct jw_error *err);
 
+/* What memory is for: base/memory.h. */
+enum jw_memory_part {
+#define JW_MEMORY(name, text, smallest, at_default, most, borrows, at_limit, counters)             \
+    JW_MEMORY_##name,
+#define JW_MEMORY_ROOM(room, part)
+#include "base/memory.def"
+#undef JW_MEMORY
+#undef JW_MEMORY_ROOM
+    JW_MEMORY_LIMIT,
+/* By room: JW_MEMORY_OF_symbols. */
+#define JW_MEMORY(name, text, smallest, at_default, most, borrows, at_limit, counters)
+#define JW_MEMORY_ROOM(room, part) JW_MEMORY_OF_##room = JW_MEMORY_##part,
+#include "base/memory.def"
+#undef JW_MEMORY
+#undef JW_MEMORY_ROOM
+};
+
+/* What a file allocates for: its room's part, as mk/build.mk says; a file may redefine it. */
+#ifndef JW_MEMORY_HERE
+#define JW_MEMORY_HERE JW_MEMORY_CONTROL
+#endif
+
 /*
  * malloc and free that may be told to fail, for the allocation sweep of the tests. NULL when
- * memory is out; the caller reports it. `jw_alloc` zeroes. Never in `handler` or `hook` context.
+ * memory is out, or `memlimit` is reached; the caller reports it. `jw_alloc` zeroes. Never in `handler` or
+ * `hook` context. A block stays charged to the part that it was first allocated for.
  */
-JW_MUST_CHECK void *jw_alloc(size_t size_bytes);
-JW_MUST_CHECK void *jw_realloc(void *memory, size_t size_bytes); /* new bytes are not zeroed */
+JW_MUST_CHECK void *jw_alloc_for(enum jw_memory_part part, size_t size_bytes);
+JW_MUST_CHECK void *jw_realloc_for(enum jw_memory_part part, void *memory, size_t size_bytes);
 void jw_free(void *memory);
+
+#define jw_alloc(size_bytes) jw_alloc_for(JW_MEMORY_HERE, (size_bytes))
+/* New bytes are not zeroed. */
+#define jw_realloc(memory, size_bytes) jw_realloc_for(JW_MEMORY_HERE, (memory), (size_bytes))
 
 /* count * size_bytes; SIZE_MAX, which no allocation grants, where the product does not fit. */
 size_t jw_mul_bytes(size_t count, size_t size_bytes);

@@ -39,7 +39,7 @@ static bool grow_slots(struct jw_map *map)
         return true;
 
     const size_t slot_count = map->slot_count == 0 ? FIRST_SLOTS : 2 * map->slot_count;
-    uint32_t *slots = jw_alloc(jw_mul_bytes(slot_count, sizeof *slots));
+    uint32_t *slots = jw_alloc_for(map->part, jw_mul_bytes(slot_count, sizeof *slots));
     if (slots == NULL)
         return false;
     for (size_t i = 0; i < map->entry_count; i++) {
@@ -62,7 +62,7 @@ static bool grow_entries(struct jw_map *map)
 
     const size_t capacity = map->entry_capacity == 0 ? FIRST_ENTRIES : 2 * map->entry_capacity;
     struct jw_map_entry *entries =
-        jw_realloc(map->entries, jw_mul_bytes(capacity, sizeof *entries));
+        jw_realloc_for(map->part, map->entries, jw_mul_bytes(capacity, sizeof *entries));
     if (entries == NULL)
         return false;
     map->entries = entries;
@@ -82,7 +82,7 @@ static bool grow_bytes(struct jw_map *map, size_t more_bytes)
     if (capacity_bytes == map->capacity_bytes)
         return true;
 
-    unsigned char *bytes = jw_realloc(map->bytes, capacity_bytes);
+    unsigned char *bytes = jw_realloc_for(map->part, map->bytes, capacity_bytes);
     if (bytes == NULL)
         return false;
     map->bytes = bytes;
@@ -131,5 +131,5 @@ void jw_map_close(struct jw_map *map)
     jw_free(map->slots);
     jw_free(map->entries);
     jw_free(map->bytes);
-    *map = (struct jw_map){0};
+    *map = (struct jw_map){.part = map->part};
 }

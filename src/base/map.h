@@ -4,7 +4,7 @@
  * For      what is looked up by content: pool keys, sums by stack and thread, answers that need not be
  *          asked for twice.
  * Callers  recording, cli.   Context  dump, tool.
- * Memory   a map that is all zero is empty and valid; bytes are copied.
+ * Memory   a map that is all zero, but for `part`, is empty and valid; bytes are copied.
  */
 #ifndef JW_BASE_MAP_H
 #define JW_BASE_MAP_H
@@ -22,6 +22,7 @@ struct jw_map {
     size_t entry_capacity;
     size_t used_bytes;
     size_t capacity_bytes;
+    enum jw_memory_part part; /* what it allocates for */
 };
 
 /*

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/atomics.h"
 #include "base/counters.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "context/context_internal.h"
 #include "thread/thread_symbol.h"
 #include "thread/thread_tls.h"
@@ -17,6 +17,12 @@
 #define SLOTS_BYTES ((size_t)CONTEXT_SLOTS * CONTEXT_SLOT_BYTES)
 #define OWNER_BYTES ((size_t)CONTEXT_SLOTS * sizeof(uint64_t))
 
+/* Slots are charged as they are touched, so many bytes at a time: the largest page of any kernel. */
+#define STRETCH_BYTES ((size_t)65536)
+#define STRETCHES     ((SLOTS_BYTES + STRETCH_BYTES - 1) / STRETCH_BYTES)
+
+static _Atomic uint64_t charged_stretches[(STRETCHES + 63) / 64]; /* relaxed: figures */
+static uint32_t bin_count; /* in use: as many as memlimit has room for. Constant while open */
 static struct context_place *places;
 static _Atomic uint64_t *owners; /* by slot; 0: free */
 static pthread_key_t ending;     /* its destructor gives the slot of an ending thread back */
@@ -25,10 +31,9 @@ static _Atomic uint32_t is_open;
 
 static void *reserve(size_t size_bytes, struct jw_error *err)
 {
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = jw_memory_map(JW_MEMORY_CONTEXTS, size_bytes);
 
-    if (memory != MAP_FAILED)
+    if (memory != NULL)
         return memory;
     jw_error_set(err,
                  "cannot reserve %zu bytes for the contexts of threads: %s; allow the process more "
@@ -43,8 +48,47 @@ static void end_thread(void *argument)
     context_end_thread();
 }
 
+/* The bins that there is room for, with the words of their owners, which are charged here. */
+static bool charge_bins(struct jw_error *err)
+{
+    const uint64_t share = jw_memory_limit_of(JW_MEMORY_CONTEXTS, UINT64_MAX);
+    const uint64_t bin_bytes = CONTEXT_BIN * (CONTEXT_SLOT_BYTES + sizeof(uint64_t));
+    const uint64_t most = share < 3 * STRETCH_BYTES ? 0 : (share - 2 * STRETCH_BYTES) / bin_bytes;
+
+    bin_count = most < BINS ? (uint32_t)most : BINS;
+    if (bin_count != 0 &&
+        jw_memory_charge(JW_MEMORY_CONTEXTS,
+                         STRETCH_BYTES + bin_count * CONTEXT_BIN * sizeof(uint64_t)))
+        return true;
+    jw_error_set(err, "memlimit leaves no room for the contexts of threads; try a larger one");
+    return false;
+}
+
+/* Whether the memory of this bin's slots is paid for. */
+static bool charge_slots(uint32_t first)
+{
+    const size_t begin = (size_t)first * CONTEXT_SLOT_BYTES / STRETCH_BYTES;
+    const size_t end = ((size_t)(first + CONTEXT_BIN) * CONTEXT_SLOT_BYTES - 1) / STRETCH_BYTES;
+
+    for (size_t stretch = begin; stretch <= end; stretch++) {
+        const uint64_t bit = UINT64_C(1) << stretch % 64;
+        _Atomic uint64_t *word = &charged_stretches[stretch / 64];
+
+        if ((jw_load_relaxed(word) & bit) != 0)
+            continue;
+        if (!jw_memory_charge(JW_MEMORY_CONTEXTS, STRETCH_BYTES))
+            return false;
+        if ((jw_or_relaxed(word, bit) & bit) != 0)
+            jw_memory_credit(JW_MEMORY_CONTEXTS, STRETCH_BYTES); /* another was faster */
+    }
+    return true;
+}
+
 static bool open_all(struct jw_error *err)
 {
+    if (!charge_bins(err))
+        return false;
+
     void *slots = reserve(SLOTS_BYTES, err);
     void *words = slots == NULL ? NULL : reserve(OWNER_BYTES, err);
 
@@ -61,10 +105,10 @@ static bool open_all(struct jw_error *err)
     return true;
 
 fail:
-    if (words != NULL)
-        munmap(words, OWNER_BYTES);
-    if (slots != NULL)
-        munmap(slots, SLOTS_BYTES);
+    jw_memory_unmap(words, OWNER_BYTES);
+    jw_memory_unmap(slots, SLOTS_BYTES);
+    jw_memory_credit(JW_MEMORY_CONTEXTS,
+                     STRETCH_BYTES + bin_count * CONTEXT_BIN * sizeof(uint64_t));
     return false;
 }
 
@@ -109,8 +153,8 @@ JW_SIGNAL_SAFE static void bins_of(uint64_t owner, uint32_t first[2])
 {
     const uint64_t hash = jw_hash_word(owner);
 
-    first[0] = (uint32_t)hash % BINS * CONTEXT_BIN;
-    first[1] = (uint32_t)(hash >> 32) % BINS * CONTEXT_BIN;
+    first[0] = (uint32_t)hash % bin_count * CONTEXT_BIN;
+    first[1] = (uint32_t)(hash >> 32) % bin_count * CONTEXT_BIN;
 }
 
 context_slot context_find(uint64_t owner)
@@ -141,6 +185,8 @@ static uint32_t free_in(uint32_t first)
 
 static context_slot claim_in(uint32_t first, uint64_t owner)
 {
+    if (!charge_slots(first))
+        return CONTEXT_NO_SLOT;
     for (uint32_t slot = first; slot < first + CONTEXT_BIN; slot++) {
         uint64_t none = 0;
 

@@ -10,6 +10,7 @@
 #include "base/atomics.h"
 #include "base/counters.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 /* Low half of a taken cell's word: PENDING, or a buffer's number plus 1; high half: the tid. */
 #define CELL_PENDING    ((uint64_t)0xff)
@@ -71,8 +72,14 @@ struct epoch *epoch_open(struct jw_error *err)
 {
     struct jw_arena memory;
 
-    if (!jw_arena_open(&memory, sizeof(struct epoch), "activation cells", err))
+    if (!jw_memory_charge(JW_MEMORY_SAMPLES, sizeof(struct epoch))) {
+        jw_error_set(err, "memlimit leaves no room for activation cells; try a larger one");
         return NULL;
+    }
+    if (!jw_arena_open(&memory, sizeof(struct epoch), "activation cells", err)) {
+        jw_memory_credit(JW_MEMORY_SAMPLES, sizeof(struct epoch));
+        return NULL;
+    }
 
     struct epoch *epoch = jw_arena_take(&memory, sizeof(struct epoch));
     memset(epoch, 0, sizeof *epoch); /* touched here, so that a claim never faults a page in */
@@ -89,6 +96,7 @@ void epoch_close(struct epoch *epoch)
 
     struct jw_arena memory = epoch->memory;
     jw_arena_close(&memory);
+    jw_memory_credit(JW_MEMORY_SAMPLES, sizeof(struct epoch));
 }
 
 /* Where a thread begins to look: cells of threads whose stacks lie side by side lie far apart (the golden ratio in

@@ -7,6 +7,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "base/memory.h"
 
 /* Shares of one generation's bytes, in percent. */
 #define TRACES_PCT    36
@@ -140,6 +141,12 @@ struct generations *generations_open(const struct generations_config *config, st
                      sizeof *generations);
         return NULL;
     }
+    if (!jw_memory_charge(JW_MEMORY_SAMPLES, memory_bytes)) {
+        jw_error_set(err, "memlimit leaves no room for %zu bytes of samples; try a larger one",
+                     memory_bytes);
+        goto fail;
+    }
+    generations->reserved_bytes = memory_bytes;
     generations->epoch = epoch_open(err);
     if (generations->epoch == NULL)
         goto fail;
@@ -153,7 +160,6 @@ struct generations *generations_open(const struct generations_config *config, st
             jw_error_set(err, "generations: the kernel refuses to protect free memory");
             goto fail;
         }
-    generations->reserved_bytes = memory_bytes;
     generations->is_free_sealed = config->is_free_sealed;
     generations->buffers[0].number = 1;
     generations->buffers[0].start_ns = jw_now_ns();
@@ -171,6 +177,7 @@ void generations_close(struct generations *generations)
     for (int i = EPOCH_BUFFERS - 1; i >= 0; i--)
         close_buffer(&generations->buffers[i]);
     epoch_close(generations->epoch);
+    jw_memory_credit(JW_MEMORY_SAMPLES, generations->reserved_bytes);
     jw_free(generations);
 }
 

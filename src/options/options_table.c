@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #define ASYNC_PROFILER "async-profiler"
 

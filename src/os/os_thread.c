@@ -13,6 +13,7 @@
 
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "os/os_tasks.h"
 
 /* Room for the JVM's guard pages when the thread attaches, and for libunwind. */
@@ -99,16 +100,34 @@ bool os_thread_is_own(int tid)
     return false;
 }
 
+/* Its stack counts as ours as long as it runs. */
+static void *note_stack(void)
+{
+    pthread_attr_t attributes;
+    void *stack = NULL;
+    size_t bytes = 0;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return NULL;
+    if (pthread_attr_getstack(&attributes, &stack, &bytes) == 0)
+        jw_memory_note(JW_MEMORY_CONTROL, stack, bytes);
+    pthread_attr_destroy(&attributes);
+    return stack;
+}
+
 static void *run(void *argument)
 {
     struct os_thread *thread = argument;
     const int tid = os_gettid();
+    void *stack = note_stack();
 
     (void)pthread_setname_np(pthread_self(), thread->name);
     change_own_tid(0, tid);
     os_wake_post(&thread->begun);
     thread->body(thread->argument);
     change_own_tid(tid, 0);
+    jw_memory_forget(stack);
+    jw_memory_credit(JW_MEMORY_CONTROL, STACK_BYTES);
     os_wake_post(&thread->ended);
     return NULL;
 }
@@ -141,6 +160,13 @@ bool os_thread_start(struct os_thread *thread, const char *name, void (*body)(vo
     os_wake_init(&thread->ended);
     snprintf(thread->name, sizeof thread->name, "%s", name);
 
+    if (!jw_memory_charge(JW_MEMORY_CONTROL, STACK_BYTES)) {
+        jw_error_set(err,
+                     "cannot start thread %s: memlimit leaves no room for its stack; try a "
+                     "larger one",
+                     thread->name);
+        return false;
+    }
     int reason = pthread_attr_init(&attributes);
     if (reason == 0) {
         (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
@@ -148,6 +174,7 @@ bool os_thread_start(struct os_thread *thread, const char *name, void (*body)(vo
         pthread_attr_destroy(&attributes);
     }
     if (reason != 0) {
+        jw_memory_credit(JW_MEMORY_CONTROL, STACK_BYTES);
         jw_error_set(err, "cannot start thread %s: %s; %s", thread->name, strerror(reason),
                      reason == EAGAIN ? "the limit of threads (ulimit -u, pids.max) or memory is "
                                         "reached"

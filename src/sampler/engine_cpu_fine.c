@@ -53,13 +53,14 @@ static struct {
 bool engine_cpu_fine_open(struct jw_error *err)
 {
     if (fine_threads == NULL)
-        fine_threads = sampler_reserve(THREAD_RECORDS_MAX, sizeof *fine_threads, err);
+        fine_threads =
+            sampler_reserve(JW_MEMORY_THREADS, threads_capacity(), sizeof *fine_threads, err);
     return fine_threads != NULL && rounds_open(&rounds, err);
 }
 
 void engine_cpu_fine_start(uint64_t interval_ns)
 {
-    sampler_wipe(fine_threads, THREAD_RECORDS_MAX, sizeof *fine_threads);
+    sampler_wipe(fine_threads, threads_capacity(), sizeof *fine_threads);
     rounds_reset(&rounds);
     jw_store_relaxed(&fine.is_wanted, 0);
     fine.interval_ns = fine.period_ns = interval_ns;

@@ -71,9 +71,10 @@ static struct {
 bool engine_wall_open(struct jw_error *err)
 {
     if (accounts == NULL)
-        accounts = sampler_reserve(THREAD_RECORDS_MAX, sizeof *accounts, err);
+        accounts = sampler_reserve(JW_MEMORY_THREADS, threads_capacity(), sizeof *accounts, err);
     if (wall_shared == NULL)
-        wall_shared = sampler_reserve(THREAD_RECORDS_MAX, sizeof *wall_shared, err);
+        wall_shared =
+            sampler_reserve(JW_MEMORY_THREADS, threads_capacity(), sizeof *wall_shared, err);
     return accounts != NULL && wall_shared != NULL && rounds_open(&rounds, err);
 }
 
@@ -90,8 +91,8 @@ void engine_wall_start(uint64_t interval_ns)
     threads_keep_new(interval_ns != 0);
     if (interval_ns == 0)
         return;
-    sampler_wipe(accounts, THREAD_RECORDS_MAX, sizeof *accounts);
-    sampler_wipe(wall_shared, THREAD_RECORDS_MAX, sizeof *wall_shared);
+    sampler_wipe(accounts, threads_capacity(), sizeof *accounts);
+    sampler_wipe(wall_shared, threads_capacity(), sizeof *wall_shared);
     rounds_reset(&rounds);
     wall.begin_ns = wall.now_ns = jw_now_ns();
     wall.deadline_ns = wall.begin_ns + 1 + rounds_random(&rounds) % interval_ns;

@@ -22,15 +22,17 @@ struct rounds_thread {
 bool rounds_open(struct rounds *rounds, struct jw_error *err)
 {
     if (rounds->threads == NULL)
-        rounds->threads = sampler_reserve(THREAD_RECORDS_MAX, sizeof *rounds->threads, err);
+        rounds->threads =
+            sampler_reserve(JW_MEMORY_THREADS, threads_capacity(), sizeof *rounds->threads, err);
     if (rounds->active == NULL)
-        rounds->active = sampler_reserve(THREAD_RECORDS_MAX, sizeof *rounds->active, err);
+        rounds->active =
+            sampler_reserve(JW_MEMORY_THREADS, threads_capacity(), sizeof *rounds->active, err);
     return rounds->threads != NULL && rounds->active != NULL;
 }
 
 void rounds_reset(struct rounds *rounds)
 {
-    sampler_wipe(rounds->threads, THREAD_RECORDS_MAX, sizeof *rounds->threads);
+    sampler_wipe(rounds->threads, threads_capacity(), sizeof *rounds->threads);
     rounds->active_count = 0;
     rounds->sweep_next = 0;
     rounds->turn = 0;

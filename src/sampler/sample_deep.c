@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "sampler/sampler_internal.h"
 
 /* Each thread may have one of so many in a row. */
@@ -14,12 +15,19 @@
 #define DEEP_IDLE_NS (2 * JW_NS_PER_SECOND)
 
 static struct sample_deep *pool;
+static uint32_t pool_count;
 static uint64_t run; /* constant while handlers run */
 
 bool sample_deep_open(struct jw_error *err)
 {
-    if (pool == NULL)
-        pool = sampler_reserve(DEEP_COUNT, sizeof *pool, err);
+    if (pool != NULL)
+        return true;
+
+    /* Half of the memory for walking, as sample_scratch.c has it. */
+    const uint64_t most = jw_memory_limit_of(JW_MEMORY_WALKING, UINT64_MAX) / 2 /
+                          sizeof(struct sample_deep) / DEEP_WAYS * DEEP_WAYS;
+    pool_count = most < DEEP_COUNT ? (uint32_t)most : DEEP_COUNT;
+    pool = sampler_reserve(JW_MEMORY_WALKING, pool_count, sizeof *pool, err);
     return pool != NULL;
 }
 
@@ -30,7 +38,7 @@ void sample_deep_start(void)
 
 static JW_SIGNAL_SAFE struct sample_deep *set_of(uint32_t tid)
 {
-    return &pool[(uint32_t)jw_hash_word(tid) % (DEEP_COUNT / DEEP_WAYS) * DEEP_WAYS];
+    return &pool[(uint32_t)jw_hash_word(tid) % (pool_count / DEEP_WAYS) * DEEP_WAYS];
 }
 
 static JW_SIGNAL_SAFE bool take(struct sample_deep *deep)
@@ -104,7 +112,7 @@ uint64_t sampler_deep_bytes(void)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; pool != NULL && i < DEEP_COUNT; i++)
+    for (uint32_t i = 0; pool != NULL && i < pool_count; i++)
         bytes += jw_load_relaxed(&pool[i].bytes);
     return bytes;
 }

@@ -3,6 +3,7 @@
 
 #include "base/atomics.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "sampler/sampler_internal.h"
 
 /* A handler that is preempted keeps its room, so there are more than processors. */
@@ -23,8 +24,14 @@ bool sample_scratch_open(struct jw_error *err)
     long count = cpus * SCRATCH_PER_CPU;
     count = count < SCRATCH_MIN ? SCRATCH_MIN : count > SCRATCH_MAX ? SCRATCH_MAX : count;
 
+    /* Half of the memory for walking; the other is for deep stacks. */
+    const uint64_t most =
+        jw_memory_limit_of(JW_MEMORY_WALKING, UINT64_MAX) / 2 / sizeof(struct sample_scratch);
+    if ((uint64_t)count > most)
+        count = (long)most;
+
     pool_count = (uint32_t)count;
-    pool = sampler_reserve((size_t)count, sizeof *pool, err);
+    pool = sampler_reserve(JW_MEMORY_WALKING, (size_t)count, sizeof *pool, err);
     return pool != NULL;
 }
 
@@ -32,7 +39,7 @@ struct sample_scratch *sample_scratch_take(uint32_t tid)
 {
     const uint32_t start = (uint32_t)jw_hash_word(tid);
 
-    for (uint32_t probe = 0; probe < SCRATCH_PROBES; probe++) {
+    for (uint32_t probe = 0; probe < SCRATCH_PROBES && probe < pool_count; probe++) {
         struct sample_scratch *scratch = &pool[(start + probe) % pool_count];
         uint32_t is_taken = 0;
 

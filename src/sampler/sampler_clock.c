@@ -28,7 +28,7 @@ static struct {
 bool sampler_clock_open(struct jw_error *err)
 {
     if (newcomers == NULL)
-        newcomers = sampler_reserve(THREAD_RECORDS_MAX, sizeof *newcomers, err);
+        newcomers = sampler_reserve(JW_MEMORY_THREADS, threads_capacity(), sizeof *newcomers, err);
     return newcomers != NULL && engine_wall_open(err) && engine_cpu_fine_open(err);
 }
 

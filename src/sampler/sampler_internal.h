@@ -213,7 +213,8 @@ void sampler_clock_wake(void); /* there is something to do for an engine that ha
 JW_MUST_CHECK bool sampler_clock_stop(uint64_t deadline_ns);
 
 /* sampler_memory.c: zeroed memory that is kept while the process lives; and zeroed again. */
-void *sampler_reserve(size_t count, size_t entry_bytes, struct jw_error *err);
+void *sampler_reserve(enum jw_memory_part part, size_t count, size_t entry_bytes,
+                      struct jw_error *err);
 void sampler_wipe(void *table, size_t count, size_t entry_bytes);
 
 #endif

@@ -3,20 +3,25 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
 #include "sampler/sampler_internal.h"
 
-void *sampler_reserve(size_t count, size_t entry_bytes, struct jw_error *err)
+void *sampler_reserve(enum jw_memory_part part, size_t count, size_t entry_bytes,
+                      struct jw_error *err)
 {
     const size_t size_bytes = jw_mul_bytes(count, entry_bytes);
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (memory == MAP_FAILED) {
-        jw_error_set(err, "cannot reserve %zu bytes for the sampler: %s", size_bytes,
-                     strerror(errno));
+    if (!jw_memory_charge(part, size_bytes)) {
+        jw_error_set(err, "memlimit leaves no room for %zu bytes of the sampler; try a larger one",
+                     size_bytes);
         return NULL;
     }
-    (void)madvise(memory, size_bytes, MADV_DONTDUMP);
+    void *memory = jw_memory_map(part, size_bytes);
+    if (memory == NULL) {
+        jw_memory_credit(part, size_bytes);
+        jw_error_set(err, "cannot reserve %zu bytes for the sampler: %s", size_bytes,
+                     strerror(errno));
+    }
     return memory;
 }
 

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "signals/signals_internal.h"
 #include "thread/thread_tls.h"
 
@@ -200,9 +201,14 @@ static bool make_mark(struct jw_error *err)
 
     if (jw_load_relaxed(&process_mark) != NULL)
         return true;
+    if (!jw_memory_charge(JW_MEMORY_CONTROL, arch_facts.page_max_bytes)) {
+        jw_error_set(err, "memlimit leaves no room for the fork guard; try a larger one");
+        return false;
+    }
     mark = mmap(NULL, arch_facts.page_max_bytes, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mark == MAP_FAILED) {
+        jw_memory_credit(JW_MEMORY_CONTROL, arch_facts.page_max_bytes);
         jw_error_set(err, "cannot map a page for the fork guard: %s", strerror(errno));
         return false;
     }
@@ -211,8 +217,10 @@ static bool make_mark(struct jw_error *err)
     if (pthread_atfork(NULL, NULL, forget_parent) != 0) {
         jw_error_set(err, "cannot register the fork guard: out of memory");
         munmap(mark, arch_facts.page_max_bytes);
+        jw_memory_credit(JW_MEMORY_CONTROL, arch_facts.page_max_bytes);
         return false;
     }
+    jw_memory_note(JW_MEMORY_CONTROL, mark, arch_facts.page_max_bytes);
     /* order SIGNALS_MARK: releases the page, for handlers. */
     jw_store_release(&process_mark, mark);
     return true;

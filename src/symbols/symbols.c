@@ -10,6 +10,7 @@
 
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/frame.h"
 #include "symbols/symbols_internal.h"
 
 #define PAUSE_MAX_TICKS 64
@@ -260,6 +261,8 @@ bool symbols_name(uintptr_t pc, struct symbols_name *out)
             !symbols_names_find(library->names, text_offset, out->function, sizeof out->function,
                                 &out->offset_bytes))
             out->offset_bytes = pc - library->facts.load_bias;
+        if (library->is_names_refused)
+            snprintf(out->function, sizeof out->function, "%s", jw_mark_text(JW_MARK_MEMLIMIT));
     }
     pthread_mutex_unlock(&lock);
     return library != NULL;

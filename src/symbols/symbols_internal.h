@@ -253,7 +253,9 @@ struct symbols_builder {
     uint32_t span_count, span_limit;
     struct symbols_packed *rules;
     uint32_t rule_count, last_rule;
-    uint16_t *rule_slots; /* hash table over rules: number + 1; 0: empty */
+    uint16_t *rule_slots;   /* hash table over rules: number + 1; 0: empty */
+    uint64_t charged_bytes; /* of memlimit, for what is touched by now */
+    bool is_refused;        /* memlimit is reached: no rows come of it */
 };
 
 JW_MUST_CHECK bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
@@ -338,9 +340,10 @@ struct symbols_names {
     struct symbols_key functions[]; /* sorted; value: index of the symbol */
 };
 
-/* NULL and `err`; free with jw_free. */
+/* NULL and `err`; `is_refused` as well where there was no memory, counted. Free with jw_free. */
 struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_t text_vaddr,
-                                          uint64_t text_bytes, struct jw_error *err);
+                                          uint64_t text_bytes, bool *is_refused,
+                                          struct jw_error *err);
 /*
  * The innermost function that holds this byte of the text: its name, cut where need be, and the
  * distance from its start. False: none.
@@ -397,6 +400,7 @@ struct symbols_library {
     struct symbols_mapping mapping; /* the first; its path is facts.path */
     uint32_t snapshot_count;        /* snapshots that hold it; under the lock */
     bool is_names_tried;
+    bool is_names_refused; /* memlimit left no room for them */
     struct symbols_names *names;
     struct symbols_source names_source; /* open while there are names */
     /* Relaxed: a wish that comes late is raised again by the next sample. */

@@ -111,10 +111,12 @@ void symbols_library_build_names(struct symbols_library *library)
     if (library->is_names_tried)
         return;
     library->is_names_tried = true;
+    library->is_names_refused = false;
     if (!reopen(library, source))
         return;
-    library->names = symbols_names_build(&source->elf, facts->start_pc - facts->load_bias,
-                                         facts->end_pc - facts->start_pc, NULL);
+    library->names =
+        symbols_names_build(&source->elf, facts->start_pc - facts->load_bias,
+                            facts->end_pc - facts->start_pc, &library->is_names_refused, NULL);
     if (library->names == NULL)
         symbols_source_close(source);
 }

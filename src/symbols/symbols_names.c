@@ -5,6 +5,9 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/counters.h"
+#include "base/memory.h"
 #include "symbols/symbols_internal.h"
 
 #define LOOK_BACK_MAX     32  /* symbols that begin before a pc, of which one may hold it */
@@ -104,7 +107,8 @@ static uint64_t collect(struct symbols_window *window, uint64_t text_vaddr, uint
 }
 
 struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_t text_vaddr,
-                                          uint64_t text_bytes, struct jw_error *err)
+                                          uint64_t text_bytes, bool *is_refused,
+                                          struct jw_error *err)
 {
     struct symbols_table table;
     struct symbols_window window;
@@ -116,9 +120,17 @@ struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_
         return NULL;
     }
     const uint64_t limit = table.symbols.size_bytes / sizeof(Elf64_Sym);
-    if (!jw_arena_open(&memory, 2 * (limit + 1) * sizeof(struct symbols_key),
-                       "the symbols of a library", err))
+    const uint64_t memory_bytes = 2 * (limit + 1) * sizeof(struct symbols_key);
+    if (!jw_memory_charge(JW_MEMORY_SYMBOLS, memory_bytes)) {
+        jw_error_set(err, "memlimit leaves no room for the symbols of a library; try a larger one");
+        jw_count(JW_COUNT_SYMBOLS_REFUSED);
+        *is_refused = true;
         return NULL;
+    }
+    if (!jw_arena_open(&memory, memory_bytes, "the symbols of a library", err)) {
+        jw_memory_credit(JW_MEMORY_SYMBOLS, memory_bytes);
+        return NULL;
+    }
     if (symbols_window_open(&window, &elf->image, &table.symbols, WINDOW_BYTES)) {
         struct symbols_key *keys = (struct symbols_key *)(void *)memory.bytes;
         const uint64_t count = collect(&window, text_vaddr, text_bytes, keys, limit);
@@ -137,8 +149,12 @@ struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_
     }
     symbols_window_close(&window);
     jw_arena_close(&memory);
-    if (names == NULL)
+    jw_memory_credit(JW_MEMORY_SYMBOLS, memory_bytes);
+    if (names == NULL) {
         jw_error_set(err, "out of memory for the symbols of a library");
+        jw_count(JW_COUNT_SYMBOLS_REFUSED);
+        *is_refused = true;
+    }
     return names;
 }
 

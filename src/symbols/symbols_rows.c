@@ -4,9 +4,16 @@
  */
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "symbols/symbols_internal.h"
 
+/* What this file allocates for. */
+#undef JW_MEMORY_HERE
+#define JW_MEMORY_HERE JW_MEMORY_UNWINDING
+
+#define CHARGE_BYTES   ((uint64_t)128 << 10) /* of memlimit, at a time */
 #define RULES_MAX      4096 /* libjvm has about 400; the hash table over them stays in a near cache */
 #define RULE_SLOTS     (2 * RULES_MAX)
 #define SPAN_MIN_BYTES 8 /* length and id of an entry */
@@ -92,6 +99,23 @@ static uint32_t rule_number(struct symbols_builder *builder, struct symbols_pack
     return builder->last_rule;
 }
 
+/* Pays for what the builder is about to touch, the keys of all its functions included. */
+static bool charge(struct symbols_builder *builder)
+{
+    const uint64_t needed_bytes =
+        builder->rule_memory.capacity_bytes +
+        (uint64_t)builder->row_count * (sizeof(uint32_t) + sizeof(uint16_t)) +
+        (uint64_t)builder->span_count *
+            (sizeof(struct symbols_span) + 2 * sizeof(struct symbols_key)) +
+        CHARGE_BYTES; /* ends of pages, and what comes until the next charge */
+
+    while (!builder->is_refused && builder->charged_bytes < needed_bytes) {
+        builder->is_refused = !jw_memory_charge(JW_MEMORY_UNWINDING, CHARGE_BYTES);
+        builder->charged_bytes += builder->is_refused ? 0 : CHARGE_BYTES;
+    }
+    return !builder->is_refused;
+}
+
 bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
                           uint64_t section_bytes, struct jw_error *err)
 {
@@ -121,6 +145,12 @@ bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
     builder->spans = (struct symbols_span *)(void *)builder->span_memory.bytes;
     builder->rules = (struct symbols_packed *)(void *)builder->rule_memory.bytes;
     builder->rule_slots = (uint16_t *)(void *)(builder->rule_memory.bytes + rules_bytes);
+    if (!charge(builder)) {
+        jw_error_set(err, "memlimit leaves no room for rows; try a larger one");
+        jw_count(JW_COUNT_ROWS_REFUSED);
+        symbols_builder_close(builder);
+        return false;
+    }
     builder->rules[RULE_GAP] = symbols_rule_bare(SYMBOLS_RULE_GAP);
     builder->rule_count = 1;
     (void)rule_number(builder, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
@@ -132,11 +162,13 @@ void symbols_builder_close(struct symbols_builder *builder)
     jw_arena_close(&builder->row_memory);
     jw_arena_close(&builder->span_memory);
     jw_arena_close(&builder->rule_memory);
+    jw_memory_credit(JW_MEMORY_UNWINDING, builder->charged_bytes);
+    builder->charged_bytes = 0;
 }
 
 void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint32_t end)
 {
-    if (JW_INVARIANT(builder->span_count < builder->span_limit))
+    if (charge(builder) && JW_INVARIANT(builder->span_count < builder->span_limit))
         builder->spans[builder->span_count++] =
             (struct symbols_span){.start = start, .end = end, .first_row = builder->row_count};
 }
@@ -144,6 +176,9 @@ void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint
 void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
                          struct symbols_packed rule)
 {
+    if (!charge(builder))
+        return;
+
     struct symbols_span *span = &builder->spans[builder->span_count - 1];
     const uint32_t number = rule_number(builder, rule);
 
@@ -159,8 +194,10 @@ void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
 
 void symbols_builder_refuse(struct symbols_builder *builder)
 {
-    struct symbols_span *span = &builder->spans[builder->span_count - 1];
+    if (builder->is_refused)
+        return;
 
+    struct symbols_span *span = &builder->spans[builder->span_count - 1];
     builder->row_count = span->first_row;
     span->row_count = 0;
     symbols_builder_add(builder, span->start, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
@@ -240,6 +277,7 @@ static struct symbols_rows *pack(const struct symbols_builder *builder,
     struct symbols_rows *rows = jw_alloc(size_bytes);
 
     if (rows == NULL) {
+        jw_count(JW_COUNT_ROWS_REFUSED);
         jw_error_set(err, "out of memory for %llu bytes of rows", (unsigned long long)size_bytes);
         return NULL;
     }
@@ -267,6 +305,11 @@ struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uin
 {
     struct symbols_key *keys = (struct symbols_key *)(void *)(builder->spans + builder->span_limit);
 
+    if (builder->is_refused) {
+        jw_count(JW_COUNT_ROWS_REFUSED);
+        jw_error_set(err, "memlimit leaves no room for rows; try a larger one");
+        return NULL;
+    }
     for (uint32_t i = 0; i < builder->span_count; i++)
         keys[i] = (struct symbols_key){.text_offset = builder->spans[i].start, .value = i};
     return pack(builder, symbols_sort(keys, keys + builder->span_limit, builder->span_count),

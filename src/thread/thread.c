@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "base/memory.h"
 #include "os/os_tasks.h"
 #include "os/os_thread.h"
 #include "thread/thread_filter.h"
@@ -18,6 +18,10 @@ enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_ENDED };
 #define ENV_GONE ((uintptr_t)1)
 
 #define NO_TIMER (-1)
+
+/* Numbers of threads on a page of the map, for the largest page of any kernel. */
+#define MAP_PAGE_BYTES 65536u
+#define MAP_PAGE_TIDS  (MAP_PAGE_BYTES / sizeof(uint32_t))
 
 struct record {
     _Atomic uint32_t state;
@@ -47,24 +51,24 @@ enum { JAVA_NONE, JAVA_FILLING, JAVA_READY };
 enum { KEEP_NONE, KEEP_NEW, KEEP_KEPT, KEEP_REAPED };
 
 static struct record *records;
-static _Atomic uint32_t *index_by_tid; /* index + 1; 0: no record */
-static _Atomic uint32_t next_unused;   /* relaxed: hands out numbers */
-static _Atomic uint64_t free_head;     /* count of pushes << 32 | index + 1 */
-static _Atomic uint64_t last_serial;   /* relaxed: hands out numbers */
-static _Atomic bool are_new_kept;      /* relaxed: a flag on its own */
-static _Atomic uint32_t live_count;    /* relaxed: a figure to show */
+static _Atomic uint32_t *index_by_tid;         /* index + 1; 0: no record */
+static _Atomic uint32_t next_unused;           /* relaxed: hands out numbers */
+static _Atomic uint64_t free_head;             /* count of pushes << 32 | index + 1 */
+static _Atomic uint64_t last_serial;           /* relaxed: hands out numbers */
+static _Atomic bool are_new_kept;              /* relaxed: a flag on its own */
+static _Atomic uint32_t live_count;            /* relaxed: a figure to show */
+static uint32_t capacity = THREAD_RECORDS_MAX; /* constant while records are open */
+
+/* Pages of the map are charged as they are touched: numbers of threads wander over all of it. */
+static _Atomic uint64_t charged_pages[THREAD_TID_LIMIT / MAP_PAGE_TIDS / 64];
 
 static void *reserve(size_t size_bytes, struct jw_error *err)
 {
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = jw_memory_map(JW_MEMORY_THREADS, size_bytes);
 
-    if (memory == MAP_FAILED) {
+    if (memory == NULL)
         jw_error_set(err, "cannot reserve %zu bytes for thread records: %s", size_bytes,
                      strerror(errno));
-        return NULL;
-    }
-    (void)madvise(memory, size_bytes, MADV_DONTDUMP);
     return memory;
 }
 
@@ -72,7 +76,17 @@ bool threads_open(struct jw_error *err)
 {
     if (records != NULL)
         return true;
-    records = reserve(jw_mul_bytes(THREAD_RECORDS_MAX, sizeof *records), err);
+    /* Half of the share is for the map of their numbers. */
+    const uint64_t room_bytes = jw_memory_limit_of(JW_MEMORY_THREADS, UINT64_MAX) / 2;
+    const uint64_t most = room_bytes / (sizeof *records + THREAD_TABLES_BYTES);
+
+    capacity = most < THREAD_RECORDS_MAX ? (uint32_t)most : THREAD_RECORDS_MAX;
+    if (!jw_memory_charge(JW_MEMORY_THREADS, (uint64_t)capacity * sizeof *records)) {
+        jw_error_set(err, "memlimit leaves no room for %u thread records; try a larger one",
+                     capacity);
+        return false;
+    }
+    records = reserve(jw_mul_bytes(capacity, sizeof *records), err);
     index_by_tid = reserve(jw_mul_bytes(THREAD_TID_LIMIT, sizeof *index_by_tid), err);
     if (records == NULL || index_by_tid == NULL) {
         threads_close();
@@ -81,18 +95,46 @@ bool threads_open(struct jw_error *err)
     return true;
 }
 
+uint32_t threads_capacity(void)
+{
+    return capacity;
+}
+
 void threads_close(void)
 {
     if (records != NULL)
-        munmap(records, jw_mul_bytes(THREAD_RECORDS_MAX, sizeof *records));
-    if (index_by_tid != NULL)
-        munmap((void *)(uintptr_t)index_by_tid,
-               jw_mul_bytes(THREAD_TID_LIMIT, sizeof *index_by_tid));
+        jw_memory_credit(JW_MEMORY_THREADS, (uint64_t)capacity * sizeof *records);
+    for (size_t i = 0; i < JW_COUNT_OF(charged_pages); i++) {
+        const uint64_t pages = jw_load_relaxed(&charged_pages[i]);
+
+        jw_memory_credit(JW_MEMORY_THREADS, (uint64_t)__builtin_popcountll(pages) * MAP_PAGE_BYTES);
+        jw_store_relaxed(&charged_pages[i], 0);
+    }
+    jw_memory_unmap(records, jw_mul_bytes(capacity, sizeof *records));
+    jw_memory_unmap((void *)(uintptr_t)index_by_tid,
+                    jw_mul_bytes(THREAD_TID_LIMIT, sizeof *index_by_tid));
     records = NULL;
     index_by_tid = NULL;
     jw_store_relaxed(&next_unused, 0);
     jw_store_relaxed(&free_head, 0);
     jw_store_relaxed(&live_count, 0);
+}
+
+/* Whether the page of the map with this number is paid for. */
+static bool charge_map(uint32_t tid)
+{
+    const uint32_t page = tid / MAP_PAGE_TIDS;
+    const uint64_t bit = UINT64_C(1) << page % 64;
+
+    if ((jw_load_relaxed(&charged_pages[page / 64]) & bit) != 0)
+        return true;
+    if (!jw_memory_charge(JW_MEMORY_THREADS, MAP_PAGE_BYTES)) {
+        jw_count(JW_COUNT_THREAD_RECORDS_FULL);
+        return false;
+    }
+    if ((jw_or_relaxed(&charged_pages[page / 64], bit) & bit) != 0)
+        jw_memory_credit(JW_MEMORY_THREADS, MAP_PAGE_BYTES); /* another was faster */
+    return true;
 }
 
 /* A free record: a recycled one, else one never used. The count of pushes keeps a slow popper from
@@ -112,9 +154,9 @@ static thread_index take_record(void)
     }
     const uint32_t unused = jw_add_relaxed(&next_unused, 1);
 
-    if (unused < THREAD_RECORDS_MAX)
+    if (unused < capacity)
         return unused;
-    jw_store_relaxed(&next_unused, THREAD_RECORDS_MAX);
+    jw_store_relaxed(&next_unused, capacity);
     jw_count(JW_COUNT_THREAD_RECORDS_FULL);
     return THREAD_NONE;
 }
@@ -188,7 +230,7 @@ thread_index thread_add(uint32_t tid, bool *is_new)
     if (existing != THREAD_NONE)
         return existing;
 
-    const thread_index index = fill_record(tid);
+    const thread_index index = charge_map(tid) ? fill_record(tid) : THREAD_NONE;
     if (index == THREAD_NONE)
         return THREAD_NONE;
 
@@ -278,7 +320,7 @@ thread_index thread_find(uint32_t tid)
 bool thread_is_live(thread_index index)
 {
     /* order THREAD_STATE: acquires the record's fields. */
-    return records != NULL && index < THREAD_RECORDS_MAX &&
+    return records != NULL && index < capacity &&
            jw_load_acquire(&records[index].state) == RECORD_LIVE;
 }
 
@@ -407,12 +449,12 @@ uint32_t threads_limit(void)
 {
     const uint32_t limit = jw_load_relaxed(&next_unused);
 
-    return limit < THREAD_RECORDS_MAX ? limit : THREAD_RECORDS_MAX;
+    return limit < capacity ? limit : capacity;
 }
 
 bool thread_info(thread_index index, struct thread_info *out)
 {
-    if (records == NULL || index >= THREAD_RECORDS_MAX)
+    if (records == NULL || index >= capacity)
         return false;
 
     const struct record *record = &records[index];

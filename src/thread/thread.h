@@ -25,8 +25,10 @@
 
 #include "base/jw.h"
 
-#define THREAD_RECORDS_MAX   16384u
-#define THREAD_NONE          UINT32_MAX
+#define THREAD_RECORDS_MAX 16384u
+#define THREAD_NONE        UINT32_MAX
+/* Beside its record: what other rooms keep for each thread, in tables by index. */
+#define THREAD_TABLES_BYTES  384u
 #define THREAD_NAME_BYTES    256
 #define THREAD_OS_NAME_BYTES 16
 #define THREAD_GROUP_BYTES   64
@@ -123,6 +125,8 @@ void threads_keep_new(bool are_kept);
 
 /* Records are numbered below this. Context: any. */
 uint32_t threads_limit(void);
+/* And always will be: THREAD_RECORDS_MAX, or what memlimit leaves room for. Constant from threads_open on. */
+uint32_t threads_capacity(void);
 
 /* Copies what is known; false when the record is free. Context: dump. */
 bool thread_info(thread_index index, struct thread_info *out);

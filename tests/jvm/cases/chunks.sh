@@ -2,7 +2,7 @@
 # (disassembled by the stock tool) and all together.
 chunks=${CHUNKS:-50}
 
-profile deep "event=cpu,interval=1ms,memlimit=16m,chunksize=256k,file=deep.jfr" DeepStacks deep.jfr "$chunks" 150
+profile deep "event=cpu,interval=1ms,memlimit=120m,chunksize=256k,file=deep.jfr" DeepStacks deep.jfr "$chunks" 150
 [ "$(sed -n 's/^chunks //p' deep.out)" -ge "$chunks" ] || fail "only $(tail -n 1 deep.out) in 150 s"
 whole deep.jfr
 ledger deep.jfr 1

@@ -40,7 +40,7 @@ Sampling CPU time every N us by comparing the clocks of the threads
 N samples in memory
 Walker: vm
 CPU time N s: sampled N %
-Memory: N KiB of samples not written yet, N KiB of stacks kept, memlimit N KiB
+Memory: N of N MiB used
 Dictionaries: classes N in N of N KiB, symbols N in N of N KiB, methods N in N of N KiB, traces N in N of N KiB
 EOF
 sampled $(($(total one) + 50))
@@ -82,7 +82,7 @@ Sampling CPU time every N us by comparing the clocks of the threads
 N samples in whole.jfr
 Walker: vm
 CPU time N s: sampled N %
-Memory: N KiB of samples not written yet, N KiB of stacks kept, memlimit N KiB
+Memory: N of N MiB used
 Dictionaries: classes N in N of N KiB, symbols N in N of N KiB, methods N in N of N KiB, traces N in N of N KiB
 It stops by itself in N seconds
 EOF

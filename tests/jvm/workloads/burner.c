@@ -55,6 +55,13 @@ JNIEXPORT void JNICALL Java_CpuBurn_burnNative(JNIEnv *env, jclass type, jlong c
     burn_until(thread_cpu_ns() + cpu_ns);
 }
 
+JNIEXPORT jlong JNICALL Java_CarrierClock_cpuNs(JNIEnv *env, jclass type)
+{
+    (void)env;
+    (void)type;
+    return thread_cpu_ns();
+}
+
 JNIEXPORT jlong JNICALL Java_CpuBurn_startForeign(JNIEnv *env, jclass type)
 {
     (void)env;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "base/memory.h"
 #include "options/options.h"
 
 static struct options_result result;
@@ -98,7 +99,7 @@ Test(options_parse, an_empty_string_means_the_defaults)
     cr_assert(values->jstackdepth_count == 2048);
     cr_assert(values->chunksize_bytes == 100u << 20);
     cr_assert(values->chunktime_ns == 3600000000000);
-    cr_assert(values->memlimit_bytes == 64u << 20);
+    cr_assert(values->memlimit_bytes == JW_MEMORY_DEFAULT_BYTES);
     cr_assert(values->cstack == OPTIONS_CSTACK_VM);
     cr_assert(values->loglevel == OPTIONS_LOGLEVEL_INFO);
     cr_assert(values->minwidth_ppm == 0);
@@ -119,14 +120,14 @@ Test(options_parse, every_option_fills_its_own_field)
 {
     const struct options *values = &result.values;
 
-    parse_quietly("start,event=itimer,interval=250us,jstackdepth=7,cstack=no,memlimit=9m,"
+    parse_quietly("start,event=itimer,interval=250us,jstackdepth=7,cstack=no,memlimit=90m,"
                   "file=a=b.html,threads,title=Hot = not,minwidth=0.5,"
                   "log=/tmp/x.log,loglevel=error,quiet");
     cr_assert(values->event == OPTIONS_EVENT_ITIMER);
     cr_assert(values->interval_ns == 250000);
     cr_assert(values->jstackdepth_count == 7);
     cr_assert(values->cstack == OPTIONS_CSTACK_NO);
-    cr_assert(values->memlimit_bytes == 9u << 20);
+    cr_assert(values->memlimit_bytes == 90u << 20);
     cr_assert(strcmp(values->file, "a=b.html") == 0);
     cr_assert(values->is_by_thread && values->is_quiet);
     cr_assert(strcmp(values->title, "Hot = not") == 0);
@@ -383,8 +384,8 @@ Test(options_parse, values_past_a_soft_limit_are_moved_to_it)
     cr_assert(result.values.chunksize_bytes == 262144);
     parse_with_warning("start,chunktime=1s", "5s is used");
     cr_assert(result.values.chunktime_ns == 5000000000);
-    parse_with_warning("start,memlimit=1m", "8m is used");
-    cr_assert(result.values.memlimit_bytes == 8u << 20);
+    parse_with_warning("start,memlimit=1m", "40m is used");
+    cr_assert(result.values.memlimit_bytes == JW_MEMORY_SMALLEST_BYTES);
 }
 
 Test(options_parse, what_async_profiler_knows_and_we_do_not_is_told_as_such)

@@ -67,7 +67,9 @@ static bool use(const unsigned char *bytes, size_t size_bytes)
         (void)symbols_rows_find(rows, random_number(text_bytes + 100));
     if (rows != NULL)
         check_rows(rows);
-    struct symbols_names *names = symbols_names_build(&elf, text_vaddr, text_bytes, NULL);
+    bool is_refused = false;
+    struct symbols_names *names =
+        symbols_names_build(&elf, text_vaddr, text_bytes, &is_refused, NULL);
     for (uint64_t i = 0; names != NULL && i < 100; i++) {
         const uint64_t at = random_number(text_bytes + 100);
 

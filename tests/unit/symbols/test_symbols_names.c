@@ -18,9 +18,10 @@ static void compare_with_nm(const char *path, const char *nm_options, unsigned c
     uint64_t offset_bytes;
     unsigned compared = 0, aliases = 0;
 
+    bool is_refused = false;
     cr_assert(elf_file_open(&file, path));
     struct symbols_names *names =
-        symbols_names_build(&file.elf, file.text_vaddr, file.text_bytes, &err);
+        symbols_names_build(&file.elf, file.text_vaddr, file.text_bytes, &is_refused, &err);
     cr_assert(names != NULL, "%s: %s", path, err.message);
 
     snprintf(line, sizeof line, "nm %s --defined-only -S '%s' 2>/dev/null", nm_options, path);

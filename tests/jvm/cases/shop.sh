@@ -1,0 +1,17 @@
+# Samples know which request they served: in the demo's shop, with 200 threads, and with 10,000 virtual ones at a time that
+# wait for a backend half-way and go on elsewhere, each endpoint has its share of the CPU time, and no sample a foreign span.
+# alone: shares of CPU time are held to a percentage point.
+shop() { # $1: name, $2: options of the agent, then those of the shop
+    local name=$1 options=$2
+    shift 2
+    run_java "$name" 0 "$(agent_flag "event=cpu,$options,file=$name.jfr")" -cp "$CLASSES:$API_CLASSES:$JW_JAR" \
+        -Dsun.net.httpserver.maxIdleConnections=20000 Shop "--report=$name.report" --clock=CarrierClock "$@"
+    silent "$name"
+    check_once Contexts "$name.jfr" "$name.report" 1
+}
+
+shop platform interval=1ms --threads=200 --clients=200 --requests=600
+whole platform.jfr
+if [ "$MAJOR" -ge 21 ]; then
+    shop virtual interval=500us --virtual --clients=1000 --requests=1000 --parts=10 --wait=500
+fi
