@@ -8,7 +8,7 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --nobatch --filter= --attributes= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall' ;;
@@ -16,6 +16,7 @@ _jaywalk_facts() {
         --wall) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
+        --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
         -F | --features) kind=words words='vtable comptask none' ;;
@@ -37,13 +38,14 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --nobatch --filter= --attributes= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
+        --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
         -F | --features) kind=words words='vtable comptask none' ;;
@@ -67,13 +69,14 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --nobatch --filter= --attributes= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
+        --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
         -F | --features) kind=words words='vtable comptask none' ;;

@@ -8,6 +8,7 @@
 #include "base/counters.h"
 #include "base/memory.h"
 #include "context/context.h"
+#include "context/context_process.h"
 #include "generation/generation.h"
 #include "recording/recording.h"
 #include "sampler/sampler.h"
@@ -270,6 +271,16 @@ static bool name_attributes(const char *text, struct jw_error *err)
     return true;
 }
 
+/* A context that is there already has no service, or another one. */
+static void tell_service(const char *name)
+{
+    struct jw_error why = {0};
+
+    context_process_set_service(name);
+    if (!context_process_publish(&why))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "service=%s is not told outside: %s", name, why.message);
+}
+
 static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_error *err)
 {
     static struct session before;
@@ -283,6 +294,8 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
     }
     if (!name_attributes(options->attributes, err))
         return false;
+    if (options->service[0] != '\0')
+        tell_service(options->service);
     selfcheck_open_walker(options);
     before = session;
     session.number = 0;

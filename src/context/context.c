@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "context/context_internal.h"
+#include "context/context_process.h"
 #include "thread/thread_symbol.h"
 #include "thread/thread_tls.h"
 
@@ -197,6 +198,17 @@ static context_slot claim_in(uint32_t first, uint64_t owner)
     return CONTEXT_NO_SLOT;
 }
 
+/* Readers outside of the process learn that there is something to read. */
+static void tell_outside(void)
+{
+    static _Atomic uint32_t is_told; /* relaxed: saves work; told twice is told */
+
+    if (jw_load_relaxed(&is_told) != 0)
+        return;
+    jw_store_relaxed(&is_told, 1);
+    (void)context_process_publish(NULL);
+}
+
 static context_slot claim(uint64_t owner)
 {
     uint32_t first[2];
@@ -258,6 +270,7 @@ context_slot context_bind(uint64_t owner, bool is_virtual)
     fill(slot, owner, is_virtual);
     if (!is_virtual)
         name_own(slot);
+    tell_outside();
     return slot;
 }
 

@@ -5,6 +5,7 @@
 #include "base/atomics.h"
 #include "base/utf8.h"
 #include "context/context_internal.h"
+#include "context/context_process.h"
 
 static char names[CONTEXT_ATTRIBUTES_MAX][CONTEXT_NAME_MAX_BYTES + 1]; /* below `count`: constant */
 static _Atomic uint32_t count;
@@ -74,6 +75,8 @@ int context_attribute(const char *name, size_t length_bytes, struct jw_error *er
     pthread_mutex_lock(&lock);
     const int number = add(name, length_bytes, err);
     pthread_mutex_unlock(&lock);
+    if (number >= 0)
+        (void)context_process_publish(NULL);
     return number;
 }
 

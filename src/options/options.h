@@ -22,6 +22,7 @@
 #define OPTIONS_PATTERNS_BYTES   2048  /* of all patterns of one kind, terminators included */
 #define OPTIONS_FILTER_BYTES     1024  /* terminator included */
 #define OPTIONS_ATTRIBUTES_BYTES 1088  /* terminator included */
+#define OPTIONS_SERVICE_BYTES    256   /* terminator included */
 #define OPTIONS_MESSAGE_BYTES    384
 #define OPTIONS_MESSAGES_KEPT    24
 #define OPTIONS_DEPTH_MAX        2048
@@ -134,6 +135,7 @@ struct options {
     char excludes[OPTIONS_PATTERNS_BYTES];
     char filter[OPTIONS_FILTER_BYTES];         /* items of thread_filter.h; "": every thread */
     char attributes[OPTIONS_ATTRIBUTES_BYTES]; /* names with ; or / between them; "": none */
+    char service[OPTIONS_SERVICE_BYTES];       /* "": not said */
 };
 
 /* The first texts, in the order of the string; `count` goes on past OPTIONS_MESSAGES_KEPT. */
