@@ -31,8 +31,6 @@
 #define PAYLOAD_BYTES  (SECOND_PLACE - FIRST_PLACE)
 #define MAPS_AT_A_TIME 1024u
 
-/* order CONTEXT_PROCESS: each exchange stands after what was written before it and before what is written after it; who
- * acquires is another process. */
 struct header {
     char signature[8];
     uint32_t version;
@@ -215,9 +213,13 @@ static void publish(void)
     unsigned char *const place = (unsigned char *)header + (turn == 0 ? FIRST_PLACE : SECOND_PLACE);
 
     memcpy(place, payload.bytes, payload.used_bytes);
+    /* order CONTEXT_PROCESS: before what is changed below; the readers are other processes. */
     (void)jw_exchange_acq_rel(&header->published_ns, 0);
+    /* order CONTEXT_PROCESS: after the 0, and after the payload itself. */
     (void)jw_exchange_acq_rel(&header->payload, (uintptr_t)place);
+    /* order CONTEXT_PROCESS: after the 0. */
     (void)jw_exchange_acq_rel(&header->payload_bytes, (uint32_t)payload.used_bytes);
+    /* order CONTEXT_PROCESS: after all of it. */
     (void)jw_exchange_acq_rel(&header->published_ns, next_time_ns());
     memcpy(header->signature, NAME, sizeof header->signature);
     /* Each time, so that who watches for the call learns of a change; kernels without such names refuse it. */
