@@ -3,7 +3,7 @@
 const fs = require('fs');
 const path = require('path');
 const { check, equal, holds, makePage, openBrowser, openPage, inkOf, out, failures } = require('./harness.js');
-const { known, hostile, hostileNames, many, deep, wide, MS10 } = require('./profiles.js');
+const { known, requests, hostile, hostileRequests, hostileNames, many, deep, wide, MS10 } = require('./profiles.js');
 
 const picture = name => path.join(out, name + '.png');
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, hasTouch: true, isMobile: true };
@@ -285,6 +285,17 @@ async function testSearch(browser) {
 }
 
 async function testHostile(browser) {
+  await check('endpoints and attributes never become elements, script or style', async () => {
+    const page = await openPage(browser, makePage('hostile_requests', hostileRequests, '--by', 'endpoint', '--by', 'attribute:tenant', '--attribute', 'tenant=*', '--endpoint', '*</script>*', '--endpoint', '*'));
+    await page.click('#legend button:has-text("endpoint")');
+    for (const box of (await page.boxes()).slice(0, 40)) {
+      await page.mouse.move(box.x + box.width / 2, box.y + 5);
+      equal(await page.evaluate(() => document.querySelectorAll('img, iframe, object, embed, link[rel=stylesheet]').length), 0, 'elements');
+    }
+    equal(await page.evaluate(() => [...document.scripts].filter(script => !script.type).length), 1, 'scripts');
+    page.calm();
+    await page.close();
+  });
   await check('names never become elements, script or style', async () => {
     const page = await openPage(browser, makePage('hostile', hostile, '--threads', '--title', '</title><script>alert(3)</script>'));
     await page.keyboard.press('m');
@@ -411,6 +422,35 @@ async function testShapes(browser) {
     holds(level(1).every(title => /^\[.*\]$/.test(title)) && level(1).some(title => title.startsWith('[GC Thread#0')), level(1).join());
     holds(level(2).includes('HashMap.get') && level(2).includes('libjvm.so`GCTaskThread::run()'), level(2).join());
     await page.screenshot({ path: picture('reverse_threads') });
+    page.calm();
+    await page.close();
+  });
+  await check('--by endpoint --by attribute: boxes of their own kinds, no methods, told in the legend', async () => {
+    const page = await openPage(browser, makePage('requests', requests, '--by', 'endpoint', '--by', 'attribute:tenant', '--endpoint', '*orders*', '--endpoint', '[no endpoint]'));
+    const boxes = await page.boxes();
+    const level = n => boxes.filter(box => box.level === n).map(box => box.title + ' ' + box.type).sort();
+    equal(level(1), ['GET /orders endpoint', 'POST /orders endpoint', '[no endpoint] missing value'], 'endpoints');
+    equal([...new Set(level(2))], ['[no tenant] missing value', 'tenant=acme attribute'], 'tenants');
+    equal(boxes.find(box => box.title === 'GET /orders').total, 50 * MS10, 'total');
+    equal(await page.title(), 'CPU profile: *orders* or [no endpoint]', 'title');
+    const legend = await page.$$eval('#legend button', all => all.slice(0, 2).map(button => button.textContent));
+    equal(legend, ['endpoint', 'attribute'], 'legend');
+    await page.click('#legend button:has-text("endpoint")');
+    equal((await page.state()).matches.total, 60 * MS10, 'marked');
+    await page.keyboard.press('m');
+    const rows = await page.$$eval('#panel tbody tr', all => all.map(row => row.textContent));
+    holds(!rows.some(row => row.includes('orders') || row.includes('tenant')), rows.join('; '));
+    await page.screenshot({ path: picture('requests') });
+    page.calm();
+    await page.close();
+  });
+  await check('--by with --reverse: methods begin above the boxes', async () => {
+    const page = await openPage(browser, makePage('requests_reverse', requests, '--by', 'endpoint', '--reverse'));
+    const boxes = await page.boxes();
+    const level = n => boxes.filter(box => box.level === n).map(box => box.title).sort();
+    equal(level(1), ['GET /orders', 'POST /orders', '[no endpoint]'], 'endpoints');
+    holds(level(2).includes('java/util/HashMap.get') && level(2).includes('[unknown_Java]'), level(2).join());
+    equal(boxes.find(box => box.title === 'java/util/HashMap.get').self, 30 * MS10, 'self');
     page.calm();
     await page.close();
   });

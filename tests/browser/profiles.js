@@ -32,6 +32,18 @@ const hostile = {
   counters: { signals: 16, samples: 16 },
 };
 
+/* The same as requests, each to an endpoint, or to none. */
+const requests = {
+  stacks: known.stacks.map((stack, i) => ({ ...stack, endpoint: ['GET /orders', 'GET /orders', 'POST /orders'][i], tenant: i % 2 ? 'acme' : undefined })),
+  counters,
+};
+
+/* Endpoints and attributes as somebody might send them who knows what becomes of them. */
+const hostileRequests = {
+  stacks: hostileNames.map((name, i) => ({ frames: [java('a/B', 'root')], weight: (i + 1) * MS10, endpoint: name, tenant: name })),
+  counters: { signals: 16, samples: 16 },
+};
+
 /* A generator of pseudo-random numbers (xorshift), so that all runs see one profile. */
 function random(seed) {
   let state = seed;
@@ -64,4 +76,4 @@ const deep = depth => ({ stacks: [{ frames: Array.from({ length: depth }, (_, i)
 
 const wide = count => ({ stacks: Array.from({ length: count }, (_, i) => ({ frames: [java('a/Dispatch', 'call'), java('a/Handler' + i, 'handle')] })) });
 
-module.exports = { known, hostile, hostileNames, many, deep, wide, MS10 };
+module.exports = { known, requests, hostile, hostileRequests, hostileNames, many, deep, wide, MS10 };

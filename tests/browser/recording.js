@@ -58,11 +58,12 @@ function event(out, type, fill) {
   out.raw(body.done());
 }
 
-const LONG = 10, INT = 11, STRING = 12, BOOLEAN = 13, THREAD = 20, TRACE = 21, FRAME = 22, FRAME_TYPE = 23, METHOD = 24, CLASS = 25, SYMBOL = 26, STATE = 27;
-const SAMPLE = 101, DIAGNOSTICS = 102;
+const LONG = 10, INT = 11, STRING = 12, BOOLEAN = 13, THREAD = 20, TRACE = 21, FRAME = 22, FRAME_TYPE = 23, METHOD = 24, CLASS = 25, SYMBOL = 26, STATE = 27, ATTRIBUTE = 28;
+const SAMPLE = 101, DIAGNOSTICS = 102, ENDPOINT = 103;
 
 const field = (name, type, more = {}) => ['field', { name, class: String(type), ...more }, []];
 const pooled = { constantPool: 'true' };
+const attribute = name => ['field', { name, class: String(STRING), ...pooled }, [['annotation', { class: String(ATTRIBUTE) }, []]]];
 const type = (name, id, fields = [], more = {}) => ['class', { name, id: String(id), ...more }, fields];
 
 function metadataTree(counters, extra) {
@@ -79,7 +80,10 @@ function metadataTree(counters, extra) {
       type('java.lang.Class', CLASS, [field('name', SYMBOL, pooled)]),
       type('jdk.types.Symbol', SYMBOL, [field('string', STRING)], { simpleType: 'true' }),
       type('jdk.types.ThreadState', STATE, [field('name', STRING)], { simpleType: 'true' }),
-      type('jdk.ExecutionSample', SAMPLE, [start, field('sampledThread', THREAD, pooled), field('stackTrace', TRACE, pooled), field('state', STATE, pooled), field('weight', LONG)], isEvent),
+      type('jdk.ExecutionSample', SAMPLE, [start, field('sampledThread', THREAD, pooled), field('stackTrace', TRACE, pooled), field('state', STATE, pooled), field('weight', LONG),
+        field('spanId', LONG), field('localRootSpanId', LONG), attribute('tenant')], isEvent),
+      type('jaywalk.Attribute', ATTRIBUTE, [], { superType: 'java.lang.annotation.Annotation' }),
+      type('jaywalk.Endpoint', ENDPOINT, [start, field('localRootSpanId', LONG), field('endpoint', STRING, pooled), field('operation', STRING, pooled)], isEvent),
       type('jaywalk.Diagnostics', DIAGNOSTICS, [start, ...Object.keys(counters).map(name => field(name, LONG))], isEvent),
       ...extra.types,
     ]],
@@ -148,29 +152,36 @@ function putPools(out, pools) {
 }
 
 /*
- * stacks: [{frames: [[type, class, method], ...] root first, weight, thread, isTruncated}]
+ * stacks: [{frames: [[type, class, method], ...] root first, weight, thread, isTruncated, endpoint, tenant}]
  * counters: fields of jaywalk.Diagnostics, or {}.
  * extra: further types as elements of the metadata, pools of texts [id, [text, ...]] with keys from 1 on, and
  * events [id, [number, ...]].
  */
 function writeRecording(path, { stacks, counters = {}, extra = { types: [], pools: [], events: [] } }) {
-  const symbols = makePool(), classes = makePool(), methods = makePool(), types = makePool(), traces = makePool(), threads = makePool(), states = makePool();
+  const symbols = makePool(), classes = makePool(), methods = makePool(), types = makePool(), traces = makePool(), threads = makePool(), states = makePool(), texts = makePool();
   const out = new Bytes();
   const state = states.key('run', 'STATE_RUNNABLE');
+  const textKey = text => text === undefined ? 0 : texts.key(text, text);
+  const roots = new Map(); /* one root span for each endpoint */
 
   out.raw(Buffer.alloc(68));
-  for (const { frames, weight = 10000000, thread = 'main', isTruncated = false } of stacks) {
+  for (const { frames, weight = 10000000, thread = 'main', isTruncated = false, endpoint, tenant } of stacks) {
     const resolved = [...frames].reverse().map(([kind, className, method]) => {
       const classKey = classes.key(className, symbols.key(className, className));
       return [methods.key(className + '\n' + method, [classKey, symbols.key(method, method), symbols.key('()V', '()V')]), types.key(kind, kind)];
     });
     const trace = frames.length === 0 ? 0 : traces.key(JSON.stringify([isTruncated, resolved]), { isTruncated, resolved });
     const threadKey = threads.key(thread, { thread, id: 100 + threads.entries.length });
+    if (endpoint !== undefined && !roots.has(endpoint))
+      roots.set(endpoint, 1000 + roots.size);
+    const root = roots.get(endpoint) || 0;
     event(out, SAMPLE, body => {
-      for (const value of [1, threadKey, trace, state, weight])
+      for (const value of [1, threadKey, trace, state, weight, root, root, textKey(tenant)])
         body.varint(value);
     });
   }
+  for (const [endpoint, root] of roots)
+    event(out, ENDPOINT, body => [1, root, textKey(endpoint), 0].forEach(value => body.varint(value)));
   if (Object.keys(counters).length > 0)
     event(out, DIAGNOSTICS, body => [1, ...Object.values(counters)].forEach(value => body.varint(value)));
 
@@ -181,6 +192,7 @@ function writeRecording(path, { stacks, counters = {}, extra = { types: [], pool
   const key = (body, value) => body.varint(value);
   putPools(out, [
     ...extra.pools.map(([id, entries]) => [id, { entries }, (body, text) => body.string(text)]),
+    [STRING, texts, (body, text) => body.string(text)],
     [SYMBOL, symbols, (body, text) => body.string(text)],
     [CLASS, classes, key],
     [METHOD, methods, (body, parts) => parts.forEach(part => body.varint(part))],
