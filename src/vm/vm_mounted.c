@@ -62,7 +62,7 @@ uint64_t vm_thread_mounted(const void *env, uint64_t own_id)
 static bool is_set(const char *name)
 {
     const uintptr_t addr = vm_structs_flag(name);
-    uint8_t value;
+    uint8_t value = 0;
 
     return addr != 0 && safe_load_u8(addr, &value) && value != 0;
 }
