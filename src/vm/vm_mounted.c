@@ -74,12 +74,13 @@ static bool moves_in_safepoints_only(void)
            is_set("UseEpsilonGC");
 }
 
-/* Source: OpenJDK, jfieldIDWorkaround.hpp: the offset stands above two bits, the lower of which says that it is one. */
+/* Source: OpenJDK, jfieldIDWorkaround.hpp: the offset stands above two bits, the upper of which says that the field is of
+ * an object; the lower one, that something else stands there, too. */
 static struct vm_field field_of_id(jfieldID id)
 {
     const uintptr_t bits = (uintptr_t)id;
 
-    return (bits & 3) == 1 && bits >> 2 < INT32_MAX
+    return (bits & 3) == 2 && bits >> 2 < INT32_MAX
                ? (struct vm_field){(int32_t)(bits >> 2), sizeof(uint64_t)}
                : VM_NO_FIELD;
 }
