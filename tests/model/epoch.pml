@@ -17,7 +17,14 @@
  *               thread stops for ever
  *   DICT_FIRST  names are read before the records that bear them -> an id that does not resolve
  *
- * NT threads run NA activations each through NR rotations.
+ * NT threads run NA activations each through NR rotations; an activation looks at NP cells. A handler that interrupts a
+ * hook is a case of two threads: the one in which the hook stands still meanwhile.
+ *
+ * What these say never happens does happen in a run without an error, so that the law is held where it matters:
+ *   NEVER_LOST, with NP=1   an activation finds no cell
+ *   NEVER_EARLY             a record is taken as soon as its buffer is closed
+ *   NEVER_LATE              a record is taken after that
+ *   NEVER_PUT_OFF           no buffer is free when the dump thread wants to rotate
  */
 #ifndef NT
 #define NT 2
@@ -29,6 +36,9 @@
 #define NR 5
 #endif
 #define NC 2 /* cells */
+#ifndef NP
+#define NP NC /* of which an activation tries so many */
+#endif
 #define NB 3 /* buffers */
 
 #define PENDING 9 /* of a cell: claimed; 0: empty, b + 1: inside buffer b */
@@ -50,6 +60,12 @@ byte committed[NB * NT]; /* and not yet taken */
 byte life[NB]; /* grows with each clear */
 byte all_committed, all_taken, all_lost, all_attempts;
 byte finished, rotations;
+#ifdef NEVER_PUT_OFF
+byte rotations_put_off;
+#endif
+#ifdef NEVER_LATE
+byte taken_early; /* all_taken after the last rotation */
+#endif
 #ifdef OLDER
 byte born[NB]; /* the rotation that made a buffer active */
 #endif
@@ -88,15 +104,15 @@ proctype activations(byte me)
 #endif
         c = 0;
         do
-        :: c == NC -> break
-        :: c < NC ->
+        :: c == NP -> break
+        :: c < NP ->
             if
             :: atomic { cell[c] == 0 -> cell[c] = PENDING } break
             :: else -> c++
             fi
         od;
         if
-        :: c == NC -> all_lost++; goto next
+        :: c == NP -> all_lost++; goto next
         :: else
         fi;
 #ifdef STUCK_PENDING
@@ -224,6 +240,12 @@ active proctype dump()
             old = now_active;
             rotate_to(f, old);
             take(old); /* written at once, from what is committed */
+#ifdef NEVER_EARLY
+            assert(all_taken == 0);
+#endif
+#ifdef NEVER_LATE
+            taken_early = all_taken;
+#endif
 #ifdef BY_TIME
             q = 0;
             do
@@ -238,6 +260,11 @@ active proctype dump()
             q = 0
 #endif
         :: else /* put off */
+#ifdef NEVER_PUT_OFF
+            ;
+            rotations_put_off++;
+            assert(rotations_put_off == 0)
+#endif
         fi;
 #ifndef BY_TIME
         q = 0;
@@ -249,6 +276,10 @@ active proctype dump()
                 look(q);
                 if
                 :: IS_PROVED(q) -> take(q); clear(q) /* the late records, then the clear */
+#ifdef NEVER_LATE
+                    ;
+                    assert(all_taken == taken_early)
+#endif
                 :: else
                 fi
             :: else
@@ -274,4 +305,8 @@ active proctype dump()
     od;
     assert(all_taken == all_committed);
     assert(all_attempts == all_committed + all_lost + is_one_stuck)
+#ifdef NEVER_LOST
+    ;
+    assert(all_lost == 0)
+#endif
 }
