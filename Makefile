@@ -58,7 +58,7 @@ test: ## every check and test; the last line counts them
 
 check: run-checks ## style, layers, signal safety, memory order, exports, format (under 2 min)
 
-soak: all $(CHAOS_LIBRARY) ## the long runs: class churn, starts and stops, SIGKILL, garbage, fuzzing (hours)
+soak: all $(CHAOS_LIBRARY) build/plain/tests/stress/test_storm ## the long runs: a storm of signals, class churn, starts and stops, SIGKILL, garbage, fuzzing (hours)
 	$(Q)tests/soak/run
 	$(Q)$(MAKE) test-fuzz FUZZ_SECONDS=600
 

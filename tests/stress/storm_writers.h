@@ -73,7 +73,8 @@ struct writer {
     timer_t timers[TIMERS];
     uint32_t index;
     uint32_t tid;
-    bool is_joinable;     /* nursery alone */
+    bool is_joinable; /* nursery alone, and `births` */
+    uint64_t births;
     _Atomic bool is_over; /* Relaxed: whoever joins is the thread that reads on */
     _Atomic uint64_t inside[LEVELS];
     uint64_t random[LEVELS];

@@ -72,6 +72,7 @@ static void begin_writer(struct writer *writer)
     if (pthread_create(&writer->thread, &attributes, run_writer, writer) != 0)
         abort();
     writer->is_joinable = true;
+    writer->births++;
     pthread_attr_destroy(&attributes);
 }
 
@@ -304,23 +305,31 @@ static void check_law(void)
 
 static void tell(uint64_t resident_bytes)
 {
-    fprintf(
-        stderr,
-        "storm: %llu signals, %llu samples, %llu hooks, %llu names; lost: %llu no cell, %llu "
-        "traces, %llu "
-        "records, %llu names; %llu late, %llu rotations, %llu put off; %llu threads died inside, "
-        "%llu "
-        "children; %llu KiB resident\n",
-        (unsigned long long)count_of(JW_COUNT_SIGNALS),
-        (unsigned long long)count_of(JW_COUNT_SAMPLES),
-        (unsigned long long)(SUM(attempts[HOOK]) + SUM(attempts[INNER])),
-        (unsigned long long)storm_count_bits(storm_classes_ever),
-        (unsigned long long)SUM_ALL(no_cell), (unsigned long long)SUM_ALL(no_trace),
-        (unsigned long long)SUM_ALL(no_record),
-        (unsigned long long)(count_of(JW_COUNT_DICT_FULL) + count_of(JW_COUNT_DICT_PROBE_LIMIT)),
-        (unsigned long long)count_of(JW_COUNT_LATE_RECORDS), (unsigned long long)found.rotations,
-        (unsigned long long)found.put_off, (unsigned long long)SUM(deaths),
-        (unsigned long long)SUM(forks), (unsigned long long)resident_bytes / 1024);
+    const struct {
+        uint64_t count;
+        const char *what;
+    } figures[] = {
+        {count_of(JW_COUNT_SIGNALS), "signals"},
+        {count_of(JW_COUNT_SAMPLES), "samples"},
+        {SUM(attempts[HOOK]) + SUM(attempts[INNER]), "hooks"},
+        {storm_count_bits(storm_classes_ever), "classes"},
+        {SUM_ALL(no_cell), "lost without a cell"},
+        {SUM_ALL(no_trace), "without room for the trace"},
+        {SUM_ALL(no_record), "for the record"},
+        {count_of(JW_COUNT_DICT_FULL) + count_of(JW_COUNT_DICT_PROBE_LIMIT), "names refused"},
+        {count_of(JW_COUNT_LATE_RECORDS), "late"},
+        {found.rotations, "rotations"},
+        {found.put_off, "put off"},
+        {SUM(births), "threads"},
+        {SUM(deaths), "died inside"},
+        {SUM(forks), "children"},
+        {resident_bytes / 1024, "KiB resident"},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(figures); i++)
+        fprintf(stderr, "%s%llu %s", i == 0 ? "storm: " : ", ",
+                (unsigned long long)figures[i].count, figures[i].what);
+    fprintf(stderr, "\n");
 }
 
 /* The cycle ---------------------------------------------------------------------------------------- */
