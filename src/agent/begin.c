@@ -80,7 +80,8 @@ static struct generations *open_generations(struct jw_error *err)
     const size_t share_bytes = jw_memory_limit_of(JW_MEMORY_SAMPLES, GENERATIONS_DEFAULT_BYTES);
     const struct generations_config memory = {.memory_bytes = share_bytes < GENERATIONS_MAX_BYTES
                                                                   ? share_bytes - SAMPLES_REST_BYTES
-                                                                  : GENERATIONS_MAX_BYTES};
+                                                                  : GENERATIONS_MAX_BYTES,
+                                              .is_free_sealed = JW_IS_CHECKED};
 
     if (kept != NULL)
         return kept;

@@ -18,9 +18,8 @@ static _Atomic uint64_t allocations;
 
 bool jw_invariant_broken(void)
 {
-#if defined(JW_CHECKED) && JW_CHECKED
-    __builtin_trap();
-#endif
+    if (JW_IS_CHECKED)
+        __builtin_trap();
     jw_count(JW_COUNT_INVARIANT_BROKEN);
     return false;
 }

@@ -38,6 +38,13 @@
 
 JW_SIGNAL_SAFE bool jw_invariant_broken(void); /* always false */
 
+/* In a checked build the agent has free memory of its generations sealed, too. */
+#if defined(JW_CHECKED) && JW_CHECKED
+#define JW_IS_CHECKED true
+#else
+#define JW_IS_CHECKED false
+#endif
+
 /* Why an operation of the control plane failed: what failed, why, what to try. Empty: no error. */
 struct jw_error {
     char message[512];
