@@ -19,7 +19,7 @@
 /* Thread sanitizer makes all of it some thirty times slower. */
 #if defined(WANTED_NAMES)
 #define CYCLES       1
-#define SETTLE_TURNS 60
+#define SETTLE_TURNS 600
 #elif defined(__SANITIZE_THREAD__)
 #define WANTED_NAMES 20000u
 #define CYCLES       1
@@ -413,6 +413,12 @@ static void open_all(void)
     }
 }
 
+/* An emulator of processes has no restart_syscall, is slow, and grows by what it translates. */
+static bool is_emulated(void)
+{
+    return syscall(SYS_restart_syscall) != -1 || errno != EINTR;
+}
+
 TestSuite(storm, .timeout = 0);
 
 Test(storm, nothing_is_used_after_its_clear_nor_lost_unnamed_and_memory_stays)
@@ -432,14 +438,14 @@ Test(storm, nothing_is_used_after_its_clear_nor_lost_unnamed_and_memory_stays)
     cr_assert(eq(u64, found.wrong, 0), "figures of full dictionaries");
     start_counting();
 
-    for (int cycle = 0; cycle < CYCLES || jw_now_ns() < end_ns; cycle++) {
-        run_cycle(cycle == 0 ? WANTED_NAMES : 0);
+    for (int cycle = 0; cycle < (is_emulated() ? 1 : CYCLES) || jw_now_ns() < end_ns; cycle++) {
+        run_cycle(cycle > 0 ? 0 : is_emulated() ? WANTED_NAMES / 10 : WANTED_NAMES);
         const uint64_t resident_bytes = anonymous_bytes();
         tell(resident_bytes);
         check_law();
         if (cycle == 0)
             settled_bytes = resident_bytes;
-        if (!IS_SANITIZED)
+        if (!IS_SANITIZED && !is_emulated())
             cr_assert(le(u64, resident_bytes, settled_bytes + NOISE_BYTES), "resident memory");
     }
     generations_close(generations);
