@@ -2,6 +2,6 @@
 /^#include "epoch\/epoch.h"$/a\
 \
 void storm_pause(void);
-/^        if (!jw_cas_seq_cst(&cell->word, &expected, cell_word(tid, CELL_PENDING)))$/i\        storm_pause();
-/^        jw_store_release(&cell->word, cell_word(tid, (uint64_t)buffer + 1));$/i\        storm_pause();
+/^ *if (!jw_cas_seq_cst(&cell->word, &expected, cell_word(tid, CELL_PENDING)))$/i\    storm_pause();
+/^ *jw_store_release(&cell->word, cell_word(tid, (uint64_t)buffer + 1));$/i\    storm_pause();
 /^    jw_store_relaxed(&epoch->lives\[next\].number, /i\    storm_pause();
