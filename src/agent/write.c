@@ -94,6 +94,7 @@ static void merge_look(const struct options *asked, struct options *merged)
     merged->is_simple |= start->is_simple;
     merged->is_dotted |= start->is_dotted;
     merged->has_libraries |= start->has_libraries;
+    merged->has_compilations |= start->has_compilations;
     merged->is_reversed |= start->is_reversed;
     merged->is_inverted |= start->is_inverted;
     merged->is_annotated |= start->is_annotated;

@@ -153,8 +153,8 @@ struct export_method *export_methods(const struct export_job *job, uint32_t *cou
 
         methods[i].name = i;
         /* Names of stacks that are filtered out have no total. */
-        if (kind != PROFILE_NAME_ROOT && kind != PROFILE_NAME_MARK && !profile_is_root(kind) &&
-            methods[i].total > 0)
+        if (kind != PROFILE_NAME_ROOT && kind != PROFILE_NAME_MARK &&
+            kind != PROFILE_NAME_COMPILATION && !profile_is_root(kind) && methods[i].total > 0)
             methods[kept++] = methods[i];
     }
     qsort(methods, kept, sizeof *methods, export_compare_methods);

@@ -16,6 +16,7 @@ void export_look(const struct options *options, struct export_options *look)
                  .is_simple = options->is_simple,
                  .is_dotted = options->is_dotted,
                  .has_libraries = options->has_libraries,
+                 .has_compilations = options->has_compilations,
                  .reverse = options->is_reversed,
                  .includes = options->includes,
                  .excludes = options->excludes},

@@ -50,6 +50,7 @@ enum export_type export_type_of(const struct profile_name *name, const struct pr
 {
     switch (name->kind) {
     case PROFILE_NAME_JAVA:
+    case PROFILE_NAME_COMPILATION: /* seen in no tier: as compiled */
         return export_tier_type(node->tier_weight);
     case PROFILE_NAME_CPP:
         return EXPORT_TYPE_CPP;

@@ -119,6 +119,7 @@ struct options {
     bool is_normalised;
     bool has_signatures;
     bool has_libraries;
+    bool has_compilations;
     bool is_annotated;
     bool is_reversed;
     bool is_inverted;

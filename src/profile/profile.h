@@ -64,7 +64,9 @@ struct profile_view {
     bool is_simple;        /* classes without their packages */
     bool is_dotted;        /* java.lang.String instead of java/lang/String */
     bool has_libraries;    /* libc.so.6`memcpy */
-    bool reverse;          /* trees of callers: the leaf of each stack stands at the root */
+    bool
+        has_compilations; /* methods that are compiled are boxes; else what is above stands in their place */
+    bool reverse;         /* trees of callers: the leaf of each stack stands at the root */
     const char *includes; /* profile_patterns: only stacks with a box that one matches; NULL: all */
     const char *excludes; /* likewise: no stack with a box that one matches */
 };
@@ -191,12 +193,13 @@ enum profile_name_kind {
     PROFILE_NAME_KERNEL = 4,
     PROFILE_NAME_CLASS = 5,
     PROFILE_NAME_MARK = 6,
-    PROFILE_NAME_THREAD =
-        7, /* from here on: what samples are taken apart by, see profile_is_root */
-    PROFILE_NAME_ENDPOINT = 8,
-    PROFILE_NAME_OPERATION = 9,
-    PROFILE_NAME_ATTRIBUTE = 10, /* `class_name` is its name, `method` its value */
-    PROFILE_NAME_MISSING = 11,   /* of samples that have no value; `method` is what they lack */
+    PROFILE_NAME_COMPILATION = 7, /* of a Java method, which does not run */
+    /* From here on: what samples are taken apart by, see profile_is_root. */
+    PROFILE_NAME_THREAD = 8,
+    PROFILE_NAME_ENDPOINT = 9,
+    PROFILE_NAME_OPERATION = 10,
+    PROFILE_NAME_ATTRIBUTE = 11, /* `class_name` is its name, `method` its value */
+    PROFILE_NAME_MISSING = 12,   /* of samples that have no value; `method` is what they lack */
 };
 
 /* No frame, but a box between the root and the frames. */

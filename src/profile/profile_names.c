@@ -262,7 +262,7 @@ static void profile_classify(const struct profile_frame *frame, enum profile_nam
         *kind = PROFILE_NAME_CLASS;
         return;
     case PROFILE_FRAME_COMPILING:
-        *kind = PROFILE_NAME_JAVA;
+        *kind = PROFILE_NAME_COMPILATION;
         return;
     case PROFILE_FRAME_MARK:
     case PROFILE_FRAME_TYPE_LIMIT:
@@ -311,7 +311,8 @@ profile_frame_id profile_frame(struct profile *profile, const struct profile_fra
         return PROFILE_FRAME_NONE;
     profile_classify(frame, &name.kind, &tier);
     name.method = frame->method;
-    if (name.kind == PROFILE_NAME_JAVA || name.kind == PROFILE_NAME_CLASS) {
+    if (name.kind == PROFILE_NAME_JAVA || name.kind == PROFILE_NAME_CLASS ||
+        name.kind == PROFILE_NAME_COMPILATION) {
         name.class_name = frame->class_name;
         name.signature = frame->signature;
         name.line = profile->config.split_lines && frame->line > 0 ? frame->line : 0;

@@ -100,6 +100,7 @@ size_t profile_title(const struct profile_name *name, const struct profile_view 
 
     switch (name->kind) {
     case PROFILE_NAME_JAVA:
+    case PROFILE_NAME_COMPILATION:
     case PROFILE_NAME_CLASS:
         if (has_class)
             profile_put_class(&line, name->class_name, view->is_dotted);

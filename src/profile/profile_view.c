@@ -82,7 +82,14 @@ static const struct profile_seen *profile_seen_of(const struct profile *profile,
     return &profile->seen[profile->branches[branch].frame - 1];
 }
 
-/* Restyles all names and asks the filter about each. */
+/* Is there no box for frames of this name, as told, in the view? */
+static bool profile_is_passed(const struct profile_making *making, uint32_t name)
+{
+    return !making->view->has_compilations &&
+           making->profile->names.items[name].kind == PROFILE_NAME_COMPILATION;
+}
+
+/* Restyles all names and asks the filter about each that has boxes. */
 static bool profile_label_names(struct profile_making *making)
 {
     struct profile *profile = making->profile;
@@ -96,7 +103,7 @@ static bool profile_label_names(struct profile_making *making)
         };
         if (label->name == PROFILE_ABSENT)
             return false;
-        if (i > 0 && making->filter != NULL &&
+        if (i > 0 && making->filter != NULL && !profile_is_passed(making, i) &&
             !profile_filter_match(making->filter, &profile->names.items[i],
                                   &making->names->items[label->name], &label->is_included,
                                   &label->is_excluded))
@@ -141,11 +148,18 @@ static void profile_fill_flows(struct profile_making *making)
     }
 }
 
-/* A step from `box` to its child for this branch, with these values passing; PROFILE_ABSENT: no memory. */
+/*
+ * A step from `box` to its child for this branch, with these values passing; `box` itself for a frame that
+ * has none. PROFILE_ABSENT: no memory.
+ */
 static uint32_t profile_enter(struct profile_making *making, uint32_t box, uint32_t branch,
                               uint64_t samples, uint64_t weight)
 {
     const struct profile_seen *seen = profile_seen_of(making->profile, branch);
+
+    if (profile_is_passed(making, seen->name))
+        return box;
+
     const uint32_t child = profile_child(making, box, making->labels[seen->name].name);
 
     if (child == PROFILE_ABSENT)

@@ -78,6 +78,7 @@ static const char *const commands[][WORD_LIMIT] = {
     CONVERT("-o", "collapsed", "--endpoint", "GET*", "--by", "operation", "--reverse"),
     {"endpoints", "-q"},
     {"endpoints", "-q", "-o", "json", "--by", "attribute:tenant"},
+    CONVERT("-o", "collapsed", "--compilations"),
     CONVERT("-o", "collapsed", "--reverse"),
     CONVERT("-o", "collapsed", "--simple"),
     CONVERT("-o", "collapsed", "--dot"),

@@ -68,6 +68,39 @@ static const char *seen(struct profile_view view)
 
 #define SEEN(...) seen((struct profile_view){__VA_ARGS__})
 
+Test(profile_view, methods_that_are_compiled_are_boxes_only_when_asked)
+{
+    static const char *const methods[] = {"one", "two"};
+
+    close_profile();
+    profile = profile_open(&(struct profile_config){.split_lines = false}, &err);
+    cr_assert_not_null(profile);
+    for (size_t i = 0; i < JW_COUNT_OF(methods); i++) {
+        const struct profile_frame compiling = {
+            .type = PROFILE_FRAME_COMPILING, .class_name = "a/Work", .method = methods[i]};
+        const profile_frame_id frames[] = {java("jit/C2", "compile"),
+                                           profile_frame(profile, &compiling),
+                                           java("jit/Broker", "loop")};
+
+        profile_add(profile,
+                    &(struct profile_stack){
+                        .frames = frames, .frame_count = 3, .samples = 1, .weight = i + 1});
+    }
+    cr_expect_str_eq(seen((struct profile_view){.reverse = false}),
+                     "jit/Broker.loop=3 >jit/C2.compile=3 ");
+    cr_expect_str_eq(seen((struct profile_view){.reverse = true}),
+                     "jit/C2.compile=3 >jit/Broker.loop=3 ");
+    /* What is not shown matches nothing. */
+    cr_expect_str_eq(seen((struct profile_view){.excludes = "a/Work.one\0"}),
+                     "jit/Broker.loop=3 >jit/C2.compile=3 ");
+    cr_expect_str_eq(
+        seen((struct profile_view){.excludes = "a/Work.one\0", .has_compilations = true}),
+        "jit/Broker.loop=2 >a/Work.two=2 >>jit/C2.compile=2 ");
+    cr_expect_str_eq(seen((struct profile_view){.has_compilations = true}),
+                     "jit/Broker.loop=3 >a/Work.one=1 >>jit/C2.compile=1 >a/Work.two=2 "
+                     ">>jit/C2.compile=2 ");
+}
+
 Test(profile_view, names_that_become_equal_become_one_box)
 {
     cr_expect_str_eq(SEEN(.reverse = false),
