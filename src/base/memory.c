@@ -29,7 +29,7 @@ const struct jw_memory_info jw_memory_infos[JW_MEMORY_LIMIT] = {
 #undef JW_MEMORY
 };
 
-/* What each part's limit costs. */
+/* What each part's limit costs; without counters of its own: refused charges. */
 struct told {
     size_t count;
     enum jw_counter_id ids[COUNTERS_MAX];
@@ -56,6 +56,7 @@ static struct {
     _Atomic uint64_t limit_bytes;
     _Atomic uint64_t charged_bytes;
     _Atomic uint64_t block_bytes; /* of those, what jw_alloc gave */
+    _Atomic uint64_t refused_count;
 } parts[JW_MEMORY_LIMIT];
 
 struct mapping {
@@ -151,6 +152,7 @@ bool jw_memory_charge(enum jw_memory_part part, uint64_t bytes)
             return true;
         jw_sub_relaxed(&parts[part].charged_bytes, bytes);
     }
+    jw_add_relaxed(&parts[part].refused_count, 1);
     jw_count(JW_COUNT_MEMORY_REFUSED);
     return false;
 }
@@ -264,6 +266,8 @@ void jw_memory_get(enum jw_memory_part part, struct jw_memory_figures *out)
         .used_bytes = jw_load_relaxed(&parts[part].block_bytes),
         .limit_bytes = jw_load_relaxed(&parts[part].limit_bytes),
     };
+    if (told_by[part].count == 0)
+        out->refused_count = jw_load_relaxed(&parts[part].refused_count);
     for (size_t i = 0; i < told_by[part].count; i++)
         out->refused_count += jw_counter(told_by[part].ids[i]);
 

@@ -10,6 +10,10 @@
 #include "base/hash.h"
 #include "profile/profile_internal.h"
 
+/* Of drawing: buffers of the page; a name with its texts as a view has it, twice, and its order. */
+#define DRAWING_FIXED_BYTES ((uint64_t)1 << 20)
+#define DRAWING_NAME_BYTES  ((uint64_t)512)
+
 struct profile *profile_open(const struct profile_config *config, struct jw_error *err)
 {
     struct profile *profile = jw_alloc(sizeof *profile);
@@ -210,6 +214,15 @@ uint64_t profile_memory_bytes(const struct profile *profile)
            (uint64_t)profile->sealed_name_count * sizeof *profile->sealed_names +
            index_bytes(&profile->text_index) + index_bytes(&profile->names.index) +
            index_bytes(&profile->seen_index) + index_bytes(&profile->branch_index);
+}
+
+/* A branch becomes a box of a view at the most, in an array that doubles; both stand beside the nodes made of them. */
+uint64_t profile_drawing_bytes(const struct profile *profile)
+{
+    const uint64_t by_branch = 2 * sizeof(struct profile_box) + sizeof(struct profile_node) + 128;
+
+    return DRAWING_FIXED_BYTES + profile->branch_count * by_branch +
+           (uint64_t)profile->names.count * DRAWING_NAME_BYTES;
 }
 
 const struct profile_config *profile_config_of(const struct profile *profile)

@@ -133,6 +133,8 @@ struct profile_about {
 
 /* Bytes that it holds, what the allocator adds apart. Takes a time that does not depend on the samples. */
 uint64_t profile_memory_bytes(const struct profile *profile);
+/* What sealing and drawing it will take beside that, at the most. */
+uint64_t profile_drawing_bytes(const struct profile *profile);
 
 JW_MUST_CHECK struct profile *profile_open(const struct profile_config *config,
                                            struct jw_error *err);

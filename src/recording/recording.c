@@ -13,6 +13,7 @@
 #define MAX_CHUNK_BYTES     ((uint64_t)1536 << 20) /* with its reserve still below 2 GiB */
 #define DEFAULT_CHUNK_NS    (3600 * JW_NS_PER_SECOND)
 #define MIN_CHUNK_NS        JW_NS_PER_SECOND
+#define PART_MAX_BYTES      ((size_t)1 << 20) /* that wait to be written, more or less */
 #define DIAGNOSTICS_NS      JW_NS_PER_SECOND
 
 void recording_fail(struct recording *recording, const struct jw_error *why)
@@ -284,6 +285,13 @@ static void write_out(struct recording *recording, bool is_last)
     jfr_buffer_clear(&recording->events);
 }
 
+void recording_relieve(struct recording *recording)
+{
+    if (recording->file != NULL &&
+        recording->events.used_bytes + jfr_pools_bytes(&recording->names.pools) > PART_MAX_BYTES)
+        write_out(recording, false);
+}
+
 /* ---- public ---- */
 
 void recording_drop(struct recording *recording)
@@ -320,6 +328,8 @@ struct recording *recording_open(const struct recording_config *config, struct j
     recording->config.chunk_ns =
         limited(config->chunk_ns, DEFAULT_CHUNK_NS, MIN_CHUNK_NS, UINT64_MAX);
     recording->names.sources = config->sources;
+    recording_names_open(&recording->names);
+    recording_idle_open(&recording->wall.idle);
     recording->opened_ns = jw_now_ns();
     recording->opened_wall_ns = jw_wall_ns();
     recording_zero_counters(recording);

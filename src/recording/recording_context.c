@@ -177,10 +177,8 @@ static struct recording_kept *keep(struct recording *recording, const struct con
     for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
         if (told->values[i].bytes != NULL)
             jfr_put_bytes(out, told->values[i].bytes, told->values[i].length_bytes);
-    if (out->has_failed) {
-        recording->wall.idle.has_failed = true;
+    if (out->has_failed)
         return NULL;
-    }
     return recording_idle_keep_context(&recording->wall.idle, out->bytes, out->used_bytes);
 }
 
@@ -194,7 +192,7 @@ struct recording_kept *recording_kept_context(struct recording_take *take, dict_
         return NULL;
     known = recording_ids_at(&recording->contexts.kept, (uint32_t)id);
     if (known == NULL) {
-        recording->wall.idle.has_failed = true;
+        jw_count(JW_COUNT_CONTEXT_NOT_KEPT);
         return NULL;
     }
     if (*known == 0) {
@@ -231,10 +229,8 @@ struct recording_fields recording_kept_context_fields(struct recording *recordin
     }
     jfr_buffer_clear(out);
     put_told(recording, &told, out);
-    if (out->has_failed) {
-        recording->wall.idle.has_failed = true;
+    if (out->has_failed)
         return no_context(recording);
-    }
     return (struct recording_fields){out->bytes, out->used_bytes};
 }
 

@@ -67,6 +67,7 @@ static void put_settings(struct recording *recording, uint64_t now_ns)
         JFR_TYPE_THREAD_CPU,       JFR_TYPE_THREADS_CPU,
         JFR_TYPE_CPU_LEDGER,       JFR_TYPE_DICTIONARY,
         JFR_TYPE_ENDPOINT,         JFR_TYPE_SPAN,
+        JFR_TYPE_MEMORY,
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)
@@ -201,6 +202,7 @@ void recording_zero_counters(struct recording *recording)
     /* Signals under way at the beginning have their outcome in this recording, so they count in it. */
     recording->zero[JW_COUNT_SIGNALS] = sum_of_outcomes(recording->zero);
     recording_zero_dictionaries(recording);
+    recording_zero_memory(recording);
 
     for (uint32_t i = 0;
          sources->walk_failure != NULL && sources->walk_failure(sources->context, i, &failure);
@@ -291,4 +293,5 @@ void recording_put_diagnostics(struct recording *recording, uint64_t now_ns)
     jfr_event_end(out, begin);
     put_walk_failures(recording, now_ns);
     recording_put_dictionaries(recording, now_ns, counts[JW_COUNT_ROTATION_PUT_OFF]);
+    recording_put_memory(recording, now_ns);
 }

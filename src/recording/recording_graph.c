@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "generation/generation.h"
 #include "generation/method_record.h"
 #include "jfr/jfr_reader.h"
@@ -118,11 +119,10 @@ static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
     struct recording *recording = take->recording;
     struct profile_frame told = {.type = PROFILE_FRAME_MARK};
     uint64_t *known = jw_map_put(&recording->graph.frames, &frame, sizeof frame);
+    uint64_t unkept = PROFILE_FRAME_NONE; /* no room to remember: asked anew each time */
 
-    if (known == NULL) {
-        recording_fail_memory(recording);
-        return PROFILE_FRAME_NONE;
-    }
+    if (known == NULL)
+        known = &unkept;
     if (*known != PROFILE_FRAME_NONE)
         return (profile_frame_id)*known;
 
@@ -182,11 +182,15 @@ static bool reserve_frames(struct graph_take *take, size_t count)
     return true;
 }
 
-/* The tables double when they grow: what is half full may be the whole with the next stack. */
+/* Tables double when they grow, and an index stands beside its old self for that time: what is a third full may be
+ * the whole with the next stack. What is kept must also be drawn, in what the others leave of memlimit. */
 static bool is_full(const struct recording *recording)
 {
-    return recording->config.memory_bytes != 0 &&
-           profile_memory_bytes(recording->graph.profile) >= recording->config.memory_bytes / 2;
+    const struct profile *profile = recording->graph.profile;
+
+    return (recording->config.memory_bytes != 0 &&
+            profile_memory_bytes(profile) >= recording->config.memory_bytes / 3) ||
+           profile_drawing_bytes(profile) > jw_memory_room_bytes();
 }
 
 /* Its samples count; one box holds all of these. */
@@ -265,8 +269,6 @@ static struct recording_kept *keep_trace(struct graph_take *take, store_id id)
     jfr_buffer_clear(&wall->scratch);
     jfr_put_bytes(&wall->scratch, &head, sizeof head);
     jfr_put_bytes(&wall->scratch, stack.frames, stack.frame_count * sizeof *stack.frames);
-    wall->idle.has_failed |= wall->scratch.has_failed;
-
     struct recording_kept *kept =
         wall->scratch.has_failed
             ? NULL
@@ -390,13 +392,18 @@ static void take_record(const struct event_record *record, void *argument)
     }
 
     struct recording_group *group = group_of(recording, record);
-    if (group == NULL) {
-        recording_fail_memory(recording);
-        return;
-    }
+    struct recording_group alone = {.trace = record->trace,
+                                    .thread_index = record->thread_index,
+                                    .thread_serial = (uint32_t)record->thread_serial};
+    const bool is_alone = group == NULL; /* no room for sums: it is added by itself */
+
+    if (is_alone)
+        group = &alone;
     recording_time(recording, record->time_ns);
     group->samples += is_cpu ? 1 : turns.turn_count;
     group->weight_ns += record->weight_ns;
+    if (is_alone)
+        add_group(take, &alone);
     if (is_cpu) {
         recording_ledger_sample(recording, record);
         return;

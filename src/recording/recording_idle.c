@@ -4,7 +4,12 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "base/memory.h"
 #include "base/thread_state.h"
+
+/* What this file allocates for. */
+#undef JW_MEMORY_HERE
+#define JW_MEMORY_HERE JW_MEMORY_WAITING
 
 #define FIRST_ROWS  ((size_t)256)
 #define CHECK_COUNT ((size_t)1024) /* rows looked at in each take */
@@ -24,9 +29,16 @@ struct recording_turns recording_turns_of(const struct event_record *record)
     };
 }
 
-/* Room for an element at `index`; new ones are zero. False and marked: no memory. */
-static bool reserve(struct recording_idle *idle, void **array, size_t *capacity, size_t index,
-                    size_t element_bytes)
+void recording_idle_open(struct recording_idle *idle)
+{
+    const uint64_t share = jw_memory_limit_of(JW_MEMORY_WAITING, 2 * RECORDING_IDLE_MAX_BYTES);
+
+    idle->passed_of.part = JW_MEMORY_WAITING;
+    idle->limit_bytes = (size_t)share / 2;
+}
+
+/* Room for an element at `index`; new ones are zero. False: no memory, or memlimit is reached. */
+static bool reserve(void **array, size_t *capacity, size_t index, size_t element_bytes)
 {
     size_t wanted = *capacity == 0 ? FIRST_ROWS : *capacity;
 
@@ -36,10 +48,8 @@ static bool reserve(struct recording_idle *idle, void **array, size_t *capacity,
         return true;
 
     unsigned char *grown = jw_realloc(*array, jw_mul_bytes(wanted, element_bytes));
-    if (grown == NULL) {
-        idle->has_failed = true;
+    if (grown == NULL)
         return false;
-    }
     memset(grown + *capacity * element_bytes, 0, (wanted - *capacity) * element_bytes);
     *array = grown;
     *capacity = wanted;
@@ -56,11 +66,11 @@ static void let_go(struct recording_idle *idle, struct recording_kept *stack)
 }
 
 /* Room for one more in what the take holds. */
-static bool reserve_held(struct recording_idle *idle, struct recording_held *held)
+static bool reserve_held(struct recording_held *held)
 {
     void *kept = held->kept;
 
-    if (!reserve(idle, &kept, &held->capacity, held->count, sizeof *held->kept))
+    if (!reserve(&kept, &held->capacity, held->count, sizeof *held->kept))
         return false;
     held->kept = kept;
     return true;
@@ -70,12 +80,12 @@ static struct recording_kept *keep(struct recording_idle *idle, struct recording
                                    struct recording_held *held, const void *bytes,
                                    size_t length_bytes)
 {
-    if (!reserve_held(idle, held))
+    if (!reserve_held(held))
         return NULL;
 
-    struct recording_kept *kept = recording_keep(
-        table, bytes, length_bytes,
-        idle->limit_bytes == 0 ? RECORDING_IDLE_MAX_BYTES : idle->limit_bytes, &idle->has_failed);
+    struct recording_kept *kept =
+        recording_keep(table, bytes, length_bytes,
+                       idle->limit_bytes == 0 ? RECORDING_IDLE_MAX_BYTES : idle->limit_bytes);
     if (kept != NULL)
         held->kept[held->count++] = kept;
     return kept;
@@ -106,11 +116,8 @@ static uint64_t *passed_at(struct recording_idle *idle, uint32_t index, uint64_t
                            uint64_t number)
 {
     const uint64_t question[] = {index, serial, number};
-    uint64_t *known = jw_map_put(&idle->passed_of, question, sizeof question);
 
-    if (known == NULL)
-        idle->has_failed = true;
-    return known;
+    return jw_map_put(&idle->passed_of, question, sizeof question);
 }
 
 /* Remembers until the end of the take; the take holds the stack. */
@@ -119,7 +126,7 @@ static void pass(struct recording_idle *idle, uint32_t index, uint64_t serial, u
 {
     void *passed = idle->passed;
 
-    if (!reserve(idle, &passed, &idle->passed_capacity, idle->passed_count, sizeof *idle->passed))
+    if (!reserve(&passed, &idle->passed_capacity, idle->passed_count, sizeof *idle->passed))
         return;
     idle->passed = passed;
 
@@ -149,8 +156,8 @@ void recording_idle_note(struct recording_idle *idle, const struct recording_tur
     void *threads = idle->threads;
     const struct recording_seen seen = {stack, context, turns->state};
 
-    if (turns->number == 0 || !reserve(idle, &threads, &idle->thread_capacity, turns->thread_index,
-                                       sizeof *idle->threads))
+    if (turns->number == 0 ||
+        !reserve(&threads, &idle->thread_capacity, turns->thread_index, sizeof *idle->threads))
         return;
     idle->threads = threads;
 
@@ -160,7 +167,7 @@ void recording_idle_note(struct recording_idle *idle, const struct recording_tur
         return;
     }
     if (thread->serial != 0) {
-        if (!reserve_held(idle, &idle->held_stacks) || !reserve_held(idle, &idle->held_contexts))
+        if (!reserve_held(&idle->held_stacks) || !reserve_held(&idle->held_contexts))
             return;
         pass(idle, turns->thread_index, thread->serial, thread->number, &thread->seen);
         hold(&idle->held_stacks, thread->seen.stack);
@@ -210,10 +217,12 @@ void recording_idle_take(struct recording_idle *idle, const struct recording_tur
         put(context, turns, &nothing_seen);
         return;
     }
-    if (put_if_seen(idle, turns, put, context) ||
-        !reserve(idle, &waiting, &idle->waiting_capacity, idle->waiting_count,
-                 sizeof *idle->waiting))
+    if (put_if_seen(idle, turns, put, context))
         return;
+    if (!reserve(&waiting, &idle->waiting_capacity, idle->waiting_count, sizeof *idle->waiting)) {
+        put(context, turns, &nothing_seen);
+        return;
+    }
     idle->waiting = waiting;
     idle->waiting[idle->waiting_count++] = *turns;
 }

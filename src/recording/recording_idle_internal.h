@@ -5,8 +5,8 @@
  * For      records of wall samples and of idle threads, whatever the format.
  * Callers  recording.   Context  dump.
  * Memory   a row for each thread record, and each distinct stack of a live thread's last sample once,
- *          RECORDING_IDLE_MAX_BYTES of stacks and as much of methods and of contexts at most; what does
- *          not fit is not kept: idle turns are shown as [unknown wait] or without a context, counted.
+ *          RECORDING_IDLE_MAX_BYTES of stacks and as much of methods and of contexts at most, less by memlimit (see
+ *          base/memory.def); what does not fit is not kept: idle turns are shown as [unknown wait] or without a context, counted.
  *          What a thread waited on is forgotten when the thread samples again, when its record is another life's, or reaped.
  *
  * Stacks and contexts are kept as bytes that mean something without their generation and without their chunk; what
@@ -89,8 +89,9 @@ struct recording_idle {
     size_t limit_bytes; /* 0: RECORDING_IDLE_MAX_BYTES */
     /* Lets the methods go that a stack holds; NULL: it holds none. */
     void (*release)(struct recording_idle *idle, const struct recording_kept *stack);
-    bool has_failed; /* out of memory */
 };
+
+void recording_idle_open(struct recording_idle *idle);
 
 struct recording_turns recording_turns_of(const struct event_record *record);
 

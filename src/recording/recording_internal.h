@@ -138,6 +138,7 @@ struct recording {
     uint64_t zero[JW_COUNT_LIMIT];  /* the counters when the recording began */
     struct recording_ids walk_zero; /* counts of walk failures, likewise, by number */
     struct generation_part_stats part_zero[GENERATION_PART_LIMIT]; /* totals of them, likewise */
+    uint64_t refused_zero[JW_MEMORY_LIMIT];                        /* of memory, likewise */
     struct os_cpu_times cpu;                                       /* at the last jdk.CPULoad */
     bool has_cpu;
 
@@ -176,12 +177,18 @@ void recording_put_diagnostics(struct recording *recording, uint64_t now_ns);
 void recording_put_dictionaries(struct recording *recording, uint64_t now_ns,
                                 uint64_t put_off_count);
 void recording_zero_dictionaries(struct recording *recording);
+/* The same of memory. */
+void recording_put_memory(struct recording *recording, uint64_t now_ns);
+void recording_zero_memory(struct recording *recording);
 
 /* The counters as they are now become zero. */
 void recording_zero_counters(struct recording *recording);
 /* Counts since then, each outcome no greater than its signals; `in_flight` gets the rest. */
 void recording_read_counters(const struct recording *recording, uint64_t counts[JW_COUNT_LIMIT],
                              uint64_t *in_flight);
+
+/* Between two events: writes what waits, if it is much. */
+void recording_relieve(struct recording *recording);
 
 /* Room for ids up to `last_id`, all 0. False: no memory. */
 JW_MUST_CHECK bool recording_ids_reset(struct recording_ids *ids, uint32_t last_id);

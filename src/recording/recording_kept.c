@@ -5,6 +5,10 @@
 
 #include "base/hash.h"
 
+/* What this file allocates for. */
+#undef JW_MEMORY_HERE
+#define JW_MEMORY_HERE JW_MEMORY_WAITING
+
 #define FIRST_SLOTS ((size_t)256)
 
 /* At most as many contents as slots. */
@@ -35,15 +39,13 @@ static bool grow_slots(struct recording_kept_table *table)
 }
 
 struct recording_kept *recording_keep(struct recording_kept_table *table, const void *bytes,
-                                      size_t length_bytes, size_t limit_bytes, bool *has_failed)
+                                      size_t length_bytes, size_t limit_bytes)
 {
     const uint64_t hash = jw_hash64(bytes, length_bytes);
     const size_t wanted_bytes = sizeof(struct recording_kept) + length_bytes;
 
-    if (!grow_slots(table)) {
-        *has_failed = true;
+    if (!grow_slots(table))
         return NULL;
-    }
 
     struct recording_kept **slot = &table->slots[hash & (table->slot_count - 1)];
     for (struct recording_kept *kept = *slot; kept != NULL; kept = kept->next) {
@@ -57,10 +59,8 @@ struct recording_kept *recording_keep(struct recording_kept_table *table, const 
         return NULL;
 
     struct recording_kept *made = jw_alloc(wanted_bytes);
-    if (made == NULL) {
-        *has_failed = true;
+    if (made == NULL)
         return NULL;
-    }
     *made = (struct recording_kept){
         .next = *slot, .hash = hash, .holder_count = 1, .length_bytes = (uint32_t)length_bytes};
     memcpy(made + 1, bytes, length_bytes);

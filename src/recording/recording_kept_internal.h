@@ -29,12 +29,11 @@ struct recording_kept_table {
 };
 
 /*
- * What is kept with these bytes, held once more. NULL: `limit_bytes` would be exceeded; or memory is
- * out, which sets `has_failed`.
+ * What is kept with these bytes, held once more. NULL: `limit_bytes` would be exceeded, or memory is out.
  */
 JW_MUST_CHECK struct recording_kept *recording_keep(struct recording_kept_table *table,
                                                     const void *bytes, size_t length_bytes,
-                                                    size_t limit_bytes, bool *has_failed);
+                                                    size_t limit_bytes);
 
 /* Held once less; the last holder frees it. True: it is gone. */
 bool recording_let_go(struct recording_kept_table *table, struct recording_kept *kept);

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/descriptor.h"
+#include "base/memory.h"
 #include "generation/generation.h"
 #include "generation/method_record.h"
 
@@ -25,6 +27,14 @@ static void forget_constants(struct recording_names *names)
         jw_map_close(&names->constants[i]);
 }
 
+void recording_names_open(struct recording_names *names)
+{
+    for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
+        names->constants[i].part = JW_MEMORY_NAMES;
+    names->loaders.part = names->packages.part = JW_MEMORY_NAMES;
+    names->threads.part = names->pcs.part = JW_MEMORY_NAMES;
+}
+
 void recording_names_close(struct recording_names *names)
 {
     forget_constants(names);
@@ -36,19 +46,27 @@ void recording_names_close(struct recording_names *names)
     jfr_buffer_close(&names->scratch);
 }
 
+/* Keys that were given out in this chunk stay good: what they name is written. */
+static void forget_when_half_full(struct recording_names *names)
+{
+    size_t kept_bytes = 0;
+
+    for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
+        kept_bytes += jw_map_bytes(&names->constants[i]);
+    if (kept_bytes <= jw_memory_limit_of(JW_MEMORY_NAMES, RECORDING_NAMES_MAX_BYTES) / 2)
+        return;
+    jw_count(JW_COUNT_NAMES_FORGOTTEN);
+    forget_constants(names);
+}
+
 void recording_names_new_chunk(struct recording_names *names)
 {
     /* What each request has another of, and a chunk has many of. */
     static const enum jfr_type passing[] = {JFR_TYPE_STACK_TRACE, JFR_TYPE_TRACE_ID,
                                             JFR_TYPE_ATTRIBUTE_VALUE, JFR_TYPE_ENDPOINT_NAME};
-    size_t kept_bytes = 0;
 
     for (size_t i = 0; i < JW_COUNT_OF(passing); i++)
         jw_map_close(&names->constants[passing[i]]);
-    for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
-        kept_bytes += jw_map_bytes(&names->constants[i]);
-    if (kept_bytes > RECORDING_NAMES_MAX_BYTES)
-        forget_constants(names);
     jw_map_close(&names->loaders);
     jw_map_close(&names->packages);
     recording_names_new_take(names);
@@ -57,22 +75,37 @@ void recording_names_new_chunk(struct recording_names *names)
 
 void recording_names_new_take(struct recording_names *names)
 {
+    forget_when_half_full(names);
     jw_map_clear(&names->threads);
     jw_map_clear(&names->pcs);
+}
+
+/*
+ * What is remembered for this question: 0 on first sight. Without room to remember it, it is asked anew each time,
+ * and what is put is put once more under another key.
+ */
+static uint64_t *remember(struct recording_names *names, struct jw_map *map, const void *question,
+                          size_t length_bytes)
+{
+    uint64_t *answer = jw_map_put(map, question, length_bytes);
+
+    if (answer != NULL)
+        return answer;
+    jw_count(JW_COUNT_NAMES_UNKEPT);
+    names->unkept = 0;
+    return &names->unkept;
 }
 
 uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
                             struct jfr_buffer *fields)
 {
-    uint64_t *known = fields->has_failed
-                          ? NULL
-                          : jw_map_put(&names->constants[type], fields->bytes, fields->used_bytes);
-
-    if (known == NULL) {
+    if (fields->has_failed) {
         names->has_failed = true;
         jfr_buffer_clear(fields);
         return 0;
     }
+
+    uint64_t *known = remember(names, &names->constants[type], fields->bytes, fields->used_bytes);
 
     const uint64_t key = *known == 0 ? ++names->last_keys[type] : *known >> CHUNK_BITS;
     const uint64_t now_known = key << CHUNK_BITS | (names->chunk & CHUNK_MASK);
@@ -81,17 +114,6 @@ uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
     *known = now_known;
     jfr_buffer_clear(fields);
     return key;
-}
-
-/* What is remembered for this question: 0 on first sight, else an answer + 1. NULL: no memory. */
-static uint64_t *remember(struct recording_names *names, struct jw_map *map, const void *question,
-                          size_t length_bytes)
-{
-    uint64_t *answer = jw_map_put(map, question, length_bytes);
-
-    if (answer == NULL)
-        names->has_failed = true;
-    return answer;
 }
 
 uint64_t recording_text_key(struct recording_names *names, enum jfr_type type,
@@ -193,8 +215,8 @@ static uint64_t loader_key(struct recording_names *names, uint32_t loader)
         return 0;
 
     const uint64_t *known = remember(names, &names->loaders, &loader, sizeof loader);
-    if (known == NULL || *known != 0)
-        return known == NULL ? 0 : *known - 1;
+    if (*known != 0)
+        return *known - 1;
 
     struct recording_loader told = {0};
     uint64_t key = 0;
@@ -212,9 +234,7 @@ static uint64_t loader_key(struct recording_names *names, uint32_t loader)
         jfr_put_varint(&names->scratch, name_key);
         key = recording_constant(names, JFR_TYPE_CLASS_LOADER, &names->scratch);
     }
-    uint64_t *answer = remember(names, &names->loaders, &loader, sizeof loader);
-    if (answer != NULL)
-        *answer = key + 1;
+    *remember(names, &names->loaders, &loader, sizeof loader) = key + 1;
     return key;
 }
 
@@ -247,13 +267,10 @@ static uint64_t package_key(struct recording_names *names, uint32_t loader,
     /* The question as bytes: loader, then the name. */
     jfr_put_be32(&names->scratch, loader);
     jfr_put_bytes(&names->scratch, package.bytes, package.length_bytes);
+    names->has_failed |= names->scratch.has_failed;
     uint64_t *known =
-        names->scratch.has_failed
-            ? NULL
-            : remember(names, &names->packages, names->scratch.bytes, names->scratch.used_bytes);
+        remember(names, &names->packages, names->scratch.bytes, names->scratch.used_bytes);
     jfr_buffer_clear(&names->scratch);
-    if (known == NULL)
-        return 0;
     /* Nothing on the way to the answer asks for another package of a known loader: `known` stays. */
     if (*known == 0)
         *known = put_package(names, package, module_key(names, loader, package)) + 1;
@@ -383,8 +400,6 @@ uint64_t recording_native_method(struct recording_names *names, uintptr_t pc)
 {
     uint64_t *known = remember(names, &names->pcs, &pc, sizeof pc);
 
-    if (known == NULL)
-        return 0;
     if (*known != 0)
         return *known - 1;
 
@@ -430,8 +445,6 @@ uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uin
     const uint32_t question[] = {index, serial};
     uint64_t *known = remember(names, &names->threads, question, sizeof question);
 
-    if (known == NULL)
-        return 0;
     if (*known != 0)
         return *known - 1;
 

@@ -2,8 +2,8 @@
  * recording_names - what events name: each thing once a chunk, under a key that is never used again.
  *
  * For      recording.   Callers  recording.   Context  dump.
- * Memory   as the distinct names of the recording and the distinct stacks of a chunk; names beyond
- *          RECORDING_NAMES_MAX_BYTES are forgotten with the chunk, like stacks.
+ * Memory   as the distinct names of the recording and the distinct stacks of a chunk. Stacks are forgotten with
+ *          their chunk, and all of it, counted, when half of the memory for names is used (see base/memory.def).
  *
  * A constant is its bytes: whatever encodes alike is one and has one key, in every chunk of the file.
  * It goes into `pools`, from where the next checkpoint takes it, when it is used for the first time in
@@ -19,7 +19,7 @@
 #include "jfr/jfr_writer.h"
 #include "recording/recording.h"
 
-#define RECORDING_NAMES_MAX_BYTES ((size_t)32 << 20)
+#define RECORDING_NAMES_MAX_BYTES ((size_t)64 << 20) /* where nothing is limited */
 
 struct generation;
 struct method_record;
@@ -35,9 +35,11 @@ struct recording_names {
     struct jw_map threads;     /* of this take: index, serial -> key + 1 */
     struct jw_map pcs;         /* of this take: pc -> method key + 1 */
     struct jfr_buffer scratch; /* one constant under construction */
+    uint64_t unkept;           /* an answer that there is no room to remember */
     bool has_failed;           /* out of memory: keys given since may be 0 */
 };
 
+void recording_names_open(struct recording_names *names);
 void recording_names_close(struct recording_names *names);
 
 /* From now on each constant must be put anew before it is used. */

@@ -230,6 +230,7 @@ static void take_record(const struct event_record *record, void *argument)
 
     if (take->recording->has_failed)
         return;
+    recording_relieve(take->recording);
     if (record->kind == EVENT_CPU_SAMPLE)
         take_cpu(take, record);
     else if (record->kind == EVENT_ENDPOINT)

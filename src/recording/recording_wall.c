@@ -136,8 +136,6 @@ void recording_wall_tidy(struct recording *recording)
     struct recording_idle *idle = &recording->wall.idle;
 
     recording_idle_forget(idle, is_alive, &recording->config.sources);
-    if (idle->has_failed)
-        recording_fail_memory(recording);
 }
 
 void recording_wall_end_take(struct recording *recording)

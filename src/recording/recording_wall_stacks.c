@@ -96,10 +96,8 @@ static uint64_t keep_method(struct recording *recording, const struct recording_
     for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
         if (texts[i].bytes != NULL)
             jfr_put_bytes(out, texts[i].bytes, texts[i].length_bytes);
-    if (out->has_failed) {
-        recording->wall.idle.has_failed = true;
+    if (out->has_failed)
         return NOT_KEPT;
-    }
     return address_of(
         recording_idle_keep_method(&recording->wall.idle, out->bytes, out->used_bytes));
 }
@@ -110,10 +108,8 @@ static uint64_t kept_java(struct recording_take *take, uint32_t id)
     uint64_t *known = recording_ids_at(&recording->wall.methods, id);
     const struct method_record *record = method_record_get(take->generation->methods, id, NULL);
 
-    if (known == NULL) {
-        recording->wall.idle.has_failed = true;
+    if (known == NULL)
         return NOT_KEPT;
-    }
     if (*known == 0 && record == NULL)
         *known = NO_METHOD;
     if (*known == 0) {
@@ -129,10 +125,8 @@ static uint64_t kept_native(struct recording *recording, uintptr_t pc)
     uint64_t *known = jw_map_put(&recording->wall.pcs, &pc, sizeof pc);
     struct recording_symbol symbol;
 
-    if (known == NULL) {
-        recording->wall.idle.has_failed = true;
+    if (known == NULL)
         return NOT_KEPT;
-    }
     if (*known == 0 && !recording_native_texts(&recording->config.sources, pc, &symbol))
         *known = NO_METHOD;
     if (*known == 0) {
@@ -206,10 +200,8 @@ static struct recording_kept *make_stack(struct recording_take *take, store_id i
     for (uint32_t i = 0; i < trace.frame_count; i++)
         if (!keep_frame(take, trace.frames[i]))
             return NULL;
-    if (out->has_failed) {
-        idle->has_failed = true;
+    if (out->has_failed)
         return NULL;
-    }
 
     struct recording_kept *stack = recording_idle_keep_stack(idle, out->bytes, out->used_bytes);
     if (stack != NULL && stack->holder_count == 1)
@@ -222,10 +214,8 @@ struct recording_kept *recording_kept_stack(struct recording_take *take, store_i
     struct recording_wall *wall = &take->recording->wall;
     uint64_t *known = recording_ids_at(&wall->traces, id);
 
-    if (known == NULL) {
-        wall->idle.has_failed = true;
+    if (known == NULL)
         return NULL;
-    }
     if (*known == 0)
         *known = address_of(make_stack(take, id));
     return *known == NOT_KEPT ? NULL : (struct recording_kept *)(uintptr_t)*known;
