@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "base/memory.h"
 #include "context/context_internal.h"
 #include "thread/thread_symbol.h"
 
@@ -245,4 +246,25 @@ Test(context_closed, without_memory_there_is_no_context_and_no_harm)
     context_unbind(0, 7);
     context_end_thread();
     cr_assert(not(context_attribute_set(0, 0, "x", 1)));
+}
+
+Test(context_closed, at_its_share_contexts_are_refused_and_counted)
+{
+    struct jw_memory_figures figures;
+    struct jw_error err = {0};
+    uint64_t bound = 0, refused = 0;
+
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    cr_assert(contexts_open(&err), "%s", err.message);
+    for (uint64_t owner = 1; owner <= 4000; owner++) {
+        const bool is_bound = context_bind(owner, true) != CONTEXT_NO_SLOT;
+
+        bound += is_bound;
+        refused += !is_bound;
+    }
+    cr_assert(ge(u64, bound, 700), "%llu", (unsigned long long)bound);
+    cr_assert(eq(u64, jw_counter(JW_COUNT_CONTEXT_REFUSED), refused));
+    jw_memory_get(JW_MEMORY_CONTEXTS, &figures);
+    cr_assert(le(u64, figures.used_bytes, figures.charged_bytes));
+    cr_assert(le(u64, figures.charged_bytes, figures.limit_bytes));
 }

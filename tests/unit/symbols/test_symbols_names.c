@@ -4,9 +4,13 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/counters.h"
+#include "base/memory.h"
 #include "elf_file.h"
+#include "symbols/symbols.h"
 
 TestSuite(symbols_names, .timeout = 60, .fini = symbols_close);
+TestSuite(symbols_limits, .timeout = 60, .fini = symbols_close);
 
 /* Asks for each function that nm lists, at its first and last byte. */
 static void compare_with_nm(const char *path, const char *nm_options, unsigned count_min)
@@ -233,4 +237,46 @@ Test(symbols_names, names_that_are_long_unterminated_or_outside_do_no_harm)
     cr_assert_str_eq(small, "xxxxxxx");
     made.names.functions[0].value = UINT32_MAX;
     expect_name(3, NULL, 0);
+}
+
+Test(symbols_limits, without_room_neither_rows_nor_names_come_of_a_library_and_both_are_counted)
+{
+    struct jw_memory_figures figures;
+    struct elf_file file;
+    struct jw_error err = {0};
+    bool is_refused = false;
+
+    cr_assert(elf_file_open(&file, "/proc/self/exe"));
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    cr_assert(jw_memory_charge(JW_MEMORY_UNWINDING, jw_memory_limit_of(JW_MEMORY_UNWINDING, 0)));
+    cr_assert(jw_memory_charge(JW_MEMORY_SYMBOLS,
+                               jw_memory_limit_of(JW_MEMORY_SYMBOLS, 0) - ((uint64_t)512 << 10)));
+    cr_assert(symbols_rows_build(&file.elf, file.text_vaddr, file.text_bytes, &err) == NULL);
+    cr_assert(strstr(err.message, "memlimit") != NULL, "%s", err.message);
+    cr_assert(jw_counter(JW_COUNT_ROWS_REFUSED) == 1);
+    cr_assert(jw_memory_charge(JW_MEMORY_SYMBOLS, (uint64_t)512 << 10));
+    cr_assert(symbols_names_build(&file.elf, file.text_vaddr, file.text_bytes, &is_refused, &err) ==
+              NULL);
+    cr_assert(is_refused);
+    cr_assert(jw_counter(JW_COUNT_SYMBOLS_REFUSED) == 1);
+    jw_memory_get(JW_MEMORY_UNWINDING, &figures);
+    cr_assert(figures.charged_bytes == figures.limit_bytes, "nothing of it stays charged");
+}
+
+Test(symbols_limits, a_function_of_such_a_library_says_so)
+{
+    struct symbols_name name;
+    struct jw_error err = {0};
+
+    cr_assert(symbols_refresh(&err), "%s", err.message);
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    cr_assert(
+        jw_memory_charge(JW_MEMORY_SYMBOLS, jw_memory_limit_of(JW_MEMORY_SYMBOLS, 0) / 4 * 3));
+    void *rest = jw_alloc_for(JW_MEMORY_SYMBOLS, jw_memory_limit_of(JW_MEMORY_SYMBOLS, 0) / 8);
+    while (jw_memory_charge(JW_MEMORY_SYMBOLS, 4096))
+        ;
+    cr_assert(symbols_name((uintptr_t)getpid, &name));
+    cr_assert(strcmp(name.function, "[memlimit reached]") == 0, "%s", name.function);
+    cr_assert(strstr(name.library, "libc") != NULL, "%s", name.library);
+    jw_free(rest);
 }

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/counters.h"
+#include "base/memory.h"
 #include "os/os_tasks.h"
 #include "thread/thread.h"
 #include "thread/thread_filter.h"
@@ -17,6 +18,7 @@ static void open_threads(void)
     cr_assert(threads_open(&err), "%s", err.message);
 }
 
+TestSuite(thread_limits, .timeout = 60);
 TestSuite(thread, .init = open_threads, .fini = threads_close, .timeout = 60);
 
 static thread_index add(uint32_t tid)
@@ -274,6 +276,47 @@ Test(thread, a_full_table_refuses_and_counts)
     thread_end(thread_find(1), 1);
     threads_reap(2);
     cr_assert(ne(u32, thread_add(THREAD_RECORDS_MAX + 2, &is_new), THREAD_NONE));
+}
+
+Test(thread_limits, at_its_share_the_table_refuses_and_counts_and_goes_on_with_what_comes_free)
+{
+    struct jw_error err = {0};
+    bool is_new;
+    uint32_t tid = 1;
+
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    cr_assert(threads_open(&err), "%s", err.message);
+    cr_assert(lt(u32, threads_capacity(), THREAD_RECORDS_MAX));
+    for (; tid <= threads_capacity(); tid++)
+        cr_assert(ne(u32, thread_add(tid, &is_new), THREAD_NONE));
+    cr_assert(eq(u32, thread_add(tid, &is_new), THREAD_NONE));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_THREAD_RECORDS_FULL), 1));
+    cr_assert(eq(u32, threads_limit(), threads_capacity()));
+    thread_end(thread_find(1), 1);
+    threads_reap(2);
+    cr_assert(ne(u32, thread_add(tid, &is_new), THREAD_NONE));
+    threads_close();
+}
+
+Test(thread_limits, numbers_far_apart_are_paid_for_by_the_page)
+{
+    struct jw_memory_figures figures;
+    struct jw_error err = {0};
+    bool is_new;
+    uint32_t refused = 0;
+
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    cr_assert(threads_open(&err), "%s", err.message);
+    for (uint32_t tid = 1; tid < THREAD_TID_LIMIT; tid += THREAD_TID_LIMIT / 256)
+        refused += thread_add(tid, &is_new) == THREAD_NONE;
+    cr_assert(ne(u32, refused, 0));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_THREAD_RECORDS_FULL), refused));
+    jw_memory_get(JW_MEMORY_THREADS, &figures);
+    cr_assert(le(u64, figures.used_bytes, figures.charged_bytes));
+    cr_assert(le(u64, figures.charged_bytes, figures.limit_bytes));
+    threads_close();
+    jw_memory_get(JW_MEMORY_THREADS, &figures);
+    cr_assert(eq(u64, figures.charged_bytes, 0));
 }
 
 /* Two threads add the same tids at the same time, as a ThreadStart hook and the task scan do. */
