@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomics.h"
+#include "base/memory.h"
 #include "context/context_internal.h"
 
 /* Source: Linux, include/uapi/linux/prctl.h, memfd.h; older headers have neither. */
@@ -179,14 +180,21 @@ static bool open_mapping(struct jw_error *err)
                           "); readers see that one");
         return false;
     }
+    if (!jw_memory_charge(JW_MEMORY_CONTEXTS, MAPPING_BYTES)) {
+        jw_error_set(err,
+                     "memlimit leaves no room for the context of the process; try a larger one");
+        return false;
+    }
     void *memory = map();
     if (memory == MAP_FAILED || madvise(memory, MAPPING_BYTES, MADV_DONTFORK) != 0) {
         jw_error_set(err, "no memory can be mapped for the context of the process: %s",
                      strerror(errno));
         if (memory != MAP_FAILED)
             (void)munmap(memory, MAPPING_BYTES);
+        jw_memory_credit(JW_MEMORY_CONTEXTS, MAPPING_BYTES);
         return false;
     }
+    jw_memory_note(JW_MEMORY_CONTEXTS, memory, MAPPING_BYTES);
     header = memory;
     header->version = VERSION;
     owner = getpid();
