@@ -39,10 +39,27 @@ for work in "${works[@]}"; do
     grep -qF "GET /$kind/$work" endpoints.txt || fail "no endpoint GET /$kind/$work"
 done
 
+# A program that loads the library itself, says whom it works for before, while and after it is sampled, and starts
+# and stops that by itself.
+(
+    export LD_LIBRARY_PATH
+    LD_LIBRARY_PATH=$(dirname "$JW_LIBRARY")
+    run_java late 0 ApiFromC 100 idle "${kinds[@]}" start "${kinds[@]}" stop "${kinds[@]}"
+) || exit
+for work in "${works[@]}"; do
+    "$JW_COMMAND" convert -q --attribute tenant=t"$work" late.jfr "late-$work.collapsed"
+    own=$(own_samples "late-$work.collapsed" "$work")
+    [ "${own#FOREIGN}" = "$own" ] || fail "late: a sample of another thread's work has tenant t$work: $own"
+    [ "$own" -gt 0 ] || fail "late: no sample has tenant t$work"
+done
+
 # Only the thread that the program added.
 profile f "event=cpu,interval=1ms,filter,threads,file=f.collapsed" ApiFromC 200 filtered
 grep -q '^\[added ' f.collapsed || fail "the thread that was added is not sampled"
 ! grep -v '^\[added ' f.collapsed || fail "another thread is sampled than the one that was added"
+profile g "event=wall,interval=5ms,filter,threads,file=g.collapsed" ApiFromC 200 filtered
+grep -q '^\[added ' g.collapsed || fail "the thread that was added is not looked at"
+! grep -v '^\[added ' g.collapsed || fail "another thread is looked at than the one that was added"
 
 # As a profiler of the whole machine sees a program: by /proc, the symbol of the library, and the thread pointers.
 root=$(dirname "$LIB")/../..

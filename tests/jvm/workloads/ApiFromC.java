@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 
 /**
  * Threads that work for somebody, as C code of theirs says (apifromc.c): platform threads, and virtual ones where there are
- * some. Arguments: milliseconds that each burns, then what kinds: platform, virtual, filtered, commands.
+ * some. Arguments: milliseconds that each burns, then what to do: see main.
  */
 public final class ApiFromC {
     private ApiFromC() {
@@ -26,6 +26,9 @@ public final class ApiFromC {
     static native long seen();
 
     static native void burn(long millis);
+
+    private static final int IDLE = -3;
+    private static boolean isActive = true;
 
     private static void check(boolean holds, String what) {
         if (!holds) {
@@ -55,7 +58,8 @@ public final class ApiFromC {
                 Thread.sleep(1);
                 deep((int) (span % 100), millis / 10, true);
             }
-            check(endpoint(span, "GET /" + (isVirtual ? "virtual/" : "platform/") + span) == 0, "endpoint");
+            final int result = endpoint(span, "GET /" + (isVirtual ? "virtual/" : "platform/") + span);
+            check(result == (isActive ? 0 : IDLE), "endpoint: " + result);
             clear();
             check(seen() == 0, "cleared");
             burnInJava(1);
@@ -155,6 +159,17 @@ public final class ApiFromC {
                     break;
                 case "filtered":
                     filtered(millis);
+                    break;
+                case "idle":
+                    isActive = false;
+                    break;
+                case "start":
+                    check(execute("start,event=cpu,interval=1ms,features=none,file=late.jfr").contains("started"), "start");
+                    isActive = true;
+                    break;
+                case "stop":
+                    check(execute("stop").contains("stopped"), "stop");
+                    isActive = false;
                     break;
                 case "commands":
                     check(execute("status").contains("running"), execute("status"));
