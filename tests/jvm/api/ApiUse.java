@@ -410,6 +410,91 @@ public final class ApiUse {
         return owned;
     }
 
+    // ---- CPU time with and without a context ----
+
+    private static long sink;
+
+    private static long spin(long seed) {
+        long x = seed | 1;
+        for (int i = 0; i < 700_000; i++) {
+            x ^= x << 13;
+            x ^= x >>> 7;
+            x ^= x << 17;
+        }
+        return x;
+    }
+
+    private static long worker1(long seed) {
+        return spin(seed + 1);
+    }
+
+    private static long worker2(long seed) {
+        return spin(seed + 2);
+    }
+
+    private static long worker3(long seed) {
+        return spin(seed + 3);
+    }
+
+    /** The stack says whose work it is, above what a virtual thread has on its carrier only when it needs it. */
+    private static long work(int number, long seed) {
+        return number == 1 ? worker1(seed) : number == 2 ? worker2(seed) : worker3(seed);
+    }
+
+    private static long inScope(int number, long seed) {
+        return work(number, seed);
+    }
+
+    private static long inSpan(int number, long seed) {
+        return work(number, seed);
+    }
+
+    private static long outside(int number, long seed) {
+        return work(number, seed);
+    }
+
+    private static long round(int number) {
+        long sum = outside(number, number);
+        try (Context context = JAYWALK.context(number, -number, number, 1000 + number)) {
+            JAYWALK.attribute("tenant").set("tenant " + number);
+            sum += inScope(number, sum);
+            try (Span span = JAYWALK.span("step " + number, number, -number, 100 + number, 1000 + number)) {
+                JAYWALK.attribute("tenant").set("inner " + number);
+                Thread.yield();
+                sum += inSpan(number, sum);
+            }
+            sum += inScope(number, sum);
+            JAYWALK.endpoint(1000 + number, "GET /burn/" + number, "test");
+        }
+        Thread.yield();
+        return sum + outside(number, sum);
+    }
+
+    /** Workers that take turns on fewer processors. */
+    private static void burn(boolean isVirtual, Path file) throws Exception {
+        int count = 3;
+        JAYWALK.attribute("tenant");
+        JAYWALK.execute("start,event=cpu,interval=1ms,file=" + file.toAbsolutePath());
+        Thread[] threads = new Thread[count];
+        for (int i = 0; i < count; i++) {
+            int number = i + 1;
+            Runnable work = () -> {
+                for (int round = 0; round < 100; round++) {
+                    sink += round(number);
+                }
+            };
+            threads[i] = isVirtual ? (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work)
+                : new Thread(work, "burn-" + number);
+            if (!isVirtual) {
+                threads[i].start();
+            }
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        JAYWALK.execute("stop");
+    }
+
     // ---- class loaders ----
 
     /** The same jar twice more in this JVM: each copy of the classes works, and all write one slot. */
@@ -476,6 +561,12 @@ public final class ApiUse {
             break;
         case "virtual":
             virtual();
+            break;
+        case "burn":
+            burn(false, Paths.get("burn.jfr"));
+            break;
+        case "burn-virtual":
+            burn(true, Paths.get("burn-virtual.jfr"));
             break;
         case "loaders":
             loaders();

@@ -8,7 +8,9 @@ JAVA_FLAGS=(-Xmx512m -XX:-CreateCoredumpOnCrash -XX:ErrorFile="$OUT/hs_err_%p.lo
 may_load=()
 [ "$MAJOR" -lt 22 ] || may_load=(--enable-native-access=ALL-UNNAMED)
 virtual=()
+kinds=(burn)
 [ "$MAJOR" -lt 21 ] || virtual=(virtual)
+[ "$MAJOR" -lt 24 ] || kinds+=(burn-virtual) # before, the JVM tells of the mounted thread where objects stand still alone
 place=$OUT/natives
 mkdir -p "$place"
 
@@ -23,6 +25,16 @@ profile early "event=cpu,interval=1ms,file=early.jfr" io.jaywalk.ApiUse running 
 all_done early
 run_java loaded 0 "${may_load[@]}" -Dio.jaywalk.directory="$place" io.jaywalk.ApiUse loaders scopes session strings names
 all_done loaded
+# The call of what spins is a fence to the compiler: no context is written later than that.
+run_java contexts 0 "${may_load[@]}" -Dio.jaywalk.directory="$place" -XX:CompileCommand=quiet \
+    -XX:CompileCommand=dontinline,io.jaywalk.ApiUse::inS* -XX:CompileCommand=dontinline,io.jaywalk.ApiUse::outside \
+    io.jaywalk.ApiUse "${kinds[@]}"
+all_done contexts
+for kind in "${kinds[@]}"; do
+    check_once ApiContexts "$kind.jfr" 3 100
+done
+whole early.jfr session.jfr
+check_once Whole "$COUNTERS" crowd.jfr
 
 # The file stays for the next program, and a damaged one does not.
 library=$(echo "$place"/jaywalk-*/*/libjaywalk.so)
