@@ -47,7 +47,8 @@ JW_MUST_CHECK bool entry_obey(JavaVM *java_vm, const char *text, struct answer_m
 
 /* answer.c: the command's file, to which messages of the calling thread go until answer_end. */
 JW_MUST_CHECK bool answer_open(const struct options *options, struct jw_error *err);
-/* The same into memory, which must stay until `done` was posted: by answer_end, on whatever thread. */
+/* The same into memory, which must stay until `done` was posted: by answer_end, on whatever thread. Answers are opened
+ * by one thread at a time. */
 struct answer_memory {
     char *text; /* not terminated; NULL: empty */
     size_t used_bytes;

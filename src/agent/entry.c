@@ -229,13 +229,14 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserve
 bool entry_obey(JavaVM *java_vm, const char *text, struct answer_memory *memory,
                 struct jw_error *err)
 {
-    if (!answer_open_memory(memory, err))
-        return false;
     pthread_mutex_lock(&one_at_a_time);
-    answer_end(obey(java_vm, text, SENDER_PROGRAM));
+    const bool is_open = answer_open_memory(memory, err);
+    if (is_open)
+        answer_end(obey(java_vm, text, SENDER_PROGRAM));
     pthread_mutex_unlock(&one_at_a_time);
-    (void)os_wake_wait(&memory->done, OS_WAKE_NEVER);
-    return true;
+    if (is_open)
+        (void)os_wake_wait(&memory->done, OS_WAKE_NEVER);
+    return is_open;
 }
 
 /* The program begins when samples arrive. */

@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 #include "base/version.h"
 #include "context/context.h"
+#include "jaywalk.h"
 
 #define NATIVES_INTERFACE 1 /* Native.INTERFACE */
 #define EXCEPTION_CLASS   "io/jaywalk/JaywalkException"
@@ -151,6 +152,12 @@ NATIVE(jboolean, span, jbyteArray name, jlong begin_ns, jlong end_ns, jint slot)
 NATIVE(jboolean, isActive)
 {
     return (jboolean)(run_generations() != NULL);
+}
+
+/* The thread of the operating system that runs this: of a virtual thread, its carrier. */
+NATIVE(jboolean, thread, jboolean is_added)
+{
+    return (jboolean)((is_added ? jaywalk_thread_add() : jaywalk_thread_remove()) == JAYWALK_OK);
 }
 
 /* The answer behind a byte that says whether it was refused. */

@@ -331,6 +331,33 @@ public final class Jaywalk {
         return span;
     }
 
+    // Which threads are sampled ----------------------------------------------------------------------------------------------
+
+    /**
+     * The calling thread is sampled by a session that was started with {@code filter} without a value (or with {@code +} among its
+     * items), from now on and in later sessions, until {@link #removeThread()} or its end. Other sessions are as they were. Of a
+     * virtual thread it is the carrier of this moment that is meant.
+     *
+     * <pre>{@code
+     * jaywalk.addThread();
+     * jaywalk.execute("start,event=cpu,filter,file=/tmp/mine.jfr");
+     * }</pre>
+     *
+     * @return false: there is no agent, or the system has no room for what it takes to notice the thread's end
+     */
+    public boolean addThread() {
+        return isOn() && Native.thread(true);
+    }
+
+    /**
+     * Takes {@link #addThread()} back.
+     *
+     * @return false: there is no agent
+     */
+    public boolean removeThread() {
+        return isOn() && Native.thread(false);
+    }
+
     // Control ----------------------------------------------------------------------------------------------------------------
 
     /**

@@ -39,6 +39,9 @@ final class Native {
 
     static native boolean span(byte[] name, long beginNs, long endNs, int slot);
 
+    /** The calling thread is one of those that the program chose, or is no more. */
+    static native boolean thread(boolean isAdded);
+
     static native boolean isActive();
 
     /** What the agent says to a command. Its first byte is 1 when it was refused, and 0 else. */

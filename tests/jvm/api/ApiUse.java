@@ -360,6 +360,40 @@ public final class ApiUse {
         failed();
     }
 
+    /** Everybody asks at once; each gets an answer of his own. */
+    private static void askers() throws Exception {
+        JAYWALK.execute("start,event=cpu,file=" + Paths.get("asked.jfr").toAbsolutePath());
+        Thread[] threads = new Thread[32];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> {
+                try {
+                    for (int turn = 0; turn < 100; turn++) {
+                        same(JAYWALK.execute("version"), JAYWALK.version() + "\n");
+                        holds(JAYWALK.status(), "running");
+                        ask();
+                    }
+                } catch (Throwable thrown) {
+                    Worker.FAILED.compareAndSet(null, thrown);
+                }
+            });
+            threads[i].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        JAYWALK.execute("stop");
+        failed();
+    }
+
+    /** One of eight at most is taken; the others are told so. */
+    private static void ask() {
+        try {
+            JAYWALK.execute("dump,file=" + Paths.get("asked.jfr").toAbsolutePath());
+        } catch (JaywalkException refused) {
+            holds(refused.getMessage(), "wait already");
+        }
+    }
+
     private static void failed() throws Exception {
         if (Worker.FAILED.get() != null) {
             throw new Exception("in a thread", Worker.FAILED.get());
@@ -470,6 +504,28 @@ public final class ApiUse {
         return sum + outside(number, sum);
     }
 
+    /** Of three workers the first is added, the second added and removed. */
+    private static void chosen() throws Exception {
+        JAYWALK.execute("start,event=cpu,interval=1ms,filter,file=" + Paths.get("chosen.jfr").toAbsolutePath());
+        for (int i = 1; i <= 3; i++) {
+            int number = i;
+            Thread thread = new Thread(() -> {
+                if (number < 3) {
+                    same(JAYWALK.addThread(), true);
+                }
+                if (number == 2) {
+                    same(JAYWALK.removeThread(), true);
+                }
+                for (int round = 0; round < 100; round++) {
+                    sink += outside(number, round);
+                }
+            });
+            thread.start();
+            thread.join();
+        }
+        JAYWALK.execute("stop");
+    }
+
     /** Workers that take turns on fewer processors. */
     private static void burn(boolean isVirtual, Path file) throws Exception {
         int count = 3;
@@ -559,6 +615,9 @@ public final class ApiUse {
         case "crowd":
             crowd();
             break;
+        case "askers":
+            askers();
+            break;
         case "virtual":
             virtual();
             break;
@@ -567,6 +626,9 @@ public final class ApiUse {
             break;
         case "burn-virtual":
             burn(true, Paths.get("burn-virtual.jfr"));
+            break;
+        case "chosen":
+            chosen();
             break;
         case "loaders":
             loaders();

@@ -21,15 +21,16 @@ all_done() { # $1: name of a run
 }
 
 profile early "event=cpu,interval=1ms,file=early.jfr" io.jaywalk.ApiUse running stop scopes attributes strings names session \
-    loaders crowd "${virtual[@]}"
+    loaders crowd askers "${virtual[@]}"
 all_done early
 run_java loaded 0 "${may_load[@]}" -Dio.jaywalk.directory="$place" io.jaywalk.ApiUse loaders scopes session strings names
 all_done loaded
 # The call of what spins is a fence to the compiler: no context is written later than that.
 run_java contexts 0 "${may_load[@]}" -Dio.jaywalk.directory="$place" -XX:CompileCommand=quiet \
     -XX:CompileCommand=dontinline,io.jaywalk.ApiUse::inS* -XX:CompileCommand=dontinline,io.jaywalk.ApiUse::outside \
-    io.jaywalk.ApiUse "${kinds[@]}"
+    io.jaywalk.ApiUse "${kinds[@]}" chosen
 all_done contexts
+check_once ApiContexts chosen.jfr
 for kind in "${kinds[@]}"; do
     check_once ApiContexts "$kind.jfr" 3 100
 done

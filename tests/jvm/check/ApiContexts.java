@@ -12,10 +12,12 @@ import jdk.jfr.consumer.RecordingFile;
  * attribute. Spans and endpoints are all there.
  *
  *     java ApiContexts recording WORKERS ROUNDS
+ *     java ApiContexts recording          worker 1 alone was to be sampled, and was
  */
 final class ApiContexts {
     private final Problems problems = new Problems();
     private final Set<Integer> seen = new TreeSet<>();
+    private final Set<Integer> working = new TreeSet<>();
     private int inside;
     private int outside;
     private int spans;
@@ -30,6 +32,10 @@ final class ApiContexts {
             case "jaywalk.Endpoint" -> check.endpoint(event);
             default -> { }
             }
+        }
+        if (args.length == 1) {
+            check.finishChosen();
+            return;
         }
         check.finish(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
     }
@@ -50,6 +56,7 @@ final class ApiContexts {
         if (where == null || number == 0) {
             return;
         }
+        working.add(number);
         if (where.equals("outside")) {
             outside++;
             expect(sample, where, null, 0, 0, null);
@@ -92,6 +99,12 @@ final class ApiContexts {
             problems.addUnless(endpoint.getLong("localRootSpanId") == 1000 + number && endpoint.getString("operation").equals("test"),
                 "endpoint %s of root span %d", name, endpoint.getLong("localRootSpanId"));
         }
+    }
+
+    private void finishChosen() {
+        problems.addUnless(working.equals(Set.of(1)), "samples of the workers %s", working);
+        problems.addUnless(outside >= 50, "only %d samples", outside);
+        problems.finish(outside + " samples of the thread that was added");
     }
 
     private void finish(int workers, int rounds) {
