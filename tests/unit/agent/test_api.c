@@ -105,7 +105,7 @@ Test(api, what_it_does_not_take_is_refused_and_changes_nothing)
 
 Test(api, the_seventeenth_attribute_finds_no_room)
 {
-    char name[16];
+    char name[24];
 
     for (int i = 0; i < JAYWALK_ATTRIBUTES_MAX; i++) {
         snprintf(name, sizeof name, "name.%d", i);
