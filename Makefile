@@ -66,6 +66,7 @@ bench: all ## cost of a sample, of the agent, to a program; PEER=path/to/libasyn
 	$(Q)bench/run
 	$(Q)bench/walkers
 	$(Q)bench/application
+	$(Q)bench/switch
 
 install: install-files ## into PREFIX (/usr/local), below DESTDIR
 
