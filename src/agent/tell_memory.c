@@ -29,14 +29,13 @@ void tell_memory(void)
         return;
     jw_memory_get_all(&all);
     for (int part = 0; part < JW_MEMORY_LIMIT && used_bytes < sizeof full; part++) {
-        struct jw_memory_figures figures;
+        const uint64_t refused_count = jw_memory_refused_count((enum jw_memory_part)part);
 
-        jw_memory_get((enum jw_memory_part)part, &figures);
-        if (figures.refused_count > 0)
-            used_bytes += (size_t)snprintf(
-                full + used_bytes, sizeof full - used_bytes, "%s %s (%llu)",
-                used_bytes == 0 ? "; at its limit:" : ",", jw_memory_infos[part].name,
-                (unsigned long long)figures.refused_count);
+        if (refused_count > 0)
+            used_bytes +=
+                (size_t)snprintf(full + used_bytes, sizeof full - used_bytes, "%s %s (%llu)",
+                                 used_bytes == 0 ? "; at its limit:" : ",",
+                                 jw_memory_infos[part].name, (unsigned long long)refused_count);
     }
     put_mib(all.used_bytes, used, sizeof used);
     put_mib(all.limit_bytes, limit, sizeof limit);

@@ -259,17 +259,23 @@ static uint64_t touched_bytes(uintptr_t begin, uint64_t bytes)
     return count * page_bytes;
 }
 
+uint64_t jw_memory_refused_count(enum jw_memory_part part)
+{
+    uint64_t count = told_by[part].count == 0 ? jw_load_relaxed(&parts[part].refused_count) : 0;
+
+    for (size_t i = 0; i < told_by[part].count; i++)
+        count += jw_counter(told_by[part].ids[i]);
+    return count;
+}
+
 void jw_memory_get(enum jw_memory_part part, struct jw_memory_figures *out)
 {
     *out = (struct jw_memory_figures){
         .charged_bytes = jw_load_relaxed(&parts[part].charged_bytes),
         .used_bytes = jw_load_relaxed(&parts[part].block_bytes),
         .limit_bytes = jw_load_relaxed(&parts[part].limit_bytes),
+        .refused_count = jw_memory_refused_count(part),
     };
-    if (told_by[part].count == 0)
-        out->refused_count = jw_load_relaxed(&parts[part].refused_count);
-    for (size_t i = 0; i < told_by[part].count; i++)
-        out->refused_count += jw_counter(told_by[part].ids[i]);
 
     pthread_mutex_lock(&mappings.lock);
     out->reserved_bytes = mappings.unknown_bytes[part];

@@ -81,6 +81,9 @@ void jw_memory_note_library(void);
 JW_MUST_CHECK bool jw_memory_charge_block(enum jw_memory_part part, uint64_t bytes);
 void jw_memory_credit_block(enum jw_memory_part part, uint64_t bytes);
 
+/* What the limit of a part cost, alone: asks nothing of the system, as jw_memory_get does for each page. */
+uint64_t jw_memory_refused_count(enum jw_memory_part part);
+
 void jw_memory_get(enum jw_memory_part part, struct jw_memory_figures *out);
 void jw_memory_get_all(
     struct jw_memory_figures *out); /* refused_count: parts that are at their limit */

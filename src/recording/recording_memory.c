@@ -4,12 +4,8 @@
 
 void recording_zero_memory(struct recording *recording)
 {
-    for (int part = 0; part < JW_MEMORY_LIMIT; part++) {
-        struct jw_memory_figures now;
-
-        jw_memory_get((enum jw_memory_part)part, &now);
-        recording->refused_zero[part] = now.refused_count;
-    }
+    for (int part = 0; part < JW_MEMORY_LIMIT; part++)
+        recording->refused_zero[part] = jw_memory_refused_count((enum jw_memory_part)part);
 }
 
 void recording_put_memory(struct recording *recording, uint64_t now_ns)
