@@ -17,6 +17,7 @@
 #define PAGE_BYTES       4096
 #define PLACE_UNIT_BYTES 8
 #define WARM_PLACE_BYTES 8192 /* a thousand ids */
+#define FAR_KEEP_SHARE   8
 #define WARM_ENTRY_BYTES 65536
 
 struct dict_entry {
@@ -49,7 +50,8 @@ struct dict_table {
     struct jw_figure refused;
     _Atomic uint64_t clears_total; /* relaxed: a figure */
 
-    bool is_far_touched; /* dict_clear alone: pages of far slots may be in memory */
+    uint32_t
+        far_touched_count; /* dict_clear alone: far slots whose pages may be in memory, at most */
 };
 
 _Static_assert(sizeof(struct dict_entry) == 8, "text starts on an 8-byte boundary");
@@ -302,12 +304,14 @@ uint32_t dict_each(const struct dict_table *table, dict_visit *visit, void *arg)
     return visited_count;
 }
 
-/* Empties the slots. The far ones are touched all over, nearly a page a key: once a life did without
- * them, their pages go back to the system. */
+/*
+ * Empties the slots. The far ones are touched all over, nearly a page a key: once a life needs an eighth of what
+ * another one did, or none, their pages go back to the system.
+ */
 static void clear_slots(struct dict_table *table)
 {
     const uint32_t id_count = dict_last_id(table);
-    bool uses_far = false;
+    uint32_t far_count = 0;
 
     for (uint32_t i = 0; i < id_count; i++) {
         if (jw_load_relaxed(&table->places[i].place) == 0)
@@ -315,11 +319,14 @@ static void clear_slots(struct dict_table *table)
         const uint32_t slot = table->places[i].slot;
 
         jw_store_relaxed(&table->slots[slot], 0);
-        uses_far |= slot >= table->layout.near_count;
+        far_count += slot >= table->layout.near_count;
     }
-    if (table->is_far_touched && !uses_far)
+    if (far_count > table->far_touched_count) {
+        table->far_touched_count = far_count;
+    } else if (far_count < (table->far_touched_count + FAR_KEEP_SHARE - 1) / FAR_KEEP_SHARE) {
         jw_arena_drop(&table->slot_memory, table->layout.near_count * SLOT_BYTES);
-    table->is_far_touched = uses_far;
+        table->far_touched_count = 0;
+    }
 }
 
 void dict_clear(struct dict_table *table)

@@ -17,6 +17,7 @@
 #define PAGE_BYTES       4096
 #define PLACE_UNIT_BYTES 8
 #define WARM_PLACE_BYTES 8192 /* a thousand ids */
+#define FAR_KEEP_SHARE   8
 #define WARM_ENTRY_BYTES 65536
 
 struct store_entry {
@@ -50,7 +51,8 @@ struct store_table {
     struct jw_figure refused;
     _Atomic uint64_t clears_total; /* relaxed: a figure */
 
-    bool is_far_touched; /* store_clear alone: pages of far slots may be in memory */
+    uint32_t
+        far_touched_count; /* store_clear alone: far slots whose pages may be in memory, at most */
 };
 
 _Static_assert(sizeof(struct store_entry) == 16, "frames start on an 8-byte boundary");
@@ -316,12 +318,11 @@ uint32_t store_each(const struct store_table *store, store_visit *visit, void *a
     return visited_count;
 }
 
-/* Empties the slots. The far ones are touched all over, nearly a page a key: once a life did without
- * them, their pages go back to the system. */
+/* Empties the slots, and gives the pages of far ones back, as dict_clear does. */
 static void clear_slots(struct store_table *store)
 {
     const uint32_t id_count = store_last_id(store);
-    bool uses_far = false;
+    uint32_t far_count = 0;
 
     for (uint32_t i = 0; i < id_count; i++) {
         const uint32_t place = (uint32_t)jw_load_relaxed(&store->places[i].place);
@@ -331,11 +332,14 @@ static void clear_slots(struct store_table *store)
         const uint32_t slot = entry_at(store, place)->slot;
 
         jw_store_relaxed(&store->slots[slot], 0);
-        uses_far |= slot >= store->layout.near_count;
+        far_count += slot >= store->layout.near_count;
     }
-    if (store->is_far_touched && !uses_far)
+    if (far_count > store->far_touched_count) {
+        store->far_touched_count = far_count;
+    } else if (far_count < (store->far_touched_count + FAR_KEEP_SHARE - 1) / FAR_KEEP_SHARE) {
         jw_arena_drop(&store->slot_memory, store->layout.near_count * SLOT_BYTES);
-    store->is_far_touched = uses_far;
+        store->far_touched_count = 0;
+    }
 }
 
 void store_clear(struct store_table *store)
