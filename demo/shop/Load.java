@@ -74,6 +74,6 @@ final class Load
             if (line.toLowerCase().startsWith("content-length:"))
                 length = Integer.parseInt(line.substring(line.indexOf(':') + 1).trim());
         while (length > 0)
-            length -= in.skip(length);
+            length -= (int)in.skip(length);
     }
 }
