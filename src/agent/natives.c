@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "base/atomics.h"
 #include "base/version.h"
 #include "context/context.h"
 #include "jaywalk.h"
@@ -99,19 +100,34 @@ NATIVE(jbyteArray, version)
     return bytes_of(jni, JAYWALK_VERSION, sizeof JAYWALK_VERSION - 1);
 }
 
-/* Source: JDK 8 to 26, java.lang.Thread: its number, which an application cannot override, is field `tid`. */
+/*
+ * Number of a thread that an application cannot override. The field is looked up once: class Thread is never unloaded.
+ * Source: JDK 8 to 26, java.lang.Thread, field `tid`. 0: this JDK has none.
+ */
+static uint64_t number_of(JNIEnv *jni, jobject thread)
+{
+    static _Atomic(jfieldID) known; /* relaxed: whoever comes first finds the same */
+    jfieldID field = jw_load_relaxed(&known);
+
+    if (field == NULL) {
+        jclass thread_class = (*jni)->GetObjectClass(jni, thread);
+
+        field = (*jni)->GetFieldID(jni, thread_class, "tid", "J");
+        (*jni)->DeleteLocalRef(jni, thread_class);
+        if (field == NULL) {
+            (*jni)->ExceptionClear(jni);
+            return 0;
+        }
+        jw_store_relaxed(&known, field);
+    }
+    return (uint64_t)(*jni)->GetLongField(jni, thread, field);
+}
+
 NATIVE(jint, bind, jobject thread, jboolean is_virtual)
 {
-    jclass thread_class = (*jni)->GetObjectClass(jni, thread);
-    jfieldID field = (*jni)->GetFieldID(jni, thread_class, "tid", "J");
+    const uint64_t number = number_of(jni, thread);
 
-    (*jni)->DeleteLocalRef(jni, thread_class);
-    if (field == NULL) {
-        (*jni)->ExceptionClear(jni);
-        return CONTEXT_NO_SLOT;
-    }
-    return context_bind((uint64_t)(*jni)->GetLongField(jni, thread, field),
-                        is_virtual != JNI_FALSE);
+    return number == 0 ? CONTEXT_NO_SLOT : context_bind(number, is_virtual != JNI_FALSE);
 }
 
 NATIVE(void, unbind, jint slot, jlong owner)
