@@ -24,7 +24,7 @@
  *     }
  *
  * Calling context: any thread, attached to the JVM or not, also with a Java exception pending on it; but no signal
- * handler, and no callback of JVMTI in which JNI is not allowed. A function that speaks of "the thread" means the
+ * handler, no callback of JVMTI in which JNI is not allowed, and not between GetPrimitiveArrayCritical and its release. A function that speaks of "the thread" means the
  * calling one; on a virtual thread of Java that is the virtual one, and the context goes with it from carrier to
  * carrier. In a child of fork() the calls are harmless and without effect on the parent.
  *
@@ -116,8 +116,8 @@ int jaywalk_endpoint(uint64_t root_span, const char *name, const char *operation
 
 /*
  * A piece of work of the thread has ended: a span of this name, with the ids and attributes that the thread has now.
- * begin_ns, end_ns: nanoseconds of CLOCK_MONOTONIC, the end not before the begin.
- * As jaywalk_endpoint.
+ * begin_ns, end_ns: nanoseconds of CLOCK_MONOTONIC, the end not before the begin and not in the future.
+ * As jaywalk_endpoint; JAYWALK_BAD_ARGUMENT: also for times that cannot be.
  */
 int jaywalk_span(const char *name, uint64_t begin_ns, uint64_t end_ns);
 

@@ -16,6 +16,7 @@
 #define JW_AGENT_AGENT_H
 
 #include <jvmti.h>
+#include <sys/types.h>
 
 #include "agent/states.h"
 #include "options/options.h"
@@ -26,6 +27,7 @@
 struct agent {
     JavaVM *java_vm;
     jvmtiEnv *jvmti;
+    pid_t pid; /* of the process that it is in: a child has none of its threads */
 };
 
 extern struct agent agent;
@@ -35,6 +37,8 @@ void agent_log_open(const struct options *options);
 void agent_log(enum options_loglevel level, const char *format, ...) JW_PRINTF(2, 3);
 
 void agent_log_text(const char *text); /* as it is, without a prefix, to where messages go */
+
+bool entry_is_child(void); /* of a fork: it has memory of ours, but none of our threads; any */
 
 /*
  * entry.c: does what Agent_OnAttach would, for the program itself: its answer is in `memory` when this returns, and

@@ -123,13 +123,10 @@ static bool keep(struct answer_memory *memory, const char *text, size_t length_b
 
     if (needed_bytes > memory->room_bytes) {
         const size_t room_bytes = 2 * needed_bytes + 1024;
-        char *larger = jw_alloc(room_bytes);
+        char *larger = jw_realloc_for(JW_MEMORY_WRITING, memory->text, room_bytes);
 
         if (larger == NULL)
             return false;
-        if (memory->used_bytes != 0)
-            memcpy(larger, memory->text, memory->used_bytes);
-        jw_free(memory->text);
         memory->text = larger;
         memory->room_bytes = room_bytes;
     }

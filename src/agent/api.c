@@ -12,6 +12,7 @@
 
 #include "agent/agent.h"
 #include "base/atomics.h"
+#include "base/clock.h"
 #include "base/version.h"
 #include "context/context.h"
 #include "sampler/sampler.h"
@@ -251,7 +252,8 @@ PUBLIC int jaywalk_span(const char *name, uint64_t begin_ns, uint64_t end_ns)
     struct generations *const generations = run_generations();
     uint64_t virtual_owner;
 
-    if (name == NULL || name[0] == '\0' || end_ns < begin_ns)
+    /* A clock that is not CLOCK_MONOTONIC would stretch the chunk by years. */
+    if (name == NULL || name[0] == '\0' || end_ns < begin_ns || end_ns > jw_now_ns())
         return JAYWALK_BAD_ARGUMENT;
     return result_of(
         context_span(generations, text_of(name), begin_ns, end_ns, known_slot(&virtual_owner)),
@@ -278,6 +280,8 @@ static void make_added_key(void)
 /* The mark is of the thread's number, which another thread may get when this one has ended. */
 PUBLIC int jaywalk_thread_add(void)
 {
+    if (entry_is_child())
+        return JAYWALK_OK; /* nothing is sampled there */
     pthread_once(&added_once, make_added_key);
     if (!has_added_key || pthread_setspecific(added, &added) != 0)
         return JAYWALK_NO_ROOM;
@@ -288,6 +292,8 @@ PUBLIC int jaywalk_thread_add(void)
 
 PUBLIC int jaywalk_thread_remove(void)
 {
+    if (entry_is_child())
+        return JAYWALK_OK;
     thread_filter_remove(thread_own_tid());
     sampler_thread_asked(thread_own_tid());
     return JAYWALK_OK;
@@ -302,7 +308,7 @@ PUBLIC int jaywalk_execute(const char *command, jaywalk_output *output, void *ar
 
     if (command == NULL || strnlen(command, OPTIONS_MAX_BYTES + 1) > OPTIONS_MAX_BYTES)
         return JAYWALK_BAD_ARGUMENT;
-    if (own_jni() == NULL)
+    if (entry_is_child() || own_jni() == NULL)
         return JAYWALK_NO_JVM;
     if (!entry_obey(vm, command, &memory, NULL))
         return JAYWALK_NO_ROOM;

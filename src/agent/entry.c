@@ -1,6 +1,7 @@
 /* The two ways into a JVM; control. */
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/agent.h"
 #include "agent/limits.h"
@@ -95,6 +96,7 @@ static bool find_jvmti(JavaVM *java_vm, const struct options *options)
     }
     agent.java_vm = java_vm;
     agent.jvmti = jvmti;
+    agent.pid = getpid();
     if (asks_for_start(options))
         run_share_memory(options);
     open_contexts();
@@ -226,9 +228,19 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserve
     return code;
 }
 
+bool entry_is_child(void)
+{
+    return agent.pid != 0 && agent.pid != getpid();
+}
+
 bool entry_obey(JavaVM *java_vm, const char *text, struct answer_memory *memory,
                 struct jw_error *err)
 {
+    /* Nobody is there who would do it, and a lock may have been held when the process was copied. */
+    if (entry_is_child()) {
+        jw_error_set(err, "this is a child of the process that the agent is in; nothing was done");
+        return false;
+    }
     pthread_mutex_lock(&one_at_a_time);
     const bool is_open = answer_open_memory(memory, err);
     if (is_open)

@@ -110,10 +110,13 @@ static uint64_t number_of(JNIEnv *jni, jobject thread)
     jfieldID field = jw_load_relaxed(&known);
 
     if (field == NULL) {
-        jclass thread_class = (*jni)->GetObjectClass(jni, thread);
+        /* Of this very class: one that extends it may have a field of the same name. */
+        jclass thread_class = (*jni)->FindClass(jni, "java/lang/Thread");
 
-        field = (*jni)->GetFieldID(jni, thread_class, "tid", "J");
-        (*jni)->DeleteLocalRef(jni, thread_class);
+        if (thread_class != NULL) {
+            field = (*jni)->GetFieldID(jni, thread_class, "tid", "J");
+            (*jni)->DeleteLocalRef(jni, thread_class);
+        }
         if (field == NULL) {
             (*jni)->ExceptionClear(jni);
             return 0;

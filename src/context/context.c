@@ -113,18 +113,21 @@ fail:
     return false;
 }
 
-bool contexts_open(struct jw_error *err)
-{
-    pthread_mutex_lock(&open_lock);
-    const bool is_good = jw_load_relaxed(&is_open) != 0 || open_all(err);
-    pthread_mutex_unlock(&open_lock);
-    return is_good;
-}
-
 JW_SIGNAL_SAFE static bool are_open(void)
 {
     /* order CONTEXT_OPEN: acquires what contexts_open released, the memory. */
     return jw_load_acquire(&is_open) != 0;
+}
+
+bool contexts_open(struct jw_error *err)
+{
+    /* Who asks at each call, asks without the lock: it may have been held when a child was made. */
+    if (are_open())
+        return true;
+    pthread_mutex_lock(&open_lock);
+    const bool is_good = jw_load_relaxed(&is_open) != 0 || open_all(err);
+    pthread_mutex_unlock(&open_lock);
+    return is_good;
 }
 
 void *contexts_memory(size_t *bytes)

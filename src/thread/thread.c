@@ -89,6 +89,8 @@ bool threads_open(struct jw_error *err)
     records = reserve(jw_mul_bytes(capacity, sizeof *records), err);
     index_by_tid = reserve(jw_mul_bytes(THREAD_TID_LIMIT, sizeof *index_by_tid), err);
     if (records == NULL || index_by_tid == NULL) {
+        if (records == NULL)
+            jw_memory_credit(JW_MEMORY_THREADS, (uint64_t)capacity * sizeof *records);
         threads_close();
         return false;
     }

@@ -338,6 +338,32 @@ public final class ApiUse {
         }
     }
 
+    /** Has a field that the JDK's own class has, too, with the number of another thread. */
+    private static final class Numbered extends Thread {
+        private final long tid = 1;
+        private Throwable problem;
+
+        @Override
+        public void run() {
+            try {
+                scopes();
+                same(tid, 1L);
+            } catch (Throwable thrown) {
+                problem = thrown;
+            }
+        }
+    }
+
+    private static void numbered() throws Exception {
+        try (Context ours = one()) {
+            Numbered thread = new Numbered();
+            thread.start();
+            thread.join();
+            same(thread.problem, null);
+            same(record(), ONE);
+        }
+    }
+
     private static void crowd() throws Exception {
         int count = 1000;
         CountDownLatch ready = new CountDownLatch(count);
@@ -611,6 +637,9 @@ public final class ApiUse {
             break;
         case "running":
             running();
+            break;
+        case "numbered":
+            numbered();
             break;
         case "crowd":
             crowd();

@@ -20,8 +20,8 @@ all_done() { # $1: name of a run
         fail "$1: stderr: $(grep -v '^\[jaywalk\] Profiling ' "$1.err" | head -n 1)"
 }
 
-profile early "event=cpu,interval=1ms,file=early.jfr" io.jaywalk.ApiUse running stop scopes attributes strings names session \
-    loaders crowd askers "${virtual[@]}"
+profile early "event=cpu,interval=1ms,file=early.jfr" io.jaywalk.ApiUse running stop scopes numbered attributes strings names \
+    session loaders crowd askers "${virtual[@]}"
 all_done early
 run_java loaded 0 "${may_load[@]}" -Dio.jaywalk.directory="$place" io.jaywalk.ApiUse loaders scopes session strings names
 all_done loaded

@@ -22,12 +22,15 @@ public final class ApiFromC {
 
     static native String execute(String command);
 
+    static native int askInChild(String command);
+
     /** What a reader outside of the process would find of the thread of the operating system; 0: nothing. */
     static native long seen();
 
     static native void burn(long millis);
 
     private static final int IDLE = -3;
+    private static final int NO_JVM = -4;
     private static boolean isActive = true;
 
     private static void check(boolean holds, String what) {
@@ -174,6 +177,11 @@ public final class ApiFromC {
                 case "commands":
                     check(execute("status").contains("running"), execute("status"));
                     check(execute("no such command").contains("no such command"), execute("no such command"));
+                    for (String command : new String[] {"status", "dump", "stop"}) {
+                        final int answer = askInChild(command);
+                        check(answer == NO_JVM, command + " in a child: " + answer);
+                    }
+                    check(execute("status").contains("running"), execute("status"));
                     break;
                 default:
                     throw new IllegalArgumentException(args[i]);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "base/clock.h"
 #include "base/counters.h"
 #include "context/context.h"
 #include "thread/thread_filter.h"
@@ -100,6 +101,8 @@ Test(api, what_it_does_not_take_is_refused_and_changes_nothing)
     cr_assert(eq(int, jaywalk_endpoint(1, "", NULL), JAYWALK_BAD_ARGUMENT));
     cr_assert(eq(int, jaywalk_span(NULL, 1, 2), JAYWALK_BAD_ARGUMENT));
     cr_assert(eq(int, jaywalk_span("query", 2, 1), JAYWALK_BAD_ARGUMENT));
+    cr_assert(eq(int, jaywalk_span("query", 1, UINT64_MAX), JAYWALK_BAD_ARGUMENT));
+    cr_assert(eq(int, jaywalk_span("query", 1, 3600000000000 + jw_now_ns()), JAYWALK_BAD_ARGUMENT));
     cr_assert(record() == NULL);
 }
 
