@@ -14,6 +14,9 @@
 /* Who had it within this time keeps it: if threads took it from each other in turns, nobody would be served. */
 #define DEEP_IDLE_NS (2 * JW_NS_PER_SECOND)
 
+_Static_assert(sizeof(struct sample_deep) * DEEP_WAYS <= (5120u << 10) / 2,
+               "one row at the smallest memlimit: src/base/memory.def, WALKING");
+
 static struct sample_deep *pool;
 static uint32_t pool_count;
 static uint64_t run; /* constant while handlers run */
