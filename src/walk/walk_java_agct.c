@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "base/counters.h"
 #include "signals/signals.h"
+#include "vm/vm_thread.h"
 #include "walk/walk_internal.h"
 
 /* Steps to a caller before giving up: a stub called by a stub called in a prologue is the longest
@@ -119,6 +120,59 @@ static JW_SIGNAL_SAFE bool walk_from_edge(const void *ucontext, struct vm_call_t
     return out->is_mended;
 }
 
+/* Native code that compiled code has called as a leaf is left for it. False: it was called otherwise. */
+static JW_SIGNAL_SAFE bool leave_leaf(void *env, struct arch_regs *regs)
+{
+    struct vm_thread_state state;
+    struct vm_blob blob;
+    const struct vm_stub *stub;
+
+    return vm_thread_state(env, &state) && state.place == VM_THREAD_IN_JAVA &&
+           walk_step(walk_place_of(regs->pc, &blob, &stub), &blob, stub, regs);
+}
+
+/*
+ * Where a barrier of compiled code has saved registers below its frame, to call the JVM, AsyncGetCallTrace takes the frame
+ * to end there, and shows what an earlier call has left as the caller. So it gets the frame without them. False where
+ * nothing is saved.
+ */
+static JW_SIGNAL_SAFE bool walk_from_saved(const void *ucontext, void *env,
+                                           struct vm_call_trace *trace, uint32_t depth_max,
+                                           struct walk_java_result *out)
+{
+    struct arch_context copy;
+    struct arch_regs regs;
+    struct vm_blob blob;
+
+    arch_regs_read(ucontext, &regs);
+    if ((out->place != VM_PLACE_NMETHOD && !leave_leaf(env, &regs)) ||
+        !vm_code_find(regs.pc, &blob) || blob.place != VM_PLACE_NMETHOD)
+        return false;
+    const size_t saved_bytes = arch_saved_bytes(regs.pc, blob.code_end);
+    if (saved_bytes == 0)
+        return false;
+    regs.sp += saved_bytes;
+    arch_context_copy(&copy, ucontext);
+    arch_regs_write(&copy, &regs);
+    jw_count(JW_COUNT_WALK_RETRIES);
+    const int32_t count = try_agct(trace, depth_max, copy.bytes);
+    if (count <= 0)
+        return false;
+    out->frame_count = (uint32_t)count;
+    out->top_kind = JW_FRAME_COMPILED;
+    out->is_mended = true;
+    return true;
+}
+
+/* At places where AsyncGetCallTrace, asked as it is meant to be, gives a false caller. */
+static JW_SIGNAL_SAFE bool walk_mended(const void *ucontext, void *env, struct vm_call_trace *trace,
+                                       uint32_t depth_max, struct walk_java_result *out)
+{
+    return (out->place == VM_PLACE_NMETHOD && walk_from_edge(ucontext, trace, depth_max, out)) ||
+           ((out->place == VM_PLACE_NMETHOD || out->place == VM_PLACE_NATIVE) &&
+            walk_from_saved(ucontext, env, trace, depth_max, out));
+}
+
 void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frames,
                     uint32_t depth_max, struct walk_java_result *out)
 {
@@ -133,8 +187,7 @@ void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frame
     out->place = walk_quick_place_of(regs.pc);
     out->top_kind = kind_of(out->place);
 
-    if (is_on && out->place == VM_PLACE_NMETHOD &&
-        walk_from_edge(ucontext, &trace, depth_max, out)) {
+    if (is_on && walk_mended(ucontext, env, &trace, depth_max, out)) {
         out->is_truncated = out->frame_count >= depth_max;
         jw_count(JW_COUNT_WALK_RECOVERED);
         return;

@@ -15,6 +15,7 @@
 #include <malloc.h>
 
 #include "stress/storm_writers.h"
+#include "support/emulated.h"
 
 /* Thread sanitizer makes all of it some thirty times slower. */
 #if defined(WANTED_NAMES)
@@ -411,12 +412,6 @@ static void open_all(void)
         for (int level = 0; level < LEVELS; level++)
             writers[i].random[level] = 1000 * (uint64_t)(level + 1) + i;
     }
-}
-
-/* An emulator of processes has no restart_syscall, is slow, and grows by what it translates. */
-static bool is_emulated(void)
-{
-    return syscall(SYS_restart_syscall) != -1 || errno != EINTR;
 }
 
 TestSuite(storm, .timeout = 0);

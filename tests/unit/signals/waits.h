@@ -33,6 +33,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "signals/signals.h"
+#include "support/emulated.h"
 #include "thread/thread_tls.h"
 
 /* Thread sanitizer also fills the mask of every handler. */
@@ -74,13 +75,6 @@ static void own_and_start(void)
     cr_assert(signals_own(SIGVTALRM, &err), "%s", err.message);
     cr_assert(signals_own_faults(&err), "%s", err.message);
     signals_start(&engine);
-}
-
-static bool is_emulated(void)
-{
-    static const uintptr_t none[ARCH_SYSCALL_ARGUMENTS];
-
-    return arch_syscall_issue(SYS_restart_syscall, none) != -EINTR;
 }
 
 static void send_ours(pthread_t thread, int signo)
