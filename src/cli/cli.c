@@ -199,10 +199,9 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .text =
                 "A row for each endpoint that the program named: requests, samples, CPU time, "
                 "wall-clock\n"
-                "time, its share of all, and the frame that ran most. A row tells samples of "
-                "requests\n"
-                "to no known endpoint, another those of no request at all, and the last one all of "
-                "them.\n"
+                "time, its share of all, and the frame that ran most. One row is for requests to "
+                "no known\n"
+                "endpoint, one for samples outside of any request, and the last one is the total.\n"
                 "Programs name their requests with the classes of jaywalk.jar or with jaywalk.h.\n"
                 "Texts that begin like a formula have an apostrophe before them in csv; times are "
                 "in "

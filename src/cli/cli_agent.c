@@ -132,7 +132,7 @@ bool cli_is_for_terminal(const struct cli_values *values)
     struct jw_error err = {{0}};
 
     return cli_file(values) == NULL && values->format != NULL &&
-           cli_read_output(values->format, &format, &err) && cli_is_text(&format);
+           cli_read_output(values->format, false, &format, &err) && cli_is_text(&format);
 }
 
 static bool cli_add_file(struct cli_string *to, const struct cli_values *values,
@@ -167,7 +167,7 @@ bool cli_agent_command(const struct cli_values *values, const struct cli_ask *as
     struct cli_string to = {.text = string};
     struct cli_agent_options format = {.count = 0};
 
-    if (values->format != NULL && !cli_read_output(values->format, &format, err))
+    if (values->format != NULL && !cli_read_output(values->format, false, &format, err))
         return false;
     cli_add(&to, ask->action, NULL);
     for (size_t i = 0; i < values->agent.count; i++) {

@@ -1,4 +1,5 @@
 /* What samples are taken apart by: the option --by. Context: tool. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli_contexts_internal.h"
@@ -31,13 +32,16 @@ static bool read_by(const char *text, struct cli_by *out, struct jw_error *err)
     names[JW_COUNT_OF(cli_by_kinds)] = "attribute";
 
     const char *nearest = cli_nearest(text, names, JW_COUNT_OF(names));
+    char meant[80];
+    if (nearest == NULL) /* a name of the program's own */
+        snprintf(meant, sizeof meant, "%s%.64s", attribute, text);
+    else
+        snprintf(meant, sizeof meant, "%s%s", nearest,
+                 strcmp(nearest, "attribute") == 0 ? ":NAME" : "");
     jw_error_set(err,
-                 "--by: '%.100s' is nothing to take samples apart by%s%s%s; there are endpoint, "
-                 "operation, thread and attribute:NAME, and --by may be repeated",
-                 text, nearest == NULL ? "" : " (did you mean '", nearest == NULL ? "" : nearest,
-                 nearest == NULL                     ? ""
-                 : strcmp(nearest, "attribute") == 0 ? ":NAME'?)"
-                                                     : "'?)");
+                 "--by: '%.100s' is nothing to take samples apart by (did you mean '%s'?); there "
+                 "are endpoint, operation, thread and attribute:NAME, and --by may be repeated",
+                 text, meant);
     return false;
 }
 

@@ -72,7 +72,8 @@ struct cli_part {
     size_t trace_id_count;
     struct cli_span_id span_ids[CLI_PART_LIMIT];
     size_t span_id_count;
-    bool has_no_endpoint; /* asked for by what is shown for it, "[no endpoint]" */
+    bool has_no_endpoint; /* asked for by what is shown for it: a context, and "[no endpoint]" */
+    bool has_no_context;  /* likewise "[no context]" */
 };
 
 /* From options; false and `err`: one of them has no sense. */
@@ -82,6 +83,9 @@ bool cli_part_is_whole(const struct cli_part *part);
 
 /* In words, cut to fit: "GET /orders*, tenant=acme"; "" for the whole. */
 void cli_part_tell(const struct cli_part *part, char *text, size_t room);
+
+/* Filters that keep stacks out, as they were given, cut to fit. */
+void cli_filters_tell(const struct cli_values *values, char *text, size_t room);
 
 /* "0af7651916cd43dd8448eb211c80319c"; shorter ones lack zeros on the left. */
 JW_MUST_CHECK bool cli_trace_id_read(const char *text, struct cli_trace_id *out);
@@ -111,7 +115,7 @@ struct cli_bys {
 /* From options; `is_by_thread`: also by thread, last where no option gives it a place. */
 JW_MUST_CHECK bool cli_bys_read(const struct cli_values *values, bool is_by_thread,
                                 struct cli_bys *bys, struct jw_error *err);
-/* What samples of no context at all are said to lack, where they are told apart. */
+/* What samples of no context at all are said to lack, where a table tells them apart. */
 #define CLI_NO_CONTEXT "\001context" /* no name of an attribute begins so */
 
 bool cli_bys_have(const struct cli_bys *bys, enum cli_by_kind kind);

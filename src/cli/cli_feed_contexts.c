@@ -121,8 +121,9 @@ bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
     if (part == NULL)
         return true;
     request = feed->context.request;
-    return (part->endpoint_count == 0 ||
-            (request == NULL ? part->has_no_endpoint : request->is_wished)) &&
+    return (part->endpoint_count == 0 || (request != NULL        ? request->is_wished
+                                          : feed->context.is_any ? part->has_no_endpoint
+                                                                 : part->has_no_context)) &&
            is_in_spans(feed, part) && is_in_traces(feed, part) && is_in_attributes(feed, part);
 }
 
@@ -178,6 +179,7 @@ void cli_fill_roots(struct cli_feed *feed, const struct jfr_reader_event *event,
         [CLI_BY_ATTRIBUTE] = PROFILE_DIMENSION_ATTRIBUTE,
     };
     const struct cli_bys *bys = feed->wish->bys;
+    bool is_first = true; /* of what contexts tell */
 
     for (size_t i = 0; bys != NULL && i < bys->count; i++) {
         const struct cli_by *by = &bys->items[i];
@@ -189,8 +191,9 @@ void cli_fill_roots(struct cli_feed *feed, const struct jfr_reader_event *event,
 
         struct profile_value value = {
             .dimension = dimensions[by->kind], .name = by->name, .value = value_of(feed, by)};
-        if (value.value == NULL && !feed->context.is_any && feed->wish->tells_no_context)
-            value.name = CLI_NO_CONTEXT;
+        if (is_first && !feed->context.is_any)
+            value.name = feed->wish->no_context;
+        is_first = false;
         roots[i] = profile_value(feed->profile, &value);
     }
 }

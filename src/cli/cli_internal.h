@@ -101,9 +101,12 @@ extern const struct cli_command cli_commands[CLI_COMMAND_LIMIT];
 JW_MUST_CHECK bool cli_parse(const struct cli_command *command, char **words, size_t word_count,
                              struct cli_values *values, struct jw_error *err);
 
-/* A format as -o has it: "html", "flat=20"; into the names and values of options of the agent. */
-JW_MUST_CHECK bool cli_read_output(const char *text, struct cli_agent_options *options,
-                                   struct jw_error *err);
+/*
+ * A format as -o has it: "html", "flat=20"; into the names and values of options of the agent. `is_of_recording`: it is
+ * made of a recording, and so no recording.
+ */
+JW_MUST_CHECK bool cli_read_output(const char *text, bool is_of_recording,
+                                   struct cli_agent_options *options, struct jw_error *err);
 
 /* A line each, indented: the most usual command lines. */
 extern const char cli_examples[];
@@ -272,7 +275,7 @@ struct cli_wish {
     struct cli_part *part;     /* NULL: whatever they were taken for */
     const struct cli_bys *bys; /* what they are taken apart by; NULL: nothing */
     bool is_of_leaves;         /* of each stack the code that ran alone */
-    bool tells_no_context;     /* samples of no context at all have boxes of their own */
+    const char *no_context;    /* what samples without any context lack in their first box */
     bool is_quiet;
     bool is_weightless; /* samples count as one, whatever weight they carry */
 };

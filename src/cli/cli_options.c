@@ -63,6 +63,38 @@ static const struct cli_option *cli_option_by_letter(const struct cli_command *c
     return NULL;
 }
 
+static bool cli_reads_recordings(const struct cli_command *command)
+{
+    return command->operands == CLI_OPERANDS_RECORDING ||
+           command->operands == CLI_OPERANDS_RECORDINGS;
+}
+
+/* What a command has, and this one has not, of those that read recordings; false: no other has it. */
+static bool cli_option_of_other(const struct cli_command *command, const char *word,
+                                const char *name, size_t length, struct jw_error *err)
+{
+    const bool is_letter = word[1] != '-' && word[1] != '\0' && word[2] == '\0';
+
+    for (size_t i = 0; i < CLI_COMMAND_LIMIT && cli_reads_recordings(command); i++) {
+        const struct cli_command *other = &cli_commands[i];
+        const struct cli_option *option = NULL;
+
+        if (other == command || !cli_reads_recordings(other))
+            continue;
+        if (is_letter)
+            option = cli_option_by_letter(other, word[1]);
+        else if (word[1] == '-')
+            option = cli_option_by_name(other, name, length);
+        if (option == NULL)
+            continue;
+        jw_error_set(err, "%s: '%.100s' is no option; it is an option of 'jaywalk %s'%s",
+                     command->name, word, other->name,
+                     strcmp(option->name, "threads") == 0 ? ", and '--by thread' of this one" : "");
+        return true;
+    }
+    return false;
+}
+
 static bool cli_unknown_option(const struct cli_command *command, const char *word,
                                struct jw_error *err)
 {
@@ -72,6 +104,8 @@ static bool cli_unknown_option(const struct cli_command *command, const char *wo
     const char *name = word + strspn(word, "-");
     const size_t length = strcspn(name, "=");
 
+    if (cli_option_of_other(command, word, name, length, err))
+        return false;
     snprintf(bare, sizeof bare, "%.*s", length < sizeof bare ? (int)length : (int)sizeof bare - 1,
              name);
     for (size_t i = 0; i < JW_COUNT_OF(cli_options); i++) {
@@ -108,7 +142,8 @@ static bool cli_agent_add(struct cli_agent_options *options, const char *name, c
     return true;
 }
 
-bool cli_read_output(const char *text, struct cli_agent_options *options, struct jw_error *err)
+bool cli_read_output(const char *text, bool is_of_recording, struct cli_agent_options *options,
+                     struct jw_error *err)
 {
     static const char *const names[][2] = {
         {"jfr", "jfr"},   {"html", "flamegraph"}, {"flamegraph", "flamegraph"},
@@ -130,12 +165,21 @@ bool cli_read_output(const char *text, struct cli_agent_options *options, struct
                      "frames can be searched and zoomed, or traces, a list of stacks");
         return false;
     }
-    const char *nearest = cli_nearest(text, known, JW_COUNT_OF(known));
+    if (is_of_recording && (strcmp(text, "csv") == 0 || strcmp(text, "json") == 0)) {
+        jw_error_set(err,
+                     "--output: '%s' is no format of a conversion; there are html, collapsed, "
+                     "text, flat and traces; csv and json are made by 'jaywalk endpoints'",
+                     text);
+        return false;
+    }
+
+    const size_t first = is_of_recording ? 1 : 0; /* without jfr */
+    const char *nearest = cli_nearest(text, known + first, JW_COUNT_OF(known) - first);
     jw_error_set(err,
-                 "--output: '%.100s' is no format; there are jfr, html, collapsed, text, flat and "
+                 "--output: '%.100s' is no format; there are %shtml, collapsed, text, flat and "
                  "traces%s%s%s",
-                 text, nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                 nearest == NULL ? "" : "'?");
+                 text, is_of_recording ? "" : "jfr, ", nearest == NULL ? "" : "; did you mean '",
+                 nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
     return false;
 }
 

@@ -6,7 +6,9 @@
 
 #include "cli/cli_contexts_internal.h"
 
+/* What the table shows where there is no endpoint to show. */
 #define CLI_NO_ENDPOINT "[no endpoint]"
+#define CLI_NO_REQUEST  "[no context]"
 
 bool cli_glob(const char *pattern, const char *text)
 {
@@ -105,8 +107,13 @@ bool cli_part_read(const struct cli_values *values, struct cli_part *part, struc
     for (size_t i = 0; i < values->endpoints.count; i++) {
         const char *text = values->endpoints.texts[i];
 
-        part->endpoints[part->endpoint_count++].text = text;
-        part->has_no_endpoint |= strcmp(text, CLI_NO_ENDPOINT) == 0;
+        const bool is_no_endpoint = strcmp(text, CLI_NO_ENDPOINT) == 0;
+        const bool is_no_context = strcmp(text, CLI_NO_REQUEST) == 0;
+
+        part->endpoints[part->endpoint_count++] =
+            (struct cli_pattern){.text = text, .is_used = is_no_endpoint || is_no_context};
+        part->has_no_endpoint |= is_no_endpoint;
+        part->has_no_context |= is_no_context;
     }
     for (size_t i = 0; i < values->attributes.count; i++) {
         if (!read_attribute(values->attributes.texts[i], &part->attributes[part->attribute_count++],
@@ -118,7 +125,7 @@ bool cli_part_read(const struct cli_values *values, struct cli_part *part, struc
 
         if (cli_trace_id_read(text, &part->trace_ids[part->trace_id_count++]))
             continue;
-        jw_error_set(err, "--trace-id: '%.100s' is none; it has 32 hex digits", text);
+        jw_error_set(err, "--trace-id: '%.100s' is no trace id; it has up to 32 hex digits", text);
         return false;
     }
     for (size_t i = 0; i < values->span_ids.count; i++) {
@@ -126,8 +133,9 @@ bool cli_part_read(const struct cli_values *values, struct cli_part *part, struc
 
         if (read_span_id(text, &part->span_ids[part->span_id_count++]))
             continue;
-        jw_error_set(err, "--span-id: '%.100s' is none; it has 16 hex digits, or is a number",
-                     text);
+        jw_error_set(
+            err, "--span-id: '%.100s' is no span id; it has up to 16 hex digits, or is a number",
+            text);
         return false;
     }
     return true;
@@ -138,6 +146,33 @@ bool cli_part_is_whole(const struct cli_part *part)
     return part->endpoint_count + part->attribute_count + part->trace_id_count +
                part->span_id_count ==
            0;
+}
+
+static size_t tell_list(const struct cli_list *list, const char *name, char *text, size_t used,
+                        size_t room)
+{
+    for (size_t i = 0; i < list->count && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", name, list->texts[i]);
+    return used;
+}
+
+void cli_filters_tell(const struct cli_values *values, char *text, size_t room)
+{
+    const struct cli_agent_options *options = &values->agent;
+    size_t used = 0;
+
+    text[0] = '\0';
+    if (values->state != NULL)
+        used += (size_t)snprintf(text, room, " --state='%.100s'", values->state);
+    used = tell_list(&values->endpoints, "endpoint", text, used, room);
+    used = tell_list(&values->attributes, "attribute", text, used, room);
+    used = tell_list(&values->trace_ids, "trace-id", text, used, room);
+    used = tell_list(&values->span_ids, "span-id", text, used, room);
+    for (size_t i = 0; i < options->count && used < room; i++) {
+        if (strcmp(options->names[i], "include") == 0 || strcmp(options->names[i], "exclude") == 0)
+            used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", options->names[i],
+                                     options->values[i]);
+    }
 }
 
 /* Texts are cut, but the end is always there. */

@@ -57,7 +57,7 @@ static bool check_attribute(const struct cli_input *input, const char *name)
     if (cli_has_name(known, name) || strlen(known) + 80 > sizeof input->found.attributes)
         return true;
     cli_complain("%s: no sample has an attribute '%.80s'%s%s", input->path, name,
-                 known[0] == '\0' ? "; none has any" : "; there are ", known);
+                 known[0] == '\0' ? "; none has any" : "; it has: ", known);
     return false;
 }
 
@@ -95,7 +95,7 @@ void cli_tell_idle_part(const char *path, const struct cli_part *part)
     for (size_t i = 0; i < part->endpoint_count; i++) {
         const struct cli_pattern *pattern = &part->endpoints[i];
 
-        if (!pattern->is_used && !part->has_no_endpoint)
+        if (!pattern->is_used)
             cli_complain(
                 "%s: no endpoint is matched by --endpoint='%.200s'; 'jaywalk endpoints' lists "
                 "them, and a star stands for anything",
@@ -104,9 +104,13 @@ void cli_tell_idle_part(const char *path, const struct cli_part *part)
     for (size_t i = 0; i < part->attribute_count; i++) {
         const struct cli_pattern *pattern = &part->attributes[i];
 
-        if (!pattern->is_used)
-            cli_complain("%s: no sample is matched by --attribute='%.80s%s%.200s'", path,
-                         pattern->name, pattern->text == NULL ? "" : "=",
-                         pattern->text == NULL ? "" : pattern->text);
+        if (pattern->is_used)
+            continue;
+        if (pattern->text == NULL)
+            cli_complain("%s: no sample is matched by --attribute='%.80s'", path, pattern->name);
+        else
+            cli_complain("%s: no sample is matched by --attribute='%.80s=%.200s'; 'jaywalk "
+                         "endpoints --by attribute:%.80s' lists its values",
+                         path, pattern->name, pattern->text, pattern->name);
     }
 }

@@ -19,7 +19,7 @@ bool cli_read_look(const struct cli_values *values, const char *out, struct opti
     enum export_format format;
 
     if (values->format != NULL) {
-        if (!cli_read_output(values->format, &options, err))
+        if (!cli_read_output(values->format, true, &options, err))
             return false;
     } else if (export_format_by_ending(out, &format)) {
         options.names[options.count] = by_format[format];
@@ -84,34 +84,6 @@ static struct profile *cli_read(struct cli_input *input, const struct cli_values
     return cli_read_event(input, 1, config, wish, err);
 }
 
-static size_t cli_name_list(const struct cli_list *list, const char *name, char *text, size_t used,
-                            size_t room)
-{
-    for (size_t i = 0; i < list->count && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", name, list->texts[i]);
-    return used;
-}
-
-/* Filters that keep stacks out, as they were given, cut to fit. */
-static void cli_name_filters(const struct cli_values *values, char *text, size_t room)
-{
-    const struct cli_agent_options *options = &values->agent;
-    size_t used = 0;
-
-    text[0] = '\0';
-    if (values->state != NULL)
-        used += (size_t)snprintf(text, room, " --state='%.100s'", values->state);
-    used = cli_name_list(&values->endpoints, "endpoint", text, used, room);
-    used = cli_name_list(&values->attributes, "attribute", text, used, room);
-    used = cli_name_list(&values->trace_ids, "trace-id", text, used, room);
-    used = cli_name_list(&values->span_ids, "span-id", text, used, room);
-    for (size_t i = 0; i < options->count && used < room; i++) {
-        if (strcmp(options->names[i], "include") == 0 || strcmp(options->names[i], "exclude") == 0)
-            used += (size_t)snprintf(text + used, room - used, " --%s='%.100s'", options->names[i],
-                                     options->values[i]);
-    }
-}
-
 static void cli_tell_nothing(const char *in, const struct cli_values *values,
                              const struct cli_wish *wish, const struct cli_found *found)
 {
@@ -121,7 +93,7 @@ static void cli_tell_nothing(const char *in, const struct cli_values *values,
         cli_complain("%s: no samples of '%s'", in, wish->event);
         return;
     }
-    cli_name_filters(values, filters, sizeof filters);
+    cli_filters_tell(values, filters, sizeof filters);
     cli_complain("%s: the filters left nothing of %" PRIu64 " samples of '%s':%s", in,
                  found->samples, wish->event, filters);
 }
@@ -227,6 +199,7 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
         .state = values->state,
         .part = &cut->part,
         .bys = &cut->bys,
+        .no_context = "context",
         .is_quiet = values->is_quiet,
     };
     const struct profile_config config = {.split_lines = values->has_lines};

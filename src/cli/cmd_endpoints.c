@@ -26,11 +26,17 @@ struct cli_table {
     bool is_sort_given;
     size_t top;
     const char *event; /* NULL: what the sessions were about */
+    const struct cli_values *values;
     const char *state;
     bool is_quiet;
     struct cli_input *inputs;
     size_t input_count;
 };
+
+static const char *name_of_clock(enum cli_clock clock)
+{
+    return clock == CLI_CLOCK_CPU ? "cpu" : "wall";
+}
 
 /* Which of these words it is; `count` and `err`: none of them. */
 static size_t word_of(const char *option, const char *text, const char *const *words, size_t count,
@@ -64,7 +70,7 @@ static bool read_top(const char *text, size_t *top, struct jw_error *err)
         *top = number;
         return true;
     }
-    jw_error_set(err, "--top: '%.100s' is no number of rows", text);
+    jw_error_set(err, "--top: '%.100s' is no number of rows; give 0 for all, or 1 and up", text);
     return false;
 }
 
@@ -103,6 +109,7 @@ static bool read_table(const struct cli_values *values, struct cli_table *table,
 {
     struct cli_values by_endpoint = {.by = {.texts = {"endpoint", "operation"}, .count = 2}};
 
+    table->values = values;
     table->state = values->state;
     table->is_quiet = values->is_quiet;
     if (values->operands.count == 0) {
@@ -148,12 +155,12 @@ static bool read_clock(struct cli_table *table, struct cli_rows *rows, enum cli_
 {
     static const struct profile_config config = {.split_lines = false};
     struct cli_wish wish = {
-        .event = clock == CLI_CLOCK_CPU ? "cpu" : "wall",
+        .event = name_of_clock(clock),
         .state = table->state,
         .part = &table->part,
         .bys = &table->bys,
         .is_of_leaves = true,
-        .tells_no_context = true,
+        .no_context = CLI_NO_CONTEXT,
         .is_quiet = table->is_quiet,
     };
     struct profile *profile =
@@ -195,7 +202,7 @@ static struct cli_seen see(const struct cli_table *table)
 static bool check_contexts(struct cli_table *table, enum cli_clock clock)
 {
     const struct cli_wish wish = {
-        .event = clock == CLI_CLOCK_CPU ? "cpu" : "wall", .part = &table->part, .bys = &table->bys};
+        .event = name_of_clock(clock), .part = &table->part, .bys = &table->bys};
     bool has_contexts = false;
 
     for (size_t i = 0; i < table->input_count; i++)
@@ -203,6 +210,21 @@ static bool check_contexts(struct cli_table *table, enum cli_clock clock)
                         (cli_requests_at(table->inputs[i].requests, 0) != NULL ||
                          !cli_needs_requests(&table->part, &table->bys));
     return (has_contexts && table->input_count > 1) || cli_check_contexts(&table->inputs[0], &wish);
+}
+
+/* Rows are shared out or sorted by a clock that nothing was sampled by. */
+static int complain_of_clock(const struct cli_table *table, enum cli_clock clock, bool has_other)
+{
+    const char *name = name_of_clock(clock);
+    const char *other = name_of_clock(clock == CLI_CLOCK_CPU ? CLI_CLOCK_WALL : CLI_CLOCK_CPU);
+    const bool is_by_event = table->values->event != NULL && strcmp(table->event, name) == 0;
+
+    if (has_other && table->event != NULL)
+        cli_complain("%s: no samples of '%s'; it has some of '%s': leave --%s=%s out",
+                     table->inputs[0].path, name, other, is_by_event ? "event" : "sort", name);
+    else
+        cli_complain("%s: no samples of '%s'", table->inputs[0].path, name);
+    return CLI_FAILED;
 }
 
 /* Reads the clock that shares are of, then the other one for its column. */
@@ -225,12 +247,13 @@ static int read_rows(struct cli_table *table, struct cli_rows *rows, struct jw_e
             return CLI_FAILED;
         seen = see(table);
     }
-    if (seen.samples == 0) {
-        cli_complain("%s: no samples of '%s'%s", table->inputs[0].path,
-                     rows->clock == CLI_CLOCK_CPU ? "cpu" : "wall",
-                     seen.other_samples > 0 ? "; --event names the other clock" : "");
-        return CLI_FAILED;
-    }
+    if (seen.samples == 0)
+        return complain_of_clock(table, rows->clock, seen.other_samples > 0);
+
+    const enum cli_clock other = rows->clock == CLI_CLOCK_CPU ? CLI_CLOCK_WALL : CLI_CLOCK_CPU;
+    if (seen.other_samples == 0 && table->is_sort_given &&
+        table->sort == (other == CLI_CLOCK_CPU ? CLI_SORT_CPU : CLI_SORT_WALL))
+        return complain_of_clock(table, other, true);
     if (!check_contexts(table, rows->clock))
         return CLI_FAILED;
     rows->left_out = seen.samples - seen.let_in;
@@ -238,9 +261,7 @@ static int read_rows(struct cli_table *table, struct cli_rows *rows, struct jw_e
         if (table->inputs[i].found.notice[0] != '\0')
             cli_complain("%s", table->inputs[i].found.notice);
     }
-    if (seen.other_samples > 0 &&
-        !read_clock(table, rows, rows->clock == CLI_CLOCK_CPU ? CLI_CLOCK_WALL : CLI_CLOCK_CPU,
-                    err))
+    if (seen.other_samples > 0 && !read_clock(table, rows, other, err))
         return CLI_FAILED;
     for (size_t i = 0; i < table->input_count && counts_requests(table); i++) {
         if (!cli_rows_add_requests(rows, table->inputs[i].requests)) {
@@ -320,9 +341,13 @@ static int list_endpoints(struct cli_table *table)
     if (status == CLI_OK && !table->is_quiet) {
         const struct cli_sum *total = &rows.total;
 
-        if (total->samples[rows.clock] == 0)
-            cli_complain("%s: the filters left nothing of %" PRIu64 " samples",
-                         table->inputs[0].path, rows.left_out);
+        if (total->samples[rows.clock] == 0) {
+            char filters[512];
+
+            cli_filters_tell(table->values, filters, sizeof filters);
+            cli_complain("%s: the filters left nothing of %" PRIu64 " samples of '%s':%s",
+                         table->inputs[0].path, rows.left_out, name_of_clock(rows.clock), filters);
+        }
         cli_tell_idle_part(table->inputs[0].path, &table->part);
     }
     cli_rows_close(&rows);

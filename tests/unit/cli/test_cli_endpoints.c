@@ -254,11 +254,29 @@ Test(cli_endpoints, stacks_stand_below_boxes_of_what_they_are_taken_apart_by)
     cr_expect_str_eq(out_text, "GET /orders;tenant=acme;a/Main.main;a/Work.run 3\n"
                                "GET /orders;tenant=zoo;a/Main.main;a/Shop.buy 1\n"
                                "POST /orders;[no tenant];a/Main.main;read 2\n"
-                               "[no endpoint];[no tenant] 1\n"
-                               "[no endpoint];[no tenant];a/Main.main;read 2\n"
+                               "[no context];[no tenant] 1\n"
+                               "[no context];[no tenant];a/Main.main;read 2\n"
                                "[no endpoint];[no tenant];a/Main.main;a/Work.run 1\n");
+    cr_assert_eq(
+        CONVERT("--by=thread", "--by=operation", "--by=endpoint", "--endpoint=[no context]"),
+        CLI_OK, "%s", err_text);
+    cr_expect_not_null(strstr(out_text, "[worker tid=12];[no context];[no endpoint];a/Main.main;"
+                                        "read 2\n"),
+                       "%s", out_text);
     cr_assert_eq(CONVERT("--by=operation", "--reverse", "--endpoint=GET*"), CLI_OK);
     cr_expect_str_eq(out_text, "list;a/Shop.buy;a/Main.main 1\nlist;a/Work.run;a/Main.main 3\n");
+}
+
+Test(cli_endpoints, filter_and_table_call_samples_without_an_endpoint_the_same)
+{
+    save_usual();
+    cr_assert_eq(RUN("endpoints", "--endpoint=[no endpoint]", path), CLI_OK);
+    cr_expect(has_line("\n[no endpoint] - 1 0.01 s 100.00 % a.Work.run\ntotal "), "%s", out_text);
+    cr_expect_null(strstr(out_text, "[no context]"), "%s", out_text);
+    cr_expect_str_eq(err_text, "");
+    cr_assert_eq(RUN("endpoints", "--endpoint=[no context]", path), CLI_OK);
+    cr_expect(has_line("\n[no context] - 3 0.03 s 100.00 % read\ntotal "), "%s", out_text);
+    cr_expect_str_eq(err_text, "");
 }
 
 Test(cli_endpoints, by_thread_is_what_threads_is)
@@ -287,7 +305,10 @@ Test(cli_endpoints, parts_let_in_what_fits_all_kinds_and_one_of_each)
         {{"--endpoint=*/orders"}, "6"},
         {{"--endpoint=G*T */ord*s"}, "4"},
         {{"--endpoint", "POST /orders", "--endpoint", "GET*"}, "6"},
-        {{"--endpoint=[no endpoint]"}, "4"},
+        {{"--endpoint=[no endpoint]"}, "1"},
+        {{"--endpoint=[no context]"}, "3"},
+        {{"--endpoint=[no endpoint]", "--endpoint=[no context]"}, "4"},
+        {{"--endpoint=[no context]", "--endpoint=POST*"}, "5"},
         {{"--endpoint=*"}, "6"},
         {{"--attribute=tenant=acme"}, "3"},
         {{"--attribute=tenant"}, "4"},
@@ -370,50 +391,79 @@ Test(cli_endpoints, a_recording_without_contexts_is_told_with_what_to_do)
     cr_expect_not_null(strstr(err_text, "Jaywalk.endpoint()"), "%s", err_text);
 }
 
+static const struct {
+    const char *words[6];
+    int status;
+    const char *said;
+} mistakes[] = {
+    {{"endpoints"}, CLI_USAGE, "a recording is needed"},
+    {{"endpoints", "--sort=samlpes", "FILE"}, CLI_USAGE, "did you mean 'samples'?"},
+    {{"endpoints", "-o", "html", "FILE"}, CLI_USAGE, "none of text, csv, json"},
+    {{"endpoints", "--top=-1", "FILE"}, CLI_USAGE, "give 0 for all, or 1 and up"},
+    {{"endpoints", "--top=1x", "FILE"}, CLI_USAGE, "is no number of rows"},
+    {{"endpoints", "-e", "alloc", "FILE"}, CLI_USAGE, "none of cpu, wall"},
+    {{"endpoints", "--by=endpont", "FILE"}, CLI_USAGE, "did you mean 'endpoint'?"},
+    {{"endpoints", "--by=attribute", "FILE"}, CLI_USAGE, "attribute:NAME"},
+    {{"endpoints", "--by=attribute:", "FILE"}, CLI_USAGE, "attribute:NAME"},
+    {{"endpoints", "--by=tenant", "FILE"}, CLI_USAGE, "did you mean 'attribute:tenant'?"},
+    {{"endpoints", "--include=*Work*", "FILE"}, CLI_USAGE, "an option of 'jaywalk convert'\n"},
+    {{"endpoints", "-t", "FILE"}, CLI_USAGE, "'jaywalk convert', and '--by thread' of this"},
+    {{"endpoints", "--duration=5", "FILE"}, CLI_USAGE, "is no option"},
+    {{"convert", "--sort=wall", "FILE", "OUT"}, CLI_USAGE, "option of 'jaywalk endpoints'\n"},
+    {{"convert", "--top", "5", "FILE", "OUT"}, CLI_USAGE, "option of 'jaywalk endpoints'\n"},
+    {{"convert", "-o", "json", "FILE", "OUT"}, CLI_USAGE, "csv and json are made by 'jaywalk e"},
+    {{"convert", "-o", "htlm", "FILE", "OUT"}, CLI_USAGE, "there are html, collapsed, text"},
+    {{"endpoints", "--by=thread", "--by=thread", "FILE"}, CLI_USAGE, "twice"},
+    {{"endpoints", "--attribute==x", "FILE"}, CLI_USAGE, "has no name"},
+    {{"endpoints", "--trace-id=xyz", "FILE"},
+     CLI_USAGE,
+     "is no trace id; it has up to 32 hex digits"},
+    {{"endpoints", "--trace-id=0af7651916cd43dd8448eb211c80319c0", "FILE"},
+     CLI_USAGE,
+     "up to 32 hex digits"},
+    {{"endpoints", "--span-id=-1", "FILE"}, CLI_USAGE, "is no span id; it has up to 16 hex"},
+    {{"endpoints", "--span-id=0x", "FILE"}, CLI_USAGE, "16 hex digits"},
+    {{"endpoints", "--by=attribute:tennant", "FILE"}, CLI_FAILED, "it has: tenant, user_id"},
+    {{"convert", "--attribute=user=1", "FILE", "OUT"}, CLI_FAILED, "it has: tenant, user_id"},
+    {{"endpoints", "--endpoint=PUT*", "FILE"}, CLI_OK, "no endpoint is matched"},
+    {{"endpoints", "--endpoint=PUT*", "--endpoint=[no context]", "FILE"},
+     CLI_OK,
+     "no endpoint is matched by --endpoint='PUT*'"},
+    {{"endpoints", "--attribute=tenant=zzz", "FILE"},
+     CLI_OK,
+     "'jaywalk endpoints --by attribute:tenant' lists its values"},
+    {{"endpoints", "--state=parked", "FILE"},
+     CLI_OK,
+     "the filters left nothing of 10 samples of 'cpu': --state='parked'"},
+    {{"endpoints", "-e", "wall", "FILE"},
+     CLI_FAILED,
+     "no samples of 'wall'; it has some of 'cpu': leave --event=wall out"},
+    {{"endpoints", "--sort=wall", "FILE"},
+     CLI_FAILED,
+     "no samples of 'wall'; it has some of 'cpu': leave --sort=wall out"},
+    {{"endpoints", "-e", "cpu", "--sort=wall", "FILE"},
+     CLI_FAILED,
+     "no samples of 'wall'; it has some of 'cpu': leave --sort=wall out"},
+    {{"endpoints", "/nowhere/x.jfr"}, CLI_FAILED, "/nowhere/x.jfr"},
+};
+
 Test(cli_endpoints, mistakes_are_told)
 {
-    static const struct {
-        const char *words[6];
-        int status;
-        const char *said;
-    } cases[] = {
-        {{"endpoints"}, CLI_USAGE, "a recording is needed"},
-        {{"endpoints", "--sort=samlpes", "FILE"}, CLI_USAGE, "did you mean 'samples'?"},
-        {{"endpoints", "-o", "html", "FILE"}, CLI_USAGE, "none of text, csv, json"},
-        {{"endpoints", "--top=-1", "FILE"}, CLI_USAGE, "is no number of rows"},
-        {{"endpoints", "--top=1x", "FILE"}, CLI_USAGE, "is no number of rows"},
-        {{"endpoints", "-e", "alloc", "FILE"}, CLI_USAGE, "none of cpu, wall"},
-        {{"endpoints", "--by=endpont", "FILE"}, CLI_USAGE, "did you mean 'endpoint'?"},
-        {{"endpoints", "--by=attribute", "FILE"}, CLI_USAGE, "attribute:NAME"},
-        {{"endpoints", "--by=attribute:", "FILE"}, CLI_USAGE, "attribute:NAME"},
-        {{"endpoints", "--by=thread", "--by=thread", "FILE"}, CLI_USAGE, "twice"},
-        {{"endpoints", "--attribute==x", "FILE"}, CLI_USAGE, "has no name"},
-        {{"endpoints", "--trace-id=xyz", "FILE"}, CLI_USAGE, "32 hex digits"},
-        {{"endpoints", "--trace-id=0af7651916cd43dd8448eb211c80319c0", "FILE"},
-         CLI_USAGE,
-         "32 hex"},
-        {{"endpoints", "--span-id=-1", "FILE"}, CLI_USAGE, "16 hex digits"},
-        {{"endpoints", "--span-id=0x", "FILE"}, CLI_USAGE, "16 hex digits"},
-        {{"endpoints", "--by=attribute:tennant", "FILE"}, CLI_FAILED, "there are tenant, user_id"},
-        {{"convert", "--attribute=user=1", "FILE", "OUT"}, CLI_FAILED, "there are tenant, user_id"},
-        {{"endpoints", "--endpoint=PUT*", "FILE"}, CLI_OK, "no endpoint is matched"},
-        {{"endpoints", "-e", "wall", "FILE"}, CLI_FAILED, "no samples of 'wall'"},
-        {{"endpoints", "/nowhere/x.jfr"}, CLI_FAILED, "/nowhere/x.jfr"},
-    };
     char out[128];
 
     save_usual();
     snprintf(out, sizeof out, "%s/out.txt", directory);
-    for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < JW_COUNT_OF(mistakes); i++) {
         const char *words[7] = {NULL};
 
-        for (size_t n = 0; n < JW_COUNT_OF(cases[i].words) && cases[i].words[n] != NULL; n++) {
-            const char *word = cases[i].words[n];
+        for (size_t n = 0; n < JW_COUNT_OF(mistakes[i].words) && mistakes[i].words[n] != NULL;
+             n++) {
+            const char *word = mistakes[i].words[n];
 
             words[n] = strcmp(word, "FILE") == 0 ? path : strcmp(word, "OUT") == 0 ? out : word;
         }
-        cr_expect_eq(run(words), cases[i].status, "%zu: %s", i, err_text);
-        cr_expect_not_null(strstr(err_text, cases[i].said), "%zu: %s", i, err_text);
+        cr_expect_eq(run(words), mistakes[i].status, "%zu: %s", i, err_text);
+        cr_expect_not_null(strstr(err_text, mistakes[i].said), "%zu: %s", i, err_text);
     }
     cr_expect_eq(access(out, F_OK), -1);
 }

@@ -164,9 +164,20 @@ static bool is_get(const struct made_request *sample)
     return endpoint_of(sample) == GET_A || endpoint_of(sample) == GET_B;
 }
 
-static bool is_without(const struct made_request *sample)
+static bool has_context(const struct made_request *sample)
 {
-    return endpoint_of(sample) == 0;
+    return sample->root_span_id != 0 || sample->span_id != 0 || sample->trace_id != 0 ||
+           sample->tenant != 0 || sample->user != 0;
+}
+
+static bool is_without_endpoint(const struct made_request *sample)
+{
+    return endpoint_of(sample) == 0 && has_context(sample);
+}
+
+static bool is_without_context(const struct made_request *sample)
+{
+    return !has_context(sample);
 }
 
 static bool is_acme(const struct made_request *sample)
@@ -187,7 +198,8 @@ static bool is_of_two_spans(const struct made_request *sample)
 static const struct part parts[] = {
     {{NULL}, is_any},
     {{"--endpoint=GET*"}, is_get},
-    {{"--endpoint=[no endpoint]"}, is_without},
+    {{"--endpoint=[no endpoint]"}, is_without_endpoint},
+    {{"--endpoint=[no context]"}, is_without_context},
     {{"--attribute=tenant=acme"}, is_acme},
     {{"--endpoint=*/a", "--attribute=tenant=z*"}, is_a_of_zoo},
     {{"--span-id=3000", "--span-id=4001"}, is_of_two_spans},
