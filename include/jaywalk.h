@@ -4,10 +4,12 @@
  * The functions are in libjaywalk.so, which the JVM loads as an agent (-agentpath, or `jaywalk start PID`) and which a
  * native library or program may link (-ljaywalk) or load by itself. All of them may be called at any time, before the
  * first session and after the last: what a thread works for lies in memory of its own, and samples have it from the
- * first one on. Nothing here prints, ends the process, blocks on another thread for longer than it takes to copy a name,
- * or throws; where something cannot be done, the result says so, and the program goes on as well without it.
+ * first one on. Nothing here prints, ends the process or throws, and nothing but jaywalk_execute blocks on another thread
+ * for longer than it takes to copy a name; where something cannot be done, the result says so, and the program goes on
+ * as well without it.
  *
  *     #include <jaywalk.h>
+ *     #include <string.h>
  *
  *     static int tenant;                          // once: tenant = jaywalk_attribute("tenant");
  *
@@ -44,12 +46,17 @@ extern "C" {
 enum jaywalk_result {
     JAYWALK_OK = 0,
     JAYWALK_BAD_ARGUMENT = -1, /* an argument is outside of what the function takes */
-    JAYWALK_NO_ROOM =
-        -2,            /* as many as there can be are there already; counted in `jaywalk status` */
-    JAYWALK_IDLE = -3, /* no session runs, so there is nothing to write to; counted likewise */
-    JAYWALK_NO_JVM = -4, /* the process has no JVM, or the agent cannot be used in it */
-    JAYWALK_BUSY = -5    /* a Java exception is pending on a thread of which nothing is known yet */
+    JAYWALK_NO_ROOM = -2,      /* as many as there can be are there already, or something is full */
+    JAYWALK_IDLE = -3,         /* no session runs, so there is nothing to write to */
+    JAYWALK_NO_JVM = -4,       /* the process has no JVM, or the agent cannot be used in it */
+    JAYWALK_BUSY = -5 /* a Java exception is pending on a thread without context: set it later */
 };
+
+/*
+ * `jaywalk metrics` counts what had no room or no session: contexts (jaywalk_context_refused_total), endpoints and spans
+ * (jaywalk_context_events_refused_total, jaywalk_context_idle_total). Names and values of attributes that
+ * had no room are counted nowhere.
+ */
 
 #define JAYWALK_ATTRIBUTES_MAX   16  /* names, in one process */
 #define JAYWALK_NAME_MAX_BYTES   64  /* of an attribute's name */
@@ -73,8 +80,8 @@ int jaywalk_is_active(void);
  * jaywalk_endpoint names it. Each is any number; 0 means none.
  * Cost: some nanoseconds on a thread that has a context already; some hundred when it is the thread's first, and on each
  * call on a virtual thread.
- * JAYWALK_OK; JAYWALK_NO_ROOM: too many threads have a context (65,536 at most, some fewer where they meet);
- * JAYWALK_BUSY.
+ * JAYWALK_OK; JAYWALK_NO_ROOM: too many threads have a context (65,536 at the default memlimit, fewer below it, some 1,300
+ * at 40m; some fewer where they meet); JAYWALK_BUSY.
  */
 int jaywalk_context_set(uint64_t trace_high, uint64_t trace_low, uint64_t span, uint64_t root_span);
 
@@ -107,8 +114,8 @@ void jaywalk_attribute_clear(int attribute);
 
 /*
  * The request whose local root span has this id is to this endpoint: "GET /orders/{id}". May come before, while or after
- * the request is served, on any thread, best once. `name`: 1 to JAYWALK_ENDPOINT_MAX_BYTES bytes of UTF-8, terminated.
- * `operation`: likewise, or NULL.
+ * the request is served, on any thread, best once. `root_span`: 0 is none, and by it no sample is found. `name`: 1 to
+ * JAYWALK_ENDPOINT_MAX_BYTES bytes of UTF-8, terminated. `operation`: likewise, or NULL.
  * JAYWALK_OK: it is in the recording; JAYWALK_BAD_ARGUMENT: no name; JAYWALK_IDLE; JAYWALK_NO_ROOM: the profiler's memory
  * for this second is full.
  */
@@ -127,6 +134,7 @@ int jaywalk_span(const char *name, uint64_t begin_ns, uint64_t end_ns);
  * Of a session that was begun with option `filter` without a value (or with + among its items): the thread is sampled
  * from now on, or no more. It counts for later sessions too, until the thread ends. On a virtual thread it is the carrier
  * of this moment that is meant.
+ * JAYWALK_OK; JAYWALK_NO_ROOM, of jaywalk_thread_add alone: the system has no room for what notices the thread's end.
  */
 int jaywalk_thread_add(void);
 int jaywalk_thread_remove(void);
