@@ -4,16 +4,17 @@ package io.jaywalk;
  * Something that is known of the work of a thread besides its span: the tenant, the kind of job. Each thread has its own value.
  *
  * <pre>{@code
- * static final Attribute TENANT = Jaywalk.ifPresent().attribute("tenant");
+ * static final Jaywalk JAYWALK = Jaywalk.ifPresent();
+ * static final Attribute TENANT = JAYWALK.attribute("tenant");
  *
- * try (Context context = jaywalk.context()) {
+ * try (Context context = JAYWALK.context()) {
  *     TENANT.set("acme");
  *     work();
  * }                        // the value before is there again
  * }</pre>
  *
  * <p>Values are kept in the form in which they are written, the last few hundred of each attribute, so that setting one of them
- * again takes some ten nanoseconds. Keep one instance of each attribute in a constant.
+ * again takes some twenty nanoseconds. Keep one instance of each attribute in a constant.
  *
  * @since 0.1.0
  * @see Jaywalk#attribute(String)
@@ -54,8 +55,9 @@ public final class Attribute {
      *
      * @param value at most 255 bytes of UTF-8; a longer one is cut before the character that does not fit, and half of a surrogate
      *     pair becomes a question mark. Null or empty: as {@link #clear()}
-     * @return false when it could not be set, and the thread has none now: the agent is not loaded, 65,536 other threads have a
-     *     context, or the values of this thread's attributes take more than 612 bytes, each with two more
+     * @return false when it could not be set, and the thread has none now: the agent is not loaded, the attribute's name was
+     *     refused, too many other threads have a context (65,536 at the default {@code memlimit}, fewer below it, some 1,300 at 40m),
+     *     or the values of this thread's attributes take more than 612 bytes, each with two more
      */
     public boolean set(String value) {
         int key = number;

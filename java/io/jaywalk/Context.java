@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  *     try (Context child = jaywalk.context(traceHigh, traceLow, childId, spanId)) {
  *         query();
  *     }                    // spanId again, still acme
- * }                        // nothing, and nobody's
+ * }                        // no span and no tenant again
  * }</pre>
  *
  * <p>A scope belongs to the thread that opened it: closed by another one, or a second time, it does nothing.

@@ -26,10 +26,10 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>What a thread works for lies in memory of its own, 704 bytes, which the profiler reads when it takes a sample of the thread. It
  * may be set long before a session starts; samples then have it from the first one on. A virtual thread takes it along from carrier
- * to carrier. 65,536 threads can have a context at once; of one more, and of contexts that were never closed by virtual threads that
- * ended and were not collected yet, the agent counts what it had to refuse.
+ * to carrier. 65,536 threads can have a context at once at the default {@code memlimit}, fewer below it (some 1,300 at 40m). A virtual
+ * thread that ends without closing its context keeps the place until it is collected. Refusals are counted.
  *
- * <p>No method blocks but {@link #execute}, {@link #dump}, {@link #status}; none writes to standard output or error.
+ * <p>No method blocks but {@link #get()}, {@link #execute}, {@link #dump}, {@link #status}; none writes to standard output or error.
  *
  * @since 0.1.0
  */
@@ -127,7 +127,7 @@ public final class Jaywalk {
         try {
             attribute.register();
         } catch (JaywalkException refused) {
-            /* The agent counts it; an application that is not about profiling is not disturbed. */
+            /* Its values have no effect; an application that is not about profiling is not disturbed. */
         }
     }
 
@@ -252,9 +252,9 @@ public final class Jaywalk {
      * The attribute with this name, registered with the agent. There are 16 in a process; each becomes a column of every sample. A
      * name that is new while a session samples begins a new chunk of the recording, so name them all at the start.
      *
-     * @param name 1 to 64 bytes of UTF-8
+     * @param name 1 to 64 bytes of UTF-8 without control characters
      * @return always the same instance for a name
-     * @throws JaywalkException of {@link #get()} alone: the name is empty or too long, or there are 16 others. {@link #ifPresent()}
+     * @throws JaywalkException of {@link #get()} alone: the name is none of these, or there are 16 others. {@link #ifPresent()}
      *     gives one that has no effect instead
      */
     public Attribute attribute(String name) {
@@ -282,7 +282,7 @@ public final class Jaywalk {
      * Says which endpoint a request was for, often known only when it is answered. Becomes an event {@code jaywalk.Endpoint}, by which
      * those who read the recording name all samples with this root span.
      *
-     * @param rootSpanId as it was set with the context of the request
+     * @param rootSpanId as it was set with the context of the request; 0 is none, and by it no sample is found
      * @param name such as {@code GET /orders/{id}}: of few kinds, without numbers of single requests; at most 4,096 bytes of UTF-8,
      *     longer ones are cut
      * @return false: it was not recorded, because no session samples, the name is empty, or something is full
@@ -294,7 +294,7 @@ public final class Jaywalk {
     /**
      * The same with the kind of operation.
      *
-     * @param rootSpanId as it was set with the context of the request
+     * @param rootSpanId as of {@link #endpoint(long, String)}
      * @param name as of {@link #endpoint(long, String)}
      * @param operation such as {@code servlet.request}; null for none
      * @return as of {@link #endpoint(long, String)}

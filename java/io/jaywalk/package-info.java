@@ -13,6 +13,7 @@
  * }</pre>
  *
  * <p>Start with {@link io.jaywalk.Jaywalk}. All of it may be called by any thread at any time, virtual threads
- * included, before a session starts and after it has ended. Setting a context takes some ten nanoseconds.
+ * included, before a session starts and after it has ended. Setting and clearing a context takes some ten
+ * nanoseconds on a platform thread, some hundreds on a virtual one.
  */
 package io.jaywalk;
