@@ -12,6 +12,9 @@
  * chain that was seen. */
 #define RETRIES_MAX 3
 
+/* Words that code of C1 pushes at most; seen: 2. */
+#define PUSHED_WORDS_MAX 4
+
 static bool is_on; /* set by walk_agct_open before any handler runs */
 static uintptr_t jvm_text_begin, jvm_text_end;
 
@@ -132,9 +135,29 @@ static JW_SIGNAL_SAFE bool leave_leaf(void *env, struct arch_regs *regs)
 }
 
 /*
- * Where a barrier of compiled code has saved registers below its frame, to call the JVM, AsyncGetCallTrace takes the frame
- * to end there, and shows what an earlier call has left as the caller. So it gets the frame without them. False where
- * nothing is saved.
+ * Bytes that code of C1 has pushed on its frame, to have registers free for a check of types. It keeps the frame pointer of
+ * its caller, which the frame has below its return address: so the frame is where that is. 0: none, or not known, as in
+ * code of C2, which has other things in that register.
+ */
+static JW_SIGNAL_SAFE size_t pushed_bytes(const struct vm_blob *blob, const struct arch_regs *regs)
+{
+    const size_t frame_bytes = vm_code_frame_bytes(blob->blob);
+    /* Frame pointer and return address, where they are with nothing pushed, and on. */
+    uintptr_t words[2 + PUSHED_WORDS_MAX];
+
+    if (frame_bytes < 2 * sizeof *words ||
+        !safe_load_bytes(words, regs->sp + frame_bytes - 2 * sizeof *words, sizeof words))
+        return 0;
+    for (size_t pushed = 0; pushed <= PUSHED_WORDS_MAX; pushed++)
+        if (words[pushed] == regs->fp && vm_code_contains(words[pushed + 1]))
+            return pushed * sizeof *words;
+    return 0;
+}
+
+/*
+ * Where compiled code has pushed registers on its frame, for a check of types or for a barrier's call of the JVM,
+ * AsyncGetCallTrace takes the frame to end there, and shows what an earlier call has left as the caller. So it gets the
+ * frame without them. False where nothing is saved.
  */
 static JW_SIGNAL_SAFE bool walk_from_saved(const void *ucontext, void *env,
                                            struct vm_call_trace *trace, uint32_t depth_max,
@@ -148,7 +171,9 @@ static JW_SIGNAL_SAFE bool walk_from_saved(const void *ucontext, void *env,
     if ((out->place != VM_PLACE_NMETHOD && !leave_leaf(env, &regs)) ||
         !vm_code_find(regs.pc, &blob) || blob.place != VM_PLACE_NMETHOD)
         return false;
-    const size_t saved_bytes = arch_saved_bytes(regs.pc, blob.code_end);
+    size_t saved_bytes = arch_saved_bytes(regs.pc, blob.code_end);
+    if (saved_bytes == 0)
+        saved_bytes = pushed_bytes(&blob, &regs);
     if (saved_bytes == 0)
         return false;
     regs.sp += saved_bytes;

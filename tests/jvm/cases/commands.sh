@@ -97,7 +97,8 @@ jaywalk 0 stop "$target" >out
 [ "$(events copy-1.jfr)" -ge 50 ] && [ "$(events copy-1.jfr)" -le "$(events copy-2.jfr)" ] &&
     [ "$(events copy-2.jfr)" -le "$(events whole.jfr)" ] ||
     fail "samples: $(events copy-1.jfr) $(events copy-2.jfr) $(events whole.jfr)"
-check_once Whole "$COUNTERS" copy-1.jfr copy-2.jfr whole.jfr
+check_once Whole --running "$COUNTERS" copy-1.jfr copy-2.jfr
+check_once Whole "$COUNTERS" whole.jfr
 ledger whole.jfr
 jaywalk 1 dump -f late.html "$target"
 says "is complete in"
@@ -196,9 +197,11 @@ wait "${people[@]}"
 idle
 grep -q '^0 start' crowd-?.log || fail "of four people none could start"
 shopt -s nullglob
-jfrs=(crowd-*.jfr)
-echo "files of the crowd: ${#jfrs[@]} recordings, $(ls crowd-*.collapsed 2>/dev/null | wc -l) graphs"
+jfrs=(crowd-*[0-9].jfr)
+copies=(crowd-*-copy.jfr)
+echo "files of the crowd: ${#jfrs[@]} recordings, ${#copies[@]} copies, $(ls crowd-*.collapsed 2>/dev/null | wc -l) graphs"
 [ ${#jfrs[@]} = 0 ] || check_once Whole "$COUNTERS" "${jfrs[@]}"
+[ ${#copies[@]} = 0 ] || check_once Whole --running "$COUNTERS" "${copies[@]}"
 for file in crowd-*.collapsed; do
     ! grep -vqE '^.+ [0-9]+$' "$file" || fail "$file is torn: $(tail -n 1 "$file")"
 done

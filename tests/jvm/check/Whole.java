@@ -25,9 +25,9 @@ import jdk.jfr.consumer.RecordingFile;
  * Reads recordings whole: byte by byte, then with this JDK's own reader, the file in one piece and
  * each chunk as a file of its own.
  *
- *     java Whole [--killed] counters.def file...
+ *     java Whole [--killed|--running] counters.def file...
  *
- * A killed recording has no final flag and may have ended with activations under way.
+ * A killed recording has no final flag and may have ended with activations under way; so may the copy of one that goes on.
  */
 final class Whole {
     private static final Duration ROUNDING =
@@ -35,6 +35,7 @@ final class Whole {
 
     private final Counters counters;
     private final boolean isKilled;
+    private final boolean isRunning;
     private final Problems problems = new Problems();
     /** Frame type -> methods of this chunk, each one object, that were looked at in such a frame. */
     private final Map<String, Set<RecordedMethod>> checkedMethods = new HashMap<>();
@@ -42,15 +43,17 @@ final class Whole {
     private long eventCount;
     private long sampleCount;
 
-    private Whole(Counters counters, boolean isKilled) {
+    private Whole(Counters counters, boolean isKilled, boolean isRunning) {
         this.counters = counters;
         this.isKilled = isKilled;
+        this.isRunning = isRunning;
     }
 
     public static void main(String[] args) throws IOException {
         boolean isKilled = args[0].equals("--killed");
-        int at = isKilled ? 1 : 0;
-        Whole whole = new Whole(new Counters(Path.of(args[at++])), isKilled);
+        boolean isRunning = args[0].equals("--running");
+        int at = isKilled || isRunning ? 1 : 0;
+        Whole whole = new Whole(new Counters(Path.of(args[at++])), isKilled, isRunning);
         int files = args.length - at;
         for (; at < args.length; at++) {
             whole.checkFile(Path.of(args[at]));
@@ -180,7 +183,7 @@ final class Whole {
         }
         diagnostics.sort(Comparator.comparing(RecordedEvent::getStartTime));
         for (int i = 0; i < diagnostics.size(); i++) {
-            boolean isEnd = isLast && !isKilled && i == diagnostics.size() - 1;
+            boolean isEnd = isLast && !isKilled && !isRunning && i == diagnostics.size() - 1;
             counters.check(diagnostics.get(i), isEnd, where, problems);
         }
         long raw = chunk.eventCounts.values().stream().mapToLong(Long::longValue).sum() -
