@@ -448,7 +448,7 @@ async function testShapes(browser) {
     const page = await openPage(browser, makePage('requests_reverse', requests, '--by', 'endpoint', '--reverse'));
     const boxes = await page.boxes();
     const level = n => boxes.filter(box => box.level === n).map(box => box.title).sort();
-    equal(level(1), ['GET /orders', 'POST /orders', '[no endpoint]'], 'endpoints');
+    equal(level(1), ['GET /orders', 'POST /orders', '[no context]', '[no endpoint]'], 'endpoints');
     holds(level(2).includes('java/util/HashMap.get') && level(2).includes('[unknown_Java]'), level(2).join());
     equal(boxes.find(box => box.title === 'java/util/HashMap.get').self, 30 * MS10, 'self');
     page.calm();
