@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(hash, .timeout = 20);
+TestSuite(hash, .timeout = 300);
 
 Test(hash, equal_bytes_hash_alike_wherever_they_lie)
 {

@@ -8,7 +8,7 @@
 
 #include "base/counters.h"
 
-TestSuite(jw, .timeout = 20);
+TestSuite(jw, .timeout = 300);
 
 Test(jw, an_error_keeps_its_first_message)
 {

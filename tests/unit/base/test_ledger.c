@@ -4,7 +4,7 @@
 
 #include "base/ledger.h"
 
-TestSuite(ledger, .timeout = 20);
+TestSuite(ledger, .timeout = 300);
 
 static char text[256];
 
