@@ -175,8 +175,8 @@ size_t os_command_line(char *text, size_t capacity_bytes)
         length_bytes--;
     if (length_bytes >= capacity_bytes)
         length_bytes = capacity_bytes - 1;
-    for (size_t i = 0; i < length_bytes; i++)
-        text[i] = line[i] == '\0' ? ' ' : line[i];
+    if (length_bytes > 0)
+        memcpy(text, line, length_bytes);
     text[length_bytes] = '\0';
     jw_free(line);
     return length_bytes;

@@ -33,7 +33,7 @@ size_t os_page_bytes(void);
 /* When this process started, in CLOCK_REALTIME; 0 when unknown. Exact to a clock tick (10 ms). */
 uint64_t os_process_start_wall_ns(void);
 
-/* Arguments of the process, separated by single spaces. Returns the length, cut to fit. */
+/* Arguments of the process, a NUL between each and behind the last. Returns the length without that one, cut to fit. */
 size_t os_command_line(char *text, size_t capacity_bytes);
 
 #endif

@@ -397,6 +397,12 @@ bool os_output_set_size(struct os_output *output, uint64_t size_bytes, struct jw
 
 bool os_output_publish(struct os_output *output, struct jw_error *err)
 {
+    /* Where nothing stands, the name itself: whoever is killed now leaves no other one. */
+    if (output->temporary[0] == '\0' &&
+        output->calls->link_fd(output->fd, output->directory_fd, output->name) == 0) {
+        output->is_published = true;
+        return true;
+    }
     for (int i = 0; output->temporary[0] == '\0'; i++) {
         make_temporary_name(output->temporary);
         if (output->calls->link_fd(output->fd, output->directory_fd, output->temporary) == 0)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "os/os_tasks.h"
+#include "os/os_timer.h"
 
 /* Room for the JVM's guard pages when the thread attaches, and for libunwind. */
 #define STACK_BYTES ((size_t)1 << 20)
@@ -79,17 +80,75 @@ bool os_wake_wait(struct os_wake *wake, uint64_t deadline_ns)
 }
 
 /* Relaxed: a number stands here while its thread runs; who asks about a thread that begins or ends at
- * the same moment gets either answer. */
+ * the same moment gets either answer. Written under `own.lock`. */
 static _Atomic int own_tids[OWN_THREADS_MAX];
 
-static void change_own_tid(int from, int to)
-{
-    for (size_t i = 0; i < OWN_THREADS_MAX; i++) {
-        int expected = from;
+/* A thread's time is in the sum by its clock until it is there as that of an ended one: what is asked for never falls. */
+static struct {
+    pthread_mutex_t lock;             /* around all of this */
+    uint32_t places[OWN_THREADS_MAX]; /* of the names, for each of `own_tids` */
+    struct {
+        const char *name;  /* a constant; NULL: nobody's. A place stays with its name */
+        uint64_t ended_ns; /* CPU time of threads of this name that have ended */
+    } names[OWN_THREADS_MAX];
+} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-        if (jw_cas_relaxed(&own_tids[i], &expected, to))
-            return;
+/* The lock is held. OWN_THREADS_MAX: there is none left. */
+static uint32_t place_of(const char *name)
+{
+    for (uint32_t i = 0; i < OWN_THREADS_MAX; i++) {
+        if (own.names[i].name == NULL)
+            own.names[i].name = name;
+        if (strcmp(own.names[i].name, name) == 0)
+            return i;
     }
+    return OWN_THREADS_MAX;
+}
+
+static void begin_own(int tid, const char *name)
+{
+    pthread_mutex_lock(&own.lock);
+    for (size_t i = 0; i < OWN_THREADS_MAX; i++) {
+        if (jw_load_relaxed(&own_tids[i]) != 0)
+            continue;
+        own.places[i] = place_of(name);
+        jw_store_relaxed(&own_tids[i], tid);
+        break;
+    }
+    pthread_mutex_unlock(&own.lock);
+}
+
+static void end_own(int tid)
+{
+    uint64_t cpu_ns;
+
+    pthread_mutex_lock(&own.lock);
+    for (size_t i = 0; i < OWN_THREADS_MAX; i++) {
+        if (jw_load_relaxed(&own_tids[i]) != tid)
+            continue;
+        if (own.places[i] < OWN_THREADS_MAX && os_thread_cpu_ns(tid, &cpu_ns))
+            own.names[own.places[i]].ended_ns += cpu_ns;
+        jw_store_relaxed(&own_tids[i], 0);
+    }
+    pthread_mutex_unlock(&own.lock);
+}
+
+uint64_t os_thread_own_cpu_ns(const char *name)
+{
+    uint64_t sum_ns = 0, cpu_ns;
+
+    pthread_mutex_lock(&own.lock);
+    const uint32_t place = place_of(name);
+    for (size_t i = 0; i < OWN_THREADS_MAX && place < OWN_THREADS_MAX; i++) {
+        const int tid = jw_load_relaxed(&own_tids[i]);
+
+        if (tid != 0 && own.places[i] == place && os_thread_cpu_ns(tid, &cpu_ns))
+            sum_ns += cpu_ns;
+    }
+    if (place < OWN_THREADS_MAX)
+        sum_ns += own.names[place].ended_ns;
+    pthread_mutex_unlock(&own.lock);
+    return sum_ns;
 }
 
 bool os_thread_is_own(int tid)
@@ -122,10 +181,10 @@ static void *run(void *argument)
     void *stack = note_stack();
 
     (void)pthread_setname_np(pthread_self(), thread->name);
-    change_own_tid(0, tid);
+    begin_own(tid, thread->label);
     os_wake_post(&thread->begun);
     thread->body(thread->argument);
-    change_own_tid(tid, 0);
+    end_own(tid);
     jw_memory_forget(stack);
     jw_memory_credit(JW_MEMORY_CONTROL, STACK_BYTES);
     os_wake_post(&thread->ended);
@@ -158,6 +217,7 @@ bool os_thread_start(struct os_thread *thread, const char *name, void (*body)(vo
     thread->is_joinable = false;
     os_wake_init(&thread->begun);
     os_wake_init(&thread->ended);
+    thread->label = name;
     snprintf(thread->name, sizeof thread->name, "%s", name);
 
     if (!jw_memory_charge(JW_MEMORY_CONTROL, STACK_BYTES)) {

@@ -28,6 +28,7 @@ struct os_thread {
     struct os_wake begun; /* its number is known */
     struct os_wake ended;
     char name[16];
+    const char *label; /* the whole name, the caller's */
     bool is_joinable;
 };
 
@@ -43,7 +44,7 @@ JW_SIGNAL_SAFE void os_wake_post(struct os_wake *wake);
 bool os_wake_wait(struct os_wake *wake, uint64_t deadline_ns);
 
 /*
- * Starts `body(argument)` on a thread called `name` (15 characters are kept). False and `err` when
+ * Starts `body(argument)` on a thread called `name`, a constant (the system keeps 15 characters). False and `err` when
  * the system gives no thread; then nothing runs.
  */
 JW_MUST_CHECK bool os_thread_start(struct os_thread *thread, const char *name,
@@ -58,6 +59,9 @@ JW_MUST_CHECK bool os_thread_join(struct os_thread *thread, uint64_t deadline_ns
 
 /* Lets the thread end alone. `thread` must stay valid until then. */
 void os_thread_detach(struct os_thread *thread);
+
+/* CPU time of all threads of ours that were started under this name, ended ones included: it never falls. Context: any. */
+uint64_t os_thread_own_cpu_ns(const char *name);
 
 /* True for the number of a thread of ours, from before os_thread_start returns until its end. Context: any. */
 bool os_thread_is_own(int tid);

@@ -12,6 +12,7 @@
 
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/counters.h"
 #include "os/os_proc.h"
 #include "os/os_read_internal.h"
 #include "os/os_tasks.h"
@@ -31,6 +32,10 @@
 #define TID_LIMIT (1 << 22)
 
 #define LONGEST_NS ((uint64_t)INT64_MAX)
+
+/* Of a system call's time. */
+#define ROUNDS        20
+#define CALLS_A_ROUND 50
 
 /* Set while our ITIMER_PROF runs. Relaxed: only control touches it, one command at a time. */
 static _Atomic bool is_itimer_ours;
@@ -134,14 +139,15 @@ void os_timer_close(struct os_timer *timer)
 
 bool os_itimer_arm(uint64_t interval_ns, struct jw_error *err)
 {
-    struct itimerval other;
+    struct itimerval other = {{0, 0}, {0, 0}};
 
     if (interval_ns == 0) {
         jw_error_set(err, "setitimer: an interval of 0 would never fire; try interval=10ms");
         return false;
     }
-    if (!jw_load_relaxed(&is_itimer_ours) && getitimer(ITIMER_PROF, &other) == 0 &&
-        (other.it_value.tv_sec != 0 || other.it_value.tv_usec != 0)) {
+    const bool is_armed = getitimer(ITIMER_PROF, &other) == 0 &&
+                          (other.it_value.tv_sec != 0 || other.it_value.tv_usec != 0);
+    if (is_armed && !jw_load_relaxed(&is_itimer_ours)) {
         jw_error_set(err,
                      "setitimer: ITIMER_PROF of this process is already armed, every %lld us, by "
                      "another profiler; stop that one, or try event=cpu",
@@ -153,7 +159,10 @@ bool os_itimer_arm(uint64_t interval_ns, struct jw_error *err)
     const uint64_t interval_us = interval_ns / 1000 + (interval_ns % 1000 != 0);
     const struct timeval period = {.tv_sec = (time_t)(interval_us / 1000000),
                                    .tv_usec = (suseconds_t)(interval_us % 1000000)};
-    const struct itimerval setting = {.it_interval = period, .it_value = period};
+    /* Set anew, it expires no later than it would have: what has run since the last time is not forgotten. */
+    const bool is_sooner = is_armed && timercmp(&other.it_value, &period, <);
+    const struct itimerval setting = {.it_interval = period,
+                                      .it_value = is_sooner ? other.it_value : period};
     if (setitimer(ITIMER_PROF, &setting, NULL) != 0) {
         jw_error_set(err, "setitimer(ITIMER_PROF) with %llu us: %s; try event=cpu",
                      (unsigned long long)interval_us, strerror(errno));
@@ -213,6 +222,27 @@ bool os_signal_thread(int tid, int signal_number, uintptr_t cookie)
     info.si_pid = getpid();
     info.si_uid = getuid();
     memcpy(&info.si_value, &cookie, sizeof cookie);
-    return is_tid(tid) &&
-           syscall(SYS_rt_tgsigqueueinfo, info.si_pid, tid, signal_number, &info) == 0;
+    if (!is_tid(tid))
+        return false;
+    const bool is_sent =
+        syscall(SYS_rt_tgsigqueueinfo, info.si_pid, tid, signal_number, &info) == 0;
+    if (!is_sent && errno != ESRCH)
+        jw_count(JW_COUNT_SIGNALS_UNSENT);
+    return is_sent;
+}
+
+uint64_t os_system_call_ns(void)
+{
+    uint64_t fastest_ns = UINT64_MAX;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint64_t begin_ns = jw_now_ns();
+
+        for (int i = 0; i < CALLS_A_ROUND; i++)
+            (void)syscall(SYS_getppid);
+        const uint64_t each_ns = (jw_now_ns() - begin_ns) / CALLS_A_ROUND;
+        if (each_ns < fastest_ns)
+            fastest_ns = each_ns;
+    }
+    return fastest_ns == 0 ? 1 : fastest_ns;
 }

@@ -31,7 +31,7 @@ static void remove_directory(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(os_output, .init = make_directory, .fini = remove_directory, .timeout = 20);
+TestSuite(os_output, .init = make_directory, .fini = remove_directory, .timeout = 300);
 
 static void put_file(const char *name, const char *text)
 {
@@ -82,7 +82,7 @@ static void write_and_publish(const struct os_output_calls *calls, const char *t
     os_output_close(output);
 }
 
-Test(os_output, appears_whole_and_private_whatever_the_umask)
+Test(os_output, s06_appears_whole_and_private_whatever_the_umask)
 {
     struct stat found;
 
@@ -137,7 +137,7 @@ Test(os_output, an_output_given_up_leaves_nothing)
     cr_expect_eq(entries(), 0);
 }
 
-Test(os_output, refuses_a_symbolic_link_even_a_dangling_one)
+Test(os_output, s05_refuses_a_symbolic_link_even_a_dangling_one)
 {
     put_file(other, "precious");
     cr_assert_eq(symlink(other, path), 0);
@@ -148,7 +148,7 @@ Test(os_output, refuses_a_symbolic_link_even_a_dangling_one)
     cr_expect_neq(access(other, F_OK), 0);
 }
 
-Test(os_output, refuses_what_is_no_regular_file)
+Test(os_output, s05_refuses_what_is_no_regular_file)
 {
     cr_assert_eq(mkdir(path, 0700), 0);
     expect_refused("is a directory");
@@ -160,7 +160,7 @@ Test(os_output, refuses_what_is_no_regular_file)
     cr_expect_null(os_output_open("", NULL, NULL));
 }
 
-Test(os_output, refuses_a_file_with_a_second_name)
+Test(os_output, s05_refuses_a_file_with_a_second_name)
 {
     put_file(other, "shared");
     cr_assert_eq(link(other, path), 0);
@@ -281,7 +281,7 @@ Test(os_output, a_write_that_writes_nothing_fails_instead_of_turning_for_ever)
     os_output_close(output);
 }
 
-Test(os_output, works_where_files_without_a_name_do_not_exist)
+Test(os_output, s07_works_where_files_without_a_name_do_not_exist)
 {
     struct os_output_calls calls = os_output_system_calls;
 
@@ -295,6 +295,23 @@ Test(os_output, works_where_files_without_a_name_do_not_exist)
     cr_expect_eq(entries(), 2);
     os_output_close(given_up);
     cr_expect_eq(entries(), 1);
+}
+
+/* Whoever is killed between two calls leaves nothing that nobody asked for. */
+Test(os_output, m54_a_file_where_nothing_stood_never_had_another_name)
+{
+    struct os_output_calls calls = os_output_system_calls;
+    const int unnamed = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+    if (unnamed < 0)
+        cr_skip_test("the file system of /tmp has no files without a name");
+    close(unnamed);
+    calls.rename_at = refuse_rename;
+    struct os_output *output = os_output_open(path, &calls, &err);
+    cr_assert_not_null(output, "%s", err.message);
+    cr_assert(os_output_publish(output, &err), "%s", err.message);
+    os_output_close(output);
+    cr_expect_eq(access(path, F_OK), 0);
 }
 
 Test(os_output, a_failed_rename_leaves_the_old_file_and_no_other)

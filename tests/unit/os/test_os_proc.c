@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(os_proc, .timeout = 20);
+TestSuite(os_proc, .timeout = 300);
 
 static struct os_cpu_info info;
 

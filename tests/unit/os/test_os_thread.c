@@ -12,7 +12,7 @@
 
 #define ROUNDS 5000
 
-TestSuite(os_thread, .timeout = 60);
+TestSuite(os_thread, .timeout = 300);
 
 static struct os_thread thread;
 static struct os_wake ping;
@@ -174,6 +174,47 @@ Test(os_thread, a_handler_may_post)
     cr_assert(signal(SIGUSR2, post_from_handler) != SIG_ERR);
     cr_assert(raise(SIGUSR2) == 0);
     cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
+}
+
+static _Atomic bool are_all_over;
+
+static void use_some_time(void *argument)
+{
+    const uint64_t begin_ns = jw_now_ns();
+
+    (void)argument;
+    while (jw_now_ns() - begin_ns < 200000)
+        ;
+}
+
+static void watch_the_time(void *argument)
+{
+    unsigned *falls = argument;
+    uint64_t last_ns = 0;
+
+    while (!jw_load_relaxed(&are_all_over)) {
+        const uint64_t now_ns = os_thread_own_cpu_ns("jaywalk user");
+
+        *falls += now_ns < last_ns;
+        last_ns = now_ns;
+    }
+}
+
+Test(os_thread, the_time_of_threads_of_a_name_never_falls_while_they_begin_and_end)
+{
+    static struct os_thread watcher;
+    static unsigned falls;
+
+    cr_assert(os_thread_start(&watcher, "jaywalk", watch_the_time, &falls, NULL));
+    for (unsigned i = 0; i < 500; i++) {
+        cr_assert(os_thread_start(&thread, "jaywalk user", use_some_time, NULL, NULL));
+        cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
+    }
+    jw_store_relaxed(&are_all_over, true);
+    cr_assert(os_thread_join(&watcher, OS_WAKE_NEVER));
+    cr_assert(falls == 0, "%u times", falls);
+    cr_assert(os_thread_own_cpu_ns("jaywalk user") > 0);
+    cr_assert(os_thread_own_cpu_ns("jaywalk nobody") == 0);
 }
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
