@@ -104,6 +104,7 @@ struct options {
     uint64_t chunksize_bytes;
     uint64_t chunktime_ns;
     uint64_t memlimit_bytes;
+    uint64_t overhead_ppm; /* of the CPU time of the process; 0: no budget */
     uint64_t timeout;      /* from now, in ns, or OPTIONS_TIME_OF_DAY; 0: none */
     uint64_t loop;         /* likewise */
     uint64_t cstack;       /* enum options_cstack */
@@ -125,6 +126,7 @@ struct options {
     bool is_inverted;
     bool is_quiet;
     bool is_unbatched;             /* nobatch */
+    bool is_without_arguments;     /* noargs */
     char file[OPTIONS_PATH_BYTES]; /* pattern, see options_file_name; "": none named */
     char log[OPTIONS_PATH_BYTES];  /* "": stderr */
     char answer
@@ -199,7 +201,8 @@ struct options_about {
     char usage[64]; /* "interval=TIME" */
     char allowed[256];
     char default_text[32]; /* "": nothing, or not worth telling */
-    char words[128];       /* values of an enumeration, separated by spaces; "": any */
+    char bare_text[32]; /* of one that is off unless named: what its name alone means; "": else */
+    char words[128];    /* values of an enumeration, separated by spaces; "": any */
     bool is_path;
 };
 

@@ -114,8 +114,16 @@ static void put_wrapped(struct page *page, const char *text)
 static void write_default(const struct options_row *row, char *text, size_t capacity_bytes)
 {
     text[0] = '\0';
-    if (options_is_numeric(row->kind) || row->kind == OPTIONS_KIND_ENUM ||
-        row->kind == OPTIONS_KIND_SET)
+    if (!row->is_off_unnamed && (options_is_numeric(row->kind) || row->kind == OPTIONS_KIND_ENUM ||
+                                 row->kind == OPTIONS_KIND_SET))
+        options_value_text(row, row->default_value, text, capacity_bytes);
+}
+
+/* What the name alone means of an option that is off where it is not named; "" of all others. */
+static void write_bare(const struct options_row *row, char *text, size_t capacity_bytes)
+{
+    text[0] = '\0';
+    if (row->is_off_unnamed)
         options_value_text(row, row->default_value, text, capacity_bytes);
 }
 
@@ -147,6 +155,7 @@ static void fill_about(const struct options_row *row, struct options_about *abou
     options_allowed_text(row, about->allowed, sizeof about->allowed);
     if (row->default_value != 0 || row->kind == OPTIONS_KIND_ENUM || row->kind == OPTIONS_KIND_SET)
         write_default(row, about->default_text, sizeof about->default_text);
+    write_bare(row, about->bare_text, sizeof about->bare_text);
     write_words(row, about->words, sizeof about->words);
 }
 
@@ -175,7 +184,7 @@ size_t options_help_text(char *text, size_t capacity_bytes)
 {
     struct page page = {text, capacity_bytes, 0};
     char usage[64];
-    char value[32];
+    char value[32], bare[32];
     char line[512];
 
     put(&page, "Options, separated by commas:  start,event=cpu,interval=10ms,file=profile.jfr\n");
@@ -187,8 +196,10 @@ size_t options_help_text(char *text, size_t capacity_bytes)
         const struct options_row *row = &options_rows[entries[i].id];
         write_usage(row, usage, sizeof usage);
         write_default(row, value, sizeof value);
-        snprintf(line, sizeof line, "%s%s%s%s", row->help, value[0] == '\0' ? "" : " (default ",
-                 value, value[0] == '\0' ? "" : ")");
+        write_bare(row, bare, sizeof bare);
+        snprintf(line, sizeof line, "%s%s%s%s%s%s", row->help, value[0] == '\0' ? "" : " (default ",
+                 value, bare[0] == '\0' ? "" : " (without a value ", bare,
+                 value[0] == '\0' && bare[0] == '\0' ? "" : ")");
         put(&page, "  %-*s", HELP_COLUMN - 2, usage);
         put_wrapped(&page, line);
     }
@@ -250,6 +261,9 @@ static void put_reference_of(struct page *page, const struct options_row *row)
     write_default(row, value, sizeof value);
     if (value[0] != '\0')
         put(page, "- Default: `%s`\n", value);
+    write_bare(row, value, sizeof value);
+    if (value[0] != '\0')
+        put(page, "- Default: off; without a value `%s`\n", value);
     if (row->field_offset != offsetof(struct options, action)) {
         put(page, "- Acts on: ");
         put_actions(page, row);

@@ -7,7 +7,7 @@
 
 #include "options/options.h"
 
-TestSuite(options_file, .timeout = 20);
+TestSuite(options_file, .timeout = 300);
 
 static const uint64_t moment_ns = 1768471199ull * 1000000000; /* 2026-01-15 09:59:59 UTC */
 
@@ -43,7 +43,7 @@ Test(options_file, the_time_is_local)
     cr_assert(strcmp(expand("%t"), "20260115-125959") == 0);
 }
 
-Test(options_file, any_moment_gives_fifteen_characters_that_no_path_separates)
+Test(options_file, s09_any_moment_gives_fifteen_characters_that_no_path_separates)
 {
     static const uint64_t moments_ns[] = {0, 1, UINT64_MAX, UINT64_MAX / 2, 4102444800000000000};
 
@@ -76,7 +76,7 @@ Test(options_file, the_number_of_the_file_may_begin_again)
     cr_assert(!options_file_is_numbered("n-t-%p-%%n"));
 }
 
-Test(options_file, a_variable_never_leads_elsewhere)
+Test(options_file, s09_a_variable_never_leads_elsewhere)
 {
     static const struct {
         const char *value;
@@ -97,7 +97,7 @@ Test(options_file, a_variable_never_leads_elsewhere)
     }
 }
 
-Test(options_file, a_long_variable_is_cut)
+Test(options_file, s09_a_long_variable_is_cut)
 {
     char value[4 * OPTIONS_VARIABLE_BYTES];
     char whole[2 * OPTIONS_VARIABLE_BYTES];

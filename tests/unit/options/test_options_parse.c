@@ -8,7 +8,7 @@
 
 static struct options_result result;
 
-TestSuite(options_parse, .timeout = 20);
+TestSuite(options_parse, .timeout = 300);
 
 static bool parse(const char *text)
 {
@@ -207,7 +207,7 @@ Test(options_parse, an_option_without_effect_on_the_format_is_told)
     parse_quietly("start,simple,reverse,minwidth=1");
 }
 
-Test(options_parse, options_that_were_never_a_string_may_hold_commas)
+Test(options_parse, s10_options_that_were_never_a_string_may_hold_commas)
 {
     static const char *const names[] = {"title", "flamegraph", "include"};
     static const char *const values[] = {"a, b", NULL, "f(int, int)"};
@@ -315,7 +315,8 @@ Test(options_parse, svg_is_refused_with_what_to_write_instead)
     refuse("start,flamegraph,file=a.svg", "name it .html");
 }
 
-Test(options_parse, bad_values_are_refused_with_their_text_and_an_example)
+/* s16: an option cannot ask for everything. */
+Test(options_parse, m52_bad_values_are_refused_with_their_text_and_an_example)
 {
     static const struct {
         const char *text;
@@ -372,7 +373,8 @@ Test(options_parse, all_errors_of_a_string_are_told_at_once)
     cr_assert(result.values.interval_ns == 10000000, "a refused value leaves the default");
 }
 
-Test(options_parse, values_past_a_soft_limit_are_moved_to_it)
+/* s16: nor can it ask for more than a limit. */
+Test(options_parse, m52_values_past_a_soft_limit_are_moved_to_it)
 {
     parse_with_warning("start,interval=1us", "interval=1us: is too small; 100us is used");
     cr_assert(result.values.interval_ns == 100000);
@@ -448,7 +450,7 @@ Test(options_parse, nothing_between_commas_warns)
     parse_with_warning(",start", "nothing stands between two commas");
 }
 
-Test(options_parse, a_nul_byte_refuses_the_whole_string)
+Test(options_parse, s10_a_nul_byte_refuses_the_whole_string)
 {
     static const char text[] = "start\0,file=x.jfr";
 
@@ -457,7 +459,7 @@ Test(options_parse, a_nul_byte_refuses_the_whole_string)
     cr_assert(result.values.action == OPTIONS_ACTION_NONE);
 }
 
-Test(options_parse, a_string_too_long_is_refused_whole)
+Test(options_parse, s10_a_string_too_long_is_refused_whole)
 {
     static char text[OPTIONS_MAX_BYTES + 1];
 
@@ -495,7 +497,7 @@ Test(options_parse, messages_are_counted_past_those_that_are_kept)
     cr_assert(options_messages_text(&result.warnings, "jaywalk: ", text, sizeof text) == 0);
 }
 
-Test(options_parse, a_bad_byte_cannot_leave_a_message)
+Test(options_parse, s10_a_bad_byte_cannot_leave_a_message)
 {
     parse_with_warning("start,\xff\x01\\z=\n", "unknown option: \\xff\\x01\\x5cz=\\x0a; ignored");
 }

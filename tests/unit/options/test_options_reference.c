@@ -13,7 +13,7 @@
 
 static char text[65536];
 
-TestSuite(options_reference, .timeout = 20);
+TestSuite(options_reference, .timeout = 300);
 
 Test(options_reference, the_page_in_docs_is_what_the_table_says)
 {
@@ -50,6 +50,29 @@ Test(options_reference, the_help_tells_names_defaults_and_fits_the_screen)
         cr_assert(line_bytes == 0 || line[line_bytes - 1] != ' ', "%.*s", (int)line_bytes, line);
         line += line_bytes + (line[line_bytes] == '\n');
     }
+}
+
+/* What is off unless it is named has no default, whatever its name alone means. */
+Test(options_reference, what_is_off_unless_named_has_no_default)
+{
+    static const char *const names[] = {"wall", "overhead"};
+    struct options values;
+
+    options_defaults(&values);
+    cr_assert(values.wall_ns == 0 && values.overhead_ppm == 0);
+    for (size_t i = 0; i < JW_COUNT_OF(names); i++) {
+        struct options_about about;
+
+        cr_assert(options_about(names[i], &about));
+        cr_assert_str_empty(about.default_text, "%s: %s", names[i], about.default_text);
+        cr_assert_neq(about.bare_text[0], 0, "%s", names[i]);
+    }
+    (void)options_help_text(text, sizeof text);
+    cr_assert(strstr(text, "(default 1%)") == NULL);
+    cr_assert(strstr(text, "(without a value 1%)") != NULL);
+    (void)options_reference_text(text, sizeof text);
+    cr_assert(strstr(text, "- Default: `1%`") == NULL);
+    cr_assert(strstr(text, "- Default: off; without a value `1%`\n") != NULL);
 }
 
 Test(options_reference, a_text_that_does_not_fit_is_cut_and_its_length_told)

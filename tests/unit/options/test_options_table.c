@@ -5,7 +5,7 @@
 
 #include "options/options_internal.h"
 
-TestSuite(options_table, .timeout = 20);
+TestSuite(options_table, .timeout = 300);
 
 static struct options_result result;
 

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "options/options.h"
+#include "support/other_locale.h"
 
 #define UNTOUCHED 12345678901234567ull
 
-TestSuite(options_value, .timeout = 20);
+TestSuite(options_value, .timeout = 300);
 
 typedef enum options_value_status reader(const char *text, size_t length_bytes, uint64_t *value);
 
@@ -159,7 +160,7 @@ Test(options_value, counts_take_no_unit)
     CHECK_ROWS(options_value_count, rows);
 }
 
-Test(options_value, percentages_have_up_to_four_decimals)
+static void check_percentages(void)
 {
     static const struct row rows[] = {
         {"0", OK, 0},
@@ -191,7 +192,18 @@ Test(options_value, percentages_have_up_to_four_decimals)
     CHECK_ROWS(options_value_percent, rows);
 }
 
-Test(options_value, each_unit_overflows_exactly_past_its_largest_number)
+Test(options_value, percentages_have_up_to_four_decimals)
+{
+    check_percentages();
+}
+
+Test(options_value, m61_decimals_are_read_alike_in_another_locale)
+{
+    other_locale();
+    check_percentages();
+}
+
+Test(options_value, m52_each_unit_overflows_exactly_past_its_largest_number)
 {
     static const struct {
         reader *read;
