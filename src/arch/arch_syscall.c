@@ -1,6 +1,7 @@
 /* Which system calls a signal interrupts, and how each can go on; every machine. Handler context. */
 #include "arch/arch_syscall_internal.h"
 
+#include <linux/falloc.h>
 #include <linux/futex.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -10,6 +11,13 @@
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441 /* the same number on every machine since Linux 5.11 */
 #endif
+#ifndef SYS_io_uring_enter
+#define SYS_io_uring_enter 426 /* the same number on every machine since Linux 5.1 */
+#endif
+
+/* Source: Linux, include/uapi/linux/io_uring.h. */
+#define RING_ENTER_ARGUMENT    (1u << 3) /* the fifth argument points to {address of a mask, ...} */
+#define RING_ENTER_KNOWN_FLAGS 0xfu
 
 /*
  * Calls that ERESTART_RESTARTBLOCK ends: what is left of their time stands in the thread's restart
@@ -46,6 +54,28 @@ JW_SIGNAL_SAFE static enum arch_syscall_kind pselect_kind(uintptr_t addr)
     if (addr != 0 && !safe_load_word(addr, &mask_addr))
         return ARCH_SYSCALL_OTHER;
     return unmasked_kind(mask_addr);
+}
+
+/* Ends with EINTR only when it has taken nothing from the program: then the same call goes on waiting.
+ * Source: Linux, io_uring/io_uring.c (io_uring_enter, io_get_ext_arg). */
+JW_SIGNAL_SAFE static enum arch_syscall_kind ring_kind(const uintptr_t *arguments)
+{
+    uintptr_t mask_addr = arguments[4];
+
+    if (arguments[3] & ~(uintptr_t)RING_ENTER_KNOWN_FLAGS)
+        return ARCH_SYSCALL_OTHER;
+    if (arguments[3] & RING_ENTER_ARGUMENT && !safe_load_word(arguments[4], &mask_addr))
+        return ARCH_SYSCALL_OTHER;
+    return unmasked_kind(mask_addr);
+}
+
+/* A file in memory gives back what it got so far, so that a program that tries again never gets it all
+ * while signals come. What may be done twice goes on. Source: Linux, mm/shmem.c (shmem_fallocate). */
+JW_SIGNAL_SAFE static enum arch_syscall_kind allocation_kind(uintptr_t mode)
+{
+    const uintptr_t repeatable = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
+
+    return mode & ~repeatable ? ARCH_SYSCALL_OTHER : ARCH_SYSCALL_ISSUED;
 }
 
 /* Without a time-out of the socket (or on no socket) the kernel restarts the call: then a signal of
@@ -97,15 +127,21 @@ enum arch_syscall_kind arch_syscall_kind_of(long number, const uintptr_t *argume
     case SYS_accept4:
     case SYS_recvfrom:
     case SYS_recvmsg:
+    case SYS_recvmmsg:
     case SYS_read:
     case SYS_readv:
         return socket_kind(arguments[0], SO_RCVTIMEO);
     case SYS_connect:
     case SYS_sendto:
     case SYS_sendmsg:
+    case SYS_sendmmsg:
     case SYS_write:
     case SYS_writev:
         return socket_kind(arguments[0], SO_SNDTIMEO);
+    case SYS_io_uring_enter:
+        return ring_kind(arguments);
+    case SYS_fallocate:
+        return allocation_kind(arguments[1]);
     default:
         return arch_syscall_own_kind(number);
     }
@@ -123,8 +159,10 @@ bool arch_syscall_is_restarted(long number, const uintptr_t *arguments)
     case SYS_connect:
     case SYS_recvfrom:
     case SYS_recvmsg:
+    case SYS_recvmmsg:
     case SYS_sendto:
     case SYS_sendmsg:
+    case SYS_sendmmsg:
     case SYS_wait4:
     case SYS_waitid:
     case SYS_flock:

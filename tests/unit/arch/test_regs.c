@@ -7,7 +7,7 @@
 
 #include "arch/arch.h"
 
-TestSuite(arch_regs, .timeout = 60);
+TestSuite(arch_regs, .timeout = 300);
 
 /* regs_trap puts known values into the registers and stops at regs_trap_pc. */
 /* clang-format off */
@@ -81,7 +81,7 @@ Test(arch_regs, the_registers_of_the_interrupted_code_are_read)
     cr_assert(seen_receiver == 0x4142);
 }
 
-Test(arch_regs, a_copy_says_the_same_until_it_is_mended_and_the_original_never_changes)
+Test(arch_regs, m05_a_copy_says_the_same_until_it_is_mended_and_the_original_never_changes)
 {
     stop_once();
     cr_assert(memcmp(&seen, &seen_in_copy, sizeof seen) == 0);

@@ -7,7 +7,7 @@
 #include "base/counters.h"
 #include "unit/arch/fault_handler.h"
 
-TestSuite(arch_safe_load, .init = install_fault_handler, .timeout = 60);
+TestSuite(arch_safe_load, .init = install_fault_handler, .timeout = 300);
 
 static const uintptr_t unreadable[] = {
     0,
@@ -42,7 +42,7 @@ Test(arch_safe_load, each_width_reads_its_bytes_and_no_others)
     cr_assert(faults_seen == 0);
 }
 
-Test(arch_safe_load, unreadable_memory_is_false_counted_and_leaves_the_result_alone)
+Test(arch_safe_load, m08_unreadable_memory_is_false_counted_and_leaves_the_result_alone)
 {
     const uint64_t counted = jw_counter(JW_COUNT_LOAD_FAULTS);
     const size_t addresses = sizeof unreadable / sizeof unreadable[0];
