@@ -2,6 +2,7 @@
 #include "thread/thread.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/atomics.h"
@@ -25,7 +26,8 @@ enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_ENDED };
 
 struct record {
     _Atomic uint32_t state;
-    uint32_t tid;
+    /* Relaxed: published with the state; who does not keep the record may read that of its next life. */
+    _Atomic uint32_t tid;
     _Atomic uint64_t serial;     /* relaxed: read by who got the index from a live timer or event */
     _Atomic uintptr_t env;       /* relaxed: written by the thread itself or checked again after */
     _Atomic int timer;           /* relaxed: the exchange alone decides who deletes */
@@ -191,7 +193,9 @@ static void copy_text(char *to, size_t size_bytes, const char *from)
 
 static bool is_let_in(const struct record *record, const char *name)
 {
-    return !os_thread_is_own((int)record->tid) && thread_filter_lets_in(record->tid, name);
+    const uint32_t tid = jw_load_relaxed(&record->tid);
+
+    return !os_thread_is_own((int)tid) && thread_filter_lets_in(tid, name);
 }
 
 static thread_index fill_record(uint32_t tid)
@@ -202,7 +206,7 @@ static thread_index fill_record(uint32_t tid)
         return THREAD_NONE;
 
     struct record *record = &records[index];
-    record->tid = tid;
+    jw_store_relaxed(&record->tid, tid);
     jw_store_relaxed(&record->serial, jw_add_relaxed(&last_serial, 1) + 1);
     jw_store_relaxed(&record->env, (uintptr_t)0);
     jw_store_relaxed(&record->timer, NO_TIMER);
@@ -215,7 +219,10 @@ static thread_index fill_record(uint32_t tid)
     record->begin_ns = jw_now_ns();
     jw_store_relaxed(&record->end_ns, 0);
     jw_store_relaxed(&record->ended_generation, 0);
-    (void)os_task_name((int)tid, record->os_name);
+    if (!os_task_name((int)tid, record->os_name)) {
+        snprintf(record->os_name, sizeof record->os_name, "tid %u", tid);
+        jw_count(JW_COUNT_THREADS_UNNAMED);
+    }
     jw_store_relaxed(&record->is_wanted, is_let_in(record, record->os_name));
     /* order THREAD_KEEP: releases the record's fields to who may keep it from now on. */
     jw_store_release(&record->keep, jw_load_relaxed(&are_new_kept) ? KEEP_NEW : KEEP_NONE);
@@ -307,7 +314,7 @@ void thread_end(thread_index index, uint64_t generation)
         return;
 
     uint32_t mine = index + 1;
-    (void)jw_cas_relaxed(&index_by_tid[record->tid], &mine, 0);
+    (void)jw_cas_relaxed(&index_by_tid[jw_load_relaxed(&record->tid)], &mine, 0);
     jw_add_relaxed(&live_count, UINT32_MAX);
 }
 
@@ -328,7 +335,7 @@ bool thread_is_live(thread_index index)
 
 uint32_t thread_tid(thread_index index)
 {
-    return records[index].tid;
+    return jw_load_relaxed(&records[index].tid);
 }
 
 uint64_t thread_serial(thread_index index)
@@ -465,7 +472,7 @@ bool thread_info(thread_index index, struct thread_info *out)
         return false;
     memset(out, 0, sizeof *out);
     out->serial = jw_load_relaxed(&record->serial);
-    out->tid = record->tid;
+    out->tid = jw_load_relaxed(&record->tid);
     copy_text(out->os_name, sizeof out->os_name, record->os_name);
     /* order THREAD_JAVA: acquires the names that thread_set_java released. */
     if (jw_load_acquire(&record->java_state) == JAVA_READY) {

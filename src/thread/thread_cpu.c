@@ -13,7 +13,7 @@ struct entry {
 /* Zeroes until they are touched. */
 static struct entry entries[THREAD_RECORDS_MAX];
 
-static bool is_of_this_life(thread_index index)
+static JW_SIGNAL_SAFE bool is_of_this_life(thread_index index)
 {
     /* order THREAD_CPU: acquires what thread_cpu_begin released. */
     const uint64_t serial = jw_load_acquire(&entries[index].serial);
@@ -37,7 +37,7 @@ void thread_cpu_forget(thread_index index)
     jw_store_relaxed(&entries[index].serial, 0);
 }
 
-void thread_cpu_look(thread_index index, uint64_t clock_ns)
+JW_SIGNAL_SAFE void thread_cpu_look(thread_index index, uint64_t clock_ns)
 {
     struct entry *entry = &entries[index];
     uint64_t known_ns = jw_load_relaxed(&entry->clock_ns);

@@ -3,8 +3,8 @@
  *
  * For      the ledger: what a thread used beside what its samples say.
  * Callers  sampler.
- * Context  thread_cpu_begin, thread_cpu_forget: hook, control, dump. thread_cpu_look,
- *          thread_cpu_mark, thread_cpu_get: hook, dump.
+ * Context  thread_cpu_begin, thread_cpu_forget: hook, control, dump. thread_cpu_look: handler, hook,
+ *          dump. thread_cpu_mark, thread_cpu_get: hook, dump.
  * Memory   a table beside the records, one entry each, touched as used.
  *
  * An entry belongs to one life of a record: it holds the serial of that life, and says nothing of any
@@ -39,7 +39,7 @@ void thread_cpu_begin(thread_index index, uint64_t base_ns, uint64_t clock_ns);
 void thread_cpu_forget(thread_index index);
 
 /* The thread's clock was seen to stand at `clock_ns`. What was not begun stays so. */
-void thread_cpu_look(thread_index index, uint64_t clock_ns);
+JW_SIGNAL_SAFE void thread_cpu_look(thread_index index, uint64_t clock_ns);
 
 /* Adds a flag, for this life of the record. */
 void thread_cpu_mark(thread_index index, enum thread_cpu_flag flag);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/memory.h"
@@ -18,8 +19,8 @@ static void open_threads(void)
     cr_assert(threads_open(&err), "%s", err.message);
 }
 
-TestSuite(thread_limits, .timeout = 60);
-TestSuite(thread, .init = open_threads, .fini = threads_close, .timeout = 60);
+TestSuite(thread_limits, .timeout = 300);
+TestSuite(thread, .init = open_threads, .fini = threads_close, .timeout = 300);
 
 static thread_index add(uint32_t tid)
 {
@@ -170,6 +171,16 @@ Test(thread, the_name_of_the_kernel_is_kept)
     cr_assert_str_eq(info.java_name, "");
 }
 
+Test(thread, a_thread_whose_name_cannot_be_read_is_called_by_its_number)
+{
+    const uint64_t before = jw_counter(JW_COUNT_THREADS_UNNAMED);
+    struct thread_info info;
+
+    cr_assert(thread_info(add(THREAD_TID_LIMIT - 1), &info));
+    cr_assert_str_eq(info.os_name, "tid 4194303");
+    cr_assert_eq(jw_counter(JW_COUNT_THREADS_UNNAMED), before + 1);
+}
+
 Test(thread, names_outlive_the_thread_until_it_is_reaped)
 {
     const thread_index index = add(100);
@@ -213,7 +224,7 @@ Test(thread, a_reaped_record_is_used_again)
     cr_assert(eq(u32, add(101), index));
 }
 
-Test(thread, the_jnienv_never_comes_back_once_it_is_gone)
+Test(thread, m06_the_jnienv_never_comes_back_once_it_is_gone)
 {
     int dummy;
     const thread_index index = add(100);
@@ -298,7 +309,7 @@ Test(thread_limits, at_its_share_the_table_refuses_and_counts_and_goes_on_with_w
     threads_close();
 }
 
-Test(thread_limits, numbers_far_apart_are_paid_for_by_the_page)
+Test(thread_limits, m42_numbers_far_apart_are_paid_for_by_the_page)
 {
     struct jw_memory_figures figures;
     struct jw_error err = {0};
@@ -409,6 +420,42 @@ Test(thread, records_that_come_and_go_are_neither_lost_nor_given_twice)
         cr_assert(not(is_taken[index]));
         is_taken[index] = true;
     }
+}
+
+/* The sampler thread reads numbers of records that it does not keep. */
+static _Atomic bool has_begun, is_over;
+
+static void *read_number(void *argument)
+{
+    const thread_index index = *(const thread_index *)argument;
+
+    while (!jw_load_relaxed(&is_over)) {
+        const uint32_t tid = thread_tid(index);
+
+        if (tid != 100 && tid != 101)
+            return NULL;
+        jw_store_relaxed(&has_begun, true);
+    }
+    return argument;
+}
+
+Test(thread, a_number_is_read_whole_while_its_record_goes_to_another_thread)
+{
+    thread_index index = add(100);
+    pthread_t reader;
+    void *result;
+
+    cr_assert(eq(int, pthread_create(&reader, NULL, read_number, &index), 0));
+    while (!jw_load_relaxed(&has_begun))
+        ;
+    for (uint64_t round = 1; round <= CHURN_ROUNDS; round++) {
+        thread_end(index, round);
+        threads_reap(round + 1);
+        cr_assert(eq(u32, add(100 + (uint32_t)round % 2), index));
+    }
+    jw_store_relaxed(&is_over, true);
+    pthread_join(reader, &result);
+    cr_assert(result != NULL);
 }
 
 Test(thread, the_number_of_a_java_thread_is_told_once_it_is_known)

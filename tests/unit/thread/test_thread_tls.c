@@ -8,7 +8,7 @@
 #include "base/atomics.h"
 #include "thread/thread_tls.h"
 
-TestSuite(thread_tls, .timeout = 60);
+TestSuite(thread_tls, .timeout = 300);
 
 static bool is_zeroed(const struct thread_tls *tls)
 {
@@ -24,7 +24,7 @@ static void *look(void *argument)
     return thread_tls();
 }
 
-Test(thread_tls, each_thread_has_a_zeroed_block_and_its_own_number)
+Test(thread_tls, m28_each_thread_has_a_zeroed_block_and_its_own_number)
 {
     pthread_t thread;
     bool is_right = false;
