@@ -107,6 +107,15 @@ JW_SIGNAL_SAFE static bool read_ours(int signo, const siginfo_t *info, const voi
     return info->si_code == SI_QUEUE && (info->si_pid == own_pid() || own_pid() == 0);
 }
 
+/* The kernel looks at the room on an alternate stack for its own frame alone. `ucontext` lies at the end of that. */
+JW_SIGNAL_SAFE static bool has_stack(const void *ucontext)
+{
+    const stack_t *alternate = &((const ucontext_t *)ucontext)->uc_stack;
+    const uintptr_t used_to = (uintptr_t)ucontext - (uintptr_t)alternate->ss_sp;
+
+    return used_to >= alternate->ss_size || used_to >= SIGNALS_STACK_BYTES;
+}
+
 JW_SIGNAL_SAFE static void run_engine(const struct signals_event *event, struct thread_tls *tls)
 {
     const struct signals_engine *current = jw_load_relaxed(&engine);
@@ -123,21 +132,24 @@ JW_SIGNAL_SAFE static void take(const struct signals_event *event)
     struct thread_tls *tls = thread_tls();
     struct gate *gate = &gates[jw_hash_word((uintptr_t)tls) % GATE_COUNT];
 
-    jw_count(JW_COUNT_SIGNALS);
     if (own_pid() == 0) {
+        jw_count(JW_COUNT_SIGNALS);
         jw_count(JW_COUNT_LOST_FORKED);
         return;
     }
-    if (jw_load_relaxed(&tls->handler_depth) != 0) {
-        jw_count(JW_COUNT_LOST_REENTRY);
-        return;
-    }
     /* order SIGNALS_GATE: acquires what signals_start released, the engine and all it uses. */
-    if (jw_add_acq_rel(&gate->state, 1) & GATE_RUNNING)
+    const bool is_open = (jw_add_acq_rel(&gate->state, 1) & GATE_RUNNING) != 0;
+    /* Inside the gate, like the outcome: who saw the count finds the activation there, or its outcome. */
+    jw_count(JW_COUNT_SIGNALS);
+    if (jw_load_relaxed(&tls->handler_depth) != 0)
+        jw_count(JW_COUNT_LOST_REENTRY);
+    else if (!has_stack(event->ucontext))
+        jw_count(JW_COUNT_LOST_STACK);
+    else if (is_open)
         run_engine(event, tls);
     else
         jw_count(JW_COUNT_LOST_STOPPED);
-    /* order SIGNALS_GATE: releases what the engine did, for signals_drain. */
+    /* order SIGNALS_GATE: releases what the engine did, for signals_drain and signals_inside. */
     jw_sub_release(&gate->state, 1);
 }
 
@@ -154,7 +166,7 @@ void signals_tell_wait(int signo, const void *ucontext, bool begins)
 
         jw_store_relaxed(&tls->handler_depth, 1);
         jw_signal_fence();
-        if (current->waits != NULL)
+        if (current->waits != NULL && has_stack(ucontext))
             current->waits(signo, ucontext, begins);
         jw_signal_fence();
         jw_store_relaxed(&tls->handler_depth, 0);
@@ -264,9 +276,10 @@ void signals_stop(void)
     if (!is_running)
         return;
     is_running = false;
-    /* order SIGNALS_GATE: releases nothing that anybody needs; closes the gates. */
+    /* order SIGNALS_GATE: releases nothing that anybody needs; closes the gates. Not by a subtraction: who exits may do
+     * so beside who stops. */
     for (size_t i = 0; i < GATE_COUNT; i++)
-        jw_sub_release(&gates[i].state, GATE_RUNNING);
+        jw_and_release(&gates[i].state, ~GATE_RUNNING);
 }
 
 bool signals_drain(uint64_t timeout_ns)
@@ -283,6 +296,16 @@ bool signals_drain(uint64_t timeout_ns)
         }
     }
     return true;
+}
+
+uint64_t signals_inside(void)
+{
+    uint64_t count = 0;
+
+    /* order SIGNALS_GATE: acquires what activations that have left did. */
+    for (size_t i = 0; i < GATE_COUNT; i++)
+        count += jw_load_acquire(&gates[i].state) & ~GATE_RUNNING;
+    return count;
 }
 
 void signals_expect_itimer(bool is_expected)

@@ -42,6 +42,10 @@ JW_SIGNAL_SAFE uintptr_t signals_cookie(uint32_t payload);
 
 /* The engine ------------------------------------------------------------------------------------- */
 
+/* A signal needs so much stack at most below the kernel's frame, engine included, and is lost on an alternate stack that has
+ * less: what lies below would be overwritten. tools/check-stack holds us to it. */
+#define SIGNALS_STACK_BYTES 4096
+
 struct signals_event {
     int signo;
     uint32_t payload;     /* of the cookie; 0 for setitimer and where `is_bare` */
@@ -80,6 +84,12 @@ void signals_stop(void);
 /* Waits until no handler is inside the engine; false when one still is after `timeout_ns`: then
  * nothing that it may touch may be freed. Context: control, after signals_stop. */
 JW_MUST_CHECK bool signals_drain(uint64_t timeout_ns);
+
+/*
+ * Handlers of ours at work, one a thread and signal. Each that is counted in SIGNALS before this is asked is
+ * among them, or its outcome can be seen. Context: any.
+ */
+uint64_t signals_inside(void);
 
 /* Whether SIGPROF without a cookie, sent by the kernel, is ours. Context: control. */
 void signals_expect_itimer(bool is_expected);

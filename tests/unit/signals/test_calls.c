@@ -1,6 +1,11 @@
 /* System calls that signals of ours interrupt: no EINTR, no early end. */
 #include "waits.h"
 
+#include <linux/io_uring.h>
+#include <sys/mman.h>
+
+#include "support/task_state.h"
+
 static void pause_briefly(void)
 {
     const struct timespec pause = {.tv_nsec = 500000};
@@ -8,7 +13,7 @@ static void pause_briefly(void)
     nanosleep(&pause, NULL);
 }
 
-TestSuite(calls, .timeout = 120, .fini = close_all);
+TestSuite(calls, .timeout = 300, .fini = close_all);
 
 /* Whatever the clock of a time-out, it counts no faster than this one; sockets count in ticks of the
  * kernel, whose first one may be nearly over. */
@@ -74,7 +79,7 @@ static void interrupt_each_call(void)
     }
 }
 
-Test(calls, no_call_that_a_signal_of_ours_interrupts_ends_with_eintr_or_early)
+Test(calls, m37_no_call_that_a_signal_of_ours_interrupts_ends_with_eintr_or_early)
 {
     SKIP_WITH_TSAN();
     own_and_start();
@@ -85,6 +90,8 @@ Test(calls, no_call_that_a_signal_of_ours_interrupts_ends_with_eintr_or_early)
 
 struct sleeper {
     int (*run)(uint64_t ms);
+    enum jw_counter_id counter; /* it sleeps again until a signal has made this rise */
+    uint64_t counted;
     int error;
     _Atomic bool is_done;
     _Atomic bool is_released;
@@ -94,7 +101,9 @@ static void *sleep_short(void *argument)
 {
     struct sleeper *sleeper = argument;
 
-    sleeper->error = sleeper->run(200);
+    do
+        sleeper->error = sleeper->run(200);
+    while (sleeper->error == 0 && jw_counter(sleeper->counter) == sleeper->counted);
     jw_store_relaxed(&sleeper->is_done, true);
     while (!jw_load_relaxed(&sleeper->is_released))
         sched_yield();
@@ -102,9 +111,10 @@ static void *sleep_short(void *argument)
 }
 
 /* Its error, after signals of ours, and `other` unless it is 0, came as long as it lasted. */
-static int interrupt_sleeper(int (*run)(uint64_t ms), int other)
+static int interrupt_sleeper(int (*run)(uint64_t ms), int other, enum jw_counter_id counter)
 {
-    struct sleeper sleeper = {.run = run, .error = -1};
+    struct sleeper sleeper = {
+        .run = run, .error = -1, .counter = counter, .counted = jw_counter(counter)};
     pthread_t thread;
 
     pthread_create(&thread, NULL, sleep_short, &sleeper);
@@ -125,15 +135,86 @@ Test(calls, a_late_signal_that_finds_the_engine_stopped_interrupts_nothing_eithe
     SKIP_EMULATED();
     own_and_start();
     signals_stop();
-    cr_assert(interrupt_sleeper(call_nanosleep, 0) == 0 && jw_load_relaxed(&taken) == 0);
-    cr_assert(jw_counter(JW_COUNT_LOST_STOPPED) > 0);
+    cr_assert(interrupt_sleeper(call_nanosleep, 0, JW_COUNT_LOST_STOPPED) == 0);
+    cr_assert(jw_load_relaxed(&taken) == 0 && jw_counter(JW_COUNT_LOST_STOPPED) > 0);
     cr_assert(jw_counter(JW_COUNT_CALLS_CUT) == 0);
 }
+
+/* A ring of the kernel's, whose one completion is a time-out. The C library has no function for it; programs issue the
+ * call as this one does. */
+#if defined(__x86_64__)
+struct ring {
+    int fd;
+    uint8_t *shared;
+    struct io_uring_params params;
+};
+
+static bool open_ring(struct ring *ring)
+{
+    ring->fd = (int)syscall(SYS_io_uring_setup, 4, &ring->params);
+    if (ring->fd < 0 || !(ring->params.features & IORING_FEAT_SINGLE_MMAP))
+        return false;
+    ring->shared =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, IORING_OFF_SQ_RING);
+    return ring->shared != MAP_FAILED;
+}
+
+static void submit_timeout(struct ring *ring, const struct __kernel_timespec *time)
+{
+    struct io_uring_sqe *entry =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, IORING_OFF_SQES);
+
+    cr_assert((void *)entry != MAP_FAILED);
+    memset(entry, 0, sizeof *entry);
+    entry->opcode = IORING_OP_TIMEOUT;
+    entry->fd = -1;
+    entry->addr = (uint64_t)(uintptr_t)time;
+    entry->len = 1;
+    *(uint32_t *)(ring->shared + ring->params.sq_off.array) = 0;
+    /* order TEST_CALLS: releases the entry, for the kernel. */
+    jw_store_release((_Atomic uint32_t *)(ring->shared + ring->params.sq_off.tail), 1);
+    cr_assert(syscall(SYS_io_uring_enter, ring->fd, 1, 0, 0, NULL, 0) == 1);
+}
+
+static int call_ring(uint64_t ms)
+{
+    const struct __kernel_timespec time = {.tv_nsec = (long long)(ms * 1000000)};
+    struct ring ring = {0};
+    register uint64_t flags __asm__("r10") = IORING_ENTER_GETEVENTS;
+    register uint64_t no_mask __asm__("r8") = 0;
+    register uint64_t no_bytes __asm__("r9") = 0;
+    long result;
+
+    cr_assert(open_ring(&ring));
+    submit_timeout(&ring, &time);
+    flags = IORING_ENTER_GETEVENTS;
+    no_mask = no_bytes = 0;
+    __asm__ volatile("mov $426, %%eax\n\tsyscall"
+                     : "=a"(result)
+                     : "D"((long)ring.fd), "S"(0L), "d"(1L), "r"(flags), "r"(no_mask), "r"(no_bytes)
+                     : "rcx", "r11", "memory");
+    close(ring.fd);
+    return (int)-result;
+}
+
+Test(calls, m37_a_wait_for_the_completions_of_a_ring_goes_on)
+{
+    struct ring ring = {0};
+
+    SKIP_WITH_TSAN();
+    if (!open_ring(&ring))
+        cr_skip_test("no io_uring here");
+    own_and_start();
+    cr_assert(interrupt_sleeper(call_ring, 0, JW_COUNT_CALLS_FINISHED) == 0);
+    cr_assert(jw_counter(JW_COUNT_CALLS_FINISHED) > 0 && jw_counter(JW_COUNT_CALLS_CUT) == 0);
+}
+#endif
 
 /* While a call goes on ------------------------------------------------------------------------ */
 
 struct waiter {
     int (*run)(uint64_t ms);
+    _Atomic uint32_t tid;
     int error;
     sigset_t mask_after;
 };
@@ -142,12 +223,13 @@ static void *run_waiter(void *argument)
 {
     struct waiter *waiter = argument;
 
+    jw_store_relaxed(&waiter->tid, thread_own_tid());
     waiter->error = waiter->run(LONG_MS);
     pthread_sigmask(SIG_SETMASK, NULL, &waiter->mask_after);
     return NULL;
 }
 
-/* Returns when a signal of ours found the thread in its call. */
+/* Returns when a signal of ours found the thread in its call, and it waits in there again. */
 static pthread_t start_cut(struct waiter *waiter)
 {
     pthread_t thread;
@@ -158,6 +240,8 @@ static pthread_t start_cut(struct waiter *waiter)
         send_ours(thread, SIGPROF);
         pause_briefly();
     }
+    while (!task_is_asleep(jw_load_relaxed(&waiter->tid)))
+        sched_yield();
     return thread;
 }
 
@@ -296,8 +380,8 @@ Test(calls, a_signal_that_nobody_handles_interrupts_no_call)
     SKIP_EMULATED();
     own_and_start();
     open_all(LONG_MS);
-    cr_assert(interrupt_sleeper(call_epoll_wait, SIGCHLD) == 0);
-    cr_assert(interrupt_sleeper(call_nanosleep, SIGCHLD) == 0);
+    cr_assert(interrupt_sleeper(call_epoll_wait, SIGCHLD, JW_COUNT_SIGNALS) == 0);
+    cr_assert(interrupt_sleeper(call_nanosleep, SIGCHLD, JW_COUNT_SIGNALS) == 0);
     cr_assert(jw_counter(JW_COUNT_CALLS_CUT) == 0);
 }
 

@@ -97,13 +97,44 @@ static void own(void)
     cr_assert(signals_own_faults(&err), "%s", err.message);
 }
 
+/* Before him, a handler that faults itself. */
+static int worse_calls;
+
+static void fault_in_turn(int signo, siginfo_t *info, void *ucontext)
+{
+    struct arch_regs regs;
+
+    arch_regs_read(ucontext, &regs);
+    if (++worse_calls == 1 && regs.pc == (uintptr_t)faulty_store)
+        faulty_store((void *)0x58);
+    previous(signo, info, ucontext);
+}
+
+static void install_worse(int flags)
+{
+    const struct sigaction action = {.sa_sigaction = fault_in_turn, .sa_flags = SA_SIGINFO | flags};
+
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+/* After us, one that hands all on to whom it found: us. */
+static struct sigaction found_by_newcomer;
+static int newcomer_calls;
+
+static void hand_on(int signo, siginfo_t *info, void *ucontext)
+{
+    newcomer_calls++;
+    found_by_newcomer.sa_sigaction(signo, info, ucontext);
+}
+
 static enum signals_call call(signals_guarded_function *function, void *first)
 {
     return signals_call_guarded(function, first, 0, NULL, (uintptr_t)text_begin,
                                 (uintptr_t)text_end);
 }
 
-TestSuite(faults, .timeout = 60);
+TestSuite(faults, .timeout = 300);
 
 Test(faults, contained_loads_never_reach_the_previous_owner)
 {
@@ -160,7 +191,7 @@ Test(faults, the_flags_of_the_previous_owner_are_kept)
     cr_assert(previous_calls == 1 && sigismember(&previous_mask, SIGSEGV) == 0);
 }
 
-Test(faults, a_fault_inside_a_guarded_call_ends_it)
+Test(faults, m01_a_fault_inside_a_guarded_call_ends_it)
 {
     uintptr_t good = 7;
 
@@ -247,7 +278,7 @@ Test(faults, a_contained_load_in_a_guarded_call_is_only_a_failed_load)
     cr_assert(!was_read && jw_counter(JW_COUNT_WALK_FAULTS) == 0);
 }
 
-Test(faults, eight_within_a_minute_switch_guarded_calls_off_and_say_why)
+Test(faults, m01_eight_within_a_minute_switch_guarded_calls_off_and_say_why)
 {
     uintptr_t good = 7;
     char reason[256] = "";
@@ -306,7 +337,7 @@ Test(faults, a_fault_signal_that_somebody_sent_is_never_ours)
     cr_assert(previous_calls == 2 && jw_counter(JW_COUNT_WALK_FAULTS) == 0);
 }
 
-Test(faults, owning_twice_changes_nothing_and_a_newcomer_is_reported)
+Test(faults, m10_owning_twice_changes_nothing_and_a_newcomer_is_reported)
 {
     own();
     cr_assert(signals_own_faults(&err) && signals_check(&err));
@@ -360,6 +391,40 @@ Test(faults, a_sample_survives_its_faults_and_leaves_the_thread_as_it_was)
         cr_assert(sigismember(&mask, SIGPROF) == 0 && sigismember(&mask, SIGSEGV) == 0);
     }
     cr_assert(previous_calls == 0 && jw_counter(JW_COUNT_WALK_FAULTS) == 4);
+}
+
+Test(faults, m09_a_handler_that_faults_gets_each_fault_once)
+{
+    SKIP_WITH_TSAN();
+    install_worse(SA_NODEFER);
+    cr_assert(signals_own_faults(&err), "%s", err.message);
+    faulty_store((void *)8);
+    cr_assert(worse_calls == 2 && previous_calls == 2);
+    faulty_store((void *)8);
+    cr_assert(worse_calls == 3 && previous_calls == 3);
+    cr_assert(jw_counter(JW_COUNT_WALK_FAULTS) == 0 && jw_counter(JW_COUNT_LOAD_FAULTS) == 0);
+}
+
+Test(faults, m09_a_handler_that_faults_under_its_own_mask_ends_the_process, .signal = SIGSEGV)
+{
+    install_worse(0);
+    cr_assert(signals_own_faults(&err), "%s", err.message);
+    faulty_store((void *)8);
+}
+
+Test(faults, m09_a_newcomer_that_hands_on_to_us_makes_no_circle)
+{
+    const struct sigaction newcomer = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO};
+    uintptr_t word;
+
+    own();
+    sigaction(SIGSEGV, &newcomer, &found_by_newcomer);
+    cr_assert(!signals_own_faults(NULL)); /* nor is he called by us */
+    faulty_store((void *)8);
+    cr_assert(newcomer_calls == 1 && previous_calls == 1);
+    cr_assert(!safe_load_word(8, &word));
+    cr_assert(call(faulty_load, (void *)0x18) == SIGNALS_CALL_FAULTED);
+    cr_assert(newcomer_calls == 3 && previous_calls == 1);
 }
 
 /* Nobody was there before us: the process ends as it would have. */

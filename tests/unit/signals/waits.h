@@ -225,6 +225,16 @@ static int call_recv(uint64_t ms)
     return error_of(recv(pair[0], &byte, 1, 0));
 }
 
+__attribute__((unused)) static int call_recvmmsg(uint64_t ms)
+{
+    char byte;
+    struct iovec part = {&byte, 1};
+    struct mmsghdr message = {.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1}};
+
+    (void)ms;
+    return error_of(recvmmsg(pair[0], &message, 1, 0, NULL));
+}
+
 static int call_read(uint64_t ms)
 {
     char byte;
@@ -307,6 +317,7 @@ static const struct call {
     {"sigtimedwait", call_sigtimedwait, EAGAIN, false},
 #if !defined(__aarch64__) /* its first argument is in no other register there: left alone */
     {"semtimedop", call_semtimedop, EAGAIN, false},
+    {"recvmmsg", call_recvmmsg, EAGAIN, false},
 #endif
 };
 
