@@ -229,7 +229,7 @@ static struct symbols_library *library_at(uintptr_t pc)
     return range == NULL ? NULL : range->library;
 }
 
-void symbols_want_rows(uintptr_t pc)
+bool symbols_want_rows(uintptr_t pc)
 {
     pthread_mutex_lock(&lock);
     struct symbols_library *library = library_at(pc);
@@ -240,6 +240,7 @@ void symbols_want_rows(uintptr_t pc)
         symbols_want(SYMBOLS_WANT_ROWS);
     }
     pthread_mutex_unlock(&lock);
+    return library != NULL;
 }
 
 bool symbols_name(uintptr_t pc, struct symbols_name *out)

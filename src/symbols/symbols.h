@@ -133,9 +133,9 @@ JW_MUST_CHECK bool symbols_build_rows(struct jw_error *err);
  */
 JW_MUST_CHECK bool symbols_serve(struct jw_error *err);
 
-/* Has the next symbols_serve build the rows of the library around `pc`, which handlers will ask for. Nothing where a
- * published snapshot has none. */
-void symbols_want_rows(uintptr_t pc);
+/* Has the next symbols_serve build the rows of the library around `pc`, which handlers will ask for. False: no published
+ * snapshot has one there. */
+bool symbols_want_rows(uintptr_t pc);
 
 struct symbols_name {
     char library[128];                 /* short name; empty: no library holds the pc */

@@ -16,7 +16,7 @@ static void free_rows(void)
     jw_free(rows);
 }
 
-TestSuite(symbols_cfa, .timeout = 20, .fini = free_rows);
+TestSuite(symbols_cfa, .timeout = 300, .fini = free_rows);
 
 static void begin_x86(void)
 {

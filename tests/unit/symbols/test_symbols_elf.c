@@ -10,7 +10,7 @@
 #define FLIPS_MAX    64
 #define HEADER_BYTES 1024
 
-TestSuite(symbols_elf, .timeout = 100);
+TestSuite(symbols_elf, .timeout = 300);
 
 static unsigned char *original;
 static size_t original_bytes;
@@ -91,7 +91,7 @@ Test(symbols_elf, the_whole_file_is_read)
     cr_assert(has_symbol);
 }
 
-Test(symbols_elf, cut_files_do_no_harm)
+Test(symbols_elf, m68_cut_files_do_no_harm)
 {
     read_original();
     for (unsigned sample = 0; sample < SAMPLES; sample++) {
@@ -107,7 +107,7 @@ Test(symbols_elf, cut_files_do_no_harm)
     }
 }
 
-Test(symbols_elf, flipped_bits_do_no_harm)
+Test(symbols_elf, m68_flipped_bits_do_no_harm)
 {
     unsigned parsed = 0;
 
@@ -135,7 +135,7 @@ Test(symbols_elf, flipped_bits_do_no_harm)
     cr_assert_gt(parsed, SAMPLES / 4, "only %u parsed", parsed);
 }
 
-Test(symbols_elf, sections_and_segments_past_the_end_are_refused)
+Test(symbols_elf, m68_sections_and_segments_past_the_end_are_refused)
 {
     static struct made_elf made;
     struct symbols_extent extent;

@@ -5,7 +5,7 @@
 
 #include "symbols/symbols_internal.h"
 
-TestSuite(symbols_maps, .timeout = 20);
+TestSuite(symbols_maps, .timeout = 300);
 
 static size_t parse(const char *text, struct symbols_mapping *mappings, size_t limit)
 {

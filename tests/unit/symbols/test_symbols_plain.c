@@ -4,7 +4,7 @@
 
 #include "symbols/symbols_plain.h"
 
-TestSuite(symbols_plain, .timeout = 10);
+TestSuite(symbols_plain, .timeout = 300);
 
 Test(symbols_plain, names_of_c_stay_as_they_are)
 {

@@ -20,7 +20,7 @@
 
 #include "symbols/symbols.h"
 
-TestSuite(symbols_step, .timeout = 100, .fini = symbols_close);
+TestSuite(symbols_step, .timeout = 300, .fini = symbols_close);
 
 #define WALK_MAX 64
 #define NOINLINE __attribute__((noinline))
@@ -433,7 +433,7 @@ Test(symbols_step, every_instruction_is_walked_right_without_optimisation)
     check_shapes("-O0 -Wl,-z,now", false);
 }
 
-Test(symbols_step, every_instruction_is_walked_right_without_frame_pointers)
+Test(symbols_step, m08_every_instruction_is_walked_right_without_frame_pointers)
 {
     check_shapes("-O2 -fomit-frame-pointer -Wl,-z,now", false);
 }
