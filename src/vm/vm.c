@@ -323,9 +323,7 @@ bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err)
     vm_safepoint_open();
     find_agct(libjvm, layout.major);
 
-    Dl_info info;
-    if (dladdr((const void *)(*java_vm)->GetEnv, &info) != 0)
-        dl_iterate_phdr(note_text, (void *)(uintptr_t)(*java_vm)->GetEnv);
+    dl_iterate_phdr(note_text, (void *)(uintptr_t)(*java_vm)->GetEnv);
     /* order VM_OPEN: releases the layout to hooks; handlers get it through the start of the engine. */
     jw_store_release(&is_open, true);
     return true;

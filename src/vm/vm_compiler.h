@@ -7,7 +7,8 @@
  * Memory   a few constants.
  *
  * Compiler threads are hidden from JVMTI. HotSpot keeps the Thread of each of its threads in one key of
- * thread-specific data, by which its own handlers find it; which one that is, a thread that is known tells.
+ * thread-specific data, by which its own handlers find it; which one that is, a thread that is known tells. It is read
+ * without a call of the C library, and nothing is written.
  * The task of a thread is alive while it is compiled, and so is its method: the task keeps the class.
  */
 #ifndef JW_VM_VM_COMPILER_H
@@ -15,7 +16,7 @@
 
 #include "vm/vm.h"
 
-/* Finds the key. Called by a Java thread whose JNIEnv this is. Without it nobody compiles anything. */
+/* Finds the key and its place. Called by a Java thread whose JNIEnv this is. Without it nobody compiles anything. */
 void vm_compiler_open(const void *env);
 
 struct vm_compiler_task {

@@ -5,7 +5,7 @@
 
 #include "vm/vm_code.h"
 
-TestSuite(vm_code, .timeout = 100);
+TestSuite(vm_code, .timeout = 300);
 
 static enum vm_place place_at(uintptr_t pc)
 {

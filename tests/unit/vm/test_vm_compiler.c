@@ -3,11 +3,13 @@
 
 #include <criterion/new/assert.h>
 #include <pthread.h>
+#include <signal.h>
+#include <ucontext.h>
 
 #include "thread/thread_tls.h"
 #include "vm/vm_compiler.h"
 
-TestSuite(vm_compiler, .timeout = 60);
+TestSuite(vm_compiler, .timeout = 300);
 
 static pthread_key_t key;
 static unsigned char task[256];
@@ -108,3 +110,63 @@ TEST_EACH_JDK(vm_compiler, without_a_key_nobody_compiles, "com/acme/Job")
     pthread_setspecific(key, fake.java_thread);
     cr_assert(not(vm_compiler_task(sp(), &told)));
 }
+
+/* A handler of ours at each instruction with which the JVM makes a thread known: the C library stores what stands
+ * under a key in two steps, and whoever asks it in between loses the value. */
+#if defined(__x86_64__)
+#define TRAP_FLAG 0x100
+
+#if defined(__SANITIZE_THREAD__)
+#define WITH_TSAN true
+#else
+#define WITH_TSAN false
+#endif
+
+static unsigned steps, found;
+
+static void ask_at_each_step(int signo, siginfo_t *info, void *ucontext)
+{
+    (void)signo;
+    (void)info;
+    (void)ucontext;
+    steps++;
+    found += vm_compiler_task(sp(), &told);
+}
+
+static void switch_steps(int signo, siginfo_t *info, void *ucontext)
+{
+    (void)signo;
+    (void)info;
+    ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_EFL] ^= TRAP_FLAG;
+}
+
+static void *be_born(void *has_value)
+{
+    set(fake.os_thread, "OSThread", "_thread_id", thread_own_tid(), 4);
+    raise(SIGUSR1);
+    pthread_setspecific(key, fake.java_thread);
+    raise(SIGUSR1);
+    *(bool *)has_value = pthread_getspecific(key) == fake.java_thread;
+    return NULL;
+}
+
+TEST_EACH_JDK(vm_compiler, m29_a_thread_keeps_what_it_sets_while_a_handler_looks, "com/acme/Job")
+{
+    const struct sigaction step = {.sa_sigaction = ask_at_each_step, .sa_flags = SA_SIGINFO};
+    const struct sigaction turn = {.sa_sigaction = switch_steps, .sa_flags = SA_SIGINFO};
+    bool has_value = false;
+    pthread_t thread;
+
+    if (WITH_TSAN)
+        cr_skip_test("thread sanitizer must not be stepped through");
+    become_a_compiler();
+    cr_assert(eq(int, sigaction(SIGTRAP, &step, NULL), 0));
+    cr_assert(eq(int, sigaction(SIGUSR1, &turn, NULL), 0));
+    cr_assert(eq(int, pthread_create(&thread, NULL, be_born, &has_value), 0));
+    cr_assert(eq(int, pthread_join(thread, NULL), 0));
+    cr_assert(has_value);
+    cr_assert(ge(uint, steps, 20));
+    cr_assert(ge(uint, found, 1), "what was set is seen in the end");
+    cr_assert(lt(uint, found, steps), "and not before");
+}
+#endif

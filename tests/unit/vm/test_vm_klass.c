@@ -130,7 +130,7 @@ static void open_17(void)
     make_heap();
 }
 
-TestSuite(vm_klass, .init = open_17, .timeout = 60);
+TestSuite(vm_klass, .init = open_17, .timeout = 300);
 
 static struct jw_error why;
 

@@ -4,11 +4,12 @@
 #include <criterion/new/assert.h>
 
 #include "arch/arch.h"
+#include "base/hash.h"
 #include "vm/vm_klass.h"
 #include "vm/vm_loader.h"
 #include "vm/vm_method.h"
 
-TestSuite(vm_method, .timeout = 100);
+TestSuite(vm_method, .timeout = 300);
 
 static bool is_text(const struct vm_text *text, const char *wanted)
 {
@@ -51,6 +52,29 @@ static bool is_same(const struct vm_identity *a, const struct vm_identity *b)
 {
     return a->const_method == b->const_method && a->klass == b->klass && a->serial == b->serial &&
            a->idnum == b->idnum && a->idnums == b->idnums;
+}
+
+TEST_EACH_JDK(vm_method, m18_any_word_is_taken_for_a_method_without_harm, "com/acme/Job")
+{
+    struct vm_identity told;
+    struct vm_method method;
+    uint64_t read = 0;
+
+    for (uint64_t i = 0; i < 20000; i++) {
+        /* Any word, and words near what is there: inside of the method, its class and its names. */
+        const uint64_t random = jw_hash_word(i);
+        const uintptr_t near = (uintptr_t)fake.method + (random & 0xfff) - 0x800;
+        const vm_addr words[] = {random, random >> 16, near, vm_method_of_id((jmethodID)random),
+                                 vm_method_of_id((jmethodID)near)};
+
+        for (size_t k = 0; k < JW_COUNT_OF(words); k++) {
+            read += vm_method_read(words[k], &method);
+            (void)vm_method_identify(words[k], &told);
+            (void)vm_method_has_code(words[k]);
+        }
+    }
+    cr_assert(lt(u64, read, 5 * 20000), "random words are methods");
+    cr_assert(vm_method_read((vm_addr)fake.method, &method));
 }
 
 TEST_EACH_JDK(vm_method, what_did_not_change_is_the_same_method, "com/acme/Job")

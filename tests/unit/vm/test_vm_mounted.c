@@ -5,7 +5,7 @@
 
 #include "vm/vm_mounted.h"
 
-TestSuite(vm_mounted, .timeout = 60);
+TestSuite(vm_mounted, .timeout = 300);
 
 #define OWN_ID     21
 #define VIRTUAL_ID 77
@@ -152,7 +152,7 @@ Test(vm_mounted, without_that_number_the_object_tells_where_no_safepoint_can_be)
     cr_assert(eq(u64, told(), VM_MOUNTED_UNTOLD));
 }
 
-Test(vm_mounted, a_concurrent_collector_s_objects_are_not_read)
+Test(vm_mounted, m03_a_concurrent_collector_s_objects_are_not_read)
 {
     open_with(LAYOUT_25, false, false);
     cr_assert(eq(int, way(), VM_MOUNTED_NOT_TOLD));

@@ -5,7 +5,7 @@
 
 #include "vm/vm_object.h"
 
-TestSuite(vm_object, .timeout = 60);
+TestSuite(vm_object, .timeout = 300);
 
 #define SUPERS 8
 #define DEPTHS 12

@@ -7,7 +7,7 @@
 #include "vm/vm_code.h"
 #include "vm/vm_method.h"
 
-TestSuite(vm_open, .timeout = 60);
+TestSuite(vm_open, .timeout = 300);
 
 static struct jw_error err;
 
@@ -100,7 +100,7 @@ Test(vm_open, each_missing_symbol_is_noticed)
     }
 }
 
-Test(vm_open, each_needed_field_that_is_missing_is_named)
+Test(vm_open, m04_each_needed_field_that_is_missing_is_named)
 {
     static const struct {
         const char *type, *field, *said;
@@ -143,7 +143,7 @@ Test(vm_open, each_needed_size_that_is_missing_is_named)
     }
 }
 
-Test(vm_open, an_absurd_segment_size_is_refused)
+Test(vm_open, m04_an_absurd_segment_size_is_refused)
 {
     static const uint32_t absurd[] = {0, 17, 64, 0xffffffff};
 
@@ -169,7 +169,7 @@ Test(vm_open, a_jvm_without_eetop_is_refused)
     refuses("eetop");
 }
 
-Test(vm_open, from_jdk_26_on_method_ids_are_numbers_that_nobody_follows)
+Test(vm_open, m17_from_jdk_26_on_method_ids_are_numbers_that_nobody_follows)
 {
     prepare_fake(LAYOUT_25, "A");
     fill_tables_as("26");

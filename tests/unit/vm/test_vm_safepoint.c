@@ -61,7 +61,7 @@ static void open_with_counters(void)
     set_entry(2, "sun.rt.safepointSync", 'J', 33);
 }
 
-TestSuite(vm_safepoint, .init = open_with_counters, .timeout = 60);
+TestSuite(vm_safepoint, .init = open_with_counters, .timeout = 300);
 
 Test(vm_safepoint, the_counter_is_found_by_its_whole_name_and_read_each_time)
 {

@@ -3,7 +3,7 @@
 
 #include <criterion/new/assert.h>
 
-TestSuite(vm_stack, .timeout = 60);
+TestSuite(vm_stack, .timeout = 300);
 
 static uintptr_t bcp_of(int bci)
 {
@@ -133,7 +133,7 @@ TEST_EACH_STACK(vm_stack, an_entry_frame_leads_to_the_piece_before)
 }
 
 /* Each thing that a walk needs is named when it is not there. */
-Test(vm_stack, a_missing_field_is_named)
+Test(vm_stack, m04_a_missing_field_is_named)
 {
     static const char *const fields[][2] = {
         {"JavaFrameAnchor", "_last_Java_sp"}, {"JavaFrameAnchor", "_last_Java_pc"},

@@ -5,7 +5,7 @@
 
 #include "vm/vm_thread.h"
 
-TestSuite(vm_thread, .timeout = 60);
+TestSuite(vm_thread, .timeout = 300);
 
 /* Numbers of HotSpot's enumerations, which the tables of the fake do not name. */
 enum { RUNNABLE = 2, MONITOR_WAIT, CONDVAR_WAIT, OBJECT_WAIT, BREAKPOINTED, SLEEPING };
