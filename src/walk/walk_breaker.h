@@ -43,7 +43,7 @@
 #define WALK_ODD_THREADS 32u
 
 /* How long a walker is OUT: doubled each time, up to the most; from the first again, when it was IN for as long as
- * it had been OUT. The build for chaos tests shortens the first. */
+ * it had been OUT. The build for tests of wrong loads shortens the first. */
 #ifndef WALK_QUIET_FIRST_NS
 #define WALK_QUIET_FIRST_NS (60 * JW_NS_PER_SECOND)
 #endif

@@ -30,7 +30,7 @@ static void begin(void)
     begin_with(all);
 }
 
-TestSuite(walk_breaker, .init = begin, .timeout = 20);
+TestSuite(walk_breaker, .init = begin, .timeout = 300);
 
 static bool prepare(void *context, struct jw_error *err)
 {
