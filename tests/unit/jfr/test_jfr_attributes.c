@@ -5,7 +5,7 @@
 
 #include "jfr/jfr_attributes.h"
 
-TestSuite(jfr_attributes, .timeout = 10);
+TestSuite(jfr_attributes, .timeout = 300);
 
 static struct jfr_attributes attributes;
 

@@ -12,7 +12,7 @@ static void close_buffer(void)
     jfr_buffer_close(&buffer);
 }
 
-TestSuite(jfr_buffer, .fini = close_buffer, .timeout = 10);
+TestSuite(jfr_buffer, .fini = close_buffer, .timeout = 300);
 
 #define EXPECT_BYTES(...)                                                                          \
     do {                                                                                           \
@@ -113,7 +113,7 @@ Test(jfr_buffer, the_size_of_an_event_counts_itself)
     EXPECT_BYTES(3, 7, 9);
 }
 
-Test(jfr_buffer, the_size_of_an_event_grows_when_one_byte_is_too_small)
+Test(jfr_buffer, m55_the_size_of_an_event_grows_when_one_byte_is_too_small)
 {
     static const size_t payloads[] = {125, 126, 127, 16380, 16381, 16382, 100000};
     unsigned char *zeroes = jw_alloc(100000);
@@ -139,7 +139,7 @@ Test(jfr_buffer, the_size_of_an_event_grows_when_one_byte_is_too_small)
     jw_free(zeroes);
 }
 
-Test(jfr_buffer, out_of_memory_marks_the_buffer_and_adds_nothing)
+Test(jfr_buffer, m55_out_of_memory_marks_the_buffer_and_adds_nothing)
 {
     jw_alloc_fail_after(1);
     jfr_put_varint(&buffer, 1);

@@ -21,7 +21,7 @@ static void end(void)
         unlink(path);
 }
 
-TestSuite(reader_damage, .fini = end, .timeout = 60);
+TestSuite(reader_damage, .fini = end, .timeout = 300);
 
 struct reading {
     bool is_open;
@@ -102,7 +102,7 @@ Test(reader_damage, files_that_are_no_recording_are_refused_with_a_reason)
     expect_refused(&reading, "no flight recording");
 }
 
-Test(reader_damage, a_fifo_is_refused_and_not_waited_for)
+Test(reader_damage, s18_a_fifo_is_refused_and_not_waited_for)
 {
     snprintf(path, sizeof path, "/tmp/jaywalk-test-fifo-%d", (int)getpid());
     cr_assert_eq(mkfifo(path, 0600), 0);
@@ -167,7 +167,7 @@ Test(reader_damage, a_header_of_another_version_is_refused)
     expect_refused(&reading, "compressed");
 }
 
-Test(reader_damage, an_event_of_impossible_size_is_refused_with_its_place)
+Test(reader_damage, m57_an_event_of_impossible_size_is_refused_with_its_place)
 {
     maker_begin_chunk(&maker);
     maker_sample(&maker, 1, 0, 0, 0, 1);
@@ -185,7 +185,7 @@ Test(reader_damage, an_event_of_impossible_size_is_refused_with_its_place)
     cr_expect_leq(reading.events, 2);
 }
 
-Test(reader_damage, a_chain_of_checkpoints_cannot_loop_or_leave_the_chunk)
+Test(reader_damage, m57_a_chain_of_checkpoints_cannot_loop_or_leave_the_chunk)
 {
     static const int64_t deltas[] = {1, 40, -1, -1000000, INT64_MIN, INT64_MAX, -60};
 
@@ -207,7 +207,7 @@ Test(reader_damage, a_chain_of_checkpoints_cannot_loop_or_leave_the_chunk)
     }
 }
 
-Test(reader_damage, counts_larger_than_their_bytes_end_with_them)
+Test(reader_damage, s18_counts_larger_than_their_bytes_end_with_them)
 {
     maker_begin_chunk(&maker);
     maker_metadata(&maker);
@@ -222,7 +222,7 @@ Test(reader_damage, counts_larger_than_their_bytes_end_with_them)
     expect_refused(&reading, "longer than its event");
 }
 
-Test(reader_damage, types_that_contain_themselves_or_nothing_are_refused)
+Test(reader_damage, s18_types_that_contain_themselves_or_nothing_are_refused)
 {
     static const char *const cases[][9] = {
         {"root", "  metadata", "    class name=a.A id=5", "      field name=a class=5"},
@@ -245,7 +245,7 @@ Test(reader_damage, types_that_contain_themselves_or_nothing_are_refused)
     }
 }
 
-Test(reader_damage, structs_nested_too_deep_are_refused)
+Test(reader_damage, s18_structs_nested_too_deep_are_refused)
 {
     static char rows[64][64];
     const char *pointers[66] = {"root", "  metadata"};
@@ -265,7 +265,7 @@ Test(reader_damage, structs_nested_too_deep_are_refused)
     expect_refused(&reading, "nests too deep");
 }
 
-Test(reader_damage, any_flipped_byte_is_read_or_refused_but_never_out_of_bounds)
+Test(reader_damage, m57_any_flipped_byte_is_read_or_refused_but_never_out_of_bounds)
 {
     maker_usual_chunk(&maker, 1);
     maker_usual_chunk(&maker, 2);
@@ -302,7 +302,7 @@ Test(reader_damage, a_file_that_shrinks_while_it_is_read_is_an_error_and_no_sign
     jfr_reader_close(reader);
 }
 
-Test(reader_damage, every_allocation_may_fail)
+Test(reader_damage, m50_every_allocation_may_fail)
 {
     maker_usual_chunk(&maker, 1);
     cr_assert(maker_save(&maker, path));
