@@ -115,8 +115,8 @@ JW_SIGNAL_SAFE const char *context_attribute_name(unsigned number);
 JW_SIGNAL_SAFE dict_id context_capture(struct generation *generation, uint64_t mounted);
 
 /*
- * The root span is a request to this endpoint. `operation` may be without bytes. False, counted: no session samples
- * (CONTEXT_IDLE), the name is empty, or something is full (CONTEXT_EVENTS_REFUSED). `generations`: NULL when no session
+ * The root span is a request to this endpoint, and of the trace of `slot` where that works for the same root span.
+ * `operation` may be without bytes. False, counted: no session samples (CONTEXT_IDLE), the name is empty, or something is full (CONTEXT_EVENTS_REFUSED). `generations`: NULL when no session
  * runs. The record has the thread_index of the calling thread, THREAD_NONE and serial 0 where it has none yet.
  */
 struct context_text {
@@ -124,7 +124,7 @@ struct context_text {
     size_t length_bytes;
 };
 bool context_endpoint(struct generations *generations, uint64_t root_span_id,
-                      struct context_text name, struct context_text operation);
+                      struct context_text name, struct context_text operation, context_slot slot);
 /* A span ended that began at `begin_ns` of CLOCK_MONOTONIC; its ids and attributes are those of `slot` now. False, counted:
  * as above. */
 bool context_span(struct generations *generations, struct context_text name, uint64_t begin_ns,

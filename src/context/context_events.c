@@ -42,8 +42,9 @@ static bool refuse(enum jw_counter_id why)
 }
 
 bool context_endpoint(struct generations *generations, uint64_t root_span_id,
-                      struct context_text name, struct context_text operation)
+                      struct context_text name, struct context_text operation, context_slot slot)
 {
+    const struct context_place *place = context_place_of(slot);
     struct epoch_ticket ticket;
 
     if (generations == NULL)
@@ -64,6 +65,10 @@ bool context_endpoint(struct generations *generations, uint64_t root_span_id,
             operation.length_bytes == 0
                 ? DICT_NONE
                 : dict_intern(generation->endpoints, operation.bytes, cut(&operation));
+        /* Whoever tells it may work for another request by now; then the trace is not known. */
+        record->context = place == NULL || place->root_span_id != root_span_id
+                              ? DICT_NONE
+                              : context_intern(generation, place);
         event_commit(record);
     }
     generation_leave(generations, &ticket);

@@ -26,7 +26,7 @@ static void close_all(void)
     generations_close(generations);
 }
 
-TestSuite(context_events, .init = open_all, .fini = close_all, .timeout = 60);
+TestSuite(context_events, .init = open_all, .fini = close_all, .timeout = 300);
 
 static struct context_text text(const char *bytes)
 {
@@ -67,7 +67,8 @@ static bool is_name(const struct taken *taken, dict_id id, const char *expected)
 
 Test(context_events, an_endpoint_is_a_record)
 {
-    cr_assert(context_endpoint(generations, 42, text("GET /orders"), text("orders.list")));
+    cr_assert(context_endpoint(generations, 42, text("GET /orders"), text("orders.list"),
+                               CONTEXT_NO_SLOT));
     const struct taken taken = take();
     cr_assert(eq(u64, taken.count, 1));
     cr_assert(eq(u16, taken.last.kind, EVENT_ENDPOINT));
@@ -85,7 +86,8 @@ Test(context_events, a_thread_that_is_known_is_named)
 
     cr_assert(threads_open(&err));
     const thread_index index = thread_add(thread_own_tid(), &is_new);
-    cr_assert(context_endpoint(generations, 42, text("GET /"), (struct context_text){NULL, 0}));
+    cr_assert(context_endpoint(generations, 42, text("GET /"), (struct context_text){NULL, 0},
+                               CONTEXT_NO_SLOT));
     const struct taken taken = take();
     cr_assert(eq(u32, taken.last.thread_index, index));
     cr_assert(eq(u64, taken.last.thread_serial, thread_serial(index)));
@@ -94,14 +96,14 @@ Test(context_events, a_thread_that_is_known_is_named)
 
 Test(context_events, without_a_session_they_are_counted_as_idle)
 {
-    cr_assert(not(context_endpoint(NULL, 42, text("GET /"), text(""))));
+    cr_assert(not(context_endpoint(NULL, 42, text("GET /"), text(""), CONTEXT_NO_SLOT)));
     cr_assert(not(context_span(NULL, text("query"), 1, 2, CONTEXT_NO_SLOT)));
     cr_assert(eq(u64, jw_counter(JW_COUNT_CONTEXT_IDLE), 2));
 }
 
 Test(context_events, no_name_and_no_time_are_refused_and_counted)
 {
-    cr_assert(not(context_endpoint(generations, 42, text(""), text("op"))));
+    cr_assert(not(context_endpoint(generations, 42, text(""), text("op"), CONTEXT_NO_SLOT)));
     cr_assert(not(context_span(generations, text(""), 1, 2, CONTEXT_NO_SLOT)));
     cr_assert(not(context_span(generations, text("query"), 2, 1, CONTEXT_NO_SLOT)));
     cr_assert(eq(u64, jw_counter(JW_COUNT_CONTEXT_EVENTS_REFUSED), 3));
@@ -114,26 +116,43 @@ Test(context_events, a_long_name_is_cut_at_a_character)
 
     memset(longest, 'a', sizeof longest);
     memcpy(longest + CONTEXT_ENDPOINT_MAX_BYTES - 1, "\xe2\x82\xac", 3);
-    cr_assert(
-        context_endpoint(generations, 1, (struct context_text){longest, sizeof longest}, text("")));
+    cr_assert(context_endpoint(generations, 1, (struct context_text){longest, sizeof longest},
+                               text(""), CONTEXT_NO_SLOT));
     const struct taken taken = take();
     size_t length_bytes;
     cr_assert(dict_text(taken.generation->endpoints, taken.last.name, &length_bytes) != NULL);
     cr_assert(eq(sz, length_bytes, CONTEXT_ENDPOINT_MAX_BYTES - 1));
     memset(longest, 0x80, sizeof longest);
-    cr_assert(
-        context_endpoint(generations, 1, (struct context_text){longest, sizeof longest}, text("")),
-        "what is no text at all is kept, and replaced when it is written");
+    cr_assert(context_endpoint(generations, 1, (struct context_text){longest, sizeof longest},
+                               text(""), CONTEXT_NO_SLOT),
+              "what is no text at all is kept, and replaced when it is written");
 }
 
 Test(context_events, bytes_are_kept_as_they_are)
 {
-    cr_assert(context_endpoint(generations, 1, (struct context_text){"a\0b\xff", 4}, text("")));
+    cr_assert(context_endpoint(generations, 1, (struct context_text){"a\0b\xff", 4}, text(""),
+                               CONTEXT_NO_SLOT));
     const struct taken taken = take();
     size_t length_bytes;
     const void *name = dict_text(taken.generation->endpoints, taken.last.name, &length_bytes);
     cr_assert(eq(sz, length_bytes, 4));
     cr_assert(memcmp(name, "a\0b\xff", 4) == 0);
+}
+
+Test(context_events, an_endpoint_has_the_trace_of_its_request_alone)
+{
+    const context_slot slot = context_bind(7, true);
+    struct context_record record;
+
+    context_set(slot, &(struct context_ids){1, 2, 3, 42});
+    cr_assert(context_endpoint(generations, 42, text("GET /"), text(""), slot));
+    const struct taken of_it = take();
+    cr_assert(context_record_get(of_it.generation->contexts, of_it.last.context, &record));
+    cr_assert(eq(u64, record.root_span_id, 42));
+    cr_assert(eq(u8, record.trace_id[15], 2));
+
+    cr_assert(context_endpoint(generations, 43, text("GET /"), text(""), slot));
+    cr_assert(eq(u32, take().last.context, DICT_NONE));
 }
 
 Test(context_events, a_span_has_its_times_and_the_context_of_its_slot)
@@ -158,7 +177,7 @@ Test(context_events, what_does_not_fit_is_refused_and_no_sample_is_said_to_be_lo
     uint64_t given = 0;
 
     for (int i = 0; i < 100000; i++)
-        given += context_endpoint(generations, 1, text("GET /"), text(""));
+        given += context_endpoint(generations, 1, text("GET /"), text(""), CONTEXT_NO_SLOT);
     cr_assert(lt(u64, given, 100000));
     cr_assert(eq(u64, take().count, given));
     cr_assert(eq(u64, jw_counter(JW_COUNT_ENDPOINTS), given));
@@ -174,8 +193,8 @@ static void *tell(void *argument)
     uintptr_t given = 0;
 
     for (int i = 0; i < EACH; i++)
-        given +=
-            context_endpoint(generations, (uint64_t)(uintptr_t)argument, text("GET /"), text("op"));
+        given += context_endpoint(generations, (uint64_t)(uintptr_t)argument, text("GET /"),
+                                  text("op"), CONTEXT_NO_SLOT);
     return (void *)given;
 }
 
