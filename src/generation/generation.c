@@ -249,6 +249,27 @@ static bool clear_buffer(struct generations *generations, struct generation *gen
     return true;
 }
 
+static bool take_and_count(struct generation *generation, generations_take_late *take_late,
+                           void *arg)
+{
+    const uint64_t taken_before = taken_count(generation);
+    const bool may_clear = take_late(generation, arg);
+
+    jw_count_add(JW_COUNT_LATE_RECORDS, taken_count(generation) - taken_before);
+    return may_clear;
+}
+
+void generations_take_late_before(struct generations *generations, const struct generation *closed,
+                                  generations_take_late *take_late, void *arg)
+{
+    for (int i = 0; i < EPOCH_BUFFERS; i++) {
+        struct generation *generation = &generations->buffers[i];
+
+        if (epoch_state(generations->epoch, i) == EPOCH_CLOSED && generation != closed)
+            (void)take_and_count(generation, take_late, arg);
+    }
+}
+
 uint32_t generations_retire(struct generations *generations, generations_take_late *take_late,
                             void *arg)
 {
@@ -260,10 +281,7 @@ uint32_t generations_retire(struct generations *generations, generations_take_la
         if (!epoch_prove(generations->epoch, i))
             continue;
 
-        const uint64_t taken_before = taken_count(generation);
-        const bool may_clear = take_late(generation, arg);
-        jw_count_add(JW_COUNT_LATE_RECORDS, taken_count(generation) - taken_before);
-        if (!may_clear || !clear_buffer(generations, generation))
+        if (!take_and_count(generation, take_late, arg) || !clear_buffer(generations, generation))
             continue;
         /* Refused by the kernel in part: the rest stays open, and is opened at the rotation like all. */
         if (generations->is_free_sealed)

@@ -6,7 +6,7 @@
  * Callers  sampler (enter, leave); recording (rotate, retire, and everything inside a generation);
  *          agent (open, close).
  * Context  generation_enter, generation_leave: handler, hook, any.  generations_rotate, _retire, _at,
- *          _empty_dead_cells: dump.  generations_open, _close: control, with all engines stopped.
+ *          _take_late_before, _empty_dead_cells: dump.  generations_open, _close: control, with all engines stopped.
  *          generations_forget: dump, with all engines stopped and drained.
  *          generations_is_half_full, generations_stats: any, dump, control.
  * Memory   the whole budget is reserved by open and touched only where used.
@@ -100,6 +100,13 @@ struct generation *generations_rotate(struct generations *generations);
 typedef bool generations_take_late(struct generation *generation, void *arg);
 uint32_t generations_retire(struct generations *generations, generations_take_late *take_late,
                             void *arg);
+
+/*
+ * The same of every closed generation that is older than `closed`, proved empty or not, and nothing is cleared: where
+ * somebody is still inside, others have left since, and their records wait for nobody.
+ */
+void generations_take_late_before(struct generations *generations, const struct generation *closed,
+                                  generations_take_late *take_late, void *arg);
 
 /*
  * Takes all committed records for nobody, counted as RECORDS_FORGOTTEN: what is begun next would else

@@ -99,7 +99,7 @@ static bool take_late(struct generation *generation, void *arg)
     return true;
 }
 
-TestSuite(generation, .init = open_small, .fini = close_generations, .timeout = 60);
+TestSuite(generation, .init = open_small, .fini = close_generations, .timeout = 300);
 
 Test(generation, starts_with_number_1_and_all_parts)
 {
@@ -413,7 +413,7 @@ Test(generation, the_whole_stays_within_its_budget)
     }
 }
 
-Test(generation, every_failed_allocation_is_reported_and_leaves_nothing)
+Test(generation, m50_every_failed_allocation_is_reported_and_leaves_nothing)
 {
     const struct generations_config config = {0};
     uint64_t nth = 0;

@@ -170,7 +170,7 @@ static void live_evenly(int lives)
         live(EVEN_KEYS);
 }
 
-TestSuite(generation_memory, .init = open_default, .fini = close_generations, .timeout = 120);
+TestSuite(generation_memory, .init = open_default, .fini = close_generations, .timeout = 300);
 
 Test(generation_memory, an_idle_agent_has_less_than_two_mebibytes)
 {
@@ -183,7 +183,7 @@ Test(generation_memory, an_idle_agent_has_less_than_two_mebibytes)
     cr_assert(le(u64, resident_kib(), opened_kib), "turns alone cost memory");
 }
 
-Test(generation_memory, an_even_load_keeps_it_flat)
+Test(generation_memory, m49_an_even_load_keeps_it_flat)
 {
     live_evenly(6);
     const uint64_t before_kib = resident_kib();
@@ -192,7 +192,7 @@ Test(generation_memory, an_even_load_keeps_it_flat)
     cr_assert(le(u64, resident_kib(), before_kib + before_kib / 10));
 }
 
-Test(generation_memory, a_spike_is_given_back)
+Test(generation_memory, m49_a_spike_is_given_back)
 {
     live_evenly(EVEN_LIVES);
     const uint64_t before_kib = resident_kib();
