@@ -193,6 +193,8 @@ void profile_forget_counters(struct profile *profile)
     profile->has_trust = false;
     profile->trust_signals = profile->trust_samples = 0;
     profile->loss_count = 0;
+    profile->has_cost = false;
+    profile->cost = (struct jw_cost_sums){0};
     profile->has_ledger = false;
     profile->ledger = (struct jw_ledger){0};
 }

@@ -20,6 +20,7 @@
 #ifndef JW_PROFILE_PROFILE_H
 #define JW_PROFILE_PROFILE_H
 
+#include "base/cost.h"
 #include "base/counters.h"
 #include "base/ledger.h"
 
@@ -182,7 +183,11 @@ struct profile_cpu {
 
 void profile_thread_cpu(struct profile *profile, const struct profile_cpu *cpu);
 
-/* Forgets counters and ledger, not those of threads: before a later state of the run is told whole. */
+/* What jaywalk itself took of the process; of several recordings the sums, and the longest of their handlers' times.
+ * Never called: nothing is said of it. */
+void profile_cost(struct profile *profile, const struct jw_cost_sums *cost);
+
+/* Forgets counters, ledger and cost, not those of threads: before a later state of the run is told whole. */
 void profile_forget_counters(struct profile *profile);
 
 /* Reading, for exporters ----------------------------------------------------------------------- */
@@ -285,6 +290,7 @@ bool profile_trust(const struct profile *profile, uint64_t *signals, uint64_t *s
 const struct profile_loss *profile_losses(const struct profile *profile, size_t *count);
 
 /* NULL: nobody called profile_ledger. Threads in the order of their names. */
+const struct jw_cost_sums *profile_cost_of(const struct profile *profile); /* NULL: likewise */
 const struct jw_ledger *profile_ledger_of(const struct profile *profile);
 const struct profile_cpu *profile_thread_cpus(const struct profile *profile, size_t *count);
 

@@ -98,6 +98,8 @@ struct profile {
     struct profile_loss *losses; /* sorted by name */
     size_t loss_count, loss_capacity;
 
+    bool has_cost;
+    struct jw_cost_sums cost;
     bool has_ledger;
     struct jw_ledger ledger;
     struct profile_cpu *cpus; /* sorted by name */

@@ -1,4 +1,4 @@
-/* The CPU ledger of a profile: sums, and a row for all threads of one name. Context: dump, tool. */
+/* The CPU ledger of a profile: sums, and a row for all threads of one name; and what jaywalk took. Context: dump, tool. */
 #include <string.h>
 
 #include "profile/profile_internal.h"
@@ -16,6 +16,29 @@ void profile_ledger(struct profile *profile, const struct jw_ledger *ledger)
     sums->live_threads += ledger->live_threads;
     sums->ended_threads += ledger->ended_threads;
     sums->short_threads += ledger->short_threads;
+}
+
+static uint64_t larger(uint64_t left, uint64_t right)
+{
+    return left > right ? left : right;
+}
+
+void profile_cost(struct profile *profile, const struct jw_cost_sums *cost)
+{
+    struct jw_cost_sums *sums = &profile->cost;
+
+    profile->has_cost = true;
+    sums->process_ns += cost->process_ns;
+    sums->handlers_ns += cost->handlers_ns;
+    sums->kernel_ns += cost->kernel_ns;
+    sums->own_ns += cost->own_ns;
+    sums->median_ns = larger(sums->median_ns, cost->median_ns);
+    sums->high_ns = larger(sums->high_ns, cost->high_ns);
+}
+
+const struct jw_cost_sums *profile_cost_of(const struct profile *profile)
+{
+    return profile->has_cost ? &profile->cost : NULL;
 }
 
 /* Place of the first row whose name is not below this one. */
