@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "export/export_internal.h"
 
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
 bool export_format_by_name(const char *name, enum export_format *format)
 {
     for (size_t i = 0; i < JW_COUNT_OF(export_formats); i++) {
-        if (strcasecmp(export_formats[i].name, name) == 0) {
+        if (jw_ascii_equal(export_formats[i].name, name)) {
             *format = export_formats[i].format;
             return true;
         }

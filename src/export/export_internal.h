@@ -139,5 +139,8 @@ bool export_page_data(const struct export_job *job);
 void export_put_ledger(const struct export_job *job);
 JW_MUST_CHECK bool export_put_threads(const struct export_job *job);
 void export_put_ledger_json(const struct export_job *job);
+/* What the profiler itself took: a line of the head, and as a member of the page's head. */
+void export_put_cost(const struct export_job *job);
+void export_put_cost_json(const struct export_job *job);
 
 #endif

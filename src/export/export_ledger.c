@@ -1,9 +1,11 @@
 /* Where the CPU time went: lines for texts and pages, and threads that samples tell least of. Context: dump,
  * tool. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "export/export_internal.h"
 
 #define EXPORT_THREAD_COUNT 10u
@@ -77,6 +79,30 @@ void export_put_ledger(const struct export_job *job)
     }
 }
 
+void export_put_cost(const struct export_job *job)
+{
+    const struct jw_cost_sums *cost = profile_cost_of(job->profile);
+    char text[256];
+
+    if (cost == NULL)
+        return;
+    export_put(job->out, "Profiler  ");
+    export_put(job->out, jw_cost_sentence(cost, text, sizeof text));
+    export_put_char(job->out, '\n');
+}
+
+void export_put_cost_json(const struct export_job *job)
+{
+    const struct jw_cost_sums *cost = profile_cost_of(job->profile);
+    char text[256];
+
+    if (cost == NULL)
+        return;
+    export_put(job->out, ",\n\"cost\":\"");
+    export_put_escaped(job->out, jw_cost_sentence(cost, text, sizeof text), EXPORT_ESCAPE_JSON);
+    export_put_char(job->out, '"');
+}
+
 void export_put_ledger_json(const struct export_job *job)
 {
     const struct jw_ledger *ledger = profile_ledger_of(job->profile);
@@ -113,7 +139,13 @@ static int export_compare_cpus(const void *left, const void *right)
 /* "-12.34 ms" in so many columns, ending at the right. */
 static void export_put_column_ns(struct export_out *out, int64_t duration_ns)
 {
-    export_put_format(out, "%9.3f s", (double)duration_ns / 1e9);
+    const uint64_t ms = (export_size(duration_ns) + JW_NS_PER_MS / 2) / JW_NS_PER_MS;
+    char text[32];
+
+    /* Not by %f, which writes the host's decimal point. */
+    snprintf(text, sizeof text, "%s%" PRIu64 ".%03u", duration_ns < 0 && ms > 0 ? "-" : "",
+             ms / 1000, (unsigned)(ms % 1000));
+    export_put_format(out, "%9s s", text);
 }
 
 bool export_put_threads(const struct export_job *job)

@@ -105,6 +105,7 @@ void export_page_meta(const struct export_page *page)
                       job->view.reverse ? "true" : "false");
     export_put_losses(job);
     export_put_ledger_json(job);
+    export_put_cost_json(job);
     export_put_kind(page, "marks", PROFILE_NAME_MARK, page->folded_number);
     export_put_kind(page, "threads", PROFILE_NAME_THREAD, 0);
     export_put_kind(page, "endpoints", PROFILE_NAME_ENDPOINT, 0);

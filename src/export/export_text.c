@@ -83,6 +83,7 @@ static void export_put_head(const struct export_job *job)
     }
     export_put_trust(job);
     export_put_ledger(job);
+    export_put_cost(job);
 }
 
 /* A share in eight columns, ending at the right; 100 only for all of it. */

@@ -416,6 +416,8 @@ function openTrust() {
     content.push(element('p', 'bad', `Samples and losses are ${grouped(samples + lost)}, not ${grouped(signals)}: something was lost without a name.`));
   if (meta.cpu)
     content.push(element('h3', '', 'Where the CPU time went'), cpuTable());
+  if (meta.cost)
+    content.push(element('p', '', `The profiler itself took ${meta.cost}.`));
   const marks = listMarks();
   content.push(element('h3', '', 'Stacks that are not whole'));
   content.push(marks.length === 0 ? element('p', '', 'None: every stack is complete.')

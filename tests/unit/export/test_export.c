@@ -7,6 +7,7 @@
 #include "export/export.h"
 #include "export/export_internal.h"
 #include "profile/profile.h"
+#include "support/other_locale.h"
 
 static struct profile *profile;
 static char *output;
@@ -26,7 +27,7 @@ static void close_profile(void)
     free(output);
 }
 
-TestSuite(export, .init = open_profile, .fini = close_profile, .timeout = 20);
+TestSuite(export, .init = open_profile, .fini = close_profile, .timeout = 300);
 
 static profile_frame_id frame(enum profile_frame_type type, const char *class_name,
                               const char *method)
@@ -80,7 +81,7 @@ Test(export, collapsed_lines_are_root_first_with_a_count)
                      "a/Main.main_[0];write 2\na/Main.main_[0];java/lang/String.hashCode_[j] 2\n");
 }
 
-Test(export, no_name_breaks_a_collapsed_line)
+Test(export, s17_no_name_breaks_a_collapsed_line)
 {
     add(1, frame(PROFILE_FRAME_NATIVE, NULL, "a;b 7\nc"),
         frame(PROFILE_FRAME_NATIVE, NULL, "bad \xff\xfe utf8\r"));
@@ -133,7 +134,7 @@ Test(export, classes_read_as_in_source)
     }
 }
 
-Test(export, nothing_in_a_name_becomes_markup)
+Test(export, s17_nothing_in_a_name_becomes_markup)
 {
     static const char *const names[] = {
         "</script><img src=x>",
@@ -283,6 +284,25 @@ Test(export, text_says_where_the_cpu_time_went_and_which_threads_samples_tell_le
                        "%s", text);
 }
 
+Test(export, m61_no_number_follows_the_locale)
+{
+    static const enum export_format formats[] = {EXPORT_TEXT, EXPORT_FLAMEGRAPH, EXPORT_COLLAPSED};
+    char *before[JW_COUNT_OF(formats)];
+    enum export_format named;
+
+    tell_ledger();
+    add(1234567, frame(PROFILE_FRAME_INTERPRETED, "a/Main", "main"),
+        frame(PROFILE_FRAME_NATIVE, NULL, "write"));
+    for (size_t i = 0; i < JW_COUNT_OF(formats); i++)
+        before[i] = strdup(written(formats[i], (struct export_options){0}));
+    other_locale();
+    for (size_t i = 0; i < JW_COUNT_OF(formats); i++) {
+        cr_expect_str_eq(written(formats[i], (struct export_options){0}), before[i]);
+        free(before[i]);
+    }
+    cr_expect(export_format_by_name("FLAMEGRAPH", &named) && named == EXPORT_FLAMEGRAPH);
+}
+
 Test(export, the_page_holds_where_the_cpu_time_went)
 {
     tell_ledger();
@@ -293,7 +313,7 @@ Test(export, the_page_holds_where_the_cpu_time_went)
     cr_expect_not_null(strstr(page, "[\"live threads\",-30000000]"));
 }
 
-Test(export, a_name_in_the_ledger_stays_on_its_line)
+Test(export, s17_a_name_in_the_ledger_stays_on_its_line)
 {
     profile_ledger(profile, &(struct jw_ledger){.process_ns = 10});
     profile_thread_cpu(profile, &(struct profile_cpu){"a\nb\x1b", 10, 0, 0});
