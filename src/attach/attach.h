@@ -48,7 +48,8 @@ void attach_close(struct attach_target *target);
 /* As root: takes the ids of the target for good, before anything is created for it. Else does nothing. */
 JW_MUST_CHECK bool attach_become(const struct attach_target *target, struct jw_error *err);
 
-/* Whether the process that was opened is still there. */
+/* Whether the process that was opened is still there, as far as can be known: false says that it has ended, not that it
+ * could not be looked at. */
 bool attach_is_alive(const struct attach_target *target);
 
 /* Sleeps until the process ends (true; not seen on kernels before 5.3) or for so long. */
@@ -93,12 +94,15 @@ struct attach_answer {
 JW_MUST_CHECK bool attach_answer_open(const struct attach_target *target,
                                       struct attach_answer *answer, struct jw_error *err);
 
-/* What stands in it by now, cut to fit. True when the agent has ended it, with `code`. */
+/* What stands in it by now, cut to fit. True when the agent has ended it, with `code`; false and `err` when it cannot
+ * be read. */
 bool attach_answer_read(const struct attach_answer *answer, char *text, size_t room_bytes,
-                        int *code);
-/* Waits for the end, for the death of the target, or for the deadline. True: it is ended. */
+                        int *code, struct jw_error *err);
+/* Waits for the end, for the death of the target, or for the deadline. True: it is ended. False and `err`: it cannot
+ * be read, and nobody waits for that. */
 bool attach_answer_wait(const struct attach_target *target, const struct attach_answer *answer,
-                        uint64_t timeout_ns, char *text, size_t room_bytes, int *code);
+                        uint64_t timeout_ns, char *text, size_t room_bytes, int *code,
+                        struct jw_error *err);
 void attach_answer_close(struct attach_answer *answer);
 
 /*
@@ -131,17 +135,24 @@ void attach_place_close(struct attach_place *place); /* removes it with all that
 
 /*
  * The library `name` that the target has mapped already, by the path that it was loaded by. True: there is one;
- * `is_there`: and that path still leads to a file, so attach_check_library has its say.
+ * `is_there`: and that path still leads to a file, so attach_check_library has its say. False and `err`: that cannot be
+ * known; a second copy of an agent is worse than none.
  */
 JW_MUST_CHECK bool attach_find_library(const struct attach_target *target, const char *name,
-                                       char *path, size_t room_bytes, bool *is_there);
+                                       char *path, size_t room_bytes, bool *is_there,
+                                       struct jw_error *err);
 
 /* Whether `path` leads the target to the very file that it leads us to. */
 bool attach_shares(const struct attach_target *target, const char *path);
 
-/* Visits the JVMs that this user can see, by number. `name`: main class, jar or program. */
-void attach_each(const char *proc, void (*visit)(int pid, const char *name, void *argument),
-                 void *argument);
+/*
+ * Visits the JVMs that this user can see, by number. `name`: main class, jar or program. False and `err`: some may be
+ * missing, for want of descriptors or memory; those that were found are visited. Processes of others are no reason:
+ * `foreign_count` (or NULL) are those that this user may not look at.
+ */
+JW_MUST_CHECK bool attach_each(const char *proc,
+                               void (*visit)(int pid, const char *name, void *argument),
+                               void *argument, size_t *foreign_count, struct jw_error *err);
 
 /* Whether a person who says `wanted` means a JVM called `name`: all of it, a main class without its
  * package, a jar without its directory or ending. */

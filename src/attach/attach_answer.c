@@ -32,11 +32,13 @@ bool attach_answer_open(const struct attach_target *target, struct attach_answer
                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (answer->fd >= 0)
         return true;
-    jw_error_set(
-        err,
-        "/tmp of process %d takes no file for the agent's answer: %s; the JVM itself needs "
-        "a /tmp that its user can write to",
-        target->pid, strerror(errno));
+    const int reason = errno;
+    if (attach_has_ended(target, err)) {
+        attach_answer_close(answer);
+        return false;
+    }
+    jw_error_set(err, "/tmp of process %d takes no file for the agent's answer: %s; %s",
+                 target->pid, strerror(reason), attach_advice_tmp(reason));
     attach_answer_close(answer);
     return false;
 }
@@ -62,32 +64,49 @@ static bool cut_end(char *text, size_t length_bytes, int *code)
 }
 
 bool attach_answer_read(const struct attach_answer *answer, char *text, size_t room_bytes,
-                        int *code)
+                        int *code, struct jw_error *err)
 {
-    ssize_t count;
+    size_t length_bytes = 0;
 
-    do
-        count = pread(answer->fd, text, room_bytes - 1, 0);
-    while (count < 0 && errno == EINTR);
+    for (;;) {
+        const ssize_t count = pread(answer->fd, text + length_bytes, room_bytes - 1 - length_bytes,
+                                    (off_t)length_bytes);
 
-    const size_t length_bytes = count < 0 ? 0 : (size_t)count;
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0) {
+            jw_error_set(err, "what the agent answers cannot be read (%s): %s", answer->path,
+                         strerror(errno));
+            text[0] = '\0';
+            return false;
+        }
+        if (count == 0)
+            break;
+        length_bytes += (size_t)count;
+    }
     text[length_bytes] = '\0';
     return memchr(text, '\0', length_bytes) == NULL && cut_end(text, length_bytes, code);
 }
 
 bool attach_answer_wait(const struct attach_target *target, const struct attach_answer *answer,
-                        uint64_t timeout_ns, char *text, size_t room_bytes, int *code)
+                        uint64_t timeout_ns, char *text, size_t room_bytes, int *code,
+                        struct jw_error *err)
 {
     const uint64_t deadline_ns = jw_now_ns() + timeout_ns;
     uint64_t step_ns = STEP_FIRST_NS;
+    struct jw_error why = {{0}};
 
     for (;;) {
-        if (attach_answer_read(answer, text, room_bytes, code))
+        if (attach_answer_read(answer, text, room_bytes, code, &why))
             return true;
+        if (why.message[0] != '\0') {
+            jw_error_set(err, "%s", why.message);
+            return false;
+        }
         if (jw_now_ns() >= deadline_ns || attach_is_given_up(target))
             return false;
         if (attach_wait(target, step_ns) || !attach_is_alive(target))
-            return attach_answer_read(answer, text, room_bytes, code);
+            return attach_answer_read(answer, text, room_bytes, code, err);
         step_ns = step_ns < STEP_LAST_NS ? step_ns * 2 : STEP_LAST_NS;
     }
 }

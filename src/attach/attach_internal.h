@@ -41,9 +41,13 @@ JW_MUST_CHECK bool attach_parse_name(const char *text, size_t length_bytes, char
 /* Start of PLACE/NAME, terminated. False: cannot be read; errno says why. */
 JW_MUST_CHECK bool attach_read(const char *place, const char *name, char *text, size_t room_bytes,
                                size_t *length_bytes);
+/* The same for its status; errno is EBADMSG where it is no such text. */
 JW_MUST_CHECK bool attach_read_status(const char *place, struct attach_status *status);
 
-/* Whether the process at `place` maps libjvm; false and `err` when that cannot be known. */
+/* What to try when the kernel refused a look at a process or its files for this reason (errno). */
+const char *attach_advice(int reason);
+
+/* Whether the process at `place` maps libjvm; false, `err` and errno when that cannot be known. */
 JW_MUST_CHECK bool attach_maps_jvm(const char *place, bool *is_jvm, struct jw_error *err);
 
 /* Path of a line of /proc/PID/maps whose file is called `name`, without " (deleted)" behind it; NULL: another
@@ -59,6 +63,9 @@ bool attach_has_thread(const char *place, const char *name);
 
 /* The target's /tmp, opened by path only; its symbolic links lead nowhere outside. -1 and errno. */
 JW_MUST_CHECK int attach_open_tmp(const struct attach_target *target);
+
+/* What to try when something cannot be made there for this reason (errno). */
+const char *attach_advice_tmp(int reason);
 
 /* A name that nobody can guess. */
 JW_MUST_CHECK bool attach_random_name(char *name, size_t room_bytes, struct jw_error *err);
@@ -85,6 +92,8 @@ JW_MUST_CHECK bool attach_parse_load(const char *text, int *code);
 JW_MUST_CHECK int attach_connect(const struct attach_target *target, uint64_t deadline_ns,
                                  struct jw_error *err);
 
+/* True and `err` when the target is gone, which is then the reason of whatever failed. */
+bool attach_has_ended(const struct attach_target *target, struct jw_error *err);
 /* Says in `err` that the process was stopped, by a debugger or a signal, when it is. */
 bool attach_is_stopped(const struct attach_target *target, struct jw_error *err);
 
@@ -92,5 +101,14 @@ bool attach_is_stopped(const struct attach_target *target, struct jw_error *err)
 
 JW_MUST_CHECK bool attach_signal(const struct attach_target *target, int signal_number,
                                  struct jw_error *err);
+
+enum attach_life {
+    ATTACH_LIVES,
+    ATTACH_HAS_ENDED,
+    ATTACH_CANNOT_LOOK, /* errno says why */
+};
+
+/* What can be known by now of the process that was opened. */
+JW_MUST_CHECK enum attach_life attach_look(const struct attach_target *target);
 
 #endif

@@ -30,14 +30,22 @@ static const char *why_not(const struct attach_target *target, const struct stat
     return NULL;
 }
 
+/* Of a file that may be shorter: the rest is 0. False and errno: it cannot be read. */
 static bool read_head(int fd, Elf64_Ehdr *head)
 {
-    ssize_t count;
+    size_t done_bytes = 0;
 
-    do
-        count = read(fd, head, sizeof *head);
-    while (count < 0 && errno == EINTR);
-    return count == (ssize_t)sizeof *head;
+    memset(head, 0, sizeof *head);
+    while (done_bytes < sizeof *head) {
+        const ssize_t count = read(fd, (char *)head + done_bytes, sizeof *head - done_bytes);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count == 0;
+        done_bytes += (size_t)count;
+    }
+    return true;
 }
 
 /* A JVM that is told to load anything else tries, and says things about it that alarm people. */
@@ -46,11 +54,11 @@ static bool check_content(const struct attach_target *target, const char *librar
 {
     Elf64_Ehdr ours, theirs;
     const int own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    const int reason = errno;
     const bool has_ours = own_fd >= 0 && read_head(own_fd, &ours);
-    const bool is_library = fd >= 0 && read_head(fd, &theirs) &&
-                            memcmp(theirs.e_ident, ELFMAG, SELFMAG) == 0 &&
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool has_theirs = fd >= 0 && read_head(fd, &theirs);
+    const int reason = errno;
+    const bool is_library = has_theirs && memcmp(theirs.e_ident, ELFMAG, SELFMAG) == 0 &&
                             theirs.e_type == ET_DYN &&
                             (!has_ours || (theirs.e_machine == ours.e_machine &&
                                            theirs.e_ident[EI_CLASS] == ours.e_ident[EI_CLASS]));
@@ -59,9 +67,13 @@ static bool check_content(const struct attach_target *target, const char *librar
         close(own_fd);
     if (fd >= 0)
         close(fd);
-    else
+    if (!has_theirs && (reason == EACCES || reason == EPERM))
         jw_error_set(err, "%s: %s; the user of process %d must be able to read it", library,
                      strerror(reason), target->pid);
+    else if (!has_theirs)
+        jw_error_set(err, "%s cannot be read: %s; %s", library, strerror(reason),
+                     reason == EISDIR || reason == ENOENT ? "name the library with --libpath=PATH"
+                                                          : attach_advice(reason));
     if (!is_library)
         jw_error_set(err, "%s is no library for this processor; name one with --libpath=PATH",
                      library);
@@ -85,7 +97,10 @@ bool attach_check_library(const struct attach_target *target, const char *librar
         const bool is_last = library[end] == '\0';
         snprintf(path, sizeof path, "%s/root%.*s", target->place, (int)end, library);
         if (lstat(path, &file) != 0) {
-            jw_error_set(err, "%s: %s%s", library, strerror(errno),
+            const int reason = errno;
+            if (attach_has_ended(target, err))
+                return false;
+            jw_error_set(err, "%s: %s%s", library, strerror(reason),
                          target->has_own_files
                              ? "; the process has a file system of its own (a container): put "
                                "the library there and name it with --libpath=PATH"
@@ -123,7 +138,7 @@ static const char *inner_path(const struct attach_target *target, const char *pa
 }
 
 bool attach_find_library(const struct attach_target *target, const char *name, char *path,
-                         size_t room_bytes, bool *is_there)
+                         size_t room_bytes, bool *is_there, struct jw_error *err)
 {
     char file_name[PATH_BYTES + 160], line[PATH_BYTES + 128];
     const char *found = NULL;
@@ -132,11 +147,16 @@ bool attach_find_library(const struct attach_target *target, const char *name, c
     *is_there = false;
     snprintf(file_name, sizeof file_name, "%s/maps", target->place);
     FILE *maps = fopen(file_name, "re");
-    if (maps == NULL)
-        return false;
-    while (found == NULL && fgets(line, sizeof line, maps) != NULL)
+    errno = maps == NULL ? errno : 0;
+    while (maps != NULL && found == NULL && fgets(line, sizeof line, maps) != NULL)
         found = attach_parse_mapped(line, name);
-    fclose(maps);
+    const int reason = errno;
+    const bool is_read = maps != NULL && (found != NULL || !ferror(maps));
+    if (maps != NULL)
+        fclose(maps);
+    if (!is_read && !attach_has_ended(target, err))
+        jw_error_set(err, "what process %d has loaded cannot be read (%s): %s; %s", target->pid,
+                     file_name, strerror(reason), attach_advice(reason));
     if (found == NULL)
         return false;
     found = inner_path(target, found);

@@ -29,26 +29,36 @@ static int compare_pids(const void *left, const void *right)
     return (left_pid > right_pid) - (left_pid < right_pid);
 }
 
-static int *list_pids(const char *proc, size_t *count)
+/* `reason`: 0, or the errno of what kept some from being found. */
+static int *list_pids(const char *proc, size_t *count, int *reason)
 {
     int *pids = NULL;
     size_t room = 0;
     DIR *directory = opendir(proc);
 
     *count = 0;
+    *reason = directory == NULL ? errno : 0;
     if (directory == NULL)
         return NULL;
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        const int pid = pid_of(entry->d_name);
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(directory);
+        const int pid = entry == NULL ? 0 : pid_of(entry->d_name);
 
+        if (entry == NULL) {
+            *reason = errno;
+            break;
+        }
         if (pid == 0)
             continue;
         if (*count == room) {
             room = room == 0 ? 256 : room * 2;
 
             int *longer = jw_realloc(pids, jw_mul_bytes(room, sizeof *pids));
-            if (longer == NULL)
+            if (longer == NULL) {
+                *reason = ENOMEM;
                 break;
+            }
             pids = longer;
         }
         pids[(*count)++] = pid;
@@ -59,24 +69,48 @@ static int *list_pids(const char *proc, size_t *count)
     return pids;
 }
 
-void attach_each(const char *proc, void (*visit)(int pid, const char *name, void *argument),
-                 void *argument)
+/* Processes of others, and those that end meanwhile, are always there. */
+static bool is_usual(int reason)
 {
-    size_t count;
-    int *pids = list_pids(proc, &count);
+    return reason == EACCES || reason == EPERM || reason == ENOENT || reason == ESRCH;
+}
 
+bool attach_each(const char *proc, void (*visit)(int pid, const char *name, void *argument),
+                 void *argument, size_t *foreign_count, struct jw_error *err)
+{
+    size_t count, missing_count = 0, refused_count = 0;
+    int reason;
+    int *pids = list_pids(proc, &count, &reason);
+
+    if (reason != 0)
+        jw_error_set(err, "not all processes can be listed (%s): %s; %s", proc, strerror(reason),
+                     is_usual(reason) ? "is it mounted, and open to this user?"
+                                      : attach_advice(reason));
+    const bool is_listed = reason == 0;
     for (size_t i = 0; i < count; i++) {
         char place[128], text[CMDLINE_BYTES], name[ATTACH_NAME_BYTES];
         size_t length_bytes;
         bool is_jvm;
 
         snprintf(place, sizeof place, "%s/%d", proc, pids[i]);
-        if (attach_maps_jvm(place, &is_jvm, NULL) && is_jvm &&
-            attach_read(place, "cmdline", text, sizeof text, &length_bytes) &&
-            attach_parse_name(text, length_bytes, name, sizeof name))
-            visit(pids[i], name, argument);
+        if (attach_maps_jvm(place, &is_jvm, NULL) &&
+            (!is_jvm || attach_read(place, "cmdline", text, sizeof text, &length_bytes))) {
+            if (is_jvm && attach_parse_name(text, length_bytes, name, sizeof name))
+                visit(pids[i], name, argument);
+        } else if (!is_usual(errno)) {
+            reason = errno;
+            missing_count++;
+        } else if (errno == EACCES || errno == EPERM) {
+            refused_count++;
+        }
     }
     jw_free(pids);
+    if (foreign_count != NULL)
+        *foreign_count = refused_count;
+    if (missing_count > 0)
+        jw_error_set(err, "%zu processes could not be looked at: %s; %s", missing_count,
+                     strerror(reason), attach_advice(reason));
+    return is_listed && missing_count == 0;
 }
 
 bool attach_is_called(const char *name, const char *wanted)

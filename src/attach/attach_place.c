@@ -59,6 +59,13 @@ int attach_open_tmp(const struct attach_target *target)
     return fd;
 }
 
+const char *attach_advice_tmp(int reason)
+{
+    return reason == EMFILE || reason == ENFILE || reason == ENOMEM
+               ? attach_advice(reason)
+               : "the JVM itself needs a /tmp that its user can write to";
+}
+
 bool attach_random_name(char *name, size_t room_bytes, struct jw_error *err)
 {
     unsigned long long random[2];
@@ -84,10 +91,13 @@ bool attach_place_open(const struct attach_target *target, struct attach_place *
             openat(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (place->directory_fd >= 0)
         return true;
-    jw_error_set(err,
-                 "/tmp of process %d takes no directory for its result: %s; the JVM itself needs "
-                 "a /tmp that its user can write to",
-                 target->pid, strerror(errno));
+    const int reason = errno;
+    if (attach_has_ended(target, err)) {
+        attach_place_close(place);
+        return false;
+    }
+    jw_error_set(err, "/tmp of process %d takes no directory for its result: %s; %s", target->pid,
+                 strerror(reason), attach_advice_tmp(reason));
     attach_place_close(place);
     return false;
 }

@@ -275,8 +275,33 @@ bool attach_read_status(const char *place, struct attach_status *status)
     char text[LINE_BYTES];
     size_t length_bytes;
 
-    return attach_read(place, "status", text, sizeof text, &length_bytes) &&
-           attach_parse_status(text, length_bytes, status);
+    if (!attach_read(place, "status", text, sizeof text, &length_bytes))
+        return false;
+    if (attach_parse_status(text, length_bytes, status))
+        return true;
+    errno = EBADMSG;
+    return false;
+}
+
+const char *attach_advice(int reason)
+{
+    switch (reason) {
+    case EMFILE:
+        return "this command may open too few files, raise the limit (ulimit -n) and try again";
+    case ENFILE:
+        return "the machine has no file left to open (fs.file-max); try again when others have "
+               "closed some";
+    case ENOMEM:
+        return "the machine has too little memory left; try again";
+    case EACCES:
+    case EPERM:
+        return "the process has rights that this user lacks, run jaywalk as root";
+    case ENOENT:
+    case ESRCH:
+        return "has the process ended?";
+    default:
+        return "try again";
+    }
 }
 
 bool attach_maps_jvm(const char *place, bool *is_jvm, struct jw_error *err)
@@ -288,18 +313,23 @@ bool attach_maps_jvm(const char *place, bool *is_jvm, struct jw_error *err)
     snprintf(path, sizeof path, "%s/maps", place);
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        jw_error_set(err, "%s cannot be read: %s; %s", path, strerror(errno),
-                     errno == EACCES || errno == EPERM
-                         ? "the process has rights that this user lacks, run jaywalk as root"
-                         : "has the process ended?");
+        const int reason = errno;
+
+        jw_error_set(err, "%s cannot be read: %s; %s", path, strerror(reason),
+                     attach_advice(reason));
+        errno = reason;
         return false;
     }
+    errno = 0;
     while (!*is_jvm && fgets(line, sizeof line, file) != NULL)
         *is_jvm = attach_is_jvm_line(line);
+    const int reason = errno;
     const bool is_read = *is_jvm || !ferror(file);
     if (!is_read)
-        jw_error_set(err, "%s cannot be read: %s", path, strerror(errno));
+        jw_error_set(err, "%s cannot be read: %s; %s", path, strerror(reason),
+                     attach_advice(reason));
     fclose(file);
+    errno = reason;
     return is_read;
 }
 

@@ -13,9 +13,10 @@
 #define REPLY_BYTES        (ATTACH_TEXT_BYTES + 64)
 
 #define LOOK_AGAIN_NS (200 * JW_NS_PER_MS)
+#define LAST_WORDS_NS JW_NS_PER_SECOND /* for a JVM that takes no request any more */
 
-/* True: the socket is ready. False: the time is over, the caller gives up, or the process was stopped and will
- * not answer. */
+/* True: the socket is ready. False and errno: ETIMEDOUT when the time is over, the caller gives up, or the process was
+ * stopped and will not answer; else why nobody can wait. */
 static bool wait_ready(const struct attach_target *target, int fd, short events,
                        uint64_t deadline_ns)
 {
@@ -23,23 +24,30 @@ static bool wait_ready(const struct attach_target *target, int fd, short events,
         const uint64_t now_ns = jw_now_ns();
         struct pollfd wait = {.fd = fd, .events = events};
 
-        if (now_ns >= deadline_ns)
+        if (now_ns >= deadline_ns) {
+            errno = ETIMEDOUT;
             return false;
+        }
         const uint64_t left_ns = deadline_ns - now_ns;
         const int count =
             poll(&wait, 1,
                  (int)((left_ns < LOOK_AGAIN_NS ? left_ns : LOOK_AGAIN_NS) / JW_NS_PER_MS) + 1);
         if (count > 0)
             return true;
-        if ((count < 0 && errno != EINTR) || attach_is_given_up(target) ||
-            attach_is_stopped(target, NULL))
+        if (count < 0 && errno != EINTR)
             return false;
+        if (attach_is_given_up(target) || attach_is_stopped(target, NULL)) {
+            errno = ETIMEDOUT;
+            return false;
+        }
     }
 }
 
+/* `is_refused`: it takes no more, and what it said can still be read. */
 static bool send_all(const struct attach_target *target, int fd, const char *bytes,
-                     size_t length_bytes, uint64_t deadline_ns)
+                     size_t length_bytes, uint64_t deadline_ns, bool *is_refused)
 {
+    *is_refused = false;
     while (length_bytes > 0) {
         const ssize_t sent = send(fd, bytes, length_bytes, MSG_NOSIGNAL);
 
@@ -47,11 +55,11 @@ static bool send_all(const struct attach_target *target, int fd, const char *byt
             bytes += sent;
             length_bytes -= (size_t)sent;
         } else if (sent < 0 && errno == EPIPE) {
-            return true; /* it listens no longer, and what it said can still be read */
+            *is_refused = true;
+            return true;
         } else if (sent == 0 || (errno != EAGAIN && errno != EINTR)) {
             return false;
         } else if (!wait_ready(target, fd, POLLOUT, deadline_ns)) {
-            errno = ETIMEDOUT;
             return false;
         }
     }
@@ -82,10 +90,8 @@ static bool receive_all(const struct attach_target *target, int fd, char *bytes,
         }
         if (errno != EAGAIN && errno != EINTR)
             return false;
-        if (!wait_ready(target, fd, POLLIN, deadline_ns)) {
-            errno = ETIMEDOUT;
+        if (!wait_ready(target, fd, POLLIN, deadline_ns))
             return false;
-        }
     }
 }
 
@@ -99,9 +105,12 @@ static bool exchange(const struct attach_target *target, const char *request, si
     if (fd < 0)
         return false;
 
-    const uint64_t deadline_ns = jw_now_ns() + timeout_ns;
-    const bool is_done = send_all(target, fd, request, length_bytes, deadline_ns) &&
-                         receive_all(target, fd, bytes, sizeof bytes, &reply_bytes, deadline_ns);
+    uint64_t deadline_ns = jw_now_ns() + timeout_ns;
+    bool is_refused;
+    bool is_done = send_all(target, fd, request, length_bytes, deadline_ns, &is_refused);
+    if (is_refused && timeout_ns > LAST_WORDS_NS)
+        deadline_ns = jw_now_ns() + LAST_WORDS_NS;
+    is_done = is_done && receive_all(target, fd, bytes, sizeof bytes, &reply_bytes, deadline_ns);
     const int reason = errno;
     close(fd);
     if (!is_done && attach_is_stopped(target, err))
@@ -111,18 +120,28 @@ static bool exchange(const struct attach_target *target, const char *request, si
         return false;
     }
     if (!is_done) {
-        jw_error_set(err, "process %d %s", target->pid,
-                     !attach_is_alive(target) ? "ended before it answered"
-                     : reason == ETIMEDOUT
-                         ? "did not answer in time: its attach listener serves one tool at a time, "
-                           "or is held up; try again"
-                         : strerror(reason));
+        if (!attach_is_alive(target))
+            jw_error_set(err, "process %d ended before it answered", target->pid);
+        else if (reason != ETIMEDOUT)
+            jw_error_set(err, "the connection to process %d failed: %s; %s", target->pid,
+                         strerror(reason), attach_advice(reason));
+        else if (is_refused)
+            jw_error_set(err,
+                         "process %d took no request and said nothing: its attach listener is "
+                         "held up; try again",
+                         target->pid);
+        else
+            jw_error_set(err,
+                         "process %d did not answer in time: its attach listener serves one tool "
+                         "at a time, or is held up; try again",
+                         target->pid);
         return false;
     }
     if (!attach_parse_reply(bytes, reply_bytes, reply)) {
         const char *why = !attach_is_alive(target) ? "it has ended"
-                          : reply_bytes == 0 ? "it serves tools of its own user and group only"
-                                             : "try again";
+                          : reply_bytes == 0
+                              ? "it is ending, or serves tools of its own user and group only"
+                              : "try again";
 
         jw_error_set(err, "process %d answered with %zu bytes that are no reply of a JVM: %s",
                      target->pid, reply_bytes, why);
@@ -212,11 +231,17 @@ bool attach_load(const struct attach_target *target, const char *library, const 
     if (reply.status == 0 && attach_parse_load(reply.text, code))
         return true;
     first_line(reply.text, line, sizeof line);
+    /* Source: OpenJDK 25, jvmtiAgentList.cpp and jvmtiAgent.cpp: both texts, in English everywhere. */
     if (strstr(line, "EnableDynamicAgentLoading") != NULL)
         jw_error_set(err,
                      "process %d was started with -XX:-EnableDynamicAgentLoading, so it loads no "
                      "agent; start "
                      "it without that, or under 'jaywalk record'",
+                     target->pid);
+    else if (strstr(line, "live phase") != NULL)
+        jw_error_set(err,
+                     "the JVM of process %d is still starting or ending; nothing was done, try "
+                     "again in a moment",
                      target->pid);
     else
         jw_error_set(err, "the JVM of process %d did not load %s (status %d)%s%s", target->pid,

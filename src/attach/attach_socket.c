@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,8 +81,7 @@ static enum socket_state look_at_socket(const struct attach_target *target, int 
         return check_file(target, shown, &file, err) ? SOCKET_OPEN : SOCKET_REFUSED;
     if (errno == ENOENT)
         return SOCKET_ABSENT;
-    jw_error_set(err, "%s: %s; the process may have rights that this user lacks, try as root",
-                 shown, strerror(errno));
+    jw_error_set(err, "%s: %s; %s", shown, strerror(errno), attach_advice(errno));
     return SOCKET_REFUSED;
 }
 
@@ -101,7 +101,10 @@ static enum socket_state connect_in(const struct attach_target *target, int tmp_
 
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
-        jw_error_set(err, "no socket: %s", strerror(errno));
+        jw_error_set(err, "no socket: %s; %s", strerror(errno),
+                     errno == EACCES || errno == EPERM
+                         ? "something forbids this command to open one (a sandbox?)"
+                         : attach_advice(errno));
         return SOCKET_REFUSED;
     }
     if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
@@ -112,7 +115,7 @@ static enum socket_state connect_in(const struct attach_target *target, int tmp_
             return SOCKET_BUSY;
         if (reason == ECONNREFUSED || reason == ENOENT)
             return SOCKET_ABSENT;
-        jw_error_set(err, "%s: %s", shown, strerror(reason));
+        jw_error_set(err, "%s: %s; %s", shown, strerror(reason), attach_advice(reason));
         return SOCKET_REFUSED;
     }
     if (!check_peer(target, fd, err)) {
@@ -172,19 +175,45 @@ static bool create_trigger_in(const struct attach_target *target, int directory_
     return false;
 }
 
+/*
+ * The directory that the process works in; -1: there is none to use. A JVM that starts works for some milliseconds in
+ * /tmp/hsperfdata_USER and removes what is not of a JVM there; a trigger among it would be gone before the signal is
+ * looked at, which is then answered with a thread dump on the application's output.
+ * Source: HotSpot, perfMemory_posix.cpp: open_directory_secure_cwd, cleanup_sharedmem_files.
+ */
+static int open_cwd(const struct attach_target *target)
+{
+    static const char tidied[] = "/hsperfdata_";
+    char path[256], name[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/cwd", target->place);
+    const int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d",
+             fd); /* of what was opened, wherever the process is by now */
+    const ssize_t length = readlink(path, name, sizeof name - 1);
+    name[length < 0 ? 0 : length] = '\0';
+    const char *last = strrchr(name, '/');
+    if (last == NULL || strncmp(last, tidied, sizeof tidied - 1) != 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static bool create_trigger(const struct attach_target *target, struct trigger *trigger,
                            struct jw_error *err)
 {
-    char path[256];
-
-    snprintf(path, sizeof path, "%s/cwd", target->place);
-    if (create_trigger_in(target, open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), trigger) ||
+    if (create_trigger_in(target, open_cwd(target), trigger) ||
         create_trigger_in(target, attach_open_tmp(target), trigger))
         return true;
+    const int reason = errno;
+    if (attach_has_ended(target, err))
+        return false;
     jw_error_set(err,
                  "neither the working directory of process %d nor its /tmp takes the file that "
-                 "announces an attach: %s; make /tmp writable for its user",
-                 target->pid, strerror(errno));
+                 "announces an attach: %s; %s",
+                 target->pid, strerror(reason), attach_advice_tmp(reason));
     return false;
 }
 
@@ -220,8 +249,15 @@ static bool wait_until_ready(const struct attach_target *target, bool needs_hand
     struct attach_status status;
 
     for (;;) {
-        if (!attach_is_alive(target) || !attach_read_status(target->place, &status)) {
-            jw_error_set(err, "process %d has ended meanwhile", target->pid);
+        if (attach_has_ended(target, err))
+            return false;
+        if (!attach_read_status(target->place, &status)) {
+            const int reason = errno;
+
+            /* It may have ended between the two. */
+            if (!attach_has_ended(target, err))
+                jw_error_set(err, "process %d cannot be looked at (%s/status): %s; %s", target->pid,
+                             target->place, strerror(reason), attach_advice(reason));
             return false;
         }
         if (!is_stopped(status.state) && (status.catches_quit || !needs_handler))

@@ -1,6 +1,7 @@
 /* Which process this is, whose it is, and whether it still is the same; tool. */
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -34,8 +35,12 @@ static bool read_start(const char *place, uint64_t *start_ticks)
     size_t length_bytes;
     struct os_cpu_times times;
 
-    return attach_read(place, "stat", text, sizeof text, &length_bytes) &&
-           os_proc_self_stat(text, length_bytes, &times, start_ticks);
+    if (!attach_read(place, "stat", text, sizeof text, &length_bytes))
+        return false;
+    if (os_proc_self_stat(text, length_bytes, &times, start_ticks))
+        return true;
+    errno = EBADMSG;
+    return false;
 }
 
 static void user_name(uid_t user, char *text, size_t room_bytes)
@@ -108,7 +113,8 @@ static bool hold(struct attach_target *target, struct jw_error *err)
         jw_error_set(err, "%d is a thread, not a process; 'jaywalk jps' lists the JVMs",
                      target->pid);
     else
-        jw_error_set(err, "process %d cannot be held: %s", target->pid, strerror(errno));
+        jw_error_set(err, "process %d cannot be held: %s; %s", target->pid, strerror(errno),
+                     attach_advice(errno));
     return false;
 }
 
@@ -117,6 +123,8 @@ static bool check_jvm(const struct attach_target *target, struct jw_error *err)
     bool is_jvm;
 
     if (!attach_maps_jvm(target->place, &is_jvm, err))
+        return false;
+    if (!is_jvm && attach_has_ended(target, err))
         return false;
     if (!is_jvm) {
         char text[4096], name[ATTACH_NAME_BYTES] = "?";
@@ -148,10 +156,14 @@ static bool identify(struct attach_target *target, struct jw_error *err)
 
     if (!read_start(target->place, &target->start_ticks) ||
         !attach_read_status(target->place, &status)) {
-        jw_error_set(err,
-                     "there is no process %d that can be looked at: %s; 'jaywalk jps' lists "
-                     "the JVMs",
-                     target->pid, strerror(errno));
+        if (errno == ENOENT || errno == ESRCH)
+            jw_error_set(err,
+                         "there is no process %d that can be looked at: %s; 'jaywalk jps' lists "
+                         "the JVMs",
+                         target->pid, strerror(errno));
+        else
+            jw_error_set(err, "process %d cannot be looked at: %s; %s", target->pid,
+                         strerror(errno), attach_advice(errno));
         return false;
     }
     target->user = status.user;
@@ -188,13 +200,64 @@ void attach_close(struct attach_target *target)
     target->pid_fd = -1;
 }
 
-bool attach_is_alive(const struct attach_target *target)
+/* The held process itself, which needs neither a descriptor nor memory. */
+static enum attach_life look_by_descriptor(const struct attach_target *target)
+{
+    struct pollfd held = {.fd = target->pid_fd, .events = POLLIN};
+    int count;
+
+    if (target->pid_fd < 0)
+        return ATTACH_CANNOT_LOOK;
+    do
+        count = poll(&held, 1, 0);
+    while (count < 0 && errno == EINTR);
+    return count < 0 ? ATTACH_CANNOT_LOOK : count == 0 ? ATTACH_LIVES : ATTACH_HAS_ENDED;
+}
+
+enum attach_life attach_look(const struct attach_target *target)
 {
     struct attach_status status;
     uint64_t start_ticks;
 
-    return read_start(target->place, &start_ticks) && start_ticks == target->start_ticks &&
-           attach_read_status(target->place, &status) && status.state != 'Z' && status.state != 'X';
+    if (read_start(target->place, &start_ticks) && attach_read_status(target->place, &status))
+        return start_ticks == target->start_ticks && status.state != 'Z' && status.state != 'X'
+                   ? ATTACH_LIVES
+                   : ATTACH_HAS_ENDED;
+
+    const int reason = errno;
+    const enum attach_life life = look_by_descriptor(target);
+    if (life == ATTACH_HAS_ENDED ||
+        (life == ATTACH_CANNOT_LOOK && (reason == ENOENT || reason == ESRCH)))
+        return ATTACH_HAS_ENDED;
+    errno = reason;
+    return ATTACH_CANNOT_LOOK;
+}
+
+bool attach_is_alive(const struct attach_target *target)
+{
+    return attach_look(target) != ATTACH_HAS_ENDED;
+}
+
+/* Who ends is there for a moment without memory, then without directories, and runs as far as its state tells. A look that
+ * is not allowed says nothing, and one that failed is no proof: it has neither a program nor memory any more.
+ * Source: Linux, kernel/exit.c: do_exit; fs/proc/base.c: proc_exe_link; fs/proc/array.c: proc_pid_statm. */
+static bool is_going(const struct attach_target *target)
+{
+    char path[256], name[PATH_MAX], memory[128];
+    size_t length_bytes;
+
+    snprintf(path, sizeof path, "%s/exe", target->place);
+    return readlink(path, name, sizeof name) < 0 && errno == ENOENT &&
+           attach_read(target->place, "statm", memory, sizeof memory, &length_bytes) &&
+           strncmp(memory, "0 ", 2) == 0;
+}
+
+bool attach_has_ended(const struct attach_target *target, struct jw_error *err)
+{
+    if (attach_is_alive(target) && !is_going(target))
+        return false;
+    jw_error_set(err, "process %d has ended meanwhile", target->pid);
+    return true;
 }
 
 /* The supplementary groups of the target, from its "Groups:" line. */
@@ -249,7 +312,10 @@ bool attach_wait(const struct attach_target *target, uint64_t sleep_ns)
                                   (long)(sleep_ns % JW_NS_PER_SECOND)};
 
     /* A descriptor below 0 is passed over; the end of the process makes the other one readable. */
-    return ppoll(&wait, 1, &time, NULL) > 0;
+    const int count = ppoll(&wait, 1, &time, NULL);
+    if (count < 0 && errno != EINTR)
+        (void)nanosleep(&time, NULL);
+    return count > 0;
 }
 
 bool attach_is_given_up(const struct attach_target *target)
@@ -259,8 +325,16 @@ bool attach_is_given_up(const struct attach_target *target)
 
 bool attach_signal(const struct attach_target *target, int signal_number, struct jw_error *err)
 {
-    if (!attach_is_alive(target)) {
+    /* Only who is certainly the one that was opened. */
+    switch (attach_look(target)) {
+    case ATTACH_LIVES:
+        break;
+    case ATTACH_HAS_ENDED:
         jw_error_set(err, "process %d has ended meanwhile", target->pid);
+        return false;
+    case ATTACH_CANNOT_LOOK:
+        jw_error_set(err, "process %d cannot be looked at, so no signal is sent to it: %s; %s",
+                     target->pid, strerror(errno), attach_advice(errno));
         return false;
     }
     const long result = target->pid_fd >= 0

@@ -168,8 +168,8 @@ static inline void fake_begin(enum fake_kind kind, fake_service service)
     mkdir(fake_path("cwd"), 0700);
     fake_write(fake_path("maps"), maps, sizeof maps - 1);
     fake_write(fake_path("cmdline"), "java\0Main", 10);
-    for (int i = 0; i < 2; i++) {
-        const char *name = i == 0 ? "stat" : "status";
+    for (int i = 0; i < 3; i++) {
+        const char *name = ((const char *const[]){"stat", "status", "exe"})[i];
         char real[64];
 
         snprintf(real, sizeof real, "/proc/%d/%s", (int)fake.pid, name);

@@ -1,5 +1,6 @@
 /* The file of the answer, and whom a library may be trusted from. */
 #include <elf.h>
+#include <errno.h>
 
 #include "fake_jvm.h"
 
@@ -8,7 +9,7 @@ static void begin(void)
     fake_begin(FAKE_DEAF, NULL);
 }
 
-TestSuite(attach_files, .init = begin, .fini = fake_end, .timeout = 30);
+TestSuite(attach_files, .init = begin, .fini = fake_end, .timeout = 300);
 
 static void agent_writes(const struct attach_answer *answer, const char *text)
 {
@@ -19,7 +20,7 @@ static void agent_writes(const struct attach_answer *answer, const char *text)
     close(fd);
 }
 
-Test(attach_files, an_answer_is_for_its_user_alone_and_leaves_no_name)
+Test(attach_files, s07_an_answer_is_for_its_user_alone_and_leaves_no_name)
 {
     struct attach_target target = fake_target();
     struct attach_answer answer, other;
@@ -49,14 +50,14 @@ Test(attach_files, an_answer_is_whole_at_its_last_line)
     int code = -1;
 
     cr_assert(attach_answer_open(&target, &answer, &err));
-    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code));
+    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code, NULL));
     agent_writes(&answer, "first\n");
-    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code));
+    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code, NULL));
     cr_expect_str_eq(text, "first\n");
     agent_writes(&answer, "= 20");
-    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code));
+    cr_expect_not(attach_answer_read(&answer, text, sizeof text, &code, NULL));
     agent_writes(&answer, "0\n");
-    cr_assert(attach_answer_wait(&target, &answer, 0, text, sizeof text, &code));
+    cr_assert(attach_answer_wait(&target, &answer, 0, text, sizeof text, &code, NULL));
     cr_expect_str_eq(text, "first\n");
     cr_expect_eq(code, 200);
     attach_answer_close(&answer);
@@ -73,7 +74,7 @@ Test(attach_files, an_answer_without_words_is_one)
 
     cr_assert(attach_answer_open(&target, &answer, &err));
     agent_writes(&answer, "= 0\n");
-    cr_assert(attach_answer_read(&answer, text, sizeof text, &code));
+    cr_assert(attach_answer_read(&answer, text, sizeof text, &code, NULL));
     cr_expect_str_eq(text, "");
     cr_expect_eq(code, 0);
     attach_answer_close(&answer);
@@ -90,8 +91,30 @@ Test(attach_files, nobody_waits_for_an_answer_of_the_dead)
 
     cr_assert(attach_answer_open(&target, &answer, &err));
     kill(fake.pid, SIGKILL);
-    cr_expect_not(
-        attach_answer_wait(&target, &answer, 3600 * JW_NS_PER_SECOND, text, sizeof text, &code));
+    cr_expect_not(attach_answer_wait(&target, &answer, 3600 * JW_NS_PER_SECOND, text, sizeof text,
+                                     &code, NULL));
+    attach_answer_close(&answer);
+    attach_close(&target);
+}
+
+Test(attach_files, m63_nobody_waits_for_an_answer_that_cannot_be_read)
+{
+    struct attach_target target = fake_target();
+    struct attach_answer answer;
+    struct jw_error err = {{0}};
+    char text[200] = "old";
+    int code;
+
+    cr_assert(attach_answer_open(&target, &answer, &err));
+    agent_writes(&answer, "= 0\n");
+    const int no_reader = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    cr_assert_eq(dup3(no_reader, answer.fd, O_CLOEXEC), answer.fd);
+    close(no_reader);
+    cr_expect_not(attach_answer_wait(&target, &answer, 3600 * JW_NS_PER_SECOND, text, sizeof text,
+                                     &code, &err));
+    cr_expect_not_null(strstr(err.message, "cannot be read"), "%s", err.message);
+    cr_expect_not_null(strstr(err.message, strerror(EBADF)), "%s", err.message);
+    cr_expect_str_eq(text, "");
     attach_answer_close(&answer);
     attach_close(&target);
 }
@@ -120,7 +143,7 @@ static void copy_library(const char *path)
     fake_write(path, &head, sizeof head);
 }
 
-Test(attach_files, a_library_must_lie_where_nobody_else_can_replace_it)
+Test(attach_files, s04_a_library_must_lie_where_nobody_else_can_replace_it)
 {
     umask(022);
     mkdir(fake_path("root/a"), 0755);

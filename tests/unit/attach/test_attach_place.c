@@ -8,7 +8,7 @@ static void begin(void)
     fake_begin(FAKE_DEAF, NULL);
 }
 
-TestSuite(attach_place, .init = begin, .fini = fake_end, .timeout = 30);
+TestSuite(attach_place, .init = begin, .fini = fake_end, .timeout = 300);
 
 static struct attach_target target;
 static struct attach_place place;
@@ -38,7 +38,7 @@ static void expect_refused(const char *name, const char *why)
     cr_expect_not_null(strstr(err.message, why), "'%s' does not say '%s'", err.message, why);
 }
 
-Test(attach_place, it_is_for_its_user_alone_and_leaves_nothing)
+Test(attach_place, s07_it_is_for_its_user_alone_and_leaves_nothing)
 {
     struct stat file;
 
@@ -81,7 +81,7 @@ Test(attach_place, what_is_given_can_be_read_and_run_and_replaces_nothing)
     close_place();
 }
 
-Test(attach_place, a_result_is_a_plain_file_of_its_user)
+Test(attach_place, s08_a_result_is_a_plain_file_of_its_user)
 {
     char byte;
 
@@ -128,7 +128,7 @@ Test(attach_place, the_result_of_a_process_that_ended_is_still_there)
 }
 
 /* As the root directory is no real one here, an absolute link begins at it only if that is meant. */
-Test(attach_place, a_tmp_that_leads_outside_is_followed_inside_only)
+Test(attach_place, s08_a_tmp_that_leads_outside_is_followed_inside_only)
 {
     char outside[] = "/tmp/jw-outside-XXXXXX";
 
@@ -184,17 +184,18 @@ Test(attach_place, the_agent_that_is_there_is_found_by_the_path_it_has)
     bool is_there;
 
     target = fake_target();
-    cr_expect_not(attach_find_library(&target, "libjaywalk.so", path, sizeof path, &is_there));
+    cr_expect_not(
+        attach_find_library(&target, "libjaywalk.so", path, sizeof path, &is_there, NULL));
     cr_assert_eq(unlink(fake_path("maps")), 0);
     fake_write(fake_path("maps"), maps, sizeof maps - 1);
-    cr_assert(attach_find_library(&target, "libjaywalk.so", path, sizeof path, &is_there));
+    cr_assert(attach_find_library(&target, "libjaywalk.so", path, sizeof path, &is_there, NULL));
     cr_expect_str_eq(path, "/tmp/.jaywalk-1/libjaywalk.so");
     cr_expect_not(is_there);
     mkdir(fake_path("root/tmp/.jaywalk-1"), 0700);
     fake_write(fake_path("root/tmp/.jaywalk-1/libjaywalk.so"), "x", 1);
-    cr_assert(attach_find_library(&target, "libjaywalk.so", path, sizeof path, &is_there));
+    cr_assert(attach_find_library(&target, "libjaywalk.so", path, sizeof path, &is_there, NULL));
     cr_expect(is_there);
-    cr_expect_not(attach_find_library(&target, "libjaywalk.so", path, 10, &is_there));
+    cr_expect_not(attach_find_library(&target, "libjaywalk.so", path, 10, &is_there, NULL));
     cr_expect_not(attach_shares(&target, "/tmp/.jaywalk-1/libjaywalk.so"));
     attach_close(&target);
 }

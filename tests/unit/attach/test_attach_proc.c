@@ -5,7 +5,7 @@
 
 #include "attach/attach_internal.h"
 
-TestSuite(attach_proc, .timeout = 20);
+TestSuite(attach_proc, .timeout = 300);
 
 static const char status_text[] =
     "Name:\tjava\nState:\tS (sleeping)\nTgid:\t4711\nNgid:\t0\nPid:\t4711\n"
@@ -50,7 +50,7 @@ Test(attach_proc, a_status_that_is_cut_anywhere_is_refused_or_read_but_never_pas
     }
 }
 
-Test(attach_proc, random_bytes_do_no_harm)
+Test(attach_proc, s18_random_bytes_do_no_harm)
 {
     char text[600], name[64];
     struct attach_status status;

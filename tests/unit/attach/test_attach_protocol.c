@@ -5,7 +5,7 @@
 
 #include "attach/attach_internal.h"
 
-TestSuite(attach_protocol, .timeout = 20);
+TestSuite(attach_protocol, .timeout = 300);
 
 Test(attach_protocol, version_1_always_has_three_arguments)
 {
@@ -76,7 +76,7 @@ Test(attach_protocol, what_is_no_reply_is_refused)
         cr_expect_not(attach_parse_reply(cases[i], strlen(cases[i]), &reply), "case %zu", i);
 }
 
-Test(attach_protocol, a_long_reply_is_cut)
+Test(attach_protocol, s16_a_long_reply_is_cut)
 {
     static char bytes[3 * ATTACH_TEXT_BYTES] = "0\n";
     static struct attach_reply reply;
@@ -119,7 +119,7 @@ Test(attach_protocol, every_jdk_tells_the_code_of_the_agent)
         cr_expect_not(attach_parse_load(refused[i], &code), "refused %zu", i);
 }
 
-Test(attach_protocol, random_replies_do_no_harm)
+Test(attach_protocol, s18_random_replies_do_no_harm)
 {
     static struct attach_reply reply;
     char bytes[200];

@@ -1,7 +1,10 @@
 /* Attaching to processes that behave, that do not, and that are somebody else. */
 #include "fake_jvm.h"
 
-TestSuite(attach_socket, .fini = fake_end, .timeout = 40);
+#include <errno.h>
+#include <sys/resource.h>
+
+TestSuite(attach_socket, .fini = fake_end, .timeout = 300);
 
 #define SHORT_NS (200 * JW_NS_PER_MS)
 #define LONG_NS  (20 * JW_NS_PER_SECOND)
@@ -76,7 +79,7 @@ Test(attach_socket, a_jvm_is_asked_to_listen_by_trigger_and_signal)
     attach_close(&target);
 }
 
-Test(attach_socket, a_planted_trigger_is_not_followed)
+Test(attach_socket, s02_a_planted_trigger_is_not_followed)
 {
     fake_begin(FAKE_WAITS, load_well);
     struct attach_target target = fake_target();
@@ -89,6 +92,39 @@ Test(attach_socket, a_planted_trigger_is_not_followed)
     cr_assert_eq(stat(fake_path("victim"), &file), 0);
     cr_expect_eq(file.st_size, 8);
     cr_expect_eq(lstat(fake_path("cwd/.attach_pid%d", (int)fake.pid), &file), 0);
+    cr_expect_neq(access(fake_path("root/tmp/.attach_pid%d", (int)fake.pid), F_OK), 0);
+    attach_close(&target);
+}
+
+/* Where a JVM is for some milliseconds of its start, to throw files out that are none of its own. */
+Test(attach_socket, m63_no_trigger_goes_where_a_jvm_that_starts_tidies_up)
+{
+    fake_begin(FAKE_WAITS, load_well);
+    struct attach_target target = fake_target();
+
+    cr_assert_eq(mkdir(fake_path("hsperfdata_me"), 0700), 0);
+    cr_assert_eq(rmdir(fake_path("cwd")), 0);
+    cr_assert_eq(symlink("hsperfdata_me", fake_path("cwd")), 0);
+    const time_t before = 1;
+    const struct timespec times[2] = {{.tv_sec = before}, {.tv_sec = before}};
+    cr_assert_eq(utimensat(AT_FDCWD, fake_path("hsperfdata_me"), times, 0), 0);
+    expect_load(&target);
+
+    struct stat directory;
+    cr_assert_eq(stat(fake_path("hsperfdata_me"), &directory), 0);
+    cr_expect_eq(directory.st_mtim.tv_sec, before, "something was put there");
+    attach_close(&target);
+}
+
+/* What is no trigger is not taken for one: the other place is. */
+Test(attach_socket, s02_a_dangling_link_at_the_trigger_does_not_hold_it_up)
+{
+    fake_begin(FAKE_WAITS, load_well);
+    struct attach_target target = fake_target();
+
+    cr_assert_eq(symlink("nowhere", fake_path("cwd/.attach_pid%d", (int)fake.pid)), 0);
+    expect_load(&target);
+    cr_expect_neq(access(fake_path("cwd/nowhere"), F_OK), 0);
     cr_expect_neq(access(fake_path("root/tmp/.attach_pid%d", (int)fake.pid), F_OK), 0);
     attach_close(&target);
 }
@@ -145,7 +181,7 @@ Test(attach_socket, a_dead_socket_file_before_a_jvm_that_listens_is_told_of_with
     attach_close(&target);
 }
 
-Test(attach_socket, a_listener_of_another_process_is_left_alone)
+Test(attach_socket, s02_a_listener_of_another_process_is_left_alone)
 {
     fake_begin(FAKE_DEAF, NULL);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -160,7 +196,7 @@ Test(attach_socket, a_listener_of_another_process_is_left_alone)
     close(fd);
 }
 
-Test(attach_socket, what_the_jvm_cannot_have_made_is_left_alone)
+Test(attach_socket, s02_what_the_jvm_cannot_have_made_is_left_alone)
 {
     fake_begin(FAKE_LISTENS, load_well);
     char *path = fake_path("root/tmp/.java_pid%d", (int)fake.pid);
@@ -180,7 +216,7 @@ Test(attach_socket, what_the_jvm_cannot_have_made_is_left_alone)
     expect_no_load("is no socket", LONG_NS);
 }
 
-Test(attach_socket, a_jvm_that_never_opens_its_socket_is_given_up)
+Test(attach_socket, m63_a_jvm_that_never_opens_its_socket_is_given_up)
 {
     fake_begin(FAKE_DEAF, NULL);
     struct attach_target target = fake_target();
@@ -194,7 +230,7 @@ Test(attach_socket, a_jvm_that_never_opens_its_socket_is_given_up)
     attach_close(&target);
 }
 
-Test(attach_socket, a_process_that_would_die_of_the_signal_is_spared)
+Test(attach_socket, m65_a_process_that_would_die_of_the_signal_is_spared)
 {
     fake_begin(FAKE_DIES_OF_QUIT, NULL);
     expect_no_load("does not handle SIGQUIT", LONG_NS);
@@ -209,7 +245,8 @@ Test(attach_socket, a_stopped_process_is_told_of)
     expect_no_load("is stopped", LONG_NS);
 }
 
-Test(attach_socket, a_number_that_went_to_another_process_is_not_signalled)
+/* s03: the number may be given to another process between two looks. */
+Test(attach_socket, m65_a_number_that_went_to_another_process_is_not_signalled)
 {
     fake_begin(FAKE_WAITS, load_well);
     struct attach_target target = fake_target();
@@ -224,7 +261,147 @@ Test(attach_socket, a_number_that_went_to_another_process_is_not_signalled)
     attach_close(&target);
 }
 
-Test(attach_socket, who_is_no_jvm_is_refused)
+Test(attach_socket, m63_a_process_that_ends_meanwhile_is_the_reason_of_what_fails)
+{
+    fake_begin(FAKE_WAITS, load_well);
+    struct attach_target target = fake_target();
+    struct attach_answer answer;
+    struct jw_error err = {{0}};
+
+    cr_assert_eq(rmdir(fake_path("root/tmp")), 0);
+    cr_expect_not(attach_answer_open(&target, &answer, &err));
+    cr_expect_not_null(strstr(err.message, "takes no file"), "%s", err.message);
+    target.start_ticks++;
+    err = (struct jw_error){{0}};
+    cr_expect_not(attach_answer_open(&target, &answer, &err));
+    cr_expect_not_null(strstr(err.message, "has ended meanwhile"), "%s", err.message);
+    err = (struct jw_error){{0}};
+    cr_expect_not(attach_check_library(&target, "/nowhere/lib.so", geteuid(), &err));
+    cr_expect_not_null(strstr(err.message, "has ended meanwhile"), "%s", err.message);
+    attach_close(&target);
+}
+
+static rlim_t take_descriptors(void)
+{
+    const int next_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct rlimit limit;
+
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = (rlim_t)next_fd;
+    close(next_fd);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return before;
+}
+
+static void give_descriptors(rlim_t count)
+{
+    struct rlimit limit;
+
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = count;
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void visit_nobody(int pid, const char *name, void *argument)
+{
+    (void)argument;
+    cr_expect(false, "%d, %s", pid, name);
+}
+
+#define EXPECT_SAID(err, text)                                                                     \
+    cr_expect_not_null(strstr((err).message, text), "'%s' does not say '%s'", (err).message, text)
+
+Test(attach_socket, m63_want_of_descriptors_is_told_and_is_no_end_of_the_process)
+{
+    fake_begin(FAKE_LISTENS, load_well);
+    struct attach_target target = fake_target(), other;
+    struct attach_answer answer;
+    struct attach_place place;
+    struct jw_error errs[8] = {{{0}}};
+    char path[256];
+    bool is_there;
+
+    fake_write(fake_path("root/lib.so"), "", 0);
+    const rlim_t before = take_descriptors();
+    const bool is_alive = attach_is_alive(&target);
+    const bool is_done =
+        attach_connect(&target, jw_now_ns() + LONG_NS, &errs[0]) >= 0 ||
+        attach_answer_open(&target, &answer, &errs[1]) ||
+        attach_place_open(&target, &place, &errs[2]) || attach_signal(&target, SIGKILL, &errs[3]) ||
+        attach_check_library(&target, "/lib.so", geteuid(), &errs[4]) ||
+        attach_find_library(&target, "lib.so", path, sizeof path, &is_there, &errs[5]) ||
+        attach_each(fake.directory, visit_nobody, NULL, NULL, &errs[6]) ||
+        attach_open(fake.directory, fake.pid, &other, &errs[7]);
+    give_descriptors(before);
+    cr_expect(is_alive);
+    cr_expect_not(is_done);
+    for (size_t i = 0; i < JW_COUNT_OF(errs); i++) {
+        EXPECT_SAID(errs[i], "Too many open files");
+        EXPECT_SAID(errs[i], "ulimit -n");
+    }
+    cr_expect(fake_lives());
+    expect_load(&target);
+    attach_close(&target);
+}
+
+Test(attach_socket, m63_a_process_that_cannot_be_looked_at_has_not_ended)
+{
+    fake_begin(FAKE_LISTENS, load_well);
+    struct attach_target target = fake_target();
+    struct jw_error errs[2] = {{{0}}};
+
+    cr_assert_eq(unlink(fake_path("status")), 0);
+    cr_assert_eq(symlink("status", fake_path("status")), 0);
+    cr_expect(attach_is_alive(&target));
+    cr_expect_lt(attach_connect(&target, jw_now_ns() + LONG_NS, &errs[0]), 0);
+    EXPECT_SAID(errs[0], "cannot be looked at");
+    EXPECT_SAID(errs[0], strerror(ELOOP));
+    cr_expect_not(attach_signal(&target, SIGKILL, &errs[1]));
+    EXPECT_SAID(errs[1], "no signal is sent");
+    cr_expect(fake_lives());
+
+    kill(fake.pid, SIGKILL);
+    cr_assert(attach_wait(&target, LONG_NS));
+    cr_expect_not(attach_is_alive(&target), "its descriptor says so");
+    attach_close(&target);
+}
+
+/* A link that could not be read is no proof. */
+Test(attach_socket, m63_a_process_that_has_memory_has_not_ended)
+{
+    fake_begin(FAKE_WAITS, load_well);
+    struct attach_target target = fake_target();
+    struct jw_error why = {{0}};
+
+    cr_assert_eq(unlink(fake_path("exe")), 0);
+    fake_write(fake_path("statm"), "900 20 10 1 0 30 0\n", 19);
+    cr_expect_not(attach_has_ended(&target, &why), "%s", why.message);
+    cr_assert_eq(unlink(fake_path("statm")), 0);
+    cr_expect_not(attach_has_ended(&target, &why), "%s", why.message);
+    cr_expect(fake_lives());
+    attach_close(&target);
+}
+
+/* Its memory goes first, then its directories; by its state it still runs. */
+Test(attach_socket, m63_a_process_that_is_about_to_end_is_not_told_to_lack_a_place)
+{
+    fake_begin(FAKE_WAITS, load_well);
+    struct attach_target target = fake_target();
+    struct jw_error why = {{0}};
+
+    cr_assert_eq(unlink(fake_path("exe")), 0);
+    fake_write(fake_path("statm"), "0 0 0 0 0 0 0\n", 14);
+    cr_assert_eq(rmdir(fake_path("cwd")), 0);
+    cr_assert_eq(rmdir(fake_path("root/tmp")), 0);
+    cr_expect_lt(attach_connect(&target, jw_now_ns() + LONG_NS, &why), 0);
+    EXPECT_SAID(why, "has ended meanwhile");
+    cr_expect(fake_lives());
+    attach_close(&target);
+}
+
+/* s03: SIGQUIT would end it. */
+Test(attach_socket, m65_who_is_no_jvm_is_refused)
 {
     fake_begin(FAKE_DEAF, NULL);
     fake_write(fake_path("maps"), "7f00 r-xp 0 fe:00 77 /usr/bin/sleep\n", 36);
@@ -322,13 +499,13 @@ Test(attach_socket, a_listener_that_hangs_up_is_told_of)
     expect_no_load("its own user and group only", LONG_NS);
 }
 
-Test(attach_socket, silence_ends_at_the_deadline)
+Test(attach_socket, m63_silence_ends_at_the_deadline)
 {
     fake_begin(FAKE_LISTENS, answer_nothing);
     expect_no_load("did not answer in time", SHORT_NS);
 }
 
-Test(attach_socket, an_endless_answer_ends_at_the_deadline)
+Test(attach_socket, s16_an_endless_answer_ends_at_the_deadline)
 {
     fake_begin(FAKE_LISTENS, answer_for_ever);
     expect_no_load("did not answer in time", SHORT_NS);
@@ -349,7 +526,7 @@ Test(attach_socket, an_answer_may_come_in_pieces)
     attach_close(&target);
 }
 
-Test(attach_socket, a_refusal_is_passed_on_without_what_terminals_obey)
+Test(attach_socket, s17_a_refusal_is_passed_on_without_what_terminals_obey)
 {
     fake_begin(FAKE_LISTENS, refuse_library);
     expect_no_load("was not loaded. ?[31mno such file?[0m", LONG_NS);
