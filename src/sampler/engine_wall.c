@@ -59,8 +59,9 @@ static struct rounds rounds;
 
 /* Of the run. */
 static struct {
-    uint64_t interval_ns; /* 0: no wall clock */
+    uint64_t interval_ns; /* 0: no wall clock. As of the last turn */
     uint64_t begin_ns;
+    uint64_t base_ns, base_turn; /* from where turns of this interval are counted */
     uint64_t deadline_ns;
     uint32_t readings, signals;
     /* Of the turn. */
@@ -97,6 +98,8 @@ void engine_wall_start(uint64_t interval_ns)
     wall.begin_ns = wall.now_ns = jw_now_ns();
     wall.deadline_ns = wall.begin_ns + 1 + rounds_random(&rounds) % interval_ns;
     wall.turn = 0;
+    wall.base_ns = wall.begin_ns;
+    wall.base_turn = 0;
     wall.readings = rounds_readings(interval_ns);
     wall.signals = signals_a_turn(interval_ns);
 }
@@ -203,7 +206,8 @@ static void begin_account(thread_index thread, struct account *account, uint64_t
         *account = (struct account){0};
     account->is_over = false;
     account->serial = account->last_serial = serial;
-    account->seen_ns = is_known ? wall.now_ns : begin_ns > wall.begin_ns ? begin_ns : wall.begin_ns;
+    /* Not from the turn's begin on: the turn may have stood still since, and it was not wanted then. */
+    account->seen_ns = is_known ? jw_now_ns() : begin_ns > wall.begin_ns ? begin_ns : wall.begin_ns;
     account->seen_turn = wall.turn;
     if (account->seen_ns < wall.now_ns)
         account->seen_turn -= (wall.now_ns - account->seen_ns) / wall.interval_ns;
@@ -379,6 +383,23 @@ static enum rounds_found visit(thread_index thread)
     return ROUNDS_RAN;
 }
 
+static uint64_t turn_at(uint64_t now_ns)
+{
+    return wall.base_turn + (now_ns - wall.base_ns) / wall.interval_ns + 1;
+}
+
+/* The interval in force, for the turns behind this one. */
+static void set_pace(uint64_t interval_ns)
+{
+    if (interval_ns == wall.interval_ns)
+        return;
+    wall.interval_ns = interval_ns;
+    wall.base_ns = wall.now_ns;
+    wall.base_turn = wall.turn - 1;
+    wall.readings = rounds_readings(interval_ns);
+    wall.signals = signals_a_turn(interval_ns);
+}
+
 uint64_t engine_wall_turn(void)
 {
     if (wall.interval_ns == 0)
@@ -388,13 +409,14 @@ uint64_t engine_wall_turn(void)
     if (wall.now_ns < wall.deadline_ns)
         return wall.deadline_ns;
 
-    const uint64_t turn = (wall.now_ns - wall.begin_ns) / wall.interval_ns + 1;
+    const uint64_t turn = turn_at(wall.now_ns);
     if (turn > wall.turn + 1)
         jw_count_add(JW_COUNT_WALL_LATE, turn - wall.turn - 1);
     wall.turn = turn;
     wall.signals_left = wall.signals;
     rounds_turn(&rounds, wall.readings, visit);
-    wall.deadline_ns = wall.begin_ns + turn * wall.interval_ns +
+    set_pace(sampler_wall_interval_ns());
+    wall.deadline_ns = wall.base_ns + (turn - wall.base_turn) * wall.interval_ns +
                        rounds_random(&rounds) % (wall.interval_ns / JITTER_PART);
     return wall.deadline_ns;
 }
@@ -406,7 +428,7 @@ void engine_wall_settle(void)
         return;
 
     wall.now_ns = jw_now_ns();
-    wall.turn = (wall.now_ns - wall.begin_ns) / wall.interval_ns + 1;
+    wall.turn = turn_at(wall.now_ns);
     for (thread_index thread = 0; thread < threads_limit(); thread++) {
         struct account *account = &accounts[thread];
         uint64_t cpu_ns;

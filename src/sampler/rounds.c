@@ -1,8 +1,10 @@
 /* The order in which the sampler thread looks at threads; that thread, and control. */
 #include "sampler/rounds_internal.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "sampler/sampler_internal.h"
+#include "sampler/sampler_pace.h"
 
 /* Looks in a row that find a thread where it was, until it is left to the sweep. */
 #define STILL_MAX 8
@@ -12,6 +14,9 @@
 #define TURN_SHARE   100
 #define READINGS_MIN 64
 #define READINGS_MAX 4096
+
+/* Where turns are stretched, the sweep is through in this time, as far as a turn may take so many readings. */
+#define SWEEP_NS JW_NS_PER_SECOND
 
 struct rounds_thread {
     uint32_t turn; /* in which it was looked at last */
@@ -44,13 +49,22 @@ uint64_t rounds_random(struct rounds *rounds)
     return jw_hash_word(++rounds->random);
 }
 
-uint32_t rounds_readings(uint64_t turn_ns)
+static uint64_t readings_in(uint64_t turn_ns)
 {
     const uint64_t count = turn_ns / TURN_SHARE / READING_NS;
 
-    return count < READINGS_MIN   ? READINGS_MIN
-           : count > READINGS_MAX ? READINGS_MAX
-                                  : (uint32_t)count;
+    return count < READINGS_MIN ? READINGS_MIN : count > READINGS_MAX ? READINGS_MAX : count;
+}
+
+uint32_t rounds_readings(uint64_t turn_ns)
+{
+    const uint64_t most = readings_in(turn_ns);
+    const uint64_t asked = readings_in(turn_ns * SAMPLER_PACE_ONE / sampler_stretch());
+    /* Half of a turn's readings are the sweep's. */
+    const uint64_t sweep = 2 * threads_live() * turn_ns / SWEEP_NS;
+    const uint64_t count = sweep > asked ? sweep : asked;
+
+    return (uint32_t)(count < most ? count : most);
 }
 
 void rounds_note(struct rounds *rounds, thread_index thread)

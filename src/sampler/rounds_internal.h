@@ -47,7 +47,8 @@ void rounds_turn(struct rounds *rounds, uint32_t readings_max, rounds_visit *vis
 /* The next of a series of numbers that look random. */
 uint64_t rounds_random(struct rounds *rounds);
 
-/* Readings of clocks that take about a hundredth of a turn of this length. */
+/* Readings of clocks that take about a hundredth of a turn of this length. Of one that is stretched, as many as before it was,
+ * as far as the sweep is through in a second with them: so what turns take gives way as they become fewer. */
 uint32_t rounds_readings(uint64_t turn_ns);
 
 #endif

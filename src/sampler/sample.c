@@ -316,7 +316,7 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
     return true;
 }
 
-static JW_SIGNAL_SAFE bool take(const void *ucontext, struct sample_order *order)
+bool sample_take(const void *ucontext, struct sample_order *order)
 {
     struct sample_scratch *scratch = sample_scratch_take(thread_tid(order->thread));
     struct epoch_ticket ticket;
@@ -348,14 +348,5 @@ static JW_SIGNAL_SAFE bool take(const void *ucontext, struct sample_order *order
     if (walked.deep != NULL)
         sample_deep_give(walked.deep);
     sample_scratch_give(scratch);
-    return is_committed;
-}
-
-bool sample_take(const void *ucontext, struct sample_order *order)
-{
-    const uint64_t start_ns = jw_now_ns();
-    const bool is_committed = take(ucontext, order);
-
-    sample_cost_note(jw_now_ns() - start_ns);
     return is_committed;
 }

@@ -10,6 +10,7 @@
 #include "os/os_thread.h"
 #include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
+#include "sampler/sampler_pace.h"
 #include "thread/thread_cpu.h"
 #include "thread/thread_filter.h"
 #include "thread/thread_tls.h"
@@ -19,7 +20,8 @@
  * no event told of can burn no more than that unseen. */
 #define SCAN_AFTER_CPU_NS (10 * JW_NS_PER_MS)
 #define SCAN_AFTER_NS     (2000 * JW_NS_PER_MS)
-/* And never so often that reading it costs more than a half per cent of a processor. */
+/* And never so often that reading it costs more than a half per cent of a processor; where intervals are stretched, for a
+ * process that finds even this dear, as much more seldom. */
 #define SCAN_SHARE 200
 
 /* A record that the scan makes again and again for a tid that renew_record ends is one more race lost. */
@@ -31,6 +33,11 @@
 _Static_assert(THREAD_RECORDS_MAX == 1u << INDEX_BITS, "an index must fit");
 
 struct sampler_config sampler;
+
+/* Relaxed: each stands alone; what is due is taken by the interval that is seen then. */
+static struct {
+    _Atomic uint64_t cpu_ns, wall_ns;
+} in_force;
 
 /* order SAMPLER_RUN: hooks acquire the configuration that sampler_start released. */
 static _Atomic uint32_t is_running;
@@ -85,7 +92,7 @@ static JW_SIGNAL_SAFE void take_from_itimer(const struct signals_event *event, t
     struct sample_order order = {
         .kind = EVENT_CPU_SAMPLE,
         .thread = thread,
-        .weight_ns = sampler.interval_ns,
+        .weight_ns = jw_load_relaxed(&in_force.cpu_ns),
     };
 
     (void)sample_take(event->ucontext, &order);
@@ -96,7 +103,7 @@ static JW_SIGNAL_SAFE bool is_of_process(const struct signals_event *event)
     return sampler.cpu == SAMPLER_CPU_ITIMER && event->signo == SIGPROF;
 }
 
-static JW_SIGNAL_SAFE void take(const struct signals_event *event)
+static JW_SIGNAL_SAFE void take_event(const struct signals_event *event)
 {
     const thread_index thread = event->is_bare || is_of_process(event)
                                     ? thread_find(thread_own_tid())
@@ -114,6 +121,15 @@ static JW_SIGNAL_SAFE void take(const struct signals_event *event)
         take_from_timer(event, thread);
     else
         engine_cpu_fine_take(event->ucontext, thread);
+}
+
+static JW_SIGNAL_SAFE void take(const struct signals_event *event)
+{
+    struct sample_cost cost;
+
+    sample_cost_begin(&cost);
+    take_event(event);
+    sample_cost_end(&cost, event->signo == SIGVTALRM ? JW_COST_WALL : JW_COST_CPU);
 }
 
 static JW_SIGNAL_SAFE bool claims(int signo)
@@ -221,6 +237,16 @@ static void end_record(thread_index thread)
     remove_engines(thread);
 }
 
+/* The calling thread's, which gets another: what engines know of its clock is asked when no signal of it is taken any
+ * more, and before they forget it. */
+static void hand_record_over(thread_index old, uint64_t *base_ns, uint64_t *clock_ns)
+{
+    thread_end(old, generations_number(sampler.generations));
+    if (os_thread_cpu_ns((int)thread_tid(old), clock_ns))
+        sampler_cpu_hand_over(old, *clock_ns, base_ns);
+    remove_engines(old);
+}
+
 /* Of an earlier run: a tid may have gone to another thread since. */
 static void end_old_record(thread_index thread, bool is_live, void *argument)
 {
@@ -262,6 +288,8 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
         signals_trust_handlers(jvm_begin, jvm_end);
     sampler = *config;
     sampler.filter = NULL; /* the caller's */
+    jw_store_relaxed(&in_force.cpu_ns, config->interval_ns);
+    jw_store_relaxed(&in_force.wall_ns, config->wall_interval_ns);
     started_ns = jw_now_ns();
     scan.round = 0;
     scan.is_first = true;
@@ -292,6 +320,56 @@ fail:
     signals_expect_itimer(false);
     signals_stop();
     return false;
+}
+
+void sampler_intervals(uint64_t *cpu_ns, uint64_t *wall_ns)
+{
+    *cpu_ns = sampler.cpu == SAMPLER_CPU_NONE ? 0 : jw_load_relaxed(&in_force.cpu_ns);
+    *wall_ns = sampler.wall_interval_ns == 0 ? 0 : jw_load_relaxed(&in_force.wall_ns);
+}
+
+void sampler_set_intervals(uint64_t cpu_ns, uint64_t wall_ns)
+{
+    struct jw_error why = {{0}};
+
+    /* Relaxed: starts, stops and this are the control's and the agent's thread's, one after the other. */
+    if (jw_load_relaxed(&is_running) == 0)
+        return;
+    if (sampler.wall_interval_ns != 0)
+        jw_store_relaxed(&in_force.wall_ns, wall_ns);
+    switch (sampler.cpu) {
+    case SAMPLER_CPU_NONE:
+    case SAMPLER_CPU_TIMER:
+        break;
+    case SAMPLER_CPU_FINE:
+        jw_store_relaxed(&in_force.cpu_ns, cpu_ns);
+        break;
+    case SAMPLER_CPU_ITIMER:
+        if (os_itimer_arm(cpu_ns, &why))
+            jw_store_relaxed(&in_force.cpu_ns, cpu_ns);
+        break;
+    }
+    sampler_clock_wake();
+}
+
+uint64_t sampler_cpu_interval_ns(void)
+{
+    return jw_load_relaxed(&in_force.cpu_ns);
+}
+
+uint64_t sampler_wall_interval_ns(void)
+{
+    return jw_load_relaxed(&in_force.wall_ns);
+}
+
+uint64_t sampler_stretch(void)
+{
+    const bool has_cpu = sampler.cpu != SAMPLER_CPU_NONE;
+    const uint64_t asked_ns = has_cpu ? sampler.interval_ns : sampler.wall_interval_ns;
+    const uint64_t now_ns = jw_load_relaxed(has_cpu ? &in_force.cpu_ns : &in_force.wall_ns);
+
+    return now_ns <= asked_ns || asked_ns == 0 ? SAMPLER_PACE_ONE
+                                               : now_ns * SAMPLER_PACE_ONE / asked_ns;
 }
 
 static void remove_from_engines(thread_index thread, bool is_live, void *argument)
@@ -332,10 +410,8 @@ static thread_index renew_record(uint32_t tid)
     for (int try = 0; try < RENEW_TRIES && !is_new; try++) {
         const thread_index old = thread_find(tid);
 
-        if (old != THREAD_NONE) {
-            sampler_cpu_hand_over(old, clock_ns, &base_ns);
-            end_record(old);
-        }
+        if (old != THREAD_NONE)
+            hand_record_over(old, &base_ns, &clock_ns);
         thread = thread_add(tid, &is_new);
     }
     if (is_new && has_clock)
@@ -453,7 +529,8 @@ void sampler_scan(void)
     }
     scan.last_ns = now_ns;
     scan.process_cpu_ns = process_cpu_ns;
-    scan.next_ns = now_ns + (jw_now_ns() - now_ns) * SCAN_SHARE;
+    scan.next_ns = now_ns + sampler_pace_stretched_ns((jw_now_ns() - now_ns) * SCAN_SHARE,
+                                                      sampler_stretch(), SCAN_AFTER_NS);
     /* Some thread may have been refused its timer. */
     if (!sampler_clock_start_if(needs_clock_thread, NULL))
         jw_count(JW_COUNT_CLOCK_THREAD_REFUSED);

@@ -33,8 +33,11 @@
 #ifndef JW_SAMPLER_SAMPLER_H
 #define JW_SAMPLER_SAMPLER_H
 
+#include "base/cost.h"
 #include "generation/generation.h"
 #include "thread/thread.h"
+
+#define SAMPLER_CLOCK_THREAD_NAME "jaywalk clock"
 
 enum sampler_cpu_engine {
     SAMPLER_CPU_NONE,
@@ -87,9 +90,18 @@ void sampler_thread_renamed(thread_index thread, const char *java_name);
 /* Looks for threads that no event told of and for ones that are gone. */
 void sampler_scan(void);
 
-/* What samples took in the handler since the process started, at most so many of a hundred: 50 is the
- * median. Nanoseconds, exact to a quarter of a power of two; 0: no sample yet. Context: any. */
-uint64_t sampler_cost_ns(uint32_t percentile_pct);
+/* What is in force at this moment; 0: no such clock. Context: any. */
+void sampler_intervals(uint64_t *cpu_ns, uint64_t *wall_ns);
+
+/* Other intervals from now on, of clocks that turn; not 0, and not of engine `timer`, whose timers stay as they are.
+ * Weights stay right: of `fine` and the wall clock they are differences of clocks; of itimer, the interval in force, also where
+ * a signal that is pending was due by the one before.
+ * Context: dump, while an engine runs. */
+void sampler_set_intervals(uint64_t cpu_ns, uint64_t wall_ns);
+
+/* What handlers of signals of this clock took since the process started: from the engine's first instruction to its last,
+ * spared and lost signals too. Not in it: entry and gate, some 50 ns; a system call that goes on. Context: any. */
+void sampler_cost(enum jw_cost_clock clock, struct jw_cost_times *out);
 
 /* Memory that deep stacks, kept from sample to sample, have taken. Context: any. */
 uint64_t sampler_deep_bytes(void);

@@ -93,7 +93,8 @@ static bool start_locked(struct jw_error *err)
         return true;
     jw_store_relaxed(&clock_thread.must_end, 0);
     os_wake_init(&clock_thread.wake);
-    if (!os_thread_start(&clock_thread.thread, "jaywalk clock", turn_until_end, NULL, err))
+    if (!os_thread_start(&clock_thread.thread, SAMPLER_CLOCK_THREAD_NAME, turn_until_end, NULL,
+                         err))
         return false;
     jw_store_relaxed(&clock_thread.is_running, 1);
     return true;

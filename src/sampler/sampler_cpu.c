@@ -85,6 +85,13 @@ void sampler_cpu_begin(thread_index thread, bool is_old, uint64_t started_ns)
     mark_own(thread);
 }
 
+/* Samples of the old record cannot be told from what a timer would still have to tell: for timers an interval decides. */
+static bool has_told(thread_index old, const struct thread_cpu *known, uint64_t clock_ns)
+{
+    return engine_cpu_fine_has(old) ? engine_cpu_fine_sampled_ns(old) != known->base_ns
+                                    : clock_ns - known->base_ns >= sampler.interval_ns;
+}
+
 void sampler_cpu_hand_over(thread_index old, uint64_t clock_ns, uint64_t *base_ns)
 {
     struct thread_cpu known;
@@ -92,9 +99,12 @@ void sampler_cpu_hand_over(thread_index old, uint64_t clock_ns, uint64_t *base_n
     /* The clock of another thread that had this number stands anywhere. */
     if (!thread_cpu_get(old, &known) || clock_ns < known.clock_ns)
         return;
-    if (clock_ns - known.base_ns < sampler.interval_ns) {
+    if (!has_told(old, &known, clock_ns)) {
         *base_ns = known.base_ns;
         thread_cpu_forget(old);
+    } else if (engine_cpu_fine_has(old)) {
+        /* Of its last sample, or of a look since, which may be in the ledger. */
+        *base_ns = known.clock_ns;
     } else {
         *base_ns = clock_ns;
         thread_cpu_look(old, clock_ns);

@@ -133,8 +133,14 @@ JW_SIGNAL_SAFE enum jw_thread_state sample_state(const void *ucontext, const voi
                                                  const struct vm_call_frame *frames,
                                                  bool *is_passing);
 
-/* sample_cost.c: what one sample took in the handler. */
-JW_SIGNAL_SAFE void sample_cost_note(uint64_t duration_ns);
+/* sample_cost.c: around what a handler does, of a signal of this clock; _note: the elapsed part of it alone. */
+struct sample_cost {
+    uint64_t begin_ns;
+    uint64_t cpu_ns; /* of the thread's clock then; 0: not asked */
+};
+JW_SIGNAL_SAFE void sample_cost_begin(struct sample_cost *cost);
+JW_SIGNAL_SAFE void sample_cost_end(const struct sample_cost *cost, enum jw_cost_clock clock);
+JW_SIGNAL_SAFE void sample_cost_note(enum jw_cost_clock clock, uint64_t elapsed_ns);
 
 /* What is known of a thread that gets its timer. */
 enum engine_thread {
@@ -151,7 +157,7 @@ void sampler_cpu_begin(thread_index thread, bool is_old, uint64_t started_ns);
 JW_MUST_CHECK bool sampler_cpu_look(thread_index thread);
 /* The record `old` ends, and the calling thread, which has the same number and whose clock stands at
  * `clock_ns`, gets another one. If it is the same thread, `base_ns` becomes where its time begins to count
- * for the new record: the old one keeps what it has, unless that is less than an interval. */
+ * for the new record: the old one keeps what was sampled of it, or what is more than an interval. */
 void sampler_cpu_hand_over(thread_index old, uint64_t clock_ns, uint64_t *base_ns);
 /* The thread is about to end: when it is the calling one, its clock will be read once more on the way. */
 void sampler_cpu_end(thread_index thread);
@@ -163,6 +169,12 @@ uint64_t sampler_cpu_debt_ns(uint64_t clock_ns, uint64_t started_ns);
  * its record went to another one since. */
 uintptr_t sampler_cookie(thread_index thread);
 JW_SIGNAL_SAFE thread_index sampler_thread_of(uint32_t payload);
+
+/* sampler.c: intervals in force, which overhead= may change. Context: all. */
+JW_SIGNAL_SAFE uint64_t sampler_cpu_interval_ns(void);
+JW_SIGNAL_SAFE uint64_t sampler_wall_interval_ns(void);
+/* And to those that were asked for, in thousandths. Context: any. */
+uint64_t sampler_stretch(void);
 
 /* engine_cpu_timer.c: the timer of a thread. `started_ns`: when the run began; a thread cannot have used more
  * CPU time in it than has gone by since. */
@@ -183,6 +195,8 @@ bool engine_cpu_fine_is_wanted(void); /* some thread was added in this run */
 void engine_cpu_fine_add(thread_index thread, uint64_t base_ns);
 void engine_cpu_fine_remove(thread_index thread);
 bool engine_cpu_fine_has(thread_index thread);
+uint64_t engine_cpu_fine_sampled_ns(
+    thread_index thread); /* its clock at its last sample; of one that it has */
 void engine_cpu_fine_note(thread_index thread);
 uint64_t engine_cpu_fine_turn(void);
 JW_SIGNAL_SAFE bool engine_cpu_fine_claims(thread_index thread);

@@ -50,13 +50,6 @@ static struct taken *life_of(uint64_t serial)
     return &lives[life_count++];
 }
 
-/* A signal that was sent before the stop may be between its count and its outcome: it comes to one. */
-static void expect_conservation(void)
-{
-    while (jw_counter(JW_COUNT_SIGNALS) - signals_before != outcomes() - outcomes_before)
-        sched_yield();
-}
-
 static void start_run(enum sampler_cpu_engine cpu, uint64_t interval_ns, uint64_t wall_ns,
                       const char *filter)
 {
@@ -129,14 +122,19 @@ static uint64_t oldest_generation(void)
     return oldest;
 }
 
-/* One rotation, as the dump thread makes it. */
-static void rotate(void)
+static void take_closed(void)
 {
     struct generation *closed = generations_rotate(generations);
 
     if (closed != NULL)
         event_take(closed->events, take_one, NULL);
     (void)generations_retire(generations, take_late, NULL);
+}
+
+/* One rotation, as the dump thread makes it. */
+static void rotate(void)
+{
+    take_closed();
     threads_reap(oldest_generation());
 }
 
@@ -166,14 +164,13 @@ static void burn_until(uint64_t cpu_ns)
 /* Threads that wait or burn until they may end. ----------------------------------------------------- */
 
 struct worker {
+    _Atomic int is_burning; /* a signal that comes now finds it running */
     _Atomic int is_through; /* nothing is left to do but to wait */
     pthread_t thread;
     bool is_busy;
     bool blocks_signal;
     bool
         polls; /* waits in a call that ends with EINTR under any handler, and goes on inside ours */
-    uint64_t burn_ns; /* after which it waits; 0: until it may end */
-    uint64_t start_cpu_ns, end_cpu_ns;
     uint32_t tid;
 };
 
@@ -183,7 +180,6 @@ static pthread_barrier_t all_begun, all_ended;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static _Atomic bool may_end;
-static _Atomic uint32_t burnt_count; /* those that wait now */
 static int poll_ends[2];
 
 static void wait_for_end(struct worker *worker)
@@ -214,13 +210,9 @@ static void *work(void *argument)
         pthread_sigmask(SIG_BLOCK, &blocked, NULL);
     worker->tid = (uint32_t)os_gettid();
     pthread_barrier_wait(&all_begun);
-    worker->start_cpu_ns = own_cpu_ns();
-    if (worker->is_busy)
-        while (!jw_load_relaxed(&may_end) &&
-               (worker->burn_ns == 0 || own_cpu_ns() - worker->start_cpu_ns < worker->burn_ns))
-            ;
-    worker->end_cpu_ns = own_cpu_ns();
-    jw_add_relaxed(&burnt_count, 1);
+    jw_store_relaxed(&worker->is_burning, worker->is_busy);
+    while (worker->is_busy && !jw_load_relaxed(&may_end))
+        ;
     wait_for_end(worker);
     if (worker->blocks_signal)
         pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
@@ -229,7 +221,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* The idle ones wait already on return: no sample sees them on the way. */
+/* The busy ones burn and the idle ones wait already on return: no sample sees them on the way. */
 static void begin_workers(uint32_t busy_count, uint32_t idle_count)
 {
     worker_count = busy_count + idle_count;
@@ -238,10 +230,14 @@ static void begin_workers(uint32_t busy_count, uint32_t idle_count)
     cr_assert(eq(int, pipe(poll_ends), 0));
     for (uint32_t i = 0; i < worker_count; i++) {
         workers[i].is_busy = i < busy_count;
+        jw_store_relaxed(&workers[i].is_burning, 0);
         jw_store_relaxed(&workers[i].is_through, 0);
         cr_assert(eq(int, pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0));
     }
     pthread_barrier_wait(&all_begun);
+    for (uint32_t i = 0; i < busy_count; i++)
+        while (!jw_load_relaxed(&workers[i].is_burning))
+            sched_yield();
     for (uint32_t i = busy_count; i < worker_count; i++)
         while (!jw_load_relaxed(&workers[i].is_through) || !task_is_asleep(workers[i].tid))
             sched_yield();

@@ -1,67 +1,54 @@
-/* Percentiles of the handler's time, against a sorted list of the same durations. */
+/* What handlers are noted to take: all of them as elapsed time, a part by their CPU clock. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/counters.h"
-#include "base/hash.h"
 #include "sampler/sampler_internal.h"
 
-TestSuite(sample_cost, .timeout = 60);
+TestSuite(sample_cost, .timeout = 300);
 
-#define DURATIONS 5000
-
-static uint64_t durations[DURATIONS];
-
-static int by_value(const void *left, const void *right)
+Test(sample_cost, there_is_none_before_the_first_handler)
 {
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    struct jw_cost_times times;
 
-    return a < b ? -1 : a > b;
+    sampler_cost(JW_COST_CPU, &times);
+    cr_assert(eq(u64, times.count, 0));
+    cr_assert(eq(u64, jw_cost_percentile_ns(&times, 1000), 0));
+    cr_assert(eq(u64, jw_cost_cpu_ns(&times), 0));
 }
 
-/* The smallest duration that at least so many of a hundred do not exceed. */
-static uint64_t percentile(size_t count, uint32_t pct)
+Test(sample_cost, each_clock_has_its_own_and_the_counter_has_both)
 {
-    for (size_t i = 0; i < count; i++)
-        if ((i + 1) * 100 >= count * pct)
-            return durations[i];
-    return durations[count - 1];
+    const uint64_t before_ns = jw_counter(JW_COUNT_HANDLER_NS);
+    struct jw_cost_times cpu, wall;
+
+    sample_cost_note(JW_COST_CPU, 1000);
+    sample_cost_note(JW_COST_CPU, 3000);
+    sample_cost_note(JW_COST_WALL, 7000);
+    sampler_cost(JW_COST_CPU, &cpu);
+    sampler_cost(JW_COST_WALL, &wall);
+    cr_assert(eq(u64, cpu.count, 2));
+    cr_assert(eq(u64, cpu.elapsed_ns, 4000));
+    cr_assert(eq(u64, wall.count, 1));
+    cr_assert(eq(u64, wall.elapsed_ns, 7000));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_HANDLER_NS) - before_ns, 11000));
 }
 
-Test(sample_cost, there_is_none_before_the_first_sample)
+/* One in 64 at random; of 64,000 that is 1,000, and less than half of it once in the age of the universe. */
+Test(sample_cost, some_are_measured_by_their_own_cpu_clock)
 {
-    for (uint32_t pct = 0; pct <= 100; pct++)
-        cr_assert(eq(u64, sampler_cost_ns(pct), 0));
-}
+    struct jw_cost_times times;
 
-Test(sample_cost, percentiles_are_exact_to_a_quarter_of_a_power_of_two)
-{
-    const uint64_t before = jw_counter(JW_COUNT_HANDLER_NS);
-    uint64_t sum = 0;
+    for (int i = 0; i < 64000; i++) {
+        struct sample_cost cost;
 
-    for (size_t i = 0; i < DURATIONS; i++) {
-        /* From 4 ns to a minute, all magnitudes alike. */
-        durations[i] = 4 + (jw_hash_word(i) >> (28 + jw_hash_word(i + DURATIONS) % 34));
-        sum += durations[i];
-        sample_cost_note(durations[i]);
+        sample_cost_begin(&cost);
+        sample_cost_end(&cost, JW_COST_CPU);
     }
-    cr_assert(eq(u64, jw_counter(JW_COUNT_HANDLER_NS), before + sum));
-    qsort(durations, DURATIONS, sizeof durations[0], by_value);
-    for (uint32_t pct = 0; pct <= 100; pct++) {
-        const uint64_t exact = percentile(DURATIONS, pct);
-        const uint64_t said = sampler_cost_ns(pct);
-
-        cr_assert(said >= exact && said <= exact + exact / 4 + 1, "%u %%: %lu for %lu", pct,
-                  (unsigned long)said, (unsigned long)exact);
-    }
-}
-
-Test(sample_cost, the_shortest_and_the_longest_durations_are_kept_too)
-{
-    sample_cost_note(0);
-    cr_assert(le(u64, sampler_cost_ns(100), 5));
-    sample_cost_note(UINT64_MAX);
-    cr_assert(le(u64, sampler_cost_ns(50), 5));
-    cr_assert(ge(u64, sampler_cost_ns(100), UINT64_C(1) << 39));
+    sampler_cost(JW_COST_CPU, &times);
+    cr_assert(eq(u64, times.count, 64000));
+    cr_assert(ge(u64, times.measured_count, 500));
+    cr_assert(le(u64, times.measured_count, 2000));
+    cr_assert(ge(u64, times.measured_cpu_ns, times.measured_count));
 }

@@ -10,7 +10,7 @@
 #include "base/counters.h"
 #include "sampler/sampler_internal.h"
 
-TestSuite(sample_deep, .timeout = 100);
+TestSuite(sample_deep, .timeout = 300);
 
 #define DEPTH 70
 #define TID   4711u

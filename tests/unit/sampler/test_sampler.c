@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
@@ -14,7 +15,9 @@
 #include "base/hash.h"
 #include "os/os_tasks.h"
 #include "os/os_timer.h"
+#include "sampler/rounds_internal.h"
 #include "sampler/sampler_internal.h"
+#include "sampler/sampler_pace.h"
 #include "unit/sampler/outcomes.h"
 
 #define INTERVAL_NS   JW_NS_PER_MS
@@ -36,7 +39,7 @@ static struct {
 } taken[THREAD_RECORDS_MAX];
 static uint64_t taken_count, wrong_serials;
 
-TestSuite(sampler, .init = open_run, .timeout = 100);
+TestSuite(sampler, .init = open_run, .timeout = 300);
 
 static void start(uint64_t interval_ns, enum sampler_cpu_engine cpu)
 {
@@ -104,11 +107,6 @@ static void burn_until(uint64_t cpu_ns)
         ;
 }
 
-static void expect_conservation(void)
-{
-    cr_assert(eq(u64, jw_counter(JW_COUNT_SIGNALS) - signals_before, outcomes() - outcomes_before));
-}
-
 static void expect_no_timer(thread_index index, bool is_live, void *argument)
 {
     (void)is_live;
@@ -126,7 +124,7 @@ static void expect_silence(void)
     cr_assert(eq(u64, jw_counter(JW_COUNT_SIGNALS), signals));
 }
 
-/* Threads that wait, burn so much, and wait again until they may end. */
+/* Threads that wait, burn until they may go on and then so much, and wait again until they may end. */
 struct worker {
     pthread_t thread;
     uint64_t burn_ns;
@@ -135,6 +133,7 @@ struct worker {
     thread_index index;
 };
 static pthread_barrier_t ready, go, done, end;
+static _Atomic bool must_burn_on;
 
 static void *work(void *argument)
 {
@@ -143,7 +142,9 @@ static void *work(void *argument)
     pthread_barrier_wait(&ready);
     pthread_barrier_wait(&go);
     worker->start_cpu_ns = own_cpu_ns();
-    burn_until(worker->start_cpu_ns + worker->burn_ns);
+    while (jw_load_relaxed(&must_burn_on))
+        ;
+    burn_until(own_cpu_ns() + worker->burn_ns);
     worker->end_cpu_ns = own_cpu_ns();
     worker->tid = (uint32_t)os_gettid();
     worker->index = thread_find(worker->tid);
@@ -174,7 +175,7 @@ static void end_workers(void)
         pthread_join(workers[i].thread, NULL);
 }
 
-Test(sampler, each_signal_is_a_sample_or_one_named_loss)
+Test(sampler, m58_each_signal_is_a_sample_or_one_named_loss)
 {
     const uint64_t samples = jw_counter(JW_COUNT_SAMPLES);
 
@@ -227,6 +228,7 @@ Test(sampler, a_thread_that_is_found_late_is_sampled_for_all_its_time)
     if (!KEEPS_OVERRUNS)
         cr_skip_test("thread sanitizer keeps signals back");
     start(INTERVAL_NS, SAMPLER_CPU_TIMER);
+    jw_store_relaxed(&must_burn_on, true); /* who is found when he is done has no first sample */
     begin_workers(150 * JW_NS_PER_MS);
     pthread_barrier_wait(&go);
     for (bool is_found = false; !is_found;) {
@@ -236,6 +238,7 @@ Test(sampler, a_thread_that_is_found_late_is_sampled_for_all_its_time)
         sampler_scan();
         is_found = live >= THREADS_COUNT + 1;
     }
+    jw_store_relaxed(&must_burn_on, false);
     pthread_barrier_wait(&done);
     stop();
     end_workers();
@@ -267,7 +270,7 @@ Test(sampler, a_thread_older_than_the_run_that_is_found_late_owes_no_more_than_t
     end_workers();
 }
 
-Test(sampler, it_starts_and_stops_two_hundred_times)
+Test(sampler, m43_it_starts_and_stops_two_hundred_times)
 {
     begin_workers(400 * JW_NS_PER_MS);
     pthread_barrier_wait(&go);
@@ -302,6 +305,18 @@ Test(sampler, the_timer_of_the_process_samples_running_threads)
     expect_silence();
 }
 
+/* The last turn of a run is after its engines: no timer stays that nobody takes down. */
+Test(sampler, intervals_of_a_run_that_is_over_arm_nothing)
+{
+    struct itimerval found;
+
+    start(INTERVAL_NS, SAMPLER_CPU_ITIMER);
+    stop();
+    sampler_set_intervals(2 * INTERVAL_NS, 0);
+    cr_assert_eq(getitimer(ITIMER_PROF, &found), 0);
+    cr_assert(found.it_value.tv_sec == 0 && found.it_value.tv_usec == 0, "a timer is armed");
+}
+
 /* After a run with it, the process' timer is whoever's sets it. */
 Test(sampler, a_foreign_setitimer_signal_is_not_ours_after_a_run)
 {
@@ -334,7 +349,7 @@ static void *live_shortly(void *argument)
     return NULL;
 }
 
-Test(sampler, threads_may_come_and_go)
+Test(sampler, m32_threads_may_come_and_go)
 {
     start(INTERVAL_NS, SAMPLER_CPU_TIMER);
     for (int round = 0; round < 100; round++) {
@@ -416,7 +431,7 @@ static uint32_t payload_of(thread_index thread)
     return (uint32_t)(thread_serial(thread) << INDEX_BITS) | thread;
 }
 
-Test(sampler, a_late_signal_of_a_recycled_record_is_told_apart)
+Test(sampler, m32_a_late_signal_of_a_recycled_record_is_told_apart)
 {
     bool is_new;
 
@@ -514,4 +529,19 @@ Test(sampler, hooks_that_come_while_nothing_runs_leave_nothing_behind)
     sampler_thread_start(tid, &java);
     sampler_thread_end(tid);
     expect_silence();
+}
+
+/* What a turn of the sampler's thread reads does not grow with the interval: so all that it takes gives way. */
+Test(sampler, m52_a_turn_that_is_stretched_reads_as_many_clocks_as_before)
+{
+    const uint32_t asked = rounds_readings(10 * JW_NS_PER_MS);
+
+    cr_assert(ge(u32, rounds_readings(100 * JW_NS_PER_MS), 2 * asked), "asked for, it reads more");
+    start(10 * JW_NS_PER_MS, SAMPLER_CPU_FINE);
+    cr_assert(eq(u64, sampler_stretch(), SAMPLER_PACE_ONE));
+    cr_assert(eq(u32, rounds_readings(10 * JW_NS_PER_MS), asked));
+    sampler_set_intervals(100 * JW_NS_PER_MS, 0);
+    cr_assert(eq(u64, sampler_stretch(), 10 * SAMPLER_PACE_ONE));
+    cr_assert(eq(u32, rounds_readings(100 * JW_NS_PER_MS), asked));
+    stop();
 }

@@ -39,15 +39,15 @@ static void open_generations(void)
     walk_open_none();
 }
 
-TestSuite(sampler_cpu, .init = open_generations, .timeout = 100);
+TestSuite(sampler_cpu, .init = open_generations, .timeout = 300);
 
-static void start_for(const char *filter)
+static void start_with(const char *filter, uint64_t interval_ns)
 {
     const struct sampler_config config = {
         .filter = filter,
         .generations = generations,
         .cpu = SAMPLER_CPU_TIMER,
-        .interval_ns = INTERVAL_NS,
+        .interval_ns = interval_ns,
         .depth_max = 64,
         .with_native = true,
     };
@@ -57,7 +57,7 @@ static void start_for(const char *filter)
 
 static void start(void)
 {
-    start_for(NULL);
+    start_with(NULL, INTERVAL_NS);
 }
 
 static void stop(void)
@@ -269,7 +269,7 @@ Test(sampler_cpu, a_thread_that_the_filter_leaves_out_is_told_so)
     thread_index thread, same;
 
     snprintf(filter, sizeof filter, "%d", os_gettid());
-    start_for(filter);
+    start_with(filter, INTERVAL_NS);
     find_then_go_on(&worker, &thread, &same);
     each(0);
     cr_assert(is_told[thread]);
@@ -325,7 +325,7 @@ Test(sampler_cpu, a_thread_that_the_scan_found_first_has_all_of_its_time)
     struct worker worker = {.before = burn_little, .after = begin_java};
     thread_index native, java;
 
-    start();
+    start_with(NULL, JW_NS_PER_SECOND); /* who used one as a native thread is told as one */
     find_then_go_on(&worker, &native, &java);
     each(0);
     cr_assert(ne(u32, java, native));
