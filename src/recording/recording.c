@@ -228,6 +228,7 @@ static uint64_t begin_chunk(struct recording *recording)
     jw_count(JW_COUNT_CHUNKS);
     recording_names_new_chunk(&recording->names);
     recording_ledger_new_chunk(recording);
+    recording_law_new_chunk(recording);
     recording_context_new_chunk(recording);
     /* Constants that nearly every chunk needs: so each chunk has a checkpoint from the start. */
     for (size_t i = 0; i < JW_STATE_LIMIT; i++)
@@ -263,8 +264,10 @@ static void begin_next_chunk(struct recording *recording)
 
     if (!make_part(recording, JFR_HEADER_BYTES, now_ns, &part))
         return;
+    const uint64_t begin_ns = jw_now_ns();
     if (!recording_file_begin_chunk(recording->file, &part, &why))
         recording_fail(recording, &why);
+    recording_note_write(recording, begin_ns, part.length_bytes);
     jfr_buffer_clear(&recording->events);
 }
 
@@ -278,10 +281,12 @@ static void write_out(struct recording *recording, bool is_last)
         !make_part(recording, recording_file_next_offset(recording->file), jw_now_ns(), &part))
         return;
 
+    const uint64_t begin_ns = jw_now_ns();
     const bool is_written = is_last ? recording_file_finish(recording->file, &part, &why)
                                     : recording_file_append(recording->file, &part, &why);
     if (!is_written)
         recording_fail(recording, &why);
+    recording_note_write(recording, begin_ns, part.length_bytes);
     jfr_buffer_clear(&recording->events);
 }
 
@@ -349,6 +354,7 @@ void recording_take(struct recording *recording, struct generation *generation)
         recording_take_events(recording, generation);
     else
         recording_take_graph(recording, generation);
+    recording_law_settle(recording, generation);
 }
 
 /* Counters and load go in once a second, and at the end of each chunk. */
@@ -361,6 +367,8 @@ static void put_state(struct recording *recording, bool is_due)
     recording_put_load(recording, now_ns);
     recording_put_diagnostics(recording, now_ns);
     recording_put_ledger(recording, now_ns, is_due);
+    recording_put_law(recording, now_ns);
+    recording_put_cost(recording, now_ns, is_due);
     recording->diagnosed_ns = now_ns;
 }
 

@@ -17,6 +17,7 @@
 #ifndef JW_RECORDING_RECORDING_H
 #define JW_RECORDING_RECORDING_H
 
+#include "base/cost.h"
 #include "base/jw.h"
 #include "base/ledger.h"
 #include "export/export.h"
@@ -154,6 +155,19 @@ struct recording_config {
 JW_MUST_CHECK struct recording *recording_open(const struct recording_config *config,
                                                struct jw_error *err);
 
+/* Right before a rotation: first SIGNALS, then the handlers at work. */
+struct recording_cut {
+    uint64_t signals;
+    uint64_t inside;
+};
+
+/*
+ * This generation was closed just now: the counters are read, and hold of what is written once its records are taken.
+ * Those that older generations have got since come before. Not called: nothing is said of the law of each chunk.
+ */
+void recording_cut(struct recording *recording, const struct generation *closed,
+                   const struct recording_cut *before);
+
 /*
  * Takes the records of a closed generation that were committed since the last call for it, resolving
  * ids against that generation. May be called again for late records, until the generation is cleared.
@@ -180,6 +194,20 @@ struct recording_thread_cpu {
 void recording_thread_cpu(struct recording *recording, const struct recording_thread_cpu *cpu);
 void recording_process_cpu(struct recording *recording, uint64_t used_ns);
 bool recording_get_ledger(const struct recording *recording, struct jw_ledger *out);
+
+/* What jaywalk took since the recording began: written with the counters. Never told: nothing is said of it. */
+void recording_cost(struct recording *recording, const struct jw_cost *cost);
+
+/* Intervals of the clocks are others from now on. For JFR: an event. Nanoseconds; 0: no such clock. */
+struct recording_interval_change {
+    uint64_t time_ns;
+    uint64_t from_cpu_ns, to_cpu_ns;
+    uint64_t from_wall_ns, to_wall_ns;
+    uint64_t share_ppm, budget_ppm; /* of the process's CPU time */
+};
+
+void recording_interval_change(struct recording *recording,
+                               const struct recording_interval_change *change);
 
 /* A part of the stacks is walked by another walker from now on. */
 struct recording_walker_change {

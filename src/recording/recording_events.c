@@ -67,7 +67,9 @@ static void put_settings(struct recording *recording, uint64_t now_ns)
         JFR_TYPE_THREAD_CPU,       JFR_TYPE_THREADS_CPU,
         JFR_TYPE_CPU_LEDGER,       JFR_TYPE_DICTIONARY,
         JFR_TYPE_ENDPOINT,         JFR_TYPE_SPAN,
-        JFR_TYPE_MEMORY,
+        JFR_TYPE_MEMORY,           JFR_TYPE_CONSERVATION,
+        JFR_TYPE_SELF_COST,        JFR_TYPE_INTERVAL_CHANGE,
+        JFR_TYPE_HANDLER_TIME,     JFR_TYPE_HANDLER_TIME_BUCKET,
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)

@@ -208,7 +208,6 @@ static bool append(struct recording_file *file, const struct recording_file_part
 
     struct jfr_chunk_header header = header_of_part(
         part, data_at - file->chunk_at, file->header.checkpoint_offset, file->header.size_bytes);
-    header.is_final = is_final;
     if (!os_output_write(file->output, data_at, part->bytes, part->length_bytes, err) ||
         !write_tail(file->output, data_end, file->end, err))
         return false;
@@ -220,7 +219,9 @@ static bool append(struct recording_file *file, const struct recording_file_part
     if (!write_padding_size(file->output, file->padding_at, JFR_PADDING_MIN_BYTES, err))
         return false;
     file->padding_at = padding_behind(data_end);
-    return true;
+    /* Now that all of it is there. */
+    file->header.is_final = is_final;
+    return !is_final || write_header(file->output, file->chunk_at, &file->header, err);
 }
 
 bool recording_file_append(struct recording_file *file, const struct recording_file_part *part,

@@ -489,6 +489,12 @@ void recording_graph_tell(struct recording *recording)
     profile_forget_counters(profile);
     profile_counters(profile, counts, in_flight);
     recording_ledger_tell_profile(recording);
+    if (recording->has_cost) {
+        struct jw_cost_sums sums;
+
+        jw_cost_sum_up(&recording->cost, &sums);
+        profile_cost(profile, &sums);
+    }
 }
 
 void recording_graph_close(struct recording *recording)

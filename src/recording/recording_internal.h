@@ -4,7 +4,8 @@
  * For      recording.c (chunks, times, flushes), recording_samples.c (records and stacks),
  *          recording_context.c (what threads work for),
  *          recording_events.c (everything that is no sample), recording_ledger.c (CPU time that is and
- *          is not sampled), recording_graph.c (other formats).
+ *          is not sampled), recording_law.c (what became of each signal),
+ *          recording_cost.c (what jaywalk takes), recording_graph.c (other formats).
  * Callers  these.   Context  dump; opening and closing: control.   Memory  the recording's.
  */
 #ifndef JW_RECORDING_RECORDING_INTERNAL_H
@@ -100,6 +101,32 @@ struct recording_ledger {
     struct jw_map group_of; /* name -> group + 1 */
 };
 
+/*
+ * The conservation law of each chunk, recording_law.c. Counts since the recording began, as of a cut: between the
+ * rotation of a generation and the take of its records.
+ */
+struct recording_law_cut {
+    uint64_t entered;                  /* SIGNALS */
+    uint64_t outcomes[JW_COUNT_LIMIT]; /* losses and spared ones; 0 at all others */
+    uint64_t
+        most; /* signals that have entered and whose outcome may be in nothing taken, at the most */
+};
+
+/* What is told of it up to some time, since the recording began. */
+struct recording_law_told {
+    struct recording_law_cut cut;
+    uint64_t samples, turns, idle, idle_turns, events;
+};
+
+struct recording_law {
+    struct recording_law_cut staged; /* its records are not taken yet */
+    struct recording_law_cut last;
+    struct recording_law_told before; /* the open chunk */
+    uint64_t staged_number;           /* of the generation whose records it waits for; 0: of none */
+    bool has_cut;                     /* there was one: else nothing is told */
+    uint64_t idle, idle_turns, events; /* written since the recording began */
+};
+
 struct recording {
     struct recording_config config; /* its texts are in `texts` */
     char *texts;
@@ -120,6 +147,12 @@ struct recording {
     struct recording_wall wall;
     struct recording_contexts contexts;
     struct recording_ledger ledger;
+    struct recording_law law;
+
+    struct jw_cost cost;
+    bool has_cost;
+    uint64_t writes, write_ns, write_max_ns; /* of parts of the file */
+    uint64_t written_bytes;
 
     /* One clock: wall time is where the recording began, plus ticks since. */
     uint64_t opened_ns;
@@ -186,6 +219,16 @@ void recording_zero_counters(struct recording *recording);
 /* Counts since then, each outcome no greater than its signals; `in_flight` gets the rest. */
 void recording_read_counters(const struct recording *recording, uint64_t counts[JW_COUNT_LIMIT],
                              uint64_t *in_flight);
+
+/* recording_law.c: the records of a generation are taken; a chunk begins; what it tells. */
+void recording_law_settle(struct recording *recording, const struct generation *taken);
+void recording_law_new_chunk(struct recording *recording);
+void recording_put_law(struct recording *recording, uint64_t now_ns);
+
+/* recording_cost.c: what jaywalk took, if somebody told; `is_chunk_end`: the distribution, too. */
+void recording_put_cost(struct recording *recording, uint64_t now_ns, bool is_chunk_end);
+/* A part of this length was written since then. */
+void recording_note_write(struct recording *recording, uint64_t begin_ns, uint64_t length_bytes);
 
 /* Between two events: writes what waits, if it is much. */
 void recording_relieve(struct recording *recording);

@@ -221,6 +221,7 @@ static void take_cpu(struct recording_take *take, const struct event_record *rec
     jfr_put_bytes(&recording->events, context.bytes, context.length_bytes);
     jfr_event_end(&recording->events, begin);
     recording->samples++;
+    recording->law.events++;
     recording_ledger_sample(recording, record);
 }
 

@@ -77,6 +77,7 @@ static void put_turns(struct recording *recording, const struct recording_turns 
         put_batch(recording, &keys, at_ns, turns->time_ns, count - split_count);
     if (split_max > 0)
         jw_count_add(JW_COUNT_WALL_TURNS_BATCHED, count - split_count);
+    recording->law.events += split_count + (split_count < count);
     recording->turns += count;
 }
 
@@ -89,6 +90,8 @@ static void put_idle(void *context, const struct recording_turns *turns,
                                : recording_kept_stack_key(recording, seen->stack);
 
     put_turns(recording, turns, stack, recording_kept_context_fields(recording, seen->context));
+    recording->law.idle++;
+    recording->law.idle_turns += turns->turn_count;
 }
 
 /* ---- a take ---- */

@@ -36,7 +36,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_kept, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(recording_kept, .init = set_up, .fini = tear_down, .timeout = 300);
 
 static struct recording *open_it(const char *at, enum recording_format format)
 {
@@ -238,7 +238,7 @@ Test(recording_kept, a_copy_of_a_recording_is_complete_and_the_recording_goes_on
     cr_expect_eq(jfr_check_events(&check, "jdk.ExecutionSample"), 210);
 }
 
-Test(recording_kept, a_copy_never_follows_a_link)
+Test(recording_kept, s05_a_copy_never_follows_a_link)
 {
     struct recording *recording = open_it(path, RECORDING_JFR);
 

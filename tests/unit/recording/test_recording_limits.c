@@ -35,7 +35,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(recording_limits, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(recording_limits, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* All that the part has left, but so many bytes. */
 static void use_up(enum jw_memory_part part, uint64_t but_bytes)
@@ -78,7 +78,7 @@ Test(recording_limits, names_without_room_are_written_again_and_all_resolve)
     cr_expect_gt(jw_counter(JW_COUNT_NAMES_UNKEPT), unkept);
 }
 
-Test(recording_limits, names_are_forgotten_at_half_of_their_memory_also_within_a_chunk)
+Test(recording_limits, m20_names_are_forgotten_at_half_of_their_memory_also_within_a_chunk)
 {
     struct recording *recording = open_it(RECORDING_JFR);
     const uint64_t forgotten = jw_counter(JW_COUNT_NAMES_FORGOTTEN);

@@ -4,7 +4,7 @@
 
 #include "recording/recording_names_internal.h"
 
-TestSuite(recording_names, .timeout = 10);
+TestSuite(recording_names, .timeout = 300);
 
 static struct recording_names names;
 

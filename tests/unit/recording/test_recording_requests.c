@@ -1,7 +1,8 @@
 /* Endpoints and spans, from the generation to the file; and what fails on the way of contexts. */
+#include "support/one_thread.h"
 #include "unit/recording/context_told.h"
 
-TestSuite(recording_requests, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(recording_requests, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* ---- endpoints and spans ---- */
 
@@ -154,6 +155,8 @@ static bool record_all(void)
 
 Test(recording_requests, each_allocation_may_fail_and_the_file_stays_sound)
 {
+    LEAVE_TO_ADDRESS_SANITIZER();
+
     bool is_good = false;
     uint64_t nth;
 

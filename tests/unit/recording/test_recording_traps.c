@@ -43,7 +43,7 @@ static void drop(void)
     free(bytes);
 }
 
-TestSuite(recording_traps, .init = make, .fini = drop, .timeout = 30);
+TestSuite(recording_traps, .init = make, .fini = drop, .timeout = 300);
 
 static uint64_t be64(const unsigned char *at)
 {
@@ -325,7 +325,7 @@ Test(recording_traps, class_package)
     expect_found("is not in its package");
 }
 
-Test(recording_traps, chunk_clock)
+Test(recording_traps, m60_chunk_clock)
 {
     /* Wall time is where the recording began plus ticks, in every chunk, whatever the wall clock did. */
     const uint64_t apart = be64(bytes + 32) - be64(bytes + 48);

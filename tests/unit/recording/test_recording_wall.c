@@ -9,6 +9,7 @@
 #include "golden/made.h"
 #include "jfr/jfr_reader.h"
 #include "support/jfr_check.h"
+#include "support/one_thread.h"
 
 #define WALL    "jaywalk.WallClockSample"
 #define MS      JW_NS_PER_MS
@@ -59,7 +60,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_wall, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(recording_wall, .init = set_up, .fini = tear_down, .timeout = 300);
 
 static void open_jfr(void)
 {
@@ -517,6 +518,8 @@ Test(recording_wall, what_came_before_the_recording_is_moved_into_it_and_counted
 
 Test(recording_wall, each_allocation_may_fail_and_the_file_stays_sound)
 {
+    LEAVE_TO_ADDRESS_SANITIZER();
+
     bool is_done = false;
 
     config.splits_wall = true;
