@@ -90,8 +90,10 @@ JW_MUST_CHECK bool hooks_catch_up(JNIEnv *jni, struct jw_error *err);
 JW_MUST_CHECK bool hooks_make_method_ids(JNIEnv *jni, struct jw_error *err);
 /* Java threads that began before ThreadStart was delivered; after the sampler was started. */
 void hooks_find_threads(JNIEnv *jni);
-/* Threads that were renamed since: takes over their names. */
+/* Threads that were renamed since, or whose name was refused: takes over their names. */
 void hooks_refresh_thread_names(JNIEnv *jni);
+
+#define AGENT_THREAD_NAME "jaywalk"
 
 /* commands.c: a command that is done by the agent's thread. Waits for its end at most so long; then, and
  * with an answer that tells of it, it goes on alone, and `code` is 0. False and `err`: not taken. */
@@ -100,8 +102,13 @@ void hooks_refresh_thread_names(JNIEnv *jni);
 #define COMMANDS_WAITING 8   /* at once, at most */
 JW_MUST_CHECK bool commands_submit(enum states_command what, const struct options *options,
                                    uint64_t wait_ns, int *code, struct jw_error *err);
-void commands_vm_death(void);
+/* The end of the JVM or of the process: ends the session and writes its last file, in two seconds at most (ten while the
+ * graph is drawn that the start named); then the process goes on to its end all the same. Context: any, more than one thread. */
+void commands_end(void);
 enum states_state commands_state(void); /* any */
+
+/* ending.c: from now on commands_end is called also where a process ends without the JVM's telling of it. */
+void ending_watch(void);
 
 /* run.c: the session, on the agent's thread, whose `jni` may be NULL. */
 JW_MUST_CHECK bool run_begin(JNIEnv *jni, const struct options *options, bool is_resume,
@@ -118,7 +125,7 @@ enum states_state run_settled(void);       /* when nothing is at work */
 void run_wake(void);                       /* any */
 void run_give_up(bool is_given_up);        /* any; the start under way */
 bool run_is_given_up(void);                /* any */
-bool run_is_writing(void);                 /* any; the last file of a session */
+bool run_is_drawing(void);                 /* any; the graph of a session that stops */
 void run_vm_init(void);                    /* starts what Agent_OnLoad was asked for */
 struct generations *run_generations(void); /* NULL while nothing runs; any */
 
@@ -136,6 +143,12 @@ void tell_unwritten(void); /* at the end of the JVM */
  */
 void selfcheck_open_walker(const struct options *options);
 
+/* What came of that: "agrees: ...", "differs: ..." with the reason, "not run: ..."; returns `text`. Context: control,
+ * after it. */
+const char *selfcheck_text(char *text, size_t room_bytes);
+/* How many frames, and how many of them compiled, were as JVMTI tells them; 0: none. Context: any. */
+uint32_t selfcheck_agreed(uint32_t *compiled);
+
 /* breaker.c: gives walkers up that fail too often, tries them again, and says so. breaker_turn: dump; `jni` of the
  * calling thread. breaker_tell: any. */
 struct recording;
@@ -150,6 +163,16 @@ struct copies {
 };
 void copies_look(struct copies *out);
 void copies_set_active(bool is_active); /* so that other copies see it */
+
+/* arguments.c: of the arguments of this process, a NUL between each, and of what the JVM calls its Java command ("": it
+ * does not say), those of the JVM and those of the program; without their secrets (base/secrets.h). */
+#define ARGUMENTS_BYTES 4096
+struct arguments_told {
+    char jvm[ARGUMENTS_BYTES];
+    char java[ARGUMENTS_BYTES];
+};
+void arguments_tell(const char *command, size_t length_bytes, const char *java_command,
+                    struct arguments_told *told);
 
 /* output.c: the file of a session, and the recording that goes into it. */
 /* Pattern of the file, where none is named in the options too; NULL: in memory. */
@@ -168,11 +191,29 @@ void ledger_begin(bool has_cpu_samples);
 void ledger_turn(struct recording *recording, uint64_t oldest_generation);
 bool ledger_tell(char *text, size_t room_bytes);
 
+/* cost.c: what jaywalk takes of the process. cost_begin: control, nothing runs; cost_forget: of a new recording.
+ * cost_rotated, cost_turn, cost_look: dump; a rotation begun then is done; before the counters are written; between rotations,
+ * for overhead= alone. cost_tell, cost_metrics: any; a line of status as of the last turn, nothing before the first; metrics since the process started. */
+struct tell_page;
+void cost_forget(void);
+void cost_begin(void);
+void cost_rotated(uint64_t begin_ns);
+void cost_turn(struct recording *recording);
+void cost_look(struct recording *recording);
+void cost_tell(void);
+void cost_metrics(struct tell_page *page);
+
+/* overhead.c: keeps to overhead=; on the agent's thread. overhead_begin: the engines have just started; 0: no budget;
+ * `goes_on`: in another file, with the pace of before. overhead_turn: with what was read just now, as often as one likes. */
+struct jw_cost;
+void overhead_begin(struct recording *recording, uint64_t budget_ppm, bool goes_on);
+void overhead_turn(struct recording *recording, const struct jw_cost *cost);
+
 /* sources.c: what a recording asks of the JVM. */
 struct recording_sources;
 void sources_fill(struct recording_sources *out);
 void sources_set_jni(JNIEnv *jni); /* of the agent's thread */
 struct recording_jvm;
-void sources_jvm(struct recording_jvm *out);
+void sources_jvm(struct recording_jvm *out, bool has_arguments);
 
 #endif

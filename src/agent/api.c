@@ -240,10 +240,12 @@ static int result_of(bool is_recorded, const struct generations *generations)
 PUBLIC int jaywalk_endpoint(uint64_t root_span, const char *name, const char *operation)
 {
     struct generations *const generations = run_generations();
+    uint64_t virtual_owner;
 
     if (name == NULL || name[0] == '\0')
         return JAYWALK_BAD_ARGUMENT;
-    return result_of(context_endpoint(generations, root_span, text_of(name), text_of(operation)),
+    return result_of(context_endpoint(generations, root_span, text_of(name), text_of(operation),
+                                      known_slot(&virtual_owner)),
                      generations);
 }
 

@@ -40,6 +40,7 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
         session_serve_symbols();
     if (!start_engines(err))
         return false;
+    overhead_begin(session.recording, session.options.overhead_ppm, session.number > 1);
     hooks_find_threads(jni);
     return true;
 }
@@ -136,6 +137,7 @@ struct recording *session_open_recording(const struct options *options, struct j
     struct recording *recording = output_open(options, pattern == NULL ? NULL : path, err);
     if (recording == NULL)
         return NULL;
+    cost_forget();
     session.number++;
     session.has_file = pattern != NULL;
     memcpy(session.path, pattern == NULL ? "" : path, pattern == NULL ? 1 : strlen(path) + 1);
@@ -153,7 +155,8 @@ static enum sampler_cpu_engine cpu_engine(const struct options *values)
     case OPTIONS_EVENT_LIMIT:
         break;
     }
-    return sampler_cpu_for(values->interval_ns);
+    /* Its intervals may change, and each weight is what the thread's clock went on, whatever they are. */
+    return values->overhead_ppm != 0 ? SAMPLER_CPU_FINE : sampler_cpu_for(values->interval_ns);
 }
 
 static void set_sampler(const struct options *values, struct generations *generations)
@@ -188,6 +191,7 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
     session_set_generations(generations);
     ledger_begin(session.options.event == OPTIONS_EVENT_CPU ||
                  session.options.event == OPTIONS_EVENT_ITIMER);
+    cost_begin();
     if (begin(jni, err))
         return true;
     if (run_is_given_up())

@@ -7,13 +7,18 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/agent.h"
+#include "base/atomics.h"
 #include "base/clock.h"
 #include "os/os_thread.h"
+#include "signals/signals.h"
 
-#define END_WAIT_NS   (2 * JW_NS_PER_SECOND)  /* exit of the JVM: for a session to end */
-#define WRITE_WAIT_NS (10 * JW_NS_PER_SECOND) /* likewise, while its file is being written */
+/* What exit of the JVM waits at most, all in all: for a session to end; and where that means that the graph is drawn which
+ * the start named, and of which nothing is on disk before. */
+#define END_WAIT_NS   (2 * JW_NS_PER_SECOND)
+#define WRITE_WAIT_NS (10 * JW_NS_PER_SECOND)
 #define OLD_WAIT_NS   JW_NS_PER_SECOND /* for the end of a thread that has nothing left to do */
 
 enum place { PLACE_FREE, PLACE_WAITING, PLACE_AT_WORK, PLACE_DONE };
@@ -39,6 +44,7 @@ static struct {
     /* Those that wait, one at work, two whose end was not taken yet, and the end of the JVM. */
     struct command commands[COMMANDS_WAITING + 4];
     struct os_thread thread;
+    _Atomic uint32_t is_over; /* the end of the JVM waits for nothing more */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t count_at(enum place place)
@@ -256,7 +262,7 @@ static bool ensure_thread(struct jw_error *err)
         jw_error_set(err, "the agent's last thread has not ended yet; try again");
         return false;
     }
-    line.has_thread = os_thread_start(&line.thread, "jaywalk", body, NULL, err);
+    line.has_thread = os_thread_start(&line.thread, AGENT_THREAD_NAME, body, NULL, err);
     return line.has_thread;
 }
 
@@ -356,36 +362,79 @@ static void put_end_first(void)
         run_give_up(true);
 }
 
-/* Exit waits for the session's last file, but not for ever. The thread's struct stays valid either way. */
-static bool await_thread(void)
+/* The lock, unless somebody holds it past the deadline: he may never give it back. */
+static bool lock_until(uint64_t deadline_ns)
 {
-    const uint64_t begun_ns = jw_now_ns();
-    bool is_gone = os_thread_join(&line.thread, begun_ns + END_WAIT_NS);
+    const struct timespec pause = {.tv_nsec = JW_NS_PER_MS};
 
-    if (!is_gone && run_is_writing())
-        is_gone = os_thread_join(&line.thread, begun_ns + WRITE_WAIT_NS);
+    while (pthread_mutex_trylock(&line.lock) != 0) {
+        if (jw_now_ns() >= deadline_ns)
+            return false;
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* Exit waits for the session's last file, but not for ever. The thread's struct stays valid either way. */
+static bool await_thread(uint64_t deadline_ns)
+{
+    bool is_gone = os_thread_join(&line.thread, deadline_ns);
+
+    if (!is_gone && run_is_drawing())
+        is_gone = os_thread_join(&line.thread, deadline_ns - END_WAIT_NS + WRITE_WAIT_NS);
     if (!is_gone)
         os_thread_detach(&line.thread);
     return is_gone;
 }
 
-void commands_vm_death(void)
+/* Who comes second waits for the first: the process must not go while the last file is being written. */
+static void await_first(uint64_t deadline_ns)
 {
-    pthread_mutex_lock(&line.lock);
-    line.is_ending = true;
+    const struct timespec pause = {.tv_nsec = JW_NS_PER_MS};
+
+    /* order COMMANDS_OVER: acquires nothing but that the first one is through. */
+    while (jw_load_acquire(&line.is_over) == 0 &&
+           jw_now_ns() < deadline_ns + (run_is_drawing() ? WRITE_WAIT_NS - END_WAIT_NS : 0))
+        (void)nanosleep(&pause, NULL);
+}
+
+/* What the agent's thread does from here on is its own affair; signals under way find nothing to do. */
+static void let_go(void)
+{
+    signals_stop();
+    agent_log(OPTIONS_LOGLEVEL_ERROR,
+              "the session did not end in time before the JVM; its recording holds what was "
+              "written until the last second");
+}
+
+void commands_end(void)
+{
+    const uint64_t deadline_ns = jw_now_ns() + END_WAIT_NS;
+
+    /* order COMMANDS_OVER: acquires nothing but that it was let go before. */
+    if (jw_load_acquire(&line.is_over) != 0)
+        return;
+    if (!lock_until(deadline_ns)) {
+        let_go();
+        /* order COMMANDS_OVER: releases that nobody need wait again. */
+        jw_store_release(&line.is_over, 1);
+        return;
+    }
+    const bool is_first = !line.is_ending;
     const bool has_thread = line.has_thread;
-    if (has_thread)
+    line.is_ending = true;
+    if (is_first && has_thread)
         put_end_first();
     pthread_mutex_unlock(&line.lock);
-    if (!has_thread) {
-        tell_unwritten();
+    if (!is_first) {
+        await_first(deadline_ns);
         return;
     }
     run_wake();
-    if (!await_thread())
-        agent_log(OPTIONS_LOGLEVEL_ERROR,
-                  "the session did not end in time before the JVM; its recording holds what was "
-                  "written until the last second");
+    if (has_thread && !await_thread(deadline_ns))
+        let_go();
     else
         tell_unwritten();
+    /* order COMMANDS_OVER: releases that the end of the JVM need not wait for us any more. */
+    jw_store_release(&line.is_over, 1);
 }

@@ -91,12 +91,14 @@ static bool find_jvmti(JavaVM *java_vm, const struct options *options)
         return true;
     if ((*java_vm)->GetEnv(java_vm, &jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
         agent_log(OPTIONS_LOGLEVEL_ERROR,
-                  "this JVM offers no JVMTI 1.2; profiling was not started");
+                  "the JVM is still starting or ending, and offers no JVMTI 1.2; nothing was done, "
+                  "try again in a moment");
         return false;
     }
     agent.java_vm = java_vm;
     agent.jvmti = jvmti;
     agent.pid = getpid();
+    ending_watch();
     if (asks_for_start(options))
         run_share_memory(options);
     open_contexts();
@@ -142,13 +144,30 @@ static bool submit(enum states_command what, int *code, struct jw_error *err)
     return commands_submit(what, &attach_options.values, COMMAND_WAIT_NS, code, err);
 }
 
+/*
+ * A JVM that starts may serve attaches before its module system is there, and ends itself when it then meets a class of ours.
+ * Source: OpenJDK 17, AttachListener::init_at_startup and ModuleEntryTable::finalize_javabase; JDK 25 refuses by itself.
+ */
+static bool is_live(struct jw_error *err)
+{
+    jvmtiPhase phase = JVMTI_PHASE_DEAD;
+
+    if ((*agent.jvmti)->GetPhase(agent.jvmti, &phase) == JVMTI_ERROR_NONE &&
+        phase == JVMTI_PHASE_LIVE)
+        return true;
+    jw_error_set(err, phase == JVMTI_PHASE_DEAD
+                          ? "the JVM is ending"
+                          : "the JVM is still starting; nothing was done, try again in a moment");
+    return false;
+}
+
 static bool run_action(int *code, struct jw_error *err)
 {
     switch ((enum options_action)attach_options.values.action) {
     case OPTIONS_ACTION_START:
-        return hooks_install(true, err) && submit(STATES_START, code, err);
+        return is_live(err) && hooks_install(true, err) && submit(STATES_START, code, err);
     case OPTIONS_ACTION_RESUME:
-        return hooks_install(true, err) && submit(STATES_RESUME, code, err);
+        return is_live(err) && hooks_install(true, err) && submit(STATES_RESUME, code, err);
     case OPTIONS_ACTION_STOP:
         return submit(STATES_STOP, code, err);
     case OPTIONS_ACTION_DUMP:

@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "base/atomics.h"
+#include "base/counters.h"
 #include "context/context.h"
 #include "os/os_tasks.h"
 #include "sampler/sampler.h"
@@ -32,7 +33,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
     (void)jni;
-    commands_vm_death();
+    commands_end();
 }
 
 /* AsyncGetCallTrace refuses to work unless somebody listens to ClassLoad. Source: HotSpot, forte.cpp,
@@ -82,11 +83,15 @@ struct thread_text {
     jvmtiThreadGroupInfo group;
 };
 
-static bool read_thread_text(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struct thread_text *out)
+/* A thread whose name is not told is sampled all the same, and counted. */
+static void read_thread_text(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struct thread_text *out)
 {
     memset(out, 0, sizeof *out);
-    if ((*jvmti)->GetThreadInfo(jvmti, thread, &out->info) != JVMTI_ERROR_NONE)
-        return false;
+    if ((*jvmti)->GetThreadInfo(jvmti, thread, &out->info) != JVMTI_ERROR_NONE) {
+        memset(out, 0, sizeof *out);
+        jw_count(JW_COUNT_THREADS_UNNAMED);
+        return;
+    }
     if (out->info.thread_group != NULL &&
         (*jvmti)->GetThreadGroupInfo(jvmti, out->info.thread_group, &out->group) !=
             JVMTI_ERROR_NONE)
@@ -94,7 +99,6 @@ static bool read_thread_text(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struc
     (*jni)->DeleteLocalRef(jni, out->info.thread_group);
     (*jni)->DeleteLocalRef(jni, out->info.context_class_loader);
     (*jni)->DeleteLocalRef(jni, out->group.parent);
-    return true;
 }
 
 static void release_thread_text(jvmtiEnv *jvmti, struct thread_text *text)
@@ -107,8 +111,9 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
 {
     struct thread_text text;
 
-    if (run_generations() == NULL || !read_thread_text(jvmti, jni, thread, &text))
+    if (run_generations() == NULL)
         return;
+    read_thread_text(jvmti, jni, thread, &text);
     const struct thread_java java = {
         .env = jni,
         .java_id = vm_java_thread_id(jni, thread),
@@ -318,7 +323,8 @@ bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)
     return catch_up_classes(jni, err);
 }
 
-static void each_java_thread(JNIEnv *jni,
+/* False: the JVM does not list them. */
+static bool each_java_thread(JNIEnv *jni,
                              void (*visit)(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
                                            const struct thread_text *text))
 {
@@ -327,23 +333,28 @@ static void each_java_thread(JNIEnv *jni,
 
     if ((*jni)->PushLocalFrame(jni, LOCAL_REFERENCES_MAX) != 0) {
         (*jni)->ExceptionClear(jni);
-        return;
+        return false;
     }
-    if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
+    const bool is_listed =
+        (*agent.jvmti)->GetAllThreads(agent.jvmti, &count, &threads) == JVMTI_ERROR_NONE;
+    if (!is_listed) {
         count = 0;
+        threads = NULL;
+    }
     for (jint i = 0; i < count; i++) {
         struct thread_text text;
         void *env;
         uint32_t tid;
 
-        if (vm_java_thread(jni, threads[i], &env, &tid) &&
-            read_thread_text(agent.jvmti, jni, threads[i], &text)) {
+        if (vm_java_thread(jni, threads[i], &env, &tid)) {
+            read_thread_text(agent.jvmti, jni, threads[i], &text);
             visit(jni, threads[i], env, tid, &text);
             release_thread_text(agent.jvmti, &text);
         }
     }
     (*jni)->PopLocalFrame(jni, NULL);
     (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)threads);
+    return is_listed;
 }
 
 static void found_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
@@ -366,9 +377,13 @@ static void found_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
 
 void hooks_find_threads(JNIEnv *jni)
 {
-    each_java_thread(jni, found_thread);
+    if (!each_java_thread(jni, found_thread))
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "the JVM does not list its threads: those that began before are shown without "
+                  "Java names and frames");
 }
 
+/* Or gets its name at last, where the JVM refused it when the thread was found. */
 static void rename_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
                           const struct thread_text *text)
 {
@@ -378,7 +393,7 @@ static void rename_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
     (void)jni;
     (void)thread;
     (void)env;
-    if (index != THREAD_NONE && thread_info(index, &info) && info.java_name[0] != '\0' &&
+    if (index != THREAD_NONE && thread_is_java(index) && thread_info(index, &info) &&
         text->info.name != NULL &&
         strncmp(info.java_name, text->info.name, sizeof info.java_name - 1) != 0)
         sampler_thread_renamed(index, text->info.name);
@@ -386,5 +401,6 @@ static void rename_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
 
 void hooks_refresh_thread_names(JNIEnv *jni)
 {
-    each_java_thread(jni, rename_thread);
+    if (!each_java_thread(jni, rename_thread))
+        jw_count(JW_COUNT_THREADS_UNNAMED);
 }

@@ -150,14 +150,14 @@ NATIVE(jint, attribute, jbyteArray name)
     return number;
 }
 
-NATIVE(jboolean, endpoint, jlong root_span_id, jbyteArray name, jbyteArray operation)
+NATIVE(jboolean, endpoint, jlong root_span_id, jbyteArray name, jbyteArray operation, jint slot)
 {
     char name_room[CONTEXT_ENDPOINT_MAX_BYTES], operation_room[CONTEXT_ENDPOINT_MAX_BYTES];
     struct generations *const generations = run_generations();
 
     return (jboolean)context_endpoint(
         generations, (uint64_t)root_span_id, text_of(jni, name, name_room, sizeof name_room),
-        text_of(jni, operation, operation_room, sizeof operation_room));
+        text_of(jni, operation, operation_room, sizeof operation_room), slot);
 }
 
 NATIVE(jboolean, span, jbyteArray name, jlong begin_ns, jlong end_ns, jint slot)

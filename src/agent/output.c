@@ -6,6 +6,7 @@
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/version.h"
 #include "recording/recording.h"
 #include "walk/walk.h"
 
@@ -68,6 +69,7 @@ struct recording *output_open(const struct options *values, const char *path, st
 {
     const bool has_wall = values->wall_ns != 0, has_cpu = values->event != OPTIONS_EVENT_WALL;
     char period[32], interval[32], wall_period[32], wall[32], depth[16], off[160];
+    char overhead[32] = "off", memlimit[32], selfcheck[256];
     const char *walker = walk_walker_in_use(off, sizeof off);
     const struct recording_setting settings[] = {
         {"jdk.ExecutionSample", "enabled", has_cpu || values->is_unbatched ? "true" : "false"},
@@ -83,13 +85,22 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "nobatch", values->is_unbatched ? "true" : "false"},
         {NULL, "filter", values->filter},
         {NULL, "jstackdepth", depth},
+        {NULL, "overhead", overhead},
         {NULL, "walker", walker == NULL ? off : walker},
+        {NULL, "selfcheck", selfcheck_text(selfcheck, sizeof selfcheck)},
+        {NULL, "memlimit", memlimit},
+        {NULL, "version", JAYWALK_VERSION},
     };
 
     snprintf(interval, sizeof interval, "%llu", (unsigned long long)values->interval_ns);
     snprintf(wall, sizeof wall, "%llu", (unsigned long long)values->wall_ns);
+    if (values->overhead_ppm != 0)
+        snprintf(overhead, sizeof overhead, "%llu.%04llu %%",
+                 (unsigned long long)(values->overhead_ppm / 10000),
+                 (unsigned long long)(values->overhead_ppm % 10000));
     period_text(values->interval_ns, period, sizeof period);
     period_text(values->wall_ns, wall_period, sizeof wall_period);
+    snprintf(memlimit, sizeof memlimit, "%llu", (unsigned long long)jw_memory_limit_bytes());
     snprintf(depth, sizeof depth, "%llu", (unsigned long long)values->jstackdepth_count);
 
     struct recording_config config = {
@@ -109,7 +120,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         .is_by_thread = values->is_by_thread,
     };
     export_look(values, &config.look);
-    sources_jvm(&config.jvm);
+    sources_jvm(&config.jvm, !values->is_without_arguments);
     sources_fill(&config.sources);
     return recording_open(&config, err);
 }

@@ -32,7 +32,7 @@ static struct {
     struct os_wake wake;
     _Atomic uint32_t
         is_given_up; /* relaxed: saves work, and decides nothing that a stop cannot undo */
-    _Atomic uint32_t is_writing; /* relaxed: how long exit waits */
+    _Atomic uint32_t is_drawing; /* relaxed: how long exit waits */
 } run;
 
 struct generations *run_generations(void)
@@ -71,21 +71,30 @@ static uint64_t oldest_generation(struct generations *generations)
 /* One rotation: what was closed is written at once, what is proved empty is cleared. */
 static void turn_over(struct generations *generations, struct recording *recording)
 {
+    const uint64_t begin_ns = jw_now_ns();
     struct jw_error err = {0};
+    /* In this order: recording_cut. */
+    const uint64_t signals = jw_counter(JW_COUNT_SIGNALS);
+    const struct recording_cut before = {signals, signals_inside()};
     struct generation *closed = generations_rotate(generations);
 
-    if (closed != NULL)
+    if (closed != NULL) {
+        recording_cut(recording, closed, &before);
+        generations_take_late_before(generations, closed, take_late, recording);
         recording_take(recording, closed);
+    }
     (void)generations_retire(generations, take_late, recording);
     (void)generations_empty_dead_cells(generations, is_alive, NULL);
     const uint64_t oldest = oldest_generation(generations);
     ledger_turn(recording, oldest);
     threads_reap(oldest);
+    cost_turn(recording);
     if (!recording_tick(recording, &err)) {
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
         session.has_failed = true;
         session_publish_failure(err.message);
     }
+    cost_rotated(begin_ns);
 }
 
 /*
@@ -97,12 +106,12 @@ static void want_rows(void)
     const uintptr_t vdso = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
     uintptr_t jvm_begin, jvm_end;
 
-    session.has_rows = true;
+    /* Else the maps could not be read: the next turn tries. */
+    session.has_rows = symbols_want_rows((uintptr_t)getpid);
     if (vm_text_range(&jvm_begin, &jvm_end))
-        symbols_want_rows(jvm_begin);
-    symbols_want_rows((uintptr_t)getpid);
+        (void)symbols_want_rows(jvm_begin);
     if (vdso != 0)
-        symbols_want_rows(vdso);
+        (void)symbols_want_rows(vdso);
 }
 
 void session_serve_symbols(void)
@@ -140,9 +149,9 @@ bool run_is_given_up(void)
     return jw_load_relaxed(&run.is_given_up) != 0;
 }
 
-bool run_is_writing(void)
+bool run_is_drawing(void)
 {
-    return jw_load_relaxed(&run.is_writing) != 0;
+    return jw_load_relaxed(&run.is_drawing) != 0;
 }
 
 enum states_state run_settled(void)
@@ -164,6 +173,8 @@ enum states_command run_work(JNIEnv *jni)
     sampler_scan();
     session_serve_symbols();
     breaker_turn(jni, session.recording);
+    if (session.options.overhead_ppm != 0)
+        cost_look(session.recording);
     if (now_ns - session.rotated_ns >= ROTATE_NS || generations_is_half_full(run_generations())) {
         if (jni != NULL && session.rotations++ % NAMES_EVERY == 0)
             hooks_refresh_thread_names(jni);
@@ -250,27 +261,31 @@ static void tell_stop(void)
                   "Profiling stopped after %llu seconds: %llu samples kept in memory", seconds,
                   samples);
     tell_ledger();
-    agent_log(OPTIONS_LOGLEVEL_DEBUG,
-              "handler time: median %llu ns, 90 %% below %llu ns, 99 %% below %llu ns",
-              (unsigned long long)sampler_cost_ns(50), (unsigned long long)sampler_cost_ns(90),
-              (unsigned long long)sampler_cost_ns(99));
+    cost_tell();
+}
+
+/* From here on exit waits longer: of a graph that the start named nothing is on disk before it is drawn. */
+static void note_drawing(void)
+{
+    jw_store_relaxed(&run.is_drawing,
+                     session.has_file && recording_format_of(session.recording) != RECORDING_JFR);
 }
 
 bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err)
 {
     struct jw_error why = {0};
 
+    note_drawing();
     take_down(jni);
     session.samples = session_samples();
     session.stop_ns = jw_now_ns();
-    jw_store_relaxed(&run.is_writing, 1);
     if (recording_format_of(session.recording) != RECORDING_JFR)
         recording_settle(session.recording);
     /* A recording that goes is copied before it is closed. */
     const bool is_copied = asked == NULL || write_asked(asked, true, &why);
     const bool is_written = end_recording(err);
     symbols_forget_names(); /* an idle agent keeps no file open */
-    jw_store_relaxed(&run.is_writing, 0);
+    jw_store_relaxed(&run.is_drawing, 0);
     session.is_on = false;
     session_publish();
     if (is_written && (asked == NULL || !asked->is_quiet))
@@ -290,9 +305,11 @@ bool run_dump(JNIEnv *jni, const struct options *asked, struct jw_error *err)
             session.path, session.path);
         return false;
     }
+    note_drawing();
     if (session.is_on)
         take_all(jni);
     const bool is_good = write_asked(asked, false, err);
+    jw_store_relaxed(&run.is_drawing, 0);
     session_publish();
     return is_good;
 }
@@ -304,6 +321,7 @@ bool run_turn(JNIEnv *jni, struct jw_error *err)
     const struct limits_deadline last = session.loop;
     struct jw_error why = {0};
 
+    note_drawing();
     take_down(jni);
     session.samples = session_samples();
     session.stop_ns = jw_now_ns();
@@ -312,6 +330,7 @@ bool run_turn(JNIEnv *jni, struct jw_error *err)
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", why.message);
     else
         tell_stop();
+    jw_store_relaxed(&run.is_drawing, 0);
     session.recording = NULL;
     session.has_ended = true;
     session.recording = session_open_recording(&session.options, err);

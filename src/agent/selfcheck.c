@@ -13,9 +13,11 @@
 
 #include "agent/agent.h"
 #include "arch/arch.h"
+#include "base/atomics.h"
 #include "vm/vm_method.h"
 #include "vm/vm_stack.h"
 #include "walk/walk.h"
+#include "walk/walk_breaker.h"
 
 #define CLASS_NAME "jaywalk/SelfCheck"
 
@@ -79,6 +81,14 @@ static struct {
     bool is_wrong;
     struct jw_error err;
 } check;
+
+/* What came of it, once for a process. The first two of whoever starts sessions; the counts are relaxed: figures, of frames
+ * that were as JVMTI tells them. */
+static struct {
+    bool is_done, is_right;
+    struct jw_error why;
+    _Atomic uint32_t agreed, agreed_compiled;
+} outcome;
 
 static bool is_same_text(const struct vm_text *text, const char *told)
 {
@@ -220,27 +230,56 @@ static bool run_check(struct jw_error *err)
         *err = check.err;
         return false;
     }
+    jw_store_relaxed(&outcome.agreed, check.compared);
+    jw_store_relaxed(&outcome.agreed_compiled, check.compiled);
     agent_log(OPTIONS_LOGLEVEL_DEBUG,
               "%u frames of a known stack are as JVMTI tells them, %u of them compiled",
               check.compared, check.compiled);
     return true;
 }
 
+static void warn_of_none(void)
+{
+    char text[WALK_REASON_BYTES];
+
+    if (walk_walker_in_use(text, sizeof text) == NULL)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "no walker of Java frames can be used: %s", text);
+}
+
 void selfcheck_open_walker(const struct options *options)
 {
-    static bool is_done, is_right;
-    static struct jw_error why;
-
     if (options->cstack == OPTIONS_CSTACK_AGCT) {
         walk_open(WALK_AGCT, NULL);
+        warn_of_none();
         return;
     }
-    if (!is_done)
-        is_right = run_check(&why);
-    is_done = true;
-    if (!is_right)
+    if (!outcome.is_done)
+        outcome.is_right = run_check(&outcome.why);
+    outcome.is_done = true;
+    if (!outcome.is_right)
         agent_log(OPTIONS_LOGLEVEL_WARN,
                   "jaywalk's own walker cannot be used here, AsyncGetCallTrace is: %s",
-                  why.message);
-    walk_open(WALK_VM, is_right ? NULL : why.message);
+                  outcome.why.message);
+    walk_open(WALK_VM, outcome.is_right ? NULL : outcome.why.message);
+    warn_of_none();
+}
+
+const char *selfcheck_text(char *text, size_t room_bytes)
+{
+    uint32_t compiled;
+    const uint32_t agreed = selfcheck_agreed(&compiled);
+
+    if (!outcome.is_done)
+        snprintf(text, room_bytes, "not run: cstack=agct");
+    else if (!outcome.is_right)
+        snprintf(text, room_bytes, "differs: %s", outcome.why.message);
+    else
+        snprintf(text, room_bytes, "agrees: %u frames, %u of them compiled", agreed, compiled);
+    return text;
+}
+
+uint32_t selfcheck_agreed(uint32_t *compiled)
+{
+    *compiled = jw_load_relaxed(&outcome.agreed_compiled);
+    return jw_load_relaxed(&outcome.agreed);
 }

@@ -19,7 +19,7 @@
 #include "walk/walk.h"
 
 #define MODULE_TEXT_BYTES 256
-#define JVM_TEXT_BYTES    4096
+#define JVM_TEXT_BYTES    4096 /* of its version */
 
 static JNIEnv *dump_jni; /* of the agent's thread, which alone asks */
 
@@ -51,7 +51,9 @@ static bool ask_thread(void *context, uint32_t index, uint32_t serial, struct re
     memset(out, 0, sizeof *out);
     out->os_tid = info.tid;
     out->os_name = text_of(info.os_name);
-    out->java_name = text_of(info.java_name);
+    /* The JVM refused its name, up to now: the system's is the begin of it, mostly. */
+    out->java_name =
+        text_of(info.java_name[0] == '\0' && info.java_id != 0 ? info.os_name : info.java_name);
     out->java_id = (int64_t)info.java_id;
     out->group = text_of(info.group);
     return true;
@@ -273,35 +275,11 @@ static const char *system_property(const char *name, char *text, size_t room_byt
     return text;
 }
 
-/* Arguments of the JVM: of the command line what lies between the launcher and the main class. */
-static const char *jvm_arguments(const char *command_line, const char *java_arguments, char *text)
+void sources_jvm(struct recording_jvm *out, bool has_arguments)
 {
-    const char *begin = strchr(command_line, ' ');
-    const char *end = command_line + strlen(command_line);
-
-    if (begin == NULL)
-        return NULL;
-    begin++;
-    if (java_arguments != NULL && java_arguments[0] != '\0') {
-        const char *main_part = strstr(begin, java_arguments);
-
-        if (main_part != NULL)
-            end = main_part;
-    }
-    while (end > begin && end[-1] == ' ')
-        end--;
-    /* "-jar" belongs to the main part that follows it. */
-    if (end - begin >= 4 && strncmp(end - 4, "-jar", 4) == 0 &&
-        (end - begin == 4 || end[-5] == ' '))
-        end -= end - begin == 4 ? 4 : 5;
-    snprintf(text, JVM_TEXT_BYTES, "%.*s", (int)(end - begin), begin);
-    return text;
-}
-
-void sources_jvm(struct recording_jvm *out)
-{
-    static char name[256], version[256], release[256], line[JVM_TEXT_BYTES], java[JVM_TEXT_BYTES],
-        command[JVM_TEXT_BYTES], arguments[JVM_TEXT_BYTES];
+    static char name[256], version[256], release[256], line[JVM_TEXT_BYTES];
+    static char java[ARGUMENTS_BYTES], command[ARGUMENTS_BYTES];
+    static struct arguments_told told;
 
     memset(out, 0, sizeof *out);
     out->name = system_property("java.vm.name", name, sizeof name);
@@ -312,9 +290,14 @@ void sources_jvm(struct recording_jvm *out)
         snprintf(line, sizeof line, "%s (%s) for linux JRE (%s)", name, version, release);
         out->version = line;
     }
-    out->java_arguments = system_property("sun.java.command", java, sizeof java);
-    (void)os_command_line(command, sizeof command);
-    out->arguments = jvm_arguments(command, out->java_arguments, arguments);
+    if (has_arguments) {
+        const size_t command_bytes = os_command_line(command, sizeof command);
+        const char *java_command = system_property("sun.java.command", java, sizeof java);
+
+        arguments_tell(command, command_bytes, java_command == NULL ? "" : java_command, &told);
+        out->arguments = told.jvm;
+        out->java_arguments = java_command == NULL ? NULL : told.java;
+    }
     out->start_ms = (int64_t)(os_process_start_wall_ns() / JW_NS_PER_MS);
     out->pid = getpid();
 }

@@ -1,5 +1,4 @@
 /* What is said to those who ask: status, metrics, list; any. */
-#include <ctype.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +7,7 @@
 
 #include "agent/session_internal.h"
 #include "agent/tell_internal.h"
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/version.h"
@@ -43,13 +43,16 @@ static void describe_engines(const struct sampler_config *config, char *text, si
         [SAMPLER_CPU_ITIMER] = " by one timer of the process",
     };
     char cpu[96] = "", wall[48] = "";
+    uint64_t cpu_ns = config->interval_ns, wall_ns = config->wall_interval_ns;
 
+    if (session.is_sampling)
+        sampler_intervals(&cpu_ns, &wall_ns);
     if (config->cpu != SAMPLER_CPU_NONE)
-        snprintf(cpu, sizeof cpu, "CPU time every %llu us%s",
-                 (unsigned long long)(config->interval_ns / 1000), ways[config->cpu]);
+        snprintf(cpu, sizeof cpu, "CPU time every %llu us%s", (unsigned long long)(cpu_ns / 1000),
+                 ways[config->cpu]);
     if (config->wall_interval_ns != 0)
         snprintf(wall, sizeof wall, "the wall clock every %llu us",
-                 (unsigned long long)(config->wall_interval_ns / 1000));
+                 (unsigned long long)(wall_ns / 1000));
     snprintf(text, room_bytes, "%s%s%s%s", cpu, cpu[0] != '\0' && wall[0] != '\0' ? "; " : "", wall,
              config->filter != NULL && config->filter[0] != '\0' ? "; some threads alone" : "");
 }
@@ -149,6 +152,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
         agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in memory%s", samples, now);
     breaker_tell();
     tell_ledger();
+    cost_tell();
     tell_memory();
     tell_dictionaries();
     tell_deadlines(info);
@@ -217,9 +221,9 @@ static void snake(const char *field, char *text, size_t room_bytes)
     size_t used = 0;
 
     for (; *field != '\0' && used + 3 < room_bytes; field++) {
-        if (isupper((unsigned char)*field))
+        if (jw_ascii_is_upper(*field))
             text[used++] = '_';
-        text[used++] = (char)tolower((unsigned char)*field);
+        text[used++] = jw_ascii_lower(*field);
     }
     text[used] = '\0';
 }
@@ -249,6 +253,17 @@ void tell_put_head(struct tell_page *page, const char *name, const char *help)
 
     tell_put(page, "# HELP jaywalk_%s %s\n# TYPE jaywalk_%s %s\n", name, help, name,
              is_total ? "counter" : "gauge");
+}
+
+static void put_selfcheck(struct tell_page *page)
+{
+    uint32_t compiled;
+    const uint32_t all = selfcheck_agreed(&compiled);
+
+    tell_put_head(page, "selfcheck_frames",
+                  "frames of a known stack that the own walker found as JVMTI tells them");
+    tell_put(page, "jaywalk_selfcheck_frames{tier=\"all\"} %u\n", all);
+    tell_put(page, "jaywalk_selfcheck_frames{tier=\"compiled\"} %u\n", compiled);
 }
 
 static void put_walkers(struct tell_page *page)
@@ -338,6 +353,8 @@ void tell_metrics(void)
     put_session(&page, &info);
     tell_memory_metrics(&page);
     tell_dictionaries_metrics(&page);
+    cost_metrics(&page);
+    put_selfcheck(&page);
     put_walkers(&page);
     put_walk_places(&page, "walk_failures", "walks that failed, by what the walk was in then",
                     failures_at);

@@ -5,7 +5,7 @@
 
 #include "agent/agent.h"
 
-TestSuite(answer, .timeout = 20);
+TestSuite(answer, .timeout = 300);
 
 static void open_one(struct answer_memory *memory)
 {
