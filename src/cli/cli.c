@@ -204,8 +204,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "endpoint, one for samples outside of any request, and the last one is the total.\n"
                 "Programs name their requests with the classes of jaywalk.jar or with jaywalk.h.\n"
                 "Texts that begin like a formula have an apostrophe before them in csv; times are "
-                "in "
-                "ns\n"
+                "in ns\n"
                 "there and in json.\n",
             .examples = "  jaywalk endpoints profile.jfr\n"
                         "  jaywalk endpoints --sort wall --top 10 profile.jfr\n"
@@ -215,16 +214,46 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .operands = CLI_OPERANDS_RECORDINGS,
             .run = cli_endpoints,
         },
+    [CLI_COMMAND_DOCTOR] =
+        {
+            .id = CLI_COMMAND_DOCTOR,
+            .name = "doctor",
+            .usage = "jaywalk doctor [options] IN.jfr|PID",
+            .summary = "say whether a profile can be believed, and what to change",
+            .text =
+                "A page: the verdict (good, or findings with what to do, most important first), "
+                "then what it\n"
+                "rests on: what the recording is, what became of each signal, which CPU time no "
+                "sample stands\n"
+                "for, which stacks have holes and why, whether the walker of stacks agreed with "
+                "JVMTI, what can\n"
+                "be told of safepoints, what jaywalk cost.\n"
+                "PID is a process number, or the name of a JVM. Of a JVM the agent is asked, which "
+                "is loaded into\n"
+                "one that has none yet; it tells less than a recording. Recordings of other tools "
+                "are read as\n"
+                "far as they go. The status is 0 whatever is found, unless --strict says "
+                "otherwise.\n",
+            .examples = "  jaywalk doctor profile.jfr\n"
+                        "  jaywalk doctor 12345\n"
+                        "  jaywalk doctor --strict profile.jfr\n"
+                        "  jaywalk doctor --json profile.jfr | jq -r '.findings[].id'\n",
+            .operands = CLI_OPERANDS_EITHER,
+            .run = cli_doctor,
+        },
 };
 
+/* Messages quote what others wrote: names of processes, events and types of recordings, words of the JVM. */
 void cli_complain(const char *format, ...)
 {
+    char text[CLI_MESSAGE_BYTES];
     va_list arguments;
 
-    fputs("jaywalk: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    fputs("jaywalk: ", stderr);
+    cli_put(text, stderr);
     fputc('\n', stderr);
 }
 

@@ -75,7 +75,7 @@ static void cli_bash_commands(FILE *to)
     static const char *const operands[] = {
         [CLI_OPERANDS_NONE] = "none",           [CLI_OPERANDS_JVM] = "jvms",
         [CLI_OPERANDS_RECORDING] = "recording", [CLI_OPERANDS_RECORDINGS] = "recordings",
-        [CLI_OPERANDS_PROGRAM] = "program",
+        [CLI_OPERANDS_EITHER] = "either",       [CLI_OPERANDS_PROGRAM] = "program",
     };
 
     fputs("# Sets what there is to know of the command $1 and its option $2.\n"
@@ -168,6 +168,12 @@ static const char cli_bash_body[] =
     "    commands) _jaywalk_words \"$current\" \"$_jaywalk_commands agent\" ;;\n"
     "    program) _jaywalk_words \"$current\" '-- java' ;;\n"
     "    recordings) _jaywalk_files \"$current\" .jfr ;;\n"
+    "    either)\n"
+    "        _jaywalk_jvms \"$current\" \"${COMP_WORDS[0]}\"\n"
+    "        local -a either=(\"${COMPREPLY[@]}\")\n"
+    "        _jaywalk_files \"$current\" .jfr\n"
+    "        COMPREPLY+=(\"${either[@]}\")\n"
+    "        ;;\n"
     "    recording)\n"
     "        # The first is a recording, the second an output.\n"
     "        for ((i = 2; i < COMP_CWORD; i++)); do\n"

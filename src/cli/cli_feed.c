@@ -94,22 +94,21 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
     group->weight += value.is_timed && !feed->wish->is_weightless ? value.time_ns : value.samples;
 }
 
+void cli_read_counters(const struct jfr_reader_event *event, uint64_t counts[JW_COUNT_LIMIT],
+                       uint64_t *in_flight)
+{
+    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
+        counts[i] = cli_number_of(event, jw_counter_infos[i].field);
+    *in_flight = cli_number_of(event, "inFlight");
+}
+
 /* Counters of jaywalk's own: each event holds the sums since its recording began. */
 static void cli_take_counters(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
-    uint64_t counters[JW_COUNT_LIMIT] = {0};
-    uint64_t in_flight = 0;
-    struct jfr_value field;
-    int64_t value;
+    uint64_t counters[JW_COUNT_LIMIT];
+    uint64_t in_flight;
 
-    for (size_t i = 0; i < JW_COUNT_LIMIT; i++) {
-        if (jfr_value_field(&event->value, jw_counter_infos[i].field, &field) &&
-            jfr_value_integer(&field, &value) && value > 0)
-            counters[i] = (uint64_t)value;
-    }
-    if (jfr_value_field(&event->value, "inFlight", &field) && jfr_value_integer(&field, &value) &&
-        value > 0)
-        in_flight = (uint64_t)value;
+    cli_read_counters(event, counters, &in_flight);
     if (counters[JW_COUNT_SIGNALS] < feed->counters[JW_COUNT_SIGNALS]) { /* the next recording */
         for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
             feed->counters_before[i] += feed->counters[i];

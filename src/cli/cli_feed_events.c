@@ -8,8 +8,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "cli/cli_feed_internal.h"
 
 #define CLI_EXECUTION_SAMPLE "jdk.ExecutionSample"
@@ -162,7 +162,7 @@ static const char *const cli_other_states[] = {
 
 static const char *cli_past_state(const char *name)
 {
-    return name + (strncasecmp(name, "STATE_", 6) == 0 ? 6 : 0);
+    return name + (jw_ascii_begins(name, "STATE_") ? 6 : 0);
 }
 
 /* "STATE_RUNNABLE" is what "running" and "runnable" mean; "parked" also means STATE_PARKED_TIMED. */
@@ -170,11 +170,11 @@ static bool cli_is_state(const char *state, const char *wanted)
 {
     state = cli_past_state(state);
     for (size_t i = 0; i < JW_COUNT_OF(cli_states); i++) {
-        if (strcasecmp(cli_states[i].word, wanted) == 0)
-            return strncasecmp(state, cli_states[i].begin, strlen(cli_states[i].begin)) == 0;
+        if (jw_ascii_equal(cli_states[i].word, wanted))
+            return jw_ascii_begins(state, cli_states[i].begin);
     }
     wanted = cli_past_state(wanted);
-    return strncasecmp(state, wanted, strlen(wanted)) == 0;
+    return jw_ascii_begins(state, wanted);
 }
 
 bool cli_is_known_state(const char *state)

@@ -113,6 +113,8 @@ struct cli_feed {
     int64_t recording_start_ms;
     struct jw_ledger ledger;
     struct jw_ledger ledgers_before;
+    bool has_cost; /* jaywalk.SelfCost, likewise */
+    struct jw_cost_sums cost;
     struct cli_thread_cpu *thread_cpus;
     size_t thread_cpu_count;
     size_t thread_cpu_capacity;
@@ -144,6 +146,18 @@ bool cli_declares(const struct cli_feed *feed, const char *event);
 /* Room for one more element behind `count`; false and marked when memory is out. */
 JW_MUST_CHECK bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity,
                                     size_t count, size_t element_bytes);
+
+/* What a frame is, by the name of its type, its class and its method. */
+enum profile_frame_type cli_frame_type(const char *type, const char *class_name,
+                                       const char *method);
+
+/* Events of jaywalk's own, read whole. Numbers that are not there are 0; cli_number_of takes those below for 0. */
+int64_t cli_number(const struct jfr_reader_event *event, const char *name);
+uint64_t cli_number_of(const struct jfr_reader_event *event, const char *name);
+void cli_read_counters(const struct jfr_reader_event *event, uint64_t counts[JW_COUNT_LIMIT],
+                       uint64_t *in_flight);
+void cli_read_ledger(const struct jfr_reader_event *event, struct jw_ledger *out);
+void cli_read_cost(const struct jfr_reader_event *event, struct jw_cost_sums *out);
 
 /* cli_feed_ledger.c: events of the CPU ledger, where the profile is one of CPU time. True: it was one. */
 bool cli_take_ledger(struct cli_feed *feed, const struct jfr_reader_event *event);

@@ -3,7 +3,7 @@
 
 #include "cli/cli_feed_internal.h"
 
-static int64_t cli_number(const struct jfr_reader_event *event, const char *name)
+int64_t cli_number(const struct jfr_reader_event *event, const char *name)
 {
     struct jfr_value field;
     int64_t number = 0;
@@ -13,7 +13,7 @@ static int64_t cli_number(const struct jfr_reader_event *event, const char *name
     return number;
 }
 
-static uint64_t cli_number_of(const struct jfr_reader_event *event, const char *name)
+uint64_t cli_number_of(const struct jfr_reader_event *event, const char *name)
 {
     const int64_t number = cli_number(event, name);
 
@@ -49,6 +49,10 @@ static void cli_end_ledger(struct cli_feed *feed)
     sums->ended_threads += feed->ledger.ended_threads;
     sums->short_threads += feed->ledger.short_threads;
     feed->ledger = (struct jw_ledger){0};
+    if (feed->has_cost)
+        profile_cost(feed->profile, &feed->cost);
+    feed->cost = (struct jw_cost_sums){0};
+    feed->has_cost = false;
 }
 
 /* Each chunk says which recording it is of. */
@@ -61,18 +65,23 @@ static void cli_take_recording(struct cli_feed *feed, const struct jfr_reader_ev
     feed->recording_start_ms = start_ms;
 }
 
-/* Sums since the recording began: the last one holds. */
-static void cli_take_totals(struct cli_feed *feed, const struct jfr_reader_event *event)
+void cli_read_ledger(const struct jfr_reader_event *event, struct jw_ledger *out)
 {
-    feed->has_ledger = true;
-    feed->ledger = (struct jw_ledger){
+    *out = (struct jw_ledger){
         .process_ns = cli_number(event, "processTime"),
         .live_threads = cli_number_of(event, "liveThreads"),
         .ended_threads = cli_number_of(event, "endedThreads"),
         .short_threads = cli_number_of(event, "shortLivedThreads"),
     };
     for (int line = 0; line < JW_LEDGER_LIMIT; line++)
-        feed->ledger.lines_ns[line] = cli_number(event, jw_ledger_infos[line].field);
+        out->lines_ns[line] = cli_number(event, jw_ledger_infos[line].field);
+}
+
+/* Sums since the recording began: the last one holds. */
+static void cli_take_totals(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    feed->has_ledger = true;
+    cli_read_ledger(event, &feed->ledger);
 }
 
 /* What is known of the thread of these numbers, adding it on first sight; NULL: out of memory. */
@@ -144,12 +153,33 @@ static void cli_take_group(struct cli_feed *feed, const struct jfr_reader_event 
     profile_thread_cpu(feed->profile, &cpu);
 }
 
+void cli_read_cost(const struct jfr_reader_event *event, struct jw_cost_sums *out)
+{
+    *out = (struct jw_cost_sums){
+        .process_ns = cli_number_of(event, "processTime"),
+        .handlers_ns = cli_number_of(event, "handlerTime"),
+        .kernel_ns = cli_number_of(event, "kernelTime"),
+        .own_ns = cli_number_of(event, "agentThread") + cli_number_of(event, "clockThread"),
+        .median_ns = cli_number_of(event, "handlerMedian"),
+        .high_ns = cli_number_of(event, "handlerHigh"),
+    };
+}
+
+/* Sums since the recording began: the last one holds. */
+static void cli_take_cost(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    feed->has_cost = true;
+    cli_read_cost(event, &feed->cost);
+}
+
 bool cli_take_ledger(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     if (strcmp(event->type_name, "jdk.ActiveRecording") == 0)
         cli_take_recording(feed, event);
     else if (strcmp(event->type_name, "jaywalk.CPULedger") == 0)
         cli_take_totals(feed, event);
+    else if (strcmp(event->type_name, "jaywalk.SelfCost") == 0)
+        cli_take_cost(feed, event);
     else if (strcmp(event->type_name, "jaywalk.ThreadCPU") == 0)
         cli_take_thread(feed, event);
     else if (strcmp(event->type_name, "jaywalk.ThreadsCPU") == 0)

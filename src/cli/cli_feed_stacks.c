@@ -20,8 +20,7 @@ static bool cli_is_bracketed(const char *text)
     return length > 2 && text[0] == '[' && text[length - 1] == ']';
 }
 
-static enum profile_frame_type cli_frame_type(const char *type, const char *class_name,
-                                              const char *method)
+enum profile_frame_type cli_frame_type(const char *type, const char *class_name, const char *method)
 {
     static const struct {
         const char *name;

@@ -5,29 +5,10 @@
 
 #include "base/version.h"
 #include "cli/cli_options_internal.h"
+#include "cli/cli_text_internal.h"
 #include "options/options.h"
 
 #define CLI_HELP_COLUMN 26
-#define CLI_HELP_WIDTH  96
-
-/* Text from a column on, broken at spaces. */
-static void cli_print_wrapped(const char *text, int column, FILE *to)
-{
-    int at = column;
-
-    while (*text != '\0') {
-        const int length = (int)strcspn(text, " ");
-
-        if (at > column && at + 1 + length > CLI_HELP_WIDTH) {
-            fprintf(to, "\n%*s", column, "");
-            at = column;
-        }
-        at += fprintf(to, "%s%.*s", at > column ? " " : "", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', to);
-}
 
 void cli_help_text(const struct cli_option *option, char *text, size_t room)
 {
@@ -67,7 +48,7 @@ static void cli_print_options(const struct cli_command *command, FILE *to)
                  option->name, value == NULL ? "" : "=", value == NULL ? "" : value);
         cli_help_text(option, text, sizeof text);
         fprintf(to, "%-*s ", CLI_HELP_COLUMN - 1, head);
-        cli_print_wrapped(text, CLI_HELP_COLUMN, to);
+        cli_text_put_wrapped(text, CLI_HELP_COLUMN, to);
     }
 }
 

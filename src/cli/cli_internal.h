@@ -51,6 +51,8 @@ struct cli_values {
     struct cli_list by;
     struct cli_agent_options agent;
     bool has_lines;
+    bool has_json;
+    bool is_strict;
     bool is_quiet;
     bool is_help;
 
@@ -72,6 +74,7 @@ enum cli_command_id {
     CLI_COMMAND_LIST,
     CLI_COMMAND_CONVERT,
     CLI_COMMAND_ENDPOINTS,
+    CLI_COMMAND_DOCTOR,
     CLI_COMMAND_LIMIT
 };
 
@@ -81,6 +84,7 @@ enum cli_operands {
     CLI_OPERANDS_JVM,
     CLI_OPERANDS_RECORDING,  /* and an output */
     CLI_OPERANDS_RECORDINGS, /* one or several */
+    CLI_OPERANDS_EITHER,     /* a recording or a JVM */
     CLI_OPERANDS_PROGRAM, /* the first word that is no option begins a command line, left alone */
 };
 
@@ -119,7 +123,7 @@ int cli_help_agent(void);
 /* The name nearest to `word` among `count`, or NULL where none is near. */
 const char *cli_nearest(const char *word, const char *const *names, size_t count);
 
-/* "jaywalk: " and the message on stderr. */
+/* "jaywalk: " and the message on stderr, as cli_put shows it. */
 void cli_complain(const char *format, ...) JW_PRINTF(1, 2);
 int cli_usage_error(const struct cli_command *command, const struct jw_error *err);
 
@@ -141,8 +145,9 @@ int cli_resume(const struct cli_values *values);
 int cli_dump(const struct cli_values *values);
 int cli_metrics(const struct cli_values *values);
 
-#define CLI_PATH_BYTES   4096
-#define CLI_STRING_BYTES (20 * 1024) /* an agent string */
+#define CLI_PATH_BYTES    4096
+#define CLI_STRING_BYTES  (20 * 1024) /* an agent string */
+#define CLI_MESSAGE_BYTES (3 * CLI_PATH_BYTES)
 
 /* A JVM that commands are sent to. */
 struct cli_session {
@@ -213,7 +218,7 @@ JW_MUST_CHECK bool cli_absolute(const char *file, char *path, size_t room, struc
 JW_MUST_CHECK bool cli_check_file(const struct cli_session *session,
                                   const struct cli_values *values, struct jw_error *err);
 
-/* Whether a JVM that we can see is called so. */
+/* Whether a JVM that we can see is called so; true also when not all could be looked at. */
 bool cli_is_jvm_name(const char *name);
 
 /*
@@ -263,6 +268,7 @@ JW_MUST_CHECK bool cli_check_patterns(const struct options *options, struct jw_e
 
 int cli_convert(const struct cli_values *values);
 int cli_endpoints(const struct cli_values *values);
+int cli_doctor(const struct cli_values *values); /* of JVMs, too */
 
 struct cli_bys;
 struct cli_part;

@@ -55,9 +55,9 @@ bool cli_library_choose(const struct cli_values *values, struct cli_session *ses
         return true;
     }
     if (values->library == NULL && attach_find_library(target, CLI_LIBRARY_NAME, session->library,
-                                                       sizeof session->library, &is_there))
+                                                       sizeof session->library, &is_there, err))
         return true; /* two copies of the agent would know nothing of each other */
-    if (!cli_library(values, session->library, err))
+    if (err->message[0] != '\0' || !cli_library(values, session->library, err))
         return false;
     if (!target->has_own_files || attach_shares(target, session->library))
         return true;
@@ -86,10 +86,12 @@ bool cli_library_bring(struct cli_session *session, struct cli_library_source *s
         return is_put;
     }
     /* What is loaded is found by its name, also when the file is gone: it is not opened again. */
-    if (attach_find_library(session->target, CLI_LIBRARY_NAME, loaded, sizeof loaded, &is_there) &&
+    if (attach_find_library(session->target, CLI_LIBRARY_NAME, loaded, sizeof loaded, &is_there,
+                            err) &&
         !is_there && strcmp(loaded, session->library) == 0)
         return true;
-    return attach_check_library(session->target, session->library, owner, err);
+    return err->message[0] == '\0' &&
+           attach_check_library(session->target, session->library, owner, err);
 }
 
 void cli_library_brought(const struct cli_session *session)

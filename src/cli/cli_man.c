@@ -205,6 +205,11 @@ static void cli_man_agent(FILE *to)
             cli_roff(about.default_text, to);
             fputs(".\n", to);
         }
+        if (about.bare_text[0] != '\0') {
+            fputs("Default: off; without a value ", to);
+            cli_roff(about.bare_text, to);
+            fputs(".\n", to);
+        }
         fputs("Example: \\fB", to);
         cli_roff(about.example, to);
         fputs("\\fR\n", to);
@@ -242,7 +247,7 @@ static void cli_man_end(FILE *to)
 {
     cli_section("EXIT STATUS", to);
     cli_man_entry("0", "done", to);
-    cli_man_entry("1", "failed", to);
+    cli_man_entry("1", "failed; of doctor --strict also: there is a finding", to);
     cli_man_entry("2", "a mistake in the command line", to);
     cli_man_entry("3", "the process cannot be profiled", to);
     fputs(".PP\n\\fBjaywalk record\\fR becomes the program, whose status is its own.\n", to);

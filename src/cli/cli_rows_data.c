@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "cli/cli_rows_internal.h"
+#include "cli/cli_text_internal.h"
 
 static const char *const cli_row_kinds[] = {
     [CLI_ROW_VALUE] = "value",
@@ -18,12 +18,14 @@ static const char *const cli_row_kinds[] = {
 };
 #define CLI_ROW_REST "rest"
 
-/* In hundredths of a ppm, and as a fraction of 1. */
-static double share_of(const struct cli_rows *rows, const struct cli_sum *sum)
+/* A fraction of 1 in six decimals, whatever the locale writes before them. */
+static void put_share(const struct cli_rows *rows, const struct cli_sum *sum, FILE *to)
 {
     const uint64_t all = cli_sum_weight(rows, &rows->total);
+    const double share = all == 0 ? 0 : (double)cli_sum_weight(rows, sum) / (double)all;
+    const unsigned ppm = (unsigned)(share * 1e6 + 0.5);
 
-    return all == 0 ? 0 : (double)cli_sum_weight(rows, sum) / (double)all;
+    fprintf(to, "%u.%06u", ppm / 1000000, ppm % 1000000);
 }
 
 /* ---- csv ---- */
@@ -38,6 +40,11 @@ static void csv_text(const char *text, FILE *to)
 
         if (byte == '"')
             fputc('"', to);
+        if (byte == 0xc2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0) {
+            fputc(' ', to);
+            text++;
+            continue;
+        }
         fputc(byte < 0x20 || byte == 0x7f ? ' ' : byte, to);
     }
     fputc('"', to);
@@ -57,7 +64,9 @@ static void csv_numbers(const struct cli_rows *rows, const struct cli_sum *sum, 
         if (rows->is_timed[clock])
             fprintf(to, "%" PRIu64, sum->weight[clock]);
     }
-    fprintf(to, ",%.6f,", share_of(rows, sum));
+    fputc(',', to);
+    put_share(rows, sum, to);
+    fputc(',', to);
     csv_text(hottest == NULL ? "" : hottest, to);
     fputs("\r\n", to);
 }
@@ -94,29 +103,6 @@ void cli_rows_csv(const struct cli_rows *rows, FILE *to)
 
 /* ---- json ---- */
 
-static void json_text(const char *text, FILE *to)
-{
-    size_t left = strlen(text);
-
-    fputc('"', to);
-    while (left > 0) {
-        const size_t step = jw_utf8_length(text, left);
-        const unsigned char byte = (unsigned char)*text;
-
-        if (step == 0)
-            fputs("\\ufffd", to);
-        else if (byte == '"' || byte == '\\')
-            fprintf(to, "\\%c", byte);
-        else if (byte < 0x20 || byte == 0x7f || (step == 1 && strchr("<>&", byte) != NULL))
-            fprintf(to, "\\u%04x", byte);
-        else
-            fprintf(to, "%.*s", (int)step, text);
-        text += step == 0 ? 1 : step;
-        left -= step == 0 ? 1 : step;
-    }
-    fputc('"', to);
-}
-
 static void json_number(const char *name, bool is_known, uint64_t number, FILE *to)
 {
     if (is_known)
@@ -138,20 +124,21 @@ static void json_sum(const struct cli_rows *rows, const struct cli_sum *sum, boo
         json_number(names[clock][0], rows->has_clock[clock], sum->samples[clock], to);
         json_number(names[clock][1], rows->is_timed[clock], sum->weight[clock], to);
     }
-    fprintf(to, ",\"share\":%.6f", share_of(rows, sum));
+    fputs(",\"share\":", to);
+    put_share(rows, sum, to);
 }
 
 static void json_row(const struct cli_rows *rows, const struct cli_row *row, FILE *to)
 {
     fputs("{\"row\":", to);
-    json_text(cli_row_kinds[row->kind], to);
+    cli_text_json(cli_row_kinds[row->kind], to);
     fputs(",\"values\":[", to);
     for (size_t i = 0; i < rows->bys->count; i++) {
         fputs(i == 0 ? "" : ",", to);
         if (row->values[i] == NULL)
             fputs("null", to);
         else
-            json_text(row->values[i], to);
+            cli_text_json(row->values[i], to);
     }
     fputc(']', to);
     json_sum(rows, &row->sum, row->kind == CLI_ROW_VALUE, to);
@@ -159,7 +146,7 @@ static void json_row(const struct cli_rows *rows, const struct cli_row *row, FIL
     if (row->hottest == NULL)
         fputs("null", to);
     else
-        json_text(row->hottest, to);
+        cli_text_json(row->hottest, to);
     fputc('}', to);
 }
 
@@ -168,11 +155,11 @@ void cli_rows_json(const struct cli_rows *rows, const char *part, FILE *to)
     const char *comma = "";
 
     fprintf(to, "{\"event\":\"%s\",\"part\":", rows->clock == CLI_CLOCK_CPU ? "cpu" : "wall");
-    json_text(part, to);
+    cli_text_json(part, to);
     fprintf(to, ",\"left_out_samples\":%" PRIu64 ",\"by\":[", rows->left_out);
     for (size_t i = 0; i < rows->bys->count; i++) {
         fputs(i == 0 ? "" : ",", to);
-        json_text(rows->bys->items[i].name, to);
+        cli_text_json(rows->bys->items[i].name, to);
     }
     fputs("],\"rows\":[", to);
     for (size_t i = 0; i < rows->count; i++) {

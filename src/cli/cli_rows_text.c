@@ -1,100 +1,11 @@
 /* The table of cli_rows as text: columns, on a terminal as wide as that. Context: tool. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "cli/cli_rows_internal.h"
+#include "cli/cli_text_internal.h"
 
-#define CLI_CELL_BYTES 1024 /* a longer text is cut in the middle everywhere */
-#define CLI_CUT        "..."
 #define CLI_NAME_LEAST 16 /* columns that a name has on a terminal, however narrow */
-#define CLI_GAP        2
-
-/* What a text takes on a terminal, in code points. */
-static size_t width_of(const char *text)
-{
-    size_t width = 0;
-
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
-/* Where the code point with this number begins. */
-static const char *code_point_at(const char *text, size_t number)
-{
-    for (; *text != '\0'; text++) {
-        if (((unsigned char)*text & 0xc0) != 0x80 && number-- == 0)
-            break;
-    }
-    return text;
-}
-
-/* A copy without control characters, at most CLI_CELL_BYTES long: the middle of a longer one is left out. */
-static void clean(const char *text, char out[CLI_CELL_BYTES])
-{
-    const size_t length = strlen(text);
-    const size_t limit = CLI_CELL_BYTES - sizeof CLI_CUT - 8;
-    size_t used = 0;
-
-    for (size_t at = 0; at < length;) {
-        size_t step = jw_utf8_length(text + at, length - at);
-        const unsigned char byte = (unsigned char)text[at];
-        const bool is_c1 = byte == 0xc2 && (unsigned char)text[at + 1] < 0xa0;
-
-        if (used == limit / 2 && length - at > limit / 2) {
-            memcpy(out + used, CLI_CUT, sizeof CLI_CUT - 1);
-            used += sizeof CLI_CUT - 1;
-            at = length - limit / 2 + 8;
-            while (at < length && ((unsigned char)text[at] & 0xc0) == 0x80)
-                at++;
-            continue;
-        }
-        if (step == 0 || byte < 0x20 || byte == 0x7f || is_c1) {
-            out[used++] = step == 0 ? '?' : ' ';
-            at += step == 0 ? 1 : step;
-            continue;
-        }
-        for (; step > 0; step--)
-            out[used++] = text[at++];
-    }
-    out[used] = '\0';
-}
-
-/* Text in so many columns, its middle cut where it is wider. Ends the line where `is_last`. */
-static void put_cell(const char *text, size_t columns, bool is_last, FILE *to)
-{
-    const size_t width = width_of(text);
-
-    if (columns == 0 || width <= columns) {
-        fputs(text, to);
-        for (size_t i = width; !is_last && i < columns + CLI_GAP; i++)
-            fputc(' ', to);
-        return;
-    }
-
-    const size_t kept = columns > sizeof CLI_CUT ? columns - (sizeof CLI_CUT - 1) : 1;
-    const char *head_end = code_point_at(text, kept - kept / 2);
-    fprintf(to, "%.*s" CLI_CUT "%s", (int)(head_end - text), text,
-            code_point_at(text, width - kept / 2));
-    if (!is_last)
-        fprintf(to, "%*s", CLI_GAP, "");
-}
-
-static void group_digits(uint64_t number, char out[32])
-{
-    char digits[24];
-    const size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number);
-    size_t used = 0;
-
-    for (size_t i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            out[used++] = ',';
-        out[used++] = digits[i];
-    }
-    out[used] = '\0';
-}
 
 /* "12.34 s", "-" where no sample says its time. */
 static void time_text(uint64_t ns, bool is_timed, char out[48])
@@ -102,21 +13,11 @@ static void time_text(uint64_t ns, bool is_timed, char out[48])
     char whole[32];
     const uint64_t hundredths = ns / 10000000 + (ns % 10000000 >= 5000000);
 
-    group_digits(hundredths / 100, whole);
+    cli_text_digits(hundredths / 100, whole);
     if (is_timed)
         snprintf(out, 48, "%s.%02u s", whole, (unsigned)(hundredths % 100));
     else
         snprintf(out, 48, "-");
-}
-
-/* 100 only for all of it. */
-static void put_share(uint64_t part, uint64_t all, FILE *to)
-{
-    const double exact = all == 0 ? 0 : (double)part * 10000.0 / (double)all + 0.5;
-    const unsigned rounded = (unsigned)exact;
-    const unsigned hundredths = rounded >= 10000 && part < all ? 9999 : rounded;
-
-    fprintf(to, "%3u.%02u %%", hundredths / 100, hundredths % 100);
 }
 
 /* Columns of numbers, and what stands above them. */
@@ -142,10 +43,10 @@ static void number_text(const struct cli_rows *rows, const struct cli_sum *sum, 
 {
     switch (number) {
     case NUMBER_REQUESTS:
-        group_digits(sum->requests, out);
+        cli_text_digits(sum->requests, out);
         break;
     case NUMBER_SAMPLES:
-        group_digits(sum->samples[rows->clock], out);
+        cli_text_digits(sum->samples[rows->clock], out);
         break;
     case NUMBER_CPU:
         time_text(sum->weight[CLI_CLOCK_CPU], rows->is_timed[CLI_CLOCK_CPU], out);
@@ -161,6 +62,7 @@ static void number_text(const struct cli_rows *rows, const struct cli_sum *sum, 
 static void put_numbers(const struct layout *layout, const struct cli_sum *sum, bool has_requests)
 {
     const struct cli_rows *rows = layout->rows;
+    char share[CLI_SHARE_BYTES];
 
     for (int number = 0; number < NUMBER_LIMIT; number++) {
         char text[48] = "-";
@@ -171,7 +73,8 @@ static void put_numbers(const struct layout *layout, const struct cli_sum *sum, 
             number_text(rows, sum, (enum number)number, text);
         fprintf(layout->to, "%*s%*s", (int)layout->number_widths[number], text, CLI_GAP, "");
     }
-    put_share(cli_sum_weight(rows, sum), cli_sum_weight(rows, &rows->total), layout->to);
+    cli_text_share(cli_sum_weight(rows, sum), cli_sum_weight(rows, &rows->total), share);
+    fputs(share, layout->to);
 }
 
 /* A sum has the most digits of its column. */
@@ -199,7 +102,7 @@ static void cell_of(const struct cli_rows *rows, const struct cli_row *row, size
                     char out[CLI_CELL_BYTES])
 {
     if (row->values[column] != NULL)
-        clean(row->values[column], out);
+        cli_text_clean(row->values[column], out);
     else
         cli_row_lack(rows, row, column, out, CLI_CELL_BYTES);
 }
@@ -211,13 +114,13 @@ static void put_row(const struct layout *layout, const struct cli_row *row)
     for (size_t i = 0; i < layout->rows->bys->count; i++) {
         cell_of(layout->rows, row, i, cell);
         if (layout->widths[i] > 0)
-            put_cell(cell, layout->widths[i], false, layout->to);
+            cli_text_put_cell(cell, layout->widths[i], false, layout->to);
     }
     put_numbers(layout, &row->sum, row->kind == CLI_ROW_VALUE);
     if (row->hottest != NULL) {
-        clean(row->hottest, cell);
+        cli_text_clean(row->hottest, cell);
         fprintf(layout->to, "%*s", CLI_GAP, "");
-        put_cell(cell, layout->hottest_width, true, layout->to);
+        cli_text_put_cell(cell, layout->hottest_width, true, layout->to);
     }
     fputc('\n', layout->to);
 }
@@ -229,7 +132,7 @@ static void put_sum(const struct layout *layout, const char *name, const struct 
     for (size_t i = 0; i < layout->rows->bys->count; i++) {
         if (layout->widths[i] == 0)
             continue;
-        put_cell(is_first ? name : "", layout->widths[i], false, layout->to);
+        cli_text_put_cell(is_first ? name : "", layout->widths[i], false, layout->to);
         is_first = false;
     }
     put_numbers(layout, sum, true);
@@ -256,19 +159,19 @@ static void measure(struct layout *layout)
         const struct cli_by *by = &rows->bys->items[column];
         bool is_empty = by->kind == CLI_BY_OPERATION && rows->bys->count > 1;
 
-        layout->widths[column] = width_of(by->name);
+        layout->widths[column] = cli_text_width(by->name);
         for (size_t i = 0; i < rows->count; i++) {
             cell_of(rows, &rows->items[i], column, cell);
             is_empty = is_empty && cell[0] == '\0';
-            if (is_row_shown(rows, i) && width_of(cell) > layout->widths[column])
-                layout->widths[column] = width_of(cell);
+            if (is_row_shown(rows, i) && cli_text_width(cell) > layout->widths[column])
+                layout->widths[column] = cli_text_width(cell);
         }
         if (is_empty)
             layout->widths[column] = 0;
         rest_name(rows, cell, sizeof cell);
         if (column == 0 && rows->shown < rows->value_count &&
-            width_of(cell) > layout->widths[column])
-            layout->widths[column] = width_of(cell);
+            cli_text_width(cell) > layout->widths[column])
+            layout->widths[column] = cli_text_width(cell);
     }
 }
 
@@ -305,7 +208,7 @@ static void put_head(const struct layout *layout)
 
     for (size_t i = 0; i < rows->bys->count; i++) {
         if (layout->widths[i] > 0)
-            put_cell(rows->bys->items[i].name, layout->widths[i], false, layout->to);
+            cli_text_put_cell(rows->bys->items[i].name, layout->widths[i], false, layout->to);
     }
     for (int number = 0; number < NUMBER_LIMIT; number++) {
         if (layout->number_widths[number] > 0)
@@ -320,7 +223,7 @@ void cli_rows_text(const struct cli_rows *rows, const char *title, size_t column
     struct layout layout = {.rows = rows, .to = to};
     char cell[CLI_CELL_BYTES];
 
-    clean(title, cell);
+    cli_text_clean(title, cell);
     fprintf(to, "%s\n\n", cell);
     measure(&layout);
     measure_numbers(&layout);

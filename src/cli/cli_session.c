@@ -1,5 +1,6 @@
 /* A JVM, the agent beside the command, and what is said between the two. Context: tool. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "attach/attach.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "cli/cli_internal.h"
 
 #define CLI_BUSY_NS      (5 * JW_NS_PER_SECOND)
@@ -40,8 +42,7 @@ bool cli_is_jvm_name(const char *name)
 {
     struct cli_search search = {.wanted = name};
 
-    attach_each(CLI_PROC, cli_search_visit, &search);
-    return search.found_count > 0;
+    return !attach_each(CLI_PROC, cli_search_visit, &search, NULL, NULL) || search.found_count > 0;
 }
 
 /* A process id as a person writes it; 0: it is none. */
@@ -64,9 +65,11 @@ static int cli_find_target(const char *word, struct attach_target *target)
     if (pid == 0) {
         struct cli_search search = {.wanted = word};
 
-        attach_each(CLI_PROC, cli_search_visit, &search);
-        if (search.found_count != 1) {
-            if (search.found_count == 0)
+        const bool is_whole = attach_each(CLI_PROC, cli_search_visit, &search, NULL, &err);
+        if (search.found_count != 1 || !is_whole) {
+            if (!is_whole)
+                cli_complain("who is called '%.100s' cannot be told: %s", word, err.message);
+            else if (search.found_count == 0)
                 cli_complain(
                     "no JVM that this user can see is called '%.100s'; 'jaywalk jps' lists "
                     "them",
@@ -172,16 +175,24 @@ bool cli_check_file(const struct cli_session *session, const struct cli_values *
 
 void cli_put(const char *text, FILE *to)
 {
-    for (; *text != '\0'; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        const bool is_c1 = byte == 0xc2 && ((unsigned char)text[1] & 0xe0) == 0x80;
+    size_t left_bytes = strlen(text);
 
-        if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f || is_c1)
-            fprintf(to, "\\x%02x", byte);
-        else
-            fputc(byte, to);
-        if (is_c1)
-            fprintf(to, "\\x%02x", (unsigned char)*++text);
+    while (left_bytes > 0) {
+        const unsigned char byte = (unsigned char)*text;
+        const size_t length_bytes = jw_utf8_length(text, left_bytes);
+        const bool is_c1 = length_bytes == 2 && byte == 0xc2 && (unsigned char)text[1] < 0xa0;
+        size_t step_bytes = length_bytes == 0 ? 1 : length_bytes;
+
+        /* What is no UTF-8 may be a control character of a terminal that knows none. */
+        if (length_bytes == 0 || (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f ||
+            is_c1) {
+            for (left_bytes -= step_bytes; step_bytes > 0; step_bytes--)
+                fprintf(to, "\\x%02x", (unsigned char)*text++);
+            continue;
+        }
+        fwrite(text, 1, step_bytes, to);
+        text += step_bytes;
+        left_bytes -= step_bytes;
     }
 }
 
@@ -278,7 +289,7 @@ static int cli_exchange(const struct cli_session *session, const struct cli_talk
     }
     cli_library_brought(session);
     if (attach_answer_wait(session->target, answer, code == 0 ? timeout_ns : 0, text, sizeof text,
-                           &answered)) {
+                           &answered, &err)) {
         if (talk->may_be_busy && (code == CLI_CODE_BUSY || answered == CLI_CODE_BUSY))
             return CLI_BUSY;
         /* Beside a text, messages are not of it. */
@@ -290,6 +301,9 @@ static int cli_exchange(const struct cli_session *session, const struct cli_talk
         cli_complain("the agent in process %s refuses (code %d) and does not say why: is %s of "
                      "another version?",
                      session->name, code, session->library);
+    else if (err.message[0] != '\0')
+        cli_complain("%s; 'jaywalk status %s' tells what became of the command", err.message,
+                     session->name);
     else if (attach_is_given_up(session->target))
         return cli_give_up(session);
     else if (!attach_is_alive(session->target))
@@ -309,7 +323,7 @@ static bool cli_has_signal(void)
 static bool cli_copy_shown(const struct attach_answer *shown, FILE *to)
 {
     static char piece[64 * 1024];
-    const int fd = dup(shown->fd);
+    const int fd = fcntl(shown->fd, F_DUPFD_CLOEXEC, 0);
     FILE *from = fd < 0 || lseek(fd, 0, SEEK_SET) < 0 ? NULL : fdopen(fd, "r");
 
     if (from == NULL) {
@@ -407,7 +421,7 @@ bool cli_session_ask(const struct cli_session *session, const char *word, uint64
     if (attach_load(session->target, session->library, string, timeout_ns, &code, NULL) &&
         code == 0)
         is_answered =
-            attach_answer_wait(session->target, &answer, timeout_ns, text, room, &answered);
+            attach_answer_wait(session->target, &answer, timeout_ns, text, room, &answered, NULL);
     attach_answer_close(&answer);
     return is_answered;
 }

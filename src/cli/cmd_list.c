@@ -29,7 +29,9 @@ static int cli_flush(void)
 
 static void cli_print_jvm(int pid, const char *name, void *argument)
 {
-    (void)argument;
+    size_t *count = argument;
+
+    (*count)++;
     printf("%d ", pid);
     cli_put(name, stdout);
     putchar('\n');
@@ -41,8 +43,19 @@ int cli_jps(const struct cli_values *values)
 
     if (status != CLI_OK)
         return status;
-    attach_each("/proc", cli_print_jvm, NULL);
-    return cli_flush();
+    struct jw_error err = {{0}};
+    size_t count = 0, foreign_count;
+    const bool is_whole = attach_each("/proc", cli_print_jvm, &count, &foreign_count, &err);
+    const int flushed = cli_flush();
+    if (!is_whole) {
+        cli_complain("%s", err.message);
+        return CLI_FAILED;
+    }
+    if (count == 0 && foreign_count > 0)
+        cli_complain("no JVM that this user can see; %zu processes may be looked at by root or "
+                     "their own user alone",
+                     foreign_count);
+    return flushed;
 }
 
 int cli_list_events(const struct cli_values *values)

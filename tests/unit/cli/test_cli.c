@@ -10,8 +10,8 @@
 #include "base/jw.h"
 #include "cli/cli.h"
 #include "support/recording_maker.h"
+#include "unit/cli/run_cli.h"
 
-static char directory[64];
 static char path[64];
 static struct maker maker;
 
@@ -30,44 +30,7 @@ static void remove_directory(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli, .init = make_directory, .fini = remove_directory, .timeout = 30);
-
-static char out_text[100000];
-static char err_text[20000];
-
-static void slurp(const char *name, char *text, size_t capacity)
-{
-    FILE *file = fopen(name, "r");
-
-    cr_assert_not_null(file, "%s", name);
-    text[fread(text, 1, capacity - 1, file)] = '\0';
-    fclose(file);
-}
-
-/* Runs the command; standard output and error go to out_text and err_text. */
-static int run(const char *const *words)
-{
-    char *arguments[20] = {(char[]){"jaywalk"}};
-    char names[2][100];
-    int count = 1;
-
-    for (; words[count - 1] != NULL; count++)
-        arguments[count] = strdup(words[count - 1]);
-    for (int i = 0; i < 2; i++) {
-        snprintf(names[i], sizeof names[i], "%s/.stream%d", directory, i);
-        cr_assert_not_null(freopen(names[i], "w", i == 0 ? stdout : stderr));
-    }
-    const int status = cli_main(count, arguments);
-    fflush(stdout);
-    fflush(stderr);
-    slurp(names[0], out_text, sizeof out_text);
-    slurp(names[1], err_text, sizeof err_text);
-    for (int i = 1; i < count; i++)
-        free(arguments[i]);
-    return status;
-}
-
-#define RUN(...) run((const char *const[]){__VA_ARGS__, NULL})
+TestSuite(cli, .init = make_directory, .fini = remove_directory, .timeout = 300);
 
 static const char *in_directory(const char *name)
 {
@@ -247,6 +210,21 @@ Test(cli, an_event_that_is_not_there_is_told_with_those_that_are)
     cr_expect_neq(out_text[0], '\0', "the old output is gone");
     cr_expect_eq(RUN("convert", "-q", "-e", "nope", path, in_directory("y.html")), CLI_FAILED);
     cr_expect_neq(access(in_directory("y.html"), F_OK), 0);
+}
+
+/* Of files, of events in a recording, of processes: words of others stand in complaints, too. */
+Test(cli, s17_a_complaint_shows_what_a_terminal_would_obey)
+{
+    const char *hostile = "/no/\x1b]0;owned\x07\x9b"
+                          "2J\xc2\x9b.jfr";
+
+    cr_expect_eq(RUN("convert", hostile, in_directory("x.html")), CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "/no/\\x1b]0;owned\\x07\\x9b2J\\xc2\\x9b.jfr"), "%s",
+                       err_text);
+    cr_expect_null(strpbrk(err_text, "\x1b\x07\x9b"), "%s", err_text);
+    save_usual();
+    cr_expect_eq(RUN("convert", "-e", "\x1b[2J", path, in_directory("x.html")), CLI_FAILED);
+    cr_expect_null(strchr(err_text, '\x1b'), "%s", err_text);
 }
 
 Test(cli, filters_that_leave_nothing_are_named)

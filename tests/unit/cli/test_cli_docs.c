@@ -12,7 +12,7 @@
 #include "cli/cli_options_internal.h"
 #include "options/options.h"
 
-TestSuite(cli_docs, .timeout = 60);
+TestSuite(cli_docs, .timeout = 300);
 
 #define MAN        "docs/man/jaywalk.1"
 #define COMPLETION "docs/completion/jaywalk.bash"
@@ -174,6 +174,9 @@ static void expect_accepted(const char *example)
     switch (command->operands) {
     case CLI_OPERANDS_NONE:
         cr_expect_eq(values.operands.count, 0, "%s", example);
+        break;
+    case CLI_OPERANDS_EITHER:
+        cr_expect_eq(values.operands.count, 1, "%s", example);
         break;
     case CLI_OPERANDS_JVM:
         cr_expect_leq(values.operands.count, 1, "%s", example);
