@@ -114,7 +114,8 @@ void jaywalk_attribute_clear(int attribute);
 
 /*
  * The request whose local root span has this id is to this endpoint: "GET /orders/{id}". May come before, while or after
- * the request is served, on any thread, best once. `root_span`: 0 is none, and by it no sample is found. `name`: 1 to
+ * the request is served, on any thread, best once. Where the thread's own context has this root span, the event has its
+ * trace, too. `root_span`: 0 is none, and by it no sample is found. `name`: 1 to
  * JAYWALK_ENDPOINT_MAX_BYTES bytes of UTF-8, terminated. `operation`: likewise, or NULL.
  * JAYWALK_OK: it is in the recording; JAYWALK_BAD_ARGUMENT: no name; JAYWALK_IDLE; JAYWALK_NO_ROOM: the profiler's memory
  * for this second is full.

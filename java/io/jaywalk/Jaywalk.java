@@ -280,7 +280,8 @@ public final class Jaywalk {
 
     /**
      * Says which endpoint a request was for, often known only when it is answered. Becomes an event {@code jaywalk.Endpoint}, by which
-     * those who read the recording name all samples with this root span.
+     * those who read the recording name all samples with this root span. Where the thread's own context has this root span, the event has
+     * its trace, too.
      *
      * @param rootSpanId as it was set with the context of the request; 0 is none, and by it no sample is found
      * @param name such as {@code GET /orders/{id}}: of few kinds, without numbers of single requests; at most 4,096 bytes of UTF-8,
@@ -300,7 +301,9 @@ public final class Jaywalk {
      * @return as of {@link #endpoint(long, String)}
      */
     public boolean endpoint(long rootSpanId, String name, String operation) {
-        return isOn() && Native.endpoint(rootSpanId, NAMES.get(name).bytes, operation == null ? null : NAMES.get(operation).bytes);
+        return isOn()
+            && Native.endpoint(
+                rootSpanId, NAMES.get(name).bytes, operation == null ? null : NAMES.get(operation).bytes, Slots.number(Slots.mineIfAny()));
     }
 
     /**

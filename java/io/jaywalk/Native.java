@@ -35,7 +35,7 @@ final class Native {
     static native int attribute(byte[] name);
 
     /** {@code operation} may be null. */
-    static native boolean endpoint(long rootSpanId, byte[] name, byte[] operation);
+    static native boolean endpoint(long rootSpanId, byte[] name, byte[] operation, int slot);
 
     static native boolean span(byte[] name, long beginNs, long endNs, int slot);
 
