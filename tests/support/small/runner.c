@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEFAULT_TIMEOUT_SECONDS 60
+#define DEFAULT_TIMEOUT_SECONDS 600
 #define STATUS_FAILED           97
 #define STATUS_SKIPPED          98
 
