@@ -2,6 +2,7 @@
 #
 #   JDK, MAJOR    home and version of the JDK under test
 #   READERS       `major home`, a line each: the JDKs whose tools read the recordings
+#   HALF          0 or 1 where another JDK does the other half of what can be halved; else empty
 #   OUT           an empty directory for the files and logs of the case
 #   JW_LIBRARY, JW_COMMAND, JW_JAR, CLASSES, API_CLASSES (what needs the jar), CHECKER, COUNTERS
 #
@@ -62,7 +63,11 @@ profile() { # $1: name, $2: options after `start`, then arguments of java
 }
 
 # JVMs that live for a second or two: compiled at once and without threads for what they do not live to need.
-READER_FLAGS=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx1g)
+READER_FLAGS=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${READER_HEAP:-1g}")
+
+# Of lines, or of arguments, those of the half that is done here.
+half_of_lines() { awk -v half="${HALF:-}" 'half == "" || NR % 2 == half'; }
+half_of() { printf '%s\n' "$@" | half_of_lines; }
 
 # Runs a function for each reader, all at the same time, and shows what each said.
 each_reader() { # $1: function of major and home, then its further arguments
@@ -104,7 +109,7 @@ check_once() {
     check "$@"
 }
 
-# Every tool that reads a recording whole, of each reader.
+# Every tool that reads a recording whole, of each reader. All of it is printed by the JDK under test, where that is a reader.
 whole() { # $1: [--killed], then files
     each_reader read_whole "$@"
 }
@@ -119,6 +124,7 @@ read_whole() { # $1: major, $2: home, then arguments of `whole`
     run_checker "$major" "$home" Whole "${flag[@]}" "$COUNTERS" "$@"
     for file in "$@"; do
         jfr_tool "$major" "$home" summary "$file"
+        [ "$major" = "$MAJOR" ] || ! grep -q "^$MAJOR " <<<"$READERS" || continue
         jfr_tool "$major" "$home" print "$file"
         [ "${flag[*]}" = --killed ] || grep -qE '(jdk.Execution|jaywalk.WallClock)Sample \{' "$TOOL.out" ||
             fail "jfr print of JDK $major shows no sample of $file"

@@ -377,7 +377,7 @@ public final class ApiUse {
             thread.start();
         }
         ready.await();
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 2; i++) {
             JAYWALK.dump(file);
         }
         Worker.isOver = true;
@@ -542,7 +542,7 @@ public final class ApiUse {
                 if (number == 2) {
                     same(JAYWALK.removeThread(), true);
                 }
-                for (int round = 0; round < 100; round++) {
+                for (int round = 0; round < 200; round++) {
                     sink += outside(number, round);
                 }
             });
@@ -616,6 +616,10 @@ public final class ApiUse {
             Thread.sleep(10);
         }
         same(JAYWALK.isPresent(), true);
+        /* The agent is there before the session that it was asked for has begun; and what begins is not to be stopped. */
+        while (!JAYWALK.isActive() || JAYWALK.status().contains("still starting")) {
+            Thread.sleep(10);
+        }
     }
 
     private static void part(String name) throws Exception {

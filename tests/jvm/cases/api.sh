@@ -25,10 +25,11 @@ profile early "event=cpu,interval=1ms,file=early.jfr" io.jaywalk.ApiUse running 
 all_done early
 run_java loaded 0 "${may_load[@]}" -Dio.jaywalk.directory="$place" io.jaywalk.ApiUse loaders scopes session strings names
 all_done loaded
-# The call of what spins is a fence to the compiler: no context is written later than that.
+# The call of what spins is a fence to the compiler: no context is written later than that. And where the ends of inlined
+# workers become one, its debug information names any of them.
 run_java contexts 0 "${may_load[@]}" -Dio.jaywalk.directory="$place" -XX:CompileCommand=quiet \
     -XX:CompileCommand=dontinline,io.jaywalk.ApiUse::inS* -XX:CompileCommand=dontinline,io.jaywalk.ApiUse::outside \
-    io.jaywalk.ApiUse "${kinds[@]}" chosen
+    -XX:CompileCommand=dontinline,io.jaywalk.ApiUse::worker* io.jaywalk.ApiUse "${kinds[@]}" chosen
 all_done contexts
 check_once ApiContexts chosen.jfr
 for kind in "${kinds[@]}"; do
@@ -49,6 +50,7 @@ echo >>"$library"
 run_java mended 0 "${may_load[@]}" -Dio.jaywalk.directory="$place" io.jaywalk.ApiUse scopes
 cmp "$library.kept" "$library" || fail "a damaged library stays"
 rm "$library.kept"
+# s19: a directory that others may enter is none to load code from.
 chmod 755 "$place"/jaywalk-*
 run_java open 1 "${may_load[@]}" -Dio.jaywalk.directory="$place" io.jaywalk.ApiUse scopes
 grep -q 'JaywalkException: .* is no directory that this user alone can enter' open.err || fail "open: $(head -n 2 open.err)"

@@ -9,11 +9,12 @@ says() { # $1: text that the JVM's stderr must hold
     grep -qF -- "$1" attach.err || fail "no such message: $1"
 }
 
-"$JDK/bin/java" "${JAVA_FLAGS[@]}" -XX:+EnableDynamicAgentLoading Stubs 10 >attach.out 2>attach.err </dev/null &
+"$JDK/bin/java" "${JAVA_FLAGS[@]}" -XX:+EnableDynamicAgentLoading Stubs 1 "$OUT/over" >attach.out 2>attach.err </dev/null &
 jvm=$!
 trap 'kill "$jvm" 2>/dev/null || true' EXIT
 command 0 status
 says "Profiler is not active"
+# m23: JVMTI events are switched on while code is generated and methods are compiled.
 command 0 "start,interval=1ms,file=$OUT/first.jfr"
 command 200 "start,file=$OUT/second.jfr"
 says "Profiler already started"
@@ -24,6 +25,11 @@ command 200 stop
 command 0 "start,event=itimer,interval=1ms,file=$OUT/itimer.jfr"
 command 0 stop
 command 0 "start,interval=1ms,file=$OUT/last.jfr"
+until
+    command 0 status
+    [ "$(grep -oE '[0-9]+ samples in' attach.err | sed '$!d;s/ .*//')" -ge 1000 ]
+do sleep 0.3; done
+touch over
 wait "$jvm" || fail "java ended with status $?"
 trap - EXIT
 no_crash

@@ -3,7 +3,7 @@
 . "$(dirname "$LIB")/attach.sh"
 
 # An agent that starts afresh in a process may fail to show what it should: the program runs, so does this.
-begin_target target Hot 0
+begin_target target Hot -1
 [ "$(jaywalk 0 status "$target")" = "Profiler is not active" ] || fail "status before: $(cat out)"
 version=$(jaywalk 0 version "$target")
 [ "jaywalk $version" = "$(jaywalk 0 version)" ] || fail "version: $version"
@@ -37,13 +37,13 @@ ledger first.jfr
 # Again and again: no thread, timer or descriptor stays behind.
 # Files of libraries, and the memory of the vDSO, stay open for their names once a sample fell there.
 descriptors() { find "/proc/$target/fd" -mindepth 1 ! -lname '*.so*' ! -lname '*/mem' | wc -l; }
-threads() { cat /proc/"$target"/task/*/comm | grep -cx jaywalk || true; }
+agent_rests "$target"
 before=$(descriptors)
 for i in 1 2 3 4 5 6 7 8 9 10; do
     jaywalk 0 start -i 1ms -f "again-$i.jfr" "$target" >out
     jaywalk 0 stop "$target" >out
 done
-until [ "$(threads)" = 0 ]; do sleep 0.1; done # the agent's thread ends after its answer
+agent_rests "$target"
 [ ! -e "/proc/$target/timers" ] || [ "$(grep -c '^ID:' "/proc/$target/timers")" = 0 ] ||
     fail "$(grep -c '^ID:' "/proc/$target/timers") timers after stop"
 [ "$(descriptors)" -le "$before" ] || fail "$before descriptors before, $(descriptors) after ten sessions"
@@ -86,7 +86,7 @@ if [ -x "$JDK/bin/jar" ]; then
     name=hot-$$-$MAJOR
     printf 'Main-Class: Hot\n' >manifest
     "$JDK/bin/jar" cfm "$name.jar" manifest -C "$CLASSES" .
-    "$JDK/bin/java" "${JAVA_FLAGS[@]}" -jar "$name.jar" 0 >jar.out 2>jar.err </dev/null &
+    "$JDK/bin/java" "${JAVA_FLAGS[@]}" -jar "$name.jar" -1 >jar.out 2>jar.err </dev/null &
     target=$!
     until grep -q running jar.out; do sleep 0.1; done
     jaywalk 0 status "$name" >out
@@ -99,8 +99,12 @@ else
 fi
 
 # A JVM that ends while it is profiled: the file is written all the same.
+# m35: also by a library whose file is gone by then.
 begin_target target Hot 4
-jaywalk 0 -d 600 -f until-end.html "$target" >out
+cp "$JW_LIBRARY" gone.so
+until jaywalk 0 status --libpath="$OUT/gone.so" "$target" | grep -q "Profiling is running"; do sleep 0.1; done && rm gone.so &
+jaywalk 0 -d 600 --libpath="$OUT/gone.so" -f until-end.html "$target" >out
+[ ! -e gone.so ] || fail "the library's file was still there"
 says "ended first"
 says "/until-end.html"
 wait "$target" || fail "java ended with status $?"

@@ -14,10 +14,13 @@ for directory in "$2" "$3"; do
 done
 mount --move /mnt /tmp && cd "$3" && shift 3 && exec "$@"'
 child_of() { # the first child of a process
-    awk -v parent="$1" '/^Pid:/ { pid = $2 } /^PPid:/ && $2 == parent { print pid; exit }' /proc/[0-9]*/status 2>/dev/null
+    # A process that has gone since its name was read is no mistake, and awk would take it for one.
+    { cat /proc/[0-9]*/status 2>/dev/null || true; } |
+        awk -v parent="$1" '/^Pid:/ { pid = $2 } /^PPid:/ && $2 == parent { print pid; exit }'
 }
+# m63: other namespaces, another root directory.
 unshare --mount --pid --fork --mount-proc bash -c "$inside_script" - "$JW_LIBRARY" "$CLASSES" "$OUT" \
-    "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0 >inside.out 2>inside.err </dev/null &
+    "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot -1 >inside.out 2>inside.err </dev/null &
 outer=$!
 trap 'kill -KILL $(jobs -p) ${inside:-} 2>/dev/null || true' EXIT
 until grep -q running inside.out; do
@@ -100,7 +103,7 @@ jail_script='cd "$1" && shift && for directory in /usr /lib /lib64 /etc "$1" "$2
 done
 mount -t proc proc proc && shift 2 && exec chroot . "$@"'
 unshare --mount --pid --fork bash -c "$jail_script" - "$OUT/jail" "$JDK" "$CLASSES" \
-    "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0 >jail.out 2>jail.err </dev/null &
+    "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot -1 >jail.out 2>jail.err </dev/null &
 outer=$!
 until grep -q running jail.out; do
     kill -0 "$outer" || fail "the jail did not start: $(head -n 1 jail.err)"
@@ -125,7 +128,7 @@ wait "$outer" || true
 
 unshare --mount --pid --fork --mount-proc bash -c 'mount -t tmpfs -o noexec tmpfs /mnt && mkdir -p "/mnt/${2#/tmp/}" "/mnt/${3#/tmp/}" &&
     mount --bind "$2" "/mnt/${2#/tmp/}" && mount --bind "$3" "/mnt/${3#/tmp/}" && mount --move /mnt /tmp && cd / && shift 3 && exec "$@"' - \
-    "$JW_LIBRARY" "$CLASSES" "$OUT" "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0 >noexec.out 2>noexec.err </dev/null &
+    "$JW_LIBRARY" "$CLASSES" "$OUT" "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot -1 >noexec.out 2>noexec.err </dev/null &
 outer=$!
 until grep -q running noexec.out; do
     kill -0 "$outer" || fail "noexec: the container did not start: $(head -n 1 noexec.err)"
@@ -142,14 +145,14 @@ fi
 kill -KILL "$inside"
 wait "$outer" || true
 
-# Another user's JVM: the file is ours, in a directory that this user cannot write to.
+# s01: another user's JVM: the file is ours, in a directory that this user cannot write to.
 command -v setpriv >/dev/null || not_run "the part with another user: no tool setpriv"
 other=(setpriv --reuid 4321 --regid 4321 --clear-groups)
 "${other[@]}" test -r "$CLASSES/Hot.class" -a -x "$JW_COMMAND" 2>/dev/null || {
     skip_part "another user: may not read the files of this test"
     exit 0
 }
-"${other[@]}" "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0 >theirs.out 2>theirs.err </dev/null &
+"${other[@]}" "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot -1 >theirs.out 2>theirs.err </dev/null &
 their=$!
 until grep -q running theirs.out; do
     kill -0 "$their" || fail "java did not start: $(head -n 1 theirs.err)"
@@ -160,6 +163,16 @@ jaywalk 0 -d 1 -f ours.html "$their" >out
 grep -q hottest ours.html || fail "another user: no graph"
 mkdir theirs
 chown 4321:4321 theirs
+# s05, s08: what that user laid where root is told to write.
+echo precious >precious
+ln -s ../precious theirs/link.html
+ln precious theirs/twice.html
+mkfifo theirs/fifo.html
+for trap_name in link twice fifo; do
+    jaywalk 1 -d 1 -f "theirs/$trap_name.html" "$their"
+    says "cannot write"
+done
+[ "$(cat precious)" = precious ] || fail "root wrote where a link of another user led"
 jaywalk 0 start -f theirs/graph.html "$their" >out
 jaywalk 0 stop "$their" >out
 [ "$(stat -c %u theirs/graph.html)" = 4321 ] || fail "the file belongs to $(stat -c %u theirs/graph.html)"

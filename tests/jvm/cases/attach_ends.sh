@@ -2,11 +2,12 @@
 # take commands, which then ends the session by itself as soon as it does.
 . "$(dirname "$LIB")/attach.sh"
 
-begin_target target Hot 0
+begin_target target Hot -1
 if command -v script >/dev/null; then
-    SHELL=/bin/sh script -qec "exec $JW_COMMAND -d 3 -f pty.html $target" /dev/null </dev/null >pty.out 2>&1 ||
+    # The agent is asked for its samples after two seconds, and its answer may take another one.
+    SHELL=/bin/sh script -qec "exec $JW_COMMAND -d 6 -f pty.html $target" /dev/null </dev/null >pty.out 2>&1 ||
         fail "on a terminal: status $?: $(tail -n 1 pty.out)"
-    grep -qE "Profiling $target \[#* *\] 2 of 3 s, [0-9]+ samples, Ctrl-C ends it" pty.out ||
+    grep -qE "Profiling $target \[#* *\] [2-5] of 6 s, [0-9]+ samples, Ctrl-C ends it" pty.out ||
         fail "no samples on the progress line: $(tr '\r' '\n' <pty.out | tail -n 2)"
 else
     skip_part "the progress line: no terminal without the tool script"

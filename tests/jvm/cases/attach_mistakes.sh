@@ -69,6 +69,7 @@ mistake 2 "one process is taken" -d 1 "$t" trailing
 mistake 2 "is no format" -o htlm "$t"
 mistake 2 "not SVG" -f graph.svg "$t"
 mistake 2 "comma" -f a,b.html "$t"
+# s10: a value that would add options.
 mistake 2 "comma" --title=a,file=/etc/passwd "$t"
 mistake 2 "control character" --title=$'a\nb' "$t"
 mistake 2 "percent sign" -f 100%.html "$t"
@@ -128,6 +129,7 @@ mistake_socket() { # $1: expected message
     mistake 3 "$1" status "$t"
     rm -f "$socket"
 }
+# s02: what the JVM did not make.
 rm "$socket"
 echo "no socket" >"$socket"
 mistake_socket "is no socket"
@@ -141,6 +143,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     if [ "$status" = 126 ] || [ "$status" = 127 ]; then
         skip_part "another user: may not run the command from here"
     else
+        # s01: the JVM of another user.
         [ "$status" = 3 ] && grep -q "belongs to user" other.err ||
             fail "another user: status $status, $(cat other.err)"
     fi
@@ -148,6 +151,7 @@ else
     skip_part "another user: only root can try"
 fi
 
+# m63: stopped, dead, a zombie, a socket of nobody: told in time, each with its reason.
 # A JVM that is stopped, and goes on.
 kill -STOP "$t"
 until grep -q '^State:.T' "/proc/$t/status"; do sleep 0.05; done
@@ -253,5 +257,6 @@ end_target reduced running
 mistake 2 "which program?" record -f x.jfr
 mistake 2 "is not java" record -f x.jfr -- ./script.sh
 mistake 1 "/nowhere/java" record -f x.jfr -- /nowhere/java Main
+# m65: no signal went to what is no JVM.
 kill -0 "$sleeper" || fail "a process that is no JVM did not survive"
 [ "$count" -ge 75 ] || fail "only $count mistakes were tried"

@@ -1,4 +1,5 @@
 # Bad input: a clear message, and a JVM that runs as if nothing had been asked of it.
+# once: options and files are read before the JVM is asked anything.
 run_java plain 3 Endings exit
 
 # The JVM is unharmed and the message, on stderr, names what was wrong.
@@ -26,6 +27,7 @@ mkdir directory.jfr
 refused directory 'event=cpu,file=directory.jfr' directory.jfr
 [ -d directory.jfr ] || fail "the directory is gone"
 
+# s05: links at the output path, from inside of the JVM.
 echo precious >target
 ln -s target link.jfr
 refused link 'event=cpu,file=link.jfr' link.jfr
@@ -34,6 +36,7 @@ ln -s nothing dangling.jfr
 refused dangling_link 'event=cpu,file=dangling.jfr' dangling.jfr
 [ -L dangling.jfr ] && [ ! -e nothing ] || fail "the target of a dangling link was made"
 
+# m53: no room on the disk.
 # A disk that is full from the start, and one that fills up: what fitted stays readable.
 small_disk() { # $1: name, $2: size; runs the recording there and copies the file out
     mkdir -p "$1"

@@ -1,47 +1,32 @@
-# Walks that read garbage, or memory that cannot be read: nothing crashes or hangs, the program's result is its own, the
-# law of signals holds, and every reader reads the file. CHAOS_WALKS (500000, a million on two JDKs) walks of Java
-# frames by our own walker, and as many again of native frames; then AsyncGetCallTrace, where it is asked for.
-JW_LIBRARY=${JW_CHAOS_LIBRARY:?}
-[ -f "$JW_LIBRARY" ] || not_run "no $JW_LIBRARY; make builds it with test-jvm"
-export JW_CHAOS_REPEAT=3000 JW_CHAOS_SPEED=1000
-wanted=${CHAOS_WALKS:-500000}
-rounds=${CHAOS_ROUNDS:-30}
+# Storms of everything that has ever broken a profiler, all in one JVM, with their own invariants (tests/chaos), under both clocks
+# at short intervals, a client beside: no crash, no hang, no violation, every recording readable, every signal accounted for.
+# The seed draws collector, flags, interval and depth of stacks; CHAOS_GC, CHAOS_FLAGS, CHAOS_INTERVAL, CHAOS_DEPTH name them, CHAOS_SECONDS (30) and
+# CHAOS_STORMS what to run. CHAOS_SELF_TEST=1: whether what goes wrong on purpose is noticed.
+seconds=${CHAOS_SECONDS:-30}
+source "$(dirname "$LIB")/../chaos/cell.sh"
 
-run_java right 0 Sums "$rounds"
-told() { sed -n "s/^$1 //p" "$JW_CHAOS.told"; }
-most() { [ "$2" -le "$1" ] && echo "$1" || echo "$2"; }
+draw() { # $1: a number of this draw, then what to draw from
+    local sum at
+    sum=$(cksum <<<"$SEED $MAJOR $1")
+    at=$((${sum%% *} / 16 % ($# - 1) + 2))
+    echo "${!at}"
+}
 
-# Rounds differ in seed, collector, and in what else is wrong: nothing, what else a sample reads, the breakers at work too.
-ways=(99001 99301 99990)
-collectors=(-XX:+UseG1GC -XX:+UseSerialGC -XX:+UseParallelGC -XX:+UseZGC)
-walks=0 native=0 loads=0 longest=0
-for ((i = 0; walks < wanted || native < wanted || i < ${#ways[@]}; i++)); do
-    export JW_CHAOS=$OUT/digits-$i JW_CHAOS_SEED=$((SEED + 1000 * i))
-    printf %s "${ways[i % ${#ways[@]}]}" >"$JW_CHAOS"
-    profile "chaos-$i" "event=cpu,interval=4ms,wall=20ms,cstack=vm,file=chaos-$i.jfr" -Xmx128m \
-        "${collectors[i % ${#collectors[@]}]}" Sums "$rounds"
-    cmp right.out "chaos-$i.out" || fail "the program's result is another under chaos, seed $JW_CHAOS_SEED"
-    cat "$JW_CHAOS.told"
-    walks=$((walks + $(told java_wrong))) native=$((native + $(told native_wrong)))
-    loads=$((loads + $(told wrong_loads))) longest=$(most "$longest" "$(told java_most_loads)")
-    ledger "chaos-$i.jfr" 1
-    [ "$i" -lt 3 ] || rm "chaos-$i.jfr"
+collectors=()
+for gc in Serial Parallel G1 Z Shenandoah; do
+    ! "$JDK/bin/java" -XX:+UnlockExperimentalVMOptions "-XX:+Use${gc}GC" -version >/dev/null 2>&1 || collectors+=("$gc")
 done
-for ((i = 0; i < 3; i++)); do
-    "$JW_COMMAND" convert "chaos-$i.jfr" "chaos-$i.html" >convert.out 2>&1 ||
-        fail "convert chaos-$i.jfr: $(head -n 1 convert.out)"
-done
-grep -q 'takes the place' chaos-2.err || fail "no walker was given up: $(head -n 3 chaos-2.err | tr '\n' ' ')"
+GC=${CHAOS_GC:-$(draw 1 "${collectors[@]}")}
+FLAGS=${CHAOS_FLAGS:-$(draw 2 plain tinycc jfr plain tinycc xcheck)}
+INTERVAL=${CHAOS_INTERVAL:-$(draw 3 100us 200us 500us 1ms)}
+DEPTH=${CHAOS_DEPTH:-$(draw 4 1 16 64 128)}
 
-# AsyncGetCallTrace that faults where it may.
-export JW_CHAOS=$OUT/digits-agct
-printf 50050 >"$JW_CHAOS"
-profile agct "event=cpu,interval=4ms,cstack=agct,file=agct.jfr" -Xmx128m Sums "$rounds"
-cmp right.out agct.out || fail "the program's result is another under chaos with cstack=agct"
-cat "$JW_CHAOS.told"
-ledger agct.jfr 1
-whole chaos-0.jfr chaos-1.jfr chaos-2.jfr agct.jfr
+if [ -n "${CHAOS_SELF_TEST:-}" ]; then
+    source "$(dirname "$LIB")/../chaos/self_test.sh"
+    return
+fi
 
-echo "walks $walks, native $native, wrong loads $loads, the longest walk $longest loads"
-# A walk of 2,048 frames has some sixty loads a frame, and a few guesses.
-[ "$longest" -lt 200000 ] || fail "a walk of $longest loads"
+chaos_cell cell "$seconds" ${CHAOS_STORMS:+--storms "$CHAOS_STORMS"}
+chaos_row cell "$seconds"
+[ -s cell/findings ] || [ "$(figure asked cell)" -gt 0 ] || fail "the client asked nothing in $seconds s"
+[ ! -s cell/findings ] || fail "$GC $FLAGS $INTERVAL seed $SEED: $(wc -l <cell/findings) findings, the first: $(head -n 1 cell/findings)"

@@ -20,6 +20,7 @@ at_least() { # $1: what the workload counted, $2: how many there must be for the
 profile churn "event=cpu,interval=1ms,wall=1ms,cstack=$walker,file=churn.jfr" "${flags[@]}" ${CHURN_GC:-} \
     Churn "$seconds" "$how"
 cat churn.out
+# m16, m22: classes are unloaded all the time, so nothing of ours holds their loaders; names of what is gone stay right.
 at_least unloaded $((10 * seconds))
 at_least hidden $((20 * seconds))
 at_least 'code unloaded' $((10 * seconds))

@@ -1,13 +1,17 @@
-# Each collector, with garbage to collect: no crash, a plausible profile. CSTACK names the walker.
+# Each collector, with garbage to collect: no crash, a plausible profile. CSTACK names the walker: AsyncGetCallTrace has two of
+# them on each of two JDKs.
 walker=${CSTACK:-vm}
 # AsyncGetCallTrace has no id for redefined code.
 [ "$walker" = agct ] && how=fixed || how=redefined
-for gc in Serial Parallel G1 Z; do
+# m03: samples are taken while each collector works, in its barriers, too.
+collectors=(Serial Parallel G1 Z)
+[ "$walker" = vm ] || mapfile -t collectors < <(half_of "${collectors[@]}")
+for gc in "${collectors[@]}"; do
     profile "churn-$gc" "event=cpu,interval=4ms,cstack=$walker,file=churn-$gc.jfr" -Xmx256m -XX:+Use${gc}GC \
-        Churn 3 "$how"
+        Churn 2 "$how"
     check_once ChurnNames "churn-$gc.jfr" "$(dirname "$LIB")/workloads/Redefined.java" "$walker" 10
     ledger "churn-$gc.jfr"
-    profile "stubs-$gc" "event=cpu,interval=4ms,cstack=$walker,file=stubs-$gc.jfr" -Xmx128m -XX:+Use${gc}GC Stubs 1.5
+    profile "stubs-$gc" "event=cpu,interval=4ms,cstack=$walker,file=stubs-$gc.jfr" -Xmx128m -XX:+Use${gc}GC Stubs 1
     check_once Callers "stubs-$gc.jfr"
     ledger "stubs-$gc.jfr"
 done

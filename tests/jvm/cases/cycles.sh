@@ -8,7 +8,7 @@ cycles=${CYCLES:-30}
 export MALLOC_ARENA_MAX=1
 # What the JVM does of its own accord is kept still: a heap that is there, compilers that stay.
 begin_target target -XX:+UseSerialGC -Xms64m -Xmx64m -XX:+AlwaysPreTouch -XX:-UseDynamicNumberOfCompilerThreads \
-    -XX:TieredStopAtLevel=1 Hot 0
+    -XX:TieredStopAtLevel=1 Hot -1
 counts() {
     local timers=0
     [ ! -e "/proc/$target/timers" ] || timers=$(grep -c '^ID:' "/proc/$target/timers" || true)
@@ -31,6 +31,7 @@ for i in 1 2 3 4 5; do
     jaywalk 0 start -i 1ms -f warm.jfr "$target" >out
     jaywalk 0 stop "$target" >out
 done
+agent_rests "$target"
 before=$(counts)
 echo "threads, timers, descriptors: $before"
 [ "${before% *}" = "${before%% *} 0" ] || fail "timers without a session: $before"
@@ -41,9 +42,11 @@ for ((i = 1; i <= (cycles + 1) / 2; i++)); do
     echo "$i $(anonymous)"
     sleep 0.1 # ten commands a second are taken
 done >notes
+# m26, m43, m67: one session after the other; each leaves nothing open, armed or running.
 for ((i = 1; i <= cycles; i++)); do
     jaywalk 0 start -i 1ms -f cycle.jfr "$target" >out
     jaywalk 0 stop "$target" >out
+    agent_rests "$target"
     [ "$(counts)" = "$before" ] || fail "after cycle $i: threads, timers, descriptors $(counts), before $before: $(
         readlink /proc/"$target"/fd/* | sort | uniq -c | tr '\n' ' ')"
     echo "$i $(anonymous)"

@@ -1,5 +1,6 @@
 # No system call of the program ends with EINTR or early because of our signals: threads that wait in every
 # way there is check it, under both clocks.
+# once: it is the kernel that interrupts calls.
 # alone: it proves something of many calls and signals a second, of which a busy machine has few.
 [ -r /proc/self/timers ] || not_run "the kernel shows no timers (CONFIG_CHECKPOINT_RESTORE)"
 
@@ -21,6 +22,7 @@ interrupted() { # $1: name, $2: options, $3: ms, $4: calls at least, $5: of them
     [ "$finished" -ge "$5" ] && [ "$cut" = 0 ] || fail "$1: callsFinished is $finished, callsCut $cut"
 }
 
+# m37: EINTR and early ends are counted, of many thousand calls.
 # The clocks as they are: signals to threads that used up a millisecond, and to those that ran since the last turn.
 interrupted clocks event=cpu,interval=1ms,wall=1ms 4000 5000 1000
 # And signals for each of the CPU clock's timers, sent by the program every 4 ms, with what /proc/self/timers shows.

@@ -1,6 +1,7 @@
 # CPU samples below a tick of the kernel: clocks are compared instead of timers. Shares of methods are right, there are
 # more samples than ticks, and each signal has its outcome. A signal takes some microseconds to a thread that runs on
 # another processor; one that calls the kernel meanwhile takes it there, and this program reads its clock all the time.
+# once: signals come by the clocks of the kernel.
 # alone: clocks are compared each millisecond only while the sampler gets a processor when it is due.
 inline='-XX:CompileCommand=dontinline,Calibrated::part*'
 

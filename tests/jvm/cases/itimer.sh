@@ -1,6 +1,7 @@
 # The last resort among the CPU engines: one timer for the process. It expires at ticks of the scheduler,
 # which favours what runs in step with them, and says nothing of expirations that were merged: the profile
 # is plausible, not exact.
+# once: signals come by the clocks of the kernel.
 # alone: the ticks that it samples by favour whoever runs in step with them, so nobody else may.
 profile itimer event=itimer,interval=10ms,file=itimer.jfr Hot 3
 check_once HotMethod itimer.jfr 0.15

@@ -1,27 +1,31 @@
 # SIGKILL at random moments: what is in the file is readable by every stock tool, and reaches up to
-# shortly before the end.
+# shortly before the end. KILLS (20), at moments within KILL_SPAN_MS (6000) after the file is there, one in each of as many parts of it.
 kills=${KILLS:-20}
-at_once=4
+span=${KILL_SPAN_MS:-6000}
+at_once=6
 RANDOM=$((SEED + MAJOR))
 
 files=()
-kill_one() { # $1: number, $2: moment in ms after the start
+kill_one() { # $1: number, $2: moment in ms after its file is there
     local pid
     "$JDK/bin/java" "${JAVA_FLAGS[@]}" "$(agent_flag "event=cpu,interval=10ms,file=kill-$1.jfr")" \
         Hot 0 >"kill-$1.out" 2>"kill-$1.err" </dev/null &
     pid=$!
+    until [ -s "kill-$1.jfr" ]; do
+        kill -0 "$pid" || return 0
+        sleep 0.02
+    done
     sleep "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))"
     echo "kill-$1.jfr $(date +%s%3N)" >"kill-$1.line"
     kill -KILL "$pid" 2>/dev/null || true
     wait "$pid" 2>/dev/null || true
 }
 
-for ((i = 0; i < kills; i += at_once)); do
-    for ((k = i; k < i + at_once && k < kills; k++)); do
-        kill_one "$k" $((200 + RANDOM % 7800)) &
-    done
-    wait
+for ((k = 0; k < kills; k++)); do
+    while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n || true; done
+    kill_one "$k" $((span * k / kills + RANDOM % (span / kills + 1))) &
 done
+wait
 
 for ((k = 0; k < kills; k++)); do
     no_crash
@@ -34,11 +38,13 @@ for ((k = 0; k < kills; k++)); do
     fi
 done
 [ $((2 * ${#files[@]})) -ge "$kills" ] || fail "only ${#files[@]} of $kills JVMs lived to begin a file"
+# m54: SIGKILL, and all that was complete is read.
 check Whole --killed "$COUNTERS" "${files[@]}"
 check_once Killed list
+# Whole has read each file, and each chunk of it, by the reader that these tools have.
 read_killed() { # $1: major, $2: home
     local file
-    for file in "${files[@]}"; do
+    for file in "${files[0]}" "${files[${#files[@]} / 2]}" "${files[-1]}"; do
         jfr_tool "$1" "$2" summary "$file"
     done
     jfr_tool "$1" "$2" print "${files[0]}"

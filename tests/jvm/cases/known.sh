@@ -20,6 +20,7 @@ if [ -n "${KNOWN_FLAGS:-}" ]; then
     check_once KnownStacks "$sources/Known.java" "${told[@]}"
     exit 0
 fi
+# m04: on each JDK what a walk finds is what JVMTI says.
 for walker in vm agct; do
     for mode in "${!modes[@]}"; do
         name=$walker-$mode

@@ -1,4 +1,5 @@
 # How outputs look, with names that a JVM really makes up: the same of agent, command and convert.
+# once: names are made to look so outside of the JVM.
 . "$(dirname "$LIB")/attach.sh"
 
 made_up='0x[0-9a-f]{6}|\$\$Lambda\$[0-9]|Accessor[0-9]|\$Proxy[0-9]|[pP]roxy[0-9]/'

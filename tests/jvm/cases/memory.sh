@@ -1,11 +1,13 @@
 # A program that makes a profiler hungry, at the smallest memlimit: the agent stays within it, by its own account and by
 # what the kernel says of the process; all that had to be left out is counted and shown; every reader reads the file.
+# m49: names and stacks without end, at the smallest limit.
+# once: all that is charged is memory of the agent.
 limit=$((40 << 20))
 heap=(-Xms64m -Xmx64m -XX:+AlwaysPreTouch -XX:+UseSerialGC)
 anonymous() { sed -n 's/^anonymous \(.*\) KiB/\1/p' "$1.out"; }
 
-run_java bare 0 "${heap[@]}" Hungry 3000 200 4
-profile hungry "event=cpu,interval=1ms,wall=5ms,memlimit=40m,file=hungry.jfr" "${heap[@]}" Hungry 3000 200 4
+run_java bare 0 "${heap[@]}" Hungry 3000 200 3
+profile hungry "event=cpu,interval=1ms,wall=5ms,memlimit=40m,file=hungry.jfr" "${heap[@]}" Hungry 3000 200 3
 whole hungry.jfr
 ledger hungry.jfr 100
 
@@ -40,7 +42,7 @@ tr -d ' ",' <tool.out | awk -F: -v limit=$limit '
 cat account
 
 # A graph of the same: what it could not keep has a frame of its own, and the counts agree.
-profile graph "event=cpu,interval=1ms,memlimit=40m,file=graph.collapsed" "${heap[@]}" Hungry 3000 50 8
+profile graph "event=cpu,interval=1ms,memlimit=40m,file=graph.collapsed" "${heap[@]}" Hungry 3000 50 4
 marked=$(awk '$0 ~ /\[memlimit reached\]/ { n += $NF } END { print n + 0 }' graph.collapsed)
 total=$(awk '{ n += $NF } END { print n + 0 }' graph.collapsed)
 said=$(sed -n 's/^.*stopped after [0-9]* seconds: \([0-9]*\) samples.*/\1/p' graph.err)

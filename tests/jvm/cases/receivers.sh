@@ -5,7 +5,7 @@ files=()
 receivers() { # $1: name, $2: options, then flags of the JVM
     local name=$1 options=$2
     shift 2
-    profile "$name" "event=cpu,interval=1ms,$options,file=$name.jfr" -XX:-Inline "$@" Receivers 1500
+    profile "$name" "event=cpu,interval=1ms,$options,file=$name.jfr" -XX:-Inline "$@" Receivers 1200
     silent "$name"
     files+=("$name.jfr")
 }
@@ -25,7 +25,7 @@ done
 check_once ReceiverFrames "${files[@]}"
 whole vm.jfr
 
-profile none "event=cpu,interval=1ms,cstack=vm,features=none,file=none.collapsed" -XX:-Inline Receivers 1500
+profile none "event=cpu,interval=1ms,cstack=vm,features=none,file=none.collapsed" -XX:-Inline Receivers 1200
 grep -q 'Receivers.areas;vtable stub [0-9]' none.collapsed || fail "features=none: no vtable stub without a receiver"
 "$JW_COMMAND" convert vm.jfr vm.collapsed 2>convert.err || fail "jaywalk convert: $(tail -n 1 convert.err)"
 grep -q 'Receivers.areas;vtable stub;Receivers$Circle [0-9]' vm.collapsed ||

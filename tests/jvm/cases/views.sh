@@ -1,4 +1,5 @@
 # Whatever the form of the profile, it names the hottest method.
+# once: a profile is drawn outside of the JVM.
 options=event=cpu,interval=10ms
 
 hottest_line_of() { # the stack with the most samples, of a collapsed file: leaf frame

@@ -1,18 +1,22 @@
 # Our own walker finishes every kind of stack, also with Java below C (upcalls), and while another collector works: of
 # each kind less than 0.5 % of the walks fail or are cut. KINDS_GC names the collectors, KINDS_SECONDS the CPU time of each
-# of two threads of a kind. KINDS_ROWS=WALKER prints rows of docs/walks.md instead, of that walker, and bounds nothing.
-seconds=${KINDS_SECONDS:-1.2}
+# of two threads of a kind, KINDS_SAMPLES what there must be of them, however long that takes, and more where it is not clear yet
+# (Walks.java). KINDS_ROWS=WALKER prints rows of docs/walks.md instead, of that walker, and bounds nothing.
+seconds=${KINDS_SECONDS:-0.7}
+samples=${KINDS_SAMPLES:-1300}
+[ -z "${KINDS_ROWS:-}" ] || samples=0
 walker=${KINDS_ROWS:-vm}
 int=-Xint
 c1=-XX:TieredStopAtLevel=1
 calls=-XX:-Inline
 
 kinds() { # $1: name, $2: collector, $3: flags, then kinds of stacks
-    local name=$1 gc=$2 flags
+    local name=$1 gc=$2 flags only=
     read -ra flags <<<"$3"
     shift 3
-    profile "$name" "event=cpu,interval=1ms,cstack=$walker,file=$name.jfr" -Xmx128m "-XX:+Use${gc}GC" \
-        "${flags[@]}" Walks "$seconds" "$@"
+    [ "$samples" = 0 ] || only=,filter=$(IFS=';' && echo "${*/%/-*}")
+    profile "$name" "event=cpu,interval=1ms,cstack=$walker$only,file=$name.jfr" -Xmx128m -XX:+UnlockExperimentalVMOptions \
+        "-XX:+Use${gc}GC" "${flags[@]}" -cp "$CLASSES:$JW_JAR" Walks "$seconds:$samples" "$@"
 }
 
 row() { # $1: what the row is called, $2: collector, $3: flags, $4: kind of stacks

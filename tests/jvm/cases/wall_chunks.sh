@@ -1,5 +1,6 @@
 # Threads that wait from the first to the last chunk of a recording of the wall clock: each chunk has
 # their stacks, and all of their time is there, by whatever reader and in whatever form.
+# once: what goes on from chunk to chunk is kept by the agent alone.
 # alone: as wall.
 threads=40
 waiting="Waiting 3 $threads"

@@ -71,6 +71,8 @@ final class Contexts {
         String before = titles.put(root, event.getString("endpoint"));
 
         problems.addUnless(before == null, "root span %x has two endpoints", root);
+        problems.addUnless(traceOf(root).equals(event.getString("traceId")), "trace %s of the endpoint of root span %x",
+                event.getString("traceId"), root);
         problems.addUnless("http.request".equals(event.getString("operation")), "operation %s of root span %x",
                 event.getString("operation"), root);
     }
@@ -106,13 +108,17 @@ final class Contexts {
         long root = span & ~(0xffL << 32);
         problems.addUnless(sample.getLong("localRootSpanId") == root, "root span %x of span %x",
                 sample.getLong("localRootSpanId"), span);
-        problems.addUnless(String.format("%016x%016x", root, ~root).equals(sample.getString("traceId")),
+        problems.addUnless(traceOf(root).equals(sample.getString("traceId")),
                 "trace %s of span %x", sample.getString("traceId"), span);
         /* The tenant is set after the span. */
         String tenant = sample.getString("tenant");
         problems.addUnless(tenant == null ? below < 0 : tenant.equals(TENANTS[(int) (span >>> 40 & 0xff)]),
                 "tenant %s of span %x", tenant, span);
         problems.addUnless(titles.containsKey(root), "the request of span %x has no endpoint", span);
+    }
+
+    private static String traceOf(long root) {
+        return String.format("%016x%016x", root, ~root);
     }
 
     private static String top(RecordedEvent sample) {

@@ -30,6 +30,15 @@ final class Counters {
         return sum(event, "LOSS");
     }
 
+    /** All ends of signals but samples. */
+    long outcomes(Map<String, Object> event) {
+        long sum = 0;
+        for (Map.Entry<String, String> field : fields.entrySet()) {
+            sum += field.getValue().equals("COUNTER") ? 0 : (Long) event.get(field.getKey());
+        }
+        return sum;
+    }
+
     private long sum(RecordedEvent event, String kind) {
         long sum = 0;
         for (Map.Entry<String, String> field : fields.entrySet()) {

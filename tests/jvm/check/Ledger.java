@@ -1,5 +1,8 @@
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import jdk.jfr.ValueDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -32,6 +35,14 @@ final class Ledger {
             }
         }
         Problems problems = new Problems();
+        String name = Path.of(args[1]).getFileName().toString();
+        List<RawChunk> chunks = RawChunk.split(
+                ByteBuffer.wrap(Files.readAllBytes(Path.of(args[1]))), name, problems);
+        chunks.forEach(RawChunk::check);
+        Conservation law = new Conservation(counters, name, problems);
+        law.check(chunks, false);
+        System.out.printf("%12d signals told in %d chunks, at most %d carried from one to the next%n",
+                law.signals, chunks.size(), law.carriedMost);
         if (last == null) {
             problems.add("no %s", Counters.EVENT);
             problems.finish("no ledger");
@@ -45,8 +56,8 @@ final class Ledger {
         }
         long signals = last.getLong("signals");
         long lost = counters.losses(last);
-        long stopped = Math.min(
-                last.getLong("lostStopped"), Runtime.getRuntime().availableProcessors());
+        /* A signal on its way to each thread that had no processor when the session was stopped. */
+        long stopped = Math.min(last.getLong("lostStopped"), last.getLong("threadsSeen"));
         problems.addUnless(last.getLong("written") == last.getLong("samples"),
                 "%d samples written, %d counted", last.getLong("written"),
                 last.getLong("samples"));

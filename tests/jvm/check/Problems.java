@@ -24,6 +24,11 @@ final class Problems {
         }
     }
 
+    /** Those that are kept. */
+    List<String> first() {
+        return first;
+    }
+
     /** Ends the program: status 0 and `summary`, or status 1 and the problems. */
     void finish(String summary) {
         System.exit(tell(summary) ? 0 : 1);

@@ -29,6 +29,8 @@ final class RawChunk {
     final int flags;
     final Map<Long, RawType> types = new HashMap<>();
     final Map<String, Long> eventCounts = new LinkedHashMap<>();
+    /** Numbers of the events of some types, in the order of the file; "" holds the name of the type. */
+    final List<Map<String, Object>> numbers = new ArrayList<>();
     /** class id -> key -> the bytes of the constant. */
     final Map<Long, Map<Long, ByteBuffer>> pools = new HashMap<>();
 
@@ -139,6 +141,9 @@ final class RawChunk {
         problems.addUnless(duration >= 0, "%s: %s at byte %d lasts %d ticks", name, type.name, at,
                 duration);
         in.where = type.name;
+        if (Conservation.reads(type.name)) {
+            numbers.add(new Cursor(in.at).numbers(type));
+        }
         in.struct(type);
         problems.addUnless(in.at == end, "%s: %s at byte %d: %d bytes of content in %d", name,
                 type.name, at, in.at - at, end - at);
@@ -332,6 +337,20 @@ final class RawChunk {
             if (references.computeIfAbsent(typeId, id -> new LinkedHashSet<>()).add(key)) {
                 referenceFrom.put(typeId + " " + key, where);
             }
+        }
+
+        /** Plain integers of an event, by name, up to the first field of another kind that is no reference. */
+        Map<String, Object> numbers(RawType type) {
+            Map<String, Object> values = new HashMap<>();
+            values.put("", type.name);
+            for (RawType.Field field : type.fields) {
+                String kind = types.get(field.typeId).name;
+                if (field.isArray || !(field.isPooled || kind.equals("long") || kind.equals("int"))) {
+                    break;
+                }
+                values.put(field.name, varint());
+            }
+            return values;
         }
 
         void struct(RawType type) {

@@ -17,10 +17,7 @@ import jdk.jfr.consumer.RecordingFile;
 final class Walked {
     private static final double MAX_SHARE = 0.005;
 
-    /**
-     * So many samples that a walker which loses one in a thousand passes, but for one run in 300,000: the bound lies
-     * 4.5 standard errors above it.
-     */
+    /** The workload takes more, up to twenty times as many, while a quarter of a per cent or more of them are bad. */
     private static final long MIN_SAMPLES = 1_266;
 
     private final List<RecordedEvent> events;
@@ -75,8 +72,9 @@ final class Walked {
             problems.addUnless(outcome.samples >= MIN_SAMPLES, "%s: only %d samples, not %d",
                     prefix, outcome.samples, MIN_SAMPLES);
             problems.addUnless(outcome.failed + outcome.truncated < MAX_SHARE * outcome.samples,
-                    "%s: of %d walks %d failed %s, and %d were truncated", prefix, outcome.samples,
-                    outcome.failed, outcome.failures, outcome.truncated);
+                    "%s: of %d walks %d failed %s, and %d were truncated (of all threads: %s)", prefix,
+                    outcome.samples, outcome.failed, outcome.failures, outcome.truncated,
+                    reasons());
         }
         reasons().forEach((reason, count) -> System.out.println(count + " x " + reason));
         problems.finish("");

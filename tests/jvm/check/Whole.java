@@ -25,17 +25,19 @@ import jdk.jfr.consumer.RecordingFile;
  * Reads recordings whole: byte by byte, then with this JDK's own reader, the file in one piece and
  * each chunk as a file of its own.
  *
- *     java Whole [--killed|--running] counters.def file...
+ *     java Whole [--killed|--running|--either] counters.def file...
  *
  * A killed recording has no final flag and may have ended with activations under way; so may the copy of one that goes on.
+ * Either: each file is taken for what its final flag says.
  */
 final class Whole {
     private static final Duration ROUNDING =
             Duration.ofNanos(2_000); /* readers convert ticks in doubles */
 
     private final Counters counters;
-    private final boolean isKilled;
     private final boolean isRunning;
+    private final boolean isEither;
+    private boolean isKilled; /* of the file that is looked at */
     private final Problems problems = new Problems();
     /** Frame type -> methods of this chunk, each one object, that were looked at in such a frame. */
     private final Map<String, Set<RecordedMethod>> checkedMethods = new HashMap<>();
@@ -43,8 +45,9 @@ final class Whole {
     private long eventCount;
     private long sampleCount;
 
-    private Whole(Counters counters, boolean isKilled, boolean isRunning) {
+    private Whole(Counters counters, boolean isKilled, boolean isRunning, boolean isEither) {
         this.counters = counters;
+        this.isEither = isEither;
         this.isKilled = isKilled;
         this.isRunning = isRunning;
     }
@@ -52,8 +55,9 @@ final class Whole {
     public static void main(String[] args) throws IOException {
         boolean isKilled = args[0].equals("--killed");
         boolean isRunning = args[0].equals("--running");
-        int at = isKilled || isRunning ? 1 : 0;
-        Whole whole = new Whole(new Counters(Path.of(args[at++])), isKilled, isRunning);
+        boolean isEither = args[0].equals("--either");
+        int at = isKilled || isRunning || isEither ? 1 : 0;
+        Whole whole = new Whole(new Counters(Path.of(args[at++])), isKilled, isRunning, isEither);
         int files = args.length - at;
         for (; at < args.length; at++) {
             whole.checkFile(Path.of(args[at]));
@@ -62,13 +66,29 @@ final class Whole {
                 whole.chunkCount, whole.eventCount, whole.sampleCount));
     }
 
+    static List<String> problemsOf(Counters counters, Path file) throws IOException {
+        Whole whole = new Whole(counters, false, false, false);
+        whole.checkFile(file);
+        return whole.problems.first();
+    }
+
+    static boolean endsFinal(Path file) throws IOException {
+        List<RawChunk> chunks =
+                RawChunk.split(ByteBuffer.wrap(Files.readAllBytes(file)), "", new Problems());
+        return !chunks.isEmpty() && (chunks.get(chunks.size() - 1).flags & RawChunk.FLAG_FINAL) != 0;
+    }
+
     private void checkFile(Path file) throws IOException {
         String name = file.getFileName().toString();
         List<RawChunk> chunks =
                 RawChunk.split(ByteBuffer.wrap(Files.readAllBytes(file)), name, problems);
         problems.addUnless(!chunks.isEmpty(), "%s: empty", name);
+        if (isEither) {
+            isKilled = chunks.isEmpty() || (chunks.get(chunks.size() - 1).flags & RawChunk.FLAG_FINAL) == 0;
+        }
         chunks.forEach(RawChunk::check);
         checkSequence(name, chunks);
+        new Conservation(counters, name, problems).check(chunks, isKilled);
 
         Map<String, Long> alone = new TreeMap<>();
         Path copy = Files.createTempFile(file.toAbsolutePath().getParent(), "chunk", ".jfr");

@@ -38,7 +38,7 @@ final class Crowded {
         }
         switch (args[2]) {
             case "busy":
-                Hot.main(new String[] {"0"});
+                Hot.main(new String[] {"-1"});
                 break;
             case "idle":
                 idle();

@@ -2,23 +2,31 @@
  * Two threads that spend four fifths of their CPU in `hottest` and the rest in `lukewarm`; their own
  * clocks see to that, however fast either is at the moment.
  *
- *     java Hot SECONDS      CPU seconds of each thread; 0: until it is killed
+ *     java Hot SECONDS      CPU seconds of each thread; -1: until it is killed; 0: the same, with pauses
  */
 final class Hot implements Runnable {
     static volatile long sink;
 
-    private final long cpuNs;
+    /**
+     * With pauses both threads together have about half a processor, which leaves the rest to whoever looks at them. What
+     * they do between pauses takes some milliseconds, so that a signal hardly ever comes when a pause has begun.
+     */
+    private static final int TURNS_BETWEEN_PAUSES = 64;
+    private static final int PAUSE_MS = 20;
 
-    private Hot(long cpuNs) {
-        this.cpuNs = cpuNs;
+    private final long cpuNs;
+    private final boolean pauses;
+
+    private Hot(double seconds) {
+        cpuNs = seconds <= 0 ? Long.MAX_VALUE : (long) (seconds * 1e9);
+        pauses = seconds == 0;
     }
 
     public static void main(String[] args) throws Exception {
         double seconds = Double.parseDouble(args[0]);
         Thread[] threads = new Thread[2];
         for (int i = 0; i < threads.length; i++) {
-            threads[i] = new Thread(
-                    new Hot(seconds == 0 ? Long.MAX_VALUE : (long) (seconds * 1e9)), "hot-" + i);
+            threads[i] = new Thread(new Hot(seconds), "hot-" + i);
             threads[i].start();
         }
         System.out.println("running");
@@ -33,7 +41,11 @@ final class Hot implements Runnable {
         long hottestNs = 0;
         long lukewarmNs = 0;
         long nowNs = Threads.cpuNs();
-        while (nowNs < cpuNs) {
+        for (int turn = 1; nowNs < cpuNs; turn++) {
+            if (pauses && turn % TURNS_BETWEEN_PAUSES == 0) {
+                pause();
+                nowNs = Threads.cpuNs();
+            }
             long beforeNs = nowNs;
             boolean isHottest = hottestNs <= 4 * lukewarmNs;
             if (isHottest) {
@@ -47,6 +59,14 @@ final class Hot implements Runnable {
             } else {
                 lukewarmNs += nowNs - beforeNs;
             }
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

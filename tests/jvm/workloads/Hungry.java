@@ -7,7 +7,7 @@ import java.util.Random;
  * stacks that hardly ever repeat, and threads that wait at many places. At the end it prints what the process holds
  * in private memory: "anonymous N KiB".
  *
- *     java Hungry CLASSES THREADS SECONDS
+ *     java Hungry CLASSES THREADS SECONDS        CPU seconds of the thread that makes and calls them
  */
 final class Hungry {
     private static final int DEPTH = 200;
@@ -85,9 +85,9 @@ final class Hungry {
             }, "a-thread-that-waits-" + i);
             threads[i].start();
         }
-        long endNs = System.nanoTime() + Long.parseLong(args[2]) * 1_000_000_000L;
+        long cpuNs = Long.parseLong(args[2]) * 1_000_000_000L;
         Random random = new Random(1);
-        for (int i = 0; System.nanoTime() < endNs; i++) {
+        for (int i = 0; Threads.cpuNs() < cpuNs; i++) {
             if (i < count) {
                 kept.add((Runnable) loader.define(i).getDeclaredConstructor().newInstance());
             }

@@ -4,7 +4,7 @@ import java.util.Arrays;
  * Calls by vtable and itable whose receivers are known from the caller: below on<Class> each object is one
  * of that class. Run with -XX:-Inline; the calls see all classes in turn, so that none becomes a plain one.
  *
- *     java -XX:-Inline Receivers rounds
+ *     java -XX:-Inline Receivers CPU_MS
  */
 public final class Receivers {
     private static final int OBJECTS = 500;
@@ -139,7 +139,8 @@ public final class Receivers {
     public static void main(String[] args) {
         int sum = 0;
         int step = args.length;
-        for (int rounds = Integer.parseInt(args[0]); rounds > 0; rounds--) {
+        long endNs = Threads.cpuNs() + Long.parseLong(args[0]) * 1_000_000;
+        while (Threads.cpuNs() < endNs) {
             /* New ones each time: the collector moves them. */
             Shape[] circles = shapes(new Circle());
             Shape[] squares = shapes(new Square());

@@ -1,3 +1,4 @@
+import java.io.File;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
@@ -22,7 +24,8 @@ import javax.crypto.spec.SecretKeySpec;
  * monitors, exceptions, sorting. Each kind is one `kernel` method. The thread's own clock, read
  * around each slice, says what each kernel used.
  *
- *     java Stubs [SECONDS]        CPU seconds of each of two threads
+ *     java Stubs [SECONDS [FILE]]        CPU seconds of each of two threads, at least, and until the file is there; with the
+ *                                        profiler's jar on the class path: from when it can walk the JVM's own frames
  *     -XX:CompileCommand=dontinline,Stubs::kernel*
  */
 final class Stubs implements Runnable {
@@ -32,7 +35,7 @@ final class Stubs implements Runnable {
     private static final Object SHARED = new Object();
     private static final Map<String, Long> ACCOUNT = new TreeMap<>();
 
-    private final long cpuNs;
+    private final BooleanSupplier goesOn;
     private final Random random;
     private final Map<String, IntConsumer> kernels = new TreeMap<>();
     private final byte[] bytes = new byte[8_192];
@@ -42,8 +45,8 @@ final class Stubs implements Runnable {
     private final Object[] objects = new Object[512];
     private final Object[] objectCopy = new Object[512];
 
-    Stubs(long cpuNs, long seed) throws Exception {
-        this.cpuNs = cpuNs;
+    Stubs(BooleanSupplier goesOn, long seed) throws Exception {
+        this.goesOn = goesOn;
         random = new Random(seed);
         random.nextBytes(bytes);
         Arrays.fill(objects, "object");
@@ -114,9 +117,16 @@ final class Stubs implements Runnable {
 
     public static void main(String[] args) throws Exception {
         double seconds = args.length > 0 ? Double.parseDouble(args[0]) : 10;
+        if (Profiler.isAsked()) {
+            Profiler.awaitRows();
+        }
+        File until = args.length > 1 ? new File(args[1]) : null;
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
-            Thread thread = new Thread(new Stubs((long) (seconds * 1e9), i), "stubs-" + i);
+            long cpuNs = (long) (seconds * 1e9);
+            BooleanSupplier goesOn = until == null ? () -> Threads.cpuNs() < cpuNs
+                                                   : () -> Threads.cpuNs() < cpuNs || !until.exists();
+            Thread thread = new Thread(new Stubs(goesOn, i), "stubs-" + i);
             threads.add(thread);
             thread.start();
         }
@@ -132,9 +142,10 @@ final class Stubs implements Runnable {
         List<String> names = new ArrayList<>(kernels.keySet());
         Map<String, Long> usedNs = new TreeMap<>();
         Map<String, Long> roundNs = new TreeMap<>();
-        while (Threads.cpuNs() < cpuNs) {
+        while (goesOn.getAsBoolean()) {
             String name = names.get(random.nextInt(names.size()));
-            long wantedNs = 300_000 + random.nextInt(5_000_000);
+            /* So long that what lies between two of them is well below a hundredth, on a busy machine too. */
+            long wantedNs = 600_000 + random.nextInt(10_000_000);
             int rounds =
                     (int) Math.max(1, wantedNs / Math.max(20, roundNs.getOrDefault(name, 20_000L)));
             long before = Threads.cpuNs();

@@ -2,13 +2,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 
 /**
  * Stacks of the kinds that are hard to walk: those of Stubs, calls through tables, recursion to 2,000
  * frames, exceptions across frames, monitors, and garbage collection in threads that wait for it. Two threads
  * of each kind, named after it ("recursion-0"), one kind after the other.
  *
- *     java Walks SECONDS KIND...        CPU seconds of each thread
+ *     java Walks SECONDS[:SAMPLES] KIND...        CPU seconds of each thread; samples that are taken meanwhile
+ *
+ * A kind goes on until it had both: on a busy machine a second has fewer samples than on another. How many there
+ * are, and how many of them are bad, says the profiler, so its jar must be there, and it must sample these threads alone.
  */
 final class Walks {
     private static final int THREADS = 2;
@@ -23,28 +28,72 @@ final class Walks {
     }
 
     public static void main(String[] args) throws Exception {
-        long cpuNs = (long) (Double.parseDouble(args[0]) * 1e9);
+        String[] least = args[0].split(":");
+        long cpuNs = (long) (Double.parseDouble(least[0]) * 1e9);
+        long samples = least.length == 1 ? 0 : Long.parseLong(least[1]);
+        Profiler.awaitRows();
         for (int i = 1; i < args.length; i++) {
-            List<Thread> threads = new ArrayList<>();
-            for (int n = 0; n < THREADS; n++) {
-                Thread thread = new Thread(work(args[i], cpuNs, n), args[i] + "-" + n);
-                threads.add(thread);
-                thread.start();
-            }
-            for (Thread thread : threads) {
-                thread.join();
-            }
+            run(args[i], cpuNs, samples);
         }
     }
 
-    private static Runnable work(String kind, long cpuNs, long seed) throws Exception {
+    /** Whether the kind that runs has all its samples. */
+    private static volatile boolean isSampled;
+
+    private static void run(String kind, long cpuNs, long samples) throws Exception {
+        Walked begun = new Walked();
+        isSampled = samples == 0;
+        BooleanSupplier goesOn = () -> !isSampled || Threads.cpuNs() < cpuNs;
+        List<Thread> threads = new ArrayList<>();
+        for (int n = 0; n < THREADS; n++) {
+            Thread thread = new Thread(work(kind, goesOn, n), kind + "-" + n);
+            threads.add(thread);
+            thread.start();
+        }
+        while (!isSampled && threads.get(0).isAlive()) {
+            Thread.sleep(150);
+            isSampled = new Walked().isEnough(begun, samples);
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    /** Samples so far, and those of them whose walk failed or was cut, by the profiler's account. */
+    private static final class Walked {
+        private static final Pattern SAMPLES = Profiler.metric("jaywalk_session_samples\\{event=\"cpu\"\\}");
+        private static final Pattern FAILED = Profiler.metric("jaywalk_walk_failed_total");
+        private static final Pattern TRUNCATED = Profiler.metric("jaywalk_truncated_total");
+        private static final long BAD_ONE_IN = 400; /* half of what is let pass */
+        private static final long MOST = 20;
+
+        private final long samples;
+        private final long bad;
+
+        Walked() throws Exception {
+            String metrics = Profiler.execute("metrics");
+            samples = Profiler.numberIn(metrics, SAMPLES);
+            bad = Profiler.numberIn(metrics, FAILED) + Profiler.numberIn(metrics, TRUNCATED);
+        }
+
+        /**
+         * A few bad ones among so many samples may be chance, so that more of them tell: until they are well within what is let
+         * pass, or until there are so many samples that chance does not count.
+         */
+        boolean isEnough(Walked begun, long wanted) {
+            long count = samples - begun.samples;
+            return count >= wanted && ((bad - begun.bad) * BAD_ONE_IN <= count || count >= MOST * wanted);
+        }
+    }
+
+    private static Runnable work(String kind, BooleanSupplier goesOn, long seed) throws Exception {
         if (kind.equals("stubs")) {
-            return new Stubs(cpuNs, seed);
+            return new Stubs(goesOn, seed);
         }
         Kernel kernel = kind.equals("upcalls") ? upcalls() : kernel(kind);
         Random random = new Random(seed);
         return () -> {
-            while (Threads.cpuNs() < cpuNs) {
+            while (goesOn.getAsBoolean()) {
                 kernel.round(random);
             }
         };

@@ -1,0 +1,38 @@
+# Attaching to a program with 50,000 classes: the picture agrees with the CPU clocks of the threads, and the program is not held
+# up: no safepoint waits 50 ms for an attach.
+# alone: safepoints are timed in milliseconds, in which another case would have the processor.
+. "$(dirname "$LIB")/attach.sh"
+
+mkdir none
+# One safepoint after the other, while an attach lists 50,000 classes: whatever part of it keeps safepoints from
+# coming is met by some of them, each time. Waits by chance, for a processor, are not there each time: so
+# the middle of seven rounds is taken.
+# m64: an attach holds no safepoint up.
+begin_target storm -Xmx1g -Xlog:safepoint:file=safepoints.log:none:filecount=0 Crowded none 50000 storm
+lines() { wc -l <safepoints.log; }
+longest() { # $1, $2: lines. The longest wait for a safepoint and the longest of all, in microseconds; how many
+    sed -n "$1,$2p" safepoints.log |
+        sed -n 's/.*Safepoint "\([^"]*\)".*Reaching safepoint: \([0-9]*\) ns.*Total: \([0-9]*\) ns.*/\2 \3/p' |
+        awk '$1 > wait { wait = $1 } $2 > all { all = $2 } END { printf "%d %d %d\n", wait / 1e3, all / 1e3, NR }'
+}
+for ((round = 1; round <= 7; round++)); do
+    from=$(lines)
+    jaywalk 0 start -i 4ms -f storm.collapsed "$storm" >out
+    until [ "$(jaywalk 0 status "$storm" | sed -n 's/ samples in .*//p')" -gt 0 ]; do sleep 0.15; done
+    jaywalk 0 stop "$storm" >out
+    echo "with attach: $(longest "$from" "$(lines)")"
+    from=$(lines)
+    sleep 0.3
+    echo "without: $(longest "$from" "$(lines)")"
+done | tee rounds
+[ "$(awk '/^with attach/ && $5 >= 10' rounds | wc -l)" = 7 ] || fail "too few safepoints during an attach"
+middle=$(awk '/^with attach/ { print $4 }' rounds | sort -n | sed -n 4p)
+echo "longest safepoint with its wait, middle of seven rounds: $middle us"
+[ "$middle" -lt 50000 ] || fail "an attach holds safepoints up for $middle us"
+agrees storm 1 50
+# Whatever operations the attach itself has the VM do at safepoints are few, however many classes there are.
+grep -o 'Safepoint "[^"]*"' safepoints.log |
+    awk '!/FindDeadlocks|Cleanup|ICBufferFull|Collect|G1|GC_/ { n[$2]++ } END { for (name in n) print n[name], name }' |
+    tee own
+[ "$(awk '{ n += $1 } END { print n + 0 }' own)" -le 40 ] || fail "operations at safepoints: $(tr '\n' ' ' <own)"
+end_target storm running

@@ -1,0 +1,53 @@
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What a workload asks the profiler that samples it, by its Java API: not named, as not every workload has the jar. */
+final class Profiler {
+    private static final String API = "io.jaywalk.Jaywalk";
+    private static final Pattern UNWINDING = metric("jaywalk_memory_bytes\\{subsystem=\"unwinding\"\\}");
+
+    private Profiler() {
+    }
+
+    /** The jar is there. */
+    static boolean isAsked() {
+        try {
+            Class.forName(API);
+            return true;
+        } catch (ClassNotFoundException absent) {
+            return false;
+        }
+    }
+
+    /** What it answers. */
+    static String execute(String command) throws Exception {
+        Class<?> jaywalk = Class.forName(API);
+        return (String) jaywalk.getMethod("execute", String.class)
+                .invoke(jaywalk.getMethod("get").invoke(null), command);
+    }
+
+    /** A line of `metrics`, whose number is the first group. */
+    static Pattern metric(String name) {
+        return Pattern.compile("^" + name + " (\\d+)$", Pattern.MULTILINE);
+    }
+
+    static long numberIn(String text, Pattern pattern) {
+        Matcher matcher = pattern.matcher(text);
+        if (!matcher.find()) {
+            throw new IllegalStateException(text);
+        }
+        return Long.parseLong(matcher.group(1));
+    }
+
+    /**
+     * The rows by which native frames are left are built after sampling has begun, and later on a busy machine: what is
+     * sampled before is not what is counted.
+     */
+    static void awaitRows() throws Exception {
+        for (long before = -1, now = 0; now == 0 || now != before;) {
+            Thread.sleep(150);
+            before = now;
+            now = numberIn(execute("metrics"), UNWINDING);
+        }
+    }
+}
