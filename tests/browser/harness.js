@@ -8,6 +8,7 @@ const { chromium } = require('playwright-core');
 const { writeRecording } = require('./recording.js');
 
 const out = path.resolve(process.env.JW_OUT);
+const PATIENCE_MS = 300000; /* a guard against what hangs: the machine may be busy */
 let failures = 0;
 
 /* Runs one test; what it throws is its failure. */
@@ -44,7 +45,7 @@ function makePage(name, recording, ...options) {
 async function openBrowser() {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'jaywalk-browser-'));
   const browser = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.JW_CHROMIUM, headless: true, viewport: { width: 1280, height: 800 },
+    executablePath: process.env.JW_CHROMIUM, headless: true, viewport: { width: 1280, height: 800 }, timeout: PATIENCE_MS,
     args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   return { browser, profile };
@@ -56,6 +57,7 @@ async function openBrowser() {
  */
 async function openPage(browser, html, { hash = '', ...more } = {}) {
   const context = Object.keys(more).length > 0 ? await browser.browser().newContext(more) : browser;
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const noted = [];
   page.on('pageerror', error => noted.push('error: ' + error.message));

@@ -64,7 +64,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(live_and_file, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(live_and_file, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* ---- the input ---- */
 

@@ -14,7 +14,7 @@
 #define MAX_FRAMES 12
 #define METHODS    9
 
-TestSuite(profile_sums, .timeout = 60);
+TestSuite(profile_sums, .timeout = 300);
 
 struct stack {
     int methods[MAX_FRAMES]; /* leaf first */
