@@ -8,20 +8,19 @@ import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A fixed amount of work in the manner of a service: requests go through a queue to a pool, each handler
  * lies below some forty frames of filters, and most threads of the process wait.
  *
  *     java Service REQUESTS POOL IDLE
- *
- * Prints the CPU time of the whole process while the requests were served, after warming up, in
- * nanoseconds, and the time that went by.
  */
 final class Service {
     private static final int FILTERS = 40;
     private static final BlockingQueue<Integer> REQUESTS = new ArrayBlockingQueue<>(256);
-    static volatile long sink;
+    private static final LongAdder answers = new LongAdder();
+    private static volatile CountDownLatch left;
 
     private final int filtersLeft;
 
@@ -30,23 +29,16 @@ final class Service {
     }
 
     public static void main(String[] args) throws Exception {
-        int requests = Integer.parseInt(args[0]);
         int pool = Integer.parseInt(args[1]);
         int idle = Integer.parseInt(args[2]);
 
         for (int i = 0; i < idle; i++) {
             daemon("idle-" + i, () -> new CountDownLatch(1).await());
         }
-        CountDownLatch served = new CountDownLatch(requests);
-        CountDownLatch warm = new CountDownLatch(requests / 2);
         for (int i = 0; i < pool; i++) {
-            daemon("worker-" + i, () -> work(warm, served));
+            daemon("worker-" + i, Service::work);
         }
-        serve(requests / 2, warm);
-        long cpuNs = cpuNs();
-        long startNs = System.nanoTime();
-        serve(requests, served);
-        System.out.println((cpuNs() - cpuNs) + " " + (System.nanoTime() - startNs));
+        Fixed.measure(Service::serve, Integer.parseInt(args[0]));
     }
 
     private interface Body {
@@ -65,24 +57,22 @@ final class Service {
         thread.start();
     }
 
-    private static long cpuNs() {
-        return ((com.sun.management.OperatingSystemMXBean)
-                java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
-    }
-
-    private static void serve(int requests, CountDownLatch done) throws InterruptedException {
-        for (int i = 0; i < requests; i++) {
+    private static long serve(int first, int count) throws InterruptedException {
+        answers.reset();
+        left = new CountDownLatch(count);
+        for (int i = first; i < first + count; i++) {
             REQUESTS.put(i);
         }
-        done.await();
+        left.await();
+        return answers.sum();
     }
 
-    private static void work(CountDownLatch warm, CountDownLatch served) throws Exception {
+    private static void work() throws Exception {
         Service chain = new Service(FILTERS);
         while (true) {
             int request = REQUESTS.take();
-            sink += chain.filter(request);
-            (warm.getCount() > 0 ? warm : served).countDown();
+            answers.add(chain.filter(request));
+            left.countDown();
         }
     }
 

@@ -1,0 +1,161 @@
+/* Walks over stacks that are laid out in memory as HotSpot lays them out, and over a native stack of our own. */
+#include "unit/vm/fake_stack.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "counted.h"
+#include "symbols/symbols.h"
+#include "walk/walk.h"
+#include "walk/walk_internal.h"
+
+#define DEPTH         60
+#define NATIVE_DEPTH  20
+#define FRAMES_MAX    128
+#define NATIVE_CALLER __attribute__((noinline, noclone, optimize("no-optimize-sibling-calls")))
+
+static struct walk_cache cache;
+static struct walk_past past;
+static struct vm_call_frame frames[FRAMES_MAX];
+static struct walk_java_result result;
+
+/* For the headers of the tests. */
+void cr_fail(bool fatal, const char *file, int line, const char *condition, const char *format, ...)
+{
+    (void)format;
+    fprintf(stderr, "%s:%d: %s\n", file, line, condition);
+    if (fatal)
+        exit(1);
+}
+
+static void walk_with(struct walk_cache *with)
+{
+    static const ucontext_t none;
+    struct arch_context context;
+
+    arch_context_copy(&context, &none);
+    arch_regs_write(&context, &fake_stack.regs);
+    walk_java_vm(context.bytes, fake_env(), with, frames, FRAMES_MAX, &result);
+    counted_sink += result.frame_count;
+}
+
+static void walk_once(void)
+{
+    walk_with(&cache);
+}
+
+static void open_stack(void)
+{
+    open_stack_as(LAYOUT_25);
+    memset(&cache, 0, sizeof cache);
+    memset(&past, 0, sizeof past);
+    begin_stack();
+    push_entry(NULL);
+}
+
+static void open_compiled(unsigned operations)
+{
+    (void)operations;
+    open_stack();
+    const struct fake_nmethod code = put_nmethod();
+    for (unsigned i = 1; i < DEPTH; i++)
+        push_compiled(&code, PC_CALL);
+    push_compiled(&code, PC_TOP);
+    walk_once();
+    counted_need(result.frame_count == DEPTH, "a walk over compiled frames", NULL);
+}
+
+static void open_interpreted(unsigned operations)
+{
+    (void)operations;
+    open_stack();
+    for (unsigned i = 0; i < DEPTH / 3; i++)
+        push_interpreted((int)i % BYTECODES_BYTES);
+    walk_once();
+    counted_need(result.frame_count == DEPTH / 3, "a walk over interpreted frames", NULL);
+}
+
+static void open_past(unsigned operations)
+{
+    open_compiled(operations);
+    cache.past = &past;
+    walk_once();
+    walk_past_keep(&past, &cache.log, result.past_steps, frames, result.frame_count);
+    walk_once();
+    counted_need(result.frame_count + result.past_frames == DEPTH && result.past_frames > 20,
+                 "a walk that meets its past", NULL);
+}
+
+static void close_stack(void)
+{
+}
+
+static void walk_all(unsigned operations)
+{
+    for (unsigned i = 0; i < operations; i++)
+        walk_once();
+}
+
+/* Without a memory of earlier walks: each return address is proved from the tables of its nmethod. */
+static void walk_anew(unsigned operations)
+{
+    for (unsigned i = 0; i < operations; i++)
+        walk_with(NULL);
+}
+
+/* Native frames -------------------------------------------------------------------------------------------- */
+
+static uint32_t native_count;
+
+static void walk_native_here(unsigned operations)
+{
+    static uintptr_t pcs[WALK_NATIVE_DEPTH_MAX];
+    ucontext_t context;
+
+    getcontext(&context);
+    for (unsigned i = 0; i < operations; i++) {
+        struct arch_regs regs;
+
+        arch_regs_read(&context, &regs);
+        native_count = walk_native_frames(&regs, pcs, NATIVE_DEPTH, NULL);
+    }
+    counted_sink += native_count;
+}
+
+NATIVE_CALLER static unsigned descend(unsigned left, unsigned operations)
+{
+    if (left > 0)
+        return descend(left - 1, operations) + 1;
+    walk_native_here(operations);
+    return 0;
+}
+
+static void open_native(unsigned operations)
+{
+    struct jw_error err = {0};
+
+    (void)operations;
+    open_stack(); /* says what is no code of the JVM */
+    counted_need(symbols_refresh(&err) && symbols_build_rows(&err), "rows of native code", &err);
+}
+
+static void close_native(void)
+{
+    counted_need(native_count == NATIVE_DEPTH, "a walk over native frames", NULL);
+    symbols_close();
+}
+
+static void walk_native_all(unsigned operations)
+{
+    counted_sink += descend(NATIVE_DEPTH + 4, operations);
+}
+
+const struct counted counted_walk[] = {
+    {"walk_vm_60_compiled", open_compiled, walk_all, close_stack, 10, 60},
+    {"walk_vm_60_compiled_anew", open_compiled, walk_anew, close_stack, 10, 60},
+    {"walk_vm_20_interpreted", open_interpreted, walk_all, close_stack, 10, 60},
+    {"walk_vm_60_past", open_past, walk_all, close_stack, 10, 60},
+    {"walk_native_20", open_native, walk_native_all, close_native, 10, 60},
+};
+const size_t counted_walk_count = JW_COUNT_OF(counted_walk);

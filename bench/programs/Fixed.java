@@ -1,0 +1,43 @@
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
+/**
+ * A fixed amount of work, of which bench/native/measure takes the time: a third as much for warming up, then the work itself between
+ * two marks, at each of which it waits until the clocks have been read.
+ *
+ * Prints `mark` twice, then `threads NUMBER`, the Java threads alive, `java_cpu_ns NUMBER`, what these have used, and `result NUMBER`,
+ * which only the right results give.
+ */
+final class Fixed {
+    /** Does so many units of work and returns a number made of all their results, whatever their order. */
+    interface Work {
+        long units(int first, int count) throws Exception;
+    }
+
+    private Fixed() {
+    }
+
+    static void measure(Work work, int units) throws Exception {
+        long warm = work.units(0, units / 3);
+        mark();
+        long result = work.units(units / 3, units);
+        mark();
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long javaCpuNs = 0;
+        for (long id : threads.getAllThreadIds()) {
+            javaCpuNs += Math.max(0, threads.getThreadCpuTime(id));
+        }
+        System.out.println("threads " + threads.getThreadCount());
+        System.out.println("java_cpu_ns " + javaCpuNs);
+        System.out.println("result " + (warm * 31 + result));
+    }
+
+    private static void mark() throws IOException {
+        System.out.println("mark");
+        System.out.flush();
+        if (System.in.read() < 0) {
+            throw new IOException("nobody measures: run it below bench/native/measure");
+        }
+    }
+}
