@@ -2,6 +2,7 @@
  * Any bytes as .eh_frame, of x86-64 or aarch64 by the first byte: entries and call frame programs
  * end, and the rows that come of them are in order.
  */
+/* s18: nor what it says of its frames. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
  * Any bytes as a library's file: headers, rows, names and look-ups end, stay inside the bytes and
  * leave tables in order.
  */
+/* s18: what a file of a library says of itself is not believed. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * Any bytes as a recording: the reader ends, stays inside, and gives each value in the same way
  * twice. The seeds of fuzz/corpus/jfr_reader are made by fuzz/jfr_reader_seeds.js.
  */
+/* s18: a recording may be made to harm its reader. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * printable line each, and the same bytes give the same result.
  * tests/unit/options/test_options_random.c drives the same check with seeded strings.
  */
+/* s10, s18: an agent string may come from anybody. */
 #include <stdint.h>
 #include <string.h>
 
