@@ -30,7 +30,7 @@ static void retire(int buffer)
     epoch_free(epoch, buffer);
 }
 
-TestSuite(epoch, .init = open_epoch, .fini = close_epoch, .timeout = 60);
+TestSuite(epoch, .init = open_epoch, .fini = close_epoch, .timeout = 300);
 
 Test(epoch, starts_with_one_active_buffer_in_generation_1)
 {
@@ -189,7 +189,7 @@ Test(epoch, what_was_seen_in_one_life_proves_nothing_in_the_next)
     cr_assert(epoch_prove(epoch, 0));
 }
 
-Test(epoch, nested_activations_take_cells_of_their_own_until_the_probes_run_out)
+Test(epoch, m51_nested_activations_take_cells_of_their_own_until_the_probes_run_out)
 {
     const uint64_t lost = jw_counter(JW_COUNT_LOST_NO_CELL);
     struct epoch_ticket tickets[EPOCH_PROBES], refused;
