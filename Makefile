@@ -41,9 +41,9 @@ COMMAND := build/bin/jaywalk
 # plain is what is installed; the others exist to find defects.
 LANES := plain asan tsan checked aarch64
 
-include mk/flags.mk mk/build.mk mk/java.mk mk/test.mk mk/check.mk mk/install.mk
+include mk/flags.mk mk/build.mk mk/java.mk mk/test.mk mk/bench.mk mk/check.mk mk/install.mk
 
-.PHONY: all demo demo-shop test soak check bench install help clean $(LANES)
+.PHONY: all demo demo-shop test soak check install help clean $(LANES)
 
 all: lane-plain $(JAR) ## build/lib/libjaywalk.so, build/bin/jaywalk and build/jar/jaywalk.jar
 
@@ -56,17 +56,12 @@ demo-shop: all ## profile a web shop by request; leaves a recording and a flame 
 test: ## every check and test; the last line counts them
 	+$(Q)MAKE="$(MAKE)" tools/test-all $(TEST_PARTS)
 
-check: run-checks ## style, layers, signal safety, memory order, exports, format (under 2 min)
+check: run-checks ## style, layers, signal safety, stack of handlers, memory order, exports, format (under 2 min)
 
-soak: all $(CHAOS_LIBRARY) build/plain/tests/stress/test_storm ## the long runs: a storm of signals, class churn, starts and stops, SIGKILL, garbage, fuzzing (hours)
+soak: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) build/plain/tests/stress/test_storm ## the long runs: storms, chaos, churn, starts and stops, kills, garbage, faults, commands, exits, fuzzing (hours)
 	$(Q)tests/soak/run
-	$(Q)$(MAKE) test-fuzz FUZZ_SECONDS=600
-
-bench: all ## cost of a sample, of the agent, to a program; PEER=path/to/libasyncProfiler.so compares
-	$(Q)bench/run
-	$(Q)bench/walkers
-	$(Q)bench/application
-	$(Q)bench/switch
+	$(Q)tests/soak/reproducible
+	$(Q)JW_FUZZ_SEED=0 $(MAKE) test-fuzz FUZZ_SECONDS=600
 
 install: install-files ## into PREFIX (/usr/local), below DESTDIR
 

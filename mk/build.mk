@@ -45,7 +45,7 @@ define lane_rules
 build/$(1)/flags: FORCE | $(if $(filter aarch64,$(1)),need-aarch64,need-compiler)
 	@mkdir -p $$(@D)
 	@echo '$$(CC_$(1)) $$(subst ','\'',$$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(WARNINGS) \
-	    $$(LDFLAGS_ALL) $$(LDFLAGS_LIB))' | tools/write-if-changed $$@
+	    $$(LDFLAGS_ALL) $$(LDFLAGS_CMD) $$(LDFLAGS_LIB))' | tools/write-if-changed $$@
 
 $(foreach room,$(JVM_ROOMS),build/$(1)/obj/$(room)/%.o): ROOM_FLAGS = @build/jdk.flags
 $(call room_objects,$(1),$(JVM_ROOMS)): build/jdk.flags
@@ -74,7 +74,7 @@ build/$(1)/gen/pages.S: $(PAGES) $(if $(PAGES),src/export/page)
 
 build/$(1)/obj/export/pages.o: build/$(1)/gen/pages.S build/$(1)/flags
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC_$(1)) -c -o $$@ $$<
+	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -c -o $$@ $$<
 
 $(foreach room,$(ROOMS),$(call archive_rule,$(1),$(room)))
 
@@ -82,12 +82,12 @@ $(call library,$(1)): $(call room_objects,$(1),$(LIB_ROOMS)) src/agent/exports.m
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_LIB) -o $$@ $$(filter %.o,$$^) \
-	    $$$$(tools/demangler-flags $$(CC_$(1)))
+	    $$(call demangler,$$(CC_$(1)))
 
 $(call command,$(1)): $(call room_objects,$(1),$(CLI_ROOMS))
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) -o $$@ $$^
+	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_CMD) -o $$@ $$^
 
 .PHONY: lane-$(1)
 lane-$(1): $(call library,$(1)) $(if $(wildcard src/cli/*.c),$(call command,$(1)))

@@ -13,8 +13,22 @@ CFLAGS_clang-O2 := -O2 -g0 -Watomic-implicit-seq-cst
 $(foreach lane,$(OBJECT_LANES),$(eval ARCH_$(lane) := $(host_arch)))
 $(foreach lane,$(OBJECT_LANES),$(eval $(call lane_rules,$(lane))))
 
-CHECKS := tools/check-layers tools/check-style tools/check-format tools/check-orders \
-	tools/check-signal-safe tools/check-exports tests/tools/run tests/tools/completion
+# How much stack a handler needs: the call graphs that gcc writes beside its code, made from the flags that are shipped.
+# Their object is there for what it depends on.
+STACK_ROOMS  := base symbols vm $(HANDLER_ROOMS)
+STACK_GRAPHS := $(foreach room,$(STACK_ROOMS),$(patsubst src/%.c,build/stack/%.ci,\
+	$(filter %.c,$(call room_sources,$(room),$(host_arch)))))
+
+$(foreach room,$(JVM_ROOMS),build/stack/$(room)/%.ci): ROOM_FLAGS = @build/jdk.flags
+build/stack/%.ci: src/%.c build/plain/obj/%.o | need-checkers
+	$(call say,STACK,$<)
+	@mkdir -p $(@D)
+	$(Q)CCACHE_DISABLE=1 gcc $(CPPFLAGS_ALL) $(CFLAGS_ALL) -g0 -O2 $(call hardening,gcc) $(ROOM_FLAGS) \
+	    -DJW_MEMORY_HERE=JW_MEMORY_OF_$(firstword $(subst /, ,$*)) -fcallgraph-info=su,da -S -o $(@:.ci=.s) $<
+
+# The longest first.
+CHECKS := tests/tools/run tools/check-signal-safe tools/check-stack tools/check-layers tools/check-style tools/check-format tools/check-orders \
+	tools/check-exports tools/check-binary tools/check-museum tools/check-threats tools/check-faults tests/tools/completion
 
 .PHONY: need-checkers run-checks
 need-checkers:
@@ -22,6 +36,6 @@ need-checkers:
 
 $(OBJECT_LANES:%=build/%/flags): | need-checkers
 
-run-checks: $(LIBRARY) $(foreach lane,plain $(OBJECT_LANES),$(call room_objects,$(lane),$(ROOMS))) \
-    | need-checkers
-	$(Q)tools/run-tests check 120 $(CHECKS)
+run-checks: $(LIBRARY) $(COMMAND) $(foreach lane,plain $(OBJECT_LANES),$(call room_objects,$(lane),$(ROOMS))) \
+    $(STACK_GRAPHS) | need-checkers
+	$(Q)tools/run-tests check $(UNIT_LIMIT_SECONDS) $(CHECKS)

@@ -30,22 +30,32 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 
-CPPFLAGS_ALL := -D_GNU_SOURCE -DJW_VERSION='"$(VERSION)"' -Isrc -Iinclude $(CPPFLAGS)
+# Where the source lies is of no concern to what is built: two trees give the same bytes.
+CPPFLAGS_ALL := -fdebug-prefix-map=$(CURDIR)=. -D_GNU_SOURCE -DJW_VERSION='"$(VERSION)"' -Isrc -Iinclude $(CPPFLAGS)
 CFLAGS_ALL   := -std=gnu11 -g -fPIC -fvisibility=hidden -ffunction-sections \
 	-fno-omit-frame-pointer -ftls-model=initial-exec $(CFLAGS)
 
-CFLAGS_plain   := -O2
-CFLAGS_asan    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
-CFLAGS_tsan    := -O1 -fsanitize=thread
-CFLAGS_checked := -O2 -DJW_CHECKED=1
+# What makes a defect harder to use, as far as the compiler takes it: asked once for each. Not in the lanes of
+# sanitizers, which look for the same.
+hardening = $(or $(hardening_of_$(1)),$(eval hardening_of_$(1) := $$(shell tools/hardening-flags $(1)))$(hardening_of_$(1)))
+
+# What brings names of C++ and Rust functions in plain: asked once for each compiler.
+demangler = $(or $(demangler_of_$(1)),$(eval demangler_of_$(1) := $$(shell tools/demangler-flags $(1)))$(demangler_of_$(1)))
+
+CFLAGS_plain    = -O2 $(call hardening,$(CC_plain))
+# Lines are what a report of a sanitizer shows; more is only slower to make.
+CFLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+CFLAGS_tsan    := -O1 -g1 -fsanitize=thread
+CFLAGS_checked  = -O2 -DJW_CHECKED=1 $(call hardening,$(CC_checked))
 # Outlined atomics are calls, which a handler would have to be allowed.
-CFLAGS_aarch64 := -O2 -mno-outline-atomics
+CFLAGS_aarch64  = -O2 -mno-outline-atomics $(call hardening,$(CC_aarch64))
 
 # A handler runs on the stack of the interrupted thread: its frames stay small. (Sanitizers pad them.)
 HANDLER_ROOMS  := arch os epoch dict store event generation thread context signals walk sampler
 FRAME_LIMIT    := -Wframe-larger-than=2048
 FRAMED_LANES   := plain checked aarch64
 
-LDFLAGS_ALL := -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,--gc-sections $(LDFLAGS)
+LDFLAGS_ALL := -Wl,-z,now -Wl,-z,text -Wl,-z,relro -Wl,-z,noexecstack -Wl,--gc-sections $(LDFLAGS)
+LDFLAGS_CMD := -pie
 LDFLAGS_LIB := -shared -Wl,-z,nodelete -Wl,--no-undefined -Wl,-soname,libjaywalk.so \
 	-Wl,--version-script=src/agent/exports.map

@@ -3,36 +3,49 @@
 #   make test-unit ROOM=dict        the unit tests of one room
 #   make test-unit-tsan ROOM=dict   in one lane
 
-TEST_PARTS := check test-unit test-model test-fuzz test-jvm test-browser test-arm64
+TEST_PARTS := check test-unit test-instructions test-model test-fuzz test-jvm test-browser test-arm64
 
 UNIT_LANES   := plain asan tsan
 WANTED_JDKS  ?= 17 25
 FUZZ_SECONDS ?= 10
 ROOM         ?= *
 
-UNIT_LIMIT_SECONDS := 120
-PART_LIMIT_SECONDS := 900
-# A guard against what hangs, not a budget: the machine may be busy.
-JVM_LIMIT_SECONDS  := 2400
+# Guards against what hangs, not budgets: the machine may be busy.
+UNIT_LIMIT_SECONDS := 1200
+PART_LIMIT_SECONDS := 3600
+JVM_LIMIT_SECONDS  := 7200
 
 # What scripts of tests/, demo/ and bench/ need to know.
 export JW_LIBRARY := $(CURDIR)/$(LIBRARY)
 export JW_COMMAND := $(CURDIR)/$(COMMAND)
 export JW_JAR := $(CURDIR)/$(JAR)
 export JW_CHECKED_LIBRARY := $(CURDIR)/build/checked/lib/libjaywalk.so
-export JW_CHAOS_LIBRARY := $(CURDIR)/build/chaos/lib/libjaywalk.so
+export JW_FAULTS_LIBRARY := $(CURDIR)/build/faults/lib/libjaywalk.so
+export JW_FAULTS_COMMAND := $(CURDIR)/build/faults/bin/jaywalk
 export JW_WANTED_JDKS = $(WANTED_JDKS)
 export JW_FUZZ_SECONDS = $(FUZZ_SECONDS)
 export CC
+
+export JW_LOCALES := $(CURDIR)/build/locales
 
 # A stuck or racing test must say so; a leak is a failure.
 export ASAN_OPTIONS  := detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1
 export UBSAN_OPTIONS := print_stacktrace=1
 export TSAN_OPTIONS  := halt_on_error=1:second_deadlock_stack=1
 
+# Sanitizers before gcc 14 and clang 18 find no room for their shadow where the kernel spreads addresses wider than by 28 bits.
+SANITIZED := $(shell bits=$$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null); [ "$${bits:-0}" -le 28 ] || { setarch -R true && echo setarch -R; } 2>/dev/null)
+RUN_WITH_asan = $(SANITIZED)
+RUN_WITH_tsan = $(SANITIZED)
+
 TEST_SOURCES := $(wildcard tests/unit/$(ROOM)/test_*.c \
 	$(if $(filter *,$(ROOM)),tests/property/test_*.c tests/stress/test_*.c) \
 	$(if $(filter * golden,$(ROOM)),tests/golden/test_*.c))
+
+# Where there is one thread, thread sanitizer has nothing to find: its lane has the tests that begin threads, and those of
+# rooms that do. tools/check-one-thread holds the programs of the others to that.
+TEST_SOURCES_tsan := $(sort $(filter $(patsubst %,tests/unit/%/%,agent sampler signals),$(TEST_SOURCES)) \
+	$(shell grep -lE 'pthread_create|os_thread_start' $(TEST_SOURCES) /dev/null))
 JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c) \
 	tests/golden/test_*.c)
 SUPPORT_SOURCES  := $(wildcard tests/support/*.c)
@@ -44,7 +57,8 @@ TEST_WARNINGS    := $(filter-out -Wconversion,$(WARNINGS))
 under_golden  := $(sort $(under_recording) $(under_cli))
 rooms_of_test = $(or $(under_$(notdir $(patsubst %/,%,$(dir $(1))))),$(CORE_ROOMS))
 
-test_programs   = $(patsubst tests/%.c,build/$(1)/tests/%,$(TEST_SOURCES))
+test_programs   = $(patsubst tests/%.c,build/$(1)/tests/%,$(or $(TEST_SOURCES_$(1)),$(TEST_SOURCES)))
+one_thread      = $(filter-out $(patsubst tests/%.c,build/$(1)/tests/%,$(TEST_SOURCES_tsan)),$(call test_programs,$(1)))
 support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
 	$(SUPPORT_SOURCES_$(1)))
 
@@ -62,7 +76,10 @@ TEST_LIBS               := -lcriterion -lm
 need-criterion: need-compiler
 	$(Q)tools/ensure "unit tests" criterion
 
-test-unit: $(UNIT_LANES:%=test-unit-%) ## unit, property and stress tests: plain, asan+ubsan, tsan
+# All is built before anything runs, so that no test waits for a processor that a compiler has.
+test-unit: ## unit, property and stress tests: plain, asan+ubsan, tsan
+	$(Q)$(MAKE) -k $(UNIT_LANES:%=tests-%) || true
+	$(Q)$(MAKE) -k $(UNIT_LANES:%=test-unit-%)
 
 # The storm (tests/stress/test_storm.c) over an epoch that pauses where two accesses of the protocol must not change
 # places, and with one thing exchanged, in it or in the dump thread: tests/stress/wrong/NAME.sed.
@@ -77,28 +94,29 @@ $(WRONG_STORMS): build/wrong/%/storm: tests/stress/wrong/%.sed tests/stress/wron
 	$(Q)sed $(addprefix -f ,$(sort $(filter %.sed,$^))) tests/stress/test_storm.c > $(@D)/test_storm.c
 	$(Q)$(CC_plain) $(CPPFLAGS_ALL) -DWANTED_NAMES=100000u -Itests $(CFLAGS_ALL) $(CFLAGS_plain) -o $@ \
 	    $(@D)/epoch.c $(@D)/test_storm.c $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-	    $(TEST_LIBS) $$(tools/demangler-flags $(CC_plain))
+	    $(TEST_LIBS) $(call demangler,$(CC_plain))
 
 test-model: $(WRONG_STORMS) ## the model checker on the generation protocol; and what the storm says of its wrong variants
 	$(Q)tools/ensure "checking the model of the epoch protocol" spin gcc
-	$(Q)tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/lines tests/model/run tests/stress/wrong/run
+	$(Q)JW_TEST_SLOTS=1 tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/lines tests/model/run tests/stress/wrong/run
 
-CHAOS_LIBRARY := build/chaos/lib/libjaywalk.so
+FAULTS_LIBRARY := build/faults/lib/libjaywalk.so
+FAULTS_COMMAND := build/faults/bin/jaywalk
 
-test-jvm: all $(CHAOS_LIBRARY) ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
+test-jvm: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) build/locales/made ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)tools/run-tests jvm $(JVM_LIMIT_SECONDS) tests/jvm/run
 
-test-jdks: all $(CHAOS_LIBRARY) ## the JVM tests on every JDK of this machine
+test-jdks: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) build/locales/made ## the JVM tests on every JDK of this machine
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)JW_WANTED_JDKS="$$(tools/jdks-list | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" \
-	    tools/run-tests jdks 7200 tests/jvm/run
+	    ONCE=no HALVES=no tools/run-tests jdks 7200 tests/jvm/run
 
 # fuzz/x.c is a libFuzzer target that starts from fuzz/corpus/x/; what it finds stays in
 # build/fuzz/.
 CC_fuzz     := clang
 ARCH_fuzz   := $(host_arch)
-CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+CFLAGS_fuzz := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 $(eval $(call lane_rules,fuzz))
 
 FUZZ_PROGRAMS := $(patsubst fuzz/%.c,build/fuzz/bin/%,$(wildcard fuzz/*.c))
@@ -107,16 +125,17 @@ need-fuzzer:
 	$(Q)tools/ensure "fuzzing" clang clang-fuzzer
 build/fuzz/flags: | need-fuzzer
 
-build/fuzz/bin/%: fuzz/%.c build/fuzz/flags $(call archives,fuzz,$(CORE_ROOMS))
+build/fuzz/bin/%: fuzz/%.c build/fuzz/flags $(call archives,fuzz,$(CORE_ROOMS) cli)
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC_fuzz) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_fuzz) -fsanitize=fuzzer $(TEST_WARNINGS) \
-	    -Wno-missing-prototypes -MMD -MP -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
+	    -Wno-missing-prototypes -MMD -MP -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+	    $(call demangler,$(CC_fuzz))
 
 -include $(FUZZ_PROGRAMS:%=%.d)
 
 test-fuzz: $(FUZZ_PROGRAMS) ## each parser for FUZZ_SECONDS (10) on inputs that a fuzzer makes up
-	$(Q)tools/run-tests fuzz 7200 tools/run-fuzz
+	$(Q)JW_RUN_WITH="$(SANITIZED)" tools/run-tests fuzz 7200 tools/run-fuzz
 
 test-browser: all ## the flame graph page in a headless Chromium
 	$(Q)tools/ensure "tests of the flame graph page" node chromium
@@ -126,22 +145,31 @@ test-browser: all ## the flame graph page in a headless Chromium
 test-arm64: lane-aarch64 test-unit-aarch64 ## the aarch64 library, and its unit tests under qemu
 	$(Q)tools/run-tests arm64 $(PART_LIMIT_SECONDS) tests/arm64/run
 
-test-unit-aarch64: | need-qemu
+# The unit tests are a make of their own: begun beside lane-aarch64 it would compile the same objects to the same places.
+test-unit-aarch64: | need-qemu lane-aarch64
 RUN_WITH_aarch64 = $(if $(filter aarch64,$(host_arch)),,\
 	$$(command -v qemu-aarch64-static || command -v qemu-aarch64) -L /usr/aarch64-linux-gnu)
 
 need-qemu:
 	$(Q)$(if $(filter aarch64,$(host_arch)),,tools/ensure "aarch64 unit tests" aarch64-qemu)
 
+# Numbers with a decimal comma, an I that is no capital i: what must not follow the host's locale is tested in this one.
+# Without localedef or its sources those tests are skipped.
+build/locales/made:
+	@mkdir -p $(@D)
+	$(Q)localedef -i tr_TR -f UTF-8 $(@D)/tr_TR.UTF-8 2>/dev/null || true
+	@touch $@
+
 # A program that cannot be built is a failure, and the others run all the same.
 define test_rules
 .PHONY: tests-$(1) test-unit-$(1)
-tests-$(1): $(call test_programs,$(1))
+tests-$(1): $(call test_programs,$(1)) | build/locales/made
 
 test-unit-$(1):
 	$$(Q)$$(MAKE) -k tests-$(1); built=$$$$?; \
-	JW_RUN_WITH="$$(RUN_WITH_$(1))" flock -o build/unit.lock \
-	    tools/run-tests unit-$(1) $(UNIT_LIMIT_SECONDS) $(call test_programs,$(1)) && exit $$$$built
+	JW_RUN_WITH="$$(RUN_WITH_$(1))" JW_ONE_THREAD="$(call one_thread,$(1))" flock -o build/unit.lock \
+	    tools/run-tests unit-$(1) $(UNIT_LIMIT_SECONDS) $(if $(filter plain,$(1)),tools/check-one-thread) \
+	    $(call test_programs,$(1)) && exit $$$$built
 
 $(patsubst tests/%.c,build/$(1)/tests/%.o,$(JVM_TEST_SOURCES)): ROOM_FLAGS = @build/jdk.flags
 $(patsubst tests/%.c,build/$(1)/tests/%.o,$(JVM_TEST_SOURCES)): build/jdk.flags
@@ -167,28 +195,38 @@ $(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/walk/% build/$(1)/test
 $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \
-	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$$$(tools/demangler-flags $$(CC_$(1))))
+	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$(call demangler,$$(CC_$(1))))
 
 -include $(patsubst tests/%.c,build/$(1)/tests/%.d,$(TEST_SOURCES) $(SUPPORT_SOURCES))
 endef
 
 $(foreach lane,$(LANES),$(eval $(call test_rules,$(lane))))
 
-# The library as it is shipped, with tests/chaos between it and the memory that it reads.
-CHAOS_WRAPPED := arch_load_u8 arch_load_u16 arch_load_u32 arch_load_u64 safe_load_bytes safe_match_words arch_is_contained_load \
+# The library as it is shipped, with tests/faults between it and the memory that it reads.
+FAULTS_WRAPPED := arch_load_u8 arch_load_u16 arch_load_u32 arch_load_u64 safe_load_bytes safe_match_words arch_is_contained_load \
 	walk_java walk_native sample_take signals_call_guarded \
 	walk_breaker_count walk_breaker_open walk_breaker_turn walk_breaker_tell
 
-build/chaos/chaos.o: tests/chaos/chaos.c build/plain/flags build/jdk.flags
-	$(call say,CC,$< [chaos])
+# And between both products and all that they call outside: tests/faults/calls.def.
+FAULTS_FLAGS = $(patsubst %,-Wl$(comma)--wrap=%,$(shell tools/check-faults --names))
+
+build/faults/%.o: tests/faults/%.c build/plain/flags build/jdk.flags
+	$(call say,CC,$< [faults])
 	@mkdir -p $(@D)
-	$(Q)$(CC_plain) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_plain) $(TEST_WARNINGS) @build/jdk.flags \
+	$(Q)$(CC_plain) $(CPPFLAGS_ALL) -Itests/faults $(CFLAGS_ALL) $(CFLAGS_plain) $(TEST_WARNINGS) @build/jdk.flags \
 	    -MMD -MP -c -o $@ $<
 
-$(CHAOS_LIBRARY): build/chaos/chaos.o $(call room_objects,plain,$(LIB_ROOMS)) src/agent/exports.map
+$(FAULTS_LIBRARY): build/faults/loads.o build/faults/calls.o build/faults/calls_rules.o build/faults/calls_jvm.o \
+    $(call room_objects,plain,$(LIB_ROOMS)) src/agent/exports.map
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(LDFLAGS_LIB) $(CHAOS_WRAPPED:%=-Wl,--wrap=%) -o $@ \
-	    $(filter %.o,$^) $$(tools/demangler-flags $(CC_plain))
+	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(LDFLAGS_LIB) $(FAULTS_WRAPPED:%=-Wl,--wrap=%) $(FAULTS_FLAGS) \
+	    -Wl,--wrap=hooks_install -o $@ $(filter %.o,$^) $(call demangler,$(CC_plain))
 
--include build/chaos/chaos.d
+$(FAULTS_COMMAND): build/faults/calls.o build/faults/calls_rules.o $(call room_objects,plain,$(CLI_ROOMS))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(FAULTS_FLAGS) -o $@ $(filter %.o,$^)
+
+-include build/faults/calls.d build/faults/calls_rules.d build/faults/calls_jvm.d
+-include build/faults/loads.d
