@@ -8,12 +8,13 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
+        --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
         --service) kind=any ;;
@@ -38,11 +39,12 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
+        --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
         --service) kind=any ;;
@@ -69,11 +71,12 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
+        --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
         --service) kind=any ;;
@@ -207,11 +210,18 @@ _jaywalk_facts() {
         --span-id) kind=any ;;
         esac
         ;;
+    doctor)
+        operands=either
+        options='--json --strict -q --quiet --libpath= -h --help '
+        case $option in
+        --libpath) kind=files ;;
+        esac
+        ;;
     help) operands=commands ;;
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints doctor help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {
@@ -281,6 +291,12 @@ _jaywalk() {
     commands) _jaywalk_words "$current" "$_jaywalk_commands agent" ;;
     program) _jaywalk_words "$current" '-- java' ;;
     recordings) _jaywalk_files "$current" .jfr ;;
+    either)
+        _jaywalk_jvms "$current" "${COMP_WORDS[0]}"
+        local -a either=("${COMPREPLY[@]}")
+        _jaywalk_files "$current" .jfr
+        COMPREPLY+=("${either[@]}")
+        ;;
     recording)
         # The first is a recording, the second an output.
         for ((i = 2; i < COMP_CWORD; i++)); do
