@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/atomics.h"
+#include "base/blocks.h"
 #include "base/counters.h"
 #include "base/memory.h"
 
@@ -55,8 +56,8 @@ static bool may_allocate(void)
 }
 
 /*
- * In front of each block. A large block is a mapping of its own: it is given back whole and at once, and does not
- * break up the heap of the program.
+ * In front of each block. Neither kind lies in the heap of the program, and none waits for its malloc: small ones are
+ * of base/blocks.h, a large one is a mapping of its own, given back whole and at once.
  */
 struct head {
     uint64_t size_bytes; /* as it was asked for */
@@ -66,10 +67,50 @@ struct head {
 
 _Static_assert(sizeof(struct head) == 16, "what follows is aligned as malloc aligns");
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MAPPED_FROM_BYTES SIZE_MAX /* they look after blocks of malloc */
+#ifdef __has_feature
+#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
 #else
-#define MAPPED_FROM_BYTES ((size_t)128 << 10)
+#define IS_SANITIZED 0
+#endif
+
+#if IS_SANITIZED
+/* They look after blocks of malloc. */
+#define MAPPED_FROM_BYTES SIZE_MAX
+
+static size_t small_bytes(size_t bytes)
+{
+    return bytes;
+}
+
+static struct head *take_small(size_t bytes)
+{
+    return calloc(1, bytes);
+}
+
+static void give_small(struct head *head, size_t bytes)
+{
+    (void)bytes;
+    free(head);
+}
+#else
+#define MAPPED_FROM_BYTES (BLOCKS_MOST_BYTES - sizeof(struct head) + 1)
+
+static size_t small_bytes(size_t bytes)
+{
+    return blocks_size(bytes);
+}
+
+static struct head *take_small(size_t bytes)
+{
+    return blocks_take(bytes);
+}
+
+static void give_small(struct head *head, size_t bytes)
+{
+    blocks_give(head, bytes);
+}
 #endif
 
 /* What such a block takes with its head; SIZE_MAX: more than there is. */
@@ -81,10 +122,7 @@ static size_t whole_bytes(size_t size_bytes)
         return SIZE_MAX;
     if (size_bytes >= MAPPED_FROM_BYTES)
         return (size_bytes + sizeof(struct head) + page_bytes - 1) & ~(page_bytes - 1);
-
-    /* Source: glibc, malloc.c: a word in front, in units of two words, four words at least. */
-    const size_t bytes = (size_bytes + sizeof(struct head) + sizeof(size_t) + 15) & ~(size_t)15;
-    return bytes < 32 ? 32 : bytes;
+    return small_bytes(size_bytes + sizeof(struct head));
 }
 
 /* Charged; zero. */
@@ -98,7 +136,7 @@ static struct head *make_block(enum jw_memory_part part, size_t size_bytes)
 
     struct head *head =
         is_mapped ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                  : calloc(1, sizeof *head + size_bytes);
+                  : take_small(bytes);
     if (head == NULL || head == MAP_FAILED) {
         jw_memory_credit_block(part, bytes);
         return NULL;
@@ -114,7 +152,15 @@ void *jw_alloc_for(enum jw_memory_part part, size_t size_bytes)
     return head == NULL ? NULL : head + 1;
 }
 
-/* From the heap into a mapping of its own, or back. */
+static void give_block(struct head *head, size_t bytes)
+{
+    if (head->is_mapped)
+        munmap(head, bytes);
+    else
+        give_small(head, bytes);
+}
+
+/* To a block of another size or kind. */
 static struct head *move_block(struct head *head, size_t size_bytes)
 {
     struct head *fresh = make_block((enum jw_memory_part)head->part, size_bytes);
@@ -126,26 +172,35 @@ static struct head *move_block(struct head *head, size_t size_bytes)
     return fresh;
 }
 
-static struct head *resize_block(struct head *head, size_t size_bytes)
+static struct head *resize_mapping(struct head *head, size_t size_bytes)
 {
-    const enum jw_memory_part part = (enum jw_memory_part)head->part;
     const size_t before_bytes = whole_bytes(head->size_bytes);
     const size_t bytes = whole_bytes(size_bytes);
 
-    if (bytes > before_bytes && !jw_memory_charge_block(part, bytes - before_bytes))
+    if (bytes > before_bytes && !jw_memory_charge_block(head->part, bytes - before_bytes))
         return NULL;
 
-    struct head *resized = head->is_mapped ? mremap(head, before_bytes, bytes, MREMAP_MAYMOVE)
-                                           : realloc(head, sizeof *head + size_bytes);
-    if (resized == NULL || resized == MAP_FAILED) {
+    struct head *resized = mremap(head, before_bytes, bytes, MREMAP_MAYMOVE);
+    if (resized == MAP_FAILED) {
         if (bytes > before_bytes)
-            jw_memory_credit_block(part, bytes - before_bytes);
+            jw_memory_credit_block(head->part, bytes - before_bytes);
         return NULL;
     }
     if (bytes < before_bytes)
-        jw_memory_credit_block(part, before_bytes - bytes);
+        jw_memory_credit_block(resized->part, before_bytes - bytes);
     resized->size_bytes = size_bytes;
     return resized;
+}
+
+static struct head *resize_block(struct head *head, size_t size_bytes)
+{
+    if (size_bytes >= MAPPED_FROM_BYTES && head->is_mapped)
+        return resize_mapping(head, size_bytes);
+    if (size_bytes >= MAPPED_FROM_BYTES || head->is_mapped ||
+        whole_bytes(size_bytes) != whole_bytes(head->size_bytes))
+        return move_block(head, size_bytes);
+    head->size_bytes = size_bytes;
+    return head;
 }
 
 void *jw_realloc_for(enum jw_memory_part part, void *memory, size_t size_bytes)
@@ -155,10 +210,7 @@ void *jw_realloc_for(enum jw_memory_part part, void *memory, size_t size_bytes)
     if (!may_allocate() || whole_bytes(size_bytes) == SIZE_MAX)
         return NULL;
 
-    struct head *head = (struct head *)memory - 1;
-    head = (size_bytes >= MAPPED_FROM_BYTES) == (head->is_mapped != 0)
-               ? resize_block(head, size_bytes)
-               : move_block(head, size_bytes);
+    struct head *head = resize_block((struct head *)memory - 1, size_bytes);
     return head == NULL ? NULL : head + 1;
 }
 
@@ -171,10 +223,7 @@ void jw_free(void *memory)
     const size_t bytes = whole_bytes(head->size_bytes);
 
     jw_memory_credit_block((enum jw_memory_part)head->part, bytes);
-    if (head->is_mapped)
-        munmap(head, bytes);
-    else
-        free(head);
+    give_block(head, bytes);
 }
 
 size_t jw_mul_bytes(size_t count, size_t size_bytes)

@@ -77,7 +77,7 @@ enum jw_memory_part {
 #endif
 
 /*
- * malloc and free that may be told to fail, for the allocation sweep of the tests. NULL when
+ * Memory of the agent's own, not of the program's heap; may be told to fail, for the allocation sweep of the tests. NULL when
  * memory is out, or `memlimit` is reached; the caller reports it. `jw_alloc` zeroes. Never in `handler` or
  * `hook` context. A block stays charged to the part that it was first allocated for.
  */
