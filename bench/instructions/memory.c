@@ -1,5 +1,6 @@
 /*
- * What libc does with bytes, in the plainest way: its own functions are chosen by the processor, and so would be the counts.
+ * What libc does with bytes, in the plainest way: its own functions are chosen by the processor, and so would be the counts;
+ * that of strcmp goes by where its texts lie, too.
  * Eight bytes an instruction or so, as there, so that a path which copies more is seen to cost more.
  */
 /* The functions themselves, not what the C library puts before them. */
@@ -64,4 +65,13 @@ PLAIN int memcmp(const void *left, const void *right, size_t count)
         if (*a != *b)
             return *a - *b;
     return 0;
+}
+
+PLAIN int strcmp(const char *left, const char *right)
+{
+    while (*left != '\0' && *left == *right) {
+        left++;
+        right++;
+    }
+    return (unsigned char)*left - (unsigned char)*right;
 }
