@@ -26,7 +26,7 @@ void *blocks_take(size_t size_bytes);
 /* `size_bytes`: any size of the same blocks_size as was asked for. */
 void blocks_give(void *block, size_t size_bytes);
 
-/* Bytes in pages that are in use, blocks that were given back among them included. */
+/* Tests: bytes of the spans in use that were ever handed out, blocks that were given back among them included. */
 size_t blocks_held_bytes(void);
 
 #endif
