@@ -45,7 +45,12 @@ run_java() { # $1: name, $2: expected status, then arguments of java
     "$JDK/bin/java" "${JAVA_FLAGS[@]}" "$@" >"$name.out" 2>"$name.err" </dev/null || status=$?
     no_crash
     [ "$status" = "$expected" ] ||
-        fail "$name: java ended with status $status, not $expected: $(tail -n 3 "$name.err" | tr '\n' ' ')"
+        fail "$name: java ended with status $status, not $expected: $(last_words "$name.err")"
+}
+
+# What a failed program had to say: what it threw, before the lines that the agent ends with.
+last_words() { # $1: file
+    { grep -m 1 -A 1 '^Exception in thread' "$1" || true; tail -n 3 "$1"; } | tr '\n' ' '
 }
 
 no_crash() {

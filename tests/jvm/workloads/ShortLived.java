@@ -1,5 +1,7 @@
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -23,6 +25,7 @@ final class ShortLived {
         Thread[] lasting = {
             start("lasting-one", longNs), start("lasting-two", longNs / 2),
         };
+        List<Thread> unwatched = new ArrayList<>();
         Random random = new Random(1);
         for (int i = 0; i < threads; i++) {
             long cpuNs = 1_000_000 + random.nextInt(14_000_000);
@@ -30,7 +33,12 @@ final class ShortLived {
             thread.start();
             if (i % 2 == 1) {
                 thread.join();
+            } else {
+                unwatched.add(thread);
             }
+        }
+        for (Thread thread : unwatched) {
+            thread.join();
         }
         for (Thread thread : lasting) {
             thread.join();

@@ -51,11 +51,12 @@ final class Threads {
     }
 
     /** Prints the accounts of threads that have ended, and the kernel's of all that live. */
-    static void printAccounts() throws IOException {
+    static void printAccounts() {
         for (String tid : new File("/proc/self/task").list()) {
             long cpuNs = cpuNsOf(Long.parseLong(tid));
-            if (cpuNs >= 0) {
-                account(Long.parseLong(tid), cpuNs, nameOf(tid));
+            String name = nameOf(tid);
+            if (cpuNs >= 0 && !name.isEmpty()) {
+                account(Long.parseLong(tid), cpuNs, name);
             }
         }
         synchronized (ACCOUNT) {
@@ -64,7 +65,7 @@ final class Threads {
     }
 
     /** Thread whose name begins so; -1 when there is none. */
-    static long tidOf(String prefix) throws IOException {
+    static long tidOf(String prefix) {
         for (String tid : new File("/proc/self/task").list()) {
             if (nameOf(tid).startsWith(prefix)) {
                 return Long.parseLong(tid);
@@ -73,8 +74,13 @@ final class Threads {
         return -1;
     }
 
-    private static String nameOf(String tid) throws IOException {
-        return read("/proc/self/task/" + tid + "/comm").trim();
+    /** Empty when the thread is gone. */
+    private static String nameOf(String tid) {
+        try {
+            return read("/proc/self/task/" + tid + "/comm").trim();
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     static String read(String path) throws IOException {
