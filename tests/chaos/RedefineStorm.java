@@ -88,13 +88,20 @@ final class RedefineStorm implements Storm {
             }
         });
         for (int number = 2; run.goesOn(); number++) {
+            long begunNs = System.nanoTime();
             transform(instrumentation, numberings, number);
             redefine(instrumentation, template, number);
             call(run);
             run.did(1);
-            run.rest();
-            run.rest();
+            restUntil(run, 2 * System.nanoTime() - begunNs);
         }
+    }
+
+    /** As long as it took: both are safepoints, and between them concurrent collectors must get their work done. */
+    private static void restUntil(Run run, long ns) {
+        do {
+            run.rest();
+        } while (run.goesOn() && System.nanoTime() - ns < 0);
     }
 
     private void transform(Instrumentation instrumentation, Numbering[] numberings, int number)
