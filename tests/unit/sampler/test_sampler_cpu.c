@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -292,6 +293,8 @@ Test(sampler_cpu, a_native_thread_is_seen_as_the_last_scan_saw_it)
     scan();
     const thread_index thread = thread_find(worker.tid);
     end(&worker);
+    while (os_task_is_alive((int)worker.tid)) /* it may be joined a moment before */
+        sched_yield();
     while (thread_is_live(thread))
         scan();
     each(UINT64_MAX);
