@@ -278,8 +278,10 @@ Test(engine_cpu_fine, signals_that_nobody_asked_for_are_named_losses)
     const thread_index own = thread_find((uint32_t)os_gettid());
     const uint64_t lost = jw_counter(JW_COUNT_SPARED_UNASKED);
 
-    cr_assert(os_signal_thread(os_gettid(), SIGPROF, sampler_cookie(own)));
-    while (jw_counter(JW_COUNT_SPARED_UNASKED) == lost)
+    /* One may come together with one that was asked for. */
+    while (jw_counter(JW_COUNT_SPARED_UNASKED) == lost) {
+        cr_assert(os_signal_thread(os_gettid(), SIGPROF, sampler_cookie(own)));
         burn_until(own_cpu_ns() + JW_NS_PER_MS);
+    }
     stop_run();
 }
