@@ -18,11 +18,11 @@
 #include "sampler/rounds_internal.h"
 #include "sampler/sampler_internal.h"
 #include "sampler/sampler_pace.h"
+#include "support/task_state.h"
 #include "unit/sampler/outcomes.h"
 
 #define INTERVAL_NS   JW_NS_PER_MS
 #define TICK_NS       (10 * JW_NS_PER_MS) /* the longest one that a kernel may have */
-#define TICKS_MISSED  4
 #define THREADS_COUNT 3
 #define INDEX_BITS    14
 
@@ -88,6 +88,16 @@ static void take_all(void)
     }
 }
 
+/* While engines run: what has come out of the handlers. */
+static void take_some(void)
+{
+    struct generation *closed = generations_rotate(generations);
+
+    if (closed != NULL)
+        event_take(closed->events, take_one, NULL);
+    (void)generations_retire(generations, take_late, NULL);
+}
+
 static void stop(void)
 {
     cr_assert(sampler_stop(DRAIN_NS));
@@ -124,31 +134,29 @@ static void expect_silence(void)
     cr_assert(eq(u64, jw_counter(JW_COUNT_SIGNALS), signals));
 }
 
-/* Threads that wait, burn until they may go on and then so much, and wait again until they may end. */
+/* Threads that wait, burn so much, wait again, burn as long as they must, and wait until they may end. */
 struct worker {
     pthread_t thread;
     uint64_t burn_ns;
-    uint64_t start_cpu_ns, end_cpu_ns;
     uint32_t tid;
-    thread_index index;
+    /* Of its clock: before the run began, when it had begun, before the last sample, and after the run. */
+    uint64_t base_ns, begun_ns, seen_ns, last_ns;
 };
-static pthread_barrier_t ready, go, done, end;
+static pthread_barrier_t ready, go, done, again, end;
 static _Atomic bool must_burn_on;
 
 static void *work(void *argument)
 {
     struct worker *worker = argument;
 
+    worker->tid = (uint32_t)os_gettid();
     pthread_barrier_wait(&ready);
     pthread_barrier_wait(&go);
-    worker->start_cpu_ns = own_cpu_ns();
+    burn_until(own_cpu_ns() + worker->burn_ns);
+    pthread_barrier_wait(&done);
+    pthread_barrier_wait(&again);
     while (jw_load_relaxed(&must_burn_on))
         ;
-    burn_until(own_cpu_ns() + worker->burn_ns);
-    worker->end_cpu_ns = own_cpu_ns();
-    worker->tid = (uint32_t)os_gettid();
-    worker->index = thread_find(worker->tid);
-    pthread_barrier_wait(&done);
     pthread_barrier_wait(&end);
     return NULL;
 }
@@ -157,7 +165,7 @@ static struct worker workers[THREADS_COUNT];
 
 static void begin_workers(uint64_t burn_ns)
 {
-    pthread_barrier_t *const barriers[] = {&ready, &go, &done, &end};
+    pthread_barrier_t *const barriers[] = {&ready, &go, &done, &again, &end};
 
     for (size_t i = 0; i < JW_COUNT_OF(barriers); i++)
         pthread_barrier_init(barriers[i], NULL, THREADS_COUNT + 1);
@@ -168,11 +176,17 @@ static void begin_workers(uint64_t burn_ns)
     pthread_barrier_wait(&ready);
 }
 
-static void end_workers(void)
+static void join_workers(void)
 {
     pthread_barrier_wait(&end);
     for (size_t i = 0; i < THREADS_COUNT; i++)
         pthread_join(workers[i].thread, NULL);
+}
+
+static void end_workers(void)
+{
+    pthread_barrier_wait(&again);
+    join_workers();
 }
 
 Test(sampler, m58_each_signal_is_a_sample_or_one_named_loss)
@@ -194,57 +208,92 @@ Test(sampler, m58_each_signal_is_a_sample_or_one_named_loss)
     expect_conservation();
 }
 
-static void compare_with_clock(const struct worker *worker)
+static uint64_t clock_of(const struct worker *worker)
 {
-    const uint64_t cpu_ns = worker->end_cpu_ns - worker->start_cpu_ns;
-    const uint64_t weight_ns = taken[worker->index].weight_ns;
-    /* Expired timers are noticed by a tick that finds the thread running: on a busy machine several
-     * ticks may miss it, and what was used since the last one is not sampled any more. */
-    const uint64_t slack_ns = INTERVAL_NS + TICKS_MISSED * TICK_NS;
+    uint64_t cpu_ns = 0;
 
-    cr_assert(weight_ns + slack_ns >= cpu_ns && weight_ns <= cpu_ns + slack_ns,
-              "%lu ns in %lu samples for %lu ns", (unsigned long)weight_ns,
-              (unsigned long)taken[worker->index].count, (unsigned long)cpu_ns);
+    cr_assert(os_thread_cpu_ns((int)worker->tid, &cpu_ns));
+    return cpu_ns;
+}
+
+/* The worker's clock goes on by so much, and a sample comes behind that: not the next one, which may have been on its way. */
+static void burn_worker(struct worker *worker, uint64_t used_ns)
+{
+    const thread_index index = thread_find(worker->tid);
+
+    while (clock_of(worker) < worker->begun_ns + used_ns)
+        burn_until(own_cpu_ns() + JW_NS_PER_MS);
+    worker->seen_ns = clock_of(worker);
+    take_some();
+    for (const uint64_t count = taken[index].count; taken[index].count < count + 2; take_some())
+        burn_until(own_cpu_ns() + JW_NS_PER_MS);
+}
+
+/* Lets the workers burn until they were sampled, and ends the run. What is used behind its last sample is in none; where in
+ * an interval the first one comes is left to chance. */
+static void expect_weights_of_clocks(void)
+{
+    thread_index found[THREADS_COUNT];
+
+    jw_store_relaxed(&must_burn_on, true);
+    pthread_barrier_wait(&again);
+    for (size_t i = 0; i < THREADS_COUNT; i++) {
+        found[i] = thread_find(workers[i].tid);
+        burn_worker(&workers[i], 150 * JW_NS_PER_MS * (i + 1));
+    }
+    jw_store_relaxed(&must_burn_on, false);
+    stop();
+    for (size_t i = 0; i < THREADS_COUNT; i++)
+        workers[i].last_ns = clock_of(&workers[i]);
+    join_workers();
+    take_all();
+    for (size_t i = 0; i < THREADS_COUNT; i++) {
+        const struct worker *worker = &workers[i];
+        const uint64_t weight_ns = taken[found[i]].weight_ns;
+
+        cr_assert(weight_ns + INTERVAL_NS >= worker->seen_ns - worker->begun_ns &&
+                      weight_ns <= worker->last_ns - worker->base_ns + INTERVAL_NS,
+                  "%lu ns in %lu samples, for %lu ns to %lu ns", (unsigned long)weight_ns,
+                  (unsigned long)taken[found[i]].count,
+                  (unsigned long)(worker->seen_ns - worker->begun_ns),
+                  (unsigned long)(worker->last_ns - worker->base_ns));
+    }
 }
 
 Test(sampler, weights_sum_to_the_cpu_clock_of_each_thread)
 {
     if (!KEEPS_OVERRUNS)
         cr_skip_test("thread sanitizer keeps signals back");
-    begin_workers(150 * JW_NS_PER_MS);
-    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
+    begin_workers(0);
     pthread_barrier_wait(&go);
     pthread_barrier_wait(&done);
-    stop();
-    end_workers();
-    take_all();
     for (size_t i = 0; i < THREADS_COUNT; i++)
-        compare_with_clock(&workers[i]);
+        workers[i].base_ns = clock_of(&workers[i]);
+    start(INTERVAL_NS, SAMPLER_CPU_TIMER);
+    for (size_t i = 0; i < THREADS_COUNT; i++)
+        workers[i].begun_ns = clock_of(&workers[i]);
+    expect_weights_of_clocks();
 }
 
-/* What a thread used before the scan found it comes with its first sample. */
+/* What a thread used before the scan found it comes with its first sample. It waits meanwhile: what it would use between the
+ * look at its clock and the timer is lost. */
 Test(sampler, a_thread_that_is_found_late_is_sampled_for_all_its_time)
 {
     if (!KEEPS_OVERRUNS)
         cr_skip_test("thread sanitizer keeps signals back");
     start(INTERVAL_NS, SAMPLER_CPU_TIMER);
-    jw_store_relaxed(&must_burn_on, true); /* who is found when he is done has no first sample */
-    begin_workers(150 * JW_NS_PER_MS);
+    begin_workers(50 * JW_NS_PER_MS);
     pthread_barrier_wait(&go);
-    for (bool is_found = false; !is_found;) {
-        const uint32_t live = threads_live();
-
-        burn_until(own_cpu_ns() + JW_NS_PER_MS);
-        sampler_scan();
-        is_found = live >= THREADS_COUNT + 1;
-    }
-    jw_store_relaxed(&must_burn_on, false);
     pthread_barrier_wait(&done);
-    stop();
-    end_workers();
-    take_all();
     for (size_t i = 0; i < THREADS_COUNT; i++)
-        compare_with_clock(&workers[i]);
+        while (!task_is_asleep(workers[i].tid))
+            sched_yield();
+    for (size_t i = 0; i < THREADS_COUNT; i++)
+        while (thread_find(workers[i].tid) == THREAD_NONE) {
+            burn_until(own_cpu_ns() + JW_NS_PER_MS);
+            sampler_scan();
+        }
+    expect_weights_of_clocks();
 }
 
 /* The first look at the task list may miss a thread that has long been there. */
