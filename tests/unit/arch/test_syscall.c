@@ -17,6 +17,7 @@
 
 #include "arch/arch.h"
 #include "base/atomics.h"
+#include "support/task_state.h"
 
 #define LONG_WAIT_S 1000
 
@@ -57,6 +58,7 @@ static void on_signal(int signo, siginfo_t *info, void *ucontext)
 
 struct waiter {
     void (*wait)(void);
+    _Atomic uint32_t tid;
 };
 
 static intptr_t got;
@@ -67,12 +69,14 @@ static void *run_waiter(void *argument)
 {
     struct waiter *waiter = argument;
 
+    jw_store_relaxed(&waiter->tid, (uint32_t)syscall(SYS_gettid));
     waiter->wait();
     got_errno = errno;
     return NULL;
 }
 
-/* Sends signals until one finds the thread at its call; a byte ends a call that is restarted. */
+/* Sends signals until one finds the thread at its call; a byte ends a call that is restarted. Only while it waits: on its
+ * way it may be right before some other call. */
 static void interrupt(void (*wait)(void), int flags, bool is_restarted)
 {
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | flags};
@@ -85,7 +89,8 @@ static void interrupt(void (*wait)(void), int flags, bool is_restarted)
     pthread_create(&thread, NULL, run_waiter, &waiter);
     /* order TEST_SYSCALL: acquires what the handler saw. */
     while (jw_load_acquire(&seen) == 0) {
-        pthread_kill(thread, SIGUSR1);
+        if (task_is_asleep(jw_load_relaxed(&waiter.tid)))
+            pthread_kill(thread, SIGUSR1);
         nanosleep(&pause, NULL);
     }
     if (is_restarted)
