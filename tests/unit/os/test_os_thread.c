@@ -2,6 +2,7 @@
 #include "os/os_thread.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -153,7 +154,7 @@ Test(os_thread, no_post_is_lost_against_a_passing_deadline)
         os_wake_post(&ping);
         /* The next post waits until this one was taken. */
         while (jw_load_relaxed(&ping.state) == 2)
-            ;
+            sched_yield();
     }
     jw_store_relaxed(&is_over, true);
     cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));

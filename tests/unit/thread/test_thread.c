@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "base/atomics.h"
@@ -447,7 +448,7 @@ Test(thread, a_number_is_read_whole_while_its_record_goes_to_another_thread)
 
     cr_assert(eq(int, pthread_create(&reader, NULL, read_number, &index), 0));
     while (!jw_load_relaxed(&has_begun))
-        ;
+        sched_yield();
     for (uint64_t round = 1; round <= CHURN_ROUNDS; round++) {
         thread_end(index, round);
         threads_reap(round + 1);
