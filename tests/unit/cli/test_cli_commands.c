@@ -319,10 +319,13 @@ static const char *shown_at(unsigned short columns, const char *line)
     cr_assert_geq(terminal, 0);
     cr_assert_eq(ioctl(terminal, TIOCSWINSZ, &size), 0);
     cli_put_progress(line, terminal);
-    const ssize_t length = read(master, seen, sizeof seen - 1);
+    close(terminal);
+    /* The kernel hands over a line in parts, one after the other; the end comes behind the last. */
+    size_t length = 0;
+    for (ssize_t got; (got = read(master, seen + length, sizeof seen - 1 - length)) > 0;)
+        length += (size_t)got;
     cr_assert_gt(length, 0);
     seen[length] = '\0';
-    close(terminal);
     close(master);
     return seen;
 }

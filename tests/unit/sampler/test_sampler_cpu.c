@@ -18,7 +18,7 @@
 #include "thread/thread_cpu.h"
 
 #define INTERVAL_NS (10 * JW_NS_PER_MS)
-#define DRAIN_NS    (10 * JW_NS_PER_SECOND)
+#define DRAIN_NS    (100 * JW_NS_PER_SECOND) /* a guard: the machine may be busy */
 
 static struct generations *generations;
 static struct jw_error err;
