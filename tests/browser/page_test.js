@@ -533,7 +533,8 @@ async function testScreens(browser) {
   for (const test of [testShows, testZoom, testSearch, testHostile, testShapes, testScreens])
     await test(browser);
   await browser.close();
-  fs.rmSync(profile, { recursive: true, force: true });
+  /* A process of the browser that ends a moment later may still write there. */
+  fs.rmSync(profile, { recursive: true, force: true, maxRetries: 100, retryDelay: 10 });
   process.exitCode = failures() > 0 ? 1 : 0;
 })().catch(wrong => {
   console.log('not ok browser: ' + (wrong.stack || wrong));
