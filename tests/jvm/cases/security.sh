@@ -53,7 +53,8 @@ kill "$sleeper"
 
 # s12: nobody listens for anybody, before, during or after a session.
 for state in running stopped; do
-    inodes=$(find "/proc/$t/fd" -lname 'socket:*' -printf '%l\n' | tr -dc '0-9\n')
+    # The connection of the last command may be closed meanwhile.
+    inodes=$({ find "/proc/$t/fd" -lname 'socket:*' -printf '%l\n' || true; } | tr -dc '0-9\n')
     for inode in $inodes; do
         awk -v inode="$inode" '$4 == "0A" && $10 == inode { exit 1 }' "/proc/$t/net/tcp" "/proc/$t/net/tcp6" || fail "$state: a TCP port is open"
         # The JVM's own attach listener aside.
@@ -66,6 +67,10 @@ done
 # s16: of a storm of commands some may be refused; who comes later is served.
 # s22: what a child of the program inherits has nothing of ours (the program looks itself).
 jaywalk 0 start -i 4ms -f children.jfr --log "$OUT/children.log" "$t" >out
+until grep -q '^inherits ' target.out; do
+    kill -0 "$t" || fail "the program is gone: $(tail -n 1 target.err)"
+    sleep 0.05
+done
 storm=()
 for i in {1..40}; do
     "$JW_COMMAND" status "$t" >"storm.$i" 2>&1 &
