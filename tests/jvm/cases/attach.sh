@@ -12,6 +12,11 @@ says() { # $1: text that the JVM's stderr must hold
 "$JDK/bin/java" "${JAVA_FLAGS[@]}" -XX:+EnableDynamicAgentLoading Stubs 1 "$OUT/over" >attach.out 2>attach.err </dev/null &
 jvm=$!
 trap 'kill "$jvm" 2>/dev/null || true' EXIT
+# Before it handles SIGQUIT jcmd finds no JVM there.
+until grep -qE '^SigCgt:.*[4-7c-f]$' "/proc/$jvm/status"; do
+    kill -0 "$jvm" || fail "java did not start: $(head -n 1 attach.err)"
+    sleep 0.02
+done
 command 0 status
 says "Profiler is not active"
 # m23: JVMTI events are switched on while code is generated and methods are compiled.
