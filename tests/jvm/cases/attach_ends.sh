@@ -4,11 +4,15 @@
 
 begin_target target Hot -1
 if command -v script >/dev/null; then
-    # The agent is asked for its samples after two seconds, and its answer may take another one.
-    SHELL=/bin/sh script -qec "exec $JW_COMMAND -d 6 -f pty.html $target" /dev/null </dev/null >pty.out 2>&1 ||
-        fail "on a terminal: status $?: $(tail -n 1 pty.out)"
-    grep -qE "Profiling $target \[#* *\] [2-5] of 6 s, [0-9]+ samples, Ctrl-C ends it" pty.out ||
-        fail "no samples on the progress line: $(tr '\r' '\n' <pty.out | tail -n 2)"
+    # The agent is asked for its samples after two seconds, and its answer may take its time.
+    SHELL=/bin/sh script -qec "exec $JW_COMMAND -d 60 -f pty.html $target" /dev/null </dev/null >pty.out 2>&1 &
+    terminal=$!
+    until grep -qE "Profiling $target \[#+ *\] [0-9]+ of 60 s, [0-9]+ samples, Ctrl-C ends it" pty.out; do
+        kill -0 "$terminal" || fail "no samples on the progress line: $(tr '\r' '\n' <pty.out | tail -n 2)"
+        sleep 0.1
+    done
+    pkill -TERM -P "$terminal"
+    wait "$terminal" || fail "on a terminal: status $?: $(tail -n 1 pty.out)"
 else
     skip_part "the progress line: no terminal without the tool script"
 fi
