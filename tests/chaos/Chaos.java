@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * Storms of everything that has ever broken a profiler, all at once, each with its own invariants.
  *
- *     java Chaos --seconds N --seed N [--storms a,b,c] [--intensity N] [--directory D]
+ *     java Chaos --seconds N --seed N [--storms a,b,c] [--intensity N] [--directory D] [--until FILE]
  *
- * Prints `VIOLATION storm: what` at once, at the end `STORM name: turns` for each, and `CHAOS ended: N violations`.
+ * With --until it goes on beyond its time until the file is there. Prints `VIOLATION storm: what` at once, at the end `STORM name: turns` for each, and `CHAOS ended: N violations`.
  * Status 0, or 1 for violations, 2 for bad arguments, 3 when a storm makes no progress (WATCHDOG_SECONDS): then
  * all stacks are printed.
  */
@@ -76,7 +76,7 @@ final class Chaos {
     public static void main(String[] args) throws Exception {
         Map<String, String> options = new HashMap<>();
         List<String> known =
-                Arrays.asList("--seconds", "--seed", "--storms", "--intensity", "--directory");
+                Arrays.asList("--seconds", "--seed", "--storms", "--intensity", "--directory", "--until");
         for (int i = 0; i < args.length; i += 2) {
             if (!known.contains(args[i]) || i + 1 == args.length) {
                 System.err.println("Chaos: " + args[i] + " is none of " + known + " with a value");
@@ -92,7 +92,8 @@ final class Chaos {
         say("CHAOS begins: seconds " + seconds + " seed " + seed + " intensity " + intensity);
         Chaos chaos = new Chaos();
         chaos.choose(options.get("--storms"), seed, intensity, directory);
-        System.exit(chaos.runAll(seconds) ? 0 : 1);
+        Path until = options.containsKey("--until") ? Paths.get(options.get("--until")) : null;
+        System.exit(chaos.runAll(seconds, until) ? 0 : 1);
     }
 
     /** One line, whole, at once. */
@@ -127,7 +128,7 @@ final class Chaos {
         }
     }
 
-    private boolean runAll(double seconds) throws Exception {
+    private boolean runAll(double seconds, Path until) throws Exception {
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < storms.size(); i++) {
             Storm storm = storms.get(i);
@@ -148,6 +149,9 @@ final class Chaos {
             threads.get(i).start();
         }
         Thread.sleep((long) (seconds * 1000));
+        while (until != null && !Files.exists(until)) {
+            Thread.sleep(50);
+        }
         isOver.set(true);
         for (Thread thread : threads) {
             thread.join();
