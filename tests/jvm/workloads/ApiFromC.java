@@ -72,12 +72,12 @@ public final class ApiFromC {
 
     static volatile long sink;
 
+    /** About: of CPU time, however busy the machine is. A virtual thread cannot ask for it. */
+    private static final int ROUNDS_A_MS = 100000;
+
     static void burnInJava(long millis) {
-        final long end = System.nanoTime() + millis * 1000000;
-        while (System.nanoTime() < end) {
-            for (int i = 0; i < 1000; i++) {
-                sink += i ^ sink << 1;
-            }
+        for (long i = millis * ROUNDS_A_MS; i > 0; i--) {
+            sink += i ^ sink << 1;
         }
     }
 

@@ -110,8 +110,8 @@ JNIEXPORT void JNICALL Java_ApiFromC_burn(JNIEnv *env, jclass class, jlong milli
 
     (void)env;
     (void)class;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     do {
-        clock_gettime(CLOCK_MONOTONIC, &now);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < millis);
 }
