@@ -46,6 +46,7 @@ done
 # s17: of a process that is none of ours only what can be shown.
 (exec -a $'\e]0;owned\a\xc2\x9bevil' sleep 1000) &
 sleeper=$!
+until grep -q evil "/proc/$sleeper/cmdline"; do sleep 0.02; done # until then it has the name of this shell
 jaywalk 3 status "$sleeper" >out
 ! LC_ALL=C grep -aqP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' said.err || fail "a complaint speaks to the terminal: $(cat -v said.err)"
 says '\x1b]0;owned\x07'
