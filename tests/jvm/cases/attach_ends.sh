@@ -62,7 +62,8 @@ grep -q hottest twice.html || fail "twice: the agent wrote no graph"
 # A command that is killed leaves a session with an end.
 "$JW_COMMAND" -d 5 -f killed.html "$target" >killed.out 2>killed.err &
 profiler=$!
-until jaywalk 0 status "$target" | grep -q "Profiling is running"; do sleep 0.15; done
+# It is told when the session has begun, and that it runs a moment before.
+until jaywalk 0 status "$target" | grep -q "^It stops by itself"; do sleep 0.15; done
 kill -KILL "$profiler"
 wait "$profiler" || true
 left=$(jaywalk 0 status "$target" | sed -n 's/^It stops by itself in \([0-9]*\) seconds$/\1/p')
