@@ -75,6 +75,7 @@ agrees() { # $1: name, $2: seconds at least, $3: samples at least
         FILENAME == "before" { was[$1] = $2; next }
         FILENAME == "after" { used[$1] = $2 - was[$1]; all += used[$1]; called[$1] = $3; next }
         match($0, /tid=[0-9]+/) { tid = substr($0, RSTART + 4, RLENGTH - 4) }
+        !(tid in used) { next } # of a thread that has ended there is no clock any more
         { seen[tid] += $NF; count += $NF }
         END {
             printf "%s: %d samples, %d ms of CPU\n", name, count, all / 1e6

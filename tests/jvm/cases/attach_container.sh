@@ -183,4 +183,5 @@ says "Permission denied"
 [ "$(stat -c '%a %u' theirs/own.html)" = "600 4321" ] || fail "own.html: $(stat -c '%a %u' theirs/own.html)"
 "${other[@]}" "$JW_COMMAND" status "$their" >out || fail "its own user may not attach: status $?"
 kill "$their"
+wait "$their" || true
 no_crash

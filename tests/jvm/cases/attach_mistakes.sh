@@ -194,7 +194,7 @@ end_target target running
 
 # A process that has ended, and one that ends while it is asked.
 bash -c '"$@" >zombie.out 2>&1 & echo $!; exec sleep 1000' - "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot 0 >zombie.pid &
-until grep -q running zombie.out 2>/dev/null; do sleep 0.1; done
+until grep -q running zombie.out 2>/dev/null && [ -s zombie.pid ]; do sleep 0.1; done
 zombie=$(cat zombie.pid)
 kill -KILL "$zombie"
 until grep -q '^State:.Z' "/proc/$zombie/status"; do sleep 0.05; done

@@ -138,7 +138,8 @@ idle
 check_once Whole "$COUNTERS" short.jfr
 mkdir gone
 jaywalk 0 start --loop 1s --log "$OUT/gone.log" -f gone/%n.jfr "$target" >out
-rm -rf gone
+mv gone away # at once: between the two steps of rm a turn could begin there
+rm -r away
 idle
 jaywalk 0 status "$target" >out
 says "ended by itself: cannot"

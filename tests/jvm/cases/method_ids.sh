@@ -5,7 +5,7 @@
 [ "$MAJOR" -le 25 ] || not_run "AsyncGetCallTrace gives no ids from JDK 26 on"
 classes=10000
 
-begin_target many -XX:NativeMemoryTracking=summary -Xmx1g ManyClasses "$classes" 100
+begin_target many -XX:NativeMemoryTracking=summary -Xmx1g ManyClasses "$classes" 3600
 
 # Bytes that the JVM has from malloc for classes and for its own ends: ids are in one or the other, by version.
 id_kb() {
