@@ -36,7 +36,7 @@ expect_normal live.collapsed
     fail "live.collapsed: a stack of another thread, or without main"
 ! grep -E '[;\]](java|jdk|sun)/' live.collapsed || fail "live.collapsed: a class has its package"
 
-begin_target target Names 60
+begin_target target Names 3600
 jaywalk 0 -q -d 2 -i 2ms -s -n -t -r --total -I '*Names.burn' -f named.collapsed "$target"
 end_target target running
 grep -qE '^\[main tid=[0-9]+\];Names\.burn;' named.collapsed || fail "named.collapsed: $(head -c 300 named.collapsed)"

@@ -1,3 +1,5 @@
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
@@ -16,7 +18,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * address. Code is replaced after a quarter of the time: from then on JDK 17 unloads no class where Z or
  * Shenandoah collect, with and without a profiler.
  *
- *     java Churn SECONDS [add | fixed]     add: methods are added and removed, too, which
+ *     java Churn SECONDS [add | fixed]     SECONDS: by the clock on the wall, and of the process' CPU time
+ *                                          add: methods are added and removed, too, which
  *                                          -XX:+AllowRedefinitionToAddDeleteMethods allows
  *                                          fixed: nobody replaces any code
  */
@@ -78,13 +81,16 @@ final class Churn {
         System.out.println("code loaded " + Redefined.codeLoaded());
         System.out.println("code unloaded " + Redefined.codeUnloaded());
         System.out.println("unloaded "
-                + java.lang.management.ManagementFactory.getClassLoadingMXBean()
-                        .getUnloadedClassCount());
+                + ManagementFactory.getClassLoadingMXBean().getUnloadedClassCount());
     }
 
+    /** As long as that, and until so much CPU time was had, of which a busy machine has less. */
     private static void collectFor(long ns) throws InterruptedException {
+        OperatingSystemMXBean process =
+                (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         long endNs = System.nanoTime() + ns;
-        while (System.nanoTime() < endNs) {
+        long endCpuNs = process.getProcessCpuTime() + ns;
+        while (System.nanoTime() < endNs || process.getProcessCpuTime() < endCpuNs) {
             Thread.sleep(COLLECT_EVERY_MS);
             System.gc();
         }
