@@ -41,12 +41,14 @@ final class WallClock {
         Map<String, Long> threads = new TreeMap<>();
         sums.forEach((thread, sum) -> {
             String kind = thread.replaceAll("-.*", "");
+            /* How long main takes until it runs is up to the machine. */
+            double wholeNs = kind.equals("main") ? seconds * 1e9 : sum.ns;
             threads.merge(kind, 1L, Long::sum);
             problems.addUnless(sum.ns >= RIGHT * seconds * 1e9, "%s: %.3f s in %d turns of %.1f s",
                     thread, sum.ns / 1e9, sum.turns, seconds);
-            problems.addUnless(sum.placedNs >= RIGHT * sum.ns, "%s: %.3f of %.3f s in %s", thread,
+            problems.addUnless(sum.placedNs >= RIGHT * wholeNs, "%s: %.3f of %.3f s in %s", thread,
                     sum.placedNs / 1e9, sum.ns / 1e9, METHODS.get(kind));
-            problems.addUnless(sum.statedNs >= RIGHT * sum.ns, "%s: %.3f of %.3f s in %s", thread,
+            problems.addUnless(sum.statedNs >= RIGHT * wholeNs, "%s: %.3f of %.3f s in %s", thread,
                     sum.statedNs / 1e9, sum.ns / 1e9, STATES.get(kind));
         });
         problems.addUnless(threads.equals(Map.of("park", wanted, "block", 1L, "await", 1L, "main",
