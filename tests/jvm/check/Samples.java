@@ -86,11 +86,12 @@ final class Samples {
         return type.isEmpty() ? method.getName() : type + "." + method.getName();
     }
 
-    /** Name of a method of this class; null for other frames. */
+    /** Name of a method of this class; null for other frames, and for a method that does not run but is compiled there. */
     static String methodOf(String className, RecordedFrame frame) {
         RecordedMethod method = frame.getMethod();
         boolean isOurs = method != null && method.getType() != null &&
-                         className.equals(method.getType().getName());
+                         className.equals(method.getType().getName()) &&
+                         !"Compiling".equals(frame.getType());
         return isOurs ? method.getName() : null;
     }
 
