@@ -309,8 +309,13 @@ static void check_threads(JNIEnv *jni)
     const enum vm_mounted_way way = vm_mounted_open(jni, self);
     if (way == VM_MOUNTED_BY_OBJECT || way == VM_MOUNTED_NOT_TOLD)
         agent_log(OPTIONS_LOGLEVEL_DEBUG,
-                  "this JVM tells %s which virtual thread is mounted: such samples have no context",
+                  "this JVM tells %s which virtual thread is mounted: such samples are the "
+                  "carrier's, and have no context",
                   way == VM_MOUNTED_NOT_TOLD ? "nobody" : "in native code nobody");
+    if (way != VM_MOUNTED_NEVER && !vm_mounted_tells_names())
+        agent_log(OPTIONS_LOGLEVEL_DEBUG,
+                  "virtual threads are told by their numbers alone: with this JVM's collector, or "
+                  "in its objects, their names cannot be read");
     (*jni)->DeleteLocalRef(jni, self);
     vm_compiler_open(jni);
 }

@@ -3,7 +3,7 @@
  *
  * For      names from class files, threads and recordings on their way to a file that must hold
  *          valid UTF-8.
- * Callers  jfr, export.   Context  any, dump, tool.   Memory  none.
+ * Callers  jfr, export, vm.   Context  any, dump, tool; jw_utf8_put: handler, too.   Memory  none.
  */
 #ifndef JW_BASE_UTF8_H
 #define JW_BASE_UTF8_H
@@ -16,6 +16,6 @@
 size_t jw_utf8_length(const char *bytes, size_t left_bytes);
 
 /* Writes a code point of Unicode, 1 to 4 bytes; U+FFFD for what is none. Returns the length. */
-size_t jw_utf8_put(char out[4], uint32_t code_point);
+JW_SIGNAL_SAFE size_t jw_utf8_put(char out[4], uint32_t code_point);
 
 #endif

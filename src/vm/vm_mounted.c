@@ -14,6 +14,7 @@ static struct {
         running_object;     /* of a JavaThread: addresses of words that hold an object's */
     struct vm_field number; /* of a java.lang.Thread */
     uint64_t in_java, in_vm;
+    int32_t name; /* of a java.lang.Thread; -1: names are not read */
 } mounted;
 
 JW_SIGNAL_SAFE static bool load_objects(vm_addr thread, uint64_t *own, uint64_t *running)
@@ -58,6 +59,19 @@ uint64_t vm_thread_mounted(const void *env, uint64_t own_id)
     return vm_load_field(thread, mounted.owner_id, &number) && number != own_id ? number : 0;
 }
 
+bool vm_thread_mounted_name(const void *env, uint64_t number, struct vm_string *out)
+{
+    const vm_addr thread = vm_thread_of_env(env);
+    uint64_t own, running, told;
+    vm_addr name;
+
+    out->length_bytes = 0;
+    return thread != 0 && mounted.name >= 0 && holds_off_safepoints(thread) &&
+           load_objects(thread, &own, &running) && vm_load_field(running, mounted.number, &told) &&
+           told == number && vm_load_reference(running, mounted.name, &name) &&
+           vm_string_read(name, out);
+}
+
 /* A flag of the JVM that is set. */
 static bool is_set(const char *name)
 {
@@ -72,17 +86,6 @@ static bool moves_in_safepoints_only(void)
 {
     return is_set("UseSerialGC") || is_set("UseParallelGC") || is_set("UseG1GC") ||
            is_set("UseEpsilonGC");
-}
-
-/* Source: OpenJDK, jfieldIDWorkaround.hpp: the offset stands above two bits, the upper of which says that the field is of
- * an object; the lower one, that something else stands there, too. */
-static struct vm_field field_of_id(jfieldID id)
-{
-    const uintptr_t bits = (uintptr_t)id;
-
-    return (bits & 3) == 2 && bits >> 2 < INT32_MAX
-               ? (struct vm_field){(int32_t)(bits >> 2), sizeof(uint64_t)}
-               : VM_NO_FIELD;
 }
 
 static bool tells_by_number(vm_addr thread, uint64_t own_id)
@@ -116,7 +119,8 @@ static enum vm_mounted_way find_way(JNIEnv *jni, jobject calling_thread)
     /* An OopHandle: one address. */
     mounted.own_object.width = mounted.running_object.width = sizeof(uint64_t);
     mounted.owner_id.width = sizeof(uint64_t);
-    mounted.number = field_of_id(vm_java_thread_id_field());
+    mounted.number =
+        (struct vm_field){vm_offset_of_field(vm_java_thread_id_field()), sizeof(uint64_t)};
     mounted.in_java = (uint64_t)vm_structs_constant("_thread_in_Java", 8);
     mounted.in_vm = (uint64_t)vm_structs_constant("_thread_in_vm", 6);
     if (thread == 0 || own_id == 0)
@@ -127,10 +131,43 @@ static enum vm_mounted_way find_way(JNIEnv *jni, jobject calling_thread)
                                                                          : VM_MOUNTED_NOT_TOLD;
 }
 
+/* Where a thread has its name, if the calling one's is found there. */
+static int32_t find_name(JNIEnv *jni, jobject calling_thread)
+{
+    const vm_addr thread = vm_thread_of_env(jni);
+    jclass type = (*jni)->FindClass(jni, "java/lang/Thread");
+    jfieldID field =
+        type == NULL ? NULL : (*jni)->GetFieldID(jni, type, "name", "Ljava/lang/String;");
+    jstring name = field == NULL ? NULL : (*jni)->GetObjectField(jni, calling_thread, field);
+    const int32_t offset = vm_offset_of_field(field);
+    bool is_proved = false;
+    uint64_t own, running;
+
+    for (int i = 0; i < TRIES && name != NULL && offset >= 0 && !is_proved; i++)
+        is_proved = load_objects(thread, &own, &running) && vm_string_prove(jni, own, offset, name);
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    if (name != NULL)
+        (*jni)->DeleteLocalRef(jni, name);
+    if (type != NULL)
+        (*jni)->DeleteLocalRef(jni, type);
+    return is_proved ? offset : -1;
+}
+
 enum vm_mounted_way vm_mounted_open(JNIEnv *jni, jobject calling_thread)
 {
-    if (!mounted.is_open)
-        mounted.way = find_way(jni, calling_thread);
+    if (mounted.is_open)
+        return mounted.way;
+    mounted.way = find_way(jni, calling_thread);
+    mounted.name = mounted.way == VM_MOUNTED_NEVER || mounted.way == VM_MOUNTED_NOT_TOLD ||
+                           !moves_in_safepoints_only()
+                       ? -1
+                       : find_name(jni, calling_thread);
     mounted.is_open = true;
     return mounted.way;
+}
+
+bool vm_mounted_tells_names(void)
+{
+    return mounted.is_open && mounted.name >= 0;
 }

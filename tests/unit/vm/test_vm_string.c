@@ -1,0 +1,275 @@
+/* Text of strings in the heap: each form of arrays, each width of references, each kind of character. */
+#include "unit/vm/fake_memory.h"
+
+#include <criterion/new/assert.h>
+
+#include "vm/vm_string.h"
+
+TestSuite(vm_string, .timeout = 300);
+
+#define VALUE_OFFSET 12
+#define CODER_OFFSET 20
+#define FIELD_OFFSET 16
+#define SHIFT        3
+
+/* An object with a reference to a string; the string; its array. References are 4 bytes wide where they are narrow. */
+static struct {
+    _Alignas(8) unsigned char object[64], string[64], array[512];
+} heap;
+static bool is_narrow, has_fields = true;
+static unsigned char flag_table[24];
+static uintptr_t flags_static = (uintptr_t)flag_table, flag_count = 1;
+static uintptr_t narrow_base;
+static int32_t narrow_shift = SHIFT;
+static struct JNINativeInterface_ functions;
+static const struct JNINativeInterface_ *table = &functions;
+static jchar known[256];
+static jsize known_count;
+
+static JNIEnv *jni(void)
+{
+    return (JNIEnv *)&table;
+}
+
+static jclass JNICALL find_class(JNIEnv *env, const char *name)
+{
+    (void)env;
+    return strcmp(name, "java/lang/String") == 0 ? (jclass)(uintptr_t)1 : NULL;
+}
+
+static jfieldID JNICALL get_field(JNIEnv *env, jclass type, const char *name, const char *signature)
+{
+    (void)env;
+    (void)type;
+    (void)signature;
+    if (!has_fields)
+        return NULL;
+    return (jfieldID)(uintptr_t)((strcmp(name, "value") == 0 ? VALUE_OFFSET : CODER_OFFSET) << 2 |
+                                 2);
+}
+
+static jsize JNICALL get_length(JNIEnv *env, jstring string)
+{
+    (void)env;
+    (void)string;
+    return known_count;
+}
+
+static void JNICALL get_region(JNIEnv *env, jstring string, jsize from, jsize count, jchar *out)
+{
+    (void)env;
+    (void)string;
+    memcpy(out, known + from, (size_t)count * sizeof *out);
+}
+
+static jboolean JNICALL check_exception(JNIEnv *env)
+{
+    (void)env;
+    return JNI_FALSE;
+}
+
+static void JNICALL delete_reference(JNIEnv *env, jobject object)
+{
+    (void)env;
+    (void)object;
+}
+
+static void open_it(bool narrow)
+{
+    static const char *const name = "UseCompressedOops";
+    bool *const value = &is_narrow;
+    struct jw_error err = {0};
+
+    prepare_fake(LAYOUT_25, "A");
+    is_narrow = narrow;
+    narrow_base = (uintptr_t)&heap & ~((uintptr_t)0xffff); /* below, so that no reference is 0 */
+    memcpy(flag_table + 8, &name, sizeof name);
+    memcpy(flag_table, &value, sizeof value);
+    fake_jvm->add_type("JVMFlag", 24);
+    fake_jvm->add_field("JVMFlag", "_name", "const char*", false, 8, NULL);
+    fake_jvm->add_field("JVMFlag", "_addr", "", false, 0, NULL);
+    fake_jvm->add_field("JVMFlag", "flags", "JVMFlag*", true, 0, &flags_static);
+    fake_jvm->add_field("JVMFlag", "numFlags", "size_t", true, 0, &flag_count);
+    fake_jvm->add_field("CompressedOops", "_base", "address", true, 0, &narrow_base);
+    fake_jvm->add_field("CompressedOops", "_shift", "int", true, 0, &narrow_shift);
+    cr_assert(vm_open(fake_jvm->java_vm, fake_jvm->jvmti, &err), "%s", err.message);
+    functions.FindClass = find_class;
+    functions.GetFieldID = get_field;
+    functions.GetStringLength = get_length;
+    functions.GetStringRegion = get_region;
+    functions.ExceptionCheck = check_exception;
+    functions.DeleteLocalRef = delete_reference;
+}
+
+static void refer(unsigned char *from, const void *to)
+{
+    const uint32_t narrow = (uint32_t)(((uintptr_t)to - narrow_base) >> SHIFT);
+
+    memcpy(from, is_narrow ? (const void *)&narrow : (const void *)&to,
+           is_narrow ? sizeof narrow : sizeof to);
+}
+
+static void fill(size_t length_offset, const void *bytes, uint32_t length_bytes, uint8_t coder)
+{
+    memset(&heap, 0, sizeof heap);
+    refer(heap.object + FIELD_OFFSET, heap.string);
+    refer(heap.string + VALUE_OFFSET, heap.array);
+    heap.string[CODER_OFFSET] = coder;
+    memcpy(heap.array + length_offset, &length_bytes, sizeof length_bytes);
+    memcpy(heap.array + length_offset + 4, bytes, length_bytes);
+}
+
+static void know(const char *text)
+{
+    known_count = (jsize)strlen(text);
+    for (jsize i = 0; i < known_count; i++)
+        known[i] = (unsigned char)text[i];
+}
+
+static bool prove(void)
+{
+    return vm_string_prove(jni(), (vm_addr)heap.object, FIELD_OFFSET, (jstring)(uintptr_t)1);
+}
+
+static void expect_text(const char *wanted)
+{
+    struct vm_string told;
+
+    cr_assert(vm_string_read((vm_addr)heap.string, &told));
+    cr_assert(eq(u32, told.length_bytes, (uint32_t)strlen(wanted)), "%.*s", (int)told.length_bytes,
+              told.bytes);
+    cr_assert(memcmp(told.bytes, wanted, told.length_bytes) == 0);
+}
+
+static void open_proved(bool narrow)
+{
+    open_it(narrow);
+    fill(12, "main", 4, 0);
+    know("main");
+    cr_assert(prove());
+}
+
+Test(vm_string, wide_and_narrow_references_are_followed)
+{
+    open_proved(false);
+    expect_text("main");
+}
+
+Test(vm_string, narrow_references_are_followed)
+{
+    open_proved(true);
+    expect_text("main");
+}
+
+Test(vm_string, arrays_of_compact_headers_are_found_by_the_proof)
+{
+    open_it(false);
+    fill(8, "main", 4, 0);
+    know("main");
+    cr_assert(prove());
+    expect_text("main");
+}
+
+Test(vm_string, arrays_with_wide_class_pointers_are_found_by_the_proof)
+{
+    open_it(false);
+    fill(16, "main", 4, 0);
+    know("main");
+    cr_assert(prove());
+    expect_text("main");
+}
+
+Test(vm_string, what_is_not_the_known_text_proves_nothing)
+{
+    struct vm_string told;
+
+    open_it(false);
+    fill(12, "main", 4, 0);
+    know("niam");
+    cr_assert(not(prove()));
+    cr_assert(not(vm_string_read((vm_addr)heap.string, &told)));
+    cr_assert(eq(u32, told.length_bytes, 0));
+    know("main"); /* an object that was moving stands still */
+    cr_assert(prove());
+    expect_text("main");
+}
+
+Test(vm_string, a_jvm_without_these_fields_proves_nothing)
+{
+    has_fields = false;
+    open_it(false);
+    fill(12, "main", 4, 0);
+    know("main");
+    cr_assert(not(prove()));
+    has_fields = true;
+    cr_assert(not(prove()), "it is asked once");
+}
+
+Test(vm_string, an_empty_or_very_long_text_proves_nothing)
+{
+    open_it(false);
+    fill(12, "", 0, 0);
+    know("");
+    cr_assert(not(prove()));
+    char text[100];
+    memset(text, 'x', sizeof text);
+    text[99] = '\0';
+    fill(12, text, 99, 0);
+    know(text);
+    cr_assert(not(prove()));
+}
+
+Test(vm_string, m33_latin_and_all_other_characters_become_utf8)
+{
+    static const uint16_t mixed[] = {'a', 0xe4, 0x20ac, 0xd83d, 0xde00, 'z'};
+    static const uint16_t broken[] = {0xde00, 'b', 0xd83d};
+
+    open_proved(false);
+    fill(12, "gr\xfc\xdf", 4, 0);
+    expect_text("gr\xc3\xbc\xc3\x9f");
+    fill(12, mixed, sizeof mixed, 1);
+    expect_text("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z");
+    fill(12, broken, sizeof broken, 1);
+    expect_text("\xef\xbf\xbd"
+                "b\xef\xbf\xbd");
+    fill(12, "", 0, 0);
+    expect_text("");
+}
+
+Test(vm_string, m33_long_texts_are_cut_at_a_character)
+{
+    char latin[200], wanted[VM_STRING_BYTES_MAX + 1] = {0};
+    uint16_t wide[200];
+
+    open_proved(false);
+    memset(latin, 'x', sizeof latin);
+    memset(wanted, 'x', VM_STRING_BYTES_MAX);
+    fill(12, latin, sizeof latin, 0);
+    expect_text(wanted);
+    latin[VM_STRING_BYTES_MAX - 1] = (char)0xe4;
+    wanted[VM_STRING_BYTES_MAX - 1] = '\0';
+    fill(12, latin, sizeof latin, 0);
+    expect_text(wanted);
+    for (size_t i = 0; i < JW_COUNT_OF(wide); i++)
+        wide[i] = 0x20ac;
+    fill(12, wide, sizeof wide, 1);
+    for (size_t i = 0; i < VM_STRING_BYTES_MAX / 3; i++)
+        memcpy(wanted + 3 * i, "\xe2\x82\xac", 3);
+    wanted[VM_STRING_BYTES_MAX / 3 * 3] = '\0';
+    expect_text(wanted);
+}
+
+Test(vm_string, addresses_that_cannot_be_read_tell_nothing)
+{
+    struct vm_string told;
+    const void *const nowhere = (const void *)(uintptr_t)0x7fff00000000;
+
+    open_proved(false);
+    cr_assert(not(vm_string_read(0, &told)));
+    cr_assert(not(vm_string_read((vm_addr)heap.string + 1, &told)));
+    cr_assert(not(vm_string_read((vm_addr)nowhere, &told)));
+    refer(heap.string + VALUE_OFFSET, nowhere);
+    cr_assert(not(vm_string_read((vm_addr)heap.string, &told)));
+    refer(heap.string + VALUE_OFFSET, NULL);
+    cr_assert(not(vm_string_read((vm_addr)heap.string, &told)));
+}
