@@ -4,6 +4,7 @@
 #include "context/context.h"
 
 #define TID     4711
+#define NO_NAME ((struct context_text){NULL, 0})
 #define VIRTUAL 77
 
 static struct generations *generations;
@@ -30,7 +31,8 @@ static void open_context(unsigned operations)
     counted_need(context_attribute_set(slot, (unsigned)tenant, "acme", 4) &&
                      context_attribute_set(slot, (unsigned)shop, "north", 5),
                  "context_attribute_set", NULL);
-    counted_need(context_capture(generation, VIRTUAL) != DICT_NONE, "context_capture", NULL);
+    counted_need(context_capture(generation, VIRTUAL, NO_NAME) != DICT_NONE, "context_capture",
+                 NULL);
 }
 
 static void close_context(void)
@@ -42,17 +44,17 @@ static void close_context(void)
 static void capture(unsigned operations)
 {
     for (unsigned i = 0; i < operations; i++)
-        counted_sink += context_capture(generation, VIRTUAL);
+        counted_sink += context_capture(generation, VIRTUAL, NO_NAME);
 }
 
-static void capture_none(unsigned operations)
+static void capture_virtual(unsigned operations)
 {
     for (unsigned i = 0; i < operations; i++)
-        counted_sink += context_capture(generation, VIRTUAL + 1);
+        counted_sink += context_capture(generation, VIRTUAL + 1, NO_NAME);
 }
 
 const struct counted counted_context[] = {
     {"context_capture_2_attributes", open_context, capture, close_context, 100, 1100},
-    {"context_capture_none", open_context, capture_none, close_context, 100, 1100},
+    {"context_capture_virtual", open_context, capture_virtual, close_context, 100, 1100},
 };
 const size_t counted_context_count = JW_COUNT_OF(counted_context);

@@ -107,22 +107,25 @@ int context_attribute(const char *name, size_t length_bytes, struct jw_error *er
 /* Name of an attribute, terminated; NULL: no such. How many there are: the first number without a name. */
 JW_SIGNAL_SAFE const char *context_attribute_name(unsigned number);
 
+struct context_text {
+    const char *bytes; /* UTF-8; what is none is replaced when it is written */
+    size_t length_bytes;
+};
+
 /*
- * What the calling thread works for, interned in the generation that it is in. `mounted`: number of the mounted
- * virtual thread; 0: none is, or the JVM does not tell. DICT_NONE: nothing; or it was being written, or makes no sense
- * (CONTEXT_TORN). Bytes of the application are taken as they come: nothing beyond the slot is read, whatever they say.
+ * Who the calling thread is and what it works for, interned in the generation that it is in. `mounted`: number of the
+ * mounted virtual thread; 0: none is, or the JVM does not tell. `name`: what that one is called; without bytes: not known.
+ * DICT_NONE: no virtual thread, and it works for nothing; or that was being written, or makes no sense (CONTEXT_TORN).
+ * Bytes of the application are taken as they come: nothing beyond the slot is read, whatever they say.
  */
-JW_SIGNAL_SAFE dict_id context_capture(struct generation *generation, uint64_t mounted);
+JW_SIGNAL_SAFE dict_id context_capture(struct generation *generation, uint64_t mounted,
+                                       struct context_text name);
 
 /*
  * The root span is a request to this endpoint, and of the trace of `slot` where that works for the same root span.
  * `operation` may be without bytes. False, counted: no session samples (CONTEXT_IDLE), the name is empty, or something is full (CONTEXT_EVENTS_REFUSED). `generations`: NULL when no session
  * runs. The record has the thread_index of the calling thread, THREAD_NONE and serial 0 where it has none yet.
  */
-struct context_text {
-    const char *bytes; /* UTF-8; what is none is replaced when it is written */
-    size_t length_bytes;
-};
 bool context_endpoint(struct generations *generations, uint64_t root_span_id,
                       struct context_text name, struct context_text operation, context_slot slot);
 /* A span ended that began at `begin_ns` of CLOCK_MONOTONIC; its ids and attributes are those of `slot` now. False, counted:

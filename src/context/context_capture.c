@@ -67,33 +67,50 @@ JW_SIGNAL_SAFE static void find_values(const struct copy *copy,
     }
 }
 
-dict_id context_intern(struct generation *generation, const struct context_place *place)
+/* What the place says, into a record that says nothing yet. */
+JW_SIGNAL_SAFE static void fill(struct generation *generation, const struct context_place *place,
+                                struct context_record *record)
 {
     struct value values[CONTEXT_ATTRIBUTES_MAX] = {{0}};
-    struct context_record record = {0};
     struct copy copy;
 
     if (!copy_record(place, &copy)) {
         jw_count(JW_COUNT_CONTEXT_TORN);
-        return DICT_NONE;
+        return;
     }
-    memcpy(record.trace_id, copy.trace_id, sizeof record.trace_id);
-    record.span_id = copy.span_id;
-    record.root_span_id = copy.root_span_id;
+    memcpy(record->trace_id, copy.trace_id, sizeof record->trace_id);
+    record->span_id = copy.span_id;
+    record->root_span_id = copy.root_span_id;
     find_values(&copy, values);
     for (unsigned number = 0; number < CONTEXT_ATTRIBUTES_MAX; number++)
         if (values[number].length_bytes != 0)
-            record.values[number] =
+            record->values[number] =
                 dict_intern(generation->values, copy.attributes + values[number].offset,
                             values[number].length_bytes);
+}
+
+dict_id context_intern(struct generation *generation, const struct context_place *place)
+{
+    struct context_record record = {0};
+
+    fill(generation, place, &record);
+    if (place->os_tid == 0)
+        record.virtual_thread = place->owner;
     return context_record_intern(generation->contexts, &record);
 }
 
-dict_id context_capture(struct generation *generation, uint64_t mounted)
+dict_id context_capture(struct generation *generation, uint64_t mounted, struct context_text name)
 {
     const context_slot slot =
         mounted != 0 ? context_find(mounted) : context_slot_of_record(thread_symbol());
     const struct context_place *place = context_place_of(slot);
+    struct context_record record = {.virtual_thread = mounted};
 
-    return place == NULL ? DICT_NONE : context_intern(generation, place);
+    if (place == NULL && mounted == 0)
+        return DICT_NONE;
+    if (place != NULL)
+        fill(generation, place, &record);
+    if (name.length_bytes != 0)
+        record.virtual_name = dict_intern(generation->values, name.bytes, name.length_bytes);
+    return context_record_intern(generation->contexts, &record);
 }

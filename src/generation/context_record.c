@@ -10,7 +10,8 @@ static JW_SIGNAL_SAFE bool is_head_zero(const struct context_record *record)
     uint64_t trace[2];
 
     memcpy(trace, record->trace_id, sizeof trace);
-    return (trace[0] | trace[1] | record->span_id | record->root_span_id) == 0;
+    return (trace[0] | trace[1] | record->span_id | record->root_span_id |
+            record->virtual_thread) == 0;
 }
 
 dict_id context_record_intern(struct dict_table *contexts, const struct context_record *record)

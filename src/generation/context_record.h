@@ -1,7 +1,8 @@
 /*
- * context_record - what is interned in the `contexts` dictionary of a generation: what a thread worked for.
+ * context_record - what is interned in the `contexts` dictionary of a generation: what a thread worked for, and
+ * which virtual thread it was.
  *
- * For      carrying trace, span and attributes from the handler that saw them to the dump thread, in four
+ * For      carrying virtual thread, trace, span and attributes from the handler that saw them to the dump thread, in four
  *          bytes of an event.
  * Callers  context (interns); recording (reads).
  * Context  context_record_intern: handler, hook, inside the generation.  context_record_get: the same,
@@ -23,8 +24,11 @@ struct context_record {
     unsigned char trace_id[16]; /* zero: none */
     uint64_t span_id;           /* 0: none */
     uint64_t root_span_id;      /* of the request in this process; 0: none */
+    uint64_t virtual_thread;    /* Thread.threadId() of the one that was mounted; 0: none */
+    dict_id virtual_name;       /* in `values`; DICT_NONE: not known, or "" */
     dict_id values
         [CONTEXT_ATTRIBUTES_MAX]; /* in `values`, by number of the attribute; DICT_NONE: unset */
+    uint32_t reserved;            /* 0, not interned: equal records have equal bytes */
 };
 
 /*

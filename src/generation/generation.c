@@ -25,7 +25,7 @@
 #define METHOD_BYTES   144 /* record and line table */
 #define SYMBOL_BYTES   72
 #define CLASS_BYTES    80
-#define CONTEXT_BYTES  104 /* two attributes */
+#define CONTEXT_BYTES  120 /* two attributes */
 #define VALUE_BYTES    72
 #define ENDPOINT_BYTES 80
 

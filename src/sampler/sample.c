@@ -276,9 +276,11 @@ static JW_SIGNAL_SAFE bool is_in_native(const struct sample_scratch *scratch,
 }
 
 /* Of the virtual thread, or the thread's own: of a carrier whose virtual thread is not told there is none. */
-static JW_SIGNAL_SAFE dict_id capture(struct generation *generation, uint64_t mounted)
+static JW_SIGNAL_SAFE dict_id capture(struct generation *generation, uint64_t mounted,
+                                      const struct vm_string *name)
 {
-    const dict_id id = context_capture(generation, mounted == VM_MOUNTED_UNTOLD ? 0 : mounted);
+    const dict_id id = context_capture(generation, mounted == VM_MOUNTED_UNTOLD ? 0 : mounted,
+                                       (struct context_text){name->bytes, name->length_bytes});
 
     if (mounted == VM_MOUNTED_UNTOLD && id == DICT_NONE)
         jw_count(JW_COUNT_CONTEXT_UNTOLD);
@@ -310,10 +312,22 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
     record->value = order->number;
     record->trace = trace;
     record->sample_count = order->turns;
-    record->context = capture(generation, walked->mounted);
+    record->context = capture(generation, walked->mounted, &scratch->virtual_name);
     record->state = order->state;
     event_commit(record);
     return true;
+}
+
+/* Which virtual thread runs on this one, as vm_thread_mounted says, and what it is called where that can be told. */
+static JW_SIGNAL_SAFE uint64_t find_mounted(const void *env, uint64_t own_id,
+                                            struct vm_string *name)
+{
+    const uint64_t number = env == NULL ? 0 : vm_thread_mounted(env, own_id);
+
+    name->length_bytes = 0;
+    if (number != 0 && number != VM_MOUNTED_UNTOLD)
+        (void)vm_thread_mounted_name(env, number, name);
+    return number;
 }
 
 bool sample_take(const void *ucontext, struct sample_order *order)
@@ -329,7 +343,7 @@ bool sample_take(const void *ucontext, struct sample_order *order)
     }
     void *const env = thread_env(order->thread);
     walk(ucontext, env, thread_tid(order->thread), scratch, &walked);
-    walked.mounted = env == NULL ? 0 : vm_thread_mounted(env, thread_java_id(order->thread));
+    walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
     order->is_java_missed = env != NULL && walked.java.frame_count == 0 && walked.java.code != 0 &&
                             walked.java.code != WALK_CODE_OFF;
     if (order->kind == EVENT_WALL_SAMPLE)

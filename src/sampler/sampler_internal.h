@@ -14,6 +14,7 @@
 #include "sampler/sampler_cpu.h"
 #include "signals/signals.h"
 #include "vm/vm_object.h"
+#include "vm/vm_string.h"
 #include "walk/walk.h"
 
 /* Frames of one stack: native ones on top, what they compile, a class, a stub, a mark, and Java. */
@@ -39,6 +40,7 @@ struct sample_scratch {
     struct walk_cache walk_cache;
     uintptr_t native_pcs[WALK_NATIVE_DEPTH_MAX];
     jw_frame frames[SAMPLE_FRAMES_MAX];
+    struct vm_string virtual_name; /* of the mounted thread; "": none, or not known */
     unsigned char text[VM_NAME_BYTES_MAX];
     _Alignas(8) unsigned char record[METHOD_RECORD_MAX_BYTES];
 };

@@ -15,6 +15,7 @@
 
 #define TID     4711
 #define VIRTUAL 77
+#define NO_NAME ((struct context_text){NULL, 0})
 
 static struct generations *generations;
 static struct generation *generation;
@@ -47,11 +48,21 @@ TestSuite(context_capture, .init = open_all, .fini = close_all, .timeout = 300);
 static struct context_record captured(void)
 {
     struct context_record record;
-    const dict_id id = context_capture(generation, VIRTUAL);
+    const dict_id id = context_capture(generation, VIRTUAL, NO_NAME);
 
     cr_assert(ne(u32, id, DICT_NONE));
     cr_assert(context_record_get(generation->contexts, id, &record));
     return record;
+}
+
+/* Of the virtual thread, which works for nothing. */
+static bool is_bare(dict_id id)
+{
+    const struct context_record bare = {.virtual_thread = VIRTUAL};
+    struct context_record record;
+
+    return context_record_get(generation->contexts, id, &record) &&
+           memcmp(&record, &bare, sizeof bare) == 0;
 }
 
 static bool is_value(dict_id id, const char *expected)
@@ -73,7 +84,7 @@ static void write_attributes(const void *bytes, size_t length_bytes)
 
 Test(context_capture, an_empty_record_is_no_context)
 {
-    cr_assert(eq(u32, context_capture(generation, VIRTUAL), DICT_NONE));
+    cr_assert(is_bare(context_capture(generation, VIRTUAL, NO_NAME)));
     cr_assert(eq(u64, jw_counter(JW_COUNT_CONTEXT_TORN), 0));
 }
 
@@ -96,11 +107,11 @@ Test(context_capture, equal_contexts_are_one)
     const struct context_ids ids = {1, 2, 3, 4};
 
     context_set(slot, &ids);
-    const dict_id id = context_capture(generation, VIRTUAL);
+    const dict_id id = context_capture(generation, VIRTUAL, NO_NAME);
     context_clear(slot);
-    cr_assert(eq(u32, context_capture(generation, VIRTUAL), DICT_NONE));
+    cr_assert(is_bare(context_capture(generation, VIRTUAL, NO_NAME)));
     context_set(slot, &ids);
-    cr_assert(eq(u32, context_capture(generation, VIRTUAL), id));
+    cr_assert(eq(u32, context_capture(generation, VIRTUAL, NO_NAME), id));
 }
 
 Test(context_capture, a_platform_thread_is_found_by_its_symbol_and_a_carrier_is_not)
@@ -108,9 +119,44 @@ Test(context_capture, a_platform_thread_is_found_by_its_symbol_and_a_carrier_is_
     const struct context_ids ids = {1, 2, 3, 4};
 
     context_set(context_bind(5, false), &ids);
-    cr_assert(ne(u32, context_capture(generation, 0), DICT_NONE));
-    cr_assert(eq(u32, context_capture(generation, VIRTUAL + 1), DICT_NONE),
+    cr_assert(ne(u32, context_capture(generation, 0, NO_NAME), DICT_NONE));
+    const dict_id id = context_capture(generation, VIRTUAL + 1, NO_NAME);
+    struct context_record record;
+    cr_assert(context_record_get(generation->contexts, id, &record));
+    cr_assert(eq(u64, record.virtual_thread, VIRTUAL + 1));
+    cr_assert(eq(u64, record.span_id, 0),
               "a virtual thread that has none has none of its carrier's");
+}
+
+Test(context_capture, a_virtual_thread_is_told_by_number_and_name_and_a_platform_thread_is_not)
+{
+    const struct context_text name = {"request-7", 9};
+    struct context_record record;
+
+    cr_assert(context_record_get(generation->contexts, context_capture(generation, VIRTUAL, name),
+                                 &record));
+    cr_assert(eq(u64, record.virtual_thread, VIRTUAL));
+    cr_assert(is_value(record.virtual_name, "request-7"));
+    cr_assert(context_record_get(generation->contexts,
+                                 context_capture(generation, VIRTUAL, NO_NAME), &record));
+    cr_assert(eq(u32, record.virtual_name, DICT_NONE));
+    cr_assert(eq(u32, context_capture(generation, 0, NO_NAME), DICT_NONE));
+}
+
+Test(context_capture, the_owner_of_a_slot_tells_its_events_whether_it_is_virtual)
+{
+    const struct context_ids ids = {1, 2, 3, 4};
+    struct context_record record;
+    const context_slot platform = context_bind(5, false);
+
+    context_set(slot, &ids);
+    context_set(platform, &ids);
+    cr_assert(context_record_get(generation->contexts,
+                                 context_intern(generation, context_place_of(slot)), &record));
+    cr_assert(eq(u64, record.virtual_thread, VIRTUAL));
+    cr_assert(context_record_get(generation->contexts,
+                                 context_intern(generation, context_place_of(platform)), &record));
+    cr_assert(eq(u64, record.virtual_thread, 0));
 }
 
 Test(context_capture, attributes_are_values_by_number)
@@ -162,9 +208,9 @@ Test(context_capture, a_record_that_is_not_valid_is_counted)
 
     context_set(slot, &ids);
     context_place_of(slot)->valid = 0;
-    cr_assert(eq(u32, context_capture(generation, VIRTUAL), DICT_NONE));
+    cr_assert(is_bare(context_capture(generation, VIRTUAL, NO_NAME)));
     context_place_of(slot)->valid = 2;
-    cr_assert(eq(u32, context_capture(generation, VIRTUAL), DICT_NONE));
+    cr_assert(is_bare(context_capture(generation, VIRTUAL, NO_NAME)));
     cr_assert(eq(u64, jw_counter(JW_COUNT_CONTEXT_TORN), 2));
 }
 
@@ -174,7 +220,7 @@ Test(context_capture, a_size_beyond_the_slot_is_not_believed)
 
     context_set(slot, &ids);
     context_place_of(slot)->attributes_bytes = CONTEXT_ATTRIBUTES_BYTES + 1;
-    cr_assert(eq(u32, context_capture(generation, VIRTUAL), DICT_NONE));
+    cr_assert(is_bare(context_capture(generation, VIRTUAL, NO_NAME)));
     cr_assert(eq(u64, jw_counter(JW_COUNT_CONTEXT_TORN), 1));
 }
 
@@ -197,6 +243,7 @@ Test(context_capture, any_bytes_are_read_as_the_format_says)
     struct context_place *place = context_place_of(slot);
     uint64_t random = 42;
 
+    cr_assert(is_bare(context_capture(generation, VIRTUAL, NO_NAME)));
     for (int round = 0; round < 20000; round++) {
         unsigned char *const bytes = (unsigned char *)place + CONTEXT_RECORD_OFFSET;
         const unsigned char *value[2];
@@ -208,9 +255,9 @@ Test(context_capture, any_bytes_are_read_as_the_format_says)
         }
         place->valid = 1;
         place->attributes_bytes %= CONTEXT_ATTRIBUTES_BYTES + 8;
-        const dict_id id = context_capture(generation, VIRTUAL);
+        const dict_id id = context_capture(generation, VIRTUAL, NO_NAME);
         if (place->attributes_bytes > CONTEXT_ATTRIBUTES_BYTES) {
-            cr_assert(eq(u32, id, DICT_NONE));
+            cr_assert(is_bare(id));
             continue;
         }
         expect_values(place->attributes, place->attributes_bytes, value, length_bytes);
@@ -251,7 +298,7 @@ static _Atomic uint32_t seen_count, torn_count, wrong_count; /* relaxed: one thr
 static void look(int number)
 {
     const uint64_t torn_before = jw_counter(JW_COUNT_CONTEXT_TORN);
-    const dict_id id = context_capture(generation, VIRTUAL);
+    const dict_id id = context_capture(generation, VIRTUAL, NO_NAME);
     struct context_record record;
 
     (void)number;

@@ -61,6 +61,17 @@ Test(context_record, comes_back_as_it_was)
     expect_same(context_record_intern(contexts, &record), &record);
 }
 
+Test(context_record, a_virtual_thread_alone_is_one_and_its_name_comes_back)
+{
+    const struct context_record record = {.virtual_thread = 7, .virtual_name = 3};
+    const struct context_record other = {.virtual_thread = 8, .virtual_name = 3};
+    const dict_id id = context_record_intern(contexts, &record);
+
+    expect_same(id, &record);
+    cr_assert(ne(u32, context_record_intern(contexts, &other), id));
+    cr_assert(eq(sz, interned_bytes(id), HEAD_BYTES));
+}
+
 Test(context_record, all_sixteen_values_come_back)
 {
     struct context_record record = made();
@@ -69,7 +80,7 @@ Test(context_record, all_sixteen_values_come_back)
         record.values[i] = 1000 + i;
     const dict_id id = context_record_intern(contexts, &record);
     expect_same(id, &record);
-    cr_assert(eq(sz, interned_bytes(id), sizeof record));
+    cr_assert(eq(sz, interned_bytes(id), HEAD_BYTES + sizeof record.values));
 }
 
 Test(context_record, equal_contexts_are_one_and_others_are_not)
