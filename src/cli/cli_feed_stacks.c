@@ -137,6 +137,16 @@ static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *gro
     return !feed->is_out_of_memory;
 }
 
+/* 0: there is none. */
+static int64_t integer_of(const struct jfr_value *object, const char *name)
+{
+    struct jfr_value field;
+    int64_t integer;
+
+    return jfr_value_field(object, name, &field) && jfr_value_integer(&field, &integer) ? integer
+                                                                                        : 0;
+}
+
 profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_value *thread)
 {
     struct jfr_value field;
@@ -144,9 +154,9 @@ profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_valu
 
     if (thread->reader == NULL)
         return profile_thread(feed->profile, NULL);
-    if (jfr_value_field(thread, "osThreadId", &field) &&
-        !jfr_value_integer(&field, &told.os_thread_id))
-        told.os_thread_id = 0;
+    told.os_thread_id = integer_of(thread, "osThreadId");
+    if (integer_of(thread, "virtual") != 0)
+        told.virtual_id = integer_of(thread, "javaThreadId");
     if (jfr_value_field(thread, "javaName", &field) && jfr_value_text(&field, &feed->text))
         told.java_name = feed->text.text;
     if (jfr_value_field(thread, "osName", &field) && jfr_value_text(&field, &feed->other_text))

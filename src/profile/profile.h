@@ -108,6 +108,8 @@ struct profile_thread {
     const char *java_name; /* wins, where there is one */
     const char *os_name;
     int64_t os_thread_id;
+    int64_t
+        virtual_id; /* Thread.threadId() of a virtual thread, which has no other; 0: it is none */
 };
 
 enum profile_dimension {

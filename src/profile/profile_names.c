@@ -348,15 +348,17 @@ profile_frame_id profile_thread(struct profile *profile, const struct profile_th
     static const struct profile_thread unknown = {.java_name = "no thread"};
     const struct profile_thread *told = thread == NULL ? &unknown : thread;
     const char *name = profile_is_given(told->java_name) ? told->java_name : told->os_name;
-    const long long os_thread_id = told->os_thread_id;
+    const bool is_virtual = told->virtual_id != 0;
+    const long long number = is_virtual ? told->virtual_id : told->os_thread_id;
+    const char *const what = is_virtual ? "virtual" : "tid";
     char text[256];
 
-    if (profile_is_given(name) && os_thread_id > 0)
-        snprintf(text, sizeof text, "[%.200s tid=%lld]", name, os_thread_id);
+    if (profile_is_given(name) && number > 0)
+        snprintf(text, sizeof text, "[%.200s %s=%lld]", name, what, number);
     else if (profile_is_given(name))
         snprintf(text, sizeof text, "[%.200s]", name);
     else
-        snprintf(text, sizeof text, "[tid=%lld]", os_thread_id);
+        snprintf(text, sizeof text, "[%s=%lld]", what, number);
 
     return profile_root(profile,
                         &(struct profile_name){.kind = PROFILE_NAME_THREAD, .method = text});

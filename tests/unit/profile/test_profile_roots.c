@@ -93,6 +93,18 @@ Test(profile_roots, boxes_stand_in_the_order_that_they_are_given_in)
                      ">tenant==4 >>[main tid=7]=4 >>>a/Main.main=4 >>>>a/Work.run=4 ");
 }
 
+Test(profile_roots, a_virtual_thread_has_its_own_number_and_perhaps_a_name)
+{
+    const struct profile_thread named = {.java_name = "request 7", .virtual_id = 1042};
+    const struct profile_thread plain = {.java_name = "", .virtual_id = 1043};
+
+    ADD(1, profile_thread(profile, &named));
+    ADD(2, profile_thread(profile, &plain));
+    cr_expect_str_eq(seen((struct profile_view){.reverse = false}),
+                     "[request 7 virtual=1042]=1 >a/Main.main=1 >>a/Work.run=1 "
+                     "[virtual=1043]=2 >a/Main.main=2 >>a/Work.run=2 ");
+}
+
 Test(profile_roots, reversed_stacks_begin_above_them)
 {
     ADD(1, endpoint("GET /a"), attribute("tenant", "acme"));
