@@ -112,6 +112,15 @@ uint64_t *jw_map_put(struct jw_map *map, const void *bytes, size_t length_bytes)
     return &entry->value;
 }
 
+uint64_t jw_map_get(const struct jw_map *map, const void *bytes, size_t length_bytes)
+{
+    if (map->slot_count == 0)
+        return 0;
+
+    const size_t slot = slot_of(map, jw_hash64(bytes, length_bytes), bytes, length_bytes);
+    return map->slots[slot] == 0 ? 0 : map->entries[map->slots[slot] - 1].value;
+}
+
 size_t jw_map_bytes(const struct jw_map *map)
 {
     return map->slot_count * sizeof *map->slots + map->entry_capacity * sizeof *map->entries +

@@ -31,6 +31,9 @@ struct jw_map {
  */
 JW_MUST_CHECK uint64_t *jw_map_put(struct jw_map *map, const void *bytes, size_t length_bytes);
 
+/* The same number without adding: 0 where there is none. */
+uint64_t jw_map_get(const struct jw_map *map, const void *bytes, size_t length_bytes);
+
 size_t jw_map_bytes(const struct jw_map *map); /* of memory held */
 
 void jw_map_clear(struct jw_map *map); /* keeps the memory */

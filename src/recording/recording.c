@@ -314,6 +314,7 @@ void recording_drop(struct recording *recording)
     recording_ids_close(&recording->walk_zero);
     recording_wall_close(recording);
     recording_context_close(recording);
+    recording_virtual_close(recording);
     jw_free(recording->texts);
     jw_free(recording->settings);
     jw_free(recording);

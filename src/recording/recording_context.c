@@ -25,21 +25,25 @@
 
 _Static_assert(JFR_ATTRIBUTES_MAX == CONTEXT_ATTRIBUTES_MAX, "a field for each attribute");
 _Static_assert(JFR_ATTRIBUTE_NAME_CAPACITY == CONTEXT_NAME_MAX_BYTES + 1, "and each whole name");
-_Static_assert((3 + JFR_ATTRIBUTES_MAX) * JFR_VARINT_MAX_BYTES <= LENGTH_MASK, "lengths fit");
+_Static_assert(sizeof(uint64_t) + (3 + JFR_ATTRIBUTES_MAX) * JFR_VARINT_MAX_BYTES <= LENGTH_MASK,
+               "lengths fit");
 
 /* A context that means something without its generation. */
 struct context_told {
     unsigned char trace_id[TRACE_ID_BYTES];
     uint64_t span_id;
     uint64_t root_span_id;
+    struct recording_virtual mounted;
     struct recording_text values[CONTEXT_ATTRIBUTES_MAX];
 };
 
-/* The same as it is kept; the bytes of the values follow. */
+/* The same as it is kept; the bytes of name and values follow. */
 struct context_head {
     unsigned char trace_id[TRACE_ID_BYTES];
     uint64_t span_id;
     uint64_t root_span_id;
+    uint64_t virtual_thread;
+    uint32_t name_bytes;                          /* NO_VALUE: not known; its bytes are the first */
     uint32_t value_bytes[CONTEXT_ATTRIBUTES_MAX]; /* NO_VALUE: unset */
 };
 
@@ -81,12 +85,14 @@ static struct recording_text text_of(const struct dict_table *table, dict_id id)
 }
 
 /* Likewise; all zero when there is no such context. */
-static bool told_of(const struct generation *generation, dict_id id, struct context_told *told)
+static bool told_of(struct recording_take *take, dict_id id, struct context_told *told)
 {
+    const struct generation *generation = take->generation;
     struct context_record record;
     const bool is_known = context_record_get(generation->contexts, id, &record);
 
     (void)JW_INVARIANT(id == DICT_NONE || is_known);
+    told->mounted = recording_virtual_of(take->recording, generation, id);
     memcpy(told->trace_id, record.trace_id, sizeof told->trace_id);
     told->span_id = record.span_id;
     told->root_span_id = record.root_span_id;
@@ -130,7 +136,26 @@ static struct recording_fields no_context(const struct recording *recording)
 {
     static const unsigned char zeros[3 + JFR_ATTRIBUTES_MAX];
 
-    return (struct recording_fields){zeros, 3 + recording->contexts.attributes.count};
+    return (struct recording_fields){zeros, 3 + recording->contexts.attributes.count, 0};
+}
+
+static uint64_t virtual_key(struct recording *recording, const struct context_told *told)
+{
+    return told->mounted.number == 0
+               ? 0
+               : recording_virtual_thread_key(&recording->names, told->mounted.number,
+                                              told->mounted.name);
+}
+
+/* Behind the key of the virtual thread. */
+static struct recording_fields fields_at(const unsigned char *bytes, size_t length_bytes)
+{
+    struct recording_fields fields;
+
+    memcpy(&fields.virtual_thread_key, bytes, sizeof fields.virtual_thread_key);
+    fields.bytes = bytes + sizeof fields.virtual_thread_key;
+    fields.length_bytes = length_bytes - sizeof fields.virtual_thread_key;
+    return fields;
 }
 
 struct recording_fields recording_context_fields(struct recording_take *take, dict_id id)
@@ -149,8 +174,10 @@ struct recording_fields recording_context_fields(struct recording_take *take, di
     if (*known == 0) {
         const size_t begin = fields->used_bytes;
 
-        if (!told_of(take->generation, id, &told))
+        if (!told_of(take, id, &told))
             return no_context(recording);
+        const uint64_t thread_key = virtual_key(recording, &told);
+        jfr_put_bytes(fields, &thread_key, sizeof thread_key);
         put_told(recording, &told, fields);
         if (fields->has_failed) {
             recording_fail_memory(recording);
@@ -158,7 +185,7 @@ struct recording_fields recording_context_fields(struct recording_take *take, di
         }
         *known = (uint64_t)begin << LENGTH_BITS | (fields->used_bytes - begin);
     }
-    return (struct recording_fields){fields->bytes + (*known >> LENGTH_BITS), *known & LENGTH_MASK};
+    return fields_at(fields->bytes + (*known >> LENGTH_BITS), *known & LENGTH_MASK);
 }
 
 /* ---- kept for the turns of a thread that waits ---- */
@@ -166,7 +193,13 @@ struct recording_fields recording_context_fields(struct recording_take *take, di
 static struct recording_kept *keep(struct recording *recording, const struct context_told *told)
 {
     struct jfr_buffer *out = &recording->contexts.scratch;
-    struct context_head head = {.span_id = told->span_id, .root_span_id = told->root_span_id};
+    const struct recording_text *name = &told->mounted.name;
+    struct context_head head = {
+        .span_id = told->span_id,
+        .root_span_id = told->root_span_id,
+        .virtual_thread = told->mounted.number,
+        .name_bytes = name->bytes == NULL ? NO_VALUE : (uint32_t)name->length_bytes,
+    };
 
     memcpy(head.trace_id, told->trace_id, sizeof head.trace_id);
     for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
@@ -174,6 +207,8 @@ static struct recording_kept *keep(struct recording *recording, const struct con
             told->values[i].bytes == NULL ? NO_VALUE : (uint32_t)told->values[i].length_bytes;
     jfr_buffer_clear(out);
     jfr_put_bytes(out, &head, sizeof head);
+    if (name->bytes != NULL)
+        jfr_put_bytes(out, name->bytes, name->length_bytes);
     for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
         if (told->values[i].bytes != NULL)
             jfr_put_bytes(out, told->values[i].bytes, told->values[i].length_bytes);
@@ -196,8 +231,7 @@ struct recording_kept *recording_kept_context(struct recording_take *take, dict_
         return NULL;
     }
     if (*known == 0) {
-        struct recording_kept *kept =
-            told_of(take->generation, id, &told) ? keep(recording, &told) : NULL;
+        struct recording_kept *kept = told_of(take, id, &told) ? keep(recording, &told) : NULL;
 
         *known = kept == NULL ? NOT_KEPT : (uint64_t)(uintptr_t)kept;
     }
@@ -205,6 +239,27 @@ struct recording_kept *recording_kept_context(struct recording_take *take, dict_
         return (struct recording_kept *)(uintptr_t)*known;
     jw_count(JW_COUNT_CONTEXT_NOT_KEPT);
     return NULL;
+}
+
+/* The next of the texts behind a head. */
+static struct recording_text kept_text(const char **at, uint32_t length_bytes)
+{
+    const struct recording_text text = {*at, length_bytes};
+
+    if (length_bytes == NO_VALUE)
+        return (struct recording_text){NULL, 0};
+    *at += length_bytes;
+    return text;
+}
+
+struct recording_virtual recording_kept_virtual(const struct recording_kept *kept)
+{
+    if (kept == NULL)
+        return (struct recording_virtual){0};
+
+    const struct context_head *head = recording_kept_bytes(kept);
+    const char *at = (const char *)(head + 1);
+    return (struct recording_virtual){head->virtual_thread, kept_text(&at, head->name_bytes)};
 }
 
 struct recording_fields recording_kept_context_fields(struct recording *recording,
@@ -221,17 +276,17 @@ struct recording_fields recording_kept_context_fields(struct recording *recordin
     memcpy(told.trace_id, head->trace_id, sizeof told.trace_id);
     told.span_id = head->span_id;
     told.root_span_id = head->root_span_id;
-    for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++) {
-        if (head->value_bytes[i] == NO_VALUE)
-            continue;
-        told.values[i] = (struct recording_text){at, head->value_bytes[i]};
-        at += head->value_bytes[i];
-    }
+    told.mounted.number = head->virtual_thread;
+    told.mounted.name = kept_text(&at, head->name_bytes);
+    for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
+        told.values[i] = kept_text(&at, head->value_bytes[i]);
+    const uint64_t thread_key = virtual_key(recording, &told);
     jfr_buffer_clear(out);
+    jfr_put_bytes(out, &thread_key, sizeof thread_key);
     put_told(recording, &told, out);
     if (out->has_failed)
         return no_context(recording);
-    return (struct recording_fields){out->bytes, out->used_bytes};
+    return fields_at(out->bytes, out->used_bytes);
 }
 
 /* ---- endpoints and spans ---- */
@@ -242,10 +297,14 @@ static uint64_t name_key(struct recording_take *take, dict_id id)
                               text_of(take->generation->endpoints, id));
 }
 
-static uint64_t thread_key(struct recording_take *take, const struct event_record *record)
+/* Whoever told it: the virtual thread, where it was one. */
+static uint64_t thread_key(struct recording_take *take, const struct event_record *record,
+                           const struct recording_fields *context)
 {
-    return recording_thread_key(&take->recording->names, record->thread_index,
-                                (uint32_t)record->thread_serial);
+    return context->virtual_thread_key != 0
+               ? context->virtual_thread_key
+               : recording_thread_key(&take->recording->names, record->thread_index,
+                                      (uint32_t)record->thread_serial);
 }
 
 void recording_take_endpoint(struct recording_take *take, const struct event_record *record)
@@ -254,9 +313,10 @@ void recording_take_endpoint(struct recording_take *take, const struct event_rec
     struct jfr_buffer *out = &recording->events;
     struct context_told told;
 
-    (void)told_of(take->generation, record->context, &told);
+    (void)told_of(take, record->context, &told);
+    const struct recording_fields context = recording_context_fields(take, record->context);
     const size_t begin = recording_event(recording, JFR_TYPE_ENDPOINT, record->time_ns);
-    jfr_put_varint(out, thread_key(take, record));
+    jfr_put_varint(out, thread_key(take, record, &context));
     jfr_put_varint(out, trace_key(&recording->names, told.trace_id));
     jfr_put_varint(out, record->value);
     jfr_put_varint(out, name_key(take, record->name));
@@ -276,7 +336,7 @@ void recording_take_span(struct recording_take *take, const struct event_record 
 
     jfr_put_varint(out, record->time_ns + moved_ns);
     jfr_put_varint(out, record->weight_ns);
-    jfr_put_varint(out, thread_key(take, record));
+    jfr_put_varint(out, thread_key(take, record, &context));
     jfr_put_varint(out, name_key(take, record->name));
     jfr_put_bytes(out, context.bytes, context.length_bytes);
     jfr_event_end(out, begin);

@@ -35,6 +35,7 @@ struct recording_group {
     store_id trace;
     uint32_t thread_index;
     uint32_t thread_serial;
+    struct recording_virtual mounted; /* where threads are told apart */
     uint64_t samples;
     uint64_t weight_ns;
 };
@@ -149,7 +150,8 @@ static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
     return (profile_frame_id)*known;
 }
 
-static profile_frame_id thread_id(struct graph_take *take, uint32_t index, uint32_t serial)
+static profile_frame_id thread_id(struct graph_take *take, uint32_t index, uint32_t serial,
+                                  const struct recording_virtual *mounted)
 {
     const struct recording_sources *sources = &take->recording->config.sources;
     struct profile *profile = take->recording->graph.profile;
@@ -157,6 +159,13 @@ static profile_frame_id thread_id(struct graph_take *take, uint32_t index, uint3
 
     if (!take->recording->config.is_by_thread)
         return PROFILE_FRAME_NONE;
+    if (mounted->number != 0) {
+        const struct profile_thread thread = {
+            .java_name = shown_in(take, 0, mounted->name),
+            .virtual_id = (int64_t)mounted->number,
+        };
+        return profile_thread(profile, &thread);
+    }
     if (sources->thread == NULL || !sources->thread(sources->context, index, serial, &told))
         return profile_thread(profile, NULL);
 
@@ -230,7 +239,8 @@ static bool fill_frames(struct graph_take *take, store_id id, struct profile_sta
 
 static void add_group(struct graph_take *take, const struct recording_group *group)
 {
-    const profile_frame_id thread = thread_id(take, group->thread_index, group->thread_serial);
+    const profile_frame_id thread =
+        thread_id(take, group->thread_index, group->thread_serial, &group->mounted);
     struct profile_stack added = {
         .roots = &thread,
         .root_count = 1,
@@ -283,8 +293,9 @@ static void put_idle(void *context, const struct recording_turns *turns,
     struct graph_take *take = context;
     struct recording *recording = take->recording;
     profile_frame_id frames[] = {PROFILE_FRAME_NONE};
+    const struct recording_virtual mounted = recording_kept_virtual(seen->context);
     const profile_frame_id thread =
-        thread_id(take, turns->thread_index, (uint32_t)turns->thread_serial);
+        thread_id(take, turns->thread_index, (uint32_t)turns->thread_serial, &mounted);
     struct profile_stack added = {
         .roots = &thread,
         .root_count = 1,
@@ -328,12 +339,14 @@ void recording_graph_end(struct recording *recording)
 
 /* The group of this record, adding it on first sight; NULL: no memory. */
 static struct recording_group *group_of(struct recording *recording,
-                                        const struct event_record *record)
+                                        const struct event_record *record,
+                                        const struct recording_virtual *mounted)
 {
     struct recording_graph *graph = &recording->graph;
     const bool by_thread = recording->config.is_by_thread;
     const uint32_t key[] = {record->trace, by_thread ? record->thread_index : 0,
-                            by_thread ? (uint32_t)record->thread_serial : 0};
+                            by_thread ? (uint32_t)record->thread_serial : 0,
+                            (uint32_t)mounted->number, (uint32_t)(mounted->number >> 32)};
     uint64_t *known = jw_map_put(&graph->group_of, key, sizeof key);
 
     if (known == NULL)
@@ -353,8 +366,8 @@ static struct recording_group *group_of(struct recording *recording,
     }
 
     struct recording_group *group = &graph->groups[graph->group_count];
-    *group =
-        (struct recording_group){.trace = key[0], .thread_index = key[1], .thread_serial = key[2]};
+    *group = (struct recording_group){
+        .trace = key[0], .thread_index = key[1], .thread_serial = key[2], .mounted = *mounted};
     *known = ++graph->group_count;
     return group;
 }
@@ -391,10 +404,15 @@ static void take_record(const struct event_record *record, void *argument)
         return;
     }
 
-    struct recording_group *group = group_of(recording, record);
+    const struct recording_virtual mounted =
+        recording->config.is_by_thread
+            ? recording_virtual_of(recording, take->generation, record->context)
+            : (struct recording_virtual){0};
+    struct recording_group *group = group_of(recording, record, &mounted);
     struct recording_group alone = {.trace = record->trace,
                                     .thread_index = record->thread_index,
-                                    .thread_serial = (uint32_t)record->thread_serial};
+                                    .thread_serial = (uint32_t)record->thread_serial,
+                                    .mounted = mounted};
     const bool is_alone = group == NULL; /* no room for sums: it is added by itself */
 
     if (is_alone)
@@ -409,7 +427,13 @@ static void take_record(const struct event_record *record, void *argument)
         return;
     }
     recording->turns += turns.turn_count;
-    recording_idle_note(&recording->wall.idle, &turns, keep_trace(take, record->trace), NULL);
+    recording_idle_note(
+        &recording->wall.idle, &turns, keep_trace(take, record->trace),
+        mounted.number == 0
+            ? NULL
+            : recording_kept_context(
+                  &(struct recording_take){.recording = recording, .generation = take->generation},
+                  record->context));
 }
 
 void recording_take_graph(struct recording *recording, struct generation *generation)
@@ -420,7 +444,10 @@ void recording_take_graph(struct recording *recording, struct generation *genera
     jw_map_clear(&graph->frames);
     jw_map_clear(&graph->group_of);
     graph->group_count = 0;
-    if (!recording_ids_reset(&recording->wall.traces, store_last_id(generation->traces))) {
+    recording_virtual_begin_take(recording, generation);
+    if (!recording_ids_reset(&recording->wall.traces, store_last_id(generation->traces)) ||
+        !recording_context_begin_take(
+            &(struct recording_take){.recording = recording, .generation = generation})) {
         recording_fail_memory(recording);
         return;
     }

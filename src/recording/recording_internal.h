@@ -65,10 +65,23 @@ struct recording_contexts {
     struct jfr_buffer scratch;
 };
 
+/* A virtual thread. */
+struct recording_virtual {
+    uint64_t number;            /* 0: it is none */
+    struct recording_text name; /* NULL: not known, or it has none; good until the next take */
+};
+
+/* Their names, as far as they were told: recording_virtual.c. */
+struct recording_virtuals {
+    struct jw_map names; /* number -> where in `texts`; 0: not known */
+    struct jfr_buffer texts;
+};
+
 /* The encoded fields of a context, as an event of the open chunk has them. */
 struct recording_fields {
     const unsigned char *bytes;
     size_t length_bytes;
+    uint64_t virtual_thread_key; /* whose context it is; 0: of a platform thread */
 };
 
 /* CPU time and samples of some threads. */
@@ -146,6 +159,7 @@ struct recording {
     struct recording_graph graph;
     struct recording_wall wall;
     struct recording_contexts contexts;
+    struct recording_virtuals virtuals;
     struct recording_ledger ledger;
     struct recording_law law;
 
@@ -245,6 +259,13 @@ struct recording_take {
     struct generation *generation;
 };
 
+/* Keys of the thread that an event is of, and of the one that carried it; 0: it is no virtual one. */
+struct recording_who {
+    uint64_t thread, carrier;
+};
+struct recording_who recording_who_of(struct recording *recording, uint32_t index, uint32_t serial,
+                                      const struct recording_fields *context);
+
 /* A frame, but for its method. */
 struct recording_frame {
     enum jw_frame_kind kind;
@@ -279,6 +300,15 @@ struct recording_fields recording_context_fields(struct recording_take *take, di
 struct recording_kept *recording_kept_context(struct recording_take *take, dict_id id);
 struct recording_fields recording_kept_context_fields(struct recording *recording,
                                                       const struct recording_kept *kept);
+/* Whose it was. */
+struct recording_virtual recording_kept_virtual(const struct recording_kept *kept);
+
+/* What virtual threads of this generation are called, for all takes from here on; before a take. */
+void recording_virtual_begin_take(struct recording *recording, const struct generation *generation);
+/* Whose context of this generation it is. */
+struct recording_virtual recording_virtual_of(struct recording *recording,
+                                              const struct generation *generation, dict_id context);
+void recording_virtual_close(struct recording *recording);
 
 void recording_take_endpoint(struct recording_take *take, const struct event_record *record);
 void recording_take_span(struct recording_take *take, const struct event_record *record);

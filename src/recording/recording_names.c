@@ -465,3 +465,19 @@ uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uin
     *known = key + 1;
     return key;
 }
+
+/* Source: the JDK's own recordings: no thread of the system, and "" where it has no name. */
+uint64_t recording_virtual_thread_key(struct recording_names *names, uint64_t number,
+                                      struct recording_text name)
+{
+    jfr_put_string(&names->scratch, NULL);
+    jfr_put_long(&names->scratch, 0);
+    if (name.bytes == NULL)
+        jfr_put_string(&names->scratch, "");
+    else
+        jfr_put_text(&names->scratch, name.bytes, name.length_bytes);
+    jfr_put_long(&names->scratch, (int64_t)number);
+    jfr_put_varint(&names->scratch, 0);
+    jfr_put_u8(&names->scratch, 1); /* virtual */
+    return recording_constant(names, JFR_TYPE_THREAD, &names->scratch);
+}

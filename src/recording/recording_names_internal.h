@@ -94,6 +94,10 @@ struct recording_method recording_native_method_of(const struct recording_symbol
 /* 0 when the source knows nothing of it. */
 uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uint32_t serial);
 
+/* Of a virtual thread; its name may be none. */
+uint64_t recording_virtual_thread_key(struct recording_names *names, uint64_t number,
+                                      struct recording_text name);
+
 /*
  * Line of a bytecode index by a compressed line table, which ends with a zero byte or at
  * `length_bytes`; -1 when it tells none. `bias`: of the JVM's UNSIGNED5 numbers.

@@ -198,6 +198,16 @@ uint64_t recording_trace_key(struct recording_take *take, store_id trace)
     return known == 0 ? 0 : (known >> 1) - 1;
 }
 
+struct recording_who recording_who_of(struct recording *recording, uint32_t index, uint32_t serial,
+                                      const struct recording_fields *context)
+{
+    const uint64_t platform = recording_thread_key(&recording->names, index, serial);
+
+    return context->virtual_thread_key == 0
+               ? (struct recording_who){platform, 0}
+               : (struct recording_who){context->virtual_thread_key, platform};
+}
+
 static void take_cpu(struct recording_take *take, const struct event_record *record)
 {
     struct recording *recording = take->recording;
@@ -205,19 +215,20 @@ static void take_cpu(struct recording_take *take, const struct event_record *rec
 
     if (known == 0)
         return;
-    const uint64_t thread = recording_thread_key(&recording->names, record->thread_index,
-                                                 (uint32_t)record->thread_serial);
     const struct recording_fields context = recording_context_fields(take, record->context);
+    const struct recording_who who = recording_who_of(recording, record->thread_index,
+                                                      (uint32_t)record->thread_serial, &context);
     const bool is_in_native = (known & TRACE_IS_NATIVE) != 0;
     const size_t begin = recording_event(
         recording, is_in_native ? JFR_TYPE_NATIVE_METHOD_SAMPLE : JFR_TYPE_EXECUTION_SAMPLE,
         record->time_ns);
-    jfr_put_varint(&recording->events, thread);
+    jfr_put_varint(&recording->events, who.thread);
     jfr_put_varint(&recording->events, (known >> 1) - 1);
     jfr_put_varint(&recording->events, recording->state_keys[JW_STATE_RUNNING]);
     jfr_put_varint(&recording->events, record->weight_ns);
     if (!is_in_native)
         jfr_put_varint(&recording->events, 0); /* wallTime */
+    jfr_put_varint(&recording->events, who.carrier);
     jfr_put_bytes(&recording->events, context.bytes, context.length_bytes);
     jfr_event_end(&recording->events, begin);
     recording->samples++;
@@ -249,6 +260,7 @@ void recording_take_events(struct recording *recording, struct generation *gener
     if (recording_context_has_new_name(recording))
         recording_next_chunk(recording);
     recording_names_new_take(&recording->names);
+    recording_virtual_begin_take(recording, generation);
     if (!recording_ids_reset(&recording->method_keys, dict_last_id(generation->methods)) ||
         !recording_ids_reset(&recording->trace_keys, store_last_id(generation->traces)) ||
         !recording_context_begin_take(&take) || !recording_wall_begin_take(&take)) {

@@ -7,7 +7,7 @@
 
 /* Keys of what each event of a record names. */
 struct event_keys {
-    uint64_t thread;
+    struct recording_who who;
     uint64_t stack;
     uint64_t state;
     struct recording_fields context;
@@ -15,7 +15,7 @@ struct event_keys {
 
 static void put_keys(struct jfr_buffer *out, const struct event_keys *keys)
 {
-    jfr_put_varint(out, keys->thread);
+    jfr_put_varint(out, keys->who.thread);
     jfr_put_varint(out, keys->stack);
     jfr_put_varint(out, keys->state);
 }
@@ -31,6 +31,7 @@ static void put_batch(struct recording *recording, const struct event_keys *keys
     put_keys(out, keys);
     jfr_put_varint(out, turn_count);
     jfr_put_varint(out, end_ns - begin_ns);
+    jfr_put_varint(out, keys->who.carrier);
     jfr_put_bytes(out, keys->context.bytes, keys->context.length_bytes);
     jfr_event_end(out, begin);
 }
@@ -45,6 +46,7 @@ static void put_turn(struct recording *recording, const struct event_keys *keys,
     put_keys(out, keys);
     jfr_put_varint(out, 0); /* weight: no CPU time */
     jfr_put_varint(out, end_ns - begin_ns);
+    jfr_put_varint(out, keys->who.carrier);
     jfr_put_bytes(out, keys->context.bytes, keys->context.length_bytes);
     jfr_event_end(out, begin);
 }
@@ -57,8 +59,8 @@ static void put_turns(struct recording *recording, const struct recording_turns 
     const uint32_t split_count = count < split_max ? count : split_max;
     const uint64_t begin_ns = turns->time_ns - turns->weight_ns;
     const struct event_keys keys = {
-        .thread = recording_thread_key(&recording->names, turns->thread_index,
-                                       (uint32_t)turns->thread_serial),
+        .who = recording_who_of(recording, turns->thread_index, (uint32_t)turns->thread_serial,
+                                &context),
         .stack = stack,
         .state =
             recording->state_keys[turns->state < JW_STATE_LIMIT ? turns->state : JW_STATE_UNKNOWN],

@@ -33,6 +33,18 @@ Test(map, a_number_is_0_until_it_is_set_and_found_by_content)
     cr_expect_eq(*put(""), 0, "nothing is a key too");
 }
 
+Test(map, a_look_adds_nothing)
+{
+    cr_expect_eq(jw_map_get(&map, "one", 3), 0);
+    cr_expect_eq(map.entry_count, 0);
+    *put("one") = 7;
+    cr_expect_eq(jw_map_get(&map, "one", 3), 7);
+    cr_expect_eq(jw_map_get(&map, "two", 3), 0);
+    cr_expect_eq(map.entry_count, 1);
+    jw_map_clear(&map);
+    cr_expect_eq(jw_map_get(&map, "one", 3), 0);
+}
+
 Test(map, keeps_all_numbers_while_it_grows)
 {
     char text[16];

@@ -49,16 +49,27 @@ struct work {
     uint64_t span_id;
     uint64_t root_span_id;
     struct recording_text values[CONTEXT_ATTRIBUTES_MAX];
+    uint64_t virtual_thread;
+    const char *virtual_name; /* NULL: not told */
 };
 
 static inline struct work work_for(uint64_t span_id, const char *tenant)
 {
-    return (struct work){true, span_id, 7, {{tenant, tenant == NULL ? 0 : strlen(tenant)}}};
+    return (struct work){.has_trace = true,
+                         .span_id = span_id,
+                         .root_span_id = 7,
+                         .values = {{tenant, tenant == NULL ? 0 : strlen(tenant)}}};
 }
 
 static inline dict_id intern(struct generation *generation, const struct work *work)
 {
-    struct context_record record = {.span_id = work->span_id, .root_span_id = work->root_span_id};
+    struct context_record record = {.span_id = work->span_id,
+                                    .root_span_id = work->root_span_id,
+                                    .virtual_thread = work->virtual_thread};
+
+    if (work->virtual_name != NULL)
+        record.virtual_name =
+            dict_intern(generation->values, work->virtual_name, strlen(work->virtual_name));
 
     if (work->has_trace)
         memcpy(record.trace_id, trace_bytes, sizeof trace_bytes);

@@ -79,7 +79,7 @@ Test(recording_context, a_sample_without_context_has_nothing_set)
 
 Test(recording_context, contexts_without_any_attribute_are_told)
 {
-    const struct work work = {true, 3, 7, {{NULL, 0}}};
+    const struct work work = {.has_trace = true, .span_id = 3, .root_span_id = 7};
 
     open_it();
     cpu_sample(&work);
