@@ -230,15 +230,22 @@ final class Whole {
         if (thread == null) {
             problems.add("%s: sample without thread", where);
         } else {
-            problems.addUnless(thread.getOSThreadId() > 0, "%s: thread %s without OS id", where,
-                    thread.getJavaName());
-            problems.addUnless(thread.getOSName() != null, "%s: thread %d without OS name", where,
-                    thread.getOSThreadId());
+            checkThread(where, thread.getBoolean("virtual") ? sample.getThread("carrier") : thread);
         }
         problems.addUnless(!Samples.frames(sample).isEmpty(), "%s: sample without stack", where);
         for (RecordedFrame frame : Samples.frames(sample)) {
             checkFrame(where, frame);
         }
+    }
+
+    /** Of the system, which a virtual thread is not. */
+    private void checkThread(String where, RecordedThread thread) {
+        if (thread == null) {
+            problems.add("%s: virtual thread without carrier", where);
+            return;
+        }
+        problems.addUnless(thread.getOSThreadId() > 0, "%s: thread %s without OS id", where, thread.getJavaName());
+        problems.addUnless(thread.getOSName() != null, "%s: thread %d without OS name", where, thread.getOSThreadId());
     }
 
     private void checkFrame(String where, RecordedFrame frame) {
