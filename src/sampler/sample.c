@@ -279,8 +279,9 @@ static JW_SIGNAL_SAFE bool is_in_native(const struct sample_scratch *scratch,
 static JW_SIGNAL_SAFE dict_id capture(struct generation *generation, uint64_t mounted,
                                       const struct vm_string *name)
 {
-    const dict_id id = context_capture(generation, mounted == VM_MOUNTED_UNTOLD ? 0 : mounted,
-                                       (struct context_text){name->bytes, name->length_bytes});
+    const uint64_t number = mounted == VM_MOUNTED_UNTOLD ? 0 : mounted;
+    const struct context_text text = {name->bytes, name->length_bytes};
+    const dict_id id = context_capture(generation, number, text);
 
     if (mounted == VM_MOUNTED_UNTOLD && id == DICT_NONE)
         jw_count(JW_COUNT_CONTEXT_UNTOLD);

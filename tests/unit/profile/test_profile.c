@@ -49,7 +49,9 @@ static profile_frame_id native(const char *symbol, const char *module)
 
 static profile_frame_id thread(const char *java_name, const char *os_name, int64_t os_thread_id)
 {
-    return profile_thread(profile, &(struct profile_thread){java_name, os_name, os_thread_id});
+    return profile_thread(profile, &(struct profile_thread){.java_name = java_name,
+                                                            .os_name = os_name,
+                                                            .os_thread_id = os_thread_id});
 }
 
 /* Root first, ends with PROFILE_FRAME_NONE. */

@@ -71,7 +71,7 @@ static struct recording_file_part make_part(struct jfr_buffer *out, uint64_t par
     jfr_put_varint(out, 0);
     jfr_put_varint(out, symbol);
     jfr_put_varint(out, 10000000);
-    for (int i = 0; i < 4; i++) /* wallTime, and no context */
+    for (int i = 0; i < 5; i++) /* wallTime, no carrier, and no context */
         jfr_put_varint(out, 0);
     jfr_event_end(out, begin);
 
