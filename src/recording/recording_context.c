@@ -43,9 +43,14 @@ struct context_head {
     uint64_t span_id;
     uint64_t root_span_id;
     uint64_t virtual_thread;
+    uint32_t reserved;                            /* 0: the same context has the same bytes */
     uint32_t name_bytes;                          /* NO_VALUE: not known; its bytes are the first */
     uint32_t value_bytes[CONTEXT_ATTRIBUTES_MAX]; /* NO_VALUE: unset */
 };
+
+_Static_assert(sizeof(struct context_head) == TRACE_ID_BYTES + 3 * sizeof(uint64_t) +
+                                                  (2 + CONTEXT_ATTRIBUTES_MAX) * sizeof(uint32_t),
+               "nothing between or behind its parts");
 
 /* ---- names of attributes ---- */
 
