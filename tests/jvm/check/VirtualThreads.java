@@ -1,6 +1,7 @@
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -14,7 +15,8 @@ import jdk.jfr.consumer.RecordingFile;
  *     java VirtualThreads recording account NAMES|NUMBERS MAX_POINTS
  *
  * Each sample of a virtual thread bears its number, no thread of the system, and a carrier that is one; under NAMES also its
- * name, which is empty where it has none, and under NUMBERS none. Each thread's share of the CPU time of all of them is
+ * name, which is empty where it has none, and under NUMBERS none. A name that no sample could tell yet, in native code, may
+ * be missing before the first sample that has it, and never after. Each thread's share of the CPU time of all of them is
  * within MAX_POINTS percentage points of the truth, and what carriers have for themselves is little.
  */
 final class VirtualThreads {
@@ -22,6 +24,8 @@ final class VirtualThreads {
     private final Map<Long, Long> usedNs = new TreeMap<>();
     private final Map<Long, String> names = new HashMap<>();
     private final Map<Long, Long> sampledNs = new HashMap<>();
+    private final Map<Long, Instant> firstNamed = new HashMap<>();
+    private final Map<Long, Instant> lastNameless = new HashMap<>();
     private long wallSamples;
     private long ofCarriersNs;
 
@@ -45,6 +49,9 @@ final class VirtualThreads {
                 take(event);
             }
         }
+        lastNameless.forEach((number, last) -> problems.addUnless(
+                last.isBefore(firstNamed.getOrDefault(number, Instant.MIN)),
+                "virtual thread %d is called \"%s\", and has no name in a sample after that", number, names.get(number)));
         double allUsedNs = usedNs.values().stream().mapToLong(Long::longValue).sum();
         double allSampledNs = sampledNs.values().stream().mapToLong(Long::longValue).sum();
         for (Map.Entry<Long, Long> thread : usedNs.entrySet()) {
@@ -81,13 +88,22 @@ final class VirtualThreads {
             problems.add("no virtual thread has the number %d", number);
             return;
         }
-        problems.addUnless(names.get(number).equals(thread.getJavaName()), "virtual thread %d is called \"%s\", not \"%s\"",
-                number, thread.getJavaName(), names.get(number));
+        takeName(number, thread.getJavaName(), sample.getEndTime());
         if (isWall) {
             wallSamples++;
         } else {
             sampledNs.merge(number, Samples.weight(sample), Long::sum);
         }
+    }
+
+    private void takeName(long number, String name, Instant time) {
+        String wanted = names.get(number);
+        if (!wanted.isEmpty() && "".equals(name)) {
+            lastNameless.merge(number, time, (a, b) -> a.isAfter(b) ? a : b);
+            return;
+        }
+        problems.addUnless(wanted.equals(name), "virtual thread %d is called \"%s\", not \"%s\"", number, name, wanted);
+        firstNamed.merge(number, time, (a, b) -> a.isBefore(b) ? a : b);
     }
 
     private static boolean isCarrier(RecordedThread thread) {
