@@ -56,6 +56,8 @@ uint64_t vm_thread_mounted(const void *env, uint64_t own_id)
         return 0;
     if (mounted.way != VM_MOUNTED_BY_NUMBER)
         return by_object(thread);
+    if (own_id == 0)
+        return VM_MOUNTED_UNTOLD;
     return vm_load_field(thread, mounted.owner_id, &number) && number != own_id ? number : 0;
 }
 

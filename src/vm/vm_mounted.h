@@ -2,7 +2,7 @@
  * vm_mounted - which virtual thread a carrier runs at this moment.
  *
  * For      whose sample it is: a virtual thread's own, on whatever carrier it runs, and with its context.
- * Callers  agent (open), sampler, and the C API of the agent.
+ * Callers  agent (open), sampler.
  * Context  vm_mounted_open: control, before any engine runs. vm_thread_mounted: handler, on the thread that is asked about;
  *          hook, any, on the calling thread. vm_thread_mounted_name: handler, on the thread that is asked about.
  * Memory   a few constants.
@@ -37,7 +37,7 @@ bool vm_mounted_tells_names(void);
 
 /*
  * Thread.threadId() of the virtual thread that is mounted on this thread; 0: none is. `own_id`: number of the thread
- * itself; 0: not known, then its own number may come out where none is mounted.
+ * itself; 0: not known (yet), then a number says nothing.
  */
 JW_SIGNAL_SAFE uint64_t vm_thread_mounted(const void *env, uint64_t own_id);
 

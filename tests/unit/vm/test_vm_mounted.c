@@ -225,6 +225,16 @@ Test(vm_mounted, a_number_that_is_not_the_own_one_is_not_believed)
     cr_assert(eq(int, way(), VM_MOUNTED_NOT_TOLD));
 }
 
+/* A thread that begins has its JNIEnv before its number is written down. */
+Test(vm_mounted, a_thread_whose_own_number_is_not_known_yet_is_no_virtual_one)
+{
+    open_with(LAYOUT_25, true, false);
+    cr_assert(eq(int, way(), VM_MOUNTED_BY_NUMBER));
+    cr_assert(eq(u64, vm_thread_mounted(env(), 0), VM_MOUNTED_UNTOLD));
+    mount();
+    cr_assert(eq(u64, vm_thread_mounted(env(), 0), VM_MOUNTED_UNTOLD));
+}
+
 Test(vm_mounted, without_that_number_the_object_tells_where_no_safepoint_can_be)
 {
     open_with(LAYOUT_25, false, true);
