@@ -335,6 +335,7 @@ struct recording *recording_open(const struct recording_config *config, struct j
         limited(config->chunk_ns, DEFAULT_CHUNK_NS, MIN_CHUNK_NS, UINT64_MAX);
     recording->names.sources = config->sources;
     recording_names_open(&recording->names);
+    recording->virtuals.names.part = JW_MEMORY_NAMES;
     recording_idle_open(&recording->wall.idle);
     recording->opened_ns = jw_now_ns();
     recording->opened_wall_ns = jw_wall_ns();

@@ -74,7 +74,9 @@ struct recording_virtual {
 /* Their names, as far as they were told: recording_virtual.c. */
 struct recording_virtuals {
     struct jw_map names; /* number -> where in `texts`; 0: not known */
-    struct jfr_buffer texts;
+    char *texts;
+    size_t used_bytes;
+    size_t capacity_bytes;
 };
 
 /* The encoded fields of a context, as an event of the open chunk has them. */

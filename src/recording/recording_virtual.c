@@ -4,21 +4,50 @@
  * A handler tells the number always, the name only where no object can move: in native code it does not. So a name that was
  * told once stands for the thread from then on: each take begins with a look at all names in its generation.
  */
+#include <string.h>
+
+#include "base/memory.h"
 #include "generation/context_record.h"
 #include "generation/generation.h"
 #include "recording/recording_internal.h"
-
-/* Names that are remembered; all are forgotten when there are more. */
-#define NAMES_MAX ((size_t)65536)
 
 /* A number of the map: where the name lies, above how many bytes it has. */
 #define LENGTH_BITS 8
 #define LENGTH_MASK ((1u << LENGTH_BITS) - 1)
 
+#define FIRST_BYTES ((size_t)4096)
+
+/* Of the memory for names so much is theirs, and as much again while a table grows: then all are forgotten. */
+#define SHARE 16
+
+static size_t held_bytes(const struct recording_virtuals *virtuals)
+{
+    return jw_map_bytes(&virtuals->names) + virtuals->capacity_bytes;
+}
+
 static void forget_all(struct recording_virtuals *virtuals)
 {
     jw_map_close(&virtuals->names);
-    jfr_buffer_clear(&virtuals->texts);
+    jw_free(virtuals->texts);
+    *virtuals = (struct recording_virtuals){.names.part = JW_MEMORY_NAMES};
+}
+
+/* Room for so many bytes more; false: no memory. */
+static bool reserve(struct recording_virtuals *virtuals, size_t more_bytes)
+{
+    size_t capacity_bytes = virtuals->capacity_bytes == 0 ? FIRST_BYTES : virtuals->capacity_bytes;
+
+    while (capacity_bytes - virtuals->used_bytes < more_bytes)
+        capacity_bytes *= 2;
+    if (capacity_bytes == virtuals->capacity_bytes)
+        return true;
+
+    char *texts = jw_realloc_for(JW_MEMORY_NAMES, virtuals->texts, capacity_bytes);
+    if (texts == NULL)
+        return false;
+    virtuals->texts = texts;
+    virtuals->capacity_bytes = capacity_bytes;
+    return true;
 }
 
 static void remember(struct recording_virtuals *virtuals, const struct generation *generation,
@@ -29,18 +58,16 @@ static void remember(struct recording_virtuals *virtuals, const struct generatio
 
     if (name == NULL || length_bytes == 0 || length_bytes > LENGTH_MASK)
         return;
-    if (virtuals->names.entry_count >= NAMES_MAX)
+    if (held_bytes(virtuals) >
+        jw_memory_limit_of(JW_MEMORY_NAMES, RECORDING_NAMES_MAX_BYTES) / SHARE)
         forget_all(virtuals);
 
     uint64_t *known = jw_map_put(&virtuals->names, &record->virtual_thread, sizeof(uint64_t));
-    if (known == NULL)
-        return; /* no memory: then only samples that tell the name have it */
-    const size_t at = virtuals->texts.used_bytes;
-    if (*known != 0)
-        return;
-    jfr_put_bytes(&virtuals->texts, name, length_bytes);
-    if (!virtuals->texts.has_failed)
-        *known = (uint64_t)at << LENGTH_BITS | length_bytes;
+    if (known == NULL || *known != 0 || !reserve(virtuals, length_bytes))
+        return; /* without memory, only samples that tell the name have it */
+    memcpy(virtuals->texts + virtuals->used_bytes, name, length_bytes);
+    *known = (uint64_t)virtuals->used_bytes << LENGTH_BITS | length_bytes;
+    virtuals->used_bytes += length_bytes;
 }
 
 void recording_virtual_begin_take(struct recording *recording, const struct generation *generation)
@@ -48,7 +75,6 @@ void recording_virtual_begin_take(struct recording *recording, const struct gene
     const uint32_t last_id = dict_last_id(generation->contexts);
     struct context_record record;
 
-    recording->virtuals.names.part = JW_MEMORY_NAMES;
     for (uint32_t id = 1; id <= last_id; id++)
         if (context_record_get(generation->contexts, id, &record) && record.virtual_thread != 0)
             remember(&recording->virtuals, generation, &record);
@@ -70,7 +96,7 @@ struct recording_virtual recording_virtual_of(struct recording *recording,
     const uint64_t known = jw_map_get(&recording->virtuals.names, &told.number, sizeof told.number);
     if (known != 0)
         told.name = (struct recording_text){
-            (const char *)recording->virtuals.texts.bytes + (known >> LENGTH_BITS),
+            recording->virtuals.texts + (known >> LENGTH_BITS),
             known & LENGTH_MASK,
         };
     return told;
@@ -78,6 +104,5 @@ struct recording_virtual recording_virtual_of(struct recording *recording,
 
 void recording_virtual_close(struct recording *recording)
 {
-    jw_map_close(&recording->virtuals.names);
-    jfr_buffer_close(&recording->virtuals.texts);
+    forget_all(&recording->virtuals);
 }
