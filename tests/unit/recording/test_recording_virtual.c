@@ -172,6 +172,17 @@ Test(recording_virtual, spans_are_the_virtual_thread_s)
     cr_expect_str_eq(told[1].thread, "request-7");
 }
 
+static void finish_graph(char *text, size_t room)
+{
+    made_turn(generations, recording);
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    text[fread(text, 1, room - 1, file)] = '\0';
+    fclose(file);
+}
+
 Test(recording_virtual, a_graph_by_thread_has_them_by_name_and_number)
 {
     const struct work named = virtual_work("request-7"), untold = virtual_work(NULL);
@@ -185,13 +196,7 @@ Test(recording_virtual, a_graph_by_thread_has_them_by_name_and_number)
     cpu_sample(&named);
     cpu_sample(&other);
     cpu_sample(NULL);
-    made_turn(generations, recording);
-    cr_assert(recording_close(recording, &err), "%s", err.message);
-
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
+    finish_graph(text, sizeof text);
     cr_expect_not_null(strstr(text, "[request-7 virtual=4242];app/Hot.main;app/Hot.spin 2\n"), "%s",
                        text);
     cr_expect_not_null(strstr(text, "[virtual=4243];app/Hot.main;app/Hot.spin 1\n"), "%s", text);
@@ -210,12 +215,6 @@ Test(recording_virtual, idle_turns_of_a_graph_are_of_the_virtual_thread_that_wai
     wall_sample(0, 1, &work);
     made_turn(generations, recording);
     wall_idle(0, 1);
-    made_turn(generations, recording);
-    cr_assert(recording_close(recording, &err), "%s", err.message);
-
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
+    finish_graph(text, sizeof text);
     cr_expect_str_eq(text, "[pinned virtual=4242];app/Hot.main;app/Hot.copy;libc.so.6;memcpy 2\n");
 }
