@@ -9,6 +9,7 @@
 #include "arch/arch.h"
 #include "base/atomics.h"
 #include "os/os_tasks.h"
+#include "vm/vm_field_id.h"
 #include "vm/vm_internal.h"
 #include "vm/vm_object.h"
 #include "vm/vm_safepoint.h"
@@ -311,6 +312,7 @@ bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *err)
     struct vm_layout layout = {.major = read_major(jvmti)};
     /* Source: compressedStream.hpp; UNSIGNED5 excludes zero bytes since JDK 20 (JDK-8292758). */
     layout.unsigned5_bias = layout.major >= 20 ? 1 : 0;
+    layout.field_id_bits = vm_field_id_bits_of(layout.major);
     resolve_methods(&layout);
     resolve_threads(&layout);
     /* Loads of fields below need the layout-independent loader only. */

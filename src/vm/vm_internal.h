@@ -17,6 +17,7 @@
 struct vm_layout {
     int major;
     uint32_t unsigned5_bias;
+    uint32_t field_id_bits; /* below the offset: vm_field_id.h */
 
     struct vm_field method_const, method_access_flags, method_code;
     struct vm_field const_constants, const_flags, const_code_size, const_name_index,

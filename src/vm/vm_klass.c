@@ -6,17 +6,14 @@
 #include "arch/arch.h"
 #include "base/atomics.h"
 #include "base/hash.h"
+#include "vm/vm_field_id.h"
 #include "vm/vm_internal.h"
-
-/* How HotSpot spells the id of a field of objects: the offset, and two bits below it. Ids with the lower bit carry
- * a hash of the class above seven bits of offset. Source: OpenJDK, jfieldIDWorkaround.hpp, JDK 8 to 26. */
-#define ID_SHIFT        2
-#define ID_OF_OBJECTS   2u
-#define ID_WITH_HASH    1u
-#define ID_SMALL_OFFSET 0x7fu
 
 /* No field of java.lang.Thread, and no hidden one of java.lang.Class, lies further out. */
 #define OFFSET_MAX 1024
+
+/* A word stands there, behind the mark. */
+#define MIN_OFFSET 8
 
 #define FLAGS_MAX       8192
 #define FLAG_NAME_BYTES 32
@@ -26,24 +23,6 @@
 static _Atomic uintptr_t klass_field; /* as an id; 0: not known */
 static _Atomic uint32_t serials[65536];
 static _Atomic uint32_t serial_of_all;
-
-static jfieldID id_of_offset(int64_t offset)
-{
-    return (jfieldID)(uintptr_t)((uint64_t)offset << ID_SHIFT | ID_OF_OBJECTS);
-}
-
-/* The offset in an id that the JVM made; -1 when it is spelt in another way. */
-static int64_t offset_of_id(jfieldID id)
-{
-    const uintptr_t bits = (uintptr_t)id;
-    const uintptr_t offset =
-        (bits & ID_WITH_HASH) != 0 ? bits >> ID_SHIFT & ID_SMALL_OFFSET : bits >> ID_SHIFT;
-
-    if ((bits & ID_OF_OBJECTS) == 0 || offset < sizeof(void *) || offset >= OFFSET_MAX ||
-        offset % sizeof(jlong) != 0)
-        return -1;
-    return (int64_t)offset;
-}
 
 /* A switch of the JVM, by name; `otherwise` where it does not tell. */
 static bool is_flag_on(const char *name, bool otherwise)
@@ -93,17 +72,17 @@ static bool is_named(vm_addr klass, const char *name)
 static bool is_id_spelt_so(JNIEnv *jni, jclass thread_class, jobject thread)
 {
     const jfieldID eetop = (*jni)->GetFieldID(jni, thread_class, "eetop", "J");
-    const int64_t offset = eetop == NULL ? -1 : offset_of_id(eetop);
+    const int32_t offset = eetop == NULL ? -1 : vm_offset_of_field(eetop);
 
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
-    if (offset < 0)
+    if (offset < MIN_OFFSET || offset >= OFFSET_MAX || offset % MIN_OFFSET != 0)
         return false;
     const jlong told = (*jni)->GetLongField(jni, thread, eetop);
-    return told != 0 && (*jni)->GetLongField(jni, thread, id_of_offset(offset)) == told;
+    return told != 0 && (*jni)->GetLongField(jni, thread, vm_field_id_at(offset)) == told;
 }
 
-static bool try_classes(JNIEnv *jni, uintptr_t field, struct jw_error *why)
+static bool try_classes(JNIEnv *jni, jfieldID field, struct jw_error *why)
 {
     static const char *const names[] = {"java/lang/Thread", "java/lang/Object", "java/lang/String",
                                         "java/lang/ClassLoader"};
@@ -113,8 +92,7 @@ static bool try_classes(JNIEnv *jni, uintptr_t field, struct jw_error *why)
 
         if ((*jni)->ExceptionCheck(jni))
             (*jni)->ExceptionClear(jni);
-        const vm_addr klass =
-            known == NULL ? 0 : (vm_addr)(*jni)->GetLongField(jni, known, (jfieldID)field);
+        const vm_addr klass = known == NULL ? 0 : (vm_addr)(*jni)->GetLongField(jni, known, field);
         if (known != NULL)
             (*jni)->DeleteLocalRef(jni, known);
         if (!is_named(klass, names[i])) {
@@ -125,34 +103,51 @@ static bool try_classes(JNIEnv *jni, uintptr_t field, struct jw_error *why)
     return true;
 }
 
-/* The id of the field with the Klass*; 0, and why not. `thread`: any that runs. */
-static uintptr_t find_field(JNIEnv *jni, jobject thread, struct jw_error *why)
+/*
+ * The id of the field at this offset of class objects; NULL, and why not. With fewer bits below the offset than there are, an
+ * id leads to a place nearer to the object's begin, so inside of it; with more it might not. So the fewest are tried first,
+ * and no more than this version has.
+ */
+static jfieldID find_id(JNIEnv *jni, jclass thread_class, jobject thread, int32_t offset,
+                        struct jw_error *why)
+{
+    const uint32_t most = vm_field_id_bits_of(vm_layout.major);
+
+    for (uint32_t bits = VM_FIELD_ID_BITS_MIN; bits <= most; bits++) {
+        vm_layout.field_id_bits = bits;
+        if (!is_id_spelt_so(jni, thread_class, thread))
+            jw_error_set(why, "ids of fields are spelt in a way that is not known");
+        else if (try_classes(jni, vm_field_id_at(offset), why))
+            return vm_field_id_at(offset);
+    }
+    return NULL;
+}
+
+/* The id of the field with the Klass*; NULL, and why not. `thread`: any that runs. */
+static jfieldID find_field(JNIEnv *jni, jobject thread, struct jw_error *why)
 {
     const uintptr_t holder = vm_structs_static("java_lang_Class", "_klass_offset");
     uint32_t offset = 0;
-    jclass thread_class = (*jni)->GetObjectClass(jni, thread);
 
     if (is_flag_on("CheckJNICalls", true)) {
         jw_error_set(why, "the JVM checks the ids of fields (-Xcheck:jni)");
-    } else if (holder == 0 || !safe_load_u32(holder, &offset) || offset < sizeof(void *) ||
-               offset >= OFFSET_MAX || offset % sizeof(jlong) != 0) {
-        jw_error_set(why, "this JVM does not tell where java_lang_Class::_klass_offset is");
-        offset = 0;
-    } else if (!is_id_spelt_so(jni, thread_class, thread)) {
-        jw_error_set(why, "ids of fields are spelt in a way that is not known");
-        offset = 0;
+        return NULL;
     }
+    if (holder == 0 || !safe_load_u32(holder, &offset) || offset < MIN_OFFSET ||
+        offset >= OFFSET_MAX || offset % MIN_OFFSET != 0) {
+        jw_error_set(why, "this JVM does not tell where java_lang_Class::_klass_offset is");
+        return NULL;
+    }
+    jclass thread_class = (*jni)->GetObjectClass(jni, thread);
+    const jfieldID field = find_id(jni, thread_class, thread, (int32_t)offset, why);
     (*jni)->DeleteLocalRef(jni, thread_class);
-    if (offset == 0)
-        return 0;
-    const uintptr_t field = (uintptr_t)id_of_offset(offset);
-    return try_classes(jni, field, why) ? field : 0;
+    return field;
 }
 
 bool vm_klass_open(JNIEnv *jni, jobject thread, struct jw_error *why)
 {
     if (jw_load_relaxed(&klass_field) == 0)
-        jw_store_relaxed(&klass_field, find_field(jni, thread, why));
+        jw_store_relaxed(&klass_field, (uintptr_t)find_field(jni, thread, why));
     return jw_load_relaxed(&klass_field) != 0;
 }
 

@@ -1,6 +1,7 @@
 /* The mounted virtual thread; control for finding out how the JVM tells, and handler. */
 #include "vm/vm_mounted.h"
 
+#include "vm/vm_field_id.h"
 #include "vm/vm_internal.h"
 
 /* A collector may move the calling thread's object between two looks at it; so it is tried some times. */
@@ -123,8 +124,8 @@ static enum vm_mounted_way find_way(JNIEnv *jni, jobject calling_thread)
     mounted.owner_id.width = sizeof(uint64_t);
     mounted.number =
         (struct vm_field){vm_offset_of_field(vm_java_thread_id_field()), sizeof(uint64_t)};
-    mounted.in_java = (uint64_t)vm_structs_constant("_thread_in_Java", 8);
-    mounted.in_vm = (uint64_t)vm_structs_constant("_thread_in_vm", 6);
+    mounted.in_java = (uint64_t)vm_structs_constant("_thread_in_Java", -1);
+    mounted.in_vm = (uint64_t)vm_structs_constant("_thread_in_vm", -1);
     if (thread == 0 || own_id == 0)
         return VM_MOUNTED_NOT_TOLD;
     if (tells_by_number(thread, own_id))

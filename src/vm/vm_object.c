@@ -65,7 +65,10 @@ static enum header find_header(void)
     layout.mark.width = sizeof(uint64_t);
     layout.klass = vm_structs_field("oopDesc", "_metadata._klass");
     layout.klass.width = sizeof(uint64_t);
+    /* Source: HotSpot, oop.hpp: from JDK 27 on nothing else can stand there, and it is no union any more. */
     layout.narrow_klass = vm_structs_field("oopDesc", "_metadata._compressed_klass");
+    if (!vm_has(layout.narrow_klass))
+        layout.narrow_klass = vm_structs_field("oopDesc", "_compressed_klass");
     layout.narrow_klass.width = sizeof(uint32_t);
     layout.compact_shift = (uint32_t)vm_structs_constant("markWord::klass_shift", 0);
     if (flag("UseCompactObjectHeaders", false))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "vm/vm_field_id.h"
 #include "vm/vm_internal.h"
 
 /* Source: OpenJDK, java.lang.String: LATIN1 is 0, UTF16 1, in the byte order of the machine. */
@@ -23,15 +24,6 @@ static struct {
     int32_t value, coder; /* of a String */
     struct array_form array;
 } layout;
-
-int32_t vm_offset_of_field(jfieldID id)
-{
-    /* Source: OpenJDK, jfieldIDWorkaround.hpp: the offset stands above two bits, the upper of which says that the field
-     * is of an object; the lower one, that something else stands there, too. */
-    const uintptr_t bits = (uintptr_t)id;
-
-    return (bits & 3) == 2 && bits >> 2 < INT32_MAX ? (int32_t)(bits >> 2) : -1;
-}
 
 bool vm_load_reference(vm_addr object, int32_t offset, vm_addr *out)
 {

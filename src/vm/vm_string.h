@@ -36,7 +36,4 @@ JW_SIGNAL_SAFE bool vm_string_read(vm_addr string, struct vm_string *out);
  */
 JW_MUST_CHECK bool vm_string_prove(JNIEnv *jni, vm_addr object, int32_t offset, jstring known);
 
-/* Where a field of objects lies, by its jfieldID; -1 where that is not told. */
-int32_t vm_offset_of_field(jfieldID id);
-
 #endif

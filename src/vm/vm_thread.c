@@ -8,7 +8,8 @@
 
 /*
  * Numbers of the states in this JVM. Source: OpenJDK, osThread.hpp (ThreadState) and
- * globalDefinitions.hpp (JavaThreadState), both in vmStructs since JDK 8; the same from 8 to 28.
+ * globalDefinitions.hpp (JavaThreadState). The latter are in the tables of all JDKs, and JDK 28 numbers them anew and has no
+ * _trans; the former from JDK 11 on.
  */
 static struct {
     uint64_t runnable, monitor_wait, condvar_wait, object_wait, sleeping;
@@ -32,9 +33,10 @@ static const struct {
     {"java/lang/Thread", "sleep", VM_THREAD_SLEEPS},
 };
 
-static uint64_t constant(const char *name, int64_t fallback)
+/* What the tables do not name is no state that a thread can be in. */
+static uint64_t constant(const char *name)
 {
-    return (uint64_t)vm_structs_constant(name, fallback);
+    return (uint64_t)vm_structs_constant(name, -1);
 }
 
 void vm_thread_resolve(struct vm_layout *out)
@@ -44,15 +46,15 @@ void vm_thread_resolve(struct vm_layout *out)
     /* Enumerations are ints, whatever the table says of the size of their type. */
     out->thread_state.width = sizeof(int);
     out->osthread_state.width = sizeof(int);
-    states.runnable = constant("RUNNABLE", 2);
-    states.monitor_wait = constant("MONITOR_WAIT", 3);
-    states.condvar_wait = constant("CONDVAR_WAIT", 4);
-    states.object_wait = constant("OBJECT_WAIT", 5);
-    states.sleeping = constant("SLEEPING", 7);
-    states.in_java = constant("_thread_in_Java", 8);
-    states.in_java_trans = constant("_thread_in_Java_trans", 9);
-    states.blocked = constant("_thread_blocked", 10);
-    states.blocked_trans = constant("_thread_blocked_trans", 11);
+    states.runnable = constant("RUNNABLE");
+    states.monitor_wait = constant("MONITOR_WAIT");
+    states.condvar_wait = constant("CONDVAR_WAIT");
+    states.object_wait = constant("OBJECT_WAIT");
+    states.sleeping = constant("SLEEPING");
+    states.in_java = constant("_thread_in_Java");
+    states.in_java_trans = constant("_thread_in_Java_trans");
+    states.blocked = constant("_thread_blocked");
+    states.blocked_trans = constant("_thread_blocked_trans");
 }
 
 JW_SIGNAL_SAFE static bool is_text(const struct vm_text *text, const char *expected)

@@ -4,7 +4,7 @@
 [ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
 
 # Without leave to load libraries: where the agent is there already, nothing asks for it.
-JAVA_FLAGS=(-Xmx512m -XX:-CreateCoredumpOnCrash -XX:ErrorFile="$OUT/hs_err_%p.log" -cp "$JW_JAR:$API_CLASSES")
+JAVA_FLAGS=(-Xmx512m ${NO_CORE:+"$NO_CORE"} -XX:ErrorFile="$OUT/hs_err_%p.log" -cp "$JW_JAR:$API_CLASSES")
 may_load=()
 [ "$MAJOR" -lt 22 ] || may_load=(--enable-native-access=ALL-UNNAMED)
 virtual=()

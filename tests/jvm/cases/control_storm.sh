@@ -12,7 +12,7 @@ seconds=${CONTROL_SECONDS:-5}
 mkdir files
 
 export MALLOC_ARENA_MAX=1
-JAVA_FLAGS=(-Xms96m -Xmx96m -XX:+AlwaysPreTouch -XX:+UseSerialGC -XX:-CreateCoredumpOnCrash -XX:ErrorFile="$OUT/hs_err_%p.log"
+JAVA_FLAGS=(-Xms96m -Xmx96m -XX:+AlwaysPreTouch -XX:+UseSerialGC ${NO_CORE:+"$NO_CORE"} -XX:ErrorFile="$OUT/hs_err_%p.log"
     -XX:+EnableDynamicAgentLoading -XX:-UseDynamicNumberOfCompilerThreads -cp "$CLASSES:$JW_JAR" -Djava.library.path="$CLASSES")
 [ "$MAJOR" -lt 22 ] || JAVA_FLAGS+=(--enable-native-access=ALL-UNNAMED)
 begin_target target ControlStorm "$seconds" "$SEED" "$JW_LIBRARY" "$OUT/files"

@@ -19,6 +19,8 @@ final class Compiled {
     private static final String TYPE = "Compiling";
     private static final String CALLER = "CompileBroker::invoke_compiler_on_method";
     private static final Pattern LINE = Pattern.compile("\\s([^\\s:]+)::(\\S+)(\\s|$)");
+    /* As the kernel has it, of 15 bytes: "C2 CompilerThread0" is cut, and from JDK 26 on abbreviated. */
+    private static final String COMPILER = "C[12] (CompilerThre.*|Comp\\.\\.hread\\d+)";
     private static final int ENOUGH = 50;
     /* Before the task is known, and after it is forgotten, the compiler cleans up and writes its log. */
     private static final double WITHOUT_MAX = 0.1;
@@ -49,7 +51,7 @@ final class Compiled {
             }
             named++;
             String thread = Samples.threadName(sample);
-            problems.addUnless(thread.matches("C[12] Compiler.*"), "a method is compiled by %s", thread);
+            problems.addUnless(thread.matches(COMPILER), "a method is compiled by %s", thread);
             problems.addUnless(at + 1 == frames.size() || isCaller(frames.get(at + 1)),
                     "below a compiled method stands %s", Samples.name(frames.get(at + 1 == frames.size() ? at : at + 1)));
             String method = Samples.name(frames.get(at));

@@ -138,7 +138,9 @@ static jfieldID JNICALL get_field(JNIEnv *env, jclass klass, const char *name, c
     (void)klass;
     (void)type;
     if (strcmp(name, "tid") == 0)
-        return (jfieldID)(uintptr_t)(FAKE_THREAD_NUMBER_OFFSET << 2 | 2);
+        return (jfieldID)(uintptr_t)(FAKE_THREAD_NUMBER_OFFSET
+                                         << (strcmp(version_text, "28") == 0 ? 3 : 2) |
+                                     2);
     return has_eetop || strcmp(name, "eetop") != 0 ? (jfieldID)(void *)&java_vm_functions : NULL;
 }
 

@@ -51,6 +51,9 @@ static struct {
 static const struct fake_jvm *fake_jvm;
 static enum layout_jdk fake_jdk;
 
+/* How many bits stand below the offset in the id of a field. */
+#define FAKE_FIELD_ID_BITS (fake_jdk == LAYOUT_28 ? 3 : 2)
+
 static int offset_of(const char *type, const char *field)
 {
     for (size_t i = 0; i < JW_COUNT_OF(layout_fields); i++)
@@ -58,6 +61,15 @@ static int offset_of(const char *type, const char *field)
             strcmp(layout_fields[i].field, field) == 0 && layout_fields[i].offset[fake_jdk] >= 0)
             return layout_fields[i].offset[fake_jdk];
     return -1;
+}
+
+static inline int constant_of(const char *name)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(layout_constants); i++)
+        if (strcmp(layout_constants[i].name, name) == 0)
+            return layout_constants[i].value[fake_jdk];
+    cr_assert_fail("no constant %s", name);
+    return NOT_THERE;
 }
 
 static unsigned size_of(const char *type)
@@ -116,7 +128,7 @@ static void fill_method(const char *class_name)
     set_symbol(fake.signature, "(I)V");
     set_symbol(fake.source, "Job.java");
     set_pointer(fake.method, "Method", "_constMethod", fake.const_method);
-    set(fake.method, "Method", "_access_flags", 0x0009, fake_jdk == LAYOUT_25 ? 2 : 4);
+    set(fake.method, "Method", "_access_flags", 0x0009, fake_jdk >= LAYOUT_25 ? 2 : 4);
     set_pointer(fake.const_method, "ConstMethod", "_constants", fake.pool);
     set(fake.const_method, "ConstMethod", "_code_size", BYTECODES_BYTES, 2);
     set(fake.const_method, "ConstMethod", "_name_index", NAME_INDEX, 2);
@@ -134,6 +146,7 @@ static void fill_method(const char *class_name)
     set_constant(SOURCE_INDEX, fake.source);
     set_pointer(fake.klass, "Klass", "_name", fake.class_name);
     set(fake.klass, "Klass", "_access_flags", 0x0031, fake_jdk == LAYOUT_25 ? 2 : 4);
+    set(fake.klass, "InstanceKlass", "_access_flags", 0x0031, 2);
     set(fake.klass, "Klass", "_class_loader_data", 0x7f0000001000, 8);
     set(fake.klass, "InstanceKlass", "_class_loader_data", 0x7f0000001000, 8);
     fake.id_slot = (uintptr_t)fake.method;
@@ -190,6 +203,7 @@ static inline uintptr_t put_blob(unsigned segment, unsigned count, const char *n
     set_pointer(blob, "CodeBlob", "_code_end", end);
     set(blob, "CodeBlob", "_code_offset", BLOB_CODE_OFFSET, 4);
     set(blob, "CodeBlob", "_data_offset", (uint64_t)(end - blob), 4);
+    /* Two bytes wide in JDK 25 alone. */
     set(blob, "CodeBlob", "_frame_complete_offset", (uint32_t)frame_complete,
         fake_jdk == LAYOUT_25 ? 2 : 4);
     set(blob, "CodeBlob", "_frame_size", 6, 4);
@@ -208,10 +222,9 @@ static void fill_tables_as(const char *version)
     }
     for (size_t i = 0; i < JW_COUNT_OF(layout_sizes); i++)
         fake_jvm->add_type(layout_sizes[i].type, layout_sizes[i].size_bytes[fake_jdk]);
-    fake_jvm->add_int(fake_jdk == LAYOUT_25 ? "ConstMethodFlags::_misc_has_linenumber_table"
-                                            : "ConstMethod::_has_linenumber_table",
-                      1);
-    fake_jvm->add_int("InstanceKlass::linked", STATE_LINKED);
+    for (size_t i = 0; i < JW_COUNT_OF(layout_constants); i++)
+        if (layout_constants[i].value[fake_jdk] != NOT_THERE)
+            fake_jvm->add_int(layout_constants[i].name, layout_constants[i].value[fake_jdk]);
     if (fake_jdk == LAYOUT_8) {
         fake_jvm->add_field("CodeCache", "_heap", "CodeHeap*", true, 0, &fake.heaps_static);
     } else {
@@ -275,6 +288,11 @@ static inline void open_fake(enum layout_jdk jdk, const char *class_name)
     Test(suite, name##_on_jdk_25)                                                                  \
     {                                                                                              \
         open_fake(LAYOUT_25, class_name);                                                          \
+        name();                                                                                    \
+    }                                                                                              \
+    Test(suite, name##_on_jdk_28)                                                                  \
+    {                                                                                              \
+        open_fake(LAYOUT_28, class_name);                                                          \
         name();                                                                                    \
     }                                                                                              \
     static void name(void)

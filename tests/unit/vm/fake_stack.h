@@ -17,7 +17,6 @@
 #include "vm/vm_stack_internal.h"
 
 #define STACK_WORDS         512
-#define THREAD_IN_JAVA      8
 #define ENTRY_WRAPPER_WORDS (-6)
 #define FRAME_WORDS         6
 #define ORIGINAL_PC_BYTES   8
@@ -47,7 +46,7 @@ static struct {
 /* As HotSpot writes UNSIGNED5: digits of six bits with the high ones biased. */
 static inline size_t put_number(unsigned char *out, uint32_t value)
 {
-    const uint32_t bias = fake_jdk == LAYOUT_25 ? 1 : 0;
+    const uint32_t bias = fake_jdk >= LAYOUT_25 ? 1 : 0;
     const uint32_t limit = 192 - bias;
     size_t count = 0;
 
@@ -86,14 +85,14 @@ static inline void put_pc_desc(unsigned char **at, int pc_offset, uint32_t scope
 static inline struct fake_nmethod put_nmethod(void)
 {
     const uintptr_t blob = put_blob(fake_stack.segment, NMETHOD_SEGMENTS, "nmethod", 0);
-    unsigned char *base = fake_jdk == LAYOUT_25
+    unsigned char *base = fake_jdk >= LAYOUT_25
                               ? fake_stack.debug[fake_stack.debug_count++]
                               : (unsigned char *)blob + BLOB_CODE_OFFSET + CODE_BYTES;
     unsigned char *metadata = base, *pcs = base + 64, *scopes = base + 256;
     unsigned char *pcs_end = pcs;
     const void *const methods[] = {fake.method, fake_stack.inlined_method};
     unsigned char *object = (unsigned char *)blob;
-    const bool is_25 = fake_jdk == LAYOUT_25;
+    const bool is_outside = fake_jdk >= LAYOUT_25;
 
     fake_stack.segment += NMETHOD_SEGMENTS;
     memcpy(metadata, methods, sizeof methods);
@@ -106,21 +105,21 @@ static inline struct fake_nmethod put_nmethod(void)
     put_pc_desc(&pcs_end, PC_INLINED, inner);
     put_pc_desc(&pcs_end, PC_BARE, 0);
     put_pc_desc(&pcs_end, 100000, 0);
-    if (is_25) {
+    if (is_outside) {
         /* There the scopes follow the PcDescs at once. */
         memmove(pcs_end, scopes, 64);
         scopes = pcs_end;
         set_pointer(object, "nmethod", "_immutable_data", base);
         set_pointer(object, "CodeBlob", "_mutable_data", base);
     }
-    const uintptr_t from = is_25 ? (uintptr_t)base : blob;
+    const uintptr_t from = is_outside ? (uintptr_t)base : blob;
 
     set(object, "nmethod", "_scopes_pcs_offset", (uintptr_t)pcs - from, 4);
     set(object, "nmethod", "_dependencies_offset", (uintptr_t)pcs_end - from, 4);
     set(object, "nmethod", "_scopes_data_offset", (uintptr_t)scopes - from, 4);
     set_pointer(object, "CompiledMethod", "_scopes_data_begin", scopes);
     set(object, "nmethod", "_metadata_offset", (uintptr_t)metadata - from, 4);
-    set(object, "CodeBlob", "_relocation_size", 0, is_25 ? 4 : 0);
+    set(object, "CodeBlob", "_relocation_size", 0, is_outside ? 4 : 0);
     set(object, "nmethod", "_orig_pc_offset", ORIGINAL_PC_BYTES, 4);
     set_pointer(object, "nmethod", "_method", fake.method);
     set_pointer(object, "CompiledMethod", "_method", fake.method);
@@ -145,8 +144,6 @@ static inline void add_stack_tables(void)
                         &fake_stack.entry_return_static);
     fake_jvm->add_field("AbstractInterpreter", "_code", "StubQueue*", true, 0,
                         &fake_stack.interpreter_static);
-    fake_jvm->add_int("_thread_in_Java", THREAD_IN_JAVA);
-    fake_jvm->add_int("frame::entry_frame_call_wrapper_offset", ENTRY_WRAPPER_WORDS);
 }
 
 static inline uintptr_t interpreter_pc(void)
@@ -176,7 +173,8 @@ static inline void open_stack_as(enum layout_jdk jdk)
     set(fake.java_thread, "JavaThread", "_stack_base", (uintptr_t)(fake_stack.stack + STACK_WORDS),
         8);
     set(fake.java_thread, "JavaThread", "_stack_size", sizeof fake_stack.stack, 8);
-    set(fake.java_thread, "JavaThread", "_thread_state", THREAD_IN_JAVA, 4);
+    set(fake.java_thread, "JavaThread", "_thread_state", (uint64_t)constant_of("_thread_in_Java"),
+        4);
 }
 
 static inline void *fake_env(void)
@@ -274,6 +272,11 @@ static inline void set_anchor(const struct vm_anchor *anchor)
     Test(suite, name##_on_jdk_25)                                                                  \
     {                                                                                              \
         open_stack_as(LAYOUT_25);                                                                  \
+        name();                                                                                    \
+    }                                                                                              \
+    Test(suite, name##_on_jdk_28)                                                                  \
+    {                                                                                              \
+        open_stack_as(LAYOUT_28);                                                                  \
         name();                                                                                    \
     }                                                                                              \
     static void name(void)

@@ -3,6 +3,7 @@
 
 #include <criterion/new/assert.h>
 
+#include "vm/vm_field_id.h"
 #include "vm/vm_klass.h"
 
 #define EETOP_OFFSET 16
@@ -21,11 +22,12 @@ static struct {
 static const char *const names[NAMED] = {"java/lang/Thread", "java/lang/Object", "java/lang/String",
                                          "java/lang/ClassLoader"};
 
-/* As HotSpot does: the offset above two bits, a hash above seven bits of offset where the lower bit is set. */
+/* As HotSpot does: the offset above two bits, three in JDK 28, a hash above seven bits of offset where the lowest is set. */
 static jlong JNICALL get_long(JNIEnv *jni, jobject object, jfieldID id)
 {
     const uintptr_t bits = (uintptr_t)id;
-    const uintptr_t offset = (bits & 1) != 0 ? bits >> 2 & 0x7f : bits >> 2;
+    const uintptr_t offset =
+        (bits & 1) != 0 ? bits >> FAKE_FIELD_ID_BITS & 0x7f : bits >> FAKE_FIELD_ID_BITS;
     jlong value;
 
     (void)jni;
@@ -100,7 +102,7 @@ static void make_heap(void)
     const jlong eetop = 0x7f0000012340;
 
     heap.klass_offset = KLASS_OFFSET;
-    heap.eetop_id = EETOP_OFFSET << 2 | 2;
+    heap.eetop_id = EETOP_OFFSET << FAKE_FIELD_ID_BITS | 2;
     memcpy(heap.thread + EETOP_OFFSET, &eetop, sizeof eetop);
     for (size_t i = 0; i < NAMED; i++) {
         const void *klass = heap.classes[i];
@@ -124,13 +126,18 @@ static void make_heap(void)
     fake_jvm->add_type("JVMFlag", sizeof switches.flags[0]);
 }
 
-static void open_17(void)
+static void open_as(enum layout_jdk jdk)
 {
-    open_fake(LAYOUT_17, "A");
+    open_fake(jdk, "A");
     make_heap();
 }
 
-TestSuite(vm_klass, .init = open_17, .timeout = 300);
+static void open_17(void)
+{
+    open_as(LAYOUT_17);
+}
+
+TestSuite(vm_klass, .timeout = 300);
 
 static struct jw_error why;
 
@@ -148,7 +155,7 @@ static void refuses(const char *reason)
     cr_assert(eq(u32, heap.reads_out_of_place, 0));
 }
 
-Test(vm_klass, a_class_object_leads_to_its_class)
+Test(vm_klass, a_class_object_leads_to_its_class, .init = open_17)
 {
     cr_assert(vm_klass_of(&jni, (jclass)(void *)heap.mirrors[0]) == 0);
     cr_assert(opens(), "%s", why.message);
@@ -156,26 +163,47 @@ Test(vm_klass, a_class_object_leads_to_its_class)
         cr_assert(vm_klass_of(&jni, (jclass)(void *)heap.mirrors[i]) == (vm_addr)heap.classes[i]);
 }
 
-Test(vm_klass, ids_with_a_hash_above_the_offset_are_understood)
+Test(vm_klass, ids_with_a_hash_above_the_offset_are_understood, .init = open_17)
 {
     heap.eetop_id = (uintptr_t)0x123456 << 9 | EETOP_OFFSET << 2 | 3;
     cr_assert(opens(), "%s", why.message);
     cr_assert(vm_klass_of(&jni, (jclass)(void *)heap.mirrors[1]) == (vm_addr)heap.classes[1]);
 }
 
-Test(vm_klass, a_jvm_that_checks_ids_is_not_asked)
+Test(vm_klass, ids_with_a_bit_more_are_understood_on_jdk_28)
+{
+    open_as(LAYOUT_28);
+    cr_assert(opens(), "%s", why.message);
+    for (size_t i = 0; i < NAMED; i++)
+        cr_assert(vm_klass_of(&jni, (jclass)(void *)heap.mirrors[i]) == (vm_addr)heap.classes[i]);
+    cr_assert(eq(i32, vm_offset_of_field((jfieldID)(56 << 3 | 2)), 56));
+    cr_assert(eq(i32, vm_offset_of_field((jfieldID)(56 << 3 | 6)), -1)); /* lies flat */
+}
+
+/* A JVM that calls itself 28 and spells ids as the ones before. */
+Test(vm_klass, it_is_the_classes_that_tell_how_many_bits_there_are)
+{
+    open_as(LAYOUT_28);
+    fake_jdk = LAYOUT_17;
+    heap.eetop_id = EETOP_OFFSET << 2 | 2;
+    cr_assert(opens(), "%s", why.message);
+    cr_assert(vm_klass_of(&jni, (jclass)(void *)heap.mirrors[1]) == (vm_addr)heap.classes[1]);
+    cr_assert(eq(i32, vm_offset_of_field((jfieldID)(56 << 2 | 2)), 56));
+}
+
+Test(vm_klass, a_jvm_that_checks_ids_is_not_asked, .init = open_17)
 {
     switches.is_checked = 1;
     refuses("-Xcheck:jni");
 }
 
-Test(vm_klass, a_jvm_that_does_not_tell_its_switches_is_not_asked)
+Test(vm_klass, a_jvm_that_does_not_tell_its_switches_is_not_asked, .init = open_17)
 {
     switches.count = 1;
     refuses("-Xcheck:jni");
 }
 
-Test(vm_klass, an_offset_that_no_class_object_has_is_not_used)
+Test(vm_klass, an_offset_that_no_class_object_has_is_not_used, .init = open_17)
 {
     static const uint32_t absurd[] = {0, 4, 12, 1024, UINT32_MAX};
 
@@ -185,7 +213,7 @@ Test(vm_klass, an_offset_that_no_class_object_has_is_not_used)
     }
 }
 
-Test(vm_klass, ids_that_are_spelt_otherwise_are_not_imitated)
+Test(vm_klass, ids_that_are_spelt_otherwise_are_not_imitated, .init = open_17)
 {
     static const uintptr_t absurd[] = {0,
                                        EETOP_OFFSET,
@@ -200,13 +228,13 @@ Test(vm_klass, ids_that_are_spelt_otherwise_are_not_imitated)
     }
 }
 
-Test(vm_klass, an_id_that_reads_another_field_is_not_imitated)
+Test(vm_klass, an_id_that_reads_another_field_is_not_imitated, .init = open_17)
 {
     heap.eetop_id = (EETOP_OFFSET + 8) << 2 | 2; /* what is read there is 0: no thread */
     refuses("ids of fields");
 }
 
-Test(vm_klass, a_field_that_leads_to_other_classes_is_not_used)
+Test(vm_klass, a_field_that_leads_to_other_classes_is_not_used, .init = open_17)
 {
     set_symbol(heap.names[2], "java/lang/Strinx");
     refuses("java/lang/String");
@@ -215,7 +243,7 @@ Test(vm_klass, a_field_that_leads_to_other_classes_is_not_used)
     refuses("java/lang/ClassLoader");
 }
 
-Test(vm_klass, what_was_refused_is_tried_again)
+Test(vm_klass, what_was_refused_is_tried_again, .init = open_17)
 {
     switches.is_checked = 1;
     cr_assert(not(opens()));
@@ -223,7 +251,7 @@ Test(vm_klass, what_was_refused_is_tried_again)
     cr_assert(opens(), "%s", why.message);
 }
 
-Test(vm_klass, a_number_rises_with_each_class_at_its_address)
+Test(vm_klass, a_number_rises_with_each_class_at_its_address, .init = open_17)
 {
     const vm_addr klass = 0x7f0000001000;
     const uint32_t first = vm_klass_serial(klass);
@@ -235,7 +263,7 @@ Test(vm_klass, a_number_rises_with_each_class_at_its_address)
     cr_assert(eq(u32, vm_klass_serial(klass), first + 2));
 }
 
-Test(vm_klass, classes_elsewhere_leave_most_numbers_as_they_are)
+Test(vm_klass, classes_elsewhere_leave_most_numbers_as_they_are, .init = open_17)
 {
     const vm_addr first = 0x7f0000001000;
     uint32_t changed = 0;

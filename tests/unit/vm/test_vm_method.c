@@ -24,7 +24,9 @@ TEST_EACH_JDK(vm_method, names_and_flags_are_read, "com/acme/Job")
 {
     struct vm_method method;
 
-    cr_assert(vm_method_of_id((jmethodID)&fake.id_slot) == (vm_addr)fake.method);
+    /* From JDK 26 on an id is a number. */
+    cr_assert(vm_method_of_id((jmethodID)&fake.id_slot) ==
+              (fake_jdk == LAYOUT_28 ? 0 : (vm_addr)fake.method));
     cr_assert(vm_method_const((vm_addr)fake.method) == (vm_addr)fake.const_method);
     cr_assert(vm_method_read((vm_addr)fake.method, &method));
     cr_assert(is_text(&method.class_name, "com/acme/Job"));

@@ -72,7 +72,7 @@ static jfieldID JNICALL get_field(JNIEnv *env, jclass type, const char *name, co
     (void)signature;
     for (size_t i = 0; i < JW_COUNT_OF(fields); i++)
         if (strcmp(name, fields[i].name) == 0 && !is_nameless)
-            return (jfieldID)(fields[i].offset << 2 | 2);
+            return (jfieldID)(fields[i].offset << FAKE_FIELD_ID_BITS | 2);
     return NULL;
 }
 
@@ -314,6 +314,22 @@ Test(vm_mounted, m33_a_name_is_told_where_no_safepoint_can_be)
 Test(vm_mounted, m33_so_it_is_where_the_object_tells_the_number)
 {
     expect_names(false);
+}
+
+/* There states have other numbers, and ids of fields one bit more. */
+Test(vm_mounted, m33_a_name_is_told_on_jdk_28)
+{
+    open_with(LAYOUT_28, true, true);
+    set_state((uint64_t)constant_of("_thread_in_Java"));
+    cr_assert(eq(int, way(), VM_MOUNTED_BY_NUMBER));
+    mount();
+    cr_expect_str_eq(told_name(VIRTUAL_ID), "request-7");
+    set_state((uint64_t)constant_of("_thread_in_vm"));
+    cr_expect_str_eq(told_name(VIRTUAL_ID), "request-7");
+    set_state((uint64_t)constant_of("_thread_in_native"));
+    cr_expect_str_eq(told_name(VIRTUAL_ID), "");
+    set_state(IN_JAVA); /* which is none of its states */
+    cr_expect_str_eq(told_name(VIRTUAL_ID), "");
 }
 
 Test(vm_mounted, the_name_is_that_of_the_number_that_was_told)

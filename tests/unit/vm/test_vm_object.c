@@ -37,12 +37,12 @@ static void add_tables(bool with_flags)
 {
     const char *type = fake_jdk == LAYOUT_8 ? "Flag" : "JVMFlag";
     const char *holder = fake_jdk == LAYOUT_8 ? "Universe" : "CompressedKlassPointers";
-    const char *base = fake_jdk == LAYOUT_25 ? "_base" : "_narrow_klass._base";
-    const char *shift = fake_jdk == LAYOUT_25 ? "_shift" : "_narrow_klass._shift";
+    const char *base = fake_jdk >= LAYOUT_25 ? "_base" : "_narrow_klass._base";
+    const char *shift = fake_jdk >= LAYOUT_25 ? "_shift" : "_narrow_klass._shift";
 
     add_flag(0, "UseSomethingElse", &use_compact);
     add_flag(1, "UseCompressedClassPointers", &use_compressed);
-    if (fake_jdk == LAYOUT_25)
+    if (fake_jdk >= LAYOUT_25)
         add_flag(2, "UseCompactObjectHeaders", &use_compact);
     fake_jvm->add_field(holder, base, "address", true, 0, &narrow_base);
     fake_jvm->add_field(holder, shift, "int", true, 0, &narrow_shift);
@@ -171,10 +171,27 @@ EACH_JDK(a_class_by_its_address_is_read, false)
     expect_all_depths(unlocked, address);
 }
 
-Test(vm_object, a_class_in_the_mark_is_read)
+static void a_class_in_the_mark_is_read_on(enum layout_jdk jdk)
 {
-    open_with(LAYOUT_25, true, true, true);
+    open_with(jdk, true, true, true);
     expect_all_depths(in_the_mark, fields_of_its_own);
+}
+
+Test(vm_object, a_class_in_the_mark_is_read_on_jdk_25)
+{
+    a_class_in_the_mark_is_read_on(LAYOUT_25);
+}
+
+Test(vm_object, a_class_in_the_mark_is_read_on_jdk_28)
+{
+    a_class_in_the_mark_is_read_on(LAYOUT_28);
+}
+
+/* The flag for compressed classes is gone there: see OpenJDK, oop.hpp, from JDK 27 on. */
+Test(vm_object, a_compressed_class_is_read_where_nothing_else_can_stand_beside_the_mark)
+{
+    open_with(LAYOUT_28, true, false, true);
+    expect_all_depths(unlocked, narrow_beside_a_length);
 }
 
 Test(vm_object, a_mark_that_tells_where_the_object_went_tells_no_class)

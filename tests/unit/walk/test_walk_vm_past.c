@@ -320,7 +320,7 @@ TEST_EACH_STACK(walk_vm_past, code_compiled_anew_at_the_same_place_is_other_code
     (void)walk_again();
     /* The same words on the stack; the code at their place is of another compilation. */
     memcpy(other_method, fake.method, sizeof other_method);
-    unsigned char *metadata = fake_jdk == LAYOUT_25
+    unsigned char *metadata = fake_jdk >= LAYOUT_25
                                   ? fake_stack.debug[1]
                                   : (unsigned char *)code[1].blob + BLOB_CODE_OFFSET + CODE_BYTES;
     memcpy(metadata, &(void *){other_method}, sizeof(void *));
