@@ -64,6 +64,10 @@ JW_SIGNAL_SAFE uintptr_t arch_interpreter_bcp(const void *ucontext);
  */
 JW_SIGNAL_SAFE uintptr_t arch_java_receiver(const void *ucontext);
 
+/* Loads before this are done before those behind it, also where others write: for a look at memory of the JVM that counts
+ * only if something else was the same before and after it. */
+JW_SIGNAL_SAFE void arch_order_loads(void);
+
 /* The register of a function's first argument (rdi, x0). */
 JW_SIGNAL_SAFE uintptr_t arch_first_argument(const void *ucontext);
 

@@ -75,6 +75,17 @@ bool vm_thread_mounted_name(const void *env, uint64_t number, struct vm_string *
            vm_string_read(name, out);
 }
 
+bool vm_mounted_object(vm_addr thread, vm_addr *object)
+{
+    uint64_t own, running;
+
+    *object = 0;
+    if (!mounted.is_open || !load_objects(thread, &own, &running) || own == running)
+        return false;
+    *object = running;
+    return vm_is_plausible(running);
+}
+
 /* A flag of the JVM that is set. */
 static bool is_set(const char *name)
 {

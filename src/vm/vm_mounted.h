@@ -44,4 +44,8 @@ JW_SIGNAL_SAFE uint64_t vm_thread_mounted(const void *env, uint64_t own_id);
 /* What the virtual thread of this number, which is mounted, is called; false: it cannot be told now. "" is a name. */
 JW_SIGNAL_SAFE bool vm_thread_mounted_name(const void *env, uint64_t number, struct vm_string *out);
 
+/* The object of the virtual thread that is mounted on a JavaThread; false: none is. It means something only where and as long
+ * as objects stand still. */
+JW_SIGNAL_SAFE bool vm_mounted_object(vm_addr thread, vm_addr *object);
+
 #endif

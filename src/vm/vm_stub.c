@@ -36,6 +36,8 @@ static enum vm_stub_kind kind_of(const char *name)
         return VM_STUB_ADAPTER;
     if (strstr(name, "returnBarrier") != NULL || strstr(name, "return barrier") != NULL)
         return VM_STUB_BARRIER;
+    if (strstr(name, "cont_thaw") != NULL || strstr(name, "Cont thaw") != NULL)
+        return VM_STUB_THAW;
     return strcmp(name, "Interpreter") == 0 ? VM_STUB_INTERPRETER : VM_STUB_GENERATED;
 }
 

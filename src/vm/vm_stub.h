@@ -24,7 +24,8 @@ enum vm_stub_kind {
     VM_STUB_VTABLE,
     VM_STUB_ADAPTER,
     VM_STUB_INTERPRETER,
-    VM_STUB_BARRIER
+    VM_STUB_BARRIER, /* on which a frame in the heap would return */
+    VM_STUB_THAW,    /* brings frames back that lie there */
 };
 
 struct vm_stub {

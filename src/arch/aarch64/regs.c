@@ -38,6 +38,11 @@ uintptr_t arch_java_receiver(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[REG_RECEIVER];
 }
 
+void arch_order_loads(void)
+{
+    __asm__ volatile("dmb ishld" ::: "memory");
+}
+
 uintptr_t arch_first_argument(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[0];

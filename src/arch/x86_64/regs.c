@@ -34,6 +34,11 @@ uintptr_t arch_java_receiver(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSI];
 }
 
+void arch_order_loads(void)
+{
+    __asm__ volatile("" ::: "memory"); /* the machine keeps their order */
+}
+
 uintptr_t arch_first_argument(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RDI];

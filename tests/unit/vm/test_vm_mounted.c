@@ -1,8 +1,10 @@
-/* The virtual thread that a carrier runs: by the number that the JVM keeps, by its object, or not at all; and its name. */
+/* The virtual thread that a carrier runs: by the number that the JVM keeps, by its object, or not at all; its name, and its
+ * frames in the heap. */
 #include "unit/vm/fake_memory.h"
 
 #include <criterion/new/assert.h>
 
+#include "vm/vm_frozen.h"
 #include "vm/vm_mounted.h"
 
 TestSuite(vm_mounted, .timeout = 300);
@@ -13,11 +15,11 @@ TestSuite(vm_mounted, .timeout = 300);
 /* Source: OpenJDK, globalDefinitions.hpp, JavaThreadState. */
 enum { IN_NATIVE = 4, IN_VM = 6, IN_JAVA = 8 };
 
-static unsigned char own_object[128], virtual_object[128];
+static _Alignas(8) unsigned char own_object[128], virtual_object[128];
 static void *own_handle = own_object, *running_handle = own_object;
 static bool use_g1, use_z;
-static unsigned char flag_table[2 * 24];
-static uintptr_t flags_static = (uintptr_t)flag_table, flag_count = 2;
+static unsigned char flag_table[3 * 24];
+static uintptr_t flags_static = (uintptr_t)flag_table, flag_count = 3;
 static struct JNINativeInterface_ functions;
 static jlong own_id;
 
@@ -39,6 +41,17 @@ struct text_object {
 #define VALUE_OFFSET 16
 #define CODER_OFFSET 24
 
+/* Of a VirtualThread, a Continuation, and a StackChunk. */
+enum {
+    CONT_OFFSET = 64,
+    TAIL_OFFSET = 16,
+    PARENT_OFFSET = 16,
+    SIZE_OFFSET = 24,
+    SP_OFFSET = 28,
+    BOTTOM_OFFSET = 32,
+};
+
+static bool use_compressed_classes;
 static struct text_object own_name, virtual_name;
 static bool is_nameless; /* JNI knows no field `name` */
 
@@ -65,7 +78,9 @@ static jfieldID JNICALL get_field(JNIEnv *env, jclass type, const char *name, co
     static const struct {
         const char *name;
         uintptr_t offset;
-    } fields[] = {{"name", NAME_OFFSET}, {"value", VALUE_OFFSET}, {"coder", CODER_OFFSET}};
+    } fields[] = {{"name", NAME_OFFSET}, {"value", VALUE_OFFSET}, {"coder", CODER_OFFSET},
+                  {"cont", CONT_OFFSET}, {"tail", TAIL_OFFSET},   {"parent", PARENT_OFFSET},
+                  {"size", SIZE_OFFSET}, {"sp", SP_OFFSET},       {"bottom", BOTTOM_OFFSET}};
 
     (void)env;
     (void)type;
@@ -121,11 +136,27 @@ static void add_flags(void)
 {
     add_flag(0, "UseG1GC", &use_g1);
     add_flag(1, "UseZGC", &use_z);
+    add_flag(2, "UseCompressedClassPointers", &use_compressed_classes);
     fake_jvm->add_type("JVMFlag", 24);
     fake_jvm->add_field("JVMFlag", "_name", "const char*", false, 8, NULL);
     fake_jvm->add_field("JVMFlag", "_addr", "", false, 0, NULL);
     fake_jvm->add_field("JVMFlag", "flags", "JVMFlag*", true, 0, &flags_static);
     fake_jvm->add_field("JVMFlag", "numFlags", "size_t", true, 0, &flag_count);
+}
+
+/* The heap, as the JVM tells of it: how many collections there were, and whether one is under way. */
+enum { COLLECTIONS_OFFSET = 8, ACTIVE_OFFSET = 16, HELPER_OFFSET = 8 };
+
+static _Alignas(8) unsigned char heap[64];
+static void *heap_static = heap;
+
+static void add_heap(void)
+{
+    fake_jvm->add_field("Universe", "_collectedHeap", "CollectedHeap*", true, 0, &heap_static);
+    fake_jvm->add_field("CollectedHeap", "_total_collections", "unsigned int", false,
+                        COLLECTIONS_OFFSET, NULL);
+    fake_jvm->add_field("CollectedHeap", "_is_stw_gc_active", "bool", false, ACTIVE_OFFSET, NULL);
+    fake_jvm->add_field("Klass", "_layout_helper", "jint", false, HELPER_OFFSET, NULL);
 }
 
 static JNIEnv *env(void)
@@ -157,6 +188,7 @@ static void open_with(enum layout_jdk jdk, bool has_owner, bool is_g1)
 
     prepare_fake(jdk, "A");
     add_flags();
+    add_heap();
     use_g1 = is_g1;
     use_z = !is_g1;
     if (!has_owner)
@@ -368,4 +400,148 @@ Test(vm_mounted, a_jvm_whose_threads_have_no_such_field_tells_numbers_alone)
     mount();
     cr_expect_str_eq(told_name(VIRTUAL_ID), "");
     cr_assert(eq(u64, told(), VIRTUAL_ID));
+}
+
+/* ---- frames in the heap ---- */
+
+#define CHUNK_HEAD_BYTES 56
+#define CHUNK_WORDS      20
+
+/* Two chunks, the second of which is the parent. */
+static _Alignas(8) unsigned char continuation[64], chunks[2][CHUNK_HEAD_BYTES + CHUNK_WORDS * 8];
+static _Alignas(8) unsigned char chunk_class[OBJECT_BYTES];
+
+static void put(unsigned char *object, size_t offset, const void *value, size_t bytes)
+{
+    memcpy(object + offset, value, bytes);
+}
+
+static void put_reference(unsigned char *object, size_t offset, const void *to)
+{
+    put(object, offset, &to, sizeof to);
+}
+
+static void put_chunk(int i, uint32_t sp, uint32_t bottom, uint32_t size)
+{
+    put(chunks[i], SP_OFFSET, &sp, sizeof sp);
+    put(chunks[i], BOTTOM_OFFSET, &bottom, sizeof bottom);
+    put(chunks[i], SIZE_OFFSET, &size, sizeof size);
+}
+
+static uintptr_t word_at(int i, uint32_t word)
+{
+    return (uintptr_t)chunks[i] + CHUNK_HEAD_BYTES + word * 8;
+}
+
+/* Each word says which it is. */
+static void fill_chunks(void)
+{
+    const uint32_t helper = CHUNK_HEAD_BYTES | 1,
+                   super = (uint32_t)offset_of("Klass", "_primary_supers[0]");
+
+    memset(chunks, 0, sizeof chunks);
+    memset(heap, 0, sizeof heap);
+    put(chunk_class, HELPER_OFFSET, &helper, sizeof helper);
+    set_pointer(chunk_class, "Klass", "_name", fake.class_name);
+    set(chunk_class, "Klass", "_super_check_offset", super, 4);
+    put_reference(chunk_class, super, chunk_class);
+    for (int i = 0; i < 2; i++) {
+        put_reference(chunks[i], 8, chunk_class);
+        for (uint32_t word = 0; word < CHUNK_WORDS; word++)
+            memcpy((void *)word_at(i, word), &(uint64_t){1000 * ((uint64_t)i + 1) + word}, 8);
+    }
+    put_reference(chunks[0], PARENT_OFFSET, chunks[1]);
+    put_reference(virtual_object, CONT_OFFSET, continuation);
+    put_reference(continuation, TAIL_OFFSET, chunks[0]);
+    put_chunk(0, 6, 17, CHUNK_WORDS);
+    put_chunk(1, 4, 20, CHUNK_WORDS);
+}
+
+static bool open_frozen(bool is_g1)
+{
+    open_with(LAYOUT_25, true, is_g1);
+    fill_chunks();
+    (void)way();
+    mount();
+    return vm_frozen_open(env());
+}
+
+static enum vm_frozen_answer first(struct vm_frozen *out)
+{
+    return vm_frozen_first(&(struct vm_thread){.thread = (vm_addr)fake.java_thread}, out);
+}
+
+Test(vm_mounted, frames_in_the_heap_are_those_of_each_chunk_to_its_bottom)
+{
+    struct vm_frozen frozen;
+
+    cr_assert(open_frozen(true));
+    cr_assert(eq(int, first(&frozen), VM_FROZEN_FOUND));
+    cr_expect(eq(u64, frozen.sp, word_at(0, 6)));
+    cr_expect(eq(u64, frozen.pc, 1005));
+    cr_expect(eq(u64, frozen.fp, 1004));
+    cr_expect(eq(u64, frozen.end, word_at(0, 17)));
+    cr_expect(eq(u64, frozen.high, word_at(0, CHUNK_WORDS)));
+    cr_assert(eq(int, vm_frozen_next(&frozen), VM_FROZEN_FOUND));
+    cr_expect(eq(u64, frozen.sp, word_at(1, 4)));
+    cr_expect(eq(u64, frozen.pc, 2003));
+    cr_assert(eq(int, vm_frozen_next(&frozen), VM_FROZEN_NONE));
+    cr_assert(vm_frozen_stood_still(&frozen));
+}
+
+Test(vm_mounted, a_chunk_without_frames_is_passed)
+{
+    struct vm_frozen frozen;
+
+    cr_assert(open_frozen(true));
+    put_chunk(0, 17, 17, CHUNK_WORDS);
+    cr_assert(eq(int, first(&frozen), VM_FROZEN_FOUND));
+    cr_expect(eq(u64, frozen.sp, word_at(1, 4)));
+    put_reference(chunks[0], PARENT_OFFSET, NULL);
+    cr_assert(eq(int, first(&frozen), VM_FROZEN_NONE));
+}
+
+Test(vm_mounted, m03_frames_that_a_collector_moves_do_not_count)
+{
+    struct vm_frozen frozen;
+
+    cr_assert(open_frozen(true));
+    cr_assert(eq(int, first(&frozen), VM_FROZEN_FOUND));
+    heap[COLLECTIONS_OFFSET]++;
+    cr_assert(not(vm_frozen_stood_still(&frozen)));
+    cr_assert(eq(int, first(&frozen), VM_FROZEN_FOUND));
+    heap[ACTIVE_OFFSET] = 1;
+    cr_assert(not(vm_frozen_stood_still(&frozen)));
+    cr_assert(eq(int, first(&frozen), VM_FROZEN_UNTOLD));
+}
+
+Test(vm_mounted, m03_frames_in_the_heap_of_a_concurrent_collector_are_not_read)
+{
+    struct vm_frozen frozen;
+
+    cr_assert(not(open_frozen(false)));
+    cr_assert(eq(int, first(&frozen), VM_FROZEN_UNTOLD));
+}
+
+Test(vm_mounted, chunks_that_make_no_sense_tell_nothing)
+{
+    static const struct {
+        uint32_t sp, bottom, size;
+    } wrong[] = {{18, 17, 20}, {6, 21, 20}, {1, 17, 20}, {6, UINT32_MAX, UINT32_MAX}};
+    struct vm_frozen frozen;
+
+    cr_assert(open_frozen(true));
+    for (size_t i = 0; i < JW_COUNT_OF(wrong); i++) {
+        put_chunk(0, wrong[i].sp, wrong[i].bottom, wrong[i].size);
+        cr_expect(eq(int, first(&frozen), VM_FROZEN_UNTOLD), "chunk %zu", i);
+    }
+    put_chunk(0, 6, 17, CHUNK_WORDS);
+    put_reference(chunks[0], 8, virtual_object); /* as its class */
+    cr_expect(eq(int, first(&frozen), VM_FROZEN_UNTOLD));
+    put_reference(continuation, TAIL_OFFSET, (const void *)1);
+    cr_expect(eq(int, first(&frozen), VM_FROZEN_UNTOLD));
+    put_reference(continuation, TAIL_OFFSET, NULL);
+    cr_expect(eq(int, first(&frozen), VM_FROZEN_NONE));
+    running_handle = own_object;
+    cr_expect(eq(int, first(&frozen), VM_FROZEN_UNTOLD));
 }
