@@ -41,12 +41,13 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
     scratch->walk_cache.past = deep == NULL ? NULL : &deep->past;
     walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max, &out->java);
 
-    const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated;
+    const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated &&
+                          !java->is_frozen && !java->is_thawed;
     if (is_whole && deep == NULL && java->frame_count >= WALK_PAST_DEPTH)
         sample_deep_claim(tid); /* the next walk of it has a past */
     if (is_whole && deep != NULL)
         sample_deep_keep(deep, &scratch->walk_cache.log, java, scratch->java);
-    else if (deep != NULL && java->is_truncated)
+    else if (deep != NULL && (java->is_truncated || java->is_frozen || java->is_thawed))
         sample_deep_drop(deep);
     else if (deep != NULL)
         sample_deep_give(deep);
@@ -159,6 +160,11 @@ static JW_SIGNAL_SAFE uint32_t put_compiled(struct generation *generation,
     return 1;
 }
 
+static inline JW_SIGNAL_SAFE bool has_failed(const struct walked *walked)
+{
+    return walked->is_java_thread && walked->java.frame_count == 0 && !walked->java.is_frozen;
+}
+
 /* Lays the stack out, innermost first: native code, the receiver, the stub, a mark where Java is missing, Java, but
  * what is of the past. */
 static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
@@ -174,7 +180,7 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
     }
     if (walked->holder.frame >= walked->native_count)
         count += put_compiled(generation, scratch, walked->task.method, to + count);
-    if (walked->is_java_thread && walked->java.frame_count == 0)
+    if (has_failed(walked))
         to[count++] = jw_frame_mark(walk_mark_of(walked->java.code));
     const dict_id receiver =
         walked->receiver == 0 ? DICT_NONE : sample_class(generation, scratch, walked->receiver);
@@ -184,10 +190,14 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
         to[count++] = jw_frame_native(walked->java.stub_pc);
     for (uint32_t depth = 0; depth < walked->java.frame_count; depth++)
         to[count++] = java_frame(generation, scratch, &walked->java, &scratch->java[depth], depth);
+    if (walked->java.is_frozen)
+        to[count++] = jw_frame_mark(JW_MARK_FROZEN);
     if (count == 0)
         to[count++] = jw_frame_mark(JW_MARK_UNKNOWN_NATIVE);
     if (walked->java.is_truncated)
         jw_count(JW_COUNT_TRUNCATED);
+    if (walked->java.is_frozen)
+        jw_count(JW_COUNT_FROZEN);
     return count;
 }
 
@@ -256,7 +266,7 @@ static JW_SIGNAL_SAFE uint32_t trace_flags(const struct walked *walked)
 
     if (walked->java.is_truncated)
         flags |= STORE_TRUNCATED;
-    if (walked->is_java_thread && walked->java.frame_count == 0)
+    if (has_failed(walked))
         flags |= STORE_FAILED;
     if (walked->java.frame_count > 0)
         flags |= walked->java.walker == WALK_VM ? STORE_WALKER_OWN : STORE_WALKER_AGCT;

@@ -91,7 +91,7 @@ void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
     else
         walk_none(ucontext, out);
 
-    const bool has_failed = out->frame_count == 0;
+    const bool has_failed = out->frame_count == 0 && !out->is_frozen;
     const uint32_t fault_count = signals_load_faults() - faults_before;
     if (has_failed) {
         jw_count(JW_COUNT_WALK_FAILED);

@@ -73,16 +73,19 @@ enum walk_walker { WALK_AGCT, WALK_VM, WALK_NATIVE, WALK_WALKER_LIMIT };
 #define WALK_CODE_COUNT       20
 
 struct walk_java_result {
-    uint32_t frame_count; /* 0: failed, `code` says how */
+    uint32_t frame_count; /* 0: failed, `code` says how; or all of them are frozen */
     uint32_t past_frames; /* so many more follow, the last ones of the cache's past */
     uint32_t past_steps;  /* for walk_past_keep */
     int32_t code;         /* failure code of the first try */
     enum walk_walker walker;
-    bool is_truncated;           /* its outermost frames are missing */
-    bool is_mended;              /* complete only after a retry on a mended copy */
-    enum vm_place place;         /* what the signal's pc was in */
-    enum vm_place failed_at;     /* what the walk was in when it failed */
-    uintptr_t stub_pc;           /* begin of the stub that was stepped over; 0: none */
+    uint32_t stack_frames;   /* of a virtual thread: those on the stack, before those in the heap */
+    bool is_thawed;          /* of it: its outermost frames lay in the heap */
+    bool is_truncated;       /* its outermost frames are missing: it is as deep as was wanted */
+    bool is_frozen;          /* they are missing because they lie in the heap */
+    bool is_mended;          /* complete only after a retry on a mended copy */
+    enum vm_place place;     /* what the signal's pc was in */
+    enum vm_place failed_at; /* what the walk was in when it failed */
+    uintptr_t stub_pc;       /* begin of the stub that was stepped over; 0: none */
     enum jw_frame_kind top_kind; /* tier of the first frame */
 };
 

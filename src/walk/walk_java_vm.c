@@ -63,6 +63,7 @@ static JW_SIGNAL_SAFE enum outcome move(struct walk_vm *walk, const struct arch_
     walk->regs = *to;
     walk->position = position;
     walk->is_fp_by_size = false;
+    walk->fp_slot = 0;
     return GO_ON;
 }
 
@@ -79,6 +80,12 @@ static JW_SIGNAL_SAFE enum outcome move_by_size(struct walk_vm *walk, const stru
 
     walk->is_fp_by_size = true;
     return outcome;
+}
+
+/* Goes on with the frames of a virtual thread that lie in the heap. */
+static JW_SIGNAL_SAFE enum outcome thaw(struct walk_vm *walk)
+{
+    return walk_vm_thaw(walk) ? GO_ON : ENDED;
 }
 
 static JW_SIGNAL_SAFE enum outcome
@@ -240,7 +247,7 @@ static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_ad
 
     /* Java calls a native method and that one Java by way of an entry frame. What Java returns into
      * directly is enterSpecial, on which a virtual thread's frames lie: the end of its stack. */
-    if (walk->position == WALK_AT_CALL && walk->frame_count > 0) {
+    if (walk->position == WALK_AT_CALL && walk->frame_count > 0 && !walk->is_in_heap) {
         if (walk->step != NULL)
             walk_vm_note_pinned(walk, walk_vm_pin(walk, addr, method, VM_PLACE_NATIVE_WRAPPER));
         return ENDED;
@@ -298,6 +305,28 @@ static JW_SIGNAL_SAFE enum outcome do_interpreted(struct walk_vm *walk)
     walk->position = WALK_AT_CALL;
     walk->is_fp_by_size = false;
     return GO_ON;
+}
+
+/* At the end of a chunk, or in an interpreted frame of it: apart, as no other walk should pay. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome step_in_heap(struct walk_vm *walk)
+{
+    const uintptr_t fp = walk_vm_frozen_fp(walk);
+    struct vm_interpreted frame;
+
+    if (walk->regs.sp >= walk->frozen.end)
+        return thaw(walk);
+    if (!walk_vm_is_on_stack(walk, fp) || fp < walk->regs.sp)
+        return fail(walk, WALK_CODE_STACK, VM_PLACE_INTERPRETER);
+    if (!vm_frozen_interpreted(fp, &frame))
+        return fail(walk, WALK_CODE_INTERPRETED, VM_PLACE_INTERPRETER);
+    (void)put(walk, JW_FRAME_INTERPRETED, frame.method, frame.bci);
+    if (is_full(walk))
+        return ENDED;
+    const struct arch_regs caller = {
+        .pc = frame.caller_pc, .sp = frame.caller_sp, .fp = frame.caller_fp};
+    const enum outcome outcome = move(walk, &caller, WALK_AT_CALL, VM_PLACE_INTERPRETER);
+    walk->fp_slot = fp;
+    return outcome;
 }
 
 /* Everything else ------------------------------------------------------------------------------------ */
@@ -375,6 +404,9 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
     if (place == VM_PLACE_RUNTIME_STUB &&
         walk_vm_caller_of_stub(walk, &blob, stub, &caller, &position))
         return move(walk, &caller, position, place);
+    /* The frames that are being brought back, and those before them, lie in the heap. */
+    if (walk->frame_count == 0 && stub != NULL && stub->kind >= VM_STUB_BARRIER)
+        return thaw(walk);
     caller = walk->regs;
     if (!walk_step(place, &blob, stub, &caller) ||
         (caller.pc == ENTRY_BARRIER_COOKIE && !arch_step_from_entry(&caller)))
@@ -396,8 +428,7 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
         return do_entry(walk);
     if (!walk_vm_is_barrier(vm_stub_find(walk->regs.pc)))
         return fail(walk, WALK_CODE_STUB, VM_PLACE_STUB);
-    walk->result->is_truncated = true; /* the frames that follow lie in the heap */
-    return ENDED;
+    return walk->is_in_heap ? fail(walk, WALK_CODE_STUB, VM_PLACE_STUB) : thaw(walk);
 }
 
 /* False when the stack is as deep as the caller wants it. */
@@ -434,6 +465,8 @@ static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, struct walk_c
         }
         walk->regs.sp = sp;
         walk->is_fp_by_size = true;
+        if (walk->is_in_heap && sp >= walk->frozen.end)
+            break;
         entry = walk_vm_cache_follow(walk, entry, word);
         if (entry == NULL)
             break;
@@ -442,6 +475,7 @@ static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, struct walk_c
             return ENDED;
     }
     walk->regs.pc = arch_code_address(word);
+    walk->fp_slot = 0;
     return safe_load_word(walk->regs.sp - 2 * WORD_BYTES, &walk->regs.fp)
                ? GO_ON
                : fail(walk, WALK_CODE_STACK, VM_PLACE_NMETHOD);
@@ -452,6 +486,8 @@ static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
     struct vm_code_ref ref;
     const uintptr_t pc = walk->regs.pc;
 
+    if (walk->is_in_heap && walk_vm_is_special_in_heap(walk))
+        return step_in_heap(walk);
     if (walk_vm_past_step(walk))
         return ENDED;
     if (pc >= walk->map.interpreter_begin && pc < walk->map.interpreter_end)
@@ -503,6 +539,11 @@ static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
         walk_vm_past_begin(walk);
     while (outcome == GO_ON)
         outcome = one_step(walk);
+    if (walk->is_in_heap && (outcome == FAILED || !vm_frozen_stood_still(&walk->frozen))) {
+        walk_vm_stay_frozen(walk);
+        walk_vm_cache_forget(walk);
+        outcome = ENDED;
+    }
     if (walk->cache != NULL)
         walk_vm_past_end(walk);
     /* What a walk found before it failed is a guess from there on backwards, too. */

@@ -2,6 +2,7 @@
 #ifndef JW_WALK_WALK_VM_INTERNAL_H
 #define JW_WALK_WALK_VM_INTERNAL_H
 
+#include "vm/vm_frozen.h"
 #include "vm/vm_nmethod.h"
 #include "vm/vm_stack.h"
 #include "walk/walk_internal.h"
@@ -30,6 +31,9 @@ struct walk_vm {
     struct walk_cache *cache; /* NULL: none */
     struct walk_step *step;   /* the one under way; NULL: not noted */
     bool is_fp_by_size;       /* fp was read where a frame of known size saved it */
+    bool is_in_heap;          /* among frames that lie in the heap: */
+    struct vm_frozen frozen;
+    uintptr_t fp_slot;  /* there, where fp was read, if not below sp; 0: it was */
     uint32_t past_left; /* of the past: steps that may still be met, pins that hold, differences */
     uint32_t past_pins, past_tries;
 };
@@ -177,6 +181,18 @@ JW_SIGNAL_SAFE void walk_vm_cache_put(const struct walk_vm *walk, uint16_t pin, 
 
 /* Forgets what this walk, which failed, has put. */
 JW_SIGNAL_SAFE void walk_vm_cache_forget(const struct walk_vm *walk);
+
+/*
+ * Goes on with the frames of a virtual thread that lie in the heap: the innermost of all, or those of the next chunk. False: the
+ * walk is over, at the thread's entry, or where frames stay frozen.
+ */
+JW_SIGNAL_SAFE bool walk_vm_thaw(struct walk_vm *walk);
+/* They cannot be had: what was walked on the stack counts. */
+JW_SIGNAL_SAFE void walk_vm_stay_frozen(struct walk_vm *walk);
+/* There, at the end of a chunk, or in an interpreted frame. */
+JW_SIGNAL_SAFE bool walk_vm_is_special_in_heap(const struct walk_vm *walk);
+/* There, where the interpreted frame begins at which the walk stands: fp is a number of words from where it is written. */
+JW_SIGNAL_SAFE uintptr_t walk_vm_frozen_fp(const struct walk_vm *walk);
 
 /* Guesses, each followed by a proof: false when none could be proved.
  * The caller of a frame of this size, on which the code may have pushed a few words. `is_fp_kept`: code

@@ -202,7 +202,7 @@ TEST_EACH_STACK(walk_vm, the_stack_of_a_virtual_thread_ends_where_it_is_mounted)
     cr_assert(eq(u32, result.frame_count, 2), "%s", walk_code_text(result.code));
 }
 
-TEST_EACH_STACK(walk_vm, frames_in_the_heap_are_not_looked_for)
+TEST_EACH_STACK(walk_vm, frames_in_the_heap_that_cannot_be_read_are_said_to_be_missing)
 {
     const struct fake_nmethod code = put_nmethod(), stubs = put_other("StubRoutines (2)");
 
@@ -213,7 +213,9 @@ TEST_EACH_STACK(walk_vm, frames_in_the_heap_are_not_looked_for)
     push_compiled(&code, PC_TOP);
     walk();
     cr_assert(eq(u32, result.frame_count, 1), "%s", walk_code_text(result.code));
-    cr_assert(result.is_truncated);
+    cr_assert(result.is_frozen);
+    cr_assert(not(result.is_truncated));
+    cr_assert(not(result.is_thawed));
     begin_stack();
     fake_stack.regs.pc = stubs.code + 40; /* another stub */
     push_compiled(&code, PC_TOP);

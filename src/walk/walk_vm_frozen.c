@@ -1,0 +1,60 @@
+/* A walk goes on among frames of a virtual thread that lie in the heap; handler. */
+#include "walk/walk_vm_internal.h"
+
+#define WORD_BYTES sizeof(uintptr_t)
+
+void walk_vm_stay_frozen(struct walk_vm *walk)
+{
+    walk->result->is_frozen = true;
+    walk->result->is_truncated = false;
+    walk->result->code = 0;
+    walk->frame_count = walk->result->stack_frames;
+}
+
+/* What lies there is another's when another thread is mounted: it is neither noted nor met again. */
+static JW_SIGNAL_SAFE void leave_past(struct walk_vm *walk)
+{
+    walk->past_left = 0;
+    walk->step = NULL;
+    if (walk->cache != NULL)
+        walk->cache->log.is_full = true;
+}
+
+bool walk_vm_thaw(struct walk_vm *walk)
+{
+    const enum vm_frozen_answer answer = walk->is_in_heap
+                                             ? vm_frozen_next(&walk->frozen)
+                                             : vm_frozen_first(&walk->thread, &walk->frozen);
+
+    if (!walk->is_in_heap)
+        walk->result->stack_frames = walk->frame_count;
+    if (walk->is_in_heap && answer == VM_FROZEN_NONE)
+        return false;
+    if (answer != VM_FROZEN_FOUND) {
+        walk_vm_stay_frozen(walk);
+        return false;
+    }
+    leave_past(walk);
+    walk->is_in_heap = walk->result->is_thawed = true;
+    walk->thread.stack_low = walk->frozen.sp - 2 * WORD_BYTES;
+    walk->thread.stack_high = walk->frozen.high;
+    walk->regs =
+        (struct arch_regs){.pc = walk->frozen.pc, .sp = walk->frozen.sp, .fp = walk->frozen.fp};
+    walk->position = WALK_AT_CALL;
+    walk->is_fp_by_size = false;
+    walk->fp_slot = 0;
+    return true;
+}
+
+uintptr_t walk_vm_frozen_fp(const struct walk_vm *walk)
+{
+    const uintptr_t slot = walk->fp_slot != 0 ? walk->fp_slot : walk->regs.sp - 2 * WORD_BYTES;
+
+    return slot + walk->regs.fp * WORD_BYTES;
+}
+
+bool walk_vm_is_special_in_heap(const struct walk_vm *walk)
+{
+    return walk->regs.sp >= walk->frozen.end || (walk->regs.pc >= walk->map.interpreter_begin &&
+                                                 walk->regs.pc < walk->map.interpreter_end);
+}
