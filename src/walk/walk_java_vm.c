@@ -387,9 +387,9 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
 
     if (walk->top_steps++ == 0)
         walk->result->stub_pc = stub != NULL ? stub->begin : 0;
-    /* A runtime stub that has gone on into the JVM told so. */
-    if (place == VM_PLACE_RUNTIME_STUB && vm_thread_anchor(&walk->thread, &anchor) &&
-        anchor.sp > walk->regs.sp)
+    /* A runtime stub that has gone on into the JVM told so; a stub that the JVM calls (SafeFetch) runs in its state. */
+    if ((place == VM_PLACE_RUNTIME_STUB || (place == VM_PLACE_STUB && !walk->thread.is_in_java)) &&
+        vm_thread_anchor(&walk->thread, &anchor) && anchor.sp > walk->regs.sp)
         return move_to_anchor(walk, &anchor, place);
     if (walk->top_steps > TOP_STEPS_MAX)
         return fail(walk, WALK_CODE_ENDLESS, place);

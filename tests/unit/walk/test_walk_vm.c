@@ -181,6 +181,30 @@ TEST_EACH_STACK(walk_vm, native_code_is_left_by_the_anchor)
     frame_is(0, JW_FRAME_JAVA_NATIVE, fake.method, JW_BCI_NATIVE);
 }
 
+/* As SafeFetch32 is up to JDK 17, which the JVM calls to read what may not be there. */
+TEST_EACH_STACK(walk_vm, a_stub_that_the_jvm_calls_is_left_by_the_anchor)
+{
+    const struct fake_nmethod native = put_other("native nmethod"),
+                              stubs = put_other("StubRoutines (1)");
+
+    begin_stack();
+    push_entry(NULL);
+    push_interpreted(1);
+    push_compiled(&native, 30);
+    const struct vm_anchor anchor = {fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp};
+    set_anchor(&anchor);
+    set(fake.java_thread, "JavaThread", "_thread_state", (uint64_t)constant_of("_thread_in_vm"), 4);
+    fake_stack.regs.sp -= 20 * sizeof(uintptr_t);
+    put_word(fake_stack.regs.sp, 0x4000); /* native code */
+    vm_stub_report("SafeFetch32", (const void *)stubs.code, 32);
+    vm_stub_settle();
+    fake_stack.regs.pc = stubs.code + 8;
+    walk();
+    cr_assert(eq(u32, result.frame_count, 2), "%s", walk_code_text(result.code));
+    cr_assert(eq(u64, result.stub_pc, stubs.code));
+    frame_is(0, JW_FRAME_JAVA_NATIVE, fake.method, JW_BCI_NATIVE);
+}
+
 TEST_EACH_STACK(walk_vm, a_thread_outside_java_without_an_anchor_has_no_java_frame)
 {
     begin_stack();
