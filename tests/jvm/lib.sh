@@ -35,6 +35,9 @@ if [ "$MAJOR" -lt 9 ]; then
 fi
 JAVA_FLAGS=(-Xmx512m ${NO_CORE:+"$NO_CORE"} -XX:ErrorFile="$OUT/hs_err_%p.log"
     -XX:CompileCommand=quiet -cp "$CLASSES" -Djava.library.path="$CLASSES")
+if [ "$MAJOR" -ge 11 ] && [ "$MAJOR" -lt 15 ]; then
+    JAVA_FLAGS+=(-XX:+UnlockExperimentalVMOptions) # ZGC was an experiment
+fi
 if [ "$MAJOR" -ge 22 ]; then
     JAVA_FLAGS+=(--enable-native-access=ALL-UNNAMED)
 fi

@@ -5,6 +5,7 @@ walker=${CSTACK:-vm}
 [ "$walker" = agct ] && how=fixed || how=redefined
 # m03: samples are taken while each collector works, in its barriers, too.
 collectors=(Serial Parallel G1 Z)
+[ "$MAJOR" -ge 11 ] || unset 'collectors[3]' # there was no ZGC
 [ "$walker" = vm ] || mapfile -t collectors < <(half_of "${collectors[@]}")
 for gc in "${collectors[@]}"; do
     profile "churn-$gc" "event=cpu,interval=4ms,cstack=$walker,file=churn-$gc.jfr" -Xmx256m -XX:+Use${gc}GC \

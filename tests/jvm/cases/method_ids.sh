@@ -36,7 +36,8 @@ end_target many loaded
 
 # Nor are ids needed to know which class is made: each is told by its address, whatever the collector and the layout of
 # objects. Where the JVM checks what it is asked (-Xcheck:jni), none is, and that is counted.
-flags=(-XX:+UseSerialGC -XX:+UseZGC)
+flags=(-XX:+UseSerialGC)
+[ "$MAJOR" -lt 11 ] || flags+=(-XX:+UseZGC) # JDK 8 has none
 [ "$MAJOR" -lt 25 ] || flags+=(-XX:+UseCompactObjectHeaders)
 for flag in "${flags[@]}"; do
     profile told event=cpu,interval=4ms,file=told.jfr -Xmx256m "$flag" Churn 1

@@ -34,7 +34,8 @@ bounded() { # as kinds
 }
 
 rows=0
-for gc in ${KINDS_GC:-G1 Z}; do
+[ "$MAJOR" -ge 11 ] && other=Z || other=Parallel # JDK 8 has no ZGC
+for gc in ${KINDS_GC:-G1 $other}; do
     if [ -n "${KINDS_ROWS:-}" ]; then
         row stubs "$gc" "" stubs
         row "megamorphic calls" "$gc" "$calls" megamorphic

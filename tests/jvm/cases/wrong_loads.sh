@@ -14,7 +14,8 @@ most() { [ "$2" -le "$1" ] && echo "$1" || echo "$2"; }
 # m08: walks over garbage, of which loads fault or lie, harm nobody.
 # Rounds differ in seed, collector, and in what else is wrong: nothing, what else a sample reads, the breakers at work too.
 ways=(99001 99301 99990)
-collectors=(-XX:+UseG1GC -XX:+UseSerialGC -XX:+UseParallelGC -XX:+UseZGC)
+collectors=(-XX:+UseG1GC -XX:+UseSerialGC -XX:+UseParallelGC)
+[ "$MAJOR" -lt 11 ] || collectors+=(-XX:+UseZGC) # JDK 8 has none
 walks=0 native=0 loads=0 longest=0
 for ((i = 0; walks < wanted || native < wanted || i < ${#ways[@]}; i++)); do
     export JW_WRONG=$OUT/digits-$i JW_WRONG_SEED=$((SEED + 1000 * i))
