@@ -163,7 +163,8 @@ TEST_EACH_STACK(walk_vm, pieces_of_java_are_joined_by_their_anchors)
     frame_is(2, JW_FRAME_INTERPRETED, fake.method, 1);
 }
 
-TEST_EACH_STACK(walk_vm, native_code_is_left_by_the_anchor)
+/* An interpreted method has called a native one, which the anchor tells. */
+static void begin_in_native_method(void)
 {
     const struct fake_nmethod native = put_other("native nmethod");
 
@@ -171,8 +172,12 @@ TEST_EACH_STACK(walk_vm, native_code_is_left_by_the_anchor)
     push_entry(NULL);
     push_interpreted(1);
     push_compiled(&native, 30);
-    const struct vm_anchor anchor = {fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp};
-    set_anchor(&anchor);
+    set_anchor(&(struct vm_anchor){fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp});
+}
+
+TEST_EACH_STACK(walk_vm, native_code_is_left_by_the_anchor)
+{
+    begin_in_native_method();
     fake_stack.regs.sp -= 20 * sizeof(uintptr_t);
     fake_stack.regs.pc = 0x4000;
     walk();
@@ -184,15 +189,9 @@ TEST_EACH_STACK(walk_vm, native_code_is_left_by_the_anchor)
 /* As SafeFetch32 is up to JDK 17, which the JVM calls to read what may not be there. */
 TEST_EACH_STACK(walk_vm, a_stub_that_the_jvm_calls_is_left_by_the_anchor)
 {
-    const struct fake_nmethod native = put_other("native nmethod"),
-                              stubs = put_other("StubRoutines (1)");
+    const struct fake_nmethod stubs = put_other("StubRoutines (1)");
 
-    begin_stack();
-    push_entry(NULL);
-    push_interpreted(1);
-    push_compiled(&native, 30);
-    const struct vm_anchor anchor = {fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp};
-    set_anchor(&anchor);
+    begin_in_native_method();
     set(fake.java_thread, "JavaThread", "_thread_state", (uint64_t)constant_of("_thread_in_vm"), 4);
     fake_stack.regs.sp -= 20 * sizeof(uintptr_t);
     put_word(fake_stack.regs.sp, 0x4000); /* native code */
