@@ -293,6 +293,29 @@ static void judge_walks(struct cli_doctor *doctor)
              amount(native, samples).text);
 }
 
+/* Of an agent its counter; a collector that keeps the heap to itself is told by the flags alone. */
+static void judge_frozen(struct cli_doctor *doctor)
+{
+    const uint64_t frozen =
+        doctor->is_of_agent ? doctor->all.counters[JW_COUNT_FROZEN] : doctor->stacks.frozen;
+    const uint64_t count =
+        doctor->is_of_agent ? doctor->all.counters[JW_COUNT_SAMPLES] : doctor->stacks.count;
+    const bool is_unreadable_heap = strstr(doctor->flags, "+UseZGC") != NULL ||
+                                    strstr(doctor->flags, "+UseShenandoahGC") != NULL;
+
+    if (is_worth_it(frozen, count))
+        find(
+            doctor, "frozen", CLI_DOCTOR_GAP, ppm_of(frozen, count),
+            is_unreadable_heap
+                ? "with this collector the heap is not read: try -XX:+UseG1GC or "
+                  "-XX:+UseParallelGC, or read sums from the leaves (docs/howto/virtual-threads.md)"
+                : "with ZGC and Shenandoah, choose G1, Parallel or Serial: only their heap is "
+                  "read; with these, report it (docs/howto/virtual-threads.md)",
+            "%s of the stacks end in [frozen]: outer frames of virtual threads lay in the heap "
+            "and were not read, so sums of methods near their root are too small",
+            amount(frozen, count).text);
+}
+
 static void judge_stacks(struct cli_doctor *doctor)
 {
     const struct cli_doctor_stacks *stacks = &doctor->stacks;
@@ -304,8 +327,7 @@ static void judge_stacks(struct cli_doctor *doctor)
 
         snprintf(todo, sizeof todo, "raise jstackdepth= (it is %" PRIu64 ")", doctor->depth_count);
         find(doctor, "truncated", CLI_DOCTOR_GAP, ppm_of(stacks->truncated, count),
-             is_deep ? todo
-                     : "nothing: frames of virtual threads that lie in the heap are not walked yet",
+             is_deep ? todo : "record with a larger depth of stacks (of jaywalk: jstackdepth=)",
              "%s of the stacks lack their outermost frames, so sums of methods near the root are "
              "too small",
              amount(stacks->truncated, count).text);
@@ -418,6 +440,7 @@ void cli_doctor_judge(struct cli_doctor *doctor)
     }
     judge_number(doctor);
     judge_stacks(doctor);
+    judge_frozen(doctor);
     for (size_t i = 1; i < doctor->finding_count; i++) {
         const struct cli_doctor_finding moved = doctor->findings[i];
         size_t at = i;

@@ -86,6 +86,7 @@ struct cli_doctor_stacks {
     uint64_t gaps;           /* the Java part is missing: a mark says why */
     uint64_t truncated;      /* the outermost frames are missing */
     uint64_t too_deep;       /* of these, as jstackdepth= says */
+    uint64_t frozen;         /* they are missing as they lie in the heap, and were not read there */
     uint64_t nameless_top;   /* the code on top has no name of a function */
     uint64_t nameless_cpu;   /* of these, samples of CPU time: who waits does so in the C library */
     uint64_t unreadable;     /* some Java method could not be read */

@@ -170,6 +170,7 @@ static void put_stacks(struct json *json, const struct cli_doctor *doctor)
     put_number(json, "wall", stacks->wall);
     put_number(json, "without_java_part", stacks->gaps);
     put_number(json, "truncated", stacks->truncated);
+    put_number(json, "frozen", stacks->frozen);
     put_number(json, "nameless_on_top", stacks->nameless_top);
     put_number(json, "with_unreadable_methods", stacks->unreadable);
     put_number(json, "without_frames", stacks->empty);

@@ -16,6 +16,7 @@ struct cli_doctor_frame {
     bool is_nameless;   /* code without the name of a function */
     bool is_gap;        /* in place of Java frames that are missing */
     bool is_unreadable; /* in place of the name of a Java method */
+    bool is_frozen;     /* in place of frames in the heap */
     bool is_jvm_named;  /* a function of the JVM that has a name */
     bool is_safepoint;  /* one of those that bring threads to a halt, or wait for that */
     uint32_t library;   /* number + 1, of native code */

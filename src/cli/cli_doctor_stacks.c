@@ -94,6 +94,7 @@ static void look_at_mark(struct cli_doctor_frame *frame, const char *text)
     }
     frame->is_unreadable = strcmp(jw_mark_text(JW_MARK_UNREADABLE_METHOD), text) == 0 ||
                            strcmp(jw_mark_text(JW_MARK_DICT_FULL), text) == 0;
+    frame->is_frozen = strcmp(jw_mark_text(JW_MARK_FROZEN), text) == 0;
     frame->is_nameless = strcmp(jw_mark_text(JW_MARK_UNKNOWN_NATIVE), text) == 0 ||
                          strcmp(jw_mark_text(JW_MARK_MEMLIMIT), text) == 0;
 }
@@ -175,7 +176,7 @@ struct stack {
     uint64_t java_frames;
     uint32_t last_library; /* of native code, up to here */
     uint32_t gap_library, top_library;
-    bool has_frame, has_gap, is_nameless_top, is_unreadable, is_safepoint, is_jvm_named;
+    bool has_frame, has_gap, is_nameless_top, is_unreadable, is_frozen, is_safepoint, is_jvm_named;
 };
 
 static void add_frame(struct stack *stack, const struct cli_doctor_frame *frame)
@@ -189,6 +190,7 @@ static void add_frame(struct stack *stack, const struct cli_doctor_frame *frame)
     stack->has_frame = true;
     stack->java_frames += is_java;
     stack->is_unreadable |= frame->is_unreadable;
+    stack->is_frozen |= frame->is_frozen;
     stack->is_safepoint |= frame->is_safepoint && stack->java_frames == 0;
     stack->is_jvm_named |= frame->is_jvm_named;
     if (frame->is_gap && !stack->has_gap) {
@@ -208,6 +210,7 @@ static void add_stack(struct cli_doctor_reading *reading, const struct stack *st
 
     stacks->empty += stack->has_frame ? 0 : events;
     stacks->unreadable += stack->is_unreadable ? events : 0;
+    stacks->frozen += stack->is_frozen ? events : 0;
     stacks->jvm_named += stack->is_jvm_named ? events : 0;
     stacks->safepoint += stack->is_safepoint ? events : 0;
     stacks->safepoint_java += stack->is_safepoint && stack->java_frames > 0 ? events : 0;

@@ -336,6 +336,9 @@ static void put_stacks(const struct cli_doctor *doctor, FILE *to)
               stacks->gaps > 0 ? "a mark in brackets says why" : "");
     count_row(to, "truncated", stacks->truncated, stacks->count,
               stacks->truncated > 0 ? "the outermost frames are missing" : "");
+    if (stacks->frozen > 0)
+        count_row(to, "end in [frozen]", stacks->frozen, stacks->count,
+                  "outer frames of virtual threads, which lie in the heap and were not read there");
     count_row(to, "nameless on top", stacks->nameless_top, stacks->count,
               stacks->nameless_top > 0 ? "native code without a function's name" : "");
     if (stacks->unreadable > 0)
@@ -382,6 +385,10 @@ static void put_failures(const struct cli_doctor *doctor, FILE *to)
     head(to, "Failed walks", "samples", "share");
     if (all->failure_count == 0)
         fprintf(to, "  none\n");
+    /* Of an agent no stack is looked at: its counter tells the same. */
+    if (doctor->is_of_agent && all->counters[JW_COUNT_FROZEN] > 0)
+        count_row(to, "end in [frozen]", all->counters[JW_COUNT_FROZEN], samples,
+                  "not failed: outer frames of virtual threads lie in the heap and were not read");
     for (size_t n = 0; n < all->failure_count; n++) {
         size_t most = CLI_DOCTOR_FAILURES;
 

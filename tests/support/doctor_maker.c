@@ -126,11 +126,12 @@ static void put_texts(struct maker *maker, uint64_t type, const char *const *tex
 
 void doctor_begin(struct maker *maker)
 {
-    static const char *const symbols[] = {"app/Main",    "main",
-                                          "()V",         "libx.so",
-                                          "jaywalk",     "[broken Java stack]",
-                                          "libjvm.so",   "SafepointSynchronize::block(JavaThread*)",
-                                          DOCTOR_HOSTILE};
+    static const char *const symbols[] = {
+        "app/Main",     "main",
+        "()V",          "libx.so",
+        "jaywalk",      "[broken Java stack]",
+        "libjvm.so",    "SafepointSynchronize::block(JavaThread*)",
+        DOCTOR_HOSTILE, "[frozen]"};
     static const char *const types[] = {"JIT compiled", "C++", "Unknown"};
 
     maker_begin_chunk(maker);
@@ -140,14 +141,15 @@ void doctor_begin(struct maker *maker)
     put_texts(maker, MAKER_FRAME_TYPE, types, sizeof types / sizeof *types);
     maker_pool(maker, MAKER_CLASS, 5);
     PUT_KEYS(maker, 1, 1, 2, 4, 3, 5, 4, 7, 5, 9);
-    maker_pool(maker, MAKER_METHOD, 5);
-    PUT_KEYS(maker, 1, 1, 2, 3, 2, 2, 4, 3, 3, 3, 6, 3, 4, 4, 8, 3, 5, 5, 9, 3);
-    maker_pool(maker, MAKER_TRACE, 5);
+    maker_pool(maker, MAKER_METHOD, 6);
+    PUT_KEYS(maker, 1, 1, 2, 3, 2, 2, 4, 3, 3, 3, 6, 3, 4, 4, 8, 3, 5, 5, 9, 3, 6, 3, 10, 3);
+    maker_pool(maker, MAKER_TRACE, 6);
     /* key, truncated, frames, then method, line, bci, type of each */
     PUT_KEYS(maker, STACK_PLAIN, 0, 1, 1, 7, 0, 1);
     PUT_KEYS(maker, STACK_GAP, 0, 2, 2, 0, 0, 2, 3, 0, 0, 3);
     PUT_KEYS(maker, STACK_TRUNCATED, 1, 1, 1, 7, 0, 1);
     PUT_KEYS(maker, STACK_SAFEPOINT, 0, 2, 4, 0, 0, 2, 1, 7, 0, 1);
+    PUT_KEYS(maker, STACK_FROZEN, 0, 2, 1, 7, 0, 1, 6, 0, 0, 3);
     PUT_KEYS(maker, STACK_HOSTILE, 0, 2, 5, 0, 0, 2, 3, 0, 0, 3);
     maker_end_event(maker, at);
 }

@@ -32,6 +32,7 @@ enum {
     STACK_GAP,       /* libx.so, without a function's name, and a mark for Java */
     STACK_TRUNCATED, /* Main.main, and what is missing */
     STACK_SAFEPOINT, /* SafepointSynchronize::block of libjvm.so, below it Main.main */
+    STACK_FROZEN,    /* Main.main, and the mark of frames in the heap */
     STACK_HOSTILE,   /* as STACK_GAP, of a library with an escape sequence in its name */
 };
 #define DOCTOR_HOSTILE "lib\x1b[31m<\"x\".so"

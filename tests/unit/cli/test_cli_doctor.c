@@ -256,6 +256,29 @@ Test(cli_doctor, stacks_with_holes_are_counted_with_the_libraries_that_make_them
         "for it, 9 of them");
 }
 
+Test(cli_doctor, stacks_that_end_in_the_heap_are_counted_and_the_collector_is_named)
+{
+    SAVE_HEALTHY_AND(put_samples(STACK_FROZEN, 60); put_counts(370, 360, 0, 0, 10));
+    cr_expect_eq(RUN("doctor", path), CLI_OK);
+    EXPECT_LINE(": 1 finding\n\n 1. 60 (16.67 %) of the stacks end in [frozen]: outer frames");
+    EXPECT_LINE(" To do: with ZGC and Shenandoah, choose G1, Parallel or Serial");
+    EXPECT_LINE(" truncated 0 0.00 %\n end in [frozen] 60 16.67 % outer frames of virtual threads");
+    EXPECT_LINE(" without their Java part 0 0.00 %\n");
+    cr_expect_eq(RUN("doctor", "--json", path), CLI_OK);
+    cr_expect_not_null(strstr(out_text, "{\"id\":\"frozen\",\"rank\":\"gap\""), "%s", out_text);
+    cr_expect_not_null(strstr(out_text, "\"truncated\":0,\"frozen\":60,"), "%s", out_text);
+    maker_close(&maker);
+    unlink(path);
+    SAVE_HEALTHY_AND(put_jvm("-XX:+UseZGC"); put_samples(STACK_FROZEN, 60));
+    cr_expect_eq(RUN("doctor", "--strict", path), CLI_FAILED);
+    EXPECT_LINE(" To do: with this collector the heap is not read: try -XX:+UseG1GC");
+    maker_close(&maker);
+    unlink(path);
+    SAVE_HEALTHY_AND(put_samples(STACK_FROZEN, 2); put_counts(312, 302, 0, 0, 10));
+    cr_expect_eq(RUN("doctor", "--strict", path), CLI_OK, "%s", out_text);
+    EXPECT_LINE(" end in [frozen] 2 0.66 %");
+}
+
 Test(cli_doctor, memory_at_its_limit_and_a_high_cost_are_findings)
 {
     SAVE_HEALTHY_AND(put_memory("symbols", 2 << 20, 2 << 20, 7);

@@ -33,6 +33,7 @@ static const char metrics[] =
     "jaywalk_signals_total 1000\n"
     "jaywalk_samples_total 900\n"
     "jaywalk_lost_store_full_total 90\n"
+    "jaywalk_frozen_total 30\n"
     "jaywalk_spared_waiting_total 9\n";
 
 static const char *findings(void)
@@ -55,6 +56,7 @@ Test(cli_doctor_agent, its_answers_are_understood)
         "  vm            1,024 walks, of which 512 (50.00 %) failed or met unreadable memory; "
         "out\n",
         "  self-check    agrees: 3250 frames",
+        "  end in [frozen]                     30    3.33 %  not failed: outer frames of",
     };
     static char page[20000];
 
@@ -65,7 +67,8 @@ Test(cli_doctor_agent, its_answers_are_understood)
                                "Walker: agct (vm was given up 12 s ago)\n"
                                "warning: SIGPROF has another owner\n");
     cli_doctor_judge(&doctor);
-    cr_expect_str_eq(findings(), "walks-failed walker-down lostStoreFull agent-warns memory ");
+    cr_expect_str_eq(findings(),
+                     "walks-failed walker-down lostStoreFull frozen agent-warns memory ");
     cr_expect_str_eq(doctor.sampling, "CPU time every 10000 us by timers of the threads");
     cr_expect_eq(doctor.all.in_flight, 1);
     cr_expect_eq(doctor.all.cost.own_ns, 250000000);
