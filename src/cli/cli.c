@@ -218,7 +218,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
         {
             .id = CLI_COMMAND_DOCTOR,
             .name = "doctor",
-            .usage = "jaywalk doctor [options] IN.jfr|PID",
+            .usage = "jaywalk doctor [options] IN.jfr...|PID",
             .summary = "say whether a profile can be believed, and what to change",
             .text =
                 "A page: the verdict (good, or findings with what to do, most important first), "
@@ -227,7 +227,10 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "sample stands\n"
                 "for, which stacks have holes and why, whether the walker of stacks agreed with "
                 "JVMTI, what can\n"
-                "be told of safepoints, what jaywalk cost.\n"
+                "be told of safepoints, what jaywalk cost. Of several recordings: the verdict on "
+                "each, and a "
+                "table\n"
+                "of their JDKs side by side.\n"
                 "PID is a process number, or the name of a JVM. Of a JVM the agent is asked, which "
                 "is loaded into\n"
                 "one that has none yet; it tells less than a recording. Recordings of other tools "
@@ -237,6 +240,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .examples = "  jaywalk doctor profile.jfr\n"
                         "  jaywalk doctor 12345\n"
                         "  jaywalk doctor --strict profile.jfr\n"
+                        "  jaywalk doctor on-jdk17.jfr on-jdk25.jfr\n"
                         "  jaywalk doctor --json profile.jfr | jq -r '.findings[].id'\n",
             .operands = CLI_OPERANDS_EITHER,
             .run = cli_doctor,

@@ -2,8 +2,8 @@
  * cli_doctor_internal - what is known of a profile's worth, and what follows from it.
  *
  * For      cmd_doctor.c; cli_doctor_read.c (a recording), cli_doctor_stacks.c (its stacks), cli_doctor_agent.c (an agent
- *          in a JVM), cli_doctor_findings.c (the verdict), cli_doctor_words.c (plain sentences), cli_doctor_text.c and
- *          cli_doctor_json.c (forms).
+ *          in a JVM), cli_doctor_jdks.c (figures by JDK), cli_doctor_findings.c (the verdict), cli_doctor_words.c (plain
+ *          sentences), cli_doctor_text.c and cli_doctor_json.c (forms).
  * Callers  these, tests.   Context  tool.
  * Memory   one struct of fixed size; of stacks, while a chunk is read, a row for each distinct stack and frame.
  *
@@ -33,6 +33,7 @@
 #define CLI_DOCTOR_CHANGES   16
 #define CLI_DOCTOR_LIBRARIES 64
 #define CLI_DOCTOR_FINDINGS  48
+#define CLI_DOCTOR_JDKS      16
 
 /* Samples whose Java stack could not be walked, or (walker native) whose native frames end early. */
 struct cli_doctor_failure {
@@ -75,6 +76,7 @@ struct cli_doctor_sums {
 /* A library, and the stacks that it spoils. */
 struct cli_doctor_library {
     char name[64];
+    uint64_t failed;   /* the sampled code is its, and the Java stack is missing */
     uint64_t gaps;     /* the Java stack is missing behind its code */
     uint64_t nameless; /* its code is on top, without a name */
 };
@@ -95,6 +97,20 @@ struct cli_doctor_stacks {
     uint64_t jvm_named;      /* some function of the JVM has a name: then safepoint can be told */
     struct cli_doctor_library libraries[CLI_DOCTOR_LIBRARIES]; /* those of more are in the last */
     size_t library_count;
+};
+
+/* What recordings of one JDK have in common. */
+struct cli_doctor_jdk {
+    char jvm[160]; /* as recorded; "": not told */
+    uint64_t recordings;
+    uint64_t signals, samples, lost;
+    uint64_t failed; /* walks */
+    uint64_t stacks, gaps, truncated, frozen;
+};
+
+struct cli_doctor_jdks {
+    struct cli_doctor_jdk rows[CLI_DOCTOR_JDKS]; /* those of more are in the last */
+    size_t count;
 };
 
 /* A walker of an agent, as it stands. */
@@ -146,6 +162,7 @@ struct cli_doctor {
     uint64_t laws, laws_broken;              /* jaywalk.Conservation: how often it was held */
     uint64_t interval_changes;
     struct cli_doctor_stacks stacks;
+    struct cli_doctor_jdks jdks;
     struct cli_doctor_change changes[CLI_DOCTOR_CHANGES]; /* the first ones, and the last */
     size_t change_count;
     struct cli_doctor_walker walkers[CLI_DOCTOR_WALKERS];
@@ -170,6 +187,10 @@ struct cli_doctor_failure *cli_doctor_failure_at(struct cli_doctor_sums *sums, i
 
 /* Adds sums, of recordings one after the other. */
 void cli_doctor_add(struct cli_doctor_sums *to, const struct cli_doctor_sums *from);
+
+/* The row of a JDK, added on first sight. */
+struct cli_doctor_jdk *cli_doctor_jdk_at(struct cli_doctor_jdks *jdks, const char *jvm);
+void cli_doctor_jdks_add(struct cli_doctor_jdks *to, const struct cli_doctor_jdks *from);
 
 /* A copy that is cut, at a character, where it does not fit. */
 void cli_doctor_copy(char *to, size_t room_bytes, const char *text);
@@ -197,6 +218,13 @@ const char *cli_doctor_place_words(const char *where);
 const char *cli_doctor_ledger_todo(enum jw_ledger_line line);
 
 void cli_doctor_text(const struct cli_doctor *doctor, FILE *to);
+void cli_doctor_verdict_text(const struct cli_doctor *doctor, FILE *to); /* the head of it */
+void cli_doctor_jdks_text(const struct cli_doctor_jdks *jdks, FILE *to);
 void cli_doctor_json(const struct cli_doctor *doctor, FILE *to);
+
+/* Of several recordings: begin, then each one told (`is_first`), then the end. */
+void cli_doctor_json_begin(FILE *to);
+void cli_doctor_json_next(const struct cli_doctor *doctor, bool is_first, FILE *to);
+void cli_doctor_json_end(const struct cli_doctor_jdks *jdks, FILE *to);
 
 #endif

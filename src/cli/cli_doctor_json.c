@@ -9,7 +9,8 @@
 #include "cli/cli_doctor_internal.h"
 #include "cli/cli_text_internal.h"
 
-#define SCHEMA "jaywalk.doctor/1"
+#define SCHEMA         "jaywalk.doctor/1"
+#define SCHEMA_SEVERAL "jaywalk.doctor.several/1"
 
 struct json {
     FILE *to;
@@ -178,6 +179,7 @@ static void put_stacks(struct json *json, const struct cli_doctor *doctor)
     for (size_t i = 0; i < stacks->library_count; i++) {
         begin(json, NULL, '{');
         put_told(json, "name", stacks->libraries[i].name);
+        put_number(json, "failed_in", stacks->libraries[i].failed);
         put_number(json, "without_java_part", stacks->libraries[i].gaps);
         put_number(json, "nameless_on_top", stacks->libraries[i].nameless);
         end(json, '}');
@@ -298,6 +300,49 @@ static void put_memory(struct json *json, const struct cli_doctor *doctor)
     end(json, ']');
 }
 
+static void put_jdks(struct json *json, const struct cli_doctor_jdks *jdks)
+{
+    begin(json, "by_jdk", '[');
+    for (size_t i = 0; i < jdks->count; i++) {
+        const struct cli_doctor_jdk *row = &jdks->rows[i];
+
+        begin(json, NULL, '{');
+        put_told(json, "jvm", row->jvm);
+        put_number(json, "recordings", row->recordings);
+        put_number(json, "signals", row->signals);
+        put_number(json, "samples", row->samples);
+        put_number(json, "lost", row->lost);
+        put_number(json, "failed_walks", row->failed);
+        put_number(json, "stacks", row->stacks);
+        put_number(json, "without_java_part", row->gaps);
+        put_number(json, "truncated", row->truncated);
+        put_number(json, "frozen", row->frozen);
+        end(json, '}');
+    }
+    end(json, ']');
+}
+
+void cli_doctor_json_begin(FILE *to)
+{
+    fprintf(to, "{\"schema\":\"%s\",\"recordings\":[", SCHEMA_SEVERAL);
+}
+
+void cli_doctor_json_next(const struct cli_doctor *doctor, bool is_first, FILE *to)
+{
+    if (!is_first)
+        fputc(',', to);
+    cli_doctor_json(doctor, to);
+}
+
+void cli_doctor_json_end(const struct cli_doctor_jdks *jdks, FILE *to)
+{
+    struct json json = {.to = to, .before = ","};
+
+    fputc(']', to);
+    put_jdks(&json, jdks);
+    fputs("}\n", to);
+}
+
 void cli_doctor_json(const struct cli_doctor *doctor, FILE *to)
 {
     struct json json = {.to = to, .before = ""};
@@ -314,6 +359,7 @@ void cli_doctor_json(const struct cli_doctor *doctor, FILE *to)
     put_ledger(&json, doctor);
     put_stacks(&json, doctor);
     put_failures(&json, &doctor->all);
+    put_jdks(&json, &doctor->jdks);
     put_walkers(&json, doctor);
     put_safepoints(&json, doctor);
     put_cost(&json, doctor);

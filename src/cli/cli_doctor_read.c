@@ -130,6 +130,41 @@ static void take_text(struct cli_doctor_reading *reading, const struct jfr_reade
         cli_doctor_copy(to, room_bytes, text);
 }
 
+/* The sums of a recording count for the JDK that it is of. */
+static void end_recording(struct cli_doctor *doctor)
+{
+    struct cli_doctor_jdk *row = cli_doctor_jdk_at(&doctor->jdks, doctor->jvm);
+    struct cli_doctor_account account;
+
+    cli_doctor_account(&doctor->now, &account);
+    row->recordings++;
+    row->signals += account.signals;
+    row->samples += account.samples;
+    row->lost += account.lost;
+    for (size_t i = 0; i < doctor->now.failure_count; i++) {
+        const struct cli_doctor_failure *failure = &doctor->now.failures[i];
+
+        row->failed += cli_doctor_is_failure(failure) ? failure->count : 0;
+    }
+}
+
+/* And so do the stacks of a chunk. */
+static void end_chunk(struct cli_doctor_reading *reading)
+{
+    const struct cli_doctor_stacks *stacks = &reading->doctor->stacks;
+    struct cli_doctor_jdk *row = cli_doctor_jdk_at(&reading->doctor->jdks, reading->doctor->jvm);
+    const struct cli_doctor_jdk now = {.stacks = stacks->count,
+                                       .gaps = stacks->gaps,
+                                       .truncated = stacks->truncated,
+                                       .frozen = stacks->frozen};
+
+    row->stacks += now.stacks - reading->told.stacks;
+    row->gaps += now.gaps - reading->told.gaps;
+    row->truncated += now.truncated - reading->told.truncated;
+    row->frozen += now.frozen - reading->told.frozen;
+    reading->told = now;
+}
+
 /* Each chunk says which recording it is of. */
 static void take_recording(struct cli_doctor_reading *reading, const struct jfr_reader_event *event)
 {
@@ -138,6 +173,8 @@ static void take_recording(struct cli_doctor_reading *reading, const struct jfr_
 
     if (doctor->recordings > 0 && start_ms == reading->recording_start_ms)
         return;
+    if (doctor->recordings > 0)
+        end_recording(doctor);
     cli_doctor_add(&doctor->before, &doctor->now);
     doctor->now = (struct cli_doctor_sums){.has_counters = false};
     doctor->recordings++;
@@ -395,8 +432,14 @@ static void read_chunks(struct cli_doctor_reading *reading, struct jw_error *err
                               jfr_reader_size_bytes(reader));
         }
         cli_doctor_judge_stacks(reading);
+        end_chunk(reading);
     }
     cli_progress_end(&progress);
+}
+
+static uint64_t spoiled_by(const struct cli_doctor_library *library)
+{
+    return library->failed + library->gaps + library->nameless;
 }
 
 /* Libraries that spoil most stacks first. */
@@ -406,9 +449,7 @@ static void order_libraries(struct cli_doctor_stacks *stacks)
         const struct cli_doctor_library moved = stacks->libraries[i];
         size_t at = i;
 
-        for (; at > 0 && stacks->libraries[at - 1].gaps + stacks->libraries[at - 1].nameless <
-                             moved.gaps + moved.nameless;
-             at--)
+        for (; at > 0 && spoiled_by(&stacks->libraries[at - 1]) < spoiled_by(&moved); at--)
             stacks->libraries[at] = stacks->libraries[at - 1];
         stacks->libraries[at] = moved;
     }
@@ -420,6 +461,7 @@ static bool end_reading(struct cli_doctor_reading *reading, struct jw_error *err
     struct cli_doctor *doctor = reading->doctor;
 
     order_libraries(&doctor->stacks);
+    end_recording(doctor);
     cli_doctor_add(&doctor->all, &doctor->before);
     cli_doctor_add(&doctor->all, &doctor->now);
     doctor->size_bytes = jfr_reader_size_bytes(reading->feed.reader);

@@ -29,7 +29,8 @@ struct cli_doctor_reading {
     struct cli_feed feed; /* reader, clocks, texts; groups of this chunk, a distinct stack each */
 
     int64_t recording_start_ms;
-    uint64_t chunk_events; /* samples and waits of this chunk, up to here */
+    uint64_t chunk_events;      /* samples and waits of this chunk, up to here */
+    struct cli_doctor_jdk told; /* stacks of the chunks before, of all JDKs */
 
     struct cli_doctor_frame *frames; /* of this chunk */
     size_t frame_count, frame_capacity;

@@ -152,7 +152,7 @@ static const struct cli_doctor_frame *frame_at(struct cli_doctor_reading *readin
     return frame;
 }
 
-/* The row of a library that spoils stacks; those that find no room share the last one. */
+/* The row of a library that spoils stacks, 0 of what is in none; those that find no room share the last one. */
 static struct cli_doctor_library *library_at(struct cli_doctor_reading *reading, uint32_t number)
 {
     struct cli_doctor_stacks *stacks = &reading->doctor->stacks;
@@ -221,6 +221,7 @@ static void add_stack(struct cli_doctor_reading *reading, const struct stack *st
     }
     if (stack->has_gap) {
         stacks->gaps += events;
+        library_at(reading, stack->top_library)->failed += events;
         if (stack->gap_library != 0)
             library_at(reading, stack->gap_library)->gaps += events;
     }

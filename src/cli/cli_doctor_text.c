@@ -130,7 +130,7 @@ static void count_row(FILE *to, const char *label, uint64_t part, uint64_t all, 
 
 /* ---- verdict ---- */
 
-static void put_verdict(const struct cli_doctor *doctor, FILE *to)
+void cli_doctor_verdict_text(const struct cli_doctor *doctor, FILE *to)
 {
     char clean[CLI_CELL_BYTES];
 
@@ -201,7 +201,8 @@ static void put_file(const struct cli_doctor *doctor, FILE *to)
     else
         fact(to, "made by", "another tool");
     if (doctor->jvm[0] != '\0')
-        fact(to, "JVM", "%s", doctor->jvm);
+        fact(to, "JVM", "%s%s", doctor->jvm,
+             doctor->jdks.count > 1 ? ", the last of several: By JDK, below, has them all" : "");
     if (doctor->program[0] != '\0')
         fact(to, "program", "%s, process %" PRIu64, doctor->program, doctor->pid);
     if (doctor->flags[0] != '\0')
@@ -314,6 +315,9 @@ static void put_libraries(const struct cli_doctor_stacks *stacks, FILE *to)
         const struct cli_doctor_library *library = &stacks->libraries[i];
         const char *name = library->name[0] == '\0' ? "code of no library" : library->name;
 
+        if (library->failed > 0)
+            count_row(to, name, library->failed, stacks->count,
+                      "its code was sampled, and the Java part of the stack is missing");
         if (library->gaps > 0)
             count_row(to, name, library->gaps, stacks->count,
                       "its code is the last before the missing Java part");
@@ -546,7 +550,7 @@ static void put_memory(const struct cli_doctor *doctor, FILE *to)
 
 void cli_doctor_text(const struct cli_doctor *doctor, FILE *to)
 {
-    put_verdict(doctor, to);
+    cli_doctor_verdict_text(doctor, to);
     if (doctor->is_of_agent)
         put_agent(doctor, to);
     else
@@ -564,4 +568,6 @@ void cli_doctor_text(const struct cli_doctor *doctor, FILE *to)
         put_safepoints(doctor, to);
     put_cost(doctor, to);
     put_memory(doctor, to);
+    if (doctor->jdks.count > 1)
+        cli_doctor_jdks_text(&doctor->jdks, to);
 }

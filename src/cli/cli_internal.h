@@ -84,7 +84,7 @@ enum cli_operands {
     CLI_OPERANDS_JVM,
     CLI_OPERANDS_RECORDING,  /* and an output */
     CLI_OPERANDS_RECORDINGS, /* one or several */
-    CLI_OPERANDS_EITHER,     /* a recording or a JVM */
+    CLI_OPERANDS_EITHER,     /* recordings or a JVM */
     CLI_OPERANDS_PROGRAM, /* the first word that is no option begins a command line, left alone */
 };
 

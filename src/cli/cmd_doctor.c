@@ -21,11 +21,11 @@ static bool is_file(const char *word)
     return word[strspn(word, "0123456789")] != '\0' && access(word, F_OK) == 0;
 }
 
-static int look_at_file(struct cli_doctor *doctor, const struct cli_values *values)
+static int look_at_file(struct cli_doctor *doctor, const struct cli_values *values, size_t nth)
 {
     struct jw_error err = {{0}};
 
-    if (cli_doctor_read(doctor, values->operands.texts[0], values->is_quiet, &err))
+    if (cli_doctor_read(doctor, values->operands.texts[nth], values->is_quiet, &err))
         return CLI_OK;
     cli_complain("%s", err.message);
     return CLI_FAILED;
@@ -76,43 +76,105 @@ static int look_at_process(struct cli_doctor *doctor, const struct cli_values *v
     return status;
 }
 
+static bool is_written(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    cli_complain("standard output: %s", strerror(errno));
+    return false;
+}
+
 static int tell(const struct cli_doctor *doctor, const struct cli_values *values)
 {
     if (values->has_json)
         cli_doctor_json(doctor, stdout);
     else
         cli_doctor_text(doctor, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_complain("standard output: %s", strerror(errno));
+    if (!is_written())
         return CLI_FAILED;
-    }
     return values->is_strict && doctor->finding_count > 0 ? CLI_FAILED : CLI_OK;
+}
+
+static int look_at_one(struct cli_doctor *doctor, const struct cli_values *values)
+{
+    int status = is_file(values->operands.texts[0]) ? look_at_file(doctor, values, 0)
+                                                    : look_at_process(doctor, values);
+
+    if (status != CLI_OK)
+        return status;
+    cli_doctor_judge(doctor);
+    return tell(doctor, values);
+}
+
+/* The verdict on each, then figures by JDK. One that cannot be read is complained of, and the others are told. */
+static int look_at_several(struct cli_doctor *doctor, const struct cli_values *values)
+{
+    struct cli_doctor_jdks jdks = {.count = 0};
+    bool is_first = true;
+    int status = CLI_OK;
+
+    if (values->has_json)
+        cli_doctor_json_begin(stdout);
+    for (size_t i = 0; i < values->operands.count; i++) {
+        memset(doctor, 0, sizeof *doctor);
+        if (look_at_file(doctor, values, i) != CLI_OK) {
+            status = CLI_FAILED;
+            continue;
+        }
+        cli_doctor_judge(doctor);
+        cli_doctor_jdks_add(&jdks, &doctor->jdks);
+        if (values->has_json)
+            cli_doctor_json_next(doctor, is_first, stdout);
+        else
+            cli_doctor_verdict_text(doctor, stdout);
+        is_first = false;
+        if (values->is_strict && doctor->finding_count > 0)
+            status = CLI_FAILED;
+    }
+    if (values->has_json)
+        cli_doctor_json_end(&jdks, stdout);
+    else if (jdks.count > 0) {
+        cli_doctor_jdks_text(&jdks, stdout);
+        fputs("\n'jaywalk doctor FILE' shows the page of one recording.\n", stdout);
+    }
+    return is_written() ? status : CLI_FAILED;
+}
+
+/* Several are taken of recordings alone. */
+static bool are_operands_right(const struct cli_values *values, struct jw_error *err)
+{
+    const struct cli_command *command = &cli_commands[CLI_COMMAND_DOCTOR];
+
+    if (values->operands.count == 0) {
+        jw_error_set(err, "doctor: a recording or a process is needed; usage: %s", command->usage);
+        return false;
+    }
+    for (size_t i = 0; values->operands.count > 1 && i < values->operands.count; i++) {
+        if (is_file(values->operands.texts[i]))
+            continue;
+        jw_error_set(err,
+                     "doctor: %s is no recording that is there, and processes are asked one at a "
+                     "time; usage: %s",
+                     values->operands.texts[i], command->usage);
+        return false;
+    }
+    return true;
 }
 
 int cli_doctor(const struct cli_values *values)
 {
-    const struct cli_command *command = &cli_commands[CLI_COMMAND_DOCTOR];
     struct jw_error err = {{0}};
 
-    if (values->operands.count != 1) {
-        jw_error_set(&err, "doctor: %s; usage: %s",
-                     values->operands.count == 0 ? "a recording or a process is needed"
-                                                 : "one recording or process is taken",
-                     command->usage);
-        return cli_usage_error(command, &err);
-    }
+    if (!are_operands_right(values, &err))
+        return cli_usage_error(&cli_commands[CLI_COMMAND_DOCTOR], &err);
 
     struct cli_doctor *doctor = jw_alloc(sizeof *doctor);
     if (doctor == NULL) {
         cli_complain("no memory");
         return CLI_FAILED;
     }
-    int status = is_file(values->operands.texts[0]) ? look_at_file(doctor, values)
-                                                    : look_at_process(doctor, values);
-    if (status == CLI_OK) {
-        cli_doctor_judge(doctor);
-        status = tell(doctor, values);
-    }
+    const int status =
+        values->operands.count == 1 ? look_at_one(doctor, values) : look_at_several(doctor, values);
     jw_free(doctor);
     return status;
 }

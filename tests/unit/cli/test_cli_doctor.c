@@ -249,6 +249,8 @@ Test(cli_doctor, stacks_with_holes_are_counted_with_the_libraries_that_make_them
     EXPECT_LINE(" 3. 60 (15.04 %) of the samples of CPU time are in native code without a "
                 "function's name\n");
     EXPECT_LINE(" in the file 399 100.00 %\n without their Java part 60 15.04 %");
+    EXPECT_LINE(
+        " libx.so 60 15.04 % its code was sampled, and the Java part of the stack is missing\n");
     EXPECT_LINE(" libx.so 60 15.04 % its code is the last before the missing Java part\n");
     EXPECT_LINE(" libx.so 60 15.04 % its code is on top, without a function's name\n");
     EXPECT_LINE(
@@ -322,6 +324,86 @@ Test(cli_doctor, recordings_one_after_the_other_add_up)
     EXPECT_LINE(" became samples 305 92.42 %\n");
     EXPECT_LINE(" lostNoThread 15 4.55 %");
     EXPECT_LINE(" total 330 100.00 %");
+}
+
+/* A recording of its own, of JDK 17: 100 samples, of which 20 lack their Java part. */
+static void put_of_jdk_17(void)
+{
+    doctor_event(&maker, DOCTOR_RECORDING, "n", N(1700000009999));
+    doctor_event(&maker, DOCTOR_JVM, "tttn", "OpenJDK 64-Bit Server VM (17.0.9+9) for linux-amd64",
+                 "", "app.Main", N(4712));
+    put_samples(STACK_PLAIN, 80);
+    put_samples(STACK_GAP, 20);
+    put_failure(-13, "lost", "native library", "vm", 20);
+    put_counts(125, 100, 25, 0, 0);
+}
+
+static const char by_jdk[] =
+    "By JDK stacks lost no Java truncated [frozen] files\n 25.0.3+9 300 0.00 % 0.00 % 0.00 % "
+    "0.00 % 1\n 17.0.9+9 100 20.00 % 20.00 % 0.00 % 0.00 % 1\n";
+
+Test(cli_doctor, recordings_of_several_jdks_in_one_file_are_told_apart)
+{
+    SAVE_HEALTHY_AND();
+    cr_expect_eq(RUN("doctor", path), CLI_OK);
+    cr_expect_null(strstr(out_text, "By JDK"));
+    maker_close(&maker);
+    unlink(path);
+    begin();
+    put_healthy();
+    end();
+    begin();
+    put_of_jdk_17();
+    end();
+    save();
+    cr_expect_eq(RUN("doctor", path), CLI_OK);
+    EXPECT_LINE(by_jdk);
+    EXPECT_LINE(
+        " JVM OpenJDK 64-Bit Server VM (17.0.9+9) for linux-amd64, the last of several: By");
+    cr_expect_eq(RUN("doctor", "--json", path), CLI_OK);
+    cr_expect_not_null(strstr(out_text,
+                              "{\"jvm\":\"OpenJDK 64-Bit Server VM (17.0.9+9) for linux-amd64\","
+                              "\"recordings\":1,\"signals\":125,\"samples\":100,\"lost\":25,"
+                              "\"failed_walks\":20,\"stacks\":100,\"without_java_part\":20,"
+                              "\"truncated\":0,\"frozen\":0}]"),
+                       "%s", out_text);
+}
+
+Test(cli_doctor, several_recordings_get_a_verdict_each_and_stand_side_by_side)
+{
+    char other[64], none[128];
+
+    SAVE_HEALTHY_AND();
+    strcpy(other, path);
+    maker_close(&maker);
+    begin();
+    put_of_jdk_17();
+    end();
+    save();
+    cr_expect_eq(RUN("doctor", other, path), CLI_OK);
+    EXPECT_LINE(": good\n");
+    EXPECT_LINE(": 4 findings, most important first\n");
+    EXPECT_LINE(by_jdk);
+    cr_expect_null(strstr(out_text, "Walkers"));
+    cr_expect_eq(RUN("doctor", "--strict", other, path), CLI_FAILED);
+    cr_expect_eq(RUN("doctor", "--strict", other, other), CLI_OK, "%s", out_text);
+    EXPECT_LINE(" 25.0.3+9 600 0.00 % 0.00 % 0.00 % 0.00 % 2\n");
+
+    /* One that cannot be read does not hide the others. */
+    snprintf(none, sizeof none, "%s/none.jfr", directory);
+    cr_expect_eq(RUN("doctor", other, none, path), CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "none.jfr"), "%s", err_text);
+    EXPECT_LINE(by_jdk);
+    cr_expect_eq(RUN("doctor", "--json", none, other, path), CLI_FAILED);
+    cr_expect_eq(strncmp(out_text,
+                         "{\"schema\":\"jaywalk.doctor.several/1\",\"recordings\":[{\"schema\":"
+                         "\"jaywalk.doctor/1\",",
+                         70),
+                 0, "%s", out_text);
+    cr_expect_not_null(strstr(out_text, "}\n,{\"schema\""));
+    cr_expect_not_null(
+        strstr(out_text, "}\n],\"by_jdk\":[{\"jvm\":\"OpenJDK 64-Bit Server VM (25."));
+    unlink(other);
 }
 
 Test(cli_doctor, few_samples_are_said_to_be_few)
@@ -531,8 +613,8 @@ Test(cli_doctor, mistakes_in_the_command_line_are_told)
 {
     cr_expect_eq(RUN("doctor"), CLI_USAGE);
     cr_expect_not_null(strstr(err_text, "a recording or a process is needed"));
-    cr_expect_eq(RUN("doctor", "a.jfr", "b.jfr"), CLI_USAGE);
-    cr_expect_not_null(strstr(err_text, "one recording or process is taken"));
+    cr_expect_eq(RUN("doctor", "a.jfr", "4711"), CLI_USAGE);
+    cr_expect_not_null(strstr(err_text, "4711 is no recording that is there"), "%s", err_text);
     cr_expect_eq(RUN("doctor", "--strickt", "a.jfr"), CLI_USAGE);
     cr_expect_not_null(strstr(err_text, "did you mean '--strict'?"));
     cr_expect_eq(RUN("docter"), CLI_USAGE);
