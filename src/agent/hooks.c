@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/agree.h"
 #include "base/atomics.h"
 #include "base/counters.h"
 #include "context/context.h"
@@ -54,6 +55,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
     /* order HOOKS_IDS: acquires that ids are wanted. */
     if (jw_load_acquire(&are_ids_wanted))
         vm_class_make_ids(jvmti, klass);
+    agree_look(jvmti, jni);
 }
 
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *address,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/agree.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/version.h"
@@ -88,6 +89,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "overhead", overhead},
         {NULL, "walker", walker == NULL ? off : walker},
         {NULL, "selfcheck", selfcheck_text(selfcheck, sizeof selfcheck)},
+        {NULL, "agreement", agree_reason()},
         {NULL, "memlimit", memlimit},
         {NULL, "version", JAYWALK_VERSION},
     };

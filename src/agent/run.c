@@ -4,6 +4,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "agent/agree.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -173,6 +174,7 @@ enum states_command run_work(JNIEnv *jni)
     sampler_scan();
     session_serve_symbols();
     breaker_turn(jni, session.recording);
+    agree_turn(session.recording);
     if (session.options.overhead_ppm != 0)
         cost_look(session.recording);
     if (now_ns - session.rotated_ns >= ROTATE_NS || generations_is_half_full(run_generations())) {

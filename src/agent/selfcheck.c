@@ -12,9 +12,8 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "arch/arch.h"
+#include "agent/agree.h"
 #include "base/atomics.h"
-#include "vm/vm_method.h"
 #include "vm/vm_stack.h"
 #include "walk/walk.h"
 #include "walk/walk_breaker.h"
@@ -22,8 +21,7 @@
 #define CLASS_NAME "jaywalk/SelfCheck"
 
 /* Levels of `down`, the native method on top of them, and whatever called us. */
-#define LEVELS     12
-#define FRAMES_MAX 256
+#define LEVELS 12
 
 /* So often the stack is looked at. The first look finds interpreted frames; a later one may find compiled
  * ones, of which as many as come are compared, too. */
@@ -75,8 +73,7 @@ static const unsigned char class_bytes[] = {
 
 /* The look under way; commands come one at a time. */
 static struct {
-    struct vm_call_frame walked[FRAMES_MAX];
-    jvmtiFrameInfo told[FRAMES_MAX];
+    struct agree_room room;
     uint32_t looks, compared, compiled;
     bool is_wrong;
     struct jw_error err;
@@ -90,72 +87,20 @@ static struct {
     _Atomic uint32_t agreed, agreed_compiled;
 } outcome;
 
-static bool is_same_text(const struct vm_text *text, const char *told)
-{
-    char copy[256];
-
-    return text->length_bytes < sizeof copy && strlen(told) == text->length_bytes &&
-           safe_load_bytes(copy, text->addr, text->length_bytes) &&
-           memcmp(copy, told, text->length_bytes) == 0;
-}
-
-/* Name and signature as JVMTI has them; the ids of methods are numbers from JDK 26 on. */
-static bool is_same_method(vm_addr walked, jmethodID told)
-{
-    struct vm_method method;
-    char *name = NULL, *signature = NULL;
-
-    if (vm_method_of_id(told) == walked)
-        return true;
-    if ((*agent.jvmti)->GetMethodName(agent.jvmti, told, &name, &signature, NULL) !=
-        JVMTI_ERROR_NONE)
-        return false;
-    const bool is_same = vm_method_read(walked, &method) && is_same_text(&method.name, name) &&
-                         is_same_text(&method.signature, signature);
-    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
-    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
-    return is_same;
-}
-
-static bool is_same_place(const struct vm_call_frame *walked, const jvmtiFrameInfo *told)
-{
-    if (told->location == -1)
-        return walked->bci == JW_BCI_NATIVE;
-    return walked->bci == told->location;
-}
-
 static void compare(JNIEnv *jni)
 {
-    struct walk_java_result result;
-    jint told_count = 0;
+    struct agree_found found;
 
-    walk_own_stack(jni, check.walked, FRAMES_MAX, &result);
-    if (result.frame_count == 0) {
-        jw_error_set(&check.err, "a walk over a known stack failed: %s, in %s",
-                     walk_code_text(result.code), vm_place_text(result.failed_at));
+    if (agree_compare(agent.jvmti, jni, &check.room, AGREE_FRAMES_MAX, &found, &check.err) !=
+        AGREE_EQUAL)
+        return;
+    if (found.told != found.frames || found.told <= LEVELS) {
+        jw_error_set(&check.err, "a known stack has %u frames by JVMTI and %u by our walk",
+                     found.told, found.frames);
         return;
     }
-    if ((*agent.jvmti)->GetStackTrace(agent.jvmti, NULL, 0, FRAMES_MAX, check.told, &told_count) !=
-            JVMTI_ERROR_NONE ||
-        (uint32_t)told_count != result.frame_count || told_count <= LEVELS) {
-        jw_error_set(&check.err, "a known stack has %d frames by JVMTI and %u by our walk",
-                     told_count, result.frame_count);
-        return;
-    }
-    for (jint i = 0; i < told_count; i++) {
-        const struct vm_call_frame *walked = &check.walked[i];
-
-        if (!is_same_method((vm_addr)walked->method, check.told[i].method) ||
-            !is_same_place(walked, &check.told[i])) {
-            jw_error_set(&check.err,
-                         "frame %d of a known stack, at bci %d, is at %lld by JVMTI or of another "
-                         "method",
-                         i, walked->bci, (long long)check.told[i].location);
-            return;
-        }
-        check.compiled += walked->kind == JW_FRAME_COMPILED || walked->kind == JW_FRAME_INLINED;
-    }
-    check.compared += (uint32_t)told_count;
+    check.compiled += found.compiled;
+    check.compared += found.frames;
     check.is_wrong = false;
 }
 
@@ -249,6 +194,7 @@ static void warn_of_none(void)
 void selfcheck_open_walker(const struct options *options)
 {
     if (options->cstack == OPTIONS_CSTACK_AGCT) {
+        agree_open(false);
         walk_open(WALK_AGCT, NULL);
         warn_of_none();
         return;
@@ -260,6 +206,7 @@ void selfcheck_open_walker(const struct options *options)
         agent_log(OPTIONS_LOGLEVEL_WARN,
                   "jaywalk's own walker cannot be used here, AsyncGetCallTrace is: %s",
                   outcome.why.message);
+    agree_open(outcome.is_right);
     walk_open(WALK_VM, outcome.is_right ? NULL : outcome.why.message);
     warn_of_none();
 }

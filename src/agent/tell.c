@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/agree.h"
 #include "agent/session_internal.h"
 #include "agent/tell_internal.h"
 #include "base/ascii.h"
@@ -151,6 +152,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
     else
         agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in memory%s", samples, now);
     breaker_tell();
+    agree_tell();
     tell_ledger();
     cost_tell();
     tell_memory();

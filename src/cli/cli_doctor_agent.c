@@ -249,6 +249,16 @@ void cli_doctor_metrics(struct cli_doctor *doctor, const char *text)
         doctor->all.in_flight = account.signals - account.samples - account.lost - account.spared;
 }
 
+/* Its figures are metrics, too. */
+static void take_agreement(struct cli_doctor *doctor, const char *line)
+{
+    const char *first = strstr(line, "; the first: ");
+
+    if (first != NULL)
+        cli_doctor_copy(doctor->agreement, sizeof doctor->agreement,
+                        first + strlen("; the first: "));
+}
+
 void cli_doctor_status(struct cli_doctor *doctor, const char *text)
 {
     char line[640];
@@ -257,6 +267,8 @@ void cli_doctor_status(struct cli_doctor *doctor, const char *text)
     while ((text = next_line(text, line, sizeof line)) != NULL) {
         if (strncmp(line, "Sampling ", 9) == 0)
             cli_doctor_copy(doctor->sampling, sizeof doctor->sampling, line + 9);
+        else if (strncmp(line, "Compared with JVMTI: ", 21) == 0)
+            take_agreement(doctor, line);
         else if (strncmp(line, "Walker: ", 8) == 0)
             cli_doctor_copy(doctor->walker, sizeof doctor->walker, line + 8);
         else if (strncmp(line, "warning: ", 9) == 0 && used + strlen(line) < sizeof doctor->remarks)

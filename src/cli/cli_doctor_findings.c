@@ -351,6 +351,23 @@ static void judge_stacks(struct cli_doctor *doctor)
              amount(stacks->nameless_cpu, stacks->cpu).text);
 }
 
+/* A stack that is not walked says so; one that differs is wrong, and none should. */
+static void judge_agreement(struct cli_doctor *doctor)
+{
+    const uint64_t *counters = doctor->all.counters;
+    const uint64_t compared = counters[JW_COUNT_STACKS_COMPARED];
+    const uint64_t different = counters[JW_COUNT_STACKS_DIFFERENT];
+
+    if (different > 0)
+        find(
+            doctor, "agreement", CLI_DOCTOR_WRONG, ppm_of(different, compared),
+            "report it with the JVM's version; record with cstack=agct, whose stacks come from the "
+            "JVM itself",
+            "%s of the stacks that were compared with JVMTI are not as it tells them%s%.200s",
+            amount(different, compared).text, doctor->agreement[0] == '\0' ? "" : ": ",
+            doctor->agreement);
+}
+
 static void judge_walkers(struct cli_doctor *doctor)
 {
     const struct cli_doctor_change *last = NULL;
@@ -361,6 +378,7 @@ static void judge_walkers(struct cli_doctor *doctor)
              "more often",
              "jaywalk's own walker is not used, it failed its test at the start: %.200s",
              doctor->selfcheck + 7 + strspn(doctor->selfcheck + 7, ": "));
+    judge_agreement(doctor);
     for (size_t i = 0; i < doctor->change_count && i < CLI_DOCTOR_CHANGES; i++) {
         if (doctor->changes[i].retry_ns > 0)
             last = &doctor->changes[i];

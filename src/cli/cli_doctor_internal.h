@@ -106,6 +106,7 @@ struct cli_doctor_jdk {
     uint64_t signals, samples, lost;
     uint64_t failed; /* walks */
     uint64_t stacks, gaps, truncated, frozen;
+    uint64_t compared, different; /* with JVMTI */
 };
 
 struct cli_doctor_jdks {
@@ -147,7 +148,7 @@ struct cli_doctor {
     char flags[512];
     uint64_t pid;
     bool has_arguments, has_debug_info, is_started_along;
-    char event[64], filter[160], walker[160], overhead[24], selfcheck[256];
+    char event[64], filter[160], walker[160], overhead[24], selfcheck[256], agreement[256];
     char sampling[256], state[32]; /* of an agent */
     uint64_t interval_ns, wall_ns, interval_now_ns, wall_now_ns, memlimit_bytes;
     uint64_t depth_count, hardware_threads;

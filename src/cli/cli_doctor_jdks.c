@@ -39,6 +39,8 @@ void cli_doctor_jdks_add(struct cli_doctor_jdks *to, const struct cli_doctor_jdk
         sum->gaps += row->gaps;
         sum->truncated += row->truncated;
         sum->frozen += row->frozen;
+        sum->compared += row->compared;
+        sum->different += row->different;
     }
 }
 

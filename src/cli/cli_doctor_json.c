@@ -209,10 +209,29 @@ static void put_failures(struct json *json, const struct cli_doctor_sums *all)
     end(json, ']');
 }
 
+static void put_agreement(struct json *json, const struct cli_doctor *doctor)
+{
+    const uint64_t *counters = doctor->all.counters;
+
+    if (!doctor->all.has_counters) {
+        put_told(json, "agreement", "");
+        return;
+    }
+    begin(json, "agreement", '{');
+    put_number(json, "compared", counters[JW_COUNT_STACKS_COMPARED]);
+    put_number(json, "equal", counters[JW_COUNT_STACKS_EQUAL]);
+    put_number(json, "different", counters[JW_COUNT_STACKS_DIFFERENT]);
+    put_number(json, "unwalked", counters[JW_COUNT_STACKS_UNWALKED]);
+    put_number(json, "frames_equal", counters[JW_COUNT_FRAMES_EQUAL]);
+    put_told(json, "first_difference", doctor->agreement);
+    end(json, '}');
+}
+
 static void put_walkers(struct json *json, const struct cli_doctor *doctor)
 {
     put_told(json, "walker", doctor->walker);
     put_told(json, "selfcheck", doctor->selfcheck);
+    put_agreement(json, doctor);
     begin(json, "walker_changes", '[');
     for (size_t i = 0; i < doctor->change_count && i < CLI_DOCTOR_CHANGES; i++) {
         const struct cli_doctor_change *change = &doctor->changes[i];
@@ -317,6 +336,8 @@ static void put_jdks(struct json *json, const struct cli_doctor_jdks *jdks)
         put_number(json, "without_java_part", row->gaps);
         put_number(json, "truncated", row->truncated);
         put_number(json, "frozen", row->frozen);
+        put_number(json, "compared", row->compared);
+        put_number(json, "different", row->different);
         end(json, '}');
     }
     end(json, ']');

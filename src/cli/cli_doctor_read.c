@@ -141,6 +141,8 @@ static void end_recording(struct cli_doctor *doctor)
     row->signals += account.signals;
     row->samples += account.samples;
     row->lost += account.lost;
+    row->compared += doctor->now.counters[JW_COUNT_STACKS_COMPARED];
+    row->different += doctor->now.counters[JW_COUNT_STACKS_DIFFERENT];
     for (size_t i = 0; i < doctor->now.failure_count; i++) {
         const struct cli_doctor_failure *failure = &doctor->now.failures[i];
 
@@ -195,6 +197,7 @@ static void take_setting(struct cli_doctor_reading *reading, const struct jfr_re
         {"walker", doctor->walker, sizeof doctor->walker},
         {"overhead", doctor->overhead, sizeof doctor->overhead},
         {"selfcheck", doctor->selfcheck, sizeof doctor->selfcheck},
+        {"agreement", doctor->agreement, sizeof doctor->agreement},
     };
     const struct {
         const char *name;
@@ -211,7 +214,7 @@ static void take_setting(struct cli_doctor_reading *reading, const struct jfr_re
     cli_doctor_copy(value, sizeof value, text_of(reading, event, "value"));
     cli_clocks_take(&reading->feed.clocks, name, value);
     for (size_t i = 0; doctor->is_jaywalk && i < JW_COUNT_OF(texts); i++) {
-        if (strcmp(texts[i].name, name) == 0)
+        if (strcmp(texts[i].name, name) == 0 && value[0] != '\0')
             cli_doctor_copy(texts[i].to, texts[i].room_bytes, value);
     }
     for (size_t i = 0; doctor->is_jaywalk && i < JW_COUNT_OF(numbers); i++) {

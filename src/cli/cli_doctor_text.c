@@ -412,6 +412,31 @@ static void put_failures(const struct cli_doctor *doctor, FILE *to)
     put_places(all, to);
 }
 
+/* Whether our walker and JVMTI said the same of stacks of the program. */
+static void put_agreement(const struct cli_doctor *doctor, FILE *to)
+{
+    const uint64_t *counters = doctor->all.counters;
+    const uint64_t compared = counters[JW_COUNT_STACKS_COMPARED];
+    char unwalked[80] = "";
+
+    if (compared == 0) {
+        fact(to, "while it ran",
+             "no stack was compared with JVMTI: that is done where a class is loaded, by jaywalk's "
+             "own walker alone");
+        return;
+    }
+    if (counters[JW_COUNT_STACKS_UNWALKED] > 0)
+        snprintf(unwalked, sizeof unwalked, ", %s could not be walked",
+                 digits_word(counters[JW_COUNT_STACKS_UNWALKED]).text);
+    fact(to, "while it ran",
+         "%s stacks of the program were compared with what JVMTI says of them, at classes being "
+         "loaded: %s equal (%s frames), %s different%s%s%s",
+         digits_word(compared).text, digits_word(counters[JW_COUNT_STACKS_EQUAL]).text,
+         digits_word(counters[JW_COUNT_FRAMES_EQUAL]).text,
+         digits_word(counters[JW_COUNT_STACKS_DIFFERENT]).text, unwalked,
+         doctor->agreement[0] == '\0' ? "" : "; the first: ", doctor->agreement);
+}
+
 static void put_walkers(const struct cli_doctor *doctor, FILE *to)
 {
     const size_t shown =
@@ -451,6 +476,8 @@ static void put_walkers(const struct cli_doctor *doctor, FILE *to)
         fact(to, "self-check",
              "not recorded, or not run: whether the walker agreed with JVMTI at the "
              "start is not known from here");
+    if (doctor->all.has_counters)
+        put_agreement(doctor, to);
 }
 
 /* ---- safepoints ---- */

@@ -223,6 +223,8 @@ struct recording_walker_change {
 void recording_walker_change(struct recording *recording,
                              const struct recording_walker_change *change);
 void recording_set(struct recording *recording, const char *setting, const char *constant);
+/* The same, and for JFR the setting also stands in this chunk from now on. */
+void recording_set_now(struct recording *recording, const char *setting, const char *constant);
 
 /*
  * Makes all that was taken visible in the file. False and `err` the first time after a write failed;

@@ -279,6 +279,13 @@ void recording_set(struct recording *recording, const char *setting, const char 
     }
 }
 
+void recording_set_now(struct recording *recording, const char *setting, const char *constant)
+{
+    recording_set(recording, setting, constant);
+    if (recording->file != NULL && !recording->has_failed)
+        put_setting(recording, jw_now_ns(), JFR_TYPE_ACTIVE_RECORDING, setting, constant);
+}
+
 void recording_put_diagnostics(struct recording *recording, uint64_t now_ns)
 {
     struct jfr_buffer *out = &recording->events;

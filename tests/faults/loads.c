@@ -13,6 +13,7 @@
  *     0  walks of Java frames with wrong loads        2  what else a sample reads: names, lines, states
  *     1  walks of native frames with wrong loads      3  calls of AsyncGetCallTrace with a context that faults
  *     4  any other than 0: the breakers are not told, so that all walks are by the first walker
+ *     5  walks that are compared with what JVMTI says; may be left out
  *
  * JW_WRONG_SPEED: the breakers' clock runs so many times as fast as others. At the end of the process what was done
  * is written into the file JW_WRONG.told, a line `name value` each.
@@ -34,7 +35,8 @@
 #include "walk/walk_breaker.h"
 
 #define SEEN_COUNT    32u
-#define CONTROL_BYTES 5
+#define CONTROL_BYTES 6
+#define CONTROL_OWN   5
 #define TIME_ROWS     32
 #define TIMED_EACH    8 /* walks: the clock of a thread costs as much as a short one */
 #define BUDGET_NS     (2 * JW_NS_PER_MS)
@@ -331,6 +333,26 @@ void __wrap_walk_java(const void *ucontext, void *env, struct walk_cache *cache,
     for (uint32_t i = 1; i < repeat && jw_now_ns() < deadline_ns; i++)
         walk_once(ucontext, env, below(4) == 0 ? NULL : cache, frames, depth_max, out);
     walk_once(ucontext, env, cache, frames, depth_max, out);
+}
+
+/* Of 16 loads about one is wrong. */
+void __real_walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
+                           struct walk_java_result *out);
+void __wrap_walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
+                           struct walk_java_result *out);
+void __wrap_walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
+                           struct walk_java_result *out)
+{
+    const struct mode before = own.mode;
+
+    if (control != NULL && control[CONTROL_OWN] > '0')
+        own.mode = (struct mode){.is_on = true,
+                                 .is_wrong = true,
+                                 .wrong_at = UINT32_MAX,
+                                 .rate = 65536 / 16,
+                                 .unreadable_pct = 25};
+    __real_walk_own_stack(env, frames, depth_max, out);
+    own.mode = before;
 }
 
 uint32_t __real_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,

@@ -12,7 +12,8 @@
 enum {
     DOCTOR_SAMPLE = MAKER_SAMPLE, /* stack n, weight n */
     DOCTOR_COUNTERS =
-        103, /* signals n, samples n, lostNoThread n, lostStoreFull n, sparedWaiting n, inFlight n */
+        103, /* signals n, samples n, lostNoThread n, lostStoreFull n, sparedWaiting n, then stacksCompared n, stacksEqual n,
+              * stacksDifferent n, stacksUnwalked n, framesEqual n, inFlight n */
     DOCTOR_FAILURE,   /* code n, reason t, where t, walker t, count n */
     DOCTOR_CHANGE,    /* part t, from t, to t, reason t, retry n */
     DOCTOR_MEMORY,    /* subsystem t, used n, charged n, limit n, refused n */

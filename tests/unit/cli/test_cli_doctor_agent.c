@@ -33,6 +33,10 @@ static const char metrics[] =
     "jaywalk_signals_total 1000\n"
     "jaywalk_samples_total 900\n"
     "jaywalk_lost_store_full_total 90\n"
+    "jaywalk_stacks_compared_total 12\n"
+    "jaywalk_stacks_equal_total 11\n"
+    "jaywalk_stacks_different_total 1\n"
+    "jaywalk_frames_equal_total 230\n"
     "jaywalk_frozen_total 30\n"
     "jaywalk_spared_waiting_total 9\n";
 
@@ -62,14 +66,18 @@ Test(cli_doctor_agent, its_answers_are_understood)
 
     doctor.input = "4711";
     cli_doctor_metrics(&doctor, metrics);
-    cli_doctor_status(&doctor, "Profiling is running for 30 seconds\n"
-                               "Sampling CPU time every 10000 us by timers of the threads\n"
-                               "Walker: agct (vm was given up 12 s ago)\n"
-                               "warning: SIGPROF has another owner\n");
+    cli_doctor_status(&doctor,
+                      "Profiling is running for 30 seconds\n"
+                      "Sampling CPU time every 10000 us by timers of the threads\n"
+                      "Walker: agct (vm was given up 12 s ago)\n"
+                      "Compared with JVMTI: 12 stacks, 11 equal, 1 different, 0 not walked; the "
+                      "first: a stack has 3 frames by JVMTI and 4 by our walk\n"
+                      "warning: SIGPROF has another owner\n");
     cli_doctor_judge(&doctor);
     cr_expect_str_eq(findings(),
-                     "walks-failed walker-down lostStoreFull frozen agent-warns memory ");
+                     "agreement walks-failed walker-down lostStoreFull frozen agent-warns memory ");
     cr_expect_str_eq(doctor.sampling, "CPU time every 10000 us by timers of the threads");
+    cr_expect_str_eq(doctor.agreement, "a stack has 3 frames by JVMTI and 4 by our walk");
     cr_expect_eq(doctor.all.in_flight, 1);
     cr_expect_eq(doctor.all.cost.own_ns, 250000000);
     cr_expect_eq(doctor.all.cost.process_ns, 100500000000);

@@ -1,0 +1,139 @@
+/* The doctor: recordings of several JDKs, stacks that end in the heap, stacks that JVMTI tells otherwise. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit/cli/doctor_page.h"
+
+TestSuite(cli_doctor_jdks, .init = set_up, .fini = tear_down, .timeout = 300);
+
+/* A recording of its own, of JDK 17: 100 samples, of which 20 lack their Java part. */
+static void put_of_jdk_17(void)
+{
+    doctor_event(&maker, DOCTOR_RECORDING, "n", N(1700000009999));
+    doctor_event(&maker, DOCTOR_JVM, "tttn", "OpenJDK 64-Bit Server VM (17.0.9+9) for linux-amd64",
+                 "", "app.Main", N(4712));
+    put_samples(STACK_PLAIN, 80);
+    put_samples(STACK_GAP, 20);
+    put_failure(-13, "lost", "native library", "vm", 20);
+    put_counts(125, 100, 25, 0, 0);
+}
+
+static const char by_jdk[] =
+    "By JDK stacks lost no Java truncated [frozen] files\n 25.0.3+9 300 0.00 % 0.00 % 0.00 % "
+    "0.00 % 1\n 17.0.9+9 100 20.00 % 20.00 % 0.00 % 0.00 % 1\n";
+
+Test(cli_doctor_jdks, recordings_of_several_jdks_in_one_file_are_told_apart)
+{
+    SAVE_HEALTHY_AND();
+    cr_expect_eq(RUN("doctor", path), CLI_OK);
+    cr_expect_null(strstr(out_text, "By JDK"));
+    maker_close(&maker);
+    unlink(path);
+    begin();
+    put_healthy();
+    end();
+    begin();
+    put_of_jdk_17();
+    end();
+    save();
+    cr_expect_eq(RUN("doctor", path), CLI_OK);
+    EXPECT_LINE(by_jdk);
+    EXPECT_LINE(
+        " JVM OpenJDK 64-Bit Server VM (17.0.9+9) for linux-amd64, the last of several: By");
+    cr_expect_eq(RUN("doctor", "--json", path), CLI_OK);
+    cr_expect_not_null(strstr(out_text,
+                              "{\"jvm\":\"OpenJDK 64-Bit Server VM (17.0.9+9) for linux-amd64\","
+                              "\"recordings\":1,\"signals\":125,\"samples\":100,\"lost\":25,"
+                              "\"failed_walks\":20,\"stacks\":100,\"without_java_part\":20,"
+                              "\"truncated\":0,\"frozen\":0,\"compared\":0,\"different\":0}]"),
+                       "%s", out_text);
+}
+
+Test(cli_doctor_jdks, several_recordings_get_a_verdict_each_and_stand_side_by_side)
+{
+    char other[64], none[128];
+
+    SAVE_HEALTHY_AND();
+    strcpy(other, path);
+    maker_close(&maker);
+    begin();
+    put_of_jdk_17();
+    end();
+    save();
+    cr_expect_eq(RUN("doctor", other, path), CLI_OK);
+    EXPECT_LINE(": good\n");
+    EXPECT_LINE(": 4 findings, most important first\n");
+    EXPECT_LINE(by_jdk);
+    cr_expect_null(strstr(out_text, "Walkers"));
+    cr_expect_eq(RUN("doctor", "--strict", other, path), CLI_FAILED);
+    cr_expect_eq(RUN("doctor", "--strict", other, other), CLI_OK, "%s", out_text);
+    EXPECT_LINE(" 25.0.3+9 600 0.00 % 0.00 % 0.00 % 0.00 % 2\n");
+
+    /* One that cannot be read does not hide the others. */
+    snprintf(none, sizeof none, "%s/none.jfr", directory);
+    cr_expect_eq(RUN("doctor", other, none, path), CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "none.jfr"), "%s", err_text);
+    EXPECT_LINE(by_jdk);
+    cr_expect_eq(RUN("doctor", "--json", none, other, path), CLI_FAILED);
+    cr_expect_eq(strncmp(out_text,
+                         "{\"schema\":\"jaywalk.doctor.several/1\",\"recordings\":[{\"schema\":"
+                         "\"jaywalk.doctor/1\",",
+                         70),
+                 0, "%s", out_text);
+    cr_expect_not_null(strstr(out_text, "}\n,{\"schema\""));
+    cr_expect_not_null(
+        strstr(out_text, "}\n],\"by_jdk\":[{\"jvm\":\"OpenJDK 64-Bit Server VM (25."));
+    unlink(other);
+}
+
+Test(cli_doctor_jdks, stacks_that_end_in_the_heap_are_counted_and_the_collector_is_named)
+{
+    SAVE_HEALTHY_AND(put_samples(STACK_FROZEN, 60); put_counts(370, 360, 0, 0, 10));
+    cr_expect_eq(RUN("doctor", path), CLI_OK);
+    EXPECT_LINE(": 1 finding\n\n 1. 60 (16.67 %) of the stacks end in [frozen]: outer frames");
+    EXPECT_LINE(" To do: with ZGC and Shenandoah, choose G1, Parallel or Serial");
+    EXPECT_LINE(" truncated 0 0.00 %\n end in [frozen] 60 16.67 % outer frames of virtual threads");
+    EXPECT_LINE(" without their Java part 0 0.00 %\n");
+    cr_expect_eq(RUN("doctor", "--json", path), CLI_OK);
+    cr_expect_not_null(strstr(out_text, "{\"id\":\"frozen\",\"rank\":\"gap\""), "%s", out_text);
+    cr_expect_not_null(strstr(out_text, "\"truncated\":0,\"frozen\":60,"), "%s", out_text);
+    maker_close(&maker);
+    unlink(path);
+    SAVE_HEALTHY_AND(put_jvm("-XX:+UseZGC"); put_samples(STACK_FROZEN, 60));
+    cr_expect_eq(RUN("doctor", "--strict", path), CLI_FAILED);
+    EXPECT_LINE(" To do: with this collector the heap is not read: try -XX:+UseG1GC");
+    maker_close(&maker);
+    unlink(path);
+    SAVE_HEALTHY_AND(put_samples(STACK_FROZEN, 2); put_counts(312, 302, 0, 0, 10));
+    cr_expect_eq(RUN("doctor", "--strict", path), CLI_OK, "%s", out_text);
+    EXPECT_LINE(" end in [frozen] 2 0.66 %");
+}
+
+Test(cli_doctor_jdks, stacks_that_jvmti_tells_otherwise_are_the_first_finding)
+{
+    const struct compared good = {30, 29, 0, 1, 640}, bad = {30, 27, 2, 1, 600};
+
+    SAVE_HEALTHY_AND(put_all_counts(310, 300, 0, 0, 10, good); put_setting("agreement", ""));
+    cr_expect_eq(RUN("doctor", "--strict", path), CLI_OK, "%s", out_text);
+    EXPECT_LINE(
+        " while it ran 30 stacks of the program were compared with what JVMTI says of them, at "
+        "classes being loaded: 29 equal (640 frames), 0 different, 1 could not be walked\n");
+    maker_close(&maker);
+    unlink(path);
+    SAVE_HEALTHY_AND(put_all_counts(310, 300, 0, 0, 10, bad);
+                     put_setting("agreement", "frame 3 of 12, at bci 7, is at 9 by JVMTI"));
+    cr_expect_eq(RUN("doctor", "--strict", path), CLI_FAILED);
+    EXPECT_LINE(
+        " 1. 2 (6.67 %) of the stacks that were compared with JVMTI are not as it tells them: "
+        "frame 3 of 12, at bci 7, is at 9 by JVMTI\n To do: report it");
+    EXPECT_LINE("27 equal (600 frames), 2 different, 1 could not be walked; the first: frame 3 of");
+    cr_expect_eq(RUN("doctor", "--json", path), CLI_OK);
+    cr_expect_not_null(strstr(out_text,
+                              "\"agreement\":{\"compared\":30,\"equal\":27,\"different\":2,"
+                              "\"unwalked\":1,\"frames_equal\":600,"
+                              "\"first_difference\":\"frame 3 of 12, at bci 7, is"),
+                       "%s", out_text);
+    cr_expect_not_null(strstr(out_text, "\"compared\":30,\"different\":2}]"), "%s", out_text);
+}
