@@ -50,7 +50,9 @@ struct account {
     uint64_t seen_turn;
     uint64_t asked_ns; /* and when what was put by since was written */
     uint64_t idle_since_ns;
-    struct owed idle;   /* to the last sample: it waits on where that one saw it */
+    uint64_t
+        idle_number;    /* of the sample to which it is owed: another may have come unasked since */
+    struct owed idle;   /* it waits on where that one saw it */
     struct owed put_by; /* to the next sample */
 };
 
@@ -149,6 +151,11 @@ static bool flush(thread_index thread, const struct account *account, uint64_t n
         return false;
     *owed = (struct owed){0, 0};
     return true;
+}
+
+static bool flush_idle(thread_index thread, struct account *account)
+{
+    return flush(thread, account, account->idle_number, &account->idle);
 }
 
 static void move(struct owed *from, struct owed *to)
@@ -267,39 +274,50 @@ static void finish(thread_index thread, struct account *account, bool is_over, u
     }
     const uint64_t number = jw_load_relaxed(&shared->number);
     move(&last, &account->put_by);
+    if (account->idle_number != number && !flush_idle(thread, account))
+        return; /* comes again */
+    account->idle_number = number;
     /* The turn or two behind its last sample go with that one. */
     if (number > 0 && account->put_by.turns <= TURNS_LEFT_MAX)
         move(&account->put_by, &account->idle);
-    if (!flush(thread, account, number, &account->idle) ||
-        !flush(thread, account, 0, &account->put_by))
+    if (!flush_idle(thread, account) || !flush(thread, account, 0, &account->put_by))
         return; /* comes again */
     account->is_over = is_over;
     account->serial = 0;
     thread_let_go(thread, generations_number(sampler.generations));
 }
 
+/* What it waited until `since`, at its sample of that time. What finds no room goes with the next one. */
+static void end_wait(thread_index thread, struct account *account, const struct owed *since)
+{
+    const uint64_t seen_ns = account->seen_ns;
+
+    account->seen_ns -= since->ns;
+    if (!flush_idle(thread, account))
+        move(&account->idle, &account->put_by);
+    account->seen_ns = seen_ns;
+}
+
 /* It waits where its last sample saw it. What was put by while that sample was on its way is part of it. */
 static void stay(thread_index thread, struct account *account, uint64_t number, struct owed *since)
 {
+    if (account->idle_number != number)
+        end_wait(thread, account, since);
+    account->idle_number = number;
     if (account->idle.ns == 0)
         account->idle_since_ns = wall.now_ns - since->ns;
     move(&account->put_by, &account->idle);
     move(since, &account->idle);
     if (account->idle.turns >= IDLE_TURNS_MAX ||
         wall.now_ns - account->idle_since_ns >= IDLE_NS_MAX)
-        (void)flush(thread, account, number, &account->idle);
+        (void)flush_idle(thread, account);
 }
 
 /* It went on since its last sample, or has none: it is to be signalled, now or in a later turn. */
 static void go_on(thread_index thread, struct account *account, struct wall_shared *shared,
                   struct owed *since)
 {
-    const uint64_t seen_ns = account->seen_ns;
-
-    account->seen_ns -= since->ns; /* until then it waited */
-    if (!flush(thread, account, jw_load_relaxed(&shared->number), &account->idle))
-        move(&account->idle, &account->put_by);
-    account->seen_ns = seen_ns;
+    end_wait(thread, account, since);
     move(since, &account->put_by);
     if (wall.signals_left > 0)
         ask(thread, account, shared);

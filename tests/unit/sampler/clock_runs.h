@@ -24,6 +24,8 @@
 
 #define WORKERS_MAX 64
 
+#define SAMPLES_TOLD 64
+
 /* What the records say of one life of a thread record. */
 struct taken {
     uint64_t serial;
@@ -32,6 +34,7 @@ struct taken {
     uint64_t idle_ns, idle_count; /* ... and records that go on with one */
     uint64_t unsampled_ns, turns; /* ... and with none; all three */
     uint64_t last_number, wrong_numbers;
+    uint64_t turns_after[SAMPLES_TOLD]; /* of records that go on with the sample of this number */
     uint64_t states[JW_STATE_LIMIT];
 };
 
@@ -92,6 +95,8 @@ static void take_one(const struct event_record *record, void *argument)
         cr_assert(eq(u32, record->trace, STORE_NONE));
         *(record->value == 0 ? &life->unsampled_ns : &life->idle_ns) += record->weight_ns;
         life->idle_count++;
+        if (record->value < SAMPLES_TOLD)
+            life->turns_after[record->value] += record->sample_count;
         break;
     default:
         cr_assert(false, "a record of kind %u", record->kind);

@@ -216,6 +216,88 @@ Test(engine_wall, a_wait_that_a_signal_of_the_cpu_clock_found_is_sampled)
     cr_assert(eq(u64, life_of_worker(0)->unsampled_ns, 0));
 }
 
+/* ---- one wait, and another ---- */
+
+#define ROUNDS 15 /* in some of them a turn may come between the two, or none where two are due */
+
+static _Atomic uint32_t rounds_tid, rounds_wanted, rounds_polled;
+static int round_ends[2];
+
+/* Waits for the next round, then in a call that goes on inside a handler. */
+static void *wait_here_and_there(void *argument)
+{
+    jw_store_relaxed(&rounds_tid, (uint32_t)os_gettid());
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        struct pollfd end = {.fd = round_ends[0], .events = POLLIN};
+        char byte;
+
+        pthread_mutex_lock(&lock);
+        while (jw_load_relaxed(&rounds_wanted) < round)
+            pthread_cond_wait(&changed, &lock);
+        pthread_mutex_unlock(&lock);
+        jw_store_relaxed(&rounds_polled, round);
+        cr_assert(eq(int, poll(&end, 1, -1), 1));
+        cr_assert(eq(int, (int)read(round_ends[0], &byte, 1), 1));
+    }
+    return argument;
+}
+
+static void wait_until_asleep(uint32_t tid)
+{
+    while (!task_is_asleep(tid))
+        sched_yield();
+}
+
+/* Turns that its first wait has, where its second one got a sample that nobody asked for, so that no turn saw it run
+ * between the two; else 0. */
+static uint64_t go_one_round(uint32_t tid, uint32_t round, uint64_t interval_ns)
+{
+    const uint64_t along = jw_counter(JW_COUNT_WALL_ALONG);
+    const struct taken *life = life_of(thread_serial(thread_find(tid)));
+
+    wait_until_asleep(tid);
+    turn(interval_ns, 5);
+    pthread_mutex_lock(&lock);
+    jw_store_relaxed(&rounds_wanted, round);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    while (jw_load_relaxed(&rounds_polled) < round)
+        sched_yield();
+    wait_until_asleep(tid);
+    cr_assert(os_signal_thread((int)tid, SIGPROF, sampler_cookie(thread_find(tid))));
+    turn(interval_ns, 3);
+    rotate();
+    rotate();
+    /* Its last sample is that of the second wait, where it is still. */
+    const bool is_unasked = jw_counter(JW_COUNT_WALL_ALONG) != along;
+    const uint64_t number = life->last_number;
+
+    cr_assert(eq(int, (int)write(round_ends[1], "x", 1), 1));
+    return is_unasked && number >= 2 && number < SAMPLES_TOLD ? life->turns_after[number - 1] : 0;
+}
+
+/* The turns of a wait go with its own sample, though another of the thread has come unasked since, elsewhere. */
+Test(engine_wall, each_wait_has_its_own_turns)
+{
+    const uint64_t interval_ns = 20 * JW_NS_PER_MS;
+    uint64_t most_turns = 0;
+    pthread_t thread;
+
+    cr_assert(eq(int, pipe(round_ends), 0));
+    cr_assert(eq(int, pthread_create(&thread, NULL, wait_here_and_there, NULL), 0));
+    while (jw_load_relaxed(&rounds_tid) == 0)
+        sched_yield();
+    start_run(SAMPLER_CPU_FINE, JW_NS_PER_SECOND, interval_ns, NULL);
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        const uint64_t turns = go_one_round(jw_load_relaxed(&rounds_tid), round, interval_ns);
+
+        most_turns = turns > most_turns ? turns : most_turns;
+    }
+    stop_run();
+    pthread_join(thread, NULL);
+    cr_assert(ge(u64, most_turns, 2));
+}
+
 Test(engine_wall, a_thread_that_runs_is_sampled_as_running)
 {
     begin_workers(1, 0);
