@@ -25,3 +25,9 @@ for of in moved drawn; do
     grep -q '^\[request ä 0 virtual=[0-9]*\];.*Virtuals.burn' "$of.collapsed" || fail "no \"request ä 0\" in $of.collapsed"
     grep -q '^\[virtual=[0-9]*\];.*Virtuals.burn' "$of.collapsed" || fail "no thread without a name in $of.collapsed"
 done
+
+# Ten thousand at once: shares of ten that do much and of groups of those that do little, and whole stacks.
+profile many event=cpu,interval=1ms,file=many.jfr ManyVirtuals 10000
+silent many
+ledger many.jfr
+check_once ManyVirtualThreads many.jfr many.out 1

@@ -39,7 +39,7 @@ final class Virtuals implements Runnable {
         }
     }
 
-    private static Thread start(Runnable work, String name) throws ReflectiveOperationException {
+    static Thread start(Runnable work, String name) throws ReflectiveOperationException {
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
         Class<?> type = Class.forName("java.lang.Thread$Builder");
         if (name != null) {
@@ -72,7 +72,7 @@ final class Virtuals implements Runnable {
         }
     }
 
-    private static void burn(long cpuNs) {
+    static void burn(long cpuNs) {
         long begunNs = CLOCK.getAsLong();
         long value = sink;
         while (CLOCK.getAsLong() - begunNs < cpuNs) {

@@ -62,6 +62,14 @@ JNIEXPORT jlong JNICALL Java_CarrierClock_cpuNs(JNIEnv *env, jclass type)
     return thread_cpu_ns();
 }
 
+JNIEXPORT void JNICALL Java_Pinned_callBack(JNIEnv *env, jclass type, jobject work)
+{
+    jmethodID called_back = (*env)->GetMethodID(env, type, "calledBack", "()V");
+
+    if (called_back != NULL)
+        (*env)->CallVoidMethod(env, work, called_back);
+}
+
 JNIEXPORT jlong JNICALL Java_CpuBurn_startForeign(JNIEnv *env, jclass type)
 {
     (void)env;
