@@ -21,6 +21,13 @@
 #define MODRM_SP_BYTE  0x44 /* disp8(SIB), register apart */
 #define MODRM_REGISTER 0x38
 #define SIB_SP         0x24 /* %rsp, no index */
+#define MOVE           0x89 /* mov r,r/m */
+#define MODRM_MOVE     0xc0 /* of two registers */
+#define CALL_BYTES     5
+#define CALL_OPCODE    0xe8
+#define MOVE_BYTES     3
+#define STACK_BYTES    5  /* of a load from the stack */
+#define MOVES_BYTES    24 /* at most, from the load of the number to the call */
 
 JW_SIGNAL_SAFE static bool is_syscall(uintptr_t addr)
 {
@@ -105,6 +112,78 @@ JW_SIGNAL_SAFE static long number_before(uintptr_t pc)
     return -1;
 }
 
+/* The word so far above `sp`, if it can be a number. */
+JW_SIGNAL_SAFE static long number_at(uintptr_t sp, uint8_t offset_bytes)
+{
+    uintptr_t number;
+
+    return safe_load_word(sp + offset_bytes, &number) && number < NUMBER_LIMIT ? (long)number : -1;
+}
+
+/* Moves between registers, none into %rsi or %rsp. */
+JW_SIGNAL_SAFE static bool are_moves(const uint8_t *code, size_t length_bytes)
+{
+    if (length_bytes % MOVE_BYTES != 0)
+        return false;
+    for (size_t at = 0; at < length_bytes; at += MOVE_BYTES) {
+        const unsigned to = (code[at] & 1u) << 3 | (code[at + 2] & 7u);
+
+        if ((code[at] & 0xfa) != 0x48 || code[at + 1] != MOVE ||
+            (code[at + 2] & MODRM_MOVE) != MODRM_MOVE || to == 4 || to == 6)
+            return false;
+    }
+    return true;
+}
+
+/* The number that is loaded from the stack into %rsi before the call that ends at `return_pc`, where the stack pointer was `sp`. */
+JW_SIGNAL_SAFE static long number_passed(uintptr_t return_pc, uintptr_t sp)
+{
+    static const uint8_t load[] = {0x48, 0x8b, 0x74, SIB_SP}; /* mov disp8(%rsp),%rsi */
+    uint8_t code[STACK_BYTES + MOVES_BYTES + CALL_BYTES];
+    const size_t call = sizeof code - CALL_BYTES;
+
+    if (!safe_load_bytes(code, return_pc - sizeof code, sizeof code) || code[call] != CALL_OPCODE)
+        return -1;
+    for (size_t at = call - STACK_BYTES;; at--) {
+        if (memcmp(code + at, load, sizeof load) == 0 &&
+            are_moves(code + at + STACK_BYTES, call - at - STACK_BYTES))
+            return number_at(sp, code[at + sizeof load]);
+        if (at == 0)
+            return -1;
+    }
+}
+
+/*
+ * From glibc 2.41 on all calls that can be cancelled are made in two places. One is written by hand, and moves its
+ * second argument, the number, to where the kernel wants it; the caller has loaded that from its own last argument, on
+ * the stack. The other is in that caller, for threads that are not cancelled.
+ * Source: glibc 2.43, sysdeps/unix/sysv/linux/x86_64/syscall_cancel.S, nptl/cancellation.c, as built by gcc.
+ */
+JW_SIGNAL_SAFE static long number_on_stack(uintptr_t pc, uintptr_t sp)
+{
+    static const uint8_t cancellable[] = {
+        0x48, 0x89, 0xf0,             /* mov %rsi,%rax */
+        0x48, 0x89, 0xd7,             /* mov %rdx,%rdi */
+        0x48, 0x89, 0xce,             /* mov %rcx,%rsi */
+        0x4c, 0x89, 0xc2,             /* mov %r8,%rdx */
+        0x4d, 0x89, 0xca,             /* mov %r9,%r10 */
+        0x4c, 0x8b, 0x44, SIB_SP, 8,  /* mov 8(%rsp),%r8 */
+        0x4c, 0x8b, 0x4c, SIB_SP, 16, /* mov 16(%rsp),%r9 */
+        0x4c, 0x89, 0x5c, SIB_SP, 8,  /* mov %r11,8(%rsp) */
+    };
+    static const uint8_t load[] = {0x48, 0x8b, 0x44, SIB_SP}; /* mov disp8(%rsp),%rax */
+    uint8_t code[sizeof cancellable];
+    uintptr_t return_pc;
+
+    if (!safe_load_bytes(code, pc - SYSCALL_BYTES - sizeof code, sizeof code))
+        return -1;
+    if (memcmp(code, cancellable, sizeof code) == 0)
+        return safe_load_word(sp, &return_pc) ? number_passed(return_pc, sp + sizeof sp) : -1;
+    if (memcmp(code + sizeof code - STACK_BYTES, load, sizeof load) == 0)
+        return number_at(sp, code[sizeof code - 1]);
+    return -1;
+}
+
 JW_SIGNAL_SAFE static void read_arguments(const greg_t *reg, uintptr_t *out)
 {
     static const uint8_t places[ARCH_SYSCALL_ARGUMENTS] = {REG_RDI, REG_RSI, REG_RDX,
@@ -120,6 +199,8 @@ void arch_syscall_read(const void *ucontext, struct arch_syscall *out)
 
     read_arguments(reg, out->arguments);
     out->number = number_before((uintptr_t)reg[REG_RIP]);
+    if (out->number < 0)
+        out->number = number_on_stack((uintptr_t)reg[REG_RIP], (uintptr_t)reg[REG_RSP]);
     out->kind =
         out->number < 0 ? ARCH_SYSCALL_UNKNOWN : arch_syscall_kind_of(out->number, out->arguments);
 }

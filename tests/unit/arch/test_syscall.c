@@ -192,6 +192,75 @@ static void wait_read(void)
     got = read(ends[0], &byte, 1);
 }
 
+#if defined(__x86_64__)
+/* As in glibc 2.41 and later: all calls that can be cancelled are made here, unless the flag says that this thread is not. */
+__asm__(".text\n"
+        ".type cancellable_call, @function\n"
+        "cancellable_call:\n"
+        "mov (%rdi),%eax\n"
+        "testb $8,(%rdi)\n"
+        "jne 1f\n"
+        "mov %rdi,%r11\n"
+        "mov %rsi,%rax\n"
+        "mov %rdx,%rdi\n"
+        "mov %rcx,%rsi\n"
+        "mov %r8,%rdx\n"
+        "mov %r9,%r10\n"
+        "mov 8(%rsp),%r8\n"
+        "mov 16(%rsp),%r9\n"
+        "mov %r11,8(%rsp)\n"
+        "syscall\n"
+        "ret\n"
+        "1: ud2\n"
+        ".size cancellable_call, . - cancellable_call\n"
+        ".type newer_call, @function\n"
+        "newer_call:\n"
+        "sub $0x18,%rsp\n"
+        "lea newer_flag(%rip),%r11\n"
+        "mov (%r11),%eax\n"
+        "test $1,%al\n"
+        "jne 2f\n"
+        "mov %r11,8(%rsp)\n"
+        "lea (%r11),%r10\n"
+        "mov %rdx,%rax\n"
+        "mov %rcx,%r11\n"
+        "push %r9\n"
+        "mov %rsi,%rcx\n"
+        "mov %rdi,%rdx\n"
+        "mov %r11,%r9\n"
+        "push %r8\n"
+        "mov 0x30(%rsp),%rsi\n"
+        "mov %rax,%r8\n"
+        "mov %r10,%rdi\n"
+        "call cancellable_call\n"
+        "pop %rcx\n"
+        "pop %rsi\n"
+        "add $0x18,%rsp\n"
+        "ret\n"
+        "2: mov %rcx,%r10\n"
+        "mov 0x20(%rsp),%rax\n"
+        "syscall\n"
+        "add $0x18,%rsp\n"
+        "ret\n"
+        ".size newer_call, . - newer_call\n");
+__attribute__((used)) int newer_flag;
+long newer_call(long a, long b, long c, long d, long e, long f, long number);
+
+static void wait_newer(void)
+{
+    const long result = newer_call((long)&watched, 1, (long)&long_time, 0, 8, 0, SYS_ppoll);
+
+    got = result == -EINTR ? EINTR : result;
+}
+
+static void wait_newer_uncancelled(void)
+{
+    newer_flag = 1;
+    wait_newer();
+    newer_flag = 0;
+}
+#endif
+
 static const struct call_case {
     const char *name;
     void (*wait)(void);
@@ -216,6 +285,11 @@ static const struct call_case {
     {"epoll_wait", wait_epoll, -1, ARCH_SYSCALL_ISSUED, ARCH_SYSCALL_CUT},
     {"recv", wait_recv, SYS_recvfrom, ARCH_SYSCALL_ISSUED, ARCH_SYSCALL_CUT},
     {"sigtimedwait", wait_signal, SYS_rt_sigtimedwait, ARCH_SYSCALL_ISSUED, ARCH_SYSCALL_CUT},
+#if defined(__x86_64__)
+    {"glibc 2.41", wait_newer, SYS_ppoll, ARCH_SYSCALL_ISSUED, ARCH_SYSCALL_CUT},
+    {"glibc 2.41, not cancelled", wait_newer_uncancelled, SYS_ppoll, ARCH_SYSCALL_ISSUED,
+     ARCH_SYSCALL_CUT},
+#endif
 };
 
 TestSuite(arch_syscall, .timeout = 300);
@@ -246,6 +320,17 @@ Test(arch_syscall, the_first_argument_is_found_although_the_result_took_its_plac
     cr_assert(seen_call.arguments[0] == (uintptr_t)&watched && seen_call.arguments[1] == 1);
     cr_assert(seen_call.arguments[2] != 0 && seen_call.arguments[3] == 0);
 }
+
+#if defined(__x86_64__)
+Test(arch_syscall, m37_a_call_by_newer_libraries_is_known_with_all_its_arguments)
+{
+    SKIP_WITH_TSAN();
+    interrupt(wait_newer, SA_RESTART, false);
+    cr_assert(seen_call.number == SYS_ppoll && seen_call.arguments[0] == (uintptr_t)&watched);
+    cr_assert(seen_call.arguments[1] == 1 && seen_call.arguments[2] == (uintptr_t)&long_time);
+    cr_assert(seen_call.arguments[3] == 0 && seen_call.arguments[4] == 8);
+}
+#endif
 
 Test(arch_syscall, a_call_gets_the_result_that_it_is_given)
 {
@@ -335,6 +420,31 @@ Test(arch_syscall, a_number_is_believed_only_where_all_code_up_to_the_call_is_un
     cr_assert(kind_behind(too_large, sizeof too_large) == ARCH_SYSCALL_UNKNOWN);
 }
 
+Test(arch_syscall, a_number_on_the_stack_is_believed_only_behind_code_that_put_it_there)
+{
+    /* The instruction before the call, up to where %rsp was. */
+    static uint8_t passed[] = {PADDING, 0x48, 0x8b, 0x74, 0x24, 8, 0x49, 0x89, 0xc0,
+                               0x4c,    0x89, 0xd7, 0xe8, 0,    0, 0,    0};
+    static const uint8_t call[] = {0x48, 0x89, 0xf0, 0x48, 0x89, 0xd7, 0x48, 0x89, 0xce, 0x4c, 0x89,
+                                   0xc2, 0x4d, 0x89, 0xca, 0x4c, 0x8b, 0x44, 0x24, 8,    0x4c, 0x8b,
+                                   0x4c, 0x24, 16,   0x4c, 0x89, 0x5c, 0x24, 8,    0x0f, 0x05};
+    uintptr_t stack[] = {(uintptr_t)passed + sizeof passed, 0, SYS_poll};
+
+    made.uc_mcontext.gregs[REG_RSP] = (greg_t)stack;
+    cr_assert(kind_behind(call, sizeof call) == ARCH_SYSCALL_RESUMED);
+    stack[2] = 1u << 20;
+    cr_assert(kind_behind(call, sizeof call) == ARCH_SYSCALL_UNKNOWN, "no number");
+    stack[2] = SYS_poll;
+    passed[sizeof passed - 6] = 0xd6; /* mov %r10,%rsi */
+    cr_assert(kind_behind(call, sizeof call) == ARCH_SYSCALL_UNKNOWN, "another second argument");
+    passed[sizeof passed - 6] = 0xd7;
+    passed[sizeof passed - 5] = 0xe9;
+    cr_assert(kind_behind(call, sizeof call) == ARCH_SYSCALL_UNKNOWN, "no call");
+    passed[sizeof passed - 5] = 0xe8;
+    passed[sizeof passed - 7] = 0x8b;
+    cr_assert(kind_behind(call, sizeof call) == ARCH_SYSCALL_UNKNOWN, "another instruction");
+    made.uc_mcontext.gregs[REG_RSP] = 0;
+}
 /* Kernels from 6.9 on end it for the sake of a signal only when the process ends, so that no test sees it cut there. */
 Test(arch_syscall, m37_room_for_a_file_is_asked_for_again_where_that_may_be_done_twice)
 {
