@@ -235,6 +235,13 @@ JW_SIGNAL_SAFE bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_
  */
 JW_SIGNAL_SAFE size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end);
 
+/*
+ * Bytes by which the stack pointer lies below where it was before all registers were pushed, `fp` and itself among them, and less
+ * than that much more below: known by the word that says where it was, beside that with fp. 0: no such words (aarch64: never).
+ * Source: OpenJDK 8, MacroAssembler::pusha and fp_runtime_fallback for x86-64.
+ */
+JW_SIGNAL_SAFE size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp);
+
 /* True when the instruction before `return_pc` calls `target` (aarch64: never told). */
 JW_SIGNAL_SAFE bool arch_is_call_of(uintptr_t return_pc, uintptr_t target);
 

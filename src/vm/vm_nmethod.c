@@ -234,6 +234,11 @@ bool vm_nmethod_is_c1(vm_addr blob)
     return vm_load_field(blob, vm_stack_layout.comp_level, &level) && level >= 1 && level <= 3;
 }
 
+bool vm_c1_pushes_all(void)
+{
+    return vm_layout.major < 9;
+}
+
 bool vm_nmethod_is_before_entry(vm_addr blob, uintptr_t pc)
 {
     uintptr_t begin;

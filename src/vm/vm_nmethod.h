@@ -70,6 +70,10 @@ JW_SIGNAL_SAFE bool vm_nmethod_original_pc(vm_addr blob, uintptr_t sp, uintptr_t
  * Source: OpenJDK, c1_FrameMap_x86.cpp, JDK 8 to 25; false where the tier is not told. */
 JW_SIGNAL_SAFE bool vm_nmethod_is_c1(vm_addr blob);
 
+/* True where code by C1 may push all registers below its frame, around a call of the JVM for a sine and the like.
+ * Source: OpenJDK 8, LIR_Assembler::intrinsic_op; from JDK 9 on these are stubs. */
+JW_SIGNAL_SAFE bool vm_c1_pushes_all(void);
+
 /* True before the point where callers that know the receiver's class come in. */
 JW_SIGNAL_SAFE bool vm_nmethod_is_before_entry(vm_addr blob, uintptr_t pc);
 

@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "base/counters.h"
 #include "signals/signals.h"
+#include "vm/vm_nmethod.h"
 #include "vm/vm_thread.h"
 #include "walk/walk_internal.h"
 
@@ -154,6 +155,22 @@ static JW_SIGNAL_SAFE size_t pushed_bytes(const struct vm_blob *blob, const stru
     return 0;
 }
 
+/* The same of all registers. */
+static JW_SIGNAL_SAFE size_t pushed_all_bytes(const struct vm_blob *blob,
+                                              const struct arch_regs *regs)
+{
+    const size_t frame_bytes = vm_code_frame_bytes(blob->blob);
+    const size_t bytes = vm_c1_pushes_all() ? arch_pushed_all_bytes(regs->sp, regs->fp) : 0;
+    uintptr_t words[2]; /* frame pointer and return address */
+
+    return bytes != 0 && frame_bytes >= sizeof words &&
+                   safe_load_bytes(words, regs->sp + bytes + frame_bytes - sizeof words,
+                                   sizeof words) &&
+                   words[0] == regs->fp && vm_code_contains(words[1])
+               ? bytes
+               : 0;
+}
+
 /*
  * Where compiled code has pushed registers on its frame, for a check of types or for a barrier's call of the JVM,
  * AsyncGetCallTrace takes the frame to end there, and shows what an earlier call has left as the caller. So it gets the
@@ -171,7 +188,9 @@ static JW_SIGNAL_SAFE bool walk_from_saved(const void *ucontext, void *env,
     if ((out->place != VM_PLACE_NMETHOD && !leave_leaf(env, &regs)) ||
         !vm_code_find(regs.pc, &blob) || blob.place != VM_PLACE_NMETHOD)
         return false;
-    size_t saved_bytes = arch_saved_bytes(regs.pc, blob.code_end);
+    size_t saved_bytes = pushed_all_bytes(&blob, &regs);
+    if (saved_bytes == 0)
+        saved_bytes = arch_saved_bytes(regs.pc, blob.code_end);
     if (saved_bytes == 0)
         saved_bytes = pushed_bytes(&blob, &regs);
     if (saved_bytes == 0)

@@ -230,7 +230,8 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
         if (walk_vm_caller_by_size(walk, vm_code_frame_bytes(addr), &caller))
             return move_by_size(walk, &caller, pin, VM_PLACE_NMETHOD);
     } else if (walk->position != WALK_AT_CALL &&
-               (walk_vm_caller_below_saved(walk, vm_code_frame_bytes(addr), &caller) ||
+               (walk_vm_caller_below_all(walk, addr, &caller) ||
+                walk_vm_caller_below_saved(walk, vm_code_frame_bytes(addr), &caller) ||
                 walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
                                             walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
                                             &caller))) {

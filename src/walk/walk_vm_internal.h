@@ -199,6 +199,9 @@ JW_SIGNAL_SAFE uintptr_t walk_vm_frozen_fp(const struct walk_vm *walk);
  * that leaves its caller's frame pointer where it is, which must then be the one that it saved. */
 JW_SIGNAL_SAFE bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes,
                                                 bool is_fp_kept, struct arch_regs *caller);
+/* The caller of this nmethod's frame, where it is by C1 and has pushed all registers below it. */
+JW_SIGNAL_SAFE bool walk_vm_caller_below_all(const struct walk_vm *walk, vm_addr blob,
+                                             struct arch_regs *caller);
 /* The caller of a frame of this size, below which the code has saved registers around a call. */
 JW_SIGNAL_SAFE bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_t frame_bytes,
                                                struct arch_regs *caller);

@@ -70,6 +70,18 @@ bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes,
     return false;
 }
 
+bool walk_vm_caller_below_all(const struct walk_vm *walk, vm_addr blob, struct arch_regs *caller)
+{
+    if (!vm_c1_pushes_all() || !vm_nmethod_is_c1(blob))
+        return false;
+    const size_t frame_bytes = vm_code_frame_bytes(blob);
+    const size_t pushed_bytes = arch_pushed_all_bytes(walk->regs.sp, walk->regs.fp);
+
+    return pushed_bytes != 0 && frame_bytes != 0 &&
+           walk_vm_caller_by_size(walk, frame_bytes + pushed_bytes, caller) &&
+           caller->fp == walk->regs.fp && is_proved(walk, caller);
+}
+
 /* As is_proved; and a call of this very stub is one, though the compiler need not have described it. */
 static JW_SIGNAL_SAFE bool is_call_proved(const struct walk_vm *walk, const struct vm_blob *blob,
                                           const struct vm_stub *stub, const struct arch_regs *regs,

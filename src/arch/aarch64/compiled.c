@@ -222,6 +222,13 @@ size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end)
     return 0;
 }
 
+size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp)
+{
+    (void)sp;
+    (void)fp;
+    return 0;
+}
+
 bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
 {
     (void)return_pc;

@@ -134,6 +134,25 @@ size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end)
     return 0;
 }
 
+/* Behind the word with the stack pointer come its own place and those of rbx, rdx, rcx and rax. */
+#define PUSHED_BEHIND_SP_BYTES (5 * sizeof(uintptr_t))
+
+/* 16 registers of each kind, the x87's, and what aligns the stack. */
+#define PUSHED_ALL_WORDS_MAX (16 + 32 + 8 + 2)
+
+size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp)
+{
+    uintptr_t last = 0, word;
+
+    for (size_t i = 0; i < PUSHED_ALL_WORDS_MAX && safe_load_word(sp + i * sizeof word, &word);
+         i++) {
+        if (word == sp + i * sizeof word + PUSHED_BEHIND_SP_BYTES && i > 0 && last == fp)
+            return word - sp;
+        last = word;
+    }
+    return 0;
+}
+
 bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
 {
     uint8_t code[5]; /* call rel32 */

@@ -1,0 +1,63 @@
+/* Walks of our own walker from code that has pushed all registers below its frame: C1's in JDK 8, on x86-64. */
+#include "unit/vm/fake_stack.h"
+
+#include <criterion/new/assert.h>
+#include <ucontext.h>
+
+#include "walk/walk_internal.h"
+
+TestSuite(walk_vm_pushed, .timeout = 60);
+
+#if defined(__x86_64__)
+static struct vm_call_frame frames[8];
+static struct walk_java_result result;
+
+static void walk(void)
+{
+    static const ucontext_t none;
+    struct arch_context context;
+
+    arch_context_copy(&context, &none);
+    arch_regs_write(&context, &fake_stack.regs);
+    walk_java_vm(context.bytes, fake_env(), NULL, frames, JW_COUNT_OF(frames), &result);
+}
+
+/* C1 calls the JVM for a sine with all registers pushed below its frame, those of floating point below them. */
+static void push_all(const struct fake_nmethod *code, size_t below)
+{
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(code, PC_CALL);
+    push_compiled(code, PC_CALL + 3);
+    const uintptr_t sp = fake_stack.regs.sp;
+    put_word(sp - 5 * sizeof(uintptr_t), sp);
+    put_word(sp - 6 * sizeof(uintptr_t), fake_stack.regs.fp);
+    fake_stack.regs.sp = sp - 16 * sizeof(uintptr_t) - below;
+}
+
+Test(walk_vm_pushed, all_that_c1_pushed_for_a_sine_is_passed_over)
+{
+    open_stack_as(LAYOUT_8);
+    const struct fake_nmethod code = put_nmethod();
+
+    set((void *)code.blob, "nmethod", "_comp_level", 1, 4);
+    for (size_t below = 0; below <= 256 + 16; below += sizeof(uintptr_t)) {
+        push_all(&code, below);
+        walk();
+        cr_assert(eq(u32, result.frame_count, 3), "%zu: %s", below, walk_code_text(result.code));
+        cr_assert(eq(u32, frames[0].kind, JW_FRAME_INLINED));
+        cr_assert(frames[2].method == (jmethodID)(uintptr_t)fake.method && frames[2].bci == 3);
+    }
+}
+
+Test(walk_vm_pushed, c2_pushes_no_such_thing)
+{
+    open_stack_as(LAYOUT_8);
+    const struct fake_nmethod code = put_nmethod();
+
+    set((void *)code.blob, "nmethod", "_comp_level", 4, 4);
+    push_all(&code, 256);
+    walk();
+    cr_assert(eq(u32, result.frame_count, 0));
+}
+#endif
