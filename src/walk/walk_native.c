@@ -23,6 +23,27 @@ static JW_SIGNAL_SAFE bool place_value(enum symbols_place place, int32_t offset_
     return false;
 }
 
+/*
+ * From code that its library does not describe: written by hand as HotSpot's copies of memory, it has no frame. The word on top of
+ * the stack, or the link register, is a return address if it stands behind a call, in code of the JVM or in code that is
+ * described.
+ */
+static JW_SIGNAL_SAFE bool step_bare(const struct symbols_snapshot *snapshot,
+                                     struct arch_regs *regs)
+{
+    struct arch_regs caller = *regs;
+    struct symbols_rule rule;
+
+    if (!arch_step_from_entry(&caller) ||
+        (!vm_code_contains(caller.pc) &&
+         symbols_rule_find(snapshot, caller.pc, true, &rule) != SYMBOLS_FOUND) ||
+        !arch_is_behind_call(caller.pc))
+        return false;
+    caller.link = 0;
+    *regs = caller;
+    return true;
+}
+
 /* Leaves the frame of regs->pc. `is_interrupted`: its registers are all known. */
 static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, bool is_interrupted,
                                 struct arch_regs *regs)
@@ -30,8 +51,10 @@ static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, bool is
     struct symbols_rule rule;
     uintptr_t pc, fp;
 
-    if (symbols_rule_find(snapshot, regs->pc, !is_interrupted, &rule) != SYMBOLS_FOUND ||
-        rule.is_signal_frame ||
+    const enum symbols_found found = symbols_rule_find(snapshot, regs->pc, !is_interrupted, &rule);
+    if (found == SYMBOLS_NO_ROW && is_interrupted)
+        return step_bare(snapshot, regs);
+    if (found != SYMBOLS_FOUND || rule.is_signal_frame ||
         (rule.return_place == SYMBOLS_PLACE_SAME && (!is_interrupted || regs->link == 0)))
         return false;
 

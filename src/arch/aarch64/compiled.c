@@ -236,6 +236,16 @@ bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
     return false;
 }
 
+bool arch_is_behind_call(uintptr_t return_pc)
+{
+    uint32_t code;
+
+    return safe_load_u32(return_pc - sizeof code, &code) &&
+           ((code & 0xfc000000) == 0x94000000 || /* bl */
+            (code & 0xfefff800) == 0xd63f0800 || /* blraa, blrab and their like */
+            (code & 0xfffffc1f) == 0xd63f0000);  /* blr */
+}
+
 bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc, intptr_t fp_offset_bytes)
 {
     (void)begin;

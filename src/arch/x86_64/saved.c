@@ -164,6 +164,37 @@ bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
     return return_pc + (uintptr_t)(intptr_t)distance == target;
 }
 
+/* Bytes of a call by register or memory whose second byte this is. */
+static JW_SIGNAL_SAFE size_t indirect_call_bytes(uint8_t operand)
+{
+    const unsigned mode = operand >> 6;
+    const unsigned base = operand & 7;
+    size_t length_bytes = 2;
+
+    if ((operand >> 3 & 7) != 2)
+        return 0; /* another instruction of this group */
+    if (mode != 3 && base == 4)
+        length_bytes++; /* an index */
+    if (mode == 1)
+        return length_bytes + 1;
+    return mode == 2 || (mode == 0 && base == 5) ? length_bytes + 4 : length_bytes;
+}
+
+bool arch_is_behind_call(uintptr_t return_pc)
+{
+    uint8_t code[7]; /* the longest */
+    const uintptr_t begin = return_pc - sizeof code;
+
+    if (!safe_load_bytes(code, begin, sizeof code))
+        return false;
+    if (code[sizeof code - 5] == 0xe8)
+        return true; /* call rel32 */
+    for (size_t at = 0; at + 2 <= sizeof code; at++)
+        if (code[at] == 0xff && indirect_call_bytes(code[at + 1]) == sizeof code - at)
+            return true;
+    return false;
+}
+
 bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc, intptr_t fp_offset_bytes)
 {
     uint8_t code[CODE_WINDOW_BYTES];

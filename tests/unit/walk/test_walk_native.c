@@ -1,0 +1,88 @@
+/* Native frames from real registers: of code that no library describes. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+
+#include "symbols/symbols.h"
+#include "walk/walk_internal.h"
+
+TestSuite(walk_native, .timeout = 60, .fini = symbols_close);
+
+#define FRAMES_MAX 16
+
+/* As HotSpot's assembly: a function without a word about its frame, which it has not. The trap is where it is interrupted;
+ * the third keeps a word on the stack, which hides its return address. */
+#if defined(__x86_64__)
+#define TRAP      "int3\n"
+#define TRAP_SKIP 0
+#define RETURN    "ret\n"
+#define PUSH      "push $0\n"
+#define POP       "pop %rax\n"
+#else
+#define TRAP      "brk #0\n"
+#define TRAP_SKIP 4
+#define RETURN    "ret\n"
+#define PUSH      "str x30, [sp, #-16]!\n mov x30, xzr\n"
+#define POP       "ldr x30, [sp], #16\n"
+#endif
+__asm__(".text\n"
+        ".balign 64\n"
+        ".type bare_function, %function\n"
+        "bare_function:\n" TRAP RETURN ".size bare_function, . - bare_function\n"
+        ".balign 64\n"
+        ".type pushing_function, %function\n"
+        "pushing_function:\n" PUSH TRAP POP RETURN ".size pushing_function, . - pushing_function\n"
+        ".balign 64\n");
+void bare_function(void);
+void pushing_function(void);
+
+static uintptr_t pcs[FRAMES_MAX];
+static uint32_t count;
+
+static void on_trap(int number, siginfo_t *info, void *ucontext)
+{
+    struct arch_regs regs;
+
+    (void)number;
+    (void)info;
+    arch_regs_read(ucontext, &regs);
+    count = walk_native_frames(&regs, pcs, FRAMES_MAX, NULL);
+#if TRAP_SKIP
+    ((ucontext_t *)ucontext)->uc_mcontext.pc += TRAP_SKIP;
+#endif
+}
+
+static uintptr_t return_pc;
+
+static __attribute__((noinline)) void call(void (*function)(void))
+{
+    return_pc = (uintptr_t)__builtin_return_address(0);
+    function();
+    __asm__ volatile("" ::: "memory"); /* the call is no jump */
+}
+
+static void prepare(void)
+{
+    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+    struct jw_error err = {0};
+
+    cr_assert_eq(sigaction(SIGTRAP, &action, NULL), 0);
+    cr_assert(symbols_build_rows(&err), "%s", err.message);
+}
+
+Test(walk_native, code_that_nothing_describes_is_left_by_its_return_address)
+{
+    prepare();
+    call(bare_function);
+    cr_assert(count >= 3, "%u frames", count);
+    cr_expect(pcs[1] >= (uintptr_t)call && pcs[1] < (uintptr_t)call + 128, "frame 1 is %#lx",
+              pcs[1]);
+    cr_expect_eq(pcs[2], return_pc - 1);
+}
+
+Test(walk_native, no_caller_is_made_up_where_code_that_nothing_describes_has_a_frame)
+{
+    prepare();
+    call(pushing_function);
+    cr_expect_eq(count, 1, "%u frames", count);
+}
