@@ -48,7 +48,7 @@ JW_SIGNAL_SAFE vm_async_get_call_trace
 vm_agct(void); /* NULL: the Java walker is off; vm_agct_reason says why */
 const char *vm_agct_reason(void);
 bool vm_text_range(uintptr_t *begin, uintptr_t *end); /* machine code of libjvm */
-uint32_t vm_unsigned5_bias(void); /* X of the UNSIGNED5 code: 0 to JDK 17, 1 later */
+JW_SIGNAL_SAFE uint32_t vm_unsigned5_bias(void); /* X of the UNSIGNED5 code: 0 to JDK 17, 1 later */
 
 /* The JVM's own line about itself, "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (...),
  * built on ..."; NULL when it has none. */

@@ -6,6 +6,7 @@
 #include "arch/arch.h"
 #include "vm/vm_internal.h"
 #include "vm/vm_klass.h"
+#include "vm/vm_lines.h"
 #include "vm/vm_loader.h"
 
 /* Source: JVM specification, table 4.6-A. */
@@ -120,23 +121,38 @@ static JW_SIGNAL_SAFE bool is_hidden_name(const struct vm_text *name)
     return false;
 }
 
-static JW_SIGNAL_SAFE bool read_class(vm_addr klass, vm_addr pool, struct vm_method *out)
+bool vm_method_class(vm_addr klass, vm_addr pool, struct vm_class *out)
 {
-    uint64_t name, loader_data = 0, flags = 0, source_index = 0;
+    uint64_t name, flags = 0, source_index = 0;
 
-    if (!vm_load_field(klass, vm_layout.klass_name, &name) ||
-        !read_symbol(name, &out->class_name) || out->class_name.length_bytes == 0)
+    if (!vm_load_field(klass, vm_layout.klass_name, &name) || !read_symbol(name, &out->name) ||
+        out->name.length_bytes == 0)
         return false;
     (void)vm_load_field(klass, vm_layout.klass_access_flags, &flags);
-    out->class_modifiers = (uint32_t)flags & ACC_WRITTEN_MASK;
-    out->loader = VM_LOADER_UNKNOWN;
-    if (vm_load_field(klass, vm_layout.klass_loader_data, &loader_data))
-        out->loader = vm_loader_find(loader_data);
-    out->is_hidden_class = is_hidden_name(&out->class_name);
+    out->modifiers = (uint32_t)flags & ACC_WRITTEN_MASK;
+    out->is_hidden = is_hidden_name(&out->name);
+    out->pool = pool;
     out->source_file = (struct vm_text){0, 0};
     if (vm_load_field(pool, vm_layout.pool_source_index, &source_index) ||
         vm_load_field(klass, vm_layout.klass_source_index, &source_index))
         (void)read_pool_symbol(pool, source_index, &out->source_file);
+    return true;
+}
+
+static JW_SIGNAL_SAFE bool read_class(vm_addr klass, vm_addr pool, struct vm_method *out)
+{
+    struct vm_class of;
+    uint64_t loader_data = 0;
+
+    if (!vm_method_class(klass, pool, &of))
+        return false;
+    out->class_name = of.name;
+    out->class_modifiers = of.modifiers;
+    out->is_hidden_class = of.is_hidden;
+    out->source_file = of.source_file;
+    out->loader = vm_load_field(klass, vm_layout.klass_loader_data, &loader_data)
+                      ? vm_loader_find(loader_data)
+                      : VM_LOADER_UNKNOWN;
     return true;
 }
 
@@ -189,41 +205,19 @@ bool vm_method_read(vm_addr method, struct vm_method *out)
     return read_line_table(out);
 }
 
-/* Bytes of one UNSIGNED5 number at `at`; 0 when it does not end within the table. Source: HotSpot,
- * compressedStream.hpp, JDK 8 to 28: a byte below 192 is the last, at most five. */
-static JW_SIGNAL_SAFE uint32_t number_bytes(const unsigned char *table, uint32_t at, uint32_t limit)
-{
-    for (uint32_t i = 0; i < 5; i++) {
-        if (at + i >= limit)
-            return 0;
-        if (table[at + i] < 192)
-            return i + 1;
-    }
-    return 5;
-}
-
 uint32_t vm_method_copy_lines(const struct vm_method *method, unsigned char *to,
                               uint32_t capacity_bytes)
 {
     const uint32_t limit = method->line_table_bytes_max < capacity_bytes
                                ? method->line_table_bytes_max
                                : capacity_bytes;
+    struct vm_lines lines = vm_lines_begin(vm_layout.unsigned5_bias);
 
     if (method->line_table == 0 || !safe_load_bytes(to, method->line_table, limit))
         return 0;
-    for (uint32_t at = 0; at < limit;) {
-        if (to[at] == 0)
+    for (uint32_t at = 0; at < limit; at++) {
+        if (vm_lines_feed(&lines, to[at]) == VM_LINES_END)
             return at + 1;
-        if (to[at] != 0xff) {
-            at++;
-            continue;
-        }
-        /* Two numbers follow, which may hold zero bytes of their own before JDK 20. */
-        const uint32_t first = number_bytes(to, at + 1, limit);
-        const uint32_t second = first == 0 ? 0 : number_bytes(to, at + 1 + first, limit);
-        if (second == 0)
-            return 0;
-        at += 1 + first + second;
     }
     return 0;
 }

@@ -47,6 +47,13 @@ struct vm_method {
     uint32_t line_table_bytes_max; /* it ends with a zero byte before this */
 };
 
+struct vm_class {
+    struct vm_text name, source_file; /* the latter may be of 0 bytes */
+    uint32_t modifiers;               /* of the class file */
+    bool is_hidden;
+    vm_addr pool; /* of constants */
+};
+
 /* The Method* behind a jmethodID; 0 when it cannot be told. Sound up to JDK 25. */
 JW_SIGNAL_SAFE vm_addr vm_method_of_id(jmethodID id);
 
@@ -67,6 +74,9 @@ JW_SIGNAL_SAFE bool vm_method_has_code(vm_addr method);
 
 /* Reads all of it; false, and nothing usable in `out`, when any load faults or a word is absurd. */
 JW_SIGNAL_SAFE bool vm_method_read(vm_addr method, struct vm_method *out);
+
+/* The class of a Klass* with a constant pool of it; false when it cannot be read. */
+JW_SIGNAL_SAFE bool vm_method_class(vm_addr klass, vm_addr pool, struct vm_class *out);
 
 /* True when the method's compressed line table is these bytes; of 0 bytes: true. */
 JW_SIGNAL_SAFE bool vm_method_has_lines(vm_addr method, const unsigned char *lines,
