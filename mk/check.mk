@@ -17,7 +17,7 @@ $(foreach lane,$(OBJECT_LANES),$(eval $(call lane_rules,$(lane))))
 # Their object is there for what it depends on.
 STACK_ROOMS  := base symbols vm $(HANDLER_ROOMS)
 STACK_GRAPHS := $(foreach room,$(STACK_ROOMS),$(patsubst src/%.c,build/stack/%.ci,\
-	$(filter %.c,$(call room_sources,$(room),$(host_arch)))))
+	$(filter %.c,$(call room_sources,$(room),$(host_arch))))) build/stack/agent/api_stacks.ci build/stack/agent/stacks.ci
 
 $(foreach room,$(JVM_ROOMS),build/stack/$(room)/%.ci): ROOM_FLAGS = @build/jdk.flags
 build/stack/%.ci: src/%.c build/plain/obj/%.o | need-checkers

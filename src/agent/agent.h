@@ -71,6 +71,10 @@ void answer_adopt(int answer); /* takes it over */
 bool answer_takes_text(void);
 bool answer_show(void *context, const void *bytes, size_t length_bytes, struct jw_error *err);
 
+/* As entry_obey: makes what stacks.h is for ready. Above 0 in memory->code: it was refused, and the text says why. */
+JW_MUST_CHECK bool entry_open_stacks(JavaVM *java_vm, struct answer_memory *memory,
+                                     struct jw_error *err);
+
 /* hooks.c: capabilities, callbacks and the events that a run needs from its first moment.
  * `is_late`: in the live phase (Agent_OnAttach), when a part of what they tell has been missed. */
 JW_MUST_CHECK bool hooks_install(bool is_late, struct jw_error *err);
@@ -88,6 +92,12 @@ JW_MUST_CHECK bool hooks_catch_up(JNIEnv *jni, struct jw_error *err);
  * Context: control, dump; on the agent's thread.
  */
 JW_MUST_CHECK bool hooks_make_method_ids(JNIEnv *jni, struct jw_error *err);
+/* Calls back for each class that is loaded; false and `err`: the JVM does not list them. */
+JW_MUST_CHECK bool hooks_list_classes(JNIEnv *jni, void (*visit)(JNIEnv *jni, jclass klass),
+                                      struct jw_error *err);
+/* As hooks_catch_up, for stacks.h: stubs, and a call for each Java thread, with its JNIEnv. */
+void hooks_catch_up_stacks(JNIEnv *jni,
+                           void (*visit)(JNIEnv *jni, jthread thread, void *env, uint32_t tid));
 /* Java threads that began before ThreadStart was delivered; after the sampler was started. */
 void hooks_find_threads(JNIEnv *jni);
 /* Threads that were renamed since, or whose name was refused: takes over their names. */
@@ -122,6 +132,7 @@ JW_MUST_CHECK bool run_turn(JNIEnv *jni, struct jw_error *err); /* of loop= */
  * STATES_TURN, or STATES_COMMAND_LIMIT for none. */
 enum states_command run_work(JNIEnv *jni);
 enum states_state run_settled(void);       /* when nothing is at work */
+void run_rest(uint64_t most_ns);           /* sleeps until run_wake */
 void run_wake(void);                       /* any */
 void run_give_up(bool is_given_up);        /* any; the start under way */
 bool run_is_given_up(void);                /* any */
@@ -142,6 +153,9 @@ void tell_unwritten(void); /* at the end of the JVM */
  * JVM, and holds no lock that Java wants.
  */
 void selfcheck_open_walker(const struct options *options);
+
+/* The same trial, for who wants our own walker and no other. False: why it cannot be used. */
+JW_MUST_CHECK bool selfcheck_try(struct jw_error *err);
 
 /* What came of that: "agrees: ...", "differs: ..." with the reason, "not run: ..."; returns `text`. Context: control,
  * after it. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/api_internal.h"
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/version.h"
@@ -26,9 +27,6 @@ _Static_assert(JAYWALK_ATTRIBUTES_MAX == CONTEXT_ATTRIBUTES_MAX &&
                    JAYWALK_ENDPOINT_MAX_BYTES == CONTEXT_ENDPOINT_MAX_BYTES,
                "the header says what there is");
 
-/* Functions of others are exported by exports.map; the compiler hides all that does not say otherwise. */
-#define PUBLIC __attribute__((visibility("default")))
-
 /* Source: OpenJDK, jni.h: version and function from JDK 21 on; the headers of older JDKs have neither. */
 #define JNI_WITH_VIRTUAL_THREADS 0x00150000
 #define IS_VIRTUAL_THREAD_INDEX  234
@@ -43,8 +41,7 @@ struct caller {
 
 typedef jint(JNICALL *get_created)(JavaVM **vms, jsize room, jsize *count);
 
-/* The JVM of this process, also where nobody made us its agent; NULL: there is none yet. */
-static JavaVM *java_vm(void)
+JavaVM *api_java_vm(void)
 {
     static JavaVM *_Atomic found; /* relaxed: all find the same, which is there before they look */
     JavaVM *vm = agent.java_vm != NULL ? agent.java_vm : jw_load_relaxed(&found);
@@ -64,10 +61,9 @@ static JavaVM *java_vm(void)
     return vm;
 }
 
-/* The JNIEnv of the calling thread; NULL: it is not one of the JVM's. */
-static JNIEnv *own_jni(void)
+JNIEnv *api_own_jni(void)
 {
-    JavaVM *const vm = java_vm();
+    JavaVM *const vm = api_java_vm();
     void *jni = NULL;
 
     return vm != NULL && (*vm)->GetEnv(vm, &jni, JNI_VERSION_1_6) == JNI_OK ? jni : NULL;
@@ -115,7 +111,7 @@ static bool ask_java(JNIEnv *jni, struct caller *out)
 /* JAYWALK_OK or JAYWALK_BUSY. */
 static int find_caller(struct caller *out)
 {
-    JNIEnv *const jni = own_jni();
+    JNIEnv *const jni = api_own_jni();
 
     *out = (struct caller){.owner = CONTEXT_NATIVE_OWNER | thread_own_tid()};
     if (jni == NULL)
@@ -306,11 +302,11 @@ PUBLIC int jaywalk_thread_remove(void)
 PUBLIC int jaywalk_execute(const char *command, jaywalk_output *output, void *argument)
 {
     struct answer_memory memory = {0};
-    JavaVM *const vm = java_vm();
+    JavaVM *const vm = api_java_vm();
 
     if (command == NULL || strnlen(command, OPTIONS_MAX_BYTES + 1) > OPTIONS_MAX_BYTES)
         return JAYWALK_BAD_ARGUMENT;
-    if (entry_is_child() || own_jni() == NULL)
+    if (entry_is_child() || api_own_jni() == NULL)
         return JAYWALK_NO_JVM;
     if (!entry_obey(vm, command, &memory, NULL))
         return JAYWALK_NO_ROOM;

@@ -181,11 +181,10 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
 
     if (generations == NULL)
         return false;
-    symbols_want(SYMBOLS_WANT_LIBRARIES | SYMBOLS_WANT_ROWS);
+    session_want_rows();
     set_sampler(&session.options, generations);
     session.is_sampling = false;
     session.has_failed = false;
-    session.has_rows = false;
     session.rotated_ns = jw_now_ns();
     session.rotations = 0;
     session_set_generations(generations);

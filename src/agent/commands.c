@@ -1,7 +1,8 @@
 /*
  * Commands in line, and the agent's thread that does them; control and dump.
  *
- * The thread begins with the first command that needs it and ends when no session runs and nobody waits. All
+ * The thread begins with the first command that needs it and ends when no session runs, nobody waits and no other agent
+ * walks stacks. All
  * of the session belongs to it, so that commands need no lock but that of the line. Whoever sends a command
  * comes back at once; one who gets no answer but a number waits a moment for it.
  */
@@ -10,6 +11,7 @@
 #include <time.h>
 
 #include "agent/agent.h"
+#include "agent/stacks.h"
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "os/os_thread.h"
@@ -108,6 +110,8 @@ static bool obey(JNIEnv *jni, enum states_command what, const struct options *op
         return run_dump(jni, options, err);
     case STATES_TURN:
         return run_turn(jni, err);
+    case STATES_OPEN:
+        return stacks_open(jni, options, err);
     case STATES_END:
         return run_settled() != STATES_RUNNING || run_stop(jni, NULL, err);
     case STATES_ASK:
@@ -233,8 +237,12 @@ static void body(void *argument)
         for (;;) {
             if (serve_one(jni))
                 continue;
-            if (run_settled() != STATES_RUNNING)
-                break;
+            if (run_settled() != STATES_RUNNING) {
+                if (!stacks_are_open() || commands_state() == STATES_GONE)
+                    break;
+                stacks_serve();
+                continue;
+            }
             const enum states_command wish = run_work(jni);
             if (wish != STATES_COMMAND_LIMIT)
                 serve_session(jni, wish);

@@ -235,6 +235,20 @@ static jint obey(JavaVM *java_vm, const char *text, enum sender sender)
     return code;
 }
 
+static jint open_stacks(JavaVM *java_vm)
+{
+    struct jw_error err = {0};
+    int code = 0;
+
+    if (!options_parse("", 0, &attach_options) || !find_jvmti(java_vm, &attach_options.values))
+        return COMMANDS_FAILED;
+    if (!is_live(&err) || !hooks_install(true, &err) || !submit(STATES_OPEN, &code, &err)) {
+        agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", err.message);
+        return code == 0 ? COMMANDS_FAILED : code;
+    }
+    return code;
+}
+
 /* The tool that attached learns of a failure by the number, and of its reason in the JVM's stderr; the
  * command jaywalk, by its answer. */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java_vm, char *text, void *reserved)
@@ -252,8 +266,9 @@ bool entry_is_child(void)
     return agent.pid != 0 && agent.pid != getpid();
 }
 
-bool entry_obey(JavaVM *java_vm, const char *text, struct answer_memory *memory,
-                struct jw_error *err)
+/* `text` NULL: open_stacks. */
+static bool answer(JavaVM *java_vm, const char *text, struct answer_memory *memory,
+                   struct jw_error *err)
 {
     /* Nobody is there who would do it, and a lock may have been held when the process was copied. */
     if (entry_is_child()) {
@@ -263,11 +278,22 @@ bool entry_obey(JavaVM *java_vm, const char *text, struct answer_memory *memory,
     pthread_mutex_lock(&one_at_a_time);
     const bool is_open = answer_open_memory(memory, err);
     if (is_open)
-        answer_end(obey(java_vm, text, SENDER_PROGRAM));
+        answer_end(text == NULL ? open_stacks(java_vm) : obey(java_vm, text, SENDER_PROGRAM));
     pthread_mutex_unlock(&one_at_a_time);
     if (is_open)
         (void)os_wake_wait(&memory->done, OS_WAKE_NEVER);
     return is_open;
+}
+
+bool entry_obey(JavaVM *java_vm, const char *text, struct answer_memory *memory,
+                struct jw_error *err)
+{
+    return answer(java_vm, text, memory, err);
+}
+
+bool entry_open_stacks(JavaVM *java_vm, struct answer_memory *memory, struct jw_error *err)
+{
+    return answer(java_vm, NULL, memory, err);
 }
 
 /* The program begins when samples arrive. */

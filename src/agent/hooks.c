@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/agree.h"
+#include "agent/stacks.h"
 #include "base/atomics.h"
 #include "base/counters.h"
 #include "context/context.h"
@@ -35,6 +36,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
     (void)jni;
+    stacks_end();
     commands_end();
 }
 
@@ -52,6 +54,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 {
     (void)thread;
     vm_class_prepared(jvmti, jni, klass);
+    stacks_class_prepared(jni, klass);
     /* order HOOKS_IDS: acquires that ids are wanted. */
     if (jw_load_acquire(&are_ids_wanted))
         vm_class_make_ids(jvmti, klass);
@@ -114,6 +117,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
 {
     struct thread_text text;
 
+    stacks_thread_start(jni);
     if (run_generations() == NULL)
         return;
     read_thread_text(jvmti, jni, thread, &text);
@@ -132,6 +136,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     (void)jvmti;
     (void)jni;
     (void)thread;
+    stacks_thread_end();
     sampler_thread_end((uint32_t)os_gettid());
     context_end_thread();
 }
@@ -209,7 +214,7 @@ static void make_ids(JNIEnv *jni, jclass klass)
     vm_class_make_ids(agent.jvmti, klass);
 }
 
-static bool each_class(JNIEnv *jni, void (*visit)(JNIEnv *jni, jclass klass), struct jw_error *err)
+bool hooks_list_classes(JNIEnv *jni, void (*visit)(JNIEnv *jni, jclass klass), struct jw_error *err)
 {
     jclass *classes = NULL;
     jint count = 0;
@@ -240,7 +245,7 @@ bool hooks_make_method_ids(JNIEnv *jni, struct jw_error *err)
     /* First this, so that no class falls between the list and the hook.
      * order HOOKS_IDS: releases that ids are wanted. */
     jw_store_release(&are_ids_wanted, true);
-    is_done = each_class(jni, make_ids, err) && !run_is_given_up();
+    is_done = hooks_list_classes(jni, make_ids, err) && !run_is_given_up();
     return is_done;
 }
 
@@ -252,7 +257,7 @@ static bool catch_up_classes(JNIEnv *jni, struct jw_error *err)
     if (walker != NULL && strcmp(walker, walk_walker_text(WALK_AGCT)) == 0 &&
         !hooks_make_method_ids(jni, err) && !run_is_given_up())
         return false;
-    return vm_loader_tells() || each_class(jni, found_class, err);
+    return vm_loader_tells() || hooks_list_classes(jni, found_class, err);
 }
 
 static void catch_up_code(void)
@@ -298,12 +303,13 @@ bool hooks_open_vm(JNIEnv *jni, struct jw_error *err)
     return true;
 }
 
-/* The way to the JNIEnv of other threads is tried on this one. */
+/* The way to the JNIEnv of other threads is tried on this one; once, as others may walk their stacks from then on. */
 static void check_threads(JNIEnv *jni)
 {
+    static bool is_done; /* of the agent's thread */
     jthread self = NULL;
 
-    if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE)
+    if (is_done || (*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE)
         return;
     if (!vm_check_java_thread(jni, self))
         agent_log(OPTIONS_LOGLEVEL_WARN,
@@ -325,6 +331,7 @@ static void check_threads(JNIEnv *jni)
                   "this JVM's collector, or in its objects: such stacks end in [frozen]");
     (*jni)->DeleteLocalRef(jni, self);
     vm_compiler_open(jni);
+    is_done = true;
 }
 
 bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)
@@ -337,8 +344,7 @@ bool hooks_catch_up(JNIEnv *jni, struct jw_error *err)
 
 /* False: the JVM does not list them. */
 static bool each_java_thread(JNIEnv *jni,
-                             void (*visit)(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
-                                           const struct thread_text *text))
+                             void (*visit)(JNIEnv *jni, jthread thread, void *env, uint32_t tid))
 {
     jthread *threads = NULL;
     jint count = 0;
@@ -354,37 +360,47 @@ static bool each_java_thread(JNIEnv *jni,
         threads = NULL;
     }
     for (jint i = 0; i < count; i++) {
-        struct thread_text text;
         void *env;
         uint32_t tid;
 
-        if (vm_java_thread(jni, threads[i], &env, &tid)) {
-            read_thread_text(agent.jvmti, jni, threads[i], &text);
-            visit(jni, threads[i], env, tid, &text);
-            release_thread_text(agent.jvmti, &text);
-        }
+        if (vm_java_thread(jni, threads[i], &env, &tid))
+            visit(jni, threads[i], env, tid);
     }
     (*jni)->PopLocalFrame(jni, NULL);
     (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)threads);
     return is_listed;
 }
 
-static void found_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
-                         const struct thread_text *text)
+static void found_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid)
 {
-    const struct thread_java java = {
-        .env = env,
-        .java_id = vm_java_thread_id(jni, thread),
-        .name = text->info.name,
-        .group = text->group.name,
-    };
+    struct thread_text text;
     void *still_env;
     uint32_t still_tid;
 
+    read_thread_text(agent.jvmti, jni, thread, &text);
+    const struct thread_java java = {
+        .env = env,
+        .java_id = vm_java_thread_id(jni, thread),
+        .name = text.info.name,
+        .group = text.group.name,
+    };
     sampler_thread_found(tid, &java);
+    release_thread_text(agent.jvmti, &text);
     /* It may have ended between the two: then nobody else takes the JNIEnv away again. */
     if (!vm_java_thread(jni, thread, &still_env, &still_tid) || still_tid != tid)
         sampler_thread_end(tid);
+}
+
+void hooks_catch_up_stacks(JNIEnv *jni,
+                           void (*visit)(JNIEnv *jni, jthread thread, void *env, uint32_t tid))
+{
+    check_threads(jni);
+    catch_up_code();
+    vm_stub_settle();
+    if (!each_java_thread(jni, visit))
+        agent_log(
+            OPTIONS_LOGLEVEL_WARN,
+            "the JVM does not list its threads: the stacks of those that began before are empty");
 }
 
 void hooks_find_threads(JNIEnv *jni)
@@ -396,19 +412,19 @@ void hooks_find_threads(JNIEnv *jni)
 }
 
 /* Or gets its name at last, where the JVM refused it when the thread was found. */
-static void rename_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid,
-                          const struct thread_text *text)
+static void rename_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid)
 {
     const thread_index index = thread_find(tid);
+    struct thread_text text;
     struct thread_info info;
 
-    (void)jni;
-    (void)thread;
     (void)env;
+    read_thread_text(agent.jvmti, jni, thread, &text);
     if (index != THREAD_NONE && thread_is_java(index) && thread_info(index, &info) &&
-        text->info.name != NULL &&
-        strncmp(info.java_name, text->info.name, sizeof info.java_name - 1) != 0)
-        sampler_thread_renamed(index, text->info.name);
+        text.info.name != NULL &&
+        strncmp(info.java_name, text.info.name, sizeof info.java_name - 1) != 0)
+        sampler_thread_renamed(index, text.info.name);
+    release_thread_text(agent.jvmti, &text);
 }
 
 void hooks_refresh_thread_names(JNIEnv *jni)

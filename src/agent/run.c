@@ -129,10 +129,21 @@ void session_serve_symbols(void)
         agent_log(OPTIONS_LOGLEVEL_DEBUG, "%s", err.message);
 }
 
+void session_want_rows(void)
+{
+    symbols_want(SYMBOLS_WANT_LIBRARIES | SYMBOLS_WANT_ROWS);
+    session.has_rows = false;
+}
+
 void session_set_generations(struct generations *generations)
 {
     /* order RUN_GENERATIONS: releases the opened generations to the hooks. */
     jw_store_release(&run.generations, generations);
+}
+
+void run_rest(uint64_t most_ns)
+{
+    (void)os_wake_wait(&run.wake, jw_now_ns() + most_ns);
 }
 
 void run_wake(void)

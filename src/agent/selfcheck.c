@@ -191,6 +191,16 @@ static void warn_of_none(void)
         agent_log(OPTIONS_LOGLEVEL_WARN, "no walker of Java frames can be used: %s", text);
 }
 
+bool selfcheck_try(struct jw_error *err)
+{
+    if (!outcome.is_done)
+        outcome.is_right = run_check(&outcome.why);
+    outcome.is_done = true;
+    if (!outcome.is_right && err != NULL)
+        *err = outcome.why;
+    return outcome.is_right;
+}
+
 void selfcheck_open_walker(const struct options *options)
 {
     if (options->cstack == OPTIONS_CSTACK_AGCT) {
@@ -199,10 +209,7 @@ void selfcheck_open_walker(const struct options *options)
         warn_of_none();
         return;
     }
-    if (!outcome.is_done)
-        outcome.is_right = run_check(&outcome.why);
-    outcome.is_done = true;
-    if (!outcome.is_right)
+    if (!selfcheck_try(NULL))
         agent_log(OPTIONS_LOGLEVEL_WARN,
                   "jaywalk's own walker cannot be used here, AsyncGetCallTrace is: %s",
                   outcome.why.message);

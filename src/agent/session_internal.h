@@ -73,6 +73,7 @@ uint64_t session_samples(void);
 void session_set_generations(struct generations *generations);
 /* run.c: libraries, their unwind rows and the JVM's stubs as they are now. Context: the agent's thread. */
 void session_serve_symbols(void);
+void session_want_rows(void); /* those of libraries that Java code calls, at the next turns */
 
 /* begin.c: those of the first session, which later ones use too; NULL: there was none. Context: any, dump. */
 struct generations *session_kept_generations(void);

@@ -38,6 +38,7 @@ static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] 
             [STATES_ASK] = ANSWER,
             [STATES_TURN] = REFUSE(NOT_ACTIVE),
             [STATES_END] = DO(STOPPING),
+            [STATES_OPEN] = DO(WRITING),
         },
     [STATES_ENDED] =
         {
@@ -48,6 +49,7 @@ static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] 
             [STATES_ASK] = ANSWER,
             [STATES_TURN] = REFUSE(NOT_ACTIVE),
             [STATES_END] = DO(STOPPING),
+            [STATES_OPEN] = DO(WRITING),
         },
     [STATES_KEPT] =
         {
@@ -58,6 +60,7 @@ static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] 
             [STATES_ASK] = ANSWER,
             [STATES_TURN] = REFUSE(NOT_ACTIVE),
             [STATES_END] = DO(STOPPING),
+            [STATES_OPEN] = DO(WRITING),
         },
     [STATES_STARTING] =
         {
@@ -68,6 +71,7 @@ static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] 
             [STATES_ASK] = ANSWER,
             [STATES_TURN] = WAIT,
             [STATES_END] = GIVE_UP,
+            [STATES_OPEN] = WAIT,
         },
     [STATES_RUNNING] =
         {
@@ -78,6 +82,7 @@ static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] 
             [STATES_ASK] = ANSWER,
             [STATES_TURN] = DO(WRITING),
             [STATES_END] = DO(STOPPING),
+            [STATES_OPEN] = DO(WRITING),
         },
     [STATES_WRITING] =
         {
@@ -88,6 +93,7 @@ static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] 
             [STATES_ASK] = ANSWER,
             [STATES_TURN] = WAIT,
             [STATES_END] = WAIT,
+            [STATES_OPEN] = WAIT,
         },
     [STATES_STOPPING] =
         {
@@ -98,6 +104,7 @@ static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] 
             [STATES_ASK] = ANSWER,
             [STATES_TURN] = WAIT,
             [STATES_END] = WAIT,
+            [STATES_OPEN] = WAIT,
         },
     [STATES_GONE] =
         {
@@ -108,6 +115,7 @@ static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] 
             [STATES_ASK] = ANSWER,
             [STATES_TURN] = REFUSE(GOING),
             [STATES_END] = REFUSE(GOING),
+            [STATES_OPEN] = REFUSE(GOING),
         },
 };
 

@@ -39,6 +39,7 @@ enum states_command {
     STATES_ASK,  /* status, metrics, list, version */
     STATES_TURN, /* loop= of the session itself */
     STATES_END,  /* the JVM ends */
+    STATES_OPEN, /* stacks for other agents */
     STATES_COMMAND_LIMIT
 };
 

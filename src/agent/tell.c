@@ -157,6 +157,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
     cost_tell();
     tell_memory();
     tell_dictionaries();
+    tell_ids();
     tell_deadlines(info);
 }
 
@@ -355,6 +356,7 @@ void tell_metrics(void)
     put_session(&page, &info);
     tell_memory_metrics(&page);
     tell_dictionaries_metrics(&page);
+    tell_ids_metrics(&page);
     cost_metrics(&page);
     put_selfcheck(&page);
     put_walkers(&page);

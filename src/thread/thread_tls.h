@@ -3,9 +3,9 @@
  *
  * For      the handler's own state, which threads without a record need too; the thread's number
  *          without a system call.
- * Callers  signals (handler_depth, guard, load_faults). Others ask for thread_own_tid.
+ * Callers  signals (handler_depth, guard, load_faults), agent (env). Others ask for thread_own_tid.
  * Context  all. Initial-exec: its address is a register plus a constant, its first use allocates
- *          nothing. 24 bytes (and 8 of thread_symbol) of the loader's static surplus, which must hold the whole library.
+ *          nothing. 32 bytes (and 8 of thread_symbol) of the loader's static surplus, which must hold the whole library.
  * Memory   zeroed by the loader in each thread, those included that existed before the library.
  *
  * Only its own thread touches a block; fields are atomic because a handler on that thread may
@@ -23,6 +23,7 @@ struct thread_tls {
     _Atomic uint32_t handler_depth;      /* 1 inside engine code of our handler */
     _Atomic uint32_t tid;                /* of the operating system; 0: not asked for yet */
     _Atomic uint32_t load_faults;        /* contained loads that faulted */
+    _Atomic uintptr_t env; /* JNIEnv*, where the thread's start was told to us; else 0 */
 };
 
 extern __thread struct thread_tls thread_tls_block

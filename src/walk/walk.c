@@ -103,6 +103,12 @@ void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
                            (has_failed && walk_code_is_bad(out->code)) || fault_count != 0);
 }
 
+void walk_for_others(const void *ucontext, void *env, struct vm_call_frame *frames,
+                     uint32_t depth_max, struct walk_java_result *out)
+{
+    walk_java_vm(ucontext, env, NULL, frames, depth_max, out);
+}
+
 uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
                      struct walk_landmark *mark)
 {

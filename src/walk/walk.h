@@ -108,6 +108,10 @@ JW_SIGNAL_SAFE void walk_java(const void *ucontext, void *env, struct walk_cache
                               struct vm_call_frame *frames, uint32_t depth_max,
                               struct walk_java_result *out);
 
+/* The same by `vm`, whatever walker is in use, for others than the sampler: nothing is counted, nothing remembered. */
+JW_SIGNAL_SAFE void walk_for_others(const void *ucontext, void *env, struct vm_call_frame *frames,
+                                    uint32_t depth_max, struct walk_java_result *out);
+
 /*
  * Klass* of the object for which the interrupted vtable or itable stub looks a method up; 0: it was at no such
  * place, or what lies there cannot be proved to be a class. `result`: of the same signal.
