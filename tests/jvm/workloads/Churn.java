@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * Defines classes by the thousand, uses them for a moment and lets them die: classes of short-lived loaders,
@@ -29,6 +30,8 @@ final class Churn {
     private static final int COLLECT_EVERY_MS = 150;
 
     static volatile boolean isDone;
+    /** Is told each class that has just been defined, before it is used: who keeps it keeps it alive. */
+    static volatile Consumer<Class<?>> defined = type -> { };
     private static final AtomicInteger NEXT = new AtomicInteger();
     private static final AtomicInteger NEXT_HIDDEN = new AtomicInteger();
     private static final AtomicLong LOADERS = new AtomicLong();
@@ -119,9 +122,9 @@ final class Churn {
         LOADERS.incrementAndGet();
         Runnable[] users = new Runnable[CLASSES_A_LOADER];
         for (int i = 0; i < users.length; i++) {
-            users[i] = (Runnable) loader.define(NEXT.getAndIncrement())
-                               .getDeclaredConstructor()
-                               .newInstance();
+            Class<?> type = loader.define(NEXT.getAndIncrement());
+            defined.accept(type);
+            users[i] = (Runnable) type.getDeclaredConstructor().newInstance();
         }
         use(users);
     }
@@ -183,6 +186,7 @@ final class Churn {
                 type = ((MethodHandles.Lookup) define.invoke(on, bytes, true, options))
                                .lookupClass();
             }
+            defined.accept(type);
             useHidden((Runnable) type.getDeclaredConstructor().newInstance());
         }
     }

@@ -28,6 +28,7 @@ final class Redefined extends ClassLoader {
         for (int i = 0; i < CLASSES; i++) {
             byte[] bytes = bytes(i, 0);
             types[i] = defineClass("R" + i, bytes, 0, bytes.length);
+            Churn.defined.accept(types[i]);
             instances[i] = (Runnable) types[i].getDeclaredConstructor().newInstance();
         }
     }
