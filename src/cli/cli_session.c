@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
@@ -231,6 +232,14 @@ static void cli_tell_answer(const struct cli_session *session, char *text, FILE 
     }
 }
 
+/* What JDK 8 answers has no reason in it. */
+static bool cli_is_noexec(const struct attach_place *place)
+{
+    struct statvfs told;
+
+    return fstatvfs(place->directory_fd, &told) == 0 && (told.f_flag & ST_NOEXEC) != 0;
+}
+
 /* Why the JVM did not load it, with what can be done where that is known. */
 static void cli_complain_load(const struct cli_session *session, const struct jw_error *err)
 {
@@ -238,7 +247,7 @@ static void cli_complain_load(const struct cli_session *session, const struct jw
 
     cli_complain(
         "%s%s", err->message,
-        is_ours && strstr(err->message, "failed to map") != NULL
+        is_ours && (strstr(err->message, "failed to map") != NULL || cli_is_noexec(session->place))
             ? "; its /tmp lets nothing be run (noexec): put the library elsewhere into the "
               "container and name it with --libpath=PATH"
             : "");
