@@ -245,6 +245,9 @@ JW_SIGNAL_SAFE size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp);
 /* True when the instruction before `return_pc` calls `target` (aarch64: never told). */
 JW_SIGNAL_SAFE bool arch_is_call_of(uintptr_t return_pc, uintptr_t target);
 
+/* What the instruction before `return_pc` calls, where that is a call of a fixed place; 0: it is none, or not told (aarch64). */
+JW_SIGNAL_SAFE uintptr_t arch_call_target(uintptr_t return_pc);
+
 /* True when the instruction before `return_pc` may be a call: its last bytes are spelt so. */
 JW_SIGNAL_SAFE bool arch_is_behind_call(uintptr_t return_pc);
 

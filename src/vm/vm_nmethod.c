@@ -234,7 +234,7 @@ bool vm_nmethod_is_c1(vm_addr blob)
     return vm_load_field(blob, vm_stack_layout.comp_level, &level) && level >= 1 && level <= 3;
 }
 
-bool vm_c1_pushes_all(void)
+bool vm_computes_by_x87(void)
 {
     return vm_layout.major < 9;
 }

@@ -70,9 +70,9 @@ JW_SIGNAL_SAFE bool vm_nmethod_original_pc(vm_addr blob, uintptr_t sp, uintptr_t
  * Source: OpenJDK, c1_FrameMap_x86.cpp, JDK 8 to 25; false where the tier is not told. */
 JW_SIGNAL_SAFE bool vm_nmethod_is_c1(vm_addr blob);
 
-/* True where code by C1 may push all registers below its frame, around a call of the JVM for a sine and the like.
- * Source: OpenJDK 8, LIR_Assembler::intrinsic_op; from JDK 9 on these are stubs. */
-JW_SIGNAL_SAFE bool vm_c1_pushes_all(void);
+/* True where compiled code computes sines, powers and the like on the x87: it pushes some words on its frame for that, or, by
+ * C1, all registers, around a call of the JVM. Source: OpenJDK 8, x86_64.ad, LIR_Assembler::intrinsic_op; from 9 on stubs do it. */
+JW_SIGNAL_SAFE bool vm_computes_by_x87(void);
 
 /* True before the point where callers that know the receiver's class come in. */
 JW_SIGNAL_SAFE bool vm_nmethod_is_before_entry(vm_addr blob, uintptr_t pc);

@@ -160,7 +160,7 @@ static JW_SIGNAL_SAFE size_t pushed_all_bytes(const struct vm_blob *blob,
                                               const struct arch_regs *regs)
 {
     const size_t frame_bytes = vm_code_frame_bytes(blob->blob);
-    const size_t bytes = vm_c1_pushes_all() ? arch_pushed_all_bytes(regs->sp, regs->fp) : 0;
+    const size_t bytes = vm_computes_by_x87() ? arch_pushed_all_bytes(regs->sp, regs->fp) : 0;
     uintptr_t words[2]; /* frame pointer and return address */
 
     return bytes != 0 && frame_bytes >= sizeof words &&

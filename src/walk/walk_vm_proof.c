@@ -53,9 +53,51 @@ bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_t frame_bytes,
            is_proved(walk, caller);
 }
 
+/* False where the call before this return address is one of another method's code than `blob`. */
+static JW_SIGNAL_SAFE bool may_have_called(const struct walk_vm *walk, uintptr_t return_pc,
+                                           vm_addr blob)
+{
+    const uintptr_t target = arch_call_target(return_pc);
+    struct vm_code_ref ref;
+
+    return target == 0 || !vm_code_map_find(&walk->map, target, &ref) || ref.blob == blob ||
+           (ref.place != VM_PLACE_NMETHOD && ref.place != VM_PLACE_NATIVE_WRAPPER);
+}
+
+/* As below, where words are pushed so often that what an earlier call left in the frame is met: the first that may have called
+ * this code, else the first. */
+static JW_SIGNAL_SAFE bool caller_below_x87(const struct walk_vm *walk, size_t frame_bytes,
+                                            struct arch_regs *caller)
+{
+    struct arch_regs first;
+    struct vm_code_ref own;
+    bool is_found = false;
+
+    if (!vm_code_map_find(&walk->map, walk->regs.pc, &own))
+        return false;
+    for (size_t pushed = 0; pushed <= PUSHED_WORDS_MAX && frame_bytes != 0; pushed++) {
+        if (!walk_vm_caller_by_size(walk, frame_bytes + pushed * WORD_BYTES, caller))
+            break;
+        if (is_proved(walk, caller)) {
+            if (may_have_called(walk, caller->pc, own.blob))
+                return true;
+            if (!is_found)
+                first = *caller;
+            is_found = true;
+        } else if (vm_code_contains(caller->pc)) {
+            break;
+        }
+    }
+    if (is_found)
+        *caller = first;
+    return is_found;
+}
+
 bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes, bool is_fp_kept,
                                  struct arch_regs *caller)
 {
+    if (!is_fp_kept && vm_computes_by_x87())
+        return caller_below_x87(walk, frame_bytes, caller);
     for (size_t pushed = 0; pushed <= PUSHED_WORDS_MAX && frame_bytes != 0; pushed++) {
         if (!walk_vm_caller_by_size(walk, frame_bytes + pushed * WORD_BYTES, caller))
             return false;
@@ -72,7 +114,7 @@ bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes,
 
 bool walk_vm_caller_below_all(const struct walk_vm *walk, vm_addr blob, struct arch_regs *caller)
 {
-    if (!vm_c1_pushes_all() || !vm_nmethod_is_c1(blob))
+    if (!vm_computes_by_x87() || !vm_nmethod_is_c1(blob))
         return false;
     const size_t frame_bytes = vm_code_frame_bytes(blob);
     const size_t pushed_bytes = arch_pushed_all_bytes(walk->regs.sp, walk->regs.fp);

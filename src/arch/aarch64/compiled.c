@@ -229,6 +229,12 @@ size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp)
     return 0;
 }
 
+uintptr_t arch_call_target(uintptr_t return_pc)
+{
+    (void)return_pc;
+    return 0;
+}
+
 bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
 {
     (void)return_pc;

@@ -153,15 +153,20 @@ size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp)
     return 0;
 }
 
-bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
+uintptr_t arch_call_target(uintptr_t return_pc)
 {
     uint8_t code[5]; /* call rel32 */
     int32_t distance;
 
     if (!safe_load_bytes(code, return_pc - sizeof code, sizeof code) || code[0] != 0xe8)
-        return false;
+        return 0;
     memcpy(&distance, code + 1, sizeof distance);
-    return return_pc + (uintptr_t)(intptr_t)distance == target;
+    return return_pc + (uintptr_t)(intptr_t)distance;
+}
+
+bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
+{
+    return target != 0 && arch_call_target(return_pc) == target;
 }
 
 /* Bytes of a call by register or memory whose second byte this is. */

@@ -60,4 +60,38 @@ Test(walk_vm_pushed, c2_pushes_no_such_thing)
     walk();
     cr_assert(eq(u32, result.frame_count, 0));
 }
+
+/* Before `pc` stands a call of the code at `target`. */
+static void put_call(uintptr_t pc, uintptr_t target)
+{
+    const int32_t distance = (int32_t)(target - pc);
+
+    *(unsigned char *)(pc - 5) = 0xe8;
+    memcpy((void *)(pc - 4), &distance, sizeof distance);
+}
+
+/* What an earlier call left in a frame looks like a return address, too, where words are pushed for the x87. */
+Test(walk_vm_pushed,
+     a_return_behind_a_call_of_another_method_is_no_caller_where_there_is_a_better_one)
+{
+    open_stack_as(LAYOUT_8);
+    const struct fake_nmethod code = put_nmethod(), other = put_nmethod();
+
+    for (size_t pushed = 2; pushed <= 4; pushed++) {
+        begin_stack();
+        push_entry(NULL);
+        push_interpreted(6);
+        push_compiled(&code, PC_CALL + 3);
+        fake_stack.regs.sp -= pushed * sizeof(uintptr_t);
+        put_word(fake_stack.regs.sp + (FRAME_WORDS - 1) * sizeof(uintptr_t), other.code + PC_CALL);
+        put_call(other.code + PC_CALL, other.code);
+        walk();
+        cr_assert(eq(u32, result.frame_count, 3), "%zu: %s", pushed, walk_code_text(result.code));
+        cr_assert(eq(u32, frames[2].kind, JW_FRAME_INTERPRETED));
+        /* One that calls this code is the first that does. */
+        put_call(other.code + PC_CALL, code.code);
+        walk();
+        cr_assert(frames[2].kind == JW_FRAME_COMPILED || result.frame_count == 0);
+    }
+}
 #endif
