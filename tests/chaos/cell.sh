@@ -21,7 +21,10 @@ finding() { # $1: kind, then text
 flags_of() { # $1: name of a set of flags
     case $1 in
     plain) ;;
-    tinycc) echo -XX:ReservedCodeCacheSize=4m -XX:+UseCodeCacheFlushing -XX:CompileThresholdScaling=0.1 ;;
+    tinycc)
+        echo -XX:ReservedCodeCacheSize=4m -XX:+UseCodeCacheFlushing
+        [ "$MAJOR" -lt 9 ] || echo -XX:CompileThresholdScaling=0.1
+        ;;
     jfr) echo "-XX:StartFlightRecording=filename=$dir/jvm.jfr,settings=profile,disk=true" ;;
     xcheck) echo -Xcheck:jni ;;
     *) fail "no flags $1: plain, tinycc, jfr, xcheck" ;;
@@ -85,7 +88,7 @@ ask() { # $1: process
 
 check_copy() {
     [ -s "$dir/copy.jfr" ] || finding unreadable "the copy is missing: $(tail -n 1 "$dir/ask.out")"
-    "$JDK/bin/jfr" "${READER_FLAGS[@]/#/-J}" summary "$dir/copy.jfr" >"$dir/copy.out" 2>&1 ||
+    run_jfr "$JDK" summary "$dir/copy.jfr" >"$dir/copy.out" 2>&1 ||
         finding unreadable "copy.jfr: $(head -n 1 "$dir/copy.out")"
     [ -f "$dir/early.jfr" ] || mv "$dir/copy.jfr" "$dir/early.jfr"
 }
@@ -99,8 +102,11 @@ chaos_cell() {
     limit=${CHAOS_LIMIT_SECONDS:-$((seconds * 3 / 2 + 240))}
     ask_every=$((4 + seconds / 40))
     read -ra flags <<<"$(flags_of "$FLAGS")"
+    # JDK 8 lets children have what its selectors wait with, and calls without a look for exceptions.
+    local environment=(CHAOS_FLAGS="$FLAGS") own='^$'
+    [ "$MAJOR" -ge 9 ] || environment+=(CHAOS_SELECTORS=1) own='exceptions when required to from CallStaticObjectMethod'
     # What the JVM says (of handlers, of a full code cache) goes to stderr: on stdout it would tear the lines of the program.
-    flags=("${JAVA_FLAGS[@]}" -XX:ErrorFile="$dir/hs_err_%p.log" -XX:+CreateCoredumpOnCrash -XX:+UnlockExperimentalVMOptions
+    flags=("${JAVA_FLAGS[@]}" -XX:ErrorFile="$dir/hs_err_%p.log" "${NO_CORE[@]/-Create/+Create}" -XX:+UnlockExperimentalVMOptions
         -XX:+DisplayVMOutputToStderr
         "-XX:+Use${GC}GC" "${flags[@]}" -javaagent:"$CHAOS_CLASSES/agent.jar" -cp "$CHAOS_CLASSES"
         -Djava.library.path="$CHAOS_CLASSES" -Dchaos.looked.at.seconds=90 "-Dchaos.watchdog.seconds=$patience" ${CHAOS_JAVA_FLAGS:-})
@@ -109,7 +115,7 @@ chaos_cell() {
     (
         cd "$dir" || exit 1
         ulimit -c "$(ulimit -H -c)"
-        exec env --default-signal CHAOS_FLAGS="$FLAGS" ${CHAOS_ENV:-} "$JDK/bin/java" "$(agent_flag "$agent")" "${flags[@]}" Chaos \
+        exec env --default-signal "${environment[@]}" ${CHAOS_ENV:-} "$JDK/bin/java" "$(agent_flag "$agent")" "${flags[@]}" Chaos \
             --seconds "$seconds" --seed "$SEED" --intensity "${CHAOS_INTENSITY:-1}" --directory "$dir/scratch" "$@"
     ) >"$dir/out" 2>"$dir/err" </dev/null &
     pid=$!
@@ -157,7 +163,7 @@ check_end() { # $1: status
     # -Xcheck:jni finds nothing
     while read -r line; do
         finding complaint "$line"
-    done < <(grep -ahE "$complaints|^(WARNING|FATAL ERROR) in native method" "$dir/err" "$dir/out" | grep -vF "$unfinished")
+    done < <(grep -ahE "$complaints|^(WARNING|FATAL ERROR) in native method" "$dir/err" "$dir/out" | grep -vF "$unfinished" | grep -v "$own")
     sed -n 's/^JVM \(loaded\|unloaded\|threads\) /\1 /p' "$dir/out" >>"$dir/figures"
     echo "storms $(grep -ac '^STORM [^:]*: [1-9]' "$dir/out")" >>"$dir/figures"
     echo "turns $(awk '/^STORM / { n += $3 } END { print n + 0 }' "$dir/out")" >>"$dir/figures"
@@ -211,7 +217,7 @@ read_cell() { # $1: major, $2: home, $3: file, $4: [--killed]
     fi
     local parts=parts-$major
     mkdir "$parts"
-    "$home/bin/jfr" "${READER_FLAGS[@]/#/-J}" disassemble --max-chunks 4 --output "$parts" "$file" >"$parts.out" ||
+    run_jfr "$home" disassemble --max-chunks 4 --output "$parts" "$file" >"$parts.out" ||
         fail "jfr disassemble of JDK $major: $(tail -n 1 "$parts.out")"
     local all=("$parts"/*.jfr)
     run_checker "$major" "$home" Whole --killed "$COUNTERS" "${all[0]}" "${all[${#all[@]} / 2]}"

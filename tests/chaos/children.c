@@ -32,17 +32,20 @@ static bool ends_with(const char *line, const char *end)
 }
 
 /* But for what the JVM leaves open itself: its own recorder's repository, whose files have dates for names, the clocks of
- * threads that it reads for that recorder (JDK 17), and libraries, where it has told of their handlers (-Xcheck:jni). */
+ * threads that it reads for that recorder (JDK 17), libraries, where it has told of their handlers (-Xcheck:jni), and what its own
+ * selectors wait with (JDK 8). */
 static bool is_of_agent(const char *line)
 {
     const char *slash = strrchr(line, '/');
     const char *name = slash == NULL ? line : slash + 1;
     const char *flags = getenv("CHAOS_FLAGS");
 
+    if (getenv("CHAOS_SELECTORS") != NULL && ends_with(line, "[eventpoll]"))
+        return false;
     if (flags != NULL && strcmp(flags, "jfr") == 0 && ends_with(line, "/stat"))
         return false;
     for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++)
-        if (strstr(line, agents[i]) != NULL)
+        if (strstr(i == 0 ? name : line, agents[i]) != NULL)
             return !ends_with(line, ".so");
     return ends_with(line, ".jfr") && strspn(name, "0123456789_") + 4 != strlen(name);
 }

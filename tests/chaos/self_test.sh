@@ -21,7 +21,7 @@ CHAOS_SPOIL=spoil chaos_cell spoiled 3 --storms "$few" >spoiled.log 2>&1 &
 CHAOS_UNREAD=1 chaos_cell wrong 2 --storms "$few,fault-violation,fault-throw,fault-nothing" >wrong.log 2>&1 &
 CHAOS_UNREAD=1 CHAOS_JAVA_FLAGS=-Dchaos.watchdog.seconds=3 chaos_cell hangs 2 --storms "$few,fault-hang" >hangs.log 2>&1 &
 CHAOS_UNREAD=1 CHAOS_LIMIT_SECONDS=12 CHAOS_JCMD_SECONDS=2 chaos_cell stopped 2 --storms "$few,fault-stop" >stopped.log 2>&1 &
-CHAOS_UNREAD=1 CHAOS_JAVA_FLAGS=-XX:-CreateCoredumpOnCrash chaos_cell crashes 2 --storms "$few,fault-crash" >crashes.log 2>&1 &
+CHAOS_UNREAD=1 CHAOS_JAVA_FLAGS=${NO_CORE[*]} chaos_cell crashes 2 --storms "$few,fault-crash" >crashes.log 2>&1 &
 wait
 {
     [ ! -s good/findings ] || echo "good: $(head -n 1 good/findings)"

@@ -14,7 +14,7 @@
 
 FAULT_JOBS=${FAULT_JOBS:-2}
 FAULT_LIMIT_SECONDS=${FAULT_LIMIT_SECONDS:-150}
-FAULT_FLAGS=(-Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx64m -XX:-CreateCoredumpOnCrash
+FAULT_FLAGS=(-Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx64m "${NO_CORE[@]}"
     -XX:ErrorFile=hs_err.log -cp "$API_CLASSES:$JW_JAR")
 [ "$MAJOR" -lt 24 ] || FAULT_FLAGS+=(--enable-native-access=ALL-UNNAMED)
 
@@ -195,7 +195,9 @@ judge() {
 
 read_results() {
     cat list-* >>list 2>/dev/null || true
-    "$JDK/bin/java" "${READER_FLAGS[@]}" -cp "$CHECKER" Injected "$COUNTERS" list >readable 2>&1 ||
+    local reader
+    reader=$(one_reader)
+    "${reader#* }/bin/java" "${READER_FLAGS[@]}" -cp "$CHECKER" Injected "$COUNTERS" list >readable 2>&1 ||
         fail "the reader ended: $(tail -n 3 readable | tr '\n' ' ')"
     ! grep '^0 ' readable || fail "without a fault: $(grep -m 1 '^0 ' readable)"
     # What the reader found goes before what the run looked like.

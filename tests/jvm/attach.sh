@@ -14,6 +14,15 @@ begin_target() { # $1: variable, then arguments of java
     done
 }
 
+# Loads the agent as the JDK itself does; the last line of what that says is `return code: N`.
+load_agent() { # $1: process, $2: options
+    if [ "$MAJOR" -ge 9 ]; then
+        "$JDK/bin/jcmd" "$1" JVMTI.agent_load "$JW_LIBRARY" "\"$2\"" 2>&1 || true
+    else # its jcmd cannot
+        "$JDK/bin/java" -cp "$CLASSES:$JDK/lib/tools.jar" LoadAgent "$1" "$JW_LIBRARY" "$2" 2>&1 || true
+    fi
+}
+
 # Runs the command; what it says goes to stdout and the file `said` (stdout and stderr of the last one).
 jaywalk() { # $1: expected status, then arguments
     local expected=$1 status=0

@@ -3,6 +3,7 @@
 #   JDK, MAJOR    home and version of the JDK under test
 #   READERS       `major home`, a line each: the JDKs whose tools read the recordings
 #   HALF          0 or 1 where another JDK does the other half of what can be halved; else empty
+#   JNI_INCLUDE   where jni.h is, of a JDK that has it
 #   OUT           an empty directory for the files and logs of the case
 #   JW_LIBRARY, JW_COMMAND, JW_JAR, CLASSES, API_CLASSES (what needs the jar), CHECKER, COUNTERS
 #
@@ -27,13 +28,16 @@ skip_part() {
     echo "$*" >>"$OUT/skipped"
 }
 
-# No core of a crash: JDK 8 has no flag for that.
-NO_CORE=-XX:-CreateCoredumpOnCrash
+# Flags that some JDKs have not: no core of a crash; agents come later without a warning; compilers stay.
+NO_CORE=(-XX:-CreateCoredumpOnCrash)
+LATE_AGENTS=(-XX:+EnableDynamicAgentLoading)
+STEADY_COMPILERS=(-XX:-UseDynamicNumberOfCompilerThreads)
 if [ "$MAJOR" -lt 9 ]; then
-    NO_CORE=
-    ulimit -c 0
+    NO_CORE=() LATE_AGENTS=()
+    ulimit -S -c 0
 fi
-JAVA_FLAGS=(-Xmx512m ${NO_CORE:+"$NO_CORE"} -XX:ErrorFile="$OUT/hs_err_%p.log"
+[ "$MAJOR" -ge 11 ] || STEADY_COMPILERS=()
+JAVA_FLAGS=(-Xmx512m "${NO_CORE[@]}" -XX:ErrorFile="$OUT/hs_err_%p.log"
     -XX:CompileCommand=quiet -cp "$CLASSES" -Djava.library.path="$CLASSES")
 if [ "$MAJOR" -ge 11 ] && [ "$MAJOR" -lt 15 ]; then
     JAVA_FLAGS+=(-XX:+UnlockExperimentalVMOptions) # ZGC was an experiment
@@ -116,14 +120,26 @@ run_checker() { # $1: major, $2: home, $3: class, then its arguments
     cat "check-$major.out"
 }
 
-# The same, once: for checkers whose answer cannot depend on the reader. They are of the language level of JDK 17: where the
-# JDK under test is older, the first reader runs them.
+# The same, once: for checkers whose answer cannot depend on the reader. What it says is in check.out, too.
 check_once() {
-    local READERS=$READERS
-    [ "$MAJOR" -lt 17 ] || READERS="$MAJOR $JDK"
-    READERS=$(head -n 1 <<<"$READERS")
-    check "$@"
+    local reader
+    reader=$(one_reader)
+    READERS=$reader check "$@"
+    cp "check-${reader%% *}.out" check.out
 }
+
+# A JDK that runs checkers, which are of the language level of JDK 17: the one under test, where it is not older.
+one_reader() {
+    if [ "$MAJOR" -ge 17 ]; then echo "$MAJOR $JDK"; else head -n 1 <<<"$READERS"; fi
+}
+
+# What loads a program and its libraries.
+loader_of() { readelf -lW "$1" | sed -n 's/.*Requesting program interpreter: \(.*\)\]$/\1/p'; }
+
+libjvm() { find -L "$JDK" -path '*/server/libjvm.so' -print -quit; }
+
+# From JDK 26 on it gives ids of methods that cannot be read.
+has_agct() { [ "$MAJOR" -le 25 ]; }
 
 # Every tool that reads a recording whole, of each reader. All of it is printed by the JDK under test, where that is a reader.
 whole() { # $1: [--killed], then files
@@ -150,12 +166,23 @@ read_whole() { # $1: major, $2: home, then arguments of `whole`
 jfr_tool() { # $1: major, $2: home, then arguments of jfr; output in tool.out (of each reader: $TOOL.out)
     local major=$1 home=$2 out=${TOOL:-tool}
     shift 2
-    "$home/bin/jfr" "${READER_FLAGS[@]/#/-J}" "$@" >"$out.out" 2>"$out.err" || {
+    run_jfr "$home" "$@" >"$out.out" 2>"$out.err" || {
         head -n 5 "$out.out" "$out.err"
         fail "jfr $* of JDK $major: $(head -n 1 "$out.err")"
     }
     ! grep -qiE 'exception|could not|corrupt' "$out.err" ||
         fail "jfr $* of JDK $major complains: $(head -n 1 "$out.err")"
+}
+
+# The JDK's own tool. Where a package leaves out its launcher, a script may stand in its place, which takes no flags for the JVM.
+run_jfr() { # $1: home, then arguments of jfr
+    local home=$1
+    shift
+    if [ "$(head -c 2 "$home/bin/jfr")" = '#!' ]; then
+        "$home/bin/java" "${READER_FLAGS[@]}" -m jdk.jfr/jdk.jfr.internal.tool.Main "$@"
+    else
+        "$home/bin/jfr" "${READER_FLAGS[@]/#/-J}" "$@"
+    fi
 }
 
 # Signals against outcomes: at most so many percent lost (default: a tenth).

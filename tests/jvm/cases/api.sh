@@ -4,7 +4,7 @@
 [ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
 
 # Without leave to load libraries: where the agent is there already, nothing asks for it.
-JAVA_FLAGS=(-Xmx512m ${NO_CORE:+"$NO_CORE"} -XX:ErrorFile="$OUT/hs_err_%p.log" -cp "$JW_JAR:$API_CLASSES")
+JAVA_FLAGS=(-Xmx512m "${NO_CORE[@]}" -XX:ErrorFile="$OUT/hs_err_%p.log" -cp "$JW_JAR:$API_CLASSES")
 may_load=()
 [ "$MAJOR" -lt 22 ] || may_load=(--enable-native-access=ALL-UNNAMED)
 virtual=()
@@ -57,7 +57,7 @@ grep -q 'JaywalkException: .* is no directory that this user alone can enter' op
 run_java other 1 -Dos.arch=sparc io.jaywalk.ApiUse scopes
 grep -q 'JaywalkException: jaywalk runs on Linux, .* sparc' other.err || fail "other: $(head -n 2 other.err)"
 
-begin_target app -XX:+EnableDynamicAgentLoading -Dlenient=true io.jaywalk.ApiUse wait running stop scopes strings names loaders
+begin_target app "${LATE_AGENTS[@]}" -Dlenient=true io.jaywalk.ApiUse wait running stop scopes strings names loaders
 jaywalk 0 start -f "$OUT/attached.jfr" "$app"
 wait "$app" || fail "app ended with status $?: $(tail -n 2 app.err)"
 no_crash

@@ -1,15 +1,17 @@
 # Commands to a running JVM: each does what it says, in any order, and stubs made long before are known.
+. "$(dirname "$LIB")/attach.sh"
+
 command() { # $1: expected answer of the agent, $2: options
-    "$JDK/bin/jcmd" "$jvm" JVMTI.agent_load "$JW_LIBRARY" "\"$2\"" >>jcmd.out 2>&1 || true
+    load_agent "$jvm" "$2" >>jcmd.out
     [ "$(tail -n 1 jcmd.out)" = "return code: $1" ] ||
         fail "$2: $(tail -n 1 jcmd.out), not return code $1"
 }
 
-says() { # $1: text that the JVM's stderr must hold
+told() { # $1: text that the JVM's stderr must hold
     grep -qF -- "$1" attach.err || fail "no such message: $1"
 }
 
-"$JDK/bin/java" "${JAVA_FLAGS[@]}" -XX:+EnableDynamicAgentLoading Stubs 1 "$OUT/over" >attach.out 2>attach.err </dev/null &
+"$JDK/bin/java" "${JAVA_FLAGS[@]}" "${LATE_AGENTS[@]}" Stubs 1 "$OUT/over" >attach.out 2>attach.err </dev/null &
 jvm=$!
 trap 'kill "$jvm" 2>/dev/null || true' EXIT
 # Before it handles SIGQUIT jcmd finds no JVM there.
@@ -18,13 +20,13 @@ until grep -qE '^SigCgt:.*[4-7c-f]$' "/proc/$jvm/status"; do
     sleep 0.02
 done
 command 0 status
-says "Profiler is not active"
+told "Profiler is not active"
 # m23: JVMTI events are switched on while code is generated and methods are compiled.
 command 0 "start,interval=1ms,file=$OUT/first.jfr"
 command 200 "start,file=$OUT/second.jfr"
-says "Profiler already started"
+told "Profiler already started"
 command 0 status
-says "Profiling is running"
+told "Profiling is running"
 command 0 stop
 command 200 stop
 command 0 "start,event=itimer,interval=1ms,file=$OUT/itimer.jfr"

@@ -93,16 +93,17 @@ wait "$outer" || true
 # A directory as its root, with what a JVM needs in it; the library is brought.
 mkdir -p jail/tmp jail/proc
 chmod 1777 jail/tmp
-for directory in /usr /lib /lib64 /etc "$JDK" "$CLASSES"; do
+loader=$(dirname "$(loader_of "$JDK/bin/java")")
+for directory in /usr /lib /lib64 /etc "$loader" "$JDK" "$CLASSES"; do
     [ -e "$directory" ] || continue
     mkdir -p "jail$directory"
 done
 # shellcheck disable=SC2016
-jail_script='cd "$1" && shift && for directory in /usr /lib /lib64 /etc "$1" "$2"; do
-    [ ! -e "$directory" ] || mount --rbind "$directory" "./$directory"
+jail_script='cd "$1" && shift && for directory in /usr /lib /lib64 /etc "$1" "$2" "$3"; do
+    [ ! -e "$directory" ] || mountpoint -q "./$directory" || mount --rbind "$directory" "./$directory"
 done
-mount -t proc proc proc && shift 2 && exec chroot . "$@"'
-unshare --mount --pid --fork bash -c "$jail_script" - "$OUT/jail" "$JDK" "$CLASSES" \
+mount -t proc proc proc && shift 3 && exec chroot . "$@"'
+unshare --mount --pid --fork bash -c "$jail_script" - "$OUT/jail" "$JDK" "$CLASSES" "$loader" \
     "$JDK/bin/java" "${JAVA_FLAGS[@]}" Hot -1 >jail.out 2>jail.err </dev/null &
 outer=$!
 until grep -q running jail.out; do
@@ -148,7 +149,7 @@ wait "$outer" || true
 # s01: another user's JVM: the file is ours, in a directory that this user cannot write to.
 command -v setpriv >/dev/null || not_run "the part with another user: no tool setpriv"
 other=(setpriv --reuid 4321 --regid 4321 --clear-groups)
-"${other[@]}" test -r "$CLASSES/Hot.class" -a -x "$JW_COMMAND" 2>/dev/null || {
+"${other[@]}" test -r "$CLASSES/Hot.class" -a -x "$JW_COMMAND" -a -r "$(libjvm)" 2>/dev/null || {
     skip_part "another user: may not read the files of this test"
     exit 0
 }

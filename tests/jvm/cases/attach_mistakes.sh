@@ -114,7 +114,7 @@ mistake 1 "Profiler is not active" stop "$t"
 
 # The option that is kept for the command writes into nobody else's files.
 echo precious >answer
-"$JDK/bin/jcmd" "$t" JVMTI.agent_load "$JW_LIBRARY" "\"status,answer=$OUT/answer\"" >jcmd.out 2>&1 || true
+load_agent "$t" "status,answer=$OUT/answer" >jcmd.out
 grep -q "return code: 100" jcmd.out || fail "answer=: $(tail -n 1 jcmd.out)"
 grep -q "for the command jaywalk" target.err || fail "answer=: no message"
 [ "$(cat answer)" = precious ] || fail "answer= wrote into a file that was there"

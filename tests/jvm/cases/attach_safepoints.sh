@@ -8,11 +8,27 @@ mkdir none
 # coming is met by some of them, each time. Waits by chance, for a processor, are not there each time: so
 # the middle of seven rounds is taken.
 # m64: an attach holds no safepoint up.
-begin_target storm -Xmx1g -Xlog:safepoint:file=safepoints.log:none:filecount=0 Crowded none 50000 storm
+# Waits and lengths in nanoseconds, and names of operations, a line each: how the log spells them has changed.
+log=(-Xlog:safepoint:file=safepoints.log:none:filecount=0)
+if [ "$MAJOR" -ge 17 ]; then
+    times() { sed -n 's/.*Reaching safepoint: \([0-9]*\) ns.*Total: \([0-9]*\) ns.*/\1 \2/p'; }
+    names() { sed -n 's/.*Safepoint "\([^"]*\)".*/\1/p' safepoints.log; }
+else
+    times() {
+        sed -n 's/.*threads were stopped: \([0-9.]*\) seconds, Stopping threads took: \([0-9.]*\) seconds.*/\2 \1/p' |
+            awk '{ printf "%d %d\n", $1 * 1e9, $2 * 1e9 }'
+    }
+    names() { sed -n 's/.*Entering safepoint region: //p' safepoints.log; }
+fi
+if [ "$MAJOR" -lt 9 ]; then
+    log=(-XX:+PrintGCApplicationStoppedTime -Xloggc:safepoints.log -XX:+PrintSafepointStatistics -XX:PrintSafepointStatisticsCount=1
+        -XX:+UnlockDiagnosticVMOptions -XX:-DisplayVMOutput -XX:+LogVMOutput -XX:LogFile=operations.log)
+    names() { sed -n 's/^[0-9.]*: \([A-Za-z0-9_]*\) *\[.*/\1/p' operations.log; }
+fi
+begin_target storm -Xmx1g "${log[@]}" Crowded none 50000 storm
 lines() { wc -l <safepoints.log; }
 longest() { # $1, $2: lines. The longest wait for a safepoint and the longest of all, in microseconds; how many
-    sed -n "$1,$2p" safepoints.log |
-        sed -n 's/.*Safepoint "\([^"]*\)".*Reaching safepoint: \([0-9]*\) ns.*Total: \([0-9]*\) ns.*/\2 \3/p' |
+    sed -n "$1,$2p" safepoints.log | times |
         awk '$1 > wait { wait = $1 } $2 > all { all = $2 } END { printf "%d %d %d\n", wait / 1e3, all / 1e3, NR }'
 }
 for ((round = 1; round <= 7; round++)); do
@@ -31,8 +47,8 @@ echo "longest safepoint with its wait, middle of seven rounds: $middle us"
 [ "$middle" -lt 50000 ] || fail "an attach holds safepoints up for $middle us"
 agrees storm 1 50
 # Whatever operations the attach itself has the VM do at safepoints are few, however many classes there are.
-grep -o 'Safepoint "[^"]*"' safepoints.log |
-    awk '!/FindDeadlocks|Cleanup|ICBufferFull|Collect|G1|GC_/ { n[$2]++ } END { for (name in n) print n[name], name }' |
+[ "$(names | grep -c FindDeadlocks)" -ge 70 ] || fail "the log names no operations: $(names | head -n 3 | tr '\n' ' ')"
+names | awk '!/FindDeadlocks|Cleanup|ICBufferFull|Collect|G1|GC_/ { n[$1]++ } END { for (name in n) print n[name], name }' |
     tee own
 [ "$(awk '{ n += $1 } END { print n + 0 }' own)" -le 40 ] || fail "operations at safepoints: $(tr '\n' ' ' <own)"
 end_target storm running

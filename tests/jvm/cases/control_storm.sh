@@ -12,8 +12,8 @@ seconds=${CONTROL_SECONDS:-5}
 mkdir files
 
 export MALLOC_ARENA_MAX=1
-JAVA_FLAGS=(-Xms96m -Xmx96m -XX:+AlwaysPreTouch -XX:+UseSerialGC ${NO_CORE:+"$NO_CORE"} -XX:ErrorFile="$OUT/hs_err_%p.log"
-    -XX:+EnableDynamicAgentLoading -XX:-UseDynamicNumberOfCompilerThreads -cp "$CLASSES:$JW_JAR" -Djava.library.path="$CLASSES")
+JAVA_FLAGS=(-Xms96m -Xmx96m -XX:+AlwaysPreTouch -XX:+UseSerialGC "${NO_CORE[@]}" -XX:ErrorFile="$OUT/hs_err_%p.log"
+    "${LATE_AGENTS[@]}" "${STEADY_COMPILERS[@]}" -cp "$CLASSES:$JW_JAR" -Djava.library.path="$CLASSES")
 [ "$MAJOR" -lt 22 ] || JAVA_FLAGS+=(--enable-native-access=ALL-UNNAMED)
 begin_target target ControlStorm "$seconds" "$SEED" "$JW_LIBRARY" "$OUT/files"
 
@@ -47,7 +47,8 @@ echo "before: $before"
 [[ $before = "0 threads, 0 timers, "* ]] || fail "before the storm: $before"
 
 touch files/go
-"$JDK/bin/java" "${READER_FLAGS[@]}" -cp "$CHECKER:$CLASSES" ControlClients storm "$target" "$JW_LIBRARY" "$JW_COMMAND" "$seconds" \
+reader=$(one_reader)
+"${reader#* }/bin/java" "${READER_FLAGS[@]}" -cp "$CHECKER:$CLASSES" ControlClients storm "$target" "$JW_LIBRARY" "$JW_COMMAND" "$seconds" \
     "$SEED" "$OUT/files" >clients.log 2>&1 &
 clients=$!
 while ! grep -q '^done' target.out || kill -0 "$clients" 2>/dev/null; do

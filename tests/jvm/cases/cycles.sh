@@ -7,7 +7,7 @@ cycles=${CYCLES:-30}
 # not hidden by what each of them may hold.
 export MALLOC_ARENA_MAX=1
 # What the JVM does of its own accord is kept still: a heap that is there, compilers that stay.
-begin_target target -XX:+UseSerialGC -Xms64m -Xmx64m -XX:+AlwaysPreTouch -XX:-UseDynamicNumberOfCompilerThreads \
+begin_target target -XX:+UseSerialGC -Xms64m -Xmx64m -XX:+AlwaysPreTouch "${STEADY_COMPILERS[@]}" \
     -XX:TieredStopAtLevel=1 Hot -1
 counts() {
     local timers=0

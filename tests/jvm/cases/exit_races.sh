@@ -26,8 +26,12 @@ is_cut() {
 has_report() { [ "$1" = crash ] || [ "$1" = out-of-memory-crash ]; }
 
 root=$(dirname "$(dirname "$(dirname "$LIB")")")
-"${CC:-gcc}" -std=gnu11 -O2 -Wall -Wextra -Werror -isystem "$JDK/include" -isystem "$JDK/include/linux" -o launcher \
-    "$root/tests/jvm/native/launcher.c" -ldl
+# A JDK may come with a C library of its own.
+loader=$(loader_of "$JDK/bin/java")
+linked=(-Wl,--dynamic-linker="$loader")
+[[ $loader == /lib* ]] || linked+=(-Wl,--disable-new-dtags,-rpath,"$(dirname "$loader")")
+"${CC:-gcc}" -std=gnu11 -O2 -Wall -Wextra -Werror -isystem "$JNI_INCLUDE" -isystem "$JNI_INCLUDE/linux" -o launcher \
+    "$root/tests/jvm/native/launcher.c" -ldl "${linked[@]}"
 
 # One life, to its end: status in NAME.status, output in NAME.out, NAME.err. Core files are left as the JVM has them, but
 # are limited to nothing.
@@ -41,12 +45,12 @@ live() { # $1: name, $2: mode, $3: microseconds, $4: aim, $5: library or nothing
     *) flags+=(-Xmx64m) ;;
     esac
     flags+=(-XX:ErrorFile="$OUT/$name.hs_err" -XX:+UseSerialGC "-Djava.class.path=$CLASSES:$JW_JAR" -Djava.library.path="$CLASSES"
-        -XX:+EnableDynamicAgentLoading)
+        "${LATE_AGENTS[@]}")
     [ "$MAJOR" -lt 22 ] || flags+=(--enable-native-access=ALL-UNNAMED)
     ulimit -c 0
     case $mode in
-    destroy) set -- ./launcher "$JDK/lib/server/libjvm.so" destroy "${flags[@]}" -- "${program[@]}" ;;
-    launcher-exit) set -- ./launcher "$JDK/lib/server/libjvm.so" exit "${flags[@]}" -- "${program[@]/launcher-exit/destroy}" ;;
+    destroy) set -- ./launcher "$(libjvm)" destroy "${flags[@]}" -- "${program[@]}" ;;
+    launcher-exit) set -- ./launcher "$(libjvm)" exit "${flags[@]}" -- "${program[@]/launcher-exit/destroy}" ;;
     *) set -- "$JDK/bin/java" "${flags[@]}" "${program[@]}" ;;
     esac
     timeout -k 0 -s KILL "${EXIT_WATCHDOG_SECONDS:-100}" bash -c 'echo $$ >"$0.pid"; exec "$@"' "$name" "$@" \
@@ -162,6 +166,8 @@ bad() { # $1: name, $2: what
     echo "$(grep "^$1 " lives): $2" | tee -a wrong
 }
 
+report_end='^END\.'
+[ "$MAJOR" -ge 9 ] || report_end='^elapsed time: '
 let_go='the session did not end in time before the JVM'
 complete=()
 copies=()
@@ -180,7 +186,7 @@ judge() { # $1: name, $2: mode, $3: aim
     is_cut "$mode" || ! grep -E "$complaints" "$name.err" | grep -qvE "stopped before it began\$|$let_go" || bad "$name" "$(grep -m 1 -E "$complaints" "$name.err")"
     if has_report "$mode"; then
         [ -s "$name.hs_err" ] || bad "$name" "no crash report"
-        tail -n 1 "$name.hs_err" | grep -q '^END\.' || bad "$name" "the crash report is cut off"
+        tail -n 3 "$name.hs_err" | grep -qE "$report_end" || bad "$name" "the crash report is cut off"
         [ "$mode" != crash ] || grep -A 1 -m 1 '^# Problematic frame' "$name.hs_err" | grep -q libexitlives ||
             bad "$name" "the crash report blames $(grep -A 1 -m 1 '^# Problematic frame' "$name.hs_err" | tail -n 1)"
         [ "$(sed -n 's/^# \(.*ore dump[a-z ]*\).*/\1/p' "$name.out")" = "$(sed -n 's/^# \(.*ore dump[a-z ]*\).*/\1/p' "plain-$mode.out")" ] ||

@@ -6,7 +6,9 @@
 SEED=${FAULTS_SEED:-31}
 . "$(dirname "$LIB")/../faults/sweep.sh"
 
-read -ra names <<<"${FAULT_SCENARIOS:-jfr graph wall itimer agct timers chunks session kept loop}"
+agct=agct
+has_agct || agct=
+read -ra names <<<"${FAULT_SCENARIOS:-jfr graph wall itimer $agct timers chunks session kept loop}"
 for name in "${names[@]}"; do
     scenario "$name"
 done

@@ -35,7 +35,7 @@ cp recorded/x.jfr x.jfr
 mkfifo input
 exec 9<>input
 # It ends when nobody can write to its input any more, itself included.
-"$JDK/bin/java" "${FAULT_FLAGS[@]}" -XX:+EnableDynamicAgentLoading Faulted wait work <input >target.out 2>target.err 9>&- &
+"$JDK/bin/java" "${FAULT_FLAGS[@]}" "${LATE_AGENTS[@]}" Faulted wait work <input >target.out 2>target.err 9>&- &
 target=$!
 trap 'kill -KILL $(jobs -p) 2>/dev/null || true' EXIT
 until grep -q begun target.out; do sleep 0.1; done

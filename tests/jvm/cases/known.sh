@@ -24,7 +24,7 @@ if [ -n "${KNOWN_FLAGS:-}" ]; then
 fi
 # m04: on each JDK what a walk finds is what JVMTI says.
 walkers=(vm)
-[ "$MAJOR" -gt 25 ] || walkers+=(agct) # from JDK 26 on it gives ids of methods that cannot be read
+! has_agct || walkers+=(agct)
 for walker in "${walkers[@]}"; do
     for mode in "${!modes[@]}"; do
         name=$walker-$mode

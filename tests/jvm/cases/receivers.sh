@@ -15,7 +15,7 @@ knows() { # $1: a flag of the JVM
 }
 
 receivers vm cstack=vm
-[ "$MAJOR" -gt 25 ] || receivers agct cstack=agct
+! has_agct || receivers agct cstack=agct
 for flag in UseSerialGC UseParallelGC UseZGC UseShenandoahGC UseCompactObjectHeaders; do
     if knows "-XX:+$flag"; then
         receivers "$flag" cstack=vm -XX:+UnlockExperimentalVMOptions "-XX:+$flag"

@@ -22,7 +22,7 @@ kinds() { # $1: name, $2: collector, $3: flags, then kinds of stacks
 row() { # $1: what the row is called, $2: collector, $3: flags, $4: kind of stacks
     kinds "row$((rows += 1))" "$2" "$3" "$4"
     check_once Walked --row "row$rows.jfr" "$4-"
-    echo "row | $1 | $2 | $MAJOR | $walker | $(cat "check-$MAJOR.out")"
+    echo "row | $1 | $2 | $MAJOR | $walker | $(<check.out)"
 }
 
 bounded() { # as kinds

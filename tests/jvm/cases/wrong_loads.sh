@@ -33,17 +33,23 @@ for ((i = 0; i < 3; i++)); do
     "$JW_COMMAND" convert "wrong-$i.jfr" "wrong-$i.html" >convert.out 2>&1 ||
         fail "convert wrong-$i.jfr: $(head -n 1 convert.out)"
 done
-grep -q 'takes the place' wrong-2.err || fail "no walker was given up: $(head -n 3 wrong-2.err | tr '\n' ' ')"
+given_up='takes the place'
+has_agct || given_up='frames: none from now on' # native ones: there is no other walker of Java frames
+grep -q "$given_up" wrong-2.err || fail "no walker was given up: $(head -n 3 wrong-2.err | tr '\n' ' ')"
 
 # m01: a fault inside AsyncGetCallTrace ends that walk and nothing else.
 # AsyncGetCallTrace that faults where it may.
-export JW_WRONG=$OUT/digits-agct
-printf 50050 >"$JW_WRONG"
-profile agct "event=cpu,interval=4ms,cstack=agct,file=agct.jfr" -Xmx128m Sums "$rounds"
-cmp right.out agct.out || fail "the program's result is another with wrong loads with cstack=agct"
-cat "$JW_WRONG.told"
-ledger agct.jfr 1
-whole wrong-0.jfr wrong-1.jfr wrong-2.jfr agct.jfr
+others=()
+if has_agct; then
+    others=(agct.jfr)
+    export JW_WRONG=$OUT/digits-agct
+    printf 50050 >"$JW_WRONG"
+    profile agct "event=cpu,interval=4ms,cstack=agct,file=agct.jfr" -Xmx128m Sums "$rounds"
+    cmp right.out agct.out || fail "the program's result is another with wrong loads with cstack=agct"
+    cat "$JW_WRONG.told"
+    ledger agct.jfr 1
+fi
+whole wrong-0.jfr wrong-1.jfr wrong-2.jfr "${others[@]}"
 
 echo "walks $walks, native $native, wrong loads $loads, the longest walk $longest loads"
 # A walk of 2,048 frames has some sixty loads a frame, and a few guesses.

@@ -16,15 +16,17 @@ for stream in out err; do
     diff "plain.$stream.rest" "xcheck.$stream.rest" >"$stream.diff" ||
         fail "-Xcheck:jni on std$stream: $(sed -n 's/^> //p' "$stream.diff" | head -n 1)"
 done
-grep -q 'handler modified' xcheck.err || fail "the JVM did not check its signal handlers"
+grep -qE 'handler (modified|expected)' xcheck.err || fail "the JVM did not check its signal handlers"
 check_once HotMethod xcheck.jfr
 
 # m19: all classes are listed and their methods asked for, and no more references are held than were asked for.
-if [ "$MAJOR" -le 25 ]; then
+if has_agct; then
     begin_target many -Xcheck:jni -XX:+DisplayVMOutputToStderr ManyClasses 3000 3600
     jaywalk 0 -d 1 -i 4ms --cstack agct -f many.collapsed "$many" >out
     grep -q ManyClasses.main many.collapsed || fail "no frame of the program"
-    ! grep -E '^WARNING.*(JNI|local refs)|^FATAL' many.err || fail "-Xcheck:jni: $(grep -m 1 -E 'JNI|local refs' many.err)"
+    # JDK 8 complains of itself.
+    grep -vxFf plain.err many.err >many.rest || true
+    ! grep -E '^WARNING.*(JNI|local refs)|^FATAL' many.rest || fail "-Xcheck:jni: $(grep -m 1 -E 'JNI|local refs' many.rest)"
     kill "$many"
     wait "$many" || true
     no_crash

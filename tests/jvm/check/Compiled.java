@@ -11,13 +11,15 @@ import jdk.jfr.consumer.RecordedFrame;
 
 /**
  * Checks the methods that stacks of compiler threads name: each is one that the JVM says it compiled, it stands
- * where the compiler was called from, and most samples of a compiler at work have one.
+ * where the compiler was called from, and most samples of a compiler at work have one. Where the JVM's library has no
+ * symbols, the caller has the library's name, and what a compiler at work is cannot be told from one that waits.
  *
- *     java Compiled recording output-of-PrintCompilation
+ *     java Compiled recording output-of-PrintCompilation [nameless]
  */
 final class Compiled {
     private static final String TYPE = "Compiling";
     private static final String CALLER = "CompileBroker::invoke_compiler_on_method";
+    private static final String LIBRARY = "libjvm.so";
     private static final Pattern LINE = Pattern.compile("\\s([^\\s:]+)::(\\S+)(\\s|$)");
     /* As the kernel has it, of 15 bytes: "C2 CompilerThread0" is cut, and from JDK 26 on abbreviated. */
     private static final String COMPILER = "C[12] (CompilerThre.*|Comp\\.\\.hread\\d+)";
@@ -27,6 +29,8 @@ final class Compiled {
 
     public static void main(String[] args) throws IOException {
         Problems problems = new Problems();
+        boolean isNamed = args.length < 3;
+        String caller = isNamed ? CALLER : LIBRARY;
         Set<String> compiled = new HashSet<>();
         for (String line : Files.readAllLines(Path.of(args[1]))) {
             Matcher found = LINE.matcher(line);
@@ -41,7 +45,7 @@ final class Compiled {
         for (RecordedEvent sample : Samples.read(Path.of(args[0]))) {
             List<RecordedFrame> frames = Samples.frames(sample);
             int at = indexOf(frames);
-            boolean isAtWork = at >= 0 || frames.stream().anyMatch(Compiled::isCaller);
+            boolean isAtWork = at >= 0 || (isNamed && frames.stream().anyMatch(frame -> isOf(caller, frame)));
             if (!isAtWork) {
                 continue;
             }
@@ -52,7 +56,7 @@ final class Compiled {
             named++;
             String thread = Samples.threadName(sample);
             problems.addUnless(thread.matches(COMPILER), "a method is compiled by %s", thread);
-            problems.addUnless(at + 1 == frames.size() || isCaller(frames.get(at + 1)),
+            problems.addUnless(at + 1 == frames.size() || isOf(caller, frames.get(at + 1)),
                     "below a compiled method stands %s", Samples.name(frames.get(at + 1 == frames.size() ? at : at + 1)));
             String method = Samples.name(frames.get(at));
             if (seen.add(method)) {
@@ -69,8 +73,8 @@ final class Compiled {
         problems.finish(String.format("%d methods in %d samples, %d without one", distinct, named, unnamed));
     }
 
-    private static boolean isCaller(RecordedFrame frame) {
-        return CALLER.equals(String.valueOf(frame.getMethod().getName()));
+    private static boolean isOf(String name, RecordedFrame frame) {
+        return name.equals(String.valueOf(frame.getMethod().getName()));
     }
 
     private static int indexOf(List<RecordedFrame> frames) {

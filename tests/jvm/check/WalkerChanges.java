@@ -10,7 +10,7 @@ import jdk.jfr.consumer.RecordingFile;
  * The changes of walkers in a recording follow each other: each begins with what the one before ended with, goes down
  * for a reason and a time, and the last ends with all walkers in use. Log and counters tell as many.
  *
- *     java WalkerChanges recording COUNT
+ *     java WalkerChanges recording COUNT DOWNS_MIN
  */
 final class WalkerChanges {
     private static final String JAVA = "Java frames";
@@ -46,7 +46,7 @@ final class WalkerChanges {
             count++;
         }
         problems.addUnless(count == Long.parseLong(args[1]), "%d changes, %s in the log", count, args[1]);
-        problems.addUnless(downs >= 3, "only %d steps down", downs);
+        problems.addUnless(downs >= Long.parseLong(args[2]), "only %d steps down", downs);
         problems.addUnless("vm".equals(walkers.get(JAVA)) && "native".equals(walkers.get(NATIVE)),
                 "in the end: %s", walkers);
         if (counters == null) {
