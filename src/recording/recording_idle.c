@@ -227,7 +227,17 @@ void recording_idle_take(struct recording_idle *idle, const struct recording_tur
     idle->waiting[idle->waiting_count++] = *turns;
 }
 
-/* Puts the records that wait whose sample was seen, and the oldest beyond what may wait on. */
+/* Its sample came before the last one of the same life: not to be had any more, and later the thread may be forgotten. */
+static bool is_too_late(const struct recording_idle *idle, const struct recording_turns *turns)
+{
+    const struct recording_idle_thread *thread =
+        turns->thread_index < idle->thread_capacity ? &idle->threads[turns->thread_index] : NULL;
+
+    return thread != NULL && thread->serial == turns->thread_serial &&
+           turns->number < thread->number;
+}
+
+/* Puts the records that wait whose sample was seen, or comes no more, and the oldest beyond what may wait on. */
 void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *put, void *context)
 {
     size_t kept = 0;
@@ -235,7 +245,11 @@ void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *pu
     for (size_t i = 0; i < idle->waiting_count; i++) {
         const struct recording_turns turns = idle->waiting[i];
 
-        if (!put_if_seen(idle, &turns, put, context))
+        if (put_if_seen(idle, &turns, put, context))
+            continue;
+        if (is_too_late(idle, &turns))
+            put(context, &turns, &nothing_seen);
+        else
             idle->waiting[kept++] = turns;
     }
 

@@ -210,6 +210,19 @@ Test(recording_idle, a_newer_life_of_the_record_replaces_and_an_older_one_does_n
     cr_expect_eq(idle.waiting_count, 1);
 }
 
+Test(recording_idle, a_record_of_a_sample_before_the_last_one_is_put_while_its_thread_is_known)
+{
+    note(0, 1, 1, "first");
+    end_take();
+    note(0, 1, 2, "second");
+    end_take();
+    take(0, 1, 1);
+    take(0, 1, 3);
+    end_take();
+    cr_expect_eq(unknown_turns, 1);
+    cr_expect_eq(idle.waiting_count, 1, "the next sample may come");
+}
+
 Test(recording_idle, a_record_without_a_number_waits_for_nothing)
 {
     take(0, 1, 0);
