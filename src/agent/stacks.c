@@ -36,10 +36,13 @@
 #define FOUND_SHARE 16u
 #define TID_HASH    0x9e3779b1u
 
+/* A thread that was there before us; or one that ended while they were listed, which stands there first or last. */
 struct found_thread {
-    uint32_t tid;
-    _Atomic uintptr_t env; /* relaxed: 0 once the thread ends, which is the thread that asks */
+    _Atomic uint32_t tid;  /* relaxed: set once, and asked for by that thread alone */
+    _Atomic uintptr_t env; /* relaxed: 0, then its JNIEnv*, and ENV_ENDED in the end */
 };
+
+#define ENV_ENDED ((uintptr_t)1)
 
 static struct {
     _Atomic int result; /* relaxed: read by who waited for the try */
@@ -47,8 +50,8 @@ static struct {
     _Atomic bool is_ending; /* relaxed: a flag on its own */
     struct os_thread thread;
     struct os_wake wake;
-    struct found_thread *found; /* by tid, open addressing; constant once it is open */
-    uint32_t found_mask;
+    struct found_thread *_Atomic found; /* by tid, open addressing */
+    uint32_t found_mask;                /* released with it */
 } stacks;
 
 struct registered {
@@ -78,33 +81,36 @@ JW_SIGNAL_SAFE bool stacks_are_open(void)
 
 /* ---- threads ---- */
 
-/* Place of a thread that was there before us, or of the free one where it would stand; NULL: all are taken. */
-JW_SIGNAL_SAFE static struct found_thread *found_at(uint32_t tid)
+/* Place of a thread, taken for it where `takes`; NULL: it has none. */
+JW_SIGNAL_SAFE static struct found_thread *found_at(uint32_t tid, bool takes)
 {
-    for (uint32_t probe = 0; probe <= stacks.found_mask; probe++) {
-        struct found_thread *found = &stacks.found[(tid * TID_HASH + probe) & stacks.found_mask];
+    /* order STACKS_FOUND: acquires the table. */
+    struct found_thread *table = jw_load_acquire(&stacks.found);
 
-        if (found->tid == tid || found->tid == 0)
-            return found;
+    for (uint32_t probe = 0; table != NULL && probe <= stacks.found_mask; probe++) {
+        struct found_thread *place = &table[(tid * TID_HASH + probe) & stacks.found_mask];
+        uint32_t there = jw_load_relaxed(&place->tid);
+
+        if (there == 0 && (!takes || jw_cas_relaxed(&place->tid, &there, tid)))
+            return takes ? place : NULL;
+        if (there == tid)
+            return place;
     }
     return NULL;
 }
 
 static void found_thread(JNIEnv *jni, jthread thread, void *env, uint32_t tid)
 {
-    struct found_thread *found = found_at(tid);
-    void *still_env;
-    uint32_t still_tid;
+    struct found_thread *place = found_at(tid, true);
+    uintptr_t before = 0;
 
-    if (found == NULL) {
+    (void)jni;
+    (void)thread;
+    /* Where its end came first, that stays. */
+    if (place == NULL)
         jw_count(JW_COUNT_THREAD_RECORDS_FULL);
-        return;
-    }
-    found->tid = tid;
-    jw_store_relaxed(&found->env, (uintptr_t)env);
-    /* It may have ended between the two: then nobody else takes the JNIEnv away again. */
-    if (!vm_java_thread(jni, thread, &still_env, &still_tid) || still_tid != tid)
-        jw_store_relaxed(&found->env, 0);
+    else
+        (void)jw_cas_relaxed(&place->env, &before, (uintptr_t)env);
 }
 
 void stacks_thread_start(JNIEnv *jni)
@@ -114,14 +120,12 @@ void stacks_thread_start(JNIEnv *jni)
 
 void stacks_thread_end(void)
 {
-    const uint32_t tid = thread_own_tid();
+    /* While threads are listed, each that ends leaves a mark, so that it is not found afterwards. */
+    struct found_thread *place = found_at(thread_own_tid(), !stacks_are_open());
 
     jw_store_relaxed(&thread_tls()->env, 0);
-    if (stacks.found == NULL)
-        return;
-    struct found_thread *found = found_at(tid);
-    if (found != NULL && found->tid == tid)
-        jw_store_relaxed(&found->env, 0);
+    if (place != NULL)
+        jw_store_relaxed(&place->env, ENV_ENDED);
 }
 
 void *stacks_env(void)
@@ -130,9 +134,9 @@ void *stacks_env(void)
 
     if (own != 0)
         return (void *)own;
-    const uint32_t tid = thread_own_tid();
-    const struct found_thread *found = found_at(tid);
-    return found != NULL && found->tid == tid ? (void *)jw_load_relaxed(&found->env) : NULL;
+    const struct found_thread *place = found_at(thread_own_tid(), false);
+    const uintptr_t env = place == NULL ? 0 : jw_load_relaxed(&place->env);
+    return env == ENV_ENDED ? NULL : (void *)env;
 }
 
 /* ---- classes ---- */
@@ -362,6 +366,24 @@ static bool open_vm(JNIEnv *jni, struct jw_error *err)
     return are_classes_told && open_bodies(jni, err) && selfcheck_try(err);
 }
 
+static bool open_found(uint32_t places, struct jw_error *err)
+{
+    const size_t bytes = places * sizeof(struct found_thread);
+
+    if (jw_load_relaxed(&stacks.found) != NULL)
+        return true;
+    stacks.found_mask = places - 1;
+    struct found_thread *table =
+        jw_memory_charge(JW_MEMORY_IDS, bytes) ? jw_memory_map(JW_MEMORY_IDS, bytes) : NULL;
+    if (table == NULL) {
+        jw_error_set(err, "memlimit leaves no room for the threads of this JVM; try a larger one");
+        return false;
+    }
+    /* order STACKS_FOUND: releases the table. */
+    jw_store_release(&stacks.found, table);
+    return true;
+}
+
 static bool open_memory(const struct options *options, struct jw_error *err)
 {
     if (jw_memory_limit_bytes() == 0)
@@ -369,16 +391,11 @@ static bool open_memory(const struct options *options, struct jw_error *err)
 
     const uint64_t bytes = jw_memory_limit_of(JW_MEMORY_IDS, UINT64_C(1) << 20);
     uint32_t places = FOUND_MIN;
-    while (places < FOUND_MAX && places * sizeof *stacks.found < bytes / FOUND_SHARE)
+    while (places < FOUND_MAX && places * sizeof(struct found_thread) < bytes / FOUND_SHARE)
         places *= 2;
-    if (!ids_open(bytes - places * sizeof *stacks.found, err))
+    if (!ids_open(bytes - places * sizeof(struct found_thread), err))
         return false;
-    if (stacks.found == NULL && jw_memory_charge(JW_MEMORY_IDS, places * sizeof *stacks.found))
-        stacks.found = jw_memory_map(JW_MEMORY_IDS, places * sizeof *stacks.found);
-    stacks.found_mask = places - 1;
-    if (stacks.found == NULL)
-        jw_error_set(err, "memlimit leaves no room for the threads of this JVM; try a larger one");
-    return stacks.found != NULL;
+    return open_found(places, err);
 }
 
 static bool try_open(JNIEnv *jni, const struct options *options, struct jw_error *err)
