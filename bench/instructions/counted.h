@@ -24,9 +24,10 @@ struct counted {
     unsigned few, many; /* operations */
 };
 
-extern const struct counted counted_core[], counted_jfr[], counted_walk[], counted_context[];
+extern const struct counted counted_core[], counted_jfr[], counted_walk[], counted_context[],
+    counted_ids[];
 extern const size_t counted_core_count, counted_jfr_count, counted_walk_count,
-    counted_context_count;
+    counted_context_count, counted_ids_count;
 
 /* Keeps results alive. */
 extern uint64_t counted_sink;

@@ -1,4 +1,6 @@
 /* Texts in chains of blocks; handler. */
+#include <string.h>
+
 #include "arch/arch.h"
 #include "ids/ids_internal.h"
 #include "vm/vm_lines.h"
@@ -92,6 +94,18 @@ unsigned char ids_text_next(struct ids_reader *reader)
     return (unsigned char)(word >> (reader->at++ % 4 * 8));
 }
 
+/* Four bytes at once, where they are one word. */
+JW_SIGNAL_SAFE static inline bool next_word(struct ids_reader *reader, uint32_t *word)
+{
+    if (reader->at == IDS_BLOCK_BYTES)
+        go_on(reader);
+    if (reader->at % sizeof *word != 0 || reader->block == 0 || reader->block >= ids_blocks.limit)
+        return false;
+    *word = jw_load_relaxed(&block_at(reader->block)->words[reader->at / sizeof *word]);
+    reader->at += sizeof *word;
+    return true;
+}
+
 void ids_text_copy(uint32_t first, uint32_t skip_bytes, uint32_t length_bytes, struct ids_text *out)
 {
     struct ids_reader reader = ids_text_begin(first, skip_bytes);
@@ -101,8 +115,16 @@ void ids_text_copy(uint32_t first, uint32_t skip_bytes, uint32_t length_bytes, s
         return;
     const size_t copied_bytes =
         length_bytes < out->room_bytes - 1 ? length_bytes : out->room_bytes - 1;
-    for (size_t i = 0; i < copied_bytes; i++)
-        out->bytes[i] = (char)ids_text_next(&reader);
+    for (size_t i = 0; i < copied_bytes;) {
+        uint32_t word;
+
+        if (copied_bytes - i >= sizeof word && next_word(&reader, &word)) {
+            memcpy(out->bytes + i, &word, sizeof word);
+            i += sizeof word;
+        } else {
+            out->bytes[i++] = (char)ids_text_next(&reader);
+        }
+    }
     out->bytes[copied_bytes] = '\0';
 }
 

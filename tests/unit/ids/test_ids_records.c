@@ -1,6 +1,7 @@
 /* Ids of classes and methods: names, lives, redefinition. */
 #include "ids/ids_internal.h"
 #include "unit/vm/fake_classes.h"
+#include "unit/vm/fake_counters.h"
 
 #include <criterion/new/assert.h>
 
@@ -381,6 +382,26 @@ TEST_EACH_JDK(ids, code_that_differs_in_lines_alone_is_another_at_the_same_place
     cr_assert(is_method(old, "gone"));
     cr_assert(is_method(now, "com/acme/Job4"));
     cr_assert(eq(u32, turn(), 0));
+    free_class(&job);
+}
+
+TEST_EACH_JDK(ids, lines_are_compared_behind_a_safepoint_alone, "com/acme/Fake")
+{
+    const uint64_t later = 23;
+
+    add_fields();
+    put_counters(22);
+    vm_safepoint_open();
+    open_ids(1 << 20);
+    (void)prepare(&job, &weaks[0]);
+    const ids_id old = ids_method_at(method_of(&job, 4));
+    /* What no JVM does without one. */
+    job.redefinitions = 3;
+    fill_class_method(&job, job.body, 4);
+    job.redefinitions = 0;
+    cr_assert(eq(u64, ids_method_at(method_of(&job, 4)), old));
+    memcpy(entry(1) + DATA_OFFSET, &later, sizeof later);
+    cr_assert(ne(u64, ids_method_at(method_of(&job, 4)), old));
     free_class(&job);
 }
 

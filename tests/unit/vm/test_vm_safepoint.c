@@ -1,64 +1,16 @@
 /* The JVM's counter of safepoints: found by its name among others, and not found where it is not. */
-#include "unit/vm/fake_memory.h"
+#include "unit/vm/fake_counters.h"
 
 #include <criterion/new/assert.h>
 #include <sys/mman.h>
 
-#include "vm/vm_safepoint.h"
-
-#define FIRST_OFFSET 32
-#define ENTRY_BYTES  64
-#define NAME_OFFSET  20
-#define DATA_OFFSET  56
-#define ENTRIES      3
-
-static _Alignas(8) unsigned char memory[FIRST_OFFSET + ENTRIES * ENTRY_BYTES];
-static void *start;
 static uint64_t count;
-
-static unsigned char *entry(int index)
-{
-    return memory + FIRST_OFFSET + index * ENTRY_BYTES;
-}
-
-static void put(unsigned char *to, int32_t value)
-{
-    memcpy(to, &value, sizeof value);
-}
-
-static void set_entry(int index, const char *name, char type, uint64_t value)
-{
-    unsigned char *to = entry(index);
-
-    put(to, ENTRY_BYTES);
-    put(to + 4, NAME_OFFSET);
-    to[12] = (unsigned char)type;
-    put(to + 16, DATA_OFFSET);
-    strcpy((char *)to + NAME_OFFSET, name);
-    memcpy(to + DATA_OFFSET, &value, sizeof value);
-}
-
-static void add_fields(void)
-{
-    fake_jvm->add_field("PerfMemory", "_start", "char*", true, 0, &start);
-    fake_jvm->add_field("PerfDataPrologue", "entry_offset", "jint", false, 24, NULL);
-    fake_jvm->add_field("PerfDataPrologue", "num_entries", "jint", false, 28, NULL);
-    fake_jvm->add_field("PerfDataEntry", "entry_length", "jint", false, 0, NULL);
-    fake_jvm->add_field("PerfDataEntry", "name_offset", "jint", false, 4, NULL);
-    fake_jvm->add_field("PerfDataEntry", "data_type", "jbyte", false, 12, NULL);
-    fake_jvm->add_field("PerfDataEntry", "data_offset", "jint", false, 16, NULL);
-}
 
 static void open_with_counters(void)
 {
     open_fake(LAYOUT_17, "A");
     add_fields();
-    start = memory;
-    put(memory + 24, FIRST_OFFSET);
-    put(memory + 28, ENTRIES);
-    set_entry(0, "sun.rt.safepointTime", 'J', 11);
-    set_entry(1, "sun.rt.safepoints", 'J', 22);
-    set_entry(2, "sun.rt.safepointSync", 'J', 33);
+    put_counters(22);
 }
 
 TestSuite(vm_safepoint, .init = open_with_counters, .timeout = 300);
@@ -77,7 +29,7 @@ Test(vm_safepoint, the_counter_is_found_by_its_whole_name_and_read_each_time)
 
 Test(vm_safepoint, a_jvm_without_performance_data_has_none)
 {
-    start = NULL;
+    counters_start = NULL;
     vm_safepoint_open();
     cr_assert(not(vm_safepoint_count(&count)));
 }
@@ -114,8 +66,8 @@ Test(vm_safepoint, memory_that_goes_away_is_told_of)
     unsigned char *page =
         mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    memcpy(page, memory, sizeof memory);
-    start = page;
+    memcpy(page, counters, sizeof counters);
+    counters_start = page;
     vm_safepoint_open();
     cr_assert(vm_safepoint_count(&count));
     munmap(page, 4096);
