@@ -1,6 +1,9 @@
 import java.util.function.IntUnaryOperator;
 
-/** Code compiled on what was true so far, until it is not: new classes behind one call, rare branches, null. */
+/**
+ * Code compiled on what was true so far, until it is not: new classes behind one call, rare branches, null. With the flags `deopt`
+ * all compiled code is thrown away at each step, too.
+ */
 final class DeoptStorm implements Storm {
     private static final int ROUNDS = 20_000;
 
@@ -43,8 +46,21 @@ final class DeoptStorm implements Storm {
         return "deopt";
     }
 
+    /** Where the JVM offers it. */
+    private static Runnable all() throws ReflectiveOperationException {
+        try {
+            return (Runnable) Class.forName("jdk.test.whitebox.WhiteBox", true, null)
+                    .getMethod("deoptimizer")
+                    .invoke(null);
+        } catch (ClassNotFoundException e) {
+            return () -> {
+            };
+        }
+    }
+
     @Override
     public void run(Run run) throws Exception {
+        Runnable all = all();
         Template loops = new Template(Loop.class);
         Template steps = new Template(Step.class);
         for (int turn = 0; run.goesOn(); turn++) {
@@ -64,6 +80,7 @@ final class DeoptStorm implements Storm {
                 java.lang.reflect.Field field = loop.getClass().getDeclaredField("step");
                 field.setAccessible(true);
                 field.set(null, next);
+                all.run();
                 run.did(1);
             }
             run.rest();

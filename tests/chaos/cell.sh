@@ -27,7 +27,13 @@ flags_of() { # $1: name of a set of flags
         ;;
     jfr) echo "-XX:StartFlightRecording=filename=$dir/jvm.jfr,settings=profile,disk=true" ;;
     xcheck) echo -Xcheck:jni ;;
-    *) fail "no flags $1: plain, tinycc, jfr, xcheck" ;;
+    # Optimisations in another order each time, safepoints and handshakes all the time; what a JDK has not of it, it passes over.
+    deopt)
+        echo -XX:+UnlockDiagnosticVMOptions -XX:+IgnoreUnrecognizedVMOptions "-Xbootclasspath/a:$dir/boot" -XX:+WhiteBoxAPI \
+            -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN -XX:+StressCCP -XX:+SafepointALot -XX:+HandshakeALot \
+            -XX:GuaranteedSafepointInterval=10
+        ;;
+    *) fail "no flags $1: plain, tinycc, jfr, xcheck, deopt" ;;
     esac
 }
 
@@ -101,6 +107,9 @@ chaos_cell() {
     : >"$dir/figures"
     limit=${CHAOS_LIMIT_SECONDS:-$((seconds * 3 / 2 + 240))}
     ask_every=$((4 + seconds / 40))
+    if [ "$FLAGS" = deopt ]; then
+        "$JDK/bin/javac" -d "$dir/boot" "$CHAOS_DIR/whitebox/jdk/test/whitebox/WhiteBox.java" || fail "WhiteBox.java is not compiled"
+    fi
     read -ra flags <<<"$(flags_of "$FLAGS")"
     # JDK 8 lets children have what its selectors wait with, and calls without a look for exceptions.
     local environment=(CHAOS_FLAGS="$FLAGS") own='^$'
