@@ -256,6 +256,46 @@ JW_SIGNAL_SAFE bool arch_is_behind_call(uintptr_t return_pc);
 JW_SIGNAL_SAFE bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc,
                                             intptr_t fp_offset_bytes);
 
+/* Where compiled Java code goes on ------------------------------------------------------------------------------ */
+
+enum arch_leads {
+    ARCH_LEADS_ON,     /* to the instruction behind it */
+    ARCH_LEADS_JUMP,   /* to its target alone */
+    ARCH_LEADS_BRANCH, /* to either */
+    ARCH_LEADS_CALL,   /* elsewhere, and then on; its target may not be told */
+    ARCH_LEADS_OUT, /* likewise, through a register: so compiled Java code calls C (aarch64: not told from a call) */
+    ARCH_LEADS_BACK, /* to the caller */
+    ARCH_LEADS_AWAY, /* nobody can tell where, or nowhere */
+};
+
+/*
+ * How instructions look by which compiled code asks whether it is to stop (a poll). Other code may look like a TEST or a
+ * LOAD; what the compiler described there decides.
+ * Source: OpenJDK, relocInfo_x86.cpp, x86_64.ad and aarch64.ad (safePoint), C1's safepoint_poll, MacroAssembler::
+ * safepoint_poll and its uses at returns, JDK 8 to 28.
+ */
+enum arch_poll {
+    ARCH_POLL_NONE,
+    ARCH_POLL_LOAD, /* of a word of the thread: before a poll it is the page's address, or the word to be compared */
+    ARCH_POLL_TEST, /* of the polling page: at the end of a loop, and up to JDK 15 before a return */
+    ARCH_POLL_RETURN, /* the stack pointer against the thread's word, before a return: from JDK 16 on */
+};
+
+struct arch_instruction {
+    enum arch_leads kind;
+    enum arch_poll poll;
+    uint8_t length_bytes;
+    bool has_target;
+    uintptr_t target_pc;
+};
+
+/* The longest instruction. */
+#define ARCH_INSTRUCTION_BYTES_MAX ((size_t)16)
+
+/* The instruction that begins at `bytes`, which lies at `pc`. False: cut, or none that is known. */
+bool arch_instruction_read(const uint8_t *bytes, size_t room_bytes, uintptr_t pc,
+                           struct arch_instruction *out);
+
 /* System calls ----------------------------------------------------------------------------------- */
 
 enum arch_syscall_state {
