@@ -21,7 +21,9 @@
 #define FRAME_WORDS         6
 #define ORIGINAL_PC_BYTES   8
 #define CODE_BYTES          512
-#define NMETHOD_SEGMENTS    16
+#ifndef NMETHOD_SEGMENTS
+#define NMETHOD_SEGMENTS 16
+#endif
 
 /* Offsets of described pcs in each nmethod; at PC_TOP an interrupted thread is in the scope of PC_CALL. */
 enum { PC_TOP = 99, PC_CALL = 100, PC_INLINED = 140, PC_BARE = 180, PC_DEOPT_HANDLER = 220 };
