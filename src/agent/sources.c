@@ -5,9 +5,11 @@
 
 #include "agent/agent.h"
 #include "agent/session_internal.h"
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "context/context.h"
 #include "generation/generation_parts.h"
+#include "generation/method_record.h"
 #include "os/os_info.h"
 #include "recording/recording.h"
 #include "symbols/symbols.h"
@@ -15,6 +17,8 @@
 #include "thread/thread.h"
 #include "vm/vm_code.h"
 #include "vm/vm_loader.h"
+#include "vm/vm_method.h"
+#include "vm/vm_stop.h"
 #include "vm/vm_stub.h"
 #include "walk/walk.h"
 
@@ -244,6 +248,54 @@ static bool ask_part(void *context, enum generation_part part, struct generation
     return true;
 }
 
+/* What is told of a method at a bci, in memory of the caller. */
+struct code_text {
+    char class_name[256], name[256];
+    unsigned char lines[METHOD_LINE_TABLE_MAX_BYTES];
+};
+
+static struct recording_text load_text(const struct vm_text *text, char *to, size_t room_bytes)
+{
+    const size_t length_bytes = text->length_bytes < room_bytes ? text->length_bytes : room_bytes;
+
+    return safe_load_bytes(to, text->addr, length_bytes) ? (struct recording_text){to, length_bytes}
+                                                         : (struct recording_text){NULL, 0};
+}
+
+static void load_code(vm_addr addr, int32_t bci, struct code_text *text, struct recording_code *out)
+{
+    struct vm_method method;
+
+    *out = (struct recording_code){.bci = bci};
+    if (addr == 0 || !vm_method_read(addr, &method))
+        return;
+    out->class_name = load_text(&method.class_name, text->class_name, sizeof text->class_name);
+    out->name = load_text(&method.name, text->name, sizeof text->name);
+    const uint32_t lines_bytes =
+        method.line_table == 0 ? 0 : vm_method_copy_lines(&method, text->lines, sizeof text->lines);
+    if (lines_bytes != 0)
+        out->line_table = (struct recording_text){(const char *)text->lines, lines_bytes};
+}
+
+static bool ask_stop(void *context, uintptr_t pc, struct recording_stop *out)
+{
+    static struct code_text root, at;
+    struct vm_stop stop;
+
+    (void)context;
+    vm_stop_after(pc, &stop);
+    *out = (struct recording_stop){.kind = stop.kind == VM_STOP_UNTOLD   ? RECORDING_STOP_UNTOLD
+                                           : stop.kind == VM_STOP_RETURN ? RECORDING_STOP_CALLER
+                                                                         : RECORDING_STOP_AT,
+                                   .is_here = stop.is_here};
+    if (out->kind == RECORDING_STOP_UNTOLD)
+        return false;
+    load_code(stop.root, 0, &root, &out->root);
+    if (out->kind == RECORDING_STOP_AT)
+        load_code(stop.method, stop.bci, &at, &out->at);
+    return true;
+}
+
 static const char *ask_attribute(void *context, unsigned number)
 {
     (void)context;
@@ -258,6 +310,7 @@ void sources_fill(struct recording_sources *out)
         .module = ask_module,
         .native_pc = ask_native_pc,
         .walk_failure = ask_walk_failure,
+        .stop = ask_stop,
         .attribute = ask_attribute,
         .part = ask_part,
     };

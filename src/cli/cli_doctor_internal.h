@@ -2,7 +2,7 @@
  * cli_doctor_internal - what is known of a profile's worth, and what follows from it.
  *
  * For      cmd_doctor.c; cli_doctor_read.c (a recording), cli_doctor_stacks.c (its stacks), cli_doctor_agent.c (an agent
- *          in a JVM), cli_doctor_jdks.c (figures by JDK), cli_doctor_findings.c (the verdict), cli_doctor_words.c (plain
+ *          in a JVM), cli_doctor_jdks.c (figures by JDK), cli_doctor_safepoints.c (what those would show), cli_doctor_findings.c (the verdict), cli_doctor_words.c (plain
  *          sentences), cli_doctor_text.c and cli_doctor_json.c (forms).
  * Callers  these, tests.   Context  tool.
  * Memory   one struct of fixed size; of stacks, while a chunk is read, a row for each distinct stack and frame.
@@ -34,6 +34,7 @@
 #define CLI_DOCTOR_LIBRARIES 64
 #define CLI_DOCTOR_FINDINGS  48
 #define CLI_DOCTOR_JDKS      16
+#define CLI_DOCTOR_LINES     256
 
 /* Samples whose Java stack could not be walked, or (walker native) whose native frames end early. */
 struct cli_doctor_failure {
@@ -54,6 +55,13 @@ struct cli_doctor_memory {
     uint64_t refused_count;
 };
 
+/* A line of a method: samples there, and those whose thread would have stopped there at a safepoint. */
+struct cli_doctor_line {
+    char method[168];
+    int64_t line;
+    uint64_t sampled, stopped;
+};
+
 struct cli_doctor_handlers {
     uint64_t count;
     uint64_t median_ns, high_ns, longest_ns; /* high: 99 of 100 took no longer */
@@ -71,6 +79,8 @@ struct cli_doctor_sums {
     size_t failure_count;
     uint64_t failures_left_out; /* of more kinds than there is room for */
     struct cli_doctor_memory memory[JW_MEMORY_LIMIT];
+    struct cli_doctor_line lines[CLI_DOCTOR_LINES]; /* more are left out */
+    size_t line_count;
 };
 
 /* A library, and the stacks that it spoils. */
@@ -186,6 +196,11 @@ void cli_doctor_status(struct cli_doctor *doctor, const char *text);
 struct cli_doctor_failure *cli_doctor_failure_at(struct cli_doctor_sums *sums, int32_t code,
                                                  const char *where, const char *walker);
 
+/* The row of such a line, added on first sight; NULL: no room. */
+struct cli_doctor_line *cli_doctor_line_at(struct cli_doctor_sums *sums, const char *method,
+                                           int64_t line);
+void cli_doctor_add_lines(struct cli_doctor_sums *to, const struct cli_doctor_sums *from);
+
 /* Adds sums, of recordings one after the other. */
 void cli_doctor_add(struct cli_doctor_sums *to, const struct cli_doctor_sums *from);
 
@@ -218,8 +233,19 @@ const char *cli_doctor_walk_todo(const struct cli_doctor_failure *failure);
 const char *cli_doctor_place_words(const char *where);
 const char *cli_doctor_ledger_todo(enum jw_ledger_line line);
 
+/* Pieces of the page: a number, a share, a section's head (number NULL: no columns), and a line "  label   what" in
+ * paragraphs, in which texts of others are cleaned. */
+struct cli_doctor_word {
+    char text[40];
+};
+struct cli_doctor_word cli_doctor_digits(uint64_t number);
+struct cli_doctor_word cli_doctor_share(uint64_t part, uint64_t all);
+void cli_doctor_head(FILE *to, const char *title, const char *number, const char *share);
+void cli_doctor_fact(FILE *to, const char *label, const char *format, ...) JW_PRINTF(3, 4);
+
 void cli_doctor_text(const struct cli_doctor *doctor, FILE *to);
 void cli_doctor_verdict_text(const struct cli_doctor *doctor, FILE *to); /* the head of it */
+void cli_doctor_safepoints_text(const struct cli_doctor *doctor, FILE *to);
 void cli_doctor_jdks_text(const struct cli_doctor_jdks *jdks, FILE *to);
 void cli_doctor_json(const struct cli_doctor *doctor, FILE *to);
 

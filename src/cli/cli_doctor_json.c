@@ -258,7 +258,40 @@ static void put_walkers(struct json *json, const struct cli_doctor *doctor)
     end(json, ']');
 }
 
-/* What is not known is null: above all where in its method a sample was. */
+/* Of lines those that the recording tells. */
+static void put_bias(struct json *json, const struct cli_doctor *doctor)
+{
+    const struct cli_doctor_sums *all = &doctor->all;
+    char at_poll[24];
+
+    snprintf(at_poll, sizeof at_poll, "%" PRIu64, all->counters[JW_COUNT_STOPS_AT_POLL]);
+    put_known(json, "top_at_safepoint", all->counters[JW_COUNT_STOPS_TOLD] > 0, at_poll);
+    if (all->counters[JW_COUNT_STOPS_TOLD] == 0) {
+        put_told(json, "bias", "");
+        return;
+    }
+    begin(json, "bias", '{');
+    put_number(json, "told", all->counters[JW_COUNT_STOPS_TOLD]);
+    put_number(json, "other_method", all->counters[JW_COUNT_STOPS_OTHER_METHOD]);
+    put_number(json, "other_line", all->counters[JW_COUNT_STOPS_OTHER_LINE]);
+    put_number(json, "untold", all->counters[JW_COUNT_STOPS_UNTOLD]);
+    begin(json, "lines", '[');
+    for (size_t i = 0; i < all->line_count; i++) {
+        const struct cli_doctor_line *row = &all->lines[i];
+
+        begin(json, NULL, '{');
+        put_text(json, "method", row->method);
+        put_name(json, "line");
+        fprintf(json->to, "%" PRId64, row->line);
+        put_number(json, "sampled", row->sampled);
+        put_number(json, "stopped", row->stopped);
+        end(json, '}');
+    }
+    end(json, ']');
+    end(json, '}');
+}
+
+/* What is not known is null. */
 static void put_safepoints(struct json *json, const struct cli_doctor *doctor)
 {
     const struct cli_doctor_stacks *stacks = &doctor->stacks;
@@ -271,7 +304,7 @@ static void put_safepoints(struct json *json, const struct cli_doctor *doctor)
     put_known(json, "below_java", stacks->jvm_named > 0, java);
     put_known(json, "are_lines_exact", doctor->has_arguments,
               doctor->has_debug_info || doctor->is_started_along ? "true" : "false");
-    put_known(json, "top_at_safepoint", false, "");
+    put_bias(json, doctor);
     end(json, '}');
 }
 

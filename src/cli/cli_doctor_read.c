@@ -104,6 +104,7 @@ void cli_doctor_add(struct cli_doctor_sums *to, const struct cli_doctor_sums *fr
     to->ledger.short_threads += from->ledger.short_threads;
     add_failures(to, from);
     add_costs(to, from);
+    cli_doctor_add_lines(to, from);
 }
 
 /* ---- events ---- */
@@ -178,7 +179,7 @@ static void take_recording(struct cli_doctor_reading *reading, const struct jfr_
     if (doctor->recordings > 0)
         end_recording(doctor);
     cli_doctor_add(&doctor->before, &doctor->now);
-    doctor->now = (struct cli_doctor_sums){.has_counters = false};
+    memset(&doctor->now, 0, sizeof doctor->now);
     doctor->recordings++;
     reading->recording_start_ms = start_ms;
 }
@@ -343,6 +344,23 @@ static void take_handlers(struct cli_doctor_reading *reading, const struct jfr_r
         };
 }
 
+/* Rows of one time are a table of sums since the recording began: the last one holds. */
+static void take_bias(struct cli_doctor_reading *reading, const struct jfr_reader_event *event)
+{
+    const int64_t ticks = cli_number(event, "startTime");
+
+    if (ticks != reading->bias_ticks)
+        reading->doctor->now.line_count = 0;
+    reading->bias_ticks = ticks;
+    struct cli_doctor_line *row = cli_doctor_line_at(
+        &reading->doctor->now, text_of(reading, event, "method"), cli_number(event, "lineNumber"));
+
+    if (row == NULL)
+        return;
+    row->sampled = cli_number_of(event, "sampled");
+    row->stopped = cli_number_of(event, "stopped");
+}
+
 static void take_own(struct cli_doctor_reading *reading, const struct jfr_reader_event *event)
 {
     struct cli_doctor *doctor = reading->doctor;
@@ -372,6 +390,8 @@ static void take_own(struct cli_doctor_reading *reading, const struct jfr_reader
         take_change(reading, event);
     } else if (strcmp(type, "Memory") == 0) {
         take_memory(reading, event);
+    } else if (strcmp(type, "SafepointBias") == 0) {
+        take_bias(reading, event);
     } else if (strcmp(type, "IntervalChange") == 0) {
         doctor->interval_changes++;
     }

@@ -30,6 +30,7 @@ struct cli_doctor_reading {
 
     int64_t recording_start_ms;
     uint64_t chunk_events;      /* samples and waits of this chunk, up to here */
+    int64_t bias_ticks;         /* of the last row of jaywalk.SafepointBias */
     struct cli_doctor_jdk told; /* stacks of the chunks before, of all JDKs */
 
     struct cli_doctor_frame *frames; /* of this chunk */

@@ -18,17 +18,13 @@
 /* ---- pieces ---- */
 
 /* "10 ms", "1.25 s": three digits or more. */
-struct word {
-    char text[40];
-};
-
-static struct word time_word(uint64_t ns)
+static struct cli_doctor_word time_word(uint64_t ns)
 {
     static const struct {
         uint64_t ns;
         const char *name;
     } units[] = {{JW_NS_PER_SECOND, "s"}, {JW_NS_PER_MS, "ms"}, {1000, "us"}, {1, "ns"}};
-    struct word out;
+    struct cli_doctor_word out;
     size_t unit = 0;
     char whole[32];
 
@@ -43,12 +39,12 @@ static struct word time_word(uint64_t ns)
     return out;
 }
 
-static struct word size_word(uint64_t bytes)
+static struct cli_doctor_word size_word(uint64_t bytes)
 {
     const bool is_small = bytes < (uint64_t)1 << 20;
     const unsigned unit = is_small ? 10 : 20;
     const uint64_t tenths = (bytes * 10 + ((uint64_t)1 << (unit - 1))) >> unit;
-    struct word out;
+    struct cli_doctor_word out;
     char whole[32];
 
     cli_text_digits(tenths / 10, whole);
@@ -57,18 +53,18 @@ static struct word size_word(uint64_t bytes)
     return out;
 }
 
-static struct word digits_word(uint64_t number)
+struct cli_doctor_word cli_doctor_digits(uint64_t number)
 {
-    struct word out;
+    struct cli_doctor_word out;
 
     cli_text_digits(number, out.text);
     return out;
 }
 
-static struct word share_word(uint64_t part, uint64_t all)
+struct cli_doctor_word cli_doctor_share(uint64_t part, uint64_t all)
 {
     char share[CLI_SHARE_BYTES];
-    struct word out;
+    struct cli_doctor_word out;
 
     cli_text_share(part, all, share);
     snprintf(out.text, sizeof out.text, "%s", share + strspn(share, " "));
@@ -77,9 +73,7 @@ static struct word share_word(uint64_t part, uint64_t all)
 
 /* ---- lines ---- */
 
-/* A line "  label   what", in paragraphs; texts of others are cleaned. */
-static void fact(FILE *to, const char *label, const char *format, ...) JW_PRINTF(3, 4);
-static void fact(FILE *to, const char *label, const char *format, ...)
+void cli_doctor_fact(FILE *to, const char *label, const char *format, ...)
 {
     char text[CLI_CELL_BYTES], clean[CLI_CELL_BYTES];
     va_list arguments;
@@ -92,7 +86,7 @@ static void fact(FILE *to, const char *label, const char *format, ...)
     cli_text_put_wrapped(clean, FACT_COLUMN, to);
 }
 
-static void head(FILE *to, const char *title, const char *number, const char *share)
+void cli_doctor_head(FILE *to, const char *title, const char *number, const char *share)
 {
     if (number == NULL)
         fprintf(to, "\n%s\n", title);
@@ -125,7 +119,7 @@ static void row(FILE *to, const char *label, const char *number, uint64_t part, 
 
 static void count_row(FILE *to, const char *label, uint64_t part, uint64_t all, const char *note)
 {
-    row(to, label, digits_word(part).text, part, all, note);
+    row(to, label, cli_doctor_digits(part).text, part, all, note);
 }
 
 /* ---- verdict ---- */
@@ -171,13 +165,13 @@ static void put_clocks(const struct cli_doctor *doctor, FILE *to)
         snprintf(wall, sizeof wall, "%swall every %s", cpu[0] == '\0' ? "" : ", ",
                  time_word(wall_ns).text);
     if (cpu[0] != '\0' || wall[0] != '\0')
-        fact(to, "samples of", "%s%s%s%s", cpu, wall,
-             doctor->filter[0] == '\0' ? "" : "; of threads alone that filter= names: ",
-             doctor->filter);
+        cli_doctor_fact(to, "samples of", "%s%s%s%s", cpu, wall,
+                        doctor->filter[0] == '\0' ? "" : "; of threads alone that filter= names: ",
+                        doctor->filter);
     if (doctor->interval_changes > 0)
-        fact(to, "intervals", "changed %" PRIu64 " times to keep to overhead=%s; now %s",
-             doctor->interval_changes, doctor->overhead,
-             time_word(is_wall ? doctor->wall_now_ns : doctor->interval_now_ns).text);
+        cli_doctor_fact(to, "intervals", "changed %" PRIu64 " times to keep to overhead=%s; now %s",
+                        doctor->interval_changes, doctor->overhead,
+                        time_word(is_wall ? doctor->wall_now_ns : doctor->interval_now_ns).text);
 }
 
 static void put_time(const struct cli_doctor *doctor, FILE *to)
@@ -189,54 +183,58 @@ static void put_time(const struct cli_doctor *doctor, FILE *to)
     if (gmtime_r(&seconds, &utc) == NULL ||
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc) == 0)
         snprintf(text, sizeof text, "a time that is none");
-    fact(to, "time", "%s, for %s", text, time_word(doctor->duration_ns).text);
+    cli_doctor_fact(to, "time", "%s, for %s", text, time_word(doctor->duration_ns).text);
 }
 
 static void put_file(const struct cli_doctor *doctor, FILE *to)
 {
-    head(to, "Recording", NULL, NULL);
+    cli_doctor_head(to, "Recording", NULL, NULL);
     if (doctor->is_jaywalk)
-        fact(to, "made by", "jaywalk %s",
-             doctor->agent_version[0] == '\0' ? "(version not recorded)" : doctor->agent_version);
+        cli_doctor_fact(to, "made by", "jaywalk %s",
+                        doctor->agent_version[0] == '\0' ? "(version not recorded)"
+                                                         : doctor->agent_version);
     else
-        fact(to, "made by", "another tool");
+        cli_doctor_fact(to, "made by", "another tool");
     if (doctor->jvm[0] != '\0')
-        fact(to, "JVM", "%s%s", doctor->jvm,
-             doctor->jdks.count > 1 ? ", the last of several: By JDK, below, has them all" : "");
+        cli_doctor_fact(
+            to, "JVM", "%s%s", doctor->jvm,
+            doctor->jdks.count > 1 ? ", the last of several: By JDK, below, has them all" : "");
     if (doctor->program[0] != '\0')
-        fact(to, "program", "%s, process %" PRIu64, doctor->program, doctor->pid);
+        cli_doctor_fact(to, "program", "%s, process %" PRIu64, doctor->program, doctor->pid);
     if (doctor->flags[0] != '\0')
-        fact(to, "flags", "%s", doctor->flags);
+        cli_doctor_fact(to, "flags", "%s", doctor->flags);
     if (doctor->hardware_threads != 0)
-        fact(to, "processors", "%" PRIu64, doctor->hardware_threads);
+        cli_doctor_fact(to, "processors", "%" PRIu64, doctor->hardware_threads);
     put_clocks(doctor, to);
     put_time(doctor, to);
-    fact(to, "file", "%s in %s chunk%s%s%s, %s", size_word(doctor->size_bytes).text,
-         digits_word(doctor->chunks).text, doctor->chunks == 1 ? "" : "s",
-         doctor->recordings > 1 ? " of several recordings: " : "",
-         doctor->recordings > 1 ? digits_word(doctor->recordings).text : "",
-         doctor->damage[0] != '\0' ? "damaged"
-         : doctor->is_cut          ? "cut"
-         : doctor->is_unclosed
-             ? "not closed: a copy of one under way, or its JVM was killed; up to a "
-               "second may be missing"
-             : "whole");
+    cli_doctor_fact(to, "file", "%s in %s chunk%s%s%s, %s", size_word(doctor->size_bytes).text,
+                    cli_doctor_digits(doctor->chunks).text, doctor->chunks == 1 ? "" : "s",
+                    doctor->recordings > 1 ? " of several recordings: " : "",
+                    doctor->recordings > 1 ? cli_doctor_digits(doctor->recordings).text : "",
+                    doctor->damage[0] != '\0' ? "damaged"
+                    : doctor->is_cut          ? "cut"
+                    : doctor->is_unclosed
+                        ? "not closed: a copy of one under way, or its JVM was killed; up to a "
+                          "second may be missing"
+                        : "whole");
     if (doctor->notice[0] != '\0')
-        fact(to, "left out", "%s", doctor->notice);
+        cli_doctor_fact(to, "left out", "%s", doctor->notice);
 }
 
 static void put_agent(const struct cli_doctor *doctor, FILE *to)
 {
-    head(to, "Agent", NULL, NULL);
-    fact(to, "version", "jaywalk %s", doctor->agent_version);
-    fact(to, "session", "%s, for %s", doctor->state, time_word(doctor->duration_ns).text);
+    cli_doctor_head(to, "Agent", NULL, NULL);
+    cli_doctor_fact(to, "version", "jaywalk %s", doctor->agent_version);
+    cli_doctor_fact(to, "session", "%s, for %s", doctor->state,
+                    time_word(doctor->duration_ns).text);
     if (doctor->sampling[0] != '\0')
-        fact(to, "samples of", "%s", doctor->sampling);
-    fact(to, "counts", "since the agent was loaded, of all sessions");
-    fact(to, "not told",
-         "stacks, reasons of failed walks, the CPU ledger, flags of the JVM: a recording "
-         "has them ('jaywalk dump -f so-far.jfr %s', then 'jaywalk doctor so-far.jfr')",
-         doctor->input);
+        cli_doctor_fact(to, "samples of", "%s", doctor->sampling);
+    cli_doctor_fact(to, "counts", "since the agent was loaded, of all sessions");
+    cli_doctor_fact(
+        to, "not told",
+        "stacks, reasons of failed walks, the CPU ledger, flags of the JVM: a recording "
+        "has them ('jaywalk dump -f so-far.jfr %s', then 'jaywalk doctor so-far.jfr')",
+        doctor->input);
 }
 
 /* ---- the account ---- */
@@ -249,7 +247,7 @@ static void put_account(const struct cli_doctor *doctor, FILE *to)
     uint64_t low_ppm, high_ppm;
 
     cli_doctor_account(all, &account);
-    head(to, "Signals", "count", "share");
+    cli_doctor_head(to, "Signals", "count", "share");
     count_row(to, "became samples", account.samples, account.signals, "");
     count_row(to, "lost", account.lost, account.signals, "");
     for (size_t i = 0; i < JW_COUNT_LIMIT; i++) {
@@ -276,7 +274,7 @@ static void put_account(const struct cli_doctor *doctor, FILE *to)
                  doctor->laws_broken, doctor->laws);
     else if (doctor->laws > 0)
         snprintf(note, sizeof note, "adds up, in all readings (%s)",
-                 digits_word(doctor->laws).text);
+                 cli_doctor_digits(doctor->laws).text);
     count_row(to, "total", account.signals, account.signals, note);
 
     const uint64_t samples = doctor->is_of_agent ? account.samples : doctor->stacks.count;
@@ -295,7 +293,7 @@ static void put_ledger(const struct cli_doctor *doctor, FILE *to)
 
     if (!doctor->all.has_ledger || whole_ns == 0)
         return;
-    head(to, "CPU time", "time", "share");
+    cli_doctor_head(to, "CPU time", "time", "share");
     for (int line = 0; line < JW_LEDGER_LIMIT; line++) {
         const int64_t ns = ledger->lines_ns[line];
 
@@ -333,7 +331,7 @@ static void put_stacks(const struct cli_doctor *doctor, FILE *to)
 {
     const struct cli_doctor_stacks *stacks = &doctor->stacks;
 
-    head(to, "Stacks", "count", "share");
+    cli_doctor_head(to, "Stacks", "count", "share");
     count_row(to, "in the file", stacks->count, stacks->count,
               stacks->wall > 0 && stacks->cpu > 0 ? "of both clocks" : "");
     count_row(to, "without their Java part", stacks->gaps, stacks->count,
@@ -386,7 +384,7 @@ static void put_failures(const struct cli_doctor *doctor, FILE *to)
     bool is_told[CLI_DOCTOR_FAILURES] = {false};
     uint64_t rest = all->failures_left_out;
 
-    head(to, "Failed walks", "samples", "share");
+    cli_doctor_head(to, "Failed walks", "samples", "share");
     if (all->failure_count == 0)
         fprintf(to, "  none\n");
     /* Of an agent no stack is looked at: its counter tells the same. */
@@ -420,21 +418,23 @@ static void put_agreement(const struct cli_doctor *doctor, FILE *to)
     char unwalked[80] = "";
 
     if (compared == 0) {
-        fact(to, "while it ran",
-             "no stack was compared with JVMTI: that is done where a class is loaded, by jaywalk's "
-             "own walker alone");
+        cli_doctor_fact(
+            to, "while it ran",
+            "no stack was compared with JVMTI: that is done where a class is loaded, by jaywalk's "
+            "own walker alone");
         return;
     }
     if (counters[JW_COUNT_STACKS_UNWALKED] > 0)
         snprintf(unwalked, sizeof unwalked, ", %s could not be walked",
-                 digits_word(counters[JW_COUNT_STACKS_UNWALKED]).text);
-    fact(to, "while it ran",
-         "%s stacks of the program were compared with what JVMTI says of them, at classes being "
-         "loaded: %s equal (%s frames), %s different%s%s%s",
-         digits_word(compared).text, digits_word(counters[JW_COUNT_STACKS_EQUAL]).text,
-         digits_word(counters[JW_COUNT_FRAMES_EQUAL]).text,
-         digits_word(counters[JW_COUNT_STACKS_DIFFERENT]).text, unwalked,
-         doctor->agreement[0] == '\0' ? "" : "; the first: ", doctor->agreement);
+                 cli_doctor_digits(counters[JW_COUNT_STACKS_UNWALKED]).text);
+    cli_doctor_fact(
+        to, "while it ran",
+        "%s stacks of the program were compared with what JVMTI says of them, at classes being "
+        "loaded: %s equal (%s frames), %s different%s%s%s",
+        cli_doctor_digits(compared).text, cli_doctor_digits(counters[JW_COUNT_STACKS_EQUAL]).text,
+        cli_doctor_digits(counters[JW_COUNT_FRAMES_EQUAL]).text,
+        cli_doctor_digits(counters[JW_COUNT_STACKS_DIFFERENT]).text, unwalked,
+        doctor->agreement[0] == '\0' ? "" : "; the first: ", doctor->agreement);
 }
 
 static void put_walkers(const struct cli_doctor *doctor, FILE *to)
@@ -442,78 +442,44 @@ static void put_walkers(const struct cli_doctor *doctor, FILE *to)
     const size_t shown =
         doctor->change_count < CLI_DOCTOR_CHANGES ? doctor->change_count : CLI_DOCTOR_CHANGES;
 
-    head(to, "Walkers", NULL, NULL);
+    cli_doctor_head(to, "Walkers", NULL, NULL);
     if (doctor->walker[0] != '\0')
-        fact(to, doctor->is_of_agent ? "in use" : "at the end", "%s%s", doctor->walker,
-             strcmp(doctor->walker, "vm") == 0     ? ", jaywalk's own"
-             : strcmp(doctor->walker, "agct") == 0 ? ", AsyncGetCallTrace of the JVM"
-                                                   : "");
+        cli_doctor_fact(to, doctor->is_of_agent ? "in use" : "at the end", "%s%s", doctor->walker,
+                        strcmp(doctor->walker, "vm") == 0     ? ", jaywalk's own"
+                        : strcmp(doctor->walker, "agct") == 0 ? ", AsyncGetCallTrace of the JVM"
+                                                              : "");
     for (size_t i = 0; i < doctor->walker_count; i++) {
         const struct cli_doctor_walker *walker = &doctor->walkers[i];
 
         if (walker->walks > 0)
-            fact(to, walker->name, "%s walks, of which %s (%s) failed or met unreadable memory; %s",
-                 digits_word(walker->walks).text, digits_word(walker->bad).text,
-                 share_word(walker->bad, walker->walks).text, walker->standing);
+            cli_doctor_fact(
+                to, walker->name, "%s walks, of which %s (%s) failed or met unreadable memory; %s",
+                cli_doctor_digits(walker->walks).text, cli_doctor_digits(walker->bad).text,
+                cli_doctor_share(walker->bad, walker->walks).text, walker->standing);
     }
     for (size_t i = 0; i < shown; i++) {
         const struct cli_doctor_change *change = &doctor->changes[i];
 
         if (change->retry_ns > 0)
-            fact(to, "stepped down", "%s: %s to %s, to be tried again after %s: %s", change->part,
-                 change->from, change->to, time_word(change->retry_ns).text, change->reason);
+            cli_doctor_fact(to, "stepped down", "%s: %s to %s, to be tried again after %s: %s",
+                            change->part, change->from, change->to,
+                            time_word(change->retry_ns).text, change->reason);
         else
-            fact(to, "came back", "%s: %s to %s: %s", change->part, change->from, change->to,
-                 change->reason);
+            cli_doctor_fact(to, "came back", "%s: %s to %s: %s", change->part, change->from,
+                            change->to, change->reason);
     }
     if (doctor->change_count > shown)
-        fact(to, "further", "%zu changes more", doctor->change_count - shown);
+        cli_doctor_fact(to, "further", "%zu changes more", doctor->change_count - shown);
     if (doctor->selfcheck[0] != '\0')
-        fact(to, "self-check",
-             "%s (a stack that is known, walked at the start, against what JVMTI says)",
-             doctor->selfcheck);
+        cli_doctor_fact(to, "self-check",
+                        "%s (a stack that is known, walked at the start, against what JVMTI says)",
+                        doctor->selfcheck);
     else
-        fact(to, "self-check",
-             "not recorded, or not run: whether the walker agreed with JVMTI at the "
-             "start is not known from here");
+        cli_doctor_fact(to, "self-check",
+                        "not recorded, or not run: whether the walker agreed with JVMTI at the "
+                        "start is not known from here");
     if (doctor->all.has_counters)
         put_agreement(doctor, to);
-}
-
-/* ---- safepoints ---- */
-
-static void put_safepoints(const struct cli_doctor *doctor, FILE *to)
-{
-    const struct cli_doctor_stacks *stacks = &doctor->stacks;
-
-    head(to, "Safepoints", NULL, NULL);
-    if (!doctor->is_jaywalk)
-        fact(to, "sampling", "where another tool samples is not told by its recording");
-    else
-        fact(to, "sampling",
-             "jaywalk samples anywhere, and does not wait for safepoints (the places at "
-             "which the JVM can stop a thread)");
-    if (stacks->jvm_named > 0)
-        fact(to, "time in them",
-             "%s of the stacks are in the JVM's code that stops threads or waits for "
-             "it, %s of them below Java code",
-             share_word(stacks->safepoint, stacks->count).text,
-             digits_word(stacks->safepoint_java).text);
-    else
-        fact(to, "time in them", "not told: no function of the JVM has a name here");
-    if (!doctor->has_arguments)
-        fact(to, "lines", "not told: the JVM's arguments are not recorded");
-    else if (doctor->has_debug_info || doctor->is_started_along)
-        fact(to, "lines", "of compiled code are as exact as the JVM can tell them (%s)",
-             doctor->has_debug_info ? "-XX:+DebugNonSafepoints" : "jaywalk came with the JVM");
-    else
-        fact(to, "lines",
-             "of code that was compiled before jaywalk came may be those of the nearest "
-             "call or loop end, and so may inlined methods on top; "
-             "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints makes them exact");
-    fact(to, "not told",
-         "whether a method on top was at a safepoint; so what a profiler that samples there "
-         "alone would have said, cannot be told either");
 }
 
 /* ---- cost ---- */
@@ -526,7 +492,7 @@ static void put_cost(const struct cli_doctor *doctor, FILE *to)
 
     if (!doctor->all.has_cost)
         return;
-    head(to, "Cost of jaywalk", "CPU time", "share");
+    cli_doctor_head(to, "Cost of jaywalk", "CPU time", "share");
     row(to, "in handlers", time_word(cost->handlers_ns).text, cost->handlers_ns, cost->process_ns,
         "");
     row(to, "for signals in the kernel", time_word(cost->kernel_ns).text, cost->kernel_ns,
@@ -538,10 +504,11 @@ static void put_cost(const struct cli_doctor *doctor, FILE *to)
         const struct cli_doctor_handlers *handlers = &doctor->all.handlers[i];
 
         if (handlers->count > 0 && handlers->median_ns > 0)
-            fact(to, clocks[i],
-                 "%s handlers: half took no longer than %s, 99 %% than %s, the longest %s",
-                 digits_word(handlers->count).text, time_word(handlers->median_ns).text,
-                 time_word(handlers->high_ns).text, time_word(handlers->longest_ns).text);
+            cli_doctor_fact(
+                to, clocks[i],
+                "%s handlers: half took no longer than %s, 99 %% than %s, the longest %s",
+                cli_doctor_digits(handlers->count).text, time_word(handlers->median_ns).text,
+                time_word(handlers->high_ns).text, time_word(handlers->longest_ns).text);
     }
 }
 
@@ -556,7 +523,7 @@ static void put_memory(const struct cli_doctor *doctor, FILE *to)
     }
     if (limit_bytes == 0)
         return;
-    head(to, "Memory of jaywalk", "used", "of limit");
+    cli_doctor_head(to, "Memory of jaywalk", "used", "of limit");
     for (int part = 0; part < JW_MEMORY_LIMIT; part++) {
         const struct cli_doctor_memory *memory = &doctor->all.memory[part];
         char note[200] = "near its limit";
@@ -567,7 +534,7 @@ static void put_memory(const struct cli_doctor *doctor, FILE *to)
         has_any = true;
         if (memory->refused_count > 0)
             snprintf(note, sizeof note, "at its limit, %s times: %s",
-                     digits_word(memory->refused_count).text, jw_memory_infos[part].outcome);
+                     cli_doctor_digits(memory->refused_count).text, jw_memory_infos[part].outcome);
         row(to, jw_memory_infos[part].name, size_word(memory->used_bytes).text, memory->used_bytes,
             memory->limit_bytes, note);
     }
@@ -591,8 +558,7 @@ void cli_doctor_text(const struct cli_doctor *doctor, FILE *to)
         put_failures(doctor, to);
         put_walkers(doctor, to);
     }
-    if (!doctor->is_of_agent)
-        put_safepoints(doctor, to);
+    cli_doctor_safepoints_text(doctor, to);
     put_cost(doctor, to);
     put_memory(doctor, to);
     if (doctor->jdks.count > 1)

@@ -38,6 +38,9 @@ enum event_kind {
     EVENT_SPAN = 7,      /* a span that ended; no trace */
 };
 
+/* Flags of CPU_SAMPLE: of Java, and `value` is where compiled code on top runs on, 0 where no such code does. */
+#define EVENT_TOP_KNOWN (1u << 1)
+
 /*
  * One cache line. Every id is one of the generation that the record lies in; the owner fills what
  * his kind of event has and leaves the rest 0.
@@ -52,7 +55,8 @@ struct event_record {
         time_ns; /* CLOCK_MONOTONIC, read after the generation was entered; SPAN: of its begin */
     uint64_t weight_ns; /* time that this event stands for; SPAN: its duration */
     /* By kind: bytes, a duration. Wall kinds: number, from 1, of the wall sample in this life of the
-     * thread; an idle record has that of the sample that it goes on with. ENDPOINT: the root span's id. */
+     * thread; an idle record has that of the sample that it goes on with. ENDPOINT: the root span's id. CPU_SAMPLE: a
+     * pc, see EVENT_TOP_KNOWN. */
     uint64_t value;
     uint32_t trace; /* store_id */
     union {

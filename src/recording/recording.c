@@ -315,6 +315,7 @@ void recording_drop(struct recording *recording)
     recording_wall_close(recording);
     recording_context_close(recording);
     recording_virtual_close(recording);
+    jw_free(recording->stops);
     jw_free(recording->texts);
     jw_free(recording->settings);
     jw_free(recording);
@@ -371,6 +372,7 @@ static void put_state(struct recording *recording, bool is_due)
     recording_put_ledger(recording, now_ns, is_due);
     recording_put_law(recording, now_ns);
     recording_put_cost(recording, now_ns, is_due);
+    recording_stops_put(recording, now_ns, is_due);
     recording->diagnosed_ns = now_ns;
 }
 

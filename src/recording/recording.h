@@ -69,6 +69,27 @@ struct recording_walk_failure {
     uint64_t count; /* since the process started; what was there at the beginning is taken off */
 };
 
+/* A method as a class file has it; {NULL, 0} for class and name: not known. */
+struct recording_code {
+    struct recording_text class_name, name;
+    struct recording_text line_table; /* compressed; none: no lines */
+    int32_t bci;
+};
+
+enum recording_stop_kind {
+    RECORDING_STOP_UNTOLD,
+    RECORDING_STOP_AT,     /* where `at` says */
+    RECORDING_STOP_CALLER, /* in the caller of the compiled method */
+};
+
+/* Where a thread would have stopped that ran compiled code at a pc. */
+struct recording_stop {
+    enum recording_stop_kind kind;
+    bool is_here;               /* the pc is at the instructions that ask whether to stop */
+    struct recording_code root; /* the compiled method itself */
+    struct recording_code at;
+};
+
 /*
  * Questions that only the agent can answer. Each may be NULL or answer false: not known. Text in an
  * answer must live until the next call of the same function. Asked on the dump thread only, never while
@@ -88,6 +109,8 @@ struct recording_sources {
     bool (*walk_failure)(void *context, uint32_t number, struct recording_walk_failure *out);
     /* What a dictionary of the generations holds and refused; false: there are none yet. */
     bool (*part)(void *context, enum generation_part part, struct generation_part_stats *out);
+    /* About a second after the sample: the code may be another by now, which `root` shows. */
+    bool (*stop)(void *context, uintptr_t pc, struct recording_stop *out);
     /* Name of an attribute of contexts by number: 0, 1, ..., each always the same one; NULL: no more yet. */
     const char *(*attribute)(void *context, unsigned number);
 };

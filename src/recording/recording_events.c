@@ -70,6 +70,7 @@ static void put_settings(struct recording *recording, uint64_t now_ns)
         JFR_TYPE_MEMORY,           JFR_TYPE_CONSERVATION,
         JFR_TYPE_SELF_COST,        JFR_TYPE_INTERVAL_CHANGE,
         JFR_TYPE_HANDLER_TIME,     JFR_TYPE_HANDLER_TIME_BUCKET,
+        JFR_TYPE_SAFEPOINT_BIAS,
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)

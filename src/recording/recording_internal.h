@@ -165,6 +165,8 @@ struct recording {
     struct recording_ledger ledger;
     struct recording_law law;
 
+    struct recording_stops *stops; /* NULL: none were taken yet */
+
     struct jw_cost cost;
     bool has_cost;
     uint64_t writes, write_ns, write_max_ns; /* of parts of the file */
@@ -356,5 +358,10 @@ JW_MUST_CHECK bool recording_graph_place(struct recording *recording, struct jw_
 JW_MUST_CHECK bool recording_graph_write(struct recording *recording,
                                          const struct recording_view *view, struct jw_error *err);
 void recording_graph_close(struct recording *recording);
+
+/* recording_stops.c: where threads would have stopped, beside where they were. begin: of a take; put: rows, as events. */
+void recording_stops_begin_take(struct recording *recording);
+void recording_stops_take(struct recording_take *take, const struct event_record *record);
+void recording_stops_put(struct recording *recording, uint64_t now_ns, bool is_chunk_end);
 
 #endif

@@ -234,6 +234,7 @@ static void take_cpu(struct recording_take *take, const struct event_record *rec
     recording->samples++;
     recording->law.events++;
     recording_ledger_sample(recording, record);
+    recording_stops_take(take, record);
 }
 
 static void take_record(const struct event_record *record, void *argument)
@@ -267,6 +268,7 @@ void recording_take_events(struct recording *recording, struct generation *gener
         recording_fail_memory(recording);
         return;
     }
+    recording_stops_begin_take(recording);
     event_take(generation->events, take_record, &take);
     recording_wall_end_take(recording);
 }

@@ -321,6 +321,11 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
     record->time_ns = time_ns;
     record->weight_ns = order->weight_ns;
     record->value = order->number;
+    if (order->kind == EVENT_CPU_SAMPLE && walked->java.frame_count > 0 &&
+        walked->java.walker == WALK_VM) {
+        record->flags |= EVENT_TOP_KNOWN;
+        record->value = walked->java.top_pc;
+    }
     record->trace = trace;
     record->sample_count = order->turns;
     record->context = capture(generation, walked->mounted, &scratch->virtual_name);

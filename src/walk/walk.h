@@ -87,6 +87,9 @@ struct walk_java_result {
     enum vm_place failed_at; /* what the walk was in when it failed */
     uintptr_t stub_pc;       /* begin of the stub that was stepped over; 0: none */
     enum jw_frame_kind top_kind; /* tier of the first frame */
+    /* By `vm`, where the first frame is of compiled code that runs on, or will when what it called as a leaf is over: where
+     * it stands. 0: it waits for a call, or is no such frame. */
+    uintptr_t top_pc;
 };
 
 /*

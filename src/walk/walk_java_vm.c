@@ -6,9 +6,8 @@
 #define WORD_BYTES sizeof(uintptr_t)
 
 /* Frames without a method (stubs, entry frames, frames of native code) that a stack may hold beside its
- * Java frames, and methods inlined at one pc. */
+ * Java frames. */
 #define EMPTY_STEPS_MAX 4096
-#define INLINED_MAX     512
 
 /* Hops in the maps of the code heaps: some 30 for each frame of the deepest stack. */
 #define HOPS_MAX 65536
@@ -108,23 +107,6 @@ static JW_SIGNAL_SAFE enum outcome leave_frame(struct walk_vm *walk, vm_addr blo
 
 /* Compiled code -------------------------------------------------------------------------------------- */
 
-/* Where the interrupted code stands that is not described: in the method's return, as near as can be said. */
-static JW_SIGNAL_SAFE int32_t bci_behind(const struct walk_vm *walk,
-                                         const struct vm_nmethod *nmethod)
-{
-    struct vm_scope found = {.sender = VM_NO_SCOPE};
-
-    if (walk->position != WALK_AT_TOP ||
-        !vm_nmethod_scope_before(nmethod, walk->regs.pc, &found.sender))
-        return JW_BCI_UNKNOWN;
-    for (int depth = 0; depth < INLINED_MAX && found.sender != VM_NO_SCOPE; depth++) {
-        if (!vm_nmethod_scope(nmethod, found.sender, &found))
-            return JW_BCI_UNKNOWN;
-    }
-    return found.sender == VM_NO_SCOPE && found.method == nmethod->method ? found.bci
-                                                                          : JW_BCI_UNKNOWN;
-}
-
 /* The methods inlined at a scope, innermost first; or the outermost one alone. False: undescribed. */
 static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmethod *nmethod,
                                       uint32_t scope, bool is_outermost_only)
@@ -132,8 +114,9 @@ static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmet
     struct vm_scope found;
 
     if (scope == VM_NO_SCOPE)
-        return put(walk, JW_FRAME_COMPILED, nmethod->method, bci_behind(walk, nmethod)) || true;
-    for (int depth = 0; depth < INLINED_MAX; depth++) {
+        return put(walk, JW_FRAME_COMPILED, nmethod->method, walk_vm_bci_behind(walk, nmethod)) ||
+               true;
+    for (int depth = 0; depth < WALK_INLINED_MAX; depth++) {
         if (!vm_nmethod_scope(nmethod, scope, &found))
             return false;
         const bool is_outermost = found.sender == VM_NO_SCOPE;
@@ -217,6 +200,8 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
 
     if (!vm_nmethod_read(addr, &nmethod))
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NMETHOD);
+    if (first == 0 && (walk->position == WALK_AT_TOP || walk->position == WALK_AT_LEAF_CALL))
+        walk->result->top_pc = walk->regs.pc;
     if (step_from_edge(walk, &blob, &caller))
         return leave_edge(walk, &nmethod, &blob, &caller);
     if (!find_scope(walk, &nmethod, &scope, &is_by_pc) || !put_scopes(walk, &nmethod, scope, false))

@@ -7,6 +7,9 @@
 #include "vm/vm_stack.h"
 #include "walk/walk_internal.h"
 
+/* Methods inlined at one place, far more than any has. */
+#define WALK_INLINED_MAX 512
+
 /* How the registers came to be, and with that what is known of their pc. */
 enum walk_position {
     WALK_AT_TOP, /* interrupted here: any instruction */
@@ -130,6 +133,10 @@ walk_vm_caller_by_size(const struct walk_vm *walk, size_t frame_bytes, struct ar
     caller->pc = arch_code_address(caller->pc);
     return true;
 }
+
+/* Where the interrupted code stands that is not described: in the method's return, as near as can be said. */
+JW_SIGNAL_SAFE int32_t walk_vm_bci_behind(const struct walk_vm *walk,
+                                          const struct vm_nmethod *nmethod);
 
 /* The scope of a return address that the compiler described; a deoptimised frame, which returns into a
  * handler, is described by the pc that it had before. */

@@ -197,3 +197,18 @@ bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *b
                                is_whole ? blob->code_end : stub->end) &&
            is_proved(walk, caller);
 }
+
+int32_t walk_vm_bci_behind(const struct walk_vm *walk, const struct vm_nmethod *nmethod)
+{
+    struct vm_scope found = {.sender = VM_NO_SCOPE};
+
+    if (walk->position != WALK_AT_TOP ||
+        !vm_nmethod_scope_before(nmethod, walk->regs.pc, &found.sender))
+        return JW_BCI_UNKNOWN;
+    for (int depth = 0; depth < WALK_INLINED_MAX && found.sender != VM_NO_SCOPE; depth++) {
+        if (!vm_nmethod_scope(nmethod, found.sender, &found))
+            return JW_BCI_UNKNOWN;
+    }
+    return found.sender == VM_NO_SCOPE && found.method == nmethod->method ? found.bci
+                                                                          : JW_BCI_UNKNOWN;
+}

@@ -13,7 +13,7 @@ enum {
     DOCTOR_SAMPLE = MAKER_SAMPLE, /* stack n, weight n */
     DOCTOR_COUNTERS =
         103, /* signals n, samples n, lostNoThread n, lostStoreFull n, sparedWaiting n, then stacksCompared n, stacksEqual n,
-              * stacksDifferent n, stacksUnwalked n, framesEqual n, inFlight n */
+              * stacksDifferent n, stacksUnwalked n, framesEqual n, stopsTold n, stopsAtPoll n, stopsOtherMethod n, stopsOtherLine n, stopsUntold n, inFlight n */
     DOCTOR_FAILURE,   /* code n, reason t, where t, walker t, count n */
     DOCTOR_CHANGE,    /* part t, from t, to t, reason t, retry n */
     DOCTOR_MEMORY,    /* subsystem t, used n, charged n, limit n, refused n */
@@ -25,6 +25,7 @@ enum {
     DOCTOR_RECORDING, /* recordingStart n */
     DOCTOR_HANDLERS,  /* clock t, handlers n */
     DOCTOR_BUCKET,    /* likewise */
+    DOCTOR_BIAS,      /* method t, lineNumber n, sampled n, stopped n */
 };
 
 /* Stacks. */

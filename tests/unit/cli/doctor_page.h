@@ -107,15 +107,17 @@ static inline void put_memory(const char *part, uint64_t used, uint64_t limit, u
 
 struct compared {
     uint64_t stacks, equal, different, unwalked, frames;
+    uint64_t stops, at_poll, other_method, other_line, untold;
 };
-static const struct compared compared_none = {0, 0, 0, 0, 0};
+static const struct compared compared_none = {.stacks = 0};
 
 static inline void put_all_counts(uint64_t signals, uint64_t samples, uint64_t no_thread,
                                   uint64_t store_full, uint64_t waiting, struct compared compared)
 {
-    doctor_event(&maker, DOCTOR_COUNTERS, "nnnnnnnnnnn", signals, samples, no_thread, store_full,
-                 waiting, compared.stacks, compared.equal, compared.different, compared.unwalked,
-                 compared.frames, N(0));
+    doctor_event(&maker, DOCTOR_COUNTERS, "nnnnnnnnnnnnnnnn", signals, samples, no_thread,
+                 store_full, waiting, compared.stacks, compared.equal, compared.different,
+                 compared.unwalked, compared.frames, compared.stops, compared.at_poll,
+                 compared.other_method, compared.other_line, compared.untold, N(0));
 }
 
 static inline void put_counts(uint64_t signals, uint64_t samples, uint64_t no_thread,

@@ -113,7 +113,9 @@ Test(cli_doctor_jdks, stacks_that_end_in_the_heap_are_counted_and_the_collector_
 
 Test(cli_doctor_jdks, stacks_that_jvmti_tells_otherwise_are_the_first_finding)
 {
-    const struct compared good = {30, 29, 0, 1, 640}, bad = {30, 27, 2, 1, 600};
+    const struct compared good = {.stacks = 30, .equal = 29, .unwalked = 1, .frames = 640};
+    const struct compared bad = {
+        .stacks = 30, .equal = 27, .different = 2, .unwalked = 1, .frames = 600};
 
     SAVE_HEALTHY_AND(put_all_counts(310, 300, 0, 0, 10, good); put_setting("agreement", ""));
     cr_expect_eq(RUN("doctor", "--strict", path), CLI_OK, "%s", out_text);
@@ -136,4 +138,56 @@ Test(cli_doctor_jdks, stacks_that_jvmti_tells_otherwise_are_the_first_finding)
                               "\"first_difference\":\"frame 3 of 12, at bci 7, is"),
                        "%s", out_text);
     cr_expect_not_null(strstr(out_text, "\"compared\":30,\"different\":2}]"), "%s", out_text);
+}
+
+static void put_line(const char *method, uint64_t line, uint64_t sampled, uint64_t stopped)
+{
+    doctor_event(&maker, DOCTOR_BIAS, "tnnn", method, line, sampled, stopped);
+}
+
+Test(cli_doctor_jdks, what_safepoints_would_have_shown_stands_beside_what_was_sampled)
+{
+    const struct compared bias = {
+        .stops = 200, .at_poll = 16, .other_method = 90, .other_line = 20, .untold = 3};
+
+    SAVE_HEALTHY_AND(put_line("app.Main.loop", 7, 1, 0); /* sums: the last ones hold */
+                     put_line("app.Main.loop", 7, 90, 0); put_line("app.Main.main", 12, 0, 90);
+                     put_line("app.Main.main", 13, 40, 60); put_line("app.Other.run", 5, 20, 0);
+                     put_all_counts(310, 300, 0, 0, 10, bias));
+    /* That others would have said something else is no fault of this profile. */
+    cr_expect_eq(RUN("doctor", "--strict", path), CLI_OK, "%s", out_text);
+    EXPECT_LINE(" at polls 8.00 % of the samples (16 of 200 looked at) are at the instructions");
+    EXPECT_LINE(
+        " would have shown another method for 45.00 % of them, and another line of the same "
+        "method for 10.00 %; of 3 more that is not known. An estimate");
+    EXPECT_LINE("\n sampled stopped method on top\n 20.00 % 75.00 % app.Main.main\n 45.00 % 0.00 % "
+                "app.Main.loop\n 10.00 % 0.00 % app.Other.run\n");
+    EXPECT_LINE(
+        " sampled stopped line on top\n 45.00 % 0.00 % app.Main.loop:7\n 0.00 % 45.00 % "
+        "app.Main.main:12\n 20.00 % 30.00 % app.Main.main:13\n 10.00 % 0.00 % app.Other.run:5\n");
+    cr_expect_eq(RUN("doctor", "--json", path), CLI_OK);
+    cr_expect_not_null(
+        strstr(out_text, "\"top_at_safepoint\":16,\"bias\":{\"told\":200,\"other_method\":90,"
+                         "\"other_line\":20,\"untold\":3,\"lines\":[{\"method\":\"app.Main.loop\","
+                         "\"line\":7,\"sampled\":90,\"stopped\":0},"),
+        "%s", out_text);
+}
+
+Test(cli_doctor_jdks, more_lines_than_there_is_room_for_are_left_out)
+{
+    const struct compared bias = {.stops = 1000};
+    char name[64];
+
+    begin();
+    put_healthy();
+    for (unsigned i = 0; i < CLI_DOCTOR_LINES + 50; i++) {
+        snprintf(name, sizeof name, "app.Main.m%u", i);
+        put_line(name, i + 1, i, 1000 - i);
+    }
+    put_all_counts(310, 300, 0, 0, 10, bias);
+    end();
+    save();
+    cr_expect_eq(RUN("doctor", path), CLI_OK);
+    EXPECT_LINE(" line on top\n 0.00 % 100.00 % app.Main.m0:1\n");
+    cr_expect_null(strstr(out_text, "app.Main.m8:"));
 }
