@@ -163,10 +163,12 @@ static void class_is_there(JNIEnv *jni, jclass klass,
     const vm_addr addr = vm_klass_of(jni, klass);
     jweak weak = addr == 0 ? NULL : (*jni)->NewWeakGlobalRef(jni, klass);
 
-    if (weak == NULL)
+    if (weak == NULL) {
         jw_count(JW_COUNT_IDS_REFUSED);
-    else if (!take(addr, told_bytes(klass), weak))
+        (*jni)->ExceptionClear(jni); /* the JVM has no memory */
+    } else if (!take(addr, told_bytes(klass), weak)) {
         (*jni)->DeleteWeakGlobalRef(jni, weak);
+    }
 }
 
 void stacks_class_prepared(JNIEnv *jni, jclass klass)

@@ -172,8 +172,10 @@ static bool replace(vm_addr klass, uint64_t word, bool is_live_elsewhere)
 
         if (!is_of(old, klass) || old == word)
             continue;
-        /* order IDS_TABLE: releases the record; that of a class that is gone ids_turn finds by itself. */
-        if (jw_cas_acq_rel(slot, &old, word) && is_live_elsewhere)
+        /* order IDS_TABLE: releases the record. That of a class that is gone ids_turn finds by itself; it may have been here first. */
+        if (!jw_cas_acq_rel(slot, &old, word))
+            continue;
+        if (is_live_elsewhere)
             drop((uint32_t)(old >> ADDR_BITS));
         return true;
     }
