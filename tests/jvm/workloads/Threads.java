@@ -24,7 +24,8 @@ final class Threads {
 
     static long currentTid() {
         try {
-            return Long.parseLong(new File("/proc/thread-self").getCanonicalFile().getName());
+            // No canonical name: JDK 8 remembers the first that it found, of whatever thread.
+            return Long.parseLong(Files.readSymbolicLink(Paths.get("/proc/thread-self")).getFileName().toString());
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
