@@ -20,7 +20,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable comptask none' ;;
+        -F | --features) kind=words words='vtable comptask carrier none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -50,7 +50,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable comptask none' ;;
+        -F | --features) kind=words words='vtable comptask carrier none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -82,7 +82,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable comptask none' ;;
+        -F | --features) kind=words words='vtable comptask carrier none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;

@@ -171,6 +171,7 @@ static void set_sampler(const struct options *values, struct generations *genera
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
         .with_compiled = (values->features & OPTIONS_FEATURE_COMPTASK) != 0,
         .with_receivers = (values->features & OPTIONS_FEATURE_VTABLE) != 0,
+        .with_carriers = (values->features & OPTIONS_FEATURE_CARRIER) != 0,
     };
 }
 

@@ -13,6 +13,7 @@
 #include "signals/signals.h"
 #include "vm/vm_class.h"
 #include "vm/vm_compiler.h"
+#include "vm/vm_continuation.h"
 #include "vm/vm_frozen.h"
 #include "vm/vm_klass.h"
 #include "vm/vm_loader.h"
@@ -325,6 +326,8 @@ static void check_threads(JNIEnv *jni)
         agent_log(OPTIONS_LOGLEVEL_DEBUG,
                   "virtual threads are told by their numbers alone: with this JVM's collector, or "
                   "in its objects, their names cannot be read");
+    if (way != VM_MOUNTED_NEVER)
+        vm_continuation_open(jni);
     if (way != VM_MOUNTED_NEVER && !vm_frozen_open(jni))
         agent_log(OPTIONS_LOGLEVEL_DEBUG,
                   "frames of virtual threads that lie in the heap after a wait cannot be read with "

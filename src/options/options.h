@@ -77,6 +77,7 @@ enum options_cstack {
 enum options_feature {
     OPTIONS_FEATURE_VTABLE = 1 << 0,   /* the class of the object on which a method is looked up */
     OPTIONS_FEATURE_COMPTASK = 1 << 1, /* the method that a compiler thread compiles */
+    OPTIONS_FEATURE_CARRIER = 1 << 2,  /* the frames of a virtual thread's carrier */
 };
 
 enum options_loglevel {

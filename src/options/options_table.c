@@ -41,6 +41,7 @@ static const struct options_name loglevel_names[] = {
 static const struct options_name feature_names[] = {
     {"vtable", OPTIONS_FEATURE_VTABLE, false, NULL},
     {"comptask", OPTIONS_FEATURE_COMPTASK, false, NULL},
+    {"carrier", OPTIONS_FEATURE_CARRIER, false, NULL},
     {"none", 0, false, NULL},
     {NULL, 0, false, NULL},
 };

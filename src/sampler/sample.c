@@ -39,6 +39,7 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
     struct sample_deep *deep = sample_deep_find(tid);
 
     scratch->walk_cache.past = deep == NULL ? NULL : &deep->past;
+    scratch->walk_cache.with_carrier = sampler.with_carriers || out->mounted == 0;
     walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max, &out->java);
 
     const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated &&
@@ -81,6 +82,10 @@ static JW_SIGNAL_SAFE const struct sample_memo *learn(struct generation *generat
                                                       enum walk_walker walker, jmethodID method,
                                                       struct sample_memo *memo, enum jw_mark *why)
 {
+    *why = walk_is_mark(method);
+    if (*why != JW_MARK_LIMIT)
+        return NULL;
+
     const vm_addr addr = walker == WALK_VM ? (vm_addr)method : vm_method_of_id(method);
     if (addr == 0) {
         jw_count(JW_COUNT_METHOD_UNREADABLE);
@@ -162,7 +167,7 @@ static JW_SIGNAL_SAFE uint32_t put_compiled(struct generation *generation,
 
 static inline JW_SIGNAL_SAFE bool has_failed(const struct walked *walked)
 {
-    return walked->is_java_thread && walked->java.frame_count == 0 && !walked->java.is_frozen;
+    return walked->is_java_thread && walked->java.frame_count == 0;
 }
 
 /* Lays the stack out, innermost first: native code, the receiver, the stub, a mark where Java is missing, Java, but
@@ -190,14 +195,16 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
         to[count++] = jw_frame_native(walked->java.stub_pc);
     for (uint32_t depth = 0; depth < walked->java.frame_count; depth++)
         to[count++] = java_frame(generation, scratch, &walked->java, &scratch->java[depth], depth);
-    if (walked->java.is_frozen)
-        to[count++] = jw_frame_mark(JW_MARK_FROZEN);
     if (count == 0)
         to[count++] = jw_frame_mark(JW_MARK_UNKNOWN_NATIVE);
     if (walked->java.is_truncated)
         jw_count(JW_COUNT_TRUNCATED);
     if (walked->java.is_frozen)
         jw_count(JW_COUNT_FROZEN);
+    if (walked->java.is_moving)
+        jw_count(JW_COUNT_FRAMES_MOVING);
+    if (walked->java.is_carrier_lost)
+        jw_count(JW_COUNT_CARRIER_LOST);
     return count;
 }
 
@@ -334,6 +341,15 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
     return true;
 }
 
+/*
+ * The JVM says that a virtual thread is mounted a little before the carrier goes on with it, and in some waits until after it
+ * has left: a stack without any frame of it is the carrier's. Whether there is one, a stack that is cut does not tell.
+ */
+static JW_SIGNAL_SAFE bool is_of_carrier(const struct walk_java_result *java)
+{
+    return java->frame_count > 0 && !java->is_virtual && !java->is_truncated;
+}
+
 /* Which virtual thread runs on this one, as vm_thread_mounted says, and what it is called where that can be told. */
 static JW_SIGNAL_SAFE uint64_t find_mounted(const void *env, uint64_t own_id,
                                             struct vm_string *name)
@@ -358,8 +374,10 @@ bool sample_take(const void *ucontext, struct sample_order *order)
         return false;
     }
     void *const env = thread_env(order->thread);
-    walk(ucontext, env, thread_tid(order->thread), scratch, &walked);
     walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
+    walk(ucontext, env, thread_tid(order->thread), scratch, &walked);
+    if (is_of_carrier(&walked.java))
+        walked.mounted = 0;
     order->is_java_missed = env != NULL && walked.java.frame_count == 0 && walked.java.code != 0 &&
                             walked.java.code != WALK_CODE_OFF;
     if (order->kind == EVENT_WALL_SAMPLE)

@@ -52,7 +52,8 @@ enum jw_thread_state sample_state(const void *ucontext, const void *env,
                                   const struct walk_java_result *java,
                                   const struct vm_call_frame *frames, bool *is_passing)
 {
-    const struct vm_call_frame *top = java->frame_count > 0 ? frames : NULL;
+    const struct vm_call_frame *top =
+        java->frame_count > 0 && walk_is_mark(frames[0].method) == JW_MARK_LIMIT ? frames : NULL;
     const bool is_unwalked =
         top == NULL && java->code <= WALK_CODE_FAULT; /* there is Java, as a rule */
     const bool is_waiting = arch_syscall_state(ucontext) != ARCH_SYSCALL_NONE;

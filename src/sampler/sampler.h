@@ -55,6 +55,7 @@ struct sampler_config {
     bool with_native;          /* native frames above Java frames, and of threads without Java */
     bool with_receivers;       /* the class of the object on which a method is being looked up */
     bool with_compiled;        /* the method that a compiler thread compiles */
+    bool with_carriers;        /* below a virtual thread's entry, the frames of its carrier */
     const char *filter;        /* as in thread_filter.h; NULL: every thread */
 };
 

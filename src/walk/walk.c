@@ -87,11 +87,11 @@ void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
     if (walker == WALK_VM)
         walk_java_vm(ucontext, env, cache, frames, depth_max, out);
     else if (walker == WALK_AGCT)
-        walk_java_agct(ucontext, env, frames, depth_max, out);
+        walk_java_agct(ucontext, env, cache != NULL && cache->with_carrier, frames, depth_max, out);
     else
         walk_none(ucontext, out);
 
-    const bool has_failed = out->frame_count == 0 && !out->is_frozen;
+    const bool has_failed = out->frame_count == 0;
     const uint32_t fault_count = signals_load_faults() - faults_before;
     if (has_failed) {
         jw_count(JW_COUNT_WALK_FAILED);
@@ -103,10 +103,24 @@ void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
                            (has_failed && walk_code_is_bad(out->code)) || fault_count != 0);
 }
 
+/* What is missing is told by the result alone. */
+static JW_SIGNAL_SAFE void leave_marks_out(struct vm_call_frame *frames,
+                                           struct walk_java_result *out)
+{
+    const uint32_t walked = out->frame_count;
+
+    out->frame_count = 0;
+    for (uint32_t i = 0; i < walked; i++)
+        if (walk_is_mark(frames[i].method) == JW_MARK_LIMIT)
+            frames[out->frame_count++] = frames[i];
+}
+
 void walk_for_others(const void *ucontext, void *env, struct vm_call_frame *frames,
                      uint32_t depth_max, struct walk_java_result *out)
 {
     walk_java_vm(ucontext, env, NULL, frames, depth_max, out);
+    if (out->is_frozen || out->is_moving)
+        leave_marks_out(frames, out);
 }
 
 uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,

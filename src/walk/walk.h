@@ -51,6 +51,7 @@ struct walk_cached {
 
 struct walk_cache {
     uint32_t stamp;
+    bool with_carrier; /* set before each walk: it goes on below the entry of a virtual thread */
     struct walk_past *past; /* of the thread that is walked: set before each walk; NULL: none */
     struct walk_log log;    /* of the last walk with a past */
     struct walk_cached entries[WALK_CACHE_COUNT];
@@ -73,19 +74,22 @@ enum walk_walker { WALK_AGCT, WALK_VM, WALK_NATIVE, WALK_WALKER_LIMIT };
 #define WALK_CODE_COUNT       20
 
 struct walk_java_result {
-    uint32_t frame_count; /* 0: failed, `code` says how; or all of them are frozen */
+    uint32_t frame_count; /* 0: failed, `code` says how */
     uint32_t past_frames; /* so many more follow, the last ones of the cache's past */
     uint32_t past_steps;  /* for walk_past_keep */
     int32_t code;         /* failure code of the first try */
     enum walk_walker walker;
-    uint32_t stack_frames;   /* of a virtual thread: those on the stack, before those in the heap */
-    bool is_thawed;          /* of it: its outermost frames lay in the heap */
-    bool is_truncated;       /* its outermost frames are missing: it is as deep as was wanted */
-    bool is_frozen;          /* they are missing because they lie in the heap */
-    bool is_mended;          /* complete only after a retry on a mended copy */
-    enum vm_place place;     /* what the signal's pc was in */
-    enum vm_place failed_at; /* what the walk was in when it failed */
-    uintptr_t stub_pc;       /* begin of the stub that was stepped over; 0: none */
+    uint32_t stack_frames; /* of a virtual thread: those on the stack, before those in the heap */
+    bool is_virtual;       /* its innermost frames are a virtual thread's, down to its entry */
+    bool is_thawed;        /* of it: its outermost frames lay in the heap */
+    bool is_moving;        /* of it: some may be missing, as they were moved to the heap or back */
+    bool is_truncated;     /* its outermost frames are missing: it is as deep as was wanted */
+    bool is_frozen;        /* they are missing because they lie in the heap */
+    bool is_carrier_lost;  /* of the frames of its carrier, which were wanted, some are missing */
+    bool is_mended;        /* complete only after a retry on a mended copy */
+    enum vm_place place;   /* what the signal's pc was in */
+    enum vm_place failed_at;     /* what the walk was in when it failed */
+    uintptr_t stub_pc;           /* begin of the stub that was stepped over; 0: none */
     enum jw_frame_kind top_kind; /* tier of the first frame */
     /* By `vm`, where the first frame is of compiled code that runs on, or will when what it called as a leaf is over: where
      * it stands. 0: it waits for a call, or is no such frame. */
@@ -111,7 +115,8 @@ JW_SIGNAL_SAFE void walk_java(const void *ucontext, void *env, struct walk_cache
                               struct vm_call_frame *frames, uint32_t depth_max,
                               struct walk_java_result *out);
 
-/* The same by `vm`, whatever walker is in use, for others than the sampler: nothing is counted, nothing remembered. */
+/* The same by `vm`, whatever walker is in use, for others than the sampler: nothing is counted, nothing remembered, and
+ * no frame is a mark. */
 JW_SIGNAL_SAFE void walk_for_others(const void *ucontext, void *env, struct vm_call_frame *frames,
                                     uint32_t depth_max, struct walk_java_result *out);
 
@@ -127,6 +132,23 @@ JW_SIGNAL_SAFE vm_addr walk_receiver(const void *ucontext, const struct walk_jav
  */
 void walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
                     struct walk_java_result *out);
+
+/*
+ * A frame may be a mark: what is missing at its place, or the border between a virtual thread and its carrier. Such a frame
+ * has this instead of a method, an address and a number of a method that there is none of.
+ */
+JW_SIGNAL_SAFE static inline jmethodID walk_of_mark(enum jw_mark mark)
+{
+    return (jmethodID) ~(uintptr_t)mark;
+}
+
+/* The mark; JW_MARK_LIMIT of a frame that is a method's. */
+JW_SIGNAL_SAFE static inline enum jw_mark walk_is_mark(jmethodID method)
+{
+    const uintptr_t number = ~(uintptr_t)method;
+
+    return number < JW_MARK_LIMIT ? (enum jw_mark)number : JW_MARK_LIMIT;
+}
 
 /* A place on the stack, and the native frame in which it lies: its number, from 0; their count where none is. */
 struct walk_landmark {

@@ -31,9 +31,10 @@ JW_SIGNAL_SAFE bool walk_step(enum vm_place place, const struct vm_blob *blob,
 /* False: AsyncGetCallTrace cannot be used here, and why. Context: control. */
 JW_MUST_CHECK bool walk_agct_open(char *reason, size_t room_bytes);
 
-/* The walkers, each with the contract of walk_java, but that failures are not counted. */
-JW_SIGNAL_SAFE void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frames,
-                                   uint32_t depth_max, struct walk_java_result *out);
+/* The walkers, each with the contract of walk_java, but that failures are not counted. `with_carrier`: as in the cache. */
+JW_SIGNAL_SAFE void walk_java_agct(const void *ucontext, void *env, bool with_carrier,
+                                   struct vm_call_frame *frames, uint32_t depth_max,
+                                   struct walk_java_result *out);
 JW_SIGNAL_SAFE void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
                                  struct vm_call_frame *frames, uint32_t depth_max,
                                  struct walk_java_result *out);

@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "base/counters.h"
 #include "signals/signals.h"
+#include "vm/vm_continuation.h"
 #include "vm/vm_nmethod.h"
 #include "vm/vm_thread.h"
 #include "walk/walk_internal.h"
@@ -217,8 +218,38 @@ static JW_SIGNAL_SAFE bool walk_mended(const void *ucontext, void *env, struct v
             walk_from_saved(ucontext, env, trace, depth_max, out));
 }
 
-void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frames,
-                    uint32_t depth_max, struct walk_java_result *out)
+/*
+ * Behind the entry of a virtual thread stand the frames of its carrier. Where frames of the thread lie in the heap they are not
+ * given, and so neither is the outermost one.
+ */
+static JW_SIGNAL_SAFE void part_from_carrier(struct vm_call_frame *frames, uint32_t depth_max,
+                                             bool with_carrier, struct walk_java_result *out)
+{
+    const jmethodID border = vm_continuation_border();
+    uint32_t at = 0;
+
+    while (border != NULL && at < out->frame_count && frames[at].method != border)
+        at++;
+    if (border == NULL || at == 0 || at >= out->frame_count)
+        return; /* none of its frames is there: these are the carrier's own */
+    out->is_virtual = true;
+    out->is_frozen = frames[at - 1].method != vm_continuation_entry();
+    if (out->is_frozen) {
+        out->frame_count += out->frame_count < depth_max ? 1 : 0;
+        for (uint32_t i = out->frame_count - 1; i > at; i--)
+            frames[i] = frames[i - 1];
+        frames[at++] = (struct vm_call_frame){.method = walk_of_mark(JW_MARK_FROZEN)};
+    }
+    if (with_carrier && at < out->frame_count) {
+        frames[at] = (struct vm_call_frame){.method = walk_of_mark(JW_MARK_CARRIER)};
+    } else {
+        out->frame_count = at;
+        out->is_truncated = false;
+    }
+}
+
+void walk_java_agct(const void *ucontext, void *env, bool with_carrier,
+                    struct vm_call_frame *frames, uint32_t depth_max, struct walk_java_result *out)
 {
     struct vm_call_trace trace = {.env = env, .frames = frames};
     struct arch_regs regs;
@@ -233,6 +264,7 @@ void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frame
 
     if (is_on && walk_mended(ucontext, env, &trace, depth_max, out)) {
         out->is_truncated = out->frame_count >= depth_max;
+        part_from_carrier(frames, depth_max, with_carrier, out);
         jw_count(JW_COUNT_WALK_RECOVERED);
         return;
     }
@@ -250,5 +282,6 @@ void walk_java_agct(const void *ucontext, void *env, struct vm_call_frame *frame
         }
     }
     out->is_truncated = out->frame_count >= depth_max;
+    part_from_carrier(frames, depth_max, with_carrier, out);
     out->failed_at = out->place;
 }

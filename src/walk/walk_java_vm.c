@@ -28,23 +28,6 @@ static JW_SIGNAL_SAFE enum outcome fail(struct walk_vm *walk, int32_t code, enum
     return FAILED;
 }
 
-/* False when the stack is as deep as the caller wants it. */
-static JW_SIGNAL_SAFE bool put(struct walk_vm *walk, enum jw_frame_kind kind, vm_addr method,
-                               int32_t bci)
-{
-    if (walk->frame_count >= walk->depth_max)
-        return false;
-    walk->frames[walk->frame_count++] =
-        (struct vm_call_frame){.bci = bci, .kind = (uint32_t)kind, .method = (jmethodID)method};
-    return true;
-}
-
-static JW_SIGNAL_SAFE bool is_full(struct walk_vm *walk)
-{
-    walk->result->is_truncated = walk->frame_count >= walk->depth_max;
-    return walk->result->is_truncated;
-}
-
 /* A caller's stack pointer lies above, on this thread's stack. */
 static inline JW_SIGNAL_SAFE bool rises(const struct walk_vm *walk, uintptr_t sp,
                                         enum walk_position position)
@@ -114,7 +97,8 @@ static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmet
     struct vm_scope found;
 
     if (scope == VM_NO_SCOPE)
-        return put(walk, JW_FRAME_COMPILED, nmethod->method, walk_vm_bci_behind(walk, nmethod)) ||
+        return walk_vm_put(walk, JW_FRAME_COMPILED, nmethod->method,
+                           walk_vm_bci_behind(walk, nmethod)) ||
                true;
     for (int depth = 0; depth < WALK_INLINED_MAX; depth++) {
         if (!vm_nmethod_scope(nmethod, scope, &found))
@@ -124,8 +108,8 @@ static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmet
         if (is_outermost && found.method != nmethod->method)
             return false;
         if ((is_outermost || !is_outermost_only) &&
-            !put(walk, is_outermost ? JW_FRAME_COMPILED : JW_FRAME_INLINED, found.method,
-                 found.bci))
+            !walk_vm_put(walk, is_outermost ? JW_FRAME_COMPILED : JW_FRAME_INLINED, found.method,
+                         found.bci))
             return true; /* as deep as wanted */
         if (is_outermost)
             return true;
@@ -172,7 +156,7 @@ static JW_SIGNAL_SAFE enum outcome leave_edge(struct walk_vm *walk,
 
     if ((int64_t)(pc - blob->code_begin) < blob->frame_complete_offset) {
         if (!vm_nmethod_is_before_entry(blob->blob, pc))
-            (void)put(walk, JW_FRAME_COMPILED, nmethod->method, 0);
+            (void)walk_vm_put(walk, JW_FRAME_COMPILED, nmethod->method, 0);
     } else if (!vm_nmethod_scope_at(nmethod, pc, VM_PC_NEAR, &scope) ||
                !put_scopes(walk, nmethod, scope, true)) {
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
@@ -206,7 +190,7 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
         return leave_edge(walk, &nmethod, &blob, &caller);
     if (!find_scope(walk, &nmethod, &scope, &is_by_pc) || !put_scopes(walk, &nmethod, scope, false))
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
-    if (is_full(walk))
+    if (walk_vm_is_full(walk))
         return ENDED;
     if (walk->position == WALK_AT_CALL && is_by_pc) {
         const uint16_t pin = walk_vm_pin(walk, addr, nmethod.method, VM_PLACE_NMETHOD);
@@ -225,6 +209,27 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
     return leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NMETHOD);
 }
 
+/* At the end of a virtual thread's frames; below it those of its carrier follow. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome do_border(struct walk_vm *walk,
+                                                                       vm_addr addr, vm_addr method)
+{
+    const uint16_t pin =
+        walk->step == NULL ? WALK_NO_PIN : walk_vm_pin(walk, addr, method, VM_PLACE_NATIVE_WRAPPER);
+    struct arch_regs caller;
+
+    walk->result->is_virtual = true;
+    if (walk->cache != NULL)
+        walk->cache->log.border_sp = walk->regs.sp;
+    if (!walk_vm_put_border(walk)) {
+        if (walk->step != NULL)
+            walk_vm_note_pinned(walk, pin);
+        return ENDED;
+    }
+    if (!walk_vm_caller_by_size(walk, vm_code_frame_bytes(addr), &caller))
+        return fail(walk, WALK_CODE_STACK, VM_PLACE_NATIVE_WRAPPER);
+    return move_by_size(walk, &caller, pin, VM_PLACE_NATIVE_WRAPPER);
+}
+
 static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_addr addr)
 {
     const vm_addr method = vm_nmethod_method(addr);
@@ -232,12 +237,11 @@ static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_ad
     struct vm_blob blob;
 
     /* Java calls a native method and that one Java by way of an entry frame. What Java returns into
-     * directly is enterSpecial, on which a virtual thread's frames lie: the end of its stack. */
-    if (walk->position == WALK_AT_CALL && walk->frame_count > 0 && !walk->is_in_heap) {
-        if (walk->step != NULL)
-            walk_vm_note_pinned(walk, walk_vm_pin(walk, addr, method, VM_PLACE_NATIVE_WRAPPER));
-        return ENDED;
-    }
+     * directly is enterSpecial, on which a virtual thread's frames lie. */
+    if (walk->position == WALK_AT_CALL && walk->frame_count > 0 && !walk->is_in_heap)
+        return do_border(walk, addr, method);
+    if (walk->position == WALK_AT_ANCHOR && walk->frame_count == 0)
+        walk_vm_note_freezing(walk, method);
     if (method == 0)
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE_WRAPPER);
     /* An intrinsic of method handles: a jump to its target, without a frame. */
@@ -245,10 +249,10 @@ static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_ad
     if (vm_code_frame_bytes(addr) < 2 * WORD_BYTES && walk->position == WALK_AT_TOP &&
         arch_step_from_entry(&caller))
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
-    (void)put(walk, JW_FRAME_JAVA_NATIVE, method, JW_BCI_NATIVE);
+    (void)walk_vm_put(walk, JW_FRAME_JAVA_NATIVE, method, JW_BCI_NATIVE);
     if (step_from_edge(walk, &blob, &caller))
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
-    if (is_full(walk))
+    if (walk_vm_is_full(walk))
         return ENDED;
     if (!walk_vm_caller_by_size(walk, vm_code_frame_bytes(addr), &caller))
         return fail(walk, WALK_CODE_STACK, VM_PLACE_NATIVE_WRAPPER);
@@ -272,9 +276,10 @@ static JW_SIGNAL_SAFE enum outcome do_interpreted(struct walk_vm *walk)
                  : !vm_interpreted_read(fp, is_live ? walk->live_bcp : 0, &frame))
         return fail(walk, WALK_CODE_INTERPRETED, VM_PLACE_INTERPRETER);
     if (frame.method != 0)
-        (void)put(walk, frame.bci == JW_BCI_NATIVE ? JW_FRAME_JAVA_NATIVE : JW_FRAME_INTERPRETED,
-                  frame.method, frame.bci);
-    if (is_full(walk))
+        (void)walk_vm_put(walk,
+                          frame.bci == JW_BCI_NATIVE ? JW_FRAME_JAVA_NATIVE : JW_FRAME_INTERPRETED,
+                          frame.method, frame.bci);
+    if (walk_vm_is_full(walk))
         return ENDED;
     if (walk->step != NULL) {
         walk_vm_note_fp(walk);
@@ -305,8 +310,8 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome step_in_heap(struct
         return fail(walk, WALK_CODE_STACK, VM_PLACE_INTERPRETER);
     if (!vm_frozen_interpreted(fp, &frame))
         return fail(walk, WALK_CODE_INTERPRETED, VM_PLACE_INTERPRETER);
-    (void)put(walk, JW_FRAME_INTERPRETED, frame.method, frame.bci);
-    if (is_full(walk))
+    (void)walk_vm_put(walk, JW_FRAME_INTERPRETED, frame.method, frame.bci);
+    if (walk_vm_is_full(walk))
         return ENDED;
     const struct arch_regs caller = {
         .pc = frame.caller_pc, .sp = frame.caller_sp, .fp = frame.caller_fp};
@@ -334,32 +339,6 @@ static JW_SIGNAL_SAFE enum outcome do_entry(struct walk_vm *walk)
     return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, VM_PLACE_STUB);
 }
 
-/* An anchor that tells of frames further out, or that there are none. */
-static JW_SIGNAL_SAFE bool is_sound(const struct walk_vm *walk, const struct vm_anchor *anchor)
-{
-    return anchor->sp == 0 ||
-           (anchor->sp > walk->regs.sp && walk_vm_is_on_stack(walk, anchor->sp) &&
-            vm_code_contains(anchor->pc));
-}
-
-/* In the call stub itself, before its call or behind it: the frames below are those of its wrapper. */
-static JW_SIGNAL_SAFE bool find_call_stub_anchor(const struct walk_vm *walk,
-                                                 const struct vm_stub *stub,
-                                                 struct vm_anchor *anchor)
-{
-    return walk->position == WALK_AT_TOP && stub != NULL &&
-           vm_is_entry_stub(stub->begin, stub->end) &&
-           vm_call_stub_anchor(stub->begin, walk->regs.pc, walk->regs.fp, walk->first_argument,
-                               anchor) &&
-           is_sound(walk, anchor);
-}
-
-static JW_SIGNAL_SAFE bool find_upcall_anchor(const struct walk_vm *walk, vm_addr blob,
-                                              struct vm_anchor *anchor)
-{
-    return vm_upcall_anchor(blob, walk->regs.sp, anchor) && is_sound(walk, anchor);
-}
-
 /* Code without a method, or without a frame of its own: on top of the stack, or below native code that it
  * called. */
 static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
@@ -384,8 +363,8 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
         walk->position = WALK_AT_CALL;
         return GO_ON;
     }
-    if (find_call_stub_anchor(walk, stub, &anchor) ||
-        (place == VM_PLACE_RUNTIME_STUB && find_upcall_anchor(walk, blob.blob, &anchor)))
+    if (walk_vm_call_stub_anchor(walk, stub, &anchor) ||
+        (place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, blob.blob, &anchor)))
         return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, place);
     if (place == VM_PLACE_RUNTIME_STUB &&
         walk_vm_caller_of_stub(walk, &blob, stub, &caller, &position))
@@ -406,7 +385,7 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
 
     if (walk->position == WALK_AT_TOP || walk->position == WALK_AT_LEAF_CALL)
         return leave_stub(walk);
-    if (ref->place == VM_PLACE_RUNTIME_STUB && find_upcall_anchor(walk, ref->blob, &anchor))
+    if (ref->place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, ref->blob, &anchor))
         return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, ref->place);
     if (ref->place != VM_PLACE_STUB)
         return leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
@@ -427,9 +406,9 @@ static JW_SIGNAL_SAFE bool put_cached(struct walk_vm *walk, const struct walk_ca
         return true;
     }
     for (uint32_t i = 0; i < entry->frame_count; i++)
-        (void)put(walk, (enum jw_frame_kind)entry->frames[i].kind, (vm_addr)entry->frames[i].method,
-                  entry->frames[i].bci);
-    return !is_full(walk);
+        (void)walk_vm_put(walk, (enum jw_frame_kind)entry->frames[i].kind,
+                          (vm_addr)entry->frames[i].method, entry->frames[i].bci);
+    return !walk_vm_is_full(walk);
 }
 
 /* A return address that was walked before, and those that follow as long as they were. What compiled code has
@@ -514,6 +493,40 @@ static JW_SIGNAL_SAFE enum outcome find_java(struct walk_vm *walk)
     return move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE);
 }
 
+/* Step by step; apart, as it is the one place for which the compiler has to keep what is at hand. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome go(struct walk_vm *walk,
+                                                                enum outcome outcome)
+{
+    while (outcome == GO_ON)
+        outcome = one_step(walk);
+    return outcome;
+}
+
+/* Gives up what is not proved: the carrier's frames, those in the heap, the whole stack. */
+static JW_SIGNAL_SAFE enum outcome give_up(struct walk_vm *walk)
+{
+    walk_vm_cache_forget(walk);
+    if (walk->border > 0)
+        walk_vm_lose_carrier(walk);
+    else if (walk->is_in_heap)
+        walk_vm_stay_frozen(walk);
+    else
+        return FAILED;
+    return ENDED;
+}
+
+/* A walk that failed, or has come to the end of frames that lie in the heap; the carrier's may follow. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome judge(struct walk_vm *walk,
+                                                                   enum outcome outcome)
+{
+    if (outcome == FAILED || (walk->is_in_heap && !vm_frozen_stood_still(&walk->frozen)))
+        outcome = give_up(walk);
+    if (outcome == FAILED || walk->border > 0 || !walk_vm_go_to_carrier(walk))
+        return outcome;
+    outcome = go(walk, GO_ON);
+    return outcome == FAILED ? give_up(walk) : outcome;
+}
+
 static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
 {
     enum outcome outcome = vm_code_contains(walk->regs.pc) ? GO_ON : find_java(walk);
@@ -523,19 +536,13 @@ static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
     walk->map.hops_left = &walk->hops_left;
     if (walk->cache != NULL)
         walk_vm_past_begin(walk);
-    while (outcome == GO_ON)
-        outcome = one_step(walk);
-    if (walk->is_in_heap && (outcome == FAILED || !vm_frozen_stood_still(&walk->frozen))) {
-        walk_vm_stay_frozen(walk);
-        walk_vm_cache_forget(walk);
-        outcome = ENDED;
-    }
+    outcome = go(walk, outcome);
+    if (outcome != ENDED || walk->is_in_heap || walk->result->is_frozen)
+        outcome = judge(walk, outcome);
     if (walk->cache != NULL)
         walk_vm_past_end(walk);
     /* What a walk found before it failed is a guess from there on backwards, too. */
     walk->result->frame_count = outcome == ENDED ? walk->frame_count : 0;
-    if (outcome != ENDED)
-        walk_vm_cache_forget(walk);
     if (walk->result->frame_count > 0)
         walk->result->top_kind = (enum jw_frame_kind)walk->frames[0].kind;
 }
@@ -547,7 +554,8 @@ void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
                            .frames = frames,
                            .depth_max = depth_max,
                            .result = out,
-                           .cache = cache};
+                           .cache = cache,
+                           .with_carrier = cache != NULL && cache->with_carrier};
 
     if (cache != NULL)
         cache->stamp++;
@@ -582,4 +590,6 @@ void walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
         run(&walk);
     else
         (void)fail(&walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);
+    if (out->is_frozen)
+        out->frame_count = out->stack_frames; /* without the mark */
 }

@@ -65,6 +65,8 @@ struct walk_step {
 struct walk_log {
     uintptr_t stack_low, stack_high;
     uint32_t step_count, word_count, pin_count;
+    uintptr_t border_sp;            /* where frames of a virtual thread end; 0: there are none */
+    bool with_carrier;              /* as the cache says */
     bool is_full;                   /* no more steps are noted: nothing is kept of them */
     uint16_t pin_slots[512];        /* by hash of the blob; true only where the pin says so, too */
     bool pin_is_put[WALK_PINS_MAX]; /* into the past */
@@ -76,6 +78,8 @@ struct walk_log {
 struct walk_past {
     uintptr_t stack_low, stack_high;
     uint32_t step_count, word_count, frame_count, pin_count;
+    uintptr_t border_sp;
+    bool with_carrier;
     struct walk_pin pins[WALK_PINS_MAX]; /* those that the outermost steps need come first */
     struct walk_step steps[WALK_STEPS_MAX];
     struct vm_call_frame frames[WALK_DEPTH_MAX];

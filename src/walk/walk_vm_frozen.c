@@ -1,4 +1,4 @@
-/* A walk goes on among frames of a virtual thread that lie in the heap; handler. */
+/* A walk goes on among frames of a virtual thread that lie in the heap, and from there to its carrier; handler. */
 #include "walk/walk_vm_internal.h"
 
 #define WORD_BYTES sizeof(uintptr_t)
@@ -8,7 +8,9 @@ void walk_vm_stay_frozen(struct walk_vm *walk)
     walk->result->is_frozen = true;
     walk->result->is_truncated = false;
     walk->result->code = 0;
+    walk->result->is_moving = false; /* the mark says it of all frames */
     walk->frame_count = walk->result->stack_frames;
+    walk_vm_put_mark(walk, JW_MARK_FROZEN);
 }
 
 /* What lies there is another's when another thread is mounted: it is neither noted nor met again. */
@@ -20,12 +22,25 @@ static JW_SIGNAL_SAFE void leave_past(struct walk_vm *walk)
         walk->cache->log.is_full = true;
 }
 
+static JW_SIGNAL_SAFE void begin_in_heap(struct walk_vm *walk)
+{
+    /* The code that brings frames back has taken them from where they lay, or will: which, it does not tell. */
+    if (walk->frame_count == 0) {
+        walk_vm_put_mark(walk, JW_MARK_THAWING);
+        walk->result->is_moving = true;
+    }
+    walk->stack_low = walk->thread.stack_low;
+    walk->stack_high = walk->thread.stack_high;
+    walk->is_in_heap = walk->result->is_thawed = true;
+}
+
 bool walk_vm_thaw(struct walk_vm *walk)
 {
     const enum vm_frozen_answer answer = walk->is_in_heap
                                              ? vm_frozen_next(&walk->frozen)
                                              : vm_frozen_first(&walk->thread, &walk->frozen);
 
+    walk->result->is_virtual = true;
     if (!walk->is_in_heap)
         walk->result->stack_frames = walk->frame_count;
     if (walk->is_in_heap && answer == VM_FROZEN_NONE)
@@ -35,7 +50,8 @@ bool walk_vm_thaw(struct walk_vm *walk)
         return false;
     }
     leave_past(walk);
-    walk->is_in_heap = walk->result->is_thawed = true;
+    if (!walk->is_in_heap)
+        begin_in_heap(walk);
     walk->thread.stack_low = walk->frozen.sp - 2 * WORD_BYTES;
     walk->thread.stack_high = walk->frozen.high;
     walk->regs =
@@ -57,4 +73,53 @@ bool walk_vm_is_special_in_heap(const struct walk_vm *walk)
 {
     return walk->regs.sp >= walk->frozen.end || (walk->regs.pc >= walk->map.interpreter_begin &&
                                                  walk->regs.pc < walk->map.interpreter_end);
+}
+
+/* The carrier --------------------------------------------------------------------------------------- */
+
+void walk_vm_note_freezing(struct walk_vm *walk, vm_addr method)
+{
+    if (!vm_continuation_is_left(&walk->thread, walk->regs.sp, method))
+        return;
+    walk_vm_put_mark(walk, JW_MARK_FREEZING);
+    walk->result->is_moving = true;
+}
+
+bool walk_vm_put_border(struct walk_vm *walk)
+{
+    if (!walk->with_carrier)
+        return false;
+    walk_vm_put_mark(walk, JW_MARK_CARRIER);
+    walk->border = walk->frame_count;
+    return !walk_vm_is_full(walk);
+}
+
+bool walk_vm_go_to_carrier(struct walk_vm *walk)
+{
+    if (walk->is_in_heap) {
+        walk->thread.stack_low = walk->stack_low;
+        walk->thread.stack_high = walk->stack_high;
+        walk->is_in_heap = false;
+    }
+    if (walk->result->is_truncated || !walk_vm_put_border(walk))
+        return false;
+    leave_past(walk);
+    if (!vm_continuation_caller(&walk->thread, &walk->regs)) {
+        walk_vm_lose_carrier(walk);
+        return false;
+    }
+    walk->position = WALK_AT_CALL;
+    walk->is_fp_by_size = false;
+    walk->fp_slot = 0;
+    return true;
+}
+
+void walk_vm_lose_carrier(struct walk_vm *walk)
+{
+    walk->result->is_carrier_lost = true;
+    walk->result->is_truncated = false;
+    walk->result->code = 0;
+    walk->frame_count = walk->border;
+    walk_vm_put_mark(walk, JW_MARK_BROKEN_STACK);
+    leave_past(walk);
 }

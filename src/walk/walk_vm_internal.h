@@ -2,6 +2,7 @@
 #ifndef JW_WALK_WALK_VM_INTERNAL_H
 #define JW_WALK_WALK_VM_INTERNAL_H
 
+#include "vm/vm_continuation.h"
 #include "vm/vm_frozen.h"
 #include "vm/vm_nmethod.h"
 #include "vm/vm_stack.h"
@@ -34,12 +35,38 @@ struct walk_vm {
     struct walk_cache *cache; /* NULL: none */
     struct walk_step *step;   /* the one under way; NULL: not noted */
     bool is_fp_by_size;       /* fp was read where a frame of known size saved it */
+    bool with_carrier;        /* wanted are its frames, too: */
+    uint32_t border;          /* frames down to the border, itself included; 0: it was not met */
     bool is_in_heap;          /* among frames that lie in the heap: */
     struct vm_frozen frozen;
+    uintptr_t stack_low,
+        stack_high;     /* of the thread: where the walk is, the bounds are the heap's */
     uintptr_t fp_slot;  /* there, where fp was read, if not below sp; 0: it was */
     uint32_t past_left; /* of the past: steps that may still be met, pins that hold, differences */
     uint32_t past_pins, past_tries;
 };
+
+/* False when the stack is as deep as the caller wants it. */
+JW_SIGNAL_SAFE static inline bool walk_vm_put(struct walk_vm *walk, enum jw_frame_kind kind,
+                                              vm_addr method, int32_t bci)
+{
+    if (walk->frame_count >= walk->depth_max)
+        return false;
+    walk->frames[walk->frame_count++] =
+        (struct vm_call_frame){.bci = bci, .kind = (uint32_t)kind, .method = (jmethodID)method};
+    return true;
+}
+
+JW_SIGNAL_SAFE static inline void walk_vm_put_mark(struct walk_vm *walk, enum jw_mark mark)
+{
+    (void)walk_vm_put(walk, JW_FRAME_MARK, (vm_addr)walk_of_mark(mark), 0);
+}
+
+JW_SIGNAL_SAFE static inline bool walk_vm_is_full(struct walk_vm *walk)
+{
+    walk->result->is_truncated = walk->frame_count >= walk->depth_max;
+    return walk->result->is_truncated;
+}
 
 /* The innermost frames change most: what is noted begins behind them. */
 #define WALK_NOTED_FROM 16u
@@ -196,6 +223,14 @@ JW_SIGNAL_SAFE void walk_vm_cache_forget(const struct walk_vm *walk);
 JW_SIGNAL_SAFE bool walk_vm_thaw(struct walk_vm *walk);
 /* They cannot be had: what was walked on the stack counts. */
 JW_SIGNAL_SAFE void walk_vm_stay_frozen(struct walk_vm *walk);
+/* At the innermost native method of a thread that left Java: a mark if this is enterSpecial, which calls no native code. */
+JW_SIGNAL_SAFE void walk_vm_note_freezing(struct walk_vm *walk, vm_addr method);
+/* Behind the frames of a virtual thread. False: the carrier's are not wanted, or the stack is as deep as it may be. */
+JW_SIGNAL_SAFE bool walk_vm_put_border(struct walk_vm *walk);
+/* Goes on with the carrier's frames where the others lay in the heap; false when they are not wanted or not told. */
+JW_SIGNAL_SAFE bool walk_vm_go_to_carrier(struct walk_vm *walk);
+/* They cannot be walked: those down to the border count. */
+JW_SIGNAL_SAFE void walk_vm_lose_carrier(struct walk_vm *walk);
 /* There, at the end of a chunk, or in an interpreted frame. */
 JW_SIGNAL_SAFE bool walk_vm_is_special_in_heap(const struct walk_vm *walk);
 /* There, where the interpreted frame begins at which the walk stands: fp is a number of words from where it is written. */
@@ -217,6 +252,12 @@ JW_SIGNAL_SAFE bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_
 JW_SIGNAL_SAFE bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
                                            const struct vm_stub *stub, struct arch_regs *caller,
                                            enum walk_position *position);
+/* In the call stub itself, before its call or behind it: the frames below are those of its wrapper. */
+JW_SIGNAL_SAFE bool walk_vm_call_stub_anchor(const struct walk_vm *walk, const struct vm_stub *stub,
+                                             struct vm_anchor *anchor);
+/* The same of a stub by which C called Java. */
+JW_SIGNAL_SAFE bool walk_vm_upcall_anchor(const struct walk_vm *walk, vm_addr blob,
+                                          struct vm_anchor *anchor);
 /* From an interrupted stub that was jumped to with an exception, whose caller stands in a register alone. */
 JW_SIGNAL_SAFE bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
                                             const struct vm_stub *stub, struct arch_regs *caller);

@@ -116,7 +116,10 @@ void walk_vm_past_begin(struct walk_vm *walk)
     log->is_full = false;
     log->stack_low = walk->thread.stack_low;
     log->stack_high = walk->thread.stack_high;
-    if (past == NULL || past->stack_low != log->stack_low || past->stack_high != log->stack_high)
+    log->with_carrier = walk->with_carrier;
+    log->border_sp = 0;
+    if (past == NULL || past->stack_low != log->stack_low || past->stack_high != log->stack_high ||
+        past->with_carrier != log->with_carrier)
         return;
     while (log->pin_count < past->pin_count && holds(walk, &past->pins[log->pin_count]))
         (void)add_pin(log, &past->pins[log->pin_count]);
@@ -176,6 +179,7 @@ bool walk_vm_past_meet(struct walk_vm *walk)
         walk_vm_note_fp_word(walk);
     walk->result->past_frames = step->frames;
     walk->result->past_steps = walk->past_left;
+    walk->result->is_virtual |= step->sp <= past->border_sp;
     return true;
 }
 
@@ -215,6 +219,9 @@ void walk_past_keep(struct walk_past *past, struct walk_log *log, uint32_t kept_
 
     past->stack_low = log->stack_low;
     past->stack_high = log->stack_high;
+    past->with_carrier = log->with_carrier;
+    if (log->border_sp != 0 || kept == NULL || kept->sp > past->border_sp)
+        past->border_sp = log->border_sp;
     past->step_count = kept_steps;
     past->word_count = kept == NULL ? 0 : kept->words;
     past->frame_count = kept == NULL ? 0 : kept->frames;

@@ -198,6 +198,29 @@ bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *b
            is_proved(walk, caller);
 }
 
+/* An anchor that tells of frames further out, or that there are none. */
+static JW_SIGNAL_SAFE bool is_sound(const struct walk_vm *walk, const struct vm_anchor *anchor)
+{
+    return anchor->sp == 0 ||
+           (anchor->sp > walk->regs.sp && walk_vm_is_on_stack(walk, anchor->sp) &&
+            vm_code_contains(anchor->pc));
+}
+
+bool walk_vm_call_stub_anchor(const struct walk_vm *walk, const struct vm_stub *stub,
+                              struct vm_anchor *anchor)
+{
+    return walk->position == WALK_AT_TOP && stub != NULL &&
+           vm_is_entry_stub(stub->begin, stub->end) &&
+           vm_call_stub_anchor(stub->begin, walk->regs.pc, walk->regs.fp, walk->first_argument,
+                               anchor) &&
+           is_sound(walk, anchor);
+}
+
+bool walk_vm_upcall_anchor(const struct walk_vm *walk, vm_addr blob, struct vm_anchor *anchor)
+{
+    return vm_upcall_anchor(blob, walk->regs.sp, anchor) && is_sound(walk, anchor);
+}
+
 int32_t walk_vm_bci_behind(const struct walk_vm *walk, const struct vm_nmethod *nmethod)
 {
     struct vm_scope found = {.sender = VM_NO_SCOPE};

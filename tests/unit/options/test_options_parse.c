@@ -530,6 +530,10 @@ Test(options_parse, features_are_named_together)
     cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
     parse_quietly("start,features=comptask+vtable+comptask");
     cr_assert(result.values.features == (OPTIONS_FEATURE_VTABLE | OPTIONS_FEATURE_COMPTASK));
+    parse_quietly("start,features=carrier");
+    cr_assert(result.values.features == OPTIONS_FEATURE_CARRIER);
+    parse_quietly("start,features=comptask+carrier");
+    cr_assert(result.values.features == (OPTIONS_FEATURE_COMPTASK | OPTIONS_FEATURE_CARRIER));
     parse_quietly("features=none");
     cr_assert(result.values.features == 0 && result.values.action == OPTIONS_ACTION_START);
 }
@@ -546,6 +550,8 @@ Test(options_parse, commas_stand_between_features_where_a_value_may_hold_them)
 Test(options_parse, unknown_features_are_refused_with_those_known)
 {
     refuse("start,features=vtabel", "vtabel is unknown; did you mean vtable?; allowed: vtable");
+    refuse("start,features=carriers", "carriers is unknown; did you mean carrier?");
+    refuse("start,features=xyz", "allowed: vtable, comptask, carrier, none");
     refuse("start,features=vtable+", "nothing where a name is due");
     refuse("start,features=", "nothing where a name is due");
     refuse("start,features", "has no value");

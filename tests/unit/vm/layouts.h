@@ -114,6 +114,7 @@ static const struct layout_field layout_fields[] = {
     {"nmethod", "_immutable_data", "address", {-1, -1, 96, 96}},
     {"PcDesc", "_pc_offset", "int", {0, 0, 0, 0}},
     {"PcDesc", "_scope_decode_offset", "int", {4, 4, 4, 4}},
+    {"JavaThread", "_cont_entry", "ContinuationEntry*", {-1, -1, 1560, 1456}},
 };
 
 struct layout_size {
@@ -122,12 +123,19 @@ struct layout_size {
 };
 
 static const struct layout_size layout_sizes[] = {
-    {"AccessFlags", {4, 4, 2, 2}},      {"ConstMethod", {48, 48, 56, 56}},
-    {"ConstantPool", {80, 72, 80, 80}}, {"HeapBlock", {16, 16, 8, 8}},
-    {"Method", {88, 88, 88, 104}},      {"Klass", {200, 208, 200, 200}},
-    {"CodeBlob", {64, 104, 64, 64}},    {"CodeHeap", {280, 344, 336, 336}},
-    {"address", {8, 8, 8, 8}},          {"PcDesc", {16, 16, 16, 16}},
-    {"OSThread", {224, 216, 200, 200}}, {"OSThread::thread_id_t", {4, 4, 4, 4}},
+    {"AccessFlags", {4, 4, 2, 2}},
+    {"ConstMethod", {48, 48, 56, 56}},
+    {"ConstantPool", {80, 72, 80, 80}},
+    {"HeapBlock", {16, 16, 8, 8}},
+    {"Method", {88, 88, 88, 104}},
+    {"Klass", {200, 208, 200, 200}},
+    {"CodeBlob", {64, 104, 64, 64}},
+    {"CodeHeap", {280, 344, 336, 336}},
+    {"address", {8, 8, 8, 8}},
+    {"PcDesc", {16, 16, 16, 16}},
+    {"OSThread", {224, 216, 200, 200}},
+    {"OSThread::thread_id_t", {4, 4, 4, 4}},
+    {"ContinuationEntry", {0, 0, 64, 56}},
 };
 
 /* Of JDK 8 the states of threads of the system are not told; JDK 28 numbers those of Java threads anew. */

@@ -3,6 +3,8 @@
 
 #include <criterion/new/assert.h>
 
+#include "vm/vm_frozen.h"
+
 TestSuite(vm_stack, .timeout = 300);
 
 static uintptr_t bcp_of(int bci)
@@ -116,6 +118,34 @@ TEST_EACH_STACK(vm_stack, a_frame_under_construction_has_a_caller)
         cr_assert(fp - sp < 16 * sizeof(uintptr_t));
     }
     cr_assert(not(vm_interpreted_read_begun(fp + 8, fp, caller.sp, &frame)));
+}
+
+/* In words from where that is written, it says where its caller's stack pointer is, and where its caller begins. */
+TEST_EACH_STACK(vm_stack, an_interpreted_frame_in_the_heap_counts_from_itself)
+{
+    const uintptr_t slot = (uintptr_t)vm_stack_layout.interpreter_bcp_bytes;
+    struct vm_interpreted frame;
+
+    begin_stack();
+    const uintptr_t caller_pc = fake_stack.regs.pc;
+    push_interpreted(4);
+    const uintptr_t fp = fake_stack.regs.fp;
+    put_word(fp - 8, 3);
+    put_word(fp, 11);
+    cr_assert(vm_frozen_interpreted(fp, &frame));
+    cr_assert(frame.method == (vm_addr)fake.method);
+    cr_assert(eq(i32, frame.bci, 4));
+    cr_assert(eq(u64, frame.caller_sp, fp + 3 * 8));
+    cr_assert(eq(u64, frame.caller_fp, 11));
+    cr_assert(eq(u64, frame.caller_pc, caller_pc));
+    /* As on a stack, it holds a method and a pointer into that. */
+    put_word(fp + slot, bcp_of(BYTECODES_BYTES));
+    cr_assert(not(vm_frozen_interpreted(fp, &frame)));
+    put_word(fp + slot, bcp_of(0));
+    cr_assert(vm_frozen_interpreted(fp, &frame));
+    put_word(fp - 24, 0);
+    cr_assert(not(vm_frozen_interpreted(fp, &frame)));
+    cr_assert(not(vm_frozen_interpreted(0x1000, &frame)));
 }
 
 TEST_EACH_STACK(vm_stack, an_entry_frame_leads_to_the_piece_before)

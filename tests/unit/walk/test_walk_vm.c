@@ -223,6 +223,7 @@ TEST_EACH_STACK(walk_vm, the_stack_of_a_virtual_thread_ends_where_it_is_mounted)
     push_compiled(&code, PC_TOP);
     walk();
     cr_assert(eq(u32, result.frame_count, 2), "%s", walk_code_text(result.code));
+    cr_assert(result.is_virtual);
 }
 
 TEST_EACH_STACK(walk_vm, frames_in_the_heap_that_cannot_be_read_are_said_to_be_missing)
@@ -235,7 +236,8 @@ TEST_EACH_STACK(walk_vm, frames_in_the_heap_that_cannot_be_read_are_said_to_be_m
     fake_stack.regs.pc = stubs.code;
     push_compiled(&code, PC_TOP);
     walk();
-    cr_assert(eq(u32, result.frame_count, 1), "%s", walk_code_text(result.code));
+    cr_assert(eq(u32, result.frame_count, 2), "%s", walk_code_text(result.code));
+    frame_is(1, JW_FRAME_MARK, walk_of_mark(JW_MARK_FROZEN), 0);
     cr_assert(result.is_frozen);
     cr_assert(not(result.is_truncated));
     cr_assert(not(result.is_thawed));
