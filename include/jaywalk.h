@@ -228,10 +228,12 @@ struct jaywalk_frame {
     uint32_t tier; /* enum jaywalk_tier */
 };
 
-/* Of a stack, where outermost frames are missing. */
-#define JAYWALK_STACK_TRUNCATED 1u /* it is deeper than there was room */
+/* Of a stack that is not whole: what is missing. */
+#define JAYWALK_STACK_TRUNCATED 1u /* outermost frames: it is deeper than there was room */
 #define JAYWALK_STACK_FROZEN                                                                       \
-    2u /* of a virtual thread: they lie in the heap, where they could not be read */
+    2u /* outermost ones of a virtual thread: they lie in the heap, where they could not be read */
+#define JAYWALK_STACK_MOVING                                                                       \
+    4u /* innermost ones of a virtual thread, or all: the JVM was moving them to the heap or back */
 
 /*
  * Java frames of the calling thread, innermost first, as they were when the signal came. `ucontext`: third argument of the handler that

@@ -108,7 +108,8 @@ static JW_SIGNAL_SAFE int walk(const void *ucontext, struct jaywalk_frame *frame
     walk_for_others(ucontext, env, (struct vm_call_frame *)(void *)frames, (uint32_t)depth,
                     &result);
     *flags = (result.is_truncated ? JAYWALK_STACK_TRUNCATED : 0) |
-             (result.is_frozen ? JAYWALK_STACK_FROZEN : 0);
+             (result.is_frozen ? JAYWALK_STACK_FROZEN : 0) |
+             (result.is_moving ? JAYWALK_STACK_MOVING : 0);
     if (result.frame_count == 0 && !result.is_frozen && walk_code_is_bad(result.code))
         return JAYWALK_BROKEN;
     name_frames(frames, result.frame_count);
