@@ -242,7 +242,7 @@ struct jaywalk_frame {
  * The handler must be installed without SIGSEGV and SIGBUS in sa_mask.
  * Number of frames; 0: no Java stands on the thread, or it is not one of the JVM's. JAYWALK_BROKEN: as a rule one of some
  * thousand samples, and where the signal came inside another handler that had interrupted Java code; JAYWALK_BLOCKED: also where it came
- * inside a handler of SIGSEGV; JAYWALK_IDLE: not opened; JAYWALK_BAD_ARGUMENT.
+ * inside another handler whose mask has them; JAYWALK_IDLE: not opened; JAYWALK_BAD_ARGUMENT.
  * Signal-safe.
  */
 int jaywalk_stack_walk(const void *ucontext, struct jaywalk_frame *frames, int depth,

@@ -22,7 +22,8 @@ static JavaVM *asker_vm;
 /* What is true of each stack, whoever asked for it. */
 static int check_result(int result, int depth, enum figure broken)
 {
-    if (result > depth || (result < 0 && result != JAYWALK_BROKEN && result != JAYWALK_BUSY))
+    /* Blocked: in the middle of the handler of ours that is installed with SIGSEGV, or SIGBUS, in its mask. */
+    if (result > depth || (result < 0 && result != JAYWALK_BROKEN && result != JAYWALK_BLOCKED))
         wrong("a walk answers what it may not here", NULL, NULL, (uint64_t)result);
     if (result == 0)
         count(NO_JAVA);
