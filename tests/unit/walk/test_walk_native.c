@@ -25,14 +25,18 @@ TestSuite(walk_native, .timeout = 60, .fini = symbols_close);
 #define PUSH      "str x30, [sp, #-16]!\n mov x30, xzr\n"
 #define POP       "ldr x30, [sp], #16\n"
 #endif
-__asm__(".text\n"
-        ".balign 64\n"
-        ".type bare_function, %function\n"
-        "bare_function:\n" TRAP RETURN ".size bare_function, . - bare_function\n"
-        ".balign 64\n"
-        ".type pushing_function, %function\n"
-        "pushing_function:\n" PUSH TRAP POP RETURN ".size pushing_function, . - pushing_function\n"
-        ".balign 64\n");
+__asm__(
+    ".text\n"
+    ".balign 64\n"
+    /* Global: binutils 2.40 for aarch64 takes the address of a local one for that of its section. */
+    ".globl bare_function, pushing_function\n"
+    ".hidden bare_function, pushing_function\n"
+    ".type bare_function, %function\n"
+    "bare_function:\n" TRAP RETURN ".size bare_function, . - bare_function\n"
+    ".balign 64\n"
+    ".type pushing_function, %function\n"
+    "pushing_function:\n" PUSH TRAP POP RETURN ".size pushing_function, . - pushing_function\n"
+    ".balign 64\n");
 void bare_function(void);
 void pushing_function(void);
 

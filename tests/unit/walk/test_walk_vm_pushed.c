@@ -94,4 +94,15 @@ Test(walk_vm_pushed,
         cr_assert(frames[2].kind == JW_FRAME_COMPILED || result.frame_count == 0);
     }
 }
+#else
+/* Other instruction sets compute by no x87, and push nothing for it. */
+Test(walk_vm_pushed, nothing_is_pushed_so_on_this_machine)
+{
+    uintptr_t words[64] = {0};
+
+    for (size_t i = 0; i < JW_COUNT_OF(words); i++) {
+        words[i] = (uintptr_t)&words[JW_COUNT_OF(words) / 2];
+        cr_assert(eq(sz, arch_pushed_all_bytes((uintptr_t)words, (uintptr_t)&words[i]), 0));
+    }
+}
 #endif
