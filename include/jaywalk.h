@@ -50,7 +50,8 @@ enum jaywalk_result {
     JAYWALK_NO_ROOM = -2,      /* as many as there can be are there already, or something is full */
     JAYWALK_IDLE = -3,         /* no session runs, so there is nothing to write to */
     JAYWALK_NO_JVM = -4,       /* the process has no JVM, or the agent cannot be used in it */
-    JAYWALK_BUSY = -5, /* a Java exception is pending on a thread without context: set it later */
+    JAYWALK_BUSY =
+        -5, /* not now: try again. Of a context: a Java exception is pending on the thread */
     JAYWALK_GONE =
         -6, /* the class was unloaded, or the method's code redefined: the id means nothing any more */
     JAYWALK_UNSUPPORTED = -7, /* this JVM does not tell what it takes */
@@ -202,7 +203,7 @@ typedef uint64_t jaywalk_class;  /* 0: none */
 typedef uint64_t jaywalk_method; /* 0: none, or one that cannot be told */
 
 /*
- * Makes all that follows ready, once for the life of the JVM; may be called again, which does nothing. Takes 10 to 100 ms
+ * Makes all that follows ready, once for the life of the JVM; may be called again, which does nothing. Takes 40 to 100 ms
  * (classes that are loaded are listed), and from then on some 200 bytes for each class, within the agent's memlimit (its
  * default, if no session was begun before), and a thread of jaywalk's which looks for classes that are gone once a second.
  * Calling context: the live phase (JVMTI VMInit is its first moment), no handler. `jni`: JNIEnv * of the calling thread, here

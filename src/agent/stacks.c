@@ -310,8 +310,12 @@ static void look_after_classes(void *argument)
 
     (void)argument;
     if ((*agent.java_vm)->AttachCurrentThreadAsDaemon(agent.java_vm, (void **)&jni, &arguments) !=
-        JNI_OK)
+        JNI_OK) {
+        agent_log(OPTIONS_LOGLEVEL_ERROR,
+                  "the JVM takes no further thread: other agents are not told of classes that are "
+                  "unloaded or redefined, and their ids stay valid");
         return;
+    }
     const struct ids_watch watch = {is_gone, hold, release, tell, give_back, jni};
     while (!jw_load_relaxed(&stacks.is_ending)) {
         if (is_worth_a_look())
@@ -360,9 +364,12 @@ static bool open_vm(JNIEnv *jni, struct jw_error *err)
 {
     jthread self = NULL;
 
-    if (!hooks_open_vm(jni, err) ||
-        (*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE)
+    if (!hooks_open_vm(jni, err))
         return false;
+    if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE) {
+        jw_error_set(err, "the JVM does not tell which thread asks");
+        return false;
+    }
     const bool are_classes_told = vm_klass_open(jni, self, err);
     (*jni)->DeleteLocalRef(jni, self);
     return are_classes_told && open_bodies(jni, err) && selfcheck_try(err);
