@@ -57,8 +57,10 @@ live() { # $1: directory, $2: scenario, then variables of the environment
     echo "$status" >"$place/status"
 }
 
+# Who asks through the Java API is told in the answer, and nowhere else.
 complained() { # $1: directory
-    grep -hE '^\[jaywalk\] (warning|error): |^OpenJDK .* warning: ' "$1/err" "$1/log.txt" 2>/dev/null || true
+    grep -hE '^(\[jaywalk\] (warning|error)|(answer to [^ ]+: )?warning): |^OpenJDK .* warning: ' \
+        "$1/err" "$1/log.txt" 2>/dev/null || true
 }
 
 scenario() { # $1: name
