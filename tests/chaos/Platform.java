@@ -13,16 +13,25 @@ final class Platform {
         return Integer.parseInt(version.startsWith("1.") ? version.substring(2) : version);
     }
 
+    /** True where nothing unloads classes: Z before JDK 12. */
+    static boolean unloadsNothing() {
+        return MAJOR < 12 && collectorsHave("ZGC");
+    }
+
     /**
      * True where no class is unloaded any more once one was redefined, with and without a profiler: JDK 17 with Z and
      * Shenandoah. There the storms of classes and of redefinition have their turn in one run of two.
      */
     static boolean unloadsNothingOnceRedefined() {
-        boolean isConcurrent = false;
+        return MAJOR < 21 && (collectorsHave("ZGC") || collectorsHave("Shenandoah"));
+    }
+
+    private static boolean collectorsHave(String name) {
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
-            isConcurrent |= collector.getName().startsWith("ZGC")
-                    || collector.getName().startsWith("Shenandoah");
+            if (collector.getName().startsWith(name)) {
+                return true;
+            }
         }
-        return isConcurrent && MAJOR < 21;
+        return false;
     }
 }

@@ -111,9 +111,10 @@ chaos_cell() {
         "$JDK/bin/javac" -d "$dir/boot" "$CHAOS_DIR/whitebox/jdk/test/whitebox/WhiteBox.java" || fail "WhiteBox.java is not compiled"
     fi
     read -ra flags <<<"$(flags_of "$FLAGS")"
-    # JDK 8 lets children have what its selectors wait with, and calls without a look for exceptions.
+    # JDK 8 and 11 let children have what their selectors wait with; JDK 8 calls without a look for exceptions.
     local environment=(CHAOS_FLAGS="$FLAGS") own='^$'
-    [ "$MAJOR" -ge 9 ] || environment+=(CHAOS_SELECTORS=1) own='exceptions when required to from CallStaticObjectMethod'
+    [ "$MAJOR" -ge 17 ] || environment+=(CHAOS_SELECTORS=1)
+    [ "$MAJOR" -ge 9 ] || own='exceptions when required to from CallStaticObjectMethod'
     # What the JVM says (of handlers, of a full code cache) goes to stderr: on stdout it would tear the lines of the program.
     flags=("${JAVA_FLAGS[@]}" -XX:ErrorFile="$dir/hs_err_%p.log" "${NO_CORE[@]/-Create/+Create}" -XX:+UnlockExperimentalVMOptions
         -XX:+DisplayVMOutputToStderr

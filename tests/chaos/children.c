@@ -33,7 +33,7 @@ static bool ends_with(const char *line, const char *end)
 
 /* But for what the JVM leaves open itself: its own recorder's repository, whose files have dates for names, the clocks of
  * threads that it reads for that recorder (JDK 17), libraries, where it has told of their handlers (-Xcheck:jni), and what its own
- * selectors wait with (JDK 8). */
+ * selectors wait with (JDK 8, 11). */
 static bool is_of_agent(const char *line)
 {
     const char *slash = strrchr(line, '/');

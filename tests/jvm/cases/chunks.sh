@@ -9,8 +9,9 @@ whole deep.jfr
 ledger deep.jfr 1
 
 mkdir parts
-# m56: each chunk alone has its types and constants.
-"$JDK/bin/jfr" disassemble --max-chunks 1 --output parts deep.jfr >disassemble.out ||
+# m56: each chunk alone has its types and constants. JDK 8 has no such tool in every build, and that of JDK 11 leaves the first two together.
+reader=$(one_reader)
+"${reader#* }/bin/jfr" disassemble --max-chunks 1 --output parts deep.jfr >disassemble.out ||
     fail "jfr disassemble: $(tail -n 1 disassemble.out)"
 parts=(parts/*.jfr)
 [ ${#parts[@]} -ge "$chunks" ] || fail "jfr disassemble made ${#parts[@]} files"
