@@ -33,9 +33,10 @@ agrees() { # $1: name, then flags of java
     silent target
 }
 
-agrees compiled -XX:+UseG1GC
-agrees interpreted -Xint
-agrees "c1" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+# Of two JDKs the one does the first and the last, the other the second.
+for flags in $(half_of -XX:+UseG1GC -Xint -XX:TieredStopAtLevel=1); do
+    agrees "agrees$flags" "$flags"
+done
 
 # Loads of these walks fail or give garbage: what is looked at cannot be walked, or is another stack, and is said to be.
 JW_LIBRARY=${JW_FAULTS_LIBRARY:?}

@@ -36,13 +36,24 @@ share() { # $1: name, $2: method, $3: sampled or stopped; per cent, rounded down
     sed -n 's/.* '"$2"': sampled \([0-9]*\)[0-9.]* %, would stop \([0-9]*\)[0-9.]* %.*/\1 \2/p' "$1.table" | cut -d ' ' -f "$3"
 }
 
-bias plain -XX:+UseSerialGC
-for method in counted both; do
-    [ "$(share plain $method 1)" -ge 10 ] || fail "$method has hardly a sample: $(cat plain.table)"
-    # What is compiled is; before, it was interpreted and asked.
-    [ "$(share plain $method 2)" -lt 5 ] || [ "$method" = both ] || fail "threads would stop in a loop that does not ask: $(cat plain.table)"
-done
-if [ "$MAJOR" -ge 17 ]; then
+plain() {
+    bias plain -XX:+UseSerialGC
+    for method in counted both; do
+        [ "$(share plain $method 1)" -ge 10 ] || fail "$method has hardly a sample: $(cat plain.table)"
+        # What is compiled is; before, it was interpreted and asked.
+        [ "$(share plain $method 2)" -lt 5 ] || [ "$method" = both ] || fail "threads would stop in a loop that does not ask: $(cat plain.table)"
+    done
+}
+
+mined() {
     bias mined -XX:+UseG1GC
     [ "$(share mined counted 2)" -ge 10 ] || fail "no thread would stop in a loop that asks: $(cat mined.table)"
+}
+
+if [ "$MAJOR" -lt 17 ]; then
+    plain
+else
+    for loops in $(half_of plain mined); do # of two JDKs the one or the other
+        "$loops"
+    done
 fi

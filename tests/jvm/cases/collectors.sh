@@ -1,12 +1,12 @@
-# Each collector, with garbage to collect: no crash, a plausible profile. CSTACK names the walker: AsyncGetCallTrace has two of
-# them on each of two JDKs.
+# Each collector, with garbage to collect: no crash, a plausible profile; two of them on each of two JDKs. CSTACK names the
+# walker.
 walker=${CSTACK:-vm}
 # AsyncGetCallTrace has no id for redefined code.
 [ "$walker" = agct ] && how=fixed || how=redefined
 # m03: samples are taken while each collector works, in its barriers, too.
 collectors=(Serial Parallel G1 Z)
 [ "$MAJOR" -ge 11 ] || unset 'collectors[3]' # there was no ZGC
-[ "$walker" = vm ] || mapfile -t collectors < <(half_of "${collectors[@]}")
+mapfile -t collectors < <(half_of "${collectors[@]}")
 for gc in "${collectors[@]}"; do
     profile "churn-$gc" "event=cpu,interval=4ms,cstack=$walker,file=churn-$gc.jfr" -Xmx256m -XX:+Use${gc}GC \
         Churn 2 "$how"

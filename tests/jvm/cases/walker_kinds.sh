@@ -35,7 +35,8 @@ bounded() { # as kinds
 
 rows=0
 [ "$MAJOR" -ge 11 ] && other=Z || other=Parallel # JDK 8 has no ZGC
-for gc in ${KINDS_GC:-G1 $other}; do
+read -ra collectors <<<"${KINDS_GC:-$(half_of G1 "$other" | tr '\n' ' ')}" # of two JDKs each has one
+for gc in "${collectors[@]}"; do
     if [ -n "${KINDS_ROWS:-}" ]; then
         row stubs "$gc" "" stubs
         row "megamorphic calls" "$gc" "$calls" megamorphic
