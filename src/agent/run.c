@@ -21,6 +21,7 @@
 #include "walk/walk.h"
 
 #define ROTATE_NS    JW_NS_PER_SECOND /* at the latest; sooner at half full */
+#define OPENINGS     8                /* more than there are generations at a time */
 #define TURN_NS      (50 * JW_NS_PER_MS)
 #define IDLE_TURN_NS (250 * JW_NS_PER_MS)
 #define NAMES_EVERY  5 /* rotations between two looks at the threads' names */
@@ -69,6 +70,24 @@ static uint64_t oldest_generation(struct generations *generations)
     return oldest;
 }
 
+/*
+ * Native code is named when its generation is taken. Libraries that went since the oldest generation was opened are kept for that:
+ * the looks at the maps that generations were opened at, by their number.
+ */
+static uint64_t look_at_opening[OPENINGS], opened[OPENINGS];
+
+static void note_opening(uint64_t number, uint64_t look_number)
+{
+    opened[number % OPENINGS] = number;
+    look_at_opening[number % OPENINGS] = look_number;
+}
+
+static void forget_libraries(uint64_t oldest)
+{
+    if (opened[oldest % OPENINGS] == oldest)
+        symbols_forget_before(look_at_opening[oldest % OPENINGS]);
+}
+
 /* One rotation: what was closed is written at once, what is proved empty is cleared. */
 static void turn_over(struct generations *generations, struct recording *recording)
 {
@@ -77,9 +96,13 @@ static void turn_over(struct generations *generations, struct recording *recordi
     /* In this order: recording_cut. */
     const uint64_t signals = jw_counter(JW_COUNT_SIGNALS);
     const struct recording_cut before = {signals, signals_inside()};
+    const uint64_t look_number = symbols_look_number();
     struct generation *closed = generations_rotate(generations);
 
     if (closed != NULL) {
+        note_opening(generations_number(generations), look_number);
+        if (!symbols_settle(&err))
+            agent_log(OPTIONS_LOGLEVEL_DEBUG, "%s", err.message);
         recording_cut(recording, closed, &before);
         generations_take_late_before(generations, closed, take_late, recording);
         recording_take(recording, closed);
@@ -87,6 +110,7 @@ static void turn_over(struct generations *generations, struct recording *recordi
     (void)generations_retire(generations, take_late, recording);
     (void)generations_empty_dead_cells(generations, is_alive, NULL);
     const uint64_t oldest = oldest_generation(generations);
+    forget_libraries(oldest);
     ledger_turn(recording, oldest);
     threads_reap(oldest);
     cost_turn(recording);
@@ -297,6 +321,7 @@ bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err)
     /* A recording that goes is copied before it is closed. */
     const bool is_copied = asked == NULL || write_asked(asked, true, &why);
     const bool is_written = end_recording(err);
+    symbols_forget_before(UINT64_MAX);
     symbols_forget_names(); /* an idle agent keeps no file open */
     jw_store_relaxed(&run.is_drawing, 0);
     session.is_on = false;

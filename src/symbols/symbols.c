@@ -10,6 +10,7 @@
 
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/counters.h"
 #include "base/frame.h"
 #include "symbols/symbols_internal.h"
 
@@ -18,6 +19,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t refresh_count, refresh_ns, rows_ns, names_ns, put_off_count;
 static unsigned pause_ticks, ticks_left; /* until the next look at the maps for an unknown pc */
+static uint64_t look_number;             /* of the last look that handlers and names are told by */
+static struct symbols_loads seen_loads;  /* just before it */
 
 static bool is_same_library(const struct symbols_library *library,
                             const struct symbols_mapping *mapping, uintptr_t end_pc)
@@ -30,12 +33,13 @@ static bool is_same_library(const struct symbols_library *library,
            strcmp(known->path, mapping->path) == 0;
 }
 
-/* The library as the current snapshot has it, so that rows and names are kept; else a new one. */
+/* The library as the current snapshot has it, so that rows and names are kept; else, or where it was doubted, a new one. */
 static struct symbols_library *find_or_open(const struct symbols_snapshot *current,
                                             const struct symbols_mapping *mapping, uintptr_t end_pc)
 {
     for (uint32_t i = 0; current != NULL && i < current->library_count; i++)
-        if (is_same_library(current->libraries[i], mapping, end_pc))
+        if (is_same_library(current->libraries[i], mapping, end_pc) &&
+            !jw_load_relaxed(&current->libraries[i]->is_doubted))
             return current->libraries[i];
     return symbols_library_open(mapping, end_pc);
 }
@@ -130,19 +134,99 @@ static struct symbols_snapshot *look(struct jw_error *err)
     return snapshot;
 }
 
+static bool is_in(const struct symbols_snapshot *snapshot, const struct symbols_library *library)
+{
+    for (uint32_t i = 0; snapshot != NULL && i < snapshot->library_count; i++)
+        if (snapshot->libraries[i] == library)
+            return true;
+    return false;
+}
+
+/* Libraries that come and go faster than the maps are read: of what is new, only what its file proves is believed. */
+static void doubt_fresh(const struct symbols_snapshot *snapshot)
+{
+    const struct symbols_snapshot *current = symbols_snapshot_current();
+
+    for (uint32_t i = 0; i < snapshot->library_count; i++) {
+        struct symbols_library *library = snapshot->libraries[i];
+
+        if (!library->is_by_path && !is_in(current, library)) {
+            jw_store_relaxed(&library->is_doubted, true);
+            symbols_want(SYMBOLS_WANT_TRUTH);
+        }
+    }
+}
+
+/* A library that holds all of this code in the snapshot, so that handlers would have seen that another one lies there. */
+static bool is_watched(const struct symbols_snapshot *snapshot, const struct symbols_library *other)
+{
+    const struct symbols_range *range = symbols_snapshot_range(snapshot, other->facts.start_pc);
+
+    return range != NULL && range->end >= other->facts.end_pc && !range->library->is_weak &&
+           !jw_load_relaxed(&range->library->is_doubted);
+}
+
+/* What `old` had and `snapshot` has not is past; and where something may have been between the two looks, it is unknown. */
+static void note_past(const struct symbols_snapshot *old, const struct symbols_snapshot *snapshot,
+                      bool is_removed)
+{
+    for (uint32_t i = 0; old != NULL && i < old->library_count; i++) {
+        struct symbols_library *gone = old->libraries[i];
+
+        if (!is_in(snapshot, gone))
+            symbols_past_add(gone->facts.start_pc, gone->facts.end_pc, gone, look_number);
+    }
+    for (uint32_t i = 0; old != NULL && is_removed && i < snapshot->library_count; i++) {
+        const struct symbols_library *library = snapshot->libraries[i];
+
+        if (library->is_weak || (!is_in(old, library) && !is_watched(old, library)))
+            symbols_past_add(library->facts.start_pc, library->facts.end_pc, NULL, look_number);
+    }
+}
+
+/* A look during which nothing was loaded or unloaded, if one of two is. */
+static struct symbols_snapshot *steady_look(struct symbols_loads *before, bool *is_removed,
+                                            struct jw_error *err)
+{
+    for (unsigned attempt = 0;; attempt++) {
+        *before = symbols_loads();
+        struct symbols_snapshot *snapshot = look(err);
+        const struct symbols_loads after = symbols_loads();
+
+        refresh_count++;
+        *is_removed = after.removed != seen_loads.removed;
+        if (snapshot == NULL || (before->added == after.added && before->removed == after.removed))
+            return snapshot;
+        if (attempt > 0) {
+            doubt_fresh(snapshot);
+            return snapshot;
+        }
+        symbols_snapshot_free(snapshot);
+    }
+}
+
 /* Under the lock. `is_changed` says whether a new snapshot was published. */
 static bool refresh(bool *is_changed, struct jw_error *err)
 {
     const uint64_t start_ns = jw_now_ns();
-    struct symbols_snapshot *snapshot = look(err);
+    const struct symbols_snapshot *old = symbols_snapshot_current();
+    struct symbols_loads loads;
+    bool is_removed;
+    struct symbols_snapshot *snapshot = steady_look(&loads, &is_removed, err);
 
     *is_changed = false;
-    refresh_count++;
     if (snapshot == NULL)
         return false;
-    if (is_same_snapshot(symbols_snapshot_current(), snapshot)) {
+    if (is_same_snapshot(old, snapshot)) {
+        look_number++;
+        note_past(old, snapshot, is_removed);
+        seen_loads = loads;
         symbols_snapshot_free(snapshot);
     } else if (symbols_snapshot_publish(snapshot)) {
+        /* The old one waits at least until it is reclaimed below. */
+        look_number++;
+        note_past(old, snapshot, is_removed);
+        seen_loads = loads;
         *is_changed = true;
     } else {
         symbols_snapshot_free(snapshot);
@@ -199,8 +283,11 @@ bool symbols_serve(struct jw_error *err)
 
     if (ticks_left > 0)
         ticks_left--;
-    if ((wanted & SYMBOLS_WANT_LIBRARIES) != 0) {
-        if (ticks_left > 0) {
+    if ((wanted & (SYMBOLS_WANT_LIBRARIES | SYMBOLS_WANT_TRUTH)) != 0) {
+        const struct symbols_loads loads = symbols_loads();
+
+        if (ticks_left > 0 && (wanted & SYMBOLS_WANT_TRUTH) == 0 &&
+            loads.added == seen_loads.added && loads.removed == seen_loads.removed) {
             symbols_want(SYMBOLS_WANT_LIBRARIES);
         } else {
             is_done = refresh(&is_changed, err);
@@ -218,6 +305,42 @@ bool symbols_serve(struct jw_error *err)
     (void)symbols_snapshot_reclaim();
     pthread_mutex_unlock(&lock);
     return is_done;
+}
+
+static bool has_weak(const struct symbols_snapshot *snapshot)
+{
+    for (uint32_t i = 0; snapshot != NULL && i < snapshot->library_count; i++)
+        if (snapshot->libraries[i]->is_weak)
+            return true;
+    return false;
+}
+
+bool symbols_settle(struct jw_error *err)
+{
+    bool is_done = true;
+    bool is_changed;
+
+    pthread_mutex_lock(&lock);
+    if (has_weak(symbols_snapshot_current()) && symbols_loads().removed != seen_loads.removed)
+        is_done = refresh(&is_changed, err);
+    pthread_mutex_unlock(&lock);
+    return is_done;
+}
+
+uint64_t symbols_look_number(void)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t number = look_number;
+
+    pthread_mutex_unlock(&lock);
+    return number;
+}
+
+void symbols_forget_before(uint64_t number)
+{
+    pthread_mutex_lock(&lock);
+    symbols_past_forget(number);
+    pthread_mutex_unlock(&lock);
 }
 
 static struct symbols_library *library_at(uintptr_t pc)
@@ -245,9 +368,11 @@ bool symbols_want_rows(uintptr_t pc)
 
 bool symbols_name(uintptr_t pc, struct symbols_name *out)
 {
+    bool is_uncertain;
+
     *out = (struct symbols_name){0};
     pthread_mutex_lock(&lock);
-    struct symbols_library *library = library_at(pc);
+    struct symbols_library *library = symbols_past_find(pc, library_at(pc), &is_uncertain);
 
     if (library != NULL) {
         const uint64_t start_ns = jw_now_ns();
@@ -266,6 +391,8 @@ bool symbols_name(uintptr_t pc, struct symbols_name *out)
             snprintf(out->function, sizeof out->function, "%s", jw_mark_text(JW_MARK_MEMLIMIT));
     }
     pthread_mutex_unlock(&lock);
+    if (is_uncertain)
+        jw_count(JW_COUNT_SYMBOLS_UNCERTAIN);
     return library != NULL;
 }
 
@@ -276,6 +403,7 @@ void symbols_forget_names(void)
 
     for (uint32_t i = 0; current != NULL && i < current->library_count; i++)
         symbols_library_forget_names(current->libraries[i]);
+    symbols_past_forget_names();
     pthread_mutex_unlock(&lock);
 }
 
@@ -348,6 +476,7 @@ void symbols_stats(struct symbols_stats *out)
     out->names_ns = names_ns;
     out->snapshots_waiting = symbols_snapshot_reclaim();
     out->snapshots_put_off = put_off_count;
+    out->libraries_past = symbols_past_count();
     pthread_mutex_unlock(&lock);
 }
 
@@ -355,6 +484,9 @@ void symbols_close(void)
 {
     pthread_mutex_lock(&lock);
     symbols_snapshot_close();
+    symbols_past_forget(UINT64_MAX);
+    look_number = 0;
+    seen_loads = (struct symbols_loads){0, 0};
     pause_ticks = 0;
     ticks_left = 0;
     pthread_mutex_unlock(&lock);

@@ -5,14 +5,19 @@
  * For      naming native frames in a recording; stepping native frames inside a signal handler.
  * Callers  walk (enter, rule_find, leave), vm (find_library, find_symbol), recording and agent (the
  *          rest).
- * Context  symbols_enter, _leave, _find_library, _library_facts, _rule_find, _want: handler, hook,
+ * Context  symbols_enter, _leave, _find_library, _library_facts, _rule_find, _proof_find, _doubt, _want: handler, hook,
  *          any. All others: any, dump, control; a lock of the room orders them.
  * Memory   everything is parsed from the files that /proc/self/maps names, with bounds-checked
  *          reads, never through a mapping; deleted files and the vDSO are read from
  *          /proc/self/mem, which answers with an error where a mapping has gone. Handlers see an
  *          immutable snapshot. A replaced snapshot, and the libraries that only it held, are freed
- *          when each handler that entered it has left it.
- * Progress enter, leave, find_library, library_facts, rule_find: wait-free.
+ *          when each handler that entered it has left it, and nobody can ask any more for names of pcs that were
+ *          seen in it.
+ * Libraries that come and go: a name is asked for up to seconds after the pc was seen, and by then another library may
+ *          lie there. So libraries that went are kept until symbols_forget_before, handlers compare a word of what
+ *          they believe to be a library with what it was (symbols_proof_find), and a pc that may have been in two of
+ *          them has no name.
+ * Progress enter, leave, find_library, library_facts, rule_find, proof_find, doubt: wait-free.
  *
  * May these overlap?    enter..leave    refresh, serve, build_rows    name, find_symbol
  *   enter..leave            yes                  yes                       yes
@@ -109,8 +114,30 @@ JW_SIGNAL_SAFE enum symbols_found symbols_rule_find(const struct symbols_snapsho
                                                     uintptr_t pc, bool is_return_address,
                                                     struct symbols_rule *rule);
 
+/*
+ * What a library is known by where it is mapped: while a thread is in it, this word of its memory is what it was when
+ * the library was looked at, or it is another library.
+ */
+struct symbols_proof {
+    uintptr_t start_pc, end_pc; /* code that it holds for */
+    uintptr_t address;          /* 0: nothing to compare (the vDSO, which stays) */
+    uint64_t word;
+};
+
+/* The proof of the library that holds `pc`; false: none does. Nothing is asked for. */
+JW_SIGNAL_SAFE bool symbols_proof_find(const struct symbols_snapshot *snapshot, uintptr_t pc,
+                                       struct symbols_proof *proof);
+
+/*
+ * The word was another one, or could not be read: what lies at `pc` is not the library of the snapshot. Until the next
+ * look at the maps, which this asks for, its code has no name.
+ */
+JW_SIGNAL_SAFE void symbols_doubt(const struct symbols_snapshot *snapshot, uintptr_t pc);
+
 #define SYMBOLS_WANT_LIBRARIES 1u /* a look at the maps */
 #define SYMBOLS_WANT_ROWS      2u /* rows of those libraries in which symbols_rule_find had none */
+#define SYMBOLS_WANT_TRUTH                                                                         \
+    4u /* a look at the maps that does not wait: a library is not what it was */
 
 /* Asks the next symbols_serve for it. */
 JW_SIGNAL_SAFE void symbols_want(unsigned what);
@@ -129,9 +156,22 @@ JW_MUST_CHECK bool symbols_build_rows(struct jw_error *err);
 /*
  * Does what handlers asked for since the last call, and nothing otherwise. A look at the maps that
  * changed nothing makes the next ones rarer (a foreign JIT has pcs that no library holds): each
- * call counts as one tick, and the pause doubles from one tick to 64.
+ * call counts as one tick, and the pause doubles from one tick to 64. When the loader has loaded or unloaded something
+ * it ends.
  */
 JW_MUST_CHECK bool symbols_serve(struct jw_error *err);
+
+/*
+ * Pcs that were seen until now are about to be named: looks at the maps if a library has been unloaded since the last
+ * look and there are some that their proof does not tell from every other (they have no build-id).
+ */
+JW_MUST_CHECK bool symbols_settle(struct jw_error *err);
+
+/* Number of the last look at the maps, from 1. Pcs seen after this call are known to symbols_forget_before by it. */
+uint64_t symbols_look_number(void);
+
+/* Nobody will ask for a pc that was seen before this look: what went until then is forgotten. */
+void symbols_forget_before(uint64_t look_number);
 
 /* Has the next symbols_serve build the rows of the library around `pc`, which handlers will ask for. False: no published
  * snapshot has one there. */
@@ -145,7 +185,7 @@ struct symbols_name {
 
 /*
  * Names the native code at `pc`; give return addresses as they are minus one. False: no library
- * holds it. Without a symbol `function` is empty. The first question about a library indexes its
+ * holds it, or several have and which of them was meant is not known (counted as SYMBOLS_UNCERTAIN). Without a symbol `function` is empty. The first question about a library indexes its
  * symbol table and keeps its file open until symbols_forget_names; each costs a few reads of it, so keep
  * the answer. Text for a frame: symbols_name_text.
  */
@@ -177,6 +217,7 @@ struct symbols_stats {
     uint64_t refresh_count, refresh_ns, rows_ns, names_ns; /* since the process started */
     uint64_t snapshots_waiting; /* replaced, but perhaps still in use by a handler */
     uint64_t snapshots_put_off; /* not published because too many were waiting */
+    uint32_t libraries_past;    /* gone, but kept for names that may still be asked for */
 };
 void symbols_stats(struct symbols_stats *out);
 

@@ -93,6 +93,7 @@ static void read_notes(struct symbols_elf *elf, const Elf64_Phdr *header)
         if (type == NT_GNU_BUILD_ID && name_bytes == sizeof "GNU" &&
             memcmp(name, "GNU", sizeof "GNU") == 0 && value_bytes <= SYMBOLS_BUILD_ID_BYTES) {
             memcpy(elf->build_id, value, value_bytes);
+            elf->build_id_vaddr = header->p_vaddr + (uint64_t)(value - notes);
             elf->build_id_bytes = (uint32_t)value_bytes;
             return;
         }
@@ -129,6 +130,7 @@ bool symbols_elf_parse(struct symbols_elf *elf, const struct symbols_image *imag
         jw_error_set(err, "not an ELF file");
         return false;
     }
+    elf->header_word = header.e_shoff;
     elf->machine = symbols_machine_find(header.e_machine);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         elf->machine == NULL) {

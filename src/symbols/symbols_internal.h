@@ -137,6 +137,8 @@ struct symbols_elf {
     uint32_t section_count, section_names_index;
     unsigned char build_id[SYMBOLS_BUILD_ID_BYTES];
     uint32_t build_id_bytes;
+    uint64_t build_id_vaddr; /* where it lies in memory */
+    uint64_t header_word;    /* e_shoff, as it stands at offset 40 */
 };
 
 /* A run of the image's bytes, as a section or segment header tells it. */
@@ -381,6 +383,7 @@ struct symbols_source {
     struct symbols_elf elf;
     int fd;
     bool is_replaced;
+    bool is_by_path; /* read from the file at its path, which is what is mapped; or the vDSO */
 };
 
 /*
@@ -389,6 +392,13 @@ struct symbols_source {
  */
 JW_MUST_CHECK bool symbols_source_open(struct symbols_source *source,
                                        const struct symbols_mapping *mapping, struct jw_error *err);
+/* Opens the file at the path of what was mapped there once, if it is still that one: by build-id, else by inode and
+ * segments. */
+JW_MUST_CHECK bool symbols_source_open_past(struct symbols_source *source,
+                                            const struct symbols_mapping *mapping,
+                                            const struct symbols_elf *identity);
+/* By build-id where both have one, else by segments. */
+bool symbols_source_is_same(const struct symbols_elf *a, const struct symbols_elf *b);
 void symbols_source_close(struct symbols_source *source);
 
 /* Address in memory minus address in the file, from the segment that this mapping shows. */
@@ -398,7 +408,14 @@ JW_MUST_CHECK bool symbols_source_bias(const struct symbols_source *source,
 struct symbols_library {
     struct symbols_library_facts facts;
     struct symbols_mapping mapping; /* the first; its path is facts.path */
-    uint32_t snapshot_count;        /* snapshots that hold it; under the lock */
+    struct symbols_elf identity;    /* what was read when it was first seen; its image is closed */
+    uint32_t snapshot_count;        /* snapshots that hold it, and the past; under the lock */
+    uintptr_t proof_address;        /* 0: none */
+    uint64_t proof_word;
+    bool is_weak;    /* its proof does not tell it from every other library: no build-id */
+    bool is_by_path; /* the file at its path is what was mapped, or is no matter of files */
+    /* Relaxed: read when the generation of whoever doubted is taken, which orders it. */
+    _Atomic bool is_doubted;
     bool is_names_tried;
     bool is_names_refused; /* memlimit left no room for them */
     struct symbols_names *names;
@@ -421,8 +438,36 @@ struct symbols_snapshot {
     struct symbols_library **libraries;
 };
 
+/*
+ * What lay where before: symbols_past.c. Libraries that a look at the maps did not find any more, and stretches of code in
+ * which something unknown may have been between two looks. Under the room's lock.
+ */
+/* Without room all that was seen before that look is uncertain. `library` NULL: unknown. */
+void symbols_past_add(uintptr_t start_pc, uintptr_t end_pc, struct symbols_library *library,
+                      uint64_t look_number);
+/* Forgets what went at this look or before. */
+void symbols_past_forget(uint64_t look_number);
+/*
+ * The one library that a pc can have been in, when `current` holds it now (NULL: none does); NULL and `is_uncertain` where there
+ * may have been several.
+ */
+struct symbols_library *symbols_past_find(uintptr_t pc, struct symbols_library *current,
+                                          bool *is_uncertain);
+uint32_t symbols_past_count(void);
+void symbols_past_forget_names(void);
+
+/* symbols_loader.c: how often the dynamic loader has loaded and unloaded something. */
+struct symbols_loads {
+    uint64_t added, removed;
+};
+struct symbols_loads symbols_loads(void);
+
 /* symbols_library.c; NULL when memory is out. A file that cannot be read is no failure. */
 struct symbols_library *symbols_library_open(const struct symbols_mapping *first, uintptr_t end_pc);
+/* A holder less: the last one closes it. */
+void symbols_library_release(struct symbols_library *library);
+/* True when both are the same file at the same place, so that names of one are those of the other. */
+bool symbols_library_is_twin(const struct symbols_library *a, const struct symbols_library *b);
 void symbols_library_close(struct symbols_library *library);
 /* Until they are asked for again, when they are built again. */
 void symbols_library_forget_names(struct symbols_library *library);

@@ -2,6 +2,8 @@
  * One library: what is known of it, its rows and its names, each parsed once and only when asked
  * for. Dump side, under the room's lock; handlers read the facts and the rows.
  */
+#include <elf.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/atomics.h"
@@ -10,6 +12,26 @@
 /* Stands where rows could not be built: it covers nothing, so every pc of it is a gap. */
 static const struct symbols_packed gap_rule; /* zero: SYMBOLS_RULE_GAP */
 static struct symbols_rows no_rows = {.rules = &gap_rule};
+
+/*
+ * What handlers compare: eight bytes of the build-id, which are another library's with no likelihood at all; without one, where the
+ * file's section headers stand, which two libraries of one making may have in common.
+ */
+static void take_proof(struct symbols_library *library)
+{
+    const struct symbols_elf *identity = &library->identity;
+
+    if (library->mapping.is_vdso)
+        return;
+    library->is_weak = identity->build_id_bytes < sizeof library->proof_word;
+    if (!library->is_weak) {
+        library->proof_address = library->facts.load_bias + (uintptr_t)identity->build_id_vaddr;
+        memcpy(&library->proof_word, identity->build_id, sizeof library->proof_word);
+    } else if (library->mapping.header_address != 0) {
+        library->proof_address = library->mapping.header_address + offsetof(Elf64_Ehdr, e_shoff);
+        library->proof_word = identity->header_word;
+    }
+}
 
 struct symbols_library *symbols_library_open(const struct symbols_mapping *first, uintptr_t end_pc)
 {
@@ -36,8 +58,14 @@ struct symbols_library *symbols_library_open(const struct symbols_mapping *first
         library->facts.is_deleted = first->is_deleted && !source.is_replaced;
         library->facts.build_id_bytes = source.elf.build_id_bytes;
         memcpy(library->facts.build_id, source.elf.build_id, sizeof source.elf.build_id);
+        library->is_by_path = source.is_by_path;
+        library->identity = source.elf;
+        library->identity.image = (struct symbols_image){.fd = -1};
         symbols_source_close(&source);
     }
+    library->is_weak = !first->is_vdso;
+    if (library->facts.is_readable)
+        take_proof(library);
     if (!library->facts.is_readable) {
         library->facts.load_bias = first->start - (uintptr_t)first->offset;
         library->is_names_tried = true;
@@ -73,17 +101,36 @@ void symbols_library_close(struct symbols_library *library)
     jw_free(library);
 }
 
-/* Opens the library's file again; false if what it then finds is laid out differently. */
+void symbols_library_release(struct symbols_library *library)
+{
+    if (--library->snapshot_count == 0)
+        symbols_library_close(library);
+}
+
+bool symbols_library_is_twin(const struct symbols_library *a, const struct symbols_library *b)
+{
+    return a == b || (!a->is_weak && !b->is_weak && a->facts.load_bias == b->facts.load_bias &&
+                      strcmp(a->facts.path, b->facts.path) == 0 &&
+                      symbols_source_is_same(&a->identity, &b->identity));
+}
+
+/*
+ * Opens the library's file again, never another's: by now something else may be mapped in its place, or stand at its path. Where
+ * the library is not mapped any more, its file is read if it is still there.
+ */
 static bool reopen(const struct symbols_library *library, struct symbols_source *source)
 {
     uintptr_t bias;
 
-    if (!symbols_source_open(source, &library->mapping, NULL))
-        return false;
-    if (symbols_source_bias(source, &library->mapping, &bias) && bias == library->facts.load_bias)
-        return true;
-    symbols_source_close(source);
-    return false;
+    if (symbols_source_open(source, &library->mapping, NULL)) {
+        if (symbols_source_is_same(&source->elf, &library->identity) &&
+            symbols_source_bias(source, &library->mapping, &bias) &&
+            bias == library->facts.load_bias)
+            return true;
+        symbols_source_close(source);
+    }
+    return !library->mapping.is_vdso &&
+           symbols_source_open_past(source, &library->mapping, &library->identity);
 }
 
 void symbols_library_build_rows(struct symbols_library *library)

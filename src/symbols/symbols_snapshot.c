@@ -84,6 +84,30 @@ const struct symbols_library_facts *symbols_library_facts(const struct symbols_l
     return &library->facts;
 }
 
+bool symbols_proof_find(const struct symbols_snapshot *snapshot, uintptr_t pc,
+                        struct symbols_proof *proof)
+{
+    const struct symbols_range *range = symbols_snapshot_range(snapshot, pc);
+
+    if (range == NULL)
+        return false;
+    *proof = (struct symbols_proof){.start_pc = range->start,
+                                    .end_pc = range->end,
+                                    .address = range->library->proof_address,
+                                    .word = range->library->proof_word};
+    return true;
+}
+
+void symbols_doubt(const struct symbols_snapshot *snapshot, uintptr_t pc)
+{
+    const struct symbols_range *range = symbols_snapshot_range(snapshot, pc);
+
+    if (range == NULL)
+        return;
+    jw_store_relaxed(&range->library->is_doubted, true);
+    symbols_want(SYMBOLS_WANT_TRUTH);
+}
+
 enum symbols_found symbols_rule_find(const struct symbols_snapshot *snapshot, uintptr_t pc,
                                      bool is_return_address, struct symbols_rule *rule)
 {
@@ -170,8 +194,7 @@ bool symbols_snapshot_publish(struct symbols_snapshot *snapshot)
 void symbols_snapshot_free(struct symbols_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->library_count; i++)
-        if (--snapshot->libraries[i]->snapshot_count == 0)
-            symbols_library_close(snapshot->libraries[i]);
+        symbols_library_release(snapshot->libraries[i]);
     jw_free(snapshot->libraries);
     jw_free(snapshot->ranges);
     jw_free(snapshot);

@@ -44,7 +44,7 @@ static bool parse_memory(const struct symbols_mapping *mapping, int memory_fd, u
     return mapping->header_address != 0 && memory_fd >= 0 && symbols_elf_parse(elf, &image, NULL);
 }
 
-static bool is_same_image(const struct symbols_elf *a, const struct symbols_elf *b)
+bool symbols_source_is_same(const struct symbols_elf *a, const struct symbols_elf *b)
 {
     if (a->build_id_bytes != 0 && b->build_id_bytes != 0)
         return a->build_id_bytes == b->build_id_bytes &&
@@ -80,8 +80,9 @@ static bool open_path(struct symbols_source *source, const struct symbols_mappin
     if (fd < 0)
         return false;
     const bool is_parsed = parse_file(source, fd, &status);
-    const bool is_same = in_memory == NULL ? status.st_ino == mapping->inode
-                                           : is_parsed && is_same_image(&source->elf, in_memory);
+    const bool is_same = in_memory == NULL
+                             ? status.st_ino == mapping->inode
+                             : is_parsed && symbols_source_is_same(&source->elf, in_memory);
 
     if (is_parsed && is_same && !mapping->is_deleted)
         return true;
@@ -139,8 +140,8 @@ bool symbols_source_open(struct symbols_source *source, const struct symbols_map
                      is_vdso ? mapping->end - mapping->start : HEADER_WINDOW_BYTES, &in_memory);
 
     *source = (struct symbols_source){.fd = -1};
-    if (!is_vdso && (open_path(source, mapping, has_memory ? &in_memory : NULL) ||
-                     open_map_file(source, mapping))) {
+    source->is_by_path = is_vdso || open_path(source, mapping, has_memory ? &in_memory : NULL);
+    if (!is_vdso && (source->is_by_path || open_map_file(source, mapping))) {
         if (memory_fd >= 0)
             close(memory_fd);
         return true;
@@ -158,6 +159,22 @@ bool symbols_source_open(struct symbols_source *source, const struct symbols_map
     else
         use_memory(source, &in_memory);
     return true;
+}
+
+bool symbols_source_open_past(struct symbols_source *source, const struct symbols_mapping *mapping,
+                              const struct symbols_elf *identity)
+{
+    struct stat status;
+    const int fd = open_regular(mapping->path, &status);
+
+    *source = (struct symbols_source){.fd = -1};
+    if (fd < 0)
+        return false;
+    if (parse_file(source, fd, &status) && symbols_source_is_same(&source->elf, identity) &&
+        (identity->build_id_bytes != 0 || status.st_ino == mapping->inode))
+        return true;
+    symbols_source_close(source);
+    return false;
 }
 
 void symbols_source_close(struct symbols_source *source)

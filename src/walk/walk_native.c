@@ -76,6 +76,24 @@ static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, bool is
     return regs->pc != 0;
 }
 
+/*
+ * Whether the code at `pc` is still of the library that the snapshot has there: another may lie there by now. What is not known to it
+ * proves nothing, and is passed. `proof`: of the frame before.
+ */
+static JW_SIGNAL_SAFE bool is_as_known(const struct symbols_snapshot *snapshot, uintptr_t pc,
+                                       struct symbols_proof *proof)
+{
+    uintptr_t word;
+
+    if (pc >= proof->start_pc && pc < proof->end_pc)
+        return true;
+    if (!symbols_proof_find(snapshot, pc, proof) || proof->address == 0 ||
+        (safe_load_word(proof->address, &word) && word == proof->word))
+        return true;
+    symbols_doubt(snapshot, pc);
+    return false;
+}
+
 bool walk_native_to_code_cache(struct arch_regs *regs)
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
@@ -98,11 +116,13 @@ uint32_t walk_native_frames(struct arch_regs *regs, uintptr_t *pcs, uint32_t dep
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
     bool is_sought = mark != NULL;
+    struct symbols_proof proof = {0};
     uint32_t count = 0;
 
     if (depth_max > 0)
         pcs[count++] = regs->pc;
-    while (snapshot != NULL && count < depth_max && step(snapshot, count == 1, regs)) {
+    while (snapshot != NULL && count < depth_max && is_as_known(snapshot, pcs[count - 1], &proof) &&
+           step(snapshot, count == 1, regs)) {
         if (is_sought && regs->sp > mark->stack_addr) {
             mark->frame = count - 1;
             is_sought = false;
