@@ -21,7 +21,8 @@
 #include "walk/walk.h"
 
 #define ROTATE_NS    JW_NS_PER_SECOND /* at the latest; sooner at half full */
-#define OPENINGS     8                /* more than there are generations at a time */
+#define EARLY_NS     (100 * JW_NS_PER_MS)
+#define OPENINGS     8 /* more than there are generations at a time */
 #define TURN_NS      (50 * JW_NS_PER_MS)
 #define IDLE_TURN_NS (250 * JW_NS_PER_MS)
 #define NAMES_EVERY  5 /* rotations between two looks at the threads' names */
@@ -212,7 +213,10 @@ enum states_command run_work(JNIEnv *jni)
     agree_turn(session.recording);
     if (session.options.overhead_ppm != 0)
         cost_look(session.recording);
-    if (now_ns - session.rotated_ns >= ROTATE_NS || generations_is_half_full(run_generations())) {
+    /* What follows a change of the libraries is in a generation of its own, in which each pc has one meaning. */
+    const bool is_early = now_ns - session.rotated_ns >= EARLY_NS && symbols_take_news();
+    if (is_early || now_ns - session.rotated_ns >= ROTATE_NS ||
+        generations_is_half_full(run_generations())) {
         if (jni != NULL && session.rotations++ % NAMES_EVERY == 0)
             hooks_refresh_thread_names(jni);
         turn_over(run_generations(), session.recording);

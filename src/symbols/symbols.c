@@ -20,6 +20,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t refresh_count, refresh_ns, rows_ns, names_ns, put_off_count;
 static unsigned pause_ticks, ticks_left; /* until the next look at the maps for an unknown pc */
 static uint64_t look_number;             /* of the last look that handlers and names are told by */
+static bool has_news;                    /* something is past since symbols_take_news */
 static struct symbols_loads seen_loads;  /* just before it */
 
 static bool is_same_library(const struct symbols_library *library,
@@ -182,6 +183,7 @@ static void note_past(const struct symbols_snapshot *old, const struct symbols_s
         if (library->is_weak || (!is_in(old, library) && !is_watched(old, library)))
             symbols_past_add(library->facts.start_pc, library->facts.end_pc, NULL, look_number);
     }
+    has_news |= is_removed;
 }
 
 /* A look during which nothing was loaded or unloaded, if one of two is. */
@@ -325,6 +327,16 @@ bool symbols_settle(struct jw_error *err)
         is_done = refresh(&is_changed, err);
     pthread_mutex_unlock(&lock);
     return is_done;
+}
+
+bool symbols_take_news(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool is_news = has_news;
+
+    has_news = false;
+    pthread_mutex_unlock(&lock);
+    return is_news;
 }
 
 uint64_t symbols_look_number(void)
@@ -486,6 +498,7 @@ void symbols_close(void)
     symbols_snapshot_close();
     symbols_past_forget(UINT64_MAX);
     look_number = 0;
+    has_news = false;
     seen_loads = (struct symbols_loads){0, 0};
     pause_ticks = 0;
     ticks_left = 0;

@@ -167,6 +167,12 @@ JW_MUST_CHECK bool symbols_serve(struct jw_error *err);
  */
 JW_MUST_CHECK bool symbols_settle(struct jw_error *err);
 
+/*
+ * True once after a look that found libraries gone or replaced: what is seen from now on has its name the sooner, the sooner the pcs seen
+ * until now are known to symbols_forget_before.
+ */
+bool symbols_take_news(void);
+
 /* Number of the last look at the maps, from 1. Pcs seen after this call are known to symbols_forget_before by it. */
 uint64_t symbols_look_number(void);
 

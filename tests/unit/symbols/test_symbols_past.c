@@ -1,14 +1,15 @@
 /* Libraries that come and go: code is never named by another library than the one that it was seen in. */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/atomics.h"
 #include "base/counters.h"
+#include "support/emulated.h"
 #include "symbols/symbols_internal.h"
 
 #define STORM_TURNS 60
@@ -110,11 +111,11 @@ static bool handler_believes(uintptr_t pc)
     bool is_believed = true;
 
     if (snapshot != NULL && symbols_proof_find(snapshot, pc, &proof) && proof.address != 0) {
-        struct iovec here = {&word, sizeof word};
-        struct iovec there = {(void *)proof.address, sizeof word};
+        const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 
-        is_believed =
-            process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof word && word == proof.word;
+        is_believed = pread(memory, &word, sizeof word, (off_t)proof.address) == sizeof word &&
+                      word == proof.word;
+        close(memory);
         if (!is_believed)
             symbols_doubt(snapshot, pc);
     }
@@ -142,6 +143,8 @@ static void expect_name(uintptr_t pc, const char *expected, unsigned line)
 /* Those loaded at one address, else there is nothing to see. */
 static void expect_same_place(uintptr_t a, uintptr_t b)
 {
+    if (a != b && is_emulated())
+        cr_skip_test("the emulator's kernel lays the second library elsewhere");
     cr_assert_eq(a, b, "the loader put them at %lx and %lx", (unsigned long)a, (unsigned long)b);
 }
 
@@ -173,7 +176,10 @@ Test(symbols_past, where_two_libraries_were_one_after_the_other_neither_is_named
     unload();
     expect_same_place(load(SECOND), pc);
     EXPECT_NAME(pc, names[FIRST]); /* what was seen until now was seen in it */
+    cr_assert_not(symbols_take_news());
     refresh();
+    cr_assert(symbols_take_news());
+    cr_assert_not(symbols_take_news());
     EXPECT_NAME(pc, NULL);
     cr_assert_eq(jw_counter(JW_COUNT_SYMBOLS_UNCERTAIN), 1);
     symbols_stats(&stats);

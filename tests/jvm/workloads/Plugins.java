@@ -1,0 +1,24 @@
+/**
+ * Loads two native libraries in turns, which the loader puts at one address, and burns CPU time in each, below a function of
+ * another library that says which one it is. Some of the time passes in one that stays loaded.
+ *
+ *     java Plugins SECONDS FIRST.so SECOND.so
+ */
+final class Plugins
+{
+    private Plugins()
+    {
+    }
+
+    public static void main(String[] args)
+    {
+        System.loadLibrary("plugins");
+        long turns = 0;
+        for (long end = System.nanoTime() + (long)(Double.parseDouble(args[0]) * 1e9); System.nanoTime() < end; turns++) {
+            run(args[1], args[2]);
+        }
+        System.out.println("turns " + turns);
+    }
+
+    private static native void run(String first, String second);
+}
