@@ -1,6 +1,8 @@
 /* The entry of a virtual thread; control for finding out how it lies, and handler. */
 #include "vm/vm_continuation.h"
 
+#include <string.h>
+
 #include "vm/vm_internal.h"
 #include "vm/vm_method.h"
 
@@ -66,6 +68,25 @@ bool vm_continuation_is_left(const struct vm_thread *thread, uintptr_t sp, vm_ad
     if (vm_has(continuation.of_thread))
         return vm_load_field(thread->thread, continuation.of_thread, &entry) && entry == sp;
     return method != 0 && method == continuation.border_method;
+}
+
+static JW_SIGNAL_SAFE bool is_text(const struct vm_text *text, const char *wanted,
+                                   size_t length_bytes)
+{
+    char bytes[32];
+
+    return text->length_bytes == length_bytes && length_bytes <= sizeof bytes &&
+           safe_load_bytes(bytes, text->addr, length_bytes) &&
+           memcmp(bytes, wanted, length_bytes) == 0;
+}
+
+bool vm_continuation_is_yield(vm_addr method)
+{
+    static const char class_name[] = "jdk/internal/vm/Continuation", name[] = "yield0";
+    struct vm_method read;
+
+    return vm_method_read(method, &read) && is_text(&read.name, name, sizeof name - 1) &&
+           is_text(&read.class_name, class_name, sizeof class_name - 1);
 }
 
 bool vm_continuation_caller(const struct vm_thread *thread, struct arch_regs *out)

@@ -36,6 +36,9 @@ JW_SIGNAL_SAFE jmethodID vm_continuation_entry(void);
 JW_SIGNAL_SAFE bool vm_continuation_is_left(const struct vm_thread *thread, uintptr_t sp,
                                             vm_addr method);
 
+/* Whether it is yield0, by which a virtual thread leaves: of frames in the heap it is none but the innermost, and the first to go. */
+JW_SIGNAL_SAFE bool vm_continuation_is_yield(vm_addr method);
+
 /* Registers of the carrier where it goes on when the virtual thread on it leaves. False: it is not told. */
 JW_SIGNAL_SAFE bool vm_continuation_caller(const struct vm_thread *thread, struct arch_regs *out);
 

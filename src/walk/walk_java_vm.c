@@ -73,9 +73,8 @@ static JW_SIGNAL_SAFE enum outcome thaw(struct walk_vm *walk)
 static JW_SIGNAL_SAFE enum outcome
 move_to_anchor(struct walk_vm *walk, const struct vm_anchor *anchor, enum vm_place place)
 {
-    const struct arch_regs regs = {.pc = anchor->pc, .sp = anchor->sp, .fp = anchor->fp};
-
-    return move(walk, &regs, WALK_AT_ANCHOR, place);
+    return move(walk, &(struct arch_regs){.pc = anchor->pc, .sp = anchor->sp, .fp = anchor->fp},
+                WALK_AT_ANCHOR, place);
 }
 
 static JW_SIGNAL_SAFE enum outcome leave_frame(struct walk_vm *walk, vm_addr blob,
@@ -217,6 +216,8 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome do_border(struct wa
         walk->step == NULL ? WALK_NO_PIN : walk_vm_pin(walk, addr, method, VM_PLACE_NATIVE_WRAPPER);
     struct arch_regs caller;
 
+    if (walk->left_sp != 0 && walk->left_sp != walk->regs.sp)
+        return fail(walk, WALK_CODE_STACK, VM_PLACE_NATIVE_WRAPPER);
     walk->result->is_virtual = true;
     if (walk->cache != NULL)
         walk->cache->log.border_sp = walk->regs.sp;
@@ -476,24 +477,25 @@ static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
 }
 
 /* From native code: the anchor, or the compiled code that called it as a leaf. False: no Java frame. */
-static JW_SIGNAL_SAFE enum outcome find_java(struct walk_vm *walk)
+static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome find_java(struct walk_vm *walk)
 {
+    struct arch_regs caller = walk->regs;
     struct vm_anchor anchor;
 
     if (!vm_thread_anchor(&walk->thread, &anchor))
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);
     if (anchor.sp != 0)
-        return move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
+        return walk_vm_find_freezing(walk, anchor.sp, &caller)
+                   ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
+                   : move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
     if (!walk->thread.is_in_java)
         return fail(walk, 0, VM_PLACE_NATIVE);
-
-    struct arch_regs caller = walk->regs;
     if (!walk_native_to_code_cache(&caller))
         return fail(walk, WALK_CODE_STUB, VM_PLACE_NATIVE);
     return move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE);
 }
 
-/* Step by step; apart, as it is the one place for which the compiler has to keep what is at hand. */
+/* Apart, as it is the one place for which the compiler has to keep what is at hand. */
 static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome go(struct walk_vm *walk,
                                                                 enum outcome outcome)
 {
@@ -519,9 +521,12 @@ static JW_SIGNAL_SAFE enum outcome give_up(struct walk_vm *walk)
 static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome judge(struct walk_vm *walk,
                                                                    enum outcome outcome)
 {
-    if (outcome == FAILED || (walk->is_in_heap && !vm_frozen_stood_still(&walk->frozen)))
+    if (walk->is_in_heap && !vm_frozen_stood_still(&walk->frozen))
+        outcome = FAILED;
+    const bool goes_on = walk->left_sp != 0 && walk_vm_leave_freezing(walk, outcome == FAILED);
+    if (!goes_on && outcome == FAILED)
         outcome = give_up(walk);
-    if (outcome == FAILED || walk->border > 0 || !walk_vm_go_to_carrier(walk))
+    if (!goes_on && (outcome == FAILED || walk->border > 0 || !walk_vm_go_to_carrier(walk)))
         return outcome;
     outcome = go(walk, GO_ON);
     return outcome == FAILED ? give_up(walk) : outcome;

@@ -1,4 +1,6 @@
 /* A walk goes on among frames of a virtual thread that lie in the heap, and from there to its carrier; handler. */
+#include <string.h>
+
 #include "walk/walk_vm_internal.h"
 
 #define WORD_BYTES sizeof(uintptr_t)
@@ -75,6 +77,61 @@ bool walk_vm_is_special_in_heap(const struct walk_vm *walk)
                                                  walk->regs.pc < walk->map.interpreter_end);
 }
 
+/* Frames that are being frozen ------------------------------------------------------------------------ */
+
+bool walk_vm_find_freezing(struct walk_vm *walk, uintptr_t anchor_sp, struct arch_regs *caller)
+{
+    if (!vm_continuation_is_left(&walk->thread, anchor_sp, 0))
+        return false;
+    *caller = walk->regs;
+    if (!walk_native_to_code_cache(caller) || caller->sp >= anchor_sp)
+        return false;
+    walk->left_sp = anchor_sp;
+    return true;
+}
+
+/* The innermost frames stand on the stack, and in the heap already, above those that never left it. */
+static JW_SIGNAL_SAFE bool are_shown_twice(const struct walk_vm *walk)
+{
+    const uint32_t first = walk->result->stack_frames;
+
+    if (!walk->is_in_heap || first >= walk->frame_count)
+        return false;
+    /* The code that freezes is called by a native method, whose own frame is thrown away, or by the last that is kept. */
+    for (uint32_t i = 0; i < 2 && i < first; i++)
+        if (walk->frames[i].method == walk->frames[first].method)
+            return true;
+    return false;
+}
+
+static JW_SIGNAL_SAFE void leave_heap(struct walk_vm *walk)
+{
+    if (!walk->is_in_heap)
+        return;
+    walk->thread.stack_low = walk->stack_low;
+    walk->thread.stack_high = walk->stack_high;
+    walk->is_in_heap = false;
+}
+
+bool walk_vm_leave_freezing(struct walk_vm *walk, bool has_failed)
+{
+    struct vm_anchor anchor;
+
+    if ((!has_failed && !are_shown_twice(walk)) || !vm_thread_anchor(&walk->thread, &anchor))
+        return false;
+    walk_vm_cache_forget(walk);
+    leave_past(walk);
+    leave_heap(walk);
+    *walk->result = (struct walk_java_result){.walker = WALK_VM, .place = walk->result->place};
+    walk->frame_count = walk->border = walk->empty_steps = walk->top_steps = 0;
+    walk->left_sp = 0;
+    walk->regs = (struct arch_regs){.pc = anchor.pc, .sp = anchor.sp, .fp = anchor.fp};
+    walk->position = WALK_AT_ANCHOR;
+    walk->is_fp_by_size = false;
+    walk->fp_slot = 0;
+    return true;
+}
+
 /* The carrier --------------------------------------------------------------------------------------- */
 
 void walk_vm_note_freezing(struct walk_vm *walk, vm_addr method)
@@ -94,13 +151,21 @@ bool walk_vm_put_border(struct walk_vm *walk)
     return !walk_vm_is_full(walk);
 }
 
+/* Where the method stands by which the thread left, none of its frames has been brought back yet. */
+static JW_SIGNAL_SAFE void drop_needless_mark(struct walk_vm *walk)
+{
+    if (!walk->is_in_heap || !walk->result->is_moving || walk->frame_count < 2 ||
+        !vm_continuation_is_yield((vm_addr)walk->frames[1].method))
+        return;
+    walk->result->is_moving = false;
+    walk->frame_count--;
+    memmove(walk->frames, walk->frames + 1, walk->frame_count * sizeof *walk->frames);
+}
+
 bool walk_vm_go_to_carrier(struct walk_vm *walk)
 {
-    if (walk->is_in_heap) {
-        walk->thread.stack_low = walk->stack_low;
-        walk->thread.stack_high = walk->stack_high;
-        walk->is_in_heap = false;
-    }
+    drop_needless_mark(walk);
+    leave_heap(walk);
     if (walk->result->is_truncated || !walk_vm_put_border(walk))
         return false;
     leave_past(walk);

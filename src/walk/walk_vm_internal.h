@@ -40,7 +40,9 @@ struct walk_vm {
     bool is_in_heap;          /* among frames that lie in the heap: */
     struct vm_frozen frozen;
     uintptr_t stack_low,
-        stack_high;     /* of the thread: where the walk is, the bounds are the heap's */
+        stack_high; /* of the thread: where the walk is, the bounds are the heap's */
+    uintptr_t
+        left_sp; /* where the JVM says that Java was left while frames are frozen; 0: they are not */
     uintptr_t fp_slot;  /* there, where fp was read, if not below sp; 0: it was */
     uint32_t past_left; /* of the past: steps that may still be met, pins that hold, differences */
     uint32_t past_pins, past_tries;
@@ -223,6 +225,14 @@ JW_SIGNAL_SAFE void walk_vm_cache_forget(const struct walk_vm *walk);
 JW_SIGNAL_SAFE bool walk_vm_thaw(struct walk_vm *walk);
 /* They cannot be had: what was walked on the stack counts. */
 JW_SIGNAL_SAFE void walk_vm_stay_frozen(struct walk_vm *walk);
+/*
+ * Whether a virtual thread's frames are being frozen by the native code at which the walk begins: then they stand where they stood, above
+ * the entry at which the JVM says that Java was left, and `caller` is the innermost of them.
+ */
+JW_SIGNAL_SAFE bool walk_vm_find_freezing(struct walk_vm *walk, uintptr_t anchor_sp,
+                                          struct arch_regs *caller);
+/* A walk from there has ended. True: nothing of it counts, and the walk is to go on at the entry. */
+JW_SIGNAL_SAFE bool walk_vm_leave_freezing(struct walk_vm *walk, bool has_failed);
 /* At the innermost native method of a thread that left Java: a mark if this is enterSpecial, which calls no native code. */
 JW_SIGNAL_SAFE void walk_vm_note_freezing(struct walk_vm *walk, vm_addr method);
 /* Behind the frames of a virtual thread. False: the carrier's are not wanted, or the stack is as deep as it may be. */

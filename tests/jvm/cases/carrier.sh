@@ -11,8 +11,10 @@ carriers() { # $1: name, $2: WANTED or PLAIN, $3: walker, $4: options, $5: threa
 
 carriers wanted WANTED vm ,features=vtable+comptask+carrier 2000
 carriers interpreted WANTED vm ,features=carrier 200 -Xint
-carriers agct WANTED agct ,features=carrier 2000
-carriers agct-plain PLAIN agct "" 2000
+if has_agct; then
+    carriers agct WANTED agct ,features=carrier 2000
+    carriers agct-plain PLAIN agct "" 2000
+fi
 
 # What the agent draws, and what the command does.
 profile drawn event=cpu,interval=1ms,features=carrier,file=drawn.collapsed Frozen 500 5

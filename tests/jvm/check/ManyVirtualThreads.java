@@ -58,7 +58,7 @@ final class ManyVirtualThreads {
         problems.addUnless(work >= 1000, "there are %d samples of work alone", work);
         problems.addUnless(broken <= 0.005 * stacks, "of %d stacks %d are not whole", stacks, broken);
         problems.addUnless(moving > 0, "no stack was taken while frames were moved");
-        problems.addUnless(moving <= 0.02 * stacks, "of %d stacks %d were taken while frames were moved", stacks, moving);
+        problems.addUnless(moving <= 0.01 * stacks, "of %d stacks %d were taken while frames were moved", stacks, moving);
         problems.finish(String.format("%d threads, of which %d have samples; %d stacks, %d not whole, of %d frames were being moved; "
                 + "%d samples of other code without a name", told.size(), threadNs.size(), stacks, broken, moving, nameless));
     }

@@ -2,8 +2,10 @@
 #include "unit/vm/fake_stack.h"
 
 #include <criterion/new/assert.h>
+#include <dlfcn.h>
 #include <ucontext.h>
 
+#include "symbols/symbols.h"
 #include "vm/vm_continuation.h"
 #include "vm/vm_stub.h"
 #include "walk/walk_internal.h"
@@ -13,6 +15,7 @@ TestSuite(walk_vm_carrier, .timeout = 300);
 static struct vm_call_frame frames[64];
 static struct walk_java_result result;
 static struct walk_cache cache;
+static uintptr_t yield_sp; /* of begin_freezing */
 
 static void walk_to(uint32_t depth_max, bool with_carrier)
 {
@@ -246,6 +249,76 @@ TEST_EACH_STACK(walk_vm_carrier, frames_that_were_just_frozen_are_said_to_be_mis
     walk(true);
     cr_assert(eq(u32, result.frame_count, 3));
     cr_assert(not(result.is_moving));
+}
+
+/* As before, but that the native code is known: what the frames of the virtual thread called as their last. */
+static void begin_freezing(const struct fake_nmethod *code, const struct fake_nmethod *border,
+                           const struct fake_nmethod *yield)
+{
+    const uintptr_t returns_to = yield->code + 30;
+    struct jw_error err = {0};
+
+    cr_assert(symbols_refresh(&err) && symbols_build_rows(&err), "%s", err.message);
+    vm_continuation_open(fake_jni());
+    begin_carrier(code, true);
+    push_compiled(border, 30);
+    set_anchor(&(struct vm_anchor){fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp});
+    set(fake.java_thread, "JavaThread", "_cont_entry", fake_stack.regs.sp, 8);
+    push_interpreted(2);
+    push_compiled(code, PC_CALL);
+    push_compiled(yield, 30);
+    yield_sp = fake_stack.regs.sp;
+    /* The first instruction of a function. */
+    fake_stack.regs.link = returns_to; /* on aarch64 */
+#if defined(__x86_64__)
+    fake_stack.regs.sp -= sizeof(uintptr_t);
+    put_word(fake_stack.regs.sp, returns_to);
+#endif
+    fake_stack.regs.pc = (uintptr_t)dlsym(RTLD_DEFAULT, "getppid");
+}
+
+TEST_EACH_STACK(walk_vm_carrier, frames_that_are_being_frozen_are_found_from_what_freezes_them)
+{
+    const struct fake_nmethod code = put_nmethod(), border = put_other("native nmethod");
+    const struct fake_nmethod yield = put_other("native nmethod");
+
+    begin_freezing(&code, &border, &yield);
+    walk(true);
+    if (fake_jdk < LAYOUT_25) { /* where the entry lies is not told */
+        cr_assert(eq(u32, result.frame_count, 3), "%s", walk_code_text(result.code));
+        return;
+    }
+    cr_assert(eq(u32, result.frame_count, 6), "%s", walk_code_text(result.code));
+    frame_is(0, JW_FRAME_JAVA_NATIVE, JW_BCI_NATIVE);
+    frame_is(1, JW_FRAME_COMPILED, 3);
+    frame_is(2, JW_FRAME_INTERPRETED, 2);
+    mark_is(3, JW_MARK_CARRIER);
+    frame_is(4, JW_FRAME_COMPILED, 3);
+    frame_is(5, JW_FRAME_INTERPRETED, 6);
+    cr_assert(result.is_virtual && !result.is_moving && !result.is_carrier_lost);
+    walk(false);
+    cr_assert(eq(u32, result.frame_count, 3));
+    others_get(3);
+}
+
+/* What is not a virtual thread's stack down to this entry does not count. */
+TEST_EACH_STACK(walk_vm_carrier, frames_that_are_being_frozen_lead_to_their_entry_or_are_missing)
+{
+    const struct fake_nmethod code = put_nmethod(), border = put_other("native nmethod");
+    const struct fake_nmethod yield = put_other("native nmethod");
+    static const uint32_t words[] = {FRAME_WORDS - 1, 2 * FRAME_WORDS - 1}; /* return addresses */
+
+    for (size_t i = 0; fake_jdk >= LAYOUT_25 && i < JW_COUNT_OF(words); i++) {
+        begin_freezing(&code, &border, &yield);
+        put_word(yield_sp + words[i] * sizeof(uintptr_t), 0x4000);
+        walk(true);
+        cr_assert(eq(u32, result.frame_count, 4), "%zu: %s", i, walk_code_text(result.code));
+        mark_is(0, JW_MARK_FREEZING);
+        frame_is(1, JW_FRAME_JAVA_NATIVE, JW_BCI_NATIVE);
+        frame_is(2, JW_FRAME_COMPILED, 3);
+        frame_is(3, JW_FRAME_INTERPRETED, 6);
+        cr_assert(result.is_moving && !result.is_virtual && !result.is_carrier_lost);
+    }
 }
 
 /* What was walked with the carrier's frames is not what is wanted without them. */
