@@ -1,6 +1,4 @@
 /* A walk goes on among frames of a virtual thread that lie in the heap, and from there to its carrier; handler. */
-#include <string.h>
-
 #include "walk/walk_vm_internal.h"
 
 #define WORD_BYTES sizeof(uintptr_t)
@@ -159,7 +157,8 @@ static JW_SIGNAL_SAFE void drop_needless_mark(struct walk_vm *walk)
         return;
     walk->result->is_moving = false;
     walk->frame_count--;
-    memmove(walk->frames, walk->frames + 1, walk->frame_count * sizeof *walk->frames);
+    for (uint32_t i = 0; i < walk->frame_count; i++)
+        walk->frames[i] = walk->frames[i + 1];
 }
 
 bool walk_vm_go_to_carrier(struct walk_vm *walk)
