@@ -67,18 +67,12 @@ static bool add_segment(struct symbols_elf *elf, const Elf64_Phdr *header)
     }
 }
 
-/* Looks for the build-id among the notes of one segment. */
-static void read_notes(struct symbols_elf *elf, const Elf64_Phdr *header)
+/* Looks for the build-id among notes; its place in them, or 0 for none. */
+static size_t find_build_id(const unsigned char *notes, size_t size_bytes, unsigned char *build_id,
+                            uint32_t *build_id_bytes)
 {
-    unsigned char notes[NOTES_MAX_BYTES];
-    const size_t size_bytes = header->p_filesz < sizeof notes ? header->p_filesz : sizeof notes;
-    struct symbols_extent extent;
-
-    if (!symbols_elf_at_vaddr(elf, header->p_vaddr, &extent) || size_bytes > extent.size_bytes ||
-        !symbols_image_read(&elf->image, extent.offset, notes, size_bytes))
-        return;
-
     struct symbols_cursor cursor = symbols_cursor_of(notes, size_bytes, 0);
+
     while (symbols_cursor_left(&cursor) >= sizeof(Elf64_Nhdr)) {
         const uint64_t name_bytes = symbols_get_unsigned(&cursor, 4);
         const uint64_t value_bytes = symbols_get_unsigned(&cursor, 4);
@@ -89,15 +83,29 @@ static void read_notes(struct symbols_elf *elf, const Elf64_Phdr *header)
         const unsigned char *value = cursor.at;
         symbols_cursor_skip(&cursor, (value_bytes + 3) & ~(uint64_t)3);
         if (cursor.is_failed)
-            return;
+            return 0;
         if (type == NT_GNU_BUILD_ID && name_bytes == sizeof "GNU" &&
             memcmp(name, "GNU", sizeof "GNU") == 0 && value_bytes <= SYMBOLS_BUILD_ID_BYTES) {
-            memcpy(elf->build_id, value, value_bytes);
-            elf->build_id_vaddr = header->p_vaddr + (uint64_t)(value - notes);
-            elf->build_id_bytes = (uint32_t)value_bytes;
-            return;
+            memcpy(build_id, value, value_bytes);
+            *build_id_bytes = (uint32_t)value_bytes;
+            return (size_t)(value - notes);
         }
     }
+    return 0;
+}
+
+/* Looks for it among the notes of one segment. */
+static void read_notes(struct symbols_elf *elf, const Elf64_Phdr *header)
+{
+    unsigned char notes[NOTES_MAX_BYTES];
+    const size_t size_bytes = header->p_filesz < sizeof notes ? header->p_filesz : sizeof notes;
+    struct symbols_extent extent;
+
+    if (!symbols_elf_at_vaddr(elf, header->p_vaddr, &extent) || size_bytes > extent.size_bytes ||
+        !symbols_image_read(&elf->image, extent.offset, notes, size_bytes))
+        return;
+    elf->build_id_vaddr =
+        header->p_vaddr + find_build_id(notes, size_bytes, elf->build_id, &elf->build_id_bytes);
 }
 
 static bool read_segments(struct symbols_elf *elf, const Elf64_Ehdr *header)
@@ -229,4 +237,16 @@ bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,
     Elf64_Shdr section;
 
     return read_section(elf, index, &section) && section_extent(elf, &section, out);
+}
+
+bool symbols_elf_build_id(const struct symbols_elf *elf, unsigned char *build_id,
+                          uint32_t *build_id_bytes)
+{
+    unsigned char notes[NOTES_MAX_BYTES];
+    struct symbols_extent extent;
+
+    return symbols_elf_find_section(elf, SHT_NOTE, ".note.gnu.build-id", &extent) &&
+           extent.size_bytes <= sizeof notes &&
+           symbols_image_read(&elf->image, extent.offset, notes, extent.size_bytes) &&
+           find_build_id(notes, extent.size_bytes, build_id, build_id_bytes) != 0;
 }

@@ -154,6 +154,9 @@ JW_MUST_CHECK bool symbols_elf_parse(struct symbols_elf *elf, const struct symbo
 /* Exactly `size_bytes` at `offset` of the image, or false. */
 JW_MUST_CHECK bool symbols_image_read(const struct symbols_image *image, uint64_t offset,
                                       void *bytes, size_t size_bytes);
+/* The build-id by its section: where segments lie, as those of debug files do. */
+JW_MUST_CHECK bool symbols_elf_build_id(const struct symbols_elf *elf, unsigned char *build_id,
+                                        uint32_t *build_id_bytes);
 /* Where these bytes of a loaded segment stand in the image. */
 JW_MUST_CHECK bool symbols_elf_at_vaddr(const struct symbols_elf *elf, uint64_t vaddr,
                                         struct symbols_extent *out);
@@ -400,6 +403,15 @@ JW_MUST_CHECK bool symbols_source_open_past(struct symbols_source *source,
 /* By build-id where both have one, else by segments. */
 bool symbols_source_is_same(const struct symbols_elf *a, const struct symbols_elf *b);
 void symbols_source_close(struct symbols_source *source);
+/* Any ELF file. */
+JW_MUST_CHECK bool symbols_source_open_file(struct symbols_source *source, const char *path);
+
+/* symbols_debug.c: the debug file of a library that has no full symbol table itself. */
+#define SYMBOLS_DEBUG_ROOT "/usr/lib/debug" /* where distributions install them */
+
+/* The debug file that belongs to the library at this path, in `root` or beside it. */
+JW_MUST_CHECK bool symbols_debug_open(struct symbols_source *source, const struct symbols_elf *elf,
+                                      const char *library_path, const char *root);
 
 /* Address in memory minus address in the file, from the segment that this mapping shows. */
 JW_MUST_CHECK bool symbols_source_bias(const struct symbols_source *source,

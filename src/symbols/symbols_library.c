@@ -150,6 +150,23 @@ void symbols_library_build_rows(struct symbols_library *library)
     jw_store_release(&library->rows, rows != NULL ? rows : &no_rows);
 }
 
+/* The image with the fullest symbol table: the library's own, unless it is stripped and has a debug file. */
+static bool open_names(const struct symbols_library *library, struct symbols_source *source)
+{
+    struct symbols_source debug;
+    struct symbols_extent table;
+
+    if (!reopen(library, source))
+        return false;
+    if (!library->mapping.is_vdso &&
+        !symbols_elf_find_section(&source->elf, SHT_SYMTAB, NULL, &table) &&
+        symbols_debug_open(&debug, &source->elf, library->facts.path, SYMBOLS_DEBUG_ROOT)) {
+        symbols_source_close(source);
+        *source = debug;
+    }
+    return true;
+}
+
 void symbols_library_build_names(struct symbols_library *library)
 {
     const struct symbols_library_facts *facts = &library->facts;
@@ -159,7 +176,7 @@ void symbols_library_build_names(struct symbols_library *library)
         return;
     library->is_names_tried = true;
     library->is_names_refused = false;
-    if (!reopen(library, source))
+    if (!open_names(library, source))
         return;
     library->names =
         symbols_names_build(&source->elf, facts->start_pc - facts->load_bias,

@@ -161,6 +161,20 @@ bool symbols_source_open(struct symbols_source *source, const struct symbols_map
     return true;
 }
 
+bool symbols_source_open_file(struct symbols_source *source, const char *path)
+{
+    struct stat status;
+    const int fd = open_regular(path, &status);
+
+    *source = (struct symbols_source){.fd = -1};
+    if (fd < 0)
+        return false;
+    if (parse_file(source, fd, &status))
+        return true;
+    symbols_source_close(source);
+    return false;
+}
+
 bool symbols_source_open_past(struct symbols_source *source, const struct symbols_mapping *mapping,
                               const struct symbols_elf *identity)
 {
