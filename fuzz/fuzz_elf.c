@@ -64,8 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             use_rows(rows);
         if (names != NULL)
             use_names(names);
+        struct symbols_names *stubs = symbols_plt_build(&elf, load->vaddr, load->file_bytes);
+        if (stubs != NULL)
+            use_names(stubs);
         jw_free(rows);
         jw_free(names);
+        jw_free(stubs);
         break;
     }
     struct symbols_source debug;

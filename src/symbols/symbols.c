@@ -388,16 +388,13 @@ bool symbols_name(uintptr_t pc, struct symbols_name *out)
 
     if (library != NULL) {
         const uint64_t start_ns = jw_now_ns();
-        const uintptr_t text_offset = pc - library->facts.start_pc;
 
         if (!library->is_names_tried) {
             symbols_library_build_names(library);
             names_ns += jw_now_ns() - start_ns;
         }
         snprintf(out->library, sizeof out->library, "%s", library->facts.name);
-        if (library->names == NULL ||
-            !symbols_names_find(library->names, text_offset, out->function, sizeof out->function,
-                                &out->offset_bytes))
+        if (!symbols_library_name(library, pc, out))
             out->offset_bytes = pc - library->facts.load_bias;
         if (library->is_names_refused)
             snprintf(out->function, sizeof out->function, "%s", jw_mark_text(JW_MARK_MEMLIMIT));
@@ -481,6 +478,8 @@ void symbols_stats(struct symbols_stats *out)
         }
         if (library->names != NULL)
             out->names_bytes += library->names->size_bytes;
+        if (library->stubs != NULL)
+            out->names_bytes += library->stubs->size_bytes;
     }
     out->refresh_count = refresh_count;
     out->refresh_ns = refresh_ns;

@@ -342,6 +342,7 @@ struct symbols_names {
     struct symbols_extent symbols, strings;
     uint64_t size_bytes; /* memory held */
     uint32_t function_count;
+    uint32_t stub_bytes; /* not 0: stubs of so many bytes at most, which call the symbol */
     struct symbols_key functions[]; /* sorted; value: index of the symbol */
 };
 
@@ -355,6 +356,9 @@ struct symbols_names *symbols_names_build(const struct symbols_elf *elf, uint64_
  */
 JW_MUST_CHECK bool symbols_names_find(const struct symbols_names *names, uint64_t text_offset,
                                       char *name, size_t name_bytes, uint64_t *offset_bytes);
+/* The stubs through which a library calls others, named "malloc@plt": symbols_plt.c. NULL: none, or no memory. */
+struct symbols_names *symbols_plt_build(const struct symbols_elf *elf, uint64_t text_vaddr,
+                                        uint64_t text_bytes);
 /* vaddr of a defined symbol; false: none of that name. */
 JW_MUST_CHECK bool symbols_elf_find_symbol(const struct symbols_elf *elf, const char *symbol,
                                            uint64_t *vaddr);
@@ -430,8 +434,9 @@ struct symbols_library {
     _Atomic bool is_doubted;
     bool is_names_tried;
     bool is_names_refused; /* memlimit left no room for them */
-    struct symbols_names *names;
+    struct symbols_names *names, *stubs;
     struct symbols_source names_source; /* open while there are names */
+    struct symbols_source stubs_source; /* open while there are stubs */
     /* Relaxed: a wish that comes late is raised again by the next sample. */
     _Atomic bool is_rows_wanted;
     /* Released by symbols_library_build_rows, acquired by symbols_rule_find; never replaced. */
@@ -486,6 +491,9 @@ void symbols_library_forget_names(struct symbols_library *library);
 /* What a failure leaves behind is a library whose code has no rows, or no names. */
 void symbols_library_build_rows(struct symbols_library *library);
 void symbols_library_build_names(struct symbols_library *library);
+/* The function at `pc` by what was built; false: none. */
+JW_MUST_CHECK bool symbols_library_name(const struct symbols_library *library, uintptr_t pc,
+                                        struct symbols_name *out);
 bool symbols_library_find_symbol(const struct symbols_library *library, const char *symbol,
                                  uintptr_t *address);
 /* Rows; NULL: not built yet. */

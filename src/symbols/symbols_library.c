@@ -83,12 +83,15 @@ const struct symbols_rows *symbols_library_rows(struct symbols_library *library)
 
 void symbols_library_forget_names(struct symbols_library *library)
 {
-    if (library->names == NULL)
-        return;
-    symbols_source_close(&library->names_source);
+    if (library->names != NULL)
+        symbols_source_close(&library->names_source);
+    if (library->stubs != NULL)
+        symbols_source_close(&library->stubs_source);
+    if (library->names != NULL || library->stubs != NULL)
+        library->is_names_tried = false;
     jw_free(library->names);
-    library->names = NULL;
-    library->is_names_tried = false;
+    jw_free(library->stubs);
+    library->names = library->stubs = NULL;
 }
 
 void symbols_library_close(struct symbols_library *library)
@@ -150,7 +153,7 @@ void symbols_library_build_rows(struct symbols_library *library)
     jw_store_release(&library->rows, rows != NULL ? rows : &no_rows);
 }
 
-/* The image with the fullest symbol table: the library's own, unless it is stripped and has a debug file. */
+/* The debug file of a stripped library, else its own. */
 static bool open_names(const struct symbols_library *library, struct symbols_source *source)
 {
     struct symbols_source debug;
@@ -167,9 +170,20 @@ static bool open_names(const struct symbols_library *library, struct symbols_sou
     return true;
 }
 
+static void build_stubs(struct symbols_library *library, uint64_t text_vaddr, uint64_t text_bytes)
+{
+    if (library->mapping.is_vdso || !reopen(library, &library->stubs_source))
+        return;
+    library->stubs = symbols_plt_build(&library->stubs_source.elf, text_vaddr, text_bytes);
+    if (library->stubs == NULL)
+        symbols_source_close(&library->stubs_source);
+}
+
 void symbols_library_build_names(struct symbols_library *library)
 {
     const struct symbols_library_facts *facts = &library->facts;
+    const uint64_t text_vaddr = facts->start_pc - facts->load_bias;
+    const uint64_t text_bytes = facts->end_pc - facts->start_pc;
     struct symbols_source *source = &library->names_source;
 
     if (library->is_names_tried)
@@ -179,10 +193,24 @@ void symbols_library_build_names(struct symbols_library *library)
     if (!open_names(library, source))
         return;
     library->names =
-        symbols_names_build(&source->elf, facts->start_pc - facts->load_bias,
-                            facts->end_pc - facts->start_pc, &library->is_names_refused, NULL);
+        symbols_names_build(&source->elf, text_vaddr, text_bytes, &library->is_names_refused, NULL);
     if (library->names == NULL)
         symbols_source_close(source);
+    if (!library->is_names_refused)
+        build_stubs(library, text_vaddr, text_bytes);
+}
+
+bool symbols_library_name(const struct symbols_library *library, uintptr_t pc,
+                          struct symbols_name *out)
+{
+    const uint64_t text_offset = pc - library->facts.start_pc;
+
+    /* A symbol without a size reaches to the next one, and so over stubs: these come first. */
+    return (library->stubs != NULL &&
+            symbols_names_find(library->stubs, text_offset, out->function, sizeof out->function,
+                               &out->offset_bytes)) ||
+           (library->names != NULL && symbols_names_find(library->names, text_offset, out->function,
+                                                         sizeof out->function, &out->offset_bytes));
 }
 
 bool symbols_library_find_symbol(const struct symbols_library *library, const char *symbol,

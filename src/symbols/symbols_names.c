@@ -231,9 +231,11 @@ bool symbols_names_find(const struct symbols_names *names, uint64_t text_offset,
                                 &symbol, sizeof symbol))
             continue;
         const bool is_nearest = key->text_offset == names->functions[last - 1].text_offset;
-        const bool holds = text_offset - key->text_offset < symbol.st_size ||
-                           /* Without a size it reaches to the next symbol. */
-                           (symbol.st_size == 0 && is_nearest);
+        const bool holds = names->stub_bytes != 0
+                               ? is_nearest && text_offset - key->text_offset < names->stub_bytes
+                               : text_offset - key->text_offset < symbol.st_size ||
+                                     /* Without a size it reaches to the next symbol. */
+                                     (symbol.st_size == 0 && is_nearest);
 
         if (!holds ||
             !read_name(&names->image, &names->strings, symbol.st_name, candidate, sizeof candidate))
@@ -247,6 +249,8 @@ bool symbols_names_find(const struct symbols_names *names, uint64_t text_offset,
         const size_t length_bytes = strnlen(candidate, name_bytes - 1);
         memcpy(name, candidate, length_bytes);
         name[length_bytes] = '\0';
+        if (names->stub_bytes != 0 && name_bytes - length_bytes > sizeof "@plt")
+            memcpy(name + length_bytes, "@plt", sizeof "@plt");
     }
     *offset_bytes = text_offset - best_offset;
     return is_found;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "support/one_thread.h"
 #include "symbols/symbols.h"
 #include "symbols/symbols_plain.h"
 
@@ -153,6 +154,7 @@ static size_t stack_of(char *name)
 
 Test(symbols_plain, the_deepest_names_find_room_on_the_stack_of_the_agents_thread)
 {
+    LEAVE_TO_ADDRESS_SANITIZER();
     /* What is put together so often as it fits: types of types, and Rust's. */
     static const char *const parts[][3] = {
         {"_Z1fI", "P", "iEvv"},   {"_Z1fI", "KPO", "iEvv"},     {"_Z1fI", "PK", "iEvv"},
