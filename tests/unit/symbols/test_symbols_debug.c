@@ -181,7 +181,7 @@ Test(symbols_debug, links_that_are_malformed_do_no_harm)
 {
     struct symbols_source library;
     struct symbols_extent link;
-    static unsigned char bytes[65536];
+    static unsigned char bytes[1 << 20];
 
     make_library(WITHOUT_ID, "hidden");
     cr_assert(symbols_source_open_file(&library, library_path));
