@@ -62,7 +62,8 @@ public final class Interrupted {
             socket.setSoTimeout(WAIT_MS);
             return () -> {
                 try {
-                    return socket.getInputStream().read() == 77;
+                    // The listener is held by this, or it would be collected with the connection that it has not accepted.
+                    return !listener.isClosed() && socket.getInputStream().read() == 77;
                 } catch (SocketTimeoutException expected) {
                     return true;
                 }
