@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "base/counters.h"
 #include "base/memory.h"
@@ -106,6 +107,24 @@ Test(symbols_names, a_static_function_of_this_program_is_named)
     cr_assert_eq(name.offset_bytes, 1);
     cr_assert_str_eq(symbols_name_text(&name, text, sizeof text), "local_function");
     cr_assert_eq(local_function(2), 6);
+}
+
+Test(symbols_names, functions_of_the_kernels_own_library_are_named)
+{
+    const uintptr_t vdso = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
+    struct jw_error err = {0};
+    struct symbols_name name;
+
+    if (vdso == 0)
+        cr_skip_test("this kernel has no vDSO");
+    cr_assert(symbols_refresh(&err), "%s", err.message);
+    uintptr_t pc = symbols_find_symbol("[vdso]", "__vdso_clock_gettime");
+    if (pc == 0)
+        pc = symbols_find_symbol("[vdso]", "__kernel_clock_gettime"); /* aarch64 */
+    cr_assert(pc > vdso);
+    cr_assert(symbols_name(pc, &name));
+    cr_assert_str_eq(name.library, "[vdso]");
+    cr_assert_not_null(strstr(name.function, "clock_gettime"), "%s", name.function);
 }
 
 Test(symbols_names, code_without_a_symbol_is_named_by_its_library_and_offset)
