@@ -118,7 +118,7 @@ static void walk_native_here(unsigned operations)
         struct arch_regs regs;
 
         arch_regs_read(&context, &regs);
-        native_count = walk_native_frames(&regs, pcs, NATIVE_DEPTH, NULL);
+        native_count = walk_native_frames(NULL, &regs, pcs, NATIVE_DEPTH, NULL);
     }
     counted_sink += native_count;
 }

@@ -32,6 +32,7 @@ struct arch_facts {
      * behind it is the last of the frame's fixed part.
      * Source: OpenJDK, frame_x86.hpp, frame_aarch64.hpp; measured on JDK 8 to 28. */
     int interpreter_bcp_slot, interpreter_bcp_slot_jdk_8;
+    int kept_dwarf_register; /* besides the frame pointer, one on which frames hang and that functions restore; -1: none */
     bool has_link_register; /* a call leaves the return address in `link`, not at [sp] */
 };
 
@@ -76,6 +77,9 @@ JW_SIGNAL_SAFE uintptr_t arch_first_argument(const void *ucontext);
  * Source: OpenJDK, OptoRuntime::generate_exception_blob and StubRoutines::forward_exception, JDK 8 to 25.
  */
 JW_SIGNAL_SAFE uintptr_t arch_exception_pc(const void *ucontext);
+
+/* A general register of the interrupted thread, by its number in DWARF (and .eh_frame). False: no such number. */
+JW_SIGNAL_SAFE bool arch_dwarf_register(const void *ucontext, unsigned number, uintptr_t *out);
 
 /* `address` without the signature that pointer authentication may have put into it. */
 JW_SIGNAL_SAFE uintptr_t arch_code_address(uintptr_t address);
@@ -184,6 +188,13 @@ JW_SIGNAL_SAFE bool arch_is_safe_fetch(uintptr_t pc);
 
 /* Before a function built its frame: the return address is at [sp], or in the link register. */
 JW_SIGNAL_SAFE bool arch_step_from_entry(struct arch_regs *regs);
+
+/*
+ * In the code behind a signal's handler, which returns from the signal (__restore_rt of the C library, __kernel_rt_sigreturn of
+ * the kernel): `regs` become those that the signal interrupted, so that pc is no return address. False as well where
+ * regs->pc is at no such code, which its instructions tell.
+ */
+JW_SIGNAL_SAFE bool arch_step_signal_frame(struct arch_regs *regs);
 
 /* While {fp, return address} is where fp points to. */
 JW_SIGNAL_SAFE bool arch_step_from_frame(struct arch_regs *regs);

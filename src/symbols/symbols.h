@@ -64,7 +64,14 @@ symbols_find_library(const struct symbols_snapshot *snapshot, uintptr_t pc);
 JW_SIGNAL_SAFE const struct symbols_library_facts *
 symbols_library_facts(const struct symbols_library *library);
 
-enum symbols_base { SYMBOLS_BASE_SP, SYMBOLS_BASE_FP };
+/* `kept` is a further register on which frames hang and which functions give back as they found it: rbx. The frames of lazy
+ * binding do. aarch64 has none such. */
+enum symbols_base {
+    SYMBOLS_BASE_SP,
+    SYMBOLS_BASE_FP,
+    SYMBOLS_BASE_KEPT,
+    SYMBOLS_BASE_OTHER /* `other_register`, which is known in the interrupted frame alone */
+};
 
 /* Where a register of the caller is found. */
 enum symbols_place {
@@ -73,13 +80,16 @@ enum symbols_place {
     SYMBOLS_PLACE_AT_BASE, /* in the word at base + offset (x86-64 signal frames, realigned stacks) */
 };
 
+#define SYMBOLS_KEPT_LOST 255
+
 /*
  * How to leave the frame of a pc:
- *     base   = cfa_base == SYMBOLS_BASE_SP ? sp : fp
+ *     base   = sp, fp, kept or a register of the interrupted thread, by cfa_base
  *     cfa    = base + cfa_offset_bytes; where is_cfa_loaded: the word at that address
  *     pc     = by return_place; strip its signature first where is_return_signed
  *     fp     = by fp_place
  *     sp     = cfa
+ *     kept   = by kept_words: 0, in its register still; SYMBOLS_KEPT_LOST; else so many words below the cfa
  * A return address of SYMBOLS_PLACE_SAME can be trusted only in a frame whose registers are known:
  * the interrupted one. A signal frame's caller was interrupted, so its pc is no return address; on
  * aarch64 its registers are in the ucontext at sp, of which the rule knows no more than fp and link.
@@ -88,9 +98,11 @@ struct symbols_rule {
     int32_t cfa_offset_bytes;
     int32_t fp_offset_bytes;
     int32_t return_offset_bytes;
-    uint8_t cfa_base;     /* enum symbols_base */
-    uint8_t fp_place;     /* enum symbols_place */
-    uint8_t return_place; /* enum symbols_place */
+    uint8_t cfa_base;       /* enum symbols_base */
+    uint8_t other_register; /* DWARF's number of it */
+    uint8_t fp_place;       /* enum symbols_place */
+    uint8_t return_place;   /* enum symbols_place */
+    uint8_t kept_words;
     bool is_cfa_loaded : 1;
     bool is_signal_frame : 1;
     bool is_return_signed : 1; /* aarch64: the return address carries a signature (PAC) */

@@ -44,7 +44,8 @@ enum {
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70, OP_BREG31 = 0x8f };
 
-#define REMEMBERED_MAX 8
+#define REMEMBERED_MAX  8
+#define KEPT_WORD_BYTES 8 /* of the one machine that has such a register */
 
 /* One function under way. */
 struct symbols_run {
@@ -101,15 +102,21 @@ static bool fits(int64_t offset_bytes)
     return offset_bytes >= INT32_MIN / 2 && offset_bytes <= INT32_MAX / 2;
 }
 
-static bool base_of(const struct symbols_machine *machine, uint64_t base_register, uint8_t *out)
+static bool base_of(const struct symbols_machine *machine, uint64_t base_register, uint8_t *out,
+                    uint8_t *other_register)
 {
+    *other_register = 0;
     if (base_register == machine->sp_register)
         *out = SYMBOLS_BASE_SP;
     else if (base_register == machine->fp_register)
         *out = SYMBOLS_BASE_FP;
+    else if (base_register == machine->kept_register)
+        *out = SYMBOLS_BASE_KEPT;
     else
-        return false;
-    return true;
+        *out = SYMBOLS_BASE_OTHER;
+    if (*out == SYMBOLS_BASE_OTHER)
+        *other_register = (uint8_t)base_register;
+    return base_register < SYMBOLS_REGISTERS_MAX;
 }
 
 /* Place of one saved register, in the terms of a rule. */
@@ -118,7 +125,7 @@ static bool place_of(const struct symbols_machine *machine, const struct symbols
 {
     uint64_t base_register;
     int64_t offset;
-    uint8_t base;
+    uint8_t base, other_register;
 
     switch (reg->saved) {
     case SYMBOLS_SAVED_SAME:
@@ -133,7 +140,8 @@ static bool place_of(const struct symbols_machine *machine, const struct symbols
     case SYMBOLS_SAVED_EXPRESSION:
         if (!simple_expression(reg->expression, reg->expression_bytes, false, &base_register,
                                &offset) ||
-            !base_of(machine, base_register, &base) || base != rule->cfa_base || !fits(offset))
+            !base_of(machine, base_register, &base, &other_register) || base != rule->cfa_base ||
+            other_register != rule->other_register || !fits(offset))
             return false;
         *place = SYMBOLS_PLACE_AT_BASE;
         *offset_bytes = (int32_t)offset;
@@ -163,7 +171,24 @@ static bool cfa_of(const struct symbols_machine *machine, const struct symbols_c
         rule->is_cfa_loaded = true;
     }
     rule->cfa_offset_bytes = (int32_t)offset_bytes;
-    return fits(offset_bytes) && base_of(machine, base_register, &rule->cfa_base);
+    return fits(offset_bytes) &&
+           base_of(machine, base_register, &rule->cfa_base, &rule->other_register);
+}
+
+/*
+ * The further register is needed by few: what a rule cannot say of it is no reason to have none. Functions save registers
+ * near the top of their frames; where one is saved further down, it is lost.
+ */
+static uint8_t kept_words(const struct symbols_cfa_register *reg)
+{
+    const int64_t words = -reg->offset_bytes / KEPT_WORD_BYTES;
+
+    if (reg->saved == SYMBOLS_SAVED_SAME)
+        return 0;
+    return reg->saved == SYMBOLS_SAVED_AT_CFA && reg->offset_bytes % KEPT_WORD_BYTES == 0 &&
+                   words > 0 && words < SYMBOLS_KEPT_LOST
+               ? (uint8_t)words
+               : SYMBOLS_KEPT_LOST;
 }
 
 static struct symbols_packed rule_of(const struct symbols_run *run)
@@ -177,12 +202,16 @@ static struct symbols_packed rule_of(const struct symbols_run *run)
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
     if (state->link.saved == SYMBOLS_SAVED_UNDEFINED)
         return symbols_rule_bare(SYMBOLS_RULE_OUTERMOST);
+    /* A signal frame tells sp, too, and it is the CFA there. */
+    if (state->sp.saved != SYMBOLS_SAVED_SAME && !run->fde->cie->is_signal_frame)
+        return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
     if (!cfa_of(run->machine, state, &rule, &stub_push_byte) ||
         !place_of(run->machine, &rule, &state->fp, &rule.fp_place, &rule.fp_offset_bytes) ||
         !place_of(run->machine, &rule, &state->link, &rule.return_place, &rule.return_offset_bytes))
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
     if (rule.return_place == SYMBOLS_PLACE_SAME && !run->machine->has_link_register)
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
+    rule.kept_words = kept_words(&state->kept);
     rule.is_signal_frame = run->fde->cie->is_signal_frame;
     rule.is_return_signed = state->is_return_signed;
     return symbols_rule_pack(SYMBOLS_RULE_PLAIN, &rule, stub_push_byte);
@@ -217,12 +246,16 @@ static void advance(struct symbols_run *run, uint64_t factored)
     move_to(run, next_vaddr);
 }
 
-/* The two registers that are followed; NULL: any other, whose rule nobody needs. */
+/* The registers that are followed; NULL: any other, whose rule nobody needs. */
 static struct symbols_cfa_register *register_of(struct symbols_run *run,
                                                 struct symbols_cfa_state *state, uint64_t number)
 {
     if (number == run->machine->fp_register)
         return &state->fp;
+    if (number == run->machine->kept_register)
+        return &state->kept;
+    if (number == run->machine->sp_register)
+        return &state->sp;
     if (number == run->fde->cie->return_register)
         return &state->link;
     return NULL;
@@ -247,7 +280,10 @@ static void restore(struct symbols_run *run, uint64_t number)
         *reg = (struct symbols_cfa_register){.saved = SYMBOLS_SAVED_SAME};
         return;
     }
-    *reg = number == run->machine->fp_register ? run->initial->fp : run->initial->link;
+    *reg = number == run->machine->fp_register     ? run->initial->fp
+           : number == run->machine->kept_register ? run->initial->kept
+           : number == run->machine->sp_register   ? run->initial->sp
+                                                   : run->initial->link;
 }
 
 static int64_t factored(const struct symbols_run *run, int64_t value)

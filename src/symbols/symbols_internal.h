@@ -17,11 +17,15 @@
 
 /* -------- machines: symbols_machine.c ------------------------------------------------------- */
 
+#define SYMBOLS_NO_REGISTER   0xff
+#define SYMBOLS_REGISTERS_MAX 32 /* whose number a rule has room for */
+
 /* DWARF register numbers of an instruction set, found by the e_machine of a file. */
 struct symbols_machine {
     uint16_t elf_machine;
     uint8_t sp_register;
     uint8_t fp_register;
+    uint8_t kept_register;   /* SYMBOLS_NO_REGISTER: none */
     uint8_t return_register; /* column of the return address */
     bool has_link_register;  /* it is a real register and holds the address until it is saved */
 };
@@ -198,8 +202,9 @@ enum symbols_rule_kind {
  *     offsets   63                    32 31                     0
  *               | fp_offset_bytes       | cfa_offset_bytes       |
  *     rest      | flags                 | return_offset_bytes    |
- *     flags     kind (2 bits), cfa_base (1), fp_place (2), return_place (2), is_cfa_loaded,
- *               is_signal_frame, is_return_signed, push byte of a lazy-binding stub (4)
+ *     flags     kind (2 bits), cfa_base (2), fp_place (2), return_place (2), is_cfa_loaded,
+ *               is_signal_frame, is_return_signed, push byte of a lazy-binding stub (4), the kept register (8): 0 in its
+ *               register still, 255 lost, else so many words below the CFA; other_register (5)
  *
  * Such a stub has 16 bytes; from its push byte on a word more lies on the stack. 0: no stub.
  */
@@ -316,7 +321,8 @@ struct symbols_cfa_state {
     int64_t cfa_offset_bytes;
     const unsigned char *cfa_expression; /* NULL: register and offset */
     uint64_t cfa_expression_bytes;
-    struct symbols_cfa_register fp, link;
+    struct symbols_cfa_register fp, link, kept;
+    struct symbols_cfa_register sp; /* told where it is not the CFA: code that changes stacks */
     bool is_return_signed;
 };
 

@@ -22,23 +22,28 @@ enum { RULE_GAP, RULE_CANNOT };
 
 #define KIND_MASK          0x3u
 #define BASE_SHIFT         2
-#define FP_PLACE_SHIFT     3
-#define RETURN_PLACE_SHIFT 5
-#define CFA_LOADED_BIT     (1u << 7)
-#define SIGNAL_FRAME_BIT   (1u << 8)
-#define RETURN_SIGNED_BIT  (1u << 9)
-#define STUB_SHIFT         10
+#define FP_PLACE_SHIFT     4
+#define RETURN_PLACE_SHIFT 6
+#define CFA_LOADED_BIT     (1u << 8)
+#define SIGNAL_FRAME_BIT   (1u << 9)
+#define RETURN_SIGNED_BIT  (1u << 10)
+#define STUB_SHIFT         11
+#define KEPT_SHIFT         15
+#define KEPT_MASK          0xffu
+#define OTHER_SHIFT        23
+#define OTHER_MASK         0x1fu
 
 struct symbols_packed symbols_rule_pack(enum symbols_rule_kind kind,
                                         const struct symbols_rule *rule, uint8_t stub_push_byte)
 {
-    const uint32_t flags = (uint32_t)kind | (uint32_t)rule->cfa_base << BASE_SHIFT |
-                           (uint32_t)rule->fp_place << FP_PLACE_SHIFT |
-                           (uint32_t)rule->return_place << RETURN_PLACE_SHIFT |
-                           (rule->is_cfa_loaded ? CFA_LOADED_BIT : 0) |
-                           (rule->is_signal_frame ? SIGNAL_FRAME_BIT : 0) |
-                           (rule->is_return_signed ? RETURN_SIGNED_BIT : 0) |
-                           (uint32_t)stub_push_byte << STUB_SHIFT;
+    const uint32_t flags =
+        (uint32_t)kind | (uint32_t)rule->cfa_base << BASE_SHIFT |
+        (uint32_t)rule->fp_place << FP_PLACE_SHIFT |
+        (uint32_t)rule->return_place << RETURN_PLACE_SHIFT |
+        (rule->is_cfa_loaded ? CFA_LOADED_BIT : 0) |
+        (rule->is_signal_frame ? SIGNAL_FRAME_BIT : 0) |
+        (rule->is_return_signed ? RETURN_SIGNED_BIT : 0) | (uint32_t)stub_push_byte << STUB_SHIFT |
+        (uint32_t)rule->kept_words << KEPT_SHIFT | (uint32_t)rule->other_register << OTHER_SHIFT;
 
     return (struct symbols_packed){.offsets = (uint64_t)(uint32_t)rule->fp_offset_bytes << 32 |
                                               (uint32_t)rule->cfa_offset_bytes,
@@ -60,7 +65,9 @@ enum symbols_rule_kind symbols_rule_unpack(struct symbols_packed packed, struct 
         .cfa_offset_bytes = (int32_t)(uint32_t)packed.offsets,
         .fp_offset_bytes = (int32_t)(uint32_t)(packed.offsets >> 32),
         .return_offset_bytes = (int32_t)(uint32_t)packed.rest,
-        .cfa_base = flags >> BASE_SHIFT & 1,
+        .kept_words = flags >> KEPT_SHIFT & KEPT_MASK,
+        .cfa_base = flags >> BASE_SHIFT & 3,
+        .other_register = flags >> OTHER_SHIFT & OTHER_MASK,
         .fp_place = flags >> FP_PLACE_SHIFT & 3,
         .return_place = flags >> RETURN_PLACE_SHIFT & 3,
         .is_cfa_loaded = (flags & CFA_LOADED_BIT) != 0,

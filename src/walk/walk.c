@@ -135,7 +135,7 @@ uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
     if (vm_code_contains(regs.pc) || !walk_breaker_native())
         return 0;
 
-    const uint32_t count = walk_native_frames(&regs, pcs, depth_max, mark);
+    const uint32_t count = walk_native_frames(ucontext, &regs, pcs, depth_max, mark);
     const uint32_t fault_count = signals_load_faults() - faults_before;
     if (fault_count != 0)
         note_failure(WALK_NATIVE, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);

@@ -9,9 +9,13 @@
 /* Steps out of native frames until the pc lies in the code cache; false when it never does. */
 JW_SIGNAL_SAFE bool walk_native_to_code_cache(struct arch_regs *regs);
 
-/* Native frames from these registers on, which lie outside the code cache: as walk_native. */
-JW_SIGNAL_SAFE uint32_t walk_native_frames(struct arch_regs *regs, uintptr_t *pcs,
-                                           uint32_t depth_max, struct walk_landmark *mark);
+/*
+ * Native frames from these registers on, which lie outside the code cache: as walk_native. `ucontext` has further registers, on
+ * which frames of single functions hang; NULL: they are not known.
+ */
+JW_SIGNAL_SAFE uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs,
+                                           uintptr_t *pcs, uint32_t depth_max,
+                                           struct walk_landmark *mark);
 
 /* What the pc lies in, with blob and stub where there are any. */
 JW_SIGNAL_SAFE enum vm_place walk_place_of(uintptr_t pc, struct vm_blob *blob,

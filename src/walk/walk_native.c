@@ -23,6 +23,17 @@ static JW_SIGNAL_SAFE bool place_value(enum symbols_place place, int32_t offset_
     return false;
 }
 
+/* Where the register is that struct symbols_rule calls kept. */
+enum kept { KEPT_LOST, KEPT_IN_REGISTER, KEPT_ON_STACK };
+
+/* What a step goes by besides the registers. */
+struct native_state {
+    bool is_interrupted;  /* regs->pc is no return address, and all of the registers are known */
+    uint8_t kept;         /* enum kept */
+    uintptr_t kept_addr;  /* where KEPT_ON_STACK */
+    const void *ucontext; /* of the frame walked first; NULL: other registers are not known */
+};
+
 /*
  * From code that its library does not describe: written by hand as HotSpot's copies of memory, it has no frame. The word on top of
  * the stack, or the link register, is a return address if it stands behind a call, in code of the JVM or in code that is
@@ -44,31 +55,86 @@ static JW_SIGNAL_SAFE bool step_bare(const struct symbols_snapshot *snapshot,
     return true;
 }
 
-/* Leaves the frame of regs->pc. `is_interrupted`: its registers are all known. */
-static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, bool is_interrupted,
+/* From code that returns from a signal to what the signal interrupted, on whatever stack. */
+static JW_SIGNAL_SAFE bool step_signal(struct native_state *state, struct arch_regs *regs)
+{
+    if (!arch_step_signal_frame(regs))
+        return false;
+    *state = (struct native_state){.is_interrupted = true};
+    return regs->pc != 0;
+}
+
+static JW_SIGNAL_SAFE bool kept_value(const struct native_state *state, uintptr_t *out)
+{
+    switch ((enum kept)state->kept) {
+    case KEPT_IN_REGISTER:
+        return state->ucontext != NULL &&
+               arch_dwarf_register(state->ucontext, (unsigned)arch_facts.kept_dwarf_register, out);
+    case KEPT_ON_STACK:
+        return safe_load_word(state->kept_addr, out);
+    case KEPT_LOST:
+        break;
+    }
+    return false;
+}
+
+/* Where the caller's kept register is, which hardly anybody asks for. */
+static JW_SIGNAL_SAFE void step_kept(const struct symbols_rule *rule, uintptr_t cfa,
+                                     struct native_state *state)
+{
+    if (rule->kept_words == 0)
+        return;
+    state->kept = rule->kept_words == SYMBOLS_KEPT_LOST ? KEPT_LOST : KEPT_ON_STACK;
+    state->kept_addr = cfa - rule->kept_words * sizeof(uintptr_t);
+}
+
+static JW_SIGNAL_SAFE bool other_base(const struct symbols_rule *rule,
+                                      const struct native_state *state, uintptr_t *out)
+{
+    if (rule->cfa_base == SYMBOLS_BASE_KEPT)
+        return kept_value(state, out);
+    return state->is_interrupted && state->ucontext != NULL &&
+           arch_dwarf_register(state->ucontext, rule->other_register, out);
+}
+
+/* Leaves the frame of regs->pc. */
+static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, struct native_state *state,
                                 struct arch_regs *regs)
 {
+    const bool is_interrupted = state->is_interrupted;
     struct symbols_rule rule;
-    uintptr_t pc, fp;
+    uintptr_t pc, fp, base;
 
     const enum symbols_found found = symbols_rule_find(snapshot, regs->pc, !is_interrupted, &rule);
-    if (found == SYMBOLS_NO_ROW && is_interrupted)
-        return step_bare(snapshot, regs);
-    if (found != SYMBOLS_FOUND || rule.is_signal_frame ||
-        (rule.return_place == SYMBOLS_PLACE_SAME && (!is_interrupted || regs->link == 0)))
+    if (found != SYMBOLS_FOUND) {
+        if (found != SYMBOLS_OUTERMOST && step_signal(state, regs))
+            return true;
+        *state = (struct native_state){0};
+        return found == SYMBOLS_NO_ROW && is_interrupted && step_bare(snapshot, regs);
+    }
+    if (rule.is_signal_frame && step_signal(state, regs))
+        return true;
+    base = rule.cfa_base == SYMBOLS_BASE_SP ? regs->sp : regs->fp;
+    if ((rule.return_place == SYMBOLS_PLACE_SAME && (!is_interrupted || regs->link == 0)) ||
+        (rule.cfa_base > SYMBOLS_BASE_FP && !other_base(&rule, state, &base)))
         return false;
 
-    const uintptr_t base = rule.cfa_base == SYMBOLS_BASE_SP ? regs->sp : regs->fp;
     uintptr_t cfa = base + (uintptr_t)(intptr_t)rule.cfa_offset_bytes;
     /* Each frame lies above the one that it called; a leaf that keeps nothing has none of its own. */
     const uintptr_t lowest = is_interrupted ? regs->sp : regs->sp + sizeof(uintptr_t);
-    if ((rule.is_cfa_loaded && !safe_load_word(cfa, &cfa)) || cfa < lowest ||
-        (cfa & (sizeof(uintptr_t) - 1)) != 0 ||
+    if ((rule.is_cfa_loaded && !safe_load_word(cfa, &cfa)) ||
+        (cfa < lowest && !rule.is_signal_frame) || (cfa & (sizeof(uintptr_t) - 1)) != 0 ||
         !place_value((enum symbols_place)rule.return_place, rule.return_offset_bytes, base, cfa,
                      regs->link, &pc) ||
         !place_value((enum symbols_place)rule.fp_place, rule.fp_offset_bytes, base, cfa, regs->fp,
                      &fp))
         return false;
+    if (rule.is_signal_frame) {
+        *state = (struct native_state){.is_interrupted = true};
+    } else {
+        state->is_interrupted = false;
+        step_kept(&rule, cfa, state);
+    }
     regs->pc = arch_code_address(pc);
     regs->sp = cfa;
     regs->fp = fp;
@@ -97,13 +163,15 @@ static JW_SIGNAL_SAFE bool is_as_known(const struct symbols_snapshot *snapshot, 
 bool walk_native_to_code_cache(struct arch_regs *regs)
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
+    struct native_state state = {.is_interrupted = true};
     bool is_found = false;
 
     for (int depth = 0; snapshot != NULL && depth < LEAF_DEPTH_MAX; depth++) {
-        if (!step(snapshot, depth == 0, regs))
+        if (!step(snapshot, &state, regs))
             break;
         if (vm_code_contains(regs->pc)) {
-            is_found = true;
+            /* Who was interrupted there by another signal made no call: not what was asked for. */
+            is_found = !state.is_interrupted;
             break;
         }
     }
@@ -111,10 +179,12 @@ bool walk_native_to_code_cache(struct arch_regs *regs)
     return is_found;
 }
 
-uint32_t walk_native_frames(struct arch_regs *regs, uintptr_t *pcs, uint32_t depth_max,
-                            struct walk_landmark *mark)
+uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, uintptr_t *pcs,
+                            uint32_t depth_max, struct walk_landmark *mark)
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
+    struct native_state state = {
+        .is_interrupted = true, .kept = KEPT_IN_REGISTER, .ucontext = ucontext};
     bool is_sought = mark != NULL;
     struct symbols_proof proof = {0};
     uint32_t count = 0;
@@ -122,14 +192,15 @@ uint32_t walk_native_frames(struct arch_regs *regs, uintptr_t *pcs, uint32_t dep
     if (depth_max > 0)
         pcs[count++] = regs->pc;
     while (snapshot != NULL && count < depth_max && is_as_known(snapshot, pcs[count - 1], &proof) &&
-           step(snapshot, count == 1, regs)) {
+           step(snapshot, &state, regs)) {
         if (is_sought && regs->sp > mark->stack_addr) {
             mark->frame = count - 1;
             is_sought = false;
         }
         if (vm_code_contains(regs->pc))
             break;
-        pcs[count++] = regs->pc - 1; /* inside the call, where its function is */
+        /* Inside the call, where its function is. */
+        pcs[count++] = state.is_interrupted ? regs->pc : regs->pc - 1;
     }
     symbols_leave(snapshot);
     if (is_sought)

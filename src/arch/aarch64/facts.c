@@ -10,5 +10,6 @@ const struct arch_facts arch_facts = {
     .page_max_bytes = 65536,
     .interpreter_bcp_slot = -9,
     .interpreter_bcp_slot_jdk_8 = -7,
+    .kept_dwarf_register = -1,
     .has_link_register = true,
 };

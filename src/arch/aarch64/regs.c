@@ -1,6 +1,7 @@
 /* aarch64: registers of an interrupted thread, and of a copy of its context. Every context. */
 #include "arch/arch.h"
 
+#include <signal.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -15,6 +16,9 @@
 /* The leading part of a ucontext, up to where the core registers end; extension records follow. */
 #define MCONTEXT     offsetof(ucontext_t, uc_mcontext)
 #define COPIED_BYTES (MCONTEXT + offsetof(mcontext_t, __reserved))
+
+/* Where the kernel puts what a handler gets as its third argument: behind a siginfo, at the bottom of the signal's frame. */
+#define SIGNAL_CONTEXT_OFFSET sizeof(siginfo_t)
 
 _Static_assert(COPIED_BYTES <= ARCH_CONTEXT_BYTES, "a context is longer than its copy");
 
@@ -53,6 +57,17 @@ uintptr_t arch_exception_pc(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[REG_THROWN_PC];
 }
 
+bool arch_dwarf_register(const void *ucontext, unsigned number, uintptr_t *out)
+{
+    const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
+
+    /* Source: DWARF for the Arm 64-bit Architecture, "DWARF register names": x0 to x30. */
+    if (number >= JW_COUNT_OF(machine->regs))
+        return false;
+    *out = (uintptr_t)machine->regs[number];
+    return true;
+}
+
 uintptr_t arch_code_address(uintptr_t address)
 {
     /* XPACLRI works on x30 alone, and is a no-op where pointers are not signed. */
@@ -81,4 +96,31 @@ void arch_regs_write(struct arch_context *copy, const struct arch_regs *regs)
            sizeof regs->fp);
     memcpy(machine + offsetof(mcontext_t, regs) + REG_LINK * sizeof regs->link, &regs->link,
            sizeof regs->link);
+}
+
+static bool is_code_at(uintptr_t pc, const uint32_t expected[2])
+{
+    uint32_t code[2];
+
+    return safe_load_bytes(code, pc, sizeof code) && memcmp(code, expected, sizeof code) == 0;
+}
+
+bool arch_step_signal_frame(struct arch_regs *regs)
+{
+    /* mov x8,#139; svc #0: rt_sigreturn. */
+    static const uint32_t expected[] = {0xd2801168, 0xd4000001};
+    const uintptr_t machine = regs->sp + SIGNAL_CONTEXT_OFFSET + MCONTEXT;
+    const uintptr_t general = machine + offsetof(mcontext_t, regs);
+    struct arch_regs interrupted;
+
+    if (!is_code_at(regs->pc, expected) && !is_code_at(regs->pc - sizeof expected[0], expected))
+        return false;
+    if (!safe_load_word(machine + offsetof(mcontext_t, pc), &interrupted.pc) ||
+        !safe_load_word(machine + offsetof(mcontext_t, sp), &interrupted.sp) ||
+        !safe_load_word(general + REG_FP * sizeof(uintptr_t), &interrupted.fp) ||
+        !safe_load_word(general + REG_LINK * sizeof(uintptr_t), &interrupted.link))
+        return false;
+    interrupted.link = arch_code_address(interrupted.link);
+    *regs = interrupted;
+    return true;
 }

@@ -10,5 +10,6 @@ const struct arch_facts arch_facts = {
     .page_max_bytes = 4096,
     .interpreter_bcp_slot = -8,
     .interpreter_bcp_slot_jdk_8 = -7,
+    .kept_dwarf_register = 3, /* rbx */
     .has_link_register = false,
 };

@@ -49,6 +49,19 @@ uintptr_t arch_exception_pc(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RDX];
 }
 
+bool arch_dwarf_register(const void *ucontext, unsigned number, uintptr_t *out)
+{
+    /* Source: System V ABI, AMD64 supplement, "DWARF Register Number Mapping". */
+    static const uint8_t order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                    REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                    REG_R12, REG_R13, REG_R14, REG_R15};
+
+    if (number >= JW_COUNT_OF(order))
+        return false;
+    *out = (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[order[number]];
+    return true;
+}
+
 uintptr_t arch_code_address(uintptr_t address)
 {
     return address; /* nothing signs return addresses here */
@@ -69,4 +82,24 @@ void arch_regs_write(struct arch_context *copy, const struct arch_regs *regs)
     memcpy(copy->bytes + GREG_OFFSET(REG_RIP), &regs->pc, sizeof regs->pc);
     memcpy(copy->bytes + GREG_OFFSET(REG_RSP), &regs->sp, sizeof regs->sp);
     memcpy(copy->bytes + GREG_OFFSET(REG_RBP), &regs->fp, sizeof regs->fp);
+}
+
+bool arch_step_signal_frame(struct arch_regs *regs)
+{
+    /* mov $15,%rax or %eax; syscall: rt_sigreturn, in the words of glibc and of musl. */
+    static const uint8_t wide[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    static const uint8_t narrow[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    const uintptr_t context = regs->sp; /* the handler's return took the word below it */
+    uint8_t code[sizeof wide] = {0};
+    struct arch_regs interrupted = {0};
+
+    if (!safe_load_bytes(code, regs->pc, sizeof narrow) ||
+        (memcmp(code, narrow, sizeof narrow) != 0 &&
+         (!safe_load_bytes(code, regs->pc, sizeof wide) || memcmp(code, wide, sizeof wide) != 0)) ||
+        !safe_load_word(context + GREG_OFFSET(REG_RIP), &interrupted.pc) ||
+        !safe_load_word(context + GREG_OFFSET(REG_RSP), &interrupted.sp) ||
+        !safe_load_word(context + GREG_OFFSET(REG_RBP), &interrupted.fp))
+        return false;
+    *regs = interrupted;
+    return true;
 }

@@ -13,7 +13,7 @@ struct comparison {
     char message[512];
     /* The function and its columns, as readelf announced them. */
     uint64_t end_vaddr, last_vaddr;
-    int fp_column, return_column;
+    int fp_column, sp_column, return_column, kept_column;
     char last_line[512];
     bool is_function;
     bool is_foreign;      /* the function returns through another register than all others */
@@ -55,47 +55,77 @@ static bool is_saved_as(const char *word, uint8_t place, int32_t offset_bytes)
     return (word[0] == '\0' || word[0] == 'u' || word[0] == 's') && place == SYMBOLS_PLACE_SAME;
 }
 
+/* Of the further register a rule need not know; what it says is right. */
+static bool is_kept_as(const char *word, const struct symbols_rule *rule)
+{
+    if (rule->kept_words == SYMBOLS_KEPT_LOST)
+        return word[0] != '\0' && (word[0] != 'c' || atoi(word + 1) <= -255 * 8);
+    return is_saved_as(word, rule->kept_words == 0 ? SYMBOLS_PLACE_SAME : SYMBOLS_PLACE_AT_CFA,
+                       -8 * rule->kept_words);
+}
+
+/* DWARF's number of a general register; -1: no such name. */
+static int register_of(const char *name, size_t name_length)
+{
+    static const char *const names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(names); i++)
+        if (strlen(names[i]) == name_length && strncmp(name, names[i], name_length) == 0)
+            return (int)i;
+    if (name[0] == 'r' && name_length > 1)
+        return atoi(name + 1);
+    return name[0] == 'x' ? atoi(name + 1) : -1;
+}
+
+static bool is_base(const char *name, size_t name_length, const struct symbols_rule *rule)
+{
+    const bool is_sp =
+        strncmp(name, "rsp", name_length) == 0 || strncmp(name, "sp", name_length) == 0;
+    const bool is_fp =
+        strncmp(name, "rbp", name_length) == 0 || strncmp(name, "x29", name_length) == 0;
+
+    if (is_sp || is_fp)
+        return rule->cfa_base == (is_sp ? SYMBOLS_BASE_SP : SYMBOLS_BASE_FP);
+    if (strncmp(name, "rbx", name_length) == 0)
+        return rule->cfa_base == SYMBOLS_BASE_KEPT;
+    return rule->cfa_base == SYMBOLS_BASE_OTHER &&
+           rule->other_register == register_of(name, name_length);
+}
+
 static bool is_cfa(const char *word, const struct symbols_rule *rule, uint8_t stub_push_byte)
 {
     const size_t name_length = strcspn(word, "+-");
-    const bool is_sp =
-        strncmp(word, "rsp", name_length) == 0 || strncmp(word, "sp", name_length) == 0;
-    const bool is_fp =
-        strncmp(word, "rbp", name_length) == 0 || strncmp(word, "x29", name_length) == 0;
 
     if (strcmp(word, "exp") == 0)
         return rule->is_cfa_loaded || stub_push_byte != 0;
-    return !rule->is_cfa_loaded && stub_push_byte == 0 && (is_sp || is_fp) &&
-           rule->cfa_base == (is_sp ? SYMBOLS_BASE_SP : SYMBOLS_BASE_FP) &&
+    return !rule->is_cfa_loaded && stub_push_byte == 0 && is_base(word, name_length, rule) &&
            atoi(word + name_length) == rule->cfa_offset_bytes;
 }
 
 /* Is there something in the line of readelf that a rule cannot say? */
-static bool is_beyond_rules(const char *cfa, const char *fp, const char *return_address)
+static bool is_beyond_rules(const char *cfa, const char *fp, const char *sp,
+                            const char *return_address)
 {
-    static const char *const bases[] = {"rsp", "rbp", "sp", "x29"};
-    const size_t name_length = strcspn(cfa, "+-");
-
     if (fp[0] == 'v' || fp[0] == 'r' || return_address[0] == 'v' || return_address[0] == 'r')
         return true;
-    if (strcmp(cfa, "exp") == 0 || strcmp(fp, "exp") == 0 || strcmp(return_address, "exp") == 0)
-        return true;
-    for (size_t i = 0; i < JW_COUNT_OF(bases); i++)
-        if (strlen(bases[i]) == name_length && strncmp(cfa, bases[i], name_length) == 0)
-            return false;
-    return true;
+    return strcmp(cfa, "exp") == 0 || strcmp(fp, "exp") == 0 ||
+           strcmp(return_address, "exp") == 0 || (sp[0] != '\0' && sp[0] != 'u' && sp[0] != 's');
 }
 
 static void compare_row(struct comparison *comparison, uint64_t vaddr, uint64_t next_vaddr,
                         const char *line)
 {
-    char cfa[64], fp[64] = "", return_address[64] = "";
+    char cfa[64], fp[64] = "", sp[64] = "", kept[64] = "", return_address[64] = "";
     struct symbols_rule rule;
     uint8_t stub_push_byte;
 
     word_at(line, 1, cfa, sizeof cfa);
     if (comparison->fp_column > 0)
         word_at(line, comparison->fp_column, fp, sizeof fp);
+    if (comparison->sp_column > 0)
+        word_at(line, comparison->sp_column, sp, sizeof sp);
+    if (comparison->kept_column > 0)
+        word_at(line, comparison->kept_column, kept, sizeof kept);
     if (comparison->return_column > 0)
         word_at(line, comparison->return_column, return_address, sizeof return_address);
     for (unsigned side = 0; side < 2; side++) {
@@ -104,13 +134,14 @@ static void compare_row(struct comparison *comparison, uint64_t vaddr, uint64_t 
         bool is_right;
 
         if (kind == SYMBOLS_RULE_CANNOT) {
-            is_right = comparison->is_foreign || is_beyond_rules(cfa, fp, return_address);
+            is_right = comparison->is_foreign || is_beyond_rules(cfa, fp, sp, return_address);
             comparison->cannot++;
         } else if (kind == SYMBOLS_RULE_OUTERMOST) {
             is_right = return_address[0] == 'u';
         } else {
             is_right = kind == SYMBOLS_RULE_PLAIN && is_cfa(cfa, &rule, stub_push_byte) &&
                        is_saved_as(fp, rule.fp_place, rule.fp_offset_bytes) &&
+                       is_kept_as(kept, &rule) &&
                        is_saved_as(return_address, rule.return_place, rule.return_offset_bytes);
         }
         comparison->compared++;
@@ -135,10 +166,15 @@ static void read_columns(struct comparison *comparison, const char *line)
 {
     char word[64];
 
-    comparison->fp_column = comparison->return_column = 0;
+    comparison->fp_column = comparison->return_column = comparison->kept_column =
+        comparison->sp_column = 0;
     for (int i = 0; word_at(line, i, word, sizeof word), word[0] != '\0'; i++) {
         if (strcmp(word, "rbp") == 0 || strcmp(word, "x29") == 0)
             comparison->fp_column = i;
+        if (strcmp(word, "rsp") == 0 || strcmp(word, "sp") == 0)
+            comparison->sp_column = i;
+        if (strcmp(word, "rbx") == 0)
+            comparison->kept_column = i;
         if (strcmp(word, "ra") == 0)
             comparison->return_column = i;
     }

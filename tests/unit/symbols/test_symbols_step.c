@@ -23,10 +23,11 @@
 TestSuite(symbols_step, .timeout = 300, .fini = symbols_close);
 
 #define WALK_MAX 64
+#define R10      10 /* DWARF's number */
 #define NOINLINE __attribute__((noinline))
 
 struct registers {
-    uintptr_t pc, sp, fp, link;
+    uintptr_t pc, sp, fp, link, kept, r10;
 };
 
 /* -------- from the registers that a signal handler gets -------------------------------------- */
@@ -37,12 +38,28 @@ static unsigned walked_count;
 static enum symbols_found last_found;
 static uintptr_t expected[4];
 
+static uintptr_t base_of(const struct symbols_rule *rule, const struct registers *regs)
+{
+    switch ((enum symbols_base)rule->cfa_base) {
+    case SYMBOLS_BASE_SP:
+        return regs->sp;
+    case SYMBOLS_BASE_FP:
+        return regs->fp;
+    case SYMBOLS_BASE_KEPT:
+        return regs->kept;
+    case SYMBOLS_BASE_OTHER:
+        return rule->other_register == R10 ? regs->r10 : 0;
+    }
+    return 0;
+}
+
 static struct registers read_registers(const ucontext_t *context)
 {
 #if defined(__x86_64__)
     return (struct registers){.pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP],
                               .sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP],
-                              .fp = (uintptr_t)context->uc_mcontext.gregs[REG_RBP]};
+                              .fp = (uintptr_t)context->uc_mcontext.gregs[REG_RBP],
+                              .kept = (uintptr_t)context->uc_mcontext.gregs[REG_RBX]};
 #else
     return (struct registers){.pc = (uintptr_t)context->uc_mcontext.pc,
                               .sp = (uintptr_t)context->uc_mcontext.sp,
@@ -70,12 +87,16 @@ static void walk(struct registers regs)
         last_found = symbols_rule_find(snapshot, regs.pc, walked_count > 1, &rule);
         if (last_found != SYMBOLS_FOUND)
             return;
-        const uintptr_t base = rule.cfa_base == SYMBOLS_BASE_SP ? regs.sp : regs.fp;
+        const uintptr_t base = base_of(&rule, &regs);
         uintptr_t cfa = base + (uintptr_t)(intptr_t)rule.cfa_offset_bytes;
 
         if (rule.is_cfa_loaded)
             cfa = *(const uintptr_t *)cfa;
         regs.pc = value_at(rule.return_place, base, cfa, rule.return_offset_bytes, regs.link);
+        if (rule.kept_words == SYMBOLS_KEPT_LOST)
+            regs.kept = 0;
+        else if (rule.kept_words > 0)
+            regs.kept = *(const uintptr_t *)(cfa - rule.kept_words * sizeof cfa);
         regs.fp = value_at(rule.fp_place, base, cfa, rule.fp_offset_bytes, regs.fp);
         regs.sp = cfa;
     }
@@ -249,12 +270,14 @@ static enum symbols_found leave(const struct session *session, struct registers 
 
     if (found != SYMBOLS_FOUND)
         return found;
-    const uintptr_t base = rule.cfa_base == SYMBOLS_BASE_SP ? regs->sp : regs->fp;
+    const uintptr_t base = base_of(&rule, regs);
     uintptr_t cfa = base + (uintptr_t)(intptr_t)rule.cfa_offset_bytes;
 
     if ((rule.is_cfa_loaded && !load(session, cfa, &cfa)) ||
         !place(session, rule.return_place, base, cfa, rule.return_offset_bytes, &regs->pc) ||
-        !place(session, rule.fp_place, base, cfa, rule.fp_offset_bytes, &regs->fp))
+        !place(session, rule.fp_place, base, cfa, rule.fp_offset_bytes, &regs->fp) ||
+        (rule.kept_words > 0 && rule.kept_words < SYMBOLS_KEPT_LOST &&
+         !load(session, cfa - rule.kept_words * sizeof cfa, &regs->kept)))
         return SYMBOLS_NO_ROW;
     regs->sp = cfa;
     *is_signal_frame = rule.is_signal_frame;
@@ -298,7 +321,8 @@ static void read_child(struct session *session)
     /* The red zone lies below the stack pointer. */
     cr_assert_eq(ptrace(PTRACE_GETREGS, session->child, NULL, &regs), 0);
     session->before = session->now;
-    session->now = (struct registers){.pc = regs.rip, .sp = regs.rsp, .fp = regs.rbp};
+    session->now = (struct registers){
+        .pc = regs.rip, .sp = regs.rsp, .fp = regs.rbp, .kept = regs.rbx, .r10 = regs.r10};
     session->window_start = session->now.sp - 128;
 
     uintptr_t end = session->depth > 0 ? session->calls[0].cfa + 256 : session->now.sp + 256;

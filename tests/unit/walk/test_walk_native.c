@@ -1,4 +1,4 @@
-/* Native frames from real registers: of code that no library describes. */
+/* Native frames from real registers: of code that no library describes, and below a signal's handler. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void on_trap(int number, siginfo_t *info, void *ucontext)
     (void)number;
     (void)info;
     arch_regs_read(ucontext, &regs);
-    count = walk_native_frames(&regs, pcs, FRAMES_MAX, NULL);
+    count = walk_native_frames(ucontext, &regs, pcs, FRAMES_MAX, NULL);
 #if TRAP_SKIP
     ((ucontext_t *)ucontext)->uc_mcontext.pc += TRAP_SKIP;
 #endif
@@ -89,4 +89,66 @@ Test(walk_native, no_caller_is_made_up_where_code_that_nothing_describes_has_a_f
     prepare();
     call(pushing_function);
     cr_expect_eq(count, 1, "%u frames", count);
+}
+
+/* -------- through the frames of signals ------------------------------------------------------ */
+
+static uint32_t handler_count;
+static uintptr_t handler_pcs[FRAMES_MAX], interrupted_pc;
+static unsigned char signal_stack[1 << 16];
+
+static void on_second(int number, siginfo_t *info, void *ucontext)
+{
+    struct arch_regs regs;
+
+    (void)number;
+    (void)info;
+    arch_regs_read(ucontext, &regs);
+    handler_count = walk_native_frames(ucontext, &regs, handler_pcs, FRAMES_MAX, NULL);
+}
+
+static void on_first(int number, siginfo_t *info, void *ucontext)
+{
+    struct arch_regs regs;
+
+    (void)number;
+    (void)info;
+    arch_regs_read(ucontext, &regs);
+    interrupted_pc = regs.pc;
+    raise(SIGUSR2);
+#if TRAP_SKIP
+    ((ucontext_t *)ucontext)->uc_mcontext.pc += TRAP_SKIP;
+#endif
+}
+
+/* A trap interrupts a function, and a signal the handler of the trap. */
+static void check_interrupted(int flags)
+{
+    struct sigaction first = {.sa_sigaction = on_first, .sa_flags = SA_SIGINFO | flags};
+    struct sigaction second = {.sa_sigaction = on_second, .sa_flags = SA_SIGINFO};
+    const stack_t stack = {.ss_sp = signal_stack, .ss_size = sizeof signal_stack};
+    uint32_t at = 0;
+
+    prepare();
+    cr_assert_eq(sigaltstack(&stack, NULL), 0);
+    cr_assert_eq(sigaction(SIGTRAP, &first, NULL), 0);
+    cr_assert_eq(sigaction(SIGUSR2, &second, NULL), 0);
+    call(bare_function);
+    /* What was interrupted is where it was, and no call before it. */
+    while (at < handler_count && handler_pcs[at] != interrupted_pc)
+        at++;
+    cr_assert(at > 0 && at + 2 < handler_count, "not among %u frames", handler_count);
+    cr_expect(handler_pcs[at + 1] >= (uintptr_t)call && handler_pcs[at + 1] < (uintptr_t)call + 128,
+              "its caller is %#lx", handler_pcs[at + 1]);
+    cr_expect_eq(handler_pcs[at + 2], return_pc - 1);
+}
+
+Test(walk_native, a_handler_stands_on_what_its_signal_interrupted)
+{
+    check_interrupted(0);
+}
+
+Test(walk_native, a_handler_on_a_stack_of_its_own_stands_on_what_its_signal_interrupted)
+{
+    check_interrupted(SA_ONSTACK);
 }
