@@ -72,7 +72,26 @@ TEST_CPPFLAGS_aarch64   := -isystem tests/support/small
 TEST_LIBS_aarch64       := -lm
 TEST_LIBS               := -lcriterion -lm
 
-.PHONY: need-qemu need-fuzzer test-unit test-model test-jvm test-jdks test-browser test-arm64 test-fuzz need-criterion
+# libunwind, which native stacks are compared with (tests/unit/walk/oracle.h), is linked with that test alone; sanitizers
+# stand between the functions there, and it is not run with them.
+ORACLE_TESTS := test_walk_oracle
+LIBUNWIND_LIBS_plain = -lunwind-$(ARCH_plain)
+LIBUNWIND_plain := need-libunwind
+ifneq ($(host_arch),aarch64)
+ARM64_TREE := build/arm64-tree/usr
+LIBUNWIND_LIBS_aarch64 = -L$(ARM64_TREE)/lib/aarch64-linux-gnu -l:libunwind-aarch64.a -l:liblzma.a -lpthread
+LIBUNWIND_FLAGS_aarch64 := -isystem $(ARM64_TREE)/include/aarch64-linux-gnu
+LIBUNWIND_aarch64 := build/arm64-tree/made
+endif
+
+need-libunwind:
+	$(Q)tools/ensure "native stacks beside libunwind" libunwind
+
+build/arm64-tree/made: tools/arm64-packages
+	$(Q)tools/arm64-packages $(@D) libunwind-dev liblzma-dev zlib1g
+	@touch $@
+
+.PHONY: need-libunwind need-qemu need-fuzzer test-unit test-model test-jvm test-jdks test-browser test-arm64 test-fuzz need-criterion
 .SECONDARY:
 
 need-criterion: need-compiler
@@ -200,7 +219,11 @@ $(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/ids/% build/$(1)/tests
 $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \
-	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$(call demangler,$$(CC_$(1))))
+	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$(call demangler,$$(CC_$(1)))) $$(MORE_LIBS)
+
+$(ORACLE_TESTS:%=build/$(1)/tests/unit/walk/%.o): ROOM_FLAGS += $(LIBUNWIND_FLAGS_$(1))
+$(ORACLE_TESTS:%=build/$(1)/tests/unit/walk/%.o): | $(LIBUNWIND_$(1))
+$(ORACLE_TESTS:%=build/$(1)/tests/unit/walk/%): MORE_LIBS = $(LIBUNWIND_LIBS_$(1))
 
 -include $(patsubst tests/%.c,build/$(1)/tests/%.d,$(TEST_SOURCES) $(SUPPORT_SOURCES))
 endef
