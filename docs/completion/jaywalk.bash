@@ -11,7 +11,7 @@ _jaywalk_facts() {
         options='-d --duration= -e --event= -i --interval= --wall= --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
-        -e | --event) kind=words words='cpu itimer wall' ;;
+        -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --overhead) kind=any ;;
@@ -41,7 +41,7 @@ _jaywalk_facts() {
         operands=program
         options='-e --event= -i --interval= --wall= --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall' ;;
+        -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --overhead) kind=any ;;
@@ -73,7 +73,7 @@ _jaywalk_facts() {
         operands=jvms
         options='-e --event= -i --interval= --wall= --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall' ;;
+        -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --overhead) kind=any ;;

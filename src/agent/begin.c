@@ -2,6 +2,7 @@
  * agent's thread. */
 #include <string.h>
 
+#include "agent/events.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -144,26 +145,11 @@ struct recording *session_open_recording(const struct options *options, struct j
     return recording;
 }
 
-static enum sampler_cpu_engine cpu_engine(const struct options *values)
-{
-    switch ((enum options_event)values->event) {
-    case OPTIONS_EVENT_ITIMER:
-        return SAMPLER_CPU_ITIMER;
-    case OPTIONS_EVENT_WALL:
-        return SAMPLER_CPU_NONE;
-    case OPTIONS_EVENT_CPU:
-    case OPTIONS_EVENT_LIMIT:
-        break;
-    }
-    /* Its intervals may change, and each weight is what the thread's clock went on, whatever they are. */
-    return values->overhead_ppm != 0 ? SAMPLER_CPU_FINE : sampler_cpu_for(values->interval_ns);
-}
-
 static void set_sampler(const struct options *values, struct generations *generations)
 {
     session.sampler = (struct sampler_config){
         .generations = generations,
-        .cpu = cpu_engine(values),
+        .cpu = events_engine(values),
         .interval_ns = values->interval_ns,
         .wall_interval_ns = values->wall_ns,
         .filter = values->filter,
@@ -189,8 +175,7 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
     session.rotated_ns = jw_now_ns();
     session.rotations = 0;
     session_set_generations(generations);
-    ledger_begin(session.options.event == OPTIONS_EVENT_CPU ||
-                 session.options.event == OPTIONS_EVENT_ITIMER);
+    ledger_begin(session.options.event != OPTIONS_EVENT_WALL);
     cost_begin();
     if (begin(jni, err))
         return true;
@@ -302,6 +287,7 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
     if (options->service[0] != '\0')
         tell_service(options->service);
     selfcheck_open_walker(options);
+    events_choose(options);
     before = session;
     session.number = 0;
     struct recording *recording = session_open_recording(options, err);

@@ -5,6 +5,7 @@
 
 #include "agent/agent.h"
 #include "agent/agree.h"
+#include "agent/events.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/version.h"
@@ -81,6 +82,7 @@ struct recording *output_open(const struct options *values, const char *path, st
          has_wall && !values->is_unbatched ? "true" : "false"},
         {"jaywalk.WallClockSample", "period", has_wall ? wall_period : "off"},
         {NULL, "event", options_event_name(values->event)},
+        {NULL, "perf_events", events_text(values)},
         {NULL, "interval", interval},
         {NULL, "wall", wall},
         {NULL, "nobatch", values->is_unbatched ? "true" : "false"},

@@ -55,7 +55,7 @@ struct session_info {
     uint64_t memory_bytes;    /* stacks that are kept */
     uint64_t timeout_left_ns; /* as of then; 0: none */
     uint64_t loop_left_ns;
-    char engines[192]; /* what they sample, and how */
+    char engines[512]; /* what they sample, and how */
     char path[OPTIONS_PATH_BYTES];
     char failure[512]; /* why the last one ended by itself; "": it did not */
 };

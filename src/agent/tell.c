@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/agree.h"
+#include "agent/events.h"
 #include "agent/session_internal.h"
 #include "agent/tell_internal.h"
 #include "base/ascii.h"
@@ -41,16 +42,21 @@ static void describe_engines(const struct sampler_config *config, char *text, si
         [SAMPLER_CPU_NONE] = "",
         [SAMPLER_CPU_TIMER] = " by timers of the threads",
         [SAMPLER_CPU_FINE] = " by comparing the clocks of the threads",
+        [SAMPLER_CPU_PERF] = " by perf_events of the kernel",
         [SAMPLER_CPU_ITIMER] = " by one timer of the process",
     };
-    char cpu[96] = "", wall[48] = "";
+    const bool is_instead =
+        session.options.event == OPTIONS_EVENT_CPU_CLOCK && events_reason()[0] != '\0';
+    char cpu[400] = "", wall[48] = "";
     uint64_t cpu_ns = config->interval_ns, wall_ns = config->wall_interval_ns;
 
     if (session.is_sampling)
         sampler_intervals(&cpu_ns, &wall_ns);
     if (config->cpu != SAMPLER_CPU_NONE)
-        snprintf(cpu, sizeof cpu, "CPU time every %llu us%s", (unsigned long long)(cpu_ns / 1000),
-                 ways[config->cpu]);
+        snprintf(cpu, sizeof cpu, "CPU time every %llu us%s%s%s%s",
+                 (unsigned long long)(cpu_ns / 1000), ways[config->cpu],
+                 is_instead ? " (not by perf_events: " : "", is_instead ? events_reason() : "",
+                 is_instead ? ")" : "");
     if (config->wall_interval_ns != 0)
         snprintf(wall, sizeof wall, "the wall clock every %llu us",
                  (unsigned long long)(wall_ns / 1000));

@@ -34,6 +34,10 @@ struct arch_facts {
     int interpreter_bcp_slot, interpreter_bcp_slot_jdk_8;
     int kept_dwarf_register; /* besides the frame pointer, one on which frames hang and that functions restore; -1: none */
     bool has_link_register; /* a call leaves the return address in `link`, not at [sp] */
+    /* sp and pc, in this order, among the registers of perf_events.
+     * Source: Linux, arch/x86/include/uapi/asm/perf_regs.h, arch/arm64/include/uapi/asm/perf_regs.h. */
+    uint64_t perf_sp_and_pc;
+    size_t syscall_bytes; /* of the instruction that makes a system call, and makes it again */
 };
 
 extern const struct arch_facts arch_facts;

@@ -43,9 +43,10 @@ enum options_action {
 };
 
 enum options_event {
-    OPTIONS_EVENT_CPU,    /* a timer on each thread's CPU clock */
-    OPTIONS_EVENT_ITIMER, /* the one ITIMER_PROF of the process */
-    OPTIONS_EVENT_WALL,   /* the wall clock alone */
+    OPTIONS_EVENT_CPU,       /* a timer on each thread's CPU clock */
+    OPTIONS_EVENT_CPU_CLOCK, /* an event of the kernel on each thread's CPU clock */
+    OPTIONS_EVENT_ITIMER,    /* the one ITIMER_PROF of the process */
+    OPTIONS_EVENT_WALL,      /* the wall clock alone */
     OPTIONS_EVENT_LIMIT
 };
 

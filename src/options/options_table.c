@@ -10,14 +10,22 @@
 #define ASYNC_PROFILER "async-profiler"
 
 static const struct options_name event_names[] = {
-    {"cpu", OPTIONS_EVENT_CPU, false, NULL},       {"ctimer", OPTIONS_EVENT_CPU, true, NULL},
-    {"itimer", OPTIONS_EVENT_ITIMER, false, NULL}, {"wall", OPTIONS_EVENT_WALL, false, NULL},
-    {"alloc", 0, false, ASYNC_PROFILER},           {"branch-misses", 0, false, ASYNC_PROFILER},
-    {"cache-misses", 0, false, ASYNC_PROFILER},    {"context-switches", 0, false, ASYNC_PROFILER},
-    {"cpu-clock", 0, false, ASYNC_PROFILER},       {"cycles", 0, false, ASYNC_PROFILER},
-    {"instructions", 0, false, ASYNC_PROFILER},    {"lock", 0, false, ASYNC_PROFILER},
-    {"nativelock", 0, false, ASYNC_PROFILER},      {"nativemem", 0, false, ASYNC_PROFILER},
-    {"page-faults", 0, false, ASYNC_PROFILER},     {NULL, 0, false, NULL},
+    {"cpu", OPTIONS_EVENT_CPU, false, NULL},
+    {"ctimer", OPTIONS_EVENT_CPU, true, NULL},
+    {"itimer", OPTIONS_EVENT_ITIMER, false, NULL},
+    {"wall", OPTIONS_EVENT_WALL, false, NULL},
+    {"alloc", 0, false, ASYNC_PROFILER},
+    {"branch-misses", 0, false, ASYNC_PROFILER},
+    {"cache-misses", 0, false, ASYNC_PROFILER},
+    {"context-switches", 0, false, ASYNC_PROFILER},
+    {"cpu-clock", OPTIONS_EVENT_CPU_CLOCK, false, NULL},
+    {"cycles", 0, false, ASYNC_PROFILER},
+    {"instructions", 0, false, ASYNC_PROFILER},
+    {"lock", 0, false, ASYNC_PROFILER},
+    {"nativelock", 0, false, ASYNC_PROFILER},
+    {"nativemem", 0, false, ASYNC_PROFILER},
+    {"page-faults", 0, false, ASYNC_PROFILER},
+    {NULL, 0, false, NULL},
 };
 
 static const struct options_name cstack_names[] = {

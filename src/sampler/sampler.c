@@ -105,7 +105,7 @@ static JW_SIGNAL_SAFE bool is_of_process(const struct signals_event *event)
 
 static JW_SIGNAL_SAFE void take_event(const struct signals_event *event)
 {
-    const thread_index thread = event->is_bare || is_of_process(event)
+    const thread_index thread = event->is_bare || event->is_from_kernel || is_of_process(event)
                                     ? thread_find(thread_own_tid())
                                     : sampler_thread_of(event->payload);
 
@@ -119,6 +119,8 @@ static JW_SIGNAL_SAFE void take_event(const struct signals_event *event)
         take_from_itimer(event, thread);
     else if (event->is_from_timer)
         take_from_timer(event, thread);
+    else if (event->is_from_kernel || (event->is_bare && engine_cpu_perf_has(thread)))
+        engine_cpu_perf_take(event->ucontext, thread);
     else
         engine_cpu_fine_take(event->ucontext, thread);
 }
@@ -137,7 +139,13 @@ static JW_SIGNAL_SAFE bool claims(int signo)
     const thread_index thread = thread_find(thread_own_tid());
 
     return thread != THREAD_NONE &&
-           (signo == SIGVTALRM ? engine_wall_claims(thread) : engine_cpu_fine_claims(thread));
+           (signo == SIGVTALRM ? engine_wall_claims(thread)
+                               : engine_cpu_fine_claims(thread) || engine_cpu_perf_has(thread));
+}
+
+static JW_SIGNAL_SAFE bool claims_number(int signo, int number)
+{
+    return signo == SIGPROF && engine_cpu_perf_claims(number);
 }
 
 static JW_SIGNAL_SAFE void waits(int signo, const void *ucontext, bool begins)
@@ -153,7 +161,7 @@ static JW_SIGNAL_SAFE void waits(int signo, const void *ucontext, bool begins)
         engine_wall_leave_wait(thread);
 }
 
-static const struct signals_engine engine JW_SIGNAL_TABLE = {take, claims, waits};
+static const struct signals_engine engine JW_SIGNAL_TABLE = {take, claims, claims_number, waits};
 
 /* Threads come and go ---------------------------------------------------------------------------- */
 
@@ -166,27 +174,51 @@ static bool is_on(void)
 /* Engines for single threads are on, and none has this one. */
 static bool is_left_out(thread_index thread)
 {
-    return (sampler.cpu == SAMPLER_CPU_TIMER || sampler.cpu == SAMPLER_CPU_FINE) &&
+    return (sampler.cpu == SAMPLER_CPU_TIMER || sampler.cpu == SAMPLER_CPU_FINE ||
+            sampler.cpu == SAMPLER_CPU_PERF) &&
            !thread_has_timer(thread) && !engine_cpu_fine_has(thread);
 }
 
 static void remove_engines(thread_index thread)
 {
-    engine_cpu_timer_remove(thread);
+    if (!engine_cpu_perf_remove(thread) && sampler.cpu != SAMPLER_CPU_PERF)
+        engine_cpu_timer_remove(thread);
     engine_cpu_fine_remove(thread);
 }
 
-/* It is sampled for all of its time that counts; one that was left out until now, from now on. */
-static void add_to_fine(thread_index thread, enum engine_thread kind)
+/* It is sampled for all of its time that counts; one that was left out until now, from now on. False: it is gone. */
+static bool find_base(thread_index thread, enum engine_thread kind, uint64_t *base_ns)
 {
     struct thread_cpu known;
-    uint64_t clock_ns;
 
-    if (!os_thread_cpu_ns((int)thread_tid(thread), &clock_ns))
-        return;
-    engine_cpu_fine_add(thread, kind != ENGINE_THREAD_AGAIN && thread_cpu_get(thread, &known)
-                                    ? known.base_ns
-                                    : clock_ns);
+    if (!os_thread_cpu_ns((int)thread_tid(thread), base_ns))
+        return false;
+    if (kind != ENGINE_THREAD_AGAIN && thread_cpu_get(thread, &known))
+        *base_ns = known.base_ns;
+    return true;
+}
+
+static void add_to_fine(thread_index thread, enum engine_thread kind)
+{
+    uint64_t base_ns;
+
+    if (find_base(thread, kind, &base_ns))
+        engine_cpu_fine_add(thread, base_ns);
+}
+
+static enum engine_timer add_to_perf(thread_index thread, enum engine_thread kind)
+{
+    uint64_t base_ns;
+
+    return find_base(thread, kind, &base_ns) ? engine_cpu_perf_add(thread, base_ns)
+                                             : ENGINE_TIMER_GONE;
+}
+
+static void add_untimed(thread_index thread, enum engine_thread kind)
+{
+    thread_cpu_mark(thread, THREAD_CPU_REFUSED);
+    jw_count(JW_COUNT_THREADS_UNTIMED);
+    add_to_fine(thread, kind);
 }
 
 static void add_to_cpu(thread_index thread, enum engine_thread kind)
@@ -196,11 +228,12 @@ static void add_to_cpu(thread_index thread, enum engine_thread kind)
     case SAMPLER_CPU_ITIMER:
         break;
     case SAMPLER_CPU_TIMER:
-        if (engine_cpu_timer_add(thread, kind, started_ns) != ENGINE_TIMER_REFUSED)
-            break;
-        thread_cpu_mark(thread, THREAD_CPU_REFUSED);
-        jw_count(JW_COUNT_THREADS_UNTIMED);
-        add_to_fine(thread, kind);
+        if (engine_cpu_timer_add(thread, kind, started_ns) == ENGINE_TIMER_REFUSED)
+            add_untimed(thread, kind);
+        break;
+    case SAMPLER_CPU_PERF:
+        if (add_to_perf(thread, kind) == ENGINE_TIMER_REFUSED)
+            add_untimed(thread, kind);
         break;
     case SAMPLER_CPU_FINE:
         add_to_fine(thread, kind);
@@ -271,8 +304,9 @@ static bool needs_clock_thread(void)
 static bool open_all(const struct sampler_config *config, struct jw_error *err)
 {
     return threads_open(err) && sample_scratch_open(err) && sample_deep_open(err) &&
-           sampler_clock_open(err) && thread_filter_set(config->filter, err) &&
-           signals_own(SIGPROF, err) &&
+           sampler_clock_open(err) &&
+           (config->cpu != SAMPLER_CPU_PERF || engine_cpu_perf_open(err)) &&
+           thread_filter_set(config->filter, err) && signals_own(SIGPROF, err) &&
            (config->wall_interval_ns == 0 || signals_own(SIGVTALRM, err)) &&
            signals_own_faults(err);
 }
@@ -340,6 +374,7 @@ void sampler_set_intervals(uint64_t cpu_ns, uint64_t wall_ns)
     switch (sampler.cpu) {
     case SAMPLER_CPU_NONE:
     case SAMPLER_CPU_TIMER:
+    case SAMPLER_CPU_PERF:
         break;
     case SAMPLER_CPU_FINE:
         jw_store_relaxed(&in_force.cpu_ns, cpu_ns);
@@ -392,6 +427,7 @@ bool sampler_stop(uint64_t timeout_ns)
     signals_stop();
     const bool is_drained = signals_drain(timeout_ns);
     signals_expect_itimer(false); /* from now on such a signal is somebody else's */
+    engine_cpu_perf_reap();
     if (is_clock_stopped && is_drained)
         engine_wall_settle();
     return is_clock_stopped && is_drained;
@@ -521,6 +557,7 @@ void sampler_scan(void)
                                    now_ns - scan.last_ns < SCAN_AFTER_NS)))
         return;
     scan.round++;
+    engine_cpu_perf_reap();
     if (os_tasks_each(visit_task, NULL, NULL)) {
         scan.is_first = false;
         threads_each(end_unseen, NULL);

@@ -19,6 +19,10 @@
  * begins to run after a pause may be noticed some turns late, and a signal that finds its thread waiting is
  * counted as SPARED_WAITING: both are in the weight of the next sample.
  *
+ * Engine `perf`: an event of the kernel for each thread, which signals that very thread at each interval of CPU time, of any length, and
+ * tells which of its functions ran then (docs/adr/0029). Weights are as those of `fine`. A thread that lives for less than an
+ * interval is not sampled; one that is refused an event is sampled as by `fine`.
+ *
  * Engine `wall`: the same thread turns once a wall interval, at up to an eighth of it late, at random. A thread whose
  * clock went on since its last sample is signalled; one whose clock stood still (10 us are our own handler's) waits
  * where its last sample saw it, and gets a record of idle time instead, at the latest each second. Weights of a
@@ -43,6 +47,7 @@ enum sampler_cpu_engine {
     SAMPLER_CPU_NONE,
     SAMPLER_CPU_TIMER,
     SAMPLER_CPU_FINE,
+    SAMPLER_CPU_PERF,
     SAMPLER_CPU_ITIMER,
 };
 
@@ -67,6 +72,9 @@ enum sampler_flag {
 
 /* The engine for CPU samples that far apart: timers, or `fine` below a tick of this kernel. */
 enum sampler_cpu_engine sampler_cpu_for(uint64_t interval_ns);
+
+/* Whether SAMPLER_CPU_PERF can be had in this process; `err` says why not, and what to try. */
+JW_MUST_CHECK bool engine_cpu_perf_check(struct jw_error *err);
 
 /* Samples arrive from here on. False: nothing runs, `err` says why. */
 JW_MUST_CHECK bool sampler_start(const struct sampler_config *config, struct jw_error *err);
@@ -94,7 +102,7 @@ void sampler_scan(void);
 /* What is in force at this moment; 0: no such clock. Context: any. */
 void sampler_intervals(uint64_t *cpu_ns, uint64_t *wall_ns);
 
-/* Other intervals from now on, of clocks that turn; not 0, and not of engine `timer`, whose timers stay as they are.
+/* Other intervals from now on, of clocks that turn; not 0, and not of engines `timer` and `perf`, whose timers stay as they are.
  * Weights stay right: of `fine` and the wall clock they are differences of clocks; of itimer, the interval in force, also where
  * a signal that is pending was due by the one before.
  * Context: dump, while an engine runs. */

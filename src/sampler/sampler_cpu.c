@@ -31,9 +31,12 @@ static void look_last(void *ticket)
     const thread_index thread = (uint64_t)(uintptr_t)ticket % THREAD_RECORDS_MAX;
     uint64_t clock_ns;
 
-    if (thread_is_live(thread) && ticket_of(thread) == (uint64_t)(uintptr_t)ticket &&
-        os_thread_cpu_ns(os_gettid(), &clock_ns))
+    if (!thread_is_live(thread) || ticket_of(thread) != (uint64_t)(uintptr_t)ticket)
+        return;
+    if (os_thread_cpu_ns(os_gettid(), &clock_ns))
         thread_cpu_look(thread, clock_ns);
+    /* Its pages are not to wait for the scan where threads come and go. */
+    (void)engine_cpu_perf_remove(thread);
 }
 
 static void make_exit_key(void)
@@ -85,16 +88,31 @@ void sampler_cpu_begin(thread_index thread, bool is_old, uint64_t started_ns)
     mark_own(thread);
 }
 
+/* Where weights are differences of the thread's clock: where that stood at its last sample. */
+static bool sampled_by_clock(thread_index thread, uint64_t *sampled_ns)
+{
+    if (engine_cpu_fine_has(thread))
+        *sampled_ns = engine_cpu_fine_sampled_ns(thread);
+    else if (engine_cpu_perf_has(thread))
+        *sampled_ns = engine_cpu_perf_sampled_ns(thread);
+    else
+        return false;
+    return true;
+}
+
 /* Samples of the old record cannot be told from what a timer would still have to tell: for timers an interval decides. */
 static bool has_told(thread_index old, const struct thread_cpu *known, uint64_t clock_ns)
 {
-    return engine_cpu_fine_has(old) ? engine_cpu_fine_sampled_ns(old) != known->base_ns
-                                    : clock_ns - known->base_ns >= sampler.interval_ns;
+    uint64_t sampled_ns;
+
+    return sampled_by_clock(old, &sampled_ns) ? sampled_ns != known->base_ns
+                                              : clock_ns - known->base_ns >= sampler.interval_ns;
 }
 
 void sampler_cpu_hand_over(thread_index old, uint64_t clock_ns, uint64_t *base_ns)
 {
     struct thread_cpu known;
+    uint64_t sampled_ns;
 
     /* The clock of another thread that had this number stands anywhere. */
     if (!thread_cpu_get(old, &known) || clock_ns < known.clock_ns)
@@ -102,7 +120,7 @@ void sampler_cpu_hand_over(thread_index old, uint64_t clock_ns, uint64_t *base_n
     if (!has_told(old, &known, clock_ns)) {
         *base_ns = known.base_ns;
         thread_cpu_forget(old);
-    } else if (engine_cpu_fine_has(old)) {
+    } else if (sampled_by_clock(old, &sampled_ns)) {
         /* Of its last sample, or of a look since, which may be in the ledger. */
         *base_ns = known.clock_ns;
     } else {

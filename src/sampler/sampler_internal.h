@@ -9,6 +9,7 @@
 
 #include "base/thread_state.h"
 #include "generation/method_record.h"
+#include "os/os_perf.h"
 #include "os/os_thread.h"
 #include "sampler/sampler.h"
 #include "sampler/sampler_cpu.h"
@@ -113,13 +114,21 @@ JW_SIGNAL_SAFE dict_id sample_method(struct generation *generation, struct sampl
 JW_SIGNAL_SAFE dict_id sample_class(struct generation *generation, struct sample_scratch *scratch,
                                     vm_addr klass);
 
+/* What the kernel saw of the moment that a sample is of; lies in a ring until the sample is taken. */
+struct sample_kernel {
+    const struct os_perf_ring *ring; /* NULL: nothing that can be told to be of this moment */
+    struct os_perf_sample sample;
+    struct os_perf_reading reading;
+};
+
 /* What a sample stands for. */
 struct sample_order {
     uint16_t kind;       /* enum event_kind */
     thread_index thread; /* the calling one */
     uint64_t weight_ns;
-    uint64_t number; /* wall: as in struct event_record */
-    uint32_t turns;  /* wall */
+    uint64_t number;                    /* wall: as in struct event_record */
+    uint32_t turns;                     /* wall */
+    const struct sample_kernel *kernel; /* NULL: not asked for */
     /* Found out by sample_take: */
     uint16_t state;      /* wall: enum jw_thread_state */
     bool is_passing;     /* wall: it waits for the JVM, for a moment */
@@ -188,6 +197,20 @@ enum engine_timer {
 JW_MUST_CHECK enum engine_timer engine_cpu_timer_add(thread_index thread, enum engine_thread kind,
                                                      uint64_t started_ns);
 void engine_cpu_timer_remove(thread_index thread);
+
+/*
+ * engine_cpu_perf.c. The time of a thread counts from `base_ns` of its clock on. _remove: true when the thread has, or had until
+ * now, an event; a handler inside it is waited for by
+ * _reap. _claims: whether signals with the number of this descriptor are, or were, those of an event of ours.
+ */
+JW_MUST_CHECK bool engine_cpu_perf_open(struct jw_error *err);
+JW_MUST_CHECK enum engine_timer engine_cpu_perf_add(thread_index thread, uint64_t base_ns);
+bool engine_cpu_perf_remove(thread_index thread);
+void engine_cpu_perf_reap(void);
+JW_SIGNAL_SAFE bool engine_cpu_perf_has(thread_index thread);
+uint64_t engine_cpu_perf_sampled_ns(thread_index thread);
+JW_SIGNAL_SAFE bool engine_cpu_perf_claims(int number);
+JW_SIGNAL_SAFE void engine_cpu_perf_take(const void *ucontext, thread_index thread);
 
 /* engine_cpu_fine.c. The time of a thread counts from `base_ns` of its clock on. _turn: what is due; when to come
  * again. */

@@ -75,6 +75,15 @@ JW_SIGNAL_SAFE static bool is_claimed(int signo)
     return current != NULL && current->claims != NULL && current->claims(signo);
 }
 
+/* Source: Linux, fs/fcntl.c, send_sigio_to_task: a signal that was asked for a descriptor carries its number. */
+JW_SIGNAL_SAFE static bool is_claimed_number(int signo, int number)
+{
+    const struct signals_engine *current = jw_load_relaxed(&engine);
+
+    return current != NULL && current->claims_number != NULL &&
+           current->claims_number(signo, number);
+}
+
 /* Source: Linux, kernel/time/posix-timers.c (SI_TIMER, si_value, si_overrun), kernel/signal.c
  * (SI_QUEUE as its sender filled it), kernel/time/itimer.c (SEND_SIG_PRIV: SI_KERNEL, pid 0). */
 JW_SIGNAL_SAFE static bool read_ours(int signo, const siginfo_t *info, const void *ucontext,
@@ -86,11 +95,17 @@ JW_SIGNAL_SAFE static bool read_ours(int signo, const siginfo_t *info, const voi
     out->payload = (uint32_t)cookie;
     out->overruns = 0;
     out->is_from_timer = info->si_code == SI_TIMER;
+    out->is_from_kernel = false;
     out->is_bare = false;
     out->ucontext = ucontext;
     if (info->si_code == SI_KERNEL) {
         out->payload = 0;
         return signo == SIGPROF && jw_load_relaxed(&is_itimer_expected);
+    }
+    if (info->si_code == POLL_IN) {
+        out->payload = 0;
+        out->is_from_kernel = true;
+        return is_claimed_number(signo, info->si_fd);
     }
     if (info->si_code == SI_USER && info->si_pid == 0) {
         out->payload = 0;

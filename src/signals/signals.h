@@ -10,7 +10,8 @@
  *
  * A signal of ours carries a cookie of ours in si_value: it comes from timer_create (SI_TIMER) or from
  * rt_tgsigqueueinfo of this process (SI_QUEUE). SIGPROF of setitimer carries nothing (SI_KERNEL)
- * and is ours while signals_expect_itimer says so. Where the user's queue of signals is full, the kernel
+ * and is ours while signals_expect_itimer says so. One of an event of the kernel carries the number of a descriptor (POLL_IN), by
+ * which the engine knows it. Where the user's queue of signals is full, the kernel
  * delivers ours without what it carried (SI_USER of process 0): such a one is ours when the engine waits for
  * one on this very thread. Everything else is foreign: counted as
  * FOREIGN_SIGNALS and handed to whoever owned the signal before us, under the mask he asked for;
@@ -50,6 +51,7 @@ struct signals_event {
     int signo;
     uint32_t payload;     /* of the cookie; 0 for setitimer and where `is_bare` */
     bool is_from_timer;   /* of timer_create */
+    bool is_from_kernel;  /* of an event of the kernel, by its number; the engine claimed it */
     bool is_bare;         /* it lost its cookie on the way; the engine claimed it */
     uint32_t overruns;    /* further expirations that this signal stands for */
     const void *ucontext; /* of the interrupted thread; the engine never writes it */
@@ -62,6 +64,9 @@ struct signals_engine {
     /* True when a signal of this number was sent to the calling thread and has not come yet; NULL: never. Is
      * asked without regard to start and stop: touches nothing that is freed. Context: handler. */
     bool (*claims)(int signo);
+    /* True when signals with the number of this descriptor are, or were, of an event of ours; NULL: never. Is asked likewise.
+     * Context: handler. */
+    bool (*claims_number)(int signo, int number);
     /* The system call that the signal interrupted is about to go on inside the handler, with our signals blocked;
      * or has ended: that is not told where the program leaves the handler by siglongjmp. NULL: does not matter.
      * Is not called while no engine runs. Context: handler. */

@@ -262,6 +262,7 @@ static const struct {
 } system_calls[] = {
     {SYS_futex, "futex", "EINTR EAGAIN"},
     {SYS_getdents64, "getdents64", "EIO ENOENT"},
+    {SYS_perf_event_open, "perf_event_open", "EACCES EPERM EMFILE ENOENT ENOMEM ENOSYS"},
     {SYS_openat2, "openat2", "EMFILE ENOSYS EPERM"},
     {SYS_pidfd_open, "pidfd_open", "EMFILE ENOSYS EPERM"},
     {SYS_pidfd_send_signal, "pidfd_send_signal", "EPERM ESRCH"},

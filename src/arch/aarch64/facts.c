@@ -12,4 +12,6 @@ const struct arch_facts arch_facts = {
     .interpreter_bcp_slot_jdk_8 = -7,
     .kept_dwarf_register = -1,
     .has_link_register = true,
+    .perf_sp_and_pc = UINT64_C(1) << 31 | UINT64_C(1) << 32,
+    .syscall_bytes = 4,
 };

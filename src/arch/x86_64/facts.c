@@ -12,4 +12,6 @@ const struct arch_facts arch_facts = {
     .interpreter_bcp_slot_jdk_8 = -7,
     .kept_dwarf_register = 3, /* rbx */
     .has_link_register = false,
+    .perf_sp_and_pc = 1u << 7 | 1u << 8,
+    .syscall_bytes = 2,
 };

@@ -140,7 +140,7 @@ Test(cli_commands, a_program_that_cannot_be_run_is_told_of)
 Test(cli_commands, list_names_the_events)
 {
     cr_expect_eq(RUN("list"), CLI_OK);
-    cr_expect_str_eq(out_text, "Basic events:\n  cpu\n  itimer\n  wall\n");
+    cr_expect_str_eq(out_text, "Basic events:\n  cpu\n  cpu-clock\n  itimer\n  wall\n");
 }
 
 static bool parse(const struct cli_command *command, const char *const *words,

@@ -1,0 +1,27 @@
+/*
+ * events - which engine samples the CPU time of a session, and why it is not the one that was asked for.
+ *
+ * For      begin.c, output.c (the recording says it), tell.c (so does status).
+ * Callers  these.
+ * Context  the agent's thread.
+ * Memory   static.
+ */
+#ifndef JW_AGENT_EVENTS_H
+#define JW_AGENT_EVENTS_H
+
+#include "options/options.h"
+#include "sampler/sampler.h"
+
+/* For a new session: asks whether event=cpu-clock can be had, and says so where it cannot. Timers take its place. */
+void events_choose(const struct options *values);
+
+/* Of the session that was chosen for. */
+enum sampler_cpu_engine events_engine(const struct options *values);
+
+/* For the recording: "on", "off", or the reason why timers take their place. */
+const char *events_text(const struct options *values);
+
+/* Why timers stand where perf_events were asked for; "": they do not. */
+const char *events_reason(void);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * Engine `perf`: an event of the kernel on the CPU clock of each thread, which signals it at each interval, and leaves in a ring
+ * what the thread did in the kernel at that moment. Weights are what the thread's own clock went on since its last sample, so a
+ * signal or a record that is lost costs no time. Hooks and the dump thread add and remove; handler for take and claims.
+ *
+ *     NONE -> OPENING -> READY <-> TAKING         (the thread's own handler)
+ *                          |          |
+ *                          |       LEAVING -> LEFT (the handler, on its way out)
+ *                       CLOSING <--------------'   unmaps the ring, then NONE
+ *
+ * The ring is unmapped by who moved READY or LEFT on to CLOSING: no handler is in it then, and none comes in.
+ */
+#include <signal.h>
+
+#include "arch/arch.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/hash.h"
+#include "os/os_perf.h"
+#include "os/os_timer.h"
+#include "sampler/sampler_internal.h"
+#include "thread/thread_cpu.h"
+
+/* In place of a timer's number: the record is kept until the ring is gone. */
+#define HAS_RING (-2)
+
+/* Numbers of descriptors, modulo this many bits. */
+#define NUMBER_WORDS 1024u
+
+enum perf_state {
+    PERF_NONE,
+    PERF_OPENING,
+    PERF_READY,
+    PERF_TAKING,
+    PERF_LEAVING,
+    PERF_LEFT,
+    PERF_CLOSING
+};
+
+struct perf_thread {
+    _Atomic uint32_t state;      /* enum perf_state: publishes the rest */
+    _Atomic uint64_t sampled_ns; /* relaxed: the thread's clock at its last sample */
+    struct os_perf_ring ring;
+};
+
+static struct perf_thread *perf_threads;
+/* Relaxed: that signals of ours carried in this process; a late one, of an event that is gone, is still nobody else's. */
+static _Atomic uint64_t numbers[NUMBER_WORDS];
+static _Atomic uint32_t
+    leaving_count; /* relaxed: rings that wait to be unmapped; a hint for who looks */
+
+static JW_SIGNAL_SAFE uint32_t word_of(int number)
+{
+    return (uint32_t)number / 64 % NUMBER_WORDS;
+}
+
+static JW_SIGNAL_SAFE uint64_t bit_of(int number)
+{
+    return UINT64_C(1) << (uint32_t)number % 64;
+}
+
+static void keep_number(int number)
+{
+    (void)jw_or_relaxed(&numbers[word_of(number)], bit_of(number));
+}
+
+bool engine_cpu_perf_open(struct jw_error *err)
+{
+    if (perf_threads == NULL)
+        perf_threads =
+            sampler_reserve(JW_MEMORY_THREADS, threads_capacity(), sizeof *perf_threads, err);
+    return perf_threads != NULL;
+}
+
+bool engine_cpu_perf_check(struct jw_error *err)
+{
+    const struct os_perf_event event =
+        os_perf_cpu_clock(JW_NS_PER_SECOND, arch_facts.perf_sp_and_pc);
+
+    return os_perf_check(&event, err);
+}
+
+enum engine_timer engine_cpu_perf_add(thread_index thread, uint64_t base_ns)
+{
+    struct perf_thread *own = &perf_threads[thread];
+    const struct os_perf_event event =
+        os_perf_cpu_clock(sampler.interval_ns, arch_facts.perf_sp_and_pc);
+    uint32_t state = PERF_NONE;
+    struct jw_error err = {{0}};
+
+    /* order PERF_STATE: acquires the end of the event before. */
+    if (!jw_cas_acq_rel(&own->state, &state, PERF_OPENING))
+        return ENGINE_TIMER_SET; /* another is at it */
+    jw_store_relaxed(&own->sampled_ns, base_ns);
+    (void)thread_exchange_timer(thread, HAS_RING);
+    const enum os_perf_status status =
+        os_perf_open(&own->ring, &event, (int)thread_tid(thread), SIGPROF, keep_number, &err);
+    if (status != OS_PERF_OK)
+        (void)thread_exchange_timer(thread, OS_TIMER_NONE);
+    /* order PERF_STATE: releases the ring. */
+    jw_store_release(&own->state, status == OS_PERF_OK ? PERF_READY : PERF_NONE);
+    return status == OS_PERF_OK          ? ENGINE_TIMER_SET
+           : status == OS_PERF_NO_THREAD ? ENGINE_TIMER_GONE
+                                         : ENGINE_TIMER_REFUSED;
+}
+
+/* With the state CLOSING, which is the caller's. */
+static void close_ring(thread_index thread)
+{
+    struct perf_thread *own = &perf_threads[thread];
+
+    os_perf_close(&own->ring);
+    (void)thread_exchange_timer(thread, OS_TIMER_NONE);
+    /* order PERF_STATE: releases the end of the ring. */
+    jw_store_release(&own->state, PERF_NONE);
+}
+
+bool engine_cpu_perf_remove(thread_index thread)
+{
+    struct perf_thread *own = perf_threads == NULL ? NULL : &perf_threads[thread];
+    uint32_t state = own == NULL ? PERF_NONE : PERF_READY;
+
+    while (state == PERF_READY || state == PERF_TAKING) {
+        const uint32_t next = state == PERF_READY ? PERF_CLOSING : PERF_LEAVING;
+
+        /* order PERF_STATE: acquires the ring, and what the last handler did in it. */
+        if (!jw_cas_acq_rel(&own->state, &state, next))
+            continue;
+        if (next == PERF_CLOSING)
+            close_ring(thread);
+        else
+            jw_add_relaxed(&leaving_count, 1);
+        return true;
+    }
+    return state != PERF_NONE;
+}
+
+static void close_left(thread_index thread, bool is_live, void *argument)
+{
+    uint32_t state = PERF_LEFT;
+
+    (void)is_live;
+    (void)argument;
+    /* order PERF_STATE: acquires what the last handler did in the ring. */
+    if (!jw_cas_acq_rel(&perf_threads[thread].state, &state, PERF_CLOSING))
+        return;
+    close_ring(thread);
+    jw_sub_relaxed(&leaving_count, 1);
+}
+
+void engine_cpu_perf_reap(void)
+{
+    if (jw_load_relaxed(&leaving_count) != 0)
+        threads_each(close_left, NULL);
+}
+
+bool engine_cpu_perf_has(thread_index thread)
+{
+    /* order PERF_STATE: acquires where the thread's time begins. */
+    const uint32_t state =
+        perf_threads == NULL ? PERF_NONE : jw_load_acquire(&perf_threads[thread].state);
+
+    return state == PERF_READY || state == PERF_TAKING;
+}
+
+uint64_t engine_cpu_perf_sampled_ns(thread_index thread)
+{
+    return jw_load_relaxed(&perf_threads[thread].sampled_ns);
+}
+
+/* Handler ---------------------------------------------------------------------------------------- */
+
+bool engine_cpu_perf_claims(int number)
+{
+    return (jw_load_relaxed(&numbers[word_of(number)]) & bit_of(number)) != 0;
+}
+
+/*
+ * Whether the kernel was asked for what a sample saw at the very place that the thread goes back to now: with the same stack
+ * pointer, at this instruction, or behind the call that will be made again.
+ */
+static JW_SIGNAL_SAFE bool is_of_here(const struct os_perf_sample *sample,
+                                      const struct arch_regs *regs)
+{
+    return sample->user_sp == regs->sp &&
+           (sample->user_pc == regs->pc || sample->user_pc == regs->pc + arch_facts.syscall_bytes);
+}
+
+/* Of several samples that one signal stands for each has the same chance. */
+static JW_SIGNAL_SAFE uint32_t read_ring(const void *ucontext, struct perf_thread *own,
+                                         struct sample_kernel *kernel)
+{
+    struct os_perf_reading reading = {0};
+    struct os_perf_sample sample;
+    struct arch_regs regs;
+    uint32_t sample_count = 0, match_count = 0;
+
+    arch_regs_read(ucontext, &regs);
+    kernel->ring = NULL;
+    while (os_perf_next(&own->ring, &reading, &sample)) {
+        sample_count++;
+        if (!is_of_here(&sample, &regs) || jw_hash_word(sample.count) % ++match_count != 0)
+            continue;
+        kernel->ring = &own->ring;
+        kernel->sample = sample;
+    }
+    kernel->reading = reading;
+    if (reading.lost_count > 0)
+        jw_count_add(JW_COUNT_PERF_LOST, reading.lost_count);
+    if (reading.throttled_count > 0)
+        jw_count_add(JW_COUNT_PERF_THROTTLED, reading.throttled_count);
+    return sample_count;
+}
+
+/* Counts exactly one outcome. */
+static JW_SIGNAL_SAFE void take(const void *ucontext, thread_index thread, struct perf_thread *own,
+                                const struct sample_kernel *kernel)
+{
+    uint64_t clock_ns = 0;
+
+    if (!os_thread_cpu_ns((int)thread_tid(thread), &clock_ns) ||
+        clock_ns < jw_load_relaxed(&own->sampled_ns)) {
+        jw_count(JW_COUNT_LOST_NO_THREAD);
+        return;
+    }
+    struct sample_order order = {
+        .kind = EVENT_CPU_SAMPLE,
+        .thread = thread,
+        .weight_ns = clock_ns - jw_load_relaxed(&own->sampled_ns),
+        .kernel = kernel,
+    };
+    if (!sample_take(ucontext, &order))
+        return; /* the next one stands for this time, too */
+    jw_store_relaxed(&own->sampled_ns, clock_ns);
+    /* It may end unseen: the ledger is not to know of less than was sampled. */
+    thread_cpu_look(thread, clock_ns);
+}
+
+void engine_cpu_perf_take(const void *ucontext, thread_index thread)
+{
+    struct perf_thread *own = perf_threads == NULL ? NULL : &perf_threads[thread];
+    uint32_t state = PERF_READY;
+    struct sample_kernel kernel;
+
+    /* order PERF_STATE: acquires the ring. */
+    if (own == NULL || !jw_cas_acq_rel(&own->state, &state, PERF_TAKING)) {
+        jw_count(JW_COUNT_SPARED_UNASKED);
+        return;
+    }
+    if (read_ring(ucontext, own, &kernel) == 0)
+        jw_count(JW_COUNT_SPARED_UNASKED); /* the sample before had seen it */
+    else
+        take(ucontext, thread, own, &kernel);
+    os_perf_done(&own->ring, &kernel.reading);
+    state = PERF_TAKING;
+    /* order PERF_STATE: releases the end of what was done in the ring. */
+    if (!jw_cas_acq_rel(&own->state, &state, PERF_READY))
+        jw_store_release(&own->state, PERF_LEFT);
+}
