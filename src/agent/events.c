@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "agent/agent.h"
+#include "symbols/symbols_kernel.h"
 
+static bool is_kernel_read; /* in this session, or tried */
 static char reason[sizeof((struct jw_error *)0)->message];
 
 static bool is_possible(const struct options *values, struct jw_error *err)
@@ -21,12 +23,24 @@ void events_choose(const struct options *values)
     struct jw_error err = {{0}};
 
     reason[0] = '\0';
+    is_kernel_read = false;
     if (values->event != OPTIONS_EVENT_CPU_CLOCK || is_possible(values, &err))
         return;
     snprintf(reason, sizeof reason, "%s", err.message);
     agent_log(OPTIONS_LOGLEVEL_WARN,
               "event=cpu-clock: no frames of the kernel, and timers in place of perf_events: %s",
               reason);
+}
+
+void events_read_kernel(void)
+{
+    struct jw_error err = {{0}};
+
+    if (is_kernel_read)
+        return;
+    is_kernel_read = true;
+    if (!symbols_kernel_read("/proc/kallsyms", &err))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s", err.message);
 }
 
 const char *events_reason(void)

@@ -21,6 +21,9 @@ enum sampler_cpu_engine events_engine(const struct options *values);
 /* For the recording: "on", "off", or the reason why timers take their place. */
 const char *events_text(const struct options *values);
 
+/* Names of the kernel's functions, once a session; where there are none, this is said. */
+void events_read_kernel(void);
+
 /* Why timers stand where perf_events were asked for; "": they do not. */
 const char *events_reason(void);
 

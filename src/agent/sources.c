@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/events.h"
 #include "agent/session_internal.h"
 #include "arch/arch.h"
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "os/os_info.h"
 #include "recording/recording.h"
 #include "symbols/symbols.h"
+#include "symbols/symbols_kernel.h"
 #include "symbols/symbols_plain.h"
 #include "thread/thread.h"
 #include "vm/vm_code.h"
@@ -196,6 +198,20 @@ static bool ask_module(void *context, uint32_t loader, struct recording_text pac
     return true;
 }
 
+/* The list is read when a stack first shows the kernel. */
+static void ask_kernel_pc(uint64_t address, struct recording_symbol *out)
+{
+    struct symbols_kernel_function function;
+
+    events_read_kernel();
+    if (symbols_kernel_find(address, &function)) {
+        out->library = text_of(function.module);
+        out->symbol = text_of(function.name);
+    } else {
+        out->library = text_of("kernel"); /* never an address */
+    }
+}
+
 static bool ask_native_pc(void *context, uintptr_t pc, struct recording_symbol *out)
 {
     static struct symbols_name name;
@@ -203,6 +219,10 @@ static bool ask_native_pc(void *context, uintptr_t pc, struct recording_symbol *
 
     (void)context;
     memset(out, 0, sizeof *out);
+    if (jw_kernel_address(pc) != 0) {
+        ask_kernel_pc(jw_kernel_address(pc), out);
+        return true;
+    }
     if (vm_code_contains(pc)) {
         const struct vm_stub *stub = vm_stub_find(pc);
 

@@ -59,6 +59,12 @@ JW_SIGNAL_SAFE static inline jw_frame jw_frame_native(uintptr_t pc)
     return (uint64_t)JW_FRAME_NATIVE << 56 | ((uint64_t)pc & 0xffffffffffffffull);
 }
 
+/* The upper half of the address space is the kernel's: what is cut off of it are ones. */
+JW_SIGNAL_SAFE static inline jw_frame jw_frame_kernel(uint64_t address)
+{
+    return (uint64_t)JW_FRAME_KERNEL << 56 | (address & 0xffffffffffffffull);
+}
+
 JW_SIGNAL_SAFE static inline jw_frame jw_frame_mark(enum jw_mark mark)
 {
     return (uint64_t)JW_FRAME_MARK << 56 | (uint64_t)mark;
@@ -97,6 +103,12 @@ static inline uintptr_t jw_frame_pc(jw_frame frame)
 static inline enum jw_mark jw_frame_mark_of(jw_frame frame)
 {
     return (enum jw_mark)(frame & 0xffffffff);
+}
+
+/* Whether such a pc is of the kernel, and where it is there; 0: no. */
+static inline uint64_t jw_kernel_address(uintptr_t pc)
+{
+    return pc >> 55 == 1 ? (uint64_t)pc | UINT64_C(0xff) << 56 : 0;
 }
 
 /* Text of a mark, "[GC active]"; "[unknown]" for a number that is none. Context: dump, tool. */

@@ -19,6 +19,8 @@ struct walked {
     vm_addr receiver; /* class of the object on which a method is being looked up; 0: none */
     struct sample_deep *deep; /* of a deep stack, in which its frames are laid out; or NULL */
     uint64_t mounted; /* the virtual thread that runs on this one, as vm_thread_mounted says */
+    const struct sample_kernel
+        *kernel; /* what the kernel did for it; NULL: not known, or not wanted */
     uint32_t native_count;
     bool is_java_thread;
 };
@@ -170,13 +172,32 @@ static inline JW_SIGNAL_SAFE bool has_failed(const struct walked *walked)
     return walked->is_java_thread && walked->java.frame_count == 0;
 }
 
-/* Lays the stack out, innermost first: native code, the receiver, the stub, a mark where Java is missing, Java, but
+/* How many frames were put. */
+static JW_SIGNAL_SAFE uint32_t put_kernel(const struct sample_kernel *kernel, jw_frame *to)
+{
+    uint32_t count = 0;
+
+    if (kernel == NULL || kernel->ring == NULL)
+        return 0;
+    for (uint32_t i = 0; i < kernel->sample.frame_count && count < OS_PERF_FRAMES_MAX; i++) {
+        const uint64_t address = os_perf_frame(kernel->ring, &kernel->sample, i);
+
+        /* But for the first one where a call goes on: the call before it may be the last of its function. */
+        if (address != 0) {
+            to[count] = jw_frame_kernel(address - (count > 0));
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Lays the stack out, innermost first: the kernel, native code, the receiver, the stub, a mark where Java is missing, Java, but
  * what is of the past. */
 static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
                                        struct sample_scratch *scratch, const struct walked *walked)
 {
     jw_frame *const to = scratch->frames;
-    uint32_t count = 0;
+    uint32_t count = put_kernel(walked->kernel, to);
 
     for (uint32_t i = 0; i < walked->native_count; i++) {
         if (i == walked->holder.frame)
@@ -375,6 +396,7 @@ bool sample_take(const void *ucontext, struct sample_order *order)
     }
     void *const env = thread_env(order->thread);
     walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
+    walked.kernel = sampler.with_native ? order->kernel : NULL;
     walk(ucontext, env, thread_tid(order->thread), scratch, &walked);
     if (is_of_carrier(&walked.java))
         walked.mounted = 0;

@@ -1,4 +1,4 @@
-# CPU samples by perf_events. Weights are what the clocks of the threads say, and sockets lose no byte while threads and
+# CPU samples by perf_events. Weights are what the clocks of the threads say, stacks show the kernel on top, and sockets lose no byte while threads and
 # descriptors come and go under the signals of the kernel. Where the events are refused timers take their place, and all are told why.
 # once: signals come by the clocks of the kernel.
 # alone: CPU times are held to 3 %, of threads that need a second of CPU.
@@ -27,3 +27,14 @@ grep -qE '^echoes [1-9][0-9]+ incomplete 0$' perf.out || fail "bytes of the prog
 check_once CpuAccuracy perf.jfr perf.out share-compute share-zeros
 ledger perf.jfr
 whole perf.jfr
+
+# Of a thread that has memory filled with zeros the kernel is on top of the Java method that asked for it.
+if grep -qE '^0*[1-9a-f][0-9a-f]* ' /proc/kallsyms; then
+    "$JW_COMMAND" convert perf.jfr perf.collapsed || fail "perf.jfr was not converted"
+    ! grep -qE 'ffff[0-9a-f]{12}' perf.collapsed || fail "addresses of the kernel are written"
+    awk '/PerfShares\.fill;/ { all += $NF; if (/PerfShares\.fill;.*pread.*;(do_syscall_64|el0_svc);.*read_zero/) kernel += $NF }
+        END { print kernel " of " all; exit !(all > 0 && kernel > 0.9 * all) }' perf.collapsed >shares ||
+        fail "of a thread that the kernel works for it is on top in $(<shares)"
+else
+    skip_part "names of the kernel's functions: they are hidden"
+fi

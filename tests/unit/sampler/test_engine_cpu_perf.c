@@ -137,3 +137,55 @@ Test(engine_cpu_perf, threads_come_and_go)
     stop_run();
     cr_assert(eq(u64, jw_counter(JW_COUNT_FOREIGN_SIGNALS), 0));
 }
+
+/* What the kernel was doing lies on top of the stack of who asked for it. */
+static uint64_t with_kernel, kernel_below, own_samples;
+static uint64_t own_serial;
+
+static void look_at_frames(const struct event_record *record, void *argument)
+{
+    struct generation *generation = argument;
+    struct store_trace trace;
+    bool was_kernel = true;
+
+    if (record->thread_serial != own_serial)
+        return;
+    own_samples++;
+    cr_assert(store_get(generation->traces, record->trace, &trace));
+    with_kernel += jw_frame_kind_of(trace.frames[0]) == JW_FRAME_KERNEL;
+    for (uint32_t i = 0; i < trace.frame_count; i++) {
+        const bool is_kernel = jw_frame_kind_of(trace.frames[i]) == JW_FRAME_KERNEL;
+
+        kernel_below += is_kernel && !was_kernel;
+        was_kernel = is_kernel;
+        if (is_kernel)
+            cr_assert(ne(u64, jw_kernel_address(jw_frame_pc(trace.frames[i])), 0));
+    }
+}
+
+static void take_with_frames(void)
+{
+    struct generation *closed = generations_rotate(generations);
+
+    if (closed != NULL)
+        event_take(closed->events, look_at_frames, closed);
+    (void)generations_retire(generations, take_late, NULL);
+}
+
+Test(engine_cpu_perf, frames_of_the_kernel_are_on_top_while_it_works_for_the_thread)
+{
+    static char zeros[1 << 20];
+    const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+    start_run(SAMPLER_CPU_PERF, INTERVAL_NS, 0, NULL);
+    own_serial = thread_serial(thread_find((uint32_t)os_gettid()));
+    while (with_kernel < 20) {
+        for (const uint64_t begin_ns = own_cpu_ns(); own_cpu_ns() < begin_ns + BURN_NS;)
+            cr_assert(lt(long, 0, (long)pread(zero, zeros, sizeof zeros, 0)));
+        take_with_frames();
+    }
+    cr_assert(eq(u64, kernel_below, 0));
+    cr_assert(ge(u64, with_kernel * 2, own_samples), "%llu of %llu samples show the kernel",
+              (unsigned long long)with_kernel, (unsigned long long)own_samples);
+    stop_run();
+}
