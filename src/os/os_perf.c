@@ -171,7 +171,7 @@ enum os_perf_status os_perf_open(struct os_perf_ring *ring, const struct os_perf
     enum os_perf_status status = OS_PERF_LIMIT;
 
     *ring = (struct os_perf_ring){NULL, 0};
-    if (!jw_memory_charge(JW_MEMORY_WALKING, bytes)) {
+    if (!jw_memory_charge(JW_MEMORY_EVENTS, bytes)) {
         jw_error_set(err, "memlimit leaves no room for the ring of a perf event; try a larger one");
         return status;
     }
@@ -202,7 +202,7 @@ enum os_perf_status os_perf_open(struct os_perf_ring *ring, const struct os_perf
 fail_open:
     (void)close(descriptor);
 fail:
-    jw_memory_credit(JW_MEMORY_WALKING, bytes);
+    jw_memory_credit(JW_MEMORY_EVENTS, bytes);
     return status;
 }
 
@@ -212,7 +212,7 @@ void os_perf_close(struct os_perf_ring *ring)
         return;
     /* Refused, it stays, and so does what it costs. */
     if (munmap(ring->memory, ring->bytes) == 0)
-        jw_memory_credit(JW_MEMORY_WALKING, ring->bytes);
+        jw_memory_credit(JW_MEMORY_EVENTS, ring->bytes);
     ring->memory = NULL;
 }
 
