@@ -139,7 +139,7 @@ Test(engine_cpu_perf, threads_come_and_go)
 }
 
 /* What the kernel was doing lies on top of the stack of who asked for it. */
-static uint64_t with_kernel, kernel_below, own_samples;
+static uint64_t with_kernel, kernel_below;
 static uint64_t own_serial;
 
 static void look_at_frames(const struct event_record *record, void *argument)
@@ -150,7 +150,6 @@ static void look_at_frames(const struct event_record *record, void *argument)
 
     if (record->thread_serial != own_serial)
         return;
-    own_samples++;
     cr_assert(store_get(generation->traces, record->trace, &trace));
     with_kernel += jw_frame_kind_of(trace.frames[0]) == JW_FRAME_KERNEL;
     for (uint32_t i = 0; i < trace.frame_count; i++) {
@@ -185,7 +184,5 @@ Test(engine_cpu_perf, frames_of_the_kernel_are_on_top_while_it_works_for_the_thr
         take_with_frames();
     }
     cr_assert(eq(u64, kernel_below, 0));
-    cr_assert(ge(u64, with_kernel * 2, own_samples), "%llu of %llu samples show the kernel",
-              (unsigned long long)with_kernel, (unsigned long long)own_samples);
     stop_run();
 }
