@@ -48,6 +48,14 @@ TEST_SOURCES := $(wildcard tests/unit/$(ROOM)/test_*.c \
 # rooms that do. tools/check-one-thread holds the programs of the others to that.
 TEST_SOURCES_tsan := $(sort $(filter $(patsubst %,tests/unit/%/%,agent sampler signals),$(TEST_SOURCES)) \
 	$(shell grep -lE 'pthread_create|os_thread_start' $(TEST_SOURCES) /dev/null))
+
+# Compared with libunwind (tests/unit/walk/oracle.h), which is linked with these alone; sanitizers stand between the functions
+# there, so they are not of their lanes.
+ORACLE_TESTS   := test_walk_oracle
+NOT_IN_asan    := $(ORACLE_TESTS:%=tests/unit/walk/%.c)
+NOT_IN_tsan    := $(NOT_IN_asan)
+NOT_IN_checked := $(NOT_IN_asan)
+
 JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c) \
 	tests/golden/test_*.c)
 SUPPORT_SOURCES  := $(wildcard tests/support/*.c)
@@ -59,7 +67,7 @@ TEST_WARNINGS    := $(filter-out -Wconversion,$(WARNINGS))
 under_golden  := $(sort $(under_recording) $(under_cli))
 rooms_of_test = $(or $(under_$(notdir $(patsubst %/,%,$(dir $(1))))),$(CORE_ROOMS))
 
-test_programs   = $(patsubst tests/%.c,build/$(1)/tests/%,$(or $(TEST_SOURCES_$(1)),$(TEST_SOURCES)))
+test_programs   = $(patsubst tests/%.c,build/$(1)/tests/%,$(filter-out $(NOT_IN_$(1)),$(or $(TEST_SOURCES_$(1)),$(TEST_SOURCES))))
 one_thread      = $(filter-out $(patsubst tests/%.c,build/$(1)/tests/%,$(TEST_SOURCES_tsan)),$(call test_programs,$(1)))
 support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
 	$(SUPPORT_SOURCES_$(1)))
@@ -72,9 +80,6 @@ TEST_CPPFLAGS_aarch64   := -isystem tests/support/small
 TEST_LIBS_aarch64       := -lm
 TEST_LIBS               := -lcriterion -lm
 
-# libunwind, which native stacks are compared with (tests/unit/walk/oracle.h), is linked with that test alone; sanitizers
-# stand between the functions there, and it is not run with them.
-ORACLE_TESTS := test_walk_oracle
 LIBUNWIND_LIBS_plain = -lunwind-$(ARCH_plain)
 LIBUNWIND_plain := need-libunwind
 ifneq ($(host_arch),aarch64)

@@ -3,27 +3,6 @@
  * processor's own trap behind each instruction; everywhere else, and there as well, where a signal of another thread lands.
  */
 #include <criterion/criterion.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define NOT_RUN
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define NOT_RUN
-#endif
-
-TestSuite(walk_oracle, .timeout = 300);
-
-#ifdef NOT_RUN
-
-Test(walk_oracle, every_native_stack_is_what_libunwind_makes_of_it)
-{
-    cr_skip("not run: a sanitizer stands between the functions");
-}
-
-#else
-
 #include <netdb.h>
 #include <pthread.h>
 #include <sched.h>
@@ -38,6 +17,8 @@ Test(walk_oracle, every_native_stack_is_what_libunwind_makes_of_it)
 #include "signals/signals.h"
 #include "symbols/symbols.h"
 #include "unit/walk/oracle.h"
+
+TestSuite(walk_oracle, .timeout = 300);
 
 #define NOINLINE    __attribute__((noinline))
 #define STACK_BYTES ((size_t)256 << 10)
@@ -493,5 +474,3 @@ Test(walk_oracle, every_native_stack_is_what_libunwind_makes_of_it)
     cr_assert((sum.reached - sum.equal) * 1000ull <= sum.reached, "%u of %u differ; the first: %s",
               sum.reached - sum.equal, sum.reached, sum.message);
 }
-
-#endif
