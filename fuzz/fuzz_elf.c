@@ -73,6 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     }
     struct symbols_source debug;
+    struct symbols_elf mini;
+    jw_free(symbols_mini_open(&mini, &elf));
     /* Nothing is there: what is tried is the link. */
     check(!symbols_debug_open(&debug, &elf, "/proc/none/lib.so", "/proc/none"));
     if (symbols_elf_find_symbol(&elf, "printf", &vaddr))

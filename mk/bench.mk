@@ -28,7 +28,7 @@ $(COUNTED_PROGRAM): $(COUNTED_OBJECTS) $(COUNTED_SUPPORT) $(call archives,plain,
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC_plain) $(CFLAGS_plain) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-	    $(call demangler,$(CC_plain))
+	    $(call optional_libraries,$(CC_plain))
 
 -include $(COUNTED_OBJECTS:.o=.d)
 
@@ -41,7 +41,7 @@ $(COUNTED_SLOWER): tests/tools/slower.sed src/dict/dict.c $(COUNTED_PROGRAM)
 	$(Q)sed -f $< src/dict/dict.c > $(@D)/dict.c
 	$(Q)$(CC_plain) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_plain) -DJW_MEMORY_HERE=JW_MEMORY_OF_dict -o $@ $(@D)/dict.c \
 	    $(COUNTED_OBJECTS) $(COUNTED_SUPPORT) -Wl,--start-group $(call archives,plain,$(COUNTED_ROOMS)) -Wl,--end-group \
-	    $(call demangler,$(CC_plain))
+	    $(call optional_libraries,$(CC_plain))
 
 test-instructions: $(COUNTED_PROGRAM) $(COUNTED_SLOWER) ## instructions of each hot path against their limits (valgrind); and that the benches cannot be fooled
 	$(Q)JW_COUNTED_CFLAGS='$(CFLAGS)' tools/run-tests instructions $(PART_LIMIT_SECONDS) bench/instructions/run tests/tools/instructions \

@@ -20,6 +20,7 @@ command = $(if $(filter plain,$(1)),build/bin/jaywalk,build/$(1)/bin/jaywalk)
 need-compiler:
 	$(Q)tools/ensure "compiling jaywalk" $(if $(filter gcc,$(CC)),gcc)
 	$(Q)tools/ensure "plain names of C++ and Rust functions (optional)" libiberty-dev || true
+	$(Q)tools/ensure "mini debug info (optional)" liblzma-dev || true
 need-aarch64:
 	$(Q)tools/ensure "the aarch64 lane" aarch64-gcc
 
@@ -82,7 +83,7 @@ $(call library,$(1)): $(call room_objects,$(1),$(LIB_ROOMS)) src/agent/exports.m
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_LIB) -o $$@ $$(filter %.o,$$^) \
-	    $$(call demangler,$$(CC_$(1)))
+	    $$(call optional_libraries,$$(CC_$(1)))
 
 $(call command,$(1)): $(call room_objects,$(1),$(CLI_ROOMS))
 	$$(call say,LINK,$$@)

@@ -39,8 +39,8 @@ CFLAGS_ALL   := -std=gnu11 -g -fPIC -fvisibility=hidden -ffunction-sections \
 # sanitizers, which look for the same.
 hardening = $(or $(hardening_of_$(1)),$(eval hardening_of_$(1) := $$(shell tools/hardening-flags $(1)))$(hardening_of_$(1)))
 
-# What brings names of C++ and Rust functions in plain: asked once for each compiler.
-demangler = $(or $(demangler_of_$(1)),$(eval demangler_of_$(1) := $$(shell tools/demangler-flags $(1)))$(demangler_of_$(1)))
+# Static libraries that may be missing, and what they bring: asked once for each compiler.
+optional_libraries = $(or $(libraries_of_$(1)),$(eval libraries_of_$(1) := $$(shell tools/optional-libraries $(1)))$(libraries_of_$(1)))
 
 CFLAGS_plain    = -O2 $(call hardening,$(CC_plain))
 # Lines are what a report of a sanitizer shows; more is only slower to make.

@@ -120,7 +120,7 @@ $(WRONG_STORMS): build/wrong/%/storm: tests/stress/wrong/%.sed tests/stress/wron
 	$(Q)sed $(addprefix -f ,$(sort $(filter %.sed,$^))) tests/stress/test_storm.c > $(@D)/test_storm.c
 	$(Q)$(CC_plain) $(CPPFLAGS_ALL) -DWANTED_NAMES=100000u -Itests $(CFLAGS_ALL) $(CFLAGS_plain) -o $@ \
 	    $(@D)/epoch.c $(@D)/test_storm.c $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-	    $(TEST_LIBS) $(call demangler,$(CC_plain))
+	    $(TEST_LIBS) $(call optional_libraries,$(CC_plain))
 
 test-model: $(WRONG_STORMS) ## the model checker on the generation protocol; and what the storm says of its wrong variants
 	$(Q)tools/ensure "checking the model of the epoch protocol" spin gcc
@@ -159,7 +159,7 @@ build/fuzz/bin/%: fuzz/%.c build/fuzz/flags $(call archives,fuzz,$(CORE_ROOMS) c
 	@mkdir -p $(@D)
 	$(Q)$(CC_fuzz) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_fuzz) -fsanitize=fuzzer $(TEST_WARNINGS) \
 	    -Wno-missing-prototypes -MMD -MP -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-	    $(call demangler,$(CC_fuzz))
+	    $(call optional_libraries,$(CC_fuzz))
 
 -include $(FUZZ_PROGRAMS:%=%.d)
 
@@ -224,7 +224,7 @@ $(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/ids/% build/$(1)/tests
 $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \
-	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$(call demangler,$$(CC_$(1)))) $$(MORE_LIBS)
+	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$(call optional_libraries,$$(CC_$(1)))) $$(MORE_LIBS)
 
 $(ORACLE_TESTS:%=build/$(1)/tests/unit/walk/%.o): ROOM_FLAGS += $(LIBUNWIND_FLAGS_$(1))
 $(ORACLE_TESTS:%=build/$(1)/tests/unit/walk/%.o): | $(LIBUNWIND_$(1))
@@ -254,7 +254,7 @@ $(FAULTS_LIBRARY): build/faults/loads.o build/faults/calls.o build/faults/calls_
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(LDFLAGS_LIB) $(FAULTS_WRAPPED:%=-Wl,--wrap=%) $(FAULTS_FLAGS) \
-	    -Wl,--wrap=hooks_install -o $@ $(filter %.o,$^) $(call demangler,$(CC_plain))
+	    -Wl,--wrap=hooks_install -o $@ $(filter %.o,$^) $(call optional_libraries,$(CC_plain))
 
 $(FAULTS_COMMAND): build/faults/calls.o build/faults/calls_rules.o $(call room_objects,plain,$(CLI_ROOMS))
 	$(call say,LINK,$@)

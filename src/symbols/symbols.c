@@ -480,6 +480,8 @@ void symbols_stats(struct symbols_stats *out)
             out->names_bytes += library->names->size_bytes;
         if (library->stubs != NULL)
             out->names_bytes += library->stubs->size_bytes;
+        if (library->mini != NULL)
+            out->names_bytes += library->mini->size_bytes + library->mini->image.size_bytes;
     }
     out->refresh_count = refresh_count;
     out->refresh_ns = refresh_ns;

@@ -427,6 +427,13 @@ JW_MUST_CHECK bool symbols_debug_open(struct symbols_source *source, const struc
 JW_MUST_CHECK bool symbols_source_bias(const struct symbols_source *source,
                                        const struct symbols_mapping *mapping, uintptr_t *bias);
 
+/*
+ * symbols_mini.c: the image that a stripped library carries in .gnu_debugdata, with those of its functions that .dynsym has not. The
+ * bytes of `mini`, which the caller frees with jw_free when it is done with it; NULL: none, damaged, too large, or no memory.
+ */
+unsigned char *symbols_mini_open(struct symbols_elf *mini, const struct symbols_elf *elf);
+bool symbols_has_unpacker(void); /* one is linked in */
+
 struct symbols_library {
     struct symbols_library_facts facts;
     struct symbols_mapping mapping; /* the first; its path is facts.path */
@@ -440,7 +447,8 @@ struct symbols_library {
     _Atomic bool is_doubted;
     bool is_names_tried;
     bool is_names_refused; /* memlimit left no room for them */
-    struct symbols_names *names, *stubs;
+    struct symbols_names *names, *stubs, *mini;
+    unsigned char *mini_bytes;          /* the image of `mini` */
     struct symbols_source names_source; /* open while there are names */
     struct symbols_source stubs_source; /* open while there are stubs */
     /* Relaxed: a wish that comes late is raised again by the next sample. */

@@ -87,11 +87,14 @@ void symbols_library_forget_names(struct symbols_library *library)
         symbols_source_close(&library->names_source);
     if (library->stubs != NULL)
         symbols_source_close(&library->stubs_source);
-    if (library->names != NULL || library->stubs != NULL)
+    if (library->names != NULL || library->stubs != NULL || library->mini != NULL)
         library->is_names_tried = false;
     jw_free(library->names);
     jw_free(library->stubs);
-    library->names = library->stubs = NULL;
+    jw_free(library->mini);
+    jw_free(library->mini_bytes);
+    library->names = library->stubs = library->mini = NULL;
+    library->mini_bytes = NULL;
 }
 
 void symbols_library_close(struct symbols_library *library)
@@ -179,6 +182,27 @@ static void build_stubs(struct symbols_library *library, uint64_t text_vaddr, ui
         symbols_source_close(&library->stubs_source);
 }
 
+/* Beside what a library without any other full symbol table exports. */
+static void build_mini(struct symbols_library *library, const struct symbols_source *source,
+                       uint64_t text_vaddr, uint64_t text_bytes)
+{
+    struct symbols_extent table;
+    struct symbols_elf mini;
+    bool is_refused = false;
+
+    if (symbols_elf_find_section(&source->elf, SHT_SYMTAB, NULL, &table))
+        return;
+    library->mini_bytes = symbols_mini_open(&mini, &source->elf);
+    if (library->mini_bytes == NULL)
+        return;
+    if (symbols_elf_find_section(&mini, SHT_SYMTAB, NULL, &table))
+        library->mini = symbols_names_build(&mini, text_vaddr, text_bytes, &is_refused, NULL);
+    if (library->mini == NULL) {
+        jw_free(library->mini_bytes);
+        library->mini_bytes = NULL;
+    }
+}
+
 void symbols_library_build_names(struct symbols_library *library)
 {
     const struct symbols_library_facts *facts = &library->facts;
@@ -192,6 +216,7 @@ void symbols_library_build_names(struct symbols_library *library)
     library->is_names_refused = false;
     if (!open_names(library, source))
         return;
+    build_mini(library, source, text_vaddr, text_bytes);
     library->names =
         symbols_names_build(&source->elf, text_vaddr, text_bytes, &library->is_names_refused, NULL);
     if (library->names == NULL)
@@ -200,17 +225,32 @@ void symbols_library_build_names(struct symbols_library *library)
         build_stubs(library, text_vaddr, text_bytes);
 }
 
+static bool find(const struct symbols_names *names, uint64_t text_offset, char *function,
+                 uint64_t *offset_bytes)
+{
+    return names != NULL &&
+           symbols_names_find(names, text_offset, function, SYMBOLS_NAME_BYTES, offset_bytes);
+}
+
 bool symbols_library_name(const struct symbols_library *library, uintptr_t pc,
                           struct symbols_name *out)
 {
     const uint64_t text_offset = pc - library->facts.start_pc;
+    char hidden[SYMBOLS_NAME_BYTES];
+    uint64_t hidden_offset_bytes;
 
     /* A symbol without a size reaches to the next one, and so over stubs: these come first. */
-    return (library->stubs != NULL &&
-            symbols_names_find(library->stubs, text_offset, out->function, sizeof out->function,
-                               &out->offset_bytes)) ||
-           (library->names != NULL && symbols_names_find(library->names, text_offset, out->function,
-                                                         sizeof out->function, &out->offset_bytes));
+    if (find(library->stubs, text_offset, out->function, &out->offset_bytes))
+        return true;
+    const bool is_found = find(library->names, text_offset, out->function, &out->offset_bytes);
+
+    /* Of both tables that which begins nearer. */
+    if (!find(library->mini, text_offset, hidden, &hidden_offset_bytes) ||
+        (is_found && out->offset_bytes <= hidden_offset_bytes))
+        return is_found;
+    memcpy(out->function, hidden, sizeof hidden);
+    out->offset_bytes = hidden_offset_bytes;
+    return true;
 }
 
 bool symbols_library_find_symbol(const struct symbols_library *library, const char *symbol,

@@ -21,6 +21,16 @@ static void run(const char *format, ...)
     cr_assert_eq(system(command), 0, "%s", command);
 }
 
+/* Of the tools for the machine that the test is for. */
+static const char *prefix(void)
+{
+#if defined(__aarch64__)
+    if (access("/usr/bin/aarch64-linux-gnu-gcc", X_OK) == 0)
+        return "aarch64-linux-gnu-";
+#endif
+    return "";
+}
+
 static void make_directory(void)
 {
     snprintf(directory, sizeof directory, "/tmp/jaywalk-debug-XXXXXX");
@@ -44,23 +54,18 @@ TestSuite(symbols_debug, .timeout = 300, .init = make_directory, .fini = remove_
 /* A library with a function that only a full symbol table names, and its debug file beside it. */
 static void make_library(const char *options, const char *hidden_name)
 {
-    const char *compiler = getenv("CC");
-    const char *prefix = "";
+    const char *own = getenv("CC");
+    const char *compiler = prefix()[0] != '\0'             ? "aarch64-linux-gnu-gcc"
+                           : own == NULL || own[0] == '\0' ? "cc"
+                                                           : own;
 
-    compiler = compiler == NULL || compiler[0] == '\0' ? "cc" : compiler;
-#if defined(__aarch64__)
-    if (access("/usr/bin/aarch64-linux-gnu-gcc", X_OK) == 0) {
-        compiler = "aarch64-linux-gnu-gcc";
-        prefix = "aarch64-linux-gnu-";
-    }
-#endif
     run("echo '__attribute__((noinline)) static int %s(int x) { __asm__(\"\"); return x * 3; } "
         "int shown(int x); int shown(int x) { return %s(x) + 1; } "
         "void *hidden_address(void); void *hidden_address(void) { return %s; }' | "
         "%s -x c -g -O1 -shared -fPIC -nostdlib %s -o '%s' -",
         hidden_name, hidden_name, hidden_name, compiler, options, library_path);
-    run("%sobjcopy --only-keep-debug '%s' '%s'", prefix, library_path, debug_path);
-    run("cd '%s' && %sobjcopy --strip-all --add-gnu-debuglink='%s' '%s'", directory, prefix,
+    run("%sobjcopy --only-keep-debug '%s' '%s'", prefix(), library_path, debug_path);
+    run("cd '%s' && %sobjcopy --strip-all --add-gnu-debuglink='%s' '%s'", directory, prefix(),
         debug_path, library_path);
 }
 
@@ -175,6 +180,71 @@ Test(symbols_debug, without_one_only_exported_functions_have_names)
     make_library(WITH_ID, "hidden");
     run("rm '%s'", debug_path);
     expect_hidden("");
+}
+
+/* As distributions do it: what the symbols that are exported do not say, alone and packed. */
+static void make_mini(void)
+{
+    make_library(WITH_ID, "hidden");
+    run("cd '%s' && mv libstripped.so.debug mini && %sobjcopy -S --remove-section .comment "
+        "--keep-symbol=hidden mini && xz mini && %sobjcopy --remove-section .gnu_debuglink "
+        "--add-section .gnu_debugdata=mini.xz libstripped.so",
+        directory, prefix(), prefix());
+}
+
+Test(symbols_debug, hidden_functions_have_the_names_that_the_library_carries_packed)
+{
+    if (!symbols_has_unpacker())
+        cr_skip_test("no unpacker is linked in");
+    make_mini();
+    expect_hidden("hidden");
+}
+
+Test(symbols_debug, packed_symbols_that_are_damaged_do_no_harm)
+{
+    struct symbols_source library;
+    struct symbols_extent packed;
+    static unsigned char bytes[1 << 20];
+    unsigned refused = 0, tried = 0;
+
+    if (!symbols_has_unpacker())
+        cr_skip_test("no unpacker is linked in");
+    make_mini();
+    cr_assert(symbols_source_open_file(&library, library_path));
+    cr_assert_leq(library.elf.image.size_bytes, sizeof bytes);
+    cr_assert(symbols_image_read(&library.elf.image, 0, bytes, library.elf.image.size_bytes));
+    cr_assert(symbols_elf_find_section(&library.elf, SHT_PROGBITS, ".gnu_debugdata", &packed));
+    const struct symbols_image image = {
+        .fd = -1, .bytes = bytes, .size_bytes = library.elf.image.size_bytes};
+    for (uint64_t i = 0; i < packed.size_bytes; i++, tried++) {
+        struct symbols_elf elf, mini;
+
+        bytes[packed.offset + i] ^= (unsigned char)(1u << (i % 8));
+        cr_assert(symbols_elf_parse(&elf, &image, NULL));
+        unsigned char *unpacked = symbols_mini_open(&mini, &elf);
+        refused += unpacked == NULL;
+        jw_free(unpacked);
+        bytes[packed.offset + i] ^= (unsigned char)(1u << (i % 8));
+    }
+    cr_assert_gt(tried, 100);
+    cr_assert_eq(refused, tried, "all is covered by checksums: %u of %u", refused, tried);
+    symbols_source_close(&library);
+}
+
+Test(symbols_debug, packed_symbols_that_unpack_to_too_much_are_refused)
+{
+    struct symbols_source library;
+    struct symbols_elf mini;
+
+    if (!symbols_has_unpacker())
+        cr_skip_test("no unpacker is linked in");
+    make_library(WITH_ID, "hidden");
+    run("cd '%s' && head -c 40000000 /dev/zero | xz -1 >mini.xz && "
+        "%sobjcopy --add-section .gnu_debugdata=mini.xz libstripped.so",
+        directory, prefix());
+    cr_assert(symbols_source_open_file(&library, library_path));
+    cr_assert(symbols_mini_open(&mini, &library.elf) == NULL);
+    symbols_source_close(&library);
 }
 
 Test(symbols_debug, links_that_are_malformed_do_no_harm)
