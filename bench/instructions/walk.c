@@ -1,5 +1,5 @@
 /* Walks over stacks that are laid out in memory as HotSpot lays them out, and over a native stack of our own. */
-#include "unit/vm/fake_stack.h"
+#include "unit/walk/made_native.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -87,6 +87,54 @@ static void open_past(unsigned operations)
                  "a walk that meets its past", NULL);
 }
 
+/* Three pieces of ten compiled frames, with native code between them and below: two frames each time, and the call stub. */
+#define PIECES       3
+#define PIECE_FRAMES (DEPTH / 6)
+#define NATIVE_EACH  3
+
+static void open_pieces(bool with_native)
+{
+    struct jw_error err = {0};
+
+    open_stack();
+    counted_need(symbols_refresh(&err) && symbols_build_rows(&err), "rows of made frames", &err);
+    cache.with_native = with_native;
+    const struct fake_nmethod code = put_nmethod();
+    put_call(code.code + PC_CALL);
+    begin_stack();
+    fake_stack.regs.pc = 0;
+    for (unsigned piece = 0; piece < PIECES; piece++) {
+        const struct vm_anchor anchor = {fake_stack.regs.sp, fake_stack.regs.pc,
+                                         fake_stack.regs.fp};
+
+        push_native(piece == 0 ? FIRST : OUTER);
+        push_native(INNER);
+        push_entry(piece == 0 ? NULL : &anchor);
+        for (unsigned i = 0; i < PIECE_FRAMES; i++)
+            push_compiled(&code, i + 1 == PIECE_FRAMES && piece + 1 == PIECES ? PC_TOP : PC_CALL);
+    }
+    walk_once();
+    counted_need(result.frame_count == PIECES * (PIECE_FRAMES + (with_native ? NATIVE_EACH : 0)),
+                 "a walk over Java and native frames", NULL);
+}
+
+static void open_mixed(unsigned operations)
+{
+    (void)operations;
+    open_pieces(true);
+}
+
+static void open_unmixed(unsigned operations)
+{
+    (void)operations;
+    open_pieces(false);
+}
+
+static void close_pieces(void)
+{
+    symbols_close();
+}
+
 static void close_stack(void)
 {
 }
@@ -115,10 +163,11 @@ static void walk_native_here(unsigned operations)
 
     getcontext(&context);
     for (unsigned i = 0; i < operations; i++) {
+        enum walk_native_end end;
         struct arch_regs regs;
 
         arch_regs_read(&context, &regs);
-        native_count = walk_native_frames(NULL, &regs, pcs, NATIVE_DEPTH, NULL);
+        native_count = walk_native_frames(NULL, &regs, pcs, NATIVE_DEPTH, NULL, &end);
     }
     counted_sink += native_count;
 }
@@ -156,6 +205,8 @@ const struct counted counted_walk[] = {
     {"walk_vm_60_compiled_anew", open_compiled, walk_anew, close_stack, 10, 60},
     {"walk_vm_20_interpreted", open_interpreted, walk_all, close_stack, 10, 60},
     {"walk_vm_60_past", open_past, walk_all, close_stack, 10, 60},
+    {"walk_vm_30_in_pieces", open_unmixed, walk_all, close_pieces, 10, 60},
+    {"walk_vm_30_mixed", open_mixed, walk_all, close_pieces, 10, 60},
     {"walk_native_20", open_native, walk_native_all, close_native, 10, 60},
 };
 const size_t counted_walk_count = JW_COUNT_OF(counted_walk);

@@ -19,8 +19,8 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier none' ;;
+        --cstack) kind=words words='vm vmx agct no' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -49,8 +49,8 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier none' ;;
+        --cstack) kind=words words='vm vmx agct no' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -81,8 +81,8 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier none' ;;
+        --cstack) kind=words words='vm vmx agct no' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;

@@ -70,6 +70,7 @@ enum options_count {
 enum options_cstack {
     OPTIONS_CSTACK_VM, /* Java frames by our own walker, where its self-check agrees; else as AGCT */
     OPTIONS_CSTACK_AGCT, /* Java frames by AsyncGetCallTrace */
+    OPTIONS_CSTACK_VMX,  /* as VM, and OPTIONS_FEATURE_MIXED */
     OPTIONS_CSTACK_NO,   /* as VM, without native frames above them */
     OPTIONS_CSTACK_LIMIT
 };
@@ -79,6 +80,7 @@ enum options_feature {
     OPTIONS_FEATURE_VTABLE = 1 << 0,   /* the class of the object on which a method is looked up */
     OPTIONS_FEATURE_COMPTASK = 1 << 1, /* the method that a compiler thread compiles */
     OPTIONS_FEATURE_CARRIER = 1 << 2,  /* the frames of a virtual thread's carrier */
+    OPTIONS_FEATURE_MIXED = 1 << 3,    /* native frames between Java frames and below them */
 };
 
 enum options_loglevel {

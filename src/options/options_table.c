@@ -30,13 +30,13 @@ static const struct options_name event_names[] = {
 
 static const struct options_name cstack_names[] = {
     {"vm", OPTIONS_CSTACK_VM, false, NULL},
+    {"vmx", OPTIONS_CSTACK_VMX, false, NULL},
     {"agct", OPTIONS_CSTACK_AGCT, false, NULL},
     {"no", OPTIONS_CSTACK_NO, false, NULL},
     {"default", 0, false, ASYNC_PROFILER},
-    {"dwarf", 0, false, ASYNC_PROFILER},
+    {"dwarf", OPTIONS_CSTACK_VM, true, NULL},
     {"fp", 0, false, ASYNC_PROFILER},
     {"lbr", 0, false, ASYNC_PROFILER},
-    {"vmx", 0, false, ASYNC_PROFILER},
     {NULL, 0, false, NULL},
 };
 
@@ -50,6 +50,7 @@ static const struct options_name feature_names[] = {
     {"vtable", OPTIONS_FEATURE_VTABLE, false, NULL},
     {"comptask", OPTIONS_FEATURE_COMPTASK, false, NULL},
     {"carrier", OPTIONS_FEATURE_CARRIER, false, NULL},
+    {"mixed", OPTIONS_FEATURE_MIXED, false, NULL},
     {"none", 0, false, NULL},
     {NULL, 0, false, NULL},
 };

@@ -22,6 +22,7 @@ struct walked {
     const struct sample_kernel
         *kernel; /* what the kernel did for it; NULL: not known, or not wanted */
     uint32_t native_count;
+    enum walk_native_end native_end;
     bool is_java_thread;
 };
 
@@ -38,15 +39,17 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
                                      struct sample_scratch *scratch, struct walked *out)
 {
     const struct walk_java_result *java = &out->java;
-    struct sample_deep *deep = sample_deep_find(tid);
+    const bool has_past = !sampler.with_mixed;
+    struct sample_deep *deep = has_past ? sample_deep_find(tid) : NULL;
 
+    scratch->walk_cache.with_native = sampler.with_mixed;
     scratch->walk_cache.past = deep == NULL ? NULL : &deep->past;
     scratch->walk_cache.with_carrier = sampler.with_carriers || out->mounted == 0;
     walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max, &out->java);
 
     const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated &&
                           !java->is_frozen && !java->is_thawed;
-    if (is_whole && deep == NULL && java->frame_count >= WALK_PAST_DEPTH)
+    if (is_whole && has_past && deep == NULL && java->frame_count >= WALK_PAST_DEPTH)
         sample_deep_claim(tid); /* the next walk of it has a past */
     if (is_whole && deep != NULL)
         sample_deep_keep(deep, &scratch->walk_cache.log, java, scratch->java);
@@ -62,13 +65,14 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
 {
     out->is_java_thread = env != NULL;
     out->native_count = 0;
+    out->native_end = WALK_NATIVE_AT_CODE;
     out->receiver = 0;
     if (env != NULL || !sampler.with_compiled || !find_task(ucontext, &out->task))
         out->task = (struct vm_compiler_task){0, 0};
     out->holder = (struct walk_landmark){out->task.stack_addr, 0};
     if (sampler.with_native)
-        out->native_count =
-            walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX, &out->holder);
+        out->native_count = walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX,
+                                        &out->holder, &out->native_end);
     out->java = (struct walk_java_result){0};
     out->deep = NULL;
     if (env == NULL)
@@ -85,7 +89,7 @@ static JW_SIGNAL_SAFE const struct sample_memo *learn(struct generation *generat
                                                       struct sample_memo *memo, enum jw_mark *why)
 {
     *why = walk_is_mark(method);
-    if (*why != JW_MARK_LIMIT)
+    if (*why != JW_MARK_LIMIT || walk_is_pc(method) != 0)
         return NULL;
 
     const vm_addr addr = walker == WALK_VM ? (vm_addr)method : vm_method_of_id(method);
@@ -149,7 +153,8 @@ static inline JW_SIGNAL_SAFE jw_frame java_frame(struct generation *generation,
         remember(generation, scratch, java->walker, frame->method, &why);
 
     if (memo == NULL)
-        return jw_frame_mark(why);
+        return why == JW_MARK_LIMIT ? jw_frame_native(walk_is_pc(frame->method))
+                                    : jw_frame_mark(why);
     return jw_frame_java(kind_of(java, frame, depth, memo->has_code), memo->id, frame->bci);
 }
 
@@ -191,8 +196,15 @@ static JW_SIGNAL_SAFE uint32_t put_kernel(const struct sample_kernel *kernel, jw
     return count;
 }
 
-/* Lays the stack out, innermost first: the kernel, native code, the receiver, the stub, a mark where Java is missing, Java, but
- * what is of the past. */
+/* Native frames end where it is not known what called them: of a thread that has Java frames, above those. */
+static inline JW_SIGNAL_SAFE bool misses_native(const struct walked *walked)
+{
+    return walked->native_end >= WALK_NATIVE_CUT &&
+           (walked->java.frame_count > 0 || (!walked->is_java_thread && walked->native_count > 0));
+}
+
+/* Lays the stack out, innermost first: the kernel, native code, marks where some is missing, or Java is, the receiver, the stub,
+ * Java, but what is of the past. */
 static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
                                        struct sample_scratch *scratch, const struct walked *walked)
 {
@@ -206,6 +218,8 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
     }
     if (walked->holder.frame >= walked->native_count)
         count += put_compiled(generation, scratch, walked->task.method, to + count);
+    if (misses_native(walked))
+        to[count++] = jw_frame_mark(JW_MARK_NATIVE_MISSING);
     if (has_failed(walked))
         to[count++] = jw_frame_mark(walk_mark_of(walked->java.code));
     const dict_id receiver =

@@ -92,12 +92,13 @@ void walk_java(const void *ucontext, void *env, struct walk_cache *cache,
         walk_none(ucontext, out);
 
     const bool has_failed = out->frame_count == 0;
-    const uint32_t fault_count = signals_load_faults() - faults_before;
+    const uint32_t fault_count = signals_load_faults() - faults_before - out->native_faults;
     if (has_failed) {
         jw_count(JW_COUNT_WALK_FAILED);
         note_failure(out->walker, out->code, out->failed_at);
     }
     note_faults(out->walker, out->place, fault_count);
+    note_faults(WALK_NATIVE, VM_PLACE_NATIVE, out->native_faults);
     if (walker != WALK_WALKER_LIMIT && (!has_failed || out->code != WALK_CODE_OFF))
         walk_breaker_count(walker, thread_own_tid(),
                            (has_failed && walk_code_is_bad(out->code)) || fault_count != 0);
@@ -124,7 +125,7 @@ void walk_for_others(const void *ucontext, void *env, struct vm_call_frame *fram
 }
 
 uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
-                     struct walk_landmark *mark)
+                     struct walk_landmark *mark, enum walk_native_end *end)
 {
     const uint32_t faults_before = signals_load_faults();
     struct arch_regs regs;
@@ -132,10 +133,11 @@ uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
     arch_regs_read(ucontext, &regs);
     if (mark != NULL)
         mark->frame = 0;
-    if (vm_code_contains(regs.pc) || !walk_breaker_native())
+    *end = vm_code_contains(regs.pc) ? WALK_NATIVE_AT_CODE : WALK_NATIVE_LOST;
+    if (*end == WALK_NATIVE_AT_CODE || !walk_breaker_native())
         return 0;
 
-    const uint32_t count = walk_native_frames(ucontext, &regs, pcs, depth_max, mark);
+    const uint32_t count = walk_native_frames(ucontext, &regs, pcs, depth_max, mark, end);
     const uint32_t fault_count = signals_load_faults() - faults_before;
     if (fault_count != 0)
         note_failure(WALK_NATIVE, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);

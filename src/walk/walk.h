@@ -52,6 +52,7 @@ struct walk_cached {
 struct walk_cache {
     uint32_t stamp;
     bool with_carrier; /* set before each walk: it goes on below the entry of a virtual thread */
+    bool with_native; /* likewise: native frames between Java frames and below them; no past then */
     struct walk_past *past; /* of the thread that is walked: set before each walk; NULL: none */
     struct walk_log log;    /* of the last walk with a past */
     struct walk_cached entries[WALK_CACHE_COUNT];
@@ -91,6 +92,7 @@ struct walk_java_result {
     enum vm_place failed_at;     /* what the walk was in when it failed */
     uintptr_t stub_pc;           /* begin of the stub that was stepped over; 0: none */
     enum jw_frame_kind top_kind; /* tier of the first frame */
+    uint32_t native_faults;      /* loads that faulted in native frames between Java frames */
     /* By `vm`, where the first frame is of compiled code that runs on, or will when what it called as a leaf is over: where
      * it stands. 0: it waits for a call, or is no such frame. */
     uintptr_t top_pc;
@@ -150,10 +152,39 @@ JW_SIGNAL_SAFE static inline enum jw_mark walk_is_mark(jmethodID method)
     return number < JW_MARK_LIMIT ? (enum jw_mark)number : JW_MARK_LIMIT;
 }
 
+/*
+ * Or it may be one of native code, between Java frames or below them: its kind is JW_FRAME_NATIVE, and it has this, which no
+ * address of a method is.
+ */
+#define WALK_OF_PC_BIT ((uintptr_t)1 << 63)
+
+JW_SIGNAL_SAFE static inline jmethodID walk_of_pc(uintptr_t pc)
+{
+    return (jmethodID)(pc | WALK_OF_PC_BIT);
+}
+
+/* The pc; 0 of a frame that is a method's, or a mark. */
+JW_SIGNAL_SAFE static inline uintptr_t walk_is_pc(jmethodID method)
+{
+    const uintptr_t number = (uintptr_t)method;
+
+    return number < WALK_OF_PC_BIT || walk_is_mark(method) != JW_MARK_LIMIT
+               ? 0
+               : number & ~WALK_OF_PC_BIT;
+}
+
 /* A place on the stack, and the native frame in which it lies: its number, from 0; their count where none is. */
 struct walk_landmark {
     uintptr_t stack_addr;
     uint32_t frame;
+};
+
+/* Where native frames ended. */
+enum walk_native_end {
+    WALK_NATIVE_AT_CODE, /* at code of the JVM that called them, or there are none */
+    WALK_NATIVE_AT_ROOT, /* at the first function of the thread */
+    WALK_NATIVE_CUT,     /* they are more than wanted */
+    WALK_NATIVE_LOST,    /* the caller is not known, or native frames are not walked */
 };
 
 /*
@@ -161,7 +192,7 @@ struct walk_landmark {
  * included) or the end of the stack. Returns how many. `mark` may be NULL.
  */
 JW_SIGNAL_SAFE uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
-                                    struct walk_landmark *mark);
+                                    struct walk_landmark *mark, enum walk_native_end *end);
 
 /* The mark that stands in a stack for a failure code. */
 JW_SIGNAL_SAFE enum jw_mark walk_mark_of(int32_t code);

@@ -15,7 +15,24 @@ JW_SIGNAL_SAFE bool walk_native_to_code_cache(struct arch_regs *regs);
  */
 JW_SIGNAL_SAFE uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs,
                                            uintptr_t *pcs, uint32_t depth_max,
-                                           struct walk_landmark *mark);
+                                           struct walk_landmark *mark, enum walk_native_end *end);
+
+/* What a step goes by besides the registers; zeroed, of a frame that waits for a call. */
+struct walk_native_state {
+    bool is_interrupted;  /* regs->pc is no return address, and all of the registers are known */
+    uint8_t kept;         /* where the register is that struct symbols_rule calls kept */
+    uintptr_t kept_addr;  /* where it is on the stack */
+    const void *ucontext; /* of the frame walked first; NULL: other registers are not known */
+};
+
+/* Leaves one frame. `proof`: of the frame before, zeroed at first. And whether it is a thread's first, which cannot be left. */
+struct symbols_snapshot;
+struct symbols_proof;
+JW_SIGNAL_SAFE bool walk_native_step(const struct symbols_snapshot *snapshot,
+                                     struct symbols_proof *proof, struct walk_native_state *state,
+                                     struct arch_regs *regs);
+JW_SIGNAL_SAFE bool walk_native_is_root(const struct symbols_snapshot *snapshot,
+                                        const struct arch_regs *regs);
 
 /* What the pc lies in, with blob and stub where there are any. */
 JW_SIGNAL_SAFE enum vm_place walk_place_of(uintptr_t pc, struct vm_blob *blob,

@@ -5,8 +5,7 @@
 
 #define WORD_BYTES sizeof(uintptr_t)
 
-/* Frames without a method (stubs, entry frames, frames of native code) that a stack may hold beside its
- * Java frames. */
+/* Frames without a method (stubs, entry frames, frames of native code) that a stack may hold beside its Java frames. */
 #define EMPTY_STEPS_MAX 4096
 
 /* Hops in the maps of the code heaps: some 30 for each frame of the deepest stack. */
@@ -49,8 +48,8 @@ static JW_SIGNAL_SAFE enum outcome move(struct walk_vm *walk, const struct arch_
     return GO_ON;
 }
 
-/* The same to the caller of a frame of known size, where its words were read. `pin`: what tells the size; the
- * return address is then all else that the step under way depends on. */
+/* The same to the caller of a frame of known size, where its words were read. `pin`: what tells the size; the return address is
+ * then all else that the step under way depends on. */
 static JW_SIGNAL_SAFE enum outcome move_by_size(struct walk_vm *walk, const struct arch_regs *to,
                                                 uint16_t pin, enum vm_place place)
 {
@@ -82,9 +81,9 @@ static JW_SIGNAL_SAFE enum outcome leave_frame(struct walk_vm *walk, vm_addr blo
 {
     struct arch_regs caller;
 
-    if (!walk_vm_caller_by_size(walk, vm_code_frame_bytes(blob), &caller))
-        return fail(walk, WALK_CODE_STACK, place);
-    return move(walk, &caller, position, place);
+    return walk_vm_caller_by_size(walk, vm_code_frame_bytes(blob), &caller)
+               ? move(walk, &caller, position, place)
+               : fail(walk, WALK_CODE_STACK, place);
 }
 
 /* Compiled code -------------------------------------------------------------------------------------- */
@@ -117,8 +116,8 @@ static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmet
     return false;
 }
 
-/* The scope at the pc; a deoptimised frame, which returns into a handler, is described by the pc that it
- * had before. `is_by_pc`: by the pc alone, as a handler's, which is that of many frames, is not. */
+/* The scope at the pc; a deoptimised frame, which returns into a handler, is described by the pc that it had before. `is_by_pc`:
+ * by the pc alone, as a handler's, which is that of many frames, is not. */
 static JW_SIGNAL_SAFE bool find_scope(const struct walk_vm *walk, const struct vm_nmethod *nmethod,
                                       uint32_t *scope, bool *is_by_pc)
 {
@@ -323,32 +322,36 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome step_in_heap(struct
 
 /* Everything else ------------------------------------------------------------------------------------ */
 
+/* From a stub by which native code called Java. `blob`: of one that is interrupted, and may have no frame; or NULL. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome
+leave_java(struct walk_vm *walk, const struct vm_blob *blob, const struct vm_stub *stub,
+           const struct vm_anchor *anchor, enum vm_place place)
+{
+    const bool is_full = walk->with_native && !walk_vm_put_native(walk, blob, stub, anchor);
+
+    return is_full || anchor->sp == 0 ? ENDED : move_to_anchor(walk, anchor, place);
+}
+
 static JW_SIGNAL_SAFE enum outcome do_entry(struct walk_vm *walk)
 {
     struct vm_anchor anchor;
 
     if (!vm_entry_anchor(walk->regs.fp, &anchor))
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_STUB);
-    if (walk->step != NULL) {
-        struct walk_log *log = &walk->cache->log;
-        const uint32_t count = vm_entry_words(walk->regs.fp, &log->words[log->word_count]);
-
-        log->word_count += count;
-        if (count > 0)
-            walk_vm_note_fp(walk);
-    }
-    return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, VM_PLACE_STUB);
+    if (walk->step != NULL)
+        walk_vm_note_entry(walk);
+    const bool goes_on = walk->with_native || anchor.sp != 0;
+    return goes_on ? leave_java(walk, NULL, NULL, &anchor, VM_PLACE_STUB) : ENDED;
 }
 
-/* Code without a method, or without a frame of its own: on top of the stack, or below native code that it
- * called. */
+/* Code without a method, or without a frame of its own: on top of the stack, or below native code that it called. */
 static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
 {
     struct arch_regs caller = walk->regs;
+    enum walk_position position;
     struct vm_anchor anchor;
     const struct vm_stub *stub;
     struct vm_blob blob;
-    enum walk_position position;
     const enum vm_place place = walk_place_of(walk->regs.pc, &blob, &stub);
 
     if (walk->top_steps++ == 0)
@@ -356,7 +359,8 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
     /* A runtime stub that has gone on into the JVM told so; a stub that the JVM calls (SafeFetch) runs in its state. */
     if ((place == VM_PLACE_RUNTIME_STUB || (place == VM_PLACE_STUB && !walk->thread.is_in_java)) &&
         vm_thread_anchor(&walk->thread, &anchor) && anchor.sp > walk->regs.sp)
-        return move_to_anchor(walk, &anchor, place);
+        return place == VM_PLACE_STUB ? leave_java(walk, &blob, stub, &anchor, place)
+                                      : move_to_anchor(walk, &anchor, place);
     if (walk->top_steps > TOP_STEPS_MAX)
         return fail(walk, WALK_CODE_ENDLESS, place);
     if (walk_vm_thrower_of_stub(walk, &blob, stub, &caller)) {
@@ -366,7 +370,7 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
     }
     if (walk_vm_call_stub_anchor(walk, stub, &anchor) ||
         (place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, blob.blob, &anchor)))
-        return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, place);
+        return leave_java(walk, &blob, stub, &anchor, place);
     if (place == VM_PLACE_RUNTIME_STUB &&
         walk_vm_caller_of_stub(walk, &blob, stub, &caller, &position))
         return move(walk, &caller, position, place);
@@ -387,7 +391,7 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
     if (walk->position == WALK_AT_TOP || walk->position == WALK_AT_LEAF_CALL)
         return leave_stub(walk);
     if (ref->place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, ref->blob, &anchor))
-        return anchor.sp == 0 ? ENDED : move_to_anchor(walk, &anchor, ref->place);
+        return leave_java(walk, NULL, NULL, &anchor, ref->place);
     if (ref->place != VM_PLACE_STUB)
         return leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
     if (vm_is_entry_return(walk->regs.pc))
@@ -412,8 +416,8 @@ static JW_SIGNAL_SAFE bool put_cached(struct walk_vm *walk, const struct walk_ca
     return !walk_vm_is_full(walk);
 }
 
-/* A return address that was walked before, and those that follow as long as they were. What compiled code has
- * saved of fp is read only at their end. */
+/* A return address that was walked before, and those that follow as long as they were. What compiled code has saved of fp is
+ * read only at their end. */
 static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, struct walk_cached *entry)
 {
     uintptr_t word;
@@ -490,9 +494,9 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome find_java(struct wa
                    : move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
     if (!walk->thread.is_in_java)
         return fail(walk, 0, VM_PLACE_NATIVE);
-    if (!walk_native_to_code_cache(&caller))
-        return fail(walk, WALK_CODE_STUB, VM_PLACE_NATIVE);
-    return move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE);
+    return walk_native_to_code_cache(&caller)
+               ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
+               : fail(walk, WALK_CODE_STUB, VM_PLACE_NATIVE);
 }
 
 /* Apart, as it is the one place for which the compiler has to keep what is at hand. */
@@ -542,7 +546,7 @@ static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
     if (walk->cache != NULL)
         walk_vm_past_begin(walk);
     outcome = go(walk, outcome);
-    if (outcome != ENDED || walk->is_in_heap || walk->result->is_frozen)
+    if (outcome != ENDED || walk->has_left_stack)
         outcome = judge(walk, outcome);
     if (walk->cache != NULL)
         walk_vm_past_end(walk);
@@ -560,7 +564,7 @@ void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
                            .depth_max = depth_max,
                            .result = out,
                            .cache = cache,
-                           .with_carrier = cache != NULL && cache->with_carrier};
+                           .with_native = cache != NULL && cache->with_native};
 
     if (cache != NULL)
         cache->stamp++;
@@ -581,16 +585,12 @@ void walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
                     struct walk_java_result *out)
 {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    struct walk_vm walk = {
-        .regs = {.sp = here & ~(WORD_BYTES - 1)},
-        .frames = frames,
-        .depth_max = depth_max,
-        .result = out,
-    };
+    struct walk_vm walk = {.regs = {.sp = here & ~(WORD_BYTES - 1)},
+                           .frames = frames,
+                           .depth_max = depth_max,
+                           .result = out};
 
-    memset(out, 0, sizeof *out);
-    out->walker = WALK_VM;
-    out->place = VM_PLACE_NATIVE;
+    *out = (struct walk_java_result){.walker = WALK_VM, .place = VM_PLACE_NATIVE};
     if (vm_thread_of(env, &walk.thread))
         run(&walk);
     else

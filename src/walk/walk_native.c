@@ -26,14 +26,6 @@ static JW_SIGNAL_SAFE bool place_value(enum symbols_place place, int32_t offset_
 /* Where the register is that struct symbols_rule calls kept. */
 enum kept { KEPT_LOST, KEPT_IN_REGISTER, KEPT_ON_STACK };
 
-/* What a step goes by besides the registers. */
-struct native_state {
-    bool is_interrupted;  /* regs->pc is no return address, and all of the registers are known */
-    uint8_t kept;         /* enum kept */
-    uintptr_t kept_addr;  /* where KEPT_ON_STACK */
-    const void *ucontext; /* of the frame walked first; NULL: other registers are not known */
-};
-
 /*
  * From code that its library does not describe: written by hand as HotSpot's copies of memory, it has no frame. The word on top of
  * the stack, or the link register, is a return address if it stands behind a call, in code of the JVM or in code that is
@@ -56,15 +48,15 @@ static JW_SIGNAL_SAFE bool step_bare(const struct symbols_snapshot *snapshot,
 }
 
 /* From code that returns from a signal to what the signal interrupted, on whatever stack. */
-static JW_SIGNAL_SAFE bool step_signal(struct native_state *state, struct arch_regs *regs)
+static JW_SIGNAL_SAFE bool step_signal(struct walk_native_state *state, struct arch_regs *regs)
 {
     if (!arch_step_signal_frame(regs))
         return false;
-    *state = (struct native_state){.is_interrupted = true};
+    *state = (struct walk_native_state){.is_interrupted = true};
     return regs->pc != 0;
 }
 
-static JW_SIGNAL_SAFE bool kept_value(const struct native_state *state, uintptr_t *out)
+static JW_SIGNAL_SAFE bool kept_value(const struct walk_native_state *state, uintptr_t *out)
 {
     switch ((enum kept)state->kept) {
     case KEPT_IN_REGISTER:
@@ -80,7 +72,7 @@ static JW_SIGNAL_SAFE bool kept_value(const struct native_state *state, uintptr_
 
 /* Where the caller's kept register is, which hardly anybody asks for. */
 static JW_SIGNAL_SAFE void step_kept(const struct symbols_rule *rule, uintptr_t cfa,
-                                     struct native_state *state)
+                                     struct walk_native_state *state)
 {
     if (rule->kept_words == 0)
         return;
@@ -89,7 +81,7 @@ static JW_SIGNAL_SAFE void step_kept(const struct symbols_rule *rule, uintptr_t 
 }
 
 static JW_SIGNAL_SAFE bool other_base(const struct symbols_rule *rule,
-                                      const struct native_state *state, uintptr_t *out)
+                                      const struct walk_native_state *state, uintptr_t *out)
 {
     if (rule->cfa_base == SYMBOLS_BASE_KEPT)
         return kept_value(state, out);
@@ -98,8 +90,8 @@ static JW_SIGNAL_SAFE bool other_base(const struct symbols_rule *rule,
 }
 
 /* Leaves the frame of regs->pc. */
-static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, struct native_state *state,
-                                struct arch_regs *regs)
+static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot,
+                                struct walk_native_state *state, struct arch_regs *regs)
 {
     const bool is_interrupted = state->is_interrupted;
     struct symbols_rule rule;
@@ -109,7 +101,7 @@ static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, struct 
     if (found != SYMBOLS_FOUND) {
         if (found != SYMBOLS_OUTERMOST && step_signal(state, regs))
             return true;
-        *state = (struct native_state){0};
+        *state = (struct walk_native_state){0};
         return found == SYMBOLS_NO_ROW && is_interrupted && step_bare(snapshot, regs);
     }
     if (rule.is_signal_frame && step_signal(state, regs))
@@ -130,7 +122,7 @@ static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, struct 
                      &fp))
         return false;
     if (rule.is_signal_frame) {
-        *state = (struct native_state){.is_interrupted = true};
+        *state = (struct walk_native_state){.is_interrupted = true};
     } else {
         state->is_interrupted = false;
         step_kept(&rule, cfa, state);
@@ -142,17 +134,12 @@ static JW_SIGNAL_SAFE bool step(const struct symbols_snapshot *snapshot, struct 
     return regs->pc != 0;
 }
 
-/*
- * Whether the code at `pc` is still of the library that the snapshot has there: another may lie there by now. What is not known to it
- * proves nothing, and is passed. `proof`: of the frame before.
- */
-static JW_SIGNAL_SAFE bool is_as_known(const struct symbols_snapshot *snapshot, uintptr_t pc,
-                                       struct symbols_proof *proof)
+/* Whether the code at `pc` is still of the library that the snapshot has there; `proof` becomes that library's. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE bool
+prove(const struct symbols_snapshot *snapshot, uintptr_t pc, struct symbols_proof *proof)
 {
     uintptr_t word;
 
-    if (pc >= proof->start_pc && pc < proof->end_pc)
-        return true;
     if (!symbols_proof_find(snapshot, pc, proof) || proof->address == 0 ||
         (safe_load_word(proof->address, &word) && word == proof->word))
         return true;
@@ -160,10 +147,18 @@ static JW_SIGNAL_SAFE bool is_as_known(const struct symbols_snapshot *snapshot, 
     return false;
 }
 
+/* The same: another may lie there by now. What is not known to the snapshot proves nothing, and is passed. `proof`: of the frame
+ * before. */
+static inline JW_SIGNAL_SAFE bool is_as_known(const struct symbols_snapshot *snapshot, uintptr_t pc,
+                                              struct symbols_proof *proof)
+{
+    return (pc >= proof->start_pc && pc < proof->end_pc) || prove(snapshot, pc, proof);
+}
+
 bool walk_native_to_code_cache(struct arch_regs *regs)
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
-    struct native_state state = {.is_interrupted = true};
+    struct walk_native_state state = {.is_interrupted = true};
     bool is_found = false;
 
     for (int depth = 0; snapshot != NULL && depth < LEAF_DEPTH_MAX; depth++) {
@@ -179,26 +174,63 @@ bool walk_native_to_code_cache(struct arch_regs *regs)
     return is_found;
 }
 
+/* Why there is no step from here: at the first function of a thread, or because it is not known. */
+static JW_SIGNAL_SAFE enum walk_native_end end_at(const struct symbols_snapshot *snapshot,
+                                                  bool is_interrupted, const struct arch_regs *regs)
+{
+    struct symbols_rule rule;
+
+    if (regs->pc == 0)
+        return WALK_NATIVE_AT_ROOT;
+    return symbols_rule_find(snapshot, regs->pc, !is_interrupted, &rule) == SYMBOLS_OUTERMOST
+               ? WALK_NATIVE_AT_ROOT
+               : WALK_NATIVE_LOST;
+}
+
+bool walk_native_step(const struct symbols_snapshot *snapshot, struct symbols_proof *proof,
+                      struct walk_native_state *state, struct arch_regs *regs)
+{
+    return snapshot != NULL &&
+           is_as_known(snapshot, state->is_interrupted ? regs->pc : regs->pc - 1, proof) &&
+           step(snapshot, state, regs);
+}
+
+bool walk_native_is_root(const struct symbols_snapshot *snapshot, const struct arch_regs *regs)
+{
+    return snapshot != NULL && end_at(snapshot, false, regs) == WALK_NATIVE_AT_ROOT;
+}
+
 uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, uintptr_t *pcs,
-                            uint32_t depth_max, struct walk_landmark *mark)
+                            uint32_t depth_max, struct walk_landmark *mark,
+                            enum walk_native_end *end)
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
-    struct native_state state = {
+    struct walk_native_state state = {
         .is_interrupted = true, .kept = KEPT_IN_REGISTER, .ucontext = ucontext};
     bool is_sought = mark != NULL;
     struct symbols_proof proof = {0};
     uint32_t count = 0;
 
+    *end = WALK_NATIVE_CUT;
     if (depth_max > 0)
         pcs[count++] = regs->pc;
-    while (snapshot != NULL && count < depth_max && is_as_known(snapshot, pcs[count - 1], &proof) &&
-           step(snapshot, &state, regs)) {
+    while (count < depth_max) {
+        if (snapshot == NULL || !is_as_known(snapshot, pcs[count - 1], &proof)) {
+            *end = WALK_NATIVE_LOST;
+            break;
+        }
+        if (!step(snapshot, &state, regs)) {
+            *end = end_at(snapshot, count == 1, regs);
+            break;
+        }
         if (is_sought && regs->sp > mark->stack_addr) {
             mark->frame = count - 1;
             is_sought = false;
         }
-        if (vm_code_contains(regs->pc))
+        if (vm_code_contains(regs->pc)) {
+            *end = WALK_NATIVE_AT_CODE;
             break;
+        }
         /* Inside the call, where its function is. */
         pcs[count++] = state.is_interrupted ? regs->pc : regs->pc - 1;
     }

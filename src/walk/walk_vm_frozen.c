@@ -40,7 +40,7 @@ bool walk_vm_thaw(struct walk_vm *walk)
                                              ? vm_frozen_next(&walk->frozen)
                                              : vm_frozen_first(&walk->thread, &walk->frozen);
 
-    walk->result->is_virtual = true;
+    walk->has_left_stack = walk->result->is_virtual = true;
     if (!walk->is_in_heap)
         walk->result->stack_frames = walk->frame_count;
     if (walk->is_in_heap && answer == VM_FROZEN_NONE)
@@ -142,7 +142,7 @@ void walk_vm_note_freezing(struct walk_vm *walk, vm_addr method)
 
 bool walk_vm_put_border(struct walk_vm *walk)
 {
-    if (!walk->with_carrier)
+    if (walk->cache == NULL || !walk->cache->with_carrier)
         return false;
     walk_vm_put_mark(walk, JW_MARK_CARRIER);
     walk->border = walk->frame_count;

@@ -35,9 +35,10 @@ struct walk_vm {
     struct walk_cache *cache; /* NULL: none */
     struct walk_step *step;   /* the one under way; NULL: not noted */
     bool is_fp_by_size;       /* fp was read where a frame of known size saved it */
-    bool with_carrier;        /* wanted are its frames, too: */
+    bool with_native;         /* wanted are native frames between those of Java, too */
     uint32_t border;          /* frames down to the border, itself included; 0: it was not met */
-    bool is_in_heap;          /* among frames that lie in the heap: */
+    bool has_left_stack; /* some of its frames lie in the heap, whether they can be walked or not */
+    bool is_in_heap;     /* among frames that lie in the heap: */
     struct vm_frozen frozen;
     uintptr_t stack_low,
         stack_high; /* of the thread: where the walk is, the bounds are the heap's */
@@ -126,6 +127,17 @@ JW_SIGNAL_SAFE static inline void walk_vm_note_fp(struct walk_vm *walk)
         walk_vm_note_fp_word(walk);
     walk->step->needs_fp = true;
     walk->step->is_sure = true;
+}
+
+/* The frame of the call stub. */
+JW_SIGNAL_SAFE static inline void walk_vm_note_entry(struct walk_vm *walk)
+{
+    struct walk_log *log = &walk->cache->log;
+    const uint32_t count = vm_entry_words(walk->regs.fp, &log->words[log->word_count]);
+
+    log->word_count += count;
+    if (count > 0)
+        walk_vm_note_fp(walk);
 }
 
 /* Pins code that the walk returns into: true when it is still what it was. _pin: what is there now;
@@ -241,6 +253,11 @@ JW_SIGNAL_SAFE bool walk_vm_put_border(struct walk_vm *walk);
 JW_SIGNAL_SAFE bool walk_vm_go_to_carrier(struct walk_vm *walk);
 /* They cannot be walked: those down to the border count. */
 JW_SIGNAL_SAFE void walk_vm_lose_carrier(struct walk_vm *walk);
+/* Puts the stub by which native code called Java and the frames of that code, down to the anchor behind them, or to the first
+ * function of the thread where there is none; what is not proved becomes a mark. `blob`, `stub`: of a stub that is interrupted;
+ * NULL: the walk stands behind its call. False: the stack is as deep as it may be. */
+JW_SIGNAL_SAFE bool walk_vm_put_native(struct walk_vm *walk, const struct vm_blob *blob,
+                                       const struct vm_stub *stub, const struct vm_anchor *anchor);
 /* There, at the end of a chunk, or in an interpreted frame. */
 JW_SIGNAL_SAFE bool walk_vm_is_special_in_heap(const struct walk_vm *walk);
 /* There, where the interpreted frame begins at which the walk stands: fp is a number of words from where it is written. */

@@ -116,7 +116,7 @@ void walk_vm_past_begin(struct walk_vm *walk)
     log->is_full = false;
     log->stack_low = walk->thread.stack_low;
     log->stack_high = walk->thread.stack_high;
-    log->with_carrier = walk->with_carrier;
+    log->with_carrier = walk->cache->with_carrier;
     log->border_sp = 0;
     if (past == NULL || past->stack_low != log->stack_low || past->stack_high != log->stack_high ||
         past->with_carrier != log->with_carrier)

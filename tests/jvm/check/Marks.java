@@ -12,7 +12,8 @@ final class Marks {
             Set.of("[unknown, not in Java]", "[not walkable, not in Java]");
     /** Marks inside a stack that is otherwise whole. */
     private static final Set<String> NOT_FAILURES =
-            Set.of("[unreadable method]", "[truncated]", "[unknown native code]", "[virtual thread]", "[thawing]", "[freezing]");
+            Set.of("[unreadable method]", "[truncated]", "[unknown native code]", "[native frames missing]", "[virtual thread]",
+                    "[thawing]", "[freezing]");
 
     private Marks() {
     }

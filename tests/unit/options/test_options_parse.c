@@ -346,7 +346,7 @@ Test(options_parse, m52_bad_values_are_refused_with_their_text_and_an_example)
         {"event=cpuu", "event=cpuu: is unknown; did you mean cpu?"},
         {"event=cycles", "event=cycles: is known to async-profiler, not to jaywalk yet"},
         {"event=java.lang.String.length", "is unknown"},
-        {"cstack=banana", "is unknown; allowed: vm, agct, no"},
+        {"cstack=banana", "is unknown; allowed: vm, vmx, agct, no (also dwarf)"},
         {"loglevel=loud", "is unknown; allowed: debug, info, warn, error, none"},
         {"threads=yes", "threads=yes: takes no value"},
         {"start=1", "start=1: takes no value"},
@@ -399,10 +399,20 @@ Test(options_parse, what_async_profiler_knows_and_we_do_not_is_told_as_such)
     parse_with_warning("start,allkernel", "allkernel; ignored");
     parse_with_warning("start,memory=1k", "known to Datadog's profiler");
     parse_with_warning(
-        "start,cstack=vmx",
-        "known to async-profiler, not to jaywalk yet: cstack=vmx; cstack=vm is used");
+        "start,cstack=lbr",
+        "known to async-profiler, not to jaywalk yet: cstack=lbr; cstack=vm is used");
     cr_assert(result.values.cstack == OPTIONS_CSTACK_VM);
     cr_assert(jw_counter(JW_COUNT_OPTIONS_UNKNOWN) == before + 3);
+}
+
+Test(options_parse, walks_have_the_names_that_async_profiler_gave_them)
+{
+    parse_quietly("start,cstack=dwarf");
+    cr_assert(result.values.cstack == OPTIONS_CSTACK_VM);
+    parse_quietly("start,cstack=vmx");
+    cr_assert(result.values.cstack == OPTIONS_CSTACK_VMX);
+    parse_quietly("start,features=mixed+vtable");
+    cr_assert(result.values.features == (OPTIONS_FEATURE_MIXED | OPTIONS_FEATURE_VTABLE));
 }
 
 Test(options_parse, an_unknown_name_warns_with_the_nearest_one)
@@ -551,7 +561,7 @@ Test(options_parse, unknown_features_are_refused_with_those_known)
 {
     refuse("start,features=vtabel", "vtabel is unknown; did you mean vtable?; allowed: vtable");
     refuse("start,features=carriers", "carriers is unknown; did you mean carrier?");
-    refuse("start,features=xyz", "allowed: vtable, comptask, carrier, none");
+    refuse("start,features=xyz", "allowed: vtable, comptask, carrier, mixed, none");
     refuse("start,features=vtable+", "nothing where a name is due");
     refuse("start,features=", "nothing where a name is due");
     refuse("start,features", "has no value");

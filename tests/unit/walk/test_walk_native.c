@@ -1,5 +1,6 @@
 /* Native frames from real registers: of code that no library describes, and below a signal's handler. */
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ void pushing_function(void);
 
 static uintptr_t pcs[FRAMES_MAX];
 static uint32_t count;
+static enum walk_native_end end;
 
 static void on_trap(int number, siginfo_t *info, void *ucontext)
 {
@@ -50,7 +52,7 @@ static void on_trap(int number, siginfo_t *info, void *ucontext)
     (void)number;
     (void)info;
     arch_regs_read(ucontext, &regs);
-    count = walk_native_frames(ucontext, &regs, pcs, FRAMES_MAX, NULL);
+    count = walk_native_frames(ucontext, &regs, pcs, FRAMES_MAX, NULL, &end);
 #if TRAP_SKIP
     ((ucontext_t *)ucontext)->uc_mcontext.pc += TRAP_SKIP;
 #endif
@@ -84,11 +86,47 @@ Test(walk_native, code_that_nothing_describes_is_left_by_its_return_address)
     cr_expect_eq(pcs[2], return_pc - 1);
 }
 
+/* All of a thread, down to the function of libc that began it. */
+static void *run_bare(void *none)
+{
+    call(bare_function);
+    return none;
+}
+
+Test(walk_native, the_first_function_of_a_thread_is_known_as_such)
+{
+    pthread_t thread;
+
+    prepare();
+    cr_assert_eq(pthread_create(&thread, NULL, run_bare, NULL), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    cr_expect_eq(end, WALK_NATIVE_AT_ROOT, "%d behind %u frames", (int)end, count);
+    cr_expect(count >= 4 && count < FRAMES_MAX, "%u frames", count);
+}
+
+static __attribute__((noinline)) void call_below(void (*function)(void), unsigned depth)
+{
+    if (depth > 0)
+        call_below(function, depth - 1);
+    else
+        call(function);
+    __asm__ volatile("" ::: "memory"); /* the call is no jump */
+}
+
+Test(walk_native, a_stack_deeper_than_wanted_is_told_from_one_that_is_lost)
+{
+    prepare();
+    call_below(bare_function, FRAMES_MAX);
+    cr_expect_eq(count, FRAMES_MAX);
+    cr_expect_eq(end, WALK_NATIVE_CUT);
+}
+
 Test(walk_native, no_caller_is_made_up_where_code_that_nothing_describes_has_a_frame)
 {
     prepare();
     call(pushing_function);
     cr_expect_eq(count, 1, "%u frames", count);
+    cr_expect_eq(end, WALK_NATIVE_LOST);
 }
 
 /* -------- through the frames of signals ------------------------------------------------------ */
@@ -104,7 +142,7 @@ static void on_second(int number, siginfo_t *info, void *ucontext)
     (void)number;
     (void)info;
     arch_regs_read(ucontext, &regs);
-    handler_count = walk_native_frames(ucontext, &regs, handler_pcs, FRAMES_MAX, NULL);
+    handler_count = walk_native_frames(ucontext, &regs, handler_pcs, FRAMES_MAX, NULL, &end);
 }
 
 static void on_first(int number, siginfo_t *info, void *ucontext)
