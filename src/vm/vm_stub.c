@@ -41,6 +41,17 @@ static enum vm_stub_kind kind_of(const char *name)
     return strcmp(name, "Interpreter") == 0 ? VM_STUB_INTERPRETER : VM_STUB_GENERATED;
 }
 
+/* Without where it lies, and what an adapter is for. Source: OpenJDK 8, AdapterBlob of sharedRuntime.cpp. */
+static size_t name_bytes(const char *name, size_t room_bytes)
+{
+    const size_t length_bytes = strnlen(name, room_bytes - 1);
+
+    for (size_t i = 0; i + 3 <= length_bytes; i++)
+        if ((name[i] == '(' || name[i] == '@') && strncmp(name + i + 1, "0x", 2) == 0)
+            return i;
+    return length_bytes;
+}
+
 void vm_stub_report(const char *name, const void *address, jint length_bytes)
 {
     /* Before a number is taken: one that never becomes ready would hide all later ones. */
@@ -59,7 +70,7 @@ void vm_stub_report(const char *name, const void *address, jint length_bytes)
     stub->kind = kind_of(name);
     stub->has_receiver = is_lookup(name);
     stub->setup_offset = arch_stub_frame_setup_offset(stub->begin, (size_t)length_bytes);
-    memcpy(stub->name, name, strnlen(name, sizeof stub->name - 1));
+    memcpy(stub->name, name, name_bytes(name, sizeof stub->name));
     /* order STUB: releases the stub's fields. */
     jw_store_release(&ready[index], 1);
 }

@@ -7,7 +7,7 @@ if [ "$(nm "$(libjvm)" 2>/dev/null | grep -c invoke_compiler_on_method)" = 0 ]; 
 fi
 names_one() { # $1: collapsed stacks, by thread
     if [ ${#nameless[@]} != 0 ]; then
-        grep -E '^\[C[12] Comp' "$1" | grep -qE '([A-Za-z0-9_$]+/)+[A-Za-z0-9_$]+\.[^;]+;libjvm'
+        grep -qE '^\[C[12] Comp.*;([A-Za-z0-9_$]+/)+[A-Za-z0-9_$]+\.[^;]+;libjvm' "$1"
     else
         [ "$(grep -E 'CompileBroker::invoke_compiler_on_method;[A-Za-z$/]+\.[^;]+;' "$1" |
             grep -cvE 'invoke_compiler_on_method;lib[^;/]*\.so')" != 0 ]
