@@ -167,7 +167,7 @@ static void walk_native_here(unsigned operations)
         struct arch_regs regs;
 
         arch_regs_read(&context, &regs);
-        native_count = walk_native_frames(NULL, &regs, pcs, NATIVE_DEPTH, NULL, &end);
+        native_count = walk_native_frames(NULL, &regs, WALK_BY_ROWS, pcs, NATIVE_DEPTH, NULL, &end);
     }
     counted_sink += native_count;
 }

@@ -19,7 +19,7 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx agct no' ;;
+        --cstack) kind=words words='vm vmx fp agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
@@ -49,7 +49,7 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx agct no' ;;
+        --cstack) kind=words words='vm vmx fp agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
@@ -81,7 +81,7 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx agct no' ;;
+        --cstack) kind=words words='vm vmx fp agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;

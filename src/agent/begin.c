@@ -156,6 +156,7 @@ static void set_sampler(const struct options *values, struct generations *genera
         .depth_max = (uint32_t)values->jstackdepth_count,
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
         .with_compiled = (values->features & OPTIONS_FEATURE_COMPTASK) != 0,
+        .by_frame_pointer = values->cstack == OPTIONS_CSTACK_FP,
         .with_mixed = values->cstack == OPTIONS_CSTACK_VMX ||
                       (values->cstack == OPTIONS_CSTACK_VM &&
                        (values->features & OPTIONS_FEATURE_MIXED) != 0),

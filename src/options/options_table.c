@@ -31,11 +31,11 @@ static const struct options_name event_names[] = {
 static const struct options_name cstack_names[] = {
     {"vm", OPTIONS_CSTACK_VM, false, NULL},
     {"vmx", OPTIONS_CSTACK_VMX, false, NULL},
+    {"fp", OPTIONS_CSTACK_FP, false, NULL},
     {"agct", OPTIONS_CSTACK_AGCT, false, NULL},
     {"no", OPTIONS_CSTACK_NO, false, NULL},
     {"default", 0, false, ASYNC_PROFILER},
     {"dwarf", OPTIONS_CSTACK_VM, true, NULL},
-    {"fp", 0, false, ASYNC_PROFILER},
     {"lbr", 0, false, ASYNC_PROFILER},
     {NULL, 0, false, NULL},
 };

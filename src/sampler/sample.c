@@ -71,8 +71,9 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
         out->task = (struct vm_compiler_task){0, 0};
     out->holder = (struct walk_landmark){out->task.stack_addr, 0};
     if (sampler.with_native)
-        out->native_count = walk_native(ucontext, scratch->native_pcs, WALK_NATIVE_DEPTH_MAX,
-                                        &out->holder, &out->native_end);
+        out->native_count =
+            walk_native(ucontext, sampler.by_frame_pointer ? WALK_BY_FRAME_POINTER : WALK_BY_ROWS,
+                        scratch->native_pcs, WALK_NATIVE_DEPTH_MAX, &out->holder, &out->native_end);
     out->java = (struct walk_java_result){0};
     out->deep = NULL;
     if (env == NULL)
@@ -216,10 +217,10 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
             count += put_compiled(generation, scratch, walked->task.method, to + count);
         to[count++] = jw_frame_native(scratch->native_pcs[i]);
     }
-    if (walked->holder.frame >= walked->native_count)
-        count += put_compiled(generation, scratch, walked->task.method, to + count);
     if (misses_native(walked))
         to[count++] = jw_frame_mark(JW_MARK_NATIVE_MISSING);
+    if (walked->holder.frame >= walked->native_count)
+        count += put_compiled(generation, scratch, walked->task.method, to + count);
     if (has_failed(walked))
         to[count++] = jw_frame_mark(walk_mark_of(walked->java.code));
     const dict_id receiver =

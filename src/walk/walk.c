@@ -124,8 +124,8 @@ void walk_for_others(const void *ucontext, void *env, struct vm_call_frame *fram
         leave_marks_out(frames, out);
 }
 
-uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
-                     struct walk_landmark *mark, enum walk_native_end *end)
+uint32_t walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pcs,
+                     uint32_t depth_max, struct walk_landmark *mark, enum walk_native_end *end)
 {
     const uint32_t faults_before = signals_load_faults();
     struct arch_regs regs;
@@ -137,7 +137,7 @@ uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
     if (*end == WALK_NATIVE_AT_CODE || !walk_breaker_native())
         return 0;
 
-    const uint32_t count = walk_native_frames(ucontext, &regs, pcs, depth_max, mark, end);
+    const uint32_t count = walk_native_frames(ucontext, &regs, by, pcs, depth_max, mark, end);
     const uint32_t fault_count = signals_load_faults() - faults_before;
     if (fault_count != 0)
         note_failure(WALK_NATIVE, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);

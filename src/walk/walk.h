@@ -187,12 +187,19 @@ enum walk_native_end {
     WALK_NATIVE_LOST,    /* the caller is not known, or native frames are not walked */
 };
 
+/* What native frames are left by. */
+enum walk_native_by {
+    WALK_BY_ROWS,          /* what their libraries say */
+    WALK_BY_FRAME_POINTER, /* the frame pointer alone, which not all code keeps */
+};
+
 /*
  * Program counters of native frames, innermost first, until the code cache (whose first pc is not
  * included) or the end of the stack. Returns how many. `mark` may be NULL.
  */
-JW_SIGNAL_SAFE uint32_t walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
-                                    struct walk_landmark *mark, enum walk_native_end *end);
+JW_SIGNAL_SAFE uint32_t walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pcs,
+                                    uint32_t depth_max, struct walk_landmark *mark,
+                                    enum walk_native_end *end);
 
 /* The mark that stands in a stack for a failure code. */
 JW_SIGNAL_SAFE enum jw_mark walk_mark_of(int32_t code);

@@ -14,8 +14,9 @@ JW_SIGNAL_SAFE bool walk_native_to_code_cache(struct arch_regs *regs);
  * which frames of single functions hang; NULL: they are not known.
  */
 JW_SIGNAL_SAFE uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs,
-                                           uintptr_t *pcs, uint32_t depth_max,
-                                           struct walk_landmark *mark, enum walk_native_end *end);
+                                           enum walk_native_by by, uintptr_t *pcs,
+                                           uint32_t depth_max, struct walk_landmark *mark,
+                                           enum walk_native_end *end);
 
 /* What a step goes by besides the registers; zeroed, of a frame that waits for a call. */
 struct walk_native_state {

@@ -174,6 +174,28 @@ bool walk_native_to_code_cache(struct arch_regs *regs)
     return is_found;
 }
 
+/*
+ * By the frame pointer, which may be that of a function further out, or no such thing at all: where it points to another one above it and
+ * to a return address behind a call, in code that is known. Who has no frame of its own is left together with its caller.
+ */
+static __attribute__((noinline)) JW_SIGNAL_SAFE bool
+step_by_fp(const struct symbols_snapshot *snapshot, struct walk_native_state *state,
+           struct arch_regs *regs)
+{
+    struct arch_regs caller = *regs;
+
+    if (regs->fp < regs->sp || (regs->fp & (sizeof(uintptr_t) - 1)) != 0 ||
+        !arch_step_from_frame(&caller) || caller.sp <= regs->sp ||
+        (caller.fp <= regs->fp && !vm_code_contains(caller.pc) && caller.fp != 0) ||
+        (!vm_code_contains(caller.pc) && symbols_find_library(snapshot, caller.pc) == NULL) ||
+        !arch_is_behind_call(caller.pc))
+        return false;
+    caller.link = 0;
+    state->is_interrupted = false;
+    *regs = caller;
+    return true;
+}
+
 /* Why there is no step from here: at the first function of a thread, or because it is not known. */
 static JW_SIGNAL_SAFE enum walk_native_end end_at(const struct symbols_snapshot *snapshot,
                                                   bool is_interrupted, const struct arch_regs *regs)
@@ -200,8 +222,8 @@ bool walk_native_is_root(const struct symbols_snapshot *snapshot, const struct a
     return snapshot != NULL && end_at(snapshot, false, regs) == WALK_NATIVE_AT_ROOT;
 }
 
-uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, uintptr_t *pcs,
-                            uint32_t depth_max, struct walk_landmark *mark,
+uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, enum walk_native_by by,
+                            uintptr_t *pcs, uint32_t depth_max, struct walk_landmark *mark,
                             enum walk_native_end *end)
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
@@ -219,7 +241,8 @@ uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, uintpt
             *end = WALK_NATIVE_LOST;
             break;
         }
-        if (!step(snapshot, &state, regs)) {
+        if (by == WALK_BY_FRAME_POINTER ? !step_by_fp(snapshot, &state, regs)
+                                        : !step(snapshot, &state, regs)) {
             *end = end_at(snapshot, count == 1, regs);
             break;
         }

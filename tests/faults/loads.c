@@ -355,12 +355,15 @@ void __wrap_walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t dep
     own.mode = before;
 }
 
-uint32_t __real_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
-                            struct walk_landmark *mark, enum walk_native_end *end_of);
-uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
-                            struct walk_landmark *mark, enum walk_native_end *end_of);
-uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth_max,
-                            struct walk_landmark *mark, enum walk_native_end *end_of)
+uint32_t __real_walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pcs,
+                            uint32_t depth_max, struct walk_landmark *mark,
+                            enum walk_native_end *end_of);
+uint32_t __wrap_walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pcs,
+                            uint32_t depth_max, struct walk_landmark *mark,
+                            enum walk_native_end *end_of);
+uint32_t __wrap_walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pcs,
+                            uint32_t depth_max, struct walk_landmark *mark,
+                            enum walk_native_end *end_of)
 {
     const uint64_t deadline_ns = jw_now_ns() + BUDGET_NS / 2;
     struct arch_context copy;
@@ -371,7 +374,7 @@ uint32_t __wrap_walk_native(const void *ucontext, uintptr_t *pcs, uint32_t depth
         const struct mode before = begin(WRONG_NATIVE);
         const void *from = begin_elsewhere(ucontext, &copy);
         const uint64_t start_ns = jw_now_ns();
-        count = __real_walk_native(from, pcs, depth_max, mark, end_of);
+        count = __real_walk_native(from, by, pcs, depth_max, mark, end_of);
         end(WRONG_NATIVE, jw_now_ns() - start_ns, &before);
     } while (++i < repeat && jw_now_ns() < deadline_ns);
     return count;

@@ -346,7 +346,7 @@ Test(options_parse, m52_bad_values_are_refused_with_their_text_and_an_example)
         {"event=cpuu", "event=cpuu: is unknown; did you mean cpu?"},
         {"event=cycles", "event=cycles: is known to async-profiler, not to jaywalk yet"},
         {"event=java.lang.String.length", "is unknown"},
-        {"cstack=banana", "is unknown; allowed: vm, vmx, agct, no (also dwarf)"},
+        {"cstack=banana", "is unknown; allowed: vm, vmx, fp, agct, no (also dwarf)"},
         {"loglevel=loud", "is unknown; allowed: debug, info, warn, error, none"},
         {"threads=yes", "threads=yes: takes no value"},
         {"start=1", "start=1: takes no value"},
@@ -411,6 +411,8 @@ Test(options_parse, walks_have_the_names_that_async_profiler_gave_them)
     cr_assert(result.values.cstack == OPTIONS_CSTACK_VM);
     parse_quietly("start,cstack=vmx");
     cr_assert(result.values.cstack == OPTIONS_CSTACK_VMX);
+    parse_quietly("start,cstack=fp");
+    cr_assert(result.values.cstack == OPTIONS_CSTACK_FP);
     parse_quietly("start,features=mixed+vtable");
     cr_assert(result.values.features == (OPTIONS_FEATURE_MIXED | OPTIONS_FEATURE_VTABLE));
 }

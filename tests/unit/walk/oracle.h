@@ -144,8 +144,8 @@ static inline void oracle_take(const void *ucontext)
     const uintptr_t sp = regs.sp;
     enum walk_native_end native_end;
 
-    sample->count =
-        walk_native_frames(ucontext, &regs, sample->pcs, ORACLE_DEPTH_MAX, NULL, &native_end);
+    sample->count = walk_native_frames(ucontext, &regs, WALK_BY_ROWS, sample->pcs, ORACLE_DEPTH_MAX,
+                                       NULL, &native_end);
     sample->copy_count = 0;
     sample->size_bytes = 0;
     for (unsigned i = 0; i < oracle.region_count; i++) {
