@@ -1,4 +1,5 @@
 # A workload full of stubs, by AsyncGetCallTrace: few walks fail, and the time of each stub lies below the right callers.
+# once: AsyncGetCallTrace is the second choice, and much the same in JDK 17 and 25; make test-jdks has it on each.
 # alone: CPU time of each stub is held to a point, and one that is driven out of the caches takes more.
 has_agct || not_run "AsyncGetCallTrace gives no ids that can be read from JDK 26 on"
 inline='-XX:CompileCommand=dontinline,Stubs::kernel*'

@@ -1,5 +1,6 @@
 # The command on a JVM that runs: profile for a while, start and stop, by number and by name, Ctrl-C; the
 # program notices nothing but the agent that the JVM itself tells of.
+# once: what JDK 9 and later have of attaching is the same; make test-jdks has it on each.
 . "$(dirname "$LIB")/attach.sh"
 
 # An agent that starts afresh in a process may fail to show what it should: the program runs, so does this.

@@ -1,5 +1,6 @@
 # Attaching to programs of every kind: idle, busy, with 300 libraries, fifty times in a row. The picture agrees with the CPU
 # clocks of the threads. With 50,000 classes: attach_safepoints.sh.
+# once: what JDK 9 and later have of attaching is the same; make test-jdks has it on each.
 . "$(dirname "$LIB")/attach.sh"
 
 mkdir none libraries

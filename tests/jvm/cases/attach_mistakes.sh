@@ -1,5 +1,6 @@
 # What can go wrong with the command: each mistake has its message and status, and the JVM runs on as if
 # nobody had asked.
+# once: what JDK 9 and later have of attaching is the same; make test-jdks has it on each.
 . "$(dirname "$LIB")/attach.sh"
 
 count=0
