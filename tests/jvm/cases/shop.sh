@@ -12,7 +12,9 @@ shop() { # $1: name, $2: options of the agent, then those of the shop
 
 shop platform interval=1ms --threads=200 --clients=200 --requests=600
 whole platform.jfr
-if [ "$MAJOR" -ge 21 ]; then
+if [ "$MAJOR" -ge 21 ] && [ "$MAJOR" -lt 24 ]; then
+    skip_part "that samples of virtual threads have a context: this JDK does not tell whose native code is, which the shop's clock is"
+elif [ "$MAJOR" -ge 24 ]; then
     # m07: virtual threads are sampled while they run, wait, and go on elsewhere.
     shop virtual interval=500us --virtual --clients=1000 --requests=1000 --parts=10 --wait=500
 fi
