@@ -12,7 +12,7 @@ long burn_$name(long rounds)
 }" >"$name.c"
     "${CC:-gcc}" -O2 -shared -fPIC -Wl,--build-id=sha1 -o "lib$name.so" "$name.c"
 done
-profile plugins event=cpu,interval=1ms,file=plugins.jfr Plugins 5 "$OUT/libfirst.so" "$OUT/libsecond.so"
+profile plugins event=cpu,interval=1ms,file=plugins.jfr Plugins 3 "$OUT/libfirst.so" "$OUT/libsecond.so"
 silent plugins
 "$JW_COMMAND" convert -q plugins.jfr - --output=collapsed >stacks
 sum() { # $1: a pattern of stacks

@@ -24,7 +24,7 @@ final class MixedStacks {
     /** Parts of a stack, each frame with a semicolon behind it. Libraries that are stripped give their own name. */
     private static final String FIRST = "((clone3?|__clone3?|start_thread|libc\\.so\\.6|ld-musl[^;]*);)+";
     private static final String OF_JVM = FIRST + "(thread_native_entry|java_start)[^;]*;";
-    private static final String ENTER = "JavaCalls::call_helper[^;]*;(os::os_exception_wrapper[^;]*;)?call_stub;";
+    private static final String ENTER = "JavaCalls::call_helper[^;]*;(os::os_exception_wrapper[^;]*;)?[^;]*call_stub[^;]*;";
     private static final String OF_JAVA = OF_JVM + "(Thread::call_run;)?(JavaThread::\\w+;)*thread_entry[^;]*;(JavaCalls::call_virtual[^;]*;)+"
             + ENTER + "java\\.lang\\.Thread\\.run;(java\\.lang\\.Thread\\.runWith;)?Mixed\\$\\$Lambda[^;]*\\.run;Mixed\\.lambda\\$main\\$0;"
             + "Mixed\\.measure;";
@@ -99,7 +99,7 @@ final class MixedStacks {
         if (stack.contains("Java_java_util_zip_Deflater_deflate") && stack.contains("Mixed.press;")) {
             return "press";
         }
-        return stack.contains("call_stub;") || stack.contains("attached;") ? "other" : "jvm";
+        return stack.contains("call_stub") || stack.contains("attached;") ? "other" : "jvm";
     }
 
     private static boolean hasMark(RecordedEvent sample) {

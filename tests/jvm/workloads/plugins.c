@@ -3,6 +3,7 @@
 #include <jni.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 typedef long burn(long rounds);
 
@@ -30,11 +31,31 @@ static void load_and_call(const char *path, const char *name, void (*call)(burn 
         fprintf(stderr, "%s: %s\n", path, dlerror());
         exit(3);
     }
-    /* From one to a hundred milliseconds, and now and then longer than a generation lasts. */
+    /* From one to a hundred milliseconds, and now and then some hundred. */
     const int times = rand_r(&state) % 16 == 0 ? 300 : 1 + rand_r(&state) % 20;
     for (int i = 0; i < times; i++)
         call(code, 4000000);
     dlclose(library);
+}
+
+/* Three seconds of CPU time: of a library that stays each generation but the first ones has all. */
+JNIEXPORT void JNICALL Java_Plugins_stay(JNIEnv *env, jclass type, jstring first)
+{
+    const char *path = (*env)->GetStringUTFChars(env, first, NULL);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const clock_t end = clock() + 3 * CLOCKS_PER_SEC;
+    burn *code = NULL;
+
+    (void)type;
+    if (library != NULL)
+        *(void **)&code = dlsym(library, "burn_first");
+    if (code == NULL) {
+        fprintf(stderr, "%s: %s\n", path, dlerror());
+        exit(3);
+    }
+    while (clock() < end)
+        calls_first(code, 4000000);
+    (*env)->ReleaseStringUTFChars(env, first, path);
 }
 
 JNIEXPORT void JNICALL Java_Plugins_run(JNIEnv *env, jclass type, jstring first, jstring second)
