@@ -25,6 +25,8 @@ final class MixedStacks {
     private static final String FIRST = "((clone3?|__clone3?|start_thread|libc\\.so\\.6|ld-musl[^;]*);)+";
     private static final String OF_JVM = FIRST + "(thread_native_entry|java_start)[^;]*;";
     private static final String ENTER = "JavaCalls::call_helper[^;]*;(os::os_exception_wrapper[^;]*;)?[^;]*call_stub[^;]*;";
+    /** The launcher's threads: the one of main() ends in the JVM itself (DetachCurrentThread), and the first one waits for it. */
+    private static final String OF_LAUNCHER = "(" + FIRST + "|_start;)([^;:]*;)*(JavaMain|libjli\\.so);(jni|JNI)_\\w+;";
     private static final String OF_JAVA = OF_JVM + "(Thread::call_run;)?(JavaThread::\\w+;)*thread_entry[^;]*;(JavaCalls::call_virtual[^;]*;)+"
             + ENTER + "java\\.lang\\.Thread\\.run;(java\\.lang\\.Thread\\.runWith;)?Mixed\\$\\$Lambda[^;]*\\.run;Mixed\\.lambda\\$main\\$0;"
             + "Mixed\\.measure;";
@@ -42,7 +44,7 @@ final class MixedStacks {
         EXPECTED.put("attached", Pattern.compile(FIRST + "attached;" + BY_JNI + SPIN));
         EXPECTED.put("press", Pattern.compile(OF_JAVA + "Mixed\\.each;Mixed\\.press;(java\\.util\\.zip\\.Deflater\\.[\\w<>]+;)+"
                 + "Java_java_util_zip_Deflater_\\w+;"));
-        EXPECTED.put("jvm", Pattern.compile(OF_JVM));
+        EXPECTED.put("jvm", Pattern.compile(OF_JVM + "|" + OF_LAUNCHER));
     }
 
     public static void main(String[] args) throws IOException {
@@ -99,7 +101,8 @@ final class MixedStacks {
         if (stack.contains("Java_java_util_zip_Deflater_deflate") && stack.contains("Mixed.press;")) {
             return "press";
         }
-        return stack.contains("call_stub") || stack.contains("attached;") ? "other" : "jvm";
+        // A thread that begins or ends is in the C library alone for a moment; who is in C++ code came through an entry of the JVM.
+        return stack.contains("call_stub") || stack.contains("attached;") || !stack.contains("::") ? "other" : "jvm";
     }
 
     private static boolean hasMark(RecordedEvent sample) {
