@@ -80,6 +80,14 @@ TEST_CPPFLAGS_aarch64   := -isystem tests/support/small
 TEST_LIBS_aarch64       := -lm
 TEST_LIBS               := -lcriterion -lm
 
+# What a sanitizer watches is the product: the tests themselves are made as quickly as they can be. They are linked by
+# whatever is quicker than ld, where it is there.
+quick_linker        := $(firstword $(foreach ld,gold lld,$(if $(shell command -v ld.$(ld)),-fuse-ld=$(ld))))
+TEST_CFLAGS_asan    := -O0
+TEST_CFLAGS_tsan    := -O0
+TEST_LDFLAGS_asan   := $(quick_linker)
+TEST_LDFLAGS_tsan   := $(quick_linker)
+
 LIBUNWIND_LIBS_plain = -lunwind-$(ARCH_plain)
 LIBUNWIND_plain := need-libunwind
 ifneq ($(host_arch),aarch64)
@@ -206,7 +214,7 @@ $(patsubst tests/%.c,build/$(1)/tests/%.o,$(JVM_TEST_SOURCES)): build/jdk.flags
 build/$(1)/tests/%.o: tests/%.c build/$(1)/flags | $(if $(filter aarch64,$(1)),need-aarch64,need-criterion)
 	$$(call say,CC,$$< [$(1)])
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) $$(TEST_CPPFLAGS_$(1)) -Itests $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(TEST_WARNINGS) \
+	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) $$(TEST_CPPFLAGS_$(1)) -Itests $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(TEST_CFLAGS_$(1)) $$(TEST_WARNINGS) \
 	    $$(ROOM_FLAGS) -MMD -MP -c -o $$@ $$<
 
 $(foreach source,$(TEST_SOURCES),\
@@ -223,7 +231,7 @@ $(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/ids/% build/$(1)/tests
 
 $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 	$$(call say,LINK,$$@)
-	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \
+	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(TEST_LDFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \
 	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$(call optional_libraries,$$(CC_$(1)))) $$(MORE_LIBS)
 
 $(ORACLE_TESTS:%=build/$(1)/tests/unit/walk/%.o): ROOM_FLAGS += $(LIBUNWIND_FLAGS_$(1))
