@@ -89,6 +89,15 @@ bool vm_continuation_is_yield(vm_addr method)
            is_text(&read.class_name, class_name, sizeof class_name - 1);
 }
 
+bool vm_continuation_is_above(const struct vm_thread *thread, uintptr_t sp)
+{
+    uint64_t entry;
+
+    return vm_has(continuation.of_thread) &&
+           vm_load_field(thread->thread, continuation.of_thread, &entry) && entry > sp &&
+           entry < thread->stack_high;
+}
+
 bool vm_continuation_caller(const struct vm_thread *thread, struct arch_regs *out)
 {
     uint64_t entry;

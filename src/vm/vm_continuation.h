@@ -39,6 +39,9 @@ JW_SIGNAL_SAFE bool vm_continuation_is_left(const struct vm_thread *thread, uint
 /* Whether it is yield0, by which a virtual thread leaves: of frames in the heap it is none but the innermost, and the first to go. */
 JW_SIGNAL_SAFE bool vm_continuation_is_yield(vm_addr method);
 
+/* Whether a virtual thread's frames are on the stack at `sp`: the entry of one lies above. False where it is not told. */
+JW_SIGNAL_SAFE bool vm_continuation_is_above(const struct vm_thread *thread, uintptr_t sp);
+
 /* Registers of the carrier where it goes on when the virtual thread on it leaves. False: it is not told. */
 JW_SIGNAL_SAFE bool vm_continuation_caller(const struct vm_thread *thread, struct arch_regs *out);
 

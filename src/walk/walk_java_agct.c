@@ -218,20 +218,39 @@ static JW_SIGNAL_SAFE bool walk_mended(const void *ucontext, void *env, struct v
             walk_from_saved(ucontext, env, trace, depth_max, out));
 }
 
+/* Seldom AsyncGetCallTrace ends, as if all were told, before it comes to where frames lie in the heap. */
+static JW_SIGNAL_SAFE void mark_early_end(void *env, uintptr_t sp, struct vm_call_frame *frames,
+                                          struct walk_java_result *out)
+{
+    struct vm_thread thread;
+
+    if (out->is_truncated || !vm_thread_of(env, &thread) || !vm_continuation_is_above(&thread, sp))
+        return;
+    frames[out->frame_count++] = (struct vm_call_frame){.method = walk_of_mark(JW_MARK_FROZEN)};
+    out->is_virtual = out->is_frozen = true;
+}
+
 /*
  * Behind the entry of a virtual thread stand the frames of its carrier. Where frames of the thread lie in the heap they are not
  * given, and so neither is the outermost one.
  */
-static JW_SIGNAL_SAFE void part_from_carrier(struct vm_call_frame *frames, uint32_t depth_max,
-                                             bool with_carrier, struct walk_java_result *out)
+static JW_SIGNAL_SAFE void part_from_carrier(void *env, uintptr_t sp, struct vm_call_frame *frames,
+                                             uint32_t depth_max, bool with_carrier,
+                                             struct walk_java_result *out)
 {
     const jmethodID border = vm_continuation_border();
     uint32_t at = 0;
 
-    while (border != NULL && at < out->frame_count && frames[at].method != border)
+    if (border == NULL || out->frame_count == 0)
+        return;
+    while (at < out->frame_count && frames[at].method != border)
         at++;
-    if (border == NULL || at == 0 || at >= out->frame_count)
+    if (at == 0)
         return; /* none of its frames is there: these are the carrier's own */
+    if (at >= out->frame_count) {
+        mark_early_end(env, sp, frames, out);
+        return;
+    }
     out->is_virtual = true;
     out->is_frozen = frames[at - 1].method != vm_continuation_entry();
     if (out->is_frozen) {
@@ -264,7 +283,7 @@ void walk_java_agct(const void *ucontext, void *env, bool with_carrier,
 
     if (is_on && walk_mended(ucontext, env, &trace, depth_max, out)) {
         out->is_truncated = out->frame_count >= depth_max;
-        part_from_carrier(frames, depth_max, with_carrier, out);
+        part_from_carrier(env, regs.sp, frames, depth_max, with_carrier, out);
         jw_count(JW_COUNT_WALK_RECOVERED);
         return;
     }
@@ -282,6 +301,6 @@ void walk_java_agct(const void *ucontext, void *env, bool with_carrier,
         }
     }
     out->is_truncated = out->frame_count >= depth_max;
-    part_from_carrier(frames, depth_max, with_carrier, out);
+    part_from_carrier(env, regs.sp, frames, depth_max, with_carrier, out);
     out->failed_at = out->place;
 }

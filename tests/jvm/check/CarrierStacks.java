@@ -22,7 +22,8 @@ final class CarrierStacks {
     private static final String FIRST = "jdk.internal.vm.Continuation.run";
     private static final String START = "java.util.concurrent.ForkJoinWorkerThread.run";
     private static final String FROZEN = "[frozen]";
-    private static final Set<String> OURS = Set.of(BORDER, FROZEN, "[thawing]", "[freezing]");
+    /** Marks that say nothing of where Java frames end; native ones are missing until rows of their library are there. */
+    private static final Set<String> OURS = Set.of(BORDER, FROZEN, "[thawing]", "[freezing]", "[native frames missing]");
 
     private final Problems problems = new Problems();
     private final boolean isWanted;
@@ -32,6 +33,7 @@ final class CarrierStacks {
     private long both;
     private long frozen;
     private long notWhole;
+    private long early;
 
     private CarrierStacks(boolean isWanted, boolean isOwnWalker) {
         this.isWanted = isWanted;
@@ -55,6 +57,7 @@ final class CarrierStacks {
         problems.addUnless(virtual >= 1000, "there are %d samples of virtual threads alone", virtual);
         problems.addUnless(carriers > 0, "no sample is of a carrier");
         problems.addUnless(!isOwnWalker || notWhole <= 0.005 * all, "of %d stacks %d are not whole", all, notWhole);
+        problems.addUnless(early <= 0.01 * all, "of %d stacks %d end before the carrier's frames", all, early);
         problems.addUnless(isOwnWalker || frozen > 0, "no stack says that frames lie in the heap");
         problems.finish(String.format("%d stacks of virtual threads, %d of carriers, %d of them with frames of both; %d say %s, "
                 + "%d are not whole", virtual, carriers, both, frozen, FROZEN, notWhole));
@@ -72,9 +75,19 @@ final class CarrierStacks {
         return isLost;
     }
 
+    /** AsyncGetCallTrace may end before the frames in the heap as if all were told; a mark says that it does. */
+    private boolean endsEarly(List<String> names) {
+        boolean endsEarly = !isOwnWalker && isWanted && names.get(names.size() - 1).equals(FROZEN);
+        early += endsEarly ? 1 : 0;
+        return endsEarly;
+    }
+
     private void takeVirtual(RecordedEvent event, List<String> names) {
         virtual++;
         if (isLost(names)) {
+            return;
+        }
+        if (endsEarly(names)) {
             return;
         }
         int border = names.indexOf(BORDER);
@@ -99,7 +112,7 @@ final class CarrierStacks {
 
     private void takeCarrier(RecordedEvent event, List<String> names) {
         carriers++;
-        if (isLost(names)) {
+        if (isLost(names) || endsEarly(names)) {
             return;
         }
         int border = names.indexOf(BORDER);
@@ -107,7 +120,8 @@ final class CarrierStacks {
             both++;
             takeBelow(names, border);
         } else {
-            problems.addUnless(names.get(names.size() - 1).equals(START) && !names.contains(ENTRY),
+            boolean isCut = !isOwnWalker && names.get(names.size() - 1).equals(FROZEN);
+            problems.addUnless((isCut || names.get(names.size() - 1).equals(START)) && !names.contains(ENTRY),
                     "a carrier's stack does not end at its start: %s", names);
         }
     }

@@ -217,6 +217,27 @@ TEST_EACH_STACK(walk_vm_carrier,
     cr_assert(result.is_frozen);
 }
 
+TEST_EACH_STACK(walk_vm_carrier, the_entry_of_a_virtual_thread_is_above_its_frames_alone)
+{
+    const struct fake_nmethod code = put_nmethod();
+    struct vm_thread thread;
+
+    vm_continuation_open(fake_jni());
+    begin_carrier(&code, true);
+    cr_assert(vm_thread_of(fake_env(), &thread));
+    const uintptr_t entry = fake_stack.regs.sp;
+    set(fake.java_thread, "JavaThread", "_cont_entry", entry, 8);
+    const bool is_told = fake_jdk >= LAYOUT_25;
+    cr_assert(eq(int, vm_continuation_is_above(&thread, entry - 8), is_told));
+    cr_assert(not(vm_continuation_is_above(&thread, entry)));
+    cr_assert(not(vm_continuation_is_above(&thread, entry + 8)));
+    static const uintptr_t none[] = {0, 0x7fffffff0000};
+    for (size_t i = 0; i < JW_COUNT_OF(none); i++) {
+        set(fake.java_thread, "JavaThread", "_cont_entry", none[i], 8);
+        cr_assert(not(vm_continuation_is_above(&thread, entry - 8)));
+    }
+}
+
 /* The code that freezes frames is called by those, and the JVM says that it left Java in enterSpecial. */
 TEST_EACH_STACK(walk_vm_carrier, frames_that_were_just_frozen_are_said_to_be_missing)
 {
