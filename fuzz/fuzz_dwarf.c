@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../tests/unit/symbols/made_elf.h"
+#include "../tests/unit/symbols/rows_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,17 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         symbols_rows_build(&made.elf, MADE_TEXT_VADDR, MADE_TEXT_BYTES, NULL);
     if (rows == NULL)
         return 0;
-    for (uint32_t i = 0; i < rows->row_count; i++) {
-        if (rows->row_rules[i] >= rows->rule_count || rows->row_pcs[i] >= MADE_TEXT_BYTES ||
-            (i > 0 && rows->row_pcs[i - 1] >= rows->row_pcs[i]))
-            abort();
-    }
+    if (rows_wrong(rows) != NULL)
+        abort();
     for (uint64_t offset = 0; offset < MADE_TEXT_BYTES; offset += 0x3f1) {
         struct symbols_rule rule;
         uint8_t push_byte;
 
         (void)symbols_rule_unpack(symbols_rows_find(rows, offset), &rule, &push_byte);
     }
-    jw_free(rows);
+    symbols_rows_free(rows);
     return 0;
 }

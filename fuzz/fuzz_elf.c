@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/symbols_internal.h"
+#include "../tests/unit/symbols/rows_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,10 +19,7 @@ static void check(bool is_right)
 
 static void use_rows(const struct symbols_rows *rows)
 {
-    for (uint32_t i = 0; i < rows->row_count; i++) {
-        check(rows->row_rules[i] < rows->rule_count);
-        check(i == 0 ? rows->row_pcs[0] == 0 : rows->row_pcs[i - 1] < rows->row_pcs[i]);
-    }
+    check(rows_wrong(rows) == NULL);
     (void)symbols_rows_find(rows, 0);
     (void)symbols_rows_find(rows, rows->text_bytes - 1);
     (void)symbols_rows_find(rows, rows->text_bytes);
@@ -67,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct symbols_names *stubs = symbols_plt_build(&elf, load->vaddr, load->file_bytes);
         if (stubs != NULL)
             use_names(stubs);
-        jw_free(rows);
+        symbols_rows_free(rows);
         jw_free(names);
         jw_free(stubs);
         break;

@@ -60,5 +60,6 @@ int main(int argc, char **argv)
     count_all(counted_context, counted_context_count, argc, argv);
     count_all(counted_walk, counted_walk_count, argc, argv);
     count_all(counted_ids, counted_ids_count, argc, argv);
+    count_all(counted_symbols, counted_symbols_count, argc, argv);
     return 0;
 }

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/frame.h"
-#include "symbols/symbols_internal.h"
+#include "symbols/symbols_frames_internal.h"
 
 #define PAUSE_MAX_TICKS 64
 

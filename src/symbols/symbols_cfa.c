@@ -6,41 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "symbols/symbols_internal.h"
-
-enum {
-    CFA_NOP = 0x00,
-    CFA_SET_LOC = 0x01,
-    CFA_ADVANCE_LOC1 = 0x02,
-    CFA_ADVANCE_LOC2 = 0x03,
-    CFA_ADVANCE_LOC4 = 0x04,
-    CFA_OFFSET_EXTENDED = 0x05,
-    CFA_RESTORE_EXTENDED = 0x06,
-    CFA_UNDEFINED = 0x07,
-    CFA_SAME_VALUE = 0x08,
-    CFA_REGISTER = 0x09,
-    CFA_REMEMBER_STATE = 0x0a,
-    CFA_RESTORE_STATE = 0x0b,
-    CFA_DEF_CFA = 0x0c,
-    CFA_DEF_CFA_REGISTER = 0x0d,
-    CFA_DEF_CFA_OFFSET = 0x0e,
-    CFA_DEF_CFA_EXPRESSION = 0x0f,
-    CFA_EXPRESSION = 0x10,
-    CFA_OFFSET_EXTENDED_SF = 0x11,
-    CFA_DEF_CFA_SF = 0x12,
-    CFA_DEF_CFA_OFFSET_SF = 0x13,
-    CFA_VAL_OFFSET = 0x14,
-    CFA_VAL_OFFSET_SF = 0x15,
-    CFA_VAL_EXPRESSION = 0x16,
-    /* On aarch64 it flips whether the return address is signed. Source: AADWARF64. */
-    CFA_AARCH64_NEGATE_RA_STATE = 0x2d,
-    CFA_GNU_ARGS_SIZE = 0x2e,
-    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
-    /* The two top bits; the rest is the operand. */
-    CFA_ADVANCE_LOC = 0x40,
-    CFA_OFFSET = 0x80,
-    CFA_RESTORE = 0xc0,
-};
+#include "symbols/symbols_frames_internal.h"
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70, OP_BREG31 = 0x8f };
 
@@ -191,28 +157,29 @@ static uint8_t kept_words(const struct symbols_cfa_register *reg)
                : SYMBOLS_KEPT_LOST;
 }
 
-static struct symbols_packed rule_of(const struct symbols_run *run)
+struct symbols_packed symbols_cfa_rule(const struct symbols_machine *machine,
+                                       const struct symbols_cie *cie,
+                                       const struct symbols_cfa_state *state)
 {
-    const struct symbols_cfa_state *state = &run->state;
     struct symbols_rule rule = {0};
     uint8_t stub_push_byte = 0;
 
     /* Helpers with a calling convention of their own return through another register. */
-    if (run->fde->cie->return_register != run->machine->return_register)
+    if (cie->return_register != machine->return_register)
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
     if (state->link.saved == SYMBOLS_SAVED_UNDEFINED)
         return symbols_rule_bare(SYMBOLS_RULE_OUTERMOST);
     /* A signal frame tells sp, too, and it is the CFA there. */
-    if (state->sp.saved != SYMBOLS_SAVED_SAME && !run->fde->cie->is_signal_frame)
+    if (state->sp.saved != SYMBOLS_SAVED_SAME && !cie->is_signal_frame)
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
-    if (!cfa_of(run->machine, state, &rule, &stub_push_byte) ||
-        !place_of(run->machine, &rule, &state->fp, &rule.fp_place, &rule.fp_offset_bytes) ||
-        !place_of(run->machine, &rule, &state->link, &rule.return_place, &rule.return_offset_bytes))
+    if (!cfa_of(machine, state, &rule, &stub_push_byte) ||
+        !place_of(machine, &rule, &state->fp, &rule.fp_place, &rule.fp_offset_bytes) ||
+        !place_of(machine, &rule, &state->link, &rule.return_place, &rule.return_offset_bytes))
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
-    if (rule.return_place == SYMBOLS_PLACE_SAME && !run->machine->has_link_register)
+    if (rule.return_place == SYMBOLS_PLACE_SAME && !machine->has_link_register)
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
     rule.kept_words = kept_words(&state->kept);
-    rule.is_signal_frame = run->fde->cie->is_signal_frame;
+    rule.is_signal_frame = cie->is_signal_frame;
     rule.is_return_signed = state->is_return_signed;
     return symbols_rule_pack(SYMBOLS_RULE_PLAIN, &rule, stub_push_byte);
 }
@@ -229,7 +196,7 @@ static void move_to(struct symbols_run *run, uint64_t next_vaddr)
     }
     if (next_vaddr > run->location_vaddr && run->location_vaddr < end_vaddr) {
         symbols_builder_add(run->builder, (uint32_t)(run->location_vaddr - run->text_vaddr),
-                            rule_of(run));
+                            symbols_cfa_rule(run->machine, run->fde->cie, &run->state));
     }
     run->location_vaddr = next_vaddr;
 }
@@ -334,24 +301,24 @@ static bool step_cfa(struct symbols_run *run, uint8_t instruction)
     uint64_t number;
 
     switch (instruction) {
-    case CFA_DEF_CFA:
+    case SYMBOLS_CFA_DEF_CFA:
         number = symbols_get_uleb(cursor);
         define_cfa(run, number, (int64_t)symbols_get_uleb(cursor));
         return true;
-    case CFA_DEF_CFA_SF:
+    case SYMBOLS_CFA_DEF_CFA_SF:
         number = symbols_get_uleb(cursor);
         define_cfa(run, number, factored(run, symbols_get_sleb(cursor)));
         return true;
-    case CFA_DEF_CFA_REGISTER:
+    case SYMBOLS_CFA_DEF_CFA_REGISTER:
         define_cfa(run, symbols_get_uleb(cursor), run->state.cfa_offset_bytes);
         return true;
-    case CFA_DEF_CFA_OFFSET:
+    case SYMBOLS_CFA_DEF_CFA_OFFSET:
         define_cfa(run, run->state.cfa_register, (int64_t)symbols_get_uleb(cursor));
         return true;
-    case CFA_DEF_CFA_OFFSET_SF:
+    case SYMBOLS_CFA_DEF_CFA_OFFSET_SF:
         define_cfa(run, run->state.cfa_register, factored(run, symbols_get_sleb(cursor)));
         return true;
-    case CFA_DEF_CFA_EXPRESSION:
+    case SYMBOLS_CFA_DEF_CFA_EXPRESSION:
         run->state.cfa_expression = block(run, &run->state.cfa_expression_bytes);
         return true;
     default:
@@ -366,43 +333,43 @@ static bool step_register(struct symbols_run *run, uint8_t instruction)
     uint64_t number, size_bytes;
 
     switch (instruction) {
-    case CFA_OFFSET_EXTENDED:
+    case SYMBOLS_CFA_OFFSET_EXTENDED:
         number = symbols_get_uleb(cursor);
         set_saved(run, number, SYMBOLS_SAVED_AT_CFA,
                   factored(run, (int64_t)symbols_get_uleb(cursor)));
         return true;
-    case CFA_OFFSET_EXTENDED_SF:
+    case SYMBOLS_CFA_OFFSET_EXTENDED_SF:
         number = symbols_get_uleb(cursor);
         set_saved(run, number, SYMBOLS_SAVED_AT_CFA, factored(run, symbols_get_sleb(cursor)));
         return true;
-    case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+    case SYMBOLS_CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
         number = symbols_get_uleb(cursor);
         set_saved(run, number, SYMBOLS_SAVED_AT_CFA,
                   factored(run, -(int64_t)symbols_get_uleb(cursor)));
         return true;
-    case CFA_RESTORE_EXTENDED:
+    case SYMBOLS_CFA_RESTORE_EXTENDED:
         restore(run, symbols_get_uleb(cursor));
         return true;
-    case CFA_UNDEFINED:
+    case SYMBOLS_CFA_UNDEFINED:
         set_saved(run, symbols_get_uleb(cursor), SYMBOLS_SAVED_UNDEFINED, 0);
         return true;
-    case CFA_SAME_VALUE:
+    case SYMBOLS_CFA_SAME_VALUE:
         set_saved(run, symbols_get_uleb(cursor), SYMBOLS_SAVED_SAME, 0);
         return true;
-    case CFA_REGISTER:
-    case CFA_VAL_OFFSET:
-    case CFA_VAL_OFFSET_SF:
+    case SYMBOLS_CFA_REGISTER:
+    case SYMBOLS_CFA_VAL_OFFSET:
+    case SYMBOLS_CFA_VAL_OFFSET_SF:
         number = symbols_get_uleb(cursor);
         (void)symbols_get_uleb(cursor);
         set_saved(run, number, SYMBOLS_SAVED_OTHER, 0);
         return true;
-    case CFA_EXPRESSION:
-    case CFA_VAL_EXPRESSION:
+    case SYMBOLS_CFA_EXPRESSION:
+    case SYMBOLS_CFA_VAL_EXPRESSION:
         number = symbols_get_uleb(cursor);
         const unsigned char *expression = block(run, &size_bytes);
         struct symbols_cfa_register *reg = register_of(run, &run->state, number);
         if (reg != NULL)
-            *reg = (struct symbols_cfa_register){.saved = instruction == CFA_EXPRESSION
+            *reg = (struct symbols_cfa_register){.saved = instruction == SYMBOLS_CFA_EXPRESSION
                                                               ? SYMBOLS_SAVED_EXPRESSION
                                                               : SYMBOLS_SAVED_OTHER,
                                                  .expression = expression,
@@ -419,30 +386,30 @@ static bool step_other(struct symbols_run *run, uint8_t instruction)
     struct symbols_cursor *cursor = &run->cursor;
 
     switch (instruction) {
-    case CFA_NOP:
+    case SYMBOLS_CFA_NOP:
         return true;
-    case CFA_ADVANCE_LOC1:
+    case SYMBOLS_CFA_ADVANCE_LOC1:
         advance(run, symbols_get_unsigned(cursor, 1));
         return true;
-    case CFA_ADVANCE_LOC2:
+    case SYMBOLS_CFA_ADVANCE_LOC2:
         advance(run, symbols_get_unsigned(cursor, 2));
         return true;
-    case CFA_ADVANCE_LOC4:
+    case SYMBOLS_CFA_ADVANCE_LOC4:
         advance(run, symbols_get_unsigned(cursor, 4));
         return true;
-    case CFA_SET_LOC:
+    case SYMBOLS_CFA_SET_LOC:
         move_to(run, symbols_get_encoded(cursor, run->fde->cie->pointer_encoding, 0));
         return true;
-    case CFA_REMEMBER_STATE:
+    case SYMBOLS_CFA_REMEMBER_STATE:
         remember(run);
         return true;
-    case CFA_RESTORE_STATE:
+    case SYMBOLS_CFA_RESTORE_STATE:
         recall(run);
         return true;
-    case CFA_GNU_ARGS_SIZE:
+    case SYMBOLS_CFA_GNU_ARGS_SIZE:
         (void)symbols_get_uleb(cursor);
         return true;
-    case CFA_AARCH64_NEGATE_RA_STATE:
+    case SYMBOLS_CFA_AARCH64_NEGATE_RA_STATE:
         run->state.is_return_signed = !run->state.is_return_signed;
         return run->machine->has_link_register;
     default:
@@ -458,14 +425,14 @@ static bool run_program(struct symbols_run *run)
         const uint8_t operand = instruction & 0x3f;
 
         switch (instruction & 0xc0) {
-        case CFA_ADVANCE_LOC:
+        case SYMBOLS_CFA_ADVANCE_LOC:
             advance(run, operand);
             break;
-        case CFA_OFFSET:
+        case SYMBOLS_CFA_OFFSET:
             set_saved(run, operand, SYMBOLS_SAVED_AT_CFA,
                       factored(run, (int64_t)symbols_get_uleb(&run->cursor)));
             break;
-        case CFA_RESTORE:
+        case SYMBOLS_CFA_RESTORE:
             restore(run, operand);
             break;
         default:

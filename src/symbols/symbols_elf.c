@@ -13,6 +13,10 @@
 #define SECTIONS_MAX     65535
 #define NOTES_MAX_BYTES  4096
 #define SECTION_NAME_MAX 32
+/* Read at once: each call of the kernel costs as much as parsing a hundred entries. */
+#define SEGMENT_BLOCK     16
+#define SECTION_BLOCK     16
+#define NAMES_BLOCK_BYTES 512
 
 bool symbols_image_read(const struct symbols_image *image, uint64_t offset, void *bytes,
                         size_t size_bytes)
@@ -110,18 +114,23 @@ static void read_notes(struct symbols_elf *elf, const Elf64_Phdr *header)
 
 static bool read_segments(struct symbols_elf *elf, const Elf64_Ehdr *header)
 {
+    Elf64_Phdr block[SEGMENT_BLOCK];
+
     for (unsigned pass = 0; pass < 2; pass++) {
         /* Notes are found through the loaded segments, so these come first. */
         for (unsigned i = 0; i < header->e_phnum; i++) {
-            Elf64_Phdr segment;
+            const Elf64_Phdr *segment = &block[i % SEGMENT_BLOCK];
+            const unsigned left = header->e_phnum - i;
+            const unsigned count = left < SEGMENT_BLOCK ? left : SEGMENT_BLOCK;
 
-            if (!symbols_image_read(&elf->image, header->e_phoff + i * sizeof segment, &segment,
-                                    sizeof segment))
+            if (i % SEGMENT_BLOCK == 0 && (pass == 0 || header->e_phnum > SEGMENT_BLOCK) &&
+                !symbols_image_read(&elf->image, header->e_phoff + i * sizeof block[0], block,
+                                    count * sizeof block[0]))
                 return false;
-            if (pass == 0 && !add_segment(elf, &segment))
+            if (pass == 0 && !add_segment(elf, segment))
                 return false;
-            if (pass == 1 && segment.p_type == PT_NOTE && elf->build_id_bytes == 0)
-                read_notes(elf, &segment);
+            if (pass == 1 && segment->p_type == PT_NOTE && elf->build_id_bytes == 0)
+                read_notes(elf, segment);
         }
     }
     return true;
@@ -199,34 +208,62 @@ static bool section_extent(const struct symbols_elf *elf, const Elf64_Shdr *sect
     return true;
 }
 
+/* The names of sections, the first of them read at once. */
+struct section_names {
+    struct symbols_extent extent;
+    size_t size_bytes;
+    char bytes[NAMES_BLOCK_BYTES];
+};
+
+static bool open_names(const struct symbols_elf *elf, struct section_names *names)
+{
+    if (!symbols_elf_section_at(elf, elf->section_names_index, &names->extent))
+        return false;
+    names->size_bytes = names->extent.size_bytes < sizeof names->bytes ? names->extent.size_bytes
+                                                                       : sizeof names->bytes;
+    return symbols_image_read(&elf->image, names->extent.offset, names->bytes, names->size_bytes);
+}
+
 /* Compares the name of a section, byte for byte with its terminator. */
-static bool has_name(const struct symbols_elf *elf, const struct symbols_extent *names,
+static bool has_name(const struct symbols_elf *elf, const struct section_names *names,
                      const Elf64_Shdr *section, const char *name)
 {
     char found[SECTION_NAME_MAX];
     const size_t size_bytes = strlen(name) + 1;
 
-    return size_bytes <= sizeof found && section->sh_name < names->size_bytes &&
-           size_bytes <= names->size_bytes - section->sh_name &&
-           symbols_image_read(&elf->image, names->offset + section->sh_name, found, size_bytes) &&
+    if (size_bytes > sizeof found || section->sh_name >= names->extent.size_bytes ||
+        size_bytes > names->extent.size_bytes - section->sh_name)
+        return false;
+    if (section->sh_name + size_bytes <= names->size_bytes)
+        return memcmp(names->bytes + section->sh_name, name, size_bytes) == 0;
+    return symbols_image_read(&elf->image, names->extent.offset + section->sh_name, found,
+                              size_bytes) &&
            memcmp(found, name, size_bytes) == 0;
 }
 
 bool symbols_elf_find_section(const struct symbols_elf *elf, uint32_t type, const char *name,
                               struct symbols_extent *out)
 {
-    struct symbols_extent names = {0};
+    const uint32_t section_count =
+        elf->section_count < SECTIONS_MAX ? elf->section_count : SECTIONS_MAX;
+    struct section_names names;
+    Elf64_Shdr block[SECTION_BLOCK];
 
-    if (name != NULL && !symbols_elf_section_at(elf, elf->section_names_index, &names))
+    if (name != NULL && !open_names(elf, &names))
         return false;
-    for (uint32_t i = 0; i < elf->section_count; i++) {
-        Elf64_Shdr section;
+    for (uint32_t i = 0; i < section_count; i++) {
+        const Elf64_Shdr *section = &block[i % SECTION_BLOCK];
+        const uint32_t left = section_count - i;
+        const uint32_t count = left < SECTION_BLOCK ? left : SECTION_BLOCK;
+        uint64_t offset;
 
-        if (!read_section(elf, i, &section))
+        if (i % SECTION_BLOCK == 0 &&
+            (__builtin_add_overflow(elf->sections_offset, i * sizeof block[0], &offset) ||
+             !symbols_image_read(&elf->image, offset, block, count * sizeof block[0])))
             return false;
-        if ((type == SHT_NULL || section.sh_type == type) &&
-            (name == NULL || has_name(elf, &names, &section, name)))
-            return section_extent(elf, &section, out);
+        if ((type == SHT_NULL || section->sh_type == type) &&
+            (name == NULL || has_name(elf, &names, section, name)))
+            return section_extent(elf, section, out);
     }
     return false;
 }

@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "symbols/symbols_internal.h"
+#include "symbols/symbols_frames_internal.h"
 
 #define EXTENDED_LENGTH       0xffffffffu
 #define HEAD_MAX_BYTES        16  /* length in its long form, and id */
@@ -16,10 +16,12 @@
 #define WINDOW_BYTES          ((size_t)256 << 10) /* a longer entry is refused */
 #define SECTION_MAX_BYTES     ((uint64_t)256 << 20)
 #define PE_OMIT               0xff
+#define PE_USUAL              0x1b /* from where it stands, four bytes with a sign */
 
 struct symbols_cie_slot {
     struct symbols_cie cie;
     struct symbols_cfa_state initial;
+    uint64_t usual_initial; /* 0: its functions are not usual */
     bool is_filled, is_sound;
     unsigned char program[CIE_PROGRAM_MAX_BYTES];
 };
@@ -29,6 +31,7 @@ struct symbols_frames {
     struct symbols_extent section;
     struct symbols_window entries, cie_entries; /* two, so that neither moves the other */
     uint32_t function_count, refused_count;
+    struct symbols_usual usual;
     struct symbols_cie_slot cies[CIE_CACHE_SIZE];
 };
 
@@ -49,18 +52,21 @@ static struct symbols_entry_head read_head(const struct symbols_frames *frames,
     const uint64_t left_bytes = frames->section.size_bytes - offset;
     const size_t head_bytes = left_bytes < HEAD_MAX_BYTES ? left_bytes : HEAD_MAX_BYTES;
     const unsigned char *bytes = symbols_window_at(window, offset, head_bytes);
+    uint32_t length, id;
 
     *cursor = (struct symbols_cursor){.is_failed = true};
-    if (bytes == NULL)
+    if (bytes == NULL || head_bytes < 4)
         return head;
-    struct symbols_cursor at = symbols_cursor_of(bytes, head_bytes, 0);
-    uint64_t length_bytes = symbols_get_unsigned(&at, 4);
-    if (length_bytes == EXTENDED_LENGTH)
-        length_bytes = symbols_get_unsigned(&at, 8);
-    const uint64_t id_distance = (uint64_t)(at.at - bytes);
-    head.id = symbols_get_unsigned(&at, 4);
-    if (at.is_failed || length_bytes < 4 || length_bytes > left_bytes - id_distance)
+    memcpy(&length, bytes, 4);
+    uint64_t length_bytes = length, id_distance = 4;
+    if (length == EXTENDED_LENGTH && head_bytes == HEAD_MAX_BYTES) {
+        memcpy(&length_bytes, bytes + 4, 8);
+        id_distance = 12;
+    }
+    if (head_bytes < id_distance + 4 || length_bytes < 4 || length_bytes > left_bytes - id_distance)
         return head;
+    memcpy(&id, bytes + id_distance, 4);
+    head.id = id;
     head.id_offset = offset + id_distance;
     head.next_offset = head.id_offset + length_bytes;
 
@@ -160,6 +166,9 @@ static const struct symbols_cie_slot *find_cie(struct symbols_frames *frames,
         slot->is_filled = true;
         slot->is_sound = read_cie(frames, offset, slot) &&
                          symbols_cfa_initial(frames->machine, &slot->cie, &slot->initial);
+        if (slot->is_sound)
+            slot->usual_initial =
+                symbols_usual_initial(frames->machine, &slot->cie, &slot->initial);
     }
     return slot->is_sound ? slot : NULL;
 }
@@ -175,8 +184,17 @@ static bool add_function(struct symbols_frames *frames, const struct symbols_ent
     if (slot == NULL)
         return false;
     fde.cie = &slot->cie;
-    fde.start_vaddr = symbols_get_encoded(cursor, slot->cie.pointer_encoding, 0);
-    fde.size_bytes = symbols_get_encoded(cursor, slot->cie.pointer_encoding & 0x0f, 0);
+    if (slot->cie.pointer_encoding == PE_USUAL && symbols_cursor_left(cursor) >= 8) {
+        int32_t numbers[2];
+
+        memcpy(numbers, cursor->at, sizeof numbers);
+        fde.start_vaddr = cursor->vaddr + (uint64_t)(int64_t)numbers[0];
+        fde.size_bytes = (uint64_t)(int64_t)numbers[1];
+        symbols_cursor_skip(cursor, sizeof numbers);
+    } else {
+        fde.start_vaddr = symbols_get_encoded(cursor, slot->cie.pointer_encoding, 0);
+        fde.size_bytes = symbols_get_encoded(cursor, slot->cie.pointer_encoding & 0x0f, 0);
+    }
     if (slot->cie.has_augmentation_data)
         symbols_cursor_skip(cursor, symbols_get_uleb(cursor));
     if (cursor->is_failed)
@@ -193,6 +211,9 @@ static bool add_function(struct symbols_frames *frames, const struct symbols_ent
     fde.program_end = cursor->end;
     frames->function_count++;
     symbols_builder_begin(builder, (uint32_t)start, (uint32_t)(start + fde.size_bytes));
+    if (slot->usual_initial != 0 &&
+        symbols_usual_run(&frames->usual, &fde, slot->usual_initial, builder))
+        return true;
     if (symbols_cfa_run(frames->machine, &fde, &slot->initial, text_vaddr, builder))
         return true;
     symbols_builder_refuse(builder);
@@ -246,6 +267,7 @@ static bool open_frames(struct symbols_frames *frames, const struct symbols_elf 
         return false;
     }
     frames->machine = elf->machine;
+    symbols_usual_open(&frames->usual, elf->machine);
     if (symbols_window_open(&frames->entries, &elf->image, &frames->section, WINDOW_BYTES) &&
         symbols_window_open(&frames->cie_entries, &elf->image, &frames->section, CIE_WINDOW_BYTES))
         return true;

@@ -183,159 +183,20 @@ JW_MUST_CHECK bool symbols_window_open(struct symbols_window *window,
                                        const struct symbols_image *image,
                                        const struct symbols_extent *extent, size_t capacity_bytes);
 void symbols_window_close(struct symbols_window *window);
+/* As symbols_window_at, for bytes that are not in the window yet. */
+const unsigned char *symbols_window_fill(struct symbols_window *window, uint64_t offset,
+                                         size_t size_bytes);
+
 /* These bytes of the section, until the next call; NULL: outside, too many, or not readable. */
-const unsigned char *symbols_window_at(struct symbols_window *window, uint64_t offset,
-                                       size_t size_bytes);
+static inline const unsigned char *symbols_window_at(struct symbols_window *window, uint64_t offset,
+                                                     size_t size_bytes)
+{
+    const uint64_t inside = offset - window->start;
 
-/* -------- frames: symbols_frames.c (CIE, FDE), symbols_cfa.c (rules) ------------------------- */
-
-enum symbols_rule_kind {
-    SYMBOLS_RULE_GAP, /* no frame description covers this code */
-    SYMBOLS_RULE_PLAIN,
-    SYMBOLS_RULE_OUTERMOST,
-    SYMBOLS_RULE_CANNOT,
-};
-
-/*
- * A rule in two words, so that equal rules are equal words:
- *
- *     offsets   63                    32 31                     0
- *               | fp_offset_bytes       | cfa_offset_bytes       |
- *     rest      | flags                 | return_offset_bytes    |
- *     flags     kind (2 bits), cfa_base (2), fp_place (2), return_place (2), is_cfa_loaded,
- *               is_signal_frame, is_return_signed, push byte of a lazy-binding stub (4), the kept register (8): 0 in its
- *               register still, 255 lost, else so many words below the CFA; other_register (5)
- *
- * Such a stub has 16 bytes; from its push byte on a word more lies on the stack. 0: no stub.
- */
-struct symbols_packed {
-    uint64_t offsets, rest;
-};
-
-struct symbols_packed symbols_rule_pack(enum symbols_rule_kind kind,
-                                        const struct symbols_rule *rule, uint8_t stub_push_byte);
-/* A rule of this kind that says no more; not for SYMBOLS_RULE_PLAIN. */
-struct symbols_packed symbols_rule_bare(enum symbols_rule_kind kind);
-JW_SIGNAL_SAFE enum symbols_rule_kind symbols_rule_unpack(struct symbols_packed packed,
-                                                          struct symbols_rule *rule,
-                                                          uint8_t *stub_push_byte);
-
-/*
- * The rows of a library, sorted: row i holds from row_pcs[i] to row_pcs[i + 1]. Offsets count from
- * the first byte of the text. Immutable once published; read by handlers.
- */
-struct symbols_rows {
-    uint64_t text_bytes;
-    uint32_t row_count;
-    uint32_t rule_count;
-    uint64_t size_bytes; /* of this allocation */
-    uint32_t frame_count;
-    uint32_t frames_refused;
-    const struct symbols_packed *rules;
-    const uint32_t *row_pcs;
-    const uint32_t *bucket_rows; /* last row that begins at or before each bucket's first byte */
-    const uint16_t *row_rules;
-};
-
-#define SYMBOLS_BUCKET_SHIFT 10 /* 1 KB of code a bucket */
-
-/* Rows for the code in [text_vaddr, text_vaddr + text_bytes), in one allocation; NULL and `err`. */
-struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t text_vaddr,
-                                        uint64_t text_bytes, struct jw_error *err);
-
-/* handler: rule for a byte of the text. */
-JW_SIGNAL_SAFE struct symbols_packed symbols_rows_find(const struct symbols_rows *rows,
-                                                       uint64_t text_offset);
-
-/* The rows of one function, in the order in which the file has them. */
-struct symbols_span {
-    uint32_t start, end; /* offsets in the text */
-    uint32_t first_row, row_count;
-};
-
-/* Rows under construction. */
-struct symbols_builder {
-    struct jw_arena row_memory, span_memory, rule_memory;
-    uint32_t *row_pcs;
-    uint16_t *row_rules;
-    uint32_t row_count, row_limit;
-    struct symbols_span *spans;
-    uint32_t span_count, span_limit;
-    struct symbols_packed *rules;
-    uint32_t rule_count, last_rule;
-    uint16_t *rule_slots;   /* hash table over rules: number + 1; 0: empty */
-    uint64_t charged_bytes; /* of memlimit, for what is touched by now */
-    bool is_refused;        /* memlimit is reached: no rows come of it */
-};
-
-JW_MUST_CHECK bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
-                                        uint64_t section_bytes, struct jw_error *err);
-void symbols_builder_close(struct symbols_builder *builder);
-/* A function from `start` to `end`; its rows follow, in rising order. */
-void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint32_t end);
-/* From this offset on the rule holds. */
-void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
-                         struct symbols_packed rule);
-/* Drops the rows of the function begun last and says that it cannot be stepped. */
-void symbols_builder_refuse(struct symbols_builder *builder);
-/* All rows in order and made to measure; NULL and `err`. The builder stays the caller's to close. */
-struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_bytes,
-                                            struct jw_error *err);
-
-/* Common part of many frame descriptions. */
-struct symbols_cie {
-    uint64_t offset; /* in the section */
-    uint64_t code_align;
-    int64_t data_align;
-    const unsigned char *program, *program_end;
-    uint64_t return_register;
-    uint8_t pointer_encoding;
-    bool has_augmentation_data;
-    bool is_signal_frame;
-};
-
-struct symbols_fde {
-    const struct symbols_cie *cie;
-    uint64_t start_vaddr, size_bytes; /* of the code it describes */
-    const unsigned char *program, *program_end;
-};
-
-/* Where a register of the caller is, as the instructions of a frame description say. */
-enum symbols_saved {
-    SYMBOLS_SAVED_SAME,
-    SYMBOLS_SAVED_UNDEFINED,
-    SYMBOLS_SAVED_AT_CFA,
-    SYMBOLS_SAVED_EXPRESSION,
-    SYMBOLS_SAVED_OTHER
-};
-
-struct symbols_cfa_register {
-    enum symbols_saved saved;
-    int64_t offset_bytes;
-    const unsigned char *expression;
-    uint64_t expression_bytes;
-};
-
-struct symbols_cfa_state {
-    uint64_t cfa_register;
-    int64_t cfa_offset_bytes;
-    const unsigned char *cfa_expression; /* NULL: register and offset */
-    uint64_t cfa_expression_bytes;
-    struct symbols_cfa_register fp, link, kept;
-    struct symbols_cfa_register sp; /* told where it is not the CFA: code that changes stacks */
-    bool is_return_signed;
-};
-
-/* The state after a CIE's own instructions. */
-JW_MUST_CHECK bool symbols_cfa_initial(const struct symbols_machine *machine,
-                                       const struct symbols_cie *cie,
-                                       struct symbols_cfa_state *state);
-
-/* Runs an FDE's instructions and adds its rows. False: not understood; what it added is to drop. */
-JW_MUST_CHECK bool symbols_cfa_run(const struct symbols_machine *machine,
-                                   const struct symbols_fde *fde,
-                                   const struct symbols_cfa_state *initial, uint64_t text_vaddr,
-                                   struct symbols_builder *builder);
+    if (inside <= window->filled_bytes && size_bytes <= window->filled_bytes - inside)
+        return window->bytes + inside;
+    return symbols_window_fill(window, offset, size_bytes);
+}
 
 /* -------- names: symbols_names.c ------------------------------------------------------------ */
 
@@ -433,6 +294,8 @@ JW_MUST_CHECK bool symbols_source_bias(const struct symbols_source *source,
  */
 unsigned char *symbols_mini_open(struct symbols_elf *mini, const struct symbols_elf *elf);
 bool symbols_has_unpacker(void); /* one is linked in */
+
+struct symbols_rows; /* symbols_frames_internal.h */
 
 struct symbols_library {
     struct symbols_library_facts facts;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
-#include "symbols/symbols_internal.h"
+#include "symbols/symbols_frames_internal.h"
 
 /* Stands where rows could not be built: it covers nothing, so every pc of it is a gap. */
 static const struct symbols_packed gap_rule; /* zero: SYMBOLS_RULE_GAP */
@@ -102,7 +102,7 @@ void symbols_library_close(struct symbols_library *library)
     struct symbols_rows *rows = jw_load_relaxed(&library->rows);
 
     if (rows != &no_rows)
-        jw_free(rows);
+        symbols_rows_free(rows);
     symbols_library_forget_names(library);
     jw_free(library);
 }

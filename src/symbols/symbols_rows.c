@@ -1,22 +1,26 @@
 /*
- * Rows of a library: put together here by the dump side, searched here by handlers. Few different
- * rules occur, so a row is four bytes of pc and two of a rule's number.
+ * Rows of a library: put together here by the dump side, searched here by handlers. Few different rules occur, so a row is
+ * two bytes of distance and two of a rule's number; it stays where it was written, since memory that is touched
+ * for the first time costs more than what is written to it.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/counters.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "symbols/symbols_internal.h"
+#include "symbols/symbols_frames_internal.h"
 
 /* What this file allocates for. */
 #undef JW_MEMORY_HERE
 #define JW_MEMORY_HERE JW_MEMORY_UNWINDING
 
-#define CHARGE_BYTES   ((uint64_t)128 << 10) /* of memlimit, at a time */
-#define RULES_MAX      4096 /* libjvm has about 400; the hash table over them stays in a near cache */
-#define RULE_SLOTS     (2 * RULES_MAX)
-#define SPAN_MIN_BYTES 8 /* length and id of an entry */
+#define CHARGE_BYTES    ((uint64_t)128 << 10) /* of memlimit, at a time */
+#define RULES_MAX       4096 /* libjvm has about 400; the hash table over them stays in a near cache */
+#define RULE_SLOTS      (2 * RULES_MAX)
+#define ENTRY_MIN_BYTES 8 /* length and id of an entry */
+#define HEAD_CELLS      2 /* of a large function; a row of one has as many */
+#define LARGE_CELLS     2
 
 enum { RULE_GAP, RULE_CANNOT };
 
@@ -106,14 +110,18 @@ static uint32_t rule_number(struct symbols_builder *builder, struct symbols_pack
     return builder->last_rule;
 }
 
-/* Pays for what the builder is about to touch, the keys of all its functions included. */
-static bool charge(struct symbols_builder *builder)
+uint32_t symbols_builder_rule(struct symbols_builder *builder, struct symbols_packed rule)
+{
+    return rule_number(builder, rule);
+}
+
+/* Pays for what the builder is about to touch, so many more cells and the keys of all its functions included. */
+static bool charge(struct symbols_builder *builder, uint64_t cell_count)
 {
     const uint64_t needed_bytes =
         builder->rule_memory.capacity_bytes +
-        (uint64_t)builder->row_count * (sizeof(uint32_t) + sizeof(uint16_t)) +
-        (uint64_t)builder->span_count *
-            (sizeof(struct symbols_span) + 2 * sizeof(struct symbols_key)) +
+        (builder->cell_count + cell_count) * sizeof(uint32_t) +
+        (uint64_t)builder->key_count * 2 * sizeof(struct symbols_key) +
         CHARGE_BYTES; /* ends of pages, and what comes until the next charge */
 
     while (!builder->is_refused && builder->charged_bytes < needed_bytes) {
@@ -127,32 +135,30 @@ bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
                           uint64_t section_bytes, struct jw_error *err)
 {
     /* Each entry has a head that is longer than its first row; each further row a byte of program. */
-    const uint64_t row_limit = section_bytes;
-    const uint64_t span_limit = section_bytes / SPAN_MIN_BYTES + 1;
+    const uint64_t cell_limit = section_bytes * LARGE_CELLS + HEAD_CELLS;
+    const uint64_t key_limit = section_bytes / ENTRY_MIN_BYTES + 2;
     const uint64_t rules_bytes = RULES_MAX * sizeof(struct symbols_packed);
 
-    *builder = (struct symbols_builder){.row_limit = (uint32_t)row_limit,
-                                        .span_limit = (uint32_t)span_limit};
+    *builder = (struct symbols_builder){.cell_limit = (uint32_t)cell_limit,
+                                        .key_limit = (uint32_t)key_limit};
     if (text_bytes > UINT32_MAX) {
         jw_error_set(err, "more than 4 GB of code");
         return false;
     }
-    if (!jw_arena_open(&builder->row_memory, row_limit * (sizeof(uint32_t) + sizeof(uint16_t)),
+    if (!jw_arena_open(&builder->memory,
+                       (cell_limit + 1) / 2 * sizeof(struct symbols_key) +
+                           2 * key_limit * sizeof(struct symbols_key),
                        "rows of a library", err) ||
-        !jw_arena_open(&builder->span_memory,
-                       span_limit * (sizeof(struct symbols_span) + 2 * sizeof(struct symbols_key)),
-                       "functions of a library", err) ||
         !jw_arena_open(&builder->rule_memory, rules_bytes + RULE_SLOTS * sizeof(uint16_t),
                        "rules of a library", err)) {
         symbols_builder_close(builder);
         return false;
     }
-    builder->row_pcs = (uint32_t *)(void *)builder->row_memory.bytes;
-    builder->row_rules = (uint16_t *)(void *)(builder->row_pcs + row_limit);
-    builder->spans = (struct symbols_span *)(void *)builder->span_memory.bytes;
+    builder->cells = (uint32_t *)(void *)builder->memory.bytes;
+    builder->keys = (struct symbols_key *)(void *)builder->memory.bytes + (cell_limit + 1) / 2;
     builder->rules = (struct symbols_packed *)(void *)builder->rule_memory.bytes;
     builder->rule_slots = (uint16_t *)(void *)(builder->rule_memory.bytes + rules_bytes);
-    if (!charge(builder)) {
+    if (!charge(builder, 0)) {
         jw_error_set(err, "memlimit leaves no room for rows; try a larger one");
         jw_count(JW_COUNT_ROWS_REFUSED);
         symbols_builder_close(builder);
@@ -161,166 +167,236 @@ bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
     builder->rules[RULE_GAP] = symbols_rule_bare(SYMBOLS_RULE_GAP);
     builder->rule_count = 1;
     (void)rule_number(builder, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
+    /* The function before all others, so that a search always finds one. */
+    builder->keys[builder->key_count++] = (struct symbols_key){0};
+    builder->cell_count = 1;
     return true;
 }
 
 void symbols_builder_close(struct symbols_builder *builder)
 {
-    jw_arena_close(&builder->row_memory);
-    jw_arena_close(&builder->span_memory);
+    jw_arena_close(&builder->memory);
     jw_arena_close(&builder->rule_memory);
     jw_memory_credit(JW_MEMORY_UNWINDING, builder->charged_bytes);
     builder->charged_bytes = 0;
 }
 
+static uint32_t head_cells(const struct symbols_builder *builder)
+{
+    return builder->is_large ? HEAD_CELLS : 1;
+}
+
+/* The function begun last is complete. */
+static void end_function(struct symbols_builder *builder)
+{
+    uint32_t *head = builder->cells + builder->first_cell;
+
+    if (!builder->is_begun)
+        return;
+    builder->is_begun = false;
+    if (builder->row_count == 0) { /* it says nothing */
+        builder->cell_count = builder->first_cell;
+        return;
+    }
+    if (builder->is_large) {
+        head[0] = builder->row_count;
+        head[1] = builder->length_bytes;
+    } else {
+        head[0] = builder->row_count << SYMBOLS_CELL_SHIFT | builder->length_bytes;
+    }
+    builder->keys[builder->key_count++] = (struct symbols_key){
+        .text_offset = builder->start,
+        .value = builder->first_cell | (builder->is_large ? SYMBOLS_FUNCTION_IS_LARGE : 0)};
+}
+
 void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint32_t end)
 {
-    if (charge(builder) && JW_INVARIANT(builder->span_count < builder->span_limit))
-        builder->spans[builder->span_count++] =
-            (struct symbols_span){.start = start, .end = end, .first_row = builder->row_count};
+    end_function(builder);
+    if (!charge(builder, HEAD_CELLS) || !JW_INVARIANT(builder->key_count < builder->key_limit) ||
+        !JW_INVARIANT(builder->cell_limit - builder->cell_count >= HEAD_CELLS))
+        return;
+    builder->is_begun = true;
+    builder->start = start;
+    builder->length_bytes = end - start;
+    builder->is_large = end - start > SYMBOLS_CELL_MASK;
+    builder->first_cell = builder->cell_count;
+    builder->row_count = 0;
+    builder->cell_count += head_cells(builder);
 }
 
 void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
                          struct symbols_packed rule)
 {
-    if (!charge(builder))
+    const uint32_t distance = text_offset - builder->start;
+
+    if (!charge(builder, LARGE_CELLS) || !builder->is_begun)
         return;
 
-    struct symbols_span *span = &builder->spans[builder->span_count - 1];
     const uint32_t number = rule_number(builder, rule);
-
-    if (span->row_count > 0 && builder->row_rules[builder->row_count - 1] == number)
+    if (builder->row_count > 0 && builder->last_number == number)
         return;
-    if (!JW_INVARIANT(builder->row_count < builder->row_limit))
+    if (!JW_INVARIANT(builder->cell_limit - builder->cell_count >= LARGE_CELLS))
         return;
-    builder->row_pcs[builder->row_count] = text_offset;
-    builder->row_rules[builder->row_count] = (uint16_t)number;
+    if (builder->is_large) {
+        builder->cells[builder->cell_count++] = distance;
+        builder->cells[builder->cell_count++] = number;
+    } else {
+        builder->cells[builder->cell_count++] = number << SYMBOLS_CELL_SHIFT | distance;
+    }
+    builder->last_number = number;
     builder->row_count++;
-    span->row_count++;
+}
+
+uint32_t *symbols_builder_room(struct symbols_builder *builder, uint64_t row_max)
+{
+    if (!builder->is_begun || builder->is_large ||
+        row_max > builder->cell_limit - builder->cell_count || !charge(builder, row_max))
+        return NULL;
+    return builder->cells + builder->cell_count;
+}
+
+void symbols_builder_took(struct symbols_builder *builder, uint32_t row_count)
+{
+    builder->cell_count += row_count;
+    builder->row_count = row_count;
 }
 
 void symbols_builder_refuse(struct symbols_builder *builder)
 {
-    if (builder->is_refused)
+    if (builder->is_refused || !builder->is_begun)
         return;
-
-    struct symbols_span *span = &builder->spans[builder->span_count - 1];
-    builder->row_count = span->first_row;
-    span->row_count = 0;
-    symbols_builder_add(builder, span->start, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
-}
-
-/* The final rows; counted in a first pass, with no memory yet, and copied in a second. */
-struct symbols_output {
-    uint32_t *pcs; /* NULL: count only */
-    uint16_t *rules;
-    uint32_t count, last_rule;
-};
-
-static void put(struct symbols_output *output, uint32_t text_offset, uint32_t rule)
-{
-    if (output->count > 0 && output->last_rule == rule)
-        return;
-    if (output->pcs != NULL) {
-        output->pcs[output->count] = text_offset;
-        output->rules[output->count] = (uint16_t)rule;
-    }
-    output->last_rule = rule;
-    output->count++;
+    builder->cell_count = builder->first_cell + head_cells(builder);
+    builder->row_count = 0;
+    symbols_builder_add(builder, builder->start, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
 }
 
 /*
- * Puts the rows of all functions in the order of their code. Where two overlap, which only damage
- * brings about, the first has the code until it ends. What lies between functions is a gap.
+ * Where functions overlap, which only damage brings about, the first has the code until it ends: the others go. `keys` may be where
+ * `sorted` is.
  */
-static void put_all(const struct symbols_builder *builder, const struct symbols_key *order,
-                    uint32_t text_bytes, struct symbols_output *output)
+static void keep_functions(struct symbols_rows *rows, const struct symbols_key *sorted,
+                           uint32_t count, struct symbols_key *keys)
 {
-    uint32_t done = 0; /* the text up to here has its rows */
+    uint64_t done = 0; /* the text up to here has its rows */
 
-    for (uint32_t i = 0; i < builder->span_count; i++) {
-        const struct symbols_span *span = &builder->spans[order[i].value];
+    keys[0] = sorted[0];
+    for (uint32_t i = 1; i < count; i++) {
+        const struct symbols_key key = sorted[i];
+        const uint32_t *head = rows->cells + (key.value & ~SYMBOLS_FUNCTION_IS_LARGE);
+        const bool is_large = (key.value & SYMBOLS_FUNCTION_IS_LARGE) != 0;
 
-        if (span->start < done)
+        if (key.text_offset < done)
             continue;
-        if (span->start > done)
-            put(output, done, RULE_GAP);
-        for (uint32_t row = span->first_row; row < span->first_row + span->row_count; row++)
-            put(output, builder->row_pcs[row], builder->row_rules[row]);
-        done = span->end;
+        done = (uint64_t)key.text_offset + (is_large ? head[1] : head[0] & SYMBOLS_CELL_MASK);
+        rows->row_count += is_large ? head[0] : head[0] >> SYMBOLS_CELL_SHIFT;
+        keys[++rows->function_count] = key;
     }
-    if (done < text_bytes)
-        put(output, done, RULE_GAP);
+    rows->functions = keys;
 }
 
-/* For each bucket the row that holds at its first byte, so that a search begins near its end. */
-static void fill_buckets(const struct symbols_output *output, uint32_t *bucket_rows,
+/* For each bucket the function that its first byte may lie in, so that a search begins near its end. */
+static void fill_buckets(const struct symbols_rows *rows, uint32_t *bucket_functions,
                          uint64_t bucket_count)
 {
-    uint32_t row = 0;
+    uint32_t function = 0;
 
     for (uint64_t bucket = 0; bucket < bucket_count; bucket++) {
         const uint64_t first_byte = bucket << SYMBOLS_BUCKET_SHIFT;
 
-        while (row + 1 < output->count && output->pcs[row + 1] <= first_byte)
-            row++;
-        bucket_rows[bucket] = row;
+        while (function < rows->function_count &&
+               rows->functions[function + 1].text_offset <= first_byte)
+            function++;
+        bucket_functions[bucket] = function;
     }
 }
 
-/* One allocation for all: rows, rules, pcs, buckets, numbers of rules. */
-static struct symbols_rows *pack(const struct symbols_builder *builder,
-                                 const struct symbols_key *order, uint64_t text_bytes,
-                                 struct jw_error *err)
+/* The builder's memory is the rows' from now on: without the pages behind the functions, and no more paid for than is left. */
+static void take_memory(struct symbols_rows *rows, struct symbols_builder *builder,
+                        uint64_t kept_bytes)
 {
-    struct symbols_output counted = {0}, output = {0};
+    const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    const unsigned char *end = (const unsigned char *)(rows->functions + rows->function_count + 1);
+    const uint64_t end_bytes =
+        ((uint64_t)(end - builder->memory.bytes) + page_bytes - 1) & ~(page_bytes - 1);
 
-    put_all(builder, order, (uint32_t)text_bytes, &counted);
-    const uint64_t bucket_count = (text_bytes >> SYMBOLS_BUCKET_SHIFT) + 2;
-    const uint64_t rules_bytes = builder->rule_count * sizeof(struct symbols_packed);
-    const uint64_t size_bytes = sizeof(struct symbols_rows) + rules_bytes +
-                                bucket_count * sizeof(uint32_t) +
-                                counted.count * (sizeof(uint32_t) + sizeof(uint16_t));
-    struct symbols_rows *rows = jw_alloc(size_bytes);
-
-    if (rows == NULL) {
-        jw_count(JW_COUNT_ROWS_REFUSED);
-        jw_error_set(err, "out of memory for %llu bytes of rows", (unsigned long long)size_bytes);
-        return NULL;
-    }
-
-    struct symbols_packed *rules = (struct symbols_packed *)(void *)(rows + 1);
-    uint32_t *bucket_rows = (uint32_t *)(void *)(rules + builder->rule_count);
-    memcpy(rules, builder->rules, rules_bytes);
-    output.pcs = bucket_rows + bucket_count;
-    output.rules = (uint16_t *)(void *)(output.pcs + counted.count);
-    put_all(builder, order, (uint32_t)text_bytes, &output);
-    fill_buckets(&output, bucket_rows, bucket_count);
-    *rows = (struct symbols_rows){.text_bytes = text_bytes,
-                                  .row_count = output.count,
-                                  .rule_count = builder->rule_count,
-                                  .size_bytes = size_bytes,
-                                  .rules = rules,
-                                  .row_pcs = output.pcs,
-                                  .bucket_rows = bucket_rows,
-                                  .row_rules = output.rules};
-    return rows;
+    if (end_bytes < builder->memory.capacity_bytes)
+        jw_arena_drop(&builder->memory, end_bytes);
+    rows->memory = builder->memory;
+    builder->memory = (struct jw_arena){0};
+    /* What both parts have in memory ends with a page each, and the second one begins with one. */
+    rows->charged_bytes = kept_bytes + 3 * page_bytes;
+    if (rows->charged_bytes > builder->charged_bytes)
+        rows->charged_bytes = builder->charged_bytes;
+    builder->charged_bytes -= rows->charged_bytes;
 }
 
 struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_bytes,
                                             struct jw_error *err)
 {
-    struct symbols_key *keys = (struct symbols_key *)(void *)(builder->spans + builder->span_limit);
+    const uint64_t bucket_count = (text_bytes >> SYMBOLS_BUCKET_SHIFT) + 2;
+    const uint64_t rules_bytes = builder->rule_count * sizeof(struct symbols_packed);
+    struct symbols_rows *rows = NULL;
 
-    if (builder->is_refused) {
-        jw_count(JW_COUNT_ROWS_REFUSED);
+    end_function(builder);
+    if (builder->is_refused)
         jw_error_set(err, "memlimit leaves no room for rows; try a larger one");
+    else if ((rows = jw_alloc(sizeof *rows + rules_bytes + bucket_count * sizeof(uint32_t))) ==
+             NULL)
+        jw_error_set(err, "out of memory for rows of a library");
+    if (rows == NULL) {
+        jw_count(JW_COUNT_ROWS_REFUSED);
         return NULL;
     }
-    for (uint32_t i = 0; i < builder->span_count; i++)
-        keys[i] = (struct symbols_key){.text_offset = builder->spans[i].start, .value = i};
-    return pack(builder, symbols_sort(keys, keys + builder->span_limit, builder->span_count),
-                text_bytes, err);
+
+    struct symbols_packed *rules = (struct symbols_packed *)(void *)(rows + 1);
+    uint32_t *bucket_functions = (uint32_t *)(void *)(rules + builder->rule_count);
+    const uint64_t kept_bytes =
+        builder->cell_count * sizeof(uint32_t) + builder->key_count * sizeof(struct symbols_key);
+
+    memcpy(rules, builder->rules, rules_bytes);
+    *rows = (struct symbols_rows){.text_bytes = text_bytes,
+                                  .rule_count = builder->rule_count,
+                                  .size_bytes = sizeof *rows + rules_bytes +
+                                                bucket_count * sizeof(uint32_t) + kept_bytes,
+                                  .rules = rules,
+                                  .cells = builder->cells,
+                                  .bucket_functions = bucket_functions};
+    keep_functions(
+        rows, symbols_sort(builder->keys, builder->keys + builder->key_limit, builder->key_count),
+        builder->key_count, builder->keys);
+    fill_buckets(rows, bucket_functions, bucket_count);
+    take_memory(rows, builder, kept_bytes);
+    return rows;
+}
+
+void symbols_rows_free(struct symbols_rows *rows)
+{
+    if (rows == NULL)
+        return;
+    jw_arena_close(&rows->memory);
+    jw_memory_credit(JW_MEMORY_UNWINDING, rows->charged_bytes);
+    jw_free(rows);
+}
+
+/* Of a function of 64 KB or more. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE struct symbols_packed
+find_in_large(const struct symbols_rows *rows, struct symbols_key function, uint32_t distance)
+{
+    const uint32_t *cells = rows->cells + (function.value & ~SYMBOLS_FUNCTION_IS_LARGE);
+    uint32_t low = 0, high = cells[0] - 1;
+
+    if (distance >= cells[1])
+        return rows->rules[RULE_GAP];
+    cells += HEAD_CELLS;
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+
+        if (cells[middle * LARGE_CELLS] <= distance)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return rows->rules[cells[low * LARGE_CELLS + 1]];
 }
 
 struct symbols_packed symbols_rows_find(const struct symbols_rows *rows, uint64_t text_offset)
@@ -329,17 +405,35 @@ struct symbols_packed symbols_rows_find(const struct symbols_rows *rows, uint64_
         return rows->rules[RULE_GAP];
 
     const uint64_t bucket = text_offset >> SYMBOLS_BUCKET_SHIFT;
-    uint32_t low = rows->bucket_rows[bucket];
-    uint32_t high = rows->bucket_rows[bucket + 1];
+    uint32_t low = rows->bucket_functions[bucket];
+    uint32_t high = rows->bucket_functions[bucket + 1];
 
-    /* Bounded by the bits of a row number: the half that holds the answer shrinks each time. */
+    /* Both bounded by the bits of a number, of which there are far less than 2^31: the half that holds the answer shrinks each time. */
     while (low < high) {
-        const uint32_t middle = low + (high - low + 1) / 2;
+        const uint32_t middle = (low + high + 1) / 2;
 
-        if (rows->row_pcs[middle] <= text_offset)
+        if (rows->functions[middle].text_offset <= text_offset)
             low = middle;
         else
             high = middle - 1;
     }
-    return rows->rules[rows->row_rules[low]];
+    const struct symbols_key function = rows->functions[low];
+    const uint32_t distance = (uint32_t)text_offset - function.text_offset;
+
+    if ((function.value & SYMBOLS_FUNCTION_IS_LARGE) != 0)
+        return find_in_large(rows, function, distance);
+    const uint32_t *cells = rows->cells + function.value;
+    if (distance >= (cells[0] & SYMBOLS_CELL_MASK))
+        return rows->rules[RULE_GAP];
+    low = 1;
+    high = cells[0] >> SYMBOLS_CELL_SHIFT;
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+
+        if ((cells[middle] & SYMBOLS_CELL_MASK) <= distance)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return rows->rules[cells[low] >> SYMBOLS_CELL_SHIFT];
 }

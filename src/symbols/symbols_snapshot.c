@@ -13,7 +13,7 @@
  *     slot      free -> published -> waiting (entered > left) -> free
  */
 #include "base/atomics.h"
-#include "symbols/symbols_internal.h"
+#include "symbols/symbols_frames_internal.h"
 
 #define SLOTS               8 /* slot 0 means none; one is published, the others may wait */
 #define GATE_VISITOR        ((uint64_t)1 << 8)

@@ -1,6 +1,9 @@
 /* A large section read piece by piece, so that parsing it costs little memory; any, dump, control. */
 #include "symbols/symbols_internal.h"
 
+#define FILL_BYTES                                                                                 \
+    ((size_t)32 << 10) /* unless more is wanted: memory that is not touched costs nothing */
+
 bool symbols_window_open(struct symbols_window *window, const struct symbols_image *image,
                          const struct symbols_extent *extent, size_t capacity_bytes)
 {
@@ -20,25 +23,25 @@ void symbols_window_close(struct symbols_window *window)
     window->bytes = NULL;
 }
 
-const unsigned char *symbols_window_at(struct symbols_window *window, uint64_t offset,
-                                       size_t size_bytes)
+const unsigned char *symbols_window_fill(struct symbols_window *window, uint64_t offset,
+                                         size_t size_bytes)
 {
     const uint64_t section_bytes = window->extent.size_bytes;
 
     if (offset > section_bytes || size_bytes > section_bytes - offset ||
         size_bytes > window->capacity_bytes)
         return NULL;
-    if (offset < window->start || offset - window->start + size_bytes > window->filled_bytes) {
-        const uint64_t left_bytes = section_bytes - offset;
-        const size_t wanted_bytes =
-            left_bytes < window->capacity_bytes ? left_bytes : window->capacity_bytes;
+    const uint64_t left_bytes = section_bytes - offset;
+    const size_t fill_bytes = size_bytes > FILL_BYTES ? window->capacity_bytes : FILL_BYTES;
+    const size_t most_bytes =
+        fill_bytes < window->capacity_bytes ? fill_bytes : window->capacity_bytes;
+    const size_t wanted_bytes = left_bytes < most_bytes ? left_bytes : most_bytes;
 
-        window->filled_bytes = 0;
-        if (!symbols_image_read(window->image, window->extent.offset + offset, window->bytes,
-                                wanted_bytes))
-            return NULL;
-        window->start = offset;
-        window->filled_bytes = wanted_bytes;
-    }
-    return window->bytes + (offset - window->start);
+    window->filled_bytes = 0;
+    if (!symbols_image_read(window->image, window->extent.offset + offset, window->bytes,
+                            wanted_bytes))
+        return NULL;
+    window->start = offset;
+    window->filled_bytes = wanted_bytes;
+    return window->bytes;
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbols/symbols_internal.h"
+#include "symbols/symbols_frames_internal.h"
 
 struct elf_file {
     int fd;

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "symbols/symbols_internal.h"
+#include "symbols/symbols_frames_internal.h"
 
 #define MADE_TEXT_VADDR ((uint64_t)0x10000)
 #define MADE_TEXT_BYTES ((uint64_t)0x10000)

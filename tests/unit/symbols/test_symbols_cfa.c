@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "made_elf.h"
+#include "rows_check.h"
 
 #define X86_CIE         0x0c, 7, 8, 0x90, 1 /* CFA rsp+8, return address at CFA-8 */
 #define ADVANCE(amount) (0x40 | (amount))
@@ -13,7 +14,7 @@ static uint8_t stub_push_byte;
 
 static void free_rows(void)
 {
-    jw_free(rows);
+    symbols_rows_free(rows);
 }
 
 TestSuite(symbols_cfa, .timeout = 300, .fini = free_rows);
@@ -31,7 +32,7 @@ static void build(uint16_t machine)
     struct jw_error err = {0};
 
     cr_assert(made_finish(&made, machine));
-    jw_free(rows);
+    symbols_rows_free(rows);
     rows = symbols_rows_build(&made.elf, MADE_TEXT_VADDR, MADE_TEXT_BYTES, &err);
     cr_assert(rows != NULL, "%s", err.message);
 }
@@ -73,6 +74,26 @@ Test(symbols_cfa, a_function_with_a_frame_pointer_has_four_rules)
     cr_assert_eq(at(0x120), SYMBOLS_RULE_GAP);
     cr_assert_eq(at(MADE_TEXT_BYTES), SYMBOLS_RULE_GAP);
     cr_assert_eq(at(UINT64_MAX), SYMBOLS_RULE_GAP);
+}
+
+Test(symbols_cfa, a_function_of_64_kb_has_its_rows_in_long_cells)
+{
+    static const unsigned char program[] = {ADVANCE(1), 0x0e, 16, 0x86, 2,    0x04, 0xf0, 0xff, 0,
+                                            0,          0x0e, 32, 0x03, 0x0e, 0,    0x0e, 8};
+
+    begin_x86();
+    made_fde(&made, 0, MADE_TEXT_BYTES, program, sizeof program);
+    build(EM_X86_64);
+    cr_assert_eq(rows->frames_refused, 0);
+    cr_assert(rows_wrong(rows) == NULL, "%s", rows_wrong(rows));
+    cr_assert((rows->functions[1].value & SYMBOLS_FUNCTION_IS_LARGE) != 0);
+    expect(0, SYMBOLS_BASE_SP, 8, SYMBOLS_PLACE_SAME, 0);
+    expect(1, SYMBOLS_BASE_SP, 16, SYMBOLS_PLACE_AT_CFA, -16);
+    expect(0xfff0, SYMBOLS_BASE_SP, 16, SYMBOLS_PLACE_AT_CFA, -16);
+    expect(0xfff1, SYMBOLS_BASE_SP, 32, SYMBOLS_PLACE_AT_CFA, -16);
+    expect(0xfffe, SYMBOLS_BASE_SP, 32, SYMBOLS_PLACE_AT_CFA, -16);
+    expect(0xffff, SYMBOLS_BASE_SP, 8, SYMBOLS_PLACE_AT_CFA, -16);
+    cr_assert_eq(at(0x10000), SYMBOLS_RULE_GAP);
 }
 
 Test(symbols_cfa, states_are_remembered_and_registers_restored)

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "elf_file.h"
 #include "made_elf.h"
+#include "rows_check.h"
 
 #define SAMPLES      1000
 #define FLIPS_MAX    64
@@ -42,13 +43,9 @@ static void read_original(void)
 
 static void check_rows(const struct symbols_rows *rows)
 {
-    cr_assert_gt(rows->row_count, 0);
-    cr_assert_eq(rows->row_pcs[0], 0);
-    for (uint32_t i = 0; i < rows->row_count; i++) {
-        cr_assert_lt(rows->row_rules[i], rows->rule_count);
-        cr_assert_lt(rows->row_pcs[i], rows->text_bytes);
-        cr_assert(i == 0 || rows->row_pcs[i - 1] < rows->row_pcs[i]);
-    }
+    const char *wrong = rows_wrong(rows);
+
+    cr_assert(wrong == NULL, "%s", wrong);
 }
 
 /* Everything that the room does with a file. True: it parses. */
@@ -80,7 +77,7 @@ static bool use(const unsigned char *bytes, size_t size_bytes)
     }
     has_symbol = symbols_elf_find_symbol(&elf, "_dl_find_dso_for_object", &vaddr);
     jw_free(names);
-    jw_free(rows);
+    symbols_rows_free(rows);
     return true;
 }
 
