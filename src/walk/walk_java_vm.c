@@ -304,9 +304,9 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome step_in_heap(struct
     const uintptr_t fp = walk_vm_frozen_fp(walk);
     struct vm_interpreted frame;
 
-    if (walk->regs.sp >= walk->frozen.end)
+    if (walk->regs.sp == walk->frozen.end)
         return thaw(walk);
-    if (!walk_vm_is_on_stack(walk, fp) || fp < walk->regs.sp)
+    if (walk->regs.sp > walk->frozen.end || !walk_vm_is_on_stack(walk, fp) || fp < walk->regs.sp)
         return fail(walk, WALK_CODE_STACK, VM_PLACE_INTERPRETER);
     if (!vm_frozen_interpreted(fp, &frame))
         return fail(walk, WALK_CODE_INTERPRETED, VM_PLACE_INTERPRETER);

@@ -57,24 +57,29 @@ final class Frozen implements Runnable {
     }
 
     private static void call3() throws InterruptedException {
-        call4();
+        call4(1, 2, 3, 4, 5, 6, 7, 8, 9, sink, 11, 12);
         Thread.sleep(1);
         work();
     }
 
-    private static void call4() throws InterruptedException {
+    /** More arguments than registers: they lie with the caller's frame. */
+    private static void call4(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l)
+            throws InterruptedException {
         call5();
         work();
+        sink += a + b + c + d + e + f + g + h + i + j + k + l;
     }
 
     private static void call5() throws InterruptedException {
-        call6();
+        call6(12, 11, sink, 9, 8, 7, 6, 5, 4, 3, 2, 1);
         work();
     }
 
-    private static void call6() throws InterruptedException {
+    private static void call6(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l)
+            throws InterruptedException {
         call7();
         work();
+        sink += a + b + c + d + e + f + g + h + i + j + k + l;
     }
 
     private static void call7() throws InterruptedException {

@@ -153,14 +153,16 @@ static inline uintptr_t interpreter_pc(void)
     return fake_stack.interpreter_static == 0 ? 0 : vm_layout.interpreter_begin + 16;
 }
 
-/* The fake JVM of this JDK, opened for walks. */
-static inline void open_stack_as(enum layout_jdk jdk)
+/* The fake JVM of this JDK, opened for walks; `add_more`: what else it tells, or NULL. */
+static inline void open_stack_with(enum layout_jdk jdk, void (*add_more)(void))
 {
     struct jw_error err = {0};
 
     memset(&fake_stack, 0, sizeof fake_stack);
     prepare_fake(jdk, "com/acme/Job");
     add_stack_tables();
+    if (add_more != NULL)
+        add_more();
     memcpy(fake_stack.inlined_method, fake.method, sizeof fake_stack.inlined_method);
     const struct fake_nmethod interpreter = put_other("Interpreter");
     const struct fake_nmethod stubs = put_other("StubRoutines (1)");
@@ -177,6 +179,11 @@ static inline void open_stack_as(enum layout_jdk jdk)
     set(fake.java_thread, "JavaThread", "_stack_size", sizeof fake_stack.stack, 8);
     set(fake.java_thread, "JavaThread", "_thread_state", (uint64_t)constant_of("_thread_in_Java"),
         4);
+}
+
+static inline void open_stack_as(enum layout_jdk jdk)
+{
+    open_stack_with(jdk, NULL);
 }
 
 static inline void *fake_env(void)
