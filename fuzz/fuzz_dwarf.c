@@ -1,6 +1,6 @@
 /*
- * Any bytes as .eh_frame, of x86-64 or aarch64 by the first byte: entries and call frame programs
- * end, and the rows that come of them are in order.
+ * Any bytes as .eh_frame, .debug_frame or .sframe, of x86-64 or aarch64 by the first byte, or as what zlib has packed: entries, call
+ * frame programs and unpacking end, and the rows that come of them are in order.
  */
 /* s18: nor what it says of its frames. */
 #include <stdint.h>
@@ -19,7 +19,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     made_begin(&made);
     made_put(&made, data + 1, size - 1);
-    if (!made_finish(&made, data[0] & 1 ? EM_AARCH64 : EM_X86_64))
+    const uint16_t machine = data[0] & 1 ? EM_AARCH64 : EM_X86_64;
+    const char *const name = (data[0] & 6) == 2   ? ".debug_frame"
+                             : (data[0] & 6) == 4 ? ".sframe"
+                                                  : NULL;
+    unsigned char unpacked[512];
+
+    if ((data[0] & 6) == 6)
+        (void)symbols_inflate(data + 1, size - 1, unpacked, sizeof unpacked);
+    if (name == NULL ? !made_finish(&made, machine) : !made_finish_as(&made, machine, name))
         abort();
 
     struct symbols_rows *rows =

@@ -197,8 +197,7 @@ static bool read_section(const struct symbols_elf *elf, uint32_t index, Elf64_Sh
 static bool section_extent(const struct symbols_elf *elf, const Elf64_Shdr *section,
                            struct symbols_extent *out)
 {
-    if (section->sh_type == SHT_NOBITS || (section->sh_flags & SHF_COMPRESSED) != 0 ||
-        section->sh_offset > elf->image.size_bytes ||
+    if (section->sh_type == SHT_NOBITS || section->sh_offset > elf->image.size_bytes ||
         section->sh_size > elf->image.size_bytes - section->sh_offset)
         return false;
     *out = (struct symbols_extent){.offset = section->sh_offset,
@@ -241,8 +240,13 @@ static bool has_name(const struct symbols_elf *elf, const struct section_names *
            memcmp(found, name, size_bytes) == 0;
 }
 
-bool symbols_elf_find_section(const struct symbols_elf *elf, uint32_t type, const char *name,
-                              struct symbols_extent *out)
+static bool is_packed(const Elf64_Shdr *section)
+{
+    return (section->sh_flags & SHF_COMPRESSED) != 0;
+}
+
+static bool find_section(const struct symbols_elf *elf, uint32_t type, const char *name,
+                         struct symbols_extent *out, bool *is_compressed)
 {
     const uint32_t section_count =
         elf->section_count < SECTIONS_MAX ? elf->section_count : SECTIONS_MAX;
@@ -262,10 +266,26 @@ bool symbols_elf_find_section(const struct symbols_elf *elf, uint32_t type, cons
              !symbols_image_read(&elf->image, offset, block, count * sizeof block[0])))
             return false;
         if ((type == SHT_NULL || section->sh_type == type) &&
-            (name == NULL || has_name(elf, &names, section, name)))
+            (name == NULL || has_name(elf, &names, section, name))) {
+            *is_compressed = is_packed(section);
             return section_extent(elf, section, out);
+        }
     }
     return false;
+}
+
+bool symbols_elf_find_section(const struct symbols_elf *elf, uint32_t type, const char *name,
+                              struct symbols_extent *out)
+{
+    bool is_compressed = false;
+
+    return find_section(elf, type, name, out, &is_compressed) && !is_compressed;
+}
+
+bool symbols_elf_find_packed(const struct symbols_elf *elf, const char *name,
+                             struct symbols_extent *out, bool *is_compressed)
+{
+    return find_section(elf, SHT_NULL, name, out, is_compressed);
 }
 
 bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,
@@ -273,7 +293,8 @@ bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,
 {
     Elf64_Shdr section;
 
-    return read_section(elf, index, &section) && section_extent(elf, &section, out);
+    return read_section(elf, index, &section) && !is_packed(&section) &&
+           section_extent(elf, &section, out);
 }
 
 bool symbols_elf_build_id(const struct symbols_elf *elf, unsigned char *build_id,

@@ -1,7 +1,7 @@
 /*
- * From .eh_frame to rows: finds the section, reads its common and its function entries and lets
- * symbols_cfa.c run each; any, dump, control.
- * Source: Linux Standard Base, Core, "Exception Frames" (.eh_frame, .eh_frame_hdr).
+ * From .eh_frame and .debug_frame to rows: finds the sections, reads their common and their function entries and lets
+ * symbols_usual.c or symbols_cfa.c run each; any, dump, control.
+ * Source: Linux Standard Base, Core, "Exception Frames" (.eh_frame, .eh_frame_hdr); DWARF 5, section 6.4.1 (.debug_frame).
  */
 #include <elf.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "symbols/symbols_frames_internal.h"
 
 #define EXTENDED_LENGTH       0xffffffffu
-#define HEAD_MAX_BYTES        16  /* length in its long form, and id */
+#define HEAD_MAX_BYTES        20  /* length in its long form, and id */
 #define CIE_PROGRAM_MAX_BYTES 512 /* real ones have about ten; bounds the work of a crafted file */
 #define CIE_CACHE_SIZE        64
 #define CIE_WINDOW_BYTES      4096
@@ -30,16 +30,18 @@ struct symbols_frames {
     const struct symbols_machine *machine;
     struct symbols_extent section;
     struct symbols_window entries, cie_entries; /* two, so that neither moves the other */
-    uint32_t function_count, refused_count;
+    bool is_debug; /* .debug_frame, which tells entries apart otherwise */
+    struct symbols_added added;
     struct symbols_usual usual;
     struct symbols_cie_slot cies[CIE_CACHE_SIZE];
 };
 
 /* What a length field says; the cursor then stands at the id. */
 struct symbols_entry_head {
-    uint64_t offset;      /* of the length field */
-    uint64_t id_offset;   /* of the id field */
-    uint64_t id;          /* 0: a CIE; else how far before the id field its CIE begins */
+    uint64_t offset;     /* of the length field */
+    uint64_t id_offset;  /* of the id field */
+    uint64_t cie_offset; /* of a function's common entry, in the section or outside */
+    bool is_cie;
     uint64_t next_offset; /* 0: no entry here, the section ends */
 };
 
@@ -63,17 +65,27 @@ static struct symbols_entry_head read_head(const struct symbols_frames *frames,
         memcpy(&length_bytes, bytes + 4, 8);
         id_distance = 12;
     }
-    if (head_bytes < id_distance + 4 || length_bytes < 4 || length_bytes > left_bytes - id_distance)
+    const unsigned id_bytes = frames->is_debug && id_distance > 4 ? 8 : 4;
+    if (head_bytes < id_distance + id_bytes || length_bytes < id_bytes ||
+        length_bytes > left_bytes - id_distance)
         return head;
-    memcpy(&id, bytes + id_distance, 4);
-    head.id = id;
     head.id_offset = offset + id_distance;
     head.next_offset = head.id_offset + length_bytes;
+    memcpy(&id, bytes + id_distance, 4);
+    if (frames->is_debug) {
+        head.cie_offset = id;
+        if (id_bytes == 8)
+            memcpy(&head.cie_offset, bytes + id_distance, 8);
+        head.is_cie = head.cie_offset == (id_bytes == 8 ? UINT64_MAX : UINT32_MAX);
+    } else {
+        head.cie_offset = head.id_offset - id; /* less than nothing: behind the end */
+        head.is_cie = id == 0;
+    }
 
     bytes = symbols_window_at(window, head.id_offset, length_bytes);
     if (bytes != NULL)
-        *cursor = symbols_cursor_of(bytes + 4, length_bytes - 4,
-                                    frames->section.vaddr + head.id_offset + 4);
+        *cursor = symbols_cursor_of(bytes + id_bytes, length_bytes - id_bytes,
+                                    frames->section.vaddr + head.id_offset + id_bytes);
     return head;
 }
 
@@ -129,7 +141,7 @@ static bool read_cie(struct symbols_frames *frames, uint64_t offset, struct symb
     const struct symbols_entry_head head = read_head(frames, &frames->cie_entries, offset, &cursor);
 
     *cie = (struct symbols_cie){.offset = offset};
-    if (head.next_offset == 0 || head.id != 0)
+    if (head.next_offset == 0 || !head.is_cie)
         return false;
 
     const uint64_t version = symbols_get_unsigned(&cursor, 1);
@@ -137,7 +149,10 @@ static bool read_cie(struct symbols_frames *frames, uint64_t offset, struct symb
     const size_t letters_bytes = strnlen(letters, symbols_cursor_left(&cursor));
 
     symbols_cursor_skip(&cursor, letters_bytes + 1);
-    if (cursor.is_failed || (version != 1 && version != 3))
+    if (cursor.is_failed || (version != 1 && version != 3 && !(version == 4 && frames->is_debug)))
+        return false;
+    /* Addresses of eight bytes, in no segment. */
+    if (version == 4 && symbols_get_unsigned(&cursor, 2) != 8)
         return false;
     cie->code_align = symbols_get_uleb(&cursor);
     cie->data_align = symbols_get_sleb(&cursor);
@@ -156,10 +171,10 @@ static bool read_cie(struct symbols_frames *frames, uint64_t offset, struct symb
 static const struct symbols_cie_slot *find_cie(struct symbols_frames *frames,
                                                const struct symbols_entry_head *head)
 {
-    if (head->id > head->id_offset)
-        return NULL;
+    const uint64_t offset = head->cie_offset;
 
-    const uint64_t offset = head->id_offset - head->id;
+    if (offset >= frames->section.size_bytes)
+        return NULL;
     struct symbols_cie_slot *slot = &frames->cies[offset / 8 % CIE_CACHE_SIZE];
 
     if (!slot->is_filled || slot->cie.offset != offset) {
@@ -209,7 +224,8 @@ static bool add_function(struct symbols_frames *frames, const struct symbols_ent
         fde.size_bytes = text_bytes - start;
     fde.program = cursor->at;
     fde.program_end = cursor->end;
-    frames->function_count++;
+    frames->added.function_count++;
+    frames->added.code_bytes += fde.size_bytes;
     symbols_builder_begin(builder, (uint32_t)start, (uint32_t)(start + fde.size_bytes));
     if (slot->usual_initial != 0 &&
         symbols_usual_run(&frames->usual, &fde, slot->usual_initial, builder))
@@ -228,8 +244,8 @@ static void add_functions(struct symbols_frames *frames, uint64_t text_vaddr, ui
     struct symbols_entry_head head = read_head(frames, &frames->entries, 0, &cursor);
 
     while (head.next_offset != 0) {
-        if (head.id != 0 && !add_function(frames, &head, &cursor, text_vaddr, text_bytes, builder))
-            frames->refused_count++;
+        if (!head.is_cie && !add_function(frames, &head, &cursor, text_vaddr, text_bytes, builder))
+            frames->added.refused_count++;
         head = read_head(frames, &frames->entries, head.next_offset, &cursor);
     }
 }
@@ -254,57 +270,152 @@ static bool find_frames(const struct symbols_elf *elf, struct symbols_extent *ou
     return !cursor.is_failed && symbols_elf_at_vaddr(elf, vaddr, out);
 }
 
-static bool open_frames(struct symbols_frames *frames, const struct symbols_elf *elf,
-                        struct jw_error *err)
+/* Sections of a library, and of its debug file. */
+enum { FRAMES_EH, FRAMES_DEBUG, FRAMES_SEPARATE, FRAMES_SFRAME, FRAMES_LIMIT };
+
+struct frame_section {
+    struct symbols_image image;
+    struct symbols_extent extent; /* size_bytes 0: none */
+    unsigned char *unpacked;      /* what the image is, where it was compressed */
+};
+
+static struct frame_section find_debug_frames(const struct symbols_elf *elf)
 {
-    if (!find_frames(elf, &frames->section)) {
-        jw_error_set(err, "no .eh_frame; its frames cannot be stepped");
-        return false;
-    }
-    if (frames->section.size_bytes > SECTION_MAX_BYTES) {
-        jw_error_set(err, "an .eh_frame of %llu bytes",
-                     (unsigned long long)frames->section.size_bytes);
-        return false;
+    struct frame_section section = {.image = elf->image};
+    bool is_compressed = false;
+    const bool is_plain =
+        symbols_elf_find_packed(elf, ".debug_frame", &section.extent, &is_compressed);
+
+    if (is_plain && !is_compressed)
+        return section;
+    if (is_plain || symbols_elf_find_packed(elf, ".zdebug_frame", &section.extent, &is_compressed))
+        section.unpacked = symbols_section_unpack(&elf->image, &section.extent, !is_plain,
+                                                  &section.image.size_bytes);
+    section.extent = (struct symbols_extent){
+        .size_bytes = section.unpacked == NULL ? 0 : section.image.size_bytes};
+    section.image.fd = -1;
+    section.image.bytes = section.unpacked;
+    section.image.start_offset = 0;
+    return section;
+}
+
+/* Finds them all; how many bytes they have together. */
+static uint64_t find_all(const struct symbols_elf *elf, const struct symbols_elf *debug,
+                         struct frame_section *sections)
+{
+    uint64_t size_bytes = 0;
+
+    for (unsigned i = 0; i < FRAMES_LIMIT; i++)
+        sections[i] = (struct frame_section){.image = elf->image};
+    if (!find_frames(elf, &sections[FRAMES_EH].extent))
+        sections[FRAMES_EH].extent.size_bytes = 0;
+    sections[FRAMES_DEBUG] = find_debug_frames(elf);
+    if (debug != NULL)
+        sections[FRAMES_SEPARATE] = find_debug_frames(debug);
+    if (!symbols_elf_find_section(elf, SHT_NULL, ".sframe", &sections[FRAMES_SFRAME].extent))
+        sections[FRAMES_SFRAME].extent.size_bytes = 0;
+    for (unsigned i = 0; i < FRAMES_LIMIT; i++)
+        size_bytes += sections[i].extent.size_bytes;
+    return size_bytes;
+}
+
+static void close_all(struct frame_section *sections)
+{
+    for (unsigned i = 0; i < FRAMES_LIMIT; i++)
+        jw_free(sections[i].unpacked);
+}
+
+/* Adds what one section with entries of DWARF says. False: no memory. */
+static bool add_section(struct symbols_frames *frames, const struct frame_section *section,
+                        bool is_debug, uint64_t text_vaddr, uint64_t text_bytes,
+                        struct symbols_builder *builder)
+{
+    frames->section = section->extent;
+    frames->is_debug = is_debug;
+    for (unsigned i = 0; i < CIE_CACHE_SIZE; i++)
+        frames->cies[i].is_filled = false;
+    const bool is_open =
+        symbols_window_open(&frames->entries, &section->image, &section->extent, WINDOW_BYTES) &&
+        symbols_window_open(&frames->cie_entries, &section->image, &section->extent,
+                            CIE_WINDOW_BYTES);
+
+    if (is_open)
+        add_functions(frames, text_vaddr, text_bytes, builder);
+    symbols_window_close(&frames->entries);
+    symbols_window_close(&frames->cie_entries);
+    return is_open;
+}
+
+static struct symbols_rows *build(const struct symbols_elf *elf,
+                                  const struct frame_section *sections, uint64_t section_bytes,
+                                  uint64_t text_vaddr, uint64_t text_bytes, struct jw_error *err)
+{
+    struct symbols_rows *rows = NULL;
+    struct symbols_builder builder;
+    struct symbols_frames *frames = jw_alloc(sizeof *frames);
+    bool is_done = frames != NULL;
+
+    if (!is_done || !symbols_builder_open(&builder, text_bytes, section_bytes, err)) {
+        if (!is_done)
+            jw_error_set(err, "out of memory for reading descriptions of frames");
+        jw_free(frames);
+        return NULL;
     }
     frames->machine = elf->machine;
     symbols_usual_open(&frames->usual, elf->machine);
-    if (symbols_window_open(&frames->entries, &elf->image, &frames->section, WINDOW_BYTES) &&
-        symbols_window_open(&frames->cie_entries, &elf->image, &frames->section, CIE_WINDOW_BYTES))
-        return true;
-    jw_error_set(err, "out of memory for reading .eh_frame");
-    return false;
+    for (unsigned i = FRAMES_EH; i < FRAMES_SFRAME; i++)
+        if (is_done && sections[i].extent.size_bytes > 0)
+            is_done =
+                add_section(frames, &sections[i], i != FRAMES_EH, text_vaddr, text_bytes, &builder);
+    if (sections[FRAMES_SFRAME].extent.size_bytes > 0 &&
+        symbols_is_sparse(frames->added.code_bytes, text_bytes))
+        symbols_sframe_add(elf, &sections[FRAMES_SFRAME].extent, text_vaddr, text_bytes, &builder,
+                           &frames->added);
+    if (is_done)
+        rows = symbols_builder_finish(&builder, text_bytes, err);
+    else
+        jw_error_set(err, "out of memory for reading descriptions of frames");
+    if (rows != NULL) {
+        rows->frame_count = frames->added.function_count;
+        rows->frames_refused = frames->added.refused_count;
+        rows->code_bytes = frames->added.code_bytes;
+    }
+    symbols_builder_close(&builder);
+    jw_free(frames);
+    return rows;
 }
 
-static void close_frames(struct symbols_frames *frames)
+struct symbols_rows *symbols_rows_build_with(const struct symbols_elf *elf,
+                                             const struct symbols_elf *debug, uint64_t text_vaddr,
+                                             uint64_t text_bytes, struct jw_error *err)
 {
-    symbols_window_close(&frames->entries);
-    symbols_window_close(&frames->cie_entries);
-    jw_free(frames);
+    struct frame_section sections[FRAMES_LIMIT];
+    struct symbols_rows *rows = NULL;
+    const uint64_t section_bytes = find_all(elf, debug, sections);
+
+    if (section_bytes == 0)
+        jw_error_set(
+            err, "neither .eh_frame nor .debug_frame nor .sframe; its frames cannot be stepped");
+    else if (section_bytes > SECTION_MAX_BYTES)
+        jw_error_set(err, "descriptions of frames of %llu bytes",
+                     (unsigned long long)section_bytes);
+    else
+        rows = build(elf, sections, section_bytes, text_vaddr, text_bytes, err);
+    close_all(sections);
+    return rows;
 }
 
 struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t text_vaddr,
                                         uint64_t text_bytes, struct jw_error *err)
 {
-    struct symbols_rows *rows = NULL;
-    struct symbols_builder builder;
-    struct symbols_frames *frames = jw_alloc(sizeof *frames);
+    return symbols_rows_build_with(elf, NULL, text_vaddr, text_bytes, err);
+}
 
-    if (frames == NULL) {
-        jw_error_set(err, "out of memory for reading .eh_frame");
-        return NULL;
-    }
-    if (!open_frames(frames, elf, err) ||
-        !symbols_builder_open(&builder, text_bytes, frames->section.size_bytes, err)) {
-        close_frames(frames);
-        return NULL;
-    }
-    add_functions(frames, text_vaddr, text_bytes, &builder);
-    rows = symbols_builder_finish(&builder, text_bytes, err);
-    if (rows != NULL) {
-        rows->frame_count = frames->function_count;
-        rows->frames_refused = frames->refused_count;
-    }
-    symbols_builder_close(&builder);
-    close_frames(frames);
-    return rows;
+bool symbols_frames_exist(const struct symbols_elf *elf)
+{
+    struct frame_section sections[FRAMES_LIMIT];
+    const uint64_t section_bytes = find_all(elf, NULL, sections);
+
+    close_all(sections);
+    return section_bytes != 0;
 }

@@ -61,6 +61,8 @@ struct symbols_rows {
     uint64_t size_bytes; /* in memory */
     uint32_t frame_count;
     uint32_t frames_refused;
+    uint64_t
+        code_bytes; /* that functions were said to have; code that is told twice counts twice */
     uint32_t function_count; /* and one before them, of no length, at offset 0 */
     const struct symbols_packed *rules;
     const struct symbols_key *functions; /* value: first cell, with SYMBOLS_FUNCTION_IS_LARGE */
@@ -78,6 +80,20 @@ struct symbols_rows {
 /* Rows for the code in [text_vaddr, text_vaddr + text_bytes); NULL and `err`. */
 struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t text_vaddr,
                                         uint64_t text_bytes, struct jw_error *err);
+/*
+ * The same, with what the library's debug file says beside; NULL: it has none. Of code that several sections describe .eh_frame is
+ * believed, then .debug_frame; .sframe is read where both leave out more than half of the code.
+ */
+struct symbols_rows *symbols_rows_build_with(const struct symbols_elf *elf,
+                                             const struct symbols_elf *debug, uint64_t text_vaddr,
+                                             uint64_t text_bytes, struct jw_error *err);
+/* The file itself has some description of its frames. */
+bool symbols_frames_exist(const struct symbols_elf *elf);
+/* Less than half of the code is described, as far as is known. */
+static inline bool symbols_is_sparse(uint64_t code_bytes, uint64_t text_bytes)
+{
+    return code_bytes < text_bytes / 2;
+}
 void symbols_rows_free(struct symbols_rows *rows); /* NULL is allowed */
 
 /* handler: rule for a byte of the text. */
@@ -125,6 +141,26 @@ void symbols_builder_refuse(struct symbols_builder *builder);
  */
 struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uint64_t text_bytes,
                                             struct jw_error *err);
+
+/* What came of the sections so far. */
+struct symbols_added {
+    uint32_t function_count, refused_count;
+    uint64_t code_bytes;
+};
+
+/* symbols_sframe.c: adds what .sframe says; one that is not understood adds nothing. */
+void symbols_sframe_add(const struct symbols_elf *elf, const struct symbols_extent *section,
+                        uint64_t text_vaddr, uint64_t text_bytes, struct symbols_builder *builder,
+                        struct symbols_added *added);
+
+/* symbols_inflate.c: the content of a compressed section, to free with jw_free; NULL: damaged, in another way than zlib's, too large, or
+ * no memory. `is_legacy`: .zdebug_*. */
+unsigned char *symbols_section_unpack(const struct symbols_image *image,
+                                      const struct symbols_extent *extent, bool is_legacy,
+                                      uint64_t *unpacked_bytes);
+/* Unpacks to exactly so many bytes. */
+JW_MUST_CHECK bool symbols_inflate(const unsigned char *packed, size_t packed_bytes,
+                                   unsigned char *out, size_t out_bytes);
 
 /* Common part of many frame descriptions. */
 struct symbols_cie {

@@ -166,6 +166,9 @@ JW_MUST_CHECK bool symbols_elf_at_vaddr(const struct symbols_elf *elf, uint64_t 
                                         struct symbols_extent *out);
 JW_MUST_CHECK bool symbols_elf_find_section(const struct symbols_elf *elf, uint32_t type,
                                             const char *name, struct symbols_extent *out);
+/* The same, of any type; of a compressed section the bytes as they stand. */
+JW_MUST_CHECK bool symbols_elf_find_packed(const struct symbols_elf *elf, const char *name,
+                                           struct symbols_extent *out, bool *is_compressed);
 JW_MUST_CHECK bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,
                                           struct symbols_extent *out);
 /* -------- pieces of a section: symbols_window.c ---------------------------------------------- */

@@ -139,17 +139,44 @@ static bool reopen(const struct symbols_library *library, struct symbols_source 
            symbols_source_open_past(source, &library->mapping, &library->identity);
 }
 
+/* With what its debug file says of code that the library itself does not describe; NULL: that is nothing. */
+static struct symbols_rows *build_with_debug(const struct symbols_library *library,
+                                             const struct symbols_source *source)
+{
+    const struct symbols_library_facts *facts = &library->facts;
+    struct symbols_source debug;
+    struct symbols_rows *rows = NULL;
+
+    if (library->mapping.is_vdso ||
+        !symbols_debug_open(&debug, &source->elf, facts->path, SYMBOLS_DEBUG_ROOT))
+        return NULL;
+    rows = symbols_rows_build_with(&source->elf, &debug.elf, facts->start_pc - facts->load_bias,
+                                   facts->end_pc - facts->start_pc, NULL);
+    symbols_source_close(&debug);
+    return rows;
+}
+
 void symbols_library_build_rows(struct symbols_library *library)
 {
     struct symbols_source source;
     struct symbols_rows *rows = NULL;
     const struct symbols_library_facts *facts = &library->facts;
+    const uint64_t text_bytes = facts->end_pc - facts->start_pc;
 
     if (jw_load_relaxed(&library->rows) != NULL)
         return;
     if (reopen(library, &source)) {
-        rows = symbols_rows_build(&source.elf, facts->start_pc - facts->load_bias,
-                                  facts->end_pc - facts->start_pc, NULL);
+        rows =
+            symbols_rows_build(&source.elf, facts->start_pc - facts->load_bias, text_bytes, NULL);
+        if (rows != NULL ? symbols_is_sparse(rows->code_bytes, text_bytes)
+                         : !symbols_frames_exist(&source.elf)) {
+            struct symbols_rows *more = build_with_debug(library, &source);
+
+            if (more != NULL) {
+                symbols_rows_free(rows);
+                rows = more;
+            }
+        }
         symbols_source_close(&source);
     }
     /* order SYMBOLS_ROWS: releases the rows and their rules to symbols_rule_find. */

@@ -71,12 +71,12 @@ static inline void made_fde(struct made_elf *made, uint64_t text_offset, uint64_
     made_put(made, program, program_bytes);
 }
 
-/* Writes the headers; true: the image parses. */
-static inline bool made_finish(struct made_elf *made, uint16_t machine)
+/* Writes the headers, with the section under this name of at most 15 bytes; true: the image parses. */
+static inline bool made_finish_as(struct made_elf *made, uint16_t machine, const char *name)
 {
-    static const char names[] = "\0.shstrtab\0.eh_frame";
+    char names[32] = "\0.shstrtab";
 
-    made_put_number(made, 0, 4); /* the section's terminator */
+    strcpy(names + 11, name);
     const Elf64_Ehdr header = {
         .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
         .e_type = ET_DYN,
@@ -112,6 +112,12 @@ static inline bool made_finish(struct made_elf *made, uint16_t machine)
     memcpy(made->bytes + 0x100, sections, sizeof sections);
     memcpy(made->bytes + 0x200, names, sizeof names);
     return symbols_elf_parse(&made->elf, &image, NULL);
+}
+
+static inline bool made_finish(struct made_elf *made, uint16_t machine)
+{
+    made_put_number(made, 0, 4); /* the section's terminator */
+    return made_finish_as(made, machine, ".eh_frame");
 }
 
 #endif
