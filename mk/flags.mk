@@ -51,7 +51,7 @@ CFLAGS_checked  = -O2 -DJW_CHECKED=1 $(call hardening,$(CC_checked))
 CFLAGS_aarch64  = -O2 -mno-outline-atomics $(call hardening,$(CC_aarch64))
 
 # A handler runs on the stack of the interrupted thread: its frames stay small. (Sanitizers pad them.)
-HANDLER_ROOMS  := arch os epoch dict store event generation thread context signals ids walk sampler
+HANDLER_ROOMS  := arch os epoch dict store event generation thread context signals ids unwind walk sampler
 FRAME_LIMIT    := -Wframe-larger-than=2048
 FRAMED_LANES   := plain checked aarch64
 

@@ -53,8 +53,10 @@ TEST_SOURCES_tsan := $(sort $(filter $(patsubst %,tests/unit/%/%,agent sampler s
 # there, so they are not of their lanes.
 ORACLE_TESTS   := test_walk_oracle
 NOT_IN_asan    := $(ORACLE_TESTS:%=tests/unit/walk/%.c)
-NOT_IN_tsan    := $(NOT_IN_asan)
+NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c
 NOT_IN_checked := $(NOT_IN_asan)
+# It loads the library of this machine.
+NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c
 
 JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c) \
 	tests/golden/test_*.c)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/events.h"
+#include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -181,6 +182,7 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
     session_set_generations(generations);
     ledger_begin(session.options.event != OPTIONS_EVENT_WALL);
     cost_begin();
+    nativecheck_open(&session.options, session.recording);
     if (begin(jni, err))
         return true;
     if (run_is_given_up())

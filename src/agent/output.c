@@ -6,6 +6,7 @@
 #include "agent/agent.h"
 #include "agent/agree.h"
 #include "agent/events.h"
+#include "agent/nativecheck.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/version.h"
@@ -92,6 +93,8 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "walker", walker == NULL ? off : walker},
         {NULL, "selfcheck", selfcheck_text(selfcheck, sizeof selfcheck)},
         {NULL, "agreement", agree_reason()},
+        {NULL, "nativecheck", nativecheck_text(values)},
+        {NULL, "nativedifference", nativecheck_example()},
         {NULL, "memlimit", memlimit},
         {NULL, "version", JAYWALK_VERSION},
     };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/agree.h"
+#include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -211,6 +212,7 @@ enum states_command run_work(JNIEnv *jni)
     session_serve_symbols();
     breaker_turn(jni, session.recording);
     agree_turn(session.recording);
+    nativecheck_turn(session.recording);
     if (session.options.overhead_ppm != 0)
         cost_look(session.recording);
     /* What follows a change of the libraries is in a generation of its own, in which each pc has one meaning. */
@@ -262,6 +264,7 @@ static void take_down(JNIEnv *jni)
     if (session.is_sampling && !sampler_stop(SESSION_DRAIN_NS))
         note_undrained();
     session.is_sampling = false;
+    nativecheck_close(session.recording);
     take_all(jni);
     session_set_generations(NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "agent/agree.h"
 #include "agent/events.h"
+#include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "agent/tell_internal.h"
 #include "base/ascii.h"
@@ -159,6 +160,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
         agent_log(OPTIONS_LOGLEVEL_INFO, "%llu samples in memory%s", samples, now);
     breaker_tell();
     agree_tell();
+    nativecheck_tell();
     tell_ledger();
     cost_tell();
     tell_memory();

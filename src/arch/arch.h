@@ -37,6 +37,12 @@ struct arch_facts {
     /* sp and pc, in this order, among the registers of perf_events.
      * Source: Linux, arch/x86/include/uapi/asm/perf_regs.h, arch/arm64/include/uapi/asm/perf_regs.h. */
     uint64_t perf_sp_and_pc;
+    /* libunwind's name of the machine, in those of its library and functions; its numbers of pc and sp, beside those of DWARF; and
+     * whether unw_is_signal_frame tells of the frame at which the cursor is, or of the one that it left last.
+     * Source: libunwind 1.6 to 1.8, libunwind-x86_64.h and libunwind-aarch64.h; measured with 1.6.2. */
+    const char *unwind_name;
+    int unwind_pc, unwind_sp;
+    bool is_unwind_signal_here;
     size_t syscall_bytes; /* of the instruction that makes a system call, and makes it again */
 };
 

@@ -249,14 +249,13 @@ void cli_doctor_metrics(struct cli_doctor *doctor, const char *text)
         doctor->all.in_flight = account.signals - account.samples - account.lost - account.spared;
 }
 
-/* Its figures are metrics, too. */
-static void take_agreement(struct cli_doctor *doctor, const char *line)
+/* What stands behind `words`, of a line whose figures are metrics, too. */
+static void take_example(const char *line, const char *words, char *to, size_t room_bytes)
 {
-    const char *first = strstr(line, "; the first: ");
+    const char *at = strstr(line, words);
 
-    if (first != NULL)
-        cli_doctor_copy(doctor->agreement, sizeof doctor->agreement,
-                        first + strlen("; the first: "));
+    if (at != NULL)
+        cli_doctor_copy(to, room_bytes, at + strlen(words));
 }
 
 void cli_doctor_status(struct cli_doctor *doctor, const char *text)
@@ -268,7 +267,10 @@ void cli_doctor_status(struct cli_doctor *doctor, const char *text)
         if (strncmp(line, "Sampling ", 9) == 0)
             cli_doctor_copy(doctor->sampling, sizeof doctor->sampling, line + 9);
         else if (strncmp(line, "Compared with JVMTI: ", 21) == 0)
-            take_agreement(doctor, line);
+            take_example(line, "; the first: ", doctor->agreement, sizeof doctor->agreement);
+        else if (strncmp(line, "Compared with libunwind: ", 25) == 0)
+            take_example(line, "; the last: ", doctor->native_difference,
+                         sizeof doctor->native_difference);
         else if (strncmp(line, "Walker: ", 8) == 0)
             cli_doctor_copy(doctor->walker, sizeof doctor->walker, line + 8);
         else if (strncmp(line, "warning: ", 9) == 0 && used + strlen(line) < sizeof doctor->remarks)

@@ -368,6 +368,24 @@ static void judge_agreement(struct cli_doctor *doctor)
             doctor->agreement);
 }
 
+/* One of the two is wrong. Below one in a thousand it may be libunwind, which guesses where it knows nothing. */
+static void judge_native_agreement(struct cli_doctor *doctor)
+{
+    const uint64_t *counters = doctor->all.counters;
+    const uint64_t compared = counters[JW_COUNT_NATIVE_CHECKED];
+    const uint64_t different = counters[JW_COUNT_NATIVE_DIFFERENT];
+
+    if (different > 0)
+        find(doctor, "native-agreement",
+             different > compared / 1000 ? CLI_DOCTOR_WRONG : CLI_DOCTOR_HINT,
+             ppm_of(different, compared),
+             "report it with what it shows and the versions of JVM and libunwind",
+             "%s of the native stacks that were compared with libunwind are not as it finds "
+             "them%s%.200s",
+             amount(different, compared).text, doctor->native_difference[0] == '\0' ? "" : ": ",
+             doctor->native_difference);
+}
+
 static void judge_walkers(struct cli_doctor *doctor)
 {
     const struct cli_doctor_change *last = NULL;
@@ -379,6 +397,7 @@ static void judge_walkers(struct cli_doctor *doctor)
              "jaywalk's own walker is not used, it failed its test at the start: %.200s",
              doctor->selfcheck + 7 + strspn(doctor->selfcheck + 7, ": "));
     judge_agreement(doctor);
+    judge_native_agreement(doctor);
     for (size_t i = 0; i < doctor->change_count && i < CLI_DOCTOR_CHANGES; i++) {
         if (doctor->changes[i].retry_ns > 0)
             last = &doctor->changes[i];

@@ -158,7 +158,8 @@ struct cli_doctor {
     char flags[512];
     uint64_t pid;
     bool has_arguments, has_debug_info, is_started_along;
-    char event[64], filter[160], walker[160], overhead[24], selfcheck[256], agreement[256];
+    char event[64], filter[160], walker[160], overhead[24], selfcheck[256], agreement[256],
+        native_difference[256], nativecheck[256];
     char sampling[256], state[32]; /* of an agent */
     uint64_t interval_ns, wall_ns, interval_now_ns, wall_now_ns, memlimit_bytes;
     uint64_t depth_count, hardware_threads;
@@ -245,6 +246,7 @@ void cli_doctor_fact(FILE *to, const char *label, const char *format, ...) JW_PR
 
 void cli_doctor_text(const struct cli_doctor *doctor, FILE *to);
 void cli_doctor_verdict_text(const struct cli_doctor *doctor, FILE *to); /* the head of it */
+void cli_doctor_native_text(const struct cli_doctor *doctor, FILE *to);  /* of section "Walkers" */
 void cli_doctor_safepoints_text(const struct cli_doctor *doctor, FILE *to);
 void cli_doctor_jdks_text(const struct cli_doctor_jdks *jdks, FILE *to);
 void cli_doctor_json(const struct cli_doctor *doctor, FILE *to);

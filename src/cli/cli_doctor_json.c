@@ -227,11 +227,33 @@ static void put_agreement(struct json *json, const struct cli_doctor *doctor)
     end(json, '}');
 }
 
+static void put_native_agreement(struct json *json, const struct cli_doctor *doctor)
+{
+    const uint64_t *counters = doctor->all.counters;
+
+    if (!doctor->all.has_counters) {
+        put_told(json, "native_agreement", "");
+        return;
+    }
+    begin(json, "native_agreement", '{');
+    put_number(json, "compared", counters[JW_COUNT_NATIVE_CHECKED]);
+    put_number(json, "equal", counters[JW_COUNT_NATIVE_EQUAL]);
+    put_number(json, "different", counters[JW_COUNT_NATIVE_DIFFERENT]);
+    put_number(json, "shorter", counters[JW_COUNT_NATIVE_SHORTER]);
+    put_number(json, "no_way", counters[JW_COUNT_NATIVE_NO_WAY]);
+    put_number(json, "no_copy", counters[JW_COUNT_NATIVE_NO_COPY]);
+    put_number(json, "unchecked", counters[JW_COUNT_NATIVE_UNCHECKED]);
+    put_number(json, "frames_equal", counters[JW_COUNT_NATIVE_FRAMES_EQUAL]);
+    put_told(json, "last_difference", doctor->native_difference);
+    end(json, '}');
+}
+
 static void put_walkers(struct json *json, const struct cli_doctor *doctor)
 {
     put_told(json, "walker", doctor->walker);
     put_told(json, "selfcheck", doctor->selfcheck);
     put_agreement(json, doctor);
+    put_native_agreement(json, doctor);
     begin(json, "walker_changes", '[');
     for (size_t i = 0; i < doctor->change_count && i < CLI_DOCTOR_CHANGES; i++) {
         const struct cli_doctor_change *change = &doctor->changes[i];

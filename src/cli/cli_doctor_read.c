@@ -199,6 +199,8 @@ static void take_setting(struct cli_doctor_reading *reading, const struct jfr_re
         {"overhead", doctor->overhead, sizeof doctor->overhead},
         {"selfcheck", doctor->selfcheck, sizeof doctor->selfcheck},
         {"agreement", doctor->agreement, sizeof doctor->agreement},
+        {"nativecheck", doctor->nativecheck, sizeof doctor->nativecheck},
+        {"nativedifference", doctor->native_difference, sizeof doctor->native_difference},
     };
     const struct {
         const char *name;

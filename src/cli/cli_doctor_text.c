@@ -480,6 +480,7 @@ static void put_walkers(const struct cli_doctor *doctor, FILE *to)
                         "start is not known from here");
     if (doctor->all.has_counters)
         put_agreement(doctor, to);
+    cli_doctor_native_text(doctor, to);
 }
 
 /* ---- cost ---- */

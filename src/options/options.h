@@ -109,6 +109,8 @@ struct options {
     uint64_t chunksize_bytes;
     uint64_t chunktime_ns;
     uint64_t memlimit_bytes;
+    uint64_t
+        nativecheck_ns;    /* between two native stacks that are compared with libunwind; 0: none */
     uint64_t overhead_ppm; /* of the CPU time of the process; 0: no budget */
     uint64_t timeout;      /* from now, in ns, or OPTIONS_TIME_OF_DAY; 0: none */
     uint64_t loop;         /* likewise */

@@ -140,6 +140,14 @@ struct symbols_proof {
 JW_SIGNAL_SAFE bool symbols_proof_find(const struct symbols_snapshot *snapshot, uintptr_t pc,
                                        struct symbols_proof *proof);
 
+/* Where the library of `pc` has the header of its frame descriptions in memory (.eh_frame_hdr); 0: nowhere, as far as known. */
+JW_SIGNAL_SAFE uintptr_t symbols_frame_header(const struct symbols_snapshot *snapshot,
+                                              uintptr_t pc);
+
+/* The stretch of memory into which a segment of some library's file is mapped and that holds this address. False: none does. */
+JW_SIGNAL_SAFE bool symbols_find_segment(const struct symbols_snapshot *snapshot, uintptr_t addr,
+                                         uintptr_t *start, uintptr_t *end);
+
 /*
  * The word was another one, or could not be read: what lies at `pc` is not the library of the snapshot. Until the next
  * look at the maps, which this asks for, its code has no name.
@@ -187,6 +195,9 @@ bool symbols_take_news(void);
 
 /* Number of the last look at the maps, from 1. Pcs seen after this call are known to symbols_forget_before by it. */
 uint64_t symbols_look_number(void);
+
+/* How often the dynamic loader has unloaded something: between two equal answers it did not. */
+uint64_t symbols_unloads(void);
 
 /* Nobody will ask for a pc that was seen before this look: what went until then is forgotten. */
 void symbols_forget_before(uint64_t look_number);

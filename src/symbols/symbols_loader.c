@@ -18,6 +18,11 @@ static int take_counts(struct dl_phdr_info *info, size_t size_bytes, void *closu
     return 1;
 }
 
+uint64_t symbols_unloads(void)
+{
+    return symbols_loads().removed;
+}
+
 struct symbols_loads symbols_loads(void)
 {
     struct symbols_loads loads = {0, 0};

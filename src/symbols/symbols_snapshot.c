@@ -98,6 +98,35 @@ bool symbols_proof_find(const struct symbols_snapshot *snapshot, uintptr_t pc,
     return true;
 }
 
+uintptr_t symbols_frame_header(const struct symbols_snapshot *snapshot, uintptr_t pc)
+{
+    const struct symbols_range *range = symbols_snapshot_range(snapshot, pc);
+
+    if (range == NULL || range->library->identity.frame_header.file_bytes == 0)
+        return 0;
+    return range->library->facts.load_bias + range->library->identity.frame_header.vaddr;
+}
+
+bool symbols_find_segment(const struct symbols_snapshot *snapshot, uintptr_t addr, uintptr_t *start,
+                          uintptr_t *end)
+{
+    for (uint32_t i = 0; i < snapshot->library_count; i++) {
+        const struct symbols_library *library = snapshot->libraries[i];
+
+        for (uint32_t j = 0; j < library->identity.load_count; j++) {
+            const struct symbols_segment *segment = &library->identity.loads[j];
+            const uintptr_t first = library->facts.load_bias + segment->vaddr;
+
+            if (addr >= first && addr - first < segment->file_bytes) {
+                *start = first;
+                *end = first + segment->file_bytes;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void symbols_doubt(const struct symbols_snapshot *snapshot, uintptr_t pc)
 {
     const struct symbols_range *range = symbols_snapshot_range(snapshot, pc);

@@ -7,6 +7,7 @@
 #include "base/counters.h"
 #include "signals/signals.h"
 #include "thread/thread_tls.h"
+#include "unwind/unwind.h"
 #include "walk/walk_breaker.h"
 #include "walk/walk_internal.h"
 
@@ -124,6 +125,23 @@ void walk_for_others(const void *ucontext, void *env, struct vm_call_frame *fram
         leave_marks_out(frames, out);
 }
 
+/* For a second opinion; of a frame that could not be left `outer_sp` is its own. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE void take_copy(const void *ucontext,
+                                                               const uintptr_t *pcs, uint32_t count,
+                                                               uintptr_t outer_sp,
+                                                               enum walk_native_end end)
+{
+    const struct unwind_ours ours = {
+        .pcs = pcs,
+        .count = count,
+        .outer_sp = outer_sp,
+        .is_whole = end == WALK_NATIVE_AT_CODE || end == WALK_NATIVE_AT_ROOT,
+        .is_cut = end == WALK_NATIVE_CUT,
+    };
+
+    unwind_check_take(ucontext, &ours);
+}
+
 uint32_t walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pcs,
                      uint32_t depth_max, struct walk_landmark *mark, enum walk_native_end *end)
 {
@@ -143,6 +161,8 @@ uint32_t walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pc
         note_failure(WALK_NATIVE, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);
     note_faults(WALK_NATIVE, VM_PLACE_NATIVE, fault_count);
     walk_breaker_count(WALK_NATIVE, thread_own_tid(), fault_count != 0);
+    if (by == WALK_BY_ROWS && unwind_check_wants())
+        take_copy(ucontext, pcs, count, regs.sp, *end);
     return count;
 }
 

@@ -13,5 +13,9 @@ const struct arch_facts arch_facts = {
     .kept_dwarf_register = -1,
     .has_link_register = true,
     .perf_sp_and_pc = UINT64_C(1) << 31 | UINT64_C(1) << 32,
+    .unwind_name = "aarch64",
+    .unwind_pc = 32,
+    .unwind_sp = 31,
+    .is_unwind_signal_here = true,
     .syscall_bytes = 4,
 };

@@ -13,5 +13,9 @@ const struct arch_facts arch_facts = {
     .kept_dwarf_register = 3, /* rbx */
     .has_link_register = false,
     .perf_sp_and_pc = 1u << 7 | 1u << 8,
+    .unwind_name = "x86_64",
+    .unwind_pc = 16,
+    .unwind_sp = 7,
+    .is_unwind_signal_here = false,
     .syscall_bytes = 2,
 };

@@ -37,6 +37,13 @@ static const char metrics[] =
     "jaywalk_stacks_equal_total 11\n"
     "jaywalk_stacks_different_total 1\n"
     "jaywalk_frames_equal_total 230\n"
+    "jaywalk_native_checked_total 1004\n"
+    "jaywalk_native_equal_total 990\n"
+    "jaywalk_native_different_total 2\n"
+    "jaywalk_native_shorter_total 5\n"
+    "jaywalk_native_no_way_total 4\n"
+    "jaywalk_native_unchecked_total 3\n"
+    "jaywalk_native_frames_equal_total 12345\n"
     "jaywalk_stops_told_total 200\n"
     "jaywalk_stops_at_poll_total 16\n"
     "jaywalk_stops_other_method_total 90\n"
@@ -65,22 +72,26 @@ Test(cli_doctor_agent, its_answers_are_understood)
         "out\n",
         "  self-check    agrees: 3250 frames",
         "  at polls      8.00 % of the samples (16 of 200 looked at)",
+        "  native stacks 1,004 were unwound a second time by libunwind: 990 equal",
+        "of 3, below a: b;",
         "  end in [frozen]                     30    3.33 %  not failed: outer frames of",
     };
     static char page[20000];
 
     doctor.input = "4711";
     cli_doctor_metrics(&doctor, metrics);
-    cli_doctor_status(&doctor,
-                      "Profiling is running for 30 seconds\n"
-                      "Sampling CPU time every 10000 us by timers of the threads\n"
-                      "Walker: agct (vm was given up 12 s ago)\n"
-                      "Compared with JVMTI: 12 stacks, 11 equal, 1 different, 0 not walked; the "
-                      "first: a stack has 3 frames by JVMTI and 4 by our walk\n"
-                      "warning: SIGPROF has another owner\n");
+    cli_doctor_status(
+        &doctor, "Profiling is running for 30 seconds\n"
+                 "Sampling CPU time every 10000 us by timers of the threads\n"
+                 "Walker: agct (vm was given up 12 s ago)\n"
+                 "Compared with JVMTI: 12 stacks, 11 equal, 1 different, 0 not walked; the "
+                 "first: a stack has 3 frames by JVMTI and 4 by our walk\n"
+                 "Compared with libunwind: 1004 native stacks, 990 equal, 2 different; the last: "
+                 "frame 2 of 3, below a: b; by libunwind c\n"
+                 "warning: SIGPROF has another owner\n");
     cli_doctor_judge(&doctor);
-    cr_expect_str_eq(findings(),
-                     "agreement walks-failed walker-down lostStoreFull frozen agent-warns memory ");
+    cr_expect_str_eq(findings(), "agreement native-agreement walks-failed walker-down "
+                                 "lostStoreFull frozen agent-warns memory ");
     cr_expect_str_eq(doctor.sampling, "CPU time every 10000 us by timers of the threads");
     cr_expect_str_eq(doctor.agreement, "a stack has 3 frames by JVMTI and 4 by our walk");
     cr_expect_eq(doctor.all.in_flight, 1);

@@ -55,7 +55,7 @@ Test(options_reference, the_help_tells_names_defaults_and_fits_the_screen)
 /* What is off unless it is named has no default, whatever its name alone means. */
 Test(options_reference, what_is_off_unless_named_has_no_default)
 {
-    static const char *const names[] = {"wall", "overhead"};
+    static const char *const names[] = {"wall", "overhead", "nativecheck"};
     struct options values;
 
     options_defaults(&values);
