@@ -90,12 +90,12 @@ bool __attribute__((noinline))
 unwind_library_try(const struct unwind_library *library, const struct symbols_snapshot *snapshot,
                    struct jw_error *err)
 {
-    static unsigned char bytes[TRY_BYTES];
+    static unsigned char bytes[TRY_BYTES]; /* of the agent's thread, as is what follows */
+    static ucontext_t context;
     const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
     struct unwind_view view = {.library = library, .snapshot = snapshot};
     uintptr_t pcs[TRY_DEPTH];
     enum unwind_end end;
-    ucontext_t context;
 
     (void)getcontext(&context);
     unwind_registers(&context, view.registers);
