@@ -256,9 +256,11 @@ static void build_rows(bool only_wanted)
     const uint64_t start_ns = jw_now_ns();
     struct symbols_snapshot *current = symbols_snapshot_current();
 
+    symbols_frames_begin();
     for (uint32_t i = 0; current != NULL && i < current->library_count; i++)
         if (!only_wanted || jw_load_relaxed(&current->libraries[i]->is_rows_wanted))
             symbols_library_build_rows(current->libraries[i]);
+    symbols_frames_end();
     rows_ns += jw_now_ns() - start_ns;
 }
 

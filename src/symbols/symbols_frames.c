@@ -45,20 +45,24 @@ struct symbols_entry_head {
     uint64_t next_offset; /* 0: no entry here, the section ends */
 };
 
-/* Reads the entry there; the cursor is failed where the entry is too long for the window. */
-static struct symbols_entry_head read_head(const struct symbols_frames *frames,
-                                           struct symbols_window *window, uint64_t offset,
-                                           struct symbols_cursor *cursor)
+/*
+ * Reads the entry there; the cursor is failed where the entry is too long for the window. Both are filled field by field: this is
+ * done for each function, and a copy of what was just written in pieces waits for all of them.
+ */
+static void read_head(const struct symbols_frames *frames, struct symbols_window *window,
+                      uint64_t offset, struct symbols_entry_head *head,
+                      struct symbols_cursor *cursor)
 {
-    struct symbols_entry_head head = {.offset = offset};
     const uint64_t left_bytes = frames->section.size_bytes - offset;
     const size_t head_bytes = left_bytes < HEAD_MAX_BYTES ? left_bytes : HEAD_MAX_BYTES;
     const unsigned char *bytes = symbols_window_at(window, offset, head_bytes);
     uint32_t length, id;
 
-    *cursor = (struct symbols_cursor){.is_failed = true};
+    head->next_offset = 0;
+    cursor->at = cursor->end = NULL;
+    cursor->is_failed = true;
     if (bytes == NULL || head_bytes < 4)
-        return head;
+        return;
     memcpy(&length, bytes, 4);
     uint64_t length_bytes = length, id_distance = 4;
     if (length == EXTENDED_LENGTH && head_bytes == HEAD_MAX_BYTES) {
@@ -68,25 +72,27 @@ static struct symbols_entry_head read_head(const struct symbols_frames *frames,
     const unsigned id_bytes = frames->is_debug && id_distance > 4 ? 8 : 4;
     if (head_bytes < id_distance + id_bytes || length_bytes < id_bytes ||
         length_bytes > left_bytes - id_distance)
-        return head;
-    head.id_offset = offset + id_distance;
-    head.next_offset = head.id_offset + length_bytes;
+        return;
+    const uint64_t id_offset = offset + id_distance;
+    head->next_offset = id_offset + length_bytes;
     memcpy(&id, bytes + id_distance, 4);
     if (frames->is_debug) {
-        head.cie_offset = id;
+        head->cie_offset = id;
         if (id_bytes == 8)
-            memcpy(&head.cie_offset, bytes + id_distance, 8);
-        head.is_cie = head.cie_offset == (id_bytes == 8 ? UINT64_MAX : UINT32_MAX);
+            memcpy(&head->cie_offset, bytes + id_distance, 8);
+        head->is_cie = head->cie_offset == (id_bytes == 8 ? UINT64_MAX : UINT32_MAX);
     } else {
-        head.cie_offset = head.id_offset - id; /* less than nothing: behind the end */
-        head.is_cie = id == 0;
+        head->cie_offset = id_offset - id; /* less than nothing: behind the end */
+        head->is_cie = id == 0;
     }
 
-    bytes = symbols_window_at(window, head.id_offset, length_bytes);
-    if (bytes != NULL)
-        *cursor = symbols_cursor_of(bytes + id_bytes, length_bytes - id_bytes,
-                                    frames->section.vaddr + head.id_offset + id_bytes);
-    return head;
+    bytes = symbols_window_at(window, id_offset, length_bytes);
+    if (bytes == NULL)
+        return;
+    cursor->at = bytes + id_bytes;
+    cursor->end = bytes + length_bytes;
+    cursor->vaddr = frames->section.vaddr + id_offset + id_bytes;
+    cursor->is_failed = false;
 }
 
 /* The letters of an augmentation and the data that belong to them. */
@@ -138,8 +144,9 @@ static bool read_cie(struct symbols_frames *frames, uint64_t offset, struct symb
 {
     struct symbols_cursor cursor;
     struct symbols_cie *cie = &slot->cie;
-    const struct symbols_entry_head head = read_head(frames, &frames->cie_entries, offset, &cursor);
+    struct symbols_entry_head head;
 
+    read_head(frames, &frames->cie_entries, offset, &head, &cursor);
     *cie = (struct symbols_cie){.offset = offset};
     if (head.next_offset == 0 || !head.is_cie)
         return false;
@@ -241,12 +248,14 @@ static void add_functions(struct symbols_frames *frames, uint64_t text_vaddr, ui
                           struct symbols_builder *builder)
 {
     struct symbols_cursor cursor;
-    struct symbols_entry_head head = read_head(frames, &frames->entries, 0, &cursor);
+    struct symbols_entry_head head;
+
+    read_head(frames, &frames->entries, 0, &head, &cursor);
 
     while (head.next_offset != 0) {
         if (!head.is_cie && !add_function(frames, &head, &cursor, text_vaddr, text_bytes, builder))
             frames->added.refused_count++;
-        head = read_head(frames, &frames->entries, head.next_offset, &cursor);
+        read_head(frames, &frames->entries, head.next_offset, &head, &cursor);
     }
 }
 
@@ -325,6 +334,24 @@ static void close_all(struct frame_section *sections)
         jw_free(sections[i].unpacked);
 }
 
+/* Lets a window show a section, in the memory that it has if that is enough. */
+static bool show(struct symbols_window *window, const struct frame_section *section,
+                 size_t capacity_bytes)
+{
+    const uint64_t section_bytes = section->extent.size_bytes;
+    const uint64_t needed_bytes = section_bytes < capacity_bytes ? section_bytes : capacity_bytes;
+
+    if (window->bytes == NULL || window->capacity_bytes < needed_bytes) {
+        symbols_window_close(window);
+        return symbols_window_open(window, &section->image, &section->extent, capacity_bytes);
+    }
+    window->image = &section->image;
+    window->extent = section->extent;
+    window->filled_bytes = 0;
+    window->start = 0;
+    return true;
+}
+
 /* Adds what one section with entries of DWARF says. False: no memory. */
 static bool add_section(struct symbols_frames *frames, const struct frame_section *section,
                         bool is_debug, uint64_t text_vaddr, uint64_t text_bytes,
@@ -334,16 +361,50 @@ static bool add_section(struct symbols_frames *frames, const struct frame_sectio
     frames->is_debug = is_debug;
     for (unsigned i = 0; i < CIE_CACHE_SIZE; i++)
         frames->cies[i].is_filled = false;
-    const bool is_open =
-        symbols_window_open(&frames->entries, &section->image, &section->extent, WINDOW_BYTES) &&
-        symbols_window_open(&frames->cie_entries, &section->image, &section->extent,
-                            CIE_WINDOW_BYTES);
+    const bool is_open = show(&frames->entries, section, WINDOW_BYTES) &&
+                         show(&frames->cie_entries, section, CIE_WINDOW_BYTES);
 
     if (is_open)
         add_functions(frames, text_vaddr, text_bytes, builder);
+    return is_open;
+}
+
+static struct symbols_frames
+    *kept; /* between symbols_frames_begin and _end; under the room's lock */
+
+static void close_frames(struct symbols_frames *frames)
+{
+    if (frames == NULL || frames == kept)
+        return;
     symbols_window_close(&frames->entries);
     symbols_window_close(&frames->cie_entries);
-    return is_open;
+    jw_free(frames);
+}
+
+void symbols_frames_begin(void)
+{
+    kept = jw_alloc(sizeof *kept);
+}
+
+void symbols_frames_end(void)
+{
+    struct symbols_frames *frames = kept;
+
+    kept = NULL;
+    close_frames(frames);
+}
+
+static struct symbols_frames *open_frames(const struct symbols_machine *machine)
+{
+    struct symbols_frames *frames = kept != NULL ? kept : jw_alloc(sizeof *frames);
+
+    if (frames == NULL)
+        return NULL;
+    frames->machine = machine;
+    frames->added = (struct symbols_added){0};
+    memset(&frames->usual, 0, sizeof frames->usual); /* numbers of rules are a library's own */
+    symbols_usual_open(&frames->usual, machine);
+    return frames;
 }
 
 static struct symbols_rows *build(const struct symbols_elf *elf,
@@ -352,17 +413,15 @@ static struct symbols_rows *build(const struct symbols_elf *elf,
 {
     struct symbols_rows *rows = NULL;
     struct symbols_builder builder;
-    struct symbols_frames *frames = jw_alloc(sizeof *frames);
+    struct symbols_frames *frames = open_frames(elf->machine);
     bool is_done = frames != NULL;
 
     if (!is_done || !symbols_builder_open(&builder, text_bytes, section_bytes, err)) {
         if (!is_done)
             jw_error_set(err, "out of memory for reading descriptions of frames");
-        jw_free(frames);
+        close_frames(frames);
         return NULL;
     }
-    frames->machine = elf->machine;
-    symbols_usual_open(&frames->usual, elf->machine);
     for (unsigned i = FRAMES_EH; i < FRAMES_SFRAME; i++)
         if (is_done && sections[i].extent.size_bytes > 0)
             is_done =
@@ -381,7 +440,7 @@ static struct symbols_rows *build(const struct symbols_elf *elf,
         rows->code_bytes = frames->added.code_bytes;
     }
     symbols_builder_close(&builder);
-    jw_free(frames);
+    close_frames(frames);
     return rows;
 }
 

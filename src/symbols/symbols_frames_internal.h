@@ -89,6 +89,9 @@ struct symbols_rows *symbols_rows_build_with(const struct symbols_elf *elf,
                                              uint64_t text_bytes, struct jw_error *err);
 /* The file itself has some description of its frames. */
 bool symbols_frames_exist(const struct symbols_elf *elf);
+/* Between these two what building takes is taken once for all libraries. Without memory for it each takes its own. */
+void symbols_frames_begin(void);
+void symbols_frames_end(void);
 /* Less than half of the code is described, as far as is known. */
 static inline bool symbols_is_sparse(uint64_t code_bytes, uint64_t text_bytes)
 {
@@ -176,8 +179,9 @@ struct symbols_cie {
 
 struct symbols_fde {
     const struct symbols_cie *cie;
+    const unsigned char *program;
     uint64_t start_vaddr, size_bytes; /* of the code it describes */
-    const unsigned char *program, *program_end;
+    const unsigned char *program_end;
 };
 
 /* Where a register of the caller is, as the instructions of a frame description say. */

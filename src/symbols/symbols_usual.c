@@ -223,16 +223,23 @@ static INLINE bool step_register(const struct symbols_usual *usual, struct usual
 /* How far an instruction moves on that is not the shortest of its kind, in units of code; false: it is another, or cut off. */
 static INLINE bool get_distance(struct usual_run *run, unsigned instruction, uint32_t *distance)
 {
-    if (instruction < SYMBOLS_CFA_ADVANCE_LOC1 || instruction > SYMBOLS_CFA_ADVANCE_LOC4)
-        return false;
-    const size_t size_bytes = (size_t)1 << (instruction - SYMBOLS_CFA_ADVANCE_LOC1);
+    const ptrdiff_t left_bytes = run->end - run->at;
 
-    if ((size_t)(run->end - run->at) < size_bytes)
-        return false;
-    *distance = 0;
-    memcpy(distance, run->at, size_bytes);
-    run->at += size_bytes;
-    return true;
+    if (instruction == SYMBOLS_CFA_ADVANCE_LOC1 && left_bytes >= 1) {
+        *distance = *run->at++;
+        return true;
+    }
+    if (instruction == SYMBOLS_CFA_ADVANCE_LOC2 && left_bytes >= 2) {
+        *distance = (uint32_t)run->at[0] | (uint32_t)run->at[1] << 8;
+        run->at += 2;
+        return true;
+    }
+    if (instruction == SYMBOLS_CFA_ADVANCE_LOC4 && left_bytes >= 4) {
+        memcpy(distance, run->at, 4);
+        run->at += 4;
+        return true;
+    }
+    return false;
 }
 
 bool symbols_usual_run(struct symbols_usual *usual, const struct symbols_fde *fde, uint64_t initial,
