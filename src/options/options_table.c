@@ -105,6 +105,24 @@ const struct options_foreign *options_find_foreign(const char *name, size_t leng
     return NULL;
 }
 
+const char *options_why_not(const struct options_row *row, const char *value, size_t length_bytes)
+{
+    static const struct {
+        const char *option, *value, *why;
+    } values[] = {
+        {"cstack", "libunwind",
+         "libunwind takes locks, which a signal handler may not; use cstack=vm, the default, and "
+         "nativecheck, which compares its native stacks with libunwind's outside of handlers"},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(values); i++) {
+        if (strcmp(row->name, values[i].option) == 0 &&
+            is_name(value, length_bytes, values[i].value))
+            return values[i].why;
+    }
+    return NULL;
+}
+
 static char lower(char byte)
 {
     return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;

@@ -417,6 +417,12 @@ Test(options_parse, walks_have_the_names_that_async_profiler_gave_them)
     cr_assert(result.values.features == (OPTIONS_FEATURE_MIXED | OPTIONS_FEATURE_VTABLE));
 }
 
+Test(options_parse, a_walk_that_handlers_may_not_do_is_refused_with_what_is_there_instead)
+{
+    refuse("start,cstack=libunwind", "takes locks, which a signal handler may not; use cstack=vm");
+    refuse("start,cstack=libunwind", "and nativecheck, which compares");
+}
+
 Test(options_parse, an_unknown_name_warns_with_the_nearest_one)
 {
     const uint64_t before = jw_counter(JW_COUNT_OPTIONS_UNKNOWN);
