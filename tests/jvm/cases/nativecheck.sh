@@ -33,7 +33,7 @@ compared() { # $1: name, $2: how many in all, then further options of start
     [ $((different * 999)) -le "$equal" ] || fail "$1: less than 99.9 % are equal: $(grep '^Compared with libunwind: ' status)"
 }
 
-begin_target target "${STEADY_COMPILERS[@]}" "$(half_of -XX:+UseG1GC -XX:+UseParallelGC | head -n 1)" -Xmn16m Loads 120
+begin_target target "${STEADY_COMPILERS[@]}" "$(half_of -XX:+UseG1GC -XX:+UseParallelGC | head -n 1)" -Xmn16m Loads 600
 compared jvm 150 --filter 'GC*;G1*;C1*;C2*;VM*'
 grep -q '^Compared with libunwind: [1-9][0-9]* native stacks, ' status || fail "status does not tell: $(cat status)"
 jaywalk 0 doctor --json jvm.jfr >json
