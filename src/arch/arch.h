@@ -88,6 +88,23 @@ JW_SIGNAL_SAFE uintptr_t arch_first_argument(const void *ucontext);
  */
 JW_SIGNAL_SAFE uintptr_t arch_exception_pc(const void *ucontext);
 
+/*
+ * What a call from Java to Java leaves in registers until the called method has a frame: its caller's stack pointer (r13), and while
+ * room for locals is made the return address (rax); 0 where the machine's registers differ from JDK to JDK (aarch64).
+ * Source: OpenJDK, gen_i2c_adapter and gen_c2i_adapter in sharedRuntime_x86_64.cpp, generate_normal_entry in
+ * templateInterpreterGenerator_x86.cpp and generate_call_stub, JDK 8 to 28.
+ */
+struct arch_sender {
+    uintptr_t sp;
+    uintptr_t pc;
+};
+
+JW_SIGNAL_SAFE void arch_sender_read(const void *ucontext, struct arch_sender *out);
+
+/* Whether that stack pointer is there at `pc`, in an adapter between interpreted and compiled code that begins at `begin`: on the way to
+ * compiled code all the time, on the other way from where it was put there (aarch64: never told). */
+JW_SIGNAL_SAFE bool arch_has_sender(uintptr_t begin, uintptr_t pc);
+
 /* A general register of the interrupted thread, by its number in DWARF (and .eh_frame). False: no such number. */
 JW_SIGNAL_SAFE bool arch_dwarf_register(const void *ucontext, unsigned number, uintptr_t *out);
 
@@ -240,6 +257,14 @@ JW_SIGNAL_SAFE bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t co
  */
 JW_SIGNAL_SAFE bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc,
                                         uintptr_t stub_begin, uintptr_t stub_end);
+
+/*
+ * From the stub to which the JVM sends a thread that a poll at `poll_pc` has stopped, and which makes room for that return address
+ * before it knows it. False where the stub is another, or near its end (aarch64: nowhere).
+ * Source: OpenJDK, SharedRuntime::generate_handler_blob in sharedRuntime_x86_64.cpp, JDK 8 to 28.
+ */
+JW_SIGNAL_SAFE bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, uintptr_t stub_begin,
+                                   uintptr_t stub_end);
 
 /*
  * From any pc in a stub of the JVM's runtime that begins like a compiled method of this frame size: before, in or behind

@@ -43,6 +43,7 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
     struct sample_deep *deep = has_past ? sample_deep_find(tid) : NULL;
 
     scratch->walk_cache.with_native = sampler.with_mixed;
+    scratch->walk_cache.is_native_whole = out->native_end == WALK_NATIVE_AT_ROOT;
     scratch->walk_cache.past = deep == NULL ? NULL : &deep->past;
     scratch->walk_cache.with_carrier = sampler.with_carriers || out->mounted == 0;
     walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max, &out->java);

@@ -59,6 +59,9 @@ JW_SIGNAL_SAFE bool vm_code_map_find(const struct vm_code_map *map, uintptr_t pc
 /* Bytes of a frame of the blob, return address included; 0 when it has none. */
 JW_SIGNAL_SAFE size_t vm_code_frame_bytes(vm_addr blob);
 
+/* True of the stubs to which the JVM sends a thread that a poll has stopped. */
+JW_SIGNAL_SAFE bool vm_code_is_poll_handler(vm_addr blob);
+
 /* True when pc lies in the interpreter; costs no load where the JVM tells its range. */
 JW_SIGNAL_SAFE bool vm_code_is_interpreter(uintptr_t pc);
 

@@ -60,6 +60,11 @@ bool vm_thread_anchor(const struct vm_thread *thread, struct vm_anchor *out)
     return read_anchor(thread->thread + (vm_addr)vm_layout.thread_anchor.offset, out);
 }
 
+bool vm_thread_fault_pc(const struct vm_thread *thread, uintptr_t *out)
+{
+    return vm_load_field(thread->thread, vm_stack_layout.fault_pc, out);
+}
+
 bool vm_is_entry_return(uintptr_t return_pc)
 {
     return return_pc == vm_stack_layout.entry_return_pc;

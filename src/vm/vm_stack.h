@@ -40,6 +40,8 @@ struct vm_anchor {
 /* The JavaThread of a JNIEnv; false when it cannot be read or makes no sense. */
 JW_SIGNAL_SAFE bool vm_thread_of(const void *env, struct vm_thread *out);
 JW_SIGNAL_SAFE bool vm_thread_anchor(const struct vm_thread *thread, struct vm_anchor *out);
+/* Where a fault stopped the thread last, as the JVM's own handler has noted it. False: this JVM does not tell. */
+JW_SIGNAL_SAFE bool vm_thread_fault_pc(const struct vm_thread *thread, uintptr_t *out);
 
 /* Whether a return address lies in the call stub: its frame is an entry frame. */
 JW_SIGNAL_SAFE bool vm_is_entry_return(uintptr_t return_pc);

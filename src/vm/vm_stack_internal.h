@@ -21,6 +21,7 @@ struct vm_stack_layout {
     struct vm_field anchor_sp, anchor_pc, anchor_fp; /* inside JavaFrameAnchor */
     struct vm_field stack_base, stack_size, thread_state;
     uint64_t state_in_java;
+    struct vm_field fault_pc;       /* not of each JVM */
     struct vm_field wrapper_anchor; /* inside JavaCallWrapper */
     intptr_t entry_wrapper_bytes;   /* from the frame pointer of an entry frame */
     uintptr_t entry_return_pc;

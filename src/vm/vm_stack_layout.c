@@ -19,6 +19,8 @@ static void resolve_threads(struct vm_stack_layout *out)
     out->stack_base.width = out->stack_size.width = sizeof(uintptr_t);
     out->thread_state = vm_structs_field("JavaThread", "_thread_state");
     out->thread_state.width = 4;
+    out->fault_pc = vm_structs_field("JavaThread", "_saved_exception_pc");
+    out->fault_pc.width = sizeof(uintptr_t);
     out->state_in_java = (uint64_t)vm_structs_constant("_thread_in_Java", 0);
     out->wrapper_anchor = vm_structs_field("JavaCallWrapper", "_anchor");
     out->entry_wrapper_bytes =

@@ -53,6 +53,8 @@ struct walk_cache {
     uint32_t stamp;
     bool with_carrier; /* set before each walk: it goes on below the entry of a virtual thread */
     bool with_native; /* likewise: native frames between Java frames and below them; no past then */
+    bool
+        is_native_whole; /* likewise: native frames are known to lead to the thread's first function, and to no Java */
     struct walk_past *past; /* of the thread that is walked: set before each walk; NULL: none */
     struct walk_log log;    /* of the last walk with a past */
     struct walk_cached entries[WALK_CACHE_COUNT];

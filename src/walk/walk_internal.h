@@ -8,6 +8,8 @@
 
 /* Steps out of native frames until the pc lies in the code cache; false when it never does. */
 JW_SIGNAL_SAFE bool walk_native_to_code_cache(struct arch_regs *regs);
+/* Of registers to which that led in vain: whether they are those of the thread's first function. */
+JW_SIGNAL_SAFE bool walk_native_ended_at_root(const struct arch_regs *regs);
 
 /*
  * Native frames from these registers on, which lie outside the code cache: as walk_native. `ucontext` has further registers, on

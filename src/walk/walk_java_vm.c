@@ -363,13 +363,16 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
                                       : move_to_anchor(walk, &anchor, place);
     if (walk->top_steps > TOP_STEPS_MAX)
         return fail(walk, WALK_CODE_ENDLESS, place);
-    if (walk_vm_thrower_of_stub(walk, &blob, stub, &caller)) {
-        walk->regs = caller; /* the very frame below: its stack pointer is that of the stub */
+    if (walk_vm_thrower_of_stub(walk, &blob, stub, &caller) ||
+        walk_vm_caller_of_adapter(walk, &blob, &caller) ||
+        walk_vm_caller_at_poll(walk, &blob, &caller)) {
+        walk->regs = caller; /* the very frame below: its stack pointer may be that of the stub */
         walk->position = WALK_AT_CALL;
         return GO_ON;
     }
     if (walk_vm_call_stub_anchor(walk, stub, &anchor) ||
-        (place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, blob.blob, &anchor)))
+        (place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, blob.blob, &anchor)) ||
+        walk_vm_unwound_anchor(walk, &blob, stub, &anchor))
         return leave_java(walk, &blob, stub, &anchor, place);
     if (place == VM_PLACE_RUNTIME_STUB &&
         walk_vm_caller_of_stub(walk, &blob, stub, &caller, &position))
@@ -388,7 +391,8 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
 {
     struct vm_anchor anchor;
 
-    if (walk->position == WALK_AT_TOP || walk->position == WALK_AT_LEAF_CALL)
+    if (walk->position == WALK_AT_TOP ||
+        (walk->position == WALK_AT_LEAF_CALL && !vm_is_entry_return(walk->regs.pc)))
         return leave_stub(walk);
     if (ref->place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, ref->blob, &anchor))
         return leave_java(walk, NULL, NULL, &anchor, ref->place);
@@ -480,7 +484,8 @@ static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
     return do_stub(walk, &ref);
 }
 
-/* From native code: the anchor, or the compiled code that called it as a leaf. False: no Java frame. */
+/* From native code: the anchor, or Java code that called it as a leaf, or while the JVM has put the anchor away: it does so on the
+ * way into Java and back (JavaCallWrapper). */
 static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome find_java(struct walk_vm *walk)
 {
     struct arch_regs caller = walk->regs;
@@ -492,11 +497,10 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome find_java(struct wa
         return walk_vm_find_freezing(walk, anchor.sp, &caller)
                    ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
                    : move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
-    if (!walk->thread.is_in_java)
-        return fail(walk, 0, VM_PLACE_NATIVE);
-    return walk_native_to_code_cache(&caller)
+    const bool is_whole = walk->cache != NULL && walk->cache->is_native_whole;
+    return !is_whole && walk_native_to_code_cache(&caller)
                ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
-               : fail(walk, WALK_CODE_STUB, VM_PLACE_NATIVE);
+               : fail(walk, walk->thread.is_in_java ? WALK_CODE_STUB : 0, VM_PLACE_NATIVE);
 }
 
 /* Apart, as it is the one place for which the compiler has to keep what is at hand. */
@@ -508,19 +512,6 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome go(struct walk_vm *
     return outcome;
 }
 
-/* Gives up what is not proved: the carrier's frames, those in the heap, the whole stack. */
-static JW_SIGNAL_SAFE enum outcome give_up(struct walk_vm *walk)
-{
-    walk_vm_cache_forget(walk);
-    if (walk->border > 0)
-        walk_vm_lose_carrier(walk);
-    else if (walk->is_in_heap)
-        walk_vm_stay_frozen(walk);
-    else
-        return FAILED;
-    return ENDED;
-}
-
 /* A walk that failed, or has come to the end of frames that lie in the heap; the carrier's may follow. */
 static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome judge(struct walk_vm *walk,
                                                                    enum outcome outcome)
@@ -529,11 +520,11 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome judge(struct walk_v
         outcome = FAILED;
     const bool goes_on = walk->left_sp != 0 && walk_vm_leave_freezing(walk, outcome == FAILED);
     if (!goes_on && outcome == FAILED)
-        outcome = give_up(walk);
+        outcome = walk_vm_give_up(walk) ? ENDED : FAILED;
     if (!goes_on && (outcome == FAILED || walk->border > 0 || !walk_vm_go_to_carrier(walk)))
         return outcome;
     outcome = go(walk, GO_ON);
-    return outcome == FAILED ? give_up(walk) : outcome;
+    return outcome == FAILED && walk_vm_give_up(walk) ? ENDED : outcome;
 }
 
 static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
@@ -543,6 +534,8 @@ static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
     vm_code_map_read(&walk->map);
     walk->hops_left = HOPS_MAX;
     walk->map.hops_left = &walk->hops_left;
+    if (walk->regs.pc >= walk->map.interpreter_begin && walk->regs.pc < walk->map.interpreter_end)
+        walk_vm_leave_entry(walk);
     if (walk->cache != NULL)
         walk_vm_past_begin(walk);
     outcome = go(walk, outcome);
@@ -560,6 +553,7 @@ void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
                   struct vm_call_frame *frames, uint32_t depth_max, struct walk_java_result *out)
 {
     struct walk_vm walk = {.position = WALK_AT_TOP,
+                           .ucontext = ucontext,
                            .frames = frames,
                            .depth_max = depth_max,
                            .result = out,
@@ -572,8 +566,6 @@ void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
     out->walker = WALK_VM;
     arch_regs_read(ucontext, &walk.regs);
     walk.live_bcp = arch_interpreter_bcp(ucontext);
-    walk.exception_pc = arch_exception_pc(ucontext);
-    walk.first_argument = arch_first_argument(ucontext);
     out->place = walk_quick_place_of(walk.regs.pc);
     if (vm_thread_of(env, &walk.thread))
         run(&walk);

@@ -4,9 +4,6 @@
 #include "walk/walk.h"
 #include "walk/walk_internal.h"
 
-/* A leaf function that compiled code calls has few frames of its own, unless it sorts. */
-#define LEAF_DEPTH_MAX 64
-
 static JW_SIGNAL_SAFE bool place_value(enum symbols_place place, int32_t offset_bytes,
                                        uintptr_t base, uintptr_t cfa, uintptr_t in_register,
                                        uintptr_t *out)
@@ -161,7 +158,7 @@ bool walk_native_to_code_cache(struct arch_regs *regs)
     struct walk_native_state state = {.is_interrupted = true};
     bool is_found = false;
 
-    for (int depth = 0; snapshot != NULL && depth < LEAF_DEPTH_MAX; depth++) {
+    for (int depth = 0; snapshot != NULL && depth < (int)WALK_NATIVE_DEPTH_MAX; depth++) {
         if (!step(snapshot, &state, regs))
             break;
         if (vm_code_contains(regs->pc)) {
@@ -220,6 +217,15 @@ bool walk_native_step(const struct symbols_snapshot *snapshot, struct symbols_pr
 bool walk_native_is_root(const struct symbols_snapshot *snapshot, const struct arch_regs *regs)
 {
     return snapshot != NULL && end_at(snapshot, false, regs) == WALK_NATIVE_AT_ROOT;
+}
+
+bool walk_native_ended_at_root(const struct arch_regs *regs)
+{
+    const struct symbols_snapshot *snapshot = symbols_enter();
+    const bool is_root = walk_native_is_root(snapshot, regs);
+
+    symbols_leave(snapshot);
+    return is_root;
 }
 
 uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, enum walk_native_by by,

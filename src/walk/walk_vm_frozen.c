@@ -187,3 +187,15 @@ void walk_vm_lose_carrier(struct walk_vm *walk)
     walk_vm_put_mark(walk, JW_MARK_BROKEN_STACK);
     leave_past(walk);
 }
+
+bool walk_vm_give_up(struct walk_vm *walk)
+{
+    walk_vm_cache_forget(walk);
+    if (walk->border > 0)
+        walk_vm_lose_carrier(walk);
+    else if (walk->is_in_heap)
+        walk_vm_stay_frozen(walk);
+    else
+        return false;
+    return true;
+}

@@ -24,9 +24,8 @@ struct walk_vm {
     uint32_t hops_left; /* of the map */
     struct arch_regs regs;
     enum walk_position position;
-    uintptr_t live_bcp;     /* of the interrupted thread; 0: not known */
-    uintptr_t exception_pc; /* what arch_exception_pc says of it; 0: not known */
-    uintptr_t first_argument;
+    uintptr_t live_bcp;   /* of the interrupted thread; 0: not known */
+    const void *ucontext; /* of the interrupted thread; NULL: it walks itself */
     struct vm_thread thread;
     struct vm_call_frame *frames;
     uint32_t frame_count, depth_max;
@@ -253,6 +252,8 @@ JW_SIGNAL_SAFE bool walk_vm_put_border(struct walk_vm *walk);
 JW_SIGNAL_SAFE bool walk_vm_go_to_carrier(struct walk_vm *walk);
 /* They cannot be walked: those down to the border count. */
 JW_SIGNAL_SAFE void walk_vm_lose_carrier(struct walk_vm *walk);
+/* Gives up what is not proved: the carrier's frames, or those in the heap. False: the whole stack. */
+JW_SIGNAL_SAFE bool walk_vm_give_up(struct walk_vm *walk);
 /* Puts the stub by which native code called Java and the frames of that code, down to the anchor behind them, or to the first
  * function of the thread where there is none; what is not proved becomes a mark. `blob`, `stub`: of a stub that is interrupted;
  * NULL: the walk stands behind its call. False: the stack is as deep as it may be. */
@@ -285,6 +286,20 @@ JW_SIGNAL_SAFE bool walk_vm_call_stub_anchor(const struct walk_vm *walk, const s
 /* The same of a stub by which C called Java. */
 JW_SIGNAL_SAFE bool walk_vm_upcall_anchor(const struct walk_vm *walk, vm_addr blob,
                                           struct vm_anchor *anchor);
+/* The native frames below the call stub say where Java was left before, when nothing else does any more: `anchor`, of sp 0 at the
+ * thread's first function. */
+JW_SIGNAL_SAFE bool walk_vm_unwound_anchor(const struct walk_vm *walk, const struct vm_blob *blob,
+                                           const struct vm_stub *stub, struct vm_anchor *anchor);
+/* A call from Java to Java that is under way: the caller of an adapter, and from an interpreted method that has no frame yet. */
+JW_SIGNAL_SAFE bool walk_vm_caller_of_adapter(const struct walk_vm *walk,
+                                              const struct vm_blob *blob, struct arch_regs *caller);
+JW_SIGNAL_SAFE void walk_vm_leave_entry(struct walk_vm *walk);
+/* The code that was stopped by a fault at its poll, from the stub to which the JVM sent it. */
+JW_SIGNAL_SAFE bool walk_vm_caller_at_poll(const struct walk_vm *walk, const struct vm_blob *blob,
+                                           struct arch_regs *caller);
+/* True when `regs` are those behind a call of Java. What was left on the stack by calls that have returned may look so, too: this
+ * tells a wrong guess, it does not make a guess right. */
+JW_SIGNAL_SAFE bool walk_vm_is_proved(const struct walk_vm *walk, const struct arch_regs *regs);
 /* From an interrupted stub that was jumped to with an exception, whose caller stands in a register alone. */
 JW_SIGNAL_SAFE bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
                                             const struct vm_stub *stub, struct arch_regs *caller);

@@ -16,8 +16,6 @@ bool walk_vm_find_described(const struct vm_nmethod *nmethod, uintptr_t pc, uint
             vm_nmethod_scope_at(nmethod, original_pc, VM_PC_EXACT, scope));
 }
 
-/* True when `regs` are those behind a call of Java. What was left on the stack by calls that have returned
- * may look so, too: this tells a wrong guess, it does not make a guess right. */
 static JW_SIGNAL_SAFE bool is_proved(const struct walk_vm *walk, const struct arch_regs *regs)
 {
     struct vm_code_ref ref;
@@ -39,6 +37,11 @@ static JW_SIGNAL_SAFE bool is_proved(const struct walk_vm *walk, const struct ar
         return vm_is_entry_return(regs->pc) && vm_entry_anchor(regs->fp, &anchor);
     return ref.place == VM_PLACE_NMETHOD && vm_nmethod_read(ref.blob, &nmethod) &&
            walk_vm_find_described(&nmethod, regs->pc, regs->sp, &scope);
+}
+
+bool walk_vm_is_proved(const struct walk_vm *walk, const struct arch_regs *regs)
+{
+    return is_proved(walk, regs);
 }
 
 bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_t frame_bytes,
@@ -191,8 +194,8 @@ bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *b
     const bool is_whole = blob->place == VM_PLACE_RUNTIME_STUB;
 
     *caller = walk->regs;
-    return walk->position == WALK_AT_TOP && (is_whole || stub != NULL) &&
-           arch_step_exception(caller, walk->exception_pc,
+    return walk->position == WALK_AT_TOP && walk->ucontext != NULL && (is_whole || stub != NULL) &&
+           arch_step_exception(caller, arch_exception_pc(walk->ucontext),
                                is_whole ? blob->code_begin : stub->begin,
                                is_whole ? blob->code_end : stub->end) &&
            is_proved(walk, caller);
@@ -209,10 +212,10 @@ static JW_SIGNAL_SAFE bool is_sound(const struct walk_vm *walk, const struct vm_
 bool walk_vm_call_stub_anchor(const struct walk_vm *walk, const struct vm_stub *stub,
                               struct vm_anchor *anchor)
 {
-    return walk->position == WALK_AT_TOP && stub != NULL &&
+    return walk->position == WALK_AT_TOP && walk->ucontext != NULL && stub != NULL &&
            vm_is_entry_stub(stub->begin, stub->end) &&
-           vm_call_stub_anchor(stub->begin, walk->regs.pc, walk->regs.fp, walk->first_argument,
-                               anchor) &&
+           vm_call_stub_anchor(stub->begin, walk->regs.pc, walk->regs.fp,
+                               arch_first_argument(walk->ucontext), anchor) &&
            is_sound(walk, anchor);
 }
 

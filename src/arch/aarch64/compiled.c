@@ -205,6 +205,23 @@ bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin, uintptr_
     return step_in_prologue(regs, before, &prologue, frame_bytes);
 }
 
+bool arch_has_sender(uintptr_t begin, uintptr_t pc)
+{
+    (void)begin;
+    (void)pc;
+    return false;
+}
+
+bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, uintptr_t stub_begin,
+                    uintptr_t stub_end)
+{
+    (void)regs;
+    (void)poll_pc;
+    (void)stub_begin;
+    (void)stub_end;
+    return false;
+}
+
 bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc, uintptr_t stub_begin,
                          uintptr_t stub_end)
 {

@@ -49,6 +49,14 @@ uintptr_t arch_exception_pc(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RDX];
 }
 
+void arch_sender_read(const void *ucontext, struct arch_sender *out)
+{
+    const greg_t *reg = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+
+    out->sp = (uintptr_t)reg[REG_R13];
+    out->pc = (uintptr_t)reg[REG_RAX];
+}
+
 bool arch_dwarf_register(const void *ucontext, unsigned number, uintptr_t *out)
 {
     /* Source: System V ABI, AMD64 supplement, "DWARF Register Number Mapping". */

@@ -93,6 +93,7 @@ static const struct layout_field layout_fields[] = {
     {"JavaFrameAnchor", "_last_Java_pc", "address", {8, 8, 8, 8}},
     {"JavaFrameAnchor", "_last_Java_fp", "intptr_t*", {16, 16, 16, 16}},
     {"JavaThread", "_stack_base", "address", {424, 592, 1048, 1016}},
+    {"JavaThread", "_saved_exception_pc", "address", {-1, 856, 1336, -1}},
     {"JavaThread", "_stack_size", "size_t", {432, 600, 1056, 1024}},
     {"JavaThread", "_thread_state", "JavaThreadState", {728, 824, 1324, 1280}},
     {"JavaCallWrapper", "_anchor", "JavaFrameAnchor", {32, 32, 32, 32}},

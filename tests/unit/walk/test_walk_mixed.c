@@ -221,6 +221,38 @@ TEST_EACH_STACK(walk_mixed, a_stack_is_as_deep_as_is_wanted)
     cr_assert(not(result.is_truncated));
 }
 
+/* The JVM puts the anchor away on the way from native code into Java and back: what is known is on the stack. */
+TEST_EACH_STACK(walk_mixed, java_below_native_code_is_found_while_the_jvm_tells_of_none)
+{
+    const char *const states[] = {"_thread_in_vm", "_thread_in_Java"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(states); i++) {
+        begin_mixed();
+        set(fake.java_thread, "JavaThread", "_thread_state", (uint64_t)constant_of(states[i]), 4);
+        push_native(OUTER);
+        push_native(INNER);
+        walk();
+        shape_is("jeof");
+        cache.is_native_whole = true;
+        walk();
+        cr_assert(eq(u32, result.frame_count, 0));
+    }
+}
+
+TEST_EACH_STACK(walk_mixed, a_thread_without_java_has_no_java_frames)
+{
+    begin_mixed();
+    begin_stack();
+    set(fake.java_thread, "JavaThread", "_thread_state", (uint64_t)constant_of("_thread_in_vm"), 4);
+    fake_stack.regs.pc = 0;
+    push_native(FIRST);
+    push_native(OUTER);
+    push_native(INNER);
+    walk();
+    cr_assert(eq(u32, result.frame_count, 0));
+    cr_assert(eq(i32, result.code, 0), "%s", walk_code_text(result.code));
+}
+
 /* Of 8,000 stacks with a wrong word each, none is walked wrongly in what the word is not part of, and none faults outside of safe
  * loads. */
 TEST_EACH_STACK(walk_mixed, a_wrong_word_costs_no_more_than_frames)

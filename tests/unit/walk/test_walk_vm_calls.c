@@ -1,0 +1,296 @@
+/* Calls that are under way: nobody has a frame yet, and the caller stands in registers. What x86-64 has there is tried on x86-64. */
+#include "unit/walk/made_native.h"
+
+#include <criterion/new/assert.h>
+#include <ucontext.h>
+
+#include "symbols/symbols.h"
+#include "vm/vm_stub.h"
+#include "walk/walk_internal.h"
+
+TestSuite(walk_vm_calls, .timeout = 300);
+
+static struct vm_call_frame frames[16];
+static struct walk_java_result result;
+static struct walk_cache cache;
+static ucontext_t context;
+
+/* From the registers of the stack as it was made; the sender's are as in `context`. */
+static void walk(void)
+{
+    struct arch_context copy;
+
+    arch_context_copy(&copy, &context);
+    arch_regs_write(&copy, &fake_stack.regs);
+    walk_java_vm(copy.bytes, fake_env(), &cache, frames, JW_COUNT_OF(frames), &result);
+}
+
+/* Expects frames of these kinds, innermost first: i, interpreted; c, compiled; n, native. */
+static void kinds_are(const char *kinds)
+{
+    char seen[JW_COUNT_OF(frames) + 1] = "";
+
+    for (uint32_t i = 0; i < result.frame_count; i++)
+        seen[i] = frames[i].kind == JW_FRAME_INTERPRETED ? 'i'
+                  : frames[i].kind == JW_FRAME_COMPILED  ? 'c'
+                  : frames[i].kind == JW_FRAME_NATIVE    ? 'n'
+                                                         : '?';
+    cr_assert(eq(str, seen, (char *)(uintptr_t)kinds), "%s", walk_code_text(result.code));
+}
+
+/* Native code that an adapter called as a leaf returns there, and the adapter into the call stub. */
+TEST_EACH_STACK(walk_vm_calls, the_call_stub_may_be_the_caller_of_an_adapter)
+{
+    const struct fake_nmethod code = put_nmethod(), adapter = put_other("I2C/C2I adapters");
+
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_CALL);
+    const struct vm_anchor anchor = {fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp};
+    push_entry(&anchor);
+    fake_stack.regs.sp -= sizeof(uintptr_t);
+    put_word(fake_stack.regs.sp, fake_stack.regs.pc);
+    fake_stack.regs.link = fake_stack.regs.pc;
+    fake_stack.regs.sp += arch_facts.has_link_register ? sizeof(uintptr_t) : 0;
+    fake_stack.regs.pc = adapter.code + 20;
+    walk();
+    kinds_are("c");
+}
+
+#if defined(__x86_64__)
+
+/* Both ways through an adapter, as HotSpot writes it, and where something of it begins. */
+static const uint8_t adapter_code[] = {
+    0x48, 0x8b, 0x04, 0x24,       /* mov (%rsp),%rax */
+    0x4c, 0x8b, 0xdc,             /* mov %rsp,%r11 */
+    0x48, 0x83, 0xe4, 0xf0,       /* and $-16,%rsp */
+    0x50,                         /* push %rax */
+    0x49, 0x8b, 0xc3, 0x90, 0x90, /* mov %r11,%rax .. */
+    0x41, 0xff, 0xe3,             /* jmp *%r11 */
+    0x90, 0x90,                   /* inline cache check .. */
+    0x58,                         /* pop %rax */
+    0x4c, 0x8b, 0xec,             /* mov %rsp,%r13 */
+    0x48, 0x83, 0xec, 0x20,       /* sub $32,%rsp */
+    0x48, 0x89, 0x04, 0x24,       /* mov %rax,(%rsp) */
+    0x90, 0x90, 0xff, 0xe1,       /* .. jmp *%rcx */
+};
+enum {
+    TO_COMPILED = 0,
+    ALIGNED = 11,
+    PUSHED = 12,
+    TO_INTERPRETED = 20,
+    POPPED = 23,
+    KEPT = 26,
+    MADE_ROOM = 30,
+    PUT = 34
+};
+
+static void set_sender(uintptr_t sp, uintptr_t pc)
+{
+    context.uc_mcontext.gregs[REG_R13] = (greg_t)sp;
+    context.uc_mcontext.gregs[REG_RAX] = (greg_t)pc;
+}
+
+static struct fake_nmethod put_adapter(void)
+{
+    const struct fake_nmethod adapter = put_other("I2C/C2I adapters");
+
+    memcpy((void *)adapter.code, adapter_code, sizeof adapter_code);
+    return adapter;
+}
+
+TEST_EACH_STACK(walk_vm_calls, the_way_from_the_interpreter_to_compiled_code)
+{
+    const struct fake_nmethod code = put_nmethod(), adapter = put_adapter();
+    struct arch_regs *regs = &fake_stack.regs;
+
+    for (int shift = 0; shift < 2; shift++) {
+        begin_stack();
+        push_entry(NULL);
+        push_compiled(&code, PC_CALL);
+        push_interpreted(3);
+        regs->sp -= (uintptr_t)shift * 8;
+        const uintptr_t sender = regs->sp, pc = regs->pc;
+
+        set_sender(sender, pc);
+        put_word(sender - 8, pc);
+        regs->pc = adapter.code + TO_COMPILED;
+        regs->sp = sender - 8;
+        walk();
+        kinds_are("ic");
+        regs->pc = adapter.code + ALIGNED;
+        regs->sp = (sender - 8) & ~(uintptr_t)15; /* on top lies what lay there before */
+        walk();
+        kinds_are("ic");
+        regs->pc = adapter.code + PUSHED;
+        regs->sp -= 8;
+        put_word(regs->sp, pc);
+        walk();
+        kinds_are("ic");
+    }
+}
+
+TEST_EACH_STACK(walk_vm_calls, the_way_from_compiled_code_to_the_interpreter)
+{
+    const struct fake_nmethod code = put_nmethod(), adapter = put_adapter();
+    struct arch_regs *regs = &fake_stack.regs;
+
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_CALL);
+    push_compiled(&code, PC_CALL);
+    const uintptr_t sender = regs->sp, pc = regs->pc;
+
+    set_sender(0x1234, 0x5678);
+    put_word(sender - 8, pc);
+    regs->sp = sender - 8;
+    regs->pc = adapter.code + TO_INTERPRETED;
+    walk();
+    kinds_are("cc");
+    set_sender(0x1234, pc);
+    regs->sp = sender;
+    regs->pc = adapter.code + POPPED;
+    walk();
+    kinds_are("cc");
+    set_sender(sender, pc);
+    regs->pc = adapter.code + KEPT;
+    walk();
+    kinds_are("cc");
+    regs->sp = sender - 32;
+    regs->pc = adapter.code + MADE_ROOM;
+    walk();
+    kinds_are("cc");
+    put_word(sender - 8, 0x99); /* an argument */
+    put_word(regs->sp, pc);
+    regs->pc = adapter.code + PUT;
+    walk();
+    kinds_are("cc");
+}
+
+TEST_EACH_STACK(walk_vm_calls, an_interpreted_method_before_it_has_a_frame)
+{
+    const struct fake_nmethod code = put_nmethod();
+    struct arch_regs *regs = &fake_stack.regs;
+
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_CALL);
+    push_compiled(&code, PC_CALL);
+    const uintptr_t sender = regs->sp, pc = regs->pc;
+
+    regs->fp = 0x1357; /* of the compiled caller, which computes with it */
+    regs->pc = interpreter_pc();
+    for (uintptr_t arguments = 0; arguments < 3; arguments++) {
+        set_sender(sender, 0);
+        regs->sp = sender - 8 * (arguments + 1);
+        put_word(regs->sp, pc);
+        walk();
+        kinds_are("cc");
+        set_sender(sender, pc); /* popped, and locals begun */
+        put_word(regs->sp, 0);
+        regs->sp += 8;
+        walk();
+        kinds_are("cc");
+        set_sender(sender, 0); /* pushed again, and the frame pointer behind it */
+        regs->sp -= 16;
+        put_word(regs->sp, regs->fp);
+        put_word(regs->sp + 8, pc);
+        walk();
+        kinds_are("cc");
+    }
+    set_sender(sender, 0);
+    put_word(regs->sp + 8, 0);
+    walk();
+    kinds_are("");
+}
+
+static void polls(enum layout_jdk jdk)
+{
+    static const uint8_t handler_code[] = {0x53, 0x55, 0x48, 0x8b, 0xec, 0x9c, 0x90, 0x90};
+
+    open_stack_as(jdk);
+    const struct fake_nmethod code = put_nmethod(), handler = put_other("SafepointBlob"),
+                              other = put_other("RuntimeBlob");
+    struct arch_regs *regs = &fake_stack.regs;
+
+    memcpy((void *)handler.code, handler_code, sizeof handler_code);
+    memcpy((void *)other.code, handler_code, sizeof handler_code);
+    set(fake.java_thread, "JavaThread", "_saved_exception_pc", code.code + PC_CALL, 8);
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_CALL);
+    push_compiled(&code, PC_CALL);
+    const struct arch_regs poll = *regs;
+
+    put_word(poll.sp - 8, 0x99); /* any register */
+    put_word(poll.sp - 16, poll.fp);
+    for (uintptr_t offset = 0; offset <= 2; offset++) {
+        regs->pc = handler.code + offset;
+        regs->sp = poll.sp - 8 * offset;
+        walk();
+        kinds_are("cc");
+    }
+    regs->pc = other.code;
+    regs->sp = poll.sp;
+    walk();
+    cr_assert(lt(u32, result.frame_count, 2), "another stub");
+    regs->pc = handler.code + 6;
+    regs->fp = poll.sp - 16;
+    regs->sp = regs->fp - 64;
+    walk();
+    kinds_are("cc");
+    set(fake.java_thread, "JavaThread", "_saved_exception_pc", code.code + PC_CALL + 1, 8);
+    walk();
+    cr_assert(lt(u32, result.frame_count, 2), "no poll is there");
+}
+
+Test(walk_vm_calls, code_that_a_poll_has_stopped_on_jdk_17)
+{
+    polls(LAYOUT_17);
+}
+
+Test(walk_vm_calls, code_that_a_poll_has_stopped_on_jdk_25)
+{
+    polls(LAYOUT_25);
+}
+
+/* The last instruction of the call stub: its frame is gone, and with it what was kept in it. */
+static void at_the_end_of_the_call_stub(bool with_native, const char *kinds)
+{
+    struct jw_error err = {0};
+    const struct fake_nmethod code = put_nmethod();
+    struct arch_regs *regs = &fake_stack.regs;
+    const uintptr_t begin = fake_stack.entry_return_pc - 20;
+
+    cr_assert(symbols_refresh(&err) && symbols_build_rows(&err), "%s", err.message);
+    memset((void *)begin, 0x90, 40);
+    memcpy((void *)begin, "\x55\x48\x8b\xec", 4);
+    memcpy((void *)(begin + 30), "\x5d\xc3", 2);
+    vm_stub_report("call_stub", (const void *)begin, 40);
+    vm_stub_settle();
+    put_call(code.code + PC_CALL);
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_CALL);
+    push_native(OUTER);
+    push_native(INNER);
+    regs->sp -= 8;
+    put_word(regs->sp, regs->pc);
+    regs->pc = begin + 31;
+    cache.with_native = with_native;
+    walk();
+    symbols_close();
+    kinds_are(kinds);
+}
+
+TEST_EACH_STACK(walk_vm_calls, the_end_of_the_call_stub)
+{
+    at_the_end_of_the_call_stub(false, "c");
+}
+
+TEST_EACH_STACK(walk_vm_calls, native_frames_below_the_end_of_the_call_stub)
+{
+    at_the_end_of_the_call_stub(true, "nncn?");
+}
+
+#endif
