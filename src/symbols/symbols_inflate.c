@@ -1,6 +1,7 @@
 /*
  * Sections that are compressed as zlib does it, which debug files often are: unpacked to the size that they announce, checked by
- * their sum. Any, dump, control. Source: RFC 1950 (zlib), RFC 1951 (deflate); System V ABI, "Section compression".
+ * their sum. Ours, as static builds of zlib (Debian's) are not position independent, and the agent loads no library for it. Any,
+ * dump, control. Source: RFC 1950 (zlib), RFC 1951 (deflate); System V ABI, "Section compression".
  */
 #include <elf.h>
 

@@ -188,7 +188,7 @@ bool vm_code_find(uintptr_t pc, struct vm_blob *out)
     return true;
 }
 
-/* Source: the name of SafepointBlob, measured on OpenJDK 8 to 28. */
+/* Source: OpenJDK, constructor of SafepointBlob in codeBlob.cpp; seen on JDK 17 and 25. */
 bool vm_code_is_poll_handler(vm_addr blob)
 {
     char name[BLOB_NAME_BYTES] = {0};
