@@ -17,13 +17,14 @@ import jdk.jfr.consumer.RecordedFrame;
  * not to. In all others each caller stands at a line of the source that calls the frame above it. Up to one
  * in a thousand may not, or may have lost its callers; by our own walker one in a hundred may have failed.
  * AsyncGetCallTrace takes what earlier calls have left for callers at times, and then several times within moments:
- * of its stacks one in a thousand of all recordings together.
+ * of its stacks one in a thousand of all recordings together, and three of one.
  *
  *     java KnownStacks Known.java {WALKER recording workload-output}...      WALKER: vm or agct
  */
 final class KnownStacks
 {
     private static final double MAX_WRONG = 0.001;
+    private static final double MAX_BUNCH = 0.003; /* of one recording by AsyncGetCallTrace */
     private static final double MAX_FAILED = 0.01;
     private static final int SHOWN = 10;
     private static final String NAMES = "(start|k[A-Z]\\w*|end|work|note)";
@@ -160,7 +161,7 @@ final class KnownStacks
                            otherTiers, comparedTiers, compared);
         problems.addUnless(walker.equals("agct") || failed <= MAX_FAILED * count, "%s: %d of %d walks failed", file, failed,
                            count);
-        problems.addUnless(walker.equals("agct") || wrongEdges <= MAX_WRONG * count,
+        problems.addUnless(walker.equals("agct") ? wrongStacks <= MAX_BUNCH * count : wrongEdges <= MAX_WRONG * count,
                            "%s: %d of %d calls cannot be, in %d of %d stacks", file, wrongEdges, edges,
                            wrongStacks, count);
         problems.addUnless(lost <= MAX_WRONG * count, "%s: %d of %d stacks lack callers", file,

@@ -256,6 +256,17 @@ static inline void push_interpreted(int bci)
     regs->pc = interpreter_pc();
 }
 
+/* In the first instruction of a native function, which was called from there. */
+static inline void enter_native(const char *function, uintptr_t returns_to)
+{
+    fake_stack.regs.link = returns_to; /* on aarch64 */
+#if defined(__x86_64__)
+    fake_stack.regs.sp -= sizeof(uintptr_t);
+    put_word(fake_stack.regs.sp, returns_to);
+#endif
+    fake_stack.regs.pc = (uintptr_t)dlsym(RTLD_DEFAULT, function);
+}
+
 static inline void set_anchor(const struct vm_anchor *anchor)
 {
     unsigned char *at = fake.java_thread + offset_of("JavaThread", "_anchor");

@@ -2,7 +2,6 @@
 #include "unit/vm/fake_stack.h"
 
 #include <criterion/new/assert.h>
-#include <dlfcn.h>
 #include <ucontext.h>
 
 #include "symbols/symbols.h"
@@ -276,7 +275,6 @@ TEST_EACH_STACK(walk_vm_carrier, frames_that_were_just_frozen_are_said_to_be_mis
 static void begin_freezing(const struct fake_nmethod *code, const struct fake_nmethod *border,
                            const struct fake_nmethod *yield)
 {
-    const uintptr_t returns_to = yield->code + 30;
     struct jw_error err = {0};
 
     cr_assert(symbols_refresh(&err) && symbols_build_rows(&err), "%s", err.message);
@@ -289,13 +287,7 @@ static void begin_freezing(const struct fake_nmethod *code, const struct fake_nm
     push_compiled(code, PC_CALL);
     push_compiled(yield, 30);
     yield_sp = fake_stack.regs.sp;
-    /* The first instruction of a function. */
-    fake_stack.regs.link = returns_to; /* on aarch64 */
-#if defined(__x86_64__)
-    fake_stack.regs.sp -= sizeof(uintptr_t);
-    put_word(fake_stack.regs.sp, returns_to);
-#endif
-    fake_stack.regs.pc = (uintptr_t)dlsym(RTLD_DEFAULT, "getppid");
+    enter_native("getppid", yield->code + 30);
 }
 
 TEST_EACH_STACK(walk_vm_carrier, frames_that_are_being_frozen_are_found_from_what_freezes_them)

@@ -3,7 +3,6 @@
 #include "unit/vm/fake_stack.h"
 
 #include <criterion/new/assert.h>
-#include <dlfcn.h>
 #include <ucontext.h>
 
 #include "symbols/symbols.h"
@@ -229,13 +228,7 @@ static void lay_out_freezing(const struct fake_nmethod *border, const struct fak
     fake_stack.regs.pc = stubs.code;
     push_compiled(&code, PC_CALL);
     push_compiled(leaving, 30);
-    const uintptr_t returns_to = leaving->code + 30;
-    fake_stack.regs.link = returns_to; /* on aarch64 */
-#if defined(__x86_64__)
-    fake_stack.regs.sp -= sizeof(uintptr_t);
-    put_word(fake_stack.regs.sp, returns_to);
-#endif
-    fake_stack.regs.pc = (uintptr_t)dlsym(RTLD_DEFAULT, "getppid");
+    enter_native("getppid", leaving->code + 30);
 }
 
 Test(walk_vm_frozen, frames_that_stand_on_the_stack_and_in_the_heap_are_not_shown_twice)
