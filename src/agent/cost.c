@@ -61,6 +61,7 @@ void cost_forget(void)
 void cost_begin(void)
 {
     before = now;
+    sampler_cost_begin();
     read_all(&zero);
     pthread_mutex_lock(&last.lock);
     last.is_known = false;
@@ -120,15 +121,23 @@ void cost_turn(struct recording *recording)
 void cost_tell(void)
 {
     struct jw_cost_sums sums;
+    uint64_t longest_ns = 0;
     char text[256];
 
     pthread_mutex_lock(&last.lock);
     const bool is_known = last.is_known;
     if (is_known)
         jw_cost_sum_up(&last.cost, &sums);
+    for (int i = 0; is_known && i < JW_COST_CLOCK_LIMIT; i++)
+        if (last.cost.handlers[i].longest_cpu_ns > longest_ns)
+            longest_ns = last.cost.handlers[i].longest_cpu_ns;
     pthread_mutex_unlock(&last.lock);
-    if (is_known && sums.process_ns > 0)
-        agent_log(OPTIONS_LOGLEVEL_INFO, "Cost: %s", jw_cost_sentence(&sums, text, sizeof text));
+    if (!is_known || sums.process_ns == 0)
+        return;
+    agent_log(OPTIONS_LOGLEVEL_INFO, "Cost: %s", jw_cost_sentence(&sums, text, sizeof text));
+    if (longest_ns > 0)
+        agent_log(OPTIONS_LOGLEVEL_INFO, "No handler used more than %llu us of CPU time",
+                  (unsigned long long)((longest_ns + 999) / 1000));
 }
 
 /* ---- metrics: since the process started ---- */
@@ -186,4 +195,10 @@ void cost_metrics(struct tell_page *page)
     put_seconds(page, "jaywalk_cost_seconds_total{part=\"clock_thread\"}", cost.clock_ns);
     tell_put_head(page, "process_cpu_seconds_total", "CPU time of the process");
     put_seconds(page, "jaywalk_process_cpu_seconds_total", cost.process_ns);
+    tell_put_head(page, "handler_longest_cpu_seconds",
+                  "no handler used more CPU time since the last start or resume");
+    put_seconds(page, "jaywalk_handler_longest_cpu_seconds{clock=\"cpu\"}",
+                cost.handlers[JW_COST_CPU].longest_cpu_ns);
+    put_seconds(page, "jaywalk_handler_longest_cpu_seconds{clock=\"wall\"}",
+                cost.handlers[JW_COST_WALL].longest_cpu_ns);
 }

@@ -68,6 +68,8 @@ void jw_cost_add(struct jw_cost_times *times, const struct jw_cost_times *other)
     times->elapsed_ns += other->elapsed_ns;
     times->measured_count += other->measured_count;
     times->measured_cpu_ns += other->measured_cpu_ns;
+    if (other->longest_cpu_ns > times->longest_cpu_ns)
+        times->longest_cpu_ns = other->longest_cpu_ns;
     for (uint32_t i = 0; i < JW_COST_BUCKETS; i++)
         times->buckets[i] += other->buckets[i];
 }

@@ -7,7 +7,8 @@
  * Memory   the caller's.
  *
  * How long a handler took is elapsed time, of every handler: what kept it from running is in it. Its CPU time is read
- * from the thread's own clock by one handler of 64, chosen at random, and multiplied. What the kernel does to deliver
+ * from the thread's own clock by one handler of 64, chosen at random, and multiplied; and by each that took longer than
+ * JW_COST_LONG_NS, so that the longest is known by what it used, not by what others used meanwhile. What the kernel does to deliver
  * a signal and to return from it nobody can see from here: that is an estimate, JW_COST_CALLS_A_SIGNAL system calls, of
  * which one is measured at the start.
  */
@@ -23,6 +24,9 @@
 /* One handler of so many reads its own CPU clock. */
 #define JW_COST_MEASURED_OF 64u
 
+/* Elapsed: of a handler that took less, its CPU time is taken to be all of it where the longest is looked for. */
+#define JW_COST_LONG_NS 1000000u
+
 /* Four buckets to each power of two, up to 2^40 ns. */
 #define JW_COST_STEPS   4u
 #define JW_COST_BUCKETS (40u * JW_COST_STEPS)
@@ -33,12 +37,13 @@ enum jw_cost_clock {
     JW_COST_CLOCK_LIMIT
 };
 
-/* Of the handlers of one clock. Nanoseconds, elapsed, but for measured_cpu_ns. */
+/* Of the handlers of one clock. Nanoseconds, elapsed, but for measured_cpu_ns and longest_cpu_ns. */
 struct jw_cost_times {
     uint64_t count;
     uint64_t elapsed_ns;
     uint64_t measured_count;  /* of them, those that read their CPU clock */
-    uint64_t measured_cpu_ns; /* and what it said, the readings included */
+    uint64_t measured_cpu_ns; /* and what it said, a reading included */
+    uint64_t longest_cpu_ns;  /* none used more CPU time */
     uint64_t buckets[JW_COST_BUCKETS];
 };
 
@@ -94,7 +99,7 @@ struct jw_cost_recent {
 };
 uint64_t jw_cost_recent_ns(struct jw_cost_recent *recent, const struct jw_cost *cost);
 
-/* Counts only rise: what came since `before`; and of two sets of handlers together. */
+/* Counts only rise: what came since `before`, but for the longest, which stays; and of two sets of handlers together. */
 void jw_cost_since(struct jw_cost_times *times, const struct jw_cost_times *before);
 void jw_cost_add(struct jw_cost_times *times, const struct jw_cost_times *other);
 

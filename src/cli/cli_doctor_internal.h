@@ -65,6 +65,7 @@ struct cli_doctor_line {
 struct cli_doctor_handlers {
     uint64_t count;
     uint64_t median_ns, high_ns, longest_ns; /* high: 99 of 100 took no longer */
+    uint64_t longest_cpu_ns;                 /* none used more CPU time; 0: not told */
 };
 
 /* Sums since a recording began, of which the last ones hold; or since an agent was loaded. */

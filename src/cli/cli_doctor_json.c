@@ -352,6 +352,7 @@ static void put_cost(struct json *json, const struct cli_doctor *doctor)
         put_number(json, "median_ns", handlers->median_ns);
         put_number(json, "p99_ns", handlers->high_ns);
         put_number(json, "longest_ns", handlers->longest_ns);
+        put_number(json, "longest_cpu_ns", handlers->longest_cpu_ns);
         end(json, '}');
     }
     end(json, '}');

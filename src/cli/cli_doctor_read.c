@@ -77,6 +77,7 @@ static void add_costs(struct cli_doctor_sums *to, const struct cli_doctor_sums *
         sum->median_ns = larger(sum->median_ns, from->handlers[i].median_ns);
         sum->high_ns = larger(sum->high_ns, from->handlers[i].high_ns);
         sum->longest_ns = larger(sum->longest_ns, from->handlers[i].longest_ns);
+        sum->longest_cpu_ns = larger(sum->longest_cpu_ns, from->handlers[i].longest_cpu_ns);
     }
     for (int part = 0; part < JW_MEMORY_LIMIT; part++) {
         struct cli_doctor_memory *sum = &to->memory[part];
@@ -343,6 +344,7 @@ static void take_handlers(struct cli_doctor_reading *reading, const struct jfr_r
             .median_ns = cli_number_of(event, "median"),
             .high_ns = cli_number_of(event, "p99"),
             .longest_ns = cli_number_of(event, "longest"),
+            .longest_cpu_ns = cli_number_of(event, "longestCpu"),
         };
 }
 

@@ -507,9 +507,11 @@ static void put_cost(const struct cli_doctor *doctor, FILE *to)
         if (handlers->count > 0 && handlers->median_ns > 0)
             cli_doctor_fact(
                 to, clocks[i],
-                "%s handlers: half took no longer than %s, 99 %% than %s, the longest %s",
+                "%s handlers: half took no longer than %s, 99 %% than %s, the longest %s, "
+                "none more than %s of its own CPU time",
                 cli_doctor_digits(handlers->count).text, time_word(handlers->median_ns).text,
-                time_word(handlers->high_ns).text, time_word(handlers->longest_ns).text);
+                time_word(handlers->high_ns).text, time_word(handlers->longest_ns).text,
+                time_word(handlers->longest_cpu_ns).text);
     }
 }
 

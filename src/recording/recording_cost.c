@@ -90,6 +90,7 @@ static void put_times(struct recording *recording, uint64_t now_ns, enum jw_cost
     jfr_put_varint(out, jw_cost_percentile_ns(times, 1000));
     jfr_put_varint(out, times->measured_count);
     jfr_put_varint(out, times->measured_cpu_ns);
+    jfr_put_varint(out, times->longest_cpu_ns);
     jfr_event_end(out, begin);
 }
 

@@ -128,13 +128,11 @@ bool engine_cpu_fine_claims(thread_index thread)
 }
 
 /* Counts exactly one outcome. */
-static JW_SIGNAL_SAFE void take(const void *ucontext, thread_index thread, struct fine_thread *own)
+static JW_SIGNAL_SAFE void take(const void *ucontext, thread_index thread, struct fine_thread *own,
+                                uint64_t clock_ns)
 {
-    uint64_t clock_ns = 0;
-
     /* What it used before it began to wait is left to a sample of when it runs. */
-    if (!os_thread_cpu_ns((int)thread_tid(thread), &clock_ns) ||
-        arch_syscall_state(ucontext) != ARCH_SYSCALL_NONE) {
+    if (clock_ns == 0 || arch_syscall_state(ucontext) != ARCH_SYSCALL_NONE) {
         jw_store_relaxed(&own->waiting_ns, clock_ns);
         jw_count(JW_COUNT_SPARED_WAITING);
         return;
@@ -158,7 +156,7 @@ static JW_SIGNAL_SAFE void take(const void *ucontext, thread_index thread, struc
     thread_cpu_look(thread, clock_ns);
 }
 
-void engine_cpu_fine_take(const void *ucontext, thread_index thread)
+void engine_cpu_fine_take(const void *ucontext, thread_index thread, uint64_t clock_ns)
 {
     struct fine_thread *own = fine_threads == NULL ? NULL : &fine_threads[thread];
     uint32_t asked = FINE_ASKED;
@@ -170,7 +168,7 @@ void engine_cpu_fine_take(const void *ucontext, thread_index thread)
         jw_count(JW_COUNT_SPARED_UNASKED);
         return;
     }
-    take(ucontext, thread, own);
+    take(ucontext, thread, own, clock_ns);
     /* order FINE_STATE: releases the clock at this sample to the sampler thread. */
     jw_store_release(&own->state, FINE_NONE);
 }

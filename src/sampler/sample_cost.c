@@ -13,6 +13,7 @@ static struct {
     _Atomic uint64_t wall_elapsed_ns;
     _Atomic uint64_t measured_count[JW_COST_CLOCK_LIMIT];
     _Atomic uint64_t measured_cpu_ns[JW_COST_CLOCK_LIMIT];
+    _Atomic uint64_t longest_cpu_ns[JW_COST_CLOCK_LIMIT];
     _Atomic uint64_t buckets[JW_COST_CLOCK_LIMIT][JW_COST_BUCKETS];
 } costs;
 
@@ -25,12 +26,9 @@ static JW_SIGNAL_SAFE uint64_t own_cpu_ns(void)
 
 void sample_cost_begin(struct sample_cost *cost)
 {
-    cost->begin_ns = jw_now_ns();
-    cost->cpu_ns = 0;
-    if (jw_hash_word(cost->begin_ns) % JW_COST_MEASURED_OF != 0)
-        return;
     cost->cpu_ns = own_cpu_ns();
     cost->begin_ns = jw_now_ns();
+    cost->is_measured = jw_hash_word(cost->begin_ns) % JW_COST_MEASURED_OF == 0;
 }
 
 void sample_cost_note(enum jw_cost_clock clock, uint64_t elapsed_ns)
@@ -41,13 +39,34 @@ void sample_cost_note(enum jw_cost_clock clock, uint64_t elapsed_ns)
     jw_add_relaxed(&costs.buckets[clock][jw_cost_bucket(elapsed_ns)], 1);
 }
 
+/* Who loses the swap has a longer one before him, so this ends. */
+static JW_SIGNAL_SAFE void note_longest(enum jw_cost_clock clock, uint64_t cpu_ns)
+{
+    uint64_t longest_ns = jw_load_relaxed(&costs.longest_cpu_ns[clock]);
+
+    while (cpu_ns > longest_ns &&
+           !jw_cas_relaxed(&costs.longest_cpu_ns[clock], &longest_ns, cpu_ns)) {
+    }
+}
+
 void sample_cost_end(const struct sample_cost *cost, enum jw_cost_clock clock)
 {
-    sample_cost_note(clock, jw_now_ns() - cost->begin_ns);
-    if (cost->cpu_ns == 0)
+    const uint64_t elapsed_ns = jw_now_ns() - cost->begin_ns;
+    const bool is_read = cost->cpu_ns != 0 && (cost->is_measured || elapsed_ns >= JW_COST_LONG_NS);
+    const uint64_t cpu_ns = is_read ? own_cpu_ns() - cost->cpu_ns : elapsed_ns;
+
+    sample_cost_note(clock, elapsed_ns);
+    note_longest(clock, cpu_ns);
+    if (!is_read || !cost->is_measured)
         return;
-    jw_add_relaxed(&costs.measured_cpu_ns[clock], own_cpu_ns() - cost->cpu_ns);
+    jw_add_relaxed(&costs.measured_cpu_ns[clock], cpu_ns);
     jw_add_relaxed(&costs.measured_count[clock], 1);
+}
+
+void sampler_cost_begin(void)
+{
+    for (int clock = 0; clock < JW_COST_CLOCK_LIMIT; clock++)
+        jw_store_relaxed(&costs.longest_cpu_ns[clock], 0);
 }
 
 void sampler_cost(enum jw_cost_clock clock, struct jw_cost_times *out)
@@ -58,6 +77,7 @@ void sampler_cost(enum jw_cost_clock clock, struct jw_cost_times *out)
         .elapsed_ns = clock == JW_COST_WALL ? wall_ns : jw_counter(JW_COUNT_HANDLER_NS) - wall_ns,
         .measured_count = jw_load_relaxed(&costs.measured_count[clock]),
         .measured_cpu_ns = jw_load_relaxed(&costs.measured_cpu_ns[clock]),
+        .longest_cpu_ns = jw_load_relaxed(&costs.longest_cpu_ns[clock]),
     };
     for (uint32_t i = 0; i < JW_COST_BUCKETS; i++) {
         out->buckets[i] = jw_load_relaxed(&costs.buckets[clock][i]);

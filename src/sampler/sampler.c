@@ -103,7 +103,8 @@ static JW_SIGNAL_SAFE bool is_of_process(const struct signals_event *event)
     return sampler.cpu == SAMPLER_CPU_ITIMER && event->signo == SIGPROF;
 }
 
-static JW_SIGNAL_SAFE void take_event(const struct signals_event *event)
+/* `clock_ns`: where the clock of the calling thread stood when the signal came; 0: not known. */
+static JW_SIGNAL_SAFE void take_event(const struct signals_event *event, uint64_t clock_ns)
 {
     const thread_index thread = event->is_bare || event->is_from_kernel || is_of_process(event)
                                     ? thread_find(thread_own_tid())
@@ -122,7 +123,7 @@ static JW_SIGNAL_SAFE void take_event(const struct signals_event *event)
     else if (event->is_from_kernel || (event->is_bare && engine_cpu_perf_has(thread)))
         engine_cpu_perf_take(event->ucontext, thread);
     else
-        engine_cpu_fine_take(event->ucontext, thread);
+        engine_cpu_fine_take(event->ucontext, thread, clock_ns);
 }
 
 static JW_SIGNAL_SAFE void take(const struct signals_event *event)
@@ -130,7 +131,7 @@ static JW_SIGNAL_SAFE void take(const struct signals_event *event)
     struct sample_cost cost;
 
     sample_cost_begin(&cost);
-    take_event(event);
+    take_event(event, cost.cpu_ns);
     sample_cost_end(&cost, event->signo == SIGVTALRM ? JW_COST_WALL : JW_COST_CPU);
 }
 

@@ -110,9 +110,12 @@ void sampler_intervals(uint64_t *cpu_ns, uint64_t *wall_ns);
  * Context: dump, while an engine runs. */
 void sampler_set_intervals(uint64_t cpu_ns, uint64_t wall_ns);
 
-/* What handlers of signals of this clock took since the process started: from the engine's first instruction to its last,
+/* What handlers of signals of this clock took since the process started (the longest: since sampler_cost_begin): from the engine's first instruction to its last,
  * spared and lost signals too. Not in it: entry and gate, some 50 ns; a system call that goes on. Context: any. */
 void sampler_cost(enum jw_cost_clock clock, struct jw_cost_times *out);
+
+/* A session begins, or goes on, with all engines stopped: the longest handler is looked for anew. Context: control. */
+void sampler_cost_begin(void);
 
 /* Memory that deep stacks, kept from sample to sample, have taken. Context: any. */
 uint64_t sampler_deep_bytes(void);

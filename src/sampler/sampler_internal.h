@@ -147,7 +147,8 @@ JW_SIGNAL_SAFE enum jw_thread_state sample_state(const void *ucontext, const voi
 /* sample_cost.c: around what a handler does, of a signal of this clock; _note: the elapsed part of it alone. */
 struct sample_cost {
     uint64_t begin_ns;
-    uint64_t cpu_ns; /* of the thread's clock then; 0: not asked */
+    uint64_t cpu_ns;  /* of the thread's clock then; 0: it could not be read */
+    bool is_measured; /* one of those whose CPU time is added up */
 };
 JW_SIGNAL_SAFE void sample_cost_begin(struct sample_cost *cost);
 JW_SIGNAL_SAFE void sample_cost_end(const struct sample_cost *cost, enum jw_cost_clock clock);
@@ -213,7 +214,7 @@ JW_SIGNAL_SAFE bool engine_cpu_perf_claims(int number);
 JW_SIGNAL_SAFE void engine_cpu_perf_take(const void *ucontext, thread_index thread);
 
 /* engine_cpu_fine.c. The time of a thread counts from `base_ns` of its clock on. _turn: what is due; when to come
- * again. */
+ * again. _take: on that thread, whose clock stands at `clock_ns`; 0: it could not be read. */
 JW_MUST_CHECK bool engine_cpu_fine_open(struct jw_error *err);
 void engine_cpu_fine_start(uint64_t interval_ns);
 bool engine_cpu_fine_is_wanted(void); /* some thread was added in this run */
@@ -225,7 +226,8 @@ uint64_t engine_cpu_fine_sampled_ns(
 void engine_cpu_fine_note(thread_index thread);
 uint64_t engine_cpu_fine_turn(void);
 JW_SIGNAL_SAFE bool engine_cpu_fine_claims(thread_index thread);
-JW_SIGNAL_SAFE void engine_cpu_fine_take(const void *ucontext, thread_index thread);
+JW_SIGNAL_SAFE void engine_cpu_fine_take(const void *ucontext, thread_index thread,
+                                         uint64_t clock_ns);
 
 /* engine_wall.c. Interval 0: no wall clock. _settle: with the sampler thread gone and all handlers out, accounts all
  * threads to their end, or to this moment. */

@@ -117,12 +117,17 @@ Test(cost, what_came_since_and_what_was_before_is_all)
     note(2000);
     before = times;
     note(2000);
+    times.longest_cpu_ns = 40;
+    before.longest_cpu_ns = 30;
     all = times;
     jw_cost_since(&times, &before);
     cr_assert(eq(u64, times.count, 1));
     cr_assert(eq(u64, times.elapsed_ns, 2000));
     jw_cost_add(&times, &before);
     cr_assert(eq(int, memcmp(&times, &all, sizeof all), 0));
+    before.longest_cpu_ns = 50;
+    jw_cost_add(&times, &before);
+    cr_assert(eq(u64, times.longest_cpu_ns, 50));
 }
 
 Test(cost, the_sentence_adds_up)

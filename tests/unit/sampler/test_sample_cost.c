@@ -2,8 +2,12 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/counters.h"
+#include "os/os_tasks.h"
+#include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
 
 TestSuite(sample_cost, .timeout = 300);
@@ -51,4 +55,48 @@ Test(sample_cost, some_are_measured_by_their_own_cpu_clock)
     cr_assert(ge(u64, times.measured_count, 500));
     cr_assert(le(u64, times.measured_count, 2000));
     cr_assert(ge(u64, times.measured_cpu_ns, times.measured_count));
+}
+
+static uint64_t own_cpu_ns(void)
+{
+    uint64_t cpu_ns = 0;
+
+    cr_assert(os_thread_cpu_ns(os_gettid(), &cpu_ns));
+    return cpu_ns;
+}
+
+static uint64_t longest_cpu_ns(enum jw_cost_clock clock)
+{
+    struct jw_cost_times times;
+
+    sampler_cost(clock, &times);
+    return times.longest_cpu_ns;
+}
+
+/* Whoever waits has used nothing, whichever of 64 it is. */
+Test(sample_cost, the_longest_is_known_by_its_own_cpu_time)
+{
+    const uint64_t waited_ns = 5 * JW_NS_PER_MS, used_ns = 20 * JW_NS_PER_MS;
+    struct sample_cost cost;
+
+    for (int i = 0; i < 3; i++) {
+        const uint64_t before_ns = own_cpu_ns();
+
+        sampler_cost_begin();
+        sample_cost_begin(&cost);
+        nanosleep(&(struct timespec){0, (long)waited_ns}, NULL);
+        sample_cost_end(&cost, JW_COST_WALL);
+        cr_assert(le(u64, longest_cpu_ns(JW_COST_WALL), own_cpu_ns() - before_ns));
+    }
+    sample_cost_begin(&cost);
+    for (const uint64_t before_ns = own_cpu_ns(); own_cpu_ns() - before_ns < used_ns;) {
+    }
+    sample_cost_end(&cost, JW_COST_CPU);
+    cr_assert(ge(u64, longest_cpu_ns(JW_COST_CPU), used_ns));
+
+    sample_cost_begin(&cost);
+    sample_cost_end(&cost, JW_COST_CPU);
+    cr_assert(ge(u64, longest_cpu_ns(JW_COST_CPU), used_ns));
+    sampler_cost_begin();
+    cr_assert(eq(u64, longest_cpu_ns(JW_COST_CPU), 0));
 }
