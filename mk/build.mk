@@ -21,6 +21,7 @@ need-compiler:
 	$(Q)tools/ensure "compiling jaywalk" $(if $(filter gcc,$(CC)),gcc)
 	$(Q)tools/ensure "plain names of C++ and Rust functions (optional)" libiberty-dev || true
 	$(Q)tools/ensure "mini debug info (optional)" liblzma-dev || true
+	$(Q)tools/ensure "packed recordings (optional)" libzstd-dev || true
 need-aarch64:
 	$(Q)tools/ensure "the aarch64 lane" aarch64-gcc
 
@@ -88,7 +89,8 @@ $(call library,$(1)): $(call room_objects,$(1),$(LIB_ROOMS)) src/agent/exports.m
 $(call command,$(1)): $(call room_objects,$(1),$(CLI_ROOMS))
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_CMD) -o $$@ $$^
+	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_CMD) -o $$@ $$^ \
+	    $$(call packing_library,$$(CC_$(1)))
 
 .PHONY: lane-$(1)
 lane-$(1): $(call library,$(1)) $(if $(wildcard src/cli/*.c),$(call command,$(1)))

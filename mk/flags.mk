@@ -42,6 +42,9 @@ hardening = $(or $(hardening_of_$(1)),$(eval hardening_of_$(1) := $$(shell tools
 # Static libraries that may be missing, and what they bring: asked once for each compiler.
 optional_libraries = $(or $(libraries_of_$(1)),$(eval libraries_of_$(1) := $$(shell tools/optional-libraries $(1)))$(libraries_of_$(1)))
 
+# The command needs one of them.
+packing_library = $(or $(packing_of_$(1)),$(eval packing_of_$(1) := $$(shell tools/optional-libraries $(1) zstd 2>/dev/null))$(packing_of_$(1)))
+
 CFLAGS_plain    = -O2 $(call hardening,$(CC_plain))
 # Lines are what a report of a sanitizer shows; more is only slower to make.
 CFLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -269,7 +269,8 @@ $(FAULTS_LIBRARY): build/faults/loads.o build/faults/calls.o build/faults/calls_
 $(FAULTS_COMMAND): build/faults/calls.o build/faults/calls_rules.o $(call room_objects,plain,$(CLI_ROOMS))
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(FAULTS_FLAGS) -o $@ $(filter %.o,$^)
+	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(FAULTS_FLAGS) -o $@ $(filter %.o,$^) \
+	    $(call packing_library,$(CC_plain))
 
 -include build/faults/calls.d build/faults/calls_rules.d build/faults/calls_jvm.d
 -include build/faults/loads.d

@@ -233,9 +233,11 @@ _jaywalk_words() {
     [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *[=:] ]] || compopt -o nospace 2>/dev/null
 }
 
-# Files that begin with $1 and end with $2, and directories.
+# Files that begin with $1 and end with $2, packed or not, and directories.
 _jaywalk_files() {
-    mapfile -t COMPREPLY < <(compgen -f -X "!*$2" -- "$1"; compgen -d -S / -- "$1")
+    mapfile -t COMPREPLY < <(compgen -f -X "!*$2" -- "$1"
+        [[ -z $2 ]] || compgen -f -X "!*$2.zst" -- "$1"
+        compgen -d -S / -- "$1")
     compopt -o filenames -o nospace 2>/dev/null
 }
 
@@ -303,7 +305,7 @@ _jaywalk() {
     recording)
         # The first is a recording, the second an output.
         for ((i = 2; i < COMP_CWORD; i++)); do
-            [[ ${COMP_WORDS[i]} != *.jfr ]] || count=$((count + 1))
+            [[ ${COMP_WORDS[i]} != *.jfr?(.zst) ]] || count=$((count + 1))
         done
         if [[ $count -eq 0 ]]; then
             _jaywalk_files "$current" .jfr

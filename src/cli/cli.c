@@ -172,13 +172,14 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .id = CLI_COMMAND_CONVERT,
             .name = "convert",
             .usage = "jaywalk convert [options] IN.jfr OUT",
-            .summary = "make a flame graph or a list from a recording",
+            .summary = "make a flame graph or a list from a recording, or pack it",
             .text =
                 "Reads a JDK Flight Recording, of jaywalk or of any other producer, and writes\n"
                 "what the ending of OUT says:\n"
                 "  .html               a flame graph, in one file that needs no network\n"
                 "  .collapsed .folded  collapsed stacks: a line root;...;leaf and a count each\n"
                 "  .txt                hottest methods and stacks\n"
+                "  .jfr.zst .jfr       the recording as it is, packed with zstd or unpacked\n"
                 "OUT may be - for the standard output; then --output is needed. OUT is replaced\n"
                 "at the end and whole, or not at all.\n",
             .examples = "  jaywalk convert profile.jfr flamegraph.html\n"
@@ -186,7 +187,8 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                         "  jaywalk convert -o collapsed profile.jfr - | sort\n"
                         "  jaywalk convert --endpoint 'GET /orders*' --attribute tenant=acme "
                         "profile.jfr acme.html\n"
-                        "  jaywalk convert --by endpoint --by thread profile.jfr requests.html\n",
+                        "  jaywalk convert --by endpoint --by thread profile.jfr requests.html\n"
+                        "  jaywalk convert profile.jfr.zst profile.jfr\n",
             .operands = CLI_OPERANDS_RECORDING,
             .run = cli_convert,
         },
@@ -338,9 +340,7 @@ static int cli_unknown_command(const char *name)
 /* A recording alone says what is there, not what to do with it. */
 static bool cli_is_recording(const char *word)
 {
-    const size_t length = strlen(word);
-
-    return length > 4 && strcmp(word + length - 4, ".jfr") == 0 && access(word, F_OK) == 0;
+    return cli_is_recording_name(word) && access(word, F_OK) == 0;
 }
 
 static int cli_help(const char *name)

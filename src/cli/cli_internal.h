@@ -267,8 +267,14 @@ JW_MUST_CHECK bool cli_check_patterns(const struct options *options, struct jw_e
 /* Recordings ------------------------------------------------------------------------------------- */
 
 int cli_convert(const struct cli_values *values);
+/* convert where OUT is a recording, too: packs or unpacks. */
+int cli_repack(const char *in, const char *out, const struct cli_values *values);
 int cli_endpoints(const struct cli_values *values);
 int cli_doctor(const struct cli_values *values); /* of JVMs, too */
+
+/* By their ending: .jfr, .jfr.zst. */
+bool cli_is_recording_name(const char *path);
+bool cli_is_same_file(const char *left, const char *right);
 
 struct cli_bys;
 struct cli_part;

@@ -38,7 +38,8 @@ bool cli_read_look(const struct cli_values *values, const char *out, struct opti
         return false;
     }
     if (look->values.output == OPTIONS_OUTPUT_JFR) {
-        jw_error_set(err, "convert: makes html, collapsed and text, no recordings");
+        jw_error_set(err, "convert: makes a recording of a recording where OUT ends in .jfr or "
+                          ".jfr.zst, without --output");
         return false;
     }
     return cli_check_patterns(&look->values, err);
@@ -51,7 +52,7 @@ static enum export_format cli_format_of(const struct options *look)
                                                        : EXPORT_TEXT;
 }
 
-static bool cli_is_same_file(const char *left, const char *right)
+bool cli_is_same_file(const char *left, const char *right)
 {
     struct stat one;
     struct stat other;
@@ -254,6 +255,10 @@ int cli_convert(const struct cli_values *values)
     } *read = jw_alloc(sizeof *read);
     int status;
 
+    if (values->format == NULL && cli_is_recording_name(out)) {
+        jw_free(read);
+        return cli_repack(in, out, values);
+    }
     if (read == NULL) {
         cli_complain("no memory");
         return CLI_FAILED;

@@ -33,13 +33,19 @@
 
 static const unsigned char jfr_magic[4] = {'F', 'L', 'R', 0};
 
+bool jfr_reader_is_chunk(const unsigned char *magic)
+{
+    return memcmp(magic, jfr_magic, sizeof jfr_magic) == 0;
+}
+
 bool jfr_reader_damaged(const struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
                         const char *what)
 {
     jw_error_set(err,
-                 "%s: damaged at byte %" PRIu64 ": %s; take the recording again, or copy it again "
+                 "%s: damaged at byte %" PRIu64
+                 "%s: %s; take the recording again, or copy it again "
                  "from where it was made",
-                 reader->path, offset, what);
+                 reader->path, offset, reader->unpacker == NULL ? "" : " of what is packed", what);
     return false;
 }
 
@@ -48,6 +54,14 @@ bool jfr_reader_read(const struct jfr_reader *reader, uint64_t offset, void *byt
 {
     unsigned char *to = bytes;
 
+    if (reader->unpacker != NULL) {
+        const unsigned char *from = jfr_unpacker_see(reader, offset, count_bytes);
+
+        if (from == NULL)
+            return jfr_reader_damaged(reader, offset, err, "less is packed than its chunk says");
+        memcpy(bytes, from, count_bytes);
+        return true;
+    }
     while (count_bytes > 0) {
         const ssize_t got = pread(reader->fd, to, count_bytes, (off_t)offset);
 
@@ -152,7 +166,7 @@ static bool jfr_reader_open_file(struct jfr_reader *reader, const char *path, st
                      S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
         return false;
     }
-    reader->size_bytes = (uint64_t)status.st_size;
+    reader->file_bytes = reader->size_bytes = (uint64_t)status.st_size;
     if (reader->size_bytes == 0) {
         jw_error_set(err,
                      "%s: is empty; whoever recorded it has not written anything yet, or could not",
@@ -161,14 +175,17 @@ static bool jfr_reader_open_file(struct jfr_reader *reader, const char *path, st
     }
     if (reader->size_bytes < sizeof magic ||
         !jfr_reader_read(reader, 0, magic, sizeof magic, err) ||
-        memcmp(magic, jfr_magic, sizeof magic) != 0) {
+        (!jfr_reader_is_chunk(magic) && !jfr_is_packed(magic))) {
         jw_error_set(err,
                      "%s: is no flight recording: it does not begin with \"FLR\"; a packed file "
-                     "(.gz, .lz4) has to be unpacked first",
+                     "(.gz, .lz4) has to be unpacked first, but for .zst",
                      path);
         return false;
     }
-    return true;
+    if (jfr_reader_is_chunk(magic))
+        return true;
+    reader->unpacker = jfr_unpacker_open(path, err);
+    return reader->unpacker != NULL;
 }
 
 struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err)
@@ -202,6 +219,7 @@ void jfr_reader_close(struct jfr_reader *reader)
     jfr_reader_forget_chunk(reader);
     if (reader->fd >= 0)
         close(reader->fd);
+    jfr_unpacker_close(reader->unpacker);
     jw_free(reader->window);
     jw_free(reader->path);
     jw_free(reader);
@@ -254,19 +272,44 @@ static const char *jfr_reader_read_header(struct jfr_reader *reader, uint64_t *m
     return NULL;
 }
 
-bool jfr_reader_next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
-                           struct jw_error *err)
+/* The chunk at `next_chunk` is not usable, and so nothing behind it. */
+static void jfr_reader_leave_out(struct jfr_reader *reader, const char *reason)
 {
     const uint64_t offset = reader->next_chunk;
-    uint64_t metadata;
-    uint64_t checkpoint;
+
+    reader->is_stopped = true;
+    if (reader->unpacker == NULL)
+        snprintf(reader->notice, sizeof reader->notice,
+                 "%s: the last %" PRIu64 " of %" PRIu64 " bytes are left out: the chunk at byte "
+                 "%" PRIu64 " is not complete, %s",
+                 reader->path, reader->size_bytes - offset, reader->size_bytes, offset, reason);
+    else
+        snprintf(reader->notice, sizeof reader->notice,
+                 "%s: what is packed behind the first %" PRIu64
+                 " bytes is left out: the chunk there is "
+                 "not complete, %s",
+                 reader->path, offset, reason);
+}
+
+/* Goes to the next chunk, of which the header alone is read. */
+static bool jfr_reader_advance(struct jfr_reader *reader, uint64_t *metadata, uint64_t *checkpoint,
+                               struct jw_error *err)
+{
+    const uint64_t offset = reader->next_chunk;
 
     jfr_reader_forget_chunk(reader);
-    if (offset >= reader->size_bytes)
+    if (reader->is_stopped)
+        return false;
+    if (reader->unpacker != NULL && !jfr_unpacker_chunk(reader, offset, err)) {
+        reader->is_stopped = true;
+        return false;
+    }
+    if (offset >= reader->size_bytes && (offset > 0 || reader->unpacker == NULL))
         return false;
 
-    const char *reason = jfr_reader_read_header(reader, &metadata, &checkpoint);
+    const char *reason = jfr_reader_read_header(reader, metadata, checkpoint);
     if (reason != NULL && offset == 0) {
+        reader->is_stopped = true;
         jw_error_set(err,
                      "%s: holds no complete chunk: the one at byte 0 cannot be used, %s; if it is "
                      "still being written, stop or dump the recording first",
@@ -274,31 +317,64 @@ bool jfr_reader_next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *c
         return false;
     }
     if (reason != NULL) {
-        snprintf(reader->notice, sizeof reader->notice,
-                 "%s: the last %" PRIu64 " of %" PRIu64 " bytes are left out: the chunk at byte "
-                 "%" PRIu64 " is not complete, %s",
-                 reader->path, reader->size_bytes - offset, reader->size_bytes, offset, reason);
-        reader->next_chunk = reader->size_bytes;
+        jfr_reader_leave_out(reader, reason);
         return false;
     }
 
     reader->next_chunk = offset + reader->chunk.size_bytes;
+    return true;
+}
+
+bool jfr_reader_next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
+                           struct jw_error *err)
+{
+    uint64_t metadata;
+    uint64_t checkpoint;
+
+    if (!jfr_reader_advance(reader, &metadata, &checkpoint, err))
+        return false;
     if (!jfr_reader_load_metadata(reader, metadata, err) ||
         (checkpoint != 0 && !jfr_reader_load_pools(reader, checkpoint, err))) {
         jfr_reader_forget_chunk(reader);
-        reader->next_chunk = reader->size_bytes;
+        reader->is_stopped = true;
         return false;
     }
-    reader->next_event = offset + JFR_READER_HEADER_BYTES;
+    reader->next_event = reader->chunk.offset_bytes + JFR_READER_HEADER_BYTES;
     reader->end_of_events = reader->next_chunk;
     *chunk = reader->chunk;
     return true;
+}
+
+bool jfr_reader_next_whole(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
+                           struct jw_error *err)
+{
+    uint64_t metadata;
+    uint64_t checkpoint;
+
+    if (!jfr_reader_advance(reader, &metadata, &checkpoint, err))
+        return false;
+    *chunk = reader->chunk;
+    return true;
+}
+
+bool jfr_reader_chunk_bytes(struct jfr_reader *reader, uint64_t offset_bytes, void *bytes,
+                            size_t count_bytes, struct jw_error *err)
+{
+    if (!JW_INVARIANT(offset_bytes <= reader->chunk.size_bytes &&
+                      count_bytes <= reader->chunk.size_bytes - offset_bytes)) {
+        jw_error_set(err, "%s: no such bytes in a chunk", reader->path);
+        return false;
+    }
+    return jfr_reader_read(reader, reader->chunk.offset_bytes + offset_bytes, bytes, count_bytes,
+                           err);
 }
 
 /* Makes `count_bytes` from `offset` on lie in the window; NULL and `err` when they cannot. */
 static const unsigned char *jfr_reader_see(struct jfr_reader *reader, uint64_t offset,
                                            size_t count_bytes, struct jw_error *err)
 {
+    if (reader->unpacker != NULL) /* a chunk lies there whole, or is not begun */
+        return jfr_unpacker_see(reader, offset, count_bytes);
     if (offset >= reader->window_offset &&
         offset + count_bytes <= reader->window_offset + reader->window_used_bytes)
         return reader->window + (offset - reader->window_offset);
@@ -386,7 +462,7 @@ bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *e
 
 stop:
     reader->next_event = reader->end_of_events;
-    reader->next_chunk = reader->size_bytes;
+    reader->is_stopped = true;
     return false;
 }
 
@@ -397,12 +473,17 @@ const char *jfr_reader_notice(const struct jfr_reader *reader)
 
 uint64_t jfr_reader_size_bytes(const struct jfr_reader *reader)
 {
-    return reader->size_bytes;
+    return reader->file_bytes;
 }
 
 uint64_t jfr_reader_position_bytes(const struct jfr_reader *reader)
 {
-    return reader->next_event < reader->end_of_events ? reader->next_event : reader->next_chunk;
+    if (reader->is_stopped && reader->next_event >= reader->end_of_events)
+        return reader->file_bytes;
+
+    const uint64_t offset =
+        reader->next_event < reader->end_of_events ? reader->next_event : reader->next_chunk;
+    return reader->unpacker == NULL ? offset : jfr_unpacker_position(reader, offset);
 }
 
 bool jfr_reader_has_event(const struct jfr_reader *reader, const char *type_name)

@@ -6,7 +6,8 @@
  * Callers  cli, recording (texts alone), tests.
  * Context  tool, dump. One reader, one thread.
  * Memory   one window of the file, and of the current chunk its metadata and constant pools, each
- *          with a limit. Events are never kept.
+ *          with a limit. Events are never kept. Of a file packed with zstd (jfr_packed.h), which is
+ *          known by its first bytes, one chunk is kept unpacked, 512 MiB at most.
  *
  * The file is read with pread and not mapped: whoever writes it may cut it under us, and then a
  * read comes back short, where a mapping would raise SIGBUS.
@@ -64,6 +65,14 @@ void jfr_reader_close(struct jfr_reader *reader);
 JW_MUST_CHECK bool jfr_reader_next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
                                          struct jw_error *err);
 
+/* The same for who copies chunks and looks into none: it has no events then. */
+JW_MUST_CHECK bool jfr_reader_next_whole(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
+                                         struct jw_error *err);
+
+/* Bytes of this chunk as they are, from its first one on. */
+JW_MUST_CHECK bool jfr_reader_chunk_bytes(struct jfr_reader *reader, uint64_t offset_bytes,
+                                          void *bytes, size_t count_bytes, struct jw_error *err);
+
 /* The next event of this chunk, in the order of the file. False at its end, or damaged. */
 JW_MUST_CHECK bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *event,
                                          struct jw_error *err);
@@ -71,7 +80,7 @@ JW_MUST_CHECK bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_r
 /* What was left out and why, one sentence; "" when everything was read. */
 const char *jfr_reader_notice(const struct jfr_reader *reader);
 
-/* Bytes of the file, and how many of them are behind us: for showing progress. */
+/* Bytes of the file, packed as it is, and about how many of them are behind us: for showing progress. */
 uint64_t jfr_reader_size_bytes(const struct jfr_reader *reader);
 uint64_t jfr_reader_position_bytes(const struct jfr_reader *reader);
 

@@ -2,7 +2,7 @@
  * jfr_reader_internal - what the files of the reader share: cursor, types, pools.
  *
  * For      jfr_reader.c (file and chunks), jfr_reader_metadata.c, jfr_reader_pools.c,
- *          jfr_reader_value.c, jfr_reader_stack.c, jfr_reader_context.c.
+ *          jfr_reader_value.c, jfr_reader_stack.c, jfr_reader_context.c, jfr_reader_packed.c.
  * Callers  these.   Context  tool, dump.   Memory  as jfr_reader.h says.
  */
 #ifndef JW_JFR_JFR_READER_INTERNAL_H
@@ -88,10 +88,16 @@ struct jfr_block {
     unsigned char bytes[];
 };
 
+struct jfr_unpacker;
+
 struct jfr_reader {
     char *path;
     int fd;
-    uint64_t size_bytes; /* when it was opened */
+    uint64_t file_bytes; /* when it was opened */
+    uint64_t size_bytes; /* of the recording; of a packed one what is unpacked so far */
+
+    struct jfr_unpacker *unpacker; /* NULL: a plain file */
+    bool is_stopped;               /* there are no more chunks, whatever the file says */
 
     uint64_t next_chunk;    /* offset in the file */
     uint64_t next_event;    /* offset in the file */
@@ -179,6 +185,24 @@ bool jfr_cursor_text(const struct jfr_reader *reader, struct jfr_cursor *cursor,
                      struct jfr_text *text);
 
 /* File ----------------------------------------------------------------------------------------- */
+
+/* Do four bytes say that zstd packed what follows? Does a chunk begin with these? */
+bool jfr_is_packed(const unsigned char *magic);
+bool jfr_reader_is_chunk(const unsigned char *magic);
+
+/* NULL and `err`: no zstd, no memory. */
+JW_MUST_CHECK struct jfr_unpacker *jfr_unpacker_open(const char *path, struct jw_error *err);
+void jfr_unpacker_close(struct jfr_unpacker *unpacker); /* NULL is fine */
+
+/* Unpacks the chunk at `offset` of the recording, as far as there is one, and forgets what lies before;
+ * `size_bytes` becomes its end. */
+JW_MUST_CHECK bool jfr_unpacker_chunk(struct jfr_reader *reader, uint64_t offset,
+                                      struct jw_error *err);
+/* Bytes of that chunk, until the next one; NULL: they are not there. */
+const unsigned char *jfr_unpacker_see(const struct jfr_reader *reader, uint64_t offset,
+                                      size_t count_bytes);
+/* Where in the packed file that stands, about. */
+uint64_t jfr_unpacker_position(const struct jfr_reader *reader, uint64_t offset);
 
 /* Reads exactly these bytes, or fails: cut meanwhile, or the system's reason. */
 JW_MUST_CHECK bool jfr_reader_read(const struct jfr_reader *reader, uint64_t offset, void *bytes,

@@ -22,7 +22,7 @@ bool options_output_of_file(const char *file, uint64_t *output)
 {
     if (ends_with(file, ".svg"))
         return false;
-    if (ends_with(file, ".jfr"))
+    if (ends_with(file, ".jfr") || ends_with(file, ".jfr.zst"))
         *output = OPTIONS_OUTPUT_JFR;
     else if (ends_with(file, ".html"))
         *output = OPTIONS_OUTPUT_FLAMEGRAPH;

@@ -5,12 +5,14 @@
 
 #include "base/clock.h"
 #include "generation/generation.h"
+#include "jfr/jfr_packed.h"
 #include "os/os_output.h"
 #include "recording/recording_internal.h"
 
 #define DEFAULT_CHUNK_BYTES ((uint64_t)12 << 20)
 #define MIN_CHUNK_BYTES     ((uint64_t)256 << 10)
 #define MAX_CHUNK_BYTES     ((uint64_t)1536 << 20) /* with its reserve still below 2 GiB */
+#define MAX_PACKED_CHUNK    (JFR_PACKED_MAX_CHUNK_BYTES / 2)
 #define DEFAULT_CHUNK_NS    (3600 * JW_NS_PER_SECOND)
 #define MIN_CHUNK_NS        JW_NS_PER_SECOND
 #define PART_MAX_BYTES      ((size_t)1 << 20) /* that wait to be written, more or less */
@@ -330,8 +332,10 @@ struct recording *recording_open(const struct recording_config *config, struct j
                      config->path == NULL ? "" : config->path);
         goto fail;
     }
+    const bool is_packed = config->path != NULL && jfr_is_packed_name(config->path);
     recording->config.chunk_bytes =
-        limited(config->chunk_bytes, DEFAULT_CHUNK_BYTES, MIN_CHUNK_BYTES, MAX_CHUNK_BYTES);
+        limited(config->chunk_bytes, DEFAULT_CHUNK_BYTES, MIN_CHUNK_BYTES,
+                is_packed ? MAX_PACKED_CHUNK : MAX_CHUNK_BYTES);
     recording->config.chunk_ns =
         limited(config->chunk_ns, DEFAULT_CHUNK_NS, MIN_CHUNK_NS, UINT64_MAX);
     recording->names.sources = config->sources;

@@ -2,8 +2,10 @@
 #include "recording/recording_file.h"
 
 #include "base/counters.h"
+#include "jfr/jfr_packed.h"
 #include "jfr/jfr_writer.h"
 #include "os/os_output.h"
+#include "recording/recording_packed.h"
 
 #define FIRST_RESERVE_BYTES ((uint64_t)1 << 20)
 #define MAX_STEP_BYTES      ((uint64_t)256 << 20)
@@ -19,6 +21,7 @@
 _Static_assert(JFR_HEADER_BYTES <= CHUNK_ALIGN_BYTES, "a chunk header must not cross a page");
 
 struct recording_file {
+    struct recording_packed *packed; /* it does what is to be done; NULL: a plain file */
     const struct os_output_calls *calls;
     struct os_output *output;
     struct jfr_chunk_header header; /* of the open chunk, as committed */
@@ -156,7 +159,7 @@ static bool fail_for_good(struct recording_file *file, const struct jw_error *fa
     file->has_failed = true;
     jw_count(JW_COUNT_WRITE_FAILED);
     jw_error_set(err, "%s; the recording ends here, the %llu bytes before stay readable",
-                 failure->message, (unsigned long long)file->padding_at);
+                 failure->message, (unsigned long long)recording_file_used_bytes(file));
     return false;
 }
 
@@ -171,6 +174,12 @@ struct recording_file *recording_file_open(const char *path, const struct os_out
         return NULL;
     }
     file->calls = calls;
+    if (jfr_is_packed_name(path)) {
+        file->packed = recording_packed_open(path, calls, first, err);
+        if (file->packed == NULL)
+            goto fail;
+        return file;
+    }
     file->output = os_output_open(path, calls, err);
     if (file->output == NULL)
         goto fail;
@@ -194,12 +203,16 @@ fail:
 
 uint64_t recording_file_next_offset(const struct recording_file *file)
 {
-    return file->padding_at + JFR_PADDING_MIN_BYTES - file->chunk_at;
+    return file->packed != NULL ? recording_packed_chunk_bytes(file->packed)
+                                : file->padding_at + JFR_PADDING_MIN_BYTES - file->chunk_at;
 }
 
 static bool append(struct recording_file *file, const struct recording_file_part *part,
                    bool is_final, struct jw_error *err)
 {
+    if (file->packed != NULL)
+        return recording_packed_append(file->packed, part, is_final, err);
+
     const uint64_t data_at = file->padding_at + JFR_PADDING_MIN_BYTES;
     const uint64_t data_end = data_at + part->length_bytes;
 
@@ -237,6 +250,9 @@ bool recording_file_append(struct recording_file *file, const struct recording_f
 static bool begin_chunk(struct recording_file *file, const struct recording_file_part *first,
                         struct jw_error *err)
 {
+    if (file->packed != NULL)
+        return recording_packed_begin_chunk(file->packed, first, err);
+
     const uint64_t chunk_at = (file->padding_at + JFR_PADDING_MIN_BYTES + CHUNK_ALIGN_BYTES - 1) /
                               CHUNK_ALIGN_BYTES * CHUNK_ALIGN_BYTES;
     const uint64_t data_end = chunk_at + JFR_HEADER_BYTES + first->length_bytes;
@@ -284,14 +300,26 @@ bool recording_file_finish(struct recording_file *file, const struct recording_f
     if (!append(file, last, true, &failure))
         return fail_for_good(file, &failure, err);
     /* Complete already: when the copy fails, the file merely looks longer than it is. */
-    if (file->padding_at <= MAX_COPIED_BYTES)
+    if (file->packed == NULL && file->padding_at <= MAX_COPIED_BYTES)
         (void)!replace_by_copy(file, file->padding_at, false, NULL);
     return true;
 }
 
-bool recording_file_snapshot(const struct recording_file *file, const char *path,
-                             struct jw_error *err)
+bool recording_file_snapshot(struct recording_file *file, const char *path, struct jw_error *err)
 {
+    if ((file->packed != NULL) != jfr_is_packed_name(path)) {
+        jw_error_set(
+            err,
+            "cannot write %s: the recording is %s, and so is a copy of it; name a file that "
+            "ends in %s, which 'jaywalk convert' %s",
+            path, file->packed != NULL ? "packed" : "plain",
+            file->packed != NULL ? JFR_PACKED_ENDING : ".jfr",
+            file->packed != NULL ? "unpacks" : "packs");
+        return false;
+    }
+    if (file->packed != NULL)
+        return recording_packed_snapshot(file->packed, path, err);
+
     struct os_output *copy = os_output_open(path, file->calls, err);
     struct jfr_chunk_header header = file->header;
 
@@ -308,6 +336,7 @@ void recording_file_close(struct recording_file *file)
 {
     if (file == NULL)
         return;
+    recording_packed_close(file->packed);
     os_output_close(file->output);
     jw_free(file);
 }
@@ -319,10 +348,11 @@ bool recording_file_has_failed(const struct recording_file *file)
 
 uint64_t recording_file_used_bytes(const struct recording_file *file)
 {
-    return file->padding_at;
+    return file->packed != NULL ? recording_packed_used_bytes(file->packed) : file->padding_at;
 }
 
 uint64_t recording_file_chunk_bytes(const struct recording_file *file)
 {
-    return file->padding_at - file->chunk_at;
+    return file->packed != NULL ? recording_packed_chunk_bytes(file->packed)
+                                : file->padding_at - file->chunk_at;
 }

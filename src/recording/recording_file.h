@@ -19,6 +19,8 @@
  * its padding is cut. The reserve grows, and goes at the end, by a copy that takes the file's place in
  * one rename. The two small writes never cross a page, so a kill cannot halve them. docs/adr/0002.
  *
+ * Where its name ends in .jfr.zst the file is packed, and recording_packed.h tells how.
+ *
  * The first failure is sticky: what was readable stays, nothing more is written, and later calls do
  * nothing and return true.
  */
@@ -71,13 +73,14 @@ JW_MUST_CHECK bool recording_file_finish(struct recording_file *file,
                                          struct jw_error *err);
 
 /* Writes a file of its own at `path` that holds what is visible now, complete and at its size. */
-JW_MUST_CHECK bool recording_file_snapshot(const struct recording_file *file, const char *path,
+JW_MUST_CHECK bool recording_file_snapshot(struct recording_file *file, const char *path,
                                            struct jw_error *err);
 
 void recording_file_close(struct recording_file *file); /* NULL is fine; leaves the file as it is */
 
 bool recording_file_has_failed(const struct recording_file *file);
-uint64_t recording_file_used_bytes(const struct recording_file *file);  /* without the reserve */
-uint64_t recording_file_chunk_bytes(const struct recording_file *file); /* of the open chunk */
+uint64_t recording_file_used_bytes(const struct recording_file *file); /* without the reserve */
+uint64_t
+recording_file_chunk_bytes(const struct recording_file *file); /* of the open chunk, unpacked */
 
 #endif

@@ -1,5 +1,5 @@
 # SIGKILL at random moments: what is in the file is readable by every stock tool, and reaches up to
-# shortly before the end. KILLS (20), at moments within KILL_SPAN_MS (6000) after the file is there, one in each of as many parts of it.
+# shortly before the end. Every fourth is packed while it is written, and unpacked to be looked at. KILLS (20), at moments within KILL_SPAN_MS (6000) after the file is there, one in each of as many parts of it.
 kills=${KILLS:-20}
 span=${KILL_SPAN_MS:-6000}
 at_once=6
@@ -7,11 +7,12 @@ RANDOM=$((SEED + MAJOR))
 
 files=()
 kill_one() { # $1: number, $2: moment in ms after its file is there
-    local pid
-    "$JDK/bin/java" "${JAVA_FLAGS[@]}" "$(agent_flag "event=cpu,interval=10ms,file=kill-$1.jfr")" \
+    local pid file=kill-$1.jfr
+    [ $(($1 % 4)) != 1 ] || file+=.zst
+    "$JDK/bin/java" "${JAVA_FLAGS[@]}" "$(agent_flag "event=cpu,interval=10ms,file=$file")" \
         Hot 0 >"kill-$1.out" 2>"kill-$1.err" </dev/null &
     pid=$!
-    until [ -s "kill-$1.jfr" ]; do
+    until [ -s "$file" ]; do
         kill -0 "$pid" || return 0
         sleep 0.02
     done
@@ -29,6 +30,9 @@ wait
 
 for ((k = 0; k < kills; k++)); do
     no_crash
+    if [ -s "kill-$k.jfr.zst" ]; then
+        "$JW_COMMAND" convert "kill-$k.jfr.zst" "kill-$k.jfr" || fail "kill-$k.jfr.zst cannot be unpacked"
+    fi
     # Killed before the agent was there: no file, and nothing to read.
     if [ -s "kill-$k.jfr" ]; then
         files+=("kill-$k.jfr")

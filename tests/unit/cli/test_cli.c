@@ -9,6 +9,7 @@
 
 #include "base/jw.h"
 #include "cli/cli.h"
+#include "jfr/jfr_packed.h"
 #include "support/recording_maker.h"
 #include "unit/cli/run_cli.h"
 
@@ -79,7 +80,7 @@ Test(cli, mistakes_are_told_with_the_nearest_spelling)
         {{"convert", "--treads", "a.jfr", "b.html"}, "did you mean '--threads'?"},
         {{"convert", "--output=htlm", "a.jfr", "b"}, "did you mean 'html'?"},
         {{"convert", "-o", "tree", "a.jfr", "b.html"}, "no page of a call tree"},
-        {{"convert", "-o", "jfr", "a.jfr", "b.html"}, "no recordings"},
+        {{"convert", "-o", "jfr", "a.jfr", "b.html"}, "without --output"},
         {{"convert", "-o", "html=3", "a.jfr", "b.html"}, "takes no value"},
         {{"convert", "--minwidth=x", "a.jfr", "b.html"}, "--minwidth=x: is not a number"},
         {{"convert", "--minwidth=101", "a.jfr", "b.html"}, "is too large"},
@@ -337,4 +338,41 @@ Test(cli, every_allocation_may_fail)
         cr_expect_eq(status, CLI_FAILED);
         cr_assert_lt(nth, 500);
     }
+}
+
+Test(cli, a_recording_is_packed_and_unpacked_byte_for_byte)
+{
+    const char *packed = in_directory("x.jfr.zst");
+    const char *unpacked = in_directory("y.jfr");
+    static char whole[64 << 10], again[64 << 10], text[sizeof out_text];
+
+    save_usual();
+    if (!jfr_can_pack()) {
+        cr_expect_eq(RUN("convert", path, packed), CLI_FAILED);
+        cr_expect_not_null(strstr(err_text, "built without zstd"), "%s", err_text);
+        return;
+    }
+    maker_usual_chunk(&maker, 1700000001000000000);
+    unlink(path);
+    cr_assert(maker_save(&maker, path));
+    cr_expect_eq(RUN("convert", path, packed), CLI_OK);
+    cr_expect_str_eq(err_text, "");
+    cr_expect_eq(RUN("convert", packed, unpacked), CLI_OK);
+    slurp(path, whole, sizeof whole);
+    slurp(unpacked, again, sizeof again);
+    cr_expect_arr_eq(whole, again, sizeof whole);
+
+    cr_expect_eq(RUN("convert", "-o", "text", path, "-"), CLI_OK);
+    strcpy(text, out_text);
+    cr_expect_eq(RUN("convert", "-o", "text", packed, "-"), CLI_OK);
+    cr_expect_str_eq(out_text, text);
+
+    cr_expect_eq(RUN("convert", "--threads", path, packed), CLI_USAGE);
+    cr_expect_not_null(strstr(err_text, "as it is"), "%s", err_text);
+    cr_expect_eq(RUN("convert", packed, packed), CLI_USAGE);
+    cr_expect_eq(RUN(packed), CLI_USAGE);
+    cr_expect_not_null(strstr(err_text, "is a recording"), "%s", err_text);
+    cr_expect_eq(truncate(path, (off_t)maker.used_bytes - 9), 0);
+    cr_expect_eq(RUN("convert", path, unpacked), CLI_OK);
+    cr_expect_not_null(strstr(err_text, "are left out"), "%s", err_text);
 }
