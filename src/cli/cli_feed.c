@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/cli_feed_internal.h"
+#include "profile/profile_moments.h"
 
 #define CLI_ELEMENTS_FIRST ((size_t)256)
 
@@ -91,7 +92,10 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
     if (group == NULL)
         return;
     group->samples += value.samples;
-    group->weight += value.is_timed && !feed->wish->is_weightless ? value.time_ns : value.samples;
+    value.weight = value.is_timed && !feed->wish->is_weightless ? value.time_ns : value.samples;
+    group->weight += value.weight;
+    if (feed->wish->moments != NULL)
+        cli_keep_moment(feed, event, group, &value);
 }
 
 void cli_read_counters(const struct jfr_reader_event *event, uint64_t counts[JW_COUNT_LIMIT],
@@ -117,6 +121,8 @@ static void cli_take_counters(struct cli_feed *feed, const struct jfr_reader_eve
     memcpy(feed->counters, counters, sizeof counters);
     feed->in_flight = in_flight;
     feed->has_counters = true;
+    if (feed->wish->moments != NULL)
+        cli_keep_gap(feed, event, counters);
 }
 
 static void cli_tell_counters(const struct cli_feed *feed)
@@ -198,7 +204,11 @@ static bool cli_feed_chunk(struct cli_feed *feed, struct cli_progress *progress,
     }
     if (err->message[0] != '\0')
         return false;
+    if (feed->wish->moments != NULL)
+        cli_reserve_stacks(feed);
     cli_feed_groups(feed);
+    if (feed->wish->moments != NULL)
+        cli_settle_moments(feed);
     cli_feed_forget(feed);
     if (feed->is_out_of_memory)
         jw_error_set(err, "out of memory while reading stacks; free some, or leave lines and "
@@ -221,6 +231,9 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
         if (chunk.start_unix_ns + chunk.duration_ns > end_ns)
             end_ns = chunk.start_unix_ns + chunk.duration_ns;
         feed->ticks_per_second = chunk.ticks_per_second;
+        feed->chunk = chunk;
+        if (feed->wish->moments != NULL && profile_moments_base_unix_ns(feed->wish->moments) == 0)
+            profile_moments_set_base(feed->wish->moments, chunk.start_unix_ns);
         feed->clocks = (struct cli_clocks){0};
         is_read = cli_feed_chunk(feed, &progress, err);
         feed->found->has_event |= cli_declares(feed, feed->wish->event);
@@ -257,6 +270,7 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
     jw_map_close(&feed.thread_of);
     jw_map_close(&feed.frame_of);
     cli_forget_ledger(&feed);
+    cli_forget_moments(&feed);
     jfr_method_free(&feed.method);
     jfr_text_free(&feed.text);
     jfr_text_free(&feed.other_text);

@@ -127,18 +127,23 @@ bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
            is_in_spans(feed, part) && is_in_traces(feed, part) && is_in_attributes(feed, part);
 }
 
+uint64_t cli_thread_key(const struct jfr_reader_event *event, struct jfr_value *thread)
+{
+    struct jfr_value reference;
+
+    thread->reader = NULL;
+    if (!jfr_value_field(&event->value, "sampledThread", &reference) &&
+        !jfr_value_field(&event->value, "eventThread", &reference))
+        return 0;
+    if (!jfr_value_constant(&reference, thread))
+        thread->reader = NULL;
+    return jfr_value_key(&reference);
+}
+
 static profile_frame_id thread_root(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
-    struct jfr_value thread = {.reader = NULL};
-    struct jfr_value constant = {.reader = NULL};
-    uint64_t key = 0;
-
-    if (jfr_value_field(&event->value, "sampledThread", &thread) ||
-        jfr_value_field(&event->value, "eventThread", &thread)) {
-        key = jfr_value_key(&thread);
-        if (!jfr_value_constant(&thread, &constant))
-            constant.reader = NULL;
-    }
+    struct jfr_value constant;
+    const uint64_t key = cli_thread_key(event, &constant);
 
     uint64_t *known = jw_map_put(&feed->thread_of, &key, sizeof key);
     if (known == NULL) {

@@ -177,6 +177,17 @@ static bool cli_is_state(const char *state, const char *wanted)
     return jw_ascii_begins(state, wanted);
 }
 
+const char *cli_state_word(const char *name)
+{
+    const char *state = cli_past_state(name);
+
+    for (size_t i = 0; i < JW_COUNT_OF(cli_states); i++) {
+        if (jw_ascii_begins(state, cli_states[i].begin))
+            return cli_states[i].word;
+    }
+    return state;
+}
+
 bool cli_is_known_state(const char *state)
 {
     for (size_t i = 0; i < JW_COUNT_OF(cli_states); i++) {

@@ -53,6 +53,7 @@ struct cli_source {
 struct cli_value {
     uint64_t samples;
     uint64_t time_ns;
+    uint64_t weight; /* of the two the one that counts */
     bool is_timed;
 };
 
@@ -70,6 +71,19 @@ struct cli_thread_cpu {
     int64_t used_ns;
     int64_t sampled_ns;
     bool is_ended;
+};
+
+/* Samples that are kept with their time: see wish->moments. */
+struct cli_moments {
+    uint64_t first;          /* of this chunk */
+    struct jw_map thread_of; /* of this chunk: key of a thread -> its text + 1 */
+    struct jw_map state_of;
+    uint64_t signals; /* as of the last counters */
+    uint64_t lost;
+    int64_t counted_ms;
+    bool has_counted;
+    profile_stack_id *stacks; /* of the groups of this chunk */
+    size_t stack_capacity;
 };
 
 struct cli_feed {
@@ -121,6 +135,8 @@ struct cli_feed {
     struct jw_map thread_cpu_of; /* numbers of a thread -> its place + 1 */
 
     int64_t ticks_per_second;
+    struct jfr_reader_chunk chunk; /* under way */
+    struct cli_moments moments;
     struct cli_clocks clocks; /* of this chunk */
     bool is_out_of_memory;
 };
@@ -132,6 +148,8 @@ const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_r
 bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source, const char *type);
 void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
                const struct jfr_reader_event *event, struct cli_value *out);
+/* The word of ours for a state as a recording has it; where there is none, without "STATE_". */
+const char *cli_state_word(const char *name);
 bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event);
 
 /* cli_feed_contexts.c: what the sample was taken for, into feed->context. False: it is not in the part. */
@@ -163,6 +181,17 @@ void cli_read_cost(const struct jfr_reader_event *event, struct jw_cost_sums *ou
 bool cli_take_ledger(struct cli_feed *feed, const struct jfr_reader_event *event);
 void cli_tell_ledger(struct cli_feed *feed);
 void cli_forget_ledger(struct cli_feed *feed);
+
+/* cli_feed_moments.c, where wish->moments is there: a sample of this group; the counters so far; the end of a chunk. */
+void cli_keep_moment(struct cli_feed *feed, const struct jfr_reader_event *event,
+                     const struct cli_group *group, const struct cli_value *value);
+void cli_keep_gap(struct cli_feed *feed, const struct jfr_reader_event *event,
+                  const uint64_t counts[JW_COUNT_LIMIT]);
+void cli_reserve_stacks(struct cli_feed *feed); /* before its groups are told */
+void cli_settle_moments(struct cli_feed *feed);
+void cli_forget_moments(struct cli_feed *feed);
+/* Of cli_feed_contexts.c: the thread of a sample, reader NULL: not known; the key that names it in this chunk. */
+uint64_t cli_thread_key(const struct jfr_reader_event *event, struct jfr_value *thread);
 
 /* The box of a thread; reader NULL: not known. */
 profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_value *thread);

@@ -175,7 +175,10 @@ void cli_feed_groups(struct cli_feed *feed)
 
         if (!cli_resolve_stack(feed, group, &stack))
             return;
-        profile_add(feed->profile, &stack);
+
+        const profile_stack_id number = profile_add(feed->profile, &stack);
+        if (feed->moments.stacks != NULL)
+            feed->moments.stacks[i] = number;
     }
 }
 

@@ -19,6 +19,7 @@ struct attach_target;
 struct options;
 struct options_result;
 struct profile;
+struct profile_moments;
 
 #define CLI_LIST_LIMIT 96
 
@@ -289,7 +290,9 @@ struct cli_wish {
     bool is_of_leaves;         /* of each stack the code that ran alone */
     const char *no_context;    /* what samples without any context lack in their first box */
     bool is_quiet;
-    bool is_weightless; /* samples count as one, whatever weight they carry */
+    bool is_weightless;              /* samples count as one, whatever weight they carry */
+    struct profile_moments *moments; /* keeps each sample with its time; NULL: nobody asks */
+    bool is_moment_count;            /* there, too, its value is the samples that it stands for */
 };
 
 /* What was found. */
@@ -297,16 +300,17 @@ struct cli_found {
     uint64_t samples; /* of the event, whatever state and frames they have */
     uint64_t let_in;  /* of these, in the state and the part wished for */
     uint64_t native_left_out;
-    uint64_t other_samples;  /* of the clock that was not wished for */
-    const char *other_event; /* that clock; NULL: there are none */
-    bool is_of_wall;         /* the wall clock is what the session was about */
-    bool has_event;          /* the event is there, or could have been */
-    bool has_weight;         /* some carried CPU time */
-    bool lacks_weight;       /* some did not */
-    char other_types[256];   /* event types with stacks that were not taken; "" none */
-    bool has_contexts;       /* some say what they were taken for */
-    char attributes[512];    /* names that some could have; "" none */
-    char notice[512];        /* what of the file was left out; "" nothing */
+    uint64_t other_samples;       /* of the clock that was not wished for */
+    const char *other_event;      /* that clock; NULL: there are none */
+    bool is_of_wall;              /* the wall clock is what the session was about */
+    bool has_event;               /* the event is there, or could have been */
+    bool has_weight;              /* some carried CPU time */
+    bool lacks_weight;            /* some did not */
+    char other_types[256];        /* event types with stacks that were not taken; "" none */
+    bool has_contexts;            /* some say what they were taken for */
+    char attributes[512];         /* names that some could have; "" none */
+    uint64_t left_out_attributes; /* of samples with their time: too many names */
+    char notice[512];             /* what of the file was left out; "" nothing */
 };
 
 /* Whether threads are said to be in such a state by producers that we know; and these states. */

@@ -165,6 +165,12 @@ bool cli_read_output(const char *text, bool is_of_recording, struct cli_agent_op
                      "frames can be searched and zoomed, or traces, a list of stacks");
         return false;
     }
+    if (strcmp(text, "explorer") == 0 || strcmp(text, "heatmap") == 0) {
+        jw_error_set(err,
+                     "--output: an explorer is made of a recording: record a .jfr, then 'jaywalk "
+                     "convert profile.jfr profile.explorer.html'");
+        return false;
+    }
     if (is_of_recording && (strcmp(text, "csv") == 0 || strcmp(text, "json") == 0)) {
         jw_error_set(err,
                      "--output: '%s' is no format of a conversion; there are html, collapsed, "

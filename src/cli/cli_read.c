@@ -2,12 +2,16 @@
 #include <string.h>
 
 #include "cli/cli_contexts_internal.h"
+#include "profile/profile_moments.h"
 
 static struct profile *read_once(struct cli_input *inputs, size_t count,
                                  const struct profile_config *config, const struct cli_wish *wish,
                                  struct jw_error *err)
 {
     struct profile *profile = profile_open(config, err);
+
+    if (wish->moments != NULL)
+        profile_moments_clear(wish->moments);
 
     for (size_t i = 0; profile != NULL && i < count; i++) {
         if (cli_feed(inputs[i].path, wish, inputs[i].requests, profile, &inputs[i].found, err))

@@ -8,17 +8,32 @@
 #include "cli/cli_internal.h"
 #include "options/options.h"
 #include "profile/profile.h"
+#include "profile/profile_moments.h"
+
+/* The explorer looks like a flame graph by the agent's table, which has no word for it. */
+static bool cli_is_explorer(const struct cli_values *values, const char *out)
+{
+    enum export_format format;
+
+    return (values->format != NULL ? export_format_by_name(values->format, &format)
+                                   : export_format_by_ending(out, &format)) &&
+           format == EXPORT_EXPLORER;
+}
 
 bool cli_read_look(const struct cli_values *values, const char *out, struct options_result *look,
                    struct jw_error *err)
 {
     static const char *const by_format[] = {[EXPORT_COLLAPSED] = "collapsed",
                                             [EXPORT_FLAMEGRAPH] = "flamegraph",
+                                            [EXPORT_EXPLORER] = "flamegraph",
                                             [EXPORT_TEXT] = "text"};
     struct cli_agent_options options = values->agent;
     enum export_format format;
 
-    if (values->format != NULL) {
+    if (values->format != NULL && cli_is_explorer(values, out)) {
+        options.names[options.count] = by_format[EXPORT_EXPLORER];
+        options.values[options.count++] = NULL;
+    } else if (values->format != NULL) {
         if (!cli_read_output(values->format, true, &options, err))
             return false;
     } else if (export_format_by_ending(out, &format)) {
@@ -26,8 +41,8 @@ bool cli_read_look(const struct cli_values *values, const char *out, struct opti
         options.values[options.count++] = NULL;
     } else {
         jw_error_set(err,
-                     "convert: the ending of '%.200s' names no format; use .html, .collapsed or "
-                     ".txt, or add --output=html",
+                     "convert: the ending of '%.200s' names no format; use .html, "
+                     ".explorer.html, .collapsed or .txt, or add --output=html",
                      out);
         return false;
     }
@@ -50,6 +65,15 @@ static enum export_format cli_format_of(const struct options *look)
     return look->output == OPTIONS_OUTPUT_COLLAPSED    ? EXPORT_COLLAPSED
            : look->output == OPTIONS_OUTPUT_FLAMEGRAPH ? EXPORT_FLAMEGRAPH
                                                        : EXPORT_TEXT;
+}
+
+/* Samples with their time, where the output shows them. False and `err`: no memory. */
+static bool cli_want_moments(struct cli_wish *wish, const struct options *look,
+                             struct jw_error *err)
+{
+    wish->moments = profile_moments_open(err);
+    wish->is_moment_count = look->count == OPTIONS_COUNT_SAMPLES;
+    return wish->moments != NULL;
 }
 
 bool cli_is_same_file(const char *left, const char *right)
@@ -140,6 +164,10 @@ static void cli_tell(const char *in, const struct cli_values *values, const stru
         cli_tell_idle_patterns(in, profile);
     if (wish->is_weightless)
         cli_complain("%s: only some samples say what time they stand for; all count as one", in);
+    if (found->left_out_attributes > 0)
+        cli_complain("%s: attributes beyond the first %u names are left out, %" PRIu64
+                     " values in all",
+                     in, PROFILE_COLUMNS_LIMIT, found->left_out_attributes);
     if (found->native_left_out > 0)
         cli_complain("%s: %" PRIu64 " samples in native methods are left out, of threads that may "
                      "have been waiting; --event=jdk.NativeMethodSample shows them",
@@ -204,13 +232,16 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
         .is_quiet = values->is_quiet,
     };
     const struct profile_config config = {.split_lines = values->has_lines};
+    const bool is_explorer = cli_is_explorer(values, out);
     struct export_options options;
     struct jw_error err = {{0}};
     struct profile *profile = NULL;
     char part[512];
     int status = CLI_FAILED;
 
-    if (cli_needs_requests(&cut->part, &cut->bys))
+    if (is_explorer && !cli_want_moments(&wish, look, &err))
+        goto done;
+    if (is_explorer || cli_needs_requests(&cut->part, &cut->bys))
         input.requests = cli_read_requests(in, cut, values->is_quiet, &err);
     if (err.message[0] == '\0')
         profile = cli_read(&input, values, &config, &wish, &err);
@@ -221,15 +252,20 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
         options.filtered_samples = input.found.samples - input.found.let_in;
         cli_part_tell(&cut->part, part, sizeof part);
         options.part = part;
+        options.moments = wish.moments;
         status = cli_check_found(&input, &wish);
-        if (status == CLI_OK && !cli_write(profile, out, cli_format_of(look), &options, &err))
+        if (status == CLI_OK &&
+            !cli_write(profile, out, is_explorer ? EXPORT_EXPLORER : cli_format_of(look), &options,
+                       &err))
             status = CLI_FAILED;
     }
+done:
     if (err.message[0] != '\0')
         cli_complain("%s", err.message);
     if (status == CLI_OK && !values->is_quiet)
         cli_tell(in, values, &wish, &input.found, profile);
     profile_close(profile);
+    profile_moments_close(wish.moments);
     cli_requests_close(input.requests);
     return status;
 }

@@ -11,13 +11,9 @@ static const struct {
     const char *name; /* also an ending, after a dot */
     enum export_format format;
 } export_formats[] = {
-    {"html", EXPORT_FLAMEGRAPH},
-    {"htm", EXPORT_FLAMEGRAPH},
-    {"flamegraph", EXPORT_FLAMEGRAPH},
-    {"collapsed", EXPORT_COLLAPSED},
-    {"folded", EXPORT_COLLAPSED},
-    {"txt", EXPORT_TEXT},
-    {"text", EXPORT_TEXT},
+    {"html", EXPORT_FLAMEGRAPH},   {"htm", EXPORT_FLAMEGRAPH},   {"flamegraph", EXPORT_FLAMEGRAPH},
+    {"explorer", EXPORT_EXPLORER}, {"heatmap", EXPORT_EXPLORER}, {"collapsed", EXPORT_COLLAPSED},
+    {"folded", EXPORT_COLLAPSED},  {"txt", EXPORT_TEXT},         {"text", EXPORT_TEXT},
 };
 
 bool export_format_by_name(const char *name, enum export_format *format)
@@ -36,6 +32,16 @@ bool export_format_by_ending(const char *path, enum export_format *format)
     const char *file = strrchr(path, '/');
     const char *dot = strrchr(file == NULL ? path : file + 1, '.');
 
+    static const char *const explorers[] = {".explorer.html", ".heatmap.html"};
+    for (size_t i = 0; i < JW_COUNT_OF(explorers); i++) {
+        const size_t length = strlen(path);
+        const size_t ending = strlen(explorers[i]);
+
+        if (length >= ending && jw_ascii_equal(path + length - ending, explorers[i])) {
+            *format = EXPORT_EXPLORER;
+            return true;
+        }
+    }
     return dot != NULL && export_format_by_name(dot + 1, format);
 }
 
@@ -171,8 +177,13 @@ bool export_profile(struct profile *profile, enum export_format format,
 {
     struct profile_view view = options->view;
 
+    if (format == EXPORT_EXPLORER && options->moments == NULL) {
+        jw_error_set(err, "explorer: there are no samples with their time; convert a recording");
+        return false;
+    }
     view.reverse = view.reverse && format != EXPORT_TEXT;
     view.is_dotted = view.is_dotted || format == EXPORT_TEXT;
+    view.knows_stacks = format == EXPORT_EXPLORER;
     if (!profile_seal(profile, &view, err))
         return false;
 
@@ -197,6 +208,9 @@ bool export_profile(struct profile *profile, enum export_format format,
             break;
         case EXPORT_FLAMEGRAPH:
             has_memory = export_flamegraph(&job);
+            break;
+        case EXPORT_EXPLORER:
+            has_memory = export_explorer(&job);
             break;
         case EXPORT_FORMAT_LIMIT:
             break;

@@ -14,11 +14,13 @@
 #include "profile/profile.h"
 
 struct options;
+struct profile_moments;
 
 enum export_format {
     EXPORT_COLLAPSED,  /* a line for each distinct stack: root;...;leaf count */
     EXPORT_FLAMEGRAPH, /* one HTML file that needs no network */
     EXPORT_TEXT,       /* hottest methods, then hottest stacks */
+    EXPORT_EXPLORER,   /* the same page over time: needs the moments */
     EXPORT_FORMAT_LIMIT
 };
 
@@ -35,11 +37,13 @@ struct export_options {
         *part; /* what was let in of the samples, in words, told behind the title; NULL: all */
     struct profile_view view; /* text: always with dots, and from the leaf whatever it says */
     enum export_value value;
-    uint32_t min_width_ppm;    /* flame graph: narrower frames are folded; 1 % is 10000 */
-    bool is_inverted;          /* flame graph: root at the top; of reversed stacks: at the bottom */
-    bool is_annotated;         /* collapsed, text: frame types as suffixes, "_[j]" */
-    uint32_t method_count;     /* text: rows of the table of methods; 0: no table */
-    uint32_t stack_count;      /* text: stacks to list; 0: none */
+    uint32_t min_width_ppm; /* flame graph: narrower frames are folded; 1 % is 10000 */
+    bool is_inverted;       /* flame graph: root at the top; of reversed stacks: at the bottom */
+    bool is_annotated;      /* collapsed, text: frame types as suffixes, "_[j]" */
+    uint32_t method_count;  /* text: rows of the table of methods; 0: no table */
+    uint32_t stack_count;   /* text: stacks to list; 0: none */
+    const struct profile_moments
+        *moments;              /* explorer: each sample, whose stack is one of the profile */
     uint64_t filtered_samples; /* that the caller's own filters kept out of the profile */
 };
 
@@ -61,8 +65,8 @@ JW_MUST_CHECK bool export_profile(struct profile *profile, enum export_format fo
                                   void *context, struct jw_error *err);
 
 /*
- * Format by its name ("flamegraph", "html", "collapsed", "folded", "text", "txt"), or by the
- * ending of a file name. False: there is none.
+ * Format by its name ("flamegraph", "html", "explorer", "heatmap", "collapsed", "folded", "text",
+ * "txt"), or by the ending of a file name (".explorer.html", ".heatmap.html", ".html"). False: there is none.
  */
 bool export_format_by_name(const char *name, enum export_format *format);
 bool export_format_by_ending(const char *path, enum export_format *format);

@@ -1,5 +1,5 @@
 /*
- * The flame graph page: a template whose marks, {{name}}, are replaced while it is written.
+ * The pages, flame graph and explorer: a template whose marks, {{name}}, are replaced while it is written.
  * Context: dump, tool.
  *
  * The page must be harmless whatever names a recording holds: they stand in attributes and text
@@ -29,10 +29,22 @@ extern const char export_page_panel_js[];
 extern const char export_page_state_js[];
 extern const char export_page_input_js[];
 extern const char export_page_start_js[];
+/* Of the explorer alone. */
+extern const char export_page_band[];
+extern const char export_page_tools[];
+extern const char export_page_explorer_css[];
+extern const char export_page_columns_js[];
+extern const char export_page_samples_js[];
+extern const char export_page_timeline_js[];
+extern const char export_page_band_js[];
+extern const char export_page_facets_js[];
+extern const char export_page_diff_js[];
+extern const char export_page_explorer_js[];
 
 struct export_fill {
     const struct export_job *job;
     char nonce[20];
+    bool is_explorer;
     bool has_memory;
 };
 
@@ -152,12 +164,35 @@ static void export_put_nonce(struct export_fill *fill)
 
 static void export_put_data(struct export_fill *fill)
 {
-    fill->has_memory = export_page_data(fill->job) && fill->has_memory;
+    fill->has_memory =
+        (fill->is_explorer ? export_explorer_data(fill->job) : export_page_data(fill->job)) &&
+        fill->has_memory;
 }
 
 static void export_put_style(struct export_fill *fill)
 {
     export_put(fill->job->out, export_page_flamegraph_css);
+    if (fill->is_explorer)
+        export_put(fill->job->out, export_page_explorer_css);
+}
+
+/* What the explorer has beside the graph: a band of time, and a list of what samples can be filtered by. */
+static void export_put_band(struct export_fill *fill)
+{
+    if (fill->is_explorer)
+        export_put(fill->job->out, export_page_band);
+}
+
+static void export_put_facets(struct export_fill *fill)
+{
+    if (fill->is_explorer)
+        export_put(fill->job->out, "<aside id=\"facets\" aria-label=\"Filters\" hidden></aside>\n");
+}
+
+static void export_put_tools(struct export_fill *fill)
+{
+    if (fill->is_explorer)
+        export_put(fill->job->out, export_page_tools);
 }
 
 static void export_put_version(struct export_fill *fill)
@@ -167,17 +202,28 @@ static void export_put_version(struct export_fill *fill)
 
 static void export_put_program(struct export_fill *fill)
 {
-    const char *const files[] = {
-        export_page_model_js,  export_page_search_js, export_page_format_js, export_page_colour_js,
-        export_page_layout_js, export_page_paint_js,  export_page_panel_js,  export_page_state_js,
-        export_page_input_js,  export_page_start_js,
+    const struct {
+        const char *text;
+        bool is_of_explorer;
+    } files[] = {
+        {export_page_model_js, false},  {export_page_search_js, false},
+        {export_page_format_js, false}, {export_page_colour_js, false},
+        {export_page_layout_js, false}, {export_page_paint_js, false},
+        {export_page_panel_js, false},  {export_page_state_js, false},
+        {export_page_input_js, false},  {export_page_columns_js, true},
+        {export_page_samples_js, true}, {export_page_timeline_js, true},
+        {export_page_band_js, true},    {export_page_facets_js, true},
+        {export_page_diff_js, true},    {export_page_explorer_js, true},
+        {export_page_start_js, false},
     };
 
-    for (size_t i = 0; i < JW_COUNT_OF(files); i++)
-        export_put(fill->job->out, files[i]);
+    for (size_t i = 0; i < JW_COUNT_OF(files); i++) {
+        if (fill->is_explorer || !files[i].is_of_explorer)
+            export_put(fill->job->out, files[i].text);
+    }
 }
 
-bool export_flamegraph(const struct export_job *job)
+static bool export_page(const struct export_job *job, bool is_explorer)
 {
     static const struct {
         const char *mark;
@@ -187,8 +233,10 @@ bool export_flamegraph(const struct export_job *job)
         {"summary", export_put_summary},  {"plain", export_put_plain},
         {"data", export_put_data},        {"style", export_put_style},
         {"program", export_put_program},  {"version", export_put_version},
+        {"band", export_put_band},        {"tools", export_put_tools},
+        {"facets", export_put_facets},
     };
-    struct export_fill fill = {.job = job, .has_memory = true};
+    struct export_fill fill = {.job = job, .is_explorer = is_explorer, .has_memory = true};
     const char *at = export_page_flamegraph;
 
     export_make_nonce(&fill);
@@ -208,4 +256,14 @@ bool export_flamegraph(const struct export_job *job)
     }
     export_put(job->out, at);
     return fill.has_memory;
+}
+
+bool export_flamegraph(const struct export_job *job)
+{
+    return export_page(job, false);
+}
+
+bool export_explorer(const struct export_job *job)
+{
+    return export_page(job, true);
 }

@@ -130,9 +130,11 @@ struct export_method *export_methods(const struct export_job *job, uint32_t *cou
 bool export_collapsed(const struct export_job *job);
 bool export_text_format(const struct export_job *job);
 bool export_flamegraph(const struct export_job *job);
+bool export_explorer(const struct export_job *job);
 
 /* Parts of the flame graph page. */
 bool export_page_data(const struct export_job *job);
+bool export_explorer_data(const struct export_job *job);
 
 /* export_ledger.c, for texts: where the CPU time went, in lines of the head; threads whose samples and clocks
  * differ most, as a table. False: out of memory. For pages: the same lines in JSON. */

@@ -17,6 +17,7 @@
 #define EXPORT_MAX_FRAMES   2000000u /* above, the narrowest are folded */
 #define EXPORT_PREFIX_LIMIT 94u      /* ' ' + 94 is '~', the last that is printable */
 #define EXPORT_FOLDED_TITLE "[folded]"
+#define EXPORT_IN_FOLDED    0x80000000u /* with the number of the node whose [folded] it is in */
 
 /* The greatest common divisor of all values: often the interval, and then lines are half as long. */
 static uint64_t export_scale(const struct export_job *job)
@@ -195,6 +196,7 @@ static void export_put_frame(struct export_page *page, uint32_t key, uint32_t le
     page->level = level;
     page->left = left;
     page->width = width;
+    page->line_count++;
 }
 
 /* Ends the frames from `depth` down to `until`: what was folded of their children comes last. */
@@ -204,6 +206,8 @@ static void export_close_frames(struct export_page *page, uint32_t depth, uint32
         const struct export_open *open = &page->open[depth];
 
         if (open->folded > 0) {
+            if (page->line_of != NULL)
+                page->folded_line[open->node] = page->line_count;
             export_put_frame(page, page->folded_number << 3 | EXPORT_TYPE_NATIVE, depth + 1,
                              open->next_left / page->scale, open->folded / page->scale, NULL);
             page->folded_frames++;
@@ -242,6 +246,8 @@ static void export_put_frames(struct export_page *page)
             depth = node->depth - 1;
             if (total < page->min_width) {
                 page->open[depth].folded += total;
+                for (; page->line_of != NULL && i < node->end; i++)
+                    page->line_of[i] = EXPORT_IN_FOLDED | node->parent;
                 i = node->end;
                 continue;
             }
@@ -252,41 +258,74 @@ static void export_put_frames(struct export_page *page)
                                     export_tally(job, node, PROFILE_TIER_C1) / page->scale,
                                     export_tally(job, node, PROFILE_TIER_INTERPRETED) /
                                         page->scale};
+        if (page->line_of != NULL)
+            page->line_of[i] = page->line_count;
         export_put_frame(page, page->pool_number[node->name] << 3 | export_type_of(name, node),
                          node->depth, left / page->scale, total / page->scale, tallies);
         depth = node->depth;
-        page->open[depth] = (struct export_open){.next_left = left};
+        page->open[depth] = (struct export_open){.next_left = left, .node = i};
         i++;
     }
     export_close_frames(page, depth, 0);
 }
 
-bool export_page_data(const struct export_job *job)
+bool export_page_open(struct export_page *page, const struct export_job *job, bool wants_lines)
 {
     const uint32_t name_count = profile_name_count(job->profile);
-    struct export_page page = {
-        .job = job, .min_width = export_min_width(job), .scale = export_scale(job)};
-    bool has_memory = false;
 
-    for (;; page.min_width *= 2) {
-        page.frame_count = export_count_frames(job, page.min_width, &page.max_depth);
-        if (page.frame_count <= EXPORT_MAX_FRAMES)
+    *page = (struct export_page){
+        .job = job, .min_width = export_min_width(job), .scale = export_scale(job)};
+    for (;; page->min_width *= 2) {
+        page->frame_count = export_count_frames(job, page->min_width, &page->max_depth);
+        if (page->frame_count <= EXPORT_MAX_FRAMES)
             break;
     }
-    page.pool_number = jw_alloc(jw_mul_bytes(name_count, sizeof *page.pool_number));
-    page.open = jw_alloc(jw_mul_bytes((size_t)page.max_depth + 2, sizeof *page.open));
-    if (page.pool_number != NULL && page.open != NULL) {
-        memset(page.pool_number, 0xff, name_count * sizeof *page.pool_number);
-        export_survey(&page);
+    page->pool_number = jw_alloc(jw_mul_bytes(name_count, sizeof *page->pool_number));
+    page->open = jw_alloc(jw_mul_bytes((size_t)page->max_depth + 2, sizeof *page->open));
+    if (wants_lines) {
+        page->line_of = jw_alloc(jw_mul_bytes(job->node_count, sizeof *page->line_of));
+        page->folded_line = jw_alloc(jw_mul_bytes(job->node_count, sizeof *page->folded_line));
+    }
+    if (page->pool_number == NULL || page->open == NULL ||
+        (wants_lines && (page->line_of == NULL || page->folded_line == NULL)))
+        return false;
+    memset(page->pool_number, 0xff, name_count * sizeof *page->pool_number);
+    export_survey(page);
+    return true;
+}
+
+void export_page_close(struct export_page *page)
+{
+    jw_free(page->pool_number);
+    jw_free(page->open);
+    jw_free(page->line_of);
+    jw_free(page->folded_line);
+}
+
+bool export_page_lines(struct export_page *page)
+{
+    if (!export_put_pool(page))
+        return false;
+    export_put_frames(page);
+    for (uint32_t i = 0; page->line_of != NULL && i < page->job->node_count; i++) {
+        if ((page->line_of[i] & EXPORT_IN_FOLDED) != 0)
+            page->line_of[i] = page->folded_line[page->line_of[i] & ~EXPORT_IN_FOLDED];
+    }
+    return true;
+}
+
+bool export_page_data(const struct export_job *job)
+{
+    struct export_page page;
+    bool has_memory = export_page_open(&page, job, false);
+
+    if (has_memory) {
         export_put(job->out, "<script type=\"text/plain\" id=\"data\">\n");
-        has_memory = export_put_pool(&page);
-        if (has_memory)
-            export_put_frames(&page);
+        has_memory = export_page_lines(&page);
         export_put(job->out, "</script>\n<script type=\"application/json\" id=\"meta\">");
         export_page_meta(&page);
         export_put(job->out, "</script>\n");
     }
-    jw_free(page.pool_number);
-    jw_free(page.open);
+    export_page_close(&page);
     return has_memory;
 }

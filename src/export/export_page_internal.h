@@ -15,6 +15,7 @@
 struct export_open {
     uint64_t next_left;
     uint64_t folded;
+    uint32_t node;
 };
 
 struct export_page {
@@ -34,7 +35,20 @@ struct export_page {
     uint32_t level;
     uint64_t left;
     uint64_t width;
+    /* Explorer: the line of each node, of what is folded that of its [folded]. NULL: nobody asks. */
+    uint32_t *line_of;
+    uint32_t *folded_line; /* by node: of its [folded] */
+    uint32_t line_count;
+    /* Explorer: writes further members of the JSON object. */
+    void (*put_more)(const struct export_page *page, void *context);
+    void *more;
 };
+
+/* Fills it, writes pool and frames to the output of `job`, the latter with export_page_meta. False: memory. */
+JW_MUST_CHECK bool export_page_open(struct export_page *page, const struct export_job *job,
+                                    bool wants_lines);
+JW_MUST_CHECK bool export_page_lines(struct export_page *page);
+void export_page_close(struct export_page *page);
 
 /* The JSON object; comes after the frames, which are counted while they are written. */
 void export_page_meta(const struct export_page *page);

@@ -100,8 +100,11 @@ void export_page_meta(const struct export_page *page)
     export_put_format(out, ",\"frames\":%u,\"foldedStacks\":%u,\"minWidthPpm\":%u",
                       page->frame_count + page->folded_frames, page->folded_stacks,
                       job->options->min_width_ppm);
+    /* The explorer has its root at the top, next to the time that it is about. */
     export_put_format(out, ",\"inverted\":%s,\"reverse\":%s",
-                      job->options->is_inverted != job->view.reverse ? "true" : "false",
+                      (job->options->is_inverted != job->view.reverse) != (page->line_of != NULL)
+                          ? "true"
+                          : "false",
                       job->view.reverse ? "true" : "false");
     export_put_losses(job);
     export_put_ledger_json(job);
@@ -114,5 +117,7 @@ void export_page_meta(const struct export_page *page)
     export_put_kind(page, "missing", PROFILE_NAME_MISSING, 0);
     export_put_kind(page, "classes", PROFILE_NAME_CLASS, 0);
     export_put_modules(page);
+    if (page->put_more != NULL)
+        page->put_more(page, page->more);
     export_put(out, "}");
 }

@@ -60,6 +60,7 @@ void profile_close(struct profile *profile)
     jw_free(profile->losses);
     jw_free(profile->cpus);
     jw_free(profile->nodes);
+    jw_free(profile->stack_nodes);
     jw_free(profile->sealed_names);
     jw_free(profile);
 }
@@ -110,7 +111,7 @@ static uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame
     return item;
 }
 
-void profile_add(struct profile *profile, const struct profile_stack *stack)
+profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack)
 {
     const struct profile_frame mark = {.type = PROFILE_FRAME_MARK,
                                        .method = jw_mark_text(JW_MARK_TRUNCATED)};
@@ -119,17 +120,18 @@ void profile_add(struct profile *profile, const struct profile_stack *stack)
     uint32_t at = 0;
 
     if (profile->is_out_of_memory)
-        return;
+        return PROFILE_STACK_NONE;
     for (size_t i = 0; i < stack->root_count && i < PROFILE_ROOTS_LIMIT; i++)
         at = profile_step(profile, at, stack->roots[i]);
     at = profile_step(profile, at, cut);
     for (size_t i = stack->frame_count; i > 0; i--)
         at = profile_step(profile, at, stack->frames[i - 1]);
     if (at == PROFILE_ABSENT) /* marked: profile_seal refuses to show the rest */
-        return;
+        return PROFILE_STACK_NONE;
     profile->branches[at].self_samples += stack->samples;
     profile->branches[at].self_weight += stack->weight;
     profile->samples += stack->samples;
+    return at;
 }
 
 void profile_signals(struct profile *profile, uint64_t signals, uint64_t samples)
@@ -213,6 +215,7 @@ uint64_t profile_memory_bytes(const struct profile *profile)
            (uint64_t)profile->branch_capacity * sizeof *profile->branches +
            (uint64_t)profile->loss_capacity * sizeof *profile->losses +
            (uint64_t)profile->node_count * sizeof *profile->nodes +
+           (uint64_t)profile->stack_count * sizeof *profile->stack_nodes +
            (uint64_t)profile->sealed_name_count * sizeof *profile->sealed_names +
            index_bytes(&profile->text_index) + index_bytes(&profile->names.index) +
            index_bytes(&profile->seen_index) + index_bytes(&profile->branch_index);

@@ -29,6 +29,9 @@ struct profile;
 typedef uint32_t profile_frame_id;               /* means something in its profile only */
 #define PROFILE_FRAME_NONE ((profile_frame_id)0) /* also what a profile out of memory gives */
 
+typedef uint32_t profile_stack_id;
+#define PROFILE_STACK_NONE UINT32_MAX
+
 enum profile_frame_type {
     PROFILE_FRAME_INTERPRETED = 0, /* the first four in JFR's order */
     PROFILE_FRAME_COMPILED = 1,
@@ -68,6 +71,7 @@ struct profile_view {
     bool
         has_compilations; /* methods that are compiled are boxes; else what is above stands in their place */
     bool reverse;         /* trees of callers: the leaf of each stack stands at the root */
+    bool knows_stacks;    /* profile_stack_node is going to be asked */
     const char *includes; /* profile_patterns: only stacks with a box that one matches; NULL: all */
     const char *excludes; /* likewise: no stack with a box that one matches */
 };
@@ -154,8 +158,11 @@ profile_frame_id profile_thread(struct profile *profile, const struct profile_th
 /* The box of a value, "GET /orders", "tenant=acme", "[no endpoint]". */
 profile_frame_id profile_value(struct profile *profile, const struct profile_value *value);
 
-/* Adds a stack; ids that are PROFILE_FRAME_NONE are left out of it. */
-void profile_add(struct profile *profile, const struct profile_stack *stack);
+/*
+ * Adds a stack; ids that are PROFILE_FRAME_NONE are left out of it. Its number, for profile_stack_node: equal
+ * stacks have equal ones. PROFILE_STACK_NONE: memory is out.
+ */
+profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack);
 
 /*
  * The conservation law of the run: signals = samples + losses. `profile_signals` adds to the two
@@ -281,6 +288,8 @@ const char *profile_idle_pattern(const struct profile *profile, size_t n, bool *
 
 /* As of the last seal. At least one node, the root. */
 const struct profile_node *profile_nodes(const struct profile *profile, uint32_t *count);
+/* The node that this stack ends in; PROFILE_STACK_NONE: filters keep it out, or the view does not know stacks. */
+uint32_t profile_stack_node(const struct profile *profile, profile_stack_id stack);
 uint32_t profile_name_count(const struct profile *profile);
 const struct profile_name *profile_name_of(const struct profile *profile, uint32_t name);
 

@@ -108,6 +108,8 @@ struct profile {
     /* As of the last seal; names and nodes in their final order. */
     struct profile_node *nodes;
     uint32_t node_count;
+    uint32_t *stack_nodes; /* by branch; NULL: the view does not know stacks */
+    uint32_t stack_count;
     struct profile_name *sealed_names;
     uint32_t sealed_name_count;
     uint64_t frameless_samples;

@@ -150,6 +150,19 @@ static void profile_lay_out(const struct profile_boxes *boxes, const uint32_t *r
     }
 }
 
+/* From boxes to nodes. `room` begins with as many numbers as there are boxes, which nobody needs any more. */
+static void profile_settle_stacks(struct profile *profile, uint32_t *room, uint32_t count)
+{
+    const uint32_t *const box_of = room + count; /* of each node */
+
+    for (uint32_t node = 0; node < count; node++)
+        room[box_of[node]] = node;
+    for (uint32_t i = 0; i < profile->stack_count; i++) {
+        if (profile->stack_nodes[i] != PROFILE_ABSENT)
+            profile->stack_nodes[i] = room[profile->stack_nodes[i]];
+    }
+}
+
 static bool profile_seal_nodes(struct profile *profile, const struct profile_boxes *boxes,
                                const uint32_t *rank)
 {
@@ -166,6 +179,7 @@ static bool profile_seal_nodes(struct profile *profile, const struct profile_box
         jw_free(profile->nodes);
         profile->nodes = nodes;
         profile->node_count = count;
+        profile_settle_stacks(profile, cursor, count);
     } else {
         jw_free(nodes);
     }
@@ -226,6 +240,11 @@ const struct profile_node *profile_nodes(const struct profile *profile, uint32_t
 {
     *count = profile->node_count;
     return profile->nodes;
+}
+
+uint32_t profile_stack_node(const struct profile *profile, profile_stack_id stack)
+{
+    return stack < profile->stack_count ? profile->stack_nodes[stack] : PROFILE_STACK_NONE;
 }
 
 uint32_t profile_name_count(const struct profile *profile)

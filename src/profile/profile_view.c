@@ -179,6 +179,8 @@ static void profile_end(struct profile_making *making, uint32_t box, uint32_t br
 
     last->self_samples += making->profile->branches[branch].self_samples;
     last->self_weight += making->profile->branches[branch].self_weight;
+    if (making->profile->stack_nodes != NULL)
+        making->profile->stack_nodes[branch] = box;
 }
 
 static bool profile_make_forward(struct profile_making *making)
@@ -265,6 +267,23 @@ static uint64_t profile_count_frameless(const struct profile_making *making)
     return samples;
 }
 
+/* Where each stack ends: boxes here, which profile_seal turns into nodes. */
+static bool profile_begin_stacks(struct profile *profile, const struct profile_view *view)
+{
+    jw_free(profile->stack_nodes);
+    profile->stack_nodes = NULL;
+    profile->stack_count = 0;
+    if (!view->knows_stacks)
+        return true;
+    profile->stack_nodes =
+        jw_alloc(jw_mul_bytes(profile->branch_count, sizeof *profile->stack_nodes));
+    if (profile->stack_nodes == NULL)
+        return false;
+    profile->stack_count = profile->branch_count;
+    memset(profile->stack_nodes, 0xff, profile->stack_count * sizeof *profile->stack_nodes);
+    return true;
+}
+
 static bool profile_make_boxes(struct profile_making *making)
 {
     struct profile *profile = making->profile;
@@ -273,6 +292,7 @@ static bool profile_make_boxes(struct profile_making *making)
     making->labels = jw_alloc(jw_mul_bytes(profile->names.count, sizeof *making->labels));
     making->flows = jw_alloc(jw_mul_bytes(profile->branch_count, sizeof *making->flows));
     if (making->labels == NULL || making->flows == NULL || !profile_label_names(making) ||
+        !profile_begin_stacks(profile, making->view) ||
         !profile_reserve(profile, &items, &making->boxes->capacity, 0,
                          sizeof *making->boxes->items))
         return false;

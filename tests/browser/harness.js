@@ -36,7 +36,7 @@ function holds(condition, what) {
 /* Makes a recording and converts it; the path of the page. */
 function makePage(name, recording, ...options) {
   const jfr = path.join(out, name + '.jfr');
-  const html = path.join(out, name + '.html');
+  const html = path.join(out, name + '.html'); /* x.explorer: the explorer page */
   writeRecording(jfr, recording);
   execFileSync(process.env.JW_COMMAND, ['convert', '--quiet', ...options, jfr, html]);
   return html;

@@ -1,8 +1,9 @@
-/* page_test - what a reader of a flame graph does, and what a hostile recording tries. */
+/* page_test - what a reader of a flame graph does (explorer_test: of the page over time), and what a hostile recording tries. */
 'use strict';
 const fs = require('fs');
 const path = require('path');
 const { check, equal, holds, makePage, openBrowser, openPage, inkOf, out, failures } = require('./harness.js');
+const explorerTests = require('./explorer_test.js');
 const { known, requests, hostile, hostileRequests, hostileNames, many, deep, wide, MS10 } = require('./profiles.js');
 
 const picture = name => path.join(out, name + '.png');
@@ -530,7 +531,7 @@ async function testScreens(browser) {
 
 (async () => {
   const { browser, profile } = await openBrowser();
-  for (const test of [testShows, testZoom, testSearch, testHostile, testShapes, testScreens])
+  for (const test of [testShows, testZoom, testSearch, testHostile, testShapes, testScreens, ...explorerTests])
     await test(browser);
   await browser.close();
   /* A process of the browser that ends a moment later may still write there. */

@@ -76,4 +76,26 @@ const deep = depth => ({ stacks: [{ frames: Array.from({ length: depth }, (_, i)
 
 const wide = count => ({ stacks: Array.from({ length: count }, (_, i) => ({ frames: [java('a/Dispatch', 'call'), java('a/Handler' + i, 'handle')] })) });
 
-module.exports = { known, requests, hostile, hostileRequests, hostileNames, many, deep, wide, MS10 };
+/*
+ * Ten seconds of three threads: half a second each, in turns, but "late" works in the last two alone. Signals are lost
+ * in the fourth second. All is known from the number of the sample.
+ */
+function timed(count = 2000, seed = 3) {
+  const next = random(seed);
+  const stacks = [];
+  for (let i = 0; i < count; i++) {
+    const at = Math.floor(i / count * 5e9);
+    const turn = Math.floor(at / 250e6) % 2;
+    const isLate = at >= 4e9;
+    const thread = isLate ? 'late' : 'worker-' + turn;
+    stacks.push({
+      frames: [java('com/acme/Main', 'main'), java('com/acme/Work', isLate ? 'flush' : turn ? 'parse' : 'compute'), java('com/acme/Leaf', 'm' + next(20))],
+      at, thread, weight: MS10, state: next(4) === 0 ? 'STATE_SLEEPING' : 'STATE_RUNNABLE', tenant: ['acme', 'initech', undefined][next(3)],
+      endpoint: ['GET /a', 'GET /b'][next(2)],
+    });
+  }
+  return { stacks, counters: [[1500000000, { signals: 600, samples: 600, lostNoThread: 0 }], [2000000000, { signals: 900, samples: 800, lostNoThread: 100 }],
+    [4900000000, { signals: count + 100, samples: count, lostNoThread: 100 }]] };
+}
+
+module.exports = { timed, known, requests, hostile, hostileRequests, hostileNames, many, deep, wide, MS10 };

@@ -152,7 +152,8 @@ function putPools(out, pools) {
 }
 
 /*
- * stacks: [{frames: [[type, class, method], ...] root first, weight, thread, isTruncated, endpoint, tenant}]
+ * stacks: [{frames: [[type, class, method], ...] root first, weight, thread, isTruncated, endpoint, tenant, at (ns from
+ * the chunk's start), state}]; counters may be a list of [at, fields], in the order of time
  * counters: fields of jaywalk.Diagnostics, or {}.
  * extra: further types as elements of the metadata, pools of texts [id, [text, ...]] with keys from 1 on, and
  * events [id, [number, ...]].
@@ -160,12 +161,13 @@ function putPools(out, pools) {
 function writeRecording(path, { stacks, counters = {}, extra = { types: [], pools: [], events: [] } }) {
   const symbols = makePool(), classes = makePool(), methods = makePool(), types = makePool(), traces = makePool(), threads = makePool(), states = makePool(), texts = makePool();
   const out = new Bytes();
-  const state = states.key('run', 'STATE_RUNNABLE');
   const textKey = text => text === undefined ? 0 : texts.key(text, text);
   const roots = new Map(); /* one root span for each endpoint */
 
+  const told = Array.isArray(counters) ? counters : [[1, counters]];
+
   out.raw(Buffer.alloc(68));
-  for (const { frames, weight = 10000000, thread = 'main', isTruncated = false, endpoint, tenant } of stacks) {
+  for (const { frames, weight = 10000000, thread = 'main', isTruncated = false, endpoint, tenant, at = 1, state = 'STATE_RUNNABLE' } of stacks) {
     const resolved = [...frames].reverse().map(([kind, className, method]) => {
       const classKey = classes.key(className, symbols.key(className, className));
       return [methods.key(className + '\n' + method, [classKey, symbols.key(method, method), symbols.key('()V', '()V')]), types.key(kind, kind)];
@@ -176,14 +178,16 @@ function writeRecording(path, { stacks, counters = {}, extra = { types: [], pool
       roots.set(endpoint, 1000 + roots.size);
     const root = roots.get(endpoint) || 0;
     event(out, SAMPLE, body => {
-      for (const value of [1, threadKey, trace, state, weight, root, root, textKey(tenant)])
+      for (const value of [at, threadKey, trace, states.key(state, state), weight, root, root, textKey(tenant)])
         body.varint(value);
     });
   }
   for (const [endpoint, root] of roots)
     event(out, ENDPOINT, body => [1, root, textKey(endpoint), 0].forEach(value => body.varint(value)));
-  if (Object.keys(counters).length > 0)
-    event(out, DIAGNOSTICS, body => [1, ...Object.values(counters)].forEach(value => body.varint(value)));
+  for (const [at, fields] of told) {
+    if (Object.keys(fields).length > 0)
+      event(out, DIAGNOSTICS, body => [at, ...Object.values(fields)].forEach(value => body.varint(value)));
+  }
 
   for (const [id, values] of extra.events)
     event(out, id, body => values.forEach(value => body.varint(value)));
@@ -207,7 +211,7 @@ function writeRecording(path, { stacks, counters = {}, extra = { types: [], pool
     }],
   ]);
   const metadataAt = out.used;
-  putMetadata(out, counters, extra);
+  putMetadata(out, told.length > 0 ? told[0][1] : {}, extra);
 
   const bytes = out.done();
   bytes.write('FLR\0', 0, 'latin1');

@@ -9,6 +9,7 @@
 
 #include "export/export.h"
 #include "profile/profile.h"
+#include "profile/profile_moments.h"
 
 #define STACKS     400
 #define MAX_FRAMES 12
@@ -69,14 +70,16 @@ static bool collect(void *context, const void *bytes, size_t length_bytes, struc
 
 static char *export_all(struct profile *profile, enum export_format format, size_t *length)
 {
+    struct jw_error err = {{0}};
+    struct profile_moments *none = profile_moments_open(&err); /* the explorer wants some */
     const struct export_options options = {
-        .method_count = 100, .stack_count = 100, .value = EXPORT_VALUE_WEIGHT};
+        .method_count = 100, .stack_count = 100, .value = EXPORT_VALUE_WEIGHT, .moments = none};
     char *text = NULL;
     FILE *to = open_memstream(&text, length);
-    struct jw_error err = {{0}};
 
     cr_assert(export_profile(profile, format, &options, collect, to, &err), "%s", err.message);
     fclose(to);
+    profile_moments_close(none);
     return text;
 }
 

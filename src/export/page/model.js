@@ -1,5 +1,5 @@
 /*
- * model - the call tree as typed arrays, read from the page's inert data element.
+ * model - the call tree as typed arrays, read from the lines of the page's data.
  *
  * Lines f( u( n( are scanned by character code and never executed. Frames stand in pre-order: the
  * children of i begin at i + 1 and end before end[i].
@@ -40,8 +40,7 @@ function readPool(text, titles) {
   return end;
 }
 
-function readTree() {
-  const text = document.getElementById('data').textContent;
+function readTree(text) {
   const titles = [];
   let at = readPool(text, titles);
   const count = meta.frames;

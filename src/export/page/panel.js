@@ -89,6 +89,8 @@ function fillDetails(box, node) {
   grid.append(element('span'), element('span'), element('span', 'head', 'of view'), element('span', 'head', 'of all'));
   numberRow(grid, 'Total', tree.total[node], whole, all);
   numberRow(grid, 'Self', tree.self[node], whole, all);
+  if (app.explorer?.before)
+    box.append(element('p', 'frame-kind', changeText(tree.total[node], app.explorer.before[node])));
   if (everywhere.places > 1) {
     grid.append(element('span', 'label', `In all its ${grouped(everywhere.places)} places: total`), element('span', '', amount(everywhere.total)),
       element('span'), element('span', '', share(everywhere.total, all)));
@@ -163,10 +165,11 @@ function showChips() {
     bar.append(chip(filter.kind === 'hide' ? 'without stacks under' : filter.kind === 'only' ? 'only' : 'without', text, 'Remove this filter',
       () => go({ filters: state.filters.filter((other, at) => at !== i) })));
   });
+  app.explorer?.chips(bar);
   if (zoom > 0)
     bar.append(chip('zoom', nameOf(zoom), 'Leave the zoom', () => go({ zoom: '' })));
   if (bar.childElementCount > 1)
-    bar.append(chip('clear all', '', 'Remove all', () => go({ filters: [], zoom: '', query: '' })));
+    bar.append(chip('clear all', '', 'Remove all', () => go({ filters: [], zoom: '', query: '', ...app.explorer?.none })));
   bar.hidden = bar.childElementCount === 0;
   if (wasHidden !== bar.hidden)
     draw();
@@ -183,7 +186,9 @@ function showLegend() {
   }
   const list = byId('legend').querySelector('ul');
   list.replaceChildren();
-  for (const type of [TYPE_ENDPOINT, TYPE_OPERATION, TYPE_ATTRIBUTE, 1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK]) {
+  if (app.explorer?.before)
+    list.append(diffLegend());
+  for (const type of app.explorer?.before ? [] : [TYPE_ENDPOINT, TYPE_OPERATION, TYPE_ATTRIBUTE, 1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK]) {
     if (seen[type] === 0)
       continue;
     const button = element('button');
@@ -211,6 +216,8 @@ function listMethods() {
   const type = new Uint8Array(tree.titles.length);
   const best = new Float64Array(tree.titles.length).fill(-1);
   const matched = new Uint8Array(tree.titles.length);
+  const then = app.explorer?.before ?? null; /* totals of a baseline */
+  const before = new Float64Array(tree.titles.length);
   for (let i = zoom; i < tree.end[zoom]; i++) {
     const name = tree.name[i];
     self[name] += tree.self[i];
@@ -222,19 +229,24 @@ function listMethods() {
     }
     if (i >= until[name]) {
       total[name] += tree.total[i];
+      before[name] += then === null ? 0 : then[i];
       until[name] = tree.end[i];
     }
   }
   const rows = [];
   for (let name = 1; name < tree.titles.length; name++) {
-    if (total[name] > 0 && tree.special[name] < TYPE_MARK && (hit === null || matched[name]))
-      rows.push({ name, self: self[name], total: total[name], type: type[name] });
+    if (total[name] + before[name] > 0 && tree.special[name] < TYPE_MARK && (hit === null || matched[name]))
+      rows.push({ name, self: self[name], total: total[name], before: before[name], type: type[name] });
   }
-  const [first, second] = panelOrder.by === 'self' ? ['self', 'total'] : ['total', 'self'];
+  if (panelOrder.by === 'change' && then !== null) {
+    const size = row => Math.abs(changeOf(row.total, row.before).change);
+    return rows.sort((a, b) => size(b) - size(a) || a.name - b.name);
+  }
+  const [first, second] = panelOrder.by !== 'total' ? ['self', 'total'] : ['total', 'self'];
   return rows.sort((a, b) => b[first] - a[first] || b[second] - a[second] || a.name - b.name);
 }
 
-function methodRow({ name, self, total, type }, whole) {
+function methodRow({ name, self, total, before, type }, whole) {
   const row = element('tr');
   const { pack, owner, method } = splitTitle(app.tree.titles[name]);
   const button = element('button');
@@ -250,6 +262,8 @@ function methodRow({ name, self, total, type }, whole) {
   button.title = 'Search for it';
   button.addEventListener('click', () => go({ query: `="${title}"` }));
   row.append(element('td', '', share(self, whole)), element('td', '', share(total, whole)));
+  if (app.explorer?.before)
+    row.append(element('td', '', changeBrief(total, before)));
   row.appendChild(element('td')).append(button);
   return row;
 }
@@ -268,11 +282,12 @@ function showMethods() {
   bar.append(element('strong', '', `${grouped(rows.length)} ${hit === null ? 'methods' : 'matching methods'}, of view`), close);
   const table = element('table');
   const columns = table.appendChild(element('colgroup'));
-  columns.append(element('col', 'number'), element('col', 'number'), element('col'));
+  const orders = app.explorer?.before ? ['self', 'total', 'change'] : ['self', 'total'];
+  columns.append(...orders.map(() => element('col', 'number')), element('col'));
   const head = table.appendChild(element('thead')).appendChild(element('tr'));
-  for (const by of ['self', 'total']) {
+  for (const by of orders) {
     const cell = head.appendChild(element('th'));
-    const button = cell.appendChild(element('button', '', by === 'self' ? 'Self' : 'Total'));
+    const button = cell.appendChild(element('button', '', by[0].toUpperCase() + by.slice(1)));
     button.type = 'button';
     if (panelOrder.by === by)
       cell.setAttribute('aria-sort', 'descending');
@@ -443,6 +458,11 @@ function openHelp() {
       [['/', 'Ctrl+F'], 'search'], [['N', 'Shift+N', 'Esc'], 'next match, previous one, end the search'],
       [['F', 'Shift+F'], 'only stacks with a match, only those without'], [['X', 'Alt+click'], 'leave out the stacks under a frame'],
       [['right click'], 'menu'], [['I', 'M', 'D', 'L'], 'flip, methods, light or dark, frame types'], [['browser Back'], 'undo']]),
+    ...(app.explorer === null ? [] : [element('h3', '', 'Time and filters'),
+      list('kbd', [[['drag'], 'over the timeline: a window, whose edges and middle can be dragged'], [['[', ']'], 'one window back or on'],
+        [['double click'], 'the whole time'], [['H', 'Z'], 'heat map; show the window alone'], [['Tab'], 'to the ends of the window, which arrows move (Shift: by one bin)'],
+        [['Shift+drag', 'B'], 'compare with another window, with this one or no more'],
+        [['E'], 'filters: click for only these samples, Alt+click or Delete for all others']])]),
     element('h3', '', 'Search'),
     list('code', [[['text'], 'part of a name, upper and lower case alike'], [['/regex/', '/regex/i'], 'regular expression'], [['="java.lang.String.hashCode"'], 'this name exactly'],
       [['type:kernel'], 'frames of a type'], [['module:libjvm'], 'native frames of a library'], [['pkg:java.util'], 'a package'], [['-text'], 'what does not match'], [['a | b'], 'either']]),

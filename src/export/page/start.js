@@ -24,6 +24,7 @@ function toggleTheme() {
   }
   showLegend();
   draw();
+  app.explorer?.show();
 }
 
 function wire() {
@@ -71,7 +72,7 @@ function wire() {
   byId('find').addEventListener('submit', event => event.preventDefault());
   byId('only').addEventListener('click', () => filterMatches('only'));
   byId('without').addEventListener('click', () => filterMatches('without'));
-  byId('reset').addEventListener('click', () => go({ zoom: '', query: '', filters: [] }));
+  byId('reset').addEventListener('click', () => go({ zoom: '', query: '', filters: [], ...app.explorer?.none }));
   byId('flip').addEventListener('click', () => go({ isFlipped: !app.state.isFlipped }));
   byId('methods').addEventListener('click', toggleMethods);
   byId('theme').addEventListener('click', toggleTheme);
@@ -103,13 +104,17 @@ function describe() {
     }),
     state: () => ({ ...app.state, zoomTitle: app.tree.titles[app.tree.name[app.zoom]], cursor: app.cursor,
       view: { ...app.view }, isMoving: app.view.from !== app.target.from || app.view.to !== app.target.to, matches: app.matches && { names: app.matches.names.size, places: app.matches.places, total: app.matches.total, self: app.matches.self } }),
+    isReady: () => app.explorer === null || app.explorer.samples !== null,
+    explorer: () => app.explorer && app.explorer.samples && { count: app.explorer.count, bins: app.explorer.samples.bins, binMs: app.explorer.samples.binMs,
+      startMs: app.explorer.samples.startMs, samples: app.explorer.samples.samples, before: app.explorer.before && app.explorer.before[0],
+      columns: app.explorer.columns.map(({ key, values }) => ({ key, values })), gaps: [...app.explorer.samples.gaps] },
     frames: () => app.tree.count,
     total: () => app.tree.total[0],
   });
 }
 
-function start() {
-  app.tree = readTree();
+function start(text) {
+  app.tree = readTree(text);
   sumTree(app.tree, null);
   app.filterText = '[]';
   app.baseTotal = app.tree.total;
@@ -128,14 +133,25 @@ function start() {
   window.jaywalk = describe();
 }
 
-try {
-  start();
-} catch (wrong) {
-  /* The table in plain HTML stays, and says so. */
+/* The table in plain HTML stays, and says so. */
+function giveUp(wrong) {
   document.documentElement.classList.remove('live');
-  for (const id of ['find', 'tools', 'stage', 'status', 'chips'])
-    byId(id).hidden = true;
+  for (const id of ['find', 'tools', 'stage', 'status', 'chips', 'band', 'trust']) {
+    if (byId(id) !== null)
+      byId(id).hidden = true;
+  }
   byId('broken').textContent = `The graph cannot be drawn (${wrong.message}): the file is damaged, or the browser too old (needs Chromium 103, Firefox 113 or Safari 16.4). The table below is complete.`;
   byId('broken').hidden = false;
   console.error(wrong);
 }
+
+async function run() {
+  try {
+    start(app.explorer === null ? byId('data').textContent : await app.explorer.load());
+    await app.explorer?.begin();
+  } catch (wrong) {
+    giveUp(wrong);
+  }
+}
+
+run();

@@ -8,6 +8,7 @@ const app = {
   tree: null, painter: null, colours: null, shades: null, layout: null,
   zoom: 0, view: { from: 0, to: 1 }, cursor: -1, hover: null,
   fromRoot: 0, hit: null, matches: null, forms: new Map(), everywhere: new Map(),
+  explorer: null, /* of the explorer page: which samples the tree is made of */
   state: { zoom: '', query: '', filters: [], isFlipped: meta.inverted },
 };
 const ANIMATION_MS = 120;
@@ -24,6 +25,7 @@ function readHash() {
   return {
     zoom: parameters.get('zoom') || '', query: parameters.get('q') || '', filters,
     isFlipped: parameters.has('flip') ? parameters.get('flip') === '1' : meta.inverted,
+    ...app.explorer?.read(parameters),
   };
 }
 
@@ -37,6 +39,7 @@ function hashOf(state) {
     parameters.append('f', filter.kind + ':' + (filter.kind === 'hide' ? filter.path : filter.query));
   if (state.isFlipped !== meta.inverted)
     parameters.set('flip', state.isFlipped ? '1' : '0');
+  app.explorer?.write(parameters, state);
   const text = parameters.toString();
   return text ? '#' + text : '#';
 }
@@ -68,9 +71,12 @@ function go(change, isPush = true) {
 function apply(isSame = false) {
   const { tree, state } = app;
   const filterText = JSON.stringify(state.filters);
-  if (filterText !== app.filterText) {
+  const isSelected = app.explorer !== null && app.explorer.select(state);
+  if (isSelected || filterText !== app.filterText) {
+    const keep = keepLeaves(tree, state.filters);
     app.filterText = filterText;
-    sumTree(tree, keepLeaves(tree, state.filters));
+    sumTree(tree, keep);
+    app.explorer?.compare(keep);
     app.everywhere.clear();
   }
   let { node, isWhole } = findPath(tree, state.zoom);
@@ -87,11 +93,12 @@ function apply(isSame = false) {
   byId('empty').hidden = tree.total[0] > 0;
   if (tree.total[0] === 0)
     showEmpty();
-  moveTo(tree.left[node], tree.left[node] + Math.max(tree.total[node], 1), !isSame);
+  moveTo(tree.left[node], tree.left[node] + Math.max(tree.total[node], 1), !isSame && !isSelected);
   showChips();
   showLegend();
   showMethods();
   showStatus();
+  app.explorer?.show();
 }
 
 function search() {
@@ -213,9 +220,11 @@ function lookOf(node) {
     look.colour = isAround ? colours.matchFaded : colours.match;
   else
     look.colour = (isFaded ? colours.faded : colours.plain)[type][shade];
+  look.text = isMatch && !isAround ? colours.matchText : isFaded ? colours.textFaded : colours.text;
+  if (!isMatch && app.explorer?.before)
+    lookOfDiff(node, isFaded, look);
   if (type === TYPE_MARK && !isMatch && !isFaded)
     look.hatch = colours.hatch[type][shade];
-  look.text = isMatch && !isAround ? colours.matchText : isFaded ? colours.textFaded : colours.text;
   return look;
 }
 

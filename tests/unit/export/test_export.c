@@ -7,23 +7,27 @@
 #include "export/export.h"
 #include "export/export_internal.h"
 #include "profile/profile.h"
+#include "profile/profile_moments.h"
 #include "support/other_locale.h"
 
 static struct profile *profile;
 static char *output;
 static size_t output_bytes;
+static struct profile_moments *moments; /* none in them */
 static struct jw_error err;
 
 static void open_profile(void)
 {
     profile = profile_open(&(struct profile_config){.split_lines = false}, &err);
-    cr_assert_not_null(profile);
+    moments = profile_moments_open(&err);
+    cr_assert(profile != NULL && moments != NULL);
 }
 
 static void close_profile(void)
 {
     jw_alloc_fail_after(0);
     profile_close(profile);
+    profile_moments_close(moments);
     free(output);
 }
 
@@ -320,6 +324,13 @@ Test(export, s17_a_name_in_the_ledger_stays_on_its_line)
     cr_expect_not_null(strstr(written(EXPORT_TEXT, (struct export_options){0}), "  a b \n"));
 }
 
+Test(export, an_explorer_needs_samples_with_their_time)
+{
+    cr_expect_not(
+        export_profile(profile, EXPORT_EXPLORER, &(struct export_options){0}, collect, NULL, &err));
+    cr_expect_not_null(strstr(err.message, "convert a recording"));
+}
+
 Test(export, an_empty_profile_is_written_in_every_format)
 {
     cr_expect_str_eq(collapsed((struct export_options){0}), "");
@@ -341,7 +352,7 @@ static bool refuse(void *context, const void *bytes, size_t length_bytes, struct
 Test(export, a_write_that_fails_is_told_once_and_not_tried_again)
 {
     for (int format = 0; format < EXPORT_FORMAT_LIMIT; format++) {
-        const struct export_options options = {.method_count = 1};
+        const struct export_options options = {.method_count = 1, .moments = moments};
         unsigned calls = 0;
 
         add(1, frame(PROFILE_FRAME_NATIVE, NULL, "a"), PROFILE_FRAME_NONE);
@@ -358,7 +369,8 @@ Test(export, every_allocation_may_fail)
     tell_ledger();
     add(1, frame(PROFILE_FRAME_NATIVE, NULL, "a"), frame(PROFILE_FRAME_COMPILED, "b/C", "d"));
     for (int format = 0; format < EXPORT_FORMAT_LIMIT; format++) {
-        const struct export_options options = {.method_count = 9, .stack_count = 9};
+        const struct export_options options = {
+            .method_count = 9, .stack_count = 9, .moments = moments};
 
         for (uint64_t nth = 1;; nth++) {
             free(output);
@@ -385,6 +397,9 @@ Test(export, formats_are_known_by_name_and_ending)
     cr_expect(export_format_by_ending("/a.b/x.HTML", &format) && format == EXPORT_FLAMEGRAPH);
     cr_expect(export_format_by_ending("x.folded", &format) && format == EXPORT_COLLAPSED);
     cr_expect(export_format_by_ending("x.y.txt", &format) && format == EXPORT_TEXT);
+    cr_expect(export_format_by_ending("a/x.explorer.html", &format) && format == EXPORT_EXPLORER);
+    cr_expect(export_format_by_ending("x.Heatmap.html", &format) && format == EXPORT_EXPLORER);
+    cr_expect(export_format_by_ending("explorer.html", &format) && format == EXPORT_FLAMEGRAPH);
     cr_expect_not(export_format_by_ending("/a.html/x", &format));
     cr_expect_not(export_format_by_ending("x.jfr", &format));
     cr_expect_not(export_format_by_ending("", &format));

@@ -1,0 +1,69 @@
+/* Columns of a page while they grow, and how they are written. Context: tool. */
+#include <string.h>
+
+#include "export/export_columns_internal.h"
+
+#define FIRST_BYTES ((size_t)4096)
+
+void export_column_bytes(struct export_column *column, const void *bytes, size_t length_bytes)
+{
+    size_t wanted = column->capacity_bytes == 0 ? FIRST_BYTES : column->capacity_bytes;
+
+    while (wanted - column->used_bytes < length_bytes && wanted < SIZE_MAX / 2)
+        wanted *= 2;
+    if (wanted > column->capacity_bytes) {
+        void *grown = column->has_failed ? NULL : jw_realloc(column->bytes, wanted);
+
+        if (grown == NULL) {
+            column->has_failed = true;
+            return;
+        }
+        column->bytes = grown;
+        column->capacity_bytes = wanted;
+    }
+    memcpy(column->bytes + column->used_bytes, bytes, length_bytes);
+    column->used_bytes += length_bytes;
+}
+
+void export_column_number(struct export_column *column, uint64_t number)
+{
+    unsigned char bytes[10];
+    size_t length = 0;
+
+    for (; number > 0x7f; number >>= 7)
+        bytes[length++] = (unsigned char)(0x80 | (number & 0x7f));
+    bytes[length++] = (unsigned char)number;
+    export_column_bytes(column, bytes, length);
+}
+
+void export_column_free(struct export_column *column)
+{
+    jw_free(column->bytes);
+    *column = (struct export_column){.bytes = NULL};
+}
+
+/* FNV-1a: a page that was damaged on its way says so. */
+static uint32_t checksum_of(const struct export_column *column)
+{
+    uint32_t hash = 0x811c9dc5u;
+
+    for (size_t i = 0; i < column->used_bytes; i++)
+        hash = (hash ^ column->bytes[i]) * 0x01000193u;
+    return hash;
+}
+
+bool export_column_put(struct export_out *out, const char *name, struct export_column *column)
+{
+    bool is_put = !column->has_failed;
+
+    if (is_put) {
+        export_put_format(out,
+                          "<script type=\"text/plain\" id=\"c-%s\" data-bytes=\"%zu\" "
+                          "data-check=\"%u\">",
+                          name, column->used_bytes, checksum_of(column));
+        is_put = export_put_deflated(out, column->bytes, column->used_bytes);
+        export_put(out, "</script>\n");
+    }
+    export_column_free(column);
+    return is_put;
+}

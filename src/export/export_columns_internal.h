@@ -1,0 +1,33 @@
+/*
+ * export_columns_internal - columns of numbers in a page: variable-length integers, deflated, in base64, each in an
+ * inert element that also tells its length and its checksum.
+ *
+ * For      the explorer page.   Callers  export_explorer*.c.   Context  tool.
+ * Memory   a column as it grows, freed by its owner; of packing some 600 KiB for the call.
+ */
+#ifndef JW_EXPORT_EXPORT_COLUMNS_INTERNAL_H
+#define JW_EXPORT_EXPORT_COLUMNS_INTERNAL_H
+
+#include "export/export_internal.h"
+
+struct export_column {
+    unsigned char *bytes;
+    size_t used_bytes;
+    size_t capacity_bytes;
+    bool has_failed;
+};
+
+/* Seven bits a byte, low ones first, the top bit set while more follow. */
+void export_column_number(struct export_column *column, uint64_t number);
+void export_column_bytes(struct export_column *column, const void *bytes, size_t length_bytes);
+void export_column_free(struct export_column *column); /* empty and usable again */
+
+/* Writes it as the element c-NAME and frees it. False: memory is out. */
+JW_MUST_CHECK bool export_column_put(struct export_out *out, const char *name,
+                                     struct export_column *column);
+
+/* The bytes as raw deflate in base64. False: memory is out. */
+JW_MUST_CHECK bool export_put_deflated(struct export_out *out, const unsigned char *bytes,
+                                       size_t length_bytes);
+
+#endif

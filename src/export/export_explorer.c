@@ -1,0 +1,455 @@
+/*
+ * The data of the explorer page: the tree of the flame graph, packed, and the samples with their time as columns.
+ * Context: tool.
+ *
+ *     c-tree      pool and lines of export_page_data.c
+ *     c-stacks    line of each stack, the most frequent one first: its rank is what samples name
+ *     c-bins      samples of each bin of time
+ *     c-samples   rank of the stack, samples of a bin in the order of (rank, context): the first as it is, then the
+ *                 difference from the one before
+ *     c-contexts  rank of the context of each sample
+ *     c-values    value of each sample divided by a scale; not there where all are equal
+ *     c-labels    for each context, the most frequent one first: number of its value in each column, 0: none
+ *     c-gaps      from, to (bins), lost signals, signals
+ * Values of columns, bins and scale stand in the JSON object: `explorer`.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export_columns_internal.h"
+#include "export/export_page_internal.h"
+#include "profile/profile_moments.h"
+
+#define BINS_MOST ((uint64_t)200000)
+
+/* A sample in the order of the page. */
+struct row {
+    uint32_t stack;   /* rank */
+    uint32_t context; /* rank */
+    uint64_t value;
+};
+
+struct explorer {
+    const struct profile_moments *moments;
+    struct export_page *page;
+    int32_t first_ms;
+    uint32_t bin_ms;
+    uint32_t bin_count;
+    uint64_t row_count; /* of samples that are in the tree */
+    uint64_t scale;     /* of values */
+    bool is_constant;   /* all values are equal to the scale */
+    uint32_t stack_count;
+    uint32_t *stack_rank;   /* by line */
+    uint32_t *context_rank; /* by context */
+    uint32_t context_count;
+    uint64_t *bin_first; /* first row of each bin; one more at the end */
+    struct row *rows;
+    uint32_t *value_of; /* number of a text in its column, by text and column */
+};
+
+static uint32_t line_of(const struct explorer *explorer, const struct profile_moment *moment)
+{
+    const uint32_t node = profile_stack_node(explorer->page->job->profile, moment->stack);
+
+    return node == PROFILE_STACK_NONE ? PROFILE_STACK_NONE : explorer->page->line_of[node];
+}
+
+static uint64_t common_divisor(uint64_t one, uint64_t other)
+{
+    while (other != 0) {
+        const uint64_t rest = one % other;
+
+        one = other;
+        other = rest;
+    }
+    return one;
+}
+
+/* ---- bins and ranks ---- */
+
+/* The finest of the usual widths that leaves at most BINS_MOST of them. */
+static uint32_t bin_width_ms(uint64_t span_ms)
+{
+    uint32_t width = 1;
+
+    for (uint32_t step = 0; span_ms / width >= BINS_MOST; step++)
+        width *= step == 0 ? 5 : step == 1 ? 4 : 5; /* 1, 5, 20, 100, 500 ... */
+    return width;
+}
+
+static void survey(struct explorer *explorer, uint64_t duration_ms)
+{
+    const uint64_t count = profile_moments_count(explorer->moments);
+    int64_t first = 0;
+    int64_t last = duration_ms > 0 && duration_ms < INT32_MAX ? (int64_t)duration_ms - 1 : 0;
+    uint64_t value = 0;
+
+    explorer->is_constant = true;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct profile_moment *moment = profile_moments_at(explorer->moments, i);
+        const uint64_t own = profile_moment_value(moment);
+
+        if (line_of(explorer, moment) == PROFILE_STACK_NONE)
+            continue;
+        explorer->row_count++;
+        first = moment->at_ms < first ? moment->at_ms : first;
+        last = moment->at_ms > last ? moment->at_ms : last;
+        explorer->is_constant &= explorer->row_count == 1 || own == value;
+        explorer->scale = common_divisor(explorer->scale, own);
+        value = own;
+    }
+    explorer->scale = explorer->scale == 0 ? 1 : explorer->scale;
+    explorer->is_constant &= value != 0;
+    explorer->first_ms = (int32_t)first;
+    explorer->bin_ms = bin_width_ms((uint64_t)(last - first));
+    explorer->bin_count = (uint32_t)((uint64_t)(last - first) / explorer->bin_ms) + 1;
+}
+
+static uint32_t bin_of(const struct explorer *explorer, int32_t at_ms)
+{
+    return (uint32_t)((uint64_t)((int64_t)at_ms - explorer->first_ms) / explorer->bin_ms);
+}
+
+struct ranked {
+    uint64_t count;
+    uint32_t number;
+};
+
+static int compare_ranked(const void *left, const void *right)
+{
+    const struct ranked *a = left;
+    const struct ranked *b = right;
+
+    if (a->count != b->count)
+        return a->count > b->count ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Those that are used, the most frequent first, into `rank` by number, and their numbers by rank. NULL: no memory. */
+static uint32_t *rank_by_count(struct ranked *counts, uint32_t count, uint32_t *rank,
+                               uint32_t *used)
+{
+    uint32_t *numbers = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *numbers));
+
+    if (numbers == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        counts[i].number = i;
+    qsort(counts, count, sizeof *counts, compare_ranked);
+    for (*used = 0; *used < count && counts[*used].count > 0; ++*used) {
+        numbers[*used] = counts[*used].number;
+        rank[counts[*used].number] = *used;
+    }
+    return numbers;
+}
+
+/* Ranks of stacks or of contexts; `column` gets their numbers in that order. */
+static bool rank(struct explorer *explorer, bool is_of_stacks, uint32_t count, uint32_t **rank_out,
+                 uint32_t *used, uint32_t **numbers)
+{
+    struct ranked *counts = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *counts));
+    uint32_t *ranks = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *ranks));
+
+    *rank_out = ranks;
+    *numbers = NULL;
+    if (counts != NULL && ranks != NULL) {
+        for (uint64_t i = 0; i < profile_moments_count(explorer->moments); i++) {
+            const struct profile_moment *moment = profile_moments_at(explorer->moments, i);
+            const uint32_t line = line_of(explorer, moment);
+
+            if (line != PROFILE_STACK_NONE)
+                counts[is_of_stacks ? line : moment->context].count++;
+        }
+        *numbers = rank_by_count(counts, count, ranks, used);
+    }
+    jw_free(counts);
+    return *numbers != NULL;
+}
+
+/* ---- rows ---- */
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct row *a = left;
+    const struct row *b = right;
+
+    if (a->stack != b->stack)
+        return a->stack < b->stack ? -1 : 1;
+    if (a->context != b->context)
+        return a->context < b->context ? -1 : 1;
+    return a->value < b->value ? -1 : a->value > b->value;
+}
+
+static bool sort_rows(struct explorer *explorer)
+{
+    const uint64_t count = profile_moments_count(explorer->moments);
+    uint64_t *next;
+
+    explorer->rows = jw_alloc(jw_mul_bytes(explorer->row_count + 1, sizeof *explorer->rows));
+    explorer->bin_first =
+        jw_alloc(jw_mul_bytes((size_t)explorer->bin_count + 1, sizeof *explorer->bin_first));
+    next = jw_alloc(jw_mul_bytes((size_t)explorer->bin_count + 1, sizeof *next));
+    if (explorer->rows == NULL || explorer->bin_first == NULL || next == NULL) {
+        jw_free(next);
+        return false;
+    }
+    for (int is_filling = 0; is_filling < 2; is_filling++) {
+        for (uint64_t i = 0; i < count; i++) {
+            const struct profile_moment *moment = profile_moments_at(explorer->moments, i);
+            const uint32_t line = line_of(explorer, moment);
+
+            if (line == PROFILE_STACK_NONE)
+                continue;
+
+            const uint32_t bin = bin_of(explorer, moment->at_ms);
+            if (!is_filling)
+                explorer->bin_first[bin + 1]++;
+            else
+                explorer->rows[next[bin]++] = (struct row){
+                    .stack = explorer->stack_rank[line],
+                    .context = explorer->context_rank[moment->context],
+                    .value = profile_moment_value(moment) / explorer->scale,
+                };
+        }
+        for (uint32_t bin = 0; !is_filling && bin < explorer->bin_count; bin++) {
+            explorer->bin_first[bin + 1] += explorer->bin_first[bin];
+            next[bin] = explorer->bin_first[bin];
+        }
+    }
+    for (uint32_t bin = 0; bin < explorer->bin_count; bin++)
+        qsort(explorer->rows + explorer->bin_first[bin],
+              explorer->bin_first[bin + 1] - explorer->bin_first[bin], sizeof *explorer->rows,
+              compare_rows);
+    jw_free(next);
+    return true;
+}
+
+static bool put_samples(struct explorer *explorer)
+{
+    struct export_out *out = explorer->page->job->out;
+    struct export_column column = {.bytes = NULL};
+    uint32_t before = 0;
+
+    for (uint32_t bin = 0; bin < explorer->bin_count; bin++)
+        export_column_number(&column, explorer->bin_first[bin + 1] - explorer->bin_first[bin]);
+    if (!export_column_put(out, "bins", &column))
+        return false;
+    for (uint32_t bin = 0; bin < explorer->bin_count; bin++, before = 0) {
+        for (uint64_t i = explorer->bin_first[bin]; i < explorer->bin_first[bin + 1]; i++) {
+            export_column_number(&column, explorer->rows[i].stack - before);
+            before = explorer->rows[i].stack;
+        }
+    }
+    if (!export_column_put(out, "samples", &column))
+        return false;
+    for (uint64_t i = 0; i < explorer->row_count; i++)
+        export_column_number(&column, explorer->rows[i].context);
+    if (!export_column_put(out, "contexts", &column))
+        return false;
+    if (explorer->is_constant)
+        return true;
+    for (uint64_t i = 0; i < explorer->row_count; i++)
+        export_column_number(&column, explorer->rows[i].value);
+    return export_column_put(out, "values", &column);
+}
+
+static bool put_stacks(const struct explorer *explorer, const uint32_t *lines)
+{
+    struct export_column column = {.bytes = NULL};
+
+    for (uint32_t i = 0; i < explorer->stack_count; i++)
+        export_column_number(&column, lines[i]);
+    return export_column_put(explorer->page->job->out, "stacks", &column);
+}
+
+/* ---- contexts ---- */
+
+/* Numbers the values of each column in the order in which the contexts have them. */
+static bool put_labels(struct explorer *explorer, const uint32_t *contexts)
+{
+    const uint32_t columns = profile_moments_column_count(explorer->moments);
+    const uint32_t texts = profile_moments_text_count(explorer->moments);
+    struct export_column column = {.bytes = NULL};
+    uint32_t used[PROFILE_COLUMNS_LIMIT] = {0};
+
+    explorer->value_of = jw_alloc(jw_mul_bytes((size_t)texts * (columns + 1), sizeof(uint32_t)));
+    if (explorer->value_of == NULL)
+        return false;
+    for (uint32_t i = 0; i < explorer->context_count; i++) {
+        const uint32_t *row = profile_moments_context_at(explorer->moments, contexts[i]);
+
+        for (uint32_t n = 0; n < columns; n++) {
+            uint32_t *number = &explorer->value_of[(size_t)n * texts + row[n]];
+
+            if (row[n] != 0 && *number == 0)
+                *number = ++used[n];
+            export_column_number(&column, *number);
+        }
+    }
+    return export_column_put(explorer->page->job->out, "labels", &column);
+}
+
+static bool put_gaps(const struct explorer *explorer)
+{
+    struct export_column column = {.bytes = NULL};
+    size_t count;
+    const struct profile_gap *gaps = profile_moments_gaps(explorer->moments, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const int32_t from =
+            gaps[i].from_ms < explorer->first_ms ? explorer->first_ms : gaps[i].from_ms;
+        const int32_t to = gaps[i].to_ms < from ? from : gaps[i].to_ms;
+
+        export_column_number(&column, bin_of(explorer, from));
+        export_column_number(&column, bin_of(explorer, to));
+        export_column_number(&column, gaps[i].lost);
+        export_column_number(&column, gaps[i].signals);
+    }
+    return export_column_put(explorer->page->job->out, "gaps", &column);
+}
+
+/* Values of a column by their number: sorted by it, since texts have another order. */
+static void put_values(const struct explorer *explorer, uint32_t column, uint32_t *texts)
+{
+    struct export_out *out = explorer->page->job->out;
+    const uint32_t count = profile_moments_text_count(explorer->moments);
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t number = explorer->value_of[(size_t)column * count + i];
+
+        if (number == 0)
+            continue;
+        texts[number - 1] = i;
+        used++;
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        export_put(out, i == 0 ? "\"" : ",\"");
+        export_put_escaped(out, profile_moments_text_at(explorer->moments, texts[i]),
+                           EXPORT_ESCAPE_JSON);
+        export_put_char(out, '"');
+    }
+}
+
+static void put_meta(const struct export_page *page, void *context)
+{
+    static const char *const kinds[] = {
+        [PROFILE_COLUMN_THREAD] = "thread",       [PROFILE_COLUMN_STATE] = "state",
+        [PROFILE_COLUMN_ENDPOINT] = "endpoint",   [PROFILE_COLUMN_OPERATION] = "operation",
+        [PROFILE_COLUMN_ATTRIBUTE] = "attribute",
+    };
+    struct explorer *explorer = context;
+    const struct profile_moments *moments = explorer->moments;
+    struct export_out *out = page->job->out;
+    /* value_of has room for a column more than there are. */
+    uint32_t *const spare = explorer->value_of + (size_t)profile_moments_text_count(moments) *
+                                                     profile_moments_column_count(moments);
+    const int64_t start_ms =
+        (int64_t)(profile_moments_base_unix_ns(moments) / 1000000) + explorer->first_ms;
+
+    export_put_format(out, ",\n\"explorer\":{\"binMs\":%u,\"bins\":%u,\"startMs\":%lld",
+                      explorer->bin_ms, explorer->bin_count, (long long)start_ms);
+    export_put(out, ",\"samples\":");
+    export_put_number(out, explorer->row_count);
+    export_put(out, ",\"scale\":");
+    export_put_number(out, explorer->scale);
+    export_put_format(out, ",\"stacks\":%u,\"contexts\":%u", explorer->stack_count,
+                      explorer->context_count);
+    export_put(out, ",\"mistimed\":");
+    export_put_number(out, profile_moments_mistimed(moments));
+    export_put(out, ",\"untold\":");
+    export_put_number(out, profile_moments_untold(moments));
+    export_put(out, ",\"columns\":[");
+    for (uint32_t i = 0; i < profile_moments_column_count(moments); i++) {
+        const struct profile_column *column = profile_moments_column_at(moments, i);
+
+        export_put_format(out, "%s\n{\"kind\":\"%s\",\"name\":\"", i == 0 ? "" : ",",
+                          kinds[column->kind]);
+        export_put_escaped(out, column->name, EXPORT_ESCAPE_JSON);
+        export_put(out, "\",\"values\":[");
+        put_values(explorer, i, spare);
+        export_put(out, "]}");
+    }
+    export_put(out, "]}");
+}
+
+/* ---- all of it ---- */
+
+static bool append(void *context, const void *bytes, size_t length_bytes, struct jw_error *err)
+{
+    struct export_column *column = context;
+
+    (void)err;
+    export_column_bytes(column, bytes, length_bytes);
+    return !column->has_failed;
+}
+
+/* The lines of the flame graph, as a column; also fills page->line_of. */
+static bool put_tree(struct export_page *page)
+{
+    const struct export_job *job = page->job;
+    struct export_column column = {.bytes = NULL};
+    struct export_out *out = jw_alloc(sizeof *out);
+    struct jw_error err = {{0}};
+    struct export_job inner = *job;
+    bool is_put = out != NULL;
+
+    if (is_put) {
+        out->write = append;
+        out->context = &column;
+        out->err = &err;
+        inner.out = out;
+        page->job = &inner;
+        export_put(out, "\n");
+        is_put = export_page_lines(page) && export_finish(out);
+        page->job = job;
+    }
+    jw_free(out);
+    if (is_put)
+        return export_column_put(job->out, "tree", &column);
+    export_column_free(&column);
+    return false;
+}
+
+static bool put_columns(struct explorer *explorer)
+{
+    uint32_t *lines = NULL;
+    uint32_t *contexts = NULL;
+    const bool is_put = rank(explorer, true, explorer->page->line_count, &explorer->stack_rank,
+                             &explorer->stack_count, &lines) &&
+                        rank(explorer, false, profile_moments_context_count(explorer->moments),
+                             &explorer->context_rank, &explorer->context_count, &contexts) &&
+                        sort_rows(explorer) && put_stacks(explorer, lines) &&
+                        put_samples(explorer) && put_labels(explorer, contexts) &&
+                        put_gaps(explorer);
+
+    jw_free(lines);
+    jw_free(contexts);
+    return is_put;
+}
+
+bool export_explorer_data(const struct export_job *job)
+{
+    struct export_page page;
+    struct explorer explorer = {.moments = job->options->moments, .page = &page};
+    bool is_put = export_page_open(&page, job, true) && put_tree(&page);
+
+    if (is_put) {
+        survey(&explorer, profile_about_of(job->profile)->duration_ns / 1000000);
+        is_put = put_columns(&explorer);
+    }
+    if (is_put) {
+        page.put_more = put_meta;
+        page.more = &explorer;
+        export_put(job->out, "<script type=\"application/json\" id=\"meta\">");
+        export_page_meta(&page);
+        export_put(job->out, "</script>\n");
+    }
+    export_page_close(&page);
+    jw_free(explorer.stack_rank);
+    jw_free(explorer.context_rank);
+    jw_free(explorer.bin_first);
+    jw_free(explorer.rows);
+    jw_free(explorer.value_of);
+    return is_put;
+}

@@ -1,0 +1,57 @@
+/*
+ * columns - numbers of the page: base64, raw deflate, seven bits a byte.
+ *
+ * Each column is an inert element of its own, with its length and a checksum: a page that was cut or changed on its
+ * way says so instead of showing wrong numbers.
+ */
+function bytesOf64(text) {
+  if (Uint8Array.fromBase64)
+    return Uint8Array.fromBase64(text);
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++)
+    bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
+/* The bytes of a column, or null where the page has none of this name. Its element is emptied. */
+async function readColumn(name) {
+  const box = byId('c-' + name);
+  if (box === null)
+    return null;
+  const packed = bytesOf64(box.textContent);
+  box.textContent = '';
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < bytes.length; i++)
+    hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  if (bytes.length !== Number(box.dataset.bytes) || hash >>> 0 !== Number(box.dataset.check))
+    throw new Error(`the column "${name}" is damaged`);
+  return bytes;
+}
+
+/* So many numbers; with `isWide` also those of more than 32 bits. */
+function numbersOf(bytes, count, isWide = false) {
+  const numbers = isWide ? new Float64Array(count) : new Uint32Array(count);
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    let value = bytes[at++];
+    if (value > 127) {
+      value &= 127;
+      for (let factor = 128; ; factor *= 128) {
+        const byte = bytes[at++];
+        value += (byte & 127) * factor;
+        if (!(byte > 127))
+          break;
+      }
+    }
+    numbers[i] = value;
+  }
+  if (at !== bytes.length)
+    throw new Error('a column is cut');
+  return numbers;
+}
+
+/* Lets the page answer between two long steps. */
+const breathe = () => new Promise(resolve => setTimeout(resolve));

@@ -1,0 +1,162 @@
+/*
+ * explorer - the flame graph of a part of the samples: of a window of time, of some threads, states or requests.
+ *
+ * The rest of the page knows none of it: it asks app.explorer which own value each line of the tree has.
+ */
+app.explorer = {
+  samples: null, columns: [], mask: null, passes: new Map(), contextSums: null, count: 0, selected: '', masked: '', before: null,
+};
+Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, bandZoom: false });
+
+/* ---- address ---- */
+
+/* Bins as milliseconds: a page that is made again may have others. */
+function readRange(text) {
+  const { binMs, bins } = meta.explorer;
+  const found = /^(\d+)-(\d+)$/.exec(text || '');
+  if (!found)
+    return null;
+  const from = Math.min(Math.floor(Number(found[1]) / binMs), bins - 1);
+  const to = Math.min(Math.max(Math.ceil(Number(found[2]) / binMs), from + 1), bins);
+  return from === 0 && to === bins ? null : [from, to];
+}
+
+const rangeText = range => `${range[0] * meta.explorer.binMs}-${range[1] * meta.explorer.binMs}`;
+
+app.explorer.read = parameters => {
+  const facets = [];
+  for (const kind of ['only', 'without']) {
+    for (const text of parameters.getAll(kind)) {
+      const [, column, hasValue, value] = /^([^:]*)(:?)(.*)$/s.exec(text);
+      facets.push({ kind, column, value: hasValue ? value : null });
+    }
+  }
+  const time = readRange(parameters.get('t'));
+  return {
+    time, base: readRange(parameters.get('base')), facets,
+    isHeat: parameters.get('band') === 'heat', bandZoom: time !== null && parameters.get('bz') === '1',
+  };
+};
+
+app.explorer.write = (parameters, state) => {
+  if (state.time !== null)
+    parameters.set('t', rangeText(state.time));
+  if (state.base !== null)
+    parameters.set('base', rangeText(state.base));
+  for (const facet of state.facets)
+    parameters.append(facet.kind, facet.value === null ? facet.column : facet.column + ':' + facet.value);
+  if (state.isHeat)
+    parameters.set('band', 'heat');
+  if (state.bandZoom && state.time !== null)
+    parameters.set('bz', '1');
+};
+
+/* ---- selection ---- */
+
+/* True: own values of the tree are others than before. */
+app.explorer.select = state => {
+  const { explorer, tree } = app;
+  const { samples } = explorer;
+  if (samples === null)
+    return false;
+  const masked = JSON.stringify(state.facets);
+  const selected = JSON.stringify([state.time, state.base, masked]);
+  if (selected === explorer.selected)
+    return false;
+  const [from, to] = windowOf(state.time, samples.bins);
+  if (masked !== explorer.masked) {
+    explorer.passes = passesOf(explorer.columns, state.facets);
+    explorer.mask = maskOf(explorer.passes, samples.contexts);
+    explorer.masked = masked;
+    sumBand();
+  }
+  tree.baseSelf = selfOf(samples, tree, from, to, explorer.mask);
+  explorer.beforeSelf = state.base === null ? null : selfOf(samples, tree, ...windowOf(state.base, samples.bins), explorer.mask);
+  explorer.contextSums = sumContexts(samples, from, to);
+  explorer.count = countSamples(samples, from, to, explorer.mask);
+  explorer.selected = selected;
+  return true;
+};
+
+/* The baseline, under the same filters of frames: what each line has there in all. */
+app.explorer.compare = keep => {
+  const { explorer, tree } = app;
+  if (!explorer.beforeSelf) {
+    explorer.before = null;
+    return;
+  }
+  const total = new Float64Array(tree.count);
+  for (let i = tree.count - 1; i >= 0; i--) {
+    total[i] += keep !== null && !keep[i] ? 0 : explorer.beforeSelf[i];
+    if (i > 0)
+      total[tree.parent[i]] += total[i];
+  }
+  explorer.before = total;
+};
+
+app.explorer.show = () => {
+  if (app.explorer.samples === null)
+    return;
+  showBandHead();
+  showFacets();
+  showBand();
+};
+
+app.explorer.chips = bar => {
+  const { samples, columns } = app.explorer;
+  const { state } = app;
+  if (samples === null)
+    return;
+  const text = range => `${clockText(range[0] * samples.binMs)} \u2013 ${clockText(range[1] * samples.binMs)}`;
+  if (state.time !== null)
+    bar.append(chip('time', text(state.time), 'The whole time', () => go({ time: null, bandZoom: false })));
+  if (state.base !== null)
+    bar.append(chip('compared with', text(state.base), 'No comparison', () => go({ base: null })));
+  for (const facet of state.facets) {
+    const column = columns.find(own => own.key === facet.column);
+    const name = (column ? facetTitle(column).toLowerCase() : facet.column) + ' ';
+    bar.append(chip((facet.kind === 'only' ? '' : 'without ') + name, facet.value === null ? '[none]' : facet.value, 'Remove this filter',
+      () => go({ facets: state.facets.filter(other => other !== facet) })));
+  }
+};
+
+app.explorer.none = { time: null, base: null, facets: [], bandZoom: false };
+
+/* Compares with the window; without one, or a second time, no longer. */
+function toggleBase() {
+  const { time, base } = app.state;
+  if (base !== null && (time === null || JSON.stringify(base) === JSON.stringify(time)))
+    go({ base: null });
+  else if (time !== null)
+    go({ base: time });
+}
+
+/* ---- start ---- */
+
+app.explorer.load = async () => new TextDecoder().decode(await readColumn('tree'));
+
+/* The graph of all is on the screen; samples come when they are unpacked. */
+app.explorer.begin = async () => {
+  const { tree, explorer } = app;
+  await breathe();
+  const samples = await readSamples(meta.explorer, tree);
+  explorer.columns = makeColumns(samples);
+  explorer.samples = samples;
+  let sum = 0;
+  for (let i = 0; i < samples.samples; i++)
+    sum += samples.value === null ? 1 : samples.value[i];
+  if (Math.abs(sum * samples.scale - app.baseTotal[0]) > 1e-9 * app.baseTotal[0])
+    throw new Error('samples and tree do not add up to the same');
+  byId('band').hidden = false;
+  byId('facets-open').addEventListener('click', toggleFacets);
+  wireBand();
+  Object.assign(letters, {
+    e: toggleFacets,
+    h: () => go({ isHeat: !app.state.isHeat }, false),
+    z: () => go({ bandZoom: !app.state.bandZoom && app.state.time !== null }, false),
+    b: toggleBase,
+    '[': () => stepWindow(-1),
+    ']': () => stepWindow(1),
+  });
+  apply(true);
+};

@@ -1,0 +1,98 @@
+/*
+ * samples - every sample with its bin of time, its stack and its context, and sums of those that are selected.
+ *
+ * Samples lie in the order of time; those of bin b begin at first[b]. A selection is a range of bins and a mask over
+ * contexts; no loop over samples branches.
+ */
+async function readSamples(about, tree) {
+  const bins = numbersOf(await readColumn('bins'), about.bins);
+  const first = new Uint32Array(about.bins + 1);
+  for (let bin = 0; bin < about.bins; bin++)
+    first[bin + 1] = first[bin] + bins[bin];
+  if (first[about.bins] !== about.samples)
+    throw new Error('samples are missing');
+  await breathe();
+
+  const stack = numbersOf(await readColumn('samples'), about.samples);
+  for (let bin = 0; bin < about.bins; bin++) {
+    for (let i = first[bin] + 1; i < first[bin + 1]; i++)
+      stack[i] += stack[i - 1];
+  }
+  await breathe();
+
+  let context = numbersOf(await readColumn('contexts'), about.samples);
+  if (about.contexts <= 65536)
+    context = Uint16Array.from(context);
+  await breathe();
+  const values = await readColumn('values');
+  const value = values === null ? null : numbersOf(values, about.samples, true);
+  const leaf = numbersOf(await readColumn('stacks'), about.stacks);
+  const labels = numbersOf(await readColumn('labels'), about.contexts * about.columns.length);
+  const gapBytes = await readColumn('gaps');
+  const gaps = numbersOf(gapBytes, gapBytes.reduce((sum, byte) => sum + (byte < 128), 0), true);
+  if (leaf.some(line => line >= tree.count) || stack.some(rank => rank >= about.stacks) || context.some(rank => rank >= about.contexts))
+    throw new Error('samples have stacks that are not there');
+  return { ...about, first, stack, context, value, leaf, labels, gaps };
+}
+
+/* What each stack has of the bins from..to-1 in contexts where mask is 1, added up in `counts`. */
+function countStacks(samples, from, to, mask, counts) {
+  const { stack, context, value, first } = samples;
+  const end = first[to];
+  if (value === null) {
+    for (let i = first[from]; i < end; i++)
+      counts[stack[i]] += mask[context[i]];
+  } else {
+    for (let i = first[from]; i < end; i++)
+      counts[stack[i]] += mask[context[i]] * value[i];
+  }
+}
+
+/* Own value of each line of the tree in a selection, and how many samples that is. */
+function selfOf(samples, tree, from, to, mask) {
+  const counts = new Float64Array(samples.stacks);
+  const self = new Float64Array(tree.count);
+  countStacks(samples, from, to, mask, counts);
+  for (let i = 0; i < samples.stacks; i++)
+    self[samples.leaf[i]] += counts[i] * samples.scale;
+  return self;
+}
+
+function countSamples(samples, from, to, mask) {
+  const { context, first } = samples;
+  let count = 0;
+  for (let i = first[from]; i < first[to]; i++)
+    count += mask[context[i]];
+  return count;
+}
+
+/* What each context has in a range of bins. */
+function sumContexts(samples, from, to) {
+  const { context, value, first, scale } = samples;
+  const sums = new Float64Array(samples.contexts);
+  if (value === null) {
+    for (let i = first[from]; i < first[to]; i++)
+      sums[context[i]]++;
+  } else {
+    for (let i = first[from]; i < first[to]; i++)
+      sums[context[i]] += value[i];
+  }
+  for (let i = 0; i < sums.length; i++)
+    sums[i] *= scale;
+  return sums;
+}
+
+/* For each group the value of each bin: sums[group * bins + bin]. `hit`: stacks that count at all, or null. */
+function sumBins(samples, mask, group, groups, hit = null) {
+  const { context, stack, value, first, bins, scale } = samples;
+  const sums = new Float64Array(groups * bins);
+  for (let bin = 0; bin < bins; bin++) {
+    for (let i = first[bin]; i < first[bin + 1]; i++) {
+      const rank = context[i];
+      sums[group[rank] * bins + bin] += mask[rank] * (value === null ? 1 : value[i]) * (hit === null ? 1 : hit[stack[i]]);
+    }
+  }
+  for (let i = 0; i < sums.length; i++)
+    sums[i] *= scale;
+  return sums;
+}

@@ -1,0 +1,319 @@
+/* Samples one by one, in blocks that are never moved. Context: tool. */
+#include "profile/profile_moments.h"
+
+#include <string.h>
+
+#include "base/map.h"
+
+#define BLOCK_MOMENTS ((uint64_t)65536)
+#define NOT_TOLD      "[not told: too many contexts]"
+
+struct profile_moments {
+    bool is_out_of_memory;
+    uint64_t base_unix_ns;
+
+    struct profile_moment **blocks;
+    size_t block_count, block_capacity;
+    uint64_t count;
+
+    struct profile_column columns[PROFILE_COLUMNS_LIMIT];
+    uint32_t column_count;
+
+    char **texts; /* 0: none */
+    size_t text_count, text_capacity;
+    struct jw_map text_of;
+
+    uint32_t (*contexts)[PROFILE_COLUMNS_LIMIT];
+    size_t context_count, context_capacity;
+    struct jw_map context_of;
+
+    struct profile_gap *gaps;
+    size_t gap_count, gap_capacity;
+
+    uint64_t mistimed;
+    uint64_t untold;
+};
+
+/* Room for one more element; false and marked: memory is out. */
+static bool reserve(struct profile_moments *moments, void **array, size_t *capacity, size_t count,
+                    size_t element_bytes)
+{
+    const size_t wanted = *capacity == 0 ? 16 : *capacity * 2;
+
+    if (moments->is_out_of_memory)
+        return false;
+    if (count < *capacity)
+        return true;
+
+    void *grown = jw_realloc(*array, jw_mul_bytes(wanted, element_bytes));
+    if (grown == NULL) {
+        moments->is_out_of_memory = true;
+        return false;
+    }
+    *array = grown;
+    *capacity = wanted;
+    return true;
+}
+
+/* Back to the zeroes of the first day. */
+static void forget(struct profile_moments *moments)
+{
+    for (size_t i = 0; i < moments->block_count; i++)
+        jw_free(moments->blocks[i]);
+    for (size_t i = 0; i < moments->text_count; i++)
+        jw_free(moments->texts[i]);
+    jw_free(moments->blocks);
+    jw_free(moments->texts);
+    jw_free(moments->contexts);
+    jw_free(moments->gaps);
+    jw_map_close(&moments->text_of);
+    jw_map_close(&moments->context_of);
+    *moments = (struct profile_moments){0};
+}
+
+void profile_moments_clear(struct profile_moments *moments)
+{
+    forget(moments);
+    profile_moments_text(moments, "");
+}
+
+void profile_moments_close(struct profile_moments *moments)
+{
+    if (moments == NULL)
+        return;
+    forget(moments);
+    jw_free(moments);
+}
+
+struct profile_moments *profile_moments_open(struct jw_error *err)
+{
+    struct profile_moments *moments = jw_alloc(sizeof *moments);
+
+    if (moments != NULL)
+        profile_moments_clear(moments);
+    if (moments != NULL && !moments->is_out_of_memory)
+        return moments;
+    profile_moments_close(moments);
+    jw_error_set(err, "out of memory; free some and try again");
+    return NULL;
+}
+
+void profile_moments_set_base(struct profile_moments *moments, uint64_t unix_ns)
+{
+    moments->base_unix_ns = unix_ns;
+}
+
+uint64_t profile_moments_base_unix_ns(const struct profile_moments *moments)
+{
+    return moments->base_unix_ns;
+}
+
+static uint32_t add_text(struct profile_moments *moments, const char *text, uint64_t *known)
+{
+    const size_t length = strlen(text);
+    void *texts = moments->texts;
+
+    if (!reserve(moments, &texts, &moments->text_capacity, moments->text_count,
+                 sizeof *moments->texts))
+        return 0;
+    moments->texts = texts;
+
+    char *copy = jw_alloc(length + 1);
+    if (copy == NULL) {
+        moments->is_out_of_memory = true;
+        return 0;
+    }
+    memcpy(copy, text, length + 1);
+    moments->texts[moments->text_count++] = copy;
+    *known = moments->text_count;
+    return (uint32_t)moments->text_count - 1;
+}
+
+uint32_t profile_moments_text(struct profile_moments *moments, const char *text)
+{
+    if (text == NULL)
+        return 0;
+    /* The first text is that of the number 0, which is none: an empty value has a number of its own. */
+    if (moments->text_count == 0) {
+        uint64_t ignored;
+
+        return add_text(moments, "", &ignored);
+    }
+
+    uint64_t *known = jw_map_put(&moments->text_of, text, strlen(text));
+    if (known == NULL) {
+        moments->is_out_of_memory = true;
+        return 0;
+    }
+    return *known != 0 ? (uint32_t)*known - 1 : add_text(moments, text, known);
+}
+
+uint32_t profile_moments_column(struct profile_moments *moments, enum profile_column_kind kind,
+                                const char *name)
+{
+    for (uint32_t i = 0; i < moments->column_count; i++) {
+        if (moments->columns[i].kind == kind && strcmp(moments->columns[i].name, name) == 0)
+            return i;
+    }
+    if (moments->column_count == PROFILE_COLUMNS_LIMIT)
+        return PROFILE_COLUMNS_LIMIT;
+
+    const uint32_t text = profile_moments_text(moments, name);
+    moments->columns[moments->column_count] = (struct profile_column){
+        .kind = kind,
+        .name = text == 0 ? "" : moments->texts[text],
+    };
+    return moments->column_count++;
+}
+
+uint32_t profile_moments_context(struct profile_moments *moments,
+                                 const uint32_t texts[PROFILE_COLUMNS_LIMIT])
+{
+    const size_t bytes = PROFILE_COLUMNS_LIMIT * sizeof *texts;
+    const uint64_t held = jw_map_get(&moments->context_of, texts, bytes);
+    uint32_t rest[PROFILE_COLUMNS_LIMIT];
+
+    if (held != 0)
+        return (uint32_t)held - 1;
+    memcpy(rest, texts, bytes);
+    if (moments->context_count >= PROFILE_CONTEXTS_LIMIT - 1) {
+        moments->untold++;
+        for (uint32_t i = 0; i < PROFILE_COLUMNS_LIMIT; i++)
+            rest[i] = i < moments->column_count ? profile_moments_text(moments, NOT_TOLD) : 0;
+    }
+
+    uint64_t *known = jw_map_put(&moments->context_of, rest, bytes);
+    void *contexts = moments->contexts;
+    if (known == NULL) {
+        moments->is_out_of_memory = true;
+        return 0;
+    }
+    if (*known != 0)
+        return (uint32_t)*known - 1;
+    if (!reserve(moments, &contexts, &moments->context_capacity, moments->context_count,
+                 sizeof *moments->contexts))
+        return 0;
+    moments->contexts = contexts;
+    memcpy(moments->contexts[moments->context_count++], rest, bytes);
+    *known = moments->context_count;
+    return (uint32_t)moments->context_count - 1;
+}
+
+static struct profile_moment *moment_at(const struct profile_moments *moments, uint64_t index)
+{
+    return &moments->blocks[index / BLOCK_MOMENTS][index % BLOCK_MOMENTS];
+}
+
+void profile_moments_add(struct profile_moments *moments, int64_t at_ms, uint32_t stack,
+                         uint32_t context, uint64_t value)
+{
+    void *blocks = moments->blocks;
+    const bool is_mistimed = at_ms < INT32_MIN || at_ms > INT32_MAX;
+
+    if (moments->count == moments->block_count * BLOCK_MOMENTS) {
+        if (!reserve(moments, &blocks, &moments->block_capacity, moments->block_count,
+                     sizeof *moments->blocks))
+            return;
+        moments->blocks = blocks;
+        moments->blocks[moments->block_count] =
+            jw_alloc(jw_mul_bytes(BLOCK_MOMENTS, sizeof **moments->blocks));
+        if (moments->blocks[moments->block_count] == NULL) {
+            moments->is_out_of_memory = true;
+            return;
+        }
+        moments->block_count++;
+    }
+    moments->mistimed += is_mistimed;
+    *moment_at(moments, moments->count++) = (struct profile_moment){
+        .at_ms = is_mistimed ? 0 : (int32_t)at_ms,
+        .stack = stack,
+        .context = context,
+        .value_low = (uint32_t)value,
+        .value_high = (uint32_t)(value >> 32),
+    };
+}
+
+void profile_moments_resolve(struct profile_moments *moments, uint64_t first,
+                             const profile_stack_id *stacks, size_t count)
+{
+    for (uint64_t i = first; i < moments->count; i++) {
+        struct profile_moment *moment = moment_at(moments, i);
+
+        moment->stack = moment->stack < count ? stacks[moment->stack] : PROFILE_STACK_NONE;
+    }
+}
+
+void profile_moments_gap(struct profile_moments *moments, const struct profile_gap *gap)
+{
+    void *gaps = moments->gaps;
+
+    if (!reserve(moments, &gaps, &moments->gap_capacity, moments->gap_count, sizeof *moments->gaps))
+        return;
+    moments->gaps = gaps;
+    moments->gaps[moments->gap_count++] = *gap;
+}
+
+/* ---- reading ---- */
+
+bool profile_moments_failed(const struct profile_moments *moments)
+{
+    return moments->is_out_of_memory;
+}
+
+uint64_t profile_moments_count(const struct profile_moments *moments)
+{
+    return moments->count;
+}
+
+const struct profile_moment *profile_moments_at(const struct profile_moments *moments,
+                                                uint64_t index)
+{
+    return moment_at(moments, index);
+}
+
+uint32_t profile_moments_column_count(const struct profile_moments *moments)
+{
+    return moments->column_count;
+}
+
+const struct profile_column *profile_moments_column_at(const struct profile_moments *moments,
+                                                       uint32_t number)
+{
+    return &moments->columns[number];
+}
+
+uint32_t profile_moments_context_count(const struct profile_moments *moments)
+{
+    return (uint32_t)moments->context_count;
+}
+
+const uint32_t *profile_moments_context_at(const struct profile_moments *moments, uint32_t number)
+{
+    return moments->contexts[number];
+}
+
+uint32_t profile_moments_text_count(const struct profile_moments *moments)
+{
+    return (uint32_t)moments->text_count;
+}
+
+const char *profile_moments_text_at(const struct profile_moments *moments, uint32_t number)
+{
+    return moments->texts[number];
+}
+
+const struct profile_gap *profile_moments_gaps(const struct profile_moments *moments, size_t *count)
+{
+    *count = moments->gap_count;
+    return moments->gaps;
+}
+
+uint64_t profile_moments_mistimed(const struct profile_moments *moments)
+{
+    return moments->mistimed;
+}
+
+uint64_t profile_moments_untold(const struct profile_moments *moments)
+{
+    return moments->untold;
+}

@@ -1,0 +1,106 @@
+/*
+ * profile_moments - samples one by one: when, on which stack, in what context.
+ *
+ * For      pages that show a profile over time; a profile itself has only sums.
+ * Callers  cli (fills), export (reads).
+ * Context  tool. Not thread safe; one owner.
+ * Memory   20 bytes a sample, in blocks; 100 bytes for each distinct context, of which there are at most
+ *          PROFILE_CONTEXTS_LIMIT; texts once. When memory is out it is marked, and takes nothing more.
+ *
+ * A context is a row of texts, one for each column: thread, state, endpoint, operation, each attribute.
+ */
+#ifndef JW_PROFILE_PROFILE_MOMENTS_H
+#define JW_PROFILE_PROFILE_MOMENTS_H
+
+#include "profile/profile.h"
+
+struct profile_moments;
+
+#define PROFILE_COLUMNS_LIMIT  16u /* attributes beyond are left out, and counted */
+#define PROFILE_CONTEXTS_LIMIT (1u << 20)
+
+enum profile_column_kind {
+    PROFILE_COLUMN_THREAD,
+    PROFILE_COLUMN_STATE,
+    PROFILE_COLUMN_ENDPOINT,
+    PROFILE_COLUMN_OPERATION,
+    PROFILE_COLUMN_ATTRIBUTE,
+};
+
+struct profile_column {
+    enum profile_column_kind kind;
+    const char *name; /* of an attribute; else "" */
+};
+
+/* A sample. The value is in the unit of the profile, in two halves: a row of five words has no gaps. */
+struct profile_moment {
+    int32_t at_ms; /* since the base; may lie before it */
+    uint32_t stack;
+    uint32_t context;
+    uint32_t value_low;
+    uint32_t value_high;
+};
+
+/* Signals that became no sample between two looks at the counters. */
+struct profile_gap {
+    int32_t from_ms;
+    int32_t to_ms;
+    uint64_t lost;
+    uint64_t signals;
+};
+
+JW_MUST_CHECK struct profile_moments *profile_moments_open(struct jw_error *err);
+void profile_moments_close(struct profile_moments *moments);
+void profile_moments_clear(struct profile_moments *moments); /* as new */
+
+/* What times are counted from. */
+void profile_moments_set_base(struct profile_moments *moments, uint64_t unix_ns);
+uint64_t profile_moments_base_unix_ns(const struct profile_moments *moments);
+
+/* Number of a column, adding it on first sight; PROFILE_COLUMNS_LIMIT: there are too many. */
+uint32_t profile_moments_column(struct profile_moments *moments, enum profile_column_kind kind,
+                                const char *name);
+
+/* Number of a text; 0 for NULL, which is none. */
+uint32_t profile_moments_text(struct profile_moments *moments, const char *text);
+
+/* Number of a context. Beyond the limit the one that says that it is not told. */
+uint32_t profile_moments_context(struct profile_moments *moments,
+                                 const uint32_t texts[PROFILE_COLUMNS_LIMIT]);
+
+/* `stack`: any number, which profile_moments_resolve replaces. */
+void profile_moments_add(struct profile_moments *moments, int64_t at_ms, uint32_t stack,
+                         uint32_t context, uint64_t value);
+
+/* Of all moments from `first` on: the stack becomes stacks[stack]. */
+void profile_moments_resolve(struct profile_moments *moments, uint64_t first,
+                             const profile_stack_id *stacks, size_t count);
+
+void profile_moments_gap(struct profile_moments *moments, const struct profile_gap *gap);
+
+/* Reading ---- */
+
+bool profile_moments_failed(const struct profile_moments *moments); /* memory was out */
+uint64_t profile_moments_count(const struct profile_moments *moments);
+const struct profile_moment *profile_moments_at(const struct profile_moments *moments,
+                                                uint64_t index);
+uint32_t profile_moments_column_count(const struct profile_moments *moments);
+const struct profile_column *profile_moments_column_at(const struct profile_moments *moments,
+                                                       uint32_t number);
+uint32_t profile_moments_context_count(const struct profile_moments *moments);
+/* PROFILE_COLUMNS_LIMIT numbers of texts. */
+const uint32_t *profile_moments_context_at(const struct profile_moments *moments, uint32_t number);
+uint32_t profile_moments_text_count(const struct profile_moments *moments);
+const char *profile_moments_text_at(const struct profile_moments *moments, uint32_t number);
+const struct profile_gap *profile_moments_gaps(const struct profile_moments *moments,
+                                               size_t *count);
+/* Samples whose time no recording can have (a month away), taken at its begin; and whose context was too rare. */
+uint64_t profile_moments_mistimed(const struct profile_moments *moments);
+uint64_t profile_moments_untold(const struct profile_moments *moments);
+
+static inline uint64_t profile_moment_value(const struct profile_moment *moment)
+{
+    return (uint64_t)moment->value_high << 32 | moment->value_low;
+}
+
+#endif

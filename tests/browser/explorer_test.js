@@ -1,0 +1,256 @@
+/* explorer_test - what a reader of the explorer does: windows of time, filters, links; and pages that are damaged. */
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const { check, equal, holds, makePage, openPage, inkOf, out } = require('./harness.js');
+const { timed, hostileRequests, hostileNames, MS10 } = require('./profiles.js');
+
+const picture = name => path.join(out, name + '.png');
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, hasTouch: true, isMobile: true };
+const profile = timed();
+
+/* An explorer page, once its samples are there. */
+async function openExplorer(browser, html, more = {}) {
+  const page = await openPage(browser, html, more);
+  await page.waitForFunction(() => window.jaywalk && window.jaywalk.isReady());
+  return Object.assign(page, {
+    explorer: () => page.evaluate(() => window.jaywalk.explorer()),
+    total: () => page.evaluate(() => document.querySelector('h1') && window.jaywalk.boxes()[0]?.total || 0),
+    /* Drags over the timeline, from one share of its width to another. */
+    async drag(from, to, keys = []) {
+      const { x, y, width } = await page.locator('#band-canvas').boundingBox();
+      for (const key of keys)
+        await page.keyboard.down(key);
+      await page.mouse.move(x + width * from, y + 20);
+      await page.mouse.down();
+      await page.mouse.move(x + width * (from + to) / 2, y + 30);
+      await page.mouse.move(x + width * to, y + 25);
+      await page.mouse.up();
+      for (const key of keys)
+        await page.keyboard.up(key);
+    },
+  });
+}
+
+/* Own value of each leaf, the slow way: of samples that `test` lets in. */
+function sumsOf(test) {
+  const sums = new Map();
+  for (const stack of profile.stacks.filter(test)) {
+    const leaf = stack.frames.at(-1);
+    const title = leaf[1] + '.' + leaf[2];
+    sums.set(title, (sums.get(title) || 0) + stack.weight);
+  }
+  return sums;
+}
+
+/* What the page shows is what the slow way says: in all, and of each box of a leaf, where they stand apart. */
+async function expectSums(page, test, what) {
+  const expected = sumsOf(test);
+  const total = [...expected.values()].reduce((sum, value) => sum + value, 0);
+  equal(await page.total(), total, `${what}: total`);
+  const found = new Map();
+  for (const box of await page.boxes()) {
+    if (box.title?.startsWith('com/acme/Leaf'))
+      found.set(box.title, (found.get(box.title) || 0) + box.self);
+  }
+  equal([...found].sort(), [...expected].sort(), what);
+}
+
+const inBins = (stack, [from, to]) => Math.floor(stack.at / 1e6) >= from && Math.floor(stack.at / 1e6) < to;
+
+async function testWindow(browser) {
+  const html = makePage('timed.explorer', profile);
+  const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+
+  await check('explorer: opens from a file without an error, a violation or a request; all samples are there', async () => {
+    const { samples, bins, binMs, columns, gaps } = await page.explorer();
+    equal([samples, bins, binMs], [2000, 5000, 1], 'samples, bins');
+    equal(columns.map(column => column.key).sort(), ['attribute.tenant', 'endpoint', 'pool', 'state', 'thread'], 'columns');
+    equal(gaps, [1500, 2000, 100, 300], 'where signals were lost');
+    await expectSums(page, () => true, 'all');
+    holds(await inkOf(page) > 0.05, 'the graph is painted');
+    const root = await page.box('all');
+    const band = await page.locator('#band').boundingBox();
+    holds(root.y >= band.y + band.height && root.y < band.y + band.height + 40, 'the root stands under the timeline');
+    await page.screenshot({ path: picture('explorer') });
+    page.calm();
+  });
+  await check('explorer: a dragged window has the samples of its bins, and no others', async () => {
+    await page.drag(0.2, 0.5);
+    const { time } = await page.state();
+    holds(Math.abs(time[0] - 1000) < 10 && Math.abs(time[1] - 2500) < 10, `the window is ${time}`);
+    await expectSums(page, stack => inBins(stack, time), 'window');
+    holds((await page.textContent('#band-about')).includes('samples'), 'what the window has');
+    await page.screenshot({ path: picture('explorer-window') });
+    await page.drag(0.35, 0.45); /* inside: moves */
+    const moved = (await page.state()).time;
+    equal(moved[1] - moved[0], time[1] - time[0], 'length of the window that was moved');
+    holds(moved[0] > time[0] + 400, `moved to ${moved}`);
+    await expectSums(page, stack => inBins(stack, moved), 'moved window');
+    await page.drag(moved[1] / 5000, 0.9); /* an edge */
+    const wider = (await page.state()).time;
+    equal(wider[0], moved[0], 'the other edge stays');
+    holds(Math.abs(wider[1] - 4500) < 10, `the edge is at ${wider[1]}`);
+    await page.dblclick('#band-canvas');
+    equal((await page.state()).time, null, 'a double click');
+    await expectSums(page, () => true, 'all again');
+    page.calm();
+  });
+  await check('explorer: filters of thread, state and attribute, alone and together with a window', async () => {
+    await page.keyboard.press('e');
+    const click = (text, options) => page.locator('#facets li button', { hasText: text }).first().click(options);
+    await click('sleeping');
+    await expectSums(page, stack => stack.state === 'STATE_SLEEPING', 'one state');
+    await click('acme', { modifiers: ['Alt'] });
+    await expectSums(page, stack => stack.state === 'STATE_SLEEPING' && stack.tenant !== 'acme', 'and without a tenant');
+    await page.locator('#facets li button', { hasText: 'late tid' }).click();
+    await expectSums(page, stack => stack.state === 'STATE_SLEEPING' && stack.tenant !== 'acme' && stack.thread === 'late', 'and one thread');
+    await page.screenshot({ path: picture('explorer-filters') });
+    const shares = await page.locator('#facets li', { hasText: 'running' }).textContent();
+    holds(/running.*%/.test(shares) && !shares.includes('0 %'), 'a value that is filtered out still tells its share: ' + shares);
+    await page.drag(0.81, 0.9);
+    const { time } = await page.state();
+    await expectSums(page, stack => inBins(stack, time) && stack.state === 'STATE_SLEEPING' && stack.tenant !== 'acme' && stack.thread === 'late', 'and a window');
+    const hash = await page.evaluate(() => location.hash);
+    const other = await openExplorer(browser, html, { hash });
+    await expectSums(other, stack => inBins(stack, time) && stack.state === 'STATE_SLEEPING' && stack.tenant !== 'acme' && stack.thread === 'late', 'in a fresh page');
+    await other.close();
+    await page.goBack();
+    await page.waitForFunction(() => window.jaywalk.state().time === null);
+    await page.locator('#chips button', { hasText: 'clear all' }).click();
+    await expectSums(page, () => true, 'all again');
+    await page.locator('#facets li button', { hasText: 'worker-*' }).click();
+    await expectSums(page, stack => stack.thread.startsWith('worker'), 'a group of threads');
+    await page.click('#reset');
+    await page.keyboard.press('e');
+    page.calm();
+  });
+  await check('explorer: heat map, search and zoom work over a window, by keys too', async () => {
+    await page.keyboard.press('h');
+    equal((await page.state()).isHeat, true, 'heat map');
+    await page.keyboard.press('/');
+    await page.keyboard.type('flush');
+    await page.waitForFunction(() => window.jaywalk.state().matches?.names === 1);
+    await page.screenshot({ path: picture('explorer-heat') });
+    await page.keyboard.press('Escape');
+    const { x, y, width } = await page.locator('#band-canvas').boundingBox();
+    await page.mouse.click(x + width / 2, y + 12); /* a cell */
+    const cell = (await page.state()).time;
+    holds(cell !== null && cell[1] - cell[0] < 50, `a cell is ${cell}`);
+    await expectSums(page, stack => inBins(stack, cell), 'cell');
+    await page.keyboard.press('h');
+    await page.click('#band-all');
+    await page.focus('#band-to');
+    for (let i = 0; i < 40; i++)
+      await page.keyboard.press('ArrowLeft');
+    equal((await page.state()).time, [0, 3000], 'forty hundredths from the end');
+    await page.focus('#canvas');
+    await page.keyboard.press(']');
+    equal((await page.state()).time, [2000, 5000], 'one window on, as far as there is time');
+    await expectSums(page, stack => inBins(stack, [2000, 5000]), 'by keys');
+    await page.clickBox('com/acme/Work.flush');
+    equal((await page.state()).zoomTitle, 'com/acme/Work.flush', 'zoomed');
+    page.calm();
+  });
+  await page.context().close();
+}
+
+async function testDiff(browser) {
+  await check('explorer: a window against a baseline: more, less, new, gone, and what may be chance', async () => {
+    const page = await openExplorer(browser, path.join(out, 'timed.explorer.html'), { viewport: { width: 1280, height: 800 }, hash: '#t=3750-4500' });
+    await page.drag(0.1, 0.3, ['Shift']); /* half a second of each worker, none of "late" */
+    const { base, time } = await page.state();
+    equal(time, [3750, 4500], 'window');
+    const { before } = await page.explorer();
+    equal(before, profile.stacks.filter(stack => inBins(stack, base)).length * MS10, 'samples of the baseline');
+    await page.keyboard.press('m');
+    const change = title => page.locator('#panel tbody tr', { hasText: title }).locator('td').nth(2).textContent();
+    const share = (test, range) => {
+      const of = profile.stacks.filter(stack => inBins(stack, range));
+      return of.filter(test).length / of.length * 100;
+    };
+    const is = method => stack => stack.frames[1][2] === method;
+    for (const method of ['flush', 'compute', 'parse']) {
+      const points = share(is(method), time) - share(is(method), base);
+      equal((await change('Work.' + method)).replace('~', ''), (points > 0 ? '+' : '') + points.toFixed(Math.abs(points) < 10 ? 2 : 1), 'change of ' + method);
+    }
+    equal(await change('Main.main'), '~0.00', 'what has not changed may be chance');
+    await page.keyboard.press('m');
+    const { x, y, width } = await page.box('com/acme/Work.flush');
+    await page.mouse.move(x + width / 2, y + 5);
+    await page.waitForSelector('#tip:not([hidden])');
+    holds((await page.textContent('#tip')).includes('0.00 % in the baseline: 66.'), await page.textContent('#tip'));
+    await page.screenshot({ path: picture('explorer-diff') });
+    await page.keyboard.press('b'); /* another baseline, and none */
+    equal((await page.state()).base, [3750, 4500], 'the window as baseline');
+    await page.keyboard.press('b');
+    equal((await page.state()).base, null, 'no baseline');
+    page.calm();
+    await page.context().close();
+  });
+}
+
+async function testScreens(browser) {
+  const html = path.join(out, 'timed.explorer.html');
+  await check('explorer: phone: fits, a finger selects time, filters fill the screen', async () => {
+    const page = await openExplorer(browser, html, PHONE);
+    equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, 'width of the document');
+    await page.screenshot({ path: picture('explorer-phone') });
+    await page.tap('#facets-open');
+    await page.screenshot({ path: picture('explorer-phone-filters') });
+    const targets = await page.$$eval('#facets button, #band-tools button', all => all.filter(button => button.offsetParent !== null).map(button => button.offsetHeight));
+    holds(targets.every(tall => tall >= 28), `touch targets are ${targets}`);
+    page.calm();
+    await page.context().close();
+  });
+  await check('explorer: dark where the system is', async () => {
+    const page = await openExplorer(browser, html, { colorScheme: 'dark', viewport: { width: 1280, height: 800 }, hash: '#t=1000-2500' });
+    equal((await page.state()).time, [1000, 2500], 'window of the link');
+    await page.screenshot({ path: picture('explorer-dark') });
+    page.calm();
+    await page.context().close();
+  });
+}
+
+async function testDamage(browser) {
+  await check('explorer: no name becomes an element, and every name can be filtered by', async () => {
+    const html = makePage('hostile.explorer', hostileRequests);
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    await page.keyboard.press('e');
+    equal(await page.$$eval('img', all => all.length), 0, 'images');
+    const { columns } = await page.explorer();
+    equal(columns.find(column => column.key === 'endpoint').values.length, hostileNames.length, 'endpoints');
+    await page.evaluate(name => { location.hash = '#only=' + encodeURIComponent('endpoint:' + name); }, hostileNames[0]);
+    await page.waitForFunction(() => window.jaywalk.state().facets.length === 1);
+    equal(await page.total(), MS10, 'samples of the first name');
+    page.calm();
+    await page.context().close();
+  });
+  await check('explorer: a damaged column leaves the table and says so', async () => {
+    const whole = fs.readFileSync(path.join(out, 'timed.explorer.html'), 'utf8');
+    const column = /(id="c-samples"[^>]*>)([^<]*)/;
+    const damages = {
+      changed: whole.replace(column, (all, head, text) => head + text.replace(/^(.{400})(.)/, (some, begin, one) => begin + (one === 'A' ? 'B' : 'A'))),
+      cut: whole.replace(column, (all, head, text) => head + text.slice(0, text.length / 2 & ~3)),
+      missing: whole.replace(/<script type="text\/plain" id="c-contexts"[^]*?<\/script>/, ''),
+    };
+    for (const [name, text] of Object.entries(damages)) {
+      holds(text !== whole, name);
+      const html = path.join(out, `damaged-${name}.html`);
+      fs.writeFileSync(html, text);
+      const page = await openPage(browser, html);
+      await page.waitForSelector('#broken:not([hidden])');
+      holds((await page.textContent('#broken')).includes('cannot be drawn') && await page.isVisible('#plain table'), name);
+      equal(await page.isVisible('#stage'), false, 'graph of a page that is ' + name);
+      await page.close();
+    }
+  });
+  await check('explorer: a profile without samples says so', async () => {
+    const html = makePage('none.explorer', { stacks: [{ frames: [], at: 5 }] });
+    const page = await openExplorer(browser, html);
+    page.calm();
+    await page.close();
+  });
+}
+
+module.exports = [testWindow, testDiff, testScreens, testDamage];

@@ -1,0 +1,343 @@
+/* The explorer's columns: packed and unpacked by another reader, each sample comes back. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/export_columns_internal.h"
+#include "profile/profile.h"
+#include "profile/profile_moments.h"
+#include "unit/export/inflate.h"
+
+static struct profile *profile;
+static struct profile_moments *moments;
+static char *output;
+static size_t output_bytes;
+static struct jw_error err;
+
+static void open_all(void)
+{
+    profile = profile_open(&(struct profile_config){.split_lines = false}, &err);
+    moments = profile_moments_open(&err);
+    cr_assert(profile != NULL && moments != NULL);
+}
+
+static void close_all(void)
+{
+    jw_alloc_fail_after(0);
+    profile_close(profile);
+    profile_moments_close(moments);
+    free(output);
+}
+
+TestSuite(explorer, .init = open_all, .fini = close_all, .timeout = 300);
+
+static bool collect(void *context, const void *bytes, size_t length_bytes, struct jw_error *error)
+{
+    (void)error;
+    return fwrite(bytes, 1, length_bytes, context) == length_bytes;
+}
+
+/* ---- deflate ---- */
+
+static void expect_packed(const unsigned char *bytes, size_t length, size_t most)
+{
+    struct export_out *out = calloc(1, sizeof *out);
+    char *text = NULL;
+    size_t text_bytes, unpacked_bytes;
+    FILE *to = open_memstream(&text, &text_bytes);
+
+    *out = (struct export_out){.write = collect, .context = to, .err = &err};
+    cr_assert(export_put_deflated(out, bytes, length) && export_finish(out));
+    fclose(to);
+    cr_expect(text_bytes <= most, "%zu bytes became %zu", length, text_bytes);
+
+    unsigned char *unpacked = inflate_64(text, text_bytes, &unpacked_bytes);
+    cr_expect(unpacked_bytes == length && (length == 0 || memcmp(unpacked, bytes, length) == 0));
+    free(unpacked);
+    free(text);
+    free(out);
+}
+
+Test(explorer, deflate_gives_every_byte_back)
+{
+    enum { LENGTH = 300000 };
+    unsigned char *bytes = calloc(1, LENGTH);
+    uint32_t state = 7;
+
+    expect_packed(bytes, 0, 100);
+    expect_packed((const unsigned char *)"a", 1, 120);
+    expect_packed((const unsigned char *)"abcabcabcabc", 12, 140);
+    expect_packed(bytes, LENGTH, 700); /* zeros: matches of the longest kind */
+    for (int i = 0; i < LENGTH; i++)   /* noise: nothing to gain, little to lose */
+        bytes[i] = (unsigned char)((state = state * 1664525u + 1013904223u) >> 24);
+    expect_packed(bytes, LENGTH, LENGTH * 4 / 3 + 2000);
+    for (int i = 0; i < LENGTH; i++) /* repeats from everywhere in the window, and beyond */
+        bytes[i] = i % 40000 < 33000 ? bytes[i % 33000] : (unsigned char)(i % 7);
+    expect_packed(bytes, LENGTH, LENGTH * 4 / 3);
+    for (int i = 0, symbol = 0, left = 1; i < LENGTH;
+         i++) { /* counts like 1, 2, 4 ...: a lopsided code */
+        bytes[i] = (unsigned char)symbol;
+        if (--left == 0 && symbol < 17)
+            left = 1 << ++symbol;
+    }
+    expect_packed(bytes, LENGTH, LENGTH);
+    free(bytes);
+}
+
+Test(explorer, codes_have_fifteen_bits_at_the_most)
+{
+    /* Fibonacci counts: the longest optimal code of all. Spread, so that no match hides them. */
+    enum { SYMBOLS = 21, LENGTH = 17710 * 3 };
+    unsigned char *bytes = malloc(LENGTH);
+    int left[SYMBOLS];
+    int used = 0;
+    uint32_t state = 1;
+
+    for (int i = 0; i < SYMBOLS; i++)
+        left[i] = i < 2 ? 1 : left[i - 1] + left[i - 2];
+    for (int all = 0; all < SYMBOLS; all++) {
+        for (; left[all] > 0; left[all]--)
+            bytes[used++] = (unsigned char)all;
+    }
+    for (int i = used - 1; i > 0; i--) {
+        const int other = (int)((state = state * 1664525u + 1013904223u) % (unsigned)(i + 1));
+        const unsigned char kept = bytes[i];
+
+        bytes[i] = bytes[other];
+        bytes[other] = kept;
+    }
+    expect_packed(bytes, (size_t)used, (size_t)used);
+    free(bytes);
+}
+
+/* ---- columns ---- */
+
+struct numbers {
+    uint64_t items[4096];
+    size_t count;
+};
+
+static void read_column(const char *name, struct numbers *numbers)
+{
+    char mark[64];
+    size_t length;
+
+    snprintf(mark, sizeof mark, "id=\"c-%s\" data-bytes=\"", name);
+    numbers->count = 0;
+
+    const char *at = strstr(output, mark);
+    cr_assert_not_null(at, "no column %s", name);
+    const size_t told = strtoull(at + strlen(mark), NULL, 10);
+    const char *text = strchr(at, '>') + 1;
+    unsigned char *bytes = inflate_64(text, (size_t)(strstr(text, "</script>") - text), &length);
+    cr_expect_eq(length, told);
+    for (size_t i = 0; i < length;) {
+        uint64_t value = 0;
+
+        for (unsigned shift = 0;; shift += 7) {
+            value |= (uint64_t)(bytes[i] & 0x7f) << shift;
+            if (bytes[i++] < 128)
+                break;
+        }
+        numbers->items[numbers->count++] = value;
+    }
+    free(bytes);
+}
+
+static profile_stack_id add(const char *method, uint64_t weight)
+{
+    const profile_frame_id frames[] = {profile_frame(
+        profile, &(struct profile_frame){
+                     .type = PROFILE_FRAME_COMPILED, .class_name = "a/B", .method = method})};
+
+    return profile_add(profile,
+                       &(struct profile_stack){
+                           .frames = frames, .frame_count = 1, .samples = 1, .weight = weight});
+}
+
+static uint32_t context_of(const char *thread, const char *tenant)
+{
+    uint32_t texts[PROFILE_COLUMNS_LIMIT] = {0};
+    const uint32_t threads = profile_moments_column(moments, PROFILE_COLUMN_THREAD, "");
+    const uint32_t tenants = profile_moments_column(moments, PROFILE_COLUMN_ATTRIBUTE, "tenant");
+
+    texts[threads] = profile_moments_text(moments, thread);
+    texts[tenants] = profile_moments_text(moments, tenant);
+    return profile_moments_context(moments, texts);
+}
+
+static void sample(const char *method, int64_t at_ms, uint32_t context, uint64_t value)
+{
+    profile_moments_add(moments, at_ms, add(method, value), context, value);
+}
+
+static void write_page(struct export_options options)
+{
+    FILE *to = open_memstream(&output, &output_bytes);
+
+    options.moments = moments;
+    cr_assert(export_profile(profile, EXPORT_EXPLORER, &options, collect, to, &err), "%s",
+              err.message);
+    fclose(to);
+}
+
+Test(explorer, every_sample_has_its_bin_stack_context_and_value)
+{
+    static struct numbers bins, samples, contexts, values, stacks, labels;
+
+    profile_set_about(profile, &(struct profile_about){.event = "cpu", .unit = "ns"});
+    const uint32_t one = context_of("one", "acme"), two = context_of("two", NULL);
+    sample("b", 4, two, 30);
+    sample("a", 0, one, 10);
+    sample("b", 4, one, 20);
+    sample("b", -1, one, 10); /* before the first chunk's start */
+    write_page((struct export_options){0});
+
+    read_column("bins", &bins);
+    read_column("samples", &samples);
+    read_column("contexts", &contexts);
+    read_column("values", &values);
+    read_column("stacks", &stacks);
+    read_column("labels", &labels);
+    cr_assert_eq(bins.count, 6u); /* -1 to 4 ms */
+    cr_expect(bins.items[0] == 1 && bins.items[1] == 1 && bins.items[5] == 2);
+    cr_assert_eq(samples.count, 4u);
+    cr_expect_eq(stacks.count,
+                 2u); /* b is the more frequent: rank 0, the second child of the root */
+    cr_expect(stacks.items[0] == 2 && stacks.items[1] == 1);
+    cr_expect(samples.items[0] == 0 && samples.items[1] == 1);
+    cr_expect(samples.items[2] == 0 && samples.items[3] == 0);
+    cr_expect(contexts.items[0] == 0 && contexts.items[2] == 0 && contexts.items[3] == 1);
+    cr_expect(values.items[0] == 1 && values.items[1] == 1); /* of 10 */
+    cr_expect(values.items[2] == 2 && values.items[3] == 3);
+    cr_expect(labels.count == 4 && labels.items[0] == 1 && labels.items[1] == 1);
+    cr_expect(labels.items[2] == 2 && labels.items[3] == 0, "no tenant is number 0");
+    cr_expect_not_null(strstr(output, "\"explorer\":{\"binMs\":1,\"bins\":6,\"startMs\":-1,"));
+    cr_expect_not_null(strstr(output, "\"scale\":10,"));
+    cr_expect_not_null(
+        strstr(output, "{\"kind\":\"thread\",\"name\":\"\",\"values\":[\"one\",\"two\"]}"));
+    cr_expect_not_null(
+        strstr(output, "{\"kind\":\"attribute\",\"name\":\"tenant\",\"values\":[\"acme\"]}"));
+}
+
+Test(explorer, equal_values_need_no_column)
+{
+    const uint32_t context = context_of("one", NULL);
+
+    sample("a", 0, context, 7);
+    sample("b", 1, context, 7);
+    write_page((struct export_options){0});
+    cr_expect_null(strstr(output, "id=\"c-values\""));
+    cr_expect_not_null(strstr(output, "\"scale\":7,"));
+}
+
+Test(explorer, filtered_stacks_have_no_samples_and_folded_ones_their_fold)
+{
+    static struct numbers stacks, samples;
+    const uint32_t context = context_of("one", NULL);
+
+    for (int i = 0; i < 200; i++)
+        sample("wide", i, context, 1);
+    sample("narrow", 3, context, 1);
+    sample("kept_out", 3, context, 1);
+    write_page(
+        (struct export_options){.min_width_ppm = 10000, .view = {.excludes = "*kept_out\0"}});
+    read_column("stacks", &stacks);
+    read_column("samples", &samples);
+    cr_expect_eq(samples.count, 201u);
+    cr_assert_eq(stacks.count, 2u);
+    cr_expect(stacks.items[0] == 1 && stacks.items[1] == 2, "[folded] is the last line");
+}
+
+Test(explorer, a_page_without_samples_is_one)
+{
+    static struct numbers bins, samples;
+
+    write_page((struct export_options){0});
+    read_column("bins", &bins);
+    read_column("samples", &samples);
+    cr_expect(bins.count == 1 && bins.items[0] == 0 && samples.count == 0);
+}
+
+Test(explorer, gaps_are_told_in_bins)
+{
+    static struct numbers gaps;
+
+    sample("a", 100, context_of("one", NULL), 1);
+    profile_moments_gap(
+        moments, &(struct profile_gap){.from_ms = 10, .to_ms = 50, .lost = 3, .signals = 300});
+    write_page((struct export_options){0});
+    read_column("gaps", &gaps);
+    cr_assert_eq(gaps.count, 4u);
+    cr_expect(gaps.items[0] == 10 && gaps.items[1] == 50);
+    cr_expect(gaps.items[2] == 3 && gaps.items[3] == 300);
+}
+
+Test(explorer, a_page_is_whole_or_memory_was_out)
+{
+    const uint32_t context = context_of("one", "acme");
+    bool is_written = false;
+
+    sample("a", 0, context, 1);
+    sample("b", 5, context, 2);
+    for (uint64_t nth = 1; !is_written; nth++) {
+        struct export_options options = {.moments = moments};
+        FILE *to;
+
+        free(output);
+        output = NULL;
+        to = open_memstream(&output, &output_bytes);
+        cr_assert(nth < 5000, "it never succeeds");
+        err.message[0] = '\0';
+        jw_alloc_fail_after(nth);
+        is_written = export_profile(profile, EXPORT_EXPLORER, &options, collect, to, &err);
+        jw_alloc_fail_after(0);
+        fclose(to);
+        cr_expect(is_written || strstr(err.message, "out of memory") != NULL, "%s", err.message);
+    }
+    cr_expect_not_null(strstr(output, "</html>"));
+}
+
+/* ---- moments ---- */
+
+Test(explorer, equal_contexts_are_one_and_too_many_say_so)
+{
+    uint32_t texts[PROFILE_COLUMNS_LIMIT] = {0};
+    uint32_t last = 0;
+
+    cr_expect_eq(context_of("one", "acme"), context_of("one", "acme"));
+    cr_expect_neq(context_of("one", "acme"), context_of("one", NULL));
+    cr_expect_neq(context_of("one", NULL), context_of("one", ""));
+    for (uint32_t i = 0; i < PROFILE_CONTEXTS_LIMIT + 10; i++) {
+        texts[0] = i + 100;
+        last = profile_moments_context(moments, texts);
+    }
+    cr_expect_eq(profile_moments_context_count(moments), PROFILE_CONTEXTS_LIMIT);
+    cr_expect(profile_moments_untold(moments) > 0);
+    cr_expect_not_null(
+        strstr(profile_moments_text_at(moments, profile_moments_context_at(moments, last)[0]),
+               "not told"));
+}
+
+Test(explorer, columns_beyond_the_limit_are_refused)
+{
+    char name[16];
+
+    for (uint32_t i = 0; i < PROFILE_COLUMNS_LIMIT; i++) {
+        snprintf(name, sizeof name, "a%u", i);
+        cr_expect_eq(profile_moments_column(moments, PROFILE_COLUMN_ATTRIBUTE, name), i);
+    }
+    cr_expect_eq(profile_moments_column(moments, PROFILE_COLUMN_THREAD, ""), PROFILE_COLUMNS_LIMIT);
+    cr_expect_eq(profile_moments_column(moments, PROFILE_COLUMN_ATTRIBUTE, "a3"), 3u);
+}
+
+Test(explorer, times_that_cannot_be_are_counted)
+{
+    profile_moments_add(moments, INT64_MAX, 0, 0, 1);
+    profile_moments_add(moments, INT64_MIN, 0, 0, 1);
+    profile_moments_add(moments, INT32_MAX, 0, 0, 1);
+    cr_expect_eq(profile_moments_mistimed(moments), 2u);
+    cr_expect_eq(profile_moments_at(moments, 0)->at_ms, 0);
+}
