@@ -150,7 +150,6 @@ static void set_sampler(const struct options *values, struct generations *genera
 {
     session.sampler = (struct sampler_config){
         .generations = generations,
-        .cpu = events_engine(values),
         .interval_ns = values->interval_ns,
         .wall_interval_ns = values->wall_ns,
         .filter = values->filter,
@@ -164,6 +163,7 @@ static void set_sampler(const struct options *values, struct generations *genera
         .with_receivers = (values->features & OPTIONS_FEATURE_VTABLE) != 0,
         .with_carriers = (values->features & OPTIONS_FEATURE_CARRIER) != 0,
     };
+    events_fill(values, &session.sampler);
 }
 
 /* Rooms and engines for an open recording; the first refusal takes all of it down again, in reverse. */
@@ -180,7 +180,8 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
     session.rotated_ns = jw_now_ns();
     session.rotations = 0;
     session_set_generations(generations);
-    ledger_begin(session.options.event != OPTIONS_EVENT_WALL);
+    ledger_begin(session.options.event != OPTIONS_EVENT_WALL &&
+                 session.options.event != OPTIONS_EVENT_PERF);
     cost_begin();
     nativecheck_open(&session.options, session.recording);
     if (begin(jni, err))
@@ -288,12 +289,11 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
         jw_error_set(err, "loop: each turn needs a file; try file=profile-%%t.jfr");
         return false;
     }
-    if (!name_attributes(options->attributes, err))
+    if (!name_attributes(options->attributes, err) || !events_choose(options, err))
         return false;
     if (options->service[0] != '\0')
         tell_service(options->service);
     selfcheck_open_walker(options);
-    events_choose(options);
     before = session;
     session.number = 0;
     struct recording *recording = session_open_recording(options, err);
@@ -323,7 +323,7 @@ static void tell_unchanged(const struct options *options)
     if (options->event != OPTIONS_EVENT_CPU && options->event != session.options.event)
         agent_log(OPTIONS_LOGLEVEL_WARN,
                   "event=%s is not taken: resume goes on with %s; start begins anew",
-                  options_event_name(options->event), options_event_name(session.options.event));
+                  options_event_text(options), options_event_text(&session.options));
     if (options->file[0] != '\0')
         agent_log(OPTIONS_LOGLEVEL_WARN,
                   "file=%s is not taken: resume goes on with what the session has; name it at stop "

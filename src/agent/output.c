@@ -68,11 +68,39 @@ static void period_text(uint64_t period_ns, char *text, size_t room_bytes)
              is_whole ? "ms" : "us");
 }
 
+static enum recording_clock shown_of(const struct options *values)
+{
+    return values->event == OPTIONS_EVENT_PERF   ? RECORDING_SHOWS_COUNTER
+           : values->event == OPTIONS_EVENT_WALL ? RECORDING_SHOWS_WALL
+                                                 : RECORDING_SHOWS_CPU;
+}
+
+/* Without settings. */
+static struct recording_config config_of(const struct options *values, const char *path)
+{
+    return (struct recording_config){
+        .path = path,
+        .format = path == NULL && values->output == OPTIONS_OUTPUT_NONE
+                      ? RECORDING_TEXT
+                      : output_format(values->output),
+        .memory_bytes = jw_memory_limit_of(JW_MEMORY_STACKS, 0),
+        .chunk_bytes = values->chunksize_bytes,
+        .chunk_ns = values->chunktime_ns,
+        .title = values->title[0] == '\0' ? NULL : values->title,
+        .splits_wall = values->is_unbatched,
+        .counter = values->event == OPTIONS_EVENT_PERF ? values->perf : NULL,
+        .shows = shown_of(values),
+        .unsigned5_bias = vm_unsigned5_bias(),
+        .is_by_thread = values->is_by_thread,
+    };
+}
+
 struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
 {
-    const bool has_wall = values->wall_ns != 0, has_cpu = values->event != OPTIONS_EVENT_WALL;
+    const bool has_wall = values->wall_ns != 0, has_counter = values->event == OPTIONS_EVENT_PERF;
+    const bool has_cpu = values->event != OPTIONS_EVENT_WALL && !has_counter;
     char period[32], interval[32], wall_period[32], wall[32], depth[16], off[160];
-    char overhead[32] = "off", memlimit[32], selfcheck[256];
+    char overhead[32] = "off", memlimit[32], selfcheck[256], count[48];
     const char *walker = walk_walker_in_use(off, sizeof off);
     const struct recording_setting settings[] = {
         {"jdk.ExecutionSample", "enabled", has_cpu || values->is_unbatched ? "true" : "false"},
@@ -82,7 +110,10 @@ struct recording *output_open(const struct options *values, const char *path, st
         {"jaywalk.WallClockSample", "enabled",
          has_wall && !values->is_unbatched ? "true" : "false"},
         {"jaywalk.WallClockSample", "period", has_wall ? wall_period : "off"},
-        {NULL, "event", options_event_name(values->event)},
+        {"jaywalk.CounterSample", "enabled", has_counter ? "true" : "false"},
+        {"jaywalk.CounterSample", "period", has_counter ? count : "off"},
+        {NULL, "event", options_event_text(values)},
+        {NULL, "alluser", values->is_user_only ? "true" : "false"},
         {NULL, "perf_events", events_text(values)},
         {NULL, "interval", interval},
         {NULL, "wall", wall},
@@ -99,7 +130,10 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "version", JAYWALK_VERSION},
     };
 
-    snprintf(interval, sizeof interval, "%llu", (unsigned long long)values->interval_ns);
+    snprintf(interval, sizeof interval, "%llu",
+             (unsigned long long)(has_counter ? values->interval_count : values->interval_ns));
+    snprintf(count, sizeof count, "%llu %s", (unsigned long long)values->interval_count,
+             jw_perf_unit(values->perf));
     snprintf(wall, sizeof wall, "%llu", (unsigned long long)values->wall_ns);
     if (values->overhead_ppm != 0)
         snprintf(overhead, sizeof overhead, "%llu.%04llu %%",
@@ -110,22 +144,10 @@ struct recording *output_open(const struct options *values, const char *path, st
     snprintf(memlimit, sizeof memlimit, "%llu", (unsigned long long)jw_memory_limit_bytes());
     snprintf(depth, sizeof depth, "%llu", (unsigned long long)values->jstackdepth_count);
 
-    struct recording_config config = {
-        .path = path,
-        .format = path == NULL && values->output == OPTIONS_OUTPUT_NONE
-                      ? RECORDING_TEXT
-                      : output_format(values->output),
-        .memory_bytes = jw_memory_limit_of(JW_MEMORY_STACKS, 0),
-        .chunk_bytes = values->chunksize_bytes,
-        .chunk_ns = values->chunktime_ns,
-        .title = values->title[0] == '\0' ? NULL : values->title,
-        .settings = settings,
-        .setting_count = JW_COUNT_OF(settings),
-        .splits_wall = values->is_unbatched,
-        .shows = has_cpu ? RECORDING_SHOWS_CPU : RECORDING_SHOWS_WALL,
-        .unsigned5_bias = vm_unsigned5_bias(),
-        .is_by_thread = values->is_by_thread,
-    };
+    struct recording_config config = config_of(values, path);
+
+    config.settings = settings;
+    config.setting_count = JW_COUNT_OF(settings);
     export_look(values, &config.look);
     sources_jvm(&config.jvm, !values->is_without_arguments);
     sources_fill(&config.sources);

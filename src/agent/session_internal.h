@@ -48,6 +48,7 @@ struct session_info {
     bool has_file;
     bool is_unwritten;
     uint64_t event;
+    char event_text[JW_PERF_NAME_BYTES];
     uint64_t start_ns;
     uint64_t samples; /* of a session that is over */
     uint64_t samples_before;

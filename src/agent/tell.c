@@ -53,7 +53,12 @@ static void describe_engines(const struct sampler_config *config, char *text, si
 
     if (session.is_sampling)
         sampler_intervals(&cpu_ns, &wall_ns);
-    if (config->cpu != SAMPLER_CPU_NONE)
+    if (config->is_counting)
+        snprintf(cpu, sizeof cpu, "%.200s%s, each %llu %s%s", session.options.perf,
+                 config->is_user_only ? " of user code" : "",
+                 (unsigned long long)session.options.interval_count,
+                 session.options.interval_count == 1 ? "one" : "of them", ways[config->cpu]);
+    else if (config->cpu != SAMPLER_CPU_NONE)
         snprintf(cpu, sizeof cpu, "CPU time every %llu us%s%s%s%s",
                  (unsigned long long)(cpu_ns / 1000), ways[config->cpu],
                  is_instead ? " (not by perf_events: " : "", is_instead ? events_reason() : "",
@@ -76,6 +81,7 @@ void session_publish(void)
     info->has_file = session.has_file;
     info->is_unwritten = session.is_unwritten && session.recording != NULL;
     info->event = session.options.event;
+    snprintf(info->event_text, sizeof info->event_text, "%s", options_event_text(&session.options));
     info->start_ns = session.start_ns;
     info->samples = session.samples;
     info->samples_before = session.samples_before;
@@ -140,7 +146,8 @@ void tell_ledger(void)
     char text[320];
 
     session_info(&info);
-    if (info.event != OPTIONS_EVENT_WALL && ledger_tell(text, sizeof text))
+    if (info.event != OPTIONS_EVENT_WALL && info.event != OPTIONS_EVENT_PERF &&
+        ledger_tell(text, sizeof text))
         agent_log(OPTIONS_LOGLEVEL_INFO, "%s", text);
 }
 
@@ -341,7 +348,7 @@ static void put_session(struct tell_page *page, const struct session_info *info)
         tell_put(page, "jaywalk_state{state=\"%s\"} %d\n", states_name((enum states_state)other),
                  other == (int)state);
     tell_put_head(page, "session_samples", "samples of the present session, or of the last one");
-    tell_put(page, "jaywalk_session_samples{event=\"%s\"} %llu\n", options_event_name(info->event),
+    tell_put(page, "jaywalk_session_samples{event=\"%s\"} %llu\n", info->event_text,
              (unsigned long long)samples);
     tell_put_head(page, "session_seconds", "age of the present session");
     tell_put(page, "jaywalk_session_seconds %llu\n",
@@ -384,6 +391,7 @@ void tell_metrics(void)
 void tell_list(void)
 {
     agent_log(OPTIONS_LOGLEVEL_INFO, "Basic events:");
-    for (uint64_t event = 0; event < OPTIONS_EVENT_LIMIT; event++)
+    for (uint64_t event = 0; event < OPTIONS_EVENT_PERF; event++)
         agent_log(OPTIONS_LOGLEVEL_INFO, "  %s", options_event_name(event));
+    events_list();
 }

@@ -174,7 +174,7 @@ static void cli_pass_sample(struct cli_feed *feed, const struct cli_source *sour
     struct cli_value value;
 
     cli_note_other(feed->found, event);
-    if (!cli_is_clock(feed->wish->event))
+    if (!cli_is_clock(feed->wish->event) && !cli_is_counter(feed->wish->event))
         return;
     cli_weigh(feed, source, event, &value);
     feed->found->other_samples += value.samples;
@@ -238,6 +238,8 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
         is_read = cli_feed_chunk(feed, &progress, err);
         feed->found->has_event |= cli_declares(feed, feed->wish->event);
         feed->found->is_of_wall |= feed->clocks.is_event_wall;
+        if (cli_is_counter(feed->clocks.event) && cli_declares(feed, "jaywalk.CounterSample"))
+            snprintf(feed->found->counter, sizeof feed->found->counter, "%s", feed->clocks.event);
     }
     cli_progress_end(&progress);
     if (!is_read || err->message[0] != '\0')
@@ -245,7 +247,9 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
     about.duration_ns = end_ns > about.start_unix_ns ? end_ns - about.start_unix_ns : 0;
     about.title = feed->title.length_bytes > 0 ? feed->title.text : NULL;
     about.left_out = feed->found->other_event;
-    about.unit = feed->found->has_weight && !feed->wish->is_weightless ? "ns" : "samples";
+    about.unit = !feed->found->has_weight || feed->wish->is_weightless ? "samples"
+                 : cli_is_counter(feed->wish->event) ? jw_perf_unit(feed->wish->event)
+                                                     : "ns";
     profile_set_about(feed->profile, &about);
     cli_tell_counters(feed);
     cli_tell_ledger(feed);

@@ -6,11 +6,14 @@
  * beside it, and then samples of CPU time are those in STATE_DEFAULT.
  * Source: recordings of async-profiler 4.4, made with and without nobatch.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/perf_event.h"
 #include "cli/cli_feed_internal.h"
+#include "options/options.h"
 
 #define CLI_EXECUTION_SAMPLE "jdk.ExecutionSample"
 
@@ -28,11 +31,22 @@ static const struct cli_source cli_sources[] = {
     {"jaywalk.WallClockSample", "wall", "samples", "timeSpan", false},
 };
 
+#define CLI_COUNTER_SAMPLE "jaywalk.CounterSample"
+
 /* ---- clocks ---- */
 
 bool cli_is_clock(const char *event)
 {
     return strcmp(event, "cpu") == 0 || strcmp(event, "wall") == 0;
+}
+
+bool cli_is_counter(const char *event)
+{
+    for (uint64_t other = 0; other < OPTIONS_EVENT_PERF; other++) {
+        if (strcmp(event, options_event_name(other)) == 0)
+            return false;
+    }
+    return jw_perf_kind_of(event, strlen(event), NULL) != JW_PERF_NONE;
 }
 
 void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value)
@@ -42,6 +56,7 @@ void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *va
 
     if (strcmp(name, "event") == 0) {
         clocks->is_event_wall = strcmp(value, "wall") == 0;
+        snprintf(clocks->event, sizeof clocks->event, "%s", value);
     } else if (strcmp(name, "wall") == 0) {
         clocks->has_wall = interval_ns > 0;
         clocks->wall_ns = interval_ns;
@@ -84,12 +99,27 @@ static bool cli_is_of_wall(struct cli_feed *feed, const struct jfr_reader_event 
 
 /* ---- samples ---- */
 
+/* Which counter it is, it says itself. */
+static const struct cli_source *cli_counter_of(struct cli_feed *feed,
+                                               const struct jfr_reader_event *event)
+{
+    struct jfr_value field;
+    struct cli_found *found = feed->found;
+
+    if (jfr_value_field(&event->value, "counter", &field) && jfr_value_text(&field, &feed->text))
+        snprintf(found->counter, sizeof found->counter, "%s", feed->text.text);
+    feed->counter = (struct cli_source){CLI_COUNTER_SAMPLE, found->counter, NULL, "count", false};
+    return &feed->counter;
+}
+
 const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     static const struct cli_source any = {.event = ""};
 
     if (strcmp(event->type_name, CLI_EXECUTION_SAMPLE) == 0)
         return cli_is_of_wall(feed, event) ? &cli_execution_wall : &cli_execution_cpu;
+    if (strcmp(event->type_name, CLI_COUNTER_SAMPLE) == 0)
+        return cli_counter_of(feed, event);
     for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
         if (strcmp(cli_sources[i].type, event->type_name) == 0)
             return &cli_sources[i];
@@ -128,6 +158,8 @@ void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
 
 bool cli_declares(const struct cli_feed *feed, const char *event)
 {
+    if (cli_is_counter(event))
+        return strcmp(feed->clocks.event, event) == 0;
     /* Types of the wall clock are declared whether it ran or not. */
     if (strcmp(event, "wall") == 0)
         return feed->clocks.is_event_wall || feed->clocks.has_wall ||

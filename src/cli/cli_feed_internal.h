@@ -12,6 +12,7 @@
 
 #include "base/counters.h"
 #include "base/map.h"
+#include "base/perf_event.h"
 #include "cli/cli_contexts_internal.h"
 #include "cli/cli_internal.h"
 #include "jfr/jfr_context.h"
@@ -43,7 +44,7 @@ struct cli_context {
 /* A type of events that are samples, and which of their fields say what they stand for. */
 struct cli_source {
     const char *type;
-    const char *event;       /* "cpu", "wall" */
+    const char *event;       /* "cpu", "wall", a counter */
     const char *count_field; /* samples; NULL: one */
     const char *time_field;  /* NULL: it does not say */
     bool is_ticks;           /* the time is in ticks of the chunk */
@@ -59,6 +60,7 @@ struct cli_value {
 
 /* What the settings of a chunk say of the clocks that samples were taken by. */
 struct cli_clocks {
+    char event[JW_PERF_NAME_BYTES];
     bool is_event_wall;
     bool has_wall; /* beside another event */
     uint64_t interval_ns;
@@ -137,7 +139,8 @@ struct cli_feed {
     int64_t ticks_per_second;
     struct jfr_reader_chunk chunk; /* under way */
     struct cli_moments moments;
-    struct cli_clocks clocks; /* of this chunk */
+    struct cli_clocks clocks;  /* of this chunk */
+    struct cli_source counter; /* the last one that a sample told of */
     bool is_out_of_memory;
 };
 

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/jw.h"
+#include "base/perf_event.h"
 #include "cli/cli.h"
 #include "export/export.h"
 
@@ -283,7 +284,7 @@ struct cli_requests;
 
 /* What is taken from a recording. */
 struct cli_wish {
-    const char *event;         /* "cpu", "wall", or the name of a type */
+    const char *event;         /* "cpu", "wall", a counter, or the name of a type */
     const char *state;         /* NULL: any */
     struct cli_part *part;     /* NULL: whatever they were taken for */
     const struct cli_bys *bys; /* what they are taken apart by; NULL: nothing */
@@ -300,17 +301,18 @@ struct cli_found {
     uint64_t samples; /* of the event, whatever state and frames they have */
     uint64_t let_in;  /* of these, in the state and the part wished for */
     uint64_t native_left_out;
-    uint64_t other_samples;       /* of the clock that was not wished for */
-    const char *other_event;      /* that clock; NULL: there are none */
-    bool is_of_wall;              /* the wall clock is what the session was about */
-    bool has_event;               /* the event is there, or could have been */
-    bool has_weight;              /* some carried CPU time */
-    bool lacks_weight;            /* some did not */
-    char other_types[256];        /* event types with stacks that were not taken; "" none */
-    bool has_contexts;            /* some say what they were taken for */
-    char attributes[512];         /* names that some could have; "" none */
-    uint64_t left_out_attributes; /* of samples with their time: too many names */
-    char notice[512];             /* what of the file was left out; "" nothing */
+    uint64_t other_samples;           /* of the clock that was not wished for */
+    const char *other_event;          /* that clock; NULL: there are none */
+    bool is_of_wall;                  /* the wall clock is what the session was about */
+    bool has_event;                   /* the event is there, or could have been */
+    bool has_weight;                  /* some carried CPU time */
+    bool lacks_weight;                /* some did not */
+    char counter[JW_PERF_NAME_BYTES]; /* what was counted; "": nothing */
+    char other_types[256];            /* event types with stacks that were not taken; "" none */
+    bool has_contexts;                /* some say what they were taken for */
+    char attributes[512];             /* names that some could have; "" none */
+    uint64_t left_out_attributes;     /* of samples with their time: too many names */
+    char notice[512];                 /* what of the file was left out; "" nothing */
 };
 
 /* Whether threads are said to be in such a state by producers that we know; and these states. */
@@ -321,6 +323,9 @@ bool cli_is_known_state(const char *state);
 
 /* "cpu" or "wall". */
 bool cli_is_clock(const char *event);
+
+/* What base/perf_event.h knows. */
+bool cli_is_counter(const char *event);
 
 /* How a conversion looks, by the agent's own table; its format is named, or what the ending of `out` says. */
 JW_MUST_CHECK bool cli_read_look(const struct cli_values *values, const char *out,

@@ -63,7 +63,15 @@ int cli_list_events(const struct cli_values *values)
     if (values->operands.count > 0)
         return cli_list_of(values);
     puts("Basic events:");
-    for (uint64_t event = 0; event < OPTIONS_EVENT_LIMIT; event++)
+    for (uint64_t event = 0; event < OPTIONS_EVENT_PERF; event++)
         printf("  %s\n", options_event_name(event));
+    puts("Counters, where the machine has them and the user may; 'jaywalk list PID' says which:");
+    for (size_t i = 0; jw_perf_at(i) != NULL; i++)
+        printf("  %-24s %s\n", jw_perf_at(i)->name, jw_perf_at(i)->text);
+    puts("  rNNNN                    an event of the processor by its number, in hexadecimal\n"
+         "  sched:sched_switch       a tracepoint of the kernel\n"
+         "  kprobe:FUNCTION          a function of the kernel; kretprobe: on return\n"
+         "  uprobe:/FILE:FUNCTION    a function of a library, or +0xOFFSET; uretprobe: on return\n"
+         "  FUNCTION                 the same, of whichever library of the process has it");
     return cli_flush();
 }

@@ -36,6 +36,7 @@ enum event_kind {
     EVENT_WALL_IDLE = 5, /* a thread that still waits where its last wall sample saw it; no trace */
     EVENT_ENDPOINT = 6,  /* which request a root span is; no trace */
     EVENT_SPAN = 7,      /* a span that ended; no trace */
+    EVENT_COUNTER_SAMPLE = 8, /* weight_ns is a number of what the session counts, no time */
 };
 
 /* Flags of CPU_SAMPLE: of Java, and `value` is where compiled code on top runs on, 0 where no such code does. */

@@ -70,14 +70,32 @@ static const char *export_whole_headline(const struct export_job *job)
             strcmp(headlines[i].left_out, about->left_out) == 0)
             return headlines[i].headline;
     }
-    return "Profile";
+    return NULL;
+}
+
+/* Of a counter. */
+static void export_put_other_headline(const struct export_job *job, enum export_escape escape)
+{
+    const struct profile_about *about = profile_about_of(job->profile);
+
+    if (about->event[0] == '\0') {
+        export_put(job->out, "Profile");
+        return;
+    }
+    export_put(job->out, "Profile of ");
+    export_put_escaped(job->out, about->event, escape);
+    if (about->left_out[0] != '\0')
+        export_put(job->out, ", wall clock left out");
 }
 
 void export_put_headline(const struct export_job *job, enum export_escape escape)
 {
-    const char *part = job->options->part;
+    const char *part = job->options->part, *headline = export_whole_headline(job);
 
-    export_put_escaped(job->out, export_whole_headline(job), escape);
+    if (headline == NULL)
+        export_put_other_headline(job, escape);
+    else
+        export_put_escaped(job->out, headline, escape);
     if (part == NULL || part[0] == '\0')
         return;
     export_put(job->out, ": ");

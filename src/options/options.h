@@ -15,6 +15,7 @@
 #define JW_OPTIONS_OPTIONS_H
 
 #include "base/jw.h"
+#include "base/perf_event.h"
 
 #define OPTIONS_MAX_BYTES        65536 /* a longer agent string is refused whole */
 #define OPTIONS_PATH_BYTES       4096  /* terminator included */
@@ -47,6 +48,7 @@ enum options_event {
     OPTIONS_EVENT_CPU_CLOCK, /* an event of the kernel on each thread's CPU clock */
     OPTIONS_EVENT_ITIMER,    /* the one ITIMER_PROF of the process */
     OPTIONS_EVENT_WALL,      /* the wall clock alone */
+    OPTIONS_EVENT_PERF,      /* a counter of the kernel or the processor, named by `perf` */
     OPTIONS_EVENT_LIMIT
 };
 
@@ -98,13 +100,14 @@ enum options_loglevel {
 
 /* Numbers are uint64_t whatever they mean, so that the table can fill any of them. */
 struct options {
-    uint64_t action;       /* enum options_action */
-    uint64_t event;        /* enum options_event */
-    uint64_t interval_ns;  /* of the event */
-    uint64_t wall_ns;      /* interval of the wall clock, alone or beside the event; 0: off */
-    uint64_t output;       /* enum options_output: named format, else the ending of `file` */
-    uint64_t traces_count; /* text output: stacks to list, 0: none */
-    uint64_t flat_count;   /* text output: methods to list, 0: none */
+    uint64_t action;         /* enum options_action */
+    uint64_t event;          /* enum options_event */
+    uint64_t interval_ns;    /* of the event, where that is a clock */
+    uint64_t interval_count; /* events between samples of OPTIONS_EVENT_PERF; else 0 */
+    uint64_t wall_ns;        /* interval of the wall clock, alone or beside the event; 0: off */
+    uint64_t output;         /* enum options_output: named format, else the ending of `file` */
+    uint64_t traces_count;   /* text output: stacks to list, 0: none */
+    uint64_t flat_count;     /* text output: methods to list, 0: none */
     uint64_t jstackdepth_count;
     uint64_t chunksize_bytes;
     uint64_t chunktime_ns;
@@ -121,6 +124,7 @@ struct options {
     uint64_t count;        /* enum options_count */
     bool is_action_given;  /* false: `action` was concluded from the other options */
     bool is_with_jvm;      /* set by the agent: the session begins with the JVM */
+    bool is_user_only;     /* alluser */
     bool is_by_thread;     /* threads */
     bool is_simple;
     bool is_dotted;
@@ -146,6 +150,7 @@ struct options {
     char filter[OPTIONS_FILTER_BYTES];         /* items of thread_filter.h; "": every thread */
     char attributes[OPTIONS_ATTRIBUTES_BYTES]; /* names with ; or / between them; "": none */
     char service[OPTIONS_SERVICE_BYTES];       /* "": not said */
+    char perf[JW_PERF_NAME_BYTES];             /* one that base/perf_event.h knows; "": none */
 };
 
 /* The first texts, in the order of the string; `count` goes on past OPTIONS_MESSAGES_KEPT. */
@@ -196,6 +201,7 @@ bool options_file_is_numbered(const char *pattern);
 /* Spelling of an enum value, "jfr"; "" when there is none. */
 const char *options_action_name(uint64_t action);
 const char *options_event_name(uint64_t event);
+const char *options_event_text(const struct options *values); /* of a counter, too */
 const char *options_output_name(uint64_t output);
 
 /* What there is to tell of an option of the agent string. */

@@ -87,6 +87,7 @@ struct options_row {
     const char *bare_text;         /* of a text: what the name alone means instead */
     bool is_off_unnamed;           /* the field is 0 where the option is not named at all */
     bool is_foreign_value_ignored; /* another profiler's value: a warning, the default instead */
+    bool takes_perf;               /* besides enum_names, what base/perf_event.h knows */
     const struct options_name *enum_names;
     unsigned applies;
     unsigned formats;

@@ -63,6 +63,8 @@ void options_allowed_text(const struct options_row *row, char *text, size_t capa
                  maximum, row->is_value_optional ? ", or none" : "");
     } else if (row->kind == OPTIONS_KIND_ENUM) {
         names_text(row->enum_names, text, capacity_bytes);
+        if (row->takes_perf)
+            strncat(text, ", or a counter", capacity_bytes - strlen(text) - 1);
     } else if (row->kind == OPTIONS_KIND_SET) {
         names_text(row->enum_names, text, capacity_bytes);
         strncat(text, "; several with + between them", capacity_bytes - strlen(text) - 1);

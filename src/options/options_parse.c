@@ -3,26 +3,10 @@
 #include <string.h>
 
 #include "base/counters.h"
-#include "options/options_internal.h"
+#include "options/options_parser_internal.h"
 #include "options/options_value.h"
 
-#define QUOTED_BYTES  96 /* of an item, in a message */
 #define ALLOWED_BYTES 128
-
-/* One option of the string: `name` or `name=value`. */
-struct item {
-    const char *text;
-    size_t name_bytes;
-    const char *value; /* NULL: no `=` */
-    size_t value_bytes;
-    char quoted[QUOTED_BYTES]; /* whole, printable */
-};
-
-struct parser {
-    struct options_result *result;
-    bool is_seen[OPTIONS_ID_LIMIT];
-    bool is_foreign_action_seen;
-};
 
 static void *field_of(struct options *values, const struct options_row *row)
 {
@@ -56,8 +40,8 @@ void options_defaults(struct options *values)
 }
 
 /* Why the item is refused, and how it should look. */
-static void refuse(struct parser *parser, const struct options_row *row, const struct item *item,
-                   const char *why)
+static void refuse(struct options_parser *parser, const struct options_row *row,
+                   const struct options_item *item, const char *why)
 {
     char allowed[ALLOWED_BYTES];
 
@@ -66,8 +50,8 @@ static void refuse(struct parser *parser, const struct options_row *row, const s
                         why, allowed, row->example);
 }
 
-static enum options_value_status read_number(enum options_kind kind, const struct item *item,
-                                             uint64_t *number)
+static enum options_value_status read_number(enum options_kind kind,
+                                             const struct options_item *item, uint64_t *number)
 {
     switch (kind) {
     case OPTIONS_KIND_DURATION:
@@ -95,8 +79,8 @@ static enum options_value_status read_number(enum options_kind kind, const struc
 }
 
 /* Brings a number into the row's range where the row allows that; else says why not. */
-static const char *fit_number(struct parser *parser, const struct options_row *row,
-                              const struct item *item, uint64_t *number)
+static const char *fit_number(struct options_parser *parser, const struct options_row *row,
+                              const struct options_item *item, uint64_t *number)
 {
     const uint64_t given = *number;
     char limit[32];
@@ -118,8 +102,8 @@ static const char *fit_number(struct parser *parser, const struct options_row *r
     return NULL;
 }
 
-static void take_number(struct parser *parser, const struct options_row *row,
-                        const struct item *item)
+void options_take_number(struct options_parser *parser, const struct options_row *row,
+                         const struct options_item *item)
 {
     uint64_t number = row->default_value;
 
@@ -139,7 +123,23 @@ static void take_number(struct parser *parser, const struct options_row *row,
     set_number(&parser->result->values, row, number);
 }
 
-static void take_name(struct parser *parser, const struct options_row *row, const struct item *item)
+/* False: it is none. A word like one of the others is that one misspelt, rather than a function. */
+static bool take_counter(struct options_parser *parser, const struct options_item *item,
+                         bool has_nearest)
+{
+    const enum jw_perf_kind kind = jw_perf_kind_of(item->value, item->value_bytes, NULL);
+    struct options *values = &parser->result->values;
+
+    if (kind == JW_PERF_NONE || (kind == JW_PERF_FUNCTION && has_nearest))
+        return false;
+    values->event = OPTIONS_EVENT_PERF;
+    memcpy(values->perf, item->value, item->value_bytes);
+    values->perf[item->value_bytes] = '\0';
+    return true;
+}
+
+static void take_name(struct options_parser *parser, const struct options_row *row,
+                      const struct options_item *item)
 {
     for (const struct options_name *name = row->enum_names; name->name != NULL; name++) {
         if (strlen(name->name) != item->value_bytes ||
@@ -173,12 +173,14 @@ static void take_name(struct parser *parser, const struct options_row *row, cons
     const char *nearest = options_nearest_value(row, item->value, item->value_bytes);
     char why[64];
 
+    if (row->takes_perf && take_counter(parser, item, nearest != NULL))
+        return;
     snprintf(why, sizeof why, "is unknown%s%s%s", nearest == NULL ? "" : "; did you mean ",
              nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
     refuse(parser, row, item, item->value_bytes == 0 ? "has no value" : why);
 }
 
-static void warn_of_foreign(struct parser *parser, const struct options_foreign *foreign,
+static void warn_of_foreign(struct options_parser *parser, const struct options_foreign *foreign,
                             const char *quoted)
 {
     options_add_message(&parser->result->warnings, "known to %s, not to jaywalk%s: %s; ignored%s%s",
@@ -188,8 +190,8 @@ static void warn_of_foreign(struct parser *parser, const struct options_foreign 
 }
 
 /* What a name of a set adds to it. False: it is unknown, which is told; another profiler's adds nothing. */
-static bool find_member(struct parser *parser, const struct options_row *row,
-                        const struct item *item, const char *text, size_t length_bytes,
+static bool find_member(struct options_parser *parser, const struct options_row *row,
+                        const struct options_item *item, const char *text, size_t length_bytes,
                         uint64_t *bits)
 {
     char quoted[32], whole[64], why[128];
@@ -222,7 +224,8 @@ static bool find_member(struct parser *parser, const struct options_row *row,
 }
 
 /* Names with + between them, or commas where the value may hold some. */
-static void take_set(struct parser *parser, const struct options_row *row, const struct item *item)
+static void take_set(struct options_parser *parser, const struct options_row *row,
+                     const struct options_item *item)
 {
     uint64_t set = 0, bits;
 
@@ -240,7 +243,7 @@ static void take_set(struct parser *parser, const struct options_row *row, const
 }
 
 /* NULL when the bytes may stand in a name or title. */
-static const char *bad_text(const struct options_row *row, const struct item *item)
+static const char *bad_text(const struct options_row *row, const struct options_item *item)
 {
     if (item->value_bytes == 0)
         return "has no value";
@@ -257,8 +260,8 @@ static const char *bad_text(const struct options_row *row, const struct item *it
 }
 
 /* Adds a text to those that were named before. */
-static void take_listed(struct parser *parser, const struct options_row *row,
-                        const struct item *item)
+static void take_listed(struct options_parser *parser, const struct options_row *row,
+                        const struct options_item *item)
 {
     char *list = field_of(&parser->result->values, row);
     const char *why = bad_text(row, item);
@@ -276,7 +279,8 @@ static void take_listed(struct parser *parser, const struct options_row *row,
     memset(list + used_bytes + item->value_bytes, 0, 2);
 }
 
-static void take_text(struct parser *parser, const struct options_row *row, const struct item *item)
+static void take_text(struct options_parser *parser, const struct options_row *row,
+                      const struct options_item *item)
 {
     const char *why = bad_text(row, item);
     uint64_t output;
@@ -297,8 +301,8 @@ static void take_text(struct parser *parser, const struct options_row *row, cons
     }
 }
 
-static void take_without_value(struct parser *parser, const struct options_row *row,
-                               const struct item *item)
+static void take_without_value(struct options_parser *parser, const struct options_row *row,
+                               const struct options_item *item)
 {
     struct options *values = &parser->result->values;
 
@@ -313,7 +317,8 @@ static void take_without_value(struct parser *parser, const struct options_row *
 }
 
 /* Says that an item stands in place of an earlier one: itself, or another name of its field. */
-static void warn_of_repetition(struct parser *parser, enum options_id id, const struct item *item)
+static void warn_of_repetition(struct options_parser *parser, enum options_id id,
+                               const struct options_item *item)
 {
     const struct options_row *row = &options_rows[id];
 
@@ -331,7 +336,8 @@ static void warn_of_repetition(struct parser *parser, enum options_id id, const 
     }
 }
 
-static void take_known(struct parser *parser, enum options_id id, const struct item *item)
+static void take_known(struct options_parser *parser, enum options_id id,
+                       const struct options_item *item)
 {
     const struct options_row *row = &options_rows[id];
 
@@ -342,8 +348,11 @@ static void take_known(struct parser *parser, enum options_id id, const struct i
         take_without_value(parser, row, item);
     else if (item->value == NULL && !row->is_value_optional)
         refuse(parser, row, item, "has no value");
-    else if (options_is_numeric(row->kind))
-        take_number(parser, row, item);
+    else if (id == OPTIONS_ID_INTERVAL) {
+        parser->has_interval = true;
+        parser->interval = *item;
+    } else if (options_is_numeric(row->kind))
+        options_take_number(parser, row, item);
     else if (row->kind == OPTIONS_KIND_ENUM)
         take_name(parser, row, item);
     else if (row->kind == OPTIONS_KIND_SET)
@@ -354,7 +363,7 @@ static void take_known(struct parser *parser, enum options_id id, const struct i
         take_text(parser, row, item);
 }
 
-static void take_unknown(struct parser *parser, const struct item *item)
+static void take_unknown(struct options_parser *parser, const struct options_item *item)
 {
     struct options_messages *warnings = &parser->result->warnings;
     const struct options_foreign *foreign = options_find_foreign(item->text, item->name_bytes);
@@ -377,7 +386,7 @@ static void take_unknown(struct parser *parser, const struct item *item)
         options_add_message(warnings, "unknown option: %s; ignored", item->quoted);
 }
 
-static void take_named(struct parser *parser, const struct item *item)
+static void take_named(struct options_parser *parser, const struct options_item *item)
 {
     const enum options_id id = options_find(item->text, item->name_bytes);
 
@@ -387,9 +396,9 @@ static void take_named(struct parser *parser, const struct item *item)
         take_known(parser, id, item);
 }
 
-static void take_item(struct parser *parser, const char *text, size_t length_bytes)
+static void take_item(struct options_parser *parser, const char *text, size_t length_bytes)
 {
-    struct item item = {.text = text, .name_bytes = length_bytes};
+    struct options_item item = {.text = text, .name_bytes = length_bytes};
     const char *equals = memchr(text, '=', length_bytes);
 
     if (length_bytes == 0) {
@@ -404,95 +413,6 @@ static void take_item(struct parser *parser, const char *text, size_t length_byt
     }
     options_quote(text, length_bytes, item.quoted, sizeof item.quoted);
     take_named(parser, &item);
-}
-
-static bool is_seen_with(const struct parser *parser, size_t field_offset)
-{
-    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        if (parser->is_seen[id] && options_rows[id].field_offset == field_offset)
-            return true;
-    }
-    return false;
-}
-
-/*
- * An action that was not named: what begins a session asks for one; a file or format alone asks for
- * what there is so far. Nothing is concluded where another profiler's action was asked for.
- */
-static void conclude_action(struct parser *parser)
-{
-    struct options *values = &parser->result->values;
-
-    values->is_action_given = is_seen_with(parser, offsetof(struct options, action));
-    if (values->is_action_given || parser->is_foreign_action_seen)
-        return;
-    if (values->output != OPTIONS_OUTPUT_NONE)
-        values->action = OPTIONS_ACTION_DUMP;
-    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        if (parser->is_seen[id] && options_rows[id].applies == OPTIONS_ON_START)
-            values->action = OPTIONS_ACTION_START;
-    }
-}
-
-/* The wall clock alone, where no other event is named, has the interval that is named for whichever clock. */
-static void conclude_clocks(struct parser *parser)
-{
-    struct options *values = &parser->result->values;
-    const bool has_interval = parser->is_seen[OPTIONS_ID_INTERVAL];
-
-    if (values->wall_ns != 0 && !is_seen_with(parser, offsetof(struct options, event)))
-        values->event = OPTIONS_EVENT_WALL;
-    if (values->event != OPTIONS_EVENT_WALL)
-        return;
-    if (values->wall_ns == 0)
-        values->wall_ns = has_interval ? values->interval_ns : OPTIONS_WALL_DEFAULT_NS;
-    else if (has_interval)
-        options_add_message(&parser->result->warnings,
-                            "interval: has no effect; the wall clock has the interval of wall");
-    values->interval_ns = values->wall_ns;
-}
-
-/* A named format counts, then `flat` and `traces`, then the ending of the file. */
-static void conclude_output(struct parser *parser)
-{
-    struct options *values = &parser->result->values;
-    const bool has_flat = parser->is_seen[OPTIONS_ID_FLAT];
-    const bool has_traces = parser->is_seen[OPTIONS_ID_TRACES];
-    uint64_t of_file = OPTIONS_OUTPUT_NONE;
-
-    if (values->file[0] != '\0' && !options_output_of_file(values->file, &of_file))
-        return; /* refused when it was read */
-    if (values->output == OPTIONS_OUTPUT_NONE)
-        values->output = has_flat || has_traces ? (uint64_t)OPTIONS_OUTPUT_TEXT : of_file;
-    if (has_flat && !has_traces)
-        values->traces_count = 0;
-    if (has_traces && !has_flat)
-        values->flat_count = 0;
-    if (of_file != OPTIONS_OUTPUT_NONE && of_file != OPTIONS_OUTPUT_TEXT &&
-        of_file != values->output)
-        options_add_message(&parser->result->warnings,
-                            "file: %s is written into a file with the ending of %s",
-                            options_output_name(values->output), options_output_name(of_file));
-}
-
-static void warn_of_idle_options(struct parser *parser)
-{
-    const uint64_t action = parser->result->values.action;
-    const uint64_t output = parser->result->values.output;
-
-    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        const struct options_row *row = &options_rows[id];
-
-        if (!parser->is_seen[id])
-            continue;
-        if (action != OPTIONS_ACTION_NONE && (row->applies >> action & 1) == 0)
-            options_add_message(&parser->result->warnings, "%s: has no effect on %s", row->name,
-                                options_action_name(action));
-        else if (output != OPTIONS_OUTPUT_NONE && row->formats != 0 &&
-                 (row->formats >> output & 1) == 0)
-            options_add_message(&parser->result->warnings, "%s: has no effect on %s output",
-                                row->name, options_output_name(output));
-    }
 }
 
 /* False for a string that is refused whole, unread. */
@@ -515,26 +435,17 @@ static bool is_readable(const char *text, size_t length_bytes, struct options_me
 }
 
 /* Before the first option. */
-static struct parser begin(struct options_result *result)
+static struct options_parser begin(struct options_result *result)
 {
     options_defaults(&result->values);
     result->errors.count = 0;
     result->warnings.count = 0;
-    return (struct parser){.result = result};
-}
-
-static bool conclude(struct parser *parser)
-{
-    conclude_clocks(parser);
-    conclude_output(parser);
-    conclude_action(parser);
-    warn_of_idle_options(parser);
-    return parser->result->errors.count == 0;
+    return (struct options_parser){.result = result};
 }
 
 bool options_parse(const char *text, size_t length_bytes, struct options_result *result)
 {
-    struct parser parser = begin(result);
+    struct options_parser parser = begin(result);
 
     if (text == NULL)
         length_bytes = 0;
@@ -548,25 +459,25 @@ bool options_parse(const char *text, size_t length_bytes, struct options_result 
         take_item(&parser, text + at, end - at);
         at = end + 1;
     }
-    return conclude(&parser);
+    return options_conclude(&parser);
 }
 
 bool options_parse_pairs(const char *const *names, const char *const *values, size_t count,
                          struct options_result *result)
 {
-    struct parser parser = begin(result);
+    struct options_parser parser = begin(result);
 
     for (size_t i = 0; i < count; i++) {
-        struct item item = {.text = names[i],
-                            .name_bytes = strlen(names[i]),
-                            .value = values[i],
-                            .value_bytes = values[i] == NULL ? 0 : strlen(values[i])};
-        char whole[2 * QUOTED_BYTES];
+        struct options_item item = {.text = names[i],
+                                    .name_bytes = strlen(names[i]),
+                                    .value = values[i],
+                                    .value_bytes = values[i] == NULL ? 0 : strlen(values[i])};
+        char whole[2 * OPTIONS_QUOTED_BYTES];
 
         snprintf(whole, sizeof whole, "%s%s%s", names[i], values[i] == NULL ? "" : "=",
                  values[i] == NULL ? "" : values[i]);
         options_quote(whole, strlen(whole), item.quoted, sizeof item.quoted);
         take_named(&parser, &item);
     }
-    return conclude(&parser);
+    return options_conclude(&parser);
 }

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/perf_event.h"
 
 #define ASYNC_PROFILER "async-profiler"
 
@@ -15,16 +16,10 @@ static const struct options_name event_names[] = {
     {"itimer", OPTIONS_EVENT_ITIMER, false, NULL},
     {"wall", OPTIONS_EVENT_WALL, false, NULL},
     {"alloc", 0, false, ASYNC_PROFILER},
-    {"branch-misses", 0, false, ASYNC_PROFILER},
-    {"cache-misses", 0, false, ASYNC_PROFILER},
-    {"context-switches", 0, false, ASYNC_PROFILER},
     {"cpu-clock", OPTIONS_EVENT_CPU_CLOCK, false, NULL},
-    {"cycles", 0, false, ASYNC_PROFILER},
-    {"instructions", 0, false, ASYNC_PROFILER},
     {"lock", 0, false, ASYNC_PROFILER},
     {"nativelock", 0, false, ASYNC_PROFILER},
     {"nativemem", 0, false, ASYNC_PROFILER},
-    {"page-faults", 0, false, ASYNC_PROFILER},
     {NULL, 0, false, NULL},
 };
 
@@ -217,6 +212,11 @@ const char *options_nearest_value(const struct options_row *row, const char *val
         if (name->whose == NULL && !compare(&nearest, name->name))
             break;
     }
+    const struct jw_perf_info *counter;
+    for (size_t i = 0; row->takes_perf && is_comparable(length_bytes); i++) {
+        if ((counter = jw_perf_at(i)) == NULL || !compare(&nearest, counter->name))
+            break;
+    }
     return nearest.best;
 }
 
@@ -273,6 +273,11 @@ const char *options_action_name(uint64_t action)
 const char *options_event_name(uint64_t event)
 {
     return enum_name(event_names, event);
+}
+
+const char *options_event_text(const struct options *values)
+{
+    return values->event == OPTIONS_EVENT_PERF ? values->perf : options_event_name(values->event);
 }
 
 const char *options_output_name(uint64_t output)

@@ -36,13 +36,40 @@ static long setting_of(const char *path)
     return os_read_start(path, text, sizeof text) == 0 ? -100 : strtol(text, NULL, 10);
 }
 
-static void tell_denied(struct jw_error *err)
+/* What paranoia 2 lets everybody have: user code alone. Source: Linux, perf_event_open, perf_allow_kernel. */
+static bool has_user_part(const struct os_perf_event *event)
 {
+    return !event->is_user_only && event->place[0] == '\0' && event->type != PERF_TYPE_TRACEPOINT;
+}
+
+static void tell_denied(const struct os_perf_event *event, struct jw_error *err)
+{
+    const long paranoia = setting_of("/proc/sys/kernel/perf_event_paranoid");
+
     jw_error_set(err,
                  "perf_event_open: denied (kernel.perf_event_paranoid is %ld, and the process has "
                  "no CAP_PERFMON); "
-                 "try sysctl kernel.perf_event_paranoid=1, or give it that capability",
-                 setting_of("/proc/sys/kernel/perf_event_paranoid"));
+                 "try sysctl kernel.perf_event_paranoid=%d, or give it that capability%s",
+                 paranoia, event->type == PERF_TYPE_TRACEPOINT ? -1 : 1,
+                 paranoia == 2 && has_user_part(event) ? ", or add alluser: user code alone" : "");
+}
+
+/* The kernel has no driver for the processor's counters, or its driver not this one. */
+static void tell_absent(const struct os_perf_event *event, int reason, struct jw_error *err)
+{
+    const bool is_of_processor = event->type == PERF_TYPE_HARDWARE ||
+                                 event->type == PERF_TYPE_HW_CACHE || event->type == PERF_TYPE_RAW;
+
+    if (is_of_processor)
+        jw_error_set(err,
+                     "perf_event_open: this processor counts no such event, or the virtual machine "
+                     "hides its counters (%s); try another machine, or event=cpu-clock",
+                     strerror(reason));
+    else if (event->place[0] != '\0')
+        jw_error_set(err, "perf_event_open: no probe can be set in %.200s (%s)", event->place,
+                     strerror(reason));
+    else
+        jw_error_set(err, "perf_event_open: this machine has no such event (%s)", strerror(reason));
 }
 
 static void tell_limit(int reason, struct jw_error *err)
@@ -67,11 +94,12 @@ static void tell_memory(int reason, struct jw_error *err)
                  (unsigned long long)limit.rlim_cur);
 }
 
-static enum os_perf_status refuse(int reason, int tid, struct jw_error *err)
+static enum os_perf_status refuse(const struct os_perf_event *event, int reason, int tid,
+                                  struct jw_error *err)
 {
     switch (reason) {
     case EACCES:
-        tell_denied(err);
+        tell_denied(event, err);
         return OS_PERF_REFUSED;
     case EPERM:
         jw_error_set(
@@ -97,7 +125,7 @@ static enum os_perf_status refuse(int reason, int tid, struct jw_error *err)
         jw_error_set(err, "perf_event_open for thread %d: the process has no such thread", tid);
         return OS_PERF_NO_THREAD;
     default:
-        jw_error_set(err, "perf_event_open: this machine has no such event (%s)", strerror(reason));
+        tell_absent(event, reason, err);
         return OS_PERF_REFUSED;
     }
 }
@@ -138,7 +166,7 @@ static int open_event(const struct os_perf_event *event, int tid)
     attr.size = sizeof attr;
     attr.type = event->type;
     attr.config = event->config;
-    attr.config1 = event->config1;
+    attr.config1 = event->place[0] == '\0' ? 0 : (uintptr_t)event->place;
     attr.config2 = event->config2;
     attr.sample_period = event->period;
     attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
@@ -170,14 +198,14 @@ enum os_perf_status os_perf_open(struct os_perf_ring *ring, const struct os_perf
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE) * RING_PAGES;
     enum os_perf_status status = OS_PERF_LIMIT;
 
-    *ring = (struct os_perf_ring){NULL, 0};
+    *ring = (struct os_perf_ring){0};
     if (!jw_memory_charge(JW_MEMORY_EVENTS, bytes)) {
         jw_error_set(err, "memlimit leaves no room for the ring of a perf event; try a larger one");
         return status;
     }
     const int descriptor = open_event(event, tid);
     if (descriptor < 0) {
-        status = refuse(errno, tid, err);
+        status = refuse(event, errno, tid, err);
         goto fail;
     }
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
@@ -196,7 +224,7 @@ enum os_perf_status os_perf_open(struct os_perf_ring *ring, const struct os_perf
         goto fail_open;
     }
     (void)close(descriptor);
-    *ring = (struct os_perf_ring){memory, bytes};
+    *ring = (struct os_perf_ring){.memory = memory, .bytes = bytes};
     return OS_PERF_OK;
 
 fail_open:
@@ -211,14 +239,27 @@ void os_perf_close(struct os_perf_ring *ring)
     if (ring->memory == NULL)
         return;
     /* Refused, it stays, and so does what it costs. */
-    if (munmap(ring->memory, ring->bytes) == 0)
+    if (ring->is_cut || munmap(ring->memory, ring->bytes) == 0)
         jw_memory_credit(JW_MEMORY_EVENTS, ring->bytes);
     ring->memory = NULL;
+}
+
+void os_perf_cut(struct os_perf_ring *ring)
+{
+    if (ring->memory != NULL && syscall(SYS_munmap, ring->memory, ring->bytes) == 0)
+        ring->is_cut = true;
 }
 
 static void forget_number(int number)
 {
     (void)number;
+}
+
+/* Whose samples come by a timer of the kernel, which is what hangs. */
+static bool is_clock(const struct os_perf_event *event)
+{
+    return event->type == PERF_TYPE_SOFTWARE && event->place[0] == '\0' &&
+           (event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 bool os_perf_check(const struct os_perf_event *event, struct jw_error *err)
@@ -227,7 +268,7 @@ bool os_perf_check(const struct os_perf_event *event, struct jw_error *err)
     struct os_perf_ring ring;
     struct utsname system;
 
-    if (uname(&system) != 0 || os_perf_kernel_hangs(system.release)) {
+    if (is_clock(event) && (uname(&system) != 0 || os_perf_kernel_hangs(system.release))) {
         jw_error_set(
             err,
             "Linux 6.16 and 6.17 may stop the whole machine when such an event is sampled; it is "

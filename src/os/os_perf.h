@@ -19,21 +19,25 @@
 #define JW_OS_OS_PERF_H
 
 #include "base/jw.h"
+#include "base/perf_event.h"
 
 #define OS_PERF_FRAMES_MAX 64u /* of the kernel's part of a stack */
 
 /* What the kernel is to count, in its own terms (perf_event_open(2)). */
 struct os_perf_event {
     uint32_t type;
-    uint64_t config, config1, config2;
+    uint64_t config, config2;
     uint64_t period;         /* a sample each so many; of a clock, nanoseconds */
     uint64_t user_registers; /* two, of which the lower is the stack pointer, the higher the pc */
     bool is_user_only;       /* nothing of the kernel: no counts, no frames */
+    char place
+        [JW_PERF_NAME_BYTES]; /* of probes: the kernel's function, or a file; config2 is an offset */
 };
 
 struct os_perf_ring {
     void *memory; /* NULL: not open */
     size_t bytes;
+    bool is_cut; /* the memory is gone */
 };
 
 enum os_perf_status {
@@ -45,6 +49,13 @@ enum os_perf_status {
 
 /* The event of a clock of CPU time. */
 struct os_perf_event os_perf_cpu_clock(uint64_t interval_ns, uint64_t user_registers);
+
+/*
+ * What a spelling of base/perf_event.h asks the kernel for; but a uprobe's place must be an offset, as in
+ * "uprobe:/lib/libc.so.6+0xa0700". False and `err`: this kernel has no such event, or does not say. Period, registers and
+ * is_user_only are the caller's to fill in. Context: any.
+ */
+JW_MUST_CHECK bool os_perf_find(const char *text, struct os_perf_event *out, struct jw_error *err);
 
 /* Is told the number that signals of an event will carry, before the first one. */
 typedef void os_perf_tell_number(int number);
@@ -60,6 +71,9 @@ JW_MUST_CHECK enum os_perf_status os_perf_open(struct os_perf_ring *ring,
 
 /* No signal is sent from now on; one that was sent may still arrive. Does nothing on a ring that is not open. */
 void os_perf_close(struct os_perf_ring *ring);
+
+/* In a handler, where the event must not go on: no signal comes any more. The ring is still to be closed, which gives back what it cost. */
+JW_SIGNAL_SAFE void os_perf_cut(struct os_perf_ring *ring);
 
 /* Whether this process may have such events: `err` says why not, and what to try. */
 JW_MUST_CHECK bool os_perf_check(const struct os_perf_event *event, struct jw_error *err);

@@ -133,6 +133,7 @@ static size_t copy_texts(const struct recording_config *from, struct recording_c
 
     to->path = copy_text(from->path, at, &used_bytes);
     to->title = copy_text(from->title, at, &used_bytes);
+    to->counter = copy_text(from->counter, at, &used_bytes);
     to->look.view.includes = copy_list(from->look.view.includes, at, &used_bytes);
     to->look.view.excludes = copy_list(from->look.view.excludes, at, &used_bytes);
     to->jvm.name = copy_text(from->jvm.name, at, &used_bytes);
@@ -234,8 +235,11 @@ static uint64_t begin_chunk(struct recording *recording)
     recording_context_new_chunk(recording);
     /* Constants that nearly every chunk needs: so each chunk has a checkpoint from the start. */
     for (size_t i = 0; i < JW_STATE_LIMIT; i++)
-        recording->state_keys[i] = recording_thread_state(
-            &recording->names, jw_thread_state_name((enum jw_thread_state)i));
+        recording->state_keys[i] = recording_simple(&recording->names, JFR_TYPE_THREAD_STATE,
+                                                    jw_thread_state_name((enum jw_thread_state)i));
+    if (recording->config.counter != NULL)
+        recording->counter_key =
+            recording_simple(&recording->names, JFR_TYPE_COUNTER_NAME, recording->config.counter);
     jfr_buffer_clear(&recording->events);
     jfr_put_metadata(&recording->events, now_ns, &recording->contexts.attributes);
     recording_put_facts(recording, now_ns);

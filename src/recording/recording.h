@@ -122,10 +122,11 @@ enum recording_format {
     RECORDING_TEXT,
 };
 
-/* What a graph draws, of the clocks that samples are taken by. A JFR file holds all. */
+/* What a graph draws, of the clocks and counters that samples are taken by. A JFR file holds all. */
 enum recording_clock {
     RECORDING_SHOWS_CPU,
     RECORDING_SHOWS_WALL,
+    RECORDING_SHOWS_COUNTER,
 };
 
 /* A row of jdk.ActiveSetting: event "jdk.ExecutionSample", name "period", value "10 ms". Rows whose
@@ -159,6 +160,8 @@ struct recording_config {
     const struct recording_setting *settings;
     size_t setting_count;
     struct recording_jvm jvm;
+    const char *
+        counter; /* what samples of a counter count, as base/perf_event.h spells it; NULL: there are none */
     bool splits_wall; /* JFR: a plain jdk.ExecutionSample for each turn of the wall clock */
     enum recording_clock shows; /* other formats; samples of the other clock are left out */
     uint64_t memory_bytes;      /* other formats: what the stacks may take, about; 0: no limit */

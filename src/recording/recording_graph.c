@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/perf_event.h"
 #include "generation/generation.h"
 #include "generation/method_record.h"
 #include "jfr/jfr_reader.h"
@@ -372,22 +373,29 @@ static struct recording_group *group_of(struct recording *recording,
     return group;
 }
 
+static enum recording_clock clock_of(const struct event_record *record)
+{
+    return record->kind == EVENT_CPU_SAMPLE       ? RECORDING_SHOWS_CPU
+           : record->kind == EVENT_COUNTER_SAMPLE ? RECORDING_SHOWS_COUNTER
+                                                  : RECORDING_SHOWS_WALL;
+}
+
 /* Of a clock that this graph does not show. */
 static bool is_left_out(const struct recording *recording, const struct event_record *record)
 {
-    return (record->kind == EVENT_CPU_SAMPLE) != (recording->config.shows == RECORDING_SHOWS_CPU);
+    return clock_of(record) != recording->config.shows;
 }
 
 static void take_record(const struct event_record *record, void *argument)
 {
     struct graph_take *take = argument;
     struct recording *recording = take->recording;
-    const bool is_cpu = record->kind == EVENT_CPU_SAMPLE;
+    const bool is_wall = clock_of(record) == RECORDING_SHOWS_WALL;
 
     /* Requests and spans are no stacks: a graph has no place for them. */
     if (record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN)
         return;
-    if (recording->has_failed || !JW_INVARIANT(is_cpu || record->kind == EVENT_WALL_SAMPLE ||
+    if (recording->has_failed || !JW_INVARIANT(!is_wall || record->kind == EVENT_WALL_SAMPLE ||
                                                record->kind == EVENT_WALL_IDLE))
         return;
 
@@ -395,7 +403,7 @@ static void take_record(const struct event_record *record, void *argument)
     recording->samples += record->kind != EVENT_WALL_IDLE;
     if (is_left_out(recording, record)) {
         recording_time(recording, record->time_ns);
-        recording->graph.left_out += is_cpu ? 1 : turns.turn_count;
+        recording->graph.left_out += is_wall ? turns.turn_count : 1;
         return;
     }
     recording->graph.has_shown = true;
@@ -418,14 +426,14 @@ static void take_record(const struct event_record *record, void *argument)
     if (is_alone)
         group = &alone;
     recording_time(recording, record->time_ns);
-    group->samples += is_cpu ? 1 : turns.turn_count;
+    group->samples += is_wall ? turns.turn_count : 1;
     group->weight_ns += record->weight_ns;
     if (is_alone)
         add_group(take, &alone);
-    if (is_cpu) {
+    if (record->kind == EVENT_CPU_SAMPLE)
         recording_ledger_sample(recording, record);
+    if (!is_wall)
         return;
-    }
     recording->turns += turns.turn_count;
     recording_idle_note(
         &recording->wall.idle, &turns, keep_trace(take, record->trace),
@@ -488,7 +496,10 @@ void recording_graph_tell(struct recording *recording)
 {
     struct profile *profile = recording->graph.profile;
     const char *title = recording->config.title;
-    const bool shows_cpu = recording->config.shows == RECORDING_SHOWS_CPU;
+    static const char *const names[] = {
+        [RECORDING_SHOWS_CPU] = "cpu", [RECORDING_SHOWS_WALL] = "wall"};
+    const enum recording_clock shows = recording->config.shows;
+    const bool shows_counter = shows == RECORDING_SHOWS_COUNTER;
     struct jfr_buffer scratch = {0};
     struct jfr_text text = {0};
     uint64_t counts[JW_COUNT_LIMIT];
@@ -497,11 +508,13 @@ void recording_graph_tell(struct recording *recording)
         .title = title == NULL ? NULL
                                : shown(recording, &scratch, &text,
                                        (struct recording_text){title, strlen(title)}),
-        .event = shows_cpu ? "cpu" : "wall",
-        .left_out = recording->graph.left_out == 0 ? NULL
-                    : shows_cpu                    ? "wall"
-                                                   : "cpu",
-        .unit = recording->graph.has_shown ? "ns" : "samples",
+        .event = shows_counter ? recording->config.counter : names[shows],
+        .left_out = recording->graph.left_out == 0  ? NULL
+                    : shows == RECORDING_SHOWS_WALL ? "cpu"
+                                                    : "wall",
+        .unit = !recording->graph.has_shown ? "samples"
+                : shows_counter             ? jw_perf_unit(recording->config.counter)
+                                            : "ns",
         .start_unix_ns = recording->opened_wall_ns,
         .duration_ns =
             recording_duration_ns(recording,

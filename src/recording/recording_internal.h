@@ -156,6 +156,7 @@ struct recording {
     struct recording_ids
         trace_keys; /* of this take, + 1; the stack, and below it whether it is native */
     uint64_t state_keys[JW_STATE_LIMIT]; /* in this chunk */
+    uint64_t counter_key;                /* likewise; of no use without config.counter */
     uint64_t checkpoint_offset;          /* of the last one in the open chunk; 0: none */
 
     struct recording_graph graph;

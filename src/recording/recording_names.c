@@ -150,10 +150,10 @@ uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind 
     return recording_constant(names, JFR_TYPE_FRAME_TYPE, &names->scratch);
 }
 
-uint64_t recording_thread_state(struct recording_names *names, const char *state)
+uint64_t recording_simple(struct recording_names *names, enum jfr_type type, const char *text)
 {
-    jfr_put_string(&names->scratch, state);
-    return recording_constant(names, JFR_TYPE_THREAD_STATE, &names->scratch);
+    jfr_put_string(&names->scratch, text);
+    return recording_constant(names, type, &names->scratch);
 }
 
 /* "java/lang" of "java/lang/String", "[Ljava/lang/String;" or a hidden class, whose own part begins at

@@ -57,7 +57,7 @@ uint64_t recording_text_key(struct recording_names *names, enum jfr_type type,
                             struct recording_text text);
 uint64_t recording_symbol(struct recording_names *names, struct recording_text text);
 uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind kind);
-uint64_t recording_thread_state(struct recording_names *names, const char *state);
+uint64_t recording_simple(struct recording_names *names, enum jfr_type type, const char *text);
 
 /* Keys of methods: of a record of this generation, of native code, of a mark. */
 uint64_t recording_java_method(struct recording_names *names, const struct generation *generation,

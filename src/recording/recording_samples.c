@@ -237,6 +237,30 @@ static void take_cpu(struct recording_take *take, const struct event_record *rec
     recording_stops_take(take, record);
 }
 
+static void take_counter(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    const uint64_t known = trace_key(take, record->trace);
+
+    if (known == 0)
+        return;
+    const struct recording_fields context = recording_context_fields(take, record->context);
+    const struct recording_who who = recording_who_of(recording, record->thread_index,
+                                                      (uint32_t)record->thread_serial, &context);
+    const size_t begin = recording_event(recording, JFR_TYPE_COUNTER_SAMPLE, record->time_ns);
+
+    jfr_put_varint(&recording->events, who.thread);
+    jfr_put_varint(&recording->events, (known >> 1) - 1);
+    jfr_put_varint(&recording->events, recording->state_keys[JW_STATE_RUNNING]);
+    jfr_put_varint(&recording->events, recording->counter_key);
+    jfr_put_varint(&recording->events, record->weight_ns);
+    jfr_put_varint(&recording->events, who.carrier);
+    jfr_put_bytes(&recording->events, context.bytes, context.length_bytes);
+    jfr_event_end(&recording->events, begin);
+    recording->samples++;
+    recording->law.events++;
+}
+
 static void take_record(const struct event_record *record, void *argument)
 {
     struct recording_take *take = argument;
@@ -246,6 +270,8 @@ static void take_record(const struct event_record *record, void *argument)
     recording_relieve(take->recording);
     if (record->kind == EVENT_CPU_SAMPLE)
         take_cpu(take, record);
+    else if (record->kind == EVENT_COUNTER_SAMPLE)
+        take_counter(take, record);
     else if (record->kind == EVENT_ENDPOINT)
         recording_take_endpoint(take, record);
     else if (record->kind == EVENT_SPAN)

@@ -215,11 +215,17 @@ static enum engine_timer add_to_perf(thread_index thread, enum engine_thread kin
                                              : ENGINE_TIMER_GONE;
 }
 
+/* Of a counter nothing takes the place: the scan tries it again. */
 static void add_untimed(thread_index thread, enum engine_thread kind)
 {
+    struct thread_cpu known;
+    const bool is_known = thread_cpu_get(thread, &known) && (known.flags & THREAD_CPU_REFUSED) != 0;
+
     thread_cpu_mark(thread, THREAD_CPU_REFUSED);
-    jw_count(JW_COUNT_THREADS_UNTIMED);
-    add_to_fine(thread, kind);
+    if (!is_known)
+        jw_count(JW_COUNT_THREADS_UNTIMED);
+    if (!sampler.is_counting)
+        add_to_fine(thread, kind);
 }
 
 static void add_to_cpu(thread_index thread, enum engine_thread kind)
@@ -359,7 +365,9 @@ fail:
 
 void sampler_intervals(uint64_t *cpu_ns, uint64_t *wall_ns)
 {
-    *cpu_ns = sampler.cpu == SAMPLER_CPU_NONE ? 0 : jw_load_relaxed(&in_force.cpu_ns);
+    *cpu_ns = sampler.cpu == SAMPLER_CPU_NONE || sampler.is_counting
+                  ? 0
+                  : jw_load_relaxed(&in_force.cpu_ns);
     *wall_ns = sampler.wall_interval_ns == 0 ? 0 : jw_load_relaxed(&in_force.wall_ns);
 }
 
@@ -400,7 +408,7 @@ uint64_t sampler_wall_interval_ns(void)
 
 uint64_t sampler_stretch(void)
 {
-    const bool has_cpu = sampler.cpu != SAMPLER_CPU_NONE;
+    const bool has_cpu = sampler.cpu != SAMPLER_CPU_NONE && !sampler.is_counting;
     const uint64_t asked_ns = has_cpu ? sampler.interval_ns : sampler.wall_interval_ns;
     const uint64_t now_ns = jw_load_relaxed(has_cpu ? &in_force.cpu_ns : &in_force.wall_ns);
 

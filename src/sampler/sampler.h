@@ -23,6 +23,11 @@
  * tells which of its functions ran then (docs/adr/0029). Weights are as those of `fine`. A thread that lives for less than an
  * interval is not sampled; one that is refused an event is sampled as by `fine`.
  *
+ * With a counter engine `perf` samples that in place of CPU time, in records of a kind of their own: the weight is what the kernel had
+ * counted at the sample, less what it had at the one before. No engine stands in for it. Samples themselves may be what is counted
+ * (a probe in what a handler calls, delivery of signals): where a thread has less than 20 us of CPU time for each, or seems to get nowhere between them, its
+ * interval is doubled, again and again.
+ *
  * Engine `wall`: the same thread turns once a wall interval, at up to an eighth of it late, at random. A thread whose
  * clock went on since its last sample is signalled; one whose clock stood still (10 us are our own handler's) waits
  * where its last sample saw it, and gets a record of idle time instead, at the latest each second. Weights of a
@@ -39,6 +44,7 @@
 
 #include "base/cost.h"
 #include "generation/generation.h"
+#include "os/os_perf.h"
 #include "thread/thread.h"
 
 #define SAMPLER_CLOCK_THREAD_NAME "jaywalk clock"
@@ -63,7 +69,11 @@ struct sampler_config {
     bool with_receivers;       /* the class of the object on which a method is being looked up */
     bool with_compiled;        /* the method that a compiler thread compiles */
     bool with_carriers;        /* below a virtual thread's entry, the frames of its carrier */
-    const char *filter;        /* as in thread_filter.h; NULL: every thread */
+    bool is_user_only;         /* of SAMPLER_CPU_PERF: nothing of the kernel */
+    bool
+        is_counting; /* SAMPLER_CPU_PERF samples `counter`, each `counter.period` events, and no CPU time */
+    struct os_perf_event counter;
+    const char *filter; /* as in thread_filter.h; NULL: every thread */
 };
 
 /* Flags of an event_record of a sample of either clock. */
@@ -75,8 +85,11 @@ enum sampler_flag {
 /* The engine for CPU samples that far apart: timers, or `fine` below a tick of this kernel. */
 enum sampler_cpu_engine sampler_cpu_for(uint64_t interval_ns);
 
-/* Whether SAMPLER_CPU_PERF can be had in this process; `err` says why not, and what to try. */
-JW_MUST_CHECK bool engine_cpu_perf_check(struct jw_error *err);
+/* Whether SAMPLER_CPU_PERF can be had in this process, for CPU time; `err` says why not, and what to try. */
+JW_MUST_CHECK bool engine_cpu_perf_check(bool is_user_only, struct jw_error *err);
+/* And for a counter. */
+JW_MUST_CHECK bool engine_cpu_perf_check_counter(const struct os_perf_event *counter,
+                                                 struct jw_error *err);
 
 /* Samples arrive from here on. False: nothing runs, `err` says why. */
 JW_MUST_CHECK bool sampler_start(const struct sampler_config *config, struct jw_error *err);

@@ -449,6 +449,27 @@ uintptr_t symbols_find_symbol(const char *library_name, const char *symbol)
     return address;
 }
 
+bool symbols_find_in_file(const char *library_name, const char *symbol, char *path,
+                          size_t room_bytes, uint64_t *offset)
+{
+    bool is_found = false;
+
+    pthread_mutex_lock(&lock);
+    const struct symbols_snapshot *current = symbols_snapshot_current();
+
+    for (uint32_t i = 0; current != NULL && !is_found && i < current->library_count; i++) {
+        const struct symbols_library *library = current->libraries[i];
+
+        is_found = strncmp(library->facts.name, library_name, strlen(library_name)) == 0 &&
+                   strlen(library->facts.path) < room_bytes &&
+                   symbols_library_find_offset(library, symbol, offset);
+        if (is_found)
+            memcpy(path, library->facts.path, strlen(library->facts.path) + 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
 void symbols_each_library(symbols_visit *visit, void *closure)
 {
     pthread_mutex_lock(&lock);

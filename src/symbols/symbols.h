@@ -232,6 +232,13 @@ const char *symbols_name_text(const struct symbols_name *name, char *text, size_
  */
 uintptr_t symbols_find_symbol(const char *library_name, const char *symbol);
 
+/*
+ * Offset in its file of a symbol that a library defines whose short name begins with `library_name`, the first of these; `path`
+ * gets that file's. False: none has it, or none whose file is there.
+ */
+JW_MUST_CHECK bool symbols_find_in_file(const char *library_name, const char *symbol, char *path,
+                                        size_t room_bytes, uint64_t *offset);
+
 /* Calls `visit` for each library of the published snapshot, by address, under the room's lock. */
 typedef void symbols_visit(const struct symbols_library_facts *facts, void *closure);
 void symbols_each_library(symbols_visit *visit, void *closure);

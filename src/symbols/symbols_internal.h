@@ -374,6 +374,8 @@ void symbols_library_build_names(struct symbols_library *library);
 /* The function at `pc` by what was built; false: none. */
 JW_MUST_CHECK bool symbols_library_name(const struct symbols_library *library, uintptr_t pc,
                                         struct symbols_name *out);
+bool symbols_library_find_offset(const struct symbols_library *library, const char *symbol,
+                                 uint64_t *offset); /* in its file */
 bool symbols_library_find_symbol(const struct symbols_library *library, const char *symbol,
                                  uintptr_t *address);
 /* Rows; NULL: not built yet. */

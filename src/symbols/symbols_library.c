@@ -280,6 +280,25 @@ bool symbols_library_name(const struct symbols_library *library, uintptr_t pc,
     return true;
 }
 
+bool symbols_library_find_offset(const struct symbols_library *library, const char *symbol,
+                                 uint64_t *offset)
+{
+    struct symbols_source source;
+    struct symbols_extent extent;
+    uint64_t vaddr;
+
+    if (library->facts.is_deleted || library->facts.is_replaced || !reopen(library, &source))
+        return false;
+    const bool is_found = source.elf.image.layout == SYMBOLS_LAYOUT_FILE &&
+                          symbols_elf_find_symbol(&source.elf, symbol, &vaddr) &&
+                          symbols_elf_at_vaddr(&source.elf, vaddr, &extent);
+
+    symbols_source_close(&source);
+    if (is_found)
+        *offset = extent.offset;
+    return is_found;
+}
+
 bool symbols_library_find_symbol(const struct symbols_library *library, const char *symbol,
                                  uintptr_t *address)
 {

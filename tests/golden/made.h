@@ -37,6 +37,7 @@
 #define MADE_UNSEEN_NS   2000000ull
 
 static int made_renamed;
+static uint16_t made_kind = EVENT_CPU_SAMPLE; /* of made_sample */
 
 /* Samples serve requests: trace, spans, attributes. How many attributes the application named so far. */
 static bool made_with_context;
@@ -264,7 +265,7 @@ static inline void made_sample(struct generations *generations, unsigned kind)
     const store_id trace = store_put(generation->traces, frames, count, flags);
     struct event_record *record = trace == STORE_NONE ? NULL : event_reserve(generation->events);
     if (record != NULL) {
-        record->kind = EVENT_CPU_SAMPLE;
+        record->kind = made_kind;
         record->thread_index = kind >= 80 && kind < 90 ? 2 : kind % 2;
         record->thread_serial = record->thread_index + 1;
         record->time_ns = jw_now_ns();

@@ -130,7 +130,7 @@ static void odd_sample(struct generations *generations, unsigned kind, struct re
     const uint32_t count = fill_odd(generation, kind, frames);
     struct event_record *record = event_reserve(generation->events);
     cr_assert_not_null(record);
-    record->kind = EVENT_CPU_SAMPLE;
+    record->kind = made_kind;
     record->thread_index = kind == 3 ? 9 : kind; /* 9: not known */
     record->thread_serial = record->thread_index + 1;
     record->time_ns = jw_now_ns();
@@ -287,6 +287,10 @@ static struct recording_config config_of(const struct drawing *drawing, const ch
     config.title = drawing->title;
     config.sources.native_pc = tell_odd_native;
     config.shows = drawing->shows;
+    if (drawing->shows == RECORDING_SHOWS_COUNTER) {
+        config.counter = drawing->event;
+        made_kind = EVENT_COUNTER_SAMPLE;
+    }
     setting.value = drawing->event;
     if (drawing->event != NULL) {
         config.settings = &setting;
@@ -385,6 +389,33 @@ Test(live_and_file, are_equal_with_their_defaults)
         "Lost      4 (",
     };
 
+    expect_equal(&drawing, false, wanted);
+}
+
+Test(live_and_file, are_equal_of_a_counter)
+{
+    const struct drawing drawing = {.shows = RECORDING_SHOWS_COUNTER, .event = "page-faults"};
+    const char *const wanted[] = {
+        "\"unit\":\"page-faults\"",
+        "\napp/Hot.main;app/Hot.spin 240\n",
+        "Profile of page-faults\n",
+    };
+
+    expect_equal(&drawing, false, wanted);
+}
+
+/* The counter is what the session was about, also where the wall clock turned beside it. */
+Test(live_and_file, are_equal_of_a_counter_beside_the_wall_clock)
+{
+    const struct drawing drawing = {.shows = RECORDING_SHOWS_COUNTER,
+                                    .event = "sched:sched_switch"};
+    const char *const wanted[] = {
+        "\"unit\":\"events\"",
+        NULL,
+        "Profile of sched:sched_switch, wall clock left out\n",
+    };
+
+    with_wall = true;
     expect_equal(&drawing, false, wanted);
 }
 

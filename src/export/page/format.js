@@ -21,7 +21,7 @@ const SCALES = {
 function amount(value, of = meta.unit) {
   const scales = SCALES[of];
   if (!scales)
-    return grouped(value) + (value === 1 ? ' ' + of.replace(/s$/, '') : ' ' + of);
+    return grouped(value) + (value === 1 ? ' ' + of.replace(/(ch|ss)es$|s$/, '$1') : ' ' + of);
   /* 999.6 ms would round to 1000 ms: a second. */
   const [divisor, unit] = scales.find(([least], i) => value >= least - (i + 1 < scales.length ? scales[i + 1][0] / 2 : 0)) || scales.at(-1);
   const rounded = digits => Math.round(value * 10 ** digits / divisor);

@@ -27,7 +27,8 @@ final class Conservation {
     }
 
     private static boolean isSample(String type) {
-        return type.equals(Samples.JAVA) || type.equals(Samples.NATIVE) || type.equals(Samples.WALL);
+        return type.equals(Samples.JAVA) || type.equals(Samples.NATIVE) || type.equals(Samples.WALL) ||
+                type.equals(Samples.COUNTER);
     }
 
     private static long number(Map<String, Object> event, String field) {

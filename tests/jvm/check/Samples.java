@@ -15,16 +15,17 @@ final class Samples {
     static final String JAVA = "jdk.ExecutionSample";
     static final String NATIVE = "jdk.NativeMethodSample";
     static final String WALL = "jaywalk.WallClockSample";
+    static final String COUNTER = "jaywalk.CounterSample";
     private static final Set<String> JAVA_FRAMES =
             Set.of("Interpreted", "JIT compiled", "Inlined", "Native");
 
     private Samples() {
     }
 
-    /** Of the CPU clock. */
+    /** Of the CPU clock, or of what is counted instead. */
     static boolean isSample(RecordedEvent event) {
         String type = event.getEventType().getName();
-        return type.equals(NATIVE) || (type.equals(JAVA) && !isWall(event));
+        return type.equals(NATIVE) || type.equals(COUNTER) || (type.equals(JAVA) && !isWall(event));
     }
 
     /** Of the wall clock: batched, or a plain sample that stands for no CPU time. */
@@ -53,9 +54,9 @@ final class Samples {
         return samples;
     }
 
-    /** Nanoseconds of CPU that the sample stands for. */
+    /** Nanoseconds of CPU that the sample stands for, or what was counted. */
     static long weight(RecordedEvent sample) {
-        return sample.getLong("weight");
+        return sample.getLong(sample.hasField("count") ? "count" : "weight");
     }
 
     static RecordedThread thread(RecordedEvent sample) {

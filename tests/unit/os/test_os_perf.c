@@ -193,7 +193,7 @@ Test(os_perf, m66_who_may_not_is_told_the_cure)
 #define PAGE_BYTES 4096u
 
 static _Alignas(PAGE_BYTES) unsigned char pages[2][PAGE_BYTES];
-static const struct os_perf_ring made = {pages, sizeof pages};
+static const struct os_perf_ring made = {.memory = pages, .bytes = sizeof pages};
 
 static void put(uint64_t *at, uint64_t value)
 {

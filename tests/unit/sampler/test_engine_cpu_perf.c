@@ -12,7 +12,7 @@ static void open_perf(void)
     static struct jw_error why;
 
     open_run();
-    if (!engine_cpu_perf_check(&why))
+    if (!engine_cpu_perf_check(false, &why))
         cr_skip_test("NOT RUN: %s", why.message);
 }
 

@@ -1,0 +1,165 @@
+/* What follows from all options of an agent string together; control, tool. */
+#include "options/options_parser_internal.h"
+#include "options/options_value.h"
+
+static bool is_seen_with(const struct options_parser *parser, size_t field_offset)
+{
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        if (parser->is_seen[id] && options_rows[id].field_offset == field_offset)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * An action that was not named: what begins a session asks for one; a file or format alone asks for
+ * what there is so far. Nothing is concluded where another profiler's action was asked for.
+ */
+static void conclude_action(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+
+    values->is_action_given = is_seen_with(parser, offsetof(struct options, action));
+    if (values->is_action_given || parser->is_foreign_action_seen)
+        return;
+    if (values->output != OPTIONS_OUTPUT_NONE)
+        values->action = OPTIONS_ACTION_DUMP;
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        if (parser->is_seen[id] && options_rows[id].applies == OPTIONS_ON_START)
+            values->action = OPTIONS_ACTION_START;
+    }
+}
+
+/* The wall clock alone, where no other event is named, has the interval that is named for whichever clock. */
+static void conclude_clocks(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+    const bool has_interval = parser->is_seen[OPTIONS_ID_INTERVAL];
+
+    if (values->wall_ns != 0 && !is_seen_with(parser, offsetof(struct options, event)))
+        values->event = OPTIONS_EVENT_WALL;
+    if (values->event != OPTIONS_EVENT_WALL)
+        return;
+    if (values->wall_ns == 0)
+        values->wall_ns = has_interval ? values->interval_ns : OPTIONS_WALL_DEFAULT_NS;
+    else if (has_interval)
+        options_add_message(&parser->result->warnings,
+                            "interval: has no effect; the wall clock has the interval of wall");
+    values->interval_ns = values->wall_ns;
+}
+
+/* A named format counts, then `flat` and `traces`, then the ending of the file. */
+static void conclude_output(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+    const bool has_flat = parser->is_seen[OPTIONS_ID_FLAT];
+    const bool has_traces = parser->is_seen[OPTIONS_ID_TRACES];
+    uint64_t of_file = OPTIONS_OUTPUT_NONE;
+
+    if (values->file[0] != '\0' && !options_output_of_file(values->file, &of_file))
+        return; /* refused when it was read */
+    if (values->output == OPTIONS_OUTPUT_NONE)
+        values->output = has_flat || has_traces ? (uint64_t)OPTIONS_OUTPUT_TEXT : of_file;
+    if (has_flat && !has_traces)
+        values->traces_count = 0;
+    if (has_traces && !has_flat)
+        values->flat_count = 0;
+    if (of_file != OPTIONS_OUTPUT_NONE && of_file != OPTIONS_OUTPUT_TEXT &&
+        of_file != values->output)
+        options_add_message(&parser->result->warnings,
+                            "file: %s is written into a file with the ending of %s",
+                            options_output_name(values->output), options_output_name(of_file));
+}
+
+static void warn_of_idle_options(struct options_parser *parser)
+{
+    const uint64_t action = parser->result->values.action;
+    const uint64_t output = parser->result->values.output;
+
+    for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
+        const struct options_row *row = &options_rows[id];
+
+        if (!parser->is_seen[id])
+            continue;
+        if (action != OPTIONS_ACTION_NONE && (row->applies >> action & 1) == 0)
+            options_add_message(&parser->result->warnings, "%s: has no effect on %s", row->name,
+                                options_action_name(action));
+        else if (output != OPTIONS_OUTPUT_NONE && row->formats != 0 &&
+                 (row->formats >> output & 1) == 0)
+            options_add_message(&parser->result->warnings, "%s: has no effect on %s output",
+                                row->name, options_output_name(output));
+    }
+}
+
+/* Of a counter: a number of events. */
+static void take_interval_count(struct options_parser *parser)
+{
+    const struct options_item *item = &parser->interval;
+    struct options *values = &parser->result->values;
+    uint64_t minimum, count = jw_perf_interval(values->perf, &minimum);
+    const char *why = NULL;
+
+    if (parser->has_interval) {
+        const enum options_value_status status =
+            options_value_count(item->value, item->value_bytes, &count);
+
+        if (status != OPTIONS_VALUE_OK)
+            why = options_value_status_text(status);
+        else if (count == 0 || count > JW_PERF_INTERVAL_MAX)
+            why = count == 0 ? "is zero" : "is too large";
+    }
+    if (why != NULL) {
+        options_add_message(
+            &parser->result->errors,
+            "%s: %s; of event=%.64s it is a number of events, from %llu to %llu; example: "
+            "interval=%llu",
+            item->quoted, why, values->perf, (unsigned long long)minimum,
+            (unsigned long long)JW_PERF_INTERVAL_MAX,
+            (unsigned long long)jw_perf_interval(values->perf, &minimum));
+        return;
+    }
+    if (count < minimum) {
+        options_add_message(&parser->result->warnings, "%s: is too small; %llu is used",
+                            item->quoted, (unsigned long long)minimum);
+        count = minimum;
+    }
+    values->interval_count = count;
+}
+
+static void conclude_interval(struct options_parser *parser)
+{
+    if (parser->result->values.event == OPTIONS_EVENT_PERF)
+        take_interval_count(parser);
+    else if (parser->has_interval)
+        options_take_number(parser, &options_rows[OPTIONS_ID_INTERVAL], &parser->interval);
+}
+
+/* What the event cannot do. */
+static void conclude_event(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+
+    if (values->is_user_only && values->event != OPTIONS_EVENT_PERF &&
+        values->event != OPTIONS_EVENT_CPU_CLOCK)
+        options_add_message(&parser->result->warnings,
+                            "alluser: has no effect on event=%s; use event=cpu-clock or a counter",
+                            options_event_name(values->event));
+    if (values->overhead_ppm != 0 && values->event == OPTIONS_EVENT_PERF) {
+        options_add_message(&parser->result->warnings,
+                            "overhead: has no effect on event=%.64s; a longer interval= does",
+                            values->perf);
+        if (values->wall_ns == 0)
+            values->overhead_ppm = 0;
+    }
+}
+
+bool options_conclude(struct options_parser *parser)
+{
+    conclude_interval(parser);
+    conclude_event(parser);
+    conclude_clocks(parser);
+    conclude_output(parser);
+    conclude_action(parser);
+    warn_of_idle_options(parser);
+    return parser->result->errors.count == 0;
+}

@@ -1,0 +1,101 @@
+/* event=COUNTER and what goes with it. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "options/options.h"
+
+static struct options_result result;
+
+static bool parse(const char *text)
+{
+    return options_parse(text, strlen(text), &result);
+}
+
+static void parse_quietly(const char *text)
+{
+    cr_assert(parse(text), "%s: %s", text, result.errors.texts[0]);
+    cr_assert(result.warnings.count == 0, "%s: %s", text, result.warnings.texts[0]);
+}
+
+/* Accepted with one warning, in which `words` stand. */
+static void parse_with_warning(const char *text, const char *words)
+{
+    cr_assert(parse(text), "%s: %s", text, result.errors.texts[0]);
+    cr_assert(result.warnings.count == 1, "%s: %u warnings", text, result.warnings.count);
+    cr_assert(strstr(result.warnings.texts[0], words) != NULL, "%s: %s", text,
+              result.warnings.texts[0]);
+}
+
+Test(options_counters, counters_have_intervals_of_events)
+{
+    static const struct {
+        const char *text, *name;
+        uint64_t interval;
+    } rows[] = {
+        {"event=page-faults", "page-faults", 1},
+        {"event=faults,interval=7", "faults", 7},
+        {"interval=2000,event=cache-misses", "cache-misses", 2000},
+        {"event=context-switches", "context-switches", 10},
+        {"event=cycles", "cycles", 1000000},
+        {"event=r01b7", "r01b7", 1000},
+        {"event=sched:sched_switch", "sched:sched_switch", 1},
+        {"event=kretprobe:do_sys_openat2", "kretprobe:do_sys_openat2", 1},
+        {"event=uprobe:/lib/libc.so.6:malloc", "uprobe:/lib/libc.so.6:malloc", 1},
+        {"event=uprobe:/lib/libc.so.6+0x1f0", "uprobe:/lib/libc.so.6+0x1f0", 1},
+        {"event=malloc,interval=100", "malloc", 100},
+        {"event=read", "read", 1},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(rows); i++) {
+        parse_quietly(rows[i].text);
+        cr_assert(result.values.event == OPTIONS_EVENT_PERF, "%s", rows[i].text);
+        cr_assert_str_eq(result.values.perf, rows[i].name);
+        cr_assert_str_eq(options_event_text(&result.values), rows[i].name);
+        cr_assert(result.values.interval_count == rows[i].interval, "%s", rows[i].text);
+        cr_assert(result.values.interval_ns == 10000000, "%s", rows[i].text);
+    }
+    parse_quietly("event=cpu,interval=5ms");
+    cr_assert(result.values.interval_count == 0);
+    parse_quietly("event=page-faults,wall=20ms");
+    cr_assert(result.values.event == OPTIONS_EVENT_PERF && result.values.wall_ns == 20000000);
+}
+
+/* Each signal is a context switch of its own; and the processor's counters come by the million. */
+Test(options_counters, intervals_of_counters_have_a_least_one)
+{
+    parse_with_warning("event=context-switches,interval=1", "interval=1: is too small; 2 is used");
+    cr_assert(result.values.interval_count == 2);
+    parse_with_warning("event=cycles,interval=100", "10000 is used");
+    parse_with_warning("event=page-faults,overhead=1%", "overhead: has no effect");
+    cr_assert(result.values.overhead_ppm == 0);
+}
+
+Test(options_counters, user_code_alone_is_of_events_of_the_kernel)
+{
+    parse_quietly("event=cpu-clock,alluser");
+    cr_assert(result.values.is_user_only);
+    parse_quietly("event=cycles,alluser");
+    parse_with_warning("event=cpu,alluser", "alluser: has no effect on event=cpu");
+}
+
+Test(options_counters, bad_ones_are_refused_with_their_text)
+{
+    static const struct {
+        const char *text, *words;
+    } rows[] = {
+        {"event=uprobe:malloc", "event=uprobe:malloc: is unknown; allowed: cpu"},
+        {"event=cycles,interval=1ms",
+         "interval=1ms: has something after its number that is no unit here; of event=cycles it "
+         "is a number of events, from 10000"},
+        {"interval=0,event=page-faults", "interval=0: is zero"},
+        {"interval=1000000000001,event=page-faults", "is too large"},
+        {"event=page-faults,interval=-5", "is negative"},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(rows); i++) {
+        cr_assert(!parse(rows[i].text), "%s", rows[i].text);
+        cr_assert(result.errors.count == 1, "%s", rows[i].text);
+        cr_assert(strstr(result.errors.texts[0], rows[i].words) != NULL, "%s: %s", rows[i].text,
+                  result.errors.texts[0]);
+    }
+}
