@@ -239,15 +239,9 @@ void os_perf_close(struct os_perf_ring *ring)
     if (ring->memory == NULL)
         return;
     /* Refused, it stays, and so does what it costs. */
-    if (ring->is_cut || munmap(ring->memory, ring->bytes) == 0)
+    if (munmap(ring->memory, ring->bytes) == 0)
         jw_memory_credit(JW_MEMORY_EVENTS, ring->bytes);
     ring->memory = NULL;
-}
-
-void os_perf_cut(struct os_perf_ring *ring)
-{
-    if (ring->memory != NULL && syscall(SYS_munmap, ring->memory, ring->bytes) == 0)
-        ring->is_cut = true;
 }
 
 static void forget_number(int number)

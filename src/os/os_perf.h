@@ -37,7 +37,6 @@ struct os_perf_event {
 struct os_perf_ring {
     void *memory; /* NULL: not open */
     size_t bytes;
-    bool is_cut; /* the memory is gone */
 };
 
 enum os_perf_status {
@@ -69,11 +68,11 @@ JW_MUST_CHECK enum os_perf_status os_perf_open(struct os_perf_ring *ring,
                                                int signal_number, os_perf_tell_number *tell,
                                                struct jw_error *err);
 
-/* No signal is sent from now on; one that was sent may still arrive. Does nothing on a ring that is not open. */
+/*
+ * No signal is sent from now on; one that was sent may still arrive. Does nothing on a ring that is not open. The kernel lets the caller
+ * wait for the end of a tracepoint or probe, 30 to 400 ms, while the event's own thread runs on.
+ */
 void os_perf_close(struct os_perf_ring *ring);
-
-/* In a handler, where the event must not go on: no signal comes any more. The ring is still to be closed, which gives back what it cost. */
-JW_SIGNAL_SAFE void os_perf_cut(struct os_perf_ring *ring);
 
 /* Whether this process may have such events: `err` says why not, and what to try. */
 JW_MUST_CHECK bool os_perf_check(const struct os_perf_event *event, struct jw_error *err);

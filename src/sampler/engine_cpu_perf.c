@@ -8,7 +8,7 @@
  *                          |       LEAVING -> LEFT (the handler, on its way out)
  *                       CLOSING <--------------'   unmaps the ring, then NONE
  *
- * With a counter (sampler.is_counting) weights are what the kernel counted, instead of time.
+ * With a counter (sampler.is_counting) weights are what the kernel counted, instead of time; and the sampler thread, too, unmaps rings.
  *
  * The ring is unmapped by who moved READY or LEFT on to CLOSING: no handler is in it then, and none comes in.
  */
@@ -188,10 +188,12 @@ bool engine_cpu_perf_remove(thread_index thread)
 
 static void close_left(thread_index thread, bool is_live, void *argument)
 {
+    bool (*const is_over)(void) = *(bool (**)(void))argument;
     uint32_t state = PERF_LEFT;
 
     (void)is_live;
-    (void)argument;
+    if (is_over != NULL && is_over())
+        return;
     /* order PERF_STATE: acquires what the last handler did in the ring. */
     if (!jw_cas_acq_rel(&perf_threads[thread].state, &state, PERF_CLOSING))
         return;
@@ -199,10 +201,10 @@ static void close_left(thread_index thread, bool is_live, void *argument)
     jw_sub_relaxed(&leaving_count, 1);
 }
 
-void engine_cpu_perf_reap(void)
+void engine_cpu_perf_reap(bool (*is_over)(void))
 {
     if (jw_load_relaxed(&leaving_count) != 0)
-        threads_each(close_left, NULL);
+        threads_each(close_left, &is_over);
 }
 
 bool engine_cpu_perf_has(thread_index thread)
@@ -356,7 +358,11 @@ static JW_SIGNAL_SAFE bool is_too_often(const void *ucontext, thread_index threa
                LOOK_SIGNALS * (own->look.has_moved ? LEAST_NS : LEAST_STILL_NS);
 }
 
-/* The event is ended here and now; the scan closes its ring, and begins another. True: it was. */
+/*
+ * True: the event is to end, and the next one has twice the interval. It is for the sampler thread to end it, which waits for nothing that
+ * a thread of the program holds, while the agent's thread may wait for the very one that gets nowhere; and not for this handler, which the
+ * kernel would let wait for the end of a probe. Signals that come until then are spared. The scan begins the next one.
+ */
 static JW_SIGNAL_SAFE bool slow_down(thread_index thread, struct perf_thread *own)
 {
     if (own->doubled_serial != thread_serial(thread))
@@ -367,7 +373,6 @@ static JW_SIGNAL_SAFE bool slow_down(thread_index thread, struct perf_thread *ow
         return false;
     own->doublings++;
     jw_count(JW_COUNT_PERF_SLOWED);
-    os_perf_cut(&own->ring);
     return true;
 }
 
@@ -396,6 +401,7 @@ void engine_cpu_perf_take(const void *ucontext, thread_index thread)
         if (jw_cas_acq_rel(&own->state, &state, PERF_LEAVING))
             jw_add_relaxed(&leaving_count, 1);
         jw_store_release(&own->state, PERF_LEFT);
+        sampler_clock_wake();
         return;
     }
     /* order PERF_STATE: releases the end of what was done in the ring. */

@@ -305,7 +305,7 @@ enum sampler_cpu_engine sampler_cpu_for(uint64_t interval_ns)
 static bool needs_clock_thread(void)
 {
     return is_on() && (sampler.wall_interval_ns != 0 || sampler.cpu == SAMPLER_CPU_FINE ||
-                       engine_cpu_fine_is_wanted());
+                       sampler.is_counting || engine_cpu_fine_is_wanted());
 }
 
 static bool open_all(const struct sampler_config *config, struct jw_error *err)
@@ -433,10 +433,11 @@ bool sampler_stop(uint64_t timeout_ns)
         os_itimer_disarm();
     const bool is_clock_stopped = sampler_clock_stop(deadline_ns);
     threads_each(remove_from_engines, NULL);
+    engine_cpu_perf_reap(NULL); /* what the sampler thread left */
     signals_stop();
     const bool is_drained = signals_drain(timeout_ns);
     signals_expect_itimer(false); /* from now on such a signal is somebody else's */
-    engine_cpu_perf_reap();
+    engine_cpu_perf_reap(NULL);
     if (is_clock_stopped && is_drained)
         engine_wall_settle();
     return is_clock_stopped && is_drained;
@@ -566,7 +567,7 @@ void sampler_scan(void)
                                    now_ns - scan.last_ns < SCAN_AFTER_NS)))
         return;
     scan.round++;
-    engine_cpu_perf_reap();
+    engine_cpu_perf_reap(NULL);
     if (os_tasks_each(visit_task, NULL, NULL)) {
         scan.is_first = false;
         threads_each(end_unseen, NULL);

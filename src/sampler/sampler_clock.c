@@ -1,5 +1,5 @@
-/* The sampler thread, which turns for the engines that compare clocks; control, and hook and dump for telling it of
- * threads. */
+/* The sampler thread, which turns for the engines that compare clocks, and ends events of the kernel that give their thread no rest;
+ * control, and hook and dump for telling it of threads. */
 #include <pthread.h>
 
 #include "base/atomics.h"
@@ -69,12 +69,18 @@ static void take_newcomers(void)
     }
 }
 
+static bool is_over(void)
+{
+    /* order CLOCK_END: acquires the decision of sampler_clock_stop. */
+    return jw_load_acquire(&clock_thread.must_end) != 0;
+}
+
 static void turn_until_end(void *argument)
 {
     (void)argument;
-    /* order CLOCK_END: acquires the decision of sampler_clock_stop. */
-    while (jw_load_acquire(&clock_thread.must_end) == 0) {
+    while (!is_over()) {
         take_newcomers();
+        engine_cpu_perf_reap(is_over);
         const uint64_t wall_ns = engine_wall_turn();
         const uint64_t fine_ns = engine_cpu_fine_turn();
 

@@ -35,7 +35,7 @@ static void look_last(void *ticket)
         return;
     if (os_thread_cpu_ns(os_gettid(), &clock_ns))
         thread_cpu_look(thread, clock_ns);
-    /* Its pages are not to wait for the scan where threads come and go; but the kernel takes tens of milliseconds to take a probe away,
+    /* Its pages are not to wait for the scan where threads come and go; but the kernel may take 400 ms to take a probe away,
      * for which no thread of the program is to wait. */
     if (!sampler.is_counting)
         (void)engine_cpu_perf_remove(thread);

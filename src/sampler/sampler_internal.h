@@ -201,13 +201,13 @@ void engine_cpu_timer_remove(thread_index thread);
 
 /*
  * engine_cpu_perf.c. The time of a thread counts from `base_ns` of its clock on. _remove: true when the thread has, or had until
- * now, an event; a handler inside it is waited for by
- * _reap. _claims: whether signals with the number of this descriptor are, or were, those of an event of ours.
+ * now, an event; a handler inside it is waited for by _reap, which the dump thread, control and the sampler thread call; between two rings
+ * it asks `is_over` (NULL: never) whether to leave the rest. _claims: whether signals with the number of this descriptor are, or were, those of an event of ours.
  */
 JW_MUST_CHECK bool engine_cpu_perf_open(struct jw_error *err);
 JW_MUST_CHECK enum engine_timer engine_cpu_perf_add(thread_index thread, uint64_t base_ns);
 bool engine_cpu_perf_remove(thread_index thread);
-void engine_cpu_perf_reap(void);
+void engine_cpu_perf_reap(bool (*is_over)(void));
 JW_SIGNAL_SAFE bool engine_cpu_perf_has(thread_index thread);
 uint64_t engine_cpu_perf_sampled_ns(thread_index thread);
 JW_SIGNAL_SAFE bool engine_cpu_perf_claims(int number);
@@ -250,7 +250,8 @@ JW_SIGNAL_SAFE void engine_wall_leave_wait(thread_index thread);
 JW_MUST_CHECK bool sampler_clock_open(struct jw_error *err);
 JW_MUST_CHECK bool sampler_clock_start_if(bool (*is_wanted)(void), struct jw_error *err);
 void sampler_clock_note(thread_index thread);
-void sampler_clock_wake(void); /* there is something to do for an engine that had nothing */
+JW_SIGNAL_SAFE void
+sampler_clock_wake(void); /* there is something to do for an engine that had nothing */
 JW_MUST_CHECK bool sampler_clock_stop(uint64_t deadline_ns);
 
 /* sampler_memory.c: zeroed memory that is kept while the process lives; and zeroed again. */
