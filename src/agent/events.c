@@ -173,13 +173,13 @@ static bool may_have(const char *name, struct jw_error *why)
     return os_perf_find(name, &event, why) && engine_cpu_perf_check_counter(&event, why);
 }
 
-/* Where a place is still to be named it is asked whether there is a driver. */
+/* Where a place is still to be named it is asked whether there is a driver, and whether it is for this process. */
 static void list_kind(const char *shape, const char *example)
 {
     struct jw_error why = {{0}};
     struct os_perf_event event;
 
-    if (os_perf_find(example, &event, &why))
+    if (os_perf_find(example, &event, &why) && os_perf_may(&event, &why))
         agent_log(OPTIONS_LOGLEVEL_INFO, "  %s", shape);
     else
         agent_log(OPTIONS_LOGLEVEL_INFO, "  %-24s not here: %s", shape, why.message);
@@ -202,7 +202,7 @@ void events_list(void)
             agent_log(OPTIONS_LOGLEVEL_INFO, "  %-24s not here: %s", info->name, why.message);
         last = why;
     }
-    list_kind("kprobe:FUNCTION", "kprobe:schedule");
+    list_kind("kprobe:FUNCTION", "kprobe:FUNCTION");
     list_kind("uprobe:/FILE:FUNCTION", "uprobe:/FILE+0x0");
     list_kind("sched:sched_switch", "sched:sched_switch");
 }

@@ -36,22 +36,38 @@ static long setting_of(const char *path)
     return os_read_start(path, text, sizeof text) == 0 ? -100 : strtol(text, NULL, 10);
 }
 
-/* What paranoia 2 lets everybody have: user code alone. Source: Linux, perf_event_open, perf_allow_kernel. */
-static bool has_user_part(const struct os_perf_event *event)
+/* What is counted while the kernel's code runs, whoever called it. A probe's place is a function of the kernel, or a file. */
+static bool is_of_kernel(const struct os_perf_event *event)
 {
-    return !event->is_user_only && event->place[0] == '\0' && event->type != PERF_TYPE_TRACEPOINT;
+    return event->place[0] != '\0' ? event->place[0] != '/'
+                                   : event->type == PERF_TYPE_SOFTWARE &&
+                                         (event->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+                                          event->config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
+/*
+ * Source: Linux, perf_event_open and perf_allow_kernel: paranoia 2 lets everybody have what is of user code alone, 1 what is of the
+ * kernel, too; perf_trace_event_perm: without raw data a tracepoint is like the rest; perf_kprobe_event_init,
+ * perf_uprobe_event_init: a probe takes the capability.
+ */
 static void tell_denied(const struct os_perf_event *event, struct jw_error *err)
 {
     const long paranoia = setting_of("/proc/sys/kernel/perf_event_paranoid");
 
-    jw_error_set(err,
-                 "perf_event_open: denied (kernel.perf_event_paranoid is %ld, and the process has "
-                 "no CAP_PERFMON); "
-                 "try sysctl kernel.perf_event_paranoid=%d, or give it that capability%s",
-                 paranoia, event->type == PERF_TYPE_TRACEPOINT ? -1 : 1,
-                 paranoia == 2 && has_user_part(event) ? ", or add alluser: user code alone" : "");
+    if (event->place[0] != '\0')
+        jw_error_set(err,
+                     "perf_event_open: denied (a probe needs CAP_PERFMON, or before Linux 5.8 "
+                     "CAP_SYS_ADMIN, whatever kernel.perf_event_paranoid says); give the process "
+                     "that capability");
+    else
+        jw_error_set(err,
+                     "perf_event_open: denied (kernel.perf_event_paranoid is %ld, and the process "
+                     "has no CAP_PERFMON); try sysctl kernel.perf_event_paranoid=1, or give it "
+                     "that capability%s",
+                     paranoia,
+                     paranoia == 2 && !event->is_user_only && !is_of_kernel(event)
+                         ? ", or add alluser: user code alone"
+                         : "");
 }
 
 /* The kernel has no driver for the processor's counters, or its driver not this one. */
@@ -169,7 +185,9 @@ static int open_event(const struct os_perf_event *event, int tid)
     attr.config1 = event->place[0] == '\0' ? 0 : (uintptr_t)event->place;
     attr.config2 = event->config2;
     attr.sample_period = event->period;
-    attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
+    attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
+    if (event->user_registers != 0) /* none of them is an error, not nothing */
+        attr.sample_type |= PERF_SAMPLE_REGS_USER;
     attr.sample_regs_user = event->user_registers;
     attr.sample_max_stack = OS_PERF_FRAMES_MAX;
     attr.disabled = 1;
@@ -269,11 +287,29 @@ bool os_perf_check(const struct os_perf_event *event, struct jw_error *err)
             "mended in 6.18");
         return false;
     }
+    if (event->is_user_only && is_of_kernel(event)) {
+        jw_error_set(err, "with alluser there is none of it, as it comes about in the kernel; "
+                          "leave alluser out");
+        return false;
+    }
     trial.period = NEVER_NS;
     if (os_perf_open(&ring, &trial, os_gettid(), 0, forget_number, err) != OS_PERF_OK)
         return false;
     os_perf_close(&ring);
     return true;
+}
+
+bool os_perf_may(const struct os_perf_event *event, struct jw_error *err)
+{
+    const int descriptor = open_event(event, os_gettid());
+    const int reason = descriptor < 0 ? errno : 0;
+
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    if (reason != EACCES && reason != EPERM && reason != ENOSYS)
+        return true;
+    (void)refuse(event, reason, os_gettid(), err);
+    return false;
 }
 
 /* -------- a ring, in a handler -------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  *
  * For      CPU samples with the kernel's part of the stack; counters.
  * Callers  sampler; agent (whether it can be had).
- * Context  os_perf_open, os_perf_close, os_perf_check: any, hook, dump, control. os_perf_next, os_perf_frame,
+ * Context  os_perf_open, os_perf_close, os_perf_check, os_perf_may: any, hook, dump, control. os_perf_next, os_perf_frame,
  *          os_perf_done: handler, on the thread that the event is of.
  * Memory   two pages for each event, mapped; the kernel counts them against perf_event_mlock_kb.
  *
@@ -27,9 +27,10 @@
 struct os_perf_event {
     uint32_t type;
     uint64_t config, config2;
-    uint64_t period;         /* a sample each so many; of a clock, nanoseconds */
-    uint64_t user_registers; /* two, of which the lower is the stack pointer, the higher the pc */
-    bool is_user_only;       /* nothing of the kernel: no counts, no frames */
+    uint64_t period; /* a sample each so many; of a clock, nanoseconds */
+    uint64_t
+        user_registers; /* two, of which the lower is the stack pointer, the higher the pc; 0: none */
+    bool is_user_only; /* nothing of the kernel: no counts, no frames */
     char place
         [JW_PERF_NAME_BYTES]; /* of probes: the kernel's function, or a file; config2 is an offset */
 };
@@ -76,6 +77,9 @@ void os_perf_close(struct os_perf_ring *ring);
 
 /* Whether this process may have such events: `err` says why not, and what to try. */
 JW_MUST_CHECK bool os_perf_check(const struct os_perf_event *event, struct jw_error *err);
+
+/* Whether it is let have events of this kind, wherever their place is: false and `err` only where it is refused them all. */
+JW_MUST_CHECK bool os_perf_may(const struct os_perf_event *event, struct jw_error *err);
 
 /* Kernels that may stop the whole machine when such a clock is sampled, by what uname says. */
 bool os_perf_kernel_hangs(const char *release);

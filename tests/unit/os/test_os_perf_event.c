@@ -81,6 +81,10 @@ Test(os_perf_event, m66_what_cannot_be_had_is_said_by_its_kind)
         cr_assert(not(os_perf_check(&event, &err)));
         cr_assert(strstr(err.message, "perf_event_open: ") != NULL, "%s", err.message);
     }
+    cr_assert(find("context-switches"));
+    event.is_user_only = true;
+    cr_assert(not(os_perf_check(&event, &err)));
+    cr_assert(strstr(err.message, "leave alluser out") != NULL, "%s", err.message);
     cr_assert(find("cycles"));
     if (!os_perf_check(&event, &err))
         cr_assert(strstr(err.message, "hides its counters") != NULL ||
@@ -88,4 +92,40 @@ Test(os_perf_event, m66_what_cannot_be_had_is_said_by_its_kind)
                       strstr(err.message, "permitted") != NULL ||
                       strstr(err.message, "has no perf_events") != NULL,
                   "%s", err.message);
+}
+
+/* Of a probe, whose place is still open, and of what may be had of user code alone. */
+Test(os_perf_event, m66_who_may_not_is_told_the_cure_by_kind)
+{
+    struct os_perf_event faults, switches, probe;
+    const bool has_probes = find("uprobe:/no/such/file+0x0");
+
+    probe = event;
+    cr_assert(find("page-faults"));
+    faults = event;
+    cr_assert(find("context-switches"));
+    switches = event;
+    if (!os_perf_check(&faults, &err))
+        cr_skip_test("NOT RUN: %s", err.message);
+    if (has_probes)
+        cr_assert(os_perf_may(&probe, &err), "%s", err.message);
+    if (getuid() != 0 || setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
+        cr_skip_test("NOT RUN: only root can become somebody who may not");
+    if (has_probes) {
+        cr_assert(not(os_perf_may(&probe, &err)));
+        cr_assert(strstr(err.message, "a probe needs CAP_PERFMON") != NULL, "%s", err.message);
+    }
+    err = (struct jw_error){{0}};
+    if (os_perf_check(&faults, &err))
+        cr_skip_test("NOT RUN: kernel.perf_event_paranoid lets everybody");
+    cr_assert(strstr(err.message, "sysctl kernel.perf_event_paranoid=1") != NULL, "%s",
+              err.message);
+    const bool is_for_users = strstr(err.message, "paranoid is 2,") != NULL;
+    cr_assert(eq(int, strstr(err.message, "or add alluser") != NULL, is_for_users), "%s",
+              err.message);
+    err = (struct jw_error){{0}};
+    cr_assert(not(os_perf_check(&switches, &err)));
+    cr_assert(strstr(err.message, "alluser") == NULL, "%s", err.message);
+    faults.is_user_only = true;
+    cr_assert(eq(int, os_perf_check(&faults, &err), is_for_users));
 }
