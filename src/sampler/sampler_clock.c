@@ -7,6 +7,9 @@
 #include "os/os_thread.h"
 #include "sampler/sampler_internal.h"
 
+/* For a thread of the last run that the kernel holds, as for the end of a probe. */
+#define LATE_END_NS JW_NS_PER_SECOND
+
 /* Threads that it was not told of yet: a stack, from which it takes all at once. */
 struct newcomer {
     _Atomic uint32_t next;      /* relaxed: published with the head; index + 1 */
@@ -22,11 +25,26 @@ static struct {
     struct os_wake wake;
     _Atomic uint32_t must_end;
     _Atomic uint32_t is_running; /* relaxed: a hint for who would tell it something */
-    bool is_stuck;               /* it did not end in time */
+    bool is_stuck;               /* it did not end in time: the next start waits for it once more */
 } clock_thread = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The thread of the last run; nothing that it looks at changes before. */
+static bool is_rid_of_last(struct jw_error *err)
+{
+    pthread_mutex_lock(&clock_thread.lock);
+    if (clock_thread.is_stuck)
+        clock_thread.is_stuck = !os_thread_join(&clock_thread.thread, jw_now_ns() + LATE_END_NS);
+    const bool is_rid = !clock_thread.is_stuck;
+    pthread_mutex_unlock(&clock_thread.lock);
+    if (!is_rid)
+        jw_error_set(err, "the sampler thread of the last run has not ended yet; try again");
+    return is_rid;
+}
 
 bool sampler_clock_open(struct jw_error *err)
 {
+    if (!is_rid_of_last(err))
+        return false;
     if (newcomers == NULL)
         newcomers = sampler_reserve(JW_MEMORY_THREADS, threads_capacity(), sizeof *newcomers, err);
     return newcomers != NULL && engine_wall_open(err) && engine_cpu_fine_open(err);
@@ -90,11 +108,6 @@ static void turn_until_end(void *argument)
 
 static bool start_locked(struct jw_error *err)
 {
-    if (clock_thread.is_stuck) {
-        jw_error_set(err, "the sampler thread of the last run has not ended yet; a new run needs a "
-                          "new JVM");
-        return false;
-    }
     if (jw_load_relaxed(&clock_thread.is_running) != 0)
         return true;
     jw_store_relaxed(&clock_thread.must_end, 0);
@@ -122,9 +135,7 @@ bool sampler_clock_stop(uint64_t deadline_ns)
         jw_store_release(&clock_thread.must_end, 1);
         os_wake_post(&clock_thread.wake);
         clock_thread.is_stuck = !os_thread_join(&clock_thread.thread, deadline_ns);
-        if (clock_thread.is_stuck)
-            os_thread_detach(&clock_thread.thread);
-        else
+        if (!clock_thread.is_stuck)
             take_newcomers(); /* whoever is listed must be able to be listed again */
         jw_store_relaxed(&clock_thread.is_running, 0);
     }
