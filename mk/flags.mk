@@ -39,11 +39,10 @@ CFLAGS_ALL   := -std=gnu11 -g -fPIC -fvisibility=hidden -ffunction-sections \
 # sanitizers, which look for the same.
 hardening = $(or $(hardening_of_$(1)),$(eval hardening_of_$(1) := $$(shell tools/hardening-flags $(1)))$(hardening_of_$(1)))
 
-# Static libraries that may be missing, and what they bring: asked once for each compiler.
+# Static libraries that may be missing, and what they bring: asked once for each compiler. All are for the agent; the
+# command needs those that pack.
 optional_libraries = $(or $(libraries_of_$(1)),$(eval libraries_of_$(1) := $$(shell tools/optional-libraries $(1)))$(libraries_of_$(1)))
-
-# The command needs one of them.
-packing_library = $(or $(packing_of_$(1)),$(eval packing_of_$(1) := $$(shell tools/optional-libraries $(1) zstd 2>/dev/null))$(packing_of_$(1)))
+packing_libraries  = $(or $(packing_of_$(1)),$(eval packing_of_$(1) := $$(shell tools/optional-libraries $(1) libzstd libdeflate 2>/dev/null))$(packing_of_$(1)))
 
 CFLAGS_plain    = -O2 $(call hardening,$(CC_plain))
 # Lines are what a report of a sanitizer shows; more is only slower to make.

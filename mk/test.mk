@@ -111,7 +111,7 @@ build/arm64-tree/made: tools/arm64-packages
 .SECONDARY:
 
 need-criterion: need-compiler
-	$(Q)tools/ensure "unit tests" criterion
+	$(Q)tools/ensure "unit tests" criterion protobuf-compiler
 
 # All is built before anything runs, so that no test waits for a processor that a compiler has.
 test-unit: ## unit, property and stress tests: plain, asan+ubsan, tsan
@@ -271,7 +271,7 @@ $(FAULTS_COMMAND): build/faults/calls.o build/faults/calls_rules.o $(call room_o
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(FAULTS_FLAGS) -o $@ $(filter %.o,$^) \
-	    $(call packing_library,$(CC_plain))
+	    $(call packing_libraries,$(CC_plain))
 
 -include build/faults/calls.d build/faults/calls_rules.d build/faults/calls_jvm.d
 -include build/faults/loads.d

@@ -181,7 +181,7 @@ _jaywalk_facts() {
         operands=recording
         options='-o --output= -e --event= -s --state= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines -q --quiet -h --help '
         case $option in
-        -o | --output) kind=words words='html collapsed text flat traces' ;;
+        -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp' ;;
         -e | --event) kind=words words='cpu wall' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --endpoint) kind=any ;;

@@ -27,6 +27,12 @@ const char *output_pattern(const struct options *options)
         return "jaywalk-%p.collapsed";
     case OPTIONS_OUTPUT_TEXT:
         return "jaywalk-%p.txt";
+    case OPTIONS_OUTPUT_TREE:
+        return "jaywalk-%p.tree";
+    case OPTIONS_OUTPUT_PPROF:
+        return "jaywalk-%p.pb.gz";
+    case OPTIONS_OUTPUT_OTLP:
+        return "jaywalk-%p.otlp";
     case OPTIONS_OUTPUT_NONE:
     case OPTIONS_OUTPUT_JFR:
     case OPTIONS_OUTPUT_LIMIT:
@@ -50,6 +56,12 @@ enum recording_format output_format(uint64_t output)
         return RECORDING_COLLAPSED;
     case OPTIONS_OUTPUT_TEXT:
         return RECORDING_TEXT;
+    case OPTIONS_OUTPUT_TREE:
+        return RECORDING_TREE;
+    case OPTIONS_OUTPUT_PPROF:
+        return RECORDING_PPROF;
+    case OPTIONS_OUTPUT_OTLP:
+        return RECORDING_OTLP;
     case OPTIONS_OUTPUT_NONE:
     case OPTIONS_OUTPUT_JFR:
     case OPTIONS_OUTPUT_LIMIT:

@@ -117,6 +117,7 @@ static bool write_graph(const struct options *asked, const char *path, bool is_s
     static struct options merged;
     struct export_options look;
     struct recording_view view = {.format = format, .look = &look};
+    const bool is_binary = format == RECORDING_PPROF || format == RECORDING_OTLP;
     const bool is_named = asked->output != OPTIONS_OUTPUT_NONE && asked->file[0] == '\0';
 
     if (format == RECORDING_JFR) {
@@ -128,12 +129,15 @@ static bool write_graph(const struct options *asked, const char *path, bool is_s
     set_look(asked, &merged, &look);
     if (path[0] != '\0' && !is_own_file(asked, path)) {
         view.path = path;
-    } else if (answer_takes_text() && (is_named || !session.has_file)) {
+    } else if (answer_takes_text() && !is_binary && (is_named || !session.has_file)) {
         view.write = answer_show;
     } else if (is_stop && !is_named) {
         return true; /* in its own file, or kept */
     } else if (is_named || !session.has_file) {
-        jw_error_set(err, "where to? Name a file, such as file=profile.html");
+        jw_error_set(err, "where to? Name a file, such as file=%s",
+                     format == RECORDING_PPROF  ? "profile.pb.gz"
+                     : format == RECORDING_OTLP ? "profile.otlp"
+                                                : "profile.html");
         return false;
     } else {
         view = (struct recording_view){.format = recording_format_of(session.recording)};

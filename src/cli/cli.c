@@ -172,7 +172,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .id = CLI_COMMAND_CONVERT,
             .name = "convert",
             .usage = "jaywalk convert [options] IN.jfr OUT",
-            .summary = "make a flame graph or a list from a recording, or pack it",
+            .summary = "make a flame graph, a list or another tool's profile from a recording; or pack it",
             .text =
                 "Reads a JDK Flight Recording, of jaywalk or of any other producer, and writes\n"
                 "what the ending of OUT says:\n"
@@ -181,6 +181,9 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "                      endpoint and attribute, comparison; -o explorer\n"
                 "  .collapsed .folded  collapsed stacks: a line root;...;leaf and a count each\n"
                 "  .txt                hottest methods and stacks\n"
+                "  .tree               the call tree as text, heaviest first\n"
+                "  .pb.gz .pprof       a profile for pprof and services that read it\n"
+                "  .otlp               OTLP profiles of OpenTelemetry (proto 1.10 and later)\n"
                 "  .jfr.zst .jfr       the recording as it is, packed with zstd or unpacked\n"
                 "OUT may be - for the standard output; then --output is needed. OUT is replaced\n"
                 "at the end and whole, or not at all.\n",

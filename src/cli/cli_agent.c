@@ -109,16 +109,28 @@ static const char *cli_ending(const struct cli_agent_options *format)
 {
     const char *name = format->count == 0 ? "jfr" : format->names[0];
 
-    return strcmp(name, "flamegraph") == 0                              ? "html"
-           : strcmp(name, "jfr") == 0 || strcmp(name, "collapsed") == 0 ? name
-                                                                        : "txt";
+    static const char *const endings[][2] = {
+        {"flamegraph", "html"}, {"jfr", "jfr"},     {"collapsed", "collapsed"},
+        {"tree", "tree"},       {"pprof", "pb.gz"}, {"otlp", "otlp"},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(endings); i++) {
+        if (strcmp(name, endings[i][0]) == 0)
+            return endings[i][1];
+    }
+    return "txt";
 }
 
 /* Formats that a terminal can show. */
 static bool cli_is_text(const struct cli_agent_options *format)
 {
-    return format->count > 0 && strcmp(cli_ending(format), "html") != 0 &&
-           strcmp(cli_ending(format), "jfr") != 0;
+    static const char *const others[] = {"html", "jfr", "pb.gz", "otlp"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(others); i++) {
+        if (strcmp(cli_ending(format), others[i]) == 0)
+            return false;
+    }
+    return true;
 }
 
 static const char *cli_file(const struct cli_values *values)

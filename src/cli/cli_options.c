@@ -149,6 +149,8 @@ bool cli_read_output(const char *text, bool is_of_recording, struct cli_agent_op
         {"jfr", "jfr"},   {"html", "flamegraph"}, {"flamegraph", "flamegraph"},
         {"text", "text"}, {"txt", "text"},        {"collapsed", "collapsed"},
         {"flat", "flat"}, {"traces", "traces"},   {"folded", "collapsed"},
+        {"tree", "tree"}, {"pprof", "pprof"},     {"pb.gz", "pprof"},
+        {"otlp", "otlp"},
     };
     const char *known[JW_COUNT_OF(names)];
     const size_t length = strcspn(text, "=");
@@ -159,12 +161,6 @@ bool cli_read_output(const char *text, bool is_of_recording, struct cli_agent_op
         if (strlen(names[i][0]) == length && strncmp(text, names[i][0], length) == 0)
             return cli_agent_add(options, names[i][1], count, err);
     }
-    if (strcmp(text, "tree") == 0) {
-        jw_error_set(err,
-                     "--output: there is no page of a call tree; use html, a flame graph, whose "
-                     "frames can be searched and zoomed, or traces, a list of stacks");
-        return false;
-    }
     if (strcmp(text, "explorer") == 0 || strcmp(text, "heatmap") == 0) {
         jw_error_set(err,
                      "--output: an explorer is made of a recording: record a .jfr, then 'jaywalk "
@@ -174,7 +170,8 @@ bool cli_read_output(const char *text, bool is_of_recording, struct cli_agent_op
     if (is_of_recording && (strcmp(text, "csv") == 0 || strcmp(text, "json") == 0)) {
         jw_error_set(err,
                      "--output: '%s' is no format of a conversion; there are html, collapsed, "
-                     "text, flat and traces; csv and json are made by 'jaywalk endpoints'",
+                     "text, flat, traces, tree, pprof and otlp; csv and json are made by 'jaywalk "
+                     "endpoints'",
                      text);
         return false;
     }
@@ -182,8 +179,8 @@ bool cli_read_output(const char *text, bool is_of_recording, struct cli_agent_op
     const size_t first = is_of_recording ? 1 : 0; /* without jfr */
     const char *nearest = cli_nearest(text, known + first, JW_COUNT_OF(known) - first);
     jw_error_set(err,
-                 "--output: '%.100s' is no format; there are %shtml, collapsed, text, flat and "
-                 "traces%s%s%s",
+                 "--output: '%.100s' is no format; there are %shtml, collapsed, text, flat, "
+                 "traces, tree, pprof and otlp%s%s%s",
                  text, is_of_recording ? "" : "jfr, ", nearest == NULL ? "" : "; did you mean '",
                  nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
     return false;

@@ -26,7 +26,10 @@ bool cli_read_look(const struct cli_values *values, const char *out, struct opti
     static const char *const by_format[] = {[EXPORT_COLLAPSED] = "collapsed",
                                             [EXPORT_FLAMEGRAPH] = "flamegraph",
                                             [EXPORT_EXPLORER] = "flamegraph",
-                                            [EXPORT_TEXT] = "text"};
+                                            [EXPORT_TEXT] = "text",
+                                            [EXPORT_TREE] = "tree",
+                                            [EXPORT_PPROF] = "pprof",
+                                            [EXPORT_OTLP] = "otlp"};
     struct cli_agent_options options = values->agent;
     enum export_format format;
 
@@ -42,7 +45,8 @@ bool cli_read_look(const struct cli_values *values, const char *out, struct opti
     } else {
         jw_error_set(err,
                      "convert: the ending of '%.200s' names no format; use .html, "
-                     ".explorer.html, .collapsed or .txt, or add --output=html",
+                     ".explorer.html, .collapsed, .txt, .tree, .pb.gz or .otlp, or add "
+                     "--output=html",
                      out);
         return false;
     }
@@ -62,9 +66,24 @@ bool cli_read_look(const struct cli_values *values, const char *out, struct opti
 
 static enum export_format cli_format_of(const struct options *look)
 {
-    return look->output == OPTIONS_OUTPUT_COLLAPSED    ? EXPORT_COLLAPSED
-           : look->output == OPTIONS_OUTPUT_FLAMEGRAPH ? EXPORT_FLAMEGRAPH
-                                                       : EXPORT_TEXT;
+    switch ((enum options_output)look->output) {
+    case OPTIONS_OUTPUT_COLLAPSED:
+        return EXPORT_COLLAPSED;
+    case OPTIONS_OUTPUT_FLAMEGRAPH:
+        return EXPORT_FLAMEGRAPH;
+    case OPTIONS_OUTPUT_TREE:
+        return EXPORT_TREE;
+    case OPTIONS_OUTPUT_PPROF:
+        return EXPORT_PPROF;
+    case OPTIONS_OUTPUT_OTLP:
+        return EXPORT_OTLP;
+    case OPTIONS_OUTPUT_NONE:
+    case OPTIONS_OUTPUT_JFR:
+    case OPTIONS_OUTPUT_TEXT:
+    case OPTIONS_OUTPUT_LIMIT:
+        break;
+    }
+    return EXPORT_TEXT;
 }
 
 /* Samples with their time, where the output shows them. False and `err`: no memory. */

@@ -6,14 +6,27 @@
 
 #include "base/ascii.h"
 #include "export/export_internal.h"
+#include "export/export_proto_internal.h"
 
 static const struct {
     const char *name; /* also an ending, after a dot */
     enum export_format format;
 } export_formats[] = {
-    {"html", EXPORT_FLAMEGRAPH},   {"htm", EXPORT_FLAMEGRAPH},   {"flamegraph", EXPORT_FLAMEGRAPH},
-    {"explorer", EXPORT_EXPLORER}, {"heatmap", EXPORT_EXPLORER}, {"collapsed", EXPORT_COLLAPSED},
-    {"folded", EXPORT_COLLAPSED},  {"txt", EXPORT_TEXT},         {"text", EXPORT_TEXT},
+    {"html", EXPORT_FLAMEGRAPH},
+    {"htm", EXPORT_FLAMEGRAPH},
+    {"flamegraph", EXPORT_FLAMEGRAPH},
+    {"explorer", EXPORT_EXPLORER},
+    {"explorer.html", EXPORT_EXPLORER},
+    {"heatmap", EXPORT_EXPLORER},
+    {"heatmap.html", EXPORT_EXPLORER},
+    {"collapsed", EXPORT_COLLAPSED},
+    {"folded", EXPORT_COLLAPSED},
+    {"txt", EXPORT_TEXT},
+    {"text", EXPORT_TEXT},
+    {"tree", EXPORT_TREE},
+    {"pprof", EXPORT_PPROF},
+    {"pb.gz", EXPORT_PPROF},
+    {"otlp", EXPORT_OTLP},
 };
 
 bool export_format_by_name(const char *name, enum export_format *format)
@@ -30,19 +43,14 @@ bool export_format_by_name(const char *name, enum export_format *format)
 bool export_format_by_ending(const char *path, enum export_format *format)
 {
     const char *file = strrchr(path, '/');
-    const char *dot = strrchr(file == NULL ? path : file + 1, '.');
+    const char *dot = strchr(file == NULL ? path : file + 1, '.');
 
-    static const char *const explorers[] = {".explorer.html", ".heatmap.html"};
-    for (size_t i = 0; i < JW_COUNT_OF(explorers); i++) {
-        const size_t length = strlen(path);
-        const size_t ending = strlen(explorers[i]);
-
-        if (length >= ending && jw_ascii_equal(path + length - ending, explorers[i])) {
-            *format = EXPORT_EXPLORER;
+    /* The longest first: "pb.gz", "explorer.html". */
+    for (; dot != NULL; dot = strchr(dot + 1, '.')) {
+        if (export_format_by_name(dot + 1, format))
             return true;
-        }
     }
-    return dot != NULL && export_format_by_name(dot + 1, format);
+    return false;
 }
 
 static const char *export_whole_headline(const struct export_job *job)
@@ -189,18 +197,32 @@ done:
     return methods;
 }
 
+uint64_t export_drawing_bytes(const struct profile *profile, enum export_format format)
+{
+    const uint64_t drawing = profile_drawing_bytes(profile);
+    uint64_t stacks;
+    const uint64_t frames = profile_listed_frames(profile, &stacks);
+
+    return format == EXPORT_PPROF || format == EXPORT_OTLP
+               ? drawing + export_proto_bytes_most(frames, stacks)
+               : drawing;
+}
+
 bool export_profile(struct profile *profile, enum export_format format,
                     const struct export_options *options, export_write *write, void *context,
                     struct jw_error *err)
 {
     struct profile_view view = options->view;
 
+    const bool is_for_machines = format == EXPORT_PPROF || format == EXPORT_OTLP;
+
     if (format == EXPORT_EXPLORER && options->moments == NULL) {
         jw_error_set(err, "explorer: there are no samples with their time; convert a recording");
         return false;
     }
-    view.reverse = view.reverse && format != EXPORT_TEXT;
-    view.is_dotted = view.is_dotted || format == EXPORT_TEXT;
+    view.reverse = view.reverse && format != EXPORT_TEXT && !is_for_machines;
+    view.is_dotted =
+        view.is_dotted || format == EXPORT_TEXT || format == EXPORT_TREE || is_for_machines;
     view.knows_stacks = format == EXPORT_EXPLORER;
     if (!profile_seal(profile, &view, err))
         return false;
@@ -229,6 +251,15 @@ bool export_profile(struct profile *profile, enum export_format format,
             break;
         case EXPORT_EXPLORER:
             has_memory = export_explorer(&job);
+            break;
+        case EXPORT_TREE:
+            has_memory = export_tree(&job);
+            break;
+        case EXPORT_PPROF:
+            has_memory = export_pprof(&job);
+            break;
+        case EXPORT_OTLP:
+            has_memory = export_otlp(&job);
             break;
         case EXPORT_FORMAT_LIMIT:
             break;

@@ -131,6 +131,19 @@ bool export_collapsed(const struct export_job *job);
 bool export_text_format(const struct export_job *job);
 bool export_flamegraph(const struct export_job *job);
 bool export_explorer(const struct export_job *job);
+bool export_tree(const struct export_job *job);
+bool export_pprof(const struct export_job *job);
+bool export_otlp(const struct export_job *job);
+
+/* export_text.c: what was measured and how far to trust it. */
+void export_put_head(const struct export_job *job);
+/* A share in eight columns, ending at the right; 100 only for all of it. */
+void export_put_column(struct export_out *out, uint64_t part, uint64_t whole);
+/* The title of a name with its suffix, where such are wanted. */
+void export_put_title(const struct export_job *job, uint32_t number, enum export_type type,
+                      struct export_text *scratch);
+/* In place of what would follow the head: nothing was sampled, or the filters left nothing. False: there is something. */
+bool export_put_none(const struct export_job *job);
 
 /* Parts of the flame graph page. */
 bool export_page_data(const struct export_job *job);

@@ -8,8 +8,8 @@
 
 #include "export/export_internal.h"
 
-static void export_put_title(const struct export_job *job, uint32_t number, enum export_type type,
-                             struct export_text *scratch)
+void export_put_title(const struct export_job *job, uint32_t number, enum export_type type,
+                      struct export_text *scratch)
 {
     const struct profile_name *name = profile_name_of(job->profile, number);
 
@@ -54,7 +54,7 @@ static void export_put_trust(const struct export_job *job)
     }
 }
 
-static void export_put_head(const struct export_job *job)
+void export_put_head(const struct export_job *job)
 {
     const struct profile_about *about = profile_about_of(job->profile);
     struct export_out *out = job->out;
@@ -86,8 +86,7 @@ static void export_put_head(const struct export_job *job)
     export_put_cost(job);
 }
 
-/* A share in eight columns, ending at the right; 100 only for all of it. */
-static void export_put_column(struct export_out *out, uint64_t part, uint64_t whole)
+void export_put_column(struct export_out *out, uint64_t part, uint64_t whole)
 {
     const unsigned rounded =
         whole == 0 ? 0 : (unsigned)((double)part * 10000.0 / (double)whole + 0.5);
@@ -186,19 +185,27 @@ static bool export_put_stacks(const struct export_job *job, struct export_text *
     return true;
 }
 
+bool export_put_none(const struct export_job *job)
+{
+    if (job->nodes[0].total_samples > 0)
+        return false;
+    if (export_filtered(job) == 0) {
+        export_put(job->out, "\nNo samples: nothing used CPU time, or nothing could be sampled.\n");
+        return true;
+    }
+    export_put(job->out, "\nNo samples: the filters left nothing of ");
+    export_put_grouped(job->out, export_filtered(job));
+    export_put(job->out, ".\n");
+    return true;
+}
+
 bool export_text_format(const struct export_job *job)
 {
     struct export_text scratch = {0};
     bool has_memory = true;
 
     export_put_head(job);
-    if (job->nodes[0].total_samples == 0 && export_filtered(job) > 0) {
-        export_put(job->out, "\nNo samples: the filters left nothing of ");
-        export_put_grouped(job->out, export_filtered(job));
-        export_put(job->out, ".\n");
-    } else if (job->nodes[0].total_samples == 0) {
-        export_put(job->out, "\nNo samples: nothing used CPU time, or nothing could be sampled.\n");
-    }
+    (void)export_put_none(job);
     has_memory = export_put_threads(job);
     if (has_memory && job->options->method_count > 0)
         has_memory = export_put_methods(job, &scratch);

@@ -28,6 +28,12 @@ bool options_output_of_file(const char *file, uint64_t *output)
         *output = OPTIONS_OUTPUT_FLAMEGRAPH;
     else if (ends_with(file, ".collapsed") || ends_with(file, ".folded"))
         *output = OPTIONS_OUTPUT_COLLAPSED;
+    else if (ends_with(file, ".tree"))
+        *output = OPTIONS_OUTPUT_TREE;
+    else if (ends_with(file, ".pprof") || ends_with(file, ".pb.gz"))
+        *output = OPTIONS_OUTPUT_PPROF;
+    else if (ends_with(file, ".otlp"))
+        *output = OPTIONS_OUTPUT_OTLP;
     else
         *output = OPTIONS_OUTPUT_TEXT;
     return true;

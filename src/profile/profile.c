@@ -128,6 +128,10 @@ profile_stack_id profile_add(struct profile *profile, const struct profile_stack
         at = profile_step(profile, at, stack->frames[i - 1]);
     if (at == PROFILE_ABSENT) /* marked: profile_seal refuses to show the rest */
         return PROFILE_STACK_NONE;
+    if (profile->branches[at].self_samples == 0 && profile->branches[at].self_weight == 0) {
+        profile->listed_stacks++;
+        profile->listed_frames += stack->frame_count + stack->root_count + 1;
+    }
     profile->branches[at].self_samples += stack->samples;
     profile->branches[at].self_weight += stack->weight;
     profile->samples += stack->samples;
@@ -228,6 +232,12 @@ uint64_t profile_drawing_bytes(const struct profile *profile)
 
     return DRAWING_FIXED_BYTES + profile->branch_count * by_branch +
            (uint64_t)profile->names.count * DRAWING_NAME_BYTES;
+}
+
+uint64_t profile_listed_frames(const struct profile *profile, uint64_t *stacks)
+{
+    *stacks = profile->listed_stacks;
+    return profile->listed_frames;
 }
 
 const struct profile_config *profile_config_of(const struct profile *profile)

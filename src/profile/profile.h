@@ -143,6 +143,9 @@ uint64_t profile_memory_bytes(const struct profile *profile);
 /* What sealing and drawing it will take beside that, at the most. */
 uint64_t profile_drawing_bytes(const struct profile *profile);
 
+/* Frames of all distinct stacks, each by itself, and how many stacks; not fewer than there are. */
+uint64_t profile_listed_frames(const struct profile *profile, uint64_t *stacks);
+
 JW_MUST_CHECK struct profile *profile_open(const struct profile_config *config,
                                            struct jw_error *err);
 void profile_close(struct profile *profile);

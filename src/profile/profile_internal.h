@@ -89,6 +89,7 @@ struct profile {
     struct profile_index seen_index;
 
     struct profile_branch *branches; /* 0: the root */
+    uint64_t listed_stacks, listed_frames;
     uint32_t branch_count, branch_capacity;
     struct profile_index branch_index;
     uint64_t samples; /* added */

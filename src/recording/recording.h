@@ -120,6 +120,9 @@ enum recording_format {
     RECORDING_HTML,
     RECORDING_COLLAPSED,
     RECORDING_TEXT,
+    RECORDING_TREE,
+    RECORDING_PPROF,
+    RECORDING_OTLP,
 };
 
 /* What a graph draws, of the clocks and counters that samples are taken by. A JFR file holds all. */

@@ -200,7 +200,8 @@ static bool is_full(const struct recording *recording)
 
     return (recording->config.memory_bytes != 0 &&
             profile_memory_bytes(profile) >= recording->config.memory_bytes / 3) ||
-           profile_drawing_bytes(profile) > jw_memory_room_bytes();
+           export_drawing_bytes(profile, recording_export_format(recording->config.format)) >
+               jw_memory_room_bytes();
 }
 
 /* Its samples count; one box holds all of these. */

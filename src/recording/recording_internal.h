@@ -356,6 +356,8 @@ JW_MUST_CHECK bool recording_graph_open(struct recording *recording, struct jw_e
 /* Tells the profile what holds now of the run as a whole. */
 void recording_graph_tell(struct recording *recording);
 JW_MUST_CHECK bool recording_graph_place(struct recording *recording, struct jw_error *err);
+/* How a graph of this format is written; of a recording any. */
+enum export_format recording_export_format(enum recording_format format);
 JW_MUST_CHECK bool recording_graph_write(struct recording *recording,
                                          const struct recording_view *view, struct jw_error *err);
 void recording_graph_close(struct recording *recording);

@@ -47,14 +47,21 @@ static bool write_file(struct recording *recording, const struct recording_view 
     return is_good;
 }
 
+enum export_format recording_export_format(enum recording_format format)
+{
+    static const enum export_format formats[] = {
+        [RECORDING_HTML] = EXPORT_FLAMEGRAPH, [RECORDING_COLLAPSED] = EXPORT_COLLAPSED,
+        [RECORDING_TEXT] = EXPORT_TEXT,       [RECORDING_TREE] = EXPORT_TREE,
+        [RECORDING_PPROF] = EXPORT_PPROF,     [RECORDING_OTLP] = EXPORT_OTLP,
+    };
+
+    return formats[format];
+}
+
 bool recording_graph_write(struct recording *recording, const struct recording_view *view,
                            struct jw_error *err)
 {
-    static const enum export_format formats[] = {
-        [RECORDING_HTML] = EXPORT_FLAMEGRAPH,
-        [RECORDING_COLLAPSED] = EXPORT_COLLAPSED,
-        [RECORDING_TEXT] = EXPORT_TEXT,
-    };
+    const enum export_format format = recording_export_format(view->format);
     struct export_options look = view->look == NULL ? recording->config.look : *view->look;
 
     if (view->look == NULL)
@@ -65,7 +72,7 @@ bool recording_graph_write(struct recording *recording, const struct recording_v
         return false;
     }
     if (view->write != NULL)
-        return export_profile(recording->graph.profile, formats[view->format], &look, view->write,
-                              view->context, err);
-    return write_file(recording, view, formats[view->format], &look, err);
+        return export_profile(recording->graph.profile, format, &look, view->write, view->context,
+                              err);
+    return write_file(recording, view, format, &look, err);
 }

@@ -56,8 +56,8 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    static const char *const names[] = {"in.jfr", "live.html", "live.collapsed", "live.txt",
-                                        "file"};
+    static const char *const names[] = {"in.jfr",    "live.html",  "live.collapsed", "live.txt",
+                                        "live.tree", "live.pb.gz", "live.otlp",      "file"};
 
     for (size_t i = 0; i < JW_COUNT_OF(names); i++)
         (void)unlink(in_directory(names[i]));
@@ -258,6 +258,9 @@ static const struct {
     {RECORDING_HTML, "live.html", "--output=html", "flamegraph"},
     {RECORDING_COLLAPSED, "live.collapsed", "--output=collapsed", "collapsed"},
     {RECORDING_TEXT, "live.txt", "--output=text", "text"},
+    {RECORDING_TREE, "live.tree", "--output=tree", "tree"},
+    {RECORDING_PPROF, "live.pb.gz", "--output=pprof", "pprof"},
+    {RECORDING_OTLP, "live.otlp", "--output=otlp", "otlp"},
 };
 
 /* What the agent reads in its string; its patterns must outlive the recording's opening. */
@@ -383,7 +386,7 @@ static void expect_equal(const struct drawing *drawing, bool is_empty,
 Test(live_and_file, are_equal_with_their_defaults)
 {
     const struct drawing drawing = {.title = NULL};
-    const char *const wanted[] = {
+    const char *const wanted[JW_COUNT_OF(formats)] = {
         "\"startNs\":\"1700000000123456789\",\"durationNs\":4360000001,",
         "\ncut\xef\xbf\xbdshort;not utf8 ",
         "Lost      4 (",
@@ -422,7 +425,7 @@ Test(live_and_file, are_equal_of_a_counter_beside_the_wall_clock)
 Test(live_and_file, are_equal_by_thread)
 {
     const struct drawing drawing = {.options = {"threads"}};
-    const char *const wanted[] = {
+    const char *const wanted[JW_COUNT_OF(formats)] = {
         "[GC Thread#0 tid=1002]",
         "[worker \xef\xbf\xbd 2 tid=1001];app/Hot.main;app/Hot.spin ",
         "[no thread]",
@@ -475,7 +478,7 @@ Test(live_and_file, are_equal_with_each_style)
 
 Test(live_and_file, are_equal_with_all_styles_at_once)
 {
-    const char *const wanted[] = {
+    const char *const wanted[JW_COUNT_OF(formats)] = {
         "\"threads\":[1",
         "[main tid=1000];Hot.spin(I)J:12_[j];Hot.main([Ljava/lang/String:)V:10_[0] ",
         "Hottest methods, by self (5 of ",
@@ -507,8 +510,8 @@ Test(live_and_file, are_equal_with_all_styles_at_once)
 Test(live_and_file, are_equal_with_a_title_that_only_the_agent_was_told)
 {
     const struct drawing drawing = {.title = "Checkout \xff under load"};
-    const char *const wanted[] = {"<h1>Checkout \xef\xbf\xbd under load</h1>", NULL,
-                                  "Checkout \xef\xbf\xbd under load\n\n"};
+    const char *const wanted[JW_COUNT_OF(formats)] = {"<h1>Checkout \xef\xbf\xbd under load</h1>",
+                                                      NULL, "Checkout \xef\xbf\xbd under load\n\n"};
 
     expect_equal(&drawing, false, wanted);
 }
@@ -516,7 +519,7 @@ Test(live_and_file, are_equal_with_a_title_that_only_the_agent_was_told)
 Test(live_and_file, are_equal_without_a_sample)
 {
     const struct drawing drawing = {.title = NULL};
-    const char *const wanted[] = {"CPU profile", NULL, "Total     0 samples\n"};
+    const char *const wanted[JW_COUNT_OF(formats)] = {"CPU profile", NULL, "Total     0 samples\n"};
 
     expect_equal(&drawing, true, wanted);
 }
@@ -524,7 +527,7 @@ Test(live_and_file, are_equal_without_a_sample)
 Test(live_and_file, are_equal_with_both_clocks_of_which_they_show_the_first)
 {
     const struct drawing drawing = {.options = {"threads"}, .event = "cpu"};
-    const char *const wanted[] = {
+    const char *const wanted[JW_COUNT_OF(formats)] = {
         "<h1>CPU profile, wall clock left out</h1>",
         NULL,
         "CPU profile, wall clock left out\n",
@@ -538,7 +541,7 @@ Test(live_and_file, are_equal_by_the_wall_clock)
 {
     const struct drawing drawing = {
         .options = {"threads"}, .shows = RECORDING_SHOWS_WALL, .event = "wall"};
-    const char *const wanted[] = {
+    const char *const wanted[JW_COUNT_OF(formats)] = {
         "of wall-clock time, ",
         "[main tid=1000];app/Hot.main;app/Hot.copy;libc.so.6;memcpy 32\n",
         "[unknown wait]",
@@ -552,7 +555,8 @@ Test(live_and_file, are_equal_by_the_wall_clock_that_is_asked_for)
 {
     const struct drawing drawing = {
         .asked = "--event=wall", .shows = RECORDING_SHOWS_WALL, .event = "cpu"};
-    const char *const wanted[] = {NULL, NULL, "Wall clock profile, CPU samples left out\n"};
+    const char *const wanted[JW_COUNT_OF(formats)] = {NULL, NULL,
+                                                      "Wall clock profile, CPU samples left out\n"};
 
     with_wall = true;
     expect_equal(&drawing, false, wanted);
@@ -561,7 +565,8 @@ Test(live_and_file, are_equal_by_the_wall_clock_that_is_asked_for)
 Test(live_and_file, are_equal_by_the_wall_clock_without_a_sample)
 {
     const struct drawing drawing = {.shows = RECORDING_SHOWS_WALL, .event = "wall"};
-    const char *const wanted[] = {"Wall clock profile", NULL, "Total     0 samples\n"};
+    const char *const wanted[JW_COUNT_OF(formats)] = {"Wall clock profile", NULL,
+                                                      "Total     0 samples\n"};
 
     expect_equal(&drawing, true, wanted);
 }

@@ -112,7 +112,7 @@ Test(cli_commands, mistakes_are_found_before_any_process_is_looked_for)
         {{"record", "--libpath=/dev/null", "./gradlew"}, CLI_USAGE, "is not java"},
         {{"record", "--libpath=/nowhere", "java"}, CLI_USAGE, "/nowhere: No such file"},
         {{"-I", "/(/", "-f", "x.html", "4194304"}, CLI_USAGE, "no regular expression"},
-        {{"-o", "tree", "4194304"}, CLI_USAGE, "no page of a call tree"},
+        {{"-o", "pprof", "-f", "-", "4194304"}, CLI_USAGE, "name a file for pb.gz"},
         {{"-f", "x.jfr", "--reverse", "4194304"}, CLI_USAGE, "has no effect on jfr output"},
         {{"-e", "itmer", "4194304"}, CLI_USAGE, "did you mean itimer?"},
         {{"start", "-L", "wrn", "4194304"}, CLI_USAGE, "did you mean warn?"},
