@@ -12,18 +12,23 @@ names_hottest() { # $1: file
     case $1 in
     *.collapsed) [[ $(hottest_line_of "$1") == *Hot*hottest* ]] ;;
     *.html) grep -q 'hottest' "$1" && grep -q '</html>' "$1" ;;
+    *.tree) grep -m 1 -E '^ +[0-9.]+ % +[1-9][0-9]' "$1" | grep -q 'Hot\.hottest$' ;; # the first with time of its own
+    *.pb.gz) gzip -dcf "$1" | grep -aq 'Hot\.hottest' ;;
+    *.otlp) grep -aq 'Hot\.hottest' "$1" ;;
     *.txt) grep -m 1 -E 'Hot\.|Hot::|Hot/' "$1" | grep -q hottest ;;
     esac || fail "$1 does not name Hot.hottest as the hottest method"
 }
 
-for ending in jfr html collapsed txt; do
+for ending in jfr html collapsed txt pb.gz otlp; do
     profile "$ending" "$options,file=hot.$ending" Hot 1.5
     silent "$ending"
 done
 whole hot.jfr
 check HotMethod hot.jfr
-for ending in html collapsed txt; do
+for ending in html collapsed txt pb.gz otlp; do
     names_hottest "hot.$ending"
+done
+for ending in html collapsed txt tree pb.gz otlp; do
     "$JW_COMMAND" convert hot.jfr "converted.$ending" 2>convert.err ||
         fail "jaywalk convert to $ending: $(tail -n 1 convert.err)"
     names_hottest "converted.$ending"

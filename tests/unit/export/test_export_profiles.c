@@ -301,7 +301,7 @@ Test(export_profiles, what_drawing_takes_is_known_before)
 {
     static const enum export_format formats[] = {EXPORT_PPROF, EXPORT_OTLP, EXPORT_TREE};
 
-    add_many(20000);
+    add_many(4000);
     for (size_t i = 0; i < JW_COUNT_OF(formats); i++) {
         held_most = 0;
         cr_assert(write(formats[i], &(struct export_options){0}), "%s", err.message);
