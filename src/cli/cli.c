@@ -172,7 +172,8 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .id = CLI_COMMAND_CONVERT,
             .name = "convert",
             .usage = "jaywalk convert [options] IN.jfr OUT",
-            .summary = "make a flame graph, a list or another tool's profile from a recording; or pack it",
+            .summary =
+                "make a flame graph, a list or another tool's profile from a recording; or pack it",
             .text =
                 "Reads a JDK Flight Recording, of jaywalk or of any other producer, and writes\n"
                 "what the ending of OUT says:\n"
