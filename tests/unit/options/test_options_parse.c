@@ -172,7 +172,8 @@ Test(options_parse, each_style_sets_its_own_flag)
 
 Test(options_parse, what_there_is_something_else_for_is_told_with_it)
 {
-    parse_with_warning("start,tree,file=x.html", "not to jaywalk: tree; ignored; use flamegraph, ");
+    parse_with_warning("start,tree,file=x.html",
+                       "file: tree is written into a file with the ending");
     parse_with_warning("start,alloc,file=x.html", "not to jaywalk yet: alloc; ignored");
 }
 
