@@ -39,6 +39,7 @@ extern const char export_page_timeline_js[];
 extern const char export_page_band_js[];
 extern const char export_page_facets_js[];
 extern const char export_page_diff_js[];
+extern const char export_page_views_js[];
 extern const char export_page_explorer_js[];
 
 struct export_fill {
@@ -206,15 +207,15 @@ static void export_put_program(struct export_fill *fill)
         const char *text;
         bool is_of_explorer;
     } files[] = {
-        {export_page_model_js, false},  {export_page_search_js, false},
-        {export_page_format_js, false}, {export_page_colour_js, false},
-        {export_page_layout_js, false}, {export_page_paint_js, false},
-        {export_page_panel_js, false},  {export_page_state_js, false},
-        {export_page_input_js, false},  {export_page_columns_js, true},
-        {export_page_samples_js, true}, {export_page_timeline_js, true},
-        {export_page_band_js, true},    {export_page_facets_js, true},
-        {export_page_diff_js, true},    {export_page_explorer_js, true},
-        {export_page_start_js, false},
+        {export_page_model_js, false},   {export_page_search_js, false},
+        {export_page_format_js, false},  {export_page_colour_js, false},
+        {export_page_layout_js, false},  {export_page_paint_js, false},
+        {export_page_panel_js, false},   {export_page_state_js, false},
+        {export_page_input_js, false},   {export_page_columns_js, true},
+        {export_page_samples_js, true},  {export_page_timeline_js, true},
+        {export_page_band_js, true},     {export_page_facets_js, true},
+        {export_page_diff_js, true},     {export_page_views_js, true},
+        {export_page_explorer_js, true}, {export_page_start_js, false},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(files); i++) {

@@ -3,7 +3,7 @@
 const fs = require('fs');
 const path = require('path');
 const { check, equal, holds, makePage, openPage, inkOf, out } = require('./harness.js');
-const { timed, hostileRequests, hostileNames, MS10 } = require('./profiles.js');
+const { known, timed, hostileRequests, hostileNames, MS10 } = require('./profiles.js');
 
 const picture = name => path.join(out, name + '.png');
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, hasTouch: true, isMobile: true };
@@ -190,6 +190,45 @@ async function testDiff(browser) {
   });
 }
 
+async function testViews(browser) {
+  /* Stacks with a recursion, as the flame graph's tests have them: shares are known by heart. */
+  const html = makePage('known.explorer', known);
+  const boxesOf = async page => (await page.boxes()).map(({ level, title, total, self }) => `${level} ${title} ${total / MS10} ${self / MS10}`);
+  await check('explorer: callers of what ran: every method that ran, then who called it', async () => {
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    await page.keyboard.press('c');
+    const boxes = await boxesOf(page);
+    for (const box of ['0 all 100 0', '1 java/util/HashMap.get 40 40', '2 com/acme/Work.run 40 0', '3 com/acme/Main.main 30 0', '3 com/acme/Work.run 10 0',
+      '4 com/acme/Main.main 10 0', '1 com/acme/Work.run 20 20', '1 vfs_write 15 15', '1 [unknown_Java] 9 9'])
+      holds(boxes.includes(box), `${box} is not in ${boxes}`);
+    const rows = await page.evaluate(() => { document.getElementById('methods').click(); return document.querySelector('#panel tbody tr').textContent; });
+    holds(rows.startsWith('40.0 %40.0 %java.util.HashMap.get'), rows);
+    await page.screenshot({ path: picture('explorer-callers') });
+    await page.keyboard.press('c');
+    holds((await boxesOf(page)).includes('1 com/acme/Main.main 75 0'), 'the whole again');
+    page.calm();
+    await page.context().close();
+  });
+  await check('explorer: callers and callees of one method, by its menu, with recursion counted once', async () => {
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    await page.clickBox('com/acme/Work.run', { button: 'right' });
+    await page.locator('#menu button', { hasText: 'All that it calls' }).click();
+    equal((await boxesOf(page)).sort(), ['0 com/acme/Work.run 60 20', '1 com/acme/Work.run 10 0', '1 java/util/HashMap.get 30 30', '2 java/util/HashMap.get 10 10'], 'callees');
+    const { hash } = new URL(page.url());
+    await page.clickBox('com/acme/Work.run', { button: 'right' });
+    await page.locator('#menu button', { hasText: 'Callers of it' }).click();
+    equal(await boxesOf(page), ['0 com/acme/Work.run 60 20', '1 com/acme/Main.main 60 0'], 'callers');
+    await page.goBack();
+    await page.waitForFunction(() => window.jaywalk.explorer().view.startsWith('callees'));
+    await page.goto('file://' + html + hash);
+    await page.reload();
+    await page.waitForFunction(() => window.jaywalk && window.jaywalk.isReady());
+    equal((await boxesOf(page)).length, 4, 'boxes of the link');
+    page.calm();
+    await page.context().close();
+  });
+}
+
 async function testScreens(browser) {
   const html = path.join(out, 'timed.explorer.html');
   await check('explorer: phone: fits, a finger selects time, filters fill the screen', async () => {
@@ -253,4 +292,4 @@ async function testDamage(browser) {
   });
 }
 
-module.exports = [testWindow, testDiff, testScreens, testDamage];
+module.exports = [testWindow, testDiff, testViews, testScreens, testDamage];

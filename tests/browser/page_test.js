@@ -531,8 +531,9 @@ async function testScreens(browser) {
 
 (async () => {
   const { browser, profile } = await openBrowser();
+  const only = process.argv[2]; /* the name of one test: for whoever works on it */
   for (const test of [testShows, testZoom, testSearch, testHostile, testShapes, testScreens, ...explorerTests])
-    await test(browser);
+    await (only === undefined || only === test.name ? test(browser) : undefined);
   await browser.close();
   /* A process of the browser that ends a moment later may still write there. */
   fs.rmSync(profile, { recursive: true, force: true, maxRetries: 100, retryDelay: 10 });

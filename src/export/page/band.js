@@ -51,10 +51,10 @@ function sumMatched() {
   }
   if (band.matchedOf === app.hit)
     return;
-  const { tree } = app;
-  const under = Uint8Array.from(app.hit);
-  for (let i = 1; i < tree.count; i++)
-    under[i] |= under[tree.parent[i]];
+  const { whole } = app;
+  const under = app.tree === whole ? Uint8Array.from(app.hit) : matchFrames(whole, app.state.query);
+  for (let i = 1; i < whole.count; i++)
+    under[i] |= under[whole.parent[i]];
   band.matched = sumBins(samples, mask, new Uint8Array(samples.contexts), 1, Uint8Array.from(samples.leaf, line => under[line]));
   band.matchedOf = app.hit;
 }
@@ -173,7 +173,7 @@ function showBandHead() {
   const { time, base, isHeat, bandZoom } = app.state;
   const [from, to] = windowOf(time, samples.bins);
   const ms = (to - from) * samples.binMs;
-  const value = app.tree.total[0];
+  const value = app.whole.total[0];
   byId('band-about').textContent = (time === null ? 'All ' : `${clockText(from * samples.binMs)} \u2013 ${clockText(to * samples.binMs)}: `) +
     `${clockText(ms)}, ${grouped(count)} samples, ${rateText(value, ms)}`;
   byId('band-about').title = `${new Date(samples.startMs + from * samples.binMs).toLocaleString()} \u2013 ${new Date(samples.startMs + to * samples.binMs).toLocaleString()}`;

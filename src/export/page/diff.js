@@ -10,9 +10,9 @@ const DIFF_Z = 2;
 
 /* Of a value in the window and one in the baseline: their shares, and whether the difference says something. */
 function changeOf(now, before) {
-  const { explorer, tree } = app;
+  const { explorer, whole } = app;
   const each = app.baseTotal[0] / Math.max(explorer.samples.samples, 1); /* a sample stands for that much */
-  const [all, allBefore] = [tree.total[0], explorer.before[0]];
+  const [all, allBefore] = [whole.total[0], explorer.beforeTotal[0]];
   const share = all > 0 ? now / all : 0;
   const shareBefore = allBefore > 0 ? before / allBefore : 0;
   const joint = (now + before) / Math.max(all + allBefore, 1);

@@ -5,8 +5,9 @@
  */
 app.explorer = {
   samples: null, columns: [], mask: null, passes: new Map(), contextSums: null, count: 0, selected: '', masked: '', before: null,
+  beforeSelf: null, beforeKept: null, beforeTotal: null, version: 0, viewed: '', viewTree: null,
 };
-Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, bandZoom: false });
+Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, bandZoom: false, view: '' });
 
 /* ---- address ---- */
 
@@ -34,7 +35,7 @@ app.explorer.read = parameters => {
   const time = readRange(parameters.get('t'));
   return {
     time, base: readRange(parameters.get('base')), facets,
-    isHeat: parameters.get('band') === 'heat', bandZoom: time !== null && parameters.get('bz') === '1',
+    view: parameters.get('view') || '', isHeat: parameters.get('band') === 'heat', bandZoom: time !== null && parameters.get('bz') === '1',
   };
 };
 
@@ -45,6 +46,8 @@ app.explorer.write = (parameters, state) => {
     parameters.set('base', rangeText(state.base));
   for (const facet of state.facets)
     parameters.append(facet.kind, facet.value === null ? facet.column : facet.column + ':' + facet.value);
+  if (state.view)
+    parameters.set('view', state.view);
   if (state.isHeat)
     parameters.set('band', 'heat');
   if (state.bandZoom && state.time !== null)
@@ -55,7 +58,7 @@ app.explorer.write = (parameters, state) => {
 
 /* True: own values of the tree are others than before. */
 app.explorer.select = state => {
-  const { explorer, tree } = app;
+  const { explorer, whole: tree } = app;
   const { samples } = explorer;
   if (samples === null)
     return false;
@@ -78,20 +81,55 @@ app.explorer.select = state => {
   return true;
 };
 
-/* The baseline, under the same filters of frames: what each line has there in all. */
+/* The baseline, under the same filters of frames: what each line has there, itself and in all. */
 app.explorer.compare = keep => {
-  const { explorer, tree } = app;
-  if (!explorer.beforeSelf) {
-    explorer.before = null;
+  const { explorer, whole } = app;
+  explorer.beforeKept = explorer.beforeTotal = null;
+  explorer.version++;
+  if (!explorer.beforeSelf)
     return;
+  explorer.beforeKept = keep === null ? explorer.beforeSelf : explorer.beforeSelf.map((value, i) => keep[i] ? value : 0);
+  const total = Float64Array.from(explorer.beforeKept);
+  for (let i = whole.count - 1; i > 0; i--)
+    total[whole.parent[i]] += total[i];
+  explorer.beforeTotal = total;
+};
+
+app.explorer.prepare = prepareViews;
+
+/* The tree that the state asks for, made again when sums or view are others. */
+app.explorer.view = state => {
+  const { explorer, whole } = app;
+  const wanted = explorer.version + state.view;
+  if (state.view === '' || explorer.samples === null) {
+    explorer.viewed = '';
+    explorer.before = explorer.beforeTotal;
+    return whole;
   }
-  const total = new Float64Array(tree.count);
-  for (let i = tree.count - 1; i >= 0; i--) {
-    total[i] += keep !== null && !keep[i] ? 0 : explorer.beforeSelf[i];
-    if (i > 0)
-      total[tree.parent[i]] += total[i];
+  if (explorer.viewed !== wanted) {
+    explorer.viewed = wanted;
+    explorer.viewTree = makeView(whole, state.view);
   }
-  explorer.before = total;
+  explorer.before = explorer.beforeTotal === null ? null : explorer.viewTree === whole ? explorer.beforeTotal : explorer.viewTree.before;
+  return explorer.viewTree;
+};
+
+app.explorer.selfOfName = name => {
+  const { whole } = app;
+  let sum = 0;
+  for (let i = 1; i < whole.count; i++)
+    sum += whole.name[i] === name ? whole.self[i] : 0;
+  return sum;
+};
+
+app.explorer.actions = node => {
+  const { tree, state } = app;
+  const title = tree.titles[tree.name[node]];
+  if (node === 0 && state.view === '')
+    return [['Callers of what ran', 'C', () => showView('callers')]];
+  if (tree.type[node] >= TYPE_THREAD || title === VIEW_CUT)
+    return [];
+  return [['Callers of it', '', () => go({ view: 'callers:' + title, zoom: '' })], ['All that it calls', '', () => go({ view: 'callees:' + title, zoom: '' })]];
 };
 
 app.explorer.show = () => {
@@ -108,6 +146,8 @@ app.explorer.chips = bar => {
   if (samples === null)
     return;
   const text = range => `${clockText(range[0] * samples.binMs)} \u2013 ${clockText(range[1] * samples.binMs)}`;
+  if (state.view !== '')
+    bar.append(chip(...viewText(state.view), 'The whole graph', () => go({ view: '', zoom: '' })));
   if (state.time !== null)
     bar.append(chip('time', text(state.time), 'The whole time', () => go({ time: null, bandZoom: false })));
   if (state.base !== null)
@@ -120,7 +160,7 @@ app.explorer.chips = bar => {
   }
 };
 
-app.explorer.none = { time: null, base: null, facets: [], bandZoom: false };
+app.explorer.none = { time: null, base: null, facets: [], bandZoom: false, view: '' };
 
 /* Compares with the window; without one, or a second time, no longer. */
 function toggleBase() {
@@ -137,7 +177,7 @@ app.explorer.load = async () => new TextDecoder().decode(await readColumn('tree'
 
 /* The graph of all is on the screen; samples come when they are unpacked. */
 app.explorer.begin = async () => {
-  const { tree, explorer } = app;
+  const { whole: tree, explorer } = app;
   await breathe();
   const samples = await readSamples(meta.explorer, tree);
   explorer.columns = makeColumns(samples);
@@ -151,6 +191,7 @@ app.explorer.begin = async () => {
   byId('facets-open').addEventListener('click', toggleFacets);
   wireBand();
   Object.assign(letters, {
+    c: () => showView('callers'),
     e: toggleFacets,
     h: () => go({ isHeat: !app.state.isHeat }, false),
     z: () => go({ bandZoom: !app.state.bandZoom && app.state.time !== null }, false),

@@ -99,7 +99,9 @@ function panBy(part) {
 }
 
 function hideUnder(node) {
-  if (node > 0)
+  if (app.tree !== app.whole)
+    say('Frames are left out in the whole graph alone.');
+  else if (node > 0)
     go({ filters: [...app.state.filters, { kind: 'hide', path: pathOf(app.tree, node) }] });
 }
 
@@ -199,7 +201,8 @@ function actionsOf(node) {
     ['Zoom', 'Enter', () => zoomTo(node)],
     ['Search for it', '', () => go({ query: `="${title}"` })],
     ['Only stacks with it', '', () => go({ filters: [...app.state.filters, { kind: 'only', query: `="${title}"` }] })],
-    ['Leave out stacks under it', 'X', () => hideUnder(node)],
+    ...(app.tree === app.whole ? [['Leave out stacks under it', 'X', () => hideUnder(node)]] : []),
+    ...(app.explorer === null ? [] : app.explorer.actions(node)),
     ['Copy name', '', () => copy(title)],
     ['Copy stack', '', () => copy(stackText(node))],
   ];

@@ -96,7 +96,7 @@ function fillDetails(box, node) {
       element('span'), element('span', '', share(everywhere.total, all)));
     grid.append(element('span', 'label', 'self'), element('span', '', amount(everywhere.self)), element('span'), element('span', '', share(everywhere.self, all)));
   }
-  if (isJava(tree.type[node]) && tree.type[node] !== TYPE_CLASS)
+  if (isJava(tree.type[node]) && tree.type[node] !== TYPE_CLASS && tree === app.whole)
     box.append(tierBar(node));
   if (tree.type[node] === TYPE_MARK)
     box.append(element('p', 'frame-kind', 'Says what is missing here; it is no code.'));
@@ -158,10 +158,11 @@ function showChips() {
   const { tree, state, zoom } = app;
   const bar = byId('chips');
   const wasHidden = bar.hidden;
-  const nameOf = node => readable(tree.titles[tree.name[node]], tree.type[node]);
+  const nameIn = (of, node) => readable(of.titles[of.name[node]], of.type[node]);
+  const nameOf = node => nameIn(tree, node);
   bar.replaceChildren();
   state.filters.forEach((filter, i) => {
-    const text = filter.kind === 'hide' ? nameOf(findPath(tree, filter.path).node) : filter.query;
+    const text = filter.kind === 'hide' ? nameIn(app.whole, findPath(app.whole, filter.path).node) : filter.query;
     bar.append(chip(filter.kind === 'hide' ? 'without stacks under' : filter.kind === 'only' ? 'only' : 'without', text, 'Remove this filter',
       () => go({ filters: state.filters.filter((other, at) => at !== i) })));
   });
@@ -462,6 +463,7 @@ function openHelp() {
       list('kbd', [[['drag'], 'over the timeline: a window, whose edges and middle can be dragged'], [['[', ']'], 'one window back or on'],
         [['double click'], 'the whole time'], [['H', 'Z'], 'heat map; show the window alone'], [['Tab'], 'to the ends of the window, which arrows move (Shift: by one bin)'],
         [['Shift+drag', 'B'], 'compare with another window, with this one or no more'],
+        [['C'], 'callers of what ran; the menu of a frame has callers and callees of its method'],
         [['E'], 'filters: click for only these samples, Alt+click or Delete for all others']])]),
     element('h3', '', 'Search'),
     list('code', [[['text'], 'part of a name, upper and lower case alike'], [['/regex/', '/regex/i'], 'regular expression'], [['="java.lang.String.hashCode"'], 'this name exactly'],

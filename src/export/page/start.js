@@ -106,7 +106,7 @@ function describe() {
       view: { ...app.view }, isMoving: app.view.from !== app.target.from || app.view.to !== app.target.to, matches: app.matches && { names: app.matches.names.size, places: app.matches.places, total: app.matches.total, self: app.matches.self } }),
     isReady: () => app.explorer === null || app.explorer.samples !== null,
     explorer: () => app.explorer && app.explorer.samples && { count: app.explorer.count, bins: app.explorer.samples.bins, binMs: app.explorer.samples.binMs,
-      startMs: app.explorer.samples.startMs, samples: app.explorer.samples.samples, before: app.explorer.before && app.explorer.before[0],
+      startMs: app.explorer.samples.startMs, samples: app.explorer.samples.samples, before: app.explorer.beforeTotal && app.explorer.beforeTotal[0], view: app.state.view,
       columns: app.explorer.columns.map(({ key, values }) => ({ key, values })), gaps: [...app.explorer.samples.gaps] },
     frames: () => app.tree.count,
     total: () => app.tree.total[0],
@@ -115,6 +115,8 @@ function describe() {
 
 function start(text) {
   app.tree = readTree(text);
+  app.whole = app.tree;
+  app.explorer?.prepare(app.tree);
   sumTree(app.tree, null);
   app.filterText = '[]';
   app.baseTotal = app.tree.total;

@@ -5,7 +5,9 @@
  * is the undo list: zoom and filters push, typing replaces.
  */
 const app = {
-  tree: null, painter: null, colours: null, shades: null, layout: null,
+  tree: null, /* that is shown */
+  whole: null, /* of the page: the same, but for views of the explorer */
+  painter: null, colours: null, shades: null, layout: null,
   zoom: 0, view: { from: 0, to: 1 }, cursor: -1, hover: null,
   fromRoot: 0, hit: null, matches: null, forms: new Map(), everywhere: new Map(),
   explorer: null, /* of the explorer page: which samples the tree is made of */
@@ -69,16 +71,24 @@ function go(change, isPush = true) {
 
 /* Brings everything in line with app.state. */
 function apply(isSame = false) {
-  const { tree, state } = app;
+  const { state, whole } = app;
   const filterText = JSON.stringify(state.filters);
   const isSelected = app.explorer !== null && app.explorer.select(state);
   if (isSelected || filterText !== app.filterText) {
-    const keep = keepLeaves(tree, state.filters);
+    const keep = keepLeaves(whole, state.filters);
     app.filterText = filterText;
-    sumTree(tree, keep);
+    sumTree(whole, keep);
     app.explorer?.compare(keep);
     app.everywhere.clear();
   }
+  const shown = app.tree;
+  app.tree = app.explorer === null ? whole : app.explorer.view(state);
+  if (app.tree !== shown) {
+    app.everywhere.clear();
+    app.hover = null;
+    app.cursor = -1;
+  }
+  const { tree } = app;
   let { node, isWhole } = findPath(tree, state.zoom);
   while (node > 0 && tree.total[node] === 0)
     node = tree.parent[node];
@@ -93,7 +103,7 @@ function apply(isSame = false) {
   byId('empty').hidden = tree.total[0] > 0;
   if (tree.total[0] === 0)
     showEmpty();
-  moveTo(tree.left[node], tree.left[node] + Math.max(tree.total[node], 1), !isSame && !isSelected);
+  moveTo(tree.left[node], tree.left[node] + Math.max(tree.total[node], 1), !isSame && !isSelected && app.tree === shown);
   showChips();
   showLegend();
   showMethods();
