@@ -20,7 +20,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
@@ -51,7 +51,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
@@ -84,7 +84,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;

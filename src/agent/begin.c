@@ -161,6 +161,7 @@ static void set_sampler(const struct options *values, struct generations *genera
                       (values->cstack == OPTIONS_CSTACK_VM &&
                        (values->features & OPTIONS_FEATURE_MIXED) != 0),
         .with_receivers = (values->features & OPTIONS_FEATURE_VTABLE) != 0,
+        .with_addresses = (values->features & OPTIONS_FEATURE_PCADDR) != 0,
         .with_carriers = (values->features & OPTIONS_FEATURE_CARRIER) != 0,
     };
     events_fill(values, &session.sampler);

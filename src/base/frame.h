@@ -5,7 +5,7 @@
  *     +---------+------------------------+-------------------------------+
  *     |  kind   |  bci + 4 (24 bits)     |  method: id in `methods`      |   Java kinds, COMPILING
  *     +---------+------------------------+-------------------------------+
- *     |  kind   |  pc (56 bits)                                          |   NATIVE, KERNEL
+ *     |  kind   |  pc (56 bits)                                          |   NATIVE, KERNEL, ADDRESS
  *     +---------+--------------------------------------------------------+
  *     |  kind   |  number of an enum jw_mark                             |   MARK
  *     +---------+--------------------------------------------------------+
@@ -32,6 +32,8 @@ enum jw_frame_kind {
     JW_FRAME_MARK = 6,  /* not code: says what is missing, and why */
     JW_FRAME_CLASS = 7, /* not code: the class of the object on which a method is being looked up */
     JW_FRAME_COMPILING = 8, /* not code: the Java method that the code above compiles */
+    JW_FRAME_ADDRESS =
+        9, /* not code: where the thread was interrupted, Java or native code below */
 };
 
 /* Names that stand in a stack where code should; users of other profilers already search for some. */
@@ -57,6 +59,11 @@ JW_SIGNAL_SAFE static inline jw_frame jw_frame_java(enum jw_frame_kind kind, uin
 JW_SIGNAL_SAFE static inline jw_frame jw_frame_native(uintptr_t pc)
 {
     return (uint64_t)JW_FRAME_NATIVE << 56 | ((uint64_t)pc & 0xffffffffffffffull);
+}
+
+JW_SIGNAL_SAFE static inline jw_frame jw_frame_address(uintptr_t pc)
+{
+    return (uint64_t)JW_FRAME_ADDRESS << 56 | ((uint64_t)pc & 0xffffffffffffffull);
 }
 
 /* The upper half of the address space is the kernel's: what is cut off of it are ones. */

@@ -183,6 +183,8 @@ static void add_frame(struct stack *stack, const struct cli_doctor_frame *frame)
 {
     const bool is_java = frame->type <= PROFILE_FRAME_C1;
 
+    if (frame->type == PROFILE_FRAME_ADDRESS)
+        return; /* what is on top comes next */
     if (!stack->has_frame) {
         stack->is_nameless_top = frame->is_nameless;
         stack->top_library = frame->library;

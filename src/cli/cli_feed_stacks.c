@@ -34,6 +34,7 @@ enum profile_frame_type cli_frame_type(const char *type, const char *class_name,
         {"Kernel", PROFILE_FRAME_KERNEL},
         {"Receiver", PROFILE_FRAME_CLASS},
         {"Compiling", PROFILE_FRAME_COMPILING},
+        {"Address", PROFILE_FRAME_ADDRESS},
         {"Unknown", PROFILE_FRAME_MARK},
     };
 
@@ -73,13 +74,14 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
     } else if (frame.type == PROFILE_FRAME_CLASS) {
         frame.class_name = class_name;
         frame.method = NULL;
-    } else if (frame.type != PROFILE_FRAME_MARK) {
+    } else if (frame.type != PROFILE_FRAME_MARK && frame.type != PROFILE_FRAME_ADDRESS) {
         frame.class_name = class_name;
         frame.signature = method->descriptor.text;
     }
-    /* Neither is code that ran. */
+    /* None of them is code that ran. */
     if (feed->wish->is_of_leaves &&
-        (frame.type == PROFILE_FRAME_CLASS || frame.type == PROFILE_FRAME_COMPILING))
+        (frame.type == PROFILE_FRAME_CLASS || frame.type == PROFILE_FRAME_COMPILING ||
+         frame.type == PROFILE_FRAME_ADDRESS))
         return PROFILE_FRAME_NONE;
     return profile_frame(feed->profile, &frame);
 }

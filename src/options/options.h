@@ -87,6 +87,7 @@ enum options_feature {
     OPTIONS_FEATURE_COMPTASK = 1 << 1, /* the method that a compiler thread compiles */
     OPTIONS_FEATURE_CARRIER = 1 << 2,  /* the frames of a virtual thread's carrier */
     OPTIONS_FEATURE_MIXED = 1 << 3,    /* native frames between Java frames and below them */
+    OPTIONS_FEATURE_PCADDR = 1 << 4,   /* the address of the interrupted instruction on top */
 };
 
 enum options_loglevel {

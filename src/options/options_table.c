@@ -46,6 +46,7 @@ static const struct options_name feature_names[] = {
     {"comptask", OPTIONS_FEATURE_COMPTASK, false, NULL},
     {"carrier", OPTIONS_FEATURE_CARRIER, false, NULL},
     {"mixed", OPTIONS_FEATURE_MIXED, false, NULL},
+    {"pcaddr", OPTIONS_FEATURE_PCADDR, false, NULL},
     {"none", 0, false, NULL},
     {NULL, 0, false, NULL},
 };

@@ -43,6 +43,7 @@ enum profile_frame_type {
     PROFILE_FRAME_CLASS = 7,     /* a class on top of a stack: what was allocated, which lock */
     PROFILE_FRAME_MARK = 8,      /* not code: `method` says what is missing, "[GC active]" */
     PROFILE_FRAME_COMPILING = 9, /* not code: the Java method that the code above compiles */
+    PROFILE_FRAME_ADDRESS = 10,  /* not code: where a thread was interrupted, "0x7f12a4c0d3e8" */
     PROFILE_FRAME_TYPE_LIMIT
 };
 

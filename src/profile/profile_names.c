@@ -265,6 +265,7 @@ static void profile_classify(const struct profile_frame *frame, enum profile_nam
         *kind = PROFILE_NAME_COMPILATION;
         return;
     case PROFILE_FRAME_MARK:
+    case PROFILE_FRAME_ADDRESS:
     case PROFILE_FRAME_TYPE_LIMIT:
         break;
     }

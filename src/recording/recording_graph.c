@@ -121,6 +121,7 @@ static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
     struct recording *recording = take->recording;
     struct profile_frame told = {.type = PROFILE_FRAME_MARK};
     uint64_t *known = jw_map_put(&recording->graph.frames, &frame, sizeof frame);
+    char address[RECORDING_ADDRESS_BYTES];
     uint64_t unkept = PROFILE_FRAME_NONE; /* no room to remember: asked anew each time */
 
     if (known == NULL)
@@ -145,6 +146,12 @@ static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
         break;
     case JW_FRAME_CLASS:
         told = receiver_frame(take, jw_frame_class_name(frame));
+        break;
+    case JW_FRAME_ADDRESS:
+        told = (struct profile_frame){
+            .type = PROFILE_FRAME_ADDRESS,
+            .method = recording_address_method(jw_frame_pc(frame), address).name.bytes,
+            .line = -1};
         break;
     }
     *known = profile_frame(recording->graph.profile, &told);

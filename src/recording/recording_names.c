@@ -1,6 +1,7 @@
 /* Constants by content, and the answers that make them; dump. */
 #include "recording/recording_names_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/counters.h"
@@ -144,6 +145,7 @@ uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind 
         [JW_FRAME_MARK] = "Unknown",
         [JW_FRAME_CLASS] = "Receiver",
         [JW_FRAME_COMPILING] = "Compiling",
+        [JW_FRAME_ADDRESS] = "Address",
     };
 
     jfr_put_string(&names->scratch, (size_t)kind < JW_COUNT_OF(texts) ? texts[kind] : "Unknown");
@@ -390,6 +392,19 @@ struct recording_method recording_native_method_of(const struct recording_symbol
     return (struct recording_method){
         .class_name = told->library,
         .name = told->symbol,
+        .descriptor = TEXT("()V"),
+        .modifiers = MODIFIER_NATIVE,
+        .is_native = true,
+    };
+}
+
+struct recording_method recording_address_method(uintptr_t pc, char text[RECORDING_ADDRESS_BYTES])
+{
+    const int length = snprintf(text, RECORDING_ADDRESS_BYTES, "0x%llx", (unsigned long long)pc);
+
+    return (struct recording_method){
+        .class_name = TEXT("jaywalk"),
+        .name = {text, (size_t)length},
         .descriptor = TEXT("()V"),
         .modifiers = MODIFIER_NATIVE,
         .is_native = true,

@@ -86,6 +86,10 @@ struct recording_method recording_method_texts(const struct generation *generati
 struct recording_method recording_receiver_method(const struct generation *generation,
                                                   uint32_t name);
 
+/* The address at which a thread was interrupted, as text: "0x7f12a4c0d3e8". */
+#define RECORDING_ADDRESS_BYTES 24
+struct recording_method recording_address_method(uintptr_t pc, char text[RECORDING_ADDRESS_BYTES]);
+
 /* Function and library at this pc; code without a symbol is named after its library. False: unknown. */
 bool recording_native_texts(const struct recording_sources *sources, uintptr_t pc,
                             struct recording_symbol *out);

@@ -85,6 +85,7 @@ struct recording_frame recording_frame_of(const struct recording_take *take, jw_
     case JW_FRAME_MARK:
     case JW_FRAME_CLASS:
     case JW_FRAME_COMPILING:
+    case JW_FRAME_ADDRESS:
         break;
     }
     return told;
@@ -112,6 +113,14 @@ static uint64_t receiver_key(struct recording_take *take, uint32_t name)
     return recording_method_key(&take->recording->names, &told);
 }
 
+static uint64_t address_key(struct recording_names *names, uintptr_t pc)
+{
+    char text[RECORDING_ADDRESS_BYTES];
+    const struct recording_method told = recording_address_method(pc, text);
+
+    return recording_method_key(names, &told);
+}
+
 static void put_frame(struct recording_take *take, jw_frame frame)
 {
     struct recording_names *names = &take->recording->names;
@@ -137,6 +146,9 @@ static void put_frame(struct recording_take *take, jw_frame frame)
         break;
     case JW_FRAME_CLASS:
         method = receiver_key(take, jw_frame_class_name(frame));
+        break;
+    case JW_FRAME_ADDRESS:
+        method = address_key(names, jw_frame_pc(frame));
         break;
     }
     recording_put_frame(take->recording, method, &told);

@@ -144,6 +144,14 @@ static uint64_t kept_receiver(struct recording_take *take, uint32_t name)
     return keep_method(take->recording, &told);
 }
 
+static uint64_t kept_address(struct recording *recording, uintptr_t pc)
+{
+    char text[RECORDING_ADDRESS_BYTES];
+    const struct recording_method told = recording_address_method(pc, text);
+
+    return keep_method(recording, &told);
+}
+
 /* Appends a frame to the stack under construction; false: its method cannot be kept. */
 static bool keep_frame(struct recording_take *take, jw_frame frame)
 {
@@ -173,6 +181,9 @@ static bool keep_frame(struct recording_take *take, jw_frame frame)
         break;
     case JW_FRAME_CLASS:
         method = kept_receiver(take, jw_frame_class_name(frame));
+        break;
+    case JW_FRAME_ADDRESS:
+        method = kept_address(take->recording, jw_frame_pc(frame));
         break;
     }
     if (method == NOT_KEPT)

@@ -18,6 +18,7 @@ struct walked {
     struct walk_landmark holder;  /* the native frame from which it was begun */
     vm_addr receiver; /* class of the object on which a method is being looked up; 0: none */
     struct sample_deep *deep; /* of a deep stack, in which its frames are laid out; or NULL */
+    uintptr_t pc;             /* of the interrupted instruction; 0: not wanted */
     uint64_t mounted; /* the virtual thread that runs on this one, as vm_thread_mounted says */
     const struct sample_kernel
         *kernel; /* what the kernel did for it; NULL: not known, or not wanted */
@@ -32,6 +33,14 @@ static JW_SIGNAL_SAFE bool find_task(const void *ucontext, struct vm_compiler_ta
 
     arch_regs_read(ucontext, &regs);
     return vm_compiler_task(regs.sp, out);
+}
+
+static JW_SIGNAL_SAFE uintptr_t interrupted_pc(const void *ucontext)
+{
+    struct arch_regs regs;
+
+    arch_regs_read(ucontext, &regs);
+    return regs.pc;
 }
 
 /* Walks the Java stack with what is left of the thread's last one, where that was deep. */
@@ -75,6 +84,7 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
         out->native_count =
             walk_native(ucontext, sampler.by_frame_pointer ? WALK_BY_FRAME_POINTER : WALK_BY_ROWS,
                         scratch->native_pcs, WALK_NATIVE_DEPTH_MAX, &out->holder, &out->native_end);
+    out->pc = sampler.with_addresses ? interrupted_pc(ucontext) : 0;
     out->java = (struct walk_java_result){0};
     out->deep = NULL;
     if (env == NULL)
@@ -205,13 +215,23 @@ static inline JW_SIGNAL_SAFE bool misses_native(const struct walked *walked)
            (walked->java.frame_count > 0 || (!walked->is_java_thread && walked->native_count > 0));
 }
 
-/* Lays the stack out, innermost first: the kernel, native code, marks where some is missing, or Java is, the receiver, the stub,
+/* How many frames were put. */
+static JW_SIGNAL_SAFE uint32_t put_top(const struct walked *walked, jw_frame *to)
+{
+    const uint32_t count = walked->pc != 0 ? 1 : 0;
+
+    if (count != 0)
+        to[0] = jw_frame_address(walked->pc);
+    return count + put_kernel(walked->kernel, to + count);
+}
+
+/* Lays the stack out, innermost first: the address, the kernel, native code, marks where some is missing, or Java is, the receiver, the stub,
  * Java, but what is of the past. */
 static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
                                        struct sample_scratch *scratch, const struct walked *walked)
 {
     jw_frame *const to = scratch->frames;
-    uint32_t count = put_kernel(walked->kernel, to);
+    uint32_t count = put_top(walked, to);
 
     for (uint32_t i = 0; i < walked->native_count; i++) {
         if (i == walked->holder.frame)
@@ -232,7 +252,7 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
         to[count++] = jw_frame_native(walked->java.stub_pc);
     for (uint32_t depth = 0; depth < walked->java.frame_count; depth++)
         to[count++] = java_frame(generation, scratch, &walked->java, &scratch->java[depth], depth);
-    if (count == 0)
+    if (count == (walked->pc != 0))
         to[count++] = jw_frame_mark(JW_MARK_UNKNOWN_NATIVE);
     if (walked->java.is_truncated)
         jw_count(JW_COUNT_TRUNCATED);

@@ -68,6 +68,7 @@ struct sampler_config {
     bool with_mixed;           /* native frames between Java frames and below them, too */
     bool with_receivers;       /* the class of the object on which a method is being looked up */
     bool with_compiled;        /* the method that a compiler thread compiles */
+    bool with_addresses;       /* on top of all, the address of the interrupted instruction */
     bool with_carriers;        /* below a virtual thread's entry, the frames of its carrier */
     bool is_user_only;         /* of SAMPLER_CPU_PERF: nothing of the kernel */
     bool

@@ -18,8 +18,8 @@
 #include "vm/vm_string.h"
 #include "walk/walk.h"
 
-/* Frames of one stack: those of the kernel on top, native ones, what they compile, a class, a stub, a mark, and Java. */
-#define SAMPLE_FRAMES_MAX (OS_PERF_FRAMES_MAX + WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 6)
+/* Frames of one stack: an address, those of the kernel on top, native ones, what they compile, a class, a stub, a mark, and Java. */
+#define SAMPLE_FRAMES_MAX (OS_PERF_FRAMES_MAX + WALK_DEPTH_MAX + WALK_NATIVE_DEPTH_MAX + 7)
 
 #define SAMPLE_MEMO_COUNT 256u
 

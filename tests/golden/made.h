@@ -169,6 +169,8 @@ static inline uint32_t made_fill(struct generation *generation, unsigned kind, j
     } else if (kind < 80) {
         const dict_id copy = made_method(generation, "app/Hot", "copy", "()V", 2, 0x109, false);
 
+        if (kind == 79)
+            frames[count++] = jw_frame_address(0x7f31c80010a4);
         frames[count++] = jw_frame_native(0x1000);
         frames[count++] = jw_frame_native(0x3000);
         frames[count++] = jw_frame_java(JW_FRAME_JAVA_NATIVE, copy, JW_BCI_NATIVE);

@@ -3,11 +3,13 @@ import java.util.List;
 
 /**
  * Threads that load native libraries and unload them all the time, two of its own each, and run code of them for moments; at last each
- * runs the code of one that stays for a while.
+ * runs the code of one that stays for a while, and some of Java.
  *
  *     java LibraryStorm SECONDS STAY_CPU_MS LIBRARY...
  */
 final class LibraryStorm {
+    private static volatile long sink;
+
     private LibraryStorm() {
     }
 
@@ -26,6 +28,7 @@ final class LibraryStorm {
                     visits[number / 2] += 2;
                 } while (System.nanoTime() < until);
                 visit(number, args[number + 2], stayCpuMs);
+                think(stayCpuMs / 4);
             }, "storm-" + number);
             threads.add(thread);
             thread.start();
@@ -36,6 +39,16 @@ final class LibraryStorm {
             all += visits[i];
         }
         System.out.println("visits " + all);
+    }
+
+    private static void think(long ms) {
+        long sum = 0;
+        for (long end = System.nanoTime() + ms * 1_000_000L; System.nanoTime() < end;) {
+            for (int i = 0; i < 10_000; i++) {
+                sum += i ^ sum << 1;
+            }
+        }
+        sink = sum;
     }
 
     /** 0: for a moment. */

@@ -93,3 +93,16 @@ Test(frame, a_class_keeps_the_id_of_its_name)
         cr_assert(eq(u32, jw_frame_class_name(frame), ids[i]));
     }
 }
+
+Test(frame, an_address_keeps_its_56_bits)
+{
+    const uintptr_t pcs[] = {0, 0x1000, 0x7f31c80010a4, UINT64_C(0xffffffffffffff)};
+
+    for (size_t i = 0; i < JW_COUNT_OF(pcs); i++) {
+        const jw_frame frame = jw_frame_address(pcs[i]);
+
+        cr_assert(eq(int, (int)jw_frame_kind_of(frame), (int)JW_FRAME_ADDRESS));
+        cr_assert(eq(u64, jw_frame_pc(frame), pcs[i]));
+        cr_assert(ne(u64, frame, jw_frame_native(pcs[i])));
+    }
+}
