@@ -107,12 +107,14 @@ void nativecheck_tell(void)
         return;
     agent_log(OPTIONS_LOGLEVEL_INFO,
               "Compared with libunwind: %llu native stacks, %llu equal, %llu different, %llu ended "
-              "sooner, %llu in part, %llu not comparable%s%s",
+              "sooner, %llu in part, %llu not comparable; %llu times one more was due and found no "
+              "room%s%s",
               (unsigned long long)checked, (unsigned long long)jw_counter(JW_COUNT_NATIVE_EQUAL),
               (unsigned long long)jw_counter(JW_COUNT_NATIVE_DIFFERENT),
               (unsigned long long)jw_counter(JW_COUNT_NATIVE_SHORTER),
               (unsigned long long)(jw_counter(JW_COUNT_NATIVE_NO_WAY) +
                                    jw_counter(JW_COUNT_NATIVE_NO_COPY)),
               (unsigned long long)jw_counter(JW_COUNT_NATIVE_UNCHECKED),
+              (unsigned long long)jw_counter(JW_COUNT_NATIVE_NO_ROOM),
               texts.different.message[0] == '\0' ? "" : "; the last: ", texts.different.message);
 }

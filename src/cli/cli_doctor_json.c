@@ -243,6 +243,7 @@ static void put_native_agreement(struct json *json, const struct cli_doctor *doc
     put_number(json, "no_way", counters[JW_COUNT_NATIVE_NO_WAY]);
     put_number(json, "no_copy", counters[JW_COUNT_NATIVE_NO_COPY]);
     put_number(json, "unchecked", counters[JW_COUNT_NATIVE_UNCHECKED]);
+    put_number(json, "no_room", counters[JW_COUNT_NATIVE_NO_ROOM]);
     put_number(json, "frames_equal", counters[JW_COUNT_NATIVE_FRAMES_EQUAL]);
     put_told(json, "last_difference", doctor->native_difference);
     end(json, '}');

@@ -16,7 +16,7 @@ void cli_doctor_native_text(const struct cli_doctor *doctor, FILE *to)
 {
     const uint64_t *counters = doctor->all.counters;
     const uint64_t compared = counters[JW_COUNT_NATIVE_CHECKED];
-    char rest[400] = "";
+    char rest[480] = "";
 
     if (strncmp(doctor->nativecheck, "off: ", 5) == 0)
         cli_doctor_fact(to, "native stacks", "were not compared with libunwind: %s",
@@ -32,6 +32,8 @@ void cli_doctor_native_text(const struct cli_doctor *doctor, FILE *to)
     put_part(counters[JW_COUNT_NATIVE_UNCHECKED],
              "not comparable, as a library was unloaded meanwhile or libunwind did not begin", rest,
              sizeof rest);
+    put_part(counters[JW_COUNT_NATIVE_NO_ROOM], "more were due while no copy was free, or too deep",
+             rest, sizeof rest);
     cli_doctor_fact(
         to, "native stacks",
         "%s were unwound a second time by libunwind: %s equal (%s frames), %s different%s%s%s",

@@ -7,7 +7,7 @@
  * Context  unwind_check_wants, unwind_check_take: handler. unwind_check_open, unwind_check_close: control, with no engine running.
  *          unwind_check_turn: dump. unwind_check_tell: any.
  * Memory   sixteen copies, mapped when the first session wants them and kept. The library is loaded then, too, and stays.
- * Progress unwind_check_take wait-free: where no copy is free none is taken.
+ * Progress unwind_check_take wait-free: where no copy is free none is taken, and NATIVE_NO_ROOM counts.
  *
  * A copy is one handler's until it is full, then the agent's thread's until it is compared:
  *

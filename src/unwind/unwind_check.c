@@ -138,8 +138,10 @@ void unwind_check_take(const void *ucontext, const struct unwind_ours *ours)
 {
     struct unwind_taken *taken = ours->count <= UNWIND_DEPTH_MAX ? find_free() : NULL;
 
-    if (taken == NULL)
+    if (taken == NULL) {
+        jw_count(JW_COUNT_NATIVE_NO_ROOM);
         return;
+    }
     jw_store_relaxed(&check.due_ns, jw_now_ns() + jw_load_relaxed(&check.interval_ns));
     unwind_registers(ucontext, taken->registers);
     const uintptr_t sp = taken->registers[arch_facts.unwind_sp];

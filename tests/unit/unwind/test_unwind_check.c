@@ -288,12 +288,23 @@ static void expect_all(void)
         cr_assert_eq(jw_load_acquire(&copies[i].state), UNWIND_COPY_FULL);
     unwind_check_turn();
     cr_assert_eq(counted(JW_COUNT_NATIVE_EQUAL), UNWIND_COPIES);
+    cr_assert_eq(counted(JW_COUNT_NATIVE_NO_ROOM), 2);
 }
 
 static void expect_no_more(void)
 {
     unwind_check_turn();
     cr_assert_eq(counted(JW_COUNT_NATIVE_CHECKED), UNWIND_COPIES);
+    cr_assert_eq(counted(JW_COUNT_NATIVE_NO_ROOM), 2);
+}
+
+static void ours_are_too_many(void)
+{
+    static const uintptr_t many[UNWIND_DEPTH_MAX + 1];
+    const struct unwind_ours deep = {.pcs = many, .count = UNWIND_DEPTH_MAX + 1};
+
+    unwind_check_take(NULL, &deep);
+    cr_assert_eq(counted(JW_COUNT_NATIVE_NO_ROOM), 3);
 }
 
 Test(unwind_check, as_many_are_taken_as_there_is_room_for_and_none_when_it_is_closed)
@@ -304,4 +315,5 @@ Test(unwind_check, as_many_are_taken_as_there_is_room_for_and_none_when_it_is_cl
         all[i] = (struct step){nothing, take, i == UNWIND_COPIES + 2 ? expect_all : nothing};
     all[UNWIND_COPIES + 3] = (struct step){unwind_check_close, take, expect_no_more};
     RUN(all);
+    ours_are_too_many();
 }
