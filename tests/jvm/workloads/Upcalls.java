@@ -22,17 +22,23 @@ final class Upcalls {
     private final MethodHandle sort;
     private final long comparison;
     private final long memory;
+    private final long elements;
 
     Upcalls() throws Throwable {
+        this(MethodHandles.lookup().findStatic(Upcalls.class, "compare",
+                     MethodType.methodType(int.class, long.class, long.class)),
+                ELEMENTS);
+    }
+
+    /** Sorts so many, asking this about each pair. */
+    Upcalls(MethodHandle ours, long elements) throws Throwable {
+        this.elements = elements;
         linker = of("Linker").getMethod("nativeLinker").invoke(null);
         longs = of("ValueLayout").getField("JAVA_LONG").get(null);
         ints = of("ValueLayout").getField("JAVA_INT").get(null);
         sort = downcall("qsort", null, longs, longs, longs, longs);
         memory = (long) downcall("malloc", longs, longs)
-                         .invokeWithArguments(ELEMENTS * ELEMENT_BYTES);
-        MethodHandle ours =
-                MethodHandles.lookup().findStatic(Upcalls.class, "compare",
-                        MethodType.methodType(int.class, long.class, long.class));
+                         .invokeWithArguments(elements * ELEMENT_BYTES);
         Method stub = of("Linker").getMethod("upcallStub", MethodHandle.class,
                 of("FunctionDescriptor"), of("Arena"), noOptions().getClass());
         Object segment = stub.invoke(linker, ours, descriptor(ints, longs, longs),
@@ -74,7 +80,7 @@ final class Upcalls {
 
     void round() {
         try {
-            sort.invokeWithArguments(memory, ELEMENTS, ELEMENT_BYTES, comparison);
+            sort.invokeWithArguments(memory, elements, ELEMENT_BYTES, comparison);
         } catch (Throwable e) {
             throw new IllegalStateException(e);
         }
