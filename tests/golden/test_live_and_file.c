@@ -398,7 +398,7 @@ Test(live_and_file, are_equal_with_their_defaults)
 Test(live_and_file, are_equal_of_a_counter)
 {
     const struct drawing drawing = {.shows = RECORDING_SHOWS_COUNTER, .event = "page-faults"};
-    const char *const wanted[] = {
+    const char *const wanted[JW_COUNT_OF(formats)] = {
         "\"unit\":\"page-faults\"",
         "\napp/Hot.main;app/Hot.spin 240\n",
         "Profile of page-faults\n",
@@ -412,7 +412,7 @@ Test(live_and_file, are_equal_of_a_counter_beside_the_wall_clock)
 {
     const struct drawing drawing = {.shows = RECORDING_SHOWS_COUNTER,
                                     .event = "sched:sched_switch"};
-    const char *const wanted[] = {
+    const char *const wanted[JW_COUNT_OF(formats)] = {
         "\"unit\":\"events\"",
         NULL,
         "Profile of sched:sched_switch, wall clock left out\n",

@@ -550,12 +550,10 @@ Test(options_parse, features_are_named_together)
     cr_assert(result.values.features == OPTIONS_FEATURE_VTABLE);
     parse_quietly("start,features=comptask+vtable+comptask");
     cr_assert(result.values.features == (OPTIONS_FEATURE_VTABLE | OPTIONS_FEATURE_COMPTASK));
-    parse_quietly("start,features=carrier");
-    cr_assert(result.values.features == OPTIONS_FEATURE_CARRIER);
+    parse_quietly("start,features=pcaddr");
+    cr_assert(result.values.features == OPTIONS_FEATURE_PCADDR);
     parse_quietly("start,features=comptask+carrier");
     cr_assert(result.values.features == (OPTIONS_FEATURE_COMPTASK | OPTIONS_FEATURE_CARRIER));
-    parse_quietly("start,features=vtable+pcaddr");
-    cr_assert(result.values.features == (OPTIONS_FEATURE_VTABLE | OPTIONS_FEATURE_PCADDR));
     parse_quietly("features=none");
     cr_assert(result.values.features == 0 && result.values.action == OPTIONS_ACTION_START);
 }
