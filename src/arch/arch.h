@@ -32,6 +32,13 @@ struct arch_facts {
      * behind it is the last of the frame's fixed part.
      * Source: OpenJDK, frame_x86.hpp, frame_aarch64.hpp; measured on JDK 8 to 28. */
     int interpreter_bcp_slot, interpreter_bcp_slot_jdk_8;
+    /* Where the frame of the call stub keeps its wrapper, in words from the frame pointer, for JVMs that do not tell it (of
+     * Linux; aarch64 never tells). Source: OpenJDK, frame_x86.hpp, frame_aarch64.hpp, JDK 8 to 28. */
+    int entry_wrapper_slot;
+    /* The interpreter's expressions have a pointer of their own, and its stack pointer lies below them, with room to spare: a method
+     * that it calls takes that room, so that the caller's stack pointer, as it was kept, lies below the called method's frame.
+     * Source: OpenJDK, generate_normal_entry in templateInterpreterGenerator_aarch64.cpp, frame::sender_for_interpreter_frame. */
+    bool is_interpreter_sp_apart;
     int kept_dwarf_register; /* besides the frame pointer, one on which frames hang and that functions restore; -1: none */
     bool has_link_register; /* a call leaves the return address in `link`, not at [sp] */
     /* sp and pc, in this order, among the registers of perf_events.
@@ -90,7 +97,7 @@ JW_SIGNAL_SAFE uintptr_t arch_exception_pc(const void *ucontext);
 
 /*
  * What a call from Java to Java leaves in registers until the called method has a frame: its caller's stack pointer (r13), and while
- * room for locals is made the return address (rax); 0 where the machine's registers differ from JDK to JDK (aarch64).
+ * room for locals is made the return address (rax); 0 on aarch64, where the two functions below tell.
  * Source: OpenJDK, gen_i2c_adapter and gen_c2i_adapter in sharedRuntime_x86_64.cpp, generate_normal_entry in
  * templateInterpreterGenerator_x86.cpp and generate_call_stub, JDK 8 to 28.
  */
@@ -102,8 +109,25 @@ struct arch_sender {
 JW_SIGNAL_SAFE void arch_sender_read(const void *ucontext, struct arch_sender *out);
 
 /* Whether that stack pointer is there at `pc`, in an adapter between interpreted and compiled code that begins at `begin`: on the way to
- * compiled code all the time, on the other way from where it was put there (aarch64: never told). */
+ * compiled code all the time, on the other way from where it was put there (aarch64: never). */
 JW_SIGNAL_SAFE bool arch_has_sender(uintptr_t begin, uintptr_t pc);
+
+/*
+ * From the interpreter's code where the method that it has been called for has no frame yet, or no longer: `regs` become those of the
+ * caller, with the stack pointer that it gets back, or that of now where that is lower. False, and `regs` unchanged, elsewhere, which
+ * the instructions at pc tell (x86-64: always; arch_sender_read tells there).
+ * Source: OpenJDK, generate_normal_entry, generate_native_entry and generate_fixed_frame in
+ * templateInterpreterGenerator_aarch64.cpp, InterpreterMacroAssembler::remove_activation, JDK 8 to 28.
+ */
+JW_SIGNAL_SAFE bool arch_step_interpreted_edge(const void *ucontext, struct arch_regs *regs);
+
+/*
+ * From an adapter between interpreted and compiled code that begins at `begin`, the same way; `is_leaf`: code that it calls was
+ * interrupted, with `regs` behind that call. False on x86-64, as arch_has_sender tells there.
+ * Source: OpenJDK, gen_i2c_adapter, gen_c2i_adapter and patch_callers_callsite in sharedRuntime_aarch64.cpp, JDK 8 to 28.
+ */
+JW_SIGNAL_SAFE bool arch_step_adapter(const void *ucontext, struct arch_regs *regs, uintptr_t begin,
+                                      bool is_leaf);
 
 /* A general register of the interrupted thread, by its number in DWARF (and .eh_frame). False: no such number. */
 JW_SIGNAL_SAFE bool arch_dwarf_register(const void *ucontext, unsigned number, uintptr_t *out);
@@ -297,8 +321,7 @@ JW_SIGNAL_SAFE uintptr_t arch_call_target(uintptr_t return_pc);
 /* True when the instruction before `return_pc` may be a call: its last bytes are spelt so. */
 JW_SIGNAL_SAFE bool arch_is_behind_call(uintptr_t return_pc);
 
-/* True when code between `begin` and `pc` has stored its first argument, so far from its frame pointer
- * (aarch64: never told). */
+/* True when code between `begin` and `pc` has stored its first argument, so far from its frame pointer. */
 JW_SIGNAL_SAFE bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc,
                                             intptr_t fp_offset_bytes);
 

@@ -174,13 +174,22 @@ static JW_SIGNAL_SAFE bool read_bci(uintptr_t live_bcp, struct vm_interpreted *o
     return vm_method_is_native(out->method) && vm_method_has_class(out->method);
 }
 
+/* Only a caller that is found by its frame pointer alone may have a stack pointer below its callee's frame: the interpreter's own
+ * code, and the call stub. */
+static __attribute__((noinline, cold)) JW_SIGNAL_SAFE bool
+is_caller_apart(const struct vm_interpreted *frame)
+{
+    return arch_facts.is_interpreter_sp_apart && frame->caller_sp != 0 &&
+           (vm_code_is_interpreter(frame->caller_pc) || vm_is_entry_return(frame->caller_pc));
+}
+
 static JW_SIGNAL_SAFE bool load_caller(uintptr_t fp, struct vm_interpreted *out)
 {
     if (!load_slot(fp, SLOT_CALLER_FP, &out->caller_fp) ||
         !load_slot(fp, SLOT_CALLER_PC, &out->caller_pc))
         return false;
     out->caller_pc = arch_code_address(out->caller_pc);
-    return out->caller_sp > fp;
+    return out->caller_sp > fp || is_caller_apart(out);
 }
 
 /* Source: OpenJDK, TemplateInterpreterGenerator::generate_fixed_frame: the slots are pushed from above. */
@@ -215,7 +224,8 @@ bool vm_interpreted_read(uintptr_t fp, uintptr_t live_bcp, struct vm_interpreted
     out->caller_sp = words[SLOT_CALLER_SP - begin];
     out->caller_fp = words[SLOT_CALLER_FP - begin];
     out->caller_pc = arch_code_address(words[SLOT_CALLER_PC - begin]);
-    return vm_is_plausible(out->method) && out->caller_sp > fp && read_bci(live_bcp, out);
+    return vm_is_plausible(out->method) && (out->caller_sp > fp || is_caller_apart(out)) &&
+           read_bci(live_bcp, out);
 }
 
 static JW_SIGNAL_SAFE struct arch_word slot_word(uintptr_t fp, intptr_t slot, uintptr_t value)

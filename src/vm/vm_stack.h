@@ -70,6 +70,13 @@ struct vm_interpreted {
     uintptr_t caller_fp, caller_sp, caller_pc;
 };
 
+/* Where the caller's part of the stack begins, when `caller_sp` lies below the frame, as it may where the interpreter's stack pointer
+ * is apart (arch_facts): who called is found by its frame pointer then. */
+JW_SIGNAL_SAFE static inline uintptr_t vm_interpreted_end(uintptr_t fp)
+{
+    return fp + 2 * sizeof(uintptr_t);
+}
+
 /*
  * Reads the interpreted frame at `fp`. `live_bcp`: the bytecode pointer where it lives in a register, or
  * 0; used where it points into the method's code. False unless the frame holds a method, a bytecode

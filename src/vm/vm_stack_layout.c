@@ -24,7 +24,8 @@ static void resolve_threads(struct vm_stack_layout *out)
     out->state_in_java = (uint64_t)vm_structs_constant("_thread_in_Java", 0);
     out->wrapper_anchor = vm_structs_field("JavaCallWrapper", "_anchor");
     out->entry_wrapper_bytes =
-        (intptr_t)vm_structs_constant("frame::entry_frame_call_wrapper_offset", 0) *
+        (intptr_t)vm_structs_constant("frame::entry_frame_call_wrapper_offset",
+                                      arch_facts.entry_wrapper_slot) *
         (intptr_t)sizeof(uintptr_t);
     out->upcall_frame_data = vm_structs_field("UpcallStub", "_frame_data_offset");
     out->upcall_frame_data.width = 4;
@@ -86,7 +87,6 @@ static bool check_layout(const struct vm_stack_layout *layout, struct jw_error *
         {"JavaThread::_thread_state", vm_has(layout->thread_state)},
         {"_thread_in_Java", layout->state_in_java != 0},
         {"JavaCallWrapper::_anchor", vm_has(layout->wrapper_anchor)},
-        {"frame::entry_frame_call_wrapper_offset", layout->entry_wrapper_bytes != 0},
         {"StubRoutines::_call_stub_return_address", vm_code_contains(layout->entry_return_pc)},
         {"the interpreter's code", vm_layout.interpreter_end != 0},
         {"CodeBlob::_frame_size", vm_has(vm_layout.blob_frame_size)},

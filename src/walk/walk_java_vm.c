@@ -32,7 +32,7 @@ static inline JW_SIGNAL_SAFE bool rises(const struct walk_vm *walk, uintptr_t sp
                                         enum walk_position position)
 {
     return walk_vm_is_on_stack(walk, sp) &&
-           (sp > walk->regs.sp || (sp == walk->regs.sp && position == WALK_AT_LEAF_CALL));
+           (sp > walk->regs.sp || (sp == walk->regs.sp && walk_vm_may_be_level(walk, position)));
 }
 
 /* Takes over the caller's registers. */
@@ -287,9 +287,11 @@ static JW_SIGNAL_SAFE enum outcome do_interpreted(struct walk_vm *walk)
         walk->cache->log.word_count += VM_INTERPRETED_WORDS;
     }
 
-    /* Word by word: copied as a whole, they would be waited for until they are stored. */
-    if (!rises(walk, frame.caller_sp, WALK_AT_CALL))
+    /* Word by word: as a whole, they would be waited for until they are stored. */
+    if (!walk_vm_is_on_stack(walk, frame.caller_sp))
         return fail(walk, WALK_CODE_STACK, VM_PLACE_INTERPRETER);
+    if (__builtin_expect(frame.caller_sp <= fp, 0))
+        frame.caller_sp = vm_interpreted_end(fp);
     walk->regs.sp = frame.caller_sp;
     walk->regs.fp = frame.caller_fp;
     walk->regs.pc = frame.caller_pc;

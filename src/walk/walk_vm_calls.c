@@ -36,9 +36,15 @@ bool walk_vm_caller_of_adapter(const struct walk_vm *walk, const struct vm_blob 
                                struct arch_regs *caller)
 {
     const uintptr_t sp = walk->regs.sp;
+    const bool is_top = walk->position == WALK_AT_TOP;
     struct arch_sender sender;
 
-    if (blob->place != VM_PLACE_ADAPTER || walk->position != WALK_AT_TOP || walk->ucontext == NULL)
+    if (blob->place != VM_PLACE_ADAPTER || walk->ucontext == NULL)
+        return false;
+    *caller = walk->regs;
+    if (arch_step_adapter(walk->ucontext, caller, blob->code_begin, !is_top))
+        return walk_vm_is_proved(walk, caller);
+    if (!is_top)
         return false;
     /* The return address is on top; on the way there, it is where the call has put it, or in a register. */
     if (find_sender(walk, &sender) && arch_has_sender(blob->code_begin, walk->regs.pc))
@@ -51,9 +57,17 @@ bool walk_vm_caller_of_adapter(const struct walk_vm *walk, const struct vm_blob 
 void walk_vm_leave_entry(struct walk_vm *walk)
 {
     const uintptr_t sp = walk->regs.sp;
+    struct arch_regs caller = walk->regs;
     struct arch_sender sender;
-    struct arch_regs caller;
 
+    if (walk->position == WALK_AT_TOP && walk->ucontext != NULL &&
+        arch_step_interpreted_edge(walk->ucontext, &caller)) {
+        if (walk_vm_is_proved(walk, &caller)) {
+            walk->regs = caller;
+            walk->position = WALK_AT_CALL;
+        }
+        return;
+    }
     if (!find_sender(walk, &sender) || (walk->regs.fp >= sp && walk->regs.fp < sender.sp))
         return;
     /* While room for locals is made, the return address is in a register. */
@@ -84,8 +98,7 @@ bool walk_vm_unwound_anchor(const struct walk_vm *walk, const struct vm_blob *bl
 
     if (walk->position != WALK_AT_TOP || stub == NULL ||
         !vm_is_entry_stub(stub->begin, stub->end) || !walk_step(blob->place, blob, stub, &caller) ||
-        caller.sp <= walk->regs.sp || vm_code_contains(caller.pc) ||
-        !arch_is_behind_call(caller.pc))
+        caller.sp < walk->regs.sp || vm_code_contains(caller.pc) || !arch_is_behind_call(caller.pc))
         return false;
     if (walk_native_to_code_cache(&caller))
         *anchor = (struct vm_anchor){.sp = caller.sp, .pc = caller.pc, .fp = caller.fp};

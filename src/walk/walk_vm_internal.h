@@ -153,6 +153,14 @@ JW_SIGNAL_SAFE static inline bool walk_vm_is_on_stack(const struct walk_vm *walk
            (addr & (sizeof(uintptr_t) - 1)) == 0;
 }
 
+/* Who is interrupted need not have moved the stack pointer that its caller left it, where a call pushes nothing. */
+JW_SIGNAL_SAFE static inline bool walk_vm_may_be_level(const struct walk_vm *walk,
+                                                       enum walk_position position)
+{
+    return position == WALK_AT_LEAF_CALL ||
+           (walk->position == WALK_AT_TOP && arch_facts.has_link_register);
+}
+
 /* True of the stub on which the frames of a virtual thread that still lie in the heap would follow. */
 JW_SIGNAL_SAFE static inline bool walk_vm_is_barrier(const struct vm_stub *stub)
 {

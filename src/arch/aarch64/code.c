@@ -10,7 +10,7 @@ struct pattern {
 /*
  * Instructions that may stand between the end of a frame and its ret.
  * Source: OpenJDK, hotspot/cpu/aarch64: MacroAssembler::safepoint_poll (17 on),
- * MachEpilogNode, LIR_Assembler::return_op.
+ * MachEpilogNode, LIR_Assembler::return_op, SharedRuntime::generate_native_wrapper.
  */
 static const struct pattern passing[] = {
     {0xffc003fe, 0xf9400388}, /* ldr x8 or x9,[x28,#n]: poll */
@@ -19,6 +19,7 @@ static const struct pattern passing[] = {
     {0xff00001f, 0x54000008}, /* b.hi: to the poll's handler */
     {0xffffffdf, 0xb940011f}, /* ldr wzr,[x8]: poll of 10 to 16 */
     {0xffffffff, 0xd50323bf}, /* autiasp */
+    {0xff00001f, 0xb5000008}, /* cbnz x8: an exception of a native method */
     {0xffffffff, 0xd503201f}, /* nop */
     {0xffffffff, 0xaa1f03e0}, /* mov x0,xzr: a stub's result */
     {0xffffffff, 0x2a1f03e0}, /* mov w0,wzr */
@@ -56,10 +57,10 @@ JW_SIGNAL_SAFE static bool is_branch(uint32_t code)
     return (code & 0xfc000000) == 0x14000000 || (code & 0xffffffdf) == 0xd61f0100;
 }
 
-bool code_is_safepoint_branch(const uint32_t *code)
+bool code_is_last_branch(const uint32_t *code)
 {
     /* str x8,[x28,#n] */
-    return is_branch(code[0]) && (code[-1] & 0xffc003ff) == 0xf9000388;
+    return is_branch(code[0]) && ((code[-1] & 0xffc003ff) == 0xf9000388 || code[-1] == CODE_RET);
 }
 
 bool code_leads_to_return(const uint32_t *code, size_t count)

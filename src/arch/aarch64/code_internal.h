@@ -44,9 +44,9 @@ JW_SIGNAL_SAFE size_t code_load(uint32_t *to, size_t room_words, uintptr_t from_
  */
 JW_SIGNAL_SAFE bool code_leads_to_return(const uint32_t *code, size_t count);
 
-/* At the branch to the safepoint blob, behind the store of the poll's address (`code[-1]` is read):
- * without a frame too. */
-JW_SIGNAL_SAFE bool code_is_safepoint_branch(const uint32_t *code);
+/* At the branch to the safepoint blob, behind the store of the poll's address, or at that behind a return, to where exceptions are
+ * forwarded (`code[-1]` is read): without a frame too. */
+JW_SIGNAL_SAFE bool code_is_last_branch(const uint32_t *code);
 
 /* The pair {fp, return address} is at [sp]. */
 JW_SIGNAL_SAFE bool code_step_pushed(struct arch_regs *regs);

@@ -133,8 +133,7 @@ JW_SIGNAL_SAFE static bool step_in_epilogue(struct arch_regs *regs, const struct
     const size_t left = code->count - here;
     const size_t pair_bytes = frame_bytes - 2 * WORD_BYTES;
 
-    if (code_leads_to_return(words + here, left) ||
-        (here > 0 && code_is_safepoint_branch(words + here)))
+    if (code_leads_to_return(words + here, left) || (here > 0 && code_is_last_branch(words + here)))
         return arch_step_from_entry(regs);
     if (words[here] == CODE_LDP_POP && code_leads_to_return(words + here + 1, left - 1))
         return code_step_pushed(regs);
@@ -205,13 +204,6 @@ bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin, uintptr_
     return step_in_prologue(regs, before, &prologue, frame_bytes);
 }
 
-bool arch_has_sender(uintptr_t begin, uintptr_t pc)
-{
-    (void)begin;
-    (void)pc;
-    return false;
-}
-
 bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, uintptr_t stub_begin,
                     uintptr_t stub_end)
 {
@@ -267,12 +259,4 @@ bool arch_is_behind_call(uintptr_t return_pc)
            ((code & 0xfc000000) == 0x94000000 || /* bl */
             (code & 0xfefff800) == 0xd63f0800 || /* blraa, blrab and their like */
             (code & 0xfffffc1f) == 0xd63f0000);  /* blr */
-}
-
-bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc, intptr_t fp_offset_bytes)
-{
-    (void)begin;
-    (void)pc;
-    (void)fp_offset_bytes;
-    return false;
 }

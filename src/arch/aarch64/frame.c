@@ -9,6 +9,10 @@
 /* stp x29,x30,[sp,#-16]! and mov x29,sp */
 #define SETUP_BYTES (2 * CODE_BYTES)
 
+/* Before the entry of the stubs that multiply by Montgomery's way stands what ends the JVM when it is called wrongly: all registers are
+ * pushed there, two by an instruction. Source: OpenJDK, MacroAssembler::stop and MontgomeryMultiplyGenerator, JDK 11 to 28. */
+#define SCAN_WORDS ((size_t)64)
+
 bool arch_step_from_entry(struct arch_regs *regs)
 {
     if (regs->link == 0)
@@ -43,7 +47,7 @@ bool arch_step_from_frame(struct arch_regs *regs)
 
 size_t arch_stub_frame_setup_offset(uintptr_t stub_begin, size_t size_bytes)
 {
-    uint32_t code[ARCH_STUB_SCAN_BYTES / CODE_BYTES];
+    uint32_t code[SCAN_WORDS];
     const size_t count = code_load(code, JW_COUNT_OF(code), stub_begin, stub_begin + size_bytes);
 
     for (size_t i = 0; i + 1 < count; i++)

@@ -57,12 +57,6 @@ uintptr_t arch_exception_pc(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.regs[REG_THROWN_PC];
 }
 
-void arch_sender_read(const void *ucontext, struct arch_sender *out)
-{
-    (void)ucontext;
-    *out = (struct arch_sender){0, 0};
-}
-
 bool arch_dwarf_register(const void *ucontext, unsigned number, uintptr_t *out)
 {
     const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;

@@ -34,6 +34,22 @@ bool arch_has_sender(uintptr_t begin, uintptr_t pc)
     return has_sender;
 }
 
+bool arch_step_interpreted_edge(const void *ucontext, struct arch_regs *regs)
+{
+    (void)ucontext;
+    (void)regs;
+    return false;
+}
+
+bool arch_step_adapter(const void *ucontext, struct arch_regs *regs, uintptr_t begin, bool is_leaf)
+{
+    (void)ucontext;
+    (void)regs;
+    (void)begin;
+    (void)is_leaf;
+    return false;
+}
+
 bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, uintptr_t stub_begin,
                     uintptr_t stub_end)
 {

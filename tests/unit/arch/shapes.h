@@ -10,7 +10,7 @@
 
 #include "arch/arch.h"
 
-enum shape_kind { SHAPE_STUB, SHAPE_COMPILED, SHAPE_SIZED };
+enum shape_kind { SHAPE_STUB, SHAPE_COMPILED, SHAPE_SIZED, SHAPE_INTERPRETED, SHAPE_ADAPTER };
 
 struct shape {
     const char *name;

@@ -43,13 +43,36 @@ __asm__(".pushsection .text\n .balign 8\n"
 /* A native wrapper. */
 "native: stp x29, x30, [sp, #-16]!\n mov x29, sp\n sub sp, sp, #0x30\n"
 "native_complete: mov x30, #9\n mov sp, x29\n ldp x29, x30, [sp], #16\n ret\nnative_end:\n"
+/* One that looks for an exception behind its frame. */
+"thrown: stp x29, x30, [sp, #-16]!\n mov x29, sp\n sub sp, sp, #0x30\n"
+"thrown_complete: mov x30, #9\n mov sp, x29\n ldp x29, x30, [sp], #16\n ldr x8, [x28, #0x340]\n cbnz x8, thrown_slow\n ret\n"
+"thrown_slow: b thrown_forward\nthrown_forward: ret\nthrown_end:\n"
 
 /* Stubs: a frame at once; after other instructions; none. */
 "stub_plain: stp x29, x30, [sp, #-16]!\n mov x29, sp\n"
 "stub_plain_setup: stp x3, x19, [sp, #-16]!\n mov x30, #9\n ldp x3, x19, [sp], #16\n mov x0, xzr\n mov sp, x29\n ldp x29, x30, [sp], #16\n ret\nstub_plain_end:\n"
 "stub_late: cmp x2, #8\n mov x4, x0\n stp x29, x30, [sp, #-16]!\n mov x29, sp\n"
 "stub_late_setup: sub sp, sp, #0x30\n mov x30, #9\n mov sp, x29\n ldp x29, x30, [sp], #16\n mov w0, wzr\n ret\nstub_late_end:\n"
+/* What ends the JVM stands before the entry. */
+"stub_stop:\n .rept 30\n stp x0, x1, [sp, #-16]!\n .endr\n blr x3\n hlt #0\n"
+"stub_stop_entry: stp x29, x30, [sp, #-16]!\n mov x29, sp\n"
+"stub_stop_setup: sub x9, sp, #0x40\n and sp, x9, #-16\n mov x30, #9\n mov sp, x29\n ldp x29, x30, [sp], #16\n ret\nstub_stop_end:\n"
 "stub_bare: mov x9, x0\n cbz x9, stub_bare_out\n nop\nstub_bare_out: ret\nstub_bare_end:\n"
+
+/* A method in the interpreter: room for locals, the fixed part, the frame, and back. x13 and x20 are as the adapter left them. */
+".macro interpreted name, sender\n"
+"\\name: sub x8, x20, #0x30\n and sp, x8, #-16\n str xzr, [x20, #-8]!\n sub x20, sp, #0x60\n mov x22, #7\n"
+" stp x20, x22, [sp, #-0x60]!\n stp xzr, x12, [sp, #0x30]\n stp x24, x26, [sp, #0x10]\n stp x29, x30, [sp, #0x50]\n"
+" add x29, sp, #0x50\n stp xzr, \\sender, [sp, #0x40]\n"
+"\\name\\()_whole: mov x30, #9\n mov x13, #3\n sub sp, sp, #0x40\n ldur x20, [x29, #-8]\n"
+" mov sp, x29\n ldp x29, x30, [sp], #16\n and sp, x20, #-16\n ret\n\\name\\()_end:\n .endm\n"
+"interpreted interp, x13\n interpreted interp_21, x19\n"
+/* From compiled code to the interpreter: the JVM is told once, in a frame, then there is made room for arguments. */
+"c2i: nop\n stp x29, x30, [sp, #-16]!\n mov x29, sp\n stp x0, x1, [sp, #-16]!\n mov x30, #9\n"
+"c2i_framed: ldp x0, x1, [sp], #16\n mov sp, x29\n ldp x29, x30, [sp], #16\n mov x13, sp\n sub sp, sp, #0x20\n"
+" str x1, [sp, #8]\n mov sp, x13\n ret\nc2i_end:\n"
+/* From the interpreter to compiled code. */
+"i2c: ldr x8, [x28]\n mov x0, x8\n nop\n ret\ni2c_end:\n"
 
 ".globl shape_call\n"
 /* x0: code, x1: thread. Keeps the truth. */
@@ -57,6 +80,7 @@ __asm__(".pushsection .text\n .balign 8\n"
 " stp x23, x24, [sp, #48]\n stp x25, x26, [sp, #64]\n stp x27, x28, [sp, #80]\n"
 " mov x28, x1\n adrp x9, shape_truth\n add x9, x9, :lo12:shape_truth\n adr x10, shape_return\n mov x11, sp\n"
 " stp x10, x11, [x9]\n str x29, [x9, #16]\n"
+" mov x13, sp\n mov x19, sp\n mov x20, sp\n"
 " blr x0\n"
 "shape_return: ldp x27, x28, [sp, #80]\n ldp x25, x26, [sp, #64]\n ldp x23, x24, [sp, #48]\n"
 " ldp x21, x22, [sp, #32]\n ldp x19, x20, [sp, #16]\n ldp x29, x30, [sp], #96\n ret\n"
@@ -77,9 +101,16 @@ LABELS_WITH(c2_huge, complete);
 LABELS_WITH(c1, complete);
 LABELS_WITH(poll_local, complete);
 LABELS_WITH(native, complete);
+LABELS_WITH(thrown, complete);
+LABELS_WITH(stub_stop, setup);
+LABELS_WITH(interp, whole);
+LABELS_WITH(interp_21, whole);
+LABELS_WITH(c2i, framed);
+LABELS(i2c);
 LABELS_WITH(stub_plain, setup);
 LABELS_WITH(stub_late, setup);
 LABELS(stub_bare);
+extern const char stub_stop_entry[] __attribute__((visibility("hidden")));
 extern const char c1_osr[] __attribute__((visibility("hidden")));
 
 #define COMPILED(name, words, armed)                                                               \
@@ -95,6 +126,11 @@ extern const char c1_osr[] __attribute__((visibility("hidden")));
 #name, SHAPE_STUB, name, name, mark, name##_end, 0, false                                  \
     }
 
+#define UNSIZED(name, kind)                                                                        \
+    {                                                                                              \
+#name, kind, name, name, NULL, name##_end, 0, false                                        \
+    }
+
 static const struct shape shapes[] = {
     COMPILED(c2_small, 8, false),
     COMPILED(c2_small, 8, true),
@@ -107,9 +143,16 @@ static const struct shape shapes[] = {
     {"c1_osr", SHAPE_COMPILED, c1, c1_osr, c1_complete, c1_end, 8, false},
     COMPILED(poll_local, 4, false),
     COMPILED(native, 8, false),
+    COMPILED(thrown, 8, false),
+    COMPILED(thrown, 8, true),
     STUB(stub_plain, stub_plain_setup),
     STUB(stub_late, stub_late_setup),
     STUB(stub_bare, NULL),
+    {"stub_stop", SHAPE_STUB, stub_stop, stub_stop_entry, stub_stop_setup, stub_stop_end, 0, false},
+    UNSIZED(interp, SHAPE_INTERPRETED),
+    UNSIZED(interp_21, SHAPE_INTERPRETED),
+    UNSIZED(c2i, SHAPE_ADAPTER),
+    UNSIZED(i2c, SHAPE_ADAPTER),
     SIZED(c2_kept, 12),
     SIZED(c2_huge, (0x12000 + 16) / 8),
 };

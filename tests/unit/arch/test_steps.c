@@ -56,6 +56,20 @@ void shape_stopped(const void *ucontext, uintptr_t begin_pc)
             arch_step_sized_stub(&stop->to, begin_pc, begin_pc + bytes, current->frame_words);
         return;
     }
+    if (current->kind == SHAPE_ADAPTER) {
+        stop->is_stepped = arch_step_adapter(ucontext, &stop->to, begin_pc, false);
+        return;
+    }
+    if (current->kind == SHAPE_INTERPRETED) {
+        stop->is_stepped = arch_step_interpreted_edge(ucontext, &stop->to);
+        if (!stop->is_stepped) {
+            stop->is_by_size = true;
+            safe_load_word(stop->at.fp - sizeof(uintptr_t), &stop->to.sp);
+            safe_load_word(stop->at.fp + sizeof(uintptr_t), &stop->to.pc);
+            safe_load_word(stop->at.fp, &stop->to.fp);
+        }
+        return;
+    }
     stop->is_stepped =
         arch_step_compiled_edge(&stop->to, begin_pc, begin_pc + bytes, mark, current->frame_words);
     if (!stop->is_stepped) {
@@ -104,7 +118,9 @@ Test(arch_steps, every_instruction_of_every_shape_leads_to_the_true_caller)
                       offset, (unsigned long)stop->to.fp, (unsigned long)shape_truth.fp);
         }
         /* The body is no edge, so that AsyncGetCallTrace gets it as it is. */
-        cr_expect(shape->kind != SHAPE_COMPILED || by_size > 0, "%s: no body", shape->name);
+        cr_expect((shape->kind != SHAPE_COMPILED && shape->kind != SHAPE_INTERPRETED) ||
+                      by_size > 0,
+                  "%s: no body", shape->name);
     }
 }
 
@@ -245,6 +261,67 @@ Test(arch_steps, a_word_that_aligns_the_stack_for_a_call_is_no_return_address)
         cr_expect_eq(regs.pc, 4711, "offset %zu", offset);
         cr_expect_eq(regs.sp, (uintptr_t)(stack + 2), "offset %zu", offset);
     }
+}
+#else
+Test(arch_steps, an_argument_is_stored_from_the_instruction_on_that_stores_it)
+{
+    /* stp x29,x30,[sp,#-16]!; mov x29,sp; sub sp,x29,#208; stp x2,x3,[x29,#-48]; stp x0,x1,[x29,#-64]; nop: the call stub */
+    static const uint32_t code[] = {0xa9bf7bfd, 0x910003fd, 0xd10343bf,
+                                    0xa93d0fa2, 0xa93c07a0, 0xd503201f};
+    const uintptr_t begin = (uintptr_t)code;
+
+    for (size_t at = 0; at < JW_COUNT_OF(code); at++)
+        cr_expect_eq(arch_is_argument_stored(begin, begin + at * 4, -64), at >= 5, "%zu", at);
+    cr_expect(!arch_is_argument_stored(begin, begin + 20, -48));
+    cr_expect(!arch_is_argument_stored(begin, begin - 4, -64));
+}
+
+/* What an adapter calls returns into it: then the link register is that call's. */
+Test(arch_steps, behind_a_call_an_adapter_is_left_by_its_frame_alone)
+{
+    static const ucontext_t context;
+    const uintptr_t begin = (uintptr_t)c2i;
+    const uintptr_t frame[] = {0x1110, 0x2220, 0x3330};
+    const struct arch_regs before = {
+        .sp = (uintptr_t)frame, .fp = (uintptr_t)frame, .link = (uintptr_t)c2i_framed};
+
+    struct arch_regs regs = before;
+    regs.pc = (uintptr_t)c2i_framed;
+    cr_expect(arch_step_adapter(&context, &regs, begin, true));
+    cr_expect(regs.pc == 0x2220 && regs.fp == 0x1110 && regs.sp == (uintptr_t)(frame + 2));
+    regs = before;
+    regs.pc = begin;
+    cr_expect(!arch_step_adapter(&context, &regs, begin, true), "no frame");
+    regs.pc = begin - 4;
+    cr_expect(!arch_step_adapter(&context, &regs, begin, false), "outside");
+}
+
+/* Other code of the interpreter is no edge, whatever is in registers: bytecodes, and what lies too far before an entry. */
+Test(arch_steps, the_interpreters_other_code_is_no_edge)
+{
+    static const ucontext_t context;
+    uint32_t code[100];
+    struct arch_regs regs = {.sp = 64, .fp = 128, .link = 4096};
+
+    for (size_t i = 0; i < JW_COUNT_OF(code); i++)
+        code[i] = 0xd503201f; /* nop */
+    code[90] = 0xa90437ff;    /* stp xzr,x13,[sp,#64] */
+    const uint32_t ends[] = {0xd65f03c0, /* ret */ 0x00000055 /* a number between codelets */};
+    for (size_t i = 0; i < JW_COUNT_OF(ends); i++) {
+        code[80] = ends[i];
+        regs.pc = (uintptr_t)&code[70];
+        cr_expect(!arch_step_interpreted_edge(&context, &regs), "%zu", i);
+    }
+    code[80] = 0xd503201f;
+    regs.pc = (uintptr_t)&code[2];
+    cr_expect(!arch_step_interpreted_edge(&context, &regs), "too far");
+    regs.pc = (uintptr_t)&code[70];
+    cr_expect(arch_step_interpreted_edge(&context, &regs));
+    cr_expect(regs.pc == 4096 && regs.fp == 128 && regs.sp == 64);
+    /* At the store, the frame pointer is that of the new frame, or this is something else. */
+    regs = (struct arch_regs){
+        .pc = (uintptr_t)&code[90], .sp = (uintptr_t)code, .fp = (uintptr_t)code, .link = 4096};
+    cr_expect(!arch_step_interpreted_edge(&context, &regs));
 }
 #endif
 

@@ -98,6 +98,32 @@ TEST_EACH_STACK(vm_stack, a_bytecode_pointer_elsewhere_shows_that_it_is_no_frame
     cr_assert(not(vm_interpreted_read(fake_stack.regs.fp, 0, &frame)));
 }
 
+/* Where the interpreter's stack pointer is apart, a caller that is found by its frame pointer may have lain deeper. */
+TEST_EACH_STACK(vm_stack, a_caller_in_the_interpreter_may_have_had_its_stack_pointer_deeper)
+{
+    struct vm_interpreted frame;
+
+    begin_stack();
+    push_interpreted(3);
+    push_interpreted(4);
+    const uintptr_t fp = fake_stack.regs.fp;
+    for (uintptr_t deeper = 0; deeper < 3; deeper++) {
+        const uintptr_t caller_sp = fp - deeper * sizeof(uintptr_t);
+
+        put_word(fp - sizeof(uintptr_t), caller_sp);
+        cr_assert(vm_interpreted_read(fp, 0, &frame) == arch_facts.is_interpreter_sp_apart);
+        if (arch_facts.is_interpreter_sp_apart)
+            cr_assert(frame.caller_sp == caller_sp);
+    }
+    cr_assert(vm_interpreted_end(fp) == fp + 2 * sizeof(uintptr_t));
+    put_word(fp - sizeof(uintptr_t), 0);
+    cr_assert(not(vm_interpreted_read(fp, 0, &frame)));
+    /* Of compiled code it is all that there is. */
+    put_word(fp - sizeof(uintptr_t), fp);
+    put_word(fp + sizeof(uintptr_t), 0x1234);
+    cr_assert(not(vm_interpreted_read(fp, 0, &frame)));
+}
+
 /* From the push of the frame pointer to the last slot. */
 TEST_EACH_STACK(vm_stack, a_frame_under_construction_has_a_caller)
 {

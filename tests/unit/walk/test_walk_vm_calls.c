@@ -293,4 +293,107 @@ TEST_EACH_STACK(walk_vm_calls, native_frames_below_the_end_of_the_call_stub)
     at_the_end_of_the_call_stub(true, "nncn?");
 }
 
+#else
+
+/* Code of the interpreter: an entry, with the fixed part of a frame, and a return. */
+static const uint32_t interpreter_code[] = {
+    0x927cee9f,             /* and sp,x20,#-16: a return's end */
+    0xd65f03c0,             /* ret */
+    0x00000055, 0x00000055, /* numbers between two pieces of code */
+    0xcb284fe8,             /* sub x8,sp,x8 .. */
+    0xd503201f, 0xa90437ff, /* .. stp xzr,x13,[sp,#64] */
+    0xd503201f,
+};
+enum { RETURN = 0, ENTRY = 4 };
+
+static struct arch_regs in_interpreter(int at, uintptr_t sender_sp, uintptr_t expressions_sp)
+{
+    struct arch_regs *regs = &fake_stack.regs;
+    const uintptr_t begin = (vm_layout.interpreter_begin + 15) & ~(uintptr_t)15;
+
+    memcpy((void *)begin, interpreter_code, sizeof interpreter_code);
+    context.uc_mcontext.regs[13] = sender_sp;
+    context.uc_mcontext.regs[20] = expressions_sp;
+    regs->link = regs->pc;
+    regs->pc = begin + (uintptr_t)at * sizeof interpreter_code[0];
+    return *regs;
+}
+
+/* The caller's stack pointer is in a register, as the interpreter has moved its own. */
+TEST_EACH_STACK(walk_vm_calls, a_method_of_the_interpreter_before_its_frame_and_behind_it)
+{
+    const struct fake_nmethod code = put_nmethod();
+    struct arch_regs *regs = &fake_stack.regs;
+
+    for (int at = RETURN; at <= ENTRY; at += ENTRY - RETURN) {
+        begin_stack();
+        push_entry(NULL);
+        push_compiled(&code, PC_CALL);
+        push_compiled(&code, PC_CALL);
+        const uintptr_t sp = regs->sp;
+
+        (void)in_interpreter(at, sp, sp);
+        regs->sp = at == ENTRY ? sp - 64 : sp;
+        walk();
+        kinds_are("cc");
+        /* Not where the link register holds something else. */
+        regs->link = 0x1234;
+        walk();
+        cr_assert(lt(u32, result.frame_count, 2));
+    }
+}
+
+/* From the interpreter to itself: the frame pointer tells all. */
+TEST_EACH_STACK(walk_vm_calls, a_method_that_the_interpreter_calls_of_itself)
+{
+    const struct fake_nmethod code = put_nmethod();
+    struct arch_regs *regs = &fake_stack.regs;
+
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_CALL);
+    push_interpreted(3);
+    const uintptr_t sp = regs->sp;
+
+    (void)in_interpreter(ENTRY, sp - 128, 0);
+    regs->sp = sp - 16;
+    walk();
+    kinds_are("ic");
+}
+
+/* From compiled code to the interpreter: before room is made and behind that, and while the JVM is told in a frame. */
+TEST_EACH_STACK(walk_vm_calls, the_way_from_compiled_code_to_the_interpreter)
+{
+    static const uint32_t adapter_code[] = {
+        0xd503201f, 0xa9bf7bfd, 0x910003fd, /* nop; stp x29,x30,[sp,#-16]!; mov x29,sp */
+        0xd503201f, 0xa8c17bfd,             /* nop; ldp x29,x30,[sp],#16 */
+        0x910003ed, 0xd10083ff, 0xd61f0100, /* mov x13,sp; sub sp,sp,#32; br x8 */
+    };
+    const struct fake_nmethod code = put_nmethod(), adapter = put_other("I2C/C2I adapters");
+    struct arch_regs *regs = &fake_stack.regs;
+
+    memcpy((void *)adapter.code, adapter_code, sizeof adapter_code);
+    for (size_t at = 0; at < JW_COUNT_OF(adapter_code); at++) {
+        begin_stack();
+        push_entry(NULL);
+        push_compiled(&code, PC_CALL);
+        push_compiled(&code, PC_CALL);
+        const struct arch_regs caller = *regs;
+
+        regs->link = at == 4 ? 0x1234 : caller.pc; /* behind the call of the JVM */
+        regs->pc = adapter.code + at * sizeof adapter_code[0];
+        context.uc_mcontext.regs[13] = at >= 6 ? caller.sp : 0;
+        if (at >= 2 && at <= 4) {
+            put_word(caller.sp - 8, caller.pc);
+            put_word(caller.sp - 16, caller.fp);
+            regs->sp -= 16;
+            regs->fp = at >= 3 ? regs->sp : caller.fp;
+        } else if (at == 7) {
+            regs->sp -= 32;
+        }
+        walk();
+        kinds_are("cc");
+    }
+}
+
 #endif
