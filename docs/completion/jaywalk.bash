@@ -179,11 +179,14 @@ _jaywalk_facts() {
         ;;
     convert)
         operands=recording
-        options='-o --output= -e --event= -s --state= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines -q --quiet -h --help '
+        options='-o --output= -e --event= -s --state= --from= --to= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines -q --quiet -h --help '
         case $option in
         -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp' ;;
         -e | --event) kind=words words='cpu wall' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
+        --from) kind=any ;;
+        --to) kind=any ;;
+        --thread) kind=any ;;
         --endpoint) kind=any ;;
         --attribute) kind=any ;;
         --trace-id) kind=any ;;
@@ -199,7 +202,7 @@ _jaywalk_facts() {
         ;;
     endpoints)
         operands=recordings
-        options='--by= --sort= --top= -o --output= -e --event= -s --state= --endpoint= --attribute= --trace-id= --span-id= -q --quiet -h --help '
+        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --thread= --endpoint= --attribute= --trace-id= --span-id= -q --quiet -h --help '
         case $option in
         --by) kind=words words='endpoint operation thread attribute:' ;;
         --sort) kind=words words='cpu wall samples requests name' ;;
@@ -207,6 +210,9 @@ _jaywalk_facts() {
         -o | --output) kind=words words='text csv json' ;;
         -e | --event) kind=words words='cpu wall' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
+        --from) kind=any ;;
+        --to) kind=any ;;
+        --thread) kind=any ;;
         --endpoint) kind=any ;;
         --attribute) kind=any ;;
         --trace-id) kind=any ;;

@@ -9,6 +9,7 @@
 #define JW_CLI_CLI_CONTEXTS_INTERNAL_H
 
 #include "cli/cli_internal.h"
+#include "jfr/jfr_reader.h"
 #include "profile/profile.h"
 
 /* ---- cli_requests.c: requests of one recording, by their root spans ---- */
@@ -62,8 +63,34 @@ struct cli_span_id {
     uint64_t decimal;
 };
 
+/* cli_window.c: a moment, as an option says it. */
+enum cli_time_kind {
+    CLI_TIME_ANY, /* nothing was said */
+    CLI_TIME_AFTER_START,
+    CLI_TIME_BEFORE_END,
+    CLI_TIME_OF_DAY, /* of this place, since midnight */
+    CLI_TIME_UNIX,
+};
+
+struct cli_time {
+    enum cli_time_kind kind;
+    uint64_t ns;
+    const char *text; /* as it was given */
+};
+
+/* Value of option `name`. False and `err`: it is no time. */
+JW_MUST_CHECK bool cli_time_read(const char *name, const char *text, struct cli_time *out,
+                                 struct jw_error *err);
+/* In ns of Unix time, in a recording from `start_ns` to `end_ns`. */
+uint64_t cli_time_at(const struct cli_time *time, uint64_t start_ns, uint64_t end_ns,
+                     uint64_t otherwise_ns);
+
 /* Of each kind one has to fit, of attributes one of each name; none: any. */
 struct cli_part {
+    struct cli_time from, to;
+    uint64_t begin_ns, end_ns; /* of Unix time, of the recording in hand, by cli_window_settle */
+    struct cli_pattern threads[CLI_PART_LIMIT];
+    size_t thread_count;
     struct cli_pattern endpoints[CLI_PART_LIMIT];
     size_t endpoint_count;
     struct cli_pattern attributes[CLI_PART_LIMIT];
@@ -79,7 +106,9 @@ struct cli_part {
 /* From options; false and `err`: one of them has no sense. */
 JW_MUST_CHECK bool cli_part_read(const struct cli_values *values, struct cli_part *part,
                                  struct jw_error *err);
-bool cli_part_is_whole(const struct cli_part *part);
+bool cli_part_is_whole(const struct cli_part *part); /* of contexts, that is */
+/* What from and to mean in this recording. False and `err`: nothing lies between them, or it cannot be read. */
+JW_MUST_CHECK bool cli_window_settle(struct cli_part *part, const char *path, struct jw_error *err);
 
 /* In words, cut to fit: "GET /orders*, tenant=acme"; "" for the whole. */
 void cli_part_tell(const struct cli_part *part, char *text, size_t room);

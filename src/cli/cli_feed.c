@@ -244,6 +244,14 @@ static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
     cli_progress_end(&progress);
     if (!is_read || err->message[0] != '\0')
         return false;
+    if (feed->wish->part != NULL) {
+        const struct cli_part *part = feed->wish->part;
+
+        if (part->begin_ns > about.start_unix_ns)
+            about.start_unix_ns = part->begin_ns;
+        if (part->end_ns < end_ns)
+            end_ns = part->end_ns;
+    }
     about.duration_ns = end_ns > about.start_unix_ns ? end_ns - about.start_unix_ns : 0;
     about.title = feed->title.length_bytes > 0 ? feed->title.text : NULL;
     about.left_out = feed->found->other_event;
@@ -264,6 +272,8 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
     struct cli_feed feed = {.wish = wish, .requests = requests, .profile = profile, .found = found};
 
     *found = (struct cli_found){0};
+    if (wish->part != NULL && !cli_window_settle(wish->part, path, err))
+        return false;
     feed.reader = jfr_reader_open(path, err);
 
     const bool is_fed = feed.reader != NULL && cli_feed_chunks(&feed, err);
@@ -272,6 +282,7 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
     jw_free(feed.stack);
     jw_map_close(&feed.group_of);
     jw_map_close(&feed.thread_of);
+    jw_map_close(&feed.thread_fits);
     jw_map_close(&feed.frame_of);
     cli_forget_ledger(&feed);
     cli_forget_moments(&feed);

@@ -110,6 +110,69 @@ static bool is_in_spans(const struct cli_feed *feed, const struct cli_part *part
     return part->span_id_count == 0;
 }
 
+static bool is_in_window(const struct cli_feed *feed, const struct cli_part *part,
+                         const struct jfr_reader_event *event)
+{
+    const struct jfr_reader_chunk *chunk = &feed->chunk;
+    const double ticks = (double)event->start_ticks - (double)chunk->start_ticks;
+    double unix_ns = (double)chunk->start_unix_ns;
+
+    if (part->begin_ns == 0 && part->end_ns == UINT64_MAX)
+        return true;
+    if (chunk->ticks_per_second > 0)
+        unix_ns += ticks * 1e9 / (double)chunk->ticks_per_second;
+    return unix_ns >= (double)part->begin_ns && unix_ns < (double)part->end_ns;
+}
+
+/* Its name as the JVM or the system has it, or its number. */
+static bool is_of_thread(struct cli_feed *feed, struct cli_pattern *pattern,
+                         const struct jfr_value *thread)
+{
+    static const char *const names[] = {"javaName", "osName"};
+    static const char *const numbers[] = {"osThreadId", "javaThreadId"};
+    struct jfr_value field;
+    int64_t number;
+    char digits[24];
+    bool fits = false;
+
+    for (size_t i = 0; i < JW_COUNT_OF(names) && !fits; i++)
+        fits = jfr_value_field(thread, names[i], &field) && jfr_value_text(&field, &feed->text) &&
+               feed->text.text[0] != '\0' && cli_glob(pattern->text, feed->text.text);
+    for (size_t i = 0; i < JW_COUNT_OF(numbers) && !fits; i++) {
+        if (!jfr_value_field(thread, numbers[i], &field) || !jfr_value_integer(&field, &number) ||
+            number <= 0)
+            continue;
+        snprintf(digits, sizeof digits, "%lld", (long long)number);
+        fits = strcmp(pattern->text, digits) == 0;
+    }
+    pattern->is_used |= fits;
+    return fits;
+}
+
+static bool is_in_threads(struct cli_feed *feed, struct cli_part *part,
+                          const struct jfr_reader_event *event)
+{
+    struct jfr_value thread;
+
+    if (part->thread_count == 0)
+        return true;
+
+    const uint64_t key = cli_thread_key(event, &thread);
+    uint64_t *known = jw_map_put(&feed->thread_fits, &key, sizeof key);
+    if (known == NULL) {
+        feed->is_out_of_memory = true;
+        return false;
+    }
+    if (*known == 0) {
+        bool fits = false;
+
+        for (size_t i = 0; i < part->thread_count; i++)
+            fits |= thread.reader != NULL && is_of_thread(feed, &part->threads[i], &thread);
+        *known = fits ? 1 : 2;
+    }
+    return *known == 1;
+}
+
 bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     struct cli_part *part = feed->wish->part;
@@ -117,6 +180,8 @@ bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
 
     if (part == NULL && feed->wish->bys == NULL)
         return true;
+    if (part != NULL && (!is_in_window(feed, part, event) || !is_in_threads(feed, part, event)))
+        return false;
     read_context(feed, event);
     if (part == NULL)
         return true;

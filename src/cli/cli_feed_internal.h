@@ -98,8 +98,9 @@ struct cli_feed {
     struct cli_group *groups; /* of this chunk */
     size_t group_count;
     size_t group_capacity;
-    struct jw_map group_of;  /* struct cli_group_key -> group + 1 */
-    struct jw_map thread_of; /* key of a thread -> its box */
+    struct jw_map group_of;    /* struct cli_group_key -> group + 1 */
+    struct jw_map thread_of;   /* key of a thread -> its box */
+    struct jw_map thread_fits; /* key of a thread -> 1: it is of the part, 2: it is not */
 
     struct cli_context context;              /* of the sample in hand */
     const struct jfr_reader_type *last_type; /* whose attributes are noted */

@@ -189,6 +189,7 @@ void cli_feed_forget(struct cli_feed *feed)
     jw_map_clear(&feed->group_of);
     jw_map_clear(&feed->frame_of);
     jw_map_clear(&feed->thread_of);
+    jw_map_clear(&feed->thread_fits);
     feed->last_type = NULL;
     feed->group_count = 0;
     feed->frame_count = 0;

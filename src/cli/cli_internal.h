@@ -46,6 +46,9 @@ struct cli_values {
     const char *library;
     const char *sort;
     const char *top;
+    const char *from; /* which samples: since when, until when */
+    const char *to;
+    struct cli_list threads;
     struct cli_list endpoints; /* which samples: patterns, NAME=PATTERN, ids */
     struct cli_list attributes;
     struct cli_list trace_ids;

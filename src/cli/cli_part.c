@@ -98,12 +98,18 @@ static bool read_attribute(const char *text, struct cli_pattern *out, struct jw_
 
 bool cli_part_read(const struct cli_values *values, struct cli_part *part, struct jw_error *err)
 {
-    *part = (struct cli_part){.endpoint_count = 0};
-    if (!has_room(&values->endpoints, "endpoint", err) ||
+    *part = (struct cli_part){.end_ns = UINT64_MAX};
+    if ((values->from != NULL && !cli_time_read("from", values->from, &part->from, err)) ||
+        (values->to != NULL && !cli_time_read("to", values->to, &part->to, err)) ||
+        !has_room(&values->threads, "thread", err) ||
+        !has_room(&values->endpoints, "endpoint", err) ||
         !has_room(&values->attributes, "attribute", err) ||
         !has_room(&values->trace_ids, "trace-id", err) ||
         !has_room(&values->span_ids, "span-id", err))
         return false;
+    for (size_t i = 0; i < values->threads.count; i++)
+        part->threads[part->thread_count++] =
+            (struct cli_pattern){.text = values->threads.texts[i]};
     for (size_t i = 0; i < values->endpoints.count; i++) {
         const char *text = values->endpoints.texts[i];
 
@@ -164,6 +170,11 @@ void cli_filters_tell(const struct cli_values *values, char *text, size_t room)
     text[0] = '\0';
     if (values->state != NULL)
         used += (size_t)snprintf(text, room, " --state='%.100s'", values->state);
+    if (values->from != NULL && used < room)
+        used += (size_t)snprintf(text + used, room - used, " --from='%.100s'", values->from);
+    if (values->to != NULL && used < room)
+        used += (size_t)snprintf(text + used, room - used, " --to='%.100s'", values->to);
+    used = tell_list(&values->threads, "thread", text, used, room);
     used = tell_list(&values->endpoints, "endpoint", text, used, room);
     used = tell_list(&values->attributes, "attribute", text, used, room);
     used = tell_list(&values->trace_ids, "trace-id", text, used, room);
@@ -199,6 +210,20 @@ void cli_part_tell(const struct cli_part *part, char *text, size_t room)
     text[0] = '\0';
     for (size_t i = 0; i < part->endpoint_count; i++)
         add_words(&words, i == 0 ? "" : " or ", "", "", part->endpoints[i].text);
+    for (size_t i = 0; i < part->thread_count; i++)
+        add_words(&words,
+                  i > 0             ? " or "
+                  : words.used == 0 ? ""
+                                    : ", ",
+                  i == 0 ? "thread " : "", "", part->threads[i].text);
+    if (part->from.kind != CLI_TIME_ANY)
+        add_words(&words, words.used == 0 ? "" : ", ", "from ", "", part->from.text);
+    if (part->to.kind != CLI_TIME_ANY)
+        add_words(&words,
+                  words.used == 0                   ? ""
+                  : part->from.kind != CLI_TIME_ANY ? " "
+                                                    : ", ",
+                  "to ", "", part->to.text);
     for (size_t i = 0; i < part->attribute_count; i++) {
         const struct cli_pattern *pattern = &part->attributes[i];
 

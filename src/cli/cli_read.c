@@ -96,6 +96,13 @@ bool cli_check_contexts(const struct cli_input *input, const struct cli_wish *wi
 
 void cli_tell_idle_part(const char *path, const struct cli_part *part)
 {
+    for (size_t i = 0; i < part->thread_count; i++) {
+        if (!part->threads[i].is_used)
+            cli_complain("%s: no thread is matched by --thread='%.200s'; 'jaywalk convert "
+                         "--threads -o tree' "
+                         "shows them, and a star stands for anything",
+                         path, part->threads[i].text);
+    }
     for (size_t i = 0; i < part->endpoint_count; i++) {
         const struct cli_pattern *pattern = &part->endpoints[i];
 

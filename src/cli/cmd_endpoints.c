@@ -132,7 +132,9 @@ static bool counts_requests(const struct cli_table *table)
     return cli_needs_requests(&table->part, &table->bys) &&
            !cli_bys_have(&table->bys, CLI_BY_THREAD) &&
            !cli_bys_have(&table->bys, CLI_BY_ATTRIBUTE) && table->part.attribute_count == 0 &&
-           table->part.trace_id_count == 0 && table->part.span_id_count == 0;
+           table->part.trace_id_count == 0 && table->part.span_id_count == 0 &&
+           table->part.from.kind == CLI_TIME_ANY && table->part.to.kind == CLI_TIME_ANY &&
+           table->part.thread_count == 0;
 }
 
 static bool read_requests(struct cli_table *table, struct jw_error *err)

@@ -17,6 +17,20 @@
 static char directory[] = "/tmp/jaywalk-totals-XXXXXX";
 static struct jw_error err;
 
+/* The clock is that of the recording: it goes on with each signal, from BEGIN_WALL_NS on. */
+#define BEGIN_NS      (1000 * JW_NS_PER_SECOND)
+#define BEGIN_WALL_NS 1700000000000000000ull
+
+uint64_t jw_now_ns(void)
+{
+    return BEGIN_NS + jw_counter(JW_COUNT_SIGNALS) * MADE_WEIGHT_NS;
+}
+
+uint64_t jw_wall_ns(void)
+{
+    return BEGIN_WALL_NS + jw_counter(JW_COUNT_SIGNALS) * MADE_WEIGHT_NS;
+}
+
 struct totals {
     uint64_t samples;
     uint64_t weight_ns;
@@ -243,6 +257,20 @@ Test(totals, of_all_formats_are_equal)
     cr_expect_neq(whole.weight_ns, whole.samples);
     expect_equal((const char *const[]){"--threads", "--by=endpoint", NULL}, &part);
     cr_expect(part.samples == whole.samples && part.weight_ns == whole.weight_ns);
+    /* Each sample is on one side of a moment, and of one thread or of another. */
+    struct totals before, after;
+    expect_equal((const char *const[]){"--to=2s", NULL}, &before);
+    expect_equal((const char *const[]){"--from=2s", NULL}, &after);
+    cr_expect(before.samples > 0 && after.samples > 0);
+    cr_expect_eq(before.samples + after.samples, whole.samples);
+    cr_expect_eq(before.weight_ns + after.weight_ns, whole.weight_ns);
+    expect_equal((const char *const[]){"--from=2023-11-14T22:13:22Z", NULL}, &part);
+    cr_expect_eq(part.samples, after.samples);
+    expect_equal((const char *const[]){"--thread=main", NULL}, &before);
+    expect_equal((const char *const[]){"--thread=work*", "--thread=1002", NULL}, &after);
+    cr_expect(before.samples > 0 && after.samples > 0);
+    expect_equal((const char *const[]){"--thread=*", NULL}, &part);
+    cr_expect_eq(before.samples + after.samples, part.samples);
     expect_equal((const char *const[]){"--include=*Hot*", "--lines", NULL}, &part);
     cr_expect(part.samples < whole.samples && part.samples > 0);
     expect_equal((const char *const[]){"--event=wall", NULL}, &part);
