@@ -1,5 +1,5 @@
 /*
- * Any bytes as a recording that somebody gives to the command: convert, endpoints and doctor end, and what they write holds nothing
+ * Any bytes as a recording that somebody gives to the command: convert, endpoints, doctor and summary end, and what they write holds nothing
  * that a terminal obeys, and no markup of the recording's. The last byte chooses what is made of it. The seeds are
  * those of fuzz/jfr_reader.c.
  */
@@ -92,6 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {"endpoints", "-o", "csv"},
         {"doctor"},
         {"doctor", "--json"},
+        {"summary"},
+        {"summary", "--json"},
     };
 
     if (in_fd < 0)

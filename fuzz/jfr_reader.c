@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "jfr/jfr_context.h"
+#include "jfr/jfr_mend.h"
 #include "jfr/jfr_reader.h"
 #include "jfr/jfr_reader_internal.h"
 
@@ -98,10 +99,27 @@ static void walk_event(const struct jfr_reader_event *event)
     }
 }
 
+static char path[64];
+
+/* What is kept of it is a chunk, whatever it was; and the mender ends. */
+static void mend(void)
+{
+    struct jw_error err = {{0}};
+    struct jfr_mended mended;
+    struct jfr_mender *mender = jfr_mender_open(path, &err);
+
+    while (mender != NULL && jfr_mender_next(mender, &mended, &err)) {
+        if (mended.bytes != NULL && (mended.size_bytes < 68 || memcmp(mended.bytes, "FLR", 4) != 0))
+            __builtin_trap();
+        if (mended.bytes == NULL && mended.reason[0] == '\0')
+            __builtin_trap();
+    }
+    jfr_mender_close(mender);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int fd = -1;
-    static char path[64];
     struct jfr_reader_chunk chunk;
     struct jfr_reader_event event;
     struct jw_error err = {{0}};
@@ -130,5 +148,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     jfr_reader_close(reader);
+    mend();
     return 0;
 }

@@ -226,11 +226,37 @@ _jaywalk_facts() {
         --libpath) kind=files ;;
         esac
         ;;
+    summary)
+        operands=recordings
+        options='--json --strict -q --quiet -h --help '
+        case $option in
+        esac
+        ;;
+    recover)
+        operands=recordings
+        options='-q --quiet -h --help '
+        case $option in
+        esac
+        ;;
+    merge)
+        operands=recordings
+        options='-q --quiet -h --help '
+        case $option in
+        esac
+        ;;
+    split)
+        operands=recordings
+        options='--every= --size= -q --quiet -h --help '
+        case $option in
+        --every) kind=any ;;
+        --size) kind=any ;;
+        esac
+        ;;
     help) operands=commands ;;
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints doctor help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints doctor summary recover merge split help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {

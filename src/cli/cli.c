@@ -254,6 +254,80 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .operands = CLI_OPERANDS_EITHER,
             .run = cli_doctor,
         },
+    [CLI_COMMAND_SUMMARY] =
+        {
+            .id = CLI_COMMAND_SUMMARY,
+            .name = "summary",
+            .usage = "jaywalk summary [options] IN.jfr|FOLDER ...",
+            .summary = "say what is in recordings, and whether they are whole",
+            .text =
+                "Of each recording: whether it is whole, its size, chunks and time, the JVM, what "
+                "was "
+                "lost,\n"
+                "settings of the recorder, and its events with their bytes. Of a folder all that "
+                "end "
+                "in .jfr or\n"
+                ".jfr.zst, also in folders in it. Recordings of other tools are read as well.\n",
+            .examples = "  jaywalk summary profile.jfr\n"
+                        "  jaywalk summary --strict /var/log/app\n"
+                        "  jaywalk summary --json profile.jfr | jq '.recordings[].events'\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_summary,
+        },
+    [CLI_COMMAND_RECOVER] =
+        {
+            .id = CLI_COMMAND_RECOVER,
+            .name = "recover",
+            .usage = "jaywalk recover [options] IN.jfr ... OUT",
+            .summary = "make a whole recording of what a cut or damaged one still holds",
+            .text = "Of a JVM that was killed, a copy that was cut, a disk that lost some of it; "
+                    "written by "
+                    "jaywalk,\n"
+                    "by the JVM or by another tool. Each chunk is kept up to the first byte that "
+                    "cannot be "
+                    "right, and read\n"
+                    "whole before it is written. What is left out is told. OUT is a recording, or "
+                    "a folder "
+                    "for\n"
+                    "recordings of the same names.\n",
+            .examples = "  jaywalk recover cut.jfr mended.jfr\n"
+                        "  jaywalk recover /var/log/app mended/\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_recover,
+        },
+    [CLI_COMMAND_MERGE] =
+        {
+            .id = CLI_COMMAND_MERGE,
+            .name = "merge",
+            .usage = "jaywalk merge [options] IN.jfr|FOLDER ... OUT.jfr",
+            .summary = "make one recording of several",
+            .text =
+                "Their chunks as they are, recordings in the order in which they begin, with an "
+                "empty "
+                "chunk between\n"
+                "two of them, so that no reader takes names of the one for those of the other.\n",
+            .examples = "  jaywalk merge monday.jfr tuesday.jfr week.jfr.zst\n"
+                        "  jaywalk merge /var/log/app all.jfr\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_merge,
+        },
+    [CLI_COMMAND_SPLIT] =
+        {
+            .id = CLI_COMMAND_SPLIT,
+            .name = "split",
+            .usage = "jaywalk split --every=TIME|--size=BYTES IN.jfr ... part-%n.jfr",
+            .summary = "take a recording apart, by time or by size",
+            .text = "%n becomes 001, 002 and so on. Chunks stay whole, for each of them is a "
+                    "recording of "
+                    "its own: parts are\n"
+                    "longer or shorter by one. The agent's options chunktime and chunksize say how "
+                    "long "
+                    "they are.\n",
+            .examples = "  jaywalk split --every 10m profile.jfr part-%n.jfr\n"
+                        "  jaywalk split --size 100m profile.jfr part-%n.jfr.zst\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_split,
+        },
 };
 
 /* Messages quote what others wrote: names of processes, events and types of recordings, words of the JVM. */

@@ -10,6 +10,9 @@
 #include "os/os_output.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
+/* Numbers that no recorder has for the first chunk of a recording, or for a type. */
+#define SEPARATOR_METADATA  0x6a617977616c6bull
+#define SEPARATOR_TYPE_TEXT "1786411563"
 
 struct cli_chunks {
     struct os_output *output;
@@ -136,6 +139,72 @@ bool cli_chunks_copy(struct cli_chunks *chunks, struct jfr_reader *reader,
     return cli_chunks_end(chunks, err);
 }
 
+bool cli_chunks_put_whole(struct cli_chunks *chunks, const unsigned char *bytes, size_t size_bytes,
+                          struct jw_error *err)
+{
+    return cli_chunks_begin(chunks, bytes, size_bytes, err) &&
+           cli_chunks_put(chunks, bytes + JFR_HEADER_BYTES, size_bytes - JFR_HEADER_BYTES, err) &&
+           cli_chunks_end(chunks, err);
+}
+
+/* The least that readers take for metadata: one type, and a region. */
+static void put_metadata(struct jfr_buffer *out)
+{
+    static const char *const texts[] = {
+        "root",   "metadata", "class", "java.lang.String", "name", "id", SEPARATOR_TYPE_TEXT,
+        "region", "locale",   "en_US", "gmtOffset",        "0"};
+    /* element := name, count of attributes, these, count of children, these. Numbers of texts. */
+    static const unsigned char tree[] = {0, 0, 2, 1, 0, 1, 2, 2,  4,  3,
+                                         5, 6, 0, 7, 2, 8, 9, 10, 11, 0};
+    const size_t begin = jfr_event_begin(out, 0);
+
+    jfr_put_varint(out, 0); /* start */
+    jfr_put_varint(out, 0); /* duration */
+    jfr_put_varint(out, SEPARATOR_METADATA);
+    jfr_put_varint(out, JW_COUNT_OF(texts));
+    for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
+        jfr_put_string(out, texts[i]);
+    jfr_put_bytes(out, tree, sizeof tree);
+    jfr_event_end(out, begin);
+}
+
+/* Each chunk but the first needs a checkpoint: this one has nothing in it. */
+static void put_checkpoint(struct jfr_buffer *out)
+{
+    const size_t begin = jfr_event_begin(out, 1);
+
+    for (int i = 0; i < 3; i++) /* start, duration, delta */
+        jfr_put_varint(out, 0);
+    jfr_put_u8(out, 0); /* mask */
+    jfr_put_varint(out, 0);
+    jfr_event_end(out, begin);
+}
+
+bool cli_chunks_separate(struct cli_chunks *chunks, uint64_t start_unix_ns, struct jw_error *err)
+{
+    struct jfr_buffer body = {0};
+    unsigned char header[JFR_HEADER_BYTES];
+
+    put_metadata(&body);
+    const size_t checkpoint_offset = JFR_HEADER_BYTES + body.used_bytes;
+    put_checkpoint(&body);
+    jfr_store_header(header, &(struct jfr_chunk_header){
+                                 .size_bytes = JFR_HEADER_BYTES + body.used_bytes,
+                                 .checkpoint_offset = checkpoint_offset,
+                                 .start_wall_ns = start_unix_ns,
+                                 .duration_ns = 1,
+                             });
+    if (body.has_failed)
+        jw_error_set(err, "%s: out of memory; free some and try again",
+                     os_output_path(chunks->output));
+    const bool is_good =
+        !body.has_failed &&
+        cli_chunks_begin(chunks, header, JFR_HEADER_BYTES + body.used_bytes, err) &&
+        cli_chunks_put(chunks, body.bytes, body.used_bytes, err) && cli_chunks_end(chunks, err);
+    jfr_buffer_close(&body);
+    return is_good;
+}
+
 uint64_t cli_chunks_bytes(const struct cli_chunks *chunks)
 {
     return chunks->chunk_bytes;
@@ -163,7 +232,8 @@ static bool copy_all(struct jfr_reader *reader, struct cli_chunks *chunks, bool 
 /* Options that choose samples or draw them have no effect on whole chunks. */
 static bool has_choices(const struct cli_values *values)
 {
-    return values->event != NULL || values->state != NULL || values->endpoints.count > 0 ||
+    return values->event != NULL || values->state != NULL || values->from != NULL ||
+           values->to != NULL || values->threads.count > 0 || values->endpoints.count > 0 ||
            values->attributes.count > 0 || values->trace_ids.count > 0 ||
            values->span_ids.count > 0 || values->by.count > 0 || values->agent.count > 0 ||
            values->has_lines;

@@ -25,7 +25,19 @@ JW_MUST_CHECK bool cli_chunks_put(struct cli_chunks *chunks, const void *bytes, 
                                   struct jw_error *err);
 JW_MUST_CHECK bool cli_chunks_end(struct cli_chunks *chunks, struct jw_error *err);
 
-/* All of these in one: the chunk that the reader is at, byte for byte. */
+/* A chunk that lies in memory. */
+JW_MUST_CHECK bool cli_chunks_put_whole(struct cli_chunks *chunks, const unsigned char *bytes,
+                                        size_t size_bytes, struct jw_error *err);
+
+/*
+ * Its start must be that of no other chunk: JDK Mission Control leaves out the second of two.
+ * An empty chunk between those of two recordings: jdk.jfr keeps types and constants of the chunk before where their
+ * numbers are the same, and those of two recordings mean different things.
+ */
+JW_MUST_CHECK bool cli_chunks_separate(struct cli_chunks *chunks, uint64_t start_unix_ns,
+                                       struct jw_error *err);
+
+/* All of begin, put and end: the chunk that the reader is at, byte for byte. */
 JW_MUST_CHECK bool cli_chunks_copy(struct cli_chunks *chunks, struct jfr_reader *reader,
                                    const struct jfr_reader_chunk *chunk, struct jw_error *err);
 

@@ -46,6 +46,8 @@ struct cli_values {
     const char *library;
     const char *sort;
     const char *top;
+    const char *every;
+    const char *size;
     const char *from; /* which samples: since when, until when */
     const char *to;
     struct cli_list threads;
@@ -80,6 +82,10 @@ enum cli_command_id {
     CLI_COMMAND_CONVERT,
     CLI_COMMAND_ENDPOINTS,
     CLI_COMMAND_DOCTOR,
+    CLI_COMMAND_SUMMARY,
+    CLI_COMMAND_RECOVER,
+    CLI_COMMAND_MERGE,
+    CLI_COMMAND_SPLIT,
     CLI_COMMAND_LIMIT
 };
 
@@ -276,6 +282,10 @@ int cli_convert(const struct cli_values *values);
 int cli_repack(const char *in, const char *out, const struct cli_values *values);
 int cli_endpoints(const struct cli_values *values);
 int cli_doctor(const struct cli_values *values); /* of JVMs, too */
+int cli_summary(const struct cli_values *values);
+int cli_recover(const struct cli_values *values);
+int cli_merge(const struct cli_values *values);
+int cli_split(const struct cli_values *values);
 
 /* By their ending: .jfr, .jfr.zst. */
 bool cli_is_recording_name(const char *path);

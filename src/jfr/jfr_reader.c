@@ -38,9 +38,10 @@ bool jfr_reader_is_chunk(const unsigned char *magic)
     return memcmp(magic, jfr_magic, sizeof jfr_magic) == 0;
 }
 
-bool jfr_reader_damaged(const struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
+bool jfr_reader_damaged(struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
                         const char *what)
 {
+    reader->damaged_at = offset;
     jw_error_set(err,
                  "%s: damaged at byte %" PRIu64
                  "%s: %s; take the recording again, or copy it again "
@@ -49,8 +50,8 @@ bool jfr_reader_damaged(const struct jfr_reader *reader, uint64_t offset, struct
     return false;
 }
 
-bool jfr_reader_read(const struct jfr_reader *reader, uint64_t offset, void *bytes,
-                     size_t count_bytes, struct jw_error *err)
+bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes, size_t count_bytes,
+                     struct jw_error *err)
 {
     unsigned char *to = bytes;
 
@@ -254,6 +255,7 @@ static const char *jfr_reader_read_header(struct jfr_reader *reader, uint64_t *m
         .start_ticks = (int64_t)jfr_big_endian(header + JFR_HEADER_START_TICKS, 8),
         .ticks_per_second = (int64_t)jfr_big_endian(header + JFR_HEADER_TICKS_PER_SECOND, 8),
         .is_finished = header[JFR_HEADER_STATE] == 0,
+        .is_final = (header[JFR_HEADER_FLAGS] & 2) != 0,
     };
     *metadata = jfr_big_endian(header + JFR_HEADER_METADATA, 8);
     *checkpoint = jfr_big_endian(header + JFR_HEADER_CHECKPOINT, 8);
@@ -456,6 +458,7 @@ bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *e
             goto stop;
         cursor = (struct jfr_cursor){bytes + head_bytes, bytes + size_bytes, false};
         jfr_reader_fill_event(reader, type, &cursor, offset, event);
+        event->size_bytes = size_bytes;
         return true;
     }
     return false;

@@ -37,6 +37,7 @@ struct jfr_reader_chunk {
     int64_t start_ticks;
     int64_t ticks_per_second;
     bool is_finished; /* its writer closed it */
+    bool is_final;    /* and says that the recording ended with it */
 };
 
 /* A value, still encoded. Made by the functions below only. */
@@ -55,6 +56,7 @@ struct jfr_reader_event {
     struct jfr_value value; /* all its fields, for jfr_value_field */
     int64_t start_ticks;    /* 0 where the type has no startTime */
     uint64_t offset_bytes;  /* in the file, for messages */
+    uint64_t size_bytes;    /* as it lies there */
 };
 
 /* NULL when it cannot be opened or does not begin like a recording. */

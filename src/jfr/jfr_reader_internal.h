@@ -99,6 +99,7 @@ struct jfr_reader {
     struct jfr_unpacker *unpacker; /* NULL: a plain file */
     bool is_stopped;               /* there are no more chunks, whatever the file says */
 
+    uint64_t damaged_at;    /* offset in the file of what was refused last; 0: nothing */
     uint64_t next_chunk;    /* offset in the file */
     uint64_t next_event;    /* offset in the file */
     uint64_t end_of_events; /* offset in the file */
@@ -201,11 +202,13 @@ JW_MUST_CHECK bool jfr_unpacker_chunk(struct jfr_reader *reader, uint64_t offset
 /* Bytes of that chunk, until the next one; NULL: they are not there. */
 const unsigned char *jfr_unpacker_see(const struct jfr_reader *reader, uint64_t offset,
                                       size_t count_bytes);
+/* How far it could be unpacked. */
+uint64_t jfr_unpacker_end(const struct jfr_reader *reader);
 /* Where in the packed file that stands, about. */
 uint64_t jfr_unpacker_position(const struct jfr_reader *reader, uint64_t offset);
 
 /* Reads exactly these bytes, or fails: cut meanwhile, or the system's reason. */
-JW_MUST_CHECK bool jfr_reader_read(const struct jfr_reader *reader, uint64_t offset, void *bytes,
+JW_MUST_CHECK bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes,
                                    size_t count_bytes, struct jw_error *err);
 
 /* A block that lives as long as the chunk; NULL and `err` when memory is out. */
@@ -221,7 +224,7 @@ JW_MUST_CHECK bool jfr_reader_load(struct jfr_reader *reader, uint64_t offset, u
                                    struct jfr_cursor *cursor, struct jw_error *err);
 
 /* "FILE: damaged at byte N: what": the message of all damage; always false. */
-bool jfr_reader_damaged(const struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
+bool jfr_reader_damaged(struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
                         const char *what);
 
 /* Finds out what the fields of a type tell of a context; `fields` are its own. */

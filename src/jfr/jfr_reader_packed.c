@@ -221,6 +221,11 @@ const unsigned char *jfr_unpacker_see(const struct jfr_reader *reader, uint64_t 
     return unpacker->bytes + (offset - unpacker->offset);
 }
 
+uint64_t jfr_unpacker_end(const struct jfr_reader *reader)
+{
+    return reader->unpacker->offset + reader->unpacker->used_bytes;
+}
+
 uint64_t jfr_unpacker_position(const struct jfr_reader *reader, uint64_t offset)
 {
     const struct jfr_unpacker *unpacker = reader->unpacker;
@@ -258,6 +263,12 @@ const unsigned char *jfr_unpacker_see(const struct jfr_reader *reader, uint64_t 
     (void)offset;
     (void)count_bytes;
     return NULL;
+}
+
+uint64_t jfr_unpacker_end(const struct jfr_reader *reader)
+{
+    (void)reader;
+    return 0;
 }
 
 uint64_t jfr_unpacker_position(const struct jfr_reader *reader, uint64_t offset)
