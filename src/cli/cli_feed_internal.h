@@ -88,6 +88,9 @@ struct cli_moments {
     size_t stack_capacity;
 };
 
+/* A power of two. */
+#define CLI_FEED_RECENT 1024u
+
 struct cli_feed {
     const struct cli_wish *wish;
     struct profile *profile;
@@ -109,6 +112,10 @@ struct cli_feed {
     size_t frame_count;
     size_t frame_capacity;
     struct jw_map frame_of; /* keys of method and type, line -> frame + 1 */
+    struct {
+        uint64_t keys[3];
+        profile_frame_id frame; /* PROFILE_FRAME_NONE: nothing is kept here */
+    } recent[CLI_FEED_RECENT];  /* of `frame_of`, so that it is hardly asked */
 
     profile_frame_id *stack;
     size_t stack_capacity;

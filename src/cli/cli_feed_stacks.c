@@ -86,13 +86,11 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
     return profile_frame(feed->profile, &frame);
 }
 
-static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack_frame *from)
+static profile_frame_id cli_look_up_frame(struct cli_feed *feed, const struct jfr_stack_frame *from,
+                                          const uint64_t keys[3])
 {
-    /* Without lines, one look-up serves all lines of a method. */
-    const bool has_line = profile_config_of(feed->profile)->split_lines && from->line > 0;
-    const uint64_t keys[] = {from->method_key, from->type_key, has_line ? (uint64_t)from->line : 0};
     void *frames = feed->frames;
-    uint64_t *known = jw_map_put(&feed->frame_of, keys, sizeof keys);
+    uint64_t *known = jw_map_put(&feed->frame_of, keys, 3 * sizeof *keys);
 
     if (known == NULL) {
         feed->is_out_of_memory = true;
@@ -107,6 +105,21 @@ static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_s
     *known = ++feed->frame_count;
     feed->frames[*known - 1] = cli_resolve_frame(feed, from);
     return feed->frames[feed->frame_count - 1];
+}
+
+static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack_frame *from)
+{
+    /* Without lines, one look-up serves all lines of a method. */
+    const bool has_line = profile_config_of(feed->profile)->split_lines && from->line > 0;
+    const uint64_t keys[] = {from->method_key, from->type_key, has_line ? (uint64_t)from->line : 0};
+    const size_t at = (keys[0] * 4 + keys[1] + keys[2] * 64) & (CLI_FEED_RECENT - 1);
+
+    if (feed->recent[at].frame == PROFILE_FRAME_NONE ||
+        memcmp(feed->recent[at].keys, keys, sizeof keys) != 0) {
+        feed->recent[at].frame = cli_look_up_frame(feed, from, keys);
+        memcpy(feed->recent[at].keys, keys, sizeof keys);
+    }
+    return feed->recent[at].frame;
 }
 
 /* False: out of memory. */
@@ -188,6 +201,7 @@ void cli_feed_forget(struct cli_feed *feed)
 {
     jw_map_clear(&feed->group_of);
     jw_map_clear(&feed->frame_of);
+    memset(feed->recent, 0, sizeof feed->recent);
     jw_map_clear(&feed->thread_of);
     jw_map_clear(&feed->thread_fits);
     feed->last_type = NULL;

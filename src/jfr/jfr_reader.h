@@ -147,11 +147,14 @@ bool jfr_array_next(struct jfr_array *array, struct jfr_value *element);
 struct jfr_stack {
     struct jfr_array frames;
     bool is_truncated;
+    bool
+        is_plain; /* its frames are numbers and references alone, in these places among their fields */
+    uint8_t method_at, type_at, line_at;
 };
 
 struct jfr_stack_frame {
-    struct jfr_value method; /* for jfr_method_read */
-    struct jfr_value type;   /* a jdk.types.FrameType; a text */
+    struct jfr_value method; /* for jfr_method_read; it may lead nowhere, or be missing */
+    struct jfr_value type;   /* a jdk.types.FrameType; a text; likewise */
     uint64_t method_key;     /* equal keys: equal methods, in this chunk */
     uint64_t type_key;
     int64_t line;
