@@ -6,7 +6,7 @@
 # a mild client that asks for its state and copies its recording, a limit of time. What must not be is told a line each in NAME/findings, its
 # first word one of crash, hang, violation, unreadable, control, status, complaint; empty: nothing. NAME/figures has what
 # was counted.
-# CHAOS_JAVA_FLAGS, CHAOS_ENV: further flags of java, and words before it; CHAOS_LIMIT_SECONDS: the limit; CHAOS_SPOIL: a
+# CHAOS_EVENT (cpu): what samples CPU time. CHAOS_JAVA_FLAGS, CHAOS_ENV: further flags of java, and words before it; CHAOS_LIMIT_SECONDS: the limit; CHAOS_SPOIL: a
 # function that is called with the recording before it is read; CHAOS_UNREAD=1: it is not read; CHAOS_PATIENCE_SECONDS (60): what makes no
 # progress, or gives no answer, for so long hangs.
 
@@ -120,7 +120,7 @@ chaos_cell() {
         -XX:+DisplayVMOutputToStderr
         "-XX:+Use${GC}GC" "${flags[@]}" -javaagent:"$CHAOS_CLASSES/agent.jar" -cp "$CHAOS_CLASSES"
         -Djava.library.path="$CHAOS_CLASSES" -Dchaos.looked.at.seconds=90 "-Dchaos.watchdog.seconds=$patience" ${CHAOS_JAVA_FLAGS:-})
-    local agent="event=cpu,interval=$INTERVAL,wall=1ms,chunktime=3s,jstackdepth=$DEPTH,quiet,file=$dir/chaos.jfr"
+    local agent="event=${CHAOS_EVENT:-cpu},interval=$INTERVAL,wall=1ms,chunktime=3s,jstackdepth=$DEPTH,quiet,file=$dir/chaos.jfr"
     echo "+ $name: $GC $FLAGS, seed $SEED, interval $INTERVAL, depth $DEPTH, $seconds s: java ${flags[*]} Chaos $*"
     (
         cd "$dir" || exit 1

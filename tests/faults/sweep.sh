@@ -24,6 +24,7 @@ agent_of[graph]='start,event=cpu,interval=1ms,file=x.html' steps_of[graph]='work
 agent_of[wall]='start,event=cpu,interval=2ms,wall=5ms,service=shop,file=x.jfr' steps_of[wall]='context'
 agent_of[itimer]='start,event=itimer,interval=5ms,file=x.jfr' steps_of[itimer]='work=100'
 agent_of[agct]='start,event=cpu,interval=2ms,cstack=agct,file=x.jfr' steps_of[agct]='work'
+agent_of[perf]='start,event=cpu-clock,interval=1ms,file=x.jfr' steps_of[perf]='work'
 agent_of[timers]='start,event=cpu,interval=10ms,file=x.jfr' steps_of[timers]='work=150'
 agent_of[chunks]='start,event=cpu,interval=1ms,chunksize=256k,file=x.jfr'
 steps_of[chunks]='work attribute=a dump,file=y.jfr work attribute=b dump,file=z.jfr work'

@@ -141,6 +141,12 @@ libjvm() { find -L "$JDK" -path '*/server/libjvm.so' -print -quit; }
 # From JDK 26 on it gives ids of methods that cannot be read.
 has_agct() { [ "$MAJOR" -le 25 ]; }
 
+# Where perf_events may not be had timers take their place, and perf.err says why.
+has_perf() {
+    "$JDK/bin/java" "$(agent_flag event=cpu-clock,file=perf-try.jfr)" -version >/dev/null 2>perf.err || fail "java -version: $(last_words perf.err)"
+    ! grep -q 'in place of perf_events' perf.err
+}
+
 # Every tool that reads a recording whole, of each reader. All of it is printed by the JDK under test, where that is a reader.
 whole() { # $1: [--killed], then files
     each_reader read_whole "$@"

@@ -1,7 +1,7 @@
 # Storms of everything that has ever broken a profiler, all in one JVM, with their own invariants (tests/chaos), under both clocks
 # at short intervals, a client beside: no crash, no hang, no violation, every recording readable, every signal accounted for.
 # The seed draws collector, flags, interval and depth of stacks; CHAOS_GC, CHAOS_FLAGS, CHAOS_INTERVAL, CHAOS_DEPTH name them, CHAOS_SECONDS (24) and
-# CHAOS_STORMS what to run. CHAOS_SELF_TEST=1: whether what goes wrong on purpose is noticed.
+# CHAOS_STORMS what to run; CHAOS_EVENT=cpu-clock: CPU samples by perf_events. CHAOS_SELF_TEST=1: whether what goes wrong on purpose is noticed.
 seconds=${CHAOS_SECONDS:-24}
 source "$(dirname "$LIB")/../chaos/cell.sh"
 
@@ -26,6 +26,7 @@ if [ -n "${CHAOS_SELF_TEST:-}" ]; then
     return
 fi
 
+[ "${CHAOS_EVENT:-cpu}" != cpu-clock ] || has_perf || not_run "$(grep -m 1 -o 'perf_event_open: .*' perf.err)"
 chaos_cell cell "$seconds" ${CHAOS_STORMS:+--storms "$CHAOS_STORMS"}
 chaos_row cell "$seconds"
 [ -s cell/findings ] || [ "$(figure asked cell)" -gt 0 ] || fail "the client asked nothing in $seconds s"
