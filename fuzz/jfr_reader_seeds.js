@@ -47,3 +47,15 @@ fs.writeFileSync(path.join(seeds, 'torn-tail'), Buffer.concat([one, one.subarray
 const open = Buffer.from(one);
 open[64] = 1;
 fs.writeFileSync(path.join(seeds, 'not-finished'), open);
+
+/* Packed: frames of raw blocks, as zstd would take them. */
+const frame = (bytes) => {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt32LE(bytes.length, 5);
+  head.writeUIntLE((bytes.length << 3) | 1, 9, 3);
+  return Buffer.concat([head, bytes]);
+};
+const gap = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+const packed = Buffer.concat([frame(one.subarray(0, 68)), frame(one.subarray(68)), gap, frame(one)]);
+fs.writeFileSync(path.join(seeds, 'packed'), packed);
+fs.writeFileSync(path.join(seeds, 'packed-cut'), packed.subarray(0, packed.length - 40));

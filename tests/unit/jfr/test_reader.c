@@ -155,6 +155,90 @@ Test(reader, stacks_come_leaf_first_with_names_and_lines)
     jfr_method_free(&method);
 }
 
+/* Frames of recorders that nobody knows: two fields around the method. */
+static const char *const shapes[][2] = {
+    {"      field name=hidden class=13", "      field name=lineNumber class=11"},
+    {"      field name=lineNumber class=11", "      field name=other class=11"},
+    {"      field name=lineNumber class=10", "      field name=text class=12"},
+    {"      field name=other class=10", "      field name=another class=10"},
+};
+
+/* An event with a stack of three frames of this shape; the method of the last one is missing. */
+static void make_shape(size_t number)
+{
+    const char *const rows[] = {"root",
+                                "  metadata",
+                                "    class name=long id=10",
+                                "    class name=int id=11",
+                                "    class name=java.lang.String id=12",
+                                "    class name=boolean id=13",
+                                "    class name=jdk.types.StackTrace id=21",
+                                "      field name=truncated class=13",
+                                "      field name=frames class=22 dimension=1",
+                                "    class name=jdk.types.StackFrame id=22",
+                                shapes[number][0],
+                                "      field name=method class=24 constantPool=true",
+                                shapes[number][1],
+                                "    class name=jdk.types.Method id=24",
+                                "      field name=name class=12",
+                                "    class name=test.E id=101 superType=jdk.jfr.Event",
+                                "      field name=startTime class=10",
+                                "      field name=stackTrace class=21",
+                                NULL};
+
+    maker_begin_chunk(&maker);
+    maker_metadata_from(&maker, rows);
+    const size_t checkpoint = maker_begin_checkpoint(&maker, 1);
+    maker_pool(&maker, 24, 1);
+    maker_varint(&maker, 5);
+    maker_text(&maker, "run");
+    maker_end_event(&maker, checkpoint);
+    const size_t event = maker_begin_event(&maker, 101);
+    maker_varint(&maker, 1);
+    maker_byte(&maker, 0);
+    maker_varint(&maker, 3);
+    for (unsigned n = 0; n < 3; n++) {
+        maker_byte(&maker, number == 0 ? 1 : 40 + n);
+        maker_varint(&maker, n == 2 ? 77 : 5);
+        maker_byte(&maker, number == 2 ? 1 : 50 + n); /* 1: the text "" */
+    }
+    maker_end_event(&maker, event);
+    maker_end_chunk(&maker, 1);
+}
+
+Test(reader, stacks_of_other_shapes_are_read_by_the_names_of_their_fields)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(shapes); i++) {
+        struct jfr_method method = {.name = {0}};
+        struct jfr_stack stack;
+        struct jfr_stack_frame frame;
+        unsigned count = 0;
+
+        make_shape(i);
+        open_made();
+        next_chunk();
+        const struct jfr_reader_event event = next_event();
+        const struct jfr_value trace = field_of(&event.value, "stackTrace");
+        cr_assert(jfr_stack_begin(&trace, &stack));
+        for (; jfr_stack_next(&stack, &frame); count++) {
+            const int64_t lines[] = {50 + count, 40 + count, 40 + count, -1};
+
+            cr_expect_eq(frame.line, lines[i], "shape %zu, frame %u: %lld", i, count,
+                         (long long)frame.line);
+            cr_assert(jfr_method_read(&frame.method, &method));
+            cr_expect_str_eq(method.name.text, count == 2 ? "" : "run", "shape %zu", i);
+            cr_expect_str_eq(method.class_name.text, "");
+            cr_expect_null(frame.type.reader);
+        }
+        cr_expect_eq(count, 3, "shape %zu", i);
+        jfr_method_free(&method);
+        end();
+        reader = NULL;
+        path[0] = '\0';
+        begin();
+    }
+}
+
 Test(reader, null_references_and_missing_constants_have_no_value)
 {
     struct jfr_reader_event event;
