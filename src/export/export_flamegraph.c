@@ -31,6 +31,8 @@ extern const char export_page_input_js[];
 extern const char export_page_start_js[];
 /* Of the explorer alone. */
 extern const char export_page_band[];
+extern const char export_page_rows[];
+extern const char export_page_rows_js[];
 extern const char export_page_tools[];
 extern const char export_page_explorer_css[];
 extern const char export_page_columns_js[];
@@ -187,7 +189,7 @@ static void export_put_band(struct export_fill *fill)
 static void export_put_facets(struct export_fill *fill)
 {
     if (fill->is_explorer)
-        export_put(fill->job->out, "<aside id=\"facets\" aria-label=\"Filters\" hidden></aside>\n");
+        export_put(fill->job->out, export_page_rows);
 }
 
 static void export_put_tools(struct export_fill *fill)
@@ -207,15 +209,16 @@ static void export_put_program(struct export_fill *fill)
         const char *text;
         bool is_of_explorer;
     } files[] = {
-        {export_page_model_js, false},   {export_page_search_js, false},
-        {export_page_format_js, false},  {export_page_colour_js, false},
-        {export_page_layout_js, false},  {export_page_paint_js, false},
-        {export_page_panel_js, false},   {export_page_state_js, false},
-        {export_page_input_js, false},   {export_page_columns_js, true},
-        {export_page_samples_js, true},  {export_page_timeline_js, true},
-        {export_page_band_js, true},     {export_page_facets_js, true},
-        {export_page_diff_js, true},     {export_page_views_js, true},
-        {export_page_explorer_js, true}, {export_page_start_js, false},
+        {export_page_model_js, false},  {export_page_search_js, false},
+        {export_page_format_js, false}, {export_page_colour_js, false},
+        {export_page_layout_js, false}, {export_page_paint_js, false},
+        {export_page_panel_js, false},  {export_page_state_js, false},
+        {export_page_input_js, false},  {export_page_columns_js, true},
+        {export_page_samples_js, true}, {export_page_timeline_js, true},
+        {export_page_band_js, true},    {export_page_facets_js, true},
+        {export_page_diff_js, true},    {export_page_views_js, true},
+        {export_page_rows_js, true},    {export_page_explorer_js, true},
+        {export_page_start_js, false},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(files); i++) {

@@ -209,6 +209,31 @@ async function testViews(browser) {
     page.calm();
     await page.context().close();
   });
+  await check('explorer: the call tree as rows: the heaviest path open, more by keys, a search marked', async () => {
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    const rows = () => page.$$eval('#rows .row', all => all.map(row => [row.getAttribute('aria-level'), row.getAttribute('aria-expanded'), ...[...row.children].map(cell => cell.textContent)].join(' ')));
+    await page.keyboard.press('t');
+    equal((await rows()).slice(0, 7), ['1 true 100 %  \u25beall', '2 true 75.0 %  \u25becom.acme.Main.main', '3 true 60.0 % 20.0 % \u25becom.acme.Work.run',
+      '4  30.0 % 30.0 % java.util.HashMap.get', '4 false 10.0 %  \u25b8com.acme.Work.run', '3 false 15.0 %  \u25b8com.acme.Io.write', '2 false 15.0 %  \u25b8start_thread'], 'rows');
+    for (const key of ['End', 'Home', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight'])
+      await page.keyboard.press(key);
+    equal(await page.$eval('#rows .current', row => row.textContent), '10.0 %10.0 %java.util.HashMap.get', 'opened, and into it');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    equal((await rows())[4], '4 false 10.0 %  \u25b8com.acme.Work.run', 'closed again');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+    equal((await page.state()).zoomTitle, 'com/acme/Work.run', 'zoomed by Enter');
+    holds((await rows())[0].startsWith('1 true 100 % 33.3 %'), 'of view: ' + (await rows())[0]);
+    await page.keyboard.press('/');
+    await page.keyboard.type('hashmap');
+    await page.waitForFunction(() => document.querySelectorAll('#rows .row.match').length === 1);
+    await page.screenshot({ path: picture('explorer-rows') });
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('t');
+    page.calm();
+    await page.context().close();
+  });
   await check('explorer: callers and callees of one method, by its menu, with recursion counted once', async () => {
     const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
     await page.clickBox('com/acme/Work.run', { button: 'right' });
@@ -237,8 +262,18 @@ async function testScreens(browser) {
     await page.screenshot({ path: picture('explorer-phone') });
     await page.tap('#facets-open');
     await page.screenshot({ path: picture('explorer-phone-filters') });
+    await page.tap('#rows-open');
+    equal([await page.isVisible('#facets'), await page.isVisible('#rows')], [false, true], 'one panel at a time');
+    const box = await page.locator('#band-canvas').boundingBox();
+    const swipe = (type, part) => page.dispatchEvent('#band-canvas', type, { pointerId: 7, pointerType: 'touch', isPrimary: true, button: 0, clientX: box.x + box.width * part, clientY: box.y + 30 });
+    await page.evaluate(() => { document.getElementById('band-canvas').setPointerCapture = () => {}; }); /* there is no such finger */
+    await swipe('pointerdown', 0.2);
+    await swipe('pointermove', 0.4);
+    await swipe('pointerup', 0.4);
+    const { time } = await page.state();
+    holds(Math.abs(time[0] - 1000) < 30 && Math.abs(time[1] - 2000) < 30, `a finger selected ${time}`);
     const targets = await page.$$eval('#facets button, #band-tools button', all => all.filter(button => button.offsetParent !== null).map(button => button.offsetHeight));
-    holds(targets.every(tall => tall >= 28), `touch targets are ${targets}`);
+    holds(targets.every(tall => tall >= 44), `touch targets are ${targets}`);
     page.calm();
     await page.context().close();
   });

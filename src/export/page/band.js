@@ -101,6 +101,7 @@ function paintAxis(context, width, height, ratio) {
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 15000, 30000, 60000, 120000, 300000, 600000, 1200000, 1800000, 3600000]
     .find(length => length >= wanted) || Math.ceil(wanted / 3600000) * 3600000;
   const begin = band.from * samples.binMs;
+  const rate = rateText(band.most, samples.binMs);
   context.font = `${Math.round(11 * ratio)}px system-ui, sans-serif`;
   context.textBaseline = 'bottom';
   context.fillStyle = app.colours.textFaded;
@@ -114,10 +115,9 @@ function paintAxis(context, width, height, ratio) {
     }
   } else {
     const { rows, each } = heatShape(band.from, band.to, canvasWidth(), pictureHeight());
-    context.fillText(`a column is ${amount(rows * each * samples.binMs * 1e6, 'ns')}, a cell ${amount(each * samples.binMs * 1e6, 'ns')}; from ${clockText(begin)} to ${clockText(begin + span)}`, 0, height);
+    context.fillText(`a column is ${amount(rows * each * samples.binMs * 1e6, 'ns')}, a cell ${amount(each * samples.binMs * 1e6, 'ns')}, the strongest ${rate}; from ${clockText(begin)} to ${clockText(begin + span)}`, 0, height);
   }
-  const rate = rateText(band.most, samples.binMs);
-  if (rate) {
+  if (rate && !app.state.isHeat) {
     context.textBaseline = 'top';
     context.fillStyle = app.colours.text;
     context.fillText('max ' + rate, 4 * ratio, 2 * ratio);

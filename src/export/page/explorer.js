@@ -132,11 +132,25 @@ app.explorer.actions = node => {
   return [['Callers of it', '', () => go({ view: 'callers:' + title, zoom: '' })], ['All that it calls', '', () => go({ view: 'callees:' + title, zoom: '' })]];
 };
 
+/* Where panels lie over the graph, one that opens closes the others. */
+app.explorer.alone = opened => {
+  const panels = { panel: 'methods', facets: 'facets-open', rows: 'rows-open' };
+  if (byId(opened).hidden || !matchMedia('(max-width: 1199px)').matches)
+    return;
+  for (const [id, button] of Object.entries(panels)) {
+    if (id !== opened) {
+      byId(id).hidden = true;
+      byId(button).setAttribute('aria-pressed', 'false');
+    }
+  }
+};
+
 app.explorer.show = () => {
   if (app.explorer.samples === null)
     return;
   showBandHead();
   showFacets();
+  showRows();
   showBand();
 };
 
@@ -185,14 +199,17 @@ app.explorer.begin = async () => {
   let sum = 0;
   for (let i = 0; i < samples.samples; i++)
     sum += samples.value === null ? 1 : samples.value[i];
+  await breathe();
   if (Math.abs(sum * samples.scale - app.baseTotal[0]) > 1e-9 * app.baseTotal[0])
     throw new Error('samples and tree do not add up to the same');
   byId('band').hidden = false;
   byId('facets-open').addEventListener('click', toggleFacets);
   wireBand();
+  wireRows();
   Object.assign(letters, {
     c: () => showView('callers'),
     e: toggleFacets,
+    t: toggleRows,
     h: () => go({ isHeat: !app.state.isHeat }, false),
     z: () => go({ bandZoom: !app.state.bandZoom && app.state.time !== null }, false),
     b: toggleBase,

@@ -168,6 +168,7 @@ function showFacets() {
 function toggleFacets() {
   const panel = byId('facets');
   panel.hidden = !panel.hidden;
+  app.explorer.alone('facets');
   byId('facets-open').setAttribute('aria-pressed', String(!panel.hidden));
   showFacets();
   draw();

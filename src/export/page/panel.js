@@ -317,6 +317,7 @@ function showMethods() {
 function toggleMethods() {
   const panel = byId('panel');
   panel.hidden = !panel.hidden;
+  app.explorer?.alone('panel');
   byId('methods').setAttribute('aria-pressed', String(!panel.hidden));
   showMethods();
   draw();
@@ -464,6 +465,7 @@ function openHelp() {
         [['double click'], 'the whole time'], [['H', 'Z'], 'heat map; show the window alone'], [['Tab'], 'to the ends of the window, which arrows move (Shift: by one bin)'],
         [['Shift+drag', 'B'], 'compare with another window, with this one or no more'],
         [['C'], 'callers of what ran; the menu of a frame has callers and callees of its method'],
+        [['T'], 'call tree: arrows open and close, Enter zooms, * opens the heaviest path'],
         [['E'], 'filters: click for only these samples, Alt+click or Delete for all others']])]),
     element('h3', '', 'Search'),
     list('code', [[['text'], 'part of a name, upper and lower case alike'], [['/regex/', '/regex/i'], 'regular expression'], [['="java.lang.String.hashCode"'], 'this name exactly'],

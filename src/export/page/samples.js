@@ -4,6 +4,14 @@
  * Samples lie in the order of time; those of bin b begin at first[b]. A selection is a range of bins and a mask over
  * contexts; no loop over samples branches.
  */
+/* -1 of none. */
+function greatest(numbers) {
+  let most = -1;
+  for (let i = 0; i < numbers.length; i++)
+    most = numbers[i] > most ? numbers[i] : most;
+  return most;
+}
+
 async function readSamples(about, tree) {
   const bins = numbersOf(await readColumn('bins'), about.bins);
   const first = new Uint32Array(about.bins + 1);
@@ -18,11 +26,14 @@ async function readSamples(about, tree) {
     for (let i = first[bin] + 1; i < first[bin + 1]; i++)
       stack[i] += stack[i - 1];
   }
+  const isStackWrong = greatest(stack) >= about.stacks;
   await breathe();
 
   let context = numbersOf(await readColumn('contexts'), about.samples);
   if (about.contexts <= 65536)
     context = Uint16Array.from(context);
+  await breathe();
+  const isContextWrong = greatest(context) >= about.contexts;
   await breathe();
   const values = await readColumn('values');
   const value = values === null ? null : numbersOf(values, about.samples, true);
@@ -30,7 +41,8 @@ async function readSamples(about, tree) {
   const labels = numbersOf(await readColumn('labels'), about.contexts * about.columns.length);
   const gapBytes = await readColumn('gaps');
   const gaps = numbersOf(gapBytes, gapBytes.reduce((sum, byte) => sum + (byte < 128), 0), true);
-  if (leaf.some(line => line >= tree.count) || stack.some(rank => rank >= about.stacks) || context.some(rank => rank >= about.contexts))
+  await breathe();
+  if (greatest(leaf) >= tree.count || isStackWrong || isContextWrong)
     throw new Error('samples have stacks that are not there');
   return { ...about, first, stack, context, value, leaf, labels, gaps };
 }
