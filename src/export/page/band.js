@@ -137,6 +137,7 @@ function bandX(bin) {
 
 /* The bin at a place; and the one after it, as a window of one cell or pixel. */
 function binsAt(clientX, clientY) {
+  bandView(); /* the picture may not have been drawn yet */
   const box = byId('band-canvas').getBoundingClientRect();
   const x = Math.min(Math.max((clientX - box.left) / box.width, 0), 1);
   if (!app.state.isHeat) {
@@ -151,6 +152,7 @@ function binsAt(clientX, clientY) {
 }
 
 function placeWindows() {
+  bandView();
   const { samples } = app.explorer;
   const place = (box, time) => {
     box.hidden = time === null;

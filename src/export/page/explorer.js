@@ -194,14 +194,16 @@ app.explorer.begin = async () => {
   const { whole: tree, explorer } = app;
   await breathe();
   const samples = await readSamples(meta.explorer, tree);
-  explorer.columns = makeColumns(samples);
-  explorer.samples = samples;
+  const columns = makeColumns(samples);
   let sum = 0;
   for (let i = 0; i < samples.samples; i++)
     sum += samples.value === null ? 1 : samples.value[i];
   await breathe();
   if (Math.abs(sum * samples.scale - app.baseTotal[0]) > 1e-9 * app.baseTotal[0])
     throw new Error('samples and tree do not add up to the same');
+  /* All at once: a page with samples is one that answers. */
+  explorer.columns = columns;
+  explorer.samples = samples;
   byId('band').hidden = false;
   byId('facets-open').addEventListener('click', toggleFacets);
   wireBand();
