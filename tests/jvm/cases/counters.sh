@@ -41,13 +41,13 @@ grep -q '^Profile of page-faults$' pages.txt && grep -qE '^Total +[0-9,]+ page-f
     fail "the text does not say what was counted: $(head -n 3 pages.txt)"
 
 # Of one thread: the kernel takes long to take a probe away, of each thread by itself.
-profile yields 'event=sched_yield,interval=1000,filter=yielder,file=yields.jfr' Counted 1 200000
-if grep -q 'profiling was not started' yields.err; then
-    skip_part "calls of a function: $(grep -m 1 -oE '(perf_event_open: |this kernel has no ).*' yields.err)"
+profile calls 'event=Java_java_lang_Runtime_freeMemory,interval=1000,filter=caller,file=calls.jfr' Counted 1 200000
+if grep -q 'profiling was not started' calls.err; then
+    skip_part "calls of a function: $(grep -m 1 -oE '(perf_event_open: |this kernel has no ).*' calls.err)"
     exit 0
 fi
-silent yields
-"$JW_COMMAND" convert --total --threads yields.jfr yields.collapsed || fail "yields.jfr was not converted"
-read -r _ called <<<"$(grep '^yields ' yields.out)"
-sum=$(sum_of yields.collapsed '^\[yielder .*Counted[.]yieldOften;.*sched_yield')
-is_within $((called - 1000)) "$sum" $((2 * called)) || fail "$sum calls of sched_yield were sampled of $called"
+silent calls
+"$JW_COMMAND" convert --total --threads calls.jfr calls.collapsed || fail "calls.jfr was not converted"
+read -r _ called <<<"$(grep '^calls ' calls.out)"
+sum=$(sum_of calls.collapsed '^\[caller .*;Counted[.]callOften;java.lang.Runtime[.]freeMemory;')
+is_within $((called - 5000)) "$sum" $((2 * called)) || fail "$sum calls of freeMemory were sampled of $called"

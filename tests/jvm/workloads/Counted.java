@@ -7,11 +7,11 @@ import java.nio.file.Files;
 import java.nio.file.Paths;
 
 /**
- * A thread that touches so many pages of a file, and one that yields so often; an account of both by the kernel and by count.
+ * A thread that touches so many pages of a file, and one that calls a native method so often; an account of both by the kernel and by count.
  *
- *     java Counted PAGES YIELDS
+ *     java Counted PAGES CALLS
  *     faults SINCE_ITS_FIRST_LINE OF_THE_THREAD
- *     yields COUNT
+ *     calls COUNT
  */
 final class Counted {
     private static final int PAGE_BYTES = 4096;
@@ -20,15 +20,15 @@ final class Counted {
 
     public static void main(String[] args) throws Exception {
         int pages = Integer.parseInt(args[0]);
-        int yields = Integer.parseInt(args[1]);
+        int calls = Integer.parseInt(args[1]);
         Thread toucher = new Thread(() -> fault(pages), "toucher");
-        Thread yielder = new Thread(() -> yieldOften(yields), "yielder");
+        Thread caller = new Thread(() -> callOften(calls), "caller");
         toucher.start();
-        yielder.start();
+        caller.start();
         toucher.join();
-        yielder.join();
+        caller.join();
         System.out.println(account);
-        System.out.println("yields " + yields);
+        System.out.println("calls " + calls);
     }
 
     private static void fault(int pages) {
@@ -63,9 +63,9 @@ final class Counted {
         return Long.parseLong(fields[7]) + Long.parseLong(fields[9]);
     }
 
-    private static void yieldOften(int yields) {
-        for (int i = 0; i < yields; i++) {
-            Thread.yield();
+    private static void callOften(int calls) {
+        for (int i = 0; i < calls; i++) {
+            Runtime.getRuntime().freeMemory();
         }
     }
 }
