@@ -22,6 +22,7 @@
 #define SIZE_AT             8
 #define CHECKPOINT_AT       16
 #define METADATA_AT         24
+#define START_AT            32
 #define DURATION_AT         40
 #define START_TICKS_AT      48
 #define TICKS_PER_SECOND_AT 56
@@ -35,7 +36,10 @@ struct jfr_mender {
     size_t capacity_bytes;
     unsigned char *metadata; /* of the last whole chunk; NULL: none yet */
     size_t metadata_bytes;
-    int scratch; /* a file in memory, for the proof */
+    uint64_t
+        start_ns; /* of the chunk before: what has the same is a copy of its header, which the JVM keeps in it */
+    bool is_scanned; /* where this chunk begins was found by its first bytes alone */
+    int scratch;     /* a file in memory, for the proof */
     char reason[160];
 };
 
@@ -115,7 +119,8 @@ static bool find_header(struct jfr_mender *mender, uint64_t at, uint64_t *found,
 
         is_good = jfr_reader_read(mender->reader, at, piece, piece_bytes, err);
         for (size_t i = 0; is_good && i + JFR_READER_HEADER_BYTES <= piece_bytes; i++) {
-            if (piece[i] == 'F' && is_header(piece + i)) {
+            if (piece[i] == 'F' && is_header(piece + i) &&
+                jfr_big_endian(piece + i + START_AT, 8) != mender->start_ns) {
                 *found = at + i;
                 break;
             }
@@ -126,8 +131,9 @@ static bool find_header(struct jfr_mender *mender, uint64_t at, uint64_t *found,
     return is_good;
 }
 
-/* How far the chunk at `at` goes: as its header says, where that can be; else to the next header. */
-static bool find_end(struct jfr_mender *mender, uint64_t at, uint64_t *end, struct jw_error *err)
+/* How far the chunk at `at` goes: as its header says, where that can be; else `is_open`, to the end at most. */
+static bool find_end(struct jfr_mender *mender, uint64_t at, uint64_t *end, bool *is_open,
+                     struct jw_error *err)
 {
     const uint64_t file_bytes = mender->reader->size_bytes;
     unsigned char size[8];
@@ -141,7 +147,9 @@ static bool find_end(struct jfr_mender *mender, uint64_t at, uint64_t *end, stru
         *end = at + size_bytes;
         return true;
     }
-    return find_header(mender, at + JFR_READER_HEADER_BYTES, end, err);
+    *end = file_bytes;
+    *is_open = true;
+    return true;
 }
 
 /* ---- events ---- */
@@ -168,6 +176,10 @@ static struct walk walk_events(const unsigned char *bytes, size_t size_bytes)
         const uint64_t head_bytes = (uint64_t)(cursor.at - (bytes + at));
 
         if (cursor.is_cut || event_bytes < head_bytes || event_bytes > size_bytes - at)
+            break;
+        /* A header would pass as an event of 70 bytes. */
+        if (size_bytes - at >= JFR_READER_HEADER_BYTES && is_header(bytes + at) &&
+            memcmp(bytes + at + START_AT, bytes + START_AT, 8) != 0)
             break;
         cursor.end = bytes + at + event_bytes;
         if (type == TYPE_METADATA)
@@ -256,7 +268,7 @@ static size_t mend(struct jfr_mender *mender, size_t size_bytes, struct walk *wa
     *walk = walk_events(bytes, size_bytes);
     size_t end_bytes = walk->end_bytes;
     if (walk->metadata == 0) {
-        if (mender->metadata == NULL)
+        if (mender->metadata == NULL || mender->is_scanned)
             return 0;
         memcpy(bytes + end_bytes, mender->metadata, mender->metadata_bytes);
         walk->metadata = end_bytes;
@@ -388,15 +400,25 @@ bool jfr_mender_next(struct jfr_mender *mender, struct jfr_mended *mended, struc
         mended->offset_bytes = from;
         return true;
     }
-    if (!find_end(mender, at, &end, err))
+    bool is_open = false;
+    if (!find_end(mender, at, &end, &is_open, err))
         return false;
+    mender->is_scanned = mender->is_scanned || at != from;
     if (end - at > MAX_CHUNK_BYTES)
         end = at + MAX_CHUNK_BYTES;
-    mender->at = end;
     if (!make_room(mender, end - at + mender->metadata_bytes, err) ||
         !jfr_reader_read(reader, at, mender->bytes, (size_t)(end - at), err))
         return false;
-    return take(mender, (size_t)(end - at), mended, err);
+    mender->start_ns = jfr_big_endian(mender->bytes + START_AT, 8);
+    /* Behind its last event that can be right, not in one of them. */
+    if (is_open &&
+        !find_header(mender, at + walk_events(mender->bytes, (size_t)(end - at)).end_bytes, &end,
+                     err))
+        return false;
+    mender->at = end;
+    const bool is_good = take(mender, (size_t)(end - at), mended, err);
+    mender->is_scanned = is_open;
+    return is_good;
 }
 
 uint64_t jfr_mender_size_bytes(const struct jfr_mender *mender)

@@ -166,6 +166,40 @@ Test(mend, m57_cut_at_each_page_of_a_longer_one)
     }
 }
 
+/* The JVM keeps copies of the header of a chunk in it. */
+Test(mend, a_copy_of_the_header_inside_a_chunk_begins_no_other)
+{
+    make_chunks();
+    maker_begin_chunk(&maker);
+    const size_t chunk = maker.chunk_begin;
+    maker_metadata(&maker);
+    for (int i = 0; i < 4; i++) {
+        unsigned char header[68];
+
+        maker_sample(&maker, 1, 0, 0, 0, 1);
+        memcpy(header, maker.bytes + chunk, sizeof header);
+        memset(header + 32, 0, 8);
+        header[39] = 99; /* its start */
+        header[67] = 1;
+        const size_t event = maker_begin_event(&maker, 999);
+        maker_raw(&maker, header, sizeof header);
+        maker_raw(&maker, "rest", 4);
+        maker_end_event(&maker, event);
+    }
+    maker_sample(&maker, 1, 0, 0, 0, 1);
+    maker_end_chunk(&maker, 99);
+    for (size_t size_bytes = maker.used_bytes - 1; size_bytes > ends[CHUNKS] + 70; size_bytes--) {
+        const struct result result = mend(maker.bytes, size_bytes);
+
+        cr_assert_leq(result.chunks, CHUNKS + 1, "cut to %zu", size_bytes);
+        cr_assert_leq(result.events, CHUNKS * USUAL + 5, "cut to %zu", size_bytes);
+        cr_assert_leq(result.kept_bytes, size_bytes + 2000);
+    }
+    maker.bytes[chunk + 68] = 0; /* no event can be right from the first on */
+    const struct result result = mend(maker.bytes, maker.used_bytes - 1);
+    cr_expect_leq(result.events, CHUNKS * USUAL);
+}
+
 Test(mend, a_chunk_that_its_writer_did_not_finish_is_finished)
 {
     make_chunks();
