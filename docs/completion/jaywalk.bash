@@ -226,6 +226,27 @@ _jaywalk_facts() {
         --libpath) kind=files ;;
         esac
         ;;
+    compare)
+        operands=recordings
+        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple -q --quiet -h --help '
+        case $option in
+        --fail-on) kind=any ;;
+        --per) kind=words words='share second run' ;;
+        -o | --output) kind=words words='text markdown json' ;;
+        --top) kind=any ;;
+        -e | --event) kind=words words='cpu wall' ;;
+        -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
+        --from) kind=any ;;
+        --to) kind=any ;;
+        --thread) kind=any ;;
+        --endpoint) kind=any ;;
+        --attribute) kind=any ;;
+        --trace-id) kind=any ;;
+        --span-id) kind=any ;;
+        -I | --include) kind=any ;;
+        -X | --exclude) kind=any ;;
+        esac
+        ;;
     summary)
         operands=recordings
         options='--json --strict -q --quiet -h --help '
@@ -256,7 +277,7 @@ _jaywalk_facts() {
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints doctor summary recover merge split help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints doctor compare summary recover merge split help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {

@@ -254,6 +254,30 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .operands = CLI_OPERANDS_EITHER,
             .run = cli_doctor,
         },
+    [CLI_COMMAND_COMPARE] =
+        {
+            .id = CLI_COMMAND_COMPARE,
+            .name = "compare",
+            .usage = "jaywalk compare [options] BEFORE.jfr AFTER.jfr",
+            .summary = "say which methods take more and which less than before; a gate for builds",
+            .text =
+                "Methods are told by their names in the form that is the same in every run, a "
+                "recursion\n"
+                "counts once. Each figure has the range that holds 99 of 100 draws of slices of "
+                "the\n"
+                "recordings' time: a difference whose range holds 0 may be chance, and fails "
+                "nothing.\n"
+                "With --fail-on the status is 4 where a method with all that it calls grew by as "
+                "much, for\n"
+                "sure; percents are those of the whole of the side before.\n",
+            .examples = "  jaywalk compare before.jfr after.jfr\n"
+                        "  jaywalk compare --per run --fail-on 5% main.jfr branch.jfr\n"
+                        "  jaywalk compare -o markdown --fail-on 2% main.jfr branch.jfr > "
+                        "comment.md\n"
+                        "  jaywalk compare --thread 'http-*' --from 30s monday.jfr tuesday.jfr\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_compare,
+        },
     [CLI_COMMAND_SUMMARY] =
         {
             .id = CLI_COMMAND_SUMMARY,

@@ -107,6 +107,9 @@ struct cli_part {
 JW_MUST_CHECK bool cli_part_read(const struct cli_values *values, struct cli_part *part,
                                  struct jw_error *err);
 bool cli_part_is_whole(const struct cli_part *part); /* of contexts, that is */
+/* When it begins and ends, in ns of Unix time, both 0 where it has no chunk. False and `err`: it cannot be opened. */
+JW_MUST_CHECK bool cli_span(const char *path, uint64_t *start_ns, uint64_t *end_ns,
+                            struct jw_error *err);
 /* What from and to mean in this recording. False and `err`: nothing lies between them, or it cannot be read. */
 JW_MUST_CHECK bool cli_window_settle(struct cli_part *part, const char *path, struct jw_error *err);
 

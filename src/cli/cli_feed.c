@@ -274,6 +274,14 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
     *found = (struct cli_found){0};
     if (wish->part != NULL && !cli_window_settle(wish->part, path, err))
         return false;
+    if (wish->slice_count > 0) {
+        if (!cli_span(path, &feed.slices_begin_ns, &feed.slices_end_ns, err))
+            return false;
+        if (wish->part != NULL && wish->part->begin_ns > feed.slices_begin_ns)
+            feed.slices_begin_ns = wish->part->begin_ns;
+        if (wish->part != NULL && wish->part->end_ns < feed.slices_end_ns)
+            feed.slices_end_ns = wish->part->end_ns;
+    }
     feed.reader = jfr_reader_open(path, err);
 
     const bool is_fed = feed.reader != NULL && cli_feed_chunks(&feed, err);

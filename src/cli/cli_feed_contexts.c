@@ -110,17 +110,25 @@ static bool is_in_spans(const struct cli_feed *feed, const struct cli_part *part
     return part->span_id_count == 0;
 }
 
-static bool is_in_window(const struct cli_feed *feed, const struct cli_part *part,
-                         const struct jfr_reader_event *event)
+/* When it began, in ns of Unix time. */
+static double unix_ns_of(const struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     const struct jfr_reader_chunk *chunk = &feed->chunk;
     const double ticks = (double)event->start_ticks - (double)chunk->start_ticks;
     double unix_ns = (double)chunk->start_unix_ns;
 
-    if (part->begin_ns == 0 && part->end_ns == UINT64_MAX)
-        return true;
     if (chunk->ticks_per_second > 0)
         unix_ns += ticks * 1e9 / (double)chunk->ticks_per_second;
+    return unix_ns;
+}
+
+static bool is_in_window(const struct cli_feed *feed, const struct cli_part *part,
+                         const struct jfr_reader_event *event)
+{
+    if (part->begin_ns == 0 && part->end_ns == UINT64_MAX)
+        return true;
+
+    const double unix_ns = unix_ns_of(feed, event);
     return unix_ns >= (double)part->begin_ns && unix_ns < (double)part->end_ns;
 }
 
@@ -240,6 +248,29 @@ static const char *value_of(struct cli_feed *feed, const struct cli_by *by)
     return NULL;
 }
 
+/* The box of a slice of time: its number. */
+static profile_frame_id slice_root(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    const double begin = (double)feed->slices_begin_ns;
+    const double length = (double)feed->slices_end_ns - begin;
+    const double part = length > 0 ? (unix_ns_of(feed, event) - begin) / length : 0;
+    const unsigned last = feed->wish->slice_count - 1;
+    const unsigned slice = part <= 0   ? 0
+                           : part >= 1 ? last
+                                       : (unsigned)(part * feed->wish->slice_count);
+    const unsigned number = slice > last ? last : slice;
+    char text[16];
+
+    if (feed->slice_roots[number] == PROFILE_FRAME_NONE) {
+        snprintf(text, sizeof text, "%u", number);
+        feed->slice_roots[number] = profile_value(
+            feed->profile, &(struct profile_value){.dimension = PROFILE_DIMENSION_ATTRIBUTE,
+                                                   .name = "slice",
+                                                   .value = text});
+    }
+    return feed->slice_roots[number];
+}
+
 void cli_fill_roots(struct cli_feed *feed, const struct jfr_reader_event *event,
                     profile_frame_id *roots)
 {
@@ -251,6 +282,8 @@ void cli_fill_roots(struct cli_feed *feed, const struct jfr_reader_event *event,
     const struct cli_bys *bys = feed->wish->bys;
     bool is_first = true; /* of what contexts tell */
 
+    if (feed->wish->slice_count > 0)
+        roots[0] = slice_root(feed, event);
     for (size_t i = 0; bys != NULL && i < bys->count; i++) {
         const struct cli_by *by = &bys->items[i];
 

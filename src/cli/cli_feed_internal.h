@@ -19,6 +19,8 @@
 #include "jfr/jfr_reader.h"
 #include "profile/profile.h"
 
+#define CLI_SLICES_LIMIT 64u
+
 /* What samples have in common that are one row. */
 struct cli_group_key {
     uint64_t trace;
@@ -101,8 +103,10 @@ struct cli_feed {
     struct cli_group *groups; /* of this chunk */
     size_t group_count;
     size_t group_capacity;
-    struct jw_map group_of;    /* struct cli_group_key -> group + 1 */
-    struct jw_map thread_of;   /* key of a thread -> its box */
+    struct jw_map group_of;                         /* struct cli_group_key -> group + 1 */
+    struct jw_map thread_of;                        /* key of a thread -> its box */
+    uint64_t slices_begin_ns, slices_end_ns;        /* of Unix time */
+    profile_frame_id slice_roots[CLI_SLICES_LIMIT]; /* 0: not made yet */
     struct jw_map thread_fits; /* key of a thread -> 1: it is of the part, 2: it is not */
 
     struct cli_context context;              /* of the sample in hand */

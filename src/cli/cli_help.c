@@ -78,7 +78,7 @@ int cli_help_all(void)
            "             of -agentpath:libjaywalk.so=...");
     printf("\nExamples:\n%s\n"
            "Status: 0 done, 1 failed, 2 mistake in the command line, 3 the process cannot be "
-           "profiled.\n",
+           "profiled,\n        4 it grew beyond the limit given to compare.\n",
            cli_examples);
     return cli_flush_help();
 }

@@ -48,6 +48,8 @@ struct cli_values {
     const char *top;
     const char *every;
     const char *size;
+    const char *per;
+    const char *fail_on;
     const char *from; /* which samples: since when, until when */
     const char *to;
     struct cli_list threads;
@@ -82,6 +84,7 @@ enum cli_command_id {
     CLI_COMMAND_CONVERT,
     CLI_COMMAND_ENDPOINTS,
     CLI_COMMAND_DOCTOR,
+    CLI_COMMAND_COMPARE,
     CLI_COMMAND_SUMMARY,
     CLI_COMMAND_RECOVER,
     CLI_COMMAND_MERGE,
@@ -281,6 +284,7 @@ int cli_convert(const struct cli_values *values);
 /* convert where OUT is a recording, too: packs or unpacks. */
 int cli_repack(const char *in, const char *out, const struct cli_values *values);
 int cli_endpoints(const struct cli_values *values);
+int cli_compare(const struct cli_values *values);
 int cli_doctor(const struct cli_values *values); /* of JVMs, too */
 int cli_summary(const struct cli_values *values);
 int cli_recover(const struct cli_values *values);
@@ -301,8 +305,10 @@ struct cli_wish {
     const char *state;         /* NULL: any */
     struct cli_part *part;     /* NULL: whatever they were taken for */
     const struct cli_bys *bys; /* what they are taken apart by; NULL: nothing */
-    bool is_of_leaves;         /* of each stack the code that ran alone */
-    const char *no_context;    /* what samples without any context lack in their first box */
+    unsigned
+        slice_count; /* in place of that by slices of time, so many, at most CLI_SLICES_LIMIT; 0: not */
+    bool is_of_leaves;      /* of each stack the code that ran alone */
+    const char *no_context; /* what samples without any context lack in their first box */
     bool is_quiet;
     bool is_weightless;              /* samples count as one, whatever weight they carry */
     struct profile_moments *moments; /* keeps each sample with its time; NULL: nobody asks */

@@ -227,25 +227,33 @@ uint64_t cli_time_at(const struct cli_time *time, uint64_t start_ns, uint64_t en
     return otherwise_ns;
 }
 
-bool cli_window_settle(struct cli_part *part, const char *path, struct jw_error *err)
+bool cli_span(const char *path, uint64_t *start_ns, uint64_t *end_ns, struct jw_error *err)
 {
-    uint64_t start_ns = UINT64_MAX, end_ns = 0;
     struct jfr_reader_chunk chunk;
     struct jw_error unread = {{0}}; /* who reads the events says it */
-
-    if (part->from.kind == CLI_TIME_ANY && part->to.kind == CLI_TIME_ANY)
-        return true;
-
     struct jfr_reader *reader = jfr_reader_open(path, err);
+
+    *start_ns = *end_ns = 0;
     if (reader == NULL)
         return false;
     while (jfr_reader_next_whole(reader, &chunk, &unread)) {
-        if (chunk.start_unix_ns < start_ns)
-            start_ns = chunk.start_unix_ns;
-        if (chunk.start_unix_ns + chunk.duration_ns > end_ns)
-            end_ns = chunk.start_unix_ns + chunk.duration_ns;
+        if (*end_ns == 0 || chunk.start_unix_ns < *start_ns)
+            *start_ns = chunk.start_unix_ns;
+        if (chunk.start_unix_ns + chunk.duration_ns > *end_ns)
+            *end_ns = chunk.start_unix_ns + chunk.duration_ns;
     }
     jfr_reader_close(reader);
+    return true;
+}
+
+bool cli_window_settle(struct cli_part *part, const char *path, struct jw_error *err)
+{
+    uint64_t start_ns, end_ns;
+
+    if (part->from.kind == CLI_TIME_ANY && part->to.kind == CLI_TIME_ANY)
+        return true;
+    if (!cli_span(path, &start_ns, &end_ns, err))
+        return false;
     if (end_ns == 0)
         return true; /* no chunk: there is nothing to cut */
     part->begin_ns = cli_time_at(&part->from, start_ns, end_ns, 0);
