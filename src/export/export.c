@@ -216,6 +216,12 @@ bool export_profile(struct profile *profile, enum export_format format,
 
     const bool is_for_machines = format == EXPORT_PPROF || format == EXPORT_OTLP;
 
+    if (format == EXPORT_EXPLORER && !export_can_pack()) {
+        jw_error_set(err,
+                     "explorer: this build has no libdeflate to pack the page with; use html, or "
+                     "install libdeflate-dev and build again");
+        return false;
+    }
     if (format == EXPORT_EXPLORER && options->moments == NULL) {
         jw_error_set(err, "explorer: there are no samples with their time; convert a recording");
         return false;

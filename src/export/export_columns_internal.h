@@ -3,7 +3,7 @@
  * inert element that also tells its length and its checksum.
  *
  * For      the explorer page.   Callers  export_explorer*.c.   Context  tool.
- * Memory   a column as it grows, freed by its owner; of packing some 600 KiB for the call.
+ * Memory   a column as it grows, freed by its owner; of packing as much as is packed, for the call.
  */
 #ifndef JW_EXPORT_EXPORT_COLUMNS_INTERNAL_H
 #define JW_EXPORT_EXPORT_COLUMNS_INTERNAL_H
@@ -26,7 +26,7 @@ void export_column_free(struct export_column *column); /* empty and usable again
 JW_MUST_CHECK bool export_column_put(struct export_out *out, const char *name,
                                      struct export_column *column);
 
-/* The bytes as raw deflate in base64. False: memory is out. */
+/* The bytes as raw deflate in base64, where export_can_pack. False: memory is out. */
 JW_MUST_CHECK bool export_put_deflated(struct export_out *out, const unsigned char *bytes,
                                        size_t length_bytes);
 

@@ -145,6 +145,9 @@ void export_put_title(const struct export_job *job, uint32_t number, enum export
 /* In place of what would follow the head: nothing was sampled, or the filters left nothing. False: there is something. */
 bool export_put_none(const struct export_job *job);
 
+/* export_packed.c: whether this build can compress. */
+bool export_can_pack(void);
+
 /* Parts of the flame graph page. */
 bool export_page_data(const struct export_job *job);
 bool export_explorer_data(const struct export_job *job);

@@ -83,6 +83,5 @@ const char *export_proto_unit(const char *unit);
 
 /* Gzip, one member, where libdeflate is linked in; else the bytes as they are. False: out of memory. */
 JW_MUST_CHECK bool export_put_gzip(struct export_out *out, const char *bytes, size_t length_bytes);
-bool export_has_gzip(void);
 
 #endif

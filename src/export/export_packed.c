@@ -1,0 +1,111 @@
+/*
+ * Compressed output, by libdeflate where it is linked in (ADR 32). It takes all at once, and gives it back so.
+ * Context: dump, tool.
+ */
+#include "export/export_columns_internal.h"
+#include "export/export_proto_internal.h"
+
+#if __has_include(<libdeflate.h>)
+#include <libdeflate.h>
+/* Its functions are weak here: without the library they are not there. */
+#pragma weak libdeflate_alloc_compressor
+#pragma weak libdeflate_free_compressor
+#pragma weak libdeflate_deflate_compress
+#pragma weak libdeflate_deflate_compress_bound
+#pragma weak libdeflate_gzip_compress
+#pragma weak libdeflate_gzip_compress_bound
+#pragma weak libdeflate_set_memory_allocator
+
+#define LEVEL 6
+
+static void *take(size_t size_bytes)
+{
+    return jw_alloc(size_bytes);
+}
+
+bool export_can_pack(void)
+{
+    return libdeflate_alloc_compressor != NULL;
+}
+
+/* Packed bytes, freed with jw_free; NULL: no memory. */
+static unsigned char *packed(bool is_gzip, const void *bytes, size_t length_bytes,
+                             size_t *packed_bytes)
+{
+    libdeflate_set_memory_allocator(take, jw_free);
+
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
+    if (compressor == NULL)
+        return NULL;
+
+    const size_t room_bytes = is_gzip ? libdeflate_gzip_compress_bound(compressor, length_bytes)
+                                      : libdeflate_deflate_compress_bound(compressor, length_bytes);
+    unsigned char *room = jw_alloc(room_bytes);
+    if (room != NULL)
+        *packed_bytes =
+            is_gzip
+                ? libdeflate_gzip_compress(compressor, bytes, length_bytes, room, room_bytes)
+                : libdeflate_deflate_compress(compressor, bytes, length_bytes, room, room_bytes);
+    libdeflate_free_compressor(compressor);
+    return room;
+}
+#else
+bool export_can_pack(void)
+{
+    return false;
+}
+
+static unsigned char *packed(bool is_gzip, const void *bytes, size_t length_bytes,
+                             size_t *packed_bytes)
+{
+    (void)is_gzip;
+    (void)bytes;
+    (void)length_bytes;
+    (void)packed_bytes;
+    return NULL;
+}
+#endif
+
+bool export_put_gzip(struct export_out *out, const char *bytes, size_t length_bytes)
+{
+    size_t packed_bytes = 0;
+
+    if (!export_can_pack()) {
+        export_put_bytes(out, bytes, length_bytes);
+        return true;
+    }
+
+    unsigned char *room = packed(true, bytes, length_bytes, &packed_bytes);
+    if (room != NULL)
+        export_put_bytes(out, (const char *)room, packed_bytes);
+    jw_free(room);
+    return room != NULL;
+}
+
+static void put_base64(struct export_out *out, const unsigned char *bytes, size_t length_bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < length_bytes; i += 3) {
+        const size_t left = length_bytes - i;
+        const uint32_t group = (uint32_t)bytes[i] << 16 |
+                               (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                               (left > 2 ? (uint32_t)bytes[i + 2] : 0);
+        const char text[4] = {digits[group >> 18], digits[group >> 12 & 63],
+                              left > 1 ? digits[group >> 6 & 63] : '=',
+                              left > 2 ? digits[group & 63] : '='};
+
+        export_put_bytes(out, text, sizeof text);
+    }
+}
+
+bool export_put_deflated(struct export_out *out, const unsigned char *bytes, size_t length_bytes)
+{
+    size_t packed_bytes = 0;
+    unsigned char *room = packed(false, bytes, length_bytes, &packed_bytes);
+
+    if (room != NULL)
+        put_base64(out, room, packed_bytes);
+    jw_free(room);
+    return room != NULL;
+}
