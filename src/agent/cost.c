@@ -134,10 +134,12 @@ void cost_tell(void)
     pthread_mutex_unlock(&last.lock);
     if (!is_known || sums.process_ns == 0)
         return;
-    agent_log(OPTIONS_LOGLEVEL_INFO, "Cost: %s", jw_cost_sentence(&sums, text, sizeof text));
+    (void)jw_cost_sentence(&sums, text, sizeof text);
     if (longest_ns > 0)
-        agent_log(OPTIONS_LOGLEVEL_INFO, "No handler used more than %llu us of CPU time",
-                  (unsigned long long)((longest_ns + 999) / 1000));
+        agent_log(OPTIONS_LOGLEVEL_INFO, "Cost: %s; no handler used more than %llu us of CPU time",
+                  text, (unsigned long long)((longest_ns + 999) / 1000));
+    else
+        agent_log(OPTIONS_LOGLEVEL_INFO, "Cost: %s", text);
 }
 
 /* ---- metrics: since the process started ---- */
