@@ -208,29 +208,50 @@ uint64_t export_drawing_bytes(const struct profile *profile, enum export_format 
                : drawing;
 }
 
-bool export_profile(struct profile *profile, enum export_format format,
-                    const struct export_options *options, export_write *write, void *context,
-                    struct jw_error *err)
+static bool export_is_possible(enum export_format format, const struct export_options *options,
+                               struct jw_error *err)
 {
-    struct profile_view view = options->view;
-
-    const bool is_for_machines = format == EXPORT_PPROF || format == EXPORT_OTLP;
-
-    if (format == EXPORT_EXPLORER && !export_can_pack()) {
-        jw_error_set(err,
-                     "explorer: this build has no libdeflate to pack the page with; use html, or "
-                     "install libdeflate-dev and build again");
-        return false;
-    }
-    if (format == EXPORT_EXPLORER && options->moments == NULL) {
+    if (format != EXPORT_EXPLORER)
+        return true;
+    if (!export_can_pack())
+        jw_error_set(err, "explorer: this build has no libdeflate to pack the page with; use html, "
+                          "or install libdeflate-dev and build again");
+    else if (options->moments == NULL)
         jw_error_set(err, "explorer: there are no samples with their time; convert a recording");
-        return false;
-    }
+    else
+        return true;
+    return false;
+}
+
+/* What a format has in a way of its own, whatever was asked for. */
+static struct profile_view export_view(enum export_format format, const struct profile_view *asked)
+{
+    const bool is_for_machines = format == EXPORT_PPROF || format == EXPORT_OTLP;
+    struct profile_view view = *asked;
+
     view.reverse = view.reverse && format != EXPORT_TEXT && !is_for_machines;
     view.is_dotted =
         view.is_dotted || format == EXPORT_TEXT || format == EXPORT_TREE || is_for_machines;
     view.knows_stacks = format == EXPORT_EXPLORER;
-    if (!profile_seal(profile, &view, err))
+    return view;
+}
+
+bool export_profile(struct profile *profile, enum export_format format,
+                    const struct export_options *options, export_write *write, void *context,
+                    struct jw_error *err)
+{
+    static bool (*const writers[EXPORT_FORMAT_LIMIT])(const struct export_job *job) = {
+        [EXPORT_COLLAPSED] = export_collapsed,
+        [EXPORT_TEXT] = export_text_format,
+        [EXPORT_FLAMEGRAPH] = export_flamegraph,
+        [EXPORT_EXPLORER] = export_explorer,
+        [EXPORT_TREE] = export_tree,
+        [EXPORT_PPROF] = export_pprof,
+        [EXPORT_OTLP] = export_otlp,
+    };
+    const struct profile_view view = export_view(format, &options->view);
+
+    if (!export_is_possible(format, options, err) || !profile_seal(profile, &view, err))
         return false;
 
     struct export_out *out = jw_alloc(sizeof *out);
@@ -245,31 +266,7 @@ bool export_profile(struct profile *profile, enum export_format format,
         job.is_by_samples = options->value == EXPORT_VALUE_SAMPLES ||
                             (options->value == EXPORT_VALUE_DEFAULT && format == EXPORT_COLLAPSED);
         job.unit = job.is_by_samples ? "samples" : profile_about_of(profile)->unit;
-        switch (format) {
-        case EXPORT_COLLAPSED:
-            has_memory = export_collapsed(&job);
-            break;
-        case EXPORT_TEXT:
-            has_memory = export_text_format(&job);
-            break;
-        case EXPORT_FLAMEGRAPH:
-            has_memory = export_flamegraph(&job);
-            break;
-        case EXPORT_EXPLORER:
-            has_memory = export_explorer(&job);
-            break;
-        case EXPORT_TREE:
-            has_memory = export_tree(&job);
-            break;
-        case EXPORT_PPROF:
-            has_memory = export_pprof(&job);
-            break;
-        case EXPORT_OTLP:
-            has_memory = export_otlp(&job);
-            break;
-        case EXPORT_FORMAT_LIMIT:
-            break;
-        }
+        has_memory = writers[format](&job);
     }
     const bool is_written = has_memory && export_finish(out);
     jw_free(out);
