@@ -98,6 +98,7 @@ ARM64_TREE := build/arm64-tree/usr
 LIBUNWIND_LIBS_aarch64 = -L$(ARM64_TREE)/lib/aarch64-linux-gnu -l:libunwind-aarch64.a -l:liblzma.a -lpthread
 LIBUNWIND_FLAGS_aarch64 := -isystem $(ARM64_TREE)/include/aarch64-linux-gnu
 LIBUNWIND_aarch64 := build/arm64-tree/made
+ARM64_JDK := build/arm64-jdk/made
 endif
 
 need-libunwind:
@@ -105,6 +106,10 @@ need-libunwind:
 
 build/arm64-tree/made: tools/arm64-packages
 	$(Q)tools/arm64-packages $(@D) libunwind-dev liblzma-dev zlib1g
+	@touch $@
+
+build/arm64-jdk/made: tools/arm64-packages
+	$(Q)tools/arm64-packages $(@D) openjdk-17-jre-headless libc6 libgcc-s1 libstdc++6 zlib1g
 	@touch $@
 
 .PHONY: need-libunwind need-qemu need-fuzzer test-unit test-model test-jvm test-jdks test-browser test-arm64 test-fuzz need-criterion
@@ -181,9 +186,10 @@ test-browser: all ## the flame graph page in a headless Chromium
 	$(Q)tools/ensure "tests of the flame graph page" node chromium
 	$(Q)tools/run-tests browser $(PART_LIMIT_SECONDS) tests/browser/run
 
-# Unit tests of the rooms that know no JVM, run by an emulator unless this machine is one.
-test-arm64: lane-aarch64 test-unit-aarch64 ## the aarch64 library, and its unit tests under qemu
-	$(Q)tools/run-tests arm64 $(PART_LIMIT_SECONDS) tests/arm64/run
+# Unit tests, run by an emulator unless this machine is one; and a JVM in the emulator.
+test-arm64: lane-aarch64 test-unit-aarch64 all $(ARM64_JDK) ## the aarch64 library, its unit tests and a JVM under qemu
+	$(Q)tools/ensure "a JVM in an emulator" jdk
+	$(Q)tools/run-tests arm64 $(PART_LIMIT_SECONDS) tests/arm64/run $(if $(ARM64_JDK),tests/arm64/jvm)
 
 # The unit tests are a make of their own: begun beside lane-aarch64 it would compile the same objects to the same places.
 test-unit-aarch64: | need-qemu lane-aarch64
