@@ -56,8 +56,8 @@ NOT_IN_asan    := $(ORACLE_TESTS:%=tests/unit/walk/%.c)
 # Delivery of signals is what the second one is about, and thread sanitizer puts that off.
 NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c tests/unit/sampler/test_engine_cpu_perf_count.c
 NOT_IN_checked := $(NOT_IN_asan)
-# It loads the library of this machine.
-NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c
+# One loads the library of this machine, one unpacks with a library that is there for this machine alone.
+NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c tests/unit/export/test_explorer.c
 
 JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c) \
 	tests/golden/test_*.c)
