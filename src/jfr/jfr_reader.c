@@ -312,10 +312,12 @@ static bool jfr_reader_advance(struct jfr_reader *reader, uint64_t *metadata, ui
     const char *reason = jfr_reader_read_header(reader, metadata, checkpoint);
     if (reason != NULL && offset == 0) {
         reader->is_stopped = true;
-        jw_error_set(err,
-                     "%s: holds no complete chunk: the one at byte 0 cannot be used, %s; if it is "
-                     "still being written, stop or dump the recording first",
-                     reader->path, reason);
+        jw_error_set(
+            err,
+            "%s: holds no complete chunk: the one at byte 0 cannot be used, %s; if it is "
+            "still being written, stop or dump the recording first; if it was cut, 'jaywalk "
+            "recover' keeps what it still holds",
+            reader->path, reason);
         return false;
     }
     if (reason != NULL) {

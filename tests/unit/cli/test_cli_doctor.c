@@ -246,6 +246,8 @@ Test(cli_doctor, of_a_cut_recording_the_whole_chunks_are_told)
     save();
     cr_expect_eq(RUN("doctor", path), CLI_FAILED);
     cr_expect_not_null(strstr(err_text, "holds no complete chunk"), "%s", err_text);
+    cr_expect_not_null(strstr(err_text, "'jaywalk recover' keeps what it still holds"), "%s",
+                       err_text);
 }
 
 Test(cli_doctor, a_recording_that_was_not_closed_is_told_from_one_that_was)
