@@ -15,7 +15,7 @@
 #define DESCRIPTOR      0x20u /* single segment, its size in one byte, no checksum */
 #define RAW_LAST_BLOCK  1u
 #define PACK_ROOM_BYTES ((size_t)64 << 10)
-/* 1.8 MiB of memory and 10 ms for a MB; what more would bring: docs/adr/0034. */
+/* 1.8 MiB of memory and 10 ms for a MB; what more would bring: docs/adr/0033. */
 #define PACK_LEVEL 3
 /* Repetitions are found this far back: 256 KiB. */
 #define PACK_WINDOW_LOG 18

@@ -13,7 +13,7 @@
  *     | header, raw | part, part, ... | header'     | part, part,    part |   its header tells of it
  *
  * So whoever dies when leaves a file in which the last header tells the truth. A header never crosses a page:
- * a frame that readers skip stands before it where it would. docs/adr/0034.
+ * a frame that readers skip stands before it where it would. docs/adr/0033.
  */
 #ifndef JW_RECORDING_RECORDING_PACKED_H
 #define JW_RECORDING_RECORDING_PACKED_H
