@@ -317,6 +317,7 @@ bool export_otlp(const struct export_job *job)
             .samples = job->nodes[0].total_samples,
             .weight = job->nodes[0].total_weight,
             .has_weight = strcmp(profile_about_of(job->profile)->unit, "samples") != 0,
+            .is_weight_first = !job->is_by_samples,
         };
 
         if (export_otlp_check(otlp.out.text, otlp.out.length_bytes, &wanted, job->out->err))

@@ -274,14 +274,10 @@ bool export_otlp_check(const char *bytes, size_t length_bytes,
     check_all(&check, (struct cursor){begin, begin + length_bytes});
     expect(&check, check.profile_count == (wanted->has_weight ? 2u : 1u), "a profile is missing");
 
-    const uint64_t least =
-        wanted->has_weight && wanted->weight < wanted->samples ? wanted->weight : wanted->samples;
-    const uint64_t most =
-        wanted->has_weight && wanted->weight > wanted->samples ? wanted->weight : wanted->samples;
-    const bool is_first_least = !wanted->has_weight || check.sums[0] <= check.sums[1];
+    const unsigned first = wanted->has_weight && wanted->is_weight_first ? 1 : 0;
     expect(&check,
-           check.sums[is_first_least ? 0 : 1] == least &&
-               (!wanted->has_weight || check.sums[is_first_least ? 1 : 0] == most),
+           check.sums[first] == wanted->samples &&
+               (!wanted->has_weight || check.sums[1 - first] == wanted->weight),
            "values that do not sum up to those of the profile");
     if (check.wrong == NULL)
         return true;

@@ -15,7 +15,8 @@
 struct export_otlp_sums {
     uint64_t samples;
     uint64_t weight;
-    bool has_weight; /* a second profile */
+    bool has_weight;      /* a second profile */
+    bool is_weight_first; /* which of the two is which */
 };
 
 /*

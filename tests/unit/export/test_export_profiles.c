@@ -112,7 +112,8 @@ static bool has(const char *bytes, size_t length_bytes)
 
 static bool check(const char *bytes, size_t length_bytes)
 {
-    const struct export_otlp_sums wanted = {.samples = 9, .weight = 960, .has_weight = true};
+    const struct export_otlp_sums wanted = {
+        .samples = 9, .weight = 960, .has_weight = true, .is_weight_first = true};
 
     err.message[0] = '\0';
     return export_otlp_check(bytes, length_bytes, &wanted, &err);
@@ -160,12 +161,17 @@ Test(export_profiles, otlp_that_is_cut_or_changed_is_noticed)
 
 Test(export_profiles, otlp_of_other_sums_is_refused)
 {
-    struct export_otlp_sums wanted = {.samples = 9, .weight = 961, .has_weight = true};
+    struct export_otlp_sums wanted = {
+        .samples = 9, .weight = 961, .has_weight = true, .is_weight_first = true};
 
     add_some();
     cr_assert(write(EXPORT_OTLP, &(struct export_options){0}));
     cr_expect_not(export_otlp_check(output, output_bytes, &wanted, &err));
     cr_expect_not_null(strstr(err.message, "do not sum up"), "%s", err.message);
+    wanted.weight = 960;
+    cr_expect(export_otlp_check(output, output_bytes, &wanted, &err));
+    wanted.is_weight_first = false; /* values under the other one's name */
+    cr_expect_not(export_otlp_check(output, output_bytes, &wanted, &err));
     wanted = (struct export_otlp_sums){.samples = 9};
     cr_expect_not(export_otlp_check(output, output_bytes, &wanted, &err));
 }
