@@ -137,6 +137,12 @@ int cli_help_agent(void);
 /* The name nearest to `word` among `count`, or NULL where none is near. */
 const char *cli_nearest(const char *word, const char *const *names, size_t count);
 
+/* Number of the word that is the value of --`option`; `count` and `err`: it is none of them. */
+size_t cli_word_of(const char *option, const char *text, const char *const *words, size_t count,
+                   struct jw_error *err);
+/* Value of --top, a number of rows, 0 for all. */
+JW_MUST_CHECK bool cli_top_read(const char *text, size_t *top, struct jw_error *err);
+
 /* "jaywalk: " and the message on stderr, as cli_put shows it. */
 void cli_complain(const char *format, ...) JW_PRINTF(1, 2);
 int cli_usage_error(const struct cli_command *command, const struct jw_error *err);

@@ -1,4 +1,7 @@
 /* Options of the commands: the table, and its parser. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli_options_internal.h"
@@ -267,4 +270,39 @@ bool cli_parse(const struct cli_command *command, char **words, size_t word_coun
         }
     }
     return true;
+}
+
+size_t cli_word_of(const char *option, const char *text, const char *const *words, size_t count,
+                   struct jw_error *err)
+{
+    char all[128];
+    size_t used = 0;
+
+    all[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], text) == 0)
+            return i;
+        used +=
+            (size_t)snprintf(all + used, sizeof all - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+    }
+
+    const char *nearest = cli_nearest(text, words, count);
+    jw_error_set(err, "--%s: '%.100s' is none of %s%s%s%s", option, text, all,
+                 nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                 nearest == NULL ? "" : "'?");
+    return count;
+}
+
+bool cli_top_read(const char *text, size_t *top, struct jw_error *err)
+{
+    char *end;
+
+    errno = 0;
+    const unsigned long number = strtoul(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0) {
+        *top = number;
+        return true;
+    }
+    jw_error_set(err, "--top: '%.100s' is no number of rows; give 0 for all, or 1 and up", text);
+    return false;
 }

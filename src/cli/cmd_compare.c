@@ -27,41 +27,6 @@ struct comparison {
     const char *event;
 };
 
-/* Number of a word; `err` is set where it is none of them. */
-static size_t word_of(const char *option, const char *text, const char *const *words, size_t count,
-                      struct jw_error *err)
-{
-    char known[128] = "";
-
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(text, words[i]) == 0)
-            return i;
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
-                 i == 0           ? ""
-                 : i == count - 1 ? " and "
-                                  : ", ",
-                 words[i]);
-    }
-
-    const char *nearest = cli_nearest(text, words, count);
-    jw_error_set(err, "--%s: '%.100s' is none of %s%s%s%s", option, text, known,
-                 nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                 nearest == NULL ? "" : "'?");
-    return 0;
-}
-
-static bool read_top(const char *text, size_t *top, struct jw_error *err)
-{
-    uint64_t number;
-
-    if (options_value_count(text, strlen(text), &number) == OPTIONS_VALUE_OK && number <= 100000) {
-        *top = (size_t)number;
-        return true;
-    }
-    jw_error_set(err, "--top: '%.100s' is no number of rows; give 0 for all, or 1 to 100000", text);
-    return false;
-}
-
 static bool read_limit(const char *text, double *limit, struct jw_error *err)
 {
     uint64_t ppm;
@@ -85,13 +50,13 @@ static bool read_words(struct comparison *comparison, struct jw_error *err)
     comparison->shown.top = ROWS;
     if (values->format != NULL)
         comparison->format =
-            (enum format)word_of("output", values->format, formats, JW_COUNT_OF(formats), err);
+            (enum format)cli_word_of("output", values->format, formats, JW_COUNT_OF(formats), err);
     if (err->message[0] == '\0' && values->per != NULL)
         comparison->compare.per =
-            (enum compare_per)word_of("per", values->per, pers, JW_COUNT_OF(pers), err);
+            (enum compare_per)cli_word_of("per", values->per, pers, JW_COUNT_OF(pers), err);
     if (err->message[0] != '\0')
         return false;
-    return (values->top == NULL || read_top(values->top, &comparison->shown.top, err)) &&
+    return (values->top == NULL || cli_top_read(values->top, &comparison->shown.top, err)) &&
            (values->fail_on == NULL || read_limit(values->fail_on, &comparison->shown.limit, err));
 }
 

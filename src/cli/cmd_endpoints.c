@@ -38,42 +38,6 @@ static const char *name_of_clock(enum cli_clock clock)
     return clock == CLI_CLOCK_CPU ? "cpu" : "wall";
 }
 
-/* Which of these words it is; `count` and `err`: none of them. */
-static size_t word_of(const char *option, const char *text, const char *const *words, size_t count,
-                      struct jw_error *err)
-{
-    char all[128];
-    size_t used = 0;
-
-    all[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(words[i], text) == 0)
-            return i;
-        used +=
-            (size_t)snprintf(all + used, sizeof all - used, "%s%s", i == 0 ? "" : ", ", words[i]);
-    }
-
-    const char *nearest = cli_nearest(text, words, count);
-    jw_error_set(err, "--%s: '%.100s' is none of %s%s%s%s", option, text, all,
-                 nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                 nearest == NULL ? "" : "'?");
-    return count;
-}
-
-static bool read_top(const char *text, size_t *top, struct jw_error *err)
-{
-    char *end;
-
-    errno = 0;
-    const unsigned long number = strtoul(text, &end, 10);
-    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0) {
-        *top = number;
-        return true;
-    }
-    jw_error_set(err, "--top: '%.100s' is no number of rows; give 0 for all, or 1 and up", text);
-    return false;
-}
-
 static bool read_words(const struct cli_values *values, struct cli_table *table,
                        struct jw_error *err)
 {
@@ -87,21 +51,22 @@ static bool read_words(const struct cli_values *values, struct cli_table *table,
     static const char *const events[] = {"cpu", "wall"};
 
     if (values->format != NULL)
-        table->format = (enum cli_table_format)word_of("output", values->format, formats,
-                                                       JW_COUNT_OF(formats), err);
+        table->format = (enum cli_table_format)cli_word_of("output", values->format, formats,
+                                                           JW_COUNT_OF(formats), err);
     if (err->message[0] == '\0' && values->sort != NULL) {
-        table->sort = (enum cli_sort)word_of("sort", values->sort, sorts, JW_COUNT_OF(sorts), err);
+        table->sort =
+            (enum cli_sort)cli_word_of("sort", values->sort, sorts, JW_COUNT_OF(sorts), err);
         table->is_sort_given = true;
     }
     if (err->message[0] == '\0' && values->event != NULL)
-        (void)word_of("event", values->event, events, JW_COUNT_OF(events), err);
+        (void)cli_word_of("event", values->event, events, JW_COUNT_OF(events), err);
     if (err->message[0] != '\0')
         return false;
     table->event = values->event;
     if (table->event == NULL && table->is_sort_given && table->sort <= CLI_SORT_WALL)
         table->event = sorts[table->sort];
     table->top = table->format == CLI_TABLE_TEXT ? CLI_TEXT_ROWS : 0;
-    return values->top == NULL || read_top(values->top, &table->top, err);
+    return values->top == NULL || cli_top_read(values->top, &table->top, err);
 }
 
 static bool read_table(const struct cli_values *values, struct cli_table *table,
