@@ -86,13 +86,23 @@ static bool is_kernel_place(const char *text, size_t length_bytes)
     return is_identifier(text, without_offset(text, length_bytes), ".");
 }
 
+/* It stands in quotes on the page of metrics, and in lines of the status. */
+static bool is_quotable(const char *text, size_t length_bytes)
+{
+    for (size_t i = 0; i < length_bytes; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f || text[i] == '"' || text[i] == '\\')
+            return false;
+    }
+    return true;
+}
+
 /* "/path:symbol" or "/path+0xoff". */
 static bool is_file_place(const char *text, size_t length_bytes)
 {
     const size_t path_bytes = without_offset(text, length_bytes);
     const char *colon = memrchr(text, ':', length_bytes);
 
-    if (length_bytes < 2 || text[0] != '/')
+    if (length_bytes < 2 || text[0] != '/' || !is_quotable(text, length_bytes))
         return false;
     if (colon == NULL)
         return path_bytes < length_bytes && path_bytes > 1;

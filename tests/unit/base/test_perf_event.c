@@ -56,6 +56,19 @@ Test(perf_event, texts_are_told_apart_by_their_shape)
     }
 }
 
+/* The text stands in quotes on the page of metrics, and in a line of the status. */
+Test(perf_event, a_path_that_would_end_a_string_or_a_line_is_none)
+{
+    static const char *const texts[] = {"uprobe:/a\"b.so:f", "uprobe:/a\\b.so:f",
+                                        "uprobe:/a\nb.so:f",
+                                        "uprobe:/a\x7f"
+                                        "b.so+0x10"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
+        cr_assert(eq(int, (int)jw_perf_kind_of(texts[i], strlen(texts[i]), NULL), JW_PERF_NONE),
+                  "%s", texts[i]);
+}
+
 Test(perf_event, what_is_longer_than_any_is_none)
 {
     char text[JW_PERF_NAME_BYTES + 1];
