@@ -8,7 +8,7 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
@@ -27,6 +27,8 @@ _jaywalk_facts() {
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
+        --sysprops) kind=words words='yes no' ;;
+        --environ) kind=words words='yes no' ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;
@@ -40,7 +42,7 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
         -i | --interval) kind=any ;;
@@ -58,6 +60,8 @@ _jaywalk_facts() {
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
+        --sysprops) kind=words words='yes no' ;;
+        --environ) kind=words words='yes no' ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;
@@ -73,7 +77,7 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
         -i | --interval) kind=any ;;
@@ -91,6 +95,8 @@ _jaywalk_facts() {
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
+        --sysprops) kind=words words='yes no' ;;
+        --environ) kind=words words='yes no' ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;

@@ -131,9 +131,10 @@ JW_MUST_CHECK bool run_turn(JNIEnv *jni, struct jw_error *err); /* of loop= */
 /* Some work, and sleep until there is more. Gives the command that the session itself wants by now: STATES_STOP,
  * STATES_TURN, or STATES_COMMAND_LIMIT for none. */
 enum states_command run_work(JNIEnv *jni);
-enum states_state run_settled(void);       /* when nothing is at work */
-void run_rest(uint64_t most_ns);           /* sleeps until run_wake */
-void run_wake(void);                       /* any */
+enum states_state run_settled(void); /* when nothing is at work */
+void run_rest(uint64_t most_ns);     /* sleeps until run_wake */
+void run_wake(void);                 /* any */
+void run_end(void); /* the JVM ends: the recording tells so; on the agent's thread */
 void run_give_up(bool is_given_up);        /* any; the start under way */
 bool run_is_given_up(void);                /* any */
 bool run_is_drawing(void);                 /* any; the graph of a session that stops */
@@ -222,6 +223,16 @@ void cost_metrics(struct tell_page *page);
 struct jw_cost;
 void overhead_begin(struct recording *recording, uint64_t budget_ppm, bool goes_on);
 void overhead_turn(struct recording *recording, const struct jw_cost *cost);
+
+/* facts.c: what a recording tells of the process beside its samples. facts_collect: properties and environment, as the
+ * options want them; `masked_command`: the Java command without its secrets, or NULL. facts_threads_begin: Java threads that
+ * begin from now on began while it was recorded. facts_turn: dump, before threads are reaped. */
+struct recording;
+struct recording_sources;
+void facts_collect(const struct options *options, const char *masked_command);
+void facts_fill(struct recording_sources *out);
+void facts_threads_begin(void);
+void facts_turn(struct recording *recording);
 
 /* sources.c: what a recording asks of the JVM. */
 struct recording_sources;

@@ -44,6 +44,7 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
         return false;
     overhead_begin(session.recording, session.options.overhead_ppm, session.number > 1);
     hooks_find_threads(jni);
+    facts_threads_begin();
     return true;
 }
 

@@ -113,7 +113,10 @@ static bool obey(JNIEnv *jni, enum states_command what, const struct options *op
     case STATES_OPEN:
         return stacks_open(jni, options, err);
     case STATES_END:
-        return run_settled() != STATES_RUNNING || run_stop(jni, NULL, err);
+        if (run_settled() != STATES_RUNNING)
+            return true;
+        run_end();
+        return run_stop(jni, NULL, err);
     case STATES_ASK:
     case STATES_COMMAND_LIMIT:
         break;

@@ -124,6 +124,9 @@ struct recording *output_open(const struct options *values, const char *path, st
         {"jaywalk.WallClockSample", "period", has_wall ? wall_period : "off"},
         {"jaywalk.CounterSample", "enabled", has_counter ? "true" : "false"},
         {"jaywalk.CounterSample", "period", has_counter ? count : "off"},
+        {"jdk.InitialSystemProperty", "enabled",
+         values->has_properties && !values->is_without_arguments ? "true" : "false"},
+        {"jdk.InitialEnvironmentVariable", "enabled", values->has_environment ? "true" : "false"},
         {NULL, "event", options_event_text(values)},
         {NULL, "alluser", values->is_user_only ? "true" : "false"},
         {NULL, "perf_events", events_text(values)},
@@ -162,6 +165,7 @@ struct recording *output_open(const struct options *values, const char *path, st
     config.setting_count = JW_COUNT_OF(settings);
     export_look(values, &config.look);
     sources_jvm(&config.jvm, !values->is_without_arguments);
+    facts_collect(values, config.jvm.java_arguments);
     sources_fill(&config.sources);
     return recording_open(&config, err);
 }

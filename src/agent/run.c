@@ -114,6 +114,7 @@ static void turn_over(struct generations *generations, struct recording *recordi
     const uint64_t oldest = oldest_generation(generations);
     forget_libraries(oldest);
     ledger_turn(recording, oldest);
+    facts_turn(recording);
     threads_reap(oldest);
     cost_turn(recording);
     if (!recording_tick(recording, &err)) {
@@ -338,6 +339,11 @@ bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err)
     if (!is_copied)
         jw_error_set(err, "%s", why.message);
     return is_written && is_copied;
+}
+
+void run_end(void)
+{
+    recording_shutdown(session.recording, "The JVM ended");
 }
 
 bool run_dump(JNIEnv *jni, const struct options *asked, struct jw_error *err)

@@ -334,6 +334,7 @@ void sources_fill(struct recording_sources *out)
         .attribute = ask_attribute,
         .part = ask_part,
     };
+    facts_fill(out);
 }
 
 static const char *system_property(const char *name, char *text, size_t room_bytes)

@@ -157,6 +157,16 @@ static bool unit_annotation(enum jfr_unit unit, enum jfr_type *type, const char 
     case JFR_UNIT_PERCENT:
         *type = JFR_TYPE_PERCENTAGE;
         return true;
+    case JFR_UNIT_ADDRESS:
+        *type = JFR_TYPE_MEMORY_ADDRESS;
+        return true;
+    case JFR_UNIT_HERTZ:
+        *type = JFR_TYPE_FREQUENCY;
+        return true;
+    case JFR_UNIT_BITS_PER_SECOND: /* beside jdk.jfr.Frequency */
+        *type = JFR_TYPE_DATA_AMOUNT;
+        *value = "BITS";
+        return true;
     }
     return false;
 }
@@ -173,6 +183,7 @@ static void put_field(struct tree *tree, const struct jfr_row *row, const char *
     const bool is_unsigned = row->flags & JFR_UNSIGNED;
     const bool is_contextual = row->flags & JFR_CONTEXTUAL;
     const bool is_attribute = row->flags & JFR_EACH_ATTRIBUTE;
+    const bool is_rate = row->unit == JFR_UNIT_BITS_PER_SECOND;
 
     begin_element(tree, "field", 2u + is_array + is_pooled);
     put_attribute(tree, "name", name);
@@ -182,7 +193,7 @@ static void put_field(struct tree *tree, const struct jfr_row *row, const char *
     if (is_pooled)
         put_attribute(tree, "constantPool", "true");
     put_child_count(tree, (label != NULL) + 0u + (row->text != NULL) + is_unsigned + has_unit +
-                              is_contextual + is_attribute);
+                              is_rate + is_contextual + is_attribute);
     if (label != NULL)
         put_annotation(tree, JFR_TYPE_LABEL, label);
     if (row->text != NULL)
@@ -191,6 +202,8 @@ static void put_field(struct tree *tree, const struct jfr_row *row, const char *
         put_annotation(tree, JFR_TYPE_UNSIGNED, NULL);
     if (has_unit)
         put_annotation(tree, unit_type, unit_value);
+    if (is_rate)
+        put_annotation(tree, JFR_TYPE_FREQUENCY, NULL);
     if (is_contextual)
         put_annotation(tree, JFR_TYPE_CONTEXTUAL, NULL);
     if (is_attribute)

@@ -64,6 +64,9 @@ enum jfr_unit {
     JFR_UNIT_MS_SPAN,
     JFR_UNIT_BYTES,
     JFR_UNIT_PERCENT, /* 0 to 1 */
+    JFR_UNIT_ADDRESS,
+    JFR_UNIT_HERTZ,
+    JFR_UNIT_BITS_PER_SECOND, /* two annotations */
 };
 
 #define JFR_POOLED         1u /* holds the key of a constant */

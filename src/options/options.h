@@ -126,10 +126,12 @@ struct options {
     uint64_t loglevel;     /* enum options_loglevel */
     uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
     uint64_t count;        /* enum options_count */
-    bool is_action_given;  /* false: `action` was concluded from the other options */
-    bool is_with_jvm;      /* set by the agent: the session begins with the JVM */
-    bool is_user_only;     /* alluser */
-    bool is_by_thread;     /* threads */
+    uint64_t has_properties;  /* sysprops */
+    uint64_t has_environment; /* environ */
+    bool is_action_given;     /* false: `action` was concluded from the other options */
+    bool is_with_jvm;         /* set by the agent: the session begins with the JVM */
+    bool is_user_only;        /* alluser */
+    bool is_by_thread;        /* threads */
     bool is_simple;
     bool is_dotted;
     bool is_normalised;

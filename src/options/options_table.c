@@ -41,6 +41,12 @@ static const struct options_name loglevel_names[] = {
     {"none", OPTIONS_LOGLEVEL_NONE, false, NULL},   {NULL, 0, false, NULL},
 };
 
+static const struct options_name whether_names[] = {
+    {"yes", 1, false, NULL},
+    {"no", 0, false, NULL},
+    {NULL, 0, false, NULL},
+};
+
 static const struct options_name feature_names[] = {
     {"vtable", OPTIONS_FEATURE_VTABLE, false, NULL},
     {"comptask", OPTIONS_FEATURE_COMPTASK, false, NULL},

@@ -12,6 +12,9 @@
 
 #define CPUINFO_BYTES      ((size_t)4 << 20) /* 4096 processors of a kilobyte each */
 #define COMMAND_LINE_BYTES ((size_t)1 << 20)
+#define STATUS_BYTES       ((size_t)64 << 10) /* a line of it has the groups of the user */
+#define INTERFACES_BYTES   ((size_t)1 << 20)
+#define STAT_BYTES         ((size_t)4 << 20) /* a line of it has a number for each interrupt */
 #define CPUS_MAX           4096
 
 /* Name and version of the C library, "glibc 2.36"; "" when it does not tell. */
@@ -131,6 +134,43 @@ void os_memory(struct os_memory *memory)
         return;
     if (free_bytes < memory->total_bytes)
         memory->used_bytes = memory->total_bytes - free_bytes;
+}
+
+bool os_resident(struct os_resident *out)
+{
+    size_t length_bytes;
+    char *text = os_read_whole("/proc/self/status", STATUS_BYTES, &length_bytes);
+    const bool is_told = text != NULL &&
+                         os_proc_meminfo(text, length_bytes, "VmRSS", &out->size_bytes) &&
+                         os_proc_meminfo(text, length_bytes, "VmHWM", &out->peak_bytes);
+
+    jw_free(text);
+    return is_told;
+}
+
+size_t os_interfaces(struct os_interface *out, size_t most)
+{
+    size_t length_bytes;
+    char *text = os_read_whole("/proc/self/net/dev", INTERFACES_BYTES, &length_bytes);
+    const size_t count = text == NULL ? 0 : os_proc_net_dev(text, length_bytes, out, most);
+
+    jw_free(text);
+    return count;
+}
+
+bool os_switches(uint64_t *count)
+{
+    size_t length_bytes;
+    char *text = os_read_whole("/proc/stat", STAT_BYTES, &length_bytes);
+    const bool is_told = text != NULL && os_proc_switches(text, length_bytes, count);
+
+    jw_free(text);
+    return is_told;
+}
+
+char *os_environment(size_t *length_bytes)
+{
+    return os_read_whole("/proc/self/environ", COMMAND_LINE_BYTES, length_bytes);
 }
 
 size_t os_page_bytes(void)

@@ -1,7 +1,8 @@
 /*
  * os_info - what a recording says about the machine and the process.
  *
- * For      jdk.OSInformation, jdk.CPUInformation, jdk.CPULoad, jdk.PhysicalMemory, jdk.JVMInformation.
+ * For      jdk.OSInformation, jdk.CPUInformation, jdk.CPULoad, jdk.PhysicalMemory, jdk.JVMInformation and the
+ *          like.
  * Callers  recording, agent.
  * Context  any, dump, control. Not in a handler: reads files of /proc.
  * Memory   a buffer for the length of a call; texts are copied into what the caller gives.
@@ -29,6 +30,23 @@ struct os_memory {
 
 void os_memory(struct os_memory *memory);
 size_t os_page_bytes(void);
+
+/* What this process has of it, and the most it had; false: not told. */
+struct os_resident {
+    uint64_t size_bytes;
+    uint64_t peak_bytes;
+};
+
+JW_MUST_CHECK bool os_resident(struct os_resident *out);
+
+/* Network interfaces that this process sees, the first `most` of them; 0: not told. */
+size_t os_interfaces(struct os_interface *out, size_t most);
+
+/* Context switches of the machine since boot; false: not told. */
+JW_MUST_CHECK bool os_switches(uint64_t *count);
+
+/* The environment as this process began, each "NAME=value" with its NUL; NULL: not told. The caller's, jw_free. */
+JW_MUST_CHECK char *os_environment(size_t *length_bytes);
 
 /* When this process started, in CLOCK_REALTIME; 0 when unknown. Exact to a clock tick (10 ms). */
 uint64_t os_process_start_wall_ns(void);

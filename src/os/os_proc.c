@@ -380,6 +380,54 @@ bool os_proc_signal_queue(const char *text, size_t length_bytes, uint64_t *used_
     return false;
 }
 
+size_t os_proc_net_dev(const char *text, size_t length_bytes, struct os_interface *out, size_t most)
+{
+    /* Source: proc(5), /proc/net/dev: two lines of headings, then "name: " and eight counts each of what was
+     * received and sent, bytes first. */
+    enum { RECEIVED = 0, SENT = 8, FIELDS };
+    struct span rest = {text, length_bytes};
+    struct span line;
+    size_t count = 0;
+
+    while (count < most && next_line(&rest, &line)) {
+        uint64_t numbers[FIELDS];
+        int found = 0;
+
+        skip_blanks(&line);
+        const char *colon = memchr(line.start, ':', line.length_bytes);
+        if (colon == NULL || colon == line.start)
+            continue;
+        const struct span name = {line.start, (size_t)(colon - line.start)};
+        line.start = colon + 1;
+        line.length_bytes -= name.length_bytes + 1;
+        while (found < FIELDS && next_number(&line, &numbers[found]))
+            found++;
+        if (found < FIELDS)
+            continue;
+        out[count] = (struct os_interface){
+            .received_bytes = numbers[RECEIVED],
+            .sent_bytes = numbers[SENT],
+        };
+        append(out[count++].name, OS_INTERFACE_NAME_BYTES, name);
+    }
+    return count;
+}
+
+bool os_proc_switches(const char *text, size_t length_bytes, uint64_t *count)
+{
+    struct span rest = {text, length_bytes};
+    struct span line;
+
+    while (next_line(&rest, &line)) {
+        if (line.length_bytes < 5 || memcmp(line.start, "ctxt ", 5) != 0)
+            continue;
+        line.start += 5;
+        line.length_bytes -= 5;
+        return next_number(&line, count);
+    }
+    return false;
+}
+
 /* Part of `total`, 0 when the counter went back, at most 1. */
 static double share(uint64_t earlier, uint64_t later, uint64_t total)
 {

@@ -58,6 +58,21 @@ size_t os_proc_release(const char *text, size_t length_bytes, const char *key, c
 JW_MUST_CHECK bool os_proc_signal_queue(const char *text, size_t length_bytes, uint64_t *used_count,
                                         uint64_t *limit_count);
 
+#define OS_INTERFACE_NAME_BYTES 16
+
+/* Bytes since it came up. */
+struct os_interface {
+    char name[OS_INTERFACE_NAME_BYTES];
+    uint64_t received_bytes, sent_bytes;
+};
+
+/* /proc/net/dev: up to `most` network interfaces, in its order; what is no such line is left out. */
+size_t os_proc_net_dev(const char *text, size_t length_bytes, struct os_interface *out,
+                       size_t most);
+
+/* /proc/stat: context switches of the machine since boot. False: it does not tell. */
+JW_MUST_CHECK bool os_proc_switches(const char *text, size_t length_bytes, uint64_t *count);
+
 /* Load between two readings; false when no time passed or the later one is not later. */
 JW_MUST_CHECK bool os_cpu_load_between(const struct os_cpu_times *earlier,
                                        const struct os_cpu_times *later, struct os_cpu_load *load);

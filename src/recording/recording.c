@@ -243,6 +243,7 @@ static uint64_t begin_chunk(struct recording *recording)
     jfr_buffer_clear(&recording->events);
     jfr_put_metadata(&recording->events, now_ns, &recording->contexts.attributes);
     recording_put_facts(recording, now_ns);
+    recording_host_new_chunk(recording, now_ns);
     return now_ns;
 }
 
@@ -321,6 +322,7 @@ void recording_drop(struct recording *recording)
     recording_wall_close(recording);
     recording_context_close(recording);
     recording_virtual_close(recording);
+    recording_host_close(recording);
     jw_free(recording->stops);
     jw_free(recording->texts);
     jw_free(recording->settings);
@@ -376,6 +378,7 @@ static void put_state(struct recording *recording, bool is_due)
     if (!is_due && now_ns - recording->diagnosed_ns < DIAGNOSTICS_NS)
         return;
     recording_put_load(recording, now_ns);
+    recording_put_host(recording, now_ns);
     recording_put_diagnostics(recording, now_ns);
     recording_put_ledger(recording, now_ns, is_due);
     recording_put_law(recording, now_ns);

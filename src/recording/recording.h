@@ -69,6 +69,19 @@ struct recording_walk_failure {
     uint64_t count; /* since the process started; what was there at the beginning is taken off */
 };
 
+/* A key and what it says, a system property for example. */
+struct recording_pair {
+    struct recording_text key, value;
+};
+
+/* A library with code in this process. */
+struct recording_library {
+    struct recording_text path;
+    uintptr_t base, top;
+};
+
+typedef void recording_library_visit(void *closure, const struct recording_library *library);
+
 /* A method as a class file has it; {NULL, 0} for class and name: not known. */
 struct recording_code {
     struct recording_text class_name, name;
@@ -113,6 +126,11 @@ struct recording_sources {
     bool (*stop)(void *context, uintptr_t pc, struct recording_stop *out);
     /* Name of an attribute of contexts by number: 0, 1, ..., each always the same one; NULL: no more yet. */
     const char *(*attribute)(void *context, unsigned number);
+    /* System properties, and variables of the environment, by number, as they are to be written; false: no more. */
+    bool (*property)(void *context, uint32_t number, struct recording_pair *out);
+    bool (*variable)(void *context, uint32_t number, struct recording_pair *out);
+    /* Calls `visit` for each library if there may be others than at `look`, which becomes that of now; 0: none yet. */
+    void (*libraries)(void *context, uint64_t *look, recording_library_visit *visit, void *closure);
 };
 
 enum recording_format {
@@ -223,6 +241,19 @@ struct recording_thread_cpu {
 void recording_thread_cpu(struct recording *recording, const struct recording_thread_cpu *cpu);
 void recording_process_cpu(struct recording *recording, uint64_t used_ns);
 bool recording_get_ledger(const struct recording *recording, struct jw_ledger *out);
+
+/* A Java thread that is known; `end_ns` 0: it lives. Told again and again, of each until it has ended. */
+struct recording_life {
+    uint32_t index, serial;
+    uint64_t begin_ns, end_ns;
+};
+
+/* For JFR: events of its start and end, once each, where they lie after `since_ns`. */
+void recording_thread_life(struct recording *recording, const struct recording_life *life,
+                           uint64_t since_ns);
+
+/* For JFR: the JVM ends; an event. */
+void recording_shutdown(struct recording *recording, const char *reason);
 
 /* What jaywalk took since the recording began: written with the counters. Never told: nothing is said of it. */
 void recording_cost(struct recording *recording, const struct jw_cost *cost);

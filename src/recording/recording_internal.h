@@ -142,6 +142,20 @@ struct recording_law {
     uint64_t idle, idle_turns, events; /* written since the recording began */
 };
 
+/* What viewers show of the process and its machine: recording_host.c. */
+#define RECORDING_INTERFACES_MAX 32
+struct recording_host {
+    struct os_interface interfaces[RECORDING_INTERFACES_MAX];
+    size_t interface_count;
+    uint64_t interfaces_ns; /* when they were read; 0: never */
+    uint64_t switches, switches_ns;
+    uint64_t look;           /* at the libraries */
+    struct jw_map libraries; /* of this chunk: those that were told */
+    uint64_t *lives;         /* by index of a thread's record: its serial, and what was told */
+    size_t life_count;
+    uint32_t life_rows; /* of this chunk */
+};
+
 struct recording {
     struct recording_config config; /* its texts are in `texts` */
     char *texts;
@@ -165,6 +179,7 @@ struct recording {
     struct recording_virtuals virtuals;
     struct recording_ledger ledger;
     struct recording_law law;
+    struct recording_host host;
 
     struct recording_stops *stops; /* NULL: none were taken yet */
 
@@ -220,6 +235,11 @@ size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t
 
 /* Events that open each chunk: the recording, its settings, the JVM and the machine. */
 void recording_put_facts(struct recording *recording, uint64_t now_ns);
+
+/* recording_host.c: a chunk begins; what is due of that which is told now and then; all is over. */
+void recording_host_new_chunk(struct recording *recording, uint64_t now_ns);
+void recording_put_host(struct recording *recording, uint64_t now_ns);
+void recording_host_close(struct recording *recording);
 
 /* Load and memory of the machine; then what jaywalk itself did and lost. */
 void recording_put_load(struct recording *recording, uint64_t now_ns);

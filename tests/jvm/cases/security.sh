@@ -7,8 +7,9 @@
 # s15: of the command line of the JVM and of its program nothing is told that is called a secret.
 secret=HUNTER2
 umask 000
+export SHOP_TOKEN=$secret SHOP_DATABASE=jdbc:mysql://me:$secret@host/shop
 run_java told 0 -Ddb.password=$secret "-Dapi.token=$secret and more" \
-    "$(agent_flag "interval=4ms,log=agent.log,loglevel=debug,file=told.jfr")" Hostile 1 --password $secret "url=https://me:$secret@host/"
+    "$(agent_flag "interval=4ms,environ=yes,log=agent.log,loglevel=debug,file=told.jfr")" Hostile 1 --password $secret "url=https://me:$secret@host/"
 umask 022
 for file in told.jfr agent.log; do
     [ "$(stat -c %a "$file")" = 600 ] || fail "$file has mode $(stat -c %a "$file")"
@@ -17,8 +18,16 @@ done
 jfr_tool "$MAJOR" "$JDK" print --events jdk.JVMInformation told.jfr
 grep -qF -- '-Ddb.password=***' tool.out && grep -qF -- '-Dapi.token=***' tool.out || fail "masked arguments of the JVM: $(cat tool.out)"
 grep -qF -- 'Hostile 1 --password *** url=https://***@host/' tool.out || fail "masked arguments of the program: $(cat tool.out)"
+jfr_tool "$MAJOR" "$JDK" print --events jdk.InitialSystemProperty,jdk.InitialEnvironmentVariable told.jfr
+key=
+for pair in db.password '***' api.token '***' SHOP_TOKEN '***' SHOP_DATABASE 'jdbc:mysql://***@host/shop'; do
+    if [ -z "$key" ]; then key=$pair && continue; fi
+    grep -F -A 1 "key = \"$key\"" tool.out | grep -qF "value = \"$pair\"" || fail "$key is not told as $pair: $(cat tool.out)"
+    key=
+done
 run_java silent_one 0 -Dnot.secret=here "$(agent_flag "interval=4ms,noargs,file=none.jfr")" Hostile 1 or.here
-! grep -aqE 'not.secret|or.here' none.jfr || fail "noargs: the command line is recorded"
+! grep -aqE 'not.secret|or.here|SHOP_' none.jfr || fail "noargs: the command line is recorded, or the environment is, which was not asked for"
+unset SHOP_TOKEN SHOP_DATABASE
 
 # s14: no address of the kernel in any output.
 # s17: names of threads and classes are text, wherever they are shown.

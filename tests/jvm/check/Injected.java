@@ -30,7 +30,8 @@ final class Injected {
     private static final double LEAST = 0.25;
 
     /** Event types that come by chance: what a short run had time for. */
-    private static final Set<String> BY_CHANCE = Set.of("jaywalk.WalkFailure", "jdk.CPULoad", "jdk.NativeMethodSample");
+    private static final Set<String> BY_CHANCE = Set.of("jaywalk.WalkFailure", "jdk.CPULoad", "jdk.NativeMethodSample",
+            "jdk.NetworkUtilization", "jdk.ThreadContextSwitchRate", "jdk.ThreadStart", "jdk.ThreadEnd");
 
     private static final class Contents {
         final Set<String> types = new TreeSet<>();

@@ -119,3 +119,24 @@ Test(os_info, without_memory_it_still_answers)
     cr_assert(os_command_line(text, sizeof text) == 0 && text[0] == '\0');
     jw_alloc_fail_after(0);
 }
+
+Test(os_info, this_process_has_memory_an_environment_and_interfaces)
+{
+    struct os_interface interfaces[4];
+    struct os_resident resident;
+    uint64_t switches = 0, later = 0;
+    size_t length_bytes = 0;
+
+    cr_assert(os_resident(&resident));
+    cr_expect_neq(resident.size_bytes, 0);
+    cr_expect_leq(resident.size_bytes, resident.peak_bytes);
+    cr_assert(os_switches(&switches));
+    cr_assert(os_switches(&later));
+    cr_expect_leq(switches, later);
+    cr_expect_leq(os_interfaces(interfaces, 4), 4);
+
+    char *text = os_environment(&length_bytes);
+    cr_assert_not_null(text);
+    cr_expect_neq(length_bytes, 0);
+    jw_free(text);
+}

@@ -263,3 +263,38 @@ Test(os_proc, load_stays_between_none_and_all)
     cr_assert(load.process_user == 1);
     cr_assert(load.process_system == 0);
 }
+
+Test(os_proc, interfaces_are_told_with_what_they_received_and_sent)
+{
+    static const char text[] =
+        "Inter-|   Receive                                                |  Transmit\n"
+        " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs\n"
+        "    lo: 1200 10 0 0 0 0 0 0 1300 11 0 0 0 0 0 0\n"
+        "eth0:18446744073709551615 3 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n"
+        "wlan0-with-a-long-name: 5 0 0 0 0 0 0 0 6 0 0 0 0 0 0 0\n"
+        "short: 5 0 0 0\n"
+        ": 1 1 1 1 1 1 1 1 1\n";
+    struct os_interface found[8];
+
+    cr_assert_eq(os_proc_net_dev(text, strlen(text), found, 8), 3);
+    cr_expect_str_eq(found[0].name, "lo");
+    cr_expect_eq(found[0].received_bytes, 1200);
+    cr_expect_eq(found[0].sent_bytes, 1300);
+    cr_expect_str_eq(found[1].name, "eth0");
+    cr_expect_eq(found[1].received_bytes, UINT64_MAX);
+    cr_expect_eq(found[1].sent_bytes, 7);
+    cr_expect_str_eq(found[2].name, "wlan0-with-a-lo", "cut to fit");
+    cr_expect_eq(os_proc_net_dev(text, strlen(text), found, 1), 1);
+    cr_expect_eq(os_proc_net_dev(text, 0, found, 8), 0);
+}
+
+Test(os_proc, context_switches_are_found_behind_the_interrupts)
+{
+    static const char text[] = "cpu  1 2 3 4\nintr 5 6 7\nctxt 8123\nbtime 9\n";
+    uint64_t count = 1;
+
+    cr_assert(os_proc_switches(text, strlen(text), &count));
+    cr_expect_eq(count, 8123);
+    cr_expect_not(os_proc_switches("cpu 1\nctxtra 5\nctxt", 20, &count));
+    cr_expect_not(os_proc_switches("", 0, &count));
+}
