@@ -6,7 +6,8 @@ room_sources = $(wildcard $(addprefix src/$(1)/,*.c *.S) \
 # $(call room_objects,lane,rooms)
 room_objects = $(foreach room,$(2),$(patsubst src/%,build/$(1)/obj/%.o,\
 	$(basename $(call room_sources,$(room),$(ARCH_$(1))))))\
-	$(if $(and $(filter export,$(2)),$(PAGES)),build/$(1)/obj/export/pages.o)
+	$(if $(and $(filter export,$(2)),$(PAGES)),build/$(1)/obj/export/pages.o)\
+	$(if $(filter unwind,$(2)),build/$(1)/obj/unwind/sealed.o)
 
 # Web pages that are linked into the products: page/x.html becomes the array export_page_x, its
 # length export_page_x_bytes; of x.css and x.js the ending joins the name (export_page_x_css).
@@ -23,6 +24,7 @@ need-compiler:
 	$(Q)tools/ensure "mini debug info (optional)" liblzma-dev || true
 	$(Q)tools/ensure "packed recordings (optional)" libzstd-dev || true
 	$(Q)tools/ensure "compressed output (optional)" libdeflate-dev || true
+	$(Q)tools/ensure "cstack=libunwind (optional)" libunwind || true
 need-aarch64:
 	$(Q)tools/ensure "the aarch64 lane" aarch64-gcc
 
@@ -78,6 +80,11 @@ build/$(1)/gen/pages.S: $(PAGES) $(if $(PAGES),src/export/page)
 build/$(1)/obj/export/pages.o: build/$(1)/gen/pages.S build/$(1)/flags
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -c -o $$@ $$<
+
+# libunwind for handlers (cstack=libunwind), or why there is none.
+build/$(1)/obj/unwind/sealed.o: tools/seal-libunwind build/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(Q)tools/seal-libunwind $$(CC_$(1)) $$@
 
 $(foreach room,$(ROOMS),$(call archive_rule,$(1),$(room)))
 

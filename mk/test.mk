@@ -53,8 +53,8 @@ TEST_SOURCES_tsan := $(sort $(filter $(patsubst %,tests/unit/%/%,agent sampler s
 # there, so they are not of their lanes.
 ORACLE_TESTS   := test_walk_oracle
 NOT_IN_asan    := $(ORACLE_TESTS:%=tests/unit/walk/%.c)
-# Delivery of signals is what the second one is about, and thread sanitizer puts that off.
-NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c tests/unit/sampler/test_engine_cpu_perf_count.c
+# Delivery of signals is what the next ones are about, and thread sanitizer puts that off.
+NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c tests/unit/unwind/test_unwind_live.c tests/unit/sampler/test_engine_cpu_perf_count.c
 NOT_IN_checked := $(NOT_IN_asan)
 # One loads the library of this machine, one unpacks with a library that is there for this machine alone.
 NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c tests/unit/export/test_explorer.c

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "symbols/symbols.h"
+#include "unwind/unwind_live.h"
 
 static void die(const char *what)
 {
@@ -105,12 +106,22 @@ static void build(const char *what)
            middle * 1e6 / (double)stats.rows);
 }
 
-enum way { BY_ROWS, BY_FRAME_POINTER, BY_LIBUNWIND_REMOTE, BY_LIBUNWIND_LOCAL };
+enum way {
+    BY_ROWS,
+    BY_FRAME_POINTER,
+    BY_LIBUNWIND_HANDLER,
+    BY_LIBUNWIND_REMOTE,
+    BY_LIBUNWIND_LOCAL
+};
 
 static double one_walk(enum way way, const ucontext_t *context)
 {
     static uintptr_t pcs[DEPTH];
-    const unsigned calls = way == BY_LIBUNWIND_REMOTE ? REMOTE : CALLS;
+    static const enum walk_native_by by[] = {[BY_ROWS] = WALK_BY_ROWS,
+                                             [BY_FRAME_POINTER] = WALK_BY_FRAME_POINTER,
+                                             [BY_LIBUNWIND_HANDLER] = WALK_BY_LIBUNWIND};
+    const unsigned calls =
+        way == BY_LIBUNWIND_REMOTE || way == BY_LIBUNWIND_HANDLER ? REMOTE : CALLS;
     uint64_t frames = 0;
     const uint64_t start_ns = cpu_ns();
 
@@ -123,10 +134,9 @@ static double one_walk(enum way way, const ucontext_t *context)
         switch (way) {
         case BY_ROWS:
         case BY_FRAME_POINTER:
+        case BY_LIBUNWIND_HANDLER:
             arch_regs_read(context, &regs);
-            frames += walk_native_frames(context, &regs,
-                                         way == BY_ROWS ? WALK_BY_ROWS : WALK_BY_FRAME_POINTER, pcs,
-                                         DEPTH, NULL, &end);
+            frames += walk_native_frames(context, &regs, by[way], pcs, DEPTH, NULL, &end);
             break;
         case BY_LIBUNWIND_REMOTE: {
             static uintptr_t found[ORACLE_DEPTH_MAX];
@@ -154,13 +164,17 @@ static double one_walk(enum way way, const ucontext_t *context)
 
 static void walk_here(void)
 {
-    static const char *const names[] = {"rows", "frame pointers",
-                                        "libunwind, remote, from a copy of the stack",
-                                        "libunwind, local, cached, with its locks"};
-    double middle[4];
+    static const char *const names[] = {
+        "rows", "frame pointers", "libunwind, sealed, as in a handler",
+        "libunwind, remote, from a copy of the stack", "libunwind, local, cached, with its locks"};
+    double middle[5];
     ucontext_t context;
 
     getcontext(&context);
+    struct jw_error err = {0};
+
+    if (!unwind_live_open(&err))
+        die(err.message);
     oracle_begin();
     const uintptr_t stack = (uintptr_t)__builtin_frame_address(0) - 4096;
     oracle_region(stack, stack_end - stack, 0);

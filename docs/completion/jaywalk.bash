@@ -19,7 +19,7 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx fp agct no' ;;
+        --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
         --memlimit) kind=any ;;
@@ -52,7 +52,7 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx fp agct no' ;;
+        --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
         --memlimit) kind=any ;;
@@ -87,7 +87,7 @@ _jaywalk_facts() {
         --attributes) kind=any ;;
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx fp agct no' ;;
+        --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
         --memlimit) kind=any ;;

@@ -17,6 +17,7 @@
 #include "signals/signals.h"
 #include "symbols/symbols.h"
 #include "thread/thread_filter.h"
+#include "unwind/unwind_live.h"
 
 /* Of the samples' share: what is not in generations, as activation cells and heads of tables. */
 #define SAMPLES_REST_BYTES ((size_t)512 << 10)
@@ -158,6 +159,7 @@ static void set_sampler(const struct options *values, struct generations *genera
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
         .with_compiled = (values->features & OPTIONS_FEATURE_COMPTASK) != 0,
         .by_frame_pointer = values->cstack == OPTIONS_CSTACK_FP,
+        .by_libunwind = values->cstack == OPTIONS_CSTACK_LIBUNWIND,
         .with_mixed = values->cstack == OPTIONS_CSTACK_VMX ||
                       (values->cstack == OPTIONS_CSTACK_VM &&
                        (values->features & OPTIONS_FEATURE_MIXED) != 0),
@@ -285,7 +287,8 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
     static struct session before;
     struct recording *kept = session.recording;
 
-    if (!thread_filter_check(options->filter, err))
+    if (!thread_filter_check(options->filter, err) ||
+        (options->cstack == OPTIONS_CSTACK_LIBUNWIND && !unwind_live_open(err)))
         return false;
     if (options->loop != 0 && output_pattern(options) == NULL) {
         jw_error_set(err, "loop: each turn needs a file; try file=profile-%%t.jfr");

@@ -8,11 +8,12 @@
 #include "base/counters.h"
 #include "recording/recording.h"
 #include "unwind/unwind.h"
+#include "unwind/unwind_live.h"
 
 /* Of the agent's thread: texts that a recording refers to. */
 static struct {
     bool is_on;
-    bool is_off_told, is_example_told;
+    bool is_off_told, is_example_told, is_live_told;
     char interval[24];
     char off[sizeof(struct jw_error) + 8], example[sizeof(struct jw_error)],
         shorter[sizeof(struct jw_error)];
@@ -34,7 +35,8 @@ void nativecheck_open(const struct options *options, struct recording *recording
     unwind_check_close();
     live.is_on = options->nativecheck_ns != 0;
     if (live.is_on &&
-        (options->cstack == OPTIONS_CSTACK_NO || options->cstack == OPTIONS_CSTACK_FP)) {
+        (options->cstack == OPTIONS_CSTACK_NO || options->cstack == OPTIONS_CSTACK_FP ||
+         options->cstack == OPTIONS_CSTACK_LIBUNWIND)) {
         live.is_on = false;
         tell_off(recording, "with this cstack= no native frames are found by the tables of their "
                             "libraries; leave it out");
@@ -48,7 +50,12 @@ void nativecheck_open(const struct options *options, struct recording *recording
 void nativecheck_turn(struct recording *recording)
 {
     struct unwind_texts texts;
+    struct jw_error why;
 
+    if (!live.is_live_told && unwind_live_is_off(&why)) {
+        live.is_live_told = true;
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s", why.message);
+    }
     if (!live.is_on)
         return;
     unwind_check_turn();
@@ -98,7 +105,10 @@ void nativecheck_tell(void)
 {
     const uint64_t checked = jw_counter(JW_COUNT_NATIVE_CHECKED);
     struct unwind_texts texts;
+    struct jw_error why;
 
+    if (unwind_live_is_off(&why))
+        agent_log(OPTIONS_LOGLEVEL_INFO, "Native frames without libunwind: %s", why.message);
     unwind_check_tell(&texts);
     if (texts.off.message[0] != '\0')
         agent_log(OPTIONS_LOGLEVEL_INFO, "Native stacks are not compared with libunwind: %s",

@@ -74,10 +74,11 @@ enum options_count {
 
 enum options_cstack {
     OPTIONS_CSTACK_VM, /* Java frames by our own walker, where its self-check agrees; else as AGCT */
-    OPTIONS_CSTACK_AGCT, /* Java frames by AsyncGetCallTrace */
-    OPTIONS_CSTACK_VMX,  /* as VM, and OPTIONS_FEATURE_MIXED */
-    OPTIONS_CSTACK_FP,   /* as VM, with native frames by their frame pointers alone */
-    OPTIONS_CSTACK_NO,   /* as VM, without native frames above them */
+    OPTIONS_CSTACK_AGCT,      /* Java frames by AsyncGetCallTrace */
+    OPTIONS_CSTACK_VMX,       /* as VM, and OPTIONS_FEATURE_MIXED */
+    OPTIONS_CSTACK_FP,        /* as VM, with native frames by their frame pointers alone */
+    OPTIONS_CSTACK_LIBUNWIND, /* as VM, with native frames by libunwind */
+    OPTIONS_CSTACK_NO,        /* as VM, without native frames above them */
     OPTIONS_CSTACK_LIMIT
 };
 

@@ -120,9 +120,6 @@ const struct options_foreign *options_foreign_at(size_t index);
 enum options_id options_find(const char *name, size_t length_bytes);
 const struct options_foreign *options_find_foreign(const char *name, size_t length_bytes);
 
-/* Why a value that one may well expect is not taken, and what is there instead; NULL: it is none such. */
-const char *options_why_not(const struct options_row *row, const char *value, size_t length_bytes);
-
 /* Our option most like a misspelt one; NULL when none is near. */
 const char *options_nearest(const char *name, size_t length_bytes);
 

@@ -164,12 +164,6 @@ static void take_name(struct options_parser *parser, const struct options_row *r
         return;
     }
 
-    const char *why_not = options_why_not(row, item->value, item->value_bytes);
-    if (why_not != NULL) {
-        refuse(parser, row, item, why_not);
-        return;
-    }
-
     const char *nearest = options_nearest_value(row, item->value, item->value_bytes);
     char why[64];
 

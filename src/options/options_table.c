@@ -27,6 +27,7 @@ static const struct options_name cstack_names[] = {
     {"vm", OPTIONS_CSTACK_VM, false, NULL},
     {"vmx", OPTIONS_CSTACK_VMX, false, NULL},
     {"fp", OPTIONS_CSTACK_FP, false, NULL},
+    {"libunwind", OPTIONS_CSTACK_LIBUNWIND, false, NULL},
     {"agct", OPTIONS_CSTACK_AGCT, false, NULL},
     {"no", OPTIONS_CSTACK_NO, false, NULL},
     {"default", 0, false, ASYNC_PROFILER},
@@ -103,24 +104,6 @@ const struct options_foreign *options_find_foreign(const char *name, size_t leng
     for (size_t i = 0; i < JW_COUNT_OF(foreign_names); i++) {
         if (is_name(name, length_bytes, foreign_names[i].name))
             return &foreign_names[i];
-    }
-    return NULL;
-}
-
-const char *options_why_not(const struct options_row *row, const char *value, size_t length_bytes)
-{
-    static const struct {
-        const char *option, *value, *why;
-    } values[] = {
-        {"cstack", "libunwind",
-         "libunwind takes locks, which a signal handler may not; use cstack=vm, the default, and "
-         "nativecheck, which compares its native stacks with libunwind's outside of handlers"},
-    };
-
-    for (size_t i = 0; i < JW_COUNT_OF(values); i++) {
-        if (strcmp(row->name, values[i].option) == 0 &&
-            is_name(value, length_bytes, values[i].value))
-            return values[i].why;
     }
     return NULL;
 }

@@ -70,6 +70,13 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
     out->deep = is_whole ? deep : NULL;
 }
 
+static JW_SIGNAL_SAFE enum walk_native_by native_by(void)
+{
+    if (sampler.by_libunwind)
+        return WALK_BY_LIBUNWIND;
+    return sampler.by_frame_pointer ? WALK_BY_FRAME_POINTER : WALK_BY_ROWS;
+}
+
 static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
                                 struct sample_scratch *scratch, struct walked *out)
 {
@@ -81,9 +88,8 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
         out->task = (struct vm_compiler_task){0, 0};
     out->holder = (struct walk_landmark){out->task.stack_addr, 0};
     if (sampler.with_native)
-        out->native_count =
-            walk_native(ucontext, sampler.by_frame_pointer ? WALK_BY_FRAME_POINTER : WALK_BY_ROWS,
-                        scratch->native_pcs, WALK_NATIVE_DEPTH_MAX, &out->holder, &out->native_end);
+        out->native_count = walk_native(ucontext, native_by(), scratch->native_pcs,
+                                        WALK_NATIVE_DEPTH_MAX, &out->holder, &out->native_end);
     out->pc = sampler.with_addresses ? interrupted_pc(ucontext) : 0;
     out->java = (struct walk_java_result){0};
     out->deep = NULL;

@@ -65,6 +65,7 @@ struct sampler_config {
     uint32_t depth_max;        /* Java frames kept of a stack */
     bool with_native;          /* native frames above Java frames, and of threads without Java */
     bool by_frame_pointer;     /* those, by the frame pointer alone */
+    bool by_libunwind;         /* those, by libunwind (unwind_live_open before) */
     bool with_mixed;           /* native frames between Java frames and below them, too */
     bool with_receivers;       /* the class of the object on which a method is being looked up */
     bool with_compiled;        /* the method that a compiler thread compiles */

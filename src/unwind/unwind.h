@@ -1,5 +1,5 @@
 /*
- * unwind - libunwind: loaded when it is wanted, never linked, and shown the process through accessors of ours alone.
+ * unwind - libunwind: loaded when it is wanted, and shown the process through accessors of ours alone. (unwind_live.h: another one, in handlers.)
  *
  * For      native stacks as somebody else finds them: a few of those that handlers walked by rows are unwound a second time, on a
  *          copy, and compared.

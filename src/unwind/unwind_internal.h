@@ -117,6 +117,10 @@ JW_MUST_CHECK bool unwind_library_try(const struct unwind_library *library,
 
 extern struct unwind_accessors unwind_accessors;
 
+/* The table of functions, where it is mapped, of the library that holds `pc`; false: there is none that can be searched. */
+JW_SIGNAL_SAFE bool unwind_table_find(const struct symbols_snapshot *snapshot, uintptr_t pc,
+                                      struct unwind_dynamic *out);
+
 /* By libunwind's numbers; those that are not general registers are 0. */
 JW_SIGNAL_SAFE void unwind_registers(const void *ucontext, uintptr_t *registers);
 

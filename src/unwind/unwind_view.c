@@ -12,28 +12,37 @@
 #define TABLE_SDATA4   0x3b /* four bytes each, signed, from the header on */
 #define TABLE_ENTRY    8
 
+bool unwind_table_find(const struct symbols_snapshot *snapshot, uintptr_t pc,
+                       struct unwind_dynamic *out)
+{
+    const uintptr_t header = symbols_frame_header(snapshot, pc);
+    unsigned char bytes[HEADER_BYTES];
+    uint32_t function_count;
+
+    if (header == 0 || !safe_load_bytes(bytes, header, sizeof bytes) ||
+        bytes[0] != HEADER_VERSION || bytes[2] != COUNT_UDATA4 || bytes[3] != TABLE_SDATA4)
+        return false;
+    memcpy(&function_count, bytes + 8, sizeof function_count);
+    *out = (struct unwind_dynamic){
+        .start_ip = 0,
+        .end_ip = UINT64_MAX,
+        .format = UNWIND_FORMAT_REMOTE_TABLE,
+        .segment_base = header,
+        .table_words = (uint64_t)function_count * TABLE_ENTRY / sizeof(uint64_t),
+        .table = header + HEADER_BYTES,
+    };
+    return true;
+}
+
 static int find_procedure(struct unwind_space *space, uint64_t ip, struct unwind_procedure *out,
                           int needs_info, void *closure)
 {
     struct unwind_view *view = closure;
-    const uintptr_t header = symbols_frame_header(view->snapshot, (uintptr_t)ip);
-    unsigned char bytes[HEADER_BYTES];
-    uint32_t function_count;
+    struct unwind_dynamic table;
     int status = -UNWIND_E_NOINFO;
 
-    if (header != 0 && safe_load_bytes(bytes, header, sizeof bytes) && bytes[0] == HEADER_VERSION &&
-        bytes[2] == COUNT_UDATA4 && bytes[3] == TABLE_SDATA4) {
-        memcpy(&function_count, bytes + 8, sizeof function_count);
-        struct unwind_dynamic table = {
-            .start_ip = 0,
-            .end_ip = UINT64_MAX,
-            .format = UNWIND_FORMAT_REMOTE_TABLE,
-            .segment_base = header,
-            .table_words = (uint64_t)function_count * TABLE_ENTRY / sizeof(uint64_t),
-            .table = header + HEADER_BYTES,
-        };
+    if (unwind_table_find(view->snapshot, (uintptr_t)ip, &table))
         status = view->library->search(space, ip, &table, out, needs_info, view);
-    }
     view->has_no_way |= status < 0;
     return status;
 }

@@ -8,6 +8,7 @@
 #include "signals/signals.h"
 #include "thread/thread_tls.h"
 #include "unwind/unwind.h"
+#include "unwind/unwind_live.h"
 #include "walk/walk_breaker.h"
 #include "walk/walk_internal.h"
 
@@ -145,7 +146,6 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE void take_copy(const void *ucont
 uint32_t walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pcs,
                      uint32_t depth_max, struct walk_landmark *mark, enum walk_native_end *end)
 {
-    const uint32_t faults_before = signals_load_faults();
     struct arch_regs regs;
 
     arch_regs_read(ucontext, &regs);
@@ -154,7 +154,12 @@ uint32_t walk_native(const void *ucontext, enum walk_native_by by, uintptr_t *pc
     *end = vm_code_contains(regs.pc) ? WALK_NATIVE_AT_CODE : WALK_NATIVE_LOST;
     if (*end == WALK_NATIVE_AT_CODE || !walk_breaker_native())
         return 0;
+    if (by == WALK_BY_LIBUNWIND && !unwind_live_has_stack(ucontext)) {
+        jw_count(JW_COUNT_NATIVE_NOT_BY_LIBUNWIND);
+        by = WALK_BY_ROWS;
+    }
 
+    const uint32_t faults_before = signals_load_faults();
     const uint32_t count = walk_native_frames(ucontext, &regs, by, pcs, depth_max, mark, end);
     const uint32_t fault_count = signals_load_faults() - faults_before;
     if (fault_count != 0)

@@ -193,6 +193,7 @@ enum walk_native_end {
 enum walk_native_by {
     WALK_BY_ROWS,          /* what their libraries say */
     WALK_BY_FRAME_POINTER, /* the frame pointer alone, which not all code keeps */
+    WALK_BY_LIBUNWIND,     /* libunwind (unwind_live_open before); where it cannot walk, rows */
 };
 
 /*

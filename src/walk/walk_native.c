@@ -1,5 +1,7 @@
 /* Native frames by the rules that room symbols prepared; handler. */
+#include "base/counters.h"
 #include "symbols/symbols.h"
+#include "unwind/unwind_live.h"
 #include "vm/vm_code.h"
 #include "walk/walk.h"
 #include "walk/walk_internal.h"
@@ -228,6 +230,38 @@ bool walk_native_ended_at_root(const struct arch_regs *regs)
     return is_root;
 }
 
+/* One frame further out. `live`: of WALK_BY_LIBUNWIND. */
+static JW_SIGNAL_SAFE bool step_by(enum walk_native_by by, struct unwind_live *live,
+                                   const struct symbols_snapshot *snapshot,
+                                   struct walk_native_state *state, struct arch_regs *regs)
+{
+    switch (by) {
+    case WALK_BY_ROWS:
+        return step(snapshot, state, regs);
+    case WALK_BY_FRAME_POINTER:
+        return step_by_fp(snapshot, state, regs);
+    case WALK_BY_LIBUNWIND:
+        return unwind_live_step(live, regs, &state->is_interrupted) && regs->pc != 0;
+    }
+    return false;
+}
+
+/* NULL, and `by` is rows: libunwind walks none here. */
+static JW_SIGNAL_SAFE struct unwind_live *
+begin_live(const void *ucontext, const struct symbols_snapshot *snapshot, enum walk_native_by *by)
+{
+    struct unwind_live *live = NULL;
+
+    if (*by != WALK_BY_LIBUNWIND)
+        return NULL;
+    if (snapshot != NULL && ucontext != NULL)
+        live = unwind_live_begin(ucontext, snapshot);
+    jw_count(live == NULL ? JW_COUNT_NATIVE_NOT_BY_LIBUNWIND : JW_COUNT_NATIVE_BY_LIBUNWIND);
+    if (live == NULL)
+        *by = WALK_BY_ROWS;
+    return live;
+}
+
 uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, enum walk_native_by by,
                             uintptr_t *pcs, uint32_t depth_max, struct walk_landmark *mark,
                             enum walk_native_end *end)
@@ -237,6 +271,7 @@ uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, enum w
         .is_interrupted = true, .kept = KEPT_IN_REGISTER, .ucontext = ucontext};
     bool is_sought = mark != NULL;
     struct symbols_proof proof = {0};
+    struct unwind_live *const live = begin_live(ucontext, snapshot, &by);
     uint32_t count = 0;
 
     *end = WALK_NATIVE_CUT;
@@ -247,8 +282,7 @@ uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, enum w
             *end = WALK_NATIVE_LOST;
             break;
         }
-        if (by == WALK_BY_FRAME_POINTER ? !step_by_fp(snapshot, &state, regs)
-                                        : !step(snapshot, &state, regs)) {
+        if (!step_by(by, live, snapshot, &state, regs)) {
             *end = end_at(snapshot, count == 1, regs);
             break;
         }
@@ -263,6 +297,8 @@ uint32_t walk_native_frames(const void *ucontext, struct arch_regs *regs, enum w
         /* Inside the call, where its function is. */
         pcs[count++] = state.is_interrupted ? regs->pc : regs->pc - 1;
     }
+    if (live != NULL)
+        unwind_live_end(live);
     symbols_leave(snapshot);
     if (is_sought)
         mark->frame = count;

@@ -348,7 +348,7 @@ Test(options_parse, m52_bad_values_are_refused_with_their_text_and_an_example)
         {"event=alloc", "event=alloc: is known to async-profiler, not to jaywalk yet"},
         {"event=java.lang.String.length", "is unknown"},
         {"event=cache-mises", "event=cache-mises: is unknown; did you mean cache-misses?"},
-        {"cstack=banana", "is unknown; allowed: vm, vmx, fp, agct, no (also dwarf)"},
+        {"cstack=banana", "is unknown; allowed: vm, vmx, fp, libunwind, agct, no (also dwarf)"},
         {"loglevel=loud", "is unknown; allowed: debug, info, warn, error, none"},
         {"threads=yes", "threads=yes: takes no value"},
         {"start=1", "start=1: takes no value"},
@@ -415,14 +415,10 @@ Test(options_parse, walks_have_the_names_that_async_profiler_gave_them)
     cr_assert(result.values.cstack == OPTIONS_CSTACK_VMX);
     parse_quietly("start,cstack=fp");
     cr_assert(result.values.cstack == OPTIONS_CSTACK_FP);
+    parse_quietly("start,cstack=libunwind");
+    cr_assert(result.values.cstack == OPTIONS_CSTACK_LIBUNWIND);
     parse_quietly("start,features=mixed+vtable");
     cr_assert(result.values.features == (OPTIONS_FEATURE_MIXED | OPTIONS_FEATURE_VTABLE));
-}
-
-Test(options_parse, a_walk_that_handlers_may_not_do_is_refused_with_what_is_there_instead)
-{
-    refuse("start,cstack=libunwind", "takes locks, which a signal handler may not; use cstack=vm");
-    refuse("start,cstack=libunwind", "and nativecheck, which compares");
 }
 
 Test(options_parse, an_unknown_name_warns_with_the_nearest_one)

@@ -56,6 +56,8 @@ struct oracle_sample {
     uintptr_t registers[ORACLE_REGISTERS]; /* by libunwind's numbers */
     uint32_t count, copy_count;
     uintptr_t pcs[ORACLE_DEPTH_MAX];
+    uint32_t live_count; /* by libunwind in the handler; 0: not walked so */
+    uintptr_t live_pcs[ORACLE_DEPTH_MAX];
     struct oracle_copy copies[ORACLE_REGIONS];
     size_t size_bytes;
     unsigned char bytes[];
@@ -77,8 +79,10 @@ struct oracle_result {
     unsigned equal;       /* of those: all frames are the same */
     unsigned whole;       /* of those taken: ours has the root and ends where threads start */
     unsigned frames, deepest, signal_frames;
+    unsigned live, live_equal; /* of those reached: libunwind walked them in the handler, and so */
     unsigned differences;
-    char message[2048]; /* the first of them */
+    char message[2048];      /* the first of them */
+    char live_message[2048]; /* and of those that libunwind told otherwise in the handler */
 };
 
 static struct {
@@ -97,6 +101,7 @@ static struct {
     uintptr_t root_pcs[2];
     const struct oracle_sample *sample; /* what libunwind is looking at */
     unw_addr_space_t space;
+    bool is_live; /* libunwind walks in handlers, too */
 } oracle;
 
 /* -------- handler ---------------------------------------------------------------------------- */
@@ -146,6 +151,13 @@ static inline void oracle_take(const void *ucontext)
 
     sample->count = walk_native_frames(ucontext, &regs, WALK_BY_ROWS, sample->pcs, ORACLE_DEPTH_MAX,
                                        NULL, &native_end);
+    sample->live_count = 0;
+    if (oracle.is_live) {
+        arch_regs_read(ucontext, &regs);
+        sample->live_count =
+            walk_native_frames(ucontext, &regs, WALK_BY_LIBUNWIND, sample->live_pcs,
+                               ORACLE_DEPTH_MAX, NULL, &native_end);
+    }
     sample->copy_count = 0;
     sample->size_bytes = 0;
     for (unsigned i = 0; i < oracle.region_count; i++) {
@@ -394,23 +406,23 @@ static void oracle_tell_frame(char *text, size_t text_bytes, const char *who, ui
 }
 
 /* Both stacks from where they part. */
-static void oracle_tell(struct oracle_result *result, const struct oracle_sample *sample,
+static void oracle_tell(char *text, size_t text_bytes, const uintptr_t *ours, uint32_t our_count,
                         const uintptr_t *theirs, uint32_t their_count)
 {
     uint32_t same = 0;
 
-    while (same < sample->count && same < their_count && sample->pcs[same] == theirs[same])
+    while (same < our_count && same < their_count && ours[same] == theirs[same])
         same++;
-    snprintf(result->message, sizeof result->message,
-             "%u frames, theirs %u, the first %u the same\n", sample->count, their_count, same);
+    snprintf(text, text_bytes, "%u frames, theirs %u, the first %u the same\n", our_count,
+             their_count, same);
     for (uint32_t i = 0; i < 3 && i < same; i++)
-        oracle_tell_frame(result->message, sizeof result->message, "top  ", theirs[i]);
+        oracle_tell_frame(text, text_bytes, "top  ", theirs[i]);
     if (same > 3)
-        oracle_tell_frame(result->message, sizeof result->message, "last ", theirs[same - 1]);
-    for (uint32_t i = same; i < same + 3 && i < sample->count; i++)
-        oracle_tell_frame(result->message, sizeof result->message, "ours  ", sample->pcs[i]);
+        oracle_tell_frame(text, text_bytes, "last ", theirs[same - 1]);
+    for (uint32_t i = same; i < same + 3 && i < our_count; i++)
+        oracle_tell_frame(text, text_bytes, "ours  ", ours[i]);
     for (uint32_t i = same; i < same + 3 && i < their_count; i++)
-        oracle_tell_frame(result->message, sizeof result->message, "theirs", theirs[i]);
+        oracle_tell_frame(text, text_bytes, "theirs", theirs[i]);
 }
 
 static void oracle_compare_one(struct oracle_result *result, const struct oracle_sample *sample,
@@ -438,10 +450,18 @@ static void oracle_compare_one(struct oracle_result *result, const struct oracle
     result->frames += count;
     result->deepest = count > result->deepest ? count : result->deepest;
     result->signal_frames += signal_frames;
+    result->live += sample->live_count > 0;
+    if (sample->live_count > 0 && count == sample->live_count &&
+        memcmp(theirs, sample->live_pcs, count * sizeof theirs[0]) == 0)
+        result->live_equal++;
+    else if (sample->live_count > 0 && result->live_message[0] == '\0')
+        oracle_tell(result->live_message, sizeof result->live_message, sample->live_pcs,
+                    sample->live_count, theirs, count);
     if (count == sample->count && memcmp(theirs, sample->pcs, count * sizeof theirs[0]) == 0)
         result->equal++;
     else if (result->differences++ == 0)
-        oracle_tell(result, sample, theirs, count);
+        oracle_tell(result->message, sizeof result->message, sample->pcs, sample->count, theirs,
+                    count);
 }
 
 static bool oracle_is_whole(const struct oracle_sample *sample)

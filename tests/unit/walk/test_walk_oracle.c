@@ -17,6 +17,8 @@
 #include "signals/signals.h"
 #include "symbols/symbols.h"
 #include "unit/walk/oracle.h"
+#include "unwind/unwind_live.h"
+#include "unwind/unwind_sealed_internal.h"
 
 TestSuite(walk_oracle, .timeout = 300);
 
@@ -339,19 +341,26 @@ static void meet(pthread_t thread)
 static void add(const char *name, const struct oracle_result *result)
 {
     cr_log_info("%-44s %5u taken, %5u reached, %5u equal, %5u whole, %5.1f frames, deepest %u, %u "
-                "signal frames",
+                "signal frames, in handlers %u, %u equal",
                 name, result->taken, result->reached, result->equal, result->whole,
                 result->reached == 0 ? 0.0 : (double)result->frames / result->reached,
-                result->deepest, result->signal_frames);
+                result->deepest, result->signal_frames, result->live, result->live_equal);
+    if (result->live_equal < result->live)
+        cr_log_info("%s: %u differ in handlers; the first: %s", name,
+                    result->live - result->live_equal, result->live_message);
     if (result->differences > 0)
         cr_log_info("%s: %u differ; the first: %s", name, result->differences, result->message);
     sum.taken += result->taken;
     sum.reached += result->reached;
     sum.equal += result->equal;
+    sum.live += result->live;
+    sum.live_equal += result->live_equal;
     sum.whole += result->whole;
     sum.signal_frames += result->signal_frames;
     if (result->differences > 0 && sum.differences == 0)
         memcpy(sum.message, result->message, sizeof sum.message);
+    if (result->live_message[0] != '\0' && sum.live_message[0] == '\0')
+        memcpy(sum.live_message, result->live_message, sizeof sum.live_message);
     sum.differences += result->differences;
 }
 
@@ -427,6 +436,9 @@ static void prepare(void)
     }
     /* Where a stack is taken, what lies on it may be anything. */
     cr_assert(signals_own_faults(&err), "%s", err.message);
+    oracle.is_live = unwind_live_open(&err);
+    if (!oracle.is_live)
+        cr_log_info("%s", err.message);
     cr_assert(mkdtemp(directory) != NULL);
 }
 
@@ -471,6 +483,13 @@ Test(walk_oracle, every_native_stack_is_what_libunwind_makes_of_it)
     /* Signed return addresses are beyond libunwind 1.6.2; and a stack that it cannot end is to be ended by us. */
     cr_assert((sum.taken - sum.whole) * 100ull <= sum.taken, "only %u of %u whole", sum.whole,
               sum.taken);
+    /* What it does in handlers is what it does on copies, and leaves nothing behind. */
+    cr_assert(sum.live == (oracle.is_live ? sum.reached : 0), "%u of %u in handlers", sum.live,
+              sum.reached);
+    cr_assert((sum.live - sum.live_equal) * 1000ull <= sum.live,
+              "%u of %u differ in handlers; the first: %s", sum.live - sum.live_equal, sum.live,
+              sum.live_message);
+    cr_assert_eq(unwind_sealed_taken(), 0);
     cr_assert((sum.reached - sum.equal) * 1000ull <= sum.reached, "%u of %u differ; the first: %s",
               sum.reached - sum.equal, sum.reached, sum.message);
 }
