@@ -155,10 +155,15 @@ static void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_even
 }
 
 /* Remembers the name of a type that has stacks and was not asked for. */
-static void cli_note_other(struct cli_found *found, const struct jfr_reader_event *event)
+static void cli_note_other(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
+    struct cli_found *found = feed->found;
+    struct cli_type_memo *memo = cli_type_of(feed, event);
     const size_t used = strlen(found->other_types);
 
+    if (memo->is_passed)
+        return;
+    memo->is_passed = true;
     if (!jfr_value_has_field(&event->value, "stackTrace") ||
         strstr(found->other_types, event->type_name) != NULL ||
         used + strlen(event->type_name) + 3 > sizeof found->other_types)
@@ -173,7 +178,7 @@ static void cli_pass_sample(struct cli_feed *feed, const struct cli_source *sour
 {
     struct cli_value value;
 
-    cli_note_other(feed->found, event);
+    cli_note_other(feed, event);
     if (!cli_is_clock(feed->wish->event) && !cli_is_counter(feed->wish->event))
         return;
     cli_weigh(feed, source, event, &value);
@@ -193,12 +198,12 @@ static bool cli_feed_chunk(struct cli_feed *feed, struct cli_progress *progress,
             cli_take_sample(feed, source, &event);
         else if (source != NULL)
             cli_pass_sample(feed, source, &event);
-        else if (strcmp(event.type_name, "jaywalk.Diagnostics") == 0)
+        else if (cli_type_of(feed, &event)->kind == CLI_KIND_COUNTERS)
             cli_take_counters(feed, &event);
-        else if (strcmp(event.type_name, "jdk.ActiveSetting") == 0)
+        else if (cli_type_of(feed, &event)->kind == CLI_KIND_SETTING)
             cli_take_setting(feed, &event);
         else if (!cli_take_ledger(feed, &event))
-            cli_note_other(feed->found, &event);
+            cli_note_other(feed, &event);
         cli_progress_show(progress, "reading", jfr_reader_position_bytes(feed->reader),
                           jfr_reader_size_bytes(feed->reader));
     }
@@ -287,7 +292,10 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
     const bool is_fed = feed.reader != NULL && cli_feed_chunks(&feed, err);
     jw_free(feed.groups);
     jw_free(feed.frames);
-    jw_free(feed.stack);
+    for (size_t i = 0; i < JW_COUNT_OF(feed.stacks); i++) {
+        jw_free(feed.stacks[i].frames);
+        jw_free(feed.stacks[i].tails_bytes);
+    }
     jw_map_close(&feed.group_of);
     jw_map_close(&feed.thread_of);
     jw_map_close(&feed.thread_fits);

@@ -112,19 +112,46 @@ static const struct cli_source *cli_counter_of(struct cli_feed *feed,
     return &feed->counter;
 }
 
-const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event)
+static void cli_know_type(const struct cli_feed *feed, const char *name, struct cli_type_memo *out)
 {
     static const struct cli_source any = {.event = ""};
 
-    if (strcmp(event->type_name, CLI_EXECUTION_SAMPLE) == 0)
-        return cli_is_of_wall(feed, event) ? &cli_execution_wall : &cli_execution_cpu;
-    if (strcmp(event->type_name, CLI_COUNTER_SAMPLE) == 0)
-        return cli_counter_of(feed, event);
-    for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
-        if (strcmp(cli_sources[i].type, event->type_name) == 0)
-            return &cli_sources[i];
+    out->kind = strcmp(name, CLI_EXECUTION_SAMPLE) == 0    ? CLI_KIND_EXECUTION
+                : strcmp(name, CLI_COUNTER_SAMPLE) == 0    ? CLI_KIND_COUNTER
+                : strcmp(name, "jaywalk.Diagnostics") == 0 ? CLI_KIND_COUNTERS
+                : strcmp(name, "jdk.ActiveSetting") == 0   ? CLI_KIND_SETTING
+                                                           : CLI_KIND_OTHER;
+    if (out->kind == CLI_KIND_EXECUTION || out->kind == CLI_KIND_COUNTER)
+        return;
+    for (size_t i = 0; i < JW_COUNT_OF(cli_sources) && out->source == NULL; i++) {
+        if (strcmp(cli_sources[i].type, name) == 0)
+            out->source = &cli_sources[i];
     }
-    return strcmp(event->type_name, feed->wish->event) == 0 ? &any : NULL;
+    if (out->source == NULL && strcmp(name, feed->wish->event) == 0)
+        out->source = &any;
+    if (out->source != NULL)
+        out->kind = CLI_KIND_SAMPLE;
+}
+
+struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct cli_type_memo *memo =
+        &feed->types[(uintptr_t)event->type / sizeof(void *) % CLI_TYPE_MEMOS];
+
+    if (memo->type != event->type) {
+        *memo = (struct cli_type_memo){.type = event->type};
+        cli_know_type(feed, event->type_name, memo);
+    }
+    return memo;
+}
+
+const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    const struct cli_type_memo *memo = cli_type_of(feed, event);
+
+    if (memo->kind == CLI_KIND_EXECUTION)
+        return cli_is_of_wall(feed, event) ? &cli_execution_wall : &cli_execution_cpu;
+    return memo->kind == CLI_KIND_COUNTER ? cli_counter_of(feed, event) : memo->source;
 }
 
 bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source, const char *type)

@@ -91,7 +91,27 @@ struct cli_moments {
 };
 
 /* A power of two. */
-#define CLI_FEED_RECENT 1024u
+#define CLI_FEED_RECENT 8192u
+
+/* What events of a type are to us; asked for by name once a chunk. */
+enum cli_kind {
+    CLI_KIND_UNKNOWN,
+    CLI_KIND_EXECUTION,
+    CLI_KIND_COUNTER,
+    CLI_KIND_SAMPLE,
+    CLI_KIND_COUNTERS, /* of jaywalk itself */
+    CLI_KIND_SETTING,
+    CLI_KIND_OTHER,
+};
+
+struct cli_type_memo {
+    const struct jfr_reader_type *type; /* NULL: nothing is kept here */
+    enum cli_kind kind;
+    const struct cli_source *source; /* of CLI_KIND_SAMPLE */
+    bool is_passed;                  /* its name is noted, or it has no stacks */
+};
+
+#define CLI_TYPE_MEMOS 64u
 
 struct cli_feed {
     const struct cli_wish *wish;
@@ -109,8 +129,9 @@ struct cli_feed {
     profile_frame_id slice_roots[CLI_SLICES_LIMIT]; /* 0: not made yet */
     struct jw_map thread_fits; /* key of a thread -> 1: it is of the part, 2: it is not */
 
-    struct cli_context context;              /* of the sample in hand */
-    const struct jfr_reader_type *last_type; /* whose attributes are noted */
+    struct cli_type_memo types[CLI_TYPE_MEMOS]; /* of this chunk */
+    struct cli_context context;                 /* of the sample in hand */
+    const struct jfr_reader_type *last_type;    /* whose attributes are noted */
 
     profile_frame_id *frames; /* of this chunk: each looked up once */
     size_t frame_count;
@@ -121,8 +142,16 @@ struct cli_feed {
         profile_frame_id frame; /* PROFILE_FRAME_NONE: nothing is kept here */
     } recent[CLI_FEED_RECENT];  /* of `frame_of`, so that it is hardly asked */
 
-    profile_frame_id *stack;
-    size_t stack_capacity;
+    struct cli_stack {
+        profile_frame_id *frames;
+        uint32_t *tails_bytes; /* of each frame: from where it begins to the end of the stack */
+        size_t frame_capacity, tail_capacity;
+        size_t count;
+        const struct jfr_reader_type *type; /* of its frames */
+        const unsigned char *begin; /* of its bytes; NULL: not of this chunk, or not plain */
+        const unsigned char *end;
+    } stacks[2];
+    unsigned stack_at; /* of the two the one in hand; the other one was before it */
 
     struct jfr_method method; /* scratch */
     struct jfr_text text;     /* scratch */
@@ -157,6 +186,9 @@ struct cli_feed {
 };
 
 void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value);
+
+/* What is known of the type of an event; valid until the next one. */
+struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader_event *event);
 
 /* What kind of sample an event is; NULL: none that we know or that was asked for. */
 const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event);

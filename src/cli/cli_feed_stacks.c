@@ -86,10 +86,11 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
     return profile_frame(feed->profile, &frame);
 }
 
-static profile_frame_id cli_look_up_frame(struct cli_feed *feed, const struct jfr_stack_frame *from,
-                                          const uint64_t keys[3])
+static profile_frame_id cli_look_up_frame(struct cli_feed *feed, const struct jfr_stack *stack,
+                                          const struct jfr_stack_keys *from, const uint64_t keys[3])
 {
     void *frames = feed->frames;
+    struct jfr_stack_frame frame;
     uint64_t *known = jw_map_put(&feed->frame_of, keys, 3 * sizeof *keys);
 
     if (known == NULL) {
@@ -103,11 +104,13 @@ static profile_frame_id cli_look_up_frame(struct cli_feed *feed, const struct jf
         return PROFILE_FRAME_NONE;
     feed->frames = frames;
     *known = ++feed->frame_count;
-    feed->frames[*known - 1] = cli_resolve_frame(feed, from);
+    jfr_stack_frame_of(stack, from, &frame);
+    feed->frames[*known - 1] = cli_resolve_frame(feed, &frame);
     return feed->frames[feed->frame_count - 1];
 }
 
-static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack_frame *from)
+static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack *stack,
+                                       const struct jfr_stack_keys *from)
 {
     /* Without lines, one look-up serves all lines of a method. */
     const bool has_line = profile_config_of(feed->profile)->split_lines && from->line > 0;
@@ -116,40 +119,126 @@ static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_s
 
     if (feed->recent[at].frame == PROFILE_FRAME_NONE ||
         memcmp(feed->recent[at].keys, keys, sizeof keys) != 0) {
-        feed->recent[at].frame = cli_look_up_frame(feed, from, keys);
+        feed->recent[at].frame = cli_look_up_frame(feed, stack, from, keys);
         memcpy(feed->recent[at].keys, keys, sizeof keys);
     }
     return feed->recent[at].frame;
 }
 
-/* False: out of memory. */
-static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *group,
-                              struct profile_stack *stack)
+/* Room for `count` frames; false: out of memory. */
+static bool cli_reserve_frames(struct cli_feed *feed, struct cli_stack *stack, size_t count)
 {
-    struct jfr_stack frames;
-    struct jfr_stack_frame frame;
+    void *frames = stack->frames;
+    void *tails = stack->tails_bytes;
 
-    stack->frame_count = 0;
-    if (group->trace.reader == NULL || !jfr_stack_begin(&group->trace, &frames))
-        return true;
-    stack->is_truncated = frames.is_truncated;
-    while (jfr_stack_next(&frames, &frame)) {
-        void *ids = feed->stack;
-        if (!cli_feed_reserve(feed, &ids, &feed->stack_capacity, stack->frame_count,
-                              sizeof *feed->stack))
+    while (stack->frame_capacity < count) {
+        if (!cli_feed_reserve(feed, &frames, &stack->frame_capacity, stack->frame_capacity,
+                              sizeof *stack->frames))
             return false;
-        feed->stack = ids;
+        stack->frames = frames;
+    }
+    while (stack->tail_capacity < count) {
+        if (!cli_feed_reserve(feed, &tails, &stack->tail_capacity, stack->tail_capacity,
+                              sizeof *stack->tails_bytes))
+            return false;
+        stack->tails_bytes = tails;
+    }
+    return true;
+}
 
-        feed->stack[stack->frame_count] = cli_know_frame(feed, &frame);
-        if (feed->wish->is_of_leaves && feed->stack[stack->frame_count] == PROFILE_FRAME_NONE)
+/* How many bytes two stacks have in common at their ends. */
+static size_t cli_common_bytes(const struct cli_stack *one, const struct cli_stack *other)
+{
+    const size_t one_bytes = (size_t)(one->end - one->begin);
+    const size_t other_bytes = (size_t)(other->end - other->begin);
+    const size_t most_bytes = one_bytes < other_bytes ? one_bytes : other_bytes;
+    size_t bytes = 0;
+
+    for (; bytes + 8 <= most_bytes; bytes += 8) {
+        uint64_t left, right;
+
+        memcpy(&left, one->end - bytes - 8, sizeof left);
+        memcpy(&right, other->end - bytes - 8, sizeof right);
+        if (left != right)
+            return bytes + (size_t)__builtin_clzll(left ^ right) / 8;
+    }
+    return bytes;
+}
+
+/*
+ * The rest of a stack is the end of the one before where a frame begins in both, as many are left, and all bytes from
+ * there on are the same: so they are not read again. False: no; or no memory.
+ */
+static bool cli_take_tail(struct cli_feed *feed, struct cli_stack *stack,
+                          const struct cli_stack *before, uint64_t left, size_t tail_bytes)
+{
+    if (left == 0 || left > before->count ||
+        before->tails_bytes[before->count - left] != tail_bytes ||
+        !cli_reserve_frames(feed, stack, stack->count + left))
+        return false;
+    memcpy(stack->frames + stack->count, before->frames + before->count - left,
+           left * sizeof *stack->frames);
+    memcpy(stack->tails_bytes + stack->count, before->tails_bytes + before->count - left,
+           left * sizeof *stack->tails_bytes);
+    stack->count += left;
+    return true;
+}
+
+/* The frames of a stack into `stack`, as far as they are not those of the one before. False: out of memory. */
+static bool cli_resolve_frames(struct cli_feed *feed, struct jfr_stack *frames,
+                               const struct cli_stack *before, struct cli_stack *stack)
+{
+    const struct jfr_value *element = &frames->frames.element;
+    struct jfr_stack_keys keys;
+    size_t common_bytes = 0;
+
+    stack->count = 0;
+    stack->begin = frames->is_plain && !feed->wish->is_of_leaves ? element->bytes : NULL;
+    stack->end = element->end;
+    stack->type = element->type;
+    if (stack->begin != NULL && before->begin != NULL && before->type == stack->type)
+        common_bytes = cli_common_bytes(stack, before);
+    for (;;) {
+        const size_t tail_bytes = (size_t)(element->end - element->bytes);
+
+        if (tail_bytes <= common_bytes &&
+            cli_take_tail(feed, stack, before, frames->frames.left, tail_bytes))
+            break;
+        if (!jfr_stack_next_keys(frames, &keys))
+            break;
+        if (!cli_reserve_frames(feed, stack, stack->count + 1))
+            return false;
+
+        const profile_frame_id frame = cli_know_frame(feed, frames, &keys);
+        stack->frames[stack->count] = frame;
+        stack->tails_bytes[stack->count] = (uint32_t)tail_bytes;
+        if (feed->wish->is_of_leaves && frame == PROFILE_FRAME_NONE)
             continue;
-        stack->frame_count++;
+        stack->count++;
         if (feed->wish->is_of_leaves)
             break;
     }
-    stack->is_truncated = stack->is_truncated && !feed->wish->is_of_leaves;
-    stack->frames = feed->stack;
     return !feed->is_out_of_memory;
+}
+
+/* False: out of memory. */
+static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *group,
+                              struct profile_stack *out)
+{
+    const struct cli_stack *before = &feed->stacks[feed->stack_at];
+    struct jfr_stack frames;
+
+    out->frame_count = 0;
+    if (group->trace.reader == NULL || !jfr_stack_begin(&group->trace, &frames))
+        return true;
+
+    struct cli_stack *stack = &feed->stacks[feed->stack_at ^= 1];
+    if (!cli_resolve_frames(feed, &frames, before, stack))
+        return false;
+    out->is_truncated = frames.is_truncated && !feed->wish->is_of_leaves;
+    out->frames = stack->frames;
+    out->frame_count = stack->count;
+    return true;
 }
 
 /* 0: there is none. */
@@ -202,9 +291,11 @@ void cli_feed_forget(struct cli_feed *feed)
     jw_map_clear(&feed->group_of);
     jw_map_clear(&feed->frame_of);
     memset(feed->recent, 0, sizeof feed->recent);
+    feed->stacks[0].begin = feed->stacks[1].begin = NULL;
     jw_map_clear(&feed->thread_of);
     jw_map_clear(&feed->thread_fits);
     feed->last_type = NULL;
+    memset(feed->types, 0, sizeof feed->types);
     feed->group_count = 0;
     feed->frame_count = 0;
 }

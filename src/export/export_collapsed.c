@@ -10,6 +10,7 @@ struct export_path {
     struct export_text text;
     size_t *length_at; /* by depth */
     uint32_t capacity;
+    uint32_t plain_depth; /* down to there nothing has to be escaped */
 };
 
 static bool export_path_enter(struct export_path *path, const struct export_job *job,
@@ -33,35 +34,45 @@ static bool export_path_enter(struct export_path *path, const struct export_job 
     }
     path->text.length_bytes = path->length_at[node->depth - 1];
     if (node->depth > 1)
-        export_text_add(&path->text, "\n", 1); /* stands for the separator: no title has it */
+        export_text_add(&path->text, ";", 1);
 
     const size_t begin = path->text.length_bytes;
     export_title(&path->text, name, &job->view);
-    for (size_t i = begin; !path->text.has_failed && i < path->text.length_bytes; i++) {
-        if (path->text.text[i] == '\n')
-            path->text.text[i] = ' ';
-    }
     export_add_suffix(&path->text, job->options, name, export_type_of(name, node));
     path->length_at[node->depth] = path->text.length_bytes;
-    return !path->text.has_failed;
+    if (path->text.has_failed)
+        return false;
+
+    const size_t length_bytes = path->text.length_bytes - begin;
+    if (path->plain_depth >= node->depth)
+        path->plain_depth = node->depth - 1;
+    if (path->plain_depth == node->depth - 1 &&
+        export_plain_bytes(path->text.text + begin, length_bytes, EXPORT_ESCAPE_COLLAPSED) ==
+            length_bytes)
+        path->plain_depth = node->depth;
+    return true;
 }
 
-static void export_put_path(const struct export_job *job, const struct export_path *path)
+/* Nearly all paths are as they stand in a line. */
+static void export_put_path(const struct export_job *job, const struct export_path *path,
+                            uint32_t depth)
 {
     struct export_out *out = job->out;
-    char *at = path->text.text;
 
-    for (;;) {
-        char *end = strchr(at, '\n');
+    if (path->plain_depth >= depth) {
+        export_put_bytes(out, path->text.text, path->text.length_bytes);
+        return;
+    }
+    for (uint32_t i = 1; i <= depth; i++) {
+        const size_t begin = i == 1 ? 0 : path->length_at[i - 1] + 1;
+        char *end = path->text.text + path->length_at[i];
+        const char kept = *end;
 
-        if (end != NULL)
-            *end = '\0';
-        export_put_escaped(out, at, EXPORT_ESCAPE_COLLAPSED);
-        if (end == NULL)
-            return;
-        *end = '\n';
-        export_put_char(out, ';');
-        at = end + 1;
+        *end = '\0';
+        if (i > 1)
+            export_put_char(out, ';');
+        export_put_escaped(out, path->text.text + begin, EXPORT_ESCAPE_COLLAPSED);
+        *end = kept;
     }
 }
 
@@ -80,7 +91,7 @@ bool export_collapsed(const struct export_job *job)
         if (node->depth == 0)
             export_put(job->out, "[no frames]");
         else
-            export_put_path(job, &path);
+            export_put_path(job, &path, node->depth);
         export_put_char(job->out, ' ');
         export_put_number(job->out, self);
         export_put_char(job->out, '\n');

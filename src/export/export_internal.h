@@ -36,6 +36,8 @@ void export_put(struct export_out *out, const char *text); /* as it is */
 void export_put_char(struct export_out *out, char character);
 void export_put_number(struct export_out *out, uint64_t number);
 void export_put_grouped(struct export_out *out, uint64_t number); /* 1,234,567 */
+/* So many bytes from here on are characters that this escape leaves as they are. */
+size_t export_plain_bytes(const char *text, size_t length_bytes, enum export_escape escape);
 void export_put_escaped(struct export_out *out, const char *text, enum export_escape escape);
 void export_put_format(struct export_out *out, const char *format, ...) JW_PRINTF(2, 3);
 

@@ -224,12 +224,43 @@ static bool export_is_markup(const char *at)
     return at[0] == '<' && (at[1] == '/' || at[1] == '!' || (at[1] | 0x20) == 's');
 }
 
+/* Characters from 0x20 to 0x7e that some escape changes, or looks at what follows them. */
+#define CHANGED(escape) (1u << (escape))
+#define CHANGED_SCRIPT  (CHANGED(EXPORT_ESCAPE_JSON) | CHANGED(EXPORT_ESCAPE_POOL))
+static const unsigned char export_changed[128] = {
+    [';'] = CHANGED(EXPORT_ESCAPE_COLLAPSED),
+    ['&'] = CHANGED(EXPORT_ESCAPE_HTML),
+    ['<'] = CHANGED(EXPORT_ESCAPE_HTML) | CHANGED_SCRIPT,
+    ['>'] = CHANGED(EXPORT_ESCAPE_HTML),
+    ['"'] = CHANGED(EXPORT_ESCAPE_HTML) | CHANGED(EXPORT_ESCAPE_JSON),
+    ['\''] = CHANGED(EXPORT_ESCAPE_HTML) | CHANGED(EXPORT_ESCAPE_POOL),
+    ['\\'] = CHANGED_SCRIPT,
+};
+
+size_t export_plain_bytes(const char *text, size_t length_bytes, enum export_escape escape)
+{
+    size_t at = 0;
+
+    while (at < length_bytes && text[at] >= 0x20 && text[at] < 0x7f &&
+           (export_changed[(unsigned char)text[at]] & CHANGED(escape)) == 0)
+        at++;
+    return at;
+}
+
 void export_put_escaped(struct export_out *out, const char *text, enum export_escape escape)
 {
     const bool is_script = escape == EXPORT_ESCAPE_JSON || escape == EXPORT_ESCAPE_POOL;
     size_t left_bytes = strlen(text);
 
-    while (left_bytes > 0) {
+    for (;;) {
+        const size_t plain_bytes = export_plain_bytes(text, left_bytes, escape);
+
+        export_put_bytes(out, text, plain_bytes);
+        text += plain_bytes;
+        left_bytes -= plain_bytes;
+        if (left_bytes == 0)
+            return;
+
         const size_t length_bytes = jw_utf8_length(text, left_bytes);
         const size_t step_bytes = length_bytes == 0 ? 1 : length_bytes;
 

@@ -90,8 +90,15 @@ bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes, si
 struct jfr_block *jfr_reader_block(struct jfr_reader *reader, size_t size_bytes,
                                    struct jw_error *err)
 {
-    struct jfr_block *block = jw_alloc(sizeof *block + size_bytes);
+    struct jfr_block *block = reader->spare;
 
+    if (block != NULL && block->capacity_bytes >= size_bytes) {
+        reader->spare = NULL;
+    } else {
+        block = jw_alloc(sizeof *block + size_bytes);
+        if (block != NULL)
+            block->capacity_bytes = size_bytes;
+    }
     if (block == NULL) {
         jw_error_set(err, "%s: out of memory for %zu bytes; free some and try again", reader->path,
                      size_bytes);
@@ -134,20 +141,22 @@ static void jfr_reader_forget_chunk(struct jfr_reader *reader)
 {
     for (struct jfr_block *block = reader->blocks, *next; block != NULL; block = next) {
         next = block->next;
-        jw_free(block);
+        if (reader->spare == NULL || block->capacity_bytes > reader->spare->capacity_bytes) {
+            jw_free(reader->spare);
+            reader->spare = block;
+        } else {
+            jw_free(block);
+        }
     }
     jw_free(reader->types);
     jw_free(reader->fields);
-    jw_free(reader->constants);
+    memset(reader->memos, 0, JFR_FIELD_MEMOS * sizeof *reader->memos);
+    jfr_reader_forget_constants(reader);
     reader->blocks = NULL;
     reader->types = NULL;
     reader->type_count = 0;
     reader->fields = NULL;
     reader->string_type = NULL;
-    reader->constants = NULL;
-    reader->constant_slots = 0;
-    reader->constant_count = 0;
-    reader->pool_bytes = 0;
     reader->next_event = reader->end_of_events = 0;
 }
 
@@ -199,7 +208,8 @@ struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err)
     reader->fd = -1;
     reader->path = jw_alloc(path_bytes);
     reader->window = jw_alloc(JFR_READER_WINDOW_BYTES);
-    if (reader->path == NULL || reader->window == NULL)
+    reader->memos = jw_alloc(JFR_FIELD_MEMOS * sizeof *reader->memos);
+    if (reader->path == NULL || reader->window == NULL || reader->memos == NULL)
         goto fail;
     memcpy(reader->path, path, path_bytes);
     reader->window_capacity_bytes = JFR_READER_WINDOW_BYTES;
@@ -217,7 +227,12 @@ void jfr_reader_close(struct jfr_reader *reader)
 {
     if (reader == NULL)
         return;
-    jfr_reader_forget_chunk(reader);
+    if (reader->memos != NULL)
+        jfr_reader_forget_chunk(reader);
+    jw_free(reader->constants);
+    jw_free(reader->slots);
+    jw_free(reader->spare);
+    jw_free(reader->memos);
     if (reader->fd >= 0)
         close(reader->fd);
     jfr_unpacker_close(reader->unpacker);

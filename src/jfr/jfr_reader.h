@@ -147,15 +147,21 @@ bool jfr_array_next(struct jfr_array *array, struct jfr_value *element);
 struct jfr_stack {
     struct jfr_array frames;
     bool is_truncated;
-    bool
-        is_plain; /* its frames are numbers and references alone, in these places among their fields */
-    uint8_t method_at, type_at, line_at;
+    bool is_plain; /* its frames are numbers and references alone */
+};
+
+/* What tells frames of a chunk apart. */
+struct jfr_stack_keys {
+    const unsigned char *bytes; /* where the frame begins */
+    uint64_t method_key;        /* equal keys: equal methods, in this chunk */
+    uint64_t type_key;
+    int64_t line; /* -1: none */
 };
 
 struct jfr_stack_frame {
     struct jfr_value method; /* for jfr_method_read; it may lead nowhere, or be missing */
     struct jfr_value type;   /* a jdk.types.FrameType; a text; likewise */
-    uint64_t method_key;     /* equal keys: equal methods, in this chunk */
+    uint64_t method_key;     /* as above */
     uint64_t type_key;
     int64_t line;
 };
@@ -168,6 +174,11 @@ struct jfr_method {
 
 bool jfr_stack_begin(const struct jfr_value *stack_trace, struct jfr_stack *stack);
 bool jfr_stack_next(struct jfr_stack *stack, struct jfr_stack_frame *frame);
+
+/* The same in two steps, for who has seen most frames before: the second one for those that he has not. */
+bool jfr_stack_next_keys(struct jfr_stack *stack, struct jfr_stack_keys *keys);
+void jfr_stack_frame_of(const struct jfr_stack *stack, const struct jfr_stack_keys *keys,
+                        struct jfr_stack_frame *frame);
 
 /* Reads the names of a method; what is missing becomes "". False when memory is out. */
 bool jfr_method_read(const struct jfr_value *method, struct jfr_method *out);

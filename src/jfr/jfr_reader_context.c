@@ -110,7 +110,7 @@ bool jfr_context_read(const struct jfr_reader_event *event, struct jfr_context *
                                   .end = from->end,
                                   .is_pooled = field->is_pooled};
 
-        jfr_cursor_skip_field(&cursor, field);
+        jfr_cursor_pass_field(&cursor, field);
         if (cursor.is_cut) { /* what is missing is none, or 0 */
             value.reader = NULL;
             value.bytes = value.end;

@@ -35,6 +35,8 @@ enum jfr_reader_kind {
     JFR_KIND_STRING,
 };
 
+#define JFR_NO_FIELD 0xffu
+
 /* What a field of an event tells of its context. */
 enum jfr_reader_role {
     JFR_ROLE_NONE,
@@ -62,7 +64,11 @@ struct jfr_reader_type {
     bool is_simple;
     bool is_event;
     bool has_context;
-    uint8_t nesting; /* structs inside, 1 and up; 0: not looked at yet */
+    uint8_t nesting;      /* structs inside, 1 and up; 0: not looked at yet */
+    uint8_t varint_count; /* a value is so many varints, and nothing else; 0: it is not */
+    /* Which fields make a frame or a stack of it: JFR_NO_FIELD, there is none. */
+    uint8_t method_at, type_at, line_at;
+    uint8_t truncated_at, frames_at;
     uint32_t first_field;
     uint32_t field_count;
     const struct jfr_reader_field *fields;
@@ -76,14 +82,30 @@ struct jfr_cursor {
 };
 
 struct jfr_constant {
-    const struct jfr_reader_type *type; /* NULL: a free slot */
+    const struct jfr_reader_type *type;
     uint64_t key;
     const unsigned char *bytes;
     const unsigned char *end;
 };
 
+/* Where a constant is found: what has another hash is another one, without a look at it. */
+struct jfr_constant_slot {
+    uint32_t hash;
+    uint32_t number_plus_one; /* 0: free */
+};
+
+/* Where a field of this name was found last: a name is asked for again and again. */
+struct jfr_field_memo {
+    const struct jfr_reader_type *type;
+    const char *name;
+    uint32_t number;
+};
+
+#define JFR_FIELD_MEMOS 256u /* a power of two */
+
 struct jfr_block {
     struct jfr_block *next;
+    size_t capacity_bytes;
     size_t size_bytes;
     unsigned char bytes[];
 };
@@ -118,9 +140,13 @@ struct jfr_reader {
     const struct jfr_reader_type *string_type;
 
     struct jfr_constant *constants;
-    uint32_t constant_slots; /* a power of two, or 0 */
-    uint32_t constant_count;
+    uint32_t constant_count, constant_capacity;
+    struct jfr_constant_slot *slots;
+    uint32_t slot_count; /* a power of two, or 0 */
     uint64_t pool_bytes;
+
+    struct jfr_field_memo *memos; /* of JFR_FIELD_MEMOS */
+    struct jfr_block *spare;      /* of the chunk before */
 
     char notice[512];
 };
@@ -146,6 +172,19 @@ static inline uint64_t jfr_cursor_varint(struct jfr_cursor *cursor)
 {
     uint64_t value = 0;
 
+    if (jfr_cursor_left(cursor) >= 2) { /* nearly all are short */
+        const uint64_t low = cursor->at[0];
+        const uint64_t high = cursor->at[1];
+
+        if (low < 0x80) {
+            cursor->at++;
+            return low;
+        }
+        if (high < 0x80) {
+            cursor->at += 2;
+            return (low & 0x7f) | high << 7;
+        }
+    }
     for (unsigned shift = 0; shift < 56; shift += 7) {
         const uint8_t byte = jfr_cursor_byte(cursor);
 
@@ -176,10 +215,23 @@ static inline uint64_t jfr_big_endian(const unsigned char *bytes, size_t count_b
     return value;
 }
 
+/* Passes so many varints. */
+void jfr_cursor_skip_varints(struct jfr_cursor *cursor, uint64_t count);
+
 /* Passes a string, one value without its pool reference, or a whole field. */
 void jfr_cursor_skip_string(struct jfr_cursor *cursor);
 void jfr_cursor_skip_value(struct jfr_cursor *cursor, const struct jfr_reader_type *type);
 void jfr_cursor_skip_field(struct jfr_cursor *cursor, const struct jfr_reader_field *field);
+
+/* The same for a field that is one varint, as nearly all are, without a call. */
+static inline void jfr_cursor_pass_field(struct jfr_cursor *cursor,
+                                         const struct jfr_reader_field *field)
+{
+    if (!field->is_array && (field->is_pooled || field->type->varint_count == 1))
+        jfr_cursor_varint(cursor);
+    else
+        jfr_cursor_skip_field(cursor, field);
+}
 
 /* Decodes a string at the cursor, references to the String pool included. */
 bool jfr_cursor_text(const struct jfr_reader *reader, struct jfr_cursor *cursor,
@@ -227,6 +279,9 @@ JW_MUST_CHECK bool jfr_reader_load(struct jfr_reader *reader, uint64_t offset, u
 bool jfr_reader_damaged(struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
                         const char *what);
 
+/* Finds out where the fields of frames and stacks stand; `type` is measured. */
+void jfr_reader_find_frames(struct jfr_reader_type *type);
+
 /* Finds out what the fields of a type tell of a context; `fields` are its own. */
 void jfr_reader_find_context(struct jfr_reader_type *type, struct jfr_reader_field *fields);
 
@@ -236,6 +291,7 @@ JW_MUST_CHECK bool jfr_reader_load_metadata(struct jfr_reader *reader, uint64_t 
                                             struct jw_error *err);
 JW_MUST_CHECK bool jfr_reader_load_pools(struct jfr_reader *reader, uint64_t offset,
                                          struct jw_error *err);
+void jfr_reader_forget_constants(struct jfr_reader *reader);
 const struct jfr_reader_type *jfr_reader_type_of(const struct jfr_reader *reader, uint64_t id);
 const struct jfr_constant *jfr_reader_constant(const struct jfr_reader *reader,
                                                const struct jfr_reader_type *type, uint64_t key);

@@ -302,6 +302,12 @@ const struct jfr_reader_type *jfr_reader_type_of(const struct jfr_reader *reader
     return NULL;
 }
 
+static bool jfr_is_varint(enum jfr_reader_kind kind)
+{
+    return kind == JFR_KIND_CHAR || kind == JFR_KIND_SHORT || kind == JFR_KIND_INT ||
+           kind == JFR_KIND_LONG;
+}
+
 /*
  * How deep structs nest inside this type. 0: too deep, or a struct that contains itself, or one
  * that contains what has no values; such a value could be as long as it likes.
@@ -315,6 +321,8 @@ static uint8_t jfr_type_measure(struct jfr_reader *reader, struct jfr_reader_typ
         return 0;
 
     uint8_t deepest = 0;
+    uint32_t varints = jfr_is_varint(type->kind) ? 1 : 0;
+    bool is_all_varints = type->kind == JFR_KIND_STRUCT || varints == 1;
     for (uint32_t i = 0; type->kind == JFR_KIND_STRUCT && i < type->field_count; i++) {
         const struct jfr_reader_field *field = &type->fields[i];
         uint8_t inner = 1;
@@ -326,8 +334,13 @@ static uint8_t jfr_type_measure(struct jfr_reader *reader, struct jfr_reader_typ
             return 0;
         if (inner > deepest)
             deepest = inner;
+
+        const uint32_t more = field->is_pooled ? 1 : field->type->varint_count;
+        is_all_varints = is_all_varints && !field->is_array && more > 0 && varints <= UINT8_MAX;
+        varints += more;
     }
     type->nesting = (uint8_t)(deepest + 1);
+    type->varint_count = is_all_varints && varints <= UINT8_MAX ? (uint8_t)varints : 0;
     return type->nesting;
 }
 
@@ -398,6 +411,7 @@ static const char *jfr_metadata_link(struct jfr_metadata *metadata)
 
         if (type->kind != JFR_KIND_EMPTY && jfr_type_measure(reader, type, 0) == 0)
             return "a type that contains itself, or nests too deep";
+        jfr_reader_find_frames(type);
     }
     jfr_metadata_annotate(metadata);
     return NULL;

@@ -5,70 +5,125 @@
  * each begins. Each link of the chain must lead to an earlier checkpoint that ends before this one
  * begins: so the walk ends, and no byte is kept twice.
  */
+#include <string.h>
+
 #include "base/hash.h"
 #include "jfr/jfr_reader_internal.h"
 
-#define JFR_CONSTANT_SLOTS_FIRST 1024u
+#define JFR_CONSTANTS_FIRST 1024u
 
-static uint32_t jfr_constant_slot(const struct jfr_reader *reader,
-                                  const struct jfr_reader_type *type, uint64_t key)
+static uint32_t jfr_constant_hash(const struct jfr_reader_type *type, uint64_t key)
 {
-    const uint32_t mask = reader->constant_slots - 1;
-    uint32_t at = (uint32_t)jw_hash_word(key * 31 + (uint64_t)type->id) & mask;
+    return (uint32_t)jw_hash_word(key * 31 + (uint64_t)type->id);
+}
 
-    while (reader->constants[at].type != NULL &&
-           (reader->constants[at].type != type || reader->constants[at].key != key))
-        at = (at + 1) & mask;
-    return at;
+/* The slot of this constant, or the one where it would stand. */
+static struct jfr_constant_slot *jfr_constant_slot(const struct jfr_reader *reader, uint32_t hash,
+                                                   const struct jfr_reader_type *type, uint64_t key)
+{
+    const uint32_t mask = reader->slot_count - 1;
+
+    for (uint32_t at = hash & mask;; at = (at + 1) & mask) { /* a half is free, at least */
+        struct jfr_constant_slot *slot = &reader->slots[at];
+
+        if (slot->number_plus_one == 0)
+            return slot;
+        if (slot->hash == hash) {
+            const struct jfr_constant *constant = &reader->constants[slot->number_plus_one - 1];
+
+            if (constant->key == key && constant->type == type)
+                return slot;
+        }
+    }
 }
 
 const struct jfr_constant *jfr_reader_constant(const struct jfr_reader *reader,
                                                const struct jfr_reader_type *type, uint64_t key)
 {
-    if (reader->constant_slots == 0)
+    if (reader->constant_count == 0)
         return NULL;
 
-    const struct jfr_constant *constant = &reader->constants[jfr_constant_slot(reader, type, key)];
-    return constant->type == NULL ? NULL : constant;
+    const struct jfr_constant_slot *slot =
+        jfr_constant_slot(reader, jfr_constant_hash(type, key), type, key);
+    return slot->number_plus_one == 0 ? NULL : &reader->constants[slot->number_plus_one - 1];
 }
 
-static bool jfr_constants_grow(struct jfr_reader *reader, struct jw_error *err)
+static bool jfr_constants_grow(struct jfr_reader *reader, uint32_t capacity)
 {
-    const uint32_t old_slots = reader->constant_slots;
-    const uint32_t slots = old_slots == 0 ? JFR_CONSTANT_SLOTS_FIRST : old_slots * 2;
-    struct jfr_constant *old = reader->constants;
-    struct jfr_constant *grown = NULL;
+    const uint32_t slot_count = capacity * 2;
+    struct jfr_constant *constants =
+        jw_realloc(reader->constants, jw_mul_bytes(capacity, sizeof *constants));
+    if (constants == NULL)
+        return false;
+    reader->constants = constants;
+    reader->constant_capacity = capacity;
 
-    if (reader->constant_count < JFR_READER_MAX_CONSTANTS)
-        grown = jw_alloc(jw_mul_bytes(slots, sizeof *grown));
-    if (grown == NULL) {
+    struct jfr_constant_slot *slots = jw_alloc(jw_mul_bytes(slot_count, sizeof *slots));
+    if (slots == NULL)
+        return false;
+    for (uint32_t i = 0; i < reader->slot_count; i++) {
+        uint32_t at = reader->slots[i].hash & (slot_count - 1);
+
+        if (reader->slots[i].number_plus_one == 0)
+            continue;
+        while (slots[at].number_plus_one != 0)
+            at = (at + 1) & (slot_count - 1);
+        slots[at] = reader->slots[i];
+    }
+    jw_free(reader->slots);
+    reader->slots = slots;
+    reader->slot_count = slot_count;
+    return true;
+}
+
+/* Room for so many more constants. */
+static bool jfr_constants_reserve(struct jfr_reader *reader, uint64_t more, struct jw_error *err)
+{
+    const uint64_t wanted = reader->constant_count + more;
+    uint64_t capacity =
+        reader->constant_capacity == 0 ? JFR_CONSTANTS_FIRST : reader->constant_capacity;
+
+    while (capacity < wanted && capacity <= JFR_READER_MAX_CONSTANTS)
+        capacity *= 2;
+    if (capacity > JFR_READER_MAX_CONSTANTS ||
+        ((capacity > reader->constant_capacity || reader->slot_count < 2 * capacity) &&
+         !jfr_constants_grow(reader, (uint32_t)capacity))) {
         jw_error_set(err, "%s: too many constants for the memory there is: %u so far in one chunk",
                      reader->path, reader->constant_count);
         return false;
     }
-    reader->constants = grown;
-    reader->constant_slots = slots;
-    for (uint32_t i = 0; i < old_slots; i++) {
-        if (old[i].type != NULL)
-            grown[jfr_constant_slot(reader, old[i].type, old[i].key)] = old[i];
-    }
-    jw_free(old);
     return true;
+}
+
+void jfr_reader_forget_constants(struct jfr_reader *reader)
+{
+    /* What a large chunk took is not cleared for each small one after it. */
+    if (reader->constant_count < reader->constant_capacity / 8) {
+        jw_free(reader->constants);
+        jw_free(reader->slots);
+        reader->constants = NULL;
+        reader->slots = NULL;
+        reader->constant_capacity = reader->slot_count = 0;
+    }
+    if (reader->slots != NULL)
+        memset(reader->slots, 0, reader->slot_count * sizeof *reader->slots);
+    reader->constant_count = 0;
+    reader->pool_bytes = 0;
 }
 
 /* The entry met first is kept: the walk goes from the latest checkpoint to the earliest. */
 static bool jfr_constant_add(struct jfr_reader *reader, const struct jfr_constant *constant,
                              struct jw_error *err)
 {
-    if (reader->constant_count >= reader->constant_slots / 4 * 3 &&
-        !jfr_constants_grow(reader, err))
+    if (reader->constant_count == reader->constant_capacity &&
+        !jfr_constants_reserve(reader, 1, err))
         return false;
 
-    struct jfr_constant *slot =
-        &reader->constants[jfr_constant_slot(reader, constant->type, constant->key)];
-    if (slot->type == NULL) {
-        *slot = *constant;
-        reader->constant_count++;
+    const uint32_t hash = jfr_constant_hash(constant->type, constant->key);
+    struct jfr_constant_slot *slot = jfr_constant_slot(reader, hash, constant->type, constant->key);
+    if (slot->number_plus_one == 0) {
+        reader->constants[reader->constant_count] = *constant;
+        *slot = (struct jfr_constant_slot){hash, ++reader->constant_count};
     }
     return true;
 }
@@ -83,6 +138,11 @@ static bool jfr_reader_read_pool(struct jfr_reader *reader, struct jfr_cursor *c
 
     if (cursor->is_cut || type == NULL || type->kind == JFR_KIND_EMPTY)
         return jfr_reader_damaged(reader, offset, err, "a constant pool of unknown type");
+    /* Room for all at once, if that many can be there. */
+    if (count <= jfr_cursor_left(cursor) / 8 &&
+        count < JFR_READER_MAX_CONSTANTS - reader->constant_count &&
+        !jfr_constants_reserve(reader, count, err))
+        return false;
     for (uint64_t i = 0; i < count; i++) {
         struct jfr_constant constant = {.type = type, .key = jfr_cursor_varint(cursor)};
 

@@ -38,8 +38,6 @@ bool jfr_array_next(struct jfr_array *array, struct jfr_value *element)
     return true;
 }
 
-#define NO_FIELD 0xff
-
 /* Is such a field one varint in every frame? */
 static bool is_varint(const struct jfr_reader_field *field)
 {
@@ -47,26 +45,40 @@ static bool is_varint(const struct jfr_reader_field *field)
                                 field->type->kind == JFR_KIND_LONG);
 }
 
-/* Frames as all recorders have them are read in one pass; else, each field is looked for by its name. */
-static void plan(struct jfr_stack *stack)
+static uint8_t field_named(const struct jfr_reader_type *type, const char *name)
 {
-    const struct jfr_reader_type *type = stack->frames.element.type;
-
-    stack->method_at = stack->type_at = stack->line_at = NO_FIELD;
-    stack->is_plain = !stack->frames.element.is_pooled && type->kind == JFR_KIND_STRUCT &&
-                      type->field_count > 0 && type->field_count < NO_FIELD;
-    for (uint32_t i = 0; stack->is_plain && i < type->field_count; i++) {
-        const struct jfr_reader_field *field = &type->fields[i];
-
-        stack->is_plain = is_varint(field);
-        if (strcmp(field->name, "method") == 0 && stack->method_at == NO_FIELD)
-            stack->method_at = (uint8_t)i;
-        else if (strcmp(field->name, "type") == 0 && stack->type_at == NO_FIELD)
-            stack->type_at = (uint8_t)i;
-        else if (strcmp(field->name, "lineNumber") == 0 && stack->line_at == NO_FIELD &&
-                 !field->is_pooled)
-            stack->line_at = (uint8_t)i;
+    for (uint32_t i = 0; i < type->field_count && i < JFR_NO_FIELD; i++) {
+        if (strcmp(type->fields[i].name, name) == 0)
+            return (uint8_t)i;
     }
+    return JFR_NO_FIELD;
+}
+
+void jfr_reader_find_frames(struct jfr_reader_type *type)
+{
+    const bool is_struct = type->kind == JFR_KIND_STRUCT && !type->is_event;
+
+    type->method_at = is_struct ? field_named(type, "method") : JFR_NO_FIELD;
+    type->type_at = is_struct ? field_named(type, "type") : JFR_NO_FIELD;
+    type->line_at = is_struct ? field_named(type, "lineNumber") : JFR_NO_FIELD;
+    type->truncated_at = is_struct ? field_named(type, "truncated") : JFR_NO_FIELD;
+    type->frames_at = is_struct ? field_named(type, "frames") : JFR_NO_FIELD;
+    if (type->line_at != JFR_NO_FIELD && type->fields[type->line_at].is_pooled)
+        type->line_at = JFR_NO_FIELD;
+}
+
+/* Frames as all recorders have them are read in one pass; else, each field is looked for by its name. */
+static bool is_plain(const struct jfr_value *element)
+{
+    const struct jfr_reader_type *type = element->type;
+
+    if (element->is_pooled || type->kind != JFR_KIND_STRUCT || type->field_count >= JFR_NO_FIELD)
+        return false;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        if (!is_varint(&type->fields[i]))
+            return false;
+    }
+    return true;
 }
 
 static struct jfr_value value_at(const struct jfr_value *element, uint32_t number,
@@ -81,32 +93,27 @@ static struct jfr_value value_at(const struct jfr_value *element, uint32_t numbe
                               .is_pooled = field->is_pooled};
 }
 
-static bool next_plain(struct jfr_stack *stack, struct jfr_stack_frame *frame)
+/* Steps over one frame whose fields are varints. */
+static bool next_plain(struct jfr_stack *stack, struct jfr_stack_keys *keys)
 {
     struct jfr_array *frames = &stack->frames;
-    const struct jfr_value *element = &frames->element;
-    const uint32_t field_count = element->type->field_count;
-    struct jfr_cursor cursor = {element->bytes, element->end, false};
+    const struct jfr_reader_type *type = frames->element.type;
+    const uint32_t field_count = type->field_count;
+    struct jfr_cursor cursor = {frames->element.bytes, frames->element.end, false};
 
-    frame->method.reader = frame->type.reader = NULL;
-    frame->method_key = frame->type_key = 0;
-    frame->line = -1;
+    *keys = (struct jfr_stack_keys){.bytes = cursor.at, .line = -1};
     if (frames->left == 0)
         return false;
     for (uint32_t i = 0; i < field_count; i++) {
-        const unsigned char *bytes = cursor.at;
         const uint64_t number = jfr_cursor_varint(&cursor);
 
-        if (i == stack->method_at) {
-            frame->method = value_at(element, i, bytes);
-            frame->method_key = frame->method.is_pooled ? number : 0;
-        } else if (i == stack->type_at) {
-            frame->type = value_at(element, i, bytes);
-            frame->type_key = frame->type.is_pooled ? number : 0;
-        } else if (i == stack->line_at) {
-            frame->line = element->type->fields[i].type->kind == JFR_KIND_INT ? (int32_t)number
-                                                                              : (int64_t)number;
-        }
+        if (i == type->method_at)
+            keys->method_key = type->fields[i].is_pooled ? number : 0;
+        else if (i == type->type_at)
+            keys->type_key = type->fields[i].is_pooled ? number : 0;
+        else if (i == type->line_at)
+            keys->line =
+                type->fields[i].type->kind == JFR_KIND_INT ? (int32_t)number : (int64_t)number;
     }
     if (cursor.is_cut) {
         frames->left = 0;
@@ -117,41 +124,125 @@ static bool next_plain(struct jfr_stack *stack, struct jfr_stack_frame *frame)
     return true;
 }
 
+/* The values in a frame whose fields are varints, and which next_plain stepped over. */
+static void fill_plain(const struct jfr_value *element, const struct jfr_stack_keys *keys,
+                       struct jfr_stack_frame *frame)
+{
+    const struct jfr_reader_type *type = element->type;
+    struct jfr_cursor cursor = {keys->bytes, element->end, false};
+
+    frame->method.reader = frame->type.reader = NULL;
+    frame->method_key = keys->method_key;
+    frame->type_key = keys->type_key;
+    frame->line = keys->line;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        if (i == type->method_at)
+            frame->method = value_at(element, i, cursor.at);
+        else if (i == type->type_at)
+            frame->type = value_at(element, i, cursor.at);
+        jfr_cursor_varint(&cursor);
+    }
+}
+
+/* A frame as none of the recorders has it. */
+static void fill_by_name(const struct jfr_value *element, struct jfr_stack_frame *frame)
+{
+    struct jfr_value line;
+
+    *frame = (struct jfr_stack_frame){.line = -1};
+    if (jfr_value_field(element, "method", &frame->method))
+        frame->method_key = jfr_value_key(&frame->method);
+    else
+        frame->method.reader = NULL;
+    if (jfr_value_field(element, "type", &frame->type))
+        frame->type_key = jfr_value_key(&frame->type);
+    else
+        frame->type.reader = NULL;
+    if (!jfr_value_field(element, "lineNumber", &line) || !jfr_value_integer(&line, &frame->line))
+        frame->line = -1;
+}
+
+/* Of a value that is a struct: its fields `truncated` and `frames`, in one pass. A constant was seen whole before. */
+static bool begin_struct(const struct jfr_value *value, bool is_constant, struct jfr_stack *stack)
+{
+    const struct jfr_reader_type *type = value->type;
+    struct jfr_cursor cursor = {value->bytes, value->end, false};
+    bool has_frames = false;
+
+    if (type->kind != JFR_KIND_STRUCT)
+        return false;
+    for (uint32_t i = 0; i < type->field_count && !cursor.is_cut; i++) {
+        const struct jfr_reader_field *field = &type->fields[i];
+        const struct jfr_value found = {.reader = value->reader,
+                                        .type = field->type,
+                                        .bytes = cursor.at,
+                                        .end = value->end,
+                                        .is_pooled = field->is_pooled,
+                                        .is_array = field->is_array};
+        int64_t truncated;
+
+        if (i == type->frames_at)
+            has_frames = jfr_array_begin(&found, &stack->frames);
+        else if (i == type->truncated_at)
+            stack->is_truncated = jfr_value_integer(&found, &truncated) && truncated != 0;
+        if (i == type->frames_at && is_constant &&
+            (type->truncated_at == JFR_NO_FIELD || i > type->truncated_at))
+            break;
+        jfr_cursor_skip_field(&cursor, field);
+        has_frames = has_frames && (i != type->frames_at || !cursor.is_cut);
+    }
+    return has_frames;
+}
+
 bool jfr_stack_begin(const struct jfr_value *stack_trace, struct jfr_stack *stack)
 {
-    struct jfr_value field;
-    int64_t truncated = 0;
+    struct jfr_value constant;
+    const bool is_constant = stack_trace->is_pooled;
 
-    if (jfr_value_field(stack_trace, "truncated", &field) && !jfr_value_integer(&field, &truncated))
-        truncated = 0;
-    stack->is_truncated = truncated != 0;
-    if (!jfr_value_field(stack_trace, "frames", &field) || !jfr_array_begin(&field, &stack->frames))
+    stack->is_truncated = false;
+    if (stack_trace->is_array || (is_constant && !jfr_value_constant(stack_trace, &constant)) ||
+        !begin_struct(is_constant ? &constant : stack_trace, is_constant, stack))
         return false;
-    plan(stack);
+    stack->is_plain = is_plain(&stack->frames.element);
     return true;
+}
+
+bool jfr_stack_next_keys(struct jfr_stack *stack, struct jfr_stack_keys *keys)
+{
+    struct jfr_value element;
+    struct jfr_stack_frame frame;
+
+    if (stack->is_plain)
+        return next_plain(stack, keys);
+    keys->bytes = stack->frames.element.bytes;
+    if (!jfr_array_next(&stack->frames, &element))
+        return false;
+    fill_by_name(&element, &frame);
+    keys->method_key = frame.method_key;
+    keys->type_key = frame.type_key;
+    keys->line = frame.line;
+    return true;
+}
+
+void jfr_stack_frame_of(const struct jfr_stack *stack, const struct jfr_stack_keys *keys,
+                        struct jfr_stack_frame *frame)
+{
+    struct jfr_value element = stack->frames.element;
+
+    element.bytes = keys->bytes;
+    if (stack->is_plain)
+        fill_plain(&element, keys, frame);
+    else
+        fill_by_name(&element, frame);
 }
 
 bool jfr_stack_next(struct jfr_stack *stack, struct jfr_stack_frame *frame)
 {
-    struct jfr_value element;
-    struct jfr_value line;
+    struct jfr_stack_keys keys;
 
-    if (stack->is_plain)
-        return next_plain(stack, frame);
-    if (!jfr_array_next(&stack->frames, &element))
+    if (!jfr_stack_next_keys(stack, &keys))
         return false;
-
-    *frame = (struct jfr_stack_frame){.line = -1};
-    if (jfr_value_field(&element, "method", &frame->method))
-        frame->method_key = jfr_value_key(&frame->method);
-    else
-        frame->method.reader = NULL;
-    if (jfr_value_field(&element, "type", &frame->type))
-        frame->type_key = jfr_value_key(&frame->type);
-    else
-        frame->type.reader = NULL;
-    if (!jfr_value_field(&element, "lineNumber", &line) || !jfr_value_integer(&line, &frame->line))
-        frame->line = -1;
+    jfr_stack_frame_of(stack, &keys, frame);
     return true;
 }
 

@@ -43,16 +43,61 @@ void jfr_cursor_skip_string(struct jfr_cursor *cursor)
     cursor->at = cursor->end;
 }
 
-void jfr_cursor_skip_field(struct jfr_cursor *cursor, const struct jfr_reader_field *field)
+/*
+ * Eight bytes at a time: the top bit is clear in the last byte of a varint. Each word begins where a varint does, so one
+ * that ends in it is no longer than eight bytes, and one that does not has nine, whatever the last one holds.
+ */
+void jfr_cursor_skip_varints(struct jfr_cursor *cursor, uint64_t count)
 {
-    uint64_t left = field->is_array ? jfr_cursor_varint(cursor) : 1;
+    while (count > 0 && jfr_cursor_left(cursor) > 8) {
+        uint64_t word;
 
+        memcpy(&word, cursor->at, sizeof word);
+        uint64_t ends = ~word & 0x8080808080808080u;
+        const uint64_t end_count = ((ends >> 7) * 0x0101010101010101u) >> 56;
+        if (end_count == 0) {
+            cursor->at += 9;
+            count--;
+        } else if (end_count <= count) {
+            cursor->at += 8 - (unsigned)__builtin_clzll(ends) / 8;
+            count -= end_count;
+        } else {
+            for (; count > 1; count--)
+                ends &= ends - 1;
+            cursor->at += (unsigned)__builtin_ctzll(ends) / 8 + 1;
+            count = 0;
+        }
+    }
+    for (; count > 0 && !cursor->is_cut; count--)
+        jfr_cursor_varint(cursor);
+}
+
+static void jfr_cursor_skip_elements(struct jfr_cursor *cursor,
+                                     const struct jfr_reader_field *field)
+{
+    uint64_t left = jfr_cursor_varint(cursor);
+    const uint64_t varints = field->is_pooled ? 1 : field->type->varint_count;
+
+    if (varints > 0 && left <= jfr_cursor_left(cursor)) { /* so that the product is no nonsense */
+        jfr_cursor_skip_varints(cursor, left * varints);
+        return;
+    }
     for (; left > 0 && !cursor->is_cut; left--) {
         if (field->is_pooled)
             jfr_cursor_varint(cursor);
         else
             jfr_cursor_skip_value(cursor, field->type);
     }
+}
+
+void jfr_cursor_skip_field(struct jfr_cursor *cursor, const struct jfr_reader_field *field)
+{
+    if (field->is_array)
+        jfr_cursor_skip_elements(cursor, field);
+    else if (field->is_pooled)
+        jfr_cursor_varint(cursor);
+    else
+        jfr_cursor_skip_value(cursor, field->type);
 }
 
 void jfr_cursor_skip_value(struct jfr_cursor *cursor, const struct jfr_reader_type *type)
@@ -128,6 +173,26 @@ const char *jfr_value_type_name(const struct jfr_value *value)
     return value->type->name;
 }
 
+/* Number of the first field of this name; the count of the fields: there is none. */
+static uint32_t jfr_field_number(const struct jfr_reader *reader,
+                                 const struct jfr_reader_type *type, const char *name)
+{
+    const uint64_t at = (uint64_t)(uintptr_t)name * 31 + (uint64_t)(type - reader->types) * 7;
+    struct jfr_field_memo *memo = &reader->memos[at % JFR_FIELD_MEMOS];
+
+    /* Names are compared by their bytes, too: others may have come where these were. */
+    if (memo->type == type && memo->name == name &&
+        strcmp(type->fields[memo->number].name, name) == 0)
+        return memo->number;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        if (strcmp(type->fields[i].name, name) == 0) {
+            *memo = (struct jfr_field_memo){type, name, i};
+            return i;
+        }
+    }
+    return type->field_count;
+}
+
 bool jfr_value_field(const struct jfr_value *value, const char *name, struct jfr_value *out)
 {
     struct jfr_value from = *value;
@@ -136,28 +201,28 @@ bool jfr_value_field(const struct jfr_value *value, const char *name, struct jfr
         from.type->kind != JFR_KIND_STRUCT)
         return false;
 
+    const uint32_t number = jfr_field_number(from.reader, from.type, name);
     struct jfr_cursor cursor = {from.bytes, from.end, false};
-    for (uint32_t i = 0; i < from.type->field_count; i++) {
-        const struct jfr_reader_field *field = &from.type->fields[i];
+    if (number == from.type->field_count)
+        return false;
+    for (uint32_t i = 0; i < number; i++)
+        jfr_cursor_pass_field(&cursor, &from.type->fields[i]);
 
-        if (strcmp(field->name, name) != 0) {
-            jfr_cursor_skip_field(&cursor, field);
-            if (cursor.is_cut)
-                return false;
-            continue;
-        }
-        *out = (struct jfr_value){.reader = from.reader,
-                                  .type = field->type,
-                                  .bytes = cursor.at,
-                                  .end = from.end,
-                                  .is_pooled = field->is_pooled,
-                                  .is_array = field->is_array};
-        struct jfr_value target = *out;
-        jfr_cursor_skip_field(&cursor, field);
-        return !cursor.is_cut &&
-               (!field->is_pooled || field->is_array || jfr_value_follow(&target));
-    }
-    return false;
+    const struct jfr_reader_field *field = &from.type->fields[number];
+    *out = (struct jfr_value){.reader = from.reader,
+                              .type = field->type,
+                              .bytes = cursor.at,
+                              .end = from.end,
+                              .is_pooled = field->is_pooled,
+                              .is_array = field->is_array};
+    jfr_cursor_pass_field(&cursor, field);
+    if (cursor.is_cut)
+        return false;
+    if (!field->is_pooled || field->is_array)
+        return true;
+
+    struct jfr_value target = *out;
+    return jfr_value_follow(&target);
 }
 
 bool jfr_value_constant(const struct jfr_value *value, struct jfr_value *out)
@@ -291,6 +356,18 @@ static bool jfr_text_put_utf8(struct jfr_text *text, const char *bytes, size_t c
     if (!jfr_text_reserve(text, jw_mul_bytes(count_bytes, 3)))
         return false;
     while (count_bytes > 0) {
+        size_t plain_bytes = 0;
+
+        while (plain_bytes < count_bytes && (unsigned char)bytes[plain_bytes] < 0x80 &&
+               bytes[plain_bytes] != '\0')
+            plain_bytes++;
+        memcpy(text->text + text->length_bytes, bytes, plain_bytes);
+        text->length_bytes += plain_bytes;
+        bytes += plain_bytes;
+        count_bytes -= plain_bytes;
+        if (count_bytes == 0)
+            break;
+
         const size_t length_bytes = jw_utf8_length(bytes, count_bytes);
 
         if (length_bytes == 0 || bytes[0] == '\0') {

@@ -14,6 +14,8 @@
 #define DRAWING_FIXED_BYTES ((uint64_t)1 << 20)
 #define DRAWING_NAME_BYTES  ((uint64_t)512)
 
+#define PROFILE_STEP_SLOTS_FIRST 256u
+
 struct profile *profile_open(const struct profile_config *config, struct jw_error *err)
 {
     struct profile *profile = jw_alloc(sizeof *profile);
@@ -52,7 +54,8 @@ void profile_close(struct profile *profile)
     }
     profile_index_free(&profile->text_index);
     profile_index_free(&profile->seen_index);
-    profile_index_free(&profile->branch_index);
+    jw_free(profile->steps);
+    jw_free(profile->path);
     jw_free(profile->texts);
     profile_names_free(&profile->names);
     jw_free(profile->seen);
@@ -74,41 +77,94 @@ void profile_set_about(struct profile *profile, const struct profile_about *abou
     profile->about.unit = about->unit == NULL ? "samples" : profile_text(profile, about->unit);
 }
 
-static bool profile_branch_equals(const void *context, uint32_t item, const void *key)
+static uint32_t profile_step_slot(const struct profile_step_slot *steps, uint32_t slots,
+                                  uint32_t parent, profile_frame_id frame)
 {
-    const struct profile_branch *branch = &((const struct profile *)context)->branches[item];
-    const struct profile_branch *wanted = key;
+    uint32_t at = (uint32_t)jw_hash_word((uint64_t)parent << 32 | frame) & (slots - 1);
 
-    return branch->parent == wanted->parent && branch->frame == wanted->frame;
+    while (steps[at].frame != PROFILE_FRAME_NONE &&
+           (steps[at].frame != frame || steps[at].parent != parent))
+        at = (at + 1) & (slots - 1);
+    return at;
+}
+
+/* At most three quarters of the slots are taken, so that searches stay short and end. */
+static bool profile_grow_steps(struct profile *profile)
+{
+    if (profile->branch_count < profile->step_slots / 4 * 3)
+        return true;
+
+    const uint32_t slots =
+        profile->step_slots == 0 ? PROFILE_STEP_SLOTS_FIRST : profile->step_slots * 2;
+    struct profile_step_slot *steps =
+        slots == 0 ? NULL : jw_alloc(jw_mul_bytes(slots, sizeof *steps));
+    if (steps == NULL) {
+        profile->is_out_of_memory = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < profile->step_slots; i++) {
+        const struct profile_step_slot *step = &profile->steps[i];
+
+        if (step->frame != PROFILE_FRAME_NONE)
+            steps[profile_step_slot(steps, slots, step->parent, step->frame)] = *step;
+    }
+    jw_free(profile->steps);
+    profile->steps = steps;
+    profile->step_slots = slots;
+    return true;
 }
 
 /* One step towards the leaf, adding a branch on first sight; PROFILE_ABSENT: out of memory. */
 static uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame)
 {
-    const struct profile_branch wanted = {.parent = at, .frame = frame};
-    const uint32_t hash = (uint32_t)jw_hash_word((uint64_t)at << 32 | frame);
-
-    if (at == PROFILE_ABSENT || frame == PROFILE_FRAME_NONE || frame > profile->seen_count)
-        return at;
-
-    uint32_t item =
-        profile_index_find(&profile->branch_index, hash, profile_branch_equals, profile, &wanted);
-    if (item != PROFILE_ABSENT)
-        return item;
-
     void *branches = profile->branches;
-    if (!profile_reserve(profile, &branches, &profile->branch_capacity, profile->branch_count,
+
+    if (profile->step_slots != 0) {
+        const struct profile_step_slot *step =
+            &profile->steps[profile_step_slot(profile->steps, profile->step_slots, at, frame)];
+
+        if (step->frame != PROFILE_FRAME_NONE)
+            return step->branch;
+    }
+    if (!profile_grow_steps(profile) ||
+        !profile_reserve(profile, &branches, &profile->branch_capacity, profile->branch_count,
                          sizeof *profile->branches))
         return PROFILE_ABSENT;
     profile->branches = branches;
-    item = profile->branch_count;
-    if (!profile_index_add(&profile->branch_index, hash, item)) {
-        profile->is_out_of_memory = true;
-        return PROFILE_ABSENT;
+
+    const uint32_t branch = profile->branch_count++;
+    profile->branches[branch] = (struct profile_branch){.parent = at, .frame = frame};
+    profile->steps[profile_step_slot(profile->steps, profile->step_slots, at, frame)] =
+        (struct profile_step_slot){.parent = at, .frame = frame, .branch = branch};
+    return branch;
+}
+
+/* On from `at`, `*depth` steps below the root, by these frames; as long as they are those of the stack before, by its way. */
+static uint32_t profile_walk(struct profile *profile, uint32_t at, const profile_frame_id *frames,
+                             size_t count, bool is_from_leaf, uint32_t *depth)
+{
+    for (size_t i = 0; i < count; i++) {
+        const profile_frame_id frame = frames[is_from_leaf ? count - 1 - i : i];
+        void *path = profile->path;
+
+        if (frame == PROFILE_FRAME_NONE || frame > profile->seen_count)
+            continue;
+        if (*depth < profile->path_count && profile->path[*depth].frame == frame) {
+            at = profile->path[(*depth)++].branch;
+            continue;
+        }
+        profile->path_count = *depth; /* here the ways part */
+        if (!profile_reserve(profile, &path, &profile->path_capacity, profile->path_count,
+                             sizeof *profile->path))
+            return PROFILE_ABSENT;
+        profile->path = path;
+        at = profile_step(profile, at, frame);
+        if (at == PROFILE_ABSENT)
+            return at;
+        profile->path[(*depth)++] = (struct profile_path_step){frame, at};
+        profile->path_count = *depth;
     }
-    profile->branches[item] = wanted;
-    profile->branch_count++;
-    return item;
+    return at;
 }
 
 profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack)
@@ -117,15 +173,18 @@ profile_stack_id profile_add(struct profile *profile, const struct profile_stack
                                        .method = jw_mark_text(JW_MARK_TRUNCATED)};
     const profile_frame_id cut =
         stack->is_truncated ? profile_frame(profile, &mark) : PROFILE_FRAME_NONE;
+    const size_t root_count =
+        stack->root_count < PROFILE_ROOTS_LIMIT ? stack->root_count : PROFILE_ROOTS_LIMIT;
+    uint32_t depth = 0;
     uint32_t at = 0;
 
     if (profile->is_out_of_memory)
         return PROFILE_STACK_NONE;
-    for (size_t i = 0; i < stack->root_count && i < PROFILE_ROOTS_LIMIT; i++)
-        at = profile_step(profile, at, stack->roots[i]);
-    at = profile_step(profile, at, cut);
-    for (size_t i = stack->frame_count; i > 0; i--)
-        at = profile_step(profile, at, stack->frames[i - 1]);
+    at = profile_walk(profile, at, stack->roots, root_count, false, &depth);
+    if (at != PROFILE_ABSENT)
+        at = profile_walk(profile, at, &cut, 1, false, &depth);
+    if (at != PROFILE_ABSENT)
+        at = profile_walk(profile, at, stack->frames, stack->frame_count, true, &depth);
     if (at == PROFILE_ABSENT) /* marked: profile_seal refuses to show the rest */
         return PROFILE_STACK_NONE;
     if (profile->branches[at].self_samples == 0 && profile->branches[at].self_weight == 0) {
@@ -222,7 +281,9 @@ uint64_t profile_memory_bytes(const struct profile *profile)
            (uint64_t)profile->stack_count * sizeof *profile->stack_nodes +
            (uint64_t)profile->sealed_name_count * sizeof *profile->sealed_names +
            index_bytes(&profile->text_index) + index_bytes(&profile->names.index) +
-           index_bytes(&profile->seen_index) + index_bytes(&profile->branch_index);
+           index_bytes(&profile->seen_index) +
+           (uint64_t)profile->step_slots * sizeof *profile->steps +
+           (uint64_t)profile->path_capacity * sizeof *profile->path;
 }
 
 /* A branch becomes a box of a view at the most, in an array that doubles; both stand beside the nodes made of them. */

@@ -91,7 +91,19 @@ struct profile {
     struct profile_branch *branches; /* 0: the root */
     uint64_t listed_stacks, listed_frames;
     uint32_t branch_count, branch_capacity;
-    struct profile_index branch_index;
+    /* From parent and frame to a branch; what is compared stands in the slot, so that a step is one place in memory. */
+    struct profile_step_slot {
+        uint32_t parent;
+        profile_frame_id frame; /* PROFILE_FRAME_NONE: free */
+        uint32_t branch;
+    } * steps;
+    uint32_t step_slots; /* a power of two, or 0 */
+    /* The way of the stack that was added last, from the root: the next one has most of it in common. */
+    struct profile_path_step {
+        profile_frame_id frame;
+        uint32_t branch;
+    } * path;
+    uint32_t path_count, path_capacity;
     uint64_t samples; /* added */
 
     bool has_trust;
