@@ -206,7 +206,8 @@ static bool cli_resolve_frames(struct cli_feed *feed, struct jfr_stack *frames,
             break;
         if (!jfr_stack_next_keys(frames, &keys))
             break;
-        if (!cli_reserve_frames(feed, stack, stack->count + 1))
+        if (stack->count == stack->tail_capacity &&
+            !cli_reserve_frames(feed, stack, stack->count + 1))
             return false;
 
         const profile_frame_id frame = cli_know_frame(feed, frames, &keys);

@@ -148,10 +148,10 @@ static void jfr_reader_forget_chunk(struct jfr_reader *reader)
             jw_free(block);
         }
     }
+    jfr_reader_forget_constants(reader);
     jw_free(reader->types);
     jw_free(reader->fields);
     memset(reader->memos, 0, JFR_FIELD_MEMOS * sizeof *reader->memos);
-    jfr_reader_forget_constants(reader);
     reader->blocks = NULL;
     reader->types = NULL;
     reader->type_count = 0;

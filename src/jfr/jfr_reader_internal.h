@@ -72,6 +72,8 @@ struct jfr_reader_type {
     uint32_t first_field;
     uint32_t field_count;
     const struct jfr_reader_field *fields;
+    uint32_t *direct; /* by key, of constants with small ones: number + 1, 0: none */
+    uint32_t direct_count;
 };
 
 /* Bytes of an event, an entry or the metadata; past the end everything reads as 0 and is_cut. */
@@ -141,8 +143,10 @@ struct jfr_reader {
 
     struct jfr_constant *constants;
     uint32_t constant_count, constant_capacity;
+    uint32_t slotted_count; /* of those, in the slots */
     struct jfr_constant_slot *slots;
-    uint32_t slot_count; /* a power of two, or 0 */
+    uint32_t slot_count;   /* a power of two, or 0 */
+    uint64_t direct_total; /* of all types */
     uint64_t pool_bytes;
 
     struct jfr_field_memo *memos; /* of JFR_FIELD_MEMOS */

@@ -10,7 +10,9 @@
 #include "base/hash.h"
 #include "jfr/jfr_reader_internal.h"
 
-#define JFR_CONSTANTS_FIRST 1024u
+#define JFR_CONSTANTS_FIRST   1024u
+#define JFR_DIRECT_KEYS_FIRST 64u
+#define JFR_DIRECT_KEYS_LIMIT (1u << 20)
 
 static uint32_t jfr_constant_hash(const struct jfr_reader_type *type, uint64_t key)
 {
@@ -40,7 +42,9 @@ static struct jfr_constant_slot *jfr_constant_slot(const struct jfr_reader *read
 const struct jfr_constant *jfr_reader_constant(const struct jfr_reader *reader,
                                                const struct jfr_reader_type *type, uint64_t key)
 {
-    if (reader->constant_count == 0)
+    if (key < type->direct_count && type->direct[key] != 0)
+        return &reader->constants[type->direct[key] - 1];
+    if (reader->slotted_count == 0)
         return NULL;
 
     const struct jfr_constant_slot *slot =
@@ -105,26 +109,65 @@ void jfr_reader_forget_constants(struct jfr_reader *reader)
         reader->slots = NULL;
         reader->constant_capacity = reader->slot_count = 0;
     }
-    if (reader->slots != NULL)
+    if (reader->slotted_count > 0)
         memset(reader->slots, 0, reader->slot_count * sizeof *reader->slots);
-    reader->constant_count = 0;
+    for (uint32_t i = 0; i < reader->type_count; i++)
+        jw_free(reader->types[i].direct);
+    reader->direct_total = 0;
+    reader->constant_count = reader->slotted_count = 0;
     reader->pool_bytes = 0;
+}
+
+/*
+ * Where a small key of this type stands; NULL: it stands in the slots. Recorders count their keys from 1 on. What
+ * it takes is limited by what was read: a key costs the file few bytes.
+ */
+static uint32_t *jfr_constant_direct(struct jfr_reader *reader, struct jfr_reader_type *type,
+                                     uint64_t key)
+{
+    if (key < type->direct_count)
+        return &type->direct[key];
+    if (key >= JFR_DIRECT_KEYS_LIMIT)
+        return NULL;
+
+    uint32_t count = type->direct_count == 0 ? JFR_DIRECT_KEYS_FIRST : type->direct_count;
+    while (count <= key)
+        count *= 2;
+    if (reader->direct_total + count > JFR_DIRECT_KEYS_LIMIT + reader->pool_bytes)
+        return NULL;
+
+    uint32_t *grown = jw_realloc(type->direct, jw_mul_bytes(count, sizeof *grown));
+    if (grown == NULL) /* the slots may still do */
+        return NULL;
+    memset(grown + type->direct_count, 0, (count - type->direct_count) * sizeof *grown);
+    reader->direct_total += count - type->direct_count;
+    type->direct = grown;
+    type->direct_count = count;
+    return &type->direct[key];
 }
 
 /* The entry met first is kept: the walk goes from the latest checkpoint to the earliest. */
 static bool jfr_constant_add(struct jfr_reader *reader, const struct jfr_constant *constant,
                              struct jw_error *err)
 {
+    if (jfr_reader_constant(reader, constant->type, constant->key) != NULL)
+        return true;
     if (reader->constant_count == reader->constant_capacity &&
         !jfr_constants_reserve(reader, 1, err))
         return false;
 
-    const uint32_t hash = jfr_constant_hash(constant->type, constant->key);
-    struct jfr_constant_slot *slot = jfr_constant_slot(reader, hash, constant->type, constant->key);
-    if (slot->number_plus_one == 0) {
-        reader->constants[reader->constant_count] = *constant;
-        *slot = (struct jfr_constant_slot){hash, ++reader->constant_count};
+    uint32_t *direct =
+        jfr_constant_direct(reader, &reader->types[constant->type - reader->types], constant->key);
+    reader->constants[reader->constant_count++] = *constant;
+    if (direct != NULL) {
+        *direct = reader->constant_count;
+        return true;
     }
+
+    const uint32_t hash = jfr_constant_hash(constant->type, constant->key);
+    *jfr_constant_slot(reader, hash, constant->type, constant->key) =
+        (struct jfr_constant_slot){hash, reader->constant_count};
+    reader->slotted_count++;
     return true;
 }
 

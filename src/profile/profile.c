@@ -118,7 +118,12 @@ static bool profile_grow_steps(struct profile *profile)
 static uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame)
 {
     void *branches = profile->branches;
+    const uint32_t next = at + 1;
 
+    /* Branches that were added by one stack stand in a row. */
+    if (next < profile->branch_count && profile->branches[next].parent == at &&
+        profile->branches[next].frame == frame)
+        return next;
     if (profile->step_slots != 0) {
         const struct profile_step_slot *step =
             &profile->steps[profile_step_slot(profile->steps, profile->step_slots, at, frame)];
