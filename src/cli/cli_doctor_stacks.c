@@ -253,6 +253,7 @@ void cli_doctor_judge_stacks(struct cli_doctor_reading *reading)
     }
     jw_map_clear(&feed->group_of);
     jw_map_clear(&feed->frame_of);
+    cli_forget_types(feed);
     feed->group_count = 0;
     reading->frame_count = 0;
 }

@@ -299,7 +299,7 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
     jw_map_close(&feed.group_of);
     jw_map_close(&feed.thread_of);
     jw_map_close(&feed.thread_fits);
-    jw_map_close(&feed.frame_of);
+    jw_map_close(&feed.frame_of_raw);
     cli_forget_ledger(&feed);
     cli_forget_moments(&feed);
     jfr_method_free(&feed.method);

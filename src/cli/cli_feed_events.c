@@ -145,6 +145,11 @@ struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader
     return memo;
 }
 
+void cli_forget_types(struct cli_feed *feed)
+{
+    memset(feed->types, 0, sizeof feed->types);
+}
+
 const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     const struct cli_type_memo *memo = cli_type_of(feed, event);

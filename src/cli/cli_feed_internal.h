@@ -90,9 +90,6 @@ struct cli_moments {
     size_t stack_capacity;
 };
 
-/* A power of two. */
-#define CLI_FEED_RECENT 8192u
-
 /* What events of a type are to us; asked for by name once a chunk. */
 enum cli_kind {
     CLI_KIND_UNKNOWN,
@@ -133,14 +130,16 @@ struct cli_feed {
     struct cli_context context;                 /* of the sample in hand */
     const struct jfr_reader_type *last_type;    /* whose attributes are noted */
 
-    profile_frame_id *frames; /* of this chunk: each looked up once */
+    struct cli_known_frame {
+        uint64_t method_key, type_key;
+        uint32_t line; /* 0: of any */
+        bool is_there; /* false: a free slot */
+        profile_frame_id frame;
+    } * frames; /* of this chunk: each looked up once */
     size_t frame_count;
-    size_t frame_capacity;
-    struct jw_map frame_of; /* keys of method and type, line -> frame + 1 */
-    struct {
-        uint64_t keys[3];
-        profile_frame_id frame; /* PROFILE_FRAME_NONE: nothing is kept here */
-    } recent[CLI_FEED_RECENT];  /* of `frame_of`, so that it is hardly asked */
+    size_t frame_slots;         /* a power of two, or 0 */
+    struct jw_map frame_of;     /* of this chunk, for others than the feed itself */
+    struct jw_map frame_of_raw; /* of all chunks: bytes of method and type, line -> frame + 1 */
 
     struct cli_stack {
         profile_frame_id *frames;
@@ -187,8 +186,9 @@ struct cli_feed {
 
 void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value);
 
-/* What is known of the type of an event; valid until the next one. */
+/* What is known of the type of an event; valid until the next one. Forgotten at the end of each chunk. */
 struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader_event *event);
+void cli_forget_types(struct cli_feed *feed);
 
 /* What kind of sample an event is; NULL: none that we know or that was asked for. */
 const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event);

@@ -11,7 +11,11 @@
  */
 #include <string.h>
 
+#include "base/hash.h"
 #include "cli/cli_feed_internal.h"
+
+#define CLI_RAW_BYTES         1024u
+#define CLI_FRAME_SLOTS_FIRST ((size_t)1024)
 
 static bool cli_is_bracketed(const char *text)
 {
@@ -86,43 +90,103 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
     return profile_frame(feed->profile, &frame);
 }
 
-static profile_frame_id cli_look_up_frame(struct cli_feed *feed, const struct jfr_stack *stack,
-                                          const struct jfr_stack_keys *from, const uint64_t keys[3])
+/* By the bytes of its names, which are the same in other chunks. */
+static profile_frame_id cli_look_up_frame(struct cli_feed *feed, const struct jfr_stack_frame *from,
+                                          uint32_t line)
 {
-    void *frames = feed->frames;
-    struct jfr_stack_frame frame;
-    uint64_t *known = jw_map_put(&feed->frame_of, keys, 3 * sizeof *keys);
+    unsigned char raw[CLI_RAW_BYTES];
+    size_t used_bytes = sizeof line;
 
-    if (known == NULL) {
+    memcpy(raw, &line, sizeof line);
+    if (from->type.reader == NULL ||
+        !jfr_value_raw_text(&from->type, raw, sizeof raw, &used_bytes) ||
+        !jfr_method_raw(&from->method, raw, sizeof raw, &used_bytes))
+        return cli_resolve_frame(feed, from);
+
+    const uint64_t known = jw_map_get(&feed->frame_of_raw, raw, used_bytes);
+    if (known != 0)
+        return (profile_frame_id)(known - 1);
+
+    const profile_frame_id frame = cli_resolve_frame(feed, from);
+    uint64_t *kept = jw_map_put(&feed->frame_of_raw, raw, used_bytes);
+    if (kept == NULL)
         feed->is_out_of_memory = true;
-        return PROFILE_FRAME_NONE;
+    else
+        *kept = (uint64_t)frame + 1;
+    return frame;
+}
+
+static struct cli_known_frame *cli_frame_slot(struct cli_known_frame *frames, size_t slots,
+                                              const struct cli_known_frame *wanted)
+{
+    const uint64_t hash =
+        jw_hash_word(wanted->method_key * 31 + wanted->type_key + ((uint64_t)wanted->line << 32));
+
+    for (size_t at = hash & (slots - 1);; at = (at + 1) & (slots - 1)) { /* a half is free */
+        struct cli_known_frame *frame = &frames[at];
+
+        if (!frame->is_there ||
+            (frame->method_key == wanted->method_key && frame->type_key == wanted->type_key &&
+             frame->line == wanted->line))
+            return frame;
     }
-    if (*known != 0)
-        return feed->frames[*known - 1];
-    if (!cli_feed_reserve(feed, &frames, &feed->frame_capacity, feed->frame_count,
-                          sizeof *feed->frames))
-        return PROFILE_FRAME_NONE;
+}
+
+static bool cli_grow_frames(struct cli_feed *feed)
+{
+    const size_t slots = feed->frame_slots == 0 ? CLI_FRAME_SLOTS_FIRST : feed->frame_slots * 2;
+    struct cli_known_frame *frames = jw_alloc(jw_mul_bytes(slots, sizeof *frames));
+
+    if (frames == NULL) {
+        feed->is_out_of_memory = true;
+        return false;
+    }
+    for (size_t i = 0; i < feed->frame_slots; i++) {
+        if (feed->frames[i].is_there)
+            *cli_frame_slot(frames, slots, &feed->frames[i]) = feed->frames[i];
+    }
+    jw_free(feed->frames);
     feed->frames = frames;
-    *known = ++feed->frame_count;
-    jfr_stack_frame_of(stack, from, &frame);
-    feed->frames[*known - 1] = cli_resolve_frame(feed, &frame);
-    return feed->frames[feed->frame_count - 1];
+    feed->frame_slots = slots;
+    return true;
 }
 
 static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack *stack,
                                        const struct jfr_stack_keys *from)
 {
     /* Without lines, one look-up serves all lines of a method. */
-    const bool has_line = profile_config_of(feed->profile)->split_lines && from->line > 0;
-    const uint64_t keys[] = {from->method_key, from->type_key, has_line ? (uint64_t)from->line : 0};
-    const size_t at = (keys[0] * 4 + keys[1] + keys[2] * 64) & (CLI_FEED_RECENT - 1);
+    const bool has_line =
+        profile_config_of(feed->profile)->split_lines && from->line > 0 && from->line < INT32_MAX;
+    struct cli_known_frame wanted = {.method_key = from->method_key,
+                                     .type_key = from->type_key,
+                                     .line = has_line ? (uint32_t)from->line : 0,
+                                     .is_there = true};
+    struct jfr_stack_frame frame;
 
-    if (feed->recent[at].frame == PROFILE_FRAME_NONE ||
-        memcmp(feed->recent[at].keys, keys, sizeof keys) != 0) {
-        feed->recent[at].frame = cli_look_up_frame(feed, stack, from, keys);
-        memcpy(feed->recent[at].keys, keys, sizeof keys);
+    if (feed->frame_count * 2 >= feed->frame_slots && !cli_grow_frames(feed))
+        return PROFILE_FRAME_NONE;
+
+    struct cli_known_frame *slot = cli_frame_slot(feed->frames, feed->frame_slots, &wanted);
+    if (slot->is_there)
+        return slot->frame;
+    jfr_stack_frame_of(stack, from, &frame);
+    wanted.frame = cli_look_up_frame(feed, &frame, wanted.line);
+    *slot = wanted;
+    feed->frame_count++;
+    return wanted.frame;
+}
+
+static void cli_forget_frames(struct cli_feed *feed)
+{
+    /* What a large chunk took is not cleared for each small one after it. */
+    if (feed->frame_count * 16 < feed->frame_slots) {
+        jw_free(feed->frames);
+        feed->frames = NULL;
+        feed->frame_slots = 0;
     }
-    return feed->recent[at].frame;
+    for (size_t i = 0; i < feed->frame_slots; i++)
+        feed->frames[i].is_there = false;
+    feed->frame_count = 0;
 }
 
 /* Room for `count` frames; false: out of memory. */
@@ -290,13 +354,11 @@ void cli_feed_groups(struct cli_feed *feed)
 void cli_feed_forget(struct cli_feed *feed)
 {
     jw_map_clear(&feed->group_of);
-    jw_map_clear(&feed->frame_of);
-    memset(feed->recent, 0, sizeof feed->recent);
+    cli_forget_frames(feed);
     feed->stacks[0].begin = feed->stacks[1].begin = NULL;
     jw_map_clear(&feed->thread_of);
     jw_map_clear(&feed->thread_fits);
     feed->last_type = NULL;
-    memset(feed->types, 0, sizeof feed->types);
+    cli_forget_types(feed);
     feed->group_count = 0;
-    feed->frame_count = 0;
 }

@@ -128,6 +128,10 @@ struct jfr_text {
  */
 bool jfr_value_text(const struct jfr_value *value, struct jfr_text *text);
 
+/* A string as it lies in the recording, appended to `bytes`: equal bytes mean equal texts. False likewise, and without room. */
+bool jfr_value_raw_text(const struct jfr_value *value, unsigned char *bytes, size_t capacity_bytes,
+                        size_t *used_bytes);
+
 /* The same from bytes that are in no recording yet. False: memory is out. */
 JW_MUST_CHECK bool jfr_text_set(struct jfr_text *text, const void *bytes, size_t length_bytes);
 void jfr_text_free(struct jfr_text *text);
@@ -171,6 +175,13 @@ struct jfr_method {
     struct jfr_text name;
     struct jfr_text descriptor;
 };
+
+/*
+ * What jfr_method_read would read, as it lies in the recording, one after the other into `bytes`: where they are the
+ * same, in whatever chunk, so are the texts. False: something is missing, or there is no room.
+ */
+bool jfr_method_raw(const struct jfr_value *method, unsigned char *bytes, size_t capacity_bytes,
+                    size_t *used_bytes);
 
 bool jfr_stack_begin(const struct jfr_value *stack_trace, struct jfr_stack *stack);
 bool jfr_stack_next(struct jfr_stack *stack, struct jfr_stack_frame *frame);

@@ -278,6 +278,20 @@ bool jfr_method_read(const struct jfr_value *method, struct jfr_method *out)
            jfr_method_part(method, "descriptor", &out->descriptor);
 }
 
+bool jfr_method_raw(const struct jfr_value *method, unsigned char *bytes, size_t capacity_bytes,
+                    size_t *used_bytes)
+{
+    struct jfr_value field;
+
+    return method->reader != NULL && jfr_value_field(method, "type", &field) &&
+           jfr_value_field(&field, "name", &field) &&
+           jfr_value_raw_text(&field, bytes, capacity_bytes, used_bytes) &&
+           jfr_value_field(method, "name", &field) &&
+           jfr_value_raw_text(&field, bytes, capacity_bytes, used_bytes) &&
+           jfr_value_field(method, "descriptor", &field) &&
+           jfr_value_raw_text(&field, bytes, capacity_bytes, used_bytes);
+}
+
 void jfr_method_free(struct jfr_method *method)
 {
     jfr_text_free(&method->class_name);

@@ -493,3 +493,24 @@ bool jfr_value_text(const struct jfr_value *value, struct jfr_text *text)
     struct jfr_cursor cursor = {bare.bytes, bare.end, false};
     return jfr_cursor_text(value->reader, &cursor, text);
 }
+
+bool jfr_value_raw_text(const struct jfr_value *value, unsigned char *bytes, size_t capacity_bytes,
+                        size_t *used_bytes)
+{
+    struct jfr_value bare = *value;
+
+    if (!jfr_value_bare(&bare) || bare.type->kind != JFR_KIND_STRING)
+        return false;
+
+    struct jfr_cursor cursor = {bare.bytes, bare.end, false};
+    if (jfr_cursor_left(&cursor) == 0 || *cursor.at == JFR_STRING_POOLED)
+        return false; /* what it leads to would have to stand here */
+    jfr_cursor_skip_string(&cursor);
+
+    const size_t length_bytes = (size_t)(cursor.at - bare.bytes);
+    if (cursor.is_cut || length_bytes > capacity_bytes - *used_bytes)
+        return false;
+    memcpy(bytes + *used_bytes, bare.bytes, length_bytes);
+    *used_bytes += length_bytes;
+    return true;
+}

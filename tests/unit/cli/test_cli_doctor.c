@@ -375,3 +375,39 @@ Test(cli_doctor, mistakes_in_the_command_line_are_told)
     cr_expect_eq(RUN("docter"), CLI_USAGE);
     cr_expect_not_null(strstr(err_text, "did you mean 'doctor'?"));
 }
+
+/* A chunk in which the two types of events, with the same numbers in all chunks, have these names. */
+static void put_two_types(const char *one, const char *other)
+{
+    char rows[2][100];
+    const char *const metadata[] = {"root",
+                                    "  metadata",
+                                    "    class name=long id=10",
+                                    rows[0],
+                                    "      field name=startTime class=10",
+                                    rows[1],
+                                    "      field name=startTime class=10",
+                                    "  region locale=en_US gmtOffset=0",
+                                    NULL};
+
+    snprintf(rows[0], sizeof rows[0], "    class name=%s id=101 superType=jdk.jfr.Event", one);
+    snprintf(rows[1], sizeof rows[1], "    class name=%s id=102 superType=jdk.jfr.Event", other);
+    maker_begin_chunk(&maker);
+    maker_metadata_from(&maker, metadata);
+    for (unsigned i = 0; i < 5; i++) {
+        const size_t begin = maker_begin_event(&maker, i < 3 ? 101 : 102);
+
+        maker_varint(&maker, i);
+        maker_end_event(&maker, begin);
+    }
+    maker_end_chunk(&maker, 1);
+}
+
+Test(cli_doctor, what_a_type_is_holds_for_its_chunk_alone)
+{
+    put_two_types("jdk.ExecutionSample", "test.Other");
+    put_two_types("test.Other", "jdk.ExecutionSample");
+    cr_assert(maker_save(&maker, path));
+    cr_expect_eq(RUN("doctor", path), CLI_OK, "%s", err_text);
+    EXPECT_LINE(" in the file 5 100.00 %");
+}
