@@ -109,7 +109,7 @@ void jfr_reader_forget_constants(struct jfr_reader *reader)
         reader->slots = NULL;
         reader->constant_capacity = reader->slot_count = 0;
     }
-    if (reader->slotted_count > 0)
+    if (reader->slots != NULL && reader->slotted_count > 0)
         memset(reader->slots, 0, reader->slot_count * sizeof *reader->slots);
     for (uint32_t i = 0; i < reader->type_count; i++)
         jw_free(reader->types[i].direct);
@@ -152,7 +152,7 @@ static bool jfr_constant_add(struct jfr_reader *reader, const struct jfr_constan
 {
     if (jfr_reader_constant(reader, constant->type, constant->key) != NULL)
         return true;
-    if (reader->constant_count == reader->constant_capacity &&
+    if ((reader->constant_count == reader->constant_capacity || reader->slots == NULL) &&
         !jfr_constants_reserve(reader, 1, err))
         return false;
 
