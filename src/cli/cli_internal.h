@@ -39,6 +39,7 @@ struct cli_agent_options {
 /* Whatever options a command may have; each uses those of its rows in cli_options.def. */
 struct cli_values {
     const char *format;
+    const char *base; /* --diff */
     const char *event;
     const char *state;
     const char *file;

@@ -247,6 +247,30 @@ static struct cli_requests *cli_read_requests(const char *in, struct cli_cut *cu
     return requests;
 }
 
+/* What the recording is compared with: the same samples of another one. */
+static struct profile *cli_read_base(const char *path, const struct cli_wish *of,
+                                     const struct profile_config *config, struct cli_cut *cut,
+                                     struct jw_error *err)
+{
+    struct cli_input input = {.path = path};
+    struct cli_wish wish = *of;
+    struct profile *profile = NULL;
+
+    wish.moments = NULL;
+    if (cli_needs_requests(&cut->part, &cut->bys))
+        input.requests = cli_read_requests(path, cut, wish.is_quiet, err);
+    if (err->message[0] == '\0')
+        profile = cli_read_event(&input, 1, config, &wish, err);
+    if (profile != NULL && input.found.let_in == 0) {
+        jw_error_set(err, "--diff: %.200s has no samples of '%s'%s", path, wish.event,
+                     input.found.samples > 0 ? " that the filters let in" : "");
+        profile_close(profile);
+        profile = NULL;
+    }
+    cli_requests_close(input.requests);
+    return profile;
+}
+
 static int cli_convert_file(const char *in, const char *out, const struct cli_values *values,
                             struct cli_cut *cut, const struct options *look)
 {
@@ -264,6 +288,7 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
     struct export_options options;
     struct jw_error err = {{0}};
     struct profile *profile = NULL;
+    struct profile *base = NULL;
     char part[512];
     int status = CLI_FAILED;
 
@@ -281,7 +306,15 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
         cli_part_tell(&cut->part, part, sizeof part);
         options.part = part;
         options.moments = wish.moments;
+        options.base = NULL;
         status = cli_check_found(&input, &wish);
+        if (status == CLI_OK && values->base != NULL) {
+            const char *slash = strrchr(values->base, '/');
+
+            options.base_name = slash == NULL ? values->base : slash + 1;
+            options.base = base = cli_read_base(values->base, &wish, &config, cut, &err);
+            status = base == NULL ? CLI_FAILED : CLI_OK;
+        }
         if (status == CLI_OK &&
             !cli_write(profile, out, is_explorer ? EXPORT_EXPLORER : cli_format_of(look), &options,
                        &err))
@@ -292,6 +325,7 @@ done:
         cli_complain("%s", err.message);
     if (status == CLI_OK && !values->is_quiet)
         cli_tell(in, values, &wish, &input.found, profile);
+    profile_close(base);
     profile_close(profile);
     profile_moments_close(wish.moments);
     cli_requests_close(input.requests);
@@ -319,7 +353,7 @@ int cli_convert(const struct cli_values *values)
     } *read = jw_alloc(sizeof *read);
     int status;
 
-    if (values->format == NULL && cli_is_recording_name(out)) {
+    if (values->format == NULL && values->base == NULL && cli_is_recording_name(out)) {
         jw_free(read);
         return cli_repack(in, out, values);
     }
@@ -333,6 +367,11 @@ int cli_convert(const struct cli_values *values)
         status = cli_usage_error(command, &err);
     } else if (cli_is_same_file(in, out)) {
         jw_error_set(&err, "convert: '%.200s' is the recording itself; name another output", out);
+        status = cli_usage_error(command, &err);
+    } else if (values->base != NULL && !cli_is_explorer(values, out) &&
+               cli_format_of(&read->look.values) != EXPORT_FLAMEGRAPH) {
+        jw_error_set(&err, "--diff: only html and explorer show a comparison; 'jaywalk compare "
+                           "BEFORE AFTER' prints one");
         status = cli_usage_error(command, &err);
     } else {
         status = cli_convert_file(in, out, values, &read->cut, &read->look.values);

@@ -251,11 +251,13 @@ bool export_profile(struct profile *profile, enum export_format format,
     };
     const struct profile_view view = export_view(format, &options->view);
 
-    if (!export_is_possible(format, options, err) || !profile_seal(profile, &view, err))
+    if (!export_is_possible(format, options, err) || !profile_seal(profile, &view, err) ||
+        (options->base != NULL && !profile_seal(options->base, &view, err)))
         return false;
 
     struct export_out *out = jw_alloc(sizeof *out);
-    struct export_job job = {.profile = profile, .options = options, .view = view, .out = out};
+    struct export_job job = {
+        .profile = profile, .options = options, .view = view, .prefix = "", .out = out};
     bool has_memory = out != NULL;
 
     if (has_memory) {

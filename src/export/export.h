@@ -50,6 +50,8 @@ struct export_options {
     const struct profile_moments
         *moments;              /* explorer: each sample, whose stack is one of the profile */
     uint64_t filtered_samples; /* that the caller's own filters kept out of the profile */
+    struct profile *base; /* pages: what it is compared with, sealed by the way; NULL: nothing */
+    const char *base_name;
 };
 
 #define EXPORT_METHOD_COUNT 200u /* unless asked otherwise */

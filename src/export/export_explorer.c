@@ -406,9 +406,20 @@ static bool put_tree(struct export_page *page)
     }
     jw_free(out);
     if (is_put)
-        return export_column_put(job->out, "tree", &column);
+        return export_column_put(job->out, job->prefix[0] == '\0' ? "tree" : "base-tree", &column);
     export_column_free(&column);
     return false;
+}
+
+bool export_explorer_tree(const struct export_job *job)
+{
+    struct export_page page;
+    const bool is_put = export_page_open(&page, job, false) && put_tree(&page);
+
+    if (is_put)
+        export_page_meta(&page);
+    export_page_close(&page);
+    return is_put;
 }
 
 static bool put_columns(struct explorer *explorer)
@@ -441,9 +452,7 @@ bool export_explorer_data(const struct export_job *job)
     if (is_put) {
         page.put_more = put_meta;
         page.more = &explorer;
-        export_put(job->out, "<script type=\"application/json\" id=\"meta\">");
         export_page_meta(&page);
-        export_put(job->out, "</script>\n");
     }
     export_page_close(&page);
     jw_free(explorer.stack_rank);

@@ -28,6 +28,10 @@ extern const char export_page_paint_js[];
 extern const char export_page_panel_js[];
 extern const char export_page_state_js[];
 extern const char export_page_input_js[];
+extern const char export_page_columns_js[];
+extern const char export_page_diff_js[];
+extern const char export_page_compare_js[];
+extern const char export_page_save_js[];
 extern const char export_page_start_js[];
 /* Of the explorer alone. */
 extern const char export_page_band[];
@@ -35,12 +39,10 @@ extern const char export_page_rows[];
 extern const char export_page_rows_js[];
 extern const char export_page_tools[];
 extern const char export_page_explorer_css[];
-extern const char export_page_columns_js[];
 extern const char export_page_samples_js[];
 extern const char export_page_timeline_js[];
 extern const char export_page_band_js[];
 extern const char export_page_facets_js[];
-extern const char export_page_diff_js[];
 extern const char export_page_views_js[];
 extern const char export_page_explorer_js[];
 
@@ -58,14 +60,17 @@ struct export_fill {
 static void export_make_nonce(struct export_fill *fill)
 {
     const struct export_job *job = fill->job;
+    const struct profile *const profiles[] = {job->profile, job->options->base};
     uint64_t hash = job->node_count;
 
     for (uint32_t i = 0; i < job->node_count; i++)
         hash = jw_hash_word(hash ^ export_total(job, &job->nodes[i])) + job->nodes[i].name;
-    for (uint32_t i = 0; i < profile_name_count(job->profile); i++) {
-        const char *method = profile_name_of(job->profile, i)->method;
+    for (size_t n = 0; n < JW_COUNT_OF(profiles) && profiles[n] != NULL; n++) {
+        for (uint32_t i = 0; i < profile_name_count(profiles[n]); i++) {
+            const char *method = profile_name_of(profiles[n], i)->method;
 
-        hash = jw_hash_word(hash ^ jw_hash64(method, strlen(method)));
+            hash = jw_hash_word(hash ^ jw_hash64(method, strlen(method)));
+        }
     }
     for (size_t i = 0; i < 16; i++, hash >>= 4)
         fill->nonce[i] = "0123456789abcdef"[hash & 15];
@@ -165,11 +170,26 @@ static void export_put_nonce(struct export_fill *fill)
     export_put(fill->job->out, fill->nonce);
 }
 
+/* What the profile is compared with: its tree alone, whose samples no filter of the page knows. */
+static bool export_base_data(const struct export_fill *fill)
+{
+    const struct export_job *job = fill->job;
+    struct export_job base = *job;
+
+    if (job->options->base == NULL)
+        return true;
+    base.profile = job->options->base;
+    base.nodes = profile_nodes(base.profile, &base.node_count);
+    base.unit = base.is_by_samples ? "samples" : profile_about_of(base.profile)->unit;
+    base.prefix = "base-";
+    return fill->is_explorer ? export_explorer_tree(&base) : export_page_data(&base);
+}
+
 static void export_put_data(struct export_fill *fill)
 {
     fill->has_memory =
         (fill->is_explorer ? export_explorer_data(fill->job) : export_page_data(fill->job)) &&
-        fill->has_memory;
+        export_base_data(fill) && fill->has_memory;
 }
 
 static void export_put_style(struct export_fill *fill)
@@ -209,15 +229,16 @@ static void export_put_program(struct export_fill *fill)
         const char *text;
         bool is_of_explorer;
     } files[] = {
-        {export_page_model_js, false},  {export_page_search_js, false},
-        {export_page_format_js, false}, {export_page_colour_js, false},
-        {export_page_layout_js, false}, {export_page_paint_js, false},
-        {export_page_panel_js, false},  {export_page_state_js, false},
-        {export_page_input_js, false},  {export_page_columns_js, true},
-        {export_page_samples_js, true}, {export_page_timeline_js, true},
-        {export_page_band_js, true},    {export_page_facets_js, true},
-        {export_page_diff_js, true},    {export_page_views_js, true},
-        {export_page_rows_js, true},    {export_page_explorer_js, true},
+        {export_page_model_js, false},   {export_page_search_js, false},
+        {export_page_format_js, false},  {export_page_colour_js, false},
+        {export_page_layout_js, false},  {export_page_paint_js, false},
+        {export_page_panel_js, false},   {export_page_state_js, false},
+        {export_page_input_js, false},   {export_page_columns_js, false},
+        {export_page_diff_js, false},    {export_page_compare_js, false},
+        {export_page_save_js, false},    {export_page_samples_js, true},
+        {export_page_timeline_js, true}, {export_page_band_js, true},
+        {export_page_facets_js, true},   {export_page_views_js, true},
+        {export_page_rows_js, true},     {export_page_explorer_js, true},
         {export_page_start_js, false},
     };
 

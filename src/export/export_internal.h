@@ -94,6 +94,7 @@ struct export_job {
     uint32_t node_count;
     bool is_by_samples;
     const char *unit;
+    const char *prefix; /* of the elements of a page that hold this profile */
     struct export_out *out;
 };
 
@@ -153,6 +154,7 @@ bool export_can_pack(void);
 /* Parts of the flame graph page. */
 bool export_page_data(const struct export_job *job);
 bool export_explorer_data(const struct export_job *job);
+bool export_explorer_tree(const struct export_job *job); /* the tree alone, as export_page_data */
 
 /* export_ledger.c, for texts: where the CPU time went, in lines of the head; threads whose samples and clocks
  * differ most, as a table. False: out of memory. For pages: the same lines in JSON. */

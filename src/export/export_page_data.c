@@ -320,11 +320,10 @@ bool export_page_data(const struct export_job *job)
     bool has_memory = export_page_open(&page, job, false);
 
     if (has_memory) {
-        export_put(job->out, "<script type=\"text/plain\" id=\"data\">\n");
+        export_put_format(job->out, "<script type=\"text/plain\" id=\"%sdata\">\n", job->prefix);
         has_memory = export_page_lines(&page);
-        export_put(job->out, "</script>\n<script type=\"application/json\" id=\"meta\">");
-        export_page_meta(&page);
         export_put(job->out, "</script>\n");
+        export_page_meta(&page);
     }
     export_page_close(&page);
     return has_memory;

@@ -50,7 +50,7 @@ JW_MUST_CHECK bool export_page_open(struct export_page *page, const struct expor
 JW_MUST_CHECK bool export_page_lines(struct export_page *page);
 void export_page_close(struct export_page *page);
 
-/* The JSON object; comes after the frames, which are counted while they are written. */
+/* The JSON object in its element; comes after the frames, which are counted while they are written. */
 void export_page_meta(const struct export_page *page);
 
 #endif

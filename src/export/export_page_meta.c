@@ -81,8 +81,13 @@ void export_page_meta(const struct export_page *page)
     const struct profile_about *about = profile_about_of(job->profile);
     struct export_out *out = job->out;
 
+    export_put_format(out, "<script type=\"application/json\" id=\"%smeta\">", job->prefix);
     export_put(out, "{\"title\":\"");
     export_put_headline(job, EXPORT_ESCAPE_JSON);
+    if (job->profile == job->options->base) {
+        export_put(out, "\",\"name\":\"");
+        export_put_escaped(out, job->options->base_name, EXPORT_ESCAPE_JSON);
+    }
     export_put(out, "\",\"event\":\"");
     export_put_escaped(out, about->event, EXPORT_ESCAPE_JSON);
     export_put(out, "\",\"unit\":\"");
@@ -119,5 +124,5 @@ void export_page_meta(const struct export_page *page)
     export_put_modules(page);
     if (page->put_more != NULL)
         page->put_more(page, page->more);
-    export_put(out, "}");
+    export_put(out, "}</script>\n");
 }

@@ -2,35 +2,12 @@
 'use strict';
 const fs = require('fs');
 const path = require('path');
-const { check, equal, holds, makePage, openPage, inkOf, out } = require('./harness.js');
+const { check, equal, holds, makePage, openPage, openExplorer, inkOf, out } = require('./harness.js');
 const { known, timed, hostileRequests, hostileNames, MS10 } = require('./profiles.js');
 
 const picture = name => path.join(out, name + '.png');
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, hasTouch: true, isMobile: true };
 const profile = timed();
-
-/* An explorer page, once its samples are there. */
-async function openExplorer(browser, html, more = {}) {
-  const page = await openPage(browser, html, more);
-  await page.waitForFunction(() => window.jaywalk && window.jaywalk.isReady());
-  return Object.assign(page, {
-    explorer: () => page.evaluate(() => window.jaywalk.explorer()),
-    total: () => page.evaluate(() => document.querySelector('h1') && window.jaywalk.boxes()[0]?.total || 0),
-    /* Drags over the timeline, from one share of its width to another. */
-    async drag(from, to, keys = []) {
-      const { x, y, width } = await page.locator('#band-canvas').boundingBox();
-      for (const key of keys)
-        await page.keyboard.down(key);
-      await page.mouse.move(x + width * from, y + 20);
-      await page.mouse.down();
-      await page.mouse.move(x + width * (from + to) / 2, y + 30);
-      await page.mouse.move(x + width * to, y + 25);
-      await page.mouse.up();
-      for (const key of keys)
-        await page.keyboard.up(key);
-    },
-  });
-}
 
 /* Own value of each leaf, the slow way: of samples that `test` lets in. */
 function sumsOf(test) {

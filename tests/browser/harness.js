@@ -8,7 +8,7 @@ const { chromium } = require('playwright-core');
 const { writeRecording } = require('./recording.js');
 
 const out = path.resolve(process.env.JW_OUT);
-const PATIENCE_MS = 300000; /* a guard against what hangs: the machine may be busy */
+const PATIENCE_MS = Number(process.env.JW_PATIENCE_MS || 300000); /* a guard against what hangs: the machine may be busy */
 let failures = 0;
 
 /* Runs one test; what it throws is its failure. */
@@ -67,7 +67,7 @@ async function openPage(browser, html, { hash = '', ...more } = {}) {
   });
   page.on('dialog', dialog => { noted.push('dialog: ' + dialog.message()); dialog.dismiss(); });
   page.on('request', request => {
-    if (!request.url().startsWith('file://' + html) && !request.url().startsWith('data:'))
+    if (!request.url().startsWith('file://' + html) && !request.url().startsWith('data:') && !request.url().startsWith('blob:'))
       noted.push('request: ' + request.url());
   });
   await page.addInitScript(() => {
@@ -98,6 +98,29 @@ async function openPage(browser, html, { hash = '', ...more } = {}) {
   });
 }
 
+/* An explorer page, once its samples are there. */
+async function openExplorer(browser, html, more = {}) {
+  const page = await openPage(browser, html, more);
+  await page.waitForFunction(() => window.jaywalk && window.jaywalk.isReady());
+  return Object.assign(page, {
+    explorer: () => page.evaluate(() => window.jaywalk.explorer()),
+    total: () => page.evaluate(() => document.querySelector('h1') && window.jaywalk.boxes()[0]?.total || 0),
+    /* Drags over the timeline, from one share of its width to another. */
+    async drag(from, to, keys = []) {
+      const { x, y, width } = await page.locator('#band-canvas').boundingBox();
+      for (const key of keys)
+        await page.keyboard.down(key);
+      await page.mouse.move(x + width * from, y + 20);
+      await page.mouse.down();
+      await page.mouse.move(x + width * (from + to) / 2, y + 30);
+      await page.mouse.move(x + width * to, y + 25);
+      await page.mouse.up();
+      for (const key of keys)
+        await page.keyboard.up(key);
+    },
+  });
+}
+
 /* Share of pixels of a picture of the canvas that are not the colour of its upper left corner. */
 async function inkOf(page) {
   return page.evaluate(() => {
@@ -110,4 +133,4 @@ async function inkOf(page) {
   });
 }
 
-module.exports = { check, equal, holds, makePage, openBrowser, openPage, inkOf, out, failures: () => failures };
+module.exports = { check, equal, holds, makePage, openBrowser, openPage, openExplorer, inkOf, out, failures: () => failures };

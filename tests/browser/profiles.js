@@ -98,4 +98,16 @@ function timed(count = 2000, seed = 3) {
     [4900000000, { signals: count + 100, samples: count, lostNoThread: 100 }]] };
 }
 
-module.exports = { timed, known, requests, hostile, hostileRequests, hostileNames, many, deep, wide, MS10 };
+/* Siblings that read the same, a class that differs in case alone, and a name with what stands between terms of a search. */
+const twins = {
+  stacks: [
+    { frames: [java('a/Main', 'main'), native('libone.so', 'read')], weight: 10 * MS10 },
+    { frames: [java('a/Main', 'main'), native('libtwo.so', 'read')], weight: 20 * MS10 },
+    { frames: [java('a/Main', 'main'), java('a/b', 'c')], weight: 5 * MS10 },
+    { frames: [java('a/Main', 'main'), java('a/B', 'c')], weight: 6 * MS10 },
+    { frames: [java('a/Main', 'main'), native('libone.so', 'operator | (x)')], weight: 7 * MS10 },
+  ],
+  counters: { signals: 5, samples: 5 },
+};
+
+module.exports = { timed, twins, java, native, known, requests, hostile, hostileRequests, hostileNames, many, deep, wide, MS10 };

@@ -36,9 +36,9 @@ function chooseGroups() {
 }
 
 function sumBand() {
-  const { samples, mask } = app.explorer;
+  const { samples, mask, kept } = app.explorer;
   band.group ||= chooseGroups();
-  band.sums = sumBins(samples, mask, band.group, band.groups.length);
+  band.sums = sumBins(samples, mask, band.group, band.groups.length, kept);
   band.matchedOf = null;
 }
 
@@ -51,11 +51,11 @@ function sumMatched() {
   }
   if (band.matchedOf === app.hit)
     return;
-  const { whole } = app;
-  const under = app.tree === whole ? Uint8Array.from(app.hit) : matchFrames(whole, app.state.query);
+  const { whole, keep } = app;
+  const under = app.tree === whole ? Uint8Array.from(app.hit) : matchFrames(whole, app.goodQuery);
   for (let i = 1; i < whole.count; i++)
     under[i] |= under[whole.parent[i]];
-  band.matched = sumBins(samples, mask, new Uint8Array(samples.contexts), 1, Uint8Array.from(samples.leaf, line => under[line]));
+  band.matched = sumBins(samples, mask, new Uint8Array(samples.contexts), 1, Uint8Array.from(samples.leaf, line => under[line] & (keep === null ? 1 : keep[line])));
   band.matchedOf = app.hit;
 }
 

@@ -15,8 +15,8 @@ function bytesOf64(text) {
 }
 
 /* The bytes of a column, or null where the page has none of this name. Its element is emptied. */
-async function readColumn(name) {
-  const box = byId('c-' + name);
+async function readColumn(name, elementBy = byId) {
+  const box = elementBy('c-' + name);
   if (box === null)
     return null;
   const packed = bytesOf64(box.textContent);

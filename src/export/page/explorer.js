@@ -4,8 +4,8 @@
  * The rest of the page knows none of it: it asks app.explorer which own value each line of the tree has.
  */
 app.explorer = {
-  samples: null, columns: [], mask: null, passes: new Map(), contextSums: null, count: 0, selected: '', masked: '', before: null,
-  beforeSelf: null, beforeKept: null, beforeTotal: null, version: 0, viewed: '', viewTree: null,
+  samples: null, columns: [], mask: null, kept: null, passes: new Map(), contextSums: null, count: 0, selected: '', masked: '',
+  beforeSelf: null, viewed: '', viewTree: null,
 };
 Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, bandZoom: false, view: '' });
 
@@ -29,7 +29,7 @@ app.explorer.read = parameters => {
   for (const kind of ['only', 'without']) {
     for (const text of parameters.getAll(kind)) {
       const [, column, hasValue, value] = /^([^:]*)(:?)(.*)$/s.exec(text);
-      facets.push({ kind, column, value: hasValue ? value : null });
+      facets.push({ kind, column: column.replaceAll('%3A', ':').replaceAll('%25', '%'), value: hasValue ? value : null });
     }
   }
   const time = readRange(parameters.get('t'));
@@ -44,8 +44,10 @@ app.explorer.write = (parameters, state) => {
     parameters.set('t', rangeText(state.time));
   if (state.base !== null)
     parameters.set('base', rangeText(state.base));
-  for (const facet of state.facets)
-    parameters.append(facet.kind, facet.value === null ? facet.column : facet.column + ':' + facet.value);
+  for (const facet of state.facets) {
+    const column = facet.column.replaceAll('%', '%25').replaceAll(':', '%3A'); /* an attribute's name may hold one */
+    parameters.append(facet.kind, facet.value === null ? column : column + ':' + facet.value);
+  }
   if (state.view)
     parameters.set('view', state.view);
   if (state.isHeat)
@@ -62,7 +64,7 @@ app.explorer.select = state => {
   const { samples } = explorer;
   if (samples === null)
     return false;
-  const masked = JSON.stringify(state.facets);
+  const masked = JSON.stringify([state.facets, app.filterText]);
   const selected = JSON.stringify([state.time, state.base, masked]);
   if (selected === explorer.selected)
     return false;
@@ -70,55 +72,52 @@ app.explorer.select = state => {
   if (masked !== explorer.masked) {
     explorer.passes = passesOf(explorer.columns, state.facets);
     explorer.mask = maskOf(explorer.passes, samples.contexts);
+    explorer.kept = app.keep === null ? null : Uint8Array.from(samples.leaf, line => app.keep[line]);
     explorer.masked = masked;
     sumBand();
   }
   tree.baseSelf = selfOf(samples, tree, from, to, explorer.mask);
   explorer.beforeSelf = state.base === null ? null : selfOf(samples, tree, ...windowOf(state.base, samples.bins), explorer.mask);
-  explorer.contextSums = sumContexts(samples, from, to);
-  explorer.count = countSamples(samples, from, to, explorer.mask);
+  explorer.contextSums = sumContexts(samples, from, to, explorer.kept);
+  explorer.count = countSamples(samples, from, to, explorer.mask, explorer.kept);
   explorer.selected = selected;
   return true;
 };
 
-/* The baseline, under the same filters of frames: what each line has there, itself and in all. */
-app.explorer.compare = keep => {
-  const { explorer, whole } = app;
-  explorer.beforeKept = explorer.beforeTotal = null;
-  explorer.version++;
-  if (!explorer.beforeSelf)
-    return;
-  explorer.beforeKept = keep === null ? explorer.beforeSelf : explorer.beforeSelf.map((value, i) => keep[i] ? value : 0);
-  const total = Float64Array.from(explorer.beforeKept);
-  for (let i = whole.count - 1; i > 0; i--)
-    total[whole.parent[i]] += total[i];
-  explorer.beforeTotal = total;
-};
-
 app.explorer.prepare = prepareViews;
+
+/* Another tree, in which line i of the one before is of[i]. */
+app.explorer.adopt = (tree, of) => {
+  const { explorer } = app;
+  prepareViews(tree);
+  explorer.selected = explorer.masked = explorer.viewed = '';
+  explorer.lineOf = of;
+  if (explorer.samples !== null)
+    explorer.samples.leaf = explorer.samples.line.map(line => of[line]);
+};
 
 /* The tree that the state asks for, made again when sums or view are others. */
 app.explorer.view = state => {
   const { explorer, whole } = app;
-  const wanted = explorer.version + state.view;
+  const wanted = app.version + state.view;
   if (state.view === '' || explorer.samples === null) {
     explorer.viewed = '';
-    explorer.before = explorer.beforeTotal;
     return whole;
   }
   if (explorer.viewed !== wanted) {
     explorer.viewed = wanted;
     explorer.viewTree = makeView(whole, state.view);
   }
-  explorer.before = explorer.beforeTotal === null ? null : explorer.viewTree === whole ? explorer.beforeTotal : explorer.viewTree.before;
   return explorer.viewTree;
 };
+
+app.explorer.beforeOf = tree => app.wholeBefore === null ? null : tree === app.whole ? app.wholeBefore.total : tree.before;
 
 app.explorer.selfOfName = name => {
   const { whole } = app;
   let sum = 0;
   for (let i = 1; i < whole.count; i++)
-    sum += whole.name[i] === name ? whole.self[i] : 0;
+    sum += whole.canon[whole.name[i]] === name ? whole.self[i] : 0;
   return sum;
 };
 
@@ -179,6 +178,8 @@ app.explorer.none = { time: null, base: null, facets: [], bandZoom: false, view:
 /* Compares with the window; without one, or a second time, no longer. */
 function toggleBase() {
   const { time, base } = app.state;
+  if (time === null && base === null && app.other !== null)
+    go({ isCompared: !app.state.isCompared });
   if (base !== null && (time === null || JSON.stringify(base) === JSON.stringify(time)))
     go({ base: null });
   else if (time !== null)
@@ -187,13 +188,11 @@ function toggleBase() {
 
 /* ---- start ---- */
 
-app.explorer.load = async () => new TextDecoder().decode(await readColumn('tree'));
-
 /* The graph of all is on the screen; samples come when they are unpacked. */
 app.explorer.begin = async () => {
-  const { whole: tree, explorer } = app;
+  const { explorer } = app;
   await breathe();
-  const samples = await readSamples(meta.explorer, tree);
+  const samples = await readSamples(meta.explorer, app.original || app.whole);
   const columns = makeColumns(samples);
   let sum = 0;
   for (let i = 0; i < samples.samples; i++)
@@ -202,6 +201,9 @@ app.explorer.begin = async () => {
   if (Math.abs(sum * samples.scale - app.baseTotal[0]) > 1e-9 * app.baseTotal[0])
     throw new Error('samples and tree do not add up to the same');
   /* All at once: a page with samples is one that answers. */
+  samples.line = samples.leaf;
+  if (explorer.lineOf)
+    samples.leaf = samples.line.map(line => explorer.lineOf[line]);
   explorer.columns = columns;
   explorer.samples = samples;
   byId('band').hidden = false;
@@ -218,5 +220,6 @@ app.explorer.begin = async () => {
     '[': () => stepWindow(-1),
     ']': () => stepWindow(1),
   });
+  explorer.selected = explorer.masked = '';
   apply(true);
 };

@@ -46,6 +46,11 @@ function passesOf(columns, facets) {
     const without = new Set(own.filter(facet => facet.kind === 'without').map(number));
     passes.set(column.key, Uint8Array.from(column.labels, label => (only.size === 0 || only.has(label)) && !without.has(label) ? 1 : 0));
   }
+  /* A link may ask for what no sample here has: then there are none, and the chip says why. */
+  for (const { kind, column } of facets) {
+    if (kind === 'only' && columns.every(own => own.key !== column))
+      passes.set(column, new Uint8Array(app.explorer.samples.contexts));
+  }
   return passes;
 }
 

@@ -40,10 +40,11 @@ function readPool(text, titles) {
   return end;
 }
 
-function readTree(text) {
+/* `about`: what the page says of the tree, as `meta` of its own. */
+function readTree(text, about = meta) {
   const titles = [];
   let at = readPool(text, titles);
-  const count = meta.frames;
+  const count = about.frames;
   const tree = {
     count, titles,
     name: new Uint32Array(count), type: new Uint8Array(count), depth: new Uint32Array(count),
@@ -84,7 +85,7 @@ function readTree(text) {
     else if (kind === 117)
       level++;
     const rest = isFull ? 3 : 1;
-    width = numbers[rest] * meta.scale || width;
+    width = numbers[rest] * about.scale || width;
     if (node >= count || level > open.length || (level === 0 && node > 0))
       throw new Error('the tree has no sense');
     while (open.length > level)
@@ -94,9 +95,9 @@ function readTree(text) {
     tree.depth[node] = level;
     tree.parent[node] = level === 0 ? 0 : open[level - 1];
     total[node] = width;
-    tree.tiers[3 * node] = numbers[rest + 1] * meta.scale;
-    tree.tiers[3 * node + 1] = numbers[rest + 2] * meta.scale;
-    tree.tiers[3 * node + 2] = numbers[rest + 3] * meta.scale;
+    tree.tiers[3 * node] = numbers[rest + 1] * about.scale;
+    tree.tiers[3 * node + 1] = numbers[rest + 2] * about.scale;
+    tree.tiers[3 * node + 2] = numbers[rest + 3] * about.scale;
     tree.baseSelf[node] += width;
     if (level > 0)
       tree.baseSelf[open[level - 1]] -= width;
@@ -106,16 +107,17 @@ function readTree(text) {
     tree.end[open.pop()] = node;
   if (node !== count || tree.name.some(name => name >= titles.length))
     throw new Error('the tree is cut');
-  setTypes(tree);
+  setTypes(tree, about);
+  countTwins(tree);
   return tree;
 }
 
 /* What is no code has a type of its own; the lines know only those of code. */
-function setTypes(tree) {
+function setTypes(tree, about) {
   const special = new Uint8Array(tree.titles.length);
   const kinds = [
-    [TYPE_CLASS, meta.classes], [TYPE_MARK, meta.marks], [TYPE_THREAD, meta.threads], [TYPE_ENDPOINT, meta.endpoints],
-    [TYPE_OPERATION, meta.operations], [TYPE_ATTRIBUTE, meta.attributes], [TYPE_MISSING, meta.missing], [TYPE_ROOT, [0]],
+    [TYPE_CLASS, about.classes], [TYPE_MARK, about.marks], [TYPE_THREAD, about.threads], [TYPE_ENDPOINT, about.endpoints],
+    [TYPE_OPERATION, about.operations], [TYPE_ATTRIBUTE, about.attributes], [TYPE_MISSING, about.missing], [TYPE_ROOT, [0]],
   ];
   for (const [type, names] of kinds) {
     for (const name of names)
@@ -127,24 +129,59 @@ function setTypes(tree) {
   }
   tree.special = special;
   tree.module = new Map();
-  for (let i = 0; i < meta.modules.length; i += 2)
-    tree.module.set(meta.modules[i], meta.modules[i + 1]);
+  for (let i = 0; i < about.modules.length; i += 2)
+    tree.module.set(about.modules[i], about.modules[i + 1]);
 }
 
 /*
- * Sums up the tree from the leaves that `keep` leaves (all without it), and lays frames side by
- * side: left[] is where each begins, in the unit of the profile.
+ * Names may read alike: functions of two libraries, a method and a function. canon[] is the first of those; twin[] says
+ * of a node how many siblings before it read the same (null: all names are different).
  */
-function sumTree(tree, keep) {
-  const { count, parent, baseSelf, left } = tree;
-  const self = keep ? new Float64Array(count) : baseSelf;
-  if (keep) {
-    for (let i = 0; i < count; i++)
-      self[i] = keep[i] ? baseSelf[i] : 0;
+function countTwins(tree) {
+  const { count, titles, name, parent } = tree;
+  const first = new Map();
+  tree.canon = Uint32Array.from(titles, (title, i) => {
+    if (!first.has(title))
+      first.set(title, i);
+    return first.get(title);
+  });
+  tree.twin = null;
+  if (first.size === titles.length)
+    return;
+  const isShared = new Uint8Array(titles.length);
+  tree.canon.forEach((canon, i) => {
+    if (canon !== i)
+      isShared[canon] = isShared[i] = 1;
+  });
+  const seen = new Map();
+  tree.twin = new Uint32Array(count);
+  for (let i = 1; i < count; i++) {
+    if (isShared[name[i]] === 0)
+      continue;
+    const key = parent[i] * titles.length + tree.canon[name[i]];
+    tree.twin[i] = seen.get(key) || 0;
+    seen.set(key, tree.twin[i] + 1);
   }
+}
+
+/* Own values that `keep` leaves, all without it; and what each node has with all below it. */
+const keptOf = (values, keep) => keep === null ? values : values.map((value, i) => keep[i] ? value : 0);
+
+function totalsOf(tree, self) {
   const total = Float64Array.from(self);
-  for (let i = count - 1; i > 0; i--)
-    total[parent[i]] += total[i];
+  for (let i = tree.count - 1; i > 0; i--)
+    total[tree.parent[i]] += total[i];
+  return total;
+}
+
+/*
+ * Sums up the tree from the leaves that `keep` leaves, and lays frames side by side: left[] is where each begins, in
+ * the unit of the profile.
+ */
+function sumTree(tree, keep, values = tree.baseSelf) {
+  const { count, parent, left } = tree;
+  const self = keptOf(values, keep);
+  const total = totalsOf(tree, self);
   const next = new Float64Array(count);
   for (let i = 1; i < count; i++) {
     const up = parent[i];

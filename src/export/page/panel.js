@@ -89,8 +89,8 @@ function fillDetails(box, node) {
   grid.append(element('span'), element('span'), element('span', 'head', 'of view'), element('span', 'head', 'of all'));
   numberRow(grid, 'Total', tree.total[node], whole, all);
   numberRow(grid, 'Self', tree.self[node], whole, all);
-  if (app.explorer?.before)
-    box.append(element('p', 'frame-kind', changeText(tree.total[node], app.explorer.before[node])));
+  if (app.before !== null)
+    box.append(element('p', 'frame-kind', changeText(tree.total[node], app.before[node])));
   if (everywhere.places > 1) {
     grid.append(element('span', 'label', `In all its ${grouped(everywhere.places)} places: total`), element('span', '', amount(everywhere.total)),
       element('span'), element('span', '', share(everywhere.total, all)));
@@ -162,11 +162,13 @@ function showChips() {
   const nameOf = node => nameIn(tree, node);
   bar.replaceChildren();
   state.filters.forEach((filter, i) => {
-    const text = filter.kind === 'hide' ? nameIn(app.whole, findPath(app.whole, filter.path).node) : filter.query;
+    const found = filter.kind === 'hide' ? findPath(app.whole, filter.path) : null;
+    const text = found === null ? filter.query : found.isWhole ? nameIn(app.whole, found.node) : '[a frame that this profile has not]';
     bar.append(chip(filter.kind === 'hide' ? 'without stacks under' : filter.kind === 'only' ? 'only' : 'without', text, 'Remove this filter',
       () => go({ filters: state.filters.filter((other, at) => at !== i) })));
   });
   app.explorer?.chips(bar);
+  comparisonChips(bar);
   if (zoom > 0)
     bar.append(chip('zoom', nameOf(zoom), 'Leave the zoom', () => go({ zoom: '' })));
   if (bar.childElementCount > 1)
@@ -187,9 +189,10 @@ function showLegend() {
   }
   const list = byId('legend').querySelector('ul');
   list.replaceChildren();
-  if (app.explorer?.before)
-    list.append(diffLegend());
-  for (const type of app.explorer?.before ? [] : [TYPE_ENDPOINT, TYPE_OPERATION, TYPE_ATTRIBUTE, 1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK]) {
+  byId('legend').querySelector('summary').textContent = app.before !== null ? 'Change' : 'Frame types';
+  if (app.before !== null)
+    list.append(...diffLegend());
+  for (const type of app.before !== null ? [] : [TYPE_ENDPOINT, TYPE_OPERATION, TYPE_ATTRIBUTE, 1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK]) {
     if (seen[type] === 0)
       continue;
     const button = element('button');
@@ -217,7 +220,7 @@ function listMethods() {
   const type = new Uint8Array(tree.titles.length);
   const best = new Float64Array(tree.titles.length).fill(-1);
   const matched = new Uint8Array(tree.titles.length);
-  const then = app.explorer?.before ?? null; /* totals of a baseline */
+  const then = app.before; /* totals of a baseline */
   const before = new Float64Array(tree.titles.length);
   for (let i = zoom; i < tree.end[zoom]; i++) {
     const name = tree.name[i];
@@ -263,7 +266,7 @@ function methodRow({ name, self, total, before, type }, whole) {
   button.title = 'Search for it';
   button.addEventListener('click', () => go({ query: `="${title}"` }));
   row.append(element('td', '', share(self, whole)), element('td', '', share(total, whole)));
-  if (app.explorer?.before)
+  if (app.before !== null)
     row.append(element('td', '', changeBrief(total, before)));
   row.appendChild(element('td')).append(button);
   return row;
@@ -283,7 +286,7 @@ function showMethods() {
   bar.append(element('strong', '', `${grouped(rows.length)} ${hit === null ? 'methods' : 'matching methods'}, of view`), close);
   const table = element('table');
   const columns = table.appendChild(element('colgroup'));
-  const orders = app.explorer?.before ? ['self', 'total', 'change'] : ['self', 'total'];
+  const orders = app.before !== null ? ['self', 'total', 'change'] : ['self', 'total'];
   columns.append(...orders.map(() => element('col', 'number')), element('col'));
   const head = table.appendChild(element('thead')).appendChild(element('tr'));
   for (const by of orders) {
@@ -459,7 +462,7 @@ function openHelp() {
       [['arrows'], 'to the caller, the widest callee, the frames beside'], [['Ctrl+wheel', '+', '-'], 'zoom freely; drag or Shift+arrows to move'],
       [['/', 'Ctrl+F'], 'search'], [['N', 'Shift+N', 'Esc'], 'next match, previous one, end the search'],
       [['F', 'Shift+F'], 'only stacks with a match, only those without'], [['X', 'Alt+click'], 'leave out the stacks under a frame'],
-      [['right click'], 'menu'], [['I', 'M', 'D', 'L'], 'flip, methods, light or dark, frame types'], [['browser Back'], 'undo']]),
+      [['right click'], 'menu'], [['I', 'M', 'D', 'L'], 'flip, methods, light or dark, frame types'], [['S'], 'save what is shown'], [['P', 'W', 'B'], 'of a comparison: shares or amounts, whose frames are drawn, with or without it'], [['browser Back'], 'undo']]),
     ...(app.explorer === null ? [] : [element('h3', '', 'Time and filters'),
       list('kbd', [[['drag'], 'over the timeline: a window, whose edges and middle can be dragged'], [['[', ']'], 'one window back or on'],
         [['double click'], 'the whole time'], [['H', 'Z'], 'heat map; show the window alone'], [['Tab'], 'to the ends of the window, which arrows move (Shift: by one bin)'],

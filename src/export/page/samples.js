@@ -70,38 +70,44 @@ function selfOf(samples, tree, from, to, mask) {
   return self;
 }
 
-function countSamples(samples, from, to, mask) {
-  const { context, first } = samples;
+/* `kept`, here and below: 1 for the stacks that count at all; null: all do. */
+function countSamples(samples, from, to, mask, kept) {
+  const { context, stack, first } = samples;
   let count = 0;
-  for (let i = first[from]; i < first[to]; i++)
-    count += mask[context[i]];
+  if (kept === null) {
+    for (let i = first[from]; i < first[to]; i++)
+      count += mask[context[i]];
+  } else {
+    for (let i = first[from]; i < first[to]; i++)
+      count += mask[context[i]] & kept[stack[i]];
+  }
   return count;
 }
 
 /* What each context has in a range of bins. */
-function sumContexts(samples, from, to) {
-  const { context, value, first, scale } = samples;
+function sumContexts(samples, from, to, kept) {
+  const { context, stack, value, first, scale } = samples;
   const sums = new Float64Array(samples.contexts);
-  if (value === null) {
+  if (value === null && kept === null) {
     for (let i = first[from]; i < first[to]; i++)
       sums[context[i]]++;
   } else {
     for (let i = first[from]; i < first[to]; i++)
-      sums[context[i]] += value[i];
+      sums[context[i]] += (value === null ? 1 : value[i]) * (kept === null ? 1 : kept[stack[i]]);
   }
   for (let i = 0; i < sums.length; i++)
     sums[i] *= scale;
   return sums;
 }
 
-/* For each group the value of each bin: sums[group * bins + bin]. `hit`: stacks that count at all, or null. */
-function sumBins(samples, mask, group, groups, hit = null) {
+/* For each group the value of each bin: sums[group * bins + bin]. */
+function sumBins(samples, mask, group, groups, kept) {
   const { context, stack, value, first, bins, scale } = samples;
   const sums = new Float64Array(groups * bins);
   for (let bin = 0; bin < bins; bin++) {
     for (let i = first[bin]; i < first[bin + 1]; i++) {
       const rank = context[i];
-      sums[group[rank] * bins + bin] += mask[rank] * (value === null ? 1 : value[i]) * (hit === null ? 1 : hit[stack[i]]);
+      sums[group[rank] * bins + bin] += mask[rank] * (value === null ? 1 : value[i]) * (kept === null ? 1 : kept[stack[i]]);
     }
   }
   for (let i = 0; i < sums.length; i++)

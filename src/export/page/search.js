@@ -21,8 +21,8 @@ function parseTerm(text) {
     return title => expression.test(title);
   }
   if (term.length > 3 && term.startsWith('="') && term.endsWith('"')) {
-    const exact = foldText(term.slice(2, -1));
-    return (title, type, module, folded) => folded === exact;
+    const exact = term.slice(2, -1).replaceAll('/', '.'); /* a.A and a.a are two classes */
+    return title => title.replaceAll('/', '.') === exact;
   }
   const keyed = /^(type|module|pkg):(.+)$/i.exec(term);
   if (keyed) {
@@ -37,9 +37,29 @@ function parseTerm(text) {
   return (title, type, module, folded) => folded.includes(wanted);
 }
 
+/* Terms stand between " | ", which a name in ="..." may hold as well. */
+function splitQuery(query) {
+  const term = /(\s*-?="[^]*?"\s*|[^]*?)( \| |$)/y;
+  const terms = [];
+  for (let found = null; found === null || found[2] !== '';) {
+    found = term.exec(query);
+    terms.push(found[1]);
+  }
+  return terms.filter(text => text.trim() !== '');
+}
+
 function parseQuery(query) {
-  const terms = query.split(' | ').filter(text => text.trim() !== '').map(parseTerm);
+  const terms = splitQuery(query).map(parseTerm);
   return (...frame) => terms.some(term => term(...frame));
+}
+
+/* Whether a query means something: a regular expression in a link may be broken. */
+function isQuery(query) {
+  try {
+    return parseQuery(query) !== null;
+  } catch (wrong) {
+    return false;
+  }
 }
 
 /* Frames by themselves: a name may be C1 here and inlined there, so type: tests each frame. */
@@ -88,8 +108,8 @@ function keepLeaves(tree, filters) {
   const keep = new Uint8Array(tree.count).fill(1);
   for (const filter of filters) {
     if (filter.kind === 'hide') {
-      const node = findPath(tree, filter.path).node;
-      if (node > 0)
+      const { node, isWhole } = findPath(tree, filter.path);
+      if (node > 0 && isWhole) /* of another profile: it hides nothing here, least of all its caller */
         keep.fill(0, node, tree.end[node]);
       continue;
     }
@@ -105,20 +125,25 @@ function keepLeaves(tree, filters) {
   return keep;
 }
 
-/* A frame is named by the hashes of the titles that lead to it, so that links outlive an export. */
+/*
+ * A frame is named by the hashes of the titles that lead to it, so that links outlive an export; "~1" is the second one
+ * of siblings that read the same.
+ */
 function pathOf(tree, node) {
   const parts = [];
   for (; node > 0; node = tree.parent[node])
-    parts.push(hashTitle(tree.titles[tree.name[node]]).toString(36));
+    parts.push(hashTitle(tree.titles[tree.name[node]]).toString(36) + (tree.twin?.[node] ? '~' + tree.twin[node] : ''));
   return parts.reverse().join('.');
 }
 
 function findPath(tree, path) {
   let node = 0;
   for (const part of path ? path.split('.') : []) {
-    const hash = parseInt(part, 36);
+    const [code, twin = '0'] = part.split('~');
+    const hash = parseInt(code, 36);
+    let before = Number(twin);
     let child = node + 1;
-    while (child < tree.end[node] && hashTitle(tree.titles[tree.name[child]]) !== hash)
+    while (child < tree.end[node] && (hashTitle(tree.titles[tree.name[child]]) !== hash || before-- > 0))
       child = tree.end[child];
     if (child >= tree.end[node])
       return { node, isWhole: false };

@@ -106,16 +106,18 @@ function describe() {
       view: { ...app.view }, isMoving: app.view.from !== app.target.from || app.view.to !== app.target.to, matches: app.matches && { names: app.matches.names.size, places: app.matches.places, total: app.matches.total, self: app.matches.self } }),
     isReady: () => app.explorer === null || app.explorer.samples !== null,
     explorer: () => app.explorer && app.explorer.samples && { count: app.explorer.count, bins: app.explorer.samples.bins, binMs: app.explorer.samples.binMs,
-      startMs: app.explorer.samples.startMs, samples: app.explorer.samples.samples, before: app.explorer.beforeTotal && app.explorer.beforeTotal[0], view: app.state.view,
+      startMs: app.explorer.samples.startMs, samples: app.explorer.samples.samples, before: app.wholeBefore && app.wholeBefore.total[0], view: app.state.view,
       columns: app.explorer.columns.map(({ key, values }) => ({ key, values })), gaps: [...app.explorer.samples.gaps] },
     frames: () => app.tree.count,
     total: () => app.tree.total[0],
+    other: () => app.other && { name: app.other.name, total: app.wholeBefore && app.wholeBefore.total[0] },
+    change: node => app.before && changeOf(app.tree.total[node], app.before[node]),
   });
 }
 
-function start(text) {
-  app.tree = readTree(text);
-  app.whole = app.tree;
+function start(tree, other) {
+  app.tree = app.whole = tree;
+  app.samples = meta.samples;
   app.explorer?.prepare(app.tree);
   sumTree(app.tree, null);
   app.filterText = '[]';
@@ -124,6 +126,10 @@ function start(text) {
   app.painter = makePainter(byId('canvas'));
   app.wasFlipped = undefined;
   setTheme(isDarkWanted());
+  if (other !== null) {
+    setOther(other);
+    app.tree = app.whole;
+  }
   app.state = readHash();
   document.documentElement.classList.add('live');
   for (const id of ['find', 'tools', 'stage', 'status'])
@@ -131,6 +137,8 @@ function start(text) {
   byId('legend').open = matchMedia('(min-width: 900px)').matches;
   showTrust();
   wire();
+  wireCompare();
+  wireSave();
   apply(true);
   window.jaywalk = describe();
 }
@@ -149,7 +157,9 @@ function giveUp(wrong) {
 
 async function run() {
   try {
-    start(app.explorer === null ? byId('data').textContent : await app.explorer.load());
+    const { tree } = await readPage(byId);
+    const other = byId('base-meta') === null ? null : await readPage(byId, 'base-');
+    start(tree, other && { ...other, name: other.about.name });
     await app.explorer?.begin();
   } catch (wrong) {
     giveUp(wrong);

@@ -9,9 +9,12 @@ const app = {
   whole: null, /* of the page: the same, but for views of the explorer */
   painter: null, colours: null, shades: null, layout: null,
   zoom: 0, view: { from: 0, to: 1 }, cursor: -1, hover: null,
-  fromRoot: 0, hit: null, matches: null, forms: new Map(), everywhere: new Map(),
+  fromRoot: 0, version: 0, hit: null, matches: null, forms: new Map(), everywhere: new Map(),
+  keep: null, filterText: '', /* leaves that filters of frames leave; null: all */
+  other: null, /* a profile to compare with: see compare.js */
+  wholeBefore: null, before: null, /* the baseline: {kept, total} of the whole, totals of what is shown */
   explorer: null, /* of the explorer page: which samples the tree is made of */
-  state: { zoom: '', query: '', filters: [], isFlipped: meta.inverted },
+  state: { zoom: '', query: '', filters: [], isFlipped: meta.inverted, isCompared: true, isSwapped: false, isAbsolute: false },
 };
 const ANIMATION_MS = 120;
 const HISTORY_PAUSE_MS = 250;
@@ -21,12 +24,13 @@ function readHash() {
   const filters = [];
   for (const text of parameters.getAll('f')) {
     const [, kind, rest] = /^(only|without|hide):(.*)$/s.exec(text) || [];
-    if (kind)
+    if (kind === 'hide' || (kind && isQuery(rest)))
       filters.push(kind === 'hide' ? { kind, path: rest } : { kind, query: rest });
   }
   return {
     zoom: parameters.get('zoom') || '', query: parameters.get('q') || '', filters,
     isFlipped: parameters.has('flip') ? parameters.get('flip') === '1' : meta.inverted,
+    isCompared: parameters.get('compare') !== '0', isSwapped: parameters.get('swap') === '1', isAbsolute: parameters.get('per') === 'run',
     ...app.explorer?.read(parameters),
   };
 }
@@ -41,6 +45,12 @@ function hashOf(state) {
     parameters.append('f', filter.kind + ':' + (filter.kind === 'hide' ? filter.path : filter.query));
   if (state.isFlipped !== meta.inverted)
     parameters.set('flip', state.isFlipped ? '1' : '0');
+  if (!state.isCompared)
+    parameters.set('compare', '0');
+  if (state.isSwapped)
+    parameters.set('swap', '1');
+  if (state.isAbsolute)
+    parameters.set('per', 'run');
   app.explorer?.write(parameters, state);
   const text = parameters.toString();
   return text ? '#' + text : '#';
@@ -73,14 +83,14 @@ function go(change, isPush = true) {
 function apply(isSame = false) {
   const { state, whole } = app;
   const filterText = JSON.stringify(state.filters);
-  const isSelected = app.explorer !== null && app.explorer.select(state);
-  if (isSelected || filterText !== app.filterText) {
-    const keep = keepLeaves(whole, state.filters);
+  const isFiltered = filterText !== app.filterText;
+  if (isFiltered) {
+    app.keep = keepLeaves(whole, state.filters);
     app.filterText = filterText;
-    sumTree(whole, keep);
-    app.explorer?.compare(keep);
-    app.everywhere.clear();
   }
+  const isSelected = app.explorer !== null && app.explorer.select(state);
+  if (isSelected || isFiltered || app.comparedAs !== comparedAs(state))
+    sumAll(state);
   const shown = app.tree;
   app.tree = app.explorer === null ? whole : app.explorer.view(state);
   if (app.tree !== shown) {
@@ -88,6 +98,7 @@ function apply(isSame = false) {
     app.hover = null;
     app.cursor = -1;
   }
+  app.before = app.explorer === null ? app.wholeBefore && app.wholeBefore.total : app.explorer.beforeOf(app.tree);
   const { tree } = app;
   let { node, isWhole } = findPath(tree, state.zoom);
   while (node > 0 && tree.total[node] === 0)
@@ -111,6 +122,22 @@ function apply(isSame = false) {
   app.explorer?.show();
 }
 
+/* Sums of the whole under all filters, and those of what it is compared with. */
+function sumAll(state) {
+  const { whole, keep } = app;
+  const before = beforeSelf(state);
+  const [wide, other] = state.isSwapped && before !== null ? [before, whole.baseSelf] : [whole.baseSelf, before];
+  app.comparedAs = comparedAs(state);
+  sumTree(whole, keep, wide);
+  app.wholeBefore = null;
+  if (other !== null) {
+    const kept = keptOf(other, keep);
+    app.wholeBefore = { kept, total: totalsOf(whole, kept) };
+  }
+  app.everywhere.clear();
+  app.version++;
+}
+
 function search() {
   const { tree, state } = app;
   const box = byId('query');
@@ -118,12 +145,16 @@ function search() {
     box.value = state.query;
   try {
     app.hit = state.query === '' ? null : matchFrames(tree, state.query);
+    app.goodQuery = state.query;
     box.removeAttribute('aria-invalid');
     app.queryError = '';
   } catch (wrong) { /* the last good result stays */
+    if (app.hit !== null && app.hitOf !== tree)
+      app.hit = matchFrames(tree, app.goodQuery);
     box.setAttribute('aria-invalid', 'true');
     app.queryError = wrong.message.replace(/^Invalid regular expression: /, '');
   }
+  app.hitOf = tree;
   app.matches = app.hit === null ? null : sumMatches(tree, app.hit, app.zoom);
   showFound();
 }
@@ -231,7 +262,7 @@ function lookOf(node) {
   else
     look.colour = (isFaded ? colours.faded : colours.plain)[type][shade];
   look.text = isMatch && !isAround ? colours.matchText : isFaded ? colours.textFaded : colours.text;
-  if (!isMatch && app.explorer?.before)
+  if (!isMatch && app.before !== null)
     lookOfDiff(node, isFaded, look);
   if (type === TYPE_MARK && !isMatch && !isFaded)
     look.hatch = colours.hatch[type][shade];

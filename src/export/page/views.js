@@ -11,6 +11,7 @@ function prepareViews(tree) {
   special.set(tree.special);
   special[tree.titles.length] = TYPE_MARK;
   tree.titles.push(VIEW_CUT);
+  tree.canon = Uint32Array.from(tree.titles, (title, i) => i < tree.canon.length ? tree.canon[i] : i);
   tree.special = special;
 }
 
@@ -34,7 +35,7 @@ function grow(growing, name, type, parent, total, self, before) {
 function finish(growing, whole) {
   const count = growing.name.length;
   const tree = {
-    isView: true, count, titles: whole.titles, special: whole.special, module: whole.module, folded: whole.folded,
+    isView: true, count, titles: whole.titles, canon: whole.canon, twin: null, special: whole.special, module: whole.module, folded: whole.folded,
     name: Uint32Array.from(growing.name), type: Uint8Array.from(growing.type), depth: Uint32Array.from(growing.depth),
     parent: Uint32Array.from(growing.parent), end: new Uint32Array(count), total: Float64Array.from(growing.total),
     self: Float64Array.from(growing.self), before: Float64Array.from(growing.before), left: new Float64Array(count), tiers: new Float32Array(0),
@@ -56,7 +57,7 @@ function finish(growing, whole) {
 function outermost(whole, name) {
   const found = [];
   for (let i = 1, until = 0; i < whole.count; i++) {
-    if (whole.name[i] === name && i >= until) {
+    if (whole.canon[whole.name[i]] === name && i >= until) {
       found.push(i);
       until = whole.end[i];
     }
@@ -90,16 +91,17 @@ function calleesOf(whole, name, before) {
       for (let child = node + 1; child < whole.end[node]; child = whole.end[child]) {
         if (!has(child))
           continue;
-        const same = children.get(whole.name[child]);
+        const own = whole.canon[whole.name[child]];
+        const same = children.get(own);
         if (same)
           same.push(child);
         else
-          children.set(whole.name[child], [child]);
+          children.set(own, [child]);
       }
     }
     const at = grow(growing, name, nodes.length > 0 ? typeOfAll(whole, nodes) : TYPE_MARK, parent, total, self, then);
     if (parent >= 0)
-      growing.name[at] = whole.name[nodes[0]];
+      growing.name[at] = whole.canon[whole.name[nodes[0]]];
     /* The last that is pushed comes first. */
     for (const [, list] of [...children].sort((a, b) => b[0] - a[0]))
       open.push({ nodes: list, parent: at });
@@ -116,7 +118,7 @@ function callersFrom(whole, items, weight, then, rootName) {
   const push = (list, parent) => {
     const groups = new Map();
     for (const item of list) {
-      const name = whole.name[item.at];
+      const name = whole.canon[whole.name[item.at]];
       const group = groups.get(name);
       if (group)
         group.push(item);
@@ -153,10 +155,9 @@ function callersFrom(whole, items, weight, then, rootName) {
 
 /* The tree that a view shows; the whole where there is none of that name. */
 function makeView(whole, view) {
-  const { explorer } = app;
   const [, kind, title] = /^(callers|callees)(?::(.*))?$/s.exec(view) || [];
   const name = title === undefined ? 0 : whole.titles.indexOf(title);
-  const before = explorer.beforeTotal;
+  const before = app.wholeBefore && app.wholeBefore.total;
   if (!kind || name < 0 || (kind === 'callees' && name === 0))
     return whole;
   if (kind === 'callees')
@@ -164,7 +165,7 @@ function makeView(whole, view) {
   if (name > 0)
     return callersFrom(whole, outermost(whole, name).map(node => ({ at: node, from: node })), node => whole.total[node], node => before === null ? 0 : before[node], name);
   const ran = [];
-  const then = explorer.beforeKept;
+  const then = app.wholeBefore && app.wholeBefore.kept;
   for (let i = 1; i < whole.count; i++) {
     if (whole.self[i] > 0 || (then !== null && then[i] > 0))
       ran.push({ at: i, from: i });

@@ -95,6 +95,7 @@ Test(cli, mistakes_are_told_with_the_nearest_spelling)
         {{"convert", "--threads=yes", "a.jfr", "b.html"}, "takes no value"},
         {{"convert", "--include=/(/", "a.jfr", "b.html"}, "--include=/(/: no regular expression"},
         {{"convert", "--samples", "--total", "a.jfr", "b.html"}, "in place of the earlier samples"},
+        {{"convert", "--diff=b.jfr", "a.jfr", "b.txt"}, "--diff: only html and explorer"},
         {{"convert", "--mirror", "a.jfr", "b.html"}, "is no option"},
         {{"help", "stat"}, "did you mean 'start'?"},
         {{"convert", "-o", "colapsed", "a.jfr", "b"}, "did you mean 'collapsed'?"},

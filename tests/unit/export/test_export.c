@@ -333,6 +333,27 @@ Test(export, an_explorer_needs_samples_with_their_time)
     cr_expect_not_null(strstr(err.message, "convert a recording"));
 }
 
+Test(export, a_page_with_a_baseline_holds_both_profiles)
+{
+    struct profile *base = profile_open(&(struct profile_config){0}, &err);
+
+    cr_assert_not_null(base, "%s", err.message);
+
+    const profile_frame_id only = profile_frame(
+        base, &(struct profile_frame){
+                  .type = PROFILE_FRAME_COMPILED, .class_name = "a/Gone", .method = "run"});
+    profile_add(base, &(struct profile_stack){
+                          .frames = &only, .frame_count = 1, .samples = 7, .weight = 70});
+
+    const char *page = written(EXPORT_FLAMEGRAPH,
+                               (struct export_options){.base = base, .base_name = "</script>.jfr"});
+    cr_expect_not_null(strstr(page, "id=\"base-data\">"));
+    cr_expect_not_null(strstr(page, "/Gone.run"));
+    cr_expect_not_null(strstr(page, "\"name\":\"\\u003c/script>.jfr\""));
+    cr_expect_null(strstr(written(EXPORT_FLAMEGRAPH, (struct export_options){0}), "base-data\""));
+    profile_close(base);
+}
+
 Test(export, an_empty_profile_is_written_in_every_format)
 {
     cr_expect_str_eq(collapsed((struct export_options){0}), "");
