@@ -389,7 +389,12 @@ bool jfr_mender_next(struct jfr_mender *mender, struct jfr_mended *mended, struc
         reader->is_stopped = true;
         reader->size_bytes = jfr_unpacker_end(reader);
     }
-    if (from >= reader->size_bytes || !find_header(mender, from, &at, err))
+    if (from >= reader->size_bytes)
+        return false;
+    /* Where a whole chunk ended the next one begins, though both began at one moment. */
+    at = from;
+    if ((mender->is_scanned || !is_header_at(mender, from)) &&
+        !find_header(mender, from, &at, err))
         return false;
     mended->offset_bytes = at;
     mended->lost_bytes = at - from;

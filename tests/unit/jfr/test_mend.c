@@ -110,6 +110,19 @@ static struct result mend(const unsigned char *bytes, size_t size_bytes)
     return result;
 }
 
+/* Copies of one chunk in one file, as a merge of a file with itself has them. */
+Test(mend, chunks_that_began_at_one_moment_are_all_kept)
+{
+    maker_usual_chunk(&maker, 5);
+    maker_usual_chunk(&maker, 5);
+
+    const struct result result = mend(maker.bytes, maker.used_bytes);
+    cr_assert_eq(result.chunks, 2);
+    cr_assert_eq(result.changed, 0);
+    cr_assert_eq(result.lost_bytes, 0);
+    cr_assert_eq(result.events, 2 * USUAL);
+}
+
 Test(mend, what_is_whole_stays_as_it_is)
 {
     make_chunks();
