@@ -14,6 +14,7 @@
 
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "../tests/support/lines_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,8 +53,10 @@ static void check_text(const char *text)
     for (size_t left_bytes = strlen(text); left_bytes > 0;) {
         const size_t length_bytes = jw_utf8_length(text, left_bytes);
         const unsigned char byte = (unsigned char)*text;
+        const bool is_row_end = byte == '\r' && text[1] == '\n'; /* of csv */
 
-        if (length_bytes == 0 || byte == 0x7f || (byte < 0x20 && byte != '\n' && byte != '\t') ||
+        if (length_bytes == 0 || byte == 0x7f ||
+            (byte < 0x20 && byte != '\n' && byte != '\t' && !is_row_end) ||
             (length_bytes == 2 && byte == 0xc2 && (unsigned char)text[1] < 0xa0))
             abort();
         text += length_bytes;
@@ -79,9 +82,17 @@ static void check_page(const char *page)
     }
 }
 
+/* A program can read each line, the last one too: where an event is damaged, none of it is written. */
+static void check_lines(const char *format, const char *text)
+{
+    if ((strcmp(format, "jsonl") == 0 && json_lines(text) < 0) ||
+        (strcmp(format, "csv") == 0 && csv_rows(text) < 0))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char kinds[][4][12] = {
+    static char kinds[][5][20] = {
         {"convert", "-o", "text"},
         {"convert", "-o", "collapsed"},
         {"convert", "-t", "-o", "text"},
@@ -94,6 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {"doctor", "--json"},
         {"summary"},
         {"summary", "--json"},
+        {"convert", "-o", "jsonl"},
+        {"convert", "-o", "csv"},
+        {"convert", "-o", "csv", "-e", "cpu"},
+        {"convert", "-o", "jsonl", "--exclude", "*run*"},
     };
 
     if (in_fd < 0)
@@ -102,11 +117,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
 
     static char self[] = "jaywalk", output[] = "-";
-    char *arguments[10] = {self};
+    char *arguments[12] = {self};
     const size_t kind = data[size - 1] % JW_COUNT_OF(kinds);
     int count = 1;
 
-    for (size_t i = 0; i < 4 && kinds[kind][i][0] != '\0'; i++)
+    for (size_t i = 0; i < 5 && kinds[kind][i][0] != '\0'; i++)
         arguments[count++] = kinds[kind][i];
     arguments[count++] = in;
     if (kinds[kind][0][0] == 'c')
@@ -118,6 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = taken(STDOUT_FILENO);
     if (kind == 3)
         check_page(text);
+    if (kinds[kind][0][0] == 'c')
+        check_lines(kinds[kind][2], text);
     check_text(text);
     free(text);
     text = taken(fileno(complaints));

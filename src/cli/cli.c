@@ -185,6 +185,8 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "  .tree               the call tree as text, heaviest first\n"
                 "  .pb.gz .pprof       a profile for pprof and services that read it\n"
                 "  .otlp               OTLP profiles of OpenTelemetry (proto 1.10 and later)\n"
+                "  .jsonl .ndjson      every event as it stands there, a line of JSON each\n"
+                "  .csv                the same as a table; with --event a column for each field\n"
                 "  .jfr.zst .jfr       the recording as it is, packed with zstd or unpacked\n"
                 "OUT may be - for the standard output; then --output is needed. OUT is replaced\n"
                 "at the end and whole, or not at all.\n",
@@ -195,6 +197,9 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                         "  jaywalk convert --endpoint 'GET /orders*' --attribute tenant=acme "
                         "profile.jfr acme.html\n"
                         "  jaywalk convert --by endpoint --by thread profile.jfr requests.html\n"
+                        "  jaywalk convert --event jdk.GCPhasePause profile.jfr pauses.csv\n"
+                        "  jaywalk convert -o jsonl profile.jfr - | jq -c 'select(.type == "
+                        "\"jaywalk.Span\")'\n"
                         "  jaywalk convert profile.jfr.zst profile.jfr\n",
             .operands = CLI_OPERANDS_RECORDING,
             .run = cli_convert,

@@ -75,9 +75,7 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
 
     feed->found->has_event = true;
     cli_weigh(feed, source, event, &value);
-    /* Others record this event for threads inside native methods, whether they run or wait. */
-    if (!value.is_timed && strcmp(event->type_name, "jdk.NativeMethodSample") == 0 &&
-        strcmp(feed->wish->event, "cpu") == 0 && !jfr_value_has_field(&event->value, "weight")) {
+    if (cli_is_left_out(feed, event, &value)) {
         feed->found->native_left_out += is_let_in;
         return;
     }
@@ -137,7 +135,7 @@ static void cli_tell_counters(const struct cli_feed *feed)
 }
 
 /* What the agent was told: the title, in a recording of jaywalk's own; which clocks ran. */
-static void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *event)
+void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     struct jfr_value field;
 

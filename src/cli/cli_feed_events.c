@@ -188,6 +188,26 @@ void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
     }
 }
 
+const char *cli_source_type(const char *event, size_t number)
+{
+    if (!cli_is_clock(event))
+        return number > 0 ? NULL : cli_is_counter(event) ? CLI_COUNTER_SAMPLE : event;
+    if (number == 0)
+        return CLI_EXECUTION_SAMPLE;
+    for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
+        if (strcmp(cli_sources[i].event, event) == 0 && --number == 0)
+            return cli_sources[i].type;
+    }
+    return NULL;
+}
+
+bool cli_is_left_out(const struct cli_feed *feed, const struct jfr_reader_event *event,
+                     const struct cli_value *value)
+{
+    return !value->is_timed && strcmp(event->type_name, "jdk.NativeMethodSample") == 0 &&
+           strcmp(feed->wish->event, "cpu") == 0 && !jfr_value_has_field(&event->value, "weight");
+}
+
 bool cli_declares(const struct cli_feed *feed, const char *event)
 {
     if (cli_is_counter(event))

@@ -195,6 +195,13 @@ const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_r
 bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source, const char *type);
 void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
                const struct jfr_reader_event *event, struct cli_value *out);
+/* Types that may hold samples of an event, 0, 1 ...; NULL: no more. */
+const char *cli_source_type(const char *event, size_t number);
+/* A sample by another producer of a thread inside a native method, whether it ran or waited: none of CPU time. */
+bool cli_is_left_out(const struct cli_feed *feed, const struct jfr_reader_event *event,
+                     const struct cli_value *value);
+/* Settings of a recording, as they come: which clocks ran, the title of a run. */
+void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *event);
 /* The word of ours for a state as a recording has it; where there is none, without "STATE_". */
 const char *cli_state_word(const char *name);
 bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event);
@@ -242,6 +249,10 @@ uint64_t cli_thread_key(const struct jfr_reader_event *event, struct jfr_value *
 
 /* The box of a thread; reader NULL: not known. */
 profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_value *thread);
+
+/* A frame as a profile takes it; texts live until the next one. False: out of memory. */
+JW_MUST_CHECK bool cli_read_frame(struct cli_feed *feed, const struct jfr_stack_frame *from,
+                                  struct profile_frame *out);
 
 /* Adds all groups of the chunk to the profile, and forgets what belongs to the chunk. */
 void cli_feed_groups(struct cli_feed *feed);

@@ -56,7 +56,8 @@ enum profile_frame_type cli_frame_type(const char *type, const char *class_name,
     return class_name[0] == '\0' ? PROFILE_FRAME_MARK : PROFILE_FRAME_COMPILED;
 }
 
-static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jfr_stack_frame *from)
+bool cli_read_frame(struct cli_feed *feed, const struct jfr_stack_frame *from,
+                    struct profile_frame *out)
 {
     const bool has_type = from->type.reader != NULL && jfr_value_text(&from->type, &feed->text);
     const char *type = has_type ? feed->text.text : "";
@@ -64,7 +65,7 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
 
     if (!jfr_method_read(&from->method, method)) {
         feed->is_out_of_memory = true;
-        return PROFILE_FRAME_NONE;
+        return false;
     }
 
     const char *class_name = method->class_name.text;
@@ -82,6 +83,16 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
         frame.class_name = class_name;
         frame.signature = method->descriptor.text;
     }
+    *out = frame;
+    return true;
+}
+
+static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jfr_stack_frame *from)
+{
+    struct profile_frame frame;
+
+    if (!cli_read_frame(feed, from, &frame))
+        return PROFILE_FRAME_NONE;
     /* None of them is code that ran. */
     if (feed->wish->is_of_leaves &&
         (frame.type == PROFILE_FRAME_CLASS || frame.type == PROFILE_FRAME_COMPILING ||

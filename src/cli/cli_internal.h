@@ -51,6 +51,7 @@ struct cli_values {
     const char *size;
     const char *per;
     const char *fail_on;
+    const char *times;
     const char *from; /* which samples: since when, until when */
     const char *to;
     struct cli_list threads;
@@ -290,6 +291,15 @@ JW_MUST_CHECK bool cli_check_patterns(const struct options *options, struct jw_e
 int cli_convert(const struct cli_values *values);
 /* convert where OUT is a recording, too: packs or unpacks. */
 int cli_repack(const char *in, const char *out, const struct cli_values *values);
+/* convert where what comes out are events, each by itself. */
+enum cli_events_format {
+    CLI_EVENTS_NONE,
+    CLI_EVENTS_JSONL,
+    CLI_EVENTS_CSV,
+};
+enum cli_events_format cli_events_format_of(const struct cli_values *values, const char *out);
+int cli_convert_events(const char *in, const char *out, enum cli_events_format format,
+                       const struct cli_values *values);
 int cli_endpoints(const struct cli_values *values);
 int cli_compare(const struct cli_values *values);
 int cli_doctor(const struct cli_values *values); /* of JVMs, too */
@@ -365,6 +375,21 @@ JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish,
 /* Writes what export makes to `path`, whole or not at all; "-": to stdout. */
 JW_MUST_CHECK bool cli_write(struct profile *profile, const char *path, enum export_format format,
                              const struct export_options *options, struct jw_error *err);
+
+/* Output as it is made: a file that appears whole at the end, or the standard output. */
+struct os_output;
+struct cli_sink {
+    struct os_output *file; /* NULL: the standard output */
+    bool is_stdout;
+    size_t used_bytes;
+    char bytes[65536];
+};
+
+JW_MUST_CHECK bool cli_sink_open(struct cli_sink *sink, const char *path, struct jw_error *err);
+JW_MUST_CHECK bool cli_sink_put(struct cli_sink *sink, const void *bytes, size_t count_bytes,
+                                struct jw_error *err);
+JW_MUST_CHECK bool cli_sink_finish(struct cli_sink *sink, struct jw_error *err);
+void cli_sink_close(struct cli_sink *sink); /* of a file that was not finished nothing stays */
 
 /* A line of ASCII at the terminal's left edge, over the one before it, cut to the terminal's width. */
 void cli_put_progress(const char *line, int terminal);

@@ -170,12 +170,18 @@ bool cli_read_output(const char *text, bool is_of_recording, struct cli_agent_op
                      "convert profile.jfr profile.explorer.html'");
         return false;
     }
-    if (is_of_recording && (strcmp(text, "csv") == 0 || strcmp(text, "json") == 0)) {
+    if (!is_of_recording && (strcmp(text, "jsonl") == 0 || strcmp(text, "csv") == 0)) {
+        jw_error_set(
+            err,
+            "--output: %s are the events of a recording: record a .jfr, then 'jaywalk convert "
+            "profile.jfr events.%s'",
+            text, text);
+        return false;
+    }
+    if (is_of_recording && strcmp(text, "json") == 0) {
         jw_error_set(err,
-                     "--output: '%s' is no format of a conversion; there are html, collapsed, "
-                     "text, flat, traces, tree, pprof and otlp; csv and json are made by 'jaywalk "
-                     "endpoints'",
-                     text);
+                     "--output: 'json' is no format of a conversion; jsonl has an object for each "
+                     "event, 'jaywalk endpoints -o json' one for each endpoint");
         return false;
     }
 
@@ -183,9 +189,11 @@ bool cli_read_output(const char *text, bool is_of_recording, struct cli_agent_op
     const char *nearest = cli_nearest(text, known + first, JW_COUNT_OF(known) - first);
     jw_error_set(err,
                  "--output: '%.100s' is no format; there are %shtml, collapsed, text, flat, "
-                 "traces, tree, pprof and otlp%s%s%s",
-                 text, is_of_recording ? "" : "jfr, ", nearest == NULL ? "" : "; did you mean '",
-                 nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+                 "traces, tree, pprof and otlp%s%s%s%s",
+                 text, is_of_recording ? "" : "jfr, ",
+                 is_of_recording ? ", and for the events jsonl and csv" : "",
+                 nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                 nearest == NULL ? "" : "'?");
     return false;
 }
 

@@ -48,6 +48,48 @@ bool cli_write(struct profile *profile, const char *path, enum export_format for
     return is_written;
 }
 
+bool cli_sink_open(struct cli_sink *sink, const char *path, struct jw_error *err)
+{
+    *sink = (struct cli_sink){.is_stdout = strcmp(path, "-") == 0};
+    if (!sink->is_stdout)
+        sink->file = os_output_open(path, NULL, err);
+    return sink->is_stdout || sink->file != NULL;
+}
+
+static bool cli_sink_flush(struct cli_sink *sink, struct jw_error *err)
+{
+    const size_t used_bytes = sink->used_bytes;
+
+    sink->used_bytes = 0;
+    return used_bytes == 0 ||
+           (sink->is_stdout ? cli_write_stdout(NULL, sink->bytes, used_bytes, err)
+                            : os_output_append(sink->file, sink->bytes, used_bytes, err));
+}
+
+bool cli_sink_put(struct cli_sink *sink, const void *bytes, size_t count_bytes,
+                  struct jw_error *err)
+{
+    if (count_bytes > sizeof sink->bytes - sink->used_bytes && !cli_sink_flush(sink, err))
+        return false;
+    if (count_bytes > sizeof sink->bytes)
+        return sink->is_stdout ? cli_write_stdout(NULL, bytes, count_bytes, err)
+                               : os_output_append(sink->file, bytes, count_bytes, err);
+    memcpy(sink->bytes + sink->used_bytes, bytes, count_bytes);
+    sink->used_bytes += count_bytes;
+    return true;
+}
+
+bool cli_sink_finish(struct cli_sink *sink, struct jw_error *err)
+{
+    return cli_sink_flush(sink, err) && (sink->is_stdout || os_output_publish(sink->file, err));
+}
+
+void cli_sink_close(struct cli_sink *sink)
+{
+    os_output_close(sink->file);
+    sink->file = NULL;
+}
+
 void cli_put_progress(const char *line, int terminal)
 {
     struct winsize size;

@@ -43,11 +43,12 @@ bool cli_read_look(const struct cli_values *values, const char *out, struct opti
         options.names[options.count] = by_format[format];
         options.values[options.count++] = NULL;
     } else {
-        jw_error_set(err,
-                     "convert: the ending of '%.200s' names no format; use .html, "
-                     ".explorer.html, .collapsed, .txt, .tree, .pb.gz or .otlp, or add "
-                     "--output=html",
-                     out);
+        jw_error_set(
+            err,
+            "convert: the ending of '%.200s' names no format; use .html, "
+            ".explorer.html, .collapsed, .txt, .tree, .pb.gz, .otlp, .jsonl or .csv, or add "
+            "--output=html",
+            out);
         return false;
     }
 
@@ -353,6 +354,16 @@ int cli_convert(const struct cli_values *values)
     } *read = jw_alloc(sizeof *read);
     int status;
 
+    const enum cli_events_format events = cli_events_format_of(values, out);
+    if (events != CLI_EVENTS_NONE) {
+        jw_free(read);
+        return cli_convert_events(in, out, events, values);
+    }
+    if (values->times != NULL) {
+        jw_free(read);
+        jw_error_set(&err, "--times: is about the moments of events; add -o jsonl or -o csv");
+        return cli_usage_error(command, &err);
+    }
     if (values->format == NULL && values->base == NULL && cli_is_recording_name(out)) {
         jw_free(read);
         return cli_repack(in, out, values);

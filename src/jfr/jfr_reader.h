@@ -145,6 +145,62 @@ struct jfr_array {
 bool jfr_array_begin(const struct jfr_value *value, struct jfr_array *array);
 bool jfr_array_next(struct jfr_array *array, struct jfr_value *element);
 
+/* All fields ----------------------------------------------------------------------------------- */
+
+/* What kind of value it is, once references and simple types around it are followed. */
+enum jfr_shape {
+    JFR_SHAPE_NULL,    /* of a reference, by convention */
+    JFR_SHAPE_MISSING, /* a reference that leads nowhere */
+    JFR_SHAPE_BOOLEAN,
+    JFR_SHAPE_INTEGER,
+    JFR_SHAPE_CHARACTER, /* jfr_value_integer gives its UTF-16 unit */
+    JFR_SHAPE_FLOAT,
+    JFR_SHAPE_DOUBLE,
+    JFR_SHAPE_TEXT, /* which may be null: then jfr_value_text is false */
+    JFR_SHAPE_OBJECT,
+    JFR_SHAPE_ARRAY,
+};
+
+/* `bare` becomes the value without what is around it; not set where there is none. */
+enum jfr_shape jfr_value_shape(const struct jfr_value *value, struct jfr_value *bare);
+
+/* What the annotations of a field say that its number is. */
+enum jfr_measure {
+    JFR_MEASURE_NONE,
+    JFR_MEASURE_TIME_TICKS, /* a moment, by the clock of the chunk */
+    JFR_MEASURE_TIME_MS,    /* of Unix time */
+    JFR_MEASURE_SPAN_TICKS,
+    JFR_MEASURE_SPAN_NS,
+    JFR_MEASURE_SPAN_US,
+    JFR_MEASURE_SPAN_MS,
+    JFR_MEASURE_SPAN_S,
+};
+
+struct jfr_field {
+    const char *name;
+    struct jfr_value value; /* as it stands there: a reference is not followed */
+    enum jfr_measure measure;
+    bool is_unsigned;
+};
+
+/* The fields of an object in the order of its type, in one pass. */
+struct jfr_fields {
+    struct jfr_value object;
+    uint32_t next;
+    bool is_cut; /* the bytes end before the fields do */
+};
+
+/* `object` is none of its own: see jfr_value_shape. False: it has no fields. */
+bool jfr_fields_begin(const struct jfr_value *object, struct jfr_fields *fields);
+bool jfr_fields_next(struct jfr_fields *fields, struct jfr_field *field);
+
+/* A whole number as one without a sign, in the width of its type. */
+bool jfr_value_unsigned(const struct jfr_value *value, uint64_t *out);
+
+/* Fields by number, 0, 1 ..., of the event of this name in this chunk; NULL: no more, or no such event. */
+const char *jfr_reader_field_name(const struct jfr_reader *reader, const char *type_name,
+                                  size_t number);
+
 /* Stacks --------------------------------------------------------------------------------------- */
 
 /* The frames of a jdk.types.StackTrace, leaf first. */

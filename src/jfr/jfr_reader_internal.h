@@ -55,6 +55,8 @@ struct jfr_reader_field {
     bool is_pooled;
     bool is_array;
     bool is_attribute; /* annotated as one */
+    bool is_unsigned;  /* likewise */
+    enum jfr_measure measure;
 };
 
 struct jfr_reader_type {

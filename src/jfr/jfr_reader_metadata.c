@@ -344,6 +344,30 @@ static uint8_t jfr_type_measure(struct jfr_reader *reader, struct jfr_reader_typ
     return type->nesting;
 }
 
+static enum jfr_measure jfr_metadata_measure(const char *annotation, const char *value)
+{
+    static const struct {
+        const char *annotation;
+        const char *value;
+        enum jfr_measure measure;
+    } measures[] = {
+        {"jdk.jfr.Timestamp", "TICKS", JFR_MEASURE_TIME_TICKS},
+        {"jdk.jfr.Timestamp", "MILLISECONDS_SINCE_EPOCH", JFR_MEASURE_TIME_MS},
+        {"jdk.jfr.Timespan", "TICKS", JFR_MEASURE_SPAN_TICKS},
+        {"jdk.jfr.Timespan", "NANOSECONDS", JFR_MEASURE_SPAN_NS},
+        {"jdk.jfr.Timespan", "MICROSECONDS", JFR_MEASURE_SPAN_US},
+        {"jdk.jfr.Timespan", "MILLISECONDS", JFR_MEASURE_SPAN_MS},
+        {"jdk.jfr.Timespan", "SECONDS", JFR_MEASURE_SPAN_S},
+    };
+
+    for (size_t i = 0; value != NULL && i < JW_COUNT_OF(measures); i++) {
+        if (strcmp(measures[i].annotation, annotation) == 0 &&
+            strcmp(measures[i].value, value) == 0)
+            return measures[i].measure;
+    }
+    return JFR_MEASURE_NONE;
+}
+
 /* What the annotations of fields say that counts here, and then what the fields of events are. */
 static void jfr_metadata_annotate(struct jfr_metadata *metadata)
 {
@@ -361,14 +385,27 @@ static void jfr_metadata_annotate(struct jfr_metadata *metadata)
             field->label = annotation->value;
         else if (strcmp(type->name, "jaywalk.Attribute") == 0)
             field->is_attribute = true;
+        else if (strcmp(type->name, "jdk.jfr.Unsigned") == 0)
+            field->is_unsigned = true;
+        else if (field->measure == JFR_MEASURE_NONE)
+            field->measure = jfr_metadata_measure(type->name, annotation->value);
     }
     for (uint32_t i = 0; i < metadata->field_count; i++)
         if (reader->fields[i].label == NULL)
             reader->fields[i].label = reader->fields[i].name;
-    for (uint32_t i = 0; i < reader->type_count; i++)
-        if (reader->types[i].field_count > 0)
-            jfr_reader_find_context(&reader->types[i],
-                                    reader->fields + reader->types[i].first_field);
+    for (uint32_t i = 0; i < reader->type_count; i++) {
+        const struct jfr_reader_type *type = &reader->types[i];
+
+        if (type->field_count == 0)
+            continue;
+
+        struct jfr_reader_field *fields = reader->fields + type->first_field;
+        jfr_reader_find_context(&reader->types[i], fields);
+        /* Whoever annotates nothing means this one all the same. */
+        if (type->is_event && strcmp(fields[0].name, "startTime") == 0 &&
+            fields[0].measure == JFR_MEASURE_NONE && fields[0].type->kind == JFR_KIND_LONG)
+            fields[0].measure = JFR_MEASURE_TIME_TICKS;
+    }
 }
 
 /* Sorts the types, and makes fields point to theirs. What is wrong with them, or NULL. */

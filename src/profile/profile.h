@@ -91,6 +91,19 @@ struct profile_view {
 JW_MUST_CHECK bool profile_check_patterns(const char *includes, const char *excludes,
                                           struct jw_error *err);
 
+/* The patterns of a view, for who shows stacks that are not summed; NULL with nothing in `err`: it has none. */
+struct profile_filter;
+struct profile_frame;
+struct profile_filter *profile_filter_open(const struct profile_view *view, struct jw_error *err);
+void profile_filter_close(struct profile_filter *filter); /* NULL is fine */
+bool profile_filter_has_includes(const struct profile_filter *filter);
+/* Whether this frame lets its stacks in, or keeps them out; false: no memory to tell. */
+JW_MUST_CHECK bool profile_filter_frame(struct profile_filter *filter,
+                                        const struct profile_frame *frame, bool *is_included,
+                                        bool *is_excluded);
+/* Its n-th pattern that nothing matched, 0, 1 ...; NULL: no more. */
+const char *profile_filter_idle(const struct profile_filter *filter, size_t n, bool *is_exclude);
+
 /* One distinct stack, or one sample. */
 struct profile_stack {
     const profile_frame_id *frames; /* LEAF FIRST, as walkers and JFR have them */

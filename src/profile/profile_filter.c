@@ -223,6 +223,29 @@ bool profile_filter_match(struct profile_filter *filter, const struct profile_na
             profile_filter_try(filter, &told_bare, false, is_included, is_excluded));
 }
 
+bool profile_filter_frame(struct profile_filter *filter, const struct profile_frame *frame,
+                          bool *is_included, bool *is_excluded)
+{
+    enum profile_tier tier;
+    struct profile_name name = profile_name_of_frame(frame, &tier);
+
+    name.class_name = name.class_name == NULL ? "" : name.class_name;
+    name.method = name.method == NULL ? "" : name.method;
+    name.module = name.module == NULL ? "" : name.module;
+    name.signature = "";
+    return profile_filter_match(filter, &name, &name, is_included, is_excluded);
+}
+
+const char *profile_filter_idle(const struct profile_filter *filter, size_t n, bool *is_exclude)
+{
+    for (size_t i = 0; filter != NULL && i < filter->count; i++) {
+        *is_exclude = filter->patterns[i].is_exclude;
+        if (!filter->patterns[i].is_used && n-- == 0)
+            return filter->patterns[i].told;
+    }
+    return NULL;
+}
+
 bool profile_filter_has_includes(const struct profile_filter *filter)
 {
     return filter->has_includes;

@@ -158,19 +158,12 @@ void profile_simplify_class(char *class_name);
 uint32_t profile_style_name(struct profile *profile, struct profile_names *names,
                             const struct profile_name *told, const struct profile_view *view);
 
-struct profile_filter;
-
-/* Patterns of a view; NULL with nothing in `err`: it has none. */
-struct profile_filter *profile_filter_open(const struct profile_view *view, struct jw_error *err);
-void profile_filter_close(struct profile_filter *filter);
-
 /* Whether a box of this name, as told and as shown, lets its stacks in or keeps them out; false: no memory to
  * tell. */
 JW_MUST_CHECK bool profile_filter_match(struct profile_filter *filter,
                                         const struct profile_name *told,
                                         const struct profile_name *shown, bool *is_included,
                                         bool *is_excluded);
-bool profile_filter_has_includes(const struct profile_filter *filter);
 
 /* Patterns that matched nothing, into the profile. */
 void profile_filter_tell(const struct profile_filter *filter, struct profile *profile);
@@ -180,6 +173,10 @@ JW_MUST_CHECK bool profile_make_view(struct profile *profile, const struct profi
                                      struct profile_names *names, struct profile_boxes *boxes,
                                      struct jw_error *err);
 void profile_boxes_free(struct profile_boxes *boxes);
+
+/* The name of a frame, its texts not copied; without its line. */
+struct profile_name profile_name_of_frame(const struct profile_frame *frame,
+                                          enum profile_tier *tier);
 
 /* Order of names, by bytes; 0 only for one and the same name. */
 int profile_compare_names(const struct profile_name *left, const struct profile_name *right);

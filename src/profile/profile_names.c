@@ -303,23 +303,37 @@ static profile_frame_id profile_intern_seen(struct profile *profile, struct prof
     return item + 1;
 }
 
+static bool profile_is_of_class(enum profile_name_kind kind)
+{
+    return kind == PROFILE_NAME_JAVA || kind == PROFILE_NAME_CLASS ||
+           kind == PROFILE_NAME_COMPILATION;
+}
+
+struct profile_name profile_name_of_frame(const struct profile_frame *frame,
+                                          enum profile_tier *tier)
+{
+    struct profile_name name = {.method = frame->method};
+
+    profile_classify(frame, &name.kind, tier);
+    if (profile_is_of_class(name.kind)) {
+        name.class_name = frame->class_name;
+        name.signature = frame->signature;
+    } else if (name.kind != PROFILE_NAME_MARK) {
+        name.module = frame->module;
+    }
+    return name;
+}
+
 profile_frame_id profile_frame(struct profile *profile, const struct profile_frame *frame)
 {
-    struct profile_name name = {0};
     enum profile_tier tier;
 
     if (profile->is_out_of_memory)
         return PROFILE_FRAME_NONE;
-    profile_classify(frame, &name.kind, &tier);
-    name.method = frame->method;
-    if (name.kind == PROFILE_NAME_JAVA || name.kind == PROFILE_NAME_CLASS ||
-        name.kind == PROFILE_NAME_COMPILATION) {
-        name.class_name = frame->class_name;
-        name.signature = frame->signature;
+
+    struct profile_name name = profile_name_of_frame(frame, &tier);
+    if (profile_is_of_class(name.kind))
         name.line = profile->config.split_lines && frame->line > 0 ? frame->line : 0;
-    } else if (name.kind != PROFILE_NAME_MARK) {
-        name.module = frame->module;
-    }
 
     const uint32_t item = profile_intern_name(profile, &profile->names, &name);
     if (item == PROFILE_ABSENT)

@@ -184,6 +184,7 @@ static void expect_accepted(const char *example)
     case CLI_OPERANDS_RECORDING:
         cr_assert_eq(values.operands.count, 2, "%s", example);
         cr_expect(cli_is_recording_name(values.operands.texts[1]) ||
+                      cli_events_format_of(&values, values.operands.texts[1]) != CLI_EVENTS_NONE ||
                       cli_read_look(&values, values.operands.texts[1], &look, &err),
                   "%s: %s", example, err.message);
         break;

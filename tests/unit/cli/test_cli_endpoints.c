@@ -375,7 +375,7 @@ static const struct {
     {{"endpoints", "--duration=5", "FILE"}, CLI_USAGE, "is no option"},
     {{"convert", "--sort=wall", "FILE", "OUT"}, CLI_USAGE, "option of 'jaywalk endpoints'\n"},
     {{"convert", "--top", "5", "FILE", "OUT"}, CLI_USAGE, "option of 'jaywalk endpoints'\n"},
-    {{"convert", "-o", "json", "FILE", "OUT"}, CLI_USAGE, "csv and json are made by 'jaywalk e"},
+    {{"convert", "-o", "json", "FILE", "OUT"}, CLI_USAGE, "jsonl has an object for each event"},
     {{"convert", "-o", "htlm", "FILE", "OUT"}, CLI_USAGE, "there are html, collapsed, text"},
     {{"endpoints", "--by=thread", "--by=thread", "FILE"}, CLI_USAGE, "twice"},
     {{"endpoints", "--attribute==x", "FILE"}, CLI_USAGE, "has no name"},
