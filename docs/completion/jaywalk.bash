@@ -193,6 +193,7 @@ _jaywalk_facts() {
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --from) kind=any ;;
         --to) kind=any ;;
+        --latency) kind=any ;;
         --thread) kind=any ;;
         --endpoint) kind=any ;;
         --attribute) kind=any ;;
@@ -209,7 +210,7 @@ _jaywalk_facts() {
         ;;
     endpoints)
         operands=recordings
-        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --thread= --endpoint= --attribute= --trace-id= --span-id= -q --quiet -h --help '
+        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -q --quiet -h --help '
         case $option in
         --by) kind=words words='endpoint operation thread attribute:' ;;
         --sort) kind=words words='cpu wall samples requests name' ;;
@@ -219,6 +220,7 @@ _jaywalk_facts() {
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --from) kind=any ;;
         --to) kind=any ;;
+        --latency) kind=any ;;
         --thread) kind=any ;;
         --endpoint) kind=any ;;
         --attribute) kind=any ;;
@@ -235,7 +237,7 @@ _jaywalk_facts() {
         ;;
     compare)
         operands=recordings
-        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple -q --quiet -h --help '
+        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple -q --quiet -h --help '
         case $option in
         --fail-on) kind=any ;;
         --per) kind=words words='share second run' ;;
@@ -245,6 +247,7 @@ _jaywalk_facts() {
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --from) kind=any ;;
         --to) kind=any ;;
+        --latency) kind=any ;;
         --thread) kind=any ;;
         --endpoint) kind=any ;;
         --attribute) kind=any ;;

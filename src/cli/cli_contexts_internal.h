@@ -85,8 +85,19 @@ JW_MUST_CHECK bool cli_time_read(const char *name, const char *text, struct cli_
 uint64_t cli_time_at(const struct cli_time *time, uint64_t start_ns, uint64_t end_ns,
                      uint64_t otherwise_ns);
 
+/* cli_latency.c: a thread was at one piece of work, in ns of Unix time. */
+struct cli_span {
+    uint64_t thread;
+    int64_t begin_ns, end_ns;
+};
+
 /* Of each kind one has to fit, of attributes one of each name; none: any. */
 struct cli_part {
+    uint64_t latency_ns;             /* 0: whatever it took */
+    struct cli_span *span_intervals; /* of the recording in hand, those that took as long */
+    size_t span_interval_count;
+    size_t span_interval_capacity;
+    bool is_latency_used; /* something took as long */
     struct cli_time from, to;
     uint64_t begin_ns, end_ns; /* of Unix time, of the recording in hand, by cli_window_settle */
     struct cli_pattern threads[CLI_PART_LIMIT];
@@ -106,7 +117,14 @@ struct cli_part {
 /* From options; false and `err`: one of them has no sense. */
 JW_MUST_CHECK bool cli_part_read(const struct cli_values *values, struct cli_part *part,
                                  struct jw_error *err);
+void cli_part_close(struct cli_part *part); /* zeroed is fine */
+/* What it means in this recording: the window, the spans. False and `err`: nothing is left, or it cannot be read. */
+JW_MUST_CHECK bool cli_part_settle(struct cli_part *part, const char *path, struct jw_error *err);
 bool cli_part_is_whole(const struct cli_part *part); /* of contexts, that is */
+/* Value of --latency. */
+JW_MUST_CHECK bool cli_latency_read(const char *text, uint64_t *latency_ns, struct jw_error *err);
+JW_MUST_CHECK bool cli_latency_settle(struct cli_part *part, const char *path,
+                                      struct jw_error *err);
 /* When it begins and ends, in ns of Unix time, both 0 where it has no chunk. False and `err`: it cannot be opened. */
 JW_MUST_CHECK bool cli_span(const char *path, uint64_t *start_ns, uint64_t *end_ns,
                             struct jw_error *err);

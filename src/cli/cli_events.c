@@ -296,7 +296,7 @@ static bool run_flow(struct cli_flow *flow, struct jw_error *err)
 
     feed->wish = &flow->wish;
     feed->found = &flow->input.found;
-    if (!cli_window_settle(&flow->part, flow->in, err))
+    if (!cli_part_settle(&flow->part, flow->in, err))
         return false;
     if (cli_needs_requests(&flow->part, &flow->bys)) {
         flow->input.requests = cli_requests_read(flow->in, true, flow->wish.is_quiet, err);
@@ -370,6 +370,7 @@ static void close_flow(struct cli_flow *flow)
     cli_columns_close(&flow->columns);
     profile_filter_close(flow->filter);
     cli_requests_close(flow->input.requests);
+    cli_part_close(&flow->part);
     jw_map_close(&flow->stack_of);
     jw_map_close(&flow->method_of);
     jw_map_close(&feed->thread_fits);

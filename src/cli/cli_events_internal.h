@@ -65,9 +65,6 @@ JW_MUST_CHECK bool cli_events_value(struct cli_events *events, const struct jfr_
 JW_MUST_CHECK bool cli_events_object(struct cli_events *events, const struct jfr_value *event,
                                      const char *const *skips);
 
-/* A moment or a span as a number of ns; false: it stands for none, or for ever. */
-bool cli_events_time_ns(const struct cli_events *events, const struct jfr_field *field,
-                        int64_t *out);
 void cli_events_put_time(struct cli_events *events, int64_t unix_ns);
 bool cli_is_moment(enum jfr_measure measure);
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "cli/cli_events_internal.h"
+#include "cli/cli_feed_internal.h"
 
 static bool put_value(struct cli_events *events, const struct jfr_field *field);
 
@@ -136,59 +137,6 @@ bool cli_is_moment(enum jfr_measure measure)
     return measure == JFR_MEASURE_TIME_TICKS || measure == JFR_MEASURE_TIME_MS;
 }
 
-/* `ticks` of the chunk's clock in ns, rounded down. */
-static bool ticks_to_ns(const struct jfr_reader_chunk *chunk, __int128 ticks, __int128 *ns)
-{
-    __int128 whole = ticks * (int64_t)JW_NS_PER_SECOND;
-
-    if (chunk->ticks_per_second <= 0)
-        return false;
-    *ns = whole / chunk->ticks_per_second;
-    if (whole % chunk->ticks_per_second < 0)
-        --*ns;
-    return true;
-}
-
-bool cli_events_time_ns(const struct cli_events *events, const struct jfr_field *field,
-                        int64_t *out)
-{
-    const struct jfr_reader_chunk *chunk = &events->chunk;
-    __int128 ns = 0;
-    int64_t number;
-
-    /* Of both ends of its range the JVM says: no such time, and for ever. */
-    if (!jfr_value_integer(&field->value, &number) || number == INT64_MIN || number == INT64_MAX)
-        return false;
-    switch (field->measure) {
-    case JFR_MEASURE_NONE:
-        return false;
-    case JFR_MEASURE_TIME_TICKS:
-        if (!ticks_to_ns(chunk, (__int128)number - chunk->start_ticks, &ns))
-            return false;
-        ns += chunk->start_unix_ns;
-        break;
-    case JFR_MEASURE_SPAN_TICKS:
-        if (!ticks_to_ns(chunk, number, &ns))
-            return false;
-        break;
-    case JFR_MEASURE_SPAN_NS:
-        ns = number;
-        break;
-    case JFR_MEASURE_SPAN_US:
-        ns = (__int128)number * 1000;
-        break;
-    case JFR_MEASURE_TIME_MS:
-    case JFR_MEASURE_SPAN_MS:
-        ns = (__int128)number * (int64_t)JW_NS_PER_MS;
-        break;
-    case JFR_MEASURE_SPAN_S:
-        ns = (__int128)number * (int64_t)JW_NS_PER_SECOND;
-        break;
-    }
-    *out = (int64_t)ns;
-    return ns >= INT64_MIN && ns <= INT64_MAX;
-}
-
 void cli_events_put_time(struct cli_events *events, int64_t unix_ns)
 {
     const int64_t second_ns = (int64_t)JW_NS_PER_SECOND;
@@ -224,7 +172,7 @@ static void put_number(struct cli_events *events, const struct jfr_field *field,
     char digits[24];
 
     if (field->measure != JFR_MEASURE_NONE) {
-        if (!cli_events_time_ns(events, field, &number))
+        if (!cli_field_ns(&events->chunk, field, &number))
             put_null(events);
         else if (cli_is_moment(field->measure))
             cli_events_put_time(events, number);

@@ -275,7 +275,7 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
     struct cli_feed feed = {.wish = wish, .requests = requests, .profile = profile, .found = found};
 
     *found = (struct cli_found){0};
-    if (wish->part != NULL && !cli_window_settle(wish->part, path, err))
+    if (wish->part != NULL && !cli_part_settle(wish->part, path, err))
         return false;
     if (wish->slice_count > 0) {
         if (!cli_span(path, &feed.slices_begin_ns, &feed.slices_end_ns, err))

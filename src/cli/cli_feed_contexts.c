@@ -188,7 +188,8 @@ bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
 
     if (part == NULL && feed->wish->bys == NULL)
         return true;
-    if (part != NULL && (!is_in_window(feed, part, event) || !is_in_threads(feed, part, event)))
+    if (part != NULL && (!is_in_window(feed, part, event) || !is_in_threads(feed, part, event) ||
+                         !cli_is_latent(part, &feed->chunk, event)))
         return false;
     read_context(feed, event);
     if (part == NULL)

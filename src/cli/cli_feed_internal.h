@@ -208,6 +208,12 @@ bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event
 
 /* cli_feed_contexts.c: what the sample was taken for, into feed->context. False: it is not in the part. */
 bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event);
+/* cli_latency.c: it took long enough, or was inside of what did. */
+bool cli_is_latent(struct cli_part *part, const struct jfr_reader_chunk *chunk,
+                   const struct jfr_reader_event *event);
+/* A moment or a span as a number of ns; false: it stands for none, or for ever. */
+bool cli_field_ns(const struct jfr_reader_chunk *chunk, const struct jfr_field *field,
+                  int64_t *out);
 /* The boxes of the sample in hand, one for each of wish->bys. */
 void cli_fill_roots(struct cli_feed *feed, const struct jfr_reader_event *event,
                     profile_frame_id *roots);

@@ -54,6 +54,7 @@ struct cli_values {
     const char *times;
     const char *from; /* which samples: since when, until when */
     const char *to;
+    const char *latency;
     struct cli_list threads;
     struct cli_list endpoints; /* which samples: patterns, NAME=PATTERN, ids */
     struct cli_list attributes;

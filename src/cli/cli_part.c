@@ -99,7 +99,8 @@ static bool read_attribute(const char *text, struct cli_pattern *out, struct jw_
 bool cli_part_read(const struct cli_values *values, struct cli_part *part, struct jw_error *err)
 {
     *part = (struct cli_part){.end_ns = UINT64_MAX};
-    if ((values->from != NULL && !cli_time_read("from", values->from, &part->from, err)) ||
+    if ((values->latency != NULL && !cli_latency_read(values->latency, &part->latency_ns, err)) ||
+        (values->from != NULL && !cli_time_read("from", values->from, &part->from, err)) ||
         (values->to != NULL && !cli_time_read("to", values->to, &part->to, err)) ||
         !has_room(&values->threads, "thread", err) ||
         !has_room(&values->endpoints, "endpoint", err) ||
@@ -147,6 +148,18 @@ bool cli_part_read(const struct cli_values *values, struct cli_part *part, struc
     return true;
 }
 
+void cli_part_close(struct cli_part *part)
+{
+    jw_free(part->span_intervals);
+    part->span_intervals = NULL;
+    part->span_interval_count = part->span_interval_capacity = 0;
+}
+
+bool cli_part_settle(struct cli_part *part, const char *path, struct jw_error *err)
+{
+    return cli_window_settle(part, path, err) && cli_latency_settle(part, path, err);
+}
+
 bool cli_part_is_whole(const struct cli_part *part)
 {
     return part->endpoint_count + part->attribute_count + part->trace_id_count +
@@ -174,6 +187,8 @@ void cli_filters_tell(const struct cli_values *values, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, " --from='%.100s'", values->from);
     if (values->to != NULL && used < room)
         used += (size_t)snprintf(text + used, room - used, " --to='%.100s'", values->to);
+    if (values->latency != NULL && used < room)
+        used += (size_t)snprintf(text + used, room - used, " --latency='%.100s'", values->latency);
     used = tell_list(&values->threads, "thread", text, used, room);
     used = tell_list(&values->endpoints, "endpoint", text, used, room);
     used = tell_list(&values->attributes, "attribute", text, used, room);
@@ -224,6 +239,10 @@ void cli_part_tell(const struct cli_part *part, char *text, size_t room)
                   : part->from.kind != CLI_TIME_ANY ? " "
                                                     : ", ",
                   "to ", "", part->to.text);
+    if (part->latency_ns > 0) {
+        snprintf(number, sizeof number, "%g ms", (double)part->latency_ns / 1e6);
+        add_words(&words, words.used == 0 ? "" : ", ", "at least ", "", number);
+    }
     for (size_t i = 0; i < part->attribute_count; i++) {
         const struct cli_pattern *pattern = &part->attributes[i];
 

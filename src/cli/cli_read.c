@@ -96,6 +96,11 @@ bool cli_check_contexts(const struct cli_input *input, const struct cli_wish *wi
 
 void cli_tell_idle_part(const char *path, const struct cli_part *part)
 {
+    if (part->latency_ns > 0 && !part->is_latency_used)
+        cli_complain(
+            "%s: nothing that is shown took --latency or longer, or was inside of a span that did "
+            "(jaywalk.Span, jdk.MethodTrace, profiler.Span)",
+            path);
     for (size_t i = 0; i < part->thread_count; i++) {
         if (!part->threads[i].is_used)
             cli_complain("%s: no thread is matched by --thread='%.200s'; 'jaywalk convert "

@@ -249,6 +249,7 @@ int cli_compare(const struct cli_values *values)
         cli_complain("%s", err.message);
     }
     compare_close(&comparison->compare);
+    cli_part_close(&comparison->part);
     jw_free(comparison);
     return status;
 }

@@ -387,6 +387,7 @@ int cli_convert(const struct cli_values *values)
     } else {
         status = cli_convert_file(in, out, values, &read->cut, &read->look.values);
     }
+    cli_part_close(&read->cut.part);
     jw_free(read);
     return status;
 }

@@ -345,6 +345,7 @@ int cli_endpoints(const struct cli_values *values)
     }
     for (size_t i = 0; table->inputs != NULL && i < table->input_count; i++)
         cli_requests_close(table->inputs[i].requests);
+    cli_part_close(&table->part);
     jw_free(table->inputs);
     jw_free(table);
     return status;
