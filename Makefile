@@ -62,6 +62,7 @@ soak: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) build/plain/tests/stress/test_stor
 	$(Q)tests/soak/run
 	$(Q)tests/soak/reproducible
 	$(Q)JW_FUZZ_SEED=0 $(MAKE) test-fuzz FUZZ_SECONDS=600
+	$(Q)JW_FUZZ_SEED=0 $(MAKE) test-fuzz FUZZ_SECONDS=1800 FUZZ_TARGETS="jfr_reader convert chunks"
 
 install: install-files ## into PREFIX (/usr/local), below DESTDIR
 

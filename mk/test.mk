@@ -26,6 +26,7 @@ export JW_FAULTS_LIBRARY := $(CURDIR)/build/faults/lib/libjaywalk.so
 export JW_FAULTS_COMMAND := $(CURDIR)/build/faults/bin/jaywalk
 export JW_WANTED_JDKS = $(WANTED_JDKS)
 export JW_FUZZ_SECONDS = $(FUZZ_SECONDS)
+export JW_FUZZ_TARGETS = $(FUZZ_TARGETS)
 export CC
 
 export JW_LOCALES := $(CURDIR)/build/locales
