@@ -374,27 +374,69 @@ static bool take(struct jfr_mender *mender, size_t size_bytes, struct jfr_mended
     return true;
 }
 
+/* Unpacks the chunk at `at`, where the file is packed; what cannot be unpacked any more is an end like another. */
+static void unpack_chunk(struct jfr_reader *reader, uint64_t at)
+{
+    struct jw_error unpacking = {{0}};
+
+    if (reader->unpacker == NULL || reader->is_stopped ||
+        jfr_unpacker_chunk(reader, at, &unpacking))
+        return;
+    reader->is_stopped = true;
+    reader->size_bytes = jfr_unpacker_end(reader);
+}
+
+/* The same for what is no chunk, a piece of it; false: there is no more than is there already. */
+static bool unpack_more(struct jfr_reader *reader, uint64_t at)
+{
+    struct jw_error unpacking = {{0}};
+
+    if (reader->unpacker == NULL || reader->is_stopped)
+        return false;
+    if (!jfr_unpacker_more(reader, PIECE_BYTES, &unpacking)) {
+        reader->is_stopped = true;
+        reader->size_bytes = jfr_unpacker_end(reader);
+    }
+    return reader->size_bytes - at >= PIECE_BYTES;
+}
+
+/* Where the next chunk begins, from `from` on; the end of the file: nowhere. False: nothing is left, or `err`. */
+static bool find_chunk(struct jfr_mender *mender, uint64_t from, uint64_t *at, struct jw_error *err)
+{
+    struct jfr_reader *reader = mender->reader;
+
+    unpack_chunk(reader, from);
+    if (from >= reader->size_bytes)
+        return false;
+    /* Where a whole chunk ended the next one begins, though both began at one moment. */
+    *at = from;
+    if (!mender->is_scanned && is_header_at(mender, from))
+        return true;
+    for (;;) {
+        const bool has_more = unpack_more(reader, from);
+
+        if (!find_header(mender, from, at, err))
+            return false;
+        if (*at < reader->size_bytes) {
+            unpack_chunk(reader, *at);
+            return true;
+        }
+        if (!has_more)
+            return true;
+        from = reader->size_bytes - (JFR_READER_HEADER_BYTES - 1); /* one may begin there */
+        unpack_chunk(reader, from);
+    }
+}
+
 bool jfr_mender_next(struct jfr_mender *mender, struct jfr_mended *mended, struct jw_error *err)
 {
     struct jfr_reader *reader = mender->reader;
-    struct jw_error unpacking = {{0}};
     const uint64_t from = mender->at;
     uint64_t at, end;
 
     *mended = (struct jfr_mended){.reason = mender->reason};
     mender->reason[0] = '\0';
-    /* What cannot be unpacked any more is an end like another: what came before it is there. */
-    if (reader->unpacker != NULL && !reader->is_stopped &&
-        !jfr_unpacker_chunk(reader, from, &unpacking)) {
-        reader->is_stopped = true;
-        reader->size_bytes = jfr_unpacker_end(reader);
-    }
-    if (from >= reader->size_bytes)
-        return false;
-    /* Where a whole chunk ended the next one begins, though both began at one moment. */
-    at = from;
-    if ((mender->is_scanned || !is_header_at(mender, from)) &&
-        !find_header(mender, from, &at, err))
+    if (!find_chunk(mender, from, &at, err))
         return false;
     mended->offset_bytes = at;
     mended->lost_bytes = at - from;

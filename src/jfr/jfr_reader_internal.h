@@ -257,6 +257,9 @@ void jfr_unpacker_close(struct jfr_unpacker *unpacker); /* NULL is fine */
  * `size_bytes` becomes its end. */
 JW_MUST_CHECK bool jfr_unpacker_chunk(struct jfr_reader *reader, uint64_t offset,
                                       struct jw_error *err);
+/* For who looks for a chunk where there is none: so many bytes from that offset on, or as many as there are. */
+JW_MUST_CHECK bool jfr_unpacker_more(struct jfr_reader *reader, size_t count_bytes,
+                                     struct jw_error *err);
 /* Bytes of that chunk, until the next one; NULL: they are not there. */
 const unsigned char *jfr_unpacker_see(const struct jfr_reader *reader, uint64_t offset,
                                       size_t count_bytes);

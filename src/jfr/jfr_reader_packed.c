@@ -210,6 +210,14 @@ bool jfr_unpacker_chunk(struct jfr_reader *reader, uint64_t offset, struct jw_er
     return true;
 }
 
+bool jfr_unpacker_more(struct jfr_reader *reader, size_t count_bytes, struct jw_error *err)
+{
+    const bool is_filled = fill(reader, count_bytes, err);
+
+    reader->size_bytes = jfr_unpacker_end(reader);
+    return is_filled;
+}
+
 const unsigned char *jfr_unpacker_see(const struct jfr_reader *reader, uint64_t offset,
                                       size_t count_bytes)
 {
@@ -252,6 +260,13 @@ void jfr_unpacker_close(struct jfr_unpacker *unpacker)
 bool jfr_unpacker_chunk(struct jfr_reader *reader, uint64_t offset, struct jw_error *err)
 {
     (void)offset;
+    jw_error_set(err, "%s: is packed with zstd; " JFR_ZSTD_MISSING, reader->path);
+    return false;
+}
+
+bool jfr_unpacker_more(struct jfr_reader *reader, size_t count_bytes, struct jw_error *err)
+{
+    (void)count_bytes;
     jw_error_set(err, "%s: is packed with zstd; " JFR_ZSTD_MISSING, reader->path);
     return false;
 }

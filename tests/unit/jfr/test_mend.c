@@ -321,6 +321,48 @@ Test(mend, what_was_packed_is_kept_as_far_as_it_can_be_unpacked)
     jfr_buffer_close(&packed);
 }
 
+/* Frames of their own: a chunk, what is none, a chunk. */
+static struct result mend_packed(size_t between_bytes)
+{
+    static unsigned char nothing[1 << 16];
+    struct jfr_buffer packed = {0};
+    struct jfr_packer *packer = jfr_packer_open(&err);
+
+    maker_close(&maker);
+    for (uint64_t n = 0; n < 2; n++) {
+        const size_t at = maker.used_bytes;
+
+        maker_usual_chunk(&maker, 1 + n);
+        cr_assert(jfr_packer_put(packer, maker.bytes + at, maker.used_bytes - at, JFR_PACK_END,
+                                 &packed, &err));
+        for (size_t left = n == 0 ? between_bytes : 0; left > 0;) {
+            const size_t part = left < sizeof nothing ? left : sizeof nothing;
+
+            cr_assert(jfr_packer_put(packer, nothing, part, JFR_PACK_END, &packed, &err));
+            left -= part;
+        }
+    }
+    jfr_packer_close(packer);
+    const struct result result = mend(packed.bytes, packed.used_bytes);
+    jfr_buffer_close(&packed);
+    return result;
+}
+
+Test(mend, s18_what_lies_between_packed_chunks_hides_none_and_is_looked_at_by_the_piece)
+{
+    if (!jfr_can_pack())
+        return;
+    for (size_t bytes = 1; bytes < 9 << 20; bytes = bytes * 3 + 7) {
+        const struct result result = mend_packed(bytes);
+
+        cr_assert_eq(result.chunks, 2, "%zu bytes: %u chunks, %s", bytes, result.chunks,
+                     result.error);
+        cr_assert_eq(result.lost_bytes, bytes, "%zu bytes", bytes);
+        cr_assert_eq(result.events, 2 * USUAL, "%zu bytes", bytes);
+        cr_assert_leq(result.gone, 1u, "%zu bytes in %u pieces", bytes, result.gone);
+    }
+}
+
 Test(mend, m50_every_allocation_may_fail)
 {
     make_chunks();
