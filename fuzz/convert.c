@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../tests/support/lines_check.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "../tests/support/lines_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -181,6 +181,10 @@ static bool has_wanted_stack(struct cli_flow *flow, const struct jfr_reader_even
 
 static bool put_line(struct cli_flow *flow, struct jw_error *err)
 {
+    if (flow->events.line.has_failed) {
+        jw_error_set(err, "out of memory while reading %s; free some and try again", flow->in);
+        return false;
+    }
     return cli_sink_put(&flow->sink, flow->events.line.bytes, flow->events.line.used_bytes, err);
 }
 

@@ -198,7 +198,11 @@ static void put_real(struct cli_events *events, const struct jfr_value *bare, in
         put_null(events);
         return;
     }
-    snprintf(text, sizeof text, "%.*g", digits, number);
+    snprintf(text, sizeof text, "%.*g", digits, number); /* %: whatever its point is, see below */
+    for (char *at = text; *at != '\0'; at++) {
+        if (strchr("+-0123456789e", *at) == NULL)
+            *at = '.';
+    }
     cli_buffer_text(&events->line, text);
 }
 

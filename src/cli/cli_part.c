@@ -240,7 +240,7 @@ void cli_part_tell(const struct cli_part *part, char *text, size_t room)
                                                     : ", ",
                   "to ", "", part->to.text);
     if (part->latency_ns > 0) {
-        snprintf(number, sizeof number, "%g ms", (double)part->latency_ns / 1e6);
+        snprintf(number, sizeof number, "%llu us", (unsigned long long)part->latency_ns / 1000);
         add_words(&words, words.used == 0 ? "" : ", ", "at least ", "", number);
     }
     for (size_t i = 0; i < part->attribute_count; i++) {
