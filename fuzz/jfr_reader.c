@@ -1,6 +1,6 @@
 /*
  * Any bytes as a recording: the reader ends, stays inside, and gives each value in the same way
- * twice. The seeds of fuzz/corpus/jfr_reader are made by fuzz/jfr_reader_seeds.js.
+ * twice. The seeds of fuzz/corpus/jfr_reader are made by fuzz/jfr_reader_seeds.js; found-* were made up by fuzzers.
  */
 /* s18: a recording may be made to harm its reader. */
 #include <stdint.h>
