@@ -343,9 +343,9 @@ Test(cli_events, filters_let_in_the_events_that_a_conversion_would_count)
 
 Test(cli_events, what_has_no_sense_is_refused_and_nothing_is_written)
 {
-    static const char *const looks[] = {"--lines", "--norm",    "--simple",   "--reverse",
-                                        "-i",      "--threads", "--title=x",  "--minwidth=1",
-                                        "--total", "--dot",     "--by=thread"};
+    static const char *const looks[] = {"--lines", "--norm",    "--simple",    "--reverse",
+                                        "-i",      "--threads", "--title=x",   "--minwidth=1",
+                                        "--total", "--dot",     "--by=thread", "--diff=x.jfr"};
 
     usual();
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
