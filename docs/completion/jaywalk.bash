@@ -185,10 +185,11 @@ _jaywalk_facts() {
         ;;
     convert)
         operands=recording
-        options='-o --output= --diff= -e --event= -s --state= --from= --to= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines -q --quiet -h --help '
+        options='-o --output= --diff= --times= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines -q --quiet -h --help '
         case $option in
-        -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp' ;;
+        -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp jsonl csv' ;;
         --diff) kind=files ;;
+        --times) kind=words words='iso ms ns' ;;
         -e | --event) kind=words words='cpu wall' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --from) kind=any ;;
