@@ -88,17 +88,19 @@ build/$(1)/obj/unwind/sealed.o: tools/seal-libunwind build/$(1)/flags
 
 $(foreach room,$(ROOMS),$(call archive_rule,$(1),$(room)))
 
+$(call library,$(1)) $(call command,$(1)): | $(LIBRARIES_OF_$(1))
+
 $(call library,$(1)): $(call room_objects,$(1),$(LIB_ROOMS)) src/agent/exports.map
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_LIB) -o $$@ $$(filter %.o,$$^) \
-	    $$(call optional_libraries,$$(CC_$(1)))
+	    $$(call optional_libraries,$$(CC_$(1)),$$(LIBRARIES_FROM_$(1)))
 
 $(call command,$(1)): $(call room_objects,$(1),$(CLI_ROOMS))
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_CMD) -o $$@ $$^ \
-	    $$(call packing_libraries,$$(CC_$(1)))
+	    $$(call packing_libraries,$$(CC_$(1)),$$(LIBRARIES_FROM_$(1)))
 
 .PHONY: lane-$(1)
 lane-$(1): $(call library,$(1)) $(if $(wildcard src/cli/*.c),$(call command,$(1)))

@@ -23,6 +23,13 @@ ARCH_tsan    := $(host_arch)
 ARCH_checked := $(host_arch)
 ARCH_aarch64 := aarch64
 
+# What the lane links of other projects lies here, on a machine of another kind.
+ifneq ($(host_arch),aarch64)
+ARM64_TREE := build/arm64-tree/usr
+LIBRARIES_FROM_aarch64 := -L$(ARM64_TREE)/lib/aarch64-linux-gnu
+LIBRARIES_OF_aarch64   := build/arm64-tree/made
+endif
+
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
 	-Wmissing-prototypes -Wold-style-definition -Wvla -Wundef -Wcast-qual -Wwrite-strings \
 	-Wpointer-arith -Wformat=2 -Wimplicit-fallthrough
@@ -40,9 +47,9 @@ CFLAGS_ALL   := -std=gnu11 -g -fPIC -fvisibility=hidden -ffunction-sections \
 hardening = $(or $(hardening_of_$(1)),$(eval hardening_of_$(1) := $$(shell tools/hardening-flags $(1)))$(hardening_of_$(1)))
 
 # Static libraries that may be missing, and what they bring: asked once for each compiler. All are for the agent; the
-# command needs those that pack.
-optional_libraries = $(or $(libraries_of_$(1)),$(eval libraries_of_$(1) := $$(shell tools/optional-libraries $(1)))$(libraries_of_$(1)))
-packing_libraries  = $(or $(packing_of_$(1)),$(eval packing_of_$(1) := $$(shell tools/optional-libraries $(1) libzstd libdeflate 2>/dev/null))$(packing_of_$(1)))
+# command needs those that pack. The second argument: -L and where they may lie.
+optional_libraries = $(or $(libraries_of_$(1)),$(eval libraries_of_$(1) := $$(shell tools/optional-libraries $(2) $(1)))$(libraries_of_$(1)))
+packing_libraries  = $(or $(packing_of_$(1)),$(eval packing_of_$(1) := $$(shell tools/optional-libraries $(2) $(1) libzstd libdeflate 2>/dev/null))$(packing_of_$(1)))
 
 CFLAGS_plain    = -O2 $(call hardening,$(CC_plain))
 # Lines are what a report of a sanitizer shows; more is only slower to make.

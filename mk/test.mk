@@ -57,8 +57,8 @@ NOT_IN_asan    := $(ORACLE_TESTS:%=tests/unit/walk/%.c)
 # Delivery of signals is what the next ones are about, and thread sanitizer puts that off.
 NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c tests/unit/unwind/test_unwind_live.c tests/unit/sampler/test_engine_cpu_perf_count.c
 NOT_IN_checked := $(NOT_IN_asan)
-# One loads the library of this machine, one unpacks with a library that is there for this machine alone.
-NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c tests/unit/export/test_explorer.c
+# It loads the library of this machine.
+NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c
 
 JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c) \
 	tests/golden/test_*.c)
@@ -80,8 +80,8 @@ support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
 # aarch64 on another machine, so that lane has a small one of ours.
 SUPPORT_SOURCES_tsan    := tests/support/tsan/arena_place.c
 SUPPORT_SOURCES_aarch64 := tests/support/small/runner.c
-TEST_CPPFLAGS_aarch64   := -isystem tests/support/small
-TEST_LIBS_aarch64       := -lm
+TEST_CPPFLAGS_aarch64   := -isystem tests/support/small $(if $(ARM64_TREE),-isystem $(ARM64_TREE)/include)
+TEST_LIBS_aarch64        = -lm $(call optional_libraries,$(CC_aarch64),$(LIBRARIES_FROM_aarch64))
 TEST_LIBS               := -lcriterion -lm
 
 # What a sanitizer watches is the product: the tests themselves are made as quickly as they can be. They are linked by
@@ -95,22 +95,27 @@ TEST_LDFLAGS_tsan   := $(quick_linker)
 LIBUNWIND_LIBS_plain = -lunwind-$(ARCH_plain)
 LIBUNWIND_plain := need-libunwind
 ifneq ($(host_arch),aarch64)
-ARM64_TREE := build/arm64-tree/usr
-LIBUNWIND_LIBS_aarch64 = -L$(ARM64_TREE)/lib/aarch64-linux-gnu -l:libunwind-aarch64.a -l:liblzma.a -lpthread
+LIBUNWIND_LIBS_aarch64 = $(LIBRARIES_FROM_aarch64) -l:libunwind-aarch64.a -l:liblzma.a -lpthread
 LIBUNWIND_FLAGS_aarch64 := -isystem $(ARM64_TREE)/include/aarch64-linux-gnu
-LIBUNWIND_aarch64 := build/arm64-tree/made
+LIBUNWIND_aarch64 := $(LIBRARIES_OF_aarch64)
 ARM64_JDK := build/arm64-jdk/made
+ARM64_KERNEL := build/arm64-kernel/made
 endif
 
 need-libunwind:
 	$(Q)tools/ensure "native stacks beside libunwind" libunwind
 
 build/arm64-tree/made: tools/arm64-packages
-	$(Q)tools/arm64-packages $(@D) libunwind-dev liblzma-dev zlib1g
+	$(Q)tools/arm64-packages $(@D) libunwind-dev liblzma-dev libzstd-dev libdeflate-dev libiberty-dev zlib1g
 	@touch $@
 
 build/arm64-jdk/made: tools/arm64-packages
 	$(Q)tools/arm64-packages $(@D) openjdk-17-jre-headless libc6 libgcc-s1 libstdc++6 zlib1g
+	@touch $@
+
+# For the whole machine of `make soak`.
+build/arm64-kernel/made: tools/arm64-packages tests/arm64/kernel
+	$(Q)tests/arm64/kernel $(@D)
 	@touch $@
 
 .PHONY: need-libunwind need-qemu need-fuzzer test-unit test-model test-jvm test-jdks test-browser test-arm64 test-fuzz need-criterion
@@ -238,6 +243,8 @@ build/$(1)/tests/%/fake_jvm.so: tests/%/fake_jvm.c build/$(1)/flags build/jdk.fl
 	    @build/jdk.flags -MMD -MP -shared -o $$@ $$<
 $(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/ids/% build/$(1)/tests/unit/walk/% build/$(1)/tests/unit/sampler/test_sample_deep,$(call test_programs,$(1))): | build/$(1)/tests/unit/vm/fake_jvm.so
 -include $(wildcard build/$(1)/tests/unit/*/fake_jvm.d)
+
+$(call test_programs,$(1)): | $(LIBRARIES_OF_$(1))
 
 $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 	$$(call say,LINK,$$@)
