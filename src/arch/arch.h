@@ -276,16 +276,16 @@ JW_SIGNAL_SAFE bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t co
                                             size_t frame_size_words);
 
 /*
- * From a stub that the JVM jumps to with an exception: `exception_pc`, as arch_exception_pc says, is the return
- * address, and there is no frame. False where the code does not show that pc is at such a place (aarch64: nowhere).
+ * From a stub that an exception passes on its way to a handler, where the return address is kept apart: in the register of
+ * arch_exception_pc (aarch64: or in another, or pushed by itself). False where the code does not show that pc is at such a place.
  */
-JW_SIGNAL_SAFE bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc,
+JW_SIGNAL_SAFE bool arch_step_exception(const void *ucontext, struct arch_regs *regs,
                                         uintptr_t stub_begin, uintptr_t stub_end);
 
 /*
  * From the stub to which the JVM sends a thread that a poll at `poll_pc` has stopped, and which makes room for that return address
- * before it knows it. False where the stub is another, or near its end (aarch64: nowhere).
- * Source: OpenJDK, SharedRuntime::generate_handler_blob in sharedRuntime_x86_64.cpp, JDK 8 to 28.
+ * before it knows it. False where the stub is another, or near its end.
+ * Source: OpenJDK, SharedRuntime::generate_handler_blob in sharedRuntime_x86_64.cpp and sharedRuntime_aarch64.cpp, JDK 8 to 28.
  */
 JW_SIGNAL_SAFE bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, uintptr_t stub_begin,
                                    uintptr_t stub_end);
@@ -300,8 +300,8 @@ JW_SIGNAL_SAFE bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_
 /*
  * Bytes by which the stack pointer lies below the frame of the compiled method at `pc`, because the code there, off its
  * main path, has saved registers around a call: barriers of the garbage collectors do. Read from the instructions that
- * follow, up to where it adds them again. 0: these instructions show no such thing (aarch64: never).
- * Source: OpenJDK, SaveLiveRegisters in barrierSetAssembler_x86.cpp (25), ZSaveLiveRegisters (17).
+ * follow, up to where it adds them again. 0: these instructions show no such thing.
+ * Source: OpenJDK, SaveLiveRegisters in barrierSetAssembler_x86.cpp and _aarch64.cpp (25), ZSaveLiveRegisters (17).
  */
 JW_SIGNAL_SAFE size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end);
 
@@ -312,10 +312,11 @@ JW_SIGNAL_SAFE size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end);
  */
 JW_SIGNAL_SAFE size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp);
 
-/* True when the instruction before `return_pc` calls `target` (aarch64: never told). */
+/* True when the instruction before `return_pc` calls `target`. */
 JW_SIGNAL_SAFE bool arch_is_call_of(uintptr_t return_pc, uintptr_t target);
 
-/* What the instruction before `return_pc` calls, where that is a call of a fixed place; 0: it is none, or not told (aarch64). */
+/* What the instruction before `return_pc` calls, where that is a call of a fixed place; 0: it is none, or not told. On aarch64 by way
+ * of the words behind a method through which it calls what is far, too. */
 JW_SIGNAL_SAFE uintptr_t arch_call_target(uintptr_t return_pc);
 
 /* True when the instruction before `return_pc` may be a call: its last bytes are spelt so. */

@@ -195,8 +195,7 @@ bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *b
 
     *caller = walk->regs;
     return walk->position == WALK_AT_TOP && walk->ucontext != NULL && (is_whole || stub != NULL) &&
-           arch_step_exception(caller, arch_exception_pc(walk->ucontext),
-                               is_whole ? blob->code_begin : stub->begin,
+           arch_step_exception(walk->ucontext, caller, is_whole ? blob->code_begin : stub->begin,
                                is_whole ? blob->code_end : stub->end) &&
            is_proved(walk, caller);
 }

@@ -1,4 +1,4 @@
-/* aarch64: calls between Java methods, while nobody has a frame for them. Every context. */
+/* aarch64: calls between Java methods, and polls, while nobody has a frame for them. Every context. */
 #include "arch/arch.h"
 
 #include "arch/aarch64/code_internal.h"
@@ -22,6 +22,11 @@
 
 /* In a frame that is being built: from the stack pointer to the saved pair. */
 #define FIXED_BELOW_PAIR_BYTES (10 * WORD_BYTES)
+
+/* The stub of a poll saves all registers, those of vectors by an instruction each, before it calls the JVM. */
+#define POLL_WORDS_MAX ((size_t)96)
+
+#define CODE_STR_RETURN 0xf90007b4u /* str x20,[x29,#8] */
 
 /* stp xzr,xN,[sp,#64]: the last words of an interpreted frame's fixed part, of which the upper one is the caller's stack pointer. N
  * differs from JDK to JDK: 13, then 19. */
@@ -147,6 +152,45 @@ bool arch_has_sender(uintptr_t begin, uintptr_t pc)
     (void)begin;
     (void)pc;
     return false;
+}
+
+/* True when the stub puts a return address into its own frame before it calls: so does that of a poll at the end of a loop. At
+ * that of a return the link register has it. */
+JW_SIGNAL_SAFE static bool has_return_made(uintptr_t stub_begin, uintptr_t stub_end)
+{
+    uint32_t code[POLL_WORDS_MAX];
+    const size_t count = code_load(code, JW_COUNT_OF(code), stub_begin, stub_end);
+
+    if (count < 2 || code[0] != CODE_STP_PUSH || code[1] != CODE_MOV_FP_SP)
+        return false;
+    for (size_t i = 2; i < count && (code[i] & 0xfffffc1f) != CODE_BLR; i++)
+        if (code[i] == CODE_STR_RETURN)
+            return true;
+    return false;
+}
+
+bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, uintptr_t stub_begin,
+                    uintptr_t stub_end)
+{
+    struct arch_regs caller = *regs;
+    uint32_t code[2];
+
+    if (regs->pc < stub_begin || regs->pc >= stub_end || regs->pc % CODE_BYTES != 0 ||
+        !has_return_made(stub_begin, stub_end))
+        return false;
+    const size_t offset = regs->pc - stub_begin;
+    if (offset == CODE_BYTES) {
+        if (!code_step_pushed(&caller))
+            return false;
+    } else if (offset > CODE_BYTES) {
+        /* Behind the frame the link register counts again: mended, where the poll is not to be done once more. */
+        if (!safe_load_bytes(code, regs->pc - CODE_BYTES, sizeof code) || code[0] == CODE_LDP_POP ||
+            !arch_step_from_frame(&caller))
+            return false;
+    }
+    caller.pc = poll_pc;
+    *regs = caller;
+    return true;
 }
 
 bool arch_is_argument_stored(uintptr_t begin, uintptr_t pc, intptr_t fp_offset_bytes)

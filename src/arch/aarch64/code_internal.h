@@ -13,6 +13,8 @@
 #define CODE_LDP_POP    0xa8c17bfdu /* ldp x29,x30,[sp],#16 */
 #define CODE_MOV_FP_SP  0x910003fdu /* mov x29,sp */
 #define CODE_RET        0xd65f03c0u
+#define CODE_NOP        0xd503201fu
+#define CODE_BLR        0xd63f0000u /* blr x0: the register by its number, from bit 5 on */
 #define CODE_SUB_SP_X8  0xcb2863ffu /* sub sp,sp,x8 */
 #define CODE_SUB_SP_IMM 0xd10003ffu /* sub sp,sp,#0: the amount is added in by code_amount */
 #define CODE_ADD_SP_IMM 0x910003ffu /* add sp,sp,#0 */
@@ -47,6 +49,16 @@ JW_SIGNAL_SAFE bool code_leads_to_return(const uint32_t *code, size_t count);
 /* At the branch to the safepoint blob, behind the store of the poll's address, or at that behind a return, to where exceptions are
  * forwarded (`code[-1]` is read): without a frame too. */
 JW_SIGNAL_SAFE bool code_is_last_branch(const uint32_t *code);
+
+/* Bytes that this instruction takes off the stack with registers other than the link register, below 0 where it puts them there;
+ * 0: neither. */
+JW_SIGNAL_SAFE int32_t code_popped_bytes(uint32_t code);
+
+/* Behind it another instruction may run than the next one; calls are of these, barriers and the like (d5) are not. */
+JW_SIGNAL_SAFE static inline bool code_is_branch(uint32_t code)
+{
+    return (code & 0x1c000000) == 0x14000000 && code >> 24 != 0xd5;
+}
 
 /* The pair {fp, return address} is at [sp]. */
 JW_SIGNAL_SAFE bool code_step_pushed(struct arch_regs *regs);

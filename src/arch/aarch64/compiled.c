@@ -12,6 +12,13 @@
 #define PROLOGUE_WORDS    5       /* the longest one: stp, mov, movz, movk, sub */
 #define FRAME_WORDS_MIN   2       /* x29 and x30 */
 #define FRAME_WORDS_MAX   1000000 /* 8 MB */
+#define CODE_MOV_X3_LINK  0xaa1e03e3u
+#define NOPS_MAX          2  /* before the prologue of a stub: room for a jump */
+#define THROWN_WORDS_MAX  24 /* of a stub that an exception passes */
+#define REG_FP            29
+#define REG_LINK          30
+#define REG_SP            31
+#define KEPT_OVER_CALLS   0x1ff80000u /* x19 to x28 */
 
 /*
  * Indices of the instructions at which a prologue changes what the caller's registers are found by.
@@ -126,6 +133,21 @@ JW_SIGNAL_SAFE static bool find_around(const struct code_window *code, size_t he
     return false;
 }
 
+/* The frame has just been taken down, whatever follows: a method that throws on jumps. */
+JW_SIGNAL_SAFE static bool is_behind_frame(const uint32_t *words, size_t here, size_t frame_bytes)
+{
+    const size_t pair_bytes = frame_bytes - 2 * WORD_BYTES;
+
+    /* The stub that throws on puts its return address into x3 first. */
+    if (here >= 1 && words[here - 1] == CODE_MOV_X3_LINK)
+        here--;
+    if (here >= 1 && words[here - 1] == CODE_LDP_POP)
+        return true;
+    return here >= 2 && pair_bytes <= CODE_PAIR_OFFSET_LIMIT &&
+           words[here - 2] == (CODE_LDP_AT | code_pair_offset(pair_bytes)) &&
+           words[here - 1] == (CODE_ADD_SP_IMM | code_amount(frame_bytes));
+}
+
 JW_SIGNAL_SAFE static bool step_in_epilogue(struct arch_regs *regs, const struct code_window *code,
                                             size_t here, size_t frame_bytes)
 {
@@ -137,6 +159,8 @@ JW_SIGNAL_SAFE static bool step_in_epilogue(struct arch_regs *regs, const struct
         return arch_step_from_entry(regs);
     if (words[here] == CODE_LDP_POP && code_leads_to_return(words + here + 1, left - 1))
         return code_step_pushed(regs);
+    if (is_behind_frame(words, here, frame_bytes))
+        return arch_step_from_entry(regs);
     /* Between ldp x29,x30,[sp,#frame-16] and the end of add sp,sp,#frame: both are the caller's. */
     if (here > 0 && pair_bytes <= CODE_PAIR_OFFSET_LIMIT &&
         words[here - 1] == (CODE_LDP_AT | code_pair_offset(pair_bytes)) &&
@@ -189,7 +213,10 @@ bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin, uintptr_
         frame_size_words < FRAME_WORDS_MIN || frame_size_words > FRAME_WORDS_MAX)
         return false;
     code.count = code_load(code.words, SEARCH_WORDS, stub_begin, stub_end);
-    if (!read_prologue(&code, 0, frame_bytes, SIZE_MAX, &prologue))
+    size_t nops = 0;
+    while (nops < NOPS_MAX && nops < code.count && code.words[nops] == CODE_NOP)
+        nops++;
+    if (!read_prologue(&code, nops, frame_bytes, SIZE_MAX, &prologue))
         return false;
 
     const size_t before = (regs->pc - stub_begin) / CODE_BYTES;
@@ -204,59 +231,125 @@ bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin, uintptr_
     return step_in_prologue(regs, before, &prologue, frame_bytes);
 }
 
-bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, uintptr_t stub_begin,
-                    uintptr_t stub_end)
+/* Where a stub has put the return address and the frame pointer, along a way without branches. Distances are from the stack pointer at
+ * the entry down. */
+struct straight {
+    uint32_t returns; /* registers with the return address, a bit each */
+    size_t below_bytes;
+    size_t return_slot, fp_slot; /* 0: not in memory */
+    bool is_pushed;              /* anything was */
+};
+
+JW_SIGNAL_SAFE static void forget(struct straight *at, uint32_t reg)
 {
-    (void)regs;
-    (void)poll_pc;
-    (void)stub_begin;
-    (void)stub_end;
-    return false;
+    at->returns &= ~(UINT32_C(1) << reg);
 }
 
-bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc, uintptr_t stub_begin,
+JW_SIGNAL_SAFE static void push_pair(struct straight *at, uint32_t code)
+{
+    const uint32_t regs[] = {code & 31, code >> 10 & 31};
+
+    at->is_pushed = true;
+    at->below_bytes += (size_t)(-((int32_t)(code << 10) >> 25)) * WORD_BYTES;
+    for (size_t i = 0; i < JW_COUNT_OF(regs); i++) {
+        if (regs[i] != REG_SP && (at->returns >> regs[i] & 1) != 0 && at->return_slot == 0)
+            at->return_slot = at->below_bytes - i * WORD_BYTES;
+        if (regs[i] == REG_FP && at->fp_slot == 0)
+            at->fp_slot = at->below_bytes - i * WORD_BYTES;
+    }
+}
+
+JW_SIGNAL_SAFE static void pop_pair(struct straight *at, uint32_t code)
+{
+    const uint32_t regs[] = {code & 31, code >> 10 & 31};
+
+    for (size_t i = 0; i < JW_COUNT_OF(regs); i++) {
+        const size_t slot = at->below_bytes - i * WORD_BYTES;
+
+        forget(at, regs[i]);
+        if (slot == at->return_slot) {
+            at->returns |= UINT32_C(1) << regs[i];
+            at->return_slot = 0;
+        }
+        if (slot == at->fp_slot && regs[i] == REG_FP)
+            at->fp_slot = 0;
+    }
+    at->below_bytes -= (size_t)((int32_t)(code << 10) >> 25) * WORD_BYTES;
+}
+
+/* An instruction that writes to the stack pointer, or one behind which it is not told what runs next. */
+JW_SIGNAL_SAFE static bool is_turn(uint32_t code)
+{
+    static const uint32_t turns[][2] = {
+        {0x3a8003e0, 0x288003e0}, /* pairs, single words and vectors that are pushed or popped */
+        {0x3b2007e0, 0x380007e0}, /* */
+        {0xbfa003e0, 0x0c8003e0}, /* */
+        {0x3f80001f, 0x1100001f}, /* add, sub */
+        {0x3fe0001f, 0x0b20001f}, /* */
+        {0x7f80001f, 0x1200001f}, /* and */
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(turns); i++)
+        if ((code & turns[i][0]) == turns[i][1])
+            return true;
+    return code_is_branch(code);
+}
+
+/* What an instruction does to that. False: another way may begin here, or the stack pointer moves in a way that is not known. */
+JW_SIGNAL_SAFE static bool follow(struct straight *at, uint32_t code)
+{
+    const uint32_t to = code & 31, from = code >> 16 & 31;
+
+    if ((code & 0xffe003e0) == 0xa9a003e0) { /* stp xN,xM,[sp,#-n]! */
+        push_pair(at, code);
+    } else if ((code & 0xffe003e0) == 0xa8c003e0 && /* ldp xN,xM,[sp],#n */
+               (size_t)(code >> 15 & 0x3f) * WORD_BYTES <= at->below_bytes) {
+        pop_pair(at, code);
+    } else if ((code & 0xfffffc1f) == CODE_BLR || (code & 0xfc000000) == 0x94000000) { /* bl */
+        at->returns &= KEPT_OVER_CALLS;
+    } else if (is_turn(code) || code == CODE_MOV_FP_SP) {
+        return false;
+    } else if ((code & 0xffe0ffe0) == 0xaa0003e0 && (at->returns >> from & 1) != 0) { /* mov */
+        at->returns |= UINT32_C(1) << to;
+    } else if ((code & 0xffc00000) != 0xf9000000) { /* str xN,[xM,#n] writes to no register */
+        forget(at, to);
+    }
+    return true;
+}
+
+/*
+ * Source: OpenJDK, hotspot/cpu/aarch64, OptoRuntime::generate_exception_blob, StubGenerator::generate_forward_exception,
+ * Runtime1::generate_unwind_exception: the return address is kept in x19 or a pair of words around a call, and handed on in x3.
+ */
+bool arch_step_exception(const void *ucontext, struct arch_regs *regs, uintptr_t stub_begin,
                          uintptr_t stub_end)
 {
-    (void)regs;
-    (void)exception_pc;
-    (void)stub_begin;
-    (void)stub_end;
-    return false;
-}
+    struct straight at = {.returns = UINT32_C(1) << REG_LINK};
+    struct arch_regs caller = *regs;
+    uint32_t code[THROWN_WORDS_MAX];
 
-size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end)
-{
-    (void)pc;
-    (void)code_end;
-    return 0;
-}
-
-size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp)
-{
-    (void)sp;
-    (void)fp;
-    return 0;
-}
-
-uintptr_t arch_call_target(uintptr_t return_pc)
-{
-    (void)return_pc;
-    return 0;
-}
-
-bool arch_is_call_of(uintptr_t return_pc, uintptr_t target)
-{
-    (void)return_pc;
-    (void)target;
-    return false;
-}
-
-bool arch_is_behind_call(uintptr_t return_pc)
-{
-    uint32_t code;
-
-    return safe_load_u32(return_pc - sizeof code, &code) &&
-           ((code & 0xfc000000) == 0x94000000 || /* bl */
-            (code & 0xfefff800) == 0xd63f0800 || /* blraa, blrab and their like */
-            (code & 0xfffffc1f) == 0xd63f0000);  /* blr */
+    if (regs->pc < stub_begin || regs->pc >= stub_end || regs->pc % CODE_BYTES != 0)
+        return false;
+    const size_t here = (regs->pc - stub_begin) / CODE_BYTES;
+    /* An ordinary frame follows a pair that has just been pushed; and what is in the link register needs no such step. */
+    if (here >= THROWN_WORDS_MAX || code_load(code, here + 1, stub_begin, stub_end) != here + 1 ||
+        code[here] == CODE_MOV_FP_SP)
+        return false;
+    for (size_t i = 0; i < here; i++)
+        if (!follow(&at, code[i]))
+            return false;
+    if (!at.is_pushed && (at.returns >> REG_LINK & 1) != 0)
+        return false;
+    caller.sp += at.below_bytes;
+    if (at.returns != 0) {
+        if (!arch_dwarf_register(ucontext, (unsigned)__builtin_ctz(at.returns), &caller.pc))
+            return false;
+    } else if (at.return_slot == 0 || !safe_load_word(caller.sp - at.return_slot, &caller.pc)) {
+        return false;
+    }
+    if (at.fp_slot != 0 && !safe_load_word(caller.sp - at.fp_slot, &caller.fp))
+        return false;
+    caller.pc = caller.link = arch_code_address(caller.pc);
+    *regs = caller;
+    return true;
 }

@@ -10,6 +10,9 @@
 #define CODE_RETN 0xc2
 #define CODE_JMP  0xe9
 
+#define CODE_POP_FP 0x5d
+#define CODE_LEAVE  0xc9
+
 /* The start of an instruction, and its whole length. */
 struct pattern {
     uint8_t bytes[3];
@@ -40,6 +43,7 @@ static const struct pattern passing[] = {
 /* What stands between a poll that was taken and the jump to the safepoint blob. */
 static const struct pattern leaving[] = {
     {{0x4c, 0x8d, 0x15}, 3, 7}, /* lea disp32(%rip),%r10 */
+    {{0x49, 0xba, 0}, 2, 10},   /* movabs imm64,%r10 */
     {{0x4d, 0x89, 0x97}, 3, 7}, /* mov %r10,disp32(%r15) */
     {{0x4d, 0x89, 0x57}, 3, 4}, /* mov %r10,disp8(%r15) */
 };
@@ -82,6 +86,16 @@ JW_SIGNAL_SAFE static bool leads_to_safepoint(const uint8_t *code, size_t length
         length_bytes -= instruction_bytes;
     }
     return false;
+}
+
+bool code_is_behind_frame_jump(const uint8_t *here, size_t before_bytes, size_t left_bytes)
+{
+    const bool is_behind = before_bytes >= 1 && (here[-1] == CODE_POP_FP || here[-1] == CODE_LEAVE);
+    const size_t rex_bytes = left_bytes >= 3 && here[0] == 0x41 ? 1 : 0;
+
+    return is_behind && left_bytes >= 2 &&
+           (here[0] == CODE_JMP ||
+            (here[rex_bytes] == 0xff && (here[rex_bytes + 1] & 0xf8) == 0xe0)); /* jmp *%reg */
 }
 
 bool code_leads_to_return(const uint8_t *code, size_t length_bytes)

@@ -19,6 +19,10 @@ JW_SIGNAL_SAFE bool code_is_mov_rsp_rbp(const uint8_t *code, size_t length_bytes
  */
 JW_SIGNAL_SAFE bool code_leads_to_return(const uint8_t *code, size_t length_bytes);
 
+/* At a jump right behind the end of a frame, to the stub that forwards exceptions or to a method: no frame is there. */
+JW_SIGNAL_SAFE bool code_is_behind_frame_jump(const uint8_t *here, size_t before_bytes,
+                                              size_t left_bytes);
+
 /* The saved rbp is at [sp], the return address behind it. */
 JW_SIGNAL_SAFE bool code_step_pushed(struct arch_regs *regs);
 

@@ -251,7 +251,8 @@ bool arch_step_sized_stub(struct arch_regs *regs, uintptr_t stub_begin, uintptr_
     const size_t left_bytes = code_load(around + before_bytes, regs->pc, stub_end);
     if (step_behind_frame(regs, here, before_bytes, left_bytes, frame_bytes))
         return true;
-    if (code_leads_to_return(here, left_bytes))
+    if (code_leads_to_return(here, left_bytes) ||
+        code_is_behind_frame_jump(here, before_bytes, left_bytes))
         return arch_step_from_entry(regs);
 
     /* Between push and pop of a word that goes from one place of the frame to another. */
@@ -277,7 +278,7 @@ JW_SIGNAL_SAFE static bool has_jump(const uint8_t *code, size_t length_bytes)
  * Source: OpenJDK, hotspot/cpu/x86, OptoRuntime::generate_exception_blob, StubGenerator::generate_forward_exception,
  * GraphKit's stubs that jump: push %rdx at the entry; at the end add $n,%rsp or pop %rbp, pop %rdx, moves, jmp *%reg.
  */
-bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc, uintptr_t stub_begin,
+bool arch_step_exception(const void *ucontext, struct arch_regs *regs, uintptr_t stub_begin,
                          uintptr_t stub_end)
 {
     uint8_t before[CODE_WINDOW_BYTES];
@@ -294,9 +295,11 @@ bool arch_step_exception(struct arch_regs *regs, uintptr_t exception_pc, uintptr
         return false;
     for (size_t i = 4; i < length_bytes && !is_at; i++)
         is_at = before[i] == CODE_POP_RDX &&
-                (before[i - 1] == CODE_POP_FP || memcmp(before + i - 4, "\x48\x83\xc4", 3) == 0) &&
+                (before[i - 1] == CODE_POP_FP || memcmp(before + i - 4, "\x48\x83\xc4", 3) == 0 ||
+                 memcmp(before + i - 3, "\x48\x8b\xd8", 3) ==
+                     0) && /* mov %rax,%rbx: forward_exception */
                 !has_jump(before + i, length_bytes - i);
     if (is_at)
-        regs->pc = exception_pc;
+        regs->pc = arch_exception_pc(ucontext);
     return is_at;
 }

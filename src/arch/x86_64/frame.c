@@ -112,8 +112,9 @@ bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin, size_t setup_o
         return false;
 
     const size_t pc_offset = regs->pc - stub_begin;
-    uint8_t code[CODE_WINDOW_BYTES];
-    const size_t length_bytes = code_load(code, regs->pc, stub_end);
+    uint8_t around[1 + CODE_WINDOW_BYTES];
+    const uint8_t *code = around + 1;
+    const size_t length_bytes = code_load(around + 1, regs->pc, stub_end);
 
     if (setup_offset == ARCH_NO_FRAME || setup_offset < SETUP_BYTES ||
         pc_offset <= setup_offset - SETUP_BYTES) {
@@ -130,6 +131,8 @@ bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin, size_t setup_o
         return code_step_pushed(regs);
     /* Behind leave or pop %rbp, with nothing left but the way to ret. */
     if (code_leads_to_return(code, length_bytes))
+        return arch_step_from_entry(regs);
+    if (safe_load_u8(regs->pc - 1, around) && code_is_behind_frame_jump(code, 1, length_bytes))
         return arch_step_from_entry(regs);
     return step_from_stub_frame(regs, stub_begin, setup_offset, pc_offset);
 }

@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "unit/arch/fault_handler.h"
 #include "unit/arch/shapes.h"
 
 #if defined(__x86_64__)
@@ -51,8 +52,7 @@ void shape_stopped(const void *ucontext, uintptr_t begin_pc)
     }
     if (current->kind == SHAPE_SIZED) {
         stop->is_stepped =
-            arch_step_exception(&stop->to, arch_exception_pc(ucontext), begin_pc,
-                                begin_pc + bytes) ||
+            arch_step_exception(ucontext, &stop->to, begin_pc, begin_pc + bytes) ||
             arch_step_sized_stub(&stop->to, begin_pc, begin_pc + bytes, current->frame_words);
         return;
     }
@@ -152,6 +152,7 @@ Test(arch_steps, a_return_address_is_in_a_register_alone_at_the_ends_of_an_excep
 {
     const uintptr_t begin = (uintptr_t)exception_blob;
     const uint8_t *places = exception_blob_places;
+    ucontext_t context = {.uc_mcontext.gregs[REG_RDX] = 4711};
 
     for (size_t offset = 0; offset < sizeof exception_blob - 2; offset++) {
         struct arch_regs regs = {.pc = begin + offset, .sp = 64, .fp = 80};
@@ -162,14 +163,14 @@ Test(arch_steps, a_return_address_is_in_a_register_alone_at_the_ends_of_an_excep
         /* What lies inside an instruction is nowhere: only its beginnings are asked for. */
         if (offset > places[1] && !is_place)
             continue;
-        cr_expect(arch_step_exception(&regs, 4711, begin, begin + sizeof exception_blob) ==
+        cr_expect(arch_step_exception(&context, &regs, begin, begin + sizeof exception_blob) ==
                       is_place,
                   "offset %zu", offset);
         cr_expect(regs.pc == (is_place ? 4711 : begin + offset), "offset %zu", offset);
         cr_expect(regs.sp == 64 && regs.fp == 80);
     }
     struct arch_regs behind = {.pc = begin + 41}; /* behind the jump */
-    cr_expect(!arch_step_exception(&behind, 4711, begin, begin + sizeof exception_blob));
+    cr_expect(!arch_step_exception(&context, &behind, begin, begin + sizeof exception_blob));
 }
 
 Test(arch_steps, what_a_barrier_saved_is_read_from_the_code_that_restores_it)
@@ -274,6 +275,133 @@ Test(arch_steps, an_argument_is_stored_from_the_instruction_on_that_stores_it)
         cr_expect_eq(arch_is_argument_stored(begin, begin + at * 4, -64), at >= 5, "%zu", at);
     cr_expect(!arch_is_argument_stored(begin, begin + 20, -48));
     cr_expect(!arch_is_argument_stored(begin, begin - 4, -64));
+}
+
+/* Barriers of Z in JDK 17, off the main path, with the call of the JVM; the pc is at the first instruction. */
+static const struct {
+    const char *name;
+    uint32_t code[10];
+    size_t count, saved_bytes;
+} saved_codes[] = {
+    /* mov x1,x0; ptrue p7.b; ldp x11,x13,[sp],#16; b */
+    {"behind the call", {0xaa0003e1, 0x2518e3e7, 0xa8c137eb, 0x17ffffd4}, 4, 16},
+    /* movk; blr x8; mov x1,x0; ldp; b */
+    {"before the call", {0xf2c00aa8, 0xd63f0100, 0xaa0003e1, 0xa8c137eb, 0x17ffffd4}, 5, 16},
+    /* stp x8,x12,[sp,#-16]!; blr; ldp x8,x12,[sp],#16; ldp x1,x2,[sp],#16; b */
+    {"more is pushed", {0xa9bf33e8, 0xd63f0100, 0xa8c133e8, 0xa8c10be1, 0x17ffffd4}, 5, 16},
+    /* ld1 {v28.1d-v31.1d},[sp],#32; ldp x2,x3,[sp,#16]; ldp x0,x1,[sp],#144; b */
+    {"vectors", {0x0cdf2ffc, 0xa9410fe2, 0xa8c907e0, 0x17ffffd4}, 4, 32 + 144},
+    /* ldp q0,q1,[sp],#32; ldr d3,[sp],#16; ldr x4,[sp],#16; b */
+    {"one and two at a time", {0xacc107e0, 0xfc4107e3, 0xf84107e4, 0x17ffffd4}, 4, 64},
+    /* bl; mov x7,x0; ldr x0,[sp,#16]; add sp,sp,#32; b: of C1 */
+    {"by a constant", {0x94000100, 0xaa0003e7, 0xf9400be0, 0x910083ff, 0x17ffffd4}, 5, 32},
+    /* mov x1,x0; ldp x29,x30,[sp,#48]; add sp,sp,#64; b: throws on */
+    {"the whole frame goes", {0xaa0003e1, 0xa9437bfd, 0x910103ff, 0x14000100}, 4, 0},
+    {"pair and link go", {0xa8c17bfd, 0x14000100}, 2, 0},
+    /* ldp x1,x2,[x3],#16; b */
+    {"another place", {0xa8c10861, 0x17ffffd4}, 2, 0},
+    {"a return", {0xa8c137eb, 0xd65f03c0}, 2, 0},
+    {"a branch first", {0x54000060, 0xa8c137eb, 0x17ffffd4}, 3, 0},
+    /* sub sp,sp,#32; b */
+    {"down, not up", {0xd10083ff, 0x17ffffd4}, 2, 0},
+    {"too much", {0x914007ff, 0x914007ff, 0x17ffffd4}, 3, 0},
+    {"nothing", {0xaa0003e1, 0x17ffffd4}, 2, 0},
+};
+
+Test(arch_steps, what_a_barrier_saved_is_read_from_the_code_that_restores_it)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(saved_codes); i++) {
+        const uintptr_t begin = (uintptr_t)saved_codes[i].code;
+        const uintptr_t end = begin + saved_codes[i].count * sizeof(uint32_t);
+
+        cr_expect(arch_saved_bytes(begin, end) == saved_codes[i].saved_bytes, "%s: %zu",
+                  saved_codes[i].name, arch_saved_bytes(begin, end));
+        for (uintptr_t cut = begin; cut < end; cut += sizeof(uint32_t))
+            cr_expect(arch_saved_bytes(begin, cut) == 0, "%s is cut", saved_codes[i].name);
+        cr_expect(arch_saved_bytes(begin + 2, end) == 0);
+    }
+    /* Between the pair's load and the end of the frame nothing is saved either. */
+    const uintptr_t whole = (uintptr_t)saved_codes[6].code;
+    cr_expect(arch_saved_bytes(whole + 8, whole + 16) == 0);
+}
+
+Test(arch_steps, a_call_is_one_of_the_place_that_it_names)
+{
+    static const uint32_t code[] __attribute__((aligned(4096))) = {
+        0x94000004, /* 0: bl 0x10 */
+        0x97fffffe, /* 4: bl -4 */
+        0xd503201f, /* 8 */
+        0xd63f0100, /* c: blr x8, of which nothing is told */
+        0xd2868908, /* 10: mov x8,#0x3448 */
+        0xf2a2468a, /* 14: movk x10,#0x1234,lsl #16 */
+        0xf2c00aa8, /* 18: movk x8,#0x55,lsl #32 */
+        0xd63f0100, /* 1c: blr x8: not its constant */
+        0xd2868908, /* 20: mov x8,#0x3448 */
+        0xf2a24688, /* 24: movk x8,#0x1234,lsl #16 */
+        0xf2c00aa8, /* 28: movk x8,#0x55,lsl #32 */
+        0xd63f0100, /* 2c: blr x8 */
+        0xd503201f, /* 30 */
+        0xb0000008, /* 34: adrp x8, the next page */
+        0x91010108, /* 38: add x8,x8,#0x40 */
+        0xd63f0100, /* 3c: blr x8 */
+        0xf0ffffe8, /* 40: adrp x8, the page before */
+        0x91010108, /* 44: add x8,x8,#0x40 */
+        0xd63f0100, /* 48: blr x8 */
+        0x94000002, /* 4c: bl 0x54 */
+        0xd503201f, /* 50 */
+        0x58000048, /* 54: ldr x8,#8 */
+        0xd61f0100, /* 58: br x8 */
+        0x89abcdef, /* 5c: where to */
+        0x00000055, /* 60 */
+    };
+    const uintptr_t begin = (uintptr_t)code;
+    static const struct {
+        size_t behind;
+        uintptr_t target;
+        bool is_near;
+    } calls[] = {
+        {0x04, 0x10, true},
+        {0x08, (uintptr_t)-4, true},
+        {0x0c, 0, false},
+        {0x10, 0, false},
+        {0x20, 0, false},
+        {0x30, UINT64_C(0x5512343448), false},
+        {0x40, 0x1040, true},
+        {0x4c, (uintptr_t)-0x1000 + 0x40, true},
+        {0x50, UINT64_C(0x5589abcdef), false},
+        {0x06, 0, false},
+    };
+
+    install_fault_handler(); /* what is called need not be there */
+    for (size_t i = 0; i < JW_COUNT_OF(calls); i++) {
+        const uintptr_t target = calls[i].target + (calls[i].is_near ? begin : 0);
+
+        cr_expect(arch_call_target(begin + calls[i].behind) == target, "%#zx: %#lx",
+                  calls[i].behind, (unsigned long)arch_call_target(begin + calls[i].behind));
+        cr_expect(arch_is_call_of(begin + calls[i].behind, target) == (target != 0));
+        cr_expect(!arch_is_call_of(begin + calls[i].behind, target + 4));
+    }
+    cr_expect(arch_call_target(4096) == 0, "nothing is there");
+}
+
+Test(arch_steps, behind_a_call_is_where_one_ends)
+{
+    static const struct {
+        uint32_t code;
+        bool is_call;
+    } ends[] = {
+        {0x94000004, true},  /* bl */
+        {0xd63f0100, true},  /* blr x8 */
+        {0xd73f0901, true},  /* blraa x8,x1 */
+        {0xd63f0bff, true},  /* blraaz: x31 stands for none */
+        {0x14000004, false}, /* b */
+        {0xd61f0100, false}, /* br x8 */
+        {0xd65f03c0, false}, /* ret */
+        {0xd503201f, false}, /* nop */
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(ends); i++)
+        cr_expect(arch_is_behind_call((uintptr_t)(&ends[i].code + 1)) == ends[i].is_call, "%zu", i);
 }
 
 /* What an adapter calls returns into it: then the link register is that call's. */
