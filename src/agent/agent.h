@@ -234,6 +234,10 @@ void facts_fill(struct recording_sources *out);
 void facts_threads_begin(void);
 void facts_turn(struct recording *recording);
 
+/* jvmfacts.c: what it tells of the JVM. jvmfacts_collect: as the options want it, of a session that begins. */
+void jvmfacts_collect(const struct options *options);
+void jvmfacts_fill(struct recording_sources *out);
+
 /* sources.c: what a recording asks of the JVM. */
 struct recording_sources;
 void sources_fill(struct recording_sources *out);

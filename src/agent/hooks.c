@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/agree.h"
+#include "agent/collections.h"
 #include "agent/stacks.h"
 #include "base/atomics.h"
 #include "base/counters.h"
@@ -142,6 +143,18 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     context_end_thread();
 }
 
+static void JNICALL on_collection_start(jvmtiEnv *jvmti)
+{
+    (void)jvmti;
+    collections_start();
+}
+
+static void JNICALL on_collection_finish(jvmtiEnv *jvmti)
+{
+    (void)jvmti;
+    collections_finish();
+}
+
 static bool set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t count,
                        struct jw_error *err)
 {
@@ -155,6 +168,24 @@ static bool set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t cou
         }
     }
     return true;
+}
+
+/* Nobody needs them to sample: without them a recording lacks the collections. */
+static void install_collections(void)
+{
+    static const jvmtiEvent events[] = {JVMTI_EVENT_GARBAGE_COLLECTION_START,
+                                        JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
+    const jvmtiCapabilities capabilities = {.can_generate_garbage_collection_events = 1};
+    struct jw_error why = {0};
+
+    if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) != JVMTI_ERROR_NONE)
+        jw_error_set(&why, "no capability");
+    else
+        (void)set_events(JVMTI_ENABLE, events, JW_COUNT_OF(events), &why);
+    if (why.message[0] != '\0')
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "recordings lack garbage collections: the JVM does not tell of them (%s)",
+                  why.message);
 }
 
 bool hooks_install(bool is_late, struct jw_error *err)
@@ -178,6 +209,8 @@ bool hooks_install(bool is_late, struct jw_error *err)
         .CompiledMethodLoad = on_compiled_method,
         .ThreadStart = on_thread_start,
         .ThreadEnd = on_thread_end,
+        .GarbageCollectionStart = on_collection_start,
+        .GarbageCollectionFinish = on_collection_finish,
     };
     const jvmtiCapabilities capabilities = {.can_generate_compiled_method_load_events = 1};
     jvmtiError error;
@@ -195,6 +228,7 @@ bool hooks_install(bool is_late, struct jw_error *err)
         (void)set_events(JVMTI_DISABLE, events, JW_COUNT_OF(events), NULL);
         return false;
     }
+    install_collections();
     is_installed = true;
     is_code_unreported = is_late;
     return true;

@@ -166,6 +166,7 @@ struct recording *output_open(const struct options *values, const char *path, st
     export_look(values, &config.look);
     sources_jvm(&config.jvm, !values->is_without_arguments);
     facts_collect(values, config.jvm.java_arguments);
+    jvmfacts_collect(values);
     sources_fill(&config.sources);
     return recording_open(&config, err);
 }

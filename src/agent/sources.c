@@ -335,6 +335,7 @@ void sources_fill(struct recording_sources *out)
         .part = ask_part,
     };
     facts_fill(out);
+    jvmfacts_fill(out);
 }
 
 static const char *system_property(const char *name, char *text, size_t room_bytes)

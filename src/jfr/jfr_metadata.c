@@ -14,7 +14,8 @@
 
 #include "base/hash.h"
 
-#define TEXTS_MAX      1024
+#define TEXTS_MAX      2048
+#define SLOTS          (2 * TEXTS_MAX) /* a power of two */
 #define SHORT_MAX      512 /* numbers and parts of categories, which exist nowhere as a C string */
 #define SHORT_CAPACITY 48
 
@@ -24,6 +25,7 @@ struct tree {
     struct jfr_buffer elements;
     const char *texts[TEXTS_MAX];
     size_t text_count;
+    uint16_t slots[SLOTS]; /* by hash: index of a text + 1 */
     char shorts[SHORT_MAX][SHORT_CAPACITY];
     size_t short_count;
     bool has_failed;
@@ -31,15 +33,18 @@ struct tree {
 
 static size_t index_of_text(struct tree *tree, const char *text)
 {
-    for (size_t i = 0; i < tree->text_count; i++)
-        if (tree->texts[i] == text || strcmp(tree->texts[i], text) == 0)
-            return i;
+    size_t slot = jw_hash32(text, strlen(text)) % SLOTS;
+
+    for (; tree->slots[slot] != 0; slot = (slot + 1) % SLOTS)
+        if (strcmp(tree->texts[tree->slots[slot] - 1], text) == 0)
+            return tree->slots[slot] - 1u;
     if (tree->text_count == TEXTS_MAX) {
         tree->has_failed = true;
         return 0;
     }
     tree->texts[tree->text_count] = text;
-    return tree->text_count++;
+    tree->slots[slot] = (uint16_t)++tree->text_count;
+    return tree->text_count - 1;
 }
 
 static void put_text_index(struct tree *tree, const char *text)

@@ -82,6 +82,59 @@ struct recording_library {
 
 typedef void recording_library_visit(void *closure, const struct recording_library *library);
 
+enum recording_flag_kind {
+    RECORDING_FLAG_BOOLEAN,
+    RECORDING_FLAG_INT,
+    RECORDING_FLAG_UINT,
+    RECORDING_FLAG_LONG,
+    RECORDING_FLAG_ULONG,
+    RECORDING_FLAG_DOUBLE, /* `number` are its bits */
+    RECORDING_FLAG_TEXT,
+    RECORDING_FLAG_UNTOLD, /* this one is left out */
+};
+
+/* A flag of the JVM. Where its origin is "Default" it is written into the first chunk alone. */
+struct recording_flag {
+    enum recording_flag_kind kind;
+    const char *name;
+    uint64_t number;
+    const char *text; /* NULL: it has none */
+    const char *origin;
+};
+
+/* The garbage collector and its heap. NULL texts: not known. */
+struct recording_heap {
+    const char *young_collector, *old_collector;
+    uint32_t parallel_threads, concurrent_threads;
+    bool has_dynamic_threads, is_explicit_concurrent, is_explicit_disabled;
+    int64_t pause_target_ms; /* INT64_MIN: none was named */
+    uint32_t time_ratio;
+    uint64_t min_bytes, max_bytes, initial_bytes, alignment_bytes;
+    bool is_compressed;
+    const char *compressed_mode;
+    unsigned address_bits;
+};
+
+/* What the JVM counts of its threads and classes. */
+struct recording_jvm_counts {
+    uint64_t threads, daemon_threads, started_threads, peak_threads;
+    uint64_t loaded_classes, unloaded_classes;
+};
+
+struct recording_metaspace {
+    uint64_t used_bytes, committed_bytes, reserved_bytes; /* class space included */
+    uint64_t class_used_bytes, class_committed_bytes, class_reserved_bytes;
+};
+
+/* A time in which the garbage collector had stopped all threads. */
+struct recording_collection {
+    uint32_t number;
+    uint64_t begin_ns, end_ns;
+    const char *name, *cause; /* NULL: not known */
+    uint64_t used_bytes, committed_bytes,
+        reserved_bytes; /* of the heap, behind it; used 0: not known */
+};
+
 /* A method as a class file has it; {NULL, 0} for class and name: not known. */
 struct recording_code {
     struct recording_text class_name, name;
@@ -131,6 +184,13 @@ struct recording_sources {
     bool (*variable)(void *context, uint32_t number, struct recording_pair *out);
     /* Calls `visit` for each library if there may be others than at `look`, which becomes that of now; 0: none yet. */
     void (*libraries)(void *context, uint64_t *look, recording_library_visit *visit, void *closure);
+    /* Flags of the JVM by number, once a chunk; false: no more. */
+    bool (*flag)(void *context, uint32_t number, struct recording_flag *out);
+    bool (*heap)(void *context, struct recording_heap *out);
+    bool (*counts)(void *context, struct recording_jvm_counts *out);
+    bool (*metaspace)(void *context, struct recording_metaspace *out);
+    /* The oldest collection that was not taken yet. */
+    bool (*collection)(void *context, struct recording_collection *out);
 };
 
 enum recording_format {

@@ -56,47 +56,64 @@ static void put_setting(struct recording *recording, uint64_t now_ns, enum jfr_t
     jfr_event_end(out, begin);
 }
 
+static const enum jfr_type always_enabled[] = {
+    JFR_TYPE_ACTIVE_RECORDING,
+    JFR_TYPE_ACTIVE_SETTING,
+    JFR_TYPE_JVM_INFORMATION,
+    JFR_TYPE_OS_INFORMATION,
+    JFR_TYPE_CPU_INFORMATION,
+    JFR_TYPE_CPU_LOAD,
+    JFR_TYPE_PHYSICAL_MEMORY,
+    JFR_TYPE_DIAGNOSTICS,
+    JFR_TYPE_WALK_FAILURE,
+    JFR_TYPE_WALKER_CHANGE,
+    JFR_TYPE_THREAD_CPU,
+    JFR_TYPE_THREADS_CPU,
+    JFR_TYPE_CPU_LEDGER,
+    JFR_TYPE_DICTIONARY,
+    JFR_TYPE_ENDPOINT,
+    JFR_TYPE_SPAN,
+    JFR_TYPE_MEMORY,
+    JFR_TYPE_CONSERVATION,
+    JFR_TYPE_SELF_COST,
+    JFR_TYPE_INTERVAL_CHANGE,
+    JFR_TYPE_HANDLER_TIME,
+    JFR_TYPE_HANDLER_TIME_BUCKET,
+    JFR_TYPE_SAFEPOINT_BIAS,
+    JFR_TYPE_RESIDENT_SET_SIZE,
+    JFR_TYPE_CONTEXT_SWITCH_RATE,
+    JFR_TYPE_NETWORK_UTILIZATION,
+    JFR_TYPE_NATIVE_LIBRARY,
+    JFR_TYPE_THREAD_START,
+    JFR_TYPE_THREAD_END,
+    JFR_TYPE_SHUTDOWN,
+    JFR_TYPE_THREAD_STATISTICS,
+    JFR_TYPE_CLASS_STATISTICS,
+    JFR_TYPE_GC_CONFIGURATION,
+    JFR_TYPE_GC_HEAP_CONFIGURATION,
+    JFR_TYPE_GARBAGE_COLLECTION,
+    JFR_TYPE_GC_PHASE_PAUSE,
+    JFR_TYPE_GC_HEAP_SUMMARY,
+    JFR_TYPE_METASPACE_SUMMARY,
+    JFR_TYPE_BOOLEAN_FLAG,
+    JFR_TYPE_INT_FLAG,
+    JFR_TYPE_UNSIGNED_INT_FLAG,
+    JFR_TYPE_LONG_FLAG,
+    JFR_TYPE_UNSIGNED_LONG_FLAG,
+    JFR_TYPE_DOUBLE_FLAG,
+    JFR_TYPE_STRING_FLAG,
+};
+
 static void put_settings(struct recording *recording, uint64_t now_ns)
 {
-    static const enum jfr_type always_enabled[] = {
-        JFR_TYPE_ACTIVE_RECORDING,
-        JFR_TYPE_ACTIVE_SETTING,
-        JFR_TYPE_JVM_INFORMATION,
-        JFR_TYPE_OS_INFORMATION,
-        JFR_TYPE_CPU_INFORMATION,
-        JFR_TYPE_CPU_LOAD,
-        JFR_TYPE_PHYSICAL_MEMORY,
-        JFR_TYPE_DIAGNOSTICS,
-        JFR_TYPE_WALK_FAILURE,
-        JFR_TYPE_WALKER_CHANGE,
-        JFR_TYPE_THREAD_CPU,
-        JFR_TYPE_THREADS_CPU,
-        JFR_TYPE_CPU_LEDGER,
-        JFR_TYPE_DICTIONARY,
-        JFR_TYPE_ENDPOINT,
-        JFR_TYPE_SPAN,
-        JFR_TYPE_MEMORY,
-        JFR_TYPE_CONSERVATION,
-        JFR_TYPE_SELF_COST,
-        JFR_TYPE_INTERVAL_CHANGE,
-        JFR_TYPE_HANDLER_TIME,
-        JFR_TYPE_HANDLER_TIME_BUCKET,
-        JFR_TYPE_SAFEPOINT_BIAS,
-        JFR_TYPE_RESIDENT_SET_SIZE,
-        JFR_TYPE_CONTEXT_SWITCH_RATE,
-        JFR_TYPE_NETWORK_UTILIZATION,
-        JFR_TYPE_NATIVE_LIBRARY,
-        JFR_TYPE_THREAD_START,
-        JFR_TYPE_THREAD_END,
-        JFR_TYPE_SHUTDOWN,
-    };
-
     for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)
         put_setting(recording, now_ns, always_enabled[i], "enabled", "true");
     put_setting(recording, now_ns, JFR_TYPE_CPU_LOAD, "period", "1000 ms");
     put_setting(recording, now_ns, JFR_TYPE_PHYSICAL_MEMORY, "period", "1000 ms");
 
     put_setting(recording, now_ns, JFR_TYPE_RESIDENT_SET_SIZE, "period", "1000 ms");
+    put_setting(recording, now_ns, JFR_TYPE_THREAD_STATISTICS, "period", "1000 ms");
+    put_setting(recording, now_ns, JFR_TYPE_CLASS_STATISTICS, "period", "1000 ms");
     put_setting(recording, now_ns, JFR_TYPE_NETWORK_UTILIZATION, "period", "5 s");
     put_setting(recording, now_ns, JFR_TYPE_CONTEXT_SWITCH_RATE, "period", "10 s");
 

@@ -49,6 +49,7 @@ void recording_host_new_chunk(struct recording *recording, uint64_t now_ns)
     host->life_rows = 0;
     put_pairs(recording, now_ns, JFR_TYPE_SYSTEM_PROPERTY, recording->config.sources.property);
     put_pairs(recording, now_ns, JFR_TYPE_ENVIRONMENT_VARIABLE, recording->config.sources.variable);
+    recording_put_flags(recording, now_ns);
 }
 
 /* ---- libraries ---- */
@@ -198,6 +199,7 @@ static void put_switches(struct recording *recording, uint64_t now_ns)
 void recording_put_host(struct recording *recording, uint64_t now_ns)
 {
     put_libraries(recording, now_ns);
+    recording_put_jvm(recording, now_ns);
     put_resident(recording, now_ns);
     put_network(recording, now_ns);
     put_switches(recording, now_ns);

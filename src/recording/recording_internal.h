@@ -241,6 +241,10 @@ void recording_host_new_chunk(struct recording *recording, uint64_t now_ns);
 void recording_put_host(struct recording *recording, uint64_t now_ns);
 void recording_host_close(struct recording *recording);
 
+/* recording_jvm.c: flags and heap, as a chunk begins; collections and what the JVM counts, once a second. */
+void recording_put_flags(struct recording *recording, uint64_t now_ns);
+void recording_put_jvm(struct recording *recording, uint64_t now_ns);
+
 /* Load and memory of the machine; then what jaywalk itself did and lost. */
 void recording_put_load(struct recording *recording, uint64_t now_ns);
 void recording_put_diagnostics(struct recording *recording, uint64_t now_ns);

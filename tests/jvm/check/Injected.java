@@ -31,7 +31,8 @@ final class Injected {
 
     /** Event types that come by chance: what a short run had time for. */
     private static final Set<String> BY_CHANCE = Set.of("jaywalk.WalkFailure", "jdk.CPULoad", "jdk.NativeMethodSample",
-            "jdk.NetworkUtilization", "jdk.ThreadContextSwitchRate", "jdk.ThreadStart", "jdk.ThreadEnd");
+            "jdk.NetworkUtilization", "jdk.ThreadContextSwitchRate", "jdk.ThreadStart", "jdk.ThreadEnd",
+            "jdk.GarbageCollection", "jdk.GCPhasePause", "jdk.GCHeapSummary", "jdk.MetaspaceSummary");
 
     private static final class Contents {
         final Set<String> types = new TreeSet<>();

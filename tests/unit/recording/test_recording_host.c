@@ -69,6 +69,64 @@ static void tell_libraries(void *context, uint64_t *known, recording_library_vis
     }
 }
 
+static bool tell_flag(void *context, uint32_t number, struct recording_flag *out)
+{
+    static const struct recording_flag flags[] = {
+        {RECORDING_FLAG_BOOLEAN, "UseG1GC", 1, NULL, "Ergonomic"},
+        {RECORDING_FLAG_INT, "Level", (uint64_t)-2, NULL, "Default"},
+        {RECORDING_FLAG_UINT, "Threads", 4000000000u, NULL, "Default"},
+        {RECORDING_FLAG_UNTOLD, NULL, 0, NULL, NULL},
+        {RECORDING_FLAG_LONG, "Stack", (uint64_t)-1, NULL, "Default"},
+        {RECORDING_FLAG_ULONG, "MaxHeapSize", UINT64_MAX, NULL, "Command line"},
+        {RECORDING_FLAG_DOUBLE, "Share", 0x3fe0000000000000, NULL, "Default"},
+        {RECORDING_FLAG_TEXT, "ErrorFile", 0, "/hs_err", "Default"},
+        {RECORDING_FLAG_TEXT, "OnError", 0, NULL, "Default"},
+    };
+
+    (void)context;
+    if (number >= JW_COUNT_OF(flags))
+        return false;
+    *out = flags[number];
+    return true;
+}
+
+static bool tell_heap(void *context, struct recording_heap *out)
+{
+    (void)context;
+    *out = (struct recording_heap){.young_collector = "G1New",
+                                   .pause_target_ms = INT64_MIN,
+                                   .max_bytes = 1 << 30,
+                                   .compressed_mode = "32-bit"};
+    return true;
+}
+
+static bool tell_counts(void *context, struct recording_jvm_counts *out)
+{
+    (void)context;
+    *out = (struct recording_jvm_counts){3, 2, 5, 4, 600, 1};
+    return true;
+}
+
+static bool tell_metaspace(void *context, struct recording_metaspace *out)
+{
+    (void)context;
+    *out = (struct recording_metaspace){100, 200, 300,
+                                        150, 20,  30}; /* of two moments: a part above the whole */
+    return true;
+}
+
+static struct recording_collection collections[4];
+static uint32_t collection_count, collections_taken;
+
+static bool tell_collection(void *context, struct recording_collection *out)
+{
+    (void)context;
+    if (collections_taken == collection_count)
+        return false;
+    *out = collections[collections_taken++];
+    return true;
+}
+
 static void open_recording(void)
 {
     struct recording_config config = made_config(path, RECORDING_JFR);
@@ -76,6 +134,11 @@ static void open_recording(void)
     config.sources.property = tell_property;
     config.sources.variable = tell_variable;
     config.sources.libraries = tell_libraries;
+    config.sources.flag = tell_flag;
+    config.sources.heap = tell_heap;
+    config.sources.counts = tell_counts;
+    config.sources.metaspace = tell_metaspace;
+    config.sources.collection = tell_collection;
     recording = recording_open(&config, &err);
     cr_assert_not_null(recording, "%s", err.message);
 }
@@ -176,6 +239,46 @@ Test(recording_host, the_end_of_the_jvm_and_the_memory_of_the_process_are_told)
     close_recording();
     cr_expect_eq(events("jdk.Shutdown"), 1);
     cr_expect_neq(events("jdk.ResidentSetSize"), 0);
+}
+
+Test(recording_host, flags_stand_in_the_first_chunk_and_those_that_somebody_changed_in_each)
+{
+    static const char *const types[] = {"jdk.IntFlag", "jdk.UnsignedIntFlag", "jdk.LongFlag",
+                                        "jdk.DoubleFlag"};
+
+    open_recording();
+    cr_assert(recording_roll(recording, &err));
+    close_recording();
+    cr_expect_eq(events("jdk.BooleanFlag"), 2);
+    cr_expect_eq(events("jdk.UnsignedLongFlag"), 2);
+    cr_expect_eq(events("jdk.StringFlag"), 2);
+    for (size_t i = 0; i < JW_COUNT_OF(types); i++)
+        cr_expect_eq(events(types[i]), 1, "%s", types[i]);
+    cr_expect_eq(events("jdk.GCConfiguration"), 2);
+    cr_expect_eq(events("jdk.GCHeapConfiguration"), 2);
+}
+
+Test(recording_host, each_collection_of_the_recording_is_told_with_its_pause_and_the_heap_behind_it)
+{
+    const uint64_t before_ns = jw_now_ns();
+    open_recording();
+    const uint64_t now_ns = jw_now_ns();
+
+    collections[0] =
+        (struct recording_collection){1, before_ns - 2, before_ns - 1, "G1New", "x", 5, 9, 10};
+    collections[1] =
+        (struct recording_collection){2, before_ns - 2, now_ns, "G1New", "x", 5, 9, 10};
+    collections[2] =
+        (struct recording_collection){3, now_ns, now_ns + 5, "G1Full", "System.gc()", 5, 9, 10};
+    collections[3] = (struct recording_collection){4, now_ns + 6, now_ns + 7, NULL, NULL, 0, 0, 0};
+    collection_count = 4;
+    close_recording();
+    cr_expect_eq(events("jdk.GarbageCollection"), 3, "not the one of before");
+    cr_expect_eq(events("jdk.GCPhasePause"), 3);
+    cr_expect_eq(events("jdk.GCHeapSummary"), 2, "not of a heap that is not told");
+    cr_expect_eq(events("jdk.MetaspaceSummary"), 1);
+    cr_expect_neq(events("jdk.JavaThreadStatistics"), 0);
+    cr_expect_neq(events("jdk.ClassLoadingStatistics"), 0);
 }
 
 Test(recording_host, a_graph_takes_none_of_it)

@@ -1,0 +1,46 @@
+# What viewers show around the samples: properties, flags, libraries, threads that come and go, garbage collections.
+rounds=5
+profile facts "interval=4ms,file=facts.jfr" -Dshop.name=corner Collected $rounds
+silent facts
+whole facts.jfr
+read -r major home <<<"$(one_reader)"
+
+events() { # $1: types; each event in a line
+    jfr_tool "$major" "$home" print --events "$1" facts.jfr
+    awk '/^jdk\./ { line = $0; next } /^}/ { print line; next } { sub(/^ +/, ""); line = line " " $0 }' tool.out
+}
+
+count_of() { # $1: types, $2: pattern
+    events "$1" | grep -cE -- "$2" || true
+}
+
+expect() { # $1: count, $2: types, $3: pattern
+    local found
+    found=$(count_of "$2" "$3")
+    [ "$found" = "$1" ] || fail "$2: $found events with $3, not $1: $(events "$2" | head -n 8)"
+}
+
+expect 1 jdk.InitialSystemProperty 'key = "shop.name" value = "corner"'
+expect 1 jdk.UnsignedLongFlag 'name = "MaxHeapSize" value = 536870912 origin = "Command line"'
+expect 1 jdk.GCHeapConfiguration 'maxSize = 512.0 MB'
+expect 1 jdk.GCConfiguration 'oldCollector = "[A-Z]'
+expect 1 jdk.NativeLibrary 'name = ".*/libjvm.so"'
+expect 1 jdk.NativeLibrary "name = \"$(readlink -f "$JW_LIBRARY")\""
+expect 1 jdk.Shutdown 'reason'
+for type in jdk.ResidentSetSize jdk.JavaThreadStatistics jdk.ClassLoadingStatistics; do
+    [ "$(count_of $type startTime)" -ge 1 ] || fail "no $type"
+done
+
+for ((i = 0; i < rounds; i++)); do
+    expect 1 jdk.ThreadStart " thread = \"comer-$i\""
+    expect 1 jdk.ThreadEnd " thread = \"comer-$i\""
+done
+
+# Each that was asked for, by its cause; a collector that works beside the program may make several pauses of one.
+asked=$(count_of jdk.GarbageCollection 'cause = "System.gc\(\)"')
+[ "$asked" -ge $rounds ] || fail "$asked of $rounds collections that were asked for: $(events jdk.GarbageCollection)"
+all=$(count_of jdk.GarbageCollection startTime)
+expect "$all" jdk.GCPhasePause 'name = "GC Pause"'
+expect "$all" jdk.GCHeapSummary 'when = "After GC"'
+[ "$(count_of jdk.MetaspaceSummary 'After GC')" -ge 1 ] || fail "no jdk.MetaspaceSummary"
+echo "$all collections, $asked of them asked for"
