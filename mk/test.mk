@@ -46,9 +46,10 @@ TEST_SOURCES := $(wildcard tests/unit/$(ROOM)/test_*.c \
 	$(if $(filter * golden,$(ROOM)),tests/golden/test_*.c))
 
 # Where there is one thread, thread sanitizer has nothing to find: its lane has the tests that begin threads, and those of
-# rooms that do. tools/check-one-thread holds the programs of the others to that.
+# rooms that do. tools/check-one-thread holds the programs of the others to that; but for those of rooms that stand on the
+# command's, which begins threads for recordings of many MiB, and where a test asks for them with --jobs.
 TEST_SOURCES_tsan := $(sort $(filter $(patsubst %,tests/unit/%/%,agent sampler signals),$(TEST_SOURCES)) \
-	$(shell grep -lE 'pthread_create|os_thread_start' $(TEST_SOURCES) /dev/null))
+	$(shell grep -lE 'pthread_create|os_thread_start|"--jobs"' $(TEST_SOURCES) /dev/null))
 
 # Compared with libunwind (tests/unit/walk/oracle.h), which is linked with these alone; sanitizers stand between the functions
 # there, so they are not of their lanes.
@@ -57,8 +58,10 @@ NOT_IN_asan    := $(ORACLE_TESTS:%=tests/unit/walk/%.c)
 # Delivery of signals is what the next ones are about, and thread sanitizer puts that off.
 NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c tests/unit/unwind/test_unwind_live.c tests/unit/sampler/test_engine_cpu_perf_count.c
 NOT_IN_checked := $(NOT_IN_asan)
-# It loads the library of this machine.
-NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c
+# The first loads the library of this machine; an emulator takes minutes for the others, which ask nothing of an instruction set.
+# EMULATE_ALL=yes has them too.
+NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c $(if $(filter aarch64,$(host_arch))$(EMULATE_ALL),,\
+	tests/unit/recording/test_recording_file.c tests/unit/cli/test_cli_compare.c tests/unit/options/test_options_random.c)
 
 JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c) \
 	tests/golden/test_*.c)
@@ -72,7 +75,8 @@ under_golden  := $(sort $(under_recording) $(under_cli))
 rooms_of_test = $(or $(under_$(notdir $(patsubst %/,%,$(dir $(1))))),$(CORE_ROOMS))
 
 test_programs   = $(patsubst tests/%.c,build/$(1)/tests/%,$(filter-out $(NOT_IN_$(1)),$(or $(TEST_SOURCES_$(1)),$(TEST_SOURCES))))
-one_thread      = $(filter-out $(patsubst tests/%.c,build/$(1)/tests/%,$(TEST_SOURCES_tsan)),$(call test_programs,$(1)))
+one_thread      = $(filter-out $(patsubst tests/%.c,build/$(1)/tests/%,$(TEST_SOURCES_tsan)) \
+	build/$(1)/tests/unit/cli/% build/$(1)/tests/golden/%,$(call test_programs,$(1)))
 support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
 	$(SUPPORT_SOURCES_$(1)))
 
@@ -148,15 +152,25 @@ test-model: $(WRONG_STORMS) ## the model checker on the generation protocol; and
 	$(Q)tools/ensure "checking the model of the epoch protocol" spin gcc
 	$(Q)JW_TEST_SLOTS=1 tools/run-tests model $(PART_LIMIT_SECONDS) tests/model/lines tests/model/run tests/stress/wrong/run
 
+# Writes classes anew, for a JVM to judge.
+REWRITER := build/plain/tests/classfile/rewriter
+
+build/plain/tests/classfile/rewriter: tests/classfile/rewriter.c $(call archives,plain,classfile base)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC_plain) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_plain) $(TEST_WARNINGS) -MMD -MP -o $@ $< $(filter %.a,$^)
+
+-include build/plain/tests/classfile/rewriter.d
+
 FAULTS_LIBRARY := build/faults/lib/libjaywalk.so
 FAULTS_COMMAND := build/faults/bin/jaywalk
 
-test-jvm: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) build/locales/made ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
+test-jvm: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) build/locales/made ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)tools/run-tests jvm $(JVM_LIMIT_SECONDS) tests/jvm/run
 
 # What an earlier run said is forgotten, so that the table is of this one. One JDK that cannot be had stops none of the others.
-test-jdks: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) build/locales/made ## the JVM tests on JDK 8 to 28, with a table (JDKS_WANTED="8 21" fewer)
+test-jdks: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) build/locales/made ## the JVM tests on JDK 8 to 28, with a table (JDKS_WANTED="8 21" fewer)
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)rm -f build/jvm/*/*.result
 	$(Q)JDKS="$$(tools/jdks-get $(JDKS_WANTED) | tr '\n' ':')$$JDKS"; export JDKS; \
@@ -241,7 +255,7 @@ build/$(1)/tests/%/fake_jvm.so: tests/%/fake_jvm.c build/$(1)/flags build/jdk.fl
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) -Itests $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(TEST_WARNINGS) \
 	    @build/jdk.flags -MMD -MP -shared -o $$@ $$<
-$(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/ids/% build/$(1)/tests/unit/walk/% build/$(1)/tests/unit/sampler/test_sample_deep,$(call test_programs,$(1))): | build/$(1)/tests/unit/vm/fake_jvm.so
+$(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/ids/% build/$(1)/tests/unit/walk/% build/$(1)/tests/unit/sampler/test_sample_deep build/$(1)/tests/unit/sampler/test_engine_late,$(call test_programs,$(1))): | build/$(1)/tests/unit/vm/fake_jvm.so
 -include $(wildcard build/$(1)/tests/unit/*/fake_jvm.d)
 
 $(call test_programs,$(1)): | $(LIBRARIES_OF_$(1))

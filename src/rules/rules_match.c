@@ -1,0 +1,369 @@
+/* Patterns, terms, and whose a method is. Context: hook, tool. */
+#include "rules/rules_internal.h"
+
+#include <string.h>
+
+#define TYPES_BYTES 4096u /* of parameters, as text */
+
+enum answer {
+    NO,
+    YES,
+    UNKNOWN,
+};
+
+/* ---- patterns ---- */
+
+static bool is_separator(char one)
+{
+    return one == '.' || one == '/';
+}
+
+static bool is_same(char pattern, char text)
+{
+    return pattern == text || (is_separator(pattern) && is_separator(text)) ||
+           (pattern == '?' && !is_separator(text));
+}
+
+/* Names: '/' and '.' are the same. The last * and the last ** are gone back to: what lies before them need not be tried again. */
+bool rules_is_match(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes)
+{
+    size_t at = 0, star = SIZE_MAX, star_text = 0, wide = SIZE_MAX, wide_text = 0;
+
+    for (size_t i = 0; i < text_bytes || at < pattern_bytes;) {
+        if (at + 1 < pattern_bytes && pattern[at] == '*' && pattern[at + 1] == '*') {
+            at += 2;
+            wide = at;
+            wide_text = i;
+            star = SIZE_MAX;
+        } else if (at < pattern_bytes && pattern[at] == '*') {
+            at++;
+            star = at;
+            star_text = i;
+        } else if (i < text_bytes && at < pattern_bytes && is_same(pattern[at], text[i])) {
+            at++;
+            i++;
+        } else if (star != SIZE_MAX && star_text < text_bytes && !is_separator(text[star_text])) {
+            at = star;
+            i = ++star_text;
+        } else if (wide != SIZE_MAX && wide_text < text_bytes) {
+            at = wide;
+            i = ++wide_text;
+            star = SIZE_MAX;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct patterns {
+    const char *text;
+    size_t length;
+};
+
+/* One of a|b|c. */
+static bool is_one(const struct patterns *patterns, const char *text, size_t length)
+{
+    for (size_t begin = 0, at = 0; at <= patterns->length; at++) {
+        if (at < patterns->length && patterns->text[at] != '|')
+            continue;
+        if (rules_is_match(patterns->text + begin, at - begin, text, length))
+            return true;
+        begin = at + 1;
+    }
+    return false;
+}
+
+static bool is_one_text(void *patterns, struct classfile_text text)
+{
+    return is_one(patterns, text.bytes, text.length_bytes);
+}
+
+static enum answer answer(bool is_so)
+{
+    return is_so ? YES : NO;
+}
+
+/* ---- classes ---- */
+
+static void add_super(struct rules_supers *supers, struct classfile_text name)
+{
+    for (uint32_t i = 0; i < supers->count; i++) {
+        if (supers->lengths[i] == name.length_bytes &&
+            memcmp(supers->names[i], name.bytes, name.length_bytes) == 0)
+            return;
+    }
+    if (supers->count == RULES_SUPERS_LIMIT || name.length_bytes > RULES_SUPER_NAME_BYTES) {
+        supers->is_cut = true;
+        return;
+    }
+    memcpy(supers->names[supers->count], name.bytes, name.length_bytes);
+    supers->lengths[supers->count++] = (uint16_t)name.length_bytes;
+}
+
+static void add_supers(struct rules_supers *supers, const struct classfile *file)
+{
+    if (file->super_index != 0)
+        add_super(supers, classfile_super(file));
+    for (uint16_t i = 0; i < file->interface_count; i++)
+        add_super(supers, classfile_interface(file, i));
+}
+
+/* Without a way to find classes, those that are named by this one alone. */
+static enum answer extends_near(const struct classfile *file, const struct patterns *patterns)
+{
+    bool is_whole = file->interface_count == 0;
+    struct classfile_text name = classfile_super(file);
+
+    if (file->super_index != 0 && is_one(patterns, name.bytes, name.length_bytes))
+        return YES;
+    is_whole &= file->super_index == 0 || classfile_is_text(name, "java/lang/Object");
+    for (uint16_t i = 0; i < file->interface_count; i++) {
+        name = classfile_interface(file, i);
+        if (is_one(patterns, name.bytes, name.length_bytes))
+            return YES;
+    }
+    return is_whole ? NO : UNKNOWN;
+}
+
+static enum answer extends(const struct rules_subject *subject, const struct patterns *patterns)
+{
+    struct rules_supers *supers = subject->supers;
+    bool is_whole = true;
+
+    if (subject->find == NULL || supers == NULL)
+        return extends_near(subject->file, patterns);
+    supers->count = 0;
+    supers->is_cut = false;
+    add_supers(supers, subject->file);
+    for (uint32_t i = 0; i < supers->count; i++) {
+        const struct classfile_text name = {supers->names[i], supers->lengths[i]};
+
+        if (is_one(patterns, name.bytes, name.length_bytes))
+            return YES;
+        if (classfile_is_text(name, "java/lang/Object"))
+            continue;
+
+        const struct classfile *above = subject->find(subject->context, name);
+        if (above == NULL)
+            is_whole = false;
+        else
+            add_supers(supers, above);
+    }
+    return is_whole && !supers->is_cut ? NO : UNKNOWN;
+}
+
+static enum answer class_term(const struct rules_subject *subject, enum rules_key key,
+                              struct patterns *patterns)
+{
+    const struct classfile *file = subject->file;
+    const struct classfile_text name = classfile_name(file);
+    const char *known = key == RULES_KEY_LOADER ? subject->loader : subject->module;
+
+    if (key == RULES_KEY_CLASS_NAME)
+        return answer(is_one_text(patterns, name));
+    if (key == RULES_KEY_PACKAGE) {
+        const char *slash = memrchr(name.bytes, '/', name.length_bytes);
+
+        return answer(
+            is_one(patterns, name.bytes, slash == NULL ? 0 : (size_t)(slash - name.bytes)));
+    }
+    if (key == RULES_KEY_EXTENDS)
+        return extends(subject, patterns);
+    if (key == RULES_KEY_CLASS_ANNOTATED)
+        return answer(classfile_has_annotation(file, file->attributes, is_one_text, patterns));
+    if (known == NULL)
+        return UNKNOWN;
+    return answer(is_one(patterns, known, strlen(known)));
+}
+
+/* ---- methods ---- */
+
+/* One type of a descriptor as Java has it, behind what is there already; NULL: it is none, or there is no room. */
+static const char *add_type(const char *at, const char *end, char *text, size_t *used_bytes)
+{
+    static const char letters[] = "BCDFIJSZV";
+    static const char *const words[] = {"byte", "char",  "double",  "float", "int",
+                                        "long", "short", "boolean", "void"};
+    size_t dimensions = 0, length = 0;
+    const char *word = NULL;
+
+    for (; at < end && *at == '['; at++)
+        dimensions++;
+    if (at == end)
+        return NULL;
+    if (*at == 'L') {
+        const char *semicolon = memchr(at, ';', (size_t)(end - at));
+
+        if (semicolon == NULL)
+            return NULL;
+        word = at + 1;
+        length = (size_t)(semicolon - word);
+        at = semicolon + 1;
+    } else {
+        const char *letter = memchr(letters, *at, sizeof letters - 1);
+
+        if (letter == NULL)
+            return NULL;
+        word = words[letter - letters];
+        length = strlen(word);
+        at++;
+    }
+    if (TYPES_BYTES - *used_bytes < length + 2 * dimensions + 1)
+        return NULL;
+    memcpy(text + *used_bytes, word, length);
+    *used_bytes += length;
+    for (; dimensions != 0; dimensions--) {
+        memcpy(text + *used_bytes, "[]", 2);
+        *used_bytes += 2;
+    }
+    return at;
+}
+
+/* What it takes or what it gives; UNKNOWN: too long to be held against anything, or no descriptor. */
+static enum answer types(struct classfile_text descriptor, bool is_returned,
+                         const struct patterns *patterns)
+{
+    char text[TYPES_BYTES];
+    size_t used_bytes = 0;
+    const char *at = descriptor.bytes, *end = at + descriptor.length_bytes;
+    const char *close = memchr(at, ')', descriptor.length_bytes);
+
+    if (close == NULL || *at != '(')
+        return UNKNOWN;
+    if (is_returned) {
+        if (add_type(close + 1, end, text, &used_bytes) != end)
+            return UNKNOWN;
+        return answer(is_one(patterns, text, used_bytes));
+    }
+    for (at++; at < close;) {
+        if (used_bytes != 0)
+            text[used_bytes++] = ',';
+        at = add_type(at, close, text, &used_bytes);
+        if (at == NULL)
+            return UNKNOWN;
+    }
+    return answer(is_one(patterns, text, used_bytes));
+}
+
+static enum answer flags(uint16_t access, const struct patterns *patterns)
+{
+    static const struct {
+        const char *word;
+        uint16_t flag;
+    } all[] = {{"public", CLASSFILE_PUBLIC},       {"private", CLASSFILE_PRIVATE},
+               {"protected", CLASSFILE_PROTECTED}, {"static", CLASSFILE_STATIC},
+               {"final", CLASSFILE_FINAL},         {"synchronized", CLASSFILE_SYNCHRONIZED},
+               {"varargs", CLASSFILE_VARARGS},     {"bridge", CLASSFILE_BRIDGE}};
+
+    for (size_t i = 0; i < JW_COUNT_OF(all); i++) {
+        if ((access & all[i].flag) != 0 && is_one(patterns, all[i].word, strlen(all[i].word)))
+            return YES;
+    }
+    return NO;
+}
+
+static enum answer method_term(const struct classfile *file, uint16_t method, enum rules_key key,
+                               struct patterns *patterns)
+{
+    const struct classfile_member *one = &file->methods[method];
+    const struct classfile_text descriptor = classfile_text_of(file, one->descriptor_index);
+
+    if (key == RULES_KEY_METHOD_NAME)
+        return answer(is_one_text(patterns, classfile_text_of(file, one->name_index)));
+    if (key == RULES_KEY_DESCRIPTOR)
+        return answer(is_one_text(patterns, descriptor));
+    if (key == RULES_KEY_IS)
+        return flags(one->access, patterns);
+    if (key == RULES_KEY_METHOD_ANNOTATED)
+        return answer(classfile_has_annotation(file, one->attributes, is_one_text, patterns));
+    return types(descriptor, key == RULES_KEY_RETURNS, patterns);
+}
+
+/* ---- rules ---- */
+
+#define CLASS_ALONE UINT32_MAX
+
+/* All terms of the class, and of the method unless it is CLASS_ALONE; `key` is the first that nobody can tell. */
+static enum answer meets(const struct rules *rules, const struct rules_rule *rule,
+                         const struct rules_subject *subject, uint32_t method, enum rules_key *key)
+{
+    enum answer all = YES;
+
+    for (uint32_t i = 0; i < rule->term_count; i++) {
+        const struct rules_term *term = &rule->terms[i];
+        struct patterns patterns = {rules->text + term->offset_bytes, term->length_bytes};
+        enum answer one;
+
+        if (rules_is_of_class(term->key))
+            one = class_term(subject, term->key, &patterns);
+        else if (method != CLASS_ALONE)
+            one = method_term(subject->file, (uint16_t)method, term->key, &patterns);
+        else
+            continue;
+        if (one == UNKNOWN && all == YES) {
+            all = UNKNOWN;
+            *key = term->key;
+        }
+        if (one == (term->is_turned ? YES : NO))
+            return NO; /* whatever the others are */
+    }
+    return all;
+}
+
+static enum rules_never first_of(uint32_t against)
+{
+    return (enum rules_never)__builtin_ctz(against);
+}
+
+struct rules_decision rules_decide(const struct rules *rules, const struct rules_subject *subject,
+                                   uint16_t method)
+{
+    struct rules_decision out = {.outcome = RULES_NO_RULE};
+    uint32_t against = 0;
+    bool has_against = false;
+
+    /* The exclusive ones, and then the others. */
+    for (uint32_t i = 0; i < 2 * rules->count; i++) {
+        const bool is_exclusive = i < rules->count;
+        const uint32_t number = is_exclusive ? i : i - rules->count;
+        const struct rules_rule *rule = &rules->all[number];
+        enum rules_key key = RULES_KEY_LIMIT;
+
+        if (rule->is_exclusive != is_exclusive)
+            continue;
+
+        const enum answer met = meets(rules, rule, subject, method, &key);
+        if (met == NO)
+            continue;
+        if (!is_exclusive && !has_against) {
+            against = rules_against(subject->file, method);
+            has_against = true;
+        }
+        if (!is_exclusive && (against & ~rule->lifted) != 0) {
+            /* It is not its own then; a later one may lift more. */
+            if (out.outcome == RULES_NO_RULE)
+                out = (struct rules_decision){.outcome = RULES_AGAINST,
+                                              .rule = number,
+                                              .never = first_of(against & ~rule->lifted)};
+            continue;
+        }
+        if (met == UNKNOWN)
+            return (struct rules_decision){.outcome = RULES_UNTOLD, .rule = number, .key = key};
+        return (struct rules_decision){.outcome = is_exclusive ? RULES_EXCLUDED : RULES_TAKEN,
+                                       .rule = number};
+    }
+    return out;
+}
+
+bool rules_may_touch(const struct rules *rules, const struct rules_subject *subject)
+{
+    enum rules_key key;
+
+    for (uint32_t i = 0; i < rules->count; i++) {
+        if (!rules->all[i].is_exclusive &&
+            meets(rules, &rules->all[i], subject, CLASS_ALONE, &key) != NO)
+            return true;
+    }
+    return false;
+}
