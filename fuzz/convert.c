@@ -109,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {"convert", "-o", "csv"},
         {"convert", "-o", "csv", "-e", "cpu"},
         {"convert", "-o", "jsonl", "--exclude", "*run*"},
+        {"convert", "-o", "text", "--jobs", "3"},
     };
 
     if (in_fd < 0)

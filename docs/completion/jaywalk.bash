@@ -8,12 +8,14 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
-        -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
+        --alloc) kind=any ;;
+        --live) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -22,11 +24,13 @@ _jaywalk_facts() {
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
+        --ttsp) kind=any ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
+        --dialect) kind=words words='standard async-profiler datadog' ;;
         --sysprops) kind=words words='yes no' ;;
         --environ) kind=words words='yes no' ;;
         -I | --include) kind=any ;;
@@ -42,11 +46,13 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
+        --alloc) kind=any ;;
+        --live) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -55,11 +61,13 @@ _jaywalk_facts() {
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
+        --ttsp) kind=any ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
+        --dialect) kind=words words='standard async-profiler datadog' ;;
         --sysprops) kind=words words='yes no' ;;
         --environ) kind=words words='yes no' ;;
         -I | --include) kind=any ;;
@@ -77,11 +85,13 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
+        --alloc) kind=any ;;
+        --live) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -90,11 +100,13 @@ _jaywalk_facts() {
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
         --nativecheck) kind=any ;;
+        --ttsp) kind=any ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
+        --dialect) kind=words words='standard async-profiler datadog' ;;
         --sysprops) kind=words words='yes no' ;;
         --environ) kind=words words='yes no' ;;
         -I | --include) kind=any ;;
@@ -185,12 +197,12 @@ _jaywalk_facts() {
         ;;
     convert)
         operands=recording
-        options='-o --output= --diff= --times= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines -q --quiet -h --help '
+        options='-o --output= --diff= --times= -e --event= --live -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines --jobs= -q --quiet -h --help '
         case $option in
         -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp jsonl csv' ;;
         --diff) kind=files ;;
         --times) kind=words words='iso ms ns' ;;
-        -e | --event) kind=words words='cpu wall' ;;
+        -e | --event) kind=words words='cpu wall alloc live' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --from) kind=any ;;
         --to) kind=any ;;
@@ -207,11 +219,12 @@ _jaywalk_facts() {
         --traces) kind=any ;;
         --flat) kind=any ;;
         --by) kind=words words='endpoint operation thread attribute:' ;;
+        --jobs) kind=any ;;
         esac
         ;;
     endpoints)
         operands=recordings
-        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -q --quiet -h --help '
+        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= --jobs= -q --quiet -h --help '
         case $option in
         --by) kind=words words='endpoint operation thread attribute:' ;;
         --sort) kind=words words='cpu wall samples requests name' ;;
@@ -227,6 +240,14 @@ _jaywalk_facts() {
         --attribute) kind=any ;;
         --trace-id) kind=any ;;
         --span-id) kind=any ;;
+        --jobs) kind=any ;;
+        esac
+        ;;
+    safepoints)
+        operands=recordings
+        options='--top= --json -q --quiet -h --help '
+        case $option in
+        --top) kind=any ;;
         esac
         ;;
     doctor)
@@ -238,13 +259,13 @@ _jaywalk_facts() {
         ;;
     compare)
         operands=recordings
-        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple -q --quiet -h --help '
+        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple --jobs= -q --quiet -h --help '
         case $option in
         --fail-on) kind=any ;;
         --per) kind=words words='share second run' ;;
         -o | --output) kind=words words='text markdown json' ;;
         --top) kind=any ;;
-        -e | --event) kind=words words='cpu wall' ;;
+        -e | --event) kind=words words='cpu wall alloc live' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --from) kind=any ;;
         --to) kind=any ;;
@@ -256,6 +277,15 @@ _jaywalk_facts() {
         --span-id) kind=any ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
+        --jobs) kind=any ;;
+        esac
+        ;;
+    leaks)
+        operands=recordings
+        options='--age= --top= --json -h --help '
+        case $option in
+        --age) kind=any ;;
+        --top) kind=any ;;
         esac
         ;;
     summary)
@@ -288,7 +318,7 @@ _jaywalk_facts() {
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints doctor compare summary recover merge split help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks summary recover merge split help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {

@@ -2,7 +2,10 @@
  * agent's thread. */
 #include <string.h>
 
+#include "agent/alloc.h"
+#include "agent/delays.h"
 #include "agent/events.h"
+#include "agent/live.h"
 #include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
@@ -14,6 +17,7 @@
 #include "generation/generation.h"
 #include "recording/recording.h"
 #include "sampler/sampler.h"
+#include "sampler/sampler_hook.h"
 #include "signals/signals.h"
 #include "symbols/symbols.h"
 #include "thread/thread_filter.h"
@@ -46,6 +50,8 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
     overhead_begin(session.recording, session.options.overhead_ppm, session.number > 1);
     hooks_find_threads(jni);
     facts_threads_begin();
+    live_open(jni, &session.options, session.recording);
+    alloc_begin(&session.options);
     return true;
 }
 
@@ -100,7 +106,7 @@ static struct generations *open_generations(struct jw_error *err)
 static bool is_still_inside(void)
 {
     if (session.is_undrained)
-        session.is_undrained = !signals_drain(SESSION_DRAIN_NS);
+        session.is_undrained = !signals_drain(SESSION_DRAIN_NS) || !sampler_hook_close(jw_now_ns());
     return session.is_undrained;
 }
 
@@ -184,10 +190,10 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
     session.rotated_ns = jw_now_ns();
     session.rotations = 0;
     session_set_generations(generations);
-    ledger_begin(session.options.event != OPTIONS_EVENT_WALL &&
-                 session.options.event != OPTIONS_EVENT_PERF);
+    ledger_begin(options_has_cpu(&session.options));
     cost_begin();
     nativecheck_open(&session.options, session.recording);
+    session.sampler.late_ns = delays_open(&session.options, session.recording);
     if (begin(jni, err))
         return true;
     if (run_is_given_up())
@@ -294,7 +300,8 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
         jw_error_set(err, "loop: each turn needs a file; try file=profile-%%t.jfr");
         return false;
     }
-    if (!name_attributes(options->attributes, err) || !events_choose(options, err))
+    if (!name_attributes(options->attributes, err) || !events_choose(options, err) ||
+        !alloc_choose(options, err))
         return false;
     if (options->service[0] != '\0')
         tell_service(options->service);
@@ -308,7 +315,7 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
     }
     session.options = *options;
     session.start_ns = jw_now_ns();
-    session.samples_before = jw_counter(JW_COUNT_SAMPLES);
+    session.samples_before = session_counted();
     set_times(options);
     warn_of_loop(options);
     if (session_go(jni, recording, err))
@@ -343,7 +350,7 @@ static bool resume_kept(JNIEnv *jni, const struct options *options, struct jw_er
     tell_unchanged(options);
     session.options.timeout = options->timeout;
     session.options.loop = 0;
-    session.samples_before = jw_counter(JW_COUNT_SAMPLES) - session.samples;
+    session.samples_before = session_counted() - session.samples;
     session.start_ns += jw_now_ns() - session.stop_ns;
     set_times(&session.options);
     if (session_go(jni, session.recording, err))

@@ -29,6 +29,7 @@ static struct {
 static _Atomic uint64_t begin_ns;
 static _Atomic uint32_t depth;
 static _Atomic uint64_t invocations[WAYS_MAX];
+/* Also for hooks: of this process, told or not. */
 static _Atomic uint32_t number;
 
 static struct collection ring[COLLECTIONS_MAX];
@@ -133,6 +134,7 @@ void collections_finish(void)
     if (outer != 1 || run_generations() == NULL)
         return;
 
+    const uint32_t this_number = jw_add_relaxed(&number, 1) + 1;
     const uint32_t count = jw_load_relaxed(&put_count);
     /* order COLLECTIONS_ROOM: acquires that what lay there was taken. */
     if (count - jw_load_acquire(&taken_count) >= COLLECTIONS_MAX) {
@@ -145,7 +147,7 @@ void collections_finish(void)
         .end_ns = jw_now_ns(),
         .used_bytes = sum_of(counters.used),
         .committed_bytes = sum_of(counters.capacity),
-        .number = jw_add_relaxed(&number, 1) + 1,
+        .number = this_number,
         .way = way_since(),
     };
     /* Some collectors have taken back by now what they say while they work. */
@@ -153,6 +155,11 @@ void collections_finish(void)
         to->cause[0] = '\0';
     /* order COLLECTIONS_RING: releases the collection. */
     jw_store_release(&put_count, count + 1);
+}
+
+uint32_t collections_count(void)
+{
+    return jw_load_relaxed(&number);
 }
 
 bool collections_take(struct collection *out)

@@ -34,6 +34,9 @@ void collections_open(void);
 void collections_start(void);
 void collections_finish(void);
 
+/* How many there were while a session was there, told or not. Context: any, hook. */
+uint32_t collections_count(void);
+
 /* The oldest one that was not taken. False: there is none. */
 JW_MUST_CHECK bool collections_take(struct collection *out);
 

@@ -12,6 +12,7 @@
 #include "os/os_timer.h"
 #include "recording/recording.h"
 #include "sampler/sampler.h"
+#include "sampler/sampler_delays.h"
 
 /* A look reads all clocks and buckets: so often at the most. */
 #define LOOK_NS (100 * JW_NS_PER_MS)
@@ -47,7 +48,8 @@ static void read_all(struct jw_cost *out)
 {
     out->process_ns = os_process_cpu_ns();
     out->agent_ns = os_thread_own_cpu_ns(AGENT_THREAD_NAME);
-    out->clock_ns = os_thread_own_cpu_ns(SAMPLER_CLOCK_THREAD_NAME);
+    out->clock_ns = os_thread_own_cpu_ns(SAMPLER_CLOCK_THREAD_NAME) +
+                    os_thread_own_cpu_ns(SAMPLER_DELAYS_THREAD_NAME);
     for (int i = 0; i < JW_COST_CLOCK_LIMIT; i++)
         sampler_cost((enum jw_cost_clock)i, &out->handlers[i]);
 }
@@ -181,13 +183,15 @@ void cost_metrics(struct tell_page *page)
     uint64_t handlers_ns = 0, handlers = 0;
 
     read_all(&cost);
-    tell_put(page, "# HELP jaywalk_handler_seconds time in handlers of profiling signals, elapsed\n"
+    tell_put(page, "# HELP jaywalk_handler_seconds time in handlers of profiling signals, and in "
+                   "hooks, elapsed\n"
                    "# TYPE jaywalk_handler_seconds histogram\n");
     put_handlers(page, "cpu", &cost.handlers[JW_COST_CPU]);
     put_handlers(page, "wall", &cost.handlers[JW_COST_WALL]);
+    put_handlers(page, "hook", &cost.handlers[JW_COST_HOOK]);
     for (int i = 0; i < JW_COST_CLOCK_LIMIT; i++) {
         handlers_ns += jw_cost_cpu_ns(&cost.handlers[i]);
-        handlers += cost.handlers[i].count;
+        handlers += i == JW_COST_HOOK ? 0 : cost.handlers[i].count;
     }
     tell_put_head(page, "cost_seconds_total",
                   "CPU time that jaywalk took; kernel: an estimate for signals");

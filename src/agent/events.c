@@ -240,6 +240,7 @@ enum sampler_cpu_engine events_engine(const struct options *values)
     case OPTIONS_EVENT_ITIMER:
         return SAMPLER_CPU_ITIMER;
     case OPTIONS_EVENT_WALL:
+    case OPTIONS_EVENT_ALLOC:
         return SAMPLER_CPU_NONE;
     case OPTIONS_EVENT_PERF:
         return SAMPLER_CPU_PERF;

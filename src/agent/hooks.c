@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/agree.h"
+#include "agent/alloc.h"
 #include "agent/collections.h"
 #include "agent/stacks.h"
 #include "base/atomics.h"
@@ -155,6 +156,13 @@ static void JNICALL on_collection_finish(jvmtiEnv *jvmti)
     collections_finish();
 }
 
+static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                     jclass klass, jlong object_bytes)
+{
+    (void)thread;
+    alloc_sampled(jvmti, jni, object, klass, object_bytes);
+}
+
 static bool set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t count,
                        struct jw_error *err)
 {
@@ -211,6 +219,7 @@ bool hooks_install(bool is_late, struct jw_error *err)
         .ThreadEnd = on_thread_end,
         .GarbageCollectionStart = on_collection_start,
         .GarbageCollectionFinish = on_collection_finish,
+        .SampledObjectAlloc = on_sampled_alloc,
     };
     const jvmtiCapabilities capabilities = {.can_generate_compiled_method_load_events = 1};
     jvmtiError error;

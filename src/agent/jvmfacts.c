@@ -211,6 +211,15 @@ static bool ask_metaspace(void *context, struct recording_metaspace *out)
     return out->used_bytes != 0;
 }
 
+/* Of a collector without generations no collection is young or old. */
+static enum recording_collection_kind kind_of(const char *name)
+{
+    if (name == NULL || strcmp(collector->young, "N/A") == 0)
+        return RECORDING_COLLECTION_ANY;
+    return strcmp(name, collector->young) == 0 ? RECORDING_COLLECTION_YOUNG
+                                               : RECORDING_COLLECTION_OLD;
+}
+
 static bool ask_collection(void *context, struct recording_collection *out)
 {
     static struct collection collection;
@@ -230,6 +239,8 @@ static bool ask_collection(void *context, struct recording_collection *out)
     if (collector != NULL)
         out->name = collection.way < JW_COUNT_OF(collector->ways) ? collector->ways[collection.way]
                                                                   : collector->old;
+    if (collector != NULL && collection.way < JW_COUNT_OF(collector->ways))
+        out->kind = kind_of(out->name);
     return true;
 }
 

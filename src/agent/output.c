@@ -5,7 +5,10 @@
 
 #include "agent/agent.h"
 #include "agent/agree.h"
+#include "agent/alloc.h"
+#include "agent/delays.h"
 #include "agent/events.h"
+#include "agent/live.h"
 #include "agent/nativecheck.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -82,14 +85,21 @@ static void period_text(uint64_t period_ns, char *text, size_t room_bytes)
 
 static enum recording_clock shown_of(const struct options *values)
 {
-    return values->event == OPTIONS_EVENT_PERF   ? RECORDING_SHOWS_COUNTER
-           : values->event == OPTIONS_EVENT_WALL ? RECORDING_SHOWS_WALL
-                                                 : RECORDING_SHOWS_CPU;
+    return values->event == OPTIONS_EVENT_PERF    ? RECORDING_SHOWS_COUNTER
+           : values->event == OPTIONS_EVENT_WALL  ? RECORDING_SHOWS_WALL
+           : values->event == OPTIONS_EVENT_ALLOC ? RECORDING_SHOWS_ALLOC
+                                                  : RECORDING_SHOWS_CPU;
 }
 
 /* Without settings. */
 static struct recording_config config_of(const struct options *values, const char *path)
 {
+    static const enum recording_dialect dialects[] = {
+        [OPTIONS_DIALECT_STANDARD] = RECORDING_STANDARD,
+        [OPTIONS_DIALECT_ASYNC_PROFILER] = RECORDING_ASYNC_PROFILER,
+        [OPTIONS_DIALECT_DATADOG] = RECORDING_DATADOG,
+    };
+
     return (struct recording_config){
         .path = path,
         .format = path == NULL && values->output == OPTIONS_OUTPUT_NONE
@@ -98,6 +108,7 @@ static struct recording_config config_of(const struct options *values, const cha
         .memory_bytes = jw_memory_limit_of(JW_MEMORY_STACKS, 0),
         .chunk_bytes = values->chunksize_bytes,
         .chunk_ns = values->chunktime_ns,
+        .dialect = dialects[values->dialect],
         .title = values->title[0] == '\0' ? NULL : values->title,
         .splits_wall = values->is_unbatched,
         .counter = values->event == OPTIONS_EVENT_PERF ? values->perf : NULL,
@@ -107,12 +118,37 @@ static struct recording_config config_of(const struct options *values, const cha
     };
 }
 
+/* Left as it is where there is no budget. */
+static void overhead_text(const struct options *values, char *text, size_t room_bytes)
+{
+    if (values->overhead_ppm != 0)
+        snprintf(text, room_bytes, "%llu.%04llu %%",
+                 (unsigned long long)(values->overhead_ppm / 10000),
+                 (unsigned long long)(values->overhead_ppm % 10000));
+}
+
+static struct recording *open_with(const struct options *values, const char *path,
+                                   const struct recording_setting *settings, size_t setting_count,
+                                   struct jw_error *err)
+{
+    struct recording_config config = config_of(values, path);
+
+    config.settings = settings;
+    config.setting_count = setting_count;
+    export_look(values, &config.look);
+    sources_jvm(&config.jvm, !values->is_without_arguments);
+    facts_collect(values, config.jvm.java_arguments);
+    jvmfacts_collect(values);
+    sources_fill(&config.sources);
+    return recording_open(&config, err);
+}
+
 struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
 {
     const bool has_wall = values->wall_ns != 0, has_counter = values->event == OPTIONS_EVENT_PERF;
-    const bool has_cpu = values->event != OPTIONS_EVENT_WALL && !has_counter;
+    const bool has_cpu = options_has_cpu(values);
     char period[32], interval[32], wall_period[32], wall[32], depth[16], off[160];
-    char overhead[32] = "off", memlimit[32], selfcheck[256], count[48];
+    char overhead[32] = "off", memlimit[32], selfcheck[256], count[48], alloc[32], live[32];
     const char *walker = walk_walker_in_use(off, sizeof off);
     const struct recording_setting settings[] = {
         {"jdk.ExecutionSample", "enabled", has_cpu || values->is_unbatched ? "true" : "false"},
@@ -124,6 +160,8 @@ struct recording *output_open(const struct options *values, const char *path, st
         {"jaywalk.WallClockSample", "period", has_wall ? wall_period : "off"},
         {"jaywalk.CounterSample", "enabled", has_counter ? "true" : "false"},
         {"jaywalk.CounterSample", "period", has_counter ? count : "off"},
+        {"jdk.ObjectAllocationSample", "enabled",
+         strcmp(alloc_text(values), "on") == 0 ? "true" : "false"},
         {"jdk.InitialSystemProperty", "enabled",
          values->has_properties && !values->is_without_arguments ? "true" : "false"},
         {"jdk.InitialEnvironmentVariable", "enabled", values->has_environment ? "true" : "false"},
@@ -132,6 +170,9 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "perf_events", events_text(values)},
         {NULL, "interval", interval},
         {NULL, "wall", wall},
+        {NULL, "alloc", alloc},
+        {NULL, "allocations", alloc_text(values)},
+        {NULL, "live", live},
         {NULL, "nobatch", values->is_unbatched ? "true" : "false"},
         {NULL, "filter", values->filter},
         {NULL, "jstackdepth", depth},
@@ -141,6 +182,8 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "agreement", agree_reason()},
         {NULL, "nativecheck", nativecheck_text(values)},
         {NULL, "nativedifference", nativecheck_example()},
+        {NULL, "ttsp", delays_text(values)},
+        {NULL, "safepointsamples", delays_samples_text()},
         {NULL, "memlimit", memlimit},
         {NULL, "version", JAYWALK_VERSION},
     };
@@ -149,24 +192,15 @@ struct recording *output_open(const struct options *values, const char *path, st
              (unsigned long long)(has_counter ? values->interval_count : values->interval_ns));
     snprintf(count, sizeof count, "%llu %s", (unsigned long long)values->interval_count,
              jw_perf_unit(values->perf));
+    snprintf(alloc, sizeof alloc, "%llu", (unsigned long long)values->alloc_bytes);
+    snprintf(live, sizeof live, "%llu",
+             strcmp(alloc_text(values), "on") == 0 ? (unsigned long long)values->live_count : 0ull);
     snprintf(wall, sizeof wall, "%llu", (unsigned long long)values->wall_ns);
-    if (values->overhead_ppm != 0)
-        snprintf(overhead, sizeof overhead, "%llu.%04llu %%",
-                 (unsigned long long)(values->overhead_ppm / 10000),
-                 (unsigned long long)(values->overhead_ppm % 10000));
+    overhead_text(values, overhead, sizeof overhead);
     period_text(values->interval_ns, period, sizeof period);
     period_text(values->wall_ns, wall_period, sizeof wall_period);
     snprintf(memlimit, sizeof memlimit, "%llu", (unsigned long long)jw_memory_limit_bytes());
     snprintf(depth, sizeof depth, "%llu", (unsigned long long)values->jstackdepth_count);
 
-    struct recording_config config = config_of(values, path);
-
-    config.settings = settings;
-    config.setting_count = JW_COUNT_OF(settings);
-    export_look(values, &config.look);
-    sources_jvm(&config.jvm, !values->is_without_arguments);
-    facts_collect(values, config.jvm.java_arguments);
-    jvmfacts_collect(values);
-    sources_fill(&config.sources);
-    return recording_open(&config, err);
+    return open_with(values, path, settings, JW_COUNT_OF(settings), err);
 }

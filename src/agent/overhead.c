@@ -124,8 +124,8 @@ void overhead_turn(struct recording *recording, const struct jw_cost *cost)
     /* What the last turn of a session that stops finds is for nobody: its engines are at rest. */
     if (!overhead.is_on || !session.is_sampling)
         return;
-    for (int i = 0; i < JW_COST_CLOCK_LIMIT; i++)
-        handlers += cost->handlers[i].count;
+    /* Hooks are not steered. */
+    handlers += cost->handlers[JW_COST_CPU].count + cost->handlers[JW_COST_WALL].count;
     if (overhead.decided_ns != 0) {
         const uint64_t each_ns = jw_cost_recent_ns(&overhead.recent, cost) + cost->signal_ns;
         const uint64_t steered_ns =

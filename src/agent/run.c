@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include "agent/agree.h"
+#include "agent/alloc.h"
+#include "agent/delays.h"
+#include "agent/live.h"
 #include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
@@ -214,6 +217,8 @@ enum states_command run_work(JNIEnv *jni)
     breaker_turn(jni, session.recording);
     agree_turn(session.recording);
     nativecheck_turn(session.recording);
+    live_turn(jni);
+    delays_turn(session.recording);
     if (session.options.overhead_ppm != 0)
         cost_look(session.recording);
     /* What follows a change of the libraries is in a generation of its own, in which each pc has one meaning. */
@@ -262,17 +267,25 @@ static void note_undrained(void)
 /* Engines, and what is under way. */
 static void take_down(JNIEnv *jni)
 {
+    alloc_end();
+    live_end();
     if (session.is_sampling && !sampler_stop(SESSION_DRAIN_NS))
         note_undrained();
     session.is_sampling = false;
     nativecheck_close(session.recording);
+    live_look(jni);
     take_all(jni);
     session_set_generations(NULL);
 }
 
+uint64_t session_counted(void)
+{
+    return jw_counter(JW_COUNT_SAMPLES) + jw_counter(JW_COUNT_HOOK_SAMPLES);
+}
+
 uint64_t session_samples(void)
 {
-    return session.is_on ? jw_counter(JW_COUNT_SAMPLES) - session.samples_before : session.samples;
+    return session.is_on ? session_counted() - session.samples_before : session.samples;
 }
 
 /* The end of the recording; the samples of a graph stay. */
@@ -329,6 +342,7 @@ bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err)
     /* A recording that goes is copied before it is closed. */
     const bool is_copied = asked == NULL || write_asked(asked, true, &why);
     const bool is_written = end_recording(err);
+    live_close(jni);
     symbols_forget_before(UINT64_MAX);
     symbols_forget_names(); /* an idle agent keeps no file open */
     jw_store_relaxed(&run.is_drawing, 0);
@@ -357,8 +371,10 @@ bool run_dump(JNIEnv *jni, const struct options *asked, struct jw_error *err)
         return false;
     }
     note_drawing();
-    if (session.is_on)
+    if (session.is_on) {
+        live_look(jni);
         take_all(jni);
+    }
     const bool is_good = write_asked(asked, false, err);
     jw_store_relaxed(&run.is_drawing, 0);
     session_publish();
@@ -381,6 +397,7 @@ bool run_turn(JNIEnv *jni, struct jw_error *err)
         agent_log(OPTIONS_LOGLEVEL_ERROR, "%s", why.message);
     else
         tell_stop();
+    live_close(jni);
     jw_store_relaxed(&run.is_drawing, 0);
     session.recording = NULL;
     session.has_ended = true;
@@ -390,7 +407,7 @@ bool run_turn(JNIEnv *jni, struct jw_error *err)
         return false;
     }
     session.start_ns = jw_now_ns();
-    session.samples_before = jw_counter(JW_COUNT_SAMPLES);
+    session.samples_before = session_counted();
     session.loop = limits_next(session.options.loop, &last, jw_now_ns(), jw_wall_ns());
     run_give_up(false);
     if (session_go(jni, session.recording, err))

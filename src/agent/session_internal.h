@@ -47,7 +47,7 @@ extern struct session session;
 struct session_info {
     bool has_file;
     bool is_unwritten;
-    uint64_t event;
+    bool has_cpu; /* it samples CPU time */
     char event_text[JW_PERF_NAME_BYTES];
     uint64_t start_ns;
     uint64_t samples; /* of a session that is over */
@@ -56,7 +56,7 @@ struct session_info {
     uint64_t memory_bytes;    /* stacks that are kept */
     uint64_t timeout_left_ns; /* as of then; 0: none */
     uint64_t loop_left_ns;
-    char engines[512]; /* what they sample, and how */
+    char engines[1024]; /* what they sample, and how */
     char path[OPTIONS_PATH_BYTES];
     char failure[512]; /* why the last one ended by itself; "": it did not */
 };
@@ -65,7 +65,8 @@ void session_info(struct session_info *out); /* any */
 void session_publish(void);                  /* the agent's thread */
 void session_publish_failure(const char *text);
 
-/* Samples so far. */
+/* Samples of all sessions, by signals and by hooks; of this one, so far. */
+uint64_t session_counted(void);
 uint64_t session_samples(void);
 
 #define SESSION_DRAIN_NS (500 * JW_NS_PER_MS) /* for handlers under way */

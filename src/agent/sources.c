@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/delays.h"
 #include "agent/events.h"
+#include "agent/live.h"
 #include "agent/session_internal.h"
 #include "arch/arch.h"
 #include "base/clock.h"
@@ -336,6 +338,8 @@ void sources_fill(struct recording_sources *out)
     };
     facts_fill(out);
     jvmfacts_fill(out);
+    delays_fill(out);
+    live_fill(out);
 }
 
 static const char *system_property(const char *name, char *text, size_t room_bytes)

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "agent/agree.h"
+#include "agent/alloc.h"
+#include "agent/delays.h"
 #include "agent/events.h"
+#include "agent/live.h"
 #include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "agent/tell_internal.h"
@@ -48,7 +51,8 @@ static void describe_engines(const struct sampler_config *config, char *text, si
     };
     const bool is_instead =
         session.options.event == OPTIONS_EVENT_CPU_CLOCK && events_reason()[0] != '\0';
-    char cpu[400] = "", wall[48] = "";
+    const struct options *values = &session.options;
+    char cpu[400] = "", wall[48] = "", alloc[300] = "";
     uint64_t cpu_ns = config->interval_ns, wall_ns = config->wall_interval_ns;
 
     if (session.is_sampling)
@@ -66,7 +70,13 @@ static void describe_engines(const struct sampler_config *config, char *text, si
     if (config->wall_interval_ns != 0)
         snprintf(wall, sizeof wall, "the wall clock every %llu us",
                  (unsigned long long)(wall_ns / 1000));
-    snprintf(text, room_bytes, "%s%s%s%s", cpu, cpu[0] != '\0' && wall[0] != '\0' ? "; " : "", wall,
+    if (values->alloc_bytes != 0)
+        snprintf(alloc, sizeof alloc, "allocations every %llu bytes%s%.200s",
+                 (unsigned long long)values->alloc_bytes,
+                 strcmp(alloc_text(values), "on") == 0 ? "" : ", which are off: ",
+                 strcmp(alloc_text(values), "on") == 0 ? "" : alloc_text(values));
+    snprintf(text, room_bytes, "%s%s%s%s%s%s", cpu, cpu[0] != '\0' && wall[0] != '\0' ? "; " : "",
+             wall, (cpu[0] != '\0' || wall[0] != '\0') && alloc[0] != '\0' ? "; " : "", alloc,
              config->filter != NULL && config->filter[0] != '\0' ? "; some threads alone" : "");
 }
 
@@ -80,7 +90,7 @@ void session_publish(void)
     pthread_mutex_lock(&published.lock);
     info->has_file = session.has_file;
     info->is_unwritten = session.is_unwritten && session.recording != NULL;
-    info->event = session.options.event;
+    info->has_cpu = options_has_cpu(&session.options);
     snprintf(info->event_text, sizeof info->event_text, "%s", options_event_text(&session.options));
     info->start_ns = session.start_ns;
     info->samples = session.samples;
@@ -146,14 +156,13 @@ void tell_ledger(void)
     char text[320];
 
     session_info(&info);
-    if (info.event != OPTIONS_EVENT_WALL && info.event != OPTIONS_EVENT_PERF &&
-        ledger_tell(text, sizeof text))
+    if (info.has_cpu && ledger_tell(text, sizeof text))
         agent_log(OPTIONS_LOGLEVEL_INFO, "%s", text);
 }
 
 static void tell_running(const struct session_info *info, enum states_state state)
 {
-    const unsigned long long samples = jw_counter(JW_COUNT_SAMPLES) - info->samples_before;
+    const unsigned long long samples = session_counted() - info->samples_before;
     const char *now = state == STATES_STARTING   ? "; it is still starting"
                       : state == STATES_STOPPING ? "; it is stopping"
                                                  : "";
@@ -168,6 +177,8 @@ static void tell_running(const struct session_info *info, enum states_state stat
     breaker_tell();
     agree_tell();
     nativecheck_tell();
+    delays_tell();
+    live_tell();
     tell_ledger();
     cost_tell();
     tell_memory();
@@ -338,8 +349,7 @@ static void put_session(struct tell_page *page, const struct session_info *info)
 {
     const enum states_state state = commands_state();
     const bool is_on = run_generations() != NULL;
-    const uint64_t samples =
-        is_on ? jw_counter(JW_COUNT_SAMPLES) - info->samples_before : info->samples;
+    const uint64_t samples = is_on ? session_counted() - info->samples_before : info->samples;
 
     tell_put_head(page, "info", "version of the agent");
     tell_put(page, "jaywalk_info{version=\"" JAYWALK_VERSION "\"} 1\n");

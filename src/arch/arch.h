@@ -67,6 +67,9 @@ struct arch_regs {
 /* Registers of the thread that a signal interrupted. `ucontext`: third argument of its handler. */
 JW_SIGNAL_SAFE void arch_regs_read(const void *ucontext, struct arch_regs *out);
 
+/* Registers of the calling function, as they are behind this call: for a walk of a thread by itself, in a hook. */
+JW_SIGNAL_SAFE void arch_regs_here(struct arch_regs *out);
+
 /*
  * The bytecode pointer of the interpreter, which lives in a register (r13, x22) while the topmost
  * frame is interpreted: the slot in that frame is stale then. Means nothing elsewhere.
@@ -115,7 +118,7 @@ JW_SIGNAL_SAFE bool arch_has_sender(uintptr_t begin, uintptr_t pc);
 /*
  * From the interpreter's code where the method that it has been called for has no frame yet, or no longer: `regs` become those of the
  * caller, with the stack pointer that it gets back, or that of now where that is lower. False, and `regs` unchanged, elsewhere, which
- * the instructions at pc tell (x86-64: always; arch_sender_read tells there).
+ * the instructions at pc tell (x86-64: at a return alone; arch_sender_read tells at an entry).
  * Source: OpenJDK, generate_normal_entry, generate_native_entry and generate_fixed_frame in
  * templateInterpreterGenerator_aarch64.cpp, InterpreterMacroAssembler::remove_activation, JDK 8 to 28.
  */
@@ -123,8 +126,9 @@ JW_SIGNAL_SAFE bool arch_step_interpreted_edge(const void *ucontext, struct arch
 
 /*
  * From an adapter between interpreted and compiled code that begins at `begin`, the same way; `is_leaf`: code that it calls was
- * interrupted, with `regs` behind that call. False on x86-64, as arch_has_sender tells there.
- * Source: OpenJDK, gen_i2c_adapter, gen_c2i_adapter and patch_callers_callsite in sharedRuntime_aarch64.cpp, JDK 8 to 28.
+ * interrupted, with `regs` behind that call. On x86-64 of such calls alone, as arch_has_sender tells elsewhere.
+ * Source: OpenJDK, gen_i2c_adapter, gen_c2i_adapter and patch_callers_callsite in sharedRuntime_aarch64.cpp and sharedRuntime_x86_64.cpp,
+ * MacroAssembler::push_CPU_state, JDK 8 to 28.
  */
 JW_SIGNAL_SAFE bool arch_step_adapter(const void *ucontext, struct arch_regs *regs, uintptr_t begin,
                                       bool is_leaf);

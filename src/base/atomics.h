@@ -35,6 +35,7 @@
 #define jw_sub_release(field, amount)                                                              \
     atomic_fetch_sub_explicit((field), (amount), memory_order_release)
 #define jw_and_release(field, bits) atomic_fetch_and_explicit((field), (bits), memory_order_release)
+#define jw_or_release(field, bits)  atomic_fetch_or_explicit((field), (bits), memory_order_release)
 #define jw_or_relaxed(field, bits)  atomic_fetch_or_explicit((field), (bits), memory_order_relaxed)
 #define jw_and_relaxed(field, bits) atomic_fetch_and_explicit((field), (bits), memory_order_relaxed)
 #define jw_exchange_acq_rel(field, value)                                                          \

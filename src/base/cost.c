@@ -82,13 +82,14 @@ void jw_cost_sum_up(const struct jw_cost *cost, struct jw_cost_sums *out)
     for (int clock = 0; clock < JW_COST_CLOCK_LIMIT; clock++)
         handlers_ns += jw_cost_cpu_ns(&cost->handlers[clock]);
     jw_cost_add(&all, &cost->handlers[JW_COST_WALL]);
+    const struct jw_cost_times *shown = all.count > 0 ? &all : &cost->handlers[JW_COST_HOOK];
     *out = (struct jw_cost_sums){
         .process_ns = cost->process_ns,
         .handlers_ns = handlers_ns,
         .kernel_ns = all.count * cost->signal_ns,
         .own_ns = cost->agent_ns + cost->clock_ns,
-        .median_ns = jw_cost_percentile_ns(&all, 500),
-        .high_ns = jw_cost_percentile_ns(&all, 990),
+        .median_ns = jw_cost_percentile_ns(shown, 500),
+        .high_ns = jw_cost_percentile_ns(shown, 990),
     };
 }
 

@@ -34,6 +34,7 @@
 enum jw_cost_clock {
     JW_COST_CPU,  /* handlers of signals of the CPU clock */
     JW_COST_WALL, /* of the wall clock */
+    JW_COST_HOOK, /* samples that no signal stands behind: of allocations */
     JW_COST_CLOCK_LIMIT
 };
 
@@ -49,12 +50,12 @@ struct jw_cost_times {
 
 /* Of a process, since some time: what is said of it in one line. */
 struct jw_cost_sums {
-    uint64_t process_ns; /* CPU time by the clock of the process */
-    uint64_t handlers_ns;
-    uint64_t kernel_ns; /* estimate */
-    uint64_t own_ns;    /* of jaywalk's own threads, by their clocks */
-    uint64_t median_ns; /* of a handler of either clock, elapsed */
-    uint64_t high_ns;   /* 99 of 100 took no longer */
+    uint64_t process_ns;  /* CPU time by the clock of the process */
+    uint64_t handlers_ns; /* and in hooks */
+    uint64_t kernel_ns;   /* estimate */
+    uint64_t own_ns;      /* of jaywalk's own threads, by their clocks */
+    uint64_t median_ns;   /* of a handler of either clock, elapsed; without any, of a hook */
+    uint64_t high_ns;     /* 99 of 100 took no longer */
 };
 
 /* Since the recording began. */

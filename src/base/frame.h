@@ -35,6 +35,7 @@ enum jw_frame_kind {
     JW_FRAME_ADDRESS =
         9, /* not code: where the thread was interrupted, Java or native code below */
 };
+#define JW_FRAME_KIND_LIMIT ((size_t)JW_FRAME_ADDRESS + 1)
 
 /* Names that stand in a stack where code should; users of other profilers already search for some. */
 enum jw_mark {

@@ -228,6 +228,30 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .operands = CLI_OPERANDS_RECORDINGS,
             .run = cli_endpoints,
         },
+    [CLI_COMMAND_SAFEPOINTS] =
+        {
+            .id = CLI_COMMAND_SAFEPOINTS,
+            .name = "safepoints",
+            .usage = "jaywalk safepoints [options] IN.jfr ...",
+            .summary = "say how long safepoints were waited for, and who kept them waiting",
+            .text =
+                "A safepoint stops all threads, and begins when the last one has stopped. Of those "
+                "that were\n"
+                "long waited for: times to reach them and inside of them, the JVM's operations, "
+                "and "
+                "for each\n"
+                "place that was late the thread, method and line, what it used meanwhile, and a "
+                "hint where stack\n"
+                "or figures prove one. Recordings with --ttsp hold that; of those of the JVM's own "
+                "recorder\n"
+                "(jdk.SafepointBegin and others) the times and operations are shown. Several "
+                "recordings add up.\n",
+            .examples = "  jaywalk safepoints profile.jfr\n"
+                        "  jaywalk safepoints --top 0 monday.jfr tuesday.jfr\n"
+                        "  jaywalk safepoints --json profile.jfr | jq '.jaywalk.culprits[].hint'\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_safepoints,
+        },
     [CLI_COMMAND_DOCTOR] =
         {
             .id = CLI_COMMAND_DOCTOR,
@@ -282,6 +306,34 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                         "  jaywalk compare --thread 'http-*' --from 30s monday.jfr tuesday.jfr\n",
             .operands = CLI_OPERANDS_RECORDINGS,
             .run = cli_compare,
+        },
+    [CLI_COMMAND_LEAKS] =
+        {
+            .id = CLI_COMMAND_LEAKS,
+            .name = "leaks",
+            .usage = "jaywalk leaks [options] [BEFORE.jfr] AFTER.jfr",
+            .summary = "say which objects stay in the heap, and which of them become more",
+            .text =
+                "Of recordings made with the option live: sampled objects that were still there at "
+                "the last\n"
+                "dump or at the end, by class and by where they were allocated, with what they "
+                "stand for;\n"
+                "growth from one recording to the other, or from the first dump to the last within "
+                "one; the\n"
+                "oldest; and what to look at. A growth with ? may be chance. Objects that no "
+                "collection has\n"
+                "looked at are left out (--age=0 takes them, too). Those that were there before "
+                "the recording\n"
+                "began are not in it.\n",
+            .examples = "  jaywalk -d 60 --live=8192 -f app.jfr 4711\n"
+                        "  jaywalk leaks app.jfr\n"
+                        "  jaywalk start --live=8192 -f app.jfr 4711\n"
+                        "  jaywalk dump -f a.jfr 4711\n"
+                        "  jaywalk dump -f b.jfr 4711\n"
+                        "  jaywalk leaks a.jfr b.jfr\n"
+                        "  jaywalk leaks --json a.jfr b.jfr | jq '.sites[0]'\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_leaks,
         },
     [CLI_COMMAND_SUMMARY] =
         {

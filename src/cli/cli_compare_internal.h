@@ -56,7 +56,7 @@ struct compare {
     double seconds[COMPARE_SIDES];
     uint64_t samples[COMPARE_SIDES];
     struct compare_figure all; /* of what all samples stand for */
-    const char *unit;          /* "ns", "samples" */
+    const char *unit;          /* "ns", "bytes", "samples" */
     bool is_out_of_memory;
 };
 

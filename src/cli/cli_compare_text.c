@@ -31,6 +31,12 @@ static const char *what_of(enum compare_per per)
                                        : "parts of what all of the side before took";
 }
 
+/* What a method has by itself; of bytes, the class of what was allocated. */
+static const char *own_of(const struct compare *compare)
+{
+    return strcmp(compare->unit, "bytes") == 0 ? "bytes" : "time of their own";
+}
+
 static double weight_of(const struct compare *compare, unsigned side)
 {
     double sum = 0;
@@ -45,9 +51,12 @@ static void put_side(const struct compare *compare, unsigned side, FILE *to)
 {
     char samples[32], number[FIGURE_BYTES];
 
-    if (strcmp(compare->unit, "ns") == 0) {
-        put_hundredths(weight_of(compare, side) / 1e11, false, number); /* s, not percent */
-        fprintf(to, "%s s of samples in ", number);
+    if (strcmp(compare->unit, "samples") != 0) {
+        const bool is_time = strcmp(compare->unit, "ns") == 0;
+
+        /* Seconds and megabytes, not percent. */
+        put_hundredths(weight_of(compare, side) / (is_time ? 1e11 : 1e8), false, number);
+        fprintf(to, "%s %s of samples in ", number, is_time ? "s" : "MB");
     }
     put_hundredths(compare->seconds[side] / 100, false, number);
     cli_text_digits(compare->samples[side], samples);
@@ -107,8 +116,8 @@ static void put_table(const struct compare *compare, const struct compare_look *
 
     while (sure_at(compare, is_growth, count) != NULL)
         count++;
-    fprintf(to, "\n%s, by time of their own (%zu for sure)\n",
-            is_growth ? "More of it in" : "Less of it in", count);
+    fprintf(to, "\n%s, by %s (%zu for sure)\n", is_growth ? "More of it in" : "Less of it in",
+            own_of(compare), count);
     if (count == 0)
         return;
     fputs("\n  before    after   change     99 in 100       method\n", to);
@@ -218,7 +227,7 @@ static void put_markdown_table(const struct compare *compare, const struct compa
         fprintf(to, "\nNothing runs %s for sure.\n", is_growth ? "more" : "less");
         return;
     }
-    fprintf(to, "\n**%s**, by time of their own\n\n" MARKDOWN_HEAD, is_growth ? "More" : "Less");
+    fprintf(to, "\n**%s**, by %s\n\n" MARKDOWN_HEAD, is_growth ? "More" : "Less", own_of(compare));
     for (size_t i = 0; look->top == 0 || i < look->top; i++) {
         const struct compare_method *method = sure_at(compare, is_growth, i);
 

@@ -118,6 +118,8 @@ struct cli_part {
 JW_MUST_CHECK bool cli_part_read(const struct cli_values *values, struct cli_part *part,
                                  struct jw_error *err);
 void cli_part_close(struct cli_part *part); /* zeroed is fine */
+/* What was used of a copy of it counts as used. */
+void cli_part_note_used(struct cli_part *part, const struct cli_part *copy);
 /* What it means in this recording: the window, the spans. False and `err`: nothing is left, or it cannot be read. */
 JW_MUST_CHECK bool cli_part_settle(struct cli_part *part, const char *path, struct jw_error *err);
 bool cli_part_is_whole(const struct cli_part *part); /* of contexts, that is */

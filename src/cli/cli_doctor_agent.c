@@ -162,8 +162,7 @@ static bool take_cost(struct cli_doctor *doctor, const struct metric *metric)
     }
     if (is_called(metric, "handler_seconds_count")) {
         label_of(metric, "clock", label, sizeof label);
-        doctor->all.handlers[strcmp(label, "wall") == 0 ? JW_COST_WALL : JW_COST_CPU].count =
-            metric->value;
+        doctor->all.handlers[cli_doctor_clock_of(label)].count = metric->value;
         return true;
     }
     if (!is_called(metric, "cost_seconds_total"))

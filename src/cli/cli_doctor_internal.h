@@ -62,6 +62,13 @@ struct cli_doctor_line {
     uint64_t sampled, stopped;
 };
 
+/* Safepoints that were long waited for. */
+struct cli_doctor_delays {
+    uint64_t count;
+    uint64_t unnamed; /* of these, without a thread and its stack */
+    uint64_t reach_ns, longest_ns;
+};
+
 struct cli_doctor_handlers {
     uint64_t count;
     uint64_t median_ns, high_ns, longest_ns; /* high: 99 of 100 took no longer */
@@ -82,6 +89,7 @@ struct cli_doctor_sums {
     struct cli_doctor_memory memory[JW_MEMORY_LIMIT];
     struct cli_doctor_line lines[CLI_DOCTOR_LINES]; /* more are left out */
     size_t line_count;
+    struct cli_doctor_delays delays;
 };
 
 /* A library, and the stacks that it spoils. */
@@ -160,7 +168,7 @@ struct cli_doctor {
     uint64_t pid;
     bool has_arguments, has_debug_info, is_started_along;
     char event[64], filter[160], walker[160], overhead[24], selfcheck[256], agreement[256],
-        native_difference[256], nativecheck[256];
+        native_difference[256], nativecheck[256], ttsp[256], safepoint_samples[96];
     char sampling[256], state[32]; /* of an agent */
     uint64_t interval_ns, wall_ns, interval_now_ns, wall_now_ns, memlimit_bytes;
     uint64_t depth_count, hardware_threads;
@@ -234,6 +242,9 @@ const char *cli_doctor_walk_words(const struct cli_doctor_failure *failure);
 const char *cli_doctor_walk_todo(const struct cli_doctor_failure *failure);
 const char *cli_doctor_place_words(const char *where);
 const char *cli_doctor_ledger_todo(enum jw_ledger_line line);
+
+/* "cpu", "wall" or "hook", as recordings and metrics have it; anything else: cpu. */
+enum jw_cost_clock cli_doctor_clock_of(const char *text);
 
 /* Pieces of the page: a number, a share, a section's head (number NULL: no columns), and a line "  label   what" in
  * paragraphs, in which texts of others are cleaned. */

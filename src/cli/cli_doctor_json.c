@@ -328,12 +328,21 @@ static void put_safepoints(struct json *json, const struct cli_doctor *doctor)
     put_known(json, "are_lines_exact", doctor->has_arguments,
               doctor->has_debug_info || doctor->is_started_along ? "true" : "false");
     put_bias(json, doctor);
+    put_number(json, "samples_waited_for", doctor->all.counters[JW_COUNT_SAMPLES_WAITED_FOR]);
+    put_told(json, "ttsp", doctor->ttsp);
+    put_number(json, "delays",
+               doctor->is_of_agent ? doctor->all.counters[JW_COUNT_SAFEPOINTS_SLOW]
+                                   : doctor->all.delays.count);
+    put_number(json, "delays_unnamed", doctor->all.delays.unnamed);
+    put_number(json, "delays_ns", doctor->all.delays.reach_ns);
+    put_number(json, "delays_longest_ns", doctor->all.delays.longest_ns);
     end(json, '}');
 }
 
 static void put_cost(struct json *json, const struct cli_doctor *doctor)
 {
-    static const char *const clocks[] = {[JW_COST_CPU] = "cpu", [JW_COST_WALL] = "wall"};
+    static const char *const clocks[] = {
+        [JW_COST_CPU] = "cpu", [JW_COST_WALL] = "wall", [JW_COST_HOOK] = "hook"};
     const struct jw_cost_sums *cost = &doctor->all.cost;
 
     if (!doctor->all.has_cost) {
@@ -348,6 +357,8 @@ static void put_cost(struct json *json, const struct cli_doctor *doctor)
     for (int i = 0; i < JW_COST_CLOCK_LIMIT; i++) {
         const struct cli_doctor_handlers *handlers = &doctor->all.handlers[i];
 
+        if (i == JW_COST_HOOK && handlers->count == 0)
+            continue;
         begin(json, clocks[i], '{');
         put_number(json, "handlers", handlers->count);
         put_number(json, "median_ns", handlers->median_ns);

@@ -103,6 +103,10 @@ void cli_doctor_add(struct cli_doctor_sums *to, const struct cli_doctor_sums *fr
     to->ledger.live_threads += from->ledger.live_threads;
     to->ledger.ended_threads += from->ledger.ended_threads;
     to->ledger.short_threads += from->ledger.short_threads;
+    to->delays.count += from->delays.count;
+    to->delays.unnamed += from->delays.unnamed;
+    to->delays.reach_ns += from->delays.reach_ns;
+    to->delays.longest_ns = larger(to->delays.longest_ns, from->delays.longest_ns);
     add_failures(to, from);
     add_costs(to, from);
     cli_doctor_add_lines(to, from);
@@ -201,6 +205,8 @@ static void take_setting(struct cli_doctor_reading *reading, const struct jfr_re
         {"selfcheck", doctor->selfcheck, sizeof doctor->selfcheck},
         {"agreement", doctor->agreement, sizeof doctor->agreement},
         {"nativecheck", doctor->nativecheck, sizeof doctor->nativecheck},
+        {"ttsp", doctor->ttsp, sizeof doctor->ttsp},
+        {"safepointsamples", doctor->safepoint_samples, sizeof doctor->safepoint_samples},
         {"nativedifference", doctor->native_difference, sizeof doctor->native_difference},
     };
     const struct {
@@ -335,17 +341,16 @@ static void take_memory(struct cli_doctor_reading *reading, const struct jfr_rea
 
 static void take_handlers(struct cli_doctor_reading *reading, const struct jfr_reader_event *event)
 {
-    const bool is_wall = strcmp(text_of(reading, event, "clock"), "wall") == 0;
+    const enum jw_cost_clock clock = cli_doctor_clock_of(text_of(reading, event, "clock"));
 
     reading->doctor->is_unclosed = true;
-    reading->doctor->now.handlers[is_wall ? JW_COST_WALL : JW_COST_CPU] =
-        (struct cli_doctor_handlers){
-            .count = cli_number_of(event, "handlers"),
-            .median_ns = cli_number_of(event, "median"),
-            .high_ns = cli_number_of(event, "p99"),
-            .longest_ns = cli_number_of(event, "longest"),
-            .longest_cpu_ns = cli_number_of(event, "longestCpu"),
-        };
+    reading->doctor->now.handlers[clock] = (struct cli_doctor_handlers){
+        .count = cli_number_of(event, "handlers"),
+        .median_ns = cli_number_of(event, "median"),
+        .high_ns = cli_number_of(event, "p99"),
+        .longest_ns = cli_number_of(event, "longest"),
+        .longest_cpu_ns = cli_number_of(event, "longestCpu"),
+    };
 }
 
 /* Rows of one time are a table of sums since the recording began: the last one holds. */
@@ -363,6 +368,17 @@ static void take_bias(struct cli_doctor_reading *reading, const struct jfr_reade
         return;
     row->sampled = cli_number_of(event, "sampled");
     row->stopped = cli_number_of(event, "stopped");
+}
+
+static void take_delay(struct cli_doctor_reading *reading, const struct jfr_reader_event *event)
+{
+    struct cli_doctor_delays *delays = &reading->doctor->now.delays;
+    const uint64_t reach_ns = cli_number_of(event, "timeToReach");
+
+    delays->count++;
+    delays->unnamed += text_of(reading, event, "lateIn")[0] != 'J';
+    delays->reach_ns += reach_ns < (uint64_t)1 << 40 ? reach_ns : 0;
+    delays->longest_ns = larger(delays->longest_ns, reach_ns);
 }
 
 static void take_own(struct cli_doctor_reading *reading, const struct jfr_reader_event *event)
@@ -396,6 +412,8 @@ static void take_own(struct cli_doctor_reading *reading, const struct jfr_reader
         take_memory(reading, event);
     } else if (strcmp(type, "SafepointBias") == 0) {
         take_bias(reading, event);
+    } else if (strcmp(type, "SafepointDelay") == 0) {
+        take_delay(reading, event);
     } else if (strcmp(type, "IntervalChange") == 0) {
         doctor->interval_changes++;
     }

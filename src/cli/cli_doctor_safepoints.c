@@ -1,6 +1,7 @@
 /* What a profiler would have said that samples at safepoints, beside what was sampled. Context: tool. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli_doctor_internal.h"
@@ -149,12 +150,71 @@ static void put_lines(const struct cli_doctor *doctor, FILE *to)
                         "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints makes them exact");
 }
 
+/* How many of the samples are of threads that kept a safepoint waiting. */
+static void put_waited(const struct cli_doctor *doctor, FILE *to)
+{
+    const uint64_t *counters = doctor->all.counters;
+
+    if (strncmp(doctor->safepoint_samples, "off:", 4) == 0)
+        cli_doctor_fact(to, "samples", "of threads that a safepoint waited for are not told:%s",
+                        doctor->safepoint_samples + 4);
+    else if (counters[JW_COUNT_SAMPLES_WAITED_FOR] > 0)
+        cli_doctor_fact(
+            to, "samples",
+            "%s of them (%s) are of threads that a safepoint was waiting for; 'jaywalk convert -e "
+            "jaywalk.SafepointSample' shows where they were",
+            cli_doctor_digits(counters[JW_COUNT_SAMPLES_WAITED_FOR]).text,
+            cli_doctor_share(counters[JW_COUNT_SAMPLES_WAITED_FOR], counters[JW_COUNT_SAMPLES])
+                .text);
+}
+
+static struct cli_doctor_word ms_of(uint64_t ns)
+{
+    struct cli_doctor_word word;
+
+    snprintf(word.text, sizeof word.text, "%.24s.%" PRIu64 " ms",
+             cli_doctor_digits(ns / JW_NS_PER_MS).text,
+             (uint64_t)(ns % JW_NS_PER_MS / (JW_NS_PER_MS / 10)));
+    return word;
+}
+
+/* An agent counts them, a recording has each. */
+static void put_delays(const struct cli_doctor *doctor, FILE *to)
+{
+    const uint64_t *counters = doctor->all.counters;
+    const struct cli_doctor_delays *delays = &doctor->all.delays;
+    const bool is_watched = doctor->ttsp[0] >= '0' && doctor->ttsp[0] <= '9';
+
+    if (doctor->is_of_agent) {
+        if (counters[JW_COUNT_SAFEPOINTS_SLOW] > 0)
+            cli_doctor_fact(to, "waited for", "%s for longer than ttsp= says",
+                            cli_doctor_digits(counters[JW_COUNT_SAFEPOINTS_SLOW]).text);
+    } else if (delays->count > 0) {
+        cli_doctor_fact(to, "waited for",
+                        "%s for longer than ttsp= says, %s in all, the longest for %s; %s of them "
+                        "without the thread that was last. 'jaywalk safepoints FILE' names who "
+                        "kept them waiting",
+                        cli_doctor_digits(delays->count).text, ms_of(delays->reach_ns).text,
+                        ms_of(delays->longest_ns).text, cli_doctor_digits(delays->unnamed).text);
+    } else if (is_watched) {
+        cli_doctor_fact(to, "waited for", "none for %s or longer (ttsp=)",
+                        ms_of(strtoull(doctor->ttsp, NULL, 10)).text);
+    } else if (strncmp(doctor->ttsp, "off:", 4) == 0) {
+        cli_doctor_fact(to, "waited for", "not watched:%s", doctor->ttsp + 4);
+    } else {
+        cli_doctor_fact(to, "waited for", "not watched; --ttsp names who keeps them waiting");
+    }
+}
+
 /* An agent tells sums alone. */
 void cli_doctor_safepoints_text(const struct cli_doctor *doctor, FILE *to)
 {
     const struct cli_doctor_stacks *stacks = &doctor->stacks;
 
-    if (doctor->is_of_agent && doctor->all.counters[JW_COUNT_STOPS_TOLD] == 0)
+    if (doctor->is_of_agent && doctor->all.counters[JW_COUNT_STOPS_TOLD] == 0 &&
+        doctor->all.counters[JW_COUNT_SAFEPOINTS_SLOW] +
+                doctor->all.counters[JW_COUNT_SAMPLES_WAITED_FOR] ==
+            0)
         return;
     cli_doctor_head(to, "Safepoints", NULL, NULL);
     if (!doctor->is_jaywalk)
@@ -173,6 +233,10 @@ void cli_doctor_safepoints_text(const struct cli_doctor *doctor, FILE *to)
         cli_doctor_fact(to, "time in them", "not told: no function of the JVM has a name here");
     if (!doctor->is_of_agent)
         put_lines(doctor, to);
+    if (doctor->is_jaywalk) {
+        put_delays(doctor, to);
+        put_waited(doctor, to);
+    }
     if (doctor->is_jaywalk)
         put_bias(doctor, to);
 }

@@ -488,7 +488,7 @@ static void put_walkers(const struct cli_doctor *doctor, FILE *to)
 static void put_cost(const struct cli_doctor *doctor, FILE *to)
 {
     static const char *const clocks[] = {
-        [JW_COST_CPU] = "CPU clock", [JW_COST_WALL] = "wall clock"};
+        [JW_COST_CPU] = "CPU clock", [JW_COST_WALL] = "wall clock", [JW_COST_HOOK] = "hooks"};
     const struct jw_cost_sums *cost = &doctor->all.cost;
 
     if (!doctor->all.has_cost)
@@ -507,11 +507,11 @@ static void put_cost(const struct cli_doctor *doctor, FILE *to)
         if (handlers->count > 0 && handlers->median_ns > 0)
             cli_doctor_fact(
                 to, clocks[i],
-                "%s handlers: half took no longer than %s, 99 %% than %s, the longest %s, "
+                "%s %s: half took no longer than %s, 99 %% than %s, the longest %s, "
                 "none more than %s of its own CPU time",
-                cli_doctor_digits(handlers->count).text, time_word(handlers->median_ns).text,
-                time_word(handlers->high_ns).text, time_word(handlers->longest_ns).text,
-                time_word(handlers->longest_cpu_ns).text);
+                cli_doctor_digits(handlers->count).text, i == JW_COST_HOOK ? "calls" : "handlers",
+                time_word(handlers->median_ns).text, time_word(handlers->high_ns).text,
+                time_word(handlers->longest_ns).text, time_word(handlers->longest_cpu_ns).text);
     }
 }
 

@@ -34,6 +34,13 @@ const char *cli_doctor_loss_todo(enum jw_counter_id id)
     }
 }
 
+enum jw_cost_clock cli_doctor_clock_of(const char *text)
+{
+    return strcmp(text, "wall") == 0   ? JW_COST_WALL
+           : strcmp(text, "hook") == 0 ? JW_COST_HOOK
+                                       : JW_COST_CPU;
+}
+
 /*
  * What goes on behind the reason that a recording tells, and what to do. Codes from 0 to -10 are AsyncGetCallTrace's; beyond
  * that they are jaywalk's own: walk.h.

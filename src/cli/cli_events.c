@@ -284,7 +284,7 @@ static bool gather_columns(struct cli_flow *flow, struct jw_error *err)
     if (flow->columns.is_of_all)
         return true;
     reader = jfr_reader_open(flow->in, err);
-    while (reader != NULL && has_memory && jfr_reader_next_chunk(reader, &chunk, err)) {
+    while (reader != NULL && has_memory && jfr_reader_next_types(reader, &chunk, err)) {
         for (size_t i = 0; (type = cli_source_type(flow->wish.event, i)) != NULL; i++) {
             for (size_t n = 0;
                  has_memory && (name = jfr_reader_field_name(reader, type, n)) != NULL; n++)
@@ -370,8 +370,6 @@ static bool check_found(struct cli_flow *flow)
 
 static void close_flow(struct cli_flow *flow)
 {
-    struct cli_feed *feed = &flow->feed;
-
     cli_sink_close(&flow->sink);
     cli_events_forget(&flow->events);
     cli_columns_close(&flow->columns);
@@ -380,12 +378,7 @@ static void close_flow(struct cli_flow *flow)
     cli_part_close(&flow->part);
     jw_map_close(&flow->stack_of);
     jw_map_close(&flow->method_of);
-    jw_map_close(&feed->thread_fits);
-    jfr_method_free(&feed->method);
-    jfr_text_free(&feed->text);
-    jfr_text_free(&feed->other_text);
-    jfr_text_free(&feed->title);
-    jfr_reader_close(feed->reader);
+    cli_feed_close(&flow->feed);
     jw_free(flow);
 }
 

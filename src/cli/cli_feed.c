@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/cli_feed_internal.h"
+#include "cli/cli_leaks_internal.h"
 #include "profile/profile_moments.h"
 
 #define CLI_ELEMENTS_FIRST ((size_t)256)
@@ -50,9 +51,10 @@ static struct cli_group *cli_group_at(struct cli_feed *feed, const struct cli_gr
     return &feed->groups[*known - 1];
 }
 
-static struct cli_group *cli_group_of(struct cli_feed *feed, const struct jfr_reader_event *event)
+static struct cli_group *cli_group_of(struct cli_feed *feed, const struct cli_source *source,
+                                      const struct jfr_reader_event *event)
 {
-    struct jfr_value trace;
+    struct jfr_value trace, object_class;
     struct cli_group made = {0};
     struct cli_group_key key = {0};
 
@@ -61,9 +63,23 @@ static struct cli_group *cli_group_of(struct cli_feed *feed, const struct jfr_re
         if (!jfr_value_constant(&trace, &made.trace))
             made.trace.reader = NULL;
     }
+    if (source->class_field != NULL && !feed->wish->is_of_leaves &&
+        jfr_value_field(&event->value, source->class_field, &object_class)) {
+        key.object_class = jfr_value_key(&object_class);
+        if (!jfr_value_constant(&object_class, &made.object_class))
+            made.object_class.reader = NULL;
+    }
     cli_fill_roots(feed, event, made.roots);
     memcpy(key.roots, made.roots, sizeof key.roots);
     return cli_group_at(feed, &key, &made);
+}
+
+/* Of live objects, each set holds all that were there: the last one alone is what is left. */
+static bool cli_is_of_last_set(const struct cli_feed *feed, const struct cli_source *source,
+                               const struct jfr_reader_event *event)
+{
+    return !source->is_of_sets || strcmp(feed->wish->event, "live") != 0 ||
+           leaks_time_ns(&feed->chunk, event) == feed->live_ns;
 }
 
 static void cli_take_sample(struct cli_feed *feed, const struct cli_source *source,
@@ -74,6 +90,8 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
     const bool is_let_in = cli_is_in_part(feed, event) && cli_is_in_state(feed, event);
 
     feed->found->has_event = true;
+    if (!cli_is_of_last_set(feed, source, event))
+        return;
     cli_weigh(feed, source, event, &value);
     if (cli_is_left_out(feed, event, &value)) {
         feed->found->native_left_out += is_let_in;
@@ -84,9 +102,10 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
         return;
     feed->found->let_in += value.samples;
     feed->found->has_weight |= value.is_timed;
+    feed->found->unit = source->unit;
     feed->found->lacks_weight |= !value.is_timed;
 
-    struct cli_group *group = cli_group_of(feed, event);
+    struct cli_group *group = cli_group_of(feed, source, event);
     if (group == NULL)
         return;
     group->samples += value.samples;
@@ -104,36 +123,6 @@ void cli_read_counters(const struct jfr_reader_event *event, uint64_t counts[JW_
     *in_flight = cli_number_of(event, "inFlight");
 }
 
-/* Counters of jaywalk's own: each event holds the sums since its recording began. */
-static void cli_take_counters(struct cli_feed *feed, const struct jfr_reader_event *event)
-{
-    uint64_t counters[JW_COUNT_LIMIT];
-    uint64_t in_flight;
-
-    cli_read_counters(event, counters, &in_flight);
-    if (counters[JW_COUNT_SIGNALS] < feed->counters[JW_COUNT_SIGNALS]) { /* the next recording */
-        for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
-            feed->counters_before[i] += feed->counters[i];
-        feed->in_flight_before += feed->in_flight;
-    }
-    memcpy(feed->counters, counters, sizeof counters);
-    feed->in_flight = in_flight;
-    feed->has_counters = true;
-    if (feed->wish->moments != NULL)
-        cli_keep_gap(feed, event, counters);
-}
-
-static void cli_tell_counters(const struct cli_feed *feed)
-{
-    uint64_t counts[JW_COUNT_LIMIT];
-
-    if (!feed->has_counters)
-        return;
-    for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
-        counts[i] = feed->counters[i] + feed->counters_before[i];
-    profile_counters(feed->profile, counts, feed->in_flight + feed->in_flight_before);
-}
-
 /* What the agent was told: the title, in a recording of jaywalk's own; which clocks ran. */
 void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
@@ -143,10 +132,9 @@ void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *even
         !jfr_value_field(&event->value, "value", &field))
         return;
     if (strcmp(feed->text.text, "title") == 0) {
-        if (feed->title.length_bytes == 0 &&
-            jfr_reader_has_event(feed->reader, "jaywalk.Diagnostics") &&
-            !jfr_value_text(&field, &feed->title))
-            feed->title.length_bytes = 0;
+        if (feed->profile != NULL && jfr_reader_has_event(feed->reader, "jaywalk.Diagnostics") &&
+            jfr_value_text(&field, &feed->other_text))
+            cli_note(feed, CLI_NOTE_TITLE, NULL, 0, feed->other_text.text);
     } else if (jfr_value_text(&field, &feed->other_text)) {
         cli_clocks_take(&feed->clocks, feed->text.text, feed->other_text.text);
     }
@@ -170,42 +158,81 @@ static void cli_note_other(struct cli_feed *feed, const struct jfr_reader_event 
              used == 0 ? "" : ", ", event->type_name);
 }
 
-/* A sample of the clock that was not asked for. */
+void cli_note_event(struct cli_found *found, const char *event)
+{
+    size_t at = 0;
+
+    while (at < found->other_event_count && strcmp(found->other_events[at], event) < 0)
+        at++;
+    if ((at < found->other_event_count && strcmp(found->other_events[at], event) == 0) ||
+        found->other_event_count == JW_COUNT_OF(found->other_events))
+        return;
+    memmove(&found->other_events[at + 1], &found->other_events[at],
+            (found->other_event_count - at) * sizeof found->other_events[0]);
+    found->other_events[at] = event;
+    found->other_event_count++;
+}
+
+/* A sample of a clock, or something else, that was not asked for. */
 static void cli_pass_sample(struct cli_feed *feed, const struct cli_source *source,
                             const struct jfr_reader_event *event)
 {
     struct cli_value value;
 
     cli_note_other(feed, event);
-    if (!cli_is_clock(feed->wish->event) && !cli_is_counter(feed->wish->event))
+    cli_note_event(feed->found, source->event);
+    if (!cli_is_clock(feed->wish->event) && !cli_is_counter(feed->wish->event) &&
+        !cli_is_hook(feed->wish->event))
         return;
     cli_weigh(feed, source, event, &value);
+    cli_note_passed(feed->found, source->event, value.samples);
+    if (cli_is_hook(feed->wish->event) || cli_is_hook(source->event))
+        return;
     feed->found->other_samples += value.samples;
     feed->found->other_event = source->event;
 }
 
-static bool cli_feed_chunk(struct cli_feed *feed, struct cli_progress *progress,
-                           struct jw_error *err)
+/* The clock is not asked for the time of each event. */
+#define CLI_EVENTS_A_SHOW 256u
+
+static bool cli_feed_events(struct cli_feed *feed, struct cli_progress *progress,
+                            struct jw_error *err)
 {
     struct jfr_reader_event event;
+    unsigned count = 0;
 
     while (!feed->is_out_of_memory && jfr_reader_next_event(feed->reader, &event, err)) {
         const struct cli_source *source = cli_source_of(feed, &event);
+        const struct cli_lane *lane = cli_type_of(feed, &event)->lane;
 
+        if (lane != NULL)
+            cli_keep_span(feed, &event, lane);
         if (source != NULL && cli_is_wished(feed->wish, source, event.type_name))
             cli_take_sample(feed, source, &event);
         else if (source != NULL)
             cli_pass_sample(feed, source, &event);
         else if (cli_type_of(feed, &event)->kind == CLI_KIND_COUNTERS)
-            cli_take_counters(feed, &event);
+            cli_note_counters(feed, &event);
         else if (cli_type_of(feed, &event)->kind == CLI_KIND_SETTING)
             cli_take_setting(feed, &event);
         else if (!cli_take_ledger(feed, &event))
             cli_note_other(feed, &event);
-        cli_progress_show(progress, "reading", jfr_reader_position_bytes(feed->reader),
-                          jfr_reader_size_bytes(feed->reader));
+        if (progress != NULL && count++ % CLI_EVENTS_A_SHOW == 0)
+            cli_progress_show(progress, "reading", jfr_reader_position_bytes(feed->reader),
+                              jfr_reader_size_bytes(feed->reader));
     }
-    if (err->message[0] != '\0')
+    return err->message[0] == '\0';
+}
+
+bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
+                    struct cli_progress *progress, struct jw_error *err)
+{
+    struct cli_found *found = feed->found;
+
+    feed->ticks_per_second = chunk->ticks_per_second;
+    feed->chunk = *chunk;
+    feed->clocks = (struct cli_clocks){0};
+    if (!cli_feed_events(feed, progress, err))
         return false;
     if (feed->wish->moments != NULL)
         cli_reserve_stacks(feed);
@@ -213,97 +240,38 @@ static bool cli_feed_chunk(struct cli_feed *feed, struct cli_progress *progress,
     if (feed->wish->moments != NULL)
         cli_settle_moments(feed);
     cli_feed_forget(feed);
-    if (feed->is_out_of_memory)
+    if (feed->is_out_of_memory) {
         jw_error_set(err, "out of memory while reading stacks; free some, or leave lines and "
                           "threads together");
-    return !feed->is_out_of_memory;
-}
-
-static bool cli_feed_chunks(struct cli_feed *feed, struct jw_error *err)
-{
-    struct jfr_reader_chunk chunk;
-    struct profile_about about = {.event = feed->wish->event};
-    struct cli_progress progress;
-    uint64_t end_ns = 0;
-    bool is_read = true;
-
-    cli_progress_begin(&progress, feed->wish->is_quiet);
-    while (is_read && jfr_reader_next_chunk(feed->reader, &chunk, err)) {
-        if (about.start_unix_ns == 0 || chunk.start_unix_ns < about.start_unix_ns)
-            about.start_unix_ns = chunk.start_unix_ns;
-        if (chunk.start_unix_ns + chunk.duration_ns > end_ns)
-            end_ns = chunk.start_unix_ns + chunk.duration_ns;
-        feed->ticks_per_second = chunk.ticks_per_second;
-        feed->chunk = chunk;
-        if (feed->wish->moments != NULL && profile_moments_base_unix_ns(feed->wish->moments) == 0)
-            profile_moments_set_base(feed->wish->moments, chunk.start_unix_ns);
-        feed->clocks = (struct cli_clocks){0};
-        is_read = cli_feed_chunk(feed, &progress, err);
-        feed->found->has_event |= cli_declares(feed, feed->wish->event);
-        feed->found->is_of_wall |= feed->clocks.is_event_wall;
-        if (cli_is_counter(feed->clocks.event) && cli_declares(feed, "jaywalk.CounterSample"))
-            snprintf(feed->found->counter, sizeof feed->found->counter, "%s", feed->clocks.event);
-    }
-    cli_progress_end(&progress);
-    if (!is_read || err->message[0] != '\0')
         return false;
-    if (feed->wish->part != NULL) {
-        const struct cli_part *part = feed->wish->part;
-
-        if (part->begin_ns > about.start_unix_ns)
-            about.start_unix_ns = part->begin_ns;
-        if (part->end_ns < end_ns)
-            end_ns = part->end_ns;
     }
-    about.duration_ns = end_ns > about.start_unix_ns ? end_ns - about.start_unix_ns : 0;
-    about.title = feed->title.length_bytes > 0 ? feed->title.text : NULL;
-    about.left_out = feed->found->other_event;
-    about.unit = !feed->found->has_weight || feed->wish->is_weightless ? "samples"
-                 : cli_is_counter(feed->wish->event) ? jw_perf_unit(feed->wish->event)
-                                                     : "ns";
-    profile_set_about(feed->profile, &about);
-    cli_tell_counters(feed);
-    cli_tell_ledger(feed);
-    snprintf(feed->found->notice, sizeof feed->found->notice, "%s",
-             jfr_reader_notice(feed->reader));
+    found->has_event |= cli_declares(feed, feed->wish->event);
+    found->is_of_wall |= feed->clocks.is_event_wall;
+    if (cli_is_counter(feed->clocks.event) && cli_declares(feed, "jaywalk.CounterSample"))
+        snprintf(found->counter, sizeof found->counter, "%s", feed->clocks.event);
+    if (cli_is_hook(feed->clocks.event))
+        snprintf(found->hook_event, sizeof found->hook_event, "%.15s", feed->clocks.event);
     return true;
 }
 
-bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_requests *requests,
-              struct profile *profile, struct cli_found *found, struct jw_error *err)
+void cli_feed_close(struct cli_feed *feed)
 {
-    struct cli_feed feed = {.wish = wish, .requests = requests, .profile = profile, .found = found};
-
-    *found = (struct cli_found){0};
-    if (wish->part != NULL && !cli_part_settle(wish->part, path, err))
-        return false;
-    if (wish->slice_count > 0) {
-        if (!cli_span(path, &feed.slices_begin_ns, &feed.slices_end_ns, err))
-            return false;
-        if (wish->part != NULL && wish->part->begin_ns > feed.slices_begin_ns)
-            feed.slices_begin_ns = wish->part->begin_ns;
-        if (wish->part != NULL && wish->part->end_ns < feed.slices_end_ns)
-            feed.slices_end_ns = wish->part->end_ns;
+    jw_free(feed->groups);
+    jw_free(feed->frames);
+    jw_free(feed->near_frames);
+    for (size_t i = 0; i < JW_COUNT_OF(feed->stacks); i++) {
+        jw_free(feed->stacks[i].frames);
+        jw_free(feed->stacks[i].tails_bytes);
     }
-    feed.reader = jfr_reader_open(path, err);
-
-    const bool is_fed = feed.reader != NULL && cli_feed_chunks(&feed, err);
-    jw_free(feed.groups);
-    jw_free(feed.frames);
-    for (size_t i = 0; i < JW_COUNT_OF(feed.stacks); i++) {
-        jw_free(feed.stacks[i].frames);
-        jw_free(feed.stacks[i].tails_bytes);
-    }
-    jw_map_close(&feed.group_of);
-    jw_map_close(&feed.thread_of);
-    jw_map_close(&feed.thread_fits);
-    jw_map_close(&feed.frame_of_raw);
-    cli_forget_ledger(&feed);
-    cli_forget_moments(&feed);
-    jfr_method_free(&feed.method);
-    jfr_text_free(&feed.text);
-    jfr_text_free(&feed.other_text);
-    jfr_text_free(&feed.title);
-    jfr_reader_close(feed.reader);
-    return is_fed;
+    jw_free(feed->topped);
+    jw_map_close(&feed->group_of);
+    jw_map_close(&feed->thread_of);
+    jw_map_close(&feed->thread_fits);
+    jw_map_close(&feed->frame_of_raw);
+    cli_forget_moments(feed);
+    jw_free(feed->notes.bytes);
+    jfr_method_free(&feed->method);
+    jfr_text_free(&feed->text);
+    jfr_text_free(&feed->other_text);
+    jfr_reader_close(feed->reader);
 }

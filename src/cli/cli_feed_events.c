@@ -17,18 +17,67 @@
 
 #define CLI_EXECUTION_SAMPLE "jdk.ExecutionSample"
 
-static const struct cli_source cli_execution_cpu = {CLI_EXECUTION_SAMPLE, "cpu", NULL, "weight",
-                                                    false};
-static const struct cli_source cli_execution_wall = {CLI_EXECUTION_SAMPLE, "wall", NULL, "wallTime",
-                                                     false};
+#define CLI_ALLOC(name, field)                                                                     \
+    {                                                                                              \
+        .type = (name), .event = "alloc", .time_field = (field), .unit = "bytes",                  \
+        .class_field = "objectClass", .size_field = "allocationSize"                               \
+    }
+
+static const struct cli_source cli_execution_cpu = {
+    .type = CLI_EXECUTION_SAMPLE, .event = "cpu", .time_field = "weight"};
+static const struct cli_source cli_execution_wall = {
+    .type = CLI_EXECUTION_SAMPLE, .event = "wall", .time_field = "wallTime"};
 
 static const struct cli_source cli_sources[] = {
-    {"jdk.NativeMethodSample", "cpu", NULL, "weight", false},
-    {"jdk.CPUTimeSample", "cpu", NULL, "samplingPeriod", true},
-    {"datadog.ExecutionSample", "cpu", "weight", NULL, false},
-    {"datadog.MethodSample", "wall", "weight", NULL, false},
-    {"profiler.WallClockSample", "wall", "samples", NULL, false},
-    {"jaywalk.WallClockSample", "wall", "samples", "timeSpan", false},
+    {.type = "jdk.NativeMethodSample", .event = "cpu", .time_field = "weight"},
+    {.type = "jdk.CPUTimeSample", .event = "cpu", .time_field = "samplingPeriod", .is_ticks = true},
+    {.type = "datadog.ExecutionSample", .event = "cpu", .count_field = "weight"},
+    {.type = "datadog.MethodSample", .event = "wall", .count_field = "weight"},
+    {.type = "profiler.WallClockSample", .event = "wall", .count_field = "samples"},
+    {.type = "jaywalk.WallClockSample",
+     .event = "wall",
+     .count_field = "samples",
+     .time_field = "timeSpan"},
+    CLI_ALLOC("jdk.ObjectAllocationSample", "weight"),
+    /* Of async-profiler the size of the TLAB is what the object stands for. */
+    CLI_ALLOC("jdk.ObjectAllocationInNewTLAB", "tlabSize"),
+    CLI_ALLOC("jdk.ObjectAllocationOutsideTLAB", "allocationSize"),
+    {.type = "datadog.ObjectSample",
+     .event = "alloc",
+     .time_field = "size",
+     .is_times_weight = true,
+     .unit = "bytes",
+     .class_field = "objectClass",
+     .size_field = "size"},
+    {.type = "jaywalk.LiveObject",
+     .event = "live",
+     .time_field = "weight",
+     .is_of_sets = true,
+     .unit = "bytes",
+     .class_field = "objectClass",
+     .size_field = "allocationSize"},
+    {.type = "profiler.LiveObject",
+     .event = "live",
+     .time_field = "allocationSize",
+     .unit = "bytes",
+     .class_field = "objectClass"},
+    {.type = "datadog.HeapLiveObject",
+     .event = "live",
+     .time_field = "size",
+     .is_times_weight = true,
+     .unit = "bytes",
+     .class_field = "objectClass",
+     .size_field = "size"},
+    {.type = "jdk.JavaMonitorEnter",
+     .event = "lock",
+     .time_field = "duration",
+     .is_ticks = true,
+     .class_field = "monitorClass"},
+    {.type = "jdk.ThreadPark",
+     .event = "lock",
+     .time_field = "duration",
+     .is_ticks = true,
+     .class_field = "parkedClass"},
 };
 
 #define CLI_COUNTER_SAMPLE "jaywalk.CounterSample"
@@ -40,8 +89,16 @@ bool cli_is_clock(const char *event)
     return strcmp(event, "cpu") == 0 || strcmp(event, "wall") == 0;
 }
 
+bool cli_is_hook(const char *event)
+{
+    return strcmp(event, "alloc") == 0 || strcmp(event, "live") == 0 || strcmp(event, "lock") == 0;
+}
+
 bool cli_is_counter(const char *event)
 {
+    if (cli_is_hook(event))
+        return false;
+
     for (uint64_t other = 0; other < OPTIONS_EVENT_PERF; other++) {
         if (strcmp(event, options_event_name(other)) == 0)
             return false;
@@ -60,6 +117,10 @@ void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *va
     } else if (strcmp(name, "wall") == 0) {
         clocks->has_wall = interval_ns > 0;
         clocks->wall_ns = interval_ns;
+    } else if (strcmp(name, "alloc") == 0) {
+        clocks->has_alloc = interval_ns > 0;
+    } else if (strcmp(name, "live") == 0) {
+        clocks->has_live = interval_ns > 0;
     } else if (strcmp(name, "interval") == 0) {
         clocks->interval_ns = interval_ns;
     }
@@ -89,7 +150,7 @@ static bool cli_is_of_wall(struct cli_feed *feed, const struct jfr_reader_event 
     struct jfr_value field;
     uint64_t weight_ns = 0;
 
-    if (jfr_value_has_field(&event->value, "wallTime"))
+    if (cli_type_of(feed, event)->has_wall_time)
         return cli_integer(event, "weight", &weight_ns) && weight_ns == 0;
     if (feed->clocks.is_event_wall || !feed->clocks.has_wall)
         return feed->clocks.is_event_wall;
@@ -108,7 +169,8 @@ static const struct cli_source *cli_counter_of(struct cli_feed *feed,
 
     if (jfr_value_field(&event->value, "counter", &field) && jfr_value_text(&field, &feed->text))
         snprintf(found->counter, sizeof found->counter, "%s", feed->text.text);
-    feed->counter = (struct cli_source){CLI_COUNTER_SAMPLE, found->counter, NULL, "count", false};
+    feed->counter = (struct cli_source){
+        .type = CLI_COUNTER_SAMPLE, .event = found->counter, .time_field = "count"};
     return &feed->counter;
 }
 
@@ -141,6 +203,9 @@ struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader
     if (memo->type != event->type) {
         *memo = (struct cli_type_memo){.type = event->type};
         cli_know_type(feed, event->type_name, memo);
+        memo->lane = feed->wish->moments == NULL ? NULL : cli_lane_of(event->type_name);
+        memo->has_wall_time =
+            memo->kind == CLI_KIND_EXECUTION && jfr_value_has_field(&event->value, "wallTime");
     }
     return memo;
 }
@@ -164,6 +229,29 @@ bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source,
     return strcmp(source->event, wish->event) == 0 || strcmp(type, wish->event) == 0;
 }
 
+/* Each object of this size stands for so many bytes, so the sample for so many objects. */
+static void count_objects(const struct cli_source *source, const struct jfr_reader_event *event,
+                          struct cli_value *out)
+{
+    uint64_t object_bytes;
+
+    if (cli_integer(event, source->size_field, &object_bytes) && object_bytes > 0 &&
+        out->time_ns > object_bytes)
+        out->samples = (out->time_ns + object_bytes / 2) / object_bytes;
+}
+
+/* Each of this size stands for so many of them. */
+static uint64_t times_weight(const struct jfr_reader_event *event, uint64_t number)
+{
+    struct jfr_value field;
+    double weight;
+
+    if (!jfr_value_field(&event->value, "weight", &field) || !jfr_value_number(&field, &weight) ||
+        !(weight > 0) || weight > 1e9)
+        return number;
+    return (uint64_t)((double)number * weight + 0.5);
+}
+
 void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
                const struct jfr_reader_event *event, struct cli_value *out)
 {
@@ -174,6 +262,8 @@ void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
     if (cli_integer(event, source->count_field, &out->samples) && out->samples == 0)
         out->samples = 1;
     if (cli_integer(event, source->time_field, &out->time_ns)) {
+        if (source->is_times_weight)
+            out->time_ns = times_weight(event, out->time_ns);
         out->is_timed = is_wall || out->time_ns > 0;
         if (source->is_ticks) {
             out->is_timed = out->is_timed && feed->ticks_per_second > 0;
@@ -182,6 +272,8 @@ void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
                     ? (uint64_t)((double)out->time_ns * 1e9 / (double)feed->ticks_per_second)
                     : 0;
         }
+        if (feed->wish->counts_objects)
+            count_objects(source, event, out);
     } else if (interval_ns > 0 && out->samples <= UINT64_MAX / interval_ns) {
         out->is_timed = true;
         out->time_ns = out->samples * interval_ns;
@@ -190,10 +282,11 @@ void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
 
 const char *cli_source_type(const char *event, size_t number)
 {
-    if (!cli_is_clock(event))
+    if (!cli_is_clock(event) && !cli_is_hook(event))
         return number > 0 ? NULL : cli_is_counter(event) ? CLI_COUNTER_SAMPLE : event;
-    if (number == 0)
+    if (cli_is_clock(event) && number == 0)
         return CLI_EXECUTION_SAMPLE;
+    number += cli_is_hook(event);
     for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
         if (strcmp(cli_sources[i].event, event) == 0 && --number == 0)
             return cli_sources[i].type;
@@ -216,6 +309,10 @@ bool cli_declares(const struct cli_feed *feed, const char *event)
     if (strcmp(event, "wall") == 0)
         return feed->clocks.is_event_wall || feed->clocks.has_wall ||
                jfr_reader_has_event(feed->reader, "datadog.MethodSample");
+    if (cli_is_hook(event) && jfr_reader_has_event(feed->reader, "jaywalk.Diagnostics"))
+        return strcmp(feed->clocks.event, event) == 0 ||
+               (strcmp(event, "alloc") == 0 && feed->clocks.has_alloc) ||
+               (strcmp(event, "live") == 0 && feed->clocks.has_live);
     if (strcmp(event, "cpu") == 0 && jfr_reader_has_event(feed->reader, CLI_EXECUTION_SAMPLE))
         return true;
     for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
@@ -224,6 +321,34 @@ bool cli_declares(const struct cli_feed *feed, const char *event)
             return true;
     }
     return jfr_reader_has_event(feed->reader, event);
+}
+
+/* ---- what was not asked for ---- */
+
+/* In this order one is named where there are several; between wall and alloc are counters, whose names are their own. */
+static const char *const cli_others[CLI_OTHERS] = {"cpu", "wall", NULL, "alloc", "lock"};
+#define CLI_OTHER_COUNTER 2u
+
+void cli_note_passed(struct cli_found *found, const char *event, uint64_t samples)
+{
+    if (strcmp(event, "live") == 0)
+        return; /* they were not sampled: they are what is left of allocations */
+    for (size_t i = 0; i < CLI_OTHERS; i++) {
+        if (cli_others[i] != NULL && strcmp(cli_others[i], event) == 0) {
+            found->others[i] += samples;
+            return;
+        }
+    }
+    found->others[CLI_OTHER_COUNTER] += samples;
+}
+
+const char *cli_other_of(const struct cli_found *found)
+{
+    for (size_t i = 0; i < CLI_OTHERS; i++) {
+        if (found->others[i] > 0)
+            return cli_others[i] == NULL ? found->counter : cli_others[i];
+    }
+    return NULL;
 }
 
 /* ---- states ---- */

@@ -1,7 +1,7 @@
 /*
  * cli_feed_internal - from the events of a recording to a profile.
  *
- * For      cli_feed.c (sums), cli_feed_events.c (what an event is and stands for),
+ * For      cli_feed.c (chunks), cli_feed_threads.c (who reads which), cli_feed_notes.c (sums), cli_feed_events.c (what an event is and stands for),
  *          cli_feed_stacks.c (frames), cli_feed_contexts.c (what it was taken for).
  * Callers  these.   Context  tool.
  * Memory   of a chunk: a row for each distinct stack (and what it is taken apart by), one for each
@@ -24,6 +24,7 @@
 /* What samples have in common that are one row. */
 struct cli_group_key {
     uint64_t trace;
+    uint64_t object_class;
     profile_frame_id roots[PROFILE_ROOTS_LIMIT];
 };
 
@@ -32,6 +33,8 @@ struct cli_group {
     uint64_t samples;
     uint64_t weight;
     struct jfr_value trace; /* reader NULL: no stack */
+    struct jfr_value
+        object_class; /* on top of it: what was allocated, or waited for; reader NULL: nothing */
     profile_frame_id roots[PROFILE_ROOTS_LIMIT];
 };
 
@@ -50,6 +53,11 @@ struct cli_source {
     const char *count_field; /* samples; NULL: one */
     const char *time_field;  /* NULL: it does not say */
     bool is_ticks;           /* the time is in ticks of the chunk */
+    bool is_times_weight;    /* it is to be multiplied by field "weight", any number */
+    bool is_of_sets;         /* those of one time are a set, and the last set alone counts */
+    const char *unit;        /* of what they stand for; NULL: time */
+    const char *class_field; /* of the object that it is about; NULL: of none */
+    const char *size_field;  /* bytes of that object; NULL: it does not say */
 };
 
 /* What an event stands for. */
@@ -64,9 +72,40 @@ struct cli_value {
 struct cli_clocks {
     char event[JW_PERF_NAME_BYTES];
     bool is_event_wall;
-    bool has_wall; /* beside another event */
+    bool has_wall;  /* beside another event */
+    bool has_alloc; /* likewise, or alone */
+    bool has_live;
     uint64_t interval_ns;
     uint64_t wall_ns;
+};
+
+/* What a chunk says that has to be taken in the order of the file. */
+enum cli_note_kind {
+    CLI_NOTE_TITLE,     /* of the run */
+    CLI_NOTE_COUNTED,   /* struct cli_counted: jaywalk.Diagnostics */
+    CLI_NOTE_RECORDING, /* int64_t, when it began, in ms */
+    CLI_NOTE_LEDGER,    /* struct jw_ledger */
+    CLI_NOTE_COST,      /* struct jw_cost_sums */
+    CLI_NOTE_THREAD,    /* struct cli_thread_told, and the name */
+    CLI_NOTE_GROUP,     /* likewise, of threads of one name */
+};
+
+struct cli_counted {
+    uint64_t counts[JW_COUNT_LIMIT];
+    uint64_t in_flight;
+    int64_t at_ms; /* since the base of the moments, where there are any */
+};
+
+struct cli_thread_told {
+    int64_t numbers[2];
+    int64_t used_ns, sampled_ns;
+    uint64_t ended;
+};
+
+/* One after the other, of each: its head, its bytes, its text. */
+struct cli_notes {
+    unsigned char *bytes;
+    size_t used_bytes, capacity_bytes;
 };
 
 /* CPU time and samples of a thread that was not said to have ended. */
@@ -77,15 +116,45 @@ struct cli_thread_cpu {
     bool is_ended;
 };
 
+/* Where the last counters stood: the next ones tell what was lost between. */
+struct cli_gaps {
+    uint64_t signals; /* as of the last counters */
+    uint64_t lost;
+    int64_t counted_ms;
+    bool has_counted;
+};
+
+/* Notes of all chunks, summed up one chunk after the other. */
+struct cli_sums {
+    const struct cli_wish *wish;
+    struct profile *profile;
+    bool is_out_of_memory;
+    struct jfr_text title; /* of the run; empty: none was given */
+    struct cli_gaps gaps;
+
+    /* jaywalk.Diagnostics: sums since its recording began; several recordings add up. */
+    bool has_counters;
+    struct cli_counted counted;
+    struct cli_counted counted_before;
+
+    /* jaywalk.CPULedger: the last of the recording under way; sums of those before it. */
+    bool has_ledger;
+    int64_t recording_start_ms;
+    struct jw_ledger ledger;
+    struct jw_ledger ledgers_before;
+    bool has_cost; /* jaywalk.SelfCost, likewise */
+    struct jw_cost_sums cost;
+    struct cli_thread_cpu *thread_cpus;
+    size_t thread_cpu_count;
+    size_t thread_cpu_capacity;
+    struct jw_map thread_cpu_of; /* numbers of a thread -> its place + 1 */
+};
+
 /* Samples that are kept with their time: see wish->moments. */
 struct cli_moments {
     uint64_t first;          /* of this chunk */
     struct jw_map thread_of; /* of this chunk: key of a thread -> its text + 1 */
     struct jw_map state_of;
-    uint64_t signals; /* as of the last counters */
-    uint64_t lost;
-    int64_t counted_ms;
-    bool has_counted;
     profile_stack_id *stacks; /* of the groups of this chunk */
     size_t stack_capacity;
 };
@@ -105,6 +174,8 @@ struct cli_type_memo {
     const struct jfr_reader_type *type; /* NULL: nothing is kept here */
     enum cli_kind kind;
     const struct cli_source *source; /* of CLI_KIND_SAMPLE */
+    const struct cli_lane *lane;     /* NULL: of none, or nobody asks */
+    bool has_wall_time;              /* of CLI_KIND_EXECUTION: a field of that name */
     bool is_passed;                  /* its name is noted, or it has no stacks */
 };
 
@@ -120,15 +191,21 @@ struct cli_feed {
     struct cli_group *groups; /* of this chunk */
     size_t group_count;
     size_t group_capacity;
-    struct jw_map group_of;                         /* struct cli_group_key -> group + 1 */
-    struct jw_map thread_of;                        /* key of a thread -> its box */
-    uint64_t slices_begin_ns, slices_end_ns;        /* of Unix time */
+    struct jw_map group_of;                  /* struct cli_group_key -> group + 1 */
+    struct jw_map thread_of;                 /* key of a thread -> its box */
+    uint64_t slices_begin_ns, slices_end_ns; /* of Unix time */
+    int64_t live_ns;                         /* of the last set of live objects, of Unix time */
     profile_frame_id slice_roots[CLI_SLICES_LIMIT]; /* 0: not made yet */
     struct jw_map thread_fits; /* key of a thread -> 1: it is of the part, 2: it is not */
 
     struct cli_type_memo types[CLI_TYPE_MEMOS]; /* of this chunk */
     struct cli_context context;                 /* of the sample in hand */
     const struct jfr_reader_type *last_type;    /* whose attributes are noted */
+
+    /* Of this chunk, of small keys, by both: the frame + 1; 0: not looked up yet. */
+    profile_frame_id *near_frames;
+    size_t near_count; /* a power of two, or 0 */
+    size_t near_used;
 
     struct cli_known_frame {
         uint64_t method_key, type_key;
@@ -150,31 +227,14 @@ struct cli_feed {
         const unsigned char *begin; /* of its bytes; NULL: not of this chunk, or not plain */
         const unsigned char *end;
     } stacks[2];
-    unsigned stack_at; /* of the two the one in hand; the other one was before it */
+    unsigned stack_at;        /* of the two the one in hand; the other one was before it */
+    profile_frame_id *topped; /* a stack with a class on top */
+    size_t topped_capacity;
 
     struct jfr_method method; /* scratch */
     struct jfr_text text;     /* scratch */
     struct jfr_text other_text;
-    struct jfr_text title; /* of the run; empty: none was given */
-
-    /* jaywalk.Diagnostics: sums since its recording began; several recordings add up. */
-    bool has_counters;
-    uint64_t counters[JW_COUNT_LIMIT];
-    uint64_t in_flight;
-    uint64_t counters_before[JW_COUNT_LIMIT];
-    uint64_t in_flight_before;
-
-    /* jaywalk.CPULedger: the last of the recording under way; sums of those before it. */
-    bool has_ledger;
-    int64_t recording_start_ms;
-    struct jw_ledger ledger;
-    struct jw_ledger ledgers_before;
-    bool has_cost; /* jaywalk.SelfCost, likewise */
-    struct jw_cost_sums cost;
-    struct cli_thread_cpu *thread_cpus;
-    size_t thread_cpu_count;
-    size_t thread_cpu_capacity;
-    struct jw_map thread_cpu_of; /* numbers of a thread -> its place + 1 */
+    struct cli_notes notes; /* of this chunk */
 
     int64_t ticks_per_second;
     struct jfr_reader_chunk chunk; /* under way */
@@ -195,6 +255,8 @@ const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_r
 bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source, const char *type);
 void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
                const struct jfr_reader_event *event, struct cli_value *out);
+/* Samples that nobody asked for. */
+void cli_note_passed(struct cli_found *found, const char *event, uint64_t samples);
 /* Types that may hold samples of an event, 0, 1 ...; NULL: no more. */
 const char *cli_source_type(const char *event, size_t number);
 /* A sample by another producer of a thread inside a native method, whether it ran or waited: none of CPU time. */
@@ -211,6 +273,9 @@ bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
 /* cli_latency.c: it took long enough, or was inside of what did. */
 bool cli_is_latent(struct cli_part *part, const struct jfr_reader_chunk *chunk,
                    const struct jfr_reader_event *event);
+/* How long an event took; false: it does not say. */
+bool cli_duration_ns(const struct jfr_reader_chunk *chunk, const struct jfr_reader_event *event,
+                     int64_t *out);
 /* A moment or a span as a number of ns; false: it stands for none, or for ever. */
 bool cli_field_ns(const struct jfr_reader_chunk *chunk, const struct jfr_field *field,
                   int64_t *out);
@@ -237,17 +302,44 @@ void cli_read_counters(const struct jfr_reader_event *event, uint64_t counts[JW_
 void cli_read_ledger(const struct jfr_reader_event *event, struct jw_ledger *out);
 void cli_read_cost(const struct jfr_reader_event *event, struct jw_cost_sums *out);
 
-/* cli_feed_ledger.c: events of the CPU ledger, where the profile is one of CPU time. True: it was one. */
+/* cli_feed_ledger.c: notes of events of the CPU ledger. True: it was one. */
 bool cli_take_ledger(struct cli_feed *feed, const struct jfr_reader_event *event);
-void cli_tell_ledger(struct cli_feed *feed);
-void cli_forget_ledger(struct cli_feed *feed);
+/* Sums of them, and at the end of all what they come to, where the profile is one of CPU time. */
+void cli_sum_recording(struct cli_sums *sums, int64_t start_ms);
+void cli_sum_thread(struct cli_sums *sums, const struct cli_thread_told *told, const char *name);
+void cli_sum_group(struct cli_sums *sums, const struct cli_thread_told *told, const char *name);
+void cli_tell_ledger(struct cli_sums *sums);
+void cli_forget_ledger(struct cli_sums *sums);
 
-/* cli_feed_moments.c, where wish->moments is there: a sample of this group; the counters so far; the end of a chunk. */
+/* cli_feed_notes.c: a note of this chunk; `text` may be NULL. */
+void cli_note(struct cli_feed *feed, enum cli_note_kind kind, const void *bytes, size_t count_bytes,
+              const char *text);
+void cli_note_counters(struct cli_feed *feed, const struct jfr_reader_event *event);
+/* Those of a chunk, in the order of chunks; and at the end of all what they come to. */
+void cli_sum_notes(struct cli_sums *sums, const struct cli_notes *notes);
+void cli_tell_sums(struct cli_sums *sums);
+void cli_forget_sums(struct cli_sums *sums);
+/* What was found in a chunk, in the order of chunks. */
+void cli_sum_found(struct cli_found *sum, const struct cli_found *found);
+/* Keeps the name of an event that has samples, which outlives `found`. */
+void cli_note_event(struct cli_found *found, const char *event);
+/* Of a copy: what was called by the counter of the other one, at `from`, is by its own, at `to`. */
+void cli_move_counter(struct cli_found *found, const char *from, const char *to);
+
+/* cli_feed_moments.c, where wish->moments is there: a sample of this group; when an event was; what was lost since the
+ * counters before; the end of a chunk. */
 void cli_keep_moment(struct cli_feed *feed, const struct jfr_reader_event *event,
                      const struct cli_group *group, const struct cli_value *value);
-void cli_keep_gap(struct cli_feed *feed, const struct jfr_reader_event *event,
-                  const uint64_t counts[JW_COUNT_LIMIT]);
+int64_t cli_moment_ms(const struct cli_feed *feed, const struct jfr_reader_event *event);
+void cli_keep_gap(struct cli_gaps *kept, struct profile_moments *moments,
+                  const struct cli_counted *counted);
 void cli_reserve_stacks(struct cli_feed *feed); /* before its groups are told */
+/* When an event began, in microseconds since the base of the moments; far away where that makes no sense. */
+double cli_moment_us(const struct cli_feed *feed, const struct jfr_reader_event *event);
+/* cli_feed_lanes.c: events for the lanes of a timeline. NULL: a type is none. */
+const struct cli_lane *cli_lane_of(const char *type);
+void cli_keep_span(struct cli_feed *feed, const struct jfr_reader_event *event,
+                   const struct cli_lane *lane);
 void cli_settle_moments(struct cli_feed *feed);
 void cli_forget_moments(struct cli_feed *feed);
 /* Of cli_feed_contexts.c: the thread of a sample, reader NULL: not known; the key that names it in this chunk. */
@@ -259,6 +351,11 @@ profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_valu
 /* A frame as a profile takes it; texts live until the next one. False: out of memory. */
 JW_MUST_CHECK bool cli_read_frame(struct cli_feed *feed, const struct jfr_stack_frame *from,
                                   struct profile_frame *out);
+
+/* One chunk into feed->profile, feed->found and feed->notes. False and `err`: it cannot be read. */
+JW_MUST_CHECK bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
+                                  struct cli_progress *progress, struct jw_error *err);
+void cli_feed_close(struct cli_feed *feed);
 
 /* Adds all groups of the chunk to the profile, and forgets what belongs to the chunk. */
 void cli_feed_groups(struct cli_feed *feed);

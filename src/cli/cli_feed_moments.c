@@ -10,8 +10,7 @@
 #include "cli/cli_feed_internal.h"
 #include "profile/profile_moments.h"
 
-/* Of an event, in milliseconds since the base of the moments. */
-static int64_t time_of(const struct cli_feed *feed, const struct jfr_reader_event *event)
+double cli_moment_us(const struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     const struct jfr_reader_chunk *chunk = &feed->chunk;
     const uint64_t base_ns = profile_moments_base_unix_ns(feed->wish->moments);
@@ -21,7 +20,15 @@ static int64_t time_of(const struct cli_feed *feed, const struct jfr_reader_even
 
     if (chunk->ticks_per_second > 0)
         ms += ticks * 1e3 / (double)chunk->ticks_per_second;
-    return ms > -1e15 && ms < 1e15 ? (int64_t)(ms < 0 ? ms - 1 : ms) : INT64_MAX;
+    return ms > -1e15 && ms < 1e15 ? ms * 1e3 : 1e18;
+}
+
+/* Of an event, in milliseconds since the base of the moments. */
+int64_t cli_moment_ms(const struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    const double us = cli_moment_us(feed, event);
+
+    return us < 1e18 ? (int64_t)(us < 0 ? us / 1e3 - 1 : us / 1e3) : INT64_MAX;
 }
 
 static int64_t number_of(const struct jfr_value *object, const char *name)
@@ -131,17 +138,17 @@ void cli_keep_moment(struct cli_feed *feed, const struct jfr_reader_event *event
             put(feed, texts, PROFILE_COLUMN_ATTRIBUTE, attribute->name,
                 profile_moments_text(moments, feed->text.text));
     }
-    profile_moments_add(moments, time_of(feed, event), (uint32_t)(group - feed->groups),
+    profile_moments_add(moments, cli_moment_ms(feed, event), (uint32_t)(group - feed->groups),
                         profile_moments_context(moments, texts),
                         feed->wish->is_moment_count ? value->samples : value->weight);
     feed->is_out_of_memory |= profile_moments_failed(moments);
 }
 
-void cli_keep_gap(struct cli_feed *feed, const struct jfr_reader_event *event,
-                  const uint64_t counts[JW_COUNT_LIMIT])
+void cli_keep_gap(struct cli_gaps *kept, struct profile_moments *moments,
+                  const struct cli_counted *counted)
 {
-    struct cli_moments *kept = &feed->moments;
-    const int64_t now_ms = time_of(feed, event);
+    const uint64_t *counts = counted->counts;
+    const int64_t now_ms = counted->at_ms;
     uint64_t lost = 0;
 
     for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
@@ -152,11 +159,10 @@ void cli_keep_gap(struct cli_feed *feed, const struct jfr_reader_event *event,
     }
     if (lost > kept->lost && now_ms > INT32_MIN && now_ms < INT32_MAX)
         profile_moments_gap(
-            feed->wish->moments,
-            &(struct profile_gap){.from_ms = (int32_t)kept->counted_ms,
-                                  .to_ms = (int32_t)now_ms,
-                                  .lost = lost - kept->lost,
-                                  .signals = counts[JW_COUNT_SIGNALS] - kept->signals});
+            moments, &(struct profile_gap){.from_ms = (int32_t)kept->counted_ms,
+                                           .to_ms = (int32_t)now_ms,
+                                           .lost = lost - kept->lost,
+                                           .signals = counts[JW_COUNT_SIGNALS] - kept->signals});
     if (now_ms > INT32_MIN && now_ms < INT32_MAX)
         kept->counted_ms = now_ms;
     kept->signals = counts[JW_COUNT_SIGNALS];

@@ -17,6 +17,10 @@
 #define CLI_RAW_BYTES         1024u
 #define CLI_FRAME_SLOTS_FIRST ((size_t)1024)
 
+/* Keys that are looked up by their place: methods are counted from 1 on by some recorders, and types of frames by all. */
+#define CLI_NEAR_METHODS (1u << 16)
+#define CLI_NEAR_TYPES   16u
+
 static bool cli_is_bracketed(const char *text)
 {
     const size_t length = strlen(text);
@@ -162,8 +166,32 @@ static bool cli_grow_frames(struct cli_feed *feed)
     return true;
 }
 
-static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack *stack,
-                                       const struct jfr_stack_keys *from)
+/* Where a frame of small keys stands among those of the chunk, with any line; NULL: not there, keys or memory are not so. */
+static profile_frame_id *cli_near_frame(struct cli_feed *feed, const struct jfr_stack_keys *from)
+{
+    const size_t at = (size_t)from->method_key * CLI_NEAR_TYPES + (size_t)from->type_key;
+
+    if (from->method_key >= CLI_NEAR_METHODS || from->type_key >= CLI_NEAR_TYPES)
+        return NULL;
+    if (at < feed->near_count)
+        return &feed->near_frames[at];
+
+    size_t count = feed->near_count == 0 ? CLI_FRAME_SLOTS_FIRST : feed->near_count;
+    while (count <= at)
+        count *= 2;
+    profile_frame_id *grown =
+        jw_realloc(feed->near_frames, jw_mul_bytes(count, sizeof *feed->near_frames));
+    if (grown == NULL) /* the slots may still do */
+        return NULL;
+    memset(grown + feed->near_count, 0, (count - feed->near_count) * sizeof *grown);
+    feed->near_frames = grown;
+    feed->near_count = count;
+    return &feed->near_frames[at];
+}
+
+static profile_frame_id cli_know_frame_of_slots(struct cli_feed *feed,
+                                                const struct jfr_stack *stack,
+                                                const struct jfr_stack_keys *from)
 {
     /* Without lines, one look-up serves all lines of a method. */
     const bool has_line =
@@ -187,8 +215,33 @@ static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_s
     return wanted.frame;
 }
 
+static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack *stack,
+                                       const struct jfr_stack_keys *from)
+{
+    profile_frame_id *near =
+        profile_config_of(feed->profile)->split_lines ? NULL : cli_near_frame(feed, from);
+    struct jfr_stack_frame frame;
+
+    if (near == NULL)
+        return cli_know_frame_of_slots(feed, stack, from);
+    if (*near == 0) {
+        jfr_stack_frame_of(stack, from, &frame);
+        *near = cli_look_up_frame(feed, &frame, 0) + 1;
+        feed->near_used++;
+    }
+    return *near - 1;
+}
+
 static void cli_forget_frames(struct cli_feed *feed)
 {
+    if (feed->near_used * 16 < feed->near_count) {
+        jw_free(feed->near_frames);
+        feed->near_frames = NULL;
+        feed->near_count = 0;
+    }
+    if (feed->near_count > 0)
+        memset(feed->near_frames, 0, feed->near_count * sizeof *feed->near_frames);
+    feed->near_used = 0;
     /* What a large chunk took is not cleared for each small one after it. */
     if (feed->frame_count * 16 < feed->frame_slots) {
         jw_free(feed->frames);
@@ -317,6 +370,32 @@ static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *gro
     return true;
 }
 
+/* The class of what was allocated, or waited for, on top of the stack. False: out of memory. */
+static bool cli_put_on_top(struct cli_feed *feed, const struct cli_group *group,
+                           struct profile_stack *stack)
+{
+    struct profile_frame top = {.type = PROFILE_FRAME_CLASS, .line = -1};
+    struct jfr_value name;
+    void *topped = feed->topped;
+
+    if (group->object_class.reader == NULL)
+        return true;
+    if (jfr_value_field(&group->object_class, "name", &name) && jfr_value_text(&name, &feed->text))
+        top.class_name = feed->text.text;
+    while (feed->topped_capacity <= stack->frame_count) {
+        if (!cli_feed_reserve(feed, &topped, &feed->topped_capacity, feed->topped_capacity,
+                              sizeof *feed->topped))
+            return false;
+        feed->topped = topped;
+    }
+    feed->topped[0] = profile_frame(feed->profile, &top);
+    if (stack->frame_count > 0)
+        memcpy(feed->topped + 1, stack->frames, stack->frame_count * sizeof *stack->frames);
+    stack->frames = feed->topped;
+    stack->frame_count++;
+    return true;
+}
+
 /* 0: there is none. */
 static int64_t integer_of(const struct jfr_value *object, const char *name)
 {
@@ -353,7 +432,7 @@ void cli_feed_groups(struct cli_feed *feed)
                                       .roots = group->roots,
                                       .root_count = JW_COUNT_OF(group->roots)};
 
-        if (!cli_resolve_stack(feed, group, &stack))
+        if (!cli_resolve_stack(feed, group, &stack) || !cli_put_on_top(feed, group, &stack))
             return;
 
         const profile_stack_id number = profile_add(feed->profile, &stack);

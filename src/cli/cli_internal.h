@@ -47,11 +47,13 @@ struct cli_values {
     const char *library;
     const char *sort;
     const char *top;
+    const char *jobs;
     const char *every;
     const char *size;
     const char *per;
     const char *fail_on;
     const char *times;
+    const char *age;
     const char *from; /* which samples: since when, until when */
     const char *to;
     const char *latency;
@@ -63,6 +65,7 @@ struct cli_values {
     struct cli_list by;
     struct cli_agent_options agent;
     bool has_lines;
+    bool is_live;
     bool has_json;
     bool is_strict;
     bool is_quiet;
@@ -86,8 +89,10 @@ enum cli_command_id {
     CLI_COMMAND_LIST,
     CLI_COMMAND_CONVERT,
     CLI_COMMAND_ENDPOINTS,
+    CLI_COMMAND_SAFEPOINTS,
     CLI_COMMAND_DOCTOR,
     CLI_COMMAND_COMPARE,
+    CLI_COMMAND_LEAKS,
     CLI_COMMAND_SUMMARY,
     CLI_COMMAND_RECOVER,
     CLI_COMMAND_MERGE,
@@ -145,6 +150,9 @@ size_t cli_word_of(const char *option, const char *text, const char *const *word
                    struct jw_error *err);
 /* Value of --top, a number of rows, 0 for all. */
 JW_MUST_CHECK bool cli_top_read(const char *text, size_t *top, struct jw_error *err);
+
+/* Value of --jobs, threads that read; NULL: 0, as many as there are processors. */
+JW_MUST_CHECK bool cli_jobs_read(const char *text, unsigned *jobs, struct jw_error *err);
 
 /* "jaywalk: " and the message on stderr, as cli_put shows it. */
 void cli_complain(const char *format, ...) JW_PRINTF(1, 2);
@@ -302,8 +310,10 @@ enum cli_events_format cli_events_format_of(const struct cli_values *values, con
 int cli_convert_events(const char *in, const char *out, enum cli_events_format format,
                        const struct cli_values *values);
 int cli_endpoints(const struct cli_values *values);
+int cli_safepoints(const struct cli_values *values);
 int cli_compare(const struct cli_values *values);
 int cli_doctor(const struct cli_values *values); /* of JVMs, too */
+int cli_leaks(const struct cli_values *values);
 int cli_summary(const struct cli_values *values);
 int cli_recover(const struct cli_values *values);
 int cli_merge(const struct cli_values *values);
@@ -328,22 +338,35 @@ struct cli_wish {
     bool is_of_leaves;      /* of each stack the code that ran alone */
     const char *no_context; /* what samples without any context lack in their first box */
     bool is_quiet;
-    bool is_weightless;              /* samples count as one, whatever weight they carry */
+    bool counts_objects; /* of sampled objects, samples are how many objects they stand for */
+    bool is_weightless;  /* samples count as one, whatever weight they carry */
     struct profile_moments *moments; /* keeps each sample with its time; NULL: nobody asks */
+    unsigned jobs;                   /* threads that read; 0: as many as there are processors */
     bool is_moment_count;            /* there, too, its value is the samples that it stands for */
 };
+
+#define CLI_EVENTS_LIMIT EXPORT_EVENTS_LIMIT
+#define CLI_OTHERS       5u
 
 /* What was found. */
 struct cli_found {
     uint64_t samples; /* of the event, whatever state and frames they have */
     uint64_t let_in;  /* of these, in the state and the part wished for */
     uint64_t native_left_out;
-    uint64_t other_samples;           /* of the clock that was not wished for */
-    const char *other_event;          /* that clock; NULL: there are none */
-    bool is_of_wall;                  /* the wall clock is what the session was about */
-    bool has_event;                   /* the event is there, or could have been */
-    bool has_weight;                  /* some carried CPU time */
-    bool lacks_weight;                /* some did not */
+    uint64_t other_samples;  /* of the clock that was not wished for */
+    const char *other_event; /* that clock; NULL: there are none */
+    /* Samples of all that was not wished for, in the order of cli_other_of; which of them the session was about, where that is
+     * no clock and no counter: "alloc"; "": none. */
+    uint64_t others[CLI_OTHERS];
+    char hook_event[16];
+    const char *unit;  /* of what they stand for, where that is no time; NULL: time, or nothing */
+    bool is_of_wall;   /* the wall clock is what the session was about */
+    bool has_event;    /* the event is there, or could have been */
+    bool has_weight;   /* some carried CPU time */
+    bool lacks_weight; /* some did not */
+    /* The events that were not wished for and have samples, in the order of their names. They live as long as this. */
+    const char *other_events[CLI_EVENTS_LIMIT];
+    size_t other_event_count;
     char counter[JW_PERF_NAME_BYTES]; /* what was counted; "": nothing */
     char other_types[256];            /* event types with stacks that were not taken; "" none */
     bool has_contexts;                /* some say what they were taken for */
@@ -361,6 +384,12 @@ bool cli_is_known_state(const char *state);
 /* "cpu" or "wall". */
 bool cli_is_clock(const char *event);
 
+/* "alloc", "live" or "lock": neither time that runs nor a counter. */
+bool cli_is_hook(const char *event);
+
+/* Of these the first that was found and not wished for, from cpu on; NULL: none was. */
+const char *cli_other_of(const struct cli_found *found);
+
 /* What base/perf_event.h knows. */
 bool cli_is_counter(const char *event);
 
@@ -372,6 +401,11 @@ JW_MUST_CHECK bool cli_read_look(const struct cli_values *values, const char *ou
 JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish,
                             const struct cli_requests *requests, struct profile *profile,
                             struct cli_found *found, struct jw_error *err);
+
+/* Threads that read a recording. */
+#define CLI_JOBS_MOST 256u
+#define CLI_JOB_BYTES ((uint64_t)4 << 20) /* of a file, for each thread that nobody asked for */
+unsigned cli_processors(void);            /* that this process may run on */
 
 /* Writes what export makes to `path`, whole or not at all; "-": to stdout. */
 JW_MUST_CHECK bool cli_write(struct profile *profile, const char *path, enum export_format format,

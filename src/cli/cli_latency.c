@@ -86,9 +86,8 @@ bool cli_field_ns(const struct jfr_reader_chunk *chunk, const struct jfr_field *
     return ns >= INT64_MIN && ns <= INT64_MAX;
 }
 
-/* How long an event took; false: it does not say. */
-static bool duration_ns(const struct jfr_reader_chunk *chunk, const struct jfr_reader_event *event,
-                        int64_t *out)
+bool cli_duration_ns(const struct jfr_reader_chunk *chunk, const struct jfr_reader_event *event,
+                     int64_t *out)
 {
     struct jfr_fields fields;
     struct jfr_field field;
@@ -150,7 +149,7 @@ static bool take_span(struct cli_part *part, const struct jfr_reader_chunk *chun
     struct cli_span span = {.begin_ns = moment_ns(chunk, event->start_ticks)};
     int64_t ns = 0;
 
-    if (!duration_ns(chunk, event, &ns) || ns < (int64_t)part->latency_ns)
+    if (!cli_duration_ns(chunk, event, &ns) || ns < (int64_t)part->latency_ns)
         return true;
     span.thread = thread_of(event);
     span.end_ns = span.begin_ns > INT64_MAX - ns ? INT64_MAX : span.begin_ns + ns;
@@ -207,12 +206,16 @@ bool cli_latency_settle(struct cli_part *part, const char *path, struct jw_error
     reader = jfr_reader_open(path, err);
     if (reader == NULL)
         return false;
-    while (has_memory && jfr_reader_next_chunk(reader, &chunk, &unread)) {
+    while (has_memory && jfr_reader_next_types(reader, &chunk, &unread)) {
         bool has_spans = false;
 
         for (size_t i = 0; i < JW_COUNT_OF(span_types); i++)
             has_spans |= jfr_reader_has_event(reader, span_types[i]);
-        while (has_spans && has_memory && jfr_reader_next_event(reader, &event, &unread)) {
+        if (!has_spans)
+            continue;
+        if (!jfr_reader_begin_events(reader, &unread))
+            break;
+        while (has_memory && jfr_reader_next_event(reader, &event, &unread)) {
             if (is_span(event.type_name))
                 has_memory = take_span(part, &chunk, &event);
         }
@@ -235,7 +238,7 @@ bool cli_is_latent(struct cli_part *part, const struct jfr_reader_chunk *chunk,
 
     if (part->latency_ns == 0)
         return true;
-    if (duration_ns(chunk, event, &ns) && ns >= (int64_t)part->latency_ns)
+    if (cli_duration_ns(chunk, event, &ns) && ns >= (int64_t)part->latency_ns)
         return part->is_latency_used = true;
     if (high == 0)
         return false;

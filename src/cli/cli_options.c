@@ -314,3 +314,22 @@ bool cli_top_read(const char *text, size_t *top, struct jw_error *err)
     jw_error_set(err, "--top: '%.100s' is no number of rows; give 0 for all, or 1 and up", text);
     return false;
 }
+
+bool cli_jobs_read(const char *text, unsigned *jobs, struct jw_error *err)
+{
+    char *end;
+
+    *jobs = 0;
+    if (text == NULL)
+        return true;
+    errno = 0;
+    const unsigned long number = strtoul(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && number > 0 &&
+        number <= CLI_JOBS_MOST) {
+        *jobs = (unsigned)number;
+        return true;
+    }
+    jw_error_set(err, "--jobs: '%.100s' is no number of threads; give 1 to %u", text,
+                 CLI_JOBS_MOST);
+    return false;
+}

@@ -148,6 +148,20 @@ bool cli_part_read(const struct cli_values *values, struct cli_part *part, struc
     return true;
 }
 
+static void note_used(struct cli_pattern *patterns, const struct cli_pattern *copies, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        patterns[i].is_used |= copies[i].is_used;
+}
+
+void cli_part_note_used(struct cli_part *part, const struct cli_part *copy)
+{
+    part->is_latency_used |= copy->is_latency_used;
+    note_used(part->threads, copy->threads, part->thread_count);
+    note_used(part->endpoints, copy->endpoints, part->endpoint_count);
+    note_used(part->attributes, copy->attributes, part->attribute_count);
+}
+
 void cli_part_close(struct cli_part *part)
 {
     jw_free(part->span_intervals);

@@ -210,11 +210,17 @@ static void take_root(struct cli_requests *requests, const struct jfr_reader_eve
         (void)root_at(requests, context.root_span_id);
 }
 
-/* One pass over the file. */
-static bool read_events(struct cli_requests *requests, const char *path,
-                        void (*take)(struct cli_requests *requests,
-                                     const struct jfr_reader_event *event),
-                        bool is_quiet, struct jw_error *err)
+static bool has_endpoints(const struct jfr_reader *reader)
+{
+    return jfr_reader_has_event(reader, "jaywalk.Endpoint") ||
+           jfr_reader_has_event(reader, "datadog.Endpoint");
+}
+
+/* One pass over the file; of chunks that may tell something alone the events are read. */
+static bool
+read_events(struct cli_requests *requests, const char *path,
+            void (*take)(struct cli_requests *requests, const struct jfr_reader_event *event),
+            bool (*may_tell)(const struct jfr_reader *reader), bool is_quiet, struct jw_error *err)
 {
     struct jfr_reader *reader = jfr_reader_open(path, err);
     struct jfr_reader_chunk chunk;
@@ -224,7 +230,11 @@ static bool read_events(struct cli_requests *requests, const char *path,
     if (reader == NULL)
         return false;
     cli_progress_begin(&progress, is_quiet);
-    while (!requests->is_out_of_memory && jfr_reader_next_chunk(reader, &chunk, err)) {
+    while (!requests->is_out_of_memory && jfr_reader_next_types(reader, &chunk, err)) {
+        if (!may_tell(reader)) /* its constants need not be read */
+            continue;
+        if (!jfr_reader_begin_events(reader, err))
+            break;
         jw_map_clear(&requests->known);
         while (!requests->is_out_of_memory && jfr_reader_next_event(reader, &event, err)) {
             take(requests, &event);
@@ -254,8 +264,9 @@ struct cli_requests *cli_requests_read(const char *path, bool is_of_samples, boo
         return NULL;
     }
     requests->is_of_samples = is_of_samples;
-    if ((!is_of_samples || read_events(requests, path, take_root, is_quiet, err)) &&
-        read_events(requests, path, take_endpoint, is_quiet, err))
+    if ((!is_of_samples ||
+         read_events(requests, path, take_root, jfr_reader_has_contexts, is_quiet, err)) &&
+        read_events(requests, path, take_endpoint, has_endpoints, is_quiet, err))
         return requests;
     cli_requests_close(requests);
     return NULL;

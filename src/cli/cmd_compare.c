@@ -17,6 +17,7 @@
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON };
 
 struct comparison {
+    unsigned jobs;
     const struct cli_values *values;
     struct options_result look;
     struct cli_part part;
@@ -90,6 +91,7 @@ static bool read_line(struct comparison *comparison, struct jw_error *err)
         return false;
     }
     return read_words(comparison, err) && read_look(comparison, err) &&
+           cli_jobs_read(values->jobs, &comparison->jobs, err) &&
            cli_part_read(values, &comparison->part, err);
 }
 
@@ -104,6 +106,7 @@ static struct profile *read_samples(struct comparison *comparison, struct cli_in
         .slice_count = COMPARE_SLICES,
         .is_quiet = comparison->values->is_quiet,
         .is_weightless = is_weightless,
+        .jobs = comparison->jobs,
     };
 
     if (comparison->part.endpoint_count > 0) {
@@ -115,11 +118,16 @@ static struct profile *read_samples(struct comparison *comparison, struct cli_in
     return cli_read_event(input, 1, &config, &wish, err);
 }
 
-/* The event that the session was about, where nobody names one: told by the side before. */
-static bool must_be_wall(const struct comparison *comparison, const struct cli_found *found)
+/* The event that the session was about, where nobody names one: told by the side before. NULL: CPU time. */
+static const char *event_of(const struct comparison *comparison, const struct cli_found *found)
 {
-    return comparison->values->event == NULL && strcmp(comparison->event, "cpu") == 0 &&
-           (found->is_of_wall || (found->samples == 0 && found->other_samples > 0));
+    if (comparison->values->event != NULL || strcmp(comparison->event, "cpu") != 0)
+        return NULL;
+    if (found->is_of_wall)
+        return "wall";
+    if (strcmp(found->hook_event, "alloc") == 0)
+        return "alloc";
+    return found->samples == 0 && found->other_samples > 0 ? "wall" : NULL;
 }
 
 static bool take_side(struct comparison *comparison, enum compare_side side, bool is_weightless,
@@ -129,11 +137,13 @@ static bool take_side(struct comparison *comparison, enum compare_side side, boo
     struct export_options options;
     struct profile *profile = read_samples(comparison, &input, is_weightless, err);
 
-    if (profile != NULL && side == COMPARE_BEFORE && must_be_wall(comparison, &input.found)) {
+    const char *event =
+        profile == NULL || side != COMPARE_BEFORE ? NULL : event_of(comparison, &input.found);
+    if (event != NULL) {
         profile_close(profile);
         cli_requests_close(input.requests);
         input.requests = NULL;
-        comparison->event = "wall";
+        comparison->event = event;
         profile = read_samples(comparison, &input, is_weightless, err);
     }
     export_look(&comparison->look.values, &options);
@@ -151,7 +161,9 @@ static bool take_side(struct comparison *comparison, enum compare_side side, boo
         const struct profile_about *about = profile_about_of(profile);
 
         *lacks_weight |= strcmp(about->unit, "samples") == 0;
-        comparison->compare.unit = strcmp(about->unit, "ns") == 0 ? "ns" : "samples";
+        comparison->compare.unit = strcmp(about->unit, "ns") == 0      ? "ns"
+                                   : strcmp(about->unit, "bytes") == 0 ? "bytes"
+                                                                       : "samples";
         comparison->compare.seconds[side] = (double)about->duration_ns / 1e9;
         compare_add(&comparison->compare, side, profile, &options.view);
         if (input.found.notice[0] != '\0' && !comparison->values->is_quiet)
@@ -199,9 +211,11 @@ static int show(struct comparison *comparison)
     char title[64];
 
     snprintf(title, sizeof title, "%.40s profile",
-             strcmp(comparison->event, "cpu") == 0    ? "CPU"
-             : strcmp(comparison->event, "wall") == 0 ? "Wall clock"
-                                                      : comparison->event);
+             strcmp(comparison->event, "cpu") == 0     ? "CPU"
+             : strcmp(comparison->event, "wall") == 0  ? "Wall clock"
+             : strcmp(comparison->event, "alloc") == 0 ? "Allocation"
+             : strcmp(comparison->event, "live") == 0  ? "Live object"
+                                                       : comparison->event);
     cli_part_tell(&comparison->part, comparison->part_text, sizeof comparison->part_text);
     for (unsigned side = 0; side < COMPARE_SIDES; side++)
         shown->paths[side] = comparison->values->operands.texts[side];

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/cli_beside_internal.h"
 #include "cli/cli_contexts_internal.h"
 #include "cli/cli_internal.h"
 #include "options/options.h"
@@ -113,11 +114,13 @@ static const char *cli_other_event(const struct cli_values *values, const struct
         return NULL;
     if (found->is_of_wall)
         return "wall";
+    if (found->hook_event[0] != '\0')
+        return found->hook_event;
     if (found->samples > 0 || found->native_left_out > 0)
         return NULL;
     if (found->counter[0] != '\0')
         return found->counter;
-    return found->other_samples > 0 ? "wall" : NULL;
+    return found->other_samples > 0 ? "wall" : cli_other_of(found);
 }
 
 /* A profile of the file; a second one where the first shows that another event should have been asked for. */
@@ -174,6 +177,18 @@ static void cli_tell_idle_patterns(const char *in, const struct profile *profile
     }
 }
 
+/* What else the recording has, each with its number. */
+static void cli_tell_others(const char *in, const struct cli_wish *wish,
+                            const struct cli_found *found)
+{
+    const char *const names[CLI_OTHERS] = {"cpu", "wall", found->counter, "alloc", "lock"};
+
+    for (size_t i = 0; i < CLI_OTHERS; i++)
+        if (found->others[i] > 0)
+            cli_complain("%s: shows '%s'; --event=%s shows the %" PRIu64 " samples of '%s'", in,
+                         wish->event, names[i], found->others[i], names[i]);
+}
+
 static void cli_tell(const char *in, const struct cli_values *values, const struct cli_wish *wish,
                      const struct cli_found *found, const struct profile *profile)
 {
@@ -185,9 +200,7 @@ static void cli_tell(const char *in, const struct cli_values *values, const stru
         cli_complain("%s", found->notice);
     if (samples == 0)
         cli_tell_nothing(in, values, wish, found);
-    if (found->other_samples > 0)
-        cli_complain("%s: shows '%s'; --event=%s shows the %" PRIu64 " samples of '%s'", in,
-                     wish->event, found->other_event, found->other_samples, found->other_event);
+    cli_tell_others(in, wish, found);
     cli_tell_idle_part(in, wish->part);
     if (found->let_in > 0)
         cli_tell_idle_patterns(in, profile);
@@ -232,108 +245,151 @@ static int cli_check_found(const struct cli_input *input, const struct cli_wish 
     return cli_check_contexts(input, wish) ? CLI_OK : CLI_FAILED;
 }
 
-/* Which samples, and what they are taken apart by. */
-struct cli_cut {
-    struct cli_part part;
-    struct cli_bys bys;
+/* What the graph is made of. */
+struct cli_made {
+    struct cli_input input;
+    struct cli_wish wish;
+    struct profile *profile;
+    struct profile *base;
+    struct cli_beside *beside; /* NULL: no page with events */
 };
 
-static struct cli_requests *cli_read_requests(const char *in, struct cli_cut *cut, bool is_quiet,
-                                              struct jw_error *err)
+/* What is read beside the profile goes into its options. */
+static bool cli_add_beside(struct cli_made *made, const struct cli_values *values,
+                           const struct profile_config *config, struct cli_cut *cut,
+                           struct export_options *options, struct jw_error *err)
 {
-    struct cli_requests *requests = cli_requests_read(in, true, is_quiet, err);
+    const struct cli_beside_of of = {.input = &made->input,
+                                     .wish = &made->wish,
+                                     .config = config,
+                                     .cut = cut,
+                                     .base_path = values->base};
 
-    if (requests != NULL)
-        cli_requests_judge(requests, &cut->part);
-    return requests;
+    if (values->base != NULL) {
+        const char *slash = strrchr(values->base, '/');
+
+        options->base_name = slash == NULL ? values->base : slash + 1;
+        options->base = made->base = cli_read_base(values->base, &made->wish, config, cut, err);
+        if (made->base == NULL)
+            return false;
+    }
+    if (made->beside == NULL)
+        return true;
+    if (!cli_beside_read(made->beside, &of, err))
+        return false;
+    options->others = made->beside->others;
+    options->other_count = made->beside->other_count;
+    if (cli_beside_shows(made->beside, made->input.found.other_event))
+        made->input.found.other_samples = 0; /* they are shown */
+    return true;
 }
 
-/* What the recording is compared with: the same samples of another one. */
-static struct profile *cli_read_base(const char *path, const struct cli_wish *of,
-                                     const struct profile_config *config, struct cli_cut *cut,
-                                     struct jw_error *err)
+static int cli_make(struct cli_made *made, const char *out, const struct cli_values *values,
+                    struct cli_cut *cut, const struct options *look, struct jw_error *err)
 {
-    struct cli_input input = {.path = path};
-    struct cli_wish wish = *of;
-    struct profile *profile = NULL;
+    const struct profile_config config = {.split_lines = values->has_lines};
+    struct cli_input *input = &made->input;
+    struct export_options options;
+    char part[512];
 
-    wish.moments = NULL;
-    if (cli_needs_requests(&cut->part, &cut->bys))
-        input.requests = cli_read_requests(path, cut, wish.is_quiet, err);
+    if (made->wish.moments != NULL || cli_needs_requests(&cut->part, &cut->bys))
+        input->requests = cli_read_requests(input->path, cut, values->is_quiet, err);
     if (err->message[0] == '\0')
-        profile = cli_read_event(&input, 1, config, &wish, err);
-    if (profile != NULL && input.found.let_in == 0) {
-        jw_error_set(err, "--diff: %.200s has no samples of '%s'%s", path, wish.event,
-                     input.found.samples > 0 ? " that the filters let in" : "");
-        profile_close(profile);
-        profile = NULL;
+        made->profile = cli_read(input, values, &config, &made->wish, err);
+    if (made->profile == NULL)
+        return CLI_FAILED;
+
+    export_look(look, &options);
+    options.title = look->title;
+    options.view.is_normalised |=
+        values->base != NULL; /* names of lambdas differ from run to run */
+    options.filtered_samples = input->found.samples - input->found.let_in;
+    cli_part_tell(&cut->part, part, sizeof part);
+    options.part = part;
+    options.moments = made->wish.moments;
+    options.base = NULL;
+
+    const int status = cli_check_found(input, &made->wish);
+    if (status != CLI_OK)
+        return status;
+    return cli_add_beside(made, values, &config, cut, &options, err) &&
+                   cli_write(made->profile, out,
+                             made->beside != NULL ? EXPORT_EXPLORER : cli_format_of(look), &options,
+                             err)
+               ? CLI_OK
+               : CLI_FAILED;
+}
+
+/* A page of several events begins with the first. False and `err`: they have no sense, or no memory. */
+static bool cli_want_events(struct cli_made *made, const struct cli_values *values,
+                            const struct options *look, struct jw_error *err)
+{
+    made->beside = jw_alloc(sizeof *made->beside);
+    if (made->beside == NULL) {
+        jw_error_set(err, "no memory");
+        return false;
     }
-    cli_requests_close(input.requests);
-    return profile;
+    if (!cli_beside_names(made->beside, values->event, err))
+        return false;
+    if (values->event != NULL)
+        made->wish.event = made->beside->names[0];
+    return cli_want_moments(&made->wish, look, err);
 }
 
 static int cli_convert_file(const char *in, const char *out, const struct cli_values *values,
                             struct cli_cut *cut, const struct options *look)
 {
-    struct cli_input input = {.path = in};
-    struct cli_wish wish = {
-        .event = values->event == NULL ? "cpu" : values->event,
-        .state = values->state,
-        .part = &cut->part,
-        .bys = &cut->bys,
-        .no_context = "context",
-        .is_quiet = values->is_quiet,
+    struct cli_made made = {
+        .input = {.path = in},
+        .wish = {.event = values->event == NULL ? "cpu" : values->event,
+                 .state = values->state,
+                 .part = &cut->part,
+                 .bys = &cut->bys,
+                 .no_context = "context",
+                 .jobs = cut->jobs,
+                 .is_quiet = values->is_quiet,
+                 .counts_objects =
+                     cli_format_of(look) == EXPORT_PPROF || cli_format_of(look) == EXPORT_OTLP},
     };
-    const struct profile_config config = {.split_lines = values->has_lines};
-    const bool is_explorer = cli_is_explorer(values, out);
-    struct export_options options;
     struct jw_error err = {{0}};
-    struct profile *profile = NULL;
-    struct profile *base = NULL;
-    char part[512];
     int status = CLI_FAILED;
 
-    if (is_explorer && !cli_want_moments(&wish, look, &err))
-        goto done;
-    if (is_explorer || cli_needs_requests(&cut->part, &cut->bys))
-        input.requests = cli_read_requests(in, cut, values->is_quiet, &err);
-    if (err.message[0] == '\0')
-        profile = cli_read(&input, values, &config, &wish, &err);
-
-    if (profile != NULL) {
-        export_look(look, &options);
-        options.title = look->title;
-        options.filtered_samples = input.found.samples - input.found.let_in;
-        cli_part_tell(&cut->part, part, sizeof part);
-        options.part = part;
-        options.moments = wish.moments;
-        options.base = NULL;
-        status = cli_check_found(&input, &wish);
-        if (status == CLI_OK && values->base != NULL) {
-            const char *slash = strrchr(values->base, '/');
-
-            options.base_name = slash == NULL ? values->base : slash + 1;
-            options.base = base = cli_read_base(values->base, &wish, &config, cut, &err);
-            status = base == NULL ? CLI_FAILED : CLI_OK;
-        }
-        if (status == CLI_OK &&
-            !cli_write(profile, out, is_explorer ? EXPORT_EXPLORER : cli_format_of(look), &options,
-                       &err))
-            status = CLI_FAILED;
-    }
-done:
+    if (!cli_is_explorer(values, out) || cli_want_events(&made, values, look, &err))
+        status = cli_make(&made, out, values, cut, look, &err);
     if (err.message[0] != '\0')
         cli_complain("%s", err.message);
     if (status == CLI_OK && !values->is_quiet)
-        cli_tell(in, values, &wish, &input.found, profile);
-    profile_close(base);
-    profile_close(profile);
-    profile_moments_close(wish.moments);
-    cli_requests_close(input.requests);
+        cli_tell(in, values, &made.wish, &made.input.found, made.profile);
+    profile_close(made.base);
+    profile_close(made.profile);
+    profile_moments_close(made.wish.moments);
+    cli_beside_close(made.beside);
+    cli_requests_close(made.input.requests);
     return status;
 }
 
-int cli_convert(const struct cli_values *values)
+/* What does not go with this output. */
+static bool cli_check_output(const char *in, const char *out, const struct cli_values *values,
+                             const struct options *look, struct jw_error *err)
+{
+    const bool is_explorer = cli_is_explorer(values, out);
+
+    if (cli_is_same_file(in, out))
+        jw_error_set(err, "convert: '%.200s' is the recording itself; name another output", out);
+    else if (cli_has_events(values->event) && !is_explorer)
+        jw_error_set(err,
+                     "--event: '%.200s' are several; explorer pages show several events, and all "
+                     "other outputs one",
+                     values->event);
+    else if (values->base != NULL && !is_explorer && cli_format_of(look) != EXPORT_FLAMEGRAPH)
+        jw_error_set(err, "--diff: only html and explorer show a comparison; 'jaywalk compare "
+                          "BEFORE AFTER' prints one");
+    else
+        return true;
+    return false;
+}
+
+static int convert(const struct cli_values *values)
 {
     const struct cli_command *command = &cli_commands[CLI_COMMAND_CONVERT];
     struct jw_error err = {{0}};
@@ -373,16 +429,11 @@ int cli_convert(const struct cli_values *values)
         return CLI_FAILED;
     }
     if (!cli_read_look(values, out, &read->look, &err) ||
+        !cli_jobs_read(values->jobs, &read->cut.jobs, &err) ||
         !cli_part_read(values, &read->cut.part, &err) ||
         !cli_bys_read(values, read->look.values.is_by_thread, &read->cut.bys, &err)) {
         status = cli_usage_error(command, &err);
-    } else if (cli_is_same_file(in, out)) {
-        jw_error_set(&err, "convert: '%.200s' is the recording itself; name another output", out);
-        status = cli_usage_error(command, &err);
-    } else if (values->base != NULL && !cli_is_explorer(values, out) &&
-               cli_format_of(&read->look.values) != EXPORT_FLAMEGRAPH) {
-        jw_error_set(&err, "--diff: only html and explorer show a comparison; 'jaywalk compare "
-                           "BEFORE AFTER' prints one");
+    } else if (!cli_check_output(in, out, values, &read->look.values, &err)) {
         status = cli_usage_error(command, &err);
     } else {
         status = cli_convert_file(in, out, values, &read->cut, &read->look.values);
@@ -390,4 +441,20 @@ int cli_convert(const struct cli_values *values)
     cli_part_close(&read->cut.part);
     jw_free(read);
     return status;
+}
+
+int cli_convert(const struct cli_values *values)
+{
+    struct cli_values shown = *values;
+    struct jw_error err = {{0}};
+
+    if (values->is_live && values->event != NULL && strcmp(values->event, "live") != 0) {
+        jw_error_set(&err,
+                     "--live: is --event=live, and --event=%.100s another one; take one of them",
+                     values->event);
+        return cli_usage_error(&cli_commands[CLI_COMMAND_CONVERT], &err);
+    }
+    if (values->is_live)
+        shown.event = "live";
+    return convert(&shown);
 }

@@ -25,6 +25,7 @@ struct cli_table {
     enum cli_sort sort;
     bool is_sort_given;
     size_t top;
+    unsigned jobs;
     const char *event; /* NULL: what the sessions were about */
     const struct cli_values *values;
     const char *state;
@@ -87,7 +88,8 @@ static bool read_table(const struct cli_values *values, struct cli_table *table,
                      values->state);
         return false;
     }
-    return read_words(values, table, err) && cli_part_read(values, &table->part, err) &&
+    return read_words(values, table, err) && cli_jobs_read(values->jobs, &table->jobs, err) &&
+           cli_part_read(values, &table->part, err) &&
            cli_bys_read(values->by.count == 0 ? &by_endpoint : values, false, &table->bys, err);
 }
 
@@ -129,6 +131,7 @@ static bool read_clock(struct cli_table *table, struct cli_rows *rows, enum cli_
         .is_of_leaves = true,
         .no_context = CLI_NO_CONTEXT,
         .is_quiet = table->is_quiet,
+        .jobs = table->jobs,
     };
     struct profile *profile =
         cli_read_event(table->inputs, table->input_count, &config, &wish, err);

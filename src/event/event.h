@@ -31,16 +31,21 @@ enum event_kind {
     EVENT_NONE = 0, /* never committed */
     EVENT_CPU_SAMPLE = 1,
     EVENT_WALL_SAMPLE = 2,
-    EVENT_ALLOC_SAMPLE = 3,
+    EVENT_ALLOC_SAMPLE =
+        3, /* weight_ns: bytes that it stands for; value: bytes of the object; of class_name; name: number of the
+              live object, 0: it is not watched; flags: its slot */
     EVENT_LOCK = 4,
     EVENT_WALL_IDLE = 5, /* a thread that still waits where its last wall sample saw it; no trace */
     EVENT_ENDPOINT = 6,  /* which request a root span is; no trace */
     EVENT_SPAN = 7,      /* a span that ended; no trace */
     EVENT_COUNTER_SAMPLE = 8, /* weight_ns is a number of what the session counts, no time */
+    EVENT_LATE = 9, /* a thread that a safepoint waited for; `state`: enum vm_thread_delay */
 };
 
 /* Flags of CPU_SAMPLE: of Java, and `value` is where compiled code on top runs on, 0 where no such code does. */
 #define EVENT_TOP_KNOWN (1u << 1)
+/* Of CPU_SAMPLE, WALL_SAMPLE and COUNTER_SAMPLE: a safepoint was waiting for the thread. */
+#define EVENT_WAITED_FOR (1u << 2)
 
 /*
  * One cache line. Every id is one of the generation that the record lies in; the owner fills what
@@ -57,7 +62,7 @@ struct event_record {
     uint64_t weight_ns; /* time that this event stands for; SPAN: its duration */
     /* By kind: bytes, a duration. Wall kinds: number, from 1, of the wall sample in this life of the
      * thread; an idle record has that of the sample that it goes on with. ENDPOINT: the root span's id. CPU_SAMPLE: a
-     * pc, see EVENT_TOP_KNOWN. */
+     * pc, see EVENT_TOP_KNOWN. LATE: which record of which safepoint (SAMPLER_DELAY_VALUE). */
     uint64_t value;
     uint32_t trace; /* store_id */
     union {

@@ -53,55 +53,74 @@ bool export_format_by_ending(const char *path, enum export_format *format)
     return false;
 }
 
-static const char *export_whole_headline(const struct export_job *job)
+/* The event that is not shown; of a page with several it is. */
+static const char *export_left_out(const struct export_job *job)
 {
-    static const struct {
-        const char *event;
-        const char *left_out;
-        const char *headline;
-    } headlines[] = {
-        {"cpu", "", "CPU profile"},
-        {"cpu", "wall", "CPU profile, wall clock left out"},
-        {"wall", "", "Wall clock profile"},
-        {"wall", "cpu", "Wall clock profile, CPU samples left out"},
-        {"alloc", "", "Allocation profile"},
-        {"lock", "", "Lock profile"},
-    };
-    const struct profile_about *about = profile_about_of(job->profile);
+    return job->options->other_count > 0 ? "" : profile_about_of(job->profile)->left_out;
+}
 
-    if (job->options->title != NULL && job->options->title[0] != '\0')
-        return job->options->title;
-    if (about->title[0] != '\0')
-        return about->title;
-    for (size_t i = 0; i < JW_COUNT_OF(headlines); i++) {
-        if (strcmp(headlines[i].event, about->event) == 0 &&
-            strcmp(headlines[i].left_out, about->left_out) == 0)
-            return headlines[i].headline;
+/* How the headline of an event reads, and how another one says that it is not shown. */
+static const struct export_event_words {
+    const char *event, *headline, *left_out;
+} export_events[] = {
+    {"cpu", "CPU profile", "CPU samples left out"},
+    {"wall", "Wall clock profile", "wall clock left out"},
+    {"alloc", "Allocation profile", "allocations left out"},
+    {"live", "Live objects", "live objects left out"},
+    {"lock", "Lock profile", "locks left out"},
+};
+
+static const struct export_event_words *export_words_of(const char *event)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(export_events); i++) {
+        if (strcmp(export_events[i].event, event) == 0)
+            return &export_events[i];
     }
     return NULL;
 }
 
-/* Of a counter. */
-static void export_put_other_headline(const struct export_job *job, enum export_escape escape)
+/* As it was called; NULL: it was not. */
+static const char *export_given_headline(const struct export_job *job)
 {
     const struct profile_about *about = profile_about_of(job->profile);
 
-    if (about->event[0] == '\0') {
+    if (job->options->title != NULL && job->options->title[0] != '\0')
+        return job->options->title;
+    return about->title[0] != '\0' ? about->title : NULL;
+}
+
+/* By its event, which may be a counter. */
+static void export_put_own_headline(const struct export_job *job, enum export_escape escape)
+{
+    const struct profile_about *about = profile_about_of(job->profile);
+    const struct export_event_words *words = export_words_of(about->event);
+    const struct export_event_words *others = export_words_of(export_left_out(job));
+
+    if (words != NULL) {
+        export_put(job->out, words->headline);
+    } else if (about->event[0] == '\0') {
         export_put(job->out, "Profile");
-        return;
+    } else {
+        export_put(job->out, "Profile of ");
+        export_put_escaped(job->out, about->event, escape);
     }
-    export_put(job->out, "Profile of ");
-    export_put_escaped(job->out, about->event, escape);
-    if (about->left_out[0] != '\0')
-        export_put(job->out, ", wall clock left out");
+    if (export_left_out(job)[0] == '\0')
+        return;
+    export_put(job->out, ", ");
+    if (others != NULL) {
+        export_put(job->out, others->left_out);
+    } else {
+        export_put_escaped(job->out, export_left_out(job), escape);
+        export_put(job->out, " left out");
+    }
 }
 
 void export_put_headline(const struct export_job *job, enum export_escape escape)
 {
-    const char *part = job->options->part, *headline = export_whole_headline(job);
+    const char *part = job->options->part, *headline = export_given_headline(job);
 
     if (headline == NULL)
-        export_put_other_headline(job, escape);
+        export_put_own_headline(job, escape);
     else
         export_put_escaped(job->out, headline, escape);
     if (part == NULL || part[0] == '\0')
@@ -236,6 +255,19 @@ static struct profile_view export_view(enum export_format format, const struct p
     return view;
 }
 
+static bool export_seal_others(const struct export_options *options,
+                               const struct profile_view *view, struct jw_error *err)
+{
+    for (size_t i = 0; i < options->other_count; i++) {
+        const struct export_event *other = &options->others[i];
+
+        if (!profile_seal(other->profile, view, err) ||
+            (other->base != NULL && !profile_seal(other->base, view, err)))
+            return false;
+    }
+    return true;
+}
+
 bool export_profile(struct profile *profile, enum export_format format,
                     const struct export_options *options, export_write *write, void *context,
                     struct jw_error *err)
@@ -252,7 +284,8 @@ bool export_profile(struct profile *profile, enum export_format format,
     const struct profile_view view = export_view(format, &options->view);
 
     if (!export_is_possible(format, options, err) || !profile_seal(profile, &view, err) ||
-        (options->base != NULL && !profile_seal(options->base, &view, err)))
+        (options->base != NULL && !profile_seal(options->base, &view, err)) ||
+        !export_seal_others(options, &view, err))
         return false;
 
     struct export_out *out = jw_alloc(sizeof *out);

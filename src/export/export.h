@@ -34,6 +34,14 @@ enum export_value {
     EXPORT_VALUE_WEIGHT, /* in the unit of the profile */
 };
 
+/* A further event of the same recording. */
+struct export_event {
+    struct profile *profile; /* sealed by the way */
+    const struct profile_moments *moments;
+    struct profile *base; /* what it is compared with, or NULL */
+};
+#define EXPORT_EVENTS_LIMIT 16u /* of a page, the first included */
+
 struct export_options {
     const char *
         title; /* of the page and the text; NULL or "": that of the profile, or made from its event */
@@ -48,7 +56,9 @@ struct export_options {
     uint32_t method_count;  /* text: rows of the table of methods; 0: no table */
     uint32_t stack_count;   /* text: stacks to list; 0: none */
     const struct profile_moments
-        *moments;              /* explorer: each sample, whose stack is one of the profile */
+        *moments; /* explorer: each sample, whose stack is one of the profile */
+    const struct export_event *others; /* explorer: events beside the first */
+    size_t other_count;
     uint64_t filtered_samples; /* that the caller's own filters kept out of the profile */
     struct profile *base; /* pages: what it is compared with, sealed by the way; NULL: nothing */
     const char *base_name;

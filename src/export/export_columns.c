@@ -52,15 +52,16 @@ static uint32_t checksum_of(const struct export_column *column)
     return hash;
 }
 
-bool export_column_put(struct export_out *out, const char *name, struct export_column *column)
+bool export_column_put(const struct export_job *job, const char *name, struct export_column *column)
 {
+    struct export_out *out = job->out;
     bool is_put = !column->has_failed;
 
     if (is_put) {
         export_put_format(out,
-                          "<script type=\"text/plain\" id=\"c-%s\" data-bytes=\"%zu\" "
+                          "<script type=\"text/plain\" id=\"c-%s%s\" data-bytes=\"%zu\" "
                           "data-check=\"%u\">",
-                          name, column->used_bytes, checksum_of(column));
+                          job->prefix, name, column->used_bytes, checksum_of(column));
         is_put = export_put_deflated(out, column->bytes, column->used_bytes);
         export_put(out, "</script>\n");
     }

@@ -22,8 +22,8 @@ void export_column_number(struct export_column *column, uint64_t number);
 void export_column_bytes(struct export_column *column, const void *bytes, size_t length_bytes);
 void export_column_free(struct export_column *column); /* empty and usable again */
 
-/* Writes it as the element c-NAME and frees it. False: memory is out. */
-JW_MUST_CHECK bool export_column_put(struct export_out *out, const char *name,
+/* Writes it as the element c-PREFIXNAME, of the job's prefix, and frees it. False: memory is out. */
+JW_MUST_CHECK bool export_column_put(const struct export_job *job, const char *name,
                                      struct export_column *column);
 
 /* The bytes as raw deflate in base64, where export_can_pack. False: memory is out. */

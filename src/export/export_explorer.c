@@ -11,7 +11,11 @@
  *     c-values    value of each sample divided by a scale; not there where all are equal
  *     c-labels    for each context, the most frequent one first: number of its value in each column, 0: none
  *     c-gaps      from, to (bins), lost signals, signals
+ *     c-spans     what stands in lanes, of the first event alone: lane, text, begin (us since the first bin's, of each lane the
+ *                 difference from the one before), length (us)
  * Values of columns, bins and scale stand in the JSON object: `explorer`.
+ * Of several events the first is as above; each other one has its own elements, whose names begin with "e1-", "e2-" and
+ * so on (c-e1-samples, e1-meta), and the same bins. Which there are tells `explorer.events` of the first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +48,7 @@ struct explorer {
     uint32_t context_count;
     uint64_t *bin_first; /* first row of each bin; one more at the end */
     struct row *rows;
+    size_t span_count;
     uint32_t *value_of; /* number of a text in its column, by text and column */
 };
 
@@ -77,11 +82,26 @@ static uint32_t bin_width_ms(uint64_t span_ms)
     return width;
 }
 
-static void survey(struct explorer *explorer, uint64_t duration_ms)
+void export_explorer_extent(struct export_extent *extent, const struct profile *profile,
+                            const struct profile_moments *moments)
+{
+    const uint64_t duration_ms = profile_about_of(profile)->duration_ns / 1000000;
+
+    if (duration_ms < INT32_MAX && (int64_t)duration_ms - 1 > extent->last_ms)
+        extent->last_ms = (int64_t)duration_ms - 1;
+    for (uint64_t i = 0; i < profile_moments_count(moments); i++) {
+        const struct profile_moment *moment = profile_moments_at(moments, i);
+
+        if (profile_stack_node(profile, moment->stack) == PROFILE_STACK_NONE)
+            continue;
+        extent->first_ms = moment->at_ms < extent->first_ms ? moment->at_ms : extent->first_ms;
+        extent->last_ms = moment->at_ms > extent->last_ms ? moment->at_ms : extent->last_ms;
+    }
+}
+
+static void survey(struct explorer *explorer, const struct export_extent *extent)
 {
     const uint64_t count = profile_moments_count(explorer->moments);
-    int64_t first = 0;
-    int64_t last = duration_ms > 0 && duration_ms < INT32_MAX ? (int64_t)duration_ms - 1 : 0;
     uint64_t value = 0;
 
     explorer->is_constant = true;
@@ -92,17 +112,16 @@ static void survey(struct explorer *explorer, uint64_t duration_ms)
         if (line_of(explorer, moment) == PROFILE_STACK_NONE)
             continue;
         explorer->row_count++;
-        first = moment->at_ms < first ? moment->at_ms : first;
-        last = moment->at_ms > last ? moment->at_ms : last;
         explorer->is_constant &= explorer->row_count == 1 || own == value;
         explorer->scale = common_divisor(explorer->scale, own);
         value = own;
     }
     explorer->scale = explorer->scale == 0 ? 1 : explorer->scale;
     explorer->is_constant &= value != 0;
-    explorer->first_ms = (int32_t)first;
-    explorer->bin_ms = bin_width_ms((uint64_t)(last - first));
-    explorer->bin_count = (uint32_t)((uint64_t)(last - first) / explorer->bin_ms) + 1;
+    explorer->first_ms = (int32_t)extent->first_ms;
+    explorer->bin_ms = bin_width_ms((uint64_t)(extent->last_ms - extent->first_ms));
+    explorer->bin_count =
+        (uint32_t)((uint64_t)(extent->last_ms - extent->first_ms) / explorer->bin_ms) + 1;
 }
 
 static uint32_t bin_of(const struct explorer *explorer, int32_t at_ms)
@@ -226,13 +245,13 @@ static bool sort_rows(struct explorer *explorer)
 
 static bool put_samples(struct explorer *explorer)
 {
-    struct export_out *out = explorer->page->job->out;
+    const struct export_job *job = explorer->page->job;
     struct export_column column = {.bytes = NULL};
     uint32_t before = 0;
 
     for (uint32_t bin = 0; bin < explorer->bin_count; bin++)
         export_column_number(&column, explorer->bin_first[bin + 1] - explorer->bin_first[bin]);
-    if (!export_column_put(out, "bins", &column))
+    if (!export_column_put(job, "bins", &column))
         return false;
     for (uint32_t bin = 0; bin < explorer->bin_count; bin++, before = 0) {
         for (uint64_t i = explorer->bin_first[bin]; i < explorer->bin_first[bin + 1]; i++) {
@@ -240,17 +259,17 @@ static bool put_samples(struct explorer *explorer)
             before = explorer->rows[i].stack;
         }
     }
-    if (!export_column_put(out, "samples", &column))
+    if (!export_column_put(job, "samples", &column))
         return false;
     for (uint64_t i = 0; i < explorer->row_count; i++)
         export_column_number(&column, explorer->rows[i].context);
-    if (!export_column_put(out, "contexts", &column))
+    if (!export_column_put(job, "contexts", &column))
         return false;
     if (explorer->is_constant)
         return true;
     for (uint64_t i = 0; i < explorer->row_count; i++)
         export_column_number(&column, explorer->rows[i].value);
-    return export_column_put(out, "values", &column);
+    return export_column_put(job, "values", &column);
 }
 
 static bool put_stacks(const struct explorer *explorer, const uint32_t *lines)
@@ -259,7 +278,7 @@ static bool put_stacks(const struct explorer *explorer, const uint32_t *lines)
 
     for (uint32_t i = 0; i < explorer->stack_count; i++)
         export_column_number(&column, lines[i]);
-    return export_column_put(explorer->page->job->out, "stacks", &column);
+    return export_column_put(explorer->page->job, "stacks", &column);
 }
 
 /* ---- contexts ---- */
@@ -286,7 +305,7 @@ static bool put_labels(struct explorer *explorer, const uint32_t *contexts)
             export_column_number(&column, *number);
         }
     }
-    return export_column_put(explorer->page->job->out, "labels", &column);
+    return export_column_put(explorer->page->job, "labels", &column);
 }
 
 static bool put_gaps(const struct explorer *explorer)
@@ -305,7 +324,72 @@ static bool put_gaps(const struct explorer *explorer)
         export_column_number(&column, gaps[i].lost);
         export_column_number(&column, gaps[i].signals);
     }
-    return export_column_put(explorer->page->job->out, "gaps", &column);
+    return export_column_put(explorer->page->job, "gaps", &column);
+}
+
+/* Spans that begin after the last bin have no place. */
+static bool has_place(const struct explorer *explorer, const struct profile_span *span)
+{
+    const int64_t begin_us = span->begin_us - (int64_t)explorer->first_ms * 1000;
+
+    return begin_us < (int64_t)explorer->bin_count * explorer->bin_ms * 1000 &&
+           begin_us + (int64_t)span->length_us >= 0;
+}
+
+static bool put_spans(struct explorer *explorer)
+{
+    struct export_column column = {.bytes = NULL};
+    size_t count;
+    const struct profile_span *spans = profile_moments_spans(explorer->moments, &count);
+    uint32_t lane = UINT32_MAX;
+    int64_t before_us = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const int64_t since_us = spans[i].begin_us - (int64_t)explorer->first_ms * 1000;
+        const int64_t begin_us = since_us < 0 ? 0 : since_us;
+
+        if (!has_place(explorer, &spans[i]))
+            continue;
+        before_us = spans[i].lane == lane ? before_us : 0;
+        lane = spans[i].lane;
+        export_column_number(&column, lane);
+        export_column_number(&column, spans[i].text);
+        export_column_number(&column, (uint64_t)(begin_us - before_us));
+        export_column_number(&column, spans[i].length_us - (uint64_t)(begin_us - since_us));
+        before_us = begin_us;
+        explorer->span_count++;
+    }
+    return export_column_put(explorer->page->job, "spans", &column);
+}
+
+/* Names of the lanes, and texts of their spans by number. */
+static void put_lanes(const struct explorer *explorer)
+{
+    struct export_out *out = explorer->page->job->out;
+    const struct profile_moments *moments = explorer->moments;
+    size_t count;
+    const struct profile_span *spans = profile_moments_spans(moments, &count);
+    uint32_t last = 0;
+
+    export_put_format(out, ",\"spans\":%zu,\"leftOutSpans\":", explorer->span_count);
+    export_put_number(out, profile_moments_left_out_spans(moments));
+    export_put(out, ",\"lanes\":[");
+    for (uint32_t i = 0; i < profile_moments_lane_count(moments); i++) {
+        export_put(out, i == 0 ? "\"" : ",\"");
+        export_put_escaped(out, profile_moments_lane_name(moments, i), EXPORT_ESCAPE_JSON);
+        export_put_char(out, '"');
+    }
+    export_put(out, "],\"spanTexts\":{");
+    for (size_t i = 0; i < count; i++) {
+        /* Texts come in runs: a pause says what the one before it said. */
+        if (spans[i].text == last || !has_place(explorer, &spans[i]))
+            continue;
+        export_put_format(out, "%s\"%u\":\"", last == 0 ? "" : ",", spans[i].text);
+        last = spans[i].text;
+        export_put_escaped(out, profile_moments_text_at(moments, last), EXPORT_ESCAPE_JSON);
+        export_put_char(out, '"');
+    }
+    export_put_char(out, '}');
 }
 
 /* Values of a column by their number: sorted by it, since texts have another order. */
@@ -329,6 +413,23 @@ static void put_values(const struct explorer *explorer, uint32_t column, uint32_
                            EXPORT_ESCAPE_JSON);
         export_put_char(out, '"');
     }
+}
+
+/* The events of the page by their prefixes, where there are several: in the head of the first alone. */
+static void put_events(const struct export_job *job)
+{
+    const struct export_options *options = job->options;
+
+    if (options->other_count == 0 || job->prefix[0] != '\0')
+        return;
+    export_put(job->out, ",\"events\":[[\"\",\"");
+    export_put_escaped(job->out, profile_about_of(job->profile)->event, EXPORT_ESCAPE_JSON);
+    for (size_t i = 0; i < options->other_count; i++) {
+        export_put_format(job->out, "\"],[\"" EXPORT_EVENT_PREFIX "\",\"", i + 1);
+        export_put_escaped(job->out, profile_about_of(options->others[i].profile)->event,
+                           EXPORT_ESCAPE_JSON);
+    }
+    export_put(job->out, "\"]]");
 }
 
 static void put_meta(const struct export_page *page, void *context)
@@ -359,6 +460,9 @@ static void put_meta(const struct export_page *page, void *context)
     export_put_number(out, profile_moments_mistimed(moments));
     export_put(out, ",\"untold\":");
     export_put_number(out, profile_moments_untold(moments));
+    put_events(page->job);
+    if (page->job->prefix[0] == '\0')
+        put_lanes(explorer);
     export_put(out, ",\"columns\":[");
     for (uint32_t i = 0; i < profile_moments_column_count(moments); i++) {
         const struct profile_column *column = profile_moments_column_at(moments, i);
@@ -406,7 +510,7 @@ static bool put_tree(struct export_page *page)
     }
     jw_free(out);
     if (is_put)
-        return export_column_put(job->out, job->prefix[0] == '\0' ? "tree" : "base-tree", &column);
+        return export_column_put(job, "tree", &column);
     export_column_free(&column);
     return false;
 }
@@ -432,21 +536,22 @@ static bool put_columns(struct explorer *explorer)
                              &explorer->context_rank, &explorer->context_count, &contexts) &&
                         sort_rows(explorer) && put_stacks(explorer, lines) &&
                         put_samples(explorer) && put_labels(explorer, contexts) &&
-                        put_gaps(explorer);
+                        put_gaps(explorer) &&
+                        (explorer->page->job->prefix[0] != '\0' || put_spans(explorer));
 
     jw_free(lines);
     jw_free(contexts);
     return is_put;
 }
 
-bool export_explorer_data(const struct export_job *job)
+bool export_explorer_data(const struct export_job *job, const struct export_extent *extent)
 {
     struct export_page page;
     struct explorer explorer = {.moments = job->options->moments, .page = &page};
     bool is_put = export_page_open(&page, job, true) && put_tree(&page);
 
     if (is_put) {
-        survey(&explorer, profile_about_of(job->profile)->duration_ns / 1000000);
+        survey(&explorer, extent);
         is_put = put_columns(&explorer);
     }
     if (is_put) {

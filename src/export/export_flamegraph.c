@@ -7,6 +7,7 @@
  * policy allows no script or style but those with the nonce of this page, and no connection.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -42,6 +43,8 @@ extern const char export_page_explorer_css[];
 extern const char export_page_samples_js[];
 extern const char export_page_timeline_js[];
 extern const char export_page_band_js[];
+extern const char export_page_events_js[];
+extern const char export_page_lanes_js[];
 extern const char export_page_facets_js[];
 extern const char export_page_views_js[];
 extern const char export_page_explorer_js[];
@@ -60,13 +63,20 @@ struct export_fill {
 static void export_make_nonce(struct export_fill *fill)
 {
     const struct export_job *job = fill->job;
-    const struct profile *const profiles[] = {job->profile, job->options->base};
+    const struct export_options *options = job->options;
+    const struct profile *profiles[2 * EXPORT_EVENTS_LIMIT] = {job->profile, options->base};
+    size_t profile_count = 2;
     uint64_t hash = job->node_count;
+
+    for (size_t i = 0; i < options->other_count; i++) {
+        profiles[profile_count++] = options->others[i].profile;
+        profiles[profile_count++] = options->others[i].base;
+    }
 
     for (uint32_t i = 0; i < job->node_count; i++)
         hash = jw_hash_word(hash ^ export_total(job, &job->nodes[i])) + job->nodes[i].name;
-    for (size_t n = 0; n < JW_COUNT_OF(profiles) && profiles[n] != NULL; n++) {
-        for (uint32_t i = 0; i < profile_name_count(profiles[n]); i++) {
+    for (size_t n = 0; n < profile_count; n++) {
+        for (uint32_t i = 0; profiles[n] != NULL && i < profile_name_count(profiles[n]); i++) {
             const char *method = profile_name_of(profiles[n], i)->method;
 
             hash = jw_hash_word(hash ^ jw_hash64(method, strlen(method)));
@@ -170,26 +180,64 @@ static void export_put_nonce(struct export_fill *fill)
     export_put(fill->job->out, fill->nonce);
 }
 
-/* What the profile is compared with: its tree alone, whose samples no filter of the page knows. */
-static bool export_base_data(const struct export_fill *fill)
+/* What the profile of a job is compared with: its tree alone, whose samples no filter of the page knows. */
+static bool export_base_data(const struct export_fill *fill, const struct export_job *job)
 {
-    const struct export_job *job = fill->job;
     struct export_job base = *job;
+    char prefix[40];
 
     if (job->options->base == NULL)
         return true;
     base.profile = job->options->base;
     base.nodes = profile_nodes(base.profile, &base.node_count);
     base.unit = base.is_by_samples ? "samples" : profile_about_of(base.profile)->unit;
-    base.prefix = "base-";
+    snprintf(prefix, sizeof prefix, "%sbase-", job->prefix);
+    base.prefix = prefix;
     return fill->is_explorer ? export_explorer_tree(&base) : export_page_data(&base);
+}
+
+/* A further event, under names of its own. */
+static bool export_other_data(const struct export_fill *fill, size_t number,
+                              const struct export_extent *extent)
+{
+    const struct export_event *other = &fill->job->options->others[number - 1];
+    struct export_options options = *fill->job->options;
+    struct export_job job = *fill->job;
+    char prefix[24];
+
+    snprintf(prefix, sizeof prefix, EXPORT_EVENT_PREFIX, number);
+    options.moments = other->moments;
+    options.base = other->base;
+    job.profile = other->profile;
+    job.options = &options;
+    job.nodes = profile_nodes(job.profile, &job.node_count);
+    job.unit = job.is_by_samples ? "samples" : profile_about_of(job.profile)->unit;
+    job.prefix = prefix;
+    return export_explorer_data(&job, extent) && export_base_data(fill, &job);
+}
+
+static bool export_events_data(const struct export_fill *fill)
+{
+    const struct export_options *options = fill->job->options;
+    struct export_extent extent = {0, 0};
+
+    export_explorer_extent(&extent, fill->job->profile, options->moments);
+    for (size_t i = 0; i < options->other_count; i++)
+        export_explorer_extent(&extent, options->others[i].profile, options->others[i].moments);
+
+    bool is_put = export_explorer_data(fill->job, &extent) && export_base_data(fill, fill->job);
+    for (size_t i = 0; i < options->other_count && is_put; i++)
+        is_put = export_other_data(fill, i + 1, &extent);
+    return is_put;
 }
 
 static void export_put_data(struct export_fill *fill)
 {
-    fill->has_memory =
-        (fill->is_explorer ? export_explorer_data(fill->job) : export_page_data(fill->job)) &&
-        export_base_data(fill) && fill->has_memory;
+    const bool is_put = fill->is_explorer
+                            ? export_events_data(fill)
+                            : export_page_data(fill->job) && export_base_data(fill, fill->job);
+
+    fill->has_memory = is_put && fill->has_memory;
 }
 
 static void export_put_style(struct export_fill *fill)
@@ -239,6 +287,7 @@ static void export_put_program(struct export_fill *fill)
         {export_page_timeline_js, true}, {export_page_band_js, true},
         {export_page_facets_js, true},   {export_page_views_js, true},
         {export_page_rows_js, true},     {export_page_explorer_js, true},
+        {export_page_events_js, true},   {export_page_lanes_js, true},
         {export_page_start_js, false},
     };
 

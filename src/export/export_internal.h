@@ -153,7 +153,16 @@ bool export_can_pack(void);
 
 /* Parts of the flame graph page. */
 bool export_page_data(const struct export_job *job);
-bool export_explorer_data(const struct export_job *job);
+/* Time that the events of a page have in common, in milliseconds since the base of their moments; begin with 0, 0. */
+struct export_extent {
+    int64_t first_ms;
+    int64_t last_ms;
+};
+void export_explorer_extent(struct export_extent *extent, const struct profile *profile,
+                            const struct profile_moments *moments);
+bool export_explorer_data(const struct export_job *job, const struct export_extent *extent);
+#define EXPORT_EVENT_PREFIX                                                                        \
+    "e%zu-" /* of the elements of the second event of a page (1) and later ones */
 bool export_explorer_tree(const struct export_job *job); /* the tree alone, as export_page_data */
 
 /* export_ledger.c, for texts: where the CPU time went, in lines of the head; threads whose samples and clocks

@@ -196,11 +196,10 @@ static void put_profile_head(struct otlp *otlp, bool is_weight)
         PROFILE_DURATION = 4,
     };
     const struct profile_about *about = profile_about_of(otlp->job->profile);
-    const char *event = about->event[0] == '\0' ? "samples" : about->event;
     struct export_text *head = &otlp->profile_heads[is_weight];
 
     export_proto_number(&otlp->part, 1,
-                        export_proto_string(&otlp->tables, is_weight ? event : "samples"));
+                        export_proto_string(&otlp->tables, export_proto_type(about, is_weight)));
     export_proto_number(
         &otlp->part, 2,
         export_proto_string(&otlp->tables, is_weight ? export_proto_unit(about->unit) : "count"));

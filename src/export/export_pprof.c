@@ -91,9 +91,10 @@ static void put_comments(struct pprof *pprof)
 static void put_head(struct pprof *pprof)
 {
     const struct profile_about *about = profile_about_of(pprof->job->profile);
-    const char *event = about->event[0] == '\0' ? "samples" : about->event;
+    const char *event = export_proto_type(about, true);
+    const char *samples = export_proto_type(about, false);
 
-    put_type(pprof, PPROF_SAMPLE_TYPE, "samples", "count");
+    put_type(pprof, PPROF_SAMPLE_TYPE, samples, "count");
     if (pprof->has_weight)
         put_type(pprof, PPROF_SAMPLE_TYPE, event, export_proto_unit(about->unit));
     export_proto_number(&pprof->out, PPROF_TIME_NANOS, about->start_unix_ns);
@@ -101,7 +102,7 @@ static void put_head(struct pprof *pprof)
     export_proto_number(
         &pprof->out, PPROF_DEFAULT_SAMPLE_TYPE,
         export_proto_string(&pprof->tables,
-                            pprof->job->is_by_samples || !pprof->has_weight ? "samples" : event));
+                            pprof->job->is_by_samples || !pprof->has_weight ? samples : event));
     put_comments(pprof);
 }
 

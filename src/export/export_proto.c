@@ -311,6 +311,23 @@ bool export_proto_label_of(const struct profile_name *name, struct export_text *
     return false;
 }
 
+const char *export_proto_type(const struct profile_about *about, bool is_weight)
+{
+    static const struct {
+        const char *event, *weight, *samples;
+    } types[] = {
+        {"alloc", "alloc_space", "alloc_objects"},
+        {"live", "inuse_space", "inuse_objects"},
+        {"lock", "delay", "contentions"},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(types); i++) {
+        if (strcmp(types[i].event, about->event) == 0)
+            return is_weight ? types[i].weight : types[i].samples;
+    }
+    return !is_weight || about->event[0] == '\0' ? "samples" : about->event;
+}
+
 const char *export_proto_unit(const char *unit)
 {
     return strcmp(unit, "ns") == 0 ? "nanoseconds" : strcmp(unit, "bytes") == 0 ? "bytes" : "count";

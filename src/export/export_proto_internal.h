@@ -78,6 +78,10 @@ struct export_proto_label {
 bool export_proto_label_of(const struct profile_name *name, struct export_text *text,
                            struct export_proto_label *label);
 
+/* What the values of an event are called, as other profilers' readers know them: what samples stand for, and their number, which of
+ * objects is how many they stand for. */
+const char *export_proto_type(const struct profile_about *about, bool is_weight);
+
 /* "cpu" and "nanoseconds" as both formats call them. */
 const char *export_proto_unit(const char *unit);
 

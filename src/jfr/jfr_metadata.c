@@ -22,6 +22,7 @@
 /* The tree under construction, and the texts it uses, each once. */
 struct tree {
     const struct jfr_attributes *attributes;
+    enum jfr_dialect dialect;
     struct jfr_buffer elements;
     const char *texts[TEXTS_MAX];
     size_t text_count;
@@ -282,19 +283,24 @@ static size_t fields_behind(size_t row_index)
     return count;
 }
 
+static bool is_class(const struct tree *tree, const struct jfr_row *row)
+{
+    return row->kind != JFR_ROW_FIELD && jfr_type_is_declared(tree->dialect, row->type);
+}
+
 static void put_tree(struct tree *tree)
 {
     size_t class_count = 0;
 
     for (size_t i = 0; i < jfr_row_count; i++)
-        class_count += jfr_rows[i].kind != JFR_ROW_FIELD;
+        class_count += is_class(tree, &jfr_rows[i]);
 
     begin_element(tree, "root", 0);
     put_child_count(tree, 2);
     begin_element(tree, "metadata", 0);
     put_child_count(tree, class_count);
     for (size_t i = 0; i < jfr_row_count; i++)
-        if (jfr_rows[i].kind != JFR_ROW_FIELD)
+        if (is_class(tree, &jfr_rows[i]))
             put_class(tree, &jfr_rows[i], fields_behind(i));
     begin_element(tree, "region", 3);
     put_attribute(tree, "locale", "en_US");
@@ -303,7 +309,7 @@ static void put_tree(struct tree *tree)
     put_child_count(tree, 0);
 }
 
-void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
+void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_dialect dialect,
                       const struct jfr_attributes *attributes)
 {
     static const struct jfr_attributes no_attributes;
@@ -315,6 +321,7 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
         return;
     }
     tree->attributes = attributes == NULL ? &no_attributes : attributes;
+    tree->dialect = dialect;
     put_tree(tree);
     jfr_put_varint(&content, tree->text_count);
     for (size_t i = 0; i < tree->text_count; i++)

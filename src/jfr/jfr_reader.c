@@ -1,35 +1,23 @@
 /*
- * File, chunks and events of a recording. Context: tool, dump.
+ * File and events of a recording. Context: tool, dump.
  *
- * Source: OpenJDK 17 and 25, jdk.jfr.internal.consumer (ChunkHeader, ChunkParser): layout of the
- * 68 bytes, size and type in front of each event.
+ * Source: OpenJDK 17 and 25, jdk.jfr.internal.consumer (ChunkParser): size and type in front of each event.
  */
 #include "jfr/jfr_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomics.h"
 #include "jfr/jfr_reader_internal.h"
 
 #define JFR_READER_WINDOW_BYTES (256u << 10)
-
-/* Offsets in the chunk header. */
-#define JFR_HEADER_MAJOR            4
-#define JFR_HEADER_MINOR            6
-#define JFR_HEADER_SIZE             8
-#define JFR_HEADER_CHECKPOINT       16
-#define JFR_HEADER_METADATA         24
-#define JFR_HEADER_START_NS         32
-#define JFR_HEADER_DURATION_NS      40
-#define JFR_HEADER_START_TICKS      48
-#define JFR_HEADER_TICKS_PER_SECOND 56
-#define JFR_HEADER_STATE            64
-#define JFR_HEADER_FLAGS            67
 
 static const unsigned char jfr_magic[4] = {'F', 'L', 'R', 0};
 
@@ -46,23 +34,15 @@ bool jfr_reader_damaged(struct jfr_reader *reader, uint64_t offset, struct jw_er
                  "%s: damaged at byte %" PRIu64
                  "%s: %s; take the recording again, or copy it again "
                  "from where it was made",
-                 reader->path, offset, reader->unpacker == NULL ? "" : " of what is packed", what);
+                 reader->path, offset, reader->is_packed ? " of what is packed" : "", what);
     return false;
 }
 
-bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes, size_t count_bytes,
-                     struct jw_error *err)
+bool jfr_reader_read_file(const struct jfr_reader *reader, uint64_t offset, void *bytes,
+                          size_t count_bytes, struct jw_error *err)
 {
     unsigned char *to = bytes;
 
-    if (reader->unpacker != NULL) {
-        const unsigned char *from = jfr_unpacker_see(reader, offset, count_bytes);
-
-        if (from == NULL)
-            return jfr_reader_damaged(reader, offset, err, "less is packed than its chunk says");
-        memcpy(bytes, from, count_bytes);
-        return true;
-    }
     while (count_bytes > 0) {
         const ssize_t got = pread(reader->fd, to, count_bytes, (off_t)offset);
 
@@ -84,6 +64,19 @@ bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes, si
         offset += (uint64_t)got;
         count_bytes -= (size_t)got;
     }
+    return true;
+}
+
+bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes, size_t count_bytes,
+                     struct jw_error *err)
+{
+    if (!reader->is_packed)
+        return jfr_reader_read_file(reader, offset, bytes, count_bytes, err);
+
+    const unsigned char *from = jfr_reader_see_packed(reader, offset, count_bytes);
+    if (from == NULL)
+        return jfr_reader_damaged(reader, offset, err, "less is packed than its chunk says");
+    memcpy(bytes, from, count_bytes);
     return true;
 }
 
@@ -137,7 +130,7 @@ bool jfr_reader_load(struct jfr_reader *reader, uint64_t offset, uint64_t type_i
     return true;
 }
 
-static void jfr_reader_forget_chunk(struct jfr_reader *reader)
+void jfr_reader_forget_chunk(struct jfr_reader *reader)
 {
     for (struct jfr_block *block = reader->blocks, *next; block != NULL; block = next) {
         next = block->next;
@@ -194,11 +187,14 @@ static bool jfr_reader_open_file(struct jfr_reader *reader, const char *path, st
     }
     if (jfr_reader_is_chunk(magic))
         return true;
+    reader->is_packed = true;
     reader->unpacker = jfr_unpacker_open(path, err);
     return reader->unpacker != NULL;
 }
 
-struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err)
+/* Without a file yet. */
+static struct jfr_reader *jfr_reader_make(const char *path, struct jfr_reader *lead,
+                                          struct jw_error *err)
 {
     struct jfr_reader *reader = jw_alloc(sizeof *reader);
     const size_t path_bytes = strlen(path) + 1;
@@ -206,6 +202,8 @@ struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err)
     if (reader == NULL)
         goto fail;
     reader->fd = -1;
+    reader->lead = lead;
+    reader->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     reader->path = jw_alloc(path_bytes);
     reader->window = jw_alloc(JFR_READER_WINDOW_BYTES);
     reader->memos = jw_alloc(JFR_FIELD_MEMOS * sizeof *reader->memos);
@@ -213,14 +211,35 @@ struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err)
         goto fail;
     memcpy(reader->path, path, path_bytes);
     reader->window_capacity_bytes = JFR_READER_WINDOW_BYTES;
-    if (!jfr_reader_open_file(reader, path, err))
-        goto fail;
     return reader;
 
 fail:
     jfr_reader_close(reader);
     jw_error_set(err, "%s: out of memory; free some and try again", path);
     return NULL;
+}
+
+struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err)
+{
+    struct jfr_reader *reader = jfr_reader_make(path, NULL, err);
+
+    if (reader == NULL || jfr_reader_open_file(reader, path, err))
+        return reader;
+    jfr_reader_close(reader);
+    return NULL;
+}
+
+struct jfr_reader *jfr_reader_share(struct jfr_reader *lead, struct jw_error *err)
+{
+    struct jfr_reader *reader = jfr_reader_make(lead->path, lead, err);
+
+    if (reader == NULL)
+        return NULL;
+    reader->fd = lead->fd;
+    reader->is_packed = lead->is_packed;
+    reader->file_bytes = lead->file_bytes;
+    lead->is_shared = reader->is_shared = true;
+    return reader;
 }
 
 void jfr_reader_close(struct jfr_reader *reader)
@@ -233,147 +252,13 @@ void jfr_reader_close(struct jfr_reader *reader)
     jw_free(reader->slots);
     jw_free(reader->spare);
     jw_free(reader->memos);
-    if (reader->fd >= 0)
+    jw_free(reader->taken);
+    if (reader->lead == NULL && reader->fd >= 0)
         close(reader->fd);
     jfr_unpacker_close(reader->unpacker);
     jw_free(reader->window);
     jw_free(reader->path);
     jw_free(reader);
-}
-
-/*
- * What is wrong with the chunk at `reader->next_chunk` as a whole, or NULL. Such a chunk is one
- * that its writer did not finish, or the place where a copy was cut.
- */
-static const char *jfr_reader_read_header(struct jfr_reader *reader, uint64_t *metadata,
-                                          uint64_t *checkpoint)
-{
-    const uint64_t offset = reader->next_chunk;
-    const uint64_t left_bytes = reader->size_bytes - offset;
-    unsigned char header[JFR_READER_HEADER_BYTES];
-
-    if (left_bytes < sizeof header)
-        return "its header is cut";
-    if (!jfr_reader_read(reader, offset, header, sizeof header, NULL))
-        return "its header cannot be read";
-    if (memcmp(header, jfr_magic, sizeof jfr_magic) != 0)
-        return "what stands there is no chunk";
-    if (header[JFR_HEADER_MAJOR] != 0 ||
-        (header[JFR_HEADER_MAJOR + 1] != 1 && header[JFR_HEADER_MAJOR + 1] != 2))
-        return "its format is not version 2 (recordings of Oracle JDK 7 and 8 are older)";
-
-    reader->chunk = (struct jfr_reader_chunk){
-        .offset_bytes = offset,
-        .size_bytes = jfr_big_endian(header + JFR_HEADER_SIZE, 8),
-        .start_unix_ns = jfr_big_endian(header + JFR_HEADER_START_NS, 8),
-        .duration_ns = jfr_big_endian(header + JFR_HEADER_DURATION_NS, 8),
-        .start_ticks = (int64_t)jfr_big_endian(header + JFR_HEADER_START_TICKS, 8),
-        .ticks_per_second = (int64_t)jfr_big_endian(header + JFR_HEADER_TICKS_PER_SECOND, 8),
-        .is_finished = header[JFR_HEADER_STATE] == 0,
-        .is_final = (header[JFR_HEADER_FLAGS] & 2) != 0,
-    };
-    *metadata = jfr_big_endian(header + JFR_HEADER_METADATA, 8);
-    *checkpoint = jfr_big_endian(header + JFR_HEADER_CHECKPOINT, 8);
-
-    const uint64_t size_bytes = reader->chunk.size_bytes;
-    if (size_bytes > left_bytes)
-        return "it is longer than the rest of the file";
-    if (size_bytes <= JFR_READER_HEADER_BYTES || *metadata == 0)
-        return "its writer has not finished it";
-    if ((header[JFR_HEADER_FLAGS] & 1) == 0)
-        return "it does not use compressed integers, which no JDK since 9 writes";
-    if (*metadata < JFR_READER_HEADER_BYTES || *metadata >= size_bytes)
-        return "its metadata lies outside";
-    if (*checkpoint != 0 && (*checkpoint < JFR_READER_HEADER_BYTES || *checkpoint >= size_bytes))
-        return "its constant pools lie outside";
-    return NULL;
-}
-
-/* The chunk at `next_chunk` is not usable, and so nothing behind it. */
-static void jfr_reader_leave_out(struct jfr_reader *reader, const char *reason)
-{
-    const uint64_t offset = reader->next_chunk;
-
-    reader->is_stopped = true;
-    if (reader->unpacker == NULL)
-        snprintf(reader->notice, sizeof reader->notice,
-                 "%s: the last %" PRIu64 " of %" PRIu64 " bytes are left out: the chunk at byte "
-                 "%" PRIu64 " is not complete, %s",
-                 reader->path, reader->size_bytes - offset, reader->size_bytes, offset, reason);
-    else
-        snprintf(reader->notice, sizeof reader->notice,
-                 "%s: what is packed behind the first %" PRIu64
-                 " bytes is left out: the chunk there is "
-                 "not complete, %s",
-                 reader->path, offset, reason);
-}
-
-/* Goes to the next chunk, of which the header alone is read. */
-static bool jfr_reader_advance(struct jfr_reader *reader, uint64_t *metadata, uint64_t *checkpoint,
-                               struct jw_error *err)
-{
-    const uint64_t offset = reader->next_chunk;
-
-    jfr_reader_forget_chunk(reader);
-    if (reader->is_stopped)
-        return false;
-    if (reader->unpacker != NULL && !jfr_unpacker_chunk(reader, offset, err)) {
-        reader->is_stopped = true;
-        return false;
-    }
-    if (offset >= reader->size_bytes && (offset > 0 || reader->unpacker == NULL))
-        return false;
-
-    const char *reason = jfr_reader_read_header(reader, metadata, checkpoint);
-    if (reason != NULL && offset == 0) {
-        reader->is_stopped = true;
-        jw_error_set(
-            err,
-            "%s: holds no complete chunk: the one at byte 0 cannot be used, %s; if it is "
-            "still being written, stop or dump the recording first; if it was cut, 'jaywalk "
-            "recover' keeps what it still holds",
-            reader->path, reason);
-        return false;
-    }
-    if (reason != NULL) {
-        jfr_reader_leave_out(reader, reason);
-        return false;
-    }
-
-    reader->next_chunk = offset + reader->chunk.size_bytes;
-    return true;
-}
-
-bool jfr_reader_next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
-                           struct jw_error *err)
-{
-    uint64_t metadata;
-    uint64_t checkpoint;
-
-    if (!jfr_reader_advance(reader, &metadata, &checkpoint, err))
-        return false;
-    if (!jfr_reader_load_metadata(reader, metadata, err) ||
-        (checkpoint != 0 && !jfr_reader_load_pools(reader, checkpoint, err))) {
-        jfr_reader_forget_chunk(reader);
-        reader->is_stopped = true;
-        return false;
-    }
-    reader->next_event = reader->chunk.offset_bytes + JFR_READER_HEADER_BYTES;
-    reader->end_of_events = reader->next_chunk;
-    *chunk = reader->chunk;
-    return true;
-}
-
-bool jfr_reader_next_whole(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
-                           struct jw_error *err)
-{
-    uint64_t metadata;
-    uint64_t checkpoint;
-
-    if (!jfr_reader_advance(reader, &metadata, &checkpoint, err))
-        return false;
-    *chunk = reader->chunk;
-    return true;
 }
 
 bool jfr_reader_chunk_bytes(struct jfr_reader *reader, uint64_t offset_bytes, void *bytes,
@@ -392,8 +277,8 @@ bool jfr_reader_chunk_bytes(struct jfr_reader *reader, uint64_t offset_bytes, vo
 static const unsigned char *jfr_reader_see(struct jfr_reader *reader, uint64_t offset,
                                            size_t count_bytes, struct jw_error *err)
 {
-    if (reader->unpacker != NULL) /* a chunk lies there whole, or is not begun */
-        return jfr_unpacker_see(reader, offset, count_bytes);
+    if (reader->is_packed) /* a chunk lies there whole, or is not begun */
+        return jfr_reader_see_packed(reader, offset, count_bytes);
     if (offset >= reader->window_offset &&
         offset + count_bytes <= reader->window_offset + reader->window_used_bytes)
         return reader->window + (offset - reader->window_offset);
@@ -482,13 +367,13 @@ bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *e
 
 stop:
     reader->next_event = reader->end_of_events;
-    reader->is_stopped = true;
+    jfr_reader_end(reader);
     return false;
 }
 
 const char *jfr_reader_notice(const struct jfr_reader *reader)
 {
-    return reader->notice;
+    return (reader->lead == NULL ? reader : reader->lead)->notice;
 }
 
 uint64_t jfr_reader_size_bytes(const struct jfr_reader *reader)
@@ -498,6 +383,13 @@ uint64_t jfr_reader_size_bytes(const struct jfr_reader *reader)
 
 uint64_t jfr_reader_position_bytes(const struct jfr_reader *reader)
 {
+    if (reader->is_shared) {
+        const struct jfr_reader *lead = reader->lead == NULL ? reader : reader->lead;
+        const uint64_t done_bytes = jw_load_relaxed(&lead->done_bytes);
+
+        return done_bytes +
+               (reader->is_packed ? 0 : reader->next_event - reader->chunk.offset_bytes);
+    }
     if (reader->is_stopped && reader->next_event >= reader->end_of_events)
         return reader->file_bytes;
 
@@ -511,6 +403,19 @@ bool jfr_reader_has_event(const struct jfr_reader *reader, const char *type_name
     for (uint32_t i = 0; i < reader->type_count; i++) {
         if (reader->types[i].is_event && strcmp(reader->types[i].name, type_name) == 0)
             return true;
+    }
+    return false;
+}
+
+bool jfr_reader_has_contexts(const struct jfr_reader *reader)
+{
+    for (uint32_t i = 0; i < reader->type_count; i++) {
+        const struct jfr_reader_type *type = &reader->types[i];
+
+        for (uint32_t n = 0; type->has_context && n < type->field_count; n++) {
+            if (strcmp(type->fields[n].name, "stackTrace") == 0)
+                return true;
+        }
     }
     return false;
 }

@@ -4,7 +4,7 @@
  * For      converting recordings, ours or another's; nothing is known of event types but what the
  *          file's own metadata says.
  * Callers  cli, recording (texts alone), tests.
- * Context  tool, dump. One reader, one thread.
+ * Context  tool, dump. One reader, one thread; several of one file (jfr_reader_share) may be on as many.
  * Memory   one window of the file, and of the current chunk its metadata and constant pools, each
  *          with a limit. Events are never kept. Of a file packed with zstd (jfr_packed.h), which is
  *          known by its first bytes, one chunk is kept unpacked, 512 MiB at most.
@@ -30,6 +30,7 @@ struct jfr_reader;
 struct jfr_reader_type;
 
 struct jfr_reader_chunk {
+    uint64_t number;       /* 0, 1 ..., in the order of the file */
     uint64_t offset_bytes; /* in the file */
     uint64_t size_bytes;
     uint64_t start_unix_ns;
@@ -63,9 +64,27 @@ struct jfr_reader_event {
 JW_MUST_CHECK struct jfr_reader *jfr_reader_open(const char *path, struct jw_error *err);
 void jfr_reader_close(struct jfr_reader *reader);
 
+/*
+ * Another reader of the same file: each chunk goes to one of them, whoever asks first, and each may be used by a
+ * thread of its own. `lead` was opened, has given no chunk yet, and is closed last. What is wrong with a chunk its own
+ * reader says, by that chunk's number; from then on no reader gets another one. NULL and `err`: no memory.
+ */
+JW_MUST_CHECK struct jfr_reader *jfr_reader_share(struct jfr_reader *lead, struct jw_error *err);
+
+/* No reader of the file gets another chunk. */
+void jfr_reader_end(struct jfr_reader *reader);
+
+/* Number of the chunk that was asked for last, also where that failed. */
+uint64_t jfr_reader_chunk_number(const struct jfr_reader *reader);
+
 /* False at the end of the file, and when it is damaged: then `err` says what and where. */
 JW_MUST_CHECK bool jfr_reader_next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
                                          struct jw_error *err);
+
+/* The same in two steps, for who may want no event of a chunk when he knows its types: its constants are not read then. */
+JW_MUST_CHECK bool jfr_reader_next_types(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
+                                         struct jw_error *err);
+JW_MUST_CHECK bool jfr_reader_begin_events(struct jfr_reader *reader, struct jw_error *err);
 
 /* The same for who copies chunks and looks into none: it has no events then. */
 JW_MUST_CHECK bool jfr_reader_next_whole(struct jfr_reader *reader, struct jfr_reader_chunk *chunk,
@@ -86,8 +105,9 @@ const char *jfr_reader_notice(const struct jfr_reader *reader);
 uint64_t jfr_reader_size_bytes(const struct jfr_reader *reader);
 uint64_t jfr_reader_position_bytes(const struct jfr_reader *reader);
 
-/* Does this chunk declare an event of that name? */
+/* Does this chunk declare an event of that name? One with spans and a stack? */
 bool jfr_reader_has_event(const struct jfr_reader *reader, const char *type_name);
+bool jfr_reader_has_contexts(const struct jfr_reader *reader);
 
 /* Values --------------------------------------------------------------------------------------- */
 
@@ -208,6 +228,9 @@ struct jfr_stack {
     struct jfr_array frames;
     bool is_truncated;
     bool is_plain; /* its frames are numbers and references alone */
+    /* Of the reader: what its fields are, and how many bytes a frame has at most; SIZE_MAX: not so. */
+    bool has_method_key, has_type_key, has_int_line;
+    size_t quick_bytes;
 };
 
 /* What tells frames of a chunk apart. */

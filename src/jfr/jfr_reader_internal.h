@@ -1,16 +1,19 @@
 /*
  * jfr_reader_internal - what the files of the reader share: cursor, types, pools.
  *
- * For      jfr_reader.c (file and chunks), jfr_reader_metadata.c, jfr_reader_pools.c,
+ * For      jfr_reader.c (file and events), jfr_reader_chunks.c, jfr_reader_metadata.c, jfr_reader_pools.c,
  *          jfr_reader_value.c, jfr_reader_stack.c, jfr_reader_context.c, jfr_reader_packed.c.
  * Callers  these.   Context  tool, dump.   Memory  as jfr_reader.h says.
  */
 #ifndef JW_JFR_JFR_READER_INTERNAL_H
 #define JW_JFR_JFR_READER_INTERNAL_H
 
+#include <pthread.h>
+
 #include "jfr/jfr_reader.h"
 
 #define JFR_READER_HEADER_BYTES 68u
+#define JFR_VARINT_BYTES        9u  /* at most */
 #define JFR_READER_PREFIX_BYTES 18u /* size and type of an event, each at most nine bytes */
 
 #define JFR_READER_MAX_METADATA_BYTES (64u << 20)
@@ -119,6 +122,19 @@ struct jfr_unpacker;
 struct jfr_reader {
     char *path;
     int fd;
+
+    /* Of several for one file, the one that opened it: it alone has the place of the next chunk, notice and unpacker, all
+     * of them under its lock. NULL: it is this one. */
+    struct jfr_reader *lead;
+    pthread_mutex_t lock;
+    bool is_shared;
+    bool is_packed;
+    uint64_t next_number;        /* of the next chunk */
+    _Atomic uint64_t done_bytes; /* of the file, by all. Relaxed: for progress */
+    uint64_t in_file_bytes;      /* what the chunk in hand takes there */
+    unsigned char *taken;        /* a packed chunk, where several read */
+    size_t taken_capacity_bytes;
+    uint64_t checkpoint; /* of the chunk in hand: where its last one lies in it; 0: none */
     uint64_t file_bytes; /* when it was opened */
     uint64_t size_bytes; /* of the recording; of a packed one what is unpacked so far */
 
@@ -268,7 +284,18 @@ uint64_t jfr_unpacker_end(const struct jfr_reader *reader);
 /* Where in the packed file that stands, about. */
 uint64_t jfr_unpacker_position(const struct jfr_reader *reader, uint64_t offset);
 
+/* Bytes of what is packed, of the chunk in hand or where its reader stands; NULL: they are not there. */
+const unsigned char *jfr_reader_see_packed(const struct jfr_reader *reader, uint64_t offset,
+                                           size_t count_bytes);
+/* Bytes of the packed file that were used; 0: it is not packed. */
+uint64_t jfr_unpacker_in_bytes(const struct jfr_reader *reader);
+
+void jfr_reader_forget_chunk(struct jfr_reader *reader);
+
 /* Reads exactly these bytes, or fails: cut meanwhile, or the system's reason. */
+JW_MUST_CHECK bool jfr_reader_read_file(const struct jfr_reader *reader, uint64_t offset,
+                                        void *bytes, size_t count_bytes, struct jw_error *err);
+/* The same of the recording, packed or not. */
 JW_MUST_CHECK bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes,
                                    size_t count_bytes, struct jw_error *err);
 

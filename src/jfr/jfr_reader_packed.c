@@ -229,6 +229,24 @@ const unsigned char *jfr_unpacker_see(const struct jfr_reader *reader, uint64_t 
     return unpacker->bytes + (offset - unpacker->offset);
 }
 
+const unsigned char *jfr_reader_see_packed(const struct jfr_reader *reader, uint64_t offset,
+                                           size_t count_bytes)
+{
+    const struct jfr_reader_chunk *chunk = &reader->chunk;
+
+    if (!reader->is_shared)
+        return jfr_unpacker_see(reader, offset, count_bytes);
+    if (offset < chunk->offset_bytes || offset - chunk->offset_bytes > chunk->size_bytes ||
+        count_bytes > chunk->size_bytes - (offset - chunk->offset_bytes))
+        return NULL;
+    return reader->taken + (offset - chunk->offset_bytes);
+}
+
+uint64_t jfr_unpacker_in_bytes(const struct jfr_reader *reader)
+{
+    return reader->unpacker == NULL ? 0 : in_position(reader->unpacker);
+}
+
 uint64_t jfr_unpacker_end(const struct jfr_reader *reader)
 {
     return reader->unpacker->offset + reader->unpacker->used_bytes;
@@ -278,6 +296,18 @@ const unsigned char *jfr_unpacker_see(const struct jfr_reader *reader, uint64_t 
     (void)offset;
     (void)count_bytes;
     return NULL;
+}
+
+const unsigned char *jfr_reader_see_packed(const struct jfr_reader *reader, uint64_t offset,
+                                           size_t count_bytes)
+{
+    return jfr_unpacker_see(reader, offset, count_bytes);
+}
+
+uint64_t jfr_unpacker_in_bytes(const struct jfr_reader *reader)
+{
+    (void)reader;
+    return 0;
 }
 
 uint64_t jfr_unpacker_end(const struct jfr_reader *reader)

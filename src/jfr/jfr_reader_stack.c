@@ -93,6 +93,50 @@ static struct jfr_value value_at(const struct jfr_value *element, uint32_t numbe
                               .is_pooled = field->is_pooled};
 }
 
+#define QUICK_FIELDS 8u /* of a frame; recorders have four */
+
+/* The varint there, of which no byte lies behind the end. */
+static inline uint64_t quick_varint(const unsigned char **at)
+{
+    const unsigned char *from = *at;
+    uint64_t value = from[0];
+
+    if (value < 0x80) {
+        *at = from + 1;
+        return value;
+    }
+    value = (value & 0x7f) | (uint64_t)(from[1] & 0x7f) << 7;
+    if (from[1] < 0x80) {
+        *at = from + 2;
+        return value;
+    }
+
+    struct jfr_cursor cursor = {from, from + JFR_VARINT_BYTES, false};
+    value = jfr_cursor_varint(&cursor);
+    *at = cursor.at;
+    return value;
+}
+
+/* A frame of few fields that all lie before the end, whatever they hold. */
+static void next_quick(struct jfr_stack *stack, struct jfr_stack_keys *keys)
+{
+    struct jfr_array *frames = &stack->frames;
+    const struct jfr_reader_type *type = frames->element.type;
+    const unsigned char *at = frames->element.bytes;
+    uint64_t numbers[QUICK_FIELDS];
+
+    keys->bytes = at;
+    for (uint32_t i = 0; i < type->field_count; i++)
+        numbers[i] = quick_varint(&at);
+    keys->method_key = stack->has_method_key ? numbers[type->method_at] : 0;
+    keys->type_key = stack->has_type_key ? numbers[type->type_at] : 0;
+    keys->line = type->line_at == JFR_NO_FIELD ? -1
+                 : stack->has_int_line         ? (int32_t)numbers[type->line_at]
+                                               : (int64_t)numbers[type->line_at];
+    frames->element.bytes = at;
+    frames->left--;
+}
+
 /* Steps over one frame whose fields are varints. */
 static bool next_plain(struct jfr_stack *stack, struct jfr_stack_keys *keys)
 {
@@ -204,6 +248,16 @@ bool jfr_stack_begin(const struct jfr_value *stack_trace, struct jfr_stack *stac
         !begin_struct(is_constant ? &constant : stack_trace, is_constant, stack))
         return false;
     stack->is_plain = is_plain(&stack->frames.element);
+
+    const struct jfr_reader_type *type = stack->frames.element.type;
+    stack->quick_bytes = !stack->is_plain || type->field_count > QUICK_FIELDS
+                             ? SIZE_MAX
+                             : (size_t)type->field_count * JFR_VARINT_BYTES;
+    stack->has_method_key =
+        type->method_at != JFR_NO_FIELD && type->fields[type->method_at].is_pooled;
+    stack->has_type_key = type->type_at != JFR_NO_FIELD && type->fields[type->type_at].is_pooled;
+    stack->has_int_line =
+        type->line_at != JFR_NO_FIELD && type->fields[type->line_at].type->kind == JFR_KIND_INT;
     return true;
 }
 
@@ -212,6 +266,11 @@ bool jfr_stack_next_keys(struct jfr_stack *stack, struct jfr_stack_keys *keys)
     struct jfr_value element;
     struct jfr_stack_frame frame;
 
+    if (stack->frames.left > 0 &&
+        (size_t)(stack->frames.element.end - stack->frames.element.bytes) >= stack->quick_bytes) {
+        next_quick(stack, keys);
+        return true;
+    }
     if (stack->is_plain)
         return next_plain(stack, keys);
     keys->bytes = stack->frames.element.bytes;

@@ -40,7 +40,22 @@ const struct jfr_row jfr_rows[] = {
     JFR_FIELD("spanId", LONG, NONE, JFR_UNSIGNED | (flags_), "Span Id")                            \
     JFR_FIELD("localRootSpanId", LONG, NONE, JFR_UNSIGNED | (flags_), "Local Root Span Id")        \
     JFR_FIELD("", ATTRIBUTE_VALUE, NONE, JFR_POOLED | JFR_EACH_ATTRIBUTE | (flags_), "")
+#define JFR_DATADOG_CONTEXT                                                                        \
+    JFR_FIELD("mode", EXECUTION_MODE, NONE, JFR_POOLED, "Execution Mode")                          \
+    JFR_FIELD("weight", LONG, NONE, 0, "Samples")                                                  \
+    JFR_FIELD("correlationId", LONG, NONE, JFR_UNSIGNED, "Correlation Id")                         \
+    JFR_FIELD("spanId", LONG, NONE, JFR_UNSIGNED, "Span Id")                                       \
+    JFR_FIELD("localRootSpanId", LONG, NONE, JFR_UNSIGNED, "Local Root Span Id")                   \
+    JFR_FIELD("", ATTRIBUTE_VALUE, NONE, JFR_POOLED | JFR_EACH_ATTRIBUTE, "")
 #include "jfr/jfr_types.def"
+#include "jfr/jfr_types_objects.def"
+};
+
+static const enum jfr_type told[][JFR_DIALECT_LIMIT] = {
+#define JFR_TOLD(standard, async_profiler, datadog)                                                \
+    {JFR_TYPE_##standard, JFR_TYPE_##async_profiler, JFR_TYPE_##datadog},
+#include "jfr/jfr_dialects.def"
+#undef JFR_TOLD
 };
 
 const size_t jfr_row_count = JW_COUNT_OF(jfr_rows);
@@ -66,4 +81,25 @@ bool jfr_type_is_event(enum jfr_type type)
         if (jfr_rows[i].kind == JFR_ROW_EVENT && jfr_rows[i].type == type)
             return true;
     return false;
+}
+
+enum jfr_type jfr_type_in(enum jfr_dialect dialect, enum jfr_type type)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(told); i++)
+        if (told[i][JFR_DIALECT_STANDARD] == type)
+            return told[i][dialect];
+    return type;
+}
+
+bool jfr_type_is_declared(enum jfr_dialect dialect, enum jfr_type type)
+{
+    bool is_of_dialects = false;
+
+    for (size_t i = 0; i < JW_COUNT_OF(told); i++) {
+        if (told[i][dialect] == type)
+            return true;
+        for (size_t other = 0; other < JFR_DIALECT_LIMIT; other++)
+            is_of_dialects |= told[i][other] == type;
+    }
+    return !is_of_dialects;
 }

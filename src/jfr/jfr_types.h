@@ -30,7 +30,9 @@ enum jfr_type {
 #define JFR_COUNT(name, text)
 #define JFR_SPAN(name, label, text)
 #define JFR_CONTEXT(flags)
+#define JFR_DATADOG_CONTEXT
 #include "jfr/jfr_types.def"
+#include "jfr/jfr_types_objects.def"
 #undef JFR_PRIMITIVE
 #undef JFR_UNIT_CLASS
 #undef JFR_ANNOTATION
@@ -41,7 +43,17 @@ enum jfr_type {
 #undef JFR_COUNT
 #undef JFR_SPAN
 #undef JFR_CONTEXT
-    JFR_TYPE_LIMIT
+#undef JFR_DATADOG_CONTEXT
+    JFR_TYPE_LIMIT,
+    JFR_TYPE_NONE = JFR_TYPE_LIMIT
+};
+
+/* Whose event types a recording has. */
+enum jfr_dialect {
+    JFR_DIALECT_STANDARD, /* the JDK's, and ours */
+    JFR_DIALECT_ASYNC_PROFILER,
+    JFR_DIALECT_DATADOG,
+    JFR_DIALECT_LIMIT
 };
 
 /* What the rows of the table are. */
@@ -93,5 +105,10 @@ extern const size_t jfr_row_count;
 /* Type declared by this name, JFR_TYPE_LIMIT if none. */
 enum jfr_type jfr_type_named(const char *name);
 bool jfr_type_is_event(enum jfr_type type);
+
+/* As what the dialect tells an event of this type: jfr_dialects.def. Itself where nothing else is said. */
+enum jfr_type jfr_type_in(enum jfr_dialect dialect, enum jfr_type type);
+/* Is there such a type in recordings of the dialect? */
+bool jfr_type_is_declared(enum jfr_dialect dialect, enum jfr_type type);
 
 #endif

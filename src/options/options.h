@@ -17,18 +17,20 @@
 #include "base/jw.h"
 #include "base/perf_event.h"
 
-#define OPTIONS_MAX_BYTES        65536 /* a longer agent string is refused whole */
-#define OPTIONS_PATH_BYTES       4096  /* terminator included */
-#define OPTIONS_TITLE_BYTES      256   /* terminator included */
-#define OPTIONS_PATTERNS_BYTES   2048  /* of all patterns of one kind, terminators included */
-#define OPTIONS_FILTER_BYTES     1024  /* terminator included */
-#define OPTIONS_ATTRIBUTES_BYTES 1088  /* terminator included */
-#define OPTIONS_SERVICE_BYTES    256   /* terminator included */
-#define OPTIONS_MESSAGE_BYTES    384
-#define OPTIONS_MESSAGES_KEPT    24
-#define OPTIONS_DEPTH_MAX        2048
-#define OPTIONS_INTERVAL_MIN_NS  100000ull
-#define OPTIONS_WALL_DEFAULT_NS  50000000ull
+#define OPTIONS_MAX_BYTES           65536 /* a longer agent string is refused whole */
+#define OPTIONS_PATH_BYTES          4096  /* terminator included */
+#define OPTIONS_TITLE_BYTES         256   /* terminator included */
+#define OPTIONS_PATTERNS_BYTES      2048  /* of all patterns of one kind, terminators included */
+#define OPTIONS_FILTER_BYTES        1024  /* terminator included */
+#define OPTIONS_ATTRIBUTES_BYTES    1088  /* terminator included */
+#define OPTIONS_SERVICE_BYTES       256   /* terminator included */
+#define OPTIONS_MESSAGE_BYTES       384
+#define OPTIONS_MESSAGES_KEPT       24
+#define OPTIONS_DEPTH_MAX           2048
+#define OPTIONS_INTERVAL_MIN_NS     100000ull
+#define OPTIONS_WALL_DEFAULT_NS     50000000ull
+#define OPTIONS_ALLOC_DEFAULT_BYTES 524288ull
+#define OPTIONS_LIVE_DEFAULT        8192ull
 
 enum options_action {
     OPTIONS_ACTION_NONE, /* nothing was asked for: the agent is loaded and waits */
@@ -48,6 +50,7 @@ enum options_event {
     OPTIONS_EVENT_CPU_CLOCK, /* an event of the kernel on each thread's CPU clock */
     OPTIONS_EVENT_ITIMER,    /* the one ITIMER_PROF of the process */
     OPTIONS_EVENT_WALL,      /* the wall clock alone */
+    OPTIONS_EVENT_ALLOC,     /* allocations, by bytes */
     OPTIONS_EVENT_PERF,      /* a counter of the kernel or the processor, named by `perf` */
     OPTIONS_EVENT_LIMIT
 };
@@ -100,6 +103,13 @@ enum options_loglevel {
     OPTIONS_LOGLEVEL_LIMIT
 };
 
+enum options_dialect {
+    OPTIONS_DIALECT_STANDARD,
+    OPTIONS_DIALECT_ASYNC_PROFILER,
+    OPTIONS_DIALECT_DATADOG,
+    OPTIONS_DIALECT_LIMIT
+};
+
 /* Of a time in struct options: what else it holds is a second of the day, not nanoseconds from now. */
 #define OPTIONS_TIME_OF_DAY ((uint64_t)1 << 63)
 
@@ -110,6 +120,9 @@ struct options {
     uint64_t interval_ns;    /* of the event, where that is a clock */
     uint64_t interval_count; /* events between samples of OPTIONS_EVENT_PERF; else 0 */
     uint64_t wall_ns;        /* interval of the wall clock, alone or beside the event; 0: off */
+    uint64_t alloc_bytes;    /* interval of allocations, alone or beside the event; 0: off */
+    uint64_t live_count;     /* sampled objects that are watched at a time; 0: none */
+    uint64_t ttsp_ns;        /* safepoints that are waited for so long are told of; 0: none */
     uint64_t output;         /* enum options_output: named format, else the ending of `file` */
     uint64_t traces_count;   /* text output: stacks to list, 0: none */
     uint64_t flat_count;     /* text output: methods to list, 0: none */
@@ -127,6 +140,7 @@ struct options {
     uint64_t loglevel;     /* enum options_loglevel */
     uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
     uint64_t count;        /* enum options_count */
+    uint64_t dialect;      /* enum options_dialect */
     uint64_t has_properties;  /* sysprops */
     uint64_t has_environment; /* environ */
     bool is_action_given;     /* false: `action` was concluded from the other options */
@@ -210,6 +224,9 @@ const char *options_action_name(uint64_t action);
 const char *options_event_name(uint64_t event);
 const char *options_event_text(const struct options *values); /* of a counter, too */
 const char *options_output_name(uint64_t output);
+
+/* Whether the session samples CPU time. */
+bool options_has_cpu(const struct options *values);
 
 /* What there is to tell of an option of the agent string. */
 struct options_about {

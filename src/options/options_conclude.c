@@ -126,10 +126,37 @@ static void take_interval_count(struct options_parser *parser)
     values->interval_count = count;
 }
 
+/* Allocations alone, where no other event is named, have the interval that is named for whichever event. */
+static void conclude_alloc(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+    const bool is_given = values->alloc_bytes != 0;
+
+    /* Live objects are sampled ones. */
+    if (values->live_count != 0 && !is_given && values->event != OPTIONS_EVENT_ALLOC &&
+        (values->wall_ns != 0 || is_seen_with(parser, offsetof(struct options, event))))
+        values->alloc_bytes = OPTIONS_ALLOC_DEFAULT_BYTES;
+    else if (values->live_count != 0 && !is_given)
+        values->event = OPTIONS_EVENT_ALLOC;
+    if (is_given && values->wall_ns == 0 && !is_seen_with(parser, offsetof(struct options, event)))
+        values->event = OPTIONS_EVENT_ALLOC;
+    if (values->event != OPTIONS_EVENT_ALLOC)
+        return;
+    if (is_given && parser->has_interval)
+        options_add_message(&parser->result->warnings,
+                            "interval: has no effect; allocations have the interval of alloc");
+    else if (parser->has_interval)
+        options_take_number(parser, &options_rows[OPTIONS_ID_ALLOC], &parser->interval);
+    else if (!is_given)
+        values->alloc_bytes = OPTIONS_ALLOC_DEFAULT_BYTES;
+}
+
 static void conclude_interval(struct options_parser *parser)
 {
     if (parser->result->values.event == OPTIONS_EVENT_PERF)
         take_interval_count(parser);
+    else if (parser->result->values.event == OPTIONS_EVENT_ALLOC)
+        return; /* conclude_alloc */
     else if (parser->has_interval)
         options_take_number(parser, &options_rows[OPTIONS_ID_INTERVAL], &parser->interval);
 }
@@ -144,10 +171,11 @@ static void conclude_event(struct options_parser *parser)
         options_add_message(&parser->result->warnings,
                             "alluser: has no effect on event=%s; use event=cpu-clock or a counter",
                             options_event_name(values->event));
-    if (values->overhead_ppm != 0 && values->event == OPTIONS_EVENT_PERF) {
+    if (values->overhead_ppm != 0 &&
+        (values->event == OPTIONS_EVENT_PERF || values->event == OPTIONS_EVENT_ALLOC)) {
         options_add_message(&parser->result->warnings,
                             "overhead: has no effect on event=%.64s; a longer interval= does",
-                            values->perf);
+                            options_event_text(values));
         if (values->wall_ns == 0)
             values->overhead_ppm = 0;
     }
@@ -155,6 +183,7 @@ static void conclude_event(struct options_parser *parser)
 
 bool options_conclude(struct options_parser *parser)
 {
+    conclude_alloc(parser);
     conclude_interval(parser);
     conclude_event(parser);
     conclude_clocks(parser);

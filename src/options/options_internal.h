@@ -88,6 +88,7 @@ struct options_row {
     bool is_raised;                /* below the minimum, but not 0: raised to it with a warning */
     bool is_lowered;               /* above the maximum: lowered to it with a warning */
     bool is_value_optional;        /* the name alone means the default value */
+    const char *value_option;      /* a choice: whose value a value of it is; NULL: it takes none */
     const char *bare_text;         /* of a text: what the name alone means instead */
     bool is_off_unnamed;           /* the field is 0 where the option is not named at all */
     bool is_foreign_value_ignored; /* another profiler's value: a warning, the default instead */

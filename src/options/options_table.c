@@ -15,7 +15,7 @@ static const struct options_name event_names[] = {
     {"ctimer", OPTIONS_EVENT_CPU, true, NULL},
     {"itimer", OPTIONS_EVENT_ITIMER, false, NULL},
     {"wall", OPTIONS_EVENT_WALL, false, NULL},
-    {"alloc", 0, false, ASYNC_PROFILER},
+    {"alloc", OPTIONS_EVENT_ALLOC, false, NULL},
     {"cpu-clock", OPTIONS_EVENT_CPU_CLOCK, false, NULL},
     {"lock", 0, false, ASYNC_PROFILER},
     {"nativelock", 0, false, ASYNC_PROFILER},
@@ -40,6 +40,13 @@ static const struct options_name loglevel_names[] = {
     {"debug", OPTIONS_LOGLEVEL_DEBUG, false, NULL}, {"info", OPTIONS_LOGLEVEL_INFO, false, NULL},
     {"warn", OPTIONS_LOGLEVEL_WARN, false, NULL},   {"error", OPTIONS_LOGLEVEL_ERROR, false, NULL},
     {"none", OPTIONS_LOGLEVEL_NONE, false, NULL},   {NULL, 0, false, NULL},
+};
+
+static const struct options_name dialect_names[] = {
+    {"standard", OPTIONS_DIALECT_STANDARD, false, NULL},
+    {"async-profiler", OPTIONS_DIALECT_ASYNC_PROFILER, false, NULL},
+    {"datadog", OPTIONS_DIALECT_DATADOG, false, NULL},
+    {NULL, 0, false, NULL},
 };
 
 static const struct options_name whether_names[] = {
@@ -268,6 +275,12 @@ const char *options_event_name(uint64_t event)
 const char *options_event_text(const struct options *values)
 {
     return values->event == OPTIONS_EVENT_PERF ? values->perf : options_event_name(values->event);
+}
+
+bool options_has_cpu(const struct options *values)
+{
+    return values->event == OPTIONS_EVENT_CPU || values->event == OPTIONS_EVENT_CPU_CLOCK ||
+           values->event == OPTIONS_EVENT_ITIMER;
 }
 
 const char *options_output_name(uint64_t output)

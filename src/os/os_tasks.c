@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -65,6 +66,39 @@ bool os_tasks_each(os_task_visitor *visit, void *argument, struct jw_error *err)
         jw_error_set(err, "/proc/self/task: reading the list of threads: %s", strerror(reason));
         return false;
     }
+    return true;
+}
+
+/* The number that so many words stand before; false: there is none. */
+static bool read_number(const char *text, int words_before, uint64_t *out)
+{
+    char *end;
+
+    for (text += strspn(text, " "); words_before > 0; words_before--) {
+        text += strcspn(text, " ");
+        text += strspn(text, " ");
+    }
+    *out = strtoull(text, &end, 10);
+    return end != text;
+}
+
+/* Source: proc(5): stat, behind the name; schedstat, Documentation/scheduler/sched-stats.rst. */
+bool os_task_facts(int tid, struct os_task_facts *out)
+{
+    char path[64], text[512];
+    struct os_task_facts read = {0};
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    if (os_read_start(path, text, sizeof text) == 0)
+        return false;
+    const char *at = strrchr(text, ')');
+    if (at == NULL || !read_number(at + 1, 7, &read.minor_faults) ||
+        !read_number(at + 1, 9, &read.major_faults))
+        return false;
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+    if (os_read_start(path, text, sizeof text) != 0 && read_number(text, 0, &read.cpu_ns))
+        (void)read_number(text, 1, &read.waited_ns);
+    *out = read;
     return true;
 }
 

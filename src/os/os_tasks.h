@@ -27,6 +27,16 @@ JW_MUST_CHECK bool os_tasks_each(os_task_visitor *visit, void *argument, struct 
 /* Kernel's name of a thread ("GC Thread#0") without a newline; "" and false when it is gone. */
 bool os_task_name(int tid, char name[OS_TASK_NAME_BYTES]);
 
+struct os_task_facts {
+    uint64_t cpu_ns;
+    uint64_t
+        waited_ns; /* it could have run, and had no processor; 0 where the kernel does not count that */
+    uint64_t minor_faults, major_faults;
+};
+
+/* What a thread has used so far. False: it is gone. Context: any. */
+JW_MUST_CHECK bool os_task_facts(int tid, struct os_task_facts *out);
+
 JW_SIGNAL_SAFE bool os_task_is_alive(int tid);
 JW_SIGNAL_SAFE int os_gettid(void);
 

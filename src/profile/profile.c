@@ -114,8 +114,7 @@ static bool profile_grow_steps(struct profile *profile)
     return true;
 }
 
-/* One step towards the leaf, adding a branch on first sight; PROFILE_ABSENT: out of memory. */
-static uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame)
+uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame)
 {
     void *branches = profile->branches;
     const uint32_t next = at + 1;
@@ -172,6 +171,22 @@ static uint32_t profile_walk(struct profile *profile, uint32_t at, const profile
     return at;
 }
 
+void profile_branch_add(struct profile *profile, uint32_t branch, uint32_t depth, uint64_t samples,
+                        uint64_t weight)
+{
+    struct profile_branch *at = &profile->branches[branch];
+
+    if (samples == 0 && weight == 0)
+        return;
+    if (at->self_samples == 0 && at->self_weight == 0) {
+        profile->listed_stacks++;
+        profile->listed_frames += (uint64_t)depth + 1;
+    }
+    at->self_samples += samples;
+    at->self_weight += weight;
+    profile->samples += samples;
+}
+
 profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack)
 {
     const struct profile_frame mark = {.type = PROFILE_FRAME_MARK,
@@ -192,13 +207,7 @@ profile_stack_id profile_add(struct profile *profile, const struct profile_stack
         at = profile_walk(profile, at, stack->frames, stack->frame_count, true, &depth);
     if (at == PROFILE_ABSENT) /* marked: profile_seal refuses to show the rest */
         return PROFILE_STACK_NONE;
-    if (profile->branches[at].self_samples == 0 && profile->branches[at].self_weight == 0) {
-        profile->listed_stacks++;
-        profile->listed_frames += stack->frame_count + stack->root_count + 1;
-    }
-    profile->branches[at].self_samples += stack->samples;
-    profile->branches[at].self_weight += stack->weight;
-    profile->samples += stack->samples;
+    profile_branch_add(profile, at, depth, stack->samples, stack->weight);
     return at;
 }
 
@@ -320,7 +329,8 @@ bool profile_trust(const struct profile *profile, uint64_t *signals, uint64_t *s
 {
     *signals = profile->trust_signals;
     *samples = profile->trust_samples;
-    return profile->has_trust;
+    return profile->has_trust &&
+           profile->trust_signals + profile->trust_samples + profile->loss_count > 0;
 }
 
 const struct profile_loss *profile_losses(const struct profile *profile, size_t *count)

@@ -182,6 +182,12 @@ profile_frame_id profile_value(struct profile *profile, const struct profile_val
 profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack);
 
 /*
+ * Adds all stacks of `from`, which was opened with the same configuration, and no more of it: neither counters nor what
+ * stands around the tree. False and marked: memory is out, or was.
+ */
+JW_MUST_CHECK bool profile_merge(struct profile *into, const struct profile *from);
+
+/*
  * The conservation law of the run: signals = samples + losses. `profile_signals` adds to the two
  * counts of the run, `profile_loss` to the loss of that name ("lostNoThread") with its meaning in
  * words. Never called: nothing is said about trust.
@@ -313,7 +319,7 @@ const struct profile_name *profile_name_of(const struct profile *profile, uint32
 const struct profile_config *profile_config_of(const struct profile *profile);
 const struct profile_about *profile_about_of(const struct profile *profile);
 
-/* False when nobody called profile_signals. Losses in the order of their names, none of count 0. */
+/* False when nobody called profile_signals, or there was no signal: hooks have none. Losses in the order of their names, none of count 0. */
 bool profile_trust(const struct profile *profile, uint64_t *signals, uint64_t *samples);
 const struct profile_loss *profile_losses(const struct profile *profile, size_t *count);
 

@@ -1,7 +1,7 @@
 /*
  * profile_internal - the tables of a profile, shared by the files of this room.
  *
- * For      profile.c (feeding), profile_names.c (interning), profile_view.c (from stacks as they were
+ * For      profile.c (feeding), profile_merge.c, profile_names.c (interning), profile_view.c (from stacks as they were
  *          added to boxes as they are looked at), profile_style.c, profile_filter.c, profile_seal.c (order).
  * Callers  these, tests.   Context  dump, tool.   Memory  as profile.h says.
  */
@@ -149,6 +149,14 @@ const char *profile_text(struct profile *profile, const char *text);
 uint32_t profile_intern_name(struct profile *profile, struct profile_names *names,
                              const struct profile_name *wanted);
 void profile_names_free(struct profile_names *names);
+/* Id of a frame of that name and tier; PROFILE_FRAME_NONE when memory is out. */
+profile_frame_id profile_intern_seen(struct profile *profile, struct profile_seen wanted);
+
+/* One step towards the leaf, adding a branch on first sight; PROFILE_ABSENT: out of memory. */
+uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame);
+/* What stacks that end there, `depth` steps below the root, stand for. */
+void profile_branch_add(struct profile *profile, uint32_t branch, uint32_t depth, uint64_t samples,
+                        uint64_t weight);
 
 /* In place, which suits since both only take away: a class in internal form, arrays too. */
 void profile_normalise_class(char *class_name);

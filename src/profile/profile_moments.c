@@ -1,6 +1,7 @@
 /* Samples one by one, in blocks that are never moved. Context: tool. */
 #include "profile/profile_moments.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -29,6 +30,12 @@ struct profile_moments {
 
     struct profile_gap *gaps;
     size_t gap_count, gap_capacity;
+
+    uint32_t lanes[PROFILE_LANES_LIMIT]; /* texts */
+    uint32_t lane_count;
+    struct profile_span *spans;
+    size_t span_count, span_capacity;
+    uint64_t left_out_spans;
 
     uint64_t mistimed;
     uint64_t untold;
@@ -66,6 +73,7 @@ static void forget(struct profile_moments *moments)
     jw_free(moments->texts);
     jw_free(moments->contexts);
     jw_free(moments->gaps);
+    jw_free(moments->spans);
     jw_map_close(&moments->text_of);
     jw_map_close(&moments->context_of);
     *moments = (struct profile_moments){0};
@@ -253,7 +261,74 @@ void profile_moments_gap(struct profile_moments *moments, const struct profile_g
     moments->gaps[moments->gap_count++] = *gap;
 }
 
+/* ---- lanes ---- */
+
+uint32_t profile_moments_lane(struct profile_moments *moments, const char *name)
+{
+    const uint32_t text = profile_moments_text(moments, name);
+    uint32_t lane = 0;
+
+    while (lane < moments->lane_count && moments->lanes[lane] != text)
+        lane++;
+    if (lane == moments->lane_count && lane < PROFILE_LANES_LIMIT)
+        moments->lanes[moments->lane_count++] = text;
+    return lane;
+}
+
+void profile_moments_span(struct profile_moments *moments, const struct profile_span *span)
+{
+    void *spans = moments->spans;
+    const int64_t most_us = (int64_t)INT32_MAX * 1000;
+
+    if (moments->span_count >= PROFILE_SPANS_LIMIT || span->lane >= PROFILE_LANES_LIMIT ||
+        span->begin_us > most_us || span->begin_us < -most_us) {
+        moments->left_out_spans++;
+        return;
+    }
+    if (!reserve(moments, &spans, &moments->span_capacity, moments->span_count,
+                 sizeof *moments->spans))
+        return;
+    moments->spans = spans;
+    moments->spans[moments->span_count++] = *span;
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct profile_span *a = left;
+    const struct profile_span *b = right;
+
+    if (a->lane != b->lane)
+        return a->lane < b->lane ? -1 : 1;
+    if (a->begin_us != b->begin_us)
+        return a->begin_us < b->begin_us ? -1 : 1;
+    return a->length_us < b->length_us ? -1 : a->length_us > b->length_us;
+}
+
 /* ---- reading ---- */
+
+uint32_t profile_moments_lane_count(const struct profile_moments *moments)
+{
+    return moments->lane_count;
+}
+
+const char *profile_moments_lane_name(const struct profile_moments *moments, uint32_t lane)
+{
+    return profile_moments_text_at(moments, moments->lanes[lane]);
+}
+
+const struct profile_span *profile_moments_spans(const struct profile_moments *moments,
+                                                 size_t *count)
+{
+    if (moments->span_count > 0)
+        qsort(moments->spans, moments->span_count, sizeof *moments->spans, compare_spans);
+    *count = moments->span_count;
+    return moments->spans;
+}
+
+uint64_t profile_moments_left_out_spans(const struct profile_moments *moments)
+{
+    return moments->left_out_spans;
+}
 
 bool profile_moments_failed(const struct profile_moments *moments)
 {

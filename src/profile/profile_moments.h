@@ -49,6 +49,17 @@ struct profile_gap {
     uint64_t signals;
 };
 
+#define PROFILE_LANES_LIMIT 8u
+#define PROFILE_SPANS_LIMIT (1u << 17) /* of all lanes; those beyond are counted */
+
+/* What happened at a time and is no sample: a pause of the collector. It stands in the lane of its kind. */
+struct profile_span {
+    int64_t begin_us; /* since the base; may lie before it */
+    uint64_t length_us;
+    uint32_t lane;
+    uint32_t text; /* 0: it says nothing */
+};
+
 JW_MUST_CHECK struct profile_moments *profile_moments_open(struct jw_error *err);
 void profile_moments_close(struct profile_moments *moments);
 void profile_moments_clear(struct profile_moments *moments); /* as new */
@@ -78,6 +89,10 @@ void profile_moments_resolve(struct profile_moments *moments, uint64_t first,
 
 void profile_moments_gap(struct profile_moments *moments, const struct profile_gap *gap);
 
+/* Number of a lane, adding it on first sight; PROFILE_LANES_LIMIT: there are too many. The name is copied. */
+uint32_t profile_moments_lane(struct profile_moments *moments, const char *name);
+void profile_moments_span(struct profile_moments *moments, const struct profile_span *span);
+
 /* Reading ---- */
 
 bool profile_moments_failed(const struct profile_moments *moments); /* memory was out */
@@ -94,6 +109,12 @@ uint32_t profile_moments_text_count(const struct profile_moments *moments);
 const char *profile_moments_text_at(const struct profile_moments *moments, uint32_t number);
 const struct profile_gap *profile_moments_gaps(const struct profile_moments *moments,
                                                size_t *count);
+uint32_t profile_moments_lane_count(const struct profile_moments *moments);
+const char *profile_moments_lane_name(const struct profile_moments *moments, uint32_t lane);
+/* In the order of lanes, and of time within each; sorted by the call. */
+const struct profile_span *profile_moments_spans(const struct profile_moments *moments,
+                                                 size_t *count);
+uint64_t profile_moments_left_out_spans(const struct profile_moments *moments);
 /* Samples whose time no recording can have (a month away), taken at its begin; and whose context was too rare. */
 uint64_t profile_moments_mistimed(const struct profile_moments *moments);
 uint64_t profile_moments_untold(const struct profile_moments *moments);

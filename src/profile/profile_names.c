@@ -280,7 +280,7 @@ static bool profile_seen_equals(const void *context, uint32_t item, const void *
     return profile->seen[item].name == wanted->name && profile->seen[item].tier == wanted->tier;
 }
 
-static profile_frame_id profile_intern_seen(struct profile *profile, struct profile_seen wanted)
+profile_frame_id profile_intern_seen(struct profile *profile, struct profile_seen wanted)
 {
     const uint64_t hash = jw_hash_word((uint64_t)wanted.name << 8 | wanted.tier);
     uint32_t item = profile_index_find(&profile->seen_index, (uint32_t)hash, profile_seen_equals,

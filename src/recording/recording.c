@@ -234,14 +234,15 @@ static uint64_t begin_chunk(struct recording *recording)
     recording_law_new_chunk(recording);
     recording_context_new_chunk(recording);
     /* Constants that nearly every chunk needs: so each chunk has a checkpoint from the start. */
-    for (size_t i = 0; i < JW_STATE_LIMIT; i++)
-        recording->state_keys[i] = recording_simple(&recording->names, JFR_TYPE_THREAD_STATE,
-                                                    jw_thread_state_name((enum jw_thread_state)i));
+    recording_put_states(recording);
+    recording_put_frame_types(&recording->names,
+                              recording_dialect(recording) == JFR_DIALECT_ASYNC_PROFILER);
     if (recording->config.counter != NULL)
         recording->counter_key =
             recording_simple(&recording->names, JFR_TYPE_COUNTER_NAME, recording->config.counter);
     jfr_buffer_clear(&recording->events);
-    jfr_put_metadata(&recording->events, now_ns, &recording->contexts.attributes);
+    jfr_put_metadata(&recording->events, now_ns, recording_dialect(recording),
+                     &recording->contexts.attributes);
     recording_put_facts(recording, now_ns);
     recording_host_new_chunk(recording, now_ns);
     return now_ns;
@@ -324,6 +325,8 @@ void recording_drop(struct recording *recording)
     recording_virtual_close(recording);
     recording_host_close(recording);
     jw_free(recording->stops);
+    jw_free(recording->delays);
+    recording_live_close(recording);
     jw_free(recording->texts);
     jw_free(recording->settings);
     jw_free(recording);
@@ -438,6 +441,8 @@ bool recording_close(struct recording *recording, struct jw_error *err)
     else if (!recording->has_failed)
         recording_graph_end(recording);
     if (recording->file != NULL && !recording->has_failed) {
+        recording_delays_end_take(recording, true);
+        recording_live_put(recording, jw_now_ns());
         put_state(recording, true);
         write_out(recording, true);
     }
@@ -468,6 +473,7 @@ bool recording_snapshot(struct recording *recording, const char *path, struct jw
     if (!JW_INVARIANT(recording->file != NULL))
         return false;
     if (!recording->has_failed) {
+        recording_live_put(recording, jw_now_ns());
         put_state(recording, true);
         write_out(recording, false);
     }
@@ -510,7 +516,7 @@ enum recording_format recording_format_of(const struct recording *recording)
 void recording_get_status(const struct recording *recording, struct recording_status *out)
 {
     *out = (struct recording_status){
-        .samples = recording->samples,
+        .samples = recording->samples + recording->hook_samples,
         .chunks = recording->chunks,
         .has_failed = recording->has_failed,
     };

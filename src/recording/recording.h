@@ -127,12 +127,40 @@ struct recording_metaspace {
 };
 
 /* A time in which the garbage collector had stopped all threads. */
+enum recording_collection_kind {
+    RECORDING_COLLECTION_ANY, /* of a collector without generations, or not known */
+    RECORDING_COLLECTION_YOUNG,
+    RECORDING_COLLECTION_OLD,
+};
+
 struct recording_collection {
     uint32_t number;
     uint64_t begin_ns, end_ns;
     const char *name, *cause; /* NULL: not known */
     uint64_t used_bytes, committed_bytes,
         reserved_bytes; /* of the heap, behind it; used 0: not known */
+    enum recording_collection_kind kind;
+};
+
+#define RECORDING_OPERATION_BYTES 64
+#define RECORDING_RUNNING_BYTES   160
+
+/* A safepoint that was long waited for. */
+struct recording_delay {
+    uint64_t number, begin_ns, reach_ns, inside_ns;
+    uint64_t
+        late_record; /* `value` of the EVENT_LATE of who was last; its low 16 bits are 0: nobody */
+    bool is_at_poll; /* nobody, since who was last was seen only when it was about to stop */
+    const char *operation; /* "": not known */
+    const char *running;   /* how many threads still ran, look by look */
+    bool is_used_known;    /* the rest: what the last thread used meanwhile */
+    uint64_t cpu_ns, waited_ns, minor_faults, major_faults;
+};
+
+/* What the agent knows of a sampled object that is still there. */
+struct recording_live_state {
+    uint32_t age;   /* pauses of the collector since it was allocated */
+    uint32_t level; /* it stands for 2 to the power of this of those that were sampled as it was */
 };
 
 /* A method as a class file has it; {NULL, 0} for class and name: not known. */
@@ -189,6 +217,10 @@ struct recording_sources {
     bool (*heap)(void *context, struct recording_heap *out);
     bool (*counts)(void *context, struct recording_jvm_counts *out);
     bool (*metaspace)(void *context, struct recording_metaspace *out);
+    /* The oldest delay of a safepoint that was not taken yet; once a take. */
+    bool (*delay)(void *context, struct recording_delay *out);
+    /* Whether the object is still there that the sample of an allocation names; any number of times. */
+    bool (*live)(void *context, uint32_t slot, uint32_t number, struct recording_live_state *out);
     /* The oldest collection that was not taken yet. */
     bool (*collection)(void *context, struct recording_collection *out);
 };
@@ -203,11 +235,13 @@ enum recording_format {
     RECORDING_OTLP,
 };
 
-/* What a graph draws, of the clocks and counters that samples are taken by. A JFR file holds all. */
+/* What a graph draws, of the clocks and counters that samples are taken by, and of what hooks tell. A JFR file holds all. */
 enum recording_clock {
     RECORDING_SHOWS_CPU,
     RECORDING_SHOWS_WALL,
     RECORDING_SHOWS_COUNTER,
+    RECORDING_SHOWS_ALLOC,
+    RECORDING_SHOWS_LIMIT
 };
 
 /* A row of jdk.ActiveSetting: event "jdk.ExecutionSample", name "period", value "10 ms". Rows whose
@@ -229,6 +263,13 @@ struct recording_jvm {
     int64_t pid;
 };
 
+/* Whose event types a recording has: those of the JDK and ours, or another profiler's. */
+enum recording_dialect {
+    RECORDING_STANDARD,
+    RECORDING_ASYNC_PROFILER,
+    RECORDING_DATADOG,
+};
+
 struct recording_config {
     /* A regular file or nothing; never followed when it is a symbolic link. NULL: other formats are
      * kept in memory, for recording_write. */
@@ -237,7 +278,8 @@ struct recording_config {
     uint64_t
         chunk_bytes;   /* a chunk ends at this size; 0: 12 MiB. At most 1.5 GiB, at least 256 KiB */
     uint64_t chunk_ns; /* or this age; 0: one hour. At least one second */
-    const char *title; /* name of the recording, of the graph; NULL: "jaywalk" */
+    enum recording_dialect dialect; /* JFR */
+    const char *title;              /* name of the recording, of the graph; NULL: "jaywalk" */
     const struct recording_setting *settings;
     size_t setting_count;
     struct recording_jvm jvm;

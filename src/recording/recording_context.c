@@ -320,8 +320,19 @@ void recording_take_endpoint(struct recording_take *take, const struct event_rec
 
     (void)told_of(take, record->context, &told);
     const struct recording_fields context = recording_context_fields(take, record->context);
-    const size_t begin = recording_event(recording, JFR_TYPE_ENDPOINT, record->time_ns);
-    jfr_put_varint(out, thread_key(take, record, &context));
+    const struct recording_foreign foreign = {
+        .type = JFR_TYPE_ENDPOINT,
+        .start_ns = recording_time(recording, record->time_ns),
+        .thread = thread_key(take, record, &context),
+        .name = text_of(take->generation->endpoints, record->name),
+        .operation = text_of(take->generation->endpoints, record->operation),
+        .root_span_id = record->value,
+    };
+    if (recording_put_foreign(recording, &foreign))
+        return;
+    const size_t begin = jfr_event_begin(out, JFR_TYPE_ENDPOINT);
+    jfr_put_varint(out, foreign.start_ns);
+    jfr_put_varint(out, foreign.thread);
     jfr_put_varint(out, trace_key(&recording->names, told.trace_id));
     jfr_put_varint(out, record->value);
     jfr_put_varint(out, name_key(take, record->name));
@@ -337,11 +348,20 @@ void recording_take_span(struct recording_take *take, const struct event_record 
     const uint64_t end_ns = record->time_ns + record->weight_ns;
     const struct recording_fields context = recording_context_fields(take, record->context);
     const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
+    const struct recording_foreign foreign = {
+        .type = JFR_TYPE_SPAN,
+        .start_ns = record->time_ns + moved_ns,
+        .duration_ns = record->weight_ns,
+        .thread = thread_key(take, record, &context),
+        .name = text_of(take->generation->endpoints, record->name),
+    };
+    if (recording_put_foreign(recording, &foreign))
+        return;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_SPAN);
 
-    jfr_put_varint(out, record->time_ns + moved_ns);
-    jfr_put_varint(out, record->weight_ns);
-    jfr_put_varint(out, thread_key(take, record, &context));
+    jfr_put_varint(out, foreign.start_ns);
+    jfr_put_varint(out, foreign.duration_ns);
+    jfr_put_varint(out, foreign.thread);
     jfr_put_varint(out, name_key(take, record->name));
     jfr_put_bytes(out, context.bytes, context.length_bytes);
     jfr_event_end(out, begin);

@@ -5,6 +5,7 @@
 static const char *const clock_names[JW_COST_CLOCK_LIMIT] = {
     [JW_COST_CPU] = "cpu",
     [JW_COST_WALL] = "wall",
+    [JW_COST_HOOK] = "hook",
 };
 
 void recording_cost(struct recording *recording, const struct jw_cost *cost)

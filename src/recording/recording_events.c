@@ -48,6 +48,9 @@ static void put_setting(struct recording *recording, uint64_t now_ns, enum jfr_t
                         const char *name, const char *value)
 {
     struct jfr_buffer *out = &recording->events;
+
+    if (!jfr_type_is_declared(recording_dialect(recording), event))
+        return;
     const size_t begin = recording_event(recording, JFR_TYPE_ACTIVE_SETTING, now_ns);
 
     jfr_put_varint(out, event);
@@ -93,6 +96,8 @@ static const enum jfr_type always_enabled[] = {
     JFR_TYPE_GC_HEAP_CONFIGURATION,
     JFR_TYPE_GARBAGE_COLLECTION,
     JFR_TYPE_GC_PHASE_PAUSE,
+    JFR_TYPE_YOUNG_GARBAGE_COLLECTION,
+    JFR_TYPE_OLD_GARBAGE_COLLECTION,
     JFR_TYPE_GC_HEAP_SUMMARY,
     JFR_TYPE_METASPACE_SUMMARY,
     JFR_TYPE_BOOLEAN_FLAG,
@@ -107,7 +112,8 @@ static const enum jfr_type always_enabled[] = {
 static void put_settings(struct recording *recording, uint64_t now_ns)
 {
     for (size_t i = 0; i < JW_COUNT_OF(always_enabled); i++)
-        put_setting(recording, now_ns, always_enabled[i], "enabled", "true");
+        put_setting(recording, now_ns, recording_type(recording, always_enabled[i]), "enabled",
+                    "true");
     put_setting(recording, now_ns, JFR_TYPE_CPU_LOAD, "period", "1000 ms");
     put_setting(recording, now_ns, JFR_TYPE_PHYSICAL_MEMORY, "period", "1000 ms");
 
@@ -128,6 +134,12 @@ static void put_settings(struct recording *recording, uint64_t now_ns)
 
         if (!jfr_type_is_event(event))
             event = JFR_TYPE_ACTIVE_RECORDING;
+        /* Several types may be one in a dialect: what is off must not hide what is on. */
+        const enum jfr_type told = recording_type(recording, event);
+        if (told != event &&
+            (strcmp(setting->value, "false") == 0 || strcmp(setting->value, "off") == 0))
+            continue;
+        event = told;
         put_setting(recording, now_ns, event, setting->name, setting->value);
     }
 }

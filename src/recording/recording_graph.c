@@ -34,6 +34,7 @@ struct graph_take {
 /* Samples of one stack, and of one thread where those are told apart. */
 struct recording_group {
     store_id trace;
+    uint32_t class_name; /* on top of it: what was allocated; DICT_NONE: nothing */
     uint32_t thread_index;
     uint32_t thread_serial;
     struct recording_virtual mounted; /* where threads are told apart */
@@ -41,24 +42,9 @@ struct recording_group {
     uint64_t weight_ns;
 };
 
-/* As a reader would show it out of a file, until the text in this place is replaced; NULL for none. */
-static const char *shown(struct recording *recording, struct jfr_buffer *scratch,
-                         struct jfr_text *place, struct recording_text text)
-{
-    if (text.bytes == NULL)
-        return NULL;
-    jfr_buffer_clear(scratch);
-    jfr_put_clean_utf8(scratch, text.bytes, text.length_bytes);
-    if (scratch->has_failed || !jfr_text_set(place, scratch->bytes, scratch->used_bytes)) {
-        recording_fail_memory(recording);
-        return NULL;
-    }
-    return place->text;
-}
-
 static const char *shown_in(struct graph_take *take, size_t place, struct recording_text text)
 {
-    return shown(take->recording, &take->scratch, &take->texts[place], text);
+    return recording_shown(take->recording, &take->scratch, &take->texts[place], text);
 }
 
 static struct profile_frame mark_frame(enum jw_mark mark)
@@ -223,9 +209,12 @@ static void fill_without_frames(struct graph_take *take, struct profile_stack *s
     jw_count_add(JW_COUNT_STACKS_FULL, stack->samples);
 }
 
-/* Frames of a trace into the stack in hand. False: no memory. */
-static bool fill_frames(struct graph_take *take, store_id id, struct profile_stack *stack)
+/* Frames of a trace into the stack in hand, below one of a class, if there is one. False: no memory. */
+static bool fill_frames(struct graph_take *take, store_id id, dict_id class_name,
+                        struct profile_stack *stack)
 {
+    const uint32_t top = class_name == DICT_NONE ? 0 : 1;
+
     struct store_trace trace;
 
     if (is_full(take->recording) && reserve_frames(take, 1)) {
@@ -234,14 +223,16 @@ static bool fill_frames(struct graph_take *take, store_id id, struct profile_sta
     }
     if (!store_get(take->generation->traces, id, &trace))
         trace = (struct store_trace){.frame_count = 0};
-    if (!reserve_frames(take, trace.frame_count)) {
+    if (!reserve_frames(take, top + trace.frame_count)) {
         recording_fail_memory(take->recording);
         return false;
     }
+    if (top != 0)
+        take->frames[0] = frame_id(take, jw_frame_class(class_name));
     for (uint32_t i = 0; i < trace.frame_count; i++)
-        take->frames[i] = frame_id(take, trace.frames[i]);
+        take->frames[top + i] = frame_id(take, trace.frames[i]);
     stack->frames = take->frames;
-    stack->frame_count = trace.frame_count;
+    stack->frame_count = top + trace.frame_count;
     stack->is_truncated = trace.frame_count > 0 && (trace.flags & STORE_TRUNCATED) != 0;
     return true;
 }
@@ -257,7 +248,7 @@ static void add_group(struct graph_take *take, const struct recording_group *gro
         .weight = group->weight_ns,
     };
 
-    if (fill_frames(take, group->trace, &added))
+    if (fill_frames(take, group->trace, group->class_name, &added))
         profile_add(take->recording->graph.profile, &added);
 }
 
@@ -281,7 +272,7 @@ static struct recording_kept *keep_trace(struct graph_take *take, store_id id)
     }
     if (*known != 0)
         return *known == KEPT_NONE ? NULL : (struct recording_kept *)(uintptr_t)*known;
-    if (!fill_frames(take, id, &stack))
+    if (!fill_frames(take, id, DICT_NONE, &stack))
         return NULL;
 
     const struct kept_head head = {(uint32_t)stack.frame_count, stack.is_truncated};
@@ -353,9 +344,13 @@ static struct recording_group *group_of(struct recording *recording,
 {
     struct recording_graph *graph = &recording->graph;
     const bool by_thread = recording->config.is_by_thread;
-    const uint32_t key[] = {record->trace, by_thread ? record->thread_index : 0,
+    const bool has_class = record->kind == EVENT_ALLOC_SAMPLE;
+    const uint32_t key[] = {record->trace,
+                            has_class ? record->class_name : DICT_NONE,
+                            by_thread ? record->thread_index : 0,
                             by_thread ? (uint32_t)record->thread_serial : 0,
-                            (uint32_t)mounted->number, (uint32_t)(mounted->number >> 32)};
+                            (uint32_t)mounted->number,
+                            (uint32_t)(mounted->number >> 32)};
     uint64_t *known = jw_map_put(&graph->group_of, key, sizeof key);
 
     if (known == NULL)
@@ -375,8 +370,11 @@ static struct recording_group *group_of(struct recording *recording,
     }
 
     struct recording_group *group = &graph->groups[graph->group_count];
-    *group = (struct recording_group){
-        .trace = key[0], .thread_index = key[1], .thread_serial = key[2], .mounted = *mounted};
+    *group = (struct recording_group){.trace = key[0],
+                                      .class_name = key[1],
+                                      .thread_index = key[2],
+                                      .thread_serial = key[3],
+                                      .mounted = *mounted};
     *known = ++graph->group_count;
     return group;
 }
@@ -385,7 +383,26 @@ static enum recording_clock clock_of(const struct event_record *record)
 {
     return record->kind == EVENT_CPU_SAMPLE       ? RECORDING_SHOWS_CPU
            : record->kind == EVENT_COUNTER_SAMPLE ? RECORDING_SHOWS_COUNTER
+           : record->kind == EVENT_ALLOC_SAMPLE   ? RECORDING_SHOWS_ALLOC
                                                   : RECORDING_SHOWS_WALL;
+}
+
+/* By a hook: no signal stands behind it. */
+static bool is_of_hook(const struct event_record *record)
+{
+    return record->kind == EVENT_ALLOC_SAMPLE;
+}
+
+/* What it counts as: pprof and OTLP count objects, of which each sample stands for some. */
+static uint64_t count_of(const struct recording *recording, const struct event_record *record)
+{
+    const bool counts_objects =
+        recording->config.format == RECORDING_PPROF || recording->config.format == RECORDING_OTLP;
+
+    if (record->kind != EVENT_ALLOC_SAMPLE || !counts_objects || record->value == 0 ||
+        record->weight_ns <= record->value)
+        return 1;
+    return (record->weight_ns + record->value / 2) / record->value;
 }
 
 /* Of a clock that this graph does not show. */
@@ -400,18 +417,19 @@ static void take_record(const struct event_record *record, void *argument)
     struct recording *recording = take->recording;
     const bool is_wall = clock_of(record) == RECORDING_SHOWS_WALL;
 
-    /* Requests and spans are no stacks: a graph has no place for them. */
-    if (record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN)
+    /* Requests and spans are no stacks, and those of threads that were late no samples: a graph has no place for them. */
+    if (record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN || record->kind == EVENT_LATE)
         return;
     if (recording->has_failed || !JW_INVARIANT(!is_wall || record->kind == EVENT_WALL_SAMPLE ||
                                                record->kind == EVENT_WALL_IDLE))
         return;
 
     const struct recording_turns turns = recording_turns_of(record);
-    recording->samples += record->kind != EVENT_WALL_IDLE;
+    recording->samples += record->kind != EVENT_WALL_IDLE && !is_of_hook(record);
+    recording->hook_samples += is_of_hook(record);
     if (is_left_out(recording, record)) {
         recording_time(recording, record->time_ns);
-        recording->graph.left_out += is_wall ? turns.turn_count : 1;
+        recording->graph.left_out[clock_of(record)] += is_wall ? turns.turn_count : 1;
         return;
     }
     recording->graph.has_shown = true;
@@ -426,6 +444,8 @@ static void take_record(const struct event_record *record, void *argument)
             : (struct recording_virtual){0};
     struct recording_group *group = group_of(recording, record, &mounted);
     struct recording_group alone = {.trace = record->trace,
+                                    .class_name =
+                                        is_of_hook(record) ? record->class_name : DICT_NONE,
                                     .thread_index = record->thread_index,
                                     .thread_serial = (uint32_t)record->thread_serial,
                                     .mounted = mounted};
@@ -434,7 +454,7 @@ static void take_record(const struct event_record *record, void *argument)
     if (is_alone)
         group = &alone;
     recording_time(recording, record->time_ns);
-    group->samples += is_wall ? turns.turn_count : 1;
+    group->samples += is_wall ? turns.turn_count : count_of(recording, record);
     group->weight_ns += record->weight_ns;
     if (is_alone)
         add_group(take, &alone);
@@ -497,52 +517,6 @@ bool recording_graph_open(struct recording *recording, struct jw_error *err)
         return false;
     graph->profile = profile_open(&recording->config.tree, err);
     return graph->profile != NULL;
-}
-
-/* The same as the command finds in a recording that ends now. */
-void recording_graph_tell(struct recording *recording)
-{
-    struct profile *profile = recording->graph.profile;
-    const char *title = recording->config.title;
-    static const char *const names[] = {
-        [RECORDING_SHOWS_CPU] = "cpu", [RECORDING_SHOWS_WALL] = "wall"};
-    const enum recording_clock shows = recording->config.shows;
-    const bool shows_counter = shows == RECORDING_SHOWS_COUNTER;
-    struct jfr_buffer scratch = {0};
-    struct jfr_text text = {0};
-    uint64_t counts[JW_COUNT_LIMIT];
-    uint64_t in_flight;
-    const struct profile_about about = {
-        .title = title == NULL ? NULL
-                               : shown(recording, &scratch, &text,
-                                       (struct recording_text){title, strlen(title)}),
-        .event = shows_counter ? recording->config.counter : names[shows],
-        .left_out = recording->graph.left_out == 0  ? NULL
-                    : shows == RECORDING_SHOWS_WALL ? "cpu"
-                                                    : "wall",
-        .unit = !recording->graph.has_shown ? "samples"
-                : shows_counter             ? jw_perf_unit(recording->config.counter)
-                                            : "ns",
-        .start_unix_ns = recording->opened_wall_ns,
-        .duration_ns =
-            recording_duration_ns(recording,
-                                  recording->paused_ns != 0 ? recording->paused_ns : jw_now_ns()) -
-            recording->idle_ns,
-    };
-
-    profile_set_about(profile, &about);
-    jfr_buffer_close(&scratch);
-    jfr_text_free(&text);
-    recording_read_counters(recording, counts, &in_flight);
-    profile_forget_counters(profile);
-    profile_counters(profile, counts, in_flight);
-    recording_ledger_tell_profile(recording);
-    if (recording->has_cost) {
-        struct jw_cost_sums sums;
-
-        jw_cost_sum_up(&recording->cost, &sums);
-        profile_cost(profile, &sums);
-    }
 }
 
 void recording_graph_close(struct recording *recording)

@@ -56,7 +56,7 @@ static bool reserve(void **array, size_t *capacity, size_t index, size_t element
     return true;
 }
 
-static void let_go(struct recording_idle *idle, struct recording_kept *stack)
+void recording_idle_let_go(struct recording_idle *idle, struct recording_kept *stack)
 {
     if (stack == NULL)
         return;
@@ -263,7 +263,7 @@ void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *pu
     jw_map_clear(&idle->passed_of);
     idle->passed_count = 0;
     for (size_t i = 0; i < idle->held_stacks.count; i++)
-        let_go(idle, idle->held_stacks.kept[i]);
+        recording_idle_let_go(idle, idle->held_stacks.kept[i]);
     idle->held_stacks.count = 0;
     for (size_t i = 0; i < idle->held_methods.count; i++)
         (void)recording_let_go(&idle->methods, idle->held_methods.kept[i]);
@@ -284,7 +284,7 @@ void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive 
 
         if (thread->serial == 0 || is_alive(context, (uint32_t)index, (uint32_t)thread->serial))
             continue;
-        let_go(idle, thread->seen.stack);
+        recording_idle_let_go(idle, thread->seen.stack);
         if (thread->seen.context != NULL)
             (void)recording_let_go(&idle->contexts, thread->seen.context);
         *thread = (struct recording_idle_thread){0};

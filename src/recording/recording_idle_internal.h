@@ -104,6 +104,9 @@ recording_idle_keep_method(struct recording_idle *idle, const void *bytes, size_
 JW_MUST_CHECK struct recording_kept *
 recording_idle_keep_context(struct recording_idle *idle, const void *bytes, size_t length_bytes);
 
+/* A stack that was held beyond its take is held once less; NULL: nothing. */
+void recording_idle_let_go(struct recording_idle *idle, struct recording_kept *stack);
+
 /* A wall sample was taken, of this stack and context; NULL: not kept, or none. */
 void recording_idle_note(struct recording_idle *idle, const struct recording_turns *turns,
                          struct recording_kept *stack, struct recording_kept *context);

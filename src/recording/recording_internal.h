@@ -40,9 +40,9 @@ struct recording_graph {
     struct recording_group *groups; /* of this take: sums */
     size_t group_count;
     size_t group_capacity;
-    struct jw_map group_of; /* of this take: trace, thread index, serial -> group + 1 */
+    struct jw_map group_of; /* of this take: trace, class, thread index, serial -> group + 1 */
     struct jw_map frames;   /* of this take: frame -> its id in the profile */
-    uint64_t left_out;      /* samples, turns of the clock that is not shown */
+    uint64_t left_out[RECORDING_SHOWS_LIMIT]; /* samples, turns of what is not shown */
     bool has_shown;
 };
 
@@ -170,6 +170,7 @@ struct recording {
     struct recording_ids
         trace_keys; /* of this take, + 1; the stack, and below it whether it is native */
     uint64_t state_keys[JW_STATE_LIMIT]; /* in this chunk */
+    uint64_t cpu_state_key;              /* of samples of CPU time */
     uint64_t counter_key;                /* likewise; of no use without config.counter */
     uint64_t checkpoint_offset;          /* of the last one in the open chunk; 0: none */
 
@@ -181,7 +182,9 @@ struct recording {
     struct recording_law law;
     struct recording_host host;
 
-    struct recording_stops *stops; /* NULL: none were taken yet */
+    struct recording_stops *stops;   /* NULL: none were taken yet */
+    struct recording_delays *delays; /* likewise */
+    struct recording_live *live;     /* likewise */
 
     struct jw_cost cost;
     bool has_cost;
@@ -198,8 +201,9 @@ struct recording {
     uint64_t paused_ns; /* since when nothing is taken; 0: it goes on */
     uint64_t idle_ns;   /* how long that was, before */
 
-    uint64_t samples;
-    uint64_t turns; /* of the wall clock */
+    uint64_t samples;      /* by signals */
+    uint64_t hook_samples; /* by hooks */
+    uint64_t turns;        /* of the wall clock */
     uint64_t chunks;
     uint64_t diagnosed_ns;
     uint64_t zero[JW_COUNT_LIMIT];  /* the counters when the recording began */
@@ -232,6 +236,10 @@ uint64_t recording_duration_ns(const struct recording *recording, uint64_t now_n
  * Begins an event of this type in `events` at this time, as recording_time has it. Returns what jfr_event_end wants.
  */
 size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t time_ns);
+
+/* The type that tells events of this one in the recording's dialect: jfr/jfr_dialects.def. */
+enum jfr_dialect recording_dialect(const struct recording *recording);
+enum jfr_type recording_type(const struct recording *recording, enum jfr_type type);
 
 /* Events that open each chunk: the recording, its settings, the JVM and the machine. */
 void recording_put_facts(struct recording *recording, uint64_t now_ns);
@@ -295,12 +303,33 @@ struct recording_who {
 struct recording_who recording_who_of(struct recording *recording, uint32_t index, uint32_t serial,
                                       const struct recording_fields *context);
 
+/* What records of threads that left a stack have in common. */
+struct recording_taken {
+    uint64_t stack; /* its key in this chunk; 0: it has no frames */
+    bool is_native; /* the thread was in native code on its own account */
+    struct recording_fields context;
+    struct recording_who who;
+};
+/* False: no memory, of which the recording says so itself. */
+JW_MUST_CHECK bool recording_taken_of(struct recording_take *take,
+                                      const struct event_record *record,
+                                      struct recording_taken *out);
+
+/* Beside a sample that is told: that a safepoint was waiting for its thread, where that is so. */
+void recording_put_waited(struct recording *recording, const struct event_record *record,
+                          const struct recording_taken *taken, const char *clock);
+
 /* A frame, but for its method. */
 struct recording_frame {
     enum jw_frame_kind kind;
     int line; /* -1: none */
     int bci;
 };
+
+/* Key of a method of the generation; the mark that says so where its record is no more to be had. */
+uint64_t recording_take_method(struct recording_take *take, uint32_t id);
+/* recording_hot.c: before the events of a take: small keys for methods that many of its frames name. */
+void recording_name_hot(struct recording_take *take);
 
 struct recording_frame recording_frame_of(const struct recording_take *take, jw_frame frame);
 /* Appends one jdk.types.StackFrame; without a method it gets a mark. */
@@ -338,6 +367,33 @@ void recording_virtual_begin_take(struct recording *recording, const struct gene
 struct recording_virtual recording_virtual_of(struct recording *recording,
                                               const struct generation *generation, dict_id context);
 void recording_virtual_close(struct recording *recording);
+
+/*
+ * recording_dialects.c: a sample, a span or an endpoint as another profiler tells it. False: the dialect has its type as it
+ * is, and nothing was put.
+ */
+struct recording_object {
+    uint64_t class_key;
+    uint64_t size_bytes;
+    uint64_t weight_bytes; /* what it stands for */
+    uint64_t time_ns;      /* of its allocation */
+    uint32_t age;          /* pauses of the collector since */
+};
+struct recording_foreign {
+    enum jfr_type type; /* of the standard dialect */
+    uint64_t start_ns;  /* as recording_time or recording_span has it */
+    uint64_t duration_ns;
+    uint64_t thread, stack, state; /* keys */
+    uint64_t turn_count;
+    bool is_native; /* of a sample: in native code on its own account */
+    struct recording_fields context;
+    struct recording_text name, operation;
+    uint64_t root_span_id; /* of an endpoint */
+    struct recording_object object;
+};
+bool recording_put_foreign(struct recording *recording, const struct recording_foreign *told);
+/* A chunk begins: states of threads, as the dialect calls them. */
+void recording_put_states(struct recording *recording);
 
 void recording_take_endpoint(struct recording_take *take, const struct event_record *record);
 void recording_take_span(struct recording_take *take, const struct event_record *record);
@@ -377,6 +433,10 @@ void recording_take_graph(struct recording *recording, struct generation *genera
 
 /* Opens the profile and its place; the place alone, again; writes a graph. */
 JW_MUST_CHECK bool recording_graph_open(struct recording *recording, struct jw_error *err);
+/* As a reader would show it out of a file, until the text in this place is replaced; NULL for none. */
+struct jfr_text;
+const char *recording_shown(struct recording *recording, struct jfr_buffer *scratch,
+                            struct jfr_text *place, struct recording_text text);
 /* Tells the profile what holds now of the run as a whole. */
 void recording_graph_tell(struct recording *recording);
 JW_MUST_CHECK bool recording_graph_place(struct recording *recording, struct jw_error *err);
@@ -385,6 +445,18 @@ enum export_format recording_export_format(enum recording_format format);
 JW_MUST_CHECK bool recording_graph_write(struct recording *recording,
                                          const struct recording_view *view, struct jw_error *err);
 void recording_graph_close(struct recording *recording);
+
+/* recording_delays.c: safepoints that were long waited for, and who was last. Around a take; `is_last`: the recording ends. */
+void recording_delays_begin_take(struct recording *recording);
+void recording_delays_take(struct recording_take *take, const struct event_record *record);
+void recording_delays_end_take(struct recording *recording, bool is_last);
+
+/* recording_live.c: sampled objects that are still there. take: the record of an allocation; end_take: forgets those that are gone;
+ * put: those that are there, as one set of events of this time. */
+void recording_live_take(struct recording_take *take, const struct event_record *record);
+void recording_live_end_take(struct recording *recording);
+void recording_live_put(struct recording *recording, uint64_t now_ns);
+void recording_live_close(struct recording *recording);
 
 /* recording_stops.c: where threads would have stopped, beside where they were. begin: of a take; put: rows, as events. */
 void recording_stops_begin_take(struct recording *recording);

@@ -127,6 +127,17 @@ static void put_collection(struct recording *recording, const struct recording_c
     jfr_put_string(out, "GC Pause");
     jfr_event_end(out, begin);
 
+    if (told->kind != RECORDING_COLLECTION_ANY) {
+        begin = recording_event(recording,
+                                told->kind == RECORDING_COLLECTION_YOUNG
+                                    ? JFR_TYPE_YOUNG_GARBAGE_COLLECTION
+                                    : JFR_TYPE_OLD_GARBAGE_COLLECTION,
+                                begin_ns);
+        jfr_put_varint(out, span_ns);
+        jfr_put_varint(out, told->number);
+        jfr_event_end(out, begin);
+    }
+
     if (told->used_bytes == 0)
         return;
     begin = recording_event(recording, JFR_TYPE_GC_HEAP_SUMMARY, told->end_ns);

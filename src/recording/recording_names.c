@@ -32,6 +32,7 @@ void recording_names_open(struct recording_names *names)
 {
     for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
         names->constants[i].part = JW_MEMORY_NAMES;
+    names->last_keys[JFR_TYPE_METHOD] = RECORDING_SMALL_KEYS;
     names->loaders.part = names->packages.part = JW_MEMORY_NAMES;
     names->threads.part = names->pcs.part = JW_MEMORY_NAMES;
 }
@@ -97,6 +98,13 @@ static uint64_t *remember(struct recording_names *names, struct jw_map *map, con
     return &names->unkept;
 }
 
+static uint64_t new_key(struct recording_names *names, enum jfr_type type)
+{
+    if (type == JFR_TYPE_METHOD && names->is_hot && names->small_keys < RECORDING_SMALL_KEYS)
+        return ++names->small_keys;
+    return ++names->last_keys[type];
+}
+
 uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
                             struct jfr_buffer *fields)
 {
@@ -108,7 +116,7 @@ uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
 
     uint64_t *known = remember(names, &names->constants[type], fields->bytes, fields->used_bytes);
 
-    const uint64_t key = *known == 0 ? ++names->last_keys[type] : *known >> CHUNK_BITS;
+    const uint64_t key = *known == 0 ? new_key(names, type) : *known >> CHUNK_BITS;
     const uint64_t now_known = key << CHUNK_BITS | (names->chunk & CHUNK_MASK);
     if (*known != now_known)
         jfr_put_bytes(jfr_pool_put(&names->pools, type, key), fields->bytes, fields->used_bytes);
@@ -133,7 +141,7 @@ uint64_t recording_symbol(struct recording_names *names, struct recording_text t
 
 /* "C++" stands for all code that is not Java; "Unknown" for what is not code. Source: JMC 9,
  * FrameType; JDK 17 and 25 show any text. */
-uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind kind)
+void recording_put_frame_types(struct recording_names *names, bool is_fixed)
 {
     static const char *const texts[] = {
         [JW_FRAME_INTERPRETED] = "Interpreted",
@@ -147,9 +155,28 @@ uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind 
         [JW_FRAME_COMPILING] = "Compiling",
         [JW_FRAME_ADDRESS] = "Address",
     };
+    static const uint8_t fixed_of[JW_FRAME_KIND_LIMIT] = {
+        [JW_FRAME_INTERPRETED] = 0, [JW_FRAME_COMPILED] = 1, [JW_FRAME_INLINED] = 2,
+        [JW_FRAME_JAVA_NATIVE] = 3, [JW_FRAME_NATIVE] = 4,   [JW_FRAME_KERNEL] = 5,
+        [JW_FRAME_MARK] = 4,        [JW_FRAME_CLASS] = 2,    [JW_FRAME_COMPILING] = 2,
+        [JW_FRAME_ADDRESS] = 4,
+    };
 
-    jfr_put_string(&names->scratch, (size_t)kind < JW_COUNT_OF(texts) ? texts[kind] : "Unknown");
-    return recording_constant(names, JFR_TYPE_FRAME_TYPE, &names->scratch);
+    /* Source: jfrconv of async-profiler 4.5 takes the key for a number from 0 to 6, and ends at any other. */
+    static const struct {
+        uint64_t key;
+        const char *text;
+    } fixed[] = {{0, "Interpreted"}, {1, "JIT compiled"}, {2, "Inlined"},
+                 {3, "Native"},      {4, "C++"},          {5, "Kernel"}};
+
+    _Static_assert(JW_COUNT_OF(texts) == JW_FRAME_KIND_LIMIT, "each kind has its text");
+    for (size_t kind = 0; kind < JW_FRAME_KIND_LIMIT && !is_fixed; kind++)
+        names->frame_types[kind] = recording_simple(names, JFR_TYPE_FRAME_TYPE, texts[kind]);
+    for (size_t i = 0; i < JW_COUNT_OF(fixed) && is_fixed; i++)
+        jfr_put_string(jfr_pool_put(&names->pools, JFR_TYPE_FRAME_TYPE, fixed[i].key),
+                       fixed[i].text);
+    for (size_t kind = 0; kind < JW_FRAME_KIND_LIMIT && is_fixed; kind++)
+        names->frame_types[kind] = fixed_of[kind];
 }
 
 uint64_t recording_simple(struct recording_names *names, enum jfr_type type, const char *text)
@@ -358,6 +385,22 @@ uint64_t recording_method_key(struct recording_names *names, const struct record
                       told->is_hidden);
 }
 
+uint64_t recording_class_of_text(struct recording_names *names, struct recording_text text)
+{
+    return put_class(names, text, loader_key(names, 0), package_key(names, 0, package_of(text)), 0);
+}
+
+uint64_t recording_class(struct recording_names *names, const struct generation *generation,
+                         uint32_t name)
+{
+    if (name == DICT_NONE)
+        return 0;
+    const struct recording_text told =
+        dict_text_or(generation->classes, name, TEXT("unknown class"));
+
+    return recording_class_of_text(names, told);
+}
+
 uint64_t recording_java_method(struct recording_names *names, const struct generation *generation,
                                const struct method_record *record)
 {
@@ -455,6 +498,20 @@ static void put_text_or_null(struct jfr_buffer *buffer, struct recording_text te
         jfr_put_text(buffer, text.bytes, text.length_bytes);
 }
 
+uint64_t recording_told_thread_key(struct recording_names *names,
+                                   const struct recording_thread *told)
+{
+    const uint64_t group = group_key(names, told->group, group_key(names, told->parent_group, 0));
+
+    put_text_or_null(&names->scratch, told->os_name);
+    jfr_put_long(&names->scratch, told->os_tid);
+    put_text_or_null(&names->scratch, told->java_name);
+    jfr_put_long(&names->scratch, told->java_id);
+    jfr_put_varint(&names->scratch, group);
+    jfr_put_u8(&names->scratch, 0); /* virtual */
+    return recording_constant(names, JFR_TYPE_THREAD, &names->scratch);
+}
+
 uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uint32_t serial)
 {
     const uint32_t question[] = {index, serial};
@@ -466,17 +523,8 @@ uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uin
     struct recording_thread told = {0};
     uint64_t key = 0;
     if (names->sources.thread != NULL &&
-        names->sources.thread(names->sources.context, index, serial, &told)) {
-        const uint64_t group = group_key(names, told.group, group_key(names, told.parent_group, 0));
-
-        put_text_or_null(&names->scratch, told.os_name);
-        jfr_put_long(&names->scratch, told.os_tid);
-        put_text_or_null(&names->scratch, told.java_name);
-        jfr_put_long(&names->scratch, told.java_id);
-        jfr_put_varint(&names->scratch, group);
-        jfr_put_u8(&names->scratch, 0); /* virtual */
-        key = recording_constant(names, JFR_TYPE_THREAD, &names->scratch);
-    }
+        names->sources.thread(names->sources.context, index, serial, &told))
+        key = recording_told_thread_key(names, &told);
     *known = key + 1;
     return key;
 }

@@ -21,6 +21,9 @@
 
 #define RECORDING_NAMES_MAX_BYTES ((size_t)64 << 20) /* where nothing is limited */
 
+/* Keys of methods that take one byte; the others follow. */
+#define RECORDING_SMALL_KEYS ((uint64_t)127)
+
 struct generation;
 struct method_record;
 
@@ -29,14 +32,17 @@ struct recording_names {
     struct jfr_pools pools;                  /* not yet in the file */
     struct jw_map constants[JFR_TYPE_LIMIT]; /* bytes -> key and the last chunk that has it */
     uint64_t last_keys[JFR_TYPE_LIMIT];
+    uint64_t small_keys; /* of methods, given so far */
+    bool is_hot;         /* a method that is new gets such a key */
     uint64_t chunk;
-    struct jw_map loaders;     /* of this chunk: number -> key + 1 */
-    struct jw_map packages;    /* of this chunk: loader, name -> key + 1 */
-    struct jw_map threads;     /* of this take: index, serial -> key + 1 */
-    struct jw_map pcs;         /* of this take: pc -> method key + 1 */
-    struct jfr_buffer scratch; /* one constant under construction */
-    uint64_t unkept;           /* an answer that there is no room to remember */
-    bool has_failed;           /* out of memory: keys given since may be 0 */
+    struct jw_map loaders;                     /* of this chunk: number -> key + 1 */
+    struct jw_map packages;                    /* of this chunk: loader, name -> key + 1 */
+    struct jw_map threads;                     /* of this take: index, serial -> key + 1 */
+    struct jw_map pcs;                         /* of this take: pc -> method key + 1 */
+    struct jfr_buffer scratch;                 /* one constant under construction */
+    uint64_t frame_types[JW_FRAME_KIND_LIMIT]; /* keys of this chunk */
+    uint64_t unkept;                           /* an answer that there is no room to remember */
+    bool has_failed;                           /* out of memory: keys given since may be 0 */
 };
 
 void recording_names_open(struct recording_names *names);
@@ -56,8 +62,16 @@ uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
 uint64_t recording_text_key(struct recording_names *names, enum jfr_type type,
                             struct recording_text text);
 uint64_t recording_symbol(struct recording_names *names, struct recording_text text);
-uint64_t recording_frame_type(struct recording_names *names, enum jw_frame_kind kind);
+/* Puts the types of frames into a chunk; `is_fixed`: under the keys that readers of async-profiler's recordings know. */
+void recording_put_frame_types(struct recording_names *names, bool is_fixed);
 uint64_t recording_simple(struct recording_names *names, enum jfr_type type, const char *text);
+
+/* Key of a class by the id of its name in this generation, of which no more is known; 0: none. */
+uint64_t recording_class(struct recording_names *names, const struct generation *generation,
+                         uint32_t name);
+
+/* The same by its name. */
+uint64_t recording_class_of_text(struct recording_names *names, struct recording_text text);
 
 /* Keys of methods: of a record of this generation, of native code, of a mark. */
 uint64_t recording_java_method(struct recording_names *names, const struct generation *generation,
@@ -97,6 +111,10 @@ struct recording_method recording_native_method_of(const struct recording_symbol
 
 /* 0 when the source knows nothing of it. */
 uint64_t recording_thread_key(struct recording_names *names, uint32_t index, uint32_t serial);
+
+/* Of one that is told, whether it is still there or not. */
+uint64_t recording_told_thread_key(struct recording_names *names,
+                                   const struct recording_thread *told);
 
 /* Of a virtual thread; its name may be none. */
 uint64_t recording_virtual_thread_key(struct recording_names *names, uint64_t number,

@@ -47,8 +47,7 @@ void recording_ids_close(struct recording_ids *ids)
     *ids = (struct recording_ids){0};
 }
 
-/* Key of a method of the generation; the mark that says so where its record is no more to be had. */
-static uint64_t method_key(struct recording_take *take, uint32_t id)
+uint64_t recording_take_method(struct recording_take *take, uint32_t id)
 {
     struct recording *recording = take->recording;
     uint64_t *known = recording_ids_at(&recording->method_keys, id);
@@ -99,11 +98,10 @@ void recording_put_frame(struct recording *recording, uint64_t method,
     if (method == 0)
         method = recording_mark_method(&recording->names, JW_MARK_UNREADABLE_METHOD);
 
-    const uint64_t type = recording_frame_type(&recording->names, frame->kind);
     jfr_put_varint(stack, method);
     jfr_put_int(stack, frame->line);
     jfr_put_int(stack, frame->bci);
-    jfr_put_varint(stack, type);
+    jfr_put_varint(stack, recording->names.frame_types[frame->kind]);
 }
 
 static uint64_t receiver_key(struct recording_take *take, uint32_t name)
@@ -133,7 +131,7 @@ static void put_frame(struct recording_take *take, jw_frame frame)
     case JW_FRAME_INLINED:
     case JW_FRAME_JAVA_NATIVE:
     case JW_FRAME_COMPILING:
-        method = method_key(take, jw_frame_method(frame));
+        method = recording_take_method(take, jw_frame_method(frame));
         break;
     case JW_FRAME_NATIVE:
     case JW_FRAME_KERNEL:
@@ -220,57 +218,160 @@ struct recording_who recording_who_of(struct recording *recording, uint32_t inde
                : (struct recording_who){context->virtual_thread_key, platform};
 }
 
-static void take_cpu(struct recording_take *take, const struct event_record *record)
+bool recording_taken_of(struct recording_take *take, const struct event_record *record,
+                        struct recording_taken *out)
 {
-    struct recording *recording = take->recording;
     const uint64_t known = trace_key(take, record->trace);
 
     if (known == 0)
+        return false;
+    out->stack = (known >> 1) - 1;
+    out->is_native = (known & TRACE_IS_NATIVE) != 0;
+    out->context = recording_context_fields(take, record->context);
+    out->who = recording_who_of(take->recording, record->thread_index,
+                                (uint32_t)record->thread_serial, &out->context);
+    return true;
+}
+
+void recording_put_waited(struct recording *recording, const struct event_record *record,
+                          const struct recording_taken *taken, const char *clock)
+{
+    struct jfr_buffer *out = &recording->events;
+
+    if ((record->flags & EVENT_WAITED_FOR) == 0 ||
+        !jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_SAFEPOINT_SAMPLE))
         return;
-    const struct recording_fields context = recording_context_fields(take, record->context);
-    const struct recording_who who = recording_who_of(recording, record->thread_index,
-                                                      (uint32_t)record->thread_serial, &context);
-    const bool is_in_native = (known & TRACE_IS_NATIVE) != 0;
-    const size_t begin = recording_event(
-        recording, is_in_native ? JFR_TYPE_NATIVE_METHOD_SAMPLE : JFR_TYPE_EXECUTION_SAMPLE,
-        record->time_ns);
-    jfr_put_varint(&recording->events, who.thread);
-    jfr_put_varint(&recording->events, (known >> 1) - 1);
-    jfr_put_varint(&recording->events, recording->state_keys[JW_STATE_RUNNING]);
-    jfr_put_varint(&recording->events, record->weight_ns);
-    if (!is_in_native)
-        jfr_put_varint(&recording->events, 0); /* wallTime */
-    jfr_put_varint(&recording->events, who.carrier);
-    jfr_put_bytes(&recording->events, context.bytes, context.length_bytes);
-    jfr_event_end(&recording->events, begin);
+    const size_t begin = recording_event(recording, JFR_TYPE_SAFEPOINT_SAMPLE, record->time_ns);
+    jfr_put_varint(out, taken->who.thread);
+    jfr_put_varint(out, taken->stack);
+    jfr_put_varint(out, recording->cpu_state_key);
+    jfr_put_string(out, clock);
+    jfr_event_end(out, begin);
+}
+
+static void put_cpu(struct recording *recording, const struct recording_foreign *told,
+                    uint64_t weight_ns, uint64_t carrier)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = jfr_event_begin(out, told->type);
+
+    jfr_put_varint(out, told->start_ns);
+    jfr_put_varint(out, told->thread);
+    jfr_put_varint(out, told->stack);
+    jfr_put_varint(out, told->state);
+    jfr_put_varint(out, weight_ns);
+    if (!told->is_native)
+        jfr_put_varint(out, 0); /* wallTime */
+    jfr_put_varint(out, carrier);
+    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
+static void take_cpu(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct recording_taken taken;
+
+    if (!recording_taken_of(take, record, &taken))
+        return;
+    const struct recording_foreign told = {
+        .type = taken.is_native ? JFR_TYPE_NATIVE_METHOD_SAMPLE : JFR_TYPE_EXECUTION_SAMPLE,
+        .start_ns = recording_time(recording, record->time_ns),
+        .thread = taken.who.thread,
+        .stack = taken.stack,
+        .state = recording->cpu_state_key,
+        .turn_count = 1,
+        .is_native = taken.is_native,
+        .context = taken.context,
+    };
+    if (!recording_put_foreign(recording, &told))
+        put_cpu(recording, &told, record->weight_ns, taken.who.carrier);
+    recording_put_waited(recording, record, &taken, "cpu");
     recording->samples++;
     recording->law.events++;
     recording_ledger_sample(recording, record);
     recording_stops_take(take, record);
 }
 
+static void put_counter(struct recording *recording, const struct recording_foreign *told,
+                        uint64_t count, uint64_t carrier)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = jfr_event_begin(out, told->type);
+
+    jfr_put_varint(out, told->start_ns);
+    jfr_put_varint(out, told->thread);
+    jfr_put_varint(out, told->stack);
+    jfr_put_varint(out, told->state);
+    jfr_put_varint(out, recording->counter_key);
+    jfr_put_varint(out, count);
+    jfr_put_varint(out, carrier);
+    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
 static void take_counter(struct recording_take *take, const struct event_record *record)
 {
     struct recording *recording = take->recording;
-    const uint64_t known = trace_key(take, record->trace);
+    struct recording_taken taken;
 
-    if (known == 0)
+    if (!recording_taken_of(take, record, &taken))
         return;
-    const struct recording_fields context = recording_context_fields(take, record->context);
-    const struct recording_who who = recording_who_of(recording, record->thread_index,
-                                                      (uint32_t)record->thread_serial, &context);
-    const size_t begin = recording_event(recording, JFR_TYPE_COUNTER_SAMPLE, record->time_ns);
-
-    jfr_put_varint(&recording->events, who.thread);
-    jfr_put_varint(&recording->events, (known >> 1) - 1);
-    jfr_put_varint(&recording->events, recording->state_keys[JW_STATE_RUNNING]);
-    jfr_put_varint(&recording->events, recording->counter_key);
-    jfr_put_varint(&recording->events, record->weight_ns);
-    jfr_put_varint(&recording->events, who.carrier);
-    jfr_put_bytes(&recording->events, context.bytes, context.length_bytes);
-    jfr_event_end(&recording->events, begin);
+    const struct recording_foreign told = {
+        .type = JFR_TYPE_COUNTER_SAMPLE,
+        .start_ns = recording_time(recording, record->time_ns),
+        .thread = taken.who.thread,
+        .stack = taken.stack,
+        .state = recording->cpu_state_key,
+        .turn_count = 1,
+        .context = taken.context,
+    };
+    if (!recording_put_foreign(recording, &told))
+        put_counter(recording, &told, record->weight_ns, taken.who.carrier);
+    recording_put_waited(recording, record, &taken, "counter");
     recording->samples++;
     recording->law.events++;
+}
+
+static void put_alloc(struct recording *recording, const struct recording_foreign *told,
+                      uint64_t carrier)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = jfr_event_begin(out, told->type);
+
+    jfr_put_varint(out, told->start_ns);
+    jfr_put_varint(out, told->thread);
+    jfr_put_varint(out, told->stack);
+    jfr_put_varint(out, told->object.class_key);
+    jfr_put_varint(out, told->object.weight_bytes);
+    jfr_put_varint(out, told->object.size_bytes);
+    jfr_put_varint(out, carrier);
+    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
+static void take_alloc(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct recording_taken taken;
+
+    if (!recording_taken_of(take, record, &taken))
+        return;
+    const struct recording_foreign told = {
+        .type = JFR_TYPE_OBJECT_ALLOCATION_SAMPLE,
+        .start_ns = recording_time(recording, record->time_ns),
+        .thread = taken.who.thread,
+        .stack = taken.stack,
+        .context = taken.context,
+        .object = {.class_key =
+                       recording_class(&recording->names, take->generation, record->class_name),
+                   .size_bytes = record->value,
+                   .weight_bytes = record->weight_ns},
+    };
+    if (!recording_put_foreign(recording, &told))
+        put_alloc(recording, &told, taken.who.carrier);
+    recording->hook_samples++;
+    recording_live_take(take, record);
 }
 
 static void take_record(const struct event_record *record, void *argument)
@@ -284,10 +385,14 @@ static void take_record(const struct event_record *record, void *argument)
         take_cpu(take, record);
     else if (record->kind == EVENT_COUNTER_SAMPLE)
         take_counter(take, record);
+    else if (record->kind == EVENT_ALLOC_SAMPLE)
+        take_alloc(take, record);
     else if (record->kind == EVENT_ENDPOINT)
         recording_take_endpoint(take, record);
     else if (record->kind == EVENT_SPAN)
         recording_take_span(take, record);
+    else if (record->kind == EVENT_LATE)
+        recording_delays_take(take, record);
     else if (JW_INVARIANT(record->kind == EVENT_WALL_SAMPLE || record->kind == EVENT_WALL_IDLE))
         recording_wall_take(take, record);
 }
@@ -306,7 +411,11 @@ void recording_take_events(struct recording *recording, struct generation *gener
         recording_fail_memory(recording);
         return;
     }
+    recording_name_hot(&take);
     recording_stops_begin_take(recording);
+    recording_delays_begin_take(recording);
     event_take(generation->events, take_record, &take);
     recording_wall_end_take(recording);
+    recording_delays_end_take(recording, false);
+    recording_live_end_take(recording);
 }

@@ -20,11 +20,32 @@ static void put_keys(struct jfr_buffer *out, const struct event_keys *keys)
     jfr_put_varint(out, keys->state);
 }
 
+static struct recording_foreign foreign_of(const struct event_keys *keys, enum jfr_type type,
+                                           uint64_t start_ns, uint64_t duration_ns,
+                                           uint64_t turn_count)
+{
+    return (struct recording_foreign){
+        .type = type,
+        .start_ns = start_ns,
+        .duration_ns = duration_ns,
+        .thread = keys->who.thread,
+        .stack = keys->stack,
+        .state = keys->state,
+        .turn_count = turn_count,
+        .context = keys->context,
+    };
+}
+
 static void put_batch(struct recording *recording, const struct event_keys *keys, uint64_t begin_ns,
                       uint64_t end_ns, uint32_t turn_count)
 {
     struct jfr_buffer *out = &recording->events;
     const uint64_t start_ns = recording_span(recording, begin_ns, end_ns);
+    const struct recording_foreign told =
+        foreign_of(keys, JFR_TYPE_WALL_CLOCK_SAMPLE, start_ns, end_ns - begin_ns, turn_count);
+    if (recording_put_foreign(recording, &told))
+        return;
+
     const size_t begin = jfr_event_begin(out, JFR_TYPE_WALL_CLOCK_SAMPLE);
 
     jfr_put_varint(out, start_ns);
@@ -41,8 +62,18 @@ static void put_turn(struct recording *recording, const struct event_keys *keys,
                      uint64_t end_ns)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = recording_event(recording, JFR_TYPE_EXECUTION_SAMPLE, end_ns);
+    const uint64_t start_ns = recording_time(recording, end_ns);
+    /* Only ours and async-profiler's have turns among the samples of CPU time. */
+    const enum jfr_type type = recording_dialect(recording) == JFR_DIALECT_DATADOG
+                                   ? JFR_TYPE_WALL_CLOCK_SAMPLE
+                                   : JFR_TYPE_EXECUTION_SAMPLE;
+    const struct recording_foreign told = foreign_of(keys, type, start_ns, end_ns - begin_ns, 1);
+    if (recording_put_foreign(recording, &told))
+        return;
 
+    const size_t begin = jfr_event_begin(out, JFR_TYPE_EXECUTION_SAMPLE);
+
+    jfr_put_varint(out, start_ns);
     put_keys(out, keys);
     jfr_put_varint(out, 0); /* weight: no CPU time */
     jfr_put_varint(out, end_ns - begin_ns);
@@ -120,10 +151,16 @@ void recording_wall_take(struct recording_take *take, const struct event_record 
     }
 
     struct recording_kept *stack = recording_kept_stack(take, record->trace);
-    put_turns(recording, &turns,
-              stack == NULL ? recording_trace_key(take, record->trace)
-                            : recording_kept_stack_key(recording, stack),
-              recording_context_fields(take, record->context));
+    const struct recording_fields context = recording_context_fields(take, record->context);
+    const uint64_t stack_key = stack == NULL ? recording_trace_key(take, record->trace)
+                                             : recording_kept_stack_key(recording, stack);
+    put_turns(recording, &turns, stack_key, context);
+    const struct recording_taken taken = {
+        .stack = stack_key,
+        .who = recording_who_of(recording, record->thread_index, (uint32_t)record->thread_serial,
+                                &context),
+    };
+    recording_put_waited(recording, record, &taken, "wall");
     recording_idle_note(idle, &turns, stack, recording_kept_context(take, record->context));
     recording->samples++;
 }

@@ -24,6 +24,11 @@ bool engine_wall_claims(thread_index thread)
     return wall_shared != NULL && jw_load_relaxed(&wall_shared[thread].is_sent) != 0;
 }
 
+bool engine_wall_is_asked(thread_index thread)
+{
+    return wall_shared != NULL && jw_load_relaxed(&wall_shared[thread].state) == WALL_ASKED;
+}
+
 /* Whether the sample can stand for the turns to come, while the thread does not run. One that a collection kept from
  * seeing Java is taken again, and some times only: there are threads that never show any. */
 static JW_SIGNAL_SAFE bool shows_wait(struct wall_shared *shared, const struct sample_order *order)

@@ -1,4 +1,4 @@
-/* One sample, from the interrupted registers to a committed record; handler. */
+/* One sample, from the interrupted registers to a committed record; handler, and hook. */
 #include <string.h>
 
 #include "arch/arch.h"
@@ -6,10 +6,12 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "context/context.h"
+#include "sampler/sampler_hook.h"
 #include "sampler/sampler_internal.h"
 #include "vm/vm_compiler.h"
 #include "vm/vm_method.h"
 #include "vm/vm_mounted.h"
+#include "vm/vm_safepoint.h"
 
 /* What was walked before the generation is entered. */
 struct walked {
@@ -25,6 +27,7 @@ struct walked {
     uint32_t native_count;
     enum walk_native_end native_end;
     bool is_java_thread;
+    bool is_waited_for; /* by a safepoint */
 };
 
 static JW_SIGNAL_SAFE bool find_task(const void *ucontext, struct vm_compiler_task *out)
@@ -81,6 +84,7 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
                                 struct sample_scratch *scratch, struct walked *out)
 {
     out->is_java_thread = env != NULL;
+    out->is_waited_for = env != NULL && vm_safepoint_waits_for(env);
     out->native_count = 0;
     out->native_end = WALK_NATIVE_AT_CODE;
     out->receiver = 0;
@@ -271,13 +275,25 @@ static JW_SIGNAL_SAFE uint32_t lay_out(struct generation *generation,
     return count;
 }
 
+/* The store counts a loss where a signal stands behind it. */
+static JW_SIGNAL_SAFE store_id keep(struct generation *generation, const jw_frame *frames,
+                                    uint32_t count, uint32_t flags, const struct store_hash *hash,
+                                    bool is_hook)
+{
+    return is_hook ? store_try_put_hashed(generation->traces, frames, count, flags, hash)
+                   : store_put_hashed(generation->traces, frames, count, flags, hash);
+}
+
 static JW_SIGNAL_SAFE store_id put_plain(struct generation *generation,
                                          struct sample_scratch *scratch,
-                                         const struct walked *walked, uint32_t flags)
+                                         const struct walked *walked, uint32_t flags, bool is_hook)
 {
     const uint32_t count = lay_out(generation, scratch, walked);
+    struct store_hash hash = {0};
 
-    return store_put(generation->traces, scratch->frames, count, flags);
+    if (count <= STORE_MAX_FRAMES)
+        store_hash_before(&hash, scratch->frames, count);
+    return keep(generation, scratch->frames, count, flags, &hash, is_hook);
 }
 
 static JW_SIGNAL_SAFE void name_past(struct generation *generation, struct sample_scratch *scratch,
@@ -312,7 +328,7 @@ static JW_SIGNAL_SAFE bool are_named(struct sample_deep *deep, const jw_frame *f
 /* The frames of the past lie where they lay, and keep the names that they have in this generation. */
 static JW_SIGNAL_SAFE store_id put_deep(struct generation *generation,
                                         struct sample_scratch *scratch, const struct walked *walked,
-                                        uint32_t flags)
+                                        uint32_t flags, bool is_hook)
 {
     struct sample_deep *deep = walked->deep;
     const uint32_t past = walked->java.past_frames, fresh = walked->java.frame_count;
@@ -327,7 +343,7 @@ static JW_SIGNAL_SAFE store_id put_deep(struct generation *generation,
     sample_deep_hash(deep, named, count, &hash);
     if (are_named(deep, end - past - fresh, past - named + fresh))
         deep->named_count = past + fresh;
-    return store_put_hashed(generation->traces, end - count, count, flags, &hash);
+    return keep(generation, end - count, count, flags, &hash, is_hook);
 }
 
 static JW_SIGNAL_SAFE uint32_t trace_flags(const struct walked *walked)
@@ -368,27 +384,34 @@ static JW_SIGNAL_SAFE dict_id capture(struct generation *generation, uint64_t mo
     return id;
 }
 
-static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_scratch *scratch,
-                                  const struct walked *walked, const struct sample_order *order)
+/* What a hook tells beside its order. */
+static JW_SIGNAL_SAFE void fill_from_hook(struct event_record *record,
+                                          const struct sampler_hook *hook, dict_id class_name)
 {
-    const uint64_t time_ns = jw_now_ns();
-    const uint32_t flags = trace_flags(walked);
+    record->flags = hook->flags;
+    record->class_name = class_name;
+    record->name = hook->name;
+    if (hook->time_ns != 0)
+        record->time_ns = hook->time_ns;
+}
 
-    scratch->stamp++;
-    sample_names_begin(generation, scratch);
-    const store_id trace = walked->deep == NULL ? put_plain(generation, scratch, walked, flags)
-                                                : put_deep(generation, scratch, walked, flags);
-    if (trace == STORE_NONE)
-        return false; /* counted by the store */
+static JW_SIGNAL_SAFE dict_id class_of_hook(struct generation *generation,
+                                            struct sample_scratch *scratch,
+                                            const struct sampler_hook *hook)
+{
+    if (hook->klass != 0)
+        return sample_class(generation, scratch, hook->klass);
+    return hook->class_text == NULL
+               ? DICT_NONE
+               : dict_intern(generation->classes, hook->class_text, hook->class_bytes);
+}
 
-    struct event_record *record = event_reserve(generation->events);
-    if (record == NULL)
-        return false; /* counted by the ring */
+static JW_SIGNAL_SAFE void fill(struct event_record *record, const struct walked *walked,
+                                const struct sample_order *order)
+{
     record->kind = order->kind;
-    record->flags = is_in_native(scratch, walked) ? SAMPLER_IN_NATIVE : 0;
     record->thread_index = order->thread;
     record->thread_serial = thread_serial(order->thread);
-    record->time_ns = time_ns;
     record->weight_ns = order->weight_ns;
     record->value = order->number;
     if (order->kind == EVENT_CPU_SAMPLE && walked->java.frame_count > 0 &&
@@ -396,12 +419,45 @@ static JW_SIGNAL_SAFE bool commit(struct generation *generation, struct sample_s
         record->flags |= EVENT_TOP_KNOWN;
         record->value = walked->java.top_pc;
     }
-    record->trace = trace;
+    if (walked->is_waited_for) {
+        record->flags |= EVENT_WAITED_FOR;
+        jw_count(JW_COUNT_SAMPLES_WAITED_FOR);
+    }
     record->sample_count = order->turns;
-    record->context = capture(generation, walked->mounted, &scratch->virtual_name);
     record->state = order->state;
+}
+
+static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
+                                              struct sample_scratch *scratch,
+                                              const struct walked *walked,
+                                              const struct sample_order *order)
+{
+    const uint64_t time_ns = jw_now_ns();
+    const uint32_t flags = trace_flags(walked);
+    const struct sampler_hook *hook = order->hook;
+
+    scratch->stamp++;
+    sample_names_begin(generation, scratch);
+    const dict_id class_name = hook == NULL ? DICT_NONE : class_of_hook(generation, scratch, hook);
+    const store_id trace = walked->deep == NULL
+                               ? put_plain(generation, scratch, walked, flags, hook != NULL)
+                               : put_deep(generation, scratch, walked, flags, hook != NULL);
+    if (trace == STORE_NONE)
+        return SAMPLE_STORE_FULL; /* counted by the store, of a signal */
+
+    struct event_record *record =
+        hook == NULL ? event_reserve(generation->events) : event_try_reserve(generation->events);
+    if (record == NULL)
+        return SAMPLE_EVENTS_FULL; /* counted by the ring, of a signal */
+    record->time_ns = time_ns;
+    record->flags = is_in_native(scratch, walked) ? SAMPLER_IN_NATIVE : 0;
+    fill(record, walked, order);
+    if (hook != NULL)
+        fill_from_hook(record, hook, class_name);
+    record->trace = trace;
+    record->context = capture(generation, walked->mounted, &scratch->virtual_name);
     event_commit(record);
-    return true;
+    return SAMPLE_TAKEN;
 }
 
 /*
@@ -425,12 +481,36 @@ static JW_SIGNAL_SAFE uint64_t find_mounted(const void *env, uint64_t own_id,
     return number;
 }
 
+/* From here to generation_leave: no block, no Java, no call into the JVM. */
+static JW_SIGNAL_SAFE enum sample_loss write_down(struct sample_scratch *scratch,
+                                                  const struct walked *walked,
+                                                  const struct sample_order *order)
+{
+    struct generations *generations = sampler.generations;
+    const uint32_t tid = thread_tid(order->thread);
+    struct epoch_ticket ticket;
+    struct generation *generation = order->hook == NULL
+                                        ? generation_enter(generations, tid, &ticket)
+                                        : generation_try_enter(generations, tid, &ticket);
+
+    if (generation == NULL)
+        return SAMPLE_NO_CELL; /* counted, of a signal */
+    const enum sample_loss loss = commit(generation, scratch, walked, order);
+    generation_leave(generations, &ticket);
+    return loss;
+}
+
+static JW_SIGNAL_SAFE void give_back(struct sample_scratch *scratch, const struct walked *walked)
+{
+    if (walked->deep != NULL)
+        sample_deep_give(walked->deep);
+    sample_scratch_give(scratch);
+}
+
 bool sample_take(const void *ucontext, struct sample_order *order)
 {
     struct sample_scratch *scratch = sample_scratch_take(thread_tid(order->thread));
-    struct epoch_ticket ticket;
     struct walked walked;
-    bool is_committed = false;
 
     if (scratch == NULL) {
         jw_count(JW_COUNT_LOST_NO_SCRATCH);
@@ -447,18 +527,29 @@ bool sample_take(const void *ucontext, struct sample_order *order)
     if (order->kind == EVENT_WALL_SAMPLE)
         order->state =
             (uint16_t)sample_state(ucontext, env, &walked.java, scratch->java, &order->is_passing);
+    order->loss = write_down(scratch, &walked, order);
+    if (order->loss == SAMPLE_TAKEN)
+        jw_count(order->kind == EVENT_LATE ? JW_COUNT_SPARED_LATE : JW_COUNT_SAMPLES);
+    give_back(scratch, &walked);
+    return order->loss == SAMPLE_TAKEN;
+}
 
-    /* From here to generation_leave: no block, no Java, no call into the JVM. */
-    struct generation *generation =
-        generation_enter(sampler.generations, thread_tid(order->thread), &ticket);
-    if (generation != NULL) {
-        is_committed = commit(generation, scratch, &walked, order);
-        generation_leave(sampler.generations, &ticket);
-        if (is_committed)
-            jw_count(JW_COUNT_SAMPLES);
-    }
-    if (walked.deep != NULL)
-        sample_deep_give(walked.deep);
-    sample_scratch_give(scratch);
-    return is_committed;
+enum sample_loss sample_from_hook(const struct arch_context *here, struct sample_order *order)
+{
+    const uint32_t tid = thread_tid(order->thread);
+    struct sample_scratch *scratch = sample_scratch_take(tid);
+    struct walked walked = {.native_end = WALK_NATIVE_AT_CODE};
+
+    if (scratch == NULL)
+        return order->loss = SAMPLE_NO_SCRATCH;
+    void *const env = thread_env(order->thread);
+    walked.is_java_thread = env != NULL;
+    walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
+    if (env != NULL)
+        walk_deep(here, env, tid, scratch, &walked);
+    if (is_of_carrier(&walked.java))
+        walked.mounted = 0;
+    order->loss = write_down(scratch, &walked, order);
+    give_back(scratch, &walked);
+    return order->loss;
 }

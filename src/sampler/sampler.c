@@ -9,6 +9,7 @@
 #include "os/os_tasks.h"
 #include "os/os_thread.h"
 #include "os/os_timer.h"
+#include "sampler/sampler_hook.h"
 #include "sampler/sampler_internal.h"
 #include "sampler/sampler_pace.h"
 #include "thread/thread_cpu.h"
@@ -115,7 +116,7 @@ static JW_SIGNAL_SAFE void take_event(const struct signals_event *event, uint64_
     else if (!thread_is_wanted(thread))
         jw_count(JW_COUNT_SPARED_FILTERED);
     else if (event->signo == SIGVTALRM)
-        engine_wall_take(event->ucontext, thread);
+        engine_late_take_asked(event->ucontext, thread);
     else if (is_of_process(event))
         take_from_itimer(event, thread);
     else if (event->is_from_timer)
@@ -140,7 +141,7 @@ static JW_SIGNAL_SAFE bool claims(int signo)
     const thread_index thread = thread_find(thread_own_tid());
 
     return thread != THREAD_NONE &&
-           (signo == SIGVTALRM ? engine_wall_claims(thread)
+           (signo == SIGVTALRM ? engine_wall_claims(thread) || engine_late_claims(thread)
                                : engine_cpu_fine_claims(thread) || engine_cpu_perf_has(thread));
 }
 
@@ -313,8 +314,12 @@ static bool open_all(const struct sampler_config *config, struct jw_error *err)
     return threads_open(err) && sample_scratch_open(err) && sample_deep_open(err) &&
            sampler_clock_open(err) &&
            (config->cpu != SAMPLER_CPU_PERF || engine_cpu_perf_open(err)) &&
-           thread_filter_set(config->filter, err) && signals_own(SIGPROF, err) &&
-           (config->wall_interval_ns == 0 || signals_own(SIGVTALRM, err)) &&
+           thread_filter_set(config->filter, err) &&
+           (config->late_ns == 0 || engine_late_open(err)) &&
+           ((config->cpu == SAMPLER_CPU_NONE && config->wall_interval_ns == 0) ||
+            signals_own(SIGPROF, err)) &&
+           ((config->wall_interval_ns == 0 && config->late_ns == 0) ||
+            signals_own(SIGVTALRM, err)) &&
            signals_own_faults(err);
 }
 
@@ -323,8 +328,7 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
     if (!open_all(config, err))
         return false;
 
-    uintptr_t jvm_begin;
-    uintptr_t jvm_end;
+    uintptr_t jvm_begin, jvm_end;
     if (vm_text_range(&jvm_begin, &jvm_end))
         signals_trust_handlers(jvm_begin, jvm_end);
     sampler = *config;
@@ -349,14 +353,17 @@ bool sampler_start(const struct sampler_config *config, struct jw_error *err)
     }
     /* order SAMPLER_RUN: releases the configuration. */
     jw_store_release(&is_running, 1);
-    if (!sampler_clock_start_if(needs_clock_thread, err))
+    if (!engine_late_start(config->late_ns, err) ||
+        !sampler_clock_start_if(needs_clock_thread, err))
         goto fail;
     sampler_scan();
+    sampler_hook_open();
     return true;
 
 fail:
     /* order SAMPLER_RUN: as in sampler_stop. */
     jw_store_release(&is_running, 0);
+    (void)engine_late_stop(jw_now_ns() + JW_NS_PER_SECOND);
     os_itimer_disarm();
     signals_expect_itimer(false);
     signals_stop();
@@ -431,7 +438,9 @@ bool sampler_stop(uint64_t timeout_ns)
     jw_store_release(&is_running, 0);
     if (sampler.cpu == SAMPLER_CPU_ITIMER)
         os_itimer_disarm();
-    const bool is_clock_stopped = sampler_clock_stop(deadline_ns);
+    const bool is_late_stopped = engine_late_stop(deadline_ns);
+    const bool is_clock_stopped = sampler_clock_stop(deadline_ns) && is_late_stopped;
+    const bool are_hooks_out = sampler_hook_close(deadline_ns);
     threads_each(remove_from_engines, NULL);
     engine_cpu_perf_reap(NULL); /* what the sampler thread left */
     signals_stop();
@@ -440,7 +449,7 @@ bool sampler_stop(uint64_t timeout_ns)
     engine_cpu_perf_reap(NULL);
     if (is_clock_stopped && is_drained)
         engine_wall_settle();
-    return is_clock_stopped && is_drained;
+    return is_clock_stopped && is_drained && are_hooks_out;
 }
 
 /* The task list may show a thread before it tells of itself, and an old record of its tid may stand:

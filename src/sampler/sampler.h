@@ -62,6 +62,7 @@ struct sampler_config {
     enum sampler_cpu_engine cpu;
     uint64_t interval_ns;      /* of CPU time */
     uint64_t wall_interval_ns; /* 0: no wall clock */
+    uint64_t late_ns;          /* safepoints that are waited for so long are told of; 0: none */
     uint32_t depth_max;        /* Java frames kept of a stack */
     bool with_native;          /* native frames above Java frames, and of threads without Java */
     bool by_frame_pointer;     /* those, by the frame pointer alone */
@@ -125,7 +126,7 @@ void sampler_intervals(uint64_t *cpu_ns, uint64_t *wall_ns);
  * Context: dump, while an engine runs. */
 void sampler_set_intervals(uint64_t cpu_ns, uint64_t wall_ns);
 
-/* What handlers of signals of this clock took since the process started (the longest: since sampler_cost_begin): from the engine's first instruction to its last,
+/* What handlers of signals of this clock, or hooks, took since the process started (the longest: since sampler_cost_begin): from the engine's first instruction to its last,
  * spared and lost signals too. Not in it: entry and gate, some 50 ns; a system call that goes on. Context: any. */
 void sampler_cost(enum jw_cost_clock clock, struct jw_cost_times *out);
 

@@ -121,6 +121,17 @@ struct sample_kernel {
     struct os_perf_reading reading;
 };
 
+/* Why there is no sample. */
+enum sample_loss {
+    SAMPLE_TAKEN,
+    SAMPLE_NO_SCRATCH,
+    SAMPLE_NO_CELL,
+    SAMPLE_STORE_FULL,
+    SAMPLE_EVENTS_FULL,
+};
+
+struct sampler_hook;
+
 /* What a sample stands for. */
 struct sample_order {
     uint16_t kind;       /* enum event_kind */
@@ -129,14 +140,18 @@ struct sample_order {
     uint64_t number;                    /* wall: as in struct event_record */
     uint32_t turns;                     /* wall */
     const struct sample_kernel *kernel; /* NULL: not asked for */
+    const struct sampler_hook *hook;    /* of sample_from_hook alone; else NULL */
     /* Found out by sample_take: */
     uint16_t state;      /* wall: enum jw_thread_state */
     bool is_passing;     /* wall: it waits for the JVM, for a moment */
     bool is_java_missed; /* there is Java on the stack, but it could not be walked at this moment */
+    enum sample_loss loss;
 };
 
 /* One sample, start to end: SAMPLES, and true, or exactly one loss is counted. */
 JW_SIGNAL_SAFE bool sample_take(const void *ucontext, struct sample_order *order);
+/* The same from a hook, of Java frames alone; none of those counters is touched. */
+enum sample_loss sample_from_hook(const struct arch_context *here, struct sample_order *order);
 
 /* sample_state.c: what the calling thread was doing. `env` NULL: no Java thread; `java` and `frames`: of its walk. */
 JW_SIGNAL_SAFE enum jw_thread_state sample_state(const void *ucontext, const void *env,
@@ -151,6 +166,8 @@ struct sample_cost {
     bool is_measured; /* one of those whose CPU time is added up */
 };
 JW_SIGNAL_SAFE void sample_cost_begin(struct sample_cost *cost);
+/* Of a hook: its CPU clock is read where it is one of those that are measured. */
+void sample_cost_begin_hook(struct sample_cost *cost);
 JW_SIGNAL_SAFE void sample_cost_end(const struct sample_cost *cost, enum jw_cost_clock clock);
 JW_SIGNAL_SAFE void sample_cost_note(enum jw_cost_clock clock, uint64_t elapsed_ns);
 
@@ -238,12 +255,21 @@ uint64_t engine_wall_turn(void);
 void engine_wall_settle(void);
 /* engine_wall_take.c */
 JW_SIGNAL_SAFE bool engine_wall_claims(thread_index thread);
+JW_SIGNAL_SAFE bool engine_wall_is_asked(thread_index thread); /* and has not given up */
 JW_SIGNAL_SAFE void engine_wall_take(const void *ucontext, thread_index thread);
 /* The calling thread goes on to wait inside a handler of ours, where no signal of the wall clock reaches it;
  * `is_sampled`: one just did. And it has come back. */
 JW_SIGNAL_SAFE void engine_wall_enter_wait(const void *ucontext, thread_index thread,
                                            bool is_sampled);
 JW_SIGNAL_SAFE void engine_wall_leave_wait(thread_index thread);
+
+/* engine_late.c: the thread that watches safepoints, and what it asks of those that are waited for. _take_asked: a signal that
+ * this thread has asked for, or the wall clock, or both, since they have one number and may become one. _start: with threshold 0 nothing is watched. _stop: false when the thread did not end by the deadline. */
+JW_MUST_CHECK bool engine_late_open(struct jw_error *err);
+JW_MUST_CHECK bool engine_late_start(uint64_t threshold_ns, struct jw_error *err);
+bool engine_late_stop(uint64_t deadline_ns);
+JW_SIGNAL_SAFE bool engine_late_claims(thread_index thread);
+JW_SIGNAL_SAFE void engine_late_take_asked(const void *ucontext, thread_index thread);
 
 /* sampler_clock.c: the thread that turns for the two above. It is told of threads that are new; _start_if asks under
  * its lock, so that a stop is not passed by. _stop: false when it did not end by the deadline. */

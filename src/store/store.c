@@ -178,7 +178,6 @@ JW_SIGNAL_SAFE static bool is_same(const struct store_entry *entry, const jw_fra
 JW_SIGNAL_SAFE static store_id refuse(struct store_table *store)
 {
     jw_figure_add(&store->refused, 1);
-    jw_count(JW_COUNT_LOST_STORE_FULL);
     return STORE_NONE;
 }
 
@@ -235,7 +234,18 @@ store_id store_put(struct store_table *store, const jw_frame *frames, uint32_t f
 }
 
 store_id store_put_hashed(struct store_table *store, const jw_frame *frames, uint32_t frame_count,
-                          uint32_t flags, const struct store_hash *of_frames)
+                          uint32_t flags, const struct store_hash *hash)
+{
+    const store_id id = store_try_put_hashed(store, frames, frame_count, flags, hash);
+
+    if (id == STORE_NONE)
+        jw_count(JW_COUNT_LOST_STORE_FULL);
+    return id;
+}
+
+store_id store_try_put_hashed(struct store_table *store, const jw_frame *frames,
+                              uint32_t frame_count, uint32_t flags,
+                              const struct store_hash *of_frames)
 {
     if (frame_count > STORE_MAX_FRAMES)
         return refuse(store);

@@ -104,6 +104,11 @@ JW_SIGNAL_SAFE store_id store_put_hashed(struct store_table *store, const jw_fra
                                          uint32_t frame_count, uint32_t flags,
                                          const struct store_hash *hash);
 
+/* The same for a trace that no signal stands behind: STORE_NONE is not counted as a loss. */
+JW_SIGNAL_SAFE store_id store_try_put_hashed(struct store_table *store, const jw_frame *frames,
+                                             uint32_t frame_count, uint32_t flags,
+                                             const struct store_hash *hash);
+
 /* The trace of an id; false for what is no id of this store. */
 JW_SIGNAL_SAFE bool store_get(const struct store_table *store, store_id id,
                               struct store_trace *out);

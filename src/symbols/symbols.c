@@ -158,36 +158,53 @@ static void doubt_fresh(const struct symbols_snapshot *snapshot)
     }
 }
 
-/* A library that holds all of this code in the snapshot, so that handlers would have seen that another one lies there. */
-static bool is_watched(const struct symbols_snapshot *snapshot, const struct symbols_library *other)
+/* It may be there still, opened anew because it was doubted. */
+static bool is_reopened(const struct symbols_snapshot *snapshot,
+                        const struct symbols_library *library)
 {
-    const struct symbols_range *range = symbols_snapshot_range(snapshot, other->facts.start_pc);
+    const struct symbols_range *range = symbols_snapshot_range(snapshot, library->facts.start_pc);
 
-    return range != NULL && range->end >= other->facts.end_pc && !range->library->is_weak &&
-           !jw_load_relaxed(&range->library->is_doubted);
+    return range != NULL &&
+           is_same_library(range->library, &library->mapping, library->facts.end_pc);
 }
 
-/* What `old` had and `snapshot` has not is past; and where something may have been between the two looks, it is unknown. */
+/*
+ * What `old` had and `snapshot` has not is past. So many libraries were unloaded between the two looks: where something may have
+ * been that neither of them saw, and no handler would have noticed it, it is unknown. Each library that is gone was unloaded; where
+ * more were, others came and went, perhaps where those had lain.
+ */
 static void note_past(const struct symbols_snapshot *old, const struct symbols_snapshot *snapshot,
-                      bool is_removed)
+                      uint64_t removed_count)
 {
+    uint64_t gone_count = 0;
+
+    for (uint32_t i = 0; old != NULL && i < old->library_count; i++)
+        gone_count +=
+            !is_in(snapshot, old->libraries[i]) && !is_reopened(snapshot, old->libraries[i]);
+    const bool is_more = removed_count > gone_count;
+
+    if (is_more)
+        symbols_past_doubt(old, look_number);
     for (uint32_t i = 0; old != NULL && i < old->library_count; i++) {
         struct symbols_library *gone = old->libraries[i];
 
         if (!is_in(snapshot, gone))
-            symbols_past_add(gone->facts.start_pc, gone->facts.end_pc, gone, look_number);
+            symbols_past_add(gone->facts.start_pc, gone->facts.end_pc,
+                             gone->is_weak && is_more ? NULL : gone, look_number);
     }
-    for (uint32_t i = 0; old != NULL && is_removed && i < snapshot->library_count; i++) {
+    for (uint32_t i = 0; old != NULL && removed_count > 0 && i < snapshot->library_count; i++) {
         const struct symbols_library *library = snapshot->libraries[i];
 
-        if (library->is_weak || (!is_in(old, library) && !is_watched(old, library)))
+        if (library->is_weak ||
+            (!is_in(old, library) &&
+             !symbols_snapshot_watches(old, library->facts.start_pc, library->facts.end_pc)))
             symbols_past_add(library->facts.start_pc, library->facts.end_pc, NULL, look_number);
     }
-    has_news |= is_removed;
+    has_news |= removed_count > 0;
 }
 
 /* A look during which nothing was loaded or unloaded, if one of two is. */
-static struct symbols_snapshot *steady_look(struct symbols_loads *before, bool *is_removed,
+static struct symbols_snapshot *steady_look(struct symbols_loads *before, uint64_t *removed_count,
                                             struct jw_error *err)
 {
     for (unsigned attempt = 0;; attempt++) {
@@ -196,7 +213,7 @@ static struct symbols_snapshot *steady_look(struct symbols_loads *before, bool *
         const struct symbols_loads after = symbols_loads();
 
         refresh_count++;
-        *is_removed = after.removed != seen_loads.removed;
+        *removed_count = after.removed - seen_loads.removed;
         if (snapshot == NULL || (before->added == after.added && before->removed == after.removed))
             return snapshot;
         if (attempt > 0) {
@@ -213,21 +230,21 @@ static bool refresh(bool *is_changed, struct jw_error *err)
     const uint64_t start_ns = jw_now_ns();
     const struct symbols_snapshot *old = symbols_snapshot_current();
     struct symbols_loads loads;
-    bool is_removed;
-    struct symbols_snapshot *snapshot = steady_look(&loads, &is_removed, err);
+    uint64_t removed_count;
+    struct symbols_snapshot *snapshot = steady_look(&loads, &removed_count, err);
 
     *is_changed = false;
     if (snapshot == NULL)
         return false;
     if (is_same_snapshot(old, snapshot)) {
         look_number++;
-        note_past(old, snapshot, is_removed);
+        note_past(old, snapshot, removed_count);
         seen_loads = loads;
         symbols_snapshot_free(snapshot);
     } else if (symbols_snapshot_publish(snapshot)) {
         /* The old one waits at least until it is reclaimed below. */
         look_number++;
-        note_past(old, snapshot, is_removed);
+        note_past(old, snapshot, removed_count);
         seen_loads = loads;
         *is_changed = true;
     } else {
@@ -325,7 +342,8 @@ bool symbols_settle(struct jw_error *err)
     bool is_changed;
 
     pthread_mutex_lock(&lock);
-    if (has_weak(symbols_snapshot_current()) && symbols_loads().removed != seen_loads.removed)
+    if ((has_weak(symbols_snapshot_current()) || symbols_past_count() > 0) &&
+        symbols_loads().removed != seen_loads.removed)
         is_done = refresh(&is_changed, err);
     pthread_mutex_unlock(&lock);
     return is_done;

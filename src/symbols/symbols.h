@@ -183,7 +183,8 @@ JW_MUST_CHECK bool symbols_serve(struct jw_error *err);
 
 /*
  * Pcs that were seen until now are about to be named: looks at the maps if a library has been unloaded since the last
- * look and there are some that their proof does not tell from every other (they have no build-id).
+ * look and there are some that their proof does not tell from every other (they have no build-id), or where libraries lay
+ * before others may have come and gone.
  */
 JW_MUST_CHECK bool symbols_settle(struct jw_error *err);
 

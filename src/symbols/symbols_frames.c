@@ -15,6 +15,7 @@
 #define CIE_WINDOW_BYTES      4096
 #define WINDOW_BYTES          ((size_t)256 << 10) /* a longer entry is refused */
 #define SECTION_MAX_BYTES     ((uint64_t)256 << 20)
+#define QUICK_HEAD_BYTES      17 /* of an entry, up to its data */
 #define PE_OMIT               0xff
 #define PE_USUAL              0x1b /* from where it stands, four bytes with a sign */
 
@@ -22,7 +23,9 @@ struct symbols_cie_slot {
     struct symbols_cie cie;
     struct symbols_cfa_state initial;
     uint64_t usual_initial; /* 0: its functions are not usual */
+    uint32_t initial_rule;  /* number of the first state's rule; 0: not asked for yet */
     bool is_filled, is_sound;
+    bool is_quick; /* its functions are usual, and their entries are as most are: add_quickly */
     unsigned char program[CIE_PROGRAM_MAX_BYTES];
 };
 
@@ -34,6 +37,11 @@ struct symbols_frames {
     struct symbols_added added;
     struct symbols_usual usual;
     struct symbols_cie_slot cies[CIE_CACHE_SIZE];
+};
+
+/* Where the code is. */
+struct symbols_text {
+    uint64_t vaddr, size_bytes;
 };
 
 /* What a length field says; the cursor then stands at the id. */
@@ -186,76 +194,177 @@ static const struct symbols_cie_slot *find_cie(struct symbols_frames *frames,
 
     if (!slot->is_filled || slot->cie.offset != offset) {
         slot->is_filled = true;
+        slot->initial_rule = 0;
         slot->is_sound = read_cie(frames, offset, slot) &&
                          symbols_cfa_initial(frames->machine, &slot->cie, &slot->initial);
         if (slot->is_sound)
             slot->usual_initial =
                 symbols_usual_initial(frames->machine, &slot->cie, &slot->initial);
+        slot->is_quick = slot->is_sound && slot->usual_initial != 0 && !frames->is_debug &&
+                         slot->cie.pointer_encoding == PE_USUAL && slot->cie.has_augmentation_data;
     }
     return slot->is_sound ? slot : NULL;
 }
 
-/* Adds the rows of one function entry, whose id the cursor has passed. False: not understood. */
+/* The code of a function as far as it is the library's. False: linkers leave entries of code that they dropped, with no size or at
+ * address 0. */
+static inline bool clip(struct symbols_fde *fde, const struct symbols_text *text)
+{
+    const uint64_t start = fde->start_vaddr - text->vaddr; /* before it: beyond its end */
+
+    if (start >= text->size_bytes || fde->size_bytes == 0)
+        return false;
+    if (fde->size_bytes > text->size_bytes - start)
+        fde->size_bytes = text->size_bytes - start;
+    return true;
+}
+
+static inline void count_function(struct symbols_frames *frames, const struct symbols_fde *fde)
+{
+    frames->added.function_count++;
+    frames->added.code_bytes += fde->size_bytes;
+}
+
+/* Adds the rows of a function. False: not understood. */
+static bool add_code(struct symbols_frames *frames, const struct symbols_cie_slot *slot,
+                     const struct symbols_fde *fde, const struct symbols_text *text,
+                     struct symbols_builder *builder)
+{
+    const uint64_t start = fde->start_vaddr - text->vaddr;
+
+    symbols_builder_begin(builder, (uint32_t)start, (uint32_t)(start + fde->size_bytes));
+    if (slot->usual_initial != 0 &&
+        symbols_usual_run(&frames->usual, fde, slot->usual_initial, builder))
+        return true;
+    if (symbols_cfa_run(frames->machine, fde, &slot->initial, text->vaddr, builder))
+        return true;
+    symbols_builder_refuse(builder);
+    return false;
+}
+
+/* The same of one function entry, whose id the cursor has passed. */
 static bool add_function(struct symbols_frames *frames, const struct symbols_entry_head *head,
-                         struct symbols_cursor *cursor, uint64_t text_vaddr, uint64_t text_bytes,
+                         struct symbols_cursor *cursor, const struct symbols_text *text,
                          struct symbols_builder *builder)
 {
+    const struct symbols_window *window = &frames->entries;
     struct symbols_fde fde;
     const struct symbols_cie_slot *slot = find_cie(frames, head);
 
     if (slot == NULL)
         return false;
     fde.cie = &slot->cie;
-    if (slot->cie.pointer_encoding == PE_USUAL && symbols_cursor_left(cursor) >= 8) {
-        int32_t numbers[2];
-
-        memcpy(numbers, cursor->at, sizeof numbers);
-        fde.start_vaddr = cursor->vaddr + (uint64_t)(int64_t)numbers[0];
-        fde.size_bytes = (uint64_t)(int64_t)numbers[1];
-        symbols_cursor_skip(cursor, sizeof numbers);
-    } else {
-        fde.start_vaddr = symbols_get_encoded(cursor, slot->cie.pointer_encoding, 0);
-        fde.size_bytes = symbols_get_encoded(cursor, slot->cie.pointer_encoding & 0x0f, 0);
-    }
+    fde.start_vaddr = symbols_get_encoded(cursor, slot->cie.pointer_encoding, 0);
+    fde.size_bytes = symbols_get_encoded(cursor, slot->cie.pointer_encoding & 0x0f, 0);
     if (slot->cie.has_augmentation_data)
         symbols_cursor_skip(cursor, symbols_get_uleb(cursor));
     if (cursor->is_failed)
         return false;
-    /* Linkers leave entries of code that they dropped, with no size or at address 0. */
-    if (fde.start_vaddr < text_vaddr || fde.start_vaddr - text_vaddr >= text_bytes ||
-        fde.size_bytes == 0)
-        return true;
-
-    const uint64_t start = fde.start_vaddr - text_vaddr;
-    if (fde.size_bytes > text_bytes - start)
-        fde.size_bytes = text_bytes - start;
     fde.program = cursor->at;
     fde.program_end = cursor->end;
-    frames->added.function_count++;
-    frames->added.code_bytes += fde.size_bytes;
-    symbols_builder_begin(builder, (uint32_t)start, (uint32_t)(start + fde.size_bytes));
-    if (slot->usual_initial != 0 &&
-        symbols_usual_run(&frames->usual, &fde, slot->usual_initial, builder))
+    fde.readable_end = window->bytes + window->filled_bytes;
+    if (!clip(&fde, text))
         return true;
-    if (symbols_cfa_run(frames->machine, &fde, &slot->initial, text_vaddr, builder))
-        return true;
-    symbols_builder_refuse(builder);
-    return false;
+    count_function(frames, &fde);
+    return add_code(frames, slot, &fde, text, builder);
+}
+
+/* The one row of a function whose state is the first one from begin to end; half of all are leaves. */
+static inline uint32_t put_only_row(const struct symbols_frames *frames,
+                                    struct symbols_cie_slot *slot, uint32_t *cell,
+                                    struct symbols_builder *builder)
+{
+    if (slot->initial_rule == 0)
+        slot->initial_rule = symbols_builder_rule(
+            builder, symbols_cfa_rule(frames->machine, &slot->cie, &slot->initial));
+    *cell = slot->initial_rule << SYMBOLS_CELL_SHIFT;
+    return 1;
+}
+
+/* Adds the rows of a function that is expected to be usual, with so many bytes behind it as that takes. */
+static inline void add_usual(struct symbols_frames *frames, struct symbols_cie_slot *slot,
+                             const struct symbols_fde *fde, const struct symbols_text *text,
+                             struct symbols_builder *builder)
+{
+    const uint64_t row_max = (uint64_t)(fde->program_end - fde->program) + SYMBOLS_USUAL_ROWS;
+    uint32_t *cells =
+        fde->size_bytes > SYMBOLS_CELL_MASK ? NULL : symbols_builder_whole(builder, row_max);
+    uint32_t row_count = 0;
+
+    count_function(frames, fde);
+    if (cells != NULL)
+        row_count =
+            symbols_usual_is_padding(fde->program, fde->program_end)
+                ? put_only_row(frames, slot, cells + 1, builder)
+                : symbols_usual_rows(&frames->usual, fde, slot->usual_initial, cells + 1, builder);
+    if (row_count > 0)
+        symbols_builder_took_whole(builder, (uint32_t)(fde->start_vaddr - text->vaddr),
+                                   (uint32_t)fde->size_bytes, row_count);
+    else if (!add_code(frames, slot, fde, text, builder))
+        frames->added.refused_count++;
+}
+
+/*
+ * The same, at once, of an entry as nearly all are: of 32 bits, with a common entry that is known, and as a whole in the window. Moves on to the next
+ * one; false: it is another, and nothing was done.
+ *
+ *     length (4) | distance back to the common entry (4) | start of the code from here (4) | size (4) | bytes of data (1) | data | program
+ */
+static inline bool add_quickly(struct symbols_frames *frames, uint64_t *offset,
+                               const struct symbols_text *text, struct symbols_builder *builder)
+{
+    const struct symbols_window *window = &frames->entries;
+    const uint64_t inside = *offset - window->start;
+    uint32_t length, id_distance;
+    int32_t start_distance, size_bytes;
+
+    if (inside > window->filled_bytes || window->filled_bytes - inside < QUICK_HEAD_BYTES)
+        return false;
+    const uint64_t left_bytes = window->filled_bytes - inside;
+    const unsigned char *bytes = window->bytes + inside;
+
+    memcpy(&length, bytes, 4);
+    memcpy(&id_distance, bytes + 4, 4);
+    memcpy(&start_distance, bytes + 8, 4);
+    memcpy(&size_bytes, bytes + 12, 4);
+    const uint64_t cie_offset = *offset + 4 - id_distance, data_bytes = bytes[16];
+    struct symbols_cie_slot *slot = &frames->cies[cie_offset / 8 % CIE_CACHE_SIZE];
+
+    if (length + 4 + (uint64_t)SYMBOLS_USUAL_BEHIND > left_bytes ||
+        length + 4 < QUICK_HEAD_BYTES + data_bytes || data_bytes >= 0x80 || id_distance == 0 ||
+        !slot->is_filled || !slot->is_quick || slot->cie.offset != cie_offset)
+        return false;
+    struct symbols_fde fde = {.cie = &slot->cie,
+                              .start_vaddr = frames->section.vaddr + *offset + 8 +
+                                             (uint64_t)(int64_t)start_distance,
+                              .size_bytes = (uint64_t)(int64_t)size_bytes,
+                              .program = bytes + QUICK_HEAD_BYTES + data_bytes,
+                              .program_end = bytes + 4 + length,
+                              .readable_end = bytes + left_bytes};
+
+    *offset += length + 4;
+    if (clip(&fde, text))
+        add_usual(frames, slot, &fde, text, builder);
+    return true;
 }
 
 /* Goes through the section entry by entry, up to its terminator, its end or its first damage. */
-static void add_functions(struct symbols_frames *frames, uint64_t text_vaddr, uint64_t text_bytes,
+static void add_functions(struct symbols_frames *frames, const struct symbols_text *text,
                           struct symbols_builder *builder)
 {
     struct symbols_cursor cursor;
     struct symbols_entry_head head;
+    uint64_t offset = 0;
 
-    read_head(frames, &frames->entries, 0, &head, &cursor);
-
-    while (head.next_offset != 0) {
-        if (!head.is_cie && !add_function(frames, &head, &cursor, text_vaddr, text_bytes, builder))
+    for (;;) {
+        while (add_quickly(frames, &offset, text, builder)) {
+        }
+        read_head(frames, &frames->entries, offset, &head, &cursor);
+        if (head.next_offset == 0)
+            return;
+        if (!head.is_cie && !add_function(frames, &head, &cursor, text, builder))
             frames->added.refused_count++;
-        read_head(frames, &frames->entries, head.next_offset, &head, &cursor);
+        offset = head.next_offset;
     }
 }
 
@@ -354,7 +463,7 @@ static bool show(struct symbols_window *window, const struct frame_section *sect
 
 /* Adds what one section with entries of DWARF says. False: no memory. */
 static bool add_section(struct symbols_frames *frames, const struct frame_section *section,
-                        bool is_debug, uint64_t text_vaddr, uint64_t text_bytes,
+                        bool is_debug, const struct symbols_text *text,
                         struct symbols_builder *builder)
 {
     frames->section = section->extent;
@@ -365,7 +474,7 @@ static bool add_section(struct symbols_frames *frames, const struct frame_sectio
                          show(&frames->cie_entries, section, CIE_WINDOW_BYTES);
 
     if (is_open)
-        add_functions(frames, text_vaddr, text_bytes, builder);
+        add_functions(frames, text, builder);
     return is_open;
 }
 
@@ -412,6 +521,7 @@ static struct symbols_rows *build(const struct symbols_elf *elf,
                                   uint64_t text_vaddr, uint64_t text_bytes, struct jw_error *err)
 {
     struct symbols_rows *rows = NULL;
+    const struct symbols_text text = {text_vaddr, text_bytes};
     struct symbols_builder builder;
     struct symbols_frames *frames = open_frames(elf->machine);
     bool is_done = frames != NULL;
@@ -424,8 +534,7 @@ static struct symbols_rows *build(const struct symbols_elf *elf,
     }
     for (unsigned i = FRAMES_EH; i < FRAMES_SFRAME; i++)
         if (is_done && sections[i].extent.size_bytes > 0)
-            is_done =
-                add_section(frames, &sections[i], i != FRAMES_EH, text_vaddr, text_bytes, &builder);
+            is_done = add_section(frames, &sections[i], i != FRAMES_EH, &text, &builder);
     if (sections[FRAMES_SFRAME].extent.size_bytes > 0 &&
         symbols_is_sparse(frames->added.code_bytes, text_bytes))
         symbols_sframe_add(elf, &sections[FRAMES_SFRAME].extent, text_vaddr, text_bytes, &builder,

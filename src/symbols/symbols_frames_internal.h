@@ -115,13 +115,55 @@ struct symbols_builder {
     struct symbols_packed *rules;
     uint32_t rule_count, last_rule;
     uint16_t *rule_slots;   /* hash table over rules: number + 1; 0: empty */
-    uint64_t charged_bytes; /* of memlimit, for what is touched by now */
+    uint64_t fixed_bytes;   /* of memlimit, whatever there is to be built */
+    uint64_t charged_bytes; /* for what is touched by now */
     bool is_refused;        /* memlimit is reached: no rows come of it */
 };
 
 JW_MUST_CHECK bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
                                         uint64_t section_bytes, struct jw_error *err);
 void symbols_builder_close(struct symbols_builder *builder);
+bool symbols_builder_pay(struct symbols_builder *builder, uint64_t needed_bytes);
+
+/* Pays for what the builder is about to touch, so many more cells and the keys of all its functions included. */
+static inline bool symbols_builder_charge(struct symbols_builder *builder, uint64_t cell_count)
+{
+    const uint64_t needed_bytes = builder->fixed_bytes +
+                                  (builder->cell_count + cell_count) * sizeof(uint32_t) +
+                                  (uint64_t)builder->key_count * 2 * sizeof(struct symbols_key);
+
+    return needed_bytes <= builder->charged_bytes || symbols_builder_pay(builder, needed_bytes);
+}
+
+#define SYMBOLS_HEAD_CELLS 2 /* of a large function; a row of one has as many */
+
+/* The function begun last is complete. */
+void symbols_builder_end(struct symbols_builder *builder);
+
+/* A function of less than 64 KB as a whole: room for its head and so many rows. NULL: not to be had. */
+static inline uint32_t *symbols_builder_whole(struct symbols_builder *builder, uint64_t row_max)
+{
+    if (builder->is_begun)
+        symbols_builder_end(builder);
+    if (!symbols_builder_charge(builder, row_max + 1) ||
+        row_max >= builder->cell_limit - builder->cell_count ||
+        builder->key_count >= builder->key_limit)
+        return NULL;
+    return builder->cells + builder->cell_count;
+}
+
+/* So many rows were filled behind the head. */
+static inline void symbols_builder_took_whole(struct symbols_builder *builder, uint32_t start,
+                                              uint32_t length_bytes, uint32_t row_count)
+{
+    const uint32_t first_cell = builder->cell_count;
+
+    builder->cells[first_cell] = row_count << SYMBOLS_CELL_SHIFT | length_bytes;
+    builder->cell_count = first_cell + 1 + row_count;
+    builder->keys[builder->key_count++] =
+        (struct symbols_key){.text_offset = start, .value = first_cell};
+}
+
 /* A function from `start` to `end`; its rows follow, in rising order. */
 void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint32_t end);
 /*
@@ -131,7 +173,8 @@ void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint
 uint32_t *symbols_builder_room(struct symbols_builder *builder, uint64_t row_max);
 /* So many of them were filled, rising from distance 0, no two in a row with the same rule. */
 void symbols_builder_took(struct symbols_builder *builder, uint32_t row_count);
-/* Number of a rule, for rows that are filled so. */
+#define SYMBOLS_RULE_NUMBER_CANNOT 1
+/* Number of a rule, for rows that are filled so; that of CANNOT where there are too many. */
 uint32_t symbols_builder_rule(struct symbols_builder *builder, struct symbols_packed rule);
 /* From this offset on the rule holds. */
 void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
@@ -182,6 +225,7 @@ struct symbols_fde {
     const unsigned char *program;
     uint64_t start_vaddr, size_bytes; /* of the code it describes */
     const unsigned char *program_end;
+    const unsigned char *readable_end; /* bytes behind the program may be read up to here */
 };
 
 /* Where a register of the caller is, as the instructions of a frame description say. */
@@ -263,21 +307,52 @@ enum {
 /* -------- the usual functions, fast: symbols_usual.c ----------------------------------------- */
 
 #define SYMBOLS_USUAL_BITS 10
+/* So many bytes behind a program can be read: the longest instruction, the first byte of which is the last of the program. */
+#define SYMBOLS_USUAL_BEHIND 8
+#define SYMBOLS_USUAL_ROWS   1 /* of a function, and one more for each byte of its program at most */
+
+#define SYMBOLS_PROLOGUE_BITS 6
+#define SYMBOLS_PROLOGUE_ROWS 4
+
+/* What came of the first eight bytes of a program that ended with an instruction there. */
+struct symbols_usual_prologue {
+    uint64_t bytes, key; /* first state, and units of code */
+    uint64_t word, last_word, location;
+    uint32_t row_count;
+    uint32_t cells[SYMBOLS_PROLOGUE_ROWS];
+};
 
 /* Rules of states that were met lately; zero-filled before it is opened. */
 struct symbols_usual {
     const struct symbols_machine *machine;
-    uint8_t register_bits[64]; /* where a register stands in the word of a state; 0: nowhere */
+    uint64_t masks[64]; /* where a register stands in the word of a state; 0: nowhere */
+    uint8_t bits[64];   /* its lowest bit */
+    uint8_t bases[64];  /* what a CFA by it is, of those that are usual */
     uint64_t words[1u << SYMBOLS_USUAL_BITS];
-    uint16_t numbers[1u << SYMBOLS_USUAL_BITS];
+    uint32_t cells[1u << SYMBOLS_USUAL_BITS]; /* of the first byte of a function */
+    struct symbols_usual_prologue prologues[1u << SYMBOLS_PROLOGUE_BITS];
 };
+
+/* What follows, up to `end`, is padding; SYMBOLS_USUAL_BEHIND bytes can be read. */
+static inline bool symbols_usual_is_padding(const unsigned char *at, const unsigned char *end)
+{
+    const uint64_t left_bytes = (uint64_t)(end - at);
+    uint64_t bytes;
+
+    memcpy(&bytes, at, sizeof bytes);
+    return left_bytes == 0 || (left_bytes <= sizeof bytes && bytes << (64 - 8 * left_bytes) == 0);
+}
 
 void symbols_usual_open(struct symbols_usual *usual, const struct symbols_machine *machine);
 /* The first state of a CIE's functions as a word; 0: they are not usual. */
 uint64_t symbols_usual_initial(const struct symbols_machine *machine, const struct symbols_cie *cie,
                                const struct symbols_cfa_state *state);
-/* As symbols_cfa_run, from such a word. False: not usual; nothing was added. */
+/* As symbols_cfa_run, from such a word. False: not usual, or less than SYMBOLS_USUAL_BEHIND bytes can be read behind it; nothing
+ * was added. */
 JW_MUST_CHECK bool symbols_usual_run(struct symbols_usual *usual, const struct symbols_fde *fde,
                                      uint64_t initial, struct symbols_builder *builder);
+/* The same into cells that there is room for, of a function that is not large: how many; 0: not usual. */
+uint32_t symbols_usual_rows(struct symbols_usual *usual, const struct symbols_fde *fde,
+                            uint64_t initial, uint32_t *cells, struct symbols_builder *builder);
 
 #endif

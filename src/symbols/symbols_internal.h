@@ -342,6 +342,9 @@ struct symbols_snapshot {
 /* Without room all that was seen before that look is uncertain. `library` NULL: unknown. */
 void symbols_past_add(uintptr_t start_pc, uintptr_t end_pc, struct symbols_library *library,
                       uint64_t look_number);
+/* Something that no look saw came and went since `old` (NULL: none): where libraries lay before that, and `old` has nobody who would
+ * have noticed it, it is unknown until this look what lay. */
+void symbols_past_doubt(const struct symbols_snapshot *old, uint64_t look_number);
 /* Forgets what went at this look or before. */
 void symbols_past_forget(uint64_t look_number);
 /*
@@ -396,6 +399,9 @@ void symbols_snapshot_close(void);
 /* The range that holds `pc`; NULL: none. */
 JW_SIGNAL_SAFE const struct symbols_range *
 symbols_snapshot_range(const struct symbols_snapshot *snapshot, uintptr_t pc);
+/* A library holds all of this code, and handlers would have seen that another one lies there. */
+bool symbols_snapshot_watches(const struct symbols_snapshot *snapshot, uintptr_t start_pc,
+                              uintptr_t end_pc);
 /* Reads and clears what symbols_want asked for. */
 unsigned symbols_snapshot_take_wanted(void);
 

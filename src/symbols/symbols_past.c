@@ -63,6 +63,19 @@ void symbols_past_add(uintptr_t start_pc, uintptr_t end_pc, struct symbols_libra
         .start_pc = start_pc, .end_pc = end_pc, .library = library, .look_number = look_number};
 }
 
+void symbols_past_doubt(const struct symbols_snapshot *old, uint64_t look_number)
+{
+    for (uint32_t i = 0; i < past_count; i++) {
+        struct past *past = &pasts[i];
+
+        if (past->library == NULL ||
+            (old != NULL && symbols_snapshot_watches(old, past->start_pc, past->end_pc)))
+            continue;
+        blur(past);
+        past->look_number = look_number;
+    }
+}
+
 void symbols_past_forget(uint64_t look_number)
 {
     uint32_t kept = 0;

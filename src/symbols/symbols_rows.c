@@ -19,10 +19,9 @@
 #define RULES_MAX       4096 /* libjvm has about 400; the hash table over them stays in a near cache */
 #define RULE_SLOTS      (2 * RULES_MAX)
 #define ENTRY_MIN_BYTES 8 /* length and id of an entry */
-#define HEAD_CELLS      2 /* of a large function; a row of one has as many */
-#define LARGE_CELLS     2
+#define LARGE_CELLS     SYMBOLS_HEAD_CELLS
 
-enum { RULE_GAP, RULE_CANNOT };
+enum { RULE_GAP, RULE_CANNOT = SYMBOLS_RULE_NUMBER_CANNOT };
 
 #define KIND_MASK          0x3u
 #define BASE_SHIFT         2
@@ -115,15 +114,8 @@ uint32_t symbols_builder_rule(struct symbols_builder *builder, struct symbols_pa
     return rule_number(builder, rule);
 }
 
-/* Pays for what the builder is about to touch, so many more cells and the keys of all its functions included. */
-static bool charge(struct symbols_builder *builder, uint64_t cell_count)
+bool symbols_builder_pay(struct symbols_builder *builder, uint64_t needed_bytes)
 {
-    const uint64_t needed_bytes =
-        builder->rule_memory.capacity_bytes +
-        (builder->cell_count + cell_count) * sizeof(uint32_t) +
-        (uint64_t)builder->key_count * 2 * sizeof(struct symbols_key) +
-        CHARGE_BYTES; /* ends of pages, and what comes until the next charge */
-
     while (!builder->is_refused && builder->charged_bytes < needed_bytes) {
         builder->is_refused = !jw_memory_charge(JW_MEMORY_UNWINDING, CHARGE_BYTES);
         builder->charged_bytes += builder->is_refused ? 0 : CHARGE_BYTES;
@@ -135,7 +127,7 @@ bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
                           uint64_t section_bytes, struct jw_error *err)
 {
     /* Each entry has a head that is longer than its first row; each further row a byte of program. */
-    const uint64_t cell_limit = section_bytes * LARGE_CELLS + HEAD_CELLS;
+    const uint64_t cell_limit = section_bytes * LARGE_CELLS + SYMBOLS_HEAD_CELLS;
     const uint64_t key_limit = section_bytes / ENTRY_MIN_BYTES + 2;
     const uint64_t rules_bytes = RULES_MAX * sizeof(struct symbols_packed);
 
@@ -158,7 +150,9 @@ bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
     builder->keys = (struct symbols_key *)(void *)builder->memory.bytes + (cell_limit + 1) / 2;
     builder->rules = (struct symbols_packed *)(void *)builder->rule_memory.bytes;
     builder->rule_slots = (uint16_t *)(void *)(builder->rule_memory.bytes + rules_bytes);
-    if (!charge(builder, 0)) {
+    /* Ends of pages, and what comes until the next charge, as well. */
+    builder->fixed_bytes = builder->rule_memory.capacity_bytes + CHARGE_BYTES;
+    if (!symbols_builder_charge(builder, 0)) {
         jw_error_set(err, "memlimit leaves no room for rows; try a larger one");
         jw_count(JW_COUNT_ROWS_REFUSED);
         symbols_builder_close(builder);
@@ -183,11 +177,10 @@ void symbols_builder_close(struct symbols_builder *builder)
 
 static uint32_t head_cells(const struct symbols_builder *builder)
 {
-    return builder->is_large ? HEAD_CELLS : 1;
+    return builder->is_large ? SYMBOLS_HEAD_CELLS : 1;
 }
 
-/* The function begun last is complete. */
-static void end_function(struct symbols_builder *builder)
+void symbols_builder_end(struct symbols_builder *builder)
 {
     uint32_t *head = builder->cells + builder->first_cell;
 
@@ -211,9 +204,10 @@ static void end_function(struct symbols_builder *builder)
 
 void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint32_t end)
 {
-    end_function(builder);
-    if (!charge(builder, HEAD_CELLS) || !JW_INVARIANT(builder->key_count < builder->key_limit) ||
-        !JW_INVARIANT(builder->cell_limit - builder->cell_count >= HEAD_CELLS))
+    symbols_builder_end(builder);
+    if (!symbols_builder_charge(builder, SYMBOLS_HEAD_CELLS) ||
+        !JW_INVARIANT(builder->key_count < builder->key_limit) ||
+        !JW_INVARIANT(builder->cell_limit - builder->cell_count >= SYMBOLS_HEAD_CELLS))
         return;
     builder->is_begun = true;
     builder->start = start;
@@ -229,7 +223,7 @@ void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
 {
     const uint32_t distance = text_offset - builder->start;
 
-    if (!charge(builder, LARGE_CELLS) || !builder->is_begun)
+    if (!symbols_builder_charge(builder, LARGE_CELLS) || !builder->is_begun)
         return;
 
     const uint32_t number = rule_number(builder, rule);
@@ -250,7 +244,8 @@ void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
 uint32_t *symbols_builder_room(struct symbols_builder *builder, uint64_t row_max)
 {
     if (!builder->is_begun || builder->is_large ||
-        row_max > builder->cell_limit - builder->cell_count || !charge(builder, row_max))
+        row_max > builder->cell_limit - builder->cell_count ||
+        !symbols_builder_charge(builder, row_max))
         return NULL;
     return builder->cells + builder->cell_count;
 }
@@ -337,7 +332,7 @@ struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uin
     const uint64_t rules_bytes = builder->rule_count * sizeof(struct symbols_packed);
     struct symbols_rows *rows = NULL;
 
-    end_function(builder);
+    symbols_builder_end(builder);
     if (builder->is_refused)
         jw_error_set(err, "memlimit leaves no room for rows; try a larger one");
     else if ((rows = jw_alloc(sizeof *rows + rules_bytes + bucket_count * sizeof(uint32_t))) ==
@@ -387,7 +382,7 @@ find_in_large(const struct symbols_rows *rows, struct symbols_key function, uint
 
     if (distance >= cells[1])
         return rows->rules[RULE_GAP];
-    cells += HEAD_CELLS;
+    cells += SYMBOLS_HEAD_CELLS;
     while (low < high) {
         const uint32_t middle = (low + high + 1) / 2;
 

@@ -71,6 +71,15 @@ const struct symbols_range *symbols_snapshot_range(const struct symbols_snapshot
     return &snapshot->ranges[low];
 }
 
+bool symbols_snapshot_watches(const struct symbols_snapshot *snapshot, uintptr_t start_pc,
+                              uintptr_t end_pc)
+{
+    const struct symbols_range *range = symbols_snapshot_range(snapshot, start_pc);
+
+    return range != NULL && range->end >= end_pc && !range->library->is_weak &&
+           !jw_load_relaxed(&range->library->is_doubted);
+}
+
 const struct symbols_library *symbols_find_library(const struct symbols_snapshot *snapshot,
                                                    uintptr_t pc)
 {

@@ -21,6 +21,7 @@
 #define RETURN_BIT      42
 #define KEPT_BIT        50
 #define SIGNED_BIT      58
+#define ALIGN_BIT       59                  /* only where a prologue is compared */
 #define USED            ((uint64_t)1 << 63) /* so that no state is zero */
 #define SAVED_MASK      0xffu
 #define BASE_MASK       3u
@@ -83,10 +84,10 @@ static struct symbols_cfa_register register_of(uint64_t word, unsigned bit)
                                          .offset_bytes = -words * WORD_BYTES};
 }
 
-/* The rule of a state that was not met lately. */
-static __attribute__((noinline)) uint32_t learn(struct symbols_usual *usual,
-                                                const struct symbols_cie *cie, uint64_t word,
-                                                uint64_t slot, struct symbols_builder *builder)
+/* The rule of a state that was not met lately; false: there is none that says it. */
+static __attribute__((noinline)) bool learn(struct symbols_usual *usual,
+                                            const struct symbols_cie *cie, uint64_t word,
+                                            uint64_t slot, struct symbols_builder *builder)
 {
     const struct symbols_machine *machine = usual->machine;
     const uint8_t registers[] = {machine->sp_register, machine->fp_register,
@@ -97,86 +98,141 @@ static __attribute__((noinline)) uint32_t learn(struct symbols_usual *usual,
                                             .link = register_of(word, RETURN_BIT),
                                             .kept = register_of(word, KEPT_BIT),
                                             .is_return_signed = (word >> SIGNED_BIT & 1) != 0};
+    const uint32_t rule = symbols_builder_rule(builder, symbols_cfa_rule(machine, cie, &state));
 
+    if (rule == SYMBOLS_RULE_NUMBER_CANNOT || (word & USED) == 0)
+        return false;
     usual->words[slot] = word;
-    usual->numbers[slot] =
-        (uint16_t)symbols_builder_rule(builder, symbols_cfa_rule(machine, cie, &state));
-    return usual->numbers[slot];
+    usual->cells[slot] = rule << SYMBOLS_CELL_SHIFT;
+    return true;
 }
 
-static inline uint32_t rule_of(struct symbols_usual *usual, const struct symbols_cie *cie,
-                               uint64_t word, struct symbols_builder *builder)
+/* A row of this state, from `location` on. Two states have two rules. */
+static INLINE bool put_row(struct symbols_usual *usual, uint32_t *cell,
+                           const struct symbols_cie *cie, uint64_t word, uint64_t location,
+                           struct symbols_builder *builder)
 {
     const uint64_t slot = word * 0x9e3779b97f4a7c15u >> (64 - SYMBOLS_USUAL_BITS);
 
-    return usual->words[slot] == word ? usual->numbers[slot]
-                                      : learn(usual, cie, word, slot, builder);
+    if (__builtin_expect(usual->words[slot] != word, 0) && !learn(usual, cie, word, slot, builder))
+        return false;
+    *cell = usual->cells[slot] | (uint32_t)location;
+    return true;
+}
+
+static void follow(struct symbols_usual *usual, uint8_t number, unsigned bit)
+{
+    usual->bits[number] = (uint8_t)bit;
+    usual->masks[number] = (uint64_t)SAVED_MASK << bit;
 }
 
 void symbols_usual_open(struct symbols_usual *usual, const struct symbols_machine *machine)
 {
     usual->machine = machine;
-    usual->register_bits[machine->sp_register] = NOT_USUAL;
-    usual->register_bits[machine->fp_register] = FP_BIT;
-    usual->register_bits[machine->return_register] = RETURN_BIT;
-    if (machine->kept_register != SYMBOLS_NO_REGISTER)
-        usual->register_bits[machine->kept_register] = KEPT_BIT;
+    memset(usual->bases, NOT_USUAL, sizeof usual->bases);
+    usual->bases[machine->sp_register] = SYMBOLS_BASE_SP;
+    usual->bases[machine->fp_register] = SYMBOLS_BASE_FP;
+    usual->masks[machine->sp_register] = USED; /* where it is saved, no rule says the state */
+    follow(usual, machine->fp_register, FP_BIT);
+    follow(usual, machine->return_register, RETURN_BIT);
+    if (machine->kept_register == SYMBOLS_NO_REGISTER)
+        return;
+    usual->bases[machine->kept_register] = SYMBOLS_BASE_KEPT;
+    follow(usual, machine->kept_register, KEPT_BIT);
 }
 
-/* A number of at most three bytes; false: longer, or cut off. */
-static inline __attribute__((always_inline)) bool
-get_short(const unsigned char **at, const unsigned char *end, uint32_t *value)
+/* A number of at most three bytes; false: longer. */
+static INLINE bool get_short(const unsigned char **at, uint32_t *value)
 {
     const unsigned char *bytes = *at;
 
-    if (end - bytes >= 1 && bytes[0] < 0x80) {
-        *value = bytes[0];
-        *at = bytes + 1;
+    *value = bytes[0];
+    *at = bytes + 1;
+    if (__builtin_expect(bytes[0] < 0x80, 1))
         return true;
-    }
-    if (end - bytes >= 2 && bytes[1] < 0x80) {
-        *value = (bytes[0] & 0x7fu) | (uint32_t)bytes[1] << 7;
-        *at = bytes + 2;
+    *value = (bytes[0] & 0x7fu) | (bytes[1] & 0x7fu) << 7;
+    *at = bytes + 2;
+    if (bytes[1] < 0x80)
         return true;
-    }
-    if (end - bytes >= 3 && bytes[2] < 0x80) {
-        *value = (bytes[0] & 0x7fu) | (uint32_t)(bytes[1] & 0x7fu) << 7 | (uint32_t)bytes[2] << 14;
-        *at = bytes + 3;
-        return true;
-    }
-    return false;
+    *value |= (uint32_t)bytes[2] << 14;
+    *at = bytes + 3;
+    return bytes[2] < 0x80;
 }
 
-/* One function under way. All that uses it is inlined, so that it lies in registers. */
+/*
+ * One function under way. All that uses it is inlined, so that it lies in registers. Programs are short and differ, so that what
+ * costs most is a branch that was not foreseen: there are few.
+ */
 struct usual_run {
     uint64_t word;
-    const unsigned char *at, *end;
+    const unsigned char *at;
 };
 
-/* An instruction that is not frequent; false: not usual. */
-static INLINE bool step_other(const struct symbols_usual *usual, struct usual_run *run,
+/* A register is so many words below the CFA, or where it was at first; of one that is not followed the mask is 0. */
+static INLINE bool step_register(const struct symbols_usual *usual, struct usual_run *run,
+                                 uint64_t initial, unsigned instruction)
+{
+    const unsigned number = instruction & OPERAND_MASK;
+    const uint64_t mask = usual->masks[number];
+    uint64_t saved = initial;
+
+    if (instruction < SYMBOLS_CFA_RESTORE) {
+        uint32_t words;
+
+        if (!get_short(&run->at, &words) || (words - 1 >= SAVED_MASK && mask != 0))
+            return false;
+        saved = (uint64_t)words << usual->bits[number];
+    }
+    run->word = (run->word & ~mask) | (saved & mask);
+    return true;
+}
+
+static INLINE bool set_base(const struct symbols_usual *usual, struct usual_run *run)
+{
+    uint32_t number;
+
+    if (!get_short(&run->at, &number) || number > OPERAND_MASK || usual->bases[number] == NOT_USUAL)
+        return false;
+    run->word = (run->word & ~((uint64_t)BASE_MASK << BASE_BIT)) | (uint64_t)usual->bases[number]
+                                                                       << BASE_BIT;
+    return true;
+}
+
+static INLINE bool set_offset(struct usual_run *run)
+{
+    uint32_t offset_bytes;
+
+    if (!get_short(&run->at, &offset_bytes))
+        return false;
+    run->word = (run->word & ~(uint64_t)OFFSET_MASK) | offset_bytes;
+    return true;
+}
+
+/* 1, 2 or 4 bytes, for 0, 1, 2. */
+static INLINE uint32_t get_bytes(struct usual_run *run, unsigned log_bytes)
+{
+    uint32_t value;
+
+    memcpy(&value, run->at, sizeof value);
+    run->at += (size_t)1 << log_bytes;
+    return value & (uint32_t)(UINT64_C(0xffffffff) >> (32 - (8u << log_bytes)));
+}
+
+/* An instruction with an operand of its own, or none, but for those that move on; false: not usual. */
+static INLINE bool step_state(const struct symbols_usual *usual, struct usual_run *run,
                               uint64_t *remembered, unsigned *remembered_count, unsigned operation)
 {
-    uint32_t number, value;
+    uint32_t value;
 
     switch (operation) {
     case SYMBOLS_CFA_NOP:
         return true;
     case SYMBOLS_CFA_DEF_CFA:
-    case SYMBOLS_CFA_DEF_CFA_REGISTER: {
-        if (!get_short(&run->at, run->end, &number) || number > OPERAND_MASK)
-            return false;
-        const uint8_t base = base_of(usual->machine, number);
-        if (base == NOT_USUAL)
-            return false;
-        run->word = (run->word & ~((uint64_t)BASE_MASK << BASE_BIT)) | (uint64_t)base << BASE_BIT;
-        if (operation == SYMBOLS_CFA_DEF_CFA_REGISTER)
-            return true;
-        if (!get_short(&run->at, run->end, &value))
-            return false;
-        run->word = (run->word & ~(uint64_t)OFFSET_MASK) | value;
-        return true;
-    }
+        return set_base(usual, run) && set_offset(run);
+    case SYMBOLS_CFA_DEF_CFA_REGISTER:
+        return set_base(usual, run);
+    case SYMBOLS_CFA_DEF_CFA_OFFSET:
+        return set_offset(run);
     case SYMBOLS_CFA_REMEMBER_STATE:
         if (*remembered_count == REMEMBERED_MAX)
             return false;
@@ -188,7 +244,7 @@ static INLINE bool step_other(const struct symbols_usual *usual, struct usual_ru
         run->word = remembered[--(*remembered_count)];
         return true;
     case SYMBOLS_CFA_GNU_ARGS_SIZE:
-        return get_short(&run->at, run->end, &value);
+        return get_short(&run->at, &value);
     case SYMBOLS_CFA_AARCH64_NEGATE_RA_STATE:
         run->word ^= (uint64_t)1 << SIGNED_BIT;
         return usual->machine->has_link_register;
@@ -197,106 +253,121 @@ static INLINE bool step_other(const struct symbols_usual *usual, struct usual_ru
     }
 }
 
-/* A register is so many words below the CFA, or where it was at first. */
-static INLINE bool step_register(const struct symbols_usual *usual, struct usual_run *run,
-                                 uint64_t initial, unsigned instruction)
+/* How far a function is described by now. */
+struct usual_place {
+    uint64_t location, last_word;
+    uint32_t *cell;
+};
+
+/* Goes on to `stop`, or to padding up to `end`. False: not usual. */
+static INLINE bool run_to(struct symbols_usual *usual, const struct symbols_cie *cie,
+                          struct usual_run *run, struct usual_place *place, uint64_t initial,
+                          const unsigned char *stop, const unsigned char *end, uint64_t *remembered,
+                          unsigned *remembered_count, struct symbols_builder *builder)
 {
-    const unsigned bit = usual->register_bits[instruction & OPERAND_MASK];
-    uint32_t words;
+    while (run->at < stop) {
+        const unsigned instruction = *run->at++;
+        uint32_t distance = instruction & OPERAND_MASK;
 
-    if (instruction >= SYMBOLS_CFA_RESTORE) {
-        const uint64_t mask = bit == 0 || bit == NOT_USUAL ? 0 : (uint64_t)SAVED_MASK << bit;
-
-        run->word = (run->word & ~mask) | (initial & mask);
-        return bit != NOT_USUAL;
+        if (instruction >= SYMBOLS_CFA_OFFSET) {
+            if (!step_register(usual, run, initial, instruction))
+                return false;
+            continue;
+        }
+        if (instruction < SYMBOLS_CFA_ADVANCE_LOC) {
+            if (instruction == SYMBOLS_CFA_NOP && symbols_usual_is_padding(run->at, end))
+                return true;
+            if (instruction - SYMBOLS_CFA_ADVANCE_LOC1 > 2) {
+                if (!step_state(usual, run, remembered, remembered_count, instruction))
+                    return false;
+                continue;
+            }
+            distance = get_bytes(run, instruction - SYMBOLS_CFA_ADVANCE_LOC1);
+        }
+        /* Written in any case, and kept if the state is another one. */
+        if (distance == 0 || !put_row(usual, place->cell, cie, run->word, place->location, builder))
+            return false;
+        place->cell += run->word != place->last_word;
+        place->last_word = run->word;
+        place->location += distance * cie->code_align;
     }
-    if (!get_short(&run->at, run->end, &words))
-        return false;
-    if (bit == 0)
-        return true;
-    if (bit == NOT_USUAL || words == 0 || words > SAVED_MASK)
-        return false;
-    run->word = (run->word & ~((uint64_t)SAVED_MASK << bit)) | (uint64_t)words << bit;
     return true;
 }
 
-/* How far an instruction moves on that is not the shortest of its kind, in units of code; false: it is another, or cut off. */
-static INLINE bool get_distance(struct usual_run *run, unsigned instruction, uint32_t *distance)
+/* Most functions begin with one of few prologues: what came of the first bytes is kept. */
+static INLINE struct symbols_usual_prologue *find_prologue(struct symbols_usual *usual,
+                                                           uint64_t bytes)
 {
-    const ptrdiff_t left_bytes = run->end - run->at;
+    return &usual->prologues[bytes * 0x9e3779b97f4a7c15u >> (64 - SYMBOLS_PROLOGUE_BITS)];
+}
 
-    if (instruction == SYMBOLS_CFA_ADVANCE_LOC1 && left_bytes >= 1) {
-        *distance = *run->at++;
-        return true;
+static __attribute__((noinline)) void keep_prologue(struct symbols_usual_prologue *prologue,
+                                                    uint64_t bytes, uint64_t key,
+                                                    const struct usual_place *place,
+                                                    const uint32_t *cells, uint64_t word)
+{
+    const uint32_t row_count = (uint32_t)(place->cell - cells);
+
+    if (row_count > SYMBOLS_PROLOGUE_ROWS)
+        return;
+    *prologue = (struct symbols_usual_prologue){.bytes = bytes,
+                                                .key = key,
+                                                .word = word,
+                                                .last_word = place->last_word,
+                                                .location = place->location,
+                                                .row_count = row_count};
+    memcpy(prologue->cells, cells, row_count * sizeof *cells);
+}
+
+uint32_t symbols_usual_rows(struct symbols_usual *usual, const struct symbols_fde *fde,
+                            uint64_t initial, uint32_t *cells, struct symbols_builder *builder)
+{
+    const struct symbols_cie *const cie = fde->cie;
+    const unsigned char *const end = fde->program_end;
+    const uint64_t key = initial | (cie->code_align - 1) << ALIGN_BIT;
+    uint64_t remembered[REMEMBERED_MAX], bytes;
+    unsigned remembered_count = 0;
+    struct usual_run run = {.word = initial, .at = fde->program};
+    struct usual_place place = {.cell = cells};
+
+    if (fde->readable_end - end < SYMBOLS_USUAL_BEHIND)
+        return 0;
+    if ((size_t)(end - run.at) >= sizeof bytes) {
+        memcpy(&bytes, run.at, sizeof bytes);
+        struct symbols_usual_prologue *prologue = find_prologue(usual, bytes);
+        const unsigned char *stop = run.at + sizeof bytes;
+
+        if (prologue->bytes == bytes && prologue->key == key) {
+            memcpy(cells, prologue->cells, sizeof prologue->cells);
+            place = (struct usual_place){prologue->location, prologue->last_word,
+                                         cells + prologue->row_count};
+            run = (struct usual_run){prologue->word, stop};
+        } else {
+            if (!run_to(usual, cie, &run, &place, initial, stop, end, remembered, &remembered_count,
+                        builder))
+                return 0;
+            if (run.at == stop && remembered_count == 0)
+                keep_prologue(prologue, bytes, key, &place, cells, run.word);
+        }
     }
-    if (instruction == SYMBOLS_CFA_ADVANCE_LOC2 && left_bytes >= 2) {
-        *distance = (uint32_t)run->at[0] | (uint32_t)run->at[1] << 8;
-        run->at += 2;
-        return true;
-    }
-    if (instruction == SYMBOLS_CFA_ADVANCE_LOC4 && left_bytes >= 4) {
-        memcpy(distance, run->at, 4);
-        run->at += 4;
-        return true;
-    }
-    return false;
+    /* Not usual; or cut off; or beyond the function, where linkers pad. */
+    if (!run_to(usual, cie, &run, &place, initial, end, end, remembered, &remembered_count,
+                builder) ||
+        run.at > end || place.location >= fde->size_bytes ||
+        !put_row(usual, place.cell, cie, run.word, place.location, builder))
+        return 0;
+    place.cell += run.word != place.last_word;
+    return (uint32_t)(place.cell - cells);
 }
 
 bool symbols_usual_run(struct symbols_usual *usual, const struct symbols_fde *fde, uint64_t initial,
                        struct symbols_builder *builder)
 {
-    const struct symbols_cie *cie = fde->cie;
-    const uint64_t end = fde->size_bytes, code_align = cie->code_align;
-    uint64_t location = 0, last_word = 0, remembered[REMEMBERED_MAX];
-    unsigned remembered_count = 0;
-    struct usual_run run = {.word = initial, .at = fde->program, .end = fde->program_end};
-    uint32_t *const cells = symbols_builder_room(builder, (uint64_t)(run.end - run.at) + 1);
-    uint32_t *cell = cells, last_rule = UINT32_MAX;
+    uint32_t *cells = symbols_builder_room(builder, (uint64_t)(fde->program_end - fde->program) +
+                                                        SYMBOLS_USUAL_ROWS);
+    const uint32_t row_count =
+        cells == NULL ? 0 : symbols_usual_rows(usual, fde, initial, cells, builder);
 
-    if (cells == NULL)
-        return false;
-    while (run.end > run.at && run.end[-1] == SYMBOLS_CFA_NOP) /* padding */
-        run.end--;
-    for (;;) {
-        uint32_t distance = 0;
-
-        if (run.at < run.end) {
-            const unsigned instruction = *run.at++;
-
-            if (instruction >= SYMBOLS_CFA_OFFSET) {
-                if (!step_register(usual, &run, initial, instruction))
-                    return false;
-                continue;
-            }
-            if (instruction == SYMBOLS_CFA_DEF_CFA_OFFSET) {
-                if (!get_short(&run.at, run.end, &distance))
-                    return false;
-                run.word = (run.word & ~(uint64_t)OFFSET_MASK) | distance;
-                continue;
-            }
-            distance = instruction & OPERAND_MASK;
-            if (instruction < SYMBOLS_CFA_ADVANCE_LOC &&
-                !get_distance(&run, instruction, &distance)) {
-                if (!step_other(usual, &run, remembered, &remembered_count, instruction))
-                    return false;
-                continue;
-            }
-            if (distance == 0)
-                continue;
-        }
-        /* The state holds from `location` on, to there or to the end. */
-        if (run.word != last_word && location < end) {
-            const uint32_t rule = rule_of(usual, cie, run.word, builder);
-
-            last_word = run.word;
-            if (rule != last_rule)
-                *cell++ = rule << SYMBOLS_CELL_SHIFT | (uint32_t)location;
-            last_rule = rule;
-        }
-        if (distance == 0)
-            break;
-        location += distance * code_align;
-    }
-    symbols_builder_took(builder, (uint32_t)(cell - cells));
-    return true;
+    symbols_builder_took(builder, row_count);
+    return row_count > 0;
 }

@@ -188,15 +188,25 @@ bool vm_code_find(uintptr_t pc, struct vm_blob *out)
     return true;
 }
 
-/* Source: OpenJDK, constructor of SafepointBlob in codeBlob.cpp; seen on JDK 17 and 25. */
-bool vm_code_is_poll_handler(vm_addr blob)
+static JW_SIGNAL_SAFE bool has_name(vm_addr blob, const char *prefix, size_t length)
 {
     char name[BLOB_NAME_BYTES] = {0};
     uint64_t name_addr;
 
     return vm_load_field(blob, vm_layout.blob_name, &name_addr) && name_addr != 0 &&
            safe_load_string(name, sizeof name, name_addr) != SAFE_LOAD_NO_STRING &&
-           starts_with(name, "SafepointBlob", 14);
+           starts_with(name, prefix, length);
+}
+
+/* Source: OpenJDK, constructors of SafepointBlob, DeoptimizationBlob and UncommonTrapBlob in codeBlob.cpp; seen on JDK 17 and 25. */
+bool vm_code_is_poll_handler(vm_addr blob)
+{
+    return has_name(blob, "SafepointBlob", 14);
+}
+
+bool vm_code_is_unpacker(vm_addr blob)
+{
+    return has_name(blob, "Deoptimization", 14) || has_name(blob, "UncommonTrap", 12);
 }
 
 bool vm_code_is_interpreter(uintptr_t pc)

@@ -95,6 +95,9 @@ JW_SIGNAL_SAFE static inline bool vm_is_plausible(vm_addr addr)
     return addr >= VM_ADDR_MIN && (addr & (sizeof(void *) - 1)) == 0 && addr >> 56 == 0;
 }
 
+/* vm_mounted.c: whether the collector of this JVM moves objects only while all threads stand still. Context: control. */
+bool vm_moves_in_safepoints_only(void);
+
 /* vm_thread.c: the numbers of the states. Context: control. */
 void vm_thread_resolve(struct vm_layout *out);
 

@@ -96,7 +96,7 @@ static bool is_set(const char *name)
 }
 
 /* Source: OpenJDK, the collectors that are not concurrent, or mark and refine only, while threads run. */
-static bool moves_in_safepoints_only(void)
+bool vm_moves_in_safepoints_only(void)
 {
     return is_set("UseSerialGC") || is_set("UseParallelGC") || is_set("UseG1GC") ||
            is_set("UseEpsilonGC");
@@ -141,8 +141,8 @@ static enum vm_mounted_way find_way(JNIEnv *jni, jobject calling_thread)
         return VM_MOUNTED_NOT_TOLD;
     if (tells_by_number(thread, own_id))
         return VM_MOUNTED_BY_NUMBER;
-    return moves_in_safepoints_only() && tells_by_object(thread, own_id) ? VM_MOUNTED_BY_OBJECT
-                                                                         : VM_MOUNTED_NOT_TOLD;
+    return vm_moves_in_safepoints_only() && tells_by_object(thread, own_id) ? VM_MOUNTED_BY_OBJECT
+                                                                            : VM_MOUNTED_NOT_TOLD;
 }
 
 /* Where a thread has its name, if the calling one's is found there. */
@@ -174,7 +174,7 @@ enum vm_mounted_way vm_mounted_open(JNIEnv *jni, jobject calling_thread)
         return mounted.way;
     mounted.way = find_way(jni, calling_thread);
     mounted.name = mounted.way == VM_MOUNTED_NEVER || mounted.way == VM_MOUNTED_NOT_TOLD ||
-                           !moves_in_safepoints_only()
+                           !vm_moves_in_safepoints_only()
                        ? -1
                        : find_name(jni, calling_thread);
     mounted.is_open = true;

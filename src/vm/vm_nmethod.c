@@ -205,11 +205,29 @@ bool vm_nmethod_scope(const struct vm_nmethod *nmethod, uint32_t scope, struct v
     return true;
 }
 
-bool vm_nmethod_original_pc(vm_addr blob, uintptr_t sp, uintptr_t *out)
+/* Source: OpenJDK, CompiledMethod::deopt_handler_begin, nmethod::deopt_handler_begin (by an offset); seen on JDK 17 and 25. */
+static JW_SIGNAL_SAFE bool is_deopt_handler(vm_addr blob, uintptr_t pc)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(vm_stack_layout.deopt_handlers); i++) {
+        uint64_t handler;
+        int32_t offset;
+
+        if ((vm_load_field(blob, vm_stack_layout.deopt_handlers[i], &handler) && handler == pc) ||
+            (vm_has(vm_stack_layout.deopt_handler_offsets[i]) &&
+             load_offset(blob, vm_stack_layout.deopt_handler_offsets[i], &offset) &&
+             blob + (uintptr_t)offset == pc))
+            return true;
+    }
+    return false;
+}
+
+bool vm_nmethod_original_pc(vm_addr blob, uintptr_t pc, uintptr_t sp, uintptr_t *out)
 {
     int32_t offset;
 
-    if (!load_offset(blob, vm_stack_layout.orig_pc_offset, &offset) || offset == 0 ||
+    /* A frame that keeps little has it in its first word; others have no such word, and 0 as well. */
+    if (!load_offset(blob, vm_stack_layout.orig_pc_offset, &offset) ||
+        (offset == 0 && !is_deopt_handler(blob, pc)) ||
         !safe_load_word(sp + (uintptr_t)offset, out))
         return false;
     *out = arch_code_address(*out);

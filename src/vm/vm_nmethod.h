@@ -63,8 +63,9 @@ JW_SIGNAL_SAFE vm_addr vm_nmethod_method(vm_addr blob);
 /* The number of the compilation that made an nmethod, which no other has; false where it is not told. */
 JW_SIGNAL_SAFE bool vm_nmethod_compile_id(vm_addr blob, uint32_t *out);
 
-/* The pc that a frame returned to before it was deoptimised, which its nmethod keeps in the frame. */
-JW_SIGNAL_SAFE bool vm_nmethod_original_pc(vm_addr blob, uintptr_t sp, uintptr_t *out);
+/* The pc that a frame, which now returns to `pc`, returned to before it was deoptimised: its nmethod keeps it in the frame. */
+JW_SIGNAL_SAFE bool vm_nmethod_original_pc(vm_addr blob, uintptr_t pc, uintptr_t sp,
+                                           uintptr_t *out);
 
 /* True of code by C1, which does not use the frame pointer but to save its caller's.
  * Source: OpenJDK, c1_FrameMap_x86.cpp, JDK 8 to 25; false where the tier is not told. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/frame.h"
+#include "vm/vm_code.h"
 #include "vm/vm_method.h"
 #include "vm/vm_stack_internal.h"
 
@@ -17,6 +18,7 @@
 #define SLOT_CALLER_FP 0
 #define SLOT_CALLER_PC 1
 #define SLOT_CALLER_SP (-1)
+#define SLOT_LAST_SP   (-2)
 #define SLOT_METHOD    (-3)
 
 /* From the bytecode pointer to the return address, at most. */
@@ -58,6 +60,23 @@ static JW_SIGNAL_SAFE bool read_anchor(vm_addr anchor, struct vm_anchor *out)
 bool vm_thread_anchor(const struct vm_thread *thread, struct vm_anchor *out)
 {
     return read_anchor(thread->thread + (vm_addr)vm_layout.thread_anchor.offset, out);
+}
+
+static JW_SIGNAL_SAFE bool is_in_poll_handler(uintptr_t pc)
+{
+    struct vm_blob blob;
+
+    return vm_code_find(pc, &blob) && vm_code_is_poll_handler(blob.blob);
+}
+
+bool vm_thread_is_at_poll(const void *env, uintptr_t pc)
+{
+    struct vm_thread thread;
+    struct vm_anchor anchor;
+
+    return is_in_poll_handler(pc) ||
+           (vm_thread_of(env, &thread) && vm_thread_anchor(&thread, &anchor) && anchor.sp != 0 &&
+            is_in_poll_handler(anchor.pc));
 }
 
 bool vm_thread_fault_pc(const struct vm_thread *thread, uintptr_t *out)
@@ -226,6 +245,23 @@ bool vm_interpreted_read(uintptr_t fp, uintptr_t live_bcp, struct vm_interpreted
     out->caller_pc = arch_code_address(words[SLOT_CALLER_PC - begin]);
     return vm_is_plausible(out->method) && (out->caller_sp > fp || is_caller_apart(out)) &&
            read_bci(live_bcp, out);
+}
+
+/*
+ * Frames are laid out one behind the other before any is filled in: caller, its stack pointer, and 0 where the stack pointer of the last call
+ * is, which a frame that is filled in has; its bytecode pointer comes last. What else lies there is what lay there before.
+ * Source: OpenJDK, generate_deopt_blob in sharedRuntime_{x86_64,aarch64}.cpp, vframeArrayElement::unpack_on_stack,
+ * AbstractInterpreter::layout_activation.
+ */
+bool vm_interpreted_read_bare(uintptr_t fp, struct vm_interpreted *out)
+{
+    uintptr_t last_sp;
+
+    if (!load_slot(fp, SLOT_LAST_SP, &last_sp) || (last_sp != 0 && vm_interpreted_read(fp, 0, out)))
+        return false;
+    out->method = 0;
+    return load_slot(fp, SLOT_CALLER_SP, &out->caller_sp) &&
+           out->caller_sp >= vm_interpreted_end(fp) && load_caller(fp, out);
 }
 
 static JW_SIGNAL_SAFE struct arch_word slot_word(uintptr_t fp, intptr_t slot, uintptr_t value)

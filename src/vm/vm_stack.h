@@ -40,6 +40,11 @@ struct vm_anchor {
 /* The JavaThread of a JNIEnv; false when it cannot be read or makes no sense. */
 JW_SIGNAL_SAFE bool vm_thread_of(const void *env, struct vm_thread *out);
 JW_SIGNAL_SAFE bool vm_thread_anchor(const struct vm_thread *thread, struct vm_anchor *out);
+/*
+ * Whether the thread, which runs at `pc`, is in the stub to which a poll that was taken leads, or in what the JVM calls from there: it is about to stop.
+ * Where that poll was one before a return, the method has no frame any more, and who called it seems to run.
+ */
+JW_SIGNAL_SAFE bool vm_thread_is_at_poll(const void *env, uintptr_t pc);
 /* Where a fault stopped the thread last, as the JVM's own handler has noted it. False: this JVM does not tell. */
 JW_SIGNAL_SAFE bool vm_thread_fault_pc(const struct vm_thread *thread, uintptr_t *out);
 
@@ -84,6 +89,12 @@ JW_SIGNAL_SAFE static inline uintptr_t vm_interpreted_end(uintptr_t fp)
  */
 JW_SIGNAL_SAFE bool vm_interpreted_read(uintptr_t fp, uintptr_t live_bcp,
                                         struct vm_interpreted *out);
+
+/*
+ * Reads of a frame at `fp` that the JVM makes out of compiled code who its caller is, as long as the rest of it is not filled in. False: it is, or
+ * is none.
+ */
+JW_SIGNAL_SAFE bool vm_interpreted_read_bare(uintptr_t fp, struct vm_interpreted *out);
 
 /* The words on which an answer of vm_interpreted_read, and of vm_entry_anchor, depends, beyond `fp` and what
  * never changes while the method is there: as long as they are the same, so is the answer. */

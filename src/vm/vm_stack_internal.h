@@ -31,6 +31,8 @@ struct vm_stack_layout {
 
     struct vm_field nmethod_method, verified_entry, verified_entry_offset, orig_pc_offset,
         comp_level, compile_id;
+    struct vm_field deopt_handlers[2],
+        deopt_handler_offsets[2]; /* not of each JVM: one or the other */
     struct vm_field scopes_pcs, dependencies, scopes_data, scopes_data_begin, metadata;
     struct vm_field immutable_data, mutable_data, relocation_size;
     size_t pc_desc_bytes;

@@ -57,6 +57,10 @@ static void resolve_nmethods(struct vm_stack_layout *out)
     out->verified_entry = of_nmethod("_verified_entry_point", 8);
     out->verified_entry_offset = of_nmethod("_verified_entry_offset", 2);
     out->orig_pc_offset = of_nmethod("_orig_pc_offset", 4);
+    out->deopt_handlers[0] = of_nmethod("_deopt_handler_begin", 8);
+    out->deopt_handlers[1] = of_nmethod("_deopt_mh_handler_begin", 8);
+    out->deopt_handler_offsets[0] = of_nmethod("_deopt_handler_offset", 4);
+    out->deopt_handler_offsets[1] = of_nmethod("_deopt_mh_handler_offset", 4);
     out->comp_level = of_nmethod("_comp_level", 1);
     out->compile_id = of_nmethod("_compile_id", 4);
     out->scopes_pcs = of_nmethod("_scopes_pcs_offset", 4);

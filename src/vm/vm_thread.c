@@ -13,7 +13,7 @@
  */
 static struct {
     uint64_t runnable, monitor_wait, condvar_wait, object_wait, sleeping;
-    uint64_t in_java, in_java_trans, blocked, blocked_trans;
+    uint64_t in_java, in_java_trans, blocked, blocked_trans, in_native, in_native_trans, is_new;
 } states;
 
 /*
@@ -54,6 +54,9 @@ void vm_thread_resolve(struct vm_layout *out)
     states.in_java = constant("_thread_in_Java");
     states.in_java_trans = constant("_thread_in_Java_trans");
     states.blocked = constant("_thread_blocked");
+    states.in_native = constant("_thread_in_native");
+    states.in_native_trans = constant("_thread_in_native_trans");
+    states.is_new = constant("_thread_new");
     states.blocked_trans = constant("_thread_blocked_trans");
 }
 
@@ -109,4 +112,16 @@ bool vm_thread_state(const void *env, struct vm_thread_state *out)
                                                                             : VM_THREAD_ELSEWHERE;
     out->wait = wait_of(thread);
     return true;
+}
+
+enum vm_thread_delay vm_thread_delay(const void *env)
+{
+    const vm_addr thread = vm_thread_of_env(env);
+    uint64_t state;
+
+    if (thread == 0 || !vm_load_field(thread, vm_layout.thread_state, &state) ||
+        state == states.in_native || state == states.in_native_trans || state == states.blocked ||
+        state == states.blocked_trans || state == states.is_new)
+        return VM_THREAD_DELAYS_NOT;
+    return state == states.in_java ? VM_THREAD_DELAYS_IN_JAVA : VM_THREAD_DELAYS_IN_VM;
 }

@@ -6,8 +6,8 @@
 #include "vm/vm_stub.h"
 #include "walk/walk.h"
 
-/* Steps out of native frames until the pc lies in the code cache; false when it never does. */
-JW_SIGNAL_SAFE bool walk_native_to_code_cache(struct arch_regs *regs);
+/* Steps out of native frames until the pc lies in the code cache; false when it never does. Not `is_interrupted`: at a return address. */
+JW_SIGNAL_SAFE bool walk_native_to_code_cache(struct arch_regs *regs, bool is_interrupted);
 /* Of registers to which that led in vain: whether they are those of the thread's first function. */
 JW_SIGNAL_SAFE bool walk_native_ended_at_root(const struct arch_regs *regs);
 

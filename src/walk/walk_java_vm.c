@@ -162,15 +162,6 @@ static JW_SIGNAL_SAFE enum outcome leave_edge(struct walk_vm *walk,
     return move(walk, caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
 }
 
-/* The registers of the caller, where the interrupted code has no frame yet or no longer. */
-static JW_SIGNAL_SAFE bool step_from_edge(const struct walk_vm *walk, struct vm_blob *blob,
-                                          struct arch_regs *caller)
-{
-    *caller = walk->regs;
-    return walk->position == WALK_AT_TOP && vm_code_find(walk->regs.pc, blob) &&
-           walk_step(blob->place, blob, NULL, caller);
-}
-
 static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr)
 {
     struct vm_nmethod nmethod;
@@ -184,7 +175,7 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NMETHOD);
     if (first == 0 && (walk->position == WALK_AT_TOP || walk->position == WALK_AT_LEAF_CALL))
         walk->result->top_pc = walk->regs.pc;
-    if (step_from_edge(walk, &blob, &caller))
+    if (walk->position == WALK_AT_TOP && walk_vm_step_from_edge(walk, &blob, &caller))
         return leave_edge(walk, &nmethod, &blob, &caller);
     if (!find_scope(walk, &nmethod, &scope, &is_by_pc) || !put_scopes(walk, &nmethod, scope, false))
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
@@ -250,7 +241,7 @@ static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_ad
         arch_step_from_entry(&caller))
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
     (void)walk_vm_put(walk, JW_FRAME_JAVA_NATIVE, method, JW_BCI_NATIVE);
-    if (step_from_edge(walk, &blob, &caller))
+    if (walk_vm_step_from_edge(walk, &blob, &caller))
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NATIVE_WRAPPER);
     if (walk_vm_is_full(walk))
         return ENDED;
@@ -376,6 +367,8 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
         (place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, blob.blob, &anchor)) ||
         walk_vm_unwound_anchor(walk, &blob, stub, &anchor))
         return leave_java(walk, &blob, stub, &anchor, place);
+    if (place == VM_PLACE_RUNTIME_STUB && walk_vm_leave_unpacker(walk, blob.blob))
+        return GO_ON;
     if (place == VM_PLACE_RUNTIME_STUB &&
         walk_vm_caller_of_stub(walk, &blob, stub, &caller, &position))
         return move(walk, &caller, position, place);
@@ -385,6 +378,10 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
     caller = walk->regs;
     if (!walk_step(place, &blob, stub, &caller) ||
         (caller.pc == ENTRY_BARRIER_COOKIE && !arch_step_from_entry(&caller)))
+        return fail(walk, WALK_CODE_STUB, place);
+    /* What the JVM does as a leaf of Java calls stubs, too: the flush of the instruction cache, up to JDK 17. */
+    if (place == VM_PLACE_STUB && !vm_code_contains(caller.pc) &&
+        !walk_native_to_code_cache(&caller, false))
         return fail(walk, WALK_CODE_STUB, place);
     return move(walk, &caller, WALK_AT_LEAF_CALL, place);
 }
@@ -399,7 +396,9 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
     if (ref->place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, ref->blob, &anchor))
         return leave_java(walk, NULL, NULL, &anchor, ref->place);
     if (ref->place != VM_PLACE_STUB)
-        return leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
+        return walk_vm_leave_unpacker(walk, ref->blob)
+                   ? GO_ON
+                   : leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
     if (vm_is_entry_return(walk->regs.pc))
         return do_entry(walk);
     if (!walk_vm_is_barrier(vm_stub_find(walk->regs.pc)))
@@ -500,7 +499,7 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome find_java(struct wa
                    ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
                    : move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
     const bool is_whole = walk->cache != NULL && walk->cache->is_native_whole;
-    return !is_whole && walk_native_to_code_cache(&caller)
+    return !is_whole && walk_native_to_code_cache(&caller, true)
                ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
                : fail(walk, walk->thread.is_in_java ? WALK_CODE_STUB : 0, VM_PLACE_NATIVE);
 }

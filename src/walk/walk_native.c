@@ -154,10 +154,10 @@ static inline JW_SIGNAL_SAFE bool is_as_known(const struct symbols_snapshot *sna
     return (pc >= proof->start_pc && pc < proof->end_pc) || prove(snapshot, pc, proof);
 }
 
-bool walk_native_to_code_cache(struct arch_regs *regs)
+bool walk_native_to_code_cache(struct arch_regs *regs, bool is_interrupted)
 {
     const struct symbols_snapshot *snapshot = symbols_enter();
-    struct walk_native_state state = {.is_interrupted = true};
+    struct walk_native_state state = {.is_interrupted = is_interrupted};
     bool is_found = false;
 
     for (int depth = 0; snapshot != NULL && depth < (int)WALK_NATIVE_DEPTH_MAX; depth++) {

@@ -50,7 +50,7 @@ bool walk_step(enum vm_place place, const struct vm_blob *blob, const struct vm_
                                      (size_t)blob->frame_size_words)) ||
                (stub != NULL && arch_step_stub(regs, stub->begin, stub->setup_offset, stub->end));
     case VM_PLACE_NATIVE:
-        return walk_native_to_code_cache(regs);
+        return walk_native_to_code_cache(regs, true);
     case VM_PLACE_INTERPRETER:
     case VM_PLACE_UNKNOWN:
     case VM_PLACE_LIMIT:

@@ -61,11 +61,9 @@ void walk_vm_leave_entry(struct walk_vm *walk)
     struct arch_sender sender;
 
     if (walk->position == WALK_AT_TOP && walk->ucontext != NULL &&
-        arch_step_interpreted_edge(walk->ucontext, &caller)) {
-        if (walk_vm_is_proved(walk, &caller)) {
-            walk->regs = caller;
-            walk->position = WALK_AT_CALL;
-        }
+        arch_step_interpreted_edge(walk->ucontext, &caller) && walk_vm_is_proved(walk, &caller)) {
+        walk->regs = caller;
+        walk->position = WALK_AT_CALL;
         return;
     }
     if (!find_sender(walk, &sender) || (walk->regs.fp >= sp && walk->regs.fp < sender.sp))
@@ -100,7 +98,7 @@ bool walk_vm_unwound_anchor(const struct walk_vm *walk, const struct vm_blob *bl
         !vm_is_entry_stub(stub->begin, stub->end) || !walk_step(blob->place, blob, stub, &caller) ||
         caller.sp < walk->regs.sp || vm_code_contains(caller.pc) || !arch_is_behind_call(caller.pc))
         return false;
-    if (walk_native_to_code_cache(&caller))
+    if (walk_native_to_code_cache(&caller, true))
         *anchor = (struct vm_anchor){.sp = caller.sp, .pc = caller.pc, .fp = caller.fp};
     else if (walk_native_ended_at_root(&caller))
         *anchor = (struct vm_anchor){0};

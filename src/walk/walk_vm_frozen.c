@@ -82,7 +82,7 @@ bool walk_vm_find_freezing(struct walk_vm *walk, uintptr_t anchor_sp, struct arc
     if (!vm_continuation_is_left(&walk->thread, anchor_sp, 0))
         return false;
     *caller = walk->regs;
-    if (!walk_native_to_code_cache(caller) || caller->sp >= anchor_sp)
+    if (!walk_native_to_code_cache(caller, true) || caller->sp >= anchor_sp)
         return false;
     walk->left_sp = anchor_sp;
     return true;

@@ -272,6 +272,15 @@ JW_SIGNAL_SAFE bool walk_vm_is_special_in_heap(const struct walk_vm *walk);
 /* There, where the interpreted frame begins at which the walk stands: fp is a number of words from where it is written. */
 JW_SIGNAL_SAFE uintptr_t walk_vm_frozen_fp(const struct walk_vm *walk);
 
+/* The registers of the caller, where the interrupted code has no frame yet or no longer. */
+JW_SIGNAL_SAFE bool walk_vm_step_from_edge(const struct walk_vm *walk, struct vm_blob *blob,
+                                           struct arch_regs *caller);
+/*
+ * From `stub`, which takes a compiled frame apart: goes on behind those of its frames that are not filled in yet, if there are some and it is
+ * proved who called the outermost of them. Which methods they are of is not known: a mark.
+ */
+JW_SIGNAL_SAFE bool walk_vm_leave_unpacker(struct walk_vm *walk, vm_addr stub);
+
 /* Guesses, each followed by a proof: false when none could be proved.
  * The caller of a frame of this size, on which the code may have pushed a few words. `is_fp_kept`: code
  * that leaves its caller's frame pointer where it is, which must then be the one that it saved. */

@@ -12,7 +12,7 @@ bool walk_vm_find_described(const struct vm_nmethod *nmethod, uintptr_t pc, uint
     uintptr_t original_pc;
 
     return vm_nmethod_scope_at(nmethod, pc, VM_PC_EXACT, scope) ||
-           (vm_nmethod_original_pc(nmethod->blob, sp, &original_pc) &&
+           (vm_nmethod_original_pc(nmethod->blob, pc, sp, &original_pc) &&
             vm_nmethod_scope_at(nmethod, original_pc, VM_PC_EXACT, scope));
 }
 
@@ -236,4 +236,39 @@ int32_t walk_vm_bci_behind(const struct walk_vm *walk, const struct vm_nmethod *
     }
     return found.sender == VM_NO_SCOPE && found.method == nmethod->method ? found.bci
                                                                           : JW_BCI_UNKNOWN;
+}
+
+bool walk_vm_step_from_edge(const struct walk_vm *walk, struct vm_blob *blob,
+                            struct arch_regs *caller)
+{
+    *caller = walk->regs;
+    return walk->position == WALK_AT_TOP && vm_code_find(walk->regs.pc, blob) &&
+           walk_step(blob->place, blob, NULL, caller);
+}
+
+bool walk_vm_leave_unpacker(struct walk_vm *walk, vm_addr stub)
+{
+    struct arch_regs caller;
+    struct vm_interpreted frame;
+    uint32_t count = 0;
+
+    if (!vm_code_is_unpacker(stub) ||
+        !walk_vm_caller_by_size(walk, vm_code_frame_bytes(stub), &caller))
+        return false;
+    /* Each lies above the one before, its end included: so the chain ends. */
+    while (count < WALK_INLINED_MAX && vm_code_is_interpreter(caller.pc) &&
+           walk_vm_is_on_stack(walk, caller.fp) && caller.fp >= caller.sp &&
+           vm_interpreted_read_bare(caller.fp, &frame)) {
+        caller =
+            (struct arch_regs){.pc = frame.caller_pc, .sp = frame.caller_sp, .fp = frame.caller_fp};
+        count++;
+    }
+    if (count == 0 || !is_proved(walk, &caller))
+        return false;
+    walk_vm_put_mark(walk, JW_MARK_UNPACKING);
+    walk->regs = caller;
+    walk->position = WALK_AT_CALL;
+    walk->is_fp_by_size = false;
+    walk->fp_slot = 0;
+    return true;
 }

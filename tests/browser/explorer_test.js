@@ -3,7 +3,7 @@
 const fs = require('fs');
 const path = require('path');
 const { check, equal, holds, makePage, openPage, openExplorer, inkOf, out } = require('./harness.js');
-const { known, timed, hostileRequests, hostileNames, MS10 } = require('./profiles.js');
+const { java, known, timed, hostileRequests, hostileNames, MS10 } = require('./profiles.js');
 
 const picture = name => path.join(out, name + '.png');
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, hasTouch: true, isMobile: true };
@@ -231,6 +231,67 @@ async function testViews(browser) {
   });
 }
 
+/* Of two clocks: what waits is seen by one of them alone. */
+const twoClocks = {
+  stacks: [
+    ...Array.from({ length: 40 }, (_, i) => ({ frames: [java('com/acme/Main', 'main'), java('com/acme/Work', i < 30 ? 'compute' : 'parse')], at: i * 1e8 + 1e6, weight: MS10 })),
+    ...Array.from({ length: 100 }, (_, i) => ({ isWall: true, frames: [java('com/acme/Main', 'main'), java('java/lang/Thread', 'sleep')], at: i * 5e7 + 1.5e6, weight: 5 * MS10, state: 'STATE_SLEEPING', thread: 'sleeper' })),
+  ],
+  counters: { signals: 140, samples: 140 },
+  pauses: [[500e6, 20e6, 'Pause Young'], [1500e6, 30e6, 'Pause Young'], [1700e6, 200000, 'Pause Remark']],
+};
+
+async function testEvents(browser) {
+  const html = makePage('events.explorer', twoClocks);
+  await check('explorer: two events in one page, each with its own sums, filters and rates, in one window', async () => {
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    const ready = () => page.waitForFunction(() => window.jaywalk.isReady());
+    const { event, events, bins } = await page.explorer();
+    equal([event, events], ['cpu', ['cpu', 'wall']], 'events');
+    equal(await page.total(), 40 * MS10, 'CPU time');
+    await page.evaluate(() => { location.hash = '#t=1000-2000'; });
+    await page.waitForFunction(() => window.jaywalk.state().time !== null);
+    equal(await page.total(), 10 * MS10, 'CPU time of a second');
+    await page.locator('#band-events button', { hasText: 'Wall clock' }).click();
+    await ready();
+    equal([(await page.explorer()).event, (await page.explorer()).bins], ['wall', bins], 'event, bins');
+    equal(await page.total(), 20 * 5 * MS10, 'wall-clock time of the same second');
+    equal(await page.textContent('h1'), 'Wall clock profile', 'title');
+    holds((await page.textContent('#summary')).startsWith('5.00 s of wall-clock time, 100 samples'), await page.textContent('#summary'));
+    holds((await page.textContent('#band-about')).includes('1.0 threads'), await page.textContent('#band-about'));
+    equal((await page.explorer()).columns.find(column => column.key === 'thread').values.length, 1, 'threads of this event');
+    await page.clickBox('java/lang/Thread.sleep');
+    await page.screenshot({ path: picture('explorer-events') });
+    await page.waitForFunction(() => window.jaywalk.explorer().most === '1.0 threads'); /* fifty, where each began */
+    equal((await page.explorer()).lanes, [['GC pauses', 3, 'Pause Young']], 'lanes');
+    holds((await page.textContent('#band-legend')).includes('GC pauses: 2, 30.2 ms'), 'pauses of the window: ' + await page.textContent('#band-legend'));
+    const band = await page.locator('#band-canvas').boundingBox();
+    await page.mouse.move(band.x + band.width * 1.51 / 5, band.y + band.height - 16 - 4);
+    equal(await page.textContent('#tip'), 'Pause Young at 1.50 s: 30.0 msGC pauses', 'what a lane says');
+    await page.mouse.move(band.x + band.width * 1.6 / 5, band.y + band.height - 16 - 4);
+    equal(await page.isVisible('#tip'), false, 'between two pauses');
+    await page.focus('#canvas');
+    await page.keyboard.press('v');
+    equal([(await page.explorer()).event, await page.total()], ['cpu', 10 * MS10], 'back by key');
+    equal(await page.textContent('h1'), 'CPU profile', 'title');
+    await page.goBack();
+    await page.waitForFunction(() => window.jaywalk.explorer().event === 'wall');
+    const hash = await page.evaluate(() => location.hash);
+    const other = await openExplorer(browser, html, { hash });
+    equal([(await other.explorer()).event, (await other.state()).zoomTitle], ['wall', 'java/lang/Thread.sleep'], 'a link names the event');
+    other.calm();
+    page.calm();
+    await other.close();
+    await page.context().close();
+  });
+  await check('explorer: of its events a page has those that are asked for', async () => {
+    const page = await openExplorer(browser, makePage('wall.explorer', twoClocks, '-e', 'wall'));
+    equal([(await page.explorer()).events, await page.isVisible('#band-events'), await page.total()], [['wall'], false, 500 * MS10], 'one event');
+    page.calm();
+    await page.close();
+  });
+}
+
 async function testScreens(browser) {
   const html = path.join(out, 'timed.explorer.html');
   await check('explorer: phone: fits, a finger selects time, filters fill the screen', async () => {
@@ -304,4 +365,4 @@ async function testDamage(browser) {
   });
 }
 
-module.exports = [testWindow, testDiff, testViews, testScreens, testDamage];
+module.exports = [testWindow, testDiff, testViews, testEvents, testScreens, testDamage];

@@ -59,7 +59,7 @@ function event(out, type, fill) {
 }
 
 const LONG = 10, INT = 11, STRING = 12, BOOLEAN = 13, THREAD = 20, TRACE = 21, FRAME = 22, FRAME_TYPE = 23, METHOD = 24, CLASS = 25, SYMBOL = 26, STATE = 27, ATTRIBUTE = 28;
-const SAMPLE = 101, DIAGNOSTICS = 102, ENDPOINT = 103;
+const SAMPLE = 101, DIAGNOSTICS = 102, ENDPOINT = 103, WALL = 104, PAUSE = 105, TIMESPAN = 29;
 
 const field = (name, type, more = {}) => ['field', { name, class: String(type), ...more }, []];
 const pooled = { constantPool: 'true' };
@@ -82,6 +82,9 @@ function metadataTree(counters, extra) {
       type('jdk.types.ThreadState', STATE, [field('name', STRING)], { simpleType: 'true' }),
       type('jdk.ExecutionSample', SAMPLE, [start, field('sampledThread', THREAD, pooled), field('stackTrace', TRACE, pooled), field('state', STATE, pooled), field('weight', LONG),
         field('spanId', LONG), field('localRootSpanId', LONG), attribute('tenant')], isEvent),
+      type('jaywalk.WallClockSample', WALL, [start, field('sampledThread', THREAD, pooled), field('stackTrace', TRACE, pooled), field('state', STATE, pooled), field('samples', LONG), field('timeSpan', LONG)], isEvent),
+      type('jdk.GCPhasePause', PAUSE, [start, ['field', { name: 'duration', class: String(LONG) }, [['annotation', { class: String(TIMESPAN), value: 'TICKS' }, []]]], field('name', STRING)], isEvent),
+      type('jdk.jfr.Timespan', TIMESPAN, [field('value', STRING)], { superType: 'java.lang.annotation.Annotation' }),
       type('jaywalk.Attribute', ATTRIBUTE, [], { superType: 'java.lang.annotation.Annotation' }),
       type('jaywalk.Endpoint', ENDPOINT, [start, field('localRootSpanId', LONG), field('endpoint', STRING, pooled), field('operation', STRING, pooled)], isEvent),
       type('jaywalk.Diagnostics', DIAGNOSTICS, [start, ...Object.keys(counters).map(name => field(name, LONG))], isEvent),
@@ -153,12 +156,13 @@ function putPools(out, pools) {
 
 /*
  * stacks: [{frames: [[type, class, method], ...] root first, weight, thread, isTruncated, endpoint, tenant, at (ns from
- * the chunk's start), state}]; counters may be a list of [at, fields], in the order of time
+ * the chunk's start), state, isWall (a sample of the wall clock)}]; counters may be a list of [at, fields], in the order of time
+ * pauses: [[at, length, name], ...] of the collector, in ns
  * counters: fields of jaywalk.Diagnostics, or {}.
  * extra: further types as elements of the metadata, pools of texts [id, [text, ...]] with keys from 1 on, and
  * events [id, [number, ...]].
  */
-function writeRecording(path, { stacks, counters = {}, extra = { types: [], pools: [], events: [] } }) {
+function writeRecording(path, { stacks, counters = {}, pauses = [], extra = { types: [], pools: [], events: [] } }) {
   const symbols = makePool(), classes = makePool(), methods = makePool(), types = makePool(), traces = makePool(), threads = makePool(), states = makePool(), texts = makePool();
   const out = new Bytes();
   const textKey = text => text === undefined ? 0 : texts.key(text, text);
@@ -167,7 +171,7 @@ function writeRecording(path, { stacks, counters = {}, extra = { types: [], pool
   const told = Array.isArray(counters) ? counters : [[1, counters]];
 
   out.raw(Buffer.alloc(68));
-  for (const { frames, weight = 10000000, thread = 'main', isTruncated = false, endpoint, tenant, at = 1, state = 'STATE_RUNNABLE' } of stacks) {
+  for (const { frames, weight = 10000000, thread = 'main', isTruncated = false, endpoint, tenant, at = 1, state = 'STATE_RUNNABLE', isWall = false } of stacks) {
     const resolved = [...frames].reverse().map(([kind, className, method]) => {
       const classKey = classes.key(className, symbols.key(className, className));
       return [methods.key(className + '\n' + method, [classKey, symbols.key(method, method), symbols.key('()V', '()V')]), types.key(kind, kind)];
@@ -177,6 +181,10 @@ function writeRecording(path, { stacks, counters = {}, extra = { types: [], pool
     if (endpoint !== undefined && !roots.has(endpoint))
       roots.set(endpoint, 1000 + roots.size);
     const root = roots.get(endpoint) || 0;
+    if (isWall) {
+      event(out, WALL, body => [at, threadKey, trace, states.key(state, state), 1, weight].forEach(value => body.varint(value)));
+      continue;
+    }
     event(out, SAMPLE, body => {
       for (const value of [at, threadKey, trace, states.key(state, state), weight, root, root, textKey(tenant)])
         body.varint(value);
@@ -189,6 +197,8 @@ function writeRecording(path, { stacks, counters = {}, extra = { types: [], pool
       event(out, DIAGNOSTICS, body => [at, ...Object.values(fields)].forEach(value => body.varint(value)));
   }
 
+  for (const [at, length, name] of pauses)
+    event(out, PAUSE, body => { body.varint(at); body.varint(length); body.string(name); });
   for (const [id, values] of extra.events)
     event(out, id, body => values.forEach(value => body.varint(value)));
 

@@ -117,6 +117,10 @@ static const char *const rows[] = {
     "      field name=lineNumber class=11",
     "      field name=sampled class=10",
     "      field name=stopped class=10",
+    "    class name=jaywalk.SafepointDelay id=116 superType=jdk.jfr.Event",
+    "      field name=startTime class=10",
+    "      field name=timeToReach class=10",
+    "      field name=lateIn class=12",
     "  region locale=en_US gmtOffset=0",
     NULL,
 };

@@ -26,6 +26,7 @@ enum {
     DOCTOR_HANDLERS,  /* clock t, handlers n */
     DOCTOR_BUCKET,    /* likewise */
     DOCTOR_BIAS,      /* method t, lineNumber n, sampled n, stopped n */
+    DOCTOR_DELAY,     /* timeToReach n, lateIn t */
 };
 
 /* Stacks. */

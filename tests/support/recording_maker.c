@@ -314,7 +314,7 @@ static void put_thread(struct maker *maker, uint64_t key, const char *name)
 }
 
 /* Two checkpoints, the earlier with names, the later with what refers to them. */
-static void put_usual_pools(struct maker *maker)
+void maker_usual_pools(struct maker *maker)
 {
     static const char *const symbols[] = {
         "com/acme/Main", "main", "com/acme/Work", "run", "libx.so", "Foo::bar", "()V"};
@@ -350,7 +350,7 @@ void maker_usual_chunk(struct maker *maker, uint64_t start_ns)
     maker_begin_chunk(maker);
     for (uint64_t i = 0; i < 3; i++)
         maker_sample(maker, i, 1, 1, 1, weight_ns);
-    put_usual_pools(maker);
+    maker_usual_pools(maker);
     for (uint64_t i = 0; i < 2; i++)
         maker_sample(maker, 10 + i, 2, 2, 1, weight_ns);
     maker_metadata(maker);

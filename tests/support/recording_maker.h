@@ -82,6 +82,7 @@ void maker_sample(struct maker *maker, uint64_t ticks, uint64_t thread, uint64_t
  * 1 x no trace; 10 ms each; counters: 9 signals, 7 samples, 2 lostNoThread.
  */
 void maker_usual_chunk(struct maker *maker, uint64_t start_ns);
+void maker_usual_pools(struct maker *maker); /* its constants alone */
 
 /* Writes all bytes to a new temporary file, whose path goes to `path`; the caller unlinks it. */
 bool maker_save(const struct maker *maker, char path[64]);

@@ -1,6 +1,8 @@
 /* x86-64: calls between Java methods and polls, while nobody has a frame for them. Every context. */
 #include "arch/arch.h"
 
+#include <string.h>
+
 #include "arch/x86_64/code_internal.h"
 
 #define WORD_BYTES sizeof(uintptr_t)
@@ -34,20 +36,75 @@ bool arch_has_sender(uintptr_t begin, uintptr_t pc)
     return has_sender;
 }
 
-bool arch_step_interpreted_edge(const void *ucontext, struct arch_regs *regs)
+/* A method of the interpreter returns by: leave; pop %P; mov %S,%rsp; jmp *%P. So many bytes at most behind the first, and the move's. */
+#define RETURN_BYTES_MAX 8
+#define SP_MOVE_BYTES    3
+
+/* DWARF's number of a register by the processor's. */
+static JW_SIGNAL_SAFE unsigned dwarf_of(unsigned number)
 {
-    (void)ucontext;
-    (void)regs;
-    return false;
+    static const uint8_t numbers[] = {0, 2, 1, 3, 7, 6, 4, 5};
+
+    return number < sizeof numbers ? numbers[number] : number;
 }
 
-bool arch_step_adapter(const void *ucontext, struct arch_regs *regs, uintptr_t begin, bool is_leaf)
+/* Length of `pop %number`; 0: something else. */
+static JW_SIGNAL_SAFE size_t match_pop(const uint8_t *code, unsigned *number)
 {
-    (void)ucontext;
-    (void)regs;
-    (void)begin;
-    (void)is_leaf;
-    return false;
+    const bool is_high = code[0] == 0x41;
+
+    *number = dwarf_of((code[is_high] & 7u) | (is_high ? 8u : 0));
+    return (code[is_high] & 0xf8) == 0x58 ? 1 + is_high : 0;
+}
+
+static JW_SIGNAL_SAFE bool match_sp_move(const uint8_t *code, unsigned *number)
+{
+    *number = dwarf_of((code[2] & 7u) | (code[0] & 1u) << 3);
+    return (code[0] & 0xfe) == 0x48 && code[1] == 0x8b && (code[2] & 0xf8) == 0xe0;
+}
+
+static JW_SIGNAL_SAFE bool match_jump(const uint8_t *code, unsigned *number)
+{
+    const bool is_high = code[0] == 0x41;
+
+    *number = dwarf_of((code[1 + is_high] & 7u) | (is_high ? 8u : 0));
+    return code[is_high] == 0xff && (code[1 + is_high] & 0xf8) == 0xe0;
+}
+
+bool arch_step_interpreted_edge(const void *ucontext, struct arch_regs *regs)
+{
+    uint8_t code[RETURN_BYTES_MAX], before[RETURN_BYTES_MAX];
+    struct arch_regs caller = *regs;
+    unsigned popped, source, target;
+    uintptr_t word;
+
+    if (!safe_load_word(regs->pc, &word))
+        return false;
+    memcpy(code, &word, sizeof code);
+    const size_t pop_bytes = match_pop(code, &popped);
+
+    if (pop_bytes != 0) {
+        if (!match_sp_move(code + pop_bytes, &source) ||
+            !match_jump(code + pop_bytes + SP_MOVE_BYTES, &target) || target != popped ||
+            !arch_dwarf_register(ucontext, source, &caller.sp) ||
+            !safe_load_word(regs->sp, &caller.pc))
+            return false;
+    } else if (match_sp_move(code, &source)) {
+        if (!match_jump(code + SP_MOVE_BYTES, &target) ||
+            !arch_dwarf_register(ucontext, target, &caller.pc) ||
+            !arch_dwarf_register(ucontext, source, &caller.sp))
+            return false;
+    } else {
+        if (!match_jump(code, &target) || !safe_load_word(regs->pc - SP_MOVE_BYTES, &word))
+            return false;
+        memcpy(before, &word, sizeof before);
+        if (!match_sp_move(before, &source) || !arch_dwarf_register(ucontext, target, &caller.pc))
+            return false;
+    }
+    if (caller.sp < regs->sp)
+        return false;
+    *regs = caller;
+    return true;
 }
 
 bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, uintptr_t stub_begin,

@@ -153,6 +153,90 @@ size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp)
     return 0;
 }
 
+/*
+ * An adapter keeps what is in all registers while it has its caller's call changed, and lays them out so, upwards from its stack pointer:
+ *
+ *     state of vectors and x87 | general registers by falling number | one word of nothing | flags | to align
+ *
+ * and then the caller's return address, whose place it keeps in r13.
+ */
+#define REGISTERS_BYTES   (16 * sizeof(uintptr_t))
+#define BEHIND_REGISTERS  (2 * sizeof(uintptr_t))
+#define RESTORE_BYTES_MAX 128
+#define REGISTER_FP       5
+#define REGISTER_SENDER   13
+
+/* Length of `mov displacement(%rsp),register`; 0: something else. */
+JW_SIGNAL_SAFE static size_t match_restore(const uint8_t *code, unsigned *number, size_t *offset)
+{
+    if ((code[0] & 0xfb) != 0x48 || code[1] != 0x8b || (code[2] & 0x87) != 0x04 ||
+        code[3] != SIB_RSP)
+        return 0;
+    const bool has_displacement = (code[2] & 0x40) != 0;
+
+    *number = (code[0] & 4u) << 1 | (code[2] >> 3 & 7u);
+    *offset = has_displacement ? code[4] : 0;
+    return has_displacement ? 5 : 4;
+}
+
+/* Where r13 and rbp are kept, as the instructions behind the call say that give them back. */
+JW_SIGNAL_SAFE static bool find_kept(uintptr_t pc, size_t *registers_offset, size_t *sender_offset,
+                                     size_t *fp_offset)
+{
+    uint8_t code[RESTORE_BYTES_MAX];
+    unsigned number;
+    size_t offset, length_bytes, at = 0;
+    unsigned found = 0;
+
+    if (!safe_load_bytes(code, pc, sizeof code))
+        return false;
+    if (memcmp(code, "\xc5\xf8\x77", 3) == 0)
+        at += 3; /* vzeroupper */
+    if (code[at] == 0x48)
+        at++;
+    if (memcmp(code + at, "\x0f\xae\x0c\x24", 4) != 0) /* fxrstor (%rsp) */
+        return false;
+    at += 4;
+    *registers_offset = added_bytes(code + at, sizeof code - at);
+    if (*registers_offset == 0)
+        return false;
+    at += code[at + 1] == 0x83 ? 4 : 7;
+    while (at + 5 <= sizeof code &&
+           (length_bytes = match_restore(code + at, &number, &offset)) != 0) {
+        if (number == REGISTER_SENDER)
+            *sender_offset = offset;
+        else if (number == REGISTER_FP)
+            *fp_offset = offset;
+        found |= 1u << number;
+        at += length_bytes;
+    }
+    return (found >> REGISTER_SENDER & 1) != 0 && (found >> REGISTER_FP & 1) != 0 &&
+           *sender_offset < REGISTERS_BYTES && *fp_offset < REGISTERS_BYTES;
+}
+
+bool arch_step_adapter(const void *ucontext, struct arch_regs *regs, uintptr_t begin, bool is_leaf)
+{
+    size_t registers_offset, sender_offset = 0, fp_offset = 0;
+    struct arch_regs caller = *regs;
+    uintptr_t sender_sp;
+
+    (void)ucontext;
+    if (!is_leaf || regs->pc < begin ||
+        !find_kept(regs->pc, &registers_offset, &sender_offset, &fp_offset))
+        return false;
+    const uintptr_t registers = regs->sp + registers_offset;
+    const uintptr_t behind = registers + REGISTERS_BYTES + BEHIND_REGISTERS;
+
+    if (!safe_load_word(registers + sender_offset, &sender_sp) || sender_sp < behind ||
+        sender_sp > behind + sizeof(uintptr_t) ||
+        !safe_load_word(registers + fp_offset, &caller.fp) ||
+        !safe_load_word(sender_sp, &caller.pc))
+        return false;
+    caller.sp = sender_sp + sizeof(uintptr_t);
+    *regs = caller;
+    return true;
+}
+
 uintptr_t arch_call_target(uintptr_t return_pc)
 {
     uint8_t code[5]; /* call rel32 */

@@ -2,7 +2,6 @@
 const EDGE_PX = 7;
 const EDGE_TOUCH_PX = 22;
 const AXIS_PX = 16;
-const LANE_PX = 6;
 
 const band = { sums: null, groups: [], matched: null, matchedOf: null, from: 0, to: 1, most: 0, drag: null, frame: 0 };
 
@@ -60,6 +59,7 @@ function sumMatched() {
 }
 
 function showBand() {
+  byId('band-box').style.setProperty('--lanes', lanesPx() + 'px');
   cancelAnimationFrame(band.frame);
   band.frame = requestAnimationFrame(drawBand);
 }
@@ -76,7 +76,8 @@ function drawBand() {
   const ratio = window.devicePixelRatio || 1;
   const width = Math.max(Math.round(canvas.clientWidth * ratio), 1);
   const height = Math.max(Math.round(canvas.clientHeight * ratio), 1);
-  const picture = height - Math.round((AXIS_PX + LANE_PX) * ratio);
+  const lanes = lanesPx();
+  const picture = height - Math.round((AXIS_PX + lanes) * ratio);
   const context = canvas.getContext('2d');
   if (canvas.width !== width || canvas.height !== height) {
     canvas.width = width;
@@ -88,7 +89,11 @@ function drawBand() {
   context.fillRect(0, 0, width, height);
   const told = { ...band, bins: samples.bins, binMs: samples.binMs, gaps: samples.gaps };
   band.most = app.state.isHeat ? paintHeat(context, told, width, picture, ratio, app.isDark) : paintActivity(context, told, width, picture, app.isDark);
-  paintGaps(context, told, width, picture + ratio, LANE_PX * ratio - ratio, ratio, app.isDark);
+  const lost = samples.gaps.length > 0 ? LANE_PX * ratio : 0;
+  if (lost > 0)
+    paintGaps(context, told, width, picture + ratio, lost - ratio, ratio, app.isDark);
+  if (!app.state.isHeat) /* whose columns are periods */
+    paintLanes(context, band.from * samples.binMs, band.to * samples.binMs, width, picture + lost, ratio);
   paintAxis(context, width, height, ratio);
   placeWindows();
 }
@@ -119,13 +124,17 @@ function paintAxis(context, width, height, ratio) {
   }
   if (rate && !app.state.isHeat) {
     context.textBaseline = 'top';
+    context.fillStyle = app.colours.palette.page;
+    context.globalAlpha = 0.75;
+    context.fillRect(0, 0, context.measureText('max ' + rate).width + 8 * ratio, 15 * ratio);
+    context.globalAlpha = 1;
     context.fillStyle = app.colours.text;
     context.fillText('max ' + rate, 4 * ratio, 2 * ratio);
   }
 }
 
 const canvasWidth = () => byId('band-canvas').clientWidth;
-const pictureHeight = () => byId('band-canvas').clientHeight - AXIS_PX - LANE_PX;
+const pictureHeight = () => byId('band-canvas').clientHeight - AXIS_PX - lanesPx();
 
 /* Where a bin begins, in CSS pixels; in the heat map: its column. */
 function bandX(bin) {
@@ -196,6 +205,7 @@ function showBandHead() {
     item.append(element('i', 'lost'), 'signals lost');
     item.title = 'Here signals became no samples: what is missing is not idleness. The badge in the head says why.';
   }
+  laneLegend(legend, from * samples.binMs, to * samples.binMs);
   for (const [id, at] of [['band-from', from], ['band-to', to]]) {
     const input = byId(id);
     input.max = samples.bins;
@@ -284,6 +294,8 @@ function wireBand() {
   const canvas = byId('band-canvas');
   canvas.addEventListener('pointerdown', bandDown);
   canvas.addEventListener('pointermove', bandMove);
+  canvas.addEventListener('pointermove', showSpan);
+  canvas.addEventListener('pointerleave', hideTip);
   canvas.addEventListener('pointerup', bandUp);
   canvas.addEventListener('pointercancel', bandUp);
   canvas.addEventListener('dblclick', () => go({ time: null, bandZoom: false }));

@@ -5,8 +5,11 @@
  * app.other: {name, about, self: own values by line of that tree, each: what a sample stands for}
  */
 
-/* What reads the same but for the kind of dot is the same: collapsed stacks may have been written with another one. */
-const sameText = title => title.replaceAll('/', '.');
+/*
+ * What reads the same but for the kind of dot is the same: collapsed stacks may have been written with another one. So is a
+ * lambda, whose number is another one in each run.
+ */
+const sameText = title => title.replaceAll('/', '.').replace(/\$\$Lambda(\$\d+)?(\.(0x[0-9a-f]+|\d+))?/g, '$$$$Lambda');
 
 /* Numbers of b's titles among those of both, and for each of both the first that reads the same. */
 function mergeTitles(a, b) {
@@ -203,7 +206,9 @@ async function readOther(text, name) {
     const elementBy = elementsOf(text);
     if (elementBy('meta') === null || (elementBy('data') === null && elementBy('c-tree') === null))
       throw new Error('it is no page of jaywalk');
-    read = await readPage(elementBy);
+    const { explorer } = JSON.parse(elementBy('meta').textContent);
+    const same = explorer?.events?.find(([, event]) => event === meta.event); /* of its events this one */
+    read = await readPage(elementBy, same ? same[0] : '');
   } else {
     read = readCollapsed(text);
   }

@@ -4,10 +4,10 @@
  * The rest of the page knows none of it: it asks app.explorer which own value each line of the tree has.
  */
 app.explorer = {
-  samples: null, columns: [], mask: null, kept: null, passes: new Map(), contextSums: null, count: 0, selected: '', masked: '',
+  samples: null, lanes: [], columns: [], mask: null, kept: null, passes: new Map(), contextSums: null, count: 0, selected: '', masked: '',
   beforeSelf: null, viewed: '', viewTree: null,
 };
-Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, bandZoom: false, view: '' });
+Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, bandZoom: false, view: '', event: '' });
 
 /* ---- address ---- */
 
@@ -34,12 +34,14 @@ app.explorer.read = parameters => {
   }
   const time = readRange(parameters.get('t'));
   return {
-    time, base: readRange(parameters.get('base')), facets,
+    event: parameters.get('event') || '', time, base: readRange(parameters.get('base')), facets,
     view: parameters.get('view') || '', isHeat: parameters.get('band') === 'heat', bandZoom: time !== null && parameters.get('bz') === '1',
   };
 };
 
 app.explorer.write = (parameters, state) => {
+  if (state.event)
+    parameters.set('event', state.event);
   if (state.time !== null)
     parameters.set('t', rangeText(state.time));
   if (state.base !== null)
@@ -84,7 +86,10 @@ app.explorer.select = state => {
   return true;
 };
 
-app.explorer.prepare = prepareViews;
+app.explorer.prepare = tree => {
+  prepareEvents();
+  prepareViews(tree);
+};
 
 /* Another tree, in which line i of the one before is of[i]. */
 app.explorer.adopt = (tree, of) => {
@@ -147,6 +152,7 @@ app.explorer.alone = opened => {
 app.explorer.show = () => {
   if (app.explorer.samples === null)
     return;
+  showEvents();
   showBandHead();
   showFacets();
   showRows();
@@ -192,14 +198,9 @@ function toggleBase() {
 app.explorer.begin = async () => {
   const { explorer } = app;
   await breathe();
-  const samples = await readSamples(meta.explorer, app.original || app.whole);
+  const samples = await readSamples(meta.explorer, app.original || app.whole, app.baseTotal[0]);
   const columns = makeColumns(samples);
-  let sum = 0;
-  for (let i = 0; i < samples.samples; i++)
-    sum += samples.value === null ? 1 : samples.value[i];
-  await breathe();
-  if (Math.abs(sum * samples.scale - app.baseTotal[0]) > 1e-9 * app.baseTotal[0])
-    throw new Error('samples and tree do not add up to the same');
+  explorer.lanes = await readLanes(meta.explorer);
   /* All at once: a page with samples is one that answers. */
   samples.line = samples.leaf;
   if (explorer.lineOf)
@@ -217,6 +218,7 @@ app.explorer.begin = async () => {
     h: () => go({ isHeat: !app.state.isHeat }, false),
     z: () => go({ bandZoom: !app.state.bandZoom && app.state.time !== null }, false),
     b: toggleBase,
+    v: nextEvent,
     '[': () => stepWindow(-1),
     ']': () => stepWindow(1),
   });

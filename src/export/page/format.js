@@ -29,6 +29,10 @@ function amount(value, of = meta.unit) {
   return (digits === 0 ? grouped(rounded(0)) : (rounded(digits) / 10 ** digits).toFixed(digits)) + ' ' + unit;
 }
 
+/* What time is, where it is not that of processors; and what so much of it in a time is a number of. */
+const EVENT_TIMES = { wall: ['wall-clock time', 'threads'], lock: ['time of waiting', 'threads'] };
+const timeWords = about => EVENT_TIMES[about.event] || ['CPU time', 'CPUs'];
+
 /* An element with text: the only way in which names reach the document. */
 function element(tag, className, text) {
   const made = document.createElement(tag);

@@ -4,7 +4,7 @@
  * Lines f( u( n( are scanned by character code and never executed. Frames stand in pre-order: the
  * children of i begin at i + 1 and end before end[i].
  */
-const meta = JSON.parse(document.getElementById('meta').textContent);
+let meta = JSON.parse(document.getElementById('meta').textContent);
 
 const TYPES = ['interpreted', 'compiled', 'inlined', 'native', 'C++', 'kernel', 'C1', 'class', 'not code', 'thread', 'endpoint', 'operation',
   'attribute', 'missing value', 'all'];

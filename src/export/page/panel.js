@@ -371,7 +371,14 @@ function cpuTable() {
   return tableOf(['CPU time', 'Time', 'Share'], [...lines.filter(line => line[1] !== 0).map(line => row(...line)), row('by the clock of the process', process)]);
 }
 
+function badgeMain([figure, of]) {
+  const main = element('span', 'main');
+  main.append(element('b', '', figure), of);
+  return main;
+}
+
 function showTrust() {
+  byId('trust').hidden = true;
   if (!meta.trust)
     return;
   const { signals, samples, isWhole } = trustSums();
@@ -398,10 +405,12 @@ function showTrust() {
   /* The worst of it; the rest is a click away. */
   notes.sort((a, b) => b.part - a.part);
   if (isWhole)
-    badge.replaceChildren(element('b', '', main[0]), main[1], element('span', 'long', ' sampled' + (notes.length > 0 ? notes[0].text : '')));
+    badge.replaceChildren(badgeMain(main), element('span', 'long', ' sampled' + (notes.length > 0 ? notes[0].text : '')));
   else
     badge.textContent = 'Counts do not add up';
   badge.title = `How far to trust this profile: ${said.join(', ')}`;
+  badge.dataset.brief = notes.length > 0 ? notes[0].text.slice(2) : '';
+  badge.classList.toggle('noted', notes.length > 0); /* where there is no room for both, what is wrong is told */
   badge.classList.toggle('poor', !isWhole || samples < DOUBTFUL_SHARE * signals || unknown > (1 - DOUBTFUL_SHARE) * all * 2);
   badge.hidden = false;
 }
@@ -457,7 +466,7 @@ function openHelp() {
     return made;
   };
   openDialog('Keys and search',
-    element('p', '', 'Width is ' + (meta.unit !== 'ns' ? meta.unit : meta.event === 'wall' ? 'wall-clock time' : 'CPU time') + '. Siblings stand in the order of their names, not of time.'),
+    element('p', '', 'Width is ' + (meta.unit === 'ns' ? timeWords(meta)[0] : meta.unit) + '. Siblings stand in the order of their names, not of time.'),
     list('kbd', [[['click', 'Enter'], 'zoom into a frame; click a caller to go back to it'], [['Backspace', '0'], 'zoom out by one, show all'],
       [['arrows'], 'to the caller, the widest callee, the frames beside'], [['Ctrl+wheel', '+', '-'], 'zoom freely; drag or Shift+arrows to move'],
       [['/', 'Ctrl+F'], 'search'], [['N', 'Shift+N', 'Esc'], 'next match, previous one, end the search'],
@@ -468,6 +477,7 @@ function openHelp() {
         [['double click'], 'the whole time'], [['H', 'Z'], 'heat map; show the window alone'], [['Tab'], 'to the ends of the window, which arrows move (Shift: by one bin)'],
         [['Shift+drag', 'B'], 'compare with another window, with this one or no more'],
         [['C'], 'callers of what ran; the menu of a frame has callers and callees of its method'],
+        ...(app.explorer.events.length > 1 ? [[['V'], 'the next event']] : []),
         [['T'], 'call tree: arrows open and close, Enter zooms, * opens the heaviest path'],
         [['E'], 'filters: click for only these samples, Alt+click or Delete for all others']])]),
     element('h3', '', 'Search'),

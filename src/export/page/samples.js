@@ -12,8 +12,10 @@ function greatest(numbers) {
   return most;
 }
 
-async function readSamples(about, tree) {
-  const bins = numbersOf(await readColumn('bins'), about.bins);
+/* Of a tree that has this total; columns begin with `prefix`. */
+async function readSamples(about, tree, total, prefix = '') {
+  const column = name => readColumn(prefix + name);
+  const bins = numbersOf(await column('bins'), about.bins);
   const first = new Uint32Array(about.bins + 1);
   for (let bin = 0; bin < about.bins; bin++)
     first[bin + 1] = first[bin] + bins[bin];
@@ -21,7 +23,7 @@ async function readSamples(about, tree) {
     throw new Error('samples are missing');
   await breathe();
 
-  const stack = numbersOf(await readColumn('samples'), about.samples);
+  const stack = numbersOf(await column('samples'), about.samples);
   for (let bin = 0; bin < about.bins; bin++) {
     for (let i = first[bin] + 1; i < first[bin + 1]; i++)
       stack[i] += stack[i - 1];
@@ -29,21 +31,26 @@ async function readSamples(about, tree) {
   const isStackWrong = greatest(stack) >= about.stacks;
   await breathe();
 
-  let context = numbersOf(await readColumn('contexts'), about.samples);
+  let context = numbersOf(await column('contexts'), about.samples);
   if (about.contexts <= 65536)
     context = Uint16Array.from(context);
   await breathe();
   const isContextWrong = greatest(context) >= about.contexts;
   await breathe();
-  const values = await readColumn('values');
+  const values = await column('values');
   const value = values === null ? null : numbersOf(values, about.samples, true);
-  const leaf = numbersOf(await readColumn('stacks'), about.stacks);
-  const labels = numbersOf(await readColumn('labels'), about.contexts * about.columns.length);
-  const gapBytes = await readColumn('gaps');
+  const leaf = numbersOf(await column('stacks'), about.stacks);
+  const labels = numbersOf(await column('labels'), about.contexts * about.columns.length);
+  const gapBytes = await column('gaps');
   const gaps = numbersOf(gapBytes, gapBytes.reduce((sum, byte) => sum + (byte < 128), 0), true);
   await breathe();
   if (greatest(leaf) >= tree.count || isStackWrong || isContextWrong)
     throw new Error('samples have stacks that are not there');
+  let sum = 0;
+  for (let i = 0; i < about.samples; i++)
+    sum += value === null ? 1 : value[i];
+  if (Math.abs(sum * about.scale - total) > 1e-9 * total)
+    throw new Error('samples and tree do not add up to the same');
   return { ...about, first, stack, context, value, leaf, labels, gaps };
 }
 
@@ -100,8 +107,38 @@ function sumContexts(samples, from, to, kept) {
   return sums;
 }
 
+/*
+ * The same as sumBins of samples that begin a time that they stand for, as those of the wall clock do: a thread that waited
+ * for a second has a second of bins, not a thousand threads in one of them. What lies behind the last bin is not drawn.
+ */
+function spreadBins(samples, mask, group, groups, kept) {
+  const { context, stack, value, first, bins, scale, binMs } = samples;
+  const steps = new Float64Array(groups * (bins + 1));
+  const sums = new Float64Array(groups * bins);
+  const binNs = binMs * 1e6;
+  for (let bin = 0; bin < bins; bin++) {
+    for (let i = first[bin]; i < first[bin + 1]; i++) {
+      const rank = context[i];
+      const own = mask[rank] * (value === null ? 1 : value[i]) * scale * (kept === null ? 1 : kept[stack[i]]);
+      const length = Math.max(Math.round(own / binNs), 1);
+      steps[group[rank] * (bins + 1) + bin] += own / length;
+      steps[group[rank] * (bins + 1) + Math.min(bin + length, bins)] -= own / length;
+    }
+  }
+  for (let at = 0; at < groups; at++) {
+    let level = 0;
+    for (let bin = 0; bin < bins; bin++) {
+      level += steps[at * (bins + 1) + bin];
+      sums[at * bins + bin] = level < 1 ? 0 : level; /* what rounding left of nothing */
+    }
+  }
+  return sums;
+}
+
 /* For each group the value of each bin: sums[group * bins + bin]. */
 function sumBins(samples, mask, group, groups, kept) {
+  if (meta.event === 'wall' && meta.unit === 'ns')
+    return spreadBins(samples, mask, group, groups, kept);
   const { context, stack, value, first, bins, scale } = samples;
   const sums = new Float64Array(groups * bins);
   for (let bin = 0; bin < bins; bin++) {

@@ -81,7 +81,10 @@ function go(change, isPush = true) {
 
 /* Brings everything in line with app.state. */
 function apply(isSame = false) {
-  const { state, whole } = app;
+  const { state } = app;
+  if (app.explorer !== null && !app.explorer.enter(state))
+    return;
+  const { whole } = app;
   const filterText = JSON.stringify(state.filters);
   const isFiltered = filterText !== app.filterText;
   if (isFiltered) {

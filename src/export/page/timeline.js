@@ -27,7 +27,7 @@ function rateText(value, ms) {
     return '';
   if (meta.unit === 'ns') {
     const rate = value / (ms * 1e6);
-    return (rate >= 10 ? rate.toFixed(0) : rate >= 0.1 ? rate.toFixed(1) : rate.toFixed(2)) + (meta.event === 'wall' ? ' threads' : ' CPUs');
+    return (rate >= 10 ? rate.toFixed(0) : rate >= 0.1 ? rate.toFixed(1) : rate.toFixed(2)) + ' ' + timeWords(meta)[1];
   }
   return amount(value * 1000 / ms) + '/s';
 }

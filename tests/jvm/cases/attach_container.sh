@@ -1,5 +1,6 @@
 # From outside into a container: another PID and mount namespace, a /tmp and a library of its own; and from
 # root to the JVM of another user.
+# once: namespaces and users are the kernel's; make test-jdks has it on each.
 . "$(dirname "$LIB")/attach.sh"
 
 [ "$(id -u)" = 0 ] || not_run "only root can make namespaces and change users"

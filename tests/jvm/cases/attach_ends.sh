@@ -1,5 +1,6 @@
 # How a profile is watched and ended: samples on the progress line, and a second Ctrl-C for a JVM that does not
 # take commands, which then ends the session by itself as soon as it does.
+# once: what JDK 9 and later have of attaching is the same; make test-jdks has it on each.
 . "$(dirname "$LIB")/attach.sh"
 
 begin_target target Hot -1

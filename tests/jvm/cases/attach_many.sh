@@ -1,5 +1,6 @@
 # Attaching to a program of many classes: it goes on meanwhile, its methods are known, and a stop that comes
 # in the middle of a start leaves nothing half done.
+# once: what JDK 9 and later have of attaching is the same; make test-jdks has it on each.
 . "$(dirname "$LIB")/attach.sh"
 
 begin_target target -Xmx1g ManyClasses 50000 3600

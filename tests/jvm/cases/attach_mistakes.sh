@@ -50,7 +50,7 @@ mistake 2 "needs a value" "$t" --file
 mistake 2 "empty value" --file= "$t"
 mistake 2 "takes no value" --threads=yes "$t"
 mistake 1 "event=moonlight: no such event" -e moonlight "$t" # it could be a function of that process
-mistake 2 "known to async-profiler" -e alloc "$t"
+mistake 2 "known to async-profiler" -e nativemem "$t"
 mistake 2 "negative" -i -5ms "$t"
 mistake 2 "not a number" -i soon "$t"
 mistake 2 "zero" -i 0 "$t"

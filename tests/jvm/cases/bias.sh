@@ -1,6 +1,7 @@
 # What the recording says that a profiler would show which samples at safepoints is what such a one shows: the program asks the
 # JVM for the stack of its busy thread, meanwhile. Counted loops ask nothing, and their time goes to what comes behind; with
 # strip mining (G1) they ask now and then. jaywalk's own samples are where the time goes.
+# once: which samples lie at safepoints is told by tables that all JVMs have.
 bias() { # $1: name, then flags of java
     local name=$1
     profile "$name" "event=cpu,interval=4ms,file=$name.jfr" -XX:CompileCommand=dontinline,Bias.* "${@:2}" Bias 7
@@ -28,7 +29,9 @@ bias() { # $1: name, then flags of java
         fail "$name: of $(count "$name" untold) samples it is not told where they stop, of $(count "$name" told) it is"
     "$JW_COMMAND" doctor "$name.jfr" >page
     grep -qE '^ +[0-9.]+ % +[0-9.]+ %  Bias\.counted$' page || fail "$name: the page has no row of Bias.counted: $(sed -n '/^Safepoints/,/^$/p' page)"
-    [ "$(sed -n 's/.*"top_at_safepoint":\([0-9]*\).*/\1/p' "$name.json")" -gt 0 ] || fail "$name: no sample is at a poll"
+    # How many samples lie at a poll itself is the processor's choice: some (AMD family 26) are interrupted at few places of a loop, never there.
+    at_poll=$(sed -n 's/.*"top_at_safepoint":\([0-9]*\),.*/\1/p' "$name.json")
+    [ -n "$at_poll" ] && [ "$at_poll" -le "$(count "$name" told)" ] || fail "$name: samples at a poll: '$at_poll' of $(count "$name" told)"
 }
 
 count() { sed -n 's/.*"bias":{[^[]*"'"$2"'":\([0-9]*\).*/\1/p' "$1.json"; }

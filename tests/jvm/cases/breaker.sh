@@ -1,6 +1,7 @@
 # Walkers that begin to fail are given up, one after the other, and come back when they work again: the log, `status`,
 # `metrics` and the recording say so. The breakers' clock runs 100 times as fast here; what fails is switched by the
 # digits of a file (tests/faults/loads.c).
+# once: when a walker is given up is decided by the agent alone.
 . "$(dirname "$LIB")/attach.sh"
 
 JW_LIBRARY=${JW_FAULTS_LIBRARY:?}

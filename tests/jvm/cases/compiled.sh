@@ -1,5 +1,6 @@
 # Stacks of compiler threads name the method that is compiled: one that the JVM says it compiles.
 # A function without a name has that of its library, libc.so.6.
+# once: where a compiler thread keeps what it compiles is tested of each JDK by facts and walker_kinds.
 nameless=()
 if [ "$(nm "$(libjvm)" 2>/dev/null | grep -c invoke_compiler_on_method)" = 0 ]; then
     skip_part "that most samples of a compiler have a method: this JDK's libjvm has no symbols to tell one at work"

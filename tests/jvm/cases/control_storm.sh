@@ -6,6 +6,7 @@
 # m58: conservation in each file.
 # m67: no descriptor, timer or thread is left.
 # shellcheck source=/dev/null
+# once: commands meet in the agent; what a JVM adds is attaching, which the case attach does on each.
 . "$(dirname "$LIB")/attach.sh"
 [ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
 seconds=${CONTROL_SECONDS:-5}

@@ -1,5 +1,6 @@
 # Start and stop again and again, under load: no thread, timer, descriptor or memory stays behind. CYCLES (30)
 # is how often; memory is held to a bound from 500 on, when what settles by itself has settled.
+# once: what is left behind is the agent's.
 . "$(dirname "$LIB")/attach.sh"
 cycles=${CYCLES:-30}
 

@@ -1,5 +1,6 @@
 # The doctor says `good` of a healthy run and nothing worse than what it cost here, of the file and of the process; of a run
 # whose walker was given up it says so, and what to do.
+# once: the doctor reads what the agent tells.
 . "$(dirname "$LIB")/attach.sh"
 
 finding() { sed 's/},{/\n/g' "$1" | sed -n 's/.*"id":"\([A-Za-z-]*\)","rank":.*/\1/p'; }

@@ -1,5 +1,6 @@
 # The C API for agents of others, in handlers of theirs: examples/agent, and an agent that asks again for all that it was told.
 # Classes come and go, hidden ones too, and code is replaced: no wrong name, no end untold or told twice, no crash.
+# once: the C API asks the same tables of a JVM that known and walker_kinds test on each.
 seconds=${FOREIGN_SECONDS:-5}
 root=$(dirname "$LIB")/../..
 flags=(-Xmx256m -XX:ReservedCodeCacheSize=3m -XX:+UseCodeCacheFlushing -XX:+IgnoreUnrecognizedVMOptions

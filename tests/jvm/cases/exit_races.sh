@@ -8,6 +8,7 @@
 # m58: conservation in each file, also of the last chunk.
 # m63: commands to a JVM that starts or ends; they say so, and the program never notices.
 # shellcheck source=/dev/null
+# once: a JVM tells of its end in one way since JDK 8.
 . "$(dirname "$LIB")/attach.sh"
 lives=${EXIT_LIVES:-20}
 at_once=${EXIT_AT_ONCE:-4}

@@ -41,6 +41,13 @@ asked=$(count_of jdk.GarbageCollection 'cause = "System.gc\(\)"')
 [ "$asked" -ge $rounds ] || fail "$asked of $rounds collections that were asked for: $(events jdk.GarbageCollection)"
 all=$(count_of jdk.GarbageCollection startTime)
 expect "$all" jdk.GCPhasePause 'name = "GC Pause"'
+# Whoever has generations says of each collection which one it was of; System.gc() is of the old one.
+if events jdk.GCConfiguration | grep -q 'youngCollector = "N/A"'; then
+    expect 0 jdk.YoungGarbageCollection,jdk.OldGarbageCollection startTime
+else
+    expect "$all" jdk.YoungGarbageCollection,jdk.OldGarbageCollection startTime
+    [ "$(count_of jdk.OldGarbageCollection startTime)" -ge $rounds ] || fail "collections that were asked for are not of the old generation"
+fi
 expect "$all" jdk.GCHeapSummary 'when = "After GC"'
 [ "$(count_of jdk.MetaspaceSummary 'After GC')" -ge 1 ] || fail "no jdk.MetaspaceSummary"
 echo "$all collections, $asked of them asked for"

@@ -1,8 +1,9 @@
 # What jaywalk asks of the outside goes wrong, one call in each life of a JVM: FAULTS (60) of all places, functions and errors
 # that there are, drawn by FAULTS_SEED (31, so that a change is judged by the same ones), and a kill before and in the middle of every write
-# of a short recording (tests/faults). Of two JDKs each does half of them.
+# of a short recording (tests/faults). A run of all cases does half of them, drawn by its seed.
 # The program's result and status are its own; nothing crashes, hangs or is missing without a word; each file is readable.
 # m40, m50, m53, m54: sigaction, each allocation, each write that finds a full disk, and a kill at each.
+# once: what fails is between the agent and the system.
 SEED=${FAULTS_SEED:-31}
 . "$(dirname "$LIB")/../faults/sweep.sh"
 

@@ -1,8 +1,9 @@
-# What the command asks of the outside goes wrong, one call in each of its runs: COMMAND_FAULTS (40, or 20 on each of two JDKs) of all places and errors
+# What the command asks of the outside goes wrong, one call in each of its runs: COMMAND_FAULTS (40, or 20 in a run of all cases) of all places and errors
 # that there are, drawn by FAULTS_SEED (31); attach steps, answers, files that it writes and recordings that it reads (tests/faults).
 # It does what it was asked to, or ends with a status of its own and says what failed; it never crashes or hangs, does not take a JVM
 # that lives for one that has ended, and the JVM lives on with its own result.
 # m50, m63: each allocation of a conversion, and each step of an attach.
+# once: what fails is between the command and the system.
 SEED=${FAULTS_SEED:-31}
 COMMAND_FAULTS=${COMMAND_FAULTS:-$([ -n "$HALF" ] && echo 20 || echo 40)}
 # Less than the minute that a command gives a JVM that is there and does nothing.

@@ -1,5 +1,6 @@
 # Code that is made at run time and soon unloaded: what a recording says of it is what reflection said, of lambdas,
 # hidden classes, proxies, method handles, accessors.
+# once: how classes come and go is tested on each JDK by churn.
 [ "$MAJOR" -ge 9 ] || not_run "JDK 8 has no StackWalker, which says what is right"
 profile generated event=cpu,interval=1ms,file=generated.jfr -XX:+UseSerialGC -Dsun.reflect.noInflation=true \
     Generated 100 "$OUT/told.txt"

@@ -1,5 +1,6 @@
 # SIGKILL at random moments: what is in the file is readable by every stock tool, and reaches up to
 # shortly before the end. Every fourth is packed while it is written, and unpacked to be looked at. KILLS (20), at moments within KILL_SPAN_MS (6000) after the file is there, one in each of as many parts of it.
+# once: what is in the file does not depend on who runs the program.
 kills=${KILLS:-20}
 span=${KILL_SPAN_MS:-6000}
 at_once=6

@@ -1,5 +1,6 @@
 # features=mixed: Java that calls native code that calls Java, a thread that attaches itself, class initialisers, libz, collectors and
 # compilers: whole stacks, frame by frame as the program makes them.
+# once: how native frames are left is tested on each JDK by proof and known.
 profile mixed event=cpu,interval=1ms,features=mixed,file=mixed.jfr -cp "$CLASSES:$JW_JAR" -XX:+UseParallelGC -XX:ParallelGCThreads=2 -Xmn8m Mixed 500
 silent mixed
 if [ "$(nm "$(libjvm)" 2>/dev/null | grep -c JavaCalls)" = 0 ]; then

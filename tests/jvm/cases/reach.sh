@@ -1,5 +1,6 @@
 # features=mixed: Java that is reached by reflection (through the JVM or by handles), by method handles, by doPrivileged and, from JDK 22 on,
 # from C by the API of foreign functions, twice in one stack: whole stacks, frame by frame as the program makes them.
+# once: how native frames are left is tested on each JDK by proof and known.
 [ "$(nm "$(libjvm)" 2>/dev/null | grep -c JavaCalls)" != 0 ] || not_run "this JDK's libjvm has no symbols"
 foreign=()
 [ "$MAJOR" -lt 22 ] || foreign=(foreign)

@@ -1,5 +1,6 @@
 # Above a vtable or itable stub stands the class of the object that is called: the one that the caller says,
 # by both walkers, however a collector and the JVM's flags lay objects out.
+# once: the layouts that it stands on are tested on each JDK by stubs.
 files=()
 
 receivers() { # $1: name, $2: options, then flags of the JVM

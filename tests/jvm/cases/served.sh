@@ -1,4 +1,5 @@
 # Every sample says what request it served, read by every stock reader: also an attribute that is named half-way, and who waits.
+# once: requests are told by the program to the agent.
 [ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
 JAVA_FLAGS+=(-cp "$JW_JAR:$API_CLASSES")
 

@@ -1,6 +1,7 @@
 # The wall clock: 500 threads of which 8 run, each in a state that is known. Each thread's time is accounted, states
 # are true, and threads that wait get next to no signals.
 # No collection: a thread that is first seen during one shows no Java until it runs again.
+# once: the wall clock asks the system, and states that the case virtual tests.
 # alone: time by the clock on the wall is held to 2 %, and a starved sampler misses turns of it.
 profile wall event=wall,interval=10ms,file=wall.jfr -Xms512m -Xmn400m Waits 6 492 8
 check_once WallStates wall.jfr wall.out

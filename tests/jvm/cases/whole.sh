@@ -1,4 +1,5 @@
 # A recording of many kinds of stacks and events, in several chunks, read whole by every stock reader.
+# once: both readers read it, whoever wrote it.
 profile mixed event=cpu,interval=4ms,chunksize=256k,file=mixed.jfr Stubs 3
 silent mixed
 whole mixed.jfr

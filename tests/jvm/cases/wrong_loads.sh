@@ -1,6 +1,7 @@
 # Walks that read garbage, or memory that cannot be read: nothing crashes or hangs, the program's result is its own, the
 # law of signals holds, and every reader reads the file. WRONG_WALKS (500000, a million on two JDKs) walks of Java
 # frames by our own walker, and as many again of native frames; then AsyncGetCallTrace, where it is asked for.
+# once: what cannot be read is made by the test.
 JW_LIBRARY=${JW_FAULTS_LIBRARY:?}
 [ -f "$JW_LIBRARY" ] || not_run "no $JW_LIBRARY; make builds it with test-jvm"
 export JW_WRONG_REPEAT=3000 JW_WRONG_SPEED=1000

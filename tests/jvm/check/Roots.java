@@ -20,11 +20,11 @@ import jdk.jfr.consumer.RecordedFrame;
 final class Roots {
     private static final double MAX_UNKNOWN_PCT = 1;
 
-    /** The few instructions at which the JVM itself could not tell who called. */
-    private static final double MAX_ROOTLESS_PCT = 0.25;
+    /** The few instructions at which the JVM itself could not tell who called, those of its stubs that take frames apart among them. */
+    private static final double MAX_ROOTLESS_PCT = 0.15;
     private static final int ENOUGH = 40;
 
-    private static final Set<String> KINDS = Set.of("gc", "compile", "deflate", "crc", "aes", "jni", "socket");
+    private static final Set<String> KINDS = Set.of("gc", "compile", "deopt", "deflate", "crc", "aes", "jni", "socket");
 
     private static final String NATIVE_ROOT = "(__)?clone3?;|start_thread;|libc\\.so\\.6(\\+0x\\w+)?;|ld-musl[^;]*;";
 

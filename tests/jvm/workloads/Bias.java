@@ -3,6 +3,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * One thread, `busy`, whose time is spent where safepoints are, and where they are not; and one that asks the JVM for the
@@ -28,7 +29,8 @@ final class Bias implements Runnable {
         int count = 0;
         /* By its clock, however much of a processor it gets. */
         for (long usedNs = 0; usedNs < endNs || count < STACKS_LEAST; usedNs = clocks.getThreadCpuTime(busy.getId())) {
-            Thread.sleep(1 + random.nextInt(12));
+            /* Not in whole milliseconds: the busy thread's rounds may take one, and then it is found at the same place again and again. */
+            LockSupport.parkNanos(1_000_000 + random.nextInt(12_000_000));
             StackTraceElement[] stack = busy.getStackTrace();
             /* What is compiled only later is no matter. */
             if (stack.length > 0 && usedNs > endNs / 6) {

@@ -1,6 +1,9 @@
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MutableCallSite;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -26,6 +29,8 @@ public final class Proof {
     private static final int WARM_MS = 150;
     private static final int SLICE_ROUNDS = 8;
     private static final int TASK_CALLS = 30_000;
+    private static final int DEOPT_CALLS = 60;
+    private static final int DEOPT_DEPTH = 400;
 
     static volatile long sink;
 
@@ -38,6 +43,33 @@ public final class Proof {
     /** Called by native code alone. */
     static int given(int one, int other) {
         return Integer.compare(one, other);
+    }
+
+    /** What compiled code of `descend` takes for constant; when it changes, each of its frames is taken apart. */
+    private static final MutableCallSite SITE = new MutableCallSite(MethodHandles.constant(int.class, 1));
+    private static final MethodHandle CONSTANT = SITE.dynamicInvoker();
+
+    static int descend(int depth, boolean changes) throws Throwable {
+        if (depth > 0) {
+            return descend(depth - 1, changes) + (int) CONSTANT.invokeExact();
+        }
+        if (changes) {
+            SITE.setTarget(MethodHandles.constant(int.class, (int) CONSTANT.invokeExact() + 1));
+            MutableCallSite.syncAll(new MutableCallSite[] {SITE});
+        }
+        return 0;
+    }
+
+    private static long deoptimise() throws Exception {
+        long sum = 0;
+        try {
+            for (int i = 1; i <= DEOPT_CALLS; i++) {
+                sum += descend(DEOPT_DEPTH, i == DEOPT_CALLS);
+            }
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
+        }
+        return sum;
     }
 
     /** A class that is defined anew so often that it is compiled all the time. */
@@ -106,6 +138,7 @@ public final class Proof {
             }
             return sum;
         });
+        slices.put("deopt", Proof::deoptimise);
         byte[] packed = new byte[65_536];
         slices.put("deflate", () -> {
             Deflater deflater = new Deflater();

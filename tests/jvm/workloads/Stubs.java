@@ -133,6 +133,10 @@ final class Stubs implements Runnable {
         for (Thread thread : threads) {
             thread.join();
         }
+        // An emulator is so slow that the agent's thread, which names what was sampled, could not keep up.
+        if (Boolean.getBoolean("stubs.lingers")) {
+            Threads.awaitRest("jaywalk");
+        }
         ACCOUNT.forEach(
                 (kernel, usedNs) -> System.out.println("share Stubs." + kernel + " " + usedNs));
     }

@@ -75,6 +75,18 @@ final class Threads {
         return -1;
     }
 
+    /** Until a thread hardly runs any more: of half a second less than a tenth. It is given two minutes. */
+    static void awaitRest(String prefix) throws InterruptedException {
+        long tid = tidOf(prefix);
+        for (int i = 0; tid >= 0 && i < 240; i++) {
+            long before = cpuNsOf(tid);
+            Thread.sleep(500);
+            if (cpuNsOf(tid) - before < 50_000_000) {
+                return;
+            }
+        }
+    }
+
     /** Empty when the thread is gone. */
     private static String nameOf(String tid) {
         try {

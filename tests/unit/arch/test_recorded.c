@@ -293,6 +293,55 @@ Test(recorded, there_is_one_of_each_shape)
     }
 }
 
+#if defined(__x86_64__)
+/* Where an adapter has called the JVM: behind a call stand vzeroupper and fxrstor64 (%rsp). Of each adapter one such place. */
+Test(recorded, what_an_adapter_calls_leads_to_the_caller_of_the_adapter)
+{
+    static const uint8_t behind[] = {0xc5, 0xf8, 0x77, 0x48, 0x0f, 0xae,
+                                     0x0c, 0x24, 0x48, 0x81, 0xc4};
+    unsigned adapters = 0, calls = 0;
+    ucontext_t context;
+
+    memset(&context, 0, sizeof context);
+    for (size_t i = 0; i < JW_COUNT_OF(recorded); i++) {
+        if (!is_place(&recorded[i], "adapter"))
+            continue;
+        decode(&recorded[i]);
+        adapters++;
+        for (size_t at = 5; at + sizeof behind + 4 <= code_bytes; at++) {
+            int32_t vectors_bytes;
+
+            if (code[at - 5] != 0xe8 || memcmp(code + at, behind, sizeof behind) != 0)
+                continue;
+            memcpy(&vectors_bytes, code + at + sizeof behind, sizeof vectors_bytes);
+            for (size_t n = 0; n < STACK_WORDS; n++)
+                stack[n] = 0x5a5a0001 + n * 2;
+            /* As it stands in sharedRuntime_x86_64.cpp: aligned, the flags, a word of nothing, 16 registers, vectors. */
+            uintptr_t *registers = &stack[ENTRY_WORD] - 18;
+            const struct arch_regs before = {.pc = (uintptr_t)code + at,
+                                             .sp = (uintptr_t)registers - (uintptr_t)vectors_bytes,
+                                             .fp = 0x77};
+            struct arch_regs regs = before;
+
+            calls++;
+            stack[ENTRY_WORD] = 0x123456789; /* return address of the adapter's caller */
+            registers[2] = (uintptr_t)&stack[ENTRY_WORD];
+            registers[10] = 0x1111;
+            cr_expect(arch_step_adapter(&context, &regs, (uintptr_t)code, true));
+            cr_expect(regs.pc == 0x123456789 && regs.fp == 0x1111 &&
+                      regs.sp == (uintptr_t)&stack[ENTRY_WORD + 1]);
+            regs = before;
+            cr_expect(!arch_step_adapter(&context, &regs, (uintptr_t)code, false), "no call");
+            registers[2] = (uintptr_t)&stack[ENTRY_WORD + 2];
+            cr_expect(!arch_step_adapter(&context, &regs, (uintptr_t)code, true), "no such place");
+            regs.pc -= 5;
+            cr_expect(!arch_step_adapter(&context, &regs, (uintptr_t)code, true), "at the call");
+        }
+    }
+    cr_expect(adapters > 0 && calls == adapters, "%u in %u", calls, adapters);
+}
+#endif
+
 Test(recorded, the_poll_of_a_return_is_left_by_its_return_address)
 {
     unsigned polls = 0, loops = 0;

@@ -153,3 +153,20 @@ Test(cost, the_sentence_adds_up)
     sums.process_ns = 0;
     cr_assert(eq(int, strncmp(jw_cost_sentence(&sums, text, sizeof text), "0.00 %", 6), 0));
 }
+
+/* No signal stands behind them: the kernel took nothing, and without handlers their times are the ones that are told. */
+Test(cost, hooks_are_in_the_sum_and_cost_the_kernel_nothing)
+{
+    struct jw_cost cost = {.process_ns = JW_NS_PER_SECOND, .signal_ns = 1500};
+    struct jw_cost_sums sums;
+
+    for (int i = 0; i < 1000; i++)
+        note(1900);
+    times.measured_count = 10;
+    times.measured_cpu_ns = 20000;
+    cost.handlers[JW_COST_HOOK] = times;
+    jw_cost_sum_up(&cost, &sums);
+    cr_assert(eq(u64, sums.handlers_ns, 2000000));
+    cr_assert(eq(u64, sums.kernel_ns, 0));
+    cr_assert(ge(u64, sums.median_ns, 1900));
+}

@@ -96,6 +96,7 @@ Test(cli, mistakes_are_told_with_the_nearest_spelling)
         {{"convert", "--include=/(/", "a.jfr", "b.html"}, "--include=/(/: no regular expression"},
         {{"convert", "--samples", "--total", "a.jfr", "b.html"}, "in place of the earlier samples"},
         {{"convert", "--diff=b.jfr", "a.jfr", "b.txt"}, "--diff: only html and explorer"},
+        {{"convert", "-e", "cpu,wall", "a.jfr", "b.html"}, "'cpu,wall' are several"},
         {{"convert", "--mirror", "a.jfr", "b.html"}, "is no option"},
         {{"help", "stat"}, "did you mean 'start'?"},
         {{"convert", "-o", "colapsed", "a.jfr", "b"}, "did you mean 'collapsed'?"},

@@ -139,11 +139,11 @@ Test(cli_commands, a_program_that_cannot_be_run_is_told_of)
 
 Test(cli_commands, list_names_the_events)
 {
+    static const char begin[] =
+        "Basic events:\n  cpu\n  cpu-clock\n  itimer\n  wall\n  alloc\nCounters, ";
+
     cr_expect_eq(RUN("list"), CLI_OK);
-    cr_expect_eq(strncmp(out_text,
-                         "Basic events:\n  cpu\n  cpu-clock\n  itimer\n  wall\nCounters, ",
-                         strlen("Basic events:\n  cpu\n  cpu-clock\n  itimer\n  wall\nCounters, ")),
-                 0, "%s", out_text);
+    cr_expect_eq(strncmp(out_text, begin, strlen(begin)), 0, "%s", out_text);
     cr_expect_not_null(strstr(out_text, "\n  page-faults              pages that"));
     cr_expect_not_null(strstr(out_text, "\n  cache-misses "));
     cr_expect_not_null(strstr(out_text, "\n  uprobe:/FILE:FUNCTION "));

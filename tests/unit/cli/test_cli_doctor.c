@@ -319,7 +319,8 @@ Test(cli_doctor, json_has_what_the_page_has)
         "frame without a method\",\"code\":-15,\"count\":2}]",
         "\"walker\":\"vm\",\"selfcheck\":\"agrees: 3250 frames, 1204 of them compiled\"",
         "\"safepoints\":{\"in_jvm_code\":null,\"below_java\":null,\"are_lines_exact\":true,"
-        "\"top_at_safepoint\":null,\"bias\":null}",
+        "\"top_at_safepoint\":null,\"bias\":null,\"samples_waited_for\":0,\"ttsp\":null,\"delays\":"
+        "0,",
         "\"cost\":{\"process_ns\":3000000000,\"handlers_ns\":6000000",
         "{\"subsystem\":\"samples\",\"used_bytes\":8388608",
     };

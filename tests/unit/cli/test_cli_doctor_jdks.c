@@ -173,6 +173,40 @@ Test(cli_doctor_jdks, what_safepoints_would_have_shown_stands_beside_what_was_sa
         "%s", out_text);
 }
 
+static void put_delay(uint64_t reach_ms, const char *late_in)
+{
+    doctor_event(&maker, DOCTOR_DELAY, "nt", reach_ms * 1000000, late_in);
+}
+
+Test(cli_doctor_jdks,
+     safepoints_that_were_waited_for_are_summed_and_whether_they_were_watched_is_told)
+{
+    SAVE_HEALTHY_AND(put_setting("ttsp", "10000000"); put_delay(1250, "Java");
+                     put_delay(20, "poll"); put_delay(30, "JVM"));
+    cr_expect_eq(RUN("doctor", path), CLI_OK, "%s", out_text);
+    EXPECT_LINE(" waited for 3 for longer than ttsp= says, 1,300.0 ms in all, the longest for "
+                "1,250.0 ms; 1 of them without the thread that was last.");
+    cr_expect_eq(RUN("doctor", "--json", path), CLI_OK);
+    cr_expect_not_null(strstr(out_text,
+                              "\"ttsp\":\"10000000\",\"delays\":3,\"delays_unnamed\":1,"
+                              "\"delays_ns\":1300000000,\"delays_longest_ns\":1250000000}"),
+                       "%s", out_text);
+}
+
+Test(cli_doctor_jdks, where_none_was_waited_for_the_page_says_how_long_that_would_have_been)
+{
+    SAVE_HEALTHY_AND(put_setting("ttsp", "5000000"));
+    cr_expect_eq(RUN("doctor", path), CLI_OK, "%s", out_text);
+    EXPECT_LINE(" waited for none for 5.0 ms or longer (ttsp=)");
+}
+
+Test(cli_doctor_jdks, safepoints_that_were_not_watched_are_told_with_the_reason)
+{
+    SAVE_HEALTHY_AND(put_setting("ttsp", "off: -XX:-UsePerfData"));
+    cr_expect_eq(RUN("doctor", path), CLI_OK, "%s", out_text);
+    EXPECT_LINE(" waited for not watched: -XX:-UsePerfData");
+}
+
 Test(cli_doctor_jdks, more_lines_than_there_is_room_for_are_left_out)
 {
     const struct compared bias = {.stops = 1000};

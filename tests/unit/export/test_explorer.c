@@ -276,6 +276,86 @@ Test(explorer, a_page_is_whole_or_memory_was_out)
     cr_expect_not_null(strstr(output, "</html>"));
 }
 
+Test(explorer, spans_stand_in_lanes_in_the_order_of_time)
+{
+    static struct numbers spans;
+    const uint32_t pauses = profile_moments_lane(moments, "GC pauses");
+    const uint32_t text = profile_moments_text(moments, "Pause Young");
+
+    profile_set_about(profile, &(struct profile_about){.event = "cpu", .unit = "ns"});
+    sample("a", 9, context_of("one", NULL), 1);
+    cr_expect_eq(profile_moments_lane(moments, "GC pauses"), pauses, "a lane is known by its name");
+    const struct profile_span told[] = {
+        {.begin_us = 5000, .length_us = 700, .lane = pauses, .text = text},
+        {.begin_us = -200, .length_us = 500, .lane = pauses, .text = text}, /* began before */
+        {.begin_us = 2000, .length_us = 0, .lane = pauses + 1, .text = 0},
+        {.begin_us = 10000, .length_us = 1, .lane = pauses, .text = text}, /* behind the last bin */
+    };
+    cr_expect_eq(profile_moments_lane(moments, "</script>"), pauses + 1);
+    for (size_t i = 0; i < JW_COUNT_OF(told); i++)
+        profile_moments_span(moments, &told[i]);
+    write_page((struct export_options){0});
+    read_column("spans", &spans);
+
+    const uint64_t expected[] = {0, text, 0, 300, 0, text, 5000, 700, 1, 0, 2000, 0};
+    cr_assert_eq(spans.count, JW_COUNT_OF(expected));
+    cr_expect(memcmp(spans.items, expected, sizeof expected) == 0);
+    cr_expect_not_null(
+        strstr(output, "\"spans\":3,\"leftOutSpans\":0,\"lanes\":[\"GC pauses\",\""));
+    cr_expect_null(strstr(output, "GC pauses\",\"</script>"));
+}
+
+Test(explorer, spans_without_a_place_are_counted)
+{
+    profile_set_about(profile, &(struct profile_about){.event = "cpu", .unit = "ns"});
+    sample("a", 9, context_of("one", NULL), 1);
+    profile_moments_span(moments, &(struct profile_span){.begin_us = INT64_MAX, .lane = 0});
+    profile_moments_span(moments, &(struct profile_span){.lane = PROFILE_LANES_LIMIT});
+    cr_expect_eq(profile_moments_left_out_spans(moments), 2u);
+}
+
+/* ---- several events ---- */
+
+/* A profile of one sample at this time, and its moments. */
+static struct export_event other_event(const char *event, int64_t at_ms)
+{
+    struct profile *other = profile_open(&(struct profile_config){.split_lines = false}, &err);
+    struct profile_moments *at = profile_moments_open(&err);
+    const uint32_t texts[PROFILE_COLUMNS_LIMIT] = {0};
+    const profile_frame_id frames[] = {profile_frame(
+        other, &(struct profile_frame){.type = PROFILE_FRAME_COMPILED, .method = "waits"})};
+
+    profile_set_about(other, &(struct profile_about){.event = event, .unit = "ns"});
+    profile_moments_add(at, at_ms,
+                        profile_add(other, &(struct profile_stack){.frames = frames,
+                                                                   .frame_count = 1,
+                                                                   .samples = 1,
+                                                                   .weight = 50}),
+                        profile_moments_context(at, texts), 50);
+    return (struct export_event){.profile = other, .moments = at};
+}
+
+Test(explorer, events_of_a_page_have_bins_in_common_and_names_of_their_own)
+{
+    static struct numbers bins, other_bins, samples;
+    const struct export_event other = other_event("wall", 9);
+
+    profile_set_about(profile, &(struct profile_about){.event = "cpu", .unit = "ns"});
+    sample("a", -2, context_of("one", NULL), 7);
+    write_page((struct export_options){.others = &other, .other_count = 1});
+    read_column("bins", &bins);
+    read_column("e1-bins", &other_bins);
+    read_column("e1-samples", &samples);
+    cr_expect(bins.count == 12 && other_bins.count == 12, "-2 to 9 ms in both");
+    cr_expect(bins.items[0] == 1 && other_bins.items[0] == 0 && other_bins.items[11] == 1);
+    cr_expect_eq(samples.count, 1u);
+    cr_expect_not_null(strstr(output, "\"events\":[[\"\",\"cpu\"],[\"e1-\",\"wall\"]]"));
+    cr_expect_not_null(strstr(output, "id=\"e1-meta\">{\"title\":\"Wall clock profile\""));
+    cr_expect_null(strstr(strstr(output, "id=\"e1-meta\""), "\"events\":"));
+    profile_close(other.profile);
+    profile_moments_close((struct profile_moments *)(uintptr_t)other.moments);
+}
+
 /* ---- moments ---- */
 
 Test(explorer, equal_contexts_are_one_and_too_many_say_so)

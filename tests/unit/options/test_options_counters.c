@@ -1,4 +1,4 @@
-/* event=COUNTER and what goes with it. */
+/* event=COUNTER and what goes with it; live objects. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -98,4 +98,25 @@ Test(options_counters, bad_ones_are_refused_with_their_text)
         cr_assert(strstr(result.errors.texts[0], rows[i].words) != NULL, "%s: %s", rows[i].text,
                   result.errors.texts[0]);
     }
+}
+
+/* Live objects are sampled ones: who asks for them alone gets the samples, too. */
+Test(options_counters, live_brings_the_allocations_that_it_is_made_of)
+{
+    parse_quietly("live,file=x.jfr");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_ALLOC);
+    cr_assert_eq(result.values.alloc_bytes, OPTIONS_ALLOC_DEFAULT_BYTES);
+    cr_assert_eq(result.values.live_count, OPTIONS_LIVE_DEFAULT);
+    parse_quietly("event=cpu,live=100,file=x.jfr");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_CPU);
+    cr_assert_eq(result.values.alloc_bytes, OPTIONS_ALLOC_DEFAULT_BYTES);
+    cr_assert_eq(result.values.live_count, 100);
+    parse_quietly("wall=20ms,live,file=x.jfr");
+    cr_assert_eq(result.values.alloc_bytes, OPTIONS_ALLOC_DEFAULT_BYTES);
+    parse_quietly("event=cpu,alloc=64k,live,file=x.jfr");
+    cr_assert_eq(result.values.alloc_bytes, 65536);
+    parse_quietly("event=alloc,interval=1k,live,file=x.jfr");
+    cr_assert_eq(result.values.alloc_bytes, 1024);
+    parse_quietly("event=cpu,file=x.jfr");
+    cr_assert_eq(result.values.live_count, 0);
 }

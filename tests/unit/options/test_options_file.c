@@ -117,3 +117,25 @@ Test(options_file, a_variable_that_is_not_set_is_refused_by_name)
     cr_assert(!options_file_name("%{JW_TEST_PART}", 1, 0, 0, name, sizeof name, &err));
     cr_assert(strstr(err.message, "%{JW_TEST_PART}") != NULL, "%s", err.message);
 }
+
+Test(options_file, a_dialect_is_named_by_itself_or_with_the_format)
+{
+    static const struct {
+        const char *text;
+        uint64_t dialect, output;
+    } cases[] = {
+        {"start,file=x.jfr", OPTIONS_DIALECT_STANDARD, OPTIONS_OUTPUT_JFR},
+        {"start,jfr,file=x.out", OPTIONS_DIALECT_STANDARD, OPTIONS_OUTPUT_JFR},
+        {"start,jfr=async-profiler,file=x.out", OPTIONS_DIALECT_ASYNC_PROFILER, OPTIONS_OUTPUT_JFR},
+        {"start,dialect=datadog,file=x.jfr", OPTIONS_DIALECT_DATADOG, OPTIONS_OUTPUT_JFR},
+    };
+    static struct options_result result;
+
+    for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
+        cr_assert(options_parse(cases[i].text, strlen(cases[i].text), &result), "%s",
+                  cases[i].text);
+        cr_expect_eq(result.warnings.count, 0u, "%s", cases[i].text);
+        cr_expect_eq(result.values.dialect, cases[i].dialect, "%s", cases[i].text);
+        cr_expect_eq(result.values.output, cases[i].output, "%s", cases[i].text);
+    }
+}

@@ -174,7 +174,7 @@ Test(options_parse, what_there_is_something_else_for_is_told_with_it)
 {
     parse_with_warning("start,tree,file=x.html",
                        "file: tree is written into a file with the ending");
-    parse_with_warning("start,alloc,file=x.html", "not to jaywalk yet: alloc; ignored");
+    parse_with_warning("start,lock,file=x.html", "not to jaywalk yet: lock; ignored");
 }
 
 Test(options_parse, patterns_are_kept_one_after_another)
@@ -345,14 +345,15 @@ Test(options_parse, m52_bad_values_are_refused_with_their_text_and_an_example)
         {"minwidth=-1", "is negative"},
         {"event=", "event=: has no value; allowed: cpu (also ctimer), itimer, wall"},
         {"event=cpuu", "event=cpuu: is unknown; did you mean cpu?"},
-        {"event=alloc", "event=alloc: is known to async-profiler, not to jaywalk yet"},
+        {"event=nativemem", "event=nativemem: is known to async-profiler, not to jaywalk yet"},
         {"event=java.lang.String.length", "is unknown"},
         {"event=cache-mises", "event=cache-mises: is unknown; did you mean cache-misses?"},
         {"cstack=banana", "is unknown; allowed: vm, vmx, fp, libunwind, agct, no (also dwarf)"},
         {"loglevel=loud", "is unknown; allowed: debug, info, warn, error, none"},
         {"threads=yes", "threads=yes: takes no value"},
         {"start=1", "start=1: takes no value"},
-        {"jfr=7", "jfr=7: takes no value"},
+        {"jfr=7", "jfr=7: is unknown; allowed: standard, async-profiler, datadog; example: "},
+        {"dialect=jdk", "is unknown; allowed: standard, async-profiler, datadog"},
         {"file=", "file=: has no value"},
         {"file", "file: has no value"},
         {"file=%q.jfr", "holds a percent sign that is no pattern"},
@@ -396,8 +397,8 @@ Test(options_parse, what_async_profiler_knows_and_we_do_not_is_told_as_such)
 {
     const uint64_t before = jw_counter(JW_COUNT_OPTIONS_UNKNOWN);
 
-    parse_with_warning("start,alloc=512k",
-                       "known to async-profiler, not to jaywalk yet: alloc=512k; ignored");
+    parse_with_warning("start,lock=10us",
+                       "known to async-profiler, not to jaywalk yet: lock=10us; ignored");
     parse_with_warning("start,allkernel", "allkernel; ignored");
     parse_with_warning("start,memory=1k", "known to Datadog's profiler");
     parse_with_warning(

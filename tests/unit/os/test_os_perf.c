@@ -8,7 +8,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/atomics.h"
@@ -17,6 +20,7 @@
 #include "os/os_timer.h"
 
 #define INTERVAL_NS JW_NS_PER_MS
+#define PAGE_BYTES  4096u
 #define BUSY_NS     (10 * JW_NS_PER_MS) /* what fits into a ring */
 
 #if defined(__x86_64__)
@@ -173,6 +177,51 @@ Test(os_perf, an_event_that_no_machine_has_is_refused_with_the_reason)
     cr_assert(strstr(err.message, "no such event") != NULL, "%s", err.message);
 }
 
+/* A clock of this thread, opened with one period and set to another after so much CPU time; what it has counted at its first sample,
+ * and in `set_at_ns` when it was set. */
+static uint64_t first_sample_ns(uint64_t opened_ns, uint64_t set_ns, uint64_t wait_ns,
+                                uint64_t *set_at_ns)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_CPU_CLOCK,
+                                   .sample_period = opened_ns,
+                                   .sample_type = PERF_SAMPLE_READ,
+                                   .disabled = 1};
+    const int event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    struct perf_event_mmap_page *page =
+        mmap(NULL, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+    uint64_t value = 0;
+
+    cr_assert(page != MAP_FAILED);
+    if (wait_ns > 0)
+        cr_assert(eq(int, ioctl(event, PERF_EVENT_IOC_ENABLE, 0), 0));
+    while (value < wait_ns)
+        cr_assert(eq(long, (long)read(event, &value, sizeof value), (long)sizeof value));
+    *set_at_ns = value;
+    cr_assert(eq(int, ioctl(event, PERF_EVENT_IOC_PERIOD, &set_ns), 0));
+    cr_assert(eq(int, ioctl(event, PERF_EVENT_IOC_ENABLE, 0), 0));
+    while (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) == 0)
+        burn(JW_NS_PER_MS / 10);
+    memcpy(&value, (const char *)page + PAGE_BYTES + sizeof(struct perf_event_header),
+           sizeof value);
+    (void)munmap(page, 2 * PAGE_BYTES);
+    (void)close(event);
+    return value;
+}
+
+/* So no event of the kernel begins with a part of its period, at random: ADR 29. */
+Test(os_perf, an_event_whose_period_is_set_begins_a_whole_one)
+{
+    struct os_perf_ring ring = open_own();
+    uint64_t set_at_ns;
+
+    os_perf_close(&ring);
+    cr_assert(ge(u64, first_sample_ns(BUSY_NS, 4 * BUSY_NS, 0, &set_at_ns), 4 * BUSY_NS));
+    const uint64_t value_ns = first_sample_ns(4 * BUSY_NS, 4 * BUSY_NS, BUSY_NS, &set_at_ns);
+    cr_assert(ge(u64, value_ns, set_at_ns + 4 * BUSY_NS));
+}
+
 /* What users meet who are not root: kernel.perf_event_paranoid is 2 where nobody changed it. */
 Test(os_perf, m66_who_may_not_is_told_the_cure)
 {
@@ -189,8 +238,6 @@ Test(os_perf, m66_who_may_not_is_told_the_cure)
 }
 
 /* -------- rings of our own ------------------------------------------------------------------ */
-
-#define PAGE_BYTES 4096u
 
 static _Alignas(PAGE_BYTES) unsigned char pages[2][PAGE_BYTES];
 static const struct os_perf_ring made = {.memory = pages, .bytes = sizeof pages};

@@ -169,3 +169,20 @@ Test(os_tasks, gettid_of_the_first_thread_is_the_process_id)
 {
     cr_assert(os_gettid() == getpid());
 }
+
+Test(os_tasks, what_a_thread_used_grows_with_what_it_does_and_is_of_threads_of_this_process_alone)
+{
+    static char untouched[64 << 12];
+    struct os_task_facts before, after;
+    volatile uint64_t work = 0;
+
+    cr_assert(os_task_facts(os_gettid(), &before));
+    for (size_t i = 0; i < sizeof untouched; i += 4096)
+        ((volatile char *)untouched)[i] = 1;
+    for (int i = 0; i < 20000000; i++)
+        work += (uint64_t)i;
+    cr_assert(os_task_facts(os_gettid(), &after));
+    cr_assert(after.minor_faults > before.minor_faults);
+    cr_assert(after.cpu_ns > before.cpu_ns);
+    cr_assert(!os_task_facts(INT32_MAX, &after));
+}

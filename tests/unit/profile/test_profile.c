@@ -274,6 +274,8 @@ Test(profile, losses_add_up_by_name_and_those_of_nothing_are_left_out)
     size_t count;
 
     cr_expect_not(profile_trust(profile, &signals, &samples));
+    profile_signals(profile, 0, 0);
+    cr_expect_not(profile_trust(profile, &signals, &samples), "of no signal there is no share");
     profile_signals(profile, 10, 7);
     profile_loss(profile, "lostReentry", "text", 2);
     profile_loss(profile, "lostForked", "text", 0);

@@ -264,17 +264,20 @@ Test(recording_host, each_collection_of_the_recording_is_told_with_its_pause_and
     open_recording();
     const uint64_t now_ns = jw_now_ns();
 
-    collections[0] =
-        (struct recording_collection){1, before_ns - 2, before_ns - 1, "G1New", "x", 5, 9, 10};
-    collections[1] =
-        (struct recording_collection){2, before_ns - 2, now_ns, "G1New", "x", 5, 9, 10};
-    collections[2] =
-        (struct recording_collection){3, now_ns, now_ns + 5, "G1Full", "System.gc()", 5, 9, 10};
-    collections[3] = (struct recording_collection){4, now_ns + 6, now_ns + 7, NULL, NULL, 0, 0, 0};
+    collections[0] = (struct recording_collection){
+        1, before_ns - 2, before_ns - 1, "G1New", "x", 5, 9, 10, RECORDING_COLLECTION_YOUNG};
+    collections[1] = (struct recording_collection){
+        2, before_ns - 2, now_ns, "G1New", "x", 5, 9, 10, RECORDING_COLLECTION_YOUNG};
+    collections[2] = (struct recording_collection){
+        3, now_ns, now_ns + 5, "G1Full", "System.gc()", 5, 9, 10, RECORDING_COLLECTION_OLD};
+    collections[3] = (struct recording_collection){
+        4, now_ns + 6, now_ns + 7, NULL, NULL, 0, 0, 0, RECORDING_COLLECTION_ANY};
     collection_count = 4;
     close_recording();
     cr_expect_eq(events("jdk.GarbageCollection"), 3, "not the one of before");
     cr_expect_eq(events("jdk.GCPhasePause"), 3);
+    cr_expect_eq(events("jdk.YoungGarbageCollection"), 1);
+    cr_expect_eq(events("jdk.OldGarbageCollection"), 1);
     cr_expect_eq(events("jdk.GCHeapSummary"), 2, "not of a heap that is not told");
     cr_expect_eq(events("jdk.MetaspaceSummary"), 1);
     cr_expect_neq(events("jdk.JavaThreadStatistics"), 0);

@@ -39,6 +39,29 @@ Test(sample_cost, each_clock_has_its_own_and_the_counter_has_both)
     cr_assert(eq(u64, jw_counter(JW_COUNT_HANDLER_NS) - before_ns, 11000));
 }
 
+/* The law of signals, and HANDLER_NS, know nothing of hooks. */
+Test(sample_cost, hooks_have_their_own)
+{
+    const uint64_t before_ns = jw_counter(JW_COUNT_HANDLER_NS);
+    struct jw_cost_times cpu, hook;
+    struct sample_cost cost;
+
+    sample_cost_note(JW_COST_HOOK, 1500);
+    sampler_cost(JW_COST_HOOK, &hook);
+    sampler_cost(JW_COST_CPU, &cpu);
+    cr_assert(eq(u64, hook.count, 1));
+    cr_assert(eq(u64, hook.elapsed_ns, 1500));
+    cr_assert(eq(u64, cpu.count, 0));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_HANDLER_NS), before_ns));
+    for (int i = 0; i < 64000; i++) {
+        sample_cost_begin_hook(&cost);
+        sample_cost_end(&cost, JW_COST_HOOK);
+    }
+    sampler_cost(JW_COST_HOOK, &hook);
+    cr_assert(ge(u64, hook.measured_count, 500));
+    cr_assert(le(u64, hook.measured_count, 2000));
+}
+
 /* One in 64 at random; of 64,000 that is 1,000, and less than half of it once in the age of the universe. */
 Test(sample_cost, some_are_measured_by_their_own_cpu_clock)
 {

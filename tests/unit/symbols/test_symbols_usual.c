@@ -107,14 +107,20 @@ static void compare_programs(uint16_t elf_machine, const void *cie_program, size
     const uint64_t word = symbols_usual_initial(machine, &cie, &initial);
     cr_assert_neq(word, 0);
     for (unsigned i = 0; i < PROGRAMS; i++) {
-        unsigned char bytes[PROGRAM_BYTES];
+        unsigned char bytes[PROGRAM_BYTES + SYMBOLS_USUAL_BEHIND];
         struct symbols_builder shortly, at_length;
         const struct symbols_fde fde = {.cie = &cie,
                                         .start_vaddr = random_number(0x1000),
-                                        .size_bytes = random_number(0x400) + 1,
+                                        .size_bytes =
+                                            random_number(i % 4 == 0 ? 0x200 : 0x2000) + 1,
                                         .program = bytes,
-                                        .program_end = bytes + make_program(machine, bytes)};
+                                        .program_end = bytes + make_program(machine, bytes),
+                                        .readable_end = bytes + sizeof bytes};
 
+        /* What lies behind a program is read, and must say nothing. */
+        for (unsigned char *behind = bytes + (fde.program_end - bytes); behind < fde.readable_end;
+             behind++)
+            *behind = (unsigned char)random_number(256);
         memset(&usual, 0, sizeof usual); /* numbers of rules are a builder's */
         symbols_usual_open(&usual, machine);
         open_builder(&shortly, &fde);

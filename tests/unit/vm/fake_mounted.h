@@ -254,7 +254,7 @@ static uintptr_t word_at(int i, uint32_t word)
 }
 
 /* Each word says which it is. */
-static void fill_chunks(void)
+static inline void fill_chunks(void)
 {
     const uint32_t helper = CHUNK_HEAD_BYTES | 1,
                    super = (uint32_t)offset_of("Klass", "_primary_supers[0]");

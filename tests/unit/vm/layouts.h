@@ -107,6 +107,10 @@ static const struct layout_field layout_fields[] = {
     {"nmethod", "_verified_entry_point", "address", {128, 224, -1, -1}},
     {"nmethod", "_verified_entry_offset", "u2", {-1, -1, 154, 154}},
     {"nmethod", "_orig_pc_offset", "int", {200, 300, 208, 208}},
+    {"CompiledMethod", "_deopt_handler_begin", "address", {-1, 128, -1, -1}},
+    {"CompiledMethod", "_deopt_mh_handler_begin", "address", {-1, 136, -1, -1}},
+    {"nmethod", "_deopt_handler_offset", "int", {-1, -1, 176, -1}},
+    {"nmethod", "_deopt_mh_handler_offset", "int", {-1, -1, 180, -1}},
     {"nmethod", "_scopes_pcs_offset", "int", {180, 268, 196, 196}},
     {"nmethod", "_dependencies_offset", "int", {184, 272, -1, -1}},
     {"nmethod", "_metadata_offset", "int", {172, 260, -1, -1}},
@@ -149,6 +153,7 @@ struct layout_constant {
 
 static const struct layout_constant layout_constants[] = {
     {"_thread_in_native", {4, 4, 4, 2}},
+    {"_thread_in_native_trans", {5, 5, 5, NOT_THERE}},
     {"_thread_in_vm", {6, 6, 6, 3}},
     {"_thread_in_vm_trans", {7, 7, 7, NOT_THERE}},
     {"_thread_in_Java", {8, 8, 8, 4}},

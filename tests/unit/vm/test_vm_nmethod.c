@@ -128,11 +128,37 @@ TEST_EACH_STACK(vm_nmethod, the_pc_before_deoptimisation_is_in_the_frame)
     uintptr_t frame[4] = {0, 0x1234, 0, 0};
     uintptr_t pc;
 
-    cr_assert(vm_nmethod_original_pc(made.blob, (uintptr_t)frame, &pc));
+    const uintptr_t sp = (uintptr_t)frame, handler = made.code + PC_DEOPT_HANDLER;
+
+    cr_assert(vm_nmethod_original_pc(made.blob, handler, sp, &pc));
     cr_assert(eq(u64, pc, 0x1234));
-    cr_assert(not(vm_nmethod_original_pc(made.blob, 0x10, &pc)));
-    set((void *)made.blob, "nmethod", "_orig_pc_offset", 0, 4); /* it cannot be deoptimised */
-    cr_assert(not(vm_nmethod_original_pc(made.blob, (uintptr_t)frame, &pc)));
+    cr_assert(not(vm_nmethod_original_pc(made.blob, handler, 0x10, &pc)));
+}
+
+/* In the first word of a small frame; 0 is said of what cannot be deoptimised, too. */
+TEST_EACH_STACK(vm_nmethod, in_the_first_word_it_is_believed_where_the_handler_is_known)
+{
+    const struct fake_nmethod made = put_nmethod();
+    uintptr_t frame[4] = {0x5678, 0x1234, 0, 0};
+    uintptr_t pc;
+    const uintptr_t sp = (uintptr_t)frame, handler = made.code + PC_DEOPT_HANDLER;
+    const char *const names[] = {"_deopt_handler_begin", "_deopt_mh_handler_begin"};
+    const char *const offsets[] = {"_deopt_handler_offset", "_deopt_mh_handler_offset"};
+    const bool is_told = fake_jdk == LAYOUT_17 || fake_jdk == LAYOUT_25;
+
+    set((void *)made.blob, "nmethod", "_orig_pc_offset", 0, 4);
+    cr_assert(not(vm_nmethod_original_pc(made.blob, handler, sp, &pc)));
+    for (int i = 0; i < 2; i++) {
+        if (fake_jdk == LAYOUT_17)
+            set((void *)made.blob, "CompiledMethod", names[i], handler + (uintptr_t)i, 8);
+        if (fake_jdk == LAYOUT_25)
+            set((void *)made.blob, "nmethod", offsets[i], handler + (uintptr_t)i - made.blob, 4);
+        cr_assert(
+            eq(int, vm_nmethod_original_pc(made.blob, handler + (uintptr_t)i, sp, &pc), is_told));
+        if (is_told)
+            cr_assert(eq(u64, pc, 0x5678));
+    }
+    cr_assert(not(vm_nmethod_original_pc(made.blob, handler + 2, sp, &pc)));
 }
 
 /* No word of an nmethod or of its debug information, however wrong, is more than a wrong answer. */

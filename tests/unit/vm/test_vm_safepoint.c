@@ -73,3 +73,50 @@ Test(vm_safepoint, memory_that_goes_away_is_told_of)
     munmap(page, 4096);
     cr_assert(not(vm_safepoint_count(&count)));
 }
+
+static void set_delays(uint64_t sync_ns, uint64_t inside_ns)
+{
+    set_entry(0, "sun.rt.safepointSyncTime", 'J', sync_ns);
+    set_entry(2, "sun.rt.safepointTime", 'J', inside_ns);
+}
+
+Test(vm_safepoint, a_look_tells_how_many_and_how_long)
+{
+    struct vm_safepoint_look look;
+    struct jw_error err = {{0}};
+
+    set_delays(1000, 2000);
+    vm_safepoint_open();
+    cr_assert(vm_safepoint_open_delays(&err), "%s", err.message);
+    cr_assert(vm_safepoint_look(&look));
+    cr_assert(eq(u64, look.count, 22));
+    cr_assert(eq(u64, look.sync_ns, 1000));
+    cr_assert(eq(u64, look.inside_ns, 2000));
+}
+
+Test(vm_safepoint, a_jvm_that_does_not_tell_how_long_is_not_watched_and_it_is_said_what_to_try)
+{
+    struct vm_safepoint_look look;
+    struct jw_error err = {{0}};
+
+    set_entry(0, "sun.rt.safepointSyncTimf", 'J', 1);
+    vm_safepoint_open();
+    cr_assert(not(vm_safepoint_open_delays(&err)));
+    cr_assert(ne(ptr, strstr(err.message, "-XX:-UsePerfData"), NULL));
+    cr_assert(not(vm_safepoint_look(&look)));
+}
+
+Test(vm_safepoint, without_symbols_no_state_begin_or_operation_is_told)
+{
+    char name[32];
+
+    cr_assert(eq(int, vm_safepoint_state(), VM_SAFEPOINT_UNTOLD));
+    cr_assert(eq(u64, vm_safepoint_begin_ns(), 0));
+    cr_assert(not(vm_safepoint_waits_for(fake.java_thread)));
+    cr_assert(eq(int, vm_safepoint_finding(), VM_SAFEPOINT_SOUGHT));
+    for (int i = 0; i < 8; i++)
+        vm_safepoint_find_symbols();
+    cr_assert(eq(int, vm_safepoint_finding(), VM_SAFEPOINT_MISSING));
+    cr_assert(eq(u64, vm_safepoint_operation(), 0));
+    cr_assert(not(vm_safepoint_operation_name(0, name, sizeof name)));
+}

@@ -41,6 +41,28 @@ TEST_EACH_STACK(vm_stack, an_anchor_without_a_pc_has_it_below_its_stack_pointer)
     cr_assert(eq(u64, anchor.pc, 0x4321));
 }
 
+TEST_EACH_STACK(vm_stack, at_a_poll_a_thread_is_in_the_stub_and_in_what_it_calls)
+{
+    const struct fake_nmethod code = put_nmethod(), handler = put_other("SafepointBlob"),
+                              other = put_other("RuntimeBlob");
+    const uintptr_t in_jvm = (uintptr_t)&in_jvm;
+    struct vm_anchor anchor = {0, 0, 0};
+
+    cr_assert(not(vm_thread_is_at_poll(fake_env(), code.code + PC_CALL)));
+    cr_assert(not(vm_thread_is_at_poll(fake_env(), in_jvm)));
+    cr_assert(vm_thread_is_at_poll(fake_env(), handler.code));
+    anchor.sp = (uintptr_t)(fake_stack.stack + 9);
+    fake_stack.stack[8] = handler.code + 4;
+    set_anchor(&anchor);
+    cr_assert(vm_thread_is_at_poll(fake_env(), in_jvm));
+    fake_stack.stack[8] = other.code + 4; /* it is late in what this one calls */
+    cr_assert(not(vm_thread_is_at_poll(fake_env(), in_jvm)));
+    anchor.pc = code.code + PC_CALL;
+    set_anchor(&anchor);
+    cr_assert(not(vm_thread_is_at_poll(fake_env(), in_jvm)));
+    cr_assert(not(vm_thread_is_at_poll(NULL, in_jvm)));
+}
+
 TEST_EACH_STACK(vm_stack, what_is_no_thread_is_refused)
 {
     struct vm_thread thread;

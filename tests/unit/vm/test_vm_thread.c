@@ -111,3 +111,18 @@ TEST_EACH_JDK(vm_thread, the_methods_in_which_threads_wait_are_known, "A")
     cr_assert(eq(int, vm_thread_wait_in(0), VM_THREAD_RUNS));
     cr_assert(eq(int, vm_thread_wait_in(UINTPTR_MAX - 7), VM_THREAD_RUNS));
 }
+
+TEST_EACH_JDK(vm_thread, a_safepoint_waits_for_java_and_for_the_jvm_and_for_nobody_else, "A")
+{
+    cr_assert(
+        eq(int, vm_thread_delay(fill_thread(0, IN(_thread_in_Java))), VM_THREAD_DELAYS_IN_JAVA));
+    cr_assert(eq(int, vm_thread_delay(fill_thread(0, IN(_thread_in_vm))), VM_THREAD_DELAYS_IN_VM));
+    cr_assert(
+        eq(int, vm_thread_delay(fill_thread(0, IN(_thread_in_native))), VM_THREAD_DELAYS_NOT));
+    cr_assert(eq(int, vm_thread_delay(fill_thread(0, IN(_thread_blocked))), VM_THREAD_DELAYS_NOT));
+    if (fake_jdk != LAYOUT_28)
+        cr_assert(eq(int, vm_thread_delay(fill_thread(0, IN(_thread_in_native_trans))),
+                     VM_THREAD_DELAYS_NOT));
+    cr_assert(eq(int, vm_thread_delay(NULL), VM_THREAD_DELAYS_NOT));
+    cr_assert(eq(int, vm_thread_delay((const void *)UINTPTR_MAX), VM_THREAD_DELAYS_NOT));
+}

@@ -167,6 +167,119 @@ TEST_EACH_STACK(walk_vm_calls, the_way_from_compiled_code_to_the_interpreter)
     kinds_are("cc");
 }
 
+/* At a return to compiled code, whose frame pointer is none: behind the frame, behind the return address, behind the arguments. */
+TEST_EACH_STACK(walk_vm_calls, a_method_of_the_interpreter_that_returns_to_compiled_code)
+{
+    static const uint8_t returns[][10] = {
+        {0xc9, 0x41, 0x5d, 0x48, 0x8b, 0xe3, 0x41, 0xff,
+         0xe5},                                     /* leave; pop %r13; mov %rbx,%rsp; jmp *%r13 */
+        {0xc9, 0x5f, 0x49, 0x8b, 0xe3, 0xff, 0xe7}, /* of native methods: %rdi, and %r11 */
+    };
+    const struct fake_nmethod code = put_nmethod();
+    struct arch_regs *regs = &fake_stack.regs;
+    const uintptr_t begin = vm_layout.interpreter_begin + 32;
+
+    for (size_t i = 0; i < JW_COUNT_OF(returns); i++) {
+        const uintptr_t move = i == 0 ? 3 : 2;
+
+        memcpy((void *)begin, returns[i], sizeof returns[i]);
+        begin_stack();
+        push_entry(NULL);
+        push_compiled(&code, PC_CALL);
+        push_compiled(&code, PC_CALL);
+        const uintptr_t sender = regs->sp, pc = regs->pc;
+
+        memset(&context, 0, sizeof context);
+        context.uc_mcontext.gregs[i == 0 ? REG_RBX : REG_R11] = (greg_t)sender;
+        regs->fp = 0x1357;
+        regs->sp = sender - 3 * sizeof(uintptr_t);
+        put_word(regs->sp, pc);
+        regs->pc = begin + 1;
+        walk();
+        kinds_are("cc");
+        context.uc_mcontext.gregs[i == 0 ? REG_R13 : REG_RDI] = (greg_t)pc;
+        put_word(regs->sp, 0x99);
+        regs->sp += sizeof(uintptr_t);
+        regs->pc = begin + move;
+        walk();
+        kinds_are("cc");
+        regs->sp = sender;
+        regs->pc = begin + move + 3;
+        walk();
+        kinds_are("cc");
+        context.uc_mcontext.gregs[i == 0 ? REG_R13 : REG_RDI] = 0x2468;
+        walk();
+        cr_assert(eq(u32, result.frame_count, 0));
+    }
+}
+
+/* How an adapter gives back what it kept around a call of the JVM, which changes its caller's call. */
+static const uint8_t patching_code[] = {
+    0x90, 0xe8, 0,    0,    0,    0,    /* nop; call */
+    0xc5, 0xf8, 0x77,                   /* vzeroupper */
+    0x48, 0x0f, 0xae, 0x0c, 0x24,       /* fxrstor64 (%rsp) */
+    0x48, 0x81, 0xc4, 0,    2,    0, 0, /* add $512,%rsp */
+    0x4c, 0x8b, 0x3c, 0x24,             /* mov (%rsp),%r15 */
+    0x4c, 0x8b, 0x6c, 0x24, 0x10,       /* mov 16(%rsp),%r13 */
+    0x48, 0x8b, 0x6c, 0x24, 0x50,       /* mov 80(%rsp),%rbp */
+    0x48, 0x8b, 0x44, 0x24, 0x78,       /* mov 120(%rsp),%rax */
+};
+#define PATCHING_RETURN 6
+
+/* In code of the JVM that an adapter has called so; `shift_words` align its stack. */
+static struct arch_regs begin_patching(const struct fake_nmethod *adapter, unsigned shift_words)
+{
+    const struct fake_nmethod code = put_nmethod();
+    struct arch_regs *regs = &fake_stack.regs;
+
+    begin_stack();
+    push_entry(NULL);
+    push_compiled(&code, PC_CALL);
+    push_compiled(&code, PC_CALL);
+    put_word(regs->sp - 8, regs->pc);
+    const uintptr_t registers = regs->sp - 8 - shift_words * sizeof(uintptr_t) - 16 - 16 * 8;
+
+    put_word(registers + 0x10, regs->sp - 8);
+    put_word(registers + 0x50, regs->fp);
+    regs->sp = registers - 512;
+    regs->fp = 0x1234;
+    regs->pc = adapter->code + PATCHING_RETURN;
+    return *regs;
+}
+
+TEST_EACH_STACK(walk_vm_calls, while_the_jvm_changes_the_call_of_who_called_an_adapter)
+{
+    struct jw_error err = {0};
+    const struct fake_nmethod adapter = put_other("I2C/C2I adapters"),
+                              stubs = put_other("StubRoutines (1)");
+    struct arch_regs *regs = &fake_stack.regs;
+
+    memcpy((void *)adapter.code, patching_code, sizeof patching_code);
+    vm_stub_report("flush_icache_stub", (const void *)stubs.code, 32);
+    vm_stub_settle();
+    cr_assert(symbols_refresh(&err) && symbols_build_rows(&err), "%s", err.message);
+    for (unsigned shift_words = 0; shift_words < 2; shift_words++) {
+        (void)begin_patching(&adapter, shift_words);
+        push_native(OUTER);
+        push_native(INNER);
+        walk();
+        kinds_are("cc");
+        /* In a stub that this code calls. */
+        regs->sp -= 8;
+        put_word(regs->sp, regs->pc);
+        regs->pc = stubs.code + 8;
+        walk();
+        kinds_are("cc");
+    }
+    const struct arch_regs adapters = begin_patching(&adapter, 0);
+
+    put_word(adapters.sp + 512 + 0x10, adapters.sp); /* not where the return address can be */
+    push_native(INNER);
+    walk();
+    cr_assert(eq(u32, result.frame_count, 0));
+    symbols_close();
+}
+
 TEST_EACH_STACK(walk_vm_calls, an_interpreted_method_before_it_has_a_frame)
 {
     const struct fake_nmethod code = put_nmethod();

@@ -55,6 +55,6 @@ static inline int cr_compare_mem(struct cr_mem a, struct cr_mem b)
 #define not(condition) (!(condition))
 #define zero(type, a) eq(type, a, 0)
 #define epsilon_eq(type, a, b, epsilon)                                                            \
-    ((type)(a) - (type)(b) <= (epsilon) && (type)(b) - (type)(a) <= (epsilon))
+    ((double)(a) - (double)(b) <= (epsilon) && (double)(b) - (double)(a) <= (epsilon))
 
 #endif

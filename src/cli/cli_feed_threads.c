@@ -1,0 +1,357 @@
+/*
+ * Who reads which chunk of a recording: a thread for each processor, each into a profile of its own. Context: tool.
+ *
+ * Chunks go to threads as these ask for them. What a chunk adds to a profile may be added in any order; what may not
+ * is noted, and summed up in the order of chunks. So the same comes out however many threads there are.
+ *
+ * Under the lock: what was found and noted, the chunks that wait for those before them, and the first error by the number
+ * of its chunk. All else is the thread's own, and what is read only.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli_feed_internal.h"
+#include "cli/cli_leaks_internal.h"
+#include "os/os_thread.h"
+#include "profile/profile_moments.h"
+
+/* What a chunk said. */
+struct told {
+    struct told *next; /* of a larger number */
+    struct jfr_reader_chunk chunk;
+    struct cli_found found;
+    struct cli_notes notes;
+};
+
+struct feeding {
+    pthread_mutex_t lock;
+    struct cli_found *found;
+    struct cli_sums sums;
+    uint64_t start_unix_ns, end_unix_ns;
+    struct told *waiting;
+    uint64_t next_number; /* of the chunk that is summed up next */
+    uint64_t failed_number;
+    struct jw_error failure; /* of that chunk; empty: none */
+};
+
+struct worker {
+    struct feeding *feeding;
+    struct cli_feed feed;
+    struct cli_found found; /* of its chunk */
+    struct cli_part part;   /* of its own: what patterns were used is written there */
+    struct cli_wish wish;
+    struct cli_progress *progress; /* NULL: another one shows it */
+    struct os_thread thread;
+};
+
+static void sum_chunk(struct feeding *feeding, const struct jfr_reader_chunk *chunk,
+                      const struct cli_found *found, const struct cli_notes *notes)
+{
+    const uint64_t end_ns = chunk->start_unix_ns + chunk->duration_ns;
+
+    if (feeding->start_unix_ns == 0 || chunk->start_unix_ns < feeding->start_unix_ns)
+        feeding->start_unix_ns = chunk->start_unix_ns;
+    if (end_ns > feeding->end_unix_ns)
+        feeding->end_unix_ns = end_ns;
+    cli_sum_found(feeding->found, found);
+    cli_sum_notes(&feeding->sums, notes);
+    feeding->next_number++;
+}
+
+/* Its place among those that wait; false: no memory. */
+static bool wait_in_line(struct feeding *feeding, struct worker *worker,
+                         const struct jfr_reader_chunk *chunk)
+{
+    struct told *told = jw_alloc(sizeof *told);
+    struct told **at = &feeding->waiting;
+
+    if (told == NULL)
+        return false;
+    *told = (struct told){.chunk = *chunk, .found = worker->found, .notes = worker->feed.notes};
+    cli_move_counter(&told->found, worker->found.counter, told->found.counter);
+    worker->feed.notes = (struct cli_notes){0};
+    while (*at != NULL && (*at)->chunk.number < chunk->number)
+        at = &(*at)->next;
+    told->next = *at;
+    *at = told;
+    return true;
+}
+
+/* False: no memory. */
+static bool hand_in(struct worker *worker, const struct jfr_reader_chunk *chunk)
+{
+    struct feeding *feeding = worker->feeding;
+    bool has_memory = true;
+
+    pthread_mutex_lock(&feeding->lock);
+    if (chunk->number == feeding->next_number)
+        sum_chunk(feeding, chunk, &worker->found, &worker->feed.notes);
+    else
+        has_memory = wait_in_line(feeding, worker, chunk);
+    while (feeding->waiting != NULL && feeding->waiting->chunk.number == feeding->next_number) {
+        struct told *told = feeding->waiting;
+
+        sum_chunk(feeding, &told->chunk, &told->found, &told->notes);
+        feeding->waiting = told->next;
+        jw_free(told->notes.bytes);
+        jw_free(told);
+    }
+    has_memory &= !feeding->sums.is_out_of_memory;
+    pthread_mutex_unlock(&feeding->lock);
+    worker->feed.notes.used_bytes = 0;
+    return has_memory;
+}
+
+/* Of several errors the one of the first chunk is told, which is the one that a single thread comes upon. */
+static void fail(struct worker *worker, const struct jw_error *err)
+{
+    struct feeding *feeding = worker->feeding;
+    const uint64_t number = jfr_reader_chunk_number(worker->feed.reader);
+
+    pthread_mutex_lock(&feeding->lock);
+    if (feeding->failure.message[0] == '\0' || number < feeding->failed_number) {
+        feeding->failure = *err;
+        feeding->failed_number = number;
+    }
+    pthread_mutex_unlock(&feeding->lock);
+    jfr_reader_end(worker->feed.reader);
+}
+
+static void read_chunks(void *argument)
+{
+    struct worker *worker = argument;
+    struct cli_feed *feed = &worker->feed;
+    struct jfr_reader_chunk chunk;
+    struct jw_error err = {{0}};
+    bool is_read = true;
+
+    while (is_read && jfr_reader_next_chunk(feed->reader, &chunk, &err)) {
+        struct profile_moments *moments = feed->wish->moments;
+
+        if (moments != NULL && profile_moments_base_unix_ns(moments) == 0)
+            profile_moments_set_base(moments, chunk.start_unix_ns);
+        worker->found = (struct cli_found){0};
+        is_read = cli_feed_chunk(feed, &chunk, worker->progress, &err);
+        if (is_read && !hand_in(worker, &chunk)) {
+            jw_error_set(&err,
+                         "out of memory for what chunks say; free some, or take fewer --jobs");
+            is_read = false;
+        }
+    }
+    if (err.message[0] != '\0')
+        fail(worker, &err);
+}
+
+unsigned cli_processors(void)
+{
+    cpu_set_t set;
+    const unsigned count =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+
+    return count == 0 ? 1 : count > CLI_JOBS_MOST ? CLI_JOBS_MOST : count;
+}
+
+/* Threads for a file: none without a part of it that is worth the while. */
+static unsigned jobs_for(const struct cli_wish *wish, const struct jfr_reader *reader)
+{
+    const uint64_t parts = jfr_reader_size_bytes(reader) / CLI_JOB_BYTES + 1;
+    const unsigned jobs = wish->jobs == 0 ? cli_processors() : wish->jobs;
+
+    if (wish->moments != NULL) /* they are kept in the order of the file */
+        return 1;
+    return parts < jobs && wish->jobs == 0 ? (unsigned)parts : jobs;
+}
+
+/* A worker beside the first. False: no memory, and the others do without it. */
+static bool prepare(struct worker *worker, const struct worker *first)
+{
+    struct jw_error ignored;
+
+    worker->feeding = first->feeding;
+    worker->wish = *first->feed.wish;
+    worker->feed = (struct cli_feed){
+        .wish = &worker->wish,
+        .requests = first->feed.requests,
+        .found = &worker->found,
+        .live_ns = first->feed.live_ns,
+        .slices_begin_ns = first->feed.slices_begin_ns,
+        .slices_end_ns = first->feed.slices_end_ns,
+    };
+    if (worker->wish.part != NULL) {
+        worker->part = *worker->wish.part;
+        worker->wish.part = &worker->part;
+    }
+    worker->feed.profile = profile_open(profile_config_of(first->feed.profile), &ignored);
+    if (worker->feed.profile != NULL)
+        worker->feed.reader = jfr_reader_share(first->feed.reader, &ignored);
+    return worker->feed.reader != NULL;
+}
+
+/* Others may still be reading. */
+static bool has_failed(struct feeding *feeding)
+{
+    pthread_mutex_lock(&feeding->lock);
+    const bool is_failure = feeding->failure.message[0] != '\0';
+    pthread_mutex_unlock(&feeding->lock);
+    return is_failure;
+}
+
+/* What it read becomes that of the first. False: no memory. */
+static bool join(struct worker *worker, struct worker *first)
+{
+    struct cli_part *part = first->feed.wish->part;
+
+    while (!os_thread_join(&worker->thread, OS_WAKE_NEVER))
+        continue;
+    if (part != NULL)
+        cli_part_note_used(part, &worker->part);
+    return worker->feed.profile == NULL || has_failed(first->feeding) ||
+           profile_merge(first->feed.profile, worker->feed.profile);
+}
+
+static void release(struct worker *worker)
+{
+    profile_close(worker->feed.profile);
+    cli_feed_close(&worker->feed);
+}
+
+/* All chunks, by `jobs` threads, this one included. */
+static void run(struct worker *first, unsigned jobs, struct jw_error *err)
+{
+    struct worker *others = jobs > 1 ? jw_alloc(jw_mul_bytes(jobs - 1, sizeof *others)) : NULL;
+    struct jw_error ignored;
+    unsigned count = 0, begun = 0;
+    bool has_memory = true;
+
+    /* All of them before any begins: a reader that shares is made before one gives a chunk. */
+    while (others != NULL && count < jobs - 1 && prepare(&others[count], first))
+        count++;
+    while (begun < count && os_thread_start(&others[begun].thread, "jaywalk reader", read_chunks,
+                                            &others[begun], &ignored))
+        begun++;
+    read_chunks(first);
+    for (unsigned i = 0; i < begun; i++)
+        has_memory &= join(&others[i], first);
+    for (unsigned i = 0; others != NULL && i < jobs - 1; i++)
+        release(&others[i]);
+    jw_free(others);
+    *err = first->feeding->failure;
+    if (!has_memory && err->message[0] == '\0')
+        jw_error_set(err, "out of memory for the stacks of all threads; take fewer --jobs");
+}
+
+static void tell_about(struct feeding *feeding)
+{
+    const struct cli_wish *wish = feeding->sums.wish;
+    const struct cli_found *found = feeding->found;
+    struct profile_about about = {
+        .event = wish->event,
+        .title = feeding->sums.title.length_bytes > 0 ? feeding->sums.title.text : NULL,
+        .left_out = cli_other_of(found),
+        .unit = !found->has_weight || wish->is_weightless ? "samples"
+                : cli_is_counter(wish->event)             ? jw_perf_unit(wish->event)
+                : found->unit != NULL                     ? found->unit
+                                                          : "ns",
+        .start_unix_ns = feeding->start_unix_ns,
+    };
+    uint64_t end_ns = feeding->end_unix_ns;
+
+    if (wish->part != NULL && wish->part->begin_ns > about.start_unix_ns)
+        about.start_unix_ns = wish->part->begin_ns;
+    if (wish->part != NULL && wish->part->end_ns < end_ns)
+        end_ns = wish->part->end_ns;
+    about.duration_ns = end_ns > about.start_unix_ns ? end_ns - about.start_unix_ns : 0;
+    profile_set_about(feeding->sums.profile, &about);
+}
+
+static void forget(struct feeding *feeding)
+{
+    for (struct told *told = feeding->waiting, *next; told != NULL; told = next) {
+        next = told->next;
+        jw_free(told->notes.bytes);
+        jw_free(told);
+    }
+    cli_forget_sums(&feeding->sums);
+}
+
+/* From when to when slices of time are made. */
+static bool settle_slices(struct cli_feed *feed, const char *path, struct jw_error *err)
+{
+    const struct cli_part *part = feed->wish->part;
+
+    if (feed->wish->slice_count == 0)
+        return true;
+    if (!cli_span(path, &feed->slices_begin_ns, &feed->slices_end_ns, err))
+        return false;
+    if (part != NULL && part->begin_ns > feed->slices_begin_ns)
+        feed->slices_begin_ns = part->begin_ns;
+    if (part != NULL && part->end_ns < feed->slices_end_ns)
+        feed->slices_end_ns = part->end_ns;
+    return true;
+}
+
+/* Which set of live objects is the last one. */
+static bool settle_live(struct cli_feed *feed, const char *path, struct jw_error *err)
+{
+    struct leaks_sets sets;
+
+    if (strcmp(feed->wish->event, "live") != 0)
+        return true;
+    if (!leaks_find_sets(path, &sets, err))
+        return false;
+    feed->live_ns = sets.last_ns;
+    return true;
+}
+
+static bool feed_file(struct worker *first, const char *path, struct jw_error *err)
+{
+    struct feeding *feeding = first->feeding;
+    struct cli_progress progress;
+
+    if (!settle_slices(&first->feed, path, err) || !settle_live(&first->feed, path, err))
+        return false;
+    first->feed.reader = jfr_reader_open(path, err);
+    if (first->feed.reader == NULL)
+        return false;
+    cli_progress_begin(&progress, first->feed.wish->is_quiet);
+    first->progress = &progress;
+    run(first, jobs_for(first->feed.wish, first->feed.reader), err);
+    cli_progress_end(&progress);
+    if (err->message[0] != '\0')
+        return false;
+    tell_about(feeding);
+    cli_tell_sums(&feeding->sums);
+    snprintf(feeding->found->notice, sizeof feeding->found->notice, "%s",
+             jfr_reader_notice(first->feed.reader));
+    return true;
+}
+
+bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_requests *requests,
+              struct profile *profile, struct cli_found *found, struct jw_error *err)
+{
+    struct feeding feeding = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                              .found = found,
+                              .sums = {.wish = wish, .profile = profile}};
+    struct worker *first = jw_alloc(sizeof *first);
+
+    *found = (struct cli_found){0};
+    if (wish->part != NULL && !cli_part_settle(wish->part, path, err)) {
+        jw_free(first);
+        return false;
+    }
+    if (first == NULL) {
+        jw_error_set(err, "%s: out of memory; free some and try again", path);
+        return false;
+    }
+    first->feeding = &feeding;
+    first->feed = (struct cli_feed){
+        .wish = wish, .requests = requests, .profile = profile, .found = &first->found};
+
+    const bool is_fed = feed_file(first, path, err);
+    cli_feed_close(&first->feed);
+    forget(&feeding);
+    jw_free(first);
+    return is_fed;
+}

@@ -1,0 +1,144 @@
+/* Samples from hooks: the gate, the thread, what is counted; hook. */
+#include "sampler/sampler_hook.h"
+
+#include <time.h>
+
+#include "arch/arch.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "sampler/sampler_internal.h"
+#include "thread/thread_tls.h"
+
+#define GATE_IS_OPEN  (UINT64_C(1) << 63)
+#define CLOSE_STEP_NS (100 * JW_NS_PER_MS / 1000)
+
+/* order HOOK_GATE: who gets in acquires the configuration; who has left releases that nothing of it is used any more. */
+static _Atomic uint64_t gate; /* hooks inside, and GATE_IS_OPEN */
+
+static bool enter(void)
+{
+    /* order HOOK_GATE: acquires the configuration of the run that opened it. */
+    if ((jw_add_acq_rel(&gate, 1) & GATE_IS_OPEN) != 0)
+        return true;
+    /* order HOOK_GATE: releases nothing; nobody was inside. */
+    jw_sub_release(&gate, 1);
+    return false;
+}
+
+static void leave(void)
+{
+    /* order HOOK_GATE: releases that this one is done with the run. */
+    jw_sub_release(&gate, 1);
+}
+
+void sampler_hook_open(void)
+{
+    /* order HOOK_GATE: releases the configuration. */
+    (void)jw_or_release(&gate, GATE_IS_OPEN);
+}
+
+bool sampler_hook_close(uint64_t deadline_ns)
+{
+    static const struct timespec step = {.tv_nsec = CLOSE_STEP_NS};
+
+    /* order HOOK_GATE: releases nothing; from here on nobody gets in. */
+    (void)jw_and_release(&gate, ~GATE_IS_OPEN);
+    for (;;) {
+        /* order HOOK_GATE: acquires that those who were inside are done. */
+        if (jw_load_acquire(&gate) == 0)
+            return true;
+        if (jw_now_ns() >= deadline_ns)
+            return false;
+        nanosleep(&step, NULL);
+    }
+}
+
+static void count_loss(enum sample_loss loss)
+{
+    switch (loss) {
+    case SAMPLE_TAKEN:
+        jw_count(JW_COUNT_HOOK_SAMPLES);
+        break;
+    case SAMPLE_NO_SCRATCH:
+        jw_count(JW_COUNT_HOOK_LOST_NO_SCRATCH);
+        break;
+    case SAMPLE_NO_CELL:
+        jw_count(JW_COUNT_HOOK_LOST_NO_CELL);
+        break;
+    case SAMPLE_STORE_FULL:
+        jw_count(JW_COUNT_HOOK_LOST_STORE_FULL);
+        break;
+    case SAMPLE_EVENTS_FULL:
+        jw_count(JW_COUNT_HOOK_LOST_EVENTS_FULL);
+        break;
+    }
+}
+
+static bool take(const struct sampler_hook *sample)
+{
+    const thread_index thread = thread_find(thread_own_tid());
+    struct arch_context here = {{0}};
+    struct arch_regs regs;
+
+    jw_count(JW_COUNT_HOOK_CALLS);
+    if (thread == THREAD_NONE) {
+        jw_count(JW_COUNT_HOOK_LOST_NO_THREAD);
+        return false;
+    }
+    if (!thread_is_wanted(thread)) {
+        jw_count(JW_COUNT_HOOK_FILTERED);
+        return false;
+    }
+    arch_regs_here(&regs);
+    arch_regs_write(&here, &regs);
+    struct sample_order order = {
+        .kind = sample->kind,
+        .thread = thread,
+        .weight_ns = sample->weight_ns,
+        .number = sample->value,
+        .state = sample->state,
+        .hook = sample,
+    };
+    count_loss(sample_from_hook(&here, &order));
+    return order.loss == SAMPLE_TAKEN;
+}
+
+bool sampler_hook(const struct sampler_hook *sample)
+{
+    bool is_taken = false;
+
+    if (enter()) {
+        struct sample_cost cost;
+
+        sample_cost_begin_hook(&cost);
+        is_taken = take(sample);
+        sample_cost_end(&cost, JW_COST_HOOK);
+        leave();
+    }
+    return is_taken;
+}
+
+/* 1 - exp(-ratio), of which no digit is lost where the ratio is small: halved until a short series will do, and doubled again. */
+static double chance_of(double ratio)
+{
+    unsigned halvings = 0;
+
+    for (; ratio > 0.125; halvings++)
+        ratio /= 2;
+    double chance =
+        ratio *
+        (1 - ratio / 2 * (1 - ratio / 3 * (1 - ratio / 4 * (1 - ratio / 5 * (1 - ratio / 6)))));
+    for (; halvings > 0; halvings--)
+        chance *= 2 - chance;
+    return chance;
+}
+
+uint64_t sampler_hook_bytes(uint64_t object_bytes, uint64_t interval_bytes)
+{
+    if (object_bytes == 0 || interval_bytes == 0 || object_bytes / interval_bytes >= 64)
+        return object_bytes;
+    return (uint64_t)((double)object_bytes /
+                          chance_of((double)object_bytes / (double)interval_bytes) +
+                      0.5);
+}

@@ -1,0 +1,59 @@
+/*
+ * vm_monitor - whose a monitor is, at this moment.
+ *
+ * For      naming who keeps a thread waiting: the thread that owns the monitor which another one waits for.
+ * Callers  agent (open, hooks), sampler (handler of the owner).
+ * Context  vm_monitor_open: control. vm_monitor_of: hook, on the thread whose local reference it is. vm_monitor_owner,
+ *          vm_monitor_is_owned_by: handler, hook, any.
+ * Memory   a few constants.
+ *
+ * The mark of an object whose monitor was ever waited for leads to the monitor, which names its owner:
+ *
+ *     JDK 8 to 23    address of a JavaThread, or of a word on its stack (it locked before there was a monitor)
+ *     from JDK 24    number of a thread, which may be a virtual one
+ *     from JDK 21    1: somebody who locked before there was a monitor, and keeps the object in his lock stack
+ *
+ * A monitor is read while a thread waits for it: it is not freed before. The object may be moved any time between two reads,
+ * so it proves itself: the monitor leads back to it. With collectors that mark addresses by their colour (ZGC) it never
+ * does, nor where monitors stand in a table of their own (UseObjectMonitorTable); vm_monitor_open finds that out on an object
+ * of its own. Source: OpenJDK, objectMonitor.hpp, markWord.hpp, lockStack.hpp; seen on 17 and 25.
+ */
+#ifndef JW_VM_VM_MONITOR_H
+#define JW_VM_VM_MONITOR_H
+
+#include "vm/vm.h"
+
+enum vm_owner_kind {
+    VM_OWNER_UNKNOWN, /* unreadable */
+    VM_OWNER_NONE,    /* free at this moment */
+    VM_OWNER_ADDRESS, /* `value`: a JavaThread, or a word on its stack */
+    VM_OWNER_NUMBER,  /* `value`: number of the thread */
+    VM_OWNER_UNNAMED, /* whose lock stack has the object */
+};
+
+struct vm_owner {
+    enum vm_owner_kind kind;
+    uint64_t value;
+    uint32_t tid; /* ADDRESS: of the operating system; 0: not known */
+};
+
+/* Tries it on an object of its own, which the calling thread locks. False, and why: no monitor is known. After a success
+ * it is true at once. */
+JW_MUST_CHECK bool vm_monitor_open(JNIEnv *jni, jobject calling_thread, struct jw_error *why);
+
+/* The monitor of the object behind a local reference; 0: it has none, or it cannot be told. */
+vm_addr vm_monitor_of(jobject object);
+
+/* Says what the monitor says; somebody waits for it. */
+JW_SIGNAL_SAFE void vm_monitor_owner(vm_addr monitor, struct vm_owner *out);
+
+/*
+ * Whether the thread in this JNIEnv, or the virtual thread that it runs, owns the monitor. Of the calling thread, in a
+ * handler, it is certain; of another one a guess, since its memory may have gone to another one.
+ */
+JW_SIGNAL_SAFE bool vm_monitor_is_owned_by(vm_addr monitor, const void *env);
+
+/* Klass* of the object, as it stands at this moment; 0: it cannot be told. Context: any. */
+vm_addr vm_monitor_class(vm_addr monitor);
+
+#endif

@@ -1,0 +1,91 @@
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * A thread that keeps safepoints waiting, in a way that is named, while another one asks for one every 40 ms: args are "counted" (a
+ * loop that does not ask), "copy" (of a large array), "fault" (pages of a mapped file that are touched for the first time) or "none",
+ * and after how many safepoints it ends.
+ */
+public final class Late {
+    private static final int[] DATA = new int[1 << 12];
+    private static final int COPIED = 400 << 20, PAGE = 4096, PAGES = 48 << 10;
+    static long sum;
+    private static volatile int asked;
+
+    private Late() {
+    }
+
+    static int counted(int count) {
+        int local = 0;
+        for (int i = 0; i < count; i++)
+            local += DATA[i & (DATA.length - 1)] * i; // line 25: who is late is here
+        return local;
+    }
+
+    static void copy(byte[] array) {
+        System.arraycopy(array, 0, array, 1, array.length - 1); // line 30
+    }
+
+    static void fault(ByteBuffer mapped, int pages) {
+        for (int i = 0; i < pages; i++)
+            mapped.put(i * PAGE, (byte) i); // line 35
+    }
+
+    private static void faultAll(FileChannel file, int pages) throws IOException {
+        fault(file.map(FileChannel.MapMode.PRIVATE, 0, (long) pages * PAGE), pages);
+    }
+
+    private static FileChannel sparseFile() throws IOException {
+        final Path path = Files.createTempFile("late", ".mapped");
+        final FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE,
+            StandardOpenOption.DELETE_ON_CLOSE);
+
+        file.write(ByteBuffer.allocate(1), (long) PAGES * PAGE - 1);
+        return file;
+    }
+
+    public static void main(String[] args) throws InterruptedException, IOException {
+        final Thread asker = new Thread(Late::ask, "asker");
+        final String what = args[0];
+        final int end = Integer.parseInt(args[1]);
+        final byte[] array = new byte[what.equals("copy") ? COPIED : 1];
+
+        try (FileChannel file = sparseFile()) {
+            final ByteBuffer few = file.map(FileChannel.MapMode.PRIVATE, 0, 1000L * PAGE);
+
+            for (int i = 0; i < 20_000; i++)
+                sum += counted(1000);
+            for (int i = 0; i < 20_000; i++)
+                fault(few, 1000);
+            copy(array);
+            asker.setDaemon(true);
+            asker.start();
+            while (asked < end) {
+                if (what.equals("copy"))
+                    copy(array);
+                else if (what.equals("fault"))
+                    faultAll(file, PAGES);
+                else
+                    sum += counted(what.equals("counted") ? 200_000_000 : 1000);
+                if (what.equals("none"))
+                    Thread.yield();
+            }
+        }
+    }
+
+    private static void ask() {
+        while (true) {
+            try {
+                Thread.sleep(40);
+            } catch (InterruptedException e) {
+                return;
+            }
+            System.gc();
+            asked++;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+/* Which methods have the small keys: those that fill stacks, not those that came first. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "golden/made.h"
+#include "jfr/jfr_reader.h"
+#include "recording/recording_names_internal.h"
+#include "support/jfr_check.h"
+
+#define STACKS 80
+
+static char directory[] = "/tmp/jaywalk-hot-XXXXXX";
+static char path[64];
+static struct jw_error err;
+
+static void set_up(void)
+{
+    cr_assert_not_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/out.jfr", directory);
+}
+
+static void tear_down(void)
+{
+    unlink(path);
+    cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
+}
+
+TestSuite(recording_hot, .init = set_up, .fini = tear_down, .timeout = 300);
+
+/* A stack of a method that is in no other, called by one that is in all, in a line of its own. */
+static void put_stack(struct generations *generations, unsigned number)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    struct event_record *record = event_reserve(generation->events);
+    char name[16];
+
+    cr_assert_not_null(record);
+    snprintf(name, sizeof name, "once%u", number);
+    const jw_frame frames[] = {
+        jw_frame_java(JW_FRAME_COMPILED,
+                      made_method(generation, "app/Once", name, "()V", 2, 9, false), 0),
+        jw_frame_java(JW_FRAME_COMPILED,
+                      made_method(generation, "app/Often", "run", "()V", 2, 9, false), (int)number),
+    };
+    record->kind = EVENT_CPU_SAMPLE;
+    record->thread_serial = 1;
+    record->time_ns = jw_now_ns();
+    record->weight_ns = MADE_WEIGHT_NS;
+    record->trace = store_put(generation->traces, frames, JW_COUNT_OF(frames), 0);
+    event_commit(record);
+    generation_leave(generations, &ticket);
+}
+
+/* The largest key of a frame of this number from the top. */
+static uint64_t largest_key(unsigned frame)
+{
+    struct jfr_reader *reader = jfr_reader_open(path, &err);
+    struct jfr_reader_chunk chunk;
+    struct jfr_reader_event event;
+    struct jfr_value field;
+    struct jfr_stack stack;
+    struct jfr_stack_keys keys;
+    uint64_t largest = 0;
+
+    cr_assert_not_null(reader, "%s", err.message);
+    while (jfr_reader_next_chunk(reader, &chunk, &err))
+        while (jfr_reader_next_event(reader, &event, &err)) {
+            if (strcmp(event.type_name, "jdk.ExecutionSample") != 0)
+                continue;
+            cr_assert(jfr_value_field(&event.value, "stackTrace", &field));
+            cr_assert(jfr_stack_begin(&field, &stack));
+            for (unsigned i = 0; jfr_stack_next_keys(&stack, &keys); i++)
+                if (i == frame && keys.method_key > largest)
+                    largest = keys.method_key;
+        }
+    jfr_reader_close(reader);
+    return largest;
+}
+
+static void make(unsigned stack_count)
+{
+    const struct generations_config memory = {0};
+    struct recording_config config = made_config(path, RECORDING_JFR);
+    struct generations *generations = generations_open(&memory, &err);
+    struct recording *recording = recording_open(&config, &err);
+    struct jfr_check check;
+
+    cr_assert(generations != NULL && recording != NULL, "%s", err.message);
+    for (unsigned i = 0; i < stack_count; i++)
+        put_stack(generations, i);
+    made_turn(generations, recording);
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    generations_close(generations);
+    cr_assert(jfr_check_file(path, &check), "%s", check.problem);
+}
+
+Test(recording_hot, a_method_that_fills_stacks_takes_one_byte_and_those_met_before_do_not)
+{
+    make(STACKS);
+    cr_expect_eq(largest_key(1), 1);
+    cr_expect_gt(largest_key(0), RECORDING_SMALL_KEYS + STACKS - 1);
+}
+
+Test(recording_hot, few_stacks_spend_no_small_key)
+{
+    make(STACKS / 2);
+    cr_expect_gt(largest_key(1), RECORDING_SMALL_KEYS);
+}
