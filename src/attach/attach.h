@@ -52,6 +52,9 @@ JW_MUST_CHECK bool attach_become(const struct attach_target *target, struct jw_e
  * could not be looked at. */
 bool attach_is_alive(const struct attach_target *target);
 
+/* True and `err` when the target is gone, or on its way, which is then the reason of whatever failed. */
+bool attach_has_ended(const struct attach_target *target, struct jw_error *err);
+
 /* Sleeps until the process ends (true; not seen on kernels before 5.3) or for so long. */
 bool attach_wait(const struct attach_target *target, uint64_t sleep_ns);
 

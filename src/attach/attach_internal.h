@@ -92,8 +92,6 @@ JW_MUST_CHECK bool attach_parse_load(const char *text, int *code);
 JW_MUST_CHECK int attach_connect(const struct attach_target *target, uint64_t deadline_ns,
                                  struct jw_error *err);
 
-/* True and `err` when the target is gone, which is then the reason of whatever failed. */
-bool attach_has_ended(const struct attach_target *target, struct jw_error *err);
 /* Says in `err` that the process was stopped, by a debugger or a signal, when it is. */
 bool attach_is_stopped(const struct attach_target *target, struct jw_error *err);
 

@@ -119,8 +119,10 @@ int cli_session_enter(const struct cli_values *values, struct cli_session *sessi
     if (cli_library_choose(values, session, &source, &err) &&
         attach_become(session->target, &err) && cli_library_bring(session, &source, owner, &err))
         return CLI_OK;
+    /* Of one that is gone no library can be told: that is not the library's fault. */
+    const bool has_ended = attach_has_ended(session->target, &err);
     cli_complain("%s", err.message);
-    return CLI_FAILED;
+    return has_ended ? CLI_TARGET : CLI_FAILED;
 }
 
 int cli_session_open(const struct cli_command *command, const struct cli_values *values,

@@ -1,14 +1,20 @@
 /* The commands for running JVMs, as far as they need none: words, help, the agent string, safe text. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/attach.h"
 #include "cli/cli_internal.h"
+#include "os/os_proc.h"
 
 static char directory[64];
 
@@ -365,4 +371,51 @@ Test(cli_commands, a_line_of_progress_is_cut_to_the_terminal)
     cr_expect_str_eq(shown_at(8, "1234567890"), "\r1234567\033[K");
     cr_expect_str_eq(shown_at(11, "1234567890"), "\r1234567890\033[K");
     cr_expect_eq(strlen(shown_at(0, long_line)), 1 + 79 + 3);
+}
+
+static uint64_t start_of(pid_t pid)
+{
+    char name[64], text[1024];
+    uint64_t start_ticks = 0;
+    struct os_cpu_times times;
+
+    snprintf(name, sizeof name, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(name, "r");
+    cr_assert_not_null(file);
+    const size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    cr_assert(os_proc_self_stat(text, length, &times, &start_ticks));
+    return start_ticks;
+}
+
+/* What entering a process comes to, with a library that is not there. */
+static int enter_without_library(struct attach_target *target)
+{
+    const struct cli_values values = {.library = "/nowhere/libjaywalk.so"};
+    struct cli_session session = {.target = target};
+
+    return cli_session_enter(&values, &session);
+}
+
+Test(cli_commands, of_a_process_that_has_ended_no_library_is_blamed)
+{
+    const pid_t child = fork();
+
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    struct attach_target target = {.pid = child, .user = geteuid(), .group = getegid()};
+    target.pid_fd = (int)syscall(SYS_pidfd_open, child, 0);
+    if (target.pid_fd < 0)
+        cr_skip_test("no pidfd_open: %s", strerror(errno));
+    snprintf(target.place, sizeof target.place, "/proc/%d", (int)child);
+    target.start_ticks = start_of(child);
+    cr_expect_eq(enter_without_library(&target), CLI_FAILED);
+    cr_assert_eq(kill(child, SIGKILL), 0);
+    cr_assert_eq(waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+    cr_expect_eq(enter_without_library(&target), CLI_TARGET); /* while it is a zombie */
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    cr_expect_eq(enter_without_library(&target), CLI_TARGET);
+    close(target.pid_fd);
 }
