@@ -8,14 +8,15 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
-        -e | --event) kind=words words='cpu itimer wall alloc cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --alloc) kind=any ;;
         --live) kind=any ;;
+        --lock) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -46,13 +47,14 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alloc= --live= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall alloc cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --alloc) kind=any ;;
         --live) kind=any ;;
+        --lock) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -85,13 +87,14 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alloc= --live= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall alloc cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --alloc) kind=any ;;
         --live) kind=any ;;
+        --lock) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -288,6 +291,13 @@ _jaywalk_facts() {
         --top) kind=any ;;
         esac
         ;;
+    contention)
+        operands=recordings
+        options='--top= --json -h --help '
+        case $option in
+        --top) kind=any ;;
+        esac
+        ;;
     summary)
         operands=recordings
         options='--json --strict -q --quiet -h --help '
@@ -318,7 +328,7 @@ _jaywalk_facts() {
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks summary recover merge split help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks contention summary recover merge split help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {

@@ -6,6 +6,7 @@
 #include "agent/delays.h"
 #include "agent/events.h"
 #include "agent/live.h"
+#include "agent/locks.h"
 #include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
@@ -52,6 +53,7 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
     facts_threads_begin();
     live_open(jni, &session.options, session.recording);
     alloc_begin(&session.options);
+    locks_begin(jni, &session.options);
     return true;
 }
 
@@ -160,6 +162,7 @@ static void set_sampler(const struct options *values, struct generations *genera
         .generations = generations,
         .interval_ns = values->interval_ns,
         .wall_interval_ns = values->wall_ns,
+        .lock_ns = values->lock_ns,
         .filter = values->filter,
         .depth_max = (uint32_t)values->jstackdepth_count,
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
@@ -301,7 +304,7 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
         return false;
     }
     if (!name_attributes(options->attributes, err) || !events_choose(options, err) ||
-        !alloc_choose(options, err))
+        !alloc_choose(options, err) || !locks_choose(options, err))
         return false;
     if (options->service[0] != '\0')
         tell_service(options->service);

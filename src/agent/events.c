@@ -241,6 +241,7 @@ enum sampler_cpu_engine events_engine(const struct options *values)
         return SAMPLER_CPU_ITIMER;
     case OPTIONS_EVENT_WALL:
     case OPTIONS_EVENT_ALLOC:
+    case OPTIONS_EVENT_LOCK:
         return SAMPLER_CPU_NONE;
     case OPTIONS_EVENT_PERF:
         return SAMPLER_CPU_PERF;

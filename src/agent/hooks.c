@@ -6,6 +6,7 @@
 #include "agent/agree.h"
 #include "agent/alloc.h"
 #include "agent/collections.h"
+#include "agent/locks.h"
 #include "agent/stacks.h"
 #include "base/atomics.h"
 #include "base/counters.h"
@@ -163,6 +164,37 @@ static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
     alloc_sampled(jvmti, jni, object, klass, object_bytes);
 }
 
+static void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)thread;
+    locks_enter(object);
+}
+
+static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                         jobject object)
+{
+    (void)thread;
+    locks_entered(jvmti, jni, object);
+}
+
+static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                            jlong timeout_ms)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)thread;
+    locks_wait(object, timeout_ms);
+}
+
+static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                              jboolean is_expired)
+{
+    (void)thread;
+    locks_waited(jvmti, jni, object, is_expired);
+}
+
 static bool set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t count,
                        struct jw_error *err)
 {
@@ -220,6 +252,10 @@ bool hooks_install(bool is_late, struct jw_error *err)
         .GarbageCollectionStart = on_collection_start,
         .GarbageCollectionFinish = on_collection_finish,
         .SampledObjectAlloc = on_sampled_alloc,
+        .MonitorContendedEnter = on_contended_enter,
+        .MonitorContendedEntered = on_contended_entered,
+        .MonitorWait = on_wait,
+        .MonitorWaited = on_waited,
     };
     const jvmtiCapabilities capabilities = {.can_generate_compiled_method_load_events = 1};
     jvmtiError error;

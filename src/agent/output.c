@@ -9,6 +9,7 @@
 #include "agent/delays.h"
 #include "agent/events.h"
 #include "agent/live.h"
+#include "agent/locks.h"
 #include "agent/nativecheck.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -88,6 +89,7 @@ static enum recording_clock shown_of(const struct options *values)
     return values->event == OPTIONS_EVENT_PERF    ? RECORDING_SHOWS_COUNTER
            : values->event == OPTIONS_EVENT_WALL  ? RECORDING_SHOWS_WALL
            : values->event == OPTIONS_EVENT_ALLOC ? RECORDING_SHOWS_ALLOC
+           : values->event == OPTIONS_EVENT_LOCK  ? RECORDING_SHOWS_LOCK
                                                   : RECORDING_SHOWS_CPU;
 }
 
@@ -143,12 +145,27 @@ static struct recording *open_with(const struct options *values, const char *pat
     return recording_open(&config, err);
 }
 
+static const char *number_text(uint64_t number, char text[32])
+{
+    snprintf(text, 32, "%llu", (unsigned long long)number);
+    return text;
+}
+
+/* Of a type of waits, whose names are those of output_open. */
+#define LOCK_SETTINGS(type)                                                                        \
+    {(type), "enabled", has_lock ? "true" : "false"},                                              \
+    {                                                                                              \
+        (type), "threshold", has_lock ? threshold : "off"                                          \
+    }
+
 struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
 {
     const bool has_wall = values->wall_ns != 0, has_counter = values->event == OPTIONS_EVENT_PERF;
+    const bool has_lock = strcmp(locks_text(values), "on") == 0;
     const bool has_cpu = options_has_cpu(values);
-    char period[32], interval[32], wall_period[32], wall[32], depth[16], off[160];
+    char period[32], interval[32], wall_period[32], wall[32], depth[32], off[160];
     char overhead[32] = "off", memlimit[32], selfcheck[256], count[48], alloc[32], live[32];
+    char lock[32], threshold[32];
     const char *walker = walk_walker_in_use(off, sizeof off);
     const struct recording_setting settings[] = {
         {"jdk.ExecutionSample", "enabled", has_cpu || values->is_unbatched ? "true" : "false"},
@@ -162,6 +179,8 @@ struct recording *output_open(const struct options *values, const char *path, st
         {"jaywalk.CounterSample", "period", has_counter ? count : "off"},
         {"jdk.ObjectAllocationSample", "enabled",
          strcmp(alloc_text(values), "on") == 0 ? "true" : "false"},
+        LOCK_SETTINGS("jdk.JavaMonitorEnter"),
+        LOCK_SETTINGS("jdk.JavaMonitorWait"),
         {"jdk.InitialSystemProperty", "enabled",
          values->has_properties && !values->is_without_arguments ? "true" : "false"},
         {"jdk.InitialEnvironmentVariable", "enabled", values->has_environment ? "true" : "false"},
@@ -169,13 +188,15 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "alluser", values->is_user_only ? "true" : "false"},
         {NULL, "perf_events", events_text(values)},
         {NULL, "interval", interval},
-        {NULL, "wall", wall},
-        {NULL, "alloc", alloc},
+        {NULL, "wall", number_text(values->wall_ns, wall)},
+        {NULL, "alloc", number_text(values->alloc_bytes, alloc)},
         {NULL, "allocations", alloc_text(values)},
         {NULL, "live", live},
+        {NULL, "lock", number_text(values->lock_ns, lock)},
+        {NULL, "locks", locks_text(values)},
         {NULL, "nobatch", values->is_unbatched ? "true" : "false"},
         {NULL, "filter", values->filter},
-        {NULL, "jstackdepth", depth},
+        {NULL, "jstackdepth", number_text(values->jstackdepth_count, depth)},
         {NULL, "overhead", overhead},
         {NULL, "walker", walker == NULL ? off : walker},
         {NULL, "selfcheck", selfcheck_text(selfcheck, sizeof selfcheck)},
@@ -184,7 +205,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "nativedifference", nativecheck_example()},
         {NULL, "ttsp", delays_text(values)},
         {NULL, "safepointsamples", delays_samples_text()},
-        {NULL, "memlimit", memlimit},
+        {NULL, "memlimit", number_text(jw_memory_limit_bytes(), memlimit)},
         {NULL, "version", JAYWALK_VERSION},
     };
 
@@ -192,15 +213,11 @@ struct recording *output_open(const struct options *values, const char *path, st
              (unsigned long long)(has_counter ? values->interval_count : values->interval_ns));
     snprintf(count, sizeof count, "%llu %s", (unsigned long long)values->interval_count,
              jw_perf_unit(values->perf));
-    snprintf(alloc, sizeof alloc, "%llu", (unsigned long long)values->alloc_bytes);
     snprintf(live, sizeof live, "%llu",
              strcmp(alloc_text(values), "on") == 0 ? (unsigned long long)values->live_count : 0ull);
-    snprintf(wall, sizeof wall, "%llu", (unsigned long long)values->wall_ns);
+    snprintf(threshold, sizeof threshold, "%llu ns", (unsigned long long)values->lock_ns);
     overhead_text(values, overhead, sizeof overhead);
     period_text(values->interval_ns, period, sizeof period);
     period_text(values->wall_ns, wall_period, sizeof wall_period);
-    snprintf(memlimit, sizeof memlimit, "%llu", (unsigned long long)jw_memory_limit_bytes());
-    snprintf(depth, sizeof depth, "%llu", (unsigned long long)values->jstackdepth_count);
-
     return open_with(values, path, settings, JW_COUNT_OF(settings), err);
 }

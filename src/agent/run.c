@@ -8,6 +8,7 @@
 #include "agent/alloc.h"
 #include "agent/delays.h"
 #include "agent/live.h"
+#include "agent/locks.h"
 #include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
@@ -268,6 +269,7 @@ static void note_undrained(void)
 static void take_down(JNIEnv *jni)
 {
     alloc_end();
+    locks_end();
     live_end();
     if (session.is_sampling && !sampler_stop(SESSION_DRAIN_NS))
         note_undrained();

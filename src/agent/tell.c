@@ -10,6 +10,7 @@
 #include "agent/delays.h"
 #include "agent/events.h"
 #include "agent/live.h"
+#include "agent/locks.h"
 #include "agent/nativecheck.h"
 #include "agent/session_internal.h"
 #include "agent/tell_internal.h"
@@ -40,6 +41,15 @@ static uint64_t left_ns(const struct limits_deadline *deadline)
     return at_ns > now_ns ? at_ns - now_ns : 0;
 }
 
+/* One more of them, behind "; ". */
+static void append(char *text, size_t room_bytes, const char *engine)
+{
+    const size_t length = strlen(text);
+
+    if (engine[0] != '\0')
+        snprintf(text + length, room_bytes - length, "%s%s", length == 0 ? "" : "; ", engine);
+}
+
 static void describe_engines(const struct sampler_config *config, char *text, size_t room_bytes)
 {
     static const char *const ways[] = {
@@ -52,7 +62,7 @@ static void describe_engines(const struct sampler_config *config, char *text, si
     const bool is_instead =
         session.options.event == OPTIONS_EVENT_CPU_CLOCK && events_reason()[0] != '\0';
     const struct options *values = &session.options;
-    char cpu[400] = "", wall[48] = "", alloc[300] = "";
+    char cpu[400] = "", wall[48] = "", alloc[300] = "", lock[300] = "";
     uint64_t cpu_ns = config->interval_ns, wall_ns = config->wall_interval_ns;
 
     if (session.is_sampling)
@@ -75,8 +85,18 @@ static void describe_engines(const struct sampler_config *config, char *text, si
                  (unsigned long long)values->alloc_bytes,
                  strcmp(alloc_text(values), "on") == 0 ? "" : ", which are off: ",
                  strcmp(alloc_text(values), "on") == 0 ? "" : alloc_text(values));
-    snprintf(text, room_bytes, "%s%s%s%s%s%s", cpu, cpu[0] != '\0' && wall[0] != '\0' ? "; " : "",
-             wall, (cpu[0] != '\0' || wall[0] != '\0') && alloc[0] != '\0' ? "; " : "", alloc,
+    if (values->lock_ns != 0)
+        snprintf(lock, sizeof lock, "waits for Java locks from %llu ns on%s%.200s",
+                 (unsigned long long)values->lock_ns,
+                 strcmp(locks_text(values), "on") == 0 ? "" : ", which are off: ",
+                 strcmp(locks_text(values), "on") == 0 ? "" : locks_text(values));
+    text[0] = '\0';
+    append(text, room_bytes, cpu);
+    append(text, room_bytes, wall);
+    append(text, room_bytes, alloc);
+    append(text, room_bytes, lock);
+    const size_t length = strlen(text);
+    snprintf(text + length, room_bytes - length, "%s",
              config->filter != NULL && config->filter[0] != '\0' ? "; some threads alone" : "");
 }
 

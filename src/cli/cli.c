@@ -335,6 +335,26 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .operands = CLI_OPERANDS_RECORDINGS,
             .run = cli_leaks,
         },
+    [CLI_COMMAND_CONTENTION] =
+        {
+            .id = CLI_COMMAND_CONTENTION,
+            .name = "contention",
+            .usage = "jaywalk contention [options] IN.jfr ...",
+            .summary = "say who waited for which locks, and for whom",
+            .text =
+                "Of recordings made with the option lock, or by the JVM's own recorder: waits for "
+                "monitors and\n"
+                "for locks of java.util.concurrent, by lock, by where and by who waited, with "
+                "percentiles; who\n"
+                "had the lock; locks for which many waited at once; who was waited for while he "
+                "waited\n"
+                "himself; and, apart, waits for something else than a lock.\n",
+            .examples = "  jaywalk -d 60 --lock=10us -f app.jfr 4711\n"
+                        "  jaywalk contention app.jfr\n"
+                        "  jaywalk contention --json --top=0 app.jfr | jq '.locks[0]'\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_contention,
+        },
     [CLI_COMMAND_SUMMARY] =
         {
             .id = CLI_COMMAND_SUMMARY,

@@ -121,6 +121,8 @@ void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *va
         clocks->has_alloc = interval_ns > 0;
     } else if (strcmp(name, "live") == 0) {
         clocks->has_live = interval_ns > 0;
+    } else if (strcmp(name, "lock") == 0) {
+        clocks->has_lock = interval_ns > 0;
     } else if (strcmp(name, "interval") == 0) {
         clocks->interval_ns = interval_ns;
     }
@@ -312,7 +314,8 @@ bool cli_declares(const struct cli_feed *feed, const char *event)
     if (cli_is_hook(event) && jfr_reader_has_event(feed->reader, "jaywalk.Diagnostics"))
         return strcmp(feed->clocks.event, event) == 0 ||
                (strcmp(event, "alloc") == 0 && feed->clocks.has_alloc) ||
-               (strcmp(event, "live") == 0 && feed->clocks.has_live);
+               (strcmp(event, "live") == 0 && feed->clocks.has_live) ||
+               (strcmp(event, "lock") == 0 && feed->clocks.has_lock);
     if (strcmp(event, "cpu") == 0 && jfr_reader_has_event(feed->reader, CLI_EXECUTION_SAMPLE))
         return true;
     for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {

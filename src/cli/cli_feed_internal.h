@@ -75,6 +75,7 @@ struct cli_clocks {
     bool has_wall;  /* beside another event */
     bool has_alloc; /* likewise, or alone */
     bool has_live;
+    bool has_lock;
     uint64_t interval_ns;
     uint64_t wall_ns;
 };

@@ -93,6 +93,7 @@ enum cli_command_id {
     CLI_COMMAND_DOCTOR,
     CLI_COMMAND_COMPARE,
     CLI_COMMAND_LEAKS,
+    CLI_COMMAND_CONTENTION,
     CLI_COMMAND_SUMMARY,
     CLI_COMMAND_RECOVER,
     CLI_COMMAND_MERGE,
@@ -313,6 +314,7 @@ int cli_endpoints(const struct cli_values *values);
 int cli_safepoints(const struct cli_values *values);
 int cli_compare(const struct cli_values *values);
 int cli_doctor(const struct cli_values *values); /* of JVMs, too */
+int cli_contention(const struct cli_values *values);
 int cli_leaks(const struct cli_values *values);
 int cli_summary(const struct cli_values *values);
 int cli_recover(const struct cli_values *values);

@@ -34,7 +34,7 @@ enum event_kind {
     EVENT_ALLOC_SAMPLE =
         3, /* weight_ns: bytes that it stands for; value: bytes of the object; of class_name; name: number of the
               live object, 0: it is not watched; flags: its slot */
-    EVENT_LOCK = 4,
+    EVENT_LOCK = 4,      /* a wait for a lock that is over; see EVENT_LOCK_KIND */
     EVENT_WALL_IDLE = 5, /* a thread that still waits where its last wall sample saw it; no trace */
     EVENT_ENDPOINT = 6,  /* which request a root span is; no trace */
     EVENT_SPAN = 7,      /* a span that ended; no trace */
@@ -44,6 +44,21 @@ enum event_kind {
 
 /* Flags of CPU_SAMPLE: of Java, and `value` is where compiled code on top runs on, 0 where no such code does. */
 #define EVENT_TOP_KNOWN (1u << 1)
+/*
+ * LOCK: flags say what was waited for; time_ns: of its begin, never that of two waits; weight_ns: how long; value: address of the monitor or, by
+ * EVENT_LOCK_HASH, hash of the object; of class_name; state: thread_index + 1 of the owner at its begin, 0: not known; name: the low bits of
+ * its serial. Of Object.wait name: milliseconds after which it would have ended by itself, 0: never.
+ */
+#define EVENT_LOCK_KIND    3u /* enum event_lock */
+#define EVENT_LOCK_EXPIRED (1u << 2)
+#define EVENT_LOCK_HASH    (1u << 3)
+
+enum event_lock {
+    EVENT_LOCK_ENTER, /* to enter a monitor */
+    EVENT_LOCK_WAIT,  /* in Object.wait */
+    EVENT_LOCK_PARK,  /* in LockSupport.park */
+};
+
 /* Of CPU_SAMPLE, WALL_SAMPLE and COUNTER_SAMPLE: a safepoint was waiting for the thread. */
 #define EVENT_WAITED_FOR (1u << 2)
 

@@ -30,6 +30,7 @@
 #define OPTIONS_INTERVAL_MIN_NS     100000ull
 #define OPTIONS_WALL_DEFAULT_NS     50000000ull
 #define OPTIONS_ALLOC_DEFAULT_BYTES 524288ull
+#define OPTIONS_LOCK_DEFAULT_NS     10000ull
 #define OPTIONS_LIVE_DEFAULT        8192ull
 
 enum options_action {
@@ -51,6 +52,7 @@ enum options_event {
     OPTIONS_EVENT_ITIMER,    /* the one ITIMER_PROF of the process */
     OPTIONS_EVENT_WALL,      /* the wall clock alone */
     OPTIONS_EVENT_ALLOC,     /* allocations, by bytes */
+    OPTIONS_EVENT_LOCK,      /* waits for Java locks, by time */
     OPTIONS_EVENT_PERF,      /* a counter of the kernel or the processor, named by `perf` */
     OPTIONS_EVENT_LIMIT
 };
@@ -121,6 +123,7 @@ struct options {
     uint64_t interval_count; /* events between samples of OPTIONS_EVENT_PERF; else 0 */
     uint64_t wall_ns;        /* interval of the wall clock, alone or beside the event; 0: off */
     uint64_t alloc_bytes;    /* interval of allocations, alone or beside the event; 0: off */
+    uint64_t lock_ns;        /* waits for locks that took so long are told of; 0: none */
     uint64_t live_count;     /* sampled objects that are watched at a time; 0: none */
     uint64_t ttsp_ns;        /* safepoints that are waited for so long are told of; 0: none */
     uint64_t output;         /* enum options_output: named format, else the ending of `file` */

@@ -151,12 +151,33 @@ static void conclude_alloc(struct options_parser *parser)
         values->alloc_bytes = OPTIONS_ALLOC_DEFAULT_BYTES;
 }
 
+/* Locks alone, where no other event is named: what is named for whichever event is their shortest wait. */
+static void conclude_lock(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+    const bool is_given = values->lock_ns != 0;
+
+    if (is_given && values->wall_ns == 0 && values->alloc_bytes == 0 &&
+        !is_seen_with(parser, offsetof(struct options, event)))
+        values->event = OPTIONS_EVENT_LOCK;
+    if (values->event != OPTIONS_EVENT_LOCK)
+        return;
+    if (is_given && parser->has_interval)
+        options_add_message(&parser->result->warnings,
+                            "interval: has no effect; the shortest wait is that of lock");
+    else if (parser->has_interval)
+        options_take_number(parser, &options_rows[OPTIONS_ID_LOCK], &parser->interval);
+    else if (!is_given)
+        values->lock_ns = OPTIONS_LOCK_DEFAULT_NS;
+}
+
 static void conclude_interval(struct options_parser *parser)
 {
     if (parser->result->values.event == OPTIONS_EVENT_PERF)
         take_interval_count(parser);
-    else if (parser->result->values.event == OPTIONS_EVENT_ALLOC)
-        return; /* conclude_alloc */
+    else if (parser->result->values.event == OPTIONS_EVENT_ALLOC ||
+             parser->result->values.event == OPTIONS_EVENT_LOCK)
+        return; /* conclude_alloc, conclude_lock */
     else if (parser->has_interval)
         options_take_number(parser, &options_rows[OPTIONS_ID_INTERVAL], &parser->interval);
 }
@@ -172,7 +193,8 @@ static void conclude_event(struct options_parser *parser)
                             "alluser: has no effect on event=%s; use event=cpu-clock or a counter",
                             options_event_name(values->event));
     if (values->overhead_ppm != 0 &&
-        (values->event == OPTIONS_EVENT_PERF || values->event == OPTIONS_EVENT_ALLOC)) {
+        (values->event == OPTIONS_EVENT_PERF || values->event == OPTIONS_EVENT_ALLOC ||
+         values->event == OPTIONS_EVENT_LOCK)) {
         options_add_message(&parser->result->warnings,
                             "overhead: has no effect on event=%.64s; a longer interval= does",
                             options_event_text(values));
@@ -184,6 +206,7 @@ static void conclude_event(struct options_parser *parser)
 bool options_conclude(struct options_parser *parser)
 {
     conclude_alloc(parser);
+    conclude_lock(parser);
     conclude_interval(parser);
     conclude_event(parser);
     conclude_clocks(parser);

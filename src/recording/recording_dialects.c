@@ -143,6 +143,10 @@ static void put_fields(struct recording *recording, enum jfr_type type,
     case JFR_TYPE_DATADOG_LIVE_OBJECT:
         put_datadog_object(out, type, told);
         return;
+    case JFR_TYPE_PLAIN_MONITOR_ENTER:
+    case JFR_TYPE_PLAIN_THREAD_PARK:
+        recording_put_wait(out, type, told);
+        return;
     case JFR_TYPE_PROFILER_SPAN:
         jfr_put_varint(out, told->duration_ns);
         jfr_put_varint(out, told->thread);
@@ -169,6 +173,8 @@ bool recording_put_foreign(struct recording *recording, const struct recording_f
 
     if (type == told->type)
         return false;
+    if (type == JFR_TYPE_NONE)
+        return true;
     /* One that stands for itself alone. */
     if (type == JFR_TYPE_ALLOCATION_IN_NEW_TLAB &&
         told->object.weight_bytes == told->object.size_bytes)

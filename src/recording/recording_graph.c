@@ -337,6 +337,12 @@ void recording_graph_end(struct recording *recording)
     close_take(&take);
 }
 
+/* By a hook: no signal stands behind it. */
+static bool is_of_hook(const struct event_record *record)
+{
+    return record->kind == EVENT_ALLOC_SAMPLE || record->kind == EVENT_LOCK;
+}
+
 /* The group of this record, adding it on first sight; NULL: no memory. */
 static struct recording_group *group_of(struct recording *recording,
                                         const struct event_record *record,
@@ -344,7 +350,7 @@ static struct recording_group *group_of(struct recording *recording,
 {
     struct recording_graph *graph = &recording->graph;
     const bool by_thread = recording->config.is_by_thread;
-    const bool has_class = record->kind == EVENT_ALLOC_SAMPLE;
+    const bool has_class = is_of_hook(record);
     const uint32_t key[] = {record->trace,
                             has_class ? record->class_name : DICT_NONE,
                             by_thread ? record->thread_index : 0,
@@ -384,13 +390,8 @@ static enum recording_clock clock_of(const struct event_record *record)
     return record->kind == EVENT_CPU_SAMPLE       ? RECORDING_SHOWS_CPU
            : record->kind == EVENT_COUNTER_SAMPLE ? RECORDING_SHOWS_COUNTER
            : record->kind == EVENT_ALLOC_SAMPLE   ? RECORDING_SHOWS_ALLOC
+           : record->kind == EVENT_LOCK           ? RECORDING_SHOWS_LOCK
                                                   : RECORDING_SHOWS_WALL;
-}
-
-/* By a hook: no signal stands behind it. */
-static bool is_of_hook(const struct event_record *record)
-{
-    return record->kind == EVENT_ALLOC_SAMPLE;
 }
 
 /* What it counts as: pprof and OTLP count objects, of which each sample stands for some. */
@@ -405,10 +406,16 @@ static uint64_t count_of(const struct recording *recording, const struct event_r
     return (record->weight_ns + record->value / 2) / record->value;
 }
 
+/* No wait for others, but for what they have to say. */
+static bool is_object_wait(const struct event_record *record)
+{
+    return record->kind == EVENT_LOCK && (record->flags & EVENT_LOCK_KIND) == EVENT_LOCK_WAIT;
+}
+
 /* Of a clock that this graph does not show. */
 static bool is_left_out(const struct recording *recording, const struct event_record *record)
 {
-    return clock_of(record) != recording->config.shows;
+    return clock_of(record) != recording->config.shows || is_object_wait(record);
 }
 
 static void take_record(const struct event_record *record, void *argument)
@@ -429,7 +436,8 @@ static void take_record(const struct event_record *record, void *argument)
     recording->hook_samples += is_of_hook(record);
     if (is_left_out(recording, record)) {
         recording_time(recording, record->time_ns);
-        recording->graph.left_out[clock_of(record)] += is_wall ? turns.turn_count : 1;
+        if (!is_object_wait(record))
+            recording->graph.left_out[clock_of(record)] += is_wall ? turns.turn_count : 1;
         return;
     }
     recording->graph.has_shown = true;

@@ -31,6 +31,8 @@ static const char *name_of(const struct recording *recording, enum recording_clo
         return recording->config.counter;
     case RECORDING_SHOWS_ALLOC:
         return "alloc";
+    case RECORDING_SHOWS_LOCK:
+        return "lock";
     case RECORDING_SHOWS_LIMIT:
         break;
     }

@@ -390,10 +390,22 @@ struct recording_foreign {
     struct recording_text name, operation;
     uint64_t root_span_id; /* of an endpoint */
     struct recording_object object;
+    struct recording_lock {
+        uint64_t class_key, owner; /* keys */
+        uint64_t address;
+        int64_t timeout; /* ms, of a park ns; 0: none */
+        bool is_expired;
+    } lock;
 };
 bool recording_put_foreign(struct recording *recording, const struct recording_foreign *told);
+/* recording_locks.c: the fields of a wait that all dialects have, behind its begin. */
+void recording_put_wait(struct jfr_buffer *out, enum jfr_type type,
+                        const struct recording_foreign *told);
 /* A chunk begins: states of threads, as the dialect calls them. */
 void recording_put_states(struct recording *recording);
+
+/* recording_locks.c: a wait for a lock. */
+void recording_take_lock(struct recording_take *take, const struct event_record *record);
 
 void recording_take_endpoint(struct recording_take *take, const struct event_record *record);
 void recording_take_span(struct recording_take *take, const struct event_record *record);

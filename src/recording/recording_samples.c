@@ -387,6 +387,8 @@ static void take_record(const struct event_record *record, void *argument)
         take_counter(take, record);
     else if (record->kind == EVENT_ALLOC_SAMPLE)
         take_alloc(take, record);
+    else if (record->kind == EVENT_LOCK)
+        recording_take_lock(take, record);
     else if (record->kind == EVENT_ENDPOINT)
         recording_take_endpoint(take, record);
     else if (record->kind == EVENT_SPAN)

@@ -316,6 +316,7 @@ static bool open_all(const struct sampler_config *config, struct jw_error *err)
            (config->cpu != SAMPLER_CPU_PERF || engine_cpu_perf_open(err)) &&
            thread_filter_set(config->filter, err) &&
            (config->late_ns == 0 || engine_late_open(err)) &&
+           (config->lock_ns == 0 || engine_lock_open(err)) &&
            ((config->cpu == SAMPLER_CPU_NONE && config->wall_interval_ns == 0) ||
             signals_own(SIGPROF, err)) &&
            ((config->wall_interval_ns == 0 && config->late_ns == 0) ||

@@ -63,6 +63,7 @@ struct sampler_config {
     uint64_t interval_ns;      /* of CPU time */
     uint64_t wall_interval_ns; /* 0: no wall clock */
     uint64_t late_ns;          /* safepoints that are waited for so long are told of; 0: none */
+    uint64_t lock_ns;          /* waits for Java locks that took so long are told of; 0: none */
     uint32_t depth_max;        /* Java frames kept of a stack */
     bool with_native;          /* native frames above Java frames, and of threads without Java */
     bool by_frame_pointer;     /* those, by the frame pointer alone */

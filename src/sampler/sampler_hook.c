@@ -16,7 +16,7 @@
 /* order HOOK_GATE: who gets in acquires the configuration; who has left releases that nothing of it is used any more. */
 static _Atomic uint64_t gate; /* hooks inside, and GATE_IS_OPEN */
 
-static bool enter(void)
+bool sampler_hook_enter(void)
 {
     /* order HOOK_GATE: acquires the configuration of the run that opened it. */
     if ((jw_add_acq_rel(&gate, 1) & GATE_IS_OPEN) != 0)
@@ -26,7 +26,7 @@ static bool enter(void)
     return false;
 }
 
-static void leave(void)
+void sampler_hook_leave(void)
 {
     /* order HOOK_GATE: releases that this one is done with the run. */
     jw_sub_release(&gate, 1);
@@ -108,13 +108,13 @@ bool sampler_hook(const struct sampler_hook *sample)
 {
     bool is_taken = false;
 
-    if (enter()) {
+    if (sampler_hook_enter()) {
         struct sample_cost cost;
 
         sample_cost_begin_hook(&cost);
         is_taken = take(sample);
         sample_cost_end(&cost, JW_COST_HOOK);
-        leave();
+        sampler_hook_leave();
     }
     return is_taken;
 }

@@ -271,6 +271,16 @@ bool engine_late_stop(uint64_t deadline_ns);
 JW_SIGNAL_SAFE bool engine_late_claims(thread_index thread);
 JW_SIGNAL_SAFE void engine_late_take_asked(const void *ucontext, thread_index thread);
 
+/* sampler_hook.c: the gate, for other hooks; true: in, and _leave must follow. */
+JW_MUST_CHECK bool sampler_hook_enter(void);
+void sampler_hook_leave(void);
+
+/* engine_lock.c: with all hooks out. */
+JW_MUST_CHECK bool engine_lock_open(struct jw_error *err);
+
+/* engine_lock_owner.c: the thread that seems to own the monitor, or carries who owns it; THREAD_NONE: it was not found. Context: hook, any. */
+thread_index engine_lock_owner(vm_addr monitor);
+
 /* sampler_clock.c: the thread that turns for the two above. It is told of threads that are new; _start_if asks under
  * its lock, so that a stop is not passed by. _stop: false when it did not end by the deadline. */
 JW_MUST_CHECK bool sampler_clock_open(struct jw_error *err);

@@ -6,7 +6,7 @@
 
 #include "support/jfr_check.h"
 
-#define JFR_CHECK_FIELDS_MAX  256
+#define JFR_CHECK_FIELDS_MAX  320
 #define JFR_CHECK_IDS_MAX     4096
 #define JFR_CHECK_NESTING_MAX 16
 

@@ -146,7 +146,7 @@ Test(cli_commands, a_program_that_cannot_be_run_is_told_of)
 Test(cli_commands, list_names_the_events)
 {
     static const char begin[] =
-        "Basic events:\n  cpu\n  cpu-clock\n  itimer\n  wall\n  alloc\nCounters, ";
+        "Basic events:\n  cpu\n  cpu-clock\n  itimer\n  wall\n  alloc\n  lock\nCounters, ";
 
     cr_expect_eq(RUN("list"), CLI_OK);
     cr_expect_eq(strncmp(out_text, begin, strlen(begin)), 0, "%s", out_text);

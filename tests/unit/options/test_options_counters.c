@@ -100,6 +100,25 @@ Test(options_counters, bad_ones_are_refused_with_their_text)
     }
 }
 
+/* Locks alone are the event; beside another one they are told in addition. */
+Test(options_counters, locks_are_told_beside_the_event_or_alone)
+{
+    parse_quietly("lock,file=x.jfr");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_LOCK);
+    cr_assert_eq(result.values.lock_ns, OPTIONS_LOCK_DEFAULT_NS);
+    parse_quietly("event=lock,interval=1ms,file=x.jfr");
+    cr_assert_eq(result.values.lock_ns, 1000000);
+    parse_quietly("event=cpu,lock=50us,file=x.jfr");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_CPU);
+    cr_assert_eq(result.values.lock_ns, 50000);
+    parse_quietly("alloc=64k,lock,file=x.jfr");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_ALLOC);
+    parse_quietly("wall=20ms,lock,file=x.jfr");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_WALL);
+    parse_quietly("event=cpu,file=x.jfr");
+    cr_assert_eq(result.values.lock_ns, 0);
+}
+
 /* Live objects are sampled ones: who asks for them alone gets the samples, too. */
 Test(options_counters, live_brings_the_allocations_that_it_is_made_of)
 {

@@ -174,7 +174,7 @@ Test(options_parse, what_there_is_something_else_for_is_told_with_it)
 {
     parse_with_warning("start,tree,file=x.html",
                        "file: tree is written into a file with the ending");
-    parse_with_warning("start,lock,file=x.html", "not to jaywalk yet: lock; ignored");
+    parse_with_warning("start,nativelock,file=x.html", "not to jaywalk yet: nativelock; ignored");
 }
 
 Test(options_parse, patterns_are_kept_one_after_another)
@@ -397,8 +397,8 @@ Test(options_parse, what_async_profiler_knows_and_we_do_not_is_told_as_such)
 {
     const uint64_t before = jw_counter(JW_COUNT_OPTIONS_UNKNOWN);
 
-    parse_with_warning("start,lock=10us",
-                       "known to async-profiler, not to jaywalk yet: lock=10us; ignored");
+    parse_with_warning("start,nativelock=10us",
+                       "known to async-profiler, not to jaywalk yet: nativelock=10us; ignored");
     parse_with_warning("start,allkernel", "allkernel; ignored");
     parse_with_warning("start,memory=1k", "known to Datadog's profiler");
     parse_with_warning(

@@ -1,0 +1,204 @@
+/* Waits for monitors that the JVM tells of; hook, the agent's thread. */
+#include "agent/locks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "sampler/sampler_hook.h"
+#include "sampler/sampler_locks.h"
+#include "vm/vm_klass.h"
+#include "vm/vm_monitor.h"
+
+static const jvmtiEvent events[] = {
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    JVMTI_EVENT_MONITOR_WAIT,
+    JVMTI_EVENT_MONITOR_WAITED,
+};
+
+/* Of the agent's thread. */
+static struct {
+    char reason[sizeof((struct jw_error *)0)->message]; /* of this session; "": none */
+    bool is_on;
+} locks;
+
+static bool has_capability(struct jw_error *why)
+{
+    const jvmtiCapabilities wanted = {.can_generate_monitor_events = 1};
+
+    if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &wanted) == JVMTI_ERROR_NONE)
+        return true;
+    jw_error_set(why, "this JVM gives no agent the capability to be told of monitors, or has given "
+                      "it to another one");
+    return false;
+}
+
+bool locks_choose(const struct options *values, struct jw_error *err)
+{
+    struct jw_error why = {{0}};
+
+    locks.reason[0] = '\0';
+    if (values->lock_ns == 0 || has_capability(&why))
+        return true;
+    if (values->event == OPTIONS_EVENT_LOCK) {
+        jw_error_set(err, "event=lock: %.380s", why.message);
+        return false;
+    }
+    snprintf(locks.reason, sizeof locks.reason, "%s", why.message);
+    agent_log(OPTIONS_LOGLEVEL_WARN, "lock: off: %s", locks.reason);
+    return true;
+}
+
+static jvmtiError set_events(jvmtiEventMode mode)
+{
+    jvmtiError first = JVMTI_ERROR_NONE;
+
+    for (size_t i = 0; i < JW_COUNT_OF(events); i++) {
+        const jvmtiError error =
+            (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, mode, events[i], NULL);
+
+        if (first == JVMTI_ERROR_NONE)
+            first = error;
+    }
+    return first;
+}
+
+/* Without them waits are told all the same, but not who owned the monitor. */
+static void find_monitors(JNIEnv *jni)
+{
+    struct jw_error why = {{0}};
+    jthread self = NULL;
+
+    if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE)
+        return;
+    if (!vm_monitor_open(jni, self, &why))
+        agent_log(OPTIONS_LOGLEVEL_INFO, "lock: owners of monitors are not told: %s", why.message);
+    (*jni)->DeleteLocalRef(jni, self);
+}
+
+void locks_begin(JNIEnv *jni, const struct options *values)
+{
+    if (values->lock_ns == 0 || locks.reason[0] != '\0' || locks.is_on)
+        return;
+    find_monitors(jni);
+
+    const jvmtiError error = set_events(JVMTI_ENABLE);
+    if (error != JVMTI_ERROR_NONE) {
+        (void)set_events(JVMTI_DISABLE);
+        snprintf(locks.reason, sizeof locks.reason,
+                 "the JVM refuses its events of monitors (JVMTI error %d)", error);
+        agent_log(OPTIONS_LOGLEVEL_WARN, "lock: off: %s", locks.reason);
+        return;
+    }
+    locks.is_on = true;
+}
+
+void locks_end(void)
+{
+    if (!locks.is_on)
+        return;
+    locks.is_on = false;
+    (void)set_events(JVMTI_DISABLE);
+}
+
+/* ---- hooks ---- */
+
+void locks_enter(jobject object)
+{
+    const struct sampler_lock wait = {.kind = EVENT_LOCK_ENTER, .monitor = vm_monitor_of(object)};
+
+    sampler_lock_begin(&wait);
+}
+
+void locks_wait(jobject object, jlong timeout_ms)
+{
+    const struct sampler_lock wait = {
+        .kind = EVENT_LOCK_WAIT,
+        .monitor = vm_monitor_of(object),
+        .timeout_ms = timeout_ms <= 0           ? 0
+                      : timeout_ms < UINT32_MAX ? (uint32_t)timeout_ms
+                                                : UINT32_MAX,
+    };
+
+    sampler_lock_begin(&wait);
+}
+
+/* A monitor stands still while somebody waits for it; of an object without one that can be told its hash does. */
+static void fill_address(jvmtiEnv *jvmti, jobject object, vm_addr monitor,
+                         struct sampler_hook *sample)
+{
+    jint hash = 0;
+
+    sample->value = monitor;
+    if (monitor != 0 || (*jvmti)->GetObjectHashCode(jvmti, object, &hash) != JVMTI_ERROR_NONE)
+        return;
+    sample->value = (uint32_t)hash;
+    sample->flags |= EVENT_LOCK_HASH;
+}
+
+/* By its signature, where the JVM does not let us at the class itself (-Xcheck:jni). */
+static void sample_by_name(jvmtiEnv *jvmti, jclass klass, struct sampler_hook *sample)
+{
+    char *signature = NULL;
+
+    if ((*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE &&
+        signature != NULL) {
+        const size_t length_bytes = strlen(signature);
+        const bool is_array = signature[0] == '[' || length_bytes < 2;
+
+        sample->class_text = is_array ? signature : signature + 1;
+        sample->class_bytes = is_array ? length_bytes : length_bytes - 2;
+    }
+    (void)sampler_hook(sample);
+    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+}
+
+static void tell(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct sampler_lock *wait,
+                 struct sampler_hook *sample)
+{
+    jclass klass = (*jni)->GetObjectClass(jni, object);
+
+    sample->kind = EVENT_LOCK;
+    sample->flags |= (uint16_t)wait->kind;
+    sample->time_ns = wait->begin_ns;
+    sample->weight_ns = wait->duration_ns;
+    fill_address(jvmti, object, wait->monitor, sample);
+    sample->klass = vm_klass_of(jni, klass);
+    if (sample->klass == 0)
+        sample_by_name(jvmti, klass, sample);
+    else
+        (void)sampler_hook(sample);
+    (*jni)->DeleteLocalRef(jni, klass);
+}
+
+void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
+{
+    struct sampler_lock wait;
+
+    if (!sampler_lock_end(EVENT_LOCK_ENTER, &wait))
+        return;
+    struct sampler_hook sample = {
+        .state = wait.owner == THREAD_NONE ? 0 : (uint16_t)(wait.owner + 1),
+        .name = wait.owner_serial,
+    };
+    tell(jvmti, jni, object, &wait, &sample);
+}
+
+void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expired)
+{
+    struct sampler_lock wait;
+
+    if (!sampler_lock_end(EVENT_LOCK_WAIT, &wait))
+        return;
+    struct sampler_hook sample = {
+        .flags = is_expired ? EVENT_LOCK_EXPIRED : 0,
+        .name = wait.timeout_ms,
+    };
+    tell(jvmti, jni, object, &wait, &sample);
+}
+
+const char *locks_text(const struct options *values)
+{
+    return values->lock_ns == 0 ? "off" : locks.reason[0] != '\0' ? locks.reason : "on";
+}

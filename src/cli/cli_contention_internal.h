@@ -1,0 +1,110 @@
+/*
+ * cli_contention_internal - waits for locks of recordings: by lock, place, thread; who made them wait.
+ *
+ * For      `jaywalk contention`: cmd_contention.c (line, recordings), cli_contention_read.c (events), cli_contention_sums.c (figures),
+ *          cli_contention_text.c (words).
+ * Callers  these.   Context  tool.
+ * Memory   a row for each wait, up to CONTENTION_WAITS_MAX; the texts of distinct classes, stacks and threads.
+ *
+ * Read are jdk.JavaMonitorEnter, jdk.ThreadPark and jdk.JavaMonitorWait, whoever wrote them, and what jaywalk adds: jaywalk.LockOwner,
+ * jaywalk.Deadlock. A wait is for a lock where it is to enter a monitor, or parked for one of java.util.concurrent's; any
+ * other is for something to happen, and is told apart.
+ */
+#ifndef JW_CLI_CLI_CONTENTION_INTERNAL_H
+#define JW_CLI_CLI_CONTENTION_INTERNAL_H
+
+#include <stdio.h>
+
+#include "base/map.h"
+#include "cli/cli_internal.h"
+
+#define CONTENTION_WAITS_MAX ((size_t)4 << 20)
+#define CONTENTION_CROWD     3 /* so many at once that wait for a lock are a convoy */
+
+enum contention_kind { CONTENTION_ENTER, CONTENTION_PARK, CONTENTION_WAIT };
+
+/* Texts by number; 0: none. */
+struct contention_texts {
+    char **texts;
+    size_t count, capacity;
+    struct jw_map index; /* text -> number */
+};
+
+struct contention_wait {
+    int64_t begin_ns, end_ns; /* of Unix time */
+    uint64_t address;
+    uint32_t lock; /* class */
+    uint32_t stack, thread, owner;
+    enum contention_kind kind;
+    bool is_for_lock;
+};
+
+/* jaywalk.LockOwner, and jaywalk.Deadlock with its number. */
+struct contention_owner {
+    int64_t time_ns, waited_ns;
+    uint64_t address, number;
+    uint32_t lock, stack, thread;
+    uint32_t other; /* who waited; of a deadlock: who owns what the thread waits for */
+};
+
+struct contention_row {
+    uint32_t lock, stack, thread; /* what it is of; 0: of any */
+    uint64_t count;
+    int64_t total_ns, median_ns, p95_ns, p99_ns, longest_ns;
+    int64_t held_ns; /* of an owner: the longest time that it had a lock, at most; 0: not known */
+};
+
+struct contention_table {
+    struct contention_row *rows;
+    size_t count;
+};
+
+struct contention_convoy {
+    uint32_t lock, owner; /* who owned it for most of those who waited */
+    uint64_t address;
+    uint64_t most, episodes, waits;
+    int64_t crowded_ns; /* in which so many waited */
+};
+
+/* While the one waited for a lock of `owner`, that one waited for another lock itself. */
+struct contention_chain {
+    uint32_t lock, owner, next_lock, next_owner;
+    uint64_t count;
+    int64_t total_ns;
+};
+
+struct contention {
+    struct contention_texts texts;
+    struct contention_wait *waits;
+    size_t wait_count, wait_capacity;
+    struct contention_owner *owners, *deadlocked;
+    size_t owner_count, owner_capacity, deadlocked_count, deadlocked_capacity;
+    uint64_t left_out; /* beyond CONTENTION_WAITS_MAX */
+    int64_t begin_ns, end_ns;
+    /* The rest: by contention_settle. */
+    int64_t total_ns;
+    uint64_t lock_waits;
+    struct contention_table locks, sites, victims, holders, doings, others;
+    struct contention_convoy *convoys;
+    size_t convoy_count;
+    struct contention_chain *chains;
+    size_t chain_count;
+    bool is_out_of_memory;
+};
+
+struct contention_look {
+    size_t top; /* rows; 0: all */
+};
+
+/* Adds what the file has. False and `err`: it cannot be read. */
+JW_MUST_CHECK bool contention_read(struct contention *all, const char *path, struct jw_error *err);
+/* Sums it all up. False: no memory. */
+JW_MUST_CHECK bool contention_settle(struct contention *all);
+void contention_close(struct contention *all);
+
+const char *contention_text_of(const struct contention *all, uint32_t number); /* "": none */
+
+void contention_text(const struct contention *all, const struct contention_look *look, FILE *to);
+void contention_json(const struct contention *all, const struct contention_look *look, FILE *to);
+
+#endif

@@ -1,0 +1,372 @@
+/* Waits for locks of a recording, and what it tells of owners and deadlocks. Context: tool. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/cli_contention_internal.h"
+#include "cli/cli_feed_internal.h"
+
+/* Of a stack's text; what is further from the leaf is left out. */
+#define STACK_BYTES ((size_t)16 << 10)
+#define NAME_BYTES  1024u
+
+struct reading {
+    struct contention *all;
+    struct cli_wish wish;
+    struct cli_feed feed; /* reader, texts */
+    struct jfr_reader_chunk chunk;
+    struct jw_map stacks; /* of this chunk: key of a trace -> number of its text + 1 */
+    char stack[STACK_BYTES];
+};
+
+/* What is read of an event of a type. */
+struct source {
+    const char *type;
+    const char *class_field;
+    const char *other_field; /* a thread; NULL: none */
+};
+
+enum { SOURCE_ENTER, SOURCE_PARK, SOURCE_WAIT, SOURCE_OWNER, SOURCE_DEADLOCK };
+
+static const struct source sources[] = {
+    [SOURCE_ENTER] = {"jdk.JavaMonitorEnter", "monitorClass", "previousOwner"},
+    [SOURCE_PARK] = {"jdk.ThreadPark", "parkedClass", "owner"},
+    [SOURCE_WAIT] = {"jdk.JavaMonitorWait", "monitorClass", NULL},
+    [SOURCE_OWNER] = {"jaywalk.LockOwner", "lockClass", "waiter"},
+    [SOURCE_DEADLOCK] = {"jaywalk.Deadlock", "lockClass", "owner"},
+};
+
+static bool reserve(struct reading *reading, void **array, size_t *capacity, size_t count,
+                    size_t element_bytes)
+{
+    const bool is_there = cli_feed_reserve(&reading->feed, array, capacity, count, element_bytes);
+
+    reading->all->is_out_of_memory |= !is_there;
+    return is_there;
+}
+
+static uint32_t number_of(struct reading *reading, const char *text)
+{
+    struct contention_texts *texts = &reading->all->texts;
+    const size_t size_bytes = strlen(text) + 1;
+    void *array = texts->texts;
+
+    if (text[0] == '\0')
+        return 0;
+    uint64_t *known = jw_map_put(&texts->index, text, size_bytes);
+    reading->all->is_out_of_memory |= known == NULL;
+    if (known == NULL || *known != 0)
+        return known == NULL ? 0 : (uint32_t)*known;
+    if (!reserve(reading, &array, &texts->capacity, texts->count, sizeof *texts->texts))
+        return 0;
+    texts->texts = array;
+    char *copy = jw_alloc(size_bytes);
+    reading->all->is_out_of_memory |= copy == NULL;
+    if (copy == NULL)
+        return 0;
+    memcpy(copy, text, size_bytes);
+    texts->texts[texts->count++] = copy;
+    *known = texts->count;
+    return (uint32_t)*known;
+}
+
+const char *contention_text_of(const struct contention *all, uint32_t number)
+{
+    return number == 0 || number > all->texts.count ? "" : all->texts.texts[number - 1];
+}
+
+static void dot(char *text)
+{
+    for (; *text != '\0' && *text != '+'; text++)
+        if (*text == '/')
+            *text = '.';
+}
+
+/* ---- fields ---- */
+
+static uint32_t thread_number(struct reading *reading, const struct jfr_value *thread)
+{
+    static const char *const names[] = {"javaName", "osName"};
+    char name[NAME_BYTES] = "";
+    struct jfr_value field;
+    int64_t id = 0;
+
+    for (size_t i = 0; i < JW_COUNT_OF(names) && name[0] == '\0'; i++)
+        if (jfr_value_field(thread, names[i], &field) &&
+            jfr_value_text(&field, &reading->feed.text))
+            snprintf(name, sizeof name, "%s", reading->feed.text.text);
+    if (name[0] == '\0' && jfr_value_field(thread, "javaThreadId", &field) &&
+        jfr_value_integer(&field, &id) && id > 0)
+        snprintf(name, sizeof name, "[virtual thread %lld]", (long long)id);
+    return number_of(reading, name[0] == '\0' ? "[unknown thread]" : name);
+}
+
+/* A field that names a thread; 0: none. */
+static uint32_t thread_of(struct reading *reading, const struct jfr_reader_event *event,
+                          const char *name)
+{
+    struct jfr_value field, thread;
+
+    return name != NULL && jfr_value_field(&event->value, name, &field) &&
+                   jfr_value_key(&field) != 0 && jfr_value_constant(&field, &thread)
+               ? thread_number(reading, &thread)
+               : 0;
+}
+
+static uint32_t class_of(struct reading *reading, const struct jfr_reader_event *event,
+                         const char *name)
+{
+    char text[NAME_BYTES];
+    struct jfr_value klass, field;
+
+    if (!jfr_value_field(&event->value, name, &klass) || jfr_value_key(&klass) == 0 ||
+        !jfr_value_field(&klass, "name", &field) || !jfr_value_text(&field, &reading->feed.text))
+        return 0;
+    snprintf(text, sizeof text, "%s", reading->feed.text.text);
+    dot(text);
+    return number_of(reading, text);
+}
+
+/* "shop.Cart.add:31" and a line feed. */
+static size_t put_frame(const struct profile_frame *frame, char *to, size_t room_bytes)
+{
+    char line[24] = "";
+
+    if (frame->line > 0)
+        snprintf(line, sizeof line, ":%d", frame->line);
+    const int put = snprintf(
+        to, room_bytes, "%s%s%s%s\n", frame->class_name == NULL ? "" : frame->class_name,
+        frame->class_name == NULL ? "" : ".", frame->method == NULL ? "" : frame->method, line);
+    if (put < 0 || (size_t)put >= room_bytes) {
+        to[0] = '\0';
+        return 0;
+    }
+    dot(to);
+    return (size_t)put;
+}
+
+static uint32_t read_stack(struct reading *reading, const struct jfr_value *trace)
+{
+    struct jfr_stack stack;
+    struct jfr_stack_frame from;
+    struct profile_frame frame;
+    size_t used_bytes = 0;
+
+    reading->stack[0] = '\0';
+    if (!jfr_stack_begin(trace, &stack))
+        return 0;
+    while (jfr_stack_next(&stack, &from)) {
+        if (!cli_read_frame(&reading->feed, &from, &frame)) {
+            reading->all->is_out_of_memory = true;
+            return 0;
+        }
+        if (frame.method != NULL && strcmp(frame.method, "<receiver>") == 0)
+            continue;
+        const size_t put = put_frame(&frame, reading->stack + used_bytes, STACK_BYTES - used_bytes);
+        if (put == 0)
+            break;
+        used_bytes += put;
+    }
+    return number_of(reading, reading->stack);
+}
+
+static uint32_t stack_of(struct reading *reading, const struct jfr_reader_event *event)
+{
+    struct jfr_value reference, trace;
+    uint64_t key;
+
+    if (!jfr_value_field(&event->value, "stackTrace", &reference) ||
+        (key = jfr_value_key(&reference)) == 0 || !jfr_value_constant(&reference, &trace))
+        return 0;
+    uint64_t *known = jw_map_put(&reading->stacks, &key, sizeof key);
+    reading->all->is_out_of_memory |= known == NULL;
+    if (known == NULL)
+        return 0;
+    if (*known == 0)
+        *known = read_stack(reading, &trace) + UINT64_C(1);
+    return (uint32_t)(*known - 1);
+}
+
+/* ---- events ---- */
+
+/* Source: OpenJDK, java.util.concurrent(.locks): what locks and semaphores park on. Latches, conditions, queues and pools are waits
+ * for something to happen. */
+static bool is_lock_class(const char *name)
+{
+    static const char *const ends[] = {"FairSync", "NonfairSync", "StampedLock"};
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; i < JW_COUNT_OF(ends); i++)
+        if (length >= strlen(ends[i]) && strcmp(name + length - strlen(ends[i]), ends[i]) == 0)
+            return true;
+    return false;
+}
+
+static int64_t begin_of(const struct reading *reading, const struct jfr_reader_event *event)
+{
+    const struct jfr_reader_chunk *chunk = &reading->chunk;
+    const __int128 ticks = (__int128)event->start_ticks - (__int128)chunk->start_ticks;
+
+    return chunk->ticks_per_second <= 0
+               ? (int64_t)chunk->start_unix_ns
+               : (int64_t)((__int128)chunk->start_unix_ns +
+                           ticks * (int64_t)JW_NS_PER_SECOND / chunk->ticks_per_second);
+}
+
+/* Sums of numbers of the file stay sums. */
+static int64_t duration_of(const struct reading *reading, const struct jfr_reader_event *event)
+{
+    const int64_t most_ns = (int64_t)1 << 50;
+    int64_t ns = 0;
+
+    if (!cli_duration_ns(&reading->chunk, event, &ns) || ns < 0)
+        return 0;
+    return ns < most_ns ? ns : most_ns;
+}
+
+static void take_wait(struct reading *reading, const struct jfr_reader_event *event, int number)
+{
+    static const enum contention_kind kinds[] = {
+        [SOURCE_ENTER] = CONTENTION_ENTER,
+        [SOURCE_PARK] = CONTENTION_PARK,
+        [SOURCE_WAIT] = CONTENTION_WAIT,
+    };
+    struct contention *all = reading->all;
+    void *waits = all->waits;
+    const int64_t begin_ns = begin_of(reading, event);
+
+    if (all->wait_count == CONTENTION_WAITS_MAX) {
+        all->left_out++;
+        return;
+    }
+    struct contention_wait made = {
+        .begin_ns = begin_ns,
+        .end_ns = begin_ns + duration_of(reading, event),
+        .address = cli_number_of(event, "address"),
+        .lock = class_of(reading, event, sources[number].class_field),
+        .stack = stack_of(reading, event),
+        .thread = thread_of(reading, event, "eventThread"),
+        .owner = thread_of(reading, event, sources[number].other_field),
+        .kind = kinds[number],
+    };
+    made.is_for_lock = made.kind == CONTENTION_ENTER ||
+                       (made.kind == CONTENTION_PARK &&
+                        (made.owner != 0 || is_lock_class(contention_text_of(all, made.lock))));
+    if (!reserve(reading, &waits, &all->wait_capacity, all->wait_count, sizeof *all->waits))
+        return;
+    all->waits = waits;
+    all->waits[all->wait_count++] = made;
+    if (all->begin_ns == 0 || made.begin_ns < all->begin_ns)
+        all->begin_ns = made.begin_ns;
+    if (made.end_ns > all->end_ns)
+        all->end_ns = made.end_ns;
+}
+
+static void take_owner(struct reading *reading, const struct jfr_reader_event *event, int number)
+{
+    struct contention *all = reading->all;
+    const bool is_deadlock = number == SOURCE_DEADLOCK;
+    void *array = is_deadlock ? all->deadlocked : all->owners;
+    size_t *count = is_deadlock ? &all->deadlocked_count : &all->owner_count;
+    size_t *capacity = is_deadlock ? &all->deadlocked_capacity : &all->owner_capacity;
+    const struct contention_owner made = {
+        .time_ns = begin_of(reading, event),
+        .waited_ns = duration_of(reading, event),
+        .address = cli_number_of(event, "address"),
+        .number = cli_number_of(event, "deadlock"),
+        .lock = class_of(reading, event, sources[number].class_field),
+        .stack = stack_of(reading, event),
+        .thread = thread_of(reading, event, "eventThread"),
+        .other = thread_of(reading, event, sources[number].other_field),
+    };
+
+    if (*count == CONTENTION_WAITS_MAX) {
+        all->left_out++;
+        return;
+    }
+    if (!reserve(reading, &array, capacity, *count, sizeof made))
+        return;
+    *(is_deadlock ? &all->deadlocked : &all->owners) = array;
+    ((struct contention_owner *)array)[(*count)++] = made;
+}
+
+static void take(struct reading *reading, const struct jfr_reader_event *event)
+{
+    for (int i = 0; i < (int)JW_COUNT_OF(sources); i++) {
+        if (strcmp(event->type_name, sources[i].type) != 0)
+            continue;
+        if (i <= SOURCE_WAIT)
+            take_wait(reading, event, i);
+        else
+            take_owner(reading, event, i);
+        return;
+    }
+}
+
+static bool has_any(struct jfr_reader *reader)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(sources); i++)
+        if (jfr_reader_has_event(reader, sources[i].type))
+            return true;
+    return false;
+}
+
+static void read_chunks(struct reading *reading, struct jw_error *err)
+{
+    struct jfr_reader *reader = reading->feed.reader;
+    struct jfr_reader_event event;
+
+    while (!reading->all->is_out_of_memory && jfr_reader_next_types(reader, &reading->chunk, err)) {
+        if (!has_any(reader))
+            continue;
+        if (!jfr_reader_begin_events(reader, err))
+            return;
+        jw_map_clear(&reading->stacks);
+        while (!reading->all->is_out_of_memory && jfr_reader_next_event(reader, &event, err))
+            take(reading, &event);
+        if (err->message[0] != '\0')
+            return;
+    }
+}
+
+bool contention_read(struct contention *all, const char *path, struct jw_error *err)
+{
+    struct reading *reading = jw_alloc(sizeof *reading);
+
+    if (reading == NULL) {
+        jw_error_set(err, "no memory");
+        return false;
+    }
+    reading->all = all;
+    reading->feed.wish = &reading->wish;
+    reading->feed.reader = jfr_reader_open(path, err);
+    if (reading->feed.reader != NULL) {
+        read_chunks(reading, err);
+        jfr_reader_close(reading->feed.reader);
+    }
+    jw_map_close(&reading->stacks);
+    jfr_method_free(&reading->feed.method);
+    jfr_text_free(&reading->feed.text);
+    jw_free(reading);
+    if (all->is_out_of_memory)
+        jw_error_set(err, "%s: out of memory for its waits; free some", path);
+    return err->message[0] == '\0';
+}
+
+void contention_close(struct contention *all)
+{
+    struct contention_table *tables[] = {&all->locks,   &all->sites,  &all->victims,
+                                         &all->holders, &all->doings, &all->others};
+
+    for (size_t i = 0; i < all->texts.count; i++)
+        jw_free(all->texts.texts[i]);
+    jw_free(all->texts.texts);
+    jw_map_close(&all->texts.index);
+    for (size_t i = 0; i < JW_COUNT_OF(tables); i++)
+        jw_free(tables[i]->rows);
+    jw_free(all->waits);
+    jw_free(all->owners);
+    jw_free(all->deadlocked);
+    jw_free(all->convoys);
+    jw_free(all->chains);
+}

@@ -1,0 +1,96 @@
+/* Waits for Java locks as events of a chunk; dump. */
+#include "recording/recording_internal.h"
+
+/* Source: jdk.ThreadPark of OpenJDK 25: what is not there is Long.MIN_VALUE. */
+#define NO_TIME INT64_MIN
+
+static uint64_t owner_key(struct recording *recording, const struct event_record *record)
+{
+    const bool has_owner = (record->flags & EVENT_LOCK_KIND) != EVENT_LOCK_WAIT;
+
+    return has_owner && record->state != 0
+               ? recording_thread_key(&recording->names, record->state - 1u, record->name)
+               : 0;
+}
+
+static void put_head(struct jfr_buffer *out, const struct recording_foreign *told)
+{
+    jfr_put_varint(out, told->duration_ns);
+    jfr_put_varint(out, told->thread);
+    jfr_put_varint(out, told->stack);
+    jfr_put_varint(out, told->lock.class_key);
+}
+
+void recording_put_wait(struct jfr_buffer *out, enum jfr_type type,
+                        const struct recording_foreign *told)
+{
+    put_head(out, told);
+    if (type == JFR_TYPE_THREAD_PARK || type == JFR_TYPE_PLAIN_THREAD_PARK) {
+        jfr_put_long(out, told->lock.timeout == 0 ? NO_TIME : told->lock.timeout);
+        jfr_put_long(out, NO_TIME);
+    } else if (type == JFR_TYPE_JAVA_MONITOR_WAIT) {
+        jfr_put_varint(out, 0); /* notifier */
+        jfr_put_long(out, told->lock.timeout);
+        jfr_put_u8(out, told->lock.is_expired);
+    } else {
+        jfr_put_varint(out, told->lock.owner);
+    }
+    jfr_put_varint(out, told->lock.address);
+}
+
+static void put_lock(struct recording *recording, const struct recording_foreign *told,
+                     uint64_t carrier)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = jfr_event_begin(out, told->type);
+
+    jfr_put_varint(out, told->start_ns);
+    recording_put_wait(out, told->type, told);
+    jfr_put_varint(out, carrier);
+    if (told->type == JFR_TYPE_THREAD_PARK)
+        jfr_put_varint(out, told->lock.owner);
+    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
+static enum jfr_type type_of(const struct event_record *record)
+{
+    switch ((enum event_lock)(record->flags & EVENT_LOCK_KIND)) {
+    case EVENT_LOCK_ENTER:
+        break;
+    case EVENT_LOCK_WAIT:
+        return JFR_TYPE_JAVA_MONITOR_WAIT;
+    case EVENT_LOCK_PARK:
+        return JFR_TYPE_THREAD_PARK;
+    }
+    return JFR_TYPE_JAVA_MONITOR_ENTER;
+}
+
+void recording_take_lock(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    const uint64_t end_ns = record->time_ns + record->weight_ns;
+    const bool is_wait = (record->flags & EVENT_LOCK_KIND) == EVENT_LOCK_WAIT;
+    struct recording_taken taken;
+
+    if (!recording_taken_of(take, record, &taken))
+        return;
+    const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
+    const struct recording_foreign told = {
+        .type = type_of(record),
+        .start_ns = record->time_ns + moved_ns,
+        .duration_ns = record->weight_ns,
+        .thread = taken.who.thread,
+        .stack = taken.stack,
+        .context = taken.context,
+        .lock = {.class_key =
+                     recording_class(&recording->names, take->generation, record->class_name),
+                 .owner = owner_key(recording, record),
+                 .address = record->value,
+                 .timeout = is_wait ? record->name : 0,
+                 .is_expired = (record->flags & EVENT_LOCK_EXPIRED) != 0},
+    };
+    if (!recording_put_foreign(recording, &told))
+        put_lock(recording, &told, taken.who.carrier);
+    recording->hook_samples++;
+}

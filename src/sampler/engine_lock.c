@@ -1,0 +1,193 @@
+/* Waits for Java locks, in a table of those under way; hook, control. */
+#include "sampler/sampler_locks.h"
+
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/hash.h"
+#include "sampler/sampler_internal.h"
+#include "thread/thread_tls.h"
+#include "vm/vm_mounted.h"
+
+#define PROBES 16u
+
+/* From this JDK on who waits may leave its carrier meanwhile. Source: JEP 491. */
+#define VIRTUAL_MAJOR_MIN 24
+
+/* A number of the operating system, of a thread whose own number is not known. */
+#define KEY_IS_TID  (UINT64_C(1) << 63)
+#define KEY_KINDS   4u
+#define OWNER_SHIFT 32
+#define OWNER_BITS  UINT32_MAX
+
+/* Of who waits alone, but for who looks at all: those take what is whole, by `begin_ns`. */
+struct wait {
+    _Atomic uint64_t key;      /* who, and for what; 0: free */
+    _Atomic uint64_t begin_ns; /* 0: not whole */
+    /* Relaxed, all: LOCK_WAIT orders them. */
+    _Atomic uint64_t monitor;
+    _Atomic uint64_t owner;  /* its serial, and index + 1; 0: not known */
+    _Atomic uint64_t thread; /* whose record it began with: serial and index */
+    _Atomic uint32_t timeout_ms;
+    uint32_t unused[5];
+};
+
+_Static_assert(sizeof(struct wait) == 64, "one wait, one cache line");
+
+static struct wait *waits;             /* SAMPLER_LOCKS_MAX of them */
+static _Atomic uint64_t last_begin_ns; /* relaxed: a number for itself */
+
+bool engine_lock_open(struct jw_error *err)
+{
+    if (waits != NULL) {
+        sampler_wipe(waits, SAMPLER_LOCKS_MAX, sizeof *waits);
+        return true;
+    }
+    waits = sampler_reserve(JW_MEMORY_THREADS, SAMPLER_LOCKS_MAX, sizeof *waits, err);
+    return waits != NULL;
+}
+
+/* Who waits: a virtual thread where it can leave its carrier, else the thread. */
+static uint64_t key_of(thread_index thread, enum event_lock kind)
+{
+    const uint64_t own = thread_java_id(thread);
+    const uint64_t mounted =
+        vm_major_version() >= VIRTUAL_MAJOR_MIN ? vm_thread_mounted(thread_env(thread), own) : 0;
+    const uint64_t number = mounted != 0 && mounted != VM_MOUNTED_UNTOLD ? mounted : own;
+
+    return (number != 0 ? number : (KEY_IS_TID >> 2) | thread_tid(thread)) * KEY_KINDS + kind + 1;
+}
+
+static uint32_t first_of(uint64_t key)
+{
+    return (uint32_t)(jw_hash_word(key) >> 32);
+}
+
+static struct wait *find(uint64_t key)
+{
+    for (uint32_t probe = 0; probe < PROBES; probe++) {
+        struct wait *wait = &waits[(first_of(key) + probe) % SAMPLER_LOCKS_MAX];
+
+        /* order LOCK_WAIT: acquires what its begin left there, maybe on another carrier. */
+        if (jw_load_acquire(&wait->key) == key)
+            return wait;
+    }
+    return NULL;
+}
+
+static struct wait *claim(uint64_t key)
+{
+    struct wait *wait = find(key); /* one that did not end as it should */
+
+    for (uint32_t probe = 0; probe < PROBES && wait == NULL; probe++) {
+        struct wait *free = &waits[(first_of(key) + probe) % SAMPLER_LOCKS_MAX];
+        uint64_t expected = 0;
+
+        /* order LOCK_WAIT: acquires that it was left. */
+        if (jw_cas_acq_rel(&free->key, &expected, key))
+            wait = free;
+    }
+    return wait;
+}
+
+static void leave(struct wait *wait)
+{
+    jw_store_relaxed(&wait->begin_ns, 0);
+    /* order LOCK_WAIT: releases the place. */
+    jw_store_release(&wait->key, 0);
+}
+
+/* Now, or a moment later: a time that no other wait has. */
+static uint64_t own_begin_ns(void)
+{
+    const uint64_t now_ns = jw_now_ns();
+    uint64_t last_ns = jw_load_relaxed(&last_begin_ns);
+
+    for (;;) {
+        const uint64_t mine_ns = now_ns > last_ns ? now_ns : last_ns + 1;
+
+        if (jw_cas_relaxed(&last_begin_ns, &last_ns, mine_ns))
+            return mine_ns;
+    }
+}
+
+static uint64_t pack(thread_index thread, uint32_t add)
+{
+    return thread_serial(thread) << OWNER_SHIFT | (thread + add);
+}
+
+static void note_owner(struct wait *wait, vm_addr monitor)
+{
+    const thread_index owner = monitor == 0 ? THREAD_NONE : engine_lock_owner(monitor);
+
+    jw_store_relaxed(&wait->owner, owner == THREAD_NONE ? 0 : pack(owner, 1));
+    if (owner != THREAD_NONE)
+        jw_count(JW_COUNT_LOCK_OWNED);
+}
+
+static void begin(const struct sampler_lock *told)
+{
+    const thread_index thread = thread_find(thread_own_tid());
+    struct wait *wait = thread == THREAD_NONE ? NULL : claim(key_of(thread, told->kind));
+
+    if (wait == NULL) {
+        jw_count(JW_COUNT_LOCK_NO_ROOM);
+        return;
+    }
+    jw_store_relaxed(&wait->monitor, told->monitor);
+    jw_store_relaxed(&wait->thread, pack(thread, 0));
+    jw_store_relaxed(&wait->timeout_ms, told->timeout_ms);
+    jw_store_relaxed(&wait->begin_ns, own_begin_ns());
+    note_owner(wait, told->kind == EVENT_LOCK_ENTER ? told->monitor : 0);
+}
+
+static bool end(enum event_lock kind, struct sampler_lock *out)
+{
+    const thread_index thread = thread_find(thread_own_tid());
+    struct wait *wait = thread == THREAD_NONE ? NULL : find(key_of(thread, kind));
+
+    if (wait == NULL) {
+        jw_count(JW_COUNT_LOCK_UNBEGUN);
+        return false;
+    }
+    const uint64_t owner = jw_load_relaxed(&wait->owner);
+    const uint64_t now_ns = jw_now_ns(), begin_ns = jw_load_relaxed(&wait->begin_ns);
+    *out = (struct sampler_lock){
+        .kind = kind,
+        .monitor = jw_load_relaxed(&wait->monitor),
+        .timeout_ms = jw_load_relaxed(&wait->timeout_ms),
+        .begin_ns = begin_ns,
+        .duration_ns = now_ns > begin_ns ? now_ns - begin_ns : 0,
+        .owner = owner == 0 ? THREAD_NONE : (thread_index)(owner & OWNER_BITS) - 1,
+        .owner_serial = (uint32_t)(owner >> OWNER_SHIFT),
+    };
+    leave(wait);
+    jw_count(JW_COUNT_LOCK_WAITS);
+    if (out->duration_ns >= sampler.lock_ns)
+        return true;
+    jw_count(JW_COUNT_LOCK_SHORT);
+    return false;
+}
+
+void sampler_lock_begin(const struct sampler_lock *wait)
+{
+    struct sample_cost cost;
+
+    if (!sampler_hook_enter())
+        return;
+    sample_cost_begin_hook(&cost);
+    begin(wait);
+    sample_cost_end(&cost, JW_COST_HOOK);
+    sampler_hook_leave();
+}
+
+bool sampler_lock_end(enum event_lock kind, struct sampler_lock *wait)
+{
+    bool is_told = false;
+
+    if (sampler_hook_enter()) {
+        is_told = end(kind, wait);
+        sampler_hook_leave();
+    }
+    return is_told;
+}

@@ -1,0 +1,46 @@
+/* Whose a monitor is, among the threads that are known; hook, any. */
+#include "base/atomics.h"
+#include "sampler/sampler_internal.h"
+#include "vm/vm_monitor.h"
+
+/* So many Java threads are asked; a look at one takes some ten nanoseconds. */
+#define ASKED_MAX 1024u
+
+/* The last owner that a search found. Relaxed: where to look first. */
+static _Atomic uint32_t likely;
+
+static bool is_owner(thread_index thread, vm_addr monitor)
+{
+    const void *env = thread_is_live(thread) ? thread_env(thread) : NULL;
+
+    return env != NULL && vm_monitor_is_owned_by(monitor, env);
+}
+
+static thread_index search(vm_addr monitor)
+{
+    const uint32_t limit = threads_limit();
+    uint32_t asked = 0;
+
+    for (thread_index thread = 0; thread < limit && asked < ASKED_MAX; thread++) {
+        if (is_owner(thread, monitor)) {
+            jw_store_relaxed(&likely, thread);
+            return thread;
+        }
+        asked += thread_is_live(thread) && thread_env(thread) != NULL;
+    }
+    return THREAD_NONE;
+}
+
+thread_index engine_lock_owner(vm_addr monitor)
+{
+    struct vm_owner owner;
+
+    vm_monitor_owner(monitor, &owner);
+    if (owner.kind == VM_OWNER_UNKNOWN || owner.kind == VM_OWNER_NONE)
+        return THREAD_NONE;
+    const thread_index named = owner.tid == 0 ? THREAD_NONE : thread_find(owner.tid);
+    if (named != THREAD_NONE && is_owner(named, monitor))
+        return named;
+    const thread_index last = jw_load_relaxed(&likely);
+    return last < threads_limit() && is_owner(last, monitor) ? last : search(monitor);
+}

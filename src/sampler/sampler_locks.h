@@ -1,0 +1,38 @@
+/*
+ * sampler_locks - waits for Java locks under way: when each began, for what, and who owned it.
+ *
+ * For      engine `lock`: the time of a wait, told when it is over; who waits for whom.
+ * Callers  agent (locks.c).
+ * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_each: dump.
+ * Memory   a table of SAMPLER_LOCKS_MAX waits, reserved by the first session that wants it.
+ * Progress wait-free.
+ *
+ * A wait is known by who waits, the thread or the virtual one, and by what for; so it may begin on one carrier and end on another. Each
+ * thread has at most one wait of a kind. Waits of before a session have no begin and are counted, not told.
+ */
+#ifndef JW_SAMPLER_SAMPLER_LOCKS_H
+#define JW_SAMPLER_SAMPLER_LOCKS_H
+
+#include "event/event.h"
+#include "thread/thread.h"
+#include "vm/vm.h"
+
+#define SAMPLER_LOCKS_MAX 4096u
+
+struct sampler_lock {
+    enum event_lock kind;
+    vm_addr monitor;      /* 0: none, or not known */
+    uint32_t timeout_ms;  /* 0: none */
+    uint64_t begin_ns;    /* never that of two waits */
+    uint64_t duration_ns; /* once it is over */
+    thread_index owner;   /* at its begin, or who carried it; THREAD_NONE: not known */
+    uint32_t owner_serial;
+};
+
+/* It begins to wait: kind, monitor and timeout_ms are given. */
+void sampler_lock_begin(const struct sampler_lock *wait);
+
+/* It goes on: true, and all of the wait, where that is to be told. */
+JW_MUST_CHECK bool sampler_lock_end(enum event_lock kind, struct sampler_lock *wait);
+
+#endif

@@ -1,0 +1,172 @@
+/* `jaywalk contention`, and `convert -e lock`, on a recording whose waits are known. */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "golden/made.h"
+#include "unit/cli/run_cli.h"
+
+static char file[80], plain[80], collapsed[80];
+static struct jw_error err;
+static struct recording *recording;
+static struct generations *generations;
+static uint64_t begun_ns;
+
+static bool tell_thread(void *context, uint32_t index, uint32_t serial,
+                        struct recording_thread *out)
+{
+    static const char *const names[] = {"one", "two", "three", "owner"};
+
+    (void)context;
+    (void)serial;
+    *out = (struct recording_thread){.os_tid = 100 + index,
+                                     .java_id = 10 + index,
+                                     .java_name = {names[index], strlen(names[index])},
+                                     .os_name = {names[index], strlen(names[index])}};
+    return true;
+}
+
+struct made_wait {
+    enum event_lock kind;
+    const char *class_name;
+    uint32_t thread, owner; /* 0: none */
+    unsigned begin_ms, ms;
+    uint64_t address;
+};
+
+static void put(const struct made_wait *wait)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    jw_frame frames[80];
+    uint32_t flags;
+    const uint32_t count = made_fill(generation, 0, frames, &flags);
+    struct event_record *record = event_reserve(generation->events);
+
+    cr_assert_not_null(record);
+    record->kind = EVENT_LOCK;
+    record->flags = (uint16_t)wait->kind | (wait->kind == EVENT_LOCK_WAIT ? EVENT_LOCK_EXPIRED : 0);
+    record->thread_index = wait->thread;
+    record->thread_serial = 1;
+    record->time_ns = begun_ns + wait->begin_ms * JW_NS_PER_MS;
+    record->weight_ns = wait->ms * JW_NS_PER_MS;
+    record->value = wait->address;
+    record->state = (uint16_t)wait->owner;
+    record->name = wait->kind == EVENT_LOCK_WAIT ? 250 : 1;
+    record->class_name =
+        dict_intern(generation->classes, wait->class_name, strlen(wait->class_name));
+    record->trace = store_put(generation->traces, frames, count, flags);
+    event_commit(record);
+    generation_leave(generations, &ticket);
+}
+
+static void make(const char *path, enum recording_dialect dialect)
+{
+    static const struct made_wait waits[] = {
+        {EVENT_LOCK_ENTER, "app/Shelf", 0, 4, 10, 30, 0x7000},
+        {EVENT_LOCK_ENTER, "app/Shelf", 1, 4, 15, 25, 0x7000},
+        {EVENT_LOCK_ENTER, "app/Shelf", 2, 4, 20, 20, 0x7000},
+        {EVENT_LOCK_ENTER, "app/Desk", 3, 1, 5, 10, 0x8000},
+        {EVENT_LOCK_WAIT, "app/Bell", 1, 0, 50, 250, 0x9000},
+        {EVENT_LOCK_PARK, "java/util/concurrent/locks/ReentrantLock$NonfairSync", 1, 0, 400, 100,
+         0xa000},
+        {EVENT_LOCK_PARK, "java/util/concurrent/CountDownLatch$Sync", 1, 0, 600, 70, 0xb000},
+    };
+    struct recording_config config = made_config(path, RECORDING_JFR);
+
+    config.sources.thread = tell_thread;
+    config.dialect = dialect;
+    generations = generations_open(&(struct generations_config){0}, &err);
+    cr_assert_not_null(generations, "%s", err.message);
+    recording = recording_open(&config, &err);
+    cr_assert_not_null(recording, "%s", err.message);
+    begun_ns = jw_now_ns();
+    for (size_t i = 0; i < JW_COUNT_OF(waits); i++)
+        put(&waits[i]);
+    struct generation *closed = generations_rotate(generations);
+    cr_assert_not_null(closed);
+    recording_take(recording, closed);
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    generations_close(generations);
+}
+
+static void set_up(void)
+{
+    snprintf(directory, sizeof directory, "/tmp/jaywalk-locks-XXXXXX");
+    cr_assert_not_null(mkdtemp(directory));
+    snprintf(file, sizeof file, "%s/locks.jfr", directory);
+    snprintf(plain, sizeof plain, "%s/plain.jfr", directory);
+    snprintf(collapsed, sizeof collapsed, "%s/out.collapsed", directory);
+    make(file, RECORDING_STANDARD);
+    make(plain, RECORDING_ASYNC_PROFILER);
+}
+
+static void tear_down(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    cr_expect_eq(system(command), 0);
+}
+
+TestSuite(contention, .init = set_up, .fini = tear_down, .timeout = 300);
+
+static void expect_text(const char *text)
+{
+    cr_expect(strstr(out_text, text) != NULL, "no '%s' in %s%s", text, out_text, err_text);
+}
+
+Test(contention, waits_are_told_by_lock_place_and_thread)
+{
+    cr_expect_eq(RUN("contention", file), CLI_OK);
+    expect_text("Waits for locks: 5, 185.0 ms in all");
+    expect_text("By lock (3 of 3)");
+    expect_text("        3    75.0 ms    25.0 ms    30.0 ms    30.0 ms    30.0 ms  app.Shelf\n");
+    expect_text("        2   125.0 ms    25.0 ms   100.0 ms   100.0 ms   100.0 ms  two\n");
+    expect_text(
+        "        3    75.0 ms    25.0 ms    30.0 ms    30.0 ms    30.0 ms  owner with app.Shelf\n");
+}
+
+Test(contention, convoys_and_chains_are_named)
+{
+    cr_expect_eq(RUN("contention", file), CLI_OK);
+    expect_text("  20.0 ms      1             3        3  app.Shelf (0x7000), mostly behind owner");
+    expect_text("   5.0 ms        1  app.Shelf of owner, who waited for app.Desk of one");
+}
+
+Test(contention, waits_for_something_else_are_apart)
+{
+    cr_expect_eq(RUN("contention", file), CLI_OK);
+    expect_text("Waits for something else than a lock (2 of 2)");
+    expect_text("250.0 ms  app.Bell\n");
+    expect_text("70.0 ms  java.util.concurrent.CountDownLatch$Sync\n");
+}
+
+Test(contention, programs_get_the_same)
+{
+    cr_expect_eq(RUN("contention", "--json", "--top=1", file), CLI_OK);
+    expect_text("{\"schema\":\"jaywalk.contention/1\",\n\"waits\":5,\"total_ns\":185000000");
+    expect_text(
+        "\"most\":3,\"waits\":3,\"address\":28672,\"class\":\"app.Shelf\",\"owner\":\"owner\"");
+}
+
+Test(contention, the_dialect_of_others_is_read_too)
+{
+    cr_expect_eq(RUN("contention", plain), CLI_OK);
+    expect_text("    75.0 ms    25.0 ms    30.0 ms    30.0 ms    30.0 ms  owner with app.Shelf\n");
+}
+
+Test(contention, convert_draws_waits_for_locks_by_time)
+{
+    cr_expect_eq(RUN("convert", "-q", "-e", "lock", "--total", file, collapsed), CLI_OK);
+    FILE *drawn = fopen(collapsed, "r");
+    cr_assert_not_null(drawn);
+    out_text[fread(out_text, 1, 60000, drawn)] = '\0';
+    fclose(drawn);
+    expect_text(";app/Shelf 75000000");
+}
+
+Test(contention, wrong_lines_are_refused)
+{
+    cr_expect_eq(RUN("contention"), CLI_USAGE);
+    cr_expect_eq(RUN("contention", "/nowhere.jfr"), CLI_FAILED);
+}

@@ -1,0 +1,71 @@
+# Locks: waits for monitors sum up to what the program's own clock says, within 5 %, of platform threads and of virtual ones; their class, place,
+# waiting threads and, of platform threads, their owner are what the program knows, alone and beside the other engines; Object.wait is told as such, with its
+# timeout; the report names it all; without contention there is nothing to tell.
+sum_of() { # $1: file of jfr print, $2: type; ns
+    awk -v type="$2" '
+        /^jdk\./ { inside = $1 == type }
+        inside && $1 == "duration" { unit = $4; number = $3; sum += number * (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1) }
+        END { printf "%d\n", sum }' "$1"
+}
+
+json() { # $1: file, $2: field; the first number
+    grep -o "\"$2\":[0-9]*" "$1" | head -n 1 | cut -d : -f 2
+}
+
+near() { # $1: what, $2: found, $3: truth, $4: per cent
+    awk -v found="$2" -v truth="$3" -v most="$4" -v what="$1" 'BEGIN {
+        off = truth == 0 ? 100 : (found / truth - 1) * 100
+        printf "%s: %.2f %% off\n", what, off
+        exit off > most || off < -most }' || fail "$1: $2 ns are told, the program knows of $3"
+}
+
+told() { # $1: name of a run; its threads and places
+    local name=$1
+    "$JW_COMMAND" contention --json --top=0 "$name.jfr" >"$name.json" || fail "$name: no report"
+    "$JW_COMMAND" contention "$name.jfr" >"$name.txt" || fail "$name: no report"
+    near "$name" "$(json "$name.json" total_ns)" "$(awk '$1 == "enter" { print $2 }' "$name.out")" 5
+    grep -q '"class":"Locking$Shelf".*"stack":\["Locking.want' "$name.json" || fail "$name: not where the program waits: $(cat "$name.json")"
+    grep -q '"Locking.await:' "$name.json" || fail "$name: Object.wait is not told"
+}
+
+of_platform() { # $1: name, $2: options, then arguments of java
+    local name=$1 options=$2
+    shift 2
+    profile "$name" "$options,file=$name.jfr" "$@" Locking
+    told "$name"
+    for victim in 0 1 2; do
+        near "$name: victim-$victim" "$(grep -o '"total_ns":[0-9]*[^}]*"thread":"victim-'$victim'"' "$name.json" | head -n 1 | grep -o '[0-9]*' | head -n 1)" \
+            "$(awk -v name="victim-$victim" '$2 == name { print $3 }' "$name.out")" 6
+    done
+}
+
+of_platform alone lock=10us
+of_platform beside "event=cpu,wall=20ms,lock=10us$([ "$MAJOR" -ge 11 ] && echo ,alloc=64k)"
+of_platform checked lock=10us -Xcheck:jni
+! grep 'in native method' checked.out || fail "checked: the JVM complains of what JNI is asked for"
+for name in alone beside; do
+    owned=$(sed -n '/"owners":/,/^"owner_stacks"/p' "$name.json" | grep -o '"waits":[0-9]*[^}]*"thread":"owner"' | head -n 1 | grep -o '[0-9]*' | head -n 1)
+    waits=$(json "$name.json" waits)
+    echo "$name: $owned of $waits waits have their owner"
+    [ $((${owned:-0} * 100)) -ge $((waits * 90)) ] || fail "$name: of $waits waits ${owned:-none} name the owner that the program knows"
+done
+
+# The same out of a graph made live.
+profile graph event=lock,file=graph.collapsed Locking
+"$JW_COMMAND" convert -q -e lock --total alone.jfr alone.collapsed
+near graph "$(awk '{ sum += $NF } END { print sum }' alone.collapsed)" "$(awk '$1 == "enter" { print $2 }' alone.out)" 5
+grep -q 'Locking.want;Locking$Shelf' graph.collapsed || fail "the graph does not name who waits for what: $(head -n 3 graph.collapsed)"
+
+# What the JDK's own tool reads.
+if [ "$MAJOR" -ge 17 ]; then
+    run_jfr "$JDK" print --events jdk.JavaMonitorEnter,jdk.JavaMonitorWait alone.jfr >alone.print
+    near "jfr print" "$(sum_of alone.print jdk.JavaMonitorEnter)" "$(awk '$1 == "enter" { print $2 }' alone.out)" 6
+    [ "$(grep -c 'timeout = 20' alone.print)" -ge 10 ] || fail "timeouts of Object.wait are not told"
+    grep -q 'timedOut = true' alone.print || fail "it is not told that the time was over"
+fi
+whole beside.jfr
+
+if [ "$MAJOR" -ge 24 ]; then
+    profile virtual lock=10us,file=virtual.jfr Locking virtual
+    told virtual
+fi

@@ -1,0 +1,117 @@
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Threads that wait for one another's monitors, and know how long: one owner holds a monitor in a method of its own for a while, while the others
+ * want it; each prints the time that it waited, by its own clock.
+ */
+public class Locking {
+    private static final int ROUNDS = 20, HOLD_MS = 20, VICTIMS = 3;
+
+    private static final class Shelf {
+    }
+
+    private static final class Desk {
+    }
+
+    private static final Shelf SHELF = new Shelf();
+    private static final Desk DESK = new Desk();
+    private static volatile boolean isHeld;
+    private static volatile int round;
+
+    private static void hold() {
+        synchronized (SHELF) {
+            isHeld = true;
+            pause(HOLD_MS);
+            isHeld = false;
+        }
+    }
+
+    private static void pause(long ms) {
+        long end = System.nanoTime() + ms * 1_000_000;
+
+        while (System.nanoTime() < end) {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private static long want() {
+        long begin = System.nanoTime();
+
+        synchronized (SHELF) {
+            return System.nanoTime() - begin;
+        }
+    }
+
+    private static long await(long ms) throws InterruptedException {
+        synchronized (DESK) {
+            long begin = System.nanoTime();
+
+            DESK.wait(ms);
+            return System.nanoTime() - begin;
+        }
+    }
+
+    private static Thread start(boolean isVirtual, String name, Runnable body) throws Exception {
+        if (isVirtual) {
+            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+            Class<?> type = Class.forName("java.lang.Thread$Builder");
+
+            type.getMethod("name", String.class).invoke(builder, name);
+            return (Thread) type.getMethod("start", Runnable.class).invoke(builder, body);
+        }
+        Thread thread = new Thread(body, name);
+        thread.start();
+        return thread;
+    }
+
+    private static void victim(long[] waited, int number) {
+        for (int i = 0; i < ROUNDS; i++) {
+            while (round <= i || !isHeld) {
+                pause(1);
+                if (round > i + 1) {
+                    break;
+                }
+            }
+            if (round == i + 1 && isHeld) {
+                waited[number] += want();
+            }
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        boolean isVirtual = args.length > 0 && args[0].equals("virtual");
+        long[] waited = new long[VICTIMS];
+        List<Thread> threads = new ArrayList<>();
+        long sum = 0, waits = 0;
+
+        for (int i = 0; i < VICTIMS; i++) {
+            int number = i;
+            threads.add(start(isVirtual, "victim-" + i, () -> victim(waited, number)));
+        }
+        threads.add(start(isVirtual, "owner", () -> {
+            for (int i = 0; i < ROUNDS; i++) {
+                round = i + 1;
+                hold();
+                pause(5);
+            }
+            round = ROUNDS + 2;
+        }));
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        for (int i = 0; i < 10; i++) {
+            waits += await(20);
+        }
+        for (int i = 0; i < VICTIMS; i++) {
+            System.out.println("waited victim-" + i + " " + waited[i]);
+            sum += waited[i];
+        }
+        System.out.println("enter " + sum);
+        System.out.println("wait " + waits);
+    }
+}
