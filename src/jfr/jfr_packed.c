@@ -15,10 +15,12 @@
 #define DESCRIPTOR      0x20u /* single segment, its size in one byte, no checksum */
 #define RAW_LAST_BLOCK  1u
 #define PACK_ROOM_BYTES ((size_t)64 << 10)
-/* 1.8 MiB of memory and 10 ms for a MB; what more would bring: docs/adr/0033. */
-#define PACK_LEVEL 3
-/* Repetitions are found this far back: 256 KiB. */
-#define PACK_WINDOW_LOG 18
+/* 2.5 MiB of memory and 10 to 18 ms for a MB; what more or less would bring: docs/adr/0050. */
+#define PACK_LEVEL 6
+/* Repetitions are found this far back: 1 MiB. */
+#define PACK_WINDOW_LOG 20
+/* Tables in which they are found: half a MiB each, a fraction of what the level has by itself. */
+#define PACK_TABLE_LOG 17
 
 _Static_assert(JFR_HEADER_BYTES < 256, "the size of a header frame has one byte");
 
@@ -112,6 +114,8 @@ struct jfr_packer *jfr_packer_open(struct jw_error *err)
         !ZSTD_isError(
             ZSTD_CCtx_setParameter(packer->context, ZSTD_c_compressionLevel, PACK_LEVEL)) &&
         !ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_windowLog, PACK_WINDOW_LOG)) &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_hashLog, PACK_TABLE_LOG)) &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_chainLog, PACK_TABLE_LOG)) &&
         !ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_checksumFlag, 1)))
         return packer;
     jfr_packer_close(packer);

@@ -4,7 +4,7 @@
  * For      files that are a fifth as large, which `zstd -d` and every reader of ours unpacks.
  * Callers  recording, cli (jfr_packer_*); jfr (the reader unpacks by itself).
  * Context  dump, tool.
- * Memory   a packer takes less than 2 MiB from its first bytes on; what it makes goes into the caller's buffer.
+ * Memory   a packer takes less than 3 MiB from its first bytes on; what it makes goes into the caller's buffer.
  *
  * A packed recording is a row of zstd frames. Each chunk has frames of its own: the first one holds the
  * header of the chunk as it is (a raw block), so that a writer may put another one in its place; the
