@@ -23,7 +23,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr bci none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
         --memlimit) kind=any ;;
@@ -61,7 +61,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr bci none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
         --memlimit) kind=any ;;
@@ -101,7 +101,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr bci none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
         --memlimit) kind=any ;;

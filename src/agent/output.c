@@ -115,6 +115,7 @@ static struct recording_config config_of(const struct options *values, const cha
         .splits_wall = values->is_unbatched,
         .counter = values->event == OPTIONS_EVENT_PERF ? values->perf : NULL,
         .shows = shown_of(values),
+        .has_bytecode_index = (values->features & OPTIONS_FEATURE_BCI) != 0,
         .unsigned5_bias = vm_unsigned5_bias(),
         .is_by_thread = values->is_by_thread,
     };

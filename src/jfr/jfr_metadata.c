@@ -23,6 +23,7 @@
 struct tree {
     const struct jfr_attributes *attributes;
     enum jfr_dialect dialect;
+    bool has_bytecode_index;
     struct jfr_buffer elements;
     const char *texts[TEXTS_MAX];
     size_t text_count;
@@ -219,13 +220,16 @@ static void put_field(struct tree *tree, const struct jfr_row *row, const char *
 /* The fields that a row stands for. */
 static size_t field_count_of(const struct tree *tree, const struct jfr_row *row)
 {
+    if ((row->flags & JFR_BYTECODE_INDEX) != 0)
+        return tree->has_bytecode_index;
     return (row->flags & JFR_EACH_ATTRIBUTE) ? tree->attributes->count : 1;
 }
 
 static void put_fields_of(struct tree *tree, const struct jfr_row *row)
 {
     if ((row->flags & JFR_EACH_ATTRIBUTE) == 0) {
-        put_field(tree, row, row->name, row->label);
+        if (field_count_of(tree, row) > 0)
+            put_field(tree, row, row->name, row->label);
         return;
     }
     for (size_t i = 0; i < tree->attributes->count; i++)
@@ -310,7 +314,7 @@ static void put_tree(struct tree *tree)
 }
 
 void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_dialect dialect,
-                      const struct jfr_attributes *attributes)
+                      bool with_bytecode_index, const struct jfr_attributes *attributes)
 {
     static const struct jfr_attributes no_attributes;
     struct tree *tree = jw_alloc(sizeof *tree);
@@ -322,6 +326,7 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_di
     }
     tree->attributes = attributes == NULL ? &no_attributes : attributes;
     tree->dialect = dialect;
+    tree->has_bytecode_index = jfr_has_bytecode_index(dialect, with_bytecode_index);
     put_tree(tree);
     jfr_put_varint(&content, tree->text_count);
     for (size_t i = 0; i < tree->text_count; i++)

@@ -292,6 +292,7 @@ struct recording_config {
     struct profile_config tree; /* other formats: how stacks become boxes */
     bool is_by_thread;          /* other formats: each thread by itself */
     struct export_options look; /* other formats; of the title, the one above holds */
+    bool has_bytecode_index;    /* JFR: in each frame; other dialects than ours always have it */
     unsigned unsigned5_bias;    /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
     struct recording_sources sources;
     const struct os_output_calls *calls; /* NULL: the system's. Tests pass calls that fail */

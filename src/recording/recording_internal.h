@@ -332,6 +332,8 @@ uint64_t recording_take_method(struct recording_take *take, uint32_t id);
 void recording_name_hot(struct recording_take *take);
 
 struct recording_frame recording_frame_of(const struct recording_take *take, jw_frame frame);
+/* Key of its method, or of what stands for one; 0: none. */
+uint64_t recording_frame_method(struct recording_take *take, jw_frame frame);
 /* Appends one jdk.types.StackFrame; without a method it gets a mark. */
 void recording_put_frame(struct recording *recording, uint64_t method,
                          const struct recording_frame *frame);

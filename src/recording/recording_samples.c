@@ -90,6 +90,13 @@ struct recording_frame recording_frame_of(const struct recording_take *take, jw_
     return told;
 }
 
+/* -1, as the JDK has it, where Java code has no line. Code that cannot have one gets 0, as in recordings of other profilers: -1 takes
+ * five bytes, and a third of such a frame (docs/adr/0050). */
+static int told_line(const struct recording_frame *frame)
+{
+    return frame->line < 0 && frame->kind > JW_FRAME_INLINED ? 0 : frame->line;
+}
+
 void recording_put_frame(struct recording *recording, uint64_t method,
                          const struct recording_frame *frame)
 {
@@ -99,8 +106,9 @@ void recording_put_frame(struct recording *recording, uint64_t method,
         method = recording_mark_method(&recording->names, JW_MARK_UNREADABLE_METHOD);
 
     jfr_put_varint(stack, method);
-    jfr_put_int(stack, frame->line);
-    jfr_put_int(stack, frame->bci);
+    jfr_put_int(stack, told_line(frame));
+    if (jfr_has_bytecode_index(recording_dialect(recording), recording->config.has_bytecode_index))
+        jfr_put_int(stack, frame->bci);
     jfr_put_varint(stack, recording->names.frame_types[frame->kind]);
 }
 
@@ -119,36 +127,38 @@ static uint64_t address_key(struct recording_names *names, uintptr_t pc)
     return recording_method_key(names, &told);
 }
 
-static void put_frame(struct recording_take *take, jw_frame frame)
+uint64_t recording_frame_method(struct recording_take *take, jw_frame frame)
 {
     struct recording_names *names = &take->recording->names;
-    struct recording_frame told = recording_frame_of(take, frame);
-    uint64_t method = 0;
 
-    switch (told.kind) {
+    switch (jw_frame_kind_of(frame)) {
     case JW_FRAME_INTERPRETED:
     case JW_FRAME_COMPILED:
     case JW_FRAME_INLINED:
     case JW_FRAME_JAVA_NATIVE:
     case JW_FRAME_COMPILING:
-        method = recording_take_method(take, jw_frame_method(frame));
-        break;
+        return recording_take_method(take, jw_frame_method(frame));
     case JW_FRAME_NATIVE:
     case JW_FRAME_KERNEL:
-        method = recording_native_method(names, jw_frame_pc(frame));
-        if (method == recording_mark_method(names, JW_MARK_UNKNOWN_NATIVE))
-            told.kind = JW_FRAME_MARK;
-        break;
+        return recording_native_method(names, jw_frame_pc(frame));
     case JW_FRAME_MARK:
-        method = recording_mark_method(names, jw_frame_mark_of(frame));
-        break;
+        return recording_mark_method(names, jw_frame_mark_of(frame));
     case JW_FRAME_CLASS:
-        method = receiver_key(take, jw_frame_class_name(frame));
-        break;
+        return receiver_key(take, jw_frame_class_name(frame));
     case JW_FRAME_ADDRESS:
-        method = address_key(names, jw_frame_pc(frame));
-        break;
+        return address_key(names, jw_frame_pc(frame));
     }
+    return 0;
+}
+
+static void put_frame(struct recording_take *take, jw_frame frame)
+{
+    struct recording_frame told = recording_frame_of(take, frame);
+    const uint64_t method = recording_frame_method(take, frame);
+
+    if ((told.kind == JW_FRAME_NATIVE || told.kind == JW_FRAME_KERNEL) &&
+        method == recording_mark_method(&take->recording->names, JW_MARK_UNKNOWN_NATIVE))
+        told.kind = JW_FRAME_MARK;
     recording_put_frame(take->recording, method, &told);
 }
 

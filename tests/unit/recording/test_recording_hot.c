@@ -11,6 +11,7 @@
 #include "support/jfr_check.h"
 
 #define STACKS 80
+#define MANY   100
 
 static char directory[] = "/tmp/jaywalk-hot-XXXXXX";
 static char path[64];
@@ -55,8 +56,10 @@ static void put_stack(struct generations *generations, unsigned number)
     generation_leave(generations, &ticket);
 }
 
-/* The largest key of a frame of this number from the top. */
-static uint64_t largest_key(unsigned frame)
+static void (*put)(struct generations *generations, unsigned number) = put_stack;
+
+/* Calls back for each frame of each sample, with its number from the top. */
+static void each_frame(void (*visit)(unsigned frame, uint64_t method_key))
 {
     struct jfr_reader *reader = jfr_reader_open(path, &err);
     struct jfr_reader_chunk chunk;
@@ -64,7 +67,6 @@ static uint64_t largest_key(unsigned frame)
     struct jfr_value field;
     struct jfr_stack stack;
     struct jfr_stack_keys keys;
-    uint64_t largest = 0;
 
     cr_assert_not_null(reader, "%s", err.message);
     while (jfr_reader_next_chunk(reader, &chunk, &err))
@@ -74,11 +76,42 @@ static uint64_t largest_key(unsigned frame)
             cr_assert(jfr_value_field(&event.value, "stackTrace", &field));
             cr_assert(jfr_stack_begin(&field, &stack));
             for (unsigned i = 0; jfr_stack_next_keys(&stack, &keys); i++)
-                if (i == frame && keys.method_key > largest)
-                    largest = keys.method_key;
+                visit(i, keys.method_key);
         }
     jfr_reader_close(reader);
-    return largest;
+}
+
+static uint64_t largest[2];
+static bool is_used[RECORDING_SMALL_KEYS + 1];
+
+static void note_largest(unsigned frame, uint64_t method_key)
+{
+    if (method_key > largest[frame])
+        largest[frame] = method_key;
+}
+
+static void note_small(unsigned frame, uint64_t method_key)
+{
+    (void)frame;
+    if (method_key <= RECORDING_SMALL_KEYS)
+        is_used[method_key] = true;
+}
+
+/* The largest key of a frame of this number from the top. */
+static uint64_t largest_key(unsigned frame)
+{
+    each_frame(note_largest);
+    return largest[frame];
+}
+
+static unsigned small_keys(void)
+{
+    unsigned count = 0;
+
+    each_frame(note_small);
+    for (size_t i = 0; i < JW_COUNT_OF(is_used); i++)
+        count += is_used[i];
+    return count;
 }
 
 static void make(unsigned stack_count)
@@ -91,7 +124,7 @@ static void make(unsigned stack_count)
 
     cr_assert(generations != NULL && recording != NULL, "%s", err.message);
     for (unsigned i = 0; i < stack_count; i++)
-        put_stack(generations, i);
+        put(generations, i);
     made_turn(generations, recording);
     cr_assert(recording_close(recording, &err), "%s", err.message);
     generations_close(generations);
@@ -107,6 +140,69 @@ Test(recording_hot, a_method_that_fills_stacks_takes_one_byte_and_those_met_befo
 
 Test(recording_hot, few_stacks_spend_no_small_key)
 {
-    make(STACKS / 2);
+    make(STACKS / 4);
     cr_expect_gt(largest_key(1), RECORDING_SMALL_KEYS);
+}
+
+/* As put_stack, below native code that is in all of them. */
+static void put_native_stack(struct generations *generations, unsigned number)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    struct event_record *record = event_reserve(generation->events);
+    char name[16];
+
+    cr_assert_not_null(record);
+    snprintf(name, sizeof name, "once%u", number);
+    const jw_frame frames[] = {
+        jw_frame_native(0x1000),
+        jw_frame_java(JW_FRAME_COMPILED,
+                      made_method(generation, "app/Once", name, "()V", 2, 9, false), 0),
+    };
+    record->kind = EVENT_CPU_SAMPLE;
+    record->thread_serial = 1;
+    record->time_ns = jw_now_ns();
+    record->weight_ns = MADE_WEIGHT_NS;
+    record->trace = store_put(generation->traces, frames, JW_COUNT_OF(frames), 0);
+    event_commit(record);
+    generation_leave(generations, &ticket);
+}
+
+Test(recording_hot, native_code_that_fills_stacks_takes_one_byte_too)
+{
+    put = put_native_stack;
+    make(STACKS);
+    cr_expect_eq(largest_key(0), 1);
+    cr_expect_gt(largest_key(1), RECORDING_SMALL_KEYS + STACKS - 1);
+}
+
+/* One of many methods, each of which is in as many stacks. */
+static void put_stack_of_many(struct generations *generations, unsigned number)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    struct event_record *record = event_reserve(generation->events);
+    char name[16];
+
+    cr_assert_not_null(record);
+    snprintf(name, sizeof name, "often%u", number % MANY);
+    const jw_frame frames[] = {
+        jw_frame_java(JW_FRAME_COMPILED,
+                      made_method(generation, "app/Often", name, "()V", 2, 9, false),
+                      (int)(number / MANY)),
+    };
+    record->kind = EVENT_CPU_SAMPLE;
+    record->thread_serial = 1;
+    record->time_ns = jw_now_ns();
+    record->weight_ns = MADE_WEIGHT_NS;
+    record->trace = store_put(generation->traces, frames, JW_COUNT_OF(frames), 0);
+    event_commit(record);
+    generation_leave(generations, &ticket);
+}
+
+Test(recording_hot, what_comes_first_leaves_half_of_the_small_keys)
+{
+    put = put_stack_of_many;
+    make(MANY * 40);
+    cr_expect_eq(small_keys(), (RECORDING_SMALL_KEYS + 1) / 2);
 }
