@@ -29,10 +29,15 @@ final class Injected {
     /** Of the samples or frames of a run without a fault, the least that one with a fault must have. */
     private static final double LEAST = 0.25;
 
-    /** Event types that come by chance: what a short run had time for. */
+    /**
+     * Event types that come by chance: what a short run had time for, what a collection of the heap or a thread that was late for a
+     * safepoint left, and what a busy machine made the agent change.
+     */
     private static final Set<String> BY_CHANCE = Set.of("jaywalk.WalkFailure", "jdk.CPULoad", "jdk.NativeMethodSample",
             "jdk.NetworkUtilization", "jdk.ThreadContextSwitchRate", "jdk.ThreadStart", "jdk.ThreadEnd",
-            "jdk.GarbageCollection", "jdk.GCPhasePause", "jdk.GCHeapSummary", "jdk.MetaspaceSummary");
+            "jdk.GarbageCollection", "jdk.YoungGarbageCollection", "jdk.OldGarbageCollection", "jdk.GCPhasePause",
+            "jdk.GCHeapSummary", "jdk.MetaspaceSummary", "jaywalk.SafepointSample", "jaywalk.SafepointDelay",
+            "jaywalk.SafepointBias", "jaywalk.IntervalChange");
 
     private static final class Contents {
         final Set<String> types = new TreeSet<>();
