@@ -2,7 +2,7 @@
 #
 #   chaos_cell NAME SECONDS [arguments of Chaos]
 #
-# in a directory of that name: the program with collector $GC, flags $FLAGS, seed $SEED, interval $INTERVAL and depth of stacks $DEPTH,
+# in a directory of that name: the program with collector $GC, flags $FLAGS, seed $SEED, interval $INTERVAL, depth of stacks $DEPTH and options $BESIDE,
 # a mild client that asks for its state and copies its recording, a limit of time. What must not be is told a line each in NAME/findings, its
 # first word one of crash, hang, violation, unreadable, control, status, complaint; empty: nothing. NAME/figures has what
 # was counted.
@@ -120,8 +120,8 @@ chaos_cell() {
         -XX:+DisplayVMOutputToStderr
         "-XX:+Use${GC}GC" "${flags[@]}" -javaagent:"$CHAOS_CLASSES/agent.jar" -cp "$CHAOS_CLASSES"
         -Djava.library.path="$CHAOS_CLASSES" -Dchaos.looked.at.seconds=90 "-Dchaos.watchdog.seconds=$patience" ${CHAOS_JAVA_FLAGS:-})
-    local agent="event=${CHAOS_EVENT:-cpu},interval=$INTERVAL,wall=1ms,chunktime=3s,jstackdepth=$DEPTH,quiet,file=$dir/chaos.jfr"
-    echo "+ $name: $GC $FLAGS, seed $SEED, interval $INTERVAL, depth $DEPTH, $seconds s: java ${flags[*]} Chaos $*"
+    local agent="event=${CHAOS_EVENT:-cpu},interval=$INTERVAL,wall=1ms${BESIDE:+,$BESIDE},chunktime=3s,jstackdepth=$DEPTH,quiet,file=$dir/chaos.jfr"
+    echo "+ $name: $GC $FLAGS, seed $SEED, interval $INTERVAL, depth $DEPTH, $BESIDE, $seconds s: java ${flags[*]} Chaos $*"
     (
         cd "$dir" || exit 1
         ulimit -c "$(ulimit -H -c)"

@@ -2,6 +2,8 @@ import io.jaywalk.Attribute;
 import io.jaywalk.Context;
 import io.jaywalk.Jaywalk;
 import io.jaywalk.JaywalkException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.zip.CRC32;
 
 /**
@@ -9,13 +11,18 @@ import java.util.zip.CRC32;
  * answers goes to stderr.
  *
  *     java Faulted STEP...       work: two threads, each of some 60 ms of CPU time; work=MS; context: with contexts; attribute=NAME;
- *                                sleep=MS; wait: until the standard input ends; any other is a command for the agent
+ *                                keep=COUNT: objects that stay, each of 4 KiB; late=COUNT: so many safepoints wait for a thread; sleep=MS;
+ *                                wait: until the standard input ends; any other is a command for the agent
  */
 public final class Faulted {
     private static final int THREADS = 2;
     private static final int ROUNDS_A_MS = 100; /* about: of CPU time, however busy the machine is */
 
+    private static final int COPIED_BYTES = 16 << 20;
+
     private final long[] sums = new long[THREADS];
+    private final List<byte[]> kept = new ArrayList<>();
+    private volatile boolean isLateOver;
     private final Jaywalk jaywalk = Jaywalk.ifPresent();
 
     private Faulted() {}
@@ -40,6 +47,12 @@ public final class Faulted {
         case "attribute":
             jaywalk.attribute(words[1]);
             break;
+        case "keep":
+            keep(Integer.parseInt(words[1]));
+            break;
+        case "late":
+            late(Integer.parseInt(words[1]));
+            break;
         case "sleep":
             Thread.sleep(Integer.parseInt(words[1]));
             break;
@@ -61,6 +74,32 @@ public final class Faulted {
         } catch (JaywalkException e) {
             System.err.println("[jaywalk] error: answer to " + step + ": " + e.getMessage());
         }
+    }
+
+    private void keep(int count) {
+        for (int i = 0; i < count; i++) {
+            kept.add(new byte[4096]);
+        }
+        System.gc();
+    }
+
+    /** A copy does not ask whether it is to stop. */
+    private void late(int count) throws InterruptedException {
+        byte[] array = new byte[COPIED_BYTES];
+        Thread copies = new Thread(() -> {
+            while (!isLateOver) {
+                System.arraycopy(array, 0, array, 1, array.length - 1);
+            }
+        }, "faulted-late");
+        copies.start();
+        for (int i = 0; i < count; i++) {
+            Thread.sleep(10);
+            System.gc();
+        }
+        isLateOver = true;
+        copies.join();
+        isLateOver = false;
+        sums[0] += array[array.length - 1];
     }
 
     private void work(int ms, boolean hasContext) throws InterruptedException {

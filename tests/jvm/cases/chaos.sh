@@ -1,7 +1,7 @@
 # Storms of everything that has ever broken a profiler, all in one JVM, with their own invariants (tests/chaos), under both clocks
 # at short intervals, a client beside: no crash, no hang, no violation, every recording readable, every signal accounted for.
-# The seed draws collector, flags, interval and depth of stacks; CHAOS_GC, CHAOS_FLAGS, CHAOS_INTERVAL, CHAOS_DEPTH name them, CHAOS_SECONDS (16) and
-# CHAOS_STORMS what to run; CHAOS_EVENT=cpu-clock: CPU samples by perf_events. CHAOS_SELF_TEST=1: whether what goes wrong on purpose is noticed.
+# The seed draws collector, flags, interval, depth of stacks and what is sampled beside; CHAOS_GC, CHAOS_FLAGS, CHAOS_INTERVAL, CHAOS_DEPTH, CHAOS_BESIDE name them,
+# CHAOS_SECONDS (16) and CHAOS_STORMS what to run; CHAOS_EVENT=cpu-clock: CPU samples by perf_events. CHAOS_SELF_TEST=1: whether what goes wrong on purpose is noticed.
 seconds=${CHAOS_SECONDS:-16}
 source "$(dirname "$LIB")/../chaos/cell.sh"
 
@@ -20,6 +20,9 @@ GC=${CHAOS_GC:-$(draw 1 "${collectors[@]}")}
 FLAGS=${CHAOS_FLAGS:-$(draw 2 plain tinycc jfr plain tinycc xcheck)}
 INTERVAL=${CHAOS_INTERVAL:-$(draw 3 100us 200us 500us 1ms)}
 DEPTH=${CHAOS_DEPTH:-$(draw 4 1 16 64 128)}
+# Safepoints that are waited for, allocations (from JDK 11 on), and which of them stay.
+BESIDE=${CHAOS_BESIDE-$(draw 5 ttsp=2ms alloc=16k,live=512 alloc=512k,live,ttsp=5ms alloc=64k,ttsp)}
+[ "$MAJOR" -ge 11 ] || BESIDE=ttsp=2ms
 
 if [ -n "${CHAOS_SELF_TEST:-}" ]; then
     source "$(dirname "$LIB")/../chaos/self_test.sh"
@@ -30,4 +33,4 @@ fi
 chaos_cell cell "$seconds" ${CHAOS_STORMS:+--storms "$CHAOS_STORMS"}
 chaos_row cell "$seconds"
 [ -s cell/findings ] || [ "$(figure asked cell)" -gt 0 ] || fail "the client asked nothing in $seconds s"
-[ ! -s cell/findings ] || fail "$GC $FLAGS $INTERVAL seed $SEED: $(wc -l <cell/findings) findings, the first: $(head -n 1 cell/findings)"
+[ ! -s cell/findings ] || fail "$GC $FLAGS $INTERVAL $BESIDE seed $SEED: $(wc -l <cell/findings) findings, the first: $(head -n 1 cell/findings)"

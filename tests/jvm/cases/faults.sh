@@ -12,7 +12,9 @@ has_agct || agct=
 perf=perf
 has_perf || perf=
 [ -n "$perf" ] || skip_part "perf_events that go wrong: $(grep -m 1 -o 'perf_event_open: .*' perf.err)"
-read -ra names <<<"${FAULT_SCENARIOS:-jfr graph wall itimer $agct $perf timers chunks session kept loop}"
+objects=
+[ "$MAJOR" -lt 11 ] || objects='objects all'
+read -ra names <<<"${FAULT_SCENARIOS:-jfr graph wall itimer $agct $perf timers chunks session kept loop late $objects}"
 for name in "${names[@]}"; do
     scenario "$name"
 done
