@@ -200,7 +200,7 @@ _jaywalk_facts() {
         ;;
     convert)
         operands=recording
-        options='-o --output= --diff= --times= -e --event= --live -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines --jobs= -q --quiet -h --help '
+        options='-o --output= --diff= --times= -e --event= --live -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines --jobs= -q --quiet -h --help '
         case $option in
         -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp jsonl csv' ;;
         --diff) kind=files ;;
@@ -227,7 +227,7 @@ _jaywalk_facts() {
         ;;
     endpoints)
         operands=recordings
-        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= --jobs= -q --quiet -h --help '
+        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= --jobs= -q --quiet -h --help '
         case $option in
         --by) kind=words words='endpoint operation thread attribute:' ;;
         --sort) kind=words words='cpu wall samples requests name' ;;
@@ -262,7 +262,7 @@ _jaywalk_facts() {
         ;;
     compare)
         operands=recordings
-        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --latency= --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple --jobs= -q --quiet -h --help '
+        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple --jobs= -q --quiet -h --help '
         case $option in
         --fail-on) kind=any ;;
         --per) kind=words words='share second run' ;;

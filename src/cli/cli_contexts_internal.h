@@ -97,7 +97,9 @@ struct cli_part {
     struct cli_span *span_intervals; /* of the recording in hand, those that took as long */
     size_t span_interval_count;
     size_t span_interval_capacity;
-    bool is_latency_used; /* something took as long */
+    bool is_latency_used;   /* something took as long */
+    bool is_of_safepoints;  /* those of threads that a safepoint was waiting for */
+    bool is_safepoint_used; /* there was one */
     struct cli_time from, to;
     uint64_t begin_ns, end_ns; /* of Unix time, of the recording in hand, by cli_window_settle */
     struct cli_pattern threads[CLI_PART_LIMIT];

@@ -233,6 +233,7 @@ static bool write_chunk(struct cli_flow *flow, struct cli_progress *progress, st
     while (jfr_reader_next_event(feed->reader, &event, err)) {
         cli_progress_show(progress, "writing", jfr_reader_position_bytes(feed->reader),
                           jfr_reader_size_bytes(feed->reader));
+        cli_note_asked(feed, &event);
         if (strcmp(event.type_name, "jdk.ActiveSetting") == 0)
             cli_take_setting(feed, &event);
         if (!is_wished(flow, &event))

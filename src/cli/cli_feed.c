@@ -205,6 +205,7 @@ static bool cli_feed_events(struct cli_feed *feed, struct cli_progress *progress
         const struct cli_source *source = cli_source_of(feed, &event);
         const struct cli_lane *lane = cli_type_of(feed, &event)->lane;
 
+        cli_note_asked(feed, &event);
         if (lane != NULL)
             cli_keep_span(feed, &event, lane);
         if (source != NULL && cli_is_wished(feed->wish, source, event.type_name))

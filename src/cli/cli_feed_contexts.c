@@ -181,6 +181,16 @@ static bool is_in_threads(struct cli_feed *feed, struct cli_part *part,
     return *known == 1;
 }
 
+static bool is_in_safepoints(const struct cli_feed *feed, struct cli_part *part,
+                             const struct jfr_reader_event *event)
+{
+    const char *by = part->is_of_safepoints ? cli_asked_by(feed, event) : NULL;
+    const bool is_it = by != NULL && strcmp(by, CLI_ASKED_SAFEPOINT) == 0;
+
+    part->is_safepoint_used |= is_it;
+    return is_it || !part->is_of_safepoints;
+}
+
 bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     struct cli_part *part = feed->wish->part;
@@ -188,8 +198,9 @@ bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
 
     if (part == NULL && feed->wish->bys == NULL)
         return true;
-    if (part != NULL && (!is_in_window(feed, part, event) || !is_in_threads(feed, part, event) ||
-                         !cli_is_latent(part, &feed->chunk, event)))
+    if (part != NULL &&
+        (!is_in_window(feed, part, event) || !is_in_threads(feed, part, event) ||
+         !is_in_safepoints(feed, part, event) || !cli_is_latent(part, &feed->chunk, event)))
         return false;
     read_context(feed, event);
     if (part == NULL)

@@ -16,6 +16,7 @@
 #include "options/options.h"
 
 #define CLI_EXECUTION_SAMPLE "jdk.ExecutionSample"
+#define CLI_SAFEPOINT_SAMPLE "jaywalk.SafepointSample"
 
 #define CLI_ALLOC(name, field)                                                                     \
     {                                                                                              \
@@ -184,6 +185,7 @@ static void cli_know_type(const struct cli_feed *feed, const char *name, struct 
                 : strcmp(name, CLI_COUNTER_SAMPLE) == 0    ? CLI_KIND_COUNTER
                 : strcmp(name, "jaywalk.Diagnostics") == 0 ? CLI_KIND_COUNTERS
                 : strcmp(name, "jdk.ActiveSetting") == 0   ? CLI_KIND_SETTING
+                : strcmp(name, CLI_SAFEPOINT_SAMPLE) == 0  ? CLI_KIND_ASKED
                                                            : CLI_KIND_OTHER;
     if (out->kind == CLI_KIND_EXECUTION || out->kind == CLI_KIND_COUNTER)
         return;
@@ -191,9 +193,9 @@ static void cli_know_type(const struct cli_feed *feed, const char *name, struct 
         if (strcmp(cli_sources[i].type, name) == 0)
             out->source = &cli_sources[i];
     }
-    if (out->source == NULL && strcmp(name, feed->wish->event) == 0)
+    if (out->source == NULL && feed->wish->event != NULL && strcmp(name, feed->wish->event) == 0)
         out->source = &any;
-    if (out->source != NULL)
+    if (out->source != NULL && out->kind != CLI_KIND_ASKED)
         out->kind = CLI_KIND_SAMPLE;
 }
 
@@ -215,6 +217,7 @@ struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader
 void cli_forget_types(struct cli_feed *feed)
 {
     memset(feed->types, 0, sizeof feed->types);
+    feed->asked = (struct cli_asked){0};
 }
 
 const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event)

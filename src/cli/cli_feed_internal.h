@@ -168,6 +168,7 @@ enum cli_kind {
     CLI_KIND_SAMPLE,
     CLI_KIND_COUNTERS, /* of jaywalk itself */
     CLI_KIND_SETTING,
+    CLI_KIND_ASKED, /* stands before a sample, and says that its thread was asked to stop */
     CLI_KIND_OTHER,
 };
 
@@ -181,6 +182,9 @@ struct cli_type_memo {
 };
 
 #define CLI_TYPE_MEMOS 64u
+
+/* Who asks a thread to stop. */
+#define CLI_ASKED_SAFEPOINT "safepoint"
 
 struct cli_feed {
     const struct cli_wish *wish;
@@ -201,7 +205,12 @@ struct cli_feed {
 
     struct cli_type_memo types[CLI_TYPE_MEMOS]; /* of this chunk */
     struct cli_context context;                 /* of the sample in hand */
-    const struct jfr_reader_type *last_type;    /* whose attributes are noted */
+    struct cli_asked {
+        const char *by;      /* NULL: by nobody */
+        uint64_t thread_key; /* of which thread; in this chunk */
+        bool is_fresh;       /* the event before was this one */
+    } asked;
+    const struct jfr_reader_type *last_type; /* whose attributes are noted */
 
     /* Of this chunk, of small keys, by both: the frame + 1; 0: not looked up yet. */
     profile_frame_id *near_frames;
@@ -268,6 +277,11 @@ void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *even
 /* The word of ours for a state as a recording has it; where there is none, without "STATE_". */
 const char *cli_state_word(const char *name);
 bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event);
+
+/* cli_feed_asked.c: each event, before it is looked at: what it says of the next one; and who had asked the thread of the event
+ * in hand to stop, NULL: nobody, or it is not known. */
+void cli_note_asked(struct cli_feed *feed, const struct jfr_reader_event *event);
+const char *cli_asked_by(const struct cli_feed *feed, const struct jfr_reader_event *event);
 
 /* cli_feed_contexts.c: what the sample was taken for, into feed->context. False: it is not in the part. */
 bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event);

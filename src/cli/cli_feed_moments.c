@@ -125,6 +125,9 @@ void cli_keep_moment(struct cli_feed *feed, const struct jfr_reader_event *event
 
     put(feed, texts, PROFILE_COLUMN_THREAD, "", thread_of(feed, event));
     put(feed, texts, PROFILE_COLUMN_STATE, "", state_of(feed, event));
+    if (feed->asked.by != NULL)
+        put(feed, texts, PROFILE_COLUMN_ASKED, "",
+            profile_moments_text(moments, cli_asked_by(feed, event)));
     if (context->request != NULL) {
         put(feed, texts, PROFILE_COLUMN_ENDPOINT, "",
             profile_moments_text(moments, context->request->endpoint));

@@ -66,6 +66,7 @@ struct cli_values {
     struct cli_agent_options agent;
     bool has_lines;
     bool is_live;
+    bool is_of_safepoints;
     bool has_json;
     bool is_strict;
     bool is_quiet;

@@ -98,7 +98,7 @@ static bool read_attribute(const char *text, struct cli_pattern *out, struct jw_
 
 bool cli_part_read(const struct cli_values *values, struct cli_part *part, struct jw_error *err)
 {
-    *part = (struct cli_part){.end_ns = UINT64_MAX};
+    *part = (struct cli_part){.end_ns = UINT64_MAX, .is_of_safepoints = values->is_of_safepoints};
     if ((values->latency != NULL && !cli_latency_read(values->latency, &part->latency_ns, err)) ||
         (values->from != NULL && !cli_time_read("from", values->from, &part->from, err)) ||
         (values->to != NULL && !cli_time_read("to", values->to, &part->to, err)) ||
@@ -157,6 +157,7 @@ static void note_used(struct cli_pattern *patterns, const struct cli_pattern *co
 void cli_part_note_used(struct cli_part *part, const struct cli_part *copy)
 {
     part->is_latency_used |= copy->is_latency_used;
+    part->is_safepoint_used |= copy->is_safepoint_used;
     note_used(part->threads, copy->threads, part->thread_count);
     note_used(part->endpoints, copy->endpoints, part->endpoint_count);
     note_used(part->attributes, copy->attributes, part->attribute_count);
@@ -203,6 +204,8 @@ void cli_filters_tell(const struct cli_values *values, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, " --to='%.100s'", values->to);
     if (values->latency != NULL && used < room)
         used += (size_t)snprintf(text + used, room - used, " --latency='%.100s'", values->latency);
+    if (values->is_of_safepoints && used < room)
+        used += (size_t)snprintf(text + used, room - used, " --safepoint");
     used = tell_list(&values->threads, "thread", text, used, room);
     used = tell_list(&values->endpoints, "endpoint", text, used, room);
     used = tell_list(&values->attributes, "attribute", text, used, room);
@@ -257,6 +260,8 @@ void cli_part_tell(const struct cli_part *part, char *text, size_t room)
         snprintf(number, sizeof number, "%llu us", (unsigned long long)part->latency_ns / 1000);
         add_words(&words, words.used == 0 ? "" : ", ", "at least ", "", number);
     }
+    if (part->is_of_safepoints)
+        add_words(&words, words.used == 0 ? "" : ", ", "a safepoint was waiting", "", "");
     for (size_t i = 0; i < part->attribute_count; i++) {
         const struct cli_pattern *pattern = &part->attributes[i];
 

@@ -101,6 +101,12 @@ void cli_tell_idle_part(const char *path, const struct cli_part *part)
             "%s: nothing that is shown took --latency or longer, or was inside of a span that did "
             "(jaywalk.Span, jdk.MethodTrace, profiler.Span)",
             path);
+    if (part->is_of_safepoints && !part->is_safepoint_used)
+        cli_complain(
+            "%s: --safepoint: no safepoint was waiting for the thread of a sample that is shown, "
+            "or the recording "
+            "does not tell; its setting safepointsamples says whether (jaywalk doctor shows it)",
+            path);
     for (size_t i = 0; i < part->thread_count; i++) {
         if (!part->threads[i].is_used)
             cli_complain("%s: no thread is matched by --thread='%.200s'; 'jaywalk convert "

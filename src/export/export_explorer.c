@@ -436,8 +436,8 @@ static void put_meta(const struct export_page *page, void *context)
 {
     static const char *const kinds[] = {
         [PROFILE_COLUMN_THREAD] = "thread",       [PROFILE_COLUMN_STATE] = "state",
-        [PROFILE_COLUMN_ENDPOINT] = "endpoint",   [PROFILE_COLUMN_OPERATION] = "operation",
-        [PROFILE_COLUMN_ATTRIBUTE] = "attribute",
+        [PROFILE_COLUMN_ASKED] = "asked",         [PROFILE_COLUMN_ENDPOINT] = "endpoint",
+        [PROFILE_COLUMN_OPERATION] = "operation", [PROFILE_COLUMN_ATTRIBUTE] = "attribute",
     };
     struct explorer *explorer = context;
     const struct profile_moments *moments = explorer->moments;

@@ -7,7 +7,7 @@
  * Memory   20 bytes a sample, in blocks; 100 bytes for each distinct context, of which there are at most
  *          PROFILE_CONTEXTS_LIMIT; texts once. When memory is out it is marked, and takes nothing more.
  *
- * A context is a row of texts, one for each column: thread, state, endpoint, operation, each attribute.
+ * A context is a row of texts, one for each column: thread, state, who asked it to stop, endpoint, operation, each attribute.
  */
 #ifndef JW_PROFILE_PROFILE_MOMENTS_H
 #define JW_PROFILE_PROFILE_MOMENTS_H
@@ -22,6 +22,7 @@ struct profile_moments;
 enum profile_column_kind {
     PROFILE_COLUMN_THREAD,
     PROFILE_COLUMN_STATE,
+    PROFILE_COLUMN_ASKED, /* who had asked the thread to stop: "safepoint" */
     PROFILE_COLUMN_ENDPOINT,
     PROFILE_COLUMN_OPERATION,
     PROFILE_COLUMN_ATTRIBUTE,

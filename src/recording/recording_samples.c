@@ -294,9 +294,9 @@ static void take_cpu(struct recording_take *take, const struct event_record *rec
         .is_native = taken.is_native,
         .context = taken.context,
     };
+    recording_put_waited(recording, record, &taken, "cpu");
     if (!recording_put_foreign(recording, &told))
         put_cpu(recording, &told, record->weight_ns, taken.who.carrier);
-    recording_put_waited(recording, record, &taken, "cpu");
     recording->samples++;
     recording->law.events++;
     recording_ledger_sample(recording, record);
@@ -336,9 +336,9 @@ static void take_counter(struct recording_take *take, const struct event_record 
         .turn_count = 1,
         .context = taken.context,
     };
+    recording_put_waited(recording, record, &taken, "counter");
     if (!recording_put_foreign(recording, &told))
         put_counter(recording, &told, record->weight_ns, taken.who.carrier);
-    recording_put_waited(recording, record, &taken, "counter");
     recording->samples++;
     recording->law.events++;
 }

@@ -82,8 +82,10 @@ static void put_turn(struct recording *recording, const struct event_keys *keys,
     jfr_event_end(out, begin);
 }
 
+/* `record`: what they were sampled as; NULL: they are of a thread that was let be. */
 static void put_turns(struct recording *recording, const struct recording_turns *turns,
-                      uint64_t stack, struct recording_fields context)
+                      uint64_t stack, struct recording_fields context,
+                      const struct event_record *record)
 {
     const uint32_t count = turns->turn_count;
     const uint32_t split_max = recording->config.splits_wall ? TURNS_SPLIT_MAX : 0;
@@ -97,15 +99,20 @@ static void put_turns(struct recording *recording, const struct recording_turns 
             recording->state_keys[turns->state < JW_STATE_LIMIT ? turns->state : JW_STATE_UNKNOWN],
         .context = context,
     };
+    const struct recording_taken taken = {.stack = stack, .who = keys.who};
     uint64_t at_ns = begin_ns;
 
     for (uint32_t i = 1; i <= split_count; i++) {
         const uint64_t end_ns =
             begin_ns + turns->weight_ns / count * i + turns->weight_ns % count * i / count;
 
+        if (i == count && record != NULL)
+            recording_put_waited(recording, record, &taken, "wall");
         put_turn(recording, &keys, at_ns, end_ns);
         at_ns = end_ns;
     }
+    if (split_count < count && record != NULL)
+        recording_put_waited(recording, record, &taken, "wall");
     if (split_count < count)
         put_batch(recording, &keys, at_ns, turns->time_ns, count - split_count);
     if (split_max > 0)
@@ -122,7 +129,8 @@ static void put_idle(void *context, const struct recording_turns *turns,
                                ? recording_mark_stack_key(recording, recording_idle_mark(turns))
                                : recording_kept_stack_key(recording, seen->stack);
 
-    put_turns(recording, turns, stack, recording_kept_context_fields(recording, seen->context));
+    put_turns(recording, turns, stack, recording_kept_context_fields(recording, seen->context),
+              NULL);
     recording->law.idle++;
     recording->law.idle_turns += turns->turn_count;
 }
@@ -154,13 +162,7 @@ void recording_wall_take(struct recording_take *take, const struct event_record 
     const struct recording_fields context = recording_context_fields(take, record->context);
     const uint64_t stack_key = stack == NULL ? recording_trace_key(take, record->trace)
                                              : recording_kept_stack_key(recording, stack);
-    put_turns(recording, &turns, stack_key, context);
-    const struct recording_taken taken = {
-        .stack = stack_key,
-        .who = recording_who_of(recording, record->thread_index, (uint32_t)record->thread_serial,
-                                &context),
-    };
-    recording_put_waited(recording, record, &taken, "wall");
+    put_turns(recording, &turns, stack_key, context, record);
     recording_idle_note(idle, &turns, stack, recording_kept_context(take, record->context));
     recording->samples++;
 }

@@ -3,7 +3,7 @@
  * shows its share of what the other filters leave.
  */
 const FACET_ROWS = 10;
-const FACET_WORDS = { pool: 'Thread group', thread: 'Thread', state: 'State', endpoint: 'Endpoint', operation: 'Operation', attribute: 'Attribute' };
+const FACET_WORDS = { pool: 'Thread group', thread: 'Thread', state: 'State', asked: 'Asked to stop by', endpoint: 'Endpoint', operation: 'Operation', attribute: 'Attribute' };
 const facetShown = new Map(); /* column key: {all: whether all rows are shown, text: of its own box} */
 
 /* "worker-12 tid=812" is one of "worker-*". */

@@ -2,7 +2,7 @@
 # does not have; of those that name somebody 95 % name the method and the line in which the program is known to be late: a counted loop
 # that does not ask, a copy of a large array, pages of a mapped file that are touched for the first time; and of those that the log has two
 # thirds name somebody. A program that is not late is told of where the log says so alone. The report names the same, with its hint; and samples
-# of threads that a safepoint waited for are those of the place that is late.
+# of threads that a safepoint waited for are those of the place that is late, and what --safepoint lets in.
 [ "$MAJOR" -ge 17 ] || not_run "-Xlog:safepoint of JDK 17 on is what is compared with"
 
 count() { grep -c "$@" || true; }
@@ -69,6 +69,9 @@ if readelf -Ws "$(libjvm)" | grep _ZN20SafepointSynchronize6_stateE >symbol.txt;
     run_jfr "$JDK" print --events jaywalk.SafepointSample --stack-depth 8 g1.jfr >samples.txt
     grep -q '^  clock = "wall"' samples.txt || fail "no sample of the wall clock is of a thread that a safepoint waited for"
     waited=$(count '^  clock = "cpu"' samples.txt)
+    "$JW_COMMAND" convert -q --safepoint -e cpu --samples g1.jfr waited.collapsed
+    let_in=$(awk '{ sum += $NF } END { print sum + 0 }' waited.collapsed)
+    [ "$let_in" = "$waited" ] || fail "--safepoint lets in $let_in samples of the CPU clock, $waited are told"
     places samples.txt >samples.places
     loop=$(count '^Late\.counted' samples.places)
     all=$(wc -l <samples.places)

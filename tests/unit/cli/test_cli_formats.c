@@ -42,7 +42,7 @@ static void remove_directory(void)
 TestSuite(cli_formats, .init = make_directory, .fini = remove_directory, .timeout = 300);
 
 enum { THREAD = 20, TRACE = 21, FRAME_TYPE = 23, METHOD = 24, CLASS = 25, SYMBOL = 26, STATE = 27 };
-enum { ENDPOINT = 32, SAMPLE = 101, ENDPOINT_EVENT = 102, SPAN = 103, PARK = 104 };
+enum { ENDPOINT = 32, SAMPLE = 101, ENDPOINT_EVENT = 102, SPAN = 103, PARK = 104, WAITED = 105 };
 
 static const char *const rows[] = {
     "root",
@@ -100,6 +100,12 @@ static const char *const rows[] = {
     "        annotation class=33 value=TICKS",
     "      field name=eventThread class=20 constantPool=true",
     "      field name=stackTrace class=21 constantPool=true",
+    "    class name=jaywalk.SafepointSample id=105 superType=jdk.jfr.Event",
+    "      field name=startTime class=10",
+    "      field name=sampledThread class=20 constantPool=true",
+    "      field name=stackTrace class=21 constantPool=true",
+    "      field name=state class=27 constantPool=true",
+    "      field name=clock class=12",
     "  region locale=en_US gmtOffset=0",
     NULL,
 };
@@ -161,16 +167,35 @@ static void put_pools(void)
     maker_end_event(&maker, at);
 }
 
-/* A second: samples of "main" each 10 ms, of "worker" some; 40 of the former inside of a span of 400 ms. */
+/* Stands before the sample that is meant. */
+static void put_waited(uint64_t at_ns, uint64_t thread, uint64_t stack)
+{
+    const size_t begin = maker_begin_event(&maker, WAITED);
+
+    PUT(at_ns, thread, stack, 1);
+    maker_text(&maker, "cpu");
+    maker_end_event(&maker, begin);
+}
+
+/* A second: samples of "main" each 10 ms, of "worker" some; 40 of the former inside of a span of 400 ms. A safepoint was waiting for three of
+ * "main" on Work.run, for one of "worker", and for one whose sample is not there. */
 static void make_recording(void)
 {
     maker_begin_chunk(&maker);
     maker_metadata_from(&maker, rows);
     put_pools();
-    for (uint64_t i = 0; i < 100; i++)
+    for (uint64_t i = 0; i < 100; i++) {
+        if (i == 30 || i == 33 || i == 60)
+            put_waited(i * 10 * MS, 1, 1);
         EVENT(SAMPLE, i * 10 * MS, 1, 1 + i % 3, 1 + (i % 5 == 0), 10 * MS, 0, 0);
-    for (uint64_t i = 0; i < 10; i++)
+    }
+    for (uint64_t i = 0; i < 10; i++) {
+        if (i == 7)
+            put_waited(i * 100 * MS, 2, 1);
+        if (i == 8)
+            put_waited(i * 100 * MS, 1, 1); /* of another thread than the sample that follows */
         EVENT(SAMPLE, i * 100 * MS, 2, 1, 1, 10 * MS, 8, 8);
+    }
     EVENT(SAMPLE, 990 * MS, 2, 4, 1, 10 * MS, 0, 0);
     EVENT(ENDPOINT_EVENT, 0, 8, 1);
     EVENT(SPAN, 200 * MS, 300 * MS, 1); /* two that overlap are one */
@@ -237,6 +262,40 @@ Test(cli_formats, latency_that_is_no_time_is_refused)
     }
 }
 
+/* ---- --safepoint ---- */
+
+Test(cli_formats, safepoint_lets_in_samples_that_one_was_waiting_for)
+{
+    make_recording();
+    cr_assert_eq(RUN("convert", "-o", "collapsed", "--safepoint", path, "-"), 0, "%s", err_text);
+    cr_assert_str_eq(out_text, "a/Main.main;a/Work.run 4\n");
+    cr_assert_eq(RUN("convert", "-o", "collapsed", "--safepoint", "--thread=worker", path, "-"), 0);
+    cr_assert_str_eq(out_text, "a/Main.main;a/Work.run 1\n");
+    cr_assert_eq(RUN("convert", "-o", "jsonl", "-e", "cpu", "--safepoint", path, "-"), 0);
+    cr_assert_eq(json_lines(out_text), 4);
+    /* The events that say so are themselves of that kind. */
+    cr_assert_eq(
+        RUN("convert", "-o", "jsonl", "-e", "jaywalk.SafepointSample", "--safepoint", path, "-"),
+        0);
+    cr_assert_eq(json_lines(out_text), 5);
+}
+
+Test(cli_formats, safepoint_says_so_where_none_was_waiting)
+{
+    make_recording();
+    cr_assert_eq(RUN("convert", "-o", "collapsed", "--safepoint", "--from=0.9s", path, "-"), 0);
+    cr_assert_not_null(strstr(err_text, "--safepoint: no safepoint was waiting"), "%s", err_text);
+    cr_assert_not_null(strstr(err_text, "safepointsamples"), "%s", err_text);
+}
+
+Test(cli_formats, an_explorer_page_has_what_asked_threads_to_stop)
+{
+    make_recording();
+    if (RUN("convert", "-q", "-o", "explorer", path, "-") != 0)
+        return; /* without libdeflate */
+    cr_assert_not_null(strstr(out_text, "\"asked\""), "%s", out_text);
+}
+
 /* ---- the table ---- */
 
 static const char *const formats[] = {"html", "explorer", "collapsed", "text",  "flat", "traces",
@@ -255,6 +314,7 @@ static const struct {
     {"thread", "--thread=worker", false},
     {"endpoint", "--endpoint=GET*", false},
     {"state", "--state=sleeping", false},
+    {"safepoint", "--safepoint", false},
     {"simple", "--simple", false},
     {"norm", "--norm", false},
     {"lines", "--lines", false},
@@ -353,7 +413,7 @@ Test(cli_formats, each_option_has_its_effect_or_is_refused_by_each_format)
           "has the options marked so for the graphs that it draws itself; the others need a "
           "recording. `endpoints` and `compare` take those "
           "that say which samples\n"
-          "(`--from` to `--state`). Written by a test that tries each cell.\n\n"
+          "(`--from` to `--safepoint`). Written by a test that tries each cell.\n\n"
           "| option | agent |",
           page);
     for (size_t f = 0; f < JW_COUNT_OF(formats); f++)
