@@ -183,9 +183,8 @@ static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobjec
                             jlong timeout_ms)
 {
     (void)jvmti;
-    (void)jni;
     (void)thread;
-    locks_wait(object, timeout_ms);
+    locks_wait(jni, object, timeout_ms);
 }
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,

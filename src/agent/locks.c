@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/blockers.h"
 #include "sampler/sampler_hook.h"
 #include "sampler/sampler_locks.h"
 #include "vm/vm_klass.h"
 #include "vm/vm_monitor.h"
+#include "vm/vm_synchronizer.h"
 
 static const jvmtiEvent events[] = {
     JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
@@ -20,6 +22,7 @@ static const jvmtiEvent events[] = {
 /* Of the agent's thread. */
 static struct {
     char reason[sizeof((struct jw_error *)0)->message]; /* of this session; "": none */
+    struct jw_error parks;                              /* why parks are not told; "": they are */
     bool is_on;
 } locks;
 
@@ -74,6 +77,9 @@ static void find_monitors(JNIEnv *jni)
         return;
     if (!vm_monitor_open(jni, self, &why))
         agent_log(OPTIONS_LOGLEVEL_INFO, "lock: owners of monitors are not told: %s", why.message);
+    if (!vm_synchronizer_open(jni, self, &why))
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "lock: owners of locks of java.util.concurrent are not told: %s", why.message);
     (*jni)->DeleteLocalRef(jni, self);
 }
 
@@ -92,13 +98,17 @@ void locks_begin(JNIEnv *jni, const struct options *values)
         return;
     }
     locks.is_on = true;
+    locks.parks.message[0] = '\0';
+    if (!blockers_begin(jni, &locks.parks))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "lock: parks are not told: %s", locks.parks.message);
 }
 
-void locks_end(void)
+void locks_end(JNIEnv *jni)
 {
     if (!locks.is_on)
         return;
     locks.is_on = false;
+    blockers_end(jni);
     (void)set_events(JVMTI_DISABLE);
 }
 
@@ -111,8 +121,9 @@ void locks_enter(jobject object)
     sampler_lock_begin(&wait);
 }
 
-void locks_wait(jobject object, jlong timeout_ms)
+void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms)
 {
+    blockers_waits(jni);
     const struct sampler_lock wait = {
         .kind = EVENT_LOCK_WAIT,
         .monitor = vm_monitor_of(object),
@@ -157,12 +168,16 @@ static void sample_by_name(jvmtiEnv *jvmti, jclass klass, struct sampler_hook *s
 static void tell(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct sampler_lock *wait,
                  struct sampler_hook *sample)
 {
-    jclass klass = (*jni)->GetObjectClass(jni, object);
+    jclass klass = object == NULL ? NULL : (*jni)->GetObjectClass(jni, object);
 
     sample->kind = EVENT_LOCK;
     sample->flags |= (uint16_t)wait->kind;
     sample->time_ns = wait->begin_ns;
     sample->weight_ns = wait->duration_ns;
+    if (klass == NULL) { /* it did not say for what it parks */
+        (void)sampler_hook(sample);
+        return;
+    }
     fill_address(jvmti, object, wait->monitor, sample);
     sample->klass = vm_klass_of(jni, klass);
     if (sample->klass == 0)
@@ -196,6 +211,36 @@ void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expi
         .name = wait.timeout_ms,
     };
     tell(jvmti, jni, object, &wait, &sample);
+}
+
+void locks_park(jobject blocker)
+{
+    const struct sampler_lock wait = {
+        .kind = EVENT_LOCK_PARK,
+        .owner_number = blocker == NULL ? 0 : vm_synchronizer_owner((vm_addr)blocker),
+    };
+
+    sampler_lock_begin(&wait);
+}
+
+void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker)
+{
+    struct sampler_lock wait;
+
+    if (!sampler_lock_end(EVENT_LOCK_PARK, &wait))
+        return;
+    struct sampler_hook sample = {
+        .state = wait.owner == THREAD_NONE ? 0 : (uint16_t)(wait.owner + 1),
+        .name = wait.owner_serial,
+    };
+    tell(jvmti, jni, blocker, &wait, &sample);
+}
+
+const char *locks_parks_text(const struct options *values)
+{
+    return !locks.is_on && strcmp(locks_text(values), "on") != 0 ? "off"
+           : locks.parks.message[0] != '\0'                      ? locks.parks.message
+                                                                 : "on";
 }
 
 const char *locks_text(const struct options *values)

@@ -23,13 +23,20 @@ JW_MUST_CHECK bool locks_choose(const struct options *values, struct jw_error *e
 
 /* Behind the start of the sampler, and before its stop. */
 void locks_begin(JNIEnv *jni, const struct options *values);
-void locks_end(void);
+void locks_end(JNIEnv *jni);
 
 /* A thread begins to wait for the monitor of the object, and has it; and in Object.wait. */
 void locks_enter(jobject object);
 void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object);
-void locks_wait(jobject object, jlong timeout_ms);
+void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms);
 void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expired);
+
+/* It parks, for this object, or NULL; and has come back. */
+void locks_park(jobject blocker);
+void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker);
+
+/* Of parks, as locks_text; as of the last session's begin. */
+const char *locks_parks_text(const struct options *values);
 
 /* "on", "off", or the reason why they are off. */
 const char *locks_text(const struct options *values);

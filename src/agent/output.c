@@ -182,19 +182,23 @@ struct recording *output_open(const struct options *values, const char *path, st
          strcmp(alloc_text(values), "on") == 0 ? "true" : "false"},
         LOCK_SETTINGS("jdk.JavaMonitorEnter"),
         LOCK_SETTINGS("jdk.JavaMonitorWait"),
+        LOCK_SETTINGS("jdk.ThreadPark"),
         {"jdk.InitialSystemProperty", "enabled",
          values->has_properties && !values->is_without_arguments ? "true" : "false"},
         {"jdk.InitialEnvironmentVariable", "enabled", values->has_environment ? "true" : "false"},
         {NULL, "event", options_event_text(values)},
         {NULL, "alluser", values->is_user_only ? "true" : "false"},
         {NULL, "perf_events", events_text(values)},
-        {NULL, "interval", interval},
+        {NULL, "interval",
+         number_text(has_counter ? values->interval_count : values->interval_ns, interval)},
         {NULL, "wall", number_text(values->wall_ns, wall)},
         {NULL, "alloc", number_text(values->alloc_bytes, alloc)},
         {NULL, "allocations", alloc_text(values)},
-        {NULL, "live", live},
+        {NULL, "live",
+         number_text(strcmp(alloc_text(values), "on") == 0 ? values->live_count : 0, live)},
         {NULL, "lock", number_text(values->lock_ns, lock)},
         {NULL, "locks", locks_text(values)},
+        {NULL, "parks", locks_parks_text(values)},
         {NULL, "nobatch", values->is_unbatched ? "true" : "false"},
         {NULL, "filter", values->filter},
         {NULL, "jstackdepth", number_text(values->jstackdepth_count, depth)},
@@ -210,12 +214,8 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "version", JAYWALK_VERSION},
     };
 
-    snprintf(interval, sizeof interval, "%llu",
-             (unsigned long long)(has_counter ? values->interval_count : values->interval_ns));
     snprintf(count, sizeof count, "%llu %s", (unsigned long long)values->interval_count,
              jw_perf_unit(values->perf));
-    snprintf(live, sizeof live, "%llu",
-             strcmp(alloc_text(values), "on") == 0 ? (unsigned long long)values->live_count : 0ull);
     snprintf(threshold, sizeof threshold, "%llu ns", (unsigned long long)values->lock_ns);
     overhead_text(values, overhead, sizeof overhead);
     period_text(values->interval_ns, period, sizeof period);

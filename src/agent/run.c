@@ -269,7 +269,7 @@ static void note_undrained(void)
 static void take_down(JNIEnv *jni)
 {
     alloc_end();
-    locks_end();
+    locks_end(jni);
     live_end();
     if (session.is_sampling && !sampler_stop(SESSION_DRAIN_NS))
         note_undrained();

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/lock_class.h"
 #include "cli/cli_contention_internal.h"
 #include "cli/cli_feed_internal.h"
 
@@ -189,17 +190,9 @@ static uint32_t stack_of(struct reading *reading, const struct jfr_reader_event 
 
 /* ---- events ---- */
 
-/* Source: OpenJDK, java.util.concurrent(.locks): what locks and semaphores park on. Latches, conditions, queues and pools are waits
- * for something to happen. */
 static bool is_lock_class(const char *name)
 {
-    static const char *const ends[] = {"FairSync", "NonfairSync", "StampedLock"};
-    const size_t length = strlen(name);
-
-    for (size_t i = 0; i < JW_COUNT_OF(ends); i++)
-        if (length >= strlen(ends[i]) && strcmp(name + length - strlen(ends[i]), ends[i]) == 0)
-            return true;
-    return false;
+    return jw_lock_class_is(name, strlen(name));
 }
 
 static int64_t begin_of(const struct reading *reading, const struct jfr_reader_event *event)

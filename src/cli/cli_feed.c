@@ -90,7 +90,7 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
     const bool is_let_in = cli_is_in_part(feed, event) && cli_is_in_state(feed, event);
 
     feed->found->has_event = true;
-    if (!cli_is_of_last_set(feed, source, event))
+    if (!cli_is_of_last_set(feed, source, event) || cli_is_other_park(feed, event))
         return;
     cli_weigh(feed, source, event, &value);
     if (cli_is_left_out(feed, event, &value)) {

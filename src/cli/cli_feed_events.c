@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/lock_class.h"
 #include "base/perf_event.h"
 #include "cli/cli_feed_internal.h"
 #include "options/options.h"
@@ -297,6 +298,19 @@ const char *cli_source_type(const char *event, size_t number)
             return cli_sources[i].type;
     }
     return NULL;
+}
+
+bool cli_is_other_park(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    struct jfr_value owner, klass, name;
+
+    if (strcmp(event->type_name, "jdk.ThreadPark") != 0 || strcmp(feed->wish->event, "lock") != 0)
+        return false;
+    if (jfr_value_field(&event->value, "owner", &owner) && jfr_value_key(&owner) != 0)
+        return false;
+    return !jfr_value_field(&event->value, "parkedClass", &klass) || jfr_value_key(&klass) == 0 ||
+           !jfr_value_field(&klass, "name", &name) || !jfr_value_text(&name, &feed->text) ||
+           !jw_lock_class_is(feed->text.text, strlen(feed->text.text));
 }
 
 bool cli_is_left_out(const struct cli_feed *feed, const struct jfr_reader_event *event,

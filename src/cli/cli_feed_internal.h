@@ -269,6 +269,8 @@ void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
 void cli_note_passed(struct cli_found *found, const char *event, uint64_t samples);
 /* Types that may hold samples of an event, 0, 1 ...; NULL: no more. */
 const char *cli_source_type(const char *event, size_t number);
+/* A park for something to happen, where waits for locks are wanted. */
+bool cli_is_other_park(struct cli_feed *feed, const struct jfr_reader_event *event);
 /* A sample by another producer of a thread inside a native method, whether it ran or waited: none of CPU time. */
 bool cli_is_left_out(const struct cli_feed *feed, const struct jfr_reader_event *event,
                      const struct cli_value *value);

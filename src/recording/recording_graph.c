@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/lock_class.h"
 #include "base/memory.h"
 #include "base/perf_event.h"
 #include "generation/generation.h"
@@ -406,16 +407,26 @@ static uint64_t count_of(const struct recording *recording, const struct event_r
     return (record->weight_ns + record->value / 2) / record->value;
 }
 
-/* No wait for others, but for what they have to say. */
-static bool is_object_wait(const struct event_record *record)
+/* No wait for a lock, but for something to happen. */
+static bool is_other_wait(const struct graph_take *take, const struct event_record *record)
 {
-    return record->kind == EVENT_LOCK && (record->flags & EVENT_LOCK_KIND) == EVENT_LOCK_WAIT;
+    const unsigned kind = record->flags & EVENT_LOCK_KIND;
+    size_t length_bytes = 0;
+
+    if (record->kind != EVENT_LOCK || kind == EVENT_LOCK_ENTER ||
+        (kind == EVENT_LOCK_PARK && record->state != 0))
+        return false;
+    const char *name =
+        kind == EVENT_LOCK_WAIT || record->class_name == DICT_NONE
+            ? NULL
+            : dict_text(take->generation->classes, record->class_name, &length_bytes);
+    return name == NULL || !jw_lock_class_is(name, length_bytes);
 }
 
 /* Of a clock that this graph does not show. */
 static bool is_left_out(const struct recording *recording, const struct event_record *record)
 {
-    return clock_of(record) != recording->config.shows || is_object_wait(record);
+    return clock_of(record) != recording->config.shows;
 }
 
 static void take_record(const struct event_record *record, void *argument)
@@ -434,9 +445,9 @@ static void take_record(const struct event_record *record, void *argument)
     const struct recording_turns turns = recording_turns_of(record);
     recording->samples += record->kind != EVENT_WALL_IDLE && !is_of_hook(record);
     recording->hook_samples += is_of_hook(record);
-    if (is_left_out(recording, record)) {
+    if (is_left_out(recording, record) || is_other_wait(take, record)) {
         recording_time(recording, record->time_ns);
-        if (!is_object_wait(record))
+        if (!is_other_wait(take, record))
             recording->graph.left_out[clock_of(record)] += is_wall ? turns.turn_count : 1;
         return;
     }

@@ -116,9 +116,22 @@ static uint64_t pack(thread_index thread, uint32_t add)
     return thread_serial(thread) << OWNER_SHIFT | (thread + add);
 }
 
-static void note_owner(struct wait *wait, vm_addr monitor)
+static thread_index find_owner(const struct sampler_lock *told)
 {
-    const thread_index owner = monitor == 0 ? THREAD_NONE : engine_lock_owner(monitor);
+    switch (told->kind) {
+    case EVENT_LOCK_ENTER:
+        return told->monitor == 0 ? THREAD_NONE : engine_lock_owner(told->monitor);
+    case EVENT_LOCK_PARK:
+        return told->owner_number == 0 ? THREAD_NONE : engine_lock_thread(told->owner_number);
+    case EVENT_LOCK_WAIT:
+        break;
+    }
+    return THREAD_NONE;
+}
+
+static void note_owner(struct wait *wait, const struct sampler_lock *told)
+{
+    const thread_index owner = find_owner(told);
 
     jw_store_relaxed(&wait->owner, owner == THREAD_NONE ? 0 : pack(owner, 1));
     if (owner != THREAD_NONE)
@@ -138,7 +151,7 @@ static void begin(const struct sampler_lock *told)
     jw_store_relaxed(&wait->thread, pack(thread, 0));
     jw_store_relaxed(&wait->timeout_ms, told->timeout_ms);
     jw_store_relaxed(&wait->begin_ns, own_begin_ns());
-    note_owner(wait, told->kind == EVENT_LOCK_ENTER ? told->monitor : 0);
+    note_owner(wait, told);
 }
 
 static bool end(enum event_lock kind, struct sampler_lock *out)

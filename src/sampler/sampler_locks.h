@@ -27,9 +27,11 @@ struct sampler_lock {
     uint64_t duration_ns; /* once it is over */
     thread_index owner;   /* at its begin, or who carried it; THREAD_NONE: not known */
     uint32_t owner_serial;
+    uint64_t
+        owner_number; /* of PARK, at its begin: the number of the thread that seems to own the lock; 0: not known */
 };
 
-/* It begins to wait: kind, monitor and timeout_ms are given. */
+/* It begins to wait: kind, monitor, timeout_ms and owner_number are given. */
 void sampler_lock_begin(const struct sampler_lock *wait);
 
 /* It goes on: true, and all of the wait, where that is to be told. */

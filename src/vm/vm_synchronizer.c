@@ -105,10 +105,12 @@ static bool try_lock(JNIEnv *jni, jclass type, uint64_t number)
     if (synchronizer != NULL) {
         is_right = !vm_synchronizer_is_owned_by((vm_addr)synchronizer, number);
         (*jni)->CallVoidMethod(jni, lock, enter);
+        clear_exception(jni);
         bool is_owned = false;
         for (int i = 0; i < TRIES && !is_owned; i++)
             is_owned = vm_synchronizer_is_owned_by((vm_addr)synchronizer, number);
         (*jni)->CallVoidMethod(jni, lock, leave);
+        clear_exception(jni);
         is_right =
             is_right && is_owned && !vm_synchronizer_is_owned_by((vm_addr)synchronizer, number);
         (*jni)->DeleteLocalRef(jni, synchronizer);

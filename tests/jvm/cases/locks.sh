@@ -50,6 +50,23 @@ for name in alone beside; do
     [ $((${owned:-0} * 100)) -ge $((waits * 90)) ] || fail "$name: of $waits waits ${owned:-none} name the owner that the program knows"
 done
 
+# Locks of java.util.concurrent, which stand on park; and what is parked for something else is apart.
+if [ "$MAJOR" -lt 26 ]; then
+    profile reentrant lock=10us,file=reentrant.jfr Locking reentrant
+    "$JW_COMMAND" contention --json --top=0 reentrant.jfr >reentrant.json || fail "reentrant: no report"
+    near reentrant "$(json reentrant.json total_ns)" "$(awk '$1 == "enter" { print $2 }' reentrant.out)" 5
+    sed -n '/"owners":/,/^"owner_stacks"/p' reentrant.json | grep -q '"class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","thread":"owner"' ||
+        fail "reentrant: the owner is not told: $(cat reentrant.json)"
+    sed -n '/"other_waits":/,$p' reentrant.json | grep '"class":"Locking$Desk"' | grep -q 'LockSupport.parkNanos' ||
+        fail "reentrant: a park for another object is not told: $(cat reentrant.json)"
+    "$JW_COMMAND" convert -q -e lock --total reentrant.jfr reentrant.collapsed
+    ! grep -q 'Locking$Desk' reentrant.collapsed || fail "reentrant: the graph of locks shows what is none"
+    ! grep -q . <(grep -v '^enter\|^wait' reentrant.out) || fail "reentrant: the JVM has something to say: $(cat reentrant.out)"
+else
+    profile reentrant lock=10us,file=reentrant.jfr Locking reentrant
+    grep -q 'lock: parks are not told' reentrant.err || fail "it is not said that parks are not told"
+fi
+
 # The same out of a graph made live.
 profile graph event=lock,file=graph.collapsed Locking
 "$JW_COMMAND" convert -q -e lock --total alone.jfr alone.collapsed

@@ -1,9 +1,11 @@
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Threads that wait for one another's monitors, and know how long: one owner holds a monitor in a method of its own for a while, while the others
- * want it; each prints the time that it waited, by its own clock.
+ * want it; each prints the time that it waited, by its own clock. With "reentrant" the monitor is a lock of java.util.concurrent.
  */
 public class Locking {
     private static final int ROUNDS = 20, HOLD_MS = 20, VICTIMS = 3;
@@ -16,10 +18,20 @@ public class Locking {
 
     private static final Shelf SHELF = new Shelf();
     private static final Desk DESK = new Desk();
+    private static final ReentrantLock LATCH = new ReentrantLock();
+    private static boolean isReentrant;
     private static volatile boolean isHeld;
     private static volatile int round;
 
     private static void hold() {
+        if (isReentrant) {
+            LATCH.lock();
+            isHeld = true;
+            pause(HOLD_MS);
+            isHeld = false;
+            LATCH.unlock();
+            return;
+        }
         synchronized (SHELF) {
             isHeld = true;
             pause(HOLD_MS);
@@ -42,6 +54,12 @@ public class Locking {
     private static long want() {
         long begin = System.nanoTime();
 
+        if (isReentrant) {
+            LATCH.lock();
+            long waited = System.nanoTime() - begin;
+            LATCH.unlock();
+            return waited;
+        }
         synchronized (SHELF) {
             return System.nanoTime() - begin;
         }
@@ -85,6 +103,7 @@ public class Locking {
 
     public static void main(String[] args) throws Exception {
         boolean isVirtual = args.length > 0 && args[0].equals("virtual");
+        isReentrant = args.length > 0 && args[0].equals("reentrant");
         long[] waited = new long[VICTIMS];
         List<Thread> threads = new ArrayList<>();
         long sum = 0, waits = 0;
@@ -106,6 +125,7 @@ public class Locking {
         }
         for (int i = 0; i < 10; i++) {
             waits += await(20);
+            LockSupport.parkNanos(DESK, 5_000_000);
         }
         for (int i = 0; i < VICTIMS; i++) {
             System.out.println("waited victim-" + i + " " + waited[i]);
