@@ -24,6 +24,7 @@ need-compiler:
 	$(Q)tools/ensure "mini debug info (optional)" liblzma-dev || true
 	$(Q)tools/ensure "packed recordings (optional)" libzstd-dev || true
 	$(Q)tools/ensure "compressed output (optional)" libdeflate-dev || true
+	$(Q)tools/ensure "rules tried on jars (optional)" libminizip || true
 	$(Q)tools/ensure "cstack=libunwind (optional)" libunwind || true
 need-aarch64:
 	$(Q)tools/ensure "the aarch64 lane" aarch64-gcc
@@ -100,7 +101,7 @@ $(call command,$(1)): $(call room_objects,$(1),$(CLI_ROOMS))
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(LDFLAGS_ALL) $$(LDFLAGS_CMD) -o $$@ $$^ \
-	    $$(call packing_libraries,$$(CC_$(1)),$$(LIBRARIES_FROM_$(1)))
+	    $$(call command_libraries,$$(CC_$(1)),$$(LIBRARIES_FROM_$(1)))
 
 .PHONY: lane-$(1)
 lane-$(1): $(call library,$(1)) $(if $(wildcard src/cli/*.c),$(call command,$(1)))

@@ -46,10 +46,10 @@ CFLAGS_ALL   := -std=gnu11 -g -fPIC -fvisibility=hidden -ffunction-sections \
 # sanitizers, which look for the same.
 hardening = $(or $(hardening_of_$(1)),$(eval hardening_of_$(1) := $$(shell tools/hardening-flags $(1)))$(hardening_of_$(1)))
 
-# Static libraries that may be missing, and what they bring: asked once for each compiler. All are for the agent; the
-# command needs those that pack. The second argument: -L and where they may lie.
-optional_libraries = $(or $(libraries_of_$(1)),$(eval libraries_of_$(1) := $$(shell tools/optional-libraries $(2) $(1)))$(libraries_of_$(1)))
-packing_libraries  = $(or $(packing_of_$(1)),$(eval packing_of_$(1) := $$(shell tools/optional-libraries $(2) $(1) libzstd libdeflate 2>/dev/null))$(packing_of_$(1)))
+# Static libraries that may be missing, and what they bring: asked once for each compiler. All but the one that reads jars are
+# for the agent, and for tests; the command needs those that pack, and that one. The second argument: -L and where they may lie.
+optional_libraries = $(or $(libraries_of_$(1)),$(eval libraries_of_$(1) := $$(shell tools/optional-libraries $(2) $(1) libiberty liblzma libdeflate libzstd))$(libraries_of_$(1)))
+command_libraries  = $(or $(command_libraries_of_$(1)),$(eval command_libraries_of_$(1) := $$(shell tools/optional-libraries $(2) $(1) libzstd libdeflate libminizip 2>/dev/null))$(command_libraries_of_$(1)))
 
 CFLAGS_plain    = -O2 $(call hardening,$(CC_plain))
 # Lines are what a report of a sanitizer shows; more is only slower to make.

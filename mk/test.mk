@@ -85,7 +85,8 @@ support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
 SUPPORT_SOURCES_tsan    := tests/support/tsan/arena_place.c
 SUPPORT_SOURCES_aarch64 := tests/support/small/runner.c
 TEST_CPPFLAGS_aarch64   := -isystem tests/support/small $(if $(ARM64_TREE),-isystem $(ARM64_TREE)/include)
-TEST_LIBS_aarch64        = -lm $(call optional_libraries,$(CC_aarch64),$(LIBRARIES_FROM_aarch64))
+TEST_LIBS_aarch64        = -lm $(call optional_libraries,$(CC_aarch64),$(LIBRARIES_FROM_aarch64)) \
+	$(call command_libraries,$(CC_aarch64),$(LIBRARIES_FROM_aarch64))
 TEST_LIBS               := -lcriterion -lm
 
 # What a sanitizer watches is the product: the tests themselves are made as quickly as they can be. They are linked by
@@ -110,7 +111,7 @@ need-libunwind:
 	$(Q)tools/ensure "native stacks beside libunwind" libunwind
 
 build/arm64-tree/made: tools/arm64-packages
-	$(Q)tools/arm64-packages $(@D) libunwind-dev liblzma-dev libzstd-dev libdeflate-dev libiberty-dev zlib1g
+	$(Q)tools/arm64-packages $(@D) libunwind-dev liblzma-dev libzstd-dev libdeflate-dev libiberty-dev zlib1g libminizip-dev zlib1g-dev
 	@touch $@
 
 build/arm64-jdk/made: tools/arm64-packages
@@ -195,7 +196,7 @@ build/fuzz/bin/%: fuzz/%.c build/fuzz/flags $(call archives,fuzz,$(CORE_ROOMS) c
 	@mkdir -p $(@D)
 	$(Q)$(CC_fuzz) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_fuzz) -fsanitize=fuzzer $(TEST_WARNINGS) \
 	    -Wno-missing-prototypes -MMD -MP -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-	    $(call optional_libraries,$(CC_fuzz))
+	    $(call optional_libraries,$(CC_fuzz)) $(call command_libraries,$(CC_fuzz))
 
 -include $(FUZZ_PROGRAMS:%=%.d)
 
@@ -263,7 +264,7 @@ $(call test_programs,$(1)): | $(LIBRARIES_OF_$(1))
 $(call test_programs,$(1)): %: %.o $(call support_objects,$(1))
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) $$(TEST_LDFLAGS_$(1)) -o $$@ $$(filter %.o,$$^) -Wl,--start-group \
-	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$(call optional_libraries,$$(CC_$(1)))) $$(MORE_LIBS)
+	    $$(filter %.a,$$^) -Wl,--end-group $$(or $$(TEST_LIBS_$(1)),$$(TEST_LIBS) $$(call optional_libraries,$$(CC_$(1))) $$(call command_libraries,$$(CC_$(1)))) $$(MORE_LIBS)
 
 $(ORACLE_TESTS:%=build/$(1)/tests/unit/walk/%.o): ROOM_FLAGS += $(LIBUNWIND_FLAGS_$(1))
 $(ORACLE_TESTS:%=build/$(1)/tests/unit/walk/%.o): | $(LIBUNWIND_$(1))
@@ -299,7 +300,7 @@ $(FAULTS_COMMAND): build/faults/calls.o build/faults/calls_rules.o $(call room_o
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(FAULTS_FLAGS) -o $@ $(filter %.o,$^) \
-	    $(call packing_libraries,$(CC_plain))
+	    $(call command_libraries,$(CC_plain))
 
 -include build/faults/calls.d build/faults/calls_rules.d build/faults/calls_jvm.d
 -include build/faults/loads.d

@@ -324,11 +324,17 @@ _jaywalk_facts() {
         --size) kind=any ;;
         esac
         ;;
+    rules)
+        operands=rules
+        options='--taken --all --json --strict -q --quiet -h --help '
+        case $option in
+        esac
+        ;;
     help) operands=commands ;;
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks contention summary recover merge split help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks contention summary recover merge split rules help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {

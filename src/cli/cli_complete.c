@@ -75,7 +75,8 @@ static void cli_bash_commands(FILE *to)
     static const char *const operands[] = {
         [CLI_OPERANDS_NONE] = "none",           [CLI_OPERANDS_JVM] = "jvms",
         [CLI_OPERANDS_RECORDING] = "recording", [CLI_OPERANDS_RECORDINGS] = "recordings",
-        [CLI_OPERANDS_EITHER] = "either",       [CLI_OPERANDS_PROGRAM] = "program",
+        [CLI_OPERANDS_EITHER] = "either",       [CLI_OPERANDS_RULES] = "rules",
+        [CLI_OPERANDS_PROGRAM] = "program",
     };
 
     fputs("# Sets what there is to know of the command $1 and its option $2.\n"

@@ -69,6 +69,8 @@ struct cli_values {
     bool is_of_safepoints;
     bool has_json;
     bool is_strict;
+    bool shows_all;   /* rules */
+    bool shows_taken; /* rules */
     bool is_quiet;
     bool is_help;
 
@@ -99,6 +101,7 @@ enum cli_command_id {
     CLI_COMMAND_RECOVER,
     CLI_COMMAND_MERGE,
     CLI_COMMAND_SPLIT,
+    CLI_COMMAND_RULES,
     CLI_COMMAND_LIMIT
 };
 
@@ -109,6 +112,7 @@ enum cli_operands {
     CLI_OPERANDS_RECORDING,  /* and an output */
     CLI_OPERANDS_RECORDINGS, /* one or several */
     CLI_OPERANDS_EITHER,     /* recordings or a JVM */
+    CLI_OPERANDS_RULES,      /* what to do, rules, and what to try them on */
     CLI_OPERANDS_PROGRAM, /* the first word that is no option begins a command line, left alone */
 };
 
@@ -321,6 +325,7 @@ int cli_summary(const struct cli_values *values);
 int cli_recover(const struct cli_values *values);
 int cli_merge(const struct cli_values *values);
 int cli_split(const struct cli_values *values);
+int cli_rules(const struct cli_values *values);
 
 /* By their ending: .jfr, .jfr.zst. */
 bool cli_is_recording_name(const char *path);

@@ -104,6 +104,13 @@ struct rules_decision rules_decide(const struct rules *rules, const struct rules
 /* Whether any inclusive rule's class part may be met: if not, the class needs no further look. */
 bool rules_may_touch(const struct rules *rules, const struct rules_subject *subject);
 
+#define RULES_TYPES_BYTES 4096u
+
+/* Types of the parameters of a descriptor as `parameters` has them, "int,java/lang/String[]", or that which it returns, into
+ * RULES_TYPES_BYTES of text, not terminated. False: it is no descriptor, or too long. */
+bool rules_types(struct classfile_text descriptor, bool is_returned, char *text,
+                 size_t *used_bytes);
+
 /* A name as patterns are held against it: '/' and '.' are the same. */
 bool rules_is_match(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes);
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define TYPES_BYTES 4096u /* of parameters, as text */
-
 enum answer {
     NO,
     YES,
@@ -126,6 +124,37 @@ static enum answer extends_near(const struct classfile *file, const struct patte
     return is_whole ? NO : UNKNOWN;
 }
 
+/* Whether a pattern could be met by a class of the JDK: its text up to the first wildcard against that of packages. */
+static bool may_be_platform(const struct patterns *patterns)
+{
+    static const char *const packages[] = {"java.", "jdk.", "sun.", "com.sun."};
+
+    for (size_t begin = 0, at = 0; at <= patterns->length; at++) {
+        if (at < patterns->length && patterns->text[at] != '|')
+            continue;
+        for (size_t i = 0; i < JW_COUNT_OF(packages); i++) {
+            const char *package = packages[i];
+            size_t same = 0;
+
+            while (begin + same < at && package[same] != '\0' &&
+                   is_same(patterns->text[begin + same], package[same]))
+                same++;
+            if (package[same] == '\0' || (begin + same < at && patterns->text[begin + same] == '*'))
+                return true;
+        }
+        begin = at + 1;
+    }
+    return false;
+}
+
+/* What stands above a class of the JDK is of the JDK. javax is not all its own. */
+static bool has_only_platform_above(struct classfile_text name)
+{
+    static const struct patterns packages = {"java.**|jdk.**|sun.**|com.sun.**", 32};
+
+    return is_one(&packages, name.bytes, name.length_bytes);
+}
+
 static enum answer extends(const struct rules_subject *subject, const struct patterns *patterns)
 {
     struct rules_supers *supers = subject->supers;
@@ -145,10 +174,10 @@ static enum answer extends(const struct rules_subject *subject, const struct pat
             continue;
 
         const struct classfile *above = subject->find(subject->context, name);
-        if (above == NULL)
-            is_whole = false;
-        else
+        if (above != NULL)
             add_supers(supers, above);
+        else if (!has_only_platform_above(name) || may_be_platform(patterns))
+            is_whole = false;
     }
     return is_whole && !supers->is_cut ? NO : UNKNOWN;
 }
@@ -209,7 +238,7 @@ static const char *add_type(const char *at, const char *end, char *text, size_t 
         length = strlen(word);
         at++;
     }
-    if (TYPES_BYTES - *used_bytes < length + 2 * dimensions + 1)
+    if (RULES_TYPES_BYTES - *used_bytes < length + 2 * dimensions + 1)
         return NULL;
     memcpy(text + *used_bytes, word, length);
     *used_bytes += length;
@@ -220,29 +249,35 @@ static const char *add_type(const char *at, const char *end, char *text, size_t 
     return at;
 }
 
+bool rules_types(struct classfile_text descriptor, bool is_returned, char *text, size_t *used_bytes)
+{
+    const char *at = descriptor.bytes, *end = at + descriptor.length_bytes;
+    const char *close = memchr(at, ')', descriptor.length_bytes);
+
+    *used_bytes = 0;
+    if (close == NULL || *at != '(')
+        return false;
+    if (is_returned)
+        return add_type(close + 1, end, text, used_bytes) == end;
+    for (at++; at < close;) {
+        if (*used_bytes != 0)
+            text[(*used_bytes)++] = ',';
+        at = add_type(at, close, text, used_bytes);
+        if (at == NULL)
+            return false;
+    }
+    return true;
+}
+
 /* What it takes or what it gives; UNKNOWN: too long to be held against anything, or no descriptor. */
 static enum answer types(struct classfile_text descriptor, bool is_returned,
                          const struct patterns *patterns)
 {
-    char text[TYPES_BYTES];
-    size_t used_bytes = 0;
-    const char *at = descriptor.bytes, *end = at + descriptor.length_bytes;
-    const char *close = memchr(at, ')', descriptor.length_bytes);
+    char text[RULES_TYPES_BYTES];
+    size_t used_bytes;
 
-    if (close == NULL || *at != '(')
+    if (!rules_types(descriptor, is_returned, text, &used_bytes))
         return UNKNOWN;
-    if (is_returned) {
-        if (add_type(close + 1, end, text, &used_bytes) != end)
-            return UNKNOWN;
-        return answer(is_one(patterns, text, used_bytes));
-    }
-    for (at++; at < close;) {
-        if (used_bytes != 0)
-            text[used_bytes++] = ',';
-        at = add_type(at, close, text, &used_bytes);
-        if (at == NULL)
-            return UNKNOWN;
-    }
     return answer(is_one(patterns, text, used_bytes));
 }
 

@@ -27,12 +27,16 @@ words[graph]='convert x.jfr FILE.html'
 words[stacks]='convert --by endpoint -t x.jfr FILE.collapsed'
 words[text]='convert -o flat=10 -I *deep* x.jfr FILE.txt'
 words[endpoints]='endpoints x.jfr'
-read -ra commands <<<"${FAULT_COMMANDS:-start status stop dump show metrics jps graph stacks text endpoints}"
+words[rules]='rules dry-run --taken a.rules work.jar'
+read -ra commands <<<"${FAULT_COMMANDS:-start status stop dump show metrics jps graph stacks text endpoints rules}"
 
 # A recording to convert, and a JVM to attach to.
 live recorded wall
 [ -s recorded/x.jfr ] || fail "no recording: $(head -n 2 recorded/err)"
 cp recorded/x.jfr x.jfr
+# Classes to try rules on.
+echo 'include class name=Faulted' >a.rules
+"$JDK/bin/jar" cf work.jar -C "$API_CLASSES" .
 mkfifo input
 exec 9<>input
 # It ends when nobody can write to its input any more, itself included.
@@ -95,7 +99,7 @@ try() { # $1: command, $2: stem, $3: name, $4...: variables
 results_of() { # $1: command, $2: stem: what a conversion made
     case $1 in
     graph | stacks | text) cat "$2".html "$2".collapsed "$2".txt 2>/dev/null ;;
-    endpoints) cat "$3.out" ;;
+    endpoints | rules) cat "$3.out" ;;
     esac
 }
 
@@ -121,7 +125,7 @@ judge_command() { # $1: number, $2: command
     dump) [ "$(tail -c 8 "run-$1.html" 2>/dev/null | tr -d '\n')" = '</html>' ] || complete=no ;;
     status | show | metrics | jps) [ -s "run-$1.out" ] || complete=no ;;
     start) [ -s "run-$1.jfr" ] || complete=no ;;
-    graph | stacks | text | endpoints) [ "$(results_of "$2" "run-$1" "run-$1")" = "$(results_of "$2" "right-$2" "right-$2")" ] || complete=no ;;
+    graph | stacks | text | endpoints | rules) [ "$(results_of "$2" "run-$1" "run-$1")" = "$(results_of "$2" "right-$2" "right-$2")" ] || complete=no ;;
     esac
     if [ "$status" = 124 ]; then
         echo HANG

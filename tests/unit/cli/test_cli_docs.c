@@ -188,6 +188,9 @@ static void expect_accepted(const char *example)
                       cli_read_look(&values, values.operands.texts[1], &look, &err),
                   "%s: %s", example, err.message);
         break;
+    case CLI_OPERANDS_RULES:
+        cr_expect_geq(values.operands.count, 2, "%s", example);
+        break;
     case CLI_OPERANDS_RECORDINGS:
         cr_expect_geq(values.operands.count, 1, "%s", example);
         break;
