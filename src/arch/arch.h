@@ -111,9 +111,17 @@ struct arch_sender {
 
 JW_SIGNAL_SAFE void arch_sender_read(const void *ucontext, struct arch_sender *out);
 
-/* Whether that stack pointer is there at `pc`, in an adapter between interpreted and compiled code that begins at `begin`: on the way to
- * compiled code all the time, on the other way from where it was put there (aarch64: never). */
-JW_SIGNAL_SAFE bool arch_has_sender(uintptr_t begin, uintptr_t pc);
+/* What that register holds. */
+enum arch_sender_kind {
+    ARCH_SENDER_NONE,
+    ARCH_SENDER_SP,    /* the caller's stack pointer */
+    ARCH_SENDER_ENTRY, /* the place of the return address, a word below */
+};
+
+/* At `pc`, in an adapter between interpreted and compiled code that begins at `begin`: a stack pointer on the way to compiled code all the
+ * time, on the other way from where it was put there; before that the place of the return address, while the caller is told to call
+ * the interpreter no more (aarch64: never). */
+JW_SIGNAL_SAFE enum arch_sender_kind arch_sender_in(uintptr_t begin, uintptr_t pc);
 
 /*
  * From the interpreter's code where the method that it has been called for has no frame yet, or no longer: `regs` become those of the
@@ -126,7 +134,7 @@ JW_SIGNAL_SAFE bool arch_step_interpreted_edge(const void *ucontext, struct arch
 
 /*
  * From an adapter between interpreted and compiled code that begins at `begin`, the same way; `is_leaf`: code that it calls was
- * interrupted, with `regs` behind that call. On x86-64 of such calls alone, as arch_has_sender tells elsewhere.
+ * interrupted, with `regs` behind that call. On x86-64 of such calls alone, as arch_sender_in tells elsewhere.
  * Source: OpenJDK, gen_i2c_adapter, gen_c2i_adapter and patch_callers_callsite in sharedRuntime_aarch64.cpp and sharedRuntime_x86_64.cpp,
  * MacroAssembler::push_CPU_state, JDK 8 to 28.
  */
@@ -316,6 +324,24 @@ JW_SIGNAL_SAFE size_t arch_saved_bytes(uintptr_t pc, uintptr_t code_end);
  */
 JW_SIGNAL_SAFE size_t arch_pushed_all_bytes(uintptr_t sp, uintptr_t fp);
 
+/* Where code leads that is left: to its caller, or by a jump elsewhere. */
+struct arch_way {
+    struct arch_regs regs; /* as they are there; link: 0 */
+    bool is_return;
+    bool is_sure;       /* no branch and no call was on the way: so it will be */
+    bool is_frame_left; /* on the way the frame pointer was restored: what was there had a frame */
+};
+
+/*
+ * Follows code in [begin, end) from regs->pc on, instruction by instruction, until it is left, with what that does to the stack and to
+ * registers: for stubs that have no frame to go by. Calls on the way are taken to return, and of a branch both ways to leave
+ * the stack alike. `ucontext`: of the thread interrupted there; NULL: only `regs` are known. False where it leads nowhere that can be told: beyond some
+ * hundred instructions, through a register that is not known, at an instruction that is none (aarch64: always; there the steps above leave
+ * nothing to be asked). Some microseconds.
+ */
+JW_SIGNAL_SAFE bool arch_follow(const void *ucontext, const struct arch_regs *regs, uintptr_t begin,
+                                uintptr_t end, struct arch_way *out);
+
 /* True when the instruction before `return_pc` calls `target`. */
 JW_SIGNAL_SAFE bool arch_is_call_of(uintptr_t return_pc, uintptr_t target);
 
@@ -367,8 +393,8 @@ struct arch_instruction {
 #define ARCH_INSTRUCTION_BYTES_MAX ((size_t)16)
 
 /* The instruction that begins at `bytes`, which lies at `pc`. False: cut, or none that is known. */
-bool arch_instruction_read(const uint8_t *bytes, size_t room_bytes, uintptr_t pc,
-                           struct arch_instruction *out);
+JW_SIGNAL_SAFE bool arch_instruction_read(const uint8_t *bytes, size_t room_bytes, uintptr_t pc,
+                                          struct arch_instruction *out);
 
 /* System calls ----------------------------------------------------------------------------------- */
 

@@ -190,9 +190,7 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
     } else if (walk->position != WALK_AT_CALL &&
                (walk_vm_caller_below_all(walk, addr, &caller) ||
                 walk_vm_caller_below_saved(walk, vm_code_frame_bytes(addr), &caller) ||
-                walk_vm_caller_below_pushed(walk, vm_code_frame_bytes(addr),
-                                            walk->position == WALK_AT_TOP && vm_nmethod_is_c1(addr),
-                                            &caller))) {
+                walk_vm_caller_below_pushed(walk, addr, &caller))) {
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
     }
     return leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NMETHOD);
@@ -369,6 +367,10 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
         return leave_java(walk, &blob, stub, &anchor, place);
     if (place == VM_PLACE_RUNTIME_STUB && walk_vm_leave_unpacker(walk, blob.blob))
         return GO_ON;
+    if (walk_vm_follow_stub(walk, &blob, stub, &caller, &position)) {
+        walk_vm_go_on_at(walk, &caller, position);
+        return GO_ON;
+    }
     if (place == VM_PLACE_RUNTIME_STUB &&
         walk_vm_caller_of_stub(walk, &blob, stub, &caller, &position))
         return move(walk, &caller, position, place);
@@ -383,6 +385,8 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
     if (place == VM_PLACE_STUB && !vm_code_contains(caller.pc) &&
         !walk_native_to_code_cache(&caller, false))
         return fail(walk, WALK_CODE_STUB, place);
+    if (walk_vm_follow_interpreter(walk, &caller))
+        return move(walk, &caller, WALK_AT_CALL, place);
     return move(walk, &caller, WALK_AT_LEAF_CALL, place);
 }
 
@@ -499,9 +503,11 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome find_java(struct wa
                    ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
                    : move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
     const bool is_whole = walk->cache != NULL && walk->cache->is_native_whole;
-    return !is_whole && walk_native_to_code_cache(&caller, true)
-               ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
-               : fail(walk, walk->thread.is_in_java ? WALK_CODE_STUB : 0, VM_PLACE_NATIVE);
+    if (!is_whole && walk_native_to_code_cache(&caller, true))
+        return move(walk, &caller,
+                    walk_vm_follow_interpreter(walk, &caller) ? WALK_AT_CALL : WALK_AT_LEAF_CALL,
+                    VM_PLACE_NATIVE);
+    return fail(walk, walk->thread.is_in_java ? WALK_CODE_STUB : 0, VM_PLACE_NATIVE);
 }
 
 /* Apart, as it is the one place for which the compiler has to keep what is at hand. */
@@ -530,11 +536,11 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome judge(struct walk_v
 
 static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
 {
-    enum outcome outcome = vm_code_contains(walk->regs.pc) ? GO_ON : find_java(walk);
-
     vm_code_map_read(&walk->map);
     walk->hops_left = HOPS_MAX;
     walk->map.hops_left = &walk->hops_left;
+
+    enum outcome outcome = vm_code_contains(walk->regs.pc) ? GO_ON : find_java(walk);
     if (walk->regs.pc >= walk->map.interpreter_begin && walk->regs.pc < walk->map.interpreter_end)
         walk_vm_leave_entry(walk);
     if (walk->cache != NULL)

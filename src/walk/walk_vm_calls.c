@@ -32,6 +32,17 @@ static JW_SIGNAL_SAFE bool is_caller_by(const struct walk_vm *walk, uintptr_t sp
     return safe_load_word(addr, &pc) && is_caller(walk, sp, pc, caller);
 }
 
+/* While it lies nowhere but where the call has put it, and in the register into which it was popped from there. */
+static JW_SIGNAL_SAFE bool is_caller_popped(const struct walk_vm *walk,
+                                            const struct arch_sender *sender,
+                                            struct arch_regs *caller)
+{
+    uintptr_t pc;
+
+    return safe_load_word(sender->sp - WORD_BYTES, &pc) && pc == sender->pc &&
+           is_caller(walk, sender->sp, pc, caller);
+}
+
 bool walk_vm_caller_of_adapter(const struct walk_vm *walk, const struct vm_blob *blob,
                                struct arch_regs *caller)
 {
@@ -47,11 +58,40 @@ bool walk_vm_caller_of_adapter(const struct walk_vm *walk, const struct vm_blob 
     if (!is_top)
         return false;
     /* The return address is on top; on the way there, it is where the call has put it, or in a register. */
-    if (find_sender(walk, &sender) && arch_has_sender(blob->code_begin, walk->regs.pc))
-        return is_caller_by(walk, sender.sp, sp, caller) ||
+    const enum arch_sender_kind kind = arch_sender_in(blob->code_begin, walk->regs.pc);
+    const bool is_found = kind != ARCH_SENDER_NONE && find_sender(walk, &sender);
+    if (is_found && kind == ARCH_SENDER_ENTRY)
+        return is_caller_by(walk, sender.sp + WORD_BYTES, sender.sp, caller);
+    if (is_found)
+        return is_caller_popped(walk, &sender, caller) ||
+               is_caller_by(walk, sender.sp, sp, caller) ||
                is_caller_by(walk, sender.sp, sender.sp - WORD_BYTES, caller);
+    arch_sender_read(walk->ucontext, &sender);
     return is_caller_by(walk, sp + WORD_BYTES, sp, caller) ||
            is_caller(walk, sp, sender.pc, caller);
+}
+
+bool walk_vm_follow_interpreter(const struct walk_vm *walk, struct arch_regs *caller)
+{
+    struct arch_way way;
+
+    if (!vm_code_is_interpreter(caller->pc) ||
+        !arch_follow(walk->ucontext, caller, walk->map.interpreter_begin, walk->map.interpreter_end,
+                     &way) ||
+        way.is_frame_left || way.regs.sp <= walk->regs.sp || !walk_vm_is_proved(walk, &way.regs))
+        return false;
+    *caller = way.regs;
+    return true;
+}
+
+void walk_vm_go_on_at(struct walk_vm *walk, struct arch_regs *at, enum walk_position position)
+{
+    const bool is_caller = position == WALK_AT_LEAF_CALL && walk_vm_follow_interpreter(walk, at);
+
+    walk->regs = *at;
+    walk->position = is_caller ? WALK_AT_CALL : position;
+    walk->is_fp_by_size = false;
+    walk->fp_slot = 0;
 }
 
 void walk_vm_leave_entry(struct walk_vm *walk)

@@ -282,10 +282,9 @@ JW_SIGNAL_SAFE bool walk_vm_step_from_edge(const struct walk_vm *walk, struct vm
 JW_SIGNAL_SAFE bool walk_vm_leave_unpacker(struct walk_vm *walk, vm_addr stub);
 
 /* Guesses, each followed by a proof: false when none could be proved.
- * The caller of a frame of this size, on which the code may have pushed a few words. `is_fp_kept`: code
- * that leaves its caller's frame pointer where it is, which must then be the one that it saved. */
-JW_SIGNAL_SAFE bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes,
-                                                bool is_fp_kept, struct arch_regs *caller);
+ * The caller of this nmethod's frame, on which its code may have pushed a few words. */
+JW_SIGNAL_SAFE bool walk_vm_caller_below_pushed(const struct walk_vm *walk, vm_addr nmethod,
+                                                struct arch_regs *caller);
 /* The caller of this nmethod's frame, where it is by C1 and has pushed all registers below it. */
 JW_SIGNAL_SAFE bool walk_vm_caller_below_all(const struct walk_vm *walk, vm_addr blob,
                                              struct arch_regs *caller);
@@ -311,6 +310,17 @@ JW_SIGNAL_SAFE bool walk_vm_unwound_anchor(const struct walk_vm *walk, const str
 JW_SIGNAL_SAFE bool walk_vm_caller_of_adapter(const struct walk_vm *walk,
                                               const struct vm_blob *blob, struct arch_regs *caller);
 JW_SIGNAL_SAFE void walk_vm_leave_entry(struct walk_vm *walk);
+/* From the interpreter's code at which a stub or C is returned to: to the method that called it, where it has no frame (methods of
+ * mathematics and checksums, which the interpreter does by a call). */
+JW_SIGNAL_SAFE bool walk_vm_follow_interpreter(const struct walk_vm *walk,
+                                               struct arch_regs *caller);
+/* Goes on where the thread will be in some instructions: a jump may leave the stack pointer as it is. */
+JW_SIGNAL_SAFE void walk_vm_go_on_at(struct walk_vm *walk, struct arch_regs *at,
+                                     enum walk_position position);
+/* From a stub, by what its code does until it is left. `position`: AT_TOP where it jumps into other code that is no caller. */
+JW_SIGNAL_SAFE bool walk_vm_follow_stub(const struct walk_vm *walk, const struct vm_blob *blob,
+                                        const struct vm_stub *stub, struct arch_regs *caller,
+                                        enum walk_position *position);
 /* The code that was stopped by a fault at its poll, from the stub to which the JVM sent it. */
 JW_SIGNAL_SAFE bool walk_vm_caller_at_poll(const struct walk_vm *walk, const struct vm_blob *blob,
                                            struct arch_regs *caller);

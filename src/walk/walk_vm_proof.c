@@ -31,8 +31,11 @@ static JW_SIGNAL_SAFE bool is_proved(const struct walk_vm *walk, const struct ar
                vm_interpreted_read(regs->fp, 0, &frame);
     if (!vm_code_map_find(&walk->map, regs->pc, &ref))
         return false;
-    if (ref.place == VM_PLACE_NATIVE_WRAPPER || walk_vm_is_barrier(vm_stub_find(regs->pc)))
-        return true; /* the end of a virtual thread's stack */
+    /* The end of a virtual thread's stack: no other native method calls Java. */
+    if (ref.place == VM_PLACE_NATIVE_WRAPPER)
+        return arch_is_behind_call(regs->pc);
+    if (walk_vm_is_barrier(vm_stub_find(regs->pc)))
+        return true;
     if (ref.place == VM_PLACE_STUB)
         return vm_is_entry_return(regs->pc) && vm_entry_anchor(regs->fp, &anchor);
     return ref.place == VM_PLACE_NMETHOD && vm_nmethod_read(ref.blob, &nmethod) &&
@@ -96,8 +99,10 @@ static JW_SIGNAL_SAFE bool caller_below_x87(const struct walk_vm *walk, size_t f
     return is_found;
 }
 
-bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes, bool is_fp_kept,
-                                 struct arch_regs *caller)
+/* The caller of a frame of this size, on which the code may have pushed a few words. `is_fp_kept`: of code that leaves its caller's frame
+ * pointer where it is, which must then be the one that it saved. */
+static JW_SIGNAL_SAFE bool caller_below_words(const struct walk_vm *walk, size_t frame_bytes,
+                                              bool is_fp_kept, struct arch_regs *caller)
 {
     if (!is_fp_kept && vm_computes_by_x87())
         return caller_below_x87(walk, frame_bytes, caller);
@@ -113,6 +118,20 @@ bool walk_vm_caller_below_pushed(const struct walk_vm *walk, size_t frame_bytes,
             return false;
     }
     return false;
+}
+
+bool walk_vm_caller_below_pushed(const struct walk_vm *walk, vm_addr nmethod,
+                                 struct arch_regs *caller)
+{
+    const size_t frame_bytes = vm_code_frame_bytes(nmethod);
+    const bool is_top = walk->position == WALK_AT_TOP;
+
+    /* At a call of a stub the frame pointer is as the code has left it: what says nothing is asked without it. */
+    if (vm_nmethod_is_c1(nmethod) && (is_top || walk->position == WALK_AT_LEAF_CALL) &&
+        caller_below_words(walk, frame_bytes, true, caller))
+        return true;
+    return !(is_top && vm_nmethod_is_c1(nmethod)) &&
+           caller_below_words(walk, frame_bytes, false, caller);
 }
 
 bool walk_vm_caller_below_all(const struct walk_vm *walk, vm_addr blob, struct arch_regs *caller)
@@ -142,6 +161,41 @@ static JW_SIGNAL_SAFE bool is_call_proved(const struct walk_vm *walk, const stru
            (arch_is_call_of(regs->pc, blob->code_begin) ||
             (stub != NULL && arch_is_call_of(regs->pc, stub->begin))) &&
            vm_code_map_find(&walk->map, regs->pc, &ref) && ref.place == VM_PLACE_NMETHOD;
+}
+
+/* Code in which a walk can begin as well as at the jump to it: the same registers will stand there. */
+static JW_SIGNAL_SAFE bool is_jumped_to(const struct walk_vm *walk, const struct arch_regs *regs)
+{
+    struct vm_code_ref ref;
+
+    return walk->position == WALK_AT_TOP && walk_vm_is_on_stack(walk, regs->sp) &&
+           !vm_code_is_interpreter(regs->pc) && vm_code_map_find(&walk->map, regs->pc, &ref) &&
+           ref.place != VM_PLACE_ADAPTER;
+}
+
+bool walk_vm_follow_stub(const struct walk_vm *walk, const struct vm_blob *blob,
+                         const struct vm_stub *stub, struct arch_regs *caller,
+                         enum walk_position *position)
+{
+    const bool is_whole = blob->place == VM_PLACE_RUNTIME_STUB;
+    const void *const ucontext = walk->position == WALK_AT_TOP ? walk->ucontext : NULL;
+    struct arch_way way;
+
+    if ((!is_whole &&
+         (blob->place != VM_PLACE_STUB || stub == NULL || stub->setup_offset != ARCH_NO_FRAME)) ||
+        !arch_follow(ucontext, &walk->regs, is_whole ? blob->code_begin : stub->begin,
+                     is_whole ? blob->code_end : stub->end, &way))
+        return false;
+    *caller = way.regs;
+    if (caller->sp < walk->regs.sp)
+        return false;
+    if (is_call_proved(walk, blob, stub, caller, position))
+        return true;
+    if (way.is_return)
+        return walk_vm_is_on_stack(walk, caller->sp) && vm_code_contains(caller->pc) &&
+               arch_is_behind_call(caller->pc);
+    *position = WALK_AT_TOP;
+    return way.is_sure && is_jumped_to(walk, caller);
 }
 
 bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,
@@ -183,8 +237,8 @@ bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *bl
             return false;
     }
     *position = WALK_AT_CALL;
-    return walk_vm_caller_below_pushed(walk, 2 * WORD_BYTES, false, caller) ||
-           walk_vm_caller_below_pushed(walk, frame_bytes, false, caller);
+    return caller_below_words(walk, 2 * WORD_BYTES, false, caller) ||
+           caller_below_words(walk, frame_bytes, false, caller);
 }
 
 bool walk_vm_thrower_of_stub(const struct walk_vm *walk, const struct vm_blob *blob,

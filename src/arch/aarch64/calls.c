@@ -147,11 +147,11 @@ void arch_sender_read(const void *ucontext, struct arch_sender *out)
     *out = (struct arch_sender){0, 0};
 }
 
-bool arch_has_sender(uintptr_t begin, uintptr_t pc)
+enum arch_sender_kind arch_sender_in(uintptr_t begin, uintptr_t pc)
 {
     (void)begin;
     (void)pc;
-    return false;
+    return ARCH_SENDER_NONE;
 }
 
 /* True when the stub puts a return address into its own frame before it calls: so does that of a poll at the end of a loop. At

@@ -6,7 +6,7 @@
 #define WORD_BYTES sizeof(uint32_t)
 
 /* A field of `bits` bits from `low` on, with its sign, in words. */
-static uintptr_t offset_of(uint32_t word, unsigned low, unsigned bits)
+static JW_SIGNAL_SAFE uintptr_t offset_of(uint32_t word, unsigned low, unsigned bits)
 {
     const uint32_t field = word >> low & ((1u << bits) - 1);
     const uint32_t sign = 1u << (bits - 1);
@@ -14,7 +14,8 @@ static uintptr_t offset_of(uint32_t word, unsigned low, unsigned bits)
     return (uintptr_t)(((intptr_t)(field ^ sign) - (intptr_t)sign) * (intptr_t)WORD_BYTES);
 }
 
-static void lead(struct arch_instruction *out, enum arch_leads kind, uintptr_t pc, uintptr_t offset)
+static JW_SIGNAL_SAFE void lead(struct arch_instruction *out, enum arch_leads kind, uintptr_t pc,
+                                uintptr_t offset)
 {
     out->kind = kind;
     out->has_target = true;
@@ -22,7 +23,7 @@ static void lead(struct arch_instruction *out, enum arch_leads kind, uintptr_t p
 }
 
 /* Source: Arm ARM, C4.1.64 branches, exceptions and system instructions. */
-static void look_at_branch(uint32_t word, uintptr_t pc, struct arch_instruction *out)
+static JW_SIGNAL_SAFE void look_at_branch(uint32_t word, uintptr_t pc, struct arch_instruction *out)
 {
     if ((word & 0x7c000000) == 0x14000000) /* b, bl */
         lead(out, word >> 31 != 0 ? ARCH_LEADS_CALL : ARCH_LEADS_JUMP, pc, offset_of(word, 0, 26));
@@ -41,7 +42,7 @@ static void look_at_branch(uint32_t word, uintptr_t pc, struct arch_instruction 
 }
 
 /* Polls read through a register into wzr; words of the thread are those that x28 points to. */
-static void look_at_poll(uint32_t word, struct arch_instruction *out)
+static JW_SIGNAL_SAFE void look_at_poll(uint32_t word, struct arch_instruction *out)
 {
     if ((word & 0xfffffc1f) == 0xb940001f) /* ldr wzr,[xN] */
         out->poll = ARCH_POLL_TEST;

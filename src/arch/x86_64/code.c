@@ -26,17 +26,27 @@ struct pattern {
  * LIR_Assembler::return_op (polls of 8 to 16); seen in JDK 17 and 25.
  */
 static const struct pattern passing[] = {
-    {{0x49, 0x3b, 0xa7}, 3, 7}, /* cmp disp32(%r15),%rsp: poll, 17 on */
-    {{0x49, 0x3b, 0x67}, 3, 4}, /* cmp disp8(%r15),%rsp */
-    {{0x0f, 0x87, 0}, 2, 6},    /* ja rel32: to the poll's handler */
-    {{0x77, 0, 0}, 1, 2},       /* ja rel8 */
-    {{0x4d, 0x8b, 0x97}, 3, 7}, /* mov disp32(%r15),%r10: poll, 10 to 16 */
-    {{0x4d, 0x8b, 0x57}, 3, 4}, /* mov disp8(%r15),%r10 */
-    {{0x41, 0x85, 0x02}, 3, 3}, /* test %eax,(%r10) */
-    {{0x85, 0x05, 0}, 2, 6},    /* test %eax,disp32(%rip): poll, 8 to 13 */
-    {{0xc5, 0xf8, 0x77}, 3, 3}, /* vzeroupper */
-    {{0x31, 0xc0, 0}, 2, 2},    /* xor %eax,%eax: a stub's result */
-    {{0x33, 0xc0, 0}, 2, 2},    {{0x48, 0x31, 0xc0}, 3, 3}, /* xor %rax,%rax */
+    {{0x49, 0x3b, 0xa7}, 3, 7},  /* cmp disp32(%r15),%rsp: poll, 17 on */
+    {{0x49, 0x3b, 0x67}, 3, 4},  /* cmp disp8(%r15),%rsp */
+    {{0x0f, 0x87, 0}, 2, 6},     /* ja rel32: to the poll's handler */
+    {{0x77, 0, 0}, 1, 2},        /* ja rel8 */
+    {{0x4d, 0x8b, 0x97}, 3, 7},  /* mov disp32(%r15),%r10: poll, 10 to 16 */
+    {{0x4d, 0x8b, 0x57}, 3, 4},  /* mov disp8(%r15),%r10 */
+    {{0x41, 0x85, 0x02}, 3, 3},  /* test %eax,(%r10) */
+    {{0x85, 0x05, 0}, 2, 6},     /* test %eax,disp32(%rip): poll, 8 to 13 */
+    {{0xc5, 0xf8, 0x77}, 3, 3},  /* vzeroupper */
+    {{0x49, 0x81, 0x7f}, 3, 8},  /* cmpq $imm32,disp8(%r15): an exception of a native method */
+    {{0x49, 0x81, 0xbf}, 3, 11}, /* cmpq $imm32,disp32(%r15) */
+    {{0x49, 0x83, 0x7f}, 3, 5},  /* cmpq $imm8,disp8(%r15): the same, 25 */
+    {{0x49, 0x83, 0xbf}, 3, 8},  /* cmpq $imm8,disp32(%r15) */
+    {{0x0f, 0x85, 0}, 2, 6},     /* jne rel32: to the jump to forward_exception behind the ret */
+    {{0x75, 0, 0}, 1, 2},        /* jne rel8 */
+    {{0x41, 0xf6, 0x47}, 3, 5},  /* testb $imm8,disp8(%r15): a native method's poll, 25 */
+    {{0x41, 0xf6, 0x87}, 3, 8},  /* testb $imm8,disp32(%r15) */
+    {{0x74, 0, 0}, 1, 2},        /* je rel8: over what leaves for the poll's handler */
+    {{0x0f, 0x84, 0}, 2, 6},     /* je rel32 */
+    {{0x31, 0xc0, 0}, 2, 2},     /* xor %eax,%eax: a stub's result */
+    {{0x33, 0xc0, 0}, 2, 2},     {{0x48, 0x31, 0xc0}, 3, 3}, /* xor %rax,%rax */
     {{0x48, 0x33, 0xc0}, 3, 3},
 };
 
@@ -98,11 +108,17 @@ bool code_is_behind_frame_jump(const uint8_t *here, size_t before_bytes, size_t 
             (here[rex_bytes] == 0xff && (here[rex_bytes + 1] & 0xf8) == 0xe0)); /* jmp *%reg */
 }
 
+bool code_is_behind_return_jump(const uint8_t *here, size_t before_bytes)
+{
+    return before_bytes >= 7 && memcmp(here - 7, "\x0f\x85\x01\0\0\0\xc3", 7) == 0 &&
+           here[0] == CODE_JMP;
+}
+
 bool code_leads_to_return(const uint8_t *code, size_t length_bytes)
 {
-    if (leads_to_safepoint(code, length_bytes))
-        return true;
     for (int step = 0; step < STEPS_MAX && length_bytes > 0; step++) {
+        if (leads_to_safepoint(code, length_bytes))
+            return true;
         if (code[0] == CODE_RET || code[0] == CODE_RETN ||
             (length_bytes > 1 && code[0] == 0xf3 && code[1] == CODE_RET))
             return true;

@@ -23,6 +23,10 @@ JW_SIGNAL_SAFE bool code_leads_to_return(const uint8_t *code, size_t length_byte
 JW_SIGNAL_SAFE bool code_is_behind_frame_jump(const uint8_t *here, size_t before_bytes,
                                               size_t left_bytes);
 
+/* At the jump to forward_exception with which a native method's wrapper ends: jne over the ret before it, behind the frame. At least
+ * a byte is at `here`. */
+JW_SIGNAL_SAFE bool code_is_behind_return_jump(const uint8_t *here, size_t before_bytes);
+
 /* The saved rbp is at [sp], the return address behind it. */
 JW_SIGNAL_SAFE bool code_step_pushed(struct arch_regs *regs);
 

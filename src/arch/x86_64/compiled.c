@@ -214,7 +214,8 @@ bool arch_step_compiled_edge(struct arch_regs *regs, uintptr_t code_begin, uintp
                 return step_in_prologue(regs, back_bytes, &prologue, frame_bytes);
         return arch_step_from_entry(regs);
     }
-    if (code_leads_to_return(here, left_bytes) || is_safepoint_jump(here, back_bytes))
+    if (code_leads_to_return(here, left_bytes) || is_safepoint_jump(here, back_bytes) ||
+        code_is_behind_return_jump(here, back_bytes))
         return arch_step_from_entry(regs);
     if (here[0] == 0x5d && code_leads_to_return(here + 1, left_bytes - 1))
         return code_step_pushed(regs);

@@ -67,7 +67,7 @@ struct code {
     bool has_operand_prefix, is_cut;
 };
 
-static uint8_t take(struct code *code)
+static JW_SIGNAL_SAFE uint8_t take(struct code *code)
 {
     if (code->used_bytes >= code->room_bytes) {
         code->is_cut = true;
@@ -76,7 +76,7 @@ static uint8_t take(struct code *code)
     return code->bytes[code->used_bytes++];
 }
 
-static void skip(struct code *code, size_t count)
+static JW_SIGNAL_SAFE void skip(struct code *code, size_t count)
 {
     if (code->room_bytes - code->used_bytes < count)
         code->is_cut = true;
@@ -84,7 +84,7 @@ static void skip(struct code *code, size_t count)
         code->used_bytes += count;
 }
 
-static int32_t take_long(struct code *code)
+static JW_SIGNAL_SAFE int32_t take_long(struct code *code)
 {
     int32_t value = 0;
 
@@ -98,7 +98,7 @@ static int32_t take_long(struct code *code)
 }
 
 /* The SIB byte, 0 where there is none. */
-static uint8_t skip_modrm(struct code *code, uint8_t modrm)
+static JW_SIGNAL_SAFE uint8_t skip_modrm(struct code *code, uint8_t modrm)
 {
     const unsigned mod = modrm >> 6;
     unsigned base = modrm & 7;
@@ -117,7 +117,7 @@ static uint8_t skip_modrm(struct code *code, uint8_t modrm)
     return sib;
 }
 
-static enum tail tail_of(char letter)
+static JW_SIGNAL_SAFE enum tail tail_of(char letter)
 {
     switch (letter) {
     case 'n':
@@ -141,19 +141,19 @@ static enum tail tail_of(char letter)
     }
 }
 
-static enum tail tail_in(const char *map, uint8_t opcode)
+static JW_SIGNAL_SAFE enum tail tail_in(const char *map, uint8_t opcode)
 {
     return tail_of(map[opcode]);
 }
 
 /* The operand of TAIL_LONG is half as long with the prefix, unless REX.W says otherwise. */
-static size_t long_bytes(const struct code *code)
+static JW_SIGNAL_SAFE size_t long_bytes(const struct code *code)
 {
     return code->has_operand_prefix && (code->rex & REX_W) == 0 ? 2 : 4;
 }
 
 /* A test of memory against eax, the memory at a register or relative to the instruction: so polls look. */
-static bool is_poll_test(uint8_t modrm, uint8_t sib)
+static JW_SIGNAL_SAFE bool is_poll_test(uint8_t modrm, uint8_t sib)
 {
     const unsigned low = modrm & 7;
 
@@ -164,14 +164,14 @@ static bool is_poll_test(uint8_t modrm, uint8_t sib)
 }
 
 /* cmp disp(%r15),%rsp */
-static bool is_poll_compare(const struct code *code, uint8_t modrm)
+static JW_SIGNAL_SAFE bool is_poll_compare(const struct code *code, uint8_t modrm)
 {
     return code->rex == (0x40 | REX_W | REX_B) && (modrm == 0xa7 || modrm == 0x67);
 }
 
 /* Of opcodes that go on with a ModRM byte those that matter. */
-static void look_at_modrm(const struct code *code, uint8_t opcode, uint8_t modrm, uint8_t sib,
-                          struct arch_instruction *out)
+static JW_SIGNAL_SAFE void look_at_modrm(const struct code *code, uint8_t opcode, uint8_t modrm,
+                                         uint8_t sib, struct arch_instruction *out)
 {
     const unsigned middle = modrm >> 3 & 7;
 
@@ -189,8 +189,8 @@ static void look_at_modrm(const struct code *code, uint8_t opcode, uint8_t modrm
         out->kind = ARCH_LEADS_AWAY;
 }
 
-static void read_tail(struct code *code, enum tail tail, uint8_t opcode, bool is_first_map,
-                      struct arch_instruction *out)
+static JW_SIGNAL_SAFE void read_tail(struct code *code, enum tail tail, uint8_t opcode,
+                                     bool is_first_map, struct arch_instruction *out)
 {
     uint8_t modrm, sib;
 
@@ -233,7 +233,7 @@ static void read_tail(struct code *code, enum tail tail, uint8_t opcode, bool is
 }
 
 /* Instructions of vectors never lead elsewhere; their maps are those of old, with a ModRM byte always. */
-static void read_vector(struct code *code, unsigned map)
+static JW_SIGNAL_SAFE void read_vector(struct code *code, unsigned map)
 {
     const uint8_t opcode = take(code);
 
@@ -249,7 +249,7 @@ static void read_vector(struct code *code, unsigned map)
         skip(code, 1);
 }
 
-static void read_escape(struct code *code, struct arch_instruction *out)
+static JW_SIGNAL_SAFE void read_escape(struct code *code, struct arch_instruction *out)
 {
     const uint8_t opcode = take(code);
 
@@ -277,7 +277,8 @@ static void read_escape(struct code *code, struct arch_instruction *out)
 }
 
 /* Those that lead elsewhere by their opcode. False: something else. */
-static bool read_jump(struct code *code, uint8_t opcode, struct arch_instruction *out)
+static JW_SIGNAL_SAFE bool read_jump(struct code *code, uint8_t opcode,
+                                     struct arch_instruction *out)
 {
     if ((opcode >= 0x70 && opcode <= 0x7f) || (opcode >= 0xe0 && opcode <= 0xe3) ||
         opcode == 0xeb) {
@@ -303,7 +304,7 @@ static bool read_jump(struct code *code, uint8_t opcode, struct arch_instruction
     return false;
 }
 
-static uint8_t read_prefixes(struct code *code)
+static JW_SIGNAL_SAFE uint8_t read_prefixes(struct code *code)
 {
     uint8_t byte = take(code);
 

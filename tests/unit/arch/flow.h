@@ -29,6 +29,7 @@ struct flow {
     int32_t below;
     uint64_t returns; /* registers with the return address, a bit each by their numbers in DWARF */
     uint64_t senders; /* likewise with the caller's stack pointer, for adapters (x86-64) */
+    uint64_t entries; /* likewise with the place of the return address (x86-64) */
     int32_t return_slot, fp_slot;
     int32_t frame_slot; /* where FLOW_FP_FRAME has been stored */
     enum flow_fp fp;
@@ -52,6 +53,7 @@ static bool flow_meet(struct flow *to, const struct flow *from)
     to->below = to->has_sp ? to->below : 0;
     to->returns &= from->returns;
     to->senders &= from->senders;
+    to->entries &= from->entries;
     if (to->return_slot != from->return_slot)
         to->return_slot = FLOW_NOWHERE;
     if (to->fp_slot != from->fp_slot)

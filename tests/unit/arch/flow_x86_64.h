@@ -47,9 +47,21 @@ static bool flow_step_adapter(const ucontext_t *context, struct arch_regs *regs,
     struct arch_sender sender;
     uintptr_t top;
 
-    if (!arch_has_sender(begin, regs->pc))
+    const enum arch_sender_kind kind = arch_sender_in(begin, regs->pc);
+
+    if (kind == ARCH_SENDER_NONE)
         return arch_step_from_entry(regs);
     arch_sender_read(context, &sender);
+    if (kind == ARCH_SENDER_ENTRY) {
+        struct arch_regs at_entry = *regs;
+
+        /* Nothing is told here of what has been stored and loaded again; room walk looks whether it lies on the stack. */
+        at_entry.sp = sender.sp;
+        if (sender.sp < regs->sp || !arch_step_from_entry(&at_entry))
+            return false;
+        *regs = at_entry;
+        return true;
+    }
     if (!safe_load_word(regs->sp, &top))
         return false;
     regs->pc = sender.pc >= 0x100000000 ? sender.pc : top; /* nonsense is small */
@@ -79,6 +91,7 @@ static void flow_write(struct flow *at, unsigned reg)
 {
     at->returns &= ~(UINT64_C(1) << reg);
     at->senders &= ~(UINT64_C(1) << reg);
+    at->entries &= ~(UINT64_C(1) << reg);
     if (reg == FLOW_FP) {
         at->fp = FLOW_FP_OTHER;
         at->fp_below = 0;
@@ -148,6 +161,8 @@ static void flow_copy(struct flow *at, unsigned to, unsigned from)
         at->returns |= UINT64_C(1) << to;
     if (is_sender)
         at->senders |= UINT64_C(1) << to;
+    if (from == FLOW_SP && before.has_sp && before.below == 0)
+        at->entries |= UINT64_C(1) << to;
     if (to == FLOW_FP && from == FLOW_SP && before.has_sp) {
         at->fp = FLOW_FP_FRAME;
         at->fp_below = before.below;
@@ -334,6 +349,7 @@ static void flow_one_byte(struct flow *at, const uint8_t *code, unsigned rex)
     } else if (op == 0xe8 || (op == 0xff && (operand.reg & 7) == 2)) {
         at->returns &= FLOW_KEPT;
         at->senders &= FLOW_KEPT;
+        at->entries &= FLOW_KEPT;
     } else {
         flow_compute(at, code, low, &operand);
     }
