@@ -1,0 +1,29 @@
+# A thread that is stopped behind each of its instructions: at each of the JVM's code its stack reaches the thread's root, and differs from the
+# one before by a call or a return at most.
+[ "$(uname -m)" = x86_64 ] || not_run "the processor's trap flag is of x86-64"
+case $MAJOR in 17 | 25) ;; *) not_run "the code of JDK $MAJOR was not gone through instruction by instruction" ;; esac
+[ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
+
+at_least() { # $1: mode, $2: what, $3: how many prove something
+    local told
+    told=$(sed -n "s/^$2 //p" "$1.out")
+    [ "${told:-0}" -ge "$3" ] || fail "$1: $2: ${told:-nothing}, not $3"
+}
+
+# Nothing inlined: then each step is held to the last one, too.
+step() { # $1: mode, $2: whether it is held to the last one, $3: rounds before, $4: instructions of Java, then flags
+    local mode=$1 held=$2 warm=$3 least=$4 what
+    shift 4
+    profile "$mode" "event=cpu,interval=2ms,features=mixed,file=$mode.jfr" -cp "$CLASSES:$JW_JAR" "$@" Steps "$held" 1 "$warm"
+    cat "$mode.out"
+    at_least "$mode" 'in Java' "$least"
+    for what in 'no root' 'no stack' 'another stack'; do
+        grep -qx "$what 0" "$mode.out" ||
+            fail "$mode: $what at $(sed -n "s/^$what //p" "$mode.out") of $(sed -n 's/^walked //p' "$mode.out") instructions, such as $(grep -m 1 "^WRONG $what" "$mode.out")"
+    done
+}
+
+step c1 true 1500 80000 -XX:TieredStopAtLevel=1 -XX:-Inline
+step c2 true 8000 20000 -XX:-Inline
+step tiered false 4000 15000
+step cold true 40 25000 -XX:-Inline
