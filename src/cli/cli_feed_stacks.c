@@ -423,10 +423,36 @@ profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_valu
     return profile_thread(feed->profile, &told);
 }
 
+/*
+ * Stacks lie in the chunk in another order than samples name them, so each is a wait for memory, at both of its ends: the
+ * begin is read, the end compared with that of the stack before. So they are asked for some stacks ahead.
+ */
+#define CLI_STACKS_AHEAD 8u
+#define CLI_LINE_BYTES   64u
+#define CLI_AHEAD_BYTES  256u /* of the begin; what follows is foreseen by the processor */
+
+static void cli_ask_ahead(const struct cli_feed *feed, size_t at)
+{
+    if (at >= feed->group_count || feed->groups[at].trace.reader == NULL)
+        return;
+
+    const struct jfr_value *trace = &feed->groups[at].trace;
+    const size_t length_bytes = (size_t)(trace->end - trace->bytes);
+    for (size_t offset = 0; offset < CLI_AHEAD_BYTES && offset < length_bytes;
+         offset += CLI_LINE_BYTES)
+        __builtin_prefetch(trace->bytes + offset);
+    if (length_bytes > CLI_AHEAD_BYTES) {
+        __builtin_prefetch(trace->end - 1);
+        __builtin_prefetch(trace->end - CLI_LINE_BYTES);
+    }
+}
+
 void cli_feed_groups(struct cli_feed *feed)
 {
     for (size_t i = 0; i < feed->group_count; i++) {
         const struct cli_group *group = &feed->groups[i];
+
+        cli_ask_ahead(feed, i + CLI_STACKS_AHEAD);
         struct profile_stack stack = {.samples = group->samples,
                                       .weight = group->weight,
                                       .roots = group->roots,
