@@ -95,7 +95,8 @@ static uint32_t state_of(struct cli_feed *feed, const struct jfr_reader_event *e
         feed->is_out_of_memory = true;
         return 0;
     }
-    if (*known == 0 || key == 0)
+    /* What is no constant has no key that tells it from others; 0 is one, too: async-profiler's STATE_DEFAULT has it. */
+    if (*known == 0 || !state.is_pooled)
         *known =
             1u + (jfr_value_text(&state, &feed->text)
                       ? profile_moments_text(feed->wish->moments, cli_state_word(feed->text.text))
