@@ -8,7 +8,7 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
@@ -47,7 +47,7 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
@@ -87,7 +87,7 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
@@ -136,7 +136,7 @@ _jaywalk_facts() {
         ;;
     stop)
         operands=jvms
-        options='-f --file= -o --output= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
+        options='-f --file= -o --output= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
         case $option in
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -151,7 +151,7 @@ _jaywalk_facts() {
         ;;
     dump)
         operands=jvms
-        options='-f --file= -o --output= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
+        options='-f --file= -o --output= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
         case $option in
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -200,7 +200,7 @@ _jaywalk_facts() {
         ;;
     convert)
         operands=recording
-        options='-o --output= --diff= --times= -e --event= --live -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --lines --jobs= -q --quiet -h --help '
+        options='-o --output= --diff= --times= -e --event= --live -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --jobs= -q --quiet -h --help '
         case $option in
         -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp jsonl csv' ;;
         --diff) kind=files ;;

@@ -118,6 +118,7 @@ static struct recording_config config_of(const struct options *values, const cha
         .has_bytecode_index = (values->features & OPTIONS_FEATURE_BCI) != 0,
         .unsigned5_bias = vm_unsigned5_bias(),
         .is_by_thread = values->is_by_thread,
+        .tree = {.split_lines = values->has_lines},
     };
 }
 

@@ -109,6 +109,9 @@ static void set_look(const struct options *asked, struct options *merged,
     if (asked->is_by_thread && !session.options.is_by_thread)
         agent_log(OPTIONS_LOGLEVEL_WARN,
                   "threads: the start did not ask for it, and the samples do not tell them apart");
+    if (asked->has_lines && !session.options.has_lines)
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "lines: the start did not ask for it, and the stacks do not tell them apart");
 }
 
 static bool write_graph(const struct options *asked, const char *path, bool is_stop,

@@ -236,7 +236,7 @@ static bool has_choices(const struct cli_values *values)
            values->from != NULL || values->to != NULL || values->threads.count > 0 ||
            values->endpoints.count > 0 || values->attributes.count > 0 ||
            values->trace_ids.count > 0 || values->span_ids.count > 0 || values->by.count > 0 ||
-           values->agent.count > 0 || values->has_lines;
+           values->agent.count > 0;
 }
 
 int cli_repack(const char *in, const char *out, const struct cli_values *values)

@@ -46,10 +46,7 @@ enum cli_events_format cli_events_format_of(const struct cli_values *values, con
 /* Events are not drawn, summed or renamed: what asks for that is refused, not passed over. */
 static bool check_looks(const struct cli_values *values, struct jw_error *err)
 {
-    const char *name = values->has_lines      ? "lines"
-                       : values->by.count > 0 ? "by"
-                       : values->base != NULL ? "diff"
-                                              : NULL;
+    const char *name = values->by.count > 0 ? "by" : values->base != NULL ? "diff" : NULL;
 
     for (size_t i = 0; i < values->agent.count && name == NULL; i++) {
         if (strcmp(values->agent.names[i], "include") != 0 &&

@@ -64,7 +64,6 @@ struct cli_values {
     struct cli_list span_ids;
     struct cli_list by;
     struct cli_agent_options agent;
-    bool has_lines;
     bool is_live;
     bool is_of_safepoints;
     bool has_json;

@@ -287,7 +287,7 @@ static bool cli_add_beside(struct cli_made *made, const struct cli_values *value
 static int cli_make(struct cli_made *made, const char *out, const struct cli_values *values,
                     struct cli_cut *cut, const struct options *look, struct jw_error *err)
 {
-    const struct profile_config config = {.split_lines = values->has_lines};
+    const struct profile_config config = {.split_lines = look->has_lines};
     struct cli_input *input = &made->input;
     struct export_options options;
     char part[512];

@@ -151,6 +151,7 @@ struct options {
     bool is_with_jvm;         /* set by the agent: the session begins with the JVM */
     bool is_user_only;        /* alluser */
     bool is_by_thread;        /* threads */
+    bool has_lines;           /* lines */
     bool is_simple;
     bool is_dotted;
     bool is_normalised;

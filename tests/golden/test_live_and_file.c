@@ -241,7 +241,6 @@ static void record(const struct recording_config *config, bool is_empty)
 /* One way to draw it: a title that only the agent is told, and options that both are. */
 struct drawing {
     const char *title;
-    bool has_lines;                    /* only the command can be asked for them */
     const char *options[OPTION_LIMIT]; /* "name" or "name=value"; ends with NULL */
     const char *only;                  /* the one format that they suit; NULL: all */
     enum recording_clock shows;
@@ -326,8 +325,6 @@ static void convert(const struct drawing *drawing, const char *format, const cha
     words[count++] = strdup("convert");
     words[count++] = strdup("--quiet");
     words[count++] = strdup(format);
-    if (drawing->has_lines)
-        words[count++] = strdup("--lines");
     if (drawing->asked != NULL)
         words[count++] = strdup(drawing->asked);
     for (size_t i = 0; drawing->options[i] != NULL; i++) {
@@ -358,7 +355,7 @@ static void expect_equal(const struct drawing *drawing, bool is_empty,
         const struct options *options = read_options(drawing, formats[i].agent);
         struct recording_config live =
             config_of(drawing, in_directory(formats[i].name), formats[i].format);
-        live.tree = (struct profile_config){.split_lines = drawing->has_lines};
+        live.tree = (struct profile_config){.split_lines = options->has_lines};
         live.is_by_thread = options->is_by_thread;
         export_look(options, &live.look);
         size_t live_bytes;
@@ -484,21 +481,19 @@ Test(live_and_file, are_equal_with_all_styles_at_once)
         "Hottest methods, by self (5 of ",
     };
     const struct drawing page = {
-        .has_lines = true,
-        .options = {"threads", "simple", "norm", "sig", "lib", "dot", "compilations", "reverse",
-                    "inverted", "samples", "minwidth=0.5", "include=*Hot*", "exclude=*copy*"},
+        .options = {"lines", "threads", "simple", "norm", "sig", "lib", "dot", "compilations",
+                    "reverse", "inverted", "samples", "minwidth=0.5", "include=*Hot*",
+                    "exclude=*copy*"},
         .only = "flamegraph",
     };
     const struct drawing collapsed = {
-        .has_lines = true,
-        .options = {"threads", "simple", "norm", "sig", "lib", "dot", "compilations", "reverse",
-                    "ann", "total", "include=*Hot*", "include=/mem/", "exclude=*copy*"},
+        .options = {"lines", "threads", "simple", "norm", "sig", "lib", "dot", "compilations",
+                    "reverse", "ann", "total", "include=*Hot*", "include=/mem/", "exclude=*copy*"},
         .only = "collapsed",
     };
     const struct drawing text = {
-        .has_lines = true,
-        .options = {"threads", "simple", "norm", "sig", "lib", "dot", "compilations", "ann",
-                    "samples", "flat=5", "traces=100", "include=*Hot*", "exclude=*copy*"},
+        .options = {"lines", "threads", "simple", "norm", "sig", "lib", "dot", "compilations",
+                    "ann", "samples", "flat=5", "traces=100", "include=*Hot*", "exclude=*copy*"},
         .only = "text",
     };
 

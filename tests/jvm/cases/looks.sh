@@ -36,6 +36,11 @@ expect_normal live.collapsed
     fail "live.collapsed: a stack of another thread, or without main"
 ! grep -E '[;\]](java|jdk|sun)/' live.collapsed || fail "live.collapsed: a class has its package"
 
+# Lines, where the start asks for them; a dump that asks later is told that they are not there.
+profile lined 'interval=2ms,lines,simple,include=Names.main*,file=lined.collapsed' Names 2
+grep -qE ';Names\.burn:[0-9]+[; ]' lined.collapsed || fail "lined.collapsed: no lines: $(head -c 300 lined.collapsed)"
+! grep -qE ';Names\.burn[; ]' lined.collapsed || fail "lined.collapsed: a method of Names without a line"
+
 begin_target target Names 3600
 jaywalk 0 -q -d 2 -i 2ms -s -n -t -r --total -I '*Names.burn' -f named.collapsed "$target"
 end_target target running
