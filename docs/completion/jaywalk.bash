@@ -200,12 +200,12 @@ _jaywalk_facts() {
         ;;
     convert)
         operands=recording
-        options='-o --output= --diff= --times= -e --event= --live -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --jobs= -q --quiet -h --help '
+        options='-o --output= --diff= --times= -e --event= --live --blame -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --jobs= -q --quiet -h --help '
         case $option in
         -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp jsonl csv' ;;
         --diff) kind=files ;;
         --times) kind=words words='iso ms ns' ;;
-        -e | --event) kind=words words='cpu wall alloc live' ;;
+        -e | --event) kind=words words='cpu wall alloc live lock blame' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --from) kind=any ;;
         --to) kind=any ;;

@@ -6,6 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/blockers.h"
+#include "base/clock.h"
 #include "sampler/sampler_hook.h"
 #include "sampler/sampler_locks.h"
 #include "vm/vm_klass.h"
@@ -25,6 +26,13 @@ static struct {
     struct jw_error parks;                              /* why parks are not told; "": they are */
     bool is_on;
 } locks;
+
+/* Of the agent's thread: those that were found at the last turn, and are told at the next one, when their stacks are there. */
+static struct {
+    struct sampler_deadlocked all[4 * SAMPLER_DEADLOCK_MAX];
+    uint32_t count, told_count;
+    uint64_t found_ns, turned_ns;
+} dead;
 
 static bool has_capability(struct jw_error *why)
 {
@@ -98,6 +106,7 @@ void locks_begin(JNIEnv *jni, const struct options *values)
         return;
     }
     locks.is_on = true;
+    dead.count = dead.told_count = 0;
     locks.parks.message[0] = '\0';
     if (!blockers_begin(jni, &locks.parks))
         agent_log(OPTIONS_LOGLEVEL_WARN, "lock: parks are not told: %s", locks.parks.message);
@@ -112,11 +121,88 @@ void locks_end(JNIEnv *jni)
     (void)set_events(JVMTI_DISABLE);
 }
 
+static const char *name_of(const struct sampler_deadlocked *one, struct thread_info *info)
+{
+    if (one->is_virtual || !thread_info(one->thread, info) || (uint32_t)info->serial != one->serial)
+        snprintf(info->java_name, sizeof info->java_name, "thread %llu",
+                 (unsigned long long)one->who);
+    return info->java_name;
+}
+
+/* The one of the same deadlock that is waited for. */
+static const struct sampler_deadlocked *owner_of(const struct sampler_deadlocked *one)
+{
+    for (uint32_t i = 0; i < dead.count; i++)
+        if (dead.all[i].number == one->number && dead.all[i].who == one->owner_who)
+            return &dead.all[i];
+    return one;
+}
+
+static void tell_deadlock(const struct sampler_deadlocked *one)
+{
+    static struct thread_info info, owner_info;
+
+    agent_log(
+        OPTIONS_LOGLEVEL_WARN,
+        "lock: deadlock %u: \"%s\" has waited for %llu ms for the lock at 0x%llx, which \"%s\" has",
+        one->number, name_of(one, &info),
+        (unsigned long long)((dead.found_ns - one->begin_ns) / JW_NS_PER_MS),
+        (unsigned long long)one->address, name_of(owner_of(one), &owner_info));
+}
+
+void locks_turn(void)
+{
+    const uint64_t now_ns = jw_now_ns();
+
+    if (!locks.is_on || now_ns - dead.turned_ns < JW_NS_PER_SECOND || dead.told_count < dead.count)
+        return;
+    dead.turned_ns = dead.found_ns = now_ns;
+    dead.told_count = 0;
+    dead.count = sampler_lock_turn(dead.all, JW_COUNT_OF(dead.all));
+    for (uint32_t i = 0; i < dead.count; i++)
+        tell_deadlock(&dead.all[i]);
+}
+
+/* Their stacks come with the generation in which they were found, at the latest. */
+static bool ask_deadlocked(void *context, struct recording_deadlocked *out)
+{
+    (void)context;
+    if (dead.told_count == dead.count || jw_now_ns() - dead.found_ns < JW_NS_PER_SECOND / 2)
+        return false;
+
+    const struct sampler_deadlocked *one = &dead.all[dead.told_count++];
+    const struct sampler_deadlocked *owner = owner_of(one);
+    *out = (struct recording_deadlocked){
+        .number = one->number,
+        .begin_ns = one->begin_ns,
+        .found_ns = dead.found_ns,
+        .address = one->address,
+        .thread = one->thread,
+        .serial = one->serial,
+        .owner = owner->thread,
+        .owner_serial = owner->serial,
+        .virtual_number = one->is_virtual ? one->who : 0,
+        .owner_virtual_number = owner->is_virtual ? owner->who : 0,
+    };
+    return true;
+}
+
+void locks_fill(struct recording_sources *out)
+{
+    out->deadlocked = ask_deadlocked;
+}
+
 /* ---- hooks ---- */
 
 void locks_enter(jobject object)
 {
-    const struct sampler_lock wait = {.kind = EVENT_LOCK_ENTER, .monitor = vm_monitor_of(object)};
+    const vm_addr monitor = vm_monitor_of(object);
+    const struct sampler_lock wait = {
+        .kind = EVENT_LOCK_ENTER,
+        .monitor = monitor,
+        .address = monitor,
+        .klass = monitor == 0 ? 0 : vm_monitor_class(monitor),
+    };
 
     sampler_lock_begin(&wait);
 }
@@ -178,7 +264,7 @@ static void tell(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct samp
         (void)sampler_hook(sample);
         return;
     }
-    fill_address(jvmti, object, wait->monitor, sample);
+    fill_address(jvmti, object, wait->kind == EVENT_LOCK_PARK ? 0 : wait->monitor, sample);
     sample->klass = vm_klass_of(jni, klass);
     if (sample->klass == 0)
         sample_by_name(jvmti, klass, sample);
@@ -213,13 +299,21 @@ void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expi
     tell(jvmti, jni, object, &wait, &sample);
 }
 
-void locks_park(jobject blocker)
+void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker)
 {
-    const struct sampler_lock wait = {
-        .kind = EVENT_LOCK_PARK,
-        .owner_number = blocker == NULL ? 0 : vm_synchronizer_owner((vm_addr)blocker),
-    };
+    struct sampler_lock wait = {.kind = EVENT_LOCK_PARK};
+    jint hash = 0;
 
+    wait.owner_number = blocker == NULL ? 0 : vm_synchronizer_owner((vm_addr)blocker);
+    if (wait.owner_number != 0 &&
+        (*jvmti)->GetObjectHashCode(jvmti, blocker, &hash) == JVMTI_ERROR_NONE) {
+        jclass klass = (*jni)->GetObjectClass(jni, blocker);
+
+        wait.monitor = (vm_addr)blocker;
+        wait.address = (uint32_t)hash;
+        wait.klass = vm_klass_of(jni, klass);
+        (*jni)->DeleteLocalRef(jni, klass);
+    }
     sampler_lock_begin(&wait);
 }
 

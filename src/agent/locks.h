@@ -21,6 +21,11 @@
 /* As alloc_choose. */
 JW_MUST_CHECK bool locks_choose(const struct options *values, struct jw_error *err);
 
+/* Once a second, of the agent's thread: waits that take long, and deadlocks; and what a recording asks of them. */
+struct recording_sources;
+void locks_turn(void);
+void locks_fill(struct recording_sources *out);
+
 /* Behind the start of the sampler, and before its stop. */
 void locks_begin(JNIEnv *jni, const struct options *values);
 void locks_end(JNIEnv *jni);
@@ -32,7 +37,7 @@ void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms);
 void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expired);
 
 /* It parks, for this object, or NULL; and has come back. */
-void locks_park(jobject blocker);
+void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker);
 void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker);
 
 /* Of parks, as locks_text; as of the last session's begin. */

@@ -220,6 +220,7 @@ enum states_command run_work(JNIEnv *jni)
     nativecheck_turn(session.recording);
     live_turn(jni);
     delays_turn(session.recording);
+    locks_turn();
     if (session.options.overhead_ppm != 0)
         cost_look(session.recording);
     /* What follows a change of the libraries is in a generation of its own, in which each pc has one meaning. */

@@ -7,6 +7,7 @@
 #include "agent/delays.h"
 #include "agent/events.h"
 #include "agent/live.h"
+#include "agent/locks.h"
 #include "agent/session_internal.h"
 #include "arch/arch.h"
 #include "base/clock.h"
@@ -340,6 +341,7 @@ void sources_fill(struct recording_sources *out)
     jvmfacts_fill(out);
     delays_fill(out);
     live_fill(out);
+    locks_fill(out);
 }
 
 static const char *system_property(const char *name, char *text, size_t room_bytes)

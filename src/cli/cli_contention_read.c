@@ -146,7 +146,8 @@ static size_t put_frame(const struct profile_frame *frame, char *to, size_t room
     return (size_t)put;
 }
 
-static uint32_t read_stack(struct reading *reading, const struct jfr_value *trace)
+/* Frames of native code stand for nothing that the program could do otherwise: they are shown where there are no others. */
+static bool put_frames(struct reading *reading, const struct jfr_value *trace, bool with_native)
 {
     struct jfr_stack stack;
     struct jfr_stack_frame from;
@@ -155,19 +156,27 @@ static uint32_t read_stack(struct reading *reading, const struct jfr_value *trac
 
     reading->stack[0] = '\0';
     if (!jfr_stack_begin(trace, &stack))
-        return 0;
+        return true;
     while (jfr_stack_next(&stack, &from)) {
         if (!cli_read_frame(&reading->feed, &from, &frame)) {
             reading->all->is_out_of_memory = true;
-            return 0;
+            return true;
         }
-        if (frame.method != NULL && strcmp(frame.method, "<receiver>") == 0)
+        if ((frame.class_name == NULL && !with_native) ||
+            (frame.method != NULL && strcmp(frame.method, "<receiver>") == 0))
             continue;
         const size_t put = put_frame(&frame, reading->stack + used_bytes, STACK_BYTES - used_bytes);
         if (put == 0)
             break;
         used_bytes += put;
     }
+    return used_bytes > 0;
+}
+
+static uint32_t read_stack(struct reading *reading, const struct jfr_value *trace)
+{
+    if (!put_frames(reading, trace, false))
+        (void)put_frames(reading, trace, true);
     return number_of(reading, reading->stack);
 }
 

@@ -75,6 +75,11 @@ static const struct cli_source cli_sources[] = {
      .time_field = "duration",
      .is_ticks = true,
      .class_field = "monitorClass"},
+    {.type = "jaywalk.LockOwner",
+     .event = "blame",
+     .time_field = "duration",
+     .is_ticks = true,
+     .class_field = "lockClass"},
     {.type = "jdk.ThreadPark",
      .event = "lock",
      .time_field = "duration",
@@ -93,7 +98,8 @@ bool cli_is_clock(const char *event)
 
 bool cli_is_hook(const char *event)
 {
-    return strcmp(event, "alloc") == 0 || strcmp(event, "live") == 0 || strcmp(event, "lock") == 0;
+    return strcmp(event, "alloc") == 0 || strcmp(event, "live") == 0 ||
+           strcmp(event, "lock") == 0 || strcmp(event, "blame") == 0;
 }
 
 bool cli_is_counter(const char *event)
@@ -332,7 +338,8 @@ bool cli_declares(const struct cli_feed *feed, const char *event)
         return strcmp(feed->clocks.event, event) == 0 ||
                (strcmp(event, "alloc") == 0 && feed->clocks.has_alloc) ||
                (strcmp(event, "live") == 0 && feed->clocks.has_live) ||
-               (strcmp(event, "lock") == 0 && feed->clocks.has_lock);
+               ((strcmp(event, "lock") == 0 || strcmp(event, "blame") == 0) &&
+                feed->clocks.has_lock);
     if (strcmp(event, "cpu") == 0 && jfr_reader_has_event(feed->reader, CLI_EXECUTION_SAMPLE))
         return true;
     for (size_t i = 0; i < JW_COUNT_OF(cli_sources); i++) {
@@ -351,8 +358,8 @@ static const char *const cli_others[CLI_OTHERS] = {"cpu", "wall", NULL, "alloc",
 
 void cli_note_passed(struct cli_found *found, const char *event, uint64_t samples)
 {
-    if (strcmp(event, "live") == 0)
-        return; /* they were not sampled: they are what is left of allocations */
+    if (strcmp(event, "live") == 0 || strcmp(event, "blame") == 0)
+        return; /* they are what is left of allocations, and another look at waits */
     for (size_t i = 0; i < CLI_OTHERS; i++) {
         if (cli_others[i] != NULL && strcmp(cli_others[i], event) == 0) {
             found->others[i] += samples;

@@ -65,6 +65,7 @@ struct cli_values {
     struct cli_list by;
     struct cli_agent_options agent;
     bool is_live;
+    bool is_blame;
     bool is_of_safepoints;
     bool has_json;
     bool is_strict;

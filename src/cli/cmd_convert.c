@@ -454,7 +454,15 @@ int cli_convert(const struct cli_values *values)
                      values->event);
         return cli_usage_error(&cli_commands[CLI_COMMAND_CONVERT], &err);
     }
+    if (values->is_blame && (values->is_live || values->event != NULL) &&
+        (values->event == NULL || strcmp(values->event, "blame") != 0)) {
+        jw_error_set(&err, "--blame: is --event=blame, and another event is asked for, too; take "
+                           "one of them");
+        return cli_usage_error(&cli_commands[CLI_COMMAND_CONVERT], &err);
+    }
     if (values->is_live)
         shown.event = "live";
+    if (values->is_blame)
+        shown.event = "blame";
     return convert(&shown);
 }

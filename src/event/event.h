@@ -39,6 +39,8 @@ enum event_kind {
     EVENT_ENDPOINT = 6,  /* which request a root span is; no trace */
     EVENT_SPAN = 7,      /* a span that ended; no trace */
     EVENT_COUNTER_SAMPLE = 8, /* weight_ns is a number of what the session counts, no time */
+    EVENT_LOCK_OWNER =
+        10, /* a thread that others wait for; value: address of the lock, as in LOCK; of class_name */
     EVENT_LATE = 9, /* a thread that a safepoint waited for; `state`: enum vm_thread_delay */
 };
 

@@ -157,6 +157,14 @@ struct recording_delay {
     uint64_t cpu_ns, waited_ns, minor_faults, major_faults;
 };
 
+/* A thread of a deadlock, which waits for a lock that `owner` has. */
+struct recording_deadlocked {
+    uint32_t number; /* of the deadlock */
+    uint64_t begin_ns, found_ns, address;
+    uint32_t thread, serial, owner, owner_serial;
+    uint64_t virtual_number, owner_virtual_number; /* 0: a platform thread */
+};
+
 /* What the agent knows of a sampled object that is still there. */
 struct recording_live_state {
     uint32_t age;   /* pauses of the collector since it was allocated */
@@ -221,6 +229,8 @@ struct recording_sources {
     bool (*delay)(void *context, struct recording_delay *out);
     /* Whether the object is still there that the sample of an allocation names; any number of times. */
     bool (*live)(void *context, uint32_t slot, uint32_t number, struct recording_live_state *out);
+    /* The oldest thread of a deadlock that was not taken yet. */
+    bool (*deadlocked)(void *context, struct recording_deadlocked *out);
     /* The oldest collection that was not taken yet. */
     bool (*collection)(void *context, struct recording_collection *out);
 };

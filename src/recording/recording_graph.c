@@ -436,7 +436,8 @@ static void take_record(const struct event_record *record, void *argument)
     const bool is_wall = clock_of(record) == RECORDING_SHOWS_WALL;
 
     /* Requests and spans are no stacks, and those of threads that were late no samples: a graph has no place for them. */
-    if (record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN || record->kind == EVENT_LATE)
+    if (record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN ||
+        record->kind == EVENT_LATE || record->kind == EVENT_LOCK_OWNER)
         return;
     if (recording->has_failed || !JW_INVARIANT(!is_wall || record->kind == EVENT_WALL_SAMPLE ||
                                                record->kind == EVENT_WALL_IDLE))

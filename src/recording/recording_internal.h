@@ -185,6 +185,7 @@ struct recording {
     struct recording_stops *stops;   /* NULL: none were taken yet */
     struct recording_delays *delays; /* likewise */
     struct recording_live *live;     /* likewise */
+    struct recording_locks *locks;   /* NULL: none yet */
 
     struct jw_cost cost;
     bool has_cost;
@@ -406,8 +407,24 @@ void recording_put_wait(struct jfr_buffer *out, enum jfr_type type,
 /* A chunk begins: states of threads, as the dialect calls them. */
 void recording_put_states(struct recording *recording);
 
-/* recording_locks.c: a wait for a lock. */
+/* recording_locks.c: a wait for a lock: taken, and told. */
 void recording_take_lock(struct recording_take *take, const struct event_record *record);
+void recording_put_lock(struct recording_take *take, const struct event_record *record);
+
+/* recording_lock_owners.c: a sample of an owner; a wait, until the end of the take, where all are told; false: no memory. */
+struct recording_wait {
+    uint64_t address, begin_ns, end_ns;
+    uint64_t thread, class_key;   /* keys */
+    uint32_t owner, owner_serial; /* at its begin: thread_index + 1; 0: not known */
+};
+void recording_take_lock_owner(struct recording_take *take, const struct event_record *record);
+JW_MUST_CHECK bool recording_keep_wait(struct recording *recording,
+                                       const struct event_record *record);
+void recording_locks_end_take(struct recording_take *take);
+void recording_locks_close(struct recording *recording);
+/* Key of the first owner who proved that he was it, 0: nobody did; events of all of them. */
+uint64_t recording_wait_owner(struct recording *recording, const struct recording_wait *wait);
+void recording_put_owners(struct recording *recording, const struct recording_wait *wait);
 
 void recording_take_endpoint(struct recording_take *take, const struct event_record *record);
 void recording_take_span(struct recording_take *take, const struct event_record *record);

@@ -66,15 +66,23 @@ static enum jfr_type type_of(const struct event_record *record)
     return JFR_TYPE_JAVA_MONITOR_ENTER;
 }
 
-void recording_take_lock(struct recording_take *take, const struct event_record *record)
+void recording_put_lock(struct recording_take *take, const struct event_record *record)
 {
     struct recording *recording = take->recording;
     const uint64_t end_ns = record->time_ns + record->weight_ns;
     const bool is_wait = (record->flags & EVENT_LOCK_KIND) == EVENT_LOCK_WAIT;
+    struct recording_wait wait = {.address = record->value,
+                                  .begin_ns = record->time_ns,
+                                  .end_ns = end_ns,
+                                  .owner = is_wait ? 0 : record->state,
+                                  .owner_serial = record->name};
+    const uint64_t proved = is_wait ? 0 : recording_wait_owner(recording, &wait);
     struct recording_taken taken;
 
     if (!recording_taken_of(take, record, &taken))
         return;
+    wait.thread = taken.who.thread;
+    wait.class_key = recording_class(&recording->names, take->generation, record->class_name);
     const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
     const struct recording_foreign told = {
         .type = type_of(record),
@@ -83,9 +91,8 @@ void recording_take_lock(struct recording_take *take, const struct event_record 
         .thread = taken.who.thread,
         .stack = taken.stack,
         .context = taken.context,
-        .lock = {.class_key =
-                     recording_class(&recording->names, take->generation, record->class_name),
-                 .owner = owner_key(recording, record),
+        .lock = {.class_key = wait.class_key,
+                 .owner = proved != 0 ? proved : owner_key(recording, record),
                  .address = record->value,
                  .timeout = is_wait ? record->name : 0,
                  .is_expired = (record->flags & EVENT_LOCK_EXPIRED) != 0},
@@ -93,4 +100,13 @@ void recording_take_lock(struct recording_take *take, const struct event_record 
     if (!recording_put_foreign(recording, &told))
         put_lock(recording, &told, taken.who.carrier);
     recording->hook_samples++;
+    if (!is_wait)
+        recording_put_owners(recording, &wait);
+}
+
+/* Told when all samples of owners are there. */
+void recording_take_lock(struct recording_take *take, const struct event_record *record)
+{
+    if (!recording_keep_wait(take->recording, record))
+        recording_put_lock(take, record);
 }

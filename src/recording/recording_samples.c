@@ -399,6 +399,8 @@ static void take_record(const struct event_record *record, void *argument)
         take_alloc(take, record);
     else if (record->kind == EVENT_LOCK)
         recording_take_lock(take, record);
+    else if (record->kind == EVENT_LOCK_OWNER)
+        recording_take_lock_owner(take, record);
     else if (record->kind == EVENT_ENDPOINT)
         recording_take_endpoint(take, record);
     else if (record->kind == EVENT_SPAN)
@@ -427,6 +429,7 @@ void recording_take_events(struct recording *recording, struct generation *gener
     recording_stops_begin_take(recording);
     recording_delays_begin_take(recording);
     event_take(generation->events, take_record, &take);
+    recording_locks_end_take(&take);
     recording_wall_end_take(recording);
     recording_delays_end_take(recording, false);
     recording_live_end_take(recording);

@@ -1,5 +1,5 @@
 /* Waits for Java locks, in a table of those under way; hook, control. */
-#include "sampler/sampler_locks.h"
+#include "sampler/sampler_lock_internal.h"
 
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -15,47 +15,46 @@
 #define VIRTUAL_MAJOR_MIN 24
 
 /* A number of the operating system, of a thread whose own number is not known. */
-#define KEY_IS_TID  (UINT64_C(1) << 63)
-#define KEY_KINDS   4u
-#define OWNER_SHIFT 32
-#define OWNER_BITS  UINT32_MAX
+#define WHO_IS_TID (UINT64_C(1) << 61)
 
-/* Of who waits alone, but for who looks at all: those take what is whole, by `begin_ns`. */
-struct wait {
-    _Atomic uint64_t key;      /* who, and for what; 0: free */
-    _Atomic uint64_t begin_ns; /* 0: not whole */
-    /* Relaxed, all: LOCK_WAIT orders them. */
-    _Atomic uint64_t monitor;
-    _Atomic uint64_t owner;  /* its serial, and index + 1; 0: not known */
-    _Atomic uint64_t thread; /* whose record it began with: serial and index */
-    _Atomic uint32_t timeout_ms;
-    uint32_t unused[5];
-};
-
-_Static_assert(sizeof(struct wait) == 64, "one wait, one cache line");
-
-static struct wait *waits;             /* SAMPLER_LOCKS_MAX of them */
+static struct lock_wait *waits;        /* SAMPLER_LOCKS_MAX of them */
 static _Atomic uint64_t last_begin_ns; /* relaxed: a number for itself */
 
 bool engine_lock_open(struct jw_error *err)
 {
-    if (waits != NULL) {
+    engine_lock_forget();
+    if (waits != NULL)
         sampler_wipe(waits, SAMPLER_LOCKS_MAX, sizeof *waits);
-        return true;
-    }
-    waits = sampler_reserve(JW_MEMORY_THREADS, SAMPLER_LOCKS_MAX, sizeof *waits, err);
-    return waits != NULL;
+    else
+        waits = sampler_reserve(JW_MEMORY_THREADS, SAMPLER_LOCKS_MAX, sizeof *waits, err);
+    return waits != NULL && engine_lock_open_asks(err);
 }
 
-/* Who waits: a virtual thread where it can leave its carrier, else the thread. */
-static uint64_t key_of(thread_index thread, enum event_lock kind)
+struct lock_wait *engine_lock_at(uint32_t place)
+{
+    return &waits[place];
+}
+
+/* A virtual thread where it can leave its carrier, else the thread. */
+uint64_t engine_lock_who(thread_index thread)
 {
     const uint64_t own = thread_java_id(thread);
-    const uint64_t mounted =
-        vm_major_version() >= VIRTUAL_MAJOR_MIN ? vm_thread_mounted(thread_env(thread), own) : 0;
-    const uint64_t number = mounted != 0 && mounted != VM_MOUNTED_UNTOLD ? mounted : own;
 
-    return (number != 0 ? number : (KEY_IS_TID >> 2) | thread_tid(thread)) * KEY_KINDS + kind + 1;
+    return own != 0 ? own : WHO_IS_TID | thread_tid(thread);
+}
+
+static uint64_t who_waits(thread_index thread)
+{
+    const uint64_t mounted = vm_major_version() >= VIRTUAL_MAJOR_MIN
+                                 ? vm_thread_mounted(thread_env(thread), thread_java_id(thread))
+                                 : 0;
+
+    return mounted != 0 && mounted != VM_MOUNTED_UNTOLD ? mounted : engine_lock_who(thread);
+}
+
+static uint64_t key_of(uint64_t who, enum event_lock kind)
+{
+    return who * LOCK_KINDS + kind + 1;
 }
 
 static uint32_t first_of(uint64_t key)
@@ -63,10 +62,10 @@ static uint32_t first_of(uint64_t key)
     return (uint32_t)(jw_hash_word(key) >> 32);
 }
 
-static struct wait *find(uint64_t key)
+static struct lock_wait *find(uint64_t key)
 {
     for (uint32_t probe = 0; probe < PROBES; probe++) {
-        struct wait *wait = &waits[(first_of(key) + probe) % SAMPLER_LOCKS_MAX];
+        struct lock_wait *wait = &waits[(first_of(key) + probe) % SAMPLER_LOCKS_MAX];
 
         /* order LOCK_WAIT: acquires what its begin left there, maybe on another carrier. */
         if (jw_load_acquire(&wait->key) == key)
@@ -75,12 +74,17 @@ static struct wait *find(uint64_t key)
     return NULL;
 }
 
-static struct wait *claim(uint64_t key)
+struct lock_wait *engine_lock_of(uint64_t who, enum event_lock kind)
 {
-    struct wait *wait = find(key); /* one that did not end as it should */
+    return find(key_of(who, kind));
+}
+
+static struct lock_wait *claim(uint64_t key)
+{
+    struct lock_wait *wait = find(key); /* one that did not end as it should */
 
     for (uint32_t probe = 0; probe < PROBES && wait == NULL; probe++) {
-        struct wait *free = &waits[(first_of(key) + probe) % SAMPLER_LOCKS_MAX];
+        struct lock_wait *free = &waits[(first_of(key) + probe) % SAMPLER_LOCKS_MAX];
         uint64_t expected = 0;
 
         /* order LOCK_WAIT: acquires that it was left. */
@@ -90,9 +94,10 @@ static struct wait *claim(uint64_t key)
     return wait;
 }
 
-static void leave(struct wait *wait)
+static void leave(struct lock_wait *wait)
 {
-    jw_store_relaxed(&wait->begin_ns, 0);
+    /* order LOCK_BEGIN: releases nothing; who looked at it sees that it is over. */
+    jw_store_release(&wait->begin_ns, 0);
     /* order LOCK_WAIT: releases the place. */
     jw_store_release(&wait->key, 0);
 }
@@ -113,7 +118,7 @@ static uint64_t own_begin_ns(void)
 
 static uint64_t pack(thread_index thread, uint32_t add)
 {
-    return thread_serial(thread) << OWNER_SHIFT | (thread + add);
+    return thread_serial(thread) << LOCK_SERIAL_SHIFT | (thread + add);
 }
 
 static thread_index find_owner(const struct sampler_lock *told)
@@ -129,19 +134,22 @@ static thread_index find_owner(const struct sampler_lock *told)
     return THREAD_NONE;
 }
 
-static void note_owner(struct wait *wait, const struct sampler_lock *told)
+static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
 {
     const thread_index owner = find_owner(told);
 
     jw_store_relaxed(&wait->owner, owner == THREAD_NONE ? 0 : pack(owner, 1));
-    if (owner != THREAD_NONE)
-        jw_count(JW_COUNT_LOCK_OWNED);
+    if (owner == THREAD_NONE)
+        return;
+    jw_count(JW_COUNT_LOCK_OWNED);
+    engine_lock_ask(owner, (uint32_t)(wait - waits));
 }
 
 static void begin(const struct sampler_lock *told)
 {
     const thread_index thread = thread_find(thread_own_tid());
-    struct wait *wait = thread == THREAD_NONE ? NULL : claim(key_of(thread, told->kind));
+    struct lock_wait *wait =
+        thread == THREAD_NONE ? NULL : claim(key_of(who_waits(thread), told->kind));
 
     if (wait == NULL) {
         jw_count(JW_COUNT_LOCK_NO_ROOM);
@@ -150,14 +158,17 @@ static void begin(const struct sampler_lock *told)
     jw_store_relaxed(&wait->monitor, told->monitor);
     jw_store_relaxed(&wait->thread, pack(thread, 0));
     jw_store_relaxed(&wait->timeout_ms, told->timeout_ms);
-    jw_store_relaxed(&wait->begin_ns, own_begin_ns());
+    jw_store_relaxed(&wait->address, told->address);
+    jw_store_relaxed(&wait->klass, told->klass);
+    /* order LOCK_BEGIN: releases the rest, to owners that are asked and to who looks for waits that take long. */
+    jw_store_release(&wait->begin_ns, own_begin_ns());
     note_owner(wait, told);
 }
 
 static bool end(enum event_lock kind, struct sampler_lock *out)
 {
     const thread_index thread = thread_find(thread_own_tid());
-    struct wait *wait = thread == THREAD_NONE ? NULL : find(key_of(thread, kind));
+    struct lock_wait *wait = thread == THREAD_NONE ? NULL : find(key_of(who_waits(thread), kind));
 
     if (wait == NULL) {
         jw_count(JW_COUNT_LOCK_UNBEGUN);
@@ -168,11 +179,12 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
     *out = (struct sampler_lock){
         .kind = kind,
         .monitor = jw_load_relaxed(&wait->monitor),
+        .address = jw_load_relaxed(&wait->address),
         .timeout_ms = jw_load_relaxed(&wait->timeout_ms),
         .begin_ns = begin_ns,
         .duration_ns = now_ns > begin_ns ? now_ns - begin_ns : 0,
-        .owner = owner == 0 ? THREAD_NONE : (thread_index)(owner & OWNER_BITS) - 1,
-        .owner_serial = (uint32_t)(owner >> OWNER_SHIFT),
+        .owner = owner == 0 ? THREAD_NONE : (thread_index)(owner & LOCK_INDEX_BITS) - 1,
+        .owner_serial = (uint32_t)(owner >> LOCK_SERIAL_SHIFT),
     };
     leave(wait);
     jw_count(JW_COUNT_LOCK_WAITS);

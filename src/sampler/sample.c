@@ -438,7 +438,10 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
 
     scratch->stamp++;
     sample_names_begin(generation, scratch);
-    const dict_id class_name = hook == NULL ? DICT_NONE : class_of_hook(generation, scratch, hook);
+    const dict_id class_name = hook != NULL ? class_of_hook(generation, scratch, hook)
+                               : order->klass == 0
+                                   ? DICT_NONE
+                                   : sample_class(generation, scratch, order->klass);
     const store_id trace = walked->deep == NULL
                                ? put_plain(generation, scratch, walked, flags, hook != NULL)
                                : put_deep(generation, scratch, walked, flags, hook != NULL);
@@ -454,6 +457,8 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
     fill(record, walked, order);
     if (hook != NULL)
         fill_from_hook(record, hook, class_name);
+    else if (order->klass != 0)
+        record->class_name = class_name;
     record->trace = trace;
     record->context = capture(generation, walked->mounted, &scratch->virtual_name);
     event_commit(record);
@@ -507,6 +512,13 @@ static JW_SIGNAL_SAFE void give_back(struct sample_scratch *scratch, const struc
     sample_scratch_give(scratch);
 }
 
+static JW_SIGNAL_SAFE enum jw_counter_id outcome_of(uint16_t kind)
+{
+    return kind == EVENT_LATE         ? JW_COUNT_SPARED_LATE
+           : kind == EVENT_LOCK_OWNER ? JW_COUNT_SPARED_LOCK
+                                      : JW_COUNT_SAMPLES;
+}
+
 bool sample_take(const void *ucontext, struct sample_order *order)
 {
     struct sample_scratch *scratch = sample_scratch_take(thread_tid(order->thread));
@@ -529,7 +541,7 @@ bool sample_take(const void *ucontext, struct sample_order *order)
             (uint16_t)sample_state(ucontext, env, &walked.java, scratch->java, &order->is_passing);
     order->loss = write_down(scratch, &walked, order);
     if (order->loss == SAMPLE_TAKEN)
-        jw_count(order->kind == EVENT_LATE ? JW_COUNT_SPARED_LATE : JW_COUNT_SAMPLES);
+        jw_count(outcome_of(order->kind));
     give_back(scratch, &walked);
     return order->loss == SAMPLE_TAKEN;
 }

@@ -116,7 +116,7 @@ static JW_SIGNAL_SAFE void take_event(const struct signals_event *event, uint64_
     else if (!thread_is_wanted(thread))
         jw_count(JW_COUNT_SPARED_FILTERED);
     else if (event->signo == SIGVTALRM)
-        engine_late_take_asked(event->ucontext, thread);
+        engine_lock_take_asked(event->ucontext, thread);
     else if (is_of_process(event))
         take_from_itimer(event, thread);
     else if (event->is_from_timer)
@@ -141,7 +141,8 @@ static JW_SIGNAL_SAFE bool claims(int signo)
     const thread_index thread = thread_find(thread_own_tid());
 
     return thread != THREAD_NONE &&
-           (signo == SIGVTALRM ? engine_wall_claims(thread) || engine_late_claims(thread)
+           (signo == SIGVTALRM ? engine_wall_claims(thread) || engine_late_claims(thread) ||
+                                     engine_lock_claims(thread)
                                : engine_cpu_fine_claims(thread) || engine_cpu_perf_has(thread));
 }
 
@@ -319,7 +320,7 @@ static bool open_all(const struct sampler_config *config, struct jw_error *err)
            (config->lock_ns == 0 || engine_lock_open(err)) &&
            ((config->cpu == SAMPLER_CPU_NONE && config->wall_interval_ns == 0) ||
             signals_own(SIGPROF, err)) &&
-           ((config->wall_interval_ns == 0 && config->late_ns == 0) ||
+           ((config->wall_interval_ns == 0 && config->late_ns == 0 && config->lock_ns == 0) ||
             signals_own(SIGVTALRM, err)) &&
            signals_own_faults(err);
 }

@@ -140,6 +140,7 @@ struct sample_order {
     uint64_t number;                    /* wall: as in struct event_record */
     uint32_t turns;                     /* wall */
     const struct sample_kernel *kernel; /* NULL: not asked for */
+    vm_addr klass;                      /* whose name becomes class_name; 0: none */
     const struct sampler_hook *hook;    /* of sample_from_hook alone; else NULL */
     /* Found out by sample_take: */
     uint16_t state;      /* wall: enum jw_thread_state */
@@ -277,6 +278,10 @@ void sampler_hook_leave(void);
 
 /* engine_lock.c: with all hooks out. */
 JW_MUST_CHECK bool engine_lock_open(struct jw_error *err);
+void engine_lock_forget(void); /* engine_lock_turn.c: deadlocks that were told */
+/* engine_lock_ask.c: this thread is asked what it does with a lock. _take_asked: a signal by which it is, or as engine_late_take_asked. */
+JW_SIGNAL_SAFE bool engine_lock_claims(thread_index thread);
+JW_SIGNAL_SAFE void engine_lock_take_asked(const void *ucontext, thread_index thread);
 
 /* engine_lock_owner.c: the thread that seems to own the monitor, or carries who owns it; THREAD_NONE: it was not found. Context: hook, any. */
 thread_index engine_lock_owner(vm_addr monitor);

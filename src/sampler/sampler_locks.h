@@ -3,7 +3,7 @@
  *
  * For      engine `lock`: the time of a wait, told when it is over; who waits for whom.
  * Callers  agent (locks.c).
- * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_each: dump.
+ * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_turn: dump.
  * Memory   a table of SAMPLER_LOCKS_MAX waits, reserved by the first session that wants it.
  * Progress wait-free.
  *
@@ -21,7 +21,10 @@
 
 struct sampler_lock {
     enum event_lock kind;
-    vm_addr monitor;      /* 0: none, or not known */
+    vm_addr
+        monitor; /* of PARK: where the local reference to what it is parked for lies, if that is a lock; 0: none, or not known */
+    uint64_t address;     /* as its event says; 0: that is found when it is over */
+    vm_addr klass;        /* of that object; 0: not known */
     uint32_t timeout_ms;  /* 0: none */
     uint64_t begin_ns;    /* never that of two waits */
     uint64_t duration_ns; /* once it is over */
@@ -31,10 +34,29 @@ struct sampler_lock {
         owner_number; /* of PARK, at its begin: the number of the thread that seems to own the lock; 0: not known */
 };
 
-/* It begins to wait: kind, monitor, timeout_ms and owner_number are given. */
+/* It begins to wait: kind, monitor, address, klass, timeout_ms and owner_number are given. */
 void sampler_lock_begin(const struct sampler_lock *wait);
 
 /* It goes on: true, and all of the wait, where that is to be told. */
 JW_MUST_CHECK bool sampler_lock_end(enum event_lock kind, struct sampler_lock *wait);
+
+#define SAMPLER_DEADLOCK_MAX  32u /* threads of one */
+#define SAMPLER_DEADLOCKS_MAX 64u /* of a session */
+
+/* A thread of a deadlock: it waits for a lock of the next one, and the last one for that of the first. */
+struct sampler_deadlocked {
+    uint32_t number; /* of the deadlock, from 1 */
+    uint64_t begin_ns, address;
+    thread_index thread; /* or what carried the virtual thread that waits */
+    uint32_t serial;
+    uint64_t who, owner_who; /* numbers of threads */
+    bool is_virtual;
+};
+
+/*
+ * Owners of what has been waited for for a second are asked again; deadlocks that were not told yet, each whole: how many threads.
+ * Once a second, by the agent's thread.
+ */
+uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room);
 
 #endif

@@ -1,6 +1,6 @@
 # Locks: waits for monitors sum up to what the program's own clock says, within 5 %, of platform threads and of virtual ones; their class, place,
 # waiting threads and, of platform threads, their owner are what the program knows, alone and beside the other engines; Object.wait is told as such, with its
-# timeout; the report names it all; without contention there is nothing to tell.
+# timeout; the owner's stack has the time that others waited; a convoy and a deadlock are named; the report names it all.
 sum_of() { # $1: file of jfr print, $2: type; ns
     awk -v type="$2" '
         /^jdk\./ { inside = $1 == type }
@@ -67,6 +67,28 @@ else
     grep -q 'lock: parks are not told' reentrant.err || fail "it is not said that parks are not told"
 fi
 
+# What the owner did meanwhile, and how much of the time that others waited is told with it.
+for name in alone beside; do
+    "$JW_COMMAND" convert -q --blame --total "$name.jfr" "$name.blame.collapsed"
+    blamed=$(awk '/Locking.hold;/ { sum += $NF } END { print sum + 0 }' "$name.blame.collapsed")
+    all=$(awk '{ sum += $NF } END { print sum + 0 }' "$name.blame.collapsed")
+    total=$(json "$name.json" total_ns)
+    echo "$name: $blamed ns blamed on Locking.hold, $all in all, of $total waited"
+    [ $((blamed * 100)) -ge $((total * 85)) ] || fail "$name: of $total ns that others waited $blamed are on the stack of who kept them waiting"
+    [ $((all * 100)) -le $((total * 101)) ] || fail "$name: more time is blamed on owners than was waited"
+    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$name.json" | grep '"thread":"owner"' | grep -q '"Locking.hold:' || fail "$name: the owner's stack is not that of Locking.hold"
+    sed -n '/"convoys":/,/^"chains"/p' "$name.json" | grep '"most":3' | grep -q '"class":"Locking$Shelf","owner":"owner"' || fail "$name: the convoy is not named"
+done
+
+# A deadlock of two, with names, classes and stacks, in the log and in the report; the program ends as if nobody had looked.
+profile dead lock=10us,file=dead.jfr Deadlocked 5000
+grep -q 'deadlock 1: "left-first" has waited for .* which "right-first" has' dead.err || fail "dead: the log does not name the deadlock: $(cat dead.err)"
+"$JW_COMMAND" contention dead.jfr >dead.txt || fail "dead: no report"
+"$JW_COMMAND" contention --json dead.jfr >dead.json
+[ "$(grep -c '"deadlock":1' dead.json)" = 2 ] || fail "dead: not two threads: $(cat dead.json)"
+grep '"thread":"left-first","class":"Deadlocked$Right","owner":"right-first"' dead.json | grep -q '"Deadlocked.leftThenRight:29"' || fail "dead: left-first is not what it is: $(cat dead.json)"
+grep '"thread":"right-first","class":"Deadlocked$Left","owner":"left-first"' dead.json | grep -q '"Deadlocked.rightThenLeft:38"' || fail "dead: right-first is not what it is: $(cat dead.json)"
+
 # The same out of a graph made live.
 profile graph event=lock,file=graph.collapsed Locking
 "$JW_COMMAND" convert -q -e lock --total alone.jfr alone.collapsed
@@ -81,6 +103,7 @@ if [ "$MAJOR" -ge 17 ]; then
     grep -q 'timedOut = true' alone.print || fail "it is not told that the time was over"
 fi
 whole beside.jfr
+ledger beside.jfr 1
 
 if [ "$MAJOR" -ge 24 ]; then
     profile virtual lock=10us,file=virtual.jfr Locking virtual

@@ -1,0 +1,353 @@
+/*
+ * What owners of locks did while others waited: from their sample on until the wait is over, and deadlocks; dump.
+ *
+ * A sample of an owner and a wait belong together where they are of one lock, and the sample's time lies in the wait: then the
+ * wait was for that owner, who proved on his own thread that he had the lock. The time of the wait is shared out: each sample
+ * stands for the time until the next one, and the first for that before it, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "generation/generation.h"
+#include "recording/recording_internal.h"
+
+/* What this file allocates for. */
+#undef JW_MEMORY_HERE
+#define JW_MEMORY_HERE JW_MEMORY_WAITING
+
+#define OWNERS_MAX  ((size_t)4096)
+#define FIRST_WAITS ((size_t)256)
+
+/* A thread is asked once in this time at most: a sample of the owner from just before a wait stands for it where there is none in it. */
+#define NEAR_NS JW_NS_PER_MS
+
+struct lock_owner {
+    uint64_t address, time_ns;
+    uint32_t thread, serial;
+    struct recording_kept *stack;
+    struct recording_kept *context;    /* NULL: none */
+    struct recording_kept *class_name; /* NULL: not known */
+};
+
+struct recording_locks {
+    struct lock_owner owners[OWNERS_MAX];
+    size_t owner_count;
+    struct event_record *waits; /* of the take under way */
+    size_t wait_count, wait_capacity;
+    struct recording_kept_table classes;
+};
+
+static struct recording_locks *locks_of(struct recording *recording)
+{
+    if (recording->locks == NULL)
+        recording->locks = jw_alloc(sizeof *recording->locks);
+    return recording->locks;
+}
+
+static void drop(struct recording *recording, const struct lock_owner *owner)
+{
+    struct recording_idle *idle = &recording->wall.idle;
+
+    recording_idle_let_go(idle, owner->stack);
+    if (owner->context != NULL)
+        (void)recording_let_go(&idle->contexts, owner->context);
+    if (owner->class_name != NULL)
+        (void)recording_let_go(&recording->locks->classes, owner->class_name);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct lock_owner *a = left, *b = right;
+
+    return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+/* The older half. */
+static void make_room(struct recording *recording)
+{
+    struct recording_locks *locks = recording->locks;
+    const size_t half = OWNERS_MAX / 2;
+
+    qsort(locks->owners, locks->owner_count, sizeof *locks->owners, by_time);
+    for (size_t i = 0; i < half; i++)
+        drop(recording, &locks->owners[i]);
+    jw_count_add(JW_COUNT_LOCK_OWNERS_DROPPED, half);
+    memmove(locks->owners, locks->owners + half, half * sizeof *locks->owners);
+    locks->owner_count = half;
+}
+
+static struct recording_kept *keep_class(struct recording_take *take, uint32_t name)
+{
+    struct recording *recording = take->recording;
+    const size_t limit = recording->wall.idle.limit_bytes;
+    size_t length_bytes = 0;
+    const char *text =
+        name == DICT_NONE ? NULL : dict_text(take->generation->classes, name, &length_bytes);
+
+    return text == NULL ? NULL
+                        : recording_keep(&recording->locks->classes, text, length_bytes,
+                                         limit == 0 ? RECORDING_IDLE_MAX_BYTES : limit);
+}
+
+void recording_take_lock_owner(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct recording_locks *locks = locks_of(recording);
+    struct lock_owner made = {
+        .address = record->value,
+        .time_ns = record->time_ns,
+        .thread = record->thread_index,
+        .serial = (uint32_t)record->thread_serial,
+    };
+
+    recording_time(recording, record->time_ns);
+    if (locks == NULL || (made.stack = recording_kept_stack(take, record->trace)) == NULL) {
+        jw_count(JW_COUNT_LOCK_OWNERS_DROPPED);
+        return;
+    }
+    made.stack->holder_count++;
+    if (locks->owner_count == OWNERS_MAX)
+        make_room(recording);
+    made.context = recording_kept_context(take, record->context);
+    if (made.context != NULL)
+        made.context->holder_count++;
+    made.class_name = keep_class(take, record->class_name);
+    locks->owners[locks->owner_count++] = made;
+}
+
+bool recording_keep_wait(struct recording *recording, const struct event_record *record)
+{
+    struct recording_locks *locks = locks_of(recording);
+
+    if (locks == NULL)
+        return false;
+    if (locks->wait_count == locks->wait_capacity) {
+        const size_t capacity = locks->wait_capacity == 0 ? FIRST_WAITS : 2 * locks->wait_capacity;
+        void *waits = jw_realloc(locks->waits, jw_mul_bytes(capacity, sizeof *locks->waits));
+
+        if (waits == NULL)
+            return false;
+        locks->waits = waits;
+        locks->wait_capacity = capacity;
+    }
+    memcpy(&locks->waits[locks->wait_count++], record, sizeof *record);
+    return true;
+}
+
+/* ---- as events ---- */
+
+static uint64_t class_key(struct recording *recording, struct recording_kept *kept)
+{
+    struct recording_names *names = &recording->names;
+
+    if (kept == NULL)
+        return 0;
+    if (kept->chunk != names->chunk) {
+        kept->key = recording_class_of_text(
+            names, (struct recording_text){recording_kept_bytes(kept), kept->length_bytes});
+        kept->chunk = names->chunk;
+    }
+    return kept->key;
+}
+
+/* Whose it was, his stack and context. */
+struct owner_keys {
+    struct recording_who who;
+    uint64_t stack;
+    struct recording_fields context;
+};
+
+static struct owner_keys keys_of(struct recording *recording, const struct lock_owner *owner)
+{
+    const uint64_t stack = recording_kept_stack_key(recording, owner->stack);
+    const struct recording_fields context =
+        recording_kept_context_fields(recording, owner->context);
+
+    return (struct owner_keys){
+        .who = recording_who_of(recording, owner->thread, owner->serial, &context),
+        .stack = stack,
+        .context = context,
+    };
+}
+
+static void put_piece(struct recording *recording, const struct recording_wait *wait,
+                      const struct lock_owner *owner, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct jfr_buffer *out = &recording->events;
+    const struct owner_keys keys = keys_of(recording, owner);
+    const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
+    const size_t begin = jfr_event_begin(out, JFR_TYPE_LOCK_OWNER);
+
+    jfr_put_varint(out, begin_ns + moved_ns);
+    jfr_put_varint(out, end_ns - begin_ns);
+    jfr_put_varint(out, keys.who.thread);
+    jfr_put_varint(out, keys.stack);
+    jfr_put_varint(out, wait->class_key);
+    jfr_put_varint(out, wait->address);
+    jfr_put_varint(out, wait->thread);
+    jfr_put_varint(out, keys.who.carrier);
+    jfr_put_bytes(out, keys.context.bytes, keys.context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
+static int by_address_and_time(const void *left, const void *right)
+{
+    const struct lock_owner *a = left, *b = right;
+
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return by_time(left, right);
+}
+
+/* The first of this lock that is not older; they are sorted. */
+static size_t first_of(const struct recording_locks *locks, uint64_t address, uint64_t time_ns)
+{
+    const struct lock_owner wanted = {.address = address, .time_ns = time_ns};
+    size_t low = 0, high = locks->owner_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (by_address_and_time(&locks->owners[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_of_wait(const struct recording_locks *locks, size_t at,
+                       const struct recording_wait *wait)
+{
+    return at < locks->owner_count && locks->owners[at].address == wait->address &&
+           locks->owners[at].time_ns <= wait->end_ns;
+}
+
+/* The one just before the wait, of the thread that had the lock when it began. */
+static bool is_near(const struct recording_locks *locks, size_t at,
+                    const struct recording_wait *wait)
+{
+    const struct lock_owner *owner = &locks->owners[at];
+
+    return owner->address == wait->address && owner->time_ns + NEAR_NS >= wait->begin_ns &&
+           owner->thread + 1 == wait->owner && owner->serial == wait->owner_serial;
+}
+
+/* The first that is of the wait; the number of all: none. */
+static size_t first_of_wait(const struct recording_locks *locks, const struct recording_wait *wait)
+{
+    const size_t at = first_of(locks, wait->address, wait->begin_ns);
+
+    if (is_of_wait(locks, at, wait))
+        return at;
+    return at > 0 && is_near(locks, at - 1, wait) ? at - 1 : locks->owner_count;
+}
+
+uint64_t recording_wait_owner(struct recording *recording, const struct recording_wait *wait)
+{
+    const struct recording_locks *locks = recording->locks;
+    const size_t at = locks == NULL ? 0 : first_of_wait(locks, wait);
+
+    return locks != NULL && at < locks->owner_count
+               ? keys_of(recording, &locks->owners[at]).who.thread
+               : 0;
+}
+
+void recording_put_owners(struct recording *recording, const struct recording_wait *wait)
+{
+    const struct recording_locks *locks = recording->locks;
+    uint64_t begin_ns = wait->begin_ns;
+
+    if (locks == NULL || !jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_LOCK_OWNER))
+        return;
+    for (size_t at = first_of_wait(locks, wait); is_of_wait(locks, at, wait); at++) {
+        const bool is_last = !is_of_wait(locks, at + 1, wait);
+        const uint64_t end_ns = is_last ? wait->end_ns : locks->owners[at + 1].time_ns;
+
+        put_piece(recording, wait, &locks->owners[at], begin_ns, end_ns);
+        begin_ns = end_ns;
+    }
+}
+
+/* ---- deadlocks ---- */
+
+/* The newest sample of the lock's owner, or of what the thread did, whatever it had. */
+static const struct lock_owner *newest(const struct recording_locks *locks, uint64_t address,
+                                       uint32_t thread, bool is_by_thread)
+{
+    const struct lock_owner *found = NULL;
+
+    for (size_t i = 0; locks != NULL && i < locks->owner_count; i++) {
+        const struct lock_owner *owner = &locks->owners[i];
+        const bool is_it = is_by_thread ? owner->thread == thread : owner->address == address;
+
+        if (is_it && (found == NULL || owner->time_ns > found->time_ns))
+            found = owner;
+    }
+    return found;
+}
+
+static uint64_t thread_key(struct recording *recording, uint64_t virtual_number, uint32_t thread,
+                           uint32_t serial)
+{
+    return virtual_number != 0 ? recording_virtual_thread_key(&recording->names, virtual_number,
+                                                              (struct recording_text){NULL, 0})
+                               : recording_thread_key(&recording->names, thread, serial);
+}
+
+static void put_deadlocked(struct recording *recording, const struct recording_deadlocked *told)
+{
+    struct jfr_buffer *out = &recording->events;
+    const struct recording_locks *locks = recording->locks;
+    const struct lock_owner *of_lock = newest(locks, told->address, 0, false);
+    const struct lock_owner *of_thread =
+        told->virtual_number != 0 ? NULL : newest(locks, 0, told->thread, true);
+    const uint64_t thread = thread_key(recording, told->virtual_number, told->thread, told->serial);
+    const uint64_t owner =
+        thread_key(recording, told->owner_virtual_number, told->owner, told->owner_serial);
+    const uint64_t stack =
+        of_thread == NULL ? 0 : recording_kept_stack_key(recording, of_thread->stack);
+    const uint64_t class_name = of_lock == NULL ? 0 : class_key(recording, of_lock->class_name);
+    const size_t begin = recording_event(recording, JFR_TYPE_DEADLOCK, told->found_ns);
+
+    jfr_put_varint(out, told->found_ns - told->begin_ns);
+    jfr_put_varint(out, thread);
+    jfr_put_varint(out, stack);
+    jfr_put_varint(out, told->number);
+    jfr_put_varint(out, class_name);
+    jfr_put_varint(out, told->address);
+    jfr_put_varint(out, owner);
+    jfr_event_end(out, begin);
+}
+
+void recording_locks_end_take(struct recording_take *take)
+{
+    struct recording *recording = take->recording;
+    const struct recording_sources *sources = &recording->config.sources;
+    struct recording_locks *locks = recording->locks;
+    struct recording_deadlocked told;
+
+    if (locks != NULL && locks->owner_count > 0)
+        qsort(locks->owners, locks->owner_count, sizeof *locks->owners, by_address_and_time);
+    for (size_t i = 0; locks != NULL && i < locks->wait_count && !recording->has_failed; i++) {
+        recording_relieve(recording);
+        recording_put_lock(take, &locks->waits[i]);
+    }
+    if (locks != NULL)
+        locks->wait_count = 0;
+    while (!recording->has_failed && sources->deadlocked != NULL &&
+           sources->deadlocked(sources->context, &told))
+        if (jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_DEADLOCK))
+            put_deadlocked(recording, &told);
+}
+
+void recording_locks_close(struct recording *recording)
+{
+    if (recording->locks == NULL)
+        return;
+    recording_kept_close(&recording->locks->classes);
+    jw_free(recording->locks->waits);
+    jw_free(recording->locks);
+    recording->locks = NULL;
+}

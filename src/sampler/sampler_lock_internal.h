@@ -1,0 +1,49 @@
+/*
+ * sampler_lock_internal - the table of waits under way, for the files of engine `lock`.
+ *
+ * For      engine_lock.c (begin, end), engine_lock_ask.c (owners), engine_lock_turn.c (long waits, deadlocks).
+ * Callers  these.   Context  hook, handler, dump.   Memory  of engine_lock.c.
+ */
+#ifndef JW_SAMPLER_SAMPLER_LOCK_INTERNAL_H
+#define JW_SAMPLER_SAMPLER_LOCK_INTERNAL_H
+
+#include "sampler/sampler_locks.h"
+
+#define LOCK_KINDS        4u
+#define LOCK_SERIAL_SHIFT 32
+#define LOCK_INDEX_BITS   UINT32_MAX
+
+/* Written by who waits; others take what is whole, by `begin_ns`, and look at that again behind it. */
+struct lock_wait {
+    _Atomic uint64_t key;      /* who, and for what; 0: free */
+    _Atomic uint64_t begin_ns; /* 0: not whole */
+    /* Relaxed, all: LOCK_BEGIN orders them. */
+    _Atomic uint64_t
+        monitor; /* of PARK: where the local reference to what it is parked for lies; 0: not known */
+    _Atomic uint64_t address; /* as its event says */
+    _Atomic uint64_t klass;   /* 0: not known */
+    _Atomic uint64_t owner;   /* its serial, and index + 1; 0: not known */
+    _Atomic uint64_t thread;  /* whose record it began with: serial and index */
+    _Atomic uint32_t timeout_ms;
+    uint32_t unused;
+};
+
+_Static_assert(sizeof(struct lock_wait) == 64, "one wait, one cache line");
+
+static inline JW_SIGNAL_SAFE enum event_lock engine_lock_kind_of(uint64_t key)
+{
+    return (enum event_lock)(key % LOCK_KINDS - 1);
+}
+
+/* engine_lock.c: the wait at a place below SAMPLER_LOCKS_MAX; that of a thread's number and a kind, NULL: none. */
+JW_SIGNAL_SAFE struct lock_wait *engine_lock_at(uint32_t place);
+struct lock_wait *engine_lock_of(uint64_t who, enum event_lock kind);
+/* As keys have it: number of a thread, or of the operating system's. */
+uint64_t engine_lock_who(thread_index thread);
+
+/* engine_lock_ask.c: with all hooks out. */
+JW_MUST_CHECK bool engine_lock_open_asks(struct jw_error *err);
+/* Its stack is wanted, while it has what this wait is for. Context: hook, dump. */
+void engine_lock_ask(thread_index thread, uint32_t place);
+
+#endif
