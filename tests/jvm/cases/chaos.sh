@@ -20,8 +20,8 @@ GC=${CHAOS_GC:-$(draw 1 "${collectors[@]}")}
 FLAGS=${CHAOS_FLAGS:-$(draw 2 plain tinycc jfr plain tinycc xcheck)}
 INTERVAL=${CHAOS_INTERVAL:-$(draw 3 100us 200us 500us 1ms)}
 DEPTH=${CHAOS_DEPTH:-$(draw 4 1 16 64 128)}
-# Safepoints that are waited for, allocations (from JDK 11 on), and which of them stay.
-BESIDE=${CHAOS_BESIDE-$(draw 5 ttsp=2ms alloc=16k,live=512 alloc=512k,live,ttsp=5ms alloc=64k,ttsp)}
+# Safepoints that are waited for, allocations (from JDK 11 on), and which of them stay; locks.
+BESIDE=${CHAOS_BESIDE-$(draw 5 ttsp=2ms alloc=16k,live=512 alloc=512k,live,ttsp=5ms,lock=1us alloc=64k,ttsp lock=10us)}
 [ "$MAJOR" -ge 11 ] || BESIDE=ttsp=2ms
 
 if [ -n "${CHAOS_SELF_TEST:-}" ]; then
