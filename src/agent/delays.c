@@ -7,12 +7,14 @@
 #include "base/counters.h"
 #include "recording/recording.h"
 #include "sampler/sampler_delays.h"
+#include "vm/vm_poll.h"
 
 /* Of the agent's thread: texts that a recording refers to. */
 static struct {
     char threshold[24];
     char off[sizeof(struct jw_error) + 8];
-    bool has_said; /* whether samples can be told apart */
+    bool has_said;         /* whether samples can be told apart */
+    const char *told_poll; /* what was said last of polls */
 } live;
 
 static uint64_t tell_off(struct recording *recording, const char *why)
@@ -27,6 +29,7 @@ uint64_t delays_open(const struct options *options, struct recording *recording)
 {
     struct jw_error err = {{0}};
 
+    live.told_poll = vm_poll_told();
     live.has_said = vm_safepoint_finding() != VM_SAFEPOINT_SOUGHT;
     if (options->ttsp_ns == 0)
         return 0;
@@ -59,6 +62,10 @@ const char *delays_samples_text(void)
 
 void delays_turn(struct recording *recording)
 {
+    if (live.told_poll != vm_poll_told()) {
+        live.told_poll = vm_poll_told();
+        recording_set_now(recording, "pollsamples", live.told_poll);
+    }
     if (live.has_said || vm_safepoint_finding() == VM_SAFEPOINT_SOUGHT)
         return;
     live.has_said = true;
@@ -100,6 +107,7 @@ static bool ask_delay(void *context, struct recording_delay *out)
 
     (void)context;
     vm_safepoint_find_symbols();
+    vm_poll_find();
     if (!sampler_delays_take(&delay))
         return false;
     if (delay.operation == 0 ||

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/version.h"
 #include "recording/recording.h"
+#include "vm/vm_poll.h"
 #include "walk/walk.h"
 
 /* A recording needs a file; so does what begins with the JVM, which nobody may ever come for. */
@@ -163,8 +164,7 @@ static const char *number_text(uint64_t number, char text[32])
 struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
 {
     const bool has_wall = values->wall_ns != 0, has_counter = values->event == OPTIONS_EVENT_PERF;
-    const bool has_lock = strcmp(locks_text(values), "on") == 0;
-    const bool has_cpu = options_has_cpu(values);
+    const bool has_lock = strcmp(locks_text(values), "on") == 0, has_cpu = options_has_cpu(values);
     char period[32], interval[32], wall_period[32], wall[32], depth[32], off[160];
     char overhead[32] = "off", memlimit[32], selfcheck[256], count[48], alloc[32], live[32];
     char lock[32], threshold[32];
@@ -211,6 +211,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "nativedifference", nativecheck_example()},
         {NULL, "ttsp", delays_text(values)},
         {NULL, "safepointsamples", delays_samples_text()},
+        {NULL, "pollsamples", vm_poll_told()},
         {NULL, "memlimit", number_text(jw_memory_limit_bytes(), memlimit)},
         {NULL, "version", JAYWALK_VERSION},
     };

@@ -396,6 +396,18 @@ struct arch_instruction {
 JW_SIGNAL_SAFE bool arch_instruction_read(const uint8_t *bytes, size_t room_bytes, uintptr_t pc,
                                           struct arch_instruction *out);
 
+/* How the interpreter asks whether its thread is to stop: a bit of a word of the thread is tested. Other words are tested so, too. */
+struct arch_poll_word {
+    uint32_t offset; /* of the word in the thread */
+    uint8_t mask;    /* of the bit that says so */
+};
+
+/*
+ * The poll that begins at `bytes`. False: cut, or none.
+ * Source: OpenJDK, InterpreterMacroAssembler::dispatch_base, JDK 10 to 28, x86 and aarch64.
+ */
+bool arch_poll_word_read(const uint8_t *bytes, size_t room_bytes, struct arch_poll_word *out);
+
 /* System calls ----------------------------------------------------------------------------------- */
 
 enum arch_syscall_state {

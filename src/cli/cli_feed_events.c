@@ -18,6 +18,7 @@
 
 #define CLI_EXECUTION_SAMPLE "jdk.ExecutionSample"
 #define CLI_SAFEPOINT_SAMPLE "jaywalk.SafepointSample"
+#define CLI_POLL_SAMPLE      "jaywalk.PollSample"
 
 #define CLI_ALLOC(name, field)                                                                     \
     {                                                                                              \
@@ -193,6 +194,7 @@ static void cli_know_type(const struct cli_feed *feed, const char *name, struct 
                 : strcmp(name, "jaywalk.Diagnostics") == 0 ? CLI_KIND_COUNTERS
                 : strcmp(name, "jdk.ActiveSetting") == 0   ? CLI_KIND_SETTING
                 : strcmp(name, CLI_SAFEPOINT_SAMPLE) == 0  ? CLI_KIND_ASKED
+                : strcmp(name, CLI_POLL_SAMPLE) == 0       ? CLI_KIND_ASKED
                                                            : CLI_KIND_OTHER;
     if (out->kind == CLI_KIND_EXECUTION || out->kind == CLI_KIND_COUNTER)
         return;

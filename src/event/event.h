@@ -63,6 +63,9 @@ enum event_lock {
 
 /* Of CPU_SAMPLE, WALL_SAMPLE and COUNTER_SAMPLE: a safepoint was waiting for the thread. */
 #define EVENT_WAITED_FOR (1u << 2)
+/* Likewise, in place of that: a handshake was, or the collector's watermark was set; both flags: a safepoint or a handshake, which cannot be told. */
+#define EVENT_ASKED_BY_HANDSHAKE (1u << 3)
+#define EVENT_ASKED_BY_WATERMARK (1u << 4)
 
 /*
  * One cache line. Every id is one of the generation that the record lies in; the owner fills what

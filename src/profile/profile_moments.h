@@ -22,7 +22,7 @@ struct profile_moments;
 enum profile_column_kind {
     PROFILE_COLUMN_THREAD,
     PROFILE_COLUMN_STATE,
-    PROFILE_COLUMN_ASKED, /* who had asked the thread to stop: "safepoint" */
+    PROFILE_COLUMN_ASKED, /* who had asked the thread to stop: "safepoint", "handshake" */
     PROFILE_COLUMN_ENDPOINT,
     PROFILE_COLUMN_OPERATION,
     PROFILE_COLUMN_ATTRIBUTE,

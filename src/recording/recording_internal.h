@@ -316,7 +316,7 @@ JW_MUST_CHECK bool recording_taken_of(struct recording_take *take,
                                       const struct event_record *record,
                                       struct recording_taken *out);
 
-/* Beside a sample that is told: that a safepoint was waiting for its thread, where that is so. */
+/* Right before a sample: that a safepoint was waiting for its thread, or who else had asked it to stop, where that is so. */
 void recording_put_waited(struct recording *recording, const struct event_record *record,
                           const struct recording_taken *taken, const char *clock);
 

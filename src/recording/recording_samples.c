@@ -246,16 +246,23 @@ bool recording_taken_of(struct recording_take *take, const struct event_record *
 void recording_put_waited(struct recording *recording, const struct event_record *record,
                           const struct recording_taken *taken, const char *clock)
 {
+    static const uint32_t either = EVENT_ASKED_BY_HANDSHAKE | EVENT_ASKED_BY_WATERMARK;
     struct jfr_buffer *out = &recording->events;
+    const uint32_t asked = record->flags & either;
+    const enum jfr_type type = asked == 0 ? JFR_TYPE_SAFEPOINT_SAMPLE : JFR_TYPE_POLL_SAMPLE;
 
-    if ((record->flags & EVENT_WAITED_FOR) == 0 ||
-        !jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_SAFEPOINT_SAMPLE))
+    if ((record->flags & (EVENT_WAITED_FOR | either)) == 0 ||
+        !jfr_type_is_declared(recording_dialect(recording), type))
         return;
-    const size_t begin = recording_event(recording, JFR_TYPE_SAFEPOINT_SAMPLE, record->time_ns);
+    const size_t begin = recording_event(recording, type, record->time_ns);
     jfr_put_varint(out, taken->who.thread);
     jfr_put_varint(out, taken->stack);
     jfr_put_varint(out, recording->cpu_state_key);
     jfr_put_string(out, clock);
+    if (asked != 0)
+        jfr_put_string(out, asked == either                     ? "safepoint or handshake"
+                            : asked == EVENT_ASKED_BY_HANDSHAKE ? "handshake"
+                                                                : "stack watermark");
     jfr_event_end(out, begin);
 }
 

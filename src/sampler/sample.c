@@ -11,7 +11,7 @@
 #include "vm/vm_compiler.h"
 #include "vm/vm_method.h"
 #include "vm/vm_mounted.h"
-#include "vm/vm_safepoint.h"
+#include "vm/vm_poll.h"
 
 /* What was walked before the generation is entered. */
 struct walked {
@@ -27,7 +27,7 @@ struct walked {
     uint32_t native_count;
     enum walk_native_end native_end;
     bool is_java_thread;
-    bool is_waited_for; /* by a safepoint */
+    enum vm_poll_asked asked; /* who waits for it to stop */
 };
 
 static JW_SIGNAL_SAFE bool find_task(const void *ucontext, struct vm_compiler_task *out)
@@ -84,7 +84,7 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
                                 struct sample_scratch *scratch, struct walked *out)
 {
     out->is_java_thread = env != NULL;
-    out->is_waited_for = env != NULL && vm_safepoint_waits_for(env);
+    out->asked = env != NULL ? vm_poll_asked(env) : VM_POLL_ASKED_NOT;
     out->native_count = 0;
     out->native_end = WALK_NATIVE_AT_CODE;
     out->receiver = 0;
@@ -406,6 +406,18 @@ static JW_SIGNAL_SAFE dict_id class_of_hook(struct generation *generation,
                : dict_intern(generation->classes, hook->class_text, hook->class_bytes);
 }
 
+static JW_SIGNAL_SAFE void fill_asked(struct event_record *record, enum vm_poll_asked asked)
+{
+    if (asked == VM_POLL_ASKED_BY_SAFEPOINT) {
+        record->flags |= EVENT_WAITED_FOR;
+        jw_count(JW_COUNT_SAMPLES_WAITED_FOR);
+        return;
+    }
+    record->flags |= (asked != VM_POLL_ASKED_BY_WATERMARK ? EVENT_ASKED_BY_HANDSHAKE : 0u) |
+                     (asked != VM_POLL_ASKED_BY_HANDSHAKE ? EVENT_ASKED_BY_WATERMARK : 0u);
+    jw_count(JW_COUNT_SAMPLES_ASKED);
+}
+
 static JW_SIGNAL_SAFE void fill(struct event_record *record, const struct walked *walked,
                                 const struct sample_order *order)
 {
@@ -419,10 +431,8 @@ static JW_SIGNAL_SAFE void fill(struct event_record *record, const struct walked
         record->flags |= EVENT_TOP_KNOWN;
         record->value = walked->java.top_pc;
     }
-    if (walked->is_waited_for) {
-        record->flags |= EVENT_WAITED_FOR;
-        jw_count(JW_COUNT_SAMPLES_WAITED_FOR);
-    }
+    if (walked->asked != VM_POLL_ASKED_NOT && order->hook == NULL)
+        fill_asked(record, walked->asked);
     record->sample_count = order->turns;
     record->state = order->state;
 }

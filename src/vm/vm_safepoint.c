@@ -93,12 +93,6 @@ enum vm_safepoint_state vm_safepoint_state(void)
     return (enum vm_safepoint_state)state;
 }
 
-bool vm_safepoint_waits_for(const void *env)
-{
-    return vm_safepoint_state() == VM_SAFEPOINT_SYNCHRONIZING &&
-           vm_thread_delay(env) != VM_THREAD_DELAYS_NOT;
-}
-
 enum vm_safepoint_finding vm_safepoint_finding(void)
 {
     if (vm_safepoint_state() != VM_SAFEPOINT_UNTOLD)

@@ -47,11 +47,6 @@ enum vm_safepoint_state {
 };
 JW_SIGNAL_SAFE enum vm_safepoint_state vm_safepoint_state(void);
 
-/*
- * A safepoint waits for this thread, the calling one: it is being synchronised, and the thread runs Java or the JVM's code. False, too,
- * where that cannot be told: without the JVM's symbol.
- */
-JW_SIGNAL_SAFE bool vm_safepoint_waits_for(const void *env);
 /* Whether it can be told: found, and it holds a state. Context: dump. */
 enum vm_safepoint_finding { VM_SAFEPOINT_SOUGHT, VM_SAFEPOINT_FOUND, VM_SAFEPOINT_MISSING };
 enum vm_safepoint_finding vm_safepoint_finding(void);

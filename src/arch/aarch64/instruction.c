@@ -65,3 +65,20 @@ bool arch_instruction_read(const uint8_t *bytes, size_t room_bytes, uintptr_t pc
     look_at_poll(word, out);
     return true;
 }
+
+/* ldr xN,[x28,#offset]; tbz or tbnz wN,#bit */
+bool arch_poll_word_read(const uint8_t *bytes, size_t room_bytes, struct arch_poll_word *out)
+{
+    uint32_t load, test;
+
+    if (room_bytes < 2 * WORD_BYTES)
+        return false;
+    memcpy(&load, bytes, sizeof load);
+    memcpy(&test, bytes + WORD_BYTES, sizeof test);
+    if ((load & 0xffc003e0) != 0xf9400380 || (test & 0xfec00000) != 0x36000000 ||
+        ((load ^ test) & 0x1f) != 0)
+        return false;
+    *out = (struct arch_poll_word){.offset = (load >> 10 & 0xfff) * 8,
+                                   .mask = (uint8_t)(1u << (test >> 19 & 7))};
+    return true;
+}

@@ -358,3 +358,21 @@ bool arch_instruction_read(const uint8_t *bytes, size_t room_bytes, uintptr_t pc
     }
     return true;
 }
+
+/* testb $mask,disp(%r15) */
+bool arch_poll_word_read(const uint8_t *bytes, size_t room_bytes, struct arch_poll_word *out)
+{
+    uint32_t offset;
+
+    if (room_bytes < 5 || bytes[0] != 0x41 || bytes[1] != 0xf6)
+        return false;
+    if (bytes[2] == 0x47) {
+        *out = (struct arch_poll_word){.offset = bytes[3], .mask = bytes[4]};
+        return bytes[3] < 0x80;
+    }
+    if (bytes[2] != 0x87 || room_bytes < 8)
+        return false;
+    memcpy(&offset, bytes + 3, sizeof offset);
+    *out = (struct arch_poll_word){.offset = offset, .mask = bytes[7]};
+    return true;
+}

@@ -36,7 +36,7 @@ final class Injected {
     private static final Set<String> BY_CHANCE = Set.of("jaywalk.WalkFailure", "jdk.CPULoad", "jdk.NativeMethodSample",
             "jdk.NetworkUtilization", "jdk.ThreadContextSwitchRate", "jdk.ThreadStart", "jdk.ThreadEnd",
             "jdk.GarbageCollection", "jdk.YoungGarbageCollection", "jdk.OldGarbageCollection", "jdk.GCPhasePause",
-            "jdk.GCHeapSummary", "jdk.MetaspaceSummary", "jaywalk.SafepointSample", "jaywalk.SafepointDelay",
+            "jdk.GCHeapSummary", "jdk.MetaspaceSummary", "jaywalk.SafepointSample", "jaywalk.PollSample", "jaywalk.SafepointDelay",
             "jaywalk.SafepointBias", "jaywalk.IntervalChange");
 
     private static final class Contents {

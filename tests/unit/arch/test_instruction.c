@@ -177,3 +177,28 @@ Test(arch_instruction, no_bytes_lead_out_of_the_room)
             cr_assert(told.length_bytes > 0 && told.length_bytes <= room_bytes);
     }
 }
+
+#if defined(__x86_64__)
+#define POLL_NEAR "\x41\xf6\x47\x28\x01"         /* testb $1,0x28(%r15) */
+#define POLL_FAR  "\x41\xf6\x87\x40\x03\0\0\x08" /* testb $8,0x340(%r15) */
+#define NO_POLL   "\x41\xf6\x46\x28\x01\0\0\0"   /* of r14 */
+#else
+#define POLL_NEAR "\x89\x17\x40\xf9\x49\0\0\x37"   /* ldr x9,[x28,#0x28]; tbnz w9,#0 */
+#define POLL_FAR  "\x88\xa3\x41\xf9\x48\0\x18\x36" /* ldr x8,[x28,#0x340]; tbz w8,#3 */
+#define NO_POLL   "\x89\x17\x40\xf9\x48\0\0\x37"   /* of another register */
+#endif
+
+Test(arch_instruction, a_poll_of_the_interpreter_names_the_word_and_the_bit)
+{
+    struct arch_poll_word word;
+
+    cr_assert(arch_poll_word_read((const uint8_t *)POLL_NEAR, sizeof POLL_NEAR - 1, &word));
+    cr_assert_eq(word.offset, 0x28);
+    cr_assert_eq(word.mask, 1);
+    cr_assert(arch_poll_word_read((const uint8_t *)POLL_FAR, sizeof POLL_FAR - 1, &word));
+    cr_assert_eq(word.offset, 0x340);
+    cr_assert_eq(word.mask, 8);
+    cr_assert_not(arch_poll_word_read((const uint8_t *)NO_POLL, sizeof NO_POLL - 1, &word));
+    for (size_t room = 0; room < sizeof POLL_FAR - 1; room++)
+        cr_assert_not(arch_poll_word_read((const uint8_t *)POLL_FAR, room, &word));
+}

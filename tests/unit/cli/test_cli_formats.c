@@ -42,7 +42,15 @@ static void remove_directory(void)
 TestSuite(cli_formats, .init = make_directory, .fini = remove_directory, .timeout = 300);
 
 enum { THREAD = 20, TRACE = 21, FRAME_TYPE = 23, METHOD = 24, CLASS = 25, SYMBOL = 26, STATE = 27 };
-enum { ENDPOINT = 32, SAMPLE = 101, ENDPOINT_EVENT = 102, SPAN = 103, PARK = 104, WAITED = 105 };
+enum {
+    ENDPOINT = 32,
+    SAMPLE = 101,
+    ENDPOINT_EVENT = 102,
+    SPAN = 103,
+    PARK = 104,
+    WAITED = 105,
+    ASKED
+};
 
 static const char *const rows[] = {
     "root",
@@ -106,6 +114,13 @@ static const char *const rows[] = {
     "      field name=stackTrace class=21 constantPool=true",
     "      field name=state class=27 constantPool=true",
     "      field name=clock class=12",
+    "    class name=jaywalk.PollSample id=106 superType=jdk.jfr.Event",
+    "      field name=startTime class=10",
+    "      field name=sampledThread class=20 constantPool=true",
+    "      field name=stackTrace class=21 constantPool=true",
+    "      field name=state class=27 constantPool=true",
+    "      field name=clock class=12",
+    "      field name=reason class=12",
     "  region locale=en_US gmtOffset=0",
     NULL,
 };
@@ -168,12 +183,15 @@ static void put_pools(void)
 }
 
 /* Stands before the sample that is meant. */
-static void put_waited(uint64_t at_ns, uint64_t thread, uint64_t stack)
+static void put_asked(uint64_t type, uint64_t at_ns, uint64_t thread, uint64_t stack,
+                      const char *reason)
 {
-    const size_t begin = maker_begin_event(&maker, WAITED);
+    const size_t begin = maker_begin_event(&maker, type);
 
     PUT(at_ns, thread, stack, 1);
     maker_text(&maker, "cpu");
+    if (reason != NULL)
+        maker_text(&maker, reason);
     maker_end_event(&maker, begin);
 }
 
@@ -186,14 +204,18 @@ static void make_recording(void)
     put_pools();
     for (uint64_t i = 0; i < 100; i++) {
         if (i == 30 || i == 33 || i == 60)
-            put_waited(i * 10 * MS, 1, 1);
+            put_asked(WAITED, i * 10 * MS, 1, 1, NULL);
+        if (i == 40 || i == 41)
+            put_asked(ASKED, i * 10 * MS, 1, 1 + i % 3,
+                      i == 40 ? "handshake" : "by a later version");
         EVENT(SAMPLE, i * 10 * MS, 1, 1 + i % 3, 1 + (i % 5 == 0), 10 * MS, 0, 0);
     }
     for (uint64_t i = 0; i < 10; i++) {
         if (i == 7)
-            put_waited(i * 100 * MS, 2, 1);
+            put_asked(WAITED, i * 100 * MS, 2, 1, NULL);
         if (i == 8)
-            put_waited(i * 100 * MS, 1, 1); /* of another thread than the sample that follows */
+            put_asked(WAITED, i * 100 * MS, 1, 1,
+                      NULL); /* of another thread than the sample that follows */
         EVENT(SAMPLE, i * 100 * MS, 2, 1, 1, 10 * MS, 8, 8);
     }
     EVENT(SAMPLE, 990 * MS, 2, 4, 1, 10 * MS, 0, 0);
@@ -294,6 +316,7 @@ Test(cli_formats, an_explorer_page_has_what_asked_threads_to_stop)
     if (RUN("convert", "-q", "-o", "explorer", path, "-") != 0)
         return; /* without libdeflate */
     cr_assert_not_null(strstr(out_text, "\"asked\""), "%s", out_text);
+    cr_assert_not_null(strstr(out_text, "\"handshake\""), "%s", out_text);
 }
 
 /* ---- the table ---- */

@@ -298,6 +298,8 @@ static void put_sample(uint16_t kind, uint16_t flags)
     generation_leave(generations, &ticket);
 }
 
+static char reasons[128]; /* of the events that count_of has seen */
+
 /* Events of this type; the last one's thread, clock and method are in told[0]. */
 static unsigned count_of(const char *type)
 {
@@ -318,6 +320,12 @@ static unsigned count_of(const char *type)
                       jfr_value_constant(&field, &constant));
             read_text(&constant, "javaName", told[0].thread, sizeof told[0].thread);
             read_text(&event.value, "clock", told[0].late_in, sizeof told[0].late_in);
+            if (jfr_value_has_field(&event.value, "reason")) {
+                char reason[32];
+
+                read_text(&event.value, "reason", reason, sizeof reason);
+                strcat(strcat(reasons, reason), ";");
+            }
             cr_assert(jfr_value_field(&event.value, "stackTrace", &field) &&
                       jfr_value_constant(&field, &constant) && jfr_stack_begin(&constant, &stack));
         }
@@ -334,6 +342,18 @@ Test(recording_delays, a_sample_for_which_a_safepoint_waited_is_told_beside_itse
     cr_expect_eq(count_of("jaywalk.SafepointSample"), 1);
     cr_expect_str_eq(told[0].thread, "worker");
     cr_expect_str_eq(told[0].late_in, "cpu");
+}
+
+Test(recording_delays, a_sample_whose_poll_was_armed_otherwise_says_why)
+{
+    put_sample(EVENT_CPU_SAMPLE, EVENT_ASKED_BY_HANDSHAKE);
+    put_sample(EVENT_WALL_SAMPLE, EVENT_ASKED_BY_WATERMARK);
+    put_sample(EVENT_CPU_SAMPLE, EVENT_ASKED_BY_HANDSHAKE | EVENT_ASKED_BY_WATERMARK);
+    put_sample(EVENT_CPU_SAMPLE, 0);
+    finish();
+    cr_expect_eq(count_of("jaywalk.SafepointSample"), 0);
+    cr_expect_eq(count_of("jaywalk.PollSample"), 3);
+    cr_expect_str_eq(reasons, "handshake;stack watermark;safepoint or handshake;");
 }
 
 Test(recording_delays, a_sample_of_the_wall_clock_likewise)

@@ -112,7 +112,6 @@ Test(vm_safepoint, without_symbols_no_state_begin_or_operation_is_told)
 
     cr_assert(eq(int, vm_safepoint_state(), VM_SAFEPOINT_UNTOLD));
     cr_assert(eq(u64, vm_safepoint_begin_ns(), 0));
-    cr_assert(not(vm_safepoint_waits_for(fake.java_thread)));
     cr_assert(eq(int, vm_safepoint_finding(), VM_SAFEPOINT_SOUGHT));
     for (int i = 0; i < 8; i++)
         vm_safepoint_find_symbols();
