@@ -170,6 +170,21 @@ static JW_SIGNAL_SAFE bool is_on_way(const uint8_t *code, const struct way_back 
     return false;
 }
 
+/* Whether an instruction of such a way may stand here: for all other code of the interpreter, which is nearly all, it is enough to look. */
+static JW_SIGNAL_SAFE bool may_be_on_way(uintptr_t pc)
+{
+    uint8_t code[sizeof(uintptr_t)];
+    unsigned number;
+    uintptr_t word;
+
+    if (!safe_load_word(pc, &word))
+        return false;
+    memcpy(code, &word, sizeof code);
+    return match_pop(code, &number) != 0 || match_sp_move(code, &number) ||
+           match_jump(code, &number) || match_between(code, false) != 0 ||
+           match_between(code, true) != 0;
+}
+
 bool arch_step_interpreted_edge(const void *ucontext, struct arch_regs *regs)
 {
     uint8_t code[4 * RETURN_BYTES_MAX];
@@ -178,7 +193,8 @@ bool arch_step_interpreted_edge(const void *ucontext, struct arch_regs *regs)
     struct way_back way;
     size_t before = 0;
 
-    if (!safe_load_bytes(code, regs->pc - RETURN_BYTES_MAX, sizeof code))
+    if (!may_be_on_way(regs->pc) ||
+        !safe_load_bytes(code, regs->pc - RETURN_BYTES_MAX, sizeof code))
         return false;
     while (!read_way_back(here - before, &way) || !is_on_way(here - before, &way, before))
         if (++before > RETURN_BYTES_MAX)

@@ -62,7 +62,7 @@ JW_SIGNAL_SAFE static size_t match(const struct pattern *patterns, size_t count,
                                    const uint8_t *code, size_t length_bytes)
 {
     for (size_t i = 0; i < count; i++)
-        if (length_bytes >= patterns[i].length_bytes &&
+        if (patterns[i].bytes[0] == code[0] && length_bytes >= patterns[i].length_bytes &&
             memcmp(code, patterns[i].bytes, patterns[i].count) == 0)
             return patterns[i].length_bytes;
     return 0;
