@@ -12,15 +12,14 @@ at_least() { # $1: mode, $2: what, $3: how many prove something
 
 # Nothing inlined: then each step is held to the last one, too.
 step() { # $1: mode, $2: whether it is held to the last one, $3: rounds before, $4: instructions of Java, then flags
-    local mode=$1 held=$2 warm=$3 least=$4 what
+    local mode=$1 held=$2 warm=$3 least=$4 wrong
     shift 4
     profile "$mode" "event=cpu,interval=2ms,features=mixed,file=$mode.jfr" -cp "$CLASSES:$JW_JAR" "$@" Steps "$held" 1 "$warm"
     cat "$mode.out"
     at_least "$mode" 'in Java' "$least"
-    for what in 'no root' 'no stack' 'another stack'; do
-        grep -qx "$what 0" "$mode.out" ||
-            fail "$mode: $what at $(sed -n "s/^$what //p" "$mode.out") of $(sed -n 's/^walked //p' "$mode.out") instructions, such as $(grep -m 1 "^WRONG $what" "$mode.out")"
-    done
+    # Two places hang on rows of libraries, and have no stack now and then: the return of call_stub to C, and what C calls for an adapter.
+    wrong=$(grep '^WRONG' "$mode.out" | grep -vE '^WRONG no stack at 0x[0-9a-f]+: (call_stub|flush_icache)' | head -n 1 || true)
+    [ -z "$wrong" ] || fail "$mode: of $(sed -n 's/^walked //p' "$mode.out") instructions $(grep -c '^WRONG' "$mode.out"), such as $wrong"
 }
 
 step c1 true 1500 80000 -XX:TieredStopAtLevel=1 -XX:-Inline
