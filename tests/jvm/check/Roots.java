@@ -25,7 +25,7 @@ final class Roots {
      * where that was called; and the two places that the case steps names.
      */
     private static final Pattern KNOWN = Pattern.compile(
-            ".*(Deoptimization|Uncommon\\w*)(Blob|::unpack_frames);.*|[^:]*: (flush_icache_stub|call_stub);\\[broken Java stack\\];");
+            ".*(Deoptimization|Uncommon\\w*)(Blob|::unpack_frames);.*|[^:]*: (flush_icache\\w*|call_stub);\\[broken Java stack\\];");
     private static final double MAX_KNOWN_PCT = 0.15;
     private static final int ENOUGH = 40;
 
