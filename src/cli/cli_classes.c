@@ -154,7 +154,8 @@ uint8_t *cli_classes_read(const char *path, uint64_t most_bytes, size_t *length_
 {
     struct stat found;
     uint8_t *bytes = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* Who opens a pipe that nobody writes to would wait for ever. */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *length_bytes = 0;
     *why = NULL;

@@ -68,6 +68,8 @@ JW_MUST_CHECK bool cli_classes_place(struct cli_classes *classes, const char *na
 /* One class; the list takes the bytes (jw_alloc'ed), whatever comes of it. */
 JW_MUST_CHECK bool cli_classes_add(struct cli_classes *classes, uint8_t *bytes, size_t length_bytes,
                                    const char *name, uint32_t place, struct jw_error *err);
+/* Of the path of a libjvm.so leaves that of its JDK, ".../lib/server/libjvm.so", ".../jre/lib/amd64/server/libjvm.so"; "": no such path. */
+void cli_classes_home_of(char *path);
 /* Something of a jar or folder that cannot be read, which is told and counted. */
 void cli_classes_miss(struct cli_classes *classes, const char *name, const char *why);
 /* A whole file, jw_alloc'ed and one byte longer; NULL and `why`, also where it has more than `most_bytes`. */

@@ -28,24 +28,27 @@ struct look {
     size_t jar_count;
 };
 
-/* ".../lib/server/libjvm.so", ".../jre/lib/amd64/server/libjvm.so" */
+void cli_classes_home_of(char *path)
+{
+    char *lib = NULL;
+
+    /* The last one: the JDK itself may lie in a folder of that name, /usr/lib/jvm. */
+    for (char *next = path; (next = strstr(next, "/lib/")) != NULL; next++)
+        lib = next;
+    *(lib == NULL ? path : lib) = '\0';
+    if (cli_classes_has_end(path, "/jre"))
+        *strrchr(path, '/') = '\0';
+}
+
 static void find_home(struct look *look)
 {
     struct jw_error ignored = {{0}};
     bool is_there;
 
-    look->home[0] = '\0';
     if (!attach_find_library(look->target, "libjvm.so", look->home, sizeof look->home, &is_there,
                              &ignored))
-        return;
-    char *lib = strstr(look->home, "/lib/");
-    if (lib == NULL) {
         look->home[0] = '\0';
-        return;
-    }
-    *lib = '\0';
-    if (cli_classes_has_end(look->home, "/jre"))
-        *strrchr(look->home, '/') = '\0';
+    cli_classes_home_of(look->home);
 }
 
 static bool is_of_jdk(const struct look *look, const char *path)
@@ -55,8 +58,8 @@ static bool is_of_jdk(const struct look *look, const char *path)
     return length != 0 && strncmp(path, look->home, length) == 0 && path[length] == '/';
 }
 
-/* False: it was looked at before, or there is no room to know. */
-static bool is_new(struct look *look, const char *path)
+/* False: it was looked at before, or there is no room to know, which is told. */
+static bool is_new(struct look *look, const char *path, const char *shown)
 {
     struct stat found;
 
@@ -66,8 +69,10 @@ static bool is_new(struct look *look, const char *path)
         if (look->jars[i].device == found.st_dev && look->jars[i].inode == found.st_ino)
             return false;
     }
-    if (look->jar_count == JARS_MOST)
+    if (look->jar_count == JARS_MOST) {
+        cli_classes_miss(look->classes, shown, "the process has more jars than are looked at");
         return false;
+    }
     look->jars[look->jar_count++] = (struct jar){found.st_dev, found.st_ino};
     return true;
 }
@@ -75,7 +80,7 @@ static bool is_new(struct look *look, const char *path)
 /* What lies at `path` for us is `shown` for the process. */
 static bool take_jar(struct look *look, const char *path, const char *shown, struct jw_error *err)
 {
-    if (is_of_jdk(look, shown) || !is_new(look, path) ||
+    if (is_of_jdk(look, shown) || !is_new(look, path, shown) ||
         cli_classes_take_jar(look->classes, path, shown, err))
         return true;
     if (look->classes->bytes >= CLI_CLASSES_BYTES_MOST)

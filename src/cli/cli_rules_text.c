@@ -8,6 +8,7 @@
 #define SCHEMA        "jaywalk.rules/1"
 #define RULE_COLUMNS  16
 #define WHY_BYTES     512u
+#define NAME_BYTES    2048 /* of a method; the rest is cut */
 #define FIGURE_COLUMN 12
 
 static const char *const outcome_words[] = {[RULES_TAKEN] = "taken",
@@ -33,14 +34,14 @@ static void method_text(const struct cli_rules_method *method, char out[CLI_CELL
     const struct classfile_member *member = &method->file->methods[method->number];
     const struct classfile_text name = classfile_text_of(method->file, member->name_index);
     char types[RULES_TYPES_BYTES + 1], text[2 * RULES_TYPES_BYTES];
+    const int name_bytes = name.length_bytes < NAME_BYTES ? (int)name.length_bytes : NAME_BYTES;
     size_t length = 0;
 
     if (!rules_types(classfile_text_of(method->file, member->descriptor_index), false, types,
                      &length))
         length = 0;
 
-    size_t used =
-        (size_t)snprintf(text, sizeof text, "%.*s(", (int)name.length_bytes % 2048, name.bytes);
+    size_t used = (size_t)snprintf(text, sizeof text, "%.*s(", name_bytes, name.bytes);
     for (size_t i = 0; i < length && used + 4 < sizeof text; i++) {
         text[used++] = types[i] == '/' ? '.' : types[i];
         if (types[i] == ',')

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli_classes_internal.h"
 #include "support/class_maker.h"
 
 #if __has_include(<minizip/zip.h>)
@@ -219,6 +220,33 @@ Test(cli_rules, of_classes_with_one_name_the_first_is_taken_and_damaged_ones_are
     EXPECT_ERR("1 classes or jars could not be read, the first: more/Cut.class: the class file "
                "ends in the middle");
     EXPECT_OUT("         1  classes or jars that could not be read\n");
+}
+
+static void expect_home(const char *library, const char *expected)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s", library);
+    cli_classes_home_of(path);
+    cr_expect_str_eq(path, expected, "%s: %s", library, path);
+}
+
+Test(cli_rules, the_jdk_is_told_from_what_lies_beside_it)
+{
+    expect_home("/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so",
+                "/usr/lib/jvm/java-17-openjdk-amd64");
+    expect_home("/usr/lib/jvm/java-8/jre/lib/amd64/server/libjvm.so", "/usr/lib/jvm/java-8");
+    expect_home("/opt/jdk/lib/server/libjvm.so", "/opt/jdk");
+    expect_home("/opt/libjvm.so", "");
+    expect_home("", "");
+}
+
+Test(cli_rules, a_pipe_is_no_jar_and_nobody_waits_for_it)
+{
+    rules_are(four_rules);
+    cr_assert_eq(mkfifo("pipe.jar", 0600), 0);
+    cr_expect_eq(RUN("rules", "dry-run", "a.rules", "pipe.jar"), CLI_FAILED);
+    EXPECT_ERR("pipe.jar: cannot be read as a jar: is no file");
 }
 
 #if HAS_JARS
