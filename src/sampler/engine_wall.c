@@ -10,8 +10,12 @@
 #include "thread/thread_tls.h"
 
 /* A thread whose clock went on by no more waits where its last sample saw it: that much is left of our own
- * handler behind its last reading, way back to the wait included. */
+ * handler behind its last reading, way back to the wait included. ThreadSanitizer's way back is its own. */
+#ifdef __SANITIZE_THREAD__
+#define STILL_NS 200000
+#else
 #define STILL_NS 10000
+#endif
 
 /* And so much for what handlers of others may do while it waits inside ours. */
 #define INSIDE_NS 1000000

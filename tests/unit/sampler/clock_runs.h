@@ -24,7 +24,7 @@
 
 #define WORKERS_MAX 64
 
-#define SAMPLES_TOLD 64
+#define SAMPLES_TOLD 512
 
 /* What the records say of one life of a thread record. */
 struct taken {

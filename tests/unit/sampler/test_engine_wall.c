@@ -218,7 +218,7 @@ Test(engine_wall, a_wait_that_a_signal_of_the_cpu_clock_found_is_sampled)
 
 /* ---- one wait, and another ---- */
 
-#define ROUNDS 15 /* in some of them a turn may come between the two, or none where two are due */
+#define ROUNDS 100 /* at most: in some of them turns come between the two, or none where two are due */
 
 static _Atomic uint32_t rounds_tid, rounds_wanted, rounds_polled;
 static int round_ends[2];
@@ -235,6 +235,8 @@ static void *wait_here_and_there(void *argument)
         while (jw_load_relaxed(&rounds_wanted) < round)
             pthread_cond_wait(&changed, &lock);
         pthread_mutex_unlock(&lock);
+        if (jw_load_relaxed(&rounds_wanted) > ROUNDS)
+            break;
         jw_store_relaxed(&rounds_polled, round);
         cr_assert(eq(int, poll(&end, 1, -1), 1));
         cr_assert(eq(int, (int)read(round_ends[0], &byte, 1), 1));
@@ -248,6 +250,14 @@ static void wait_until_asleep(uint32_t tid)
         sched_yield();
 }
 
+static void want_round(uint32_t round)
+{
+    pthread_mutex_lock(&lock);
+    jw_store_relaxed(&rounds_wanted, round);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
 /* Turns that its first wait has, where its second one got a sample that nobody asked for, so that no turn saw it run
  * between the two; else 0. */
 static uint64_t go_one_round(uint32_t tid, uint32_t round, uint64_t interval_ns)
@@ -257,10 +267,7 @@ static uint64_t go_one_round(uint32_t tid, uint32_t round, uint64_t interval_ns)
 
     wait_until_asleep(tid);
     turn(interval_ns, 5);
-    pthread_mutex_lock(&lock);
-    jw_store_relaxed(&rounds_wanted, round);
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
+    want_round(round);
     while (jw_load_relaxed(&rounds_polled) < round)
         sched_yield();
     wait_until_asleep(tid);
@@ -288,11 +295,12 @@ Test(engine_wall, each_wait_has_its_own_turns)
     while (jw_load_relaxed(&rounds_tid) == 0)
         sched_yield();
     start_run(SAMPLER_CPU_FINE, JW_NS_PER_SECOND, interval_ns, NULL);
-    for (uint32_t round = 1; round <= ROUNDS; round++) {
+    for (uint32_t round = 1; round <= ROUNDS && most_turns < 2; round++) {
         const uint64_t turns = go_one_round(jw_load_relaxed(&rounds_tid), round, interval_ns);
 
         most_turns = turns > most_turns ? turns : most_turns;
     }
+    want_round(ROUNDS + 1); /* no more */
     stop_run();
     pthread_join(thread, NULL);
     cr_assert(ge(u64, most_turns, 2));
