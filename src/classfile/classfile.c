@@ -258,3 +258,20 @@ bool classfile_descriptor_words(struct classfile_text descriptor, uint32_t *para
     at = classfile_skip_type(at, end, value_words);
     return at == end;
 }
+
+bool classfile_next_type(struct classfile_text descriptor, uint32_t *at, struct classfile_text *out)
+{
+    uint32_t words;
+
+    if (*at >= descriptor.length_bytes)
+        return false;
+
+    const char *begin = descriptor.bytes + *at;
+    const char *behind =
+        classfile_skip_type(begin, descriptor.bytes + descriptor.length_bytes, &words);
+    if (behind == NULL)
+        return false;
+    *out = (struct classfile_text){begin, (uint32_t)(behind - begin)};
+    *at += out->length_bytes;
+    return true;
+}

@@ -167,10 +167,52 @@ bool classfile_next_attribute(const struct classfile *file, struct classfile_att
 bool classfile_find_attribute(const struct classfile *file, struct classfile_attributes attributes,
                               const char *name, struct classfile_attribute *out);
 
-/*
- * Whether `is_it` says so of the type of an annotation that stands there ("com/acme/Timed"), visible at run time or not.
- * What cannot be read has none.
- */
+/* An annotation, visible at run time or not. */
+struct classfile_annotation {
+    struct classfile_text type; /* "com/acme/Timed"; "": its type is no class */
+    uint32_t offset_bytes;      /* of its elements */
+    uint32_t end_bytes;         /* of the attribute that it stands in */
+};
+
+/* One after the other; `at` begins as {0}. */
+struct classfile_annotation_cursor {
+    struct classfile_cursor attributes;
+    uint32_t at_bytes;
+    uint32_t end_bytes;
+    uint16_t left;   /* in the attribute that is read */
+    bool is_damaged; /* there is one that cannot be read, and none behind it was */
+};
+
+/* Annotations of a class, field or method ... */
+bool classfile_next_annotation(const struct classfile *file, struct classfile_attributes attributes,
+                               struct classfile_annotation_cursor *at,
+                               struct classfile_annotation *out);
+/* ... and of a parameter of a method: its number in the descriptor, from 0 on. Where the compiler adds parameters to those of the
+ * source (constructors of inner classes and enums), numbers may be those of the source. */
+bool classfile_next_parameter_annotation(const struct classfile *file,
+                                         struct classfile_attributes attributes, uint16_t parameter,
+                                         struct classfile_annotation_cursor *at,
+                                         struct classfile_annotation *out);
+
+/* What an element of an annotation is given as. */
+struct classfile_value {
+    char
+        kind; /* of BCDFIJSZ a constant, s: a text, e: of an enum, c: a class, @: an annotation, [: values */
+    struct classfile_text text; /* s: itself; e: the constant's name; c: a descriptor; else "" */
+    int64_t number;             /* BCIJSZ; else 0 */
+    uint32_t offset_bytes;      /* [ and @: of what it holds ... */
+    uint32_t end_bytes;
+    uint16_t left; /* ... and [: values that are to come */
+};
+
+/* The element of that name; false: it is not given (its default is not in this class), or cannot be read. */
+bool classfile_value_of(const struct classfile *file, const struct classfile_annotation *annotation,
+                        const char *name, struct classfile_value *out);
+/* One value of those in `array` after the other, which this changes. */
+bool classfile_next_value(const struct classfile *file, struct classfile_value *array,
+                          struct classfile_value *out);
+
+/* Whether `is_it` says so of the type of an annotation that stands there. What cannot be read has none. */
 bool classfile_has_annotation(const struct classfile *file, struct classfile_attributes attributes,
                               bool (*is_it)(void *context, struct classfile_text name),
                               void *context);
@@ -188,5 +230,12 @@ bool classfile_code_of(const struct classfile *file, const struct classfile_memb
 /* Words of the stack that a descriptor's parameters take, without `this`; its value, 0 to 2. False: it is none. */
 bool classfile_descriptor_words(struct classfile_text descriptor, uint32_t *parameter_words,
                                 uint32_t *value_words);
+
+/*
+ * The type of a descriptor that begins at `at`, one after the other: "I", "[Ljava/lang/String;". False: there is none, as at the
+ * parenthesis behind the parameters.
+ */
+bool classfile_next_type(struct classfile_text descriptor, uint32_t *at,
+                         struct classfile_text *out);
 
 #endif

@@ -66,6 +66,8 @@ void class_maker_begin(struct class_maker *maker, uint16_t major, const char *na
     maker->field_count = maker->method_count = maker->attribute_count = 0;
     maker->interface_count = 0;
     maker->constant_count = 1;
+    maker->next_attributes.length = 0;
+    maker->next_attribute_count = 0;
     maker->major = major;
     maker->access = 0x21;
     maker->name = class_maker_class(maker, name);
@@ -94,6 +96,112 @@ void class_maker_annotate(struct class_maker *maker, const char *descriptor)
 {
     put_annotation(maker, &maker->attributes, descriptor);
     maker->attribute_count++;
+}
+
+static uint16_t add_number(struct class_maker *maker, const struct class_maker_element *element)
+{
+    const bool is_long = element->kind == 'J';
+    const uint16_t index = maker->constant_count;
+
+    put_number(&maker->constants, is_long ? 5 : 3, 1);
+    if (is_long)
+        put_number(&maker->constants, (uint32_t)((uint64_t)element->number >> 32), 4);
+    put_number(&maker->constants, (uint32_t)element->number, 4);
+    maker->constant_count += is_long ? 2 : 1;
+    return index;
+}
+
+static void put_element(struct class_maker *maker, struct class_maker_bytes *to,
+                        const struct class_maker_element *element)
+{
+    uint32_t count = 0;
+
+    put_number(to, class_maker_text(maker, element->name), 2);
+    put(to, &element->kind, 1);
+    while (count < 4 && element->texts[count] != NULL)
+        count++;
+    if (element->kind == '[')
+        put_number(to, count, 2);
+    for (uint32_t i = 0; i < count; i++) {
+        if (element->kind == '[')
+            put(to, "s", 1);
+        put_number(to, class_maker_text(maker, element->texts[i]), 2);
+    }
+    if (count == 0 && element->kind != '[')
+        put_number(to, add_number(maker, element), 2);
+}
+
+static void put_body(struct class_maker *maker, struct class_maker_bytes *to,
+                     const struct class_maker_annotation *annotation)
+{
+    uint32_t count = 0;
+
+    while (count < 4 && annotation->elements[count].name != NULL)
+        count++;
+    put_number(to, class_maker_text(maker, annotation->type), 2);
+    put_number(to, count, 2);
+    for (uint32_t i = 0; i < count; i++)
+        put_element(maker, to, &annotation->elements[i]);
+}
+
+static size_t begin_attribute(struct class_maker *maker, struct class_maker_bytes *to,
+                              const char *visible, const char *invisible)
+{
+    put_number(to, class_maker_text(maker, maker->has_visible ? visible : invisible), 2);
+    put_number(to, 0, 4);
+    return to->length;
+}
+
+static void end_attribute(struct class_maker_bytes *to, size_t begin)
+{
+    const size_t end = to->length;
+
+    to->length = begin - 4;
+    put_number(to, (uint32_t)(end - begin), 4);
+    to->length = end;
+}
+
+static void put_all(struct class_maker *maker, struct class_maker_bytes *to,
+                    const struct class_maker_annotation *all, unsigned count)
+{
+    const size_t begin =
+        begin_attribute(maker, to, "RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations");
+
+    put_number(to, count, 2);
+    for (unsigned i = 0; i < count; i++)
+        put_body(maker, to, &all[i]);
+    end_attribute(to, begin);
+}
+
+void class_maker_annotate_class(struct class_maker *maker, const struct class_maker_annotation *all,
+                                unsigned count)
+{
+    put_all(maker, &maker->attributes, all, count);
+    maker->attribute_count++;
+}
+
+void class_maker_annotate_method(struct class_maker *maker,
+                                 const struct class_maker_annotation *all, unsigned count)
+{
+    put_all(maker, &maker->next_attributes, all, count);
+    maker->next_attribute_count++;
+}
+
+void class_maker_annotate_parameters(struct class_maker *maker,
+                                     const struct class_maker_annotation *all, unsigned count)
+{
+    struct class_maker_bytes *to = &maker->next_attributes;
+    const size_t begin = begin_attribute(maker, to, "RuntimeVisibleParameterAnnotations",
+                                         "RuntimeInvisibleParameterAnnotations");
+
+    put_number(to, count, 1);
+    for (unsigned i = 0; i < count; i++) {
+        put_number(to, all[i].type != NULL, 2);
+        if (all[i].type != NULL)
+            put_body(maker, to, &all[i]);
+    }
+    end_attribute(to, begin);
+    maker->next_attribute_count++;
 }
 
 static void put_tables(struct class_maker *maker, const struct class_maker_code *code)
@@ -134,7 +242,13 @@ void class_maker_method(struct class_maker *maker, uint16_t access, const char *
     put_number(to, access, 2);
     put_number(to, class_maker_text(maker, name), 2);
     put_number(to, class_maker_text(maker, descriptor), 2);
-    put_number(to, (code != NULL) + (code != NULL && code->annotation != NULL), 2);
+    put_number(to,
+               (code != NULL) + (code != NULL && code->annotation != NULL) +
+                   maker->next_attribute_count,
+               2);
+    put(to, maker->next_attributes.bytes, maker->next_attributes.length);
+    maker->next_attributes.length = 0;
+    maker->next_attribute_count = 0;
     if (code == NULL)
         return;
     put_number(to, class_maker_text(maker, "Code"), 2);
@@ -185,6 +299,7 @@ void class_maker_free(struct class_maker *maker)
     free(maker->fields.bytes);
     free(maker->methods.bytes);
     free(maker->attributes.bytes);
+    free(maker->next_attributes.bytes);
     free(maker->whole.bytes);
     memset(maker, 0, sizeof *maker);
 }

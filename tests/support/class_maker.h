@@ -1,5 +1,5 @@
 /*
- * Class files as no compiler makes them, for the tests of rooms classfile and rules.
+ * Class files as no compiler makes them, for the tests of rooms classfile, rules and probe.
  *
  * A class grows from class_maker_begin on: constants by name, members one after the other; class_maker_end puts it together.
  * What does not fit in CLASS_MAKER_BYTES ends the test program.
@@ -24,6 +24,22 @@ struct class_maker {
     uint16_t major, access, name, super;
     uint16_t interfaces[8];
     uint16_t interface_count;
+    struct class_maker_bytes next_attributes; /* of the method that comes next */
+    uint16_t next_attribute_count;
+    bool has_visible; /* annotations with elements are visible at run time */
+};
+
+/* An element: a number (kind of BCIJSZ), one text (s), or texts in an array ([). */
+struct class_maker_element {
+    const char *name; /* NULL: it is none */
+    char kind;
+    int64_t number;
+    const char *texts[4];
+};
+
+struct class_maker_annotation {
+    const char *type; /* "Lcom/acme/Timed;"; NULL: it is none */
+    struct class_maker_element elements[4];
 };
 
 struct class_maker_code {
@@ -51,6 +67,13 @@ uint16_t class_maker_method_ref(struct class_maker *maker, const char *owner, co
                                 const char *descriptor);
 void class_maker_interface(struct class_maker *maker, const char *name);
 void class_maker_annotate(struct class_maker *maker, const char *descriptor); /* the class */
+/* Of the class, of the method that comes next, and of its parameters, one each (NULL: none). */
+void class_maker_annotate_class(struct class_maker *maker, const struct class_maker_annotation *all,
+                                unsigned count);
+void class_maker_annotate_method(struct class_maker *maker,
+                                 const struct class_maker_annotation *all, unsigned count);
+void class_maker_annotate_parameters(struct class_maker *maker,
+                                     const struct class_maker_annotation *all, unsigned count);
 /* `code` NULL: abstract or native. */
 void class_maker_method(struct class_maker *maker, uint16_t access, const char *name,
                         const char *descriptor, const struct class_maker_code *code);
