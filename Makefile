@@ -27,7 +27,7 @@ ROOMS      := $(shell sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS)
 JVM_ROOMS  := vm ids unwind walk sampler recording agent
 CORE_ROOMS := $(filter-out $(JVM_ROOMS) cli,$(ROOMS))
 LIB_ROOMS  := $(filter-out attach cli,$(ROOMS))
-CLI_ROOMS  := base os options classfile rules jfr profile export attach cli
+CLI_ROOMS  := base os options classfile rules probe jfr profile export attach cli
 
 # under_x: room x and all that it may use, directly or not.
 $(foreach line,$(shell awk -f mk/rooms.awk src/LAYERS),\

@@ -1,0 +1,119 @@
+/*
+ * probe_handler - what a probe is: handlers of a class, where they are called, and with what.
+ *
+ * For      probes that users write in Java: the command shows and checks them, the agent puts them into methods.
+ * Callers  agent, cli.
+ * Context  probe_read, probe_close: control, tool. The rest: hook, tool; nothing is allocated.
+ * Memory   a probe is one block of its own, that probe_close frees. It keeps nothing of the class it was read from.
+ *
+ * A probe is one class that carries @Probe of package io.jaywalk.probe. Its handlers are its public static void methods that
+ * carry @OnEntry, @OnReturn or @OnThrow. Each parameter of a handler carries the annotation of what it is given:
+ *
+ *   @Probe(maxNanosPerCall = 5000)
+ *   public class Slow {
+ *       @OnReturn("include class name=com.acme.Shop method name=add")
+ *       public static void added(@This Object shop, @Argument(0) int item, @Duration long ns) { ... }
+ *   }
+ *
+ * Annotations are read whether they are visible at run time or not; what they do not give has the defaults below, which are those
+ * of java/io/jaywalk/probe. A class file with anything that cannot be done is no probe: nothing is half understood.
+ * docs/adr/0054-what-a-probe-is.md
+ */
+#ifndef JW_PROBE_PROBE_HANDLER_H
+#define JW_PROBE_PROBE_HANDLER_H
+
+#include "classfile/classfile.h"
+
+enum probe_place {
+    PROBE_ENTRY,  /* before the first instruction; of a constructor too: `this` is not there yet */
+    PROBE_RETURN, /* before each return instruction, with the value at hand */
+    PROBE_THROW,  /* an exception leaves the method; it is thrown on */
+    PROBE_PLACE_LIMIT,
+};
+#define PROBE_AT(place) (1u << PROBE_##place)
+
+enum probe_kind {
+#define PROBE_CAPTURE(name, annotation, types, places, where, text) PROBE_##name,
+#include "probe/probe_captures.def"
+#undef PROBE_CAPTURE
+    PROBE_KIND_LIMIT,
+};
+
+const char *probe_place_word(enum probe_place place);       /* "entry" */
+const char *probe_place_annotation(enum probe_place place); /* "OnEntry" */
+const char *probe_kind_annotation(enum probe_kind kind);    /* "Duration" */
+const char *probe_kind_text(enum probe_kind kind);
+
+/* What one parameter of a handler is given. */
+struct probe_capture {
+    uint8_t kind;     /* enum probe_kind */
+    uint8_t argument; /* ARGUMENT: its number, from 0 on, `this` not counted; else 0 */
+    char type;        /* of the parameter: L for each reference, or one of BCDFIJSZ */
+};
+
+/* Past these a probe is taken out, and that is said. 0: without limit. */
+struct probe_limits {
+    uint64_t max_ns_per_call;      /* mean of the calls of one second */
+    uint32_t max_calls_per_second; /* of all its handlers */
+    uint32_t max_throws;           /* exceptions that its handlers let out, since it was attached */
+};
+#define PROBE_NS_PER_CALL_DEFAULT      10000u
+#define PROBE_CALLS_PER_SECOND_DEFAULT 100000u
+#define PROBE_THROWS_DEFAULT           10u
+
+#define PROBE_CAPTURES_LIMIT 16u /* parameters of a handler */
+#define PROBE_HANDLERS_LIMIT 64u /* of a probe; a method with two places is two handlers */
+#define PROBE_NAME_BYTES     64u /* with its end */
+#define PROBE_TEXT_BYTES     (256u * 1024) /* of all names and rules of a probe */
+
+struct probe_handler {
+    const char *class_name; /* "com/acme/Slow" */
+    const char *method_name;
+    const char *descriptor; /* as it is declared: how the method is looked up */
+    enum probe_place place;
+    const char
+        *rules; /* of room rules: parsed once already, with success, and with an inclusive rule */
+    uint8_t capture_count;
+    struct probe_capture captures[PROBE_CAPTURES_LIMIT]; /* in the order of the parameters */
+    struct probe_limits limits;                          /* those of the probe */
+};
+
+struct probe {
+    const char *name;       /* letters, digits, . _ -; that by which it is listed and taken out */
+    const char *class_name; /* "com/acme/Slow" */
+    struct probe_limits limits;
+    uint32_t handler_count; /* at least 1 */
+    const struct probe_handler *handlers;
+    uint16_t java_version; /* of its class file: the first that loads it, 8 for 52 */
+};
+
+/* Whether the class carries @Probe. */
+bool probe_is_marked(const struct classfile *file);
+
+/* Each thing that is wrong with it, one printable line: class and method, what it is, and what to do. */
+typedef void probe_tell(void *context, const char *message);
+
+/*
+ * The probe that this class is. NULL and `err`, the first of what is wrong: it is none. `tell` (may be NULL) is told of all of it.
+ */
+JW_MUST_CHECK struct probe *probe_read(const struct classfile *file, probe_tell *tell,
+                                       void *context, struct jw_error *err);
+void probe_close(struct probe *probe); /* NULL is fine */
+
+/* Whether a handler's captures can be had from a method, which a rule takes. */
+enum probe_fit {
+#define PROBE_FIT(name, word, text) PROBE_FIT_##name,
+#include "probe/probe_fits.def"
+#undef PROBE_FIT
+    PROBE_FIT_LIMIT,
+};
+enum probe_fit probe_fit(const struct probe_handler *handler, struct classfile_text method_name,
+                         struct classfile_text descriptor);
+const char *probe_fit_word(enum probe_fit fit);
+const char *probe_fit_text(enum probe_fit fit);
+
+/* The type by which a handler is called: each reference is java.lang.Object, "(Ljava/lang/Object;IJ)V". */
+#define PROBE_CALL_TYPE_BYTES (PROBE_CAPTURES_LIMIT * (sizeof "Ljava/lang/Object;" - 1) + 4)
+void probe_call_type(const struct probe_handler *handler, char text[PROBE_CALL_TYPE_BYTES]);
+
+#endif
