@@ -1,7 +1,7 @@
 # The Java API: build/jar/jaywalk.jar, with the library of this machine in it.
 
 JAR          := build/jar/jaywalk.jar
-JAVA_SOURCES := $(wildcard java/io/jaywalk/*.java)
+JAVA_SOURCES := $(wildcard java/io/jaywalk/*.java java/io/jaywalk/probe/*.java)
 
 $(JAR): $(JAVA_SOURCES) $(LIBRARY) tools/build-jar
 	$(call say,JAR,$@)

@@ -5,7 +5,7 @@
 #   HALF          0 or 1 where another JDK does the other half of what can be halved; else empty
 #   JNI_INCLUDE   where jni.h is, of a JDK that has it
 #   OUT           an empty directory for the files and logs of the case
-#   JW_LIBRARY, JW_COMMAND, JW_JAR, CLASSES, API_CLASSES (what needs the jar), CHECKER, COUNTERS
+#   JW_LIBRARY, JW_COMMAND, JW_JAR, CLASSES, API_CLASSES (what needs the jar), PROBE_CLASSES, CHECKER, COUNTERS
 #
 # A case ends by itself (ok), through `fail` or through `not_run`. Sourced, never run.
 set -euo pipefail

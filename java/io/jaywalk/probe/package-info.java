@@ -1,0 +1,43 @@
+/**
+ * Probes: methods of yours that are called inside of methods that rules choose, with what they ask for.
+ *
+ * <pre>{@code
+ * import io.jaywalk.probe.*;
+ *
+ * @Probe(name = "slow-orders", maxCallsPerSecond = 20_000)
+ * public class SlowOrders {
+ *     private static final LongAdder SLOW = new LongAdder();
+ *
+ *     @OnReturn("include class name=com.acme.OrderService method name=place")
+ *     public static void placed(@Argument(0) Object order, @Duration long nanos) {
+ *         if (nanos > 50_000_000) {
+ *             SLOW.increment();
+ *         }
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>A probe is one class that carries {@link io.jaywalk.probe.Probe @Probe}; its handlers are its {@code public static void} methods
+ * that carry {@link io.jaywalk.probe.OnEntry @OnEntry}, {@link io.jaywalk.probe.OnReturn @OnReturn} or
+ * {@link io.jaywalk.probe.OnThrow @OnThrow}. Each parameter of a handler carries the annotation of what it is given:
+ *
+ * <table>
+ * <caption>What a parameter can be given</caption>
+ * <tr><th>annotation</th><th>type of the parameter</th><th>at</th></tr>
+ * <tr><td>{@link io.jaywalk.probe.This @This}</td><td>Object</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Argument @Argument(n)}</td><td>Object, or the very primitive type</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Arguments @Arguments}</td><td>Object[]</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Returned @Returned}</td><td>Object, or the very primitive type</td><td>return</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Thrown @Thrown}</td><td>Throwable</td><td>throw</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Duration @Duration}</td><td>long</td><td>return, throw</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.MethodName @MethodName}</td><td>String</td><td>everywhere</td></tr>
+ * </table>
+ *
+ * <p>{@code jaywalk probe check FILE} says whether a probe is understood, and {@code jaywalk probe check FILE APP.jar} which methods
+ * it would take. The annotations are in class files alone: a probe that does not call the API needs no jaywalk.jar at run time.
+ *
+ * <p>A handler runs on the thread that called the method, inside of that call. It sees objects of the application while they are in
+ * use: read, do not change them, and keep none of them, for a probe that holds an object keeps it from being collected. Classes of the
+ * application are not seen from a probe, since several may have one name; that is why parameters are of type {@code Object}.
+ */
+package io.jaywalk.probe;
