@@ -33,6 +33,7 @@ struct lock_owner {
 struct recording_locks {
     struct lock_owner owners[OWNERS_MAX];
     size_t owner_count;
+    bool are_sorted;            /* by lock and time */
     struct event_record *waits; /* of the take under way */
     size_t wait_count, wait_capacity;
     struct recording_kept_table classes;
@@ -75,6 +76,7 @@ static void make_room(struct recording *recording)
     jw_count_add(JW_COUNT_LOCK_OWNERS_DROPPED, half);
     memmove(locks->owners, locks->owners + half, half * sizeof *locks->owners);
     locks->owner_count = half;
+    locks->are_sorted = false;
 }
 
 static struct recording_kept *keep_class(struct recording_take *take, uint32_t name)
@@ -114,6 +116,7 @@ void recording_take_lock_owner(struct recording_take *take, const struct event_r
         made.context->holder_count++;
     made.class_name = keep_class(take, record->class_name);
     locks->owners[locks->owner_count++] = made;
+    locks->are_sorted = false;
 }
 
 bool recording_keep_wait(struct recording *recording, const struct event_record *record)
@@ -200,12 +203,20 @@ static int by_address_and_time(const void *left, const void *right)
     return by_time(left, right);
 }
 
-/* The first of this lock that is not older; they are sorted. */
-static size_t first_of(const struct recording_locks *locks, uint64_t address, uint64_t time_ns)
+static void sort(struct recording_locks *locks)
+{
+    if (locks->owner_count > 0 && !locks->are_sorted)
+        qsort(locks->owners, locks->owner_count, sizeof *locks->owners, by_address_and_time);
+    locks->are_sorted = true;
+}
+
+/* The first of this lock that is not older. */
+static size_t first_of(struct recording_locks *locks, uint64_t address, uint64_t time_ns)
 {
     const struct lock_owner wanted = {.address = address, .time_ns = time_ns};
     size_t low = 0, high = locks->owner_count;
 
+    sort(locks);
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
@@ -235,7 +246,7 @@ static bool is_near(const struct recording_locks *locks, size_t at,
 }
 
 /* The first that is of the wait; the number of all: none. */
-static size_t first_of_wait(const struct recording_locks *locks, const struct recording_wait *wait)
+static size_t first_of_wait(struct recording_locks *locks, const struct recording_wait *wait)
 {
     const size_t at = first_of(locks, wait->address, wait->begin_ns);
 
@@ -246,7 +257,7 @@ static size_t first_of_wait(const struct recording_locks *locks, const struct re
 
 uint64_t recording_wait_owner(struct recording *recording, const struct recording_wait *wait)
 {
-    const struct recording_locks *locks = recording->locks;
+    struct recording_locks *locks = recording->locks;
     const size_t at = locks == NULL ? 0 : first_of_wait(locks, wait);
 
     return locks != NULL && at < locks->owner_count
@@ -256,7 +267,7 @@ uint64_t recording_wait_owner(struct recording *recording, const struct recordin
 
 void recording_put_owners(struct recording *recording, const struct recording_wait *wait)
 {
-    const struct recording_locks *locks = recording->locks;
+    struct recording_locks *locks = recording->locks;
     uint64_t begin_ns = wait->begin_ns;
 
     if (locks == NULL || !jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_LOCK_OWNER))
@@ -309,8 +320,10 @@ static void put_deadlocked(struct recording *recording, const struct recording_d
     const uint64_t stack =
         of_thread == NULL ? 0 : recording_kept_stack_key(recording, of_thread->stack);
     const uint64_t class_name = of_lock == NULL ? 0 : class_key(recording, of_lock->class_name);
-    const size_t begin = recording_event(recording, JFR_TYPE_DEADLOCK, told->found_ns);
+    const uint64_t moved_ns = recording_time(recording, told->found_ns) - told->found_ns;
+    const size_t begin = jfr_event_begin(out, JFR_TYPE_DEADLOCK);
 
+    jfr_put_varint(out, told->begin_ns + moved_ns);
     jfr_put_varint(out, told->found_ns - told->begin_ns);
     jfr_put_varint(out, thread);
     jfr_put_varint(out, stack);
@@ -328,8 +341,6 @@ void recording_locks_end_take(struct recording_take *take)
     struct recording_locks *locks = recording->locks;
     struct recording_deadlocked told;
 
-    if (locks != NULL && locks->owner_count > 0)
-        qsort(locks->owners, locks->owner_count, sizeof *locks->owners, by_address_and_time);
     for (size_t i = 0; locks != NULL && i < locks->wait_count && !recording->has_failed; i++) {
         recording_relieve(recording);
         recording_put_lock(take, &locks->waits[i]);
