@@ -256,7 +256,7 @@ build/$(1)/tests/%/fake_jvm.so: tests/%/fake_jvm.c build/$(1)/flags build/jdk.fl
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CPPFLAGS_ALL) -Itests $$(CFLAGS_ALL) $$(CFLAGS_$(1)) $$(TEST_WARNINGS) \
 	    @build/jdk.flags -MMD -MP -shared -o $$@ $$<
-$(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/ids/% build/$(1)/tests/unit/walk/% build/$(1)/tests/unit/sampler/test_sample_deep build/$(1)/tests/unit/sampler/test_engine_late,$(call test_programs,$(1))): | build/$(1)/tests/unit/vm/fake_jvm.so
+$(filter build/$(1)/tests/unit/vm/% build/$(1)/tests/unit/ids/% build/$(1)/tests/unit/walk/% build/$(1)/tests/unit/sampler/test_sample_deep build/$(1)/tests/unit/sampler/test_engine_late build/$(1)/tests/unit/sampler/test_engine_lock,$(call test_programs,$(1))): | build/$(1)/tests/unit/vm/fake_jvm.so
 -include $(wildcard build/$(1)/tests/unit/*/fake_jvm.d)
 
 $(call test_programs,$(1)): | $(LIBRARIES_OF_$(1))

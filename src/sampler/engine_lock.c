@@ -83,6 +83,9 @@ static struct lock_wait *claim(uint64_t key)
 {
     struct lock_wait *wait = find(key); /* one that did not end as it should */
 
+    if (wait != NULL)
+        /* order LOCK_BEGIN: releases nothing; who looked at that one sees that it is over. */
+        jw_store_release(&wait->begin_ns, 0);
     for (uint32_t probe = 0; probe < PROBES && wait == NULL; probe++) {
         struct lock_wait *free = &waits[(first_of(key) + probe) % SAMPLER_LOCKS_MAX];
         uint64_t expected = 0;
@@ -94,7 +97,7 @@ static struct lock_wait *claim(uint64_t key)
     return wait;
 }
 
-static void leave(struct lock_wait *wait)
+void engine_lock_leave(struct lock_wait *wait)
 {
     /* order LOCK_BEGIN: releases nothing; who looked at it sees that it is over. */
     jw_store_release(&wait->begin_ns, 0);
@@ -148,8 +151,8 @@ static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
 static void begin(const struct sampler_lock *told)
 {
     const thread_index thread = thread_find(thread_own_tid());
-    struct lock_wait *wait =
-        thread == THREAD_NONE ? NULL : claim(key_of(who_waits(thread), told->kind));
+    const uint64_t who = thread == THREAD_NONE ? 0 : who_waits(thread);
+    struct lock_wait *wait = thread == THREAD_NONE ? NULL : claim(key_of(who, told->kind));
 
     if (wait == NULL) {
         jw_count(JW_COUNT_LOCK_NO_ROOM);
@@ -158,6 +161,7 @@ static void begin(const struct sampler_lock *told)
     jw_store_relaxed(&wait->monitor, told->monitor);
     jw_store_relaxed(&wait->thread, pack(thread, 0));
     jw_store_relaxed(&wait->timeout_ms, told->timeout_ms);
+    jw_store_relaxed(&wait->is_own, who == thread_java_id(thread));
     jw_store_relaxed(&wait->address, told->address);
     jw_store_relaxed(&wait->klass, told->klass);
     /* order LOCK_BEGIN: releases the rest, to owners that are asked and to who looks for waits that take long. */
@@ -186,7 +190,7 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
         .owner = owner == 0 ? THREAD_NONE : (thread_index)(owner & LOCK_INDEX_BITS) - 1,
         .owner_serial = (uint32_t)(owner >> LOCK_SERIAL_SHIFT),
     };
-    leave(wait);
+    engine_lock_leave(wait);
     jw_count(JW_COUNT_LOCK_WAITS);
     if (out->duration_ns >= sampler.lock_ns)
         return true;

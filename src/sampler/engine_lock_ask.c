@@ -39,7 +39,8 @@ void engine_lock_ask(thread_index thread, uint32_t place)
 
     if (!thread_is_wanted(thread))
         return;
-    if (now_ns - asked_ns < ASK_AGAIN_NS || !jw_cas_relaxed(&ask->asked_ns, &asked_ns, now_ns)) {
+    /* Who asked last may have looked at the clock behind us. */
+    if (now_ns < asked_ns + ASK_AGAIN_NS || !jw_cas_relaxed(&ask->asked_ns, &asked_ns, now_ns)) {
         jw_count(JW_COUNT_LOCK_NOT_ASKED);
         return;
     }

@@ -137,6 +137,20 @@ static void ask_owner(struct link *link, uint32_t place)
         engine_lock_ask(link->owner, place);
 }
 
+/*
+ * It waits as the thread that it began on, which has ended: nobody will say that it is over, and the monitor may be gone. A number
+ * of a Java thread is never given again, so no other one takes the place meanwhile. A virtual thread goes on elsewhere.
+ */
+static bool is_left_behind(const struct lock_wait *wait)
+{
+    /* order LOCK_BEGIN: acquires the rest. */
+    if (jw_load_acquire(&wait->begin_ns) == 0 || jw_load_relaxed(&wait->is_own) == 0)
+        return false;
+    const uint64_t thread = jw_load_relaxed(&wait->thread);
+    const thread_index index = (thread_index)(thread & LOCK_INDEX_BITS);
+    return !thread_is_live(index) || (uint32_t)thread_serial(index) != thread >> LOCK_SERIAL_SHIFT;
+}
+
 uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room)
 {
     static struct link links[SAMPLER_DEADLOCK_MAX];
@@ -147,6 +161,8 @@ uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room)
     for (uint32_t place = 0; place < SAMPLER_LOCKS_MAX && sampler.lock_ns != 0; place++) {
         struct link first;
 
+        if (is_left_behind(engine_lock_at(place)))
+            engine_lock_leave(engine_lock_at(place));
         if (!look_at(engine_lock_at(place), &first))
             continue;
         ask_owner(&first, place);

@@ -25,7 +25,7 @@ struct lock_wait {
     _Atomic uint64_t owner;   /* its serial, and index + 1; 0: not known */
     _Atomic uint64_t thread;  /* whose record it began with: serial and index */
     _Atomic uint32_t timeout_ms;
-    uint32_t unused;
+    _Atomic uint32_t is_own; /* `key` has the number of that thread, and no virtual one's */
 };
 
 _Static_assert(sizeof(struct lock_wait) == 64, "one wait, one cache line");
@@ -38,6 +38,8 @@ static inline JW_SIGNAL_SAFE enum event_lock engine_lock_kind_of(uint64_t key)
 /* engine_lock.c: the wait at a place below SAMPLER_LOCKS_MAX; that of a thread's number and a kind, NULL: none. */
 JW_SIGNAL_SAFE struct lock_wait *engine_lock_at(uint32_t place);
 struct lock_wait *engine_lock_of(uint64_t who, enum event_lock kind);
+/* It is over: by who waits, or on behalf of one who never will. */
+void engine_lock_leave(struct lock_wait *wait);
 /* As keys have it: number of a thread, or of the operating system's. */
 uint64_t engine_lock_who(thread_index thread);
 
