@@ -330,11 +330,17 @@ _jaywalk_facts() {
         case $option in
         esac
         ;;
+    probe)
+        operands=rules
+        options='--all --json --strict -q --quiet -h --help '
+        case $option in
+        esac
+        ;;
     help) operands=commands ;;
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks contention summary recover merge split rules help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks contention summary recover merge split rules probe help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {
@@ -406,6 +412,16 @@ _jaywalk() {
     commands) _jaywalk_words "$current" "$_jaywalk_commands agent" ;;
     program) _jaywalk_words "$current" '-- java' ;;
     recordings) _jaywalk_files "$current" .jfr ;;
+    rules)
+        # What to do comes first, then files.
+        if [[ $COMP_CWORD -gt 2 ]]; then
+            _jaywalk_files "$current" ''
+        elif [[ $command == rules ]]; then
+            _jaywalk_words "$current" 'check dry-run'
+        else
+            _jaywalk_words "$current" 'check'
+        fi
+        ;;
     either)
         _jaywalk_jvms "$current" "${COMP_WORDS[0]}"
         local -a either=("${COMPREPLY[@]}")

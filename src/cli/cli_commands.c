@@ -454,4 +454,38 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .operands = CLI_OPERANDS_RULES,
             .run = cli_rules,
         },
+    [CLI_COMMAND_PROBE] =
+        {
+            .id = CLI_COMMAND_PROBE,
+            .name = "probe",
+            .usage = "jaywalk probe check [options] FILE [JAR|FOLDER|PID ...]",
+            .summary = "say whether a probe is understood, and into which methods it would be put",
+            .text =
+                "FILE is a jar, a folder of classes or a class file with a probe: a public class "
+                "that carries\n"
+                "@Probe of jaywalk.jar, whose public static void methods carry @OnEntry, @OnReturn "
+                "or @OnThrow\n"
+                "with rules, and whose parameters say what they are given:\n"
+                "  @This Object              the object whose method it is\n"
+                "  @Argument(0) Object|int   one argument, of its own type or as an object\n"
+                "  @Arguments Object[]       all of them\n"
+                "  @Returned Object|int      what is returned; at @OnReturn\n"
+                "  @Thrown Throwable         the exception; at @OnThrow\n"
+                "  @Duration long            nanoseconds since the entry; not at @OnEntry\n"
+                "  @MethodName String        com.acme.Shop.add\n"
+                "Everything that cannot be is told with class, method and what to do, and the "
+                "status is 1.\n"
+                "With jars, folders or a JVM behind it: into which methods each handler would be "
+                "put, why not\n"
+                "into the others, and what that would cost. Nothing is changed, and nothing asked "
+                "of the JVM.\n"
+                "How to write one: docs/howto/write-a-probe.md.\n",
+            .examples = "  jaywalk probe check slow-orders.jar\n"
+                        "  jaywalk probe check slow-orders.jar app.jar lib/\n"
+                        "  jaywalk probe check --strict build/classes 4711\n"
+                        "  jaywalk probe check --json slow-orders.jar app.jar | jq "
+                        "'.handlers[].dry_run.cost'\n",
+            .operands = CLI_OPERANDS_RULES,
+            .run = cli_probe,
+        },
 };

@@ -102,6 +102,7 @@ enum cli_command_id {
     CLI_COMMAND_MERGE,
     CLI_COMMAND_SPLIT,
     CLI_COMMAND_RULES,
+    CLI_COMMAND_PROBE,
     CLI_COMMAND_LIMIT
 };
 
@@ -112,7 +113,7 @@ enum cli_operands {
     CLI_OPERANDS_RECORDING,  /* and an output */
     CLI_OPERANDS_RECORDINGS, /* one or several */
     CLI_OPERANDS_EITHER,     /* recordings or a JVM */
-    CLI_OPERANDS_RULES,      /* what to do, rules, and what to try them on */
+    CLI_OPERANDS_RULES,      /* what to do, rules or a probe, and what to try them on */
     CLI_OPERANDS_PROGRAM, /* the first word that is no option begins a command line, left alone */
 };
 
@@ -326,6 +327,7 @@ int cli_recover(const struct cli_values *values);
 int cli_merge(const struct cli_values *values);
 int cli_split(const struct cli_values *values);
 int cli_rules(const struct cli_values *values);
+int cli_probe(const struct cli_values *values);
 
 /* By their ending: .jfr, .jfr.zst. */
 bool cli_is_recording_name(const char *path);

@@ -59,6 +59,36 @@ static void insert(void *context, const struct classfile_site *site,
         snippet, classfile_add_call_site(additions, bootstrap, &argument, 1, "probe", "(I)V"));
 }
 
+/* Where a handler is called; without one at entries, returns and exceptions. */
+static uint32_t places_of(const struct cli_rules_look *look)
+{
+    static const uint32_t places[PROBE_PLACE_LIMIT] = {[PROBE_ENTRY] = CLASSFILE_AT(ENTRY),
+                                                       [PROBE_RETURN] = CLASSFILE_AT(RETURN),
+                                                       [PROBE_THROW] = CLASSFILE_AT(THROW)};
+
+    if (look->handler != NULL)
+        return places[look->handler->place];
+    return CLASSFILE_AT(ENTRY) | CLASSFILE_AT(RETURN) | CLASSFILE_AT(THROW);
+}
+
+static enum probe_fit fit_of(const struct cli_rules_look *look, const struct classfile *file,
+                             uint16_t number)
+{
+    const struct classfile_member *method = &file->methods[number];
+
+    if (look->handler == NULL || look->decisions[number].outcome != RULES_TAKEN)
+        return PROBE_FIT_GOOD;
+    return probe_fit(look->handler, classfile_text_of(file, method->name_index),
+                     classfile_text_of(file, method->descriptor_index));
+}
+
+static bool is_taken(const struct cli_rules_look *look, const struct classfile *file,
+                     uint16_t number)
+{
+    return look->decisions[number].outcome == RULES_TAKEN &&
+           fit_of(look, file, number) == PROBE_FIT_GOOD;
+}
+
 static void count_method(struct cli_rules_look *look, const struct classfile_outcome *written)
 {
     struct cli_rules_cost *cost = &look->cost;
@@ -86,11 +116,8 @@ static const struct classfile_outcome *write_taken(struct cli_rules_look *look,
     uint32_t taken = 0;
 
     for (uint16_t i = 0; i < file->method_count; i++) {
-        const bool is_taken = look->decisions[i].outcome == RULES_TAKEN;
-
-        look->places[i] =
-            is_taken ? CLASSFILE_AT(ENTRY) | CLASSFILE_AT(RETURN) | CLASSFILE_AT(THROW) : 0;
-        taken += is_taken;
+        look->places[i] = is_taken(look, file, i) ? places_of(look) : 0;
+        taken += look->places[i] != 0;
     }
     if (taken == 0)
         return NULL;
@@ -111,9 +138,13 @@ static const struct classfile_outcome *write_taken(struct cli_rules_look *look,
 }
 
 static void count_decision(struct cli_rules_look *look, const struct rules_decision *decision,
-                           uint64_t class_number)
+                           enum probe_fit fit, uint64_t class_number)
 {
     look->methods++;
+    if (fit != PROBE_FIT_GOOD) {
+        look->unfit[fit]++;
+        return;
+    }
     look->outcomes[decision->outcome]++;
     if (decision->outcome == RULES_NO_RULE)
         return;
@@ -148,19 +179,19 @@ static bool decide_class(struct cli_rules_look *look, size_t number, cli_rules_v
     for (uint16_t i = 0; i < file.method_count; i++) {
         look->decisions[i] = is_touched ? rules_decide(look->rules, &subject, i)
                                         : (struct rules_decision){.outcome = RULES_NO_RULE};
-        count_decision(look, &look->decisions[i], number + 1);
+        count_decision(look, &look->decisions[i], fit_of(look, &file, i), number + 1);
     }
     const struct classfile_outcome *written = write_taken(look, &file);
     for (uint16_t i = 0; i < file.method_count; i++) {
-        const bool is_taken = look->decisions[i].outcome == RULES_TAKEN;
+        const bool has_calls = is_taken(look, &file, i) && written != NULL;
         const struct cli_rules_method method = {.file = &file,
                                                 .place = look->classes->places[one->place],
                                                 .number = i,
                                                 .decision = look->decisions[i],
-                                                .written = is_taken && written != NULL ? &written[i]
-                                                                                       : NULL};
+                                                .fit = fit_of(look, &file, i),
+                                                .written = has_calls ? &written[i] : NULL};
 
-        if (is_taken || look->shows == CLI_RULES_ALL ||
+        if (method.decision.outcome == RULES_TAKEN || look->shows == CLI_RULES_ALL ||
             (look->shows == CLI_RULES_TOUCHED && is_touched))
             visit(context, look, &method);
     }
@@ -202,7 +233,10 @@ void cli_rules_why(const struct cli_rules_look *look, const struct cli_rules_met
     text[0] = '\0';
     switch (decision->outcome) {
     case RULES_TAKEN:
-        if (method->written == NULL)
+        if (method->fit != PROBE_FIT_GOOD)
+            snprintf(text, room_bytes, "not what the handler asks for: %s",
+                     probe_fit_text(method->fit));
+        else if (method->written == NULL)
             snprintf(text, room_bytes, "the class cannot be written anew");
         else if (method->written->verdict != CLASSFILE_OK)
             snprintf(text, room_bytes, "cannot be probed: %s",

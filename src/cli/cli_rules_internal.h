@@ -1,7 +1,7 @@
 /*
  * cli_rules_internal - what rules would do to classes, as `jaywalk rules dry-run` tells it.
  *
- * For      cmd_rules.c.   Callers  this room.   Context  tool.
+ * For      cmd_rules.c, cmd_probe.c.   Callers  this room.   Context  tool.
  * Memory   struct cli_rules_look owns nothing but what cli_rules_close frees.
  *
  * Costs are those of a probe on entries, returns and exceptions that costs one call with one constant at each place: classes are
@@ -12,6 +12,7 @@
 
 #include "classfile/classfile_rewrite.h"
 #include "cli/cli_classes_internal.h"
+#include "probe/probe_handler.h"
 #include "rules/rules.h"
 
 /* Code of more bytes is inlined only where it is hot, or not at all. Source: HotSpot, MaxInlineSize and FreqInlineSize
@@ -41,6 +42,7 @@ struct cli_rules_method {
     const char *place;
     uint16_t number;
     struct rules_decision decision;
+    enum probe_fit fit;                      /* of a method that a rule takes for a handler */
     const struct classfile_outcome *written; /* NULL: it is not taken */
 };
 
@@ -53,11 +55,15 @@ enum cli_rules_show {
 struct cli_rules_look {
     const struct rules *rules;
     const struct cli_classes *classes;
+    const struct probe_handler *handler; /* NULL: none is there yet */
+    bool is_further;                     /* what was looked at was told already */
     enum cli_rules_show shows;
     uint64_t methods, touched_classes, taken_classes;
     uint64_t outcomes[RULES_NO_RULE + 1];
     uint64_t nevers[RULES_NEVER_LIMIT];
     uint64_t keys[RULES_KEY_LIMIT];
+    uint64_t
+        unfit[PROBE_FIT_LIMIT]; /* methods that a rule takes, without what the handler asks for */
     struct cli_rules_rule each[RULES_LIMIT];
     struct cli_rules_cost cost;
     struct classfile_memory memory;       /* of the class that is decided */
@@ -81,6 +87,13 @@ void cli_rules_close(struct cli_rules_look *look);
 /* What is told of a method that is not taken, and of one that a rule takes and nobody can write. */
 void cli_rules_why(const struct cli_rules_look *look, const struct cli_rules_method *method,
                    char *text, size_t room_bytes);
+
+/* What the operands from the first on name, jars, folders and processes; the status for the shell. cmd_rules.c */
+JW_MUST_CHECK int cli_rules_gather(const struct cli_command *command,
+                                   const struct cli_values *values, size_t first,
+                                   struct cli_classes *classes, struct jw_error *err);
+/* Flushes what was printed; the status for the shell. */
+int cli_rules_end(void);
 
 /* ---- words ---- */
 

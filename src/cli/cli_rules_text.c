@@ -99,7 +99,7 @@ static void list_method(void *context, const struct cli_rules_look *look,
     method_text(method, name);
     cli_rules_why(look, method, why, sizeof why);
     fputs("  ", listing->to);
-    cli_text_put_cell(method->decision.outcome == RULES_TAKEN
+    cli_text_put_cell(method->decision.outcome == RULES_TAKEN && method->fit == PROBE_FIT_GOOD
                           ? rules_name(look->rules, method->decision.rule)
                           : "-",
                       RULE_COLUMNS, false, listing->to);
@@ -169,7 +169,14 @@ static void put_reasons(const struct cli_rules_look *look, FILE *to)
 
     if (look->methods == look->outcomes[RULES_TAKEN])
         return;
-    fputs("\nMethods that no rule takes\n", to);
+    fputs(look->handler == NULL ? "\nMethods that no rule takes\n"
+                                : "\nMethods that the handler is not put into\n",
+          to);
+    for (size_t i = 0; i < PROBE_FIT_LIMIT; i++) {
+        snprintf(text, sizeof text, "a rule takes them, but: %s",
+                 probe_fit_text((enum probe_fit)i));
+        put_figure_if(look->unfit[i], text, to);
+    }
     put_figure_if(look->outcomes[RULES_NO_RULE], "no rule asks for them", to);
     put_figure_if(look->outcomes[RULES_EXCLUDED], "excluded by a rule", to);
     for (size_t i = 0; i < RULES_NEVER_LIMIT; i++) {
@@ -192,7 +199,9 @@ static void put_cost(const struct cli_rules_look *look, FILE *to)
     const struct cli_rules_cost *cost = &look->cost;
     char text[256], before[32], after[32];
 
-    fputs("\nWhat a probe at entries, returns and exceptions would cost\n", to);
+    fputs(look->handler == NULL ? "\nWhat a probe at entries, returns and exceptions would cost\n"
+                                : "\nWhat the handler would cost\n",
+          to);
     cli_text_digits(cost->class_bytes, before);
     cli_text_digits(cost->written_bytes, after);
     snprintf(text, sizeof text,
@@ -242,9 +251,13 @@ bool cli_rules_text(struct cli_rules_look *look, FILE *to, struct jw_error *err)
     if (!cli_rules_decide(look, list_method, &listing, err))
         return false;
     if (listing.count == 0)
-        fputs("No rule takes a method.\n", to);
-    fputc('\n', to);
-    put_looked_at(look, to);
+        fputs(look->handler == NULL ? "No rule takes a method.\n"
+                                    : "The handler is put into no method.\n",
+              to);
+    if (!look->is_further) {
+        fputc('\n', to);
+        put_looked_at(look, to);
+    }
     put_rules(look, to);
     put_idle(look, to);
     put_reasons(look, to);
@@ -280,7 +293,8 @@ static void list_json(void *context, const struct cli_rules_look *look,
     put_json_text("method", classfile_text_of(method->file, member->name_index), listing->to);
     put_json_text("descriptor", classfile_text_of(method->file, member->descriptor_index),
                   listing->to);
-    fprintf(listing->to, ",\"outcome\":\"%s\",\"rule\":", outcome_words[method->decision.outcome]);
+    fprintf(listing->to, ",\"outcome\":\"%s\",\"rule\":",
+            method->fit == PROBE_FIT_GOOD ? outcome_words[method->decision.outcome] : "unfit");
     if (method->decision.outcome == RULES_NO_RULE)
         fputs("null", listing->to);
     else
@@ -331,6 +345,8 @@ bool cli_rules_json(struct cli_rules_look *look, FILE *to, struct jw_error *err)
     fputs(",\n\"outcomes\":{", to);
     for (size_t i = 0; i <= RULES_NO_RULE; i++)
         fprintf(to, "%s\"%s\":%" PRIu64, i == 0 ? "" : ",", outcome_words[i], look->outcomes[i]);
+    for (size_t i = PROBE_FIT_GOOD + 1; look->handler != NULL && i < PROBE_FIT_LIMIT; i++)
+        fprintf(to, ",\"%s\":%" PRIu64, probe_fit_word((enum probe_fit)i), look->unfit[i]);
     fprintf(to,
             "},\n\"cost\":{\"classes\":%" PRIu64 ",\"places\":%" PRIu64 ",\"skipped\":%" PRIu64
             ",\"class_bytes\":%" PRIu64 ",\"written_bytes\":%" PRIu64 ",\"past_inline\":%" PRIu64

@@ -43,7 +43,7 @@ static struct rules *read_rules(const char *path, struct jw_error *err)
     return rules;
 }
 
-static int end_output(void)
+int cli_rules_end(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return CLI_OK;
@@ -62,7 +62,7 @@ static int check(const char *path)
     }
     cli_rules_list(rules, stdout);
     rules_close(rules);
-    return end_output();
+    return cli_rules_end();
 }
 
 /* A number that is no file's name means a process. */
@@ -71,10 +71,10 @@ static bool is_pid(const char *word)
     return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0' && access(word, F_OK) != 0;
 }
 
-static int gather(const struct cli_command *command, const struct cli_values *values,
-                  struct cli_classes *classes, struct jw_error *err)
+int cli_rules_gather(const struct cli_command *command, const struct cli_values *values,
+                     size_t first, struct cli_classes *classes, struct jw_error *err)
 {
-    for (size_t i = 2; i < values->operands.count; i++) {
+    for (size_t i = first; i < values->operands.count; i++) {
         const char *word = values->operands.texts[i];
         struct cli_values one = {.operands = {.texts = {word}, .count = 1}};
         struct attach_target target;
@@ -135,7 +135,7 @@ static int decide(const struct cli_values *values, const struct rules *rules,
     jw_free(look);
     if (!is_good)
         cli_complain("%s", err.message);
-    return is_good && !is_idle ? end_output() : CLI_FAILED;
+    return is_good && !is_idle ? cli_rules_end() : CLI_FAILED;
 }
 
 static int dry_run(const struct cli_command *command, const struct cli_values *values)
@@ -147,7 +147,7 @@ static int dry_run(const struct cli_command *command, const struct cli_values *v
 
     if (rules != NULL) {
         cli_progress_begin(&classes.progress, values->is_quiet);
-        status = gather(command, values, &classes, &err);
+        status = cli_rules_gather(command, values, 2, &classes, &err);
         cli_progress_end(&classes.progress);
         if (status == CLI_OK)
             status = decide(values, rules, &classes);

@@ -1,0 +1,242 @@
+/* `jaywalk probe check`: what it says of probes and of methods that they would be put into, and with which status. */
+#include "run_cli.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit/probe/probe_maker.h"
+
+static void make_directory(void)
+{
+    strcpy(directory, "/tmp/jaywalk-probe-XXXXXX");
+    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_eq(chdir(directory), 0);
+}
+
+static void remove_directory(void)
+{
+    char command[128];
+
+    class_maker_free(&maker);
+    cr_assert_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(cli_probe, .init = make_directory, .fini = remove_directory, .timeout = 300);
+
+#define EXPECT_OUT(text)                                                                           \
+    cr_expect(strstr(out_text, text) != NULL, "'%s' is not in:\n%s", text, out_text)
+#define EXPECT_ERR(text)                                                                           \
+    cr_expect(strstr(err_text, text) != NULL, "'%s' is not in: %s", text, err_text)
+
+static void write_class(const char *path)
+{
+    const struct class_maker_bytes whole = class_maker_end(&maker);
+    FILE *file = fopen(path, "w");
+
+    cr_assert(file != NULL && fwrite(whole.bytes, 1, whole.length, file) == whole.length &&
+                  fclose(file) == 0,
+              "%s", path);
+}
+
+static const annotation on_entry[] = {RULES("OnEntry", "value", RULE)};
+static const annotation on_return[] = {
+    RULES("OnReturn", "value", "exclude method name=none", RULE)};
+
+/* At the entry with an argument of type int, at the return with what is returned as long. */
+static void make_probe(const char *path)
+{
+    const annotation marks[] = {
+        {OURS("Probe"), {{"name", 's', 0, {"slow"}}, {"maxThrows", 'I', 0, {NULL}}}}};
+    const annotation arguments[] = {PLAIN("This"), ARGUMENT(0)};
+    const annotation returned[] = {PLAIN("Returned"), PLAIN("Arguments"), PLAIN("Duration")};
+
+    begin_probe(marks, 1);
+    add_method(9, "entered", "(Ljava/lang/Object;I)V", on_entry, 1, arguments, 2);
+    add_method(9, "left", "(J[Ljava/lang/Object;J)V", on_return, 1, returned, 3);
+    write_class(path);
+}
+
+/* Methods that may be add of com.acme.Shop, by their types. */
+static void make_application(void)
+{
+    static const char *const types[] = {"(I)J", "(J)J", "()V", "(II)I"};
+
+    cr_assert_eq(mkdir("app", 0700), 0);
+    class_maker_begin(&maker, 52, "com/acme/Shop", "java/lang/Object");
+    for (unsigned i = 0; i < COUNT_OF(types); i++) {
+        static const uint8_t code[] = {3, 172, 9, 173, 177};
+        const unsigned at = types[i][strlen(types[i]) - 1] == 'V'   ? 4
+                            : types[i][strlen(types[i]) - 1] == 'J' ? 2
+                                                                    : 0;
+
+        class_maker_method(
+            &maker, 1, "add", types[i],
+            &(struct class_maker_code){
+                .stack = 2, .locals = 8, .bytes = code + at, .length = at == 4 ? 1 : 2});
+    }
+    write_class("app/Shop.class");
+}
+
+Test(cli_probe, check_says_what_a_probe_is)
+{
+    make_probe("Slow.class");
+    cr_expect_eq(RUN("probe", "check", "Slow.class"), CLI_OK);
+    cr_expect_str_eq(
+        out_text,
+        "Probe slow: class com.acme.Slow of Slow.class, for Java 8 and later\n"
+        "Taken out past 10,000 ns a call, 100,000 calls a second, no limit of exceptions\n"
+        "\n"
+        "entry  entered(@This Object, @Argument(0) int)\n"
+        "    include class name=com.acme.Shop method name=add\n"
+        "\n"
+        "return  left(@Returned long, @Arguments Object[], @Duration long)\n"
+        "    exclude method name=none\n"
+        "    include class name=com.acme.Shop method name=add\n",
+        "%s", out_text);
+    cr_expect_str_eq(err_text, "");
+    cr_expect_eq(RUN("probe", "check", "--json", "Slow.class"), CLI_OK);
+    cr_expect_str_eq(
+        out_text,
+        "{\"schema\":\"jaywalk.probe/1\",\n"
+        "\"name\":\"slow\",\"class\":\"com.acme.Slow\",\"file\":\"Slow.class\",\"java\":8,\n"
+        "\"limits\":{\"max_ns_per_call\":10000,\"max_calls_per_second\":100000,\"max_throws\":0},\n"
+        "\"handlers\":[\n"
+        "{\"method\":\"entered\",\"descriptor\":\"(Ljava/lang/Object;I)V\",\"place\":\"entry\","
+        "\"rules\":\"include class name=com.acme.Shop method name=add\\u000a\",\"captures\":["
+        "{\"kind\":\"This\",\"type\":\"Object\"},"
+        "{\"kind\":\"Argument\",\"type\":\"int\",\"argument\":0}]},\n"
+        "{\"method\":\"left\",\"descriptor\":\"(J[Ljava/lang/Object;J)V\",\"place\":\"return\","
+        "\"rules\":\"exclude method name=none\\u000ainclude class name=com.acme.Shop method "
+        "name=add\\u000a\",\"captures\":[{\"kind\":\"Returned\",\"type\":\"long\"},"
+        "{\"kind\":\"Arguments\",\"type\":\"Object[]\"},{\"kind\":\"Duration\",\"type\":\"long\"}]}"
+        "]}\n",
+        "%s", out_text);
+}
+
+Test(cli_probe, methods_have_what_the_handlers_ask_for_or_are_told_why_not)
+{
+    make_probe("Slow.class");
+    make_application();
+    cr_expect_eq(RUN("probe", "check", "Slow.class", "app"), CLI_OK);
+    EXPECT_OUT("com.acme.Shop  (app)\n"
+               "  rule 1            add(int)  1 places, code 2 -> ");
+    EXPECT_OUT("  -                 add(long)  [not what the handler asks for: its argument has "
+               "another type than the handler's parameter]\n");
+    EXPECT_OUT("  -                 add()  [not what the handler asks for: it has no argument of "
+               "that number]\n");
+    EXPECT_OUT("  rule 1            add(int, int)  1 places, code 2 -> ");
+    EXPECT_OUT("  -                 add(int, int)  [not what the handler asks for: it returns "
+               "another type than the handler's parameter has]\n");
+    EXPECT_OUT("Methods that the handler is not put into\n"
+               "         1  a rule takes them, but: it has no argument of that number\n"
+               "         1  a rule takes them, but: its argument has another type");
+    const char *first = strstr(out_text, "Looked at\n");
+    cr_expect(first != NULL && strstr(first + 1, "Looked at\n") == NULL, "told once");
+    EXPECT_OUT("rule 1 (line 1) excludes nothing\n");
+
+    cr_expect_eq(RUN("probe", "check", "--json", "Slow.class", "app"), CLI_OK);
+    EXPECT_OUT("\"outcome\":\"unfit\",\"rule\":\"rule 1\",\"why\":\"not what the handler asks "
+               "for: it has no argument");
+    EXPECT_OUT("\"outcomes\":{\"taken\":2,\"excluded\":0,\"against\":0,\"untold\":0,\"no-rule\":0,"
+               "\"no-argument\":1,\"argument-type\":1,\"returned-type\":0,\"this-unborn\":0}");
+    EXPECT_OUT("\"outcomes\":{\"taken\":2,\"excluded\":0,\"against\":0,\"untold\":0,\"no-rule\":0,"
+               "\"no-argument\":0,\"argument-type\":0,\"returned-type\":2,\"this-unborn\":0}");
+    EXPECT_OUT("\"cost\":{\"classes\":1,\"places\":2,");
+}
+
+Test(cli_probe, a_handler_that_is_there_for_nothing_is_told_and_strict_fails_for_it)
+{
+    const annotation marks[] = {PLAIN("Probe")};
+    const annotation good[] = {RULES("OnEntry", "value", RULE)};
+    const annotation lost[] = {RULES("OnThrow", "value", "include class name=com.amce.Shop")};
+
+    make_application();
+    begin_probe(marks, 1);
+    add_method(9, "entered", "()V", good, 1, NULL, 0);
+    write_class("Good.class");
+    cr_expect_eq(RUN("probe", "check", "--strict", "Good.class", "app"), CLI_OK);
+    cr_expect_str_eq(err_text, "");
+    begin_probe(marks, 1);
+    add_method(9, "entered", "()V", good, 1, NULL, 0);
+    add_method(9, "thrown", "()V", lost, 1, NULL, 0);
+    write_class("Lost.class");
+    cr_expect_eq(RUN("probe", "check", "Lost.class", "app"), CLI_OK);
+    EXPECT_ERR("handler thrown (throw) is put into no method");
+    EXPECT_OUT("The handler is put into no method.\n");
+    cr_expect_eq(RUN("probe", "check", "--strict", "Lost.class", "app"), CLI_FAILED);
+    cr_expect_eq(RUN("probe", "check", "--strict", "--json", "Lost.class", "app"), CLI_FAILED);
+    EXPECT_ERR("handler thrown (throw) is put into no method");
+    cr_expect_eq(RUN("probe", "check", "--strict", "Lost.class"), CLI_OK);
+}
+
+Test(cli_probe, each_fault_is_a_line_with_class_and_method)
+{
+    const annotation marks[] = {PLAIN("Probe")};
+    const annotation bad_rule[] = {RULES("OnEntry", "value", "include klass name=x")};
+    const annotation returned[] = {PLAIN("Returned")};
+
+    begin_probe(marks, 1);
+    add_method(9, "entered", "(I)V", bad_rule, 1, returned, 1);
+    add_method(1, "left", "()V", on_return, 1, NULL, 0);
+    write_class("Bad.class");
+    cr_expect_eq(RUN("probe", "check", "Bad.class"), CLI_FAILED);
+    EXPECT_ERR("jaywalk: Bad.class: com.acme.Slow.entered: rules, line 1: 'klass'");
+    EXPECT_ERR("jaywalk: Bad.class: com.acme.Slow.left: a handler is public and static");
+    cr_expect_str_eq(out_text, "");
+}
+
+Test(cli_probe, a_file_holds_one_probe)
+{
+    const annotation marks[] = {PLAIN("Probe")};
+
+    make_application();
+    cr_expect_eq(RUN("probe", "check", "app"), CLI_FAILED);
+    EXPECT_ERR("app: no class in it carries @Probe");
+    make_probe("app/Slow.class");
+    cr_expect_eq(RUN("probe", "check", "app"), CLI_OK);
+    EXPECT_OUT("Probe slow: class com.acme.Slow of app,");
+    class_maker_begin(&maker, 52, "com/acme/Other", "java/lang/Object");
+    class_maker_annotate_class(&maker, marks, 1);
+    add_method(9, "entered", "()V", on_entry, 1, NULL, 0);
+    write_class("app/Other.class");
+    cr_expect_eq(RUN("probe", "check", "app"), CLI_FAILED);
+    EXPECT_ERR("app: both com/acme/Other and com/acme/Slow carry @Probe; a file holds one probe");
+}
+
+Test(cli_probe, what_is_missing_on_the_command_line_is_told)
+{
+    cr_expect_eq(RUN("probe"), CLI_USAGE);
+    EXPECT_ERR("'check' comes first");
+    cr_expect_eq(RUN("probe", "check"), CLI_USAGE);
+    EXPECT_ERR("a jar, folder or class file with a probe is needed");
+    cr_expect_eq(RUN("probe", "chek", "x.jar"), CLI_USAGE);
+    cr_expect_eq(RUN("probe", "check", "nowhere.jar"), CLI_FAILED);
+    EXPECT_ERR("nowhere.jar: cannot be opened");
+    make_probe("Slow.class");
+    cr_expect_eq(RUN("probe", "check", "Slow.class", "nowhere"), CLI_FAILED);
+    EXPECT_ERR("nowhere: cannot be opened");
+    cr_expect_eq(RUN("probe", "check", "Slow.class", "99999999"), CLI_TARGET);
+    EXPECT_ERR("there is no process 99999999");
+}
+
+/* Whichever allocation fails: a status that says so, a complaint, and nothing lost (the lane of sanitizers looks). */
+Test(cli_probe, without_memory_it_says_so)
+{
+    unsigned failed = 0;
+    int status = CLI_FAILED;
+
+    make_probe("Slow.class");
+    make_application();
+    for (uint64_t nth = 1; status != CLI_OK && nth < 200; nth++) {
+        jw_alloc_fail_after(nth);
+        status = RUN("probe", "check", "--json", "Slow.class", "app");
+        jw_alloc_fail_after(0);
+        cr_expect(status == CLI_OK || (status == CLI_FAILED && err_text[0] != '\0'),
+                  "allocation %d: status %d", (int)nth, status);
+        failed += status != CLI_OK;
+    }
+    cr_expect_eq(status, CLI_OK);
+    cr_expect_gt(failed, 10);
+}
