@@ -52,15 +52,27 @@ static void method_text(const struct cli_rules_method *method, char out[CLI_CELL
     cli_text_clean(text, out);
 }
 
+/* The name of a rule, which may hold anything that is no control character of one byte. */
+static void put_rule_cell(const char *name, size_t columns, FILE *to)
+{
+    char text[CLI_CELL_BYTES];
+
+    cli_text_clean(name, text);
+    cli_text_put_cell(text, columns, false, to);
+}
+
 /* ---- the rules themselves ---- */
 
 static void put_rules_of(const struct rules *rules, bool is_exclusive, unsigned *order, FILE *to)
 {
     for (size_t i = 0; i < rules_count(rules); i++) {
-        if (rules_is_exclusive(rules, i) == is_exclusive)
-            fprintf(to, "%3u.  %-8s line %-4zu %s\n", ++*order,
-                    is_exclusive ? "exclude" : "include", rules_line(rules, i),
-                    rules_name(rules, i));
+        char name[CLI_CELL_BYTES];
+
+        if (rules_is_exclusive(rules, i) != is_exclusive)
+            continue;
+        cli_text_clean(rules_name(rules, i), name);
+        fprintf(to, "%3u.  %-8s line %-4zu %s\n", ++*order, is_exclusive ? "exclude" : "include",
+                rules_line(rules, i), name);
     }
 }
 
@@ -99,16 +111,17 @@ static void list_method(void *context, const struct cli_rules_look *look,
     method_text(method, name);
     cli_rules_why(look, method, why, sizeof why);
     fputs("  ", listing->to);
-    cli_text_put_cell(method->decision.outcome == RULES_TAKEN && method->fit == PROBE_FIT_GOOD
-                          ? rules_name(look->rules, method->decision.rule)
-                          : "-",
-                      RULE_COLUMNS, false, listing->to);
+    put_rule_cell(method->decision.outcome == RULES_TAKEN && method->fit == PROBE_FIT_GOOD
+                      ? rules_name(look->rules, method->decision.rule)
+                      : "-",
+                  RULE_COLUMNS, listing->to);
     fprintf(listing->to, "%s", name);
     if (written != NULL && written->verdict == CLASSFILE_OK)
         fprintf(listing->to, "  %u places, code %u -> %u bytes", written->sites,
                 written->code_bytes, written->new_code_bytes);
-    if (why[0] != '\0')
-        fprintf(listing->to, "  [%s]", why);
+    cli_text_clean(why, text);
+    if (text[0] != '\0')
+        fprintf(listing->to, "  [%s]", text);
     fputc('\n', listing->to);
 }
 
@@ -136,7 +149,7 @@ static void put_rules(const struct cli_rules_look *look, FILE *to)
         const bool is_exclusive = rules_is_exclusive(look->rules, i);
 
         fputs("  ", to);
-        cli_text_put_cell(rules_name(look->rules, i), 18, false, to);
+        put_rule_cell(rules_name(look->rules, i), 18, to);
         fprintf(to, "%6zu", rules_line(look->rules, i));
         if (is_exclusive)
             fprintf(to, "          -            - %10" PRIu64 "          - %10" PRIu64,

@@ -222,6 +222,20 @@ Test(cli_rules, of_classes_with_one_name_the_first_is_taken_and_damaged_ones_are
     EXPECT_OUT("         1  classes or jars that could not be read\n");
 }
 
+/* s17: a second form of control characters, of two bytes, and bytes that are no text. */
+Test(cli_rules, s17_a_name_of_a_rule_tells_a_terminal_nothing)
+{
+    make_folder();
+    rules_are("\xc2\x9bx\x9by: include class name=com.acme.A method name=method_1\n"
+              "\xc2\x9bz: exclude class name=com.acme.A method name=method_2\n");
+    cr_expect_eq(RUN("rules", "check", "a.rules"), CLI_OK);
+    cr_expect(strchr(out_text, '\x9b') == NULL, "%s", out_text);
+    cr_expect_eq(RUN("rules", "dry-run", "a.rules", "app"), CLI_OK);
+    EXPECT_OUT("   x?y ");
+    EXPECT_OUT("[excluded by ");
+    cr_expect(strchr(out_text, '\x9b') == NULL, "%s", out_text);
+}
+
 static void expect_home(const char *library, const char *expected)
 {
     char path[256];
