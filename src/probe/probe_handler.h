@@ -53,10 +53,12 @@ struct probe_capture {
 
 /* Past these a probe is taken out, and that is said. 0: without limit. */
 struct probe_limits {
-    uint64_t max_ns_per_call;      /* mean of the calls of one second */
+    uint64_t max_ns_per_call;      /* mean of the calls of one second, where it is judged */
     uint32_t max_calls_per_second; /* of all its handlers */
     uint32_t max_throws;           /* exceptions that its handlers let out, since it was attached */
 };
+/* A second in which all calls of a probe took less is not judged by that: a few calls of cold code are dear, and cost nobody anything. */
+#define PROBE_JUDGED_NS                ((uint64_t)10 * 1000 * 1000)
 #define PROBE_NS_PER_CALL_DEFAULT      10000u
 #define PROBE_CALLS_PER_SECOND_DEFAULT 100000u
 #define PROBE_THROWS_DEFAULT           10u
