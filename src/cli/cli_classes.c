@@ -118,6 +118,22 @@ static bool keep(struct cli_classes *classes, const struct cli_class *one, struc
     return true;
 }
 
+/* "app/com/acme/Shop.class" of the place "app", or "app.jar!/com/acme/Shop.class" of "app.jar". */
+static bool is_at_home(const char *place, const char *name, struct classfile_text class_name)
+{
+    const size_t place_bytes = strlen(place);
+    const char *rest = name + place_bytes;
+
+    if (strncmp(place, name, place_bytes) != 0)
+        return false;
+    if (*rest == '\0')
+        return true;
+    rest += strspn(rest, "!");
+    rest += strspn(rest, "/");
+    return strncmp(rest, class_name.bytes, class_name.length_bytes) == 0 &&
+           strcmp(rest + class_name.length_bytes, ".class") == 0;
+}
+
 bool cli_classes_add(struct cli_classes *classes, uint8_t *bytes, size_t length_bytes,
                      const char *name, uint32_t place, struct jw_error *err)
 {
@@ -141,6 +157,7 @@ bool cli_classes_add(struct cli_classes *classes, uint8_t *bytes, size_t length_
         return true;
     }
     one.name = classfile_name(&file);
+    one.is_at_home = is_at_home(classes->places[place], name, one.name);
     if (keep(classes, &one, err))
         return true;
     jw_free(bytes);

@@ -27,6 +27,8 @@ struct cli_class {
     uint32_t length_bytes;
     uint32_t place;
     uint32_t order; /* in which it was met */
+    bool
+        is_at_home; /* it lies where a class loader looks for it, from its place on; or is a place of its own */
     struct classfile_text name;
 };
 

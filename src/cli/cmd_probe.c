@@ -29,6 +29,11 @@ static bool read_class(struct find *find, const struct cli_class *one, struct jw
            CLASSFILE_OK;
 }
 
+static int shown(struct classfile_text name)
+{
+    return name.length_bytes < 100 ? (int)name.length_bytes : 100;
+}
+
 /* Of the classes that its loader would have: those of jars in the jar or folder it has not. */
 static bool find_marked(struct find *find, const struct cli_classes *classes, struct jw_error *err)
 {
@@ -46,13 +51,20 @@ static bool find_marked(struct find *find, const struct cli_classes *classes, st
             find->nested++;
             continue;
         }
+        if (!one->is_at_home) {
+            jw_error_set(err,
+                         "%.200s: the probe %.*s is not where a class loader looks for it, at "
+                         "%.*s.class; name the folder in which its packages begin",
+                         find->path, shown(one->name), one->name.bytes, shown(one->name),
+                         one->name.bytes);
+            return false;
+        }
         if (find->count++ != 0) {
             jw_error_set(err,
                          "%.200s: both %.*s and %.*s carry @Probe; a file holds one probe, so make "
                          "it two",
-                         find->path, (int)find->found->name.length_bytes % 100,
-                         find->found->name.bytes, (int)one->name.length_bytes % 100,
-                         one->name.bytes);
+                         find->path, shown(find->found->name), find->found->name.bytes,
+                         shown(one->name), one->name.bytes);
             return false;
         }
         find->found = one;

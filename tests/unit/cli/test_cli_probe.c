@@ -194,13 +194,20 @@ Test(cli_probe, a_file_holds_one_probe)
     make_application();
     cr_expect_eq(RUN("probe", "check", "app"), CLI_FAILED);
     EXPECT_ERR("app: no class in it carries @Probe");
-    make_probe("app/Slow.class");
+    cr_assert_eq(mkdir("app/com", 0700), 0);
+    cr_assert_eq(mkdir("app/com/acme", 0700), 0);
+    make_probe("app/com/acme/Slow.class");
     cr_expect_eq(RUN("probe", "check", "app"), CLI_OK);
     EXPECT_OUT("Probe slow: class com.acme.Slow of app,");
+    cr_expect_eq(RUN("probe", "check", "app/"), CLI_OK);
+    cr_expect_eq(RUN("probe", "check", "app/com/acme/Slow.class"), CLI_OK);
+    cr_expect_eq(RUN("probe", "check", "app/com"), CLI_FAILED);
+    EXPECT_ERR("app/com: the probe com/acme/Slow is not where a class loader looks for it, at "
+               "com/acme/Slow.class; name the folder in which its packages begin");
     class_maker_begin(&maker, 52, "com/acme/Other", "java/lang/Object");
     class_maker_annotate_class(&maker, marks, 1);
     add_method(9, "entered", "()V", on_entry, 1, NULL, 0);
-    write_class("app/Other.class");
+    write_class("app/com/acme/Other.class");
     cr_expect_eq(RUN("probe", "check", "app"), CLI_FAILED);
     EXPECT_ERR("app: both com/acme/Other and com/acme/Slow carry @Probe; a file holds one probe");
 }
