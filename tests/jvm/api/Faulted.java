@@ -4,6 +4,7 @@ import io.jaywalk.Jaywalk;
 import io.jaywalk.JaywalkException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.CRC32;
 
 /**
@@ -12,6 +13,7 @@ import java.util.zip.CRC32;
  *
  *     java Faulted STEP...       work: two threads, each of some 60 ms of CPU time; work=MS; context: with contexts; attribute=NAME;
  *                                keep=COUNT: objects that stay, each of 4 KiB; late=COUNT: so many safepoints wait for a thread; sleep=MS;
+ *                                lock=COUNT: so many threads wait for a monitor, and as many for a ReentrantLock, that another one has;
  *                                wait: until the standard input ends; any other is a command for the agent
  */
 public final class Faulted {
@@ -52,6 +54,9 @@ public final class Faulted {
             break;
         case "late":
             late(Integer.parseInt(words[1]));
+            break;
+        case "lock":
+            lock(Integer.parseInt(words[1]));
             break;
         case "sleep":
             Thread.sleep(Integer.parseInt(words[1]));
@@ -100,6 +105,40 @@ public final class Faulted {
         copies.join();
         isLateOver = false;
         sums[0] += array[array.length - 1];
+    }
+
+    /** While this thread has the locks another one waits for them; it says that it does. */
+    private void lock(int count) throws InterruptedException {
+        Object monitor = new Object();
+        ReentrantLock lock = new ReentrantLock();
+        for (int i = 0; i < count; i++) {
+            Thread wanting = new Thread(() -> {
+                synchronized (monitor) {
+                    sums[0]++;
+                }
+                lock.lock();
+                sums[0] *= 3;
+                lock.unlock();
+            }, "faulted-wanting");
+            lock.lock();
+            synchronized (monitor) {
+                wanting.start();
+                await(wanting, Thread.State.BLOCKED);
+            }
+            await(wanting, Thread.State.WAITING);
+            lock.unlock();
+            wanting.join();
+            synchronized (monitor) {
+                monitor.wait(1);
+            }
+        }
+    }
+
+    private static void await(Thread thread, Thread.State state) throws InterruptedException {
+        while (thread.getState() != state) {
+            Thread.sleep(1);
+        }
+        Thread.sleep(2);
     }
 
     private void work(int ms, boolean hasContext) throws InterruptedException {
