@@ -8,7 +8,7 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
@@ -26,6 +26,8 @@ _jaywalk_facts() {
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr bci none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
+        --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
+        --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -47,7 +49,7 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
@@ -64,6 +66,8 @@ _jaywalk_facts() {
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr bci none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
+        --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
+        --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
@@ -87,7 +91,7 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
@@ -104,6 +108,8 @@ _jaywalk_facts() {
         -F | --features) kind=words words='vtable comptask carrier mixed pcaddr bci none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
+        --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
+        --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
         -o | --output) kind=words words='jfr html collapsed text flat traces' ;;

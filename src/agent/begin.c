@@ -23,6 +23,7 @@
 #include "symbols/symbols.h"
 #include "thread/thread_filter.h"
 #include "unwind/unwind_live.h"
+#include "vm/vm_safepoint.h"
 
 /* Of the samples' share: what is not in generations, as activation cells and heads of tables. */
 #define SAMPLES_REST_BYTES ((size_t)512 << 10)
@@ -156,6 +157,24 @@ struct recording *session_open_recording(const struct options *options, struct j
     return recording;
 }
 
+/* From one moment on and before the other, round and round: none, asked for, stopped. */
+static uint32_t window_of(const struct options *values)
+{
+    static const uint32_t state_from[] = {
+        [OPTIONS_MOMENT_ASKED] = VM_SAFEPOINT_SYNCHRONIZING,
+        [OPTIONS_MOMENT_REACHED] = VM_SAFEPOINT_SYNCHRONIZED,
+        [OPTIONS_MOMENT_LEFT] = VM_SAFEPOINT_NONE,
+    };
+    uint32_t states = 0;
+
+    if (values->window_begin == OPTIONS_MOMENT_NONE)
+        return 0;
+    for (uint32_t state = state_from[values->window_begin]; state != state_from[values->window_end];
+         state = (state + 1) % VM_SAFEPOINT_UNTOLD)
+        states |= 1u << state;
+    return states;
+}
+
 static void set_sampler(const struct options *values, struct generations *generations)
 {
     session.sampler = (struct sampler_config){
@@ -163,6 +182,7 @@ static void set_sampler(const struct options *values, struct generations *genera
         .interval_ns = values->interval_ns,
         .wall_interval_ns = values->wall_ns,
         .lock_ns = values->lock_ns,
+        .window = window_of(values),
         .filter = values->filter,
         .depth_max = (uint32_t)values->jstackdepth_count,
         .with_native = values->cstack != OPTIONS_CSTACK_NO,
@@ -304,7 +324,7 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
         return false;
     }
     if (!name_attributes(options->attributes, err) || !events_choose(options, err) ||
-        !alloc_choose(options, err) || !locks_choose(options, err))
+        !alloc_choose(options, err) || !locks_choose(options, err) || !delays_choose(options, err))
         return false;
     if (options->service[0] != '\0')
         tell_service(options->service);

@@ -13,6 +13,8 @@
 static struct {
     char threshold[24];
     char off[sizeof(struct jw_error) + 8];
+    char window[112];
+    bool has_window;
     bool has_said;         /* whether samples can be told apart */
     const char *told_poll; /* what was said last of polls */
 } live;
@@ -60,8 +62,48 @@ const char *delays_samples_text(void)
     return "off: this JVM was stripped of its symbols";
 }
 
+#define MISSING_WINDOW "closed for good: this JVM was stripped of its symbols, no sample is taken"
+
+const char *delays_window_text(const struct options *options)
+{
+    static const char *const names[] = {
+        [OPTIONS_MOMENT_ASKED] = "SafepointSynchronize::begin",
+        [OPTIONS_MOMENT_REACHED] = "RuntimeService::record_safepoint_synchronized",
+        [OPTIONS_MOMENT_LEFT] = "SafepointSynchronize::end",
+    };
+
+    live.has_window = options->window_begin != OPTIONS_MOMENT_NONE;
+    if (!live.has_window)
+        return "off";
+    if (vm_safepoint_finding() == VM_SAFEPOINT_MISSING)
+        return MISSING_WINDOW;
+    snprintf(live.window, sizeof live.window, "from %s to %s", names[options->window_begin],
+             names[options->window_end]);
+    return live.window;
+}
+
+bool delays_choose(const struct options *options, struct jw_error *err)
+{
+    if (options->window_begin == OPTIONS_MOMENT_NONE ||
+        vm_safepoint_finding() != VM_SAFEPOINT_MISSING)
+        return true;
+    jw_error_set(
+        err, "begin: this JVM was stripped of its symbols, and does not tell when it comes to its "
+             "safepoints; record all, without begin= and end=");
+    return false;
+}
+
+static void tell_window(struct recording *recording)
+{
+    if (!live.has_window || vm_safepoint_finding() != VM_SAFEPOINT_MISSING)
+        return;
+    recording_set_now(recording, "window", MISSING_WINDOW);
+    agent_log(OPTIONS_LOGLEVEL_WARN, "begin: the window stays " MISSING_WINDOW);
+}
+
 void delays_turn(struct recording *recording)
 {
+    vm_safepoint_find_symbols();
     if (live.told_poll != vm_poll_told()) {
         live.told_poll = vm_poll_told();
         recording_set_now(recording, "pollsamples", live.told_poll);
@@ -70,6 +112,7 @@ void delays_turn(struct recording *recording)
         return;
     live.has_said = true;
     recording_set_now(recording, "safepointsamples", delays_samples_text());
+    tell_window(recording);
 }
 
 void delays_tell(void)
@@ -106,7 +149,6 @@ static bool ask_delay(void *context, struct recording_delay *out)
     static struct sampler_delay delay;
 
     (void)context;
-    vm_safepoint_find_symbols();
     vm_poll_find();
     if (!sampler_delays_take(&delay))
         return false;

@@ -21,6 +21,11 @@ uint64_t delays_open(const struct options *options, struct recording *recording)
 /* Setting `ttsp` of a recording: the threshold in ns, or "off". */
 const char *delays_text(const struct options *options);
 
+/* False: the window that begin= and end= ask for cannot be seen in this JVM. */
+JW_MUST_CHECK bool delays_choose(const struct options *options, struct jw_error *err);
+/* Setting `window`: from which moment to which samples are taken, or "off". */
+const char *delays_window_text(const struct options *options);
+
 /* The line of `status`. */
 void delays_tell(void);
 

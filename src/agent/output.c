@@ -161,6 +161,11 @@ static const char *number_text(uint64_t number, char text[32])
         (type), "threshold", has_lock ? threshold : "off"                                          \
     }
 
+static uint64_t live_count(const struct options *values)
+{
+    return strcmp(alloc_text(values), "on") == 0 ? values->live_count : 0;
+}
+
 struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
 {
     const bool has_wall = values->wall_ns != 0, has_counter = values->event == OPTIONS_EVENT_PERF;
@@ -195,8 +200,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "wall", number_text(values->wall_ns, wall)},
         {NULL, "alloc", number_text(values->alloc_bytes, alloc)},
         {NULL, "allocations", alloc_text(values)},
-        {NULL, "live",
-         number_text(strcmp(alloc_text(values), "on") == 0 ? values->live_count : 0, live)},
+        {NULL, "live", number_text(live_count(values), live)},
         {NULL, "lock", number_text(values->lock_ns, lock)},
         {NULL, "locks", locks_text(values)},
         {NULL, "parks", locks_parks_text(values)},
@@ -210,6 +214,7 @@ struct recording *output_open(const struct options *values, const char *path, st
         {NULL, "nativecheck", nativecheck_text(values)},
         {NULL, "nativedifference", nativecheck_example()},
         {NULL, "ttsp", delays_text(values)},
+        {NULL, "window", delays_window_text(values)},
         {NULL, "safepointsamples", delays_samples_text()},
         {NULL, "pollsamples", vm_poll_told()},
         {NULL, "memlimit", number_text(jw_memory_limit_bytes(), memlimit)},

@@ -96,8 +96,9 @@ static void describe_engines(const struct sampler_config *config, char *text, si
     append(text, room_bytes, alloc);
     append(text, room_bytes, lock);
     const size_t length = strlen(text);
-    snprintf(text + length, room_bytes - length, "%s",
-             config->filter != NULL && config->filter[0] != '\0' ? "; some threads alone" : "");
+    snprintf(text + length, room_bytes - length, "%s%s",
+             config->filter != NULL && config->filter[0] != '\0' ? "; some threads alone" : "",
+             config->window != 0 ? "; in a window alone" : "");
 }
 
 void session_publish(void)

@@ -97,6 +97,15 @@ enum options_feature {
     OPTIONS_FEATURE_BCI = 1 << 5,      /* recordings: the bytecode index of each frame */
 };
 
+/* What begins and ends a window of samples: moments of a JVM that can be seen without changing its code. */
+enum options_moment {
+    OPTIONS_MOMENT_NONE,
+    OPTIONS_MOMENT_ASKED,   /* a safepoint is asked for */
+    OPTIONS_MOMENT_REACHED, /* all threads have stopped */
+    OPTIONS_MOMENT_LEFT,    /* they go on */
+    OPTIONS_MOMENT_TTSP,    /* of the begin: ASKED, and of the end REACHED */
+};
+
 enum options_loglevel {
     OPTIONS_LOGLEVEL_DEBUG,
     OPTIONS_LOGLEVEL_INFO,
@@ -127,6 +136,8 @@ struct options {
     uint64_t lock_ns;        /* waits for locks that took so long are told of; 0: none */
     uint64_t live_count;     /* sampled objects that are watched at a time; 0: none */
     uint64_t ttsp_ns;        /* safepoints that are waited for so long are told of; 0: none */
+    uint64_t window_begin;   /* enum options_moment: from here on samples are taken; NONE: always */
+    uint64_t window_end;     /* enum options_moment: and up to here */
     uint64_t output;         /* enum options_output: named format, else the ending of `file` */
     uint64_t traces_count;   /* text output: stacks to list, 0: none */
     uint64_t flat_count;     /* text output: methods to list, 0: none */

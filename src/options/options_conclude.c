@@ -203,6 +203,35 @@ static void conclude_event(struct options_parser *parser)
     }
 }
 
+static void conclude_window(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+    struct options_messages *errors = &parser->result->errors;
+
+    if (values->window_begin == OPTIONS_MOMENT_TTSP && values->window_end == OPTIONS_MOMENT_NONE) {
+        values->window_begin = OPTIONS_MOMENT_ASKED;
+        values->window_end = OPTIONS_MOMENT_REACHED;
+    }
+    if (errors->count != 0 ||
+        (values->window_begin == OPTIONS_MOMENT_NONE && values->window_end == OPTIONS_MOMENT_NONE))
+        return;
+    if (values->window_begin == OPTIONS_MOMENT_TTSP)
+        options_add_message(errors, "end: begin=ttsp is a window with its end; leave out end=");
+    else if (values->window_begin == OPTIONS_MOMENT_NONE)
+        options_add_message(errors, "end: a window needs a begin; example: "
+                                    "begin=SafepointSynchronize::begin");
+    else if (values->window_end == OPTIONS_MOMENT_NONE)
+        options_add_message(errors, "begin: a window needs an end; example: "
+                                    "end=SafepointSynchronize::end, or begin=ttsp");
+    else if (values->window_begin == values->window_end)
+        options_add_message(errors, "end: a window that closes where it opens has no sample");
+    if (values->wall_ns != 0)
+        options_add_message(
+            errors,
+            "begin: a window is not for the wall clock, which accounts for threads that "
+            "wait without a signal; record all, and look at it with jaywalk convert --safepoint");
+}
+
 bool options_conclude(struct options_parser *parser)
 {
     conclude_alloc(parser);
@@ -210,6 +239,7 @@ bool options_conclude(struct options_parser *parser)
     conclude_interval(parser);
     conclude_event(parser);
     conclude_clocks(parser);
+    conclude_window(parser);
     conclude_output(parser);
     conclude_action(parser);
     warn_of_idle_options(parser);

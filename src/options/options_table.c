@@ -36,6 +36,24 @@ static const struct options_name cstack_names[] = {
     {NULL, 0, false, NULL},
 };
 
+/* The functions of the JVM in which it notes these moments. */
+static const struct options_name begin_names[] = {
+    {"ttsp", OPTIONS_MOMENT_TTSP, false, NULL},
+    {"SafepointSynchronize::begin", OPTIONS_MOMENT_ASKED, false, NULL},
+    {"RuntimeService::record_safepoint_synchronized", OPTIONS_MOMENT_REACHED, false, NULL},
+    {"SafepointSynchronize::end", OPTIONS_MOMENT_LEFT, false, NULL},
+    {"no", OPTIONS_MOMENT_NONE, false, NULL},
+    {NULL, 0, false, NULL},
+};
+
+static const struct options_name end_names[] = {
+    {"RuntimeService::record_safepoint_synchronized", OPTIONS_MOMENT_REACHED, false, NULL},
+    {"SafepointSynchronize::end", OPTIONS_MOMENT_LEFT, false, NULL},
+    {"SafepointSynchronize::begin", OPTIONS_MOMENT_ASKED, false, NULL},
+    {"no", OPTIONS_MOMENT_NONE, false, NULL},
+    {NULL, 0, false, NULL},
+};
+
 static const struct options_name loglevel_names[] = {
     {"debug", OPTIONS_LOGLEVEL_DEBUG, false, NULL}, {"info", OPTIONS_LOGLEVEL_INFO, false, NULL},
     {"warn", OPTIONS_LOGLEVEL_WARN, false, NULL},   {"error", OPTIONS_LOGLEVEL_ERROR, false, NULL},

@@ -12,6 +12,7 @@
 #include "vm/vm_method.h"
 #include "vm/vm_mounted.h"
 #include "vm/vm_poll.h"
+#include "vm/vm_safepoint.h"
 
 /* What was walked before the generation is entered. */
 struct walked {
@@ -529,8 +530,25 @@ static JW_SIGNAL_SAFE enum jw_counter_id outcome_of(uint16_t kind)
                                       : JW_COUNT_SAMPLES;
 }
 
+bool sample_in_window(void)
+{
+    return sampler.window == 0 || (sampler.window >> vm_safepoint_state() & 1) != 0;
+}
+
+/* What the stack of a lock's owner, or of a thread that was late, is for has a window of its own. */
+static JW_SIGNAL_SAFE bool is_outside(const struct sample_order *order)
+{
+    return (order->kind == EVENT_CPU_SAMPLE || order->kind == EVENT_COUNTER_SAMPLE) &&
+           !sample_in_window();
+}
+
 bool sample_take(const void *ucontext, struct sample_order *order)
 {
+    /* Its time is over with it: the next sample does not stand for that. */
+    if (is_outside(order)) {
+        jw_count(JW_COUNT_SPARED_WINDOW);
+        return true;
+    }
     struct sample_scratch *scratch = sample_scratch_take(thread_tid(order->thread));
     struct walked walked;
 

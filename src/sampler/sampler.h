@@ -77,6 +77,7 @@ struct sampler_config {
     bool
         is_counting; /* SAMPLER_CPU_PERF samples `counter`, each `counter.period` events, and no CPU time */
     struct os_perf_event counter;
+    uint32_t window;    /* samples in these states alone, of enum vm_safepoint_state; 0: always */
     const char *filter; /* as in thread_filter.h; NULL: every thread */
 };
 

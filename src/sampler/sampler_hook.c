@@ -86,7 +86,7 @@ static bool take(const struct sampler_hook *sample)
         jw_count(JW_COUNT_HOOK_LOST_NO_THREAD);
         return false;
     }
-    if (!thread_is_wanted(thread)) {
+    if (!thread_is_wanted(thread) || !sample_in_window()) {
         jw_count(JW_COUNT_HOOK_FILTERED);
         return false;
     }

@@ -149,7 +149,10 @@ struct sample_order {
     enum sample_loss loss;
 };
 
-/* One sample, start to end: SAMPLES, and true, or exactly one loss is counted. */
+/* Whether samples are wanted at this moment (begin=, end=). */
+JW_SIGNAL_SAFE bool sample_in_window(void);
+
+/* One sample, start to end: SAMPLES, or outside of the window SPARED_WINDOW, and true; or exactly one loss is counted. */
 JW_SIGNAL_SAFE bool sample_take(const void *ucontext, struct sample_order *order);
 /* The same from a hook, of Java frames alone; none of those counters is touched. */
 enum sample_loss sample_from_hook(const struct arch_context *here, struct sample_order *order);

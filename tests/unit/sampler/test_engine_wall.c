@@ -218,7 +218,8 @@ Test(engine_wall, a_wait_that_a_signal_of_the_cpu_clock_found_is_sampled)
 
 /* ---- one wait, and another ---- */
 
-#define ROUNDS 100 /* at most: in some of them turns come between the two, or none where two are due */
+#define ROUNDS                                                                                     \
+    100 /* at most: in some of them turns come between the two, or none where two are due */
 
 static _Atomic uint32_t rounds_tid, rounds_wanted, rounds_polled;
 static int round_ends[2];
