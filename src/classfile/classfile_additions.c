@@ -31,8 +31,11 @@ static enum classfile_verdict read_bootstraps(struct classfile_additions *of)
 {
     const struct classfile *file = of->file;
 
-    if (!classfile_find_attribute(file, file->attributes, BOOTSTRAP_ATTRIBUTE, &of->old_bootstraps))
+    if (!classfile_find_attribute(file, file->attributes, BOOTSTRAP_ATTRIBUTE,
+                                  &of->old_bootstraps)) {
+        of->old_bootstraps = (struct classfile_attribute){.offset_bytes = 0}; /* not the last one */
         return CLASSFILE_OK;
+    }
 
     struct classfile_in in = {.bytes = file->bytes,
                               .at_bytes = of->old_bootstraps.offset_bytes,

@@ -322,6 +322,16 @@ static void push_local(struct state *state, uint8_t tag, uint32_t data)
     push(state->locals, &state->local_count, state->local_room, &state->is_failed, tag, data);
 }
 
+/* Of a primitive type; L: an object. */
+static uint8_t type_of(char letter)
+{
+    return letter == 'J'   ? TYPE_LONG
+           : letter == 'D' ? TYPE_DOUBLE
+           : letter == 'F' ? TYPE_FLOAT
+           : letter == 'L' ? TYPE_OBJECT
+                           : TYPE_INTEGER;
+}
+
 /* The frame that every method begins with. */
 static void begin_state(struct classfile_work *work, struct state *state)
 {
@@ -352,12 +362,7 @@ static void begin_state(struct classfile_work *work, struct state *state)
                        classfile_add_class_text(
                            work->additions, (struct classfile_text){at, (uint32_t)(behind - at)}));
         else
-            push_local(state,
-                       *at == 'J'   ? TYPE_LONG
-                       : *at == 'D' ? TYPE_DOUBLE
-                       : *at == 'F' ? TYPE_FLOAT
-                                    : TYPE_INTEGER,
-                       0);
+            push_local(state, type_of(*at), 0);
         at = behind;
     }
 }
@@ -460,9 +465,38 @@ static void put_moved(const struct classfile_work *work, const struct classfile_
         put_rest(work, frame, out);
 }
 
+/* Locals that are kept lie behind the method's own, of which a frame may tell fewer. */
+static void push_kept(const struct classfile_work *work, struct state *state)
+{
+    uint32_t words = 0;
+
+    if (work->kept_count == 0)
+        return;
+    for (uint32_t i = 0; i < state->local_count; i++) {
+        const uint8_t tag = state->locals[i * 3];
+
+        words += tag == TYPE_LONG || tag == TYPE_DOUBLE ? 2 : 1;
+    }
+    for (; words < work->code.local_count; words++)
+        push_local(state, TYPE_TOP, 0);
+    for (uint32_t i = 0; i < work->kept_count; i++)
+        push_local(state, type_of(work->kept[i]), work->kept_class);
+}
+
+static bool open_state(struct classfile_work *work, struct state *state)
+{
+    /* A parameter may take two words and is one entry: there are not more entries than words. */
+    *state = (struct state){.local_room = work->code.local_count + 1u + work->kept_count,
+                            .stack_room = work->code.stack_count + 1u};
+    state->locals = classfile_memory_take(work->memory, (size_t)state->local_room * 3);
+    state->stack = classfile_memory_take(work->memory, (size_t)state->stack_room * 3);
+    return state->locals != NULL && state->stack != NULL;
+}
+
 static void put_state(const struct classfile_work *work, const struct state *state,
                       struct classfile_out *out)
 {
+    out->is_failed |= state->is_failed;
     classfile_out_u2(out, state->local_count);
     for (uint32_t i = 0; i < state->local_count; i++)
         put_type(work, state->locals[i * 3], classfile_u2(state->locals + i * 3 + 1), out);
@@ -477,21 +511,16 @@ static void put_far(struct classfile_work *work, struct state *state,
     begin_state(work, state);
     for (uint32_t i = 0; i < work->frame_count && work->frames[i].at <= far->target; i++)
         step_state(work, &work->frames[i], state);
+    push_kept(work, state);
     put_state(work, state, out);
-    if (state->is_failed)
-        out->is_failed = true;
 }
 
 static void put_far_frames(struct classfile_work *work, uint32_t last_pc, bool is_first,
                            struct classfile_out *out)
 {
-    /* A parameter may take two words and is one entry: there are not more entries than words. */
-    struct state state = {.local_room = work->code.local_count + 1u,
-                          .stack_room = work->code.stack_count + 1u};
+    struct state state;
 
-    state.locals = classfile_memory_take(work->memory, (size_t)state.local_room * 3);
-    state.stack = classfile_memory_take(work->memory, (size_t)state.stack_room * 3);
-    if (state.locals == NULL || state.stack == NULL) {
+    if (!open_state(work, &state)) {
         out->is_failed = true;
         return;
     }
@@ -506,27 +535,62 @@ static void put_far_frames(struct classfile_work *work, uint32_t last_pc, bool i
     }
 }
 
+/* With locals that are kept no frame is as it was: each is written whole. */
+static void put_frame(struct classfile_work *work, const struct classfile_frame *frame,
+                      struct state *state, uint32_t delta, struct classfile_out *out)
+{
+    uint32_t own;
+
+    if (work->kept_count == 0) {
+        put_moved(work, frame, delta, out);
+        return;
+    }
+    step_state(work, frame, state);
+    own = state->local_count;
+    push_kept(work, state);
+    classfile_out_u1(out, FORM_FULL);
+    classfile_out_u2(out, delta);
+    put_state(work, state, out);
+    state->local_count = own;
+}
+
+static void put_handler(struct classfile_work *work, struct state *state, uint32_t delta,
+                        struct classfile_out *out)
+{
+    state->local_count = state->stack_count = 0;
+    if (work->handler_has_this)
+        push_local(state, TYPE_OBJECT, work->file->this_index);
+    push_kept(work, state);
+    push(state->stack, &state->stack_count, state->stack_room, &state->is_failed, TYPE_OBJECT,
+         work->throwable);
+    classfile_out_u1(out, FORM_FULL);
+    classfile_out_u2(out, delta);
+    put_state(work, state, out);
+}
+
 void classfile_frames_put(struct classfile_work *work, struct classfile_out *out)
 {
     uint32_t last_pc = 0;
     bool is_first = true;
+    struct state state;
 
+    if (!open_state(work, &state)) {
+        out->is_failed = true;
+        return;
+    }
+    if (work->kept_count != 0)
+        begin_state(work, &state);
     classfile_out_u2(out, work->frame_count + (work->handler_bytes != 0) + work->far_count);
     for (uint32_t i = 0; i < work->frame_count; i++) {
         const uint32_t pc = work->instructions[work->frames[i].at].place_pc;
 
-        put_moved(work, &work->frames[i], is_first ? pc : pc - last_pc - 1, out);
+        put_frame(work, &work->frames[i], &state, is_first ? pc : pc - last_pc - 1, out);
         last_pc = pc;
         is_first = false;
     }
     if (work->handler_bytes != 0) {
-        classfile_out_u1(out, FORM_FULL);
-        classfile_out_u2(out, is_first ? work->body_end_pc : work->body_end_pc - last_pc - 1);
-        classfile_out_u2(out, work->handler_has_this);
-        if (work->handler_has_this)
-            put_type(work, TYPE_OBJECT, work->file->this_index, out);
-        classfile_out_u2(out, 1);
-        put_type(work, TYPE_OBJECT, work->throwable, out);
+        put_handler(work, &state, is_first ? work->body_end_pc : work->body_end_pc - last_pc - 1,
+                    out);
         last_pc = work->body_end_pc;
         is_first = false;
     }

@@ -72,12 +72,16 @@ uint32_t classfile_instruction_bytes(const uint8_t *code, uint32_t length_bytes,
     return bytes <= length_bytes - pc ? bytes : 0;
 }
 
-bool classfile_is_straight(uint8_t opcode)
+bool classfile_is_straight(const uint8_t *code, size_t length_bytes)
 {
+    const uint8_t opcode = code[0];
+
+    if (opcode == CLASSFILE_OP_WIDE)
+        return length_bytes > 1 && code[1] != CLASSFILE_OP_RET;
     return opcode < CLASSFILE_OP_LIMIT && !classfile_is_branch(opcode) &&
            !(opcode >= CLASSFILE_OP_RET && opcode <= CLASSFILE_OP_RETURN) &&
            opcode != CLASSFILE_OP_ATHROW && opcode != CLASSFILE_OP_MONITORENTER &&
-           opcode != CLASSFILE_OP_MONITOREXIT && opcode != CLASSFILE_OP_WIDE;
+           opcode != CLASSFILE_OP_MONITOREXIT;
 }
 
 static bool stores_first(const uint8_t *at)

@@ -48,7 +48,7 @@ static enum classfile_verdict put_code(struct classfile_work *work, struct class
     const uint32_t limit = is_short ? UINT8_MAX : UINT16_MAX;
     const uint32_t attribute_bytes = out->used_bytes;
     uint32_t stack_words = work->code.stack_count + work->extra_stack_words;
-    const uint32_t local_words = work->code.local_count + work->local_words;
+    const uint32_t local_words = work->code.local_count + work->kept_words + work->local_words;
 
     if (stack_words < work->entry_stack_words)
         stack_words = work->entry_stack_words;

@@ -33,9 +33,11 @@ const char *classfile_place_text(enum classfile_place place);
 
 struct classfile_site {
     enum classfile_place place;
-    bool is_after;   /* the instruction */
-    bool has_this;   /* local 0 is proved to be `this`, and initialised */
-    uint8_t opcode;  /* of the instruction; at ENTRY and THROW 0 */
+    bool is_after; /* the instruction */
+    bool has_this; /* local 0 is proved to be `this`, and initialised */
+    bool
+        keeps_this; /* and stays so up to each end of the method; of constructors, behind super() */
+    uint8_t opcode; /* of the instruction; at ENTRY and THROW 0 */
     uint16_t method; /* its number in the class */
     uint16_t line;   /* 0: not told */
     uint16_t
@@ -65,6 +67,13 @@ void classfile_put_dynamic(struct classfile_snippet *snippet, uint16_t call_site
 
 /* A local of the method's own, for the time of this snippet: words of it, and its number. */
 uint16_t classfile_take_local(struct classfile_snippet *snippet, uint16_t words);
+
+/*
+ * A local of the method's own that lasts: what the snippet at ENTRY stores there, snippets of other places of the method find.
+ * At ENTRY alone, before classfile_take_local. `type`: I J F D, or L for a reference of whatever class. Its number.
+ */
+#define CLASSFILE_KEPT_LIMIT 260u
+uint16_t classfile_keep_local(struct classfile_snippet *snippet, char type);
 
 /* Index of a constant, found among the added ones or added; 0: no room, and the method will be refused for it. */
 uint16_t classfile_add_text(struct classfile_additions *additions, const char *text,

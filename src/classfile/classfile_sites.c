@@ -6,6 +6,7 @@ struct classfile_snippet {
     uint32_t begin_bytes; /* in what is inserted */
     uint32_t stack_words;
     uint32_t local_words;
+    bool is_entry;
 };
 
 static const struct {
@@ -45,7 +46,7 @@ void classfile_put_code(struct classfile_snippet *snippet, const uint8_t *code, 
         return;
     }
     for (uint32_t pc = 0; pc < length_bytes;) {
-        const uint32_t bytes = classfile_is_straight(code[pc])
+        const uint32_t bytes = classfile_is_straight(code + pc, length_bytes - pc)
                                    ? classfile_instruction_bytes(code, (uint32_t)length_bytes, pc)
                                    : 0;
 
@@ -106,13 +107,35 @@ void classfile_put_dynamic(struct classfile_snippet *snippet, uint16_t call_site
 
 uint16_t classfile_take_local(struct classfile_snippet *snippet, uint16_t words)
 {
-    const uint32_t number = snippet->work->code.local_count + snippet->local_words;
+    const struct classfile_work *work = snippet->work;
+    const uint32_t number = work->code.local_count + work->kept_words + snippet->local_words;
 
     snippet->local_words += words;
-    if (snippet->work->code.local_count + snippet->local_words > UINT16_MAX) {
+    if (number + words > UINT16_MAX) {
         refuse(snippet, CLASSFILE_TOO_DEEP);
         return 0;
     }
+    return (uint16_t)number;
+}
+
+uint16_t classfile_keep_local(struct classfile_snippet *snippet, char type)
+{
+    struct classfile_work *work = snippet->work;
+    const uint32_t number = work->code.local_count + work->kept_words;
+    const uint32_t words = type == 'J' || type == 'D' ? 2 : 1;
+
+    if (!snippet->is_entry || snippet->local_words != 0) {
+        refuse(snippet, CLASSFILE_BAD_INSERTION);
+        return 0;
+    }
+    if (work->kept_count == CLASSFILE_KEPT_LIMIT || number + words > UINT16_MAX) {
+        refuse(snippet, CLASSFILE_TOO_DEEP);
+        return 0;
+    }
+    if (type == 'L' && work->kept_class == 0)
+        work->kept_class = classfile_add_class(work->additions, "java/lang/Object");
+    work->kept[work->kept_count++] = type;
+    work->kept_words += words;
     return (uint16_t)number;
 }
 
@@ -120,7 +143,9 @@ uint16_t classfile_take_local(struct classfile_snippet *snippet, uint16_t words)
 static uint32_t ask(struct classfile_work *work, const struct classfile_site *site,
                     uint32_t *stack_words)
 {
-    struct classfile_snippet snippet = {.work = work, .begin_bytes = work->inserted.used_bytes};
+    struct classfile_snippet snippet = {.work = work,
+                                        .begin_bytes = work->inserted.used_bytes,
+                                        .is_entry = site->place == CLASSFILE_PLACE_ENTRY};
 
     work->plan->insert(work->plan->context, site, work->additions, &snippet);
     if (snippet.stack_words > *stack_words)
@@ -273,6 +298,7 @@ static enum classfile_verdict fill_throw(struct classfile_work *work, struct cla
     *site = (struct classfile_site){.place = CLASSFILE_PLACE_THROW,
                                     .method = work->number,
                                     .has_this = work->handler_has_this,
+                                    .keeps_this = work->keeps_this,
                                     .pc = work->code.length_bytes};
     work->handler_offset_bytes = work->inserted.used_bytes;
     work->handler_bytes = ask(work, site, &work->handler_stack_words);
@@ -283,7 +309,7 @@ static enum classfile_verdict fill_throw(struct classfile_work *work, struct cla
 
 enum classfile_verdict classfile_sites_fill(struct classfile_work *work)
 {
-    struct classfile_site site = {.method = work->number};
+    struct classfile_site site = {.method = work->number, .keeps_this = work->keeps_this};
     enum classfile_verdict verdict = CLASSFILE_OK;
 
     if (work->places == 0)

@@ -145,7 +145,11 @@ struct classfile_work {
     uint32_t extra_stack_words; /* above what lay there */
     uint32_t entry_stack_words;
     uint32_t handler_stack_words;
-    uint32_t local_words; /* above the method's own */
+    uint32_t local_words; /* above the method's own, and those that are kept */
+    uint32_t kept_count;  /* locals that last, behind the method's own */
+    uint32_t kept_words;
+    uint16_t kept_class; /* what their references are in frames */
+    char kept[CLASSFILE_KEPT_LIMIT];
     enum classfile_verdict snippet_verdict;
 
     uint32_t body_end_pc;
@@ -189,7 +193,7 @@ uint16_t classfile_add_class_text(struct classfile_additions *of, struct classfi
 /* Length of the instruction at `pc`; 0: there is none. */
 uint32_t classfile_instruction_bytes(const uint8_t *code, uint32_t length_bytes, uint32_t pc);
 /* Whether it may be part of what is inserted. */
-bool classfile_is_straight(uint8_t opcode);
+bool classfile_is_straight(const uint8_t *code, size_t length_bytes);
 static inline bool classfile_is_branch(uint8_t opcode)
 {
     return (opcode >= CLASSFILE_OP_IFEQ && opcode <= CLASSFILE_OP_JSR) ||
