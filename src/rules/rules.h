@@ -111,6 +111,9 @@ bool rules_may_touch(const struct rules *rules, const struct rules_subject *subj
 bool rules_types(struct classfile_text descriptor, bool is_returned, char *text,
                  size_t *used_bytes);
 
+/* The same of a class of which only the name is known: false is certain. */
+bool rules_may_touch_named(const struct rules *rules, struct classfile_text name);
+
 /* A name as patterns are held against it: '/' and '.' are the same. */
 bool rules_is_match(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes);
 

@@ -29,6 +29,9 @@ struct rules {
 
 bool rules_is_of_class(enum rules_key key);
 
+/* What stands against a class of that name. rules_never.c */
+uint32_t rules_against_name(struct classfile_text name);
+
 /* What stands against the method whatever rule wants it: 1 << enum rules_never. rules_never.c */
 uint32_t rules_against(const struct classfile *file, uint16_t method);
 

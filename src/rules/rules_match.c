@@ -182,21 +182,25 @@ static enum answer extends(const struct rules_subject *subject, const struct pat
     return is_whole && !supers->is_cut ? NO : UNKNOWN;
 }
 
+static enum answer name_term(struct classfile_text name, enum rules_key key,
+                             struct patterns *patterns)
+{
+    const char *slash;
+
+    if (key == RULES_KEY_CLASS_NAME)
+        return answer(is_one_text(patterns, name));
+    slash = memrchr(name.bytes, '/', name.length_bytes);
+    return answer(is_one(patterns, name.bytes, slash == NULL ? 0 : (size_t)(slash - name.bytes)));
+}
+
 static enum answer class_term(const struct rules_subject *subject, enum rules_key key,
                               struct patterns *patterns)
 {
     const struct classfile *file = subject->file;
-    const struct classfile_text name = classfile_name(file);
     const char *known = key == RULES_KEY_LOADER ? subject->loader : subject->module;
 
-    if (key == RULES_KEY_CLASS_NAME)
-        return answer(is_one_text(patterns, name));
-    if (key == RULES_KEY_PACKAGE) {
-        const char *slash = memrchr(name.bytes, '/', name.length_bytes);
-
-        return answer(
-            is_one(patterns, name.bytes, slash == NULL ? 0 : (size_t)(slash - name.bytes)));
-    }
+    if (key == RULES_KEY_CLASS_NAME || key == RULES_KEY_PACKAGE)
+        return name_term(classfile_name(file), key, patterns);
     if (key == RULES_KEY_EXTENDS)
         return extends(subject, patterns);
     if (key == RULES_KEY_CLASS_ANNOTATED)
@@ -398,6 +402,33 @@ bool rules_may_touch(const struct rules *rules, const struct rules_subject *subj
     for (uint32_t i = 0; i < rules->count; i++) {
         if (!rules->all[i].is_exclusive &&
             meets(rules, &rules->all[i], subject, CLASS_ALONE, &key) != NO)
+            return true;
+    }
+    return false;
+}
+
+static bool may_be_met(const struct rules *rules, const struct rules_rule *rule,
+                       struct classfile_text name)
+{
+    for (uint32_t i = 0; i < rule->term_count; i++) {
+        const struct rules_term *term = &rule->terms[i];
+        struct patterns patterns = {rules->text + term->offset_bytes, term->length_bytes};
+
+        if ((term->key == RULES_KEY_CLASS_NAME || term->key == RULES_KEY_PACKAGE) &&
+            name_term(name, term->key, &patterns) == (term->is_turned ? YES : NO))
+            return false;
+    }
+    return true;
+}
+
+bool rules_may_touch_named(const struct rules *rules, struct classfile_text name)
+{
+    const uint32_t against = rules_against_name(name);
+
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const struct rules_rule *rule = &rules->all[i];
+
+        if (!rule->is_exclusive && (against & ~rule->lifted) == 0 && may_be_met(rules, rule, name))
             return true;
     }
     return false;

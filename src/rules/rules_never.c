@@ -19,7 +19,7 @@ static bool is_in_one_of(struct classfile_text name, const char *const *packages
     return false;
 }
 
-static uint32_t against_class(const struct classfile *file)
+uint32_t rules_against_name(struct classfile_text name)
 {
     static const char *const platform[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/", NULL};
     /* Of Javassist, ASM, BCEL, cglib, Byte Buddy, and the agents built with them. */
@@ -28,7 +28,6 @@ static uint32_t against_class(const struct classfile *file)
         "net/sf/cglib/", "net/bytebuddy/",     "org/aspectj/",
         "org/jacoco/",   "org/mockito/cglib/", NULL};
     static const char *const own[] = {"io/jaywalk/", "java/lang/Jaywalk", NULL};
-    const struct classfile_text name = classfile_name(file);
     uint32_t against = 0;
 
     if (is_in_one_of(name, own))
@@ -37,9 +36,18 @@ static uint32_t against_class(const struct classfile *file)
         against |= 1u << RULES_NEVER_PLATFORM;
     else if (is_in_one_of(name, libraries))
         against |= 1u << RULES_NEVER_LIBRARY;
-    if ((file->access & CLASSFILE_MODULE) != 0 || classfile_is_text(name, "module-info") ||
+    if (classfile_is_text(name, "module-info") ||
         (name.length_bytes >= 13 &&
          memcmp(name.bytes + name.length_bytes - 13, "/package-info", 13) == 0))
+        against |= 1u << RULES_NEVER_MODULE;
+    return against;
+}
+
+static uint32_t against_class(const struct classfile *file)
+{
+    uint32_t against = rules_against_name(classfile_name(file));
+
+    if ((file->access & CLASSFILE_MODULE) != 0)
         against |= 1u << RULES_NEVER_MODULE;
     if ((file->access & CLASSFILE_ANNOTATION) != 0)
         against |= 1u << RULES_NEVER_ANNOTATION;

@@ -319,6 +319,27 @@ Test(rules, annotations_are_those_of_the_class_and_of_the_method)
     cr_expect(rules_may_touch(rules, &(struct rules_subject){.file = &file}));
 }
 
+static bool may_touch_named(const char *name)
+{
+    return rules_may_touch_named(rules, (struct classfile_text){name, (uint32_t)strlen(name)});
+}
+
+Test(rules, a_name_alone_rules_a_class_out_only_where_nothing_else_could_let_it_in)
+{
+    parse("exclude class name=com.acme.A; include class name=com.acme.* !package=com.acme.util");
+    cr_expect(may_touch_named("com/acme/Shop"));
+    cr_expect(may_touch_named("com/acme/A")); /* which method is excluded, its bytes say */
+    cr_expect(!may_touch_named("com/acme/util/List") && !may_touch_named("org/acme/Shop"));
+    parse("include class extends=com.acme.Far");
+    cr_expect(may_touch_named("org/acme/Shop"));
+    cr_expect(!may_touch_named("java/util/ArrayList") && !may_touch_named("io/jaywalk/Native"));
+    parse("include class name=** lift platform");
+    cr_expect(may_touch_named("java/util/ArrayList") && !may_touch_named("javassist/Loader"));
+    cr_expect(!may_touch_named("java/lang/JaywalkSlot"));
+    parse("include class !name=com.acme.A");
+    cr_expect(!may_touch_named("com/acme/A") && may_touch_named("com/acme/B"));
+}
+
 Test(rules, without_memory_there_are_no_rules_and_it_is_said)
 {
     jw_alloc_fail_after(1);
