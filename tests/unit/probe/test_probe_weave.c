@@ -1,0 +1,254 @@
+/* Calls of handlers in methods: which methods, by which instruction, with what; and what is left alone. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/probe_classes.h"
+#include "probe/probe_weave.h"
+#include "support/class_maker.h"
+
+enum { ALOAD_0 = 42, IRETURN = 172, ILOAD_1 = 27, INVOKESTATIC = 184, INVOKEDYNAMIC = 186 };
+
+static struct class_maker maker;
+static struct classfile_memory memory, read_memory;
+static struct classfile_rewritten out;
+static struct classfile written;
+static struct probe_handler handlers[4];
+static struct probe_weave_handler all[4];
+static struct probe_woven woven[4];
+static uint32_t count;
+
+static void open_all(void)
+{
+    memory.capacity_bytes = read_memory.capacity_bytes = classfile_memory_bytes(CLASS_MAKER_BYTES);
+    memory.bytes = malloc(memory.capacity_bytes);
+    read_memory.bytes = malloc(read_memory.capacity_bytes);
+    count = 0;
+}
+
+static void close_all(void)
+{
+    for (uint32_t i = 0; i < count; i++)
+        rules_close((struct rules *)(uintptr_t)all[i].rules);
+    class_maker_free(&maker);
+    free(memory.bytes);
+    free(read_memory.bytes);
+}
+
+TestSuite(probe_weave, .init = open_all, .fini = close_all, .timeout = 300);
+
+/* A handler that is given the first argument, as an int. */
+static struct probe_handler *add_handler(enum probe_place place, const char *rules)
+{
+    struct jw_error err = {0};
+
+    handlers[count] = (struct probe_handler){.class_name = "com/acme/Slow",
+                                             .method_name = "seen",
+                                             .descriptor = "(I)V",
+                                             .place = place,
+                                             .rules = rules,
+                                             .capture_count = 1,
+                                             .captures = {{PROBE_ARGUMENT, 0, 'I'}}};
+    all[count] = (struct probe_weave_handler){.handler = &handlers[count],
+                                              .rules = rules_parse(rules, strlen(rules), &err),
+                                              .attach = 7,
+                                              .number = count,
+                                              .place = 5 + count};
+    cr_assert(all[count].rules != NULL, "%s", err.message);
+    return &handlers[count++];
+}
+
+/* com.acme.Shop of two methods: int add(int), and int all(); or another name. */
+static void make_class(uint16_t major, const char *name)
+{
+    static const uint8_t bytes[] = {ILOAD_1, IRETURN};
+    const struct class_maker_code code = {
+        .bytes = bytes, .length = sizeof bytes, .stack = 1, .locals = 2};
+
+    class_maker_begin(&maker, major, name, "java/lang/Object");
+    class_maker_method(&maker, CLASSFILE_PUBLIC, "add", "(I)I", &code);
+    class_maker_method(&maker, CLASSFILE_PUBLIC, "all", "()I", &code);
+}
+
+static enum classfile_verdict weave_as(bool is_platform)
+{
+    const struct class_maker_bytes whole = class_maker_end(&maker);
+    const struct probe_weave_class of = {
+        .bytes = whole.bytes, .length_bytes = whole.length, .is_platform = is_platform};
+    const size_t old_bytes = memory.used_bytes = 0;
+    const enum classfile_verdict verdict = probe_weave(all, count, &of, &memory, &out, woven);
+
+    (void)old_bytes;
+    if (verdict != CLASSFILE_OK || !out.is_changed) {
+        cr_assert(out.bytes == whole.bytes && out.length_bytes == whole.length);
+        return verdict;
+    }
+    read_memory.used_bytes = 0;
+    cr_assert(classfile_read(out.bytes, out.length_bytes, &read_memory, &written) == CLASSFILE_OK);
+    return verdict;
+}
+
+static bool weave(void)
+{
+    cr_assert(weave_as(false) == CLASSFILE_OK);
+    return out.is_changed;
+}
+
+/* Where that instruction stands first in a method's code; 0: nowhere. What is looked for is never the first instruction. */
+static uint32_t find(uint16_t method, uint8_t opcode, struct classfile_code *code)
+{
+    cr_assert(classfile_code_of(&written, &written.methods[method], code));
+    for (uint32_t i = 1; i < code->length_bytes; i++) {
+        if (code->bytes[i] == opcode)
+            return i;
+    }
+    return 0;
+}
+
+static bool has_bootstraps(void)
+{
+    struct classfile_attribute attribute;
+
+    return classfile_find_attribute(&written, written.attributes, "BootstrapMethods", &attribute);
+}
+
+Test(probe_weave, classes_of_the_application_are_linked_dynamically)
+{
+    struct classfile_code code;
+
+    add_handler(PROBE_ENTRY, "include class name=com.acme.*");
+    make_class(52, "com/acme/Shop");
+    cr_assert(weave());
+
+    const uint32_t at = find(0, INVOKEDYNAMIC, &code);
+    cr_assert(at != 0 && has_bootstraps());
+    const struct classfile_reference site =
+        classfile_reference_of(&written, (uint16_t)(code.bytes[at + 1] << 8 | code.bytes[at + 2]));
+    cr_expect(classfile_is_text(site.descriptor, "(II)V"));
+    cr_expect_eq(find(1, INVOKEDYNAMIC, &code), 0);
+    cr_expect(woven[0].methods == 1 && woven[0].places == 1);
+    cr_expect_eq(woven[0].unfit, 1); /* all() has no argument */
+}
+
+Test(probe_weave, old_classes_and_those_of_the_platform_are_called_statically)
+{
+    for (int i = 0; i < 2; i++) {
+        struct classfile_code code;
+        char name[PROBE_CLASS_NAME_BYTES];
+
+        count = 0;
+        add_handler(PROBE_RETURN, "include class name=com.acme.*");
+        make_class(i == 0 ? 50 : 52, "com/acme/Shop");
+        cr_assert(weave_as(i == 1) == CLASSFILE_OK && out.is_changed);
+        const uint32_t at = find(0, INVOKESTATIC, &code);
+        cr_assert(at != 0 && !has_bootstraps());
+        const struct classfile_reference called = classfile_reference_of(
+            &written, (uint16_t)(code.bytes[at + 1] << 8 | code.bytes[at + 2]));
+        probe_place_name(5, name);
+        cr_expect(classfile_is_text(called.owner, name));
+        cr_expect(classfile_is_text(called.descriptor, "(II)V"));
+        rules_close((struct rules *)(uintptr_t)all[0].rules);
+        count = 0;
+    }
+}
+
+Test(probe_weave, handlers_of_a_place_are_called_in_their_order)
+{
+    struct classfile_code code;
+    unsigned seen = 0;
+
+    add_handler(PROBE_ENTRY, "include class name=com.acme.* method name=add");
+    add_handler(PROBE_RETURN, "include class name=com.acme.* method name=add");
+    add_handler(PROBE_ENTRY, "include class name=com.acme.Shop method name=add");
+    make_class(50, "com/acme/Shop");
+    cr_assert(weave());
+    cr_assert(classfile_code_of(&written, &written.methods[0], &code));
+    for (uint32_t i = 0; i + 2 < code.length_bytes; i++) {
+        static const unsigned order[] = {5, 7, 6};
+        char name[PROBE_CLASS_NAME_BYTES];
+
+        if (code.bytes[i] != INVOKESTATIC)
+            continue;
+        probe_place_name(order[seen++], name);
+        cr_expect(classfile_is_text(
+            classfile_reference_of(&written, (uint16_t)(code.bytes[i + 1] << 8 | code.bytes[i + 2]))
+                .owner,
+            name));
+        i += 2;
+    }
+    cr_expect_eq(seen, 3);
+}
+
+Test(probe_weave, the_next_attach_asks_for_no_further_constants)
+{
+    static uint8_t first[CLASS_MAKER_BYTES];
+    uint32_t first_end;
+
+    add_handler(PROBE_ENTRY, "include class name=com.acme.*");
+    add_handler(PROBE_RETURN, "include class name=com.acme.*");
+    make_class(52, "com/acme/Shop");
+    cr_assert(weave());
+    first_end = written.constants_end_bytes;
+    memcpy(first, out.bytes, out.length_bytes);
+    all[0].attach = all[1].attach = 30000;
+    cr_assert(weave());
+    cr_assert_eq(written.constants_end_bytes, first_end);
+    cr_expect(memcmp(out.bytes, first, first_end) == 0);
+    cr_expect(memcmp(out.bytes, first, out.length_bytes) != 0);
+}
+
+Test(probe_weave, what_no_rule_takes_and_what_cannot_be_told_stays)
+{
+    add_handler(PROBE_ENTRY, "include class name=org.other.*");
+    make_class(52, "com/acme/Shop");
+    cr_expect(!weave());
+    cr_expect(!probe_weave_may_touch(all, count, "com/acme/Shop"));
+    add_handler(PROBE_ENTRY, "include class name=com.acme.* loader=app");
+    cr_expect(probe_weave_may_touch(all, count, "com/acme/Shop"));
+    cr_expect(!weave());
+    cr_expect(woven[0].untold == 0 && woven[1].untold == 2);
+}
+
+Test(probe_weave, what_calls_of_handlers_stand_on_is_left_alone_whatever_rules_lift)
+{
+    static const char *const beneath[] = {"java/lang/invoke/MethodHandle", "java/lang/Integer",
+                                          "java/lang/VirtualThread", "jdk/internal/vm/Continuation",
+                                          "java/lang/JaywalkSlot"};
+
+    add_handler(PROBE_ENTRY, "include class name=** lift platform");
+    for (size_t i = 0; i < JW_COUNT_OF(beneath); i++) {
+        make_class(52, beneath[i]);
+        cr_expect(weave_as(true) == CLASSFILE_OK && !out.is_changed, "%s", beneath[i]);
+        cr_expect(!probe_weave_may_touch(all, count, beneath[i]), "%s", beneath[i]);
+    }
+    make_class(52, "java/util/ArrayList");
+    cr_expect(weave_as(true) == CLASSFILE_OK && out.is_changed);
+}
+
+Test(probe_weave, a_class_that_is_cut_or_damaged_stays_as_it_is_or_is_whole)
+{
+    static uint8_t damaged[CLASS_MAKER_BYTES];
+    uint32_t random = 12345;
+
+    add_handler(PROBE_ENTRY, "include class name=**");
+    add_handler(PROBE_THROW, "include class name=**")->captures[0].kind = PROBE_ARGUMENT;
+    make_class(52, "com/acme/Shop");
+
+    const struct class_maker_bytes whole = class_maker_end(&maker);
+    for (uint32_t i = 0; i < 20000; i++) {
+        struct probe_weave_class of = {.bytes = damaged, .length_bytes = whole.length};
+
+        memcpy(damaged, whole.bytes, whole.length);
+        random = random * 1103515245u + 12345u;
+        if (i < whole.length)
+            of.length_bytes = i;
+        else
+            damaged[(random >> 8) % whole.length] = (uint8_t)(random >> 24);
+        memory.used_bytes = read_memory.used_bytes = 0;
+        if (probe_weave(all, count, &of, &memory, &out, woven) != CLASSFILE_OK || !out.is_changed)
+            cr_assert(out.bytes == damaged && out.length_bytes == of.length_bytes);
+        else
+            cr_assert(classfile_read(out.bytes, out.length_bytes, &read_memory, &written) ==
+                      CLASSFILE_OK);
+    }
+}
