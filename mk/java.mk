@@ -3,7 +3,7 @@
 JAR          := build/jar/jaywalk.jar
 JAVA_SOURCES := $(wildcard java/io/jaywalk/*.java java/io/jaywalk/probe/*.java)
 
-$(JAR): $(JAVA_SOURCES) $(LIBRARY) tools/build-jar
+$(JAR): $(JAVA_SOURCES) $(LIBRARY) tools/build-jar tools/jdk-for-8
 	$(call say,JAR,$@)
 	@mkdir -p $(@D)
 	$(Q)tools/build-jar $@ $(LIBRARY) $(host_arch) $(VERSION) $(JAVA_SOURCES)
