@@ -24,7 +24,7 @@ endif
 # Rooms ------------------------------------------------------------------------------------------
 # One directory of src/ each, in the order of src/LAYERS. A room that has no file yet is empty.
 ROOMS      := $(shell sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS)
-JVM_ROOMS  := vm ids unwind walk sampler recording agent
+JVM_ROOMS  := vm ids unwind walk sampler recording instrument agent
 CORE_ROOMS := $(filter-out $(JVM_ROOMS) cli,$(ROOMS))
 LIB_ROOMS  := $(filter-out attach cli,$(ROOMS))
 CLI_ROOMS  := base os options classfile rules probe jfr profile export attach cli

@@ -7,11 +7,20 @@ room_sources = $(wildcard $(addprefix src/$(1)/,*.c *.S) \
 room_objects = $(foreach room,$(2),$(patsubst src/%,build/$(1)/obj/%.o,\
 	$(basename $(call room_sources,$(room),$(ARCH_$(1))))))\
 	$(if $(and $(filter export,$(2)),$(PAGES)),build/$(1)/obj/export/pages.o)\
-	$(if $(filter unwind,$(2)),build/$(1)/obj/unwind/sealed.o)
+	$(if $(filter unwind,$(2)),build/$(1)/obj/unwind/sealed.o)\
+	$(if $(filter instrument,$(2)),build/$(1)/obj/instrument/classes.o)
 
 # Web pages that are linked into the products: page/x.html becomes the array export_page_x, its
 # length export_page_x_bytes; of x.css and x.js the ending joins the name (export_page_x_css).
 PAGES := $(wildcard src/export/page/*.html src/export/page/*.css src/export/page/*.js)
+
+# Classes that probes are dispatched by: they are linked into the library, and defined in the boot loader.
+EMBEDDED         := build/gen/classes.S
+EMBEDDED_SOURCES := $(wildcard java/java/lang/*.java) java/io/jaywalk/ProbeLoader.java
+
+$(EMBEDDED): $(EMBEDDED_SOURCES) tools/embed-classes tools/jdk-for-8
+	@mkdir -p $(@D)
+	$(Q)tools/embed-classes $@ $(EMBEDDED_SOURCES)
 
 library = $(if $(filter plain,$(1)),build/lib/libjaywalk.so,build/$(1)/lib/libjaywalk.so)
 command = $(if $(filter plain,$(1)),build/bin/jaywalk,build/$(1)/bin/jaywalk)
@@ -79,6 +88,10 @@ build/$(1)/gen/pages.S: $(PAGES) $(if $(PAGES),src/export/page)
 	$$(Q)tools/embed-pages $(PAGES) > $$@
 
 build/$(1)/obj/export/pages.o: build/$(1)/gen/pages.S build/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -c -o $$@ $$<
+
+build/$(1)/obj/instrument/classes.o: $(EMBEDDED) build/$(1)/flags
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -c -o $$@ $$<
 

@@ -163,15 +163,28 @@ build/plain/tests/classfile/rewriter: tests/classfile/rewriter.c $(call archives
 
 -include build/plain/tests/classfile/rewriter.d
 
+# A library that detaches probes as it must not be done (tests/instrument/wrong.sed): the case `probes` has to find that out.
+WRONG_LIBRARY := build/wrong/instrument/libjaywalk.so
+
+$(WRONG_LIBRARY): tests/instrument/wrong.sed $(EMBEDDED_SOURCES) $(LIBRARY)
+	$(call say,WRONG,$@)
+	@mkdir -p $(@D)/java
+	$(Q)for source in $(EMBEDDED_SOURCES); do sed -f $< $$source > $(@D)/java/$${source##*/}; done
+	$(Q)! cat $(EMBEDDED_SOURCES) | cmp -s - <(cat $(patsubst %,$(@D)/java/%,$(notdir $(EMBEDDED_SOURCES))))
+	$(Q)tools/embed-classes $(@D)/classes.S $(@D)/java/*.java
+	$(Q)$(CC_plain) $(CFLAGS_plain) -c -o $(@D)/classes.o $(@D)/classes.S
+	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(LDFLAGS_LIB) -o $@ $(@D)/classes.o \
+	    $(filter-out %/instrument/classes.o,$(call room_objects,plain,$(LIB_ROOMS))) $(call optional_libraries,$(CC_plain))
+
 FAULTS_LIBRARY := build/faults/lib/libjaywalk.so
 FAULTS_COMMAND := build/faults/bin/jaywalk
 
-test-jvm: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) build/locales/made ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
+test-jvm: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) $(WRONG_LIBRARY) build/locales/made ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)tools/run-tests jvm $(JVM_LIMIT_SECONDS) tests/jvm/run
 
 # What an earlier run said is forgotten, so that the table is of this one. One JDK that cannot be had stops none of the others.
-test-jdks: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) build/locales/made ## the JVM tests on JDK 8 to 28, with a table (JDKS_WANTED="8 21" fewer)
+test-jdks: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) $(WRONG_LIBRARY) build/locales/made ## the JVM tests on JDK 8 to 28, with a table (JDKS_WANTED="8 21" fewer)
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)rm -f build/jvm/*/*.result
 	$(Q)JDKS="$$(tools/jdks-get $(JDKS_WANTED) | tr '\n' ':')$$JDKS"; export JDKS; \

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "agent/agent.h"
+#include "agent/probes.h"
 #include "agent/stacks.h"
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -101,9 +102,11 @@ static bool obey(JNIEnv *jni, enum states_command what, const struct options *op
 {
     switch (what) {
     case STATES_START:
-        return run_begin(jni, options, false, err);
     case STATES_RESUME:
-        return run_begin(jni, options, true, err);
+        if (!run_begin(jni, options, what == STATES_RESUME, err))
+            return false;
+        probes_begin(jni, options);
+        return true;
     case STATES_STOP:
         return run_stop(jni, options, err);
     case STATES_DUMP:
@@ -112,6 +115,8 @@ static bool obey(JNIEnv *jni, enum states_command what, const struct options *op
         return run_turn(jni, err);
     case STATES_OPEN:
         return stacks_open(jni, options, err);
+    case STATES_PROBES:
+        return probes_obey(jni, options, err);
     case STATES_END:
         if (run_settled() != STATES_RUNNING)
             return true;
@@ -230,6 +235,12 @@ static bool may_leave(void)
     return has_nothing;
 }
 
+/* Without a session. */
+static bool is_needed(void)
+{
+    return (stacks_are_open() || probes_are_any()) && commands_state() != STATES_GONE;
+}
+
 static void body(void *argument)
 {
     (void)argument;
@@ -241,12 +252,17 @@ static void body(void *argument)
             if (serve_one(jni))
                 continue;
             if (run_settled() != STATES_RUNNING) {
-                if (!stacks_are_open() || commands_state() == STATES_GONE)
+                if (!is_needed())
                     break;
-                stacks_serve();
+                if (stacks_are_open())
+                    stacks_serve();
+                else
+                    run_rest(PROBES_WAIT_NS);
+                probes_turn(jni);
                 continue;
             }
             const enum states_command wish = run_work(jni);
+            probes_turn(jni);
             if (wish != STATES_COMMAND_LIMIT)
                 serve_session(jni, wish);
         }

@@ -5,6 +5,7 @@
 
 #include "agent/agent.h"
 #include "agent/limits.h"
+#include "agent/probes.h"
 #include "base/clock.h"
 #include "base/version.h"
 #include "context/context.h"
@@ -135,6 +136,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
         return JNI_OK;
     if (!hooks_install(false, &err))
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
+    else
+        probes_prepare(&load_options.values);
     return JNI_OK;
 }
 
@@ -181,6 +184,10 @@ static bool run_action(int *code, struct jw_error *err)
     case OPTIONS_ACTION_LIST:
         tell_list();
         return true;
+    case OPTIONS_ACTION_PROBE_ATTACH:
+    case OPTIONS_ACTION_PROBE_LIST:
+    case OPTIONS_ACTION_PROBE_DETACH:
+        return is_live(err) && submit(STATES_PROBES, code, err);
     case OPTIONS_ACTION_VERSION:
         agent_log(OPTIONS_LOGLEVEL_INFO, JAYWALK_VERSION);
         return true;

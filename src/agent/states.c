@@ -28,95 +28,104 @@
 #define KEEPS_SAMPLES "Profiler is not active; its samples are kept, dump,file=NAME writes them"
 #define GOING         "the JVM is ending"
 
-static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] = {
-    [STATES_IDLE] =
-        {
-            [STATES_START] = DO(STARTING),
-            [STATES_RESUME] = DO(STARTING),
-            [STATES_STOP] = REFUSE(NOT_ACTIVE),
-            [STATES_DUMP] = REFUSE(NOTHING_YET),
-            [STATES_ASK] = ANSWER,
-            [STATES_TURN] = REFUSE(NOT_ACTIVE),
-            [STATES_END] = DO(STOPPING),
-            [STATES_OPEN] = DO(WRITING),
-        },
-    [STATES_ENDED] =
-        {
-            [STATES_START] = DO(STARTING),
-            [STATES_RESUME] = DO(STARTING),
-            [STATES_STOP] = REFUSE(NOT_ACTIVE),
-            [STATES_DUMP] = DO(WRITING), /* which says where the recording lies */
-            [STATES_ASK] = ANSWER,
-            [STATES_TURN] = REFUSE(NOT_ACTIVE),
-            [STATES_END] = DO(STOPPING),
-            [STATES_OPEN] = DO(WRITING),
-        },
-    [STATES_KEPT] =
-        {
-            [STATES_START] = DO(STARTING),
-            [STATES_RESUME] = DO(STARTING),
-            [STATES_STOP] = REFUSE(KEEPS_SAMPLES),
-            [STATES_DUMP] = DO(WRITING),
-            [STATES_ASK] = ANSWER,
-            [STATES_TURN] = REFUSE(NOT_ACTIVE),
-            [STATES_END] = DO(STOPPING),
-            [STATES_OPEN] = DO(WRITING),
-        },
-    [STATES_STARTING] =
-        {
-            [STATES_START] = WAIT,
-            [STATES_RESUME] = WAIT,
-            [STATES_STOP] = GIVE_UP,
-            [STATES_DUMP] = WAIT,
-            [STATES_ASK] = ANSWER,
-            [STATES_TURN] = WAIT,
-            [STATES_END] = GIVE_UP,
-            [STATES_OPEN] = WAIT,
-        },
-    [STATES_RUNNING] =
-        {
-            [STATES_START] = REFUSE(ALREADY),
-            [STATES_RESUME] = REFUSE(ALREADY),
-            [STATES_STOP] = DO(STOPPING),
-            [STATES_DUMP] = DO(WRITING),
-            [STATES_ASK] = ANSWER,
-            [STATES_TURN] = DO(WRITING),
-            [STATES_END] = DO(STOPPING),
-            [STATES_OPEN] = DO(WRITING),
-        },
-    [STATES_WRITING] =
-        {
-            [STATES_START] = WAIT,
-            [STATES_RESUME] = WAIT,
-            [STATES_STOP] = WAIT,
-            [STATES_DUMP] = WAIT,
-            [STATES_ASK] = ANSWER,
-            [STATES_TURN] = WAIT,
-            [STATES_END] = WAIT,
-            [STATES_OPEN] = WAIT,
-        },
-    [STATES_STOPPING] =
-        {
-            [STATES_START] = WAIT,
-            [STATES_RESUME] = WAIT,
-            [STATES_STOP] = WAIT,
-            [STATES_DUMP] = WAIT,
-            [STATES_ASK] = ANSWER,
-            [STATES_TURN] = WAIT,
-            [STATES_END] = WAIT,
-            [STATES_OPEN] = WAIT,
-        },
-    [STATES_GONE] =
-        {
-            [STATES_START] = REFUSE(GOING),
-            [STATES_RESUME] = REFUSE(GOING),
-            [STATES_STOP] = REFUSE(GOING),
-            [STATES_DUMP] = REFUSE(GOING),
-            [STATES_ASK] = ANSWER,
-            [STATES_TURN] = REFUSE(GOING),
-            [STATES_END] = REFUSE(GOING),
-            [STATES_OPEN] = REFUSE(GOING),
-        },
+static const struct states_cell cells[STATES_STATE_LIMIT][STATES_COMMAND_LIMIT] =
+    {
+        [STATES_IDLE] =
+            {
+                [STATES_START] = DO(STARTING),
+                [STATES_RESUME] = DO(STARTING),
+                [STATES_STOP] = REFUSE(NOT_ACTIVE),
+                [STATES_DUMP] = REFUSE(NOTHING_YET),
+                [STATES_ASK] = ANSWER,
+                [STATES_TURN] = REFUSE(NOT_ACTIVE),
+                [STATES_END] = DO(STOPPING),
+                [STATES_OPEN] = DO(WRITING),
+                [STATES_PROBES] = DO(WRITING),
+            },
+        [STATES_ENDED] =
+            {
+                [STATES_START] = DO(STARTING),
+                [STATES_RESUME] = DO(STARTING),
+                [STATES_STOP] = REFUSE(NOT_ACTIVE),
+                [STATES_DUMP] = DO(WRITING), /* which says where the recording lies */
+                [STATES_ASK] = ANSWER,
+                [STATES_TURN] = REFUSE(NOT_ACTIVE),
+                [STATES_END] = DO(STOPPING),
+                [STATES_OPEN] = DO(WRITING),
+                [STATES_PROBES] = DO(WRITING),
+            },
+        [STATES_KEPT] =
+            {
+                [STATES_START] = DO(STARTING),
+                [STATES_RESUME] = DO(STARTING),
+                [STATES_STOP] = REFUSE(KEEPS_SAMPLES),
+                [STATES_DUMP] = DO(WRITING),
+                [STATES_ASK] = ANSWER,
+                [STATES_TURN] = REFUSE(NOT_ACTIVE),
+                [STATES_END] = DO(STOPPING),
+                [STATES_OPEN] = DO(WRITING),
+                [STATES_PROBES] = DO(WRITING),
+            },
+        [STATES_STARTING] =
+            {
+                [STATES_START] = WAIT,
+                [STATES_RESUME] = WAIT,
+                [STATES_STOP] = GIVE_UP,
+                [STATES_DUMP] = WAIT,
+                [STATES_ASK] = ANSWER,
+                [STATES_TURN] = WAIT,
+                [STATES_END] = GIVE_UP,
+                [STATES_OPEN] = WAIT,
+                [STATES_PROBES] = WAIT,
+            },
+        [STATES_RUNNING] =
+            {
+                [STATES_START] = REFUSE(ALREADY),
+                [STATES_RESUME] = REFUSE(ALREADY),
+                [STATES_STOP] = DO(STOPPING),
+                [STATES_DUMP] = DO(WRITING),
+                [STATES_ASK] = ANSWER,
+                [STATES_TURN] = DO(WRITING),
+                [STATES_END] = DO(STOPPING),
+                [STATES_OPEN] = DO(WRITING),
+                [STATES_PROBES] = DO(WRITING),
+            },
+        [STATES_WRITING] =
+            {
+                [STATES_START] = WAIT,
+                [STATES_RESUME] = WAIT,
+                [STATES_STOP] = WAIT,
+                [STATES_DUMP] = WAIT,
+                [STATES_ASK] = ANSWER,
+                [STATES_TURN] = WAIT,
+                [STATES_END] = WAIT,
+                [STATES_OPEN] = WAIT,
+                [STATES_PROBES] = WAIT,
+            },
+        [STATES_STOPPING] =
+            {
+                [STATES_START] = WAIT,
+                [STATES_RESUME] = WAIT,
+                [STATES_STOP] = WAIT,
+                [STATES_DUMP] = WAIT,
+                [STATES_ASK] = ANSWER,
+                [STATES_TURN] = WAIT,
+                [STATES_END] = WAIT,
+                [STATES_OPEN] = WAIT,
+                [STATES_PROBES] = WAIT,
+            },
+        [STATES_GONE] =
+            {
+                [STATES_START] = REFUSE(GOING),
+                [STATES_RESUME] = REFUSE(GOING),
+                [STATES_STOP] = REFUSE(GOING),
+                [STATES_DUMP] = REFUSE(GOING),
+                [STATES_ASK] = ANSWER,
+                [STATES_TURN] = REFUSE(GOING),
+                [STATES_END] = REFUSE(GOING),
+                [STATES_OPEN] = REFUSE(GOING),
+                [STATES_PROBES] = REFUSE(GOING),
+            },
 };
 
 const struct states_cell *states_look(enum states_state state, enum states_command command)

@@ -36,10 +36,11 @@ enum states_command {
     STATES_RESUME,
     STATES_STOP,
     STATES_DUMP,
-    STATES_ASK,  /* status, metrics, list, version */
-    STATES_TURN, /* loop= of the session itself */
-    STATES_END,  /* the JVM ends */
-    STATES_OPEN, /* stacks for other agents */
+    STATES_ASK,    /* status, metrics, list, version */
+    STATES_TURN,   /* loop= of the session itself */
+    STATES_END,    /* the JVM ends */
+    STATES_OPEN,   /* stacks for other agents */
+    STATES_PROBES, /* attached, listed, detached: with a session or without */
     STATES_COMMAND_LIMIT
 };
 

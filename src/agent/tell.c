@@ -12,6 +12,7 @@
 #include "agent/live.h"
 #include "agent/locks.h"
 #include "agent/nativecheck.h"
+#include "agent/probes.h"
 #include "agent/session_internal.h"
 #include "agent/tell_internal.h"
 #include "base/ascii.h"
@@ -230,6 +231,7 @@ void tell_status(void)
     }
     if (info.failure[0] != '\0')
         agent_log(OPTIONS_LOGLEVEL_WARN, "the last session ended by itself: %s", info.failure);
+    probes_tell();
     tell_others(is_on);
 }
 

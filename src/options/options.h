@@ -24,6 +24,7 @@
 #define OPTIONS_FILTER_BYTES        1024  /* terminator included */
 #define OPTIONS_ATTRIBUTES_BYTES    1088  /* terminator included */
 #define OPTIONS_SERVICE_BYTES       256   /* terminator included */
+#define OPTIONS_NAME_BYTES          64    /* terminator included */
 #define OPTIONS_MESSAGE_BYTES       384
 #define OPTIONS_MESSAGES_KEPT       24
 #define OPTIONS_DEPTH_MAX           2048
@@ -43,6 +44,9 @@ enum options_action {
     OPTIONS_ACTION_RESUME,
     OPTIONS_ACTION_METRICS,
     OPTIONS_ACTION_LIST,
+    OPTIONS_ACTION_PROBE_ATTACH,
+    OPTIONS_ACTION_PROBE_LIST,
+    OPTIONS_ACTION_PROBE_DETACH,
     OPTIONS_ACTION_LIMIT
 };
 
@@ -187,6 +191,8 @@ struct options {
     char filter[OPTIONS_FILTER_BYTES];         /* items of thread_filter.h; "": every thread */
     char attributes[OPTIONS_ATTRIBUTES_BYTES]; /* names with ; or / between them; "": none */
     char service[OPTIONS_SERVICE_BYTES];       /* "": not said */
+    char probe[OPTIONS_PATH_BYTES];            /* "": none */
+    char name[OPTIONS_NAME_BYTES];             /* of a probe; "": none */
     char perf[JW_PERF_NAME_BYTES];             /* one that base/perf_event.h knows; "": none */
 };
 

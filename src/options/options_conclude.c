@@ -25,7 +25,10 @@ static void conclude_action(struct options_parser *parser)
     if (values->output != OPTIONS_OUTPUT_NONE)
         values->action = OPTIONS_ACTION_DUMP;
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        if (parser->is_seen[id] && options_rows[id].applies == OPTIONS_ON_START)
+        const unsigned applies = options_rows[id].applies;
+
+        if (parser->is_seen[id] &&
+            (applies & ~(1u << OPTIONS_ACTION_PROBE_ATTACH)) == OPTIONS_ON_START)
             values->action = OPTIONS_ACTION_START;
     }
 }

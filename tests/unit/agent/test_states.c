@@ -9,11 +9,11 @@ TestSuite(states, .timeout = 300);
 /* R refused, A answered at once, D done, W waits, G waits and gives the start up; one letter a command. */
 static const struct {
     enum states_state state;
-    const char *verdicts; /* start resume stop dump ask turn end open */
+    const char *verdicts; /* start resume stop dump ask turn end open probes */
 } rows[] = {
-    {STATES_IDLE, "DDRRARDD"},     {STATES_ENDED, "DDRDARDD"},   {STATES_KEPT, "DDRDARDD"},
-    {STATES_STARTING, "WWGWAWGW"}, {STATES_RUNNING, "RRDDADDD"}, {STATES_WRITING, "WWWWAWWW"},
-    {STATES_STOPPING, "WWWWAWWW"}, {STATES_GONE, "RRRRARRR"},
+    {STATES_IDLE, "DDRRARDDD"},     {STATES_ENDED, "DDRDARDDD"},   {STATES_KEPT, "DDRDARDDD"},
+    {STATES_STARTING, "WWGWAWGWW"}, {STATES_RUNNING, "RRDDADDDD"}, {STATES_WRITING, "WWWWAWWWW"},
+    {STATES_STOPPING, "WWWWAWWWW"}, {STATES_GONE, "RRRRARRRR"},
 };
 
 static char letter_of(enum states_verdict verdict)
@@ -61,7 +61,7 @@ Test(states, what_is_done_is_seen_as_work_that_the_command_fits)
         [STATES_START] = STATES_STARTING, [STATES_RESUME] = STATES_STARTING,
         [STATES_STOP] = STATES_STOPPING,  [STATES_DUMP] = STATES_WRITING,
         [STATES_TURN] = STATES_WRITING,   [STATES_END] = STATES_STOPPING,
-        [STATES_OPEN] = STATES_WRITING,
+        [STATES_OPEN] = STATES_WRITING,   [STATES_PROBES] = STATES_WRITING,
     };
 
     for (int state = 0; state < STATES_STATE_LIMIT; state++) {

@@ -1,0 +1,10 @@
+package java.lang;
+
+/** Calls one handler; classes for each type of a handler and for each handler are made by the agent. */
+public abstract class JaywalkGate {
+    final JaywalkHandler handler;
+
+    protected JaywalkGate(JaywalkHandler handler) {
+        this.handler = handler;
+    }
+}

@@ -1,0 +1,48 @@
+package java.lang;
+
+import java.lang.invoke.MutableCallSite;
+
+/** A handler of an attached probe, as the places that call it see it. */
+public final class JaywalkHandler {
+    /** Set back once, and never again: whoever comes late finds it so, and not the next one's. */
+    volatile boolean isAlive = true;
+
+    /** Of the attach. */
+    final JaywalkSlot[] owned;
+    final JaywalkSlot[] shared;
+
+    /** Where its figures begin in those of a slot. */
+    final int figuresAt;
+
+    /** Which attach. Its places say so, too: code of an earlier one may still run. */
+    final int attach;
+
+    /** By which its places are told from those of others that are attached now; there are few, and they are used again. */
+    final int place;
+
+    /** What all its places call. */
+    final MutableCallSite site;
+
+    private final JaywalkProbe probe;
+
+    /** Calls that could not be left in the books, for want of stack: those inside cannot be told any more. */
+    int lost;
+
+    /** Calls or exceptions that came to nothing for want of stack. */
+    int dropped;
+
+    JaywalkHandler(JaywalkProbe probe, int number, int place, MutableCallSite site) {
+        this.probe = probe;
+        this.owned = probe.owned;
+        this.shared = probe.shared;
+        this.attach = probe.number;
+        this.figuresAt = number * JaywalkSlot.FIGURES;
+        this.place = place;
+        this.site = site;
+    }
+
+    /** It let an exception out. The thread still counts as inside. */
+    static void threw(JaywalkHandler handler, Throwable what) {
+        handler.probe.threw(handler, what);
+    }
+}

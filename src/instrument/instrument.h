@@ -1,0 +1,59 @@
+/*
+ * instrument - probes in this JVM: attached to its classes, called by them, and taken out again.
+ *
+ * For      probes of users: exact answers at chosen methods.
+ * Callers  agent.
+ * Context  all functions: the agent's thread, but where they say otherwise. The hook of classes: a thread that loads a class, or the
+ *          agent's thread; it allocates, and holds a lock for the time of a few instructions alone.
+ * Memory   what a probe needs goes with it. What stays: the classes of java/java/lang, and those of room probe for types of
+ *          handlers; a megabyte at the most.
+ *
+ * Until the first probe comes there is nothing: no capability, no event, no class. A JVMTI environment of its own has the capabilities to
+ * retransform classes, from the first attach on (or from the start of the JVM, where it names a probe), and the events only while
+ * probes are attached.
+ *
+ * Detaching is a proof (docs/adr/0056-probes-dispatched-by-invokedynamic.md): the probe's flag is taken back, its call sites
+ * are linked to nothing, each thread passes a safepoint, nobody is inside, and each thread passes another one. Then, and
+ * not before, it is said, and its classes are written back.
+ */
+#ifndef JW_INSTRUMENT_INSTRUMENT_H
+#define JW_INSTRUMENT_INSTRUMENT_H
+
+#include <jvmti.h>
+
+#include "base/jw.h"
+
+#define INSTRUMENT_PROBES_LIMIT 16u                          /* at a time */
+#define INSTRUMENT_PAUSE_NS     ((uint64_t)10 * 1000 * 1000) /* what a batch of classes may take */
+#define INSTRUMENT_DRAIN_NS     ((uint64_t)500 * 1000 * 1000)
+
+/* A line that somebody reads, or a piece of a text. */
+typedef void instrument_say(void *context, const char *text);
+
+/* Is called when the JVM ends, on a thread of its own choice, once there was an attach. Before the first; control. */
+void instrument_at_end(void (*ended)(void));
+
+/* At the start of the JVM, before it has classes: capabilities, so that a later attach drops no compiled code. Context: control. */
+JW_MUST_CHECK bool instrument_prepare(JavaVM *java_vm, struct jw_error *err);
+
+/* A jar, a folder or a class file with one probe. The first line that is said is the result, others tell of what did not fit. */
+JW_MUST_CHECK bool instrument_attach(JavaVM *java_vm, JNIEnv *jni, const char *path,
+                                     instrument_say *say, void *context, struct jw_error *err);
+
+/*
+ * True: nobody is in a handler of the probe, and nobody will be; its classes are as they were. False and `err`: there is no such, or after
+ * INSTRUMENT_DRAIN_NS threads are inside still; then no further one comes in, and instrument_turn goes on with it.
+ */
+JW_MUST_CHECK bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say,
+                                     void *context, struct jw_error *err);
+
+bool instrument_is_any(void); /* probes are attached, or on their way out. Context: any */
+
+/* Four times a second or so: takes out what goes beyond its limits, and goes on with detaching; says what it did. */
+void instrument_turn(JNIEnv *jni, instrument_say *say, void *context);
+
+/* {"schema":"jaywalk.probes/1",...}, in pieces; and lines of `status`. */
+void instrument_list(JNIEnv *jni, instrument_say *say, void *context);
+void instrument_tell(instrument_say *say, void *context); /* any; figures as of the last turn */
+
+#endif

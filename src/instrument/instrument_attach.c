@@ -1,0 +1,486 @@
+/* Attach, detach, and what happens in between. Context: the agent's thread. */
+#include "instrument/instrument_attach_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/atomics.h"
+#include "base/clock.h"
+
+#define LOCAL_REFERENCES 128
+#define PASSES_MOST      4 /* over the classes that are loaded, while there are new ones */
+#define POLL_NS          2000000
+#define TURN_NS          JW_NS_PER_SECOND
+#define MEASURED_LEAST   8 /* calls of a second, of which a mean says something */
+
+struct instrument_attach *instrument_attaches[INSTRUMENT_PROBES_LIMIT];
+uint32_t instrument_attach_count;
+static _Atomic uint32_t known_count; /* relaxed: whether there is anything to do */
+static uint32_t next_number = 1;
+static bool is_first_late; /* the capability came to a JVM that ran already */
+
+bool instrument_is_any(void)
+{
+    return jw_load_relaxed(&known_count) != 0;
+}
+
+bool instrument_prepare(JavaVM *java_vm, struct jw_error *err)
+{
+    return instrument_open_jvmti(java_vm, err);
+}
+
+static struct instrument_attach *find_attach(const char *name)
+{
+    for (uint32_t i = 0; i < instrument_attach_count; i++) {
+        if (strcmp(instrument_attaches[i]->probe->name, name) == 0)
+            return instrument_attaches[i];
+    }
+    return NULL;
+}
+
+/* Those whose handlers classes have. */
+static bool publish(const struct instrument_attach *without, struct jw_error *err)
+{
+    struct instrument_attach *live[INSTRUMENT_PROBES_LIMIT] = {NULL};
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < instrument_attach_count; i++) {
+        if (instrument_attaches[i] != without && instrument_attaches[i]->state != INSTRUMENT_OUT)
+            live[count++] = instrument_attaches[i];
+    }
+    return instrument_publish(live, count, err) && (count != 0 || instrument_listen(false, err));
+}
+
+static void enlist(struct instrument_attach *attach)
+{
+    instrument_attaches[instrument_attach_count++] = attach;
+    jw_store_relaxed(&known_count, instrument_attach_count);
+}
+
+static void strike(const struct instrument_attach *attach)
+{
+    uint32_t at = 0;
+
+    while (at < instrument_attach_count && instrument_attaches[at] != attach)
+        at++;
+    if (at == instrument_attach_count)
+        return;
+    for (instrument_attach_count--; at < instrument_attach_count; at++)
+        instrument_attaches[at] = instrument_attaches[at + 1];
+    jw_store_relaxed(&known_count, instrument_attach_count);
+}
+
+/* What it has in the JVM. Nobody is inside. */
+static void release_java(JNIEnv *jni, struct instrument_attach *attach)
+{
+    if (attach->java != NULL)
+        instrument_probe_close(jni, attach->java);
+    (*jni)->DeleteGlobalRef(jni, attach->java);
+    (*jni)->DeleteGlobalRef(jni, attach->loader);
+    attach->java = attach->loader = NULL;
+    for (uint32_t i = 0; i < attach->place_count; i++) {
+        instrument_disconnect(jni, attach->places[i]);
+        instrument_give_back(attach->places[i]);
+    }
+    attach->place_count = 0;
+}
+
+static void free_attach(struct instrument_attach *attach)
+{
+    for (uint32_t i = 0; attach->probe != NULL && i < attach->probe->handler_count; i++)
+        rules_close(attach->rules[i]);
+    instrument_forget_seen(attach);
+    probe_close(attach->probe);
+    pthread_mutex_destroy(&attach->lock);
+    jw_free(attach);
+}
+
+/* ---- attach ---- */
+
+static bool parse_rules(struct instrument_attach *attach, struct jw_error *err)
+{
+    for (uint32_t i = 0; i < attach->probe->handler_count; i++) {
+        const struct probe_handler *handler = &attach->probe->handlers[i];
+
+        attach->rules[i] = rules_parse(handler->rules, strlen(handler->rules), err);
+        if (attach->rules[i] == NULL)
+            return false;
+        attach->handlers[i] = (struct probe_weave_handler){
+            .handler = handler, .rules = attach->rules[i], .attach = attach->number, .number = i};
+    }
+    return true;
+}
+
+static bool take_places(JNIEnv *jni, struct instrument_attach *attach, struct jw_error *err)
+{
+    for (uint32_t i = 0; i < attach->probe->handler_count; i++) {
+        if (!instrument_take_place(jni, &attach->probe->handlers[i], &attach->places[i], err))
+            return false;
+        attach->place_count++;
+        attach->handlers[i].place = attach->places[i];
+    }
+    return true;
+}
+
+static bool connect(JNIEnv *jni, struct instrument_attach *attach, struct jw_error *err)
+{
+    const struct probe *probe = attach->probe;
+    jobject java;
+
+    if (instrument_probe_class(jni, attach->loader, probe->class_name, err) == NULL ||
+        !take_places(jni, attach, err) ||
+        (java = instrument_probe_open(jni, attach->number, probe, attach->places, err)) == NULL)
+        return false;
+    attach->java = (*jni)->NewGlobalRef(jni, java);
+    for (uint32_t i = 0; i < probe->handler_count; i++) {
+        if (!instrument_connect(jni, attach->java, attach->loader, &probe->handlers[i], i,
+                                attach->places[i], err))
+            return false;
+    }
+    return true;
+}
+
+static bool is_new(struct instrument_attach *attach, jobject loader, const char *name)
+{
+    bool is_woven;
+
+    return probe_weave_may_touch(attach->handlers, attach->probe->handler_count, name) &&
+           !instrument_has_seen(attach, instrument_key(loader, name), &is_woven);
+}
+
+static void note_refused(struct instrument_attach *attach, jobject loader, const char *name)
+{
+    instrument_note_refused(attach, instrument_key(loader, name));
+}
+
+/*
+ * A class may have been read before the hook was on, and be there only after it was listed: so it is looked for again until there are
+ * no new ones.
+ */
+static bool write_classes(JNIEnv *jni, struct instrument_attach *attach,
+                          struct instrument_batches *all, struct jw_error *err)
+{
+    const struct instrument_choice choice = {is_new, note_refused, attach};
+
+    for (int pass = 0; pass < PASSES_MOST; pass++) {
+        struct instrument_batches one = {0};
+
+        if (!instrument_retransform(jni, &choice, &one, err))
+            return false;
+        all->classes += one.classes;
+        all->refused += one.refused;
+        all->batches += one.batches;
+        if (one.longest_ns > all->longest_ns)
+            all->longest_ns = one.longest_ns;
+        if (one.classes == 0)
+            break;
+    }
+    return true;
+}
+
+static void tell_attached(struct instrument_attach *attach,
+                          const struct instrument_batches *batches, instrument_say *say,
+                          void *context)
+{
+    const struct probe *probe = attach->probe;
+    struct instrument_sums sums;
+    unsigned long long methods = 0;
+    char line[1024];
+
+    instrument_sum(attach, &sums);
+    for (uint32_t i = 0; i < probe->handler_count; i++)
+        methods += sums.handlers[i].methods;
+    snprintf(line, sizeof line, "attached %s: %u handlers, %llu methods of %llu classes",
+             probe->name, probe->handler_count, methods, (unsigned long long)sums.classes);
+    say(context, line);
+    for (uint32_t i = 0; i < probe->handler_count; i++) {
+        const struct probe_woven *woven = &sums.handlers[i];
+
+        instrument_tell_handler(&probe->handlers[i], woven, line, sizeof line);
+        if (line[0] != '\0')
+            say(context, line);
+    }
+    if (batches->refused != 0) {
+        snprintf(line, sizeof line, "%u classes stay as they are: the JVM refused them",
+                 batches->refused);
+        say(context, line);
+    }
+    if (batches->classes != 0) {
+        snprintf(line, sizeof line,
+                 "%u classes were written again while the program ran, in %u batches; the longest "
+                 "took %llu us",
+                 batches->classes, batches->batches,
+                 (unsigned long long)(batches->longest_ns / 1000));
+        say(context, line);
+    }
+    if (is_first_late && instrument_drops_code()) {
+        say(context, "this JVM dropped its compiled code with the first attach; it does not where "
+                     "probe= was named at its start");
+        is_first_late = false;
+    }
+}
+
+static struct instrument_attach *make_attach(const char *path, struct jw_error *err)
+{
+    struct instrument_attach *attach;
+
+    if (instrument_attach_count == INSTRUMENT_PROBES_LIMIT) {
+        jw_error_set(err, "%u probes are attached already; detach one", INSTRUMENT_PROBES_LIMIT);
+        return NULL;
+    }
+    attach = jw_alloc(sizeof *attach);
+    if (attach == NULL) {
+        jw_error_set(err, "no memory for a probe");
+        return NULL;
+    }
+    snprintf(attach->path, sizeof attach->path, "%s", path);
+    attach->number = next_number++;
+    pthread_mutex_init(&attach->lock, NULL);
+    return attach;
+}
+
+static bool read_and_connect(JNIEnv *jni, struct instrument_attach *attach, struct jw_error *err)
+{
+    jobject loader = instrument_loader(jni, attach->path, err);
+
+    if (loader == NULL)
+        return false;
+    attach->loader = (*jni)->NewGlobalRef(jni, loader);
+    attach->probe = instrument_read_probe(jni, attach->loader, attach->path, err);
+    if (attach->probe == NULL)
+        return false;
+
+    struct instrument_attach *other = find_attach(attach->probe->name);
+    if (other != NULL && other->state == INSTRUMENT_OUT) {
+        strike(other);
+        free_attach(other);
+        other = NULL;
+    }
+    if (other != NULL) {
+        jw_error_set(err, "%s is attached already; detach it first", attach->probe->name);
+        return false;
+    }
+    return parse_rules(attach, err) && connect(jni, attach, err);
+}
+
+static bool is_old(struct instrument_attach *attach, jobject loader, const char *name)
+{
+    bool is_woven;
+
+    return instrument_has_seen(attach, instrument_key(loader, name), &is_woven) && is_woven;
+}
+
+/* Its classes are written back, and nothing of it is left in the JVM. Nobody is inside. */
+static void settle(JNIEnv *jni, struct instrument_attach *attach)
+{
+    const struct instrument_choice choice = {is_old, note_refused, attach};
+    struct instrument_batches batches = {0};
+    struct jw_error err = {0};
+
+    attach->state = INSTRUMENT_OUT;
+    /* Where memory is out for a shorter list, classes that come go on to have places of it, which do nothing. */
+    if (!publish(attach, &err) || !instrument_retransform(jni, &choice, &batches, &err))
+        snprintf(attach->why, sizeof attach->why, "its classes were not written back: %.150s",
+                 err.message);
+    release_java(jni, attach);
+    instrument_forget_seen(attach);
+}
+
+bool instrument_attach(JavaVM *java_vm, JNIEnv *jni, const char *path, instrument_say *say,
+                       void *context, struct jw_error *err)
+{
+    const bool is_first = instrument_jvmti == NULL;
+    struct instrument_batches batches = {0};
+    struct instrument_attach *attach = NULL;
+    bool is_good = false;
+
+    if (!instrument_open_jvmti(java_vm, err) || !instrument_open_java(jni, err) ||
+        (attach = make_attach(path, err)) == NULL)
+        return false;
+    is_first_late |= is_first;
+    if ((*jni)->PushLocalFrame(jni, LOCAL_REFERENCES) != 0) {
+        (*jni)->ExceptionClear(jni);
+        jw_error_set(err, "the JVM has no memory left for a probe");
+    } else {
+        is_good = read_and_connect(jni, attach, err);
+        (*jni)->PopLocalFrame(jni, NULL);
+    }
+    if (!is_good) {
+        release_java(jni, attach);
+        free_attach(attach);
+        return false;
+    }
+    enlist(attach);
+    if (publish(NULL, err) && instrument_listen(true, err) &&
+        write_classes(jni, attach, &batches, err)) {
+        attach->turn_ns = jw_now_ns();
+        tell_attached(attach, &batches, say, context);
+        instrument_refresh(jni);
+        return true;
+    }
+    /* Some classes may call it already. */
+    instrument_begin_out(jni, attach);
+    attach->is_wanted_out = true;
+    snprintf(attach->why, sizeof attach->why, "it could not be attached");
+    return false;
+}
+
+/* ---- detach ---- */
+
+/* From here on nobody comes in. */
+void instrument_begin_out(JNIEnv *jni, struct instrument_attach *attach)
+{
+    instrument_probe_end(jni, attach->java);
+    for (uint32_t i = 0; i < attach->place_count; i++)
+        instrument_disconnect(jni, attach->places[i]);
+    /* Who noted that he is inside before this is seen to be; who does so afterwards sees that it is over. */
+    attach->is_fenced = instrument_pass_safepoint();
+    attach->state = INSTRUMENT_DRAINING;
+}
+
+/* Nobody is inside, and all that was done there is seen. */
+static bool is_quiet(JNIEnv *jni, struct instrument_attach *attach)
+{
+    attach->is_fenced = attach->is_fenced || instrument_pass_safepoint();
+    return attach->is_fenced && instrument_probe_inside(jni, attach->java) == 0 &&
+           instrument_pass_safepoint();
+}
+
+static bool is_empty(JNIEnv *jni, struct instrument_attach *attach, uint64_t wait_ns)
+{
+    const struct timespec pause = {.tv_nsec = POLL_NS};
+    const uint64_t deadline_ns = jw_now_ns() + wait_ns;
+
+    while (!is_quiet(jni, attach)) {
+        if (jw_now_ns() >= deadline_ns)
+            return false;
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void *context,
+                       struct jw_error *err)
+{
+    struct instrument_attach *attach = find_attach(name);
+    char line[128];
+
+    if (attach == NULL) {
+        jw_error_set(err, "no probe %s is attached; probe-list shows those that are", name);
+        return false;
+    }
+    attach->is_wanted_out = true;
+    if (attach->state == INSTRUMENT_ATTACHED)
+        instrument_begin_out(jni, attach);
+    if (attach->state == INSTRUMENT_DRAINING) {
+        if (!is_empty(jni, attach, INSTRUMENT_DRAIN_NS)) {
+            const int32_t inside = instrument_probe_inside(jni, attach->java);
+
+            jw_error_set(err,
+                         inside < 0
+                             ? "quiesced %s, but how many threads are inside cannot be told: %d"
+                             : "quiesced %s except %d threads, which are in its handlers still; no "
+                               "other comes in, and it goes when they have come out",
+                         name, inside < 0 ? -inside : inside);
+            instrument_refresh(jni);
+            return false;
+        }
+        settle(jni, attach);
+    }
+    strike(attach);
+    free_attach(attach);
+    instrument_refresh(jni);
+    snprintf(line, sizeof line, "detached %s", name);
+    say(context, line);
+    return true;
+}
+
+/* ---- in between ---- */
+
+static uint64_t per_second(uint64_t count, uint64_t elapsed_ns)
+{
+    return (uint64_t)((double)count * 1e9 / (double)elapsed_ns);
+}
+
+/* Why it has to go; "": it has not. */
+static void judge(struct instrument_attach *attach, const struct instrument_figures *now,
+                  uint64_t elapsed_ns, char *why, size_t room_bytes)
+{
+    const struct probe_limits *limits = &attach->probe->limits;
+    uint64_t calls = 0, measured = 0, measured_ns = 0, throws = 0;
+
+    for (uint32_t i = 0; i < attach->probe->handler_count; i++) {
+        calls += now[i].calls - attach->figures[i].calls;
+        measured += now[i].measured_calls - attach->figures[i].measured_calls;
+        measured_ns += now[i].measured_ns - attach->figures[i].measured_ns;
+        throws += now[i].throws;
+    }
+    why[0] = '\0';
+    if (limits->max_throws != 0 && throws >= limits->max_throws)
+        snprintf(why, room_bytes, "its handlers threw %llu exceptions, the limit is %u",
+                 (unsigned long long)throws, limits->max_throws);
+    else if (limits->max_calls_per_second != 0 &&
+             per_second(calls, elapsed_ns) > limits->max_calls_per_second)
+        snprintf(why, room_bytes, "%llu calls in a second, the limit is %u",
+                 (unsigned long long)per_second(calls, elapsed_ns), limits->max_calls_per_second);
+    else if (limits->max_ns_per_call != 0 && measured >= MEASURED_LEAST &&
+             measured_ns / measured > limits->max_ns_per_call)
+        snprintf(why, room_bytes, "a call takes %llu ns, the limit is %llu",
+                 (unsigned long long)(measured_ns / measured),
+                 (unsigned long long)limits->max_ns_per_call);
+}
+
+static void take_out(JNIEnv *jni, struct instrument_attach *attach, const char *why,
+                     instrument_say *say, void *context)
+{
+    char line[512], thrown[128];
+    size_t used;
+
+    instrument_probe_thrown(jni, attach->java, thrown, sizeof thrown);
+    used = (size_t)snprintf(attach->why, sizeof attach->why, "%s", why);
+    if (thrown[0] != '\0' && used < sizeof attach->why)
+        snprintf(attach->why + used, sizeof attach->why - used, "; the first was %s", thrown);
+    instrument_begin_out(jni, attach);
+    snprintf(line, sizeof line, "probe %s was taken out: %s", attach->probe->name, attach->why);
+    say(context, line);
+}
+
+static void turn_one(JNIEnv *jni, struct instrument_attach *attach, instrument_say *say,
+                     void *context)
+{
+    static struct instrument_figures now[PROBE_HANDLERS_LIMIT];
+    const uint64_t now_ns = jw_now_ns();
+    char why[256];
+
+    if (attach->state != INSTRUMENT_ATTACHED || now_ns - attach->turn_ns < TURN_NS ||
+        !instrument_probe_figures(jni, attach->java, attach->probe->handler_count, now))
+        return;
+    judge(attach, now, now_ns - attach->turn_ns, why, sizeof why);
+    memcpy(attach->figures, now, sizeof *now * attach->probe->handler_count);
+    attach->turn_ns = now_ns;
+    if (why[0] != '\0')
+        take_out(jni, attach, why, say, context);
+}
+
+void instrument_turn(JNIEnv *jni, instrument_say *say, void *context)
+{
+    if (jni == NULL)
+        return;
+    for (uint32_t i = 0; i < instrument_attach_count; i++) {
+        struct instrument_attach *attach = instrument_attaches[i];
+
+        turn_one(jni, attach, say, context);
+        if (attach->state != INSTRUMENT_DRAINING || !is_empty(jni, attach, 0))
+            continue;
+        (void)instrument_probe_figures(jni, attach->java, attach->probe->handler_count,
+                                       attach->figures);
+        settle(jni, attach);
+        if (attach->is_wanted_out) {
+            strike(attach);
+            free_attach(attach);
+            i--;
+        }
+    }
+    instrument_refresh(jni);
+}

@@ -1,0 +1,23 @@
+/* What attaching and telling share. Context: the agent's thread, unless a function says otherwise. */
+#ifndef JW_INSTRUMENT_INSTRUMENT_ATTACH_INTERNAL_H
+#define JW_INSTRUMENT_INSTRUMENT_ATTACH_INTERNAL_H
+
+#include "instrument/instrument_internal.h"
+
+extern struct instrument_attach *instrument_attaches[INSTRUMENT_PROBES_LIMIT];
+extern uint32_t instrument_attach_count;
+
+void instrument_begin_out(JNIEnv *jni, struct instrument_attach *attach);
+
+/* instrument_read.c: the one class with @Probe among those of a loader. NULL and `err`: there is none, or more. */
+struct probe *instrument_read_probe(JNIEnv *jni, jobject loader, const char *path,
+                                    struct jw_error *err);
+/* Whether this JVM drops compiled code when it is asked for retransformation after its start. */
+bool instrument_drops_code(void);
+
+/* instrument_tell.c: what is worth saying of a handler; "": nothing. */
+void instrument_tell_handler(const struct probe_handler *handler, const struct probe_woven *woven,
+                             char *line, size_t room_bytes);
+void instrument_refresh(JNIEnv *jni); /* what instrument_tell says */
+
+#endif

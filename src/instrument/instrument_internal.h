@@ -1,0 +1,151 @@
+/* What the files of this room share. Context: the agent's thread, unless a function says otherwise. */
+#ifndef JW_INSTRUMENT_INSTRUMENT_INTERNAL_H
+#define JW_INSTRUMENT_INSTRUMENT_INTERNAL_H
+
+#include <pthread.h>
+
+#include "instrument/instrument.h"
+#include "probe/probe_weave.h"
+
+#define PATH_BYTES 4096u
+
+/* ---- instrument_java.c: the classes of java/java/lang, and calls of theirs ---- */
+
+extern jvmtiEnv *instrument_jvmti; /* this room's own; NULL before it is wanted */
+
+/* Of one handler, as JaywalkProbe.figures has them. */
+struct instrument_figures {
+    uint64_t calls;
+    uint64_t nested; /* out of handlers of the same probe: these are not called */
+    uint64_t measured_calls;
+    uint64_t measured_ns;
+    uint64_t throws;
+    uint64_t dropped; /* calls without stack enough */
+};
+
+JW_MUST_CHECK bool instrument_open_jvmti(JavaVM *java_vm, struct jw_error *err);
+/* Defines them, once. */
+JW_MUST_CHECK bool instrument_open_java(JNIEnv *jni, struct jw_error *err);
+/* Whether an exception is there, which it takes away and tells of. */
+bool instrument_has_thrown(JNIEnv *jni, const char *what, struct jw_error *err);
+
+/* A loader of a probe; a local reference, or NULL and `err`. */
+jobject instrument_loader(JNIEnv *jni, const char *path, struct jw_error *err);
+jobjectArray instrument_class_files(JNIEnv *jni, jobject loader, struct jw_error *err);
+jclass instrument_probe_class(JNIEnv *jni, jobject loader, const char *name, struct jw_error *err);
+bool instrument_is_probe_loader(JNIEnv *jni, jobject loader); /* hook */
+/* Above the loader of the application. Context: hook */
+bool instrument_is_platform_loader(JNIEnv *jni, jobject loader);
+
+jobject instrument_probe_open(JNIEnv *jni, uint32_t number, const struct probe *probe,
+                              const unsigned *places, struct jw_error *err);
+JW_MUST_CHECK bool instrument_probe_arrive(JNIEnv *jni, jobject java, uint32_t handler,
+                                           jclass gate_class, jobject gate, struct jw_error *err);
+jobject instrument_probe_handler(JNIEnv *jni, jobject java, uint32_t handler, struct jw_error *err);
+void instrument_probe_end(JNIEnv *jni, jobject java);
+int32_t instrument_probe_inside(JNIEnv *jni, jobject java); /* below 0: it cannot be told */
+void instrument_probe_close(JNIEnv *jni, jobject java);
+bool instrument_probe_figures(JNIEnv *jni, jobject java, uint32_t count,
+                              struct instrument_figures *out);
+/* Class of the first exception that a handler let out; "": none. */
+void instrument_probe_thrown(JNIEnv *jni, jobject java, char *text, size_t room_bytes);
+
+/* ---- instrument_dispatch.c: gates, places and bridges ---- */
+
+/* Connects the places of a handler, which were taken, with it. */
+JW_MUST_CHECK bool instrument_connect(JNIEnv *jni, jobject java, jobject loader,
+                                      const struct probe_handler *handler, uint32_t number,
+                                      unsigned place, struct jw_error *err);
+/* From now on they come to nothing. */
+void instrument_disconnect(JNIEnv *jni, unsigned place);
+void instrument_give_back(unsigned place);
+/* Of a handler's type, before it is connected. */
+JW_MUST_CHECK bool instrument_take_place(JNIEnv *jni, const struct probe_handler *handler,
+                                         unsigned *place, struct jw_error *err);
+
+/* ---- instrument_attach.c ---- */
+
+enum instrument_state {
+    INSTRUMENT_ATTACHED,
+    INSTRUMENT_DRAINING, /* nobody comes in any more, and not all are out */
+    INSTRUMENT_OUT,      /* taken out for going beyond a limit */
+};
+
+/* What is known of a class that was looked at. */
+struct instrument_seen {
+    uint64_t key;              /* 0: free */
+    struct probe_woven *woven; /* by handler; NULL: nothing was put in */
+};
+
+struct instrument_attach {
+    struct probe *probe;
+    char path[PATH_BYTES];
+    uint32_t number;
+    enum instrument_state state;
+    bool is_wanted_out; /* by somebody, not by a limit */
+    bool is_fenced;     /* since its flag was taken back each thread has passed a safepoint */
+    char why[256];
+    struct rules *rules[PROBE_HANDLERS_LIMIT];
+    struct probe_weave_handler handlers[PROBE_HANDLERS_LIMIT];
+    unsigned places[PROBE_HANDLERS_LIMIT];
+    uint32_t place_count; /* that were taken */
+    jobject java;         /* global: its JaywalkProbe */
+    jobject loader;       /* global */
+    pthread_mutex_t lock; /* around what follows */
+    struct instrument_seen *seen;
+    uint32_t seen_count;
+    uint32_t seen_room;
+    bool is_seen_short; /* memory was out: figures of classes are too small */
+    /* Of the last turn. */
+    uint64_t turn_ns;
+    struct instrument_figures figures[PROBE_HANDLERS_LIMIT];
+};
+
+/* ---- instrument_hook.c ---- */
+
+/* Handlers that classes get from now on; none are held any more of those that it does not name. False: memory is out. */
+JW_MUST_CHECK bool instrument_publish(struct instrument_attach *const *attaches, uint32_t count,
+                                      struct jw_error *err);
+JW_MUST_CHECK bool instrument_listen(bool is_on, struct jw_error *err);
+void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass, jobject loader,
+                                      const char *name, jobject domain, jint length_bytes,
+                                      const unsigned char *bytes, jint *new_length_bytes,
+                                      unsigned char **new_bytes);
+uint64_t instrument_key(jobject loader, const char *name); /* hook */
+/* Whether that attach has looked at the class, and whether it has put something in. */
+bool instrument_has_seen(struct instrument_attach *attach, uint64_t key, bool *is_woven);
+void instrument_forget_seen(struct instrument_attach *attach);
+void instrument_note_refused(struct instrument_attach *attach, uint64_t key); /* by the JVM */
+
+/* Sums over its classes. */
+struct instrument_sums {
+    uint64_t classes;
+    struct probe_woven handlers[PROBE_HANDLERS_LIMIT];
+};
+void instrument_sum(struct instrument_attach *attach, struct instrument_sums *out);
+
+/* ---- instrument_batch.c ---- */
+
+/* What came of retransforming. */
+struct instrument_batches {
+    uint32_t classes;
+    uint32_t refused; /* by the JVM; they are as they were */
+    uint32_t batches;
+    uint64_t longest_ns; /* of a batch */
+};
+/* Of whose classes. */
+struct instrument_choice {
+    bool (*is_wanted)(struct instrument_attach *attach, jobject loader, const char *name);
+    void (*refused)(struct instrument_attach *attach, jobject loader, const char *name);
+    struct instrument_attach *attach;
+};
+/*
+ * Classes that are loaded now, and that `is_wanted` says so of, are read and written again; in batches of which each takes at most
+ * INSTRUMENT_PAUSE_NS, by the measure of the last one. False: the JVM does not list its classes.
+ */
+JW_MUST_CHECK bool instrument_retransform(JNIEnv *jni, const struct instrument_choice *choice,
+                                          struct instrument_batches *out, struct jw_error *err);
+/* Each thread that runs Java code was stopped and goes on. False: the JVM refused that. */
+JW_MUST_CHECK bool instrument_pass_safepoint(void);
+
+#endif

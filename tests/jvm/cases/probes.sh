@@ -1,0 +1,54 @@
+# Probes in a running program: every call is counted, in the interpreter and in the code of either compiler; after detach no handler is entered and
+# none runs any more, the classes of the probe are collected, and a way of detaching that is not enough is found out.
+[ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
+wrong=$(dirname "$LIB")/../../build/wrong/instrument/libjaywalk.so
+[ -f "$wrong" ] || fail "$wrong is not there: make build/wrong/instrument/libjaywalk.so"
+case $MAJOR in 17 | 21 | 25) ;; *) skip_part "probes were not tried on JDK $MAJOR before" ;; esac
+
+CYCLES=${PROBE_CYCLES:-20}
+may_load=()
+[ "$MAJOR" -lt 22 ] || may_load=(--enable-native-access=ALL-UNNAMED)
+
+probed() { # $1: name, $2: flags of java, $3: mode, then what the mode wants
+    local name=$1 flags mode=$3
+    read -ra flags <<<"$2"
+    shift 3
+    run_java "$name" 0 "${LATE_AGENTS[@]}" "${may_load[@]}" "${flags[@]}" -cp "$JW_JAR:$API_CLASSES" probed.Probed "$mode" "$PROBE_CLASSES" "$@"
+    cat "$name.out"
+    [ "$(tail -n 1 "$name.out")" = ok ] || fail "$name: $(tail -n 1 "$name.out")"
+    ! grep -v 'was taken out' "$name.err" | grep -q '\[jaywalk\]' || fail "$name: $(grep -m 1 '\[jaywalk\]' "$name.err")"
+}
+
+c1=-XX:TieredStopAtLevel=1
+c2=-XX:-TieredCompilation
+probed exact-interpreter -Xint exact 3000
+probed exact-c1 $c1 exact 20000
+probed exact-c2 $c2 exact 20000
+probed checked -Xcheck:jni exact 1000
+probed verified -Xverify:all exact 1000
+probed places "" places
+probed blocked "" blocked
+probed throwing "" throwing
+probed slow "" slow
+probed often "" often
+probed deep "" deep
+probed deep-c2 $c2 deep
+probed cycles-interpreter -Xint cycles "$CYCLES"
+probed cycles-c1 $c1 cycles "$CYCLES"
+probed cycles "" cycles $((3 * CYCLES))
+if [ "$MAJOR" -ge 21 ]; then
+    probed blocked-virtual "" blocked-virtual
+    probed cycles-virtual "" cycles-virtual "$CYCLES"
+fi
+
+# With the JVM, from its first class on: nothing of it is missed.
+run_java start 0 "${may_load[@]}" "-agentpath:$JW_LIBRARY=start,quiet,probe=$PROBE_CLASSES/probes/Early.class,file=start.jfr" \
+    -cp "$JW_JAR:$API_CLASSES" probed.Probed early "$PROBE_CLASSES"
+[ "$(tail -n 1 start.out)" = ok ] || fail "start: $(tail -n 1 start.out)"
+
+# With a library that only links the places to nothing, a thread is inside when detach comes back.
+status=0
+"$JDK/bin/java" "${JAVA_FLAGS[@]}" "${may_load[@]}" "-agentpath:$wrong=start,quiet,file=wrong.jfr" -cp "$JW_JAR:$API_CLASSES" \
+    probed.Probed blocked "$PROBE_CLASSES" >wrong.out 2>wrong.err </dev/null || status=$?
+no_crash
+[ "$status" != 0 ] && grep -q 'not refused: detached watch' wrong.err || fail "detaching without a proof was not found out: $(tail -n 1 wrong.out)"
