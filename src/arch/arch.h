@@ -303,6 +303,15 @@ JW_SIGNAL_SAFE bool arch_step_poll(struct arch_regs *regs, uintptr_t poll_pc, ui
                                    uintptr_t stub_end);
 
 /*
+ * In a stub that takes a frame of compiled code apart, when that frame is gone and frames of the interpreter are laid out in its place:
+ * sp is that of the caller of the one that comes next, fp that of the frame under way, of the one before it, or of the caller of all of them (room
+ * walk tells which). False, with `regs` unchanged, at all other instructions of the stub, and of another (aarch64: always).
+ * Source: OpenJDK, SharedRuntime::generate_deopt_blob and OptoRuntime::generate_uncommon_trap_blob for x86-64, JDK 17 and 25.
+ */
+JW_SIGNAL_SAFE bool arch_step_laying(const void *ucontext, struct arch_regs *regs,
+                                     uintptr_t stub_begin, uintptr_t stub_end);
+
+/*
  * From any pc in a stub of the JVM's runtime that begins like a compiled method of this frame size: before, in or behind
  * its frame. False where it does not begin so.
  */

@@ -56,7 +56,7 @@ JW_SIGNAL_SAFE bool vm_is_entry_stub(uintptr_t begin, uintptr_t end);
 JW_SIGNAL_SAFE bool vm_entry_anchor(uintptr_t fp, struct vm_anchor *out);
 /*
  * The same for a thread that is inside the call stub, which begins at `stub_begin`: the wrapper is its first argument,
- * until it lies in the frame. False where it is not told which.
+ * until it lies in the frame. `fp`: of that frame, or 0 where there is none. False where it is not told which.
  */
 JW_SIGNAL_SAFE bool vm_call_stub_anchor(uintptr_t stub_begin, uintptr_t pc, uintptr_t fp,
                                         uintptr_t first_argument, struct vm_anchor *out);

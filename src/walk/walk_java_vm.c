@@ -365,7 +365,7 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
         (place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, blob.blob, &anchor)) ||
         walk_vm_unwound_anchor(walk, &blob, stub, &anchor))
         return leave_java(walk, &blob, stub, &anchor, place);
-    if (place == VM_PLACE_RUNTIME_STUB && walk_vm_leave_unpacker(walk, blob.blob))
+    if (place == VM_PLACE_RUNTIME_STUB && walk_vm_leave_unpacker(walk, &blob))
         return GO_ON;
     if (walk_vm_follow_stub(walk, &blob, stub, &caller, &position)) {
         walk_vm_go_on_at(walk, &caller, position);
@@ -381,9 +381,9 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
     if (!walk_step(place, &blob, stub, &caller) ||
         (caller.pc == ENTRY_BARRIER_COOKIE && !arch_step_from_entry(&caller)))
         return fail(walk, WALK_CODE_STUB, place);
-    /* What the JVM does as a leaf of Java calls stubs, too: the flush of the instruction cache, up to JDK 17. */
-    if (place == VM_PLACE_STUB && !vm_code_contains(caller.pc) &&
-        !walk_native_to_code_cache(&caller, false))
+    /* What the JVM does as a leaf of Java calls stubs, too: the flush of the instruction cache, when an adapter mends the call
+     * that led to it. From JDK 21 on that stub lies in a blob of its own. */
+    if (!vm_code_contains(caller.pc) && !walk_native_to_code_cache(&caller, false))
         return fail(walk, WALK_CODE_STUB, place);
     if (walk_vm_follow_interpreter(walk, &caller))
         return move(walk, &caller, WALK_AT_CALL, place);
@@ -400,7 +400,7 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
     if (ref->place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, ref->blob, &anchor))
         return leave_java(walk, NULL, NULL, &anchor, ref->place);
     if (ref->place != VM_PLACE_STUB)
-        return walk_vm_leave_unpacker(walk, ref->blob)
+        return walk_vm_leave_unpacker(walk, &(struct vm_blob){.blob = ref->blob})
                    ? GO_ON
                    : leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
     if (vm_is_entry_return(walk->regs.pc))

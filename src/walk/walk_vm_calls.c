@@ -138,7 +138,7 @@ bool walk_vm_unwound_anchor(const struct walk_vm *walk, const struct vm_blob *bl
         !vm_is_entry_stub(stub->begin, stub->end) || !walk_step(blob->place, blob, stub, &caller) ||
         caller.sp < walk->regs.sp || vm_code_contains(caller.pc) || !arch_is_behind_call(caller.pc))
         return false;
-    if (walk_native_to_code_cache(&caller, true))
+    if (walk_native_to_code_cache(&caller, false))
         *anchor = (struct vm_anchor){.sp = caller.sp, .pc = caller.pc, .fp = caller.fp};
     else if (walk_native_ended_at_root(&caller))
         *anchor = (struct vm_anchor){0};

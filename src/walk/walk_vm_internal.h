@@ -276,10 +276,10 @@ JW_SIGNAL_SAFE uintptr_t walk_vm_frozen_fp(const struct walk_vm *walk);
 JW_SIGNAL_SAFE bool walk_vm_step_from_edge(const struct walk_vm *walk, struct vm_blob *blob,
                                            struct arch_regs *caller);
 /*
- * From `stub`, which takes a compiled frame apart: goes on behind those of its frames that are not filled in yet, if there are some and it is
- * proved who called the outermost of them. Which methods they are of is not known: a mark.
+ * From a stub that takes a compiled frame apart: goes on behind those of the frames in its place that are not filled in yet, laid out or not,
+ * if it is proved who called the outermost of them. Which methods they are of is not known: a mark. False of other stubs, too.
  */
-JW_SIGNAL_SAFE bool walk_vm_leave_unpacker(struct walk_vm *walk, vm_addr stub);
+JW_SIGNAL_SAFE bool walk_vm_leave_unpacker(struct walk_vm *walk, const struct vm_blob *blob);
 
 /* Guesses, each followed by a proof: false when none could be proved.
  * The caller of this nmethod's frame, on which its code may have pushed a few words. */

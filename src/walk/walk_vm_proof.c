@@ -191,9 +191,10 @@ bool walk_vm_follow_stub(const struct walk_vm *walk, const struct vm_blob *blob,
         return false;
     if (is_call_proved(walk, blob, stub, caller, position))
         return true;
-    if (way.is_return)
-        return walk_vm_is_on_stack(walk, caller->sp) && vm_code_contains(caller->pc) &&
-               arch_is_behind_call(caller->pc);
+    if (way.is_return && walk_vm_is_on_stack(walk, caller->sp) && vm_code_contains(caller->pc) &&
+        arch_is_behind_call(caller->pc))
+        return true;
+    /* A handler of polls returns behind the poll, which no call stands before. */
     *position = WALK_AT_TOP;
     return way.is_sure && is_jumped_to(walk, caller);
 }
@@ -222,6 +223,11 @@ bool walk_vm_caller_of_stub(const struct walk_vm *walk, const struct vm_blob *bl
         return true;
     *caller = walk->regs;
     if (walk_step(blob->place, blob, stub, caller) &&
+        is_call_proved(walk, blob, stub, caller, position))
+        return true;
+    /* That of the simplest stubs (exceptions, traps): two words, below which the frame pointer is still the caller's. */
+    if (!has_setup && frame_bytes == 2 * WORD_BYTES &&
+        walk_vm_caller_by_size(walk, frame_bytes, caller) &&
         is_call_proved(walk, blob, stub, caller, position))
         return true;
     *caller = walk->regs;
@@ -262,13 +268,25 @@ static JW_SIGNAL_SAFE bool is_sound(const struct walk_vm *walk, const struct vm_
             vm_code_contains(anchor->pc));
 }
 
+/* The stub's frame is where the frame pointer says: at its return that is its caller's again. */
+static JW_SIGNAL_SAFE bool has_own_frame(const struct walk_vm *walk, const struct vm_stub *stub)
+{
+    struct arch_regs by_code = walk->regs, by_frame = walk->regs;
+
+    return arch_step_stub(&by_code, stub->begin, stub->setup_offset, stub->end) &&
+           arch_step_from_frame(&by_frame) && by_code.sp == by_frame.sp;
+}
+
 bool walk_vm_call_stub_anchor(const struct walk_vm *walk, const struct vm_stub *stub,
                               struct vm_anchor *anchor)
 {
-    return walk->position == WALK_AT_TOP && walk->ucontext != NULL && stub != NULL &&
-           vm_is_entry_stub(stub->begin, stub->end) &&
-           vm_call_stub_anchor(stub->begin, walk->regs.pc, walk->regs.fp,
-                               arch_first_argument(walk->ucontext), anchor) &&
+    if (walk->position != WALK_AT_TOP || walk->ucontext == NULL || stub == NULL ||
+        !vm_is_entry_stub(stub->begin, stub->end))
+        return false;
+    const uintptr_t fp = has_own_frame(walk, stub) ? walk->regs.fp : 0; /* 0: of none */
+
+    return vm_call_stub_anchor(stub->begin, walk->regs.pc, fp, arch_first_argument(walk->ucontext),
+                               anchor) &&
            is_sound(walk, anchor);
 }
 
@@ -298,31 +316,4 @@ bool walk_vm_step_from_edge(const struct walk_vm *walk, struct vm_blob *blob,
     *caller = walk->regs;
     return walk->position == WALK_AT_TOP && vm_code_find(walk->regs.pc, blob) &&
            walk_step(blob->place, blob, NULL, caller);
-}
-
-bool walk_vm_leave_unpacker(struct walk_vm *walk, vm_addr stub)
-{
-    struct arch_regs caller;
-    struct vm_interpreted frame;
-    uint32_t count = 0;
-
-    if (!vm_code_is_unpacker(stub) ||
-        !walk_vm_caller_by_size(walk, vm_code_frame_bytes(stub), &caller))
-        return false;
-    /* Each lies above the one before, its end included: so the chain ends. */
-    while (count < WALK_INLINED_MAX && vm_code_is_interpreter(caller.pc) &&
-           walk_vm_is_on_stack(walk, caller.fp) && caller.fp >= caller.sp &&
-           vm_interpreted_read_bare(caller.fp, &frame)) {
-        caller =
-            (struct arch_regs){.pc = frame.caller_pc, .sp = frame.caller_sp, .fp = frame.caller_fp};
-        count++;
-    }
-    if (count == 0 || !is_proved(walk, &caller))
-        return false;
-    walk_vm_put_mark(walk, JW_MARK_UNPACKING);
-    walk->regs = caller;
-    walk->position = WALK_AT_CALL;
-    walk->is_fp_by_size = false;
-    walk->fp_slot = 0;
-    return true;
 }

@@ -117,3 +117,13 @@ bool arch_step_stub(struct arch_regs *regs, uintptr_t stub_begin, size_t setup_o
         return arch_step_from_entry(regs);
     return arch_step_from_frame(regs);
 }
+
+bool arch_step_laying(const void *ucontext, struct arch_regs *regs, uintptr_t stub_begin,
+                      uintptr_t stub_end)
+{
+    (void)ucontext;
+    (void)regs;
+    (void)stub_begin;
+    (void)stub_end;
+    return false;
+}

@@ -9,7 +9,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Calls of every kind, instruction by instruction: from and to interpreted and compiled code, native methods, Java called by C,
- * interfaces, exceptions, monitors, the JVM's own stubs.
+ * interfaces, exceptions, monitors, the JVM's own stubs, compiled code that is taken apart.
  *
  *     java -cp ...:jaywalk.jar Steps HELD ROUNDS WARM_ROUNDS      HELD: each stack is compared with the one before
  */
@@ -97,6 +97,79 @@ public final class Steps {
         long run() throws Exception;
     }
 
+    /* What is otherwise when the steps begin than it was when the code that meets it was compiled. */
+
+    static boolean isLate;
+    static Part late = () -> 0;
+
+    /** Its callee is compiled when its call still leads to the interpreter: the adapter has the call changed. By C2: gives up. */
+    static long lateCaller(long a) {
+        return isLate ? lateCallee(a) : a;
+    }
+
+    static long lateCallee(long a) {
+        return a * 3 + 1;
+    }
+
+    static class Base {
+        long value() {
+            return 1;
+        }
+    }
+
+    static final class Derived extends Base {
+        @Override
+        long value() {
+            return 2;
+        }
+    }
+
+    /** Calls what loads the other class for which its own code was not made: taken apart when that returns. */
+    static long madeForOne(Base base) throws Exception {
+        return late.run() + base.value();
+    }
+
+    /** The same with its callers, one in the other. */
+    static long deepForOne(int depth, Base base) throws Exception {
+        return depth == 0 ? madeForOne(base) : 1 + deepForOne(depth - 1, base);
+    }
+
+    static volatile boolean isOtherWanted;
+    static volatile boolean isOtherThere;
+
+    /** By another thread: a class is loaded by some hundred thousand instructions of the JVM's own. */
+    static void loadOther() {
+        try {
+            while (!isOtherWanted) {
+                Thread.sleep(1);
+            }
+        } catch (InterruptedException e) {
+            return;
+        }
+        sink += new Derived().value();
+        isOtherThere = true;
+    }
+
+    static long awaitOther() {
+        isOtherWanted = true;
+        while (!isOtherThere) {
+            sink++;
+        }
+        return sink;
+    }
+
+    static void becomeLate() {
+        isLate = true;
+        sink += lateCaller(1);
+        for (long until = System.nanoTime() + 300_000_000L; System.nanoTime() < until;) {
+            sink += lateCallee(sink);
+        }
+        late = Steps::awaitOther;
+        Thread loader = new Thread(Steps::loadOther, "other");
+        loader.setDaemon(true);
+        loader.start();
+    }
+
     static Map<String, Part> parts() throws Exception {
         Map<String, Part> parts = new LinkedHashMap<>();
         Shape[] shapes = {new One(), new Two(), new Three(), (a, b, c, d) -> a};
@@ -146,6 +219,8 @@ public final class Steps {
         parts.put("strings", () -> ("a" + held.size() + sink).hashCode());
         parts.put("sines", () -> (long) (Math.sin(sink) + Math.pow(sink, 1.5) + Math.log(3 + sink)));
         parts.put("threads", () -> Thread.currentThread().getId() + System.nanoTime() + new Object().hashCode());
+        Base base = new Base();
+        parts.put("late", () -> lateCaller(5) + madeForOne(base) + deepForOne(4, base));
         return parts;
     }
 
@@ -185,6 +260,7 @@ public final class Steps {
                 sink += parts.get("jni").run();
             }
         }
+        becomeLate();
         Profiler.awaitRows();
         Thread thread = new Thread(() -> step(Boolean.parseBoolean(args[0]), Integer.parseInt(args[1]), parts), "steps");
         thread.start();

@@ -379,3 +379,39 @@ Test(recorded, the_poll_of_a_return_is_left_by_its_return_address)
     }
     cr_expect(loops == polls / 3 * 2, "%u of %u", loops, polls);
 }
+
+#if defined(__x86_64__)
+
+/* From the end of the compiled frame to the stub's own, and in no other code; not in the midst of one of the instructions. */
+#define LAYING_BYTES      80
+#define LAYING_BYTES_TOLD 77
+Test(recorded, stubs_lay_frames_out_in_one_place_and_nothing_else_does)
+{
+    unsigned stubs = 0;
+
+    for (size_t i = 0; i < JW_COUNT_OF(recorded); i++) {
+        const bool lays = strcmp(recorded[i].name, "DeoptimizationBlob") == 0 ||
+                          strcmp(recorded[i].name, "UncommonTrapBlob") == 0;
+        size_t told = 0, first = 0, last = 0;
+
+        decode(&recorded[i]);
+        const uintptr_t begin = (uintptr_t)code, end = begin + code_bytes;
+        for (uintptr_t pc = begin; pc < end; pc++) {
+            const ucontext_t context = {
+                .uc_mcontext.gregs = {[REG_R8] = (greg_t)(uintptr_t)&stack[8]}};
+            struct arch_regs regs = {.pc = pc, .sp = (uintptr_t)&stack[4]};
+
+            if (!arch_step_laying(&context, &regs, begin, end))
+                continue;
+            first = told++ == 0 ? pc - begin : first;
+            last = pc - begin;
+        }
+        stubs += lays;
+        cr_expect(told == (lays ? LAYING_BYTES_TOLD : 0), "%s: %zu", recorded[i].name, told);
+        cr_expect(!lays || last - first + 1 == LAYING_BYTES, "%s: from %zu to %zu",
+                  recorded[i].name, first, last);
+    }
+    cr_expect(stubs == 4, "%u", stubs);
+}
+
+#endif

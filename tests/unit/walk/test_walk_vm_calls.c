@@ -251,11 +251,15 @@ TEST_EACH_STACK(walk_vm_calls, while_the_jvm_changes_the_call_of_who_called_an_a
 {
     struct jw_error err = {0};
     const struct fake_nmethod adapter = put_other("I2C/C2I adapters"),
-                              stubs = put_other("StubRoutines (1)");
+                              stubs = put_other("StubRoutines (1)"),
+                              final_stubs = put_other("StubRoutines (final stubs)"),
+                              own_blob = put_other("flush_icache_stub");
+    const struct fake_nmethod *const flushes[] = {&stubs, &final_stubs, &own_blob};
     struct arch_regs *regs = &fake_stack.regs;
 
     memcpy((void *)adapter.code, patching_code, sizeof patching_code);
-    vm_stub_report("flush_icache_stub", (const void *)stubs.code, 32);
+    for (size_t i = 0; i < JW_COUNT_OF(flushes); i++)
+        vm_stub_report("flush_icache_stub", (const void *)flushes[i]->code, 32);
     vm_stub_settle();
     cr_assert(symbols_refresh(&err) && symbols_build_rows(&err), "%s", err.message);
     for (unsigned shift_words = 0; shift_words < 2; shift_words++) {
@@ -267,9 +271,11 @@ TEST_EACH_STACK(walk_vm_calls, while_the_jvm_changes_the_call_of_who_called_an_a
         /* In a stub that this code calls. */
         regs->sp -= 8;
         put_word(regs->sp, regs->pc);
-        regs->pc = stubs.code + 8;
-        walk();
-        kinds_are("cc");
+        for (size_t i = 0; i < JW_COUNT_OF(flushes); i++) {
+            regs->pc = flushes[i]->code + 8;
+            walk();
+            kinds_are("cc");
+        }
     }
     const struct arch_regs adapters = begin_patching(&adapter, 0);
 
@@ -278,6 +284,42 @@ TEST_EACH_STACK(walk_vm_calls, while_the_jvm_changes_the_call_of_who_called_an_a
     walk();
     cr_assert(eq(u32, result.frame_count, 0));
     symbols_close();
+}
+
+/*
+ * The stub of an exception has a frame of two words, of which the upper one is there before the lower: below it the frame pointer is the
+ * caller's, and may be that of an interpreted method further out.
+ */
+TEST_EACH_STACK(walk_vm_calls, a_stub_of_two_words_is_left_by_its_size)
+{
+    static const uint8_t exception_code[] = {
+        0x52,                   /* push %rdx */
+        0x48, 0x83, 0xec, 0x08, /* sub $8,%rsp */
+        0x48, 0x89, 0x2c, 0x24, /* mov %rbp,(%rsp) */
+        0x90, 0x90,
+    };
+    const struct fake_nmethod code = put_nmethod(), stub = put_other("ExceptionBlob");
+    struct arch_regs *regs = &fake_stack.regs;
+
+    memcpy((void *)stub.code, exception_code, sizeof exception_code);
+    set((void *)stub.blob, "CodeBlob", "_frame_size", 2, 4);
+    set((void *)stub.blob, "CodeBlob", "_frame_complete_offset", (uint64_t)-1, 4);
+    for (unsigned offset = 5; offset <= 9; offset += 4) {
+        begin_stack();
+        push_entry(NULL);
+        push_interpreted(1);
+        put_word(regs->fp - 16, regs->fp - 96); /* it called something */
+        push_interpreted(2);
+        put_word(regs->fp - 16, regs->fp - 96);
+        push_compiled(&code, PC_CALL);
+        push_compiled(&code, PC_CALL);
+        put_word(regs->sp - 8, regs->pc);
+        put_word(regs->sp - 16, offset == 9 ? regs->fp : 0x1234);
+        regs->sp -= 16;
+        regs->pc = stub.code + offset;
+        walk();
+        kinds_are("ccii");
+    }
 }
 
 TEST_EACH_STACK(walk_vm_calls, an_interpreted_method_before_it_has_a_frame)
@@ -315,6 +357,33 @@ TEST_EACH_STACK(walk_vm_calls, an_interpreted_method_before_it_has_a_frame)
     put_word(regs->sp + 8, 0);
     walk();
     kinds_are("");
+}
+
+/* Its return address stands behind the poll, where nothing is described; the frame pointer may be that of an interpreted method further out. */
+TEST_EACH_STACK(walk_vm_calls, a_handler_of_polls_returns_to_where_no_call_is)
+{
+    static const uint8_t handler_code[] = {0x90, 0x9d, 0x5d, 0xc3}; /* popf; pop %rbp; ret */
+    const struct fake_nmethod code = put_nmethod(), handler = put_other("SafepointBlob");
+    struct arch_regs *regs = &fake_stack.regs;
+
+    memcpy((void *)(handler.code + 100), handler_code, sizeof handler_code);
+    for (unsigned offset = 0; offset < sizeof handler_code; offset++) {
+        begin_stack();
+        push_entry(NULL);
+        push_interpreted(1);
+        put_word(regs->fp - 16, regs->fp - 96); /* it called something */
+        push_interpreted(2);
+        put_word(regs->fp - 16, regs->fp - 96);
+        push_compiled(&code, PC_CALL);
+        push_compiled(&code, PC_CALL);
+        put_word(regs->sp - 8, regs->pc - 2);
+        put_word(regs->sp - 16, regs->fp);
+        put_word(regs->sp - 24, 0x246);
+        regs->sp -= offset <= 1 ? 24 : offset == 2 ? 16 : 8;
+        regs->pc = handler.code + 100 + offset;
+        walk();
+        kinds_are("ccii");
+    }
 }
 
 static void polls(enum layout_jdk jdk)
@@ -377,7 +446,12 @@ static void at_the_end_of_the_call_stub(bool with_native, const char *kinds)
 
     cr_assert(symbols_refresh(&err) && symbols_build_rows(&err), "%s", err.message);
     memset((void *)begin, 0x90, 40);
-    memcpy((void *)begin, "\x55\x48\x8b\xec", 4);
+    /* The frame pointer is that of an entry frame further out, of which nothing may be believed. */
+    const uint8_t prologue[] = {
+        0x55, 0x48, 0x8b, 0xec, /* push %rbp; mov %rsp,%rbp */
+        0x48, 0x89, 0x7d, (uint8_t)vm_stack_layout.entry_wrapper_bytes /* mov %rdi,..(%rbp) */
+    };
+    memcpy((void *)begin, prologue, sizeof prologue);
     memcpy((void *)(begin + 30), "\x5d\xc3", 2);
     vm_stub_report("call_stub", (const void *)begin, 40);
     vm_stub_settle();
