@@ -338,8 +338,9 @@ _jaywalk_facts() {
         ;;
     probe)
         operands=rules
-        options='--all --json --strict -q --quiet -h --help '
+        options='--all --json --strict -q --quiet --libpath= -h --help '
         case $option in
+        --libpath) kind=files ;;
         esac
         ;;
     help) operands=commands ;;
@@ -420,12 +421,14 @@ _jaywalk() {
     recordings) _jaywalk_files "$current" .jfr ;;
     rules)
         # What to do comes first, then files.
-        if [[ $COMP_CWORD -gt 2 ]]; then
+        if [[ $COMP_CWORD -eq 3 && ${COMP_WORDS[2]} == @(attach|list|detach) ]]; then
+            _jaywalk_jvms "$current" "${COMP_WORDS[0]}"
+        elif [[ $COMP_CWORD -gt 2 ]]; then
             _jaywalk_files "$current" ''
         elif [[ $command == rules ]]; then
             _jaywalk_words "$current" 'check dry-run'
         else
-            _jaywalk_words "$current" 'check'
+            _jaywalk_words "$current" 'check attach list detach'
         fi
         ;;
     either)

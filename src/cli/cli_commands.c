@@ -458,8 +458,9 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
         {
             .id = CLI_COMMAND_PROBE,
             .name = "probe",
-            .usage = "jaywalk probe check [options] FILE [JAR|FOLDER|PID ...]",
-            .summary = "say whether a probe is understood, and into which methods it would be put",
+            .usage = "jaywalk probe check FILE [JAR|FOLDER|PID ...] | attach PID FILE | list PID | "
+                     "detach PID NAME",
+            .summary = "call methods of yours inside of a running program, and take them out again",
             .text =
                 "FILE is a jar, a folder of classes or a class file with a probe: a public class "
                 "that carries\n"
@@ -473,18 +474,25 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "  @Thrown Throwable         the exception; at @OnThrow\n"
                 "  @Duration long            nanoseconds since the entry; not at @OnEntry\n"
                 "  @MethodName String        com.acme.Shop.add\n"
-                "Everything that cannot be is told with class, method and what to do, and the "
-                "status is 1.\n"
-                "With jars, folders or a JVM behind it: into which methods each handler would be "
-                "put, why not\n"
-                "into the others, and what that would cost. Nothing is changed, and nothing asked "
-                "of the JVM.\n"
-                "How to write one: docs/howto/write-a-probe.md.\n",
+                "check tells everything in it that cannot be, with class, method and what to do, "
+                "and then the\n"
+                "status is 1. With jars, folders or a JVM behind it: into which methods each "
+                "handler would be put,\n"
+                "why not into the others, and what that would cost; nothing is changed, and "
+                "nothing asked of the JVM.\n"
+                "attach puts a probe into a running JVM, list says what its handlers did there, "
+                "detach takes it\n"
+                "out: when that is said, no handler runs any more, and none will.\n"
+                "PID is a process number, or the name of a JVM: main class or jar. How to write "
+                "one: docs/howto/write-a-probe.md.\n",
             .examples = "  jaywalk probe check slow-orders.jar\n"
                         "  jaywalk probe check slow-orders.jar app.jar lib/\n"
                         "  jaywalk probe check --strict build/classes 4711\n"
                         "  jaywalk probe check --json slow-orders.jar app.jar | jq "
-                        "'.handlers[].dry_run.cost'\n",
+                        "'.handlers[].dry_run.cost'\n"
+                        "  jaywalk probe attach 4711 slow-orders.jar\n"
+                        "  jaywalk probe list 4711\n"
+                        "  jaywalk probe detach 4711 slow-orders\n",
             .operands = CLI_OPERANDS_RULES,
             .run = cli_probe,
         },

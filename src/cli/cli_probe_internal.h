@@ -1,7 +1,7 @@
 /*
- * cli_probe_internal - a probe in words: for people, for programs.
+ * cli_probe_internal - probes in words, and what is said to agents of them.
  *
- * For      cmd_probe.c.   Callers  this room.   Context  tool.   Memory  none.
+ * For      cmd_probe.c, cli_probe_jvm.c.   Callers  this room.   Context  tool.   Memory  none.
  */
 #ifndef JW_CLI_CLI_PROBE_INTERNAL_H
 #define JW_CLI_CLI_PROBE_INTERNAL_H
@@ -23,5 +23,16 @@ void cli_probe_put_handler(const struct probe_handler *handler, FILE *to);
 void cli_probe_json_head(const struct probe *probe, const char *path, FILE *to);
 /* ... and as that of one of them: its closing brace is left to the caller. */
 void cli_probe_json_handler(const struct probe_handler *handler, FILE *to);
+
+/* The probe of a jar, folder or class file; NULL: it was told why not. cmd_probe.c */
+struct probe *cli_probe_read(const char *path);
+
+/* An agent's answer to probe-list as a page; false and `err`: it is none. cli_probe_list.c */
+JW_MUST_CHECK bool cli_probe_put_list(const char *text, FILE *to, struct jw_error *err);
+
+/* The operands are the word itself, a JVM, and a file or the name of a probe. cli_probe_jvm.c */
+int cli_probe_attach(const struct cli_values *values);
+int cli_probe_list(const struct cli_values *values);
+int cli_probe_detach(const struct cli_values *values);
 
 #endif

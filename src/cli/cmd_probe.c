@@ -91,8 +91,7 @@ static void tell_fault(void *context, const char *message)
     cli_complain("%s: %s", faults->path, message);
 }
 
-/* NULL: it was told why. `path` names it in complaints. */
-static struct probe *read_probe(const char *path)
+struct probe *cli_probe_read(const char *path)
 {
     struct cli_classes classes = {.count = 0};
     struct find find = {.path = path};
@@ -201,11 +200,12 @@ static int show(const struct cli_values *values, const struct probe *probe,
     return cli_rules_end();
 }
 
-static int check(const struct cli_command *command, const struct cli_values *values)
+static int check(const struct cli_values *values)
 {
+    const struct cli_command *command = &cli_commands[CLI_COMMAND_PROBE];
     struct cli_classes classes = {.count = 0};
     struct jw_error err = {{0}};
-    struct probe *probe = read_probe(values->operands.texts[1]);
+    struct probe *probe = cli_probe_read(values->operands.texts[1]);
     int status = CLI_OK;
 
     if (probe == NULL)
@@ -224,18 +224,36 @@ static int check(const struct cli_command *command, const struct cli_values *val
     return status;
 }
 
+/* What the command can do, by its first word. */
+static const struct verb {
+    const char *word;
+    size_t least; /* operands, with the word */
+    size_t most;
+    const char *wants;
+    int (*run)(const struct cli_values *values);
+} verbs[] = {
+    {"check", 2, CLI_LIST_LIMIT, "a jar, folder or class file with a probe is needed", check},
+    {"attach", 3, 3, "a JVM, and a jar, folder or class file with a probe, are needed",
+     cli_probe_attach},
+    {"list", 2, 2, "a JVM is needed", cli_probe_list},
+    {"detach", 3, 3, "a JVM, and the name of a probe as 'jaywalk probe list' has it, are needed",
+     cli_probe_detach},
+};
+
 int cli_probe(const struct cli_values *values)
 {
     const struct cli_command *command = &cli_commands[CLI_COMMAND_PROBE];
     const struct cli_list *words = &values->operands;
-    const bool is_check = words->count > 0 && strcmp(words->texts[0], "check") == 0;
+    const char *wants = "'check', 'attach', 'list' or 'detach' comes first";
     struct jw_error err = {{0}};
 
-    if (is_check && words->count >= 2)
-        return check(command, values);
-    jw_error_set(&err, "probe: %s; usage: %s",
-                 is_check ? "a jar, folder or class file with a probe is needed"
-                          : "'check' comes first",
-                 command->usage);
+    for (size_t i = 0; words->count > 0 && i < JW_COUNT_OF(verbs); i++) {
+        if (strcmp(words->texts[0], verbs[i].word) != 0)
+            continue;
+        if (words->count >= verbs[i].least && words->count <= verbs[i].most)
+            return verbs[i].run(values);
+        wants = verbs[i].wants;
+    }
+    jw_error_set(&err, "probe: %s; usage: %s", wants, command->usage);
     return cli_usage_error(command, &err);
 }

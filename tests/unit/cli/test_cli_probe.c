@@ -215,10 +215,20 @@ Test(cli_probe, a_file_holds_one_probe)
 Test(cli_probe, what_is_missing_on_the_command_line_is_told)
 {
     cr_expect_eq(RUN("probe"), CLI_USAGE);
-    EXPECT_ERR("'check' comes first");
+    EXPECT_ERR("'check', 'attach', 'list' or 'detach' comes first");
     cr_expect_eq(RUN("probe", "check"), CLI_USAGE);
     EXPECT_ERR("a jar, folder or class file with a probe is needed");
     cr_expect_eq(RUN("probe", "chek", "x.jar"), CLI_USAGE);
+    cr_expect_eq(RUN("probe", "attach", "1"), CLI_USAGE);
+    EXPECT_ERR("a JVM, and a jar, folder or class file with a probe, are needed");
+    cr_expect_eq(RUN("probe", "list"), CLI_USAGE);
+    EXPECT_ERR("a JVM is needed");
+    cr_expect_eq(RUN("probe", "detach", "1"), CLI_USAGE);
+    EXPECT_ERR("the name of a probe as 'jaywalk probe list' has it");
+    cr_expect_eq(RUN("probe", "detach", "1", "a", "b"), CLI_USAGE);
+    cr_expect_eq(RUN("probe", "list", "99999999"), CLI_TARGET);
+    cr_expect_eq(RUN("probe", "attach", "99999999", "x.jar"), CLI_TARGET);
+    EXPECT_ERR("there is no process 99999999");
     cr_expect_eq(RUN("probe", "check", "nowhere.jar"), CLI_FAILED);
     EXPECT_ERR("nowhere.jar: cannot be opened");
     make_probe("Slow.class");

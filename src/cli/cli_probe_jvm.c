@@ -1,0 +1,158 @@
+/* attach, list and detach of `jaywalk probe`: one line to the agent in a JVM each. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/attach.h"
+#include "base/clock.h"
+#include "cli/cli_probe_internal.h"
+
+/* Classes are written anew in small pieces, and a detach waits for threads that are inside. */
+#define TIMEOUT_NS (300 * JW_NS_PER_SECOND)
+#define LIST_BYTES ((size_t)1 << 20)
+
+static int find_jvm(const struct cli_values *values, struct attach_target *target,
+                    struct cli_session *session)
+{
+    struct cli_values one = *values;
+
+    one.operands = (struct cli_list){.texts = {values->operands.texts[1]}, .count = 1};
+    return cli_session_find(&cli_commands[CLI_COMMAND_PROBE], &one, target, session);
+}
+
+/* The agent's string ends a value at a comma. */
+static bool has_comma(const char *what, const char *text)
+{
+    if (strchr(text, ',') == NULL)
+        return false;
+    cli_complain("%s %s: a comma ends a value of the agent; give it another name", what, text);
+    return true;
+}
+
+static int tell_agent(const struct cli_values *values, struct cli_session *session,
+                      const char *string)
+{
+    int status = cli_session_enter(values, session);
+
+    if (status == CLI_OK)
+        status = cli_session_do(session, string, TIMEOUT_NS, stdout);
+    return status;
+}
+
+/*
+ * The probe as the process finds it: `path` is absolute there. `ours` is where we find the same file; a process in a container has
+ * files of its own.
+ */
+static bool find_file(const char *file, const struct attach_target *target, char *path, char *ours)
+{
+    if (target->has_own_files) {
+        if (file[0] != '/') {
+            cli_complain("process %d has a file system of its own (a container): put the probe in "
+                         "there and give its absolute path, such as /tmp/probe.jar",
+                         target->pid);
+            return false;
+        }
+        snprintf(path, CLI_PATH_BYTES, "%s", file);
+        snprintf(ours, CLI_PATH_BYTES, "%s/root%s", target->place, file);
+        return true;
+    }
+    if (realpath(file, path) == NULL) {
+        cli_complain("%s: cannot be opened: %s", file, strerror(errno));
+        return false;
+    }
+    snprintf(ours, CLI_PATH_BYTES, "%s", path);
+    return true;
+}
+
+int cli_probe_attach(const struct cli_values *values)
+{
+    char path[CLI_PATH_BYTES], ours[CLI_PATH_BYTES], string[CLI_STRING_BYTES];
+    struct attach_target target;
+    struct cli_session session;
+    int status = find_jvm(values, &target, &session);
+
+    if (status != CLI_OK)
+        return status;
+    status = CLI_FAILED;
+    if (find_file(values->operands.texts[2], &target, path, ours) && !has_comma("probe", path)) {
+        /* What cannot be is told before anybody else's process is touched. */
+        struct probe *probe = cli_probe_read(ours);
+
+        probe_close(probe);
+        snprintf(string, sizeof string, "probe-attach,probe=%s", path);
+        if (probe != NULL)
+            status = tell_agent(values, &session, string);
+    }
+    cli_session_close(&session);
+    return status;
+}
+
+int cli_probe_detach(const struct cli_values *values)
+{
+    const char *name = values->operands.texts[2];
+    char string[CLI_STRING_BYTES];
+    struct attach_target target;
+    struct cli_session session;
+
+    if (has_comma("probe", name))
+        return CLI_FAILED;
+
+    int status = find_jvm(values, &target, &session);
+    if (status != CLI_OK)
+        return status;
+    snprintf(string, sizeof string, "probe-detach,name=%.1000s", name);
+    status = tell_agent(values, &session, string);
+    cli_session_close(&session);
+    return status;
+}
+
+/* The answer into `text`; the status for the shell. */
+static int fetch(const struct cli_session *session, char *text, size_t room_bytes)
+{
+    FILE *to = fmemopen(text, room_bytes, "w");
+
+    if (to == NULL) {
+        cli_complain("no memory for the agent's answer");
+        return CLI_FAILED;
+    }
+    const int status = cli_session_show(session, "probe-list", TIMEOUT_NS, to);
+    if (fclose(to) == 0)
+        return status;
+    cli_complain("the agent's answer is longer than %zu bytes", room_bytes);
+    return CLI_FAILED;
+}
+
+static int show_list(const struct cli_session *session)
+{
+    struct jw_error err = {{0}};
+    char *text = jw_alloc(LIST_BYTES);
+
+    if (text == NULL) {
+        cli_complain("no memory for the agent's answer");
+        return CLI_FAILED;
+    }
+    int status = fetch(session, text, LIST_BYTES);
+    if (status == CLI_OK && !cli_probe_put_list(text, stdout, &err)) {
+        cli_complain("%s", err.message);
+        status = CLI_FAILED;
+    }
+    jw_free(text);
+    return status;
+}
+
+int cli_probe_list(const struct cli_values *values)
+{
+    struct attach_target target;
+    struct cli_session session;
+    int status = find_jvm(values, &target, &session);
+
+    if (status != CLI_OK)
+        return status;
+    status = cli_session_enter(values, &session);
+    if (status == CLI_OK)
+        status = values->has_json ? cli_session_show(&session, "probe-list", TIMEOUT_NS, stdout)
+                                  : show_list(&session);
+    cli_session_close(&session);
+    return status;
+}

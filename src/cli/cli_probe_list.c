@@ -1,0 +1,356 @@
+/*
+ * The probes in a JVM, as its agent tells of them (schema jaywalk.probes/1), in words. Context: tool.
+ *
+ * The answer comes from another process: whatever it is, reading it ends, inside of it and with bounded depth.
+ */
+#include "cli/cli_probe_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli_text_internal.h"
+
+#define SCHEMA      "jaywalk.probes/1"
+#define DEPTH_LIMIT 16
+#define TEXT_BYTES  1024
+
+struct reader {
+    const char *at;
+    bool is_bad; /* nothing is read any more */
+};
+
+static void skip_blanks(struct reader *reader)
+{
+    reader->at += strspn(reader->at, " \t\r\n");
+}
+
+/* The character, or the text is none that is understood. */
+static void expect(struct reader *reader, char one)
+{
+    skip_blanks(reader);
+    if (reader->is_bad || *reader->at != one)
+        reader->is_bad = true;
+    else
+        reader->at++;
+}
+
+/* Whether it stands there; then it is behind us. */
+static bool take(struct reader *reader, char one)
+{
+    skip_blanks(reader);
+    if (reader->is_bad || *reader->at != one)
+        return false;
+    reader->at++;
+    return true;
+}
+
+/* A string without its quotes; what is longer than the room is cut. Of \u four digits ASCII alone is shown as it is. */
+static void read_text(struct reader *reader, char out[TEXT_BYTES])
+{
+    size_t used = 0;
+
+    expect(reader, '"');
+    while (!reader->is_bad && *reader->at != '"') {
+        char one = *reader->at;
+
+        if (one == '\0') {
+            reader->is_bad = true; /* and its end is not passed */
+            break;
+        }
+        reader->at++;
+        if (one == '\\') {
+            one = *reader->at;
+            if (one == 'u' && strspn(reader->at + 1, "0123456789abcdefABCDEF") >= 4) {
+                char digits[5] = {0};
+
+                memcpy(digits, reader->at + 1, 4);
+                const unsigned long code = strtoul(digits, NULL, 16);
+                one = code < 0x80 ? (char)code : '?';
+                reader->at += 4;
+            } else if (memchr("\"\\/", one, 3) == NULL) {
+                one = '?'; /* \n and its like have no place in a name */
+            }
+            if (*reader->at != '\0')
+                reader->at++;
+        }
+        if (used + 1 < TEXT_BYTES)
+            out[used++] = one;
+    }
+    out[used] = '\0';
+    expect(reader, '"');
+}
+
+static uint64_t read_number(struct reader *reader)
+{
+    uint64_t number = 0;
+
+    skip_blanks(reader);
+    if (*reader->at < '0' || *reader->at > '9')
+        reader->is_bad = true;
+    while (!reader->is_bad && *reader->at >= '0' && *reader->at <= '9')
+        number = number * 10 + (uint64_t)(*reader->at++ - '0');
+    return number;
+}
+
+/* Whatever it is: fields of later agents. */
+static void skip_value(struct reader *reader, int depth)
+{
+    char text[TEXT_BYTES];
+
+    skip_blanks(reader);
+    if (depth == DEPTH_LIMIT) {
+        reader->is_bad = true;
+    } else if (*reader->at == '"') {
+        read_text(reader, text);
+    } else if (take(reader, '{') || take(reader, '[')) {
+        const char end = reader->at[-1] == '{' ? '}' : ']';
+
+        while (!reader->is_bad && !take(reader, end)) {
+            if (end == '}') {
+                read_text(reader, text);
+                expect(reader, ':');
+            }
+            skip_value(reader, depth + 1);
+            if (!take(reader, ',')) {
+                expect(reader, end);
+                return;
+            }
+        }
+    } else {
+        const size_t length = strspn(reader->at, "-+.0123456789eEtrufalsn");
+
+        reader->is_bad |= length == 0;
+        reader->at += length;
+    }
+}
+
+/* Calls `field` for each field of an object; it reads the value. */
+typedef void read_field(struct reader *reader, const char *name, void *out);
+
+static void read_object(struct reader *reader, read_field *field, void *out)
+{
+    char name[TEXT_BYTES];
+
+    expect(reader, '{');
+    while (!reader->is_bad && !take(reader, '}')) {
+        read_text(reader, name);
+        expect(reader, ':');
+        if (!reader->is_bad)
+            field(reader, name, out);
+        if (!take(reader, ',')) {
+            expect(reader, '}');
+            return;
+        }
+    }
+}
+
+static void read_array(struct reader *reader, void (*item)(struct reader *reader, void *context),
+                       void *context)
+{
+    expect(reader, '[');
+    while (!reader->is_bad && !take(reader, ']')) {
+        item(reader, context);
+        if (!take(reader, ',')) {
+            expect(reader, ']');
+            return;
+        }
+    }
+}
+
+/* ---- what is told ---- */
+
+struct handler {
+    char method[TEXT_BYTES], place[TEXT_BYTES];
+    uint64_t methods, places, calls, throws, ns_per_call, unfit, untold, refused, nested, dropped;
+};
+
+static void read_handler_field(struct reader *reader, const char *name, void *out)
+{
+    struct handler *handler = out;
+    const struct {
+        const char *name;
+        uint64_t *number;
+    } numbers[] = {{"methods", &handler->methods},
+                   {"places", &handler->places},
+                   {"calls", &handler->calls},
+                   {"throws", &handler->throws},
+                   {"ns_per_call", &handler->ns_per_call},
+                   {"unfit", &handler->unfit},
+                   {"untold", &handler->untold},
+                   {"refused", &handler->refused},
+                   {"nested", &handler->nested},
+                   {"dropped", &handler->dropped}};
+
+    for (size_t i = 0; i < JW_COUNT_OF(numbers); i++) {
+        if (strcmp(name, numbers[i].name) == 0) {
+            *numbers[i].number = read_number(reader);
+            return;
+        }
+    }
+    if (strcmp(name, "method") == 0)
+        read_text(reader, handler->method);
+    else if (strcmp(name, "place") == 0)
+        read_text(reader, handler->place);
+    else
+        skip_value(reader, 0);
+}
+
+static void put_note(uint64_t number, const char *text, FILE *to)
+{
+    char digits[32];
+
+    if (number == 0)
+        return;
+    cli_text_digits(number, digits);
+    fprintf(to, "    %s %s\n", digits, text);
+}
+
+static void put_cell_number(uint64_t number, int columns, FILE *to)
+{
+    char digits[32];
+
+    cli_text_digits(number, digits);
+    fprintf(to, "%*s", columns, digits);
+}
+
+/* Of one probe. */
+struct rows {
+    FILE *to;
+    bool is_attached;
+};
+
+static void put_handler(struct reader *reader, void *context)
+{
+    const struct rows *rows = context;
+    FILE *to = rows->to;
+    struct handler handler = {.methods = 0};
+    char name[2 * TEXT_BYTES + 8], clean[CLI_CELL_BYTES];
+
+    read_object(reader, read_handler_field, &handler);
+    if (reader->is_bad)
+        return;
+    snprintf(name, sizeof name, "%s (%s)", handler.method, handler.place);
+    fputs("  ", to);
+    cli_text_clean(name, clean);
+    cli_text_put_cell(clean, 28, false, to);
+    put_cell_number(handler.methods, 9, to);
+    put_cell_number(handler.places, 9, to);
+    put_cell_number(handler.calls, 18, to);
+    put_cell_number(handler.ns_per_call, 12, to);
+    put_cell_number(handler.throws, 12, to);
+    fputc('\n', to);
+    if (rows->is_attached && handler.methods == 0)
+        fputs("    no method of the classes that are loaded calls it\n", to);
+    put_note(handler.unfit, "methods that its rules take have not what it asks for", to);
+    put_note(handler.untold, "methods of which its rules ask what is not known", to);
+    put_note(handler.refused, "methods that its rules take cannot be written anew", to);
+    put_note(handler.nested, "calls from inside of the probe's own handlers were left out", to);
+    put_note(handler.dropped, "calls were left out", to);
+}
+
+struct listed {
+    char name[TEXT_BYTES], class_name[TEXT_BYTES], file[TEXT_BYTES], state[TEXT_BYTES],
+        why[TEXT_BYTES];
+    struct reader handlers; /* where they stand; they are told when all else is known */
+};
+
+static void read_probe_field(struct reader *reader, const char *name, void *out)
+{
+    struct listed *listed = out;
+    const struct {
+        const char *name;
+        char *text;
+    } texts[] = {{"name", listed->name},
+                 {"class", listed->class_name},
+                 {"file", listed->file},
+                 {"state", listed->state},
+                 {"why", listed->why}};
+
+    for (size_t i = 0; i < JW_COUNT_OF(texts); i++) {
+        if (strcmp(name, texts[i].name) == 0) {
+            read_text(reader, texts[i].text);
+            return;
+        }
+    }
+    if (strcmp(name, "handlers") == 0)
+        listed->handlers = *reader;
+    skip_value(reader, 0);
+}
+
+struct listing {
+    FILE *to;
+    unsigned count;
+};
+
+static void put_probe(struct reader *reader, void *context)
+{
+    struct listing *listing = context;
+    struct listed *listed = jw_alloc(sizeof *listed);
+    char text[CLI_CELL_BYTES];
+
+    if (listed == NULL) {
+        reader->is_bad = true;
+        return;
+    }
+    read_object(reader, read_probe_field, listed);
+    if (!reader->is_bad) {
+        for (char *slash = listed->class_name; (slash = strchr(slash, '/')) != NULL;)
+            *slash = '.';
+        fputs(listing->count++ == 0 ? "" : "\n", listing->to);
+        cli_text_clean(listed->name, text);
+        fprintf(listing->to, "%s  ", text);
+        cli_text_clean(listed->state, text);
+        fputs(text, listing->to);
+        cli_text_clean(listed->why, text);
+        fprintf(listing->to, "%s%s\n", text[0] == '\0' ? "" : ": ", text);
+        cli_text_clean(listed->class_name, text);
+        fprintf(listing->to, "  class %s of ", text);
+        cli_text_clean(listed->file, text);
+        fprintf(listing->to, "%s\n  %-30s%9s%9s%18s%12s%12s\n", text, "handler", "methods",
+                "places", "calls", "ns a call", "exceptions");
+    }
+    if (!reader->is_bad && listed->handlers.at != NULL) {
+        struct rows rows = {listing->to, strcmp(listed->state, "attached") == 0};
+
+        read_array(&listed->handlers, put_handler, &rows);
+    }
+    reader->is_bad |= listed->handlers.is_bad;
+    jw_free(listed);
+}
+
+struct answer {
+    char schema[TEXT_BYTES];
+    struct reader probes;
+};
+
+static void read_answer_field(struct reader *reader, const char *name, void *out)
+{
+    struct answer *answer = out;
+
+    if (strcmp(name, "schema") == 0) {
+        read_text(reader, answer->schema);
+        return;
+    }
+    if (strcmp(name, "probes") == 0)
+        answer->probes = *reader;
+    skip_value(reader, 0);
+}
+
+bool cli_probe_put_list(const char *text, FILE *to, struct jw_error *err)
+{
+    struct reader reader = {.at = text};
+    struct answer answer = {.schema = ""};
+    struct listing listing = {.to = to};
+
+    read_object(&reader, read_answer_field, &answer);
+    if (!reader.is_bad && strcmp(answer.schema, SCHEMA) == 0 && answer.probes.at != NULL) {
+        read_array(&answer.probes, put_probe, &listing);
+        if (!answer.probes.is_bad && listing.count == 0)
+            fputs("No probe is attached.\n", to);
+        if (!answer.probes.is_bad)
+            return true;
+    }
+    jw_error_set(err, "the agent's answer is not understood: is it of another version?");
+    return false;
+}
