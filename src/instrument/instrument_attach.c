@@ -12,7 +12,6 @@
 #define PASSES_MOST      4 /* over the classes that are loaded, while there are new ones */
 #define POLL_NS          2000000
 #define TURN_NS          JW_NS_PER_SECOND
-#define MEASURED_LEAST   8 /* calls of a second, of which a mean says something */
 
 struct instrument_attach *instrument_attaches[INSTRUMENT_PROBES_LIMIT];
 uint32_t instrument_attach_count;
@@ -424,8 +423,9 @@ static void judge(struct instrument_attach *attach, const struct instrument_figu
              per_second(calls, elapsed_ns) > limits->max_calls_per_second)
         snprintf(why, room_bytes, "%llu calls in a second, the limit is %u",
                  (unsigned long long)per_second(calls, elapsed_ns), limits->max_calls_per_second);
-    else if (limits->max_ns_per_call != 0 && measured >= MEASURED_LEAST &&
-             measured_ns / measured > limits->max_ns_per_call)
+    else if (limits->max_ns_per_call != 0 && measured != 0 &&
+             measured_ns / measured > limits->max_ns_per_call &&
+             measured_ns / measured * calls >= PROBE_JUDGED_NS)
         snprintf(why, room_bytes, "a call takes %llu ns, the limit is %llu",
                  (unsigned long long)(measured_ns / measured),
                  (unsigned long long)limits->max_ns_per_call);

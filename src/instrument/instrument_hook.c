@@ -348,12 +348,14 @@ void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass
         return;
     if (probe_weave_may_touch(hooked.list->handlers, hooked.list->count, name) &&
         !instrument_is_probe_loader(jni, loader)) {
-        const bool is_of_platform = is_platform(jni, loader);
+        char loader_name[INSTRUMENT_NAME_BYTES], module_name[INSTRUMENT_NAME_BYTES];
 
-        hooked.of = (struct probe_weave_class){.bytes = bytes,
-                                               .length_bytes = (size_t)length_bytes,
-                                               .loader = loader == NULL ? "bootstrap" : NULL,
-                                               .is_platform = is_of_platform};
+        hooked.of = (struct probe_weave_class){
+            .bytes = bytes,
+            .length_bytes = (size_t)length_bytes,
+            .loader = instrument_loader_name(jni, loader, loader_name, sizeof loader_name),
+            .module = instrument_module_name(jni, loader, name, module_name, sizeof module_name),
+            .is_platform = is_platform(jni, loader)};
         hooked.key = instrument_key(loader, name);
         weave(&hooked);
     }

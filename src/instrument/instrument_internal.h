@@ -34,6 +34,11 @@ jobject instrument_loader(JNIEnv *jni, const char *path, struct jw_error *err);
 jobjectArray instrument_class_files(JNIEnv *jni, jobject loader, struct jw_error *err);
 jclass instrument_probe_class(JNIEnv *jni, jobject loader, const char *name, struct jw_error *err);
 bool instrument_is_probe_loader(JNIEnv *jni, jobject loader); /* hook */
+/* As rules ask for them; NULL: this JVM does not tell, "": none. What is returned may lie in `text`. Context: hook */
+#define INSTRUMENT_NAME_BYTES 512u
+const char *instrument_loader_name(JNIEnv *jni, jobject loader, char *text, size_t room_bytes);
+const char *instrument_module_name(JNIEnv *jni, jobject loader, const char *class_name, char *text,
+                                   size_t room_bytes);
 /* Above the loader of the application. Context: hook */
 bool instrument_is_platform_loader(JNIEnv *jni, jobject loader);
 

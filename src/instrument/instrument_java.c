@@ -28,7 +28,9 @@ static struct {
     jmethodID ended;
     jmethodID to_string;
     jfieldID handlers;
-    jobject platform[4]; /* loaders above that of the application, but the boot loader */
+    jfieldID loader_name; /* ClassLoader.name; NULL: this JDK has none, before 9 */
+    jfieldID module_name; /* Module.name */
+    jobject platform[4];  /* loaders above that of the application, but the boot loader */
 } java;
 
 /* ---- JVMTI ---- */
@@ -200,6 +202,18 @@ static jobject system_loader(JNIEnv *jni)
     return loader;
 }
 
+/* Source: OpenJDK 9 to 28, java.lang.ClassLoader and java.lang.Module, field `name`. */
+static jfieldID find_name(JNIEnv *jni, const char *class_name)
+{
+    jclass klass = (*jni)->FindClass(jni, class_name);
+    jfieldID field =
+        klass == NULL ? NULL : (*jni)->GetFieldID(jni, klass, "name", "Ljava/lang/String;");
+
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, klass);
+    return field;
+}
+
 /* JDK 8: that of extensions. Later: that of the platform. */
 static void find_platform_loaders(JNIEnv *jni)
 {
@@ -246,6 +260,8 @@ bool instrument_open_java(JNIEnv *jni, struct jw_error *err)
     }
     tell_virtual_threads(jni);
     find_platform_loaders(jni);
+    java.loader_name = find_name(jni, "java/lang/ClassLoader");
+    java.module_name = find_name(jni, "java/lang/Module");
     java.is_open = true;
     return true;
 }
@@ -295,6 +311,55 @@ jclass instrument_probe_class(JNIEnv *jni, jobject loader, const char *name, str
 bool instrument_is_probe_loader(JNIEnv *jni, jobject loader)
 {
     return loader != NULL && (*jni)->IsInstanceOf(jni, loader, java.loader);
+}
+
+/* Of an object's field; "": it is null, or too long. */
+static void read_name(JNIEnv *jni, jobject object, jfieldID field, char *text, size_t room_bytes)
+{
+    jstring name = (*jni)->GetObjectField(jni, object, field);
+
+    text[0] = '\0';
+    if (name == NULL)
+        return;
+
+    const jsize length_bytes = (*jni)->GetStringUTFLength(jni, name);
+    if ((size_t)length_bytes < room_bytes) {
+        (*jni)->GetStringUTFRegion(jni, name, 0, (*jni)->GetStringLength(jni, name), text);
+        text[length_bytes] = '\0';
+    }
+    (*jni)->DeleteLocalRef(jni, name);
+}
+
+const char *instrument_loader_name(JNIEnv *jni, jobject loader, char *text, size_t room_bytes)
+{
+    if (loader == NULL)
+        return "bootstrap";
+    if (java.loader_name == NULL)
+        return NULL;
+    read_name(jni, loader, java.loader_name, text, room_bytes);
+    return text;
+}
+
+const char *instrument_module_name(JNIEnv *jni, jobject loader, const char *class_name, char *text,
+                                   size_t room_bytes)
+{
+    const char *slash = strrchr(class_name, '/');
+    const size_t package_bytes = slash == NULL ? 0 : (size_t)(slash - class_name);
+    jobject module = NULL;
+
+    /* JVMTI has the function where Java has modules. */
+    if (java.module_name == NULL || package_bytes >= room_bytes)
+        return NULL;
+    memcpy(text, class_name, package_bytes);
+    text[package_bytes] = '\0';
+    if ((*instrument_jvmti)->GetNamedModule(instrument_jvmti, loader, text, &module) !=
+        JVMTI_ERROR_NONE)
+        return NULL;
+    text[0] = '\0';
+    if (module != NULL)
+        read_name(jni, module, java.module_name, text, room_bytes);
+    (*jni)->DeleteLocalRef(jni, module);
+    return text;
 }
 
 bool instrument_is_platform_loader(JNIEnv *jni, jobject loader)

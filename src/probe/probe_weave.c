@@ -115,8 +115,12 @@ static enum classfile_verdict decide_method(struct probe_weaving *at,
 
 static enum classfile_verdict decide(struct probe_weaving *at, bool *is_any)
 {
-    const struct rules_subject subject = {
-        .file = &at->file, .loader = at->of->loader, .module = at->of->module};
+    const struct rules_subject subject = {.file = &at->file,
+                                          .loader = at->of->loader,
+                                          .module = at->of->module,
+                                          .find = at->of->find,
+                                          .context = at->of->context,
+                                          .supers = at->of->supers};
     const size_t methods = (size_t)at->file.method_count + 1;
     uint16_t candidates[PROBE_WEAVE_LIMIT];
     uint32_t candidate_count = 0;

@@ -35,6 +35,9 @@ struct probe_weave_class {
     const char *loader; /* as struct rules_subject has them */
     const char *module;
     bool is_platform; /* of the boot or platform loader */
+    const struct classfile *(*find)(void *context, struct classfile_text name);
+    void *context;
+    struct rules_supers *supers;
 };
 
 /* Of one handler in one class. */

@@ -15,14 +15,14 @@ public class Deep {
     private Deep() {}
 
     /** Calls the method that it is called by. */
-    @OnEntry("include class name=java.util.ArrayList method name=ensureCapacity lift platform")
+    @OnEntry("include class name=java.util.ArrayList loader=bootstrap module=java.base method name=ensureCapacity lift platform")
     public static void ensured(@Argument(0) int capacity) {
         new ArrayList<Object>().ensureCapacity(capacity);
         Probed.handle(Long.MAX_VALUE);
     }
 
     /** Of whatever version. */
-    @OnEntry("include class name=probed.Probed$Late method name=twice")
+    @OnEntry("include class name=probed.Probed$Late !loader=app|platform !module=java.base method name=twice")
     public static void entered(@Argument(0) int number) {
         Probed.handle(Long.MAX_VALUE);
     }
