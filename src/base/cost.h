@@ -7,7 +7,7 @@
  * Memory   the caller's.
  *
  * How long a handler took is elapsed time, of every handler: what kept it from running is in it. Its CPU time is read
- * from the thread's own clock by one handler of 64, chosen at random, and multiplied; and by each that took longer than
+ * from the thread's own clock by one handler of 64, chosen at random, and multiplied (of hooks without what the reading takes); and by each that took longer than
  * JW_COST_LONG_NS, so that the longest is known by what it used, not by what others used meanwhile. What the kernel does to deliver
  * a signal and to return from it nobody can see from here: that is an estimate, JW_COST_CALLS_A_SIGNAL system calls, of
  * which one is measured at the start.
