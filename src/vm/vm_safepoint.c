@@ -16,6 +16,9 @@
 /* Functions of an operation that are looked at for its class's name. */
 #define FUNCTIONS_MAX 12
 
+/* Source: OpenJDK, vmOperations.hpp: VM_EmptyOperation, from which VM_Cleanup (JDK 21) and others come. */
+#define NOTHING_DONE "EmptyOperation"
+
 /* Constant after vm_open; 0: none. */
 static vm_addr counter_addr;
 
@@ -140,19 +143,29 @@ static bool read_class(const char *function, char *name, size_t room_bytes)
     return true;
 }
 
-bool vm_safepoint_operation_name(vm_addr operation, char *name, size_t room_bytes)
+/* Of the first function in the table with this name, mangled. */
+static bool find_class(vm_addr operation, const char *function, char *name, size_t room_bytes)
 {
     struct symbols_name symbol;
 
-    /* The last class that has a function of its own is what it is: `doit` and `type` are each class's own. */
     for (int i = 0; i < FUNCTIONS_MAX; i++) {
         uint64_t pc;
 
         if (!safe_load_u64(operation + (vm_addr)i * sizeof pc, &pc) || !symbols_name(pc, &symbol))
             continue;
-        if (strstr(symbol.function, "4doitEv") != NULL &&
+        if (strstr(symbol.function, function) != NULL &&
             read_class(symbol.function, name, room_bytes))
             return true;
     }
     return false;
+}
+
+/* `doit` is each class's own, but for those that do nothing: these have a `type`. */
+bool vm_safepoint_operation_name(vm_addr operation, char *name, size_t room_bytes)
+{
+    if (!find_class(operation, "4doitEv", name, room_bytes))
+        return false;
+    if (strcmp(name, NOTHING_DONE) == 0 && !find_class(operation, "4typeEv", name, room_bytes))
+        snprintf(name, room_bytes, NOTHING_DONE);
+    return true;
 }
