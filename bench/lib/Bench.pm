@@ -65,6 +65,7 @@ sub build {
     my $compile = ($ENV{CC} // 'gcc') . ' -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror';
     $self->command("$compile -o $out/$_ bench/native/$_.c") for qw(measure bare_signal process_cost);
     $self->command("$compile -shared -fPIC -o $out/$_.so bench/native/$_.c -ldl") for qw(handler_clock empty_agent);
+    $self->command("$compile -shared -fPIC -I$self->{home}/include -I$self->{home}/include/linux -o $out/sampled_agent.so bench/native/sampled_agent.c");
 }
 
 sub command {

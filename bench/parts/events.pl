@@ -1,0 +1,73 @@
+# What is told by the JVM on the thread that does it, for a fixed amount of work, in turns with runs without an agent:
+#
+#     uncontended locks    with lock=10us, of which nobody waits for one: CPU time of the program's own threads, in per cent
+#     allocation samples   one in so many bytes: CPU time of the program's own threads for each, and of the process, which has the agent's thread
+#                          that writes them; and with an agent that has the JVM sample and does nothing with it, so that the difference is ours
+use strict;
+use warnings;
+
+my $interval_bytes = 16384;
+
+# One run: what it used, and how many samples came.
+sub run_one {
+    my ($bench, $case, $agent) = @_;
+    my $file = "$bench->{out}/events.jfr";
+    unlink $file;
+    my @flags = $agent eq 'bare' ? ("-agentpath:$bench->{out}/sampled_agent.so=$interval_bytes") : $bench->agent_flags($agent, @$case{qw(event interval)}, $file);
+    my $run = $bench->run_java(['-XX:+UseSerialGC', @flags], @{ $case->{program} });
+    $run->{wrong} //= 'it did not say what it used' unless $run->{cpu_ns} && defined $run->{result};
+    ($run->{samples}, $run->{wrong}) = $bench->count_samples($file, $case->{event}, $agent) if !$run->{wrong} && $agent =~ /jaywalk|peer/;
+    return $run;
+}
+
+# Against the run without an agent of the same round. Bare samples are as many as ours: the same program, and the same interval.
+sub compare_round {
+    my ($case, $runs, $told) = @_;
+    my $none = $runs->{none};
+    for my $agent (grep { $_ ne 'none' } keys %$runs) {
+        my ($run, $of) = ($runs->{$agent}, $told->{$agent} //= { values => [], process => [], samples => [0] });
+        $of->{refused} //= $none->{wrong} // $run->{wrong} // ($run->{result} == $none->{result} ? undef : 'its result is another');
+        next if $of->{refused};
+        my $samples = $run->{samples} // $runs->{jaywalk}{samples};
+        push @{ $of->{values} }, $case->{is_share} ? 100 * ($run->{java_cpu_ns} / $none->{java_cpu_ns} - 1) : ($run->{java_cpu_ns} - $none->{java_cpu_ns}) / 1000 / $samples;
+        # Of the process between the marks, behind a third as much work (Fixed.java), whose samples are in the recording, too.
+        push @{ $of->{process} }, ($run->{cpu_ns} - $none->{cpu_ns}) / 1000 / ($samples * 3 / 4) if $samples;
+        $of->{samples}[0] += $samples;
+    }
+}
+
+sub {
+    my ($bench) = @_;
+    my $rounds = $bench->pick(15, 3);
+    my @peer = $bench->{peer} ? 'peer' : ();
+    my @cases = (
+        { name => 'uncontended locks, lock=10us', event => 'lock', interval => '10us', is_share => 1, agents => ['none', 'jaywalk', @peer],
+            program => ['Uncontended', $bench->pick(2500, 800)], limit => { value => 1, what => 'the bar' } },
+        { name => 'allocation sample', event => 'alloc', interval => $interval_bytes, agents => ['none', 'bare', 'jaywalk', @peer],
+            program => ['Allocations', $bench->pick(600, 200)], limit => { value => 2, what => 'wanted' } },
+    );
+    for my $case (@cases) {
+        my %told;
+        for my $round (1 .. $rounds) {
+            $bench->say_progress("events, $case->{name}: round $round of $rounds");
+            my %runs;
+            for my $agent ($round % 2 ? @{ $case->{agents} } : reverse @{ $case->{agents} }) {
+                $runs{$agent} = run_one($bench, $case, $agent);
+            }
+            compare_round($case, \%runs, \%told);
+        }
+        my %more = ($case->{is_share} ? (unit => '% CPU') : (unit => 'us'), is_difference => 1, min_effect => $case->{is_share} ? 1 : 0);
+        my $row = sub {
+            my ($name, $agent, $which, $peer, @limit) = @_;
+            my ($of, $theirs) = ($told{$agent}, $told{peer});
+            my @samples = $case->{is_share} ? () : (samples => $of->{samples}); # of locks there are none to speak of
+            $bench->row(name => $name, %more, values => $of->{$which}, refused => $of->{refused}, @samples, @limit,
+                peers => { $peer && $theirs ? (peer => { values => $theirs->{$which}, refused => $theirs->{refused} }) : () });
+        };
+        $row->($case->{name}, 'jaywalk', 'values', 1, limit => $case->{limit});
+        next if $case->{is_share};
+        $row->("$case->{name}, the JVM's part", 'bare', 'values', 0);
+        $row->("$case->{name}, whole process", 'jaywalk', 'process', 1);
+        $row->("$case->{name}, whole process, the JVM's part", 'bare', 'process', 0);
+    }
+};
