@@ -106,12 +106,38 @@ static void count_method(struct cli_rules_look *look, const struct classfile_out
         cost->past_hot_inline++;
 }
 
+/* With the calls of the handler, as an agent would write it. */
+static enum classfile_verdict weave(struct cli_rules_look *look, const struct classfile *file,
+                                    struct classfile_rewritten *out)
+{
+    const struct probe_weave_handler one = {.handler = look->handler, .rules = look->rules};
+    const struct probe_weave_class of = {.bytes = file->bytes,
+                                         .length_bytes = file->length_bytes,
+                                         .find = find_above,
+                                         .context = look,
+                                         .supers = &look->supers};
+    struct probe_woven woven;
+    struct jw_error ignored;
+
+    if (!make_memory(&look->woven_memory, file->length_bytes, &ignored))
+        return CLASSFILE_NO_MEMORY;
+    return probe_weave(&one, 1, &of, &look->woven_memory, out, &woven);
+}
+
+static enum classfile_verdict write_class(struct cli_rules_look *look, const struct classfile *file,
+                                          struct classfile_rewritten *out)
+{
+    const struct classfile_plan plan = {
+        .places = look->places, .insert = insert, .context = (void *)(uintptr_t)file};
+
+    return look->handler != NULL ? weave(look, file, out)
+                                 : classfile_rewrite(file, &plan, &look->memory, out);
+}
+
 /* Writes the methods that are taken. Outcomes of the methods by number; NULL: none could be written, or none is taken. */
 static const struct classfile_outcome *write_taken(struct cli_rules_look *look,
                                                    const struct classfile *file)
 {
-    const struct classfile_plan plan = {
-        .places = look->places, .insert = insert, .context = (void *)(uintptr_t)file};
     struct classfile_rewritten written;
     uint32_t taken = 0;
 
@@ -123,8 +149,8 @@ static const struct classfile_outcome *write_taken(struct cli_rules_look *look,
         return NULL;
     look->taken_classes++;
 
-    const enum classfile_verdict verdict = classfile_rewrite(file, &plan, &look->memory, &written);
-    if (verdict != CLASSFILE_OK) {
+    const enum classfile_verdict verdict = write_class(look, file, &written);
+    if (verdict != CLASSFILE_OK || written.methods == NULL) {
         look->cost.refused[verdict] += taken;
         return NULL;
     }
@@ -220,6 +246,7 @@ void cli_rules_close(struct cli_rules_look *look)
 {
     jw_free(look->memory.bytes);
     jw_free(look->above_memory.bytes);
+    jw_free(look->woven_memory.bytes);
 }
 
 void cli_rules_why(const struct cli_rules_look *look, const struct cli_rules_method *method,

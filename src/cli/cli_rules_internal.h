@@ -4,8 +4,8 @@
  * For      cmd_rules.c, cmd_probe.c.   Callers  this room.   Context  tool.
  * Memory   struct cli_rules_look owns nothing but what cli_rules_close frees.
  *
- * Costs are those of a probe on entries, returns and exceptions that costs one call with one constant at each place: classes are
- * written as room classfile writes them, and thrown away.
+ * Classes are written anew, and thrown away: with the calls of a handler as room probe puts them in; without a handler with one call with
+ * one constant at each entry, return and exception.
  */
 #ifndef JW_CLI_CLI_RULES_INTERNAL_H
 #define JW_CLI_CLI_RULES_INTERNAL_H
@@ -13,6 +13,7 @@
 #include "classfile/classfile_rewrite.h"
 #include "cli/cli_classes_internal.h"
 #include "probe/probe_handler.h"
+#include "probe/probe_weave.h"
 #include "rules/rules.h"
 
 /* Code of more bytes is inlined only where it is hot, or not at all. Source: HotSpot, MaxInlineSize and FreqInlineSize
@@ -69,6 +70,7 @@ struct cli_rules_look {
     struct classfile_memory memory;       /* of the class that is decided */
     struct classfile_memory above_memory; /* of one that it is asked for */
     struct classfile above;
+    struct classfile_memory woven_memory; /* of the class with the calls of the handler */
     struct rules_supers supers;
     struct rules_decision decisions[UINT16_MAX];
     uint32_t places[UINT16_MAX];

@@ -217,11 +217,13 @@ static void put_cost(const struct cli_rules_look *look, FILE *to)
           to);
     cli_text_digits(cost->class_bytes, before);
     cli_text_digits(cost->written_bytes, after);
-    snprintf(text, sizeof text,
-             "classes written anew, %s bytes of class files become %s with one call at each place",
-             before, after);
+    snprintf(text, sizeof text, "classes written anew, %s bytes of class files become %s%s", before,
+             after, look->handler == NULL ? " with one call at each place" : "");
     put_figure(look->taken_classes, text, to);
-    put_figure(cost->places, "places with a call", to);
+    put_figure(cost->places,
+               look->handler == NULL ? "places with a call"
+                                     : "places with code: of calls, and what entries keep for them",
+               to);
     put_figure_if(
         cost->skipped,
         "places left out: in handlers that protect themselves, where a failing call would "

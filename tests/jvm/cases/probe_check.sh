@@ -27,7 +27,7 @@ for target in shop.jar "$API_CLASSES"; do
 END
 done
 jaywalk 0 probe check slow.jar shop.jar >shop.out
-grep -q 'search(int, Shop\$Meter)  1 places, code ' shop.out || fail "no places: see $OUT/shop.out"
+grep -q 'search(int, Shop\$Meter)  2 places, code ' shop.out || fail "no places: see $OUT/shop.out"
 [ ! -s said.err ] || fail "complaints: $(head -n 1 said.err)"
 
 JAVA_FLAGS=(-Xmx128m "${NO_CORE[@]}" -cp "$OUT/shop.jar:$JW_JAR:$CLASSES")

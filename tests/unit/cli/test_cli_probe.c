@@ -144,6 +144,8 @@ Test(cli_probe, methods_have_what_the_handlers_ask_for_or_are_told_why_not)
     EXPECT_OUT("\"outcomes\":{\"taken\":2,\"excluded\":0,\"against\":0,\"untold\":0,\"no-rule\":0,"
                "\"no-argument\":0,\"argument-type\":0,\"returned-type\":2,\"this-unborn\":0}");
     EXPECT_OUT("\"cost\":{\"classes\":1,\"places\":2,");
+    /* What is given at the return is kept at the entry. */
+    EXPECT_OUT("\"cost\":{\"classes\":1,\"places\":4,");
 }
 
 Test(cli_probe, a_handler_that_is_there_for_nothing_is_told_and_strict_fails_for_it)
