@@ -355,7 +355,7 @@ void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass
             .length_bytes = (size_t)length_bytes,
             .loader = instrument_loader_name(jni, loader, loader_name, sizeof loader_name),
             .module = instrument_module_name(jni, loader, name, module_name, sizeof module_name),
-            .is_platform = is_platform(jni, loader)};
+            .is_static = is_platform(jni, loader) || !instrument_links_again()};
         hooked.key = instrument_key(loader, name);
         weave(&hooked);
     }

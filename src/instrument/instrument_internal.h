@@ -34,11 +34,19 @@ jobject instrument_loader(JNIEnv *jni, const char *path, struct jw_error *err);
 jobjectArray instrument_class_files(JNIEnv *jni, jobject loader, struct jw_error *err);
 jclass instrument_probe_class(JNIEnv *jni, jobject loader, const char *name, struct jw_error *err);
 bool instrument_is_probe_loader(JNIEnv *jni, jobject loader); /* hook */
-/* As rules ask for them; NULL: this JVM does not tell, "": none. What is returned may lie in `text`. Context: hook */
+/*
+ * As rules ask for them; NULL: not told, "": none. What is returned may lie in `text`. On JDK 8 loaders have no names: those of the
+ * application and above it are called as later ones are; and there are no modules. Context: hook
+ */
 #define INSTRUMENT_NAME_BYTES 512u
 const char *instrument_loader_name(JNIEnv *jni, jobject loader, char *text, size_t room_bytes);
 const char *instrument_module_name(JNIEnv *jni, jobject loader, const char *class_name, char *text,
                                    size_t room_bytes);
+/*
+ * Whether a place that could not be linked for want of stack is linked the next time. On JDK 8 it is not: the error stays, and is the
+ * application's. Source: OpenJDK 8, CallSite.makeSite wraps what is thrown; 9 to 28 do not wrap an Error. Context: hook
+ */
+bool instrument_links_again(void);
 /* Above the loader of the application. Context: hook */
 bool instrument_is_platform_loader(JNIEnv *jni, jobject loader);
 

@@ -30,6 +30,7 @@ static struct {
     jfieldID handlers;
     jfieldID loader_name; /* ClassLoader.name; NULL: this JDK has none, before 9 */
     jfieldID module_name; /* Module.name */
+    jobject application;  /* its loader, which JDK 8 has no name for */
     jobject platform[4];  /* loaders above that of the application, but the boot loader */
 } java;
 
@@ -223,6 +224,7 @@ static void find_platform_loaders(JNIEnv *jni)
                                        : (*jni)->GetMethodID(jni, loaders, "getParent",
                                                              "()Ljava/lang/ClassLoader;");
 
+    java.application = loader == NULL ? NULL : (*jni)->NewGlobalRef(jni, loader);
     for (size_t i = 0; parent != NULL && loader != NULL && i < JW_COUNT_OF(java.platform); i++) {
         jobject above = (*jni)->CallObjectMethod(jni, loader, parent);
 
@@ -335,7 +337,9 @@ const char *instrument_loader_name(JNIEnv *jni, jobject loader, char *text, size
     if (loader == NULL)
         return "bootstrap";
     if (java.loader_name == NULL)
-        return NULL;
+        return (*jni)->IsSameObject(jni, loader, java.application) ? "app"
+               : instrument_is_platform_loader(jni, loader)        ? "platform"
+                                                                   : "";
     read_name(jni, loader, java.loader_name, text, room_bytes);
     return text;
 }
@@ -348,7 +352,9 @@ const char *instrument_module_name(JNIEnv *jni, jobject loader, const char *clas
     jobject module = NULL;
 
     /* JVMTI has the function where Java has modules. */
-    if (java.module_name == NULL || package_bytes >= room_bytes)
+    if (java.module_name == NULL)
+        return "";
+    if (package_bytes >= room_bytes)
         return NULL;
     memcpy(text, class_name, package_bytes);
     text[package_bytes] = '\0';
@@ -360,6 +366,11 @@ const char *instrument_module_name(JNIEnv *jni, jobject loader, const char *clas
         read_name(jni, module, java.module_name, text, room_bytes);
     (*jni)->DeleteLocalRef(jni, module);
     return text;
+}
+
+bool instrument_links_again(void)
+{
+    return java.module_name != NULL; /* JDK 9 or later */
 }
 
 bool instrument_is_platform_loader(JNIEnv *jni, jobject loader)

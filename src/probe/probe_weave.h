@@ -34,7 +34,8 @@ struct probe_weave_class {
     size_t length_bytes;
     const char *loader; /* as struct rules_subject has them */
     const char *module;
-    bool is_platform; /* of the boot or platform loader */
+    bool
+        is_static; /* calls are static whatever its version: of the boot or platform loader, or the JVM is of JDK 8 */
     const struct classfile *(*find)(void *context, struct classfile_text name);
     void *context;
     struct rules_supers *supers;

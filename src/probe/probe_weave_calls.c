@@ -300,7 +300,7 @@ static void put_dispatch(struct place *place, const struct probe_weave_handler *
     probe_place_type(type, place_type);
     classfile_put_int(place->snippet, (int32_t)(to->attach & PROBE_ATTACH_MASK), place->additions,
                       place->depth_words + 1);
-    if (at->of->is_platform || at->file.major < DYNAMIC_SINCE) {
+    if (at->of->is_static || at->file.major < DYNAMIC_SINCE) {
         char name[PROBE_CLASS_NAME_BYTES];
 
         probe_place_name(to->place, name);

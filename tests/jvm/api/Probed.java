@@ -355,6 +355,9 @@ public final class Probed {
             list.ensureCapacity(i);
         }
         checkEqual(HANDLED.get() - before, 1000, "handled in java.util.ArrayList");
+        before = HANDLED.get();
+        list.trimToSize();
+        checkEqual(HANDLED.get() - before, System.getProperty("java.version").startsWith("1.8") ? 0 : 1, "handled in java.base");
         for (int version : new int[] {49, 50, 51, 52}) {
             Class<?> old = new OfVersion(version).loadClass("probed.Probed$Late");
             before = HANDLED.get();

@@ -15,9 +15,15 @@ public class Deep {
     private Deep() {}
 
     /** Calls the method that it is called by. */
-    @OnEntry("include class name=java.util.ArrayList loader=bootstrap module=java.base method name=ensureCapacity lift platform")
+    @OnEntry("include class name=java.util.ArrayList loader=bootstrap method name=ensureCapacity lift platform")
     public static void ensured(@Argument(0) int capacity) {
         new ArrayList<Object>().ensureCapacity(capacity);
+        Probed.handle(Long.MAX_VALUE);
+    }
+
+    /** Where there are modules. */
+    @OnEntry("include class name=java.util.ArrayList module=java.base method name=trimToSize lift platform")
+    public static void trimmed() {
         Probed.handle(Long.MAX_VALUE);
     }
 

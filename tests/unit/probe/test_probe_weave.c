@@ -74,7 +74,7 @@ static enum classfile_verdict weave_as(bool is_platform)
 {
     const struct class_maker_bytes whole = class_maker_end(&maker);
     const struct probe_weave_class of = {
-        .bytes = whole.bytes, .length_bytes = whole.length, .is_platform = is_platform};
+        .bytes = whole.bytes, .length_bytes = whole.length, .is_static = is_platform};
     const size_t old_bytes = memory.used_bytes = 0;
     const enum classfile_verdict verdict = probe_weave(all, count, &of, &memory, &out, woven);
 
