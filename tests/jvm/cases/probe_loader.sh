@@ -2,8 +2,8 @@
 # and what it refuses.
 [ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
 
-mkdir classes place
-cp -r "$PROBE_CLASSES/probes" classes
+mkdir -p classes/probes place
+cp "$PROBE_CLASSES"/probes/{Held*,Other}.class classes/probes
 echo held >classes/probes/held.txt
 "$JDK/bin/jar" cf held.jar -C classes .
 JAVA_FLAGS=(-Xmx128m "${NO_CORE[@]}" -XX:ErrorFile="$OUT/hs_err_%p.log" -cp "$JW_JAR:$API_CLASSES:$PROBE_CLASSES")
