@@ -46,7 +46,7 @@ static void JNICALL park(JNIEnv *jni, jobject unsafe, jboolean is_absolute, jlon
     jobject blocker = is_watched ? find_blocker(jni) : NULL;
 
     if (is_watched)
-        locks_park(agent.jvmti, jni, blocker);
+        locks_park(agent.jvmti, jni, blocker, is_absolute, time);
     old(jni, unsafe, is_absolute, time);
     if (is_watched)
         locks_parked(agent.jvmti, jni, blocker);

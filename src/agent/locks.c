@@ -7,6 +7,7 @@
 #include "agent/agent.h"
 #include "agent/blockers.h"
 #include "base/clock.h"
+#include "base/park_time.h"
 #include "sampler/sampler_hook.h"
 #include "sampler/sampler_locks.h"
 #include "vm/vm_klass.h"
@@ -260,11 +261,14 @@ static void tell(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct samp
     sample->flags |= (uint16_t)wait->kind;
     sample->time_ns = wait->begin_ns;
     sample->weight_ns = wait->duration_ns;
+    const uint64_t park_time = wait->kind == EVENT_LOCK_PARK ? (uint64_t)wait->timeout_ms << 32 : 0;
+    sample->value = park_time;
     if (klass == NULL) { /* it did not say for what it parks */
         (void)sampler_hook(sample);
         return;
     }
     fill_address(jvmti, object, wait->kind == EVENT_LOCK_PARK ? 0 : wait->monitor, sample);
+    sample->value |= park_time;
     sample->klass = vm_klass_of(jni, klass);
     if (sample->klass == 0)
         sample_by_name(jvmti, klass, sample);
@@ -299,9 +303,16 @@ void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expi
     tell(jvmti, jni, object, &wait, &sample);
 }
 
-void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker)
+static uint32_t park_code(jboolean is_absolute, jlong time)
 {
-    struct sampler_lock wait = {.kind = EVENT_LOCK_PARK};
+    return jw_park_code(is_absolute, time,
+                        is_absolute ? (int64_t)(jw_wall_ns() / JW_NS_PER_MS) : 0);
+}
+
+void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute, jlong time)
+{
+    struct sampler_lock wait = {.kind = EVENT_LOCK_PARK,
+                                .timeout_ms = park_code(is_absolute, time)};
     jint hash = 0;
 
     wait.owner_number = blocker == NULL ? 0 : vm_synchronizer_owner((vm_addr)blocker);

@@ -36,8 +36,8 @@ void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object);
 void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms);
 void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expired);
 
-/* It parks, for this object, or NULL; and has come back. */
-void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker);
+/* It parks, for this object, or NULL, and this long, as Unsafe.park has it; and has come back. */
+void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute, jlong time);
 void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker);
 
 /* Of parks, as locks_text; as of the last session's begin. */

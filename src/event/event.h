@@ -48,7 +48,7 @@ enum event_kind {
 #define EVENT_TOP_KNOWN (1u << 1)
 /*
  * LOCK: flags say what was waited for; time_ns: of its begin, never that of two waits; weight_ns: how long; value: address of the monitor or, by
- * EVENT_LOCK_HASH, hash of the object; of class_name; state: thread_index + 1 of the owner at its begin, 0: not known; name: the low bits of
+ * EVENT_LOCK_HASH, hash of the object, and of a park above its 32 bits how long it lasts at most (base/park_time); of class_name; state: thread_index + 1 of the owner at its begin, 0: not known; name: the low bits of
  * its serial. Of Object.wait name: milliseconds after which it would have ended by itself, 0: never.
  */
 #define EVENT_LOCK_KIND    3u /* enum event_lock */

@@ -396,7 +396,8 @@ struct recording_foreign {
     struct recording_lock {
         uint64_t class_key, owner; /* keys */
         uint64_t address;
-        int64_t timeout; /* ms, of a park ns; 0: none */
+        int64_t timeout; /* ms, 0: none; of a park ns, as jdk.ThreadPark has it */
+        int64_t until;   /* of a park: ms since the Unix epoch, likewise */
         bool is_expired;
     } lock;
 };

@@ -1,8 +1,24 @@
 /* Waits for Java locks as events of a chunk; dump. */
+#include "base/clock.h"
+#include "base/park_time.h"
 #include "recording/recording_internal.h"
 
-/* Source: jdk.ThreadPark of OpenJDK 25: what is not there is Long.MIN_VALUE. */
-#define NO_TIME INT64_MIN
+static bool is_park(const struct event_record *record)
+{
+    return (record->flags & EVENT_LOCK_KIND) == EVENT_LOCK_PARK;
+}
+
+/* A park is for an object that is known by its hash: above that stands how long it lasts at most. */
+static uint64_t address_of(const struct event_record *record)
+{
+    return is_park(record) ? (uint32_t)record->value : record->value;
+}
+
+static struct jw_park_time time_of(const struct event_record *record)
+{
+    return jw_park_time(is_park(record) ? (uint32_t)(record->value >> 32) : 0,
+                        (int64_t)(jw_wall_ns() / JW_NS_PER_MS));
+}
 
 static uint64_t owner_key(struct recording *recording, const struct event_record *record)
 {
@@ -26,8 +42,8 @@ void recording_put_wait(struct jfr_buffer *out, enum jfr_type type,
 {
     put_head(out, told);
     if (type == JFR_TYPE_THREAD_PARK || type == JFR_TYPE_PLAIN_THREAD_PARK) {
-        jfr_put_long(out, told->lock.timeout == 0 ? NO_TIME : told->lock.timeout);
-        jfr_put_long(out, NO_TIME);
+        jfr_put_long(out, told->lock.timeout);
+        jfr_put_long(out, told->lock.until);
     } else if (type == JFR_TYPE_JAVA_MONITOR_WAIT) {
         jfr_put_varint(out, 0); /* notifier */
         jfr_put_long(out, told->lock.timeout);
@@ -71,7 +87,8 @@ void recording_put_lock(struct recording_take *take, const struct event_record *
     struct recording *recording = take->recording;
     const uint64_t end_ns = record->time_ns + record->weight_ns;
     const bool is_wait = (record->flags & EVENT_LOCK_KIND) == EVENT_LOCK_WAIT;
-    struct recording_wait wait = {.address = record->value,
+    const struct jw_park_time park = time_of(record);
+    struct recording_wait wait = {.address = address_of(record),
                                   .begin_ns = record->time_ns,
                                   .end_ns = end_ns,
                                   .owner = is_wait ? 0 : record->state,
@@ -93,8 +110,9 @@ void recording_put_lock(struct recording_take *take, const struct event_record *
         .context = taken.context,
         .lock = {.class_key = wait.class_key,
                  .owner = proved != 0 ? proved : owner_key(recording, record),
-                 .address = record->value,
-                 .timeout = is_wait ? record->name : 0,
+                 .address = wait.address,
+                 .timeout = is_wait ? record->name : park.timeout_ns,
+                 .until = park.until_ms,
                  .is_expired = (record->flags & EVENT_LOCK_EXPIRED) != 0},
     };
     if (!recording_put_foreign(recording, &told))

@@ -25,7 +25,7 @@ struct sampler_lock {
         monitor; /* of PARK: where the local reference to what it is parked for lies, if that is a lock; 0: none, or not known */
     uint64_t address;     /* as its event says; 0: that is found when it is over */
     vm_addr klass;        /* of that object; 0: not known */
-    uint32_t timeout_ms;  /* 0: none */
+    uint32_t timeout_ms;  /* 0: none; of PARK its code (base/park_time) */
     uint64_t begin_ns;    /* never that of two waits */
     uint64_t duration_ns; /* once it is over */
     thread_index owner;   /* at its begin, or who carried it; THREAD_NONE: not known */

@@ -61,6 +61,11 @@ if [ "$MAJOR" -lt 26 ]; then
         fail "reentrant: a park for another object is not told: $(cat reentrant.json)"
     "$JW_COMMAND" convert -q -e lock --total reentrant.jfr reentrant.collapsed
     ! grep -q 'Locking$Desk' reentrant.collapsed || fail "reentrant: the graph of locks shows what is none"
+    if [ "$MAJOR" -ge 17 ]; then
+        run_jfr "$JDK" print --events jdk.ThreadPark reentrant.jfr >reentrant.print
+        [ "$(grep -A 2 'parkedClass = Locking$Desk' reentrant.print | grep -c 'timeout = 5.00 ms')" = 10 ] ||
+            fail "reentrant: timeouts of parks are not told: $(grep -A 2 'Locking$Desk' reentrant.print | head -n 6)"
+    fi
     ! grep -q . <(grep -v '^enter\|^wait' reentrant.out) || fail "reentrant: the JVM has something to say: $(cat reentrant.out)"
 else
     profile reentrant lock=10us,file=reentrant.jfr Locking reentrant

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/park_time.h"
 #include "golden/made.h"
 #include "jfr/jfr_reader.h"
 #include "support/jfr_check.h"
@@ -114,7 +115,8 @@ struct piece {
 
 static struct {
     struct piece pieces[OWNERS_MAX + 16];
-    size_t count, waits, deadlocked;
+    size_t count, waits, deadlocked, parks;
+    int64_t park_timeouts[4], park_untils[4];
     int64_t sum_ns, waited_ns, dead_ns;
     char wait_owner[32], dead_owner[32], dead_top[32];
 } told;
@@ -160,6 +162,10 @@ static void note(const struct jfr_reader_event *event)
         told.waits++;
         told.waited_ns += number(&event->value, "duration");
         text_of(&event->value, "previousOwner", "javaName", told.wait_owner);
+    } else if (strcmp(event->type_name, "jdk.ThreadPark") == 0) {
+        told.park_timeouts[told.parks] = number(&event->value, "timeout");
+        told.park_untils[told.parks++] = number(&event->value, "until");
+        cr_assert(eq(i64, number(&event->value, "address"), (uint32_t)LOCK));
     } else if (strcmp(event->type_name, "jaywalk.Deadlock") == 0) {
         told.deadlocked++;
         told.dead_ns = number(&event->value, "duration");
@@ -279,6 +285,43 @@ Test(recording_locks, who_proved_that_he_had_it_is_the_owner)
     turn();
     read_back();
     cr_assert_str_eq(told.wait_owner, "worker");
+}
+
+/* ---- parks ---- */
+
+static void park(uint64_t at_us, uint32_t code)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    struct event_record *record = reserve(generation, MAIN, 60);
+
+    record->kind = EVENT_LOCK;
+    record->flags = EVENT_LOCK_PARK | EVENT_LOCK_HASH;
+    record->time_ns = base_ns + at_us * US;
+    record->weight_ns = 100 * US;
+    record->value = (uint64_t)code << 32 | (uint32_t)LOCK;
+    event_commit(record);
+    generation_leave(generations, &ticket);
+}
+
+Test(recording_locks, a_park_has_its_timeout_or_its_end_and_the_hash_of_its_object)
+{
+    const int64_t now_ms = (int64_t)(jw_wall_ns() / JW_NS_PER_MS), until_ms = now_ms + 3600000;
+
+    open_locks();
+    park(1000, jw_park_code(false, 5000000, now_ms));
+    park(2000, jw_park_code(true, until_ms, now_ms));
+    park(3000, 0);
+    turn();
+    turn();
+    read_back();
+    cr_assert(eq(sz, told.parks, 3));
+    cr_assert(eq(i64, told.park_timeouts[0], 5000000));
+    cr_assert(eq(i64, told.park_untils[0], INT64_MIN));
+    cr_assert(eq(i64, told.park_timeouts[1], INT64_MIN));
+    cr_assert(eq(i64, told.park_untils[1], until_ms));
+    cr_assert(eq(i64, told.park_timeouts[2], INT64_MIN));
+    cr_assert(eq(i64, told.park_untils[2], INT64_MIN));
 }
 
 /* ---- while generations and chunks change ---- */
