@@ -5,6 +5,7 @@
 #include "unit/vm/fake_monitor.h"
 
 #include <criterion/new/assert.h>
+#include <stdlib.h>
 
 #include "base/atomics.h"
 #include "sampler/sampler_lock_internal.h"
