@@ -41,8 +41,9 @@ JW_MUST_CHECK bool instrument_attach(JavaVM *java_vm, JNIEnv *jni, const char *p
                                      instrument_say *say, void *context, struct jw_error *err);
 
 /*
- * True: nobody is in a handler of the probe, and nobody will be; its classes are as they were. False and `err`: there is no such, or after
- * INSTRUMENT_DRAIN_NS threads are inside still; then no further one comes in, and instrument_turn goes on with it.
+ * True: nobody is in a handler of the probe, and nobody will be; its classes are as they were, or a second line says which are not. False
+ * and `err`: there is no such, or no memory, or after INSTRUMENT_DRAIN_NS threads are inside still; of the last two instrument_turn goes on
+ * with it, and no further thread comes in.
  */
 JW_MUST_CHECK bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say,
                                      void *context, struct jw_error *err);

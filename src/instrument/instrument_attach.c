@@ -132,6 +132,10 @@ static bool connect(JNIEnv *jni, struct instrument_attach *attach, struct jw_err
         (java = instrument_probe_open(jni, attach->number, probe, attach->places, err)) == NULL)
         return false;
     attach->java = (*jni)->NewGlobalRef(jni, java);
+    if (attach->java == NULL) {
+        jw_error_set(err, "the JVM has no memory left for a probe");
+        return false;
+    }
     for (uint32_t i = 0; i < probe->handler_count; i++) {
         if (!instrument_connect(jni, attach->java, attach->loader, &probe->handlers[i], i,
                                 attach->places[i], err))
@@ -246,6 +250,10 @@ static bool read_and_connect(JNIEnv *jni, struct instrument_attach *attach, stru
     if (loader == NULL)
         return false;
     attach->loader = (*jni)->NewGlobalRef(jni, loader);
+    if (attach->loader == NULL) {
+        jw_error_set(err, "the JVM has no memory left for a probe");
+        return false;
+    }
     attach->probe = instrument_read_probe(jni, attach->loader, attach->path, err);
     if (attach->probe == NULL)
         return false;
@@ -270,20 +278,29 @@ static bool is_old(struct instrument_attach *attach, jobject loader, const char 
     return instrument_has_seen(attach, instrument_key(loader, name), &is_woven) && is_woven;
 }
 
-/* Its classes are written back, and nothing of it is left in the JVM. Nobody is inside. */
-static void settle(JNIEnv *jni, struct instrument_attach *attach)
+/*
+ * Its classes are written back, and nothing of it is left in the JVM. Nobody is inside. `left`: what stays in classes, where it does nothing;
+ * "": nothing. False: there is no memory for the list of the others; the hook uses the one in which this one stands, so it is kept.
+ */
+static bool settle(JNIEnv *jni, struct instrument_attach *attach, char *left, size_t room_bytes,
+                   struct jw_error *err)
 {
     const struct instrument_choice choice = {is_old, note_refused, attach};
     struct instrument_batches batches = {0};
-    struct jw_error err = {0};
+    struct jw_error unwritten = {0};
 
+    if (!publish(attach, err))
+        return false;
     attach->state = INSTRUMENT_OUT;
-    /* Where memory is out for a shorter list, classes that come go on to have places of it, which do nothing. */
-    if (!publish(attach, &err) || !instrument_retransform(jni, &choice, &batches, &err))
-        snprintf(attach->why, sizeof attach->why, "its classes were not written back: %.150s",
-                 err.message);
+    left[0] = '\0';
+    if (!instrument_retransform(jni, &choice, &batches, &unwritten))
+        snprintf(left, room_bytes, "its classes were not written back: %.150s", unwritten.message);
+    else if (batches.refused != 0)
+        snprintf(left, room_bytes, "%u classes were not written back: the JVM refused them",
+                 batches.refused);
     release_java(jni, attach);
     instrument_forget_seen(attach);
+    return true;
 }
 
 bool instrument_attach(JavaVM *java_vm, JNIEnv *jni, const char *path, instrument_say *say,
@@ -363,7 +380,7 @@ bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void 
                        struct jw_error *err)
 {
     struct instrument_attach *attach = find_attach(name);
-    char line[128];
+    char line[128], left[256] = "";
 
     if (attach == NULL) {
         jw_error_set(err, "no probe %s is attached; probe-list shows those that are", name);
@@ -385,13 +402,16 @@ bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void 
             instrument_refresh(jni);
             return false;
         }
-        settle(jni, attach);
+        if (!settle(jni, attach, left, sizeof left, err))
+            return false;
     }
     strike(attach);
     free_attach(attach);
     instrument_refresh(jni);
     snprintf(line, sizeof line, "detached %s", name);
     say(context, line);
+    if (left[0] != '\0')
+        say(context, left);
     return true;
 }
 
@@ -469,13 +489,20 @@ void instrument_turn(JNIEnv *jni, instrument_say *say, void *context)
         return;
     for (uint32_t i = 0; i < instrument_attach_count; i++) {
         struct instrument_attach *attach = instrument_attaches[i];
+        struct jw_error err = {0};
+        char left[sizeof attach->why];
 
         turn_one(jni, attach, say, context);
         if (attach->state != INSTRUMENT_DRAINING || !is_empty(jni, attach, 0))
             continue;
         (void)instrument_probe_figures(jni, attach->java, attach->probe->handler_count,
                                        attach->figures);
-        settle(jni, attach);
+        if (!settle(jni, attach, left, sizeof left, &err))
+            continue; /* the next turn tries again */
+        if (left[0] != '\0') {
+            snprintf(attach->why, sizeof attach->why, "%s", left);
+            say(context, left);
+        }
         if (attach->is_wanted_out) {
             strike(attach);
             free_attach(attach);

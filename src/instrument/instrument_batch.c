@@ -127,7 +127,9 @@ static void in_batches(JNIEnv *jni, const struct instrument_choice *choice, cons
         out->batches++;
         if (took_ns > out->longest_ns)
             out->longest_ns = took_ns;
-        size = next_size(now, took_ns);
+        /* What is refused takes no time, and tells nothing of the others. */
+        if (error == JVMTI_ERROR_NONE)
+            size = next_size(now, took_ns);
         at += now;
     }
 }

@@ -132,14 +132,17 @@ static jclass find(JNIEnv *jni, const char *name)
     return keep_class(jni, (*jni)->FindClass(jni, name));
 }
 
+/* Where one is refused the next attach goes on with that: a class is defined once. */
 static bool define_all(JNIEnv *jni, struct jw_error *err)
 {
+    static const struct embedded *one = instrument_embedded;
+
     if (instrument_embedded[0].name == NULL) {
         jw_error_set(err, "this library was built where no JDK compiles for JDK 8, and has no "
                           "probes");
         return false;
     }
-    for (const struct embedded *one = instrument_embedded; one->name != NULL; one++) {
+    for (; one->name != NULL; one++) {
         jclass defined = (*jni)->DefineClass(jni, one->name, NULL, (const jbyte *)one->bytes,
                                              (jsize)one->length_bytes);
 
