@@ -3,6 +3,7 @@
  *
  * <pre>{@code
  * import io.jaywalk.probe.*;
+ * import java.util.concurrent.atomic.LongAdder;
  *
  * @Probe(name = "slow-orders", maxCallsPerSecond = 20_000)
  * public class SlowOrders {
