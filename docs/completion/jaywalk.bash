@@ -8,7 +8,7 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
@@ -36,6 +36,10 @@ _jaywalk_facts() {
         --dialect) kind=words words='standard async-profiler datadog' ;;
         --sysprops) kind=words words='yes no' ;;
         --environ) kind=words words='yes no' ;;
+        --from) kind=any ;;
+        --to) kind=any ;;
+        --thread) kind=any ;;
+        --state) kind=words words='any running sleeping parked blocked waiting native' ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;
@@ -49,7 +53,7 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
@@ -76,6 +80,10 @@ _jaywalk_facts() {
         --dialect) kind=words words='standard async-profiler datadog' ;;
         --sysprops) kind=words words='yes no' ;;
         --environ) kind=words words='yes no' ;;
+        --from) kind=any ;;
+        --to) kind=any ;;
+        --thread) kind=any ;;
+        --state) kind=words words='any running sleeping parked blocked waiting native' ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;
@@ -91,7 +99,7 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
         -i | --interval) kind=any ;;
@@ -118,6 +126,10 @@ _jaywalk_facts() {
         --dialect) kind=words words='standard async-profiler datadog' ;;
         --sysprops) kind=words words='yes no' ;;
         --environ) kind=words words='yes no' ;;
+        --from) kind=any ;;
+        --to) kind=any ;;
+        --thread) kind=any ;;
+        --state) kind=words words='any running sleeping parked blocked waiting native' ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;
@@ -233,7 +245,7 @@ _jaywalk_facts() {
         ;;
     endpoints)
         operands=recordings
-        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= --jobs= -q --quiet -h --help '
+        options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --simple -n --norm --lines --title= --minwidth= --jobs= -q --quiet -h --help '
         case $option in
         --by) kind=words words='endpoint operation thread attribute:' ;;
         --sort) kind=words words='cpu wall samples requests name' ;;
@@ -249,6 +261,10 @@ _jaywalk_facts() {
         --attribute) kind=any ;;
         --trace-id) kind=any ;;
         --span-id) kind=any ;;
+        -I | --include) kind=any ;;
+        -X | --exclude) kind=any ;;
+        --title) kind=any ;;
+        --minwidth) kind=any ;;
         --jobs) kind=any ;;
         esac
         ;;
@@ -268,7 +284,7 @@ _jaywalk_facts() {
         ;;
     compare)
         operands=recordings
-        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple --jobs= -q --quiet -h --help '
+        options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple --lines -n --norm --title= --minwidth= --jobs= -q --quiet -h --help '
         case $option in
         --fail-on) kind=any ;;
         --per) kind=words words='share second run' ;;
@@ -286,6 +302,8 @@ _jaywalk_facts() {
         --span-id) kind=any ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
+        --title) kind=any ;;
+        --minwidth) kind=any ;;
         --jobs) kind=any ;;
         esac
         ;;

@@ -120,6 +120,11 @@ static struct recording_config config_of(const struct options *values, const cha
         .unsigned5_bias = vm_unsigned5_bias(),
         .is_by_thread = values->is_by_thread,
         .tree = {.split_lines = values->has_lines},
+        .part = {.from = values->from[0] == '\0' ? NULL : values->from,
+                 .to = values->to[0] == '\0' ? NULL : values->to,
+                 .state =
+                     values->state == OPTIONS_STATE_ANY ? NULL : options_state_name(values->state),
+                 .threads = values->thread_patterns},
     };
 }
 

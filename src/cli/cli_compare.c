@@ -281,6 +281,23 @@ done:
     return !compare->is_out_of_memory;
 }
 
+void compare_keep_wide(struct compare *compare, double least, double limit)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < compare->count; i++) {
+        struct compare_method *method = &compare->methods[i];
+        const struct compare_figure *total = &method->total;
+
+        if (total->before < least && total->after < least &&
+            !(limit > 0 && compare_grew(total, limit)))
+            free_method(method);
+        else
+            compare->methods[kept++] = *method;
+    }
+    compare->count = kept;
+}
+
 void compare_close(struct compare *compare)
 {
     for (size_t i = 0; i < compare->count; i++)

@@ -65,6 +65,8 @@ void compare_add(struct compare *compare, enum compare_side side, const struct p
                  const struct profile_view *view);
 /* Works out all figures; leaves out methods that are below a two thousandth on either side. False: no memory. */
 JW_MUST_CHECK bool compare_settle(struct compare *compare);
+/* Leaves out what is below this part of both sides, with what it calls; not what grew by `limit`, unless that is 0. */
+void compare_keep_wide(struct compare *compare, double least, double limit);
 void compare_close(struct compare *compare);
 
 /* By how much, and whether that is more than chance: the interval does not hold 0. */

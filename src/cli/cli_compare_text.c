@@ -315,6 +315,8 @@ void compare_json(const struct compare *compare, const struct compare_look *look
 
     fprintf(to, "{\"schema\":\"jaywalk.compare/1\",\"per\":\"%s\",\"unit\":", pers[compare->per]);
     cli_text_json(compare->unit, to);
+    fputs(",\"title\":", to);
+    cli_text_json(look->title, to);
     fputs(",\"part\":", to);
     cli_text_json(look->part, to);
     for (unsigned side = 0; side < COMPARE_SIDES; side++)

@@ -11,6 +11,7 @@
 #include "cli/cli_internal.h"
 #include "jfr/jfr_reader.h"
 #include "profile/profile.h"
+#include "profile/profile_part.h"
 
 /* ---- cli_requests.c: requests of one recording, by their root spans ---- */
 
@@ -63,28 +64,6 @@ struct cli_span_id {
     uint64_t decimal;
 };
 
-/* cli_window.c: a moment, as an option says it. */
-enum cli_time_kind {
-    CLI_TIME_ANY, /* nothing was said */
-    CLI_TIME_AFTER_START,
-    CLI_TIME_BEFORE_END,
-    CLI_TIME_OF_DAY, /* of this place, since midnight */
-    CLI_TIME_UNIX,
-};
-
-struct cli_time {
-    enum cli_time_kind kind;
-    uint64_t ns;
-    const char *text; /* as it was given */
-};
-
-/* Value of option `name`. False and `err`: it is no time. */
-JW_MUST_CHECK bool cli_time_read(const char *name, const char *text, struct cli_time *out,
-                                 struct jw_error *err);
-/* In ns of Unix time, in a recording from `start_ns` to `end_ns`. */
-uint64_t cli_time_at(const struct cli_time *time, uint64_t start_ns, uint64_t end_ns,
-                     uint64_t otherwise_ns);
-
 /* cli_latency.c: a thread was at one piece of work, in ns of Unix time. */
 struct cli_span {
     uint64_t thread;
@@ -100,7 +79,7 @@ struct cli_part {
     bool is_latency_used;   /* something took as long */
     bool is_of_safepoints;  /* those of threads that a safepoint was waiting for */
     bool is_safepoint_used; /* there was one */
-    struct cli_time from, to;
+    struct profile_time from, to;
     uint64_t begin_ns, end_ns; /* of Unix time, of the recording in hand, by cli_window_settle */
     struct cli_pattern threads[CLI_PART_LIMIT];
     size_t thread_count;
@@ -143,9 +122,6 @@ void cli_filters_tell(const struct cli_values *values, char *text, size_t room);
 
 /* "0af7651916cd43dd8448eb211c80319c"; shorter ones lack zeros on the left. */
 JW_MUST_CHECK bool cli_trace_id_read(const char *text, struct cli_trace_id *out);
-
-/* Does this text fit, in which each star stands for anything? */
-bool cli_glob(const char *pattern, const char *text);
 
 /* ---- cli_by.c: what samples are taken apart by ---- */
 

@@ -357,7 +357,8 @@ static bool check_found(struct cli_flow *flow)
                      flow->wish.event);
         return false;
     }
-    if (flow->wish.state != NULL && flow->written == 0 && !cli_is_known_state(flow->wish.state)) {
+    if (flow->wish.state != NULL && flow->written == 0 &&
+        !profile_is_known_state(flow->wish.state)) {
         cli_complain("--state: '%.100s' is no state of a thread; there are " CLI_STATES,
                      flow->wish.state);
         return false;

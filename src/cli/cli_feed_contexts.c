@@ -61,7 +61,7 @@ static bool is_in_attribute(struct cli_feed *feed, struct cli_pattern *pattern)
     const struct jfr_value *value = attribute_of(&feed->context, pattern->name);
 
     if (value == NULL || (pattern->text != NULL && (!jfr_value_text(value, &feed->text) ||
-                                                    !cli_glob(pattern->text, feed->text.text))))
+                                                    !profile_glob(pattern->text, feed->text.text))))
         return false;
     pattern->is_used = true;
     return true;
@@ -145,7 +145,7 @@ static bool is_of_thread(struct cli_feed *feed, struct cli_pattern *pattern,
 
     for (size_t i = 0; i < JW_COUNT_OF(names) && !fits; i++)
         fits = jfr_value_field(thread, names[i], &field) && jfr_value_text(&field, &feed->text) &&
-               feed->text.text[0] != '\0' && cli_glob(pattern->text, feed->text.text);
+               feed->text.text[0] != '\0' && profile_glob(pattern->text, feed->text.text);
     for (size_t i = 0; i < JW_COUNT_OF(numbers) && !fits; i++) {
         if (!jfr_value_field(thread, numbers[i], &field) || !jfr_value_integer(&field, &number) ||
             number <= 0)

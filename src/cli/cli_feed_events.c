@@ -382,68 +382,11 @@ const char *cli_other_of(const struct cli_found *found)
 
 /* ---- states ---- */
 
-/* Words of ours for states, and how names of recordings begin that mean the same. */
-static const struct {
-    const char *word;
-    const char *begin;
-} cli_states[] = {
-    {"running", "RUNNABLE"}, {"sleeping", "SLEEPING"},      {"parked", "PARKED"},
-    {"blocked", "BLOCKED"},  {"waiting", "IN_OBJECT_WAIT"}, {"native", "IN_NATIVE"},
-};
-
-/* Names of states by other producers. */
-static const char *const cli_other_states[] = {
-    "default",
-    "new",
-    "terminated",
-};
-
-static const char *cli_past_state(const char *name)
-{
-    return name + (jw_ascii_begins(name, "STATE_") ? 6 : 0);
-}
-
-/* "STATE_RUNNABLE" is what "running" and "runnable" mean; "parked" also means STATE_PARKED_TIMED. */
-static bool cli_is_state(const char *state, const char *wanted)
-{
-    state = cli_past_state(state);
-    for (size_t i = 0; i < JW_COUNT_OF(cli_states); i++) {
-        if (jw_ascii_equal(cli_states[i].word, wanted))
-            return jw_ascii_begins(state, cli_states[i].begin);
-    }
-    wanted = cli_past_state(wanted);
-    return jw_ascii_begins(state, wanted);
-}
-
-const char *cli_state_word(const char *name)
-{
-    const char *state = cli_past_state(name);
-
-    for (size_t i = 0; i < JW_COUNT_OF(cli_states); i++) {
-        if (jw_ascii_begins(state, cli_states[i].begin))
-            return cli_states[i].word;
-    }
-    return state;
-}
-
-bool cli_is_known_state(const char *state)
-{
-    for (size_t i = 0; i < JW_COUNT_OF(cli_states); i++) {
-        if (cli_is_state(cli_states[i].begin, state))
-            return true;
-    }
-    for (size_t i = 0; i < JW_COUNT_OF(cli_other_states); i++) {
-        if (cli_is_state(cli_other_states[i], state))
-            return true;
-    }
-    return false;
-}
-
 bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     struct jfr_value field;
 
     return feed->wish->state == NULL || (jfr_value_field(&event->value, "state", &field) &&
                                          jfr_value_text(&field, &feed->text) &&
-                                         cli_is_state(feed->text.text, feed->wish->state));
+                                         profile_is_state(feed->text.text, feed->wish->state));
 }

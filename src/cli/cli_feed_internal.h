@@ -276,8 +276,6 @@ bool cli_is_left_out(const struct cli_feed *feed, const struct jfr_reader_event 
                      const struct cli_value *value);
 /* Settings of a recording, as they come: which clocks ran, the title of a run. */
 void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *event);
-/* The word of ours for a state as a recording has it; where there is none, without "STATE_". */
-const char *cli_state_word(const char *name);
 bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event);
 
 /* cli_feed_asked.c: each event, before it is looked at: what it says of the next one; and who had asked the thread of the event

@@ -97,10 +97,10 @@ static uint32_t state_of(struct cli_feed *feed, const struct jfr_reader_event *e
     }
     /* What is no constant has no key that tells it from others; 0 is one, too: async-profiler's STATE_DEFAULT has it. */
     if (*known == 0 || !state.is_pooled)
-        *known =
-            1u + (jfr_value_text(&state, &feed->text)
-                      ? profile_moments_text(feed->wish->moments, cli_state_word(feed->text.text))
-                      : 0);
+        *known = 1u + (jfr_value_text(&state, &feed->text)
+                           ? profile_moments_text(feed->wish->moments,
+                                                  profile_state_word(feed->text.text))
+                           : 0);
     return (uint32_t)*known - 1;
 }
 

@@ -386,7 +386,6 @@ struct cli_found {
 };
 
 /* Whether threads are said to be in such a state by producers that we know; and these states. */
-bool cli_is_known_state(const char *state);
 #define CLI_STATES                                                                                 \
     "running, sleeping, parked, blocked, waiting, native; and in recordings of others default, "   \
     "new, terminated"

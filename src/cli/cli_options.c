@@ -72,6 +72,65 @@ static bool cli_reads_recordings(const struct cli_command *command)
            command->operands == CLI_OPERANDS_RECORDINGS;
 }
 
+/* Options that say which samples and how they look, where they can mean nothing. */
+#define CLI_OF_SAMPLES                                                                             \
+    "include exclude from to latency thread endpoint state simple norm lines reverse inverted "    \
+    "minwidth title"
+
+static const struct {
+    enum cli_command_id command;
+    const char *names; /* separated by spaces */
+    const char *why;
+} cli_refusals[] = {
+    {CLI_COMMAND_SUMMARY, CLI_OF_SAMPLES,
+     "a summary tells of recordings as a whole, and of what was lost in them; 'jaywalk convert' "
+     "shows a part"},
+    {CLI_COMMAND_DOCTOR, CLI_OF_SAMPLES,
+     "a doctor looks at recordings as a whole; 'jaywalk convert' shows a part"},
+    {CLI_COMMAND_SAFEPOINTS, CLI_OF_SAMPLES,
+     "safepoints are those of the whole recording; 'jaywalk convert --safepoint' shows a part of "
+     "the samples"},
+    {CLI_COMMAND_LEAKS, CLI_OF_SAMPLES,
+     "sets of live objects are compared as a whole; 'jaywalk convert --live' shows a part"},
+    {CLI_COMMAND_CONTENTION, CLI_OF_SAMPLES,
+     "owners and waiters are found in the whole recording; 'jaywalk convert -e lock' shows a part"},
+    {CLI_COMMAND_COMPARE, "reverse inverted",
+     "methods that are compared have no direction; 'jaywalk convert --diff BEFORE AFTER out.html' "
+     "draws them"},
+    {CLI_COMMAND_ENDPOINTS, "reverse inverted",
+     "a table has no direction; 'jaywalk convert --by endpoint' draws stacks"},
+    {CLI_COMMAND_DUMP, "from to thread state",
+     "a graph has counted its samples by now; name it at the start, or record a .jfr and use "
+     "'jaywalk convert'"},
+    {CLI_COMMAND_STOP, "from to thread state",
+     "a graph has counted its samples by now; name it at the start, or record a .jfr and use "
+     "'jaywalk convert'"},
+};
+
+static bool cli_has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+        const size_t bytes = strcspn(at, " ");
+
+        if (bytes == length && memcmp(at, word, length) == 0)
+            return true;
+        at += bytes;
+    }
+    return false;
+}
+
+/* Why this command cannot have the option; NULL: nobody says. */
+static const char *cli_refusal(const struct cli_command *command, const char *name)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(cli_refusals); i++)
+        if (&cli_commands[cli_refusals[i].command] == command &&
+            cli_has_word(cli_refusals[i].names, name))
+            return cli_refusals[i].why;
+    return cli_reads_recordings(command) ? NULL : options_refusal(name);
+}
+
 /* What a command has, and this one has not, of those that read recordings; false: no other has it. */
 static bool cli_option_of_other(const struct cli_command *command, const char *word,
                                 const char *name, size_t length, struct jw_error *err)
@@ -107,10 +166,15 @@ static bool cli_unknown_option(const struct cli_command *command, const char *wo
     const char *name = word + strspn(word, "-");
     const size_t length = strcspn(name, "=");
 
-    if (cli_option_of_other(command, word, name, length, err))
-        return false;
     snprintf(bare, sizeof bare, "%.*s", length < sizeof bare ? (int)length : (int)sizeof bare - 1,
              name);
+    const char *why = word[1] == '-' ? cli_refusal(command, bare) : NULL;
+    if (why != NULL) {
+        jw_error_set(err, "%s: no --%s: %s", command->name, bare, why);
+        return false;
+    }
+    if (cli_option_of_other(command, word, name, length, err))
+        return false;
     for (size_t i = 0; i < JW_COUNT_OF(cli_options); i++) {
         if (cli_option_is(&cli_options[i], command))
             names[count++] = cli_options[i].name;

@@ -10,28 +10,6 @@
 #define CLI_NO_ENDPOINT "[no endpoint]"
 #define CLI_NO_REQUEST  "[no context]"
 
-bool cli_glob(const char *pattern, const char *text)
-{
-    const char *star = NULL; /* the last one passed, and where its text ends for now */
-    const char *resume = NULL;
-
-    while (*text != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            resume = text;
-        } else if (*pattern == *text) {
-            pattern++;
-            text++;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            text = ++resume;
-        } else {
-            return false;
-        }
-    }
-    return pattern[strspn(pattern, "*")] == '\0';
-}
-
 static int hex_digit(char letter)
 {
     if (letter >= '0' && letter <= '9')
@@ -100,8 +78,8 @@ bool cli_part_read(const struct cli_values *values, struct cli_part *part, struc
 {
     *part = (struct cli_part){.end_ns = UINT64_MAX, .is_of_safepoints = values->is_of_safepoints};
     if ((values->latency != NULL && !cli_latency_read(values->latency, &part->latency_ns, err)) ||
-        (values->from != NULL && !cli_time_read("from", values->from, &part->from, err)) ||
-        (values->to != NULL && !cli_time_read("to", values->to, &part->to, err)) ||
+        (values->from != NULL && !profile_time_read("--from", values->from, &part->from, err)) ||
+        (values->to != NULL && !profile_time_read("--to", values->to, &part->to, err)) ||
         !has_room(&values->threads, "thread", err) ||
         !has_room(&values->endpoints, "endpoint", err) ||
         !has_room(&values->attributes, "attribute", err) ||
@@ -218,65 +196,40 @@ void cli_filters_tell(const struct cli_values *values, char *text, size_t room)
     }
 }
 
-/* Texts are cut, but the end is always there. */
-struct words {
-    char *text;
-    size_t room;
-    size_t used;
-};
-
-static void add_words(struct words *words, const char *before, const char *name,
-                      const char *between, const char *value)
-{
-    if (words->used >= words->room)
-        return;
-    words->used += (size_t)snprintf(words->text + words->used, words->room - words->used,
-                                    "%s%.80s%s%.200s", before, name, between, value);
-}
-
 void cli_part_tell(const struct cli_part *part, char *text, size_t room)
 {
-    struct words words = {.text = text, .room = room};
+    struct profile_words words = {.text = text, .room_bytes = room};
     char number[40];
 
     text[0] = '\0';
     for (size_t i = 0; i < part->endpoint_count; i++)
-        add_words(&words, i == 0 ? "" : " or ", "", "", part->endpoints[i].text);
+        profile_words_add(&words, i == 0 ? "" : " or ", "", "", part->endpoints[i].text);
     for (size_t i = 0; i < part->thread_count; i++)
-        add_words(&words,
-                  i > 0             ? " or "
-                  : words.used == 0 ? ""
-                                    : ", ",
-                  i == 0 ? "thread " : "", "", part->threads[i].text);
-    if (part->from.kind != CLI_TIME_ANY)
-        add_words(&words, words.used == 0 ? "" : ", ", "from ", "", part->from.text);
-    if (part->to.kind != CLI_TIME_ANY)
-        add_words(&words,
-                  words.used == 0                   ? ""
-                  : part->from.kind != CLI_TIME_ANY ? " "
-                                                    : ", ",
-                  "to ", "", part->to.text);
+        profile_words_thread(&words, i, part->threads[i].text);
+    profile_words_window(&words, part->from.text, part->to.text);
     if (part->latency_ns > 0) {
         snprintf(number, sizeof number, "%llu us", (unsigned long long)part->latency_ns / 1000);
-        add_words(&words, words.used == 0 ? "" : ", ", "at least ", "", number);
+        profile_words_add(&words, words.used_bytes == 0 ? "" : ", ", "at least ", "", number);
     }
     if (part->is_of_safepoints)
-        add_words(&words, words.used == 0 ? "" : ", ", "a safepoint was waiting", "", "");
+        profile_words_add(&words, words.used_bytes == 0 ? "" : ", ", "a safepoint was waiting", "",
+                          "");
     for (size_t i = 0; i < part->attribute_count; i++) {
         const struct cli_pattern *pattern = &part->attributes[i];
 
-        add_words(&words, words.used == 0 ? "" : ", ", pattern->name,
-                  pattern->text == NULL ? "" : "=", pattern->text == NULL ? "" : pattern->text);
+        profile_words_add(&words, words.used_bytes == 0 ? "" : ", ", pattern->name,
+                          pattern->text == NULL ? "" : "=",
+                          pattern->text == NULL ? "" : pattern->text);
     }
     for (size_t i = 0; i < part->trace_id_count; i++) {
         const struct cli_trace_id *id = &part->trace_ids[i];
 
         snprintf(number, sizeof number, "%016llx%016llx", (unsigned long long)id->high,
                  (unsigned long long)id->low);
-        add_words(&words, words.used == 0 ? "" : ", ", "trace ", number, "");
+        profile_words_add(&words, words.used_bytes == 0 ? "" : ", ", "trace ", number, "");
     }
     for (size_t i = 0; i < part->span_id_count; i++) {
         snprintf(number, sizeof number, "%016llx", (unsigned long long)part->span_ids[i].hex);
-        add_words(&words, words.used == 0 ? "" : ", ", "span ", number, "");
+        profile_words_add(&words, words.used_bytes == 0 ? "" : ", ", "span ", number, "");
     }
 }

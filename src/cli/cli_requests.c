@@ -311,7 +311,7 @@ void cli_requests_judge(struct cli_requests *requests, struct cli_part *part)
         for (size_t n = 0; n < part->endpoint_count; n++) {
             struct cli_pattern *pattern = &part->endpoints[n];
 
-            if (!cli_glob(pattern->text, request->endpoint))
+            if (!profile_glob(pattern->text, request->endpoint))
                 continue;
             request->is_wished = pattern->is_used = true;
         }

@@ -113,9 +113,9 @@ static struct cli_row *row_of(struct cli_rows *rows, const char *const *values, 
 }
 
 /* The frame with the most of this box, whose children are what ran. */
-static bool find_hottest(struct cli_row *row, const struct profile *profile, uint32_t box)
+static bool find_hottest(const struct cli_rows *rows, struct cli_row *row,
+                         const struct profile *profile, uint32_t box)
 {
-    static const struct profile_view view = {.is_dotted = true};
     uint32_t count;
     const struct profile_node *nodes = profile_nodes(profile, &count);
     uint32_t best = box;
@@ -133,7 +133,8 @@ static bool find_hottest(struct cli_row *row, const struct profile *profile, uin
     if (best == box)
         memcpy(title, "[no frames]", sizeof "[no frames]");
     else
-        (void)profile_title(profile_name_of(profile, nodes[best].name), &view, title, sizeof title);
+        (void)profile_title(profile_name_of(profile, nodes[best].name), &rows->view, title,
+                            sizeof title);
     jw_free(row->hottest);
     row->hottest = copy_text(title);
     row->hottest_weight = weight;
@@ -162,7 +163,7 @@ static bool add_box(struct cli_rows *rows, const struct profile *profile, uint32
         return false;
     row->sum.samples[clock] += nodes[box].total_samples;
     row->sum.weight[clock] += nodes[box].total_weight;
-    return clock != rows->clock || find_hottest(row, profile, box);
+    return clock != rows->clock || find_hottest(rows, row, profile, box);
 }
 
 bool cli_rows_add(struct cli_rows *rows, const struct profile *profile, enum cli_clock clock)
@@ -236,6 +237,8 @@ static int compare_rows(const void *left, const void *right, void *context)
 
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
+    if (a->is_narrow != b->is_narrow)
+        return a->is_narrow ? 1 : -1;
     if (a_key != b_key)
         return a_key > b_key ? -1 : 1;
     for (size_t i = 0; i < order->columns; i++) {
@@ -250,19 +253,27 @@ static int compare_rows(const void *left, const void *right, void *context)
     return 0;
 }
 
-void cli_rows_order(struct cli_rows *rows, enum cli_sort sort, size_t top)
+void cli_rows_order(struct cli_rows *rows, enum cli_sort sort, size_t top, uint64_t least_ppm)
 {
     struct order order = {sort, rows->clock, rows->bys->count};
+    size_t wide_count = 0;
 
+    rows->total = rows->rest = (struct cli_sum){.requests = 0};
+    for (size_t i = 0; i < rows->count; i++)
+        add_sum(&rows->total, &rows->items[i].sum);
+    const double least = (double)cli_sum_weight(rows, &rows->total) * (double)least_ppm / 1e6;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct cli_row *row = &rows->items[i];
+
+        row->is_narrow = (double)cli_sum_weight(rows, &row->sum) < least;
+        wide_count += row->kind == CLI_ROW_VALUE && !row->is_narrow;
+    }
     if (rows->count > 0)
         qsort_r(rows->items, rows->count, sizeof *rows->items, compare_rows, &order);
     rows->value_count = 0;
-    rows->total = rows->rest = (struct cli_sum){.requests = 0};
-    for (size_t i = 0; i < rows->count; i++) {
+    for (size_t i = 0; i < rows->count; i++)
         rows->value_count += rows->items[i].kind == CLI_ROW_VALUE;
-        add_sum(&rows->total, &rows->items[i].sum);
-    }
-    rows->shown = top == 0 || top > rows->value_count ? rows->value_count : top;
+    rows->shown = top == 0 || top > wide_count ? wide_count : top;
     for (size_t i = rows->shown; i < rows->value_count; i++)
         add_sum(&rows->rest, &rows->items[i].sum);
 }

@@ -150,12 +150,16 @@ static void json_row(const struct cli_rows *rows, const struct cli_row *row, FIL
     fputc('}', to);
 }
 
-void cli_rows_json(const struct cli_rows *rows, const char *part, FILE *to)
+void cli_rows_json(const struct cli_rows *rows, const char *title, const char *part, FILE *to)
 {
     const char *comma = "";
 
     fprintf(to, "{\"event\":\"%s\",\"part\":", rows->clock == CLI_CLOCK_CPU ? "cpu" : "wall");
     cli_text_json(part, to);
+    if (title[0] != '\0') {
+        fputs(",\"title\":", to);
+        cli_text_json(title, to);
+    }
     fprintf(to, ",\"left_out_samples\":%" PRIu64 ",\"by\":[", rows->left_out);
     for (size_t i = 0; i < rows->bys->count; i++) {
         fputs(i == 0 ? "" : ",", to);

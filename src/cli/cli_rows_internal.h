@@ -41,11 +41,13 @@ struct cli_row {
     struct cli_sum sum;
     char *hottest; /* frame, of the clock that is shared out; NULL: no samples */
     uint64_t hottest_weight;
+    bool is_narrow; /* below the least share */
 };
 
 struct cli_rows {
     const struct cli_bys *bys;
-    enum cli_clock clock; /* what shares are of */
+    struct profile_view view; /* what frames are called */
+    enum cli_clock clock;     /* what shares are of */
     bool has_clock[CLI_CLOCK_LIMIT];
     bool is_timed[CLI_CLOCK_LIMIT];
     bool has_requests; /* they are known by row */
@@ -55,8 +57,9 @@ struct cli_rows {
     size_t value_count;
     size_t shown; /* of those with values */
     struct cli_sum rest, total;
-    struct jw_map row_of; /* values -> row + 1 */
-    uint64_t left_out;    /* samples of this clock that are in no row, by filters */
+    struct jw_map row_of;      /* values -> row + 1 */
+    uint64_t left_out;         /* samples of this clock that are in no row, by filters */
+    uint64_t filtered_samples; /* of these by patterns of frames */
 };
 
 void cli_rows_close(struct cli_rows *rows);
@@ -67,8 +70,8 @@ JW_MUST_CHECK bool cli_rows_add(struct cli_rows *rows, const struct profile *pro
 /* Adds the numbers of requests. */
 JW_MUST_CHECK bool cli_rows_add_requests(struct cli_rows *rows,
                                          const struct cli_requests *requests);
-/* Sorts them, and sums up those past `top`; 0: none. */
-void cli_rows_order(struct cli_rows *rows, enum cli_sort sort, size_t top);
+/* Sorts them, and sums up those past `top` (0: none), and those below this share of all. */
+void cli_rows_order(struct cli_rows *rows, enum cli_sort sort, size_t top, uint64_t least_ppm);
 
 /* What a row shows for a value that it lacks: "[no endpoint]", or "" for one that need not be. */
 void cli_row_lack(const struct cli_rows *rows, const struct cli_row *row, size_t column, char *text,
@@ -80,6 +83,7 @@ uint64_t cli_sum_weight(const struct cli_rows *rows, const struct cli_sum *sum);
 /* To a stream; `columns` of its terminal, 0: it is none, and nothing is cut. */
 void cli_rows_text(const struct cli_rows *rows, const char *title, size_t columns, FILE *to);
 void cli_rows_csv(const struct cli_rows *rows, FILE *to);
-void cli_rows_json(const struct cli_rows *rows, const char *part, FILE *to);
+/* `title`: "": none was given. */
+void cli_rows_json(const struct cli_rows *rows, const char *title, const char *part, FILE *to);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/cli_compare_internal.h"
 #include "cli/cli_contexts_internal.h"
+#include "cli/cli_text_internal.h"
 #include "export/export.h"
 #include "options/options.h"
 #include "options/options_value.h"
@@ -85,7 +86,7 @@ static bool read_line(struct comparison *comparison, struct jw_error *err)
                      cli_commands[CLI_COMMAND_COMPARE].usage);
         return false;
     }
-    if (values->state != NULL && !cli_is_known_state(values->state)) {
+    if (values->state != NULL && !profile_is_known_state(values->state)) {
         jw_error_set(err, "--state: '%.100s' is no state of a thread; there are " CLI_STATES,
                      values->state);
         return false;
@@ -98,7 +99,7 @@ static bool read_line(struct comparison *comparison, struct jw_error *err)
 static struct profile *read_samples(struct comparison *comparison, struct cli_input *input,
                                     bool is_weightless, struct jw_error *err)
 {
-    static const struct profile_config config = {.split_lines = false};
+    const struct profile_config config = {.split_lines = comparison->look.values.has_lines};
     struct cli_wish wish = {
         .event = comparison->event,
         .state = comparison->values->state,
@@ -208,7 +209,7 @@ static bool has_failed(const struct compare *compare, double limit)
 static int show(struct comparison *comparison)
 {
     struct compare_look *shown = &comparison->shown;
-    char title[64];
+    char title[CLI_CELL_BYTES];
 
     snprintf(title, sizeof title, "%.40s profile",
              strcmp(comparison->event, "cpu") == 0     ? "CPU"
@@ -219,9 +220,13 @@ static int show(struct comparison *comparison)
     cli_part_tell(&comparison->part, comparison->part_text, sizeof comparison->part_text);
     for (unsigned side = 0; side < COMPARE_SIDES; side++)
         shown->paths[side] = comparison->values->operands.texts[side];
+    if (comparison->look.values.title[0] != '\0')
+        cli_text_clean(comparison->look.values.title, title);
     shown->title = title;
     shown->part = comparison->part_text;
     shown->is_failed = has_failed(&comparison->compare, shown->limit);
+    compare_keep_wide(&comparison->compare, (double)comparison->look.values.minwidth_ppm / 1e6,
+                      shown->limit);
     switch (comparison->format) {
     case FORMAT_TEXT:
         compare_text(&comparison->compare, shown, stdout);

@@ -232,7 +232,7 @@ static int cli_check_found(const struct cli_input *input, const struct cli_wish 
                      found->other_types[0] == '\0' ? "" : ": name one with --event");
         return CLI_FAILED;
     }
-    if (wish->state != NULL && found->let_in == 0 && !cli_is_known_state(wish->state)) {
+    if (wish->state != NULL && found->let_in == 0 && !profile_is_known_state(wish->state)) {
         static const char *const words[] = {"running", "sleeping", "parked",
                                             "blocked", "waiting",  "native"};
         const char *nearest = cli_nearest(wish->state, words, JW_COUNT_OF(words));

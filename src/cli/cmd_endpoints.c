@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "cli/cli_rows_internal.h"
+#include "export/export.h"
+#include "options/options.h"
 
 #define CLI_TEXT_ROWS 40
 
@@ -28,6 +30,7 @@ struct cli_table {
     unsigned jobs;
     const char *event; /* NULL: what the sessions were about */
     const struct cli_values *values;
+    struct options_result look;
     const char *state;
     bool is_quiet;
     struct cli_input *inputs;
@@ -70,6 +73,24 @@ static bool read_words(const struct cli_values *values, struct cli_table *table,
     return values->top == NULL || cli_top_read(values->top, &table->top, err);
 }
 
+static bool read_look(const struct cli_values *values, struct cli_table *table,
+                      struct jw_error *err)
+{
+    struct cli_agent_options options = values->agent;
+
+    options.names[options.count] = "tree"; /* which knows a smallest share */
+    options.values[options.count++] = NULL;
+    if (!options_parse_pairs(options.names, options.values, options.count, &table->look)) {
+        jw_error_set(err, "--%s", table->look.errors.texts[0]);
+        return false;
+    }
+    if (table->format == CLI_TABLE_CSV && table->look.values.title[0] != '\0') {
+        jw_error_set(err, "--title: csv has rows alone; text and json have a title");
+        return false;
+    }
+    return cli_check_patterns(&table->look.values, err);
+}
+
 static bool read_table(const struct cli_values *values, struct cli_table *table,
                        struct jw_error *err)
 {
@@ -83,14 +104,20 @@ static bool read_table(const struct cli_values *values, struct cli_table *table,
                      cli_commands[CLI_COMMAND_ENDPOINTS].usage);
         return false;
     }
-    if (values->state != NULL && !cli_is_known_state(values->state)) {
+    if (values->state != NULL && !profile_is_known_state(values->state)) {
         jw_error_set(err, "--state: '%.100s' is no state of a thread; there are " CLI_STATES,
                      values->state);
         return false;
     }
-    return read_words(values, table, err) && cli_jobs_read(values->jobs, &table->jobs, err) &&
+    return read_words(values, table, err) && read_look(values, table, err) &&
+           cli_jobs_read(values->jobs, &table->jobs, err) &&
            cli_part_read(values, &table->part, err) &&
            cli_bys_read(values->by.count == 0 ? &by_endpoint : values, false, &table->bys, err);
+}
+
+static bool has_patterns(const struct cli_table *table)
+{
+    return table->look.values.includes[0] != '\0' || table->look.values.excludes[0] != '\0';
 }
 
 /* Requests are counted by what tells them apart, and whether filters let samples of them in. */
@@ -100,8 +127,8 @@ static bool counts_requests(const struct cli_table *table)
            !cli_bys_have(&table->bys, CLI_BY_THREAD) &&
            !cli_bys_have(&table->bys, CLI_BY_ATTRIBUTE) && table->part.attribute_count == 0 &&
            table->part.trace_id_count == 0 && table->part.span_id_count == 0 &&
-           table->part.from.kind == CLI_TIME_ANY && table->part.to.kind == CLI_TIME_ANY &&
-           table->part.thread_count == 0;
+           table->part.from.kind == PROFILE_TIME_ANY && table->part.to.kind == PROFILE_TIME_ANY &&
+           table->part.thread_count == 0 && !has_patterns(table);
 }
 
 static bool read_requests(struct cli_table *table, struct jw_error *err)
@@ -122,25 +149,29 @@ static bool read_requests(struct cli_table *table, struct jw_error *err)
 static bool read_clock(struct cli_table *table, struct cli_rows *rows, enum cli_clock clock,
                        struct jw_error *err)
 {
-    static const struct profile_config config = {.split_lines = false};
+    const struct profile_config config = {.split_lines = table->look.values.has_lines};
     struct cli_wish wish = {
         .event = name_of_clock(clock),
         .state = table->state,
         .part = &table->part,
         .bys = &table->bys,
-        .is_of_leaves = true,
+        .is_of_leaves = !has_patterns(table),
         .no_context = CLI_NO_CONTEXT,
         .is_quiet = table->is_quiet,
         .jobs = table->jobs,
     };
     struct profile *profile =
         cli_read_event(table->inputs, table->input_count, &config, &wish, err);
-    bool is_read = profile != NULL && profile_seal(profile, NULL, err);
+    /* Turned round, so that what ran is what stands in a box. */
+    rows->view.reverse = has_patterns(table);
+    bool is_read = profile != NULL && profile_seal(profile, &rows->view, err);
 
     if (is_read && !cli_rows_add(rows, profile, clock)) {
         jw_error_set(err, "out of memory at %zu rows", rows->count);
         is_read = false;
     }
+    if (is_read && clock == rows->clock)
+        rows->filtered_samples = profile_filtered_samples(profile);
     profile_close(profile);
     return is_read;
 }
@@ -209,7 +240,8 @@ static int read_rows(struct cli_table *table, struct cli_rows *rows, struct jw_e
 
     struct cli_seen seen = see(table);
     if (table->event == NULL && (seen.is_of_wall || seen.samples == 0) && seen.other_samples > 0) {
-        const struct cli_rows empty = {.bys = rows->bys, .clock = CLI_CLOCK_WALL};
+        const struct cli_rows empty = {
+            .bys = rows->bys, .view = rows->view, .clock = CLI_CLOCK_WALL};
 
         cli_rows_close(rows);
         *rows = empty;
@@ -226,7 +258,7 @@ static int read_rows(struct cli_table *table, struct cli_rows *rows, struct jw_e
         return complain_of_clock(table, other, true);
     if (!check_contexts(table, rows->clock))
         return CLI_FAILED;
-    rows->left_out = seen.samples - seen.let_in;
+    rows->left_out = seen.samples - seen.let_in + rows->filtered_samples;
     for (size_t i = 0; i < table->input_count && !table->is_quiet; i++) {
         if (table->inputs[i].found.notice[0] != '\0')
             cli_complain("%s", table->inputs[i].found.notice);
@@ -254,11 +286,13 @@ static size_t terminal_columns(void)
 static void write_text(const struct cli_table *table, const struct cli_rows *rows, const char *part)
 {
     char title[1024];
-    size_t used =
-        (size_t)snprintf(title, sizeof title, "%s by",
-                         rows->clock == CLI_CLOCK_CPU ? "CPU profile" : "Wall clock profile");
+    const bool has_title = table->look.values.title[0] != '\0';
+    size_t used = has_title ? (size_t)snprintf(title, sizeof title, "%s", table->look.values.title)
+                            : (size_t)snprintf(title, sizeof title, "%s by",
+                                               rows->clock == CLI_CLOCK_CPU ? "CPU profile"
+                                                                            : "Wall clock profile");
 
-    for (size_t i = 0; i < table->bys.count && used < sizeof title; i++) {
+    for (size_t i = 0; i < table->bys.count && used < sizeof title && !has_title; i++) {
         if (table->bys.items[i].kind == CLI_BY_OPERATION && i > 0)
             continue;
         used += (size_t)snprintf(title + used, sizeof title - used, "%s %.80s", i == 0 ? "" : ",",
@@ -280,7 +314,7 @@ static int write_rows(const struct cli_table *table, struct cli_rows *rows)
     if (!table->is_sort_given)
         sort = rows->clock == CLI_CLOCK_CPU ? CLI_SORT_CPU : CLI_SORT_WALL;
     cli_part_tell(&table->part, part, sizeof part);
-    cli_rows_order(rows, sort, table->top);
+    cli_rows_order(rows, sort, table->top, table->look.values.minwidth_ppm);
     switch (table->format) {
     case CLI_TABLE_TEXT:
         write_text(table, rows, part);
@@ -289,7 +323,7 @@ static int write_rows(const struct cli_table *table, struct cli_rows *rows)
         cli_rows_csv(rows, stdout);
         break;
     case CLI_TABLE_JSON:
-        cli_rows_json(rows, part, stdout);
+        cli_rows_json(rows, table->look.values.title, part, stdout);
         break;
     }
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -300,10 +334,15 @@ static int write_rows(const struct cli_table *table, struct cli_rows *rows)
 
 static int list_endpoints(struct cli_table *table)
 {
+    struct export_options look;
     struct cli_rows rows = {.bys = &table->bys};
     struct jw_error err = {{0}};
-    int status = read_rows(table, &rows, &err);
+    int status;
 
+    export_look(&table->look.values, &look);
+    rows.view = look.view;
+    rows.view.is_dotted = true;
+    status = read_rows(table, &rows, &err);
     if (err.message[0] != '\0')
         cli_complain("%s", err.message);
     if (status == CLI_OK)

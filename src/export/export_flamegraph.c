@@ -57,15 +57,14 @@ struct export_fill {
 };
 
 /*
- * A value that no name in this recording can have known: it comes from all of them, and from the
- * values. Not from a clock: equal profiles give equal pages.
+ * A value that no name in this page can have known: it comes from all of them, and from the values. Not from a clock: equal profiles give equal pages.
  */
 static void export_make_nonce(struct export_fill *fill)
 {
     const struct export_job *job = fill->job;
     const struct export_options *options = job->options;
-    const struct profile *profiles[2 * EXPORT_EVENTS_LIMIT] = {job->profile, options->base};
-    size_t profile_count = 2;
+    const struct profile *profiles[2 * EXPORT_EVENTS_LIMIT] = {options->base};
+    size_t profile_count = 1;
     uint64_t hash = job->node_count;
 
     for (size_t i = 0; i < options->other_count; i++) {
@@ -73,8 +72,12 @@ static void export_make_nonce(struct export_fill *fill)
         profiles[profile_count++] = options->others[i].base;
     }
 
-    for (uint32_t i = 0; i < job->node_count; i++)
-        hash = jw_hash_word(hash ^ export_total(job, &job->nodes[i])) + job->nodes[i].name;
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        const char *method = profile_name_of(job->profile, job->nodes[i].name)->method;
+
+        hash = jw_hash_word(hash ^ export_total(job, &job->nodes[i])) +
+               jw_hash64(method, strlen(method));
+    }
     for (size_t n = 0; n < profile_count; n++) {
         for (uint32_t i = 0; profiles[n] != NULL && i < profile_name_count(profiles[n]); i++) {
             const char *method = profile_name_of(profiles[n], i)->method;

@@ -25,6 +25,7 @@
 #define OPTIONS_ATTRIBUTES_BYTES    1088  /* terminator included */
 #define OPTIONS_SERVICE_BYTES       256   /* terminator included */
 #define OPTIONS_NAME_BYTES          64    /* terminator included */
+#define OPTIONS_TIME_BYTES          64    /* terminator included */
 #define OPTIONS_MESSAGE_BYTES       384
 #define OPTIONS_MESSAGES_KEPT       24
 #define OPTIONS_DEPTH_MAX           2048
@@ -110,6 +111,18 @@ enum options_moment {
     OPTIONS_MOMENT_TTSP,    /* of the begin: ASKED, and of the end REACHED */
 };
 
+/* What a thread did when it was sampled. */
+enum options_state {
+    OPTIONS_STATE_ANY,
+    OPTIONS_STATE_RUNNING,
+    OPTIONS_STATE_SLEEPING,
+    OPTIONS_STATE_PARKED,
+    OPTIONS_STATE_BLOCKED,
+    OPTIONS_STATE_WAITING,
+    OPTIONS_STATE_NATIVE,
+    OPTIONS_STATE_LIMIT
+};
+
 enum options_loglevel {
     OPTIONS_LOGLEVEL_DEBUG,
     OPTIONS_LOGLEVEL_INFO,
@@ -160,6 +173,7 @@ struct options {
     uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
     uint64_t count;        /* enum options_count */
     uint64_t dialect;      /* enum options_dialect */
+    uint64_t state;        /* enum options_state */
     uint64_t has_properties;  /* sysprops */
     uint64_t has_environment; /* environ */
     bool is_action_given;     /* false: `action` was concluded from the other options */
@@ -185,15 +199,18 @@ struct options {
         [OPTIONS_PATH_BYTES];      /* file of the command jaywalk; "": nobody waits for an answer */
     char show[OPTIONS_PATH_BYTES]; /* likewise, for long texts */
     char title[OPTIONS_TITLE_BYTES];
+    char from[OPTIONS_TIME_BYTES]; /* as profile/profile_part.h reads it; "": all that was before */
+    char to[OPTIONS_TIME_BYTES];   /* likewise; "": all that comes */
     /* Patterns, each with its 0 byte, one after another; an empty one ends them. */
     char includes[OPTIONS_PATTERNS_BYTES];
     char excludes[OPTIONS_PATTERNS_BYTES];
-    char filter[OPTIONS_FILTER_BYTES];         /* items of thread_filter.h; "": every thread */
-    char attributes[OPTIONS_ATTRIBUTES_BYTES]; /* names with ; or / between them; "": none */
-    char service[OPTIONS_SERVICE_BYTES];       /* "": not said */
-    char probe[OPTIONS_PATH_BYTES];            /* "": none */
-    char name[OPTIONS_NAME_BYTES];             /* of a probe; "": none */
-    char perf[JW_PERF_NAME_BYTES];             /* one that base/perf_event.h knows; "": none */
+    char thread_patterns[OPTIONS_PATTERNS_BYTES]; /* thread */
+    char filter[OPTIONS_FILTER_BYTES];            /* items of thread_filter.h; "": every thread */
+    char attributes[OPTIONS_ATTRIBUTES_BYTES];    /* names with ; or / between them; "": none */
+    char service[OPTIONS_SERVICE_BYTES];          /* "": not said */
+    char probe[OPTIONS_PATH_BYTES];               /* "": none */
+    char name[OPTIONS_NAME_BYTES];                /* of a probe; "": none */
+    char perf[JW_PERF_NAME_BYTES];                /* one that base/perf_event.h knows; "": none */
 };
 
 /* The first texts, in the order of the string; `count` goes on past OPTIONS_MESSAGES_KEPT. */
@@ -246,6 +263,7 @@ const char *options_action_name(uint64_t action);
 const char *options_event_name(uint64_t event);
 const char *options_event_text(const struct options *values); /* of a counter, too */
 const char *options_output_name(uint64_t output);
+const char *options_state_name(uint64_t state);
 
 /* Whether the session samples CPU time. */
 bool options_has_cpu(const struct options *values);
@@ -264,6 +282,9 @@ struct options_about {
     char words[128];    /* values of an enumeration, separated by spaces; "": any */
     bool is_path;
 };
+
+/* Why the agent cannot have an option that the command has; NULL: it is none of those. */
+const char *options_refusal(const char *name);
 
 /* False: there is no such option. */
 bool options_about(const char *name, struct options_about *about);

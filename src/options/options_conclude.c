@@ -74,6 +74,29 @@ static void conclude_output(struct options_parser *parser)
                             options_output_name(values->output), options_output_name(of_file));
 }
 
+/* What is told while samples are counted. False: it has its say. */
+static bool refuse_later(struct options_parser *parser, const struct options_row *row)
+{
+    const struct options *values = &parser->result->values;
+
+    if (!row->is_counted)
+        return false;
+    if (values->action == OPTIONS_ACTION_STOP || values->action == OPTIONS_ACTION_DUMP ||
+        values->action == OPTIONS_ACTION_RESUME)
+        options_add_message(&parser->result->errors,
+                            "%s: a graph has counted its samples by now; name it at the start, or "
+                            "record a .jfr and use 'jaywalk convert --%s'",
+                            row->name, row->name);
+    else if (values->output == OPTIONS_OUTPUT_JFR)
+        options_add_message(&parser->result->errors,
+                            "%s: a recording has all samples; 'jaywalk convert --%s' shows a part "
+                            "of them",
+                            row->name, row->name);
+    else
+        return false;
+    return true;
+}
+
 static void warn_of_idle_options(struct options_parser *parser)
 {
     const uint64_t action = parser->result->values.action;
@@ -82,7 +105,7 @@ static void warn_of_idle_options(struct options_parser *parser)
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
         const struct options_row *row = &options_rows[id];
 
-        if (!parser->is_seen[id])
+        if (!parser->is_seen[id] || refuse_later(parser, row))
             continue;
         if (action != OPTIONS_ACTION_NONE && (row->applies >> action & 1) == 0)
             options_add_message(&parser->result->warnings, "%s: has no effect on %s", row->name,

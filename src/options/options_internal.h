@@ -92,7 +92,9 @@ struct options_row {
     const char *bare_text;         /* of a text: what the name alone means instead */
     bool is_off_unnamed;           /* the field is 0 where the option is not named at all */
     bool is_foreign_value_ignored; /* another profiler's value: a warning, the default instead */
-    bool takes_perf;               /* besides enum_names, what base/perf_event.h knows */
+    bool
+        is_counted; /* samples are counted by it: of no sense later, nor with a recording, which has all */
+    bool takes_perf; /* besides enum_names, what base/perf_event.h knows */
     const struct options_name *enum_names;
     unsigned applies;
     unsigned formats;
@@ -102,12 +104,13 @@ struct options_row {
     const char *help;
 };
 
-/* Names of other profilers. */
+/* Names of other profilers, and of the command. */
 struct options_foreign {
     const char *name;
     const char *whose;
     bool is_action;
     const char *instead; /* what to use in its place; NULL: nothing */
+    const char *refusal; /* not NULL: of our own command, and why not of the agent */
 };
 
 extern const struct options_row options_rows[OPTIONS_ID_LIMIT];

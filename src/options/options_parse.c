@@ -371,6 +371,12 @@ static void take_unknown(struct options_parser *parser, const struct options_ite
     const struct options_foreign *foreign = options_find_foreign(item->text, item->name_bytes);
 
     jw_count(JW_COUNT_OPTIONS_UNKNOWN);
+    if (foreign != NULL && foreign->refusal != NULL) {
+        options_add_message(&parser->result->errors,
+                            "%s: %s; record a .jfr and use 'jaywalk convert --%s'", foreign->name,
+                            foreign->refusal, foreign->name);
+        return;
+    }
     if (foreign != NULL) {
         parser->is_foreign_action_seen = parser->is_foreign_action_seen || foreign->is_action;
         warn_of_foreign(parser, foreign, item->quoted);

@@ -282,10 +282,18 @@ static void put_foreign_names(struct page *page)
     const struct options_foreign *foreign;
     const char *whose = "";
 
+    put(page, "\n## Options of `jaywalk convert` that the agent refuses\n\nA session that names "
+              "one does not "
+              "begin. Record a `.jfr`, and convert it with them.\n\n");
+    for (size_t i = 0; (foreign = options_foreign_at(i)) != NULL; i++)
+        if (foreign->refusal != NULL)
+            put(page, "- `%s`: %s\n", foreign->name, foreign->refusal);
     put(page,
         "\n## Names of other profilers\n\nUnderstood as such, told in a warning, and ignored. "
         "Where one of them asks for an action,\nno other action is concluded.\n");
     for (size_t i = 0; (foreign = options_foreign_at(i)) != NULL; i++) {
+        if (foreign->refusal != NULL)
+            continue;
         if (strcmp(whose, foreign->whose) != 0)
             put(page, "\nOf %s:\n", foreign->whose);
         whose = foreign->whose;

@@ -67,6 +67,17 @@ static const struct options_name dialect_names[] = {
     {NULL, 0, false, NULL},
 };
 
+static const struct options_name state_names[] = {
+    {"any", OPTIONS_STATE_ANY, false, NULL},
+    {"running", OPTIONS_STATE_RUNNING, false, NULL},
+    {"sleeping", OPTIONS_STATE_SLEEPING, false, NULL},
+    {"parked", OPTIONS_STATE_PARKED, false, NULL},
+    {"blocked", OPTIONS_STATE_BLOCKED, false, NULL},
+    {"waiting", OPTIONS_STATE_WAITING, false, NULL},
+    {"native", OPTIONS_STATE_NATIVE, false, NULL},
+    {NULL, 0, false, NULL},
+};
+
 static const struct options_name whether_names[] = {
     {"yes", 1, false, NULL},
     {"no", 0, false, NULL},
@@ -97,13 +108,15 @@ const struct options_row options_rows[OPTIONS_ID_LIMIT] = {
 };
 
 static const struct options_foreign foreign_names[] = {
-#define FOREIGN(name, whose)                  {name, whose, false, NULL},
-#define FOREIGN_ACTION(name, whose)           {name, whose, true, NULL},
-#define FOREIGN_INSTEAD(name, whose, instead) {name, whose, false, instead},
+#define REFUSED(name, why)                    {name, "jaywalk convert", false, NULL, why},
+#define FOREIGN(name, whose)                  {name, whose, false, NULL, NULL},
+#define FOREIGN_ACTION(name, whose)           {name, whose, true, NULL, NULL},
+#define FOREIGN_INSTEAD(name, whose, instead) {name, whose, false, instead, NULL},
 #include "options/options_foreign.def"
 #undef FOREIGN
 #undef FOREIGN_ACTION
 #undef FOREIGN_INSTEAD
+#undef REFUSED
 };
 
 const struct options_foreign *options_foreign_at(size_t index)
@@ -307,10 +320,25 @@ const char *options_output_name(uint64_t output)
     return choice_name(offsetof(struct options, output), output);
 }
 
+const char *options_state_name(uint64_t state)
+{
+    for (const struct options_name *name = state_names; name->name != NULL; name++)
+        if (name->value == state)
+            return name->name;
+    return "";
+}
+
 struct unit {
     const char *name;
     uint64_t factor;
 };
+
+const char *options_refusal(const char *name)
+{
+    const struct options_foreign *foreign = options_find_foreign(name, strlen(name));
+
+    return foreign == NULL ? NULL : foreign->refusal;
+}
 
 /* The number in the largest unit that holds it whole; the last unit holds any. */
 static void write_units(const struct unit *units, uint64_t value, char *text, size_t capacity_bytes)

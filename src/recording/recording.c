@@ -136,6 +136,10 @@ static size_t copy_texts(const struct recording_config *from, struct recording_c
     to->counter = copy_text(from->counter, at, &used_bytes);
     to->look.view.includes = copy_list(from->look.view.includes, at, &used_bytes);
     to->look.view.excludes = copy_list(from->look.view.excludes, at, &used_bytes);
+    to->part.from = copy_text(from->part.from, at, &used_bytes);
+    to->part.to = copy_text(from->part.to, at, &used_bytes);
+    to->part.state = copy_text(from->part.state, at, &used_bytes);
+    to->part.threads = copy_list(from->part.threads, at, &used_bytes);
     to->jvm.name = copy_text(from->jvm.name, at, &used_bytes);
     to->jvm.version = copy_text(from->jvm.version, at, &used_bytes);
     to->jvm.arguments = copy_text(from->jvm.arguments, at, &used_bytes);

@@ -281,6 +281,13 @@ enum recording_dialect {
     RECORDING_DATADOG,
 };
 
+/* Of a graph: which samples count, as options say it; NULL: all. See profile/profile_part.h. */
+struct recording_part_config {
+    const char *from, *to;
+    const char *state;
+    const char *threads; /* patterns, each with its 0 byte; an empty one ends them */
+};
+
 struct recording_config {
     /* A regular file or nothing; never followed when it is a symbolic link. NULL: other formats are
      * kept in memory, for recording_write. */
@@ -300,10 +307,11 @@ struct recording_config {
     enum recording_clock shows; /* other formats; samples of the other clock are left out */
     uint64_t memory_bytes;      /* other formats: what the stacks may take, about; 0: no limit */
     struct profile_config tree; /* other formats: how stacks become boxes */
-    bool is_by_thread;          /* other formats: each thread by itself */
-    struct export_options look; /* other formats; of the title, the one above holds */
-    bool has_bytecode_index;    /* JFR: in each frame; other dialects than ours always have it */
-    unsigned unsigned5_bias;    /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
+    struct recording_part_config part; /* other formats */
+    bool is_by_thread;                 /* other formats: each thread by itself */
+    struct export_options look;        /* other formats; of the title, the one above holds */
+    bool has_bytecode_index; /* JFR: in each frame; other dialects than ours always have it */
+    unsigned unsigned5_bias; /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
     struct recording_sources sources;
     const struct os_output_calls *calls; /* NULL: the system's. Tests pass calls that fail */
 };

@@ -15,22 +15,12 @@
 #include "generation/method_record.h"
 #include "jfr/jfr_reader.h"
 #include "os/os_output.h"
-#include "recording/recording_internal.h"
+#include "recording/recording_graph_internal.h"
 
 #define FIRST_GROUPS ((size_t)256)
 
 /* A number of the map of kept stacks, beside addresses and 0. */
 #define KEPT_NONE 1u
-
-/* One take on its way into the profile, and the texts of the frame in hand. */
-struct graph_take {
-    struct recording *recording;
-    struct generation *generation; /* NULL: when all ends */
-    profile_frame_id *frames;      /* of the stack in hand */
-    size_t capacity;
-    struct jfr_buffer scratch;
-    struct jfr_text texts[3];
-};
 
 /* Samples of one stack, and of one thread where those are told apart. */
 struct recording_group {
@@ -42,135 +32,6 @@ struct recording_group {
     uint64_t samples;
     uint64_t weight_ns;
 };
-
-static const char *shown_in(struct graph_take *take, size_t place, struct recording_text text)
-{
-    return recording_shown(take->recording, &take->scratch, &take->texts[place], text);
-}
-
-static struct profile_frame mark_frame(enum jw_mark mark)
-{
-    return (struct profile_frame){
-        .type = PROFILE_FRAME_MARK, .method = jw_mark_text(mark), .line = -1};
-}
-
-static struct profile_frame java_frame(struct graph_take *take, jw_frame frame)
-{
-    static const enum profile_frame_type types[] = {
-        [JW_FRAME_INTERPRETED] = PROFILE_FRAME_INTERPRETED,
-        [JW_FRAME_COMPILED] = PROFILE_FRAME_COMPILED,
-        [JW_FRAME_INLINED] = PROFILE_FRAME_INLINED,
-        [JW_FRAME_JAVA_NATIVE] = PROFILE_FRAME_JAVA_NATIVE,
-        [JW_FRAME_COMPILING] = PROFILE_FRAME_COMPILING,
-    };
-    const struct generation *generation = take->generation;
-    const struct method_record *record =
-        method_record_get(generation->methods, jw_frame_method(frame), NULL);
-
-    if (record == NULL)
-        return mark_frame(JW_MARK_UNREADABLE_METHOD);
-
-    const struct recording_method told = recording_method_texts(generation, record);
-    return (struct profile_frame){
-        .type = types[jw_frame_kind_of(frame)],
-        .class_name = shown_in(take, 0, told.class_name),
-        .method = shown_in(take, 1, told.name),
-        .signature = shown_in(take, 2, told.descriptor),
-        .line = recording_frame_line(generation, frame, take->recording->config.unsigned5_bias),
-    };
-}
-
-static struct profile_frame native_frame(struct graph_take *take, jw_frame frame)
-{
-    struct recording_symbol told;
-
-    if (!recording_native_texts(&take->recording->config.sources, jw_frame_pc(frame), &told))
-        return mark_frame(JW_MARK_UNKNOWN_NATIVE);
-    return (struct profile_frame){
-        .type = jw_frame_kind_of(frame) == JW_FRAME_KERNEL ? PROFILE_FRAME_KERNEL
-                                                           : PROFILE_FRAME_NATIVE,
-        .method = shown_in(take, 0, told.symbol),
-        .module = shown_in(take, 1, told.library),
-        .line = -1,
-    };
-}
-
-static struct profile_frame receiver_frame(struct graph_take *take, uint32_t name)
-{
-    const struct recording_method told = recording_receiver_method(take->generation, name);
-
-    return (struct profile_frame){
-        .type = PROFILE_FRAME_CLASS, .class_name = shown_in(take, 0, told.class_name), .line = -1};
-}
-
-static profile_frame_id frame_id(struct graph_take *take, jw_frame frame)
-{
-    struct recording *recording = take->recording;
-    struct profile_frame told = {.type = PROFILE_FRAME_MARK};
-    uint64_t *known = jw_map_put(&recording->graph.frames, &frame, sizeof frame);
-    char address[RECORDING_ADDRESS_BYTES];
-    uint64_t unkept = PROFILE_FRAME_NONE; /* no room to remember: asked anew each time */
-
-    if (known == NULL)
-        known = &unkept;
-    if (*known != PROFILE_FRAME_NONE)
-        return (profile_frame_id)*known;
-
-    switch (jw_frame_kind_of(frame)) {
-    case JW_FRAME_INTERPRETED:
-    case JW_FRAME_COMPILED:
-    case JW_FRAME_INLINED:
-    case JW_FRAME_JAVA_NATIVE:
-    case JW_FRAME_COMPILING:
-        told = java_frame(take, frame);
-        break;
-    case JW_FRAME_NATIVE:
-    case JW_FRAME_KERNEL:
-        told = native_frame(take, frame);
-        break;
-    case JW_FRAME_MARK:
-        told = mark_frame(jw_frame_mark_of(frame));
-        break;
-    case JW_FRAME_CLASS:
-        told = receiver_frame(take, jw_frame_class_name(frame));
-        break;
-    case JW_FRAME_ADDRESS:
-        told = (struct profile_frame){
-            .type = PROFILE_FRAME_ADDRESS,
-            .method = recording_address_method(jw_frame_pc(frame), address).name.bytes,
-            .line = -1};
-        break;
-    }
-    *known = profile_frame(recording->graph.profile, &told);
-    return (profile_frame_id)*known;
-}
-
-static profile_frame_id thread_id(struct graph_take *take, uint32_t index, uint32_t serial,
-                                  const struct recording_virtual *mounted)
-{
-    const struct recording_sources *sources = &take->recording->config.sources;
-    struct profile *profile = take->recording->graph.profile;
-    struct recording_thread told = {0};
-
-    if (!take->recording->config.is_by_thread)
-        return PROFILE_FRAME_NONE;
-    if (mounted->number != 0) {
-        const struct profile_thread thread = {
-            .java_name = shown_in(take, 0, mounted->name),
-            .virtual_id = (int64_t)mounted->number,
-        };
-        return profile_thread(profile, &thread);
-    }
-    if (sources->thread == NULL || !sources->thread(sources->context, index, serial, &told))
-        return profile_thread(profile, NULL);
-
-    const struct profile_thread thread = {
-        .java_name = shown_in(take, 0, told.java_name),
-        .os_name = shown_in(take, 1, told.os_name),
-        .os_thread_id = told.os_tid,
-    };
-    return profile_thread(profile, &thread);
-}
 
 /* Room for the frames of a stack; false: no memory. */
 static bool reserve_frames(struct graph_take *take, size_t count)
@@ -201,7 +62,7 @@ static bool is_full(const struct recording *recording)
 /* Its samples count; one box holds all of these. */
 static void fill_without_frames(struct graph_take *take, struct profile_stack *stack)
 {
-    const struct profile_frame mark = mark_frame(JW_MARK_MEMLIMIT);
+    const struct profile_frame mark = recording_graph_mark(JW_MARK_MEMLIMIT);
 
     take->frames[0] = profile_frame(take->recording->graph.profile, &mark);
     stack->frames = take->frames;
@@ -229,9 +90,9 @@ static bool fill_frames(struct graph_take *take, store_id id, dict_id class_name
         return false;
     }
     if (top != 0)
-        take->frames[0] = frame_id(take, jw_frame_class(class_name));
+        take->frames[0] = recording_graph_frame(take, jw_frame_class(class_name));
     for (uint32_t i = 0; i < trace.frame_count; i++)
-        take->frames[top + i] = frame_id(take, trace.frames[i]);
+        take->frames[top + i] = recording_graph_frame(take, trace.frames[i]);
     stack->frames = take->frames;
     stack->frame_count = top + trace.frame_count;
     stack->is_truncated = trace.frame_count > 0 && (trace.flags & STORE_TRUNCATED) != 0;
@@ -241,7 +102,7 @@ static bool fill_frames(struct graph_take *take, store_id id, dict_id class_name
 static void add_group(struct graph_take *take, const struct recording_group *group)
 {
     const profile_frame_id thread =
-        thread_id(take, group->thread_index, group->thread_serial, &group->mounted);
+        recording_graph_thread(take, group->thread_index, group->thread_serial, &group->mounted);
     struct profile_stack added = {
         .roots = &thread,
         .root_count = 1,
@@ -288,6 +149,22 @@ static struct recording_kept *keep_trace(struct graph_take *take, store_id id)
     return kept;
 }
 
+/* Threads matter: they are shown, or asked for. */
+static bool tells_threads(const struct recording *recording)
+{
+    return recording->config.is_by_thread || recording->graph.part.has_threads;
+}
+
+static struct recording_counted count_turns(struct recording *recording,
+                                            const struct recording_whose *whose,
+                                            const struct recording_turns *turns)
+{
+    const struct recording_counted counted = recording_part_turns(recording, whose, turns);
+
+    recording->graph.part.left_out += turns->turn_count - counted.samples;
+    return counted;
+}
+
 static void put_idle(void *context, const struct recording_turns *turns,
                      const struct recording_seen *seen)
 {
@@ -295,19 +172,22 @@ static void put_idle(void *context, const struct recording_turns *turns,
     struct recording *recording = take->recording;
     profile_frame_id frames[] = {PROFILE_FRAME_NONE};
     const struct recording_virtual mounted = recording_kept_virtual(seen->context);
+    const struct recording_whose whose = {turns->thread_index, (uint32_t)turns->thread_serial,
+                                          mounted};
+    const struct recording_counted counted = count_turns(recording, &whose, turns);
     const profile_frame_id thread =
-        thread_id(take, turns->thread_index, (uint32_t)turns->thread_serial, &mounted);
+        recording_graph_thread(take, turns->thread_index, (uint32_t)turns->thread_serial, &mounted);
     struct profile_stack added = {
         .roots = &thread,
         .root_count = 1,
-        .samples = turns->turn_count,
-        .weight = turns->weight_ns,
+        .samples = counted.samples,
+        .weight = counted.weight,
         .frames = frames,
         .frame_count = 1,
     };
 
     if (seen->stack == NULL) {
-        const struct profile_frame mark = mark_frame(recording_idle_mark(turns));
+        const struct profile_frame mark = recording_graph_mark(recording_idle_mark(turns));
 
         frames[0] = profile_frame(recording->graph.profile, &mark);
     } else {
@@ -318,8 +198,11 @@ static void put_idle(void *context, const struct recording_turns *turns,
         added.is_truncated = head->is_truncated != 0;
     }
     recording_time(recording, turns->time_ns);
-    profile_add(recording->graph.profile, &added);
     recording->turns += turns->turn_count;
+    if (counted.samples == 0)
+        return;
+    recording->graph.has_shown = true;
+    profile_add(recording->graph.profile, &added);
 }
 
 static void close_take(struct graph_take *take)
@@ -429,6 +312,79 @@ static bool is_left_out(const struct recording *recording, const struct event_re
     return clock_of(record) != recording->config.shows;
 }
 
+/* What of it counts. */
+static struct recording_counted counted_of(struct recording *recording,
+                                           const struct event_record *record,
+                                           const struct recording_virtual *mounted)
+{
+    const struct recording_whose whose = {record->thread_index, (uint32_t)record->thread_serial,
+                                          *mounted};
+    const uint64_t count = count_of(recording, record);
+
+    if (clock_of(record) == RECORDING_SHOWS_WALL) {
+        const struct recording_turns turns = recording_turns_of(record);
+
+        return count_turns(recording, &whose, &turns);
+    }
+    if (recording_part_has(recording, &whose, record->time_ns))
+        return (struct recording_counted){count, record->weight_ns};
+    recording->graph.part.left_out += count;
+    return (struct recording_counted){0};
+}
+
+static void count_sample(struct graph_take *take, const struct event_record *record,
+                         const struct recording_virtual *mounted,
+                         const struct recording_counted *counted)
+{
+    const struct recording_virtual shown =
+        take->recording->config.is_by_thread ? *mounted : (struct recording_virtual){0};
+    struct recording_group *group = group_of(take->recording, record, &shown);
+    struct recording_group alone = {.trace = record->trace,
+                                    .class_name =
+                                        is_of_hook(record) ? record->class_name : DICT_NONE,
+                                    .thread_index = record->thread_index,
+                                    .thread_serial = (uint32_t)record->thread_serial,
+                                    .mounted = shown};
+    const bool is_alone = group == NULL; /* no room for sums: it is added by itself */
+
+    if (is_alone)
+        group = &alone;
+    group->samples += counted->samples;
+    group->weight_ns += counted->weight;
+    if (is_alone)
+        add_group(take, &alone);
+    take->recording->graph.has_shown = true;
+}
+
+static void take_sample(struct graph_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    const struct recording_virtual mounted =
+        tells_threads(recording)
+            ? recording_virtual_of(recording, take->generation, record->context)
+            : (struct recording_virtual){0};
+    const struct recording_counted counted = counted_of(recording, record, &mounted);
+
+    recording_time(recording, record->time_ns);
+    if (counted.samples > 0)
+        count_sample(take, record, &mounted, &counted);
+    if (record->kind == EVENT_CPU_SAMPLE)
+        recording_ledger_sample(recording, record);
+    if (clock_of(record) != RECORDING_SHOWS_WALL)
+        return;
+
+    /* Whoever waits on may count where this sample does not. */
+    const struct recording_turns turns = recording_turns_of(record);
+    recording->turns += turns.turn_count;
+    recording_idle_note(
+        &recording->wall.idle, &turns, keep_trace(take, record->trace),
+        mounted.number == 0
+            ? NULL
+            : recording_kept_context(
+                  &(struct recording_take){.recording = recording, .generation = take->generation},
+                  record->context));
+}
+
 static void take_record(const struct event_record *record, void *argument)
 {
     struct graph_take *take = argument;
@@ -452,44 +408,10 @@ static void take_record(const struct event_record *record, void *argument)
             recording->graph.left_out[clock_of(record)] += is_wall ? turns.turn_count : 1;
         return;
     }
-    recording->graph.has_shown = true;
-    if (record->kind == EVENT_WALL_IDLE) {
+    if (record->kind == EVENT_WALL_IDLE)
         recording_idle_take(&recording->wall.idle, &turns, put_idle, take);
-        return;
-    }
-
-    const struct recording_virtual mounted =
-        recording->config.is_by_thread
-            ? recording_virtual_of(recording, take->generation, record->context)
-            : (struct recording_virtual){0};
-    struct recording_group *group = group_of(recording, record, &mounted);
-    struct recording_group alone = {.trace = record->trace,
-                                    .class_name =
-                                        is_of_hook(record) ? record->class_name : DICT_NONE,
-                                    .thread_index = record->thread_index,
-                                    .thread_serial = (uint32_t)record->thread_serial,
-                                    .mounted = mounted};
-    const bool is_alone = group == NULL; /* no room for sums: it is added by itself */
-
-    if (is_alone)
-        group = &alone;
-    recording_time(recording, record->time_ns);
-    group->samples += is_wall ? turns.turn_count : count_of(recording, record);
-    group->weight_ns += record->weight_ns;
-    if (is_alone)
-        add_group(take, &alone);
-    if (record->kind == EVENT_CPU_SAMPLE)
-        recording_ledger_sample(recording, record);
-    if (!is_wall)
-        return;
-    recording->turns += turns.turn_count;
-    recording_idle_note(
-        &recording->wall.idle, &turns, keep_trace(take, record->trace),
-        mounted.number == 0
-            ? NULL
-            : recording_kept_context(
-                  &(struct recording_take){.recording = recording, .generation = take->generation},
-                  record->context));
+    else
+        take_sample(take, record);
 }
 
 void recording_take_graph(struct recording *recording, struct generation *generation)
@@ -500,6 +422,7 @@ void recording_take_graph(struct recording *recording, struct generation *genera
     jw_map_clear(&graph->frames);
     jw_map_clear(&graph->group_of);
     graph->group_count = 0;
+    recording_part_begin_take(recording);
     recording_virtual_begin_take(recording, generation);
     if (!recording_ids_reset(&recording->wall.traces, store_last_id(generation->traces)) ||
         !recording_context_begin_take(
@@ -533,7 +456,7 @@ bool recording_graph_open(struct recording *recording, struct jw_error *err)
     recording->chunk_earliest_ns = recording->chunk_start_ns = recording->opened_ns;
     if (!profile_check_patterns(recording->config.look.view.includes,
                                 recording->config.look.view.excludes, err) ||
-        !recording_graph_place(recording, err))
+        !recording_part_open(recording, err) || !recording_graph_place(recording, err))
         return false;
     graph->profile = profile_open(&recording->config.tree, err);
     return graph->profile != NULL;
@@ -547,5 +470,6 @@ void recording_graph_close(struct recording *recording)
     profile_close(graph->profile);
     jw_map_close(&graph->frames);
     jw_map_close(&graph->group_of);
+    recording_part_close(recording);
     jw_free(graph->groups);
 }

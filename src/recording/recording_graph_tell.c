@@ -59,7 +59,7 @@ void recording_graph_tell(struct recording *recording)
     struct jfr_text text = {0};
     uint64_t counts[JW_COUNT_LIMIT];
     uint64_t in_flight;
-    const struct profile_about about = {
+    struct profile_about about = {
         .title = title == NULL ? NULL
                                : recording_shown(recording, &scratch, &text,
                                                  (struct recording_text){title, strlen(title)}),
@@ -76,6 +76,7 @@ void recording_graph_tell(struct recording *recording)
             recording->idle_ns,
     };
 
+    recording_part_cut(recording, &about);
     profile_set_about(profile, &about);
     jfr_buffer_close(&scratch);
     jfr_text_free(&text);

@@ -39,6 +39,18 @@ struct recording_turns {
     uint32_t state;
 };
 
+/* Plain events that one record may become (nobatch); the rest of its turns share one of ours. */
+#define RECORDING_TURNS_SPLIT_MAX 1000u
+
+/* When turn `number` of these ended, from 1 to turn_count: they share out the time evenly. */
+static inline uint64_t recording_turn_end_ns(const struct recording_turns *turns, uint32_t number)
+{
+    const uint32_t count = turns->turn_count;
+
+    return turns->time_ns - turns->weight_ns + turns->weight_ns / count * number +
+           turns->weight_ns % count * number / count;
+}
+
 /* What a wall sample saw. */
 struct recording_seen {
     struct recording_kept *stack;   /* NULL: not kept */

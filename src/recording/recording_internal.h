@@ -15,6 +15,7 @@
 #include "base/thread_state.h"
 #include "dict/dict.h"
 #include "event/event.h"
+#include "jfr/jfr_reader.h"
 #include "os/os_info.h"
 #include "recording/recording.h"
 #include "recording/recording_file.h"
@@ -32,6 +33,23 @@ struct recording_ids {
     size_t capacity;
 };
 
+/* A virtual thread. */
+struct recording_virtual {
+    uint64_t number;            /* 0: it is none */
+    struct recording_text name; /* NULL: not known, or it has none; good until the next take */
+};
+
+/* recording_part.c: which samples of a graph count. */
+struct recording_part {
+    uint64_t begin_ns, end_ns; /* by the clock of records, the end not included */
+    bool has_threads;
+    struct jw_map threads; /* of this take: thread -> whether it is meant */
+    struct jfr_buffer scratch;
+    struct jfr_text name;
+    uint64_t left_out; /* samples that do not count */
+    char text[512];    /* as a picture says it; "": all count */
+};
+
 /* Of the formats that are no JFR. */
 struct recording_graph {
     struct os_output *output; /* its place; NULL: none, or not now */
@@ -43,6 +61,7 @@ struct recording_graph {
     struct jw_map group_of; /* of this take: trace, class, thread index, serial -> group + 1 */
     struct jw_map frames;   /* of this take: frame -> its id in the profile */
     uint64_t left_out[RECORDING_SHOWS_LIMIT]; /* samples, turns of what is not shown */
+    struct recording_part part;
     bool has_shown;
 };
 
@@ -65,13 +84,7 @@ struct recording_contexts {
     struct jfr_buffer scratch;
 };
 
-/* A virtual thread. */
-struct recording_virtual {
-    uint64_t number;            /* 0: it is none */
-    struct recording_text name; /* NULL: not known, or it has none; good until the next take */
-};
-
-/* Their names, as far as they were told: recording_virtual.c. */
+/* Names of virtual threads, as far as they were told: recording_virtual.c. */
 struct recording_virtuals {
     struct jw_map names; /* number -> where in `texts`; 0: not known */
     char *texts;
@@ -463,10 +476,31 @@ void recording_ledger_close(struct recording *recording);
 void recording_take_events(struct recording *recording, struct generation *generation);
 void recording_take_graph(struct recording *recording, struct generation *generation);
 
+/* recording_part.c: which samples of a graph count. Whose a sample is: */
+struct recording_whose {
+    uint32_t thread_index, thread_serial;
+    struct recording_virtual mounted; /* where threads matter */
+};
+struct recording_counted {
+    uint64_t samples, weight;
+};
+/* False and `err`: what was asked for has no sense, or cannot be told while samples are counted. */
+JW_MUST_CHECK bool recording_part_open(struct recording *recording, struct jw_error *err);
+void recording_part_begin_take(struct recording *recording);
+bool recording_part_has(struct recording *recording, const struct recording_whose *whose,
+                        uint64_t time_ns);
+/* Of turns of the wall clock those that count. */
+struct recording_counted recording_part_turns(struct recording *recording,
+                                              const struct recording_whose *whose,
+                                              const struct recording_turns *turns);
+/* When the part begins, and how long it is, out of when the whole does. */
+struct profile_about;
+void recording_part_cut(const struct recording *recording, struct profile_about *about);
+void recording_part_close(struct recording *recording);
+
 /* Opens the profile and its place; the place alone, again; writes a graph. */
 JW_MUST_CHECK bool recording_graph_open(struct recording *recording, struct jw_error *err);
 /* As a reader would show it out of a file, until the text in this place is replaced; NULL for none. */
-struct jfr_text;
 const char *recording_shown(struct recording *recording, struct jfr_buffer *scratch,
                             struct jfr_text *place, struct recording_text text);
 /* Tells the profile what holds now of the run as a whole. */

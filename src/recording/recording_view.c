@@ -66,6 +66,8 @@ bool recording_graph_write(struct recording *recording, const struct recording_v
 
     if (view->look == NULL)
         look.title = NULL; /* the profile has it */
+    look.part = recording->graph.part.text;
+    look.filtered_samples = recording->graph.part.left_out;
     recording_graph_tell(recording);
     if (recording->has_failed) {
         jw_error_set(err, "%s", recording->failure.message);

@@ -2,9 +2,6 @@
 #include "generation/generation.h"
 #include "recording/recording_internal.h"
 
-/* Plain events that one record may become; the rest of its turns share one of ours. */
-#define TURNS_SPLIT_MAX 1000u
-
 /* Keys of what each event of a record names. */
 struct event_keys {
     struct recording_who who;
@@ -88,9 +85,8 @@ static void put_turns(struct recording *recording, const struct recording_turns 
                       const struct event_record *record)
 {
     const uint32_t count = turns->turn_count;
-    const uint32_t split_max = recording->config.splits_wall ? TURNS_SPLIT_MAX : 0;
+    const uint32_t split_max = recording->config.splits_wall ? RECORDING_TURNS_SPLIT_MAX : 0;
     const uint32_t split_count = count < split_max ? count : split_max;
-    const uint64_t begin_ns = turns->time_ns - turns->weight_ns;
     const struct event_keys keys = {
         .who = recording_who_of(recording, turns->thread_index, (uint32_t)turns->thread_serial,
                                 &context),
@@ -100,11 +96,10 @@ static void put_turns(struct recording *recording, const struct recording_turns 
         .context = context,
     };
     const struct recording_taken taken = {.stack = stack, .who = keys.who};
-    uint64_t at_ns = begin_ns;
+    uint64_t at_ns = turns->time_ns - turns->weight_ns;
 
     for (uint32_t i = 1; i <= split_count; i++) {
-        const uint64_t end_ns =
-            begin_ns + turns->weight_ns / count * i + turns->weight_ns % count * i / count;
+        const uint64_t end_ns = recording_turn_end_ns(turns, i);
 
         if (i == count && record != NULL)
             recording_put_waited(recording, record, &taken, "wall");

@@ -46,3 +46,12 @@ jaywalk 0 -q -d 2 -i 2ms -s -n -t -r --total -I '*Names.burn' -f named.collapsed
 end_target target running
 grep -qE '^\[main tid=[0-9]+\];Names\.burn;' named.collapsed || fail "named.collapsed: $(head -c 300 named.collapsed)"
 ! grep -E "$made_up" named.collapsed || fail "named.collapsed: names of this run are left"
+
+# A part of the samples, counted as they come: by thread, state and time, alone and together.
+profile part 'event=wall,wall=10ms,thread=main,threads,state=running,from=200ms,file=part.collapsed' Names 2
+grep -q '^\[main tid=' part.collapsed || fail "part.collapsed: no sample of main"
+! grep -v '^\[main tid=' part.collapsed || fail "part.collapsed: another thread than main"
+profile late 'interval=2ms,from=1h,file=late.collapsed' Names 1
+[ ! -s late.collapsed ] || fail "late.collapsed: samples of a time that has not come"
+profile by_state 'event=wall,wall=10ms,thread=main,state=sleeping,file=sleeping.collapsed' Names 1
+[ "$(sum_of sleeping.collapsed)" -lt "$(sum_of part.collapsed)" ] || fail "sleeping.collapsed: main does not sleep"

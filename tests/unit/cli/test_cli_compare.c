@@ -132,6 +132,21 @@ Test(cli_compare, shares_are_of_each_side)
     cr_expect_str_eq(compare.methods[0].name, "a.A.leaf", "the largest growth stands first");
 }
 
+/* The gate is not made wider by what is shown. */
+Test(cli_compare, narrow_methods_are_left_out_but_not_those_that_grew_too_much)
+{
+    begin(COMPARE_PER_SHARE);
+    compare_keep_wide(&compare, 0.07, 0);
+    cr_expect_null(method("a.A.fresh"));
+    cr_expect_not_null(method("a.A.leaf"));
+    compare_close(&compare);
+    begin(COMPARE_PER_SHARE);
+    compare_keep_wide(&compare, 0.07, 0.05);
+    cr_expect_not_null(method("a.A.fresh"));
+    compare_keep_wide(&compare, 0.07, 0.06);
+    cr_expect_null(method("a.A.fresh"));
+}
+
 Test(cli_compare, a_second_and_a_run_are_parts_of_the_side_before)
 {
     begin(COMPARE_PER_RUN);

@@ -178,6 +178,37 @@ Test(cli_endpoints, what_is_past_the_top_is_one_row_and_order_may_be_chosen)
     cr_expect(strstr(out_text, "{id}") < strstr(out_text, "POST"), "%s", out_text);
 }
 
+Test(cli_endpoints, frames_let_in_what_has_them_anywhere_and_the_hottest_is_what_ran)
+{
+    save_usual();
+    cr_assert_eq(RUN("endpoints", "--include=a/Main.main", path), CLI_OK, "%s", err_text);
+    cr_expect(has_line("\ntotal 9 "), "%s", out_text);
+    cr_expect(has_line("\nGET /orders list 4 0.04 s 44.44 % a.Work.run\n"), "%s", out_text);
+    cr_assert_eq(RUN("endpoints", "--exclude=*Work.run", "--simple", path), CLI_OK, "%s", err_text);
+    cr_expect_not_null(strstr(out_text, "(filters left out "), "%s", out_text);
+    cr_expect_null(strstr(out_text, "Work.run"), "%s", out_text);
+    cr_expect(has_line("\nPOST /orders 2 "), "%s", out_text);
+    cr_assert_eq(RUN("endpoints", "--include=nothing", path), CLI_OK);
+    cr_expect(has_line("\ntotal 0 "), "%s", out_text);
+    cr_expect_not_null(strstr(err_text, "the filters left nothing of 10 samples"), "%s", err_text);
+}
+
+Test(cli_endpoints, a_table_may_have_a_title_and_leave_out_narrow_rows)
+{
+    save_usual();
+    cr_assert_eq(RUN("endpoints", "--title=Mine", "--minwidth=21", path), CLI_OK, "%s", err_text);
+    cr_expect_eq(strncmp(out_text, "Mine\n\n", 6), 0, "%s", out_text);
+    cr_expect(has_line("\n[2 more] 2 2 0.02 s 20.00 %"), "%s", out_text);
+    cr_expect_null(strstr(out_text, "POST"), "%s", out_text);
+    cr_assert_eq(RUN("endpoints", "--sort=name", "--minwidth=15%", path), CLI_OK, "%s", err_text);
+    cr_expect(has_line("\n[1 more] 1 0 "), "%s", out_text);
+    cr_expect(strstr(out_text, "GET /orders ") < strstr(out_text, "POST"), "%s", out_text);
+    cr_assert_eq(RUN("endpoints", "-o", "json", "--title=Mine", path), CLI_OK);
+    cr_expect_not_null(strstr(out_text, "\"title\":\"Mine\","), "%s", out_text);
+    cr_assert_eq(RUN("endpoints", "-o", "csv", "--title=Mine", path), CLI_USAGE);
+    cr_expect_not_null(strstr(err_text, "--title: csv has rows alone"), "%s", err_text);
+}
+
 Test(cli_endpoints, both_clocks_have_a_column_and_shares_are_of_one)
 {
     requests_begin(&maker, texts);
@@ -370,7 +401,7 @@ static const struct {
     {{"endpoints", "--by=attribute", "FILE"}, CLI_USAGE, "attribute:NAME"},
     {{"endpoints", "--by=attribute:", "FILE"}, CLI_USAGE, "attribute:NAME"},
     {{"endpoints", "--by=tenant", "FILE"}, CLI_USAGE, "did you mean 'attribute:tenant'?"},
-    {{"endpoints", "--include=*Work*", "FILE"}, CLI_USAGE, "an option of 'jaywalk convert'\n"},
+    {{"endpoints", "--dot", "FILE"}, CLI_USAGE, "an option of 'jaywalk convert'\n"},
     {{"endpoints", "-t", "FILE"}, CLI_USAGE, "'jaywalk convert', and '--by thread' of this"},
     {{"endpoints", "--duration=5", "FILE"}, CLI_USAGE, "is no option"},
     {{"convert", "--sort=wall", "FILE", "OUT"}, CLI_USAGE, "option of 'jaywalk endpoints'\n"},
@@ -524,7 +555,7 @@ Test(cli_endpoints, stars_stand_for_anything)
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++)
-        cr_expect_eq(cli_glob(cases[i].pattern, cases[i].text), cases[i].fits, "%s %s",
+        cr_expect_eq(profile_glob(cases[i].pattern, cases[i].text), cases[i].fits, "%s %s",
                      cases[i].pattern, cases[i].text);
 }
 

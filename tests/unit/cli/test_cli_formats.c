@@ -343,10 +343,10 @@ static const struct {
     {"lines", "--lines", false},
     {"reverse", "--reverse", false},
     {"inverted", "--inverted", false},
-    {"minwidth", "--minwidth=5", false},
+    {"minwidth", "--minwidth=20", false},
     {"title", "--title=Mine", false},
     {"threads", "--threads", true},
-    {"by", "--by=endpoint", true},
+    {"by", "--by=thread", true},
 };
 
 static size_t take_output(char *bytes, size_t room)
@@ -380,11 +380,62 @@ static const char *look(const char *format, const char *word, const char *name, 
     return length == plain_bytes && memcmp(bytes, plain, length) == 0 ? "" : "yes";
 }
 
+/* The same of commands that print: of the recording, twice where two are compared. */
+static const struct command {
+    const char *name;
+    const char *without; /* "norm": names are so without being told */
+} commands[] = {
+    {"compare", "norm"},
+    {"endpoints", NULL},
+    {"summary", NULL},
+};
+
+/* The hottest frame of all is no lambda: names of lambdas are looked at without it. */
+static int run_command(const struct command *command, const char *word, bool is_of_names)
+{
+    if (is_of_names && strcmp(command->name, "endpoints") == 0)
+        return RUN(command->name, "-q", "-X", "*Work*", word, path);
+    return strcmp(command->name, "compare") == 0
+               ? RUN(command->name, "-q", "-o", "json", word, path, path)
+               : RUN(command->name, "-q", word, path);
+}
+
+static void put_commands(FILE *page, size_t option)
+{
+    static char plain[sizeof out_text];
+    const bool is_of_names = strcmp(options[option].name, "norm") == 0;
+
+    for (size_t i = 0; i < JW_COUNT_OF(commands); i++) {
+        const struct command *command = &commands[i];
+
+        cr_assert_eq(run_command(command, "-q", is_of_names), 0, "%s", err_text);
+        memcpy(plain, out_text, sizeof plain);
+        const int status = run_command(command, options[option].word, is_of_names);
+        const char *cell = status == 2                                   ? "refused"
+                           : status == 0 && strcmp(plain, out_text) == 0 ? ""
+                                                                         : "yes";
+
+        if (status == 2)
+            cr_assert_not_null(strstr(err_text, options[option].name), "%s", err_text);
+        if (command->without != NULL && strcmp(command->without, options[option].name) == 0) {
+            cr_assert_str_eq(cell, "", "%s is always so", options[option].name);
+            cell = "always";
+        }
+        cr_assert_str_neq(cell, "", "--%s has no effect on %s, and is not refused",
+                          options[option].name, command->name);
+        fprintf(page, " %s |", cell);
+    }
+}
+
 static void put_agent(FILE *page, const char *name)
 {
     struct options_about about;
 
-    fprintf(page, "| %s |", options_about(name, &about) ? "yes" : "-");
+    fprintf(page, "| %s |",
+            options_about(name, &about)     ? "yes"
+            : options_refusal(name) != NULL ? "refused"
+                                            : "");
+    cr_assert(options_about(name, &about) || options_refusal(name) != NULL, "%s", name);
 }
 
 static void put_table(FILE *page)
@@ -411,6 +462,7 @@ static void put_table(FILE *page)
                                   options[i].name, formats[f]);
             fprintf(page, " %s |", cell[0] == '\0' ? "no stacks" : cell);
         }
+        put_commands(page, i);
         fputc('\n', page);
     }
 }
@@ -433,16 +485,17 @@ Test(cli_formats, each_option_has_its_effect_or_is_refused_by_each_format)
           "What `jaywalk convert` does with each option and format. *yes*: it changes what comes "
           "out; *refused*: the command says so and "
           "writes nothing. The agent\n"
-          "has the options marked so for the graphs that it draws itself; the others need a "
-          "recording. `endpoints` and `compare` take those "
-          "that say which samples\n"
-          "(`--from` to `--safepoint`). Written by a test that tries each cell.\n\n"
+          "has the options marked so for the graphs that it draws itself, and counts by them while "
+          "samples come; the others need a recording, and it says why.\n"
+          "The last columns are commands that print. Written by a test that tries each cell.\n\n"
           "| option | agent |",
           page);
     for (size_t f = 0; f < JW_COUNT_OF(formats); f++)
         fprintf(page, " `%s` |", formats[f]);
+    for (size_t i = 0; i < JW_COUNT_OF(commands); i++)
+        fprintf(page, " `jaywalk %s` |", commands[i].name);
     fputs("\n| --- | --- |", page);
-    for (size_t f = 0; f < JW_COUNT_OF(formats); f++)
+    for (size_t f = 0; f < JW_COUNT_OF(formats) + JW_COUNT_OF(commands); f++)
         fputs(" --- |", page);
     fputc('\n', page);
     put_table(page);

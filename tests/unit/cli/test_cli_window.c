@@ -21,10 +21,10 @@ TestSuite(cli_window, .init = in_utc, .timeout = 300);
 
 static int64_t ms_of(const char *text)
 {
-    struct cli_time time;
+    struct profile_time time;
 
-    cr_assert(cli_time_read("from", text, &time, &err), "%s: %s", text, err.message);
-    return ((int64_t)cli_time_at(&time, START_NS, END_NS, 0) - (int64_t)START_NS) /
+    cr_assert(profile_time_read("from", text, &time, &err), "%s: %s", text, err.message);
+    return ((int64_t)profile_time_at(&time, START_NS, END_NS, 0) - (int64_t)START_NS) /
            (int64_t)JW_NS_PER_MS;
 }
 
@@ -99,19 +99,20 @@ Test(cli_window, what_is_no_moment_is_refused_with_what_would_be_one)
         "2023-11-14T22:13:21X",
         "12:00:00Z",
     };
-    struct cli_time time;
+    struct profile_time time;
 
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
-        cr_expect_not(cli_time_read("from", cases[i], &time, &err), "'%s' is taken", cases[i]);
+        cr_expect_not(profile_time_read("from", cases[i], &time, &err), "'%s' is taken", cases[i]);
         cr_expect_not_null(strstr(err.message, "is no time; give one since the start"));
     }
 }
 
 Test(cli_window, what_begins_before_the_epoch_is_the_epoch)
 {
-    const struct cli_time early = {.kind = CLI_TIME_BEFORE_END, .ns = 20 * JW_NS_PER_SECOND};
-    const struct cli_time none = {.kind = CLI_TIME_ANY};
+    const struct profile_time early = {.kind = PROFILE_TIME_BEFORE_END,
+                                       .ns = 20 * JW_NS_PER_SECOND};
+    const struct profile_time none = {.kind = PROFILE_TIME_ANY};
 
-    cr_expect_eq(cli_time_at(&early, 0, 10 * JW_NS_PER_SECOND, 7), 0);
-    cr_expect_eq(cli_time_at(&none, 0, 10 * JW_NS_PER_SECOND, 7), 7);
+    cr_expect_eq(profile_time_at(&early, 0, 10 * JW_NS_PER_SECOND, 7), 0);
+    cr_expect_eq(profile_time_at(&none, 0, 10 * JW_NS_PER_SECOND, 7), 7);
 }

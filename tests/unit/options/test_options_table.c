@@ -110,7 +110,7 @@ Test(options_table, the_nearest_name_is_found_within_a_third_of_the_letters)
         {"INTERVAL", "interval"},
         {"interva", "interval"},
         {"fiel", "file"},
-        {"thread", "threads"},
+        {"theads", "threads"},
         {"stat", "start"},
         {"jstakdept", "jstackdepth"},
         {"minwidht", "minwidth"},
