@@ -245,47 +245,70 @@ static bool is_packed(const Elf64_Shdr *section)
     return (section->sh_flags & SHF_COMPRESSED) != 0;
 }
 
-static bool find_section(const struct symbols_elf *elf, uint32_t type, const char *name,
-                         struct symbols_extent *out, bool *is_compressed)
+/* Every section in turn, in blocks. False: there are no more, or the next ones cannot be read. */
+struct section_block {
+    uint32_t next_index;
+    Elf64_Shdr sections[SECTION_BLOCK];
+};
+
+static const Elf64_Shdr *next_section(const struct symbols_elf *elf, struct section_block *block)
 {
     const uint32_t section_count =
         elf->section_count < SECTIONS_MAX ? elf->section_count : SECTIONS_MAX;
-    struct section_names names;
-    Elf64_Shdr block[SECTION_BLOCK];
+    const uint32_t index = block->next_index, left = section_count - index;
+    const uint32_t count = left < SECTION_BLOCK ? left : SECTION_BLOCK;
+    uint64_t offset;
 
-    if (name != NULL && !open_names(elf, &names))
-        return false;
-    for (uint32_t i = 0; i < section_count; i++) {
-        const Elf64_Shdr *section = &block[i % SECTION_BLOCK];
-        const uint32_t left = section_count - i;
-        const uint32_t count = left < SECTION_BLOCK ? left : SECTION_BLOCK;
-        uint64_t offset;
-
-        if (i % SECTION_BLOCK == 0 &&
-            (__builtin_add_overflow(elf->sections_offset, i * sizeof block[0], &offset) ||
-             !symbols_image_read(&elf->image, offset, block, count * sizeof block[0])))
-            return false;
-        if ((type == SHT_NULL || section->sh_type == type) &&
-            (name == NULL || has_name(elf, &names, section, name))) {
-            *is_compressed = is_packed(section);
-            return section_extent(elf, section, out);
-        }
-    }
-    return false;
+    if (left == 0 || (index % SECTION_BLOCK == 0 &&
+                      (__builtin_add_overflow(elf->sections_offset,
+                                              index * sizeof block->sections[0], &offset) ||
+                       !symbols_image_read(&elf->image, offset, block->sections,
+                                           count * sizeof block->sections[0]))))
+        return NULL;
+    block->next_index++;
+    return &block->sections[index % SECTION_BLOCK];
 }
 
 bool symbols_elf_find_section(const struct symbols_elf *elf, uint32_t type, const char *name,
                               struct symbols_extent *out)
 {
-    bool is_compressed = false;
+    struct section_names names;
+    struct section_block block;
+    const Elf64_Shdr *section;
 
-    return find_section(elf, type, name, out, &is_compressed) && !is_compressed;
+    block.next_index = 0;
+    if (name != NULL && !open_names(elf, &names))
+        return false;
+    while ((section = next_section(elf, &block)) != NULL)
+        if ((type == SHT_NULL || section->sh_type == type) &&
+            (name == NULL || has_name(elf, &names, section, name)))
+            return !is_packed(section) && section_extent(elf, section, out);
+    return false;
 }
 
-bool symbols_elf_find_packed(const struct symbols_elf *elf, const char *name,
-                             struct symbols_extent *out, bool *is_compressed)
+void symbols_elf_find_named(const struct symbols_elf *elf, struct symbols_named *wanted,
+                            unsigned count)
 {
-    return find_section(elf, SHT_NULL, name, out, is_compressed);
+    struct section_names names;
+    struct section_block block;
+    const Elf64_Shdr *section;
+
+    block.next_index = 0;
+    for (unsigned i = 0; i < count; i++)
+        wanted[i] = (struct symbols_named){.name = wanted[i].name};
+    if (!open_names(elf, &names))
+        return;
+    while ((section = next_section(elf, &block)) != NULL) {
+        for (unsigned i = 0; i < count; i++) {
+            struct symbols_named *named = &wanted[i];
+
+            if (named->is_seen || !has_name(elf, &names, section, named->name))
+                continue;
+            named->is_seen = true;
+            named->is_compressed = is_packed(section);
+            named->is_found = section_extent(elf, section, &named->extent);
+        }
+    }
 }
 
 bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,

@@ -1,5 +1,5 @@
 /*
- * From .eh_frame and .debug_frame to rows: finds the sections, reads their common and their function entries and lets
+ * From .eh_frame and .debug_frame to rows: reads common entries and those of functions, and lets
  * symbols_usual.c or symbols_cfa.c run each; any, dump, control.
  * Source: Linux Standard Base, Core, "Exception Frames" (.eh_frame, .eh_frame_hdr); DWARF 5, section 6.4.1 (.debug_frame).
  */
@@ -36,6 +36,7 @@ struct symbols_frames {
     bool is_debug; /* .debug_frame, which tells entries apart otherwise */
     struct symbols_added added;
     struct symbols_usual usual;
+    struct symbols_rule_table rules;
     struct symbols_cie_slot cies[CIE_CACHE_SIZE];
 };
 
@@ -295,57 +296,64 @@ static inline void add_usual(struct symbols_frames *frames, struct symbols_cie_s
     if (cells != NULL)
         row_count =
             symbols_usual_is_padding(fde->program, fde->program_end)
-                ? put_only_row(frames, slot, cells + 1, builder)
-                : symbols_usual_rows(&frames->usual, fde, slot->usual_initial, cells + 1, builder);
+                ? put_only_row(frames, slot, cells + 2, builder)
+                : symbols_usual_rows(&frames->usual, fde, slot->usual_initial, cells + 2, builder);
     if (row_count > 0)
-        symbols_builder_took_whole(builder, (uint32_t)(fde->start_vaddr - text->vaddr),
+        symbols_builder_took_whole(builder, cells, (uint32_t)(fde->start_vaddr - text->vaddr),
                                    (uint32_t)fde->size_bytes, row_count);
     else if (!add_code(frames, slot, fde, text, builder))
         frames->added.refused_count++;
 }
 
 /*
- * The same, at once, of an entry as nearly all are: of 32 bits, with a common entry that is known, and as a whole in the window. Moves on to the next
- * one; false: it is another, and nothing was done.
+ * The same, at once, of entries as nearly all are: of 32 bits, with a common entry that is known, and as a whole in the window. Stops at
+ * the first one that is another; returns where that is.
  *
  *     length (4) | distance back to the common entry (4) | start of the code from here (4) | size (4) | bytes of data (1) | data | program
  */
-static inline bool add_quickly(struct symbols_frames *frames, uint64_t *offset,
-                               const struct symbols_text *text, struct symbols_builder *builder)
+static uint64_t add_quickly(struct symbols_frames *frames, uint64_t offset,
+                            const struct symbols_text *text, struct symbols_builder *builder)
 {
     const struct symbols_window *window = &frames->entries;
-    const uint64_t inside = *offset - window->start;
-    uint32_t length, id_distance;
-    int32_t start_distance, size_bytes;
+    const uint64_t inside = offset - window->start;
+    const uint64_t text_distance = frames->section.vaddr - text->vaddr; /* from there to there */
+    struct symbols_cie_slot *slot = &frames->cies[0];
 
-    if (inside > window->filled_bytes || window->filled_bytes - inside < QUICK_HEAD_BYTES)
-        return false;
-    const uint64_t left_bytes = window->filled_bytes - inside;
-    const unsigned char *bytes = window->bytes + inside;
+    if (inside > window->filled_bytes)
+        return offset;
+    const unsigned char *const end = window->bytes + window->filled_bytes;
+    const unsigned char *entry = window->bytes + inside;
 
-    memcpy(&length, bytes, 4);
-    memcpy(&id_distance, bytes + 4, 4);
-    memcpy(&start_distance, bytes + 8, 4);
-    memcpy(&size_bytes, bytes + 12, 4);
-    const uint64_t cie_offset = *offset + 4 - id_distance, data_bytes = bytes[16];
-    struct symbols_cie_slot *slot = &frames->cies[cie_offset / 8 % CIE_CACHE_SIZE];
+    while (end - entry >= QUICK_HEAD_BYTES) {
+        uint32_t length, id_distance;
+        int32_t start_distance, size_bytes;
 
-    if (length + 4 + (uint64_t)SYMBOLS_USUAL_BEHIND > left_bytes ||
-        length + 4 < QUICK_HEAD_BYTES + data_bytes || data_bytes >= 0x80 || id_distance == 0 ||
-        !slot->is_filled || !slot->is_quick || slot->cie.offset != cie_offset)
-        return false;
-    struct symbols_fde fde = {.cie = &slot->cie,
-                              .start_vaddr = frames->section.vaddr + *offset + 8 +
-                                             (uint64_t)(int64_t)start_distance,
-                              .size_bytes = (uint64_t)(int64_t)size_bytes,
-                              .program = bytes + QUICK_HEAD_BYTES + data_bytes,
-                              .program_end = bytes + 4 + length,
-                              .readable_end = bytes + left_bytes};
+        memcpy(&length, entry, 4);
+        memcpy(&id_distance, entry + 4, 4);
+        memcpy(&start_distance, entry + 8, 4);
+        memcpy(&size_bytes, entry + 12, 4);
+        const uint64_t cie_offset = offset + 4 - id_distance, data_bytes = entry[16];
 
-    *offset += length + 4;
-    if (clip(&fde, text))
-        add_usual(frames, slot, &fde, text, builder);
-    return true;
+        if (slot->cie.offset != cie_offset)
+            slot = &frames->cies[cie_offset / 8 % CIE_CACHE_SIZE];
+        if ((uint64_t)(end - entry) < length + 4 + (uint64_t)SYMBOLS_USUAL_BEHIND ||
+            length + 4 < QUICK_HEAD_BYTES + data_bytes || data_bytes >= 0x80 || id_distance == 0 ||
+            !slot->is_quick || slot->cie.offset != cie_offset)
+            break;
+        const uint64_t start = text_distance + offset + 8 + (uint64_t)(int64_t)start_distance;
+        struct symbols_fde fde = {.cie = &slot->cie,
+                                  .start_vaddr = text->vaddr + start,
+                                  .size_bytes = (uint64_t)(int64_t)size_bytes,
+                                  .program = entry + QUICK_HEAD_BYTES + data_bytes,
+                                  .program_end = entry + 4 + length,
+                                  .readable_end = end};
+
+        offset += length + 4;
+        entry += length + 4;
+        if (clip(&fde, text))
+            add_usual(frames, slot, &fde, text, builder);
+    }
+    return offset;
 }
 
 /* Goes through the section entry by entry, up to its terminator, its end or its first damage. */
@@ -357,8 +365,7 @@ static void add_functions(struct symbols_frames *frames, const struct symbols_te
     uint64_t offset = 0;
 
     for (;;) {
-        while (add_quickly(frames, &offset, text, builder)) {
-        }
+        offset = add_quickly(frames, offset, text, builder);
         read_head(frames, &frames->entries, offset, &head, &cursor);
         if (head.next_offset == 0)
             return;
@@ -368,83 +375,8 @@ static void add_functions(struct symbols_frames *frames, const struct symbols_te
     }
 }
 
-/* .eh_frame by the name of its section, or by the header that the unwinder of the C++ run time uses. */
-static bool find_frames(const struct symbols_elf *elf, struct symbols_extent *out)
-{
-    unsigned char bytes[4 + 8];
-    struct symbols_extent header;
-
-    if (symbols_elf_find_section(elf, SHT_NULL, ".eh_frame", out) && out->size_bytes > 0)
-        return true;
-    if (elf->frame_header.file_bytes < sizeof bytes ||
-        !symbols_elf_at_vaddr(elf, elf->frame_header.vaddr, &header) ||
-        !symbols_image_read(&elf->image, header.offset, bytes, sizeof bytes) || bytes[0] != 1)
-        return false;
-
-    struct symbols_cursor cursor =
-        symbols_cursor_of(bytes + 4, sizeof bytes - 4, elf->frame_header.vaddr + 4);
-    const uint64_t vaddr = symbols_get_encoded(&cursor, bytes[1], elf->frame_header.vaddr);
-
-    return !cursor.is_failed && symbols_elf_at_vaddr(elf, vaddr, out);
-}
-
-/* Sections of a library, and of its debug file. */
-enum { FRAMES_EH, FRAMES_DEBUG, FRAMES_SEPARATE, FRAMES_SFRAME, FRAMES_LIMIT };
-
-struct frame_section {
-    struct symbols_image image;
-    struct symbols_extent extent; /* size_bytes 0: none */
-    unsigned char *unpacked;      /* what the image is, where it was compressed */
-};
-
-static struct frame_section find_debug_frames(const struct symbols_elf *elf)
-{
-    struct frame_section section = {.image = elf->image};
-    bool is_compressed = false;
-    const bool is_plain =
-        symbols_elf_find_packed(elf, ".debug_frame", &section.extent, &is_compressed);
-
-    if (is_plain && !is_compressed)
-        return section;
-    if (is_plain || symbols_elf_find_packed(elf, ".zdebug_frame", &section.extent, &is_compressed))
-        section.unpacked = symbols_section_unpack(&elf->image, &section.extent, !is_plain,
-                                                  &section.image.size_bytes);
-    section.extent = (struct symbols_extent){
-        .size_bytes = section.unpacked == NULL ? 0 : section.image.size_bytes};
-    section.image.fd = -1;
-    section.image.bytes = section.unpacked;
-    section.image.start_offset = 0;
-    return section;
-}
-
-/* Finds them all; how many bytes they have together. */
-static uint64_t find_all(const struct symbols_elf *elf, const struct symbols_elf *debug,
-                         struct frame_section *sections)
-{
-    uint64_t size_bytes = 0;
-
-    for (unsigned i = 0; i < FRAMES_LIMIT; i++)
-        sections[i] = (struct frame_section){.image = elf->image};
-    if (!find_frames(elf, &sections[FRAMES_EH].extent))
-        sections[FRAMES_EH].extent.size_bytes = 0;
-    sections[FRAMES_DEBUG] = find_debug_frames(elf);
-    if (debug != NULL)
-        sections[FRAMES_SEPARATE] = find_debug_frames(debug);
-    if (!symbols_elf_find_section(elf, SHT_NULL, ".sframe", &sections[FRAMES_SFRAME].extent))
-        sections[FRAMES_SFRAME].extent.size_bytes = 0;
-    for (unsigned i = 0; i < FRAMES_LIMIT; i++)
-        size_bytes += sections[i].extent.size_bytes;
-    return size_bytes;
-}
-
-static void close_all(struct frame_section *sections)
-{
-    for (unsigned i = 0; i < FRAMES_LIMIT; i++)
-        jw_free(sections[i].unpacked);
-}
-
 /* Lets a window show a section, in the memory that it has if that is enough. */
-static bool show(struct symbols_window *window, const struct frame_section *section,
+static bool show(struct symbols_window *window, const struct symbols_frame_section *section,
                  size_t capacity_bytes)
 {
     const uint64_t section_bytes = section->extent.size_bytes;
@@ -462,14 +394,14 @@ static bool show(struct symbols_window *window, const struct frame_section *sect
 }
 
 /* Adds what one section with entries of DWARF says. False: no memory. */
-static bool add_section(struct symbols_frames *frames, const struct frame_section *section,
+static bool add_section(struct symbols_frames *frames, const struct symbols_frame_section *section,
                         bool is_debug, const struct symbols_text *text,
                         struct symbols_builder *builder)
 {
     frames->section = section->extent;
     frames->is_debug = is_debug;
     for (unsigned i = 0; i < CIE_CACHE_SIZE; i++)
-        frames->cies[i].is_filled = false;
+        frames->cies[i].is_filled = frames->cies[i].is_quick = false;
     const bool is_open = show(&frames->entries, section, WINDOW_BYTES) &&
                          show(&frames->cie_entries, section, CIE_WINDOW_BYTES);
 
@@ -517,8 +449,9 @@ static struct symbols_frames *open_frames(const struct symbols_machine *machine)
 }
 
 static struct symbols_rows *build(const struct symbols_elf *elf,
-                                  const struct frame_section *sections, uint64_t section_bytes,
-                                  uint64_t text_vaddr, uint64_t text_bytes, struct jw_error *err)
+                                  const struct symbols_frame_section *sections,
+                                  uint64_t section_bytes, uint64_t text_vaddr, uint64_t text_bytes,
+                                  struct jw_error *err)
 {
     struct symbols_rows *rows = NULL;
     const struct symbols_text text = {text_vaddr, text_bytes};
@@ -526,19 +459,20 @@ static struct symbols_rows *build(const struct symbols_elf *elf,
     struct symbols_frames *frames = open_frames(elf->machine);
     bool is_done = frames != NULL;
 
-    if (!is_done || !symbols_builder_open(&builder, text_bytes, section_bytes, err)) {
+    if (!is_done ||
+        !symbols_builder_open(&builder, &frames->rules, text_bytes, section_bytes, err)) {
         if (!is_done)
             jw_error_set(err, "out of memory for reading descriptions of frames");
         close_frames(frames);
         return NULL;
     }
-    for (unsigned i = FRAMES_EH; i < FRAMES_SFRAME; i++)
+    for (unsigned i = SYMBOLS_FRAMES_EH; i < SYMBOLS_FRAMES_SFRAME; i++)
         if (is_done && sections[i].extent.size_bytes > 0)
-            is_done = add_section(frames, &sections[i], i != FRAMES_EH, &text, &builder);
-    if (sections[FRAMES_SFRAME].extent.size_bytes > 0 &&
+            is_done = add_section(frames, &sections[i], i != SYMBOLS_FRAMES_EH, &text, &builder);
+    if (sections[SYMBOLS_FRAMES_SFRAME].extent.size_bytes > 0 &&
         symbols_is_sparse(frames->added.code_bytes, text_bytes))
-        symbols_sframe_add(elf, &sections[FRAMES_SFRAME].extent, text_vaddr, text_bytes, &builder,
-                           &frames->added);
+        symbols_sframe_add(elf, &sections[SYMBOLS_FRAMES_SFRAME].extent, text_vaddr, text_bytes,
+                           &builder, &frames->added);
     if (is_done)
         rows = symbols_builder_finish(&builder, text_bytes, err);
     else
@@ -557,9 +491,9 @@ struct symbols_rows *symbols_rows_build_with(const struct symbols_elf *elf,
                                              const struct symbols_elf *debug, uint64_t text_vaddr,
                                              uint64_t text_bytes, struct jw_error *err)
 {
-    struct frame_section sections[FRAMES_LIMIT];
+    struct symbols_frame_section sections[SYMBOLS_FRAMES_LIMIT];
     struct symbols_rows *rows = NULL;
-    const uint64_t section_bytes = find_all(elf, debug, sections);
+    const uint64_t section_bytes = symbols_frames_find(elf, debug, sections);
 
     if (section_bytes == 0)
         jw_error_set(
@@ -569,7 +503,7 @@ struct symbols_rows *symbols_rows_build_with(const struct symbols_elf *elf,
                      (unsigned long long)section_bytes);
     else
         rows = build(elf, sections, section_bytes, text_vaddr, text_bytes, err);
-    close_all(sections);
+    symbols_frames_close(sections);
     return rows;
 }
 
@@ -577,13 +511,4 @@ struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t 
                                         uint64_t text_bytes, struct jw_error *err)
 {
     return symbols_rows_build_with(elf, NULL, text_vaddr, text_bytes, err);
-}
-
-bool symbols_frames_exist(const struct symbols_elf *elf)
-{
-    struct frame_section sections[FRAMES_LIMIT];
-    const uint64_t section_bytes = find_all(elf, NULL, sections);
-
-    close_all(sections);
-    return section_bytes != 0;
 }

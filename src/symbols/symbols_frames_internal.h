@@ -1,7 +1,7 @@
 /*
  * symbols, inside - from frame descriptions to rows: entries, call frame instructions, rules, the rows that handlers search.
  *
- * For      symbols_frames.c, symbols_cfa.c, symbols_usual.c, symbols_rows.c, and who holds or searches rows; tests; fuzz targets.
+ * For      symbols_sections.c, symbols_frames.c, symbols_cfa.c, symbols_usual.c, symbols_rows.c, and who holds or searches rows; tests; fuzz targets.
  * Context  any, dump, control, under the room's lock, unless a line says otherwise.
  * Memory   what is put together lies in mapped arenas, and stays there.
  */
@@ -52,6 +52,7 @@ JW_SIGNAL_SAFE enum symbols_rule_kind symbols_rule_unpack(struct symbols_packed 
  *               | number of rows  | bytes of code    |
  *               | rule            | distance         |   each: from there to the next one, or the end
  *
+ * Before each function there is a cell with its offset, by which they are sorted in the end; before a large one another one, SYMBOLS_LARGE.
  * Immutable once published; read by handlers.
  */
 struct symbols_rows {
@@ -67,7 +68,7 @@ struct symbols_rows {
     const struct symbols_packed *rules;
     const struct symbols_key *functions; /* value: first cell, with SYMBOLS_FUNCTION_IS_LARGE */
     const uint32_t *cells;
-    const uint32_t *bucket_functions; /* last that begins at or before each bucket's first byte */
+    const uint32_t *bucket_functions; /* last that begins before each bucket, or with it at most */
     struct jw_arena memory;           /* of cells and functions */
     uint64_t charged_bytes;           /* for it */
 };
@@ -87,6 +88,25 @@ struct symbols_rows *symbols_rows_build(const struct symbols_elf *elf, uint64_t 
 struct symbols_rows *symbols_rows_build_with(const struct symbols_elf *elf,
                                              const struct symbols_elf *debug, uint64_t text_vaddr,
                                              uint64_t text_bytes, struct jw_error *err);
+/* Sections of a library, and of its debug file. */
+enum {
+    SYMBOLS_FRAMES_EH,
+    SYMBOLS_FRAMES_DEBUG,
+    SYMBOLS_FRAMES_SEPARATE,
+    SYMBOLS_FRAMES_SFRAME,
+    SYMBOLS_FRAMES_LIMIT
+};
+
+struct symbols_frame_section {
+    struct symbols_image image;
+    struct symbols_extent extent; /* size_bytes 0: none */
+    unsigned char *unpacked;      /* what the image is, where it was compressed */
+};
+
+/* Finds them all, to close; how many bytes they have together. */
+uint64_t symbols_frames_find(const struct symbols_elf *elf, const struct symbols_elf *debug,
+                             struct symbols_frame_section *sections);
+void symbols_frames_close(struct symbols_frame_section *sections);
 /* The file itself has some description of its frames. */
 bool symbols_frames_exist(const struct symbols_elf *elf);
 /* Between these two what building takes is taken once for all libraries. Without memory for it each takes its own. */
@@ -103,24 +123,34 @@ void symbols_rows_free(struct symbols_rows *rows); /* NULL is allowed */
 JW_SIGNAL_SAFE struct symbols_packed symbols_rows_find(const struct symbols_rows *rows,
                                                        uint64_t text_offset);
 
+#define SYMBOLS_RULES_MAX                                                                          \
+    4096 /* libjvm has about 400; the hash table over them stays in a near cache */
+#define SYMBOLS_RULE_SLOTS (2 * SYMBOLS_RULES_MAX)
+
+/* Different rules, for one library after the other. */
+struct symbols_rule_table {
+    struct symbols_packed rules[SYMBOLS_RULES_MAX];
+    uint16_t slots[SYMBOLS_RULE_SLOTS]; /* hash table over rules: number + 1; 0: empty */
+};
+
 /* Rows under construction, function by function in the order in which the file has them. */
 struct symbols_builder {
-    struct jw_arena memory, rule_memory;
+    struct jw_arena memory; /* cells; sorted functions behind them, at the end */
     uint32_t *cells;
     uint32_t cell_count, cell_limit;
-    struct symbols_key *keys; /* functions; behind them, room to sort them */
-    uint32_t key_count, key_limit;
+    uint32_t function_count, function_limit;
     uint32_t start, length_bytes, first_cell, row_count, last_number; /* the function begun last */
     bool is_begun, is_large;
-    struct symbols_packed *rules;
+    struct symbols_rule_table *table;
     uint32_t rule_count, last_rule;
-    uint16_t *rule_slots;   /* hash table over rules: number + 1; 0: empty */
     uint64_t fixed_bytes;   /* of memlimit, whatever there is to be built */
     uint64_t charged_bytes; /* for what is touched by now */
     bool is_refused;        /* memlimit is reached: no rows come of it */
 };
 
-JW_MUST_CHECK bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
+/* The table is the builder's until it is closed, and may be another one's afterwards. */
+JW_MUST_CHECK bool symbols_builder_open(struct symbols_builder *builder,
+                                        struct symbols_rule_table *table, uint64_t text_bytes,
                                         uint64_t section_bytes, struct jw_error *err);
 void symbols_builder_close(struct symbols_builder *builder);
 bool symbols_builder_pay(struct symbols_builder *builder, uint64_t needed_bytes);
@@ -130,38 +160,39 @@ static inline bool symbols_builder_charge(struct symbols_builder *builder, uint6
 {
     const uint64_t needed_bytes = builder->fixed_bytes +
                                   (builder->cell_count + cell_count) * sizeof(uint32_t) +
-                                  (uint64_t)builder->key_count * 2 * sizeof(struct symbols_key);
+                                  (uint64_t)builder->function_count * sizeof(struct symbols_key);
 
     return needed_bytes <= builder->charged_bytes || symbols_builder_pay(builder, needed_bytes);
 }
 
-#define SYMBOLS_HEAD_CELLS 2 /* of a large function; a row of one has as many */
+#define SYMBOLS_HEAD_CELLS   2 /* of a large function; a row of one has as many */
+#define SYMBOLS_BEFORE_CELLS 2 /* its head, at most */
+#define SYMBOLS_LARGE        0 /* where another function has its head, which is never 0 */
 
 /* The function begun last is complete. */
 void symbols_builder_end(struct symbols_builder *builder);
 
-/* A function of less than 64 KB as a whole: room for its head and so many rows. NULL: not to be had. */
+/* A function of less than 64 KB as a whole: room for its offset, its head and so many rows. NULL: not to be had. */
 static inline uint32_t *symbols_builder_whole(struct symbols_builder *builder, uint64_t row_max)
 {
     if (builder->is_begun)
         symbols_builder_end(builder);
-    if (!symbols_builder_charge(builder, row_max + 1) ||
-        row_max >= builder->cell_limit - builder->cell_count ||
-        builder->key_count >= builder->key_limit)
+    if (!symbols_builder_charge(builder, row_max + 2) ||
+        row_max + 2 > builder->cell_limit - builder->cell_count ||
+        builder->function_count >= builder->function_limit)
         return NULL;
     return builder->cells + builder->cell_count;
 }
 
 /* So many rows were filled behind the head. */
-static inline void symbols_builder_took_whole(struct symbols_builder *builder, uint32_t start,
-                                              uint32_t length_bytes, uint32_t row_count)
+static inline void symbols_builder_took_whole(struct symbols_builder *builder, uint32_t *cells,
+                                              uint32_t start, uint32_t length_bytes,
+                                              uint32_t row_count)
 {
-    const uint32_t first_cell = builder->cell_count;
-
-    builder->cells[first_cell] = row_count << SYMBOLS_CELL_SHIFT | length_bytes;
-    builder->cell_count = first_cell + 1 + row_count;
-    builder->keys[builder->key_count++] =
-        (struct symbols_key){.text_offset = start, .value = first_cell};
+    cells[0] = start;
+    cells[1] = row_count << SYMBOLS_CELL_SHIFT | length_bytes;
+    builder->cell_count += 2 + row_count;
+    builder->function_count++;
 }
 
 /* A function from `start` to `end`; its rows follow, in rising order. */

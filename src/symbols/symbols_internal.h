@@ -166,9 +166,18 @@ JW_MUST_CHECK bool symbols_elf_at_vaddr(const struct symbols_elf *elf, uint64_t 
                                         struct symbols_extent *out);
 JW_MUST_CHECK bool symbols_elf_find_section(const struct symbols_elf *elf, uint32_t type,
                                             const char *name, struct symbols_extent *out);
-/* The same, of any type; of a compressed section the bytes as they stand. */
-JW_MUST_CHECK bool symbols_elf_find_packed(const struct symbols_elf *elf, const char *name,
-                                           struct symbols_extent *out, bool *is_compressed);
+/* A section by its name, of any type; of a compressed one the bytes as they stand. */
+struct symbols_named {
+    const char *name;
+    struct symbols_extent extent;
+    bool is_seen;  /* there is a section of this name; of several the first */
+    bool is_found; /* and its bytes are in the file */
+    bool is_compressed;
+};
+
+/* Finds several in one pass; all but the names is filled. */
+void symbols_elf_find_named(const struct symbols_elf *elf, struct symbols_named *wanted,
+                            unsigned count);
 JW_MUST_CHECK bool symbols_elf_section_at(const struct symbols_elf *elf, uint32_t index,
                                           struct symbols_extent *out);
 /* -------- pieces of a section: symbols_window.c ---------------------------------------------- */

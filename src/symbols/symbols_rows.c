@@ -16,10 +16,10 @@
 #define JW_MEMORY_HERE JW_MEMORY_UNWINDING
 
 #define CHARGE_BYTES    ((uint64_t)128 << 10) /* of memlimit, at a time */
-#define RULES_MAX       4096 /* libjvm has about 400; the hash table over them stays in a near cache */
-#define RULE_SLOTS      (2 * RULES_MAX)
-#define ENTRY_MIN_BYTES 8 /* length and id of an entry */
-#define LARGE_CELLS     SYMBOLS_HEAD_CELLS
+#define ENTRY_MIN_BYTES 8                     /* length and id of an entry */
+#define CROWD                                                                                      \
+    64 /* so many functions in a bucket, more than any real one has, are sorted otherwise */
+#define LARGE_CELLS SYMBOLS_HEAD_CELLS
 
 enum { RULE_GAP, RULE_CANNOT = SYMBOLS_RULE_NUMBER_CANNOT };
 
@@ -89,23 +89,25 @@ static bool is_same_rule(struct symbols_packed a, struct symbols_packed b)
 /* Number of a rule, added on first sight; a file with more rules than any real one gets CANNOT. */
 static uint32_t rule_number(struct symbols_builder *builder, struct symbols_packed rule)
 {
-    if (is_same_rule(builder->rules[builder->last_rule], rule))
+    struct symbols_rule_table *table = builder->table;
+
+    if (is_same_rule(table->rules[builder->last_rule], rule))
         return builder->last_rule;
 
-    uint64_t slot = jw_hash_word(rule.offsets + rule.rest * 31) % RULE_SLOTS;
+    uint64_t slot = jw_hash_word(rule.offsets + rule.rest * 31) % SYMBOLS_RULE_SLOTS;
     /* Ends: at most half of the slots are taken. */
-    while (builder->rule_slots[slot] != 0) {
-        const uint32_t number = builder->rule_slots[slot] - 1u;
+    while (table->slots[slot] != 0) {
+        const uint32_t number = table->slots[slot] - 1u;
 
-        if (is_same_rule(builder->rules[number], rule))
+        if (is_same_rule(table->rules[number], rule))
             return builder->last_rule = number;
-        slot = (slot + 1) % RULE_SLOTS;
+        slot = (slot + 1) % SYMBOLS_RULE_SLOTS;
     }
-    if (builder->rule_count == RULES_MAX)
+    if (builder->rule_count == SYMBOLS_RULES_MAX)
         return RULE_CANNOT;
     builder->last_rule = builder->rule_count++;
-    builder->rules[builder->last_rule] = rule;
-    builder->rule_slots[slot] = (uint16_t)(builder->last_rule + 1);
+    table->rules[builder->last_rule] = rule;
+    table->slots[slot] = (uint16_t)(builder->last_rule + 1);
     return builder->last_rule;
 }
 
@@ -123,54 +125,46 @@ bool symbols_builder_pay(struct symbols_builder *builder, uint64_t needed_bytes)
     return !builder->is_refused;
 }
 
-bool symbols_builder_open(struct symbols_builder *builder, uint64_t text_bytes,
-                          uint64_t section_bytes, struct jw_error *err)
+bool symbols_builder_open(struct symbols_builder *builder, struct symbols_rule_table *table,
+                          uint64_t text_bytes, uint64_t section_bytes, struct jw_error *err)
 {
-    /* Each entry has a head that is longer than its first row; each further row a byte of program. */
+    /* Each entry has at least as many bytes as two cells, and a function three or four; each further row has a byte of program. */
     const uint64_t cell_limit = section_bytes * LARGE_CELLS + SYMBOLS_HEAD_CELLS;
-    const uint64_t key_limit = section_bytes / ENTRY_MIN_BYTES + 2;
-    const uint64_t rules_bytes = RULES_MAX * sizeof(struct symbols_packed);
+    const uint64_t function_limit = section_bytes / ENTRY_MIN_BYTES + 1;
 
-    *builder = (struct symbols_builder){.cell_limit = (uint32_t)cell_limit,
-                                        .key_limit = (uint32_t)key_limit};
+    *builder = (struct symbols_builder){.table = table,
+                                        .cell_limit = (uint32_t)cell_limit,
+                                        .function_limit = (uint32_t)function_limit};
     if (text_bytes > UINT32_MAX) {
         jw_error_set(err, "more than 4 GB of code");
         return false;
     }
+    /* Sorted functions, and room to sort them, which is hardly ever touched. */
     if (!jw_arena_open(&builder->memory,
-                       (cell_limit + 1) / 2 * sizeof(struct symbols_key) +
-                           2 * key_limit * sizeof(struct symbols_key),
-                       "rows of a library", err) ||
-        !jw_arena_open(&builder->rule_memory, rules_bytes + RULE_SLOTS * sizeof(uint16_t),
-                       "rules of a library", err)) {
-        symbols_builder_close(builder);
+                       (cell_limit + 1) * sizeof(uint32_t) +
+                           2 * (function_limit + 1) * sizeof(struct symbols_key),
+                       "rows of a library", err))
         return false;
-    }
     builder->cells = (uint32_t *)(void *)builder->memory.bytes;
-    builder->keys = (struct symbols_key *)(void *)builder->memory.bytes + (cell_limit + 1) / 2;
-    builder->rules = (struct symbols_packed *)(void *)builder->rule_memory.bytes;
-    builder->rule_slots = (uint16_t *)(void *)(builder->rule_memory.bytes + rules_bytes);
     /* Ends of pages, and what comes until the next charge, as well. */
-    builder->fixed_bytes = builder->rule_memory.capacity_bytes + CHARGE_BYTES;
+    builder->fixed_bytes = sizeof *table + CHARGE_BYTES;
     if (!symbols_builder_charge(builder, 0)) {
         jw_error_set(err, "memlimit leaves no room for rows; try a larger one");
         jw_count(JW_COUNT_ROWS_REFUSED);
         symbols_builder_close(builder);
         return false;
     }
-    builder->rules[RULE_GAP] = symbols_rule_bare(SYMBOLS_RULE_GAP);
+    memset(table->slots, 0, sizeof table->slots);
+    table->rules[RULE_GAP] = symbols_rule_bare(SYMBOLS_RULE_GAP);
     builder->rule_count = 1;
     (void)rule_number(builder, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
-    /* The function before all others, so that a search always finds one. */
-    builder->keys[builder->key_count++] = (struct symbols_key){0};
-    builder->cell_count = 1;
+    builder->cell_count = 1; /* that of the function before all others, which has no length */
     return true;
 }
 
 void symbols_builder_close(struct symbols_builder *builder)
 {
     jw_arena_close(&builder->memory);
-    jw_arena_close(&builder->rule_memory);
     jw_memory_credit(JW_MEMORY_UNWINDING, builder->charged_bytes);
     builder->charged_bytes = 0;
 }
@@ -178,6 +172,11 @@ void symbols_builder_close(struct symbols_builder *builder)
 static uint32_t head_cells(const struct symbols_builder *builder)
 {
     return builder->is_large ? SYMBOLS_HEAD_CELLS : 1;
+}
+
+static uint32_t before_cells(const struct symbols_builder *builder)
+{
+    return builder->is_large ? SYMBOLS_BEFORE_CELLS : 1;
 }
 
 void symbols_builder_end(struct symbols_builder *builder)
@@ -188,34 +187,37 @@ void symbols_builder_end(struct symbols_builder *builder)
         return;
     builder->is_begun = false;
     if (builder->row_count == 0) { /* it says nothing */
-        builder->cell_count = builder->first_cell;
+        builder->cell_count = builder->first_cell - before_cells(builder);
         return;
     }
     if (builder->is_large) {
+        head[-2] = builder->start;
+        head[-1] = SYMBOLS_LARGE;
         head[0] = builder->row_count;
         head[1] = builder->length_bytes;
     } else {
+        head[-1] = builder->start;
         head[0] = builder->row_count << SYMBOLS_CELL_SHIFT | builder->length_bytes;
     }
-    builder->keys[builder->key_count++] = (struct symbols_key){
-        .text_offset = builder->start,
-        .value = builder->first_cell | (builder->is_large ? SYMBOLS_FUNCTION_IS_LARGE : 0)};
+    builder->function_count++;
 }
 
 void symbols_builder_begin(struct symbols_builder *builder, uint32_t start, uint32_t end)
 {
     symbols_builder_end(builder);
-    if (!symbols_builder_charge(builder, SYMBOLS_HEAD_CELLS) ||
-        !JW_INVARIANT(builder->key_count < builder->key_limit) ||
-        !JW_INVARIANT(builder->cell_limit - builder->cell_count >= SYMBOLS_HEAD_CELLS))
+    if (end == start ||
+        !symbols_builder_charge(builder, SYMBOLS_BEFORE_CELLS + SYMBOLS_HEAD_CELLS) ||
+        !JW_INVARIANT(builder->function_count < builder->function_limit) ||
+        !JW_INVARIANT(builder->cell_limit - builder->cell_count >=
+                      SYMBOLS_BEFORE_CELLS + SYMBOLS_HEAD_CELLS))
         return;
     builder->is_begun = true;
     builder->start = start;
     builder->length_bytes = end - start;
     builder->is_large = end - start > SYMBOLS_CELL_MASK;
-    builder->first_cell = builder->cell_count;
+    builder->first_cell = builder->cell_count + before_cells(builder);
     builder->row_count = 0;
-    builder->cell_count += head_cells(builder);
+    builder->cell_count = builder->first_cell + head_cells(builder);
 }
 
 void symbols_builder_add(struct symbols_builder *builder, uint32_t text_offset,
@@ -265,31 +267,77 @@ void symbols_builder_refuse(struct symbols_builder *builder)
     symbols_builder_add(builder, builder->start, symbols_rule_bare(SYMBOLS_RULE_CANNOT));
 }
 
-/*
- * Where functions overlap, which only damage brings about, the first has the code until it ends: the others go. `keys` may be where
- * `sorted` is.
- */
-static void keep_functions(struct symbols_rows *rows, const struct symbols_key *sorted,
-                           uint32_t count, struct symbols_key *keys)
+/* The function whose offset is in this cell, and the cell behind its rows. */
+static inline uint32_t function_at(const uint32_t *cells, uint32_t cell,
+                                   struct symbols_key *function)
 {
-    uint64_t done = 0; /* the text up to here has its rows */
+    const uint32_t head = cells[cell + 1];
 
-    keys[0] = sorted[0];
-    for (uint32_t i = 1; i < count; i++) {
-        const struct symbols_key key = sorted[i];
-        const uint32_t *head = rows->cells + (key.value & ~SYMBOLS_FUNCTION_IS_LARGE);
-        const bool is_large = (key.value & SYMBOLS_FUNCTION_IS_LARGE) != 0;
-
-        if (key.text_offset < done)
-            continue;
-        done = (uint64_t)key.text_offset + (is_large ? head[1] : head[0] & SYMBOLS_CELL_MASK);
-        rows->row_count += is_large ? head[0] : head[0] >> SYMBOLS_CELL_SHIFT;
-        keys[++rows->function_count] = key;
+    function->text_offset = cells[cell];
+    if (head != SYMBOLS_LARGE) {
+        function->value = cell + 1;
+        return cell + 2 + (head >> SYMBOLS_CELL_SHIFT);
     }
-    rows->functions = keys;
+    function->value = (cell + SYMBOLS_BEFORE_CELLS) | SYMBOLS_FUNCTION_IS_LARGE;
+    return cell + SYMBOLS_BEFORE_CELLS + SYMBOLS_HEAD_CELLS +
+           LARGE_CELLS * cells[cell + SYMBOLS_BEFORE_CELLS];
 }
 
-/* For each bucket the function that its first byte may lie in, so that a search begins near its end. */
+/* Puts a function behind those of its bucket that begin at or before it; this is `at`, or before it. */
+static inline void insert(struct symbols_key *functions, uint32_t at, struct symbols_key function)
+{
+    functions[at] = function; /* a page is first written: reading would map it twice */
+    /* Ends: what is before the bucket begins before it, or is not there yet, which is 0. */
+    while (functions[at - 1].text_offset > function.text_offset) {
+        functions[at] = functions[at - 1];
+        functions[--at] = function;
+    }
+}
+
+/*
+ * The builder's functions, sorted, from functions[1] on, and for each bucket how many begin before it, which is the last of them. The order of a
+ * file is nearly that of its code, with two or three strands in it.
+ */
+static void sort_functions(const struct symbols_builder *builder, struct symbols_key *functions,
+                           uint32_t *bucket_functions, uint64_t bucket_count)
+{
+    struct symbols_key function;
+    uint32_t sum = 0, crowd = 0;
+
+    memset(bucket_functions, 0, (bucket_count + 1) * sizeof *bucket_functions);
+    for (uint32_t cell = 1; cell < builder->cell_count;) {
+        cell = function_at(builder->cells, cell, &function);
+        bucket_functions[(function.text_offset >> SYMBOLS_BUCKET_SHIFT) + 1]++;
+    }
+    for (uint64_t bucket = 1; bucket <= bucket_count; bucket++) {
+        const uint32_t count = bucket_functions[bucket];
+
+        bucket_functions[bucket] = sum;
+        sum += count;
+        crowd = count > crowd ? count : crowd;
+    }
+    functions[0] = (struct symbols_key){0};
+    /* Each is now that of the bucket before the next, and in the end its own. */
+    for (uint32_t cell = 1; cell < builder->cell_count;) {
+        cell = function_at(builder->cells, cell, &function);
+        const uint32_t at = ++bucket_functions[(function.text_offset >> SYMBOLS_BUCKET_SHIFT) + 1];
+
+        if (crowd <= CROWD)
+            insert(functions, at, function);
+        else
+            functions[at] = function;
+    }
+    if (crowd <= CROWD)
+        return;
+    struct symbols_key *scratch = functions + builder->function_count + 1;
+    const struct symbols_key *sorted =
+        symbols_sort(functions + 1, scratch, builder->function_count);
+
+    if (sorted == scratch)
+        memcpy(functions + 1, scratch, builder->function_count * sizeof *scratch);
+}
+
+/* For each bucket the last function that begins before it, so that a search begins near its end. */
 static void fill_buckets(const struct symbols_rows *rows, uint32_t *bucket_functions,
                          uint64_t bucket_count)
 {
@@ -299,10 +347,32 @@ static void fill_buckets(const struct symbols_rows *rows, uint32_t *bucket_funct
         const uint64_t first_byte = bucket << SYMBOLS_BUCKET_SHIFT;
 
         while (function < rows->function_count &&
-               rows->functions[function + 1].text_offset <= first_byte)
+               rows->functions[function + 1].text_offset < first_byte)
             function++;
         bucket_functions[bucket] = function;
     }
+}
+
+/* Where functions overlap, which only damage brings about, the first has the code until it ends: the others go. */
+static void keep_functions(struct symbols_rows *rows, struct symbols_key *functions, uint32_t count)
+{
+    uint64_t done = 0; /* the text up to here has its rows */
+    uint32_t function_count = 0, row_count = 0;
+
+    for (uint32_t i = 1; i <= count; i++) {
+        const struct symbols_key function = functions[i];
+        const uint32_t *head = rows->cells + (function.value & ~SYMBOLS_FUNCTION_IS_LARGE);
+        const bool is_large = (function.value & SYMBOLS_FUNCTION_IS_LARGE) != 0;
+
+        if (function.text_offset < done)
+            continue;
+        done = (uint64_t)function.text_offset + (is_large ? head[1] : head[0] & SYMBOLS_CELL_MASK);
+        row_count += is_large ? head[0] : head[0] >> SYMBOLS_CELL_SHIFT;
+        functions[++function_count] = function;
+    }
+    rows->functions = functions;
+    rows->function_count = function_count;
+    rows->row_count = row_count;
 }
 
 /* The builder's memory is the rows' from now on: without the pages behind the functions, and no more paid for than is left. */
@@ -335,8 +405,8 @@ struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uin
     symbols_builder_end(builder);
     if (builder->is_refused)
         jw_error_set(err, "memlimit leaves no room for rows; try a larger one");
-    else if ((rows = jw_alloc(sizeof *rows + rules_bytes + bucket_count * sizeof(uint32_t))) ==
-             NULL)
+    else if ((rows = jw_alloc(sizeof *rows + rules_bytes +
+                              (bucket_count + 1) * sizeof(uint32_t))) == NULL)
         jw_error_set(err, "out of memory for rows of a library");
     if (rows == NULL) {
         jw_count(JW_COUNT_ROWS_REFUSED);
@@ -345,10 +415,14 @@ struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uin
 
     struct symbols_packed *rules = (struct symbols_packed *)(void *)(rows + 1);
     uint32_t *bucket_functions = (uint32_t *)(void *)(rules + builder->rule_count);
+    const uint64_t cells_bytes =
+        ((uint64_t)builder->cell_count + 1) / 2 * sizeof(struct symbols_key);
+    struct symbols_key *functions =
+        (struct symbols_key *)(void *)(builder->memory.bytes + cells_bytes);
     const uint64_t kept_bytes =
-        builder->cell_count * sizeof(uint32_t) + builder->key_count * sizeof(struct symbols_key);
+        cells_bytes + ((uint64_t)builder->function_count + 1) * sizeof *functions;
 
-    memcpy(rules, builder->rules, rules_bytes);
+    memcpy(rules, builder->table->rules, rules_bytes);
     *rows = (struct symbols_rows){.text_bytes = text_bytes,
                                   .rule_count = builder->rule_count,
                                   .size_bytes = sizeof *rows + rules_bytes +
@@ -356,10 +430,10 @@ struct symbols_rows *symbols_builder_finish(struct symbols_builder *builder, uin
                                   .rules = rules,
                                   .cells = builder->cells,
                                   .bucket_functions = bucket_functions};
-    keep_functions(
-        rows, symbols_sort(builder->keys, builder->keys + builder->key_limit, builder->key_count),
-        builder->key_count, builder->keys);
-    fill_buckets(rows, bucket_functions, bucket_count);
+    sort_functions(builder, functions, bucket_functions, bucket_count);
+    keep_functions(rows, functions, builder->function_count);
+    if (rows->function_count < builder->function_count)
+        fill_buckets(rows, bucket_functions, bucket_count);
     take_memory(rows, builder, kept_bytes);
     return rows;
 }

@@ -31,6 +31,7 @@
 #define REMEMBERED_MAX  8
 #define OPERATION_SHIFT 6
 #define OPERAND_MASK    0x3fu
+#define NUMBER_MASK     0x7fu /* of a number of one byte */
 #define NOT_USUAL       0xff
 #define INLINE          inline __attribute__((always_inline))
 
@@ -259,6 +260,43 @@ struct usual_place {
     uint32_t *cell;
 };
 
+/*
+ * A return in the midst of a function, which has most of the rarer instructions: the state is remembered, the frame is gone for the
+ * length of an instruction or two, and the state is back.
+ *
+ *     remember_state | def_cfa | register | offset | advance_loc | restore_state
+ */
+#define RETURN_BYTES        6
+#define RETURN_MASK         UINT64_C(0xffc080c0ffff)
+#define RETURN_SHAPE        UINT64_C(0x0b4000000c0a)
+#define RETURN_REGISTER_BIT 16
+#define RETURN_OFFSET_BIT   24
+#define RETURN_DISTANCE_BIT 32
+
+/* Takes one as a whole, whose first byte is passed. False: it is none, or its state has no rule. */
+static INLINE bool step_return(struct symbols_usual *usual, const struct symbols_cie *cie,
+                               struct usual_run *run, struct usual_place *place,
+                               const unsigned char *stop, struct symbols_builder *builder)
+{
+    uint64_t bytes;
+
+    memcpy(&bytes, run->at - 1, sizeof bytes);
+    const uint64_t distance = bytes >> RETURN_DISTANCE_BIT & OPERAND_MASK;
+    const uint64_t base = usual->bases[bytes >> RETURN_REGISTER_BIT & OPERAND_MASK];
+    const uint64_t word = (run->word & ~(OFFSET_MASK | (uint64_t)BASE_MASK << BASE_BIT)) |
+                          base << BASE_BIT | (bytes >> RETURN_OFFSET_BIT & NUMBER_MASK);
+
+    if ((bytes & RETURN_MASK) != RETURN_SHAPE || distance == 0 || base == NOT_USUAL ||
+        stop - run->at < RETURN_BYTES - 1 ||
+        !put_row(usual, place->cell, cie, word, place->location, builder))
+        return false;
+    place->cell += word != place->last_word;
+    place->last_word = word;
+    place->location += distance * cie->code_align;
+    run->at += RETURN_BYTES - 1;
+    return true;
+}
+
 /* Goes on to `stop`, or to padding up to `end`. False: not usual. */
 static INLINE bool run_to(struct symbols_usual *usual, const struct symbols_cie *cie,
                           struct usual_run *run, struct usual_place *place, uint64_t initial,
@@ -275,6 +313,9 @@ static INLINE bool run_to(struct symbols_usual *usual, const struct symbols_cie 
             continue;
         }
         if (instruction < SYMBOLS_CFA_ADVANCE_LOC) {
+            if (instruction == SYMBOLS_CFA_REMEMBER_STATE && *remembered_count < REMEMBERED_MAX &&
+                step_return(usual, cie, run, place, stop, builder))
+                continue;
             if (instruction == SYMBOLS_CFA_NOP && symbols_usual_is_padding(run->at, end))
                 return true;
             if (instruction - SYMBOLS_CFA_ADVANCE_LOC1 > 2) {
@@ -303,18 +344,18 @@ static INLINE struct symbols_usual_prologue *find_prologue(struct symbols_usual 
 
 static __attribute__((noinline)) void keep_prologue(struct symbols_usual_prologue *prologue,
                                                     uint64_t bytes, uint64_t key,
-                                                    const struct usual_place *place,
+                                                    struct usual_place place, /* no address of it */
                                                     const uint32_t *cells, uint64_t word)
 {
-    const uint32_t row_count = (uint32_t)(place->cell - cells);
+    const uint32_t row_count = (uint32_t)(place.cell - cells);
 
     if (row_count > SYMBOLS_PROLOGUE_ROWS)
         return;
     *prologue = (struct symbols_usual_prologue){.bytes = bytes,
                                                 .key = key,
                                                 .word = word,
-                                                .last_word = place->last_word,
-                                                .location = place->location,
+                                                .last_word = place.last_word,
+                                                .location = place.location,
                                                 .row_count = row_count};
     memcpy(prologue->cells, cells, row_count * sizeof *cells);
 }
@@ -347,7 +388,7 @@ uint32_t symbols_usual_rows(struct symbols_usual *usual, const struct symbols_fd
                         builder))
                 return 0;
             if (run.at == stop && remembered_count == 0)
-                keep_prologue(prologue, bytes, key, &place, cells, run.word);
+                keep_prologue(prologue, bytes, key, place, cells, run.word);
         }
     }
     /* Not usual; or cut off; or beyond the function, where linkers pad. */

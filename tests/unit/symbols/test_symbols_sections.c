@@ -165,13 +165,11 @@ Test(symbols_sections, compressed_it_says_the_same)
             "%sobjcopy --compress-debug-sections=%s plain.so packed.so",
             directory, compiler(), compiler(), prefix(), ways[i]);
         struct elf_file file = open_library("packed.so");
-        struct symbols_extent section;
-        bool is_compressed = false;
+        struct symbols_named named = {.name = i == 0 ? ".debug_frame" : ".zdebug_frame"};
 
-        cr_assert(symbols_elf_find_packed(&file.elf, i == 0 ? ".debug_frame" : ".zdebug_frame",
-                                          &section, &is_compressed),
-                  "%s", ways[i]);
-        cr_assert(i != 0 || is_compressed);
+        symbols_elf_find_named(&file.elf, &named, 1);
+        cr_assert(named.is_found, "%s", ways[i]);
+        cr_assert(i != 0 || named.is_compressed);
         expect_as_eh(&file, NULL, true);
         close(file.fd);
     }
