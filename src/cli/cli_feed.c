@@ -258,6 +258,7 @@ bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
 void cli_feed_close(struct cli_feed *feed)
 {
     jw_free(feed->groups);
+    jw_free(feed->turns);
     jw_free(feed->frames);
     jw_free(feed->near_frames);
     for (size_t i = 0; i < JW_COUNT_OF(feed->stacks); i++) {

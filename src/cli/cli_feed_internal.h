@@ -2,7 +2,7 @@
  * cli_feed_internal - from the events of a recording to a profile.
  *
  * For      cli_feed.c (chunks), cli_feed_threads.c (who reads which), cli_feed_notes.c (sums), cli_feed_events.c (what an event is and stands for),
- *          cli_feed_stacks.c (frames), cli_feed_contexts.c (what it was taken for).
+ *          cli_feed_stacks.c (frames), cli_feed_order.c (which stack comes when), cli_feed_contexts.c (what it was taken for).
  * Callers  these.   Context  tool.
  * Memory   of a chunk: a row for each distinct stack (and what it is taken apart by), one for each
  *          distinct frame, one for each thread.
@@ -36,6 +36,14 @@ struct cli_group {
     struct jfr_value
         object_class; /* on top of it: what was allocated, or waited for; reader NULL: nothing */
     profile_frame_id roots[PROFILE_ROOTS_LIMIT];
+};
+
+/* When a group has its turn: see cli_feed_order.c. */
+struct cli_turn {
+    uint64_t word; /* of its stack or its boxes, that it is compared by */
+    const unsigned char *end;
+    size_t length_bytes; /* of its stack; 0: it has none */
+    size_t group;
 };
 
 /* What the sample in hand was taken for. */
@@ -196,6 +204,8 @@ struct cli_feed {
     struct cli_group *groups; /* of this chunk */
     size_t group_count;
     size_t group_capacity;
+    struct cli_turn *turns; /* of all groups, at the end of a chunk */
+    size_t turn_capacity;
     struct jw_map group_of;                  /* struct cli_group_key -> group + 1 */
     struct jw_map thread_of;                 /* key of a thread -> its box */
     uint64_t slices_begin_ns, slices_end_ns; /* of Unix time */
@@ -233,11 +243,13 @@ struct cli_feed {
         uint32_t *tails_bytes; /* of each frame: from where it begins to the end of the stack */
         size_t frame_capacity, tail_capacity;
         size_t count;
+        size_t same_count; /* outermost frames that are those of the one before */
         const struct jfr_reader_type *type; /* of its frames */
         const unsigned char *begin; /* of its bytes; NULL: not of this chunk, or not plain */
         const unsigned char *end;
     } stacks[2];
     unsigned stack_at;        /* of the two the one in hand; the other one was before it */
+    bool is_stack_added;      /* the last stack that the profile was given is the one in hand */
     profile_frame_id *topped; /* a stack with a class on top */
     size_t topped_capacity;
 
@@ -371,6 +383,9 @@ JW_MUST_CHECK bool cli_read_frame(struct cli_feed *feed, const struct jfr_stack_
 JW_MUST_CHECK bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
                                   struct cli_progress *progress, struct jw_error *err);
 void cli_feed_close(struct cli_feed *feed);
+
+/* cli_feed_order.c: a turn for each group. False: out of memory. */
+JW_MUST_CHECK bool cli_order_groups(struct cli_feed *feed);
 
 /* Adds all groups of the chunk to the profile, and forgets what belongs to the chunk. */
 void cli_feed_groups(struct cli_feed *feed);

@@ -309,6 +309,7 @@ static bool cli_take_tail(struct cli_feed *feed, struct cli_stack *stack,
     memcpy(stack->tails_bytes + stack->count, before->tails_bytes + before->count - left,
            left * sizeof *stack->tails_bytes);
     stack->count += left;
+    stack->same_count = left;
     return true;
 }
 
@@ -320,7 +321,7 @@ static bool cli_resolve_frames(struct cli_feed *feed, struct jfr_stack *frames,
     struct jfr_stack_keys keys;
     size_t common_bytes = 0;
 
-    stack->count = 0;
+    stack->count = stack->same_count = 0;
     stack->begin = frames->is_plain && !feed->wish->is_of_leaves ? element->bytes : NULL;
     stack->end = element->end;
     stack->type = element->type;
@@ -355,9 +356,11 @@ static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *gro
                               struct profile_stack *out)
 {
     const struct cli_stack *before = &feed->stacks[feed->stack_at];
+    const bool is_before_added = feed->is_stack_added;
     struct jfr_stack frames;
 
-    out->frame_count = 0;
+    out->frame_count = out->same_count = 0;
+    feed->is_stack_added = false;
     if (group->trace.reader == NULL || !jfr_stack_begin(&group->trace, &frames))
         return true;
 
@@ -367,6 +370,8 @@ static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *gro
     out->is_truncated = frames.is_truncated && !feed->wish->is_of_leaves;
     out->frames = stack->frames;
     out->frame_count = stack->count;
+    out->same_count = is_before_added ? stack->same_count : 0;
+    feed->is_stack_added = true;
     return true;
 }
 
@@ -424,35 +429,35 @@ profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_valu
 }
 
 /*
- * Stacks lie in the chunk in another order than samples name them, so each is a wait for memory, at both of its ends: the
+ * Stacks lie in the chunk in another order than they are taken in, so each is a wait for memory, at both of its ends: the
  * begin is read, the end compared with that of the stack before. So they are asked for some stacks ahead.
  */
 #define CLI_STACKS_AHEAD 8u
 #define CLI_LINE_BYTES   64u
-#define CLI_AHEAD_BYTES  256u /* of the begin; what follows is foreseen by the processor */
+#define CLI_AHEAD_BYTES  128u /* of the begin; little more of a stack is read, as a rule */
 
-static void cli_ask_ahead(const struct cli_feed *feed, size_t at)
+static void cli_ask_ahead(const struct cli_feed *feed, size_t turn)
 {
-    if (at >= feed->group_count || feed->groups[at].trace.reader == NULL)
+    if (turn >= feed->group_count || feed->turns[turn].length_bytes == 0)
         return;
 
-    const struct jfr_value *trace = &feed->groups[at].trace;
-    const size_t length_bytes = (size_t)(trace->end - trace->bytes);
-    for (size_t offset = 0; offset < CLI_AHEAD_BYTES && offset < length_bytes;
+    const struct cli_turn *asked = &feed->turns[turn];
+    for (size_t offset = 0; offset < CLI_AHEAD_BYTES && offset < asked->length_bytes;
          offset += CLI_LINE_BYTES)
-        __builtin_prefetch(trace->bytes + offset);
-    if (length_bytes > CLI_AHEAD_BYTES) {
-        __builtin_prefetch(trace->end - 1);
-        __builtin_prefetch(trace->end - CLI_LINE_BYTES);
-    }
+        __builtin_prefetch(asked->end - asked->length_bytes + offset);
+    __builtin_prefetch(asked->end - 1);
+    __builtin_prefetch(&feed->groups[asked->group]);
 }
 
 void cli_feed_groups(struct cli_feed *feed)
 {
-    for (size_t i = 0; i < feed->group_count; i++) {
-        const struct cli_group *group = &feed->groups[i];
+    if (!cli_order_groups(feed))
+        return;
+    for (size_t turn = 0; turn < feed->group_count; turn++) {
+        const size_t number = feed->turns[turn].group;
+        const struct cli_group *group = &feed->groups[number];
 
-        cli_ask_ahead(feed, i + CLI_STACKS_AHEAD);
+        cli_ask_ahead(feed, turn + CLI_STACKS_AHEAD);
         struct profile_stack stack = {.samples = group->samples,
                                       .weight = group->weight,
                                       .roots = group->roots,
@@ -461,9 +466,9 @@ void cli_feed_groups(struct cli_feed *feed)
         if (!cli_resolve_stack(feed, group, &stack) || !cli_put_on_top(feed, group, &stack))
             return;
 
-        const profile_stack_id number = profile_add(feed->profile, &stack);
+        const profile_stack_id id = profile_add(feed->profile, &stack);
         if (feed->moments.stacks != NULL)
-            feed->moments.stacks[i] = number;
+            feed->moments.stacks[number] = id;
     }
 }
 

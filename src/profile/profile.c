@@ -143,6 +143,20 @@ uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id fra
     return branch;
 }
 
+/* The way of the stack before for as many steps as the caller says that they are the same, if it went by the same boxes. */
+static size_t profile_follow(const struct profile *profile, const struct profile_stack *stack,
+                             uint32_t *depth, uint32_t *at)
+{
+    const size_t same_count = stack->same_count;
+
+    if (*depth != profile->boxes_depth || same_count == 0 || same_count > stack->frame_count ||
+        same_count > profile->path_count - *depth)
+        return 0;
+    *depth += (uint32_t)same_count;
+    *at = profile->path[*depth - 1].branch;
+    return same_count;
+}
+
 /* On from `at`, `*depth` steps below the root, by these frames; as long as they are those of the stack before, by its way. */
 static uint32_t profile_walk(struct profile *profile, uint32_t at, const profile_frame_id *frames,
                              size_t count, bool is_from_leaf, uint32_t *depth)
@@ -203,8 +217,13 @@ profile_stack_id profile_add(struct profile *profile, const struct profile_stack
     at = profile_walk(profile, at, stack->roots, root_count, false, &depth);
     if (at != PROFILE_ABSENT)
         at = profile_walk(profile, at, &cut, 1, false, &depth);
-    if (at != PROFILE_ABSENT)
-        at = profile_walk(profile, at, stack->frames, stack->frame_count, true, &depth);
+    if (at != PROFILE_ABSENT) {
+        const size_t same_count = profile_follow(profile, stack, &depth, &at);
+
+        profile->boxes_depth = depth - (uint32_t)same_count;
+        at = profile_walk(profile, at, stack->frames, stack->frame_count - same_count, true,
+                          &depth);
+    }
     if (at == PROFILE_ABSENT) /* marked: profile_seal refuses to show the rest */
         return PROFILE_STACK_NONE;
     profile_branch_add(profile, at, depth, stack->samples, stack->weight);
