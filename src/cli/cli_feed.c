@@ -29,11 +29,23 @@ bool cli_feed_reserve(struct cli_feed *feed, void **array, size_t *capacity, siz
     return true;
 }
 
+/* Another group. NULL: out of memory. */
+static struct cli_group *cli_group_made(struct cli_feed *feed, const struct cli_group *made)
+{
+    void *groups = feed->groups;
+
+    if (!cli_feed_reserve(feed, &groups, &feed->group_capacity, feed->group_count,
+                          sizeof *feed->groups))
+        return NULL;
+    feed->groups = groups;
+    feed->groups[feed->group_count] = *made;
+    return &feed->groups[feed->group_count++];
+}
+
 /* The group of this key, adding `made` on first sight; NULL: out of memory. */
 static struct cli_group *cli_group_at(struct cli_feed *feed, const struct cli_group_key *key,
                                       const struct cli_group *made)
 {
-    void *groups = feed->groups;
     uint64_t *known = jw_map_put(&feed->group_of, key, sizeof *key);
 
     if (known == NULL) {
@@ -42,29 +54,92 @@ static struct cli_group *cli_group_at(struct cli_feed *feed, const struct cli_gr
     }
     if (*known != 0)
         return &feed->groups[*known - 1];
-    if (!cli_feed_reserve(feed, &groups, &feed->group_capacity, feed->group_count,
-                          sizeof *feed->groups))
+
+    struct cli_group *group = cli_group_made(feed, made);
+    if (group != NULL)
+        *known = feed->group_count;
+    return group;
+}
+
+/* Small keys of stacks are looked up by their place. */
+#define CLI_NEAR_GROUPS ((uint64_t)1 << 20)
+
+/* Where the group of this stack stands among those without boxes; NULL: keys or memory are not so. */
+static uint32_t *cli_near_group(struct cli_feed *feed, uint64_t trace_key)
+{
+    size_t count = feed->near_group_count == 0 ? CLI_ELEMENTS_FIRST : feed->near_group_count;
+
+    if (trace_key < feed->near_group_count)
+        return &feed->near_groups[trace_key];
+    if (trace_key >= CLI_NEAR_GROUPS)
         return NULL;
-    feed->groups = groups;
-    feed->groups[feed->group_count] = *made;
-    *known = ++feed->group_count;
-    return &feed->groups[*known - 1];
+    while (count <= trace_key)
+        count *= 2;
+
+    uint32_t *grown = jw_realloc(feed->near_groups, jw_mul_bytes(count, sizeof *grown));
+    if (grown == NULL) /* the map may still do */
+        return NULL;
+    memset(grown + feed->near_group_count, 0, (count - feed->near_group_count) * sizeof *grown);
+    feed->near_groups = grown;
+    feed->near_group_count = count;
+    return &feed->near_groups[trace_key];
+}
+
+/* The stack that an event names; false: none, or it leads nowhere. */
+static bool cli_trace_of(const struct jfr_reader_event *event, uint32_t trace_at,
+                         struct cli_group_key *key, struct cli_group *made)
+{
+    struct jfr_value trace;
+
+    if (!jfr_event_field(event, trace_at, &trace))
+        return false;
+    key->trace = jfr_value_key(&trace);
+    if (!jfr_value_constant(&trace, &made->trace))
+        made->trace.reader = NULL;
+    return true;
+}
+
+/* Of an event without boxes and class: what stands for its stack alone. NULL: not so, or out of memory. */
+static struct cli_group *cli_bare_group(struct cli_feed *feed, const struct jfr_reader_event *event,
+                                        uint32_t trace_at)
+{
+    struct cli_group made = {0};
+    struct cli_group_key key = {0};
+    uint64_t trace_key;
+
+    uint32_t *near =
+        jfr_event_raw_key(event, trace_at, &trace_key) ? cli_near_group(feed, trace_key) : NULL;
+    if (near == NULL)
+        return NULL;
+    if (*near != 0)
+        return &feed->groups[*near - 1];
+    (void)cli_trace_of(event, trace_at, &key, &made);
+
+    struct cli_group *group = cli_group_at(feed, &key, &made);
+    if (group != NULL)
+        *near = (uint32_t)(group - feed->groups) + 1;
+    return group;
 }
 
 static struct cli_group *cli_group_of(struct cli_feed *feed, const struct cli_source *source,
                                       const struct jfr_reader_event *event)
 {
-    struct jfr_value trace, object_class;
+    const uint32_t trace_at = cli_type_of(feed, event)->trace_at;
+    const uint32_t class_at = cli_places_of(feed, source, event)->class_at;
+    const bool has_boxes =
+        feed->wish->slice_count > 0 || (feed->wish->bys != NULL && feed->wish->bys->count > 0);
+    struct jfr_value object_class;
     struct cli_group made = {0};
     struct cli_group_key key = {0};
 
-    if (jfr_value_field(&event->value, "stackTrace", &trace)) {
-        key.trace = jfr_value_key(&trace);
-        if (!jfr_value_constant(&trace, &made.trace))
-            made.trace.reader = NULL;
+    if (!has_boxes && class_at == JFR_FIELD_NONE) {
+        struct cli_group *group = cli_bare_group(feed, event, trace_at);
+
+        if (group != NULL || feed->is_out_of_memory)
+            return group;
     }
-    if (source->class_field != NULL && !feed->wish->is_of_leaves &&
-        jfr_value_field(&event->value, source->class_field, &object_class)) {
+    (void)cli_trace_of(event, trace_at, &key, &made);
+    if (jfr_event_field(event, class_at, &object_class)) {
         key.object_class = jfr_value_key(&object_class);
         if (!jfr_value_constant(&object_class, &made.object_class))
             made.object_class.reader = NULL;
@@ -203,18 +278,19 @@ static bool cli_feed_events(struct cli_feed *feed, struct cli_progress *progress
 
     while (!feed->is_out_of_memory && jfr_reader_next_event(feed->reader, &event, err)) {
         const struct cli_source *source = cli_source_of(feed, &event);
-        const struct cli_lane *lane = cli_type_of(feed, &event)->lane;
+        const struct cli_type_memo *memo = cli_type_of(feed, &event);
+        const struct cli_lane *lane = memo->lane;
 
         cli_note_asked(feed, &event);
         if (lane != NULL)
             cli_keep_span(feed, &event, lane);
-        if (source != NULL && cli_is_wished(feed->wish, source, event.type_name))
+        if (source != NULL && cli_is_event_wished(feed, source, &event))
             cli_take_sample(feed, source, &event);
         else if (source != NULL)
             cli_pass_sample(feed, source, &event);
-        else if (cli_type_of(feed, &event)->kind == CLI_KIND_COUNTERS)
+        else if (memo->kind == CLI_KIND_COUNTERS)
             cli_note_counters(feed, &event);
-        else if (cli_type_of(feed, &event)->kind == CLI_KIND_SETTING)
+        else if (memo->kind == CLI_KIND_SETTING)
             cli_take_setting(feed, &event);
         else if (!cli_take_ledger(feed, &event))
             cli_note_other(feed, &event);
@@ -266,6 +342,7 @@ void cli_feed_close(struct cli_feed *feed)
         jw_free(feed->stacks[i].tails_bytes);
     }
     jw_free(feed->topped);
+    jw_free(feed->near_groups);
     jw_map_close(&feed->group_of);
     jw_map_close(&feed->thread_of);
     jw_map_close(&feed->thread_fits);

@@ -20,15 +20,16 @@ static const struct jfr_value *attribute_of(const struct cli_context *context, c
 }
 
 /* Names that samples of this type can have, once in a chunk. */
-static void note_attributes(struct cli_feed *feed, const struct jfr_reader_type *type)
+static void note_attributes(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
+    struct cli_type_memo *memo = cli_type_of(feed, event);
     char *known = feed->found->attributes;
     const char *name;
 
-    if (feed->last_type == type)
+    if (memo->is_told)
         return;
-    feed->last_type = type;
-    for (size_t i = 0; (name = jfr_context_attribute_name(type, i)) != NULL; i++) {
+    memo->is_told = true;
+    for (size_t i = 0; (name = jfr_context_attribute_name(event->type, i)) != NULL; i++) {
         if (cli_has_name(known, name) ||
             strlen(known) + strlen(name) + 3 > sizeof feed->found->attributes)
             continue;
@@ -47,13 +48,30 @@ static void read_context(struct cli_feed *feed, const struct jfr_reader_event *e
     context->has_told = jfr_context_read(event, told);
     if (!context->has_told)
         return;
-    note_attributes(feed, event->type);
+    note_attributes(feed, event);
     context->request = cli_requests_find(feed->requests, told->root_span_id);
     context->is_any =
         told->span_id != 0 || told->root_span_id != 0 || told->trace_id.reader != NULL;
     for (size_t i = 0; i < told->attribute_count; i++)
         context->is_any |= told->attributes[i].value.reader != NULL;
     feed->found->has_contexts |= context->is_any;
+}
+
+/* Does anybody ask for more of a context than whether there is one? */
+static bool needs_context(const struct cli_feed *feed)
+{
+    const struct cli_wish *wish = feed->wish;
+
+    return (wish->part != NULL && !cli_part_is_whole(wish->part)) ||
+           (wish->bys != NULL && wish->bys->count > 0) || wish->moments != NULL;
+}
+
+static void look_for_context(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    feed->context.has_told = false;
+    note_attributes(feed, event);
+    if (!feed->found->has_contexts)
+        feed->found->has_contexts = jfr_context_is_any(event);
 }
 
 static bool is_in_attribute(struct cli_feed *feed, struct cli_pattern *pattern)
@@ -202,6 +220,10 @@ bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
         (!is_in_window(feed, part, event) || !is_in_threads(feed, part, event) ||
          !is_in_safepoints(feed, part, event) || !cli_is_latent(part, &feed->chunk, event)))
         return false;
+    if (!needs_context(feed)) {
+        look_for_context(feed, event);
+        return true;
+    }
     read_context(feed, event);
     if (part == NULL)
         return true;

@@ -143,13 +143,11 @@ static uint64_t cli_wall_interval_ns(const struct cli_clocks *clocks)
     return clocks->has_wall ? clocks->wall_ns : clocks->is_event_wall ? clocks->interval_ns : 0;
 }
 
-static bool cli_integer(const struct jfr_reader_event *event, const char *name, uint64_t *out)
+static bool cli_integer(const struct jfr_reader_event *event, uint32_t number, uint64_t *out)
 {
-    struct jfr_value field;
     int64_t value = 0;
 
-    if (name == NULL || !jfr_value_field(&event->value, name, &field) ||
-        !jfr_value_integer(&field, &value) || value < 0)
+    if (!jfr_event_integer(event, number, &value) || value < 0)
         return false;
     *out = (uint64_t)value;
     return true;
@@ -161,8 +159,10 @@ static bool cli_is_of_wall(struct cli_feed *feed, const struct jfr_reader_event 
     struct jfr_value field;
     uint64_t weight_ns = 0;
 
-    if (cli_type_of(feed, event)->has_wall_time)
-        return cli_integer(event, "weight", &weight_ns) && weight_ns == 0;
+    const struct cli_type_memo *memo = cli_type_of(feed, event);
+
+    if (memo->has_wall_time)
+        return cli_integer(event, memo->weight_at, &weight_ns) && weight_ns == 0;
     if (feed->clocks.is_event_wall || !feed->clocks.has_wall)
         return feed->clocks.is_event_wall;
     return jfr_value_field(&event->value, "state", &field) && jfr_value_text(&field, &feed->text) &&
@@ -208,7 +208,65 @@ static void cli_know_type(const struct cli_feed *feed, const char *name, struct 
         out->kind = CLI_KIND_SAMPLE;
 }
 
-struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader_event *event)
+static uint32_t field_at(const struct jfr_reader_event *event, const char *name)
+{
+    return name == NULL ? JFR_FIELD_NONE : jfr_event_field_number(event, name);
+}
+
+static struct cli_places places_of(const struct cli_feed *feed, const struct cli_source *source,
+                                   const struct jfr_reader_event *event)
+{
+    return (struct cli_places){.source = source,
+                               .count_at = field_at(event, source->count_field),
+                               .time_at = field_at(event, source->time_field),
+                               .class_at = feed->wish->is_of_leaves
+                                               ? JFR_FIELD_NONE
+                                               : field_at(event, source->class_field),
+                               .is_wished = feed->wish->event != NULL &&
+                                            cli_is_wished(feed->wish, source, event->type_name),
+                               .is_wall = strcmp(source->event, "wall") == 0};
+}
+
+/* What of a type is asked for each of its events. */
+static void cli_place_type(const struct cli_feed *feed, const struct jfr_reader_event *event,
+                           struct cli_type_memo *out)
+{
+    const char *name = event->type_name;
+
+    out->trace_at = jfr_event_field_number(event, "stackTrace");
+    out->weight_at = jfr_event_field_number(event, "weight");
+    out->is_park = strcmp(name, "jdk.ThreadPark") == 0;
+    out->is_native =
+        strcmp(name, "jdk.NativeMethodSample") == 0 && out->weight_at == JFR_FIELD_NONE;
+    if (out->kind == CLI_KIND_EXECUTION) {
+        out->has_wall_time = jfr_value_has_field(&event->value, "wallTime");
+        out->places[0] = places_of(feed, &cli_execution_cpu, event);
+        out->places[1] = places_of(feed, &cli_execution_wall, event);
+    } else if (out->source != NULL) {
+        out->places[0] = places_of(feed, out->source, event);
+    }
+}
+
+const struct cli_places *cli_places_of(struct cli_feed *feed, const struct cli_source *source,
+                                       const struct jfr_reader_event *event)
+{
+    struct cli_type_memo *memo = cli_type_of(feed, event);
+
+    for (size_t i = 0; i < JW_COUNT_OF(memo->places); i++)
+        if (memo->places[i].source == source && source != &feed->counter)
+            return &memo->places[i];
+    /* A counter, which may be another one in the next event. */
+    memo->places[1] = places_of(feed, source, event);
+    return &memo->places[1];
+}
+
+bool cli_is_event_wished(struct cli_feed *feed, const struct cli_source *source,
+                         const struct jfr_reader_event *event)
+{
+    return cli_places_of(feed, source, event)->is_wished;
+}
+
+struct cli_type_memo *cli_look_up_type(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     struct cli_type_memo *memo =
         &feed->types[(uintptr_t)event->type / sizeof(void *) % CLI_TYPE_MEMOS];
@@ -217,15 +275,16 @@ struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader
         *memo = (struct cli_type_memo){.type = event->type};
         cli_know_type(feed, event->type_name, memo);
         memo->lane = feed->wish->moments == NULL ? NULL : cli_lane_of(event->type_name);
-        memo->has_wall_time =
-            memo->kind == CLI_KIND_EXECUTION && jfr_value_has_field(&event->value, "wallTime");
+        cli_place_type(feed, event, memo);
     }
+    feed->memo = memo;
     return memo;
 }
 
 void cli_forget_types(struct cli_feed *feed)
 {
     memset(feed->types, 0, sizeof feed->types);
+    feed->memo = NULL;
     feed->asked = (struct cli_asked){0};
 }
 
@@ -249,8 +308,8 @@ static void count_objects(const struct cli_source *source, const struct jfr_read
 {
     uint64_t object_bytes;
 
-    if (cli_integer(event, source->size_field, &object_bytes) && object_bytes > 0 &&
-        out->time_ns > object_bytes)
+    if (cli_integer(event, field_at(event, source->size_field), &object_bytes) &&
+        object_bytes > 0 && out->time_ns > object_bytes)
         out->samples = (out->time_ns + object_bytes / 2) / object_bytes;
 }
 
@@ -266,16 +325,17 @@ static uint64_t times_weight(const struct jfr_reader_event *event, uint64_t numb
     return (uint64_t)((double)number * weight + 0.5);
 }
 
-void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
+void cli_weigh(struct cli_feed *feed, const struct cli_source *source,
                const struct jfr_reader_event *event, struct cli_value *out)
 {
-    const bool is_wall = strcmp(source->event, "wall") == 0;
+    const struct cli_places *places = cli_places_of(feed, source, event);
+    const bool is_wall = places->is_wall;
     const uint64_t interval_ns = is_wall ? cli_wall_interval_ns(&feed->clocks) : 0;
 
     *out = (struct cli_value){.samples = 1};
-    if (cli_integer(event, source->count_field, &out->samples) && out->samples == 0)
+    if (cli_integer(event, places->count_at, &out->samples) && out->samples == 0)
         out->samples = 1;
-    if (cli_integer(event, source->time_field, &out->time_ns)) {
+    if (cli_integer(event, places->time_at, &out->time_ns)) {
         if (source->is_times_weight)
             out->time_ns = times_weight(event, out->time_ns);
         out->is_timed = is_wall || out->time_ns > 0;
@@ -312,7 +372,7 @@ bool cli_is_other_park(struct cli_feed *feed, const struct jfr_reader_event *eve
 {
     struct jfr_value owner, klass, name;
 
-    if (strcmp(event->type_name, "jdk.ThreadPark") != 0 || strcmp(feed->wish->event, "lock") != 0)
+    if (!cli_type_of(feed, event)->is_park || strcmp(feed->wish->event, "lock") != 0)
         return false;
     if (jfr_value_field(&event->value, "owner", &owner) && jfr_value_key(&owner) != 0)
         return false;
@@ -321,11 +381,11 @@ bool cli_is_other_park(struct cli_feed *feed, const struct jfr_reader_event *eve
            !jw_lock_class_is(feed->text.text, strlen(feed->text.text));
 }
 
-bool cli_is_left_out(const struct cli_feed *feed, const struct jfr_reader_event *event,
+bool cli_is_left_out(struct cli_feed *feed, const struct jfr_reader_event *event,
                      const struct cli_value *value)
 {
-    return !value->is_timed && strcmp(event->type_name, "jdk.NativeMethodSample") == 0 &&
-           strcmp(feed->wish->event, "cpu") == 0 && !jfr_value_has_field(&event->value, "weight");
+    return !value->is_timed && cli_type_of(feed, event)->is_native &&
+           strcmp(feed->wish->event, "cpu") == 0;
 }
 
 bool cli_declares(const struct cli_feed *feed, const char *event)

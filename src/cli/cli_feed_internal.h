@@ -180,8 +180,19 @@ enum cli_kind {
     CLI_KIND_OTHER,
 };
 
+/* Where the fields of a source stand in events of a type, and what else is the same for each of them. */
+struct cli_places {
+    const struct cli_source *source; /* NULL: of none */
+    uint32_t count_at, time_at, class_at;
+    bool is_wished, is_wall;
+};
+
 struct cli_type_memo {
     const struct jfr_reader_type *type; /* NULL: nothing is kept here */
+    struct cli_places places[2]; /* of its sources: of CLI_KIND_EXECUTION CPU time and wall */
+    uint32_t trace_at, weight_at;
+    bool is_park, is_native; /* jdk.ThreadPark; jdk.NativeMethodSample without a weight */
+    bool is_told;            /* names of its attributes are noted */
     enum cli_kind kind;
     const struct cli_source *source; /* of CLI_KIND_SAMPLE */
     const struct cli_lane *lane;     /* NULL: of none, or nobody asks */
@@ -206,7 +217,10 @@ struct cli_feed {
     size_t group_capacity;
     struct cli_turn *turns; /* of all groups, at the end of a chunk */
     size_t turn_capacity;
-    struct jw_map group_of;                  /* struct cli_group_key -> group + 1 */
+    /* Of this chunk, by small keys of stacks, of groups without boxes and classes: the group + 1. */
+    uint32_t *near_groups;
+    size_t near_group_count;
+    struct jw_map group_of;                  /* struct cli_group_key -> group + 1, of all others */
     struct jw_map thread_of;                 /* key of a thread -> its box */
     uint64_t slices_begin_ns, slices_end_ns; /* of Unix time */
     int64_t live_ns;                         /* of the last set of live objects, of Unix time */
@@ -214,13 +228,13 @@ struct cli_feed {
     struct jw_map thread_fits; /* key of a thread -> 1: it is of the part, 2: it is not */
 
     struct cli_type_memo types[CLI_TYPE_MEMOS]; /* of this chunk */
+    struct cli_type_memo *memo;                 /* of them the one of the event in hand; or NULL */
     struct cli_context context;                 /* of the sample in hand */
     struct cli_asked {
         const char *by;      /* NULL: by nobody */
         uint64_t thread_key; /* of which thread; in this chunk */
         bool is_fresh;       /* the event before was this one */
     } asked;
-    const struct jfr_reader_type *last_type; /* whose attributes are noted */
 
     /* Of this chunk, of small keys, by both: the frame + 1; 0: not looked up yet. */
     profile_frame_id *near_frames;
@@ -243,7 +257,7 @@ struct cli_feed {
         uint32_t *tails_bytes; /* of each frame: from where it begins to the end of the stack */
         size_t frame_capacity, tail_capacity;
         size_t count;
-        size_t same_count; /* outermost frames that are those of the one before */
+        size_t same_count;                  /* outermost frames that are those of the one before */
         const struct jfr_reader_type *type; /* of its frames */
         const unsigned char *begin; /* of its bytes; NULL: not of this chunk, or not plain */
         const unsigned char *end;
@@ -269,13 +283,26 @@ struct cli_feed {
 void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value);
 
 /* What is known of the type of an event; valid until the next one. Forgotten at the end of each chunk. */
-struct cli_type_memo *cli_type_of(struct cli_feed *feed, const struct jfr_reader_event *event);
+struct cli_type_memo *cli_look_up_type(struct cli_feed *feed, const struct jfr_reader_event *event);
+static inline struct cli_type_memo *cli_type_of(struct cli_feed *feed,
+                                                const struct jfr_reader_event *event)
+{
+    struct cli_type_memo *memo = feed->memo;
+
+    return memo != NULL && memo->type == event->type ? memo : cli_look_up_type(feed, event);
+}
 void cli_forget_types(struct cli_feed *feed);
 
 /* What kind of sample an event is; NULL: none that we know or that was asked for. */
 const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event);
 bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source, const char *type);
-void cli_weigh(const struct cli_feed *feed, const struct cli_source *source,
+/* The same of the event in hand, by what is known of its type. */
+bool cli_is_event_wished(struct cli_feed *feed, const struct cli_source *source,
+                         const struct jfr_reader_event *event);
+/* Where the fields of this source stand in events of that type; valid until the next one. */
+const struct cli_places *cli_places_of(struct cli_feed *feed, const struct cli_source *source,
+                                       const struct jfr_reader_event *event);
+void cli_weigh(struct cli_feed *feed, const struct cli_source *source,
                const struct jfr_reader_event *event, struct cli_value *out);
 /* Samples that nobody asked for. */
 void cli_note_passed(struct cli_found *found, const char *event, uint64_t samples);
@@ -284,7 +311,7 @@ const char *cli_source_type(const char *event, size_t number);
 /* A park for something to happen, where waits for locks are wanted. */
 bool cli_is_other_park(struct cli_feed *feed, const struct jfr_reader_event *event);
 /* A sample by another producer of a thread inside a native method, whether it ran or waited: none of CPU time. */
-bool cli_is_left_out(const struct cli_feed *feed, const struct jfr_reader_event *event,
+bool cli_is_left_out(struct cli_feed *feed, const struct jfr_reader_event *event,
                      const struct cli_value *value);
 /* Settings of a recording, as they come: which clocks ran, the title of a run. */
 void cli_take_setting(struct cli_feed *feed, const struct jfr_reader_event *event);

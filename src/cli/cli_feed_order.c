@@ -8,10 +8,11 @@
 
 #include "cli/cli_feed_internal.h"
 
-#define ORDER_WORD_BYTES  sizeof(uint64_t)
-#define ORDER_FEW         12u                /* so many are sorted by insertion */
-#define ORDER_BYTES_MOST  ((size_t)16 << 10) /* of a stack; what is equal so far has enough in common */
-#define ORDER_SPLITS_MOST 64u                /* a row is split no more often at one depth after the other */
+#define ORDER_WORD_BYTES sizeof(uint64_t)
+#define ORDER_FEW        12u /* so many are sorted by insertion */
+#define ORDER_BYTES_MOST                                                                           \
+    ((size_t)16 << 10)        /* of a stack; what is equal so far has enough in common */
+#define ORDER_SPLITS_MOST 64u /* a row is split no more often at one depth after the other */
 
 /* The word of a stack that ends `behind_bytes` before its end; bytes before its begin are 0. */
 static uint64_t word_of(const struct cli_turn *turn, size_t behind_bytes)

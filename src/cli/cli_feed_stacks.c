@@ -475,11 +475,17 @@ void cli_feed_groups(struct cli_feed *feed)
 void cli_feed_forget(struct cli_feed *feed)
 {
     jw_map_clear(&feed->group_of);
+    if (feed->group_count * 16 < feed->near_group_count) {
+        jw_free(feed->near_groups);
+        feed->near_groups = NULL;
+        feed->near_group_count = 0;
+    }
+    if (feed->near_group_count > 0)
+        memset(feed->near_groups, 0, feed->near_group_count * sizeof *feed->near_groups);
     cli_forget_frames(feed);
     feed->stacks[0].begin = feed->stacks[1].begin = NULL;
     jw_map_clear(&feed->thread_of);
     jw_map_clear(&feed->thread_fits);
-    feed->last_type = NULL;
     cli_forget_types(feed);
     feed->group_count = 0;
 }

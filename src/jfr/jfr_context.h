@@ -45,6 +45,9 @@ struct jfr_context {
 /* False: events of this type have no context. */
 bool jfr_context_read(const struct jfr_reader_event *event, struct jfr_context *out);
 
+/* Does the event say anything of one: a span, a trace or an attribute? */
+bool jfr_context_is_any(const struct jfr_reader_event *event);
+
 /* Name of the attribute with this number in events of this type; NULL: the type has no more. */
 const char *jfr_context_attribute_name(const struct jfr_reader_type *type, size_t number);
 

@@ -145,6 +145,7 @@ void jfr_reader_forget_chunk(struct jfr_reader *reader)
     jw_free(reader->types);
     jw_free(reader->fields);
     memset(reader->memos, 0, JFR_FIELD_MEMOS * sizeof *reader->memos);
+    *reader->in_hand = (struct jfr_in_hand){.type = NULL};
     reader->blocks = NULL;
     reader->types = NULL;
     reader->type_count = 0;
@@ -207,7 +208,9 @@ static struct jfr_reader *jfr_reader_make(const char *path, struct jfr_reader *l
     reader->path = jw_alloc(path_bytes);
     reader->window = jw_alloc(JFR_READER_WINDOW_BYTES);
     reader->memos = jw_alloc(JFR_FIELD_MEMOS * sizeof *reader->memos);
-    if (reader->path == NULL || reader->window == NULL || reader->memos == NULL)
+    reader->in_hand = jw_alloc(sizeof *reader->in_hand);
+    if (reader->path == NULL || reader->window == NULL || reader->memos == NULL ||
+        reader->in_hand == NULL)
         goto fail;
     memcpy(reader->path, path, path_bytes);
     reader->window_capacity_bytes = JFR_READER_WINDOW_BYTES;
@@ -246,12 +249,13 @@ void jfr_reader_close(struct jfr_reader *reader)
 {
     if (reader == NULL)
         return;
-    if (reader->memos != NULL)
+    if (reader->memos != NULL && reader->in_hand != NULL)
         jfr_reader_forget_chunk(reader);
     jw_free(reader->constants);
     jw_free(reader->slots);
     jw_free(reader->spare);
     jw_free(reader->memos);
+    jw_free(reader->in_hand);
     jw_free(reader->taken);
     if (reader->lead == NULL && reader->fd >= 0)
         close(reader->fd);
@@ -274,15 +278,11 @@ bool jfr_reader_chunk_bytes(struct jfr_reader *reader, uint64_t offset_bytes, vo
 }
 
 /* Makes `count_bytes` from `offset` on lie in the window; NULL and `err` when they cannot. */
-static const unsigned char *jfr_reader_see(struct jfr_reader *reader, uint64_t offset,
-                                           size_t count_bytes, struct jw_error *err)
+static const unsigned char *jfr_reader_fill(struct jfr_reader *reader, uint64_t offset,
+                                            size_t count_bytes, struct jw_error *err)
 {
     if (reader->is_packed) /* a chunk lies there whole, or is not begun */
         return jfr_reader_see_packed(reader, offset, count_bytes);
-    if (offset >= reader->window_offset &&
-        offset + count_bytes <= reader->window_offset + reader->window_used_bytes)
-        return reader->window + (offset - reader->window_offset);
-
     if (count_bytes > reader->window_capacity_bytes) {
         unsigned char *grown = jw_realloc(reader->window, count_bytes);
 
@@ -307,11 +307,24 @@ static const unsigned char *jfr_reader_see(struct jfr_reader *reader, uint64_t o
     return reader->window;
 }
 
+/* The same, where they may lie there. */
+static inline const unsigned char *jfr_reader_see(struct jfr_reader *reader, uint64_t offset,
+                                                  size_t count_bytes, struct jw_error *err)
+{
+    const uint64_t before_bytes = offset - reader->window_offset; /* huge, where it is less */
+
+    if (before_bytes <= reader->window_used_bytes &&
+        count_bytes <= reader->window_used_bytes - before_bytes && !reader->is_packed)
+        return reader->window + before_bytes;
+    return jfr_reader_fill(reader, offset, count_bytes, err);
+}
+
 static void jfr_reader_fill_event(const struct jfr_reader *reader,
                                   const struct jfr_reader_type *type,
                                   const struct jfr_cursor *payload, uint64_t offset,
                                   struct jfr_reader_event *event)
 {
+    struct jfr_in_hand *in_hand = reader->in_hand;
     struct jfr_cursor cursor = *payload;
 
     *event = (struct jfr_reader_event){
@@ -320,9 +333,22 @@ static void jfr_reader_fill_event(const struct jfr_reader *reader,
         .value = {.reader = reader, .type = type, .bytes = payload->at, .end = payload->end},
         .offset_bytes = offset,
     };
-    if (type->field_count > 0 && strcmp(type->fields[0].name, "startTime") == 0 &&
-        type->fields[0].type->kind == JFR_KIND_LONG)
+    in_hand->type = type;
+    in_hand->begin = in_hand->at[0] = payload->at;
+    in_hand->count = 1;
+    if (type->has_start)
         event->start_ticks = (int64_t)jfr_cursor_varint(&cursor);
+}
+
+/* The type of an event: a few of them have nearly all events. */
+static const struct jfr_reader_type *jfr_reader_recent_type(const struct jfr_reader *reader,
+                                                            uint64_t id)
+{
+    const struct jfr_reader_type **recent = &reader->in_hand->recent[id & (JFR_RECENT_TYPES - 1)];
+
+    if (*recent == NULL || (uint64_t)(*recent)->id != id)
+        *recent = jfr_reader_type_of(reader, id);
+    return *recent;
 }
 
 bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *event,
@@ -348,7 +374,7 @@ bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *e
         }
         reader->next_event = offset + size_bytes;
 
-        const struct jfr_reader_type *type = jfr_reader_type_of(reader, type_id);
+        const struct jfr_reader_type *type = jfr_reader_recent_type(reader, type_id);
         if (type == NULL || !type->is_event) /* metadata, pools, padding */
             continue;
         if (size_bytes > JFR_READER_MAX_EVENT_BYTES) {

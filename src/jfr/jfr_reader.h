@@ -49,6 +49,7 @@ struct jfr_value {
     const unsigned char *end;
     bool is_pooled; /* `bytes` hold the key of a constant of this type */
     bool is_array;
+    bool is_whole; /* a constant, from its first byte to its last */
 };
 
 struct jfr_reader_event {
@@ -131,6 +132,18 @@ bool jfr_value_integer(const struct jfr_value *value, int64_t *out);
 
 /* Any number, as a double. */
 bool jfr_value_number(const struct jfr_value *value, double *out);
+
+/*
+ * Fields of events by number, for who asks each event of a type for the same ones; a number holds for events of the type until
+ * the next chunk. Each of these is the same as jfr_value_field with the name, and then jfr_value_key or jfr_value_integer.
+ */
+#define JFR_FIELD_NONE UINT32_MAX /* of no field: these are false */
+uint32_t jfr_event_field_number(const struct jfr_reader_event *event, const char *name);
+bool jfr_event_field(const struct jfr_reader_event *event, uint32_t number, struct jfr_value *out);
+bool jfr_event_integer(const struct jfr_reader_event *event, uint32_t number, int64_t *out);
+
+/* The key that stands in a field that is a reference, whether it leads anywhere or not. False: it is none, or cut. */
+bool jfr_event_raw_key(const struct jfr_reader_event *event, uint32_t number, uint64_t *key);
 
 /* Key of a pool reference; 0, which means null by convention, when it is none. */
 uint64_t jfr_value_key(const struct jfr_value *value);

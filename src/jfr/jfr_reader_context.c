@@ -40,11 +40,14 @@ void jfr_reader_find_context(struct jfr_reader_type *type, struct jfr_reader_fie
     const bool is_datadog = strncmp(type->name, "datadog.", 8) == 0;
     bool is_behind_root = false;
 
+    type->context_at = type->field_count;
     if (!type->is_event || strcmp(type->name, "datadog.Endpoint") == 0)
         return;
     for (uint32_t i = 0; i < type->field_count; i++) {
         fields[i].role = role_of(&fields[i], is_datadog, is_behind_root);
         is_behind_root |= fields[i].role == JFR_ROLE_ROOT_SPAN_ID;
+        if (fields[i].role != JFR_ROLE_NONE && i < type->context_at)
+            type->context_at = i;
     }
     /* An endpoint tells of a root span, and lies in none. */
     for (uint32_t i = 0; i < type->field_count; i++)
@@ -120,9 +123,48 @@ bool jfr_context_read(const struct jfr_reader_event *event, struct jfr_context *
     return true;
 }
 
+/* Of a field that is told, at the cursor: is it a number that is not 0, or a text that is there? Passes it. */
+static bool says_anything(const struct jfr_reader *reader, const struct jfr_reader_field *field,
+                          struct jfr_cursor *cursor)
+{
+    const bool is_number = field->role == JFR_ROLE_SPAN_ID || field->role == JFR_ROLE_ROOT_SPAN_ID;
+
+    if (!is_number && !field->is_pooled) { /* a text that stands there */
+        jfr_cursor_pass_field(cursor, field);
+        return !cursor->is_cut;
+    }
+
+    const uint64_t number = jfr_cursor_varint(cursor);
+    return !cursor->is_cut &&
+           (is_number ? number != 0 : jfr_reader_constant(reader, field->type, number) != NULL);
+}
+
+bool jfr_context_is_any(const struct jfr_reader_event *event)
+{
+    const struct jfr_reader_type *type = event->type;
+    uint32_t attributes = 0;
+
+    if (!type->has_context)
+        return false;
+
+    struct jfr_cursor cursor = {jfr_event_place(&event->value, type->context_at), event->value.end,
+                                false};
+    for (uint32_t i = type->context_at; cursor.at != NULL && i < type->field_count; i++) {
+        const struct jfr_reader_field *field = &type->fields[i];
+
+        attributes += field->role == JFR_ROLE_ATTRIBUTE;
+        if (field->role == JFR_ROLE_NONE || attributes > JFR_CONTEXT_ATTRIBUTES_MAX)
+            jfr_cursor_pass_field(&cursor, field);
+        else if (says_anything(event->value.reader, field, &cursor))
+            return true;
+    }
+    return false;
+}
+
 const char *jfr_context_attribute_name(const struct jfr_reader_type *type, size_t number)
 {
-    for (uint32_t i = 0; i < type->field_count && number < JFR_CONTEXT_ATTRIBUTES_MAX; i++)
+    for (uint32_t i = 0;
+         type->has_context && i < type->field_count && number < JFR_CONTEXT_ATTRIBUTES_MAX; i++)
         if (type->fields[i].role == JFR_ROLE_ATTRIBUTE && number-- == 0)
             return type->fields[i].label;
     return NULL;

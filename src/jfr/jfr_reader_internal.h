@@ -2,7 +2,7 @@
  * jfr_reader_internal - what the files of the reader share: cursor, types, pools.
  *
  * For      jfr_reader.c (file and events), jfr_reader_chunks.c, jfr_reader_metadata.c, jfr_reader_pools.c,
- *          jfr_reader_value.c, jfr_reader_stack.c, jfr_reader_context.c, jfr_reader_packed.c.
+ *          jfr_reader_value.c, jfr_reader_event.c, jfr_reader_stack.c, jfr_reader_context.c, jfr_reader_packed.c.
  * Callers  these.   Context  tool, dump.   Memory  as jfr_reader.h says.
  */
 #ifndef JW_JFR_JFR_READER_INTERNAL_H
@@ -57,6 +57,7 @@ struct jfr_reader_field {
     enum jfr_reader_role role;
     bool is_pooled;
     bool is_array;
+    bool is_varint;    /* one, and nothing else */
     bool is_attribute; /* annotated as one */
     bool is_unsigned;  /* likewise */
     enum jfr_measure measure;
@@ -68,12 +69,15 @@ struct jfr_reader_type {
     enum jfr_reader_kind kind;
     bool is_simple;
     bool is_event;
+    bool has_start; /* its first field is startTime */
     bool has_context;
     uint8_t nesting;      /* structs inside, 1 and up; 0: not looked at yet */
     uint8_t varint_count; /* a value is so many varints, and nothing else; 0: it is not */
     /* Which fields make a frame or a stack of it: JFR_NO_FIELD, there is none. */
     uint8_t method_at, type_at, line_at;
     uint8_t truncated_at, frames_at;
+    uint8_t class_at, name_at, descriptor_at; /* or a method or a class; the class by reference */
+    uint32_t context_at;                      /* the first field that tells of its context */
     uint32_t first_field;
     uint32_t field_count;
     const struct jfr_reader_field *fields;
@@ -109,6 +113,18 @@ struct jfr_field_memo {
 };
 
 #define JFR_FIELD_MEMOS 256u /* a power of two */
+
+#define JFR_PLACES       128u /* fields of an event; those behind are stepped to each time */
+#define JFR_RECENT_TYPES 64u  /* a power of two */
+
+/* Of the event in hand, and what is asked again for each: the types that came last, by their ids. */
+struct jfr_in_hand {
+    const struct jfr_reader_type *type; /* of its places; NULL: of no event */
+    const unsigned char *begin;
+    uint32_t count;                      /* so many places are known, of the first fields */
+    const unsigned char *at[JFR_PLACES]; /* where a field begins; behind the last one the end */
+    const struct jfr_reader_type *recent[JFR_RECENT_TYPES];
+};
 
 struct jfr_block {
     struct jfr_block *next;
@@ -168,7 +184,8 @@ struct jfr_reader {
     uint64_t pool_bytes;
 
     struct jfr_field_memo *memos; /* of JFR_FIELD_MEMOS */
-    struct jfr_block *spare;      /* of the chunk before */
+    struct jfr_in_hand *in_hand;
+    struct jfr_block *spare; /* of the chunk before */
 
     char notice[512];
 };
@@ -249,11 +266,42 @@ void jfr_cursor_skip_field(struct jfr_cursor *cursor, const struct jfr_reader_fi
 static inline void jfr_cursor_pass_field(struct jfr_cursor *cursor,
                                          const struct jfr_reader_field *field)
 {
-    if (!field->is_array && (field->is_pooled || field->type->varint_count == 1))
-        jfr_cursor_varint(cursor);
-    else
-        jfr_cursor_skip_field(cursor, field);
+    if (field->is_varint && jfr_cursor_left(cursor) > 1) {
+        if (cursor->at[0] < 0x80 || cursor->at[1] < 0x80) {
+            cursor->at += cursor->at[0] < 0x80 ? 1 : 2;
+            return;
+        }
+        jfr_cursor_skip_varints(cursor, 1);
+        return;
+    }
+    jfr_cursor_skip_field(cursor, field);
 }
+
+/* Texts as they lie in the recording, one behind the other. */
+struct jfr_raw {
+    const struct jfr_reader *reader;
+    unsigned char *bytes;
+    size_t capacity_bytes, used_bytes;
+};
+
+/* Appends the text of a field that begins at the cursor; false as jfr_value_raw_text. */
+bool jfr_raw_text_of(struct jfr_raw *raw, const struct jfr_reader_field *field,
+                     struct jfr_cursor *cursor);
+
+/*
+ * Where the field of this number begins in an event, which may be the one behind the last: the end. NULL: its bytes end
+ * before that.
+ */
+const unsigned char *jfr_event_place(const struct jfr_value *event, uint32_t number);
+
+/* The field of this number of an event; as jfr_value_field. */
+bool jfr_reader_field_at(const struct jfr_value *event, uint32_t number, struct jfr_value *out);
+/* The same of any value, where it begins there and is not cut. */
+bool jfr_reader_field_from(const struct jfr_value *from, uint32_t number,
+                           const unsigned char *bytes, struct jfr_value *out);
+/* Number of the first field of this name; the count of the fields: there is none. */
+uint32_t jfr_reader_number_of(const struct jfr_reader *reader, const struct jfr_reader_type *type,
+                              const char *name);
 
 /* Decodes a string at the cursor, references to the String pool included. */
 bool jfr_cursor_text(const struct jfr_reader *reader, struct jfr_cursor *cursor,

@@ -401,9 +401,10 @@ static void jfr_metadata_annotate(struct jfr_metadata *metadata)
 
         struct jfr_reader_field *fields = reader->fields + type->first_field;
         jfr_reader_find_context(&reader->types[i], fields);
+        reader->types[i].has_start =
+            strcmp(fields[0].name, "startTime") == 0 && fields[0].type->kind == JFR_KIND_LONG;
         /* Whoever annotates nothing means this one all the same. */
-        if (type->is_event && strcmp(fields[0].name, "startTime") == 0 &&
-            fields[0].measure == JFR_MEASURE_NONE && fields[0].type->kind == JFR_KIND_LONG)
+        if (type->is_event && type->has_start && fields[0].measure == JFR_MEASURE_NONE)
             fields[0].measure = JFR_MEASURE_TIME_TICKS;
     }
 }
@@ -449,6 +450,11 @@ static const char *jfr_metadata_link(struct jfr_metadata *metadata)
         if (type->kind != JFR_KIND_EMPTY && jfr_type_measure(reader, type, 0) == 0)
             return "a type that contains itself, or nests too deep";
         jfr_reader_find_frames(type);
+    }
+    for (uint32_t i = 0; i < metadata->field_count; i++) {
+        struct jfr_reader_field *field = &reader->fields[i];
+
+        field->is_varint = !field->is_array && (field->is_pooled || field->type->varint_count == 1);
     }
     jfr_metadata_annotate(metadata);
     return NULL;

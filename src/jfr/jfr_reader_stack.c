@@ -13,7 +13,7 @@ bool jfr_array_begin(const struct jfr_value *value, struct jfr_array *array)
         return false;
     array->left = jfr_cursor_varint(&cursor);
     array->element = *value;
-    array->element.is_array = false;
+    array->element.is_array = array->element.is_whole = false;
     array->element.bytes = cursor.at;
     return !cursor.is_cut;
 }
@@ -63,6 +63,12 @@ void jfr_reader_find_frames(struct jfr_reader_type *type)
     type->line_at = is_struct ? field_named(type, "lineNumber") : JFR_NO_FIELD;
     type->truncated_at = is_struct ? field_named(type, "truncated") : JFR_NO_FIELD;
     type->frames_at = is_struct ? field_named(type, "frames") : JFR_NO_FIELD;
+    type->name_at = is_struct ? field_named(type, "name") : JFR_NO_FIELD;
+    type->descriptor_at = is_struct ? field_named(type, "descriptor") : JFR_NO_FIELD;
+    type->class_at = type->type_at;
+    if (type->class_at != JFR_NO_FIELD &&
+        (!type->fields[type->class_at].is_pooled || type->fields[type->class_at].is_array))
+        type->class_at = JFR_NO_FIELD;
     if (type->line_at != JFR_NO_FIELD && type->fields[type->line_at].is_pooled)
         type->line_at = JFR_NO_FIELD;
 }
@@ -206,15 +212,32 @@ static void fill_by_name(const struct jfr_value *element, struct jfr_stack_frame
         frame->line = -1;
 }
 
-/* Of a value that is a struct: its fields `truncated` and `frames`, in one pass. A constant was seen whole before. */
-static bool begin_struct(const struct jfr_value *value, bool is_constant, struct jfr_stack *stack)
+/* Of a constant whose fields behind the frames take a byte each: the one that says whether it is truncated; NULL: not so. */
+static const unsigned char *truncated_behind(const struct jfr_value *value)
 {
     const struct jfr_reader_type *type = value->type;
+
+    if (type->truncated_at == JFR_NO_FIELD || type->truncated_at < type->frames_at)
+        return NULL;
+    for (uint32_t i = type->frames_at + 1u; i < type->field_count; i++)
+        if (type->fields[i].is_array || type->fields[i].is_pooled ||
+            type->fields[i].type->kind != JFR_KIND_BOOLEAN)
+            return NULL;
+    return value->end - (type->field_count - type->truncated_at);
+}
+
+/* Of a value that is a struct: its fields `truncated` and `frames`, in one pass. A constant was seen whole before. */
+static bool begin_struct(const struct jfr_value *value, struct jfr_stack *stack)
+{
+    const struct jfr_reader_type *type = value->type;
+    const unsigned char *behind = value->is_whole ? truncated_behind(value) : NULL;
     struct jfr_cursor cursor = {value->bytes, value->end, false};
     bool has_frames = false;
 
     if (type->kind != JFR_KIND_STRUCT)
         return false;
+    if (behind != NULL)
+        stack->is_truncated = *behind != 0;
     for (uint32_t i = 0; i < type->field_count && !cursor.is_cut; i++) {
         const struct jfr_reader_field *field = &type->fields[i];
         const struct jfr_value found = {.reader = value->reader,
@@ -229,8 +252,8 @@ static bool begin_struct(const struct jfr_value *value, bool is_constant, struct
             has_frames = jfr_array_begin(&found, &stack->frames);
         else if (i == type->truncated_at)
             stack->is_truncated = jfr_value_integer(&found, &truncated) && truncated != 0;
-        if (i == type->frames_at && is_constant &&
-            (type->truncated_at == JFR_NO_FIELD || i > type->truncated_at))
+        if (i == type->frames_at && value->is_whole &&
+            (behind != NULL || type->truncated_at == JFR_NO_FIELD || i > type->truncated_at))
             break;
         jfr_cursor_skip_field(&cursor, field);
         has_frames = has_frames && (i != type->frames_at || !cursor.is_cut);
@@ -241,11 +264,11 @@ static bool begin_struct(const struct jfr_value *value, bool is_constant, struct
 bool jfr_stack_begin(const struct jfr_value *stack_trace, struct jfr_stack *stack)
 {
     struct jfr_value constant;
-    const bool is_constant = stack_trace->is_pooled;
+    const bool is_pooled = stack_trace->is_pooled;
 
     stack->is_truncated = false;
-    if (stack_trace->is_array || (is_constant && !jfr_value_constant(stack_trace, &constant)) ||
-        !begin_struct(is_constant ? &constant : stack_trace, is_constant, stack))
+    if (stack_trace->is_array || (is_pooled && !jfr_value_constant(stack_trace, &constant)) ||
+        !begin_struct(is_pooled ? &constant : stack_trace, stack))
         return false;
     stack->is_plain = is_plain(&stack->frames.element);
 
@@ -337,18 +360,44 @@ bool jfr_method_read(const struct jfr_value *method, struct jfr_method *out)
            jfr_method_part(method, "descriptor", &out->descriptor);
 }
 
+/* The text of a field that is a reference, as it lies there; false as jfr_value_raw_text. */
+static bool raw_field(const struct jfr_constant *from, uint8_t number, struct jfr_raw *raw)
+{
+    const struct jfr_reader_type *type = from->type;
+    struct jfr_cursor cursor = {from->bytes, from->end, false};
+
+    if (number == JFR_NO_FIELD)
+        return false;
+    for (uint32_t i = 0; i < number; i++)
+        jfr_cursor_pass_field(&cursor, &type->fields[i]);
+    return jfr_raw_text_of(raw, &type->fields[number], &cursor);
+}
+
 bool jfr_method_raw(const struct jfr_value *method, unsigned char *bytes, size_t capacity_bytes,
                     size_t *used_bytes)
 {
-    struct jfr_value field;
+    struct jfr_raw raw = {method->reader, bytes, capacity_bytes, *used_bytes};
+    const struct jfr_constant *constant, *class_constant;
 
-    return method->reader != NULL && jfr_value_field(method, "type", &field) &&
-           jfr_value_field(&field, "name", &field) &&
-           jfr_value_raw_text(&field, bytes, capacity_bytes, used_bytes) &&
-           jfr_value_field(method, "name", &field) &&
-           jfr_value_raw_text(&field, bytes, capacity_bytes, used_bytes) &&
-           jfr_value_field(method, "descriptor", &field) &&
-           jfr_value_raw_text(&field, bytes, capacity_bytes, used_bytes);
+    if (method->reader == NULL || method->is_array || !method->is_pooled)
+        return false;
+    constant = jfr_reader_constant(method->reader, method->type, jfr_value_key(method));
+    if (constant == NULL || constant->type->class_at == JFR_NO_FIELD)
+        return false;
+
+    const struct jfr_reader_type *type = constant->type;
+    struct jfr_cursor cursor = {constant->bytes, constant->end, false};
+    for (uint32_t i = 0; i < type->class_at; i++)
+        jfr_cursor_pass_field(&cursor, &type->fields[i]);
+    class_constant = jfr_reader_constant(method->reader, type->fields[type->class_at].type,
+                                         jfr_cursor_varint(&cursor));
+    if (cursor.is_cut || class_constant == NULL ||
+        !raw_field(class_constant, class_constant->type->name_at, &raw) ||
+        !raw_field(constant, type->name_at, &raw) ||
+        !raw_field(constant, type->descriptor_at, &raw))
+        return false;
+    *used_bytes = raw.used_bytes;
+    return true;
 }
 
 void jfr_method_free(struct jfr_method *method)

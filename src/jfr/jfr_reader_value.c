@@ -143,6 +143,7 @@ static bool jfr_value_follow(struct jfr_value *value)
     value->bytes = constant->bytes;
     value->end = constant->end;
     value->is_pooled = false;
+    value->is_whole = true;
     return true;
 }
 
@@ -173,9 +174,8 @@ const char *jfr_value_type_name(const struct jfr_value *value)
     return value->type->name;
 }
 
-/* Number of the first field of this name; the count of the fields: there is none. */
-static uint32_t jfr_field_number(const struct jfr_reader *reader,
-                                 const struct jfr_reader_type *type, const char *name)
+uint32_t jfr_reader_number_of(const struct jfr_reader *reader, const struct jfr_reader_type *type,
+                              const char *name)
 {
     const uint64_t at = (uint64_t)(uintptr_t)name * 31 + (uint64_t)(type - reader->types) * 7;
     struct jfr_field_memo *memo = &reader->memos[at % JFR_FIELD_MEMOS];
@@ -193,6 +193,22 @@ static uint32_t jfr_field_number(const struct jfr_reader *reader,
     return type->field_count;
 }
 
+bool jfr_reader_field_from(const struct jfr_value *from, uint32_t number,
+                           const unsigned char *bytes, struct jfr_value *out)
+{
+    const struct jfr_reader_field *field = &from->type->fields[number];
+
+    *out = (struct jfr_value){.reader = from->reader,
+                              .type = field->type,
+                              .bytes = bytes,
+                              .end = from->end,
+                              .is_pooled = field->is_pooled,
+                              .is_array = field->is_array};
+    if (!field->is_pooled || field->is_array)
+        return true;
+    return jfr_reader_constant(from->reader, field->type, jfr_value_key(out)) != NULL;
+}
+
 bool jfr_value_field(const struct jfr_value *value, const char *name, struct jfr_value *out)
 {
     struct jfr_value from = *value;
@@ -201,28 +217,18 @@ bool jfr_value_field(const struct jfr_value *value, const char *name, struct jfr
         from.type->kind != JFR_KIND_STRUCT)
         return false;
 
-    const uint32_t number = jfr_field_number(from.reader, from.type, name);
+    const uint32_t number = jfr_reader_number_of(from.reader, from.type, name);
     struct jfr_cursor cursor = {from.bytes, from.end, false};
     if (number == from.type->field_count)
         return false;
+    if (from.type->is_event)
+        return jfr_reader_field_at(&from, number, out);
     for (uint32_t i = 0; i < number; i++)
         jfr_cursor_pass_field(&cursor, &from.type->fields[i]);
 
-    const struct jfr_reader_field *field = &from.type->fields[number];
-    *out = (struct jfr_value){.reader = from.reader,
-                              .type = field->type,
-                              .bytes = cursor.at,
-                              .end = from.end,
-                              .is_pooled = field->is_pooled,
-                              .is_array = field->is_array};
-    jfr_cursor_pass_field(&cursor, field);
-    if (cursor.is_cut)
-        return false;
-    if (!field->is_pooled || field->is_array)
-        return true;
-
-    struct jfr_value target = *out;
-    return jfr_value_follow(&target);
+    const unsigned char *bytes = cursor.at;
+    jfr_cursor_pass_field(&cursor, &from.type->fields[number]);
+    return !cursor.is_cut && jfr_reader_field_from(&from, number, bytes, out);
 }
 
 bool jfr_value_constant(const struct jfr_value *value, struct jfr_value *out)
@@ -494,23 +500,47 @@ bool jfr_value_text(const struct jfr_value *value, struct jfr_text *text)
     return jfr_cursor_text(value->reader, &cursor, text);
 }
 
-bool jfr_value_raw_text(const struct jfr_value *value, unsigned char *bytes, size_t capacity_bytes,
-                        size_t *used_bytes)
+/* Appends a string that is no reference. */
+static bool jfr_raw_string(struct jfr_raw *raw, const unsigned char *bytes,
+                           const unsigned char *end)
 {
-    struct jfr_value bare = *value;
+    struct jfr_cursor cursor = {bytes, end, false};
 
-    if (!jfr_value_bare(&bare) || bare.type->kind != JFR_KIND_STRING)
-        return false;
-
-    struct jfr_cursor cursor = {bare.bytes, bare.end, false};
     if (jfr_cursor_left(&cursor) == 0 || *cursor.at == JFR_STRING_POOLED)
         return false; /* what it leads to would have to stand here */
     jfr_cursor_skip_string(&cursor);
 
-    const size_t length_bytes = (size_t)(cursor.at - bare.bytes);
-    if (cursor.is_cut || length_bytes > capacity_bytes - *used_bytes)
+    const size_t length_bytes = (size_t)(cursor.at - bytes);
+    if (cursor.is_cut || length_bytes > raw->capacity_bytes - raw->used_bytes)
         return false;
-    memcpy(bytes + *used_bytes, bare.bytes, length_bytes);
-    *used_bytes += length_bytes;
+    memcpy(raw->bytes + raw->used_bytes, bytes, length_bytes);
+    raw->used_bytes += length_bytes;
+    return true;
+}
+
+bool jfr_raw_text_of(struct jfr_raw *raw, const struct jfr_reader_field *field,
+                     struct jfr_cursor *cursor)
+{
+    struct jfr_value bare = {.reader = raw->reader,
+                             .type = field->type,
+                             .bytes = cursor->at,
+                             .end = cursor->end,
+                             .is_pooled = field->is_pooled,
+                             .is_array = field->is_array};
+
+    return !cursor->is_cut && jfr_value_bare(&bare) && bare.type->kind == JFR_KIND_STRING &&
+           jfr_raw_string(raw, bare.bytes, bare.end);
+}
+
+bool jfr_value_raw_text(const struct jfr_value *value, unsigned char *bytes, size_t capacity_bytes,
+                        size_t *used_bytes)
+{
+    struct jfr_raw raw = {value->reader, bytes, capacity_bytes, *used_bytes};
+    struct jfr_value bare = *value;
+
+    if (!jfr_value_bare(&bare) || bare.type->kind != JFR_KIND_STRING ||
+        !jfr_raw_string(&raw, bare.bytes, bare.end))
+        return false;
+    *used_bytes = raw.used_bytes;
     return true;
 }

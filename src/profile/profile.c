@@ -221,8 +221,8 @@ profile_stack_id profile_add(struct profile *profile, const struct profile_stack
         const size_t same_count = profile_follow(profile, stack, &depth, &at);
 
         profile->boxes_depth = depth - (uint32_t)same_count;
-        at = profile_walk(profile, at, stack->frames, stack->frame_count - same_count, true,
-                          &depth);
+        at =
+            profile_walk(profile, at, stack->frames, stack->frame_count - same_count, true, &depth);
     }
     if (at == PROFILE_ABSENT) /* marked: profile_seal refuses to show the rest */
         return PROFILE_STACK_NONE;

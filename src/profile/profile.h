@@ -112,7 +112,7 @@ struct profile_stack {
     size_t root_count;             /* at most PROFILE_ROOTS_LIMIT; more are left out */
     /* So many of the last ones of `frames`, none of them PROFILE_FRAME_NONE, are those of the stack added before: its way is taken. */
     size_t same_count;
-    bool is_truncated;             /* cut at the root end; drawn as a frame that says so */
+    bool is_truncated; /* cut at the root end; drawn as a frame that says so */
     uint64_t samples;
     uint64_t weight; /* in the unit of the profile; samples where nothing else is known */
 };
