@@ -69,7 +69,7 @@ JNIEnv *api_own_jni(void)
     return vm != NULL && (*vm)->GetEnv(vm, &jni, JNI_VERSION_1_6) == JNI_OK ? jni : NULL;
 }
 
-static bool is_virtual(JNIEnv *jni, jobject thread)
+bool api_is_virtual(JNIEnv *jni, jobject thread)
 {
     is_virtual_thread ask;
 
@@ -98,7 +98,7 @@ static bool ask_java(JNIEnv *jni, struct caller *out)
 
     if (thread != NULL) {
         out->owner = (uint64_t)(*jni)->GetLongField(jni, thread, field);
-        out->is_virtual = is_virtual(jni, thread);
+        out->is_virtual = api_is_virtual(jni, thread);
         (*jni)->DeleteLocalRef(jni, thread);
     }
     if (thread_class != NULL)

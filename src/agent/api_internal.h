@@ -1,7 +1,7 @@
 /*
  * api_internal - what the files that hold the public functions share.
  *
- * For      api.c, api_stacks.c.
+ * For      api.c, api_stacks.c, probe_events.c.
  * Context  any, but for handlers.
  */
 #ifndef JW_AGENT_API_INTERNAL_H
@@ -17,5 +17,8 @@ JavaVM *api_java_vm(void);
 
 /* The JNIEnv of the calling thread; NULL: it is not one of the JVM's. */
 JNIEnv *api_own_jni(void);
+
+/* Of a java.lang.Thread. */
+bool api_is_virtual(JNIEnv *jni, jobject thread);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/probe_events.h"
 #include "base/clock.h"
 #include "instrument/instrument.h"
 
@@ -27,12 +28,14 @@ static void say_piece(void *context, const char *text)
 
 static bool attach(JNIEnv *jni, const char *path, struct jw_error *err)
 {
-    if (jni == NULL)
+    if (jni == NULL) {
         jw_error_set(err, "the JVM takes no further thread");
-    else if (path[0] == '\0')
+    } else if (path[0] == '\0') {
         jw_error_set(err, "no probe is named; example: probe-attach,probe=/tmp/slow.jar");
-    else
+    } else {
         instrument_at_end(commands_end);
+        instrument_set_events(&probe_events_calls);
+    }
     return err->message[0] == '\0' &&
            instrument_attach(agent.java_vm, jni, path, say_info, NULL, err);
 }

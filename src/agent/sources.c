@@ -8,6 +8,7 @@
 #include "agent/events.h"
 #include "agent/live.h"
 #include "agent/locks.h"
+#include "agent/probe_events.h"
 #include "agent/session_internal.h"
 #include "arch/arch.h"
 #include "base/clock.h"
@@ -335,6 +336,7 @@ void sources_fill(struct recording_sources *out)
         .walk_failure = ask_walk_failure,
         .stop = ask_stop,
         .attribute = ask_attribute,
+        .declared = probe_events_ask,
         .part = ask_part,
     };
     facts_fill(out);

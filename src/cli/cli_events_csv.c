@@ -192,6 +192,36 @@ static bool put_stack(struct cli_events *events, const struct jfr_value *trace)
     return is_good;
 }
 
+/* "com/acme/Shop.add", as in a stack. */
+static void put_method(struct cli_events *events, const struct jfr_value *bare)
+{
+    struct cli_buffer text = {0};
+
+    if (jfr_method_read(bare, &events->method)) {
+        cli_buffer_text(&text, events->method.class_name.text);
+        cli_buffer_put(&text, ".", 1);
+        cli_buffer_text(&text, events->method.name.text);
+        cli_buffer_put(&text, "", 1);
+        events->line.has_failed |= text.has_failed;
+        if (!text.has_failed)
+            put_cell(&events->line, text.bytes);
+    }
+    jw_free(text.bytes);
+}
+
+/* False: it is none that stands for itself. */
+static bool put_letter(struct cli_events *events, const struct jfr_value *bare)
+{
+    int64_t unit = 0;
+
+    if (!jfr_value_integer(bare, &unit) || unit <= 0x20 || unit >= 0x7f)
+        return false;
+
+    const char text[] = {(char)unit, '\0'};
+    put_cell(&events->line, text);
+    return true;
+}
+
 static bool put_cell_of(struct cli_events *events, const struct jfr_field *field)
 {
     const size_t from = events->line.used_bytes;
@@ -199,6 +229,8 @@ static bool put_cell_of(struct cli_events *events, const struct jfr_field *field
     const enum jfr_shape shape = jfr_value_shape(&field->value, &bare);
     const char *type = shape == JFR_SHAPE_OBJECT ? jfr_value_type_name(&bare) : "";
 
+    if (shape == JFR_SHAPE_CHARACTER && put_letter(events, &bare))
+        return true;
     if (shape == JFR_SHAPE_TEXT || shape == JFR_SHAPE_CHARACTER) {
         if (jfr_value_text(&bare, &events->text)) {
             put_cell(&events->line, events->text.text);
@@ -210,6 +242,9 @@ static bool put_cell_of(struct cli_events *events, const struct jfr_field *field
     } else if (strcmp(type, "java.lang.Class") == 0) {
         if (text_of(events, &bare, "name"))
             put_cell(&events->line, events->text.text);
+        return true;
+    } else if (strcmp(type, "jdk.types.Method") == 0) {
+        put_method(events, &bare);
         return true;
     } else if (strcmp(type, "jdk.types.StackTrace") == 0) {
         return put_stack(events, &bare);

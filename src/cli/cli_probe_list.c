@@ -218,6 +218,7 @@ static void put_cell_number(uint64_t number, int columns, FILE *to)
 struct rows {
     FILE *to;
     bool is_attached;
+    bool has_events; /* one was told */
 };
 
 static void put_handler(struct reader *reader, void *context)
@@ -249,10 +250,55 @@ static void put_handler(struct reader *reader, void *context)
     put_note(handler.dropped, "calls were left out", to);
 }
 
+struct event {
+    char name[TEXT_BYTES];
+    uint64_t recorded, lost, idle;
+};
+
+static void read_event_field(struct reader *reader, const char *name, void *out)
+{
+    struct event *event = out;
+
+    if (strcmp(name, "name") == 0)
+        read_text(reader, event->name);
+    else if (strcmp(name, "recorded") == 0)
+        event->recorded = read_number(reader);
+    else if (strcmp(name, "lost") == 0)
+        event->lost = read_number(reader);
+    else if (strcmp(name, "idle") == 0)
+        event->idle = read_number(reader);
+    else
+        skip_value(reader, 0);
+}
+
+/* The first one has the head of the table before it. */
+static void put_event(struct reader *reader, void *context)
+{
+    struct rows *rows = context;
+    char name[TEXT_BYTES + 32], clean[CLI_CELL_BYTES];
+    struct event event = {.recorded = 0};
+
+    read_object(reader, read_event_field, &event);
+    if (reader->is_bad)
+        return;
+    if (!rows->has_events)
+        fprintf(rows->to, "  %-48s%18s%12s%12s\n", "event", "recorded", "lost", "idle");
+    rows->has_events = true;
+    snprintf(name, sizeof name, "jaywalk.probe.%s", event.name);
+    fputs("  ", rows->to);
+    cli_text_clean(name, clean);
+    cli_text_put_cell(clean, 46, false, rows->to);
+    put_cell_number(event.recorded, 20, rows->to);
+    put_cell_number(event.lost, 12, rows->to);
+    put_cell_number(event.idle, 12, rows->to);
+    fputc('\n', rows->to);
+}
+
 struct listed {
     char name[TEXT_BYTES], class_name[TEXT_BYTES], file[TEXT_BYTES], state[TEXT_BYTES],
         why[TEXT_BYTES];
     struct reader handlers; /* where they stand; they are told when all else is known */
+    struct reader events;
 };
 
 static void read_probe_field(struct reader *reader, const char *name, void *out)
@@ -275,6 +321,8 @@ static void read_probe_field(struct reader *reader, const char *name, void *out)
     }
     if (strcmp(name, "handlers") == 0)
         listed->handlers = *reader;
+    else if (strcmp(name, "events") == 0)
+        listed->events = *reader;
     skip_value(reader, 0);
 }
 
@@ -311,11 +359,13 @@ static void put_probe(struct reader *reader, void *context)
                 "places", "calls", "ns a call", "exceptions");
     }
     if (!reader->is_bad && listed->handlers.at != NULL) {
-        struct rows rows = {listing->to, strcmp(listed->state, "attached") == 0};
+        struct rows rows = {listing->to, strcmp(listed->state, "attached") == 0, false};
 
         read_array(&listed->handlers, put_handler, &rows);
+        if (listed->events.at != NULL) /* later agents have them */
+            read_array(&listed->events, put_event, &rows);
     }
-    reader->is_bad |= listed->handlers.is_bad;
+    reader->is_bad |= listed->handlers.is_bad || listed->events.is_bad;
     jw_free(listed);
 }
 

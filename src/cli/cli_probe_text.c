@@ -96,6 +96,58 @@ static void dots_of(const char *name, char out[CLI_CELL_BYTES])
         *slash = '.';
 }
 
+static void field_words(const struct probe_field *field, char text[CAPTURE_BYTES])
+{
+    static const char letters[] = "BCDFIJSZ";
+    static const char *const words[] = {"byte", "char", "double", "float",
+                                        "int",  "long", "short",  "boolean"};
+    const char *letter = strchr(letters, field->type);
+
+    snprintf(text, CAPTURE_BYTES, "%s",
+             letter != NULL                       ? words[letter - letters]
+             : field->type == PROBE_FIELD_TEXT    ? "String"
+             : field->type == PROBE_FIELD_CLASS   ? "Class"
+             : field->type == PROBE_FIELD_THREAD ? "Thread"
+                                                  : "?");
+}
+
+/* Its fields as a viewer will show them. */
+static void put_event(const struct probe_event *event, FILE *to)
+{
+    char type[CAPTURE_BYTES];
+
+    fputs("\nevent  jaywalk.probe.", to);
+    cli_put(event->name, to);
+    fputs(event->has_duration ? " (@Duration" : " (", to);
+    for (uint8_t i = 0; i < event->field_count; i++) {
+        const struct probe_field *field = &event->fields[i];
+
+        field_words(field, type);
+        fprintf(to, "%s%s %s", i == 0 && !event->has_duration ? "" : ", ", type, field->name);
+        if (field->unit != PROBE_UNIT_NONE)
+            fprintf(to, " in %s", probe_unit_word(field->unit));
+    }
+    fprintf(to, ")%s\n", event->has_stack ? "" : ", without stack");
+}
+
+static void json_event(const struct probe_event *event, FILE *to)
+{
+    char type[CAPTURE_BYTES];
+
+    fputs("\n{\"type\":\"jaywalk.probe.", to);
+    fputs(event->name, to); /* an identifier */
+    fputs("\",\"label\":", to);
+    cli_text_json(event->label, to);
+    fprintf(to, ",\"duration\":%s,\"stack\":%s,\"fields\":[", event->has_duration ? "true" : "false",
+            event->has_stack ? "true" : "false");
+    for (uint8_t i = 0; i < event->field_count; i++) {
+        field_words(&event->fields[i], type);
+        fprintf(to, "%s{\"name\":\"%s\",\"type\":\"%s\",\"unit\":\"%s\"}", i == 0 ? "" : ",",
+                event->fields[i].name, type, probe_unit_word(event->fields[i].unit));
+    }
+    fputs("]}", to);
+}
+
 void cli_probe_put_head(const struct probe *probe, const char *path, FILE *to)
 {
     char name[CLI_CELL_BYTES];
@@ -112,6 +164,8 @@ void cli_probe_put_head(const struct probe *probe, const char *path, FILE *to)
     fputs(", ", to);
     put_limit(probe->limits.max_throws, "exceptions", to);
     fputc('\n', to);
+    for (uint32_t i = 0; i < probe->event_count; i++)
+        put_event(&probe->events[i], to);
 }
 
 void cli_probe_put_handler(const struct probe_handler *handler, FILE *to)
@@ -148,9 +202,15 @@ void cli_probe_json_head(const struct probe *probe, const char *path, FILE *to)
     cli_text_json(path, to);
     fprintf(to,
             ",\"java\":%u,\n\"limits\":{\"max_ns_per_call\":%" PRIu64
-            ",\"max_calls_per_second\":%" PRIu32 ",\"max_throws\":%" PRIu32 "},\n\"handlers\":[",
+            ",\"max_calls_per_second\":%" PRIu32 ",\"max_throws\":%" PRIu32 "},\n\"events\":[",
             probe->java_version, probe->limits.max_ns_per_call, probe->limits.max_calls_per_second,
             probe->limits.max_throws);
+    for (uint32_t i = 0; i < probe->event_count; i++) {
+        if (i != 0)
+            fputc(',', to);
+        json_event(&probe->events[i], to);
+    }
+    fputs("],\n\"handlers\":[", to);
 }
 
 void cli_probe_json_handler(const struct probe_handler *handler, FILE *to)

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 
 /* Shares of one generation's bytes, in percent. */
-#define TRACES_PCT    36
+#define TRACES_PCT    33
 #define EVENTS_PCT    19
 #define METHODS_PCT   17
 #define SYMBOLS_PCT   13
@@ -18,6 +18,7 @@
 #define CONTEXTS_PCT  5
 #define VALUES_PCT    2
 #define ENDPOINTS_PCT 2
+#define PAYLOADS_PCT  3
 
 /* Bytes that an entry is reckoned to need, with its slots and its place: what makes a table run
  * out of ids and of arena at about the same time. */
@@ -28,6 +29,7 @@
 #define CONTEXT_BYTES  120 /* two attributes */
 #define VALUE_BYTES    72
 #define ENDPOINT_BYTES 80
+#define PAYLOAD_BYTES  144
 
 /* Of a generation, before shares are taken: method cache, rounding of shards and tables to pages. */
 #define FIXED_BYTES (DICT_CACHE_WORDS * sizeof(uint64_t) + ((size_t)128 << 10))
@@ -78,19 +80,21 @@ static bool open_buffer(struct generation *generation, size_t budget_bytes, stru
     generation->methods = open_dict("methods", METHODS_PCT * pct_bytes, METHOD_BYTES, err);
     generation->endpoints = open_dict("endpoints", ENDPOINTS_PCT * pct_bytes, ENDPOINT_BYTES, err);
     generation->values = open_dict("context values", VALUES_PCT * pct_bytes, VALUE_BYTES, err);
+    generation->payloads = open_dict("payloads", PAYLOADS_PCT * pct_bytes, PAYLOAD_BYTES, err);
     generation->contexts = open_dict("contexts", CONTEXTS_PCT * pct_bytes, CONTEXT_BYTES, err);
     generation->method_cache = dict_cache_open(err);
     generation->traces = open_store(TRACES_PCT * pct_bytes, err);
     generation->events = event_open(EVENTS_PCT * pct_bytes / EVENT_RECORD_BYTES, err);
     return generation->classes != NULL && generation->symbols != NULL &&
            generation->methods != NULL && generation->endpoints != NULL &&
-           generation->values != NULL && generation->contexts != NULL &&
+           generation->values != NULL && generation->payloads != NULL &&
+           generation->contexts != NULL &&
            generation->method_cache != NULL && generation->traces != NULL &&
            generation->events != NULL;
 }
 
 /* What a quiet program's second needs, some 600 KiB, so that its first samples do not pay for it. Not endpoints,
- * values and contexts: most programs name none. */
+ * values, contexts and payloads: most programs name none. */
 static void warm_buffer(struct generation *generation)
 {
     dict_warm(generation->classes);
@@ -107,6 +111,7 @@ static void close_buffer(struct generation *generation)
     store_close(generation->traces);
     dict_cache_close(generation->method_cache);
     dict_close(generation->contexts);
+    dict_close(generation->payloads);
     dict_close(generation->values);
     dict_close(generation->endpoints);
     dict_close(generation->methods);
@@ -120,7 +125,9 @@ static bool seal_buffer(const struct generation *generation, bool is_sealed)
     return dict_seal(generation->classes, is_sealed) && dict_seal(generation->symbols, is_sealed) &&
            dict_seal(generation->methods, is_sealed) &&
            dict_seal(generation->endpoints, is_sealed) &&
-           dict_seal(generation->values, is_sealed) && dict_seal(generation->contexts, is_sealed) &&
+           dict_seal(generation->values, is_sealed) &&
+           dict_seal(generation->payloads, is_sealed) &&
+           dict_seal(generation->contexts, is_sealed) &&
            store_seal(generation->traces, is_sealed) && event_seal(generation->events, is_sealed);
 }
 
@@ -241,6 +248,7 @@ static bool clear_buffer(struct generations *generations, struct generation *gen
     store_clear(generation->traces);
     dict_cache_clear(generation->method_cache);
     dict_clear(generation->contexts);
+    dict_clear(generation->payloads);
     dict_clear(generation->values);
     dict_clear(generation->endpoints);
     dict_clear(generation->methods);
@@ -312,7 +320,8 @@ bool generations_is_half_full(const struct generations *generations)
            traces.arena_bytes >= traces.arena_capacity_bytes / 2 ||
            is_dict_half_full(active->methods) || is_dict_half_full(active->symbols) ||
            is_dict_half_full(active->classes) || is_dict_half_full(active->endpoints) ||
-           is_dict_half_full(active->values) || is_dict_half_full(active->contexts);
+           is_dict_half_full(active->values) || is_dict_half_full(active->contexts) ||
+           is_dict_half_full(active->payloads);
 }
 
 static void forget(const struct event_record *record, void *arg)
@@ -357,6 +366,7 @@ static uint64_t used_bytes(const struct generation *generation)
     return dict_used_bytes(generation->classes) + dict_used_bytes(generation->symbols) +
            dict_used_bytes(generation->methods) + dict_used_bytes(generation->endpoints) +
            dict_used_bytes(generation->values) + dict_used_bytes(generation->contexts) +
+           dict_used_bytes(generation->payloads) +
            traces.arena_bytes + (uint64_t)store_last_id(generation->traces) * STORE_INDEX_BYTES +
            event_reserved_count(generation->events) * EVENT_RECORD_BYTES +
            (uint64_t)dict_cache_count(generation->method_cache) * sizeof(uint64_t);

@@ -47,6 +47,7 @@ struct generation {
     struct dict_table *methods;   /* struct method_record: generation/method_record.h */
     struct dict_table *endpoints; /* names and operations of requests, names of spans */
     struct dict_table *values;    /* of attributes; names of virtual threads */
+    struct dict_table *payloads;  /* what events of probes say: event/event_values.h */
     struct dict_table *contexts;  /* struct context_record: generation/context_record.h */
     struct dict_cache *method_cache;
     struct store_table *traces;

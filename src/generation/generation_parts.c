@@ -9,6 +9,7 @@ static const char *const names[GENERATION_PART_LIMIT] = {
     [GENERATION_CLASSES] = "classes",       [GENERATION_SYMBOLS] = "symbols",
     [GENERATION_METHODS] = "methods",       [GENERATION_ENDPOINTS] = "endpoints",
     [GENERATION_VALUES] = "context_values", [GENERATION_CONTEXTS] = "contexts",
+    [GENERATION_PAYLOADS] = "payloads",
     [GENERATION_TRACES] = "traces",
 };
 
@@ -27,6 +28,8 @@ static const struct dict_table *dict_of(const struct generation *generation,
         return generation->symbols;
     case GENERATION_METHODS:
         return generation->methods;
+    case GENERATION_PAYLOADS:
+        return generation->payloads;
     case GENERATION_ENDPOINTS:
         return generation->endpoints;
     case GENERATION_VALUES:

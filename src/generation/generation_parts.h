@@ -21,6 +21,7 @@ enum generation_part {
     GENERATION_ENDPOINTS,
     GENERATION_VALUES,
     GENERATION_CONTEXTS,
+    GENERATION_PAYLOADS,
     GENERATION_TRACES, /* a key is a trace, its bytes are the frames */
     GENERATION_PART_LIMIT
 };

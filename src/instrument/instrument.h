@@ -22,6 +22,7 @@
 #include <jvmti.h>
 
 #include "base/jw.h"
+#include "probe/probe_handler.h"
 
 #define INSTRUMENT_PROBES_LIMIT 16u                          /* at a time */
 #define INSTRUMENT_PAUSE_NS     ((uint64_t)10 * 1000 * 1000) /* what a batch of classes may take */
@@ -29,6 +30,33 @@
 
 /* A line that somebody reads, or a piece of a text. */
 typedef void instrument_say(void *context, const char *text);
+
+/* ---- events of probes, which somebody else records ---- */
+
+struct instrument_values {
+    uint32_t type;       /* as `declare` has answered */
+    int64_t duration_ns; /* -1: it has none */
+    int64_t numbers[PROBE_NUMBERS_LIMIT]; /* as probe_events.h has them */
+    jobject objects[PROBE_OBJECTS_LIMIT];
+};
+
+struct instrument_event_figures {
+    uint64_t recorded;
+    uint64_t lost; /* for want of room */
+    uint64_t idle; /* nothing was recorded */
+};
+
+struct instrument_events {
+    /* Context: the agent's thread. Number of the type, the same for the same one; 0 and `err`: there are too many. */
+    uint32_t (*declare)(const struct probe *probe, const struct probe_event *event,
+                        struct jw_error *err);
+    void (*release)(uint32_t type); /* once for each answer of `declare` */
+    struct instrument_event_figures (*figures)(uint32_t type);
+    /* Context: hook, on any Java thread, also of a type that was released. No exception is left behind. */
+    void (*commit)(JNIEnv *jni, const struct instrument_values *values);
+};
+/* Before the first attach, for good. NULL, as before: a probe with events is refused. Context: control */
+void instrument_set_events(const struct instrument_events *events);
 
 /* Is called when the JVM ends, on a thread of its own choice, once there was an attach. Before the first; control. */
 void instrument_at_end(void (*ended)(void));

@@ -90,6 +90,7 @@ static void free_attach(struct instrument_attach *attach)
     for (uint32_t i = 0; attach->probe != NULL && i < attach->probe->handler_count; i++)
         rules_close(attach->rules[i]);
     instrument_forget_seen(attach);
+    instrument_close_events(attach);
     probe_close(attach->probe);
     pthread_mutex_destroy(&attach->lock);
     jw_free(attach);
@@ -268,7 +269,8 @@ static bool read_and_connect(JNIEnv *jni, struct instrument_attach *attach, stru
         jw_error_set(err, "%s is attached already; detach it first", attach->probe->name);
         return false;
     }
-    return parse_rules(attach, err) && connect(jni, attach, err);
+    return parse_rules(attach, err) && instrument_open_events(jni, attach, err) &&
+           connect(jni, attach, err);
 }
 
 static bool is_old(struct instrument_attach *attach, jobject loader, const char *name)

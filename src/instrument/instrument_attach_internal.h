@@ -12,6 +12,12 @@ void instrument_begin_out(JNIEnv *jni, struct instrument_attach *attach);
 /* instrument_read.c: the one class with @Probe among those of a loader. NULL and `err`: there is none, or more. */
 struct probe *instrument_read_probe(JNIEnv *jni, jobject loader, const char *path,
                                     struct jw_error *err);
+/* instrument_events.c: types of its events, and their calls in its class, which is not loaded yet; and back. */
+JW_MUST_CHECK bool instrument_open_events(JNIEnv *jni, struct instrument_attach *attach,
+                                          struct jw_error *err);
+void instrument_close_events(struct instrument_attach *attach);
+struct instrument_event_figures instrument_figures_of_event(const struct instrument_attach *attach,
+                                                            uint32_t event);
 /* Whether this JVM drops compiled code when it is asked for retransformation after its start. */
 bool instrument_drops_code(void);
 

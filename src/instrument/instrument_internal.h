@@ -63,6 +63,16 @@ bool instrument_probe_figures(JNIEnv *jni, jobject java, uint32_t count,
 /* Class of the first exception that a handler let out; "": none. */
 void instrument_probe_thrown(JNIEnv *jni, jobject java, char *text, size_t room_bytes);
 
+/* The class of the probe has other bytes from now on. */
+JW_MUST_CHECK bool instrument_replace_class(JNIEnv *jni, jobject loader, const char *name,
+                                            const uint8_t *bytes, size_t length_bytes,
+                                            struct jw_error *err);
+
+/* ---- instrument_events.c ---- */
+
+/* The native method that events call. False and `err`: the JVM refuses it. */
+JW_MUST_CHECK bool instrument_bind_events(JNIEnv *jni, struct jw_error *err);
+
 /* ---- instrument_dispatch.c: gates, places and bridges ---- */
 
 /* Connects the places of a handler, which were taken, with it. */
@@ -100,6 +110,8 @@ struct instrument_attach {
     char why[256];
     struct rules *rules[PROBE_HANDLERS_LIMIT];
     struct probe_weave_handler handlers[PROBE_HANDLERS_LIMIT];
+    uint32_t events[PROBE_EVENTS_LIMIT]; /* numbers of their types */
+    uint32_t event_count;                /* that were declared */
     unsigned places[PROBE_HANDLERS_LIMIT];
     uint32_t place_count; /* that were taken */
     jobject java;         /* global: its JaywalkProbe */

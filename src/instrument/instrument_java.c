@@ -24,7 +24,7 @@ static struct {
     jclass loader; /* io.jaywalk.ProbeLoader */
     jclass text;
     jmethodID open, arrive, end, inside, close, figures, thrown;
-    jmethodID loader_init, class_files, probe_class;
+    jmethodID loader_init, class_files, probe_class, replace;
     jmethodID ended;
     jmethodID to_string;
     jfieldID handlers;
@@ -171,6 +171,7 @@ static bool find_methods(JNIEnv *jni)
     java.class_files = (*jni)->GetMethodID(jni, java.loader, "classFiles", "()[[B");
     java.probe_class = (*jni)->GetMethodID(jni, java.loader, "probeClass",
                                            "(Ljava/lang/String;)Ljava/lang/Class;");
+    java.replace = (*jni)->GetMethodID(jni, java.loader, "replace", "(Ljava/lang/String;[B)V");
     return !(*jni)->ExceptionCheck(jni);
 }
 
@@ -263,6 +264,8 @@ bool instrument_open_java(JNIEnv *jni, struct jw_error *err)
             jw_error_set(err, "the JVM does not give the classes of probes");
         return false;
     }
+    if (!instrument_bind_events(jni, err))
+        return false;
     tell_virtual_threads(jni);
     find_platform_loaders(jni);
     java.loader_name = find_name(jni, "java/lang/ClassLoader");
@@ -311,6 +314,21 @@ jclass instrument_probe_class(JNIEnv *jni, jobject loader, const char *name, str
         found = NULL;
     (*jni)->DeleteLocalRef(jni, text);
     return found;
+}
+
+bool instrument_replace_class(JNIEnv *jni, jobject loader, const char *name, const uint8_t *bytes,
+                              size_t length_bytes, struct jw_error *err)
+{
+    jstring text = (*jni)->NewStringUTF(jni, name);
+    jbyteArray array = text == NULL ? NULL : (*jni)->NewByteArray(jni, (jsize)length_bytes);
+
+    if (array != NULL) {
+        (*jni)->SetByteArrayRegion(jni, array, 0, (jsize)length_bytes, (const jbyte *)bytes);
+        (*jni)->CallVoidMethod(jni, loader, java.replace, text, array);
+    }
+    (*jni)->DeleteLocalRef(jni, array);
+    (*jni)->DeleteLocalRef(jni, text);
+    return !instrument_has_thrown(jni, name, err);
 }
 
 bool instrument_is_probe_loader(JNIEnv *jni, jobject loader)

@@ -96,6 +96,20 @@ static void list_handler(const struct probe_handler *handler, const struct probe
     say(context, text);
 }
 
+static void list_event(const struct instrument_attach *attach, uint32_t event, instrument_say *say,
+                       void *context)
+{
+    const struct instrument_event_figures figures = instrument_figures_of_event(attach, event);
+    char text[128];
+
+    say(context, "{\"name\":");
+    say_text(say, context, attach->probe->events[event].name);
+    snprintf(text, sizeof text, ",\"recorded\":%llu,\"lost\":%llu,\"idle\":%llu}",
+             (unsigned long long)figures.recorded, (unsigned long long)figures.lost,
+             (unsigned long long)figures.idle);
+    say(context, text);
+}
+
 static void list_one(JNIEnv *jni, struct instrument_attach *attach, instrument_say *say,
                      void *context)
 {
@@ -125,6 +139,12 @@ static void list_one(JNIEnv *jni, struct instrument_attach *attach, instrument_s
         if (i != 0)
             say(context, ",");
         list_handler(&attach->probe->handlers[i], &sums.handlers[i], &figures[i], say, context);
+    }
+    say(context, "],\"events\":[");
+    for (uint32_t i = 0; i < attach->probe->event_count; i++) {
+        if (i != 0)
+            say(context, ",");
+        list_event(attach, i, say, context);
     }
     say(context, "]}");
 }
@@ -169,6 +189,14 @@ static void add_attach(JNIEnv *jni, struct instrument_attach *attach)
                  probe_place_word(attach->probe->handlers[i].place),
                  (unsigned long long)figures[i].calls, sums.handlers[i].places,
                  sums.handlers[i].methods);
+        add_line(line);
+    }
+    for (uint32_t i = 0; i < attach->probe->event_count; i++) {
+        const struct instrument_event_figures events = instrument_figures_of_event(attach, i);
+
+        snprintf(line, sizeof line, "  jaywalk.probe.%s: %llu recorded, %llu lost, %llu idle",
+                 attach->probe->events[i].name, (unsigned long long)events.recorded,
+                 (unsigned long long)events.lost, (unsigned long long)events.idle);
         add_line(line);
     }
 }

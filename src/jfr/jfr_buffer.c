@@ -82,6 +82,14 @@ void jfr_put_float(struct jfr_buffer *buffer, float value)
     jfr_put_be32(buffer, bits);
 }
 
+void jfr_put_double(struct jfr_buffer *buffer, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    jfr_put_be64(buffer, bits);
+}
+
 void jfr_put_bytes(struct jfr_buffer *buffer, const void *bytes, size_t length_bytes)
 {
     if (length_bytes == 0 || !reserve(buffer, length_bytes))

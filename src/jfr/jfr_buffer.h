@@ -34,6 +34,7 @@ void jfr_put_be16(struct jfr_buffer *buffer, uint16_t value);
 void jfr_put_be32(struct jfr_buffer *buffer, uint32_t value);
 void jfr_put_be64(struct jfr_buffer *buffer, uint64_t value);
 void jfr_put_float(struct jfr_buffer *buffer, float value);
+void jfr_put_double(struct jfr_buffer *buffer, double value);
 void jfr_put_bytes(struct jfr_buffer *buffer, const void *bytes, size_t length_bytes);
 
 /* JFR's compressed integer: char, short, int, long, sizes, ids, counts and keys. */

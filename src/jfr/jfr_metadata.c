@@ -14,14 +14,16 @@
 
 #include "base/hash.h"
 
-#define TEXTS_MAX      2048
+#define TEXTS_MAX      4096
 #define SLOTS          (2 * TEXTS_MAX) /* a power of two */
 #define SHORT_MAX      512 /* numbers and parts of categories, which exist nowhere as a C string */
-#define SHORT_CAPACITY 48
+#define SHORT_CAPACITY 80
 
 /* The tree under construction, and the texts it uses, each once. */
 struct tree {
     const struct jfr_attributes *attributes;
+    const struct jfr_declared_set *declared; /* NULL: none */
+    const struct jfr_declared *type;         /* of them, whose class is put; NULL: another */
     enum jfr_dialect dialect;
     bool has_bytecode_index;
     struct jfr_buffer elements;
@@ -225,6 +227,22 @@ static size_t field_count_of(const struct tree *tree, const struct jfr_row *row)
     return (row->flags & JFR_EACH_ATTRIBUTE) ? tree->attributes->count : 1;
 }
 
+/* Of an attribute: its field in each type, but in one that has such a field of its own. */
+static const char *attribute_field(struct tree *tree, size_t attribute)
+{
+    const char *name = tree->attributes->each[attribute].field;
+    char made[JFR_ATTRIBUTE_NAME_CAPACITY];
+
+    for (uint32_t i = 0; tree->type != NULL && i < tree->type->field_count; i++) {
+        if (strcmp(tree->type->fields[i].name, name) == 0) {
+            const int length_bytes = snprintf(made, sizeof made, "attribute%zu", attribute);
+
+            return keep_short(tree, made, (size_t)length_bytes);
+        }
+    }
+    return name;
+}
+
 static void put_fields_of(struct tree *tree, const struct jfr_row *row)
 {
     if ((row->flags & JFR_EACH_ATTRIBUTE) == 0) {
@@ -233,7 +251,7 @@ static void put_fields_of(struct tree *tree, const struct jfr_row *row)
         return;
     }
     for (size_t i = 0; i < tree->attributes->count; i++)
-        put_field(tree, row, tree->attributes->each[i].field, tree->attributes->each[i].name);
+        put_field(tree, row, attribute_field(tree, i), tree->attributes->each[i].name);
 }
 
 static const char *super_type(enum jfr_row_kind kind)
@@ -292,9 +310,22 @@ static bool is_class(const struct tree *tree, const struct jfr_row *row)
     return row->kind != JFR_ROW_FIELD && jfr_type_is_declared(tree->dialect, row->type);
 }
 
+static void put_declared(struct tree *tree, const struct jfr_declared *declared)
+{
+    char category[JFR_DECLARED_NAME_BYTES + 16];
+    struct jfr_row rows[JFR_DECLARED_ROWS_MAX];
+    const size_t count = jfr_declared_rows(declared, rows);
+
+    snprintf(category, sizeof category, "Probes|%s", declared->probe);
+    rows[0].category = category;
+    tree->type = declared;
+    put_class(tree, rows, count - 1);
+    tree->type = NULL;
+}
+
 static void put_tree(struct tree *tree)
 {
-    size_t class_count = 0;
+    size_t class_count = tree->declared == NULL ? 0 : tree->declared->count;
 
     for (size_t i = 0; i < jfr_row_count; i++)
         class_count += is_class(tree, &jfr_rows[i]);
@@ -306,6 +337,8 @@ static void put_tree(struct tree *tree)
     for (size_t i = 0; i < jfr_row_count; i++)
         if (is_class(tree, &jfr_rows[i]))
             put_class(tree, &jfr_rows[i], fields_behind(i));
+    for (size_t i = 0; tree->declared != NULL && i < tree->declared->count; i++)
+        put_declared(tree, &tree->declared->each[i]);
     begin_element(tree, "region", 3);
     put_attribute(tree, "locale", "en_US");
     put_attribute(tree, "gmtOffset", "0");
@@ -314,7 +347,8 @@ static void put_tree(struct tree *tree)
 }
 
 void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_dialect dialect,
-                      bool with_bytecode_index, const struct jfr_attributes *attributes)
+                      bool with_bytecode_index, const struct jfr_attributes *attributes,
+                      const struct jfr_declared_set *declared)
 {
     static const struct jfr_attributes no_attributes;
     struct tree *tree = jw_alloc(sizeof *tree);
@@ -325,6 +359,7 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_di
         return;
     }
     tree->attributes = attributes == NULL ? &no_attributes : attributes;
+    tree->declared = declared;
     tree->dialect = dialect;
     tree->has_bytecode_index = jfr_has_bytecode_index(dialect, with_bytecode_index);
     put_tree(tree);

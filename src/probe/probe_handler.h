@@ -80,12 +80,61 @@ struct probe_handler {
     struct probe_limits limits;                          /* those of the probe */
 };
 
+/*
+ * An event that a probe declares: a static void method, whose parameters are the fields. Each call of it is an event in the recording; what
+ * the method does itself is done afterwards.
+ *
+ *   @Event("SlowOrder")
+ *   private static void slow(@Field("items") int items, @Field("customer") String customer, @Duration long ns) {}
+ */
+enum probe_unit {
+#define PROBE_UNIT(name, text) PROBE_UNIT_##name,
+#include "probe/probe_units.def"
+#undef PROBE_UNIT
+    PROBE_UNIT_LIMIT,
+};
+const char *probe_unit_word(enum probe_unit unit); /* "BYTES": the constant of Field.Unit */
+
+#define PROBE_EVENTS_LIMIT      16u /* of a probe */
+#define PROBE_NUMBERS_LIMIT     8u  /* fields of an event that are numbers and booleans; the duration not counted */
+#define PROBE_OBJECTS_LIMIT     8u  /* and texts, classes and threads */
+#define PROBE_FIELDS_LIMIT      (PROBE_NUMBERS_LIMIT + PROBE_OBJECTS_LIMIT)
+#define PROBE_EVENT_NAME_BYTES  64u /* also of fields; with its end */
+#define PROBE_EVENT_LABEL_BYTES 128u
+
+/* Types of fields that are objects, beside those of primitive types. */
+#define PROBE_FIELD_TEXT   's'
+#define PROBE_FIELD_CLASS  'c'
+#define PROBE_FIELD_THREAD 't'
+
+struct probe_field {
+    const char *name; /* an identifier, which no field has that each event has */
+    const char *label;
+    uint8_t unit; /* enum probe_unit */
+    char type;    /* one of BCDFIJSZ and of those above */
+};
+
+struct probe_event {
+    const char *name; /* an identifier: of the type jaywalk.probe.<name> */
+    const char *label;
+    const char *description; /* "": none */
+    const char *method_name;
+    const char *descriptor;
+    bool has_stack;             /* it is recorded with its stack trace */
+    bool has_duration;          /* one parameter says how long it took, up to now */
+    uint8_t duration_parameter; /* which, from 0 on */
+    uint8_t field_count;
+    struct probe_field fields[PROBE_FIELDS_LIMIT]; /* the other parameters, in their order */
+};
+
 struct probe {
     const char *name;       /* letters, digits, . _ -; that by which it is listed and taken out */
     const char *class_name; /* "com/acme/Slow" */
     struct probe_limits limits;
     uint32_t handler_count; /* at least 1 */
     const struct probe_handler *handlers;
+    uint32_t event_count;
+    const struct probe_event *events;
     uint16_t java_version; /* of its class file: the first that loads it, 8 for 52 */
 };
 

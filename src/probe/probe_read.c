@@ -1,5 +1,5 @@
 /* A probe, read from the annotations of its class. Context: control, tool; the block of a probe is the only memory. */
-#include "probe/probe_internal.h"
+#include "probe/probe_read_internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,25 +10,6 @@
 
 #define PACKAGE "io/jaywalk/probe/"
 #define JAVA_1  44u /* version of class files less that of Java, since 1.1 */
-
-/* A probe and all that it points to. */
-struct whole {
-    struct probe probe; /* first: probe_close frees it by this */
-    struct probe_handler handlers[PROBE_HANDLERS_LIMIT];
-    char text[PROBE_TEXT_BYTES];
-    uint32_t used_bytes;
-};
-
-struct reader {
-    const struct classfile *file;
-    struct whole *whole;
-    const char *rules; /* of the class, for handlers without their own; NULL: none */
-    const struct classfile_member *method;
-    uint64_t faults;
-    probe_tell *tell;
-    void *context;
-    struct jw_error *err;
-};
 
 /* ---- what is wrong ---- */
 
@@ -50,9 +31,7 @@ static void put_name(struct jw_error *message, struct classfile_text name)
     out[length] = '\0';
 }
 
-/* Of the method that is read, or of the class. False, for its callers to give on. */
-static bool refuse(struct reader *reader, const char *format, ...) JW_PRINTF(2, 3);
-static bool refuse(struct reader *reader, const char *format, ...)
+bool probe_reader_refuse(struct probe_reader *reader, const char *format, ...)
 {
     struct jw_error message = {{0}};
     va_list arguments;
@@ -77,12 +56,12 @@ static bool refuse(struct reader *reader, const char *format, ...)
 
 /* ---- texts ---- */
 
-static bool put_bytes(struct reader *reader, const char *bytes, size_t length_bytes)
+static bool put_bytes(struct probe_reader *reader, const char *bytes, size_t length_bytes)
 {
-    struct whole *whole = reader->whole;
+    struct probe_whole *whole = reader->whole;
 
     if (sizeof whole->text - whole->used_bytes <= length_bytes)
-        return refuse(reader,
+        return probe_reader_refuse(reader,
                       "names and rules of a probe have at most %u bytes; make it two probes",
                       PROBE_TEXT_BYTES);
     memcpy(whole->text + whole->used_bytes, bytes, length_bytes);
@@ -90,13 +69,12 @@ static bool put_bytes(struct reader *reader, const char *bytes, size_t length_by
     return true;
 }
 
-/* NULL: it cannot be kept, which was told. */
-static const char *keep(struct reader *reader, struct classfile_text text)
+const char *probe_reader_keep(struct probe_reader *reader, struct classfile_text text)
 {
     const char *kept = reader->whole->text + reader->whole->used_bytes;
 
     if (memchr(text.bytes, '\0', text.length_bytes) != NULL) {
-        (void)refuse(reader, "a name of it is damaged; compile it again");
+        (void)probe_reader_refuse(reader, "a name of it is damaged; compile it again");
         return NULL;
     }
     return put_bytes(reader, text.bytes, text.length_bytes) && put_bytes(reader, "", 1) ? kept
@@ -105,8 +83,7 @@ static const char *keep(struct reader *reader, struct classfile_text text)
 
 /* ---- annotations of ours ---- */
 
-/* Of the package, that one. */
-static bool is_ours(const struct classfile_annotation *annotation, const char *name)
+bool probe_reader_is_ours(const struct classfile_annotation *annotation, const char *name)
 {
     const size_t length = sizeof PACKAGE - 1;
 
@@ -121,14 +98,14 @@ bool probe_is_marked(const struct classfile *file)
     struct classfile_annotation annotation;
 
     while (classfile_next_annotation(file, file->attributes, &at, &annotation)) {
-        if (is_ours(&annotation, "Probe"))
+        if (probe_reader_is_ours(&annotation, "Probe"))
             return true;
     }
     return false;
 }
 
 /* A number of an annotation: an int or a long of Java, from 0 on. */
-static bool read_number(struct reader *reader, const struct classfile_annotation *annotation,
+static bool read_number(struct probe_reader *reader, const struct classfile_annotation *annotation,
                         const char *name, uint64_t *number)
 {
     struct classfile_value value;
@@ -136,10 +113,10 @@ static bool read_number(struct reader *reader, const struct classfile_annotation
     if (!classfile_value_of(reader->file, annotation, name, &value))
         return true; /* its default stays */
     if (value.kind != 'I' && value.kind != 'J')
-        return refuse(reader, "%s is no number; compile it with the jaywalk.jar of this release",
+        return probe_reader_refuse(reader, "%s is no number; compile it with the jaywalk.jar of this release",
                       name);
     if (value.number < 0)
-        return refuse(reader,
+        return probe_reader_refuse(reader,
                       "%s is %" PRId64 "; 0 means without limit, and less than that nothing", name,
                       value.number);
     *number = (uint64_t)value.number;
@@ -157,22 +134,22 @@ static bool is_any_inclusive(const struct rules *rules)
     return false;
 }
 
-static bool check_rules(struct reader *reader, const char *text)
+static bool check_rules(struct probe_reader *reader, const char *text)
 {
     struct jw_error why = {{0}};
     struct rules *rules = rules_parse(text, strlen(text), &why);
 
     if (rules == NULL)
-        return refuse(reader, "%s", why.message);
+        return probe_reader_refuse(reader, "%s", why.message);
 
     const bool is_good = is_any_inclusive(rules);
     rules_close(rules);
-    return is_good || refuse(reader, "its rules include nothing; add one such as \"include class "
+    return is_good || probe_reader_refuse(reader, "its rules include nothing; add one such as \"include class "
                                      "name=com.acme.Shop method name=add\"");
 }
 
 /* The lines of an element, one text after the other. `rules` stays where it has none. */
-static bool read_rules(struct reader *reader, const struct classfile_annotation *annotation,
+static bool read_rules(struct probe_reader *reader, const struct classfile_annotation *annotation,
                        const char *name, const char **rules)
 {
     const char *text = reader->whole->text + reader->whole->used_bytes;
@@ -184,7 +161,7 @@ static bool read_rules(struct reader *reader, const struct classfile_annotation 
     do {
         if (!classfile_next_value(reader->file, &value, &line) || line.kind != 's' ||
             memchr(line.text.bytes, '\0', line.text.length_bytes) != NULL)
-            return refuse(reader, "its rules are no texts; compile it with the jaywalk.jar of this "
+            return probe_reader_refuse(reader, "its rules are no texts; compile it with the jaywalk.jar of this "
                                   "release");
         if (!put_bytes(reader, line.text.bytes, line.text.length_bytes) ||
             !put_bytes(reader, "\n", 1))
@@ -220,7 +197,7 @@ static struct classfile_text simple_name(struct classfile_text name)
     return (struct classfile_text){name.bytes + begin, name.length_bytes - begin};
 }
 
-static void read_name(struct reader *reader, const struct classfile_annotation *annotation)
+static void read_name(struct probe_reader *reader, const struct classfile_annotation *annotation)
 {
     struct probe *probe = &reader->whole->probe;
     struct classfile_text name = simple_name(classfile_name(reader->file));
@@ -231,15 +208,15 @@ static void read_name(struct reader *reader, const struct classfile_annotation *
     if (is_given)
         name = value.kind == 's' ? value.text : (struct classfile_text){"", 0};
     if (!is_name(name))
-        (void)refuse(reader,
+        (void)probe_reader_refuse(reader,
                      "its name is 1 to %u letters, digits, points, lines and underlines; %s",
                      PROBE_NAME_BYTES - 1,
                      is_given ? "@Probe(name = ...) has another"
                               : "that of the class is not: give one by @Probe(name = ...)");
-    probe->name = keep(reader, name);
+    probe->name = probe_reader_keep(reader, name);
 }
 
-static void read_limits(struct reader *reader, const struct classfile_annotation *annotation)
+static void read_limits(struct probe_reader *reader, const struct classfile_annotation *annotation)
 {
     struct probe_limits *limits = &reader->whole->probe.limits;
     uint64_t calls = PROBE_CALLS_PER_SECOND_DEFAULT, throws = PROBE_THROWS_DEFAULT;
@@ -252,20 +229,20 @@ static void read_limits(struct reader *reader, const struct classfile_annotation
     limits->max_throws = throws < UINT32_MAX ? (uint32_t)throws : UINT32_MAX;
 }
 
-static void check_class(struct reader *reader)
+static void check_class(struct probe_reader *reader)
 {
     const struct classfile *file = reader->file;
     const struct classfile_text name = classfile_name(file);
 
     if ((file->access & (CLASSFILE_INTERFACE | CLASSFILE_MODULE)) != 0)
-        (void)refuse(reader, "handlers are methods of a class; this is none");
+        (void)probe_reader_refuse(reader, "handlers are methods of a class; this is none");
     else if ((file->access & CLASSFILE_PUBLIC) == 0)
-        (void)refuse(reader, "the class of a probe is public, for its handlers to be called");
+        (void)probe_reader_refuse(reader, "the class of a probe is public, for its handlers to be called");
     if (name.length_bytes > 5 && memcmp(name.bytes, "java/", 5) == 0)
-        (void)refuse(reader, "no class loader defines classes of java; use a package of your own");
+        (void)probe_reader_refuse(reader, "no class loader defines classes of java; use a package of your own");
 }
 
-static bool read_class(struct reader *reader)
+static bool read_class(struct probe_reader *reader)
 {
     struct probe *probe = &reader->whole->probe;
     struct classfile_annotation_cursor at = {.left = 0};
@@ -274,12 +251,12 @@ static bool read_class(struct reader *reader)
 
     while (!is_marked &&
            classfile_next_annotation(reader->file, reader->file->attributes, &at, &annotation))
-        is_marked = is_ours(&annotation, "Probe");
+        is_marked = probe_reader_is_ours(&annotation, "Probe");
     if (!is_marked)
-        return refuse(reader, at.is_damaged ? "its annotations are damaged; compile it again"
+        return probe_reader_refuse(reader, at.is_damaged ? "its annotations are damaged; compile it again"
                                             : "it does not carry @Probe");
     check_class(reader);
-    probe->class_name = keep(reader, classfile_name(reader->file));
+    probe->class_name = probe_reader_keep(reader, classfile_name(reader->file));
     probe->java_version = (uint16_t)(reader->file->major - JAVA_1);
     read_name(reader, &annotation);
     read_limits(reader, &annotation);
@@ -290,16 +267,16 @@ static bool read_class(struct reader *reader)
 /* ---- a handler ---- */
 
 /* One annotation of a parameter, if it is of ours; false: it was told what is wrong. */
-static bool read_capture(struct reader *reader, const struct classfile_annotation *annotation,
+static bool read_capture(struct probe_reader *reader, const struct classfile_annotation *annotation,
                          unsigned number, struct probe_capture *capture, bool *is_found)
 {
     struct classfile_value value;
 
     for (unsigned kind = 0; kind < PROBE_KIND_LIMIT; kind++) {
-        if (!is_ours(annotation, probe_kind_annotation(kind)))
+        if (!probe_reader_is_ours(annotation, probe_kind_annotation(kind)))
             continue;
         if (*is_found)
-            return refuse(reader, "parameter %u is to be @%s and @%s; it can be one of them",
+            return probe_reader_refuse(reader, "parameter %u is to be @%s and @%s; it can be one of them",
                           number, probe_kind_annotation(capture->kind),
                           probe_kind_annotation(kind));
         *is_found = true;
@@ -308,7 +285,7 @@ static bool read_capture(struct reader *reader, const struct classfile_annotatio
             continue;
         if (!classfile_value_of(reader->file, annotation, "value", &value) || value.kind != 'I' ||
             value.number < 0 || value.number > 254)
-            return refuse(reader,
+            return probe_reader_refuse(reader,
                           "parameter %u: arguments are numbered from 0 to 254, as in "
                           "@Argument(0)",
                           number);
@@ -341,7 +318,7 @@ static const char *types_in_words(enum probe_kind kind)
     return "";
 }
 
-static bool read_parameter(struct reader *reader, unsigned number, struct classfile_text type,
+static bool read_parameter(struct probe_reader *reader, unsigned number, struct classfile_text type,
                            struct probe_capture *capture)
 {
     struct classfile_annotation_cursor at = {.left = 0};
@@ -354,23 +331,23 @@ static bool read_parameter(struct reader *reader, unsigned number, struct classf
             return false;
     }
     if (at.is_damaged)
-        return refuse(reader, "parameter %u: its annotations are damaged; compile it again",
+        return probe_reader_refuse(reader, "parameter %u: its annotations are damaged; compile it again",
                       number);
     if (!is_found)
-        return refuse(reader,
+        return probe_reader_refuse(reader,
                       "parameter %u does not say what it is given: put @This, "
                       "@Argument(n), @Arguments, @Returned, @Thrown, @Duration or "
                       "@MethodName before it",
                       number);
     if (!probe_kind_takes(capture->kind, type))
-        return refuse(reader, "parameter %u: @%s is of type %s", number,
+        return probe_reader_refuse(reader, "parameter %u: @%s is of type %s", number,
                       probe_kind_annotation(capture->kind), types_in_words(capture->kind));
     capture->type = type.bytes[0] == '[' ? 'L' : type.bytes[0];
     return true;
 }
 
 /* The parameters of the method that is read, which is called at these places. */
-static bool read_parameters(struct reader *reader, unsigned places, struct probe_handler *handler)
+static bool read_parameters(struct probe_reader *reader, unsigned places, struct probe_handler *handler)
 {
     const struct classfile_text descriptor =
         classfile_text_of(reader->file, reader->method->descriptor_index);
@@ -379,7 +356,7 @@ static bool read_parameters(struct reader *reader, unsigned places, struct probe
 
     for (uint32_t at = 1; classfile_next_type(descriptor, &at, &type);) {
         if (handler->capture_count == PROBE_CAPTURES_LIMIT)
-            return refuse(reader,
+            return probe_reader_refuse(reader,
                           "a handler has at most %u parameters; @Arguments gives all "
                           "arguments in one",
                           PROBE_CAPTURES_LIMIT);
@@ -390,7 +367,7 @@ static bool read_parameters(struct reader *reader, unsigned places, struct probe
             continue;
         for (unsigned place = 0; place < PROBE_PLACE_LIMIT; place++) {
             if ((places & (1u << place)) != 0 && !probe_kind_is_at(capture->kind, place))
-                (void)refuse(reader,
+                (void)probe_reader_refuse(reader,
                              "parameter %u: @%s is known %s alone, not at @%s; take it away, or "
                              "make two handlers",
                              number, probe_kind_annotation(capture->kind),
@@ -400,7 +377,7 @@ static bool read_parameters(struct reader *reader, unsigned places, struct probe
     return reader->faults == faults;
 }
 
-static bool check_method(struct reader *reader)
+static bool check_method(struct probe_reader *reader)
 {
     const struct classfile_text descriptor =
         classfile_text_of(reader->file, reader->method->descriptor_index);
@@ -408,13 +385,13 @@ static bool check_method(struct reader *reader)
     uint32_t parameter_words, value_words;
 
     if ((reader->method->access & wanted) != wanted)
-        return refuse(reader, "a handler is public and static, for it to be called from anywhere; "
+        return probe_reader_refuse(reader, "a handler is public and static, for it to be called from anywhere; "
                               "this is not");
     if (!classfile_descriptor_words(descriptor, &parameter_words, &value_words) ||
         parameter_words > 255)
-        return refuse(reader, "its type is damaged; compile it again");
+        return probe_reader_refuse(reader, "its type is damaged; compile it again");
     if (value_words != 0)
-        return refuse(reader, "a handler returns nothing: make it void");
+        return probe_reader_refuse(reader, "a handler returns nothing: make it void");
     return true;
 }
 
@@ -424,7 +401,7 @@ struct place_list {
     const char *rules[PROBE_PLACE_LIMIT];
 };
 
-static bool read_places(struct reader *reader, struct place_list *out)
+static bool read_places(struct probe_reader *reader, struct place_list *out)
 {
     struct classfile_annotation_cursor at = {.left = 0};
     struct classfile_annotation annotation;
@@ -432,21 +409,21 @@ static bool read_places(struct reader *reader, struct place_list *out)
 
     while (classfile_next_annotation(reader->file, reader->method->attributes, &at, &annotation)) {
         for (unsigned place = 0; place < PROBE_PLACE_LIMIT; place++) {
-            if (!is_ours(&annotation, probe_place_annotation(place)))
+            if (!probe_reader_is_ours(&annotation, probe_place_annotation(place)))
                 continue;
             if ((out->places & (1u << place)) != 0)
-                return refuse(reader, "it carries @%s twice", probe_place_annotation(place));
+                return probe_reader_refuse(reader, "it carries @%s twice", probe_place_annotation(place));
             out->places |= 1u << place;
             out->rules[place] = reader->rules;
             is_good = read_rules(reader, &annotation, "value", &out->rules[place]) && is_good;
         }
     }
     if (at.is_damaged)
-        return refuse(reader, "its annotations are damaged; compile it again");
+        return probe_reader_refuse(reader, "its annotations are damaged; compile it again");
     return is_good;
 }
 
-static bool has_captures(const struct reader *reader)
+static bool has_captures(const struct probe_reader *reader)
 {
     struct classfile_annotation_cursor at;
     struct classfile_annotation annotation;
@@ -456,7 +433,7 @@ static bool has_captures(const struct reader *reader)
         while (classfile_next_parameter_annotation(reader->file, reader->method->attributes, i, &at,
                                                    &annotation)) {
             for (unsigned kind = 0; kind < PROBE_KIND_LIMIT; kind++) {
-                if (is_ours(&annotation, probe_kind_annotation(kind)))
+                if (probe_reader_is_ours(&annotation, probe_kind_annotation(kind)))
                     return true;
             }
         }
@@ -464,41 +441,41 @@ static bool has_captures(const struct reader *reader)
     return false;
 }
 
-static bool add_handler(struct reader *reader, const struct probe_handler *handler)
+static bool add_handler(struct probe_reader *reader, const struct probe_handler *handler)
 {
     struct probe *probe = &reader->whole->probe;
 
     if (handler->rules == NULL)
-        return refuse(reader,
+        return probe_reader_refuse(reader,
                       "no rule says which methods it is for: give some to @%s, or to "
                       "@Probe(rules = ...)",
                       probe_place_annotation(handler->place));
     if (probe->handler_count == PROBE_HANDLERS_LIMIT)
-        return refuse(reader, "a probe has at most %u handlers; make it two probes",
+        return probe_reader_refuse(reader, "a probe has at most %u handlers; make it two probes",
                       PROBE_HANDLERS_LIMIT);
     reader->whole->handlers[probe->handler_count++] = *handler;
     return true;
 }
 
-static void read_method(struct reader *reader)
+static void read_method(struct probe_reader *reader)
 {
     const struct classfile *file = reader->file;
     struct probe_handler handler = {.class_name = reader->whole->probe.class_name,
                                     .limits = reader->whole->probe.limits};
     struct place_list list = {.places = 0};
 
-    if (!read_places(reader, &list))
+    if (probe_reader_take_event(reader) || !read_places(reader, &list))
         return;
     if (list.places == 0) {
         if (has_captures(reader))
-            (void)refuse(reader, "its parameters ask for something, but nothing says when it is "
+            (void)probe_reader_refuse(reader, "its parameters ask for something, but nothing says when it is "
                                  "called: put @OnEntry, @OnReturn or @OnThrow on it");
         return;
     }
     if (!check_method(reader) || !read_parameters(reader, list.places, &handler))
         return;
-    handler.method_name = keep(reader, classfile_text_of(file, reader->method->name_index));
-    handler.descriptor = keep(reader, classfile_text_of(file, reader->method->descriptor_index));
+    handler.method_name = probe_reader_keep(reader, classfile_text_of(file, reader->method->name_index));
+    handler.descriptor = probe_reader_keep(reader, classfile_text_of(file, reader->method->descriptor_index));
     if (handler.method_name == NULL || handler.descriptor == NULL)
         return;
     for (unsigned place = 0; place < PROBE_PLACE_LIMIT; place++) {
@@ -514,7 +491,7 @@ static void read_method(struct reader *reader)
 struct probe *probe_read(const struct classfile *file, probe_tell *tell, void *context,
                          struct jw_error *err)
 {
-    struct reader reader = {.file = file, .tell = tell, .context = context, .err = err};
+    struct probe_reader reader = {.file = file, .tell = tell, .context = context, .err = err};
 
     reader.whole = jw_alloc(sizeof *reader.whole);
     if (reader.whole == NULL) {
@@ -522,6 +499,7 @@ struct probe *probe_read(const struct classfile *file, probe_tell *tell, void *c
         return NULL;
     }
     reader.whole->probe.handlers = reader.whole->handlers;
+    reader.whole->probe.events = reader.whole->events;
     if (read_class(&reader)) {
         for (uint16_t i = 0; i < file->method_count; i++) {
             reader.method = &file->methods[i];
@@ -529,7 +507,7 @@ struct probe *probe_read(const struct classfile *file, probe_tell *tell, void *c
         }
         reader.method = NULL;
         if (reader.whole->probe.handler_count == 0 && reader.faults == 0)
-            (void)refuse(&reader, "it has no handler: put @OnEntry, @OnReturn or @OnThrow on a "
+            (void)probe_reader_refuse(&reader, "it has no handler: put @OnEntry, @OnReturn or @OnThrow on a "
                                   "public static void method");
     }
     if (reader.faults == 0)

@@ -67,6 +67,12 @@ static void put_local(struct classfile_snippet *snippet, uint8_t base, char type
     }
 }
 
+void probe_weave_put_load(struct classfile_snippet *snippet, char type, uint16_t number,
+                          uint32_t stack_words)
+{
+    put_local(snippet, OP_ILOAD, type, number, stack_words);
+}
+
 static void put_constant(struct classfile_snippet *snippet, uint8_t opcode, uint16_t index,
                          uint32_t stack_words)
 {

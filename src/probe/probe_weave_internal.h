@@ -44,6 +44,10 @@ static inline bool probe_weave_asks(const struct probe_handler *handler, enum pr
     return false;
 }
 
+/* Loads a local of that type (L for each reference), which makes the stack so deep. */
+void probe_weave_put_load(struct classfile_snippet *snippet, char type, uint16_t number,
+                          uint32_t stack_words);
+
 /* A classfile_insert of a struct probe_weaving: what its handlers are given, and their calls. probe_weave_calls.c */
 void probe_weave_insert(void *context, const struct classfile_site *site,
                         struct classfile_additions *additions, struct classfile_snippet *snippet);

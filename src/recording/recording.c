@@ -237,6 +237,7 @@ static uint64_t begin_chunk(struct recording *recording)
     recording_ledger_new_chunk(recording);
     recording_law_new_chunk(recording);
     recording_context_new_chunk(recording);
+    recording_declared_new_chunk(recording);
     /* Constants that nearly every chunk needs: so each chunk has a checkpoint from the start. */
     recording_put_states(recording);
     recording_put_frame_types(&recording->names,
@@ -246,7 +247,8 @@ static uint64_t begin_chunk(struct recording *recording)
             recording_simple(&recording->names, JFR_TYPE_COUNTER_NAME, recording->config.counter);
     jfr_buffer_clear(&recording->events);
     jfr_put_metadata(&recording->events, now_ns, recording_dialect(recording),
-                     recording->config.has_bytecode_index, &recording->contexts.attributes);
+                     recording->config.has_bytecode_index, &recording->contexts.attributes,
+                     recording->declared);
     recording_put_facts(recording, now_ns);
     recording_host_new_chunk(recording, now_ns);
     return now_ns;
@@ -326,6 +328,7 @@ void recording_drop(struct recording *recording)
     recording_ids_close(&recording->walk_zero);
     recording_wall_close(recording);
     recording_context_close(recording);
+    recording_declared_close(recording);
     recording_virtual_close(recording);
     recording_host_close(recording);
     jw_free(recording->stops);

@@ -26,6 +26,7 @@
 
 struct generation;
 struct os_output_calls;
+struct jfr_declared;
 struct recording;
 
 /* Bytes, not always with a terminator. The giver says how long they live. {NULL, 0}: not known. */
@@ -215,6 +216,8 @@ struct recording_sources {
     bool (*stop)(void *context, uintptr_t pc, struct recording_stop *out);
     /* Name of an attribute of contexts by number: 0, 1, ..., each always the same one; NULL: no more yet. */
     const char *(*attribute)(void *context, unsigned number);
+    /* Types that events of probes may have, by number: 0, 1, ..., each time anew; false: no more. */
+    bool (*declared)(void *context, uint32_t number, struct jfr_declared *out);
     /* System properties, and variables of the environment, by number, as they are to be written; false: no more. */
     bool (*property)(void *context, uint32_t number, struct recording_pair *out);
     bool (*variable)(void *context, uint32_t number, struct recording_pair *out);

@@ -392,6 +392,10 @@ static void take_record(const struct event_record *record, void *argument)
     const bool is_wall = clock_of(record) == RECORDING_SHOWS_WALL;
 
     /* Requests and spans are no stacks, and those of threads that were late no samples: a graph has no place for them. */
+    if (record->kind == EVENT_DECLARED) {
+        jw_count(JW_COUNT_PROBE_EVENTS_UNTOLD);
+        return;
+    }
     if (record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN ||
         record->kind == EVENT_LATE || record->kind == EVENT_LOCK_OWNER)
         return;

@@ -182,6 +182,8 @@ struct recording {
     struct recording_ids method_keys; /* of this take, + 1 */
     struct recording_ids
         trace_keys; /* of this take, + 1; the stack, and below it whether it is native */
+    struct jfr_declared_set *declared; /* of the open chunk; NULL: none yet */
+    struct recording_ids declared_keys; /* of this take: key of the stack of such an event, + 1 */
     uint64_t state_keys[JW_STATE_LIMIT]; /* in this chunk */
     uint64_t cpu_state_key;              /* of samples of CPU time */
     uint64_t counter_key;                /* likewise; of no use without config.counter */
@@ -353,6 +355,17 @@ void recording_put_frame(struct recording *recording, uint64_t method,
                          const struct recording_frame *frame);
 /* Key of the stack in this chunk; 0: it has no frames. */
 uint64_t recording_trace_key(struct recording_take *take, store_id trace);
+
+/* The same of what lies in it from that frame on. */
+uint64_t recording_part_of_trace(struct recording_take *take, const struct store_trace *trace,
+                                 uint32_t first);
+
+/* recording_declared.c: the types that the chunk which begins has; is there one that it has not; an event of such a type. */
+void recording_declared_new_chunk(struct recording *recording);
+bool recording_declared_has_new_type(const struct recording *recording);
+JW_MUST_CHECK bool recording_declared_begin_take(struct recording_take *take);
+void recording_take_declared(struct recording_take *take, const struct event_record *record);
+void recording_declared_close(struct recording *recording);
 
 /* Wall records as JFR events: between begin and end of a take; what still waits when all ends. */
 JW_MUST_CHECK bool recording_wall_begin_take(struct recording_take *take);

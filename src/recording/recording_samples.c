@@ -177,23 +177,29 @@ static bool is_native(const struct store_trace *trace)
     return true;
 }
 
+uint64_t recording_part_of_trace(struct recording_take *take, const struct store_trace *trace,
+                                 uint32_t first)
+{
+    struct recording *recording = take->recording;
+
+    /* An event without a stack names none: viewers stumble over a stack without frames. */
+    if (trace->frame_count <= first)
+        return 0;
+    jfr_put_u8(&recording->stack, (trace->flags & STORE_TRUNCATED) != 0);
+    jfr_put_varint(&recording->stack, trace->frame_count - first);
+    for (uint32_t i = first; i < trace->frame_count; i++)
+        put_frame(take, trace->frames[i]);
+    return recording_constant(&recording->names, JFR_TYPE_STACK_TRACE, &recording->stack);
+}
+
 /* Key of the stack + 1, and the bit below it. */
 static uint64_t resolve_trace(struct recording_take *take, store_id id)
 {
-    struct recording *recording = take->recording;
     struct store_trace trace;
-    uint64_t key = 0;
 
     if (!store_get(take->generation->traces, id, &trace))
         trace = (struct store_trace){0};
-    /* An event without a stack names none: viewers stumble over a stack without frames. */
-    if (trace.frame_count > 0) {
-        jfr_put_u8(&recording->stack, (trace.flags & STORE_TRUNCATED) != 0);
-        jfr_put_varint(&recording->stack, trace.frame_count);
-        for (uint32_t i = 0; i < trace.frame_count; i++)
-            put_frame(take, trace.frames[i]);
-        key = recording_constant(&recording->names, JFR_TYPE_STACK_TRACE, &recording->stack);
-    }
+    const uint64_t key = recording_part_of_trace(take, &trace, 0);
     return (key + 1) << 1 | (is_native(&trace) ? TRACE_IS_NATIVE : 0);
 }
 
@@ -412,6 +418,8 @@ static void take_record(const struct event_record *record, void *argument)
         recording_take_endpoint(take, record);
     else if (record->kind == EVENT_SPAN)
         recording_take_span(take, record);
+    else if (record->kind == EVENT_DECLARED)
+        recording_take_declared(take, record);
     else if (record->kind == EVENT_LATE)
         recording_delays_take(take, record);
     else if (JW_INVARIANT(record->kind == EVENT_WALL_SAMPLE || record->kind == EVENT_WALL_IDLE))
@@ -422,13 +430,14 @@ void recording_take_events(struct recording *recording, struct generation *gener
 {
     struct recording_take take = {.recording = recording, .generation = generation};
 
-    if (recording_context_has_new_name(recording))
+    if (recording_context_has_new_name(recording) || recording_declared_has_new_type(recording))
         recording_next_chunk(recording);
     recording_names_new_take(&recording->names);
     recording_virtual_begin_take(recording, generation);
     if (!recording_ids_reset(&recording->method_keys, dict_last_id(generation->methods)) ||
         !recording_ids_reset(&recording->trace_keys, store_last_id(generation->traces)) ||
-        !recording_context_begin_take(&take) || !recording_wall_begin_take(&take)) {
+        !recording_context_begin_take(&take) || !recording_declared_begin_take(&take) ||
+        !recording_wall_begin_take(&take)) {
         recording_fail_memory(recording);
         return;
     }

@@ -74,6 +74,18 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
     out->deep = is_whole ? deep : NULL;
 }
 
+/* Of its Java frames the first few. */
+static void walk_top(const void *ucontext, void *env, uint32_t depth_max,
+                     struct sample_scratch *scratch, struct walked *out)
+{
+    scratch->walk_cache.with_native = false;
+    scratch->walk_cache.is_native_whole = false;
+    scratch->walk_cache.past = NULL;
+    scratch->walk_cache.with_carrier = false;
+    walk_java(ucontext, env, &scratch->walk_cache, scratch->java,
+              depth_max < sampler.depth_max ? depth_max : sampler.depth_max, &out->java);
+}
+
 static JW_SIGNAL_SAFE enum walk_native_by native_by(void)
 {
     if (sampler.by_libunwind)
@@ -387,11 +399,12 @@ static JW_SIGNAL_SAFE dict_id capture(struct generation *generation, uint64_t mo
 
 /* What a hook tells beside its order. */
 static JW_SIGNAL_SAFE void fill_from_hook(struct event_record *record,
-                                          const struct sampler_hook *hook, dict_id class_name)
+                                          const struct sampler_hook *hook, dict_id class_name,
+                                          dict_id payload)
 {
     record->flags = hook->flags;
     record->class_name = class_name;
-    record->name = hook->name;
+    record->name = hook->payload == NULL ? hook->name : payload;
     if (hook->time_ns != 0)
         record->time_ns = hook->time_ns;
 }
@@ -453,6 +466,12 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
                                : order->klass == 0
                                    ? DICT_NONE
                                    : sample_class(generation, scratch, order->klass);
+    const dict_id payload =
+        hook == NULL || hook->payload == NULL
+            ? DICT_NONE
+            : dict_intern(generation->payloads, hook->payload, hook->payload_bytes);
+    if (hook != NULL && hook->payload != NULL && payload == DICT_NONE)
+        return SAMPLE_PAYLOADS_FULL;
     const store_id trace = walked->deep == NULL
                                ? put_plain(generation, scratch, walked, flags, hook != NULL)
                                : put_deep(generation, scratch, walked, flags, hook != NULL);
@@ -467,7 +486,7 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
     record->flags = is_in_native(scratch, walked) ? SAMPLER_IN_NATIVE : 0;
     fill(record, walked, order);
     if (hook != NULL)
-        fill_from_hook(record, hook, class_name);
+        fill_from_hook(record, hook, class_name, payload);
     else if (order->klass != 0)
         record->class_name = class_name;
     record->trace = trace;
@@ -585,10 +604,14 @@ enum sample_loss sample_from_hook(const struct arch_context *here, struct sample
     void *const env = thread_env(order->thread);
     walked.is_java_thread = env != NULL;
     walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
-    if (env != NULL)
+    if (env != NULL && order->hook->depth_max != 0)
+        walk_top(here, env, order->hook->depth_max, scratch, &walked);
+    else if (env != NULL)
         walk_deep(here, env, tid, scratch, &walked);
     if (is_of_carrier(&walked.java))
         walked.mounted = 0;
+    if (order->hook->depth_max != 0)
+        walked.java.is_truncated = false; /* nobody misses the rest */
     order->loss = write_down(scratch, &walked, order);
     give_back(scratch, &walked);
     return order->loss;

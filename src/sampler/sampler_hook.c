@@ -69,13 +69,22 @@ static void count_loss(enum sample_loss loss)
     case SAMPLE_STORE_FULL:
         jw_count(JW_COUNT_HOOK_LOST_STORE_FULL);
         break;
+    case SAMPLE_PAYLOADS_FULL:
+        jw_count(JW_COUNT_HOOK_LOST_PAYLOADS_FULL);
+        break;
     case SAMPLE_EVENTS_FULL:
         jw_count(JW_COUNT_HOOK_LOST_EVENTS_FULL);
         break;
     }
 }
 
-static bool take(const struct sampler_hook *sample)
+/* What the user's own code chose to tell is not for a window of samples to choose. */
+static bool is_in_window(const struct sampler_hook *sample)
+{
+    return sample->kind == EVENT_DECLARED || sample_in_window();
+}
+
+static enum sampler_hook_end take(const struct sampler_hook *sample)
 {
     const thread_index thread = thread_find(thread_own_tid());
     struct arch_context here = {{0}};
@@ -84,11 +93,11 @@ static bool take(const struct sampler_hook *sample)
     jw_count(JW_COUNT_HOOK_CALLS);
     if (thread == THREAD_NONE) {
         jw_count(JW_COUNT_HOOK_LOST_NO_THREAD);
-        return false;
+        return SAMPLER_HOOK_LOST;
     }
-    if (!thread_is_wanted(thread) || !sample_in_window()) {
+    if (!thread_is_wanted(thread) || !is_in_window(sample)) {
         jw_count(JW_COUNT_HOOK_FILTERED);
-        return false;
+        return SAMPLER_HOOK_FILTERED;
     }
     arch_regs_here(&regs);
     arch_regs_write(&here, &regs);
@@ -101,22 +110,27 @@ static bool take(const struct sampler_hook *sample)
         .hook = sample,
     };
     count_loss(sample_from_hook(&here, &order));
-    return order.loss == SAMPLE_TAKEN;
+    return order.loss == SAMPLE_TAKEN ? SAMPLER_HOOK_TAKEN : SAMPLER_HOOK_LOST;
 }
 
-bool sampler_hook(const struct sampler_hook *sample)
+enum sampler_hook_end sampler_hook_ended(const struct sampler_hook *sample)
 {
-    bool is_taken = false;
+    enum sampler_hook_end end = SAMPLER_HOOK_SHUT;
 
     if (sampler_hook_enter()) {
         struct sample_cost cost;
 
         sample_cost_begin_hook(&cost);
-        is_taken = take(sample);
+        end = take(sample);
         sample_cost_end(&cost, JW_COST_HOOK);
         sampler_hook_leave();
     }
-    return is_taken;
+    return end;
+}
+
+bool sampler_hook(const struct sampler_hook *sample)
+{
+    return sampler_hook_ended(sample) == SAMPLER_HOOK_TAKEN;
 }
 
 /* 1 - exp(-ratio), of which no digit is lost where the ratio is small: halved until a short series will do, and doubled again. */

@@ -34,10 +34,23 @@ struct sampler_hook {
     vm_addr klass;
     const char *class_text;
     size_t class_bytes;
+    /* Of DECLARED: bytes that go into `payloads`, and whose id becomes `name`. NULL: none. */
+    const void *payload;
+    size_t payload_bytes;
+    uint32_t depth_max; /* of the stack: the rest is not wanted; 0: as others have it */
 };
 
 /* True: it was taken, and is HOOK_SAMPLES; false: not, which is counted, but where the gate is shut. */
 bool sampler_hook(const struct sampler_hook *sample);
+
+/* The same, and what became of it. */
+enum sampler_hook_end {
+    SAMPLER_HOOK_TAKEN,
+    SAMPLER_HOOK_SHUT,     /* the gate: nothing is recorded */
+    SAMPLER_HOOK_FILTERED, /* the thread is one of those that are kept out */
+    SAMPLER_HOOK_LOST,
+};
+enum sampler_hook_end sampler_hook_ended(const struct sampler_hook *sample);
 
 /* By sampler_start and sampler_stop. False: one is still inside at the deadline, as jw_now_ns has it. */
 void sampler_hook_open(void);

@@ -66,6 +66,12 @@ final class ProbeLoader extends ClassLoader {
         }
     }
 
+    /** One that names a class, and goes. */
+    private ProbeLoader(ClassLoader parent) {
+        super(parent);
+        path = "";
+    }
+
     /**
      * The bytes of all classes that it has of its own.
      *
@@ -79,6 +85,15 @@ final class ProbeLoader extends ClassLoader {
             }
         }
         return found.toArray(new byte[0][]);
+    }
+
+    /**
+     * The bytes of a class are others from now on. It is not loaded yet.
+     *
+     * @param name with slashes, com/acme/Slow
+     */
+    void replace(String name, byte[] content) {
+        entries.put(name + CLASS, content);
     }
 
     /**
@@ -197,7 +212,7 @@ final class ProbeLoader extends ClassLoader {
         byte[] content = readFile(file);
         String name;
         try {
-            name = defineClass(null, content, 0, content.length).getName();
+            name = new ProbeLoader(getParent()).defineClass(null, content, 0, content.length).getName();
         } catch (LinkageError refused) {
             throw new IOException(path + ": this JVM does not take it: " + refused, refused);
         } catch (SecurityException refused) {
@@ -224,6 +239,9 @@ final class ProbeLoader extends ClassLoader {
      */
     @Override
     protected Class<?> loadClass(String name, boolean isResolved) throws ClassNotFoundException {
+        if (name.equals(ProbeEvents.class.getName())) {
+            return ProbeEvents.class;
+        }
         synchronized (getClassLoadingLock(name)) {
             Class<?> found = findLoadedClass(name);
             if (found == null && !name.startsWith("java.") && !name.startsWith("io.jaywalk.")

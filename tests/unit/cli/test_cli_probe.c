@@ -102,6 +102,7 @@ Test(cli_probe, check_says_what_a_probe_is)
         "{\"schema\":\"jaywalk.probe/1\",\n"
         "\"name\":\"slow\",\"class\":\"com.acme.Slow\",\"file\":\"Slow.class\",\"java\":8,\n"
         "\"limits\":{\"max_ns_per_call\":10000,\"max_calls_per_second\":100000,\"max_throws\":0},\n"
+        "\"events\":[],\n"
         "\"handlers\":[\n"
         "{\"method\":\"entered\",\"descriptor\":\"(Ljava/lang/Object;I)V\",\"place\":\"entry\","
         "\"rules\":\"include class name=com.acme.Shop method name=add\\u000a\",\"captures\":["

@@ -34,6 +34,9 @@
  * <tr><td>{@link io.jaywalk.probe.MethodName @MethodName}</td><td>String</td><td>everywhere</td></tr>
  * </table>
  *
+ * <p>A method of the probe with {@link io.jaywalk.probe.Event @Event} is an event in the recording each time that the probe calls it; its
+ * parameters are its {@link io.jaywalk.probe.Field @Field}s.
+ *
  * <p>{@code jaywalk probe check FILE} says whether a probe is understood, and {@code jaywalk probe check FILE APP.jar} which methods
  * it would take. The annotations are in class files alone: a probe that does not call the API needs no jaywalk.jar at run time.
  *

@@ -1,0 +1,385 @@
+/* Types of events of probes, and what becomes of an event. Context: as the header says. */
+#include "agent/probe_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "agent/api_internal.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "event/event_values.h"
+#include "sampler/sampler_hook.h"
+#include "thread/thread.h"
+#include "thread/thread_tls.h"
+
+/* Enough for the agent's own frames, those of the handler, and the method that it was called in. */
+#define TOP_FRAMES 32u
+
+struct type {
+    struct jfr_declared declared; /* constant once it is there */
+    char kinds[PROBE_FIELDS_LIMIT];
+    _Atomic uint32_t users; /* relaxed, as are those below: probes that have it */
+    _Atomic uint64_t released_ns; /* when the last one gave it back */
+    _Atomic uint64_t recorded, lost, idle;
+};
+
+/* So long after a probe has gone its events may still have to be taken. */
+#define KEPT_NS (60 * JW_NS_PER_SECOND)
+
+/* By number less 1. */
+static _Atomic(struct type *) types[PROBE_EVENTS_TYPES];
+static _Atomic uint32_t type_count; /* relaxed: each is found by its own slot */
+
+/* ---- types ---- */
+
+static struct type *type_of(uint32_t number)
+{
+    /* order PROBE_EVENT_TYPE: acquires what declare released, the type. */
+    return number == 0 || number > PROBE_EVENTS_TYPES ? NULL : jw_load_acquire(&types[number - 1]);
+}
+
+static enum jfr_type jfr_type_of(char type)
+{
+    switch (type) {
+    case 'Z':
+        return JFR_TYPE_BOOLEAN;
+    case 'B':
+        return JFR_TYPE_BYTE;
+    case 'C':
+        return JFR_TYPE_CHAR;
+    case 'S':
+        return JFR_TYPE_SHORT;
+    case 'I':
+        return JFR_TYPE_INT;
+    case 'J':
+        return JFR_TYPE_LONG;
+    case 'F':
+        return JFR_TYPE_FLOAT;
+    case 'D':
+        return JFR_TYPE_DOUBLE;
+    case PROBE_FIELD_CLASS:
+        return JFR_TYPE_CLASS;
+    case PROBE_FIELD_THREAD:
+        return JFR_TYPE_THREAD;
+    default:
+        return JFR_TYPE_STRING;
+    }
+}
+
+static enum jfr_unit jfr_unit_of(enum probe_unit unit)
+{
+    switch (unit) {
+    case PROBE_UNIT_NANOSECONDS:
+        return JFR_UNIT_NS_SPAN;
+    case PROBE_UNIT_MILLISECONDS:
+        return JFR_UNIT_MS_SPAN;
+    case PROBE_UNIT_EPOCH_MILLISECONDS:
+        return JFR_UNIT_EPOCH_MS;
+    case PROBE_UNIT_BYTES:
+        return JFR_UNIT_BYTES;
+    case PROBE_UNIT_FRACTION:
+        return JFR_UNIT_PERCENT;
+    case PROBE_UNIT_HERTZ:
+        return JFR_UNIT_HERTZ;
+    case PROBE_UNIT_ADDRESS:
+        return JFR_UNIT_ADDRESS;
+    case PROBE_UNIT_NONE:
+    case PROBE_UNIT_LIMIT:
+        break;
+    }
+    return JFR_UNIT_NONE;
+}
+
+/* All that is not written is zero, so that equal types have equal bytes. */
+static void fill(struct type *type, const struct probe *probe, const struct probe_event *event)
+{
+    struct jfr_declared *declared = &type->declared;
+
+    memset(type, 0, sizeof *type);
+    declared->has_duration = event->has_duration;
+    declared->has_stack = event->has_stack;
+    snprintf(declared->name, sizeof declared->name, JFR_DECLARED_PREFIX "%s", event->name);
+    snprintf(declared->label, sizeof declared->label, "%s", event->label);
+    snprintf(declared->text, sizeof declared->text, "%s", event->description);
+    snprintf(declared->probe, sizeof declared->probe, "%s", probe->name);
+    declared->field_count = event->field_count;
+    for (uint32_t i = 0; i < event->field_count; i++) {
+        struct jfr_declared_field *field = &declared->fields[i];
+
+        snprintf(field->name, sizeof field->name, "%s", event->fields[i].name);
+        snprintf(field->label, sizeof field->label, "%s", event->fields[i].label);
+        field->type = jfr_type_of(event->fields[i].type);
+        field->unit = jfr_unit_of(event->fields[i].unit);
+        type->kinds[i] = event->fields[i].type;
+    }
+}
+
+/* The number of an equal one; 0: there is none. */
+static uint32_t find(const struct type *wanted)
+{
+    const uint32_t count = jw_load_relaxed(&type_count);
+    struct jfr_declared one;
+
+    for (uint32_t number = 1; number <= count; number++) {
+        memcpy(&one, &type_of(number)->declared, sizeof one);
+        one.number = 0;
+        if (memcmp(&one, &wanted->declared, sizeof one) == 0)
+            return number;
+    }
+    return 0;
+}
+
+static uint32_t declare(const struct probe *probe, const struct probe_event *event,
+                        struct jw_error *err)
+{
+    const uint32_t count = jw_load_relaxed(&type_count);
+    struct type *made = jw_alloc(sizeof *made);
+    uint32_t number;
+
+    if (made == NULL) {
+        jw_error_set(err, "no memory for a probe");
+        return 0;
+    }
+    fill(made, probe, event);
+    number = find(made);
+    if (number != 0) {
+        jw_free(made);
+        jw_add_relaxed(&type_of(number)->users, 1);
+        return number;
+    }
+    if (count == PROBE_EVENTS_TYPES) {
+        jw_free(made);
+        jw_error_set(err,
+                     "%u different types of events were declared in this process, which are all "
+                     "that it can have; start it anew, or take events as they were before",
+                     PROBE_EVENTS_TYPES);
+        return 0;
+    }
+    number = count + 1;
+    made->declared.number = number;
+    jw_store_relaxed(&made->users, 1);
+    /* order PROBE_EVENT_TYPE: releases the type. */
+    jw_store_release(&types[count], made);
+    jw_store_relaxed(&type_count, number);
+    return number;
+}
+
+static void release(uint32_t number)
+{
+    struct type *type = type_of(number);
+
+    if (type == NULL)
+        return;
+    jw_store_relaxed(&type->released_ns, jw_now_ns());
+    jw_sub_relaxed(&type->users, 1);
+}
+
+static struct instrument_event_figures figures(uint32_t number)
+{
+    struct type *type = type_of(number);
+
+    return type == NULL ? (struct instrument_event_figures){0}
+                        : (struct instrument_event_figures){
+                              .recorded = jw_load_relaxed(&type->recorded),
+                              .lost = jw_load_relaxed(&type->lost),
+                              .idle = jw_load_relaxed(&type->idle),
+                          };
+}
+
+/* ---- an event ---- */
+
+/* Units of the JVM's as its own kind of UTF-8, which readers of class files and jfr_put_text understand. */
+static size_t put_units(const jchar *units, jsize count, char *out, size_t room_bytes)
+{
+    size_t used = 0;
+
+    for (jsize i = 0; i < count && used + 3 <= room_bytes; i++) {
+        const jchar unit = units[i];
+
+        if (unit != 0 && unit < 0x80) {
+            out[used++] = (char)unit;
+        } else if (unit < 0x800) {
+            out[used++] = (char)(0xc0 | unit >> 6);
+            out[used++] = (char)(0x80 | (unit & 0x3f));
+        } else {
+            out[used++] = (char)(0xe0 | unit >> 12);
+            out[used++] = (char)(0x80 | (unit >> 6 & 0x3f));
+            out[used++] = (char)(0x80 | (unit & 0x3f));
+        }
+    }
+    return used;
+}
+
+static __attribute__((noinline)) void put_text(JNIEnv *jni, jobject object,
+                                               struct event_values *values)
+{
+    jchar units[EVENT_VALUES_TEXT_BYTES];
+    char text[EVENT_VALUES_TEXT_BYTES];
+    jsize length;
+
+    if (object == NULL) {
+        event_values_put_text(values, NULL, 0);
+        return;
+    }
+    length = (*jni)->GetStringLength(jni, object);
+    if (length > (jsize)JW_COUNT_OF(units))
+        length = (jsize)JW_COUNT_OF(units);
+    (*jni)->GetStringRegion(jni, object, 0, length, units);
+    event_values_put_text(values, text, put_units(units, length, text, sizeof text));
+}
+
+static void put_class(jobject object, struct event_values *values)
+{
+    char *signature = NULL;
+
+    if (object == NULL || (*agent.jvmti)->GetClassSignature(agent.jvmti, object, &signature,
+                                                            NULL) != JVMTI_ERROR_NONE ||
+        signature == NULL) {
+        event_values_put_text(values, NULL, 0);
+        return;
+    }
+    const size_t length_bytes = strlen(signature);
+    const bool is_plain = signature[0] == 'L' && length_bytes > 2;
+
+    event_values_put_text(values, signature + is_plain,
+                          is_plain ? length_bytes - 2 : length_bytes);
+    (void)(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+}
+
+/* Source: JDK 8 to 26, java.lang.Thread: field `tid`. 0: it cannot be told. */
+static uint64_t java_id_of(JNIEnv *jni, jobject thread)
+{
+    static _Atomic(jfieldID) known; /* relaxed: all find the same */
+    jfieldID field = jw_load_relaxed(&known);
+
+    if (field == NULL) {
+        jclass klass = (*jni)->FindClass(jni, "java/lang/Thread");
+
+        field = klass == NULL ? NULL : (*jni)->GetFieldID(jni, klass, "tid", "J");
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, klass);
+        jw_store_relaxed(&known, field);
+    }
+    return field == NULL ? 0 : (uint64_t)(*jni)->GetLongField(jni, thread, field);
+}
+
+static thread_index thread_of(uint64_t java_id)
+{
+    const thread_index own = thread_find(thread_own_tid());
+
+    if (own != THREAD_NONE && thread_java_id(own) == java_id)
+        return own;
+    for (thread_index i = 0; i < threads_limit(); i++) {
+        if (thread_is_live(i) && thread_java_id(i) == java_id)
+            return i;
+    }
+    return THREAD_NONE;
+}
+
+static void put_thread(JNIEnv *jni, jobject object, struct event_values *values)
+{
+    const uint64_t java_id = object == NULL ? 0 : java_id_of(jni, object);
+    struct event_values_thread thread = {.is_none = true};
+
+    if (java_id != 0 && api_is_virtual(jni, object)) {
+        thread = (struct event_values_thread){.virtual_number = java_id};
+    } else if (java_id != 0) {
+        const thread_index index = thread_of(java_id);
+
+        if (index != THREAD_NONE)
+            thread = (struct event_values_thread){.index = index,
+                                                  .serial = (uint32_t)thread_serial(index)};
+    }
+    event_values_put_thread(values, &thread);
+}
+
+static void put_fields(JNIEnv *jni, const struct type *type, const struct instrument_values *given,
+                       struct event_values *values)
+{
+    uint32_t number = 0, object = 0;
+
+    event_values_begin(values, type->declared.number);
+    for (uint32_t i = 0; i < type->declared.field_count; i++) {
+        if (type->kinds[i] == PROBE_FIELD_TEXT)
+            put_text(jni, given->objects[object++], values);
+        else if (type->kinds[i] == PROBE_FIELD_CLASS)
+            put_class(given->objects[object++], values);
+        else if (type->kinds[i] == PROBE_FIELD_THREAD)
+            put_thread(jni, given->objects[object++], values);
+        else
+            event_values_put_number(values, given->numbers[number++]);
+    }
+}
+
+static void count(struct type *type, enum sampler_hook_end end)
+{
+    switch (end) {
+    case SAMPLER_HOOK_TAKEN:
+        jw_add_relaxed(&type->recorded, 1);
+        jw_count(JW_COUNT_PROBE_EVENTS);
+        break;
+    case SAMPLER_HOOK_LOST:
+        jw_add_relaxed(&type->lost, 1);
+        jw_count(JW_COUNT_PROBE_EVENTS_LOST);
+        break;
+    case SAMPLER_HOOK_SHUT:
+    case SAMPLER_HOOK_FILTERED:
+        jw_add_relaxed(&type->idle, 1);
+        jw_count(JW_COUNT_PROBE_EVENTS_IDLE);
+        break;
+    }
+}
+
+static __attribute__((noinline)) enum sampler_hook_end record(JNIEnv *jni, const struct type *type,
+                                                              const struct instrument_values *given)
+{
+    const uint64_t now_ns = jw_now_ns();
+    const bool has_duration = given->duration_ns >= 0 && (uint64_t)given->duration_ns < now_ns;
+    struct event_values values;
+
+    put_fields(jni, type, given, &values);
+    const struct sampler_hook hook = {
+        .kind = EVENT_DECLARED,
+        .time_ns = has_duration ? now_ns - (uint64_t)given->duration_ns : now_ns,
+        .weight_ns = has_duration ? (uint64_t)given->duration_ns : 0,
+        .payload = values.bytes,
+        .payload_bytes = values.used_bytes,
+        .depth_max = type->declared.has_stack ? 0 : TOP_FRAMES,
+    };
+    return sampler_hook_ended(&hook);
+}
+
+static void commit(JNIEnv *jni, const struct instrument_values *given)
+{
+    struct type *type = type_of(given->type);
+
+    if (type != NULL)
+        count(type,
+              run_generations() == NULL ? SAMPLER_HOOK_SHUT : record(jni, type, given));
+}
+
+const struct instrument_events probe_events_calls = {declare, release, figures, commit};
+
+/* ---- what a recording asks ---- */
+
+bool probe_events_ask(void *context, uint32_t number, struct jfr_declared *out)
+{
+    const uint32_t count_now = jw_load_relaxed(&type_count);
+    const uint64_t now_ns = jw_now_ns();
+
+    (void)context;
+    for (uint32_t i = 1; i <= count_now; i++) {
+        struct type *type = type_of(i);
+
+        if (jw_load_relaxed(&type->users) == 0 &&
+            now_ns - jw_load_relaxed(&type->released_ns) > KEPT_NS)
+            continue;
+        if (number-- == 0) {
+            *out = type->declared;
+            return true;
+        }
+    }
+    return false;
+}

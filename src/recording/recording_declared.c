@@ -1,0 +1,264 @@
+/*
+ * Events that probes declared, as events of a chunk; dump.
+ *
+ * The types of a chunk are those that there are when it begins. A type that is new when a take begins, begins a new chunk first: so a
+ * chunk declares each type that a record of its takes has.
+ *
+ * The stack of such an event begins where the probe's handler was called: what lies above are the agent's own methods, and the
+ * probe's. Each of the ways from a place to a handler passes a gate, java.lang.JaywalkGate<n>.enter, below which lies what linked it
+ * (src/probe/probe_classes.h).
+ */
+#include <string.h>
+
+#include "base/counters.h"
+#include "event/event_values.h"
+#include "generation/generation.h"
+#include "generation/method_record.h"
+#include "recording/recording_internal.h"
+
+#define GATE  "java/lang/JaywalkGate"
+#define PLACE "java/lang/JaywalkPlace"
+#define LINK  "java/lang/invoke/"
+/* Frames between a handler and its gate: the bridge. */
+#define BRIDGE_FRAMES 1u
+/* Above the probe's own code: the native method, and the method of the event. */
+#define COMMIT_FRAMES 2u
+
+/* Where a trace is parted. */
+struct parted {
+    uint32_t handler; /* its frame; UINT32_MAX: none */
+    uint32_t first;   /* of the program, or of the probe where no handler was called */
+};
+
+/* ---- types ---- */
+
+static bool ask(const struct recording *recording, uint32_t number, struct jfr_declared *out)
+{
+    const struct recording_sources *sources = &recording->config.sources;
+
+    return sources->declared != NULL && sources->declared(sources->context, number, out);
+}
+
+void recording_declared_new_chunk(struct recording *recording)
+{
+    struct jfr_declared one;
+
+    if (recording->declared != NULL)
+        recording->declared->count = 0;
+    for (uint32_t i = 0; ask(recording, i, &one); i++) {
+        if (recording->declared == NULL)
+            recording->declared = jw_alloc(sizeof *recording->declared);
+        if (recording->declared == NULL) {
+            recording_fail_memory(recording);
+            return;
+        }
+        if (recording->declared->count == JFR_DECLARED_MAX)
+            return;
+        recording->declared->each[recording->declared->count++] = one;
+    }
+}
+
+bool recording_declared_has_new_type(const struct recording *recording)
+{
+    struct jfr_declared one;
+
+    for (uint32_t i = 0; ask(recording, i, &one); i++) {
+        if (jfr_declared_find(recording->declared, one.number) == NULL)
+            return i < JFR_DECLARED_MAX;
+    }
+    return false;
+}
+
+void recording_declared_close(struct recording *recording)
+{
+    recording_ids_close(&recording->declared_keys);
+    jw_free(recording->declared);
+    recording->declared = NULL;
+}
+
+/* ---- the stack ---- */
+
+static bool begins_with(struct recording_text text, const char *prefix)
+{
+    const size_t length_bytes = strlen(prefix);
+
+    return text.length_bytes >= length_bytes && memcmp(text.bytes, prefix, length_bytes) == 0;
+}
+
+/* Of the class of a Java frame; no text: it is none. */
+static struct recording_text class_of(const struct recording_take *take, jw_frame frame)
+{
+    if (jw_frame_kind_of(frame) > JW_FRAME_JAVA_NATIVE)
+        return (struct recording_text){NULL, 0};
+
+    const struct method_record *record =
+        method_record_get(take->generation->methods, jw_frame_method(frame), NULL);
+    return record == NULL ? (struct recording_text){NULL, 0}
+                          : recording_method_texts(take->generation, record).class_name;
+}
+
+/* What stands between the gate and the method of the place. */
+static bool is_link(struct recording_text class_name)
+{
+    return begins_with(class_name, GATE) || begins_with(class_name, PLACE) ||
+           begins_with(class_name, LINK);
+}
+
+static struct parted part(const struct recording_take *take, const struct store_trace *trace)
+{
+    uint32_t gate = 0, first;
+
+    while (gate < trace->frame_count && !begins_with(class_of(take, trace->frames[gate]), GATE))
+        gate++;
+    if (gate == trace->frame_count)
+        return (struct parted){UINT32_MAX,
+                               trace->frame_count < COMMIT_FRAMES ? 0 : COMMIT_FRAMES};
+    first = gate;
+    while (first < trace->frame_count && is_link(class_of(take, trace->frames[first])))
+        first++;
+    return (struct parted){gate > BRIDGE_FRAMES ? gate - BRIDGE_FRAMES - 1 : UINT32_MAX, first};
+}
+
+static uint64_t method_at(struct recording_take *take, const struct store_trace *trace,
+                          uint32_t frame)
+{
+    return frame < trace->frame_count && jw_frame_kind_of(trace->frames[frame]) <=
+                                             JW_FRAME_JAVA_NATIVE
+               ? recording_frame_method(take, trace->frames[frame])
+               : 0;
+}
+
+/* Key of the stack from there on + 1, for the rest of the take. */
+static uint64_t stack_key(struct recording_take *take, store_id id,
+                          const struct store_trace *trace, uint32_t first)
+{
+    uint64_t *known = recording_ids_at(&take->recording->declared_keys, id);
+
+    if (known == NULL) {
+        recording_fail_memory(take->recording);
+        return 0;
+    }
+    if (*known == 0)
+        *known = 1 + recording_part_of_trace(take, trace, first);
+    return *known - 1;
+}
+
+/* ---- fields ---- */
+
+static uint64_t thread_key(struct recording *recording, const struct event_values_thread *thread)
+{
+    if (thread->is_none)
+        return 0;
+    return thread->virtual_number != 0
+               ? recording_virtual_thread_key(&recording->names, thread->virtual_number,
+                                              (struct recording_text){NULL, 0})
+               : recording_thread_key(&recording->names, thread->index, thread->serial);
+}
+
+static void put_floating(struct jfr_buffer *out, enum jfr_type type, int64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    if (type == JFR_TYPE_FLOAT)
+        jfr_put_float(out, (float)value);
+    else
+        jfr_put_double(out, value);
+}
+
+static void put_field(struct recording *recording, enum jfr_type type,
+                      struct event_values_taker *taker)
+{
+    struct jfr_buffer *out = &recording->events;
+    struct recording_text text = {NULL, 0};
+
+    if (type == JFR_TYPE_STRING || type == JFR_TYPE_CLASS) {
+        text.bytes = event_values_take_text(taker, &text.length_bytes);
+        if (type == JFR_TYPE_CLASS)
+            jfr_put_varint(out, text.bytes == NULL
+                                    ? 0
+                                    : recording_class_of_text(&recording->names, text));
+        else if (text.bytes == NULL)
+            jfr_put_string(out, NULL);
+        else
+            jfr_put_text(out, text.bytes, text.length_bytes);
+    } else if (type == JFR_TYPE_THREAD) {
+        const struct event_values_thread thread = event_values_take_thread(taker);
+
+        jfr_put_varint(out, thread_key(recording, &thread));
+    } else if (type == JFR_TYPE_FLOAT || type == JFR_TYPE_DOUBLE) {
+        put_floating(out, type, event_values_take_number(taker));
+    } else if (type == JFR_TYPE_BOOLEAN || type == JFR_TYPE_BYTE) {
+        jfr_put_u8(out, (uint8_t)event_values_take_number(taker));
+    } else if (type == JFR_TYPE_LONG) {
+        jfr_put_long(out, event_values_take_number(taker));
+    } else if (type == JFR_TYPE_INT) {
+        jfr_put_int(out, (int)event_values_take_number(taker));
+    } else { /* char and short */
+        jfr_put_varint(out, (uint16_t)event_values_take_number(taker));
+    }
+}
+
+static void put(struct recording_take *take, const struct event_record *record,
+                const struct jfr_declared *declared, struct event_values_taker *taker)
+{
+    struct recording *recording = take->recording;
+    struct jfr_buffer *out = &recording->events;
+    const uint64_t end_ns = record->time_ns + record->weight_ns;
+    struct recording_fields context = recording_context_fields(take, record->context);
+    const struct recording_who who = recording_who_of(
+        recording, record->thread_index, (uint32_t)record->thread_serial, &context);
+    struct store_trace trace;
+
+    if (!store_get(take->generation->traces, record->trace, &trace))
+        trace = (struct store_trace){0};
+    const struct parted parted = part(take, &trace);
+    const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
+    const uint64_t handler = method_at(take, &trace, parted.handler);
+    const uint64_t method =
+        parted.handler == UINT32_MAX ? 0 : method_at(take, &trace, parted.first);
+    const uint64_t stack =
+        declared->has_stack ? stack_key(take, record->trace, &trace, parted.first) : 0;
+    const size_t begin =
+        jfr_event_begin(out, (enum jfr_type)(JFR_DECLARED_FIRST_ID + declared->number));
+
+    jfr_put_varint(out, (declared->has_duration ? record->time_ns : end_ns) + moved_ns);
+    if (declared->has_duration)
+        jfr_put_varint(out, record->weight_ns);
+    jfr_put_varint(out, who.thread);
+    if (declared->has_stack)
+        jfr_put_varint(out, stack);
+    jfr_put_varint(out, recording_symbol(&recording->names,
+                                         (struct recording_text){declared->probe,
+                                                                 strlen(declared->probe)}));
+    jfr_put_varint(out, handler);
+    jfr_put_varint(out, method);
+    jfr_put_varint(out, who.carrier);
+    for (uint32_t i = 0; i < declared->field_count; i++)
+        put_field(recording, declared->fields[i].type, taker);
+    (void)JW_INVARIANT(!taker->is_damaged && taker->left_bytes == 0);
+    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
+void recording_take_declared(struct recording_take *take, const struct event_record *record)
+{
+    struct event_values_taker taker;
+    size_t length_bytes = 0;
+    const void *bytes = dict_text(take->generation->payloads, record->name, &length_bytes);
+    const struct jfr_declared *declared = jfr_declared_find(
+        take->recording->declared, event_values_taking(&taker, bytes, length_bytes));
+
+    if (declared == NULL) { /* more types at a time than a chunk declares */
+        jw_count(JW_COUNT_PROBE_EVENTS_UNTOLD);
+        return;
+    }
+    put(take, record, declared, &taker);
+    take->recording->hook_samples++;
+}
+
+bool recording_declared_begin_take(struct recording_take *take)
+{
+    return recording_ids_reset(&take->recording->declared_keys,
+                               store_last_id(take->generation->traces));
+}
