@@ -1,5 +1,7 @@
 import io.jaywalk.probe.Argument;
 import io.jaywalk.probe.Duration;
+import io.jaywalk.probe.Event;
+import io.jaywalk.probe.Field;
 import io.jaywalk.probe.MethodName;
 import io.jaywalk.probe.OnReturn;
 import io.jaywalk.probe.OnThrow;
@@ -9,7 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Which calls of the web shop (demo/shop) took long, and with which argument: a line on standard error, at most one a second.
+ * Which calls of the web shop (demo/shop) took long, and with which argument: an event in the recording for each, if there is one, and a line
+ * on standard error, at most one a second.
  *
  * <p>As an example of a probe: what most calls do is one comparison; what is kept are numbers, no objects of the application.
  */
@@ -25,6 +28,11 @@ public class SlowCalls {
     private static final AtomicLong NEXT_LINE_NS = new AtomicLong(System.nanoTime());
 
     private SlowCalls() {}
+
+    /** In the recording, jaywalk.probe.SlowCall: with these fields, and with method, stack, trace and attributes by itself. */
+    @Event(value = "SlowCall", label = "Slow Call", description = "A call of the shop that took 100 ms or more, or threw")
+    private static void slowCall(@Field(value = "milliseconds", label = "Asked For", unit = Field.Unit.MILLISECONDS) int milliseconds,
+            @Field(value = "exception", label = "Exception") Class<?> exception, @Duration long ns) {}
 
     /** A call that returned. */
     @OnReturn
@@ -42,6 +50,7 @@ public class SlowCalls {
     }
 
     private static void tell(String method, int milliseconds, long ns, Throwable exception) {
+        slowCall(milliseconds, exception == null ? null : exception.getClass(), ns);
         SLOW.increment();
         long now = System.nanoTime();
         long next = NEXT_LINE_NS.get();

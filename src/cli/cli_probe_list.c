@@ -288,7 +288,7 @@ static void put_event(struct reader *reader, void *context)
     fputs("  ", rows->to);
     cli_text_clean(name, clean);
     cli_text_put_cell(clean, 46, false, rows->to);
-    put_cell_number(event.recorded, 20, rows->to);
+    put_cell_number(event.recorded, 18, rows->to);
     put_cell_number(event.lost, 12, rows->to);
     put_cell_number(event.idle, 12, rows->to);
     fputc('\n', rows->to);

@@ -428,5 +428,5 @@ Test(generation, m50_every_failed_allocation_is_reported_and_leaves_nothing)
         cr_assert(is_open || err.message[0] != '\0');
         generations_close(opened);
     }
-    cr_assert(eq(u64, nth, 1 + 3 * 9 + 1), "the struct, nine parts thrice, then none failed");
+    cr_assert(eq(u64, nth, 1 + 3 * 10 + 1), "the struct, ten parts thrice, then none failed");
 }

@@ -37,6 +37,7 @@ static struct dict_table *dict_of(struct generation *generation, enum generation
         [GENERATION_CLASSES] = generation->classes, [GENERATION_SYMBOLS] = generation->symbols,
         [GENERATION_METHODS] = generation->methods, [GENERATION_ENDPOINTS] = generation->endpoints,
         [GENERATION_VALUES] = generation->values,   [GENERATION_CONTEXTS] = generation->contexts,
+        [GENERATION_PAYLOADS] = generation->payloads,
     };
 
     return tables[part];
@@ -61,7 +62,7 @@ Test(generation_parts, each_dictionary_has_a_name_and_figures_of_its_own)
 {
     struct epoch_ticket ticket;
     struct generation *generation = generation_enter(generations, TID, &ticket);
-    char text[GENERATION_PART_LIMIT] = "abcdef";
+    char text[GENERATION_PART_LIMIT] = "abcdefg";
 
     for (int part = 0; part < GENERATION_TRACES; part++) {
         cr_assert(eq(u64, stats_of((enum generation_part)part).keys_total, 0));
