@@ -19,6 +19,7 @@
 
 struct type {
     struct jfr_declared declared; /* constant once it is there */
+    struct jfr_declared asked;    /* the same as it was asked for: number 0, and under its own name */
     char kinds[PROBE_FIELDS_LIMIT];
     _Atomic uint32_t users; /* relaxed, as are those below: probes that have it */
     _Atomic uint64_t released_ns; /* when the last one gave it back */
@@ -114,21 +115,32 @@ static void fill(struct type *type, const struct probe *probe, const struct prob
         field->unit = jfr_unit_of(event->fields[i].unit);
         type->kinds[i] = event->fields[i].type;
     }
+    memcpy(&type->asked, declared, sizeof type->asked);
 }
 
 /* The number of an equal one; 0: there is none. */
 static uint32_t find(const struct type *wanted)
 {
     const uint32_t count = jw_load_relaxed(&type_count);
-    struct jfr_declared one;
 
     for (uint32_t number = 1; number <= count; number++) {
-        memcpy(&one, &type_of(number)->declared, sizeof one);
-        one.number = 0;
-        if (memcmp(&one, &wanted->declared, sizeof one) == 0)
+        if (memcmp(&type_of(number)->asked, &wanted->asked, sizeof wanted->asked) == 0)
             return number;
     }
     return 0;
+}
+
+/* Readers that know types by their names meet each name once: the second type of a name is Sale_2. */
+static void name_apart(struct type *made)
+{
+    const uint32_t count = jw_load_relaxed(&type_count);
+    unsigned same = 0;
+
+    for (uint32_t number = 1; number <= count; number++)
+        same += strcmp(type_of(number)->asked.name, made->asked.name) == 0;
+    if (same != 0)
+        snprintf(made->declared.name, sizeof made->declared.name, "%.*s_%u",
+                 (int)sizeof made->declared.name - 8, made->asked.name, same + 1);
 }
 
 static uint32_t declare(const struct probe *probe, const struct probe_event *event,
@@ -158,6 +170,7 @@ static uint32_t declare(const struct probe *probe, const struct probe_event *eve
         return 0;
     }
     number = count + 1;
+    name_apart(made);
     made->declared.number = number;
     jw_store_relaxed(&made->users, 1);
     /* order PROBE_EVENT_TYPE: releases the type. */
@@ -182,6 +195,7 @@ static struct instrument_event_figures figures(uint32_t number)
 
     return type == NULL ? (struct instrument_event_figures){0}
                         : (struct instrument_event_figures){
+                              .type_name = type->declared.name,
                               .recorded = jw_load_relaxed(&type->recorded),
                               .lost = jw_load_relaxed(&type->lost),
                               .idle = jw_load_relaxed(&type->idle),

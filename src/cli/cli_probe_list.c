@@ -251,7 +251,7 @@ static void put_handler(struct reader *reader, void *context)
 }
 
 struct event {
-    char name[TEXT_BYTES];
+    char type[TEXT_BYTES];
     uint64_t recorded, lost, idle;
 };
 
@@ -259,8 +259,8 @@ static void read_event_field(struct reader *reader, const char *name, void *out)
 {
     struct event *event = out;
 
-    if (strcmp(name, "name") == 0)
-        read_text(reader, event->name);
+    if (strcmp(name, "type") == 0)
+        read_text(reader, event->type);
     else if (strcmp(name, "recorded") == 0)
         event->recorded = read_number(reader);
     else if (strcmp(name, "lost") == 0)
@@ -275,7 +275,7 @@ static void read_event_field(struct reader *reader, const char *name, void *out)
 static void put_event(struct reader *reader, void *context)
 {
     struct rows *rows = context;
-    char name[TEXT_BYTES + 32], clean[CLI_CELL_BYTES];
+    char clean[CLI_CELL_BYTES];
     struct event event = {.recorded = 0};
 
     read_object(reader, read_event_field, &event);
@@ -284,9 +284,8 @@ static void put_event(struct reader *reader, void *context)
     if (!rows->has_events)
         fprintf(rows->to, "  %-48s%18s%12s%12s\n", "event", "recorded", "lost", "idle");
     rows->has_events = true;
-    snprintf(name, sizeof name, "jaywalk.probe.%s", event.name);
     fputs("  ", rows->to);
-    cli_text_clean(name, clean);
+    cli_text_clean(event.type, clean);
     cli_text_put_cell(clean, 46, false, rows->to);
     put_cell_number(event.recorded, 18, rows->to);
     put_cell_number(event.lost, 12, rows->to);

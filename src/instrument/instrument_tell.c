@@ -104,6 +104,8 @@ static void list_event(const struct instrument_attach *attach, uint32_t event, i
 
     say(context, "{\"name\":");
     say_text(say, context, attach->probe->events[event].name);
+    say(context, ",\"type\":");
+    say_text(say, context, figures.type_name == NULL ? "" : figures.type_name);
     snprintf(text, sizeof text, ",\"recorded\":%llu,\"lost\":%llu,\"idle\":%llu}",
              (unsigned long long)figures.recorded, (unsigned long long)figures.lost,
              (unsigned long long)figures.idle);
@@ -194,8 +196,8 @@ static void add_attach(JNIEnv *jni, struct instrument_attach *attach)
     for (uint32_t i = 0; i < attach->probe->event_count; i++) {
         const struct instrument_event_figures events = instrument_figures_of_event(attach, i);
 
-        snprintf(line, sizeof line, "  jaywalk.probe.%s: %llu recorded, %llu lost, %llu idle",
-                 attach->probe->events[i].name, (unsigned long long)events.recorded,
+        snprintf(line, sizeof line, "  %s: %llu recorded, %llu lost, %llu idle",
+                 events.type_name == NULL ? "" : events.type_name, (unsigned long long)events.recorded,
                  (unsigned long long)events.lost, (unsigned long long)events.idle);
         add_line(line);
     }
