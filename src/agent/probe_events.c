@@ -19,9 +19,9 @@
 
 struct type {
     struct jfr_declared declared; /* constant once it is there */
-    struct jfr_declared asked;    /* the same as it was asked for: number 0, and under its own name */
+    struct jfr_declared asked; /* the same as it was asked for: number 0, and under its own name */
     char kinds[PROBE_FIELDS_LIMIT];
-    _Atomic uint32_t users; /* relaxed, as are those below: probes that have it */
+    _Atomic uint32_t users;       /* relaxed, as are those below: probes that have it */
     _Atomic uint64_t released_ns; /* when the last one gave it back */
     _Atomic uint64_t recorded, lost, idle;
 };
@@ -248,8 +248,9 @@ static void put_class(jobject object, struct event_values *values)
 {
     char *signature = NULL;
 
-    if (object == NULL || (*agent.jvmti)->GetClassSignature(agent.jvmti, object, &signature,
-                                                            NULL) != JVMTI_ERROR_NONE ||
+    if (object == NULL ||
+        (*agent.jvmti)->GetClassSignature(agent.jvmti, object, &signature, NULL) !=
+            JVMTI_ERROR_NONE ||
         signature == NULL) {
         event_values_put_text(values, NULL, 0);
         return;
@@ -257,8 +258,7 @@ static void put_class(jobject object, struct event_values *values)
     const size_t length_bytes = strlen(signature);
     const bool is_plain = signature[0] == 'L' && length_bytes > 2;
 
-    event_values_put_text(values, signature + is_plain,
-                          is_plain ? length_bytes - 2 : length_bytes);
+    event_values_put_text(values, signature + is_plain, is_plain ? length_bytes - 2 : length_bytes);
     (void)(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
 }
 
@@ -370,8 +370,7 @@ static void commit(JNIEnv *jni, const struct instrument_values *given)
     struct type *type = type_of(given->type);
 
     if (type != NULL)
-        count(type,
-              run_generations() == NULL ? SAMPLER_HOOK_SHUT : record(jni, type, given));
+        count(type, run_generations() == NULL ? SAMPLER_HOOK_SHUT : record(jni, type, given));
 }
 
 const struct instrument_events probe_events_calls = {declare, release, figures, commit};

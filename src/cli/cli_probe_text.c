@@ -104,11 +104,11 @@ static void field_words(const struct probe_field *field, char text[CAPTURE_BYTES
     const char *letter = strchr(letters, field->type);
 
     snprintf(text, CAPTURE_BYTES, "%s",
-             letter != NULL                       ? words[letter - letters]
-             : field->type == PROBE_FIELD_TEXT    ? "String"
-             : field->type == PROBE_FIELD_CLASS   ? "Class"
+             letter != NULL                      ? words[letter - letters]
+             : field->type == PROBE_FIELD_TEXT   ? "String"
+             : field->type == PROBE_FIELD_CLASS  ? "Class"
              : field->type == PROBE_FIELD_THREAD ? "Thread"
-                                                  : "?");
+                                                 : "?");
 }
 
 /* Its fields as a viewer will show them. */
@@ -138,8 +138,8 @@ static void json_event(const struct probe_event *event, FILE *to)
     fputs(event->name, to); /* an identifier */
     fputs("\",\"label\":", to);
     cli_text_json(event->label, to);
-    fprintf(to, ",\"duration\":%s,\"stack\":%s,\"fields\":[", event->has_duration ? "true" : "false",
-            event->has_stack ? "true" : "false");
+    fprintf(to, ",\"duration\":%s,\"stack\":%s,\"fields\":[",
+            event->has_duration ? "true" : "false", event->has_stack ? "true" : "false");
     for (uint8_t i = 0; i < event->field_count; i++) {
         field_words(&event->fields[i], type);
         fprintf(to, "%s{\"name\":\"%s\",\"type\":\"%s\",\"unit\":\"%s\"}", i == 0 ? "" : ",",

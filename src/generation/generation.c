@@ -88,9 +88,8 @@ static bool open_buffer(struct generation *generation, size_t budget_bytes, stru
     return generation->classes != NULL && generation->symbols != NULL &&
            generation->methods != NULL && generation->endpoints != NULL &&
            generation->values != NULL && generation->payloads != NULL &&
-           generation->contexts != NULL &&
-           generation->method_cache != NULL && generation->traces != NULL &&
-           generation->events != NULL;
+           generation->contexts != NULL && generation->method_cache != NULL &&
+           generation->traces != NULL && generation->events != NULL;
 }
 
 /* What a quiet program's second needs, some 600 KiB, so that its first samples do not pay for it. Not endpoints,
@@ -125,8 +124,7 @@ static bool seal_buffer(const struct generation *generation, bool is_sealed)
     return dict_seal(generation->classes, is_sealed) && dict_seal(generation->symbols, is_sealed) &&
            dict_seal(generation->methods, is_sealed) &&
            dict_seal(generation->endpoints, is_sealed) &&
-           dict_seal(generation->values, is_sealed) &&
-           dict_seal(generation->payloads, is_sealed) &&
+           dict_seal(generation->values, is_sealed) && dict_seal(generation->payloads, is_sealed) &&
            dict_seal(generation->contexts, is_sealed) &&
            store_seal(generation->traces, is_sealed) && event_seal(generation->events, is_sealed);
 }
@@ -366,8 +364,8 @@ static uint64_t used_bytes(const struct generation *generation)
     return dict_used_bytes(generation->classes) + dict_used_bytes(generation->symbols) +
            dict_used_bytes(generation->methods) + dict_used_bytes(generation->endpoints) +
            dict_used_bytes(generation->values) + dict_used_bytes(generation->contexts) +
-           dict_used_bytes(generation->payloads) +
-           traces.arena_bytes + (uint64_t)store_last_id(generation->traces) * STORE_INDEX_BYTES +
+           dict_used_bytes(generation->payloads) + traces.arena_bytes +
+           (uint64_t)store_last_id(generation->traces) * STORE_INDEX_BYTES +
            event_reserved_count(generation->events) * EVENT_RECORD_BYTES +
            (uint64_t)dict_cache_count(generation->method_cache) * sizeof(uint64_t);
 }

@@ -9,8 +9,7 @@ static const char *const names[GENERATION_PART_LIMIT] = {
     [GENERATION_CLASSES] = "classes",       [GENERATION_SYMBOLS] = "symbols",
     [GENERATION_METHODS] = "methods",       [GENERATION_ENDPOINTS] = "endpoints",
     [GENERATION_VALUES] = "context_values", [GENERATION_CONTEXTS] = "contexts",
-    [GENERATION_PAYLOADS] = "payloads",
-    [GENERATION_TRACES] = "traces",
+    [GENERATION_PAYLOADS] = "payloads",     [GENERATION_TRACES] = "traces",
 };
 
 const char *generation_part_name(enum generation_part part)

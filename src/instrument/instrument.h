@@ -34,8 +34,8 @@ typedef void instrument_say(void *context, const char *text);
 /* ---- events of probes, which somebody else records ---- */
 
 struct instrument_values {
-    uint32_t type;       /* as `declare` has answered */
-    int64_t duration_ns; /* -1: it has none */
+    uint32_t type;                        /* as `declare` has answered */
+    int64_t duration_ns;                  /* -1: it has none */
     int64_t numbers[PROBE_NUMBERS_LIMIT]; /* as probe_events.h has them */
     jobject objects[PROBE_OBJECTS_LIMIT];
 };

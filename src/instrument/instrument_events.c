@@ -15,7 +15,8 @@ void instrument_set_events(const struct instrument_events *calls)
 
 /* ---- the native method ---- */
 
-_Static_assert(PROBE_NUMBERS_LIMIT == 8 && PROBE_OBJECTS_LIMIT == 8, "as ProbeEvents.commit has them");
+_Static_assert(PROBE_NUMBERS_LIMIT == 8 && PROBE_OBJECTS_LIMIT == 8,
+               "as ProbeEvents.commit has them");
 
 static void JNICALL commit(JNIEnv *jni, jclass klass, jint type, jlong duration_ns, jlong n0,
                            jlong n1, jlong n2, jlong n3, jlong n4, jlong n5, jlong n6, jlong n7,
@@ -68,11 +69,10 @@ static bool replace(JNIEnv *jni, const struct instrument_attach *attach, const u
              probe_is_marked(&file);
     memory.used_bytes = 0;
     if (*is_it)
-        is_good =
-            probe_put_events(attach->probe, attach->events, bytes, length_bytes, &memory, &out,
-                             err) &&
-            instrument_replace_class(jni, attach->loader, attach->probe->class_name, out.bytes,
-                                     out.length_bytes, err);
+        is_good = probe_put_events(attach->probe, attach->events, bytes, length_bytes, &memory,
+                                   &out, err) &&
+                  instrument_replace_class(jni, attach->loader, attach->probe->class_name,
+                                           out.bytes, out.length_bytes, err);
     jw_memory_unmap(memory.bytes, memory.capacity_bytes);
     return is_good;
 }

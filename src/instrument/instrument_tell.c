@@ -197,8 +197,9 @@ static void add_attach(JNIEnv *jni, struct instrument_attach *attach)
         const struct instrument_event_figures events = instrument_figures_of_event(attach, i);
 
         snprintf(line, sizeof line, "  %s: %llu recorded, %llu lost, %llu idle",
-                 events.type_name == NULL ? "" : events.type_name, (unsigned long long)events.recorded,
-                 (unsigned long long)events.lost, (unsigned long long)events.idle);
+                 events.type_name == NULL ? "" : events.type_name,
+                 (unsigned long long)events.recorded, (unsigned long long)events.lost,
+                 (unsigned long long)events.idle);
         add_line(line);
     }
 }

@@ -4,15 +4,15 @@
 #include <string.h>
 
 /* What each of them has before its own fields ... */
-static const struct jfr_row start_row = {JFR_ROW_FIELD, JFR_TYPE_LONG, JFR_UNIT_TICKS_TIME, 0,
-                                         "startTime",   "Start Time",  NULL,                NULL};
+static const struct jfr_row start_row = {
+    JFR_ROW_FIELD, JFR_TYPE_LONG, JFR_UNIT_TICKS_TIME, 0, "startTime", "Start Time", NULL, NULL};
 static const struct jfr_row duration_row = {
     JFR_ROW_FIELD, JFR_TYPE_LONG, JFR_UNIT_TICKS_SPAN, 0, "duration", "Duration", NULL, NULL};
-static const struct jfr_row thread_row = {JFR_ROW_FIELD,  JFR_TYPE_THREAD, JFR_UNIT_NONE, JFR_POOLED,
+static const struct jfr_row thread_row = {JFR_ROW_FIELD, JFR_TYPE_THREAD, JFR_UNIT_NONE, JFR_POOLED,
                                           "eventThread", "Event Thread",  NULL,          NULL};
-static const struct jfr_row stack_row = {JFR_ROW_FIELD, JFR_TYPE_STACK_TRACE, JFR_UNIT_NONE,
-                                         JFR_POOLED,    "stackTrace",         "Stack Trace",
-                                         NULL,          NULL};
+static const struct jfr_row stack_row = {
+    JFR_ROW_FIELD, JFR_TYPE_STACK_TRACE, JFR_UNIT_NONE, JFR_POOLED,
+    "stackTrace",  "Stack Trace",        NULL,          NULL};
 static const struct jfr_row who_rows[] = {
     {JFR_ROW_FIELD, JFR_TYPE_SYMBOL, JFR_UNIT_NONE, JFR_POOLED, "probe", "Probe", NULL, NULL},
     {JFR_ROW_FIELD, JFR_TYPE_METHOD, JFR_UNIT_NONE, JFR_POOLED, "handler", "Handler", NULL,

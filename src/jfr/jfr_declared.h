@@ -36,7 +36,7 @@ struct jfr_declared {
     bool has_stack;
     char name[JFR_DECLARED_NAME_BYTES]; /* jaywalk.probe.SlowOrder */
     char label[JFR_DECLARED_LABEL_BYTES];
-    char text[JFR_DECLARED_LABEL_BYTES];  /* "": none */
+    char text[JFR_DECLARED_LABEL_BYTES]; /* "": none */
     char probe[JFR_DECLARED_NAME_BYTES]; /* whose it is */
     uint32_t field_count;
     struct jfr_declared_field fields[JFR_DECLARED_FIELDS_MAX];

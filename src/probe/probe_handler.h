@@ -95,9 +95,10 @@ enum probe_unit {
 };
 const char *probe_unit_word(enum probe_unit unit); /* "BYTES": the constant of Field.Unit */
 
-#define PROBE_EVENTS_LIMIT      16u /* of a probe */
-#define PROBE_NUMBERS_LIMIT     8u  /* fields of an event that are numbers and booleans; the duration not counted */
-#define PROBE_OBJECTS_LIMIT     8u  /* and texts, classes and threads */
+#define PROBE_EVENTS_LIMIT 16u /* of a probe */
+#define PROBE_NUMBERS_LIMIT                                                                        \
+    8u /* fields of an event that are numbers and booleans; the duration not counted */
+#define PROBE_OBJECTS_LIMIT     8u /* and texts, classes and threads */
 #define PROBE_FIELDS_LIMIT      (PROBE_NUMBERS_LIMIT + PROBE_OBJECTS_LIMIT)
 #define PROBE_EVENT_NAME_BYTES  64u /* also of fields; with its end */
 #define PROBE_EVENT_LABEL_BYTES 128u

@@ -61,9 +61,9 @@ static bool put_bytes(struct probe_reader *reader, const char *bytes, size_t len
     struct probe_whole *whole = reader->whole;
 
     if (sizeof whole->text - whole->used_bytes <= length_bytes)
-        return probe_reader_refuse(reader,
-                      "names and rules of a probe have at most %u bytes; make it two probes",
-                      PROBE_TEXT_BYTES);
+        return probe_reader_refuse(
+            reader, "names and rules of a probe have at most %u bytes; make it two probes",
+            PROBE_TEXT_BYTES);
     memcpy(whole->text + whole->used_bytes, bytes, length_bytes);
     whole->used_bytes += (uint32_t)length_bytes;
     return true;
@@ -113,12 +113,12 @@ static bool read_number(struct probe_reader *reader, const struct classfile_anno
     if (!classfile_value_of(reader->file, annotation, name, &value))
         return true; /* its default stays */
     if (value.kind != 'I' && value.kind != 'J')
-        return probe_reader_refuse(reader, "%s is no number; compile it with the jaywalk.jar of this release",
-                      name);
+        return probe_reader_refuse(
+            reader, "%s is no number; compile it with the jaywalk.jar of this release", name);
     if (value.number < 0)
-        return probe_reader_refuse(reader,
-                      "%s is %" PRId64 "; 0 means without limit, and less than that nothing", name,
-                      value.number);
+        return probe_reader_refuse(
+            reader, "%s is %" PRId64 "; 0 means without limit, and less than that nothing", name,
+            value.number);
     *number = (uint64_t)value.number;
     return true;
 }
@@ -144,8 +144,9 @@ static bool check_rules(struct probe_reader *reader, const char *text)
 
     const bool is_good = is_any_inclusive(rules);
     rules_close(rules);
-    return is_good || probe_reader_refuse(reader, "its rules include nothing; add one such as \"include class "
-                                     "name=com.acme.Shop method name=add\"");
+    return is_good ||
+           probe_reader_refuse(reader, "its rules include nothing; add one such as \"include class "
+                                       "name=com.acme.Shop method name=add\"");
 }
 
 /* The lines of an element, one text after the other. `rules` stays where it has none. */
@@ -161,8 +162,9 @@ static bool read_rules(struct probe_reader *reader, const struct classfile_annot
     do {
         if (!classfile_next_value(reader->file, &value, &line) || line.kind != 's' ||
             memchr(line.text.bytes, '\0', line.text.length_bytes) != NULL)
-            return probe_reader_refuse(reader, "its rules are no texts; compile it with the jaywalk.jar of this "
-                                  "release");
+            return probe_reader_refuse(
+                reader, "its rules are no texts; compile it with the jaywalk.jar of this "
+                        "release");
         if (!put_bytes(reader, line.text.bytes, line.text.length_bytes) ||
             !put_bytes(reader, "\n", 1))
             return false;
@@ -208,11 +210,11 @@ static void read_name(struct probe_reader *reader, const struct classfile_annota
     if (is_given)
         name = value.kind == 's' ? value.text : (struct classfile_text){"", 0};
     if (!is_name(name))
-        (void)probe_reader_refuse(reader,
-                     "its name is 1 to %u letters, digits, points, lines and underlines; %s",
-                     PROBE_NAME_BYTES - 1,
-                     is_given ? "@Probe(name = ...) has another"
-                              : "that of the class is not: give one by @Probe(name = ...)");
+        (void)probe_reader_refuse(
+            reader, "its name is 1 to %u letters, digits, points, lines and underlines; %s",
+            PROBE_NAME_BYTES - 1,
+            is_given ? "@Probe(name = ...) has another"
+                     : "that of the class is not: give one by @Probe(name = ...)");
     probe->name = probe_reader_keep(reader, name);
 }
 
@@ -237,9 +239,11 @@ static void check_class(struct probe_reader *reader)
     if ((file->access & (CLASSFILE_INTERFACE | CLASSFILE_MODULE)) != 0)
         (void)probe_reader_refuse(reader, "handlers are methods of a class; this is none");
     else if ((file->access & CLASSFILE_PUBLIC) == 0)
-        (void)probe_reader_refuse(reader, "the class of a probe is public, for its handlers to be called");
+        (void)probe_reader_refuse(reader,
+                                  "the class of a probe is public, for its handlers to be called");
     if (name.length_bytes > 5 && memcmp(name.bytes, "java/", 5) == 0)
-        (void)probe_reader_refuse(reader, "no class loader defines classes of java; use a package of your own");
+        (void)probe_reader_refuse(
+            reader, "no class loader defines classes of java; use a package of your own");
 }
 
 static bool read_class(struct probe_reader *reader)
@@ -253,8 +257,9 @@ static bool read_class(struct probe_reader *reader)
            classfile_next_annotation(reader->file, reader->file->attributes, &at, &annotation))
         is_marked = probe_reader_is_ours(&annotation, "Probe");
     if (!is_marked)
-        return probe_reader_refuse(reader, at.is_damaged ? "its annotations are damaged; compile it again"
-                                            : "it does not carry @Probe");
+        return probe_reader_refuse(reader, at.is_damaged
+                                               ? "its annotations are damaged; compile it again"
+                                               : "it does not carry @Probe");
     check_class(reader);
     probe->class_name = probe_reader_keep(reader, classfile_name(reader->file));
     probe->java_version = (uint16_t)(reader->file->major - JAVA_1);
@@ -276,9 +281,9 @@ static bool read_capture(struct probe_reader *reader, const struct classfile_ann
         if (!probe_reader_is_ours(annotation, probe_kind_annotation(kind)))
             continue;
         if (*is_found)
-            return probe_reader_refuse(reader, "parameter %u is to be @%s and @%s; it can be one of them",
-                          number, probe_kind_annotation(capture->kind),
-                          probe_kind_annotation(kind));
+            return probe_reader_refuse(
+                reader, "parameter %u is to be @%s and @%s; it can be one of them", number,
+                probe_kind_annotation(capture->kind), probe_kind_annotation(kind));
         *is_found = true;
         capture->kind = (uint8_t)kind;
         if (kind != PROBE_ARGUMENT)
@@ -286,9 +291,9 @@ static bool read_capture(struct probe_reader *reader, const struct classfile_ann
         if (!classfile_value_of(reader->file, annotation, "value", &value) || value.kind != 'I' ||
             value.number < 0 || value.number > 254)
             return probe_reader_refuse(reader,
-                          "parameter %u: arguments are numbered from 0 to 254, as in "
-                          "@Argument(0)",
-                          number);
+                                       "parameter %u: arguments are numbered from 0 to 254, as in "
+                                       "@Argument(0)",
+                                       number);
         capture->argument = (uint8_t)value.number;
     }
     return true;
@@ -331,23 +336,25 @@ static bool read_parameter(struct probe_reader *reader, unsigned number, struct 
             return false;
     }
     if (at.is_damaged)
-        return probe_reader_refuse(reader, "parameter %u: its annotations are damaged; compile it again",
-                      number);
+        return probe_reader_refuse(
+            reader, "parameter %u: its annotations are damaged; compile it again", number);
     if (!is_found)
         return probe_reader_refuse(reader,
-                      "parameter %u does not say what it is given: put @This, "
-                      "@Argument(n), @Arguments, @Returned, @Thrown, @Duration or "
-                      "@MethodName before it",
-                      number);
+                                   "parameter %u does not say what it is given: put @This, "
+                                   "@Argument(n), @Arguments, @Returned, @Thrown, @Duration or "
+                                   "@MethodName before it",
+                                   number);
     if (!probe_kind_takes(capture->kind, type))
         return probe_reader_refuse(reader, "parameter %u: @%s is of type %s", number,
-                      probe_kind_annotation(capture->kind), types_in_words(capture->kind));
+                                   probe_kind_annotation(capture->kind),
+                                   types_in_words(capture->kind));
     capture->type = type.bytes[0] == '[' ? 'L' : type.bytes[0];
     return true;
 }
 
 /* The parameters of the method that is read, which is called at these places. */
-static bool read_parameters(struct probe_reader *reader, unsigned places, struct probe_handler *handler)
+static bool read_parameters(struct probe_reader *reader, unsigned places,
+                            struct probe_handler *handler)
 {
     const struct classfile_text descriptor =
         classfile_text_of(reader->file, reader->method->descriptor_index);
@@ -357,9 +364,9 @@ static bool read_parameters(struct probe_reader *reader, unsigned places, struct
     for (uint32_t at = 1; classfile_next_type(descriptor, &at, &type);) {
         if (handler->capture_count == PROBE_CAPTURES_LIMIT)
             return probe_reader_refuse(reader,
-                          "a handler has at most %u parameters; @Arguments gives all "
-                          "arguments in one",
-                          PROBE_CAPTURES_LIMIT);
+                                       "a handler has at most %u parameters; @Arguments gives all "
+                                       "arguments in one",
+                                       PROBE_CAPTURES_LIMIT);
 
         struct probe_capture *capture = &handler->captures[handler->capture_count];
         const unsigned number = ++handler->capture_count;
@@ -367,11 +374,12 @@ static bool read_parameters(struct probe_reader *reader, unsigned places, struct
             continue;
         for (unsigned place = 0; place < PROBE_PLACE_LIMIT; place++) {
             if ((places & (1u << place)) != 0 && !probe_kind_is_at(capture->kind, place))
-                (void)probe_reader_refuse(reader,
-                             "parameter %u: @%s is known %s alone, not at @%s; take it away, or "
-                             "make two handlers",
-                             number, probe_kind_annotation(capture->kind),
-                             probe_kind_where(capture->kind), probe_place_annotation(place));
+                (void)probe_reader_refuse(
+                    reader,
+                    "parameter %u: @%s is known %s alone, not at @%s; take it away, or "
+                    "make two handlers",
+                    number, probe_kind_annotation(capture->kind), probe_kind_where(capture->kind),
+                    probe_place_annotation(place));
         }
     }
     return reader->faults == faults;
@@ -385,8 +393,9 @@ static bool check_method(struct probe_reader *reader)
     uint32_t parameter_words, value_words;
 
     if ((reader->method->access & wanted) != wanted)
-        return probe_reader_refuse(reader, "a handler is public and static, for it to be called from anywhere; "
-                              "this is not");
+        return probe_reader_refuse(
+            reader, "a handler is public and static, for it to be called from anywhere; "
+                    "this is not");
     if (!classfile_descriptor_words(descriptor, &parameter_words, &value_words) ||
         parameter_words > 255)
         return probe_reader_refuse(reader, "its type is damaged; compile it again");
@@ -412,7 +421,8 @@ static bool read_places(struct probe_reader *reader, struct place_list *out)
             if (!probe_reader_is_ours(&annotation, probe_place_annotation(place)))
                 continue;
             if ((out->places & (1u << place)) != 0)
-                return probe_reader_refuse(reader, "it carries @%s twice", probe_place_annotation(place));
+                return probe_reader_refuse(reader, "it carries @%s twice",
+                                           probe_place_annotation(place));
             out->places |= 1u << place;
             out->rules[place] = reader->rules;
             is_good = read_rules(reader, &annotation, "value", &out->rules[place]) && is_good;
@@ -447,12 +457,12 @@ static bool add_handler(struct probe_reader *reader, const struct probe_handler 
 
     if (handler->rules == NULL)
         return probe_reader_refuse(reader,
-                      "no rule says which methods it is for: give some to @%s, or to "
-                      "@Probe(rules = ...)",
-                      probe_place_annotation(handler->place));
+                                   "no rule says which methods it is for: give some to @%s, or to "
+                                   "@Probe(rules = ...)",
+                                   probe_place_annotation(handler->place));
     if (probe->handler_count == PROBE_HANDLERS_LIMIT)
         return probe_reader_refuse(reader, "a probe has at most %u handlers; make it two probes",
-                      PROBE_HANDLERS_LIMIT);
+                                   PROBE_HANDLERS_LIMIT);
     reader->whole->handlers[probe->handler_count++] = *handler;
     return true;
 }
@@ -468,14 +478,17 @@ static void read_method(struct probe_reader *reader)
         return;
     if (list.places == 0) {
         if (has_captures(reader))
-            (void)probe_reader_refuse(reader, "its parameters ask for something, but nothing says when it is "
-                                 "called: put @OnEntry, @OnReturn or @OnThrow on it");
+            (void)probe_reader_refuse(
+                reader, "its parameters ask for something, but nothing says when it is "
+                        "called: put @OnEntry, @OnReturn or @OnThrow on it");
         return;
     }
     if (!check_method(reader) || !read_parameters(reader, list.places, &handler))
         return;
-    handler.method_name = probe_reader_keep(reader, classfile_text_of(file, reader->method->name_index));
-    handler.descriptor = probe_reader_keep(reader, classfile_text_of(file, reader->method->descriptor_index));
+    handler.method_name =
+        probe_reader_keep(reader, classfile_text_of(file, reader->method->name_index));
+    handler.descriptor =
+        probe_reader_keep(reader, classfile_text_of(file, reader->method->descriptor_index));
     if (handler.method_name == NULL || handler.descriptor == NULL)
         return;
     for (unsigned place = 0; place < PROBE_PLACE_LIMIT; place++) {
@@ -507,8 +520,9 @@ struct probe *probe_read(const struct classfile *file, probe_tell *tell, void *c
         }
         reader.method = NULL;
         if (reader.whole->probe.handler_count == 0 && reader.faults == 0)
-            (void)probe_reader_refuse(&reader, "it has no handler: put @OnEntry, @OnReturn or @OnThrow on a "
-                                  "public static void method");
+            (void)probe_reader_refuse(&reader,
+                                      "it has no handler: put @OnEntry, @OnReturn or @OnThrow on a "
+                                      "public static void method");
     }
     if (reader.faults == 0)
         return &reader.whole->probe;

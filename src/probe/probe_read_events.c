@@ -25,9 +25,9 @@ static const struct {
 };
 
 /* Fields that each event has; those of what a thread works for are among them. */
-static const char *const taken[] = {"startTime", "duration",  "eventThread", "stackTrace",
-                                    "probe",     "handler",   "method",      "carrier",
-                                    "traceId",   "spanId",    "localRootSpanId"};
+static const char *const taken[] = {"startTime", "duration", "eventThread",    "stackTrace",
+                                    "probe",     "handler",  "method",         "carrier",
+                                    "traceId",   "spanId",   "localRootSpanId"};
 
 const char *probe_unit_word(enum probe_unit unit)
 {
@@ -49,8 +49,8 @@ static bool is_identifier(struct classfile_text name)
 /* Of a method: "slow" becomes "Slow". The bytes of `room` are the result's. */
 static struct classfile_text as_name(struct classfile_text method, char room[])
 {
-    const uint32_t length = method.length_bytes < PROBE_EVENT_NAME_BYTES ? method.length_bytes
-                                                                         : PROBE_EVENT_NAME_BYTES;
+    const uint32_t length =
+        method.length_bytes < PROBE_EVENT_NAME_BYTES ? method.length_bytes : PROBE_EVENT_NAME_BYTES;
 
     memcpy(room, method.bytes, length);
     if (length != 0 && room[0] >= 'a' && room[0] <= 'z')
@@ -121,8 +121,9 @@ static bool read_unit(struct probe_reader *reader, const struct classfile_annota
         unit++;
     if (unit == PROBE_UNIT_LIMIT)
         return probe_reader_refuse(
-            reader, "parameter %u: its unit is not known; compile it with the jaywalk.jar of this "
-                    "release",
+            reader,
+            "parameter %u: its unit is not known; compile it with the jaywalk.jar of this "
+            "release",
             number);
     field->unit = (uint8_t)unit;
     if (unit != PROBE_UNIT_NONE && strchr(units[unit].types, field->type) == NULL)
@@ -224,8 +225,9 @@ static bool read_parameter(struct probe_reader *reader, unsigned number, struct 
             continue;
         if (letter == 0)
             return probe_reader_refuse(
-                reader, "parameter %u: a field is of a primitive type, String, Class or Thread; "
-                        "give the text of other objects",
+                reader,
+                "parameter %u: a field is of a primitive type, String, Class or Thread; "
+                "give the text of other objects",
                 number);
         return has_room(reader, event, letter) &&
                read_field(reader, &annotation, number, letter, event);
@@ -251,7 +253,8 @@ static bool check_method(struct probe_reader *reader)
         parameter_words > 255)
         return probe_reader_refuse(reader, "its type is damaged; compile it again");
     if ((reader->method->access & CLASSFILE_STATIC) == 0 || value_words != 0)
-        return probe_reader_refuse(reader, "the method of an event is static and void; this is not");
+        return probe_reader_refuse(reader,
+                                   "the method of an event is static and void; this is not");
     if (!classfile_code_of(reader->file, reader->method, &code))
         return probe_reader_refuse(reader, "the method of an event has a body, which may be empty; "
                                            "make it \"{}\"");

@@ -111,8 +111,7 @@ static struct parted part(const struct recording_take *take, const struct store_
     while (gate < trace->frame_count && !begins_with(class_of(take, trace->frames[gate]), GATE))
         gate++;
     if (gate == trace->frame_count)
-        return (struct parted){UINT32_MAX,
-                               trace->frame_count < COMMIT_FRAMES ? 0 : COMMIT_FRAMES};
+        return (struct parted){UINT32_MAX, trace->frame_count < COMMIT_FRAMES ? 0 : COMMIT_FRAMES};
     first = gate;
     while (first < trace->frame_count && is_link(class_of(take, trace->frames[first])))
         first++;
@@ -122,15 +121,15 @@ static struct parted part(const struct recording_take *take, const struct store_
 static uint64_t method_at(struct recording_take *take, const struct store_trace *trace,
                           uint32_t frame)
 {
-    return frame < trace->frame_count && jw_frame_kind_of(trace->frames[frame]) <=
-                                             JW_FRAME_JAVA_NATIVE
+    return frame < trace->frame_count &&
+                   jw_frame_kind_of(trace->frames[frame]) <= JW_FRAME_JAVA_NATIVE
                ? recording_frame_method(take, trace->frames[frame])
                : 0;
 }
 
 /* Key of the stack from there on + 1, for the rest of the take. */
-static uint64_t stack_key(struct recording_take *take, store_id id,
-                          const struct store_trace *trace, uint32_t first)
+static uint64_t stack_key(struct recording_take *take, store_id id, const struct store_trace *trace,
+                          uint32_t first)
 {
     uint64_t *known = recording_ids_at(&take->recording->declared_keys, id);
 
@@ -175,9 +174,8 @@ static void put_field(struct recording *recording, enum jfr_type type,
     if (type == JFR_TYPE_STRING || type == JFR_TYPE_CLASS) {
         text.bytes = event_values_take_text(taker, &text.length_bytes);
         if (type == JFR_TYPE_CLASS)
-            jfr_put_varint(out, text.bytes == NULL
-                                    ? 0
-                                    : recording_class_of_text(&recording->names, text));
+            jfr_put_varint(
+                out, text.bytes == NULL ? 0 : recording_class_of_text(&recording->names, text));
         else if (text.bytes == NULL)
             jfr_put_string(out, NULL);
         else
@@ -206,8 +204,8 @@ static void put(struct recording_take *take, const struct event_record *record,
     struct jfr_buffer *out = &recording->events;
     const uint64_t end_ns = record->time_ns + record->weight_ns;
     struct recording_fields context = recording_context_fields(take, record->context);
-    const struct recording_who who = recording_who_of(
-        recording, record->thread_index, (uint32_t)record->thread_serial, &context);
+    const struct recording_who who = recording_who_of(recording, record->thread_index,
+                                                      (uint32_t)record->thread_serial, &context);
     struct store_trace trace;
 
     if (!store_get(take->generation->traces, record->trace, &trace))
@@ -228,9 +226,9 @@ static void put(struct recording_take *take, const struct event_record *record,
     jfr_put_varint(out, who.thread);
     if (declared->has_stack)
         jfr_put_varint(out, stack);
-    jfr_put_varint(out, recording_symbol(&recording->names,
-                                         (struct recording_text){declared->probe,
-                                                                 strlen(declared->probe)}));
+    jfr_put_varint(
+        out, recording_symbol(&recording->names,
+                              (struct recording_text){declared->probe, strlen(declared->probe)}));
     jfr_put_varint(out, handler);
     jfr_put_varint(out, method);
     jfr_put_varint(out, who.carrier);

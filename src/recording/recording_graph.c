@@ -385,19 +385,24 @@ static void take_sample(struct graph_take *take, const struct event_record *reco
                   record->context));
 }
 
+/* Requests and spans are no stacks, and those of threads that were late no samples: a graph has no place for them; nor has it for
+ * events of probes, of which each type is a graph of its own. */
+static bool has_no_place(const struct event_record *record)
+{
+    if (record->kind == EVENT_DECLARED)
+        jw_count(JW_COUNT_PROBE_EVENTS_UNTOLD);
+    return record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN ||
+           record->kind == EVENT_LATE || record->kind == EVENT_LOCK_OWNER ||
+           record->kind == EVENT_DECLARED;
+}
+
 static void take_record(const struct event_record *record, void *argument)
 {
     struct graph_take *take = argument;
     struct recording *recording = take->recording;
     const bool is_wall = clock_of(record) == RECORDING_SHOWS_WALL;
 
-    /* Requests and spans are no stacks, and those of threads that were late no samples: a graph has no place for them. */
-    if (record->kind == EVENT_DECLARED) {
-        jw_count(JW_COUNT_PROBE_EVENTS_UNTOLD);
-        return;
-    }
-    if (record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN ||
-        record->kind == EVENT_LATE || record->kind == EVENT_LOCK_OWNER)
+    if (has_no_place(record))
         return;
     if (recording->has_failed || !JW_INVARIANT(!is_wall || record->kind == EVENT_WALL_SAMPLE ||
                                                record->kind == EVENT_WALL_IDLE))

@@ -182,8 +182,8 @@ struct recording {
     struct recording_ids method_keys; /* of this take, + 1 */
     struct recording_ids
         trace_keys; /* of this take, + 1; the stack, and below it whether it is native */
-    struct jfr_declared_set *declared; /* of the open chunk; NULL: none yet */
-    struct recording_ids declared_keys; /* of this take: key of the stack of such an event, + 1 */
+    struct jfr_declared_set *declared;   /* of the open chunk; NULL: none yet */
+    struct recording_ids declared_keys;  /* of this take: key of the stack of such an event, + 1 */
     uint64_t state_keys[JW_STATE_LIMIT]; /* in this chunk */
     uint64_t cpu_state_key;              /* of samples of CPU time */
     uint64_t counter_key;                /* likewise; of no use without config.counter */

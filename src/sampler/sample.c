@@ -49,17 +49,18 @@ static JW_SIGNAL_SAFE uintptr_t interrupted_pc(const void *ucontext)
 
 /* Walks the Java stack with what is left of the thread's last one, where that was deep. */
 static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t tid,
-                                     struct sample_scratch *scratch, struct walked *out)
+                                     uint32_t depth_max, struct sample_scratch *scratch,
+                                     struct walked *out)
 {
     const struct walk_java_result *java = &out->java;
-    const bool has_past = !sampler.with_mixed;
+    const bool has_past = !sampler.with_mixed && depth_max == sampler.depth_max;
     struct sample_deep *deep = has_past ? sample_deep_find(tid) : NULL;
 
     scratch->walk_cache.with_native = sampler.with_mixed;
     scratch->walk_cache.is_native_whole = out->native_end == WALK_NATIVE_AT_ROOT;
     scratch->walk_cache.past = deep == NULL ? NULL : &deep->past;
     scratch->walk_cache.with_carrier = sampler.with_carriers || out->mounted == 0;
-    walk_java(ucontext, env, &scratch->walk_cache, scratch->java, sampler.depth_max, &out->java);
+    walk_java(ucontext, env, &scratch->walk_cache, scratch->java, depth_max, &out->java);
 
     const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated &&
                           !java->is_frozen && !java->is_thawed;
@@ -72,18 +73,6 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
     else if (deep != NULL)
         sample_deep_give(deep);
     out->deep = is_whole ? deep : NULL;
-}
-
-/* Of its Java frames the first few. */
-static void walk_top(const void *ucontext, void *env, uint32_t depth_max,
-                     struct sample_scratch *scratch, struct walked *out)
-{
-    scratch->walk_cache.with_native = false;
-    scratch->walk_cache.is_native_whole = false;
-    scratch->walk_cache.past = NULL;
-    scratch->walk_cache.with_carrier = false;
-    walk_java(ucontext, env, &scratch->walk_cache, scratch->java,
-              depth_max < sampler.depth_max ? depth_max : sampler.depth_max, &out->java);
 }
 
 static JW_SIGNAL_SAFE enum walk_native_by native_by(void)
@@ -112,7 +101,7 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
     out->deep = NULL;
     if (env == NULL)
         return;
-    walk_deep(ucontext, env, tid, scratch, out);
+    walk_deep(ucontext, env, tid, sampler.depth_max, scratch, out);
     if (sampler.with_receivers)
         out->receiver = walk_receiver(ucontext, &out->java);
 }
@@ -409,17 +398,6 @@ static JW_SIGNAL_SAFE void fill_from_hook(struct event_record *record,
         record->time_ns = hook->time_ns;
 }
 
-static JW_SIGNAL_SAFE dict_id class_of_hook(struct generation *generation,
-                                            struct sample_scratch *scratch,
-                                            const struct sampler_hook *hook)
-{
-    if (hook->klass != 0)
-        return sample_class(generation, scratch, hook->klass);
-    return hook->class_text == NULL
-               ? DICT_NONE
-               : dict_intern(generation->classes, hook->class_text, hook->class_bytes);
-}
-
 static JW_SIGNAL_SAFE void fill_asked(struct event_record *record, enum vm_poll_asked asked)
 {
     if (asked == VM_POLL_ASKED_BY_SAFEPOINT) {
@@ -462,7 +440,7 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
 
     scratch->stamp++;
     sample_names_begin(generation, scratch);
-    const dict_id class_name = hook != NULL ? class_of_hook(generation, scratch, hook)
+    const dict_id class_name = hook != NULL ? sample_class_of_hook(generation, scratch, hook)
                                : order->klass == 0
                                    ? DICT_NONE
                                    : sample_class(generation, scratch, order->klass);
@@ -598,19 +576,19 @@ enum sample_loss sample_from_hook(const struct arch_context *here, struct sample
     const uint32_t tid = thread_tid(order->thread);
     struct sample_scratch *scratch = sample_scratch_take(tid);
     struct walked walked = {.native_end = WALK_NATIVE_AT_CODE};
+    const uint32_t top = order->hook->depth_max;
 
     if (scratch == NULL)
         return order->loss = SAMPLE_NO_SCRATCH;
     void *const env = thread_env(order->thread);
     walked.is_java_thread = env != NULL;
     walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
-    if (env != NULL && order->hook->depth_max != 0)
-        walk_top(here, env, order->hook->depth_max, scratch, &walked);
-    else if (env != NULL)
-        walk_deep(here, env, tid, scratch, &walked);
+    if (env != NULL)
+        walk_deep(here, env, tid, top != 0 && top < sampler.depth_max ? top : sampler.depth_max,
+                  scratch, &walked);
     if (is_of_carrier(&walked.java))
         walked.mounted = 0;
-    if (order->hook->depth_max != 0)
+    if (top != 0)
         walked.java.is_truncated = false; /* nobody misses the rest */
     order->loss = write_down(scratch, &walked, order);
     give_back(scratch, &walked);

@@ -5,6 +5,7 @@
 #include "base/counters.h"
 #include "base/descriptor.h"
 #include "generation/method_record.h"
+#include "sampler/sampler_hook.h"
 #include "sampler/sampler_internal.h"
 #include "vm/vm_method.h"
 #include "vm/vm_safepoint.h"
@@ -160,4 +161,14 @@ dict_id sample_method(struct generation *generation, struct sample_scratch *scra
     const dict_id id = intern_method(generation, scratch, method, why);
     dict_cache_put(generation->method_cache, method, id);
     return id;
+}
+
+dict_id sample_class_of_hook(struct generation *generation, struct sample_scratch *scratch,
+                             const struct sampler_hook *hook)
+{
+    if (hook->klass != 0)
+        return sample_class(generation, scratch, hook->klass);
+    return hook->class_text == NULL
+               ? DICT_NONE
+               : dict_intern(generation->classes, hook->class_text, hook->class_bytes);
 }

@@ -110,9 +110,15 @@ JW_SIGNAL_SAFE bool sample_method_is(const struct generation *generation, dict_i
 JW_SIGNAL_SAFE dict_id sample_method(struct generation *generation, struct sample_scratch *scratch,
                                      vm_addr method, enum jw_mark *why);
 
+struct sampler_hook;
+
 /* Id of the class's name in `classes`; DICT_NONE when it finds no room (counted) or cannot be read. */
 JW_SIGNAL_SAFE dict_id sample_class(struct generation *generation, struct sample_scratch *scratch,
                                     vm_addr klass);
+/* The one that a hook tells of; DICT_NONE: none. */
+JW_SIGNAL_SAFE dict_id sample_class_of_hook(struct generation *generation,
+                                            struct sample_scratch *scratch,
+                                            const struct sampler_hook *hook);
 
 /* What the kernel saw of the moment that a sample is of; lies in a ring until the sample is taken. */
 struct sample_kernel {
@@ -130,8 +136,6 @@ enum sample_loss {
     SAMPLE_PAYLOADS_FULL,
     SAMPLE_EVENTS_FULL,
 };
-
-struct sampler_hook;
 
 /* What a sample stands for. */
 struct sample_order {

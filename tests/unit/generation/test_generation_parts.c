@@ -34,9 +34,12 @@ static struct generation_part_stats stats_of(enum generation_part part)
 static struct dict_table *dict_of(struct generation *generation, enum generation_part part)
 {
     struct dict_table *const tables[] = {
-        [GENERATION_CLASSES] = generation->classes, [GENERATION_SYMBOLS] = generation->symbols,
-        [GENERATION_METHODS] = generation->methods, [GENERATION_ENDPOINTS] = generation->endpoints,
-        [GENERATION_VALUES] = generation->values,   [GENERATION_CONTEXTS] = generation->contexts,
+        [GENERATION_CLASSES] = generation->classes,
+        [GENERATION_SYMBOLS] = generation->symbols,
+        [GENERATION_METHODS] = generation->methods,
+        [GENERATION_ENDPOINTS] = generation->endpoints,
+        [GENERATION_VALUES] = generation->values,
+        [GENERATION_CONTEXTS] = generation->contexts,
         [GENERATION_PAYLOADS] = generation->payloads,
     };
 

@@ -94,7 +94,10 @@ Test(probe_events, an_event_has_its_name_label_and_fields)
                                  {"stackTrace", 'Z', 0, {NULL}}}}};
     const annotation parameters[] = {
         {OURS("Field"), {{"value", 's', 0, {"bytes"}}, {"label", 's', 0, {"Bytes Read"}}}},
-        PLAIN("Duration"), FIELD("customer"), FIELD("type"), FIELD("clerk")};
+        PLAIN("Duration"),
+        FIELD("customer"),
+        FIELD("type"),
+        FIELD("clerk")};
 
     begin();
     add_method(10, "slow", "(JJLjava/lang/String;Ljava/lang/Class;Ljava/lang/Thread;)V", mark, 1,
@@ -127,7 +130,8 @@ Test(probe_events, an_event_has_its_name_label_and_fields)
 Test(probe_events, what_cannot_be_recorded_is_refused_with_a_remedy)
 {
     const annotation fields[] = {FIELD("one"), FIELD("two"), FIELD("one")};
-    const annotation taken[] = {FIELD("duration")}, bad[] = {FIELD("a-b")}, none[] = {PLAIN("Field")};
+    const annotation taken[] = {FIELD("duration")}, bad[] = {FIELD("a-b")},
+                     none[] = {PLAIN("Field")};
     const annotation twice[] = {PLAIN("Duration"), PLAIN("Duration")};
     const annotation both[] = {PLAIN("Event"), RULES("OnEntry", "value", RULE)};
     const annotation spaced[] = {NAMED("Event", "slow order")};
@@ -182,7 +186,8 @@ Test(probe_events, an_event_has_eight_numbers_and_eight_others_at_most)
     add_method(9, "slow", "(IIIIIIII)V", event_mark, 1, fields, 8);
     read_class();
     cr_assert(probe != NULL, "%s", told);
-    refuse_event(9, "(IIIIIIIII)V", event_mark, 1, fields, 9, "at most 8 fields of primitive types");
+    refuse_event(9, "(IIIIIIIII)V", event_mark, 1, fields, 9,
+                 "at most 8 fields of primitive types");
 }
 
 Test(probe_events, two_events_of_one_name_are_refused)
@@ -211,8 +216,9 @@ Test(probe_events, the_method_gives_its_parameters_to_commit_before_anything_els
     add_method(10, "slow", "(ILjava/lang/String;JDJ)V", event_mark, 1, parameters, 5);
     read_class();
     cr_assert(probe != NULL, "%s", told);
-    cr_assert(probe_put_events(probe, numbers, whole.bytes, whole.length, &other_memory, &out, &err),
-              "%s", err.message);
+    cr_assert(
+        probe_put_events(probe, numbers, whole.bytes, whole.length, &other_memory, &out, &err),
+        "%s", err.message);
     cr_assert(out.is_changed);
     memory.used_bytes = 0;
     cr_assert(classfile_read(out.bytes, out.length_bytes, &memory, &written) == CLASSFILE_OK);
@@ -237,7 +243,7 @@ Test(probe_events, another_class_than_that_of_the_probe_is_told)
     cr_assert(probe != NULL);
     begin();
     whole = class_maker_end(&maker);
-    cr_expect(!probe_put_events(probe, numbers, whole.bytes, whole.length, &other_memory, &out,
-                                &err));
+    cr_expect(
+        !probe_put_events(probe, numbers, whole.bytes, whole.length, &other_memory, &out, &err));
     cr_expect(strstr(err.message, "are not found") != NULL, "%s", err.message);
 }

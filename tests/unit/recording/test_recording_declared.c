@@ -53,7 +53,8 @@ static struct jfr_declared *add_type(const char *name, bool has_stack)
         .number = (uint32_t)type_count + 20, .has_stack = has_stack, .has_duration = has_stack};
     snprintf(type->name, sizeof type->name, "jaywalk.probe.%s", name);
     snprintf(type->label, sizeof type->label, "A %s", name);
-    snprintf(type->probe, sizeof type->probe, "till-with-a-name-of-sixty-three-bytes-in-all-xxxxxxxxxxxxxxxxxxxx");
+    snprintf(type->probe, sizeof type->probe,
+             "till-with-a-name-of-sixty-three-bytes-in-all-xxxxxxxxxxxxxxxxxxxx");
     return type;
 }
 
@@ -122,8 +123,8 @@ static void put_event(const struct event_values *values, bool has_handler)
     record->weight_ns = 500;
     record->time_ns = jw_now_ns() - 500;
     record->name = dict_intern(generation->payloads, values->bytes, values->used_bytes);
-    record->trace = store_put(generation->traces, frames,
-                              stack_of(generation, has_handler, frames), STORE_WALKER_OWN);
+    record->trace = store_put(generation->traces, frames, stack_of(generation, has_handler, frames),
+                              STORE_WALKER_OWN);
     event_commit(record);
     generation_leave(generations, &ticket);
 }
@@ -197,8 +198,8 @@ static void top_of(const struct jfr_value *value, char out[64])
 
 static void note(const struct jfr_reader_event *event, uint64_t chunk)
 {
-    static const char *const names[] = {"probe", "z", "b", "c", "s", "i", "j", "f", "d",
-                                        "text", "none", "type", "who", "duration"};
+    static const char *const names[] = {"probe", "z", "b",    "c",    "s",    "i",   "j",
+                                        "f",     "d", "text", "none", "type", "who", "duration"};
     const size_t at = told.count++;
 
     cr_assert(at < 8);
@@ -276,7 +277,10 @@ Test(recording_declared, each_kind_of_field_comes_back_with_handler_method_and_s
     event_values_put_number(&values, INT64_MIN);
     event_values_put_number(&values, single_bits);
     event_values_put_number(&values, bits);
-    event_values_put_text(&values, "b\xc3\xb6" "b", 4);
+    event_values_put_text(&values,
+                          "b\xc3\xb6"
+                          "b",
+                          4);
     event_values_put_text(&values, NULL, 0);
     event_values_put_text(&values, "app/Order", 9);
     event_values_put_thread(&values, &(struct event_values_thread){.index = 0, .serial = 1});
@@ -285,11 +289,13 @@ Test(recording_declared, each_kind_of_field_comes_back_with_handler_method_and_s
     finish();
     cr_assert_eq(told.count, 1);
     cr_expect_str_eq(told.types[0], "jaywalk.probe.Payment");
-    cr_expect_str_eq(told.texts[0],
-                     "probe=till-with-a-name-of-sixty-three-bytes-in-all-xxxxxxxxxxxxxxxxxxxx z=1 b=-2 c=120 "
-                     "s=-3 i=-4 j=-9223372036854775808 f=-1.5 d=0.25 text=b\xc3\xb6" "b none=null "
-                     "type=app/Order who=main duration=500 ",
-                     "%s", told.texts[0]);
+    cr_expect_str_eq(
+        told.texts[0],
+        "probe=till-with-a-name-of-sixty-three-bytes-in-all-xxxxxxxxxxxxxxxxxxxx z=1 b=-2 c=120 "
+        "s=-3 i=-4 j=-9223372036854775808 f=-1.5 d=0.25 text=b\xc3\xb6"
+        "b none=null "
+        "type=app/Order who=main duration=500 ",
+        "%s", told.texts[0]);
     cr_expect_str_eq(told.handlers[0], "TillProbe.paid");
     cr_expect_str_eq(told.methods[0], "Till.pay");
     cr_expect_str_eq(told.tops[0], "Till.pay", "what is the agent's and the probe's is not in it");
