@@ -218,7 +218,7 @@ _jaywalk_facts() {
         ;;
     convert)
         operands=recording
-        options='-o --output= --diff= --times= -e --event= --live --blame -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --jobs= -q --quiet -h --help '
+        options='-o --output= --diff= --times= -e --event= --live --blame -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --max-size= --jobs= -q --quiet -h --help '
         case $option in
         -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp jsonl csv' ;;
         --diff) kind=files ;;
@@ -240,6 +240,7 @@ _jaywalk_facts() {
         --traces) kind=any ;;
         --flat) kind=any ;;
         --by) kind=words words='endpoint operation thread attribute:' ;;
+        --max-size) kind=any ;;
         --jobs) kind=any ;;
         esac
         ;;

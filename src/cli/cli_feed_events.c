@@ -370,9 +370,14 @@ const char *cli_source_type(const char *event, size_t number)
 
 bool cli_is_other_park(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
+    return strcmp(feed->wish->event, "lock") == 0 && cli_is_park_of_no_lock(feed, event);
+}
+
+bool cli_is_park_of_no_lock(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
     struct jfr_value owner, klass, name;
 
-    if (!cli_type_of(feed, event)->is_park || strcmp(feed->wish->event, "lock") != 0)
+    if (!cli_type_of(feed, event)->is_park)
         return false;
     if (jfr_value_field(&event->value, "owner", &owner) && jfr_value_key(&owner) != 0)
         return false;

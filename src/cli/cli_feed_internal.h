@@ -310,6 +310,7 @@ void cli_note_passed(struct cli_found *found, const char *event, uint64_t sample
 const char *cli_source_type(const char *event, size_t number);
 /* A park for something to happen, where waits for locks are wanted. */
 bool cli_is_other_park(struct cli_feed *feed, const struct jfr_reader_event *event);
+bool cli_is_park_of_no_lock(struct cli_feed *feed, const struct jfr_reader_event *event);
 /* A sample by another producer of a thread inside a native method, whether it ran or waited: none of CPU time. */
 bool cli_is_left_out(struct cli_feed *feed, const struct jfr_reader_event *event,
                      const struct cli_value *value);

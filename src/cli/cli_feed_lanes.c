@@ -55,6 +55,26 @@ static void tell_interval(struct cli_feed *feed, const struct jfr_reader_event *
                cli_number_of(event, "toWall"), text + used, TEXT_BYTES - used);
 }
 
+/* "java.util.HashMap for worker-1". */
+static void tell_lock(struct cli_feed *feed, const struct jfr_reader_event *event,
+                      char text[TEXT_BYTES])
+{
+    const bool is_park = strcmp(event->type_name, "jdk.ThreadPark") == 0;
+    struct jfr_value field, name, thread;
+    size_t used = 0;
+
+    if (jfr_value_field(&event->value, is_park ? "parkedClass" : "monitorClass", &field) &&
+        jfr_value_field(&field, "name", &name) && jfr_value_text(&name, &feed->text))
+        used = (size_t)snprintf(text, TEXT_BYTES, "%.90s", feed->text.text);
+    for (char *at = text; *at != '\0'; at++)
+        *at = *at == '/' ? '.' : *at;
+    (void)cli_thread_key(event, &thread);
+    if (thread.reader != NULL && jfr_value_field(&thread, "javaName", &field) &&
+        jfr_value_text(&field, &feed->text) && feed->text.text[0] != '\0')
+        snprintf(text + used, TEXT_BYTES - used, "%sfor %.60s", used == 0 ? "" : " ",
+                 feed->text.text);
+}
+
 /* "G1CollectFull, for main"; the operation or the thread may be unknown. */
 static void tell_delay(struct cli_feed *feed, const struct jfr_reader_event *event,
                        char text[TEXT_BYTES])
@@ -73,13 +93,15 @@ static void tell_delay(struct cli_feed *feed, const struct jfr_reader_event *eve
 
 /*
  * Source: OpenJDK, jdk.jfr metadata.xml, GCPhasePause (JDK 17 and 25): startTime, duration in ticks, gcId, name; SafepointBegin:
- * startTime, duration in ticks, safepointId. jaywalk.IntervalChange, jaywalk.SafepointDelay: jfr_types.def.
+ * startTime, duration in ticks, safepointId; JavaMonitorEnter: monitorClass; ThreadPark: parkedClass. jaywalk.IntervalChange, jaywalk.SafepointDelay: jfr_types.def.
  */
 static const struct cli_lane cli_lanes[] = {
     {"jdk.GCPhasePause", "GC pauses", tell_pause},
     {"jaywalk.IntervalChange", "changes of interval", tell_interval},
     {"jaywalk.SafepointDelay", "slow safepoints", tell_delay},
     {"jdk.SafepointBegin", "waits for safepoints", NULL},
+    {"jdk.JavaMonitorEnter", "waits for locks", tell_lock},
+    {"jdk.ThreadPark", "waits for locks", tell_lock},
 };
 
 const struct cli_lane *cli_lane_of(const char *type)
@@ -106,6 +128,8 @@ void cli_keep_span(struct cli_feed *feed, const struct jfr_reader_event *event,
     char text[TEXT_BYTES] = "";
     int64_t length_ns;
 
+    if (cli_is_park_of_no_lock(feed, event))
+        return;
     if (!cli_duration_ns(&feed->chunk, event, &length_ns) || length_ns < 0)
         length_ns = 0;
     if (is_outside(feed->wish->part, base_ns + begin_us * 1e3,

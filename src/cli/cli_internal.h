@@ -40,6 +40,7 @@ struct cli_agent_options {
 struct cli_values {
     const char *format;
     const char *base; /* --diff */
+    const char *max_size;
     const char *event;
     const char *state;
     const char *file;

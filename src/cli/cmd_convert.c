@@ -8,8 +8,11 @@
 #include "cli/cli_contexts_internal.h"
 #include "cli/cli_internal.h"
 #include "options/options.h"
+#include "options/options_value.h"
 #include "profile/profile.h"
 #include "profile/profile_moments.h"
+
+#define CLI_PAGE_BYTES (64ull << 20) /* of an explorer page at the most, unless asked otherwise */
 
 /* The explorer looks like a flame graph by the agent's table, which has no word for it. */
 static bool cli_is_explorer(const struct cli_values *values, const char *out)
@@ -284,6 +287,21 @@ static bool cli_add_beside(struct cli_made *made, const struct cli_values *value
     return true;
 }
 
+/* Value of --max-size, by default what browsers open without a wait. */
+static bool cli_max_size_read(const char *text, uint64_t *most_bytes, struct jw_error *err)
+{
+    *most_bytes = CLI_PAGE_BYTES;
+    if (text == NULL)
+        return true;
+
+    const enum options_value_status status = options_value_size(text, strlen(text), most_bytes);
+    if (status == OPTIONS_VALUE_OK)
+        return true;
+    jw_error_set(err, "--max-size: '%.100s' %s; give a size such as 20m", text,
+                 options_value_status_text(status));
+    return false;
+}
+
 static int cli_make(struct cli_made *made, const char *out, const struct cli_values *values,
                     struct cli_cut *cut, const struct options *look, struct jw_error *err)
 {
@@ -307,6 +325,8 @@ static int cli_make(struct cli_made *made, const char *out, const struct cli_val
     cli_part_tell(&cut->part, part, sizeof part);
     options.part = part;
     options.moments = made->wish.moments;
+    if (!cli_max_size_read(values->max_size, &options.most_bytes, err))
+        return CLI_FAILED;
     options.base = NULL;
 
     const int status = cli_check_found(input, &made->wish);
@@ -409,6 +429,14 @@ static int convert(const struct cli_values *values)
         struct cli_cut cut;
     } *read = jw_alloc(sizeof *read);
     int status;
+
+    uint64_t most_bytes;
+    if (values->max_size != NULL && !cli_is_explorer(values, out))
+        jw_error_set(&err, "--max-size: only explorer pages are made to fit into a size");
+    if (err.message[0] != '\0' || !cli_max_size_read(values->max_size, &most_bytes, &err)) {
+        jw_free(read);
+        return cli_usage_error(command, &err);
+    }
 
     const enum cli_events_format events = cli_events_format_of(values, out);
     if (events != CLI_EVENTS_NONE) {

@@ -9,6 +9,8 @@
  *                 difference from the one before
  *     c-contexts  rank of the context of each sample
  *     c-values    value of each sample divided by a scale; not there where all are equal
+ *     c-counts    of a page that was made to fit: samples of the same bin, stack and context are one row, which stands
+ *                 for so many; their values are added up (and not written where all are equal)
  *     c-labels    for each context, the most frequent one first: number of its value in each column, 0: none
  *     c-gaps      from, to (bins), lost signals, signals
  *     c-spans     what stands in lanes, of the first event alone: lane, text, begin (us since the first bin's, of each lane the
@@ -20,37 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/export_columns_internal.h"
-#include "export/export_page_internal.h"
-#include "profile/profile_moments.h"
+#include "export/export_explorer_internal.h"
 
 #define BINS_MOST ((uint64_t)200000)
-
-/* A sample in the order of the page. */
-struct row {
-    uint32_t stack;   /* rank */
-    uint32_t context; /* rank */
-    uint64_t value;
-};
-
-struct explorer {
-    const struct profile_moments *moments;
-    struct export_page *page;
-    int32_t first_ms;
-    uint32_t bin_ms;
-    uint32_t bin_count;
-    uint64_t row_count; /* of samples that are in the tree */
-    uint64_t scale;     /* of values */
-    bool is_constant;   /* all values are equal to the scale */
-    uint32_t stack_count;
-    uint32_t *stack_rank;   /* by line */
-    uint32_t *context_rank; /* by context */
-    uint32_t context_count;
-    uint64_t *bin_first; /* first row of each bin; one more at the end */
-    struct row *rows;
-    size_t span_count;
-    uint32_t *value_of; /* number of a text in its column, by text and column */
-};
 
 static uint32_t line_of(const struct explorer *explorer, const struct profile_moment *moment)
 {
@@ -72,14 +46,16 @@ static uint64_t common_divisor(uint64_t one, uint64_t other)
 
 /* ---- bins and ranks ---- */
 
-/* The finest of the usual widths that leaves at most BINS_MOST of them. */
-static uint32_t bin_width_ms(uint64_t span_ms)
+/* The finest of the usual widths that leaves at most so many of them. */
+static uint32_t bin_width_ms(uint64_t span_ms, uint64_t bins_most)
 {
-    uint32_t width = 1;
+    static const uint32_t widths[] = {1,    5,     20,    100,   500,    1000,   2000,
+                                      5000, 10000, 30000, 60000, 300000, 600000, 3600000};
+    size_t step = 0;
 
-    for (uint32_t step = 0; span_ms / width >= BINS_MOST; step++)
-        width *= step == 0 ? 5 : step == 1 ? 4 : 5; /* 1, 5, 20, 100, 500 ... */
-    return width;
+    while (step + 1 < JW_COUNT_OF(widths) && span_ms / widths[step] >= bins_most)
+        step++;
+    return widths[step];
 }
 
 void export_explorer_extent(struct export_extent *extent, const struct profile *profile,
@@ -101,6 +77,7 @@ void export_explorer_extent(struct export_extent *extent, const struct profile *
 
 static void survey(struct explorer *explorer, const struct export_extent *extent)
 {
+    const struct export_fit *fit = explorer->page->job->fit;
     const uint64_t count = profile_moments_count(explorer->moments);
     uint64_t value = 0;
 
@@ -119,7 +96,8 @@ static void survey(struct explorer *explorer, const struct export_extent *extent
     explorer->scale = explorer->scale == 0 ? 1 : explorer->scale;
     explorer->is_constant &= value != 0;
     explorer->first_ms = (int32_t)extent->first_ms;
-    explorer->bin_ms = bin_width_ms((uint64_t)(extent->last_ms - extent->first_ms));
+    explorer->bin_ms = bin_width_ms((uint64_t)(extent->last_ms - extent->first_ms),
+                                    fit == NULL ? BINS_MOST : fit->bins_most);
     explorer->bin_count =
         (uint32_t)((uint64_t)(extent->last_ms - extent->first_ms) / explorer->bin_ms) + 1;
 }
@@ -162,6 +140,55 @@ static uint32_t *rank_by_count(struct ranked *counts, uint32_t count, uint32_t *
     return numbers;
 }
 
+/* Column of states; PROFILE_COLUMNS_LIMIT: there is none. */
+static uint32_t state_column(const struct explorer *explorer)
+{
+    const uint32_t columns = profile_moments_column_count(explorer->moments);
+
+    for (uint32_t n = 0; n < columns; n++)
+        if (profile_moments_column_at(explorer->moments, n)->kind == PROFILE_COLUMN_STATE)
+            return n;
+    return PROFILE_COLUMNS_LIMIT;
+}
+
+/* Which of the folded contexts a context becomes; those of states beyond the limit are the last. */
+static uint32_t folded_slot(struct explorer *explorer, uint32_t context, uint32_t column)
+{
+    const uint32_t state = column == PROFILE_COLUMNS_LIMIT
+                               ? 0
+                               : profile_moments_context_at(explorer->moments, context)[column];
+    uint32_t slot = 0;
+
+    while (slot < explorer->folded_count && explorer->folded_states[slot] != state)
+        slot++;
+    if (slot == FOLDED_STATES)
+        return FOLDED_STATES - 1;
+    if (slot == explorer->folded_count)
+        explorer->folded_states[explorer->folded_count++] = state;
+    return slot;
+}
+
+/* Contexts beyond the most that are kept are one of each state; they are the last. */
+static void fold_contexts(struct explorer *explorer, const struct ranked *counts, uint32_t *ranks,
+                          uint32_t *numbers)
+{
+    const struct export_fit *fit = explorer->page->job->fit;
+    const uint32_t column = state_column(explorer);
+
+    if (fit == NULL || fit->contexts_most == 0 ||
+        explorer->context_count <= fit->contexts_most + FOLDED_STATES)
+        return;
+    for (uint32_t i = fit->contexts_most; i < explorer->context_count; i++) {
+        const uint32_t slot = folded_slot(explorer, counts[i].number, column);
+
+        ranks[counts[i].number] = fit->contexts_most + slot;
+        explorer->folded_samples += counts[i].count;
+    }
+    for (uint32_t slot = 0; slot < explorer->folded_count; slot++)
+        numbers[fit->contexts_most + slot] = FOLDED_CONTEXT + slot;
+    explorer->context_count = fit->contexts_most + explorer->folded_count;
+}
+
 /* Ranks of stacks or of contexts; `column` gets their numbers in that order. */
 static bool rank(struct explorer *explorer, bool is_of_stacks, uint32_t count, uint32_t **rank_out,
                  uint32_t *used, uint32_t **numbers)
@@ -180,6 +207,8 @@ static bool rank(struct explorer *explorer, bool is_of_stacks, uint32_t count, u
                 counts[is_of_stacks ? line : moment->context].count++;
         }
         *numbers = rank_by_count(counts, count, ranks, used);
+        if (*numbers != NULL && !is_of_stacks)
+            fold_contexts(explorer, counts, ranks, *numbers);
     }
     jw_free(counts);
     return *numbers != NULL;
@@ -197,6 +226,30 @@ static int compare_rows(const void *left, const void *right)
     if (a->context != b->context)
         return a->context < b->context ? -1 : 1;
     return a->value < b->value ? -1 : a->value > b->value;
+}
+
+/* Rows that differ in nothing that is told become one. */
+static void merge_rows(struct explorer *explorer)
+{
+    uint64_t kept = 0;
+
+    for (uint32_t bin = 0; bin < explorer->bin_count; bin++) {
+        const uint64_t first = kept;
+
+        for (uint64_t i = explorer->bin_first[bin]; i < explorer->bin_first[bin + 1]; i++) {
+            const struct row *row = &explorer->rows[i];
+            struct row *last = kept > first ? &explorer->rows[kept - 1] : NULL;
+
+            if (last != NULL && last->stack == row->stack && last->context == row->context) {
+                last->value += row->value;
+                last->count += row->count;
+            } else {
+                explorer->rows[kept++] = *row;
+            }
+        }
+        explorer->bin_first[bin] = first;
+    }
+    explorer->bin_first[explorer->bin_count] = explorer->row_count = kept;
 }
 
 static bool sort_rows(struct explorer *explorer)
@@ -228,6 +281,7 @@ static bool sort_rows(struct explorer *explorer)
                     .stack = explorer->stack_rank[line],
                     .context = explorer->context_rank[moment->context],
                     .value = profile_moment_value(moment) / explorer->scale,
+                    .count = 1,
                 };
         }
         for (uint32_t bin = 0; !is_filling && bin < explorer->bin_count; bin++) {
@@ -240,6 +294,8 @@ static bool sort_rows(struct explorer *explorer)
               explorer->bin_first[bin + 1] - explorer->bin_first[bin], sizeof *explorer->rows,
               compare_rows);
     jw_free(next);
+    if (explorer->page->job->fit != NULL)
+        merge_rows(explorer);
     return true;
 }
 
@@ -265,6 +321,10 @@ static bool put_samples(struct explorer *explorer)
         export_column_number(&column, explorer->rows[i].context);
     if (!export_column_put(job, "contexts", &column))
         return false;
+    for (uint64_t i = 0; job->fit != NULL && i < explorer->row_count; i++)
+        export_column_number(&column, explorer->rows[i].count);
+    if (job->fit != NULL && !export_column_put(job, "counts", &column))
+        return false;
     if (explorer->is_constant)
         return true;
     for (uint64_t i = 0; i < explorer->row_count; i++)
@@ -283,11 +343,23 @@ static bool put_stacks(const struct explorer *explorer, const uint32_t *lines)
 
 /* ---- contexts ---- */
 
-/* Numbers the values of each column in the order in which the contexts have them. */
+/* Number of a text in a column, given on first sight; 0: none. */
+static uint32_t label_of(struct explorer *explorer, uint32_t column, uint32_t text, uint32_t *used)
+{
+    const uint32_t texts = profile_moments_text_count(explorer->moments);
+    uint32_t *number = &explorer->value_of[(size_t)column * texts + text];
+
+    if (text != 0 && *number == 0)
+        *number = ++*used;
+    return *number;
+}
+
+/* Numbers the values of each column in the order in which the contexts have them; what stands for all folded ones is the last. */
 static bool put_labels(struct explorer *explorer, const uint32_t *contexts)
 {
     const uint32_t columns = profile_moments_column_count(explorer->moments);
     const uint32_t texts = profile_moments_text_count(explorer->moments);
+    const uint32_t states = state_column(explorer);
     struct export_column column = {.bytes = NULL};
     uint32_t used[PROFILE_COLUMNS_LIMIT] = {0};
 
@@ -295,14 +367,20 @@ static bool put_labels(struct explorer *explorer, const uint32_t *contexts)
     if (explorer->value_of == NULL)
         return false;
     for (uint32_t i = 0; i < explorer->context_count; i++) {
-        const uint32_t *row = profile_moments_context_at(explorer->moments, contexts[i]);
+        const bool is_folded = contexts[i] >= FOLDED_CONTEXT;
+        const uint32_t *row =
+            is_folded ? NULL : profile_moments_context_at(explorer->moments, contexts[i]);
 
         for (uint32_t n = 0; n < columns; n++) {
-            uint32_t *number = &explorer->value_of[(size_t)n * texts + row[n]];
-
-            if (row[n] != 0 && *number == 0)
-                *number = ++used[n];
-            export_column_number(&column, *number);
+            if (!is_folded || n == states)
+                export_column_number(
+                    &column,
+                    label_of(explorer, n,
+                             is_folded ? explorer->folded_states[contexts[i] - FOLDED_CONTEXT]
+                                       : row[n],
+                             &used[n]));
+            else
+                export_column_number(&column, explorer->folded_number[n] = used[n] + 1);
         }
     }
     return export_column_put(explorer->page->job, "labels", &column);
@@ -327,15 +405,6 @@ static bool put_gaps(const struct explorer *explorer)
     return export_column_put(explorer->page->job, "gaps", &column);
 }
 
-/* Spans that begin after the last bin have no place. */
-static bool has_place(const struct explorer *explorer, const struct profile_span *span)
-{
-    const int64_t begin_us = span->begin_us - (int64_t)explorer->first_ms * 1000;
-
-    return begin_us < (int64_t)explorer->bin_count * explorer->bin_ms * 1000 &&
-           begin_us + (int64_t)span->length_us >= 0;
-}
-
 static bool put_spans(struct explorer *explorer)
 {
     struct export_column column = {.bytes = NULL};
@@ -348,7 +417,7 @@ static bool put_spans(struct explorer *explorer)
         const int64_t since_us = spans[i].begin_us - (int64_t)explorer->first_ms * 1000;
         const int64_t begin_us = since_us < 0 ? 0 : since_us;
 
-        if (!has_place(explorer, &spans[i]))
+        if (!export_explorer_has_place(explorer, &spans[i]))
             continue;
         before_us = spans[i].lane == lane ? before_us : 0;
         lane = spans[i].lane;
@@ -360,121 +429,6 @@ static bool put_spans(struct explorer *explorer)
         explorer->span_count++;
     }
     return export_column_put(explorer->page->job, "spans", &column);
-}
-
-/* Names of the lanes, and texts of their spans by number. */
-static void put_lanes(const struct explorer *explorer)
-{
-    struct export_out *out = explorer->page->job->out;
-    const struct profile_moments *moments = explorer->moments;
-    size_t count;
-    const struct profile_span *spans = profile_moments_spans(moments, &count);
-    uint32_t last = 0;
-
-    export_put_format(out, ",\"spans\":%zu,\"leftOutSpans\":", explorer->span_count);
-    export_put_number(out, profile_moments_left_out_spans(moments));
-    export_put(out, ",\"lanes\":[");
-    for (uint32_t i = 0; i < profile_moments_lane_count(moments); i++) {
-        export_put(out, i == 0 ? "\"" : ",\"");
-        export_put_escaped(out, profile_moments_lane_name(moments, i), EXPORT_ESCAPE_JSON);
-        export_put_char(out, '"');
-    }
-    export_put(out, "],\"spanTexts\":{");
-    for (size_t i = 0; i < count; i++) {
-        /* Texts come in runs: a pause says what the one before it said. */
-        if (spans[i].text == last || !has_place(explorer, &spans[i]))
-            continue;
-        export_put_format(out, "%s\"%u\":\"", last == 0 ? "" : ",", spans[i].text);
-        last = spans[i].text;
-        export_put_escaped(out, profile_moments_text_at(moments, last), EXPORT_ESCAPE_JSON);
-        export_put_char(out, '"');
-    }
-    export_put_char(out, '}');
-}
-
-/* Values of a column by their number: sorted by it, since texts have another order. */
-static void put_values(const struct explorer *explorer, uint32_t column, uint32_t *texts)
-{
-    struct export_out *out = explorer->page->job->out;
-    const uint32_t count = profile_moments_text_count(explorer->moments);
-    uint32_t used = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t number = explorer->value_of[(size_t)column * count + i];
-
-        if (number == 0)
-            continue;
-        texts[number - 1] = i;
-        used++;
-    }
-    for (uint32_t i = 0; i < used; i++) {
-        export_put(out, i == 0 ? "\"" : ",\"");
-        export_put_escaped(out, profile_moments_text_at(explorer->moments, texts[i]),
-                           EXPORT_ESCAPE_JSON);
-        export_put_char(out, '"');
-    }
-}
-
-/* The events of the page by their prefixes, where there are several: in the head of the first alone. */
-static void put_events(const struct export_job *job)
-{
-    const struct export_options *options = job->options;
-
-    if (options->other_count == 0 || job->prefix[0] != '\0')
-        return;
-    export_put(job->out, ",\"events\":[[\"\",\"");
-    export_put_escaped(job->out, profile_about_of(job->profile)->event, EXPORT_ESCAPE_JSON);
-    for (size_t i = 0; i < options->other_count; i++) {
-        export_put_format(job->out, "\"],[\"" EXPORT_EVENT_PREFIX "\",\"", i + 1);
-        export_put_escaped(job->out, profile_about_of(options->others[i].profile)->event,
-                           EXPORT_ESCAPE_JSON);
-    }
-    export_put(job->out, "\"]]");
-}
-
-static void put_meta(const struct export_page *page, void *context)
-{
-    static const char *const kinds[] = {
-        [PROFILE_COLUMN_THREAD] = "thread",       [PROFILE_COLUMN_STATE] = "state",
-        [PROFILE_COLUMN_ASKED] = "asked",         [PROFILE_COLUMN_ENDPOINT] = "endpoint",
-        [PROFILE_COLUMN_OPERATION] = "operation", [PROFILE_COLUMN_ATTRIBUTE] = "attribute",
-    };
-    struct explorer *explorer = context;
-    const struct profile_moments *moments = explorer->moments;
-    struct export_out *out = page->job->out;
-    /* value_of has room for a column more than there are. */
-    uint32_t *const spare = explorer->value_of + (size_t)profile_moments_text_count(moments) *
-                                                     profile_moments_column_count(moments);
-    const int64_t start_ms =
-        (int64_t)(profile_moments_base_unix_ns(moments) / 1000000) + explorer->first_ms;
-
-    export_put_format(out, ",\n\"explorer\":{\"binMs\":%u,\"bins\":%u,\"startMs\":%lld",
-                      explorer->bin_ms, explorer->bin_count, (long long)start_ms);
-    export_put(out, ",\"samples\":");
-    export_put_number(out, explorer->row_count);
-    export_put(out, ",\"scale\":");
-    export_put_number(out, explorer->scale);
-    export_put_format(out, ",\"stacks\":%u,\"contexts\":%u", explorer->stack_count,
-                      explorer->context_count);
-    export_put(out, ",\"mistimed\":");
-    export_put_number(out, profile_moments_mistimed(moments));
-    export_put(out, ",\"untold\":");
-    export_put_number(out, profile_moments_untold(moments));
-    put_events(page->job);
-    if (page->job->prefix[0] == '\0')
-        put_lanes(explorer);
-    export_put(out, ",\"columns\":[");
-    for (uint32_t i = 0; i < profile_moments_column_count(moments); i++) {
-        const struct profile_column *column = profile_moments_column_at(moments, i);
-
-        export_put_format(out, "%s\n{\"kind\":\"%s\",\"name\":\"", i == 0 ? "" : ",",
-                          kinds[column->kind]);
-        export_put_escaped(out, column->name, EXPORT_ESCAPE_JSON);
-        export_put(out, "\",\"values\":[");
-        put_values(explorer, i, spare);
-        export_put(out, "]}");
-    }
-    export_put(out, "]}");
 }
 
 /* ---- all of it ---- */
@@ -555,7 +509,7 @@ bool export_explorer_data(const struct export_job *job, const struct export_exte
         is_put = put_columns(&explorer);
     }
     if (is_put) {
-        page.put_more = put_meta;
+        page.put_more = export_explorer_meta;
         page.more = &explorer;
         export_page_meta(&page);
     }

@@ -110,6 +110,28 @@ static void export_put_summary(struct export_fill *fill)
     }
 }
 
+/* What a page gave up to be no larger than it may be. */
+static void export_put_fit(struct export_fill *fill)
+{
+    const struct export_job *job = fill->job;
+    const struct export_fit *fit = job->fit;
+
+    if (fit == NULL)
+        return;
+    export_put(job->out, "<p id=\"fit\">Made coarser to fit into ");
+    export_put_value(job->out, job->options->most_bytes, "bytes");
+    export_put(job->out, " (--max-size): times are less exact");
+    if (fit->contexts_most > 0)
+        export_put_format(job->out,
+                          ", of threads, requests and attributes that go together the %u most "
+                          "frequent are told apart",
+                          fit->contexts_most);
+    if (fit->min_width_ppm > 0)
+        export_put_format(job->out, ", what is below %u.%04u %% of the whole is [folded]",
+                          fit->min_width_ppm / 10000, fit->min_width_ppm % 10000);
+    export_put(job->out, ". No sample is left out.</p>\n");
+}
+
 static void export_put_plain_losses(struct export_fill *fill)
 {
     struct export_out *out = fill->job->out;
@@ -151,6 +173,7 @@ static void export_put_plain(struct export_fill *fill)
         return;
     }
     view.is_dotted = true;
+    export_put_fit(fill);
     export_put_plain_losses(fill);
     export_put(out, "<table>\n<caption>Hottest methods</caption>\n<thead><tr><th>Self</th>"
                     "<th>Total</th><th>Method</th></tr></thead>\n<tbody>\n");
@@ -340,7 +363,12 @@ bool export_flamegraph(const struct export_job *job)
     return export_page(job, false);
 }
 
-bool export_explorer(const struct export_job *job)
+static bool export_explorer_page(const struct export_job *job)
 {
     return export_page(job, true);
+}
+
+bool export_explorer(const struct export_job *job)
+{
+    return export_fitted(job, export_explorer_page);
 }

@@ -85,6 +85,13 @@ const char *export_type_suffix(const struct profile_name *name, enum export_type
 void export_add_suffix(struct export_text *text, const struct export_options *options,
                        const struct profile_name *name, enum export_type type);
 
+/* export_fit.c: what an explorer page gives up to be no larger than it may be. */
+struct export_fit {
+    uint32_t bins_most;     /* of time */
+    uint32_t min_width_ppm; /* narrower stacks are folded; 0: none */
+    uint32_t contexts_most; /* the rarer ones are one; 0: all are kept */
+};
+
 /* What every format needs to know. */
 struct export_job {
     const struct profile *profile;
@@ -94,7 +101,8 @@ struct export_job {
     uint32_t node_count;
     bool is_by_samples;
     const char *unit;
-    const char *prefix; /* of the elements of a page that hold this profile */
+    const char *prefix;           /* of the elements of a page that hold this profile */
+    const struct export_fit *fit; /* NULL: nothing is given up */
     struct export_out *out;
 };
 
@@ -147,6 +155,10 @@ void export_put_title(const struct export_job *job, uint32_t number, enum export
                       struct export_text *scratch);
 /* In place of what would follow the head: nothing was sampled, or the filters left nothing. False: there is something. */
 bool export_put_none(const struct export_job *job);
+
+/* export_fit.c: writes an explorer page that is no larger than the options want. False: memory is out. */
+JW_MUST_CHECK bool export_fitted(const struct export_job *job,
+                                 bool (*put)(const struct export_job *job));
 
 /* export_packed.c: whether this build can compress. */
 bool export_can_pack(void);

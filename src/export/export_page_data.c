@@ -40,7 +40,10 @@ static uint64_t export_scale(const struct export_job *job)
 static uint64_t export_min_width(const struct export_job *job)
 {
     const uint64_t whole = export_total(job, &job->nodes[0]);
-    const double wanted = (double)whole * (double)job->options->min_width_ppm / 1e6;
+    const uint32_t fit_ppm = job->fit == NULL ? 0 : job->fit->min_width_ppm;
+    const uint32_t ppm =
+        job->options->min_width_ppm > fit_ppm ? job->options->min_width_ppm : fit_ppm;
+    const double wanted = (double)whole * (double)ppm / 1e6;
 
     return wanted < 1.0 ? 1 : (uint64_t)wanted;
 }

@@ -35,6 +35,7 @@ struct profile_moments {
     uint32_t lane_count;
     struct profile_span *spans;
     size_t span_count, span_capacity;
+    uint32_t spans_of[PROFILE_LANES_LIMIT];
     uint64_t left_out_spans;
 
     uint64_t mistimed;
@@ -281,7 +282,8 @@ void profile_moments_span(struct profile_moments *moments, const struct profile_
     const int64_t most_us = (int64_t)INT32_MAX * 1000;
 
     if (moments->span_count >= PROFILE_SPANS_LIMIT || span->lane >= PROFILE_LANES_LIMIT ||
-        span->begin_us > most_us || span->begin_us < -most_us) {
+        moments->spans_of[span->lane] >= PROFILE_SPANS_LIMIT / 2 || span->begin_us > most_us ||
+        span->begin_us < -most_us) {
         moments->left_out_spans++;
         return;
     }
@@ -290,6 +292,7 @@ void profile_moments_span(struct profile_moments *moments, const struct profile_
         return;
     moments->spans = spans;
     moments->spans[moments->span_count++] = *span;
+    moments->spans_of[span->lane]++;
 }
 
 static int compare_spans(const void *left, const void *right)

@@ -51,7 +51,8 @@ struct profile_gap {
 };
 
 #define PROFILE_LANES_LIMIT 8u
-#define PROFILE_SPANS_LIMIT (1u << 17) /* of all lanes; those beyond are counted */
+#define PROFILE_SPANS_LIMIT                                                                        \
+    (1u << 17) /* of all lanes, half of it of each; those beyond are counted */
 
 /* What happened at a time and is no sample: a pause of the collector. It stands in the lane of its kind. */
 struct profile_span {

@@ -284,6 +284,22 @@ async function testEvents(browser) {
     await other.close();
     await page.context().close();
   });
+  await check('explorer: waits for locks have a lane of their own, with what was waited for', async () => {
+    const field = (name, kind, more = {}, inner = []) => ['field', { name, class: kind, ...more }, inner];
+    const pooled = { constantPool: 'true' };
+    const enter = ['class', { name: 'jdk.JavaMonitorEnter', id: '130', superType: 'jdk.jfr.Event' }, [field('startTime', '10'),
+      field('duration', '10', {}, [['annotation', { class: '29', value: 'TICKS' }, []]]), field('eventThread', '20', pooled), field('monitorClass', '25', pooled)]];
+    const waits = { types: [enter], pools: [], events: [[130, [2000000000, 40000000, 1, 1]], [130, [3000000000, 2000000, 1, 1]]] };
+    const page = await openExplorer(browser, makePage('locks.explorer', { ...twoClocks, extra: waits }, '-e', 'cpu'), { viewport: { width: 1280, height: 800 } });
+    const { lanes } = await page.explorer();
+    equal(lanes.map(([name, count]) => [name, count]).sort(), [['GC pauses', 3], ['waits for locks', 2]], 'lanes');
+    const [, , text] = lanes.find(([name]) => name === 'waits for locks');
+    holds(/^[a-z][a-zA-Z.]+ for /.test(text), 'what a wait says: ' + text);
+    holds((await page.textContent('#band-legend')).includes('waits for locks: 2, 42.0 ms'), await page.textContent('#band-legend'));
+    await page.screenshot({ path: picture('explorer-locks') });
+    page.calm();
+    await page.context().close();
+  });
   await check('explorer: of its events a page has those that are asked for', async () => {
     const page = await openExplorer(browser, makePage('wall.explorer', twoClocks, '-e', 'wall'));
     equal([(await page.explorer()).events, await page.isVisible('#band-events'), await page.total()], [['wall'], false, 500 * MS10], 'one event');
@@ -319,6 +335,41 @@ async function testScreens(browser) {
     const page = await openExplorer(browser, html, { colorScheme: 'dark', viewport: { width: 1280, height: 800 }, hash: '#t=1000-2500' });
     equal((await page.state()).time, [1000, 2500], 'window of the link');
     await page.screenshot({ path: picture('explorer-dark') });
+    page.calm();
+    await page.context().close();
+  });
+}
+
+/* 40,000 samples of 150 threads in a page that has room for a part of what is known of them. */
+async function testFit(browser) {
+  const many = timed(40000);
+  many.stacks.forEach((stack, i) => { stack.thread = 'worker-' + i % 150; });
+  const all = many.stacks.reduce((sum, stack) => sum + stack.weight, 0);
+  await check('explorer: a page that is made to fit is no larger, shows all samples, and says what it gave up', async () => {
+    const html = makePage('fit.explorer', many, '--max-size=300k');
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    holds(fs.statSync(html).size <= 300 * 1024, `${fs.statSync(html).size} bytes`);
+    const { samples, count, columns } = await page.explorer();
+    holds(samples < 40000, `${samples} rows`);
+    equal(count, 40000, 'samples of the whole');
+    equal(await page.total(), all, 'total');
+    holds((await page.textContent('#band-legend')).includes('made to fit 300 KiB'), 'the legend says it');
+    await page.keyboard.press('?');
+    holds((await page.textContent('#dialog')).includes('Made coarser to fit into 300 KiB'), 'the help says what was given up');
+    await page.keyboard.press('Escape');
+    /* What every context has together is the whole, and a filter of one thread has a part of it. */
+    const threads = columns.find(column => column.key === 'thread').values;
+    equal(columns.find(column => column.key === 'state').values.sort(), ['running', 'sleeping'], 'states of all are kept');
+    holds(threads.length <= 151 && threads.includes('[folded]'), threads.join());
+    await page.evaluate(name => { location.hash = '#only=' + encodeURIComponent('thread:' + name); }, threads[0]);
+    await page.waitForFunction(() => window.jaywalk.state().facets.length === 1);
+    const part = await page.total();
+    holds(part > 0 && part < all, `${part} of one thread`);
+    await page.evaluate(() => { location.hash = '#t=1000-2500'; });
+    await page.waitForFunction(() => window.jaywalk.state().facets.length === 0 && window.jaywalk.state().time !== null);
+    const ratio = await page.total() / all;
+    holds(ratio > 0.28 && ratio < 0.32, `${ratio} of the time in 1.5 of 5 seconds`);
+    await page.screenshot({ path: picture('explorer-fit') });
     page.calm();
     await page.context().close();
   });
@@ -365,4 +416,4 @@ async function testDamage(browser) {
   });
 }
 
-module.exports = [testWindow, testDiff, testViews, testEvents, testScreens, testDamage];
+module.exports = [testWindow, testDiff, testViews, testEvents, testScreens, testFit, testDamage];

@@ -205,6 +205,10 @@ function showBandHead() {
     item.append(element('i', 'lost'), 'signals lost');
     item.title = 'Here signals became no samples: what is missing is not idleness. The badge in the head says why.';
   }
+  if (byId('fit') !== null) {
+    const item = legend.appendChild(element('span', '', `made to fit ${amount(samples.fit.most, 'bytes')}`));
+    item.title = byId('fit').textContent;
+  }
   laneLegend(legend, from * samples.binMs, to * samples.binMs);
   for (const [id, at] of [['band-from', from], ['band-to', to]]) {
     const input = byId(id);

@@ -14,6 +14,17 @@ function bytesOf64(text) {
   return bytes;
 }
 
+/* FNV-1a over words of four bytes, the lowest first as browsers have them, and then the bytes that are left: as export_columns.c has it. */
+function checkOf(bytes) {
+  const words = new Uint32Array(bytes.buffer, 0, bytes.length >> 2);
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < words.length; i++)
+    hash = Math.imul(hash ^ words[i], 0x01000193);
+  for (let i = 4 * words.length; i < bytes.length; i++)
+    hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  return hash >>> 0;
+}
+
 /* The bytes of a column, or null where the page has none of this name. Its element is emptied. */
 async function readColumn(name, elementBy = byId) {
   const box = elementBy('c-' + name);
@@ -23,17 +34,15 @@ async function readColumn(name, elementBy = byId) {
   box.textContent = '';
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < bytes.length; i++)
-    hash = Math.imul(hash ^ bytes[i], 0x01000193);
-  if (bytes.length !== Number(box.dataset.bytes) || hash >>> 0 !== Number(box.dataset.check))
+  if (bytes.length !== Number(box.dataset.bytes) || checkOf(bytes) !== Number(box.dataset.check))
     throw new Error(`the column "${name}" is damaged`);
   return bytes;
 }
 
-/* So many numbers; with `isWide` also those of more than 32 bits. */
-function numbersOf(bytes, count, isWide = false) {
-  const numbers = isWide ? new Float64Array(count) : new Uint32Array(count);
+/* So many numbers; with `isWide` also those of more than 32 bits. Each is less than `limit`, where that is told. */
+function numbersOf(bytes, count, isWide = false, limit = Infinity) {
+  const numbers = isWide ? new Float64Array(count) : limit <= 65536 ? new Uint16Array(count) : new Uint32Array(count);
+  let isPast = false;
   let at = 0;
   for (let i = 0; i < count; i++) {
     let value = bytes[at++];
@@ -47,9 +56,12 @@ function numbersOf(bytes, count, isWide = false) {
       }
     }
     numbers[i] = value;
+    isPast ||= value >= limit;
   }
   if (at !== bytes.length)
     throw new Error('a column is cut');
+  if (isPast)
+    throw new Error('samples have stacks that are not there');
   return numbers;
 }
 

@@ -3,9 +3,9 @@
  * have the first one; the others come with names and texts from the recording (cli_feed_lanes.c) and are of all events.
  */
 const LANE_PX = 8;
-const LANE_COLOURS = { light: ['#7b4fc9', '#b5651d', '#14808a', '#a8327a'], dark: ['#b692f6', '#e0a15e', '#5cc8d2', '#ee8cc4'] };
+const LANE_COLOURS = { light: ['#7b4fc9', '#b5651d', '#14808a', '#a8327a', '#8a6d00'], dark: ['#b692f6', '#e0a15e', '#5cc8d2', '#ee8cc4', '#d9c24a'] };
 
-const laneColour = number => LANE_COLOURS[app.isDark ? 'dark' : 'light'][number % 4];
+const laneColour = number => LANE_COLOURS[app.isDark ? 'dark' : 'light'][number % 5];
 const lanesPx = () => LANE_PX * ((app.explorer.samples?.gaps.length > 0 ? 1 : 0) + app.explorer.lanes.length);
 
 /* [{name, from, to (ms since the first bin), texts}], of each lane in the order of time. */

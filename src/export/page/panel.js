@@ -486,5 +486,6 @@ function openHelp() {
     element('h3', '', 'This profile'),
     element('p', '', document.querySelector('meta[name=generator]').content + '. ' + byId('summary').textContent +
       (meta.foldedStacks > 0 ? `. ${grouped(meta.foldedStacks)} stacks in frames too narrow to keep are shown as [folded].` : '.') +
+      (byId('fit') === null ? '' : ' ' + byId('fit').textContent) +
       (meta.reverse ? ' Stacks are reversed: from the methods that ran, at the root, to their callers.' : '')));
 }

@@ -1,5 +1,6 @@
 /*
- * samples - every sample with its bin of time, its stack and its context, and sums of those that are selected.
+ * samples - every sample with its bin of time, its stack and its context, and sums of those that are selected. Of a page that
+ * was made to fit, several that are alike are one, with their count.
  *
  * Samples lie in the order of time; those of bin b begin at first[b]. A selection is a range of bins and a mask over
  * contexts; no loop over samples branches.
@@ -24,34 +25,34 @@ async function readSamples(about, tree, total, prefix = '') {
   await breathe();
 
   const stack = numbersOf(await column('samples'), about.samples);
+  let last = 0; /* the greatest: they rise within a bin */
   for (let bin = 0; bin < about.bins; bin++) {
     for (let i = first[bin] + 1; i < first[bin + 1]; i++)
       stack[i] += stack[i - 1];
+    if (first[bin] < first[bin + 1])
+      last = Math.max(last, stack[first[bin + 1] - 1]);
   }
-  const isStackWrong = greatest(stack) >= about.stacks;
   await breathe();
 
-  let context = numbersOf(await column('contexts'), about.samples);
-  if (about.contexts <= 65536)
-    context = Uint16Array.from(context);
+  const context = numbersOf(await column('contexts'), about.samples, false, about.contexts);
   await breathe();
-  const isContextWrong = greatest(context) >= about.contexts;
-  await breathe();
+  const countBytes = await column('counts');
+  const counts = countBytes === null ? null : numbersOf(countBytes, about.samples); /* of a page that was made to fit */
   const values = await column('values');
-  const value = values === null ? null : numbersOf(values, about.samples, true);
+  const value = values === null ? counts : numbersOf(values, about.samples, true);
   const leaf = numbersOf(await column('stacks'), about.stacks);
   const labels = numbersOf(await column('labels'), about.contexts * about.columns.length);
   const gapBytes = await column('gaps');
   const gaps = numbersOf(gapBytes, gapBytes.reduce((sum, byte) => sum + (byte < 128), 0), true);
   await breathe();
-  if (greatest(leaf) >= tree.count || isStackWrong || isContextWrong)
+  if (greatest(leaf) >= tree.count || (about.samples > 0 && last >= about.stacks))
     throw new Error('samples have stacks that are not there');
-  let sum = 0;
-  for (let i = 0; i < about.samples; i++)
-    sum += value === null ? 1 : value[i];
+  let sum = value === null ? about.samples : 0;
+  for (let i = 0; value !== null && i < about.samples; i++)
+    sum += value[i];
   if (Math.abs(sum * about.scale - total) > 1e-9 * total)
     throw new Error('samples and tree do not add up to the same');
-  return { ...about, first, stack, context, value, leaf, labels, gaps };
+  return { ...about, first, stack, context, value, counts, leaf, labels, gaps };
 }
 
 /* What each stack has of the bins from..to-1 in contexts where mask is 1, added up in `counts`. */
@@ -79,9 +80,12 @@ function selfOf(samples, tree, from, to, mask) {
 
 /* `kept`, here and below: 1 for the stacks that count at all; null: all do. */
 function countSamples(samples, from, to, mask, kept) {
-  const { context, stack, first } = samples;
+  const { context, stack, first, counts } = samples;
   let count = 0;
-  if (kept === null) {
+  if (counts !== null) {
+    for (let i = first[from]; i < first[to]; i++)
+      count += mask[context[i]] * counts[i] * (kept === null ? 1 : kept[stack[i]]);
+  } else if (kept === null) {
     for (let i = first[from]; i < first[to]; i++)
       count += mask[context[i]];
   } else {
@@ -112,7 +116,7 @@ function sumContexts(samples, from, to, kept) {
  * for a second has a second of bins, not a thousand threads in one of them. What lies behind the last bin is not drawn.
  */
 function spreadBins(samples, mask, group, groups, kept) {
-  const { context, stack, value, first, bins, scale, binMs } = samples;
+  const { context, stack, value, first, bins, scale, binMs, counts } = samples;
   const steps = new Float64Array(groups * (bins + 1));
   const sums = new Float64Array(groups * bins);
   const binNs = binMs * 1e6;
@@ -120,7 +124,7 @@ function spreadBins(samples, mask, group, groups, kept) {
     for (let i = first[bin]; i < first[bin + 1]; i++) {
       const rank = context[i];
       const own = mask[rank] * (value === null ? 1 : value[i]) * scale * (kept === null ? 1 : kept[stack[i]]);
-      const length = Math.max(Math.round(own / binNs), 1);
+      const length = Math.max(Math.round(own / (counts === null ? 1 : counts[i]) / binNs), 1);
       steps[group[rank] * (bins + 1) + bin] += own / length;
       steps[group[rank] * (bins + 1) + Math.min(bin + length, bins)] -= own / length;
     }
@@ -141,7 +145,12 @@ function sumBins(samples, mask, group, groups, kept) {
     return spreadBins(samples, mask, group, groups, kept);
   const { context, stack, value, first, bins, scale } = samples;
   const sums = new Float64Array(groups * bins);
-  for (let bin = 0; bin < bins; bin++) {
+  const isPlain = value === null && kept === null; /* the many samples of CPU time: nothing is asked of each */
+  for (let bin = 0; isPlain && bin < bins; bin++) {
+    for (let i = first[bin]; i < first[bin + 1]; i++)
+      sums[group[context[i]] * bins + bin] += mask[context[i]];
+  }
+  for (let bin = 0; !isPlain && bin < bins; bin++) {
     for (let i = first[bin]; i < first[bin + 1]; i++) {
       const rank = context[i];
       sums[group[rank] * bins + bin] += mask[rank] * (value === null ? 1 : value[i]) * (kept === null ? 1 : kept[stack[i]]);

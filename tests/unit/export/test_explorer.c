@@ -91,7 +91,7 @@ Test(explorer, deflate_gives_every_byte_back)
 /* ---- columns ---- */
 
 struct numbers {
-    uint64_t items[4096];
+    uint64_t items[1 << 17];
     size_t count;
 };
 
@@ -251,6 +251,94 @@ Test(explorer, gaps_are_told_in_bins)
     cr_expect(gaps.items[2] == 3 && gaps.items[3] == 300);
 }
 
+/* ---- pages that are no larger than they may be ---- */
+
+static void put_many(bool is_constant)
+{
+    uint32_t state = 9;
+    char method[16], thread[16];
+
+    for (int i = 0; i < 4000; i++) {
+        state = state * 1664525u + 1013904223u;
+        snprintf(method, sizeof method, "m%u", (state >> 8) % 500);
+        snprintf(thread, sizeof thread, "t%u", (state >> 20) % 200);
+        const uint64_t value = is_constant ? 10 : 10 * (1 + i % 3);
+        const profile_stack_id stack = add(method, value);
+        profile_moments_add(moments, (int64_t)(state >> 12) % 100000, stack,
+                            context_of(thread, i % 7 == 0 ? "acme" : NULL), value);
+    }
+}
+
+static uint64_t sum_of(const char *name)
+{
+    static struct numbers numbers;
+    uint64_t sum = 0;
+
+    read_column(name, &numbers);
+    for (size_t i = 0; i < numbers.count; i++)
+        sum += numbers.items[i];
+    return sum;
+}
+
+static uint64_t rows_of(void)
+{
+    return strtoull(strstr(output, "\"startMs\"") == NULL
+                        ? "0"
+                        : strstr(strstr(output, "\"explorer\":{"), "\"samples\":") + 10,
+                    NULL, 10);
+}
+
+/* Ever smaller: all samples and all of their values stay, and the page says what was given up. */
+Test(explorer, a_page_fits_into_what_it_may_have_and_no_sample_is_left_out)
+{
+    size_t whole_bytes, before_rows = 4000;
+
+    put_many(true);
+    write_page((struct export_options){0});
+    whole_bytes = output_bytes;
+    cr_assert_null(strstr(output, "id=\"c-counts\""));
+    cr_assert_null(strstr(output, "id=\"fit\""));
+    for (size_t less = 2000; less <= 16000; less += 3500) {
+        free(output);
+        write_page((struct export_options){.most_bytes = whole_bytes - less});
+        cr_assert(output_bytes <= whole_bytes - less, "%zu of %zu", output_bytes, whole_bytes);
+        cr_expect_eq(sum_of("counts"), 4000);
+        cr_expect_eq(sum_of("bins"), rows_of());
+        cr_expect(rows_of() <= before_rows);
+        before_rows = rows_of();
+        cr_assert_not_null(strstr(output, "<p id=\"fit\">Made coarser to fit into "));
+        cr_assert_not_null(strstr(output, "No sample is left out."));
+    }
+    cr_expect_not_null(strstr(output, "\"[folded]\""), "rare contexts are one");
+    cr_expect(before_rows < 4000);
+}
+
+Test(explorer, values_of_rows_that_became_one_are_added_up)
+{
+    put_many(false);
+    write_page((struct export_options){0});
+    const uint64_t whole = sum_of("values");
+    const size_t most = output_bytes - 10000;
+
+    free(output);
+    write_page((struct export_options){.most_bytes = most});
+    cr_expect_eq(sum_of("values"), whole);
+    cr_expect_eq(sum_of("counts"), 4000);
+}
+
+Test(explorer, a_page_for_which_there_is_no_room_is_refused)
+{
+    struct export_options options = {.moments = moments, .most_bytes = 10000};
+
+    put_many(true);
+    FILE *to = open_memstream(&output, &output_bytes);
+    cr_expect_not(export_profile(profile, EXPORT_EXPLORER, &options, collect, to, &err));
+    fclose(to);
+    cr_expect_eq(output_bytes, 0);
+    cr_expect_not_null(strstr(err.message, "fits into 10000 bytes; give it more room"), "%s",
+                       err.message);
+}
+
 Test(explorer, a_page_is_whole_or_memory_was_out)
 {
     const uint32_t context = context_of("one", "acme");
@@ -312,6 +400,19 @@ Test(explorer, spans_without_a_place_are_counted)
     profile_moments_span(moments, &(struct profile_span){.begin_us = INT64_MAX, .lane = 0});
     profile_moments_span(moments, &(struct profile_span){.lane = PROFILE_LANES_LIMIT});
     cr_expect_eq(profile_moments_left_out_spans(moments), 2u);
+}
+
+/* Waits for locks may be more than fit: pauses of the collector have room all the same. */
+Test(explorer, no_lane_takes_the_room_of_all_others)
+{
+    const uint32_t one = profile_moments_lane(moments, "locks");
+    const uint32_t other = profile_moments_lane(moments, "pauses");
+
+    for (uint32_t i = 0; i <= PROFILE_SPANS_LIMIT / 2; i++)
+        profile_moments_span(moments, &(struct profile_span){.begin_us = i, .lane = one});
+    cr_expect_eq(profile_moments_left_out_spans(moments), 1u);
+    profile_moments_span(moments, &(struct profile_span){.lane = other});
+    cr_expect_eq(profile_moments_left_out_spans(moments), 1u);
 }
 
 /* ---- several events ---- */
