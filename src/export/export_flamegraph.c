@@ -45,6 +45,7 @@ extern const char export_page_timeline_js[];
 extern const char export_page_band_js[];
 extern const char export_page_events_js[];
 extern const char export_page_lanes_js[];
+extern const char export_page_spark_js[];
 extern const char export_page_facets_js[];
 extern const char export_page_views_js[];
 extern const char export_page_explorer_js[];
@@ -314,7 +315,7 @@ static void export_put_program(struct export_fill *fill)
         {export_page_facets_js, true},   {export_page_views_js, true},
         {export_page_rows_js, true},     {export_page_explorer_js, true},
         {export_page_events_js, true},   {export_page_lanes_js, true},
-        {export_page_start_js, false},
+        {export_page_spark_js, true},    {export_page_start_js, false},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(files); i++) {

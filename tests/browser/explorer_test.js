@@ -132,6 +132,51 @@ async function testWindow(browser) {
   await page.context().close();
 }
 
+/* What each method has in each part of the window, the slow way: its stacks, each once. */
+async function testSparks(browser) {
+  await check('explorer: the table of methods has a line over time for each, of the window and its filters alone', async () => {
+    const page = await openExplorer(browser, path.join(out, 'timed.explorer.html'), { viewport: { width: 1280, height: 800 } });
+    const expectLines = async (from, to, test, what) => {
+      const rows = await page.$$eval('#panel tbody tr', all => all.map(row => [row.querySelector('button').textContent, row.querySelector('[data-values]').dataset.values.split(' ').map(Number)]));
+      holds(rows.length > 5, `${what}: ${rows.length} rows`);
+      for (const [title, values] of rows) {
+        const sums = values.map(() => 0);
+        for (const stack of profile.stacks.filter(test)) {
+          const bin = Math.floor(stack.at / 1e6);
+          const part = values.findIndex((value, i) => bin >= from + Math.floor(i * (to - from) / values.length) && bin < from + Math.floor((i + 1) * (to - from) / values.length));
+          if (part >= 0 && stack.frames.some(([, owner, method]) => title === owner.replaceAll('/', '.') + '.' + method))
+            sums[part] += stack.weight;
+        }
+        equal(values, sums, `${what}: ${title}`);
+      }
+    };
+    await page.keyboard.press('m');
+    await expectLines(0, 5000, () => true, 'all');
+    holds(await page.$$eval('#panel .spark polygon', all => all.every(one => one.getAttribute('points').length > 20)), 'pictures');
+    await page.screenshot({ path: picture('explorer-sparks') });
+    await page.evaluate(() => { location.hash = '#t=3000-5000&only=state:running'; });
+    await page.waitForFunction(() => window.jaywalk.state().time !== null);
+    await expectLines(3000, 5000, stack => stack.state === 'STATE_RUNNABLE', 'a window of one state');
+    await page.keyboard.press('d');
+    await page.screenshot({ path: picture('explorer-sparks-dark') });
+    page.calm();
+    await page.context().close();
+    const phone = await openExplorer(browser, path.join(out, 'timed.explorer.html'), PHONE);
+    await phone.tap('#methods');
+    equal(await phone.evaluate(() => document.documentElement.scrollWidth), 390, 'width of the document');
+    await phone.screenshot({ path: picture('explorer-sparks-phone') });
+    phone.calm();
+    await phone.context().close();
+  });
+  await check('explorer: no line over time where a sample stands for more than a part of it', async () => {
+    const page = await openExplorer(browser, makePage('waits.explorer', twoClocks, '-e', 'wall'), { viewport: { width: 1280, height: 800 } });
+    await page.keyboard.press('m');
+    equal([await page.locator('#panel .spark').count(), await page.locator('#panel tbody tr').count() > 0], [0, true], 'lines');
+    page.calm();
+    await page.context().close();
+  });
+}
+
 async function testDiff(browser) {
   await check('explorer: a window against a baseline: more, less, new, gone, and what may be chance', async () => {
     const page = await openExplorer(browser, path.join(out, 'timed.explorer.html'), { viewport: { width: 1280, height: 800 }, hash: '#t=3750-4500' });
@@ -416,4 +461,4 @@ async function testDamage(browser) {
   });
 }
 
-module.exports = [testWindow, testDiff, testViews, testEvents, testScreens, testFit, testDamage];
+module.exports = [testWindow, testSparks, testDiff, testViews, testEvents, testScreens, testFit, testDamage];

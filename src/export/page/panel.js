@@ -250,7 +250,8 @@ function listMethods() {
   return rows.sort((a, b) => b[first] - a[first] || b[second] - a[second] || a.name - b.name);
 }
 
-function methodRow({ name, self, total, before, type }, whole) {
+/* `spark`: a cell of what it had over time; or null. */
+function methodRow({ name, self, total, before, type }, whole, spark) {
   const row = element('tr');
   const { pack, owner, method } = splitTitle(app.tree.titles[name]);
   const button = element('button');
@@ -268,6 +269,8 @@ function methodRow({ name, self, total, before, type }, whole) {
   row.append(element('td', '', share(self, whole)), element('td', '', share(total, whole)));
   if (app.before !== null)
     row.append(element('td', '', changeBrief(total, before)));
+  if (spark !== null)
+    row.append(spark);
   row.appendChild(element('td')).append(button);
   return row;
 }
@@ -287,7 +290,9 @@ function showMethods() {
   const table = element('table');
   const columns = table.appendChild(element('colgroup'));
   const orders = app.before !== null ? ['self', 'total', 'change'] : ['self', 'total'];
-  columns.append(...orders.map(() => element('col', 'number')), element('col'));
+  const shown = rows.slice(0, PANEL_ROWS);
+  const sparks = app.explorer === null ? null : app.explorer.sparks(shown);
+  columns.append(...orders.map(() => element('col', 'number')), ...(sparks === null ? [] : [element('col', 'number')]), element('col'));
   const head = table.appendChild(element('thead')).appendChild(element('tr'));
   for (const by of orders) {
     const cell = head.appendChild(element('th'));
@@ -300,10 +305,9 @@ function showMethods() {
       showMethods();
     });
   }
-  head.append(element('th', '', 'Method'));
+  head.append(...(sparks === null ? [] : [element('th', '', 'Trend')]), element('th', '', 'Method'));
   const body = table.appendChild(element('tbody'));
-  for (const row of rows.slice(0, PANEL_ROWS))
-    body.append(methodRow(row, tree.total[zoom]));
+  shown.forEach((row, i) => body.append(methodRow(row, tree.total[zoom], sparks === null ? null : sparks[i])));
   const list = element('div', 'list');
   list.append(table);
   if (rows.length > PANEL_ROWS)

@@ -339,15 +339,12 @@ Test(explorer, a_page_for_which_there_is_no_room_is_refused)
                        err.message);
 }
 
-Test(explorer, a_page_is_whole_or_memory_was_out)
+static void fail_each_allocation(uint64_t most_bytes)
 {
-    const uint32_t context = context_of("one", "acme");
     bool is_written = false;
 
-    sample("a", 0, context, 1);
-    sample("b", 5, context, 2);
     for (uint64_t nth = 1; !is_written; nth++) {
-        struct export_options options = {.moments = moments};
+        struct export_options options = {.moments = moments, .most_bytes = most_bytes};
         FILE *to;
 
         free(output);
@@ -362,6 +359,23 @@ Test(explorer, a_page_is_whole_or_memory_was_out)
         cr_expect(is_written || strstr(err.message, "out of memory") != NULL, "%s", err.message);
     }
     cr_expect_not_null(strstr(output, "</html>"));
+}
+
+Test(explorer, a_page_is_whole_or_memory_was_out)
+{
+    const uint32_t context = context_of("one", "acme");
+
+    sample("a", 0, context, 1);
+    sample("b", 5, context, 2);
+    fail_each_allocation(0);
+    fail_each_allocation(64u << 20);
+    /* One that does not fit as it is. */
+    const size_t whole_bytes = output_bytes;
+    put_many(true);
+    free(output);
+    write_page((struct export_options){0});
+    cr_assert_gt(output_bytes, whole_bytes + 8000);
+    fail_each_allocation(output_bytes - 4000);
 }
 
 Test(explorer, spans_stand_in_lanes_in_the_order_of_time)
