@@ -53,7 +53,8 @@ command_libraries  = $(or $(command_libraries_of_$(1)),$(eval command_libraries_
 
 CFLAGS_plain    = -O2 $(call hardening,$(CC_plain))
 # Lines are what a report of a sanitizer shows; more is only slower to make.
-CFLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# A char without sign, as on aarch64.
+CFLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -funsigned-char
 CFLAGS_tsan    := -O1 -g1 -fsanitize=thread
 CFLAGS_checked  = -O2 -DJW_CHECKED=1 $(call hardening,$(CC_checked))
 # Outlined atomics are calls, which a handler would have to be allowed.

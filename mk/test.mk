@@ -8,7 +8,7 @@ TEST_PARTS := check test-unit test-instructions test-model test-fuzz test-jvm te
 UNIT_LANES   := plain asan tsan
 WANTED_JDKS  ?= 17 25
 JDKS_WANTED  ?= 8 11 17 21 25 26 27 28
-FUZZ_SECONDS ?= 10
+FUZZ_SECONDS ?= 5
 ROOM         ?= *
 
 # Guards against what hangs, not budgets: the machine may be busy.
@@ -58,10 +58,11 @@ NOT_IN_asan    := $(ORACLE_TESTS:%=tests/unit/walk/%.c)
 # Delivery of signals is what the next ones are about, and thread sanitizer puts that off.
 NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c tests/unit/unwind/test_unwind_live.c tests/unit/sampler/test_engine_cpu_perf_count.c
 NOT_IN_checked := $(NOT_IN_asan)
-# The first loads the library of this machine; an emulator takes minutes for the others, which ask nothing of an instruction set.
-# EMULATE_ALL=yes has them too.
+# The first loads the library of this machine. Rooms that ask nothing of an instruction set are run by the emulator in `make soak` alone
+# (EMULATE_ALL=yes): what is else there, a char without sign, the lane asan has, too.
+OF_NO_ARCH     := options classfile rules probe jfr profile export recording cli
 NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c $(if $(filter aarch64,$(host_arch))$(EMULATE_ALL),,\
-	tests/unit/recording/test_recording_file.c tests/unit/cli/test_cli_compare.c tests/unit/options/test_options_random.c)
+	$(filter $(OF_NO_ARCH:%=tests/unit/%/%) tests/golden/% tests/property/%,$(TEST_SOURCES)))
 
 JVM_TEST_SOURCES := $(wildcard $(foreach room,$(JVM_ROOMS) cli,tests/unit/$(room)/test_*.c) \
 	tests/golden/test_*.c)
@@ -82,7 +83,10 @@ support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
 
 # Criterion's shared memory must lie where thread sanitizer allows it; and there is no Criterion for
 # aarch64 on another machine, so that lane has a small one of ours.
-SUPPORT_SOURCES_tsan    := tests/support/tsan/arena_place.c
+SUPPORT_SOURCES_plain   := tests/support/criterion/lazy_git.c
+SUPPORT_SOURCES_asan    := $(SUPPORT_SOURCES_plain)
+SUPPORT_SOURCES_checked := $(SUPPORT_SOURCES_plain)
+SUPPORT_SOURCES_tsan    := $(SUPPORT_SOURCES_plain) tests/support/tsan/arena_place.c
 SUPPORT_SOURCES_aarch64 := tests/support/small/runner.c
 TEST_CPPFLAGS_aarch64   := -isystem tests/support/small $(if $(ARM64_TREE),-isystem $(ARM64_TREE)/include)
 TEST_LIBS_aarch64        = -lm $(call optional_libraries,$(CC_aarch64),$(LIBRARIES_FROM_aarch64)) \
@@ -213,7 +217,7 @@ build/fuzz/bin/%: fuzz/%.c build/fuzz/flags $(call archives,fuzz,$(CORE_ROOMS) c
 
 -include $(FUZZ_PROGRAMS:%=%.d)
 
-test-fuzz: $(FUZZ_PROGRAMS) ## each parser for FUZZ_SECONDS (10) on inputs that a fuzzer makes up
+test-fuzz: $(FUZZ_PROGRAMS) ## each parser for FUZZ_SECONDS (5) on inputs that a fuzzer makes up
 	$(Q)JW_RUN_WITH="$(SANITIZED)" tools/run-tests fuzz 7200 tools/run-fuzz
 
 test-browser: all ## the flame graph page in a headless Chromium

@@ -187,9 +187,9 @@ static void read_checkpoints(struct jfr_checker *c, uint64_t offset)
 
 static unsigned class_named(const struct jfr_checker *c, const char *name)
 {
-    for (unsigned id = 0; id < JFR_CHECK_IDS_MAX; id++)
-        if (c->classes[id].is_declared && strcmp(c->classes[id].name, name) == 0)
-            return id;
+    for (size_t k = 0; k < c->declared_count; k++)
+        if (strcmp(c->classes[c->declared[k]].name, name) == 0)
+            return c->declared[k];
     return 0;
 }
 

@@ -40,7 +40,9 @@ struct jfr_checker {
     const unsigned char *at;
     const unsigned char *end;
     bool has_failed;
-    struct jfr_check_class *classes; /* JFR_CHECK_IDS_MAX */
+    struct jfr_check_class *classes;      /* JFR_CHECK_IDS_MAX, of which few are ever touched */
+    unsigned declared[JFR_CHECK_IDS_MAX]; /* ids, in the order of the metadata */
+    size_t declared_count;
     struct jfr_check_constant *constants;
     size_t constant_capacity;
     size_t constant_used;

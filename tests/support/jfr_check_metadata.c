@@ -140,6 +140,7 @@ static void note_element(struct jfr_checker *c, const struct attributes *a,
         }
         *class = &c->classes[id];
         (*class)->is_declared = true;
+        c->declared[c->declared_count++] = id;
         (*class)->is_event = a->super != NULL && strcmp(a->super, "jdk.jfr.Event") == 0;
         (*class)->is_simple = a->simple != NULL;
         snprintf((*class)->name, sizeof(*class)->name, "%s", a->name);
@@ -200,10 +201,10 @@ static void get_element(struct jfr_checker *c, const struct texts *texts,
 
 static void check_classes(struct jfr_checker *c)
 {
-    for (unsigned id = 0; id < JFR_CHECK_IDS_MAX && !c->has_failed; id++) {
-        const struct jfr_check_class *class = &c->classes[id];
+    for (size_t k = 0; k < c->declared_count && !c->has_failed; k++) {
+        const struct jfr_check_class *class = &c->classes[c->declared[k]];
 
-        if (class->is_declared && class->is_simple && class->field_count != 1)
+        if (class->is_simple && class->field_count != 1)
             jfr_check_blame(c, "simple type %s has %zu fields", class->name, class->field_count);
         if (class->is_event &&
             (class->field_count == 0 || strcmp(class->fields[0].name, "startTime") != 0))
@@ -245,7 +246,8 @@ void jfr_check_metadata(struct jfr_checker *c, const unsigned char *at)
         if (bytes != NULL)
             memcpy(texts->text[i], bytes, length < 95 ? length : 95);
     }
-    memset(c->classes, 0, JFR_CHECK_IDS_MAX * sizeof c->classes[0]);
+    while (c->declared_count > 0)
+        c->classes[c->declared[--c->declared_count]] = (struct jfr_check_class){0};
     get_element(c, texts, NULL, 0);
     if (!c->has_failed && c->at != c->end)
         jfr_check_blame(c, "metadata has bytes behind its tree");

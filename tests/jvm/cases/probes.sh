@@ -8,8 +8,11 @@ CYCLES=${PROBE_CYCLES:-20}
 may_load=()
 [ "$MAJOR" -lt 22 ] || may_load=(--enable-native-access=ALL-UNNAMED)
 
+# Every second one, where another JDK has the others.
+turn=0
 probed() { # $1: name, $2: flags of java, $3: mode, then what the mode wants
     local name=$1 flags mode=$3
+    [ -z "$HALF" ] || [ $((turn++ % 2)) = "$HALF" ] || return 0
     read -ra flags <<<"$2"
     shift 3
     run_java "$name" 0 "${LATE_AGENTS[@]}" "${may_load[@]}" "${flags[@]}" -cp "$JW_JAR:$API_CLASSES" probed.Probed "$mode" "$PROBE_CLASSES" "$@"

@@ -21,7 +21,11 @@ step() { # $1: mode, $2: whether it is held to the last one, $3: rounds before, 
     [ -z "$wrong" ] || fail "$mode: of $(sed -n 's/^walked //p' "$mode.out") instructions $(grep -c '^WRONG' "$mode.out"), such as $wrong"
 }
 
-step c1 true 1500 80000 -XX:TieredStopAtLevel=1 -XX:-Inline
-step c2 true 8000 20000 -XX:-Inline
-step tiered false 4000 15000
-step cold true 40 25000 -XX:-Inline
+for mode in $(half_of c1 c2 tiered cold); do
+    case $mode in
+    c1) step c1 true 1500 80000 -XX:TieredStopAtLevel=1 -XX:-Inline ;;
+    c2) step c2 true 8000 20000 -XX:-Inline ;;
+    tiered) step tiered false 4000 15000 ;;
+    cold) step cold true 40 25000 -XX:-Inline ;;
+    esac
+done
