@@ -183,6 +183,7 @@ static void cli_take_sample(struct cli_feed *feed, const struct cli_source *sour
     struct cli_group *group = cli_group_of(feed, source, event);
     if (group == NULL)
         return;
+
     group->samples += value.samples;
     value.weight = value.is_timed && !feed->wish->is_weightless ? value.time_ns : value.samples;
     group->weight += value.weight;

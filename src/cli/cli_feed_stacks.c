@@ -20,6 +20,8 @@
 /* Keys that are looked up by their place: methods are counted from 1 on by some recorders, and types of frames by all. */
 #define CLI_NEAR_METHODS (1u << 16)
 #define CLI_NEAR_TYPES   16u
+#define CLI_NEAR_KEPT                                                                              \
+    ((size_t)1 << 17) /* so many are cleared for each chunk, however few it uses */
 
 static bool cli_is_bracketed(const char *text)
 {
@@ -234,7 +236,7 @@ static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_s
 
 static void cli_forget_frames(struct cli_feed *feed)
 {
-    if (feed->near_used * 16 < feed->near_count) {
+    if (feed->near_count > CLI_NEAR_KEPT && feed->near_used * 16 < feed->near_count) {
         jw_free(feed->near_frames);
         feed->near_frames = NULL;
         feed->near_count = 0;
@@ -475,7 +477,7 @@ void cli_feed_groups(struct cli_feed *feed)
 void cli_feed_forget(struct cli_feed *feed)
 {
     jw_map_clear(&feed->group_of);
-    if (feed->group_count * 16 < feed->near_group_count) {
+    if (feed->near_group_count > CLI_NEAR_KEPT && feed->group_count * 16 < feed->near_group_count) {
         jw_free(feed->near_groups);
         feed->near_groups = NULL;
         feed->near_group_count = 0;

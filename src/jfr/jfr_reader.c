@@ -83,11 +83,15 @@ bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes, si
 struct jfr_block *jfr_reader_block(struct jfr_reader *reader, size_t size_bytes,
                                    struct jw_error *err)
 {
-    struct jfr_block *block = reader->spare;
+    struct jfr_block *block = NULL;
 
-    if (block != NULL && block->capacity_bytes >= size_bytes) {
-        reader->spare = NULL;
-    } else {
+    for (size_t i = 0; i < JFR_SPARES && block == NULL; i++) {
+        if (reader->spares[i] != NULL && reader->spares[i]->capacity_bytes >= size_bytes) {
+            block = reader->spares[i];
+            reader->spares[i] = NULL;
+        }
+    }
+    if (block == NULL) {
         block = jw_alloc(sizeof *block + size_bytes);
         if (block != NULL)
             block->capacity_bytes = size_bytes;
@@ -130,16 +134,30 @@ bool jfr_reader_load(struct jfr_reader *reader, uint64_t offset, uint64_t type_i
     return true;
 }
 
+/* Keeps a block for the next chunk in the place of the smallest that is kept; or frees it. */
+static void jfr_reader_spare(struct jfr_reader *reader, struct jfr_block *block)
+{
+    struct jfr_block **least = &reader->spares[0];
+
+    for (size_t i = 1; i < JFR_SPARES && *least != NULL; i++) {
+        struct jfr_block **at = &reader->spares[i];
+
+        if (*at == NULL || (*at)->capacity_bytes < (*least)->capacity_bytes)
+            least = at;
+    }
+    if (*least != NULL && (*least)->capacity_bytes >= block->capacity_bytes) {
+        jw_free(block);
+        return;
+    }
+    jw_free(*least);
+    *least = block;
+}
+
 void jfr_reader_forget_chunk(struct jfr_reader *reader)
 {
     for (struct jfr_block *block = reader->blocks, *next; block != NULL; block = next) {
         next = block->next;
-        if (reader->spare == NULL || block->capacity_bytes > reader->spare->capacity_bytes) {
-            jw_free(reader->spare);
-            reader->spare = block;
-        } else {
-            jw_free(block);
-        }
+        jfr_reader_spare(reader, block);
     }
     jfr_reader_forget_constants(reader);
     jw_free(reader->types);
@@ -253,7 +271,7 @@ void jfr_reader_close(struct jfr_reader *reader)
         jfr_reader_forget_chunk(reader);
     jw_free(reader->constants);
     jw_free(reader->slots);
-    jw_free(reader->spare);
+    jfr_reader_free_spares(reader);
     jw_free(reader->memos);
     jw_free(reader->in_hand);
     jw_free(reader->taken);

@@ -82,7 +82,7 @@ struct jfr_reader_type {
     uint32_t field_count;
     const struct jfr_reader_field *fields;
     uint32_t *direct; /* by key, of constants with small ones: number + 1, 0: none */
-    uint32_t direct_count;
+    uint32_t direct_count, direct_used;
 };
 
 /* Bytes of an event, an entry or the metadata; past the end everything reads as 0 and is_cut. */
@@ -113,6 +113,9 @@ struct jfr_field_memo {
 };
 
 #define JFR_FIELD_MEMOS 256u /* a power of two */
+
+#define JFR_SPARES                                                                                 \
+    4u /* what is kept of each kind, so that a chunk takes the memory of the one before */
 
 #define JFR_PLACES       128u /* fields of an event; those behind are stepped to each time */
 #define JFR_RECENT_TYPES 64u  /* a power of two */
@@ -185,7 +188,12 @@ struct jfr_reader {
 
     struct jfr_field_memo *memos; /* of JFR_FIELD_MEMOS */
     struct jfr_in_hand *in_hand;
-    struct jfr_block *spare; /* of the chunk before */
+    struct jfr_block *spares[JFR_SPARES]; /* of the chunks before; any may be NULL */
+    struct jfr_direct_spare {
+        int64_t type_id;
+        uint32_t *direct; /* all 0; NULL: none */
+        uint32_t count;
+    } direct_spares[JFR_SPARES];
 
     char notice[512];
 };
@@ -376,6 +384,7 @@ JW_MUST_CHECK bool jfr_reader_load_metadata(struct jfr_reader *reader, uint64_t 
 JW_MUST_CHECK bool jfr_reader_load_pools(struct jfr_reader *reader, uint64_t offset,
                                          struct jw_error *err);
 void jfr_reader_forget_constants(struct jfr_reader *reader);
+void jfr_reader_free_spares(struct jfr_reader *reader);
 const struct jfr_reader_type *jfr_reader_type_of(const struct jfr_reader *reader, uint64_t id);
 const struct jfr_constant *jfr_reader_constant(const struct jfr_reader *reader,
                                                const struct jfr_reader_type *type, uint64_t key);

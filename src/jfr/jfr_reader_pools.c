@@ -99,6 +99,52 @@ static bool jfr_constants_reserve(struct jfr_reader *reader, uint64_t more, stru
     return true;
 }
 
+/* So many are kept, and cleared for each chunk, however few of them are used. */
+#define JFR_DIRECT_KEPT (1u << 17)
+
+/* Keeps the places of a type for the next chunk, or frees them. */
+static void jfr_direct_give(struct jfr_reader *reader, const struct jfr_reader_type *type)
+{
+    const bool is_kept =
+        type->direct_count <= JFR_DIRECT_KEPT || type->direct_used >= type->direct_count / 16;
+
+    for (size_t i = 0; i < JFR_SPARES && is_kept && type->direct != NULL; i++) {
+        struct jfr_direct_spare *spare = &reader->direct_spares[i];
+
+        if (spare->direct != NULL)
+            continue;
+        memset(type->direct, 0, type->direct_count * sizeof *type->direct);
+        *spare = (struct jfr_direct_spare){type->id, type->direct, type->direct_count};
+        return;
+    }
+    jw_free(type->direct);
+}
+
+/* The places that the type of this id had in a chunk before, if they are kept. */
+static void jfr_direct_take(struct jfr_reader *reader, struct jfr_reader_type *type)
+{
+    for (size_t i = 0; i < JFR_SPARES; i++) {
+        struct jfr_direct_spare *spare = &reader->direct_spares[i];
+
+        if (spare->direct == NULL || spare->type_id != type->id ||
+            reader->direct_total + spare->count > JFR_DIRECT_KEYS_LIMIT + reader->pool_bytes)
+            continue;
+        type->direct = spare->direct;
+        type->direct_count = spare->count;
+        reader->direct_total += spare->count;
+        spare->direct = NULL;
+        return;
+    }
+}
+
+void jfr_reader_free_spares(struct jfr_reader *reader)
+{
+    for (size_t i = 0; i < JFR_SPARES; i++) {
+        jw_free(reader->spares[i]);
+        jw_free(reader->direct_spares[i].direct);
+    }
+}
+
 void jfr_reader_forget_constants(struct jfr_reader *reader)
 {
     /* What a large chunk took is not cleared for each small one after it. */
@@ -112,7 +158,7 @@ void jfr_reader_forget_constants(struct jfr_reader *reader)
     if (reader->slots != NULL && reader->slotted_count > 0)
         memset(reader->slots, 0, reader->slot_count * sizeof *reader->slots);
     for (uint32_t i = 0; i < reader->type_count; i++)
-        jw_free(reader->types[i].direct);
+        jfr_direct_give(reader, &reader->types[i]);
     reader->direct_total = 0;
     reader->constant_count = reader->slotted_count = 0;
     reader->pool_bytes = 0;
@@ -125,6 +171,8 @@ void jfr_reader_forget_constants(struct jfr_reader *reader)
 static uint32_t *jfr_constant_direct(struct jfr_reader *reader, struct jfr_reader_type *type,
                                      uint64_t key)
 {
+    if (type->direct_count == 0)
+        jfr_direct_take(reader, type);
     if (key < type->direct_count)
         return &type->direct[key];
     if (key >= JFR_DIRECT_KEYS_LIMIT)
@@ -156,11 +204,12 @@ static bool jfr_constant_add(struct jfr_reader *reader, const struct jfr_constan
         !jfr_constants_reserve(reader, 1, err))
         return false;
 
-    uint32_t *direct =
-        jfr_constant_direct(reader, &reader->types[constant->type - reader->types], constant->key);
+    struct jfr_reader_type *type = &reader->types[constant->type - reader->types];
+    uint32_t *direct = jfr_constant_direct(reader, type, constant->key);
     reader->constants[reader->constant_count++] = *constant;
     if (direct != NULL) {
         *direct = reader->constant_count;
+        type->direct_used++;
         return true;
     }
 
