@@ -348,6 +348,7 @@ void cli_feed_close(struct cli_feed *feed)
     jw_map_close(&feed->thread_of);
     jw_map_close(&feed->thread_fits);
     jw_map_close(&feed->frame_of_raw);
+    cli_close_methods(&feed->methods);
     cli_forget_moments(feed);
     jw_free(feed->notes.bytes);
     jfr_method_free(&feed->method);

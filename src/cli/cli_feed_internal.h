@@ -2,7 +2,7 @@
  * cli_feed_internal - from the events of a recording to a profile.
  *
  * For      cli_feed.c (chunks), cli_feed_threads.c (who reads which), cli_feed_notes.c (sums), cli_feed_events.c (what an event is and stands for),
- *          cli_feed_stacks.c (frames), cli_feed_order.c (which stack comes when), cli_feed_contexts.c (what it was taken for).
+ *          cli_feed_stacks.c (frames), cli_feed_order.c (which stack comes when), cli_feed_methods.c (names), cli_feed_contexts.c (what it was taken for).
  * Callers  these.   Context  tool.
  * Memory   of a chunk: a row for each distinct stack (and what it is taken apart by), one for each
  *          distinct frame, one for each thread.
@@ -202,6 +202,22 @@ struct cli_type_memo {
 
 #define CLI_TYPE_MEMOS 64u
 
+#define CLI_METHOD_TYPES 16u /* of frames, that are told apart by a number */
+
+/* Methods by their names: see cli_feed_methods.c. */
+struct cli_methods {
+    bool is_read;      /* those of this chunk are */
+    uint32_t *numbers; /* of this chunk, by key; 0: none */
+    size_t number_capacity;
+    uint8_t types[CLI_METHOD_TYPES]; /* of this chunk, by key: the number + 1 */
+    struct jw_map number_of;         /* of all chunks: bytes of the names */
+    uint32_t count;
+    char type_texts[CLI_METHOD_TYPES][32]; /* of all chunks: length, bytes, 0 */
+    uint32_t type_count;
+    profile_frame_id *frames; /* of all chunks, by both numbers: the frame + 1 */
+    size_t frame_capacity;
+};
+
 /* Who asks a thread to stop. */
 #define CLI_ASKED_SAFEPOINT "safepoint"
 
@@ -240,6 +256,8 @@ struct cli_feed {
     profile_frame_id *near_frames;
     size_t near_count; /* a power of two, or 0 */
     size_t near_used;
+
+    struct cli_methods methods;
 
     struct cli_known_frame {
         uint64_t method_key, type_key;
@@ -411,6 +429,12 @@ JW_MUST_CHECK bool cli_read_frame(struct cli_feed *feed, const struct jfr_stack_
 JW_MUST_CHECK bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
                                   struct cli_progress *progress, struct jw_error *err);
 void cli_feed_close(struct cli_feed *feed);
+
+/* cli_feed_methods.c: where the frame of this method and type is kept + 1, without its line, 0: not looked up yet; NULL: nowhere. And
+ * the end of a chunk, and of all. */
+profile_frame_id *cli_method_frame(struct cli_feed *feed, const struct jfr_stack_frame *from);
+void cli_forget_methods(struct cli_methods *methods);
+void cli_close_methods(struct cli_methods *methods);
 
 /* cli_feed_order.c: a turn for each group. False: out of memory. */
 JW_MUST_CHECK bool cli_order_groups(struct cli_feed *feed);

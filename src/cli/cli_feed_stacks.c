@@ -113,6 +113,12 @@ static profile_frame_id cli_look_up_frame(struct cli_feed *feed, const struct jf
 {
     unsigned char raw[CLI_RAW_BYTES];
     size_t used_bytes = sizeof line;
+    profile_frame_id *named = line == 0 ? cli_method_frame(feed, from) : NULL;
+
+    if (named != NULL && *named == 0)
+        *named = cli_resolve_frame(feed, from) + 1;
+    if (named != NULL)
+        return *named - 1;
 
     memcpy(raw, &line, sizeof line);
     if (from->type.reader == NULL ||
@@ -485,6 +491,7 @@ void cli_feed_forget(struct cli_feed *feed)
     if (feed->near_group_count > 0)
         memset(feed->near_groups, 0, feed->near_group_count * sizeof *feed->near_groups);
     cli_forget_frames(feed);
+    cli_forget_methods(&feed->methods);
     feed->stacks[0].begin = feed->stacks[1].begin = NULL;
     jw_map_clear(&feed->thread_of);
     jw_map_clear(&feed->thread_fits);

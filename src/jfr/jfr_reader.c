@@ -83,14 +83,19 @@ bool jfr_reader_read(struct jfr_reader *reader, uint64_t offset, void *bytes, si
 struct jfr_block *jfr_reader_block(struct jfr_reader *reader, size_t size_bytes,
                                    struct jw_error *err)
 {
-    struct jfr_block *block = NULL;
+    struct jfr_block **fit = NULL; /* the smallest that is large enough */
 
-    for (size_t i = 0; i < JFR_SPARES && block == NULL; i++) {
-        if (reader->spares[i] != NULL && reader->spares[i]->capacity_bytes >= size_bytes) {
-            block = reader->spares[i];
-            reader->spares[i] = NULL;
-        }
+    for (size_t i = 0; i < JFR_SPARES && size_bytes >= JFR_SPARED_BYTES; i++) {
+        struct jfr_block **at = &reader->spares[i];
+
+        if (*at != NULL && (*at)->capacity_bytes >= size_bytes &&
+            (fit == NULL || (*at)->capacity_bytes < (*fit)->capacity_bytes))
+            fit = at;
     }
+
+    struct jfr_block *block = fit == NULL ? NULL : *fit;
+    if (fit != NULL)
+        *fit = NULL;
     if (block == NULL) {
         block = jw_alloc(sizeof *block + size_bytes);
         if (block != NULL)
@@ -145,7 +150,8 @@ static void jfr_reader_spare(struct jfr_reader *reader, struct jfr_block *block)
         if (*at == NULL || (*at)->capacity_bytes < (*least)->capacity_bytes)
             least = at;
     }
-    if (*least != NULL && (*least)->capacity_bytes >= block->capacity_bytes) {
+    if (block->capacity_bytes < JFR_SPARED_BYTES ||
+        (*least != NULL && (*least)->capacity_bytes >= block->capacity_bytes)) {
         jw_free(block);
         return;
     }

@@ -124,6 +124,16 @@ bool jfr_value_field(const struct jfr_value *value, const char *name, struct jfr
 /* The constant behind a reference: lives until the next chunk. False: null, or leads nowhere. */
 bool jfr_value_constant(const struct jfr_value *value, struct jfr_value *out);
 
+/* The constants of the type that a reference is of, in the order in which the file has them, each with its key. */
+struct jfr_constants {
+    const struct jfr_reader *reader;
+    const struct jfr_reader_type *type;
+    uint32_t next;
+};
+
+struct jfr_constants jfr_constants_of(const struct jfr_value *reference);
+bool jfr_constants_next(struct jfr_constants *constants, struct jfr_value *out, uint64_t *key);
+
 /* Does a value of this kind have such a field? Says nothing of what stands in it. */
 bool jfr_value_has_field(const struct jfr_value *value, const char *name);
 
@@ -270,7 +280,8 @@ struct jfr_method {
 
 /*
  * What jfr_method_read would read, as it lies in the recording, one after the other into `bytes`: where they are the
- * same, in whatever chunk, so are the texts. False: something is missing, or there is no room.
+ * same, in whatever chunk, so are the texts. `method` is a reference, or a constant. False: something is missing, or
+ * there is no room.
  */
 bool jfr_method_raw(const struct jfr_value *method, unsigned char *bytes, size_t capacity_bytes,
                     size_t *used_bytes);

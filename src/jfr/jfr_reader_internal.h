@@ -117,6 +117,8 @@ struct jfr_field_memo {
 #define JFR_SPARES                                                                                 \
     4u /* what is kept of each kind, so that a chunk takes the memory of the one before */
 
+#define JFR_SPARED_BYTES 4096u /* texts of the metadata are less, and no trouble */
+
 #define JFR_PLACES       128u /* fields of an event; those behind are stepped to each time */
 #define JFR_RECENT_TYPES 64u  /* a power of two */
 

@@ -52,6 +52,31 @@ const struct jfr_constant *jfr_reader_constant(const struct jfr_reader *reader,
     return slot->number_plus_one == 0 ? NULL : &reader->constants[slot->number_plus_one - 1];
 }
 
+struct jfr_constants jfr_constants_of(const struct jfr_value *reference)
+{
+    return (struct jfr_constants){.reader = reference->reader, .type = reference->type};
+}
+
+bool jfr_constants_next(struct jfr_constants *constants, struct jfr_value *out, uint64_t *key)
+{
+    const struct jfr_reader *reader = constants->reader;
+
+    while (constants->next < reader->constant_count) {
+        const struct jfr_constant *constant = &reader->constants[constants->next++];
+
+        if (constant->type != constants->type)
+            continue;
+        *out = (struct jfr_value){.reader = reader,
+                                  .type = constant->type,
+                                  .bytes = constant->bytes,
+                                  .end = constant->end,
+                                  .is_whole = true};
+        *key = constant->key;
+        return true;
+    }
+    return false;
+}
+
 static bool jfr_constants_grow(struct jfr_reader *reader, uint32_t capacity)
 {
     const uint32_t slot_count = capacity * 2;

@@ -377,11 +377,14 @@ bool jfr_method_raw(const struct jfr_value *method, unsigned char *bytes, size_t
                     size_t *used_bytes)
 {
     struct jfr_raw raw = {method->reader, bytes, capacity_bytes, *used_bytes};
-    const struct jfr_constant *constant, *class_constant;
+    const struct jfr_constant whole = {
+        .type = method->type, .bytes = method->bytes, .end = method->end};
+    const struct jfr_constant *constant = method->is_whole ? &whole : NULL, *class_constant;
 
-    if (method->reader == NULL || method->is_array || !method->is_pooled)
+    if (method->reader == NULL || method->is_array)
         return false;
-    constant = jfr_reader_constant(method->reader, method->type, jfr_value_key(method));
+    if (method->is_pooled)
+        constant = jfr_reader_constant(method->reader, method->type, jfr_value_key(method));
     if (constant == NULL || constant->type->class_at == JFR_NO_FIELD)
         return false;
 
