@@ -94,9 +94,32 @@ static void read_events(unsigned operations)
     counted_need(samples == operations, "as many samples as were written", &err);
 }
 
+/* As the command asks for fields: by number, of one type. */
+static void read_events_by_number(unsigned operations)
+{
+    struct jw_error err = {0};
+    struct jfr_reader_event event;
+    uint32_t weight_at = JFR_FIELD_NONE, trace_at = JFR_FIELD_NONE;
+    unsigned samples = 0;
+
+    while (jfr_reader_next_event(reader, &event, &err)) {
+        int64_t weight_ns;
+        uint64_t key;
+
+        if (weight_at == JFR_FIELD_NONE) {
+            weight_at = jfr_event_field_number(&event, "weight");
+            trace_at = jfr_event_field_number(&event, "stackTrace");
+        }
+        samples += jfr_event_integer(&event, weight_at, &weight_ns) &&
+                   jfr_event_raw_key(&event, trace_at, &key);
+    }
+    counted_need(samples == operations, "as many samples as were written", &err);
+}
+
 const struct counted counted_jfr[] = {
     {"jfr_put_4_varints", open_buffer, put_varints, close_buffer, 500, 1500},
     {"jfr_put_event", open_buffer, put_events, close_buffer, 500, 1500},
     {"jfr_read_event", open_recording, read_events, close_recording, 500, 1500},
+    {"jfr_read_event_by_number", open_recording, read_events_by_number, close_recording, 500, 1500},
 };
 const size_t counted_jfr_count = JW_COUNT_OF(counted_jfr);

@@ -36,10 +36,9 @@ const unsigned char *jfr_event_place(const struct jfr_value *event, uint32_t num
 
 bool jfr_reader_field_at(const struct jfr_value *event, uint32_t number, struct jfr_value *out)
 {
-    const unsigned char *bytes = jfr_event_place(event, number);
-
-    return bytes != NULL && jfr_event_place(event, number + 1) != NULL &&
-           jfr_reader_field_from(event, number, bytes, out);
+    /* Behind it first: then its own place is known, too. */
+    return jfr_event_place(event, number + 1) != NULL &&
+           jfr_reader_field_from(event, number, jfr_event_place(event, number), out);
 }
 
 uint32_t jfr_event_field_number(const struct jfr_reader_event *event, const char *name)

@@ -255,6 +255,13 @@ uint64_t jfr_value_key(const struct jfr_value *value)
 
 bool jfr_value_integer(const struct jfr_value *value, int64_t *out)
 {
+    if (value->type->kind == JFR_KIND_LONG && !value->is_pooled && !value->is_array) {
+        struct jfr_cursor long_cursor = {value->bytes, value->end, false};
+
+        *out = (int64_t)jfr_cursor_varint(&long_cursor);
+        return !long_cursor.is_cut;
+    }
+
     struct jfr_value bare = *value;
 
     if (!jfr_value_bare(&bare))
