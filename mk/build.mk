@@ -96,9 +96,9 @@ build/$(1)/obj/instrument/classes.o: $(EMBEDDED) build/$(1)/flags
 	$$(Q)$$(CC_$(1)) $$(CFLAGS_$(1)) -c -o $$@ $$<
 
 # libunwind for handlers (cstack=libunwind), or why there is none.
-build/$(1)/obj/unwind/sealed.o: tools/seal-libunwind build/$(1)/flags
+build/$(1)/obj/unwind/sealed.o: tools/seal-libunwind build/$(1)/flags | $(LIBRARIES_OF_$(1))
 	@mkdir -p $$(@D)
-	$$(Q)tools/seal-libunwind $$(CC_$(1)) $$@
+	$$(Q)tools/seal-libunwind $$(CC_$(1)) $$@ $$(TREE_OF_$(1))
 
 $(foreach room,$(ROOMS),$(call archive_rule,$(1),$(room)))
 

@@ -28,6 +28,7 @@ ifneq ($(host_arch),aarch64)
 ARM64_TREE := build/arm64-tree/usr
 LIBRARIES_FROM_aarch64 := -L$(ARM64_TREE)/lib/aarch64-linux-gnu
 LIBRARIES_OF_aarch64   := build/arm64-tree/made
+TREE_OF_aarch64        := $(ARM64_TREE)
 endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \

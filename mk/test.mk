@@ -235,7 +235,7 @@ RUN_WITH_aarch64 = $(if $(filter aarch64,$(host_arch)),,\
 	$$(command -v qemu-aarch64-static || command -v qemu-aarch64) -L /usr/aarch64-linux-gnu)
 
 need-qemu:
-	$(Q)$(if $(filter aarch64,$(host_arch)),,tools/ensure "aarch64 unit tests" aarch64-qemu)
+	$(Q)$(if $(filter aarch64,$(host_arch)),,tools/ensure "aarch64 unit tests" aarch64-qemu aarch64-g++)
 
 # Numbers with a decimal comma, an I that is no capital i: what must not follow the host's locale is tested in this one.
 # Without localedef or its sources those tests are skipped.

@@ -50,6 +50,17 @@ struct arch_facts {
     const char *unwind_name;
     int unwind_pc, unwind_sp;
     bool is_unwind_signal_here;
+    /* Registers that its cursor follows, and those that hand things to a landing pad; and an instruction of frame descriptions that it refuses, though it moves
+     * no frame: the return address is signed from here on, or no more; 0: none.
+     * Source: libunwind 1.6.2, include/dwarf.h and libunwind_i.h; DWARF for the Arm 64-bit Architecture (AADWARF64). */
+    int unwind_cursor_registers, unwind_landing_registers;
+    uint8_t unwind_refused_instruction;
+    /* Its step knows signal frames by their code, in a part of it that jaywalk does not have; where it does not, they are described. From the stack pointer of that code to what the
+     * kernel saved, the third argument of the handler. Source: Linux, arch/x86/kernel/signal.c and arch/arm64/kernel/signal.c. */
+    bool is_unwind_signal_by_code;
+    uint32_t signal_context_offset;
+    /* Below the handler a step of it needs so much stack at most, with the kernel's frame of a load that faults. */
+    uint32_t unwind_stack_bytes;
     size_t syscall_bytes; /* of the instruction that makes a system call, and makes it again */
 };
 

@@ -21,6 +21,28 @@ static _Atomic bool is_off;
 
 /* -------- what it is shown ------------------------------------------------------------------- */
 
+/*
+ * So that it goes on where return addresses are signed, which 1.6.2 refuses to hear of: what says so is shown as an instruction that does nothing.
+ * False: the description cannot be followed.
+ */
+static JW_SIGNAL_SAFE bool show_program(struct unwind_live *live,
+                                        const struct unwind_sealed_entry *entry)
+{
+    const uint64_t size_bytes = entry->program_end - entry->program_start;
+
+    live->program_bytes = 0;
+    if (arch_facts.unwind_refused_instruction == 0)
+        return true;
+    if (size_bytes > sizeof live->program ||
+        !safe_load_bytes(live->program, (uintptr_t)entry->program_start, size_bytes) ||
+        !unwind_program_hide(live->program, (uint32_t)size_bytes,
+                             arch_facts.unwind_refused_instruction))
+        return false;
+    live->program_start = (uintptr_t)entry->program_start;
+    live->program_bytes = (uint32_t)size_bytes;
+    return true;
+}
+
 static JW_SIGNAL_SAFE int find_procedure(struct unwind_space *in, uint64_t ip,
                                          struct unwind_procedure *out, int needs_info, void *view)
 {
@@ -30,7 +52,8 @@ static JW_SIGNAL_SAFE int find_procedure(struct unwind_space *in, uint64_t ip,
 
     if (unwind_table_find(live->snapshot, (uintptr_t)ip, &table))
         status = unwind_sealed.search(in, ip, &table, out, needs_info, view);
-    live->has_no_way |= status < 0;
+    live->has_no_way |=
+        status < 0 || (needs_info && out->info != NULL && !show_program(live, out->info));
     return status;
 }
 
@@ -60,6 +83,12 @@ static JW_SIGNAL_SAFE int memory(struct unwind_space *in, uint64_t addr, uint64_
     }
     live->words_left--;
     *value = word;
+    for (uint32_t i = 0; i < sizeof word && live->program_bytes != 0; i++) {
+        const uintptr_t at = (uintptr_t)addr + i - live->program_start;
+
+        if (at < live->program_bytes)
+            ((unsigned char *)value)[i] = live->program[at];
+    }
     return 0;
 }
 
@@ -151,12 +180,12 @@ bool unwind_live_has_stack(const void *ucontext)
     uint8_t byte;
 
     if (used_to < alternate->ss_size)
-        return used_to >= UNWIND_LIVE_STACK_BYTES;
-    for (uintptr_t below = arch_facts.page_min_bytes; below < UNWIND_LIVE_STACK_BYTES;
+        return used_to >= arch_facts.unwind_stack_bytes;
+    for (uintptr_t below = arch_facts.page_min_bytes; below < arch_facts.unwind_stack_bytes;
          below += arch_facts.page_min_bytes)
         if (!safe_load_u8(here - below, &byte))
             return false;
-    return safe_load_u8(here - UNWIND_LIVE_STACK_BYTES, &byte);
+    return safe_load_u8(here - arch_facts.unwind_stack_bytes, &byte);
 }
 
 static JW_SIGNAL_SAFE void begin_inside(void *first, intptr_t second, void *third)
@@ -223,14 +252,49 @@ void unwind_live_end(struct unwind_live *live)
     jw_store_release(&live->is_taken, 0);
 }
 
+bool unwind_live_resume(struct unwind_live *live, const struct arch_regs *regs)
+{
+    /* Inside of the call, as the cursor does not know that it is one. */
+    live->registers[arch_facts.unwind_pc] = regs->pc - 1;
+    live->registers[arch_facts.unwind_sp] = regs->sp;
+    return call(live, begin_inside) && live->status == 0;
+}
+
+/* Goes on at what a signal interrupted. `found`: its registers, the context of which is at this address. */
+static JW_SIGNAL_SAFE bool leave_signal(struct unwind_live *live, uintptr_t context,
+                                        const struct arch_regs *found, struct arch_regs *regs)
+{
+    if (!safe_load_bytes(&live->context, context, sizeof live->context))
+        return false;
+    unwind_registers(&live->context, live->registers);
+    if (!call(live, begin_inside) || live->status != 0)
+        return false;
+    *regs = *found;
+    return true;
+}
+
 bool unwind_live_step(struct unwind_live *live, struct arch_regs *regs, bool *is_exact)
 {
+    const uint64_t ip = live->cursor.ip, cfa = live->cursor.cfa;
+    struct arch_regs found = {.pc = (uintptr_t)ip, .sp = (uintptr_t)cfa};
+
+    if (arch_facts.is_unwind_signal_by_code && arch_step_signal_frame(&found)) {
+        *is_exact = true;
+        return leave_signal(live, (uintptr_t)cfa + arch_facts.signal_context_offset, &found, regs);
+    }
     live->has_no_way = false;
+    live->program_bytes = 0;
     if (!call(live, step_inside) || live->has_no_way || live->status < 0)
         return false;
-    regs->pc = live->status == 0 ? 0 : arch_code_address((uintptr_t)live->cursor.ip);
+    /* It would look for what a signed address points to. */
+    live->cursor.ip = arch_code_address((uintptr_t)live->cursor.ip);
+    /* A thread's first frame is told again where its caller is said to be undefined, and has a register to return by. */
+    const bool is_root = live->status == 0 || (arch_facts.has_link_register &&
+                                               live->cursor.ip == ip && live->cursor.cfa == cfa);
+
+    regs->pc = is_root ? 0 : (uintptr_t)live->cursor.ip;
     regs->sp = (uintptr_t)live->cursor.cfa;
     regs->link = 0;
-    *is_exact = (live->cursor.flags & UNWIND_SEALED_BEHIND_CALL) == 0;
+    *is_exact = (unwind_sealed_flags(&live->cursor) & UNWIND_SEALED_BEHIND_CALL) == 0;
     return true;
 }

@@ -20,13 +20,10 @@
 struct symbols_snapshot;
 struct unwind_live;
 
-/* Below the handler a step needs so much stack at most, with the kernel's frame of a load that faults. */
-#define UNWIND_LIVE_STACK_BYTES 8192u
-
 /* False, and why: what is built here has no libunwind for handlers. */
 JW_MUST_CHECK bool unwind_live_open(struct jw_error *err);
 
-/* Whether there is so much, on an alternate stack or down to where this one ends. */
+/* Whether there is as much stack as a step needs (arch_facts.unwind_stack_bytes), on an alternate stack or down to where this one ends. */
 JW_SIGNAL_SAFE bool unwind_live_has_stack(const void *ucontext);
 
 /* A walk from the interrupted registers on. NULL: none can be had. Each one has to be ended. */
@@ -40,6 +37,12 @@ JW_SIGNAL_SAFE void unwind_live_end(struct unwind_live *live);
  */
 JW_SIGNAL_SAFE bool unwind_live_step(struct unwind_live *live, struct arch_regs *regs,
                                      bool *is_exact);
+
+/*
+ * Goes on at a frame that was found otherwise: who called code that is not described. `regs` are those of the caller, pc where the call
+ * returns to; all other registers are those that were interrupted. False: it does not begin there.
+ */
+JW_SIGNAL_SAFE bool unwind_live_resume(struct unwind_live *live, const struct arch_regs *regs);
 
 /* True when it is not called any more, and why. */
 bool unwind_live_is_off(struct jw_error *why);

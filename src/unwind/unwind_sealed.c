@@ -6,8 +6,8 @@
 struct unwind_sealed_pool unwind_sealed_entries, unwind_sealed_states;
 
 /* libunwind's number of each register of DWARF. Source: System V ABI for x86-64, figure 3.36; libunwind-x86_64.h. */
-const uint8_t unwind_sealed_numbers[UNWIND_SEALED_REGISTERS] = {0, 1,  2,  3,  4,  5,  6,  7, 8,
-                                                                9, 10, 11, 12, 13, 14, 15, 16};
+const uint8_t unwind_sealed_numbers[17] = {0, 1,  2,  3,  4,  5,  6,  7, 8,
+                                           9, 10, 11, 12, 13, 14, 15, 16};
 
 /* Relaxed: told sooner or later. */
 static _Atomic bool is_broken;
@@ -54,15 +54,18 @@ void unwind_sealed_give(struct unwind_sealed_pool *pool, const void *block)
 int unwind_sealed_register(struct unwind_sealed_cursor *cursor, int number, uint64_t *value,
                            int is_write)
 {
-    if (is_write || number < 0 || number >= UNWIND_SEALED_REGISTERS)
+    if (is_write)
         return -UNWIND_E_BADREG;
     if (number == arch_facts.unwind_sp || number == arch_facts.unwind_pc) {
         *value = number == arch_facts.unwind_sp ? cursor->cfa : cursor->ip;
         return 0;
     }
 
+    if (number < 0 || number >= arch_facts.unwind_cursor_registers)
+        return -UNWIND_E_BADREG;
+
     const struct unwind_accessors *accessors = (const void *)cursor->space;
-    const struct unwind_sealed_place *place = &cursor->places[number];
+    const struct unwind_sealed_place *place = &unwind_sealed_places(cursor)[number];
     if (place->value == 0 && place->kind == 0)
         return -UNWIND_E_BADREG;
     if ((place->kind & UNWIND_SEALED_IN_REGISTER) != 0)

@@ -230,6 +230,25 @@ bool walk_native_ended_at_root(const struct arch_regs *regs)
     return is_root;
 }
 
+/* By libunwind; from code that is not described, where calls leave the return address in a register, as by rows. */
+static JW_SIGNAL_SAFE bool step_by_libunwind(struct unwind_live *live,
+                                             const struct symbols_snapshot *snapshot,
+                                             struct walk_native_state *state,
+                                             struct arch_regs *regs)
+{
+    const bool is_interrupted = state->is_interrupted;
+    struct symbols_rule rule;
+
+    if (unwind_live_step(live, regs, &state->is_interrupted))
+        return regs->pc != 0;
+    if (!arch_facts.has_link_register || !is_interrupted ||
+        symbols_rule_find(snapshot, regs->pc, false, &rule) != SYMBOLS_NO_ROW ||
+        !step_bare(snapshot, regs))
+        return false;
+    state->is_interrupted = false;
+    return unwind_live_resume(live, regs);
+}
+
 /* One frame further out. `live`: of WALK_BY_LIBUNWIND. */
 static JW_SIGNAL_SAFE bool step_by(enum walk_native_by by, struct unwind_live *live,
                                    const struct symbols_snapshot *snapshot,
@@ -241,7 +260,7 @@ static JW_SIGNAL_SAFE bool step_by(enum walk_native_by by, struct unwind_live *l
     case WALK_BY_FRAME_POINTER:
         return step_by_fp(snapshot, state, regs);
     case WALK_BY_LIBUNWIND:
-        return unwind_live_step(live, regs, &state->is_interrupted) && regs->pc != 0;
+        return step_by_libunwind(live, snapshot, state, regs);
     }
     return false;
 }

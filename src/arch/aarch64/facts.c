@@ -19,5 +19,11 @@ const struct arch_facts arch_facts = {
     .unwind_pc = 32,
     .unwind_sp = 31,
     .is_unwind_signal_here = true,
+    .unwind_cursor_registers = 97,
+    .unwind_landing_registers = 4,
+    .is_unwind_signal_by_code = true,
+    .signal_context_offset = 128, /* behind siginfo */
+    .unwind_stack_bytes = 16384,
+    .unwind_refused_instruction = 0x2d, /* DW_CFA_AARCH64_negate_ra_state */
     .syscall_bytes = 4,
 };

@@ -19,5 +19,8 @@ const struct arch_facts arch_facts = {
     .unwind_pc = 16,
     .unwind_sp = 7,
     .is_unwind_signal_here = false,
+    .unwind_cursor_registers = 17,
+    .unwind_landing_registers = 2,
+    .unwind_stack_bytes = 8192,
     .syscall_bytes = 2,
 };

@@ -47,10 +47,12 @@ static __attribute__((noinline)) int down(int level)
     return sink;
 }
 
+static int (*begin_with)(int level) = down;
+
 /* Short, so that a pc is known to be in it. */
 static __attribute__((noinline)) int start(void)
 {
-    sink = down(LEVELS) + 1;
+    sink = begin_with(LEVELS) + 1;
     return sink;
 }
 
@@ -153,8 +155,11 @@ static void check_whole(void)
     for (uint32_t i = 0; i <= LEVELS; i++)
         cr_assert(is_in(pcs[i], (const void *)down), "frame %u is at %#lx", i, pcs[i]);
     cr_assert(is_in(pcs[LEVELS + 1], (const void *)start));
+    /* Where calls leave the return address in a register a leaf may have no bytes, nor has what begins a thread. */
     for (uint32_t i = 1; i < count; i++)
-        cr_assert(sps[i] > sps[i - 1]);
+        cr_assert(sps[i] > sps[i - 1] || (arch_facts.has_link_register && sps[i] == sps[i - 1] &&
+                                          (i == 1 || i + 1 == count)),
+                  "frame %u of %u", i, count);
     cr_assert_eq(unwind_sealed_taken(), 0);
 }
 
@@ -163,6 +168,100 @@ Test(unwind_live, it_leaves_each_frame_down_to_where_the_thread_began)
     ONLY_WITH_LIBUNWIND();
     inside(walk);
     check_whole();
+}
+
+/* -------- return addresses that are signed --------------------------------------------------- */
+
+#if defined(__aarch64__)
+#define SIGNED __attribute__((noinline, target("branch-protection=pac-ret+leaf")))
+#else
+#define SIGNED __attribute__((noinline))
+#endif
+
+/* Ends in a leaf that has no frame, whose return address is signed in its register. */
+static SIGNED int signed_leaf(int level)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("int3" ::: "memory");
+#else
+    __asm__ volatile("brk #0" ::: "memory");
+#endif
+    return level;
+}
+
+static SIGNED int signed_down(int level)
+{
+    if (level == 0)
+        return signed_leaf(sink) + 1;
+    sink = signed_down(level - 1) + 1;
+    return sink;
+}
+
+static unsigned signed_count;
+
+/* By frame pointers: how many return addresses are not what they are without their signature. */
+static void walk_signed(const void *ucontext)
+{
+    struct arch_regs regs;
+
+    arch_regs_read(ucontext, &regs);
+    signed_count = 0;
+    for (unsigned i = 0; i < LEVELS; i++) {
+        uintptr_t pair[2];
+
+        if (!safe_load_bytes(pair, regs.fp, sizeof pair))
+            break;
+        signed_count += arch_code_address(pair[1]) != pair[1];
+        regs.fp = pair[0];
+    }
+    walk(ucontext);
+}
+
+Test(unwind_live, frames_whose_return_addresses_are_signed_are_left_as_others)
+{
+    ONLY_WITH_LIBUNWIND();
+    begin_with = signed_down;
+    inside(walk_signed);
+    begin_with = down;
+    cr_assert(has_begun && has_ended, "%d, after %u frames", has_begun, count);
+    cr_assert(is_in(pcs[0], (const void *)signed_leaf));
+    for (uint32_t i = 1; i <= LEVELS + 1; i++)
+        cr_assert(is_in(pcs[i], (const void *)signed_down), "frame %u is at %#lx", i, pcs[i]);
+    cr_assert(is_in(pcs[LEVELS + 2], (const void *)start));
+    cr_assert_eq(unwind_sealed_taken(), 0);
+#if defined(__aarch64__)
+    cr_assert_geq(signed_count, LEVELS - 1,
+                  "this processor signs nothing, so that nothing was shown");
+#endif
+}
+
+Test(unwind_live, a_description_is_shown_without_what_is_refused)
+{
+    /* def_cfa_offset 0x2d, advance_loc 1, negate_ra_state, offset x29 at 0x2d words, expression of 0x2d of two bytes, negate_ra_state */
+    static const unsigned char before[] = {0x0e, 0x2d, 0x41, 0x2d, 0x9d, 0x2d, 0x10,
+                                           0x2d, 2,    0x2d, 0x2d, 0x2d, 0};
+    static const unsigned char after[] = {0x0e, 0x2d, 0x41, 0,    0x9d, 0x2d, 0x10,
+                                          0x2d, 2,    0x2d, 0x2d, 0,    0};
+    static const struct {
+        unsigned char bytes[4];
+        uint32_t size_bytes;
+    } damaged[] = {
+        {{0x0f, 3, 0x2d, 0x2d}, 4}, /* an expression that is cut off */
+        {{0x03, 1}, 2},             /* a distance that is */
+        {{0x0e, 0x80, 0x80}, 3},    /* a number that is */
+        {{0x0e}, 1},                /* and one that is not there */
+        {{0x01, 0, 0, 0}, 4},       /* an address of a size that is not known */
+        {{0x3f, 0, 0, 0}, 4},       /* an instruction that is not known */
+    };
+    unsigned char bytes[sizeof before];
+
+    memcpy(bytes, before, sizeof bytes);
+    cr_assert(unwind_program_hide(bytes, sizeof bytes, 0x2d));
+    cr_assert_eq(memcmp(bytes, after, sizeof after), 0);
+    for (size_t i = 0; i < JW_COUNT_OF(damaged); i++) {
+        memcpy(bytes, damaged[i].bytes, damaged[i].size_bytes);
+        cr_assert_not(unwind_program_hide(bytes, damaged[i].size_bytes, 0x2d), "%zu", i);
+    }
 }
 
 static uintptr_t handler_frame;
@@ -189,7 +288,7 @@ Test(unwind_live, it_takes_no_more_stack_than_half_of_what_is_asked_for)
     const uintptr_t used_bytes = handler_frame - (uintptr_t)at;
     cr_log_info("%lu bytes of stack", (unsigned long)used_bytes);
     cr_assert_gt(used_bytes, 512);
-    cr_assert_lt(used_bytes, UNWIND_LIVE_STACK_BYTES / 2);
+    cr_assert_lt(used_bytes, arch_facts.unwind_stack_bytes / 2);
 }
 
 /* -------- where it cannot -------------------------------------------------------------------- */
@@ -310,11 +409,11 @@ static void look_at_stack(const void *ucontext)
 
     memcpy(&copy, ucontext, sizeof copy);
     cr_assert(unwind_live_has_stack(&copy));
-    copy.uc_stack.ss_sp = (void *)(here - UNWIND_LIVE_STACK_BYTES / 2);
-    copy.uc_stack.ss_size = UNWIND_LIVE_STACK_BYTES * 2;
+    copy.uc_stack.ss_sp = (void *)(here - arch_facts.unwind_stack_bytes / 2);
+    copy.uc_stack.ss_size = arch_facts.unwind_stack_bytes * 2;
     cr_assert_not(unwind_live_has_stack(&copy));
-    copy.uc_stack.ss_sp = (void *)(here - UNWIND_LIVE_STACK_BYTES * 2);
-    copy.uc_stack.ss_size = UNWIND_LIVE_STACK_BYTES * 4;
+    copy.uc_stack.ss_sp = (void *)(here - arch_facts.unwind_stack_bytes * 2);
+    copy.uc_stack.ss_size = arch_facts.unwind_stack_bytes * 4;
     cr_assert(unwind_live_has_stack(&copy));
 }
 

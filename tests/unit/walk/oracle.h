@@ -80,6 +80,8 @@ struct oracle_result {
     unsigned whole;       /* of those taken: ours has the root and ends where threads start */
     unsigned frames, deepest, signal_frames;
     unsigned live, live_equal; /* of those reached: libunwind walked them in the handler, and so */
+    unsigned alone,
+        alone_equal; /* of those whole but not reached: it walked them in the handler, and as rows do */
     unsigned differences;
     char message[2048];      /* the first of them */
     char live_message[2048]; /* and of those that libunwind told otherwise in the handler */
@@ -474,6 +476,18 @@ static bool oracle_is_whole(const struct oracle_sample *sample)
     return is_rooted && oracle_is_end(sample->pcs[sample->count - 1]);
 }
 
+/* What its library did not leave to the end: in the handler it did, or not, as rows. */
+static void oracle_compare_alone(struct oracle_result *result, const struct oracle_sample *sample)
+{
+    result->alone++;
+    if (sample->count == sample->live_count &&
+        memcmp(sample->pcs, sample->live_pcs, sample->count * sizeof sample->pcs[0]) == 0)
+        result->alone_equal++;
+    else if (result->live_message[0] == '\0')
+        oracle_tell(result->live_message, sizeof result->live_message, sample->live_pcs,
+                    sample->live_count, sample->pcs, sample->count);
+}
+
 /* Compares all that was taken since oracle_begin. A stack has reached the start of its thread where it ends in a function
  * in which another ended that has the root of the code under test on it. */
 static inline struct oracle_result oracle_compare(void)
@@ -489,8 +503,13 @@ static inline struct oracle_result oracle_compare(void)
             const struct oracle_sample *sample = (const void *)(oracle.bytes + at);
 
             result.taken += pass;
-            result.whole += pass == 1 && oracle_is_whole(sample);
+            const unsigned reached = result.reached;
+            const bool is_whole = oracle_is_whole(sample);
+
+            result.whole += pass == 1 && is_whole;
             oracle_compare_one(&result, sample, pass == 0);
+            if (pass == 1 && is_whole && result.reached == reached && sample->live_count > 0)
+                oracle_compare_alone(&result, sample);
             at += (sizeof *sample + sample->size_bytes + 15) & ~(size_t)15;
         }
     }
