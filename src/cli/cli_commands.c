@@ -474,6 +474,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "  @Thrown Throwable         the exception; at @OnThrow\n"
                 "  @Duration long            nanoseconds since the entry; not at @OnEntry\n"
                 "  @MethodName String        com.acme.Shop.add\n"
+                "  @RuleName String          the rule that took the method\n"
                 "check tells everything in it that cannot be, with class, method and what to do, "
                 "and then the\n"
                 "status is 1. With jars, folders or a JVM behind it: into which methods each "

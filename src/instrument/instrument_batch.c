@@ -146,9 +146,6 @@ bool instrument_retransform(JNIEnv *jni, const struct instrument_choice *choice,
         jw_error_set(err, "the JVM has no memory left to list its classes");
         return false;
     }
-    /* -Xcheck:jni reckons with what is ensured, not with the room of a frame. Source: OpenJDK 8 to 25, jniCheck.cpp. */
-    (void)(*jni)->EnsureLocalCapacity(jni, LOCAL_REFERENCES_MAX);
-    (*jni)->ExceptionClear(jni);
     const jvmtiError error =
         (*instrument_jvmti)->GetLoadedClasses(instrument_jvmti, &count, &classes);
     for (jint i = 0; error == JVMTI_ERROR_NONE && i < count; i++) {

@@ -144,6 +144,7 @@ static enum probe_fit fit_of(const struct probe_capture *capture, enum probe_pla
     case PROBE_THROWN:
     case PROBE_DURATION:
     case PROBE_METHOD:
+    case PROBE_RULE:
     case PROBE_KIND_LIMIT:
         break;
     }

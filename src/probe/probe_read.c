@@ -316,6 +316,7 @@ static const char *types_in_words(enum probe_kind kind)
     case PROBE_DURATION:
         return "long, of nanoseconds";
     case PROBE_METHOD:
+    case PROBE_RULE:
         return "String";
     case PROBE_KIND_LIMIT:
         break;
@@ -341,8 +342,8 @@ static bool read_parameter(struct probe_reader *reader, unsigned number, struct 
     if (!is_found)
         return probe_reader_refuse(reader,
                                    "parameter %u does not say what it is given: put @This, "
-                                   "@Argument(n), @Arguments, @Returned, @Thrown, @Duration or "
-                                   "@MethodName before it",
+                                   "@Argument(n), @Arguments, @Returned, @Thrown, @Duration, "
+                                   "@MethodName or @RuleName before it",
                                    number);
     if (!probe_kind_takes(capture->kind, type))
         return probe_reader_refuse(reader, "parameter %u: @%s is of type %s", number,

@@ -69,7 +69,7 @@ static bool keeps(const struct probe_handler *handler)
 }
 
 static bool is_wanted(struct probe_weaving *at, const struct rules_subject *subject,
-                      uint32_t handler, uint16_t method)
+                      uint32_t handler, uint16_t method, uint32_t *rule)
 {
     const struct probe_weave_handler *one = &at->handlers[handler];
     const struct classfile_member *member = &at->file.methods[method];
@@ -78,6 +78,7 @@ static bool is_wanted(struct probe_weaving *at, const struct rules_subject *subj
     at->woven[handler].untold += decision.outcome == RULES_UNTOLD;
     if (decision.outcome != RULES_TAKEN)
         return false;
+    *rule = (uint32_t)decision.rule;
     if (probe_fit(one->handler, classfile_text_of(&at->file, member->name_index),
                   classfile_text_of(&at->file, member->descriptor_index)) != PROBE_FIT_GOOD) {
         at->woven[handler].unfit++;
@@ -92,10 +93,11 @@ static enum classfile_verdict decide_method(struct probe_weaving *at,
                                             uint16_t method)
 {
     uint16_t taken[PROBE_WEAVE_LIMIT];
+    uint32_t rules[PROBE_WEAVE_LIMIT];
     uint16_t count = 0;
 
     for (uint32_t i = 0; i < candidate_count; i++) {
-        if (is_wanted(at, subject, candidates[i], method))
+        if (is_wanted(at, subject, candidates[i], method, &rules[count]))
             taken[count++] = candidates[i];
     }
     if (count == 0)
@@ -107,7 +109,7 @@ static enum classfile_verdict decide_method(struct probe_weaving *at,
     for (uint16_t i = 0; i < count; i++) {
         const struct probe_handler *handler = at->handlers[taken[i]].handler;
 
-        at->wants[method][i] = (struct probe_weave_want){.handler = taken[i]};
+        at->wants[method][i] = (struct probe_weave_want){.handler = taken[i], .rule = rules[i]};
         at->places[method] |= place_bit(handler) | (keeps(handler) ? CLASSFILE_AT(ENTRY) : 0);
     }
     return CLASSFILE_OK;

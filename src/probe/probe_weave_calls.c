@@ -183,6 +183,7 @@ struct place {
     uint16_t value_local; /* what is returned or thrown */
     char value_type;      /* 0: nothing */
     uint32_t depth_words; /* what was put on the stack so far */
+    const char *rule_name;
 };
 
 static void put_argument(struct place *place, uint32_t number, bool is_boxed, uint32_t depth_words)
@@ -286,6 +287,12 @@ static void put_capture(struct place *place, const struct probe_capture *capture
         break;
     case PROBE_METHOD:
         put_method_name(place);
+        break;
+    case PROBE_RULE:
+        put_constant(
+            place->snippet, OP_LDC_W,
+            classfile_add_string(place->additions, place->rule_name, strlen(place->rule_name)),
+            place->depth_words + 1);
         break;
     case PROBE_KIND_LIMIT:
         break;
@@ -398,6 +405,7 @@ void probe_weave_insert(void *context, const struct classfile_site *site,
         if (!is_at(to->handler, site->place))
             continue;
         place.depth_words = 0;
+        place.rule_name = rules_name(to->rules, want->rule);
         for (uint32_t j = 0; j < to->handler->capture_count; j++)
             put_capture(&place, &to->handler->captures[j]);
         put_dispatch(&place, to);

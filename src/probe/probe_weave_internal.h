@@ -10,6 +10,7 @@
 struct probe_weave_want {
     uint32_t handler;
     uint32_t places;
+    uint32_t rule; /* of the handler's, that took the method */
 };
 
 /* What lies where in the method that is being written. */

@@ -5,11 +5,12 @@ import io.jaywalk.probe.Field;
 import io.jaywalk.probe.OnReturn;
 import io.jaywalk.probe.OnThrow;
 import io.jaywalk.probe.Probe;
+import io.jaywalk.probe.RuleName;
 import io.jaywalk.probe.This;
 import io.jaywalk.probe.Thrown;
 
 /** Tells of each sale, with a field of each kind, and of each that failed. */
-@Probe(name = "told", maxCallsPerSecond = 0, maxNanosPerCall = 0, rules = "include class name=told.Till method name=sell")
+@Probe(name = "told", maxCallsPerSecond = 0, maxNanosPerCall = 0, rules = "tills: include class name=told.Till method name=sell")
 public class Told {
     private Told() {}
 
@@ -20,7 +21,7 @@ public class Told {
             @Field("till") Class<?> till, @Field("seller") Thread seller) {}
 
     @Event(stackTrace = false)
-    private static void failed(@Field("why") String why) {}
+    private static void failed(@Field("why") String why, @Field("rule") String rule) {}
 
     /** A sale that came about. */
     @OnReturn
@@ -31,7 +32,7 @@ public class Told {
 
     /** One that did not. */
     @OnThrow
-    public static void thrown(@Thrown Throwable thrown) {
-        failed(thrown.getMessage());
+    public static void thrown(@Thrown Throwable thrown, @RuleName String rule) {
+        failed(thrown.getMessage(), rule);
     }
 }

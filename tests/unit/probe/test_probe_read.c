@@ -300,6 +300,7 @@ Test(probe_read, captures_have_the_types_that_they_can_have)
          "Ljava/lang/Object;Ljava/lang/Exception;J"},
         {PLAIN("Duration"), "OnReturn", "J", "IDLjava/lang/Object;Ljava/lang/Long;"},
         {PLAIN("MethodName"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
+        {PLAIN("RuleName"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
     };
 
     for (unsigned i = 0; i < COUNT_OF(all); i++) {
@@ -344,6 +345,7 @@ Test(probe_read, captures_are_known_at_some_places_alone)
         {PLAIN("Thrown"), "(Ljava/lang/Throwable;)V", 4, "@Thrown is known at @OnThrow alone"},
         {PLAIN("Duration"), "(J)V", 6, "@Duration is known at @OnReturn and @OnThrow alone"},
         {PLAIN("MethodName"), "(Ljava/lang/String;)V", 7, ""},
+        {PLAIN("RuleName"), "(Ljava/lang/String;)V", 7, ""},
     };
     const annotation places[] = {RULES("OnEntry", "value", RULE), RULES("OnReturn", "value", RULE),
                                  RULES("OnThrow", "value", RULE)};

@@ -130,6 +130,36 @@ Test(probe_weave, classes_of_the_application_are_linked_dynamically)
     cr_expect_eq(woven[0].unfit, 1); /* all() has no argument */
 }
 
+/* The text of the string that a ldc_w in a method loads. */
+static struct classfile_text loaded_text(uint16_t method)
+{
+    enum { LDC_W = 19 };
+    struct classfile_code code;
+    const uint32_t at = find(method, LDC_W, &code);
+    const uint32_t first = code.bytes[0] == LDC_W ? 0 : at;
+    const uint8_t *string =
+        written.bytes +
+        written.constant_offsets[code.bytes[first + 1] << 8 | code.bytes[first + 2]];
+
+    cr_assert(string[0] == CLASSFILE_TAG_STRING);
+    return classfile_text_of(&written, (uint16_t)(string[1] << 8 | string[2]));
+}
+
+Test(probe_weave, a_handler_is_given_the_name_of_the_rule_that_took_the_method)
+{
+    struct probe_handler *handler =
+        add_handler(PROBE_ENTRY, "exclude method name=none\n"
+                                 "sums: include class name=com.acme.* method name=add\n"
+                                 "include class name=com.acme.*");
+
+    handler->descriptor = "(Ljava/lang/String;)V";
+    handler->captures[0] = (struct probe_capture){PROBE_RULE, 0, 'L'};
+    make_class(52, "com/acme/Shop");
+    cr_assert(weave());
+    cr_expect(classfile_is_text(loaded_text(0), "sums"));
+    cr_expect(classfile_is_text(loaded_text(1), "rule 3"));
+}
+
 Test(probe_weave, old_classes_and_those_of_the_platform_are_called_statically)
 {
     for (int i = 0; i < 2; i++) {

@@ -32,6 +32,7 @@
  * <tr><td>{@link io.jaywalk.probe.Thrown @Thrown}</td><td>Throwable</td><td>throw</td></tr>
  * <tr><td>{@link io.jaywalk.probe.Duration @Duration}</td><td>long</td><td>return, throw</td></tr>
  * <tr><td>{@link io.jaywalk.probe.MethodName @MethodName}</td><td>String</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.RuleName @RuleName}</td><td>String</td><td>everywhere</td></tr>
  * </table>
  *
  * <p>A method of the probe with {@link io.jaywalk.probe.Event @Event} is an event in the recording each time that the probe calls it; its
