@@ -17,14 +17,16 @@
 /* The word of a stack that ends `behind_bytes` before its end; bytes before its begin are 0. */
 static uint64_t word_of(const struct cli_turn *turn, size_t behind_bytes)
 {
-    const size_t left_bytes =
-        turn->length_bytes > behind_bytes ? turn->length_bytes - behind_bytes : 0;
-    const unsigned char *end = turn->end - (turn->length_bytes - left_bytes);
     uint64_t word = 0;
 
+    if (turn->length_bytes <= behind_bytes) /* or it has no stack */
+        return 0;
+
+    const size_t left_bytes = turn->length_bytes - behind_bytes;
+    const unsigned char *end = turn->end - behind_bytes;
     if (left_bytes >= sizeof word)
         memcpy(&word, end - sizeof word, sizeof word);
-    else if (left_bytes > 0)
+    else
         memcpy((char *)&word + sizeof word - left_bytes, end - left_bytes, left_bytes);
     return word;
 }
