@@ -286,7 +286,7 @@ static inline uint32_t function_at(const uint32_t *cells, uint32_t cell,
 /* Puts a function behind those of its bucket that begin at or before it; this is `at`, or before it. */
 static inline void insert(struct symbols_key *functions, uint32_t at, struct symbols_key function)
 {
-    functions[at] = function; /* a page is first written: reading would map it twice */
+    functions[at] = function;
     /* Ends: what is before the bucket begins before it, or is not there yet, which is 0. */
     while (functions[at - 1].text_offset > function.text_offset) {
         functions[at] = functions[at - 1];
@@ -316,7 +316,8 @@ static void sort_functions(const struct symbols_builder *builder, struct symbols
         sum += count;
         crowd = count > crowd ? count : crowd;
     }
-    functions[0] = (struct symbols_key){0};
+    /* Here lie rows of functions that were refused; and a page is first written: reading would map it twice. */
+    memset(functions, 0, ((size_t)builder->function_count + 1) * sizeof *functions);
     /* Each is now that of the bucket before the next, and in the end its own. */
     for (uint32_t cell = 1; cell < builder->cell_count;) {
         cell = function_at(builder->cells, cell, &function);

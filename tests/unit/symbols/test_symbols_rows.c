@@ -177,3 +177,26 @@ Test(symbols_rows, large_functions_among_small_ones)
     symbols_rows_free(rows);
     symbols_builder_close(&builder);
 }
+
+Test(symbols_rows, what_a_refused_function_had_said_is_no_function)
+{
+    static struct symbols_rule_table table;
+    struct symbols_builder builder;
+    struct jw_error err = {0};
+
+    cr_assert(symbols_builder_open(&builder, &table, TEXT_BYTES, SECTION_BYTES, &err));
+    symbols_builder_begin(&builder, 0x1000, 0x1010);
+    symbols_builder_add(&builder, 0x1000, rule_of(16));
+    symbols_builder_begin(&builder, 0x100, 0x200);
+    for (uint32_t i = 0; i < 0x80; i++)
+        symbols_builder_add(&builder, 0x100 + i, rule_of(32 + 8 * (int32_t)i));
+    symbols_builder_refuse(&builder); /* its rows lie where the sorted functions will */
+    struct symbols_rows *rows = symbols_builder_finish(&builder, TEXT_BYTES, &err);
+
+    cr_assert(rows != NULL && rows_wrong(rows) == NULL);
+    cr_assert_eq(rows->function_count, 2);
+    cr_assert_eq(symbols_rows_find(rows, 0x100).rest, symbols_rule_bare(SYMBOLS_RULE_CANNOT).rest);
+    cr_assert_eq(symbols_rows_find(rows, 0x100f).offsets, rule_of(16).offsets);
+    symbols_rows_free(rows);
+    symbols_builder_close(&builder);
+}
