@@ -177,8 +177,10 @@ static bool read_field(struct probe_reader *reader, const struct classfile_annot
         return false;
     field->name = probe_reader_keep(reader, name);
     field->label = probe_reader_keep(reader, label);
+    if (field->name == NULL || field->label == NULL)
+        return false;
     event->field_count++;
-    return field->name != NULL && field->label != NULL;
+    return true;
 }
 
 static bool has_room(struct probe_reader *reader, const struct probe_event *event, char letter)

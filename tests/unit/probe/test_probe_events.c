@@ -198,6 +198,53 @@ Test(probe_events, two_events_of_one_name_are_refused)
     expect_refused("two events are called Slow");
 }
 
+/* A probe with rules of so many bytes, whose event has fields. */
+static void begin_crowded(size_t rule_bytes)
+{
+    static char rules[PROBE_TEXT_BYTES / 6];
+    const annotation fields[] = {FIELD("first"), FIELD("second"), FIELD("third")};
+    const annotation place[] = {RULES("OnEntry", "value", rules)};
+    unsigned number = 0;
+
+    begin();
+    for (size_t left = rule_bytes; left > 0; number++) {
+        const size_t some = left < sizeof rules ? left : sizeof rules - 1;
+        char name[16];
+
+        cr_assert(some > sizeof RULE);
+        memset(rules, ' ', some);
+        memcpy(rules, RULE, sizeof RULE - 1);
+        rules[some] = '\0';
+        snprintf(name, sizeof name, "on%03u", number);
+        add_method(9, name, "()V", place, 1, NULL, 0);
+        left -= some;
+    }
+    add_method(9, "slow", "(III)V", event_mark, 1, fields, COUNT_OF(fields));
+    read_class();
+}
+
+Test(probe_events, text_that_runs_out_in_a_field_is_told_at_each_byte_of_it)
+{
+    size_t rule_bytes = PROBE_TEXT_BYTES - 1000;
+
+    begin_crowded(rule_bytes);
+    cr_assert(probe != NULL, "%s", told);
+    while (probe != NULL)
+        begin_crowded(rule_bytes += 16);
+    /* The texts of the event have 61 bytes: that goes from the last of its fields to its name, and beyond. */
+    for (const size_t most = rule_bytes + 80; rule_bytes < most; rule_bytes++) {
+        begin_crowded(rule_bytes);
+        cr_expect(probe == NULL && strstr(told, "make it two probes") != NULL, "%zu: %s",
+                  rule_bytes, told);
+    }
+    rule_bytes -= 80;
+    for (const size_t least = rule_bytes - 16; rule_bytes > least; rule_bytes--) {
+        begin_crowded(rule_bytes);
+        cr_expect((probe == NULL) == (strstr(told, "make it two probes") != NULL), "%zu: %s",
+                  rule_bytes, told);
+    }
+}
+
 /* ---- calls ---- */
 
 Test(probe_events, the_method_gives_its_parameters_to_commit_before_anything_else)
