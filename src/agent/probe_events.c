@@ -130,17 +130,29 @@ static uint32_t find(const struct type *wanted)
     return 0;
 }
 
+static bool is_name_taken(const char *name)
+{
+    const uint32_t count = jw_load_relaxed(&type_count);
+
+    for (uint32_t number = 1; number <= count; number++) {
+        if (strcmp(type_of(number)->declared.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Readers that know types by their names meet each name once: the second type of a name is Sale_2. */
 static void name_apart(struct type *made)
 {
-    const uint32_t count = jw_load_relaxed(&type_count);
-    unsigned same = 0;
+    char *name = made->declared.name;
+    char suffix[16];
 
-    for (uint32_t number = 1; number <= count; number++)
-        same += strcmp(type_of(number)->asked.name, made->asked.name) == 0;
-    if (same != 0)
-        snprintf(made->declared.name, sizeof made->declared.name, "%.*s_%u",
-                 (int)sizeof made->declared.name - 8, made->asked.name, same + 1);
+    for (unsigned turn = 2; is_name_taken(name); turn++) {
+        const int suffix_bytes = snprintf(suffix, sizeof suffix, "_%u", turn);
+
+        snprintf(name, sizeof made->declared.name, "%.*s%s",
+                 (int)sizeof made->declared.name - 1 - suffix_bytes, made->asked.name, suffix);
+    }
 }
 
 static uint32_t declare(const struct probe *probe, const struct probe_event *event,
