@@ -46,6 +46,11 @@ static bool is_taken(const char *name)
     return false;
 }
 
+int jfr_attribute_make_name(char name[JFR_ATTRIBUTE_NAME_CAPACITY], size_t number)
+{
+    return snprintf(name, JFR_ATTRIBUTE_NAME_CAPACITY, MADE_PREFIX "%zu", number);
+}
+
 bool jfr_attributes_add(struct jfr_attributes *attributes, const char *name)
 {
     struct jfr_attribute *added = &attributes->each[attributes->count];
@@ -56,7 +61,7 @@ bool jfr_attributes_add(struct jfr_attributes *attributes, const char *name)
     if (is_identifier(name) && !looks_made(name) && !is_taken(name))
         snprintf(added->field, sizeof added->field, "%s", name);
     else
-        snprintf(added->field, sizeof added->field, MADE_PREFIX "%zu", attributes->count);
+        (void)jfr_attribute_make_name(added->field, attributes->count);
     attributes->count++;
     return true;
 }

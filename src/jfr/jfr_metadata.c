@@ -23,7 +23,6 @@
 struct tree {
     const struct jfr_attributes *attributes;
     const struct jfr_declared_set *declared; /* NULL: none */
-    const struct jfr_declared *type;         /* of them, whose class is put; NULL: another */
     enum jfr_dialect dialect;
     bool has_bytecode_index;
     struct jfr_buffer elements;
@@ -227,23 +226,34 @@ static size_t field_count_of(const struct tree *tree, const struct jfr_row *row)
     return (row->flags & JFR_EACH_ATTRIBUTE) ? tree->attributes->count : 1;
 }
 
-/* Of an attribute: its field in each type, but in one that has such a field of its own. */
-static const char *attribute_field(struct tree *tree, size_t attribute)
+static bool has_field(const struct jfr_row *rows, size_t row_count, const char *name)
+{
+    for (size_t i = 1; i <= row_count; i++) {
+        if (strcmp(rows[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of an attribute: its field in each class, but in one that has such a field of its own. Numbers of two attributes never meet. */
+static const char *attribute_field(struct tree *tree, const struct jfr_row *rows, size_t row_count,
+                                   size_t attribute)
 {
     const char *name = tree->attributes->each[attribute].field;
     char made[JFR_ATTRIBUTE_NAME_CAPACITY];
 
-    for (uint32_t i = 0; tree->type != NULL && i < tree->type->field_count; i++) {
-        if (strcmp(tree->type->fields[i].name, name) == 0) {
-            const int length_bytes = snprintf(made, sizeof made, "attribute%zu", attribute);
+    for (size_t number = attribute; has_field(rows, row_count, name);
+         number += JFR_ATTRIBUTES_MAX) {
+        const int length_bytes = jfr_attribute_make_name(made, number);
 
-            return keep_short(tree, made, (size_t)length_bytes);
-        }
+        name = keep_short(tree, made, (size_t)length_bytes);
     }
     return name;
 }
 
-static void put_fields_of(struct tree *tree, const struct jfr_row *row)
+/* Of the class of `rows`, which has `row_count` behind its own, the fields of one of them. */
+static void put_fields_of(struct tree *tree, const struct jfr_row *rows, size_t row_count,
+                          const struct jfr_row *row)
 {
     if ((row->flags & JFR_EACH_ATTRIBUTE) == 0) {
         if (field_count_of(tree, row) > 0)
@@ -251,7 +261,8 @@ static void put_fields_of(struct tree *tree, const struct jfr_row *row)
         return;
     }
     for (size_t i = 0; i < tree->attributes->count; i++)
-        put_field(tree, row, attribute_field(tree, i), tree->attributes->each[i].name);
+        put_field(tree, row, attribute_field(tree, rows, row_count, i),
+                  tree->attributes->each[i].name);
 }
 
 static const char *super_type(enum jfr_row_kind kind)
@@ -284,7 +295,7 @@ static void put_class(struct tree *tree, const struct jfr_row *row, size_t row_c
     put_child_count(tree, field_count + (row->label != NULL) + (row->category != NULL) +
                               (row->text != NULL) + is_unit);
     for (size_t i = 1; i <= row_count; i++)
-        put_fields_of(tree, &row[i]);
+        put_fields_of(tree, row, row_count, &row[i]);
     if (row->label != NULL)
         put_annotation(tree, JFR_TYPE_LABEL, row->label);
     if (row->category != NULL)
@@ -318,9 +329,7 @@ static void put_declared(struct tree *tree, const struct jfr_declared *declared)
 
     snprintf(category, sizeof category, "Probes|%s", declared->probe);
     rows[0].category = category;
-    tree->type = declared;
     put_class(tree, rows, count - 1);
-    tree->type = NULL;
 }
 
 static void put_tree(struct tree *tree)

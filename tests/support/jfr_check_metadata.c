@@ -214,6 +214,10 @@ static void check_classes(struct jfr_checker *c)
 
             if (of >= JFR_CHECK_IDS_MAX || !c->classes[of].is_declared)
                 jfr_check_blame(c, "field %s.%s has no class", class->name, class->fields[i].name);
+            for (size_t j = 0; j < i; j++) {
+                if (strcmp(class->fields[i].name, class->fields[j].name) == 0)
+                    jfr_check_blame(c, "%s has two fields %s", class->name, class->fields[i].name);
+            }
             if (strcmp(class->fields[i].name, "duration") == 0 && i != 1)
                 jfr_check_blame(c, "duration of %s is not its second field", class->name);
         }

@@ -17,7 +17,7 @@ static struct recording *recording;
 static struct recording_config config;
 static struct jfr_declared types[3];
 static size_t type_count;
-static const char *attribute; /* NULL: none was named */
+static const char *attributes[2]; /* NULL: none was named */
 
 static bool tell_type(void *context, uint32_t number, struct jfr_declared *out)
 {
@@ -31,7 +31,7 @@ static bool tell_type(void *context, uint32_t number, struct jfr_declared *out)
 static const char *tell_attribute(void *context, unsigned number)
 {
     (void)context;
-    return number == 0 ? attribute : NULL;
+    return number < JW_COUNT_OF(attributes) ? attributes[number] : NULL;
 }
 
 static void add_field(struct jfr_declared *type, const char *name, enum jfr_type field_type,
@@ -142,8 +142,10 @@ static void put_failed(uint32_t type, bool has_handler)
 
 static struct {
     size_t count;
-    bool has_attribute; /* under the name that is made for it */
-    uint64_t chunks[8]; /* by event: the chunk it lies in */
+    bool has_attribute; /* under the name that is made for it ... */
+    bool
+        has_attribute_later; /* ... and under the one that is made where an event has that itself */
+    uint64_t chunks[8];      /* by event: the chunk it lies in */
     char types[8][64];
     char texts[8][512]; /* "field=value ..." */
     char handlers[8][64], methods[8][64], tops[8][64];
@@ -216,6 +218,7 @@ static void note(const struct jfr_reader_event *event, uint64_t chunk)
         snprintf(told.texts[at] + used, sizeof told.texts[at] - used, "%s=%s ", names[i], text);
     }
     told.has_attribute |= jfr_value_has_field(&event->value, "attribute0");
+    told.has_attribute_later |= jfr_value_has_field(&event->value, "attribute16");
     method_of(&event->value, "handler", told.handlers[at]);
     method_of(&event->value, "method", told.methods[at]);
     top_of(&event->value, told.tops[at]);
@@ -372,7 +375,7 @@ Test(recording_declared, an_attribute_gives_way_to_a_field_of_its_name)
 {
     struct jfr_declared *type = add_type("Failed", false);
 
-    attribute = "text";
+    attributes[0] = "text";
     add_field(type, "text", JFR_TYPE_STRING, JFR_UNIT_NONE);
     open_it();
     put_failed(type->number, true);
@@ -381,6 +384,43 @@ Test(recording_declared, an_attribute_gives_way_to_a_field_of_its_name)
     cr_assert_eq(told.count, 1);
     cr_expect(strstr(told.texts[0], "text=why ") != NULL, "%s", told.texts[0]);
     cr_expect(told.has_attribute);
+}
+
+Test(recording_declared, an_attribute_gives_way_to_what_each_such_event_has)
+{
+    static const char *const names[] = {"probe", "handler", "method", "carrier"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(names); i++) {
+        struct jfr_declared *type;
+
+        type_count = 0;
+        type = add_type("Failed", false);
+        attributes[0] = names[i];
+        add_field(type, "text", JFR_TYPE_STRING, JFR_UNIT_NONE);
+        open_it();
+        put_failed(type->number, true);
+        made_turn(generations, recording);
+        finish();
+        cr_assert_eq(told.count, 1);
+        cr_expect(told.has_attribute, "%s", names[i]);
+        cr_expect_str_eq(told.handlers[0], "TillProbe.paid", "%s", names[i]);
+        cr_expect_str_eq(told.methods[0], "Till.pay", "%s", names[i]);
+    }
+}
+
+Test(recording_declared, a_name_made_for_an_attribute_gives_way_to_a_field_of_that_name)
+{
+    struct jfr_declared *type = add_type("Failed", false);
+
+    attributes[0] = "http.route";
+    attributes[1] = "text";
+    add_field(type, "attribute0", JFR_TYPE_STRING, JFR_UNIT_NONE);
+    open_it();
+    put_failed(type->number, true);
+    made_turn(generations, recording);
+    finish();
+    cr_assert_eq(told.count, 1);
+    cr_expect(told.has_attribute && told.has_attribute_later);
 }
 
 Test(recording_declared, an_event_whose_type_nobody_declares_is_left_out_and_counted)
