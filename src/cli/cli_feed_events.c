@@ -216,15 +216,14 @@ static uint32_t field_at(const struct jfr_reader_event *event, const char *name)
 static struct cli_places places_of(const struct cli_feed *feed, const struct cli_source *source,
                                    const struct jfr_reader_event *event)
 {
-    return (struct cli_places){.source = source,
-                               .count_at = field_at(event, source->count_field),
-                               .time_at = field_at(event, source->time_field),
-                               .class_at = feed->wish->is_of_leaves
-                                               ? JFR_FIELD_NONE
-                                               : field_at(event, source->class_field),
-                               .is_wished = feed->wish->event != NULL &&
-                                            cli_is_wished(feed->wish, source, event->type_name),
-                               .is_wall = strcmp(source->event, "wall") == 0};
+    return (struct cli_places){
+        .source = source,
+        .count_at = field_at(event, source->count_field),
+        .time_at = field_at(event, source->time_field),
+        .class_at = feed->wish->is_of_code ? JFR_FIELD_NONE : field_at(event, source->class_field),
+        .is_wished =
+            feed->wish->event != NULL && cli_is_wished(feed->wish, source, event->type_name),
+        .is_wall = strcmp(source->event, "wall") == 0};
 }
 
 /* What of a type is asked for each of its events. */

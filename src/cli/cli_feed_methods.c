@@ -9,18 +9,27 @@
 #define METHODS_KEYS_MOST ((uint64_t)1 << 17) /* those of larger keys are looked up one by one */
 #define METHODS_STACKS    64u                 /* with fewer, most methods may be those of others */
 #define METHODS_RAW_BYTES 1024u
+#define METHODS_FIRST     ((size_t)256) /* elements */
 
-/* Room for `count` elements, those that are new 0. False: no memory. */
+/* Room for `count` elements, those that are new 0; as it was, where there is no memory. */
 static bool reserve_zeroed(struct cli_feed *feed, void **array, size_t *capacity, size_t count,
                            size_t element_bytes)
 {
-    while (*capacity < count) {
-        const size_t before = *capacity;
+    size_t wanted = *capacity == 0 ? METHODS_FIRST : *capacity;
 
-        if (!cli_feed_reserve(feed, array, capacity, before, element_bytes))
-            return false;
-        memset((char *)*array + before * element_bytes, 0, (*capacity - before) * element_bytes);
+    while (wanted < count)
+        wanted *= 2;
+    if (wanted == *capacity)
+        return true;
+
+    void *grown = jw_realloc(*array, jw_mul_bytes(wanted, element_bytes));
+    if (grown == NULL) {
+        feed->is_out_of_memory = true;
+        return false;
     }
+    memset((char *)grown + *capacity * element_bytes, 0, (wanted - *capacity) * element_bytes);
+    *array = grown;
+    *capacity = wanted;
     return true;
 }
 

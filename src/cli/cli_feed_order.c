@@ -102,8 +102,13 @@ static void sort_turns(struct cli_turn *turns, size_t count, size_t behind_bytes
         count = more - equal;
         if (behind_bytes >= ORDER_BYTES_MOST)
             return;
-        for (size_t i = 0; i < count; i++)
+        bool has_more = false;
+        for (size_t i = 0; i < count; i++) {
             turns[i].word = word_of(&turns[i], behind_bytes);
+            has_more |= turns[i].length_bytes > behind_bytes;
+        }
+        if (!has_more) /* these are the same */
+            return;
         behind_bytes += ORDER_WORD_BYTES;
         splits++; /* what is equal gets on by a word */
     }

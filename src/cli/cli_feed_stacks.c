@@ -100,7 +100,7 @@ static profile_frame_id cli_resolve_frame(struct cli_feed *feed, const struct jf
     if (!cli_read_frame(feed, from, &frame))
         return PROFILE_FRAME_NONE;
     /* None of them is code that ran. */
-    if (feed->wish->is_of_leaves &&
+    if (feed->wish->is_of_code &&
         (frame.type == PROFILE_FRAME_CLASS || frame.type == PROFILE_FRAME_COMPILING ||
          frame.type == PROFILE_FRAME_ADDRESS))
         return PROFILE_FRAME_NONE;
@@ -330,7 +330,7 @@ static bool cli_resolve_frames(struct cli_feed *feed, struct jfr_stack *frames,
     size_t common_bytes = 0;
 
     stack->count = stack->same_count = 0;
-    stack->begin = frames->is_plain && !feed->wish->is_of_leaves ? element->bytes : NULL;
+    stack->begin = frames->is_plain && !feed->wish->is_of_code ? element->bytes : NULL;
     stack->end = element->end;
     stack->type = element->type;
     if (stack->begin != NULL && before->begin != NULL && before->type == stack->type)
@@ -350,7 +350,7 @@ static bool cli_resolve_frames(struct cli_feed *feed, struct jfr_stack *frames,
         const profile_frame_id frame = cli_know_frame(feed, frames, &keys);
         stack->frames[stack->count] = frame;
         stack->tails_bytes[stack->count] = (uint32_t)tail_bytes;
-        if (feed->wish->is_of_leaves && frame == PROFILE_FRAME_NONE)
+        if (feed->wish->is_of_code && frame == PROFILE_FRAME_NONE)
             continue;
         stack->count++;
         if (feed->wish->is_of_leaves)

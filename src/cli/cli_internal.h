@@ -31,8 +31,8 @@ struct cli_list {
 
 /* Options of the agent string, as they were given. */
 struct cli_agent_options {
-    const char *names[CLI_LIST_LIMIT];
-    const char *values[CLI_LIST_LIMIT]; /* NULL: the name alone */
+    const char *names[CLI_LIST_LIMIT + 1];  /* the last one: a format that a command adds */
+    const char *values[CLI_LIST_LIMIT + 1]; /* NULL: the name alone */
     size_t count;
 };
 
@@ -346,7 +346,8 @@ struct cli_wish {
     const struct cli_bys *bys; /* what they are taken apart by; NULL: nothing */
     unsigned
         slice_count; /* in place of that by slices of time, so many, at most CLI_SLICES_LIMIT; 0: not */
-    bool is_of_leaves;      /* of each stack the code that ran alone */
+    bool is_of_code;        /* no frames that are a class, an address, or what is compiled */
+    bool is_of_leaves;      /* and of each stack the code that ran alone */
     const char *no_context; /* what samples without any context lack in their first box */
     bool is_quiet;
     bool counts_objects; /* of sampled objects, samples are how many objects they stand for */

@@ -155,6 +155,7 @@ static bool read_clock(struct cli_table *table, struct cli_rows *rows, enum cli_
         .state = table->state,
         .part = &table->part,
         .bys = &table->bys,
+        .is_of_code = true,
         .is_of_leaves = !has_patterns(table),
         .no_context = CLI_NO_CONTEXT,
         .is_quiet = table->is_quiet,

@@ -117,9 +117,10 @@ static void put_stack(struct maker *maker, uint64_t key, uint64_t method, uint64
 
 void requests_begin(struct maker *maker, const char *const *texts)
 {
-    static const char *const symbols[] = {"a/Main", "main",      "()V",  "a/Work", "run",
-                                          "a/Shop", "libc.so.6", "read", "buy",    NULL};
-    static const char *const types[] = {"JIT compiled", "C++", NULL};
+    static const char *const symbols[] = {"a/Main", "main",           "()V",       "a/Work",
+                                          "run",    "a/Shop",         "libc.so.6", "read",
+                                          "buy",    "0x7f12a4c0d3e8", NULL};
+    static const char *const types[] = {"JIT compiled", "C++", "Address", NULL};
     static const char *const states[] = {"STATE_RUNNABLE", NULL};
 
     maker_begin_chunk(maker);
@@ -140,15 +141,17 @@ void requests_begin(struct maker *maker, const char *const *texts)
     }
     maker_pool(maker, CLASS, 4);
     PUT_KEYS(maker, 1, 1, 2, 4, 3, 6, 4, 7); /* Main, Work, Shop, libc.so.6 */
-    maker_pool(maker, METHOD, 4);
+    maker_pool(maker, METHOD, 5);
     PUT_KEYS(maker, 1, 1, 2, 3);
     PUT_KEYS(maker, 2, 2, 5, 3);
     PUT_KEYS(maker, 3, 3, 9, 3);
     PUT_KEYS(maker, 4, 4, 8, 3);
-    maker_pool(maker, TRACE, 3);
+    PUT_KEYS(maker, 5, 2, 10, 3);
+    maker_pool(maker, TRACE, 4);
     put_stack(maker, 1, 2, 1);
     put_stack(maker, 2, 3, 1);
     put_stack(maker, 3, 4, 2);
+    PUT_KEYS(maker, 4, 0, 3, 5, 0, 0, 3, 2, 1, 0, 1, 1, 1, 0, 1);
     maker_end_event(maker, at);
 }
 

@@ -6,7 +6,7 @@
  *
  * A chunk holds texts and events in the order of the calls; a text is a constant by its place in the list
  * that requests_begin gets, from 1. Stacks are by number: 1 Main.main -> Work.run (leaf), 2 Main.main ->
- * Shop.buy, 3 native "read" of libc.so.6 below Main.main; 0: none. Threads: 1 "main", 2 "worker".
+ * Shop.buy, 3 native "read" of libc.so.6 below Main.main, 4 an address in Work.run of stack 1; 0: none. Threads: 1 "main", 2 "worker".
  */
 #ifndef JW_TESTS_SUPPORT_REQUESTS_MAKER_H
 #define JW_TESTS_SUPPORT_REQUESTS_MAKER_H

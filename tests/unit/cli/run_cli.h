@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 
-#define RUN_WORDS_MAX 24
+#define RUN_WORDS_MAX 256
 
 static char directory[64]; /* made by the test */
 static char out_text[400000];

@@ -9,6 +9,7 @@
 
 #include "base/jw.h"
 #include "cli/cli.h"
+#include "cli/cli_internal.h"
 #include "jfr/jfr_packed.h"
 #include "support/recording_maker.h"
 #include "unit/cli/run_cli.h"
@@ -378,4 +379,19 @@ Test(cli, a_recording_is_packed_and_unpacked_byte_for_byte)
     cr_expect_eq(truncate(path, (off_t)maker.used_bytes - 9), 0);
     cr_expect_eq(RUN("convert", path, unpacked), CLI_OK);
     cr_expect_not_null(strstr(err_text, "are left out"), "%s", err_text);
+}
+
+Test(cli, as_many_options_as_there_is_room_for)
+{
+    const char *words[2 * CLI_LIST_LIMIT + 3] = {"endpoints"};
+    size_t count = 1;
+
+    for (size_t i = 0; i < CLI_LIST_LIMIT; i++) {
+        words[count++] = "-I";
+        words[count++] = "*run*";
+    }
+    words[count] = "none.jfr";
+    /* The command adds one of its own. */
+    cr_expect_neq(run(words), CLI_OK);
+    cr_expect_not_null(strstr(err_text, "include"), "%s", err_text);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/frame.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "support/recording_maker.h"
 
@@ -145,7 +146,7 @@ static uint64_t weight_of(const char *text)
     return weight;
 }
 
-static void convert(void)
+static int convert(void)
 {
     const char *const given[] = {"jaywalk", "convert",   "-q", "--total",
                                  "-o",      "collapsed", path, "-"};
@@ -155,30 +156,37 @@ static void convert(void)
     for (int i = 0; i < count; i++)
         words[i] = strdup(given[i]);
     cr_assert_not_null(freopen(out_path, "w", stdout));
-    cr_assert_eq(cli_main(count, words), CLI_OK);
+    const int status = cli_main(count, words);
     fflush(stdout);
     for (int i = 0; i < count; i++)
         free(words[i]);
+    return status;
+}
+
+static void make_recording(unsigned seed)
+{
+    const struct stack none = {.count = 0};
+
+    srandom(seed);
+    maker_close(&maker);
+    for (unsigned i = 0; i < STACKS; i++)
+        make_stack(&stacks[i], i == 0 ? &none : &stacks[i - 1]);
+    put_chunk(0, STACKS / 2);
+    put_chunk(STACKS / 2, STACKS - STACKS / 2);
+    unlink(path);
+    cr_assert(maker_save(&maker, path));
+    snprintf(out_path, sizeof out_path, "%s.out", path);
 }
 
 Test(cli_stacks_sums, each_stack_is_read_as_it_was_written_whatever_stood_before_it)
 {
     for (unsigned seed = 1; seed <= 8; seed++) {
-        const struct stack none = {.count = 0};
         uint64_t told = 0;
         char line[TEXT_BYTES + 32];
 
         fprintf(stderr, "seed %u\n", seed);
-        srandom(seed);
-        maker_close(&maker);
-        for (unsigned i = 0; i < STACKS; i++)
-            make_stack(&stacks[i], i == 0 ? &none : &stacks[i - 1]);
-        put_chunk(0, STACKS / 2);
-        put_chunk(STACKS / 2, STACKS - STACKS / 2);
-        unlink(path);
-        cr_assert(maker_save(&maker, path));
-        snprintf(out_path, sizeof out_path, "%s.out", path);
-        convert();
+        make_recording(seed);
+        cr_assert_eq(convert(), CLI_OK);
 
         FILE *out = fopen(out_path, "r");
         cr_assert_not_null(out);
@@ -193,5 +201,19 @@ Test(cli_stacks_sums, each_stack_is_read_as_it_was_written_whatever_stood_before
         fclose(out);
         unlink(out_path);
         cr_assert_eq(told, (uint64_t)STACKS * (STACKS + 1) / 2, "seed %u", seed);
+    }
+}
+
+Test(cli_stacks_sums, each_allocation_that_fails_ends_the_command_alone)
+{
+    int status = CLI_FAILED;
+
+    make_recording(1);
+    for (uint64_t nth = 1; status != CLI_OK; nth++) {
+        jw_alloc_fail_after(nth);
+        status = convert();
+        jw_alloc_fail_after(0);
+        cr_assert(status == CLI_OK || status == CLI_FAILED, "%lu", (unsigned long)nth);
+        cr_assert_lt(nth, 5000);
     }
 }
