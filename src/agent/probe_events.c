@@ -216,33 +216,10 @@ static struct instrument_event_figures figures(uint32_t number)
 
 /* ---- an event ---- */
 
-/* Units of the JVM's as its own kind of UTF-8, which readers of class files and jfr_put_text understand. */
-static size_t put_units(const jchar *units, jsize count, char *out, size_t room_bytes)
-{
-    size_t used = 0;
-
-    for (jsize i = 0; i < count && used + 3 <= room_bytes; i++) {
-        const jchar unit = units[i];
-
-        if (unit != 0 && unit < 0x80) {
-            out[used++] = (char)unit;
-        } else if (unit < 0x800) {
-            out[used++] = (char)(0xc0 | unit >> 6);
-            out[used++] = (char)(0x80 | (unit & 0x3f));
-        } else {
-            out[used++] = (char)(0xe0 | unit >> 12);
-            out[used++] = (char)(0x80 | (unit >> 6 & 0x3f));
-            out[used++] = (char)(0x80 | (unit & 0x3f));
-        }
-    }
-    return used;
-}
-
 static __attribute__((noinline)) void put_text(JNIEnv *jni, jobject object,
                                                struct event_values *values)
 {
-    jchar units[EVENT_VALUES_TEXT_BYTES];
-    char text[EVENT_VALUES_TEXT_BYTES];
+    jchar units[EVENT_VALUES_TEXT_BYTES + 1]; /* none of them has less than a byte */
     jsize length;
 
     if (object == NULL) {
@@ -253,7 +230,7 @@ static __attribute__((noinline)) void put_text(JNIEnv *jni, jobject object,
     if (length > (jsize)JW_COUNT_OF(units))
         length = (jsize)JW_COUNT_OF(units);
     (*jni)->GetStringRegion(jni, object, 0, length, units);
-    event_values_put_text(values, text, put_units(units, length, text, sizeof text));
+    event_values_put_units(values, units, (size_t)length);
 }
 
 static void put_class(jobject object, struct event_values *values)
@@ -267,10 +244,7 @@ static void put_class(jobject object, struct event_values *values)
         event_values_put_text(values, NULL, 0);
         return;
     }
-    const size_t length_bytes = strlen(signature);
-    const bool is_plain = signature[0] == 'L' && length_bytes > 2;
-
-    event_values_put_text(values, signature + is_plain, is_plain ? length_bytes - 2 : length_bytes);
+    event_values_put_class(values, signature);
     (void)(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
 }
 

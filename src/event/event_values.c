@@ -22,15 +22,85 @@ void event_values_put_number(struct event_values *values, int64_t number)
     put(values, &number, sizeof number);
 }
 
+/* Second byte of the three that the JVM has for one half of a character: those of the first begin with HIGH, of the second with LOW. */
+#define HIGH 0xa0u
+#define LOW  0xb0u
+
+static bool is_half(const char *text, unsigned half)
+{
+    return (unsigned char)text[0] == 0xed && ((unsigned char)text[1] & 0xf0) == half;
+}
+
+/* How many bytes of it, at most `most_bytes`, are whole characters. */
+static size_t cut(const char *text, size_t length_bytes, size_t most_bytes)
+{
+    size_t at = most_bytes;
+
+    if (length_bytes <= most_bytes)
+        return length_bytes;
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    if (at >= 3 && length_bytes - at >= 3 && is_half(text + at - 3, HIGH) &&
+        is_half(text + at, LOW))
+        at -= 3;
+    return at;
+}
+
 void event_values_put_text(struct event_values *values, const char *text, size_t length_bytes)
 {
-    const size_t kept_bytes =
-        length_bytes < EVENT_VALUES_TEXT_BYTES ? length_bytes : EVENT_VALUES_TEXT_BYTES;
+    const size_t kept_bytes = cut(text, length_bytes, EVENT_VALUES_TEXT_BYTES);
     const uint16_t length = text == NULL ? EVENT_VALUES_NULL : (uint16_t)kept_bytes;
 
     put(values, &length, sizeof length);
     if (text != NULL)
         put(values, text, kept_bytes);
+}
+
+/* All of them, or more bytes than are kept of a text, by a character. */
+static size_t put_units(const uint16_t *units, size_t count, char *out, size_t room_bytes)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used + 3 <= room_bytes; i++) {
+        const uint16_t unit = units[i];
+
+        if (unit != 0 && unit < 0x80) {
+            out[used++] = (char)unit;
+        } else if (unit < 0x800) {
+            out[used++] = (char)(0xc0 | unit >> 6);
+            out[used++] = (char)(0x80 | (unit & 0x3f));
+        } else {
+            out[used++] = (char)(0xe0 | unit >> 12);
+            out[used++] = (char)(0x80 | (unit >> 6 & 0x3f));
+            out[used++] = (char)(0x80 | (unit & 0x3f));
+        }
+    }
+    return used;
+}
+
+void event_values_put_units(struct event_values *values, const uint16_t *units, size_t count)
+{
+    char text[EVENT_VALUES_TEXT_BYTES + 8];
+
+    event_values_put_text(values, text, put_units(units, count, text, sizeof text));
+}
+
+void event_values_put_class(struct event_values *values, const char *signature)
+{
+    const size_t length_bytes = strlen(signature);
+    char text[EVENT_VALUES_TEXT_BYTES];
+
+    if (signature[0] == 'L' && length_bytes > 2) {
+        event_values_put_text(values, signature + 1, length_bytes - 2);
+    } else if (length_bytes <= sizeof text) {
+        event_values_put_text(values, signature, length_bytes);
+    } else {
+        const size_t kept_bytes = cut(signature, length_bytes, sizeof text - 1);
+
+        memcpy(text, signature, kept_bytes);
+        text[kept_bytes] = ';';
+        event_values_put_text(values, text, kept_bytes + 1);
+    }
 }
 
 void event_values_put_thread(struct event_values *values, const struct event_values_thread *thread)

@@ -35,8 +35,13 @@ struct event_values_thread {
 void event_values_begin(struct event_values *values, uint32_t type);
 /* What finds no room is left out, and what is behind it, too: event_values_taker tells so. */
 void event_values_put_number(struct event_values *values, int64_t number);
-/* NULL: none. More than EVENT_VALUES_TEXT_BYTES are cut: by the caller, where a character ends. */
+/* NULL: none. More than EVENT_VALUES_TEXT_BYTES are cut where a character ends, in UTF-8 or the JVM's own kind of it. */
 void event_values_put_text(struct event_values *values, const char *text, size_t length_bytes);
+/* UTF-16, which becomes the JVM's own kind of UTF-8: readers of class files and jfr_put_text understand it. */
+void event_values_put_units(struct event_values *values, const uint16_t *units, size_t count);
+/* Of a signature of the JVM's: "Lcom/acme/Shop;" is com/acme/Shop; arrays and primitive types stay as they are. The `;` of an array stays
+ * where its name is cut. */
+void event_values_put_class(struct event_values *values, const char *signature);
 void event_values_put_thread(struct event_values *values, const struct event_values_thread *thread);
 
 struct event_values_taker {
