@@ -42,11 +42,9 @@ enum event_kind {
     EVENT_LOCK_OWNER =
         10, /* a thread that others wait for; value: address of the lock, as in LOCK; of class_name */
     EVENT_DECLARED =
-        11, /* of a probe; weight_ns: its duration, time_ns: its begin; name: dict_id in `payloads`, event_values.h; flags: EVENT_HAS_DURATION */
+        11, /* of a probe; weight_ns: its duration, time_ns: its begin; name: dict_id in `payloads`, event_values.h */
     EVENT_LATE = 9, /* a thread that a safepoint waited for; `state`: enum vm_thread_delay */
 };
-
-#define EVENT_HAS_DURATION (1u << 1) /* of DECLARED */
 
 /* Flags of CPU_SAMPLE: of Java, and `value` is where compiled code on top runs on, 0 where no such code does. */
 #define EVENT_TOP_KNOWN (1u << 1)

@@ -44,7 +44,7 @@ struct instrument_event_figures {
     const char *type_name; /* as the recording has it; NULL: there is none */
     uint64_t recorded;
     uint64_t lost; /* for want of room */
-    uint64_t idle; /* nothing was recorded */
+    uint64_t idle; /* nothing was recorded, or not of that thread */
 };
 
 struct instrument_events {
