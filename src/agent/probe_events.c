@@ -363,19 +363,22 @@ const struct instrument_events probe_events_calls = {declare, release, figures, 
 
 /* ---- what a recording asks ---- */
 
-bool probe_events_ask(void *context, uint32_t number, struct jfr_declared *out)
+static bool is_of_chunks(const struct type *type)
+{
+    /* It may be released just now: that is later than any time taken before. */
+    return jw_load_relaxed(&type->users) != 0 ||
+           jw_now_ns() <= jw_load_relaxed(&type->released_ns) + KEPT_NS;
+}
+
+bool probe_events_ask(void *context, uint32_t after, struct jfr_declared *out)
 {
     const uint32_t count_now = jw_load_relaxed(&type_count);
-    const uint64_t now_ns = jw_now_ns();
 
     (void)context;
-    for (uint32_t i = 1; i <= count_now; i++) {
-        struct type *type = type_of(i);
+    for (uint32_t number = after + 1; number <= count_now; number++) {
+        const struct type *type = type_of(number);
 
-        if (jw_load_relaxed(&type->users) == 0 &&
-            now_ns - jw_load_relaxed(&type->released_ns) > KEPT_NS)
-            continue;
-        if (number-- == 0) {
+        if (is_of_chunks(type)) {
             *out = type->declared;
             return true;
         }

@@ -18,7 +18,8 @@
 
 extern const struct instrument_events probe_events_calls;
 
-/* A recording_sources function: the types of a chunk, by number. */
-bool probe_events_ask(void *context, uint32_t number, struct jfr_declared *out);
+/* A recording_sources function: of the types of a chunk the one with the next number after `after`, so that none is passed over where one
+ * before it goes meanwhile. False: there is no more. */
+bool probe_events_ask(void *context, uint32_t after, struct jfr_declared *out);
 
 #endif

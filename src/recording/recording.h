@@ -216,8 +216,8 @@ struct recording_sources {
     bool (*stop)(void *context, uintptr_t pc, struct recording_stop *out);
     /* Name of an attribute of contexts by number: 0, 1, ..., each always the same one; NULL: no more yet. */
     const char *(*attribute)(void *context, unsigned number);
-    /* Types that events of probes may have, by number: 0, 1, ..., each time anew; false: no more. */
-    bool (*declared)(void *context, uint32_t number, struct jfr_declared *out);
+    /* Of the types that events of probes may have, each time anew, the one with the next number after `after`; false: no more. */
+    bool (*declared)(void *context, uint32_t after, struct jfr_declared *out);
     /* System properties, and variables of the environment, by number, as they are to be written; false: no more. */
     bool (*property)(void *context, uint32_t number, struct recording_pair *out);
     bool (*variable)(void *context, uint32_t number, struct recording_pair *out);

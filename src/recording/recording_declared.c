@@ -32,11 +32,11 @@ struct parted {
 
 /* ---- types ---- */
 
-static bool ask(const struct recording *recording, uint32_t number, struct jfr_declared *out)
+static bool ask(const struct recording *recording, uint32_t after, struct jfr_declared *out)
 {
     const struct recording_sources *sources = &recording->config.sources;
 
-    return sources->declared != NULL && sources->declared(sources->context, number, out);
+    return sources->declared != NULL && sources->declared(sources->context, after, out);
 }
 
 void recording_declared_new_chunk(struct recording *recording)
@@ -45,7 +45,7 @@ void recording_declared_new_chunk(struct recording *recording)
 
     if (recording->declared != NULL)
         recording->declared->count = 0;
-    for (uint32_t i = 0; ask(recording, i, &one); i++) {
+    for (uint32_t after = 0; ask(recording, after, &one); after = one.number) {
         if (recording->declared == NULL)
             recording->declared = jw_alloc(sizeof *recording->declared);
         if (recording->declared == NULL) {
@@ -61,10 +61,11 @@ void recording_declared_new_chunk(struct recording *recording)
 bool recording_declared_has_new_type(const struct recording *recording)
 {
     struct jfr_declared one;
+    uint32_t known = 0;
 
-    for (uint32_t i = 0; ask(recording, i, &one); i++) {
+    for (uint32_t after = 0; ask(recording, after, &one); after = one.number, known++) {
         if (jfr_declared_find(recording->declared, one.number) == NULL)
-            return i < JFR_DECLARED_MAX;
+            return known < JFR_DECLARED_MAX;
     }
     return false;
 }

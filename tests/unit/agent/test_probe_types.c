@@ -70,3 +70,23 @@ Test(probe_types, long_names_that_end_in_different_ways_stay_apart)
     }
     expect_all_apart(count);
 }
+
+Test(probe_types, a_chunk_has_each_of_them_and_for_a_while_those_that_were_released)
+{
+    static const char *const names[] = {"jaywalk.probe.Sale", "jaywalk.probe.Sale_2",
+                                        "jaywalk.probe.Failed"};
+    struct jfr_declared one = {.number = 0};
+    uint32_t count = 0;
+
+    (void)declared("Sale", "one");
+    (void)declared("Sale", "two");
+    (void)declared("Failed", "");
+    probe_events_calls.release(1);
+    probe_events_calls.release(3);
+    for (uint32_t after = 0; probe_events_ask(NULL, after, &one); after = one.number, count++) {
+        cr_assert(count < JW_COUNT_OF(names));
+        cr_expect_str_eq(one.name, names[count]);
+        cr_expect_eq(one.number, count + 1);
+    }
+    cr_expect_eq(count, 3);
+}

@@ -17,14 +17,24 @@ static struct recording *recording;
 static struct recording_config config;
 static struct jfr_declared types[3];
 static size_t type_count;
+static bool is_first_leaving;     /* it is told once more */
 static const char *attributes[2]; /* NULL: none was named */
 
-static bool tell_type(void *context, uint32_t number, struct jfr_declared *out)
+static bool tell_type(void *context, uint32_t after, struct jfr_declared *out)
 {
+    size_t i = 0;
+
     (void)context;
-    if (number >= type_count)
+    while (i < type_count && types[i].number <= after)
+        i++;
+    if (i == type_count)
         return false;
-    *out = types[number];
+    *out = types[i];
+    if (is_first_leaving) {
+        is_first_leaving = false;
+        type_count--;
+        memmove(&types[0], &types[1], sizeof types - sizeof types[0]);
+    }
     return true;
 }
 
@@ -349,6 +359,23 @@ Test(recording_declared, a_type_that_comes_during_a_chunk_begins_another_and_los
     cr_assert_eq(told.count, 4);
     cr_expect(told.chunks[0] == 1 && told.chunks[1] == 2 && told.chunks[2] == 2 &&
               told.chunks[3] == 2);
+}
+
+Test(recording_declared, a_type_that_goes_while_a_chunk_begins_takes_no_other_one_with_it)
+{
+    struct jfr_declared *first = add_type("First", false), *second = add_type("Second", false);
+    const uint32_t number = second->number;
+
+    add_field(first, "text", JFR_TYPE_STRING, JFR_UNIT_NONE);
+    add_field(second, "text", JFR_TYPE_STRING, JFR_UNIT_NONE);
+    is_first_leaving = true;
+    open_it();
+    put_failed(number, true);
+    made_turn(generations, recording);
+    finish();
+    cr_expect_eq(check.chunk_count, 1, "the second one was known from the start");
+    cr_assert_eq(told.count, 1);
+    cr_expect_str_eq(told.types[0], "jaywalk.probe.Second");
 }
 
 Test(recording_declared, two_types_of_one_name_are_told_apart)
