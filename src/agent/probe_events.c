@@ -265,17 +265,12 @@ static uint64_t java_id_of(JNIEnv *jni, jobject thread)
     return field == NULL ? 0 : (uint64_t)(*jni)->GetLongField(jni, thread, field);
 }
 
+/* Most often it is the thread that tells the event. */
 static thread_index thread_of(uint64_t java_id)
 {
     const thread_index own = thread_find(thread_own_tid());
 
-    if (own != THREAD_NONE && thread_java_id(own) == java_id)
-        return own;
-    for (thread_index i = 0; i < threads_limit(); i++) {
-        if (thread_is_live(i) && thread_java_id(i) == java_id)
-            return i;
-    }
-    return THREAD_NONE;
+    return own != THREAD_NONE && thread_java_id(own) == java_id ? own : thread_find_java(java_id);
 }
 
 static void put_thread(JNIEnv *jni, jobject object, struct event_values *values)

@@ -130,7 +130,7 @@ static thread_index find_owner(const struct sampler_lock *told)
     case EVENT_LOCK_ENTER:
         return told->monitor == 0 ? THREAD_NONE : engine_lock_owner(told->monitor);
     case EVENT_LOCK_PARK:
-        return told->owner_number == 0 ? THREAD_NONE : engine_lock_thread(told->owner_number);
+        return told->owner_number == 0 ? THREAD_NONE : thread_find_java(told->owner_number);
     case EVENT_LOCK_WAIT:
         break;
     }

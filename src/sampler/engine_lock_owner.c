@@ -7,7 +7,7 @@
 #define ASKED_MAX 1024u
 
 /* The last owner that a search found. Relaxed: where to look first. */
-static _Atomic uint32_t likely, likely_number;
+static _Atomic uint32_t likely;
 
 static bool is_owner(thread_index thread, vm_addr monitor)
 {
@@ -27,22 +27,6 @@ static thread_index search(vm_addr monitor)
             return thread;
         }
         asked += thread_is_live(thread) && thread_env(thread) != NULL;
-    }
-    return THREAD_NONE;
-}
-
-thread_index engine_lock_thread(uint64_t number)
-{
-    const thread_index last = jw_load_relaxed(&likely_number);
-    const uint32_t limit = threads_limit();
-
-    if (last < limit && thread_is_live(last) && thread_java_id(last) == number)
-        return last;
-    for (thread_index thread = 0; thread < limit; thread++) {
-        if (!thread_is_live(thread) || thread_java_id(thread) != number)
-            continue;
-        jw_store_relaxed(&likely_number, thread);
-        return thread;
     }
     return THREAD_NONE;
 }

@@ -52,7 +52,7 @@ static void find_owner(struct link *link)
 
     if (engine_lock_kind_of(jw_load_relaxed(&link->wait->key)) == EVENT_LOCK_PARK) {
         link->owner_who = vm_synchronizer_owner(monitor);
-        link->owner = link->owner_who == 0 ? THREAD_NONE : engine_lock_thread(link->owner_who);
+        link->owner = link->owner_who == 0 ? THREAD_NONE : thread_find_java(link->owner_who);
     } else {
         vm_monitor_owner(monitor, &owner);
         link->owner = engine_lock_owner(monitor);

@@ -293,8 +293,6 @@ JW_SIGNAL_SAFE void engine_lock_take_asked(const void *ucontext, thread_index th
 
 /* engine_lock_owner.c: the thread that seems to own the monitor, or carries who owns it; THREAD_NONE: it was not found. Context: hook, any. */
 thread_index engine_lock_owner(vm_addr monitor);
-/* The thread of this number; THREAD_NONE: none that is known. */
-thread_index engine_lock_thread(uint64_t number);
 
 /* sampler_clock.c: the thread that turns for the two above. It is told of threads that are new; _start_if asks under
  * its lock, so that a stop is not passed by. _stop: false when it did not end by the deadline. */

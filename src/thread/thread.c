@@ -361,6 +361,29 @@ uint64_t thread_java_id(thread_index index)
     return jw_load_acquire(&records[index].java_state) == JAVA_READY ? records[index].java_id : 0;
 }
 
+static bool has_java_id(thread_index index, uint64_t java_id)
+{
+    return thread_is_live(index) && thread_java_id(index) == java_id;
+}
+
+thread_index thread_find_java(uint64_t java_id)
+{
+    static _Atomic uint32_t found[64]; /* relaxed: where to look first */
+    _Atomic uint32_t *const last = &found[java_id % JW_COUNT_OF(found)];
+    const uint32_t limit = java_id == 0 ? 0 : threads_limit();
+    const thread_index likely = jw_load_relaxed(last);
+
+    if (likely < limit && has_java_id(likely, java_id))
+        return likely;
+    for (thread_index index = 0; index < limit; index++) {
+        if (!has_java_id(index, java_id))
+            continue;
+        jw_store_relaxed(last, index);
+        return index;
+    }
+    return THREAD_NONE;
+}
+
 int thread_exchange_timer(thread_index index, int timer)
 {
     /* order THREAD_TIMER: the one who takes a timer out acquires what the one who put it released. */

@@ -86,6 +86,11 @@ JW_SIGNAL_SAFE uint64_t thread_serial(thread_index index);
 JW_SIGNAL_SAFE void *thread_env(thread_index index);
 bool thread_is_java(thread_index index);                    /* it is, or was, a Java thread */
 JW_SIGNAL_SAFE uint64_t thread_java_id(thread_index index); /* Thread.getId(); 0: none known */
+/*
+ * The live record of a Java thread by that; THREAD_NONE: there is none. Looks first where such a number was found last; else at all
+ * records, which takes some nanoseconds each. Context: hook, any.
+ */
+thread_index thread_find_java(uint64_t java_id);
 
 /*
  * The sampler's timer of this thread: -1 none. The exchange makes its deletion happen once, whoever

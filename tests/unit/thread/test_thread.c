@@ -182,6 +182,50 @@ Test(thread, a_thread_whose_name_cannot_be_read_is_called_by_its_number)
     cr_assert_eq(jw_counter(JW_COUNT_THREADS_UNNAMED), before + 1);
 }
 
+static thread_index add_java(uint32_t tid, uint64_t java_id)
+{
+    const thread_index index = add(tid);
+
+    thread_set_java(index, &(struct thread_java){.java_id = java_id, .name = "", .group = ""});
+    return index;
+}
+
+Test(thread, a_java_thread_is_found_by_its_number_while_it_lives)
+{
+    enum { COUNT = 500 }; /* more than are remembered */
+    thread_index each[COUNT];
+
+    (void)add(1); /* no Java thread: it has no number */
+    for (uint32_t i = 0; i < COUNT; i++)
+        each[i] = add_java(100 + i, 1000 + i);
+    for (unsigned turn = 0; turn < 3; turn++) {
+        for (uint32_t i = 0; i < COUNT; i++) {
+            cr_assert(eq(u32, thread_find_java(1000 + i), each[i]));
+            cr_assert(eq(u32, thread_find_java(1000 + i), each[i]), "as it is remembered");
+        }
+    }
+    cr_assert(eq(u32, thread_find_java(0), THREAD_NONE));
+    cr_assert(eq(u32, thread_find_java(999), THREAD_NONE));
+}
+
+Test(thread, a_number_that_is_remembered_is_none_of_another_thread)
+{
+    const thread_index first = add_java(100, 1000);
+
+    cr_assert(eq(u32, thread_find_java(1000), first));
+    thread_end(first, 1);
+    cr_assert(eq(u32, thread_find_java(1000), THREAD_NONE));
+    threads_reap(2);
+    cr_assert(eq(u32, add_java(101, 2000), first), "it has the record of the first");
+    cr_assert(eq(u32, thread_find_java(1000), THREAD_NONE));
+    cr_assert(eq(u32, thread_find_java(2000), first));
+
+    const thread_index again = add_java(102, 1000);
+    cr_assert(eq(u32, thread_find_java(1000), again));
+    threads_close();
+    cr_assert(eq(u32, thread_find_java(1000), THREAD_NONE), "there are no records");
+}
+
 Test(thread, names_outlive_the_thread_until_it_is_reaped)
 {
     const thread_index index = add(100);
