@@ -194,8 +194,9 @@ void arguments_tell(const char *command, size_t length_bytes, const char *java_c
 const char *output_pattern(const struct options *options);
 JW_MUST_CHECK bool output_path(const char *pattern, uint64_t number, char *path, size_t room_bytes,
                                struct jw_error *err);
+/* `session_unix_ns`: when the session began, of a file after its first one; else 0. */
 JW_MUST_CHECK struct recording *output_open(const struct options *options, const char *path,
-                                            struct jw_error *err);
+                                            uint64_t session_unix_ns, struct jw_error *err);
 enum recording_format output_format(uint64_t output);
 
 /* ledger.c: the CPU ledger of the run; there is none without CPU samples. ledger_begin: control, nothing runs.

@@ -147,7 +147,8 @@ struct recording *session_open_recording(const struct options *options, struct j
     if (pattern != NULL && !output_path(pattern, session.number, path, sizeof path, err))
         return NULL;
 
-    struct recording *recording = output_open(options, pattern == NULL ? NULL : path, err);
+    struct recording *recording =
+        output_open(options, pattern == NULL ? NULL : path, session.began_unix_ns, err);
     if (recording == NULL)
         return NULL;
     cost_forget();
@@ -331,12 +332,14 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
     selfcheck_open_walker(options);
     before = session;
     session.number = 0;
+    session.began_unix_ns = 0;
     struct recording *recording = session_open_recording(options, err);
     if (recording == NULL) {
         session = before; /* what is kept can still be written */
         return false;
     }
     session.options = *options;
+    session.began_unix_ns = recording_began_unix_ns(recording);
     session.start_ns = jw_now_ns();
     session.samples_before = session_counted();
     set_times(options);

@@ -138,6 +138,7 @@ static void overhead_text(const struct options *values, char *text, size_t room_
 }
 
 static struct recording *open_with(const struct options *values, const char *path,
+                                   uint64_t session_unix_ns,
                                    const struct recording_setting *settings, size_t setting_count,
                                    struct jw_error *err)
 {
@@ -145,6 +146,7 @@ static struct recording *open_with(const struct options *values, const char *pat
 
     config.settings = settings;
     config.setting_count = setting_count;
+    config.part.session_unix_ns = session_unix_ns;
     export_look(values, &config.look);
     sources_jvm(&config.jvm, !values->is_without_arguments);
     facts_collect(values, config.jvm.java_arguments);
@@ -171,7 +173,8 @@ static uint64_t live_count(const struct options *values)
     return strcmp(alloc_text(values), "on") == 0 ? values->live_count : 0;
 }
 
-struct recording *output_open(const struct options *values, const char *path, struct jw_error *err)
+struct recording *output_open(const struct options *values, const char *path,
+                              uint64_t session_unix_ns, struct jw_error *err)
 {
     const bool has_wall = values->wall_ns != 0, has_counter = values->event == OPTIONS_EVENT_PERF;
     const bool has_lock = strcmp(locks_text(values), "on") == 0, has_cpu = options_has_cpu(values);
@@ -232,5 +235,5 @@ struct recording *output_open(const struct options *values, const char *path, st
     overhead_text(values, overhead, sizeof overhead);
     period_text(values->interval_ns, period, sizeof period);
     period_text(values->wall_ns, wall_period, sizeof wall_period);
-    return open_with(values, path, settings, JW_COUNT_OF(settings), err);
+    return open_with(values, path, session_unix_ns, settings, JW_COUNT_OF(settings), err);
 }

@@ -29,8 +29,9 @@ struct session {
     struct sampler_config sampler;
     struct limits_deadline timeout;
     struct limits_deadline loop;
-    uint64_t number; /* of the next file name */
-    uint64_t start_ns;
+    uint64_t number;        /* of the next file name */
+    uint64_t began_unix_ns; /* the first file; 0: it is not there yet */
+    uint64_t start_ns;      /* this file */
     uint64_t stop_ns;
     uint64_t
         samples_before; /* of the counter, when it began; what came while it was stopped is added */

@@ -33,6 +33,10 @@ JW_MUST_CHECK bool profile_time_read(const char *name, const char *text, struct 
 uint64_t profile_time_at(const struct profile_time *time, uint64_t start_ns, uint64_t end_ns,
                          uint64_t otherwise_ns);
 
+/* In ns of Unix time, the first moment from `least_ns` on at which the clock of this place shows it. Of a kind
+ * PROFILE_TIME_OF_DAY. */
+uint64_t profile_time_next(const struct profile_time *time, uint64_t least_ns);
+
 /* ---- patterns and states ---- */
 
 /* Does this text fit, in which each star of the pattern stands for anything? */

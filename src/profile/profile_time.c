@@ -181,6 +181,24 @@ static uint64_t distance(uint64_t moment_ns, uint64_t start_ns, uint64_t end_ns)
                                 : 0;
 }
 
+/* `is_dst` as in struct tm; where it is told, false: the clock does not show this then. */
+static bool find_of_day(uint64_t clock_ns, time_t near_s, int day, int is_dst, uint64_t *unix_ns)
+{
+    struct tm moment;
+
+    if (localtime_r(&near_s, &moment) == NULL)
+        return false;
+    moment.tm_mday += day;
+    moment.tm_hour = (int)(clock_ns / (3600 * JW_NS_PER_SECOND));
+    moment.tm_min = (int)(clock_ns / (60 * JW_NS_PER_SECOND) % 60);
+    moment.tm_sec = (int)(clock_ns / JW_NS_PER_SECOND % 60);
+    moment.tm_isdst = is_dst;
+
+    const time_t unix_s = mktime(&moment);
+    *unix_ns = (uint64_t)unix_s * JW_NS_PER_SECOND + clock_ns % JW_NS_PER_SECOND;
+    return unix_s >= 0 && (is_dst < 0 || moment.tm_isdst == is_dst);
+}
+
 /* Of the day of the start, the one before and the one after: that which lies in the recording, or nearest to it. */
 static uint64_t of_day(uint64_t clock_ns, uint64_t start_ns, uint64_t end_ns)
 {
@@ -188,21 +206,10 @@ static uint64_t of_day(uint64_t clock_ns, uint64_t start_ns, uint64_t end_ns)
     uint64_t best_ns = 0;
 
     for (int day = -1; day <= 1; day++) {
-        struct tm moment;
+        uint64_t moment_ns;
 
-        if (localtime_r(&start_s, &moment) == NULL)
-            return start_ns;
-        moment.tm_mday += day;
-        moment.tm_hour = (int)(clock_ns / (3600 * JW_NS_PER_SECOND));
-        moment.tm_min = (int)(clock_ns / (60 * JW_NS_PER_SECOND) % 60);
-        moment.tm_sec = (int)(clock_ns / JW_NS_PER_SECOND % 60);
-        moment.tm_isdst = -1;
-
-        const time_t unix_s = mktime(&moment);
-        if (unix_s < 0)
+        if (!find_of_day(clock_ns, start_s, day, -1, &moment_ns))
             continue;
-        const uint64_t moment_ns =
-            (uint64_t)unix_s * JW_NS_PER_SECOND + clock_ns % JW_NS_PER_SECOND;
         if (best_ns == 0 ||
             distance(moment_ns, start_ns, end_ns) < distance(best_ns, start_ns, end_ns))
             best_ns = moment_ns;
@@ -226,4 +233,18 @@ uint64_t profile_time_at(const struct profile_time *time, uint64_t start_ns, uin
         return time->ns;
     }
     return otherwise_ns;
+}
+
+/* Where clocks go back an hour comes twice, summer time first; an hour that is left out is where mktime takes it to be. */
+uint64_t profile_time_next(const struct profile_time *time, uint64_t least_ns)
+{
+    static const int dsts[] = {1, 0, -1};
+    const time_t near_s = (time_t)(least_ns / JW_NS_PER_SECOND);
+    uint64_t unix_ns;
+
+    for (int day = 0; day <= 1; day++)
+        for (size_t i = 0; i < JW_COUNT_OF(dsts); i++)
+            if (find_of_day(time->ns, near_s, day, dsts[i], &unix_ns) && unix_ns >= least_ns)
+                return unix_ns;
+    return least_ns + DAY_NS;
 }

@@ -521,6 +521,11 @@ enum recording_format recording_format_of(const struct recording *recording)
     return recording->config.format;
 }
 
+uint64_t recording_began_unix_ns(const struct recording *recording)
+{
+    return recording->opened_wall_ns;
+}
+
 void recording_get_status(const struct recording *recording, struct recording_status *out)
 {
     *out = (struct recording_status){

@@ -289,6 +289,9 @@ struct recording_part_config {
     const char *from, *to;
     const char *state;
     const char *threads; /* patterns, each with its 0 byte; an empty one ends them */
+    /* When the session began whose later file this is, which counts from the same times of day on, and may have
+     * no samples; 0: it is the first. Unix time. */
+    uint64_t session_unix_ns;
 };
 
 struct recording_config {
@@ -465,6 +468,7 @@ void recording_pause(struct recording *recording);
 JW_MUST_CHECK bool recording_resume(struct recording *recording, struct jw_error *err);
 
 enum recording_format recording_format_of(const struct recording *recording);
+uint64_t recording_began_unix_ns(const struct recording *recording);
 
 struct recording_status {
     uint64_t samples;      /* in the recording so far, also those not flushed yet */

@@ -12,7 +12,7 @@
 #include "profile/profile_part.h"
 #include "recording/recording_internal.h"
 
-#define DAY_NS (86400ull * JW_NS_PER_SECOND)
+#define JUST_PASSED_NS (60 * JW_NS_PER_SECOND)
 
 /* Numbers of the map of threads. */
 #define IS_MEANT     1u
@@ -35,16 +35,57 @@ static bool read_moment(const char *name, const char *text, struct profile_time 
     return false;
 }
 
-/* By the clock of records. A time of day is the next one. */
-static uint64_t moment_of(const struct recording *recording, const struct profile_time *time,
-                          uint64_t otherwise_ns)
+/* In ns of Unix time, in a file from `start_ns` on. A time of day is the next one from `least_ns` on. */
+static uint64_t unix_of(const struct profile_time *time, uint64_t start_ns, uint64_t least_ns,
+                        uint64_t otherwise_ns)
+{
+    return time->kind == PROFILE_TIME_OF_DAY
+               ? profile_time_next(time, least_ns)
+               : profile_time_at(time, start_ns, start_ns, otherwise_ns);
+}
+
+/* By the clock of records; 0: before the first of them. */
+static uint64_t record_time_of(const struct recording *recording, uint64_t unix_ns)
+{
+    return unix_ns == UINT64_MAX ? UINT64_MAX
+           : unix_ns <= recording->opened_wall_ns
+               ? 0
+               : recording->opened_ns + (unix_ns - recording->opened_wall_ns);
+}
+
+/*
+ * Times of day are those after the session began, so they are the same for each of its files; an end that is one
+ * is the first after the begin. Of a begin the last minute counts as now, for what is begun at 14:05 with 14:05.
+ */
+static void settle(struct recording *recording, const struct profile_time *from,
+                   const struct profile_time *to)
 {
     const uint64_t start_ns = recording->opened_wall_ns;
-    const uint64_t unix_ns = profile_time_at(time, start_ns, start_ns + DAY_NS, otherwise_ns);
+    const uint64_t asked_ns = recording->config.part.session_unix_ns;
+    const uint64_t session_ns = asked_ns == 0 ? start_ns : asked_ns;
+    const uint64_t least_ns = session_ns - JUST_PASSED_NS;
+    const uint64_t first_ns = unix_of(from, session_ns, least_ns, session_ns);
+    const uint64_t after_ns = (first_ns > session_ns ? first_ns : session_ns) + 1;
 
-    return time->kind == PROFILE_TIME_ANY ? otherwise_ns
-           : unix_ns <= start_ns          ? 0
-                                          : recording->opened_ns + (unix_ns - start_ns);
+    recording->graph.part.begin_ns =
+        record_time_of(recording, unix_of(from, start_ns, least_ns, 0));
+    recording->graph.part.end_ns =
+        record_time_of(recording, unix_of(to, start_ns, after_ns, UINT64_MAX));
+}
+
+/* A later file of a session may have no samples: that is no reason to end it. */
+static bool check_window(const struct recording *recording, struct jw_error *err)
+{
+    const struct recording_part_config *asked = &recording->config.part;
+    const struct recording_part *part = &recording->graph.part;
+
+    if (asked->session_unix_ns != 0 || part->begin_ns < part->end_ns)
+        return true;
+    if (part->end_ns == 0)
+        jw_error_set(err, "to=%.100s has passed already: no sample would count", asked->to);
+    else
+        jw_error_set(err, "from=%.100s is not before to=%.100s", asked->from, asked->to);
+    return false;
 }
 
 bool recording_part_open(struct recording *recording, struct jw_error *err)
@@ -63,13 +104,9 @@ bool recording_part_open(struct recording *recording, struct jw_error *err)
     }
     if (!read_moment("from", asked->from, &from, err) || !read_moment("to", asked->to, &to, err))
         return false;
-    part->begin_ns = moment_of(recording, &from, 0);
-    part->end_ns = moment_of(recording, &to, UINT64_MAX);
-    if (part->begin_ns >= part->end_ns) {
-        jw_error_set(err, "from=%.100s is not before to=%.100s",
-                     asked->from == NULL ? "" : asked->from, asked->to == NULL ? "" : asked->to);
+    settle(recording, &from, &to);
+    if (!check_window(recording, err))
         return false;
-    }
     part->has_threads = asked->threads != NULL && asked->threads[0] != '\0';
     for (const char *at = asked->threads; at != NULL && *at != '\0'; at += strlen(at) + 1)
         profile_words_thread(&words, number++, at);
@@ -80,14 +117,15 @@ bool recording_part_open(struct recording *recording, struct jw_error *err)
 void recording_part_cut(const struct recording *recording, struct profile_about *about)
 {
     const struct recording_part *part = &recording->graph.part;
-    const uint64_t start_ns = about->start_unix_ns;
-    uint64_t end_ns = start_ns + about->duration_ns;
+    const uint64_t opened_ns = recording->opened_ns;
+    const uint64_t end_ns = opened_ns + about->duration_ns; /* both as if it had never paused */
+    const uint64_t begin_ns = part->begin_ns < opened_ns ? opened_ns
+                              : part->begin_ns < end_ns  ? part->begin_ns
+                                                         : end_ns;
+    const uint64_t last_ns = part->end_ns < end_ns ? part->end_ns : end_ns;
 
-    if (part->begin_ns > recording->opened_ns)
-        about->start_unix_ns = start_ns + (part->begin_ns - recording->opened_ns);
-    if (part->end_ns != UINT64_MAX && end_ns > start_ns + (part->end_ns - recording->opened_ns))
-        end_ns = start_ns + (part->end_ns - recording->opened_ns);
-    about->duration_ns = end_ns > about->start_unix_ns ? end_ns - about->start_unix_ns : 0;
+    about->start_unix_ns += begin_ns - opened_ns;
+    about->duration_ns = last_ns > begin_ns ? last_ns - begin_ns : 0;
 }
 
 void recording_part_begin_take(struct recording *recording)

@@ -55,3 +55,20 @@ profile late 'interval=2ms,from=1h,file=late.collapsed' Names 1
 [ ! -s late.collapsed ] || fail "late.collapsed: samples of a time that has not come"
 profile by_state 'event=wall,wall=10ms,thread=main,state=sleeping,file=sleeping.collapsed' Names 1
 [ "$(sum_of sleeping.collapsed)" -lt "$(sum_of part.collapsed)" ] || fail "sleeping.collapsed: main does not sleep"
+
+# A window that ends between two files of a session: each file before has samples, those after have none, and the session goes on.
+files() { ls | grep -c '^turn-[0-9]*[.]collapsed$' || true; }
+begin_target turning Names 3600
+jaywalk 0 start -i 2ms --loop=1s --to=$(($(date +%s%3N) + 10000)) -f "$OUT/turn-%n.collapsed" "$turning"
+end_s=$(($(date +%s) + 10))
+until [ "$(date +%s)" -gt "$end_s" ]; do sleep 0.2; done
+before=$(files)
+until [ "$(files)" -ge $((before + 3)) ]; do
+    jaywalk 0 status "$turning" >status.out
+    ! grep -F 'ended by itself' said.err || fail "the window ends the session"
+    sleep 0.2
+done
+jaywalk 0 stop "$turning"
+end_target turning running
+[ -s "$(ls -rt turn-*.collapsed | head -n 1)" ] || fail "no sample in the first file of a session"
+[ ! -s "$(ls -t turn-*.collapsed | head -n 1)" ] || fail "a file that begins after the window has samples"
