@@ -168,6 +168,35 @@ static uint32_t folded_slot(struct explorer *explorer, uint32_t context, uint32_
     return slot;
 }
 
+static bool is_folding(const struct export_fit *fit, uint32_t context_count)
+{
+    return fit != NULL && fit->contexts_most != 0 &&
+           context_count > fit->contexts_most + FOLDED_STATES;
+}
+
+bool export_explorer_folds(const struct export_job *job, const struct profile *profile,
+                           const struct profile_moments *moments, bool *has_memory)
+{
+    const uint32_t count = profile_moments_context_count(moments);
+    uint32_t used = 0;
+
+    if (!is_folding(job->fit, count))
+        return false;
+    bool *is_used = jw_alloc(count);
+    *has_memory &= is_used != NULL;
+    for (uint64_t i = 0; is_used != NULL && i < profile_moments_count(moments); i++) {
+        const struct profile_moment *moment = profile_moments_at(moments, i);
+
+        if (is_used[moment->context] ||
+            profile_stack_node(profile, moment->stack) == PROFILE_STACK_NONE)
+            continue;
+        is_used[moment->context] = true;
+        used++;
+    }
+    jw_free(is_used);
+    return is_folding(job->fit, used);
+}
+
 /* Contexts beyond the most that are kept are one of each state; they are the last. */
 static void fold_contexts(struct explorer *explorer, const struct ranked *counts, uint32_t *ranks,
                           uint32_t *numbers)
@@ -175,8 +204,7 @@ static void fold_contexts(struct explorer *explorer, const struct ranked *counts
     const struct export_fit *fit = explorer->page->job->fit;
     const uint32_t column = state_column(explorer);
 
-    if (fit == NULL || fit->contexts_most == 0 ||
-        explorer->context_count <= fit->contexts_most + FOLDED_STATES)
+    if (!is_folding(fit, explorer->context_count))
         return;
     for (uint32_t i = fit->contexts_most; i < explorer->context_count; i++) {
         const uint32_t slot = folded_slot(explorer, counts[i].number, column);

@@ -18,6 +18,8 @@ static const struct export_fit steps[] = {
     {100, 20000, 8}, {100, 50000, 4},
 };
 
+#define SAID_BYTES 64 /* by which the numbers of bytes that a page tells may be longer */
+
 /* What is written, as long as it is not too much. */
 struct fitting {
     unsigned char *bytes;
@@ -25,6 +27,8 @@ struct fitting {
     size_t capacity_bytes;
     size_t most_bytes;
     bool is_too_large;
+    bool is_counting; /* nothing is kept: how large it would be */
+    uint64_t counted_bytes;
 };
 
 static bool keep(void *context, const void *bytes, size_t length_bytes, struct jw_error *err)
@@ -32,6 +36,9 @@ static bool keep(void *context, const void *bytes, size_t length_bytes, struct j
     struct fitting *fitting = context;
     size_t wanted = fitting->capacity_bytes == 0 ? 1u << 20 : fitting->capacity_bytes;
 
+    fitting->counted_bytes += length_bytes;
+    if (fitting->is_counting)
+        return true;
     if (length_bytes > fitting->most_bytes - fitting->used_bytes) {
         fitting->is_too_large = true;
         jw_error_set(err, "the page is too large");
@@ -70,6 +77,7 @@ static bool try_step(const struct export_job *job, const struct export_fit *fit,
         inner.out = out;
         inner.fit = fit;
         fitting->used_bytes = 0;
+        fitting->counted_bytes = 0;
         fitting->is_too_large = false;
         is_put = put(&inner);
         is_put = is_put && (export_finish(out) || fitting->is_too_large);
@@ -78,29 +86,48 @@ static bool try_step(const struct export_job *job, const struct export_fit *fit,
     return is_put;
 }
 
-static void refuse(const struct export_job *job)
+/* The page says how much it may have itself: what is told to be enough is so with that number, too. */
+static void refuse(const struct export_job *job, uint64_t least_bytes)
 {
-    char text[160];
+    char text[200];
 
+    least_bytes = (least_bytes + SAID_BYTES + 1023) / 1024 * 1024;
     job->out->has_failed = true;
     snprintf(text, sizeof text,
-             "no page of so many samples fits into %llu bytes; give it more room",
-             (unsigned long long)job->options->most_bytes);
+             "a page of this recording has at least %llu bytes, however coarse it is (its program, "
+             "its spans, its hottest stacks), and %llu are allowed",
+             (unsigned long long)least_bytes, (unsigned long long)job->options->most_bytes);
     jw_error_set(job->out->err, "%s", text);
+}
+
+/* How large the coarsest page is, so that nothing is tried in vain. False: memory is out. */
+static bool count_least(const struct export_job *job, bool (*put)(const struct export_job *job),
+                        uint64_t *least_bytes)
+{
+    struct fitting counting = {.is_counting = true};
+    const bool has_memory = try_step(job, &steps[JW_COUNT_OF(steps) - 1], &counting, put);
+
+    *least_bytes = counting.counted_bytes;
+    return has_memory;
 }
 
 bool export_fitted(const struct export_job *job, bool (*put)(const struct export_job *job))
 {
     struct fitting fitting = {.most_bytes = job->options->most_bytes};
-    bool has_memory = true;
+    uint64_t least_bytes = 0;
 
     if (job->options->most_bytes == 0)
         return put(job);
-    fitting.is_too_large = true;
-    for (size_t i = 0; i < JW_COUNT_OF(steps) && fitting.is_too_large && has_memory; i++)
-        has_memory = try_step(job, i == 0 ? NULL : &steps[i], &fitting, put);
+
+    bool has_memory = try_step(job, NULL, &fitting, put);
     if (has_memory && fitting.is_too_large)
-        refuse(job);
+        has_memory = count_least(job, put, &least_bytes);
+    for (size_t i = 1; i < JW_COUNT_OF(steps) && fitting.is_too_large && has_memory &&
+                       least_bytes <= fitting.most_bytes;
+         i++)
+        has_memory = try_step(job, &steps[i], &fitting, put);
+    if (has_memory && fitting.is_too_large)
+        refuse(job, least_bytes);
     else if (has_memory)
         export_put_bytes(job->out, (const char *)fitting.bytes, fitting.used_bytes);
     jw_free(fitting.bytes);

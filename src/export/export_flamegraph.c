@@ -111,6 +111,19 @@ static void export_put_summary(struct export_fill *fill)
     }
 }
 
+/* Of any of its events. */
+static bool folds_contexts(struct export_fill *fill)
+{
+    const struct export_job *job = fill->job;
+    const struct export_options *options = job->options;
+    bool is_folding = export_explorer_folds(job, job->profile, options->moments, &fill->has_memory);
+
+    for (size_t i = 0; i < options->other_count && !is_folding; i++)
+        is_folding = export_explorer_folds(job, options->others[i].profile,
+                                           options->others[i].moments, &fill->has_memory);
+    return is_folding;
+}
+
 /* What a page gave up to be no larger than it may be. */
 static void export_put_fit(struct export_fill *fill)
 {
@@ -122,7 +135,7 @@ static void export_put_fit(struct export_fill *fill)
     export_put(job->out, "<p id=\"fit\">Made coarser to fit into ");
     export_put_value(job->out, job->options->most_bytes, "bytes");
     export_put(job->out, " (--max-size): times are less exact");
-    if (fit->contexts_most > 0)
+    if (folds_contexts(fill))
         export_put_format(job->out,
                           ", of threads, requests and attributes that go together the %u most "
                           "frequent are told apart",

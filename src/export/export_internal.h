@@ -165,6 +165,9 @@ bool export_can_pack(void);
 
 /* Parts of the flame graph page. */
 bool export_page_data(const struct export_job *job);
+/* Are rare contexts of these samples one in a page that is to fit? `has_memory` becomes false where there is none. */
+bool export_explorer_folds(const struct export_job *job, const struct profile *profile,
+                           const struct profile_moments *moments, bool *has_memory);
 /* Time that the events of a page have in common, in milliseconds since the base of their moments; begin with 0, 0. */
 struct export_extent {
     int64_t first_ms;

@@ -313,6 +313,33 @@ Test(explorer, a_page_fits_into_what_it_may_have_and_no_sample_is_left_out)
     cr_expect(before_rows < 4000);
 }
 
+/* Of so few contexts none is rare, however coarse the page is; of many the note says how many are left. */
+Test(explorer, a_page_says_that_contexts_are_one_only_where_some_are)
+{
+    struct export_options options = {.moments = moments, .most_bytes = 10000};
+
+    for (int is_many = 0; is_many < 2; is_many++) {
+        for (int i = 0; i < 4000; i++) {
+            char method[16], thread[16];
+
+            snprintf(method, sizeof method, "m%d", i % 1000);
+            snprintf(thread, sizeof thread, "t%d", is_many ? i % 300 : i % 5);
+            profile_moments_add(moments, i * 20, add(method, 10), context_of(thread, NULL), 10);
+        }
+        FILE *to = open_memstream(&output, &output_bytes);
+        cr_assert_not(export_profile(profile, EXPORT_EXPLORER, &options, collect, to, &err));
+        fclose(to);
+        free(output);
+        const uint64_t least_bytes = strtoull(strstr(err.message, "at least ") + 9, NULL, 10);
+        write_page((struct export_options){.most_bytes = least_bytes});
+        cr_assert_not_null(strstr(output, "<p id=\"fit\">"));
+        cr_expect_eq(strstr(output, "frequent are told apart") != NULL, is_many, "%d", is_many);
+        cr_expect_eq(strstr(output, "\"foldedSamples\":0}") == NULL, is_many, "%d", is_many);
+        free(output);
+        output = NULL;
+    }
+}
+
 Test(explorer, values_of_rows_that_became_one_are_added_up)
 {
     put_many(false);
@@ -335,8 +362,29 @@ Test(explorer, a_page_for_which_there_is_no_room_is_refused)
     cr_expect_not(export_profile(profile, EXPORT_EXPLORER, &options, collect, to, &err));
     fclose(to);
     cr_expect_eq(output_bytes, 0);
-    cr_expect_not_null(strstr(err.message, "fits into 10000 bytes; give it more room"), "%s",
-                       err.message);
+    const char *least = strstr(err.message, "has at least ");
+    cr_assert_not_null(least, "%s", err.message);
+    cr_expect_null(strstr(err.message, "samples"), "%s", err.message);
+    const uint64_t least_bytes = strtoull(least + 13, NULL, 10);
+    cr_expect(least_bytes > 10000 && least_bytes % 1024 == 0, "%s", err.message);
+
+    free(output);
+    write_page((struct export_options){.most_bytes = least_bytes});
+    cr_expect(output_bytes <= least_bytes && output_bytes + 2048 > least_bytes,
+              "what is said to be enough is enough, and hardly more: %zu of %llu", output_bytes,
+              (unsigned long long)least_bytes);
+}
+
+/* Of so few that nothing could be coarser. */
+Test(explorer, a_page_of_one_sample_is_not_refused_for_its_samples)
+{
+    struct export_options options = {.moments = moments, .most_bytes = 10000};
+
+    sample("a", 100, context_of("one", NULL), 1);
+    FILE *to = open_memstream(&output, &output_bytes);
+    cr_expect_not(export_profile(profile, EXPORT_EXPLORER, &options, collect, to, &err));
+    fclose(to);
+    cr_expect_not_null(strstr(err.message, "has at least "), "%s", err.message);
 }
 
 static void fail_each_allocation(uint64_t most_bytes)
