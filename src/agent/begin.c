@@ -386,7 +386,17 @@ static bool resume_kept(JNIEnv *jni, const struct options *options, struct jw_er
     return false;
 }
 
-/* After a recording: with its options, into a new file. */
+/* The first option by which a session counts a part of its samples; NULL: it counts all. */
+static const char *part_option(const struct options *options)
+{
+    return options->from[0] != '\0'              ? "from"
+           : options->to[0] != '\0'              ? "to"
+           : options->thread_patterns[0] != '\0' ? "thread"
+           : options->state != OPTIONS_STATE_ANY ? "state"
+                                                 : NULL;
+}
+
+/* After a recording, or a graph that came to an end: with its options, into a new file. */
 static bool resume_ended(JNIEnv *jni, const struct options *options, struct jw_error *err)
 {
     static struct options again;
@@ -396,6 +406,14 @@ static bool resume_ended(JNIEnv *jni, const struct options *options, struct jw_e
                      "the last session is complete in %s; name a file for what comes now: "
                      "resume,file=NAME",
                      session.path);
+        return false;
+    }
+    const char *part = part_option(&session.options);
+    if (part != NULL && options->output == OPTIONS_OUTPUT_JFR) {
+        jw_error_set(err,
+                     "%s: the session counted a part of the samples, and a recording has all of "
+                     "them; name a graph, or start anew",
+                     part);
         return false;
     }
     again = session.options;

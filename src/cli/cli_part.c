@@ -78,8 +78,9 @@ bool cli_part_read(const struct cli_values *values, struct cli_part *part, struc
 {
     *part = (struct cli_part){.end_ns = UINT64_MAX, .is_of_safepoints = values->is_of_safepoints};
     if ((values->latency != NULL && !cli_latency_read(values->latency, &part->latency_ns, err)) ||
-        (values->from != NULL && !profile_time_read("--from", values->from, &part->from, err)) ||
-        (values->to != NULL && !profile_time_read("--to", values->to, &part->to, err)) ||
+        (values->from != NULL &&
+         !profile_time_read("--from", values->from, true, &part->from, err)) ||
+        (values->to != NULL && !profile_time_read("--to", values->to, true, &part->to, err)) ||
         !has_room(&values->threads, "thread", err) ||
         !has_room(&values->endpoints, "endpoint", err) ||
         !has_room(&values->attributes, "attribute", err) ||

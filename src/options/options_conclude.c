@@ -25,10 +25,10 @@ static void conclude_action(struct options_parser *parser)
     if (values->output != OPTIONS_OUTPUT_NONE)
         values->action = OPTIONS_ACTION_DUMP;
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        const unsigned applies = options_rows[id].applies;
+        const unsigned applies = options_rows[id].applies & ~(1u << OPTIONS_ACTION_PROBE_ATTACH);
 
         if (parser->is_seen[id] &&
-            (applies & ~(1u << OPTIONS_ACTION_PROBE_ATTACH)) == OPTIONS_ON_START)
+            (applies == OPTIONS_ON_START || applies == OPTIONS_ON_START_ALONE))
             values->action = OPTIONS_ACTION_START;
     }
 }
@@ -81,8 +81,12 @@ static bool refuse_later(struct options_parser *parser, const struct options_row
 
     if (!row->is_counted)
         return false;
-    if (values->action == OPTIONS_ACTION_STOP || values->action == OPTIONS_ACTION_DUMP ||
-        values->action == OPTIONS_ACTION_RESUME)
+    if (values->action == OPTIONS_ACTION_RESUME)
+        options_add_message(&parser->result->errors,
+                            "%s: resume goes on with the part that the start named; start begins "
+                            "anew",
+                            row->name);
+    else if (values->action == OPTIONS_ACTION_STOP || values->action == OPTIONS_ACTION_DUMP)
         options_add_message(&parser->result->errors,
                             "%s: a graph has counted its samples by now; name it at the start, or "
                             "record a .jfr and use 'jaywalk convert --%s'",

@@ -41,6 +41,7 @@ enum options_kind {
 /* Actions on which an option has an effect: bits by enum options_action. */
 enum {
     OPTIONS_ON_START = 1 << OPTIONS_ACTION_START | 1 << OPTIONS_ACTION_RESUME,
+    OPTIONS_ON_START_ALONE = 1 << OPTIONS_ACTION_START,
     /* As on start, and at the load of an agent that waits: of these alone no action is concluded. */
     OPTIONS_ON_SESSION = OPTIONS_ON_START | 1 << OPTIONS_ACTION_NONE,
     OPTIONS_ON_OUTPUT = OPTIONS_ON_START | 1 << OPTIONS_ACTION_STOP | 1 << OPTIONS_ACTION_DUMP,

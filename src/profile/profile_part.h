@@ -26,9 +26,10 @@ struct profile_time {
     const char *text; /* as it was given */
 };
 
-/* Value of option `name`, "--from". False and `err`: it is no time. */
-JW_MUST_CHECK bool profile_time_read(const char *name, const char *text, struct profile_time *out,
-                                     struct jw_error *err);
+/* Value of option `name`, "--from". False and `err`: it is no time. `has_end`: the end is known, so a time before
+ * it is proposed; it is read anyway. */
+JW_MUST_CHECK bool profile_time_read(const char *name, const char *text, bool has_end,
+                                     struct profile_time *out, struct jw_error *err);
 /* In ns of Unix time, in a recording from `start_ns` to `end_ns`; `otherwise_ns`: nothing was said. */
 uint64_t profile_time_at(const struct profile_time *time, uint64_t start_ns, uint64_t end_ns,
                          uint64_t otherwise_ns);

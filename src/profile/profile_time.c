@@ -153,7 +153,7 @@ static bool read_unix_ms(const char *text, struct profile_time *out)
     return true;
 }
 
-bool profile_time_read(const char *name, const char *text, struct profile_time *out,
+bool profile_time_read(const char *name, const char *text, bool has_end, struct profile_time *out,
                        struct jw_error *err)
 {
     const char *clock = text;
@@ -165,12 +165,10 @@ bool profile_time_read(const char *name, const char *text, struct profile_time *
         out->kind = PROFILE_TIME_OF_DAY;
         return true;
     }
-    jw_error_set(
-        err,
-        "%s: '%.100s' is no time; give one since the start (90s, 1m30s), one before the end "
-        "(-30s), a time of day (14:05:30), or a date with it (2026-01-31T14:05:30, with a Z "
-        "for UTC)",
-        name, text);
+    jw_error_set(err,
+                 "%s: '%.100s' is no time; give one since the start (90s, 1m30s)%s, a time of day "
+                 "(14:05:30), or a date with it (2026-01-31T14:05:30, with a Z for UTC)",
+                 name, text, has_end ? ", one before the end (-30s)" : "");
     return false;
 }
 

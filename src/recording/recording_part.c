@@ -1,7 +1,8 @@
 /*
  * Which samples of a graph count: told while they are counted, since a graph has no second pass; dump (open: control).
  *
- * The same words as the command's, and for the same records the same samples as it finds in their file.
+ * The same words as the command's, and for the same records the same samples as it finds in their file, but for turns of
+ * the wall clock that one event tells across the border of a chunk: see recording_part_turns.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static bool read_moment(const char *name, const char *text, struct profile_time 
     *time = (struct profile_time){.kind = PROFILE_TIME_ANY};
     if (text == NULL)
         return true;
-    if (!profile_time_read(name, text, time, err))
+    if (!profile_time_read(name, text, false, time, err))
         return false;
     if (time->kind != PROFILE_TIME_BEFORE_END)
         return true;
@@ -218,7 +219,11 @@ bool recording_part_has(struct recording *recording, const struct recording_whos
            is_meant_in(recording, whose, JW_STATE_RUNNING);
 }
 
-/* Of turns that were seen one by one each stands at its end, those of one event at its begin: as in a file. */
+/*
+ * Of turns that were seen one by one each stands at its end, those of one event at its begin: as in a file. There an event
+ * that began before its chunk begins with it (recording_span), and a window with an edge in between has it or
+ * not otherwise than here, where it began when it did.
+ */
 struct recording_counted recording_part_turns(struct recording *recording,
                                               const struct recording_whose *whose,
                                               const struct recording_turns *turns)

@@ -72,3 +72,23 @@ jaywalk 0 stop "$turning"
 end_target turning running
 [ -s "$(ls -rt turn-*.collapsed | head -n 1)" ] || fail "no sample in the first file of a session"
 [ ! -s "$(ls -t turn-*.collapsed | head -n 1)" ] || fail "a file that begins after the window has samples"
+
+# A session of a part whose place is gone ends; what goes on in its stead counts that part, so it is no recording, which has all samples.
+mkdir gone
+begin_target parted Names 3600
+jaywalk 0 start -i 2ms --loop=1s --thread=main -f "$OUT/gone/turn-%n.collapsed" "$parted"
+rm -r gone
+until grep -qF 'ended by itself' said.err; do
+    sleep 0.2
+    jaywalk 0 status "$parted" >status.out
+done
+jaywalk 1 resume -f all.jfr "$parted"
+says 'thread: the session counted a part of the samples, and a recording has all of them'
+jaywalk 0 resume -f on.collapsed "$parted"
+until [ -s on.collapsed ]; do
+    sleep 0.2
+    jaywalk 0 dump "$parted"
+done
+jaywalk 0 stop "$parted"
+kill "$parted"
+wait "$parted" || true

@@ -23,7 +23,7 @@ static int64_t ms_of(const char *text)
 {
     struct profile_time time;
 
-    cr_assert(profile_time_read("from", text, &time, &err), "%s: %s", text, err.message);
+    cr_assert(profile_time_read("from", text, true, &time, &err), "%s: %s", text, err.message);
     return ((int64_t)profile_time_at(&time, START_NS, END_NS, 0) - (int64_t)START_NS) /
            (int64_t)JW_NS_PER_MS;
 }
@@ -102,8 +102,10 @@ Test(cli_window, what_is_no_moment_is_refused_with_what_would_be_one)
     struct profile_time time;
 
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
-        cr_expect_not(profile_time_read("from", cases[i], &time, &err), "'%s' is taken", cases[i]);
+        cr_expect_not(profile_time_read("from", cases[i], true, &time, &err), "'%s' is taken",
+                      cases[i]);
         cr_expect_not_null(strstr(err.message, "is no time; give one since the start"));
+        cr_expect_not_null(strstr(err.message, "one before the end (-30s)"));
     }
 }
 

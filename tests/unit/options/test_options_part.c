@@ -40,11 +40,16 @@ Test(options_part, what_samples_are_counted_by_is_named_at_the_start_of_a_graph)
         snprintf(text, sizeof text, "dump,%s,file=x.html", names[i]);
         refuse(text, "a graph has counted its samples by now");
         snprintf(text, sizeof text, "resume,%s", names[i]);
-        refuse(text, "a graph has counted its samples by now");
+        refuse(text, "resume goes on with the part that the start named");
         snprintf(text, sizeof text, "stop,%s", names[i]);
         refuse(text, "a graph has counted its samples by now");
     }
     refuse("start,state=asleep", "state");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(text, sizeof text, "%s,file=x.html", names[i]);
+        cr_assert(parse(text), "%s", text);
+        cr_assert(result.values.action == OPTIONS_ACTION_START, "%s is of a start", names[i]);
+    }
 }
 
 Test(options_part, what_only_a_recording_can_tell_is_refused_with_the_reason)

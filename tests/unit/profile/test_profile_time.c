@@ -23,7 +23,7 @@ static uint64_t next(const char *text, uint64_t least_ns)
 {
     struct profile_time time;
 
-    cr_assert(profile_time_read("from", text, &time, &err), "%s: %s", text, err.message);
+    cr_assert(profile_time_read("from", text, false, &time, &err), "%s: %s", text, err.message);
     cr_assert_eq(time.kind, PROFILE_TIME_OF_DAY);
     return profile_time_next(&time, least_ns);
 }

@@ -38,6 +38,8 @@ Test(recording_part, moments_that_cannot_be_told_are_refused)
     refuse(&before_end, RECORDING_SHOWS_CPU,
            "from: '-30s' is told from the end, which nobody knows");
     refuse(&none, RECORDING_SHOWS_CPU, "to: 'soon' is no time");
+    cr_expect_null(strstr(err.message, "(-30s)"), "what is refused is not proposed: %s",
+                   err.message);
     refuse(&turned, RECORDING_SHOWS_CPU, "from=30s is not before to=10s");
 }
 
