@@ -1,5 +1,7 @@
 /* Functions come in any order, and overlap in damaged files: each byte has the rule of the first function that has it. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "rows_check.h"
