@@ -21,10 +21,9 @@ struct putting {
     uint32_t done; /* events whose method was met, a bit each */
 };
 
-bool probe_field_is_number(const struct probe_field *field)
+bool probe_field_is_number(char type)
 {
-    return field->type != PROBE_FIELD_TEXT && field->type != PROBE_FIELD_CLASS &&
-           field->type != PROBE_FIELD_THREAD;
+    return type != PROBE_FIELD_TEXT && type != PROBE_FIELD_CLASS && type != PROBE_FIELD_THREAD;
 }
 
 static bool is_text(struct classfile_text text, const char *other)
@@ -104,7 +103,7 @@ static void insert(void *context, const struct classfile_site *site,
     put_duration(event, snippet, additions, depth_words);
     depth_words += 2;
     for (uint8_t i = 0; i < event->field_count; i++) {
-        if (!probe_field_is_number(&event->fields[i]))
+        if (!probe_field_is_number(event->fields[i].type))
             continue;
         put_number(snippet, additions, event->fields[i].type, local_of(event, i), depth_words);
         depth_words += 2;
@@ -114,7 +113,7 @@ static void insert(void *context, const struct classfile_site *site,
         classfile_put_op(snippet, OP_LCONST_0, depth_words + 2);
     given = 0;
     for (uint8_t i = 0; i < event->field_count; i++) {
-        if (probe_field_is_number(&event->fields[i]))
+        if (probe_field_is_number(event->fields[i].type))
             continue;
         probe_weave_put_load(snippet, 'L', local_of(event, i), ++depth_words);
         given++;

@@ -23,8 +23,8 @@
     "Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;"                     \
     "Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)V"
 
-/* Whether a field is given as one of the numbers. */
-bool probe_field_is_number(const struct probe_field *field);
+/* Whether a field of this type is given as one of the numbers. */
+bool probe_field_is_number(char type);
 
 /*
  * `numbers`: one for each event of the probe, whose class `bytes` are. Other than CLASSFILE_OK, or `out` is not changed: it has no call in

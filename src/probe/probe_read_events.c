@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "probe/probe_events.h"
+
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 #define DIGITS  "0123456789"
 
@@ -100,12 +102,6 @@ static char letter_of(struct classfile_text type)
     return 0;
 }
 
-static bool is_number(char letter)
-{
-    return letter != PROBE_FIELD_TEXT && letter != PROBE_FIELD_CLASS &&
-           letter != PROBE_FIELD_THREAD;
-}
-
 static bool read_unit(struct probe_reader *reader, const struct classfile_annotation *annotation,
                       unsigned number, struct probe_field *field)
 {
@@ -188,9 +184,9 @@ static bool has_room(struct probe_reader *reader, const struct probe_event *even
     unsigned numbers = 0;
 
     for (uint8_t i = 0; i < event->field_count; i++)
-        numbers += is_number(event->fields[i].type);
-    if (is_number(letter) ? numbers < PROBE_NUMBERS_LIMIT
-                          : event->field_count - numbers < PROBE_OBJECTS_LIMIT)
+        numbers += probe_field_is_number(event->fields[i].type);
+    if (probe_field_is_number(letter) ? numbers < PROBE_NUMBERS_LIMIT
+                                      : event->field_count - numbers < PROBE_OBJECTS_LIMIT)
         return true;
     return probe_reader_refuse(reader,
                                "an event has at most %u fields of primitive types, and %u of "
