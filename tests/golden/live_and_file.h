@@ -2,9 +2,6 @@
  * live_and_file - one input recorded twice, as JFR, which the command converts, and as the graph itself: equal, byte for byte.
  *
  * For      the tests of both.   Context  tool.
- *
- * The clock is part of the input: jw_now_ns and jw_wall_ns below stand in for those of room base, and
- * tell how many signals there were since the recording began.
  */
 #ifndef JW_TESTS_GOLDEN_LIVE_AND_FILE_H
 #define JW_TESTS_GOLDEN_LIVE_AND_FILE_H
@@ -17,31 +14,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "golden/made.h"
+#include "golden/made_clock.h"
 #include "options/options.h"
 
-#define BEGIN_NS      (1000 * JW_NS_PER_SECOND)
-#define BEGIN_WALL_NS 1700000000123456789ull
-#define OPTION_LIMIT  16
+#define OPTION_LIMIT 16
 
 static char directory[] = "/tmp/jaywalk-golden-XXXXXX";
 static struct jw_error err;
-static uint64_t signals_before;
-
-static uint64_t elapsed_ns(void)
-{
-    return (jw_counter(JW_COUNT_SIGNALS) - signals_before) * MADE_WEIGHT_NS;
-}
-
-uint64_t jw_now_ns(void)
-{
-    return BEGIN_NS + elapsed_ns();
-}
-
-uint64_t jw_wall_ns(void)
-{
-    return BEGIN_WALL_NS + elapsed_ns();
-}
 
 static const char *in_directory(const char *name)
 {

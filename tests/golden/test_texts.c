@@ -12,32 +12,14 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "golden/made.h"
+#include "golden/made_clock.h"
 
-#define KEPT          "tests/golden/texts.txt"
-#define BEGIN_NS      (1000 * JW_NS_PER_SECOND)
-#define BEGIN_WALL_NS 1700000000123456789ull
-#define WORD_LIMIT    16
+#define KEPT       "tests/golden/texts.txt"
+#define WORD_LIMIT 16
 
 static char directory[] = "/tmp/jaywalk-texts-XXXXXX";
 static char recording_path[64];
 static char out_path[64];
-static uint64_t signals_before;
-
-static uint64_t elapsed_ns(void)
-{
-    return (jw_counter(JW_COUNT_SIGNALS) - signals_before) * MADE_WEIGHT_NS;
-}
-
-uint64_t jw_now_ns(void)
-{
-    return BEGIN_NS + elapsed_ns();
-}
-
-uint64_t jw_wall_ns(void)
-{
-    return BEGIN_WALL_NS + elapsed_ns();
-}
 
 static void set_up(void)
 {

@@ -10,26 +10,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "golden/made.h"
+#define BEGIN_WALL_NS 1700000000000000000ull /* whole seconds */
+#include "golden/made_clock.h"
 
 #define LINE_BYTES 4096
 
 static char directory[] = "/tmp/jaywalk-totals-XXXXXX";
 static struct jw_error err;
-
-/* The clock is that of the recording: it goes on with each signal, from BEGIN_WALL_NS on. */
-#define BEGIN_NS      (1000 * JW_NS_PER_SECOND)
-#define BEGIN_WALL_NS 1700000000000000000ull
-
-uint64_t jw_now_ns(void)
-{
-    return BEGIN_NS + jw_counter(JW_COUNT_SIGNALS) * MADE_WEIGHT_NS;
-}
-
-uint64_t jw_wall_ns(void)
-{
-    return BEGIN_WALL_NS + jw_counter(JW_COUNT_SIGNALS) * MADE_WEIGHT_NS;
-}
 
 struct totals {
     uint64_t samples;
