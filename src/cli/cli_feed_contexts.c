@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "cli/cli_feed_internal.h"
 
 /* The value of this attribute; NULL: the sample has none. */
@@ -78,8 +79,9 @@ static bool is_in_attribute(struct cli_feed *feed, struct cli_pattern *pattern)
 {
     const struct jfr_value *value = attribute_of(&feed->context, pattern->name);
 
-    if (value == NULL || (pattern->text != NULL && (!jfr_value_text(value, &feed->text) ||
-                                                    !profile_glob(pattern->text, feed->text.text))))
+    if (value == NULL || (pattern->text != NULL &&
+                          (!jfr_value_text(value, &feed->text) ||
+                           !jw_glob(pattern->text, strlen(pattern->text), feed->text.text))))
         return false;
     pattern->is_used = true;
     return true;
@@ -163,7 +165,8 @@ static bool is_of_thread(struct cli_feed *feed, struct cli_pattern *pattern,
 
     for (size_t i = 0; i < JW_COUNT_OF(names) && !fits; i++)
         fits = jfr_value_field(thread, names[i], &field) && jfr_value_text(&field, &feed->text) &&
-               feed->text.text[0] != '\0' && profile_glob(pattern->text, feed->text.text);
+               feed->text.text[0] != '\0' &&
+               jw_glob(pattern->text, strlen(pattern->text), feed->text.text);
     for (size_t i = 0; i < JW_COUNT_OF(numbers) && !fits; i++) {
         if (!jfr_value_field(thread, numbers[i], &field) || !jfr_value_integer(&field, &number) ||
             number <= 0)

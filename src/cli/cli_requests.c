@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "cli/cli_contexts_internal.h"
@@ -311,7 +312,7 @@ void cli_requests_judge(struct cli_requests *requests, struct cli_part *part)
         for (size_t n = 0; n < part->endpoint_count; n++) {
             struct cli_pattern *pattern = &part->endpoints[n];
 
-            if (!profile_glob(pattern->text, request->endpoint))
+            if (!jw_glob(pattern->text, strlen(pattern->text), request->endpoint))
                 continue;
             request->is_wished = pattern->is_used = true;
         }

@@ -1,31 +1,9 @@
-/* A part of the samples, in the words of options: patterns and states. Context: dump, tool. */
+/* A part of the samples, in the words of options: states. Context: dump, tool. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/ascii.h"
 #include "profile/profile_part.h"
-
-bool profile_glob(const char *pattern, const char *text)
-{
-    const char *star = NULL; /* the last one passed, and where its text ends for now */
-    const char *resume = NULL;
-
-    while (*text != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            resume = text;
-        } else if (*pattern == *text) {
-            pattern++;
-            text++;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            text = ++resume;
-        } else {
-            return false;
-        }
-    }
-    return pattern[strspn(pattern, "*")] == '\0';
-}
 
 /* Words of ours for states, and how names of recordings begin that mean the same. */
 static const struct {

@@ -1,5 +1,5 @@
 /*
- * profile_part - a part of the samples, in the words of options: moments, patterns, states.
+ * profile_part - a part of the samples, in the words of options: moments, states.
  *
  * For      who lets samples into a profile or keeps them out: the agent while it counts, the command when it reads.
  * Callers  recording, cli.   Context  dump, tool.
@@ -38,10 +38,7 @@ uint64_t profile_time_at(const struct profile_time *time, uint64_t start_ns, uin
  * PROFILE_TIME_OF_DAY. */
 uint64_t profile_time_next(const struct profile_time *time, uint64_t least_ns);
 
-/* ---- patterns and states ---- */
-
-/* Does this text fit, in which each star of the pattern stands for anything? */
-bool profile_glob(const char *pattern, const char *text);
+/* ---- states ---- */
 
 /* "STATE_RUNNABLE" is what "running" and "runnable" mean; "parked" also means STATE_PARKED_TIMED. */
 bool profile_is_state(const char *state, const char *wanted);

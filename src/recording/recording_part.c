@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/glob.h"
 #include "base/thread_state.h"
 #include "profile/profile.h"
 #include "profile/profile_part.h"
@@ -150,7 +151,7 @@ static bool fits_name(struct recording *recording, const char *pattern, struct r
     struct recording_part *part = &recording->graph.part;
     const char *shown = recording_shown(recording, &part->scratch, &part->name, name);
 
-    return shown != NULL && shown[0] != '\0' && profile_glob(pattern, shown);
+    return shown != NULL && shown[0] != '\0' && jw_glob(pattern, strlen(pattern), shown);
 }
 
 static bool fits_number(const char *pattern, uint64_t number)

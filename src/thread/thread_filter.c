@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "base/glob.h"
 #include "thread/thread.h"
 
 #define SEPARATORS ";/"
@@ -134,30 +135,6 @@ bool thread_filter_set(const char *text, struct jw_error *err)
     return thread_filter_check(text, err) && read_filter(text, &filter, err);
 }
 
-/* Each '*' takes as little as it can, and more when what follows does not fit. */
-static bool fits(const char *pattern, const char *pattern_end, const char *name)
-{
-    const char *star = NULL, *resume = NULL;
-
-    while (*name != '\0') {
-        if (pattern < pattern_end && *pattern == '*') {
-            star = pattern++;
-            resume = name;
-        } else if (pattern < pattern_end && *pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            name = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (pattern < pattern_end && *pattern == '*')
-        pattern++;
-    return pattern == pattern_end;
-}
-
 void thread_filter_add(uint32_t tid)
 {
     if (tid < THREAD_TID_LIMIT)
@@ -180,7 +157,7 @@ static bool lets_in(const struct item *item, uint32_t tid, const char *name)
     if (item->is_added)
         return is_added(tid);
     return item->tid_last != 0 ? tid >= item->tid_first && tid <= item->tid_last
-                               : fits(item->name, item->name + item->name_bytes, name);
+                               : jw_glob(item->name, item->name_bytes, name);
 }
 
 bool thread_filter_lets_in(uint32_t tid, const char *name)

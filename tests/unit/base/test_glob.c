@@ -1,12 +1,12 @@
-/* Which samples a part of a profile lets in. */
+/* Patterns with stars, against any text. */
 #include <criterion/criterion.h>
+#include <string.h>
 
-#include "base/jw.h"
-#include "profile/profile_part.h"
+#include "base/glob.h"
 
-TestSuite(profile_part, .timeout = 60);
+TestSuite(glob, .timeout = 60);
 
-Test(profile_part, stars_stand_for_anything)
+Test(glob, stars_stand_for_anything)
 {
     static const struct {
         const char *pattern, *text;
@@ -20,6 +20,14 @@ Test(profile_part, stars_stand_for_anything)
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(cases); i++)
-        cr_expect_eq(profile_glob(cases[i].pattern, cases[i].text), cases[i].fits, "%s %s",
-                     cases[i].pattern, cases[i].text);
+        cr_expect_eq(jw_glob(cases[i].pattern, strlen(cases[i].pattern), cases[i].text),
+                     cases[i].fits, "%s %s", cases[i].pattern, cases[i].text);
+}
+
+Test(glob, a_pattern_ends_where_it_is_said_to)
+{
+    cr_expect(jw_glob("ab*cd", 2, "ab"));
+    cr_expect(jw_glob("ab*cd", 3, "abx"));
+    cr_expect(!jw_glob("ab*cd", 2, "abx"));
+    cr_expect(!jw_glob("ab*cd", 4, "abd"));
 }
