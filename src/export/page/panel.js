@@ -178,34 +178,48 @@ function showChips() {
     draw();
 }
 
-/* Share of self by type in the view; a click searches the type. */
-function showLegend() {
+/* A line of the legend: a click marks the frames that `query` finds. `sum`: self; null: it is no part of the view. */
+function legendLine(type, text, query, sum) {
   const { tree, zoom, colours } = app;
+  const button = element('button');
+  button.type = 'button';
+  button.title = (sum !== null ? 'Self, of view; click' : 'Click') + ' to mark these frames';
+  drawSwatch(button.appendChild(element('canvas')), colours, type);
+  button.append(element('span', '', text));
+  if (sum !== null)
+    button.append(element('span', 'share', share(sum, tree.total[zoom])));
+  button.addEventListener('click', () => go({ query: app.state.query === query ? '' : query }));
+  const line = element('li');
+  line.append(button);
+  return line;
+}
+
+/* Share of self by type in the view; a click searches the type. What lies in frames too narrow to keep is of types that nobody knows any more. */
+function showLegend() {
+  const { tree, zoom } = app;
   const sums = new Float64Array(TYPES.length);
   const seen = new Uint8Array(TYPES.length);
+  let folded = 0;
   for (let i = zoom; i < tree.end[zoom]; i++) {
-    sums[tree.type[i]] += tree.self[i];
-    seen[tree.type[i]] = 1;
+    if (tree.type[i] === TYPE_MARK && tree.titles[tree.name[i]] === '[folded]') {
+      folded += tree.self[i];
+    } else {
+      sums[tree.type[i]] += tree.self[i];
+      seen[tree.type[i]] = 1;
+    }
   }
   const list = byId('legend').querySelector('ul');
   list.replaceChildren();
   byId('legend').querySelector('summary').textContent = app.before !== null ? 'Change' : 'Frame types';
-  if (app.before !== null)
+  if (app.before !== null) {
     list.append(...diffLegend());
-  for (const type of app.before !== null ? [] : [TYPE_ENDPOINT, TYPE_OPERATION, TYPE_ATTRIBUTE, 1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK]) {
-    if (seen[type] === 0)
-      continue;
-    const button = element('button');
-    button.type = 'button';
-    button.title = (type < TYPE_THREAD ? 'Self, of view; click' : 'Click') + ' to mark these frames';
-    drawSwatch(button.appendChild(element('canvas')), colours, type);
-    button.append(element('span', '', TYPES[type]));
-    if (type < TYPE_THREAD)
-      button.append(element('span', 'share', share(sums[type], tree.total[zoom])));
-    const query = 'type:' + TYPES[type];
-    button.addEventListener('click', () => go({ query: app.state.query === query ? '' : query }));
-    list.appendChild(element('li')).append(button);
+    return;
   }
+  for (const type of [TYPE_ENDPOINT, TYPE_OPERATION, TYPE_ATTRIBUTE, 1, 2, 6, 0, 3, 4, 5, TYPE_CLASS, TYPE_MARK])
+    if (seen[type] !== 0)
+      list.append(legendLine(type, TYPES[type], 'type:' + TYPES[type], type < TYPE_THREAD ? sums[type] : null));
+  if (folded > 0)
+    list.append(legendLine(TYPE_MARK, 'too narrow, folded', '="[folded]"', folded));
 }
 
 /* Methods ---------------------------------------------------------------------------------------- */
