@@ -327,6 +327,7 @@ Test(explorer, a_page_says_that_contexts_are_one_only_where_some_are)
             profile_moments_add(moments, i * 20, add(method, 10), context_of(thread, NULL), 10);
         }
         FILE *to = open_memstream(&output, &output_bytes);
+        jw_error_clear(&err); /* what it says is of this page, not of the one before */
         cr_assert_not(export_profile(profile, EXPORT_EXPLORER, &options, collect, to, &err));
         fclose(to);
         free(output);
