@@ -16,7 +16,8 @@ PAGES := $(wildcard src/export/page/*.html src/export/page/*.css src/export/page
 
 # Classes that probes are dispatched by: they are linked into the library, and defined in the boot loader.
 EMBEDDED         := build/gen/classes.S
-EMBEDDED_SOURCES := $(wildcard java/java/lang/*.java) java/io/jaywalk/ProbeLoader.java java/io/jaywalk/ProbeEvents.java
+EMBEDDED_SOURCES := $(wildcard java/java/lang/*.java) $(addprefix java/io/jaywalk/,ProbeLoader.java ProbeEvents.java ProbeContext.java) \
+                    $(wildcard java/boot/io/jaywalk/*.java)
 
 $(EMBEDDED): $(EMBEDDED_SOURCES) tools/embed-classes tools/jdk-for-8
 	@mkdir -p $(@D)

@@ -48,7 +48,9 @@ TEST_SOURCES := $(wildcard tests/unit/$(ROOM)/test_*.c \
 # Where there is one thread, thread sanitizer has nothing to find: its lane has the tests that begin threads, and those of
 # rooms that do. tools/check-one-thread holds the programs of the others to that; but for those of rooms that stand on the
 # command's, which begins threads for recordings of many MiB, and where a test asks for them with --jobs.
+# That of routes begins none, and stands on what does.
 TEST_SOURCES_tsan := $(sort $(filter $(patsubst %,tests/unit/%/%,agent sampler signals),$(TEST_SOURCES)) \
+	$(filter tests/unit/context/test_context_route.c,$(TEST_SOURCES)) \
 	$(shell grep -lE 'pthread_create|os_thread_start|"--jobs"' $(TEST_SOURCES) /dev/null))
 
 # Compared with libunwind (tests/unit/walk/oracle.h), which is linked with these alone; sanitizers stand between the functions
@@ -183,13 +185,18 @@ $(WRONG_LIBRARY): tests/instrument/wrong.sed $(EMBEDDED_SOURCES) $(LIBRARY)
 FAULTS_LIBRARY := build/faults/lib/libjaywalk.so
 FAULTS_COMMAND := build/faults/bin/jaywalk
 
+# Applications of these are asked for requests; a case whose libraries are not to be had says so.
+SERVER_PACKAGES := libtomcat9-java libtomcat10-embed-java libjetty9-java libspring-web-servlet-java libgrpc-java libguava-java libperfmark-java
+
 test-jvm: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) $(WRONG_LIBRARY) build/locales/made ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
 	$(Q)tools/ensure "tests inside a JVM" jdk
+	$(Q)tools/ensure "servers whose requests have endpoints (optional)" $(SERVER_PACKAGES) || true
 	$(Q)tools/run-tests jvm $(JVM_LIMIT_SECONDS) tests/jvm/run
 
 # What an earlier run said is forgotten, so that the table is of this one. One JDK that cannot be had stops none of the others.
 test-jdks: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) $(WRONG_LIBRARY) build/locales/made ## the JVM tests on JDK 8 to 28, with a table (JDKS_WANTED="8 21" fewer)
 	$(Q)tools/ensure "tests inside a JVM" jdk
+	$(Q)tools/ensure "servers whose requests have endpoints (optional)" $(SERVER_PACKAGES) || true
 	$(Q)rm -f build/jvm/*/*.result
 	$(Q)JDKS="$$(tools/jdks-get $(JDKS_WANTED) | tr '\n' ':')$$JDKS"; export JDKS; \
 	JW_WANTED_JDKS="$(JDKS_WANTED)" ONCE=no HALVES=no tools/run-tests jdks $(JDKS_LIMIT_SECONDS) tests/jvm/run; status=$$?; \
@@ -311,7 +318,7 @@ $(FAULTS_LIBRARY): build/faults/loads.o build/faults/calls.o build/faults/calls_
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC_plain) $(CFLAGS_plain) $(LDFLAGS_ALL) $(LDFLAGS_LIB) $(FAULTS_WRAPPED:%=-Wl,--wrap=%) $(FAULTS_FLAGS) \
-	    -Wl,--wrap=hooks_install -o $@ $(filter %.o,$^) $(call optional_libraries,$(CC_plain))
+	    -Wl,--wrap=hooks_install -Wl,--wrap=instrument_open_jvmti -o $@ $(filter %.o,$^) $(call optional_libraries,$(CC_plain))
 
 $(FAULTS_COMMAND): build/faults/calls.o build/faults/calls_rules.o $(call room_objects,plain,$(CLI_ROOMS))
 	$(call say,LINK,$@)

@@ -10,10 +10,12 @@
 #include "walk/walk.h"
 #include "walk/walk_internal.h"
 
-#define DEPTH         60
-#define NATIVE_DEPTH  20
-#define FRAMES_MAX    128
-#define NATIVE_CALLER __attribute__((noinline, noclone, optimize("no-optimize-sibling-calls")))
+#define DEPTH            60
+#define NATIVE_DEPTH     20
+#define HOOK_DEPTH       24
+#define HOOK_INTERPRETED 4
+#define FRAMES_MAX       128
+#define NATIVE_CALLER    __attribute__((noinline, noclone, optimize("no-optimize-sibling-calls")))
 
 static struct walk_cache cache;
 static struct walk_past past;
@@ -50,6 +52,7 @@ static void open_stack(void)
     open_stack_as(LAYOUT_25);
     memset(&cache, 0, sizeof cache);
     memset(&past, 0, sizeof past);
+    cache.noted_from = WALK_NOTED_FROM;
     begin_stack();
     push_entry(NULL);
 }
@@ -85,6 +88,32 @@ static void open_past(unsigned operations)
     walk_once();
     counted_need(result.frame_count + result.past_frames == DEPTH && result.past_frames > 20,
                  "a walk that meets its past", NULL);
+}
+
+/* As the JVM tells of an allocation: in native code that a stub called for compiled code, above the program's own begin in the interpreter. */
+static void open_hook(unsigned operations)
+{
+    (void)operations;
+    open_stack();
+    cache.noted_from = WALK_NOTED_FROM_HOOK;
+    const struct fake_nmethod code = put_nmethod(), stub = put_other("_new_array_Java");
+    for (unsigned i = 0; i < HOOK_DEPTH; i++) {
+        if (i < HOOK_INTERPRETED)
+            push_interpreted((int)i);
+        else
+            push_compiled(&code, PC_CALL);
+    }
+    push_compiled(&stub, 30);
+    set_anchor(&(struct vm_anchor){fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp});
+    fake_stack.regs.sp -= 20 * sizeof(uintptr_t);
+    fake_stack.regs.pc = 0x4000;
+    cache.past = &past;
+    walk_once();
+    walk_past_keep(&past, &cache.log, result.past_steps, frames, result.frame_count);
+    walk_once();
+    counted_need(result.frame_count == WALK_NOTED_FROM_HOOK &&
+                     result.frame_count + result.past_frames == HOOK_DEPTH,
+                 "a walk of a hook that meets its past", NULL);
 }
 
 /* Three pieces of ten compiled frames, with native code between them and below: two frames each time, and the call stub. */
@@ -205,6 +234,7 @@ const struct counted counted_walk[] = {
     {"walk_vm_60_compiled_anew", open_compiled, walk_anew, close_stack, 10, 60},
     {"walk_vm_20_interpreted", open_interpreted, walk_all, close_stack, 10, 60},
     {"walk_vm_60_past", open_past, walk_all, close_stack, 10, 60},
+    {"walk_vm_24_of_hook", open_hook, walk_all, close_stack, 10, 60},
     {"walk_vm_30_in_pieces", open_unmixed, walk_all, close_pieces, 10, 60},
     {"walk_vm_30_mixed", open_mixed, walk_all, close_pieces, 10, 60},
     {"walk_native_20", open_native, walk_native_all, close_native, 10, 60},

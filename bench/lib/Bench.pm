@@ -60,7 +60,7 @@ sub build {
     remove_tree($out);
     make_path("$out/classes", "$out/none");
     my $workloads = join ' ', map { "tests/jvm/workloads/$_.java" } qw(Crowded ClassBytes Hot Threads Calibrated Waits Stubs Profiler Hungry);
-    my $programs = join ' ', grep { !/ContextSwitch|CountCalls/ } glob 'bench/programs/*.java';
+    my $programs = join ' ', grep { !/AsmRewrite|CensusTurns|ContextSwitch|Count(Calls|Many)|Instrumented|UncontendedTurns/ } glob 'bench/programs/*.java';
     $self->command("$self->{home}/bin/javac --release 11 -Xlint:all,-options -d $out/classes $programs $workloads");
     my $compile = ($ENV{CC} // 'gcc') . ' -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror';
     $self->command("$compile -o $out/$_ bench/native/$_.c") for qw(measure bare_signal process_cost);

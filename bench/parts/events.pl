@@ -1,6 +1,8 @@
 # What is told by the JVM on the thread that does it, for a fixed amount of work, in turns with runs without an agent:
 #
 #     uncontended locks    with lock=10us, of which nobody waits for one: CPU time of the program's own threads, in per cent
+#     ... within one JVM   the same work in rounds with and without a session, four at a time, whose differences are small enough to show the bar;
+#                          and rounds without any, for what is found where there is nothing to find (bench/programs/UncontendedTurns.java)
 #     allocation samples   one in so many bytes: CPU time of the program's own threads for each, and of the process, which has the agent's thread
 #                          that writes them; and with an agent that has the JVM sample and does nothing with it, so that the difference is ours
 use strict;
@@ -13,7 +15,9 @@ sub run_one {
     my ($bench, $case, $agent) = @_;
     my $file = "$bench->{out}/events.jfr";
     unlink $file;
-    my @flags = $agent eq 'bare' ? ("-agentpath:$bench->{out}/sampled_agent.so=$interval_bytes") : $bench->agent_flags($agent, @$case{qw(event interval)}, $file);
+    # The peer takes the interval of these by the name of the event alone.
+    my @more = $agent eq 'peer' ? "$case->{event}=$case->{interval}" : ();
+    my @flags = $agent eq 'bare' ? ("-agentpath:$bench->{out}/sampled_agent.so=$interval_bytes") : $bench->agent_flags($agent, @$case{qw(event interval)}, $file, @more);
     my $run = $bench->run_java(['-XX:+UseSerialGC', @flags], @{ $case->{program} });
     $run->{wrong} //= 'it did not say what it used' unless $run->{cpu_ns} && defined $run->{result};
     ($run->{samples}, $run->{wrong}) = $bench->count_samples($file, $case->{event}, $agent) if !$run->{wrong} && $agent =~ /jaywalk|peer/;
@@ -36,8 +40,27 @@ sub compare_round {
     }
 }
 
+sub uncontended_turns {
+    my ($bench) = @_;
+    my ($programs, $turns, $slices) = ($bench->pick(4, 1), $bench->pick(60, 20), 12);
+    my (%told, $wrong);
+    -f $bench->{jar} or die "bench: $bench->{jar} is missing; make builds it\n";
+    $bench->command("$bench->{home}/bin/javac --release 11 -Xlint:all,-options -cp $bench->{jar}:$bench->{out}/classes -d $bench->{out}/classes bench/programs/UncontendedTurns.java");
+    for my $program (1 .. $programs) {
+        $bench->say_progress("events, uncontended locks within one JVM: $program of $programs");
+        my $run = $bench->run_program(limit => 600, command => [$bench->{java}, '-Xmx256m', '-XX:+UseSerialGC', "-agentpath:$bench->{library}=quiet",
+            '-cp', "$bench->{jar}:$bench->{out}/classes", 'UncontendedTurns', $turns, $slices, "$bench->{out}/turns.jfr"]);
+        $wrong //= $run->{wrong};
+        /^(locks|nothing) (\S+)$/ and push @{ $told{$1} }, $2 for @{ $run->{lines} };
+    }
+    my @more = (unit => '% CPU', is_difference => 1, min_effect => 1, refused => $wrong);
+    $bench->row(name => 'uncontended locks within one JVM, lock=10us', @more, values => $told{locks}, limit => { value => 1, what => 'the bar' });
+    $bench->row(name => 'uncontended locks within one JVM, nothing', @more, values => $told{nothing});
+}
+
 sub {
     my ($bench) = @_;
+    uncontended_turns($bench);
     my $rounds = $bench->pick(15, 3);
     my @peer = $bench->{peer} ? 'peer' : ();
     my @cases = (

@@ -5,6 +5,7 @@ import java.io.IOException;
  *
  *     java Called UNITS                       of a million calls each
  *     java Called UNITS JAYWALK PROBE         asks the command first to take this probe out of it
+ *     java Called UNITS clock                 looks at the clock before and after each call
  */
 public final class Called {
     private static final int CALLS = 1_000_000;
@@ -15,6 +16,10 @@ public final class Called {
     public static void main(String[] args) throws Exception {
         for (int i = 0; i < 20; i++) { /* what is taken out was compiled before */
             units(0, 1);
+        }
+        if (args.length == 2) {
+            Fixed.measure(Called::unitsByTheClock, Integer.parseInt(args[0]));
+            return;
         }
         if (args.length > 1) {
             detach(args[1], args[2]);
@@ -35,6 +40,20 @@ public final class Called {
         for (int i = 0; i < count; i++) {
             for (int j = 0; j < CALLS; j++) {
                 sum += called(first + i, j);
+            }
+        }
+        return sum;
+    }
+
+    private static long unitsByTheClock(int first, int count) {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            for (int j = 0; j < CALLS; j++) {
+                long begin = System.nanoTime();
+                sum += called(first + i, j);
+                if (System.nanoTime() - begin > 1_000_000_000_000L) {
+                    throw new IllegalStateException("a call of a thousand seconds");
+                }
             }
         }
         return sum;

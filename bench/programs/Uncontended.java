@@ -17,14 +17,18 @@ final class Uncontended {
     }
 
     public static void main(String[] args) throws Exception {
+        prepare();
+        Fixed.measure(Uncontended::units, Integer.parseInt(args[0]));
+    }
+
+    static void prepare() {
         for (int i = 0; i < LOCKS; i++) {
             MONITORS[i] = new Object();
             LATCHES[i] = new ReentrantLock();
         }
-        Fixed.measure(Uncontended::units, Integer.parseInt(args[0]));
     }
 
-    private static long units(int first, int count) {
+    static long units(int first, int count) {
         for (int i = 0; i < count; i++) {
             for (int j = 0; j < TIMES; j++) {
                 enter(MONITORS[j % LOCKS], MONITORS[(j + 1) % LOCKS], first + i + j);

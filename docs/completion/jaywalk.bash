@@ -8,15 +8,21 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
-        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --alloc) kind=any ;;
         --live) kind=any ;;
         --lock) kind=any ;;
+        --locks) kind=words words='waits census' ;;
+        --trace) kind=any ;;
+        --time) kind=any ;;
+        --count) kind=any ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc grpc none' ;;
+        --queue) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -53,14 +59,20 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --alloc) kind=any ;;
         --live) kind=any ;;
         --lock) kind=any ;;
+        --locks) kind=words words='waits census' ;;
+        --trace) kind=any ;;
+        --time) kind=any ;;
+        --count) kind=any ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc grpc none' ;;
+        --queue) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -99,14 +111,20 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock' ;;
+        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
         -i | --interval) kind=any ;;
         --wall) kind=any ;;
         --alloc) kind=any ;;
         --live) kind=any ;;
         --lock) kind=any ;;
+        --locks) kind=words words='waits census' ;;
+        --trace) kind=any ;;
+        --time) kind=any ;;
+        --count) kind=any ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc grpc none' ;;
+        --queue) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -323,6 +341,20 @@ _jaywalk_facts() {
         --top) kind=any ;;
         esac
         ;;
+    locks)
+        operands=recordings
+        options='--top= --json -h --help '
+        case $option in
+        --top) kind=any ;;
+        esac
+        ;;
+    latency)
+        operands=recordings
+        options='--top= --json -h --help '
+        case $option in
+        --top) kind=any ;;
+        esac
+        ;;
     summary)
         operands=recordings
         options='--json --strict -q --quiet -h --help '
@@ -357,8 +389,9 @@ _jaywalk_facts() {
         ;;
     probe)
         operands=rules
-        options='--all --json --strict -q --quiet --libpath= -h --help '
+        options='--all --json --strict --rules= -q --quiet --libpath= -h --help '
         case $option in
+        --rules) kind=files ;;
         --libpath) kind=files ;;
         esac
         ;;
@@ -366,7 +399,7 @@ _jaywalk_facts() {
     esac
 }
 
-_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks contention summary recover merge split rules probe help'
+_jaywalk_commands='profile record start resume stop dump status metrics version jps list convert endpoints safepoints doctor compare leaks contention locks latency summary recover merge split rules probe help'
 
 # Words that begin with $1, of those in $2.
 _jaywalk_words() {

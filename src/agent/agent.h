@@ -134,9 +134,10 @@ enum states_command run_work(JNIEnv *jni);
 enum states_state run_settled(void); /* when nothing is at work */
 void run_rest(uint64_t most_ns);     /* sleeps until run_wake */
 void run_wake(void);                 /* any */
-void run_end(void); /* the JVM ends: the recording tells so; on the agent's thread */
+void run_end(JNIEnv *jni); /* the JVM ends: the recording tells so; on the agent's thread */
 void run_give_up(bool is_given_up);        /* any; the start under way */
 bool run_is_given_up(void);                /* any */
+bool run_is_turning(void);                 /* any; it is between two files of loop= */
 bool run_is_drawing(void);                 /* any; the graph of a session that stops */
 void run_vm_init(void);                    /* starts what Agent_OnLoad was asked for */
 struct generations *run_generations(void); /* NULL while nothing runs; any */
@@ -234,6 +235,12 @@ void facts_collect(const struct options *options, const char *masked_command);
 void facts_fill(struct recording_sources *out);
 void facts_threads_begin(void);
 void facts_turn(struct recording *recording);
+
+/* loads.c: what each thread has had of the processors (jdk.ThreadCPULoad); dump. loads_begin: what is used from here on is
+ * of this recording. loads_turn: as often as
+ * one likes; `is_last`: no further one of this recording comes. */
+void loads_begin(struct recording *recording);
+void loads_turn(struct recording *recording, bool is_last);
 
 /* jvmfacts.c: what it tells of the JVM. jvmfacts_collect: as the options want it, of a session that begins. */
 void jvmfacts_collect(const struct options *options);

@@ -79,6 +79,32 @@ bool api_is_virtual(JNIEnv *jni, jobject thread)
     return ask(jni, thread) != JNI_FALSE;
 }
 
+/*
+ * The field is looked up once: class Thread is never unloaded.
+ * Source: JDK 8 to 26, java.lang.Thread, field `tid`.
+ */
+uint64_t api_thread_number(JNIEnv *jni, jobject thread)
+{
+    static _Atomic(jfieldID) known; /* relaxed: whoever comes first finds the same */
+    jfieldID field = jw_load_relaxed(&known);
+
+    if (field == NULL) {
+        /* Of this very class: one that extends it may have a field of the same name. */
+        jclass thread_class = (*jni)->FindClass(jni, "java/lang/Thread");
+
+        if (thread_class != NULL) {
+            field = (*jni)->GetFieldID(jni, thread_class, "tid", "J");
+            (*jni)->DeleteLocalRef(jni, thread_class);
+        }
+        if (field == NULL) {
+            (*jni)->ExceptionClear(jni);
+            return 0;
+        }
+        jw_store_relaxed(&known, field);
+    }
+    return (uint64_t)(*jni)->GetLongField(jni, thread, field);
+}
+
 /* Thread.currentThread(), by JNI alone, as the agent may not have begun yet. */
 static jobject current_thread(JNIEnv *jni, jclass thread_class)
 {

@@ -21,4 +21,7 @@ JNIEnv *api_own_jni(void);
 /* Of a java.lang.Thread. */
 bool api_is_virtual(JNIEnv *jni, jobject thread);
 
+/* Its number, which an application cannot override; 0: this JDK has none. */
+uint64_t api_thread_number(JNIEnv *jni, jobject thread);
+
 #endif

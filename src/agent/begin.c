@@ -3,11 +3,16 @@
 #include <string.h>
 
 #include "agent/alloc.h"
+#include "agent/census.h"
 #include "agent/delays.h"
 #include "agent/events.h"
+#include "agent/exceptions.h"
 #include "agent/live.h"
 #include "agent/locks.h"
+#include "agent/methods.h"
 #include "agent/nativecheck.h"
+#include "agent/queues.h"
+#include "agent/routes.h"
 #include "agent/session_internal.h"
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -52,9 +57,15 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
     overhead_begin(session.recording, session.options.overhead_ppm, session.number > 1);
     hooks_find_threads(jni);
     facts_threads_begin();
+    loads_begin(session.recording);
     live_open(jni, &session.options, session.recording);
     alloc_begin(&session.options);
     locks_begin(jni, &session.options);
+    methods_begin(jni, &session.options);
+    routes_begin(jni, &session.options);
+    queues_begin(jni, &session.options);
+    exceptions_begin(jni, &session.options);
+    census_begin(jni, &session.options, session.recording);
     return true;
 }
 
@@ -325,7 +336,9 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
         return false;
     }
     if (!name_attributes(options->attributes, err) || !events_choose(options, err) ||
-        !alloc_choose(options, err) || !locks_choose(options, err) || !delays_choose(options, err))
+        !alloc_choose(options, err) || !locks_choose(options, err) ||
+        !delays_choose(options, err) || !methods_choose(options, err) ||
+        !exceptions_choose(options, err))
         return false;
     if (options->service[0] != '\0')
         tell_service(options->service);

@@ -3,6 +3,7 @@
 
 #include "agent/agent.h"
 #include "agent/locks.h"
+#include "agent/parks.h"
 #include "base/atomics.h"
 #include "vm/vm.h"
 #include "vm/vm_native.h"
@@ -26,24 +27,26 @@ static struct {
     _Atomic uint32_t is_on;
 } blockers;
 
-/* What the calling thread says it parks for; a local reference, or NULL. */
-static jobject find_blocker(JNIEnv *jni)
+/* What the calling thread says it parks for: a local reference, or NULL. False: somebody else tells of this park. */
+static bool find_blocker(JNIEnv *jni, jobject *blocker)
 {
     jthread self = NULL;
 
     if ((*agent.jvmti)->GetCurrentThread(agent.jvmti, &self) != JVMTI_ERROR_NONE || self == NULL)
-        return NULL;
-    jobject blocker = (*jni)->GetObjectField(jni, self, blockers.blocker);
+        return true;
+    const bool is_mine = !parks_tells(jni, self);
+    if (is_mine)
+        *blocker = (*jni)->GetObjectField(jni, self, blockers.blocker);
     (*jni)->DeleteLocalRef(jni, self);
-    return blocker;
+    return is_mine;
 }
 
 static void JNICALL park(JNIEnv *jni, jobject unsafe, jboolean is_absolute, jlong time)
 {
     /* order PARK_OLD: acquires the field of what it parks for. */
     park_function *const old = jw_load_acquire(&blockers.old);
-    const bool is_watched = jw_load_relaxed(&blockers.is_on) != 0;
-    jobject blocker = is_watched ? find_blocker(jni) : NULL;
+    jobject blocker = NULL;
+    const bool is_watched = jw_load_relaxed(&blockers.is_on) != 0 && find_blocker(jni, &blocker);
 
     if (is_watched)
         locks_park(agent.jvmti, jni, blocker, is_absolute, time);

@@ -9,7 +9,7 @@
  *
  * The JVM tells no agent of parks. So the function of the native method Unsafe.park is replaced with ours through JNI's RegisterNatives, which calls the one
  * before, and is put back at the end; a thread that is parked then comes back through ours, whenever that is: the library stays. A virtual thread
- * that leaves its carrier to park does not come here.
+ * that leaves its carrier to park does not come here (parks.h).
  */
 #ifndef JW_AGENT_BLOCKERS_H
 #define JW_AGENT_BLOCKERS_H

@@ -120,7 +120,7 @@ static bool obey(JNIEnv *jni, enum states_command what, const struct options *op
     case STATES_END:
         if (run_settled() != STATES_RUNNING)
             return true;
-        run_end();
+        run_end(jni);
         return run_stop(jni, NULL, err);
     case STATES_ASK:
     case STATES_COMMAND_LIMIT:

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/census.h"
 #include "agent/limits.h"
 #include "agent/probes.h"
 #include "base/clock.h"
@@ -138,6 +139,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java_vm, char *text, void *reserved)
         agent_log(OPTIONS_LOGLEVEL_ERROR, "profiling was not started: %s", err.message);
     else
         probes_prepare(&load_options.values);
+    census_prepare(&load_options.values);
     return JNI_OK;
 }
 

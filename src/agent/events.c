@@ -242,6 +242,8 @@ enum sampler_cpu_engine events_engine(const struct options *values)
     case OPTIONS_EVENT_WALL:
     case OPTIONS_EVENT_ALLOC:
     case OPTIONS_EVENT_LOCK:
+    case OPTIONS_EVENT_METHOD:
+    case OPTIONS_EVENT_EXCEPTION:
         return SAMPLER_CPU_NONE;
     case OPTIONS_EVENT_PERF:
         return SAMPLER_CPU_PERF;

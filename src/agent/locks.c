@@ -6,10 +6,13 @@
 
 #include "agent/agent.h"
 #include "agent/blockers.h"
+#include "agent/parks.h"
 #include "base/clock.h"
 #include "base/park_time.h"
+#include "instrument/instrument.h"
 #include "sampler/sampler_hook.h"
 #include "sampler/sampler_locks.h"
+#include "vm/vm.h"
 #include "vm/vm_klass.h"
 #include "vm/vm_monitor.h"
 #include "vm/vm_synchronizer.h"
@@ -92,6 +95,33 @@ static void find_monitors(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, self);
 }
 
+/* Those of virtual threads, and what Unsafe.park does not tell. */
+static bool begin_placed(JNIEnv *jni, bool is_of_all, struct jw_error *why)
+{
+    if (vm_major_version() >= PARKS_MAJOR_MIN)
+        return parks_begin(jni, is_of_all, why);
+    return !is_of_all; /* there are no virtual threads, or none that could be told */
+}
+
+static void begin_parks(JNIEnv *jni)
+{
+    struct jw_error native = {{0}}, placed = {{0}};
+    const bool is_native = blockers_begin(jni, &native);
+    const bool is_placed = begin_placed(jni, !is_native, &placed);
+
+    locks.parks.message[0] = '\0';
+    if (is_placed)
+        return;
+    if (is_native)
+        jw_error_set(&locks.parks, "on, but not of virtual threads: %.380s", placed.message);
+    else
+        jw_error_set(&locks.parks, "%s",
+                     placed.message[0] != '\0' ? placed.message : native.message);
+    agent_log(OPTIONS_LOGLEVEL_WARN, "lock: parks%s are not told: %s",
+              is_native ? " of virtual threads" : "",
+              placed.message[0] != '\0' ? placed.message : native.message);
+}
+
 void locks_begin(JNIEnv *jni, const struct options *values)
 {
     if (values->lock_ns == 0 || locks.reason[0] != '\0' || locks.is_on)
@@ -108,9 +138,7 @@ void locks_begin(JNIEnv *jni, const struct options *values)
     }
     locks.is_on = true;
     dead.count = dead.told_count = 0;
-    locks.parks.message[0] = '\0';
-    if (!blockers_begin(jni, &locks.parks))
-        agent_log(OPTIONS_LOGLEVEL_WARN, "lock: parks are not told: %s", locks.parks.message);
+    begin_parks(jni);
 }
 
 void locks_end(JNIEnv *jni)
@@ -195,8 +223,11 @@ void locks_fill(struct recording_sources *out)
 
 /* ---- hooks ---- */
 
-void locks_enter(jobject object)
+void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
 {
+    if (instrument_is_own(jvmti, jni,
+                          object)) /* no lock of the program, which learns nothing of it */
+        return;
     const vm_addr monitor = vm_monitor_of(object);
     const struct sampler_lock wait = {
         .kind = EVENT_LOCK_ENTER,
@@ -309,7 +340,8 @@ static uint32_t park_code(jboolean is_absolute, jlong time)
                         is_absolute ? (int64_t)(jw_wall_ns() / JW_NS_PER_MS) : 0);
 }
 
-void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute, jlong time)
+static struct sampler_lock park_of(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker,
+                                   jboolean is_absolute, jlong time)
 {
     struct sampler_lock wait = {.kind = EVENT_LOCK_PARK,
                                 .timeout_ms = park_code(is_absolute, time)};
@@ -325,6 +357,23 @@ void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absol
         wait.klass = vm_klass_of(jni, klass);
         (*jni)->DeleteLocalRef(jni, klass);
     }
+    return wait;
+}
+
+void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute, jlong time)
+{
+    const struct sampler_lock wait = park_of(jvmti, jni, blocker, is_absolute, time);
+
+    sampler_lock_begin(&wait);
+}
+
+/* The reference ends before the wait does: who owns the lock is known as it begins, and cannot be asked about later. */
+void locks_park_placed(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute,
+                       jlong time)
+{
+    struct sampler_lock wait = park_of(jvmti, jni, blocker, is_absolute, time);
+
+    wait.monitor = 0;
     sampler_lock_begin(&wait);
 }
 

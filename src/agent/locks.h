@@ -31,13 +31,15 @@ void locks_begin(JNIEnv *jni, const struct options *values);
 void locks_end(JNIEnv *jni);
 
 /* A thread begins to wait for the monitor of the object, and has it; and in Object.wait. */
-void locks_enter(jobject object);
+void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jobject object);
 void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object);
 void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms);
 void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expired);
 
 /* It parks, for this object, or NULL, and this long, as Unsafe.park has it; and has come back. */
 void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute, jlong time);
+void locks_park_placed(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute,
+                       jlong time); /* LockSupport says so, and not Unsafe.park */
 void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker);
 
 /* Of parks, as locks_text; as of the last session's begin. */

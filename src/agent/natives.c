@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "base/atomics.h"
+#include "agent/api_internal.h"
 #include "base/version.h"
 #include "context/context.h"
 #include "jaywalk.h"
 
-#define NATIVES_INTERFACE 1 /* Native.INTERFACE */
+#define NATIVES_INTERFACE 2 /* Native.INTERFACE */
 #define EXCEPTION_CLASS   "io/jaywalk/JaywalkException"
 
 /* A function of class Native; `jni` and `class` are there in each. */
@@ -100,37 +100,16 @@ NATIVE(jbyteArray, version)
     return bytes_of(jni, JAYWALK_VERSION, sizeof JAYWALK_VERSION - 1);
 }
 
-/*
- * Number of a thread that an application cannot override. The field is looked up once: class Thread is never unloaded.
- * Source: JDK 8 to 26, java.lang.Thread, field `tid`. 0: this JDK has none.
- */
-static uint64_t number_of(JNIEnv *jni, jobject thread)
-{
-    static _Atomic(jfieldID) known; /* relaxed: whoever comes first finds the same */
-    jfieldID field = jw_load_relaxed(&known);
-
-    if (field == NULL) {
-        /* Of this very class: one that extends it may have a field of the same name. */
-        jclass thread_class = (*jni)->FindClass(jni, "java/lang/Thread");
-
-        if (thread_class != NULL) {
-            field = (*jni)->GetFieldID(jni, thread_class, "tid", "J");
-            (*jni)->DeleteLocalRef(jni, thread_class);
-        }
-        if (field == NULL) {
-            (*jni)->ExceptionClear(jni);
-            return 0;
-        }
-        jw_store_relaxed(&known, field);
-    }
-    return (uint64_t)(*jni)->GetLongField(jni, thread, field);
-}
-
 NATIVE(jint, bind, jobject thread, jboolean is_virtual)
 {
-    const uint64_t number = number_of(jni, thread);
+    const uint64_t number = api_thread_number(jni, thread);
 
     return number == 0 ? CONTEXT_NO_SLOT : context_bind(number, is_virtual != JNI_FALSE);
+}
+
+NATIVE(jint, find, jobject thread)
+{
+    return context_find(api_thread_number(jni, thread));
 }
 
 NATIVE(void, unbind, jint slot, jlong owner)

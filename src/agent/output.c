@@ -87,7 +87,7 @@ static void period_text(uint64_t period_ns, char *text, size_t room_bytes)
 
 static enum recording_clock shown_of(const struct options *values)
 {
-    return values->event == OPTIONS_EVENT_PERF    ? RECORDING_SHOWS_COUNTER
+    return options_is_counting(values)            ? RECORDING_SHOWS_COUNTER
            : values->event == OPTIONS_EVENT_WALL  ? RECORDING_SHOWS_WALL
            : values->event == OPTIONS_EVENT_ALLOC ? RECORDING_SHOWS_ALLOC
            : values->event == OPTIONS_EVENT_LOCK  ? RECORDING_SHOWS_LOCK
@@ -114,7 +114,7 @@ static struct recording_config config_of(const struct options *values, const cha
         .dialect = dialects[values->dialect],
         .title = values->title[0] == '\0' ? NULL : values->title,
         .splits_wall = values->is_unbatched,
-        .counter = values->event == OPTIONS_EVENT_PERF ? values->perf : NULL,
+        .counter = options_is_counting(values) ? values->perf : NULL,
         .shows = shown_of(values),
         .has_bytecode_index = (values->features & OPTIONS_FEATURE_BCI) != 0,
         .unsigned5_bias = vm_unsigned5_bias(),
@@ -168,6 +168,20 @@ static const char *number_text(uint64_t number, char text[32])
         (type), "threshold", has_lock ? threshold : "off"                                          \
     }
 
+/* Of a type of what is counted, likewise. */
+#define COUNT_SETTINGS(type, is_on)                                                                \
+    {(type), "enabled", (is_on) ? "true" : "false"},                                               \
+    {                                                                                              \
+        (type), "period", (is_on) ? count : "off"                                                  \
+    }
+
+/* Of all of these, of which a session has one. */
+#define COUNTED_SETTINGS(event)                                                                    \
+    COUNT_SETTINGS("jaywalk.CounterSample", (event) == OPTIONS_EVENT_PERF),                        \
+        COUNT_SETTINGS("jaywalk.CallSample", (event) == OPTIONS_EVENT_METHOD),                     \
+        COUNT_SETTINGS("jdk.JavaExceptionThrow", (event) == OPTIONS_EVENT_EXCEPTION),              \
+        COUNT_SETTINGS("jdk.JavaErrorThrow", (event) == OPTIONS_EVENT_EXCEPTION)
+
 static uint64_t live_count(const struct options *values)
 {
     return strcmp(alloc_text(values), "on") == 0 ? values->live_count : 0;
@@ -176,7 +190,7 @@ static uint64_t live_count(const struct options *values)
 struct recording *output_open(const struct options *values, const char *path,
                               uint64_t session_unix_ns, struct jw_error *err)
 {
-    const bool has_wall = values->wall_ns != 0, has_counter = values->event == OPTIONS_EVENT_PERF;
+    const bool has_wall = values->wall_ns != 0, has_counter = options_is_counting(values);
     const bool has_lock = strcmp(locks_text(values), "on") == 0, has_cpu = options_has_cpu(values);
     char period[32], interval[32], wall_period[32], wall[32], depth[32], off[160];
     char overhead[32] = "off", memlimit[32], selfcheck[256], count[48], alloc[32], live[32];
@@ -190,8 +204,7 @@ struct recording *output_open(const struct options *values, const char *path,
         {"jaywalk.WallClockSample", "enabled",
          has_wall && !values->is_unbatched ? "true" : "false"},
         {"jaywalk.WallClockSample", "period", has_wall ? wall_period : "off"},
-        {"jaywalk.CounterSample", "enabled", has_counter ? "true" : "false"},
-        {"jaywalk.CounterSample", "period", has_counter ? count : "off"},
+        COUNTED_SETTINGS(values->event),
         {"jdk.ObjectAllocationSample", "enabled",
          strcmp(alloc_text(values), "on") == 0 ? "true" : "false"},
         LOCK_SETTINGS("jdk.JavaMonitorEnter"),

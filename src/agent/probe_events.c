@@ -6,6 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/api_internal.h"
+#include "agent/told.h"
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -233,38 +234,6 @@ static __attribute__((noinline)) void put_text(JNIEnv *jni, jobject object,
     event_values_put_units(values, units, (size_t)length);
 }
 
-static void put_class(jobject object, struct event_values *values)
-{
-    char *signature = NULL;
-
-    if (object == NULL ||
-        (*agent.jvmti)->GetClassSignature(agent.jvmti, object, &signature, NULL) !=
-            JVMTI_ERROR_NONE ||
-        signature == NULL) {
-        event_values_put_text(values, NULL, 0);
-        return;
-    }
-    event_values_put_class(values, signature);
-    (void)(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
-}
-
-/* Source: JDK 8 to 26, java.lang.Thread: field `tid`. 0: it cannot be told. */
-static uint64_t java_id_of(JNIEnv *jni, jobject thread)
-{
-    static _Atomic(jfieldID) known; /* relaxed: all find the same */
-    jfieldID field = jw_load_relaxed(&known);
-
-    if (field == NULL) {
-        jclass klass = (*jni)->FindClass(jni, "java/lang/Thread");
-
-        field = klass == NULL ? NULL : (*jni)->GetFieldID(jni, klass, "tid", "J");
-        (*jni)->ExceptionClear(jni);
-        (*jni)->DeleteLocalRef(jni, klass);
-        jw_store_relaxed(&known, field);
-    }
-    return field == NULL ? 0 : (uint64_t)(*jni)->GetLongField(jni, thread, field);
-}
-
 /* Most often it is the thread that tells the event. */
 static thread_index thread_of(uint64_t java_id)
 {
@@ -275,7 +244,7 @@ static thread_index thread_of(uint64_t java_id)
 
 static void put_thread(JNIEnv *jni, jobject object, struct event_values *values)
 {
-    const uint64_t java_id = object == NULL ? 0 : java_id_of(jni, object);
+    const uint64_t java_id = object == NULL ? 0 : api_thread_number(jni, object);
     struct event_values_thread thread = {.is_none = true};
 
     if (java_id != 0 && api_is_virtual(jni, object)) {
@@ -300,7 +269,7 @@ static void put_fields(JNIEnv *jni, const struct type *type, const struct instru
         if (type->kinds[i] == PROBE_FIELD_TEXT)
             put_text(jni, given->objects[object++], values);
         else if (type->kinds[i] == PROBE_FIELD_CLASS)
-            put_class(given->objects[object++], values);
+            told_put_class(given->objects[object++], values);
         else if (type->kinds[i] == PROBE_FIELD_THREAD)
             put_thread(jni, given->objects[object++], values);
         else

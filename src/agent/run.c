@@ -6,11 +6,18 @@
 
 #include "agent/agree.h"
 #include "agent/alloc.h"
+#include "agent/census.h"
 #include "agent/delays.h"
+#include "agent/exceptions.h"
 #include "agent/live.h"
 #include "agent/locks.h"
+#include "agent/methods.h"
 #include "agent/nativecheck.h"
+#include "agent/parks.h"
+#include "agent/queues.h"
+#include "agent/routes.h"
 #include "agent/session_internal.h"
+#include "agent/told.h"
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -41,6 +48,7 @@ static struct {
     _Atomic uint32_t
         is_given_up; /* relaxed: saves work, and decides nothing that a stop cannot undo */
     _Atomic uint32_t is_drawing; /* relaxed: how long exit waits */
+    _Atomic uint32_t is_turning; /* relaxed: what status says */
 } run;
 
 struct generations *run_generations(void)
@@ -94,6 +102,15 @@ static void forget_libraries(uint64_t oldest)
         symbols_forget_before(look_at_opening[oldest % OPENINGS]);
 }
 
+/* No sample of it comes any more: its generation was cleared. */
+static bool is_done(void *oldest, uint32_t index, uint32_t serial)
+{
+    static struct thread_info info;
+
+    return !thread_info(index, &info) || (uint32_t)info.serial != serial ||
+           thread_is_done(index, *(const uint64_t *)oldest);
+}
+
 /* One rotation: what was closed is written at once, what is proved empty is cleared. */
 static void turn_over(struct generations *generations, struct recording *recording)
 {
@@ -115,10 +132,12 @@ static void turn_over(struct generations *generations, struct recording *recordi
     }
     (void)generations_retire(generations, take_late, recording);
     (void)generations_empty_dead_cells(generations, is_alive, NULL);
-    const uint64_t oldest = oldest_generation(generations);
+    uint64_t oldest = oldest_generation(generations);
     forget_libraries(oldest);
     ledger_turn(recording, oldest);
     facts_turn(recording);
+    loads_turn(recording, false);
+    recording_give_up(recording, is_done, &oldest);
     threads_reap(oldest);
     cost_turn(recording);
     if (!recording_tick(recording, &err)) {
@@ -144,6 +163,8 @@ static void want_rows(void)
         (void)symbols_want_rows(jvm_begin);
     if (vdso != 0)
         (void)symbols_want_rows(vdso);
+    /* Our own, in which threads begin: a sample there would be the first to want them, and its stack end there. */
+    (void)symbols_want_rows((uintptr_t)want_rows);
 }
 
 void session_serve_symbols(void)
@@ -192,6 +213,11 @@ bool run_is_given_up(void)
     return jw_load_relaxed(&run.is_given_up) != 0;
 }
 
+bool run_is_turning(void)
+{
+    return jw_load_relaxed(&run.is_turning) != 0;
+}
+
 bool run_is_drawing(void)
 {
     return jw_load_relaxed(&run.is_drawing) != 0;
@@ -221,12 +247,16 @@ enum states_command run_work(JNIEnv *jni)
     live_turn(jni);
     delays_turn(session.recording);
     locks_turn();
+    census_turn(jni);
+    methods_turn(jni, session.recording);
+    exceptions_turn(jni);
     if (session.options.overhead_ppm != 0)
         cost_look(session.recording);
     /* What follows a change of the libraries is in a generation of its own, in which each pc has one meaning. */
     const bool is_early = now_ns - session.rotated_ns >= EARLY_NS && symbols_take_news();
     if (is_early || now_ns - session.rotated_ns >= ROTATE_NS ||
         generations_is_half_full(run_generations())) {
+        told_count_dropped(jni);
         if (jni != NULL && session.rotations++ % NAMES_EVERY == 0)
             hooks_refresh_thread_names(jni);
         turn_over(run_generations(), session.recording);
@@ -250,6 +280,7 @@ static void take_all(JNIEnv *jni)
     if (jni != NULL)
         hooks_refresh_thread_names(jni);
     session_serve_symbols();
+    loads_turn(session.recording, true);
     turn_over(run_generations(), session.recording);
     turn_over(run_generations(), session.recording);
     session.rotated_ns = jw_now_ns();
@@ -266,17 +297,31 @@ static void note_undrained(void)
     jw_count_add(JW_COUNT_LATE, stats.cells_taken);
 }
 
-/* Engines, and what is under way. */
-static void take_down(JNIEnv *jni)
+/* Engines, and what is under way. `is_turn`: for a moment. */
+static void take_down(JNIEnv *jni, bool is_turn)
 {
+    if (is_turn)
+        methods_cut(jni, session.recording);
+    else
+        methods_end(jni, session.recording);
+    if (!is_turn) {
+        queues_end(jni);
+        exceptions_end(jni);
+    }
     alloc_end();
     locks_end(jni);
     live_end();
     if (session.is_sampling && !sampler_stop(SESSION_DRAIN_NS))
         note_undrained();
     session.is_sampling = false;
+    if (!is_turn) {
+        parks_end(jni);
+        routes_end(jni);
+    }
     nativecheck_close(session.recording);
     live_look(jni);
+    census_look(jni);
+    told_count_dropped(jni);
     take_all(jni);
     session_set_generations(NULL);
 }
@@ -337,7 +382,8 @@ bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err)
     struct jw_error why = {0};
 
     note_drawing();
-    take_down(jni);
+    take_down(jni, false);
+    census_end(jni);
     session.samples = session_samples();
     session.stop_ns = jw_now_ns();
     if (recording_format_of(session.recording) != RECORDING_JFR)
@@ -358,8 +404,14 @@ bool run_stop(JNIEnv *jni, const struct options *asked, struct jw_error *err)
     return is_written && is_copied;
 }
 
-void run_end(void)
+void run_end(JNIEnv *jni)
 {
+    methods_leave(jni, session.recording);
+    routes_leave();
+    queues_leave();
+    exceptions_leave();
+    census_jvm_ends();
+    told_count_dropped(jni);
     recording_shutdown(session.recording, "The JVM ended");
 }
 
@@ -376,6 +428,8 @@ bool run_dump(JNIEnv *jni, const struct options *asked, struct jw_error *err)
     note_drawing();
     if (session.is_on) {
         live_look(jni);
+        census_look(jni);
+        methods_look(jni, session.recording);
         take_all(jni);
     }
     const bool is_good = write_asked(asked, false, err);
@@ -384,15 +438,26 @@ bool run_dump(JNIEnv *jni, const struct options *asked, struct jw_error *err)
     return is_good;
 }
 
+/* Of a session that ends between two files: what stayed in classes for the next one. */
+static void leave_classes(JNIEnv *jni)
+{
+    methods_end(jni, NULL);
+    parks_end(jni);
+    routes_end(jni);
+    queues_end(jni);
+    exceptions_end(jni);
+    census_end(jni);
+}
+
 /* The file is ended and the next one begun, with the same engines at rest in between: so each sample is in one
  * of the two, and the counters of each add up. */
-bool run_turn(JNIEnv *jni, struct jw_error *err)
+static bool turn(JNIEnv *jni, struct jw_error *err)
 {
     const struct limits_deadline last = session.loop;
     struct jw_error why = {0};
 
     note_drawing();
-    take_down(jni);
+    take_down(jni, true);
     session.samples = session_samples();
     session.stop_ns = jw_now_ns();
     session.is_on = false;
@@ -407,6 +472,7 @@ bool run_turn(JNIEnv *jni, struct jw_error *err)
     session.recording = session_open_recording(&session.options, err);
     if (session.recording == NULL) {
         session_publish_failure(err->message);
+        leave_classes(jni);
         return false;
     }
     session.start_ns = jw_now_ns();
@@ -416,7 +482,16 @@ bool run_turn(JNIEnv *jni, struct jw_error *err)
     if (session_go(jni, session.recording, err))
         return true;
     session_publish_failure(err->message);
+    leave_classes(jni);
     session_abandon(session.recording);
     session.recording = NULL;
     return false;
+}
+
+bool run_turn(JNIEnv *jni, struct jw_error *err)
+{
+    jw_store_relaxed(&run.is_turning, 1);
+    const bool goes_on = turn(jni, err);
+    jw_store_relaxed(&run.is_turning, 0);
+    return goes_on;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/census.h"
 #include "agent/delays.h"
 #include "agent/events.h"
 #include "agent/live.h"
@@ -344,6 +345,7 @@ void sources_fill(struct recording_sources *out)
     delays_fill(out);
     live_fill(out);
     locks_fill(out);
+    census_fill(out);
 }
 
 static const char *system_property(const char *name, char *text, size_t room_bytes)

@@ -7,6 +7,7 @@
 
 #include "agent/agree.h"
 #include "agent/alloc.h"
+#include "agent/census.h"
 #include "agent/delays.h"
 #include "agent/events.h"
 #include "agent/live.h"
@@ -73,6 +74,14 @@ static void describe_engines(const struct sampler_config *config, char *text, si
                  config->is_user_only ? " of user code" : "",
                  (unsigned long long)session.options.interval_count,
                  session.options.interval_count == 1 ? "one" : "of them", ways[config->cpu]);
+    else if (values->event == OPTIONS_EVENT_METHOD)
+        snprintf(cpu, sizeof cpu, "%.200s, each %llu%s", values->perf,
+                 (unsigned long long)values->interval_count,
+                 values->interval_count == 1 ? " call" : " calls of a thread");
+    else if (values->event == OPTIONS_EVENT_EXCEPTION)
+        snprintf(cpu, sizeof cpu, "%.200s, each %llu%s", values->perf,
+                 (unsigned long long)values->interval_count,
+                 values->interval_count == 1 ? " that is made" : " that a thread makes");
     else if (config->cpu != SAMPLER_CPU_NONE)
         snprintf(cpu, sizeof cpu, "CPU time every %llu us%s%s%s%s",
                  (unsigned long long)(cpu_ns / 1000), ways[config->cpu],
@@ -212,7 +221,10 @@ static void tell_running(const struct session_info *info, enum states_state stat
 void tell_status(void)
 {
     const enum states_state state = commands_state();
+    const bool was_turning = run_is_turning();
     const bool is_on = run_generations() != NULL;
+    /* Looked at before and after, so that no turn begins or ends unseen in between. */
+    const bool is_turning = run_is_turning() || was_turning;
     struct session_info info;
 
     session_info(&info);
@@ -220,6 +232,8 @@ void tell_status(void)
         tell_running(&info, state);
     } else if (state == STATES_STARTING) {
         agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling is starting");
+    } else if (is_turning) {
+        agent_log(OPTIONS_LOGLEVEL_INFO, "Profiling goes on in the next file in a moment");
     } else {
         agent_log(OPTIONS_LOGLEVEL_INFO, "Profiler is not active");
         if (state == STATES_KEPT)
@@ -232,6 +246,7 @@ void tell_status(void)
     if (info.failure[0] != '\0')
         agent_log(OPTIONS_LOGLEVEL_WARN, "the last session ended by itself: %s", info.failure);
     probes_tell();
+    census_tell();
     tell_others(is_on);
 }
 
@@ -427,4 +442,9 @@ void tell_list(void)
     for (uint64_t event = 0; event < OPTIONS_EVENT_PERF; event++)
         agent_log(OPTIONS_LOGLEVEL_INFO, "  %s", options_event_name(event));
     events_list();
+    agent_log(OPTIONS_LOGLEVEL_INFO, "Methods and exceptions of Java:");
+    agent_log(OPTIONS_LOGLEVEL_INFO, "  %-24s %s", "CLASS.METHOD",
+              "calls, also of those that match: com.acme.*.find*");
+    agent_log(OPTIONS_LOGLEVEL_INFO, "  %-24s %s", "exception[:CLASS]",
+              "exceptions: all, or of a class and what extends it; or com.acme.**");
 }

@@ -7,7 +7,8 @@
  * Memory   the caller's.
  *
  * How long a handler took is elapsed time, of every handler: what kept it from running is in it. Its CPU time is read
- * from the thread's own clock by one handler of 64, chosen at random, and multiplied (of hooks without what the reading takes); and by each that took longer than
+ * from the thread's own clock by one handler of 64, chosen at random, and multiplied (of hooks, of which one of 256 does,
+ * without what the reading takes); and by each that took longer than
  * JW_COST_LONG_NS, so that the longest is known by what it used, not by what others used meanwhile. What the kernel does to deliver
  * a signal and to return from it nobody can see from here: that is an estimate, JW_COST_CALLS_A_SIGNAL system calls, of
  * which one is measured at the start.
@@ -21,8 +22,9 @@
  * a thread that signals itself, 3.7 us where a system call takes 0.22 us, docs/self-measurement.md. */
 #define JW_COST_CALLS_A_SIGNAL 16u
 
-/* One handler of so many reads its own CPU clock. */
-#define JW_COST_MEASURED_OF 64u
+/* One handler, or hook, of so many reads its own CPU clock. */
+#define JW_COST_MEASURED_OF      64u
+#define JW_COST_HOOK_MEASURED_OF 256u
 
 /* Elapsed: of a handler that took less, its CPU time is taken to be all of it where the longest is looked for. */
 #define JW_COST_LONG_NS 1000000u

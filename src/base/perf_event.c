@@ -96,6 +96,11 @@ static bool is_quotable(const char *text, size_t length_bytes)
     return true;
 }
 
+static bool is_classes(const char *text, size_t length_bytes)
+{
+    return length_bytes != 0 && is_quotable(text, length_bytes);
+}
+
 /* "/path:symbol" or "/path+0xoff". */
 static bool is_file_place(const char *text, size_t length_bytes)
 {
@@ -111,6 +116,20 @@ static bool is_file_place(const char *text, size_t length_bytes)
            is_identifier(colon + 1, without_offset(colon + 1, symbol_bytes), ".@$");
 }
 
+/* "CLASS.METHOD", with at least one dot. */
+static bool is_method(const char *text, size_t length_bytes)
+{
+    const char *dot = memrchr(text, '.', length_bytes);
+
+    for (size_t i = 0; i < length_bytes; i++) {
+        if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f ||
+            strchr(";#=!,:()[]\"\\", text[i]) != NULL)
+            return false;
+    }
+    return dot != NULL && dot != text && dot != text + length_bytes - 1 && text[0] != '/' &&
+           text[0] != '.' && !is_digit(text[0]) && length_bytes < JW_PERF_NAME_BYTES - 1;
+}
+
 static const struct {
     const char *begin;
     enum jw_perf_kind kind;
@@ -120,6 +139,7 @@ static const struct {
     {"kretprobe:", JW_PERF_KRETPROBE, is_kernel_place},
     {"uprobe:", JW_PERF_UPROBE, is_file_place},
     {"uretprobe:", JW_PERF_URETPROBE, is_file_place},
+    {"exception:", JW_PERF_EXCEPTION, is_classes},
 };
 
 enum jw_perf_kind jw_perf_kind_of(const char *text, size_t length_bytes, size_t *number)
@@ -134,6 +154,8 @@ enum jw_perf_kind jw_perf_kind_of(const char *text, size_t length_bytes, size_t 
             *number = i;
         return JW_PERF_NAMED;
     }
+    if (is_text(text, length_bytes, "exception"))
+        return JW_PERF_EXCEPTION;
     if (text[0] == 'r' && is_number(text + 1, length_bytes - 1))
         return JW_PERF_RAW;
     for (size_t i = 0; i < JW_COUNT_OF(probes); i++) {
@@ -146,7 +168,9 @@ enum jw_perf_kind jw_perf_kind_of(const char *text, size_t length_bytes, size_t 
     }
     const char *colon = memchr(text, ':', length_bytes);
     if (colon == NULL)
-        return is_identifier(text, length_bytes, "") ? JW_PERF_FUNCTION : JW_PERF_NONE;
+        return is_identifier(text, length_bytes, "") ? JW_PERF_FUNCTION
+               : is_method(text, length_bytes)       ? JW_PERF_METHOD
+                                                     : JW_PERF_NONE;
     return is_identifier(text, (size_t)(colon - text), "-") &&
                    is_identifier(colon + 1, length_bytes - (size_t)(colon + 1 - text), "-")
                ? JW_PERF_TRACEPOINT
@@ -168,6 +192,22 @@ const char *jw_perf_unit(const char *text)
 {
     size_t number = 0;
 
-    return jw_perf_kind_of(text, strlen(text), &number) == JW_PERF_NAMED ? infos[number].name
-                                                                         : "events";
+    switch (jw_perf_kind_of(text, strlen(text), &number)) {
+    case JW_PERF_NAMED:
+        return infos[number].name;
+    case JW_PERF_METHOD:
+        return "calls";
+    case JW_PERF_EXCEPTION:
+        return "exceptions";
+    case JW_PERF_NONE:
+    case JW_PERF_RAW:
+    case JW_PERF_TRACEPOINT:
+    case JW_PERF_KPROBE:
+    case JW_PERF_KRETPROBE:
+    case JW_PERF_UPROBE:
+    case JW_PERF_URETPROBE:
+    case JW_PERF_FUNCTION:
+        break;
+    }
+    return "events";
 }

@@ -1,5 +1,5 @@
 /*
- * perf_event - spellings of event=: what of the kernel can be counted, and what its count is called.
+ * perf_event - spellings of event=: what of the kernel, or of Java, can be counted, and what its count is called.
  *
  * For      options (which text is one), os (what to ask the kernel for), recording and cli (units).
  * Callers  options, os, agent, recording, cli.
@@ -13,6 +13,8 @@
  *     uprobe:/lib/libc.so.6:malloc            JW_PERF_UPROBE, uretprobe: on return; a symbol, or
  *     uprobe:/lib/libc.so.6+0xa0700           the place in the file
  *     malloc                                  JW_PERF_FUNCTION: as uprobe, of whichever library has it
+ *     java.util.Properties.getProperty        JW_PERF_METHOD: a method of Java, counted by the agent itself; stars stand for anything
+ *     exception[:java.io.*|...]               JW_PERF_EXCEPTION: exceptions by their class, likewise; patterns are looked at in probe_throws.h
  */
 #ifndef JW_BASE_PERF_EVENT_H
 #define JW_BASE_PERF_EVENT_H
@@ -31,7 +33,9 @@ enum jw_perf_kind {
     JW_PERF_KRETPROBE,
     JW_PERF_UPROBE,
     JW_PERF_URETPROBE,
-    JW_PERF_FUNCTION
+    JW_PERF_FUNCTION,
+    JW_PERF_METHOD,
+    JW_PERF_EXCEPTION
 };
 
 struct jw_perf_info {

@@ -35,6 +35,8 @@ struct classfile_memory {
 
 /* Enough for a class of that length, whatever is in it, and to write it again with twice as much code. */
 size_t classfile_memory_bytes(size_t length_bytes);
+/* How much of that is touched at the most: parts of it are as large as the largest of all methods could want. */
+size_t classfile_touched_bytes(size_t length_bytes);
 
 /* Not zeroed; NULL: it is used up. */
 void *classfile_memory_take(struct classfile_memory *memory, size_t size_bytes);

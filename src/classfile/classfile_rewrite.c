@@ -7,11 +7,21 @@
 #define GROWTH_BYTES       (1u << 20)
 #define READ_BYTES_A_BYTE  12u
 #define WRITE_BYTES_A_BYTE 8u
+#define ADDED_BYTES        (256u * 1024)
 
 size_t classfile_memory_bytes(size_t length_bytes)
 {
     return length_bytes * (READ_BYTES_A_BYTE + WRITE_BYTES_A_BYTE) + ONE_METHOD_BYTES +
            4u * GROWTH_BYTES;
+}
+
+/* Code is no longer than the class, and each of its bytes may be an instruction. What is added is as much as probes add, several times over. */
+size_t classfile_touched_bytes(size_t length_bytes)
+{
+    const size_t code_bytes = length_bytes < UINT16_MAX ? length_bytes : UINT16_MAX;
+
+    return length_bytes * (READ_BYTES_A_BYTE + WRITE_BYTES_A_BYTE) +
+           code_bytes * (sizeof(struct classfile_instruction) + sizeof(uint32_t)) + ADDED_BYTES;
 }
 
 struct rewriting {

@@ -346,6 +346,61 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .operands = CLI_OPERANDS_RECORDINGS,
             .run = cli_contention,
         },
+    [CLI_COMMAND_LOCKS] =
+        {
+            .id = CLI_COMMAND_LOCKS,
+            .name = "locks",
+            .usage = "jaywalk locks [options] IN.jfr ...",
+            .summary = "say where locks are taken never, by one thread only, or after a wait",
+            .text =
+                "Of recordings made with the option locks=census: places where a lock is "
+                "taken, which are\n"
+                "never come to, come to by one thread only, and waited at; of each how often, by "
+                "how many\n"
+                "threads, how long it was held and waited for, and what follows from that. Those "
+                "of the JDK's\n"
+                "own classes are apart. Monitors are told by the statement or method that takes "
+                "them, locks of\n"
+                "java.util.concurrent by the call.\n",
+            .examples = "  jaywalk -d 60 --locks=census -f app.jfr 4711\n"
+                        "  jaywalk locks app.jfr\n"
+                        "  jaywalk locks --json app.jfr | jq '.sites[] | select(.verdict == "
+                        "\"one thread\")'\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_locks,
+        },
+    [CLI_COMMAND_LATENCY] =
+        {
+            .id = CLI_COMMAND_LATENCY,
+            .name = "latency",
+            .usage = "jaywalk latency [options] IN.jfr ...",
+            .summary =
+                "say how many calls, requests and waits of tasks there were and how long they took",
+            .text =
+                "Of recordings made with the option time: all calls of the methods that it names, "
+                "how many, how\n"
+                "many in a second, and how long they took, in all, on average, and that 50, 90, 99 "
+                "and 99.9 of\n"
+                "100 took no longer than; these are right to two digits. Of those with the option "
+                "count how many\n"
+                "alone. Of those with the option endpoints the same of the requests to each "
+                "endpoint, and of\n"
+                "spans that the program tells, by their name. Of those with the option trace, or "
+                "of "
+                "the JVM's own\n"
+                "recorder with jdk.MethodTrace, the same of the calls that were long enough. Of "
+                "those with the\n"
+                "option queue the same of the tasks that waited that long for a thread of their "
+                "executor, by the\n"
+                "classes of both.\n"
+                "Times are those of the wall clock. Several recordings add up.\n",
+            .examples = "  jaywalk -d 60 --time='com.acme.Shop.*' -f shop.jfr 4711\n"
+                        "  jaywalk latency shop.jfr\n"
+                        "  jaywalk latency --json --top=0 shop.jfr | jq '.methods[0].p99_ns'\n"
+                        "  jaywalk -d 60 --endpoints=auto -f shop.jfr 4711\n",
+            .operands = CLI_OPERANDS_RECORDINGS,
+            .run = cli_latency,
+        },
     [CLI_COMMAND_SUMMARY] =
         {
             .id = CLI_COMMAND_SUMMARY,
@@ -484,6 +539,10 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "attach puts a probe into a running JVM, list says what its handlers did there, "
                 "detach takes it\n"
                 "out: when that is said, no handler runs any more, and none will.\n"
+                "--rules puts one probe into many programs: rules of a file take the places of "
+                "those "
+                "of its\n"
+                "annotations that have the same names.\n"
                 "PID is a process number, or the name of a JVM: main class or jar. How to write "
                 "one: docs/howto/write-a-probe.md.\n",
             .examples = "  jaywalk probe check slow-orders.jar\n"
@@ -492,6 +551,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                         "  jaywalk probe check --json slow-orders.jar app.jar | jq "
                         "'.handlers[].dry_run.cost'\n"
                         "  jaywalk probe attach 4711 slow-orders.jar\n"
+                        "  jaywalk probe attach --rules shop.rules 4711 slow-orders.jar\n"
                         "  jaywalk probe list 4711\n"
                         "  jaywalk probe detach 4711 slow-orders\n",
             .operands = CLI_OPERANDS_RULES,

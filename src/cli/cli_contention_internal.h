@@ -104,6 +104,10 @@ void contention_close(struct contention *all);
 
 const char *contention_text_of(const struct contention *all, uint32_t number); /* "": none */
 
+/* "12.3 ms", in whole numbers: no locale changes them. */
+#define CONTENTION_WORD_BYTES 32u
+void contention_time(int64_t ns, char out[CONTENTION_WORD_BYTES]);
+
 void contention_text(const struct contention *all, const struct contention_look *look, FILE *to);
 void contention_json(const struct contention *all, const struct contention_look *look, FILE *to);
 

@@ -6,10 +6,9 @@
 #include "cli/cli_text_internal.h"
 
 #define SHOWN_FRAMES 8u
-#define WORD_BYTES   32u
+#define WORD_BYTES   CONTENTION_WORD_BYTES
 
-/* "12.3 ms", in whole numbers: no locale changes them. */
-static void put_time(int64_t ns, char out[WORD_BYTES])
+void contention_time(int64_t ns, char out[CONTENTION_WORD_BYTES])
 {
     static const struct {
         int64_t ns;
@@ -70,11 +69,11 @@ static void put_figures(const struct contention_row *row, FILE *to)
     char total[WORD_BYTES], median[WORD_BYTES], p95[WORD_BYTES], p99[WORD_BYTES],
         longest[WORD_BYTES], count[32];
 
-    put_time(row->total_ns, total);
-    put_time(row->median_ns, median);
-    put_time(row->p95_ns, p95);
-    put_time(row->p99_ns, p99);
-    put_time(row->longest_ns, longest);
+    contention_time(row->total_ns, total);
+    contention_time(row->median_ns, median);
+    contention_time(row->p95_ns, p95);
+    contention_time(row->p99_ns, p99);
+    contention_time(row->longest_ns, longest);
     cli_text_digits(row->count, count);
     fprintf(to, "%9s %10s %10s %10s %10s %10s  ", count, total, median, p95, p99, longest);
 }
@@ -97,7 +96,7 @@ static void put_row(const struct contention *all, const struct contention_row *r
         }
     }
     if (row->held_ns > 0) {
-        put_time(row->held_ns, held);
+        contention_time(row->held_ns, held);
         fprintf(to, ", held for at most %s at a time", held);
     }
     fputs("\n", to);
@@ -125,8 +124,8 @@ static void put_head(const struct contention *all, FILE *to)
 {
     char total[WORD_BYTES], span[WORD_BYTES], count[32];
 
-    put_time(all->total_ns, total);
-    put_time(all->end_ns - all->begin_ns, span);
+    contention_time(all->total_ns, total);
+    contention_time(all->end_ns - all->begin_ns, span);
     cli_text_digits(all->lock_waits, count);
     fprintf(to, "Waits for locks: %s, %s in all, over %s\n", count, total, span);
     if (all->left_out > 0) {
@@ -146,7 +145,7 @@ static void put_deadlocks(const struct contention *all, FILE *to)
         if (i == 0 || one->number != last)
             fprintf(to, "\nDeadlock %" PRIu64 "\n", one->number);
         last = one->number;
-        put_time(one->waited_ns, waited);
+        contention_time(one->waited_ns, waited);
         fputs("  ", to);
         put_name(all, one->thread, no_thread, to);
         fputs(" waits for ", to);
@@ -171,7 +170,7 @@ static void put_convoys(const struct contention *all, const struct contention_lo
         const struct contention_convoy *convoy = &all->convoys[i];
         char crowded[WORD_BYTES], waits[32];
 
-        put_time(convoy->crowded_ns, crowded);
+        contention_time(convoy->crowded_ns, crowded);
         cli_text_digits(convoy->waits, waits);
         fprintf(to, "%9s %6" PRIu64 " %13" PRIu64 " %8s  ", crowded, convoy->episodes, convoy->most,
                 waits);
@@ -198,7 +197,7 @@ static void put_chains(const struct contention *all, const struct contention_loo
         const struct contention_chain *chain = &all->chains[i];
         char total[WORD_BYTES], waits[32];
 
-        put_time(chain->total_ns, total);
+        contention_time(chain->total_ns, total);
         cli_text_digits(chain->count, waits);
         fprintf(to, "%9s %8s  ", total, waits);
         put_name(all, chain->lock, no_class, to);

@@ -92,11 +92,12 @@ static bool read_flow(const struct cli_values *values, struct cli_flow *flow, st
     if (!cli_check_patterns(&flow->look.values, err))
         return false;
     flow->filter = profile_filter_open(&view, err);
-    flow->wish = (struct cli_wish){.event = values->event,
-                                   .state = values->state,
-                                   .part = &flow->part,
-                                   .bys = &flow->bys,
-                                   .is_quiet = values->is_quiet};
+    flow->wish =
+        (struct cli_wish){.event = values->event == NULL ? NULL : cli_event_of(values->event),
+                          .state = values->state,
+                          .part = &flow->part,
+                          .bys = &flow->bys,
+                          .is_quiet = values->is_quiet};
     return err->message[0] == '\0';
 }
 
@@ -270,11 +271,21 @@ static bool write_chunks(struct cli_flow *flow, struct jw_error *err)
     return is_good && err->message[0] == '\0';
 }
 
+static bool add_columns(struct cli_flow *flow, const struct jfr_reader *reader, const char *type)
+{
+    bool has_memory = true;
+    const char *name;
+
+    for (size_t n = 0; has_memory && (name = jfr_reader_field_name(reader, type, n)) != NULL; n++)
+        has_memory = cli_columns_add(&flow->columns, name);
+    return has_memory;
+}
+
 /* Columns of all types that may be wished for, of all chunks: a first pass, which looks at no event. */
 static bool gather_columns(struct cli_flow *flow, struct jw_error *err)
 {
     struct jfr_reader_chunk chunk;
-    const char *type, *name;
+    const char *type;
     struct jfr_reader *reader;
     bool has_memory = true;
 
@@ -283,11 +294,12 @@ static bool gather_columns(struct cli_flow *flow, struct jw_error *err)
         return true;
     reader = jfr_reader_open(flow->in, err);
     while (reader != NULL && has_memory && jfr_reader_next_types(reader, &chunk, err)) {
-        for (size_t i = 0; (type = cli_source_type(flow->wish.event, i)) != NULL; i++) {
-            for (size_t n = 0;
-                 has_memory && (name = jfr_reader_field_name(reader, type, n)) != NULL; n++)
-                has_memory = cli_columns_add(&flow->columns, name);
-        }
+        for (size_t i = 0; has_memory && (type = cli_source_type(flow->wish.event, i)) != NULL; i++)
+            has_memory = add_columns(flow, reader, type);
+        /* It is no type, but may be what was sampled. */
+        if (has_memory && cli_is_method(flow->wish.event) &&
+            !jfr_reader_has_event(reader, flow->wish.event))
+            has_memory = add_columns(flow, reader, "jaywalk.CallSample");
     }
     jfr_reader_close(reader);
     if (!has_memory)

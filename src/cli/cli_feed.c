@@ -258,7 +258,7 @@ static void cli_pass_sample(struct cli_feed *feed, const struct cli_source *sour
     cli_note_other(feed, event);
     cli_note_event(feed->found, source->event);
     if (!cli_is_clock(feed->wish->event) && !cli_is_counter(feed->wish->event) &&
-        !cli_is_hook(feed->wish->event))
+        !cli_is_hook(feed->wish->event) && strcmp(feed->wish->event, feed->found->counter) != 0)
         return;
     cli_weigh(feed, source, event, &value);
     cli_note_passed(feed->found, source->event, value.samples);
@@ -266,6 +266,25 @@ static void cli_pass_sample(struct cli_feed *feed, const struct cli_source *sour
         return;
     feed->found->other_samples += value.samples;
     feed->found->other_event = source->event;
+}
+
+static void cli_take_event(struct cli_feed *feed, const struct jfr_reader_event *event,
+                           const struct cli_type_memo *memo)
+{
+    const struct cli_source *source = cli_source_of(feed, event);
+
+    if (memo->lane != NULL)
+        cli_keep_span(feed, event, memo->lane);
+    if (source != NULL && cli_is_event_wished(feed, source, event))
+        cli_take_sample(feed, source, event);
+    else if (source != NULL)
+        cli_pass_sample(feed, source, event);
+    else if (memo->kind == CLI_KIND_COUNTERS)
+        cli_note_counters(feed, event);
+    else if (memo->kind == CLI_KIND_SETTING)
+        cli_take_setting(feed, event);
+    else if (!cli_take_ledger(feed, event))
+        cli_note_other(feed, event);
 }
 
 /* The clock is not asked for the time of each event. */
@@ -278,23 +297,11 @@ static bool cli_feed_events(struct cli_feed *feed, struct cli_progress *progress
     unsigned count = 0;
 
     while (!feed->is_out_of_memory && jfr_reader_next_event(feed->reader, &event, err)) {
-        const struct cli_source *source = cli_source_of(feed, &event);
         const struct cli_type_memo *memo = cli_type_of(feed, &event);
-        const struct cli_lane *lane = memo->lane;
 
         cli_note_asked(feed, &event);
-        if (lane != NULL)
-            cli_keep_span(feed, &event, lane);
-        if (source != NULL && cli_is_event_wished(feed, source, &event))
-            cli_take_sample(feed, source, &event);
-        else if (source != NULL)
-            cli_pass_sample(feed, source, &event);
-        else if (memo->kind == CLI_KIND_COUNTERS)
-            cli_note_counters(feed, &event);
-        else if (memo->kind == CLI_KIND_SETTING)
-            cli_take_setting(feed, &event);
-        else if (!cli_take_ledger(feed, &event))
-            cli_note_other(feed, &event);
+        if (memo->plan.field_count == 0 || !cli_take_planned(feed, &event, memo))
+            cli_take_event(feed, &event, memo);
         if (progress != NULL && count++ % CLI_EVENTS_A_SHOW == 0)
             cli_progress_show(progress, "reading", jfr_reader_position_bytes(feed->reader),
                               jfr_reader_size_bytes(feed->reader));
@@ -310,11 +317,14 @@ bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
     feed->ticks_per_second = chunk->ticks_per_second;
     feed->chunk = *chunk;
     feed->clocks = (struct cli_clocks){0};
+    if (feed->wish->moments != NULL)
+        feed->moments.first = profile_moments_count(feed->wish->moments);
     if (!cli_feed_events(feed, progress, err))
         return false;
     if (feed->wish->moments != NULL)
         cli_reserve_stacks(feed);
     cli_feed_groups(feed);
+    cli_feed_near(feed);
     if (feed->wish->moments != NULL)
         cli_settle_moments(feed);
     cli_feed_forget(feed);
@@ -325,9 +335,13 @@ bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
     }
     found->has_event |= cli_declares(feed, feed->wish->event);
     found->is_of_wall |= feed->clocks.is_event_wall;
-    if (cli_is_counter(feed->clocks.event) && cli_declares(feed, "jaywalk.CounterSample"))
+    if ((cli_is_counter(feed->clocks.event) || cli_is_method(feed->clocks.event)) &&
+        (cli_declares(feed, "jaywalk.CounterSample") || cli_declares(feed, "jaywalk.CallSample")))
         snprintf(found->counter, sizeof found->counter, "%s", feed->clocks.event);
-    if (cli_is_hook(feed->clocks.event))
+    /* In the dialect of another profiler exceptions are samples of its own type. */
+    if (cli_is_hook(feed->clocks.event) &&
+        (strcmp(feed->clocks.event, CLI_EXCEPTION) != 0 ||
+         jfr_reader_has_event(feed->reader, "jdk.JavaExceptionThrow")))
         snprintf(found->hook_event, sizeof found->hook_event, "%.15s", feed->clocks.event);
     return true;
 }
@@ -335,15 +349,12 @@ bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
 void cli_feed_close(struct cli_feed *feed)
 {
     jw_free(feed->groups);
-    jw_free(feed->turns);
+    jw_free(feed->ways.slots);
+    jw_free(feed->stack);
     jw_free(feed->frames);
     jw_free(feed->near_frames);
-    for (size_t i = 0; i < JW_COUNT_OF(feed->stacks); i++) {
-        jw_free(feed->stacks[i].frames);
-        jw_free(feed->stacks[i].tails_bytes);
-    }
-    jw_free(feed->topped);
     jw_free(feed->near_groups);
+    jw_free(feed->near_sums);
     jw_map_close(&feed->group_of);
     jw_map_close(&feed->thread_of);
     jw_map_close(&feed->thread_fits);

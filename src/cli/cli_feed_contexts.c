@@ -67,7 +67,7 @@ static bool needs_context(const struct cli_feed *feed)
            (wish->bys != NULL && wish->bys->count > 0) || wish->moments != NULL;
 }
 
-static void look_for_context(struct cli_feed *feed, const struct jfr_reader_event *event)
+void cli_look_for_context(struct cli_feed *feed, const struct jfr_reader_event *event)
 {
     feed->context.has_told = false;
     note_attributes(feed, event);
@@ -224,7 +224,7 @@ bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event)
          !is_in_safepoints(feed, part, event) || !cli_is_latent(part, &feed->chunk, event)))
         return false;
     if (!needs_context(feed)) {
-        look_for_context(feed, event);
+        cli_look_for_context(feed, event);
         return true;
     }
     read_context(feed, event);

@@ -26,6 +26,12 @@
         .class_field = "objectClass", .size_field = "allocationSize"                               \
     }
 
+#define CLI_THROW(name)                                                                            \
+    {                                                                                              \
+        .type = (name), .event = CLI_EXCEPTION, .time_field = "count", .unit = "exceptions",       \
+        .class_field = "thrownClass"                                                               \
+    }
+
 static const struct cli_source cli_execution_cpu = {
     .type = CLI_EXECUTION_SAMPLE, .event = "cpu", .time_field = "weight"};
 static const struct cli_source cli_execution_wall = {
@@ -86,9 +92,12 @@ static const struct cli_source cli_sources[] = {
      .time_field = "duration",
      .is_ticks = true,
      .class_field = "parkedClass"},
+    CLI_THROW("jdk.JavaExceptionThrow"),
+    CLI_THROW("jdk.JavaErrorThrow"),
 };
 
 #define CLI_COUNTER_SAMPLE "jaywalk.CounterSample"
+#define CLI_CALL_SAMPLE    "jaywalk.CallSample"
 
 /* ---- clocks ---- */
 
@@ -100,7 +109,8 @@ bool cli_is_clock(const char *event)
 bool cli_is_hook(const char *event)
 {
     return strcmp(event, "alloc") == 0 || strcmp(event, "live") == 0 ||
-           strcmp(event, "lock") == 0 || strcmp(event, "blame") == 0;
+           strcmp(event, "lock") == 0 || strcmp(event, "blame") == 0 ||
+           strcmp(event, CLI_EXCEPTION) == 0;
 }
 
 bool cli_is_counter(const char *event)
@@ -112,7 +122,18 @@ bool cli_is_counter(const char *event)
         if (strcmp(event, options_event_name(other)) == 0)
             return false;
     }
-    return jw_perf_kind_of(event, strlen(event), NULL) != JW_PERF_NONE;
+    const enum jw_perf_kind kind = jw_perf_kind_of(event, strlen(event), NULL);
+    return kind != JW_PERF_NONE && kind != JW_PERF_METHOD && kind != JW_PERF_EXCEPTION;
+}
+
+bool cli_is_method(const char *event)
+{
+    return jw_perf_kind_of(event, strlen(event), NULL) == JW_PERF_METHOD;
+}
+
+const char *cli_event_of(const char *text)
+{
+    return jw_perf_kind_of(text, strlen(text), NULL) == JW_PERF_EXCEPTION ? CLI_EXCEPTION : text;
 }
 
 void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value)
@@ -122,7 +143,7 @@ void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *va
 
     if (strcmp(name, "event") == 0) {
         clocks->is_event_wall = strcmp(value, "wall") == 0;
-        snprintf(clocks->event, sizeof clocks->event, "%s", value);
+        snprintf(clocks->event, sizeof clocks->event, "%s", cli_event_of(value));
     } else if (strcmp(name, "wall") == 0) {
         clocks->has_wall = interval_ns > 0;
         clocks->wall_ns = interval_ns;
@@ -191,6 +212,7 @@ static void cli_know_type(const struct cli_feed *feed, const char *name, struct 
 
     out->kind = strcmp(name, CLI_EXECUTION_SAMPLE) == 0    ? CLI_KIND_EXECUTION
                 : strcmp(name, CLI_COUNTER_SAMPLE) == 0    ? CLI_KIND_COUNTER
+                : strcmp(name, CLI_CALL_SAMPLE) == 0       ? CLI_KIND_COUNTER
                 : strcmp(name, "jaywalk.Diagnostics") == 0 ? CLI_KIND_COUNTERS
                 : strcmp(name, "jdk.ActiveSetting") == 0   ? CLI_KIND_SETTING
                 : strcmp(name, CLI_SAFEPOINT_SAMPLE) == 0  ? CLI_KIND_ASKED
@@ -275,6 +297,7 @@ struct cli_type_memo *cli_look_up_type(struct cli_feed *feed, const struct jfr_r
         cli_know_type(feed, event->type_name, memo);
         memo->lane = feed->wish->moments == NULL ? NULL : cli_lane_of(event->type_name);
         cli_place_type(feed, event, memo);
+        cli_plan_type(feed, event, memo);
     }
     feed->memo = memo;
     return memo;
@@ -394,7 +417,7 @@ bool cli_is_left_out(struct cli_feed *feed, const struct jfr_reader_event *event
 
 bool cli_declares(const struct cli_feed *feed, const char *event)
 {
-    if (cli_is_counter(event))
+    if (cli_is_counter(event) || (cli_is_method(event) && strcmp(feed->clocks.event, event) == 0))
         return strcmp(feed->clocks.event, event) == 0;
     /* Types of the wall clock are declared whether it ran or not. */
     if (strcmp(event, "wall") == 0)
@@ -419,7 +442,8 @@ bool cli_declares(const struct cli_feed *feed, const char *event)
 /* ---- what was not asked for ---- */
 
 /* In this order one is named where there are several; between wall and alloc are counters, whose names are their own. */
-static const char *const cli_others[CLI_OTHERS] = {"cpu", "wall", NULL, "alloc", "lock"};
+static const char *const cli_others[CLI_OTHERS] = {"cpu",   "wall", NULL,
+                                                   "alloc", "lock", CLI_EXCEPTION};
 #define CLI_OTHER_COUNTER 2u
 
 void cli_note_passed(struct cli_found *found, const char *event, uint64_t samples)

@@ -2,10 +2,10 @@
  * cli_feed_internal - from the events of a recording to a profile.
  *
  * For      cli_feed.c (chunks), cli_feed_threads.c (who reads which), cli_feed_notes.c (sums), cli_feed_events.c (what an event is and stands for),
- *          cli_feed_stacks.c (frames), cli_feed_order.c (which stack comes when), cli_feed_methods.c (names), cli_feed_contexts.c (what it was taken for).
+ *          cli_feed_stacks.c (frames), cli_feed_ways.c (ends of stacks seen before), cli_feed_plan.c (types whose events are all alike), cli_feed_methods.c (names), cli_feed_contexts.c (what it was taken for).
  * Callers  these.   Context  tool.
  * Memory   of a chunk: a row for each distinct stack (and what it is taken apart by), one for each
- *          distinct frame, one for each thread.
+ *          distinct frame, one for each thread, and some for what stacks have in common.
  */
 #ifndef JW_CLI_CLI_FEED_INTERNAL_H
 #define JW_CLI_CLI_FEED_INTERNAL_H
@@ -38,12 +38,26 @@ struct cli_group {
     profile_frame_id roots[PROFILE_ROOTS_LIMIT];
 };
 
-/* When a group has its turn: see cli_feed_order.c. */
-struct cli_turn {
-    uint64_t word; /* of its stack or its boxes, that it is compared by */
-    const unsigned char *end;
-    size_t length_bytes; /* of its stack; 0: it has none */
-    size_t group;
+#define CLI_WAY_BYTES 16u /* of a stack, taken at once */
+
+/* Where the frames lead that lie in some bytes of a stack, and in all behind them to its end: see cli_feed_ways.c. */
+struct cli_way {
+    uint64_t words[CLI_WAY_BYTES / sizeof(uint64_t)];
+    uint32_t
+        before; /* the number of the way of the bytes behind them; or where the tree is entered */
+    uint32_t number; /* of this way; less than `first`: the slot is free */
+    profile_stack_id at;
+    uint16_t depth;
+    uint8_t left_bytes; /* of these, in front: of a frame that is not whole yet */
+};
+
+struct cli_ways {
+    struct cli_way *slots;
+    size_t slot_count;                  /* a power of two, or 0 */
+    uint32_t first, next;               /* numbers: those of this chunk are the first one and up */
+    struct jfr_stack stack;             /* of the type of stacks that was asked last */
+    const struct jfr_reader_type *type; /* that type; NULL: none */
+    bool can_turn;
 };
 
 /* What the sample in hand was taken for. */
@@ -164,8 +178,12 @@ struct cli_moments {
     uint64_t first;          /* of this chunk */
     struct jw_map thread_of; /* of this chunk: key of a thread -> its text + 1 */
     struct jw_map state_of;
+    struct jw_map
+        context_of; /* of this chunk: keys of a thread and a state, of planned samples -> the context + 1 */
     profile_stack_id *stacks; /* of the groups of this chunk */
     size_t stack_capacity;
+    profile_stack_id *near_stacks; /* of this chunk, by small keys of stacks, of planned samples */
+    size_t near_capacity;
 };
 
 /* What events of a type are to us; asked for by name once a chunk. */
@@ -187,8 +205,19 @@ struct cli_places {
     bool is_wished, is_wall;
 };
 
+/* How events of a type are taken whose fields are numbers, where nobody asks for more than sums of stacks: see cli_feed_plan.c. */
+struct cli_plan {
+    uint32_t
+        field_count; /* so many from the first one on are looked at; 0: they are taken one by one */
+    uint32_t time_at, count_at;   /* JFR_FIELD_NONE: none */
+    uint32_t thread_at, state_at; /* where samples are kept with their time; likewise */
+    bool is_int_count;
+    bool has_context; /* they can tell what they were taken for */
+};
+
 struct cli_type_memo {
     const struct jfr_reader_type *type; /* NULL: nothing is kept here */
+    struct cli_plan plan;
     struct cli_places places[2]; /* of its sources: of CLI_KIND_EXECUTION CPU time and wall */
     uint32_t trace_at, weight_at;
     bool is_park, is_native; /* jdk.ThreadPark; jdk.NativeMethodSample without a weight */
@@ -201,6 +230,10 @@ struct cli_type_memo {
 };
 
 #define CLI_TYPE_MEMOS 64u
+
+/* Keys that are looked up by their place: methods are counted from 1 on by some recorders, and types of frames by all. */
+#define CLI_NEAR_METHODS (1u << 16)
+#define CLI_NEAR_TYPES   16u
 
 #define CLI_METHOD_TYPES 16u /* of frames, that are told apart by a number */
 
@@ -231,13 +264,19 @@ struct cli_feed {
     struct cli_group *groups; /* of this chunk */
     size_t group_count;
     size_t group_capacity;
-    struct cli_turn *turns; /* of all groups, at the end of a chunk */
-    size_t turn_capacity;
     /* Of this chunk, by small keys of stacks, of groups without boxes and classes: the group + 1. */
     uint32_t *near_groups;
     size_t near_group_count;
-    struct jw_map group_of;                  /* struct cli_group_key -> group + 1, of all others */
-    struct jw_map thread_of;                 /* key of a thread -> its box */
+    /* Of this chunk, by small keys of stacks, what planned events came to. */
+    struct cli_near_sum {
+        uint64_t samples; /* 0: none */
+        uint64_t weight;
+    } * near_sums;
+    size_t near_sum_count;
+    size_t near_stacks;           /* of them with samples */
+    struct jfr_value near_traces; /* a reference to such a stack; reader NULL: there are none yet */
+    struct jw_map group_of;       /* struct cli_group_key -> group + 1, of all others */
+    struct jw_map thread_of;      /* key of a thread -> its box */
     uint64_t slices_begin_ns, slices_end_ns; /* of Unix time */
     int64_t live_ns;                         /* of the last set of live objects, of Unix time */
     profile_frame_id slice_roots[CLI_SLICES_LIMIT]; /* 0: not made yet */
@@ -270,20 +309,9 @@ struct cli_feed {
     struct jw_map frame_of;     /* of this chunk, for others than the feed itself */
     struct jw_map frame_of_raw; /* of all chunks: bytes of method and type, line -> frame + 1 */
 
-    struct cli_stack {
-        profile_frame_id *frames;
-        uint32_t *tails_bytes; /* of each frame: from where it begins to the end of the stack */
-        size_t frame_capacity, tail_capacity;
-        size_t count;
-        size_t same_count;                  /* outermost frames that are those of the one before */
-        const struct jfr_reader_type *type; /* of its frames */
-        const unsigned char *begin; /* of its bytes; NULL: not of this chunk, or not plain */
-        const unsigned char *end;
-    } stacks[2];
-    unsigned stack_at;        /* of the two the one in hand; the other one was before it */
-    bool is_stack_added;      /* the last stack that the profile was given is the one in hand */
-    profile_frame_id *topped; /* a stack with a class on top */
-    size_t topped_capacity;
+    struct cli_ways ways;
+    profile_frame_id *stack; /* scratch: one that has no ways */
+    size_t stack_capacity;
 
     struct jfr_method method; /* scratch */
     struct jfr_text text;     /* scratch */
@@ -341,7 +369,18 @@ bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event
 void cli_note_asked(struct cli_feed *feed, const struct jfr_reader_event *event);
 const char *cli_asked_by(const struct cli_feed *feed, const struct jfr_reader_event *event);
 
-/* cli_feed_contexts.c: what the sample was taken for, into feed->context. False: it is not in the part. */
+/* cli_feed_plan.c: how events of this type are taken. */
+void cli_plan_type(struct cli_feed *feed, const struct jfr_reader_event *event,
+                   struct cli_type_memo *memo);
+/* Takes an event so. False: it is none of the plan, and nothing was done. */
+JW_MUST_CHECK bool cli_take_planned(struct cli_feed *feed, const struct jfr_reader_event *event,
+                                    const struct cli_type_memo *memo);
+/* What they came to, stack by stack, and forgets it. */
+void cli_feed_near(struct cli_feed *feed);
+
+/* cli_feed_contexts.c: notes whether it says anything, and what it could say. */
+void cli_look_for_context(struct cli_feed *feed, const struct jfr_reader_event *event);
+/* What the sample was taken for, into feed->context. False: it is not in the part. */
 bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event);
 /* cli_latency.c: it took long enough, or was inside of what did. */
 bool cli_is_latent(struct cli_part *part, const struct jfr_reader_chunk *chunk,
@@ -403,10 +442,15 @@ void cli_move_counter(struct cli_found *found, const char *from, const char *to)
  * counters before; the end of a chunk. */
 void cli_keep_moment(struct cli_feed *feed, const struct jfr_reader_event *event,
                      const struct cli_group *group, const struct cli_value *value);
+/* A planned one, whose first fields are these. False: it tells more than thread and state; nothing was done. */
+JW_MUST_CHECK bool cli_keep_planned_moment(struct cli_feed *feed,
+                                           const struct jfr_reader_event *event,
+                                           const uint64_t *numbers, const struct cli_value *value);
 int64_t cli_moment_ms(const struct cli_feed *feed, const struct jfr_reader_event *event);
 void cli_keep_gap(struct cli_gaps *kept, struct profile_moments *moments,
                   const struct cli_counted *counted);
-void cli_reserve_stacks(struct cli_feed *feed); /* before its groups are told */
+void cli_reserve_stacks(struct cli_feed *feed);      /* before its groups are told */
+void cli_reserve_near_stacks(struct cli_feed *feed); /* before those of planned samples are */
 /* When an event began, in microseconds since the base of the moments; far away where that makes no sense. */
 double cli_moment_us(const struct cli_feed *feed, const struct jfr_reader_event *event);
 /* cli_feed_lanes.c: events for the lanes of a timeline. NULL: a type is none. */
@@ -436,8 +480,29 @@ profile_frame_id *cli_method_frame(struct cli_feed *feed, const struct jfr_stack
 void cli_forget_methods(struct cli_methods *methods);
 void cli_close_methods(struct cli_methods *methods);
 
-/* cli_feed_order.c: a turn for each group. False: out of memory. */
-JW_MUST_CHECK bool cli_order_groups(struct cli_feed *feed);
+/* The frame of these keys; PROFILE_FRAME_NONE: none, or memory is out. */
+profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack *stack,
+                                const struct jfr_stack_keys *from);
+static inline profile_frame_id cli_frame_of(struct cli_feed *feed, const struct jfr_stack *stack,
+                                            const struct jfr_stack_keys *from)
+{
+    const size_t at = (size_t)from->method_key * CLI_NEAR_TYPES + (size_t)from->type_key;
+
+    return from->method_key < CLI_NEAR_METHODS && from->type_key < CLI_NEAR_TYPES &&
+                   at < feed->near_count && feed->near_frames[at] != 0
+               ? feed->near_frames[at] - 1
+               : cli_know_frame(feed, stack, from);
+}
+
+/* cli_feed_ways.c: where the stack of a group ends, whose boxes are in `stack`. False: it cannot be read so, and nothing was added. */
+JW_MUST_CHECK bool cli_walk_stack(struct cli_feed *feed, const struct cli_group *group,
+                                  struct profile_stack *stack, profile_stack_id *at,
+                                  uint32_t *depth);
+/* Before the first one of a chunk: those of the chunk before are forgotten. */
+void cli_begin_ways(struct cli_feed *feed, uint64_t stack_bytes);
+
+/* Adds a group to the profile. PROFILE_STACK_NONE: memory is out. */
+profile_stack_id cli_feed_group(struct cli_feed *feed, const struct cli_group *group);
 
 /* Adds all groups of the chunk to the profile, and forgets what belongs to the chunk. */
 void cli_feed_groups(struct cli_feed *feed);

@@ -102,7 +102,7 @@ profile_frame_id *cli_method_frame(struct cli_feed *feed, const struct jfr_stack
     struct cli_methods *methods = &feed->methods;
     void *frames = methods->frames;
 
-    if (feed->group_count < METHODS_STACKS || from->method.reader == NULL)
+    if (feed->group_count + feed->near_stacks < METHODS_STACKS || from->method.reader == NULL)
         return NULL;
     if (!methods->is_read)
         read_methods(feed, &from->method);

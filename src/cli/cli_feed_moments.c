@@ -148,6 +148,51 @@ void cli_keep_moment(struct cli_feed *feed, const struct jfr_reader_event *event
     feed->is_out_of_memory |= profile_moments_failed(moments);
 }
 
+/* Of thread and state alone, looked up by their keys. False: no memory. */
+static bool planned_context(struct cli_feed *feed, const struct jfr_reader_event *event,
+                            const uint64_t keys[2], uint32_t *out)
+{
+    struct profile_moments *moments = feed->wish->moments;
+    const uint64_t left_out = feed->found->left_out_attributes;
+    const uint64_t untold = profile_moments_untold(moments);
+    uint32_t texts[PROFILE_COLUMNS_LIMIT] = {0};
+    uint64_t *known = jw_map_put(&feed->moments.context_of, keys, 2 * sizeof *keys);
+
+    if (known == NULL)
+        return false;
+    if (*known != 0) {
+        *out = (uint32_t)*known - 1;
+        return true;
+    }
+    put(feed, texts, PROFILE_COLUMN_THREAD, "", thread_of(feed, event));
+    put(feed, texts, PROFILE_COLUMN_STATE, "", state_of(feed, event));
+    *out = profile_moments_context(moments, texts);
+    /* What is left out of each is counted by samples: they are looked at one by one. */
+    if (feed->found->left_out_attributes == left_out && profile_moments_untold(moments) == untold)
+        *known = *out + UINT64_C(1);
+    return true;
+}
+
+bool cli_keep_planned_moment(struct cli_feed *feed, const struct jfr_reader_event *event,
+                             const uint64_t *numbers, const struct cli_value *value)
+{
+    const struct cli_type_memo *memo = feed->memo;
+    const struct cli_plan *plan = &memo->plan;
+    struct profile_moments *moments = feed->wish->moments;
+    const uint64_t keys[] = {plan->thread_at == JFR_FIELD_NONE ? 0 : numbers[plan->thread_at],
+                             plan->state_at == JFR_FIELD_NONE ? 0 : numbers[plan->state_at]};
+    uint32_t context;
+
+    if (feed->asked.by != NULL || (plan->has_context && jfr_context_is_any(event)) ||
+        !planned_context(feed, event, keys, &context))
+        return false;
+    profile_moments_add(moments, cli_moment_ms(feed, event),
+                        PROFILE_MOMENT_NEAR | (uint32_t)numbers[memo->trace_at], context,
+                        feed->wish->is_moment_count ? value->samples : value->weight);
+    feed->is_out_of_memory |= profile_moments_failed(moments);
+    return true;
+}
+
 void cli_keep_gap(struct cli_gaps *kept, struct profile_moments *moments,
                   const struct cli_counted *counted)
 {
@@ -187,20 +232,45 @@ void cli_reserve_stacks(struct cli_feed *feed)
     }
 }
 
-void cli_settle_moments(struct cli_feed *feed)
+void cli_reserve_near_stacks(struct cli_feed *feed)
 {
     struct cli_moments *kept = &feed->moments;
 
-    profile_moments_resolve(feed->wish->moments, kept->first, kept->stacks,
-                            kept->stacks == NULL ? 0 : feed->group_count);
-    kept->first = profile_moments_count(feed->wish->moments);
+    if (kept->near_capacity >= feed->near_sum_count)
+        return;
+
+    profile_stack_id *grown =
+        jw_realloc(kept->near_stacks, jw_mul_bytes(feed->near_sum_count, sizeof *grown));
+    if (grown == NULL) {
+        feed->is_out_of_memory = true;
+        return;
+    }
+    kept->near_stacks = grown;
+    kept->near_capacity = feed->near_sum_count;
+}
+
+void cli_settle_moments(struct cli_feed *feed)
+{
+    struct cli_moments *kept = &feed->moments;
+    const struct profile_moments_stacks stacks = {
+        .stacks = kept->stacks,
+        .count = kept->stacks == NULL ? 0 : feed->group_count,
+        .near = kept->near_stacks,
+        .near_count = kept->near_capacity,
+    };
+
+    profile_moments_resolve(feed->wish->moments, kept->first,
+                            profile_moments_count(feed->wish->moments), &stacks);
     jw_map_clear(&kept->thread_of);
     jw_map_clear(&kept->state_of);
+    jw_map_clear(&kept->context_of);
 }
 
 void cli_forget_moments(struct cli_feed *feed)
 {
     jw_map_close(&feed->moments.thread_of);
     jw_map_close(&feed->moments.state_of);
+    jw_map_close(&feed->moments.context_of);
     jw_free(feed->moments.stacks);
+    jw_free(feed->moments.near_stacks);
 }

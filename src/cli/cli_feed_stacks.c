@@ -17,9 +17,6 @@
 #define CLI_RAW_BYTES         1024u
 #define CLI_FRAME_SLOTS_FIRST ((size_t)1024)
 
-/* Keys that are looked up by their place: methods are counted from 1 on by some recorders, and types of frames by all. */
-#define CLI_NEAR_METHODS (1u << 16)
-#define CLI_NEAR_TYPES   16u
 #define CLI_NEAR_KEPT                                                                              \
     ((size_t)1 << 17) /* so many are cleared for each chunk, however few it uses */
 
@@ -223,8 +220,8 @@ static profile_frame_id cli_know_frame_of_slots(struct cli_feed *feed,
     return wanted.frame;
 }
 
-static profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack *stack,
-                                       const struct jfr_stack_keys *from)
+profile_frame_id cli_know_frame(struct cli_feed *feed, const struct jfr_stack *stack,
+                                const struct jfr_stack_keys *from)
 {
     profile_frame_id *near =
         profile_config_of(feed->profile)->split_lines ? NULL : cli_near_frame(feed, from);
@@ -261,152 +258,45 @@ static void cli_forget_frames(struct cli_feed *feed)
     feed->frame_count = 0;
 }
 
-/* Room for `count` frames; false: out of memory. */
-static bool cli_reserve_frames(struct cli_feed *feed, struct cli_stack *stack, size_t count)
-{
-    void *frames = stack->frames;
-    void *tails = stack->tails_bytes;
-
-    while (stack->frame_capacity < count) {
-        if (!cli_feed_reserve(feed, &frames, &stack->frame_capacity, stack->frame_capacity,
-                              sizeof *stack->frames))
-            return false;
-        stack->frames = frames;
-    }
-    while (stack->tail_capacity < count) {
-        if (!cli_feed_reserve(feed, &tails, &stack->tail_capacity, stack->tail_capacity,
-                              sizeof *stack->tails_bytes))
-            return false;
-        stack->tails_bytes = tails;
-    }
-    return true;
-}
-
-/* How many bytes two stacks have in common at their ends. */
-static size_t cli_common_bytes(const struct cli_stack *one, const struct cli_stack *other)
-{
-    const size_t one_bytes = (size_t)(one->end - one->begin);
-    const size_t other_bytes = (size_t)(other->end - other->begin);
-    const size_t most_bytes = one_bytes < other_bytes ? one_bytes : other_bytes;
-    size_t bytes = 0;
-
-    for (; bytes + 8 <= most_bytes; bytes += 8) {
-        uint64_t left, right;
-
-        memcpy(&left, one->end - bytes - 8, sizeof left);
-        memcpy(&right, other->end - bytes - 8, sizeof right);
-        if (left != right)
-            return bytes + (size_t)__builtin_clzll(left ^ right) / 8;
-    }
-    return bytes;
-}
-
-/*
- * The rest of a stack is the end of the one before where a frame begins in both, as many are left, and all bytes from
- * there on are the same: so they are not read again. False: no; or no memory.
- */
-static bool cli_take_tail(struct cli_feed *feed, struct cli_stack *stack,
-                          const struct cli_stack *before, uint64_t left, size_t tail_bytes)
-{
-    if (left == 0 || left > before->count ||
-        before->tails_bytes[before->count - left] != tail_bytes ||
-        !cli_reserve_frames(feed, stack, stack->count + left))
-        return false;
-    memcpy(stack->frames + stack->count, before->frames + before->count - left,
-           left * sizeof *stack->frames);
-    memcpy(stack->tails_bytes + stack->count, before->tails_bytes + before->count - left,
-           left * sizeof *stack->tails_bytes);
-    stack->count += left;
-    stack->same_count = left;
-    return true;
-}
-
-/* The frames of a stack into `stack`, as far as they are not those of the one before. False: out of memory. */
-static bool cli_resolve_frames(struct cli_feed *feed, struct jfr_stack *frames,
-                               const struct cli_stack *before, struct cli_stack *stack)
-{
-    const struct jfr_value *element = &frames->frames.element;
-    struct jfr_stack_keys keys;
-    size_t common_bytes = 0;
-
-    stack->count = stack->same_count = 0;
-    stack->begin = frames->is_plain && !feed->wish->is_of_code ? element->bytes : NULL;
-    stack->end = element->end;
-    stack->type = element->type;
-    if (stack->begin != NULL && before->begin != NULL && before->type == stack->type)
-        common_bytes = cli_common_bytes(stack, before);
-    for (;;) {
-        const size_t tail_bytes = (size_t)(element->end - element->bytes);
-
-        if (tail_bytes <= common_bytes &&
-            cli_take_tail(feed, stack, before, frames->frames.left, tail_bytes))
-            break;
-        if (!jfr_stack_next_keys(frames, &keys))
-            break;
-        if (stack->count == stack->tail_capacity &&
-            !cli_reserve_frames(feed, stack, stack->count + 1))
-            return false;
-
-        const profile_frame_id frame = cli_know_frame(feed, frames, &keys);
-        stack->frames[stack->count] = frame;
-        stack->tails_bytes[stack->count] = (uint32_t)tail_bytes;
-        if (feed->wish->is_of_code && frame == PROFILE_FRAME_NONE)
-            continue;
-        stack->count++;
-        if (feed->wish->is_of_leaves)
-            break;
-    }
-    return !feed->is_out_of_memory;
-}
-
-/* False: out of memory. */
+/* The frames of a stack that has no ways, leaf first. False: out of memory. */
 static bool cli_resolve_stack(struct cli_feed *feed, const struct cli_group *group,
                               struct profile_stack *out)
 {
-    const struct cli_stack *before = &feed->stacks[feed->stack_at];
-    const bool is_before_added = feed->is_stack_added;
+    void *stack = feed->stack;
     struct jfr_stack frames;
+    struct jfr_stack_keys keys;
 
-    out->frame_count = out->same_count = 0;
-    feed->is_stack_added = false;
+    out->frame_count = 0;
+    out->is_truncated = false;
     if (group->trace.reader == NULL || !jfr_stack_begin(&group->trace, &frames))
         return true;
+    while ((out->frame_count == 0 || !feed->wish->is_of_leaves) &&
+           jfr_stack_next_keys(&frames, &keys)) {
+        if (!cli_feed_reserve(feed, &stack, &feed->stack_capacity, out->frame_count,
+                              sizeof *feed->stack))
+            return false;
+        feed->stack = stack;
 
-    struct cli_stack *stack = &feed->stacks[feed->stack_at ^= 1];
-    if (!cli_resolve_frames(feed, &frames, before, stack))
-        return false;
+        const profile_frame_id frame = cli_know_frame(feed, &frames, &keys);
+        feed->stack[out->frame_count] = frame;
+        out->frame_count += !feed->wish->is_of_code || frame != PROFILE_FRAME_NONE;
+    }
     out->is_truncated = frames.is_truncated && !feed->wish->is_of_leaves;
-    out->frames = stack->frames;
-    out->frame_count = stack->count;
-    out->same_count = is_before_added ? stack->same_count : 0;
-    feed->is_stack_added = true;
-    return true;
+    out->frames = feed->stack;
+    return !feed->is_out_of_memory;
 }
 
-/* The class of what was allocated, or waited for, on top of the stack. False: out of memory. */
-static bool cli_put_on_top(struct cli_feed *feed, const struct cli_group *group,
-                           struct profile_stack *stack)
+/* The class of what was allocated, or waited for, which is on top of the stack; PROFILE_FRAME_NONE: none. */
+static profile_frame_id cli_top_of(struct cli_feed *feed, const struct cli_group *group)
 {
     struct profile_frame top = {.type = PROFILE_FRAME_CLASS, .line = -1};
     struct jfr_value name;
-    void *topped = feed->topped;
 
     if (group->object_class.reader == NULL)
-        return true;
+        return PROFILE_FRAME_NONE;
     if (jfr_value_field(&group->object_class, "name", &name) && jfr_value_text(&name, &feed->text))
         top.class_name = feed->text.text;
-    while (feed->topped_capacity <= stack->frame_count) {
-        if (!cli_feed_reserve(feed, &topped, &feed->topped_capacity, feed->topped_capacity,
-                              sizeof *feed->topped))
-            return false;
-        feed->topped = topped;
-    }
-    feed->topped[0] = profile_frame(feed->profile, &top);
-    if (stack->frame_count > 0)
-        memcpy(feed->topped + 1, stack->frames, stack->frame_count * sizeof *stack->frames);
-    stack->frames = feed->topped;
-    stack->frame_count++;
-    return true;
+    return profile_frame(feed->profile, &top);
 }
 
 /* 0: there is none. */
@@ -436,47 +326,70 @@ profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_valu
     return profile_thread(feed->profile, &told);
 }
 
-/*
- * Stacks lie in the chunk in another order than they are taken in, so each is a wait for memory, at both of its ends: the
- * begin is read, the end compared with that of the stack before. So they are asked for some stacks ahead.
- */
+/* Where a stack ends in the tree, frame by frame. PROFILE_STACK_NONE: memory is out. */
+static profile_stack_id cli_add_stack(struct cli_feed *feed, const struct cli_group *group,
+                                      struct profile_stack *stack, uint32_t *depth)
+{
+    profile_stack_id at;
+
+    if (!cli_resolve_stack(feed, group, stack))
+        return PROFILE_STACK_NONE;
+    at = profile_way_begin(feed->profile, stack, depth);
+    for (size_t i = stack->frame_count; i > 0 && at != PROFILE_STACK_NONE; i--)
+        at = profile_way_on(feed->profile, at, stack->frames[i - 1], depth);
+    return at;
+}
+
+/* Stacks lie in the chunk in another order than they are taken in, so each is a wait for memory: they are asked for some ahead. */
 #define CLI_STACKS_AHEAD 8u
 #define CLI_LINE_BYTES   64u
-#define CLI_AHEAD_BYTES  128u /* of the begin; little more of a stack is read, as a rule */
+#define CLI_AHEAD_BYTES  512u
 
-static void cli_ask_ahead(const struct cli_feed *feed, size_t turn)
+static void cli_ask_ahead(const struct cli_feed *feed, size_t number)
 {
-    if (turn >= feed->group_count || feed->turns[turn].length_bytes == 0)
+    if (number >= feed->group_count || feed->groups[number].trace.reader == NULL)
         return;
 
-    const struct cli_turn *asked = &feed->turns[turn];
-    for (size_t offset = 0; offset < CLI_AHEAD_BYTES && offset < asked->length_bytes;
+    const struct jfr_value *asked = &feed->groups[number].trace;
+    const size_t length_bytes = (size_t)(asked->end - asked->bytes);
+    for (size_t offset = 0; offset < length_bytes && offset < CLI_AHEAD_BYTES;
          offset += CLI_LINE_BYTES)
-        __builtin_prefetch(asked->end - asked->length_bytes + offset);
-    __builtin_prefetch(asked->end - 1);
-    __builtin_prefetch(&feed->groups[asked->group]);
+        __builtin_prefetch(asked->end - 1 - offset);
+    __builtin_prefetch(asked->bytes);
+}
+
+profile_stack_id cli_feed_group(struct cli_feed *feed, const struct cli_group *group)
+{
+    struct profile_stack stack = {.roots = group->roots, .root_count = JW_COUNT_OF(group->roots)};
+    profile_stack_id at;
+    uint32_t depth;
+
+    if (!cli_walk_stack(feed, group, &stack, &at, &depth))
+        at = cli_add_stack(feed, group, &stack, &depth);
+    if (at != PROFILE_STACK_NONE)
+        at = profile_way_on(feed->profile, at, cli_top_of(feed, group), &depth);
+    if (at == PROFILE_STACK_NONE || feed->is_out_of_memory)
+        return PROFILE_STACK_NONE; /* the profile is marked, or the feed is */
+    profile_way_end(feed->profile, at, depth, group->samples, group->weight);
+    return at;
 }
 
 void cli_feed_groups(struct cli_feed *feed)
 {
-    if (!cli_order_groups(feed))
-        return;
-    for (size_t turn = 0; turn < feed->group_count; turn++) {
-        const size_t number = feed->turns[turn].group;
-        const struct cli_group *group = &feed->groups[number];
+    uint64_t stack_bytes = 0;
 
-        cli_ask_ahead(feed, turn + CLI_STACKS_AHEAD);
-        struct profile_stack stack = {.samples = group->samples,
-                                      .weight = group->weight,
-                                      .roots = group->roots,
-                                      .root_count = JW_COUNT_OF(group->roots)};
+    for (size_t i = 0; i < feed->group_count; i++)
+        if (feed->groups[i].trace.reader != NULL)
+            stack_bytes += (uint64_t)(feed->groups[i].trace.end - feed->groups[i].trace.bytes);
+    cli_begin_ways(feed, stack_bytes);
+    for (size_t i = 0; i < feed->group_count; i++) {
+        cli_ask_ahead(feed, i + CLI_STACKS_AHEAD);
 
-        if (!cli_resolve_stack(feed, group, &stack) || !cli_put_on_top(feed, group, &stack))
+        const profile_stack_id at = cli_feed_group(feed, &feed->groups[i]);
+        if (at == PROFILE_STACK_NONE)
             return;
-
-        const profile_stack_id id = profile_add(feed->profile, &stack);
         if (feed->moments.stacks != NULL)
-            feed->moments.stacks[number] = id;
+            feed->moments.stacks[i] = at;
     }
 }
 
@@ -492,7 +405,6 @@ void cli_feed_forget(struct cli_feed *feed)
         memset(feed->near_groups, 0, feed->near_group_count * sizeof *feed->near_groups);
     cli_forget_frames(feed);
     cli_forget_methods(&feed->methods);
-    feed->stacks[0].begin = feed->stacks[1].begin = NULL;
     jw_map_clear(&feed->thread_of);
     jw_map_clear(&feed->thread_fits);
     cli_forget_types(feed);

@@ -2,9 +2,9 @@
  * Who reads which chunk of a recording: a thread for each processor, each into a profile of its own. Context: tool.
  *
  * Chunks go to threads as these ask for them. What a chunk adds to a profile may be added in any order; what may not
- * is noted, and summed up in the order of chunks. So the same comes out however many threads there are.
+ * is noted, and summed up in the order of chunks: also samples that are kept one by one. So the same comes out however many threads there are.
  *
- * Under the lock: what was found and noted, the chunks that wait for those before them, and the first error by the number
+ * Under the lock: what was found and noted, samples one by one, the chunks that wait for those before them, and the first error by the number
  * of its chunk. All else is the thread's own, and what is read only.
  */
 #include <pthread.h>
@@ -17,12 +17,20 @@
 #include "os/os_thread.h"
 #include "profile/profile_moments.h"
 
-/* What a chunk said. */
+/* What a chunk said, and who read it. */
 struct told {
     struct told *next; /* of a larger number */
+    const struct worker *worker;
     struct jfr_reader_chunk chunk;
     struct cli_found found;
     struct cli_notes notes;
+    struct profile_moments *moments; /* NULL: nobody asks for them */
+};
+
+/* Moments of a chunk among all of them, whose stacks are numbered as in the profile of who read it. */
+struct stretch {
+    const struct worker *worker;
+    uint64_t first, end;
 };
 
 struct feeding {
@@ -32,6 +40,8 @@ struct feeding {
     uint64_t start_unix_ns, end_unix_ns;
     struct told *waiting;
     uint64_t next_number; /* of the chunk that is summed up next */
+    struct stretch *stretches;
+    size_t stretch_count, stretch_capacity;
     uint64_t failed_number;
     struct jw_error failure; /* of that chunk; empty: none */
 };
@@ -42,61 +52,113 @@ struct worker {
     struct cli_found found; /* of its chunk */
     struct cli_part part;   /* of its own: what patterns were used is written there */
     struct cli_wish wish;
+    struct profile_moments *moments; /* of its chunk; NULL: nobody asks for them */
+    profile_stack_id *stacks;        /* of its profile, as the first's has them */
+    uint32_t stack_count;
+    struct jfr_reader_chunk given; /* its first chunk, where has_given */
+    bool has_given;
     struct cli_progress *progress; /* NULL: another one shows it */
     struct os_thread thread;
 };
 
-static void sum_chunk(struct feeding *feeding, const struct jfr_reader_chunk *chunk,
-                      const struct cli_found *found, const struct cli_notes *notes)
+/* False: no memory. */
+static bool add_moments(struct feeding *feeding, const struct told *told)
 {
+    struct profile_moments *all = feeding->sums.wish->moments;
+    const uint64_t first = profile_moments_count(all);
+    const size_t capacity = feeding->stretch_capacity == 0 ? 64 : 2 * feeding->stretch_capacity;
+
+    feeding->found->left_out_attributes += profile_moments_append(all, told->moments);
+    if (feeding->stretch_count == feeding->stretch_capacity) {
+        struct stretch *grown =
+            jw_realloc(feeding->stretches, jw_mul_bytes(capacity, sizeof *grown));
+
+        if (grown == NULL)
+            return false;
+        feeding->stretches = grown;
+        feeding->stretch_capacity = capacity;
+    }
+    feeding->stretches[feeding->stretch_count++] =
+        (struct stretch){told->worker, first, profile_moments_count(all)};
+    return !profile_moments_failed(all);
+}
+
+/* False: no memory. */
+static bool sum_chunk(struct feeding *feeding, const struct told *told)
+{
+    const struct jfr_reader_chunk *chunk = &told->chunk;
     const uint64_t end_ns = chunk->start_unix_ns + chunk->duration_ns;
 
     if (feeding->start_unix_ns == 0 || chunk->start_unix_ns < feeding->start_unix_ns)
         feeding->start_unix_ns = chunk->start_unix_ns;
     if (end_ns > feeding->end_unix_ns)
         feeding->end_unix_ns = end_ns;
-    cli_sum_found(feeding->found, found);
-    cli_sum_notes(&feeding->sums, notes);
+    cli_sum_found(feeding->found, &told->found);
+    cli_sum_notes(&feeding->sums, &told->notes);
     feeding->next_number++;
+    return told->moments == NULL || add_moments(feeding, told);
 }
 
-/* Its place among those that wait; false: no memory. */
-static bool wait_in_line(struct feeding *feeding, struct worker *worker,
-                         const struct jfr_reader_chunk *chunk)
+/* Moments of its own, from the same base as all of them; false: no memory. */
+static bool open_moments(struct worker *worker)
+{
+    struct jw_error ignored;
+
+    worker->moments = profile_moments_open(&ignored);
+    worker->wish.moments = worker->moments;
+    if (worker->moments != NULL)
+        profile_moments_set_base(worker->moments,
+                                 profile_moments_base_unix_ns(worker->feeding->sums.wish->moments));
+    return worker->moments != NULL;
+}
+
+static void free_told(struct told *told)
+{
+    profile_moments_close(told->moments);
+    jw_free(told->notes.bytes);
+    jw_free(told);
+}
+
+/* Its place among those that wait, with what is the worker's until now; false: no memory. */
+static bool wait_in_line(struct feeding *feeding, struct worker *worker, const struct told *said)
 {
     struct told *told = jw_alloc(sizeof *told);
     struct told **at = &feeding->waiting;
 
     if (told == NULL)
         return false;
-    *told = (struct told){.chunk = *chunk, .found = worker->found, .notes = worker->feed.notes};
+    *told = *said;
     cli_move_counter(&told->found, worker->found.counter, told->found.counter);
     worker->feed.notes = (struct cli_notes){0};
-    while (*at != NULL && (*at)->chunk.number < chunk->number)
+    while (*at != NULL && (*at)->chunk.number < told->chunk.number)
         at = &(*at)->next;
     told->next = *at;
     *at = told;
-    return true;
+    return told->moments == NULL || open_moments(worker);
 }
 
 /* False: no memory. */
 static bool hand_in(struct worker *worker, const struct jfr_reader_chunk *chunk)
 {
     struct feeding *feeding = worker->feeding;
-    bool has_memory = true;
+    const struct told said = {.worker = worker,
+                              .chunk = *chunk,
+                              .found = worker->found,
+                              .notes = worker->feed.notes,
+                              .moments = worker->moments};
+    bool has_memory;
 
     pthread_mutex_lock(&feeding->lock);
     if (chunk->number == feeding->next_number)
-        sum_chunk(feeding, chunk, &worker->found, &worker->feed.notes);
+        has_memory = sum_chunk(feeding, &said);
     else
-        has_memory = wait_in_line(feeding, worker, chunk);
+        has_memory = wait_in_line(feeding, worker, &said);
     while (feeding->waiting != NULL && feeding->waiting->chunk.number == feeding->next_number) {
         struct told *told = feeding->waiting;
 
-        sum_chunk(feeding, &told->chunk, &told->found, &told->notes);
+        has_memory &= sum_chunk(feeding, told);
         feeding->waiting = told->next;
-        jw_free(told->notes.bytes);
-        jw_free(told);
+        free_told(told);
     }
     has_memory &= !feeding->sums.is_out_of_memory;
     pthread_mutex_unlock(&feeding->lock);
@@ -119,6 +181,15 @@ static void fail(struct worker *worker, const struct jw_error *err)
     jfr_reader_end(worker->feed.reader);
 }
 
+static bool next_chunk(struct worker *worker, struct jfr_reader_chunk *chunk, struct jw_error *err)
+{
+    if (!worker->has_given)
+        return jfr_reader_next_chunk(worker->feed.reader, chunk, err);
+    *chunk = worker->given;
+    worker->has_given = false;
+    return true;
+}
+
 static void read_chunks(void *argument)
 {
     struct worker *worker = argument;
@@ -127,11 +198,7 @@ static void read_chunks(void *argument)
     struct jw_error err = {{0}};
     bool is_read = true;
 
-    while (is_read && jfr_reader_next_chunk(feed->reader, &chunk, &err)) {
-        struct profile_moments *moments = feed->wish->moments;
-
-        if (moments != NULL && profile_moments_base_unix_ns(moments) == 0)
-            profile_moments_set_base(moments, chunk.start_unix_ns);
+    while (is_read && next_chunk(worker, &chunk, &err)) {
         worker->found = (struct cli_found){0};
         is_read = cli_feed_chunk(feed, &chunk, worker->progress, &err);
         if (is_read && !hand_in(worker, &chunk)) {
@@ -159,8 +226,6 @@ static unsigned jobs_for(const struct cli_wish *wish, const struct jfr_reader *r
     const uint64_t parts = jfr_reader_size_bytes(reader) / CLI_JOB_BYTES + 1;
     const unsigned jobs = wish->jobs == 0 ? cli_processors() : wish->jobs;
 
-    if (wish->moments != NULL) /* they are kept in the order of the file */
-        return 1;
     return parts < jobs && wish->jobs == 0 ? (unsigned)parts : jobs;
 }
 
@@ -183,6 +248,8 @@ static bool prepare(struct worker *worker, const struct worker *first)
         worker->part = *worker->wish.part;
         worker->wish.part = &worker->part;
     }
+    if (worker->wish.moments != NULL && !open_moments(worker))
+        return false;
     worker->feed.profile = profile_open(profile_config_of(first->feed.profile), &ignored);
     if (worker->feed.profile != NULL)
         worker->feed.reader = jfr_reader_share(first->feed.reader, &ignored);
@@ -198,6 +265,34 @@ static bool has_failed(struct feeding *feeding)
     return is_failure;
 }
 
+/* False: no memory. */
+static bool merge(struct worker *worker, struct worker *first)
+{
+    const struct profile *from = worker->feed.profile;
+
+    if (worker->moments != NULL) {
+        worker->stack_count = profile_stack_count(from);
+        worker->stacks = jw_alloc(jw_mul_bytes(worker->stack_count, sizeof *worker->stacks));
+        if (worker->stacks == NULL)
+            return false;
+    }
+    return profile_merge(first->feed.profile, from, worker->stacks);
+}
+
+/* Of moments that others than the first have read: stacks as its profile has them. Nobody reads any more. */
+static void resolve(struct feeding *feeding, const struct worker *first)
+{
+    for (size_t i = 0; i < feeding->stretch_count; i++) {
+        const struct stretch *stretch = &feeding->stretches[i];
+        const struct profile_moments_stacks stacks = {.stacks = stretch->worker->stacks,
+                                                      .count = stretch->worker->stack_count};
+
+        if (stretch->worker != first)
+            profile_moments_resolve(feeding->sums.wish->moments, stretch->first, stretch->end,
+                                    &stacks);
+    }
+}
+
 /* What it read becomes that of the first. False: no memory. */
 static bool join(struct worker *worker, struct worker *first)
 {
@@ -207,14 +302,40 @@ static bool join(struct worker *worker, struct worker *first)
         continue;
     if (part != NULL)
         cli_part_note_used(part, &worker->part);
-    return worker->feed.profile == NULL || has_failed(first->feeding) ||
-           profile_merge(first->feed.profile, worker->feed.profile);
+    return worker->feed.profile == NULL || has_failed(first->feeding) || merge(worker, first);
 }
 
 static void release(struct worker *worker)
 {
     profile_close(worker->feed.profile);
+    profile_moments_close(worker->moments);
+    jw_free(worker->stacks);
     cli_feed_close(&worker->feed);
+}
+
+/*
+ * The first chunk, before anybody reads: all times of moments are counted from its begin. The first keeps its moments chunk by chunk, as the
+ * others do: where there are more columns than can be, the same is left out. False: there is no chunk, or no memory, as is noted.
+ */
+static bool begin_moments(struct worker *first, struct worker *others, unsigned count)
+{
+    struct profile_moments *all = first->feed.wish->moments;
+    struct jw_error err = {{0}};
+
+    first->has_given = jfr_reader_next_chunk(first->feed.reader, &first->given, &err);
+    if (first->has_given && profile_moments_base_unix_ns(all) == 0)
+        profile_moments_set_base(all, first->given.start_unix_ns);
+    for (unsigned i = 0; i < count; i++)
+        profile_moments_set_base(others[i].moments, profile_moments_base_unix_ns(all));
+    if (first->has_given) {
+        first->wish = *first->feed.wish;
+        first->feed.wish = &first->wish;
+        if (!open_moments(first))
+            jw_error_set(&err, "out of memory for samples; free some, or take fewer --jobs");
+    }
+    if (err.message[0] != '\0')
+        fail(first, &err);
+    return first->has_given && err.message[0] == '\0';
 }
 
 /* All chunks, by `jobs` threads, this one included. */
@@ -228,12 +349,16 @@ static void run(struct worker *first, unsigned jobs, struct jw_error *err)
     /* All of them before any begins: a reader that shares is made before one gives a chunk. */
     while (others != NULL && count < jobs - 1 && prepare(&others[count], first))
         count++;
-    while (begun < count && os_thread_start(&others[begun].thread, "jaywalk reader", read_chunks,
-                                            &others[begun], &ignored))
-        begun++;
-    read_chunks(first);
+    if (first->feed.wish->moments == NULL || begin_moments(first, others, count)) {
+        while (begun < count && os_thread_start(&others[begun].thread, "jaywalk reader",
+                                                read_chunks, &others[begun], &ignored))
+            begun++;
+        read_chunks(first);
+    }
     for (unsigned i = 0; i < begun; i++)
         has_memory &= join(&others[i], first);
+    if (has_memory && !has_failed(first->feeding))
+        resolve(first->feeding, first);
     for (unsigned i = 0; others != NULL && i < jobs - 1; i++)
         release(&others[i]);
     jw_free(others);
@@ -251,9 +376,10 @@ static void tell_about(struct feeding *feeding)
         .title = feeding->sums.title.length_bytes > 0 ? feeding->sums.title.text : NULL,
         .left_out = cli_other_of(found),
         .unit = !found->has_weight || wish->is_weightless ? "samples"
-                : cli_is_counter(wish->event)             ? jw_perf_unit(wish->event)
-                : found->unit != NULL                     ? found->unit
-                                                          : "ns",
+                : cli_is_counter(wish->event) || strcmp(wish->event, found->counter) == 0
+                    ? jw_perf_unit(wish->event)
+                : found->unit != NULL ? found->unit
+                                      : "ns",
         .start_unix_ns = feeding->start_unix_ns,
     };
     uint64_t end_ns = feeding->end_unix_ns;
@@ -270,9 +396,9 @@ static void forget(struct feeding *feeding)
 {
     for (struct told *told = feeding->waiting, *next; told != NULL; told = next) {
         next = told->next;
-        jw_free(told->notes.bytes);
-        jw_free(told);
+        free_told(told);
     }
+    jw_free(feeding->stretches);
     cli_forget_sums(&feeding->sums);
 }
 
@@ -351,6 +477,7 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
 
     const bool is_fed = feed_file(first, path, err);
     cli_feed_close(&first->feed);
+    profile_moments_close(first->moments);
     forget(&feeding);
     jw_free(first);
     return is_fed;

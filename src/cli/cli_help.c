@@ -34,7 +34,7 @@ static void cli_print_options(const struct cli_command *command, FILE *to)
     const struct cli_option *option;
 
     for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
-        char head[64], text[512];
+        char head[64], text[CLI_HELP_TEXT_BYTES];
 
         if (option->command != command->id || !cli_is_told(option))
             continue;

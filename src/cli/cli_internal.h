@@ -58,6 +58,7 @@ struct cli_values {
     const char *from; /* which samples: since when, until when */
     const char *to;
     const char *latency;
+    const char *rules; /* file, for a probe */
     struct cli_list threads;
     struct cli_list endpoints; /* which samples: patterns, NAME=PATTERN, ids */
     struct cli_list attributes;
@@ -98,6 +99,8 @@ enum cli_command_id {
     CLI_COMMAND_COMPARE,
     CLI_COMMAND_LEAKS,
     CLI_COMMAND_CONTENTION,
+    CLI_COMMAND_LOCKS,
+    CLI_COMMAND_LATENCY,
     CLI_COMMAND_SUMMARY,
     CLI_COMMAND_RECOVER,
     CLI_COMMAND_MERGE,
@@ -267,6 +270,12 @@ bool cli_is_jvm_name(const char *name);
 JW_MUST_CHECK int cli_session_do(const struct cli_session *session, const char *string,
                                  uint64_t timeout_ns, FILE *to);
 
+/* The same for one that writes classes again; somebody at a terminal is shown how far it is. */
+JW_MUST_CHECK int cli_session_watch(const struct cli_session *session, const char *string,
+                                    uint64_t timeout_ns, bool is_quiet, FILE *to);
+/* What the last whole line of such a text says: "120 3000 12", classes that are written, all, batches. "": nothing. */
+void cli_progress_of_classes(const char *text, char *line, size_t room);
+
 /* Asks the agent, and says nothing to anybody. False: no answer in this time. */
 JW_MUST_CHECK bool cli_session_ask(const struct cli_session *session, const char *word,
                                    uint64_t timeout_ns, char *text, size_t room);
@@ -322,6 +331,8 @@ int cli_safepoints(const struct cli_values *values);
 int cli_compare(const struct cli_values *values);
 int cli_doctor(const struct cli_values *values); /* of JVMs, too */
 int cli_contention(const struct cli_values *values);
+int cli_locks(const struct cli_values *values);
+int cli_latency(const struct cli_values *values);
 int cli_leaks(const struct cli_values *values);
 int cli_summary(const struct cli_values *values);
 int cli_recover(const struct cli_values *values);
@@ -358,7 +369,8 @@ struct cli_wish {
 };
 
 #define CLI_EVENTS_LIMIT EXPORT_EVENTS_LIMIT
-#define CLI_OTHERS       5u
+#define CLI_OTHERS       6u
+#define CLI_EXCEPTION    "exception"
 
 /* What was found. */
 struct cli_found {
@@ -395,14 +407,18 @@ struct cli_found {
 /* "cpu" or "wall". */
 bool cli_is_clock(const char *event);
 
-/* "alloc", "live" or "lock": neither time that runs nor a counter. */
+/* What samples of it are called: exceptions of whatever classes are "exception". */
+const char *cli_event_of(const char *text);
+
+/* "alloc", "live", "lock" or "exception": neither time that runs nor a counter. */
 bool cli_is_hook(const char *event);
 
 /* Of these the first that was found and not wished for, from cpu on; NULL: none was. */
 const char *cli_other_of(const struct cli_found *found);
 
-/* What base/perf_event.h knows. */
+/* What base/perf_event.h knows; but of CLASS.METHOD, which may be a type of events, only the recording says whether it is what was sampled. */
 bool cli_is_counter(const char *event);
+bool cli_is_method(const char *event);
 
 /* How a conversion looks, by the agent's own table; its format is named, or what the ending of `out` says. */
 JW_MUST_CHECK bool cli_read_look(const struct cli_values *values, const char *out,
@@ -450,6 +466,7 @@ struct cli_progress {
 void cli_progress_begin(struct cli_progress *progress, bool is_quiet);
 void cli_progress_show(struct cli_progress *progress, const char *what, uint64_t done,
                        uint64_t whole);
+void cli_progress_say(struct cli_progress *progress, const char *line); /* "": nothing is said */
 void cli_progress_end(struct cli_progress *progress);
 
 #endif

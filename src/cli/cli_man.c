@@ -99,7 +99,7 @@ static void cli_man_commands(FILE *to)
 
 static bool cli_is_same(const struct cli_option *one, const struct cli_option *other)
 {
-    char one_text[512], other_text[512];
+    char one_text[CLI_HELP_TEXT_BYTES], other_text[CLI_HELP_TEXT_BYTES];
 
     if (one->kind == CLI_KIND_SECTION || other->kind == CLI_KIND_SECTION || !cli_is_told(other) ||
         strcmp(one->name, other->name) != 0 || one->letter != other->letter)
@@ -152,7 +152,7 @@ static void cli_man_options(FILE *to)
           to);
     for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
         const char *value = option->kind == CLI_KIND_SECTION ? NULL : cli_value_name(option);
-        char text[512];
+        char text[CLI_HELP_TEXT_BYTES];
 
         if (option->kind == CLI_KIND_SECTION || !cli_is_told(option) ||
             !cli_is_first_of_its_kind(i))

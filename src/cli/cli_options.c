@@ -94,6 +94,11 @@ static const struct {
      "sets of live objects are compared as a whole; 'jaywalk convert --live' shows a part"},
     {CLI_COMMAND_CONTENTION, CLI_OF_SAMPLES,
      "owners and waiters are found in the whole recording; 'jaywalk convert -e lock' shows a part"},
+    {CLI_COMMAND_LOCKS, CLI_OF_SAMPLES,
+     "a census is of the whole recording; 'jaywalk convert -e lock' shows a part of the waits"},
+    {CLI_COMMAND_LATENCY, CLI_OF_SAMPLES,
+     "times of methods are counted as a whole; 'jaywalk convert --event jdk.MethodTrace' shows a "
+     "part"},
     {CLI_COMMAND_COMPARE, "reverse inverted",
      "methods that are compared have no direction; 'jaywalk convert --diff BEFORE AFTER out.html' "
      "draws them"},

@@ -38,6 +38,8 @@ const char *cli_value_name(const struct cli_option *option);
 /* False: understood, but nobody is told. */
 bool cli_is_told(const struct cli_option *option);
 
+#define CLI_HELP_TEXT_BYTES 1024u
+
 /* What an option does; of the agent's, what its table says, and the default. */
 void cli_help_text(const struct cli_option *option, char *text, size_t room);
 

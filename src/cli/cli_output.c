@@ -109,22 +109,36 @@ void cli_progress_begin(struct cli_progress *progress, bool is_quiet)
     };
 }
 
-void cli_progress_show(struct cli_progress *progress, const char *what, uint64_t done,
-                       uint64_t whole)
+/* Whether it is time for the next line. */
+static bool cli_progress_is_due(struct cli_progress *progress)
 {
     if (!progress->is_wanted)
-        return;
+        return false;
 
     const uint64_t now_ns = jw_now_ns();
     if (now_ns - progress->begun_ns < CLI_PROGRESS_FIRST_NS ||
         now_ns - progress->shown_ns < CLI_PROGRESS_STEP_NS)
-        return;
+        return false;
     progress->shown_ns = now_ns;
+    return true;
+}
 
+void cli_progress_show(struct cli_progress *progress, const char *what, uint64_t done,
+                       uint64_t whole)
+{
     char line[128];
+
+    if (!cli_progress_is_due(progress))
+        return;
     snprintf(line, sizeof line, "%s: %u %%", what,
              whole == 0 ? 100u : (unsigned)((double)done * 100.0 / (double)whole));
     cli_put_progress(line, STDERR_FILENO);
+}
+
+void cli_progress_say(struct cli_progress *progress, const char *line)
+{
+    if (line[0] != '\0' && cli_progress_is_due(progress))
+        cli_put_progress(line, STDERR_FILENO);
 }
 
 void cli_progress_end(struct cli_progress *progress)

@@ -16,6 +16,8 @@ void cli_probe_signature(const struct probe_handler *handler, char out[CLI_SIGNA
 
 /* What it is called and what it may cost. */
 void cli_probe_put_head(const struct probe *probe, const char *path, FILE *to);
+/* Whose rules it has, where some are of a file. */
+void cli_probe_put_replaced(const struct probe_replaced *replaced, const char *path, FILE *to);
 /* A handler and its rules. */
 void cli_probe_put_handler(const struct probe_handler *handler, FILE *to);
 
@@ -26,6 +28,9 @@ void cli_probe_json_handler(const struct probe_handler *handler, FILE *to);
 
 /* The probe of a jar, folder or class file; NULL: it was told why not. cmd_probe.c */
 struct probe *cli_probe_read(const char *path);
+/* Rules of a file in the places of the probe's own; NULL: none. False: it was told why not. cmd_probe.c */
+JW_MUST_CHECK bool cli_probe_replace(struct probe *probe, const char *path,
+                                     struct probe_replaced *out);
 
 /* An agent's answer to probe-list as a page; false and `err`: it is none. cli_probe_list.c */
 JW_MUST_CHECK bool cli_probe_put_list(const char *text, FILE *to, struct jw_error *err);

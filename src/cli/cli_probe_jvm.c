@@ -36,21 +36,22 @@ static int tell_agent(const struct cli_values *values, struct cli_session *sessi
     int status = cli_session_enter(values, session);
 
     if (status == CLI_OK)
-        status = cli_session_do(session, string, TIMEOUT_NS, stdout);
+        status = cli_session_watch(session, string, TIMEOUT_NS, values->is_quiet, stdout);
     return status;
 }
 
 /*
- * The probe as the process finds it: `path` is absolute there. `ours` is where we find the same file; a process in a container has
- * files of its own.
+ * A file as the process finds it: `path` is absolute there. `ours` is where we find the same file; a process in a container has files
+ * of its own. `what`: "probe" or "rules"
  */
-static bool find_file(const char *file, const struct attach_target *target, char *path, char *ours)
+static bool find_file(const char *what, const char *file, const struct attach_target *target,
+                      char *path, char *ours)
 {
     if (target->has_own_files) {
         if (file[0] != '/') {
-            cli_complain("process %d has a file system of its own (a container): put the probe in "
-                         "there and give its absolute path, such as /tmp/probe.jar",
-                         target->pid);
+            cli_complain("process %d has a file system of its own (a container): put the %s in "
+                         "there and give its absolute path, such as /tmp/%s",
+                         target->pid, what, what[0] == 'p' ? "probe.jar" : "shop.rules");
             return false;
         }
         snprintf(path, CLI_PATH_BYTES, "%s", file);
@@ -62,28 +63,48 @@ static bool find_file(const char *file, const struct attach_target *target, char
         return false;
     }
     snprintf(ours, CLI_PATH_BYTES, "%s", path);
+    return !has_comma(what, path);
+}
+
+/* What cannot be is told before anybody else's process is touched. */
+static bool is_probe(const char *path, const char *rules)
+{
+    struct probe *probe = cli_probe_read(path);
+    struct probe_replaced replaced;
+    const bool is_one = probe != NULL && cli_probe_replace(probe, rules, &replaced);
+
+    probe_close(probe);
+    return is_one;
+}
+
+/* The agent string, for files as the process finds them. False: it was told why not. */
+static bool write_attach(const struct cli_values *values, const struct attach_target *target,
+                         char string[CLI_STRING_BYTES])
+{
+    char path[CLI_PATH_BYTES], ours[CLI_PATH_BYTES];
+    char rules_path[CLI_PATH_BYTES], our_rules[CLI_PATH_BYTES];
+    const bool has_rules = values->rules != NULL;
+
+    if (!find_file("probe", values->operands.texts[2], target, path, ours) ||
+        (has_rules && !find_file("rules", values->rules, target, rules_path, our_rules)) ||
+        !is_probe(ours, has_rules ? our_rules : NULL))
+        return false;
+    snprintf(string, CLI_STRING_BYTES, "probe-attach,probe=%s%s%s", path,
+             has_rules ? ",rules=" : "", has_rules ? rules_path : "");
     return true;
 }
 
 int cli_probe_attach(const struct cli_values *values)
 {
-    char path[CLI_PATH_BYTES], ours[CLI_PATH_BYTES], string[CLI_STRING_BYTES];
+    char string[CLI_STRING_BYTES];
     struct attach_target target;
     struct cli_session session;
     int status = find_jvm(values, &target, &session);
 
     if (status != CLI_OK)
         return status;
-    status = CLI_FAILED;
-    if (find_file(values->operands.texts[2], &target, path, ours) && !has_comma("probe", path)) {
-        /* What cannot be is told before anybody else's process is touched. */
-        struct probe *probe = cli_probe_read(ours);
-
-        probe_close(probe);
-        snprintf(string, sizeof string, "probe-attach,probe=%s", path);
-        if (probe != NULL)
-            status = tell_agent(values, &session, string);
-    }
+    status =
+        write_attach(values, &target, string) ? tell_agent(values, &session, string) : CLI_FAILED;
     cli_session_close(&session);
     return status;
 }

@@ -294,8 +294,8 @@ static void put_event(struct reader *reader, void *context)
 }
 
 struct listed {
-    char name[TEXT_BYTES], class_name[TEXT_BYTES], file[TEXT_BYTES], state[TEXT_BYTES],
-        why[TEXT_BYTES];
+    char name[TEXT_BYTES], class_name[TEXT_BYTES], file[TEXT_BYTES], rules[TEXT_BYTES],
+        state[TEXT_BYTES], why[TEXT_BYTES];
     struct reader handlers; /* where they stand; they are told when all else is known */
     struct reader events;
 };
@@ -306,11 +306,8 @@ static void read_probe_field(struct reader *reader, const char *name, void *out)
     const struct {
         const char *name;
         char *text;
-    } texts[] = {{"name", listed->name},
-                 {"class", listed->class_name},
-                 {"file", listed->file},
-                 {"state", listed->state},
-                 {"why", listed->why}};
+    } texts[] = {{"name", listed->name},   {"class", listed->class_name}, {"file", listed->file},
+                 {"rules", listed->rules}, {"state", listed->state},      {"why", listed->why}};
 
     for (size_t i = 0; i < JW_COUNT_OF(texts); i++) {
         if (strcmp(name, texts[i].name) == 0) {
@@ -354,8 +351,11 @@ static void put_probe(struct reader *reader, void *context)
         cli_text_clean(listed->class_name, text);
         fprintf(listing->to, "  class %s of ", text);
         cli_text_clean(listed->file, text);
-        fprintf(listing->to, "%s\n  %-30s%9s%9s%18s%12s%12s\n", text, "handler", "methods",
-                "places", "calls", "ns a call", "exceptions");
+        fputs(text, listing->to);
+        cli_text_clean(listed->rules, text); /* of agents that know of them */
+        fprintf(listing->to, "%s%s\n  %-30s%9s%9s%18s%12s%12s\n",
+                text[0] == '\0' ? "" : ", with rules of ", text, "handler", "methods", "places",
+                "calls", "ns a call", "exceptions");
     }
     if (!reader->is_bad && listed->handlers.at != NULL) {
         struct rows rows = {listing->to, strcmp(listed->state, "attached") == 0, false};

@@ -168,6 +168,19 @@ void cli_probe_put_head(const struct probe *probe, const char *path, FILE *to)
         put_event(&probe->events[i], to);
 }
 
+void cli_probe_put_replaced(const struct probe_replaced *replaced, const char *path, FILE *to)
+{
+    if (replaced->count == 0)
+        return;
+    fprintf(to, "%" PRIu32 " of its rules are those of ", replaced->count);
+    cli_put(path, to);
+    if (replaced->kept[0] != '\0') {
+        fputs("; as the probe has them: ", to);
+        cli_put(replaced->kept, to);
+    }
+    fputc('\n', to);
+}
+
 void cli_probe_put_handler(const struct probe_handler *handler, FILE *to)
 {
     char signature[CLI_SIGNATURE_BYTES];

@@ -1,6 +1,7 @@
 /* A JVM, the agent beside the command, and what is said between the two. Context: tool. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,11 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "cli/cli_internal.h"
+#include "cli/cli_text_internal.h"
 
 #define CLI_BUSY_NS      (5 * JW_NS_PER_SECOND)
 #define CLI_BUSY_STEP_NS (150 * JW_NS_PER_MS)
+#define CLI_LOOK_NS      (100 * JW_NS_PER_MS) /* between two looks at how far it is */
 
 #define CLI_PROC "/proc"
 
@@ -269,6 +272,8 @@ struct cli_talk {
     struct attach_answer answer;
     struct attach_answer shown; /* long texts; its path is "": none is wanted */
     bool may_be_busy;           /* the agent's being busy is no failure yet */
+    struct cli_progress
+        *progress; /* not NULL: what is shown is how far it is, for somebody who watches */
 };
 
 #define CLI_CODE_BUSY 201  /* of the agent: nothing was done, try again */
@@ -279,6 +284,69 @@ static bool cli_has_text(const struct attach_answer *shown)
     struct stat file;
 
     return shown->fd >= 0 && fstat(shown->fd, &file) == 0 && file.st_size > 0;
+}
+
+void cli_progress_of_classes(const char *text, char *line, size_t room)
+{
+    const char *end = strrchr(text, '\n'), *begin = end;
+    char written[32], all[32];
+    uint64_t numbers[3];
+
+    line[0] = '\0';
+    while (begin != NULL && begin > text && begin[-1] != '\n')
+        begin--;
+    for (size_t i = 0; i < JW_COUNT_OF(numbers); i++) {
+        char *behind;
+
+        if (begin == NULL || *begin < '0' || *begin > '9')
+            return;
+        numbers[i] = strtoull(begin, &behind, 10);
+        begin = behind + (*behind == ' ');
+    }
+    cli_text_digits(numbers[0], written);
+    cli_text_digits(numbers[1], all);
+    snprintf(line, room, "%s of %s classes are written, in %" PRIu64 " batches", written, all,
+             numbers[2]);
+}
+
+/* Whoever watches sees the last line of what was shown so far. */
+static void cli_look(const struct cli_talk *talk)
+{
+    char text[256], line[160];
+    const off_t length = lseek(talk->shown.fd, 0, SEEK_END);
+    const off_t from = length < (off_t)sizeof text ? 0 : length - (off_t)(sizeof text - 1);
+    const ssize_t count = length < 0 ? 0 : pread(talk->shown.fd, text, sizeof text - 1, from);
+
+    text[count < 0 ? 0 : count] = '\0';
+    cli_progress_of_classes(text, line, sizeof line);
+    cli_progress_say(talk->progress, line);
+}
+
+/* As attach_answer_wait. */
+static bool cli_await(const struct cli_session *session, const struct cli_talk *talk,
+                      uint64_t timeout_ns, char *text, size_t room_bytes, int *code,
+                      struct jw_error *err)
+{
+    const uint64_t deadline_ns = jw_now_ns() + timeout_ns;
+    bool is_ended;
+
+    if (talk->progress == NULL)
+        return attach_answer_wait(session->target, &talk->answer, timeout_ns, text, room_bytes,
+                                  code, err);
+    for (;;) {
+        const uint64_t now_ns = jw_now_ns();
+        const uint64_t left_ns = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
+
+        is_ended = attach_answer_wait(session->target, &talk->answer,
+                                      left_ns < CLI_LOOK_NS ? left_ns : CLI_LOOK_NS, text,
+                                      room_bytes, code, err);
+        if (is_ended || left_ns == 0 || err->message[0] != '\0' ||
+            attach_is_given_up(session->target) || !attach_is_alive(session->target))
+            break;
+        cli_look(talk);
+    }
+    cli_progress_end(talk->progress);
+    return is_ended;
 }
 
 static int cli_exchange(const struct cli_session *session, const struct cli_talk *talk,
@@ -299,12 +367,12 @@ static int cli_exchange(const struct cli_session *session, const struct cli_talk
         return CLI_TARGET;
     }
     cli_library_brought(session);
-    if (attach_answer_wait(session->target, answer, code == 0 ? timeout_ns : 0, text, sizeof text,
-                           &answered, &err)) {
+    if (cli_await(session, talk, code == 0 ? timeout_ns : 0, text, sizeof text, &answered, &err)) {
         if (talk->may_be_busy && (code == CLI_CODE_BUSY || answered == CLI_CODE_BUSY))
             return CLI_BUSY;
         /* Beside a text, messages are not of it. */
-        cli_tell_answer(session, text, cli_has_text(&talk->shown) ? stderr : to);
+        cli_tell_answer(session, text,
+                        talk->progress == NULL && cli_has_text(&talk->shown) ? stderr : to);
         return code == 0 && answered == 0 ? CLI_OK : CLI_FAILED;
     }
     cli_tell_answer(session, text, to);
@@ -360,6 +428,7 @@ static bool cli_copy_shown(const struct attach_answer *shown, FILE *to)
 static int cli_talk_once(const struct cli_session *session, struct cli_talk *talk,
                          const char *string, uint64_t timeout_ns, FILE *to, FILE *text)
 {
+    const bool is_shown = text != NULL || talk->progress != NULL;
     struct jw_error err = {{0}};
     int status = CLI_TARGET;
 
@@ -368,7 +437,7 @@ static int cli_talk_once(const struct cli_session *session, struct cli_talk *tal
         cli_complain("%s", err.message);
         return CLI_TARGET;
     }
-    if (text == NULL || attach_answer_open(session->target, &talk->shown, &err))
+    if (!is_shown || attach_answer_open(session->target, &talk->shown, &err))
         status = cli_exchange(session, talk, string, timeout_ns, to);
     else
         cli_complain("%s", err.message);
@@ -376,7 +445,7 @@ static int cli_talk_once(const struct cli_session *session, struct cli_talk *tal
         cli_complain("the agent's text cannot be read: %s", strerror(errno));
         status = CLI_FAILED;
     }
-    if (text != NULL)
+    if (is_shown)
         attach_answer_close(&talk->shown);
     attach_answer_close(&talk->answer);
     return status;
@@ -385,11 +454,11 @@ static int cli_talk_once(const struct cli_session *session, struct cli_talk *tal
 /* Ctrl-C waits until the files of the answer are gone again. An agent that is sent too many commands at once sends
  * some of them back: these come again, for a while. */
 static int cli_talk(const struct cli_session *session, const char *string, uint64_t timeout_ns,
-                    FILE *to, FILE *text)
+                    struct cli_progress *progress, FILE *to, FILE *text)
 {
     const bool is_outermost = session->target->is_given_up == NULL;
     const uint64_t busy_until_ns = jw_now_ns() + CLI_BUSY_NS;
-    struct cli_talk talk;
+    struct cli_talk talk = {.progress = progress};
     int status;
 
     cli_signals_hold();
@@ -409,13 +478,22 @@ static int cli_talk(const struct cli_session *session, const char *string, uint6
 int cli_session_do(const struct cli_session *session, const char *string, uint64_t timeout_ns,
                    FILE *to)
 {
-    return cli_talk(session, string, timeout_ns, to, NULL);
+    return cli_talk(session, string, timeout_ns, NULL, to, NULL);
+}
+
+int cli_session_watch(const struct cli_session *session, const char *string, uint64_t timeout_ns,
+                      bool is_quiet, FILE *to)
+{
+    struct cli_progress progress;
+
+    cli_progress_begin(&progress, is_quiet);
+    return cli_talk(session, string, timeout_ns, progress.is_wanted ? &progress : NULL, to, NULL);
 }
 
 int cli_session_show(const struct cli_session *session, const char *string, uint64_t timeout_ns,
                      FILE *to)
 {
-    return cli_talk(session, string, timeout_ns, to, to);
+    return cli_talk(session, string, timeout_ns, NULL, to, to);
 }
 
 bool cli_session_ask(const struct cli_session *session, const char *word, uint64_t timeout_ns,

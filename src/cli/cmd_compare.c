@@ -256,7 +256,7 @@ int cli_compare(const struct cli_values *values)
         return CLI_FAILED;
     }
     comparison->values = values;
-    comparison->event = values->event == NULL ? "cpu" : values->event;
+    comparison->event = values->event == NULL ? "cpu" : cli_event_of(values->event);
     if (!read_line(comparison, &err)) {
         status = cli_usage_error(&cli_commands[CLI_COMMAND_COMPARE], &err);
     } else if (take_sides(comparison, &err)) {

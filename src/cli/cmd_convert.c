@@ -184,7 +184,8 @@ static void cli_tell_idle_patterns(const char *in, const struct profile *profile
 static void cli_tell_others(const char *in, const struct cli_wish *wish,
                             const struct cli_found *found)
 {
-    const char *const names[CLI_OTHERS] = {"cpu", "wall", found->counter, "alloc", "lock"};
+    const char *const names[CLI_OTHERS] = {"cpu",   "wall", found->counter,
+                                           "alloc", "lock", CLI_EXCEPTION};
 
     for (size_t i = 0; i < CLI_OTHERS; i++)
         if (found->others[i] > 0)
@@ -361,7 +362,7 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
 {
     struct cli_made made = {
         .input = {.path = in},
-        .wish = {.event = values->event == NULL ? "cpu" : values->event,
+        .wish = {.event = values->event == NULL ? "cpu" : cli_event_of(values->event),
                  .state = values->state,
                  .part = &cut->part,
                  .bys = &cut->bys,

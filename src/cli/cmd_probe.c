@@ -111,6 +111,27 @@ struct probe *cli_probe_read(const char *path)
     return probe;
 }
 
+bool cli_probe_replace(struct probe *probe, const char *path, struct probe_replaced *out)
+{
+    struct jw_error err = {{0}};
+    size_t length_bytes = 0;
+    char *text;
+
+    *out = (struct probe_replaced){.count = 0};
+    if (path == NULL)
+        return true;
+    text = cli_rules_read_text(path, &length_bytes, &err);
+    if (text == NULL) {
+        cli_complain("%s", err.message);
+        return false;
+    }
+    const bool is_good = probe_replace_rules(probe, text, length_bytes, out, &err);
+    if (!is_good)
+        cli_complain("%s: %s", path, err.message);
+    jw_free(text);
+    return is_good;
+}
+
 /* ---- what it would be put into ---- */
 
 static bool is_any_idle(const struct cli_rules_look *look)
@@ -177,7 +198,7 @@ static bool put_handlers(const struct cli_values *values, const struct probe *pr
 }
 
 static int show(const struct cli_values *values, const struct probe *probe,
-                const struct cli_classes *classes)
+                const struct probe_replaced *replaced, const struct cli_classes *classes)
 {
     const char *path = values->operands.texts[1];
     struct jw_error err = {{0}};
@@ -187,6 +208,8 @@ static int show(const struct cli_values *values, const struct probe *probe,
         cli_probe_json_head(probe, path, stdout);
     else
         cli_probe_put_head(probe, path, stdout);
+    if (!values->has_json)
+        cli_probe_put_replaced(replaced, values->rules, stdout);
     if (!put_handlers(values, probe, classes, &is_idle, &err)) {
         cli_complain("%s", err.message);
         return CLI_FAILED;
@@ -206,10 +229,15 @@ static int check(const struct cli_values *values)
     struct cli_classes classes = {.count = 0};
     struct jw_error err = {{0}};
     struct probe *probe = cli_probe_read(values->operands.texts[1]);
+    struct probe_replaced replaced;
     int status = CLI_OK;
 
     if (probe == NULL)
         return CLI_FAILED;
+    if (!cli_probe_replace(probe, values->rules, &replaced)) {
+        probe_close(probe);
+        return CLI_FAILED;
+    }
     if (values->operands.count > 2) {
         cli_progress_begin(&classes.progress, values->is_quiet);
         status = cli_rules_gather(command, values, 2, &classes, &err);
@@ -218,7 +246,7 @@ static int check(const struct cli_values *values)
     if (err.message[0] != '\0')
         cli_complain("%s", err.message);
     if (status == CLI_OK)
-        status = show(values, probe, &classes);
+        status = show(values, probe, &replaced, &classes);
     cli_classes_close(&classes);
     probe_close(probe);
     return status;
@@ -230,14 +258,15 @@ static const struct verb {
     size_t least; /* operands, with the word */
     size_t most;
     const char *wants;
+    bool takes_rules;
     int (*run)(const struct cli_values *values);
 } verbs[] = {
-    {"check", 2, CLI_LIST_LIMIT, "a jar, folder or class file with a probe is needed", check},
-    {"attach", 3, 3, "a JVM, and a jar, folder or class file with a probe, are needed",
+    {"check", 2, CLI_LIST_LIMIT, "a jar, folder or class file with a probe is needed", true, check},
+    {"attach", 3, 3, "a JVM, and a jar, folder or class file with a probe, are needed", true,
      cli_probe_attach},
-    {"list", 2, 2, "a JVM is needed", cli_probe_list},
+    {"list", 2, 2, "a JVM is needed", false, cli_probe_list},
     {"detach", 3, 3, "a JVM, and the name of a probe as 'jaywalk probe list' has it, are needed",
-     cli_probe_detach},
+     false, cli_probe_detach},
 };
 
 int cli_probe(const struct cli_values *values)
@@ -250,9 +279,11 @@ int cli_probe(const struct cli_values *values)
     for (size_t i = 0; words->count > 0 && i < JW_COUNT_OF(verbs); i++) {
         if (strcmp(words->texts[0], verbs[i].word) != 0)
             continue;
-        if (words->count >= verbs[i].least && words->count <= verbs[i].most)
-            return verbs[i].run(values);
         wants = verbs[i].wants;
+        if (values->rules != NULL && !verbs[i].takes_rules)
+            wants = "--rules is for check and attach";
+        else if (words->count >= verbs[i].least && words->count <= verbs[i].most)
+            return verbs[i].run(values);
     }
     jw_error_set(&err, "probe: %s; usage: %s", wants, command->usage);
     return cli_usage_error(command, &err);

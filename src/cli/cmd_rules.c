@@ -7,8 +7,7 @@
 #include "attach/attach.h"
 #include "cli/cli_rules_internal.h"
 
-/* The text of a file, or of the standard input; NULL and `err`. */
-static char *read_rules_text(const char *path, size_t *length_bytes, struct jw_error *err)
+char *cli_rules_read_text(const char *path, size_t *length_bytes, struct jw_error *err)
 {
     char *text = jw_alloc(RULES_TEXT_BYTES + 1);
 
@@ -27,7 +26,7 @@ static struct rules *read_rules(const char *path, struct jw_error *err)
 {
     struct jw_error why = {{0}};
     size_t length_bytes = 0;
-    char *text = read_rules_text(path, &length_bytes, err);
+    char *text = cli_rules_read_text(path, &length_bytes, err);
 
     if (text == NULL)
         return NULL;

@@ -4,7 +4,7 @@
  * For      trace, span and attributes on every sample; endpoints and spans as events.
  * Callers  agent (open, close, C API, Java natives); sampler (capture).
  * Context  context_capture: handler, on the thread that is asked about. context_endpoint, context_span: any,
- *          hook; not in a handler. context_own, _bind, _unbind, _set, _clear, _attribute_*: any, on the owner's own
+ *          hook; not in a handler. context_own, _bind, _unbind, _set, _get, _clear, _attribute_*: any, on the owner's own
  *          thread. context_attribute: any; takes a lock. contexts_open: control.
  * Memory   CONTEXT_SLOTS slots, reserved whole and touched as used; they stay while the process lives.
  * Progress capture, set, clear wait-free; bind and unbind lock-free, CONTEXT_PROBES words at most.
@@ -25,7 +25,7 @@
  *     0    owner          8 bytes; 0: free. As in struct context_owner
  *     8    root_span_id   8 bytes
  *     16   os_tid         4 bytes; of the thread whose `otel_thread_ctx_v1` names the slot; 0: virtual
- *     20   reserved
+ *     20   what context_route.c keeps, 44 bytes
  *     64   the record of OTEP 4947: trace id 16 bytes, span id 8 bytes (both big endian), valid 1, trace flags 1,
  *          attrs-data-size 2, then attributes: key index 1, length 1, bytes
  * Source: OpenTelemetry OTEP 4947, "Thread Context: Sharing Thread-Level Information with the OpenTelemetry Profiler".
@@ -91,6 +91,8 @@ struct context_ids {
 };
 void context_set(context_slot slot, const struct context_ids *ids);
 void context_clear(context_slot slot);
+/* False: there is no such slot, or its record makes no sense. */
+bool context_get(context_slot slot, struct context_ids *ids);
 /* False, and nothing changes: no such attribute, more than CONTEXT_VALUE_MAX_BYTES, or no room beside the others. */
 bool context_attribute_set(context_slot slot, unsigned number, const char *value,
                            size_t length_bytes);
@@ -128,6 +130,75 @@ JW_SIGNAL_SAFE dict_id context_capture(struct generation *generation, uint64_t m
  */
 bool context_endpoint(struct generations *generations, uint64_t root_span_id,
                       struct context_text name, struct context_text operation, context_slot slot);
+/*
+ * The endpoint that was told last of this root span, session or not, by any thread; UTF-8, at most CONTEXT_TOLD_BYTES, cut at a
+ * character. Its length; 0: not told, or so many others were since. Context: any, hook.
+ */
+#define CONTEXT_TOLD_BYTES 232u
+size_t context_endpoint_of(uint64_t root_span_id, char text[CONTEXT_TOLD_BYTES]);
+
+/*
+ * A method that serves a request (endpoints=) was entered and left, on the owner's own thread. The outermost one that has a request gives it
+ * its root span, which the thread works for until that method is left, unless the program says something else meanwhile; where the thread
+ * works for a root span already, it is that.
+ *
+ * `frame`: where it stands on the stack, 0 where that cannot be compared (a virtual thread's is moved). A stack grows downwards: who
+ * stands above the outermost one is not called by it, so that one was left without a word, and is forgotten.
+ * What it is left by; 0: it is a part of the request that is there, or there is no slot, and it is not left. `is_asked`: whoever calls finds
+ * out the request, and calls context_route_open, whatever came of that.
+ */
+uint32_t context_route_enter(context_slot slot, uintptr_t frame, bool may_open, bool *is_asked);
+/*
+ * `method` or `path` without bytes: there is no request. `key`: not 0: it may be one that went on under that key; then it is the same
+ * request, if it is of the same endpoint.
+ */
+void context_route_open(struct generations *generations, context_slot slot,
+                        struct context_text method, struct context_text path,
+                        struct context_text operation, uint64_t key);
+/*
+ * A framework has found out by which of its patterns it serves the request of the thread: that is its endpoint, and was since it began, for
+ * whoever reads all that was told. The first one counts; what is handed on is matched by others. `prefix`: what the path has before what
+ * was matched, may be without bytes. Nothing changes where the program has said another endpoint meanwhile.
+ */
+bool context_route_may_match(
+    context_slot slot); /* there is a request, and no pattern of it is known */
+void context_route_match(struct generations *generations, context_slot slot,
+                         struct context_text method, struct context_text prefix,
+                         struct context_text pattern, struct context_text operation);
+/* As context_route_open, where a framework calls its requests by names of its own, "grpc.health.v1.Health/Check". */
+void context_route_open_named(struct generations *generations, context_slot slot,
+                              struct context_text name, struct context_text operation,
+                              uint64_t key);
+/* Whether it is the request that the thread serves. */
+bool context_route_is_open(context_slot slot, uint32_t entered);
+/* The request that the thread serves is asynchronous from now on: others may go on with it under that key, at once. */
+void context_route_start(context_slot slot, uint64_t key);
+/* Whether that was said since the thread took it in; whether there is anything under its key that has to end with it. */
+bool context_route_is_started(context_slot slot);
+bool context_route_is_kept(context_slot slot);
+/* Before it is left: it goes on, on other threads, or on this one later; maybe somebody is done with it already. `key`: 0: it stays where it is kept. */
+void context_route_suspend(context_slot slot, uint64_t key);
+/* Before it is left: it is over, and is a span of the name of its endpoint. `key`: 0: it is not kept. `generations`: NULL: it is not told. */
+void context_route_tell(struct generations *generations, context_slot slot, uint64_t key);
+/*
+ * `entered`: what context_route_enter gave. Those that it called and that were left without a word are left with it. True: it was the
+ * outermost one, and the thread works for nothing.
+ */
+bool context_route_leave(context_slot slot, uint32_t entered);
+
+#define CONTEXT_ROUTES_LIMIT                                                                       \
+    500u /* different endpoints by paths, and as many by patterns; further ones are [other] */
+#define CONTEXT_ROUTE_BYTES      256u  /* with its end */
+#define CONTEXT_ROUTE_PATH_BYTES 2048u /* so much of a path is looked at */
+/* All endpoints are new again. Context: control. */
+void context_routes_begin(void);
+/* "GET /orders/{id}" of "GET" and "/orders/4711;v=1?x=y"; its length. Context: any. */
+size_t context_route_name(struct context_text method, struct context_text path,
+                          char text[CONTEXT_ROUTE_BYTES]);
+/* "GET /shop/orders/{id}" of "GET", "/shop" and "/orders/{id:[0-9]+}". What has neither variables nor stars may be a path that somebody asked for, and is taken as one. */
+size_t context_route_pattern_name(struct context_text method, struct context_text prefix,
+                                  struct context_text pattern, char text[CONTEXT_ROUTE_BYTES]);
+
 /* A span ended that began at `begin_ns` of CLOCK_MONOTONIC; its ids and attributes are those of `slot` now. False, counted:
  * as above. */
 bool context_span(struct generations *generations, struct context_text name, uint64_t begin_ns,

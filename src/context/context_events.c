@@ -47,6 +47,7 @@ bool context_endpoint(struct generations *generations, uint64_t root_span_id,
     const struct context_place *place = context_place_of(slot);
     struct epoch_ticket ticket;
 
+    context_tell_endpoint(root_span_id, &name);
     if (generations == NULL)
         return refuse(JW_COUNT_CONTEXT_IDLE);
     if (name.length_bytes == 0)

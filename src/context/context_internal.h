@@ -16,7 +16,20 @@ struct context_place {
     uint64_t owner;
     uint64_t root_span_id;
     uint32_t os_tid;
-    unsigned char reserved[CONTEXT_RECORD_OFFSET - 20];
+    uint32_t route_depth;    /* methods that serve requests and are to be left (context_route.c) */
+    uint32_t route_opened;   /* which of them is the request that was told; 0: none is */
+    bool route_is_asked : 1; /* its endpoint is being found out */
+    bool route_is_ours : 1;  /* the root span is of the request, not the program's own */
+    bool route_is_started : 1; /* it was said to be asynchronous since it was taken in here */
+    bool route_is_kept : 1;    /* it is among those that go on elsewhere */
+    bool route_is_matched : 1; /* its endpoint is of the pattern that a framework has for it */
+    uint8_t route_tag;         /* of that endpoint's hash */
+    uint16_t route_number;     /* of its endpoint, from 1 on; 0: [other] */
+    uint64_t route_root;       /* root span of the request that was told */
+    uint64_t
+        route_frame; /* where the outermost of these methods stands on the stack; 0: not known */
+    uint64_t route_name; /* hash of the endpoint by its path, whatever was matched since */
+    uint64_t route_begin_ns;
     unsigned char trace_id[16];
     unsigned char span_id[8]; /* big endian, as W3C writes it */
     uint8_t valid;
@@ -45,5 +58,24 @@ JW_SIGNAL_SAFE dict_id context_intern(struct generation *generation,
 
 /* How many attributes have a name. */
 JW_SIGNAL_SAFE uint32_t context_attribute_count(void);
+
+/* context_suspended.c: a request that goes on elsewhere, maybe while its thread is still in it. Context: any, hook; a lock for some instructions. */
+struct context_suspended {
+    uint64_t root_span_id;
+    uint64_t name; /* hash of its endpoint by its path */
+    uint64_t begin_ns;
+    bool is_matched; /* the endpoint that it has is another one: */
+    uint8_t tag;
+    uint16_t number;
+};
+/* `key` is not 0; who had it before is forgotten. */
+void context_suspend(uint64_t key, const struct context_suspended *what);
+/* It stays. False: nothing is there under that key. */
+bool context_resume(uint64_t key, struct context_suspended *what);
+/* It is over, if it is still this one that is there. */
+void context_end_suspended(uint64_t key, uint64_t root_span_id);
+
+/* context_told.c: for context_endpoint_of. Context: any, hook. */
+void context_tell_endpoint(uint64_t root_span_id, const struct context_text *name);
 
 #endif

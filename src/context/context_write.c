@@ -41,6 +41,27 @@ void context_set(context_slot slot, const struct context_ids *ids)
     end(place);
 }
 
+static uint64_t from_big_endian(const unsigned char bytes[8])
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < 8; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+bool context_get(context_slot slot, struct context_ids *ids)
+{
+    const struct context_place *place = context_place_of(slot);
+
+    if (place == NULL || place->valid != 1)
+        return false;
+    *ids =
+        (struct context_ids){from_big_endian(place->trace_id), from_big_endian(place->trace_id + 8),
+                             from_big_endian(place->span_id), place->root_span_id};
+    return true;
+}
+
 void context_clear(context_slot slot)
 {
     struct context_place *place = context_place_of(slot);

@@ -43,6 +43,11 @@ enum event_kind {
         10, /* a thread that others wait for; value: address of the lock, as in LOCK; of class_name */
     EVENT_DECLARED =
         11, /* of a probe; weight_ns: its duration, time_ns: its begin; name: dict_id in `payloads`, event_values.h */
+    EVENT_METHOD_TRACE =
+        12, /* a call that a traced method has ended; weight_ns: its duration, time_ns: its begin */
+    EVENT_QUEUE_TIME =
+        13, /* a task that waited in a queue; weight_ns: how long, time_ns: from when on; name: as of DECLARED, without a type: classes of task and
+               executor, who handed it over, length of the queue; no trace that says anything */
     EVENT_LATE = 9, /* a thread that a safepoint waited for; `state`: enum vm_thread_delay */
 };
 
@@ -68,6 +73,11 @@ enum event_lock {
 /* Likewise, in place of that: a handshake was, or the collector's watermark was set; both flags: a safepoint or a handshake, which cannot be told. */
 #define EVENT_ASKED_BY_HANDSHAKE (1u << 3)
 #define EVENT_ASKED_BY_WATERMARK (1u << 4)
+/* Of COUNTER_SAMPLE: calls of a method are counted, by a hook, and no signal stands behind it; it is none of those that the law is about. */
+#define EVENT_BY_HOOK (1u << 5)
+/* Likewise, and with that: an exception, of class_name. */
+#define EVENT_OF_THROW (1u << 6)
+#define EVENT_OF_ERROR (1u << 7) /* with both: it extends java.lang.Error */
 
 /*
  * One cache line. Every id is one of the generation that the record lies in; the owner fills what

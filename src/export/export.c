@@ -68,6 +68,7 @@ static const struct export_event_words {
     {"alloc", "Allocation profile", "allocations left out"},
     {"live", "Live objects", "live objects left out"},
     {"lock", "Lock profile", "locks left out"},
+    {"exception", "Exceptions", "exceptions left out"},
 };
 
 static const struct export_event_words *export_words_of(const char *event)

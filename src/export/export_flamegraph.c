@@ -41,8 +41,10 @@ extern const char export_page_rows_js[];
 extern const char export_page_tools[];
 extern const char export_page_explorer_css[];
 extern const char export_page_samples_js[];
+extern const char export_page_unpack_js[];
 extern const char export_page_timeline_js[];
 extern const char export_page_band_js[];
+extern const char export_page_bandrows_js[];
 extern const char export_page_events_js[];
 extern const char export_page_lanes_js[];
 extern const char export_page_spark_js[];
@@ -306,6 +308,12 @@ static void export_put_tools(struct export_fill *fill)
         export_put(fill->job->out, export_page_tools);
 }
 
+/* Large columns are unpacked beside the thread that draws, by the page's own code (page/unpack.js). */
+static void export_put_workers(struct export_fill *fill)
+{
+    export_put(fill->job->out, fill->is_explorer ? "blob:" : "'none'");
+}
+
 static void export_put_version(struct export_fill *fill)
 {
     export_put(fill->job->out, "jaywalk " JAYWALK_VERSION);
@@ -317,18 +325,19 @@ static void export_put_program(struct export_fill *fill)
         const char *text;
         bool is_of_explorer;
     } files[] = {
-        {export_page_model_js, false},   {export_page_search_js, false},
-        {export_page_format_js, false},  {export_page_colour_js, false},
-        {export_page_layout_js, false},  {export_page_paint_js, false},
-        {export_page_panel_js, false},   {export_page_state_js, false},
-        {export_page_input_js, false},   {export_page_columns_js, false},
-        {export_page_diff_js, false},    {export_page_compare_js, false},
-        {export_page_save_js, false},    {export_page_samples_js, true},
-        {export_page_timeline_js, true}, {export_page_band_js, true},
-        {export_page_facets_js, true},   {export_page_views_js, true},
-        {export_page_rows_js, true},     {export_page_explorer_js, true},
-        {export_page_events_js, true},   {export_page_lanes_js, true},
-        {export_page_spark_js, true},    {export_page_start_js, false},
+        {export_page_model_js, false},  {export_page_search_js, false},
+        {export_page_format_js, false}, {export_page_colour_js, false},
+        {export_page_layout_js, false}, {export_page_paint_js, false},
+        {export_page_panel_js, false},  {export_page_state_js, false},
+        {export_page_input_js, false},  {export_page_columns_js, false},
+        {export_page_diff_js, false},   {export_page_compare_js, false},
+        {export_page_save_js, false},   {export_page_unpack_js, true},
+        {export_page_samples_js, true}, {export_page_timeline_js, true},
+        {export_page_band_js, true},    {export_page_bandrows_js, true},
+        {export_page_facets_js, true},  {export_page_views_js, true},
+        {export_page_rows_js, true},    {export_page_explorer_js, true},
+        {export_page_events_js, true},  {export_page_lanes_js, true},
+        {export_page_spark_js, true},   {export_page_start_js, false},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(files); i++) {
@@ -348,7 +357,7 @@ static bool export_page(const struct export_job *job, bool is_explorer)
         {"data", export_put_data},        {"style", export_put_style},
         {"program", export_put_program},  {"version", export_put_version},
         {"band", export_put_band},        {"tools", export_put_tools},
-        {"facets", export_put_facets},
+        {"facets", export_put_facets},    {"workers", export_put_workers},
     };
     struct export_fill fill = {.job = job, .is_explorer = is_explorer, .has_memory = true};
     const char *at = export_page_flamegraph;

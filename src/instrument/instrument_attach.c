@@ -48,7 +48,8 @@ static bool publish(const struct instrument_attach *without, struct jw_error *er
         if (instrument_attaches[i] != without && instrument_attaches[i]->state != INSTRUMENT_OUT)
             live[count++] = instrument_attaches[i];
     }
-    return instrument_publish(live, count, err) && (count != 0 || instrument_listen(false, err));
+    return instrument_publish(live, count, err) &&
+           (count != 0 || instrument_census_is_on() || instrument_listen(false, err));
 }
 
 static void enlist(struct instrument_attach *attach)
@@ -87,8 +88,7 @@ static void release_java(JNIEnv *jni, struct instrument_attach *attach)
 
 static void free_attach(struct instrument_attach *attach)
 {
-    for (uint32_t i = 0; attach->probe != NULL && i < attach->probe->handler_count; i++)
-        rules_close(attach->rules[i]);
+    instrument_close_rules(attach);
     instrument_forget_seen(attach);
     instrument_close_events(attach);
     probe_close(attach->probe);
@@ -97,20 +97,6 @@ static void free_attach(struct instrument_attach *attach)
 }
 
 /* ---- attach ---- */
-
-static bool parse_rules(struct instrument_attach *attach, struct jw_error *err)
-{
-    for (uint32_t i = 0; i < attach->probe->handler_count; i++) {
-        const struct probe_handler *handler = &attach->probe->handlers[i];
-
-        attach->rules[i] = rules_parse(handler->rules, strlen(handler->rules), err);
-        if (attach->rules[i] == NULL)
-            return false;
-        attach->handlers[i] = (struct probe_weave_handler){
-            .handler = handler, .rules = attach->rules[i], .attach = attach->number, .number = i};
-    }
-    return true;
-}
 
 static bool take_places(JNIEnv *jni, struct instrument_attach *attach, struct jw_error *err)
 {
@@ -145,17 +131,15 @@ static bool connect(JNIEnv *jni, struct instrument_attach *attach, struct jw_err
     return true;
 }
 
-static bool is_new(struct instrument_attach *attach, jobject loader, const char *name)
+static bool is_new(struct instrument_attach *attach, JNIEnv *jni,
+                   const struct instrument_loaded *of)
 {
+    const uint64_t key = instrument_key(of->loader, of->name);
     bool is_woven;
 
-    return probe_weave_may_touch(attach->handlers, attach->probe->handler_count, name) &&
-           !instrument_has_seen(attach, instrument_key(loader, name), &is_woven);
-}
-
-static void note_refused(struct instrument_attach *attach, jobject loader, const char *name)
-{
-    instrument_note_refused(attach, instrument_key(loader, name));
+    return probe_weave_may_touch(attach->handlers, attach->probe->handler_count, of->name, NULL) &&
+           (!instrument_has_seen(attach, key, &is_woven) || instrument_is_by_other(attach, key)) &&
+           instrument_may_be_above(jni, attach, of);
 }
 
 /*
@@ -165,64 +149,28 @@ static void note_refused(struct instrument_attach *attach, jobject loader, const
 static bool write_classes(JNIEnv *jni, struct instrument_attach *attach,
                           struct instrument_batches *all, struct jw_error *err)
 {
-    const struct instrument_choice choice = {is_new, note_refused, attach};
+    const struct instrument_choice choice = {is_new, instrument_refused, attach, false,
+                                             instrument_tell_progress};
+    uint32_t before = 0;
 
     for (int pass = 0; pass < PASSES_MOST; pass++) {
-        struct instrument_batches one = {0};
-
-        if (!instrument_retransform(jni, &choice, &one, err))
+        if (!instrument_retransform(jni, &choice, all, err))
             return false;
-        all->classes += one.classes;
-        all->refused += one.refused;
-        all->batches += one.batches;
-        if (one.longest_ns > all->longest_ns)
-            all->longest_ns = one.longest_ns;
-        if (one.classes == 0)
+        if (all->classes == before)
             break;
+        before = all->classes;
     }
     return true;
 }
 
-static void tell_attached(struct instrument_attach *attach,
-                          const struct instrument_batches *batches, instrument_say *say,
-                          void *context)
+/* The first attach to a JVM that ran already. */
+static void tell_dropped_code(instrument_say *say, void *context)
 {
-    const struct probe *probe = attach->probe;
-    struct instrument_sums sums;
-    unsigned long long methods = 0;
-    char line[1024];
-
-    instrument_sum(attach, &sums);
-    for (uint32_t i = 0; i < probe->handler_count; i++)
-        methods += sums.handlers[i].methods;
-    snprintf(line, sizeof line, "attached %s: %u handlers, %llu methods of %llu classes",
-             probe->name, probe->handler_count, methods, (unsigned long long)sums.classes);
-    say(context, line);
-    for (uint32_t i = 0; i < probe->handler_count; i++) {
-        const struct probe_woven *woven = &sums.handlers[i];
-
-        instrument_tell_handler(&probe->handlers[i], woven, line, sizeof line);
-        if (line[0] != '\0')
-            say(context, line);
-    }
-    if (batches->refused != 0) {
-        snprintf(line, sizeof line, "%u classes stay as they are: the JVM refused them",
-                 batches->refused);
-        say(context, line);
-    }
-    if (batches->classes != 0) {
-        snprintf(line, sizeof line,
-                 "%u classes were written again while the program ran, in %u batches; the longest "
-                 "took %llu us",
-                 batches->classes, batches->batches,
-                 (unsigned long long)(batches->longest_ns / 1000));
-        say(context, line);
-    }
-    if (is_first_late && instrument_drops_code()) {
-        say(context, "this JVM dropped its compiled code with the first attach; it does not where "
-                     "probe= was named at its start");
-        is_first_late = false;
-    }
+    if (!is_first_late || !instrument_drops_code())
+        return;
+    say(context, "this JVM dropped its compiled code with the first attach; it does not where "
+                 "probe= was named at its start");
+    is_first_late = false;
 }
 
 static struct instrument_attach *make_attach(const char *path, struct jw_error *err)
@@ -244,6 +192,21 @@ static struct instrument_attach *make_attach(const char *path, struct jw_error *
     return attach;
 }
 
+/* One that was taken out makes room for the next of its name. */
+static bool may_have_name(const char *name, struct jw_error *err)
+{
+    struct instrument_attach *other = find_attach(name);
+
+    if (other != NULL && other->state == INSTRUMENT_OUT) {
+        strike(other);
+        free_attach(other);
+        other = NULL;
+    }
+    if (other != NULL)
+        jw_error_set(err, "%s is attached already; detach it first", name);
+    return other == NULL;
+}
+
 static bool read_and_connect(JNIEnv *jni, struct instrument_attach *attach, struct jw_error *err)
 {
     jobject loader = instrument_loader(jni, attach->path, err);
@@ -259,25 +222,18 @@ static bool read_and_connect(JNIEnv *jni, struct instrument_attach *attach, stru
     if (attach->probe == NULL)
         return false;
 
-    struct instrument_attach *other = find_attach(attach->probe->name);
-    if (other != NULL && other->state == INSTRUMENT_OUT) {
-        strike(other);
-        free_attach(other);
-        other = NULL;
-    }
-    if (other != NULL) {
-        jw_error_set(err, "%s is attached already; detach it first", attach->probe->name);
-        return false;
-    }
-    return parse_rules(attach, err) && instrument_open_events(jni, attach, err) &&
+    return may_have_name(attach->probe->name, err) && instrument_replace_rules(attach, err) &&
+           instrument_parse_rules(attach, err) && instrument_open_events(jni, attach, err) &&
            connect(jni, attach, err);
 }
 
-static bool is_old(struct instrument_attach *attach, jobject loader, const char *name)
+static bool is_old(struct instrument_attach *attach, JNIEnv *jni,
+                   const struct instrument_loaded *of)
 {
     bool is_woven;
 
-    return instrument_has_seen(attach, instrument_key(loader, name), &is_woven) && is_woven;
+    (void)jni;
+    return instrument_has_seen(attach, instrument_key(of->loader, of->name), &is_woven) && is_woven;
 }
 
 /*
@@ -287,7 +243,8 @@ static bool is_old(struct instrument_attach *attach, jobject loader, const char 
 static bool settle(JNIEnv *jni, struct instrument_attach *attach, char *left, size_t room_bytes,
                    struct jw_error *err)
 {
-    const struct instrument_choice choice = {is_old, note_refused, attach};
+    const struct instrument_choice choice = {is_old, instrument_refused, attach, false,
+                                             instrument_tell_progress};
     struct instrument_batches batches = {0};
     struct jw_error unwritten = {0};
 
@@ -300,23 +257,60 @@ static bool settle(JNIEnv *jni, struct instrument_attach *attach, char *left, si
     else if (batches.refused != 0)
         snprintf(left, room_bytes, "%u classes were not written back: the JVM refused them",
                  batches.refused);
+    else if (batches.untold != 0)
+        snprintf(left, room_bytes,
+                 "of %u classes the JVM did not say what they are (JVMTI error %d); those that "
+                 "have calls of it keep them",
+                 batches.untold, batches.untold_error);
     release_java(jni, attach);
     instrument_forget_seen(attach);
     return true;
 }
 
-bool instrument_attach(JavaVM *java_vm, JNIEnv *jni, const char *path, instrument_say *say,
-                       void *context, struct jw_error *err)
+/* Into the classes that are there, and those that come. */
+static bool put_in(JNIEnv *jni, struct instrument_attach *attach, instrument_say *say,
+                   void *context, struct jw_error *err)
+{
+    struct instrument_batches batches = {0};
+
+    enlist(attach);
+    if (publish(NULL, err) && instrument_listen(true, err) &&
+        write_classes(jni, attach, &batches, err)) {
+        attach->turn_ns = jw_now_ns();
+        instrument_tell_attached(attach, &batches, say, context);
+        tell_dropped_code(say, context);
+        instrument_refresh(jni);
+        return true;
+    }
+    /* Some classes may call it already. */
+    instrument_begin_out(jni, attach);
+    attach->is_wanted_out = true;
+    snprintf(attach->why, sizeof attach->why, "it could not be attached");
+    return false;
+}
+
+/* The JVM's part of each attach, and room for one. */
+static struct instrument_attach *begin_attach(JavaVM *java_vm, JNIEnv *jni, const char *path,
+                                              struct jw_error *err)
 {
     const bool is_first = instrument_jvmti == NULL;
-    struct instrument_batches batches = {0};
-    struct instrument_attach *attach = NULL;
+
+    if (!instrument_open_jvmti(java_vm, err) || !instrument_open_java(jni, err))
+        return NULL;
+    struct instrument_attach *attach = make_attach(path, err);
+    is_first_late |= is_first && attach != NULL;
+    return attach;
+}
+
+bool instrument_attach(JavaVM *java_vm, JNIEnv *jni, const char *path, const char *rules,
+                       instrument_say *say, void *context, struct jw_error *err)
+{
+    struct instrument_attach *attach = begin_attach(java_vm, jni, path, err);
     bool is_good = false;
 
-    if (!instrument_open_jvmti(java_vm, err) || !instrument_open_java(jni, err) ||
-        (attach = make_attach(path, err)) == NULL)
+    if (attach == NULL)
         return false;
-    is_first_late |= is_first;
+    snprintf(attach->rules_path, sizeof attach->rules_path, "%s", rules);
     if ((*jni)->PushLocalFrame(jni, LOCAL_REFERENCES) != 0) {
         (*jni)->ExceptionClear(jni);
         jw_error_set(err, "the JVM has no memory left for a probe");
@@ -329,38 +323,57 @@ bool instrument_attach(JavaVM *java_vm, JNIEnv *jni, const char *path, instrumen
         free_attach(attach);
         return false;
     }
-    enlist(attach);
-    if (publish(NULL, err) && instrument_listen(true, err) &&
-        write_classes(jni, attach, &batches, err)) {
-        attach->turn_ns = jw_now_ns();
-        tell_attached(attach, &batches, say, context);
-        instrument_refresh(jni);
-        return true;
+    return put_in(jni, attach, say, context, err);
+}
+
+bool instrument_attach_own(JavaVM *java_vm, JNIEnv *jni, struct probe *probe, instrument_say *say,
+                           void *context, struct jw_error *err)
+{
+    struct instrument_attach *attach = begin_attach(java_vm, jni, "", err);
+
+    if (attach == NULL) {
+        probe_close(probe);
+        return false;
     }
-    /* Some classes may call it already. */
-    instrument_begin_out(jni, attach);
-    attach->is_wanted_out = true;
-    snprintf(attach->why, sizeof attach->why, "it could not be attached");
-    return false;
+    attach->is_own = true;
+    attach->probe = probe;
+    if (!may_have_name(probe->name, err) || !instrument_parse_rules(attach, err) ||
+        !instrument_own_begin(jni, probe, attach->number, err)) {
+        free_attach(attach);
+        return false;
+    }
+    return put_in(jni, attach, say, context, err);
 }
 
 /* ---- detach ---- */
 
+/* A JVM without memory for it may refuse: then it is asked again. */
+static void end_and_fence(JNIEnv *jni, struct instrument_attach *attach)
+{
+    attach->is_ended = attach->is_ended || instrument_probe_end(jni, attach->java);
+    /* Who noted that he is inside before this is seen to be; who does so afterwards sees that it is over. */
+    attach->is_fenced = attach->is_fenced || (attach->is_ended && instrument_pass_safepoint());
+}
+
 /* From here on nobody comes in. */
 void instrument_begin_out(JNIEnv *jni, struct instrument_attach *attach)
 {
-    instrument_probe_end(jni, attach->java);
+    attach->state = INSTRUMENT_DRAINING;
+    if (attach->is_own) {
+        instrument_own_end(jni, attach->probe);
+        return;
+    }
     for (uint32_t i = 0; i < attach->place_count; i++)
         instrument_disconnect(jni, attach->places[i]);
-    /* Who noted that he is inside before this is seen to be; who does so afterwards sees that it is over. */
-    attach->is_fenced = instrument_pass_safepoint();
-    attach->state = INSTRUMENT_DRAINING;
+    end_and_fence(jni, attach);
 }
 
-/* Nobody is inside, and all that was done there is seen. */
+/* Nobody is inside, and all that was done there is seen. Of the agent's own nothing is taken away: who comes late does no harm. */
 static bool is_quiet(JNIEnv *jni, struct instrument_attach *attach)
 {
-    attach->is_fenced = attach->is_fenced || instrument_pass_safepoint();
+    if (attach->is_own)
+        return true;
+    end_and_fence(jni, attach);
     return attach->is_fenced && instrument_probe_inside(jni, attach->java) == 0 &&
            instrument_pass_safepoint();
 }
@@ -378,16 +391,12 @@ static bool is_empty(JNIEnv *jni, struct instrument_attach *attach, uint64_t wai
     return true;
 }
 
-bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void *context,
-                       struct jw_error *err)
+static bool detach(JNIEnv *jni, struct instrument_attach *attach, instrument_say *say,
+                   void *context, struct jw_error *err)
 {
-    struct instrument_attach *attach = find_attach(name);
+    const char *name = attach->probe->name;
     char line[128], left[256] = "";
 
-    if (attach == NULL) {
-        jw_error_set(err, "no probe %s is attached; probe-list shows those that are", name);
-        return false;
-    }
     attach->is_wanted_out = true;
     if (attach->state == INSTRUMENT_ATTACHED)
         instrument_begin_out(jni, attach);
@@ -396,10 +405,13 @@ bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void 
             const int32_t inside = instrument_probe_inside(jni, attach->java);
 
             jw_error_set(err,
-                         inside < 0
+                         !attach->is_fenced ? "quiesced %s, but the JVM refuses what ends it, "
+                                              "which is asked again: %d threads inside"
+                         : inside < 0
                              ? "quiesced %s, but how many threads are inside cannot be told: %d"
-                             : "quiesced %s except %d threads, which are in its handlers still; no "
-                               "other comes in, and it goes when they have come out",
+                             : "quiesced %s except %d threads, which are in its handlers or its "
+                               "static initialiser still; no other comes in, and it goes when "
+                               "they have come out",
                          name, inside < 0 ? -inside : inside);
             instrument_refresh(jni);
             return false;
@@ -407,14 +419,39 @@ bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void 
         if (!settle(jni, attach, left, sizeof left, err))
             return false;
     }
+    snprintf(line, sizeof line, "detached %s", name);
     strike(attach);
     free_attach(attach);
     instrument_refresh(jni);
-    snprintf(line, sizeof line, "detached %s", name);
     say(context, line);
     if (left[0] != '\0')
         say(context, left);
     return true;
+}
+
+bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void *context,
+                       struct jw_error *err)
+{
+    struct instrument_attach *attach = find_attach(name);
+
+    if (attach == NULL)
+        jw_error_set(err, "no probe %s is attached; probe-list shows those that are", name);
+    else if (attach->is_own)
+        jw_error_set(err, "%s= is of the session, and goes with it: stop ends it", name);
+    else
+        return detach(jni, attach, say, context, err);
+    return false;
+}
+
+bool instrument_detach_own(JNIEnv *jni, const char *name, instrument_say *say, void *context,
+                           struct jw_error *err)
+{
+    struct instrument_attach *attach = find_attach(name);
+
+    if (attach != NULL && attach->is_own)
+        return detach(jni, attach, say, context, err);
+    jw_error_set(err, "it is not attached any more");
+    return false;
 }
 
 /* ---- in between ---- */
@@ -475,7 +512,8 @@ static void turn_one(JNIEnv *jni, struct instrument_attach *attach, instrument_s
     const uint64_t now_ns = jw_now_ns();
     char why[256];
 
-    if (attach->state != INSTRUMENT_ATTACHED || now_ns - attach->turn_ns < TURN_NS ||
+    if (attach->is_own || attach->state != INSTRUMENT_ATTACHED ||
+        now_ns - attach->turn_ns < TURN_NS ||
         !instrument_probe_figures(jni, attach->java, attach->probe->handler_count, now))
         return;
     judge(attach, now, now_ns - attach->turn_ns, why, sizeof why);
@@ -495,10 +533,12 @@ void instrument_turn(JNIEnv *jni, instrument_say *say, void *context)
         char left[sizeof attach->why];
 
         turn_one(jni, attach, say, context);
+        instrument_look_above(jni, attach);
         if (attach->state != INSTRUMENT_DRAINING || !is_empty(jni, attach, 0))
             continue;
-        (void)instrument_probe_figures(jni, attach->java, attach->probe->handler_count,
-                                       attach->figures);
+        if (!attach->is_own)
+            (void)instrument_probe_figures(jni, attach->java, attach->probe->handler_count,
+                                           attach->figures);
         if (!settle(jni, attach, left, sizeof left, &err))
             continue; /* the next turn tries again */
         if (left[0] != '\0') {

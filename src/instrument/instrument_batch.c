@@ -1,14 +1,15 @@
 /* Classes that are loaded already: read and written again, some at a time. Context: the agent's thread. */
 #include "instrument/instrument_internal.h"
 
+#include <pthread.h>
 #include <string.h>
 
+#include "base/atomics.h"
 #include "base/clock.h"
+#include "probe/probe_pace.h"
 
 /* JVMTI answers lists with one local reference each, more than a frame is meant to hold. Source: HotSpot, PushLocalFrame. */
 #define LOCAL_REFERENCES_MAX 65535
-#define FIRST_BATCH          10u
-#define BATCH_MAX            1000u
 
 /*
  * Where every thread is stopped: threads are asked for in one operation of the JVM. Source: OpenJDK 8 to 28,
@@ -37,20 +38,25 @@ static char *plain_name(char *signature)
     return signature + 1;
 }
 
-/* Loader, as a local reference, and name of a class, whose signature is to be given back; NULL: it has none. */
-static const char *look_at(jclass klass, jobject *loader, char **signature)
+/* Loader, as a local reference, and name of a class, whose signature is to be given back; name NULL: it has none, or the
+ * JVM does not tell. */
+static jvmtiError look_at(jclass klass, jobject *loader, char **signature, const char **name)
 {
     jvmtiEnv *jvmti = instrument_jvmti;
 
     *loader = NULL;
     *signature = NULL;
-    if ((*jvmti)->GetClassSignature(jvmti, klass, signature, NULL) != JVMTI_ERROR_NONE)
-        return NULL;
+    *name = NULL;
+    jvmtiError error = (*jvmti)->GetClassSignature(jvmti, klass, signature, NULL);
+    if (error != JVMTI_ERROR_NONE)
+        return error;
 
-    const char *name = plain_name(*signature);
-    return name != NULL && (*jvmti)->GetClassLoader(jvmti, klass, loader) == JVMTI_ERROR_NONE
-               ? name
-               : NULL;
+    const char *plain = plain_name(*signature);
+    if (plain != NULL)
+        error = (*jvmti)->GetClassLoader(jvmti, klass, loader);
+    if (error == JVMTI_ERROR_NONE)
+        *name = plain;
+    return error;
 }
 
 static void look_away(JNIEnv *jni, jobject loader, char *signature)
@@ -59,20 +65,42 @@ static void look_away(JNIEnv *jni, jobject loader, char *signature)
     (void)(*instrument_jvmti)->Deallocate(instrument_jvmti, (unsigned char *)signature);
 }
 
-static bool is_one(JNIEnv *jni, jclass klass, const struct instrument_choice *choice)
+static bool is_one(JNIEnv *jni, jclass klass, const struct instrument_choice *choice,
+                   struct instrument_batches *out)
 {
     jvmtiEnv *jvmti = instrument_jvmti;
     jboolean is_modifiable = JNI_FALSE;
     jobject loader;
     char *signature;
-    const char *name = look_at(klass, &loader, &signature);
-    const bool is_good =
-        name != NULL && choice->is_wanted(choice->attach, loader, name) &&
-        (*jvmti)->IsModifiableClass(jvmti, klass, &is_modifiable) == JVMTI_ERROR_NONE &&
-        is_modifiable;
+    const char *name;
+    jvmtiError error = look_at(klass, &loader, &signature, &name);
 
+    if (name != NULL &&
+        choice->is_wanted(choice->attach, jni, &(struct instrument_loaded){klass, loader, name}))
+        error = (*jvmti)->IsModifiableClass(jvmti, klass, &is_modifiable);
+    if (error != JVMTI_ERROR_NONE) {
+        out->untold++;
+        out->untold_error = error;
+    }
     look_away(jni, loader, signature);
-    return is_good;
+    return error == JVMTI_ERROR_NONE && is_modifiable;
+}
+
+/* Relaxed: who is it knows it. 0: nobody. */
+static _Atomic uintptr_t writer;
+
+bool instrument_is_writing(void)
+{
+    return jw_load_relaxed(&writer) == (uintptr_t)pthread_self();
+}
+
+static jvmtiError write_again(uint32_t count, const jclass *classes)
+{
+    jw_store_relaxed(&writer, (uintptr_t)pthread_self());
+    const jvmtiError error =
+        (*instrument_jvmti)->RetransformClasses(instrument_jvmti, (jint)count, classes);
+    jw_store_relaxed(&writer, 0);
+    return error;
 }
 
 /* One that the JVM refuses is found by trying each for itself. */
@@ -84,25 +112,21 @@ static void one_by_one(JNIEnv *jni, const struct instrument_choice *choice, cons
         char *signature;
         const char *name;
 
-        if ((*instrument_jvmti)->RetransformClasses(instrument_jvmti, 1, &classes[i]) ==
-            JVMTI_ERROR_NONE) {
+        if (write_again(1, &classes[i]) == JVMTI_ERROR_NONE) {
             out->classes++;
             continue;
         }
         out->refused++;
-        name = look_at(classes[i], &loader, &signature);
-        if (name != NULL)
+        if (look_at(classes[i], &loader, &signature, &name) == JVMTI_ERROR_NONE && name != NULL)
             choice->refused(choice->attach, loader, name);
         look_away(jni, loader, signature);
     }
 }
 
-/* As many as would take the budget, if each took as long as those of the last batch did. */
-static uint32_t next_size(uint32_t size, uint64_t took_ns)
+static void tell(const struct instrument_choice *choice, const struct instrument_batches *so_far)
 {
-    const uint64_t fits = took_ns == 0 ? BATCH_MAX : size * INSTRUMENT_PAUSE_NS / took_ns;
-
-    return fits < 1 ? 1 : fits > BATCH_MAX ? BATCH_MAX : (uint32_t)fits;
+    if (choice->progressed != NULL)
+        choice->progressed(choice->attach, so_far);
 }
 
 /*
@@ -111,13 +135,16 @@ static uint32_t next_size(uint32_t size, uint64_t took_ns)
 static void in_batches(JNIEnv *jni, const struct instrument_choice *choice, const jclass *classes,
                        uint32_t count, struct instrument_batches *out)
 {
-    uint32_t size = FIRST_BATCH;
+    struct probe_pace pace = {.weight = 0};
+    uint32_t size = choice->is_at_once ? PROBE_PACE_MOST : PROBE_PACE_FIRST;
 
+    out->wanted += count;
+    if (count != 0)
+        tell(choice, out);
     for (uint32_t at = 0; at < count;) {
         const uint32_t now = count - at < size ? count - at : size;
         const uint64_t begin_ns = jw_now_ns();
-        const jvmtiError error =
-            (*instrument_jvmti)->RetransformClasses(instrument_jvmti, (jint)now, classes + at);
+        const jvmtiError error = write_again(now, classes + at);
         const uint64_t took_ns = jw_now_ns() - begin_ns;
 
         if (error == JVMTI_ERROR_NONE)
@@ -128,9 +155,10 @@ static void in_batches(JNIEnv *jni, const struct instrument_choice *choice, cons
         if (took_ns > out->longest_ns)
             out->longest_ns = took_ns;
         /* What is refused takes no time, and tells nothing of the others. */
-        if (error == JVMTI_ERROR_NONE)
-            size = next_size(now, took_ns);
+        if (error == JVMTI_ERROR_NONE && !choice->is_at_once)
+            size = probe_pace_next(&pace, now, took_ns, INSTRUMENT_PAUSE_NS);
         at += now;
+        tell(choice, out);
     }
 }
 
@@ -148,8 +176,9 @@ bool instrument_retransform(JNIEnv *jni, const struct instrument_choice *choice,
     }
     const jvmtiError error =
         (*instrument_jvmti)->GetLoadedClasses(instrument_jvmti, &count, &classes);
+    out->untold = 0; /* those of the pass before are asked again */
     for (jint i = 0; error == JVMTI_ERROR_NONE && i < count; i++) {
-        if (is_one(jni, classes[i], choice))
+        if (is_one(jni, classes[i], choice, out))
             classes[wanted++] = classes[i];
     }
     in_batches(jni, choice, classes, wanted, out);

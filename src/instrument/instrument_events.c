@@ -55,25 +55,24 @@ bool instrument_bind_events(JNIEnv *jni, struct jw_error *err)
 static bool replace(JNIEnv *jni, const struct instrument_attach *attach, const uint8_t *bytes,
                     size_t length_bytes, bool *is_it, struct jw_error *err)
 {
-    struct classfile_memory memory = {.capacity_bytes = classfile_memory_bytes(length_bytes)};
+    struct instrument_room room;
     struct classfile_rewritten out;
     struct classfile file;
     bool is_good = true;
 
-    memory.bytes = jw_memory_map(JW_MEMORY_CONTROL, memory.capacity_bytes);
-    if (memory.bytes == NULL) {
+    if (!instrument_room_open(&room, length_bytes, 0)) {
         jw_error_set(err, "no memory for a probe");
         return false;
     }
-    *is_it = classfile_read(bytes, length_bytes, &memory, &file) == CLASSFILE_OK &&
+    *is_it = classfile_read(bytes, length_bytes, &room.memory, &file) == CLASSFILE_OK &&
              probe_is_marked(&file);
-    memory.used_bytes = 0;
+    room.memory.used_bytes = 0;
     if (*is_it)
-        is_good = probe_put_events(attach->probe, attach->events, bytes, length_bytes, &memory,
+        is_good = probe_put_events(attach->probe, attach->events, bytes, length_bytes, &room.memory,
                                    &out, err) &&
                   instrument_replace_class(jni, attach->loader, attach->probe->class_name,
                                            out.bytes, out.length_bytes, err);
-    jw_memory_unmap(memory.bytes, memory.capacity_bytes);
+    instrument_room_close(&room);
     return is_good;
 }
 

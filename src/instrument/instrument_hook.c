@@ -1,6 +1,6 @@
 /*
  * Classes that are loaded, or read again: which handlers they get. Context: hook, on a thread that loads a class, which holds locks of
- * its loader: nothing here waits for a Java thread, or calls Java.
+ * its loader: nothing here waits for a Java thread, or calls Java, but that a loader is asked for a class as the JVM itself asks it then.
  *
  * Handlers are in a list that is never changed: who changes it makes another one, and the last one who uses the old one frees it.
  */
@@ -21,6 +21,7 @@ struct list {
     uint32_t count;
     struct probe_weave_handler *handlers;
     struct instrument_attach **attaches; /* by handler */
+    bool asks_above;                     /* rules ask for what stands above a class */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -78,6 +79,7 @@ static struct list *make(struct instrument_attach *const *attaches, uint32_t cou
                                              .place = attach->places[j]};
         }
     }
+    list->asks_above = probe_weave_asks_above(list->handlers, list->count);
     return list;
 }
 
@@ -181,8 +183,18 @@ static bool is_nothing(const struct probe_woven *woven, uint32_t count)
     return true;
 }
 
+static uint32_t waiting(const struct probe_woven *woven, uint32_t count)
+{
+    uint32_t above = 0;
+
+    for (uint32_t i = 0; woven != NULL && i < count; i++)
+        above += woven[i].above;
+    return above;
+}
+
 /* A class that is written again takes the place of what it was. `woven` NULL: nothing was put in. */
-static void note(struct instrument_attach *attach, uint64_t key, const struct probe_woven *woven)
+static void note(struct instrument_attach *attach, uint64_t key, const struct probe_woven *woven,
+                 bool is_by_other)
 {
     const uint32_t count = attach->probe->handler_count;
     const bool is_kept = woven != NULL && !is_nothing(woven, count);
@@ -192,12 +204,18 @@ static void note(struct instrument_attach *attach, uint64_t key, const struct pr
     if (seen != NULL) {
         attach->seen_count += seen->key == 0;
         seen->key = key;
+        seen->is_by_other = is_by_other;
+        attach->above_count -= waiting(seen->woven, count) != 0;
         if (is_kept && seen->woven == NULL)
             seen->woven = jw_alloc(jw_mul_bytes(count, sizeof *woven));
         if (seen->woven != NULL && is_kept)
             memcpy(seen->woven, woven, sizeof *woven * count);
         else if (seen->woven != NULL)
             memset(seen->woven, 0, sizeof *woven * count);
+        if (waiting(seen->woven, count) != 0) {
+            attach->above_count++;
+            attach->is_above_new = true;
+        }
     }
     attach->is_seen_short |= seen == NULL || (is_kept && seen->woven == NULL);
     pthread_mutex_unlock(&attach->lock);
@@ -209,14 +227,52 @@ bool instrument_has_seen(struct instrument_attach *attach, uint64_t key, bool *i
     const struct instrument_seen *seen =
         attach->seen_room == 0 ? NULL : find(attach->seen, attach->seen_room, key);
     const bool is_seen = seen != NULL && seen->key == key;
-    *is_woven = is_seen && seen->woven != NULL;
+    *is_woven = false;
+    for (uint32_t i = 0; is_seen && seen->woven != NULL && i < attach->probe->handler_count; i++)
+        *is_woven |= seen->woven[i].places != 0;
     pthread_mutex_unlock(&attach->lock);
     return is_seen;
 }
 
+bool instrument_is_by_other(struct instrument_attach *attach, uint64_t key)
+{
+    pthread_mutex_lock(&attach->lock);
+    const struct instrument_seen *seen =
+        attach->seen_room == 0 ? NULL : find(attach->seen, attach->seen_room, key);
+    const bool is_it = seen != NULL && seen->key == key && seen->is_by_other;
+    pthread_mutex_unlock(&attach->lock);
+    return is_it;
+}
+
+bool instrument_waits_above(struct instrument_attach *attach, uint64_t key)
+{
+    pthread_mutex_lock(&attach->lock);
+    const struct instrument_seen *seen =
+        attach->seen_room == 0 ? NULL : find(attach->seen, attach->seen_room, key);
+    const bool waits =
+        seen != NULL && seen->key == key && waiting(seen->woven, attach->probe->handler_count) != 0;
+    pthread_mutex_unlock(&attach->lock);
+    return waits;
+}
+
+bool instrument_waits_any(struct instrument_attach *attach, bool *is_new)
+{
+    pthread_mutex_lock(&attach->lock);
+    const bool waits = attach->above_count != 0;
+    *is_new = attach->is_above_new;
+    attach->is_above_new = false;
+    pthread_mutex_unlock(&attach->lock);
+    return waits;
+}
+
 void instrument_note_refused(struct instrument_attach *attach, uint64_t key)
 {
-    note(attach, key, NULL);
+    note(attach, key, NULL, false);
+}
+
+void instrument_refused(struct instrument_attach *attach, jobject loader, const char *name)
+{
+    note(attach, instrument_key(loader, name), NULL, false);
 }
 
 void instrument_forget_seen(struct instrument_attach *attach)
@@ -225,13 +281,14 @@ void instrument_forget_seen(struct instrument_attach *attach)
         jw_free(attach->seen[i].woven);
     jw_free(attach->seen);
     attach->seen = NULL;
-    attach->seen_room = attach->seen_count = 0;
+    attach->seen_room = attach->seen_count = attach->above_count = 0;
 }
 
 void instrument_sum(struct instrument_attach *attach, struct instrument_sums *out)
 {
     memset(out, 0, sizeof *out);
     pthread_mutex_lock(&attach->lock);
+    out->unroomed = attach->unroomed;
     for (uint32_t i = 0; i < attach->seen_room; i++) {
         const struct probe_woven *woven = attach->seen[i].woven;
         uint32_t places = 0;
@@ -257,7 +314,7 @@ void instrument_sum(struct instrument_attach *attach, struct instrument_sums *ou
  * Of hidden classes the JVM does not tell; those of lambdas and of reflection that it does tell of have names of their own.
  * Source: OpenJDK, InnerClassLambdaMetafactory (8 to 14), MethodAccessorGenerator.
  */
-static bool is_left_alone(const char *name)
+bool instrument_is_left_alone(const char *name)
 {
     return name == NULL || name[0] == '[' || strstr(name, "$$Lambda") != NULL ||
            strchr(name, '.') != NULL || strncmp(name, "java/lang/Jaywalk", 17) == 0 ||
@@ -275,6 +332,7 @@ static bool is_platform(JNIEnv *jni, jobject loader)
 struct hooked {
     jvmtiEnv *jvmti;
     struct list *list;
+    jclass klass; /* NULL: it is just being loaded */
     struct probe_weave_class of;
     uint64_t key;
     struct probe_woven *woven;
@@ -284,11 +342,29 @@ struct hooked {
 
 static void note_all(const struct hooked *hooked, bool is_woven)
 {
+    const bool is_by_other = hooked->klass != NULL && !instrument_is_writing();
+
     for (uint32_t i = 0; i < hooked->list->count; i++) {
         struct instrument_attach *attach = hooked->list->attaches[i];
 
         if (hooked->list->handlers[i].number == 0)
-            note(attach, hooked->key, is_woven ? &hooked->woven[i] : NULL);
+            note(attach, hooked->key, is_woven ? &hooked->woven[i] : NULL, is_by_other);
+    }
+}
+
+/* They are not asked for again in the same attach: there would be none the next moment either. */
+static void note_unroomed(const struct hooked *hooked)
+{
+    jw_count(JW_COUNT_PROBE_CLASSES_REFUSED);
+    note_all(hooked, false);
+    for (uint32_t i = 0; i < hooked->list->count; i++) {
+        struct instrument_attach *attach = hooked->list->attaches[i];
+
+        if (hooked->list->handlers[i].number != 0)
+            continue;
+        pthread_mutex_lock(&attach->lock);
+        attach->unroomed++;
+        pthread_mutex_unlock(&attach->lock);
     }
 }
 
@@ -304,21 +380,35 @@ static bool give(const struct hooked *hooked, const struct classfile_rewritten *
     return true;
 }
 
-static void weave(struct hooked *hooked)
+/* What the JVM says of a class that is loaded; of one that is just being read it says nothing. */
+static void ask_above(struct hooked *hooked, JNIEnv *jni, struct rules_supers *above)
 {
-    const size_t room_bytes = classfile_memory_bytes(hooked->of.length_bytes);
-    const size_t woven_bytes = sizeof(struct probe_woven) * hooked->list->count;
-    /* Address space, of which a class touches some times its own length. */
-    unsigned char *room = jw_memory_map(JW_MEMORY_CONTROL, room_bytes + woven_bytes);
-    struct classfile_memory memory = {.bytes = room, .capacity_bytes = room_bytes};
-    struct classfile_rewritten out;
+    if (hooked->klass == NULL || !hooked->list->asks_above)
+        return;
+    if (!instrument_above(jni, hooked->klass, above))
+        above->is_cut = true;
+    hooked->of.above = above;
+}
 
-    if (room == NULL) {
-        jw_count(JW_COUNT_PROBE_CLASSES_REFUSED);
+static size_t rounded(size_t bytes)
+{
+    return (bytes + 15) & ~(size_t)15;
+}
+
+static void weave(struct hooked *hooked, JNIEnv *jni)
+{
+    const size_t woven_bytes = rounded(sizeof(struct probe_woven) * hooked->list->count);
+    struct classfile_rewritten out;
+    struct instrument_room room;
+
+    if (!instrument_room_open(&room, hooked->of.length_bytes,
+                              woven_bytes + sizeof(struct rules_supers))) {
+        note_unroomed(hooked);
         return;
     }
-    hooked->woven = (struct probe_woven *)(void *)(room + room_bytes - room_bytes % 16);
-    if (probe_weave(hooked->list->handlers, hooked->list->count, &hooked->of, &memory, &out,
+    hooked->woven = (struct probe_woven *)(void *)room.more;
+    ask_above(hooked, jni, (struct rules_supers *)(void *)(room.more + woven_bytes));
+    if (probe_weave(hooked->list->handlers, hooked->list->count, &hooked->of, &room.memory, &out,
                     hooked->woven) != CLASSFILE_OK) {
         jw_count(JW_COUNT_PROBE_CLASSES_REFUSED);
         note_all(hooked, false);
@@ -331,7 +421,27 @@ static void weave(struct hooked *hooked)
         jw_count(JW_COUNT_PROBE_CLASSES_REFUSED);
         note_all(hooked, false);
     }
-    jw_memory_unmap(room, room_bytes + woven_bytes);
+    instrument_room_close(&room);
+}
+
+/* What handlers get; whether it was written is in new_bytes. */
+static void weave_probes(struct hooked *hooked, JNIEnv *jni, jobject loader, const char *name,
+                         const unsigned char *bytes, jint length_bytes)
+{
+    char loader_name[INSTRUMENT_NAME_BYTES], module_name[INSTRUMENT_NAME_BYTES];
+
+    if (!probe_weave_may_touch(hooked->list->handlers, hooked->list->count, name, NULL) ||
+        instrument_is_probe_loader(jni, loader))
+        return;
+    hooked->of = (struct probe_weave_class){
+        .bytes = bytes,
+        .length_bytes = (size_t)length_bytes,
+        .loader = instrument_loader_name(jni, loader, loader_name, sizeof loader_name),
+        .module = instrument_module_name(jni, loader, name, module_name, sizeof module_name),
+        .is_static = is_platform(jni, loader) || !instrument_links_again(),
+        .site_of = instrument_own_site_of};
+    hooked->key = instrument_key(loader, name);
+    weave(hooked, jni);
 }
 
 void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass, jobject loader,
@@ -339,25 +449,19 @@ void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass
                                       const unsigned char *bytes, jint *new_length_bytes,
                                       unsigned char **new_bytes)
 {
-    struct hooked hooked = {
-        .jvmti = jvmti, .new_length_bytes = new_length_bytes, .new_bytes = new_bytes};
+    struct hooked hooked = {.jvmti = jvmti,
+                            .klass = klass,
+                            .new_length_bytes = new_length_bytes,
+                            .new_bytes = new_bytes};
 
-    (void)klass;
     (void)domain;
-    if (is_left_alone(name) || length_bytes <= 0 || (hooked.list = take()) == NULL)
+    if (instrument_is_left_alone(name) || length_bytes <= 0)
         return;
-    if (probe_weave_may_touch(hooked.list->handlers, hooked.list->count, name) &&
-        !instrument_is_probe_loader(jni, loader)) {
-        char loader_name[INSTRUMENT_NAME_BYTES], module_name[INSTRUMENT_NAME_BYTES];
-
-        hooked.of = (struct probe_weave_class){
-            .bytes = bytes,
-            .length_bytes = (size_t)length_bytes,
-            .loader = instrument_loader_name(jni, loader, loader_name, sizeof loader_name),
-            .module = instrument_module_name(jni, loader, name, module_name, sizeof module_name),
-            .is_static = is_platform(jni, loader) || !instrument_links_again()};
-        hooked.key = instrument_key(loader, name);
-        weave(&hooked);
+    hooked.list = take();
+    if (hooked.list != NULL) {
+        weave_probes(&hooked, jni, loader, name, bytes, length_bytes);
+        give_back(hooked.list);
     }
-    give_back(hooked.list);
+    instrument_census_class(jvmti, jni, loader, name, klass == NULL, bytes, length_bytes, new_bytes,
+                            new_length_bytes);
 }

@@ -9,6 +9,20 @@
 
 #define PATH_BYTES 4096u
 
+/* ---- instrument_room.c ---- */
+
+/* To read a class in, and to write it again. */
+struct instrument_room {
+    struct classfile_memory memory;
+    unsigned char *more; /* behind it */
+    size_t bytes;
+    uint64_t charged_bytes;
+};
+/* False: there is no memory for a class of that length, or memlimit lets it have none. Context of both: hook, the agent's thread */
+JW_MUST_CHECK bool instrument_room_open(struct instrument_room *room, size_t length_bytes,
+                                        size_t more_bytes);
+void instrument_room_close(struct instrument_room *room);
+
 /* ---- instrument_java.c: the classes of java/java/lang, and calls of theirs ---- */
 
 extern jvmtiEnv *instrument_jvmti; /* this room's own; NULL before it is wanted */
@@ -55,7 +69,8 @@ jobject instrument_probe_open(JNIEnv *jni, uint32_t number, const struct probe *
 JW_MUST_CHECK bool instrument_probe_arrive(JNIEnv *jni, jobject java, uint32_t handler,
                                            jclass gate_class, jobject gate, struct jw_error *err);
 jobject instrument_probe_handler(JNIEnv *jni, jobject java, uint32_t handler, struct jw_error *err);
-void instrument_probe_end(JNIEnv *jni, jobject java);
+/* False: it has to be asked again; some of its handlers may still be entered. */
+JW_MUST_CHECK bool instrument_probe_end(JNIEnv *jni, jobject java);
 int32_t instrument_probe_inside(JNIEnv *jni, jobject java); /* below 0: it cannot be told */
 void instrument_probe_close(JNIEnv *jni, jobject java);
 bool instrument_probe_figures(JNIEnv *jni, jobject java, uint32_t count,
@@ -72,6 +87,84 @@ JW_MUST_CHECK bool instrument_replace_class(JNIEnv *jni, jobject loader, const c
 
 /* The native method that events call. False and `err`: the JVM refuses it. */
 JW_MUST_CHECK bool instrument_bind_events(JNIEnv *jni, struct jw_error *err);
+
+/* ---- instrument_context.c ---- */
+
+/* The native methods that bridges call. False and `err`: the JVM refuses them. */
+JW_MUST_CHECK bool instrument_bind_context(JNIEnv *jni, struct jw_error *err);
+
+/* ---- instrument_teller.c ---- */
+
+/* A class whose places tell the agent, and that of the object which does. */
+struct instrument_teller {
+    const char *
+        class_name; /* has open(), once; begin(attach), -1: of none; dropped(): calls that were not told so far */
+    const char *open_type;
+    const char *begin_type; /* NULL: it takes the attach alone */
+    const char *natives_class;
+    struct {
+        const char *name, *type; /* NULL: no more */
+        uintptr_t function;
+    } natives[4];
+};
+struct instrument_tells {
+    jclass klass; /* global */
+    jmethodID begin, dropped;
+    uint32_t seen; /* of those that were dropped */
+};
+/* Gives the class its object, and finds what it is called by; `out` stays where it is. False and `err`: the JVM refuses it. */
+JW_MUST_CHECK bool instrument_bind_teller(JNIEnv *jni, const struct instrument_teller *of,
+                                          struct instrument_tells *out, struct jw_error *err);
+/* What comes of that attach is told from now on; -1: nothing is. */
+void instrument_tells_begin(JNIEnv *jni, const struct instrument_tells *tells, int32_t attach);
+
+/* ---- instrument_own.c ---- */
+
+/* Finds JaywalkTimer, and gives it whom it tells. */
+JW_MUST_CHECK bool instrument_bind_own(JNIEnv *jni, struct jw_error *err);
+/* What comes from its places is told from now on; and no more. */
+JW_MUST_CHECK bool instrument_own_begin(JNIEnv *jni, const struct probe *probe, uint32_t attach,
+                                        struct jw_error *err);
+void instrument_own_end(JNIEnv *jni, const struct probe *probe);
+/* The number of a method that is timed or counted, the same as long as the probe is attached; -1: there are too many. Context: hook */
+int32_t instrument_own_site_of(const struct probe_handler *handler,
+                               struct classfile_text class_name, struct classfile_text method,
+                               struct classfile_text descriptor);
+
+/* ---- instrument_counts.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_counts(JNIEnv *jni, struct jw_error *err);
+JW_MUST_CHECK bool instrument_counts_begin(JNIEnv *jni, uint32_t attach, struct jw_error *err);
+
+/* ---- instrument_calls.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_calls(JNIEnv *jni, struct jw_error *err);
+/* Calls of that attach are told from now on; -1: of none. */
+void instrument_calls_begin(JNIEnv *jni, int32_t attach);
+
+/* ---- instrument_routes.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_routes(JNIEnv *jni, struct jw_error *err);
+/* Requests of that attach have endpoints from now on; -1: of none. */
+void instrument_routes_begin(JNIEnv *jni, int32_t attach);
+
+/* ---- instrument_parks.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_parks(JNIEnv *jni, struct jw_error *err);
+/* Parks of that attach are told from now on; -1: of none. */
+void instrument_parks_begin(JNIEnv *jni, int32_t attach);
+
+/* ---- instrument_queues.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_queues(JNIEnv *jni, struct jw_error *err);
+/* Tasks of that attach are told from now on; -1: of none. */
+void instrument_queues_begin(JNIEnv *jni, int32_t attach);
+
+/* ---- instrument_throws.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_throws(JNIEnv *jni, struct jw_error *err);
+/* Exceptions of that attach are told from now on; -1: of none. */
+void instrument_throws_begin(JNIEnv *jni, int32_t attach);
 
 /* ---- instrument_dispatch.c: gates, places and bridges ---- */
 
@@ -98,15 +191,21 @@ enum instrument_state {
 struct instrument_seen {
     uint64_t key;              /* 0: free */
     struct probe_woven *woven; /* by handler; NULL: nothing was put in */
+    bool
+        is_by_other; /* a class that is there was read for somebody else: what was put in may come later, or never */
 };
 
 struct instrument_attach {
     struct probe *probe;
     char path[PATH_BYTES];
+    char rules_path[PATH_BYTES]; /* "": its rules are all its own */
+    struct probe_replaced replaced;
     uint32_t number;
     enum instrument_state state;
+    bool is_own;        /* of the agent: `java` and `loader` are NULL */
     bool is_wanted_out; /* by somebody, not by a limit */
-    bool is_fenced;     /* since its flag was taken back each thread has passed a safepoint */
+    bool is_ended;      /* its flag was taken back, and its call sites come to nothing */
+    bool is_fenced;     /* since then each thread has passed a safepoint */
     char why[256];
     struct rules *rules[PROBE_HANDLERS_LIMIT];
     struct probe_weave_handler handlers[PROBE_HANDLERS_LIMIT];
@@ -121,7 +220,12 @@ struct instrument_attach {
     uint32_t seen_count;
     uint32_t seen_room;
     bool is_seen_short; /* memory was out: figures of classes are too small */
+    uint32_t unroomed;  /* classes that were not looked at, and stay as they are: no room */
+    uint32_t
+        above_count; /* of seen ones that have to be looked at again: what stands above was not told */
+    bool is_above_new; /* there are such since the last look */
     /* Of the last turn. */
+    uint32_t above_looks; /* that are left */
     uint64_t turn_ns;
     struct instrument_figures figures[PROBE_HANDLERS_LIMIT];
 };
@@ -137,14 +241,33 @@ void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass
                                       const unsigned char *bytes, jint *new_length_bytes,
                                       unsigned char **new_bytes);
 uint64_t instrument_key(jobject loader, const char *name); /* hook */
+bool instrument_is_left_alone(const char *name);           /* whoever asks; hook */
+
+/* ---- instrument_census.c ---- */
+
+/*
+ * The hook of classes, behind probes: `new_bytes` may have what they wrote, and is then what is written again. `is_loading`: it is not read
+ * again. Context: hook
+ */
+void instrument_census_class(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, const char *name,
+                             bool is_loading, const unsigned char *bytes, jint length_bytes,
+                             unsigned char **new_bytes, jint *new_length_bytes);
+bool instrument_census_is_on(void);
 /* Whether that attach has looked at the class, and whether it has put something in. */
 bool instrument_has_seen(struct instrument_attach *attach, uint64_t key, bool *is_woven);
+/* It was seen, but in what somebody else has the JVM do: that it is in force is not known. */
+bool instrument_is_by_other(struct instrument_attach *attach, uint64_t key);
 void instrument_forget_seen(struct instrument_attach *attach);
 void instrument_note_refused(struct instrument_attach *attach, uint64_t key); /* by the JVM */
+void instrument_refused(struct instrument_attach *attach, jobject loader, const char *name);
+/* Whether a class was read when nobody could say what stands above it; whether any was, and whether one of them since the last question. */
+bool instrument_waits_above(struct instrument_attach *attach, uint64_t key);
+bool instrument_waits_any(struct instrument_attach *attach, bool *is_new);
 
 /* Sums over its classes. */
 struct instrument_sums {
     uint64_t classes;
+    uint32_t unroomed;
     struct probe_woven handlers[PROBE_HANDLERS_LIMIT];
 };
 void instrument_sum(struct instrument_attach *attach, struct instrument_sums *out);
@@ -155,22 +278,48 @@ void instrument_sum(struct instrument_attach *attach, struct instrument_sums *ou
 struct instrument_batches {
     uint32_t classes;
     uint32_t refused; /* by the JVM; they are as they were */
+    uint32_t untold;  /* the JVM did not say what they are; of the last call alone */
+    int untold_error; /* why, for one of them: a JVMTI error */
     uint32_t batches;
+    uint32_t wanted;     /* classes that were chosen */
     uint64_t longest_ns; /* of a batch */
+};
+/* A class that is there. */
+struct instrument_loaded {
+    jclass klass;
+    jobject loader;
+    const char *name;
 };
 /* Of whose classes. */
 struct instrument_choice {
-    bool (*is_wanted)(struct instrument_attach *attach, jobject loader, const char *name);
+    bool (*is_wanted)(struct instrument_attach *attach, JNIEnv *jni,
+                      const struct instrument_loaded *of);
     void (*refused)(struct instrument_attach *attach, jobject loader, const char *name);
     struct instrument_attach *attach;
+    bool is_at_once; /* the program does not run yet: nobody minds a pause */
+    /* Before the first batch and behind each; NULL: nobody waits for it. */
+    void (*progressed)(const struct instrument_attach *attach,
+                       const struct instrument_batches *so_far);
 };
 /*
  * Classes that are loaded now, and that `is_wanted` says so of, are read and written again; in batches of which each takes at most
- * INSTRUMENT_PAUSE_NS, by the measure of the last one. False: the JVM does not list its classes.
+ * INSTRUMENT_PAUSE_NS, by the measure of the last one. What came of it is added to `out`. False: the JVM does not list its classes.
  */
 JW_MUST_CHECK bool instrument_retransform(JNIEnv *jni, const struct instrument_choice *choice,
                                           struct instrument_batches *out, struct jw_error *err);
+/* The calling thread is in that: what the hook is given is what is asked for. */
+bool instrument_is_writing(void);
 /* Each thread that runs Java code was stopped and goes on. False: the JVM refused that. */
 JW_MUST_CHECK bool instrument_pass_safepoint(void);
+
+/* ---- instrument_above.c ---- */
+
+/* All that stands above a class that is linked. False: it is not, or the JVM does not tell. Context: hook */
+bool instrument_above(JNIEnv *jni, jclass klass, struct rules_supers *out);
+/* Whether the class may be a handler's, by what stands above it; where that is not known, or not asked for, it may. */
+bool instrument_may_be_above(JNIEnv *jni, const struct instrument_attach *attach,
+                             const struct instrument_loaded *of);
+/* Classes that were loaded meanwhile and wait for that get what is theirs. */
+void instrument_look_above(JNIEnv *jni, struct instrument_attach *attach);
 
 #endif

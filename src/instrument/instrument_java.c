@@ -1,11 +1,15 @@
 /* The classes of java/java/lang and io.jaywalk.ProbeLoader, which are linked into the library, and calls of theirs. */
+#include "instrument/instrument_census_loaders.h"
 #include "instrument/instrument_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/atomics.h"
+#include "probe/probe_carrier.h"
 #include "probe/probe_classes.h"
+
+#define CARRIER_CLASS_BYTES 2048u
 
 /* Made by tools/embed-classes; ends with a name of NULL. */
 struct embedded {
@@ -16,6 +20,8 @@ struct embedded {
 extern const struct embedded instrument_embedded[] __attribute__((visibility("hidden")));
 
 jvmtiEnv *instrument_jvmti;
+
+static _Atomic uint32_t is_defined; /* relaxed: who sees it late has seen no object of theirs */
 
 static struct {
     bool is_open;
@@ -64,6 +70,7 @@ bool instrument_open_jvmti(JavaVM *java_vm, struct jw_error *err)
 {
     static const jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = instrument_on_class_file,
                                                   .ThreadEnd = on_thread_end,
+                                                  .ObjectFree = census_loaders_on_object_free,
                                                   .VMDeath = on_vm_death};
     const jvmtiCapabilities needed = {.can_retransform_classes = 1,
                                       .can_generate_all_class_hook_events = 1};
@@ -132,6 +139,32 @@ static jclass find(JNIEnv *jni, const char *name)
     return keep_class(jni, (*jni)->FindClass(jni, name));
 }
 
+/* False: virtual threads, if there are any, are not told from what runs them. */
+static bool has_carriers(JNIEnv *jni)
+{
+    jclass thread = (*jni)->FindClass(jni, "java/lang/Thread");
+    const bool has = thread != NULL && (*jni)->GetStaticMethodID(jni, thread, PROBE_CARRIER_METHOD,
+                                                                 "()Ljava/lang/Thread;") != NULL;
+
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, thread);
+    return has;
+}
+
+/* NULL: it is refused, which stands as an exception. */
+static jclass define(JNIEnv *jni, const struct embedded *one)
+{
+    uint8_t bytes[CARRIER_CLASS_BYTES];
+    const bool is_made = strcmp(one->name, PROBE_CARRIER_CLASS) == 0 && has_carriers(jni);
+    const size_t made_bytes =
+        is_made ? probe_carrier_class(one->bytes, one->length_bytes, bytes, sizeof bytes) : 0;
+
+    (void)JW_INVARIANT(!is_made || made_bytes != 0); /* as compiled it is right, too, and waits */
+    return (*jni)->DefineClass(jni, one->name, NULL,
+                               (const jbyte *)(made_bytes == 0 ? one->bytes : bytes),
+                               (jsize)(made_bytes == 0 ? one->length_bytes : made_bytes));
+}
+
 /* Where one is refused the next attach goes on with that: a class is defined once. */
 static bool define_all(JNIEnv *jni, struct jw_error *err)
 {
@@ -143,8 +176,7 @@ static bool define_all(JNIEnv *jni, struct jw_error *err)
         return false;
     }
     for (; one->name != NULL; one++) {
-        jclass defined = (*jni)->DefineClass(jni, one->name, NULL, (const jbyte *)one->bytes,
-                                             (jsize)one->length_bytes);
+        jclass defined = define(jni, one);
 
         if (instrument_has_thrown(jni, one->name, err))
             return false;
@@ -254,6 +286,7 @@ bool instrument_open_java(JNIEnv *jni, struct jw_error *err)
     (*jni)->DeleteLocalRef(jni, throwable);
     if (!define_all(jni, err))
         return false;
+    jw_store_relaxed(&is_defined, 1);
     java.probe = find(jni, "java/lang/JaywalkProbe");
     java.dispatcher = find(jni, "java/lang/JaywalkDispatcher");
     java.loader = find(jni, "io/jaywalk/ProbeLoader");
@@ -264,7 +297,11 @@ bool instrument_open_java(JNIEnv *jni, struct jw_error *err)
             jw_error_set(err, "the JVM does not give the classes of probes");
         return false;
     }
-    if (!instrument_bind_events(jni, err))
+    if (!instrument_bind_events(jni, err) || !instrument_bind_context(jni, err) ||
+        !instrument_bind_own(jni, err) || !instrument_bind_counts(jni, err) ||
+        !instrument_bind_calls(jni, err) || !instrument_bind_routes(jni, err) ||
+        !instrument_bind_parks(jni, err) || !instrument_bind_queues(jni, err) ||
+        !instrument_bind_throws(jni, err))
         return false;
     tell_virtual_threads(jni);
     find_platform_loaders(jni);
@@ -272,6 +309,28 @@ bool instrument_open_java(JNIEnv *jni, struct jw_error *err)
     java.module_name = find_name(jni, "java/lang/Module");
     java.is_open = true;
     return true;
+}
+
+bool instrument_is_own(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
+{
+    static const char own[] = "Ljava/lang/Jaywalk";
+    jclass klass = NULL;
+    char *signature = NULL;
+
+    if (object != NULL && jw_load_relaxed(&is_defined) != 0)
+        klass = (*jni)->GetObjectClass(jni, object);
+    if (klass == NULL)
+        return false;
+    if ((*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE &&
+        strcmp(signature, "Ljava/lang/Class;") == 0) {
+        (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        signature = NULL;
+        (void)(*jvmti)->GetClassSignature(jvmti, object, &signature, NULL);
+    }
+    const bool is_it = signature != NULL && strncmp(signature, own, sizeof own - 1) == 0;
+    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*jni)->DeleteLocalRef(jni, klass);
+    return is_it;
 }
 
 /* ---- the loader ---- */
@@ -465,10 +524,13 @@ jobject instrument_probe_handler(JNIEnv *jni, jobject probe, uint32_t handler, s
     return instrument_has_thrown(jni, "probe", err) ? NULL : found;
 }
 
-void instrument_probe_end(JNIEnv *jni, jobject probe)
+bool instrument_probe_end(JNIEnv *jni, jobject probe)
 {
     (*jni)->CallVoidMethod(jni, probe, java.end);
+
+    const bool is_good = !(*jni)->ExceptionCheck(jni);
     (*jni)->ExceptionClear(jni);
+    return is_good;
 }
 
 int32_t instrument_probe_inside(JNIEnv *jni, jobject probe)

@@ -7,22 +7,21 @@
 static struct probe *read_one(const uint8_t *bytes, size_t length_bytes, bool *is_marked,
                               struct jw_error *err)
 {
-    struct classfile_memory memory = {.capacity_bytes = classfile_memory_bytes(length_bytes)};
+    struct instrument_room room;
     struct probe *probe = NULL;
     struct classfile file;
 
     *is_marked = false;
-    memory.bytes = jw_memory_map(JW_MEMORY_CONTROL, memory.capacity_bytes);
-    if (memory.bytes == NULL) {
+    if (!instrument_room_open(&room, length_bytes, 0)) {
         jw_error_set(err, "no memory for a probe");
         return NULL;
     }
-    if (classfile_read(bytes, length_bytes, &memory, &file) == CLASSFILE_OK) {
+    if (classfile_read(bytes, length_bytes, &room.memory, &file) == CLASSFILE_OK) {
         *is_marked = probe_is_marked(&file);
         if (*is_marked)
             probe = probe_read(&file, NULL, NULL, err);
     }
-    jw_memory_unmap(memory.bytes, memory.capacity_bytes);
+    instrument_room_close(&room);
     return probe;
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counters.h"
+
 static const char *const states[] = {[INSTRUMENT_ATTACHED] = "attached",
                                      [INSTRUMENT_DRAINING] = "draining",
                                      [INSTRUMENT_OUT] = "taken-out"};
@@ -13,12 +15,44 @@ static const char *const states[] = {[INSTRUMENT_ATTACHED] = "attached",
 
 static struct {
     pthread_mutex_t lock;
+    char progress[192];      /* "": nothing is under way */
     char lines[LINES_BYTES]; /* each ends with a NUL */
     size_t used_bytes;
 } told = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void instrument_tell_handler(const struct probe_handler *handler, const struct probe_woven *woven,
-                             char *line, size_t room_bytes)
+static instrument_progressed *progressed; /* set before there is anything to tell */
+
+void instrument_set_progressed(instrument_progressed *call)
+{
+    progressed = call;
+}
+
+void instrument_tell_progress(const struct instrument_attach *attach,
+                              const struct instrument_batches *so_far)
+{
+    const struct instrument_progress now = {.name = attach->probe->name,
+                                            .is_out = attach->state != INSTRUMENT_ATTACHED,
+                                            .written = so_far->classes + so_far->refused,
+                                            .all = so_far->wanted,
+                                            .batches = so_far->batches};
+
+    pthread_mutex_lock(&told.lock);
+    snprintf(told.progress, sizeof told.progress,
+             "Probe %s: %u of %u classes are written %s, in %u batches", now.name, now.written,
+             now.all, now.is_out ? "back" : "again", now.batches);
+    pthread_mutex_unlock(&told.lock);
+    if (progressed != NULL)
+        progressed(&now);
+}
+
+static const char *name_of(const struct probe_handler *handler)
+{
+    return handler->pattern != NULL ? handler->pattern : handler->method_name;
+}
+
+/* What is worth saying of a handler; "": nothing. */
+static void tell_handler(const struct probe_handler *handler, const struct probe_woven *woven,
+                         char *line, size_t room_bytes)
 {
     size_t used = 0;
 
@@ -26,7 +60,7 @@ void instrument_tell_handler(const struct probe_handler *handler, const struct p
     if (woven->methods != 0 && woven->unfit == 0 && woven->untold == 0 && woven->refused == 0)
         return;
     used = (size_t)snprintf(
-        line, room_bytes, "%s (%s): %s", handler->method_name, probe_place_word(handler->place),
+        line, room_bytes, "%s (%s): %s", name_of(handler), probe_place_word(handler->place),
         woven->methods == 0 ? "no method of the classes that are loaded calls it" : "");
     if (woven->unfit != 0 && used < room_bytes)
         used += (size_t)snprintf(line + used, room_bytes - used,
@@ -41,6 +75,73 @@ void instrument_tell_handler(const struct probe_handler *handler, const struct p
         snprintf(line + used, room_bytes - used, "%s%u methods cannot be written again",
                  woven->methods == 0 || woven->unfit != 0 || woven->untold != 0 ? "; " : "",
                  woven->refused);
+}
+
+/* Whose rules it has; "": its own. */
+static void tell_rules(const struct instrument_attach *attach, char *line, size_t room_bytes)
+{
+    const struct probe_replaced *replaced = &attach->replaced;
+
+    line[0] = '\0';
+    if (replaced->count != 0)
+        snprintf(line, room_bytes, "%u of its rules are those of %.300s%s%s", replaced->count,
+                 attach->rules_path,
+                 replaced->kept[0] == '\0' ? "" : "; as the probe has them: ", replaced->kept);
+}
+
+void instrument_tell_attached(struct instrument_attach *attach,
+                              const struct instrument_batches *batches, instrument_say *say,
+                              void *context)
+{
+    const struct probe *probe = attach->probe;
+    struct instrument_sums sums;
+    unsigned long long methods = 0;
+    char line[1024];
+
+    instrument_sum(attach, &sums);
+    for (uint32_t i = 0; i < probe->handler_count; i++)
+        methods += sums.handlers[i].methods;
+    snprintf(line, sizeof line, "attached %s: %u handlers, %llu methods of %llu classes",
+             probe->name, probe->handler_count, methods, (unsigned long long)sums.classes);
+    say(context, line);
+    tell_rules(attach, line, sizeof line);
+    if (line[0] != '\0')
+        say(context, line);
+    for (uint32_t i = 0; i < probe->handler_count; i++) {
+        const struct probe_woven *woven = &sums.handlers[i];
+
+        if (attach->is_own && probe->handlers[i].place == PROBE_THROW)
+            continue; /* as where it returns */
+        tell_handler(&probe->handlers[i], woven, line, sizeof line);
+        if (line[0] != '\0')
+            say(context, line);
+    }
+    if (batches->refused != 0) {
+        snprintf(line, sizeof line, "%u classes stay as they are: the JVM refused them",
+                 batches->refused);
+        say(context, line);
+    }
+    if (batches->untold != 0) {
+        jw_count_add(JW_COUNT_PROBE_CLASSES_REFUSED, batches->untold);
+        snprintf(line, sizeof line,
+                 "%u classes stay as they are: the JVM did not say what they are (JVMTI error %d)",
+                 batches->untold, batches->untold_error);
+        say(context, line);
+    }
+    if (sums.unroomed != 0) {
+        snprintf(line, sizeof line,
+                 "%u classes stay as they are: memlimit= left no memory to look at them",
+                 sums.unroomed);
+        say(context, line);
+    }
+    if (batches->classes != 0) {
+        snprintf(line, sizeof line,
+                 "%u classes were written again while the program ran, in %u batches; the longest "
+                 "took %llu us",
+                 batches->classes, batches->batches,
+                 (unsigned long long)(batches->longest_ns / 1000));
+        say(context, line);
+    }
 }
 
 static void current_figures(JNIEnv *jni, const struct instrument_attach *attach,
@@ -84,7 +185,7 @@ static void list_handler(const struct probe_handler *handler, const struct probe
     char text[512];
 
     say(context, "{\"method\":");
-    say_text(say, context, handler->method_name);
+    say_text(say, context, name_of(handler));
     snprintf(text, sizeof text,
              ",\"place\":\"%s\",\"methods\":%u,\"places\":%u,\"calls\":%llu,\"throws\":%llu,"
              "\"ns_per_call\":%llu,\"unfit\":%u,\"untold\":%u,\"refused\":%u,\"nested\":%llu,"
@@ -130,6 +231,8 @@ static void list_one(JNIEnv *jni, struct instrument_attach *attach, instrument_s
     say_text(say, context, attach->probe->class_name);
     say(context, ",\"file\":");
     say_text(say, context, attach->path);
+    say(context, ",\"rules\":");
+    say_text(say, context, attach->rules_path);
     say(context, ",\"state\":");
     say_text(say, context, states[attach->state]);
     say(context, ",\"why\":");
@@ -174,6 +277,21 @@ static void add_line(const char *line)
     }
 }
 
+/* Calls of the agent's own are not counted by them. */
+static void add_handler_line(const struct instrument_attach *attach, uint32_t number,
+                             const struct instrument_figures *figures,
+                             const struct probe_woven *woven)
+{
+    const struct probe_handler *handler = &attach->probe->handlers[number];
+    char line[512], calls[48] = "";
+
+    if (!attach->is_own)
+        snprintf(calls, sizeof calls, "%llu calls from ", (unsigned long long)figures->calls);
+    snprintf(line, sizeof line, "  %.300s (%s): %s%u places in %u methods", name_of(handler),
+             probe_place_word(handler->place), calls, woven->places, woven->methods);
+    add_line(line);
+}
+
 static void add_attach(JNIEnv *jni, struct instrument_attach *attach)
 {
     static struct instrument_figures figures[PROBE_HANDLERS_LIMIT];
@@ -186,12 +304,7 @@ static void add_attach(JNIEnv *jni, struct instrument_attach *attach)
              attach->why[0] == '\0' ? "" : ", ", attach->why);
     add_line(line);
     for (uint32_t i = 0; i < attach->probe->handler_count; i++) {
-        snprintf(line, sizeof line, "  %s (%s): %llu calls from %u places in %u methods",
-                 attach->probe->handlers[i].method_name,
-                 probe_place_word(attach->probe->handlers[i].place),
-                 (unsigned long long)figures[i].calls, sums.handlers[i].places,
-                 sums.handlers[i].methods);
-        add_line(line);
+        add_handler_line(attach, i, &figures[i], &sums.handlers[i]);
     }
     for (uint32_t i = 0; i < attach->probe->event_count; i++) {
         const struct instrument_event_figures events = instrument_figures_of_event(attach, i);
@@ -207,6 +320,7 @@ static void add_attach(JNIEnv *jni, struct instrument_attach *attach)
 void instrument_refresh(JNIEnv *jni)
 {
     pthread_mutex_lock(&told.lock);
+    told.progress[0] = '\0';
     told.used_bytes = 0;
     for (uint32_t i = 0; i < instrument_attach_count; i++)
         add_attach(jni, instrument_attaches[i]);
@@ -216,6 +330,8 @@ void instrument_refresh(JNIEnv *jni)
 void instrument_tell(instrument_say *say, void *context)
 {
     pthread_mutex_lock(&told.lock);
+    if (told.progress[0] != '\0')
+        say(context, told.progress);
     for (size_t at = 0; at < told.used_bytes; at += strlen(told.lines + at) + 1)
         say(context, told.lines + at);
     pthread_mutex_unlock(&told.lock);

@@ -155,6 +155,22 @@ bool jfr_event_integer(const struct jfr_reader_event *event, uint32_t number, in
 /* The key that stands in a field that is a reference, whether it leads anywhere or not. False: it is none, or cut. */
 bool jfr_event_raw_key(const struct jfr_reader_event *event, uint32_t number, uint64_t *key);
 
+/* Fields that are one varint each, whatever stands in them: what the number there is. */
+enum jfr_plain {
+    JFR_PLAIN_NONE, /* it is no such field */
+    JFR_PLAIN_OTHER,
+    JFR_PLAIN_KEY, /* of a constant */
+    JFR_PLAIN_INT,
+    JFR_PLAIN_LONG,
+};
+enum jfr_plain jfr_event_plain(const struct jfr_reader_event *event, uint32_t number);
+
+/* The numbers of the first `count` fields, which are all plain. False: it is cut before. */
+bool jfr_event_numbers(const struct jfr_reader_event *event, uint32_t count, uint64_t *numbers);
+
+/* For jfr_constants_of: a reference of the type of this field, to no constant. */
+struct jfr_value jfr_event_reference(const struct jfr_reader_event *event, uint32_t number);
+
 /* Key of a pool reference; 0, which means null by convention, when it is none. */
 uint64_t jfr_value_key(const struct jfr_value *value);
 
@@ -293,6 +309,23 @@ bool jfr_stack_next(struct jfr_stack *stack, struct jfr_stack_frame *frame);
 bool jfr_stack_next_keys(struct jfr_stack *stack, struct jfr_stack_keys *keys);
 void jfr_stack_frame_of(const struct jfr_stack *stack, const struct jfr_stack_keys *keys,
                         struct jfr_stack_frame *frame);
+
+/*
+ * Stacks from their ends, outermost frame first, for who has seen the ends of most. Can constants of this type be read so? Then
+ * `stack` becomes one that jfr_stack_turn sets to another constant of the type, between `frames.element.bytes` and `.end`.
+ */
+bool jfr_stack_can_turn(const struct jfr_value *constant, struct jfr_stack *stack);
+void jfr_stack_turn(const struct jfr_value *constant, struct jfr_stack *stack);
+
+enum jfr_back {
+    JFR_BACK_FRAME,
+    JFR_BACK_LESS, /* no whole frame lies between `low` and `end` for certain */
+    JFR_BACK_ODD,  /* a number of nine bytes, which nobody can read from behind */
+};
+
+/* The frame that ends at `*end`, which becomes where it begins; of frames that may go on before `low` the begin of one is not known. */
+enum jfr_back jfr_stack_back(const struct jfr_stack *stack, const unsigned char *low,
+                             const unsigned char **end, struct jfr_stack_keys *keys);
 
 /* Reads the names of a method; what is missing becomes "". False when memory is out. */
 bool jfr_method_read(const struct jfr_value *method, struct jfr_method *out);

@@ -85,3 +85,30 @@ bool jfr_event_raw_key(const struct jfr_reader_event *event, uint32_t number, ui
     *key = jfr_cursor_varint(&cursor);
     return !cursor.is_cut;
 }
+
+enum jfr_plain jfr_event_plain(const struct jfr_reader_event *event, uint32_t number)
+{
+    if (number >= event->type->field_count || !event->type->fields[number].is_varint)
+        return JFR_PLAIN_NONE;
+
+    const struct jfr_reader_field *field = &event->type->fields[number];
+    return field->is_pooled                     ? JFR_PLAIN_KEY
+           : field->type->kind == JFR_KIND_INT  ? JFR_PLAIN_INT
+           : field->type->kind == JFR_KIND_LONG ? JFR_PLAIN_LONG
+                                                : JFR_PLAIN_OTHER;
+}
+
+bool jfr_event_numbers(const struct jfr_reader_event *event, uint32_t count, uint64_t *numbers)
+{
+    struct jfr_cursor cursor = {event->value.bytes, event->value.end, false};
+
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = jfr_cursor_varint(&cursor);
+    return !cursor.is_cut;
+}
+
+struct jfr_value jfr_event_reference(const struct jfr_reader_event *event, uint32_t number)
+{
+    return (struct jfr_value){
+        .reader = event->value.reader, .type = event->type->fields[number].type, .is_pooled = true};
+}

@@ -2,7 +2,7 @@
  * jfr_reader_internal - what the files of the reader share: cursor, types, pools.
  *
  * For      jfr_reader.c (file and events), jfr_reader_chunks.c, jfr_reader_metadata.c, jfr_reader_pools.c,
- *          jfr_reader_value.c, jfr_reader_event.c, jfr_reader_stack.c, jfr_reader_context.c, jfr_reader_packed.c.
+ *          jfr_reader_value.c, jfr_reader_skip.c, jfr_reader_event.c, jfr_reader_stack.c, jfr_reader_back.c, jfr_reader_context.c, jfr_reader_packed.c.
  * Callers  these.   Context  tool, dump.   Memory  as jfr_reader.h says.
  */
 #ifndef JW_JFR_JFR_READER_INTERNAL_H
@@ -38,7 +38,18 @@ enum jfr_reader_kind {
     JFR_KIND_STRING,
 };
 
-#define JFR_NO_FIELD 0xffu
+/* First byte of a string. */
+enum jfr_string_encoding {
+    JFR_STRING_NULL = 0,
+    JFR_STRING_EMPTY = 1,
+    JFR_STRING_POOLED = 2,
+    JFR_STRING_UTF8 = 3,
+    JFR_STRING_CHARS = 4,
+    JFR_STRING_LATIN1 = 5,
+};
+
+#define JFR_NO_FIELD     0xffu
+#define JFR_QUICK_FIELDS 8u /* of a frame; recorders have four */
 
 /* What a field of an event tells of its context. */
 enum jfr_reader_role {

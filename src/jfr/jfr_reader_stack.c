@@ -99,8 +99,6 @@ static struct jfr_value value_at(const struct jfr_value *element, uint32_t numbe
                               .is_pooled = field->is_pooled};
 }
 
-#define QUICK_FIELDS 8u /* of a frame; recorders have four */
-
 /* The varint there, of which no byte lies behind the end. */
 static inline uint64_t quick_varint(const unsigned char **at)
 {
@@ -129,7 +127,7 @@ static void next_quick(struct jfr_stack *stack, struct jfr_stack_keys *keys)
     struct jfr_array *frames = &stack->frames;
     const struct jfr_reader_type *type = frames->element.type;
     const unsigned char *at = frames->element.bytes;
-    uint64_t numbers[QUICK_FIELDS];
+    uint64_t numbers[JFR_QUICK_FIELDS];
 
     keys->bytes = at;
     for (uint32_t i = 0; i < type->field_count; i++)
@@ -273,7 +271,7 @@ bool jfr_stack_begin(const struct jfr_value *stack_trace, struct jfr_stack *stac
     stack->is_plain = is_plain(&stack->frames.element);
 
     const struct jfr_reader_type *type = stack->frames.element.type;
-    stack->quick_bytes = !stack->is_plain || type->field_count > QUICK_FIELDS
+    stack->quick_bytes = !stack->is_plain || type->field_count > JFR_QUICK_FIELDS
                              ? SIZE_MAX
                              : (size_t)type->field_count * JFR_VARINT_BYTES;
     stack->has_method_key =
@@ -376,13 +374,13 @@ static bool raw_field(const struct jfr_constant *from, uint8_t number, struct jf
 bool jfr_method_raw(const struct jfr_value *method, unsigned char *bytes, size_t capacity_bytes,
                     size_t *used_bytes)
 {
+    if (method->reader == NULL || method->is_array) /* without a reader nothing else is set */
+        return false;
+
     struct jfr_raw raw = {method->reader, bytes, capacity_bytes, *used_bytes};
     const struct jfr_constant whole = {
         .type = method->type, .bytes = method->bytes, .end = method->end};
     const struct jfr_constant *constant = method->is_whole ? &whole : NULL, *class_constant;
-
-    if (method->reader == NULL || method->is_array)
-        return false;
     if (method->is_pooled)
         constant = jfr_reader_constant(method->reader, method->type, jfr_value_key(method));
     if (constant == NULL || constant->type->class_at == JFR_NO_FIELD)

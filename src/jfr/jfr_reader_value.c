@@ -1,5 +1,5 @@
 /*
- * Values: skipping, fields by name, numbers, strings. Context: tool, dump.
+ * Values: fields by name, numbers, strings. Context: tool, dump.
  *
  * Source: OpenJDK 17 and 25, jdk.jfr.internal.consumer (ParserFactory, RecordingInput,
  * StringParser): encodings of numbers and of the six kinds of strings.
@@ -9,128 +9,7 @@
 #include "base/utf8.h"
 #include "jfr/jfr_reader_internal.h"
 
-/* First byte of a string. */
-enum jfr_string_encoding {
-    JFR_STRING_NULL = 0,
-    JFR_STRING_EMPTY = 1,
-    JFR_STRING_POOLED = 2,
-    JFR_STRING_UTF8 = 3,
-    JFR_STRING_CHARS = 4,
-    JFR_STRING_LATIN1 = 5,
-};
-
 #define JFR_TEXT_FIRST_BYTES 128u
-
-void jfr_cursor_skip_string(struct jfr_cursor *cursor)
-{
-    switch (jfr_cursor_byte(cursor)) {
-    case JFR_STRING_NULL:
-    case JFR_STRING_EMPTY:
-        return;
-    case JFR_STRING_POOLED:
-        jfr_cursor_varint(cursor);
-        return;
-    case JFR_STRING_UTF8:
-    case JFR_STRING_LATIN1:
-        jfr_cursor_skip(cursor, jfr_cursor_varint(cursor));
-        return;
-    case JFR_STRING_CHARS:
-        for (uint64_t left = jfr_cursor_varint(cursor); left > 0 && !cursor->is_cut; left--)
-            jfr_cursor_varint(cursor);
-        return;
-    }
-    cursor->is_cut = true; /* no such encoding: its end cannot be known */
-    cursor->at = cursor->end;
-}
-
-/*
- * Eight bytes at a time: the top bit is clear in the last byte of a varint. Each word begins where a varint does, so one
- * that ends in it is no longer than eight bytes, and one that does not has nine, whatever the last one holds.
- */
-void jfr_cursor_skip_varints(struct jfr_cursor *cursor, uint64_t count)
-{
-    while (count > 0 && jfr_cursor_left(cursor) > 8) {
-        uint64_t word;
-
-        memcpy(&word, cursor->at, sizeof word);
-        uint64_t ends = ~word & 0x8080808080808080u;
-        const uint64_t end_count = ((ends >> 7) * 0x0101010101010101u) >> 56;
-        if (end_count == 0) {
-            cursor->at += 9;
-            count--;
-        } else if (end_count <= count) {
-            cursor->at += 8 - (unsigned)__builtin_clzll(ends) / 8;
-            count -= end_count;
-        } else {
-            for (; count > 1; count--)
-                ends &= ends - 1;
-            cursor->at += (unsigned)__builtin_ctzll(ends) / 8 + 1;
-            count = 0;
-        }
-    }
-    for (; count > 0 && !cursor->is_cut; count--)
-        jfr_cursor_varint(cursor);
-}
-
-static void jfr_cursor_skip_elements(struct jfr_cursor *cursor,
-                                     const struct jfr_reader_field *field)
-{
-    uint64_t left = jfr_cursor_varint(cursor);
-    const uint64_t varints = field->is_pooled ? 1 : field->type->varint_count;
-
-    if (varints > 0 && left <= jfr_cursor_left(cursor)) { /* so that the product is no nonsense */
-        jfr_cursor_skip_varints(cursor, left * varints);
-        return;
-    }
-    for (; left > 0 && !cursor->is_cut; left--) {
-        if (field->is_pooled)
-            jfr_cursor_varint(cursor);
-        else
-            jfr_cursor_skip_value(cursor, field->type);
-    }
-}
-
-void jfr_cursor_skip_field(struct jfr_cursor *cursor, const struct jfr_reader_field *field)
-{
-    if (field->is_array)
-        jfr_cursor_skip_elements(cursor, field);
-    else if (field->is_pooled)
-        jfr_cursor_varint(cursor);
-    else
-        jfr_cursor_skip_value(cursor, field->type);
-}
-
-void jfr_cursor_skip_value(struct jfr_cursor *cursor, const struct jfr_reader_type *type)
-{
-    switch (type->kind) {
-    case JFR_KIND_STRUCT:
-        for (uint32_t i = 0; i < type->field_count && !cursor->is_cut; i++)
-            jfr_cursor_skip_field(cursor, &type->fields[i]);
-        return;
-    case JFR_KIND_EMPTY:
-        cursor->is_cut = true;
-        return;
-    case JFR_KIND_BOOLEAN:
-    case JFR_KIND_BYTE:
-        jfr_cursor_byte(cursor);
-        return;
-    case JFR_KIND_CHAR:
-    case JFR_KIND_SHORT:
-    case JFR_KIND_INT:
-    case JFR_KIND_LONG:
-        jfr_cursor_varint(cursor);
-        return;
-    case JFR_KIND_FLOAT:
-        jfr_cursor_skip(cursor, 4);
-        return;
-    case JFR_KIND_DOUBLE:
-        jfr_cursor_skip(cursor, 8);
-        return;
-    case JFR_KIND_STRING:
-        jfr_cursor_skip_string(cursor);
-        return;
-    }
-}
 
 /* Follows one pool reference; false when it is null or leads nowhere. */
 static bool jfr_value_follow(struct jfr_value *value)

@@ -48,6 +48,7 @@ const struct jfr_row jfr_rows[] = {
     JFR_FIELD("localRootSpanId", LONG, NONE, JFR_UNSIGNED, "Local Root Span Id")                   \
     JFR_FIELD("", ATTRIBUTE_VALUE, NONE, JFR_POOLED | JFR_EACH_ATTRIBUTE, "")
 #include "jfr/jfr_types.def"
+#include "jfr/jfr_types_exceptions.def"
 #include "jfr/jfr_types_locks.def"
 #include "jfr/jfr_types_objects.def"
 };

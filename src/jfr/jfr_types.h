@@ -32,6 +32,7 @@ enum jfr_type {
 #define JFR_CONTEXT(flags)
 #define JFR_DATADOG_CONTEXT
 #include "jfr/jfr_types.def"
+#include "jfr/jfr_types_exceptions.def"
 #include "jfr/jfr_types_locks.def"
 #include "jfr/jfr_types_objects.def"
 #undef JFR_PRIMITIVE

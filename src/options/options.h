@@ -58,7 +58,9 @@ enum options_event {
     OPTIONS_EVENT_WALL,      /* the wall clock alone */
     OPTIONS_EVENT_ALLOC,     /* allocations, by bytes */
     OPTIONS_EVENT_LOCK,      /* waits for Java locks, by time */
+    OPTIONS_EVENT_EXCEPTION, /* exceptions by their class, as `perf` says */
     OPTIONS_EVENT_PERF,      /* a counter of the kernel or the processor, named by `perf` */
+    OPTIONS_EVENT_METHOD,    /* calls of methods of Java, named by `perf` */
     OPTIONS_EVENT_LIMIT
 };
 
@@ -102,6 +104,14 @@ enum options_feature {
     OPTIONS_FEATURE_BCI = 1 << 5,      /* recordings: the bytecode index of each frame */
 };
 
+/* Bits of `endpoints`: whose requests are told apart. */
+enum options_endpoints {
+    OPTIONS_ENDPOINTS_JDK_HTTP = 1 << 0,   /* com.sun.net.httpserver */
+    OPTIONS_ENDPOINTS_SERVLET = 1 << 1,    /* javax.servlet and jakarta.servlet */
+    OPTIONS_ENDPOINTS_SPRING_MVC = 1 << 2, /* patterns of requests to servlets */
+    OPTIONS_ENDPOINTS_GRPC = 1 << 3,       /* io.grpc, calls that a server has */
+};
+
 /* What begins and ends a window of samples: moments of a JVM that can be seen without changing its code. */
 enum options_moment {
     OPTIONS_MOMENT_NONE,
@@ -132,6 +142,11 @@ enum options_loglevel {
     OPTIONS_LOGLEVEL_LIMIT
 };
 
+enum options_locks {
+    OPTIONS_LOCKS_WAITS, /* none but those who wait */
+    OPTIONS_LOCKS_CENSUS,
+};
+
 enum options_dialect {
     OPTIONS_DIALECT_STANDARD,
     OPTIONS_DIALECT_ASYNC_PROFILER,
@@ -144,20 +159,23 @@ enum options_dialect {
 
 /* Numbers are uint64_t whatever they mean, so that the table can fill any of them. */
 struct options {
-    uint64_t action;         /* enum options_action */
-    uint64_t event;          /* enum options_event */
-    uint64_t interval_ns;    /* of the event, where that is a clock */
-    uint64_t interval_count; /* events between samples of OPTIONS_EVENT_PERF; else 0 */
-    uint64_t wall_ns;        /* interval of the wall clock, alone or beside the event; 0: off */
-    uint64_t alloc_bytes;    /* interval of allocations, alone or beside the event; 0: off */
-    uint64_t lock_ns;        /* waits for locks that took so long are told of; 0: none */
-    uint64_t live_count;     /* sampled objects that are watched at a time; 0: none */
-    uint64_t ttsp_ns;        /* safepoints that are waited for so long are told of; 0: none */
-    uint64_t window_begin;   /* enum options_moment: from here on samples are taken; NONE: always */
-    uint64_t window_end;     /* enum options_moment: and up to here */
-    uint64_t output;         /* enum options_output: named format, else the ending of `file` */
-    uint64_t traces_count;   /* text output: stacks to list, 0: none */
-    uint64_t flat_count;     /* text output: methods to list, 0: none */
+    uint64_t action;      /* enum options_action */
+    uint64_t event;       /* enum options_event */
+    uint64_t interval_ns; /* of the event, where that is a clock */
+    uint64_t
+        interval_count; /* events between samples of what is counted (options_is_counting); else 0 */
+    uint64_t wall_ns;   /* interval of the wall clock, alone or beside the event; 0: off */
+    uint64_t alloc_bytes;  /* interval of allocations, alone or beside the event; 0: off */
+    uint64_t lock_ns;      /* waits for locks that took so long are told of; 0: none */
+    uint64_t locks;        /* enum options_locks */
+    uint64_t live_count;   /* sampled objects that are watched at a time; 0: none */
+    uint64_t ttsp_ns;      /* safepoints that are waited for so long are told of; 0: none */
+    uint64_t queue_ns;     /* tasks that waited so long in a queue are told of; 0: none */
+    uint64_t window_begin; /* enum options_moment: from here on samples are taken; NONE: always */
+    uint64_t window_end;   /* enum options_moment: and up to here */
+    uint64_t output;       /* enum options_output: named format, else the ending of `file` */
+    uint64_t traces_count; /* text output: stacks to list, 0: none */
+    uint64_t flat_count;   /* text output: methods to list, 0: none */
     uint64_t jstackdepth_count;
     uint64_t chunksize_bytes;
     uint64_t chunktime_ns;
@@ -169,6 +187,7 @@ struct options {
     uint64_t loop;         /* likewise */
     uint64_t cstack;       /* enum options_cstack */
     uint64_t features;     /* enum options_feature, bits */
+    uint64_t endpoints;    /* enum options_endpoints, bits */
     uint64_t loglevel;     /* enum options_loglevel */
     uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
     uint64_t count;        /* enum options_count */
@@ -208,9 +227,14 @@ struct options {
     char filter[OPTIONS_FILTER_BYTES];            /* items of thread_filter.h; "": every thread */
     char attributes[OPTIONS_ATTRIBUTES_BYTES];    /* names with ; or / between them; "": none */
     char service[OPTIONS_SERVICE_BYTES];          /* "": not said */
+    char traces_of[OPTIONS_PATTERNS_BYTES];       /* trace, as includes */
+    char times_of[OPTIONS_PATTERNS_BYTES];        /* time, likewise */
+    char counts_of[OPTIONS_PATTERNS_BYTES];       /* count, likewise */
     char probe[OPTIONS_PATH_BYTES];               /* "": none */
+    char rules[OPTIONS_PATH_BYTES];               /* for the probe; "": its own */
     char name[OPTIONS_NAME_BYTES];                /* of a probe; "": none */
-    char perf[JW_PERF_NAME_BYTES];                /* one that base/perf_event.h knows; "": none */
+    char perf
+        [JW_PERF_NAME_BYTES]; /* one that base/perf_event.h knows, with zeros behind it; "": none */
 };
 
 /* The first texts, in the order of the string; `count` goes on past OPTIONS_MESSAGES_KEPT. */
@@ -265,6 +289,9 @@ const char *options_event_text(const struct options *values); /* of a counter, t
 const char *options_output_name(uint64_t output);
 const char *options_state_name(uint64_t state);
 
+/* Whether it samples what is counted, and `perf` says what. */
+bool options_is_counting(const struct options *values);
+
 /* Whether the session samples CPU time. */
 bool options_has_cpu(const struct options *values);
 
@@ -281,6 +308,8 @@ struct options_about {
     char bare_text[32]; /* of one that is off unless named: what its name alone means; "": else */
     char words[128];    /* values of an enumeration, separated by spaces; "": any */
     bool is_path;
+    bool
+        is_of_start; /* may be said where a session begins, and is more than a word that stands for another option's value */
 };
 
 /* Why the agent cannot have an option that the command has; NULL: it is none of those. */

@@ -1,4 +1,6 @@
 /* What follows from all options of an agent string together; control, tool. */
+#include <stdio.h>
+
 #include "options/options_parser_internal.h"
 #include "options/options_value.h"
 
@@ -201,9 +203,27 @@ static void conclude_lock(struct options_parser *parser)
         values->lock_ns = OPTIONS_LOCK_DEFAULT_NS;
 }
 
+/* Who waited belongs to it. */
+static void conclude_locks(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+
+    if (values->locks == OPTIONS_LOCKS_CENSUS && values->lock_ns == 0)
+        values->lock_ns = OPTIONS_LOCK_DEFAULT_NS;
+}
+
+/* The word alone is its own text. */
+static void conclude_exception(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+
+    if (values->event == OPTIONS_EVENT_EXCEPTION && values->perf[0] == '\0')
+        snprintf(values->perf, sizeof values->perf, "%s", options_event_name(values->event));
+}
+
 static void conclude_interval(struct options_parser *parser)
 {
-    if (parser->result->values.event == OPTIONS_EVENT_PERF)
+    if (options_is_counting(&parser->result->values))
         take_interval_count(parser);
     else if (parser->result->values.event == OPTIONS_EVENT_ALLOC ||
              parser->result->values.event == OPTIONS_EVENT_LOCK)
@@ -219,11 +239,12 @@ static void conclude_event(struct options_parser *parser)
 
     if (values->is_user_only && values->event != OPTIONS_EVENT_PERF &&
         values->event != OPTIONS_EVENT_CPU_CLOCK)
-        options_add_message(&parser->result->warnings,
-                            "alluser: has no effect on event=%s; use event=cpu-clock or a counter",
-                            options_event_name(values->event));
+        options_add_message(
+            &parser->result->warnings,
+            "alluser: has no effect on event=%.64s; use event=cpu-clock or a counter",
+            options_event_text(values));
     if (values->overhead_ppm != 0 &&
-        (values->event == OPTIONS_EVENT_PERF || values->event == OPTIONS_EVENT_ALLOC ||
+        (options_is_counting(values) || values->event == OPTIONS_EVENT_ALLOC ||
          values->event == OPTIONS_EVENT_LOCK)) {
         options_add_message(&parser->result->warnings,
                             "overhead: has no effect on event=%.64s; a longer interval= does",
@@ -266,6 +287,8 @@ bool options_conclude(struct options_parser *parser)
 {
     conclude_alloc(parser);
     conclude_lock(parser);
+    conclude_locks(parser);
+    conclude_exception(parser);
     conclude_interval(parser);
     conclude_event(parser);
     conclude_clocks(parser);

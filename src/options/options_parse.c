@@ -132,9 +132,11 @@ static bool take_counter(struct options_parser *parser, const struct options_ite
 
     if (kind == JW_PERF_NONE || (kind == JW_PERF_FUNCTION && has_nearest))
         return false;
-    values->event = OPTIONS_EVENT_PERF;
+    values->event = kind == JW_PERF_METHOD      ? OPTIONS_EVENT_METHOD
+                    : kind == JW_PERF_EXCEPTION ? OPTIONS_EVENT_EXCEPTION
+                                                : OPTIONS_EVENT_PERF;
+    memset(values->perf, 0, sizeof values->perf);
     memcpy(values->perf, item->value, item->value_bytes);
-    values->perf[item->value_bytes] = '\0';
     return true;
 }
 

@@ -150,6 +150,8 @@ static void fill_about(const struct options_row *row, struct options_about *abou
         .help = row->help,
         .example = row->example,
         .is_path = row->kind == OPTIONS_KIND_FILE || row->kind == OPTIONS_KIND_PATH,
+        .is_of_start =
+            row->kind != OPTIONS_KIND_CHOICE && (row->applies & OPTIONS_ON_START_ALONE) != 0,
     };
     write_usage(row, about->usage, sizeof about->usage);
     options_allowed_text(row, about->allowed, sizeof about->allowed);
@@ -185,7 +187,7 @@ size_t options_help_text(char *text, size_t capacity_bytes)
     struct page page = {text, capacity_bytes, 0};
     char usage[64];
     char value[32], bare[32];
-    char line[512];
+    char line[2048];
 
     put(&page, "Options, separated by commas:  start,event=cpu,interval=10ms,file=profile.jfr\n");
     for (size_t i = 0; i < JW_COUNT_OF(entries); i++) {

@@ -18,6 +18,7 @@ static const struct options_name event_names[] = {
     {"alloc", OPTIONS_EVENT_ALLOC, false, NULL},
     {"lock", OPTIONS_EVENT_LOCK, false, NULL},
     {"cpu-clock", OPTIONS_EVENT_CPU_CLOCK, false, NULL},
+    {"exception", OPTIONS_EVENT_EXCEPTION, false, NULL},
     {"nativelock", 0, false, ASYNC_PROFILER},
     {"nativemem", 0, false, ASYNC_PROFILER},
     {NULL, 0, false, NULL},
@@ -60,6 +61,12 @@ static const struct options_name loglevel_names[] = {
     {"none", OPTIONS_LOGLEVEL_NONE, false, NULL},   {NULL, 0, false, NULL},
 };
 
+static const struct options_name locks_names[] = {
+    {"waits", OPTIONS_LOCKS_WAITS, false, NULL},
+    {"census", OPTIONS_LOCKS_CENSUS, false, NULL},
+    {NULL, 0, false, NULL},
+};
+
 static const struct options_name dialect_names[] = {
     {"standard", OPTIONS_DIALECT_STANDARD, false, NULL},
     {"async-profiler", OPTIONS_DIALECT_ASYNC_PROFILER, false, NULL},
@@ -81,6 +88,19 @@ static const struct options_name state_names[] = {
 static const struct options_name whether_names[] = {
     {"yes", 1, false, NULL},
     {"no", 0, false, NULL},
+    {NULL, 0, false, NULL},
+};
+
+static const struct options_name endpoints_names[] = {
+    {"auto",
+     OPTIONS_ENDPOINTS_JDK_HTTP | OPTIONS_ENDPOINTS_SERVLET | OPTIONS_ENDPOINTS_SPRING_MVC |
+         OPTIONS_ENDPOINTS_GRPC,
+     false, NULL},
+    {"jdk-http", OPTIONS_ENDPOINTS_JDK_HTTP, false, NULL},
+    {"servlet", OPTIONS_ENDPOINTS_SERVLET, false, NULL},
+    {"spring-mvc", OPTIONS_ENDPOINTS_SPRING_MVC, false, NULL},
+    {"grpc", OPTIONS_ENDPOINTS_GRPC, false, NULL},
+    {"none", 0, false, NULL},
     {NULL, 0, false, NULL},
 };
 
@@ -306,7 +326,13 @@ const char *options_event_name(uint64_t event)
 
 const char *options_event_text(const struct options *values)
 {
-    return values->event == OPTIONS_EVENT_PERF ? values->perf : options_event_name(values->event);
+    return options_is_counting(values) ? values->perf : options_event_name(values->event);
+}
+
+bool options_is_counting(const struct options *values)
+{
+    return values->event == OPTIONS_EVENT_PERF || values->event == OPTIONS_EVENT_METHOD ||
+           values->event == OPTIONS_EVENT_EXCEPTION;
 }
 
 bool options_has_cpu(const struct options *values)

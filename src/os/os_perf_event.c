@@ -169,6 +169,8 @@ bool os_perf_find(const char *text, struct os_perf_event *out, struct jw_error *
         return find_probe(text, true, out, err);
     case JW_PERF_NONE:
     case JW_PERF_FUNCTION:
+    case JW_PERF_METHOD:
+    case JW_PERF_EXCEPTION:
         break;
     }
     jw_error_set(err, "event=%.200s: no such event", text);

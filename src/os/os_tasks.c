@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "os/os_read_internal.h"
 
 #define LIST_BYTES 1024 /* some thirty threads a system call */
@@ -87,14 +88,19 @@ bool os_task_facts(int tid, struct os_task_facts *out)
 {
     char path[64], text[512];
     struct os_task_facts read = {0};
+    uint64_t user_ticks, system_ticks;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
     if (os_read_start(path, text, sizeof text) == 0)
         return false;
     const char *at = strrchr(text, ')');
     if (at == NULL || !read_number(at + 1, 7, &read.minor_faults) ||
-        !read_number(at + 1, 9, &read.major_faults))
+        !read_number(at + 1, 9, &read.major_faults) || !read_number(at + 1, 11, &user_ticks) ||
+        !read_number(at + 1, 12, &system_ticks))
         return false;
+    const uint64_t tick_ns = JW_NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
+    read.user_ns = user_ticks * tick_ns;
+    read.system_ns = system_ticks * tick_ns;
     snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
     if (os_read_start(path, text, sizeof text) != 0 && read_number(text, 0, &read.cpu_ns))
         (void)read_number(text, 1, &read.waited_ns);

@@ -32,6 +32,7 @@ struct os_task_facts {
     uint64_t
         waited_ns; /* it could have run, and had no processor; 0 where the kernel does not count that */
     uint64_t minor_faults, major_faults;
+    uint64_t user_ns, system_ns; /* as the kernel's ticks found it: exact to some of them */
 };
 
 /* What a thread has used so far. False: it is gone. Context: any. */

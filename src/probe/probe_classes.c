@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/probe_internal.h"
+
 /*
  * Below 50 there is no StackMapTable: gates have branches, and are classes of the boot loader, of which verification, where it is asked
  * for at all, finds the types by itself. Bridges are verified, and have no branch.
@@ -30,8 +32,6 @@ enum op {
     OP_POP = 87,
     OP_DUP = 89,
     OP_IADD = 96,
-    OP_LCMP = 148,
-    OP_IFEQ = 153,
     OP_IFNE = 154,
     OP_IF_ICMPNE = 160,
     OP_GOTO = 167,
@@ -383,16 +383,25 @@ static void count_one(struct making *making, struct code *code, const char *coun
     field(making, code, OP_PUTFIELD, HANDLER, counter, "I");
 }
 
-/* The slot gets to know that the thread is out: where the thread owns it by one store, which cannot fail. */
+static void put_zero(struct making *making, struct code *code, uint16_t slot, const char *name,
+                     const char *type)
+{
+    local(code, OP_ALOAD, slot);
+    op(code, type[0] == 'J' ? OP_LCONST_0 : OP_ICONST_0);
+    field(making, code, OP_PUTFIELD, SLOT, name, type);
+}
+
+/* The slot gets to know that the thread is out: where the thread owns it by stores alone, which cannot fail. */
 static void put_leaving(struct making *making, struct code *code, uint16_t slot)
 {
     here(code, LEAVE);
     local(code, OP_ALOAD, slot);
     field(making, code, OP_GETFIELD, SLOT, "isShared", "Z");
     jump(code, OP_IFNE, TRY_LEAVE);
-    local(code, OP_ALOAD, slot);
-    op(code, OP_ICONST_0);
-    field(making, code, OP_PUTFIELD, SLOT, "isInside", "Z");
+    put_zero(making, code, slot, "begunNs", "J");
+    put_zero(making, code, slot, "isSpecial", "Z");
+    put_zero(making, code, slot, "isInside", "Z");
+    op(code, OP_RETURN);
     here(code, DONE);
     op(code, OP_RETURN);
     here(code, TRY_LEAVE);
@@ -429,11 +438,12 @@ static void put_enter(struct making *making, struct code *code, const char *name
     local(code, OP_ALOAD, 0);
     (void)load_parameters(code, type, 1);
     call(making, code, OP_INVOKEVIRTUAL, name, "call", type);
+    /* Most calls come out here. */
     local(code, OP_ALOAD, slot);
-    field(making, code, OP_GETFIELD, SLOT, "begunNs", "J");
-    op(code, OP_LCONST_0);
-    op(code, OP_LCMP);
-    jump(code, OP_IFEQ, LEAVE);
+    field(making, code, OP_GETFIELD, SLOT, "isSpecial", "Z");
+    jump(code, OP_IFNE, TRY_TELL);
+    put_zero(making, code, slot, "isInside", "Z");
+    op(code, OP_RETURN);
     here(code, TRY_TELL);
     local(code, OP_ALOAD, slot);
     put_handler(making, code);
@@ -516,6 +526,15 @@ size_t probe_bridge_room_bytes(const struct probe_handler *handler)
            2 * strlen(handler->descriptor);
 }
 
+static void fetch(struct making *making, struct code *code, const char *name,
+                  struct classfile_text type)
+{
+    char descriptor[64];
+
+    snprintf(descriptor, sizeof descriptor, "()%.*s", (int)type.length_bytes, type.bytes);
+    call(making, code, OP_INVOKESTATIC, PROBE_CONTEXT_CLASS, name, descriptor);
+}
+
 /* The handler's own types are those of the gate, but for its references. */
 static void load_cast(struct making *making, struct code *code, const struct probe_handler *handler)
 {
@@ -523,11 +542,20 @@ static void load_cast(struct making *making, struct code *code, const struct pro
                                               (uint32_t)strlen(handler->descriptor)};
     struct classfile_text type;
     uint32_t at = 1; /* behind the parenthesis */
-    uint16_t number = 1;
+    uint16_t number = 1, stack = 0;
 
-    while (classfile_next_type(descriptor, &at, &type)) {
+    for (unsigned i = 0; classfile_next_type(descriptor, &at, &type); i++) {
         const char first = type.bytes[0];
         const bool is_reference = first == 'L' || first == '[';
+        const uint16_t words = first == 'J' || first == 'D' ? 2 : 1;
+        const char *fetched =
+            i < handler->capture_count ? probe_kind_fetched(handler->captures[i].kind) : NULL;
+
+        stack = (uint16_t)(stack + words);
+        if (fetched != NULL) {
+            fetch(making, code, fetched, type);
+            continue;
+        }
 
         local(code,
               is_reference   ? OP_ALOAD
@@ -536,14 +564,14 @@ static void load_cast(struct making *making, struct code *code, const struct pro
               : first == 'F' ? OP_FLOAD
                              : OP_ILOAD,
               number);
-        number = (uint16_t)(number + (first == 'J' || first == 'D' ? 2 : 1));
+        number = (uint16_t)(number + words);
         if (is_reference && !classfile_is_text(type, "Ljava/lang/Object;"))
             op2(code, OP_CHECKCAST,
                 first == '[' ? class_text(making, type.bytes, type.length_bytes)
                              : class_text(making, type.bytes + 1, type.length_bytes - 2));
     }
     code->locals = number;
-    code->stack = number;
+    code->stack = stack;
 }
 
 size_t probe_bridge_class(const struct probe_handler *handler, unsigned number, unsigned gate,

@@ -24,6 +24,9 @@
 #define PROBE_CLASS_BYTES      16384u /* of gates and places */
 #define PROBE_CLASS_NAME_BYTES 64u
 
+/* Of the boot loader: what a bridge asks for the caller and for what the thread works for. */
+#define PROBE_CONTEXT_CLASS "io/jaywalk/ProbeContext"
+
 void probe_gate_name(unsigned gate, char name[PROBE_CLASS_NAME_BYTES]);
 void probe_place_name(unsigned place, char name[PROBE_CLASS_NAME_BYTES]);
 

@@ -19,6 +19,14 @@ static const struct {
 #undef PROBE_CAPTURE
 };
 
+/* How a bridge fetches it; NULL: it is an operand of the place. */
+static const char *const fetched[PROBE_KIND_LIMIT] = {
+#define PROBE_CAPTURE(name, annotation, types, places, where, text)
+#define PROBE_FETCHED(name, annotation, types, places, where, text, method) [PROBE_##name] = method,
+#include "probe/probe_captures.def"
+#undef PROBE_CAPTURE
+};
+
 static const struct {
     const char *word;
     const char *annotation;
@@ -53,6 +61,11 @@ const char *probe_kind_annotation(enum probe_kind kind)
 const char *probe_kind_text(enum probe_kind kind)
 {
     return kinds[kind].text;
+}
+
+const char *probe_kind_fetched(enum probe_kind kind)
+{
+    return fetched[kind];
 }
 
 const char *probe_fit_word(enum probe_fit fit)
@@ -145,6 +158,10 @@ static enum probe_fit fit_of(const struct probe_capture *capture, enum probe_pla
     case PROBE_DURATION:
     case PROBE_METHOD:
     case PROBE_RULE:
+    case PROBE_CALLER:
+    case PROBE_SPAN:
+    case PROBE_TRACE:
+    case PROBE_ENDPOINT:
     case PROBE_KIND_LIMIT:
         break;
     }
@@ -170,6 +187,8 @@ void probe_call_type(const struct probe_handler *handler, char text[PROBE_CALL_T
 
     *at++ = '(';
     for (unsigned i = 0; i < handler->capture_count; i++) {
+        if (fetched[handler->captures[i].kind] != NULL)
+            continue;
         if (handler->captures[i].type == 'L')
             at = stpcpy(at, "Ljava/lang/Object;");
         else

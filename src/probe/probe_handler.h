@@ -3,7 +3,7 @@
  *
  * For      probes that users write in Java: the command shows and checks them, the agent puts them into methods.
  * Callers  agent, cli.
- * Context  probe_read, probe_close: control, tool. The rest: hook, tool; nothing is allocated.
+ * Context  probe_read, probe_replace_rules, probe_close: control, tool. The rest: hook, tool; nothing is allocated.
  * Memory   a probe is one block of its own, that probe_close frees. It keeps nothing of the class it was read from.
  *
  * A probe is one class that carries @Probe of package io.jaywalk.probe. Its handlers are its public static void methods that
@@ -78,6 +78,14 @@ struct probe_handler {
     uint8_t capture_count;
     struct probe_capture captures[PROBE_CAPTURES_LIMIT]; /* in the order of the parameters */
     struct probe_limits limits;                          /* those of the probe */
+    /* Of the agent's own probes: a class of the boot loader, whose static method is called without a gate, with `site` and the
+     * number of the attach behind what is captured; `descriptor` is that of this call. NULL: a handler of a user's. */
+    const char *target;
+    int32_t site; /* -1: one for each method, as the class tells (probe_weave_class.site_of) */
+    bool
+        is_paired; /* its call at the entry gives an int, which those at the ends are given before `site` */
+    const char *pattern; /* what the user named the methods by */
+    uint64_t least_ns;   /* shorter calls are not told */
 };
 
 /*
@@ -152,6 +160,20 @@ JW_MUST_CHECK struct probe *probe_read(const struct classfile *file, probe_tell 
                                        void *context, struct jw_error *err);
 void probe_close(struct probe *probe); /* NULL is fine */
 
+/* What came of rules in the place of others: names with commas between them, as far as there is room. */
+struct probe_replaced {
+    uint32_t count;  /* of rules that were given; 0: none were */
+    char names[256]; /* of the probe's rules that have names */
+    char kept[256];  /* of those, which are as the probe has them */
+};
+/*
+ * Rules of a text (room rules) take the places of the probe's rules of the same names, in all of its handlers. False and `err`, and the
+ * probe is good for probe_close alone: they are not understood, one has a name that no rule of the probe has, or a handler would be
+ * left without an inclusive rule.
+ */
+JW_MUST_CHECK bool probe_replace_rules(struct probe *probe, const char *text, size_t length_bytes,
+                                       struct probe_replaced *out, struct jw_error *err);
+
 /* Whether a handler's captures can be had from a method, which a rule takes. */
 enum probe_fit {
 #define PROBE_FIT(name, word, text) PROBE_FIT_##name,
@@ -164,7 +186,10 @@ enum probe_fit probe_fit(const struct probe_handler *handler, struct classfile_t
 const char *probe_fit_word(enum probe_fit fit);
 const char *probe_fit_text(enum probe_fit fit);
 
-/* The type by which a handler is called: each reference is java.lang.Object, "(Ljava/lang/Object;IJ)V". */
+/*
+ * The type by which a handler is called: each reference is java.lang.Object, "(Ljava/lang/Object;IJ)V". What the bridge to the handler
+ * fetches by itself (the caller, and what the thread works for) is not in it.
+ */
 #define PROBE_CALL_TYPE_BYTES (PROBE_CAPTURES_LIMIT * (sizeof "Ljava/lang/Object;" - 1) + 4)
 void probe_call_type(const struct probe_handler *handler, char text[PROBE_CALL_TYPE_BYTES]);
 

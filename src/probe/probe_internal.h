@@ -11,4 +11,7 @@ bool probe_kind_takes(enum probe_kind kind, struct classfile_text type);
 bool probe_kind_is_at(enum probe_kind kind, enum probe_place place);
 const char *probe_kind_where(enum probe_kind kind);
 
+/* The method of PROBE_CONTEXT_CLASS that answers it, without arguments; NULL: places give it. */
+const char *probe_kind_fetched(enum probe_kind kind);
+
 #endif

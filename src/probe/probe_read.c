@@ -317,7 +317,12 @@ static const char *types_in_words(enum probe_kind kind)
         return "long, of nanoseconds";
     case PROBE_METHOD:
     case PROBE_RULE:
+    case PROBE_CALLER:
+    case PROBE_TRACE:
+    case PROBE_ENDPOINT:
         return "String";
+    case PROBE_SPAN:
+        return "long";
     case PROBE_KIND_LIMIT:
         break;
     }

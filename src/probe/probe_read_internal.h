@@ -28,6 +28,8 @@ struct probe_reader {
 bool probe_reader_refuse(struct probe_reader *reader, const char *format, ...) JW_PRINTF(2, 3);
 /* Terminated, in the probe's own memory. NULL: it cannot be kept, which was told. */
 const char *probe_reader_keep(struct probe_reader *reader, struct classfile_text text);
+/* Begins a probe of the agent's own, which has no class file. False: there is no memory, which was told; nothing is left. */
+bool probe_reader_begin_own(struct probe_reader *reader, const char *class_name, const char *name);
 /* Of package io.jaywalk.probe, that one. */
 bool probe_reader_is_ours(const struct classfile_annotation *annotation, const char *name);
 

@@ -10,14 +10,18 @@ static struct classfile_text text_of(const char *text)
 
 /*
  * Classes that calls of handlers go through themselves, or that run where no Java code may be added: what links method handles, what is boxed,
- * and the switching of virtual threads.
+ * and the switching of virtual threads, in the midst of which a thread that had to wait for a monitor could wait for itself.
+ * Source: OpenJDK 21 to 28, java.lang.VirtualThread, jdk.internal.vm.Continuation: what they call while they mount.
  */
 static bool is_beneath(struct classfile_text name)
 {
     static const char *const beneath[] = {"java/lang/invoke/",
                                           "java/lang/VirtualThread",
                                           "java/lang/BaseVirtualThread",
+                                          "java/lang/System$",
                                           "jdk/internal/vm/",
+                                          "jdk/internal/access/",
+                                          "jdk/internal/misc/CarrierThread",
                                           "java/lang/Boolean",
                                           "java/lang/Byte",
                                           "java/lang/Character",
@@ -38,13 +42,37 @@ static bool is_beneath(struct classfile_text name)
     return false;
 }
 
+/* The same of single methods of java.lang.Thread, of which others are worth knowing. */
+static bool is_of_switching(const struct classfile *file, struct classfile_text method)
+{
+    static const char *const names[] = {"getContinuation", "setContinuation", "setCurrentThread",
+                                        "scopedValueBindings"};
+
+    if (!classfile_is_text(classfile_name(file), "java/lang/Thread"))
+        return false;
+    for (size_t i = 0; i < JW_COUNT_OF(names); i++) {
+        if (classfile_is_text(method, names[i]))
+            return true;
+    }
+    return false;
+}
+
 bool probe_weave_may_touch(const struct probe_weave_handler *handlers, uint32_t count,
-                           const char *name)
+                           const char *name, const struct rules_supers *above)
 {
     if (is_beneath(text_of(name)))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (rules_may_touch_named(handlers[i].rules, text_of(name)))
+        if (rules_may_touch_named(handlers[i].rules, text_of(name), above))
+            return true;
+    }
+    return false;
+}
+
+bool probe_weave_asks_above(const struct probe_weave_handler *handlers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (rules_ask_above(handlers[i].rules))
             return true;
     }
     return false;
@@ -63,7 +91,7 @@ static uint32_t place_bit(const struct probe_handler *handler)
 static bool keeps(const struct probe_handler *handler)
 {
     return handler->place != PROBE_ENTRY &&
-           (probe_weave_asks(handler, PROBE_DURATION) ||
+           (handler->is_paired || probe_weave_asks(handler, PROBE_DURATION) ||
             probe_weave_asks(handler, PROBE_ARGUMENT) ||
             probe_weave_asks(handler, PROBE_ARGUMENTS) || probe_weave_asks(handler, PROBE_THIS));
 }
@@ -76,7 +104,10 @@ static bool is_wanted(struct probe_weaving *at, const struct rules_subject *subj
     const struct rules_decision decision = rules_decide(one->rules, subject, method);
 
     at->woven[handler].untold += decision.outcome == RULES_UNTOLD;
-    if (decision.outcome != RULES_TAKEN)
+    at->woven[handler].above += decision.outcome == RULES_UNTOLD &&
+                                decision.key == RULES_KEY_EXTENDS && subject->above == NULL;
+    if (decision.outcome != RULES_TAKEN ||
+        is_of_switching(&at->file, classfile_text_of(&at->file, member->name_index)))
         return false;
     *rule = (uint32_t)decision.rule;
     if (probe_fit(one->handler, classfile_text_of(&at->file, member->name_index),
@@ -122,7 +153,8 @@ static enum classfile_verdict decide(struct probe_weaving *at, bool *is_any)
                                           .module = at->of->module,
                                           .find = at->of->find,
                                           .context = at->of->context,
-                                          .supers = at->of->supers};
+                                          .supers = at->of->supers,
+                                          .above = at->of->above};
     const size_t methods = (size_t)at->file.method_count + 1;
     uint16_t candidates[PROBE_WEAVE_LIMIT];
     uint32_t candidate_count = 0;

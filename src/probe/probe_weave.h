@@ -39,6 +39,10 @@ struct probe_weave_class {
     const struct classfile *(*find)(void *context, struct classfile_text name);
     void *context;
     struct rules_supers *supers;
+    const struct rules_supers *above;
+    /* Number of a method, for handlers that ask for one; -1: there are too many, and it is not called. NULL: there is none. */
+    int32_t (*site_of)(const struct probe_handler *handler, struct classfile_text class_name,
+                       struct classfile_text method, struct classfile_text descriptor);
 };
 
 /* Of one handler in one class. */
@@ -47,12 +51,16 @@ struct probe_woven {
     uint32_t places;  /* where they do */
     uint32_t unfit;   /* methods that a rule takes, and that have not what it asks for */
     uint32_t untold;  /* methods of which a rule asks what is not known */
+    uint32_t
+        above; /* of these, such as ask for what stands above a class that nothing is said of */
     uint32_t refused; /* methods that a rule takes, and that cannot be written again */
 };
 
-/* Whether a class of that name may be any handler's: false is certain, and found without its bytes. */
+/* Whether a class of that name, and below those where that is known (else NULL), may be any handler's: false is certain, and found without its bytes. */
 bool probe_weave_may_touch(const struct probe_weave_handler *handlers, uint32_t count,
-                           const char *name);
+                           const char *name, const struct rules_supers *above);
+/* Whether rules of any ask for what stands above a class. */
+bool probe_weave_asks_above(const struct probe_weave_handler *handlers, uint32_t count);
 
 /*
  * Other than CLASSFILE_OK, or out->is_changed false: the class stays as it is. `woven`: one for each handler; meaningful where

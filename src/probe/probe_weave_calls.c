@@ -121,7 +121,7 @@ static void find_parameters(struct probe_weaving *at, uint16_t method)
         at->locals[at->argument_count++] = local;
         local = (uint16_t)(local + words_of(letter_of(type)));
     }
-    at->kept = (struct probe_weave_kept){.begun = NONE, .object = NONE};
+    at->kept = (struct probe_weave_kept){.begun = NONE, .object = NONE, .entered = NONE};
     memset(at->kept.arguments, 0xff, sizeof at->kept.arguments);
 }
 
@@ -139,8 +139,14 @@ static void keep_argument(struct probe_weaving *at, struct classfile_snippet *sn
 }
 
 static void keep_for(struct probe_weaving *at, const struct classfile_site *site,
-                     const struct probe_handler *handler, struct classfile_snippet *snippet)
+                     const struct probe_handler *handler, struct classfile_additions *additions,
+                     struct classfile_snippet *snippet)
 {
+    if (handler->is_paired && at->kept.entered == NONE) {
+        at->kept.entered = classfile_keep_local(snippet, 'I');
+        classfile_put_int(snippet, 0, additions, 1);
+        put_local(snippet, OP_ISTORE, 'I', at->kept.entered, 0);
+    }
     for (uint32_t i = 0; i < handler->capture_count; i++) {
         const struct probe_capture *capture = &handler->captures[i];
 
@@ -161,14 +167,14 @@ static void keep_for(struct probe_weaving *at, const struct classfile_site *site
 }
 
 static void keep(struct probe_weaving *at, const struct classfile_site *site,
-                 struct classfile_snippet *snippet)
+                 struct classfile_additions *additions, struct classfile_snippet *snippet)
 {
     for (uint16_t i = 0; i < at->want_counts[site->method]; i++) {
         const struct probe_handler *handler =
             at->handlers[at->wants[site->method][i].handler].handler;
 
         if (handler->place != PROBE_ENTRY)
-            keep_for(at, site, handler, snippet);
+            keep_for(at, site, handler, additions, snippet);
     }
 }
 
@@ -268,6 +274,8 @@ static void put_duration(struct place *place)
 
 static void put_capture(struct place *place, const struct probe_capture *capture)
 {
+    if (probe_kind_fetched(capture->kind) != NULL)
+        return;
     switch ((enum probe_kind)capture->kind) {
     case PROBE_THIS:
         put_object(place);
@@ -294,16 +302,61 @@ static void put_capture(struct place *place, const struct probe_capture *capture
             classfile_add_string(place->additions, place->rule_name, strlen(place->rule_name)),
             place->depth_words + 1);
         break;
+    case PROBE_CALLER:
+    case PROBE_SPAN:
+    case PROBE_TRACE:
+    case PROBE_ENDPOINT:
     case PROBE_KIND_LIMIT:
         break;
     }
     place->depth_words += words_of(capture->type);
 }
 
+static int32_t site_of(const struct probe_weaving *at, const struct classfile_site *site,
+                       const struct probe_handler *handler)
+{
+    const struct classfile_member *member = &at->file.methods[site->method];
+
+    if (handler->target == NULL || handler->site >= 0)
+        return handler->site;
+    return at->of->site_of == NULL
+               ? -1
+               : at->of->site_of(handler, classfile_name(&at->file),
+                                 classfile_text_of(&at->file, member->name_index),
+                                 classfile_text_of(&at->file, member->descriptor_index));
+}
+
 /*
  * The number of the attach is an operand, not a constant: a class keeps every constant that it ever had, however often it is written
  * again. Source: HotSpot, VM_RedefineClasses::merge_constant_pools.
  */
+static void put_attach(struct place *place, const struct probe_weave_handler *to)
+{
+    classfile_put_int(place->snippet, (int32_t)(to->attach & PROBE_ATTACH_MASK), place->additions,
+                      place->depth_words + 1);
+}
+
+/* Static in each class: what is called is of package java.lang, and never goes. */
+static void put_own(struct place *place, const struct probe_weave_handler *to, int32_t site)
+{
+    const struct probe_handler *handler = to->handler;
+    const bool is_entry = handler->place == PROBE_ENTRY;
+    const uint16_t entered = handler->is_paired ? place->at->kept.entered : NONE;
+
+    if (entered != NONE && !is_entry) {
+        place->depth_words++;
+        put_local(place->snippet, OP_ILOAD, 'I', entered, place->depth_words);
+    }
+    classfile_put_int(place->snippet, site, place->additions, place->depth_words + 1);
+    place->depth_words++;
+    put_attach(place, to);
+    classfile_put_call(place->snippet,
+                       classfile_add_method(place->additions, handler->target, handler->method_name,
+                                            handler->descriptor));
+    if (entered != NONE && is_entry)
+        put_local(place->snippet, OP_ISTORE, 'I', entered, 0);
+}
+
 static void put_dispatch(struct place *place, const struct probe_weave_handler *to)
 {
     const struct probe_weaving *at = place->at;
@@ -311,8 +364,7 @@ static void put_dispatch(struct place *place, const struct probe_weave_handler *
 
     probe_call_type(to->handler, type);
     probe_place_type(type, place_type);
-    classfile_put_int(place->snippet, (int32_t)(to->attach & PROBE_ATTACH_MASK), place->additions,
-                      place->depth_words + 1);
+    put_attach(place, to);
     if (at->of->is_static || at->file.major < DYNAMIC_SINCE) {
         char name[PROBE_CLASS_NAME_BYTES];
 
@@ -380,6 +432,24 @@ static bool is_value_wanted(const struct probe_weaving *at, const struct classfi
     return false;
 }
 
+/* Whether another pattern of the same option takes the place, too, and tells at least as much: a call is told once. */
+static bool is_told_by_another(const struct probe_weaving *at, const struct classfile_site *site,
+                               uint16_t number)
+{
+    const struct probe_weave_want *wants = at->wants[site->method];
+    const struct probe_handler *own = at->handlers[wants[number].handler].handler;
+
+    for (uint16_t i = 0; own->target != NULL && i < at->want_counts[site->method]; i++) {
+        const struct probe_handler *other = at->handlers[wants[i].handler].handler;
+
+        if (i != number && other->target != NULL && is_at(other, site->place) &&
+            strcmp(other->target, own->target) == 0 &&
+            (other->least_ns < own->least_ns || (other->least_ns == own->least_ns && i < number)))
+            return true;
+    }
+    return false;
+}
+
 void probe_weave_insert(void *context, const struct classfile_site *site,
                         struct classfile_additions *additions, struct classfile_snippet *snippet)
 {
@@ -390,7 +460,7 @@ void probe_weave_insert(void *context, const struct classfile_site *site,
         return;
     if (site->place == CLASSFILE_PLACE_ENTRY) {
         find_parameters(at, site->method);
-        keep(at, site, snippet);
+        keep(at, site, additions, snippet);
     } else if ((at->places[site->method] & CLASSFILE_AT(ENTRY)) == 0) {
         find_parameters(at, site->method);
     }
@@ -404,11 +474,21 @@ void probe_weave_insert(void *context, const struct classfile_site *site,
 
         if (!is_at(to->handler, site->place))
             continue;
+        const int32_t number = site_of(at, site, to->handler);
+        if (number < 0)
+            continue;
+        if (is_told_by_another(at, site, i)) {
+            want->places++; /* its pattern has met the method all the same */
+            continue;
+        }
         place.depth_words = 0;
         place.rule_name = rules_name(to->rules, want->rule);
         for (uint32_t j = 0; j < to->handler->capture_count; j++)
             put_capture(&place, &to->handler->captures[j]);
-        put_dispatch(&place, to);
+        if (to->handler->target != NULL)
+            put_own(&place, to, number);
+        else
+            put_dispatch(&place, to);
         want->places++;
     }
     /* The last thing before the method itself. */

@@ -2,6 +2,7 @@
 #ifndef JW_PROBE_PROBE_WEAVE_INTERNAL_H
 #define JW_PROBE_PROBE_WEAVE_INTERNAL_H
 
+#include "probe/probe_internal.h"
 #include "probe/probe_weave.h"
 
 #define PROBE_WEAVE_ARGUMENTS 255u /* of a method, at most */
@@ -17,6 +18,7 @@ struct probe_weave_want {
 struct probe_weave_kept {
     uint16_t begun; /* the time of its beginning */
     uint16_t object;
+    uint16_t entered; /* what the call at the entry gave; 0 until then */
     uint16_t arguments[PROBE_WEAVE_ARGUMENTS];
 };
 

@@ -143,20 +143,6 @@ uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id fra
     return branch;
 }
 
-/* The way of the stack before for as many steps as the caller says that they are the same, if it went by the same boxes. */
-static size_t profile_follow(const struct profile *profile, const struct profile_stack *stack,
-                             uint32_t *depth, uint32_t *at)
-{
-    const size_t same_count = stack->same_count;
-
-    if (*depth != profile->boxes_depth || same_count == 0 || same_count > stack->frame_count ||
-        same_count > profile->path_count - *depth)
-        return 0;
-    *depth += (uint32_t)same_count;
-    *at = profile->path[*depth - 1].branch;
-    return same_count;
-}
-
 /* On from `at`, `*depth` steps below the root, by these frames; as long as they are those of the stack before, by its way. */
 static uint32_t profile_walk(struct profile *profile, uint32_t at, const profile_frame_id *frames,
                              size_t count, bool is_from_leaf, uint32_t *depth)
@@ -201,7 +187,8 @@ void profile_branch_add(struct profile *profile, uint32_t branch, uint32_t depth
     profile->samples += samples;
 }
 
-profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack)
+profile_stack_id profile_way_begin(struct profile *profile, const struct profile_stack *stack,
+                                   uint32_t *depth)
 {
     const struct profile_frame mark = {.type = PROFILE_FRAME_MARK,
                                        .method = jw_mark_text(JW_MARK_TRUNCATED)};
@@ -209,21 +196,38 @@ profile_stack_id profile_add(struct profile *profile, const struct profile_stack
         stack->is_truncated ? profile_frame(profile, &mark) : PROFILE_FRAME_NONE;
     const size_t root_count =
         stack->root_count < PROFILE_ROOTS_LIMIT ? stack->root_count : PROFILE_ROOTS_LIMIT;
-    uint32_t depth = 0;
-    uint32_t at = 0;
 
+    *depth = 0;
     if (profile->is_out_of_memory)
         return PROFILE_STACK_NONE;
-    at = profile_walk(profile, at, stack->roots, root_count, false, &depth);
-    if (at != PROFILE_ABSENT)
-        at = profile_walk(profile, at, &cut, 1, false, &depth);
-    if (at != PROFILE_ABSENT) {
-        const size_t same_count = profile_follow(profile, stack, &depth, &at);
 
-        profile->boxes_depth = depth - (uint32_t)same_count;
-        at =
-            profile_walk(profile, at, stack->frames, stack->frame_count - same_count, true, &depth);
-    }
+    const uint32_t at = profile_walk(profile, 0, stack->roots, root_count, false, depth);
+    return at == PROFILE_ABSENT ? PROFILE_STACK_NONE
+                                : profile_walk(profile, at, &cut, 1, false, depth);
+}
+
+profile_stack_id profile_way_on(struct profile *profile, profile_stack_id at,
+                                profile_frame_id frame, uint32_t *depth)
+{
+    if (frame == PROFILE_FRAME_NONE || frame > profile->seen_count)
+        return at;
+    ++*depth;
+    return profile_step(profile, at, frame);
+}
+
+void profile_way_end(struct profile *profile, profile_stack_id at, uint32_t depth, uint64_t samples,
+                     uint64_t weight)
+{
+    profile_branch_add(profile, at, depth, samples, weight);
+}
+
+profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack)
+{
+    uint32_t depth;
+    uint32_t at = profile_way_begin(profile, stack, &depth);
+
+    if (at != PROFILE_STACK_NONE)
+        at = profile_walk(profile, at, stack->frames, stack->frame_count, true, &depth);
     if (at == PROFILE_ABSENT) /* marked: profile_seal refuses to show the rest */
         return PROFILE_STACK_NONE;
     profile_branch_add(profile, at, depth, stack->samples, stack->weight);

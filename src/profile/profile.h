@@ -110,9 +110,7 @@ struct profile_stack {
     size_t frame_count;
     const profile_frame_id *roots; /* OUTERMOST FIRST, of profile_thread and profile_value */
     size_t root_count;             /* at most PROFILE_ROOTS_LIMIT; more are left out */
-    /* So many of the last ones of `frames`, none of them PROFILE_FRAME_NONE, are those of the stack added before: its way is taken. */
-    size_t same_count;
-    bool is_truncated; /* cut at the root end; drawn as a frame that says so */
+    bool is_truncated;             /* cut at the root end; drawn as a frame that says so */
     uint64_t samples;
     uint64_t weight; /* in the unit of the profile; samples where nothing else is known */
 };
@@ -184,10 +182,27 @@ profile_frame_id profile_value(struct profile *profile, const struct profile_val
 profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack);
 
 /*
- * Adds all stacks of `from`, which was opened with the same configuration, and no more of it: neither counters nor what
- * stands around the tree. False and marked: memory is out, or was.
+ * The same step by step, outermost frame first, for who knows where a stack parts from others: where it begins, below its roots,
+ * whatever its frames are; one frame on, which may be PROFILE_FRAME_NONE; and what it stands for. `depth`: steps below the root.
+ * PROFILE_STACK_NONE: memory is out.
  */
-JW_MUST_CHECK bool profile_merge(struct profile *into, const struct profile *from);
+profile_stack_id profile_way_begin(struct profile *profile, const struct profile_stack *stack,
+                                   uint32_t *depth);
+profile_stack_id profile_way_on(struct profile *profile, profile_stack_id at,
+                                profile_frame_id frame, uint32_t *depth);
+void profile_way_end(struct profile *profile, profile_stack_id at, uint32_t depth, uint64_t samples,
+                     uint64_t weight);
+
+/*
+ * Adds all stacks of `from`, which was opened with the same configuration, and no more of it: neither counters nor what
+ * stands around the tree. `stacks`: NULL, or room for profile_stack_count(from) numbers: what each of its stacks is in `into`. False and marked:
+ * memory is out, or was.
+ */
+JW_MUST_CHECK bool profile_merge(struct profile *into, const struct profile *from,
+                                 profile_stack_id *stacks);
+
+/* Numbers of stacks are below. */
+uint32_t profile_stack_count(const struct profile *profile);
 
 /*
  * The conservation law of the run: signals = samples + losses. `profile_signals` adds to the two

@@ -104,8 +104,7 @@ struct profile {
         uint32_t branch;
     } * path;
     uint32_t path_count, path_capacity;
-    uint32_t boxes_depth; /* of its steps, those before its frames */
-    uint64_t samples;     /* added */
+    uint64_t samples; /* added */
 
     bool has_trust;
     uint64_t trust_signals, trust_samples;

@@ -1,4 +1,6 @@
 /* One profile into another, as if its stacks had been added there. Context: tool. */
+#include <string.h>
+
 #include "profile/profile_internal.h"
 
 /* What ids of frames mean in the other profile. False: no memory. */
@@ -19,7 +21,12 @@ static bool map_frames(struct profile *into, const struct profile *from, profile
     return !into->is_out_of_memory;
 }
 
-bool profile_merge(struct profile *into, const struct profile *from)
+uint32_t profile_stack_count(const struct profile *profile)
+{
+    return profile->branch_count;
+}
+
+bool profile_merge(struct profile *into, const struct profile *from, profile_stack_id *stacks)
 {
     profile_frame_id *frames = jw_alloc(jw_mul_bytes((size_t)from->seen_count + 1, sizeof *frames));
     uint32_t *branches = jw_alloc(jw_mul_bytes(from->branch_count, 2 * sizeof *branches));
@@ -39,6 +46,8 @@ bool profile_merge(struct profile *into, const struct profile *from)
                                    branch->self_weight);
         }
     }
+    if (stacks != NULL && !into->is_out_of_memory)
+        memcpy(stacks, branches, from->branch_count * sizeof *stacks);
     jw_free(frames);
     jw_free(branches);
     return !into->is_out_of_memory;

@@ -242,13 +242,17 @@ void profile_moments_add(struct profile_moments *moments, int64_t at_ms, uint32_
     };
 }
 
-void profile_moments_resolve(struct profile_moments *moments, uint64_t first,
-                             const profile_stack_id *stacks, size_t count)
+void profile_moments_resolve(struct profile_moments *moments, uint64_t first, uint64_t end,
+                             const struct profile_moments_stacks *of)
 {
-    for (uint64_t i = first; i < moments->count; i++) {
+    for (uint64_t i = first; i < end; i++) {
         struct profile_moment *moment = moment_at(moments, i);
+        const bool is_near = (moment->stack & PROFILE_MOMENT_NEAR) != 0;
+        const profile_stack_id *stacks = is_near ? of->near : of->stacks;
+        const uint32_t number = moment->stack & ~PROFILE_MOMENT_NEAR;
 
-        moment->stack = moment->stack < count ? stacks[moment->stack] : PROFILE_STACK_NONE;
+        moment->stack =
+            number < (is_near ? of->near_count : of->count) ? stacks[number] : PROFILE_STACK_NONE;
     }
 }
 
@@ -305,6 +309,108 @@ static int compare_spans(const void *left, const void *right)
     if (a->begin_us != b->begin_us)
         return a->begin_us < b->begin_us ? -1 : 1;
     return a->length_us < b->length_us ? -1 : a->length_us > b->length_us;
+}
+
+/* ---- appending ---- */
+
+/* What numbers of `from` are in `into`; of a context also how many of its values are left out, and whether it is not told. */
+struct mapped {
+    uint32_t *texts;
+    uint32_t lanes[PROFILE_LANES_LIMIT];
+    struct mapped_context {
+        uint32_t number;
+        uint32_t left_out;
+        bool is_untold;
+    } * contexts;
+};
+
+static void map_context(struct profile_moments *into, const struct profile_moments *from,
+                        const struct mapped *mapped, uint32_t number,
+                        const uint32_t columns[PROFILE_COLUMNS_LIMIT])
+{
+    struct mapped_context *context = &mapped->contexts[number];
+    uint32_t texts[PROFILE_COLUMNS_LIMIT] = {0};
+    const uint64_t untold = into->untold;
+
+    for (uint32_t i = 0; i < from->column_count; i++) {
+        const uint32_t text = from->contexts[number][i];
+
+        if (columns[i] < PROFILE_COLUMNS_LIMIT)
+            texts[columns[i]] = mapped->texts[text];
+        else
+            context->left_out += text != 0;
+    }
+    context->number = profile_moments_context(into, texts);
+    context->is_untold = into->untold != untold;
+    into->untold = untold; /* counted by samples */
+}
+
+/* In the order in which they were met, which is that of their numbers. False: no memory. */
+static bool map_numbers(struct profile_moments *into, const struct profile_moments *from,
+                        struct mapped *mapped)
+{
+    uint32_t columns[PROFILE_COLUMNS_LIMIT];
+
+    mapped->texts = jw_alloc(jw_mul_bytes(from->text_count + 1, sizeof *mapped->texts));
+    mapped->contexts = jw_alloc(jw_mul_bytes(from->context_count + 1, sizeof *mapped->contexts));
+    if (mapped->texts == NULL || mapped->contexts == NULL)
+        return false;
+    for (size_t i = 1; i < from->text_count; i++)
+        mapped->texts[i] = profile_moments_text(into, from->texts[i]);
+    for (uint32_t i = 0; i < from->column_count; i++)
+        columns[i] = profile_moments_column(into, from->columns[i].kind, from->columns[i].name);
+    for (uint32_t i = 0; i < from->lane_count; i++)
+        mapped->lanes[i] = profile_moments_lane(into, from->texts[from->lanes[i]]);
+    for (uint32_t i = 0; i < from->context_count; i++)
+        map_context(into, from, mapped, i, columns);
+    return true;
+}
+
+static uint64_t append(struct profile_moments *into, const struct profile_moments *from,
+                       const struct mapped *mapped)
+{
+    uint64_t left_out = 0;
+
+    for (uint64_t i = 0; i < from->count; i++) {
+        const struct profile_moment *moment = moment_at(from, i);
+        const struct mapped_context *context = &mapped->contexts[moment->context];
+
+        profile_moments_add(into, moment->at_ms, moment->stack, context->number,
+                            profile_moment_value(moment));
+        into->untold += context->is_untold;
+        left_out += context->left_out;
+    }
+    for (size_t i = 0; i < from->gap_count; i++)
+        profile_moments_gap(into, &from->gaps[i]);
+    for (size_t i = 0; i < from->span_count; i++) {
+        struct profile_span span = from->spans[i];
+
+        span.lane = mapped->lanes[span.lane];
+        span.text = mapped->texts[span.text];
+        profile_moments_span(into, &span);
+    }
+    into->left_out_spans += from->left_out_spans;
+    into->mistimed += from->mistimed;
+    into->untold += from->untold;
+    return left_out;
+}
+
+uint64_t profile_moments_append(struct profile_moments *into, struct profile_moments *from)
+{
+    struct mapped mapped = {.texts = NULL};
+    uint64_t left_out = 0;
+
+    if (!from->is_out_of_memory && map_numbers(into, from, &mapped))
+        left_out = append(into, from, &mapped);
+    else
+        into->is_out_of_memory = true;
+    jw_free(mapped.texts);
+    jw_free(mapped.contexts);
+
+    const uint64_t base_unix_ns = from->base_unix_ns;
+    profile_moments_clear(from);
+    from->base_unix_ns = base_unix_ns;
+    return left_out;
 }
 
 /* ---- reading ---- */

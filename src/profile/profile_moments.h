@@ -85,9 +85,26 @@ uint32_t profile_moments_context(struct profile_moments *moments,
 void profile_moments_add(struct profile_moments *moments, int64_t at_ms, uint32_t stack,
                          uint32_t context, uint64_t value);
 
-/* Of all moments from `first` on: the stack becomes stacks[stack]. */
-void profile_moments_resolve(struct profile_moments *moments, uint64_t first,
-                             const profile_stack_id *stacks, size_t count);
+/* In the number of a stack: it is one of `near`. */
+#define PROFILE_MOMENT_NEAR (UINT32_C(1) << 31)
+
+/* What numbers of stacks stand for. */
+struct profile_moments_stacks {
+    const profile_stack_id *stacks;
+    size_t count;
+    const profile_stack_id *near; /* by the number without PROFILE_MOMENT_NEAR */
+    size_t near_count;
+};
+
+/* Of all moments from `first` to before `end`: the stack becomes what its number stands for; PROFILE_STACK_NONE: for nothing. */
+void profile_moments_resolve(struct profile_moments *moments, uint64_t first, uint64_t end,
+                             const struct profile_moments_stacks *of);
+
+/*
+ * Adds all of `from` behind what there is, and leaves it as new, with its base. Both have the same base. The same comes out as if it had been
+ * added one by one; the stacks stay what they were. Returns how many values were left out since there are too many columns.
+ */
+uint64_t profile_moments_append(struct profile_moments *into, struct profile_moments *from);
 
 void profile_moments_gap(struct profile_moments *moments, const struct profile_gap *gap);
 

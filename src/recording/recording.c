@@ -381,6 +381,16 @@ void recording_take(struct recording *recording, struct generation *generation)
     recording_law_settle(recording, generation);
 }
 
+void recording_give_up(struct recording *recording, recording_is_done *is_done, void *whose)
+{
+    if (recording->has_failed)
+        return;
+    if (recording->config.format == RECORDING_JFR)
+        recording_wall_give_up(recording, is_done, whose);
+    else
+        recording_graph_give_up(recording, is_done, whose);
+}
+
 /* Counters and load go in once a second, and at the end of each chunk. */
 static void put_state(struct recording *recording, bool is_due)
 {

@@ -166,6 +166,16 @@ struct recording_deadlocked {
     uint64_t virtual_number, owner_virtual_number; /* 0: a platform thread */
 };
 
+/* A place where a monitor is taken, and what was counted there until `time_ns`. */
+struct recording_lock_site {
+    uint64_t time_ns;
+    const char *class_name; /* "java/util/Vector" */
+    const char *method, *kind, *thread;
+    uint32_t line;
+    bool is_platform, is_refused;
+    uint64_t acquisitions, threads, holds, weight, hold_ns, hold_most_ns;
+};
+
 /* What the agent knows of a sampled object that is still there. */
 struct recording_live_state {
     uint32_t age;   /* pauses of the collector since it was allocated */
@@ -234,8 +244,23 @@ struct recording_sources {
     bool (*live)(void *context, uint32_t slot, uint32_t number, struct recording_live_state *out);
     /* The oldest thread of a deadlock that was not taken yet. */
     bool (*deadlocked)(void *context, struct recording_deadlocked *out);
+    /* The next site of the census of locks that was not taken yet. */
+    bool (*lock_site)(void *context, struct recording_lock_site *out);
     /* The oldest collection that was not taken yet. */
     bool (*collection)(void *context, struct recording_collection *out);
+};
+
+/* Calls of a method since the session began. */
+struct recording_times {
+    struct recording_text class_name, name, descriptor;
+    uint64_t count, elapsed_ns, total_ns, least_ns, most_ns;
+    const char *histogram;
+};
+
+/* The same of one that is counted alone. */
+struct recording_count {
+    struct recording_text class_name, name, descriptor;
+    uint64_t count, elapsed_ns;
 };
 
 enum recording_format {
@@ -350,6 +375,15 @@ void recording_cut(struct recording *recording, const struct generation *closed,
  */
 void recording_take(struct recording *recording, struct generation *generation);
 
+/* Whether the record of a thread is about to be reaped, or was. */
+typedef bool recording_is_done(void *context, uint32_t index, uint32_t serial);
+
+/*
+ * To be called before records of threads are reaped: turns of the wall clock wait for the sample that they go on with, which was lost,
+ * or found no memory, if it has not come by then. They are told without a stack while their thread can still be named.
+ */
+void recording_give_up(struct recording *recording, recording_is_done *is_done, void *whose);
+
 /* What the clock of a thread says. `used_ns`: since the run began, or the thread. */
 struct recording_thread_cpu {
     uint32_t index, serial;
@@ -379,6 +413,15 @@ struct recording_life {
 /* For JFR: events of its start and end, once each, where they lie after `since_ns`. */
 void recording_thread_life(struct recording *recording, const struct recording_life *life,
                            uint64_t since_ns);
+
+/* What a thread has had since it was told last: shares of all processors, 0 to 1. */
+struct recording_thread_load {
+    uint32_t index, serial;
+    double user, system;
+};
+
+/* For JFR: an event. */
+void recording_thread_load(struct recording *recording, const struct recording_thread_load *load);
 
 /* For JFR: the JVM ends; an event. */
 void recording_shutdown(struct recording *recording, const char *reason);
@@ -413,6 +456,10 @@ void recording_walker_change(struct recording *recording,
 void recording_set(struct recording *recording, const char *setting, const char *constant);
 /* The same, and for JFR the setting also stands in this chunk from now on. */
 void recording_set_now(struct recording *recording, const char *setting, const char *constant);
+
+/* For JFR: what is known of a timed method by now, or of one that is counted; for other formats nothing. */
+void recording_put_times(struct recording *recording, const struct recording_times *times);
+void recording_put_count(struct recording *recording, const struct recording_count *count);
 
 /*
  * Makes all that was taken visible in the file. False and `err` the first time after a write failed;

@@ -19,6 +19,9 @@
 #define GATE  "java/lang/JaywalkGate"
 #define PLACE "java/lang/JaywalkPlace"
 #define LINK  "java/lang/invoke/"
+/* What stands above a traced method. */
+#define TIMER "java/lang/JaywalkTimer"
+#define TOLD  "io/jaywalk/MethodEvents"
 /* Frames between a handler and its gate: the bridge. */
 #define BRIDGE_FRAMES 1u
 /* Above the probe's own code: the native method, and the method of the event. */
@@ -86,16 +89,21 @@ static bool begins_with(struct recording_text text, const char *prefix)
     return text.length_bytes >= length_bytes && memcmp(text.bytes, prefix, length_bytes) == 0;
 }
 
-/* Of the class of a Java frame; no text: it is none. */
-static struct recording_text class_of(const struct recording_take *take, jw_frame frame)
+/* Of a Java frame; no texts: it is none. */
+static struct recording_method method_of(const struct generation *generation, jw_frame frame)
 {
     if (jw_frame_kind_of(frame) > JW_FRAME_JAVA_NATIVE)
-        return (struct recording_text){NULL, 0};
+        return (struct recording_method){.name = {NULL, 0}};
 
     const struct method_record *record =
-        method_record_get(take->generation->methods, jw_frame_method(frame), NULL);
-    return record == NULL ? (struct recording_text){NULL, 0}
-                          : recording_method_texts(take->generation, record).class_name;
+        method_record_get(generation->methods, jw_frame_method(frame), NULL);
+    return record == NULL ? (struct recording_method){.name = {NULL, 0}}
+                          : recording_method_texts(generation, record);
+}
+
+static struct recording_text class_of(const struct generation *generation, jw_frame frame)
+{
+    return method_of(generation, frame).class_name;
 }
 
 /* What stands between the gate and the method of the place. */
@@ -109,12 +117,13 @@ static struct parted part(const struct recording_take *take, const struct store_
 {
     uint32_t gate = 0, first;
 
-    while (gate < trace->frame_count && !begins_with(class_of(take, trace->frames[gate]), GATE))
+    while (gate < trace->frame_count &&
+           !begins_with(class_of(take->generation, trace->frames[gate]), GATE))
         gate++;
     if (gate == trace->frame_count)
         return (struct parted){UINT32_MAX, trace->frame_count < COMMIT_FRAMES ? 0 : COMMIT_FRAMES};
     first = gate;
-    while (first < trace->frame_count && is_link(class_of(take, trace->frames[first])))
+    while (first < trace->frame_count && is_link(class_of(take->generation, trace->frames[first])))
         first++;
     return (struct parted){gate > BRIDGE_FRAMES ? gate - BRIDGE_FRAMES - 1 : UINT32_MAX, first};
 }
@@ -254,6 +263,153 @@ void recording_take_declared(struct recording_take *take, const struct event_rec
     }
     put(take, record, declared, &taker);
     take->recording->hook_samples++;
+}
+
+/* ---- calls of traced methods ---- */
+
+static uint32_t behind_timer(const struct recording_take *take, const struct store_trace *trace)
+{
+    uint32_t first = 0;
+
+    while (first < trace->frame_count &&
+           (begins_with(class_of(take->generation, trace->frames[first]), TIMER) ||
+            begins_with(class_of(take->generation, trace->frames[first]), TOLD)))
+        first++;
+    return first;
+}
+
+void recording_take_method_trace(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct jfr_buffer *out = &recording->events;
+    const uint64_t end_ns = record->time_ns + record->weight_ns;
+    struct recording_fields context = recording_context_fields(take, record->context);
+    const struct recording_who who = recording_who_of(recording, record->thread_index,
+                                                      (uint32_t)record->thread_serial, &context);
+    struct store_trace trace;
+
+    if (!store_get(take->generation->traces, record->trace, &trace))
+        trace = (struct store_trace){0};
+    const uint32_t first = behind_timer(take, &trace);
+    const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
+    const uint64_t method = method_at(take, &trace, first);
+    const uint64_t stack = stack_key(take, record->trace, &trace, first);
+    const size_t begin = jfr_event_begin(out, JFR_TYPE_METHOD_TRACE);
+
+    jfr_put_varint(out, record->time_ns + moved_ns);
+    jfr_put_varint(out, record->weight_ns);
+    jfr_put_varint(out, who.thread);
+    jfr_put_varint(out, stack);
+    jfr_put_varint(out, method);
+    jfr_put_varint(out, who.carrier);
+    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    jfr_event_end(out, begin);
+    recording->hook_samples++;
+}
+
+/* ---- tasks that waited ---- */
+
+static uint64_t class_key(struct recording *recording, struct event_values_taker *taker)
+{
+    struct recording_text text;
+
+    text.bytes = event_values_take_text(taker, &text.length_bytes);
+    return text.bytes == NULL ? 0 : recording_class_of_text(&recording->names, text);
+}
+
+void recording_take_queue_time(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct jfr_buffer *out = &recording->events;
+    struct recording_fields context = recording_context_fields(take, record->context);
+    const struct recording_who who = recording_who_of(recording, record->thread_index,
+                                                      (uint32_t)record->thread_serial, &context);
+    const uint64_t end_ns = record->time_ns + record->weight_ns;
+    const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
+    struct event_values_taker taker;
+    size_t length_bytes = 0;
+    const void *bytes = dict_text(take->generation->payloads, record->name, &length_bytes);
+
+    (void)event_values_taking(&taker, bytes, length_bytes);
+    const uint64_t task = class_key(recording, &taker), executor = class_key(recording, &taker);
+    const struct event_values_thread submitter = event_values_take_thread(&taker);
+    const int32_t queue_length = (int32_t)event_values_take_number(&taker);
+    (void)JW_INVARIANT(!taker.is_damaged && taker.left_bytes == 0);
+    const uint64_t by = thread_key(recording, &submitter);
+    const size_t begin = jfr_event_begin(out, JFR_TYPE_QUEUE_TIME);
+
+    jfr_put_varint(out, record->time_ns + moved_ns);
+    jfr_put_varint(out, record->weight_ns);
+    jfr_put_varint(out, who.thread);
+    jfr_put_varint(out, task);
+    jfr_put_varint(out, executor);
+    jfr_put_varint(out, by);
+    jfr_put_int(out, queue_length);
+    jfr_put_varint(out, who.carrier);
+    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    jfr_event_end(out, begin);
+    recording->hook_samples++;
+}
+
+/* Above LockSupport.park, where that tells of a park, and above a method whose calls are sampled. */
+static bool is_own(struct recording_text class_name)
+{
+    static const char *const classes[] = {"io/jaywalk/ParkEvents",  "java/lang/JaywalkParks",
+                                          "io/jaywalk/CallEvents",  "java/lang/JaywalkCalls",
+                                          "io/jaywalk/ThrowEvents", "java/lang/JaywalkThrows"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(classes); i++) {
+        if (begins_with(class_name, classes[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_same(struct recording_text left, struct recording_text right)
+{
+    return left.length_bytes == right.length_bytes &&
+           memcmp(left.bytes, right.bytes, left.length_bytes) == 0;
+}
+
+/*
+ * An exception of class X is made by constructors that call each other: Throwable's on top, and those of X undermost, of which one may have called another.
+ * What lies below them made it, and may be a constructor, too.
+ */
+static uint32_t behind_constructors(const struct generation *generation,
+                                    const struct store_trace *trace, uint32_t first,
+                                    dict_id class_name)
+{
+    struct recording_text thrown;
+    uint32_t behind = first;
+
+    thrown.bytes = dict_text(generation->classes, class_name, &thrown.length_bytes);
+    for (uint32_t i = first; thrown.bytes != NULL && i < trace->frame_count; i++) {
+        const struct recording_method method = method_of(generation, trace->frames[i]);
+        const bool is_thrown = is_same(method.class_name, thrown);
+
+        if (method.name.bytes == NULL ||
+            !is_same(method.name, (struct recording_text){"<init>", 6}) ||
+            (behind != first && !is_thrown))
+            break;
+        if (is_thrown)
+            behind = i + 1;
+    }
+    return behind;
+}
+
+uint32_t recording_frames_of_own(const struct generation *generation,
+                                 const struct store_trace *trace, dict_id class_name)
+{
+    uint32_t first = 0;
+
+    /* What tells is native, and on top. */
+    if (trace->frame_count == 0 ||
+        !begins_with(class_of(generation, trace->frames[0]), "io/jaywalk/"))
+        return 0;
+    while (first < trace->frame_count && is_own(class_of(generation, trace->frames[first])))
+        first++;
+    return class_name == DICT_NONE ? first
+                                   : behind_constructors(generation, trace, first, class_name);
 }
 
 bool recording_declared_begin_take(struct recording_take *take)

@@ -89,6 +89,7 @@ static const enum jfr_type always_enabled[] = {
     JFR_TYPE_NATIVE_LIBRARY,
     JFR_TYPE_THREAD_START,
     JFR_TYPE_THREAD_END,
+    JFR_TYPE_THREAD_CPU_LOAD,
     JFR_TYPE_SHUTDOWN,
     JFR_TYPE_THREAD_STATISTICS,
     JFR_TYPE_CLASS_STATISTICS,
@@ -122,6 +123,7 @@ static void put_settings(struct recording *recording, uint64_t now_ns)
     put_setting(recording, now_ns, JFR_TYPE_CLASS_STATISTICS, "period", "1000 ms");
     put_setting(recording, now_ns, JFR_TYPE_NETWORK_UTILIZATION, "period", "5 s");
     put_setting(recording, now_ns, JFR_TYPE_CONTEXT_SWITCH_RATE, "period", "10 s");
+    put_setting(recording, now_ns, JFR_TYPE_THREAD_CPU_LOAD, "period", "10 s");
 
     /* The recording has a name even where none was given; whoever draws it wants the given one. */
     if (recording->config.title != NULL)
@@ -336,6 +338,54 @@ void recording_set_now(struct recording *recording, const char *setting, const c
     recording_set(recording, setting, constant);
     if (recording->file != NULL && !recording->has_failed)
         put_setting(recording, jw_now_ns(), JFR_TYPE_ACTIVE_RECORDING, setting, constant);
+}
+
+void recording_put_times(struct recording *recording, const struct recording_times *times)
+{
+    const struct recording_method told = {
+        .class_name = times->class_name, .name = times->name, .descriptor = times->descriptor};
+    struct jfr_buffer *out = &recording->events;
+    const uint64_t now_ns = jw_now_ns();
+
+    if (recording->file == NULL || recording->has_failed || times->count == 0)
+        return;
+    const uint64_t method = recording_method_key(&recording->names, &told);
+    size_t begin = recording_event(recording, JFR_TYPE_METHOD_TIMING, now_ns);
+
+    jfr_put_varint(out, method);
+    jfr_put_varint(out, times->count);
+    jfr_put_varint(out, times->least_ns);
+    jfr_put_varint(out, times->total_ns / times->count);
+    jfr_put_varint(out, times->most_ns);
+    jfr_event_end(out, begin);
+    begin = recording_event(recording, JFR_TYPE_METHOD_LATENCY, now_ns);
+    jfr_put_varint(out, method);
+    jfr_put_varint(out, times->count);
+    jfr_put_varint(out, times->elapsed_ns);
+    jfr_put_varint(out, times->total_ns);
+    jfr_put_varint(out, times->least_ns);
+    jfr_put_varint(out, times->most_ns);
+    jfr_put_string(out, times->histogram);
+    jfr_event_end(out, begin);
+    recording_relieve(recording);
+}
+
+void recording_put_count(struct recording *recording, const struct recording_count *count)
+{
+    const struct recording_method told = {
+        .class_name = count->class_name, .name = count->name, .descriptor = count->descriptor};
+    struct jfr_buffer *out = &recording->events;
+
+    if (recording->file == NULL || recording->has_failed || count->count == 0)
+        return;
+    const uint64_t method = recording_method_key(&recording->names, &told);
+    const size_t begin = recording_event(recording, JFR_TYPE_METHOD_COUNT, jw_now_ns());
+
+    jfr_put_varint(out, method);
+    jfr_put_varint(out, count->count);
+    jfr_put_varint(out, count->elapsed_ns);
+    jfr_event_end(out, begin);
+    recording_relieve(recording);
 }
 
 void recording_put_diagnostics(struct recording *recording, uint64_t now_ns)

@@ -85,16 +85,17 @@ static bool fill_frames(struct graph_take *take, store_id id, dict_id class_name
     }
     if (!store_get(take->generation->traces, id, &trace))
         trace = (struct store_trace){.frame_count = 0};
+    const uint32_t own = recording_frames_of_own(take->generation, &trace, class_name);
     if (!reserve_frames(take, top + trace.frame_count)) {
         recording_fail_memory(take->recording);
         return false;
     }
     if (top != 0)
         take->frames[0] = recording_graph_frame(take, jw_frame_class(class_name));
-    for (uint32_t i = 0; i < trace.frame_count; i++)
-        take->frames[top + i] = recording_graph_frame(take, trace.frames[i]);
+    for (uint32_t i = own; i < trace.frame_count; i++)
+        take->frames[top + i - own] = recording_graph_frame(take, trace.frames[i]);
     stack->frames = take->frames;
-    stack->frame_count = top + trace.frame_count;
+    stack->frame_count = top + trace.frame_count - own;
     stack->is_truncated = trace.frame_count > 0 && (trace.flags & STORE_TRUNCATED) != 0;
     return true;
 }
@@ -213,6 +214,14 @@ static void close_take(struct graph_take *take)
         jfr_text_free(&take->texts[i]);
 }
 
+void recording_graph_give_up(struct recording *recording, recording_is_done *is_done, void *whose)
+{
+    struct graph_take take = {.recording = recording};
+
+    recording_idle_give_up(&recording->wall.idle, is_done, whose, put_idle, &take);
+    close_take(&take);
+}
+
 void recording_graph_end(struct recording *recording)
 {
     struct graph_take take = {.recording = recording};
@@ -224,7 +233,8 @@ void recording_graph_end(struct recording *recording)
 /* By a hook: no signal stands behind it. */
 static bool is_of_hook(const struct event_record *record)
 {
-    return record->kind == EVENT_ALLOC_SAMPLE || record->kind == EVENT_LOCK;
+    return record->kind == EVENT_ALLOC_SAMPLE || record->kind == EVENT_LOCK ||
+           (record->kind == EVENT_COUNTER_SAMPLE && (record->flags & EVENT_BY_HOOK) != 0);
 }
 
 /* The group of this record, adding it on first sight; NULL: no memory. */
@@ -386,14 +396,16 @@ static void take_sample(struct graph_take *take, const struct event_record *reco
 }
 
 /* Requests and spans are no stacks, and those of threads that were late no samples: a graph has no place for them; nor has it for
- * events of probes, of which each type is a graph of its own. */
+ * events of probes and traced calls, of which each type is a graph of its own. */
 static bool has_no_place(const struct event_record *record)
 {
-    if (record->kind == EVENT_DECLARED)
+    if (record->kind == EVENT_DECLARED || record->kind == EVENT_METHOD_TRACE ||
+        record->kind == EVENT_QUEUE_TIME)
         jw_count(JW_COUNT_PROBE_EVENTS_UNTOLD);
     return record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN ||
            record->kind == EVENT_LATE || record->kind == EVENT_LOCK_OWNER ||
-           record->kind == EVENT_DECLARED;
+           record->kind == EVENT_DECLARED || record->kind == EVENT_METHOD_TRACE ||
+           record->kind == EVENT_QUEUE_TIME;
 }
 
 static void take_record(const struct event_record *record, void *argument)

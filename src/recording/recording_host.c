@@ -270,6 +270,21 @@ void recording_thread_life(struct recording *recording, const struct recording_l
     }
 }
 
+void recording_thread_load(struct recording *recording, const struct recording_thread_load *load)
+{
+    struct jfr_buffer *out = &recording->events;
+
+    if (recording->file == NULL || recording->has_failed)
+        return;
+    const uint64_t key = recording_thread_key(&recording->names, load->index, load->serial);
+    const size_t begin = recording_event(recording, JFR_TYPE_THREAD_CPU_LOAD, jw_now_ns());
+    jfr_put_varint(out, key);
+    jfr_put_float(out, (float)load->user);
+    jfr_put_float(out, (float)load->system);
+    jfr_event_end(out, begin);
+    recording_relieve(recording);
+}
+
 void recording_shutdown(struct recording *recording, const char *reason)
 {
     struct jfr_buffer *out = &recording->events;

@@ -273,6 +273,22 @@ void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *pu
     idle->held_contexts.count = 0;
 }
 
+void recording_idle_give_up(struct recording_idle *idle, recording_idle_is_done *is_done,
+                            void *whose, recording_idle_put *put, void *context)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < idle->waiting_count; i++) {
+        const struct recording_turns turns = idle->waiting[i];
+
+        if (is_done(whose, turns.thread_index, (uint32_t)turns.thread_serial))
+            put(context, &turns, &nothing_seen);
+        else
+            idle->waiting[kept++] = turns;
+    }
+    idle->waiting_count = kept;
+}
+
 void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive *is_alive,
                            void *context)
 {

@@ -15,7 +15,8 @@
  * Records of a take come shard by shard, not by time. An idle record that names a sample not seen yet
  * is put when that sample is: at the end of the take; or, when the sample was late and is taken with
  * what its generation left behind, in that later take. RECORDING_WAITING_MAX such records are kept
- * from take to take; the oldest beyond, and what is left at the end, are put without a stack.
+ * from take to take; the oldest beyond, those of threads whose records are about to be reaped, and what is left at the end,
+ * are put without a stack.
  */
 #ifndef JW_RECORDING_RECORDING_IDLE_INTERNAL_H
 #define JW_RECORDING_RECORDING_IDLE_INTERNAL_H
@@ -81,6 +82,9 @@ typedef void recording_idle_put(void *context, const struct recording_turns *tur
 /* Whether a thread's record is still there. */
 typedef bool recording_idle_is_alive(void *context, uint32_t index, uint32_t serial);
 
+/* Whether it is about to go, as recording_is_done. */
+typedef bool recording_idle_is_done(void *context, uint32_t index, uint32_t serial);
+
 struct recording_idle {
     struct recording_kept_table stacks;
     struct recording_kept_table methods;
@@ -129,6 +133,9 @@ void recording_idle_take(struct recording_idle *idle, const struct recording_tur
 
 /* Puts what can be put by now, and forgets some of the threads that are gone. */
 void recording_idle_end_take(struct recording_idle *idle, recording_idle_put *put, void *context);
+/* Puts the records that wait for a sample of a thread whose record is about to be reaped: none comes any more. */
+void recording_idle_give_up(struct recording_idle *idle, recording_idle_is_done *is_done,
+                            void *whose, recording_idle_put *put, void *context);
 void recording_idle_forget(struct recording_idle *idle, recording_idle_is_alive *is_alive,
                            void *context);
 

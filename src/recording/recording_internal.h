@@ -366,11 +366,22 @@ bool recording_declared_has_new_type(const struct recording *recording);
 JW_MUST_CHECK bool recording_declared_begin_take(struct recording_take *take);
 void recording_take_declared(struct recording_take *take, const struct event_record *record);
 void recording_declared_close(struct recording *recording);
+/* A call of a traced method; the stack begins with that method. */
+void recording_take_method_trace(struct recording_take *take, const struct event_record *record);
+void recording_take_queue_time(struct recording_take *take, const struct event_record *record);
+
+/*
+ * How many frames on top are the agent's own: of a wait that LockSupport told of (parks.h of room agent), of a call that is sampled (methods.h); or, of an exception
+ * (exceptions.h), its own making: `class_name`, which is DICT_NONE elsewhere, is its class.
+ */
+uint32_t recording_frames_of_own(const struct generation *generation,
+                                 const struct store_trace *trace, dict_id class_name);
 
 /* Wall records as JFR events: between begin and end of a take; what still waits when all ends. */
 JW_MUST_CHECK bool recording_wall_begin_take(struct recording_take *take);
 void recording_wall_take(struct recording_take *take, const struct event_record *record);
 void recording_wall_end_take(struct recording *recording);
+void recording_wall_give_up(struct recording *recording, recording_is_done *is_done, void *whose);
 void recording_wall_end(struct recording *recording);
 void recording_wall_close(struct recording *recording);
 
@@ -466,7 +477,8 @@ uint64_t recording_mark_stack_key(struct recording *recording, enum jw_mark mark
 /* Forgets what waiting threads are gone, and notes when memory is out. */
 void recording_wall_tidy(struct recording *recording);
 
-/* Graphs: what still waits when all ends. */
+/* Graphs: what waits for threads that are done; what still waits when all ends. */
+void recording_graph_give_up(struct recording *recording, recording_is_done *is_done, void *whose);
 void recording_graph_end(struct recording *recording);
 
 /*

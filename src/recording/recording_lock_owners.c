@@ -334,6 +334,41 @@ static void put_deadlocked(struct recording *recording, const struct recording_d
     jfr_event_end(out, begin);
 }
 
+static void put_site(struct recording *recording, const struct recording_lock_site *site)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin =
+        recording_event(recording, JFR_TYPE_LOCK_SITE, recording_time(recording, site->time_ns));
+
+    jfr_put_string(out, site->class_name);
+    jfr_put_string(out, site->method);
+    jfr_put_varint(out, site->line);
+    jfr_put_string(out, site->kind);
+    jfr_put_u8(out, site->is_platform);
+    jfr_put_u8(out, !site->is_refused);
+    jfr_put_varint(out, site->acquisitions);
+    jfr_put_varint(out, site->threads);
+    jfr_put_string(out, site->thread);
+    jfr_put_varint(out, site->holds);
+    jfr_put_varint(out, site->weight);
+    jfr_put_varint(out, site->hold_ns);
+    jfr_put_varint(out, site->hold_most_ns);
+    jfr_event_end(out, begin);
+}
+
+static void put_sites(struct recording *recording)
+{
+    const struct recording_sources *sources = &recording->config.sources;
+    struct recording_lock_site site;
+
+    while (!recording->has_failed && sources->lock_site != NULL &&
+           sources->lock_site(sources->context, &site)) {
+        recording_relieve(recording);
+        if (jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_LOCK_SITE))
+            put_site(recording, &site);
+    }
+}
+
 void recording_locks_end_take(struct recording_take *take)
 {
     struct recording *recording = take->recording;
@@ -351,6 +386,7 @@ void recording_locks_end_take(struct recording_take *take)
            sources->deadlocked(sources->context, &told))
         if (jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_DEADLOCK))
             put_deadlocked(recording, &told);
+    put_sites(recording);
 }
 
 void recording_locks_close(struct recording *recording)

@@ -192,19 +192,20 @@ uint64_t recording_part_of_trace(struct recording_take *take, const struct store
     return recording_constant(&recording->names, JFR_TYPE_STACK_TRACE, &recording->stack);
 }
 
-/* Key of the stack + 1, and the bit below it. */
-static uint64_t resolve_trace(struct recording_take *take, store_id id)
+/* Key of the stack + 1, and the bit below it. `thrown`: of an exception its class; a trace is of one class alone, whose constructors are in it. */
+static uint64_t resolve_trace(struct recording_take *take, store_id id, dict_id thrown)
 {
     struct store_trace trace;
 
     if (!store_get(take->generation->traces, id, &trace))
         trace = (struct store_trace){0};
-    const uint64_t key = recording_part_of_trace(take, &trace, 0);
+    const uint64_t key = recording_part_of_trace(
+        take, &trace, recording_frames_of_own(take->generation, &trace, thrown));
     return (key + 1) << 1 | (is_native(&trace) ? TRACE_IS_NATIVE : 0);
 }
 
 /* What trace_keys has of the trace; 0: no memory. */
-static uint64_t trace_key(struct recording_take *take, store_id trace)
+static uint64_t trace_key(struct recording_take *take, store_id trace, dict_id thrown)
 {
     uint64_t *known = recording_ids_at(&take->recording->trace_keys, trace);
 
@@ -213,13 +214,13 @@ static uint64_t trace_key(struct recording_take *take, store_id trace)
         return 0;
     }
     if (*known == 0)
-        *known = resolve_trace(take, trace);
+        *known = resolve_trace(take, trace, thrown);
     return *known;
 }
 
 uint64_t recording_trace_key(struct recording_take *take, store_id trace)
 {
-    const uint64_t known = trace_key(take, trace);
+    const uint64_t known = trace_key(take, trace, DICT_NONE);
 
     return known == 0 ? 0 : (known >> 1) - 1;
 }
@@ -234,10 +235,16 @@ struct recording_who recording_who_of(struct recording *recording, uint32_t inde
                : (struct recording_who){context->virtual_thread_key, platform};
 }
 
+static bool is_of_throw(const struct event_record *record)
+{
+    return record->kind == EVENT_COUNTER_SAMPLE && (record->flags & EVENT_OF_THROW) != 0;
+}
+
 bool recording_taken_of(struct recording_take *take, const struct event_record *record,
                         struct recording_taken *out)
 {
-    const uint64_t known = trace_key(take, record->trace);
+    const uint64_t known =
+        trace_key(take, record->trace, is_of_throw(record) ? record->class_name : DICT_NONE);
 
     if (known == 0)
         return false;
@@ -333,6 +340,47 @@ static void put_counter(struct recording *recording, const struct recording_fore
     jfr_event_end(out, begin);
 }
 
+static void put_throw(struct recording *recording, const struct recording_foreign *told,
+                      uint64_t count, uint64_t carrier)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = jfr_event_begin(out, told->type);
+
+    jfr_put_varint(out, told->start_ns);
+    jfr_put_varint(out, told->thread);
+    jfr_put_varint(out, told->stack);
+    jfr_put_string(out, NULL); /* a message may hold what is nobody else's */
+    jfr_put_varint(out, told->object.class_key);
+    jfr_put_varint(out, count);
+    jfr_put_varint(out, carrier);
+    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
+static void take_throw(struct recording_take *take, const struct event_record *record)
+{
+    struct recording *recording = take->recording;
+    struct recording_taken taken;
+
+    if (!recording_taken_of(take, record, &taken))
+        return;
+    const struct recording_foreign told = {
+        .type = (record->flags & EVENT_OF_ERROR) != 0 ? JFR_TYPE_JAVA_ERROR_THROW
+                                                      : JFR_TYPE_JAVA_EXCEPTION_THROW,
+        .start_ns = recording_time(recording, record->time_ns),
+        .thread = taken.who.thread,
+        .stack = taken.stack,
+        .state = recording->cpu_state_key,
+        .turn_count = 1,
+        .context = taken.context,
+        .object = {.class_key =
+                       recording_class(&recording->names, take->generation, record->class_name)},
+    };
+    if (!recording_put_foreign(recording, &told))
+        put_throw(recording, &told, record->weight_ns, taken.who.carrier);
+    recording->hook_samples++;
+}
+
 static void take_counter(struct recording_take *take, const struct event_record *record)
 {
     struct recording *recording = take->recording;
@@ -341,7 +389,8 @@ static void take_counter(struct recording_take *take, const struct event_record 
     if (!recording_taken_of(take, record, &taken))
         return;
     const struct recording_foreign told = {
-        .type = JFR_TYPE_COUNTER_SAMPLE,
+        .type =
+            (record->flags & EVENT_BY_HOOK) != 0 ? JFR_TYPE_CALL_SAMPLE : JFR_TYPE_COUNTER_SAMPLE,
         .start_ns = recording_time(recording, record->time_ns),
         .thread = taken.who.thread,
         .stack = taken.stack,
@@ -352,6 +401,10 @@ static void take_counter(struct recording_take *take, const struct event_record 
     recording_put_waited(recording, record, &taken, "counter");
     if (!recording_put_foreign(recording, &told))
         put_counter(recording, &told, record->weight_ns, taken.who.carrier);
+    if ((record->flags & EVENT_BY_HOOK) != 0) {
+        recording->hook_samples++;
+        return;
+    }
     recording->samples++;
     recording->law.events++;
 }
@@ -406,6 +459,8 @@ static void take_record(const struct event_record *record, void *argument)
     recording_relieve(take->recording);
     if (record->kind == EVENT_CPU_SAMPLE)
         take_cpu(take, record);
+    else if (is_of_throw(record))
+        take_throw(take, record);
     else if (record->kind == EVENT_COUNTER_SAMPLE)
         take_counter(take, record);
     else if (record->kind == EVENT_ALLOC_SAMPLE)
@@ -420,6 +475,10 @@ static void take_record(const struct event_record *record, void *argument)
         recording_take_span(take, record);
     else if (record->kind == EVENT_DECLARED)
         recording_take_declared(take, record);
+    else if (record->kind == EVENT_METHOD_TRACE)
+        recording_take_method_trace(take, record);
+    else if (record->kind == EVENT_QUEUE_TIME)
+        recording_take_queue_time(take, record);
     else if (record->kind == EVENT_LATE)
         recording_delays_take(take, record);
     else if (JW_INVARIANT(record->kind == EVENT_WALL_SAMPLE || record->kind == EVENT_WALL_IDLE))

@@ -183,6 +183,11 @@ void recording_wall_end_take(struct recording *recording)
     recording_wall_tidy(recording);
 }
 
+void recording_wall_give_up(struct recording *recording, recording_is_done *is_done, void *whose)
+{
+    recording_idle_give_up(&recording->wall.idle, is_done, whose, put_idle, recording);
+}
+
 void recording_wall_end(struct recording *recording)
 {
     recording_idle_end(&recording->wall.idle, put_idle, recording);

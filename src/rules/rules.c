@@ -198,7 +198,9 @@ static bool read_rule(struct parser *parser)
         return complain(parser, word, "more than 256 rules");
 
     struct rules_rule *rule = &rules->all[rules->count];
-    *rule = (struct rules_rule){.line = parser->line};
+    *rule = (struct rules_rule){.line = parser->line,
+                                .offset_bytes = (uint32_t)(word.bytes - rules->text)};
+    rule->length_bytes = parser->end - rule->offset_bytes;
     snprintf(rule->name, sizeof rule->name, "rule %" PRIu32, rules->count + 1);
     if (word.bytes[word.length - 1] == ':') {
         if (word.length == 1 || word.length > RULES_NAME_BYTES)
@@ -259,6 +261,23 @@ static bool read_lines(struct parser *parser, uint32_t length)
     return true;
 }
 
+/* Room for the rules that a text can have, and no more: most texts have one. NULL: no memory. */
+static struct rules *make(const char *text, size_t length_bytes)
+{
+    uint32_t room = 1;
+
+    for (size_t i = 0; i < length_bytes && room < RULES_LIMIT; i++)
+        room += text[i] == '\n' || text[i] == ';' || text[i] == '#';
+
+    struct rules *made = jw_alloc(sizeof *made + room * sizeof made->all[0] + length_bytes + 1);
+    if (made == NULL)
+        return NULL;
+    made->room = room;
+    made->text = (char *)&made->all[room];
+    memcpy(made->text, text, length_bytes);
+    return made;
+}
+
 struct rules *rules_parse(const char *text, size_t length_bytes, struct jw_error *err)
 {
     struct parser parser = {.line = 1, .err = err};
@@ -277,12 +296,11 @@ struct rules *rules_parse(const char *text, size_t length_bytes, struct jw_error
             return NULL;
         }
     }
-    parser.rules = jw_alloc(sizeof *parser.rules);
+    parser.rules = make(text, length_bytes);
     if (parser.rules == NULL) {
         jw_error_set(err, "rules: out of memory");
         return NULL;
     }
-    memcpy(parser.rules->text, text, length_bytes);
     if (read_lines(&parser, (uint32_t)length_bytes))
         return parser.rules;
     rules_close(parser.rules);
@@ -302,6 +320,23 @@ size_t rules_count(const struct rules *rules)
 const char *rules_name(const struct rules *rules, size_t number)
 {
     return rules->all[number].name;
+}
+
+/* Blanks end words, so no name that is given has one. */
+bool rules_is_named(const struct rules *rules, size_t number)
+{
+    return strchr(rules->all[number].name, ' ') == NULL;
+}
+
+struct classfile_text rules_text(const struct rules *rules, size_t number)
+{
+    const struct rules_rule *rule = &rules->all[number];
+    const char *bytes = rules->text + rule->offset_bytes;
+    uint32_t length = rule->length_bytes;
+
+    while (length != 0 && strchr(" \t\r", bytes[length - 1]) != NULL)
+        length--;
+    return (struct classfile_text){bytes, length};
 }
 
 size_t rules_line(const struct rules *rules, size_t number)

@@ -58,7 +58,10 @@ void rules_close(struct rules *rules);
 /* Rules are numbered from 0 on as they stand in the text. */
 size_t rules_count(const struct rules *rules);
 const char *rules_name(const struct rules *rules, size_t number); /* given, or "rule 3" */
+bool rules_is_named(const struct rules *rules, size_t number);    /* given */
 size_t rules_line(const struct rules *rules, size_t number);
+/* The rule as it is written, from its name on, without a comment. */
+struct classfile_text rules_text(const struct rules *rules, size_t number);
 bool rules_is_exclusive(const struct rules *rules, size_t number);
 
 #define RULES_SUPERS_LIMIT     256 /* classes and interfaces above one */
@@ -69,8 +72,11 @@ struct rules_supers {
     char names[RULES_SUPERS_LIMIT][RULES_SUPER_NAME_BYTES];
     uint16_t lengths[RULES_SUPERS_LIMIT];
     uint32_t count;
-    bool is_cut;
+    bool is_cut; /* there are more */
 };
+
+/* False: it is there already, or it was cut. */
+bool rules_add_super(struct rules_supers *supers, struct classfile_text name);
 
 /* A class, and what is known around it. */
 struct rules_subject {
@@ -81,6 +87,8 @@ struct rules_subject {
     const struct classfile *(*find)(void *context, struct classfile_text name);
     void *context;
     struct rules_supers *supers; /* where `find` is not NULL */
+    /* All that stands above it, of a class that is loaded; then nothing is looked for. NULL: not known. */
+    const struct rules_supers *above;
 };
 
 enum rules_outcome {
@@ -111,8 +119,12 @@ bool rules_may_touch(const struct rules *rules, const struct rules_subject *subj
 bool rules_types(struct classfile_text descriptor, bool is_returned, char *text,
                  size_t *used_bytes);
 
-/* The same of a class of which only the name is known: false is certain. */
-bool rules_may_touch_named(const struct rules *rules, struct classfile_text name);
+/* The same of a class of which only the name is known, and maybe what stands above it (else NULL): false is certain. */
+bool rules_may_touch_named(const struct rules *rules, struct classfile_text name,
+                           const struct rules_supers *above);
+
+/* Whether a rule asks for what stands above a class. */
+bool rules_ask_above(const struct rules *rules);
 
 /* A name as patterns are held against it: '/' and '.' are the same. */
 bool rules_is_match(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes);

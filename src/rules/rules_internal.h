@@ -14,6 +14,8 @@ struct rules_term {
 struct rules_rule {
     char name[RULES_NAME_BYTES];
     uint32_t line;
+    uint32_t offset_bytes; /* in the text */
+    uint32_t length_bytes;
     bool is_exclusive;
     uint32_t lifted; /* 1 << enum rules_never */
     uint32_t term_count;
@@ -21,10 +23,11 @@ struct rules_rule {
         terms[RULES_TERMS_LIMIT]; /* those of the class and of the method, as they stand */
 };
 
+/* One block: behind it stand the rules, and behind these the text. */
 struct rules {
-    uint32_t count;
-    struct rules_rule all[RULES_LIMIT];
-    char text[RULES_TEXT_BYTES];
+    uint32_t count, room; /* of rules: as many as the text can have at the most, or RULES_LIMIT */
+    char *text;
+    struct rules_rule all[];
 };
 
 bool rules_is_of_class(enum rules_key key);

@@ -84,27 +84,28 @@ static enum answer answer(bool is_so)
 
 /* ---- classes ---- */
 
-static void add_super(struct rules_supers *supers, struct classfile_text name)
+bool rules_add_super(struct rules_supers *supers, struct classfile_text name)
 {
     for (uint32_t i = 0; i < supers->count; i++) {
         if (supers->lengths[i] == name.length_bytes &&
             memcmp(supers->names[i], name.bytes, name.length_bytes) == 0)
-            return;
+            return false;
     }
     if (supers->count == RULES_SUPERS_LIMIT || name.length_bytes > RULES_SUPER_NAME_BYTES) {
         supers->is_cut = true;
-        return;
+        return false;
     }
     memcpy(supers->names[supers->count], name.bytes, name.length_bytes);
     supers->lengths[supers->count++] = (uint16_t)name.length_bytes;
+    return true;
 }
 
 static void add_supers(struct rules_supers *supers, const struct classfile *file)
 {
     if (file->super_index != 0)
-        add_super(supers, classfile_super(file));
+        (void)rules_add_super(supers, classfile_super(file));
     for (uint16_t i = 0; i < file->interface_count; i++)
-        add_super(supers, classfile_interface(file, i));
+        (void)rules_add_super(supers, classfile_interface(file, i));
 }
 
 /* Without a way to find classes, those that are named by this one alone. */
@@ -122,6 +123,16 @@ static enum answer extends_near(const struct classfile *file, const struct patte
             return YES;
     }
     return is_whole ? NO : UNKNOWN;
+}
+
+/* Of a class of which all that stands above it is known. */
+static enum answer extends_one_of(const struct rules_supers *above, const struct patterns *patterns)
+{
+    for (uint32_t i = 0; i < above->count; i++) {
+        if (is_one(patterns, above->names[i], above->lengths[i]))
+            return YES;
+    }
+    return above->is_cut ? UNKNOWN : NO;
 }
 
 /* Whether a pattern could be met by a class of the JDK: its text up to the first wildcard against that of packages. */
@@ -160,6 +171,8 @@ static enum answer extends(const struct rules_subject *subject, const struct pat
     struct rules_supers *supers = subject->supers;
     bool is_whole = true;
 
+    if (subject->above != NULL)
+        return extends_one_of(subject->above, patterns);
     if (subject->find == NULL || supers == NULL)
         return extends_near(subject->file, patterns);
     supers->count = 0;
@@ -407,28 +420,49 @@ bool rules_may_touch(const struct rules *rules, const struct rules_subject *subj
     return false;
 }
 
+/* Without what stands above (NULL) its terms may be met, or not. */
+static enum answer term_of_named(enum rules_key key, struct classfile_text name,
+                                 const struct rules_supers *above, struct patterns *patterns)
+{
+    if (key == RULES_KEY_CLASS_NAME || key == RULES_KEY_PACKAGE)
+        return name_term(name, key, patterns);
+    return key == RULES_KEY_EXTENDS && above != NULL ? extends_one_of(above, patterns) : UNKNOWN;
+}
+
 static bool may_be_met(const struct rules *rules, const struct rules_rule *rule,
-                       struct classfile_text name)
+                       struct classfile_text name, const struct rules_supers *above)
 {
     for (uint32_t i = 0; i < rule->term_count; i++) {
         const struct rules_term *term = &rule->terms[i];
         struct patterns patterns = {rules->text + term->offset_bytes, term->length_bytes};
 
-        if ((term->key == RULES_KEY_CLASS_NAME || term->key == RULES_KEY_PACKAGE) &&
-            name_term(name, term->key, &patterns) == (term->is_turned ? YES : NO))
+        if (term_of_named(term->key, name, above, &patterns) == (term->is_turned ? YES : NO))
             return false;
     }
     return true;
 }
 
-bool rules_may_touch_named(const struct rules *rules, struct classfile_text name)
+bool rules_ask_above(const struct rules *rules)
+{
+    for (uint32_t i = 0; i < rules->count; i++) {
+        for (uint32_t j = 0; j < rules->all[i].term_count; j++) {
+            if (rules->all[i].terms[j].key == RULES_KEY_EXTENDS)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool rules_may_touch_named(const struct rules *rules, struct classfile_text name,
+                           const struct rules_supers *above)
 {
     const uint32_t against = rules_against_name(name);
 
     for (uint32_t i = 0; i < rules->count; i++) {
         const struct rules_rule *rule = &rules->all[i];
 
-        if (!rule->is_exclusive && (against & ~rule->lifted) == 0 && may_be_met(rules, rule, name))
+        if (!rule->is_exclusive && (against & ~rule->lifted) == 0 &&
+            may_be_met(rules, rule, name, above))
             return true;
     }
     return false;

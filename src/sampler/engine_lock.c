@@ -106,9 +106,8 @@ void engine_lock_leave(struct lock_wait *wait)
 }
 
 /* Now, or a moment later: a time that no other wait has. */
-static uint64_t own_begin_ns(void)
+static uint64_t own_begin_ns(uint64_t now_ns)
 {
-    const uint64_t now_ns = jw_now_ns();
     uint64_t last_ns = jw_load_relaxed(&last_begin_ns);
 
     for (;;) {
@@ -148,7 +147,7 @@ static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
     engine_lock_ask(owner, (uint32_t)(wait - waits));
 }
 
-static void begin(const struct sampler_lock *told)
+static void begin(const struct sampler_lock *told, uint64_t now_ns)
 {
     const thread_index thread = thread_find(thread_own_tid());
     const uint64_t who = thread == THREAD_NONE ? 0 : who_waits(thread);
@@ -165,7 +164,7 @@ static void begin(const struct sampler_lock *told)
     jw_store_relaxed(&wait->address, told->address);
     jw_store_relaxed(&wait->klass, told->klass);
     /* order LOCK_BEGIN: releases the rest, to owners that are asked and to who looks for waits that take long. */
-    jw_store_release(&wait->begin_ns, own_begin_ns());
+    jw_store_release(&wait->begin_ns, own_begin_ns(now_ns));
     note_owner(wait, told);
 }
 
@@ -205,7 +204,7 @@ void sampler_lock_begin(const struct sampler_lock *wait)
     if (!sampler_hook_enter())
         return;
     sample_cost_begin_hook(&cost);
-    begin(wait);
+    begin(wait, cost.begin_ns);
     sample_cost_end(&cost, JW_COST_HOOK);
     sampler_hook_leave();
 }

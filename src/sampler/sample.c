@@ -53,6 +53,7 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
                                      struct walked *out)
 {
     const struct walk_java_result *java = &out->java;
+    const uint32_t noted_from = scratch->walk_cache.noted_from;
     const bool has_past = !sampler.with_mixed && depth_max == sampler.depth_max;
     struct sample_deep *deep = has_past ? sample_deep_find(tid) : NULL;
 
@@ -64,7 +65,7 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
 
     const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated &&
                           !java->is_frozen && !java->is_thawed;
-    if (is_whole && has_past && deep == NULL && java->frame_count >= WALK_PAST_DEPTH)
+    if (is_whole && has_past && deep == NULL && java->frame_count >= 2 * noted_from)
         sample_deep_claim(tid); /* the next walk of it has a past */
     if (is_whole && deep != NULL)
         sample_deep_keep(deep, &scratch->walk_cache.log, java, scratch->java);
@@ -101,6 +102,7 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
     out->deep = NULL;
     if (env == NULL)
         return;
+    scratch->walk_cache.noted_from = WALK_NOTED_FROM;
     walk_deep(ucontext, env, tid, sampler.depth_max, scratch, out);
     if (sampler.with_receivers)
         out->receiver = walk_receiver(ucontext, &out->java);
@@ -335,7 +337,7 @@ static JW_SIGNAL_SAFE store_id put_deep(struct generation *generation,
     struct sample_deep *deep = walked->deep;
     const uint32_t past = walked->java.past_frames, fresh = walked->java.frame_count;
     jw_frame *const end = deep->frames + SAMPLE_FRAMES_MAX;
-    const uint32_t named = sample_deep_named(deep, generation, past);
+    const uint32_t named = sample_deep_named(deep, generation, scratch, past);
     struct store_hash hash;
 
     name_past(generation, scratch, walked, named, past);
@@ -434,11 +436,12 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
                                               const struct walked *walked,
                                               const struct sample_order *order)
 {
-    const uint64_t time_ns = jw_now_ns();
+    const uint64_t time_ns = order->now_ns != 0 ? order->now_ns : jw_now_ns();
     const uint32_t flags = trace_flags(walked);
     const struct sampler_hook *hook = order->hook;
 
     scratch->stamp++;
+    scratch->now_ns = time_ns;
     sample_names_begin(generation, scratch);
     const dict_id class_name = hook != NULL ? sample_class_of_hook(generation, scratch, hook)
                                : order->klass == 0
@@ -582,6 +585,7 @@ enum sample_loss sample_from_hook(const struct arch_context *here, struct sample
         return order->loss = SAMPLE_NO_SCRATCH;
     void *const env = thread_env(order->thread);
     walked.is_java_thread = env != NULL;
+    scratch->walk_cache.noted_from = WALK_NOTED_FROM_HOOK;
     walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
     if (env != NULL)
         walk_deep(here, env, tid, top != 0 && top < sampler.depth_max ? top : sampler.depth_max,

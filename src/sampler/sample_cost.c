@@ -35,7 +35,7 @@ void sample_cost_begin(struct sample_cost *cost)
 void sample_cost_begin_hook(struct sample_cost *cost)
 {
     cost->begin_ns = jw_now_ns();
-    cost->is_measured = jw_hash_word(cost->begin_ns) % JW_COST_MEASURED_OF == 0;
+    cost->is_measured = jw_hash_word(cost->begin_ns) % JW_COST_HOOK_MEASURED_OF == 0;
     cost->cpu_ns = 0;
     if (!cost->is_measured)
         return;

@@ -54,7 +54,6 @@ static JW_SIGNAL_SAFE bool take(struct sample_deep *deep)
 
 void sample_deep_give(struct sample_deep *deep)
 {
-    jw_store_relaxed(&deep->used_ns, jw_now_ns());
     /* order DEEP: releases the stack to its next user. */
     jw_store_release(&deep->is_taken, 0);
 }
@@ -82,6 +81,10 @@ void sample_deep_claim(uint32_t tid)
     const uint64_t now_ns = jw_now_ns();
     struct sample_deep *set = set_of(tid), *oldest = set;
 
+    for (uint32_t way = 0; way < DEEP_WAYS; way++) {
+        if (jw_load_relaxed(&set[way].tid) == tid)
+            return; /* it has one, in which a sample is under way that this one interrupted */
+    }
     for (uint32_t way = 1; way < DEEP_WAYS && jw_load_relaxed(&oldest->tid) != 0; way++) {
         if (jw_load_relaxed(&set[way].tid) == 0 ||
             jw_load_relaxed(&set[way].used_ns) < jw_load_relaxed(&oldest->used_ns))
@@ -92,6 +95,7 @@ void sample_deep_claim(uint32_t tid)
         !take(oldest))
         return;
     jw_store_relaxed(&oldest->tid, tid);
+    jw_store_relaxed(&oldest->used_ns, now_ns);
     oldest->named_count = 0;
     oldest->past.step_count = oldest->past.word_count = 0;
     oldest->past.frame_count = oldest->past.pin_count = 0;
@@ -131,12 +135,16 @@ void sample_deep_keep(struct sample_deep *deep, struct walk_log *log,
 }
 
 /*
- * An interpreted frame, its class and its method may have gone, and others have come to their places: the method must be
+ * No operation of the JVM lies between: what could be freed since was on no stack then, and these were.
+ * Else: an interpreted frame, its class and its method may have gone, and others have come to their places: the method must be
  * the one that was named. A method in compiled code lives as long as that code, which is pinned.
  */
 static JW_SIGNAL_SAFE bool are_still_named(const struct sample_deep *deep,
-                                           const struct generation *generation, uint32_t count)
+                                           const struct generation *generation, uint64_t date,
+                                           uint32_t count)
 {
+    if (date != 0 && date == deep->names_date)
+        return true;
     const struct vm_call_frame *walked = deep->past.frames + WALK_DEPTH_MAX;
     const jw_frame *named = deep->frames + SAMPLE_FRAMES_MAX;
     jmethodID last = NULL;
@@ -156,16 +164,19 @@ static JW_SIGNAL_SAFE bool are_still_named(const struct sample_deep *deep,
 
 /* Ids mean something in one generation. */
 uint32_t sample_deep_named(struct sample_deep *deep, const struct generation *generation,
-                           uint32_t count)
+                           const struct sample_scratch *scratch, uint32_t count)
 {
+    const uint64_t date = scratch->are_names_dated ? scratch->names_date : 0;
     const bool is_named = deep->names_run == run && deep->names_of == sampler.generations &&
                           deep->names_generation == generation->number;
     uint32_t named = !is_named ? 0 : deep->named_count < count ? deep->named_count : count;
 
-    if (!are_still_named(deep, generation, named))
+    if (!are_still_named(deep, generation, date, named))
         named = 0;
     if (named == 0)
         deep->interpreted_count = 0;
+    jw_store_relaxed(&deep->used_ns, scratch->now_ns);
+    deep->names_date = date;
     deep->names_run = run;
     deep->names_of = sampler.generations;
     deep->names_generation = generation->number;

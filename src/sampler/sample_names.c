@@ -126,15 +126,12 @@ dict_id sample_class(struct generation *generation, struct sample_scratch *scrat
 
 void sample_names_begin(struct generation *generation, struct sample_scratch *scratch)
 {
-    uint64_t safepoints;
-
-    scratch->are_names_dated = vm_safepoint_count(&safepoints);
+    scratch->are_names_dated = vm_safepoint_date(&scratch->names_date);
     if (scratch->are_names_dated)
-        dict_cache_renew(generation->method_cache, safepoints);
+        dict_cache_renew(generation->method_cache, scratch->names_date);
 }
 
-static JW_SIGNAL_SAFE bool is_same(const struct generation *generation, dict_id id, vm_addr method,
-                                   bool are_lines_known)
+bool sample_method_is(const struct generation *generation, dict_id id, vm_addr method)
 {
     const unsigned char *lines;
     const struct method_record *record = method_record_get(generation->methods, id, &lines);
@@ -142,12 +139,7 @@ static JW_SIGNAL_SAFE bool is_same(const struct generation *generation, dict_id 
 
     return record != NULL && now.class_addr != 0 &&
            memcmp(&record->identity, &now, sizeof now) == 0 &&
-           (are_lines_known || vm_method_has_lines(method, lines, record->line_table_bytes));
-}
-
-bool sample_method_is(const struct generation *generation, dict_id id, vm_addr method)
-{
-    return is_same(generation, id, method, false);
+           vm_method_has_lines(method, lines, record->line_table_bytes);
 }
 
 dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method,
@@ -155,7 +147,9 @@ dict_id sample_method(struct generation *generation, struct sample_scratch *scra
 {
     const dict_id cached = dict_cache_find(generation->method_cache, method);
 
-    if (cached != DICT_NONE && is_same(generation, cached, method, scratch->are_names_dated))
+    /* Dated, it is of a method that was on a stack behind the last operation of the JVM: its memory is not another's yet. */
+    if (cached != DICT_NONE &&
+        (scratch->are_names_dated || sample_method_is(generation, cached, method)))
         return cached;
     jw_count(JW_COUNT_METHOD_CACHE_MISSES);
     const dict_id id = intern_method(generation, scratch, method, why);
@@ -163,11 +157,26 @@ dict_id sample_method(struct generation *generation, struct sample_scratch *scra
     return id;
 }
 
+/* Of a class that stays until the hook is over. While names are dated it has its address for itself, as methods have theirs. */
+static JW_SIGNAL_SAFE dict_id class_held(struct generation *generation,
+                                         struct sample_scratch *scratch, vm_addr klass)
+{
+    if (!scratch->are_names_dated)
+        return sample_class(generation, scratch, klass);
+
+    const dict_id cached = dict_cache_find(generation->method_cache, klass);
+    if (cached != DICT_NONE)
+        return cached;
+    const dict_id id = sample_class(generation, scratch, klass);
+    dict_cache_put(generation->method_cache, klass, id);
+    return id;
+}
+
 dict_id sample_class_of_hook(struct generation *generation, struct sample_scratch *scratch,
                              const struct sampler_hook *hook)
 {
     if (hook->klass != 0)
-        return sample_class(generation, scratch, hook->klass);
+        return class_held(generation, scratch, hook->klass);
     return hook->class_text == NULL
                ? DICT_NONE
                : dict_intern(generation->classes, hook->class_text, hook->class_bytes);

@@ -78,13 +78,14 @@ static void count_loss(enum sample_loss loss)
     }
 }
 
-/* What the user's own code chose to tell is not for a window of samples to choose. */
+/* What the user's own code chose to tell, or he by name, is not for a window of samples to choose. */
 static bool is_in_window(const struct sampler_hook *sample)
 {
-    return sample->kind == EVENT_DECLARED || sample_in_window();
+    return sample->kind == EVENT_DECLARED || sample->kind == EVENT_METHOD_TRACE ||
+           sample->kind == EVENT_QUEUE_TIME || sample_in_window();
 }
 
-static enum sampler_hook_end take(const struct sampler_hook *sample)
+static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t now_ns)
 {
     const thread_index thread = thread_find(thread_own_tid());
     struct arch_context here = {{0}};
@@ -108,6 +109,7 @@ static enum sampler_hook_end take(const struct sampler_hook *sample)
         .number = sample->value,
         .state = sample->state,
         .hook = sample,
+        .now_ns = now_ns,
     };
     count_loss(sample_from_hook(&here, &order));
     return order.loss == SAMPLE_TAKEN ? SAMPLER_HOOK_TAKEN : SAMPLER_HOOK_LOST;
@@ -121,7 +123,7 @@ enum sampler_hook_end sampler_hook_ended(const struct sampler_hook *sample)
         struct sample_cost cost;
 
         sample_cost_begin_hook(&cost);
-        end = take(sample);
+        end = take(sample, cost.begin_ns);
         sample_cost_end(&cost, JW_COST_HOOK);
         sampler_hook_leave();
     }

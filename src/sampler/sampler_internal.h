@@ -35,7 +35,10 @@ struct sample_memo {
 struct sample_scratch {
     _Atomic uint32_t is_taken;
     uint32_t stamp;       /* one more for each sample: what others left in `memo` does not count */
-    bool are_names_dated; /* the method cache holds nothing from before the last safepoint */
+    bool are_names_dated; /* the method cache holds nothing from before `names_date`: */
+    uint64_t now_ns;      /* when the sample under way was taken */
+    uint64_t
+        names_date; /* of the JVM's safepoints (vm_safepoint_date), read before the first name */
     struct sample_memo memo[SAMPLE_MEMO_COUNT];
     struct vm_call_frame java[WALK_DEPTH_MAX];
     struct walk_cache walk_cache;
@@ -57,11 +60,12 @@ struct sample_deep {
     _Atomic uint32_t is_taken;
     /* Relaxed, both: to find the likeliest; what a past says is proved before it counts. */
     _Atomic uint32_t tid;     /* 0: nobody's */
-    _Atomic uint64_t used_ns; /* when a sample last had it */
+    _Atomic uint64_t used_ns; /* when a sample was last written down that had it */
     _Atomic uint64_t bytes;   /* relaxed, a figure: what was ever touched of it */
     /* Of what run and generation the ids in `frames` are; how many from the end on. */
     const struct generations *names_of;
     uint64_t names_run, names_generation;
+    uint64_t names_date; /* as in the scratch, of the last sample; 0: none */
     uint32_t named_count;
     uint32_t interpreted_count; /* so far from the end there may be interpreted ones */
     /* The n-th: of the last n * SAMPLE_HASHED_FRAMES frames; of those that are named. */
@@ -92,7 +96,8 @@ JW_SIGNAL_SAFE void sample_deep_keep(struct sample_deep *deep, struct walk_log *
                                      const struct vm_call_frame *fresh);
 /* How many of the last `count` frames are already named for this generation; the rest must be named now. */
 JW_SIGNAL_SAFE uint32_t sample_deep_named(struct sample_deep *deep,
-                                          const struct generation *generation, uint32_t count);
+                                          const struct generation *generation,
+                                          const struct sample_scratch *scratch, uint32_t count);
 /* All `count` frames from the end are those of this sample, `kept` of them as they were named before. */
 JW_SIGNAL_SAFE void sample_deep_hash(struct sample_deep *deep, uint32_t kept, uint32_t count,
                                      struct store_hash *out);
@@ -147,6 +152,7 @@ struct sample_order {
     const struct sample_kernel *kernel; /* NULL: not asked for */
     vm_addr klass;                      /* whose name becomes class_name; 0: none */
     const struct sampler_hook *hook;    /* of sample_from_hook alone; else NULL */
+    uint64_t now_ns;                    /* the clock, of who has just read it; 0: it is read */
     /* Found out by sample_take: */
     uint16_t state;      /* wall: enum jw_thread_state */
     bool is_passing;     /* wall: it waits for the JVM, for a moment */

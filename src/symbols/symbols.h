@@ -83,6 +83,14 @@ enum symbols_place {
 #define SYMBOLS_KEPT_LOST 255
 
 /*
+ * glibc's code for lazy binding on aarch64 (_dl_runtime_resolve, at least 2.17 to 2.36) is entered from the lazy-binding stub, which has
+ * pushed x16 and the return address; its description counts neither, and says that the return address lies above the
+ * CFA. Whoever believes it loses the stack at the next frame that hangs on sp.
+ * Source: `readelf --debug-dump=frames-interp` and the code of ld-linux-aarch64.so.1; the stub: binutils, elfnn-aarch64.
+ */
+#define SYMBOLS_RAISED_BYTES 16
+
+/*
  * How to leave the frame of a pc:
  *     base   = sp, fp, kept or a register of the interrupted thread, by cfa_base
  *     cfa    = base + cfa_offset_bytes; where is_cfa_loaded: the word at that address
@@ -106,6 +114,7 @@ struct symbols_rule {
     bool is_cfa_loaded : 1;
     bool is_signal_frame : 1;
     bool is_return_signed : 1; /* aarch64: the return address carries a signature (PAC) */
+    bool is_cfa_raised : 1;    /* by SYMBOLS_RAISED_BYTES above what the library says of it */
 };
 
 enum symbols_found {

@@ -10,8 +10,8 @@
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70, OP_BREG31 = 0x8f };
 
-#define REMEMBERED_MAX  8
-#define KEPT_WORD_BYTES 8 /* of the one machine that has such a register */
+#define REMEMBERED_MAX 8
+#define WORD_BYTES     8
 
 /* One function under way. */
 struct symbols_run {
@@ -147,14 +147,24 @@ static bool cfa_of(const struct symbols_machine *machine, const struct symbols_c
  */
 static uint8_t kept_words(const struct symbols_cfa_register *reg)
 {
-    const int64_t words = -reg->offset_bytes / KEPT_WORD_BYTES;
+    const int64_t words = -reg->offset_bytes / WORD_BYTES;
 
     if (reg->saved == SYMBOLS_SAVED_SAME)
         return 0;
-    return reg->saved == SYMBOLS_SAVED_AT_CFA && reg->offset_bytes % KEPT_WORD_BYTES == 0 &&
-                   words > 0 && words < SYMBOLS_KEPT_LOST
+    return reg->saved == SYMBOLS_SAVED_AT_CFA && reg->offset_bytes % WORD_BYTES == 0 && words > 0 &&
+                   words < SYMBOLS_KEPT_LOST
                ? (uint8_t)words
                : SYMBOLS_KEPT_LOST;
+}
+
+/* A return address that lies in the caller's frame, behind a stub for lazy binding: SYMBOLS_RAISED_BYTES. */
+static void raise_cfa(struct symbols_rule *rule)
+{
+    rule->is_cfa_raised = true;
+    rule->cfa_offset_bytes += SYMBOLS_RAISED_BYTES;
+    rule->return_offset_bytes -= SYMBOLS_RAISED_BYTES;
+    if (rule->fp_place == SYMBOLS_PLACE_AT_CFA)
+        rule->fp_offset_bytes -= SYMBOLS_RAISED_BYTES;
 }
 
 struct symbols_packed symbols_cfa_rule(const struct symbols_machine *machine,
@@ -178,6 +188,10 @@ struct symbols_packed symbols_cfa_rule(const struct symbols_machine *machine,
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
     if (rule.return_place == SYMBOLS_PLACE_SAME && !machine->has_link_register)
         return symbols_rule_bare(SYMBOLS_RULE_CANNOT);
+    if (machine->has_link_register && rule.return_place == SYMBOLS_PLACE_AT_CFA &&
+        rule.return_offset_bytes == SYMBOLS_RAISED_BYTES - WORD_BYTES &&
+        rule.cfa_base == SYMBOLS_BASE_SP && !rule.is_cfa_loaded && !cie->is_signal_frame)
+        raise_cfa(&rule);
     rule.kept_words = kept_words(&state->kept);
     rule.is_signal_frame = cie->is_signal_frame;
     rule.is_return_signed = state->is_return_signed;

@@ -27,7 +27,7 @@ enum symbols_rule_kind {
  *     rest      | flags                 | return_offset_bytes    |
  *     flags     kind (2 bits), cfa_base (2), fp_place (2), return_place (2), is_cfa_loaded,
  *               is_signal_frame, is_return_signed, push byte of a lazy-binding stub (4), the kept register (8): 0 in its
- *               register still, 255 lost, else so many words below the CFA; other_register (5)
+ *               register still, 255 lost, else so many words below the CFA; other_register (5), is_cfa_raised
  *
  * Such a stub has 16 bytes; from its push byte on a word more lies on the stack. 0: no stub.
  */

@@ -35,6 +35,7 @@ enum { RULE_GAP, RULE_CANNOT = SYMBOLS_RULE_NUMBER_CANNOT };
 #define KEPT_MASK          0xffu
 #define OTHER_SHIFT        23
 #define OTHER_MASK         0x1fu
+#define CFA_RAISED_BIT     (1u << 28)
 
 struct symbols_packed symbols_rule_pack(enum symbols_rule_kind kind,
                                         const struct symbols_rule *rule, uint8_t stub_push_byte)
@@ -45,7 +46,8 @@ struct symbols_packed symbols_rule_pack(enum symbols_rule_kind kind,
         (uint32_t)rule->return_place << RETURN_PLACE_SHIFT |
         (rule->is_cfa_loaded ? CFA_LOADED_BIT : 0) |
         (rule->is_signal_frame ? SIGNAL_FRAME_BIT : 0) |
-        (rule->is_return_signed ? RETURN_SIGNED_BIT : 0) | (uint32_t)stub_push_byte << STUB_SHIFT |
+        (rule->is_return_signed ? RETURN_SIGNED_BIT : 0) |
+        (rule->is_cfa_raised ? CFA_RAISED_BIT : 0) | (uint32_t)stub_push_byte << STUB_SHIFT |
         (uint32_t)rule->kept_words << KEPT_SHIFT | (uint32_t)rule->other_register << OTHER_SHIFT;
 
     return (struct symbols_packed){.offsets = (uint64_t)(uint32_t)rule->fp_offset_bytes << 32 |
@@ -76,6 +78,7 @@ enum symbols_rule_kind symbols_rule_unpack(struct symbols_packed packed, struct 
         .is_cfa_loaded = (flags & CFA_LOADED_BIT) != 0,
         .is_signal_frame = (flags & SIGNAL_FRAME_BIT) != 0,
         .is_return_signed = (flags & RETURN_SIGNED_BIT) != 0,
+        .is_cfa_raised = (flags & CFA_RAISED_BIT) != 0,
     };
     *stub_push_byte = (uint8_t)(flags >> STUB_SHIFT & 15);
     return (enum symbols_rule_kind)(flags & KIND_MASK);

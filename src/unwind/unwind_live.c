@@ -260,6 +260,12 @@ bool unwind_live_resume(struct unwind_live *live, const struct arch_regs *regs)
     return call(live, begin_inside) && live->status == 0;
 }
 
+void unwind_live_raise(struct unwind_live *live, struct arch_regs *regs, uint32_t size_bytes)
+{
+    live->cursor.cfa += size_bytes;
+    regs->sp = (uintptr_t)live->cursor.cfa;
+}
+
 /* Goes on at what a signal interrupted. `found`: its registers, the context of which is at this address. */
 static JW_SIGNAL_SAFE bool leave_signal(struct unwind_live *live, uintptr_t context,
                                         const struct arch_regs *found, struct arch_regs *regs)

@@ -38,6 +38,10 @@ JW_SIGNAL_SAFE void unwind_live_end(struct unwind_live *live);
 JW_SIGNAL_SAFE bool unwind_live_step(struct unwind_live *live, struct arch_regs *regs,
                                      bool *is_exact);
 
+/* Behind a step out of a frame whose description has its CFA too low by so much: symbols.h, SYMBOLS_RAISED_BYTES. */
+JW_SIGNAL_SAFE void unwind_live_raise(struct unwind_live *live, struct arch_regs *regs,
+                                      uint32_t size_bytes);
+
 /*
  * Goes on at a frame that was found otherwise: who called code that is not described. `regs` are those of the caller, pc where the call
  * returns to; all other registers are those that were interrupted. False: it does not begin there.

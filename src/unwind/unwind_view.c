@@ -133,12 +133,16 @@ struct unwind_accessors unwind_accessors = {
     .name = name,
 };
 
-/* libunwind 1.6 knows nothing of signed return addresses: it would go where they point. */
-static bool is_return_signed(const struct symbols_snapshot *snapshot, uintptr_t pc)
+/*
+ * libunwind 1.6 knows nothing of signed return addresses: it would go where they point. And it believes what is said of
+ * SYMBOLS_RAISED_BYTES.
+ */
+static bool is_misled(const struct symbols_snapshot *snapshot, uintptr_t pc)
 {
     struct symbols_rule rule;
 
-    return symbols_rule_find(snapshot, pc, false, &rule) == SYMBOLS_FOUND && rule.is_return_signed;
+    return symbols_rule_find(snapshot, pc, false, &rule) == SYMBOLS_FOUND &&
+           (rule.is_return_signed || rule.is_cfa_raised);
 }
 
 /* Leaves a frame. `is_exact`: the pc is no return address. False, and `end`: it cannot be left. */
@@ -149,7 +153,7 @@ static bool leave(struct unwind_view *view, struct unwind_cursor *cursor, uintpt
     const bool tells_here = arch_facts.is_unwind_signal_here;
 
     *end = UNWIND_NO_WAY;
-    if (is_return_signed(view->snapshot, pc))
+    if (is_misled(view->snapshot, pc))
         return false;
     *is_exact = tells_here && library->is_signal_frame(cursor) > 0;
     view->has_no_copy = view->has_no_way = false;

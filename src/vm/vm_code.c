@@ -10,6 +10,7 @@
 #define SEGMENT_FREE     0xffu
 #define SEGMENT_HOPS_MAX 4096
 #define BLOB_NAME_BYTES  16
+#define PAGE_BYTES_MIN   4096
 #define BLOB_SIZE_MAX    (256u * 1024 * 1024)
 #define FRAME_WORDS_MAX  1000000 /* 8 MB */
 
@@ -81,6 +82,23 @@ static JW_SIGNAL_SAFE bool starts_with(const char *name, const char *prefix, siz
     return memcmp(name, prefix, length) == 0;
 }
 
+/* The first bytes of a blob's name, which may be shorter: what lies behind its end, a zero byte, tells nothing. */
+static JW_SIGNAL_SAFE bool load_name(vm_addr name_addr, char name[BLOB_NAME_BYTES])
+{
+    uint64_t first, second;
+
+    /* What lies on one page can be read all of it, or none. */
+    if (name_addr % PAGE_BYTES_MIN <= PAGE_BYTES_MIN - BLOB_NAME_BYTES) {
+        if (!safe_load_u64(name_addr, &first) || !safe_load_u64(name_addr + 8, &second))
+            return false;
+        memcpy(name, &first, 8);
+        memcpy(name + 8, &second, 8);
+        return true;
+    }
+    memset(name, 0, BLOB_NAME_BYTES);
+    return safe_load_string(name, BLOB_NAME_BYTES, name_addr) != SAFE_LOAD_NO_STRING;
+}
+
 /* Source: names of code blobs, measured on OpenJDK 8 to 28. */
 static JW_SIGNAL_SAFE enum vm_place place_of(const char *name)
 {
@@ -108,7 +126,7 @@ static _Atomic uintptr_t nmethod_name_addr, native_name_addr;
 
 static JW_SIGNAL_SAFE bool read_place(vm_addr blob, enum vm_place *out)
 {
-    char name[BLOB_NAME_BYTES] = {0};
+    char name[BLOB_NAME_BYTES];
     uint64_t name_addr;
 
     if (!vm_load_field(blob, vm_layout.blob_name, &name_addr) || name_addr == 0)
@@ -121,7 +139,7 @@ static JW_SIGNAL_SAFE bool read_place(vm_addr blob, enum vm_place *out)
         *out = VM_PLACE_NATIVE_WRAPPER;
         return true;
     }
-    if (safe_load_string(name, sizeof name, name_addr) == SAFE_LOAD_NO_STRING)
+    if (!load_name(name_addr, name))
         return false;
     *out = place_of(name);
     if (*out == VM_PLACE_NMETHOD)
@@ -188,25 +206,35 @@ bool vm_code_find(uintptr_t pc, struct vm_blob *out)
     return true;
 }
 
-static JW_SIGNAL_SAFE bool has_name(vm_addr blob, const char *prefix, size_t length)
+static inline JW_SIGNAL_SAFE bool load_name_of(vm_addr blob, char name[BLOB_NAME_BYTES])
 {
-    char name[BLOB_NAME_BYTES] = {0};
     uint64_t name_addr;
 
     return vm_load_field(blob, vm_layout.blob_name, &name_addr) && name_addr != 0 &&
-           safe_load_string(name, sizeof name, name_addr) != SAFE_LOAD_NO_STRING &&
-           starts_with(name, prefix, length);
+           load_name(name_addr, name);
 }
 
 /* Source: OpenJDK, constructors of SafepointBlob, DeoptimizationBlob and UncommonTrapBlob in codeBlob.cpp; seen on JDK 17 and 25. */
 bool vm_code_is_poll_handler(vm_addr blob)
 {
-    return has_name(blob, "SafepointBlob", 14);
+    char name[BLOB_NAME_BYTES];
+
+    return load_name_of(blob, name) && starts_with(name, "SafepointBlob", 14);
 }
 
 bool vm_code_is_unpacker(vm_addr blob)
 {
-    return has_name(blob, "Deoptimization", 14) || has_name(blob, "UncommonTrap", 12);
+    char name[BLOB_NAME_BYTES];
+
+    return load_name_of(blob, name) &&
+           (starts_with(name, "Deoptimization", 14) || starts_with(name, "UncommonTrap", 12));
+}
+
+bool vm_code_is_upcall(vm_addr blob)
+{
+    char name[BLOB_NAME_BYTES];
+
+    return load_name_of(blob, name) && starts_with(name, "upcall_stub", 11);
 }
 
 bool vm_code_is_interpreter(uintptr_t pc)

@@ -65,6 +65,9 @@ JW_SIGNAL_SAFE bool vm_code_is_poll_handler(vm_addr blob);
 /* True of the stubs that take a frame of compiled code apart into frames of the interpreter. */
 JW_SIGNAL_SAFE bool vm_code_is_unpacker(vm_addr blob);
 
+/* True of the stubs by which native code calls Java without the call stub. */
+JW_SIGNAL_SAFE bool vm_code_is_upcall(vm_addr blob);
+
 /* True when pc lies in the interpreter; costs no load where the JVM tells its range. */
 JW_SIGNAL_SAFE bool vm_code_is_interpreter(uintptr_t pc);
 

@@ -20,12 +20,10 @@
 #define NOTHING_DONE "EmptyOperation"
 
 /* Constant after vm_open; 0: none. */
-static vm_addr counter_addr;
+static vm_addr counter_addr, sync_addr;
 
 /* Constant once vm_safepoint_open_delays was true; 0: none. */
-static struct {
-    vm_addr sync, inside;
-} delays;
+static vm_addr inside_addr;
 
 /* Relaxed: each stands alone; 0: not found, or not yet. */
 static struct {
@@ -38,11 +36,24 @@ static int symbol_tries; /* of the agent's thread */
 void vm_safepoint_open(void)
 {
     counter_addr = vm_perfdata_find("sun.rt.safepoints", VM_PERFDATA_NUMBER);
+    sync_addr = vm_perfdata_find("sun.rt.safepointSyncTime", VM_PERFDATA_NUMBER);
 }
 
 bool vm_safepoint_count(uint64_t *count)
 {
     return counter_addr != 0 && safe_load_u64(counter_addr, count);
+}
+
+/* Each of the two only grows, so their sum is another one as soon as either is. */
+bool vm_safepoint_date(uint64_t *date)
+{
+    uint64_t count, sync_ns;
+
+    if (counter_addr == 0 || sync_addr == 0 || !safe_load_u64(counter_addr, &count) ||
+        !safe_load_u64(sync_addr, &sync_ns))
+        return false;
+    *date = count + sync_ns;
+    return true;
 }
 
 static bool has_found(_Atomic vm_addr *symbol, const char *name)
@@ -66,24 +77,21 @@ void vm_safepoint_find_symbols(void)
 
 bool vm_safepoint_open_delays(struct jw_error *err)
 {
-    const vm_addr sync = vm_perfdata_find("sun.rt.safepointSyncTime", VM_PERFDATA_NUMBER);
     const vm_addr inside = vm_perfdata_find("sun.rt.safepointTime", VM_PERFDATA_NUMBER);
 
-    if (counter_addr == 0 || sync == 0 || inside == 0) {
+    if (counter_addr == 0 || sync_addr == 0 || inside == 0) {
         jw_error_set(err, "this JVM does not tell of its safepoints; it is run with "
                           "-XX:-UsePerfData, leave that out");
         return false;
     }
-    delays.sync = sync;
-    delays.inside = inside;
+    inside_addr = inside;
     return true;
 }
 
 bool vm_safepoint_look(struct vm_safepoint_look *out)
 {
-    return delays.sync != 0 && safe_load_u64(counter_addr, &out->count) &&
-           safe_load_u64(delays.sync, &out->sync_ns) &&
-           safe_load_u64(delays.inside, &out->inside_ns);
+    return inside_addr != 0 && safe_load_u64(counter_addr, &out->count) &&
+           safe_load_u64(sync_addr, &out->sync_ns) && safe_load_u64(inside_addr, &out->inside_ns);
 }
 
 enum vm_safepoint_state vm_safepoint_state(void)

@@ -14,7 +14,7 @@
 
 #include "vm/vm.h"
 
-/* Finds the counter, which a JVM run with -XX:-UsePerfData does not have. */
+/* Finds the counters, which a JVM run with -XX:-UsePerfData does not have. */
 void vm_safepoint_open(void);
 
 /*
@@ -22,6 +22,14 @@ void vm_safepoint_open(void);
  * Source: OpenJDK, RuntimeService::record_safepoint_begin, JDK 8 to 26.
  */
 JW_SIGNAL_SAFE bool vm_safepoint_count(uint64_t *count);
+
+/*
+ * A number that is another one after each safepoint, as its operation sees the threads: it changes when one begins, and again when the
+ * last thread has stopped, before the operation. So between two looks that tell the same no operation has begun, and who looks while
+ * one is at work is on a thread whose frames it takes for roots. False when that cannot be told.
+ * Source: OpenJDK, RuntimeService::record_safepoint_begin, _synchronized, JDK 8 to 28.
+ */
+JW_SIGNAL_SAFE bool vm_safepoint_date(uint64_t *date);
 
 /*
  * One look. `sync_ns` grows at the moment at which the last thread has stopped, by what that took; `inside_ns` when the threads go

@@ -139,14 +139,10 @@ bool vm_call_stub_anchor(uintptr_t stub_begin, uintptr_t pc, uintptr_t fp, uintp
 
 bool vm_upcall_anchor(vm_addr blob, uintptr_t sp, struct vm_anchor *out)
 {
-    static const char upcall_stub[] = "upcall_stub";
-    char name[sizeof upcall_stub] = {0};
-    uint64_t name_addr, offset;
+    uint64_t offset;
 
     if (!vm_has(vm_stack_layout.upcall_frame_data) || !vm_has(vm_stack_layout.upcall_anchor) ||
-        !vm_load_field(blob, vm_layout.blob_name, &name_addr) ||
-        safe_load_string(name, sizeof name, name_addr) == SAFE_LOAD_NO_STRING ||
-        memcmp(name, upcall_stub, sizeof upcall_stub - 1) != 0 ||
+        !vm_code_is_upcall(blob) ||
         !vm_load_field(blob, vm_stack_layout.upcall_frame_data, &offset))
         return false;
     return read_anchor(sp + (uint32_t)offset + (vm_addr)vm_stack_layout.upcall_anchor.offset, out);

@@ -45,7 +45,9 @@ struct walk_cached {
     uint16_t frame_words; /* 0: nothing is here */
     uint16_t pin;         /* of that walk */
     uint16_t next;        /* the entry that its caller had last: a guess */
-    uint16_t frame_count;
+    uint8_t frame_count;
+    uint8_t
+        saved_words; /* that the code saves below its frame when it leaves Java here, and one more; 0: not known */
     struct vm_call_frame frames[WALK_CACHED_FRAMES];
 };
 
@@ -56,7 +58,9 @@ struct walk_cache {
     bool
         is_native_whole; /* likewise: native frames are known to lead to the thread's first function, and to no Java */
     struct walk_past *past; /* of the thread that is walked: set before each walk; NULL: none */
-    struct walk_log log;    /* of the last walk with a past */
+    uint32_t
+        noted_from; /* likewise: so many innermost frames are not noted for it; the first never is */
+    struct walk_log log; /* of the last walk with a past */
     struct walk_cached entries[WALK_CACHE_COUNT];
 };
 

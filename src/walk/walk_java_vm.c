@@ -181,16 +181,17 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
     if (walk_vm_is_full(walk))
         return ENDED;
+    const uint16_t pin =
+        is_by_pc ? walk_vm_pin(walk, addr, nmethod.method, VM_PLACE_NMETHOD) : WALK_NO_PIN;
+    walk_vm_cache_put(walk, pin, first);
     if (walk->position == WALK_AT_CALL && is_by_pc) {
-        const uint16_t pin = walk_vm_pin(walk, addr, nmethod.method, VM_PLACE_NMETHOD);
-
-        walk_vm_cache_put(walk, pin, first);
         if (walk_vm_caller_by_size(walk, vm_code_frame_bytes(addr), &caller))
             return move_by_size(walk, &caller, pin, VM_PLACE_NMETHOD);
     } else if (walk->position != WALK_AT_CALL &&
                (walk_vm_caller_below_all(walk, addr, &caller) ||
                 walk_vm_caller_below_saved(walk, vm_code_frame_bytes(addr), &caller) ||
                 walk_vm_caller_below_pushed(walk, addr, &caller))) {
+        walk_vm_cache_put_anchor(walk, &caller);
         return move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
     }
     return leave_frame(walk, addr, WALK_AT_CALL, VM_PLACE_NMETHOD);
@@ -410,21 +411,6 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
     return walk->is_in_heap ? fail(walk, WALK_CODE_STUB, VM_PLACE_STUB) : thaw(walk);
 }
 
-/* False when the stack is as deep as the caller wants it. */
-static JW_SIGNAL_SAFE bool put_cached(struct walk_vm *walk, const struct walk_cached *entry)
-{
-    if (walk->frame_count + entry->frame_count < walk->depth_max) {
-        for (uint32_t i = 0; i < entry->frame_count; i++)
-            walk->frames[walk->frame_count + i] = entry->frames[i];
-        walk->frame_count += entry->frame_count;
-        return true;
-    }
-    for (uint32_t i = 0; i < entry->frame_count; i++)
-        (void)walk_vm_put(walk, (enum jw_frame_kind)entry->frames[i].kind,
-                          (vm_addr)entry->frames[i].method, entry->frames[i].bci);
-    return !walk_vm_is_full(walk);
-}
-
 /* A return address that was walked before, and those that follow as long as they were. What compiled code has saved of fp is
  * read only at their end. */
 static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, struct walk_cached *entry)
@@ -432,7 +418,7 @@ static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, struct walk_c
     uintptr_t word;
 
     for (;;) {
-        if (!put_cached(walk, entry))
+        if (!walk_vm_put_cached(walk, entry))
             return ENDED;
 
         const uintptr_t sp = walk->regs.sp + entry->frame_words * WORD_BYTES;
@@ -460,6 +446,20 @@ static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, struct walk_c
                : fail(walk, WALK_CODE_STACK, VM_PLACE_NMETHOD);
 }
 
+/* Where Java was left, at a pc that was walked before: the caller is looked for where it was found then, and has to be proved anew. */
+static JW_SIGNAL_SAFE enum outcome do_cached_anchor(struct walk_vm *walk,
+                                                    const struct walk_cached *entry)
+{
+    struct arch_regs caller;
+    const size_t words = entry->frame_words + entry->saved_words - 1u;
+
+    if (entry->saved_words == 0 || !walk_vm_caller_by_size(walk, words * WORD_BYTES, &caller) ||
+        !walk_vm_is_proved(walk, &caller))
+        return do_nmethod(walk, entry->blob);
+    return walk_vm_put_cached(walk, entry) ? move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD)
+                                           : ENDED;
+}
+
 static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
 {
     struct vm_code_ref ref;
@@ -471,11 +471,12 @@ static JW_SIGNAL_SAFE enum outcome one_step(struct walk_vm *walk)
         return ENDED;
     if (pc >= walk->map.interpreter_begin && pc < walk->map.interpreter_end)
         return do_interpreted(walk);
-    if (walk->position == WALK_AT_CALL && walk->cache != NULL) {
+    if (walk->position >= WALK_AT_CALL && walk->cache != NULL) {
         struct walk_cached *known = walk_vm_cache_find(walk, pc);
 
         if (known != NULL)
-            return do_cached(walk, known);
+            return walk->position == WALK_AT_CALL ? do_cached(walk, known)
+                                                  : do_cached_anchor(walk, known);
     }
     if (!vm_code_map_find(&walk->map, pc, &ref))
         return fail(walk, walk->hops_left == 0 ? WALK_CODE_ENDLESS : WALK_CODE_LOST,

@@ -238,9 +238,16 @@ static JW_SIGNAL_SAFE bool step_by_libunwind(struct unwind_live *live,
 {
     const bool is_interrupted = state->is_interrupted;
     struct symbols_rule rule;
+    const bool is_raised =
+        arch_facts.has_link_register &&
+        symbols_rule_find(snapshot, regs->pc, !is_interrupted, &rule) == SYMBOLS_FOUND &&
+        rule.is_cfa_raised;
 
-    if (unwind_live_step(live, regs, &state->is_interrupted))
+    if (unwind_live_step(live, regs, &state->is_interrupted)) {
+        if (is_raised)
+            unwind_live_raise(live, regs, SYMBOLS_RAISED_BYTES);
         return regs->pc != 0;
+    }
     if (!arch_facts.has_link_register || !is_interrupted ||
         symbols_rule_find(snapshot, regs->pc, false, &rule) != SYMBOLS_NO_ROW ||
         !step_bare(snapshot, regs))

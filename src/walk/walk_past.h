@@ -41,8 +41,10 @@
 #define WALK_PINS_MAX  1024u
 #define WALK_NO_PIN    UINT16_MAX
 
-/* Stacks with fewer frames are not worth a past. */
-#define WALK_PAST_DEPTH 32u
+/* Of a thread that was interrupted the innermost frames change most: what is noted begins behind so many. Who samples itself
+ * does it where it did before, mostly. Stacks with less than twice as many frames are not worth a past. */
+#define WALK_NOTED_FROM      16u
+#define WALK_NOTED_FROM_HOOK 2u
 
 /* A compiled method and the number of its compilation. */
 struct walk_pin {

@@ -41,10 +41,23 @@ void walk_vm_cache_put(const struct walk_vm *walk, uint16_t pin, uint32_t first)
         .compile_id = pinned->compile_id,
         .stamp = walk->cache->stamp,
         .pin = pin,
-        .frame_count = (uint16_t)count,
+        .frame_count = (uint8_t)count,
         .frame_words = (uint16_t)frame_words,
     };
     memcpy(entry->frames, &walk->frames[first], count * sizeof entry->frames[0]);
+}
+
+void walk_vm_cache_put_anchor(const struct walk_vm *walk, const struct arch_regs *caller)
+{
+    if (walk->position != WALK_AT_ANCHOR || walk->cache == NULL || vm_computes_by_x87())
+        return;
+
+    struct walk_cached *entry = walk_vm_cache_entry(walk->cache, walk->regs.pc);
+    const size_t saved_bytes = walk_vm_saved_bytes(walk);
+    if (entry->pc == walk->regs.pc && entry->stamp == walk->cache->stamp &&
+        entry->frame_words != 0 && saved_bytes / WORD_BYTES < UINT8_MAX &&
+        caller->sp - walk->regs.sp == entry->frame_words * WORD_BYTES + saved_bytes)
+        entry->saved_words = (uint8_t)(saved_bytes / WORD_BYTES + 1);
 }
 
 void walk_vm_cache_forget(const struct walk_vm *walk)

@@ -70,9 +70,6 @@ JW_SIGNAL_SAFE static inline bool walk_vm_is_full(struct walk_vm *walk)
     return walk->result->is_truncated;
 }
 
-/* The innermost frames change most: what is noted begins behind them. */
-#define WALK_NOTED_FROM 16u
-
 /* More than one step depends on: fp, an interpreted frame, and the word of a step that is not sure. */
 #define WALK_STEP_WORDS_MAX (VM_INTERPRETED_WORDS + 2)
 
@@ -92,7 +89,7 @@ JW_SIGNAL_SAFE static inline bool walk_vm_past_step(struct walk_vm *walk)
         walk->cache->past->steps[WALK_STEPS_MAX - walk->past_left].sp <= walk->regs.sp &&
         walk_vm_past_meet(walk))
         return true;
-    if (walk->frame_count >= WALK_NOTED_FROM)
+    if (walk->frame_count >= walk->cache->noted_from)
         walk_vm_note_step(walk);
     return false;
 }
@@ -234,6 +231,27 @@ walk_vm_cache_follow(const struct walk_vm *walk, struct walk_cached *entry, uint
  * code that is pinned; what does not fit is not remembered. */
 JW_SIGNAL_SAFE void walk_vm_cache_put(const struct walk_vm *walk, uint16_t pin, uint32_t first);
 
+/* Puts them. False when the stack is as deep as the caller wants it. */
+JW_SIGNAL_SAFE static inline bool walk_vm_put_cached(struct walk_vm *walk,
+                                                     const struct walk_cached *entry)
+{
+    if (walk->frame_count + entry->frame_count < walk->depth_max) {
+        for (uint32_t i = 0; i < entry->frame_count; i++)
+            walk->frames[walk->frame_count + i] = entry->frames[i];
+        walk->frame_count += entry->frame_count;
+        return true;
+    }
+    for (uint32_t i = 0; i < entry->frame_count; i++)
+        (void)walk_vm_put(walk, (enum jw_frame_kind)entry->frames[i].kind,
+                          (vm_addr)entry->frames[i].method, entry->frames[i].bci);
+    return !walk_vm_is_full(walk);
+}
+
+/* Remembers in the entry for where the walk stands, an anchor, how far above `caller`, which was found and proved, lies: if it is what would
+ * always be tried first. */
+JW_SIGNAL_SAFE void walk_vm_cache_put_anchor(const struct walk_vm *walk,
+                                             const struct arch_regs *caller);
+
 /* Forgets what this walk, which failed, has put. */
 JW_SIGNAL_SAFE void walk_vm_cache_forget(const struct walk_vm *walk);
 
@@ -288,6 +306,8 @@ JW_SIGNAL_SAFE bool walk_vm_caller_below_pushed(const struct walk_vm *walk, vm_a
 /* The caller of this nmethod's frame, where it is by C1 and has pushed all registers below it. */
 JW_SIGNAL_SAFE bool walk_vm_caller_below_all(const struct walk_vm *walk, vm_addr blob,
                                              struct arch_regs *caller);
+/* So many bytes has the code saved below its frame around the call before the pc, as it says behind it; 0: none. */
+JW_SIGNAL_SAFE size_t walk_vm_saved_bytes(const struct walk_vm *walk);
 /* The caller of a frame of this size, below which the code has saved registers around a call. */
 JW_SIGNAL_SAFE bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_t frame_bytes,
                                                struct arch_regs *caller);

@@ -29,6 +29,9 @@ static JW_SIGNAL_SAFE bool is_proved(const struct walk_vm *walk, const struct ar
     if (vm_code_is_interpreter(regs->pc))
         return walk_vm_is_on_stack(walk, regs->fp) && regs->fp >= regs->sp &&
                vm_interpreted_read(regs->fp, 0, &frame);
+    /* What is remembered of a return address was described by the compiler. */
+    if (walk->cache != NULL && walk_vm_cache_find(walk, regs->pc) != NULL)
+        return true;
     if (!vm_code_map_find(&walk->map, regs->pc, &ref))
         return false;
     /* The end of a virtual thread's stack: no other native method calls Java. */
@@ -47,14 +50,18 @@ bool walk_vm_is_proved(const struct walk_vm *walk, const struct arch_regs *regs)
     return is_proved(walk, regs);
 }
 
-bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_t frame_bytes,
-                                struct arch_regs *caller)
+size_t walk_vm_saved_bytes(const struct walk_vm *walk)
 {
     struct vm_blob blob;
 
-    if (frame_bytes == 0 || !vm_code_find(walk->regs.pc, &blob))
-        return false;
-    const size_t saved_bytes = arch_saved_bytes(walk->regs.pc, blob.code_end);
+    return vm_code_find(walk->regs.pc, &blob) ? arch_saved_bytes(walk->regs.pc, blob.code_end) : 0;
+}
+
+bool walk_vm_caller_below_saved(const struct walk_vm *walk, size_t frame_bytes,
+                                struct arch_regs *caller)
+{
+    const size_t saved_bytes = frame_bytes == 0 ? 0 : walk_vm_saved_bytes(walk);
+
     return saved_bytes != 0 && walk_vm_caller_by_size(walk, frame_bytes + saved_bytes, caller) &&
            is_proved(walk, caller);
 }

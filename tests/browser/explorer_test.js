@@ -177,6 +177,115 @@ async function testSparks(browser) {
   });
 }
 
+/* What a row has in each column, the slow way. Samples of the wall clock are spread over the time that they stand for. */
+async function testRows(browser) {
+  const html = path.join(out, 'timed.explorer.html');
+  const rowsOf = page => page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => resolve(window.jaywalk.explorer().rows)))));
+  const expectRows = async (page, [from, to], nameOf, test, what) => {
+    const { names, totals, columns, sums } = await rowsOf(page);
+    const expected = new Map();
+    for (const stack of profile.stacks.filter(stack => inBins(stack, [from, to]) && test(stack))) {
+      const name = nameOf(stack);
+      if (!expected.has(name))
+        expected.set(name, new Array(columns).fill(0));
+      expected.get(name)[Math.floor((Math.floor(stack.at / 1e6) - from) * columns / (to - from))] += stack.weight;
+    }
+    equal([...names].sort(), [...expected.keys()].sort(), `${what}: names`);
+    names.forEach((name, row) => {
+      equal(sums.slice(row * columns, (row + 1) * columns), expected.get(name), `${what}: ${name}`);
+      equal(totals[row], expected.get(name).reduce((sum, value) => sum + value), `${what}: all of ${name}`);
+    });
+    equal([...totals].sort((a, b) => b - a), totals, `${what}: the most first`);
+  };
+  const threadOf = stack => `${stack.thread} tid=${100 + ['worker-0', 'worker-1', 'late'].indexOf(stack.thread)}`;
+
+  await check('explorer: rows of groups, threads and endpoints over time; a click filters by one, a drag makes a window', async () => {
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    await page.keyboard.press('r');
+    equal((await rowsOf(page)).names.sort(), ['late', 'worker-*'], 'groups');
+    await page.selectOption('#band-by', 'thread');
+    await expectRows(page, [0, 5000], threadOf, () => true, 'threads');
+    await page.screenshot({ path: picture('explorer-rows') });
+    const late = (await rowsOf(page)).names.findIndex(name => name.startsWith('late'));
+    const clickLate = modifiers => page.locator('#band-canvas').click({ position: { x: 600, y: late * 16 + 8 }, modifiers });
+    await clickLate([]);
+    await expectSums(page, stack => stack.thread === 'late', 'a click on a row');
+    await expectRows(page, [0, 5000], threadOf, () => true, 'the other rows stay');
+    await clickLate(['Alt']);
+    await expectSums(page, stack => stack.thread !== 'late', 'all but that row');
+    await page.screenshot({ path: picture('explorer-rows-filter') });
+    await page.locator('#band-canvas').hover({ position: { x: 600, y: 8 } });
+    await page.waitForFunction(() => /CPU.* in all /.test(document.getElementById('tip').textContent));
+    await clickLate(['Alt']);
+    await page.drag(0.2, 0.5);
+    const { time } = await page.state();
+    holds(Math.abs(time[0] - 1000) < 10 && Math.abs(time[1] - 2500) < 10, `the window is ${time}`);
+    await expectSums(page, stack => inBins(stack, time), 'window');
+    await page.keyboard.press('z');
+    await page.selectOption('#band-by', 'endpoint');
+    await expectRows(page, time, stack => stack.endpoint, () => true, 'endpoints of the window alone');
+    await page.waitForFunction(() => location.hash.includes('by=endpoint'));
+    const other = await openExplorer(browser, html, { hash: await page.evaluate(() => location.hash) });
+    await expectRows(other, time, stack => stack.endpoint, () => true, 'by a link');
+    await other.keyboard.press('h');
+    equal([(await other.state()).isHeat, (await rowsOf(other))], [true, null], 'heat map in their place');
+    await other.close();
+    page.calm();
+    await page.context().close();
+  });
+  await check('explorer: Ctrl+wheel over the timeline goes into the time at the pointer, and out again', async () => {
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    const { width } = await page.locator('#band-canvas').boundingBox();
+    for (const key of ['', 'h', 'r']) { /* bars, heat map, rows */
+      if (key)
+        await page.keyboard.press(key);
+      await page.locator('#band-canvas').hover({ position: { x: width / 2, y: 20 } });
+      await page.keyboard.down('Control');
+      await page.mouse.wheel(0, -300);
+      await page.waitForFunction(() => window.jaywalk.state().time !== null);
+      const { time, bandZoom } = await page.state();
+      equal([bandZoom, time[1] - time[0]], [true, 1482], 'length of the window');
+      holds(key === 'h' || (time[0] > 1700 && time[1] < 3300), `the window is ${time}`); /* columns of a heat map are periods */
+      await expectSums(page, stack => inBins(stack, time), 'what is shown');
+      await page.locator('#band-canvas').hover({ position: { x: width / 2, y: 20 } });
+      await page.mouse.wheel(0, 400);
+      await page.waitForFunction(() => window.jaywalk.state().time === null);
+      await page.keyboard.up('Control');
+    }
+    page.calm();
+    await page.context().close();
+  });
+  await check('explorer: rows of the wall clock lie over the time that their samples stand for; many threads fit', async () => {
+    const stacks = [];
+    for (let i = 0; i < 40; i++)
+      stacks.push({ frames: [java('com/acme/Pool', 'run')], thread: 'pool-' + i, at: 1000000000, weight: (40 - i) * 1e8, isWall: true, state: 'STATE_SLEEPING' });
+    stacks.push({ frames: [java('com/acme/Pool', 'run')], thread: 'pool-0', at: 4999000000, weight: 1e6, isWall: true });
+    const page = await openExplorer(browser, makePage('pool.explorer', { stacks }, '-e', 'wall'), { viewport: { width: 1280, height: 800 } });
+    await page.evaluate(() => { location.hash = '#band=rows&by=thread'; });
+    await page.waitForFunction(() => window.jaywalk.explorer().rows !== null);
+    const { names, totals, columns, sums } = await rowsOf(page);
+    equal([names.length, names[0], names[13]], [14, 'pool-0 tid=100', '27 more'], 'names');
+    equal(totals[13], stacks.slice(13).reduce((sum, stack) => sum + stack.weight, 0) - 1e6, 'what the others have');
+    const filled = row => sums.slice(row * columns, (row + 1) * columns).filter(value => value > 0).length / columns;
+    const spans = [0, 1, 2].map(row => Math.min(4 - row * 0.1, 4) / 5);
+    spans.forEach((span, row) => holds(Math.abs(filled(row) - span) < 0.01, `row ${row} fills ${filled(row)}, not ${span}`));
+    const inPicture = sums.slice(columns, 2 * columns).reduce((sum, value) => sum + value, 0);
+    holds(Math.abs(inPicture - 3.9e9) < 3.9e6, `3.9 s are ${inPicture}`);
+    await page.screenshot({ path: picture('explorer-rows-wall') });
+    page.calm();
+    await page.context().close();
+    const phone = await openExplorer(browser, path.join(out, 'pool.explorer.html'), { ...PHONE, hash: '#band=rows&by=thread' });
+    equal((await rowsOf(phone)).names.length, 7, 'rows of a phone');
+    const box = await phone.locator('#band-canvas').boundingBox();
+    await phone.touchscreen.tap(box.x + 200, box.y + 3 * 16 + 8);
+    await phone.waitForFunction(() => window.jaywalk.state().facets.length === 1);
+    equal(await phone.evaluate(() => document.documentElement.scrollWidth), 390, 'width of the document');
+    await phone.screenshot({ path: picture('explorer-rows-phone') });
+    phone.calm();
+    await phone.context().close();
+  });
+}
+
 async function testDiff(browser) {
   await check('explorer: a window against a baseline: more, less, new, gone, and what may be chance', async () => {
     const page = await openExplorer(browser, path.join(out, 'timed.explorer.html'), { viewport: { width: 1280, height: 800 }, hash: '#t=3750-4500' });
@@ -420,6 +529,46 @@ async function testFit(browser) {
   });
 }
 
+/* With more than 131,072 samples: see page/unpack.js. */
+async function testWorkers(browser) {
+  const large = timed(135000, 11);
+  const html = makePage('large.explorer', large);
+  const total = large.stacks.length * MS10;
+  const text = fs.readFileSync(html, 'utf8');
+
+  await check('explorer: large columns are unpacked in workers, small ones on the page; nothing is fetched', async () => {
+    const page = await openExplorer(browser, html, { viewport: { width: 1280, height: 800 } });
+    const { inWorkers, here } = await page.evaluate(() => window.jaywalk.unpacked());
+    holds(inWorkers === 2 && here >= 3, `${inWorkers} in workers, ${here} here`);
+    equal([await page.total(), (await page.explorer()).samples], [total, large.stacks.length], 'samples');
+    page.calm();
+    await page.context().close();
+  });
+  const refusals = {
+    'there are none': () => { delete window.Worker; },
+    'refused at once': () => { window.Worker = class { constructor() { throw new DOMException('no', 'SecurityError'); } }; },
+    'refused later': () => { window.Worker = class { constructor() { setTimeout(() => this.onerror(new Event('error'))); } postMessage() {} terminate() {} }; },
+  };
+  await check('explorer: where workers are refused the page unpacks its columns itself', async () => {
+    for (const [name, refuse] of Object.entries(refusals)) {
+      const context = await browser.browser().newContext({ viewport: { width: 1280, height: 800 } });
+      await context.addInitScript(refuse);
+      const page = await openExplorer(context, html);
+      equal([await page.total(), (await page.evaluate(() => window.jaywalk.unpacked())).inWorkers], [total, 0], name);
+      page.calm();
+      await context.close();
+    }
+  });
+  await check('explorer: a column that a worker finds damaged leaves the table and says so', async () => {
+    const damaged = path.join(out, 'damaged-large.html');
+    fs.writeFileSync(damaged, text.replace(/(id="c-samples"[^>]*>.{4000})(.)/, (all, head, one) => head + (one === 'A' ? 'B' : 'A')));
+    const page = await openPage(browser, damaged);
+    await page.waitForSelector('#broken:not([hidden])');
+    holds((await page.textContent('#broken')).includes('cannot be drawn') && await page.isVisible('#plain table'), await page.textContent('#broken'));
+    await page.close();
+  });
+}
+
 async function testDamage(browser) {
   await check('explorer: no name becomes an element, and every name can be filtered by', async () => {
     const html = makePage('hostile.explorer', hostileRequests);
@@ -461,4 +610,4 @@ async function testDamage(browser) {
   });
 }
 
-module.exports = [testWindow, testSparks, testDiff, testViews, testEvents, testScreens, testFit, testDamage];
+module.exports = [testWindow, testSparks, testRows, testDiff, testViews, testEvents, testScreens, testFit, testWorkers, testDamage];

@@ -11,6 +11,7 @@
 
 #include "agent/agent.h"
 #include "calls.h"
+#include "instrument/instrument_internal.h"
 
 static struct jvmtiInterface_1_ jvmti_table;
 static const struct jvmtiInterface_1_ *jvmti_real;
@@ -93,6 +94,19 @@ static bool fails(JNIEnv *jni, const char *name, void *frame)
         return value;                                                                              \
     }
 
+/* Of a call that gives nothing. */
+#define JNI_VOID(name, first_type)                                                                 \
+    static void JNICALL jni_##name(JNIEnv *jni, first_type of, jmethodID method, ...)              \
+    {                                                                                              \
+        va_list list;                                                                              \
+                                                                                                   \
+        if (IS_OURS && fails(jni, "jni." #name, FRAME))                                            \
+            return;                                                                                \
+        va_start(list, method);                                                                    \
+        jni_real->name##V(jni, of, method, list);                                                  \
+        va_end(list);                                                                              \
+    }
+
 JNI(jclass, NULL, FindClass, (JNIEnv * jni, const char *name), (jni, name))
 JNI(jfieldID, NULL, GetFieldID, (JNIEnv * jni, jclass of, const char *name, const char *type),
     (jni, of, name, type))
@@ -100,12 +114,26 @@ JNI(jmethodID, NULL, GetMethodID, (JNIEnv * jni, jclass of, const char *name, co
     (jni, of, name, type))
 JNI(jmethodID, NULL, GetStaticMethodID,
     (JNIEnv * jni, jclass of, const char *name, const char *type), (jni, of, name, type))
+JNI(jfieldID, NULL, GetStaticFieldID, (JNIEnv * jni, jclass of, const char *name, const char *type),
+    (jni, of, name, type))
+JNI(jclass, NULL, DefineClass,
+    (JNIEnv * jni, const char *name, jobject loader, const jbyte *bytes, jsize count),
+    (jni, name, loader, bytes, count))
+JNI(jstring, NULL, NewStringUTF, (JNIEnv * jni, const char *text), (jni, text))
+JNI(const char *, NULL, GetStringUTFChars, (JNIEnv * jni, jstring text, jboolean *is_copy),
+    (jni, text, is_copy))
+JNI(jobjectArray, NULL, NewObjectArray, (JNIEnv * jni, jsize count, jclass of, jobject first),
+    (jni, count, of, first))
+JNI(jintArray, NULL, NewIntArray, (JNIEnv * jni, jsize count), (jni, count))
 JNI(jint, JNI_ENOMEM, PushLocalFrame, (JNIEnv * jni, jint count), (jni, count))
 JNI(jobject, NULL, NewGlobalRef, (JNIEnv * jni, jobject object), (jni, object))
 JNI(jbyteArray, NULL, NewByteArray, (JNIEnv * jni, jsize count), (jni, count))
 JNI_CALL(jobject, NULL, CallObjectMethod, jobject)
 JNI_CALL(jobject, NULL, CallStaticObjectMethod, jclass)
 JNI_CALL(jint, 0, CallStaticIntMethod, jclass)
+JNI_CALL(jint, 0, CallIntMethod, jobject)
+JNI_CALL(jobject, NULL, NewObject, jclass)
+JNI_VOID(CallVoidMethod, jobject)
 
 static void patch_jni(JNIEnv *jni)
 {
@@ -124,6 +152,15 @@ static void patch_jni(JNIEnv *jni)
         jni_table.CallObjectMethod = jni_CallObjectMethod;
         jni_table.CallStaticObjectMethod = jni_CallStaticObjectMethod;
         jni_table.CallStaticIntMethod = jni_CallStaticIntMethod;
+        jni_table.GetStaticFieldID = jni_GetStaticFieldID;
+        jni_table.DefineClass = jni_DefineClass;
+        jni_table.NewStringUTF = jni_NewStringUTF;
+        jni_table.GetStringUTFChars = jni_GetStringUTFChars;
+        jni_table.NewObjectArray = jni_NewObjectArray;
+        jni_table.NewIntArray = jni_NewIntArray;
+        jni_table.CallIntMethod = jni_CallIntMethod;
+        jni_table.NewObject = jni_NewObject;
+        jni_table.CallVoidMethod = jni_CallVoidMethod;
     }
     if (*jni == jni_real)
         *jni = &jni_table;
@@ -150,6 +187,18 @@ static void patch_vm(void)
     vm_table.AttachCurrentThreadAsDaemon = vm_AttachCurrentThreadAsDaemon;
     own_vm = &vm_table;
     agent.java_vm = &own_vm; /* HotSpot has one JavaVM and does not look at what it is given */
+}
+
+/* That of probes: what it is asked for once it is there. The JVM has one table for all of them. */
+bool __real_instrument_open_jvmti(JavaVM *java_vm, struct jw_error *err);
+bool __wrap_instrument_open_jvmti(JavaVM *java_vm, struct jw_error *err);
+bool __wrap_instrument_open_jvmti(JavaVM *java_vm, struct jw_error *err)
+{
+    const bool is_good = __real_instrument_open_jvmti(java_vm, err);
+
+    if (is_good && jvmti_real != NULL && *instrument_jvmti == jvmti_real)
+        *instrument_jvmti = &jvmti_table;
+    return is_good;
 }
 
 /* The first thing that is done with the JVMTI environment. */

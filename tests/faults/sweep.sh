@@ -38,6 +38,10 @@ agent_of[late]='start,event=cpu,interval=5ms,wall=10ms,ttsp=2ms,file=x.jfr' step
 agent_of[locks]='start,event=cpu,interval=5ms,lock=10us,file=x.jfr' steps_of[locks]='lock=6 work dump,file=y.jfr lock=2 stop resume,file=z.jfr lock=6 work'
 agent_of[all]='version'
 steps_of[all]='start,event=cpu,interval=2ms,wall=5ms,alloc=16k,live,lock=10us,ttsp=2ms,file=x.jfr keep=400 late=10 lock=4 dump,file=y.jfr stop resume,file=z.jfr keep=400 lock=4 work stop'
+agent_of[probes]='version'
+steps_of[probes]='start,event=cpu,interval=5ms,file=x.jfr ATTACH work probe-list DETACH work=20 ATTACH sleep=300 work=20 DETACH stop'
+steps_of[probes]=${steps_of[probes]//ATTACH/"probe-attach,probe=$PROBE_CLASSES/InFaulted.class"}
+steps_of[probes]=${steps_of[probes]//DETACH/probe-detach,name=in-faulted}
 agent_of[loop]='start,event=cpu,interval=1ms,loop=1s,file=x-%n.jfr' steps_of[loop]='work sleep=2000 work'
 agent_of[long]='start,event=cpu,interval=5ms,wall=10ms,chunksize=256k,file=x.jfr'
 steps_of[long]='work attribute=a sleep=1100 work dump,file=y.jfr attribute=b sleep=1100 context'

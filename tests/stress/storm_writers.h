@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/hash.h"
+#include "epoch/epoch.h"
 #include "os/os_tasks.h"
 #include "os/os_timer.h"
 #include "signals/signals.h"
@@ -128,7 +129,7 @@ static void hold_up(struct writer *writer, int level)
     }
 }
 
-/* In the middle of entering a generation, or of a rotation: of the epoch that tests/stress/wrong makes. */
+/* In the middle of a rotation, and before a claim: of the epoch that tests/stress/wrong makes. */
 void storm_pause(void);
 void storm_pause(void)
 {
@@ -138,6 +139,23 @@ void storm_pause(void)
 
     if (self == NULL || choice % 2048 == 0)
         syscall(SYS_nanosleep, &pause, NULL);
+}
+
+/*
+ * Where a buffer is chosen and not yet named, until it is free: what may only happen there is seen however slowly the
+ * machine rotates. At most so long, for where that is right it never comes.
+ */
+void storm_pause_until_free(const struct epoch *epoch, uint32_t buffer, uint64_t most_ms);
+void storm_pause_until_free(const struct epoch *epoch, uint32_t buffer, uint64_t most_ms)
+{
+    const struct timespec look = {.tv_nsec = 100000};
+    const uint64_t begin_ns = jw_now_ns();
+
+    if (self == NULL || jw_hash_word(begin_ns) % 2048 != 0)
+        return;
+    while (epoch_state(epoch, (int)buffer) != EPOCH_FREE &&
+           jw_now_ns() - begin_ns < most_ms * JW_NS_PER_MS)
+        syscall(SYS_nanosleep, &look, NULL);
 }
 
 /* Every number in turn, and many times those that others use too. */

@@ -33,7 +33,7 @@ public final class Context implements AutoCloseable {
 
     /** Of what is there now. */
     static Context open() {
-        ByteBuffer slot = Slots.mineIfAny();
+        ByteBuffer slot = Slots.mineOrKnown();
         return new Context(Thread.currentThread(), slot == null ? Slots.NOTHING : new Slots.Saved(slot));
     }
 

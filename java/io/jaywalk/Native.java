@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  */
 final class Native {
     /** What both sides must agree on; grows when a function or the layout of a slot changes. */
-    static final int INTERFACE = 1;
+    static final int INTERFACE = 2;
 
     private Native() {}
 
@@ -28,6 +28,9 @@ final class Native {
 
     /** The slot of the calling thread; negative: there is none left. */
     static native int bind(Thread thread, boolean isVirtual);
+
+    /** Likewise; negative: it has none. */
+    static native int find(Thread thread);
 
     static native void unbind(int slot, long owner);
 

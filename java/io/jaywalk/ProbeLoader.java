@@ -242,6 +242,9 @@ final class ProbeLoader extends ClassLoader {
         if (name.equals(ProbeEvents.class.getName())) {
             return ProbeEvents.class;
         }
+        if (name.equals(ProbeContext.class.getName())) {
+            return ProbeContext.class;
+        }
         synchronized (getClassLoadingLock(name)) {
             Class<?> found = findLoadedClass(name);
             if (found == null && !name.startsWith("java.") && !name.startsWith("io.jaywalk.")

@@ -85,6 +85,12 @@ final class Slots {
         return mine != null && isStillMine(mine) ? mine : null;
     }
 
+    /** Likewise, also where others gave it one: the agent does, while the thread serves a request (endpoints=). */
+    static ByteBuffer mineOrKnown() {
+        ByteBuffer mine = mineIfAny();
+        return mine != null || all == null || Native.find(Thread.currentThread()) < 0 ? mine : bind();
+    }
+
     /** A second copy of these classes may have given the slot of a virtual thread back. */
     private static boolean isStillMine(ByteBuffer mine) {
         return !Platform.HAS_VIRTUAL

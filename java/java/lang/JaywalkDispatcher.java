@@ -85,8 +85,12 @@ public final class JaywalkDispatcher {
     static void ended() {
         final Thread thread = Thread.currentThread();
 
+        JaywalkTimes.ended(thread);
+        JaywalkCounts.ended(thread);
+        JaywalkCalls.ended(thread);
         for (JaywalkProbe probe : probes) {
             JaywalkSlot.ended(probe.owned, thread);
         }
+        JaywalkLocks.ended(thread);
     }
 }

@@ -62,11 +62,11 @@ final class JaywalkProbe {
         site.setTarget(enter.bindTo(gate));
     }
 
-    /** No handler is entered by whoever looks from now on; those inside go on. */
+    /** No handler is entered by whoever looks from now on, also where there is no memory for the rest; those inside go on. */
     void end() {
-        final MutableCallSite[] sites = new MutableCallSite[handlers.length];
-
         switchOff();
+
+        final MutableCallSite[] sites = new MutableCallSite[handlers.length];
         for (int i = 0; i < sites.length; i++) {
             sites[i] = handlers[i].site;
             sites[i].setTarget(JaywalkDispatcher.nothing(sites[i].type()));

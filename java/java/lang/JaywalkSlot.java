@@ -19,8 +19,11 @@ final class JaywalkSlot {
     /** How many slots, one behind the other, a thread looks at. */
     private static final int NEIGHBOURS = 4;
 
-    /** One of so many calls of a thread is measured; a power of two. */
-    private static final int MEASURED_EVERY = 64;
+    /** One of so many calls of a thread is measured, and of those behind the first many one of these; powers of two. */
+    private static final int MEASURED_EVERY = 64, MEASURED_LATER_EVERY = 1024;
+
+    /** Calls of a thread whose time is known well enough by the many that were measured: two looks at the clock cost more than all the rest. */
+    private static final int MANY = 1 << 16;
 
     /** Numbers of a handler in {@link #figures}; apart from those of other slots by what is left of a line of the cache. */
     static final int CALLS = 0, NESTED = 1, MEASURED_CALLS = 2, MEASURED_NS = 3, FIGURES = 4;
@@ -38,6 +41,9 @@ final class JaywalkSlot {
     /** Owned: its owner is in a handler. */
     boolean isInside;
 
+    /** Shared, or the call is measured: there is more to do when it is left than to say so. */
+    boolean isSpecial;
+
     /** When the call that is measured began; 0: it is not measured. */
     long begunNs;
 
@@ -54,6 +60,7 @@ final class JaywalkSlot {
 
     JaywalkSlot(boolean isShared, int handlers) {
         this.isShared = isShared;
+        isSpecial = isShared;
         figures = new long[handlers * FIGURES + PADDING];
         inside = isShared ? new Thread[4] : null;
     }
@@ -80,14 +87,20 @@ final class JaywalkSlot {
             return null;
         }
 
-        final long begunNs = (figures[at + CALLS] & (MEASURED_EVERY - 1)) == 0 ? System.nanoTime() | 1 : 0;
+        final long calls = figures[at + CALLS];
+
+        if ((calls & (MEASURED_EVERY - 1)) == 0 && (calls < MANY || (calls & (MEASURED_LATER_EVERY - 1)) == 0)) {
+            slot.begunNs = System.nanoTime() | 1;
+            slot.isSpecial = true;
+        }
         slot.isInside = true;
         if (!handler.isAlive) {
             slot.isInside = false;
+            slot.isSpecial = false;
+            slot.begunNs = 0;
             return null;
         }
-        figures[at + CALLS]++;
-        slot.begunNs = begunNs;
+        figures[at + CALLS] = calls + 1;
         return slot;
     }
 
@@ -160,11 +173,13 @@ final class JaywalkSlot {
         }
     }
 
-    /** The handler came back from a call that is measured, on the thread that owns the slot. */
+    /** The handler came back from a call that may be measured. Whoever leaves it takes that back, also where this fails. */
     static void measured(JaywalkSlot slot, JaywalkHandler handler) {
         final long begunNs = slot.begunNs;
 
-        slot.begunNs = 0;
+        if (begunNs == 0) {
+            return;
+        }
         slot.figures[handler.figuresAt + MEASURED_NS] += System.nanoTime() - begunNs;
         slot.figures[handler.figuresAt + MEASURED_CALLS]++;
     }
@@ -190,6 +205,7 @@ final class JaywalkSlot {
 
     private synchronized void giveBack() {
         isInside = false;
+        isSpecial = false;
         begunNs = 0;
         owner = null;
     }

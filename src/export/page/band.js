@@ -60,6 +60,13 @@ function sumMatched() {
 
 function showBand() {
   byId('band-box').style.setProperty('--lanes', lanesPx() + 'px');
+  if (rowsColumn() !== null) { /* as tall as its rows */
+    bandView();
+    makeRows(canvasPixels());
+    byId('band-box').style.setProperty('--picture', bandRows.names.length * BAND_ROW_PX + AXIS_PX + 'px');
+  } else {
+    byId('band-box').style.removeProperty('--picture');
+  }
   cancelAnimationFrame(band.frame);
   band.frame = requestAnimationFrame(drawBand);
 }
@@ -74,7 +81,7 @@ function drawBand() {
   const { samples } = app.explorer;
   const canvas = byId('band-canvas');
   const ratio = window.devicePixelRatio || 1;
-  const width = Math.max(Math.round(canvas.clientWidth * ratio), 1);
+  const width = canvasPixels();
   const height = Math.max(Math.round(canvas.clientHeight * ratio), 1);
   const lanes = lanesPx();
   const picture = height - Math.round((AXIS_PX + lanes) * ratio);
@@ -88,7 +95,12 @@ function drawBand() {
   context.fillStyle = app.colours.palette.page;
   context.fillRect(0, 0, width, height);
   const told = { ...band, bins: samples.bins, binMs: samples.binMs, gaps: samples.gaps };
-  band.most = app.state.isHeat ? paintHeat(context, told, width, picture, ratio, app.isDark) : paintActivity(context, told, width, picture, app.isDark);
+  if (rowsColumn() !== null) {
+    makeRows(width);
+    band.most = paintBandRows(context, width, picture, ratio, app.isDark);
+  } else {
+    band.most = app.state.isHeat ? paintHeat(context, told, width, picture, ratio, app.isDark) : paintActivity(context, told, width, picture, app.isDark);
+  }
   const lost = samples.gaps.length > 0 ? LANE_PX * ratio : 0;
   if (lost > 0)
     paintGaps(context, told, width, picture + ratio, lost - ratio, ratio, app.isDark);
@@ -122,7 +134,7 @@ function paintAxis(context, width, height, ratio) {
     const { rows, each } = heatShape(band.from, band.to, canvasWidth(), pictureHeight());
     context.fillText(`a column is ${amount(rows * each * samples.binMs * 1e6, 'ns')}, a cell ${amount(each * samples.binMs * 1e6, 'ns')}, the strongest ${rate}; from ${clockText(begin)} to ${clockText(begin + span)}`, 0, height);
   }
-  if (rate && !app.state.isHeat) {
+  if (rate && !app.state.isHeat && rowsColumn() === null) {
     context.textBaseline = 'top';
     context.fillStyle = app.colours.palette.page;
     context.globalAlpha = 0.75;
@@ -134,6 +146,7 @@ function paintAxis(context, width, height, ratio) {
 }
 
 const canvasWidth = () => byId('band-canvas').clientWidth;
+const canvasPixels = () => Math.max(Math.round(canvasWidth() * (window.devicePixelRatio || 1)), 1);
 const pictureHeight = () => byId('band-canvas').clientHeight - AXIS_PX - lanesPx();
 
 /* Where a bin begins, in CSS pixels; in the heat map: its column. */
@@ -189,13 +202,14 @@ function showBandHead() {
     `${clockText(ms)}, ${grouped(count)} samples, ${rateText(value, ms)}`;
   byId('band-about').title = `${new Date(samples.startMs + from * samples.binMs).toLocaleString()} \u2013 ${new Date(samples.startMs + to * samples.binMs).toLocaleString()}`;
   byId('band-heat').setAttribute('aria-pressed', String(isHeat));
+  showRowsChoice();
   byId('band-zoom').setAttribute('aria-pressed', String(bandZoom));
   byId('band-base').setAttribute('aria-pressed', String(base !== null));
   byId('band-zoom').hidden = byId('band-all').hidden = time === null;
   byId('band-base').hidden = time === null && base === null;
   const legend = byId('band-legend');
   legend.replaceChildren();
-  for (const group of band.groups.length > 1 ? band.groups : []) {
+  for (const group of band.groups.length > 1 && rowsColumn() === null ? band.groups : []) {
     const item = legend.appendChild(element('span'));
     item.appendChild(element('i')).style.background = group.colour[app.isDark ? 'dark' : 'light'];
     item.append(group.name);
@@ -243,7 +257,7 @@ function bandDown(event) {
     const [x0, x1] = [bandX(from), bandX(to)];
     kind = Math.abs(x - x0) <= edge ? 'from' : Math.abs(x - x1) <= edge ? 'to' : x > x0 && x < x1 ? 'move' : 'new';
   }
-  band.drag = { kind: event.shiftKey ? 'base' : kind, at, time: windowOf(time, bins), before: hashOf(app.state), x: event.clientX, isMoved: false };
+  band.drag = { kind: event.shiftKey ? 'base' : kind, at, row: rowAt(event.clientY), time: windowOf(time, bins), before: hashOf(app.state), x: event.clientX, isMoved: false };
   byId('band-canvas').setPointerCapture(event.pointerId);
 }
 
@@ -273,13 +287,15 @@ function bandMove(event) {
   }
 }
 
-function bandUp() {
+function bandUp(event) {
   const { drag } = band;
   band.drag = null;
   if (drag === null)
     return;
   if (!drag.isMoved && app.state.isHeat)
     setWindow(drag.at[0], drag.at[1], true);
+  else if (!drag.isMoved)
+    toggleBandRow(drag.row, event.altKey ? 'without' : 'only');
   else if (drag.isMoved && drag.before !== hashOf(app.state))
     remember(true);
 }
@@ -294,6 +310,23 @@ function stepWindow(direction) {
   setWindow(start, start + length, false);
 }
 
+const toggleHeat = () => go({ isHeat: !app.state.isHeat, rowsBy: '' }, false);
+
+/* Ctrl+wheel: less or more of the time, around the place of the pointer; the picture shows that alone. */
+function bandWheel(event) {
+  if (!event.ctrlKey)
+    return;
+  event.preventDefault();
+  const { bins } = app.explorer.samples;
+  const [first, after] = binsAt(event.clientX, event.clientY);
+  const [from, to] = [band.from, band.to];
+  const length = Math.min(Math.max((to - from) * 1.5 ** (event.deltaY / 100), 1), bins); /* several turns may come as one */
+  const middle = (first + after) / 2;
+  const start = Math.min(Math.max(Math.round(middle - (middle - from) / (to - from) * length), 0), bins - Math.ceil(length));
+  const range = [start, Math.min(start + Math.ceil(length), bins)];
+  go(range[0] === 0 && range[1] === bins ? { time: null, bandZoom: false } : { time: range, bandZoom: true }, false);
+}
+
 function wireBand() {
   const canvas = byId('band-canvas');
   canvas.addEventListener('pointerdown', bandDown);
@@ -301,7 +334,8 @@ function wireBand() {
   canvas.addEventListener('pointermove', showSpan);
   canvas.addEventListener('pointerleave', hideTip);
   canvas.addEventListener('pointerup', bandUp);
-  canvas.addEventListener('pointercancel', bandUp);
+  canvas.addEventListener('pointercancel', () => { band.drag = null; });
+  canvas.addEventListener('wheel', bandWheel, { passive: false });
   canvas.addEventListener('dblclick', () => go({ time: null, bandZoom: false }));
   for (const id of ['band-from', 'band-to']) {
     byId(id).addEventListener('input', () => setWindow(Number(byId('band-from').value), Number(byId('band-to').value), false));
@@ -319,7 +353,9 @@ function wireBand() {
         setWindow(from, Math.max(to + by * size, from + 1), false);
     });
   }
-  byId('band-heat').addEventListener('click', () => go({ isHeat: !app.state.isHeat }, false));
+  byId('band-heat').addEventListener('click', toggleHeat);
+  byId('band-rows').addEventListener('click', toggleRowsBand);
+  byId('band-by').addEventListener('change', event => go({ rowsBy: event.target.value }, false));
   byId('band-zoom').addEventListener('click', () => go({ bandZoom: !app.state.bandZoom }, false));
   byId('band-all').addEventListener('click', () => go({ time: null, bandZoom: false }));
   byId('band-base').addEventListener('click', toggleBase);

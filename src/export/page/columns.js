@@ -25,18 +25,29 @@ function checkOf(bytes) {
   return hash >>> 0;
 }
 
-/* The bytes of a column, or null where the page has none of this name. Its element is emptied. */
-async function readColumn(name, elementBy = byId) {
+/* What the page says of a column; null where it has none of this name. Its element is emptied. */
+function takeColumn(name, elementBy) {
   const box = elementBy('c-' + name);
   if (box === null)
     return null;
-  const packed = bytesOf64(box.textContent);
+  const text = box.textContent;
   box.textContent = '';
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return { name, text, length: Number(box.dataset.bytes), check: Number(box.dataset.check) };
+}
+
+/* Runs in workers, too: so do bytesOf64, checkOf and numbersOf. */
+async function unpackColumn({ name, text, length, check }) {
+  const unpacked = new Blob([bytesOf64(text)]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
-  if (bytes.length !== Number(box.dataset.bytes) || checkOf(bytes) !== Number(box.dataset.check))
+  if (bytes.length !== length || checkOf(bytes) !== check)
     throw new Error(`the column "${name}" is damaged`);
   return bytes;
+}
+
+/* The bytes of a column, or null. */
+async function readColumn(name, elementBy = byId) {
+  const column = takeColumn(name, elementBy);
+  return column === null ? null : unpackColumn(column);
 }
 
 /* So many numbers; with `isWide` also those of more than 32 bits. Each is less than `limit`, where that is told. */

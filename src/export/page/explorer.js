@@ -7,7 +7,7 @@ app.explorer = {
   samples: null, lanes: [], columns: [], mask: null, kept: null, passes: new Map(), contextSums: null, count: 0, selected: '', masked: '',
   beforeSelf: null, viewed: '', viewTree: null,
 };
-Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, bandZoom: false, view: '', event: '' });
+Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, rowsBy: '', bandZoom: false, view: '', event: '' });
 
 /* ---- address ---- */
 
@@ -35,7 +35,7 @@ app.explorer.read = parameters => {
   const time = readRange(parameters.get('t'));
   return {
     event: parameters.get('event') || '', time, base: readRange(parameters.get('base')), facets,
-    view: parameters.get('view') || '', isHeat: parameters.get('band') === 'heat', bandZoom: time !== null && parameters.get('bz') === '1',
+    view: parameters.get('view') || '', isHeat: parameters.get('band') === 'heat', rowsBy: parameters.get('band') === 'rows' ? parameters.get('by') || 'pool' : '', bandZoom: time !== null && parameters.get('bz') === '1',
   };
 };
 
@@ -54,6 +54,10 @@ app.explorer.write = (parameters, state) => {
     parameters.set('view', state.view);
   if (state.isHeat)
     parameters.set('band', 'heat');
+  if (state.rowsBy !== '') {
+    parameters.set('band', 'rows');
+    parameters.set('by', state.rowsBy);
+  }
   if (state.bandZoom && state.time !== null)
     parameters.set('bz', '1');
 };
@@ -215,7 +219,8 @@ app.explorer.begin = async () => {
     c: () => showView('callers'),
     e: toggleFacets,
     t: toggleRows,
-    h: () => go({ isHeat: !app.state.isHeat }, false),
+    h: toggleHeat,
+    r: toggleRowsBand,
     z: () => go({ bandZoom: !app.state.bandZoom && app.state.time !== null }, false),
     b: toggleBase,
     v: nextEvent,

@@ -85,7 +85,7 @@ function spanAt(clientX, clientY) {
 }
 
 function showSpan(event) {
-  const found = band.drag === null ? spanAt(event.clientX, event.clientY) : null;
+  const found = band.drag === null ? spanAt(event.clientX, event.clientY) || rowText(event.clientX, event.clientY) : null;
   const tip = byId('tip');
   if (found === null) {
     hideTip();

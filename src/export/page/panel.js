@@ -492,7 +492,7 @@ function openHelp() {
       [['right click'], 'menu'], [['I', 'M', 'D', 'L'], 'flip, methods, light or dark, frame types'], [['S'], 'save what is shown'], [['P', 'W', 'B'], 'of a comparison: shares or amounts, whose frames are drawn, with or without it'], [['browser Back'], 'undo']]),
     ...(app.explorer === null ? [] : [element('h3', '', 'Time and filters'),
       list('kbd', [[['drag'], 'over the timeline: a window, whose edges and middle can be dragged'], [['[', ']'], 'one window back or on'],
-        [['double click'], 'the whole time'], [['H', 'Z'], 'heat map; show the window alone'], [['Tab'], 'to the ends of the window, which arrows move (Shift: by one bin)'],
+        [['double click'], 'the whole time'], [['H', 'R'], 'heat map; a row for each thread, state, endpoint (click: only these)'], [['Z', 'Ctrl+wheel'], 'show the window alone; less or more of the time'], [['Tab'], 'to the ends of the window, which arrows move (Shift: by one bin)'],
         [['Shift+drag', 'B'], 'compare with another window, with this one or no more'],
         [['C'], 'callers of what ran; the menu of a frame has callers and callees of its method'],
         ...(app.explorer.events.length > 1 ? [[['V'], 'the next event']] : []),

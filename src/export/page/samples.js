@@ -15,8 +15,14 @@ function greatest(numbers) {
 
 /* Of a tree that has this total; columns begin with `prefix`. */
 async function readSamples(about, tree, total, prefix = '') {
-  const column = name => readColumn(prefix + name);
-  const bins = numbersOf(await column('bins'), about.bins);
+  const numbers = (name, ...more) => readNumbers(prefix + name, ...more);
+  /* All at once: each of the large ones has a worker. */
+  const [bins, stack, context, counts, values, leaf, labels, gapBytes] = await Promise.all([
+    numbers('bins', about.bins), numbers('samples', about.samples), numbers('contexts', about.samples, false, about.contexts),
+    numbers('counts', about.samples) /* of a page that was made to fit */, numbers('values', about.samples, true), numbers('stacks', about.stacks),
+    numbers('labels', about.contexts * about.columns.length), readColumn(prefix + 'gaps')]);
+  if ([bins, stack, context, leaf, labels, gapBytes].includes(null))
+    throw new Error('a column is missing');
   const first = new Uint32Array(about.bins + 1);
   for (let bin = 0; bin < about.bins; bin++)
     first[bin + 1] = first[bin] + bins[bin];
@@ -24,7 +30,6 @@ async function readSamples(about, tree, total, prefix = '') {
     throw new Error('samples are missing');
   await breathe();
 
-  const stack = numbersOf(await column('samples'), about.samples);
   let last = 0; /* the greatest: they rise within a bin */
   for (let bin = 0; bin < about.bins; bin++) {
     for (let i = first[bin] + 1; i < first[bin + 1]; i++)
@@ -34,15 +39,7 @@ async function readSamples(about, tree, total, prefix = '') {
   }
   await breathe();
 
-  const context = numbersOf(await column('contexts'), about.samples, false, about.contexts);
-  await breathe();
-  const countBytes = await column('counts');
-  const counts = countBytes === null ? null : numbersOf(countBytes, about.samples); /* of a page that was made to fit */
-  const values = await column('values');
-  const value = values === null ? counts : numbersOf(values, about.samples, true);
-  const leaf = numbersOf(await column('stacks'), about.stacks);
-  const labels = numbersOf(await column('labels'), about.contexts * about.columns.length);
-  const gapBytes = await column('gaps');
+  const value = values === null ? counts : values;
   const gaps = numbersOf(gapBytes, gapBytes.reduce((sum, byte) => sum + (byte < 128), 0), true);
   await breathe();
   if (greatest(leaf) >= tree.count || (about.samples > 0 && last >= about.stacks))

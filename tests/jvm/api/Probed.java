@@ -93,16 +93,16 @@ public final class Probed {
         }
     }
 
-    private static String execute(String command) {
+    static String execute(String command) {
         return jaywalk.execute(command);
     }
 
-    private static void attach(String probe) {
+    static void attach(String probe) {
         String said = execute("probe-attach,probe=" + folder + "/probes/" + probe + ".class");
         check(said.startsWith("attached "), said);
     }
 
-    private static void detach(String name) {
+    static void detach(String name) {
         String said = "quiesced";
         while (said.startsWith("quiesced")) { /* it may take longer than one call waits */
             try {
@@ -115,7 +115,7 @@ public final class Probed {
     }
 
     /** Of all its handlers that are at such a place. */
-    private static long listed(String place, String figure) {
+    static long listed(String place, String figure) {
         Matcher matcher = Pattern.compile("\"place\":\"" + place + "\"[^}]*\"" + figure + "\":(\\d+)").matcher(execute("probe-list"));
         long sum = 0;
         while (matcher.find()) {
@@ -131,13 +131,13 @@ public final class Probed {
         }
     }
 
-    private static void check(boolean isGood, String what) {
+    static void check(boolean isGood, String what) {
         if (!isGood) {
             throw new IllegalStateException(what);
         }
     }
 
-    private static void checkEqual(long found, long expected, String what) {
+    static void checkEqual(long found, long expected, String what) {
         check(found == expected, what + ": " + found + ", not " + expected);
     }
 
@@ -174,7 +174,7 @@ public final class Probed {
         check(wrong == null, wrong);
     }
 
-    private static void call(Target target, int count) {
+    static void call(Target target, int count) {
         for (int i = 0; i < count; i++) {
             check(target.add(i, 2, "abc") == i + 5, "another result");
             try {
@@ -257,7 +257,7 @@ public final class Probed {
     }
 
     /** How many of those that were born are there still. */
-    private static int collected() throws Exception {
+    static int collected() throws Exception {
         int left = Integer.MAX_VALUE;
         for (int i = 0; i < 100 && left != 0; i++) {
             System.gc();
@@ -306,7 +306,7 @@ public final class Probed {
         checkEqual(LATE.get(), 0, "late");
     }
 
-    private static String refused(String command) {
+    static String refused(String command) {
         try {
             return "not refused: " + execute(command);
         } catch (RuntimeException expected) {
@@ -379,6 +379,86 @@ public final class Probed {
         public static int twice(int number) {
             return 2 * number;
         }
+    }
+
+    /** What a rule asks for; it stands far above those that have a method. */
+    public interface Far {}
+
+    /** Between. */
+    public interface Near extends Far {}
+
+    /** Named by nobody who works. */
+    public static class Base implements Near {}
+
+    /** Has the class above. */
+    public static class Middle extends Base {}
+
+    /** There before the probe. */
+    public static class Leaf extends Middle implements Runnable {
+        @Override
+        public void run() {
+            new Target().field++;
+        }
+    }
+
+    /** Of another kind. */
+    public static class Other extends Target implements Runnable {
+        @Override
+        public void run() {
+            field++;
+        }
+    }
+
+    /** Comes when the probe is there, as do those above it. */
+    public static class LateMiddle extends LateBase {}
+
+    /** Comes after those that extend it. */
+    public static class LateBase implements Near {}
+
+    /** The last one above which somebody looks. */
+    public static class LateLeaf extends LateMiddle implements Runnable {
+        @Override
+        public void run() {
+            new Target().field++;
+        }
+    }
+
+    /** Of another kind. */
+    public static class LateOther extends Other {
+        @Override
+        public void run() {
+            field--;
+        }
+    }
+
+    /** What stands far above a class: known at once of one that is loaded, and soon of one that comes. */
+    private static void above() throws Exception {
+        Runnable leaf = new Leaf(), other = new Other();
+        attach("Above");
+        leaf.run();
+        other.run();
+        checkEqual(HANDLED.get(), 1, "handled");
+        checkEqual(listed("entry", "methods"), 1, "methods");
+        Runnable late = new LateLeaf();
+        other = new LateOther();
+        while (listed("entry", "methods") != 2) {
+            Thread.sleep(10);
+        }
+        long before = HANDLED.get();
+        for (int i = 0; i < 100; i++) {
+            late.run();
+            leaf.run();
+            other.run();
+        }
+        checkEqual(HANDLED.get() - before, 200, "handled later");
+        while (listed("entry", "untold") != 0) { /* of the other one it is known by now */
+            Thread.sleep(10);
+        }
+        detach("Above");
+        before = HANDLED.get();
+        late.run();
+        leaf.run();
+        checkEqual(HANDLED.get(), before, "handled after it was detached");
     }
 
     /** Gives a class of ours another version. */
@@ -470,6 +550,12 @@ public final class Probed {
             break;
         case "places":
             places();
+            break;
+        case "above":
+            above();
+            break;
+        case "births":
+            Births.run();
             break;
         case "early":
             early();

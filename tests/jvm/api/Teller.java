@@ -1,5 +1,6 @@
 package told;
 
+import io.jaywalk.Context;
 import io.jaywalk.Jaywalk;
 
 /**
@@ -14,16 +15,16 @@ public final class Teller {
     private static Jaywalk jaywalk;
     private static String folder;
 
-    private static void attach(String probe) {
+    private static void attach(String probe, String name) {
         String said = jaywalk.execute("probe-attach,probe=" + folder + '/' + probe + ".class");
-        if (!said.startsWith("attached told")) {
+        if (!said.startsWith("attached " + name)) {
             throw new IllegalStateException(said);
         }
     }
 
-    private static void detach() {
+    private static void detach(String name) {
         System.out.println(jaywalk.execute("probe-list").trim());
-        if (!jaywalk.execute("probe-detach,name=told").startsWith("detached told")) {
+        if (!jaywalk.execute("probe-detach,name=" + name).startsWith("detached " + name)) {
             throw new IllegalStateException("not detached");
         }
     }
@@ -51,26 +52,55 @@ public final class Teller {
         thread.join();
     }
 
+    /** Who calls, and what for: from a method, from a method handle and by reflection, and as the first of a thread. */
+    private static void ask(int times, boolean isVirtual) throws Throwable {
+        attach("Asked", "asked");
+        Till till = new Till();
+        java.util.ArrayDeque<String> names = new java.util.ArrayDeque<>();
+        jaywalk.endpoint(9, "GET /till/\u00e4");
+        try (Context context = jaywalk.context(0xa1L, 0xb2L, 7, 9)) {
+            for (int i = 0; i < times; i++) {
+                till.sell(1, "direct");
+                names.addFirst("a");
+            }
+            Till.class.getMethod("sell", int.class, String.class).invoke(till, 2, "reflected");
+            java.lang.invoke.MethodHandles.lookup().unreflect(Till.class.getMethod("sell", int.class, String.class)).invoke(till, 3, "handle");
+        }
+        till.sell(5, "for nothing");
+        Runnable inThread = () -> {
+            try (Context context = jaywalk.context(0, 0, 8, 10)) {
+                till.sell(6, "in a thread");
+            }
+        };
+        Thread thread = isVirtual ? (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, inThread) : new Thread(inThread);
+        if (!isVirtual) {
+            thread.start();
+        }
+        thread.join();
+        detach("asked");
+    }
+
     /** All of it. */
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) throws Throwable {
         int times = Integer.parseInt(arguments[1]);
         folder = arguments[0];
         jaywalk = Jaywalk.get();
         sell(times); /* the class is there before the probe, and compiled */
-        attach("Told");
+        attach("Told", "told");
         jaywalk.attribute("tenant").set("acme");
         sell(times);
         jaywalk.attribute("tenant").clear();
         sellOn(arguments[2].equals("virtual"), times);
-        detach();
+        detach("told");
         sell(times);
-        attach("ToldAnew");
+        attach("ToldAnew", "told");
         sell(times);
-        detach();
+        detach("told");
+        ask(times, arguments[2].equals("virtual"));
         jaywalk.execute("stop");
-        attach("Told");
+        attach("Told", "told");
         sell(times);
-        detach();
+        detach("told");
         System.out.println("ok");
     }
 }

@@ -31,6 +31,12 @@ for type in jdk.ResidentSetSize jdk.JavaThreadStatistics jdk.ClassLoadingStatist
     [ "$(count_of $type startTime)" -ge 1 ] || fail "no $type"
 done
 
+# Each thread's load is a part of the whole, which is the processors': between them they have no more than the process.
+events jdk.ThreadCPULoad >loads.txt
+[ "$(grep -c '' loads.txt)" -ge 2 ] || fail "hardly a thread has a load: $(cat loads.txt)"
+sed 's/.*user = \([0-9.]*\)%.*system = \([0-9.]*\)%.*/\1 \2/' loads.txt | awk '{ sum += $1 + $2 } END { exit !(sum > 0 && sum <= 101) }' ||
+    fail "loads of threads cannot be: $(cat loads.txt)"
+
 for ((i = 0; i < rounds; i++)); do
     expect 1 jdk.ThreadStart " thread = \"comer-$i\""
     expect 1 jdk.ThreadEnd " thread = \"comer-$i\""

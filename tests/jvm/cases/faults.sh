@@ -14,7 +14,7 @@ has_perf || perf=
 [ -n "$perf" ] || skip_part "perf_events that go wrong: $(grep -m 1 -o 'perf_event_open: .*' perf.err)"
 objects=
 [ "$MAJOR" -lt 11 ] || objects='objects all'
-read -ra names <<<"${FAULT_SCENARIOS:-jfr graph wall itimer $agct $perf timers chunks session kept loop late locks $objects}"
+read -ra names <<<"${FAULT_SCENARIOS:-jfr graph wall itimer $agct $perf timers chunks session kept loop late locks probes $objects}"
 for name in "${names[@]}"; do
     scenario "$name"
 done

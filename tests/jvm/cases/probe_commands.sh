@@ -38,4 +38,32 @@ for round in 1 2; do
 done
 jaywalk 1 probe detach "$hot" hot-calls
 says 'hot-calls'
+
+# More handlers than an answer has room for: what is listed is a text of its own.
+jaywalk 0 probe attach "$hot" "$PROBE_CLASSES/Crowd.class" >attach.out
+jaywalk 0 probe list "$hot" >list.out
+[ "$(grep -c '^  h[0-9][0-9] (entry) ' list.out)" = 24 ] || fail "of 24 handlers are listed: $(grep -c '(entry)' list.out)"
+jaywalk 0 probe detach "$hot" crowd >detach.out
+
+# Rules of a file in the place of the probe's own; what cannot be is told before the agent is asked.
+echo 'warm: include class name=Hot method name=lukewarm' >my.rules
+jaywalk 1 probe attach --rules my.rules "$hot" "hot calls.jar"
+says 'my.rules: rules, line 1: no handler has a rule warm; it has hot'
+echo 'hot: include class name=Hot method name=lukewarm # alone' >my.rules
+jaywalk 0 probe attach --rules my.rules "$hot" "hot calls.jar" >attach.out
+grep -q '^attached hot-calls: 2 handlers, 2 methods of 1 classes' attach.out || fail "attach: $(head -n 1 attach.out)"
+grep -qxF "1 of its rules are those of $OUT/my.rules" attach.out || fail "attach: $(sed -n 2p attach.out)"
+jaywalk 0 probe list "$hot" >list.out
+grep -qxF "  class HotCalls of $OUT/hot calls.jar, with rules of $OUT/my.rules" list.out || fail "list: $(sed -n 2p list.out)"
+grep -q '^  entered (entry) * 1  *1  ' list.out || fail "list: not one method: see $OUT/list.out"
+jaywalk 0 probe detach "$hot" hot-calls >detach.out
+# The agent finds that, too: the file may have changed meanwhile.
+echo 'cold: include class name=Hot' >my.rules
+load_agent "$hot" "probe-attach,probe=$PROBE_CLASSES/HotCalls.class,rules=$OUT/my.rules" >load.out
+load_agent "$hot" "probe-attach,probe=$PROBE_CLASSES/HotCalls.class,rules=$OUT" >load.out
+jaywalk 0 probe list "$hot" >list.out
+grep -qx 'No probe is attached.' list.out || fail "with rules that are none: $(head -n 1 list.out)"
+grep -q "my.rules: rules, line 1: no handler has a rule cold; it has hot" hot.err || fail "the agent does not say why: $(tail -n 1 hot.err)"
+grep -q "rules $OUT: no file that can be read whole" hot.err || fail "the agent does not say why: $(tail -n 1 hot.err)"
+: >hot.err
 end_target hot running

@@ -48,6 +48,22 @@ told() { # $1: name, then flags of java
     [ "$(grep -cF ',"told","Told.sold","told/Till.sell",' "$name.csv")" = "$sales" ] || fail "$name: no methods in $name.csv"
     ! grep -qF stackTrace <(events "$name.jfr" jaywalk.probe.Failed why) || fail "$name: failures have a stack"
 
+    # Who called, and what for: method handles and reflection are passed over.
+    events "$name.jfr" jaywalk.probe.Asked items >"$name.asked"
+    trace=$(printf '%016x' $((0xa1)))$(printf '%016x' $((0xb2)))
+    [ "$(wc -l <"$name.asked")" = $((TIMES + 4)) ] || fail "$name: $(wc -l <"$name.asked") asked"
+    [ "$(grep -cF '"caller":"told.Teller.ask","span":7,"trace":"'"$trace"'","endpoint":"GET /till/ä","items":1' "$name.asked")" = "$TIMES" ] ||
+        fail "$name: the caller or its context are not told: $(head -n 1 "$name.asked")"
+    for one in 2 3; do
+        grep -qF '"caller":"told.Teller.ask","span":7,"trace":"'"$trace"'","endpoint":"GET /till/ä","items":'$one "$name.asked" ||
+            fail "$name: the caller through a handle or reflection: $(grep -F "\"items\":$one" "$name.asked")"
+    done
+    grep -qF '"caller":"told.Teller.ask","span":0,"trace":null,"endpoint":null,"items":5' "$name.asked" || fail "$name: without a context: $(grep '"items":5' "$name.asked")"
+    grep -qE '"caller":"told[.]Teller[.]lambda[^"]*","span":8,"trace":null,"endpoint":null,"items":6' "$name.asked" || fail "$name: in a thread: $(grep '"items":6' "$name.asked")"
+    if [ "$MAJOR" -ge 9 ]; then
+        [ "$(events "$name.jfr" jaywalk.probe.Called by | grep -cF '"by":"told.Teller.ask"')" = "$TIMES" ] || fail "$name: callers of a method of the JDK"
+    fi
+
     # A flame graph of them: all of the type whose stacks begin at the place.
     "$JW_COMMAND" convert -q --event=$sale "$name.jfr" "$name.collapsed"
     count=$(awk '/told[.\/]Till[.]sell/ { sum += $NF } END { print sum + 0 }' "$name.collapsed")

@@ -5,6 +5,7 @@ wrong=$(dirname "$LIB")/../../build/wrong/instrument/libjaywalk.so
 [ -f "$wrong" ] || fail "$wrong is not there: make build/wrong/instrument/libjaywalk.so"
 
 CYCLES=${PROBE_CYCLES:-20}
+PARTS=${PROBE_PARTS:-} # names begin so; empty: all
 may_load=()
 [ "$MAJOR" -lt 22 ] || may_load=(--enable-native-access=ALL-UNNAMED)
 
@@ -12,6 +13,7 @@ may_load=()
 turn=0
 probed() { # $1: name, $2: flags of java, $3: mode, then what the mode wants
     local name=$1 flags mode=$3
+    [ "${name#"$PARTS"}" != "$name" ] || [ -z "$PARTS" ] || return 0
     [ -z "$HALF" ] || [ $((turn++ % 2)) = "$HALF" ] || return 0
     read -ra flags <<<"$2"
     shift 3
@@ -29,7 +31,9 @@ probed exact-c2 $c2 exact 20000
 probed checked -Xcheck:jni exact 1000
 probed verified -Xverify:all exact 1000
 probed places "" places
+probed above "" above
 probed blocked "" blocked
+probed births "" births
 probed throwing "" throwing
 probed slow "" slow
 probed often "" often
@@ -43,10 +47,22 @@ if [ "$MAJOR" -ge 21 ]; then
     probed cycles-virtual "" cycles-virtual "$CYCLES"
 fi
 
+[ -z "$PARTS" ] || exit 0
+
 # With the JVM, from its first class on: nothing of it is missed.
 run_java start 0 "${may_load[@]}" "-agentpath:$JW_LIBRARY=start,quiet,probe=$PROBE_CLASSES/probes/Early.class,file=start.jfr" \
     -cp "$JW_JAR:$API_CLASSES" probed.Probed early "$PROBE_CLASSES"
 [ "$(tail -n 1 start.out)" = ok ] || fail "start: $(tail -n 1 start.out)"
+
+# The JVM refuses the first call that takes a probe's flag back (behind three that connect its handlers): it is asked again, and nobody comes in.
+if [ -f "$JW_FAULTS_LIBRARY" ]; then
+    JW_FAULTS_RULES=jni.CallVoidMethod:ENOMEM@4 JW_FAULTS_TOLD=told run_java refused 0 "${may_load[@]}" "-agentpath:$JW_FAULTS_LIBRARY=start,quiet,interval=100ms,file=refused.jfr" \
+        -cp "$JW_JAR:$API_CLASSES" probed.Probed blocked "$PROBE_CLASSES"
+    [ "$(tail -n 1 refused.out)" = ok ] || fail "refused: $(tail -n 1 refused.out)"
+    [ "$(tr -d '\0' <told | wc -l)" = 1 ] || fail "refused: not one call was refused: $(tr -d '\0' <told)"
+else
+    skip_part "a JVM that refuses to end a probe: no $JW_FAULTS_LIBRARY"
+fi
 
 # With a library that only links the places to nothing, a thread is inside when detach comes back.
 status=0

@@ -10,7 +10,7 @@ shop() { # $1: name, $2: options of the agent, then those of the shop
     check_once Contexts "$name.jfr" "$name.report" 1
 }
 
-shop platform interval=1ms --threads=200 --clients=200 --requests=600
+shop platform interval=500us --threads=200 --clients=200 --requests=600
 whole platform.jfr
 if [ "$MAJOR" -ge 21 ] && [ "$MAJOR" -lt 24 ]; then
     skip_part "that samples of virtual threads have a context: this JDK does not tell whose native code is, which the shop's clock is"

@@ -1,5 +1,6 @@
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -67,7 +68,8 @@ final class Roots {
                 java++;
                 counts.merge(Samples.threadName(sample).substring("proof-".length()), 1, Integer::sum);
                 if (!root.matcher(stack).matches() && !beginsOrEnds(stack)) {
-                    rootless.add(Samples.threadName(sample) + ": " + stack);
+                    rootless.add(String.format("%d ms on, %s: %s", Duration.between(since, sample.getStartTime()).toMillis(),
+                            Samples.threadName(sample), stack));
                 }
             }
         }

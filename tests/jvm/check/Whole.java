@@ -66,8 +66,8 @@ final class Whole {
                 whole.chunkCount, whole.eventCount, whole.sampleCount));
     }
 
-    static List<String> problemsOf(Counters counters, Path file) throws IOException {
-        Whole whole = new Whole(counters, false, false, false);
+    static List<String> problemsOf(Counters counters, Path file, boolean isRunning) throws IOException {
+        Whole whole = new Whole(counters, false, isRunning, false);
         whole.checkFile(file);
         return whole.problems.first();
     }

@@ -6,7 +6,7 @@ import io.jaywalk.probe.Probe;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts the calls of the workload Hot, without a limit. */
-@Probe(name = "hot-calls", maxCallsPerSecond = 0, maxNanosPerCall = 0, rules = "include class name=Hot method name=hottest|lukewarm")
+@Probe(name = "hot-calls", maxCallsPerSecond = 0, maxNanosPerCall = 0, rules = "hot: include class name=Hot method name=hottest|lukewarm")
 public class HotCalls {
     private static final LongAdder CALLS = new LongAdder();
     private static final LongAdder NS = new LongAdder();

@@ -12,7 +12,7 @@ import java.nio.file.StandardOpenOption;
  */
 public final class Late {
     private static final int[] DATA = new int[1 << 12];
-    private static final int COPIED = 400 << 20, PAGE = 4096, PAGES = 48 << 10;
+    private static final int COPIED = 400 << 20, PAGE = 4096, PAGES = 48 << 10, FEW = 64;
     static long sum;
     private static volatile int asked;
 
@@ -55,12 +55,13 @@ public final class Late {
         final byte[] array = new byte[what.equals("copy") ? COPIED : 1];
 
         try (FileChannel file = sparseFile()) {
-            final ByteBuffer few = file.map(FileChannel.MapMode.PRIVATE, 0, 1000L * PAGE);
+            /* Few enough that nobody waits for them, where the machine gives out pages slowly. */
+            final ByteBuffer few = file.map(FileChannel.MapMode.PRIVATE, 0, (long) FEW * PAGE);
 
             for (int i = 0; i < 20_000; i++)
                 sum += counted(1000);
             for (int i = 0; i < 20_000; i++)
-                fault(few, 1000);
+                fault(few, FEW);
             copy(array);
             asker.setDaemon(true);
             asker.start();

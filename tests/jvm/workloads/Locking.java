@@ -1,4 +1,5 @@
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -102,8 +103,8 @@ public class Locking {
     }
 
     public static void main(String[] args) throws Exception {
-        boolean isVirtual = args.length > 0 && args[0].equals("virtual");
-        isReentrant = args.length > 0 && args[0].equals("reentrant");
+        boolean isVirtual = Arrays.asList(args).contains("virtual");
+        isReentrant = Arrays.asList(args).contains("reentrant");
         long[] waited = new long[VICTIMS];
         List<Thread> threads = new ArrayList<>();
         long sum = 0, waits = 0;

@@ -42,7 +42,20 @@ static const struct {
     {"uprobe:/:malloc", JW_PERF_NONE},
     {"uprobe:malloc", JW_PERF_NONE},
     {"cache-mises", JW_PERF_NONE},
-    {"java.lang.String.length", JW_PERF_NONE},
+    {"java.lang.String.length", JW_PERF_METHOD},
+    {"java/util/Map.get", JW_PERF_METHOD},
+    {"com.acme.**.find*", JW_PERF_METHOD},
+    {"Shop$Part.<init>", JW_PERF_METHOD},
+    {"Shop.", JW_PERF_NONE},
+    {".buy", JW_PERF_NONE},
+    {"/tmp/x.y", JW_PERF_NONE},
+    {"Shop.buy(I)V", JW_PERF_NONE},
+    {"java/util/Map", JW_PERF_NONE},
+    {"exception", JW_PERF_EXCEPTION},
+    {"exception:java.io.IOException|com.acme.**", JW_PERF_EXCEPTION},
+    {"exception:Shop$Failed", JW_PERF_EXCEPTION},
+    {"exception:", JW_PERF_NONE},
+    {"exceptions:page_fault_user", JW_PERF_TRACEPOINT},
     {"", JW_PERF_NONE},
     {"9lives", JW_PERF_NONE},
 };
@@ -98,5 +111,6 @@ Test(perf_event, the_table_is_sound)
             cr_assert_str_eq(jw_perf_unit(info->alias), info->name);
     }
     cr_assert_str_eq(jw_perf_unit("malloc"), "events");
+    cr_assert_str_eq(jw_perf_unit("a.B.c"), "calls");
     cr_assert_str_eq(jw_perf_unit("r1b7"), "events");
 }

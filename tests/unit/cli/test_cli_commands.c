@@ -151,13 +151,15 @@ Test(cli_commands, a_program_that_cannot_be_run_is_told_of)
 Test(cli_commands, list_names_the_events)
 {
     static const char begin[] =
-        "Basic events:\n  cpu\n  cpu-clock\n  itimer\n  wall\n  alloc\n  lock\nCounters, ";
+        "Basic events:\n  cpu\n  cpu-clock\n  itimer\n  wall\n  alloc\n  lock\n  "
+        "exception\nCounters, ";
 
     cr_expect_eq(RUN("list"), CLI_OK);
     cr_expect_eq(strncmp(out_text, begin, strlen(begin)), 0, "%s", out_text);
     cr_expect_not_null(strstr(out_text, "\n  page-faults              pages that"));
     cr_expect_not_null(strstr(out_text, "\n  cache-misses "));
     cr_expect_not_null(strstr(out_text, "\n  uprobe:/FILE:FUNCTION "));
+    cr_expect_not_null(strstr(out_text, "\n  exception[:CLASS] "));
 }
 
 static bool parse(const struct cli_command *command, const char *const *words,
@@ -366,6 +368,28 @@ Test(cli_commands, progress_tells_samples_and_losses_where_the_agent_does)
     expect_progress("many samples", "");
     expect_progress("99999999999999999999999999 samples", ", 18446744073709551615 samples");
     expect_progress("", "");
+}
+
+static void expect_classes(const char *told, const char *expected)
+{
+    char text[160];
+
+    cli_progress_of_classes(told, text, sizeof text);
+    cr_expect_str_eq(text, expected, "%s", told);
+}
+
+Test(cli_commands, progress_of_classes_is_what_the_last_whole_line_says)
+{
+    expect_classes("0 3000 0\n", "0 of 3,000 classes are written, in 0 batches");
+    expect_classes("0 3000 0\n120 3000 12\n", "120 of 3,000 classes are written, in 12 batches");
+    expect_classes("0 3000 0\n120 3000 12\n130 30",
+                   "120 of 3,000 classes are written, in 12 batches");
+    expect_classes("00 12\n1 2 3\n", "1 of 2 classes are written, in 3 batches");
+    expect_classes("", "");
+    expect_classes("120 3000 12", "");
+    expect_classes("120 3000\n", "");
+    expect_classes("error: no\n", "");
+    expect_classes("1 2 3\n\n", "");
 }
 
 Test(cli_commands, a_line_of_progress_is_cut_to_the_terminal)

@@ -71,6 +71,20 @@ Test(cli_docs, the_manual_page_is_free_of_warnings)
     cr_assert_str_eq(kept, "");
 }
 
+Test(cli_docs, no_text_of_an_option_is_cut)
+{
+    const struct cli_option *option;
+
+    for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
+        char text[CLI_HELP_TEXT_BYTES];
+
+        if (option->kind != CLI_KIND_SECTION && cli_is_told(option)) {
+            cli_help_text(option, text, sizeof text);
+            cr_expect_lt(strlen(text), sizeof text - 1, "%s: %s", option->name, text);
+        }
+    }
+}
+
 Test(cli_docs, the_manual_page_tells_every_command_and_option)
 {
     const struct cli_option *option;
@@ -96,6 +110,41 @@ Test(cli_docs, the_manual_page_tells_every_command_and_option)
         snprintf(wanted, sizeof wanted, ".TP\n\\fB%s", about.section == NULL ? about.usage : "");
         wanted[strcspn(wanted, "-")] = '\0'; /* as above */
         cr_expect_not_null(strstr(made, wanted), "%s", wanted);
+    }
+}
+
+/* What the command says otherwise: formats by --output, probes by `jaywalk probe`; or not at all, being its own part of the talk. */
+static bool is_said_otherwise(const char *name)
+{
+    static const char *const others[] = {"flat",  "traces", "probe", "rules",
+                                         "quiet", "answer", "show"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(others); i++) {
+        if (strcmp(name, others[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool start_has(const char *name)
+{
+    const struct cli_option *option;
+
+    for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
+        if (option->command == CLI_COMMAND_START && option->kind != CLI_KIND_SECTION &&
+            strcmp(option->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+Test(cli_docs, the_command_start_has_all_that_a_start_has)
+{
+    struct options_about about;
+
+    for (size_t i = 0; options_about_at(i, &about); i++) {
+        if (about.section == NULL && about.is_of_start && !is_said_otherwise(about.name))
+            cr_expect(start_has(about.name), "%s", about.name);
     }
 }
 

@@ -116,6 +116,44 @@ Test(cli_probe, check_says_what_a_probe_is)
         "%s", out_text);
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
+}
+
+Test(cli_probe, rules_of_a_file_take_the_places_of_those_of_their_names)
+{
+    const annotation marks[] = {PLAIN("Probe")};
+    const annotation places[] = {
+        RULES("OnEntry", "value", "shop: " RULE, "other: include class name=com.acme.Other")};
+
+    begin_probe(marks, 1);
+    add_method(9, "entered", "()V", places, 1, NULL, 0);
+    write_class("Named.class");
+    make_application();
+    cr_expect_eq(RUN("probe", "check", "--strict", "Named.class", "app"), CLI_FAILED);
+    write_text("my.rules", "shop: include class name=com.acme.Nobody\n"
+                           "other: include class name=com.acme.Shop method name=add\n");
+    cr_expect_eq(RUN("probe", "check", "--rules", "my.rules", "Named.class", "app"), CLI_OK);
+    EXPECT_OUT("\n2 of its rules are those of my.rules\n");
+    EXPECT_OUT("\n    shop: include class name=com.acme.Nobody\n");
+    EXPECT_OUT("\n  other             add(int)  1 places");
+    write_text("my.rules", "other: include class name=com.acme.Shop method name=add\n");
+    cr_expect_eq(RUN("probe", "check", "--rules=my.rules", "Named.class"), CLI_OK);
+    EXPECT_OUT("\n1 of its rules are those of my.rules; as the probe has them: shop\n");
+    cr_expect_eq(RUN("probe", "check", "--json", "--rules=my.rules", "Named.class"), CLI_OK);
+    EXPECT_OUT("\\u000aother: include class name=com.acme.Shop method name=add\\u000a");
+    write_text("my.rules", "shops: include class name=com.acme.Shop\n");
+    cr_expect_eq(RUN("probe", "check", "--rules=my.rules", "Named.class"), CLI_FAILED);
+    EXPECT_ERR("my.rules: rules, line 1: no handler has a rule shops; it has shop, other");
+    cr_expect_eq(RUN("probe", "check", "--rules=nowhere.rules", "Named.class"), CLI_FAILED);
+    EXPECT_ERR("nowhere.rules");
+    cr_expect_eq(RUN("probe", "list", "--rules=my.rules", "1"), CLI_USAGE);
+    EXPECT_ERR("--rules is for check and attach");
+}
+
 Test(cli_probe, methods_have_what_the_handlers_ask_for_or_are_told_why_not)
 {
     make_probe("Slow.class");

@@ -37,7 +37,8 @@ static const char answer[] =
     "\"idle\":9,\"later\":{}},"
     "{\"name\":\"Failed\",\"type\":\"jaywalk.probe.Failed\",\"recorded\":0,\"lost\":0,\"idle\":0}]}"
     ","
-    "{\"name\":\"hot\",\"class\":\"Hot\",\"file\":\"/h.jar\",\"state\":\"taken-out\","
+    "{\"name\":\"hot\",\"class\":\"Hot\",\"file\":\"/h.jar\",\"rules\":\"/"
+    "my.rules\",\"state\":\"taken-out\","
     "\"why\":\"20,000 ns a call\\u001b[2J \\\"\\u00e4\\n\",\"handlers\":["
     "{\"method\":\"out\",\"place\":\"entry\",\"methods\":0,\"places\":0,\"calls\":9,\"throws\":0,"
     "\"ns_per_call\":20000,\"unfit\":0}]}]}\n";
@@ -67,7 +68,7 @@ Test(cli_probe_list, probes_and_their_handlers_are_rows)
         " 0\n"
         "\n"
         "hot  taken-out: 20,000 ns a call [2J \"??\n"
-        "  class Hot of /h.jar\n"
+        "  class Hot of /h.jar, with rules of /my.rules\n"
         "  handler                         methods   places             calls   ns a call  "
         "exceptions\n"
         "  out (entry)                           0        0                 9      20,000          "

@@ -236,3 +236,51 @@ Test(context_events, a_thousand_threads_during_a_dump_lose_nothing_unsaid)
         eq(u64, jw_counter(JW_COUNT_CONTEXT_EVENTS_REFUSED), (uint64_t)THREADS * EACH - given));
     free(threads);
 }
+
+Test(context_events, an_endpoint_is_known_by_its_root_span_with_and_without_a_session)
+{
+    char told[CONTEXT_TOLD_BYTES], long_name[CONTEXT_TOLD_BYTES + 3];
+
+    cr_expect_eq(context_endpoint_of(77, told), 0);
+    cr_expect_not(context_endpoint(NULL, 77, text("GET /a"), text(""), CONTEXT_NO_SLOT));
+    cr_assert_eq(context_endpoint_of(77, told), 6);
+    cr_expect(memcmp(told, "GET /a", 6) == 0);
+    cr_expect(context_endpoint(generations, 77, text("GET /bb"), text("x"), CONTEXT_NO_SLOT));
+    cr_assert_eq(context_endpoint_of(77, told), 7);
+    cr_expect(memcmp(told, "GET /bb", 7) == 0);
+    cr_expect_eq(context_endpoint_of(78, told), 0);
+    /* Nothing is of no root span, and nothing is no endpoint. */
+    (void)context_endpoint(NULL, 0, text("GET /c"), text(""), CONTEXT_NO_SLOT);
+    (void)context_endpoint(NULL, 79, text(""), text(""), CONTEXT_NO_SLOT);
+    cr_expect_eq(context_endpoint_of(0, told), 0);
+    cr_expect_eq(context_endpoint_of(79, told), 0);
+    /* Cut at a character: the last one has two bytes. */
+    memset(long_name, 'a', sizeof long_name);
+    memcpy(long_name + CONTEXT_TOLD_BYTES - 1, "\xc3\xa4z", 3);
+    (void)context_endpoint(NULL, 80, (struct context_text){long_name, CONTEXT_TOLD_BYTES + 2},
+                           text(""), CONTEXT_NO_SLOT);
+    cr_expect_eq(context_endpoint_of(80, told), CONTEXT_TOLD_BYTES - 1);
+}
+
+static void *tell_same(void *name)
+{
+    char told[CONTEXT_TOLD_BYTES];
+
+    for (int i = 0; i < 20000; i++) {
+        (void)context_endpoint(NULL, 81, text(name), text(""), CONTEXT_NO_SLOT);
+        const size_t length_bytes = context_endpoint_of(81, told);
+        for (size_t j = 1; j < length_bytes; j++)
+            cr_assert_eq(told[j], told[0]);
+    }
+    return NULL;
+}
+
+Test(context_events, an_endpoint_is_never_half_of_another)
+{
+    char short_name[] = "aaaaaaaaaaaaaaaaaaaa", long_name[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+    pthread_t other;
+
+    cr_assert_eq(pthread_create(&other, NULL, tell_same, short_name), 0);
+    tell_same(long_name);
+    cr_assert_eq(pthread_join(other, NULL), 0);
+}

@@ -22,7 +22,8 @@ Test(jfr_attributes, an_identifier_is_the_name_of_its_field)
 {
     cr_expect_str_eq(field_of("tenant"), "tenant");
     cr_expect_str_eq(field_of("_Shard2"), "_Shard2");
-    cr_expect_str_eq(field_of("method"), "method", "a field of other types, not of such events");
+    cr_expect_str_eq(field_of("invocations"), "invocations",
+                     "a field of other types, not of such events");
 }
 
 Test(jfr_attributes, what_is_no_identifier_gets_a_made_name)
@@ -38,7 +39,8 @@ Test(jfr_attributes, names_that_fields_of_samples_or_spans_have_are_made)
 {
     static const char *const taken[] = {"startTime",  "duration", "eventThread", "sampledThread",
                                         "stackTrace", "state",    "weight",      "samples",
-                                        "name",       "traceId",  "spanId",      "localRootSpanId"};
+                                        "name",       "traceId",  "spanId",      "localRootSpanId",
+                                        "method"};
 
     for (size_t i = 0; i < JW_COUNT_OF(taken); i++) {
         char wanted[32];

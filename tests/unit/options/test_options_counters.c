@@ -60,6 +60,37 @@ Test(options_counters, counters_have_intervals_of_events)
     cr_assert(result.values.event == OPTIONS_EVENT_PERF && result.values.wall_ns == 20000000);
 }
 
+Test(options_counters, calls_of_methods_are_counted_one_by_one_or_less)
+{
+    parse_quietly("event=java.util.Properties.getProperty");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_METHOD);
+    cr_assert_str_eq(options_event_text(&result.values), "java.util.Properties.getProperty");
+    cr_assert(options_is_counting(&result.values) && !options_has_cpu(&result.values));
+    cr_assert_eq(result.values.interval_count, 1);
+    parse_quietly("event=java/util/Map.get,interval=1000,wall=20ms,alloc=1m");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_METHOD);
+    cr_assert_eq(result.values.interval_count, 1000);
+    cr_assert_eq(result.values.wall_ns, 20000000);
+    cr_assert_eq(result.values.alloc_bytes, 1 << 20);
+    parse_with_warning("event=a.B.c,overhead=1%", "overhead: has no effect on event=a.B.c");
+    parse_with_warning("event=a.B.c,alluser", "alluser: has no effect on event=a.B.c");
+}
+
+Test(options_counters, exceptions_are_counted_all_or_by_their_class)
+{
+    parse_quietly("event=exception");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_EXCEPTION);
+    cr_assert_str_eq(options_event_text(&result.values), "exception");
+    cr_assert(options_is_counting(&result.values) && !options_has_cpu(&result.values));
+    cr_assert_eq(result.values.interval_count, 1);
+    parse_quietly("event=exception:java.io.*|Shop$Failed,interval=100,wall=20ms");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_EXCEPTION);
+    cr_assert_str_eq(options_event_text(&result.values), "exception:java.io.*|Shop$Failed");
+    cr_assert_eq(result.values.interval_count, 100);
+    cr_assert_eq(result.values.wall_ns, 20000000);
+    parse_with_warning("event=exception,overhead=1%", "overhead: has no effect on event=exception");
+}
+
 /* Each signal is a context switch of its own; and the processor's counters come by the million. */
 Test(options_counters, intervals_of_counters_have_a_least_one)
 {

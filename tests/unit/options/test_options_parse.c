@@ -346,7 +346,7 @@ Test(options_parse, m52_bad_values_are_refused_with_their_text_and_an_example)
         {"event=", "event=: has no value; allowed: cpu (also ctimer), itimer, wall"},
         {"event=cpuu", "event=cpuu: is unknown; did you mean cpu?"},
         {"event=nativemem", "event=nativemem: is known to async-profiler, not to jaywalk yet"},
-        {"event=java.lang.String.length", "is unknown"},
+        {"event=java.lang.String.length()", "is unknown"},
         {"event=cache-mises", "event=cache-mises: is unknown; did you mean cache-misses?"},
         {"cstack=banana", "is unknown; allowed: vm, vmx, fp, libunwind, agct, no (also dwarf)"},
         {"loglevel=loud", "is unknown; allowed: debug, info, warn, error, none"},

@@ -42,6 +42,7 @@ Test(options_reference, the_help_tells_names_defaults_and_fits_the_screen)
     cr_assert(length_bytes < sizeof text && strlen(text) == length_bytes);
     cr_assert(strstr(text, "\n  interval=TIME ") != NULL);
     cr_assert(strstr(text, "(default 10ms)") != NULL);
+    cr_assert(strstr(text, "(default cpu)") != NULL, "the longest text is cut");
     cr_assert(strstr(text, "\n  flat[=COUNT] ") != NULL);
     for (const char *line = text; *line != '\0';) {
         const size_t line_bytes = strcspn(line, "\n");

@@ -184,5 +184,6 @@ Test(os_tasks, what_a_thread_used_grows_with_what_it_does_and_is_of_threads_of_t
     cr_assert(os_task_facts(os_gettid(), &after));
     cr_assert(after.minor_faults > before.minor_faults);
     cr_assert(after.cpu_ns > before.cpu_ns);
+    cr_assert(after.user_ns >= before.user_ns && after.system_ns >= before.system_ns);
     cr_assert(!os_task_facts(INT32_MAX, &after));
 }

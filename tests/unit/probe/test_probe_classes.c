@@ -98,6 +98,42 @@ Test(probe_classes, a_bridge_lies_beside_its_handler)
     expect_type("call", "(Ljava/lang/Object;Ljava/lang/Object;J)V");
 }
 
+Test(probe_classes, a_bridge_fetches_what_no_place_gives)
+{
+    const struct probe_handler handler = {
+        .class_name = "com/acme/Slow",
+        .method_name = "seen",
+        .descriptor = "(Ljava/lang/String;JLjava/lang/String;JLjava/lang/String;I)V",
+        .capture_count = 6,
+        .captures = {{PROBE_CALLER, 0, 'L'},
+                     {PROBE_DURATION, 0, 'J'},
+                     {PROBE_ENDPOINT, 0, 'L'},
+                     {PROBE_SPAN, 0, 'J'},
+                     {PROBE_TRACE, 0, 'L'},
+                     {PROBE_ARGUMENT, 0, 'I'}}};
+    static const char *const calls[][2] = {{"caller", "()Ljava/lang/String;"},
+                                           {"endpoint", "()Ljava/lang/String;"},
+                                           {"spanId", "()J"},
+                                           {"traceId", "()Ljava/lang/String;"}};
+    struct classfile_code code;
+    char type[PROBE_CALL_TYPE_BYTES];
+
+    probe_call_type(&handler, type);
+    cr_expect_str_eq(type, "(JI)V");
+    const size_t length_bytes = probe_bridge_class(&handler, 9, 3, bytes, sizeof bytes);
+    read_class(length_bytes, "com/acme/Slow$Jaywalk9");
+    expect_type("call", "(JI)V");
+    cr_assert(classfile_code_of(&file, find("call"), &code));
+    cr_expect_eq(code.local_count, 1 + 2 + 1);
+    cr_expect_eq(code.stack_count, 1 + 2 + 1 + 2 + 1 + 1);
+    cr_expect(memmem(bytes, length_bytes, PROBE_CONTEXT_CLASS, strlen(PROBE_CONTEXT_CLASS)));
+    for (size_t i = 0; i < JW_COUNT_OF(calls); i++) {
+        for (size_t j = 0; j < 2; j++)
+            cr_expect(memmem(bytes, length_bytes, calls[i][j], strlen(calls[i][j])), "%s",
+                      calls[i][j]);
+    }
+}
+
 Test(probe_classes, too_little_room_gives_nothing_and_is_not_overrun)
 {
     const size_t whole = probe_gate_class(1, LONG_TYPE, bytes, sizeof bytes);

@@ -301,6 +301,10 @@ Test(probe_read, captures_have_the_types_that_they_can_have)
         {PLAIN("Duration"), "OnReturn", "J", "IDLjava/lang/Object;Ljava/lang/Long;"},
         {PLAIN("MethodName"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
         {PLAIN("RuleName"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
+        {PLAIN("Caller"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
+        {PLAIN("SpanId"), "OnEntry", "J", "IDLjava/lang/Long;Ljava/lang/String;"},
+        {PLAIN("TraceId"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
+        {PLAIN("Endpoint"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
     };
 
     for (unsigned i = 0; i < COUNT_OF(all); i++) {
@@ -346,6 +350,10 @@ Test(probe_read, captures_are_known_at_some_places_alone)
         {PLAIN("Duration"), "(J)V", 6, "@Duration is known at @OnReturn and @OnThrow alone"},
         {PLAIN("MethodName"), "(Ljava/lang/String;)V", 7, ""},
         {PLAIN("RuleName"), "(Ljava/lang/String;)V", 7, ""},
+        {PLAIN("Caller"), "(Ljava/lang/String;)V", 7, ""},
+        {PLAIN("SpanId"), "(J)V", 7, ""},
+        {PLAIN("TraceId"), "(Ljava/lang/String;)V", 7, ""},
+        {PLAIN("Endpoint"), "(Ljava/lang/String;)V", 7, ""},
     };
     const annotation places[] = {RULES("OnEntry", "value", RULE), RULES("OnReturn", "value", RULE),
                                  RULES("OnThrow", "value", RULE)};

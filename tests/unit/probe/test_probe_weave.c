@@ -7,7 +7,17 @@
 #include "probe/probe_weave.h"
 #include "support/class_maker.h"
 
-enum { ALOAD_0 = 42, IRETURN = 172, ILOAD_1 = 27, INVOKESTATIC = 184, INVOKEDYNAMIC = 186 };
+enum {
+    ICONST_0 = 3,
+    BIPUSH = 16,
+    ILOAD_1 = 27,
+    ALOAD_0 = 42,
+    LSTORE = 55,
+    LSUB = 101,
+    IRETURN = 172,
+    INVOKESTATIC = 184,
+    INVOKEDYNAMIC = 186
+};
 
 static struct class_maker maker;
 static struct classfile_memory memory, read_memory;
@@ -70,11 +80,22 @@ static void make_class(uint16_t major, const char *name)
     class_maker_method(&maker, CLASSFILE_PUBLIC, "all", "()I", &code);
 }
 
+static int32_t site_of(const struct probe_handler *handler, struct classfile_text class_name,
+                       struct classfile_text method, struct classfile_text descriptor)
+{
+    cr_assert(handler->site < 0);
+    cr_assert(classfile_is_text(class_name, "com/acme/Shop"));
+    cr_assert(classfile_is_text(descriptor, "(I)I") || classfile_is_text(descriptor, "()I"));
+    return classfile_is_text(method, "add") ? 4 : -1;
+}
+
 static enum classfile_verdict weave_as(bool is_platform)
 {
     const struct class_maker_bytes whole = class_maker_end(&maker);
-    const struct probe_weave_class of = {
-        .bytes = whole.bytes, .length_bytes = whole.length, .is_static = is_platform};
+    const struct probe_weave_class of = {.bytes = whole.bytes,
+                                         .length_bytes = whole.length,
+                                         .is_static = is_platform,
+                                         .site_of = site_of};
     const size_t old_bytes = memory.used_bytes = 0;
     const enum classfile_verdict verdict = probe_weave(all, count, &of, &memory, &out, woven);
 
@@ -232,26 +253,37 @@ Test(probe_weave, what_no_rule_takes_and_what_cannot_be_told_stays)
     add_handler(PROBE_ENTRY, "include class name=org.other.*");
     make_class(52, "com/acme/Shop");
     cr_expect(!weave());
-    cr_expect(!probe_weave_may_touch(all, count, "com/acme/Shop"));
+    cr_expect(!probe_weave_may_touch(all, count, "com/acme/Shop", NULL));
     add_handler(PROBE_ENTRY, "include class name=com.acme.* loader=app");
-    cr_expect(probe_weave_may_touch(all, count, "com/acme/Shop"));
+    cr_expect(probe_weave_may_touch(all, count, "com/acme/Shop", NULL));
     cr_expect(!weave());
     cr_expect(woven[0].untold == 0 && woven[1].untold == 2);
 }
 
 Test(probe_weave, what_calls_of_handlers_stand_on_is_left_alone_whatever_rules_lift)
 {
-    static const char *const beneath[] = {"java/lang/invoke/MethodHandle", "java/lang/Integer",
-                                          "java/lang/VirtualThread", "jdk/internal/vm/Continuation",
-                                          "java/lang/JaywalkSlot"};
+    static const char *const beneath[] = {
+        "java/lang/invoke/MethodHandle", "java/lang/Integer",  "java/lang/VirtualThread",
+        "jdk/internal/vm/Continuation",  "java/lang/System$1", "jdk/internal/access/SharedSecrets",
+        "java/lang/JaywalkSlot"};
+    static const uint8_t bytes[] = {ILOAD_1, IRETURN};
+    const struct class_maker_code code = {
+        .bytes = bytes, .length = sizeof bytes, .stack = 1, .locals = 2};
 
     add_handler(PROBE_ENTRY, "include class name=** lift platform");
     for (size_t i = 0; i < JW_COUNT_OF(beneath); i++) {
         make_class(52, beneath[i]);
         cr_expect(weave_as(true) == CLASSFILE_OK && !out.is_changed, "%s", beneath[i]);
-        cr_expect(!probe_weave_may_touch(all, count, beneath[i]), "%s", beneath[i]);
+        cr_expect(!probe_weave_may_touch(all, count, beneath[i], NULL), "%s", beneath[i]);
     }
     make_class(52, "java/util/ArrayList");
+    cr_expect(weave_as(true) == CLASSFILE_OK && out.is_changed);
+
+    class_maker_begin(&maker, 52, "java/lang/Thread", "java/lang/Object");
+    class_maker_method(&maker, CLASSFILE_PUBLIC, "getContinuation", "(I)I", &code);
+    cr_expect(weave_as(true) == CLASSFILE_OK && !out.is_changed);
+    class_maker_begin(&maker, 52, "java/lang/Thread", "java/lang/Object");
+    class_maker_method(&maker, CLASSFILE_PUBLIC, "start", "(I)I", &code);
     cr_expect(weave_as(true) == CLASSFILE_OK && out.is_changed);
 }
 
@@ -281,4 +313,60 @@ Test(probe_weave, a_class_that_is_cut_or_damaged_stays_as_it_is_or_is_whole)
             cr_assert(classfile_read(out.bytes, out.length_bytes, &read_memory, &written) ==
                       CLASSFILE_OK);
     }
+}
+
+Test(probe_weave, calls_of_the_agents_own_are_static_in_each_class)
+{
+    struct probe_handler *handler = add_handler(PROBE_RETURN, "include class name=com.acme.*");
+    struct classfile_code code;
+    uint32_t at;
+
+    handler->target = "java/lang/JaywalkTimer";
+    handler->method_name = "returned";
+    handler->descriptor = "(JII)V";
+    handler->site = 3;
+    handler->captures[0] = (struct probe_capture){PROBE_DURATION, 0, 'J'};
+    make_class(52, "com/acme/Shop");
+    cr_assert(weave());
+    cr_assert_eq(woven[0].methods, 2);
+    cr_assert_eq(woven[0].places, 2);
+    cr_assert_not(has_bootstraps(), "it is no dynamic call");
+    /* nanoTime at the beginning, into a local behind those of the method; at the end the difference, the site, the attach, the call. */
+    cr_assert(classfile_code_of(&written, &written.methods[0], &code));
+    cr_assert_eq(code.bytes[0], INVOKESTATIC);
+    cr_assert_eq(code.bytes[3], LSTORE);
+    cr_assert_geq(code.bytes[4], 2);
+    at = find(0, LSUB, &code);
+    cr_assert_neq(at, 0);
+    cr_assert_eq(code.bytes[at + 1], ICONST_0 + 3);
+    cr_assert_eq(code.bytes[at + 2], BIPUSH);
+    cr_assert_eq(code.bytes[at + 3], all[0].attach);
+    cr_assert_eq(code.bytes[at + 4], INVOKESTATIC);
+    cr_assert_eq(code.bytes[at + 7], IRETURN);
+}
+
+Test(probe_weave, what_is_counted_is_so_once_at_the_entry_if_there_is_a_number_for_it)
+{
+    struct classfile_code code;
+
+    for (int i = 0; i < 2; i++) {
+        struct probe_handler *handler = add_handler(PROBE_ENTRY, "include class name=com.acme.*");
+
+        handler->target = "java/lang/JaywalkCounts";
+        handler->method_name = "counted";
+        handler->descriptor = "(II)V";
+        handler->site = -1;
+        handler->capture_count = 0;
+    }
+    make_class(52, "com/acme/Shop");
+    cr_assert(weave());
+    cr_assert_eq(woven[0].methods, 1, "the other one has no number");
+    cr_assert_eq(woven[1].methods, 1, "its pattern has met the method, too");
+    cr_assert(classfile_code_of(&written, &written.methods[0], &code));
+    cr_assert_eq(code.bytes[0], ICONST_0 + 4);
+    cr_assert_eq(code.bytes[1], BIPUSH);
+    cr_assert_eq(code.bytes[2], all[0].attach);
+    cr_assert_eq(code.bytes[3], INVOKESTATIC);
+    cr_assert_eq(code.bytes[6], ILOAD_1, "there is one call");
+    cr_assert_eq(find(1, INVOKESTATIC, &code), 0);
 }

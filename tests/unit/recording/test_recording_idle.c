@@ -135,6 +135,21 @@ Test(recording_idle, contexts_are_shared_and_given_back_like_stacks)
     cr_expect_eq(idle.contexts.used_bytes, 0);
 }
 
+Test(recording_idle, who_is_about_to_be_forgotten_waits_no_longer)
+{
+    take(1, 1, 7); /* of samples that never came */
+    take(2, 1, 7);
+    end_take();
+    cr_expect_eq(unknown_turns, 0, "their samples may be late");
+    recording_idle_give_up(&idle, is_odd, NULL, put, NULL);
+    cr_expect_eq(unknown_turns, 1);
+    note(2, 1, 7, "parked");
+    end_take();
+    cr_expect_eq(known_turns, 1, "the other's sample was late");
+    recording_idle_end(&idle, put, NULL);
+    cr_expect_eq(unknown_turns, 1, "nobody is told twice");
+}
+
 Test(recording_idle, memory_has_a_bound_and_what_is_beyond_is_not_known)
 {
     idle.limit_bytes = 20 * (sizeof(struct recording_kept) + 9);

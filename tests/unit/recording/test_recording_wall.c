@@ -327,6 +327,35 @@ Test(recording_wall, a_late_sample_is_not_taken_for_the_last_one)
     cr_expect_str_eq(told[2].stack, "app/Hot.spin;app/Hot.main;");
 }
 
+static bool is_reaped;
+
+static bool tell_until_reaped(void *context, uint32_t index, uint32_t serial,
+                              struct recording_thread *out)
+{
+    return !is_reaped && made_tell_thread(context, index, serial, out);
+}
+
+static bool is_first(void *context, uint32_t index, uint32_t serial)
+{
+    (void)context;
+    (void)serial;
+    return index == 0;
+}
+
+Test(recording_wall, turns_whose_sample_was_lost_have_their_thread_though_it_ended)
+{
+    config.sources.thread = tell_until_reaped;
+    open_jfr();
+    put_idle(0, 1, 6); /* of a sample that was lost */
+    turn();
+    recording_give_up(recording, is_first, NULL);
+    is_reaped = true;
+    read_back();
+    cr_assert_eq(told_count, 1);
+    cr_expect_str_eq(told[0].thread, "java");
+    cr_expect_eq(last_count("wallIdleUnknown"), 6);
+}
+
 Test(recording_wall, turns_whose_sample_never_comes_are_shown_as_that_at_the_end)
 {
     open_jfr();
@@ -521,7 +550,6 @@ Test(recording_wall, each_allocation_may_fail_and_the_file_stays_sound)
     LEAVE_TO_ADDRESS_SANITIZER();
 
     bool is_done = false;
-
     config.splits_wall = true;
     for (uint64_t nth = 1; !is_done; nth++) {
         jw_error_clear(&err);

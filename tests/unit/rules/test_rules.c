@@ -297,6 +297,41 @@ Test(rules, super_classes_are_looked_for_as_far_as_they_are_at_hand)
     class_maker_free(&above_maker);
 }
 
+Test(rules, what_stands_above_a_class_that_is_loaded_is_told)
+{
+    static struct rules_supers above;
+    const struct rules_subject subject = {.file = &file, .above = &above};
+    static const char *const names[] = {"com/acme/B", "com/acme/Far", "java/lang/Object"};
+    const struct classfile_text named = {"com/acme/A", 10};
+
+    class_maker_begin(&maker, 52, "com/acme/A", "com/acme/B");
+    add_method(1, "work", "()V");
+    read_class();
+    for (size_t i = 0; i < 3; i++) {
+        const struct classfile_text name = {names[i], (uint32_t)strlen(names[i])};
+
+        cr_expect(rules_add_super(&above, name) && !rules_add_super(&above, name));
+    }
+    parse("include class extends=com.acme.Far");
+    cr_expect(rules_ask_above(rules));
+    cr_expect(rules_decide(rules, &subject, 0).outcome == RULES_TAKEN);
+    cr_expect(rules_may_touch_named(rules, named, &above));
+    parse("include class extends=com.acme.None");
+    cr_expect(rules_decide(rules, &subject, 0).outcome == RULES_NO_RULE);
+    cr_expect(!rules_may_touch_named(rules, named, &above));
+    cr_expect(rules_may_touch_named(rules, named, NULL), "nobody knows");
+    parse("include class !extends=com.acme.None");
+    cr_expect(rules_decide(rules, &subject, 0).outcome == RULES_TAKEN);
+    cr_expect(rules_may_touch_named(rules, named, &above));
+    /* There are more of them than there is room for. */
+    above.is_cut = true;
+    parse("include class extends=com.acme.None");
+    cr_expect(rules_decide(rules, &subject, 0).outcome == RULES_UNTOLD);
+    cr_expect(rules_may_touch_named(rules, named, &above));
+    parse("include class name=com.acme.*");
+    cr_expect(!rules_ask_above(rules));
+}
+
 Test(rules, annotations_are_those_of_the_class_and_of_the_method)
 {
     class_maker_begin(&maker, 52, "com/acme/A", "java/lang/Object");
@@ -321,7 +356,8 @@ Test(rules, annotations_are_those_of_the_class_and_of_the_method)
 
 static bool may_touch_named(const char *name)
 {
-    return rules_may_touch_named(rules, (struct classfile_text){name, (uint32_t)strlen(name)});
+    return rules_may_touch_named(rules, (struct classfile_text){name, (uint32_t)strlen(name)},
+                                 NULL);
 }
 
 Test(rules, a_name_alone_rules_a_class_out_only_where_nothing_else_could_let_it_in)

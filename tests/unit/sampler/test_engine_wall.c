@@ -555,10 +555,11 @@ Test(engine_wall, another_name_lets_a_thread_in_or_keeps_it_out)
     cr_assert(thread_has_timer(one));
     cr_assert(not(thread_has_timer(other)));
     turn(INTERVAL_NS, 50);
-    /* The turn that is under way at the new name may have begun before it, but not before this moment: the second sample
-     * was asked for in a turn that began behind it. That one also saw that the other is not wanted. */
+    /* The turn that is under way at the new name may have begun before it, but not before this moment: of the next three samples
+     * one may be in the midst of its handler and one be under way to it, but the third was asked for in a turn that began behind
+     * it. That one also saw that the other is not wanted. */
     const uint64_t seen_ns = jw_now_ns();
-    wait_for_samples(0, 2);
+    wait_for_samples(0, 3);
     const uint64_t renamed_ns = jw_now_ns();
     sampler_thread_renamed(one, "other-2");
     sampler_thread_renamed(other, "wanted-2");

@@ -58,8 +58,9 @@ Test(sample_cost, hooks_have_their_own)
         sample_cost_end(&cost, JW_COST_HOOK);
     }
     sampler_cost(JW_COST_HOOK, &hook);
-    cr_assert(ge(u64, hook.measured_count, 500));
-    cr_assert(le(u64, hook.measured_count, 2000));
+    /* One in 256 at random, 250; further off than half or twice of it is chance in 10^15 runs. */
+    cr_assert(ge(u64, hook.measured_count, 125));
+    cr_assert(le(u64, hook.measured_count, 500));
 }
 
 static uint64_t clock_of_thread_ns(int tid)
@@ -69,27 +70,46 @@ static uint64_t clock_of_thread_ns(int tid)
     return os_thread_cpu_ns(tid, &cpu_ns) ? cpu_ns : 0;
 }
 
-/* Only those hooks that are measured read that clock, so a reading is no part of what the others take. */
-Test(sample_cost, the_readings_are_no_part_of_what_a_hook_takes)
+/* So many hooks; whether some of them were measured, and what those took, on average. */
+static bool mean_of_hooks(uint64_t *mean_ns)
 {
-    const int tid = os_gettid();
-    uint64_t least_ns = UINT64_MAX;
-    struct jw_cost_times hook;
+    struct jw_cost_times before, after;
 
-    for (int i = 0; i < 64000; i++) {
+    sampler_cost(JW_COST_HOOK, &before);
+    for (int i = 0; i < 4000; i++) {
         struct sample_cost cost;
 
         sample_cost_begin_hook(&cost);
         sample_cost_end(&cost, JW_COST_HOOK);
-        if (i % 64 == 0) {
+    }
+    sampler_cost(JW_COST_HOOK, &after);
+    if (after.measured_count == before.measured_count)
+        return false;
+    *mean_ns = (after.measured_cpu_ns - before.measured_cpu_ns) /
+               (after.measured_count - before.measured_count);
+    return true;
+}
+
+/*
+ * Only those hooks that are measured read that clock, so a reading is no part of what the others take. The least of many means: what
+ * comes between now and then, an interrupt or the translation of an emulator, is in some of them and not in all; a reading would be in each.
+ */
+Test(sample_cost, the_readings_are_no_part_of_what_a_hook_takes)
+{
+    const int tid = os_gettid();
+    uint64_t least_reading_ns = UINT64_MAX, least_mean_ns = UINT64_MAX, mean_ns;
+
+    for (int round = 0; round < 64; round++) {
+        for (int i = 0; i < 16; i++) {
             const uint64_t before_ns = clock_of_thread_ns(tid);
             const uint64_t reading_ns = clock_of_thread_ns(tid) - before_ns;
 
-            least_ns = reading_ns < least_ns ? reading_ns : least_ns;
+            least_reading_ns = reading_ns < least_reading_ns ? reading_ns : least_reading_ns;
         }
+        if (mean_of_hooks(&mean_ns) && mean_ns < least_mean_ns)
+            least_mean_ns = mean_ns;
     }
-    sampler_cost(JW_COST_HOOK, &hook);
-    cr_assert(lt(u64, hook.measured_cpu_ns / hook.measured_count, least_ns));
+    cr_assert(lt(u64, least_mean_ns, least_reading_ns));
 }
 
 /* One in 64 at random; of 64,000 that is 1,000, and less than half of it once in the age of the universe. */

@@ -2,12 +2,14 @@
  * Deep stacks from sample to sample, over a fake JVM: whatever is kept of the last one, the trace is the one that a
  * sample gets which knows nothing of it.
  */
+#include "unit/vm/fake_counters.h"
 #include "unit/vm/fake_stack.h"
 
 #include <criterion/new/assert.h>
 #include <ucontext.h>
 
 #include "base/counters.h"
+#include "sampler/sampler_hook.h"
 #include "sampler/sampler_internal.h"
 
 TestSuite(sample_deep, .timeout = 300);
@@ -75,6 +77,22 @@ static struct generation *active(void)
     }
     cr_assert(false);
     return NULL;
+}
+
+/* The same from a hook, on the thread itself; how many of its frames were not walked. */
+static uint64_t sample_by_hook(void)
+{
+    static const ucontext_t none;
+    static const struct sampler_hook hook = {.kind = EVENT_ALLOC_SAMPLE, .weight_ns = 1};
+    const uint64_t before = jw_counter(JW_COUNT_FRAMES_REUSED);
+    struct sample_order order = {.kind = hook.kind, .thread = thread, .hook = &hook};
+    struct arch_context context;
+
+    arch_context_copy(&context, &none);
+    arch_regs_write(&context, &fake_stack.regs);
+    cr_assert(eq(int, (int)sample_from_hook(&context, &order), SAMPLE_TAKEN));
+    (void)event_take(active()->events, note_trace, NULL);
+    return jw_counter(JW_COUNT_FRAMES_REUSED) - before;
 }
 
 /* One sample; how many of its frames were not walked. */
@@ -214,6 +232,75 @@ TEST_EACH_STACK(sample_deep, a_stack_cut_at_the_limit_is_not_kept)
     cr_assert(eq(u64, sample(), 0));
     cr_assert(sample_deep_find(TID) == NULL);
     cr_assert(eq(u64, sample_thrice(), 0));
+}
+
+TEST_EACH_STACK(sample_deep, a_hook_needs_no_deep_stack)
+{
+    open_sampler();
+    lay_out(8, 2, 1);
+    cr_assert(eq(u64, sample_by_hook(), 0));
+    const store_id first = last_trace;
+    (void)sample_by_hook();
+    for (int round = 0; round < 3; round++) {
+        cr_assert(ge(u64, sample_by_hook(), 8));
+        cr_assert(eq(u32, last_trace, first));
+    }
+    /* One that interrupts, in between, has the same of it, and takes nothing away. */
+    (void)sample();
+    cr_assert(eq(u32, last_trace, first));
+    (void)sample_by_hook();
+    cr_assert(ge(u64, sample_by_hook(), 8));
+    cr_assert(eq(u32, last_trace, first));
+}
+
+TEST_EACH_STACK(sample_deep, a_sample_within_another_of_its_thread_takes_no_second_room)
+{
+    open_sampler();
+    sample_deep_claim(TID);
+    struct sample_deep *deep = sample_deep_find(TID);
+    cr_assert(deep != NULL);
+    sample_deep_claim(TID);
+    cr_assert(sample_deep_find(TID) == NULL);
+    sample_deep_give(deep);
+}
+
+static void add_counters(void)
+{
+    add_fields();
+    put_counters(7);
+    set_entry(2, "sun.rt.safepointSyncTime", 'J', 1000);
+}
+
+/* What no JVM does without a safepoint tells whether a name was looked at again. */
+static void names_are_looked_at_behind_an_operation(enum layout_jdk jdk, unsigned interpreted)
+{
+    open_stack_with(jdk, add_counters);
+    open_sampler();
+    lay_out(DEPTH, interpreted, 1);
+    (void)sample_thrice();
+    const store_id before = last_trace;
+    set_symbol(fake.name, "other");
+    set(fake.const_method, "ConstMethod", "_method_idnum", METHOD_NUMBER + 1, 2);
+    cr_assert(ge(u64, sample(), DEPTH / 2));
+    cr_assert(eq(u32, last_trace, before));
+    forget();
+    (void)sample();
+    cr_assert(eq(u32, last_trace, before)); /* by the method cache, neither */
+    (void)sample_thrice();
+    set_entry(2, "sun.rt.safepointSyncTime", 'J', 1001); /* all have stopped */
+    cr_assert(ge(u64, sample(), DEPTH / 2));
+    cr_assert(ne(u32, last_trace, before));
+    trace_is_as_of_one_who_knows_nothing("another class");
+}
+
+Test(sample_deep, names_are_looked_at_behind_an_operation_on_jdk_17)
+{
+    names_are_looked_at_behind_an_operation(LAYOUT_17, 5);
+}
+
+Test(sample_deep, names_are_looked_at_behind_an_operation_on_jdk_25)
+{
+    names_are_looked_at_behind_an_operation(LAYOUT_25, 5);
 }
 
 Test(sample_deep, who_has_room_keeps_it_while_he_uses_it)

@@ -205,6 +205,39 @@ Test(symbols_cfa, an_aarch64_function_keeps_its_return_address_in_the_link_regis
     cr_assert_not(rule.is_return_signed);
 }
 
+/* As _dl_runtime_resolve of glibc 2.36 is described. */
+Test(symbols_cfa, what_a_stub_for_lazy_binding_has_pushed_belongs_to_the_resolver_on_aarch64)
+{
+    static const unsigned char cie[] = {0x0c, 31, 0};
+    static const unsigned char program[] = {
+        ADVANCE(1), 0x11, 30,   0x7f, /* x30 at CFA+8 */
+        ADVANCE(1), 0x0e, 0xd0, 1,    /* stp x8, x9, [sp, -208]! */
+        ADVANCE(4), 0x0e, 0,          /* ldp x8, x9, [sp], 208 */
+        ADVANCE(1), 0x13, 2,          /* ldp x17, x30, [sp], 16 */
+    };
+    static const int cfa_offsets[] = {0, 16, 224, 224, 224, 224, 16, 0};
+
+    made_begin(&made);
+    made_cie(&made, "zR", 30, -8, 4, cie, sizeof cie);
+    made_fde(&made, 0, 32, program, sizeof program);
+    build(EM_AARCH64);
+    for (unsigned i = 0; i < JW_COUNT_OF(cfa_offsets); i++) {
+        expect(4ull * i, SYMBOLS_BASE_SP, cfa_offsets[i], SYMBOLS_PLACE_SAME, 0);
+        cr_assert_eq(rule.return_place, i == 0 ? SYMBOLS_PLACE_SAME : SYMBOLS_PLACE_AT_CFA);
+        cr_assert_eq(rule.return_offset_bytes, i == 0 ? 0 : -8, "%u: %d", i,
+                     rule.return_offset_bytes);
+        cr_assert_eq(rule.is_cfa_raised, i > 0);
+    }
+    /* The kernel's return from a signal has its frame pointer there: its record lies above. */
+    static const unsigned char record[] = {0x0c, 29, 0, 0x11, 29, 0, 0x11, 30, 0x7f};
+    made_begin(&made);
+    made_cie(&made, "zR", 30, -8, 4, cie, sizeof cie);
+    made_fde(&made, 0, 32, record, sizeof record);
+    build(EM_AARCH64);
+    expect(0, SYMBOLS_BASE_FP, 0, SYMBOLS_PLACE_AT_CFA, 0);
+    cr_assert_eq(rule.return_offset_bytes, 8);
+}
+
 Test(symbols_cfa, what_makes_no_sense_is_refused_and_the_next_function_is_not)
 {
     static const struct {
@@ -303,7 +336,8 @@ Test(symbols_cfa, a_packed_rule_is_unpacked_whole)
                                       .return_place = SYMBOLS_PLACE_AT_BASE,
                                       .is_cfa_loaded = true,
                                       .is_signal_frame = true,
-                                      .is_return_signed = true};
+                                      .is_return_signed = true,
+                                      .is_cfa_raised = true};
     const struct symbols_packed packed = symbols_rule_pack(SYMBOLS_RULE_PLAIN, &wide, 15);
 
     cr_assert_eq(symbols_rule_unpack(packed, &rule, &stub_push_byte), SYMBOLS_RULE_PLAIN);
@@ -313,6 +347,7 @@ Test(symbols_cfa, a_packed_rule_is_unpacked_whole)
     cr_assert_eq(rule.cfa_base, SYMBOLS_BASE_FP);
     cr_assert_eq(rule.fp_place, SYMBOLS_PLACE_AT_BASE);
     cr_assert_eq(rule.return_place, SYMBOLS_PLACE_AT_BASE);
-    cr_assert(rule.is_cfa_loaded && rule.is_signal_frame && rule.is_return_signed);
+    cr_assert(rule.is_cfa_loaded && rule.is_signal_frame && rule.is_return_signed &&
+              rule.is_cfa_raised);
     cr_assert_eq(stub_push_byte, 15);
 }

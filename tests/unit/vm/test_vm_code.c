@@ -2,6 +2,7 @@
 #include "unit/vm/fake_memory.h"
 
 #include <criterion/new/assert.h>
+#include <sys/mman.h>
 
 #include "vm/vm_code.h"
 
@@ -164,6 +165,29 @@ TEST_EACH_JDK(vm_code, a_name_that_cannot_be_read_hides_the_blob, "A")
     cr_assert(not(vm_code_find(begin + BLOB_CODE_OFFSET, &blob)));
     set((void *)begin, "CodeBlob", "_name", UINT64_MAX, 8);
     cr_assert(not(vm_code_find(begin + BLOB_CODE_OFFSET, &blob)));
+}
+
+/* More of it is read than there may be. */
+TEST_EACH_JDK(vm_code, a_name_may_end_where_memory_does, "A")
+{
+    static const char *const names[] = {"nmethod", "native nmethod", "x"};
+    char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct vm_blob blob;
+
+    cr_assert(pages != MAP_FAILED && mprotect(pages + 4096, 4096, PROT_NONE) == 0);
+    for (int i = 0; i < 3; i++) {
+        const uintptr_t at = put_blob(0, 4, "-", 0);
+        char *name = pages + 4096 - strlen(names[i]) - 1;
+
+        strcpy(name, names[i]);
+        set_pointer((void *)at, "CodeBlob", "_name", name);
+        cr_assert(vm_code_find(at + BLOB_CODE_OFFSET, &blob), "%s", names[i]);
+        cr_assert(eq(int, (int)blob.place,
+                     (int)(i == 0   ? VM_PLACE_NMETHOD
+                           : i == 1 ? VM_PLACE_NATIVE_WRAPPER
+                                    : VM_PLACE_RUNTIME_STUB)));
+    }
+    munmap(pages, 8192);
 }
 
 TEST_EACH_JDK(vm_code, any_word_of_heap_and_blob_may_be_wrong, "A")

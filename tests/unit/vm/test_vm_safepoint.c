@@ -27,6 +27,26 @@ Test(vm_safepoint, the_counter_is_found_by_its_whole_name_and_read_each_time)
     cr_assert(eq(u64, count, 23));
 }
 
+Test(vm_safepoint, the_date_is_another_when_one_begins_and_when_all_have_stopped)
+{
+    uint64_t before, date;
+
+    vm_safepoint_open();
+    cr_assert(not(vm_safepoint_date(&date))); /* the second counter is not there */
+    set_entry(2, "sun.rt.safepointSyncTime", 'J', 1000);
+    vm_safepoint_open();
+    cr_assert(vm_safepoint_date(&before));
+    cr_assert(vm_safepoint_date(&date));
+    cr_assert(eq(u64, date, before));
+    set_entry(1, "sun.rt.safepoints", 'J', 23);
+    cr_assert(vm_safepoint_date(&date));
+    cr_assert(ne(u64, date, before));
+    before = date;
+    set_entry(2, "sun.rt.safepointSyncTime", 'J', 1400);
+    cr_assert(vm_safepoint_date(&date));
+    cr_assert(ne(u64, date, before));
+}
+
 Test(vm_safepoint, a_jvm_without_performance_data_has_none)
 {
     counters_start = NULL;

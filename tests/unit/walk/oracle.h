@@ -427,6 +427,20 @@ static void oracle_tell(char *text, size_t text_bytes, const uintptr_t *ours, ui
         oracle_tell_frame(text, text_bytes, "theirs", theirs[i]);
 }
 
+/* Through a frame whose description leads libunwind astray: symbols.h, SYMBOLS_RAISED_BYTES. */
+static bool oracle_is_misled(const uintptr_t *pcs, uint32_t count)
+{
+    const struct symbols_snapshot *snapshot = symbols_enter();
+    struct symbols_rule rule;
+    bool is_misled = false;
+
+    for (uint32_t i = 0; i < count && !is_misled; i++)
+        is_misled = symbols_rule_find(snapshot, pcs[i], false, &rule) == SYMBOLS_FOUND &&
+                    rule.is_cfa_raised;
+    symbols_leave(snapshot);
+    return is_misled;
+}
+
 static void oracle_compare_one(struct oracle_result *result, const struct oracle_sample *sample,
                                bool is_search_for_ends)
 {
@@ -445,7 +459,7 @@ static void oracle_compare_one(struct oracle_result *result, const struct oracle
         return;
     }
     /* 1.6.2 knows a return from a signal by its first instruction alone. */
-    if (!oracle_is_end(theirs[count - 1]) ||
+    if (!oracle_is_end(theirs[count - 1]) || oracle_is_misled(theirs, count) ||
         (theirs[0] >= oracle.trampoline.start && theirs[0] < oracle.trampoline.end))
         return;
     result->reached++;

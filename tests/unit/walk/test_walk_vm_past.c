@@ -38,6 +38,7 @@ static void open_past(void)
 {
     memset(&cache, 0, sizeof cache);
     memset(&past, 0, sizeof past);
+    cache.noted_from = WALK_NOTED_FROM;
     for (unsigned i = 0; i < JW_COUNT_OF(code); i++) {
         code[i] = put_nmethod();
         set_compile_id(&code[i], 100 + i);
@@ -230,6 +231,7 @@ TEST_EACH_STACK(walk_vm_past, random_walks_over_a_call_graph_are_as_walked_plain
 
     open_past();
     for (int round = 0; round < 20000; round++) {
+        cache.noted_from = next_random(2) == 0 ? WALK_NOTED_FROM_HOOK : WALK_NOTED_FROM;
         const unsigned kept = next_random(4) == 0 ? next_random(depth + 1) : depth - depth / 8;
 
         depth = next_random(3) == 0 ? 20 + next_random(DEPTH - 20) : depth;

@@ -33,6 +33,10 @@
  * <tr><td>{@link io.jaywalk.probe.Duration @Duration}</td><td>long</td><td>return, throw</td></tr>
  * <tr><td>{@link io.jaywalk.probe.MethodName @MethodName}</td><td>String</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.RuleName @RuleName}</td><td>String</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Caller @Caller}</td><td>String</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.SpanId @SpanId}</td><td>long</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.TraceId @TraceId}</td><td>String</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Endpoint @Endpoint}</td><td>String</td><td>everywhere</td></tr>
  * </table>
  *
  * <p>A method of the probe with {@link io.jaywalk.probe.Event @Event} is an event in the recording each time that the probe calls it; its

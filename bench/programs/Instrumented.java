@@ -1,0 +1,207 @@
+import io.jaywalk.Jaywalk;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Many classes of many small methods that are called all the time, into which a probe is put and out of which it is taken again: how long the commands take, and
+ * the longest safepoint meanwhile, as the JVM logs it; and what a first call through a place costs, which links it.
+ *
+ *     java -Xlog:safepoint:file=LOG Instrumented CLASSES METHODS PROBE LOG ROUNDS
+ *
+ * Prints NAME, a tab, and the value of a round.
+ */
+public final class Instrumented {
+    private static final int[] SEEDS = {1, 2};
+    private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
+
+    private static volatile boolean isOver;
+    private static volatile int sink;
+    private static Path log;
+
+    private Instrumented() {
+    }
+
+    /** What all of them are of; `applyAsInt` calls each of their methods. */
+    public interface Many extends IntUnaryOperator {
+    }
+
+    private static final class Loader extends ClassLoader {
+        Loader() {
+            super(Instrumented.class.getClassLoader());
+        }
+
+        Many make(int number, int methods) throws IOException, ReflectiveOperationException {
+            byte[] bytes = file("Many" + number, methods);
+            return (Many) defineClass("Many" + number, bytes, 0, bytes.length).getConstructor().newInstance();
+        }
+    }
+
+    // A class file without a branch, which needs no frames. -----------------------------------------------------------------
+
+    private static final class Pool {
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private final DataOutputStream out = new DataOutputStream(bytes);
+        private final List<String> keys = new ArrayList<>();
+
+        private int add(String key, int tag, int... indices) throws IOException {
+            int at = keys.indexOf(key);
+            if (at < 0) {
+                keys.add(key);
+                at = keys.size() - 1;
+                out.writeByte(tag);
+                for (int index : indices) {
+                    out.writeShort(index);
+                }
+            }
+            return at + 1;
+        }
+
+        int text(String text) throws IOException {
+            int at = keys.indexOf(text);
+            if (at < 0) {
+                keys.add(text);
+                at = keys.size() - 1;
+                out.writeByte(1);
+                out.writeUTF(text);
+            }
+            return at + 1;
+        }
+
+        int type(String name) throws IOException {
+            int text = text(name);
+            return add("class " + name, 7, text);
+        }
+
+        int method(String of, String name, String descriptor) throws IOException {
+            int type = type(of), text = text(name), types = text(descriptor);
+            int both = add("type " + name + descriptor, 12, text, types);
+            return add("method " + of + name + descriptor, 10, type, both);
+        }
+    }
+
+    private static void method(DataOutputStream out, Pool pool, int access, String name, String descriptor, int stack, int locals, byte[] code) throws IOException {
+        out.writeShort(access);
+        out.writeShort(pool.text(name));
+        out.writeShort(pool.text(descriptor));
+        out.writeShort(1);
+        out.writeShort(pool.text("Code"));
+        out.writeInt(12 + code.length);
+        out.writeShort(stack);
+        out.writeShort(locals);
+        out.writeInt(code.length);
+        out.write(code);
+        out.writeShort(0);
+        out.writeShort(0);
+    }
+
+    /** `static int mN(int)` adds to its argument; `applyAsInt` hands its own through all of them. */
+    private static byte[] file(String name, int methods) throws IOException {
+        Pool pool = new Pool();
+        ByteArrayOutputStream body = new ByteArrayOutputStream(), calls = new ByteArrayOutputStream(), whole = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(body), call = new DataOutputStream(calls), all = new DataOutputStream(whole);
+        int self = pool.type(name), above = pool.type("java/lang/Object"), many = pool.type("Instrumented$Many");
+        out.writeShort(0x21);
+        out.writeShort(self);
+        out.writeShort(above);
+        out.writeShort(1);
+        out.writeShort(many);
+        out.writeShort(0);
+        out.writeShort(methods + 2);
+        int init = pool.method("java/lang/Object", "<init>", "()V");
+        method(out, pool, 1, "<init>", "()V", 1, 1, new byte[] {42, (byte) 183, (byte) (init >> 8), (byte) init, (byte) 177});
+        call.writeByte(27); // iload_1
+        for (int i = 0; i < methods; i++) {
+            // iload_0, bipush, iadd, ireturn
+            method(out, pool, 9, "m" + i, "(I)I", 2, 1, new byte[] {26, 16, (byte) (i % 100 + 1), 96, (byte) 172});
+            call.writeByte(184);
+            call.writeShort(pool.method(name, "m" + i, "(I)I"));
+        }
+        call.writeByte(172);
+        method(out, pool, 1, "applyAsInt", "(I)I", 2, 2, calls.toByteArray());
+        out.writeShort(0);
+        all.writeInt(0xcafebabe);
+        all.writeShort(0);
+        all.writeShort(52);
+        all.writeShort(pool.keys.size() + 1);
+        all.write(pool.bytes.toByteArray());
+        all.write(body.toByteArray());
+        return whole.toByteArray();
+    }
+
+    // What is measured -------------------------------------------------------------------------------------------------------
+
+    private static double longestSafepointMs(long from) throws IOException {
+        byte[] bytes = Files.readAllBytes(log);
+        Matcher matcher = Pattern.compile("Total: *(\\d+) ns").matcher(new String(bytes, (int) from, bytes.length - (int) from, StandardCharsets.UTF_8));
+        long most = 0;
+        while (matcher.find()) {
+            most = Math.max(most, Long.parseLong(matcher.group(1)));
+        }
+        return most / 1e6;
+    }
+
+    private static void told(String name, String command, String begin) throws IOException {
+        long logged = Files.size(log), beginNs = System.nanoTime();
+        String said = Jaywalk.get().execute(command);
+        long tookNs = System.nanoTime() - beginNs;
+        if (!said.startsWith(begin)) {
+            throw new IllegalStateException(said);
+        }
+        System.out.println(name + ", time\t" + tookNs / 1e6);
+        System.out.println(name + ", longest safepoint\t" + longestSafepointMs(logged));
+    }
+
+    /** CPU time of this thread. */
+    private static long callNs(Many[] all) {
+        long beginNs = CLOCK.getCurrentThreadCpuTime();
+        int sum = 0;
+        for (Many one : all) {
+            sum += one.applyAsInt(SEEDS[0]);
+        }
+        sink = sum;
+        return CLOCK.getCurrentThreadCpuTime() - beginNs;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Many[] all = new Many[Integer.parseInt(args[0])];
+        int methods = Integer.parseInt(args[1]);
+        Loader loader = new Loader();
+        log = Path.of(args[3]);
+        for (int i = 0; i < all.length; i++) {
+            all[i] = loader.make(i, methods);
+        }
+        Thread caller = new Thread(() -> {
+            while (!isOver) {
+                for (Many one : all) {
+                    sink += one.applyAsInt(SEEDS[1]);
+                }
+            }
+        });
+        for (int i = 0; i < 3000; i++) { // hot: compiled by C1 at least
+            callNs(all);
+        }
+        caller.setDaemon(true);
+        caller.start();
+        double places = (double) all.length * methods;
+        for (int round = 0; round < Integer.parseInt(args[4]); round++) {
+            told("attach", "probe-attach,probe=" + args[2], "attached");
+            told("detach", "probe-detach,name=count-many", "detached");
+        }
+        isOver = true;
+        caller.join();
+        told("attach at rest", "probe-attach,probe=" + args[2], "attached");
+        long firstNs = callNs(all), secondNs = callNs(all);
+        System.out.println("first call of a place\t" + (firstNs - secondNs) / places);
+    }
+}

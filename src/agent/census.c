@@ -1,0 +1,157 @@
+/* The census of locks in a session. Context: the agent's thread, unless census.h says otherwise. */
+#include "agent/census.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "instrument/instrument.h"
+#include "recording/recording.h"
+
+#define TURN_NS (JW_NS_PER_SECOND / 4)
+
+static struct {
+    char reason[sizeof((struct jw_error *)0)->message]; /* of this session; "": none */
+    uint32_t next;                                      /* site that is asked for next */
+    uint64_t read_ns, turned_ns;
+    bool is_on, has_read, is_jvm_ending;
+} census;
+
+static void say_info(void *context, const char *text)
+{
+    (void)context;
+    agent_log(OPTIONS_LOGLEVEL_INFO, "%s", text);
+}
+
+static void turn_off(const struct jw_error *why)
+{
+    snprintf(census.reason, sizeof census.reason, "%s", why->message);
+    agent_log(OPTIONS_LOGLEVEL_WARN, "locks=census: off: %s", why->message);
+}
+
+void census_prepare(const struct options *options)
+{
+    struct jw_error err = {0};
+
+    if (options->locks == OPTIONS_LOCKS_CENSUS && !instrument_prepare(agent.java_vm, &err))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "locks=census: %s", err.message);
+}
+
+static bool begin(JNIEnv *jni, const struct options *options, struct jw_error *err)
+{
+    if (jni == NULL) {
+        jw_error_set(err, "the JVM takes no further thread");
+        return false;
+    }
+    instrument_at_end(commands_end);
+    return instrument_census_begin(agent.java_vm, jni, options->is_with_jvm, say_info, NULL, err);
+}
+
+void census_begin(JNIEnv *jni, const struct options *options, struct recording *recording)
+{
+    struct jw_error err = {0};
+
+    census.reason[0] = '\0';
+    census.has_read = false;
+    if (options->locks == OPTIONS_LOCKS_CENSUS) {
+        census.is_on = begin(jni, options, &err);
+        if (!census.is_on)
+            turn_off(&err);
+    }
+    recording_set_now(recording, "census",
+                      options->locks != OPTIONS_LOCKS_CENSUS ? "off"
+                      : census.is_on                         ? "on"
+                                                             : census.reason);
+}
+
+void census_look(JNIEnv *jni)
+{
+    struct jw_error err = {0};
+
+    if (!census.is_on)
+        return;
+    census.has_read = jni != NULL && instrument_census_read(jni, &err);
+    census.next = 0;
+    census.read_ns = jw_now_ns();
+    if (!census.has_read)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "locks=census: it could not be read: %s",
+                  jni == NULL ? "the JVM takes no further thread" : err.message);
+}
+
+void census_turn(JNIEnv *jni)
+{
+    const uint64_t now_ns = jw_now_ns();
+
+    if (!census.is_on || jni == NULL || now_ns - census.turned_ns < TURN_NS)
+        return;
+    census.turned_ns = now_ns;
+    instrument_census_turn(jni);
+}
+
+void census_end(JNIEnv *jni)
+{
+    if (census.is_on && jni != NULL)
+        instrument_census_end(jni, census.is_jvm_ending, say_info, NULL);
+    census.is_on = census.has_read = false;
+}
+
+void census_jvm_ends(void)
+{
+    census.is_jvm_ending = true;
+}
+
+/* ---- what the recording is given ---- */
+
+static bool ask_site(void *context, struct recording_lock_site *out)
+{
+    struct instrument_lock_site site;
+
+    (void)context;
+    do {
+        if (!census.has_read || !instrument_census_site(census.next, &site)) {
+            census.has_read = false;
+            return false;
+        }
+        census.next++;
+    } while (site.is_gone);
+    *out = (struct recording_lock_site){
+        .time_ns = census.read_ns,
+        .class_name = site.class_name,
+        .method = site.method,
+        .kind = site.kind,
+        .thread = site.thread,
+        .line = site.line,
+        .is_platform = site.is_platform,
+        .is_refused = site.is_refused,
+        .acquisitions = site.acquisitions,
+        .threads = site.threads,
+        .holds = site.holds,
+        .weight = site.weight,
+        .hold_ns = site.hold_ns,
+        .hold_most_ns = site.hold_most_ns,
+    };
+    return true;
+}
+
+void census_fill(struct recording_sources *out)
+{
+    out->lock_site = ask_site;
+}
+
+void census_tell(void)
+{
+    const struct instrument_census figures = instrument_census_figures();
+
+    if (!figures.is_on)
+        return;
+    agent_log(OPTIONS_LOGLEVEL_INFO,
+              "locks=census: %llu sites in %llu classes; %llu sites and %llu classes cannot be "
+              "counted, %llu sites have no room, %llu counts or times were lost; of classes that "
+              "are gone %llu sites with %llu acquisitions were forgotten",
+              (unsigned long long)figures.sites, (unsigned long long)figures.classes,
+              (unsigned long long)figures.refused_sites,
+              (unsigned long long)figures.refused_classes, (unsigned long long)figures.left_out,
+              (unsigned long long)figures.lost, (unsigned long long)figures.forgotten_sites,
+              (unsigned long long)figures.forgotten);
+}

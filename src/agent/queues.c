@@ -1,0 +1,152 @@
+/* Tasks that wait in queues of executors: the agent's thread, but where one is told of: hook, on any Java thread. */
+#include "agent/queues.h"
+
+#include "agent/agent.h"
+#include "agent/api_internal.h"
+#include "agent/told.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "context/context_queued.h"
+#include "event/event_values.h"
+#include "instrument/instrument.h"
+#include "probe/probe_queues.h"
+#include "sampler/sampler_hook.h"
+#include "thread/thread.h"
+#include "thread/thread_tls.h"
+
+#define NAME "queue" /* of the option, and of its probe */
+
+static struct {
+    bool is_on;                /* the agent's thread */
+    _Atomic uint64_t least_ns; /* relaxed: set before the first task is told */
+} queues;
+
+/* ---- a task ---- */
+
+static void submit(JNIEnv *jni, jobject thread, uint64_t key)
+{
+    struct context_queued what = {.begin_ns = jw_now_ns(), .thread_index = THREAD_NONE};
+
+    if (api_is_virtual(jni, thread)) {
+        what.virtual_number = api_thread_number(jni, thread);
+    } else {
+        what.thread_index = thread_find(thread_own_tid());
+        if (what.thread_index != THREAD_NONE)
+            what.thread_serial = (uint32_t)thread_serial(what.thread_index);
+    }
+    if (!context_queued_put(key, &what))
+        jw_count(JW_COUNT_QUEUE_FORGOTTEN);
+}
+
+static bool take(uint64_t key, struct instrument_wait *wait)
+{
+    struct context_queued what;
+
+    if (!context_queued_take(key, &what))
+        return false;
+    *wait = (struct instrument_wait){.begin_ns = what.begin_ns,
+                                     .duration_ns = jw_now_ns() - what.begin_ns,
+                                     .virtual_number = what.virtual_number,
+                                     .thread_index = what.thread_index,
+                                     .thread_serial = what.thread_serial};
+    return wait->duration_ns >= jw_load_relaxed(&queues.least_ns);
+}
+
+static void tell(JNIEnv *jni, const struct instrument_wait *wait)
+{
+    const struct event_values_thread by = {
+        .is_none = wait->virtual_number == 0 && wait->thread_index == THREAD_NONE,
+        .virtual_number = wait->virtual_number,
+        .index = wait->virtual_number == 0 ? wait->thread_index : 0,
+        .serial = wait->thread_serial};
+    struct event_values values;
+
+    (void)jni;
+    event_values_begin(&values, 0);
+    told_put_class(wait->task_class, &values);
+    told_put_class(wait->executor_class, &values);
+    event_values_put_thread(&values, &by);
+    event_values_put_number(&values, wait->queue_length);
+    const struct sampler_hook hook = {
+        .kind = EVENT_QUEUE_TIME,
+        .time_ns = wait->begin_ns,
+        .weight_ns = wait->duration_ns,
+        .payload = values.bytes,
+        .payload_bytes = values.used_bytes,
+        .depth_max = 1, /* a thread of the executor's is where they all are */
+    };
+
+    told_sample(&hook);
+}
+
+static const struct instrument_queues calls = {submit, take, tell, context_queued_forget};
+
+/* ---- a session ---- */
+
+static void say_nothing(void *context, const char *text)
+{
+    (void)context;
+    (void)text;
+}
+
+static bool attach(JNIEnv *jni, struct jw_error *err)
+{
+    struct probe *probe;
+
+    if (!context_queued_open(err))
+        return false;
+    instrument_at_end(commands_end);
+    instrument_set_queues(&calls);
+    probe = probe_queues_open(NAME, err);
+    return probe != NULL &&
+           instrument_attach_own(agent.java_vm, jni, probe, say_nothing, NULL, err);
+}
+
+/* Where one of the methods is missing, tasks would begin to wait and never be taken. */
+static bool has_all(void)
+{
+    uint64_t methods;
+
+    for (uint32_t handler = 0; handler < PROBE_QUEUES_METHODS; handler++) {
+        if (!instrument_own_methods(NAME, handler, &methods) || methods != 1)
+            return false;
+    }
+    return true;
+}
+
+static void detach(JNIEnv *jni)
+{
+    struct jw_error err = {{0}};
+
+    queues.is_on = false;
+    if (!instrument_detach_own(jni, NAME, say_nothing, NULL, &err))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: %s", NAME, err.message);
+}
+
+void queues_begin(JNIEnv *jni, const struct options *options)
+{
+    struct jw_error err = {{0}};
+
+    if (jni == NULL || options->queue_ns == 0 || queues.is_on)
+        return;
+    jw_store_relaxed(&queues.least_ns, options->queue_ns);
+    queues.is_on = instrument_queues_prepare(jni, &err) && attach(jni, &err);
+    if (queues.is_on && !has_all()) {
+        jw_error_set(&err, "java.util.concurrent.ThreadPoolExecutor is not as it is known");
+        detach(jni);
+    }
+    if (!queues.is_on)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: off: %s", NAME, err.message);
+}
+
+void queues_leave(void)
+{
+    queues.is_on = false;
+}
+
+void queues_end(JNIEnv *jni)
+{
+    if (queues.is_on && jni != NULL)
+        detach(jni);
+}

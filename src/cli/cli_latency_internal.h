@@ -1,0 +1,63 @@
+/*
+ * cli_latency_internal - how long calls of methods and requests took, and tasks waited, from recordings.
+ *
+ * For      `jaywalk latency`: cmd_latency.c (line), cli_latency_read.c (events), cli_latency_text.c (words).
+ * Callers  these.   Context  tool.
+ * Memory   some 32 KiB for each method, LATENCY_ROWS of them.
+ *
+ * Of jaywalk.MethodLatency and jaywalk.MethodCount the last one of a method in a file holds all of its calls; each jdk.MethodTrace, whoever wrote it, is a call, and
+ * each jaywalk.Span one of what its name says; each jaywalk.QueueTime is a task.
+ */
+#ifndef JW_CLI_CLI_LATENCY_INTERNAL_H
+#define JW_CLI_CLI_LATENCY_INTERNAL_H
+
+#include <stdio.h>
+
+#include "base/map.h"
+#include "cli/cli_internal.h"
+#include "probe/probe_own.h"
+
+#define LATENCY_ROWS 4096u
+
+struct latency_figures {
+    uint64_t count, total_ns, least_ns, most_ns;
+    uint64_t elapsed_ns; /* traced calls, spans and tasks: 0 */
+    uint64_t counts[PROBE_OWN_COUNTS];
+};
+
+/* In the order of tables. */
+enum latency_kind {
+    LATENCY_ALL,     /* calls of a method that is timed */
+    LATENCY_COUNTED, /* of one that is counted: no times */
+    LATENCY_SPANS,   /* by their name: of requests, their endpoint */
+    LATENCY_TRACED,  /* calls that were long enough */
+    LATENCY_QUEUED,  /* waits of tasks that were, by their class and the executor's */
+    LATENCY_KINDS,
+};
+
+struct latency_row {
+    char *name; /* "com.acme.Shop.buy" */
+    enum latency_kind kind;
+    struct latency_figures all, file; /* of all files, and of the one that is read */
+};
+
+struct latency {
+    struct latency_row **rows;
+    size_t count, capacity;
+    struct jw_map index;  /* kind and name -> number + 1 */
+    uint64_t recorded_ns; /* by all chunks */
+    uint64_t left_out;    /* events of names beyond LATENCY_ROWS */
+    bool is_out_of_memory;
+};
+
+/* Adds what the file has. False and `err`: it cannot be read. */
+JW_MUST_CHECK bool latency_read(struct latency *all, const char *path, struct jw_error *err);
+void latency_close(struct latency *all);
+
+/* So many of a thousand calls took no longer; within 0.8 %. There are calls. */
+uint64_t latency_percentile_ns(const struct latency_figures *figures, unsigned thousandths);
+
+void latency_text(struct latency *all, size_t top, FILE *to);
+void latency_json(struct latency *all, size_t top, FILE *to);
+
+#endif

@@ -1,0 +1,260 @@
+/* Sites of the census, and who waited there. Context: tool. */
+#include "cli/cli_locks_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli_feed_internal.h"
+
+#define SITE_TYPE "jaywalk.LockSite"
+
+const char *locks_verdict_word(enum locks_verdict verdict)
+{
+    static const char *const words[] = {"not counted", "never", "one thread", "contended",
+                                        "shared"};
+
+    return verdict < LOCKS_VERDICT_LIMIT ? words[verdict] : "";
+}
+
+/* ---- sites ---- */
+
+static void forget_from(struct locks *all, size_t first)
+{
+    while (all->count > first) {
+        const struct locks_site *site = &all->sites[--all->count];
+
+        jw_free(site->place);
+        jw_free(site->kind);
+        jw_free(site->thread);
+    }
+}
+
+/* A copy; NULL: no memory. */
+static char *text_of(struct locks *all, const struct jfr_reader_event *event, const char *field,
+                     const char *before, struct jfr_text *text)
+{
+    struct jfr_value value;
+    const bool is_there =
+        jfr_value_field(&event->value, field, &value) && jfr_value_text(&value, text);
+    const char *found = is_there ? text->text : "";
+    const size_t before_bytes = strlen(before), bytes = strlen(found) + 1;
+    char *copy = jw_alloc(before_bytes + bytes);
+
+    all->is_out_of_memory |= copy == NULL;
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, before, before_bytes);
+    memcpy(copy + before_bytes, found, bytes);
+    return copy;
+}
+
+static char *place_of(struct locks *all, const struct jfr_reader_event *event,
+                      struct jfr_text *text)
+{
+    char class_name[1024];
+    char *found = text_of(all, event, "lockedIn", "", text);
+
+    if (found == NULL)
+        return NULL;
+    snprintf(class_name, sizeof class_name, "%.1000s.", found);
+    jw_free(found);
+    for (char *at = class_name; *at != '\0'; at++)
+        *at = *at == '/' ? '.' : *at;
+    return text_of(all, event, "method", class_name, text);
+}
+
+static void take_site(struct locks *all, const struct jfr_reader_event *event,
+                      struct jfr_text *text)
+{
+    if (all->count == all->capacity) {
+        const size_t capacity = all->capacity == 0 ? 256 : 2 * all->capacity;
+        void *sites = jw_realloc(all->sites, jw_mul_bytes(capacity, sizeof *all->sites));
+
+        if (sites == NULL) {
+            all->is_out_of_memory = true;
+            return;
+        }
+        all->sites = sites;
+        all->capacity = capacity;
+    }
+    all->sites[all->count++] = (struct locks_site){
+        .place = place_of(all, event, text),
+        .kind = text_of(all, event, "kind", "", text),
+        .thread = text_of(all, event, "thread", "", text),
+        .line = cli_number_of(event, "lineNumber"),
+        .acquisitions = cli_number_of(event, "acquisitions"),
+        .threads = cli_number_of(event, "threads"),
+        .holds = cli_number_of(event, "timedHolds"),
+        .weight = cli_number_of(event, "weight"),
+        .hold_ns = (int64_t)cli_number_of(event, "holdTime"),
+        .longest_hold_ns = (int64_t)cli_number_of(event, "longestHold"),
+        .lock_class = "",
+        .is_platform = cli_number_of(event, "isPlatform") != 0,
+        .is_counted = cli_number_of(event, "isCounted") != 0,
+    };
+}
+
+static void read_sites(struct locks *all, struct jfr_reader *reader, struct jw_error *err)
+{
+    struct jfr_reader_chunk chunk;
+    struct jfr_reader_event event;
+    struct jfr_text text = {0};
+    int64_t told_ticks = 0;
+
+    while (!all->is_out_of_memory && jfr_reader_next_types(reader, &chunk, err)) {
+        bool is_first = true;
+
+        if (!jfr_reader_has_event(reader, SITE_TYPE))
+            continue;
+        if (!jfr_reader_begin_events(reader, err))
+            break;
+        while (!all->is_out_of_memory && jfr_reader_next_event(reader, &event, err)) {
+            if (strcmp(event.type_name, SITE_TYPE) != 0)
+                continue;
+            /* All of a moment have the same time; those of an earlier one say less. */
+            if (is_first || (int64_t)event.start_ticks != told_ticks)
+                forget_from(all, all->first);
+            is_first = false;
+            told_ticks = (int64_t)event.start_ticks;
+            take_site(all, &event, &text);
+        }
+        if (err->message[0] != '\0')
+            break;
+    }
+    jfr_text_free(&text);
+}
+
+bool locks_read(struct locks *all, const char *path, struct jw_error *err)
+{
+    struct jfr_reader *reader = jfr_reader_open(path, err);
+
+    if (reader == NULL)
+        return false;
+    all->first = all->count;
+    read_sites(all, reader, err);
+    jfr_reader_close(reader);
+    if (err->message[0] != '\0' || !contention_read(&all->waits, path, err))
+        return false;
+    if (all->is_out_of_memory)
+        jw_error_set(err, "%s: out of memory for its locks; free some", path);
+    return !all->is_out_of_memory;
+}
+
+/* ---- who waited ---- */
+
+/*
+ * Frames of the JDK's between a park and who takes the lock; and of the counting, where a virtual thread is told to have a monitor when it runs
+ * again, a little later.
+ */
+static bool is_of_lock(const char *frame)
+{
+    static const char *const inner[] = {"java.util.concurrent.locks.", "jdk.internal.misc.Unsafe.",
+                                        "sun.misc.Unsafe.", "java.lang.Jaywalk"};
+
+    for (size_t i = 0; i < JW_COUNT_OF(inner); i++)
+        if (strncmp(frame, inner[i], strlen(inner[i])) == 0)
+            return true;
+    return false;
+}
+
+/* "shop.Cart.add:31" of the innermost frame that takes it, without its line, which is told apart. */
+static void split_frame(const char *stack, char *place, size_t room_bytes, uint64_t *line)
+{
+    while (is_of_lock(stack) && strchr(stack, '\n') != NULL)
+        stack = strchr(stack, '\n') + 1;
+    snprintf(place, room_bytes, "%.*s", (int)strcspn(stack, "\n"), stack);
+
+    char *colon = strrchr(place, ':');
+    *line = 0;
+    if (colon != NULL) {
+        *line = strtoull(colon + 1, NULL, 10);
+        *colon = '\0';
+    }
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    return strcmp(((const struct locks_site *)left)->place,
+                  ((const struct locks_site *)right)->place);
+}
+
+bool locks_is_call(const struct locks_site *site)
+{
+    return strstr(site->kind, "Lock") != NULL;
+}
+
+/*
+ * The site of that line, or of the method as a whole, of monitors or of locks of java.util.concurrent; sites are in the order of their places.
+ * NULL: none.
+ */
+static struct locks_site *find_site(struct locks *all, char *place, uint64_t line, bool is_park)
+{
+    const struct locks_site wanted = {.place = place};
+    struct locks_site *found =
+        all->count == 0 ? NULL
+                        : bsearch(&wanted, all->sites, all->count, sizeof wanted, compare_places);
+    struct locks_site *best = NULL;
+
+    while (found != NULL && found > all->sites && strcmp(found[-1].place, place) == 0)
+        found--;
+    for (; found != NULL && found < all->sites + all->count && strcmp(found->place, place) == 0;
+         found++) {
+        const bool is_monitor = is_park || strcmp(found->kind, "monitor") == 0;
+
+        if (locks_is_call(found) != is_park)
+            continue;
+        if (is_monitor && found->line == line)
+            return found;
+        if (!is_monitor || best == NULL)
+            best = found;
+    }
+    return best;
+}
+
+static void take_wait(struct locks *all, const struct contention_wait *wait)
+{
+    char place[1024];
+    uint64_t line;
+    struct locks_site *site;
+
+    split_frame(contention_text_of(&all->waits, wait->stack), place, sizeof place, &line);
+    site = find_site(all, place, line, wait->kind == CONTENTION_PARK);
+    if (site == NULL) {
+        all->waits_elsewhere++;
+        return;
+    }
+    const int64_t waited_ns = wait->end_ns - wait->begin_ns;
+
+    if (site->waits++ == 0)
+        site->lock_class = contention_text_of(&all->waits, wait->lock);
+    site->waited_ns += waited_ns;
+    if (waited_ns > site->longest_wait_ns)
+        site->longest_wait_ns = waited_ns;
+}
+
+static enum locks_verdict verdict_of(const struct locks_site *site)
+{
+    return !site->is_counted         ? LOCKS_UNKNOWN
+           : site->waits > 0         ? LOCKS_CONTENDED
+           : site->acquisitions == 0 ? LOCKS_NEVER
+           : site->threads <= 1      ? LOCKS_ALONE
+                                     : LOCKS_SHARED;
+}
+
+void locks_settle(struct locks *all)
+{
+    if (all->count > 0)
+        qsort(all->sites, all->count, sizeof *all->sites, compare_places);
+    for (size_t i = 0; i < all->waits.wait_count; i++)
+        if (all->waits.waits[i].kind != CONTENTION_WAIT && all->waits.waits[i].is_for_lock)
+            take_wait(all, &all->waits.waits[i]);
+    for (size_t i = 0; i < all->count; i++)
+        all->sites[i].verdict = verdict_of(&all->sites[i]);
+}
+
+void locks_close(struct locks *all)
+{
+    forget_from(all, 0);
+    jw_free(all->sites);
+    contention_close(&all->waits);
+}

@@ -1,0 +1,70 @@
+/* `jaywalk locks`: where locks are taken never, by one thread only, or after a wait. Context: tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli_locks_internal.h"
+
+#define ROWS 10u
+
+static bool read_line(const struct cli_values *values, size_t *top, struct jw_error *err)
+{
+    if (values->operands.count == 0) {
+        jw_error_set(err,
+                     "locks: a recording with a census of locks is needed (option locks=census of "
+                     "start, profile and record); usage: %s",
+                     cli_commands[CLI_COMMAND_LOCKS].usage);
+        return false;
+    }
+    return values->top == NULL || cli_top_read(values->top, top, err);
+}
+
+static bool read_all(const struct cli_values *values, struct locks *all, struct jw_error *err)
+{
+    for (size_t i = 0; i < values->operands.count; i++) {
+        const size_t before = all->count;
+
+        if (!locks_read(all, values->operands.texts[i], err))
+            return false;
+        if (all->count > before)
+            continue;
+        jw_error_set(err,
+                     "%s: no census of locks: record with the option locks=census (jaywalk -d 60 "
+                     "--locks=census -f app.jfr PID), and let it end, or dump it while it runs",
+                     values->operands.texts[i]);
+        return false;
+    }
+    locks_settle(all);
+    return true;
+}
+
+int cli_locks(const struct cli_values *values)
+{
+    struct jw_error err = {{0}};
+    struct locks *all = jw_alloc(sizeof *all);
+    size_t top = ROWS;
+    int status = CLI_FAILED;
+
+    if (all == NULL) {
+        cli_complain("no memory");
+        return CLI_FAILED;
+    }
+    if (!read_line(values, &top, &err)) {
+        status = cli_usage_error(&cli_commands[CLI_COMMAND_LOCKS], &err);
+    } else if (read_all(values, all, &err)) {
+        if (values->has_json)
+            locks_json(all, stdout);
+        else
+            locks_text(all, top, stdout);
+        status = CLI_OK;
+    } else {
+        cli_complain("%s", err.message);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cli_complain("standard output: %s", strerror(errno));
+        status = CLI_FAILED;
+    }
+    locks_close(all);
+    jw_free(all);
+    return status;
+}

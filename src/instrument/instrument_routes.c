@@ -1,0 +1,404 @@
+/* Requests that methods serve: what they are is asked of them, in the JVM's own way. Context: hook, on any Java thread; begin, end: the agent's. */
+#include "instrument/instrument_internal.h"
+
+#include <string.h>
+
+#include "probe/probe_routes.h"
+#include "probe/probe_weave.h"
+
+#define EVENTS_CLASS   "io/jaywalk/RouteEvents"
+#define TEXT_CHARS     1024 /* of a text that is looked at */
+#define UTF8_BYTES     3    /* of a char, at the most */
+#define WRAPPERS_LIMIT 8    /* around a call */
+
+static struct instrument_tells java;
+static jmethodID identity_of;
+
+static const struct instrument_requests *requests; /* set before there are threads that look */
+
+void instrument_set_requests(const struct instrument_requests *calls)
+{
+    requests = calls;
+}
+
+/*
+ * What a method without parameters gives; NULL: it has none, or threw. It is the program's own, and looked up in the class of the
+ * object: no number of a method is kept, since its class may go.
+ */
+static jobject ask(JNIEnv *jni, jobject object, const char *name, const char *type)
+{
+    jclass klass = object == NULL ? NULL : (*jni)->GetObjectClass(jni, object);
+    jmethodID method = klass == NULL ? NULL : (*jni)->GetMethodID(jni, klass, name, type);
+    jobject given = method == NULL ? NULL : (*jni)->CallObjectMethod(jni, object, method);
+
+    if ((*jni)->ExceptionCheck(jni)) {
+        (*jni)->ExceptionClear(jni);
+        given = NULL;
+    }
+    (*jni)->DeleteLocalRef(jni, klass);
+    return given;
+}
+
+static jobject field_of(JNIEnv *jni, jobject object, const char *name, const char *type)
+{
+    jclass klass = object == NULL ? NULL : (*jni)->GetObjectClass(jni, object);
+    jfieldID field = klass == NULL ? NULL : (*jni)->GetFieldID(jni, klass, name, type);
+    jobject given = field == NULL ? NULL : (*jni)->GetObjectField(jni, object, field);
+
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, klass);
+    return given;
+}
+
+static size_t read_text(JNIEnv *jni, jstring text, char bytes[TEXT_CHARS * UTF8_BYTES + 1])
+{
+    jsize length = text == NULL ? 0 : (*jni)->GetStringLength(jni, text);
+
+    bytes[0] = '\0';
+    if (length > TEXT_CHARS)
+        length = TEXT_CHARS;
+    if (length != 0)
+        (*jni)->GetStringUTFRegion(jni, text, 0, length, bytes);
+    (*jni)->ExceptionClear(jni);
+    return strlen(bytes);
+}
+
+static bool ask_whether(JNIEnv *jni, jobject object, const char *name)
+{
+    jclass klass = object == NULL ? NULL : (*jni)->GetObjectClass(jni, object);
+    jmethodID method = klass == NULL ? NULL : (*jni)->GetMethodID(jni, klass, name, "()Z");
+    bool given = method != NULL && (*jni)->CallBooleanMethod(jni, object, method) != JNI_FALSE;
+
+    if ((*jni)->ExceptionCheck(jni)) {
+        (*jni)->ExceptionClear(jni);
+        given = false;
+    }
+    (*jni)->DeleteLocalRef(jni, klass);
+    return given;
+}
+
+static const char text_type[] = "()Ljava/lang/String;";
+
+/* ---- requests that go on ---- */
+
+/* What is done for a request on a thread. */
+enum turn {
+    BEGINS,
+    GOES_ON, /* it began before, maybe on another thread */
+    IS_PART, /* of one whose begin was not seen: its path need not be the request's */
+};
+
+/* Source: Servlet API 3.0, DispatcherType. What has none is of an older one. */
+static enum turn dispatched(JNIEnv *jni, jobject request, const char *type)
+{
+    char name[TEXT_CHARS * UTF8_BYTES + 1];
+
+    (void)read_text(jni, ask(jni, ask(jni, request, "getDispatcherType", type), "name", text_type),
+                    name);
+    return name[0] == '\0' || strcmp(name, "REQUEST") == 0 ? BEGINS
+           : strcmp(name, "ASYNC") == 0                    ? GOES_ON
+                                                           : IS_PART;
+}
+
+/* Source: Tomcat 7 to 11, Request.isAsyncDispatching; Jetty 9.4 to 11, HttpChannelState.isInitial. */
+static enum turn turn_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
+{
+    jobject state;
+
+    switch (site) {
+    case PROBE_ROUTES_TOMCAT:
+        return ask_whether(jni, given, "isAsyncDispatching") ? GOES_ON : BEGINS;
+    case PROBE_ROUTES_JETTY:
+        state = ask(jni, given, "getState", "()Lorg/eclipse/jetty/server/HttpChannelState;");
+        return state != NULL && !ask_whether(jni, state, "isInitial") ? GOES_ON : BEGINS;
+    case PROBE_ROUTES_JAVAX:
+        return dispatched(jni, given, "()Ljavax/servlet/DispatcherType;");
+    case PROBE_ROUTES_JAKARTA:
+        return dispatched(jni, given, "()Ljakarta/servlet/DispatcherType;");
+    case PROBE_ROUTES_LISTENER:
+    case PROBE_ROUTES_CLOSED:
+        return GOES_ON;
+    case PROBE_ROUTES_EXCHANGE:
+    case PROBE_ROUTES_CALL:
+    case PROBE_ROUTES_SITES:
+        break;
+    }
+    return BEGINS;
+}
+
+static jobject request_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
+{
+    return site == PROBE_ROUTES_JETTY
+               ? ask(jni, given, "getRequest", "()Lorg/eclipse/jetty/server/Request;")
+               : given;
+}
+
+/*
+ * What a method says by what it returns, as JaywalkRoutes has it: Jetty's, which other threads may be past already. One that says nothing
+ * is asked, and so long as it has not returned it is the container's word: of a request that is to be dispatched again
+ * isAsyncStarted is false, so one that was started goes on, whatever that says.
+ * Source: Jetty 9.4 to 11, HttpChannel.handle, "true if the channel is ready to continue handling (ie it is not suspended)"; Servlet API
+ * 3.0, ServletRequest.isAsyncStarted; Tomcat 7 to 11, Request.isAsync, true also when it is to be dispatched again.
+ */
+static bool goes_on_elsewhere(JNIEnv *jni, jobject given, enum probe_routes_site site,
+                              enum probe_routes_end end, bool is_started)
+{
+    switch (site) {
+    case PROBE_ROUTES_TOMCAT:
+        return ask_whether(jni, given, "isAsync");
+    case PROBE_ROUTES_JETTY:
+        return end == PROBE_ROUTES_GOES_ON;
+    case PROBE_ROUTES_JAVAX:
+    case PROBE_ROUTES_JAKARTA:
+        return is_started || ask_whether(jni, given, "isAsyncStarted");
+    case PROBE_ROUTES_CALL:
+        return end != PROBE_ROUTES_OVER;
+    case PROBE_ROUTES_LISTENER:
+        return true;
+    case PROBE_ROUTES_CLOSED:
+    case PROBE_ROUTES_EXCHANGE:
+    case PROBE_ROUTES_SITES:
+        break;
+    }
+    return false;
+}
+
+static bool is_of_grpc(enum probe_routes_site site)
+{
+    return site == PROBE_ROUTES_CALL || site == PROBE_ROUTES_LISTENER ||
+           site == PROBE_ROUTES_CLOSED;
+}
+
+static bool is_of_class(JNIEnv *jni, jobject object, const char *wanted)
+{
+    char name[TEXT_CHARS * UTF8_BYTES + 1];
+    jclass klass = (*jni)->GetObjectClass(jni, object);
+    jobject text = ask(jni, klass, "getName", text_type);
+
+    (void)read_text(jni, text, name);
+    (*jni)->DeleteLocalRef(jni, text);
+    (*jni)->DeleteLocalRef(jni, klass);
+    return strcmp(name, wanted) == 0;
+}
+
+/*
+ * The call as a server has it: its listener has that, and a handler what interceptors made of it. NULL: it is not to be had.
+ * Source: gRPC 1.41, PartialForwardingServerCall.delegate, and the names of fields of its class files.
+ */
+static jobject call_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
+{
+    jobject call = given;
+
+    if (site != PROBE_ROUTES_CALL)
+        return field_of(jni, given, "call", "Lio/grpc/internal/ServerCallImpl;");
+    for (int i = 0; i < WRAPPERS_LIMIT && call != NULL; i++) {
+        if (is_of_class(jni, call, "io.grpc.internal.ServerCallImpl"))
+            return call;
+        call = ask(jni, call, "delegate", "()Lio/grpc/ServerCall;");
+    }
+    return NULL;
+}
+
+/* 0: none. What a container gives is the same object as long as the request lasts, and afterwards another's. */
+static uint64_t key_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
+{
+    if (is_of_grpc(site)) {
+        given = call_of(jni, given, site);
+        site = PROBE_ROUTES_CALL;
+    }
+    if (given == NULL)
+        return 0;
+    const jint identity = (*jni)->CallStaticIntMethod(jni, java.klass, identity_of, given);
+
+    (*jni)->ExceptionClear(jni);
+    return (uint64_t)(site + 1) << 32 | (uint32_t)identity;
+}
+
+/* ---- a request ---- */
+
+static void tell_call(JNIEnv *jni, jobject thread, jobject given, enum probe_routes_site site)
+{
+    char name[TEXT_CHARS * UTF8_BYTES + 1];
+    struct instrument_request told = {.operation = probe_routes_word(PROBE_ROUTES_GRPC),
+                                      .name = name};
+    jobject call = call_of(jni, given, site);
+    jobject method = ask(jni, call, "getMethodDescriptor", "()Lio/grpc/MethodDescriptor;");
+
+    told.name_bytes = read_text(jni, ask(jni, method, "getFullMethodName", text_type), name);
+    if (told.name_bytes != 0 && turn_of(jni, given, site) == GOES_ON)
+        told.key = key_of(jni, given, site);
+    requests->open(jni, thread, &told);
+}
+
+/* What a servlet's request has as text the JDK's has as java.net.URI. */
+static void tell(JNIEnv *jni, jobject thread, jobject given, enum probe_routes_site site)
+{
+    char method_text[TEXT_CHARS * UTF8_BYTES + 1], path_text[TEXT_CHARS * UTF8_BYTES + 1];
+    struct instrument_request told = {.operation = probe_routes_word(probe_routes_pack_of(site)),
+                                      .method = method_text,
+                                      .path = path_text};
+    jobject method, path;
+
+    if (is_of_grpc(site)) {
+        tell_call(jni, thread, given, site);
+        return;
+    }
+    if (site == PROBE_ROUTES_EXCHANGE) {
+        method = ask(jni, given, "getRequestMethod", text_type);
+        path =
+            ask(jni, ask(jni, given, "getRequestURI", "()Ljava/net/URI;"), "getRawPath", text_type);
+    } else {
+        jobject request = request_of(jni, given, site);
+
+        method = ask(jni, request, "getMethod", text_type);
+        path = ask(jni, request, "getRequestURI", text_type);
+    }
+    told.method_bytes = read_text(jni, method, method_text);
+    told.path_bytes = read_text(jni, path, path_text);
+    const enum turn turn = told.method_bytes == 0 ? BEGINS : turn_of(jni, given, site);
+    if (turn == GOES_ON)
+        told.key = key_of(jni, given, site);
+    if (turn == IS_PART)
+        told.method_bytes = 0;
+    requests->open(jni, thread, &told);
+}
+
+static bool is_site(jint site)
+{
+    return requests != NULL && site >= 0 && site < PROBE_ROUTES_SITES;
+}
+
+static jint JNICALL enter(JNIEnv *jni, jobject object, jobject thread, jobject given, jint site,
+                          jboolean is_told)
+{
+    bool is_asked = false;
+    uint32_t entered;
+
+    (void)object;
+    if (!is_site(site))
+        return 0;
+    entered = requests->enter(jni, thread, (uintptr_t)__builtin_frame_address(0),
+                              is_told != JNI_FALSE, &is_asked);
+    if (is_asked)
+        tell(jni, thread, given, (enum probe_routes_site)site);
+    return (jint)entered;
+}
+
+/* A request says that it is asynchronous, before anybody is told by what it goes on. */
+static void JNICALL start(JNIEnv *jni, jobject object, jobject thread, jobject given, jint site)
+{
+    (void)object;
+    if (!is_site(site))
+        return;
+    if (site == PROBE_ROUTES_JETTY)
+        given = ask(jni, given, "getHttpChannel", "()Lorg/eclipse/jetty/server/HttpChannel;");
+    if (given != NULL)
+        requests->start(jni, thread, key_of(jni, given, (enum probe_routes_site)site));
+}
+
+static void JNICALL leave(JNIEnv *jni, jobject object, jobject thread, jobject given, jint entered,
+                          jint site, jint end, jboolean is_told)
+{
+    struct instrument_served served;
+    bool goes_on;
+
+    (void)object;
+    if (!is_site(site))
+        return;
+    served = requests->served(jni, thread, (uint32_t)entered);
+    goes_on = served.is_open && goes_on_elsewhere(jni, given, (enum probe_routes_site)site,
+                                                  (enum probe_routes_end)end, served.is_started);
+    requests->leave(jni, thread, (uint32_t)entered, goes_on,
+                    served.is_open && goes_on != served.is_kept
+                        ? key_of(jni, given, (enum probe_routes_site)site)
+                        : 0,
+                    is_told != JNI_FALSE);
+}
+
+/* ---- what a framework has for a request ---- */
+
+static jobject attribute_of(JNIEnv *jni, jobject request, const char *name)
+{
+    jclass klass = (*jni)->GetObjectClass(jni, request);
+    jstring text = (*jni)->NewStringUTF(jni, name);
+    jmethodID method = text == NULL ? NULL
+                                    : (*jni)->GetMethodID(jni, klass, "getAttribute",
+                                                          "(Ljava/lang/String;)Ljava/lang/Object;");
+    jobject given = method == NULL ? NULL : (*jni)->CallObjectMethod(jni, request, method, text);
+
+    if ((*jni)->ExceptionCheck(jni)) {
+        (*jni)->ExceptionClear(jni);
+        given = NULL;
+    }
+    (*jni)->DeleteLocalRef(jni, text);
+    (*jni)->DeleteLocalRef(jni, klass);
+    return given;
+}
+
+/*
+ * What the path has before what was matched: the application's own, which ServletContext knows as it was deployed (the request has it as it was
+ * asked for), and the servlet's, if that is not all of it.
+ */
+static size_t read_prefix(JNIEnv *jni, jobject request, bool is_javax, const char *pattern,
+                          char bytes[2 * TEXT_CHARS * UTF8_BYTES + 1])
+{
+    jobject context =
+        ask(jni, request, "getServletContext",
+            is_javax ? "()Ljavax/servlet/ServletContext;" : "()Ljakarta/servlet/ServletContext;");
+    size_t length = read_text(jni, ask(jni, context, "getContextPath", text_type), bytes);
+
+    if (ask(jni, request, "getPathInfo", text_type) == NULL)
+        return length;
+    const size_t more =
+        read_text(jni, ask(jni, request, "getServletPath", text_type), bytes + length);
+    const bool has_it = strncmp(pattern, bytes + length, more) == 0 &&
+                        (pattern[more] == '/' || pattern[more] == '\0');
+    return has_it ? length : length + more;
+}
+
+/*
+ * Of a request that was handed on, or of the page for its error, the pattern is not that of what was asked for. It is a text, or what has one.
+ * Source: Spring Framework 3.2 to 6.2, HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE: a String, or a PathPattern.
+ */
+static void JNICALL match(JNIEnv *jni, jobject object, jobject thread, jobject given, jint site)
+{
+    char method[TEXT_CHARS * UTF8_BYTES + 1], pattern[TEXT_CHARS * UTF8_BYTES + 1],
+        prefix[2 * TEXT_CHARS * UTF8_BYTES + 1];
+    struct instrument_match told = {.method = method, .prefix = prefix, .pattern = pattern};
+
+    (void)object;
+    if (!is_site(site) || given == NULL || !requests->may_match(jni, thread) ||
+        turn_of(jni, given, (enum probe_routes_site)site) == IS_PART)
+        return;
+    jobject found = attribute_of(
+        jni, given, "org.springframework.web.servlet.HandlerMapping.bestMatchingPattern");
+    if (found == NULL)
+        return;
+    told.operation = probe_routes_word(probe_routes_pack_of((enum probe_routes_site)site));
+    told.pattern_bytes = read_text(jni, ask(jni, found, "toString", text_type), pattern);
+    told.method_bytes = read_text(jni, ask(jni, given, "getMethod", text_type), method);
+    told.prefix_bytes = read_prefix(jni, given, site == PROBE_ROUTES_JAVAX, pattern, prefix);
+    requests->match(jni, thread, &told);
+}
+
+bool instrument_bind_routes(JNIEnv *jni, struct jw_error *err)
+{
+    const struct instrument_teller teller = {
+        .class_name = PROBE_ROUTES_CLASS,
+        .open_type = "(Ljava/lang/JaywalkRoutes;)V",
+        .natives_class = EVENTS_CLASS,
+        .natives = {{"enter", "(Ljava/lang/Thread;Ljava/lang/Object;IZ)I", (uintptr_t)&enter},
+                    {"start", "(Ljava/lang/Thread;Ljava/lang/Object;I)V", (uintptr_t)&start},
+                    {"match", "(Ljava/lang/Thread;Ljava/lang/Object;I)V", (uintptr_t)&match},
+                    {"leave", "(Ljava/lang/Thread;Ljava/lang/Object;IIIZ)V", (uintptr_t)&leave}}};
+
+    if (!instrument_bind_teller(jni, &teller, &java, err))
+        return false;
+    identity_of = (*jni)->GetStaticMethodID(jni, java.klass, "identityOf", "(Ljava/lang/Object;)I");
+    return !instrument_has_thrown(jni, "classes of probes", err);
+}
+
+void instrument_routes_begin(JNIEnv *jni, int32_t attach)
+{
+    instrument_tells_begin(jni, &java, attach);
+}

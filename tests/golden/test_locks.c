@@ -1,0 +1,230 @@
+/* `jaywalk locks` on a recording whose places, counts and waits are known. */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "golden/made.h"
+#include "unit/cli/run_cli.h"
+
+static char file[80], none[80];
+static struct jw_error err;
+static struct generations *generations;
+static uint32_t next_site;
+static uint64_t told_ns; /* all of one look have the same time */
+
+static const struct recording_lock_site sites[] = {
+    {.class_name = "app/Hot",
+     .method = "spin",
+     .kind = "monitor",
+     .thread = "one",
+     .line = 12,
+     .acquisitions = 100,
+     .threads = 3,
+     .holds = 10,
+     .weight = 100,
+     .hold_ns = 20000000,
+     .hold_most_ns = 900000},
+    {.class_name = "app/Hot",
+     .method = "spin",
+     .kind = "ReentrantLock",
+     .thread = "two",
+     .line = 12,
+     .acquisitions = 40,
+     .threads = 2,
+     .holds = 40,
+     .weight = 40,
+     .hold_ns = 40000,
+     .hold_most_ns = 5000},
+    {.class_name = "app/Hot",
+     .method = "spin",
+     .kind = "ReadLock",
+     .thread = "two",
+     .line = 90,
+     .acquisitions = 7,
+     .threads = 1},
+    {.class_name = "app/Cart", .method = "all", .kind = "static synchronized", .line = 7},
+    {.class_name = "app/Cart",
+     .method = "add",
+     .kind = "synchronized",
+     .thread = "worker-1",
+     .line = 3,
+     .acquisitions = 1234567,
+     .threads = 1,
+     .holds = 1000,
+     .weight = 1234567,
+     .hold_ns = 123456700,
+     .hold_most_ns = 7000},
+    {.class_name = "app/Cart",
+     .method = "size",
+     .kind = "Lock",
+     .thread = "one",
+     .line = 30,
+     .acquisitions = 12,
+     .threads = 2},
+    {.class_name = "app/Cart", .method = "huge", .kind = "monitor", .line = 99, .is_refused = true},
+    {.class_name = "java/util/Vector",
+     .method = "add",
+     .kind = "synchronized",
+     .thread = "one",
+     .line = 60,
+     .acquisitions = 5000,
+     .threads = 1,
+     .is_platform = true},
+};
+
+static bool tell_site(void *context, struct recording_lock_site *out)
+{
+    (void)context;
+    if (next_site == JW_COUNT_OF(sites))
+        return false;
+    *out = sites[next_site++];
+    out->time_ns = told_ns;
+    return true;
+}
+
+/* Who waits at app/Hot.spin, or at `from`, called from there. */
+static void put(enum event_lock kind, const char *class_name, unsigned ms, const char *from)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    const dict_id spin = made_method(generation, "app/Hot", "spin", "(I)J", 2, 9, true);
+    jw_frame frames[3];
+    uint32_t count = 0;
+
+    if (kind == EVENT_LOCK_PARK) {
+        const dict_id park =
+            made_method(generation, "jdk/internal/misc/Unsafe", "park", "(ZJ)V", 1, 0x109, false);
+
+        frames[count++] = jw_frame_java(JW_FRAME_JAVA_NATIVE, park, JW_BCI_NATIVE);
+    }
+    if (from != NULL) {
+        const dict_id inner = made_method(generation, from, "lock", "()V", 1, 1, true);
+
+        frames[count++] = jw_frame_java(JW_FRAME_COMPILED, inner, 8);
+    }
+    frames[count++] = jw_frame_java(JW_FRAME_COMPILED, spin, 8);
+    struct event_record *record = event_reserve(generation->events);
+    cr_assert_not_null(record);
+    record->kind = EVENT_LOCK;
+    record->flags = (uint16_t)kind;
+    record->thread_serial = 1;
+    record->time_ns = jw_now_ns();
+    record->weight_ns = ms * JW_NS_PER_MS;
+    record->value = 0x7000;
+    record->class_name = dict_intern(generation->classes, class_name, strlen(class_name));
+    record->trace = store_put(generation->traces, frames, count, 0);
+    event_commit(record);
+    generation_leave(generations, &ticket);
+}
+
+static void make(const char *path, bool has_sites)
+{
+    struct recording_config config = made_config(path, RECORDING_JFR);
+
+    next_site = 0;
+    told_ns = jw_now_ns();
+    if (has_sites)
+        config.sources.lock_site = tell_site;
+    generations = generations_open(&(struct generations_config){0}, &err);
+    cr_assert_not_null(generations, "%s", err.message);
+    struct recording *recording = recording_open(&config, &err);
+    cr_assert_not_null(recording, "%s", err.message);
+    put(EVENT_LOCK_ENTER, "app/Shelf", 30, NULL);
+    put(EVENT_LOCK_ENTER, "app/Shelf", 10, NULL);
+    put(EVENT_LOCK_PARK, "java/util/concurrent/locks/ReentrantLock$NonfairSync", 5,
+        "java/util/concurrent/locks/ReentrantLock");
+    put(EVENT_LOCK_PARK, "java/util/concurrent/CountDownLatch$Sync", 70, NULL);
+    put(EVENT_LOCK_ENTER, "app/Desk", 3, "app/Native");
+    struct generation *closed = generations_rotate(generations);
+    cr_assert_not_null(closed);
+    recording_take(recording, closed);
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    generations_close(generations);
+}
+
+static void set_up(void)
+{
+    snprintf(directory, sizeof directory, "/tmp/jaywalk-locks-XXXXXX");
+    cr_assert_not_null(mkdtemp(directory));
+    snprintf(file, sizeof file, "%s/locks.jfr", directory);
+    snprintf(none, sizeof none, "%s/none.jfr", directory);
+    make(file, true);
+    make(none, false);
+}
+
+static void tear_down(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    cr_expect_eq(system(command), 0);
+}
+
+TestSuite(locks, .init = set_up, .fini = tear_down, .timeout = 300);
+
+static void expect_text(const char *text)
+{
+    cr_expect(strstr(out_text, text) != NULL, "no '%s' in %s%s", text, out_text, err_text);
+}
+
+Test(locks, three_questions_are_answered)
+{
+    cr_expect_eq(RUN("locks", file), CLI_OK);
+    expect_text("Locks, by the places where they are taken\n\n"
+                "  program      1,234,726 acquisitions at 5 of 7 places; 1 cannot be counted\n"
+                "  the JDK      5,000 acquisitions at 1 of 1 places\n"
+                "  waits        1 at places that are not counted");
+    expect_text(
+        "Waited at (2 of 2)\n\n"
+        " acquisitions threads mean hold   longest    waits    waited   longest  where\n"
+        "          100       3  200.0 us  900.0 us        2   40.0 ms   30.0 ms  app.Hot.spin:12 "
+        "(monitor of app.Shelf)\n"
+        "               held for long: do less while it is held;");
+    /* A park is at the call that takes the lock, and says no class. */
+    expect_text("           40       2    1.0 us    5.0 us        1    5.0 ms    5.0 ms  "
+                "app.Hot.spin:12 (ReentrantLock)\n");
+    expect_text("Come to by one thread only (2 of 2)\n");
+    expect_text("    1,234,567       1    100 ns    7.0 us        0                      "
+                "app.Cart.add:3 (synchronized)\n"
+                "               by worker-1 alone: if it alone takes this lock elsewhere");
+    expect_text("Never come to, of classes that are loaded (1 of 1)\n\n"
+                "  app.Cart.all:7 (static synchronized)\n"
+                "               no run comes here");
+    expect_text("Come to by several threads, and never waited for (1 of 1)\n");
+    expect_text("app.Cart.size:30 (Lock)\n");
+    expect_text("In classes of the JDK (1 of 1)\n");
+    expect_text("java.util.Vector.add:60 (synchronized)\n               by one alone\n");
+    cr_expect(strstr(out_text, "app.Cart.huge") == NULL);
+}
+
+Test(locks, as_many_rows_as_are_asked_for)
+{
+    cr_expect_eq(RUN("locks", "--top=1", file), CLI_OK);
+    expect_text("Waited at (1 of 2)\n");
+    cr_expect(strstr(out_text, "app.Hot.spin:90") == NULL, "%s", out_text);
+}
+
+Test(locks, for_programs)
+{
+    cr_expect_eq(RUN("locks", "--json", file), CLI_OK);
+    expect_text("{\"schema\":\"jaywalk.locks/1\",\n");
+    expect_text(
+        "\"program\":{\"sites\":7,\"reached\":5,\"acquisitions\":1234726,\"not_counted\":1},\n"
+        "\"jdk\":{\"sites\":1,\"reached\":1,\"acquisitions\":5000,\"not_counted\":0},\n"
+        "\"waits_elsewhere\":1,\n\"sites\":[\n");
+    expect_text(
+        "{\"place\":\"app.Cart.add\",\"line\":3,\"kind\":\"synchronized\",\"is_platform\":false,"
+        "\"verdict\":\"one thread\",\"acquisitions\":1234567,\"threads\":1,"
+        "\"thread\":\"worker-1\",\"timed_holds\":1000,\"weight\":1234567,"
+        "\"hold_ns\":123456700,\"longest_hold_ns\":7000,\"waits\":0,\"waited_ns\":0,"
+        "\"longest_wait_ns\":0,\"lock_class\":\"\"},\n");
+    expect_text("\"verdict\":\"not counted\"");
+    expect_text("\"kind\":\"ReentrantLock\",\"is_platform\":false,\"verdict\":\"contended\"");
+    expect_text("\"waits\":1,\"waited_ns\":5000000,\"longest_wait_ns\":5000000,\"lock_class\":"
+                "\"java.util.concurrent.locks.ReentrantLock$NonfairSync\"}");
+}
+
+Test(locks, a_recording_without_a_census_says_what_to_do)
+{
+    cr_expect_eq(RUN("locks", none), CLI_FAILED);
+    cr_expect(strstr(err_text, "--locks=census") != NULL, "%s", err_text);
+}

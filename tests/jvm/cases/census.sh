@@ -1,0 +1,118 @@
+# The census of locks: how often each place of a program is come to, and by how many threads, is what the program knows, to one; exits by
+# exceptions, locks in locks, synchronized methods, threads that wait and virtual threads among them. A stack that overflows inside of
+# locks leaves them free. No method becomes one that is not compiled. Detached classes are as they were.
+sites() { # $1: name of a run; its sites, one a line
+    "$JW_COMMAND" locks --json "$1.jfr" >"$1.json" || fail "$1: no report"
+    grep '^{"place":' "$1.json" >"$1.sites"
+}
+
+field() { # $1: line, $2: field
+    sed 's/.*"'"$2"'":\([0-9]*\).*/\1/' <<<"$1"
+}
+
+# A compilation in which the agent asked for one event more is only put off.
+still_compiled() { # $1: name of a run
+    ! grep -i 'not compilable\|COMPILE SKIPPED' "$1.out" | grep -v 'Jvmti state change' || fail "$1: a method is not compiled any more"
+}
+
+counted() { # $1: name of a run, $2: what stands before each name (Census.); its lines against the sites of those methods
+    local word method acquisitions threads lines sum line
+    sites "$1"
+    while read -r word method acquisitions threads _; do
+        [ "$word" = expect ] || continue
+        sum=0
+        lines=$(grep -F "\"place\":\"${2-Census.}$method\"" "$1.sites") || fail "$1: $method is no site"
+        while read -r line; do
+            sum=$((sum + $(field "$line" acquisitions)))
+            [ "$(field "$line" threads)" = "$threads" ] || fail "$1: $method has $threads threads: $line"
+        done <<<"$lines"
+        [ "$sum" = "$acquisitions" ] || fail "$1: $method is come to $acquisitions times: $lines"
+    done <"$1.out"
+    grep -q '^ok$' "$1.out" || fail "$1: $(tail -n 1 "$1.out")"
+    still_compiled "$1"
+}
+
+run() { # $1: name, $2: options, $3: mode, then flags of java
+    local name=$1 options=$2 mode=$3
+    shift 3
+    profile "$name" "locks=census,$options,file=$name.jfr" "$@" Census "$mode"
+}
+
+run plain lock=1us "" -XX:+PrintCompilation
+counted plain
+grep -F '"place":"Census.never"' plain.sites | grep -q '"verdict":"never"' || fail "plain: what is never taken is not told"
+grep -F '"place":"Census.alone"' plain.sites | grep -q '"verdict":"one thread","acquisitions":20000,"threads":1,"thread":"main"' ||
+    fail "plain: what one thread takes is not told: $(grep Census.alone plain.sites)"
+held=$(grep -F '"place":"Census.held"' plain.sites)
+[ "$(field "$held" timed_holds)" = 5 ] && [ "$(field "$held" hold_ns)" -ge 100000000 ] || fail "plain: five holds of 20 ms: $held"
+"$JW_COMMAND" locks plain.jfr >plain.txt || fail "no report"
+grep -q 'Never come to' plain.txt || fail "the report has no table"
+run checked lock=10us "" -Xcheck:jni -Xverify:all
+counted checked
+if [ "$MAJOR" -ge 21 ]; then
+    run virtual lock=1us virtual
+    counted virtual
+fi
+
+# What the census waits for itself is none of the program's locks. Who owns one of the program's may be counting at that moment.
+for name in plain checked virtual; do
+    [ -f "$name.jfr" ] || continue
+    "$JW_COMMAND" contention --json "$name.jfr" >"$name.waits" || true
+    sed -i '/^"owner_stacks":/,/^"deadlocks"/d' "$name.waits"
+    ! grep -o '"class":"java.lang.Jaywalk[A-Za-z]*\|"stack":."java.lang.JaywalkLocks.note[A-Za-z]*' "$name.waits" || fail "$name: monitors of the counting are told"
+done
+
+run deep lock=10us deep -XX:+PrintCompilation
+[ "$(grep -c '^free$' deep.out)" = 1 ] || fail "deep: a lock is held where no stack was left: $(tail -n 1 deep.out)"
+still_compiled deep
+
+profile none lock=10us,file=none.jfr Census ""
+! "$JW_COMMAND" locks none.jfr 2>none.err || fail "a recording without a census has a report"
+grep -q 'locks=census' none.err || fail "it is not said which option is missing: $(cat none.err)"
+
+# Loaders of a program are asked for what counts while no lock is held; what one does not give is not called in its classes.
+profile asked locks=census,file=asked.jfr CensusLoaders asked
+[ "$(cat asked.out)" = 'asked true refused true held 0 sum 2' ] || fail "asked: $(cat asked.out)"
+
+# Classes are made and unloaded, of more places than there are numbers.
+profile many locks=census,file=many.jfr -XX:+UseSerialGC CensusLoaders many
+counted many ""
+sum=$(grep -c '"place":"Made\.' many.sites)
+[ "$sum" -gt 10000 ] || fail "many: what is unloaded is forgotten too early: $sum places"
+
+# A loader that never answers holds nobody up, and its classes are left alone.
+. "$(dirname "$LIB")/attach.sh"
+begin_target stuck "${LATE_AGENTS[@]}" CensusLoaders stuck
+jaywalk 0 -d 1 --locks=census -f "$OUT/stuck.jfr" "$stuck"
+sites stuck
+! grep -q 'Guarded.run' stuck.sites || fail "stuck: a class is counted whose loader has not answered"
+end_target stuck ready
+
+# Locks of java.util.concurrent: what is taken, and of what kind it is; what is only tried is not; who waited.
+kinds() { # $1: name of a run
+    local word method acquisitions threads kind
+    while read -r word method acquisitions threads kind; do
+        [ "$word" = expect ] && [ -n "$kind" ] || continue
+        grep -F "\"place\":\"CensusLocks.$method\"" "$1.sites" | grep -qF "\"kind\":\"$kind\"" ||
+            fail "$1: $method is no $kind: $(grep -F "\"place\":\"CensusLocks.$method\"" "$1.sites")"
+    done <"$1.out"
+}
+told=() # JDK 8 writes it into the midst of the program's lines
+[ "$MAJOR" -lt 9 ] || told=(-XX:+PrintCompilation)
+profile locks locks=census,lock=1us,file=locks.jfr "${told[@]}" CensusLocks
+counted locks CensusLocks.
+kinds locks
+line=$(grep -F '"place":"CensusLocks.contended"' locks.sites)
+[[ $line == *'"verdict":"contended"'* ]] && [ "$(field "$line" waits)" -ge 1 ] || fail "locks: a wait has no place: $line"
+line=$(grep -F '"place":"CensusLocks.open"' locks.sites)
+[ "$(field "$line" timed_holds)" = 0 ] || fail "locks: a hold is timed whose end is elsewhere: $line"
+[ "$(field "$(grep -F '"place":"CensusLocks.interruptibly"' locks.sites)" timed_holds)" = 100 ] || fail "locks: holds are not timed"
+if [ "$MAJOR" -ge 21 ]; then
+    profile locksvirtual locks=census,file=locksvirtual.jfr CensusLocks virtual
+    counted locksvirtual CensusLocks.
+fi
+# A hold whose end is not told is given up, and so are no others.
+profile stays locks=census,file=stays.jfr CensusLocks stays
+sites stays
+line=$(grep -F '"place":"CensusLocks.openPerhaps"' stays.sites)
+[ "$(field "$line" timed_holds)" -ge 9 ] || fail "stays: a hold that has no end stays open: $line"

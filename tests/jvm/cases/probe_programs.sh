@@ -1,0 +1,52 @@
+# Programs that know nothing of probes do the same with one in every method that may have one: the JDK's compiler writes the same class files and says the same,
+# and an HTTP server under load answers the same, with it from start to end and with it put in and taken out meanwhile.
+# once: calls are put into what these programs are made of, whichever JDK runs them; the JDKs' own classes are those of the case `classes`.
+[ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
+
+REQUESTS=${PROBE_REQUESTS:-60}
+JAVA_FLAGS+=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC) # short lives
+agent=-agentpath:$JW_LIBRARY=start,quiet,interval=100ms,probe=$PROBE_CLASSES/probes/Everywhere.class,file=everywhere.jfr
+may_load=()
+[ "$MAJOR" -lt 22 ] || may_load=(--enable-native-access=ALL-UNNAMED)
+
+fired() { # $1: name, $2: least calls that were counted
+    local entries returns
+    read -r _ entries _ returns _ <"$1.fired" || fail "$1: the probe was not called"
+    echo "$1: $(cat "$1.fired")"
+    [ "$entries" -ge "$2" ] && [ "$returns" -ge $(($2 / 2)) ] || fail "$1: $entries entries and $returns returns, less than $2"
+    ! grep '\[jaywalk\]' "$1.err" || fail "$1: $(grep -m 1 '\[jaywalk\]' "$1.err")"
+}
+
+# A build tool. A source has what it warns of, so that it says something.
+echo 'class Raw { java.util.List all = new java.util.ArrayList(); int first() { all.add(1); return (int) (Integer) all.get(0); } }' >Raw.java
+compile() { # $1: name, then flags of its JVM
+    local name=$1 flag flags=()
+    shift
+    for flag in "${NO_CORE[@]}" -XX:ErrorFile="$OUT/hs_err_%p.log" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "$@"; do flags+=("-J$flag"); done
+    mkdir -p "$name"
+    EVERYWHERE=$OUT/$name.fired "$JDK/bin/javac" "${flags[@]}" -Xlint:all -g -cp "$JW_JAR" -d "$name" Raw.java "$(dirname "$LIB")/api/Answers.java" \
+        >"$name.out" 2>"$name.err" </dev/null || fail "$name: javac ended with status $?: $(last_words "$name.err")"
+    no_crash
+}
+compile javac-plain
+compile javac-probed "$agent" "${may_load[@]}"
+fired javac-probed 100000
+[ -s javac-plain.err ] || fail "the compiler had nothing to say"
+diff -r javac-plain javac-probed || fail "the compiler wrote other files with a probe"
+diff javac-plain.out javac-probed.out && diff javac-plain.err javac-probed.err || fail "the compiler says something else with a probe"
+
+# A server under load: the probe is there from its first class on, or comes and goes.
+serve() { # $1: name, then arguments of java
+    local name=$1
+    shift
+    EVERYWHERE=$OUT/$name.fired run_java "$name" 0 "${LATE_AGENTS[@]}" -cp "$JW_JAR:$API_CLASSES" "$@"
+}
+serve http-plain Answers "$REQUESTS"
+[ "$(wc -l <http-plain.out)" = $((6 * REQUESTS)) ] || fail "$(wc -l <http-plain.out) answers, not $((6 * REQUESTS))"
+serve http-probed "$agent" Answers "$REQUESTS"
+fired http-probed 10000
+serve http-late Answers "$REQUESTS" "$PROBE_CLASSES/probes/Everywhere.class" everywhere
+fired http-late 1000
+for run in http-probed http-late; do
+    diff -q http-plain.out "$run.out" || fail "$run: answers are others: $(diff http-plain.out "$run.out" | head -n 2)"
+done

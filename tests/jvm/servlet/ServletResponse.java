@@ -1,0 +1,5 @@
+package jakarta.servlet;
+
+/** As a container has it. */
+public interface ServletResponse {
+}

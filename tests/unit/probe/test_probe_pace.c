@@ -1,0 +1,98 @@
+/* Sizes of batches, against JVMs whose operations take what a formula says. */
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "probe/probe_pace.h"
+
+TestSuite(probe_pace, .timeout = 300);
+
+#define MS        UINT64_C(1000000)
+#define BUDGET_NS (10 * MS)
+
+struct jvm {
+    uint64_t fixed_ns, each_ns;
+    unsigned noise_percent; /* of what an operation takes, to either side */
+};
+
+struct told {
+    unsigned batches;
+    uint64_t all_ns, longest_ns; /* the longest from the sixth on: it has learned by then */
+    uint32_t last;
+};
+
+static struct told write_again(const struct jvm *jvm, uint32_t classes)
+{
+    struct probe_pace pace = {.weight = 0};
+    struct told told = {.batches = 0};
+    uint32_t size = PROBE_PACE_FIRST;
+
+    srandom(1);
+    while (classes > 0) {
+        const uint32_t now = size < classes ? size : classes;
+        uint64_t took_ns = jvm->fixed_ns + now * jvm->each_ns;
+
+        if (jvm->noise_percent > 0)
+            took_ns = took_ns *
+                      (100 - jvm->noise_percent + (uint64_t)random() % (2 * jvm->noise_percent)) /
+                      100;
+        if (++told.batches > 5 && took_ns > told.longest_ns)
+            told.longest_ns = took_ns;
+        told.all_ns += took_ns;
+        classes -= now;
+        told.last = size;
+        size = probe_pace_next(&pace, now, took_ns, BUDGET_NS);
+        cr_assert(size >= 1 && size <= PROBE_PACE_MOST);
+    }
+    return told;
+}
+
+Test(probe_pace, where_classes_are_what_takes_time_batches_keep_to_the_budget)
+{
+    for (unsigned noise = 0; noise <= 30; noise += 15) {
+        const struct jvm jvm = {MS / 2, MS / 5, noise};
+        const struct told told = write_again(&jvm, 20000);
+
+        cr_assert_lt(told.longest_ns, BUDGET_NS * (130 + 2 * noise) / 100, "%u: %lu", noise,
+                     (unsigned long)told.longest_ns);
+        cr_assert_lt(told.batches, 1000);
+    }
+    /* Each takes half of the budget: few at a time, soon. */
+    const struct jvm slow = {0, 5 * MS, 10};
+    cr_assert_leq(write_again(&slow, 500).longest_ns, 3 * BUDGET_NS);
+}
+
+Test(probe_pace, where_each_operation_is_longer_than_the_budget_there_are_few_of_them)
+{
+    for (unsigned noise = 0; noise <= 30; noise += 15) {
+        const struct jvm jvm = {60 * MS, MS * 2 / 5, noise};
+        const struct told told = write_again(&jvm, 1000);
+
+        cr_assert_lt(told.batches, 20, "noise %u: %u batches", noise, told.batches);
+        cr_assert_lt(told.all_ns, 2000 * MS, "noise %u", noise);
+        cr_assert_lt(told.longest_ns, 4 * 60 * MS, "noise %u: %lu", noise,
+                     (unsigned long)told.longest_ns);
+    }
+}
+
+Test(probe_pace, an_operation_that_takes_no_time_leads_to_large_batches)
+{
+    const struct jvm jvm = {0, 0, 0};
+
+    cr_assert_eq(write_again(&jvm, 100000).last, PROBE_PACE_MOST);
+}
+
+Test(probe_pace, what_changes_on_the_way_is_followed)
+{
+    struct probe_pace pace = {.weight = 0};
+    uint32_t size = PROBE_PACE_FIRST;
+
+    for (int i = 0; i < 20; i++)
+        size = probe_pace_next(&pace, size, MS + size * MS / 10, BUDGET_NS);
+    cr_assert(size >= 80 && size <= 100, "%u", size);
+    /* The compiler has been there: the same classes take five times as long. */
+    for (int i = 0; i < 20; i++)
+        size = probe_pace_next(&pace, size, MS + size * MS / 2, BUDGET_NS);
+    cr_assert(size >= 14 && size <= 20, "%u", size);
+}

@@ -1,0 +1,91 @@
+/* The agent's own probe of methods that serve requests: rules that parse, and what each of them is told with. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "probe/probe_routes.h"
+#include "rules/rules.h"
+
+TestSuite(probe_routes, .timeout = 300);
+
+#define ALL UINT64_C(15)
+
+static uint32_t count_of(const struct probe *probe, const char *method_name, const char *descriptor)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < probe->handler_count; i++) {
+        const struct probe_handler *handler = &probe->handlers[i];
+
+        count += strcmp(handler->method_name, method_name) == 0 &&
+                 strcmp(handler->descriptor, descriptor) == 0;
+    }
+    return count;
+}
+
+Test(probe_routes, each_rule_is_one)
+{
+    struct jw_error err = {0};
+    struct probe *probe = probe_routes_open("endpoints", ALL, &err);
+
+    cr_assert(probe != NULL, "%s", err.message);
+    for (uint32_t i = 0; i < probe->handler_count; i++) {
+        const struct probe_handler *handler = &probe->handlers[i];
+        struct rules *rules = rules_parse(handler->rules, strlen(handler->rules), &err);
+
+        cr_assert(rules != NULL, "%s: %s", handler->rules, err.message);
+        rules_close(rules);
+    }
+    probe_close(probe);
+}
+
+Test(probe_routes, who_may_be_overtaken_is_told_where_its_requests_become_asynchronous)
+{
+    struct jw_error err = {0};
+    struct probe *probe = probe_routes_open("endpoints", ALL, &err);
+
+    cr_assert(probe != NULL, "%s", err.message);
+    cr_assert_eq(probe_routes_sites(ALL), PROBE_ROUTES_SITES);
+    cr_assert_eq(count_of(probe, "entered", "(Ljava/lang/Object;II)I"), PROBE_ROUTES_SITES);
+    cr_assert_eq(count_of(probe, "left", "(Ljava/lang/Object;ZIII)V"), 1, "Jetty's says its end");
+    cr_assert_eq(count_of(probe, "left", "(Ljava/lang/Object;III)V"), 2 * PROBE_ROUTES_SITES - 2);
+    cr_assert_eq(count_of(probe, "failed", "(Ljava/lang/Object;III)V"), 1,
+                 "a call of gRPC is over with it");
+    cr_assert_eq(count_of(probe, "started", "(Ljava/lang/Object;II)V"), 3);
+    for (uint32_t i = 0; i < PROBE_ROUTES_HANDLERS * PROBE_ROUTES_SITES; i++)
+        cr_assert_eq(probe->handlers[i].site, (int32_t)(i / PROBE_ROUTES_HANDLERS));
+    probe_close(probe);
+}
+
+Test(probe_routes, a_framework_is_asked_for_what_servlets_take)
+{
+    const uint64_t spring = UINT64_C(1) << PROBE_ROUTES_SPRING_MVC;
+    const uint64_t servlet = UINT64_C(1) << PROBE_ROUTES_SERVLET;
+    struct jw_error err = {0};
+    struct probe *probe = probe_routes_open("endpoints", spring | servlet, &err);
+    uint32_t places[PROBE_ROUTES_SITES][PROBE_THROW + 1] = {{0}};
+
+    cr_assert(probe != NULL, "%s", err.message);
+    cr_assert_eq(probe_routes_needed(spring), spring | servlet);
+    cr_assert_eq(probe_routes_needed(servlet), servlet);
+    cr_assert_eq(probe_routes_sites(spring | servlet), probe_routes_sites(servlet));
+    cr_assert_eq(count_of(probe, "matched", "(Ljava/lang/Object;II)V"), 4);
+    for (uint32_t i = 0; i < probe->handler_count; i++) {
+        if (strcmp(probe->handlers[i].method_name, "matched") == 0)
+            places[probe->handlers[i].site][probe->handlers[i].place]++;
+    }
+    for (int site = PROBE_ROUTES_JAVAX; site <= PROBE_ROUTES_JAKARTA; site++)
+        cr_assert(places[site][PROBE_ENTRY] == 1 && places[site][PROBE_RETURN] == 1);
+    probe_close(probe);
+}
+
+Test(probe_routes, a_pack_has_its_sites_alone)
+{
+    struct jw_error err = {0};
+    struct probe *probe =
+        probe_routes_open("endpoints", UINT64_C(1) << PROBE_ROUTES_JDK_HTTP, &err);
+
+    cr_assert(probe != NULL, "%s", err.message);
+    cr_assert_eq(probe_routes_sites(UINT64_C(1) << PROBE_ROUTES_JDK_HTTP), 1);
+    cr_assert_eq(probe->handler_count, PROBE_ROUTES_HANDLERS);
+    probe_close(probe);
+}
