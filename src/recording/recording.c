@@ -454,6 +454,7 @@ bool recording_close(struct recording *recording, struct jw_error *err)
 {
     struct jw_error why = {{0}};
 
+    recording->is_ending = true;
     if (!recording->has_failed && recording->file != NULL)
         recording_wall_end(recording);
     else if (!recording->has_failed)
@@ -504,6 +505,7 @@ bool recording_snapshot(struct recording *recording, const char *path, struct jw
 
 void recording_settle(struct recording *recording)
 {
+    recording->is_ending = true;
     if (!recording->has_failed)
         recording_graph_end(recording);
 }
@@ -523,6 +525,7 @@ bool recording_resume(struct recording *recording, struct jw_error *err)
         recording->idle_ns += jw_now_ns() - recording->paused_ns;
     recording_ledger_resume(recording);
     recording->paused_ns = 0;
+    recording->is_ending = false;
     return true;
 }
 

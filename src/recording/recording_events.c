@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,6 +14,9 @@
 #define FOREVER           INT64_MAX
 #define FLUSH_INTERVAL_MS 1000
 #define DEFAULT_NAME      "jaywalk"
+/* How long the end waits for outcomes, in looks: a machine that stands still takes none of them away. */
+#define OUTCOME_LOOKS   2500
+#define OUTCOME_LOOK_NS 200000
 
 /* The path from the root; as it was given where that cannot be told. */
 static void full_path(const char *path, char out[PATH_MAX])
@@ -272,15 +276,28 @@ void recording_zero_counters(struct recording *recording)
     }
 }
 
-void recording_read_counters(const struct recording *recording, uint64_t counts[JW_COUNT_LIMIT],
-                             uint64_t *in_flight)
+/* Counts since the recording began; returns how many signals have no outcome yet. */
+static uint64_t read_since_zero(const struct recording *recording, uint64_t counts[JW_COUNT_LIMIT])
 {
     read_raw(counts);
     for (size_t i = 0; i < JW_COUNT_LIMIT; i++)
         counts[i] -= recording->zero[i];
 
     const uint64_t outcomes = sum_of_outcomes(counts);
-    *in_flight = counts[JW_COUNT_SIGNALS] > outcomes ? counts[JW_COUNT_SIGNALS] - outcomes : 0;
+    return counts[JW_COUNT_SIGNALS] > outcomes ? counts[JW_COUNT_SIGNALS] - outcomes : 0;
+}
+
+void recording_read_counters(const struct recording *recording, uint64_t counts[JW_COUNT_LIMIT],
+                             uint64_t *in_flight)
+{
+    const struct timespec pause = {.tv_nsec = OUTCOME_LOOK_NS};
+
+    *in_flight = read_since_zero(recording, counts);
+    /* One that was pending when its timer was deleted comes whenever its thread runs, and is counted as lost in a moment. */
+    for (int looks = 0; recording->is_ending && *in_flight != 0 && looks < OUTCOME_LOOKS; looks++) {
+        (void)nanosleep(&pause, NULL);
+        *in_flight = read_since_zero(recording, counts);
+    }
 }
 
 static void put_walk_failures(struct recording *recording, uint64_t now_ns)

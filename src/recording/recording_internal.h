@@ -228,6 +228,7 @@ struct recording {
     uint64_t refused_zero[JW_MEMORY_LIMIT];                        /* of memory, likewise */
     struct os_cpu_times cpu;                                       /* at the last jdk.CPULoad */
     bool has_cpu;
+    bool is_ending; /* no engine runs: what is under way has its outcome in a moment */
 
     struct jw_error failure; /* the first one */
     bool has_failed;
@@ -283,7 +284,7 @@ void recording_zero_memory(struct recording *recording);
 
 /* The counters as they are now become zero. */
 void recording_zero_counters(struct recording *recording);
-/* Counts since then, each outcome no greater than its signals; `in_flight` gets the rest. */
+/* Counts since then, each outcome no greater than its signals; `in_flight` gets the rest, which is waited for at the end. */
 void recording_read_counters(const struct recording *recording, uint64_t counts[JW_COUNT_LIMIT],
                              uint64_t *in_flight);
 
