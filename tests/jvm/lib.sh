@@ -164,7 +164,7 @@ read_whole() { # $1: major, $2: home, then arguments of `whole`
         jfr_tool "$major" "$home" summary "$file"
         [ "$major" = "$MAJOR" ] || ! grep -q "^$MAJOR " <<<"$READERS" || continue
         jfr_tool "$major" "$home" print "$file"
-        [ "${flag[*]}" = --killed ] || grep -qE '(jdk.Execution|jaywalk.WallClock|jaywalk.Counter)Sample \{' "$TOOL.out" ||
+        [ "${flag[*]}" = --killed ] || grep -qE '(jdk.Execution|jdk.NativeMethod|jaywalk.WallClock|jaywalk.Counter)Sample \{' "$TOOL.out" ||
             fail "jfr print of JDK $major shows no sample of $file"
     done
 }

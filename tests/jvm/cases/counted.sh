@@ -4,7 +4,7 @@
 counted() { # $1: name, $2: platform or virtual, then flags of java
     local name=$1 kind=$2 method calls found lines=0
     shift 2
-    profile "$name" "event=cpu,count=Tally.*,count=Tally.t*,count=Tally\$Shape.area,count=Tally\$Square.<init>,count=java.util.BitSet.flip,count=No.where,file=$name.jfr" \
+    profile "$name" "event=cpu,interval=1ms,count=Tally.*,count=Tally.t*,count=Tally\$Shape.area,count=Tally\$Square.<init>,count=java.util.BitSet.flip,count=No.where,file=$name.jfr" \
         "$@" Tally $kind
     grep -q 'warning: count: no class that was loaded has a method No.where' "$name.err" || fail "$name: it is not said that a pattern met nothing"
     ! grep -q 'not counted\|nothing is told' "$name.err" || fail "$name: calls were lost: $(cat "$name.err")"
