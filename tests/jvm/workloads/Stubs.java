@@ -22,7 +22,7 @@ import javax.crypto.spec.SecretKeySpec;
  * Code that lives in the JVM's generated stubs, where a stack is hardest to walk: copies, fills,
  * checksums, ciphers, digests, big integers, mathematics, base 64, megamorphic calls, allocation,
  * monitors, exceptions, sorting. Each kind is one `kernel` method. The thread's own clock, read
- * around each slice, says what each kernel used.
+ * around each slice, says what each kernel used, and what the thread used elsewhere.
  *
  *     java Stubs [SECONDS [FILE]]        CPU seconds of each of two threads, at least, and until the file is there; with the
  *                                        profiler's jar on the class path: from when it can walk the JVM's own frames
@@ -137,8 +137,10 @@ final class Stubs implements Runnable {
         if (Boolean.getBoolean("stubs.lingers")) {
             Threads.awaitRest("jaywalk");
         }
-        ACCOUNT.forEach(
-                (kernel, usedNs) -> System.out.println("share Stubs." + kernel + " " + usedNs));
+        ACCOUNT.forEach((kernel, usedNs)
+                                -> System.out.println("share "
+                                        + (kernel.equals("elsewhere") ? "" : "Stubs.") + kernel
+                                        + " " + usedNs));
     }
 
     @Override
@@ -158,7 +160,9 @@ final class Stubs implements Runnable {
             usedNs.merge(name, took, Long::sum);
             roundNs.merge(name, took / rounds, (known, now) -> (known * 3 + now) / 4);
         }
+        long inKernels = usedNs.values().stream().mapToLong(Long::longValue).sum();
         synchronized (ACCOUNT) {
+            ACCOUNT.merge("elsewhere", Threads.cpuNs() - inKernels, Long::sum);
             usedNs.forEach((name, used) -> ACCOUNT.merge(name, used, Long::sum));
         }
     }
