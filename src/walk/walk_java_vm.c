@@ -319,7 +319,8 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome
 leave_java(struct walk_vm *walk, const struct vm_blob *blob, const struct vm_stub *stub,
            const struct vm_anchor *anchor, enum vm_place place)
 {
-    const bool is_full = walk->with_native && !walk_vm_put_native(walk, blob, stub, anchor);
+    const bool is_full =
+        walk_vm_wants_native(walk, anchor->sp) && !walk_vm_put_native(walk, blob, stub, anchor);
 
     return is_full || anchor->sp == 0 ? ENDED : move_to_anchor(walk, anchor, place);
 }
@@ -332,8 +333,7 @@ static JW_SIGNAL_SAFE enum outcome do_entry(struct walk_vm *walk)
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_STUB);
     if (walk->step != NULL)
         walk_vm_note_entry(walk);
-    const bool goes_on = walk->with_native || anchor.sp != 0;
-    return goes_on ? leave_java(walk, NULL, NULL, &anchor, VM_PLACE_STUB) : ENDED;
+    return leave_java(walk, NULL, NULL, &anchor, VM_PLACE_STUB);
 }
 
 /* Code without a method, or without a frame of its own: on top of the stack, or below native code that it called. */

@@ -48,6 +48,13 @@ struct walk_vm {
     uint32_t past_pins, past_tries;
 };
 
+/* Where Java was called, `below` it more Java, or 0. Of a thread that comes to its first method, or has left its last one, native
+ * frames are all that there is. */
+JW_SIGNAL_SAFE static inline bool walk_vm_wants_native(const struct walk_vm *walk, uintptr_t below)
+{
+    return walk->with_native || (below == 0 && walk->frame_count == 0 && walk->ucontext != NULL);
+}
+
 /* False when the stack is as deep as the caller wants it. */
 JW_SIGNAL_SAFE static inline bool walk_vm_put(struct walk_vm *walk, enum jw_frame_kind kind,
                                               vm_addr method, int32_t bci)
