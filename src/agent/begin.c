@@ -218,6 +218,7 @@ static bool bring_up(JNIEnv *jni, struct jw_error *err)
 
     if (generations == NULL)
         return false;
+    locks_let_go(jni); /* where the last stop could not: it saw somebody inside */
     session_want_rows();
     set_sampler(&session.options, generations);
     session.is_sampling = false;

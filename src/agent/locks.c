@@ -236,7 +236,7 @@ void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
         .klass = monitor == 0 ? 0 : vm_monitor_class(monitor),
     };
 
-    sampler_lock_begin(&wait);
+    (void)sampler_lock_begin(&wait);
 }
 
 void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms)
@@ -250,7 +250,7 @@ void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms)
                                                 : UINT32_MAX,
     };
 
-    sampler_lock_begin(&wait);
+    (void)sampler_lock_begin(&wait);
 }
 
 /* A monitor stands still while somebody waits for it; of an object without one that can be told its hash does. */
@@ -364,24 +364,43 @@ void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absol
 {
     const struct sampler_lock wait = park_of(jvmti, jni, blocker, is_absolute, time);
 
-    sampler_lock_begin(&wait);
+    (void)sampler_lock_begin(&wait);
 }
 
-/* The reference ends before the wait does: who owns the lock is known as it begins, and cannot be asked about later. */
+static void let_go(vm_addr reference, void *jni)
+{
+    JNIEnv *const of = jni;
+
+    if (reference != 0)
+        (*of)->DeleteGlobalRef(of, (jobject)reference);
+}
+
+void locks_let_go(JNIEnv *jni)
+{
+    if (jni != NULL)
+        sampler_lock_let_go(let_go, jni);
+}
+
+/* Its local reference ends before the wait does; the owner proves itself through one that is kept as long. */
 void locks_park_placed(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute,
                        jlong time)
 {
     struct sampler_lock wait = park_of(jvmti, jni, blocker, is_absolute, time);
 
-    wait.monitor = 0;
-    sampler_lock_begin(&wait);
+    if (wait.monitor != 0)
+        wait.monitor = (vm_addr)(*jni)->NewGlobalRef(jni, blocker);
+    wait.is_kept = wait.monitor != 0;
+    let_go(sampler_lock_begin(&wait), jni);
 }
 
 void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker)
 {
     struct sampler_lock wait;
+    const bool is_told = sampler_lock_end(EVENT_LOCK_PARK, &wait);
 
-    if (!sampler_lock_end(EVENT_LOCK_PARK, &wait))
+    if (wait.is_kept)
+        let_go(wait.monitor, jni);
+    if (!is_told)
         return;
     struct sampler_hook sample = {
         .state = wait.owner == THREAD_NONE ? 0 : (uint16_t)(wait.owner + 1),

@@ -29,6 +29,8 @@ void locks_fill(struct recording_sources *out);
 /* Behind the start of the sampler, and before its stop. */
 void locks_begin(JNIEnv *jni, const struct options *values);
 void locks_end(JNIEnv *jni);
+/* Behind the sampler's stop, with all hooks out: what waits that nobody ended have kept. */
+void locks_let_go(JNIEnv *jni);
 
 /* A thread begins to wait for the monitor of the object, and has it; and in Object.wait. */
 void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jobject object);

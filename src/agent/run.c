@@ -313,6 +313,8 @@ static void take_down(JNIEnv *jni, bool is_turn)
     live_end();
     if (session.is_sampling && !sampler_stop(SESSION_DRAIN_NS))
         note_undrained();
+    else
+        locks_let_go(jni);
     session.is_sampling = false;
     if (!is_turn) {
         parks_end(jni);

@@ -43,13 +43,20 @@ uint64_t engine_lock_who(thread_index thread)
     return own != 0 ? own : WHO_IS_TID | thread_tid(thread);
 }
 
+uint64_t engine_lock_runs(thread_index thread)
+{
+    const uint64_t own = thread_java_id(thread);
+    const uint64_t mounted =
+        vm_major_version() >= VIRTUAL_MAJOR_MIN ? vm_thread_mounted(thread_env(thread), own) : 0;
+
+    return mounted != 0 && mounted != VM_MOUNTED_UNTOLD ? mounted : own;
+}
+
 static uint64_t who_waits(thread_index thread)
 {
-    const uint64_t mounted = vm_major_version() >= VIRTUAL_MAJOR_MIN
-                                 ? vm_thread_mounted(thread_env(thread), thread_java_id(thread))
-                                 : 0;
+    const uint64_t runs = engine_lock_runs(thread);
 
-    return mounted != 0 && mounted != VM_MOUNTED_UNTOLD ? mounted : engine_lock_who(thread);
+    return runs != 0 ? runs : engine_lock_who(thread);
 }
 
 static uint64_t key_of(uint64_t who, enum event_lock kind)
@@ -79,13 +86,21 @@ struct lock_wait *engine_lock_of(uint64_t who, enum event_lock kind)
     return find(key_of(who, kind));
 }
 
-static struct lock_wait *claim(uint64_t key)
+static vm_addr kept_by(const struct lock_wait *wait)
 {
-    struct lock_wait *wait = find(key); /* one that did not end as it should */
+    return jw_load_relaxed(&wait->flags) & LOCK_WAIT_KEPT ? jw_load_relaxed(&wait->monitor) : 0;
+}
 
-    if (wait != NULL)
+/* `left`: what one of this key has kept, which did not end as it should. */
+static struct lock_wait *claim(uint64_t key, vm_addr *left)
+{
+    struct lock_wait *wait = find(key);
+
+    if (wait != NULL) {
+        *left = kept_by(wait);
         /* order LOCK_BEGIN: releases nothing; who looked at that one sees that it is over. */
         jw_store_release(&wait->begin_ns, 0);
+    }
     for (uint32_t probe = 0; probe < PROBES && wait == NULL; probe++) {
         struct lock_wait *free = &waits[(first_of(key) + probe) % SAMPLER_LOCKS_MAX];
         uint64_t expected = 0;
@@ -101,6 +116,7 @@ void engine_lock_leave(struct lock_wait *wait)
 {
     /* order LOCK_BEGIN: releases nothing; who looked at it sees that it is over. */
     jw_store_release(&wait->begin_ns, 0);
+    jw_store_relaxed(&wait->flags, 0);
     /* order LOCK_WAIT: releases the place. */
     jw_store_release(&wait->key, 0);
 }
@@ -129,7 +145,7 @@ static thread_index find_owner(const struct sampler_lock *told)
     case EVENT_LOCK_ENTER:
         return told->monitor == 0 ? THREAD_NONE : engine_lock_owner(told->monitor);
     case EVENT_LOCK_PARK:
-        return told->owner_number == 0 ? THREAD_NONE : thread_find_java(told->owner_number);
+        return engine_lock_thread_of(told->owner_number);
     case EVENT_LOCK_WAIT:
         break;
     }
@@ -147,25 +163,29 @@ static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
     engine_lock_ask(owner, (uint32_t)(wait - waits));
 }
 
-static void begin(const struct sampler_lock *told, uint64_t now_ns)
+/* What is kept, and no end will give back. */
+static vm_addr begin(const struct sampler_lock *told, uint64_t now_ns)
 {
     const thread_index thread = thread_find(thread_own_tid());
     const uint64_t who = thread == THREAD_NONE ? 0 : who_waits(thread);
-    struct lock_wait *wait = thread == THREAD_NONE ? NULL : claim(key_of(who, told->kind));
+    vm_addr left = 0;
+    struct lock_wait *wait = thread == THREAD_NONE ? NULL : claim(key_of(who, told->kind), &left);
 
     if (wait == NULL) {
         jw_count(JW_COUNT_LOCK_NO_ROOM);
-        return;
+        return told->is_kept ? told->monitor : 0;
     }
     jw_store_relaxed(&wait->monitor, told->monitor);
     jw_store_relaxed(&wait->thread, pack(thread, 0));
     jw_store_relaxed(&wait->timeout_ms, told->timeout_ms);
-    jw_store_relaxed(&wait->is_own, who == thread_java_id(thread));
+    jw_store_relaxed(&wait->flags, (who == thread_java_id(thread) ? LOCK_WAIT_OWN : 0) |
+                                       (told->is_kept ? LOCK_WAIT_KEPT : 0));
     jw_store_relaxed(&wait->address, told->address);
     jw_store_relaxed(&wait->klass, told->klass);
     /* order LOCK_BEGIN: releases the rest, to owners that are asked and to who looks for waits that take long. */
     jw_store_release(&wait->begin_ns, own_begin_ns(now_ns));
     note_owner(wait, told);
+    return left;
 }
 
 static bool end(enum event_lock kind, struct sampler_lock *out)
@@ -182,6 +202,7 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
     *out = (struct sampler_lock){
         .kind = kind,
         .monitor = jw_load_relaxed(&wait->monitor),
+        .is_kept = kept_by(wait) != 0,
         .address = jw_load_relaxed(&wait->address),
         .timeout_ms = jw_load_relaxed(&wait->timeout_ms),
         .begin_ns = begin_ns,
@@ -197,25 +218,40 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
     return false;
 }
 
-void sampler_lock_begin(const struct sampler_lock *wait)
+vm_addr sampler_lock_begin(const struct sampler_lock *wait)
 {
     struct sample_cost cost;
 
     if (!sampler_hook_enter())
-        return;
+        return wait->is_kept ? wait->monitor : 0;
     sample_cost_begin_hook(&cost);
-    begin(wait, cost.begin_ns);
+    const vm_addr left = begin(wait, cost.begin_ns);
     sample_cost_end(&cost, JW_COST_HOOK);
     sampler_hook_leave();
+    return left;
 }
 
 bool sampler_lock_end(enum event_lock kind, struct sampler_lock *wait)
 {
     bool is_told = false;
 
+    *wait = (struct sampler_lock){.kind = kind};
     if (sampler_hook_enter()) {
         is_told = end(kind, wait);
         sampler_hook_leave();
     }
     return is_told;
+}
+
+void sampler_lock_let_go(void (*let_go)(vm_addr reference, void *argument), void *argument)
+{
+    for (uint32_t place = 0; place < SAMPLER_LOCKS_MAX && waits != NULL; place++) {
+        struct lock_wait *wait = &waits[place];
+        const vm_addr reference = kept_by(wait);
+
+        if (reference == 0)
+            continue;
+        engine_lock_leave(wait);
+        let_go(reference, argument);
+    }
 }

@@ -65,7 +65,7 @@ static JW_SIGNAL_SAFE bool is_owner(const struct lock_wait *wait, thread_index t
     if (monitor == 0)
         return false;
     if (engine_lock_kind_of(jw_load_relaxed(&wait->key)) == EVENT_LOCK_PARK)
-        return vm_synchronizer_is_owned_by(monitor, thread_java_id(thread));
+        return vm_synchronizer_is_owned_by(monitor, engine_lock_runs(thread));
     return vm_monitor_is_owned_by(monitor, thread_env(thread));
 }
 

@@ -1,6 +1,7 @@
-/* Whose a monitor is, among the threads that are known; hook, any. */
+/* Whose a lock is, among the threads that are known; hook, any. */
 #include "base/atomics.h"
 #include "sampler/sampler_internal.h"
+#include "sampler/sampler_lock_internal.h"
 #include "vm/vm_monitor.h"
 
 /* So many Java threads are asked; a look at one takes some ten nanoseconds. */
@@ -8,6 +9,11 @@
 
 /* The last owner that a search found. Relaxed: where to look first. */
 static _Atomic uint32_t likely;
+
+static bool is_java(thread_index thread)
+{
+    return thread_is_live(thread) && thread_env(thread) != NULL;
+}
 
 static bool is_owner(thread_index thread, vm_addr monitor)
 {
@@ -26,7 +32,7 @@ static thread_index search(vm_addr monitor)
             jw_store_relaxed(&likely, thread);
             return thread;
         }
-        asked += thread_is_live(thread) && thread_env(thread) != NULL;
+        asked += is_java(thread);
     }
     return THREAD_NONE;
 }
@@ -43,4 +49,34 @@ thread_index engine_lock_owner(vm_addr monitor)
         return named;
     const thread_index last = jw_load_relaxed(&likely);
     return last < threads_limit() && is_owner(last, monitor) ? last : search(monitor);
+}
+
+static bool carries(thread_index thread, uint64_t number)
+{
+    return is_java(thread) && engine_lock_runs(thread) == number;
+}
+
+static thread_index search_carrier(uint64_t number)
+{
+    const uint32_t limit = threads_limit();
+    uint32_t asked = 0;
+
+    for (thread_index thread = 0; thread < limit && asked < ASKED_MAX; thread++) {
+        if (carries(thread, number)) {
+            jw_store_relaxed(&likely, thread);
+            return thread;
+        }
+        asked += is_java(thread);
+    }
+    return THREAD_NONE;
+}
+
+thread_index engine_lock_thread_of(uint64_t number)
+{
+    const thread_index own = number == 0 ? THREAD_NONE : thread_find_java(number);
+    const thread_index last = jw_load_relaxed(&likely);
+
+    if (number == 0 || own != THREAD_NONE)
+        return own;
+    return last < threads_limit() && carries(last, number) ? last : search_carrier(number);
 }

@@ -52,7 +52,7 @@ static void find_owner(struct link *link)
 
     if (engine_lock_kind_of(jw_load_relaxed(&link->wait->key)) == EVENT_LOCK_PARK) {
         link->owner_who = vm_synchronizer_owner(monitor);
-        link->owner = link->owner_who == 0 ? THREAD_NONE : thread_find_java(link->owner_who);
+        link->owner = engine_lock_thread_of(link->owner_who);
     } else {
         vm_monitor_owner(monitor, &owner);
         link->owner = engine_lock_owner(monitor);
@@ -144,11 +144,22 @@ static void ask_owner(struct link *link, uint32_t place)
 static bool is_left_behind(const struct lock_wait *wait)
 {
     /* order LOCK_BEGIN: acquires the rest. */
-    if (jw_load_acquire(&wait->begin_ns) == 0 || jw_load_relaxed(&wait->is_own) == 0)
+    if (jw_load_acquire(&wait->begin_ns) == 0 ||
+        (jw_load_relaxed(&wait->flags) & LOCK_WAIT_OWN) == 0)
         return false;
     const uint64_t thread = jw_load_relaxed(&wait->thread);
     const thread_index index = (thread_index)(thread & LOCK_INDEX_BITS);
     return !thread_is_live(index) || (uint32_t)thread_serial(index) != thread >> LOCK_SERIAL_SHIFT;
+}
+
+/* What it has kept nobody here can let go, so that has its place until the session ends. */
+static void give_up(struct lock_wait *wait)
+{
+    if (jw_load_relaxed(&wait->flags) & LOCK_WAIT_KEPT)
+        /* order LOCK_BEGIN: releases nothing; who looked at it sees that it is over. */
+        jw_store_release(&wait->begin_ns, 0);
+    else
+        engine_lock_leave(wait);
 }
 
 uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room)
@@ -162,7 +173,7 @@ uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room)
         struct link first;
 
         if (is_left_behind(engine_lock_at(place)))
-            engine_lock_leave(engine_lock_at(place));
+            give_up(engine_lock_at(place));
         if (!look_at(engine_lock_at(place), &first))
             continue;
         ask_owner(&first, place);

@@ -19,14 +19,17 @@ struct lock_wait {
     _Atomic uint64_t begin_ns; /* 0: not whole */
     /* Relaxed, all: LOCK_BEGIN orders them. */
     _Atomic uint64_t
-        monitor; /* of PARK: where the local reference to what it is parked for lies; 0: not known */
+        monitor; /* of PARK: where the reference to what it is parked for lies; 0: not known */
     _Atomic uint64_t address; /* as its event says */
     _Atomic uint64_t klass;   /* 0: not known */
     _Atomic uint64_t owner;   /* its serial, and index + 1; 0: not known */
     _Atomic uint64_t thread;  /* whose record it began with: serial and index */
     _Atomic uint32_t timeout_ms;
-    _Atomic uint32_t is_own; /* `key` has the number of that thread, and no virtual one's */
+    _Atomic uint32_t flags; /* LOCK_WAIT_ */
 };
+
+#define LOCK_WAIT_OWN  1u /* `key` has the number of that thread, and no virtual one's */
+#define LOCK_WAIT_KEPT 2u /* the reference in `monitor` is to be let go when the wait is over */
 
 _Static_assert(sizeof(struct lock_wait) == 64, "one wait, one cache line");
 
@@ -42,6 +45,10 @@ struct lock_wait *engine_lock_of(uint64_t who, enum event_lock kind);
 void engine_lock_leave(struct lock_wait *wait);
 /* As keys have it: number of a thread, or of the operating system's. */
 uint64_t engine_lock_who(thread_index thread);
+/* The number of what runs on it now: of the virtual thread that it carries, else its own; 0: not known. Of another thread: a guess. */
+JW_SIGNAL_SAFE uint64_t engine_lock_runs(thread_index thread);
+/* engine_lock_owner.c: on which thread the one with this number runs, itself or carried; THREAD_NONE: on none that is known. */
+thread_index engine_lock_thread_of(uint64_t number);
 
 /* engine_lock_ask.c: with all hooks out. */
 JW_MUST_CHECK bool engine_lock_open_asks(struct jw_error *err);

@@ -4,6 +4,7 @@
  * For      engine `lock`: the time of a wait, told when it is over; who waits for whom.
  * Callers  agent (locks.c).
  * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_turn: dump.
+ *          sampler_lock_let_go: control, while no session runs.
  * Memory   a table of SAMPLER_LOCKS_MAX waits, reserved by the first session that wants it.
  * Progress wait-free.
  *
@@ -22,7 +23,8 @@
 struct sampler_lock {
     enum event_lock kind;
     vm_addr
-        monitor; /* of PARK: where the local reference to what it is parked for lies, if that is a lock; 0: none, or not known */
+        monitor; /* of PARK: where the reference to what it is parked for lies, if that is a lock; 0: none, or not known */
+    bool is_kept;         /* that reference is the caller's to let go, once the wait is over */
     uint64_t address;     /* as its event says; 0: that is found when it is over */
     vm_addr klass;        /* of that object; 0: not known */
     uint32_t timeout_ms;  /* 0: none; of PARK its code (base/park_time) */
@@ -34,11 +36,17 @@ struct sampler_lock {
         owner_number; /* of PARK, at its begin: the number of the thread that seems to own the lock; 0: not known */
 };
 
-/* It begins to wait: kind, monitor, address, klass, timeout_ms and owner_number are given. */
-void sampler_lock_begin(const struct sampler_lock *wait);
+/*
+ * It begins to wait: kind, monitor, is_kept, address, klass, timeout_ms and owner_number are given. A kept reference that no end will
+ * give back, which the caller lets go: of a wait before that never ended, or of this one, if it was refused; 0: none.
+ */
+vm_addr sampler_lock_begin(const struct sampler_lock *wait);
 
-/* It goes on: true, and all of the wait, where that is to be told. */
+/* It goes on: true, and all of the wait, where that is to be told; `monitor` and `is_kept` also where it is not. */
 JW_MUST_CHECK bool sampler_lock_end(enum event_lock kind, struct sampler_lock *wait);
+
+/* Waits that nobody ended have left kept references: each is given to `let_go`, once. */
+void sampler_lock_let_go(void (*let_go)(vm_addr reference, void *argument), void *argument);
 
 #define SAMPLER_DEADLOCK_MAX  32u /* threads of one */
 #define SAMPLER_DEADLOCKS_MAX 64u /* of a session */

@@ -7,7 +7,7 @@
  * Memory   a few constants.
  *
  * An AbstractOwnableSynchronizer (of ReentrantLock, the write half of ReentrantReadWriteLock ...) keeps its owner in a field,
- * which the owner alone writes. It is read through the local reference of the parked thread, which the JVM keeps
+ * which the owner alone writes. It is read through a reference of the parked thread's, which the JVM keeps
  * right while that one waits; the owner proves itself by its number. Objects may be moved between two reads where the thread
  * is in native code, so what is read twice must be the same; only with collectors that move objects in safepoints. Semaphores,
  * latches and readers have no owner: nobody can tell who will let others in.
@@ -20,7 +20,7 @@
 /* Tries it on a lock of its own. False, and why: no lock is known to be anybody's. */
 JW_MUST_CHECK bool vm_synchronizer_open(JNIEnv *jni, jobject calling_thread, struct jw_error *why);
 
-/* `synchronizer`: where a local reference to it lies; `number`: of the calling thread, or of the virtual thread on it. */
+/* `synchronizer`: where a reference to it lies; `number`: of the calling thread, or of the virtual thread on it. */
 JW_SIGNAL_SAFE bool vm_synchronizer_is_owned_by(vm_addr synchronizer, uint64_t number);
 
 /* The same as a guess, from any thread: number of the thread that seems to own it; 0: none seems to. Context: hook, any. */

@@ -5,7 +5,7 @@ sum_of() { # $1: file of jfr print, $2: type; ns
     awk -v type="$2" '
         /^jdk\./ { inside = $1 == type }
         inside && $1 == "duration" { unit = $4; number = $3; sum += number * (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1) }
-        END { printf "%d\n", sum }' "$1"
+        END { printf "%.0f\n", sum }' "$1"
 }
 
 json() { # $1: file, $2: field; the first number
@@ -72,12 +72,22 @@ latched() { # $1: name of a run, then arguments of the program
     ! grep -q . <(grep -v '^enter\|^wait' "$name.out") || fail "$name: the JVM has something to say: $(cat "$name.out")"
     ! grep -q 'are not told' "$name.err" || fail "$name: $(cat "$name.err")"
 }
+# Who had the lock is a virtual thread that works on a carrier: its name, and its stack with the time that others waited.
+named_by_place() { # $1: name of a run
+    local total blamed
+    total=$(json "$1.json" total_ns)
+    blamed=$(sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"owner"' | grep '"Locking.hold:' | grep -o '"total_ns":[0-9]*' | awk -F: '{ sum += $2 } END { print sum + 0 }')
+    echo "$1: $blamed ns of $total are on the stack of who had the lock"
+    [ $((blamed * 100)) -ge $((total * 60)) ] || fail "$1: of $total ns that others waited $blamed are on the stack of who kept them waiting: $(cat "$1.json")"
+}
 latched reentrant
 sed -n '/"owners":/,/^"owner_stacks"/p' reentrant.json | grep -q '"class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","thread":"owner"' ||
     fail "reentrant: the owner is not told: $(cat reentrant.json)"
 if [ "$MAJOR" -ge 24 ]; then
     latched parked virtual
     [ "$(sed -n '/"victims":/,/^"owners"/p' parked.json | grep -c '"thread":"\(victim-[0-2]\|\[virtual thread [0-9]*\]\)"')" = 3 ] || fail "parked: not three virtual threads: $(cat parked.json)"
+    latched carried virtual busy
+    named_by_place carried
     profile drawn event=lock,file=drawn.collapsed Locking reentrant virtual
     ! grep -qE 'JaywalkParks|ParkEvents' drawn.collapsed || fail "drawn: frames of the agent are in stacks"
 fi
@@ -101,8 +111,22 @@ grep -q 'deadlock 1: "left-first" has waited for .* which "right-first" has' dea
 "$JW_COMMAND" contention dead.jfr >dead.txt || fail "dead: no report"
 "$JW_COMMAND" contention --json dead.jfr >dead.json
 [ "$(grep -c '"deadlock":1' dead.json)" = 2 ] || fail "dead: not two threads: $(cat dead.json)"
-grep '"thread":"left-first","class":"Deadlocked$Right","owner":"right-first"' dead.json | grep -q '"Deadlocked.leftThenRight:29"' || fail "dead: left-first is not what it is: $(cat dead.json)"
-grep '"thread":"right-first","class":"Deadlocked$Left","owner":"left-first"' dead.json | grep -q '"Deadlocked.rightThenLeft:38"' || fail "dead: right-first is not what it is: $(cat dead.json)"
+grep '"thread":"left-first","class":"Deadlocked$Right","owner":"right-first"' dead.json | grep -q '"Deadlocked.leftThenRight:32"' || fail "dead: left-first is not what it is: $(cat dead.json)"
+grep '"thread":"right-first","class":"Deadlocked$Left","owner":"left-first"' dead.json | grep -q '"Deadlocked.rightThenLeft:41"' || fail "dead: right-first is not what it is: $(cat dead.json)"
+
+# And of locks of java.util.concurrent. Virtual threads that wait for ever are on no carrier that could be asked for their stacks.
+kind=platform
+[ "$MAJOR" -lt 24 ] || kind=virtual
+profile latch lock=10us,file=latch.jfr Deadlocked 5000 latch $kind
+"$JW_COMMAND" contention --json latch.jfr >latch.json || fail "latch: no report"
+grep '"deadlock":1' latch.json >latch.dead || true
+case $kind in
+platform)
+    grep -q '"thread":"left-first","class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","owner":"right-first".*"Deadlocked.take:' latch.dead &&
+        grep -q '"thread":"right-first","class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","owner":"left-first".*"Deadlocked.take:' latch.dead
+    ;;
+virtual) [ "$(sed -n 's/.*"thread":\(".*"\),"class".*"owner":\(".*"\),"stack".*/\1 \2\n\2 \1/p' latch.dead | sort | uniq -c | grep -c '^ *2 "\[virtual thread')" = 2 ] ;;
+esac || fail "latch: two threads that wait for each other are not told: $(cat latch.json latch.err)"
 
 # The same out of a graph made live.
 profile graph event=lock,file=graph.collapsed Locking

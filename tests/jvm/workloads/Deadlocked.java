@@ -1,3 +1,6 @@
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+
 /** Two threads that take two locks in two orders, and wait for each other for ever; the program ends all the same, when somebody has seen it. */
 public class Deadlocked {
     private static final class Left {
@@ -40,13 +43,42 @@ public class Deadlocked {
         }
     }
 
-    public static void main(String[] args) throws InterruptedException {
-        Thread one = new Thread(Deadlocked::leftThenRight, "left-first");
-        Thread other = new Thread(Deadlocked::rightThenLeft, "right-first");
-        one.setDaemon(true);
-        other.setDaemon(true);
-        one.start();
-        other.start();
+    /** The same with locks of java.util.concurrent. */
+    private static void take(ReentrantLock first, ReentrantLock second) {
+        first.lock();
+        meet();
+        second.lock();
+        System.out.println("never");
+    }
+
+    private static void start(String name, boolean isVirtual, Runnable body) throws Exception {
+        if (isVirtual) {
+            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+            Class<?> type = Class.forName("java.lang.Thread$Builder");
+
+            type.getMethod("name", String.class).invoke(builder, name);
+            type.getMethod("start", Runnable.class).invoke(builder, body);
+            return;
+        }
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** MILLISECONDS [latch] [virtual] */
+    public static void main(String[] args) throws Exception {
+        boolean isVirtual = Arrays.asList(args).contains("virtual");
+
+        if (Arrays.asList(args).contains("latch")) {
+            ReentrantLock left = new ReentrantLock();
+            ReentrantLock right = new ReentrantLock();
+
+            start("left-first", isVirtual, () -> take(left, right));
+            start("right-first", isVirtual, () -> take(right, left));
+        } else {
+            start("left-first", isVirtual, Deadlocked::leftThenRight);
+            start("right-first", isVirtual, Deadlocked::rightThenLeft);
+        }
         Thread.sleep(Long.parseLong(args[0]));
     }
 }

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Threads that wait for one another's monitors, and know how long: one owner holds a monitor in a method of its own for a while, while the others
- * want it; each prints the time that it waited, by its own clock. With "reentrant" the monitor is a lock of java.util.concurrent.
+ * want it; each prints the time that it waited, by its own clock. With "reentrant" the monitor is a lock of java.util.concurrent; with "busy" the owner works, and does not sleep.
  */
 public class Locking {
     private static final int ROUNDS = 20, HOLD_MS = 20, VICTIMS = 3;
@@ -20,23 +20,33 @@ public class Locking {
     private static final Shelf SHELF = new Shelf();
     private static final Desk DESK = new Desk();
     private static final ReentrantLock LATCH = new ReentrantLock();
-    private static boolean isReentrant;
+    private static boolean isReentrant, isBusy;
     private static volatile boolean isHeld;
-    private static volatile int round;
+    private static volatile int round, spins;
 
     private static void hold() {
         if (isReentrant) {
             LATCH.lock();
             isHeld = true;
-            pause(HOLD_MS);
+            work();
             isHeld = false;
             LATCH.unlock();
             return;
         }
         synchronized (SHELF) {
             isHeld = true;
-            pause(HOLD_MS);
+            work();
             isHeld = false;
+        }
+    }
+
+    private static void work() {
+        if (!isBusy) {
+            pause(HOLD_MS);
+            return;
+        }
+        for (long end = System.nanoTime() + HOLD_MS * 1_000_000L; System.nanoTime() < end;) {
+            spins++;
         }
     }
 
@@ -105,6 +115,7 @@ public class Locking {
     public static void main(String[] args) throws Exception {
         boolean isVirtual = Arrays.asList(args).contains("virtual");
         isReentrant = Arrays.asList(args).contains("reentrant");
+        isBusy = Arrays.asList(args).contains("busy");
         long[] waited = new long[VICTIMS];
         List<Thread> threads = new ArrayList<>();
         long sum = 0, waits = 0;
