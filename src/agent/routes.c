@@ -13,6 +13,7 @@ _Static_assert(OPTIONS_ENDPOINTS_JDK_HTTP == 1 << PROBE_ROUTES_JDK_HTTP, "bits a
 _Static_assert(OPTIONS_ENDPOINTS_SERVLET == 1 << PROBE_ROUTES_SERVLET, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_GRPC == 1 << PROBE_ROUTES_GRPC, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_SPRING_MVC == 1 << PROBE_ROUTES_SPRING_MVC, "bits are packs");
+_Static_assert(OPTIONS_ENDPOINTS_JAX_RS == 1 << PROBE_ROUTES_JAX_RS, "bits are packs");
 
 #define NAME "endpoints" /* of the option, and of its probe */
 
@@ -39,15 +40,14 @@ static void open_request(JNIEnv *jni, jobject thread, const struct instrument_re
 {
     if (request->name != NULL) {
         context_route_open_named(run_generations(), context_find(api_thread_number(jni, thread)),
-                                 text_of(request->name, request->name_bytes),
-                                 text_of(request->operation, strlen(request->operation)),
+                                 text_of(request->name, request->name_bytes), request->operation,
                                  request->key);
         return;
     }
     context_route_open(run_generations(), context_find(api_thread_number(jni, thread)),
                        text_of(request->method, request->method_bytes),
-                       text_of(request->path, request->path_bytes),
-                       text_of(request->operation, strlen(request->operation)), request->key);
+                       text_of(request->path, request->path_bytes), request->operation,
+                       request->key);
 }
 
 static void start(JNIEnv *jni, jobject thread, uint64_t key)
@@ -55,18 +55,20 @@ static void start(JNIEnv *jni, jobject thread, uint64_t key)
     context_route_start(context_find(api_thread_number(jni, thread)), key);
 }
 
-static bool may_match(JNIEnv *jni, jobject thread)
+static bool may_match(JNIEnv *jni, jobject thread, bool goes_on)
 {
-    return context_route_may_match(context_find(api_thread_number(jni, thread)));
+    return context_route_may_match(context_find(api_thread_number(jni, thread)), goes_on);
 }
 
 static void match(JNIEnv *jni, jobject thread, const struct instrument_match *match)
 {
-    context_route_match(run_generations(), context_find(api_thread_number(jni, thread)),
-                        text_of(match->method, match->method_bytes),
-                        text_of(match->prefix, match->prefix_bytes),
-                        text_of(match->pattern, match->pattern_bytes),
-                        text_of(match->operation, strlen(match->operation)));
+    const struct context_match what = {.method = text_of(match->method, match->method_bytes),
+                                       .prefix = text_of(match->prefix, match->prefix_bytes),
+                                       .pattern = text_of(match->pattern, match->pattern_bytes),
+                                       .is_begin = match->is_begin,
+                                       .goes_on = match->goes_on};
+
+    context_route_match(run_generations(), context_find(api_thread_number(jni, thread)), &what);
 }
 
 static struct instrument_served served(JNIEnv *jni, jobject thread, uint32_t entered)

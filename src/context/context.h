@@ -149,26 +149,34 @@ size_t context_endpoint_of(uint64_t root_span_id, char text[CONTEXT_TOLD_BYTES])
  */
 uint32_t context_route_enter(context_slot slot, uintptr_t frame, bool may_open, bool *is_asked);
 /*
- * `method` or `path` without bytes: there is no request. `key`: not 0: it may be one that went on under that key; then it is the same
- * request, if it is of the same endpoint.
+ * `method` or `path` without bytes: there is no request. `operation`: who took it; a text that stays. `key`: not 0: it may be one that went
+ * on under that key; then it is the same request, if it is of the same endpoint.
  */
 void context_route_open(struct generations *generations, context_slot slot,
-                        struct context_text method, struct context_text path,
-                        struct context_text operation, uint64_t key);
+                        struct context_text method, struct context_text path, const char *operation,
+                        uint64_t key);
 /*
  * A framework has found out by which of its patterns it serves the request of the thread: that is its endpoint, and was since it began, for
- * whoever reads all that was told. The first one counts; what is handed on is matched by others. `prefix`: what the path has before what
- * was matched, may be without bytes. Nothing changes where the program has said another endpoint meanwhile.
+ * whoever reads all that was told. The first one counts; what is handed on is matched by others. Nothing changes where the program has
+ * said another endpoint meanwhile.
+ *
+ * Of a pattern that is matched in several turns the begin is told with stars for what is below it, and each further one goes on with that.
  */
+struct context_match {
+    struct context_text method,
+        prefix; /* what the path has before what was matched, may be without bytes */
+    struct context_text pattern;
+    bool is_begin; /* others match what is below it */
+    bool goes_on;  /* where there is a begin, it is what is below that, and has no prefix */
+};
 bool context_route_may_match(
-    context_slot slot); /* there is a request, and no pattern of it is known */
+    context_slot slot,
+    bool goes_on); /* there is a request, and no pattern of it is known, or its begin alone */
 void context_route_match(struct generations *generations, context_slot slot,
-                         struct context_text method, struct context_text prefix,
-                         struct context_text pattern, struct context_text operation);
+                         const struct context_match *match);
 /* As context_route_open, where a framework calls its requests by names of its own, "grpc.health.v1.Health/Check". */
 void context_route_open_named(struct generations *generations, context_slot slot,
-                              struct context_text name, struct context_text operation,
-                              uint64_t key);
+                              struct context_text name, const char *operation, uint64_t key);
 /* Whether it is the request that the thread serves. */
 bool context_route_is_open(context_slot slot, uint32_t entered);
 /* The request that the thread serves is asynchronous from now on: others may go on with it under that key, at once. */
@@ -198,6 +206,10 @@ size_t context_route_name(struct context_text method, struct context_text path,
 /* "GET /shop/orders/{id}" of "GET", "/shop" and "/orders/{id:[0-9]+}". What has neither variables nor stars may be a path that somebody asked for, and is taken as one. */
 size_t context_route_pattern_name(struct context_text method, struct context_text prefix,
                                   struct context_text pattern, char text[CONTEXT_ROUTE_BYTES]);
+/* Of "GET /users/{name}" the same with stars for what is below; "GET /users/{name}/orders" of that and "/orders"; the length. */
+size_t context_route_begin_name(char text[CONTEXT_ROUTE_BYTES], size_t length_bytes);
+size_t context_route_rest_name(struct context_text pattern, char text[CONTEXT_ROUTE_BYTES],
+                               size_t length_bytes);
 
 /* A span ended that began at `begin_ns` of CLOCK_MONOTONIC; its ids and attributes are those of `slot` now. False, counted:
  * as above. */

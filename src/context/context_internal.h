@@ -20,12 +20,14 @@ struct context_place {
     uint32_t route_opened;   /* which of them is the request that was told; 0: none is */
     bool route_is_asked : 1; /* its endpoint is being found out */
     bool route_is_ours : 1;  /* the root span is of the request, not the program's own */
-    bool route_is_started : 1; /* it was said to be asynchronous since it was taken in here */
-    bool route_is_kept : 1;    /* it is among those that go on elsewhere */
-    bool route_is_matched : 1; /* its endpoint is of the pattern that a framework has for it */
-    uint8_t route_tag;         /* of that endpoint's hash */
-    uint16_t route_number;     /* of its endpoint, from 1 on; 0: [other] */
-    uint64_t route_root;       /* root span of the request that was told */
+    bool route_is_started : 1;    /* it was said to be asynchronous since it was taken in here */
+    bool route_is_kept : 1;       /* it is among those that go on elsewhere */
+    bool route_is_matched : 1;    /* its endpoint is of the pattern that a framework has for it */
+    bool route_is_begun : 1;      /* of that the begin is known, which others go on with */
+    uint8_t route_tag;            /* of that endpoint's hash */
+    uint32_t route_number : 12;   /* of its endpoint, from 1 on; 0: [other] */
+    uint32_t route_operation : 4; /* who took it, from 1 on; 0: not known */
+    uint64_t route_root;          /* root span of the request that was told */
     uint64_t
         route_frame; /* where the outermost of these methods stands on the stack; 0: not known */
     uint64_t route_name; /* hash of the endpoint by its path, whatever was matched since */
@@ -66,7 +68,7 @@ struct context_suspended {
     uint64_t begin_ns;
     bool is_matched; /* the endpoint that it has is another one: */
     uint8_t tag;
-    uint16_t number;
+    uint32_t number;
 };
 /* `key` is not 0; who had it before is forgotten. */
 void context_suspend(uint64_t key, const struct context_suspended *what);

@@ -23,6 +23,7 @@ struct route_name {
 
 /* Of NAMES_ROOM, made by the first session that wants it, before any request is told; NULL: there was no memory, all are [other]. */
 static struct route_name *names;
+_Static_assert(NAMES_ROOM < 1u << 12, "numbers of 12 bits");
 /* Whoever asks for paths of many names takes no room from what a framework knows. */
 enum kind {
     OF_PATH,
@@ -55,7 +56,7 @@ static uint64_t key_of(const char *name, size_t length_bytes)
  * The number of a name, from 1 on; 0: there are enough others. Twice the room of what is in it at the most, but for threads that come
  * at the same time: a search ends.
  */
-static uint16_t number_of(uint64_t key, enum kind kind)
+static uint32_t number_of(uint64_t key, enum kind kind)
 {
     for (uint32_t probe = 0; names != NULL && probe < NAMES_ROOM; probe++) {
         const uint32_t at = ((uint32_t)(key >> 8) + probe) & (NAMES_ROOM - 1);
@@ -66,17 +67,17 @@ static uint16_t number_of(uint64_t key, enum kind kind)
                 return 0;
             if (jw_cas_relaxed(&names[at].key, &found, key)) {
                 (void)jw_add_relaxed(&name_counts[kind], 1);
-                return (uint16_t)(at + 1);
+                return at + 1;
             }
         }
         if (found == key)
-            return (uint16_t)(at + 1);
+            return at + 1;
     }
     return 0;
 }
 
 /* Whoever finds no text there yet writes it: all of one key write the same. */
-static void write_name(uint16_t number, const char text[CONTEXT_ROUTE_BYTES], size_t length_bytes)
+static void write_name(uint32_t number, const char text[CONTEXT_ROUTE_BYTES], size_t length_bytes)
 {
     uint64_t words[NAME_WORDS];
 
@@ -91,6 +92,33 @@ static void write_name(uint16_t number, const char text[CONTEXT_ROUTE_BYTES], si
                      length_bytes); /* order CONTEXT_ROUTE_NAME: as said */
 }
 
+#define OPERATIONS 15u /* four bits, and none */
+
+/* Who takes requests: texts that stay, each once. Relaxed: where it is there, it is whole. */
+static _Atomic uintptr_t operations[OPERATIONS];
+
+/* From 1 on; 0: there are too many. */
+static uint32_t number_of_operation(const char *operation)
+{
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        uintptr_t found = jw_load_relaxed(&operations[i]);
+
+        if (found == 0 && jw_cas_relaxed(&operations[i], &found, (uintptr_t)operation))
+            found = (uintptr_t)operation;
+        if (strcmp((const char *)found, operation) == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+static struct context_text operation_of(const struct context_place *place)
+{
+    const uint32_t number = place->route_operation;
+    const char *text = number == 0 ? "" : (const char *)jw_load_relaxed(&operations[number - 1]);
+
+    return (struct context_text){text, strlen(text)};
+}
+
 static uint8_t tag_of(uint64_t key)
 {
     return (uint8_t)(key >> 56);
@@ -100,7 +128,7 @@ static uint8_t tag_of(uint64_t key)
 static size_t read_name(const struct context_place *place, char text[CONTEXT_ROUTE_BYTES])
 {
     static const char other[] = "[other]";
-    const uint16_t number = place->route_number;
+    const uint32_t number = place->route_number;
     uint64_t words[NAME_WORDS];
 
     if (number == 0) {
@@ -172,6 +200,7 @@ static void close_route(context_slot slot, struct context_place *place)
     place->route_is_started = 0;
     place->route_is_kept = 0;
     place->route_is_matched = 0;
+    place->route_is_begun = 0;
     place->route_name = 0;
 }
 
@@ -189,7 +218,7 @@ static void begin_root(struct context_place *place, uint64_t key)
     if (what.is_matched) {
         place->route_is_matched = 1;
         place->route_tag = what.tag;
-        place->route_number = what.number;
+        place->route_number = what.number & 0xfffu;
     }
 }
 
@@ -218,21 +247,20 @@ uint32_t context_route_enter(context_slot slot, uintptr_t frame, bool may_open, 
     return place->route_depth;
 }
 
-static void tell_name(struct generations *generations, context_slot slot,
-                      struct context_text operation)
+static void tell_name(struct generations *generations, context_slot slot)
 {
     const struct context_place *place = context_place_of(slot);
     char text[CONTEXT_ROUTE_BYTES];
     const struct context_text name = {text, read_name(place, text)};
 
     if (name.length_bytes != 0)
-        (void)context_endpoint(generations, place->route_root, name, operation, slot);
+        (void)context_endpoint(generations, place->route_root, name, operation_of(place), slot);
 }
 
 /* `length_bytes`: 0: there is no request. */
 static void open_as(struct generations *generations, context_slot slot,
                     const char text[CONTEXT_ROUTE_BYTES], size_t length_bytes,
-                    struct context_text operation, uint64_t key)
+                    const char *operation, uint64_t key)
 {
     struct context_place *place = context_place_of(slot);
 
@@ -243,9 +271,11 @@ static void open_as(struct generations *generations, context_slot slot,
         return;
     place->route_begin_ns = jw_now_ns();
     place->route_name = key_of(text, length_bytes);
-    place->route_number = number_of(place->route_name, OF_PATH);
+    place->route_number = number_of(place->route_name, OF_PATH) & 0xfffu;
     write_name(place->route_number, text, length_bytes);
+    place->route_operation = number_of_operation(operation) & 0xfu;
     place->route_is_matched = 0;
+    place->route_is_begun = 0;
     place->route_is_ours = place->root_span_id == 0;
     place->route_root = place->root_span_id;
     if (place->route_is_ours)
@@ -253,12 +283,12 @@ static void open_as(struct generations *generations, context_slot slot,
     place->route_opened = place->route_depth;
     if (place->route_is_ours)
         set_root(slot, place->route_root);
-    tell_name(generations, slot, operation);
+    tell_name(generations, slot);
 }
 
 void context_route_open(struct generations *generations, context_slot slot,
-                        struct context_text method, struct context_text path,
-                        struct context_text operation, uint64_t key)
+                        struct context_text method, struct context_text path, const char *operation,
+                        uint64_t key)
 {
     char text[CONTEXT_ROUTE_BYTES];
     const bool is_request = method.length_bytes != 0 && path.length_bytes != 0;
@@ -268,7 +298,7 @@ void context_route_open(struct generations *generations, context_slot slot,
 }
 
 void context_route_open_named(struct generations *generations, context_slot slot,
-                              struct context_text name, struct context_text operation, uint64_t key)
+                              struct context_text name, const char *operation, uint64_t key)
 {
     char text[CONTEXT_ROUTE_BYTES];
 
@@ -279,11 +309,12 @@ void context_route_open_named(struct generations *generations, context_slot slot
     open_as(generations, slot, text, name.length_bytes, operation, key);
 }
 
-bool context_route_may_match(context_slot slot)
+bool context_route_may_match(context_slot slot, bool goes_on)
 {
     const struct context_place *place = context_place_of(slot);
 
-    return place != NULL && place->route_opened != 0 && !place->route_is_matched;
+    return place != NULL && place->route_opened != 0 &&
+           (!place->route_is_matched || (goes_on && place->route_is_begun));
 }
 
 /* Of a request that the program gave an endpoint itself since ours was told. */
@@ -299,25 +330,46 @@ static bool is_said_otherwise(const struct context_place *place)
            (told_bytes < our_bytes && told_bytes + UTF8_BYTES <= CONTEXT_TOLD_BYTES);
 }
 
+/* 0: it goes on with what has no name of its own, [other]. */
+static size_t name_match(const struct context_place *place, const struct context_match *match,
+                         char text[CONTEXT_ROUTE_BYTES])
+{
+    size_t length_bytes;
+
+    if (place->route_is_begun) {
+        length_bytes = place->route_number == 0 ? 0 : read_name(place, text);
+        if (length_bytes != 0)
+            length_bytes = context_route_rest_name(match->pattern, text, length_bytes);
+    } else {
+        length_bytes =
+            context_route_pattern_name(match->method, match->prefix, match->pattern, text);
+    }
+    return match->is_begin && length_bytes != 0 ? context_route_begin_name(text, length_bytes)
+                                                : length_bytes;
+}
+
 /*
  * One that others may go on with already has it for this turn alone: its next one is matched by itself.
  */
 void context_route_match(struct generations *generations, context_slot slot,
-                         struct context_text method, struct context_text prefix,
-                         struct context_text pattern, struct context_text operation)
+                         const struct context_match *match)
 {
     struct context_place *place = context_place_of(slot);
     char text[CONTEXT_ROUTE_BYTES];
 
-    if (!context_route_may_match(slot) || method.length_bytes == 0 || is_said_otherwise(place))
+    if (!context_route_may_match(slot, match->goes_on) || match->method.length_bytes == 0 ||
+        is_said_otherwise(place))
         return;
-    const size_t length_bytes = context_route_pattern_name(method, prefix, pattern, text);
+    const size_t length_bytes = name_match(place, match, text);
+    if (length_bytes == 0)
+        return;
     const uint64_t key = key_of(text, length_bytes);
     place->route_is_matched = 1;
+    place->route_is_begun = match->is_begin;
     place->route_tag = tag_of(key);
-    place->route_number = number_of(key, OF_PATTERN);
+    place->route_number = number_of(key, OF_PATTERN) & 0xfffu;
     write_name(place->route_number, text, length_bytes);
-    tell_name(generations, slot, operation);
+    tell_name(generations, slot);
 }
 
 bool context_route_is_open(context_slot slot, uint32_t entered)

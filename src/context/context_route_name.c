@@ -148,7 +148,7 @@ static struct context_text path_of(struct context_text uri)
     return (struct context_text){uri.bytes + end, uri.length_bytes - end};
 }
 
-/* Of "/orders/{id:[0-9]{3}}/items" what is of any use to a reader. Its length. */
+/* Of "/orders/{id : [0-9]{3}}/items" what is of any use to a reader. Its length. */
 static size_t without_expressions(struct context_text pattern, char text[PATTERN_BYTES])
 {
     size_t length = 0, depth = 0;
@@ -158,7 +158,7 @@ static size_t without_expressions(struct context_text pattern, char text[PATTERN
         depth -= pattern.bytes[i] == '}' && depth != 0;
         is_left_out = depth != 0 && (is_left_out || pattern.bytes[i] == ':');
         depth += pattern.bytes[i] == '{';
-        if (!is_left_out)
+        if (!is_left_out && (depth == 0 || pattern.bytes[i] != ' '))
             text[length++] = pattern.bytes[i];
     }
     return length;
@@ -202,4 +202,34 @@ size_t context_route_pattern_name(struct context_text method, struct context_tex
     put_path(&to, prefix, false);
     put_path(&to, path, has_variables(path));
     return end_name(&to, begin);
+}
+
+static const char below[] = "/**"; /* what is under a path, whatever that is */
+
+size_t context_route_begin_name(char text[CONTEXT_ROUTE_BYTES], size_t length_bytes)
+{
+    struct writer to = {.text = text, .used_bytes = length_bytes};
+
+    if (length_bytes != 0 && text[length_bytes - 1] == '/')
+        to.used_bytes--;
+    put_text(&to, below);
+    return to.used_bytes;
+}
+
+size_t context_route_rest_name(struct context_text pattern, char text[CONTEXT_ROUTE_BYTES],
+                               size_t length_bytes)
+{
+    const size_t below_bytes = sizeof below - 1;
+    char plain[PATTERN_BYTES];
+    const struct context_text path = {plain, without_expressions(pattern, plain)};
+    struct writer to = {.text = text, .used_bytes = length_bytes};
+
+    if (length_bytes >= below_bytes &&
+        memcmp(text + length_bytes - below_bytes, below, below_bytes) == 0)
+        to.used_bytes -= below_bytes;
+    text[to.used_bytes] = '\0';
+    put_path(&to, path, has_variables(path));
+    if (to.used_bytes != 0 && text[to.used_bytes - 1] == ' ')
+        put_text(&to, "/");
+    return to.used_bytes;
 }

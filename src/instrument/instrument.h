@@ -92,7 +92,7 @@ struct instrument_request {
         *path;        /* "GET", "/orders/4711" as it was asked for; without bytes: not to be had */
     const char *name; /* instead of both; NULL: it has none */
     size_t method_bytes, path_bytes, name_bytes;
-    const char *operation; /* the pack that has it */
+    const char *operation; /* the pack that has it; a text that stays */
     uint64_t key;          /* it may be one that went on under that; 0: it begins now */
 };
 
@@ -100,7 +100,8 @@ struct instrument_request {
 struct instrument_match {
     const char *method, *prefix, *pattern;
     size_t method_bytes, prefix_bytes, pattern_bytes;
-    const char *operation;
+    bool is_begin; /* others match what is below it */
+    bool goes_on;  /* where there is a begin, it is what is below that */
 };
 
 /* Of the method that was given what it is asked by. */
@@ -118,8 +119,8 @@ struct instrument_requests {
     void (*open)(JNIEnv *jni, jobject thread, const struct instrument_request *request);
     /* The request of the thread is asynchronous: other threads may go on with it under that key from now on. */
     void (*start)(JNIEnv *jni, jobject thread, uint64_t key);
-    /* Whether a pattern of the request of the thread is wanted; that is one. */
-    bool (*may_match)(JNIEnv *jni, jobject thread);
+    /* Whether a pattern of the request of the thread is wanted, or what goes on with the begin of one; that is it. */
+    bool (*may_match)(JNIEnv *jni, jobject thread, bool goes_on);
     void (*match)(JNIEnv *jni, jobject thread, const struct instrument_match *match);
     /* `entered`, here and below: what `enter` gave. */
     struct instrument_served (*served)(JNIEnv *jni, jobject thread, uint32_t entered);

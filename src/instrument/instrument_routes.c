@@ -1,15 +1,12 @@
 /* Requests that methods serve: what they are is asked of them, in the JVM's own way. Context: hook, on any Java thread; begin, end: the agent's. */
-#include "instrument/instrument_internal.h"
-
 #include <string.h>
 
+#include "instrument/instrument_routes_internal.h"
 #include "probe/probe_routes.h"
 #include "probe/probe_weave.h"
 
 #define EVENTS_CLASS   "io/jaywalk/RouteEvents"
-#define TEXT_CHARS     1024 /* of a text that is looked at */
-#define UTF8_BYTES     3    /* of a char, at the most */
-#define WRAPPERS_LIMIT 8    /* around a call */
+#define WRAPPERS_LIMIT 8 /* around a call */
 
 static struct instrument_tells java;
 static jmethodID identity_of;
@@ -20,64 +17,6 @@ void instrument_set_requests(const struct instrument_requests *calls)
 {
     requests = calls;
 }
-
-/*
- * What a method without parameters gives; NULL: it has none, or threw. It is the program's own, and looked up in the class of the
- * object: no number of a method is kept, since its class may go.
- */
-static jobject ask(JNIEnv *jni, jobject object, const char *name, const char *type)
-{
-    jclass klass = object == NULL ? NULL : (*jni)->GetObjectClass(jni, object);
-    jmethodID method = klass == NULL ? NULL : (*jni)->GetMethodID(jni, klass, name, type);
-    jobject given = method == NULL ? NULL : (*jni)->CallObjectMethod(jni, object, method);
-
-    if ((*jni)->ExceptionCheck(jni)) {
-        (*jni)->ExceptionClear(jni);
-        given = NULL;
-    }
-    (*jni)->DeleteLocalRef(jni, klass);
-    return given;
-}
-
-static jobject field_of(JNIEnv *jni, jobject object, const char *name, const char *type)
-{
-    jclass klass = object == NULL ? NULL : (*jni)->GetObjectClass(jni, object);
-    jfieldID field = klass == NULL ? NULL : (*jni)->GetFieldID(jni, klass, name, type);
-    jobject given = field == NULL ? NULL : (*jni)->GetObjectField(jni, object, field);
-
-    (*jni)->ExceptionClear(jni);
-    (*jni)->DeleteLocalRef(jni, klass);
-    return given;
-}
-
-static size_t read_text(JNIEnv *jni, jstring text, char bytes[TEXT_CHARS * UTF8_BYTES + 1])
-{
-    jsize length = text == NULL ? 0 : (*jni)->GetStringLength(jni, text);
-
-    bytes[0] = '\0';
-    if (length > TEXT_CHARS)
-        length = TEXT_CHARS;
-    if (length != 0)
-        (*jni)->GetStringUTFRegion(jni, text, 0, length, bytes);
-    (*jni)->ExceptionClear(jni);
-    return strlen(bytes);
-}
-
-static bool ask_whether(JNIEnv *jni, jobject object, const char *name)
-{
-    jclass klass = object == NULL ? NULL : (*jni)->GetObjectClass(jni, object);
-    jmethodID method = klass == NULL ? NULL : (*jni)->GetMethodID(jni, klass, name, "()Z");
-    bool given = method != NULL && (*jni)->CallBooleanMethod(jni, object, method) != JNI_FALSE;
-
-    if ((*jni)->ExceptionCheck(jni)) {
-        (*jni)->ExceptionClear(jni);
-        given = false;
-    }
-    (*jni)->DeleteLocalRef(jni, klass);
-    return given;
-}
-
-static const char text_type[] = "()Ljava/lang/String;";
 
 /* ---- requests that go on ---- */
 
@@ -91,13 +30,21 @@ enum turn {
 /* Source: Servlet API 3.0, DispatcherType. What has none is of an older one. */
 static enum turn dispatched(JNIEnv *jni, jobject request, const char *type)
 {
-    char name[TEXT_CHARS * UTF8_BYTES + 1];
+    char name[INSTRUMENT_TEXT_BYTES];
 
-    (void)read_text(jni, ask(jni, ask(jni, request, "getDispatcherType", type), "name", text_type),
-                    name);
+    (void)instrument_read_text(
+        jni,
+        instrument_ask(jni, instrument_ask(jni, request, "getDispatcherType", type), "name",
+                       INSTRUMENT_TEXT_TYPE),
+        name);
     return name[0] == '\0' || strcmp(name, "REQUEST") == 0 ? BEGINS
            : strcmp(name, "ASYNC") == 0                    ? GOES_ON
                                                            : IS_PART;
+}
+
+bool instrument_is_part(JNIEnv *jni, jobject request, const char *type)
+{
+    return dispatched(jni, request, type) == IS_PART;
 }
 
 /* Source: Tomcat 7 to 11, Request.isAsyncDispatching; Jetty 9.4 to 11, HttpChannelState.isInitial. */
@@ -107,14 +54,15 @@ static enum turn turn_of(JNIEnv *jni, jobject given, enum probe_routes_site site
 
     switch (site) {
     case PROBE_ROUTES_TOMCAT:
-        return ask_whether(jni, given, "isAsyncDispatching") ? GOES_ON : BEGINS;
+        return instrument_ask_whether(jni, given, "isAsyncDispatching") ? GOES_ON : BEGINS;
     case PROBE_ROUTES_JETTY:
-        state = ask(jni, given, "getState", "()Lorg/eclipse/jetty/server/HttpChannelState;");
-        return state != NULL && !ask_whether(jni, state, "isInitial") ? GOES_ON : BEGINS;
+        state =
+            instrument_ask(jni, given, "getState", "()Lorg/eclipse/jetty/server/HttpChannelState;");
+        return state != NULL && !instrument_ask_whether(jni, state, "isInitial") ? GOES_ON : BEGINS;
     case PROBE_ROUTES_JAVAX:
-        return dispatched(jni, given, "()Ljavax/servlet/DispatcherType;");
+        return dispatched(jni, given, INSTRUMENT_JAVAX_DISPATCHER);
     case PROBE_ROUTES_JAKARTA:
-        return dispatched(jni, given, "()Ljakarta/servlet/DispatcherType;");
+        return dispatched(jni, given, INSTRUMENT_JAKARTA_DISPATCHER);
     case PROBE_ROUTES_LISTENER:
     case PROBE_ROUTES_CLOSED:
         return GOES_ON;
@@ -129,7 +77,7 @@ static enum turn turn_of(JNIEnv *jni, jobject given, enum probe_routes_site site
 static jobject request_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
 {
     return site == PROBE_ROUTES_JETTY
-               ? ask(jni, given, "getRequest", "()Lorg/eclipse/jetty/server/Request;")
+               ? instrument_ask(jni, given, "getRequest", "()Lorg/eclipse/jetty/server/Request;")
                : given;
 }
 
@@ -145,12 +93,12 @@ static bool goes_on_elsewhere(JNIEnv *jni, jobject given, enum probe_routes_site
 {
     switch (site) {
     case PROBE_ROUTES_TOMCAT:
-        return ask_whether(jni, given, "isAsync");
+        return instrument_ask_whether(jni, given, "isAsync");
     case PROBE_ROUTES_JETTY:
         return end == PROBE_ROUTES_GOES_ON;
     case PROBE_ROUTES_JAVAX:
     case PROBE_ROUTES_JAKARTA:
-        return is_started || ask_whether(jni, given, "isAsyncStarted");
+        return is_started || instrument_ask_whether(jni, given, "isAsyncStarted");
     case PROBE_ROUTES_CALL:
         return end != PROBE_ROUTES_OVER;
     case PROBE_ROUTES_LISTENER:
@@ -171,11 +119,11 @@ static bool is_of_grpc(enum probe_routes_site site)
 
 static bool is_of_class(JNIEnv *jni, jobject object, const char *wanted)
 {
-    char name[TEXT_CHARS * UTF8_BYTES + 1];
+    char name[INSTRUMENT_TEXT_BYTES];
     jclass klass = (*jni)->GetObjectClass(jni, object);
-    jobject text = ask(jni, klass, "getName", text_type);
+    jobject text = instrument_ask(jni, klass, "getName", INSTRUMENT_TEXT_TYPE);
 
-    (void)read_text(jni, text, name);
+    (void)instrument_read_text(jni, text, name);
     (*jni)->DeleteLocalRef(jni, text);
     (*jni)->DeleteLocalRef(jni, klass);
     return strcmp(name, wanted) == 0;
@@ -190,11 +138,11 @@ static jobject call_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
     jobject call = given;
 
     if (site != PROBE_ROUTES_CALL)
-        return field_of(jni, given, "call", "Lio/grpc/internal/ServerCallImpl;");
+        return instrument_field_of(jni, given, "call", "Lio/grpc/internal/ServerCallImpl;");
     for (int i = 0; i < WRAPPERS_LIMIT && call != NULL; i++) {
         if (is_of_class(jni, call, "io.grpc.internal.ServerCallImpl"))
             return call;
-        call = ask(jni, call, "delegate", "()Lio/grpc/ServerCall;");
+        call = instrument_ask(jni, call, "delegate", "()Lio/grpc/ServerCall;");
     }
     return NULL;
 }
@@ -218,13 +166,15 @@ static uint64_t key_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
 
 static void tell_call(JNIEnv *jni, jobject thread, jobject given, enum probe_routes_site site)
 {
-    char name[TEXT_CHARS * UTF8_BYTES + 1];
+    char name[INSTRUMENT_TEXT_BYTES];
     struct instrument_request told = {.operation = probe_routes_word(PROBE_ROUTES_GRPC),
                                       .name = name};
     jobject call = call_of(jni, given, site);
-    jobject method = ask(jni, call, "getMethodDescriptor", "()Lio/grpc/MethodDescriptor;");
+    jobject method =
+        instrument_ask(jni, call, "getMethodDescriptor", "()Lio/grpc/MethodDescriptor;");
 
-    told.name_bytes = read_text(jni, ask(jni, method, "getFullMethodName", text_type), name);
+    told.name_bytes = instrument_read_text(
+        jni, instrument_ask(jni, method, "getFullMethodName", INSTRUMENT_TEXT_TYPE), name);
     if (told.name_bytes != 0 && turn_of(jni, given, site) == GOES_ON)
         told.key = key_of(jni, given, site);
     requests->open(jni, thread, &told);
@@ -233,7 +183,7 @@ static void tell_call(JNIEnv *jni, jobject thread, jobject given, enum probe_rou
 /* What a servlet's request has as text the JDK's has as java.net.URI. */
 static void tell(JNIEnv *jni, jobject thread, jobject given, enum probe_routes_site site)
 {
-    char method_text[TEXT_CHARS * UTF8_BYTES + 1], path_text[TEXT_CHARS * UTF8_BYTES + 1];
+    char method_text[INSTRUMENT_TEXT_BYTES], path_text[INSTRUMENT_TEXT_BYTES];
     struct instrument_request told = {.operation = probe_routes_word(probe_routes_pack_of(site)),
                                       .method = method_text,
                                       .path = path_text};
@@ -244,17 +194,17 @@ static void tell(JNIEnv *jni, jobject thread, jobject given, enum probe_routes_s
         return;
     }
     if (site == PROBE_ROUTES_EXCHANGE) {
-        method = ask(jni, given, "getRequestMethod", text_type);
-        path =
-            ask(jni, ask(jni, given, "getRequestURI", "()Ljava/net/URI;"), "getRawPath", text_type);
+        method = instrument_ask(jni, given, "getRequestMethod", INSTRUMENT_TEXT_TYPE);
+        path = instrument_ask(jni, instrument_ask(jni, given, "getRequestURI", "()Ljava/net/URI;"),
+                              "getRawPath", INSTRUMENT_TEXT_TYPE);
     } else {
         jobject request = request_of(jni, given, site);
 
-        method = ask(jni, request, "getMethod", text_type);
-        path = ask(jni, request, "getRequestURI", text_type);
+        method = instrument_ask(jni, request, "getMethod", INSTRUMENT_TEXT_TYPE);
+        path = instrument_ask(jni, request, "getRequestURI", INSTRUMENT_TEXT_TYPE);
     }
-    told.method_bytes = read_text(jni, method, method_text);
-    told.path_bytes = read_text(jni, path, path_text);
+    told.method_bytes = instrument_read_text(jni, method, method_text);
+    told.path_bytes = instrument_read_text(jni, path, path_text);
     const enum turn turn = told.method_bytes == 0 ? BEGINS : turn_of(jni, given, site);
     if (turn == GOES_ON)
         told.key = key_of(jni, given, site);
@@ -291,7 +241,8 @@ static void JNICALL start(JNIEnv *jni, jobject object, jobject thread, jobject g
     if (!is_site(site))
         return;
     if (site == PROBE_ROUTES_JETTY)
-        given = ask(jni, given, "getHttpChannel", "()Lorg/eclipse/jetty/server/HttpChannel;");
+        given = instrument_ask(jni, given, "getHttpChannel",
+                               "()Lorg/eclipse/jetty/server/HttpChannel;");
     if (given != NULL)
         requests->start(jni, thread, key_of(jni, given, (enum probe_routes_site)site));
 }
@@ -315,70 +266,12 @@ static void JNICALL leave(JNIEnv *jni, jobject object, jobject thread, jobject g
                     is_told != JNI_FALSE);
 }
 
-/* ---- what a framework has for a request ---- */
-
-static jobject attribute_of(JNIEnv *jni, jobject request, const char *name)
+static void JNICALL match(JNIEnv *jni, jobject object, jobject thread, jobject by, jobject given,
+                          jint number)
 {
-    jclass klass = (*jni)->GetObjectClass(jni, request);
-    jstring text = (*jni)->NewStringUTF(jni, name);
-    jmethodID method = text == NULL ? NULL
-                                    : (*jni)->GetMethodID(jni, klass, "getAttribute",
-                                                          "(Ljava/lang/String;)Ljava/lang/Object;");
-    jobject given = method == NULL ? NULL : (*jni)->CallObjectMethod(jni, request, method, text);
-
-    if ((*jni)->ExceptionCheck(jni)) {
-        (*jni)->ExceptionClear(jni);
-        given = NULL;
-    }
-    (*jni)->DeleteLocalRef(jni, text);
-    (*jni)->DeleteLocalRef(jni, klass);
-    return given;
-}
-
-/*
- * What the path has before what was matched: the application's own, which ServletContext knows as it was deployed (the request has it as it was
- * asked for), and the servlet's, if that is not all of it.
- */
-static size_t read_prefix(JNIEnv *jni, jobject request, bool is_javax, const char *pattern,
-                          char bytes[2 * TEXT_CHARS * UTF8_BYTES + 1])
-{
-    jobject context =
-        ask(jni, request, "getServletContext",
-            is_javax ? "()Ljavax/servlet/ServletContext;" : "()Ljakarta/servlet/ServletContext;");
-    size_t length = read_text(jni, ask(jni, context, "getContextPath", text_type), bytes);
-
-    if (ask(jni, request, "getPathInfo", text_type) == NULL)
-        return length;
-    const size_t more =
-        read_text(jni, ask(jni, request, "getServletPath", text_type), bytes + length);
-    const bool has_it = strncmp(pattern, bytes + length, more) == 0 &&
-                        (pattern[more] == '/' || pattern[more] == '\0');
-    return has_it ? length : length + more;
-}
-
-/*
- * Of a request that was handed on, or of the page for its error, the pattern is not that of what was asked for. It is a text, or what has one.
- * Source: Spring Framework 3.2 to 6.2, HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE: a String, or a PathPattern.
- */
-static void JNICALL match(JNIEnv *jni, jobject object, jobject thread, jobject given, jint site)
-{
-    char method[TEXT_CHARS * UTF8_BYTES + 1], pattern[TEXT_CHARS * UTF8_BYTES + 1],
-        prefix[2 * TEXT_CHARS * UTF8_BYTES + 1];
-    struct instrument_match told = {.method = method, .prefix = prefix, .pattern = pattern};
-
     (void)object;
-    if (!is_site(site) || given == NULL || !requests->may_match(jni, thread) ||
-        turn_of(jni, given, (enum probe_routes_site)site) == IS_PART)
-        return;
-    jobject found = attribute_of(
-        jni, given, "org.springframework.web.servlet.HandlerMapping.bestMatchingPattern");
-    if (found == NULL)
-        return;
-    told.operation = probe_routes_word(probe_routes_pack_of((enum probe_routes_site)site));
-    told.pattern_bytes = read_text(jni, ask(jni, found, "toString", text_type), pattern);
-    told.method_bytes = read_text(jni, ask(jni, given, "getMethod", text_type), method);
-    told.prefix_bytes = read_prefix(jni, given, site == PROBE_ROUTES_JAVAX, pattern, prefix);
-    requests->match(jni, thread, &told);
+    if (requests != NULL)
+        instrument_match(jni, requests, thread, by, given, number);
 }
 
 bool instrument_bind_routes(JNIEnv *jni, struct jw_error *err)
@@ -389,7 +282,8 @@ bool instrument_bind_routes(JNIEnv *jni, struct jw_error *err)
         .natives_class = EVENTS_CLASS,
         .natives = {{"enter", "(Ljava/lang/Thread;Ljava/lang/Object;IZ)I", (uintptr_t)&enter},
                     {"start", "(Ljava/lang/Thread;Ljava/lang/Object;I)V", (uintptr_t)&start},
-                    {"match", "(Ljava/lang/Thread;Ljava/lang/Object;I)V", (uintptr_t)&match},
+                    {"match", "(Ljava/lang/Thread;Ljava/lang/Object;Ljava/lang/Object;I)V",
+                     (uintptr_t)&match},
                     {"leave", "(Ljava/lang/Thread;Ljava/lang/Object;IIIZ)V", (uintptr_t)&leave}}};
 
     if (!instrument_bind_teller(jni, &teller, &java, err))

@@ -109,7 +109,8 @@ enum options_endpoints {
     OPTIONS_ENDPOINTS_JDK_HTTP = 1 << 0,   /* com.sun.net.httpserver */
     OPTIONS_ENDPOINTS_SERVLET = 1 << 1,    /* javax.servlet and jakarta.servlet */
     OPTIONS_ENDPOINTS_SPRING_MVC = 1 << 2, /* patterns of requests to servlets */
-    OPTIONS_ENDPOINTS_GRPC = 1 << 3,       /* io.grpc, calls that a server has */
+    OPTIONS_ENDPOINTS_JAX_RS = 1 << 3,     /* patterns of @Path */
+    OPTIONS_ENDPOINTS_GRPC = 1 << 4,       /* io.grpc, calls that a server has */
 };
 
 /* What begins and ends a window of samples: moments of a JVM that can be seen without changing its code. */

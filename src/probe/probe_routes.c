@@ -90,19 +90,32 @@ static const struct {
     "include class name=org.springframework.web.servlet.HandlerExecutionChain method "             \
     "name=applyPreHandle parameters=" package ".servlet.http.HttpServletRequest," package          \
     ".servlet.http.HttpServletResponse returns=boolean"
+
+/*
+ * RESTEasy has found the method of a resource, or a locator, which is called and gives the resource that the rest of the path is for. Each is
+ * asked by its kind with the request alone, or with the resource, too.
+ * Source: RESTEasy 3.0 to 7.0, ResourceMethodInvoker.invoke, ResourceLocatorInvoker.invoke.
+ */
+#define RESTEASY(kind)                                                                             \
+    "include class name=org.jboss.resteasy.core.Resource" kind "Invoker method name=invoke "       \
+    "parameters=org.jboss.resteasy.spi.HttpRequest,org.jboss.resteasy.spi.HttpResponse|"           \
+    "org.jboss.resteasy.spi.HttpRequest,org.jboss.resteasy.spi.HttpResponse,java.lang.Object"
 static const struct {
     enum probe_routes_pack pack;
-    enum probe_routes_site site; /* whose request its first argument is */
+    bool is_asked_again; /* as it returns */
     const char *rules;
-} matches[] = {
-    {PROBE_ROUTES_SPRING_MVC, PROBE_ROUTES_JAVAX, SPRING_MVC("javax")},
-    {PROBE_ROUTES_SPRING_MVC, PROBE_ROUTES_JAKARTA, SPRING_MVC("jakarta")},
+} matches[PROBE_ROUTES_MATCHES] = {
+    [PROBE_ROUTES_MVC_JAVAX] = {PROBE_ROUTES_SPRING_MVC, true, SPRING_MVC("javax")},
+    [PROBE_ROUTES_MVC_JAKARTA] = {PROBE_ROUTES_SPRING_MVC, true, SPRING_MVC("jakarta")},
+    [PROBE_ROUTES_RESTEASY_METHOD] = {PROBE_ROUTES_JAX_RS, false, RESTEASY("Method")},
+    [PROBE_ROUTES_RESTEASY_LOCATOR] = {PROBE_ROUTES_JAX_RS, false, RESTEASY("Locator")},
 };
 
 static const char *const words[PROBE_ROUTES_PACKS] = {
     [PROBE_ROUTES_JDK_HTTP] = "jdk-http",
     [PROBE_ROUTES_SERVLET] = "servlet",
     [PROBE_ROUTES_SPRING_MVC] = "spring-mvc",
+    [PROBE_ROUTES_JAX_RS] = "jax-rs",
     [PROBE_ROUTES_GRPC] = "grpc",
 };
 
@@ -127,7 +140,8 @@ uint32_t probe_routes_sites(uint64_t packs)
 
 uint64_t probe_routes_needed(uint64_t packs)
 {
-    return packs | (packs >> PROBE_ROUTES_SPRING_MVC & 1) << PROBE_ROUTES_SERVLET;
+    return packs | ((packs >> PROBE_ROUTES_SPRING_MVC | packs >> PROBE_ROUTES_JAX_RS) & 1)
+                       << PROBE_ROUTES_SERVLET;
 }
 
 static bool keep_texts(struct probe_reader *reader, struct probe_handler *handler,
@@ -188,14 +202,15 @@ static bool add_match(struct probe_reader *reader, enum probe_place place, size_
     struct probe_whole *whole = reader->whole;
     struct probe_handler *handler = &whole->handlers[whole->probe.handler_count++];
 
-    *handler = (struct probe_handler){.class_name = PROBE_ROUTES_CLASS,
-                                      .method_name = "matched",
-                                      .descriptor = "(Ljava/lang/Object;II)V",
-                                      .place = place,
-                                      .target = PROBE_ROUTES_CLASS,
-                                      .capture_count = 1,
-                                      .captures = {{.kind = PROBE_ARGUMENT, .type = 'L'}},
-                                      .site = (int32_t)matches[number].site};
+    *handler = (struct probe_handler){
+        .class_name = PROBE_ROUTES_CLASS,
+        .method_name = "matched",
+        .descriptor = "(Ljava/lang/Object;Ljava/lang/Object;II)V",
+        .place = place,
+        .target = PROBE_ROUTES_CLASS,
+        .capture_count = 2,
+        .captures = {{.kind = PROBE_THIS, .type = 'L'}, {.kind = PROBE_ARGUMENT, .type = 'L'}},
+        .site = (int32_t)number};
     return keep_texts(reader, handler, matches[number].rules, matches[number].pack);
 }
 
@@ -214,7 +229,8 @@ static bool add_all(struct probe_reader *reader, uint64_t packs)
     }
     for (size_t i = 0; i < JW_COUNT_OF(matches); i++) {
         if ((packs >> matches[i].pack & 1) != 0 &&
-            (!add_match(reader, PROBE_ENTRY, i) || !add_match(reader, PROBE_RETURN, i)))
+            (!add_match(reader, PROBE_ENTRY, i) ||
+             (matches[i].is_asked_again && !add_match(reader, PROBE_RETURN, i))))
             return false;
     }
     return true;

@@ -9,8 +9,8 @@
  * A pack is for one kind of server, and has sites: rules for methods, and what of them is the request. Three handlers each:
  * JaywalkRoutes.entered with that, and JaywalkRoutes.left where the method returns and where it throws. Behind those of all sites come handlers
  * for methods by which a request says that it is asynchronous: JaywalkRoutes.started, for sites whose threads may be overtaken by
- * those that go on with it. Then those of packs for frameworks inside of these, which have no site of their own: JaywalkRoutes.matched, with the
- * site whose request it is, where a framework knows for which of its patterns that is. docs/adr/0060-endpoints-by-rules.md
+ * those that go on with it. Then those of packs for frameworks inside of these, which have no site of their own: JaywalkRoutes.matched,
+ * where a framework knows for which of its patterns the request is. docs/adr/0060-endpoints-by-rules.md
  */
 #ifndef JW_PROBE_PROBE_ROUTES_H
 #define JW_PROBE_PROBE_ROUTES_H
@@ -23,6 +23,7 @@ enum probe_routes_pack {
     PROBE_ROUTES_JDK_HTTP,
     PROBE_ROUTES_SERVLET,
     PROBE_ROUTES_SPRING_MVC, /* of what servlets take */
+    PROBE_ROUTES_JAX_RS,     /* of what others take, servlets mostly */
     PROBE_ROUTES_GRPC,
     PROBE_ROUTES_PACKS,
 };
@@ -40,6 +41,15 @@ enum probe_routes_site {
     PROBE_ROUTES_SITES,
 };
 #define PROBE_ROUTES_HANDLERS 3u /* of a site */
+
+/* Where a framework knows for which of its patterns a request is: by its object and the first argument, which is the request as it has it. */
+enum probe_routes_match {
+    PROBE_ROUTES_MVC_JAVAX,        /* javax.servlet.ServletRequest */
+    PROBE_ROUTES_MVC_JAKARTA,      /* jakarta.servlet.ServletRequest */
+    PROBE_ROUTES_RESTEASY_METHOD,  /* org.jboss.resteasy.spi.HttpRequest */
+    PROBE_ROUTES_RESTEASY_LOCATOR, /* the same; others match what is below */
+    PROBE_ROUTES_MATCHES,
+};
 
 /* What a method says of its request by what it returns, as JaywalkRoutes has it. */
 enum probe_routes_end {

@@ -1,7 +1,7 @@
 # containers.sh: for cases that run applications in servlet containers, or in frameworks of other servers, as Debian has them (mk/test.mk names the packages). Sourced after attach.sh, never run.
 # Such a case sets program (the class whose methods burn time), owners, counted and lasting, as below.
 
-ROUNDS=8 JARS=${JW_SERVER_JARS:-/usr/share/java}
+ROUNDS=8 untimed='' JARS=${JW_SERVER_JARS:-/usr/share/java}
 
 jars_of() { # names of jars: a class path, or nothing where one is missing
     local jar all=
@@ -20,7 +20,7 @@ class_path_of() { # $1: container
 }
 
 # owners: lines of a method of the application, and the endpoint whose it is; what hangs on that: lines of samples by endpoint and method.
-# counted: all endpoints. lasting: a pattern of those that are asynchronous, and do something twice.
+# counted: all endpoints. lasting: a pattern of those that are asynchronous, and do something twice. untimed: of those that other threads end, which may have no time.
 own() { # $1: recording, $2: percents: of the samples of each method so many have its endpoint (100), or of all so many; and none has another,
     # but for the path of the same request, where the session began or ended before a pattern of it was known (below 100)
     "$JW_COMMAND" convert -q -e cpu --samples --by=endpoint "$1" - --output=collapsed >by.collapsed
@@ -74,6 +74,7 @@ from_start() { # $1: container, $2: class path, then main class and its argument
     # From its begin to the end of what was done when it came back.
     "$JW_COMMAND" latency --json --top=0 "$1.jfr" >"$1.json"
     for endpoint in "${counted[@]}"; do
+        [[ $endpoint != $untimed ]] || continue
         count=$(grep -F "{\"span\":\"$endpoint\"," "$1.json" | sed 's/.*"calls":\([0-9]*\),.*"min_ns":\([0-9]*\),.*/\1 \2/')
         echo "$1: latency of $endpoint: $count"
         [ "${count% *}" = $((4 * ROUNDS)) ] || fail "$1: latency tells of ${count% *} requests of $endpoint, not $((4 * ROUNDS))"

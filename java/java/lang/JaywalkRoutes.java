@@ -57,13 +57,13 @@ public abstract class JaywalkRoutes {
         }
     }
 
-    /** A framework has found out for which of its patterns the request is; what is given is the request as it was handed to it. */
-    public static void matched(Object given, int site, int attach) {
+    /** A framework has found out for which of its patterns the request is; what is given is the request as it was handed to it, and who has it. */
+    public static void matched(Object by, Object given, int match, int attach) {
         if (attach != telling) {
             return;
         }
         try {
-            teller.match(Thread.currentThread(), given, site);
+            teller.match(Thread.currentThread(), by, given, match);
         } catch (Throwable e) {
             dropped++;
         }
@@ -108,7 +108,7 @@ public abstract class JaywalkRoutes {
 
     protected abstract void start(Thread thread, Object given, int site);
 
-    protected abstract void match(Thread thread, Object given, int site);
+    protected abstract void match(Thread thread, Object by, Object given, int match);
 
     protected abstract void leave(Thread thread, Object given, int entered, int site, int end, boolean isTold);
 }

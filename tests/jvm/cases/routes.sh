@@ -106,6 +106,6 @@ for packs in auto jdk-http+servlet; do
         [ "$(requests_of live "$endpoint")" -ge 1 ] || fail "$packs: no request of $endpoint: $(cat live.csv)"
     done
 done
-jaywalk 2 start --endpoints=netty -f netty.jfr "$server" >out
-says "allowed: auto, jdk-http, servlet, spring-mvc, grpc"
+jaywalk 2 start --endpoints=kafka -f kafka.jfr "$server" >out
+says "allowed: auto, jdk-http, servlet, spring-mvc, jax-rs, grpc"
 end_target server serves

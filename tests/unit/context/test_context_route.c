@@ -14,15 +14,6 @@ static struct context_text text_of(const char *text)
     return (struct context_text){text, strlen(text)};
 }
 
-static void expect_name(const char *method, const char *path, const char *wanted)
-{
-    char name[CONTEXT_ROUTE_BYTES];
-    const size_t length_bytes = context_route_name(text_of(method), text_of(path), name);
-
-    cr_assert_str_eq(name, wanted);
-    cr_assert(eq(sz, length_bytes, strlen(wanted)));
-}
-
 static void open_contexts(void)
 {
     struct jw_error err = {0};
@@ -32,98 +23,6 @@ static void open_contexts(void)
 }
 
 TestSuite(context_route, .init = open_contexts, .timeout = 300);
-
-Test(context_route, parts_that_are_one_of_many_are_ids)
-{
-    expect_name("GET", "/orders/4711/items", "GET /orders/{id}/items");
-    expect_name("GET", "/users/8f14e45f-ceea-467f-a8b2-0123456789ab", "GET /users/{id}");
-    expect_name("GET", "/blobs/da39a3ee5e6b4b0d3255bfef95601890afd80709", "GET /blobs/{id}");
-    expect_name("GET", "/mail/joe@example.com", "GET /mail/{id}");
-    expect_name("GET", "/search/caf%C3%A9", "GET /search/{id}");
-    expect_name("GET", "/t/AbCdEf0123456789xyzXYZ", "GET /t/{id}");
-}
-
-Test(context_route, names_that_somebody_thought_of_stay)
-{
-    expect_name("GET", "/api/v2/orders", "GET /api/v2/orders");
-    expect_name("GET", "/oauth2/token", "GET /oauth2/token");
-    expect_name("GET", "/added/face", "GET /added/face");
-    expect_name("POST", "/Shop.do", "POST /Shop.do");
-    expect_name("GET", "/2024-report", "GET /2024-report");
-}
-
-Test(context_route, what_is_no_part_of_the_route_is_left_out)
-{
-    expect_name("GET", "/orders;jsessionid=4711?page=2#top", "GET /orders");
-    expect_name("GET", "//orders///list/", "GET /orders/list");
-    expect_name("GET", "", "GET /");
-    expect_name("GET", "/", "GET /");
-    expect_name("GET", "http://shop.example:8080/orders/1", "GET /orders/{id}");
-    expect_name("GET", "http://shop.example", "GET /");
-    expect_name("FETCH", "/orders", "[method] /orders");
-    expect_name("GET", "/a/b/c/d/e/f/g/h/i/j", "GET /a/b/c/d/e/f/g/h/**");
-}
-
-static void expect_pattern(const char *prefix, const char *pattern, const char *wanted)
-{
-    char name[CONTEXT_ROUTE_BYTES];
-    const size_t length_bytes =
-        context_route_pattern_name(text_of("GET"), text_of(prefix), text_of(pattern), name);
-
-    cr_assert_str_eq(name, wanted);
-    cr_assert(eq(sz, length_bytes, strlen(wanted)));
-}
-
-Test(context_route, patterns_stay_as_somebody_wrote_them)
-{
-    expect_pattern("", "/orders/{orderId}/items", "GET /orders/{orderId}/items");
-    expect_pattern("/shop", "/{a}/b/{c}/d/{e}/f/{g}/h/{i}/j",
-                   "GET /shop/{a}/b/{c}/d/{e}/f/{g}/h/{i}/j");
-    expect_pattern("/shop/api", "/files/**", "GET /shop/api/files/**");
-    expect_pattern("", "/{id}.*", "GET /{id}.*");
-    expect_pattern("", "/{*path}", "GET /{*path}");
-    expect_pattern("", "orders/{id}/", "GET /orders/{id}");
-    expect_pattern("/shop", "", "GET /shop");
-    expect_pattern("", "/", "GET /");
-}
-
-Test(context_route, expressions_of_variables_are_left_out)
-{
-    expect_pattern("", "/orders/{id:[0-9]{3}/?}/items", "GET /orders/{id}/items");
-    expect_pattern("", "/{a:x}-{b:[^/]*}", "GET /{a}-{b}");
-    expect_pattern("", "/{never", "GET /{never");
-}
-
-/* What has no pattern is told by the path that was asked for. */
-Test(context_route, a_pattern_without_variables_is_taken_as_a_path)
-{
-    expect_pattern("/shop", "/orders/4711", "GET /shop/orders/{id}");
-    expect_pattern("", "/a/b/c/d/e/f/g/h/i/j", "GET /a/b/c/d/e/f/g/h/**");
-    expect_pattern("/4711", "/{a}", "GET /{id}/{a}");
-}
-
-Test(context_route, no_pattern_is_too_long)
-{
-    char pattern[CONTEXT_ROUTE_PATH_BYTES], name[CONTEXT_ROUTE_BYTES];
-
-    for (size_t i = 0; i < sizeof pattern; i++)
-        pattern[i] = "/{a}"[i % 4];
-    cr_assert(lt(sz,
-                 context_route_pattern_name(text_of("GET"), text_of(""),
-                                            (struct context_text){pattern, sizeof pattern}, name),
-                 (size_t)CONTEXT_ROUTE_BYTES));
-}
-
-Test(context_route, no_path_is_too_long)
-{
-    char path[3 * CONTEXT_ROUTE_PATH_BYTES], name[CONTEXT_ROUTE_BYTES];
-
-    for (size_t i = 0; i < sizeof path; i++)
-        path[i] = i % 40 == 0 ? '/' : 'a';
-    cr_assert(lt(sz,
-                 context_route_name(text_of("GET"), (struct context_text){path, sizeof path}, name),
-                 (size_t)CONTEXT_ROUTE_BYTES));
-}
 
 /* ---- which method is the request ---- */
 
@@ -139,7 +38,7 @@ static uint32_t serve(context_slot slot, uintptr_t frame, const char *path, bool
     const uint32_t entered = context_route_enter(slot, frame, true, &is_wanted);
 
     if (is_wanted)
-        context_route_open(NULL, slot, text_of("GET"), text_of(path), text_of("test"), 0);
+        context_route_open(NULL, slot, text_of("GET"), text_of(path), "test", 0);
     if (is_asked != NULL)
         *is_asked = is_wanted;
     return entered;
@@ -172,7 +71,7 @@ Test(context_route, one_without_a_request_lets_the_next_one_be_it)
     bool is_asked;
     const uint32_t outer = context_route_enter(slot, 1000, true, &is_asked);
 
-    context_route_open(NULL, slot, text_of(""), text_of(""), text_of("test"), 0);
+    context_route_open(NULL, slot, text_of(""), text_of(""), "test", 0);
     cr_assert(eq(u64, place_of(slot)->root_span_id, 0));
     const uint32_t inner = serve(slot, 900, "/orders", NULL);
     cr_assert(ne(u64, place_of(slot)->root_span_id, 0));
@@ -234,7 +133,7 @@ Test(context_route, those_that_one_has_called_are_left_with_it)
     bool is_asked;
     const uint32_t outer = context_route_enter(slot, 0, true, &is_asked);
 
-    context_route_open(NULL, slot, text_of(""), text_of(""), text_of("test"), 0);
+    context_route_open(NULL, slot, text_of(""), text_of(""), "test", 0);
     cr_assert(ne(u32, serve(slot, 0, "/lost", NULL), 0));
     cr_assert(ne(u64, place_of(slot)->root_span_id, 0));
     cr_assert(context_route_leave(slot, outer), "the end of the other one was lost");
@@ -248,7 +147,7 @@ static uint32_t take(context_slot slot, const char *path, uint64_t goes_on_from)
     bool is_asked;
     const uint32_t entered = context_route_enter(slot, 1000, true, &is_asked);
 
-    context_route_open(NULL, slot, text_of("GET"), text_of(path), text_of("test"), goes_on_from);
+    context_route_open(NULL, slot, text_of("GET"), text_of(path), "test", goes_on_from);
     cr_assert(context_route_is_open(slot, entered));
     return entered;
 }
@@ -345,7 +244,7 @@ Test(context_route, a_request_may_have_a_name_of_its_own)
         bool is_asked;
         const uint32_t entered = context_route_enter(slot, 0, true, &is_asked);
 
-        context_route_open_named(NULL, slot, text_of(name), text_of("grpc"), i == 0 ? 0 : KEY);
+        context_route_open_named(NULL, slot, text_of(name), "grpc", i == 0 ? 0 : KEY);
         cr_assert(root == 0 || place_of(slot)->root_span_id == root);
         root = place_of(slot)->root_span_id;
         told[context_endpoint_of(root, told)] = '\0';
@@ -356,8 +255,7 @@ Test(context_route, a_request_may_have_a_name_of_its_own)
     memset(longer, 'a', sizeof longer);
     bool is_asked;
     const uint32_t entered = context_route_enter(slot, 0, true, &is_asked);
-    context_route_open_named(NULL, slot, (struct context_text){longer, sizeof longer},
-                             text_of("grpc"), 0);
+    context_route_open_named(NULL, slot, (struct context_text){longer, sizeof longer}, "grpc", 0);
     cr_assert(context_route_is_open(slot, entered));
     cr_assert(context_route_leave(slot, entered));
 }
@@ -366,7 +264,8 @@ Test(context_route, a_request_may_have_a_name_of_its_own)
 
 static void match(context_slot slot, const char *pattern)
 {
-    context_route_match(NULL, slot, text_of("GET"), text_of(""), text_of(pattern), text_of("test"));
+    context_route_match(
+        NULL, slot, &(struct context_match){.method = text_of("GET"), .pattern = text_of(pattern)});
 }
 
 static void expect_told(uint64_t root_span_id, const char *wanted)
@@ -384,28 +283,135 @@ Test(context_route, the_first_pattern_is_the_endpoint_of_the_request)
     const uint64_t root = place_of(slot)->root_span_id;
 
     expect_told(root, "GET /users/anna");
-    cr_assert(context_route_may_match(slot));
+    cr_assert(context_route_may_match(slot, false));
     match(slot, "/users/{name}");
     cr_assert(eq(u64, place_of(slot)->root_span_id, root));
     expect_told(root, "GET /users/{name}");
-    cr_assert_not(context_route_may_match(slot));
+    cr_assert_not(context_route_may_match(slot, false));
     match(slot, "/error");
     expect_told(root, "GET /users/{name}");
     cr_assert(context_route_leave(slot, entered));
-    cr_assert_not(context_route_may_match(slot));
+    cr_assert_not(context_route_may_match(slot, false));
 
     const uint32_t next = serve(slot, 1000, "/users/anna", NULL);
     expect_told(place_of(slot)->root_span_id, "GET /users/anna");
-    cr_assert(context_route_may_match(slot));
+    cr_assert(context_route_may_match(slot, false));
     cr_assert(context_route_leave(slot, next));
+}
+
+static void match_in_turns(context_slot slot, const char *pattern, bool is_begin)
+{
+    context_route_match(NULL, slot,
+                        &(struct context_match){.method = text_of("GET"),
+                                                .prefix = text_of("/shop/api/"),
+                                                .pattern = text_of(pattern),
+                                                .is_begin = is_begin,
+                                                .goes_on = true});
+}
+
+Test(context_route, a_pattern_in_several_turns_is_one)
+{
+    const context_slot slot = context_bind(7, false);
+    const uint32_t entered = serve(slot, 1000, "/shop/api/users/anna/orders/berta", NULL);
+    const uint64_t root = place_of(slot)->root_span_id;
+
+    cr_assert(context_route_may_match(slot, true));
+    match_in_turns(slot, "/users/{name}", true);
+    expect_told(root, "GET /shop/api/users/{name}/**");
+    cr_assert_not(context_route_may_match(slot, false), "who knows nothing of the begin");
+    match(slot, "/error");
+    expect_told(root, "GET /shop/api/users/{name}/**");
+    cr_assert(context_route_may_match(slot, true));
+    match_in_turns(slot, "orders", true);
+    expect_told(root, "GET /shop/api/users/{name}/orders/**");
+    match_in_turns(slot, "{order : .*}/", false);
+    expect_told(root, "GET /shop/api/users/{name}/orders/{order}");
+    cr_assert_not(context_route_may_match(slot, true));
+    match_in_turns(slot, "/error", false);
+    expect_told(root, "GET /shop/api/users/{name}/orders/{order}");
+    cr_assert(context_route_leave(slot, entered));
+}
+
+Test(context_route, what_is_below_may_have_no_path)
+{
+    const context_slot slot = context_bind(7, false);
+    uint32_t entered = serve(slot, 1000, "/shop/api/users/anna", NULL);
+
+    match_in_turns(slot, "/users/{name}", true);
+    match_in_turns(slot, "", false);
+    expect_told(place_of(slot)->root_span_id, "GET /shop/api/users/{name}");
+    cr_assert(context_route_leave(slot, entered));
+
+    entered = serve(slot, 1000, "/anna", NULL);
+    context_route_match(NULL, slot,
+                        &(struct context_match){
+                            .method = text_of("GET"), .pattern = text_of("/"), .is_begin = true});
+    expect_told(place_of(slot)->root_span_id, "GET /**");
+    match_in_turns(slot, "/", false);
+    expect_told(place_of(slot)->root_span_id, "GET /");
+    cr_assert(context_route_leave(slot, entered));
+}
+
+/* The next request of the thread is not below anything. */
+Test(context_route, a_begin_ends_with_its_request)
+{
+    const context_slot slot = context_bind(7, false);
+    uint32_t entered = serve(slot, 1000, "/shop/api/users/anna", NULL);
+
+    match_in_turns(slot, "/users/{name}", true);
+    cr_assert(context_route_leave(slot, entered));
+    entered = serve(slot, 1000, "/shop/api/orders/berta", NULL);
+    match_in_turns(slot, "/orders/{id}", false);
+    expect_told(place_of(slot)->root_span_id, "GET /shop/api/orders/{id}");
+    cr_assert(context_route_leave(slot, entered));
+}
+
+Test(context_route, a_begin_may_be_long)
+{
+    const context_slot slot = context_bind(7, false);
+    const uint32_t entered = serve(slot, 1000, "/shop/api/users/anna", NULL);
+    char pattern[CONTEXT_ROUTE_BYTES];
+
+    for (size_t i = 0; i < sizeof pattern; i++)
+        pattern[i] = "/{a}"[i % 4];
+    for (int i = 0; i < 3; i++)
+        context_route_match(NULL, slot,
+                            &(struct context_match){.method = text_of("GET"),
+                                                    .pattern = {pattern, sizeof pattern},
+                                                    .is_begin = i != 2,
+                                                    .goes_on = true});
+    cr_assert_not(context_route_may_match(slot, true));
+    cr_assert(context_route_leave(slot, entered));
+}
+
+/* Beyond so many patterns all are [other]; then there is nothing to go on with. */
+Test(context_route, what_goes_on_with_another_is_another)
+{
+    const context_slot slot = context_bind(7, false);
+    char pattern[32];
+    uint32_t entered;
+
+    for (uint32_t i = 0; i < CONTEXT_ROUTES_LIMIT; i++) {
+        entered = serve(slot, 1000, "/a", NULL);
+        (void)snprintf(pattern, sizeof pattern, "/{a}/%c%c", 'a' + (int)(i / 26),
+                       'a' + (int)(i % 26));
+        match(slot, pattern);
+        cr_assert(context_route_leave(slot, entered));
+    }
+    entered = serve(slot, 1000, "/a", NULL);
+    match_in_turns(slot, "/users/{name}", true);
+    expect_told(place_of(slot)->root_span_id, "[other]");
+    match_in_turns(slot, "/orders", false);
+    expect_told(place_of(slot)->root_span_id, "[other]");
+    cr_assert(context_route_leave(slot, entered));
 }
 
 Test(context_route, who_serves_nothing_is_not_matched)
 {
     const context_slot slot = context_bind(7, false);
 
-    cr_assert_not(context_route_may_match(slot));
-    cr_assert_not(context_route_may_match(CONTEXT_NO_SLOT));
+    cr_assert_not(context_route_may_match(slot, false));
+    cr_assert_not(context_route_may_match(CONTEXT_NO_SLOT, true));
     match(slot, "/users/{name}");
     match(CONTEXT_NO_SLOT, "/users/{name}");
     cr_assert(eq(u64, place_of(slot)->root_span_id, 0));
@@ -424,12 +430,12 @@ Test(context_route, an_asynchronous_request_stays_what_it_was_matched_as)
     const uint32_t second = take(other, "/users/anna", KEY);
     cr_assert(eq(u64, place_of(other)->root_span_id, root));
     expect_told(root, "GET /users/{name}");
-    cr_assert_not(context_route_may_match(other));
+    cr_assert_not(context_route_may_match(other, false));
     context_route_tell(NULL, other, KEY);
     cr_assert(context_route_leave(other, second));
 
     const uint32_t third = take(slot, "/users/berta", 0);
-    cr_assert(context_route_may_match(slot));
+    cr_assert(context_route_may_match(slot, false));
     cr_assert(context_route_leave(slot, third));
 }
 

@@ -7,7 +7,9 @@
 
 TestSuite(probe_routes, .timeout = 300);
 
-#define ALL UINT64_C(15)
+#define ALL UINT64_C(31)
+
+#define MATCHED "(Ljava/lang/Object;Ljava/lang/Object;II)V"
 
 static uint32_t count_of(const struct probe *probe, const char *method_name, const char *descriptor)
 {
@@ -62,19 +64,47 @@ Test(probe_routes, a_framework_is_asked_for_what_servlets_take)
     const uint64_t servlet = UINT64_C(1) << PROBE_ROUTES_SERVLET;
     struct jw_error err = {0};
     struct probe *probe = probe_routes_open("endpoints", spring | servlet, &err);
-    uint32_t places[PROBE_ROUTES_SITES][PROBE_THROW + 1] = {{0}};
+    uint32_t places[PROBE_ROUTES_MATCHES][PROBE_THROW + 1] = {{0}};
 
     cr_assert(probe != NULL, "%s", err.message);
     cr_assert_eq(probe_routes_needed(spring), spring | servlet);
     cr_assert_eq(probe_routes_needed(servlet), servlet);
     cr_assert_eq(probe_routes_sites(spring | servlet), probe_routes_sites(servlet));
-    cr_assert_eq(count_of(probe, "matched", "(Ljava/lang/Object;II)V"), 4);
+    cr_assert_eq(count_of(probe, "matched", MATCHED), 4);
     for (uint32_t i = 0; i < probe->handler_count; i++) {
         if (strcmp(probe->handlers[i].method_name, "matched") == 0)
             places[probe->handlers[i].site][probe->handlers[i].place]++;
     }
-    for (int site = PROBE_ROUTES_JAVAX; site <= PROBE_ROUTES_JAKARTA; site++)
-        cr_assert(places[site][PROBE_ENTRY] == 1 && places[site][PROBE_RETURN] == 1);
+    for (int match = PROBE_ROUTES_MVC_JAVAX; match <= PROBE_ROUTES_MVC_JAKARTA; match++)
+        cr_assert(places[match][PROBE_ENTRY] == 1 && places[match][PROBE_RETURN] == 1);
+    probe_close(probe);
+}
+
+/* It knows its pattern as it is entered; locators are asked apart from methods. */
+Test(probe_routes, resources_are_asked_once)
+{
+    const uint64_t jax_rs = UINT64_C(1) << PROBE_ROUTES_JAX_RS;
+    const uint64_t servlet = UINT64_C(1) << PROBE_ROUTES_SERVLET;
+    struct jw_error err = {0};
+    struct probe *probe = probe_routes_open("endpoints", jax_rs | servlet, &err);
+    uint32_t matches = 0;
+
+    cr_assert(probe != NULL, "%s", err.message);
+    cr_assert_eq(probe_routes_needed(jax_rs), jax_rs | servlet);
+    cr_assert_eq(count_of(probe, "matched", MATCHED), 2);
+    for (uint32_t i = 0; i < probe->handler_count; i++) {
+        const struct probe_handler *handler = &probe->handlers[i];
+
+        if (strcmp(handler->method_name, "matched") != 0)
+            continue;
+        cr_assert_eq(handler->place, PROBE_ENTRY);
+        cr_assert_str_eq(handler->pattern, "jax-rs");
+        cr_assert(strstr(handler->rules, handler->site == PROBE_ROUTES_RESTEASY_METHOD
+                                             ? "ResourceMethodInvoker "
+                                             : "ResourceLocatorInvoker ") != NULL);
+        matches |= 1u << handler->site;
+    }
+    cr_assert_eq(matches, 1u << PROBE_ROUTES_RESTEASY_METHOD | 1u << PROBE_ROUTES_RESTEASY_LOCATOR);
     probe_close(probe);
 }
 

@@ -15,7 +15,7 @@ final class RouteEvents extends JaywalkRoutes {
     protected native void start(Thread thread, Object given, int site);
 
     @Override
-    protected native void match(Thread thread, Object given, int site);
+    protected native void match(Thread thread, Object by, Object given, int match);
 
     @Override
     protected native void leave(Thread thread, Object given, int entered, int site, int end, boolean isTold);
