@@ -186,7 +186,7 @@ FAULTS_LIBRARY := build/faults/lib/libjaywalk.so
 FAULTS_COMMAND := build/faults/bin/jaywalk
 
 # Applications of these are asked for requests; a case whose libraries are not to be had says so.
-SERVER_PACKAGES := libtomcat9-java libtomcat10-embed-java libjetty9-java libspring-web-servlet-java libresteasy3.0-java libgrpc-java libguava-java libperfmark-java
+SERVER_PACKAGES := libtomcat9-java libtomcat10-embed-java libjetty9-java libspring-web-servlet-java libresteasy3.0-java libgrpc-java libguava-java libperfmark-java libnetty-java
 
 test-jvm: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) $(WRONG_LIBRARY) build/locales/made ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
 	$(Q)tools/ensure "tests inside a JVM" jdk

@@ -21,7 +21,7 @@ _jaywalk_facts() {
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc none' ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
         --queue) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
@@ -71,7 +71,7 @@ _jaywalk_facts() {
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc none' ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
         --queue) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
@@ -123,7 +123,7 @@ _jaywalk_facts() {
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc none' ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
         --queue) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;

@@ -12,6 +12,7 @@
 _Static_assert(OPTIONS_ENDPOINTS_JDK_HTTP == 1 << PROBE_ROUTES_JDK_HTTP, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_SERVLET == 1 << PROBE_ROUTES_SERVLET, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_GRPC == 1 << PROBE_ROUTES_GRPC, "bits are packs");
+_Static_assert(OPTIONS_ENDPOINTS_NETTY == 1 << PROBE_ROUTES_NETTY, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_SPRING_MVC == 1 << PROBE_ROUTES_SPRING_MVC, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_JAX_RS == 1 << PROBE_ROUTES_JAX_RS, "bits are packs");
 
@@ -48,6 +49,16 @@ static void open_request(JNIEnv *jni, jobject thread, const struct instrument_re
                        text_of(request->method, request->method_bytes),
                        text_of(request->path, request->path_bytes), request->operation,
                        request->key);
+}
+
+static void open_kept(JNIEnv *jni, jobject thread, uint64_t key, const char *operation)
+{
+    context_route_open_kept(context_find(api_thread_number(jni, thread)), operation, key);
+}
+
+static void turn(JNIEnv *jni, jobject thread, uint64_t key, bool is_last)
+{
+    context_route_turn(context_find(api_thread_number(jni, thread)), key, is_last);
 }
 
 static void start(JNIEnv *jni, jobject thread, uint64_t key)
@@ -95,8 +106,8 @@ static void leave(JNIEnv *jni, jobject thread, uint32_t entered, bool goes_on, u
         context_unbind(slot, number);
 }
 
-static const struct instrument_requests requests = {enter, open_request, start, may_match,
-                                                    match, served,       leave};
+static const struct instrument_requests requests = {enter,     open_request, open_kept, turn, start,
+                                                    may_match, match,        served,    leave};
 
 /* ---- a session ---- */
 

@@ -177,6 +177,12 @@ void context_route_match(struct generations *generations, context_slot slot,
 /* As context_route_open, where a framework calls its requests by names of its own, "grpc.health.v1.Health/Check". */
 void context_route_open_named(struct generations *generations, context_slot slot,
                               struct context_text name, const char *operation, uint64_t key);
+/*
+ * Of a request that is taken in by turns, each of which is handed on by itself: it is the one that is kept under that key, if there is one; and of
+ * either, whether that was its last turn. Until then it is kept. `key`: 0: none, and nothing is kept.
+ */
+void context_route_open_kept(context_slot slot, const char *operation, uint64_t key);
+void context_route_turn(context_slot slot, uint64_t key, bool is_last);
 /* Whether it is the request that the thread serves. */
 bool context_route_is_open(context_slot slot, uint32_t entered);
 /* The request that the thread serves is asynchronous from now on: others may go on with it under that key, at once. */

@@ -309,6 +309,29 @@ void context_route_open_named(struct generations *generations, context_slot slot
     open_as(generations, slot, text, name.length_bytes, operation, key);
 }
 
+/* One of an earlier session has no name here, and its samples have none. */
+void context_route_open_kept(context_slot slot, const char *operation, uint64_t key)
+{
+    struct context_place *place = context_place_of(slot);
+    struct context_suspended what;
+
+    if (place == NULL || !place->route_is_asked)
+        return;
+    place->route_is_asked = 0;
+    if (place->route_depth == 0 || place->root_span_id != 0 || key == 0 ||
+        !context_resume(key, &what))
+        return;
+    place->route_name = what.name;
+    place->route_number = number_of(what.name, OF_PATH) & 0xfffu;
+    place->route_operation = number_of_operation(operation) & 0xfu;
+    place->route_is_matched = 0;
+    place->route_is_begun = 0;
+    place->route_is_ours = 1;
+    begin_root(place, key);
+    place->route_opened = place->route_depth;
+    set_root(slot, place->route_root);
+}
+
 bool context_route_may_match(context_slot slot, bool goes_on)
 {
     const struct context_place *place = context_place_of(slot);
@@ -399,6 +422,20 @@ void context_route_start(context_slot slot, uint64_t key)
     place->route_is_started = 1;
     if (place->route_is_ours && key != 0)
         keep(place, key);
+}
+
+void context_route_turn(context_slot slot, uint64_t key, bool is_last)
+{
+    struct context_place *place = context_place_of(slot);
+
+    if (place == NULL || place->route_opened == 0 || !place->route_is_ours || key == 0)
+        return;
+    if (!is_last && !place->route_is_kept)
+        keep(place, key);
+    if (is_last && place->route_is_kept) {
+        context_end_suspended(key, place->route_root);
+        place->route_is_kept = 0;
+    }
 }
 
 bool context_route_is_started(context_slot slot)

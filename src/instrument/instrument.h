@@ -117,6 +117,9 @@ struct instrument_requests {
      * not left. `is_asked`: it wants `open`. */
     uint32_t (*enter)(JNIEnv *jni, jobject thread, uintptr_t frame, bool is_told, bool *is_asked);
     void (*open)(JNIEnv *jni, jobject thread, const struct instrument_request *request);
+    /* Instead: it is the one that is kept under that key, if there is one; and of either, whether more of it comes under that key. */
+    void (*open_kept)(JNIEnv *jni, jobject thread, uint64_t key, const char *operation);
+    void (*turn)(JNIEnv *jni, jobject thread, uint64_t key, bool is_last);
     /* The request of the thread is asynchronous: other threads may go on with it under that key from now on. */
     void (*start)(JNIEnv *jni, jobject thread, uint64_t key);
     /* Whether a pattern of the request of the thread is wanted, or what goes on with the begin of one; that is it. */

@@ -3,7 +3,6 @@
 
 #include "base/atomics.h"
 #include "instrument/instrument_routes_internal.h"
-#include "probe/probe_routes.h"
 
 #define PREFIX_BYTES (2 * INSTRUMENT_TEXT_BYTES)
 

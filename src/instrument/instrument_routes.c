@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "instrument/instrument_routes_internal.h"
-#include "probe/probe_routes.h"
 #include "probe/probe_weave.h"
 
 #define EVENTS_CLASS   "io/jaywalk/RouteEvents"
@@ -68,6 +67,7 @@ static enum turn turn_of(JNIEnv *jni, jobject given, enum probe_routes_site site
         return GOES_ON;
     case PROBE_ROUTES_EXCHANGE:
     case PROBE_ROUTES_CALL:
+    case PROBE_ROUTES_READ:
     case PROBE_ROUTES_SITES:
         break;
     }
@@ -105,6 +105,7 @@ static bool goes_on_elsewhere(JNIEnv *jni, jobject given, enum probe_routes_site
         return true;
     case PROBE_ROUTES_CLOSED:
     case PROBE_ROUTES_EXCHANGE:
+    case PROBE_ROUTES_READ: /* it is kept, or has been read */
     case PROBE_ROUTES_SITES:
         break;
     }
@@ -147,19 +148,23 @@ static jobject call_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
     return NULL;
 }
 
-/* 0: none. What a container gives is the same object as long as the request lasts, and afterwards another's. */
+uint64_t instrument_key_of(JNIEnv *jni, jobject object, enum probe_routes_site site)
+{
+    if (object == NULL)
+        return 0;
+    const jint identity = (*jni)->CallStaticIntMethod(jni, java.klass, identity_of, object);
+
+    (*jni)->ExceptionClear(jni);
+    return (uint64_t)(site + 1) << 32 | (uint32_t)identity;
+}
+
 static uint64_t key_of(JNIEnv *jni, jobject given, enum probe_routes_site site)
 {
     if (is_of_grpc(site)) {
         given = call_of(jni, given, site);
         site = PROBE_ROUTES_CALL;
     }
-    if (given == NULL)
-        return 0;
-    const jint identity = (*jni)->CallStaticIntMethod(jni, java.klass, identity_of, given);
-
-    (*jni)->ExceptionClear(jni);
-    return (uint64_t)(site + 1) << 32 | (uint32_t)identity;
+    return instrument_key_of(jni, given, site);
 }
 
 /* ---- a request ---- */
@@ -218,8 +223,8 @@ static bool is_site(jint site)
     return requests != NULL && site >= 0 && site < PROBE_ROUTES_SITES;
 }
 
-static jint JNICALL enter(JNIEnv *jni, jobject object, jobject thread, jobject given, jint site,
-                          jboolean is_told)
+static jint JNICALL enter(JNIEnv *jni, jobject object, jobject thread, jobject given, jobject read,
+                          jint site, jboolean is_told)
 {
     bool is_asked = false;
     uint32_t entered;
@@ -229,7 +234,9 @@ static jint JNICALL enter(JNIEnv *jni, jobject object, jobject thread, jobject g
         return 0;
     entered = requests->enter(jni, thread, (uintptr_t)__builtin_frame_address(0),
                               is_told != JNI_FALSE, &is_asked);
-    if (is_asked)
+    if (is_asked && site == PROBE_ROUTES_READ)
+        instrument_tell_read(jni, requests, thread, given, read);
+    else if (is_asked)
         tell(jni, thread, given, (enum probe_routes_site)site);
     return (jint)entered;
 }
@@ -256,6 +263,10 @@ static void JNICALL leave(JNIEnv *jni, jobject object, jobject thread, jobject g
     (void)object;
     if (!is_site(site))
         return;
+    if (site == PROBE_ROUTES_READ) { /* its answer may come later: it has no time */
+        requests->leave(jni, thread, (uint32_t)entered, false, 0, false);
+        return;
+    }
     served = requests->served(jni, thread, (uint32_t)entered);
     goes_on = served.is_open && goes_on_elsewhere(jni, given, (enum probe_routes_site)site,
                                                   (enum probe_routes_end)end, served.is_started);
@@ -280,7 +291,8 @@ bool instrument_bind_routes(JNIEnv *jni, struct jw_error *err)
         .class_name = PROBE_ROUTES_CLASS,
         .open_type = "(Ljava/lang/JaywalkRoutes;)V",
         .natives_class = EVENTS_CLASS,
-        .natives = {{"enter", "(Ljava/lang/Thread;Ljava/lang/Object;IZ)I", (uintptr_t)&enter},
+        .natives = {{"enter", "(Ljava/lang/Thread;Ljava/lang/Object;Ljava/lang/Object;IZ)I",
+                     (uintptr_t)&enter},
                     {"start", "(Ljava/lang/Thread;Ljava/lang/Object;I)V", (uintptr_t)&start},
                     {"match", "(Ljava/lang/Thread;Ljava/lang/Object;Ljava/lang/Object;I)V",
                      (uintptr_t)&match},

@@ -10,6 +10,7 @@
 #define JW_INSTRUMENT_INSTRUMENT_ROUTES_INTERNAL_H
 
 #include "instrument/instrument_internal.h"
+#include "probe/probe_routes.h"
 
 #define INSTRUMENT_TEXT_CHARS 1024                            /* of a text that is looked at */
 #define INSTRUMENT_TEXT_BYTES (INSTRUMENT_TEXT_CHARS * 3 + 1) /* each, as UTF-8, and its end */
@@ -36,6 +37,15 @@ size_t instrument_read_text(JNIEnv *jni, jstring text, char bytes[INSTRUMENT_TEX
 
 /* Whether a servlet's request was handed on, or is the page for an error: `type` is that of getDispatcherType. */
 bool instrument_is_part(JNIEnv *jni, jobject request, const char *type);
+
+/* 0: none. What a container gives is the same object as long as the request lasts, and afterwards another's. */
+uint64_t instrument_key_of(JNIEnv *jni, jobject object, enum probe_routes_site site);
+
+/* ---- instrument_reads.c ---- */
+
+/* Of a list of what a decoder of Netty's has read, and hands on behind `context`: which request that is, or is of. */
+void instrument_tell_read(JNIEnv *jni, const struct instrument_requests *requests, jobject thread,
+                          jobject context, jobject read);
 
 /* ---- instrument_matches.c ---- */
 

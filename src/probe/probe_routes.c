@@ -36,6 +36,10 @@
  * A call of gRPC begins with a handler's startCall, goes on with whatever its listener is told, one after the other and on any thread of the
  * executor, and ends as that is told that it is closed, whoever answered it. Between the two lie listeners of interceptors.
  * Source: gRPC 1.41, ServerCalls, and the names of classes and methods of its class files.
+ *
+ * Netty's decoders put what they have read into a list, and hand that on, to all handlers behind them, from one method: of the bytes of one
+ * request, or a part of it, each time. Which lists hold requests the decoder of HTTP knows.
+ * Source: Netty 4.1.0 to 4.2.7, ByteToMessageDecoder.callDecode and fireChannelRead, HttpObjectDecoder.decode.
  */
 #define GRPC_LISTENER                                                                              \
     "include class name=io.grpc.internal.ServerCallImpl$ServerStreamListenerImpl method "
@@ -79,7 +83,16 @@ static const struct {
                                GRPC_LISTENER "name=messagesAvailable|halfClosed|onReady", NULL},
     [PROBE_ROUTES_CLOSED] = {PROBE_ROUTES_GRPC, PROBE_THIS, false, false,
                              GRPC_LISTENER "name=closed parameters=io.grpc.Status", NULL},
+    [PROBE_ROUTES_READ] = {PROBE_ROUTES_NETTY, PROBE_ARGUMENT, false, false,
+                           "include class name=io.netty.handler.codec.ByteToMessageDecoder method "
+                           "name=fireChannelRead parameters=io.netty.channel.ChannelHandlerContext,"
+                           "io.netty.handler.codec.CodecOutputList,int",
+                           NULL},
 };
+
+static const char netty_reads[] =
+    "include class name=io.netty.handler.codec.http.HttpObjectDecoder method name=decode "
+    "parameters=io.netty.channel.ChannelHandlerContext,io.netty.buffer.ByteBuf,java.util.List";
 
 /*
  * Spring MVC has found the handler of the request, for a method of a controller and for a function with its pattern; for others the pattern is
@@ -117,6 +130,7 @@ static const char *const words[PROBE_ROUTES_PACKS] = {
     [PROBE_ROUTES_SPRING_MVC] = "spring-mvc",
     [PROBE_ROUTES_JAX_RS] = "jax-rs",
     [PROBE_ROUTES_GRPC] = "grpc",
+    [PROBE_ROUTES_NETTY] = "netty",
 };
 
 const char *probe_routes_word(enum probe_routes_pack pack)
@@ -163,12 +177,15 @@ static bool add(struct probe_reader *reader, enum probe_place place, enum probe_
     const bool is_entry = place == PROBE_ENTRY;
     const bool says_end = place == PROBE_RETURN && sites[site].says_end;
     const bool fails = place == PROBE_THROW && sites[site].fails;
+    const bool has_read = is_entry && site == PROBE_ROUTES_READ;
 
     *handler = (struct probe_handler){.class_name = PROBE_ROUTES_CLASS,
                                       .method_name = is_entry ? "entered"
                                                      : fails  ? "failed"
                                                               : "left",
-                                      .descriptor = is_entry   ? "(Ljava/lang/Object;II)I"
+                                      .descriptor = has_read   ? "(Ljava/lang/Object;"
+                                                                 "Ljava/lang/Object;II)I"
+                                                    : is_entry ? "(Ljava/lang/Object;II)I"
                                                     : says_end ? "(Ljava/lang/Object;ZIII)V"
                                                                : "(Ljava/lang/Object;III)V",
                                       .place = place,
@@ -178,6 +195,11 @@ static bool add(struct probe_reader *reader, enum probe_place place, enum probe_
                                       .captures = {{.kind = (uint8_t)sites[site].kind, .type = 'L'},
                                                    {.kind = PROBE_RETURNED, .type = 'Z'}},
                                       .site = (int32_t)site};
+    if (has_read) {
+        handler->capture_count = 2;
+        handler->captures[1] =
+            (struct probe_capture){.kind = PROBE_ARGUMENT, .argument = 1, .type = 'L'};
+    }
     return keep_texts(reader, handler, sites[site].rules, sites[site].pack);
 }
 
@@ -195,6 +217,23 @@ static bool add_start(struct probe_reader *reader, enum probe_routes_site site)
                                       .captures = {{.kind = PROBE_THIS, .type = 'L'}},
                                       .site = (int32_t)site};
     return keep_texts(reader, handler, sites[site].starts, sites[site].pack);
+}
+
+static bool add_read(struct probe_reader *reader)
+{
+    struct probe_whole *whole = reader->whole;
+    struct probe_handler *handler = &whole->handlers[whole->probe.handler_count++];
+
+    *handler =
+        (struct probe_handler){.class_name = PROBE_ROUTES_CLASS,
+                               .method_name = "read",
+                               .descriptor = "(Ljava/lang/Object;II)V",
+                               .place = PROBE_RETURN,
+                               .target = PROBE_ROUTES_CLASS,
+                               .capture_count = 1,
+                               .captures = {{.kind = PROBE_ARGUMENT, .argument = 2, .type = 'L'}},
+                               .site = PROBE_ROUTES_READ};
+    return keep_texts(reader, handler, netty_reads, PROBE_ROUTES_NETTY);
 }
 
 static bool add_match(struct probe_reader *reader, enum probe_place place, size_t number)
@@ -227,6 +266,8 @@ static bool add_all(struct probe_reader *reader, uint64_t packs)
             !add_start(reader, site))
             return false;
     }
+    if ((packs >> PROBE_ROUTES_NETTY & 1) != 0 && !add_read(reader))
+        return false;
     for (size_t i = 0; i < JW_COUNT_OF(matches); i++) {
         if ((packs >> matches[i].pack & 1) != 0 &&
             (!add_match(reader, PROBE_ENTRY, i) ||

@@ -9,7 +9,7 @@
  * A pack is for one kind of server, and has sites: rules for methods, and what of them is the request. Three handlers each:
  * JaywalkRoutes.entered with that, and JaywalkRoutes.left where the method returns and where it throws. Behind those of all sites come handlers
  * for methods by which a request says that it is asynchronous: JaywalkRoutes.started, for sites whose threads may be overtaken by
- * those that go on with it. Then those of packs for frameworks inside of these, which have no site of their own: JaywalkRoutes.matched,
+ * those that go on with it; JaywalkRoutes.read, where one is read that is handed on later. Then those of packs for frameworks inside of these, which have no site of their own: JaywalkRoutes.matched,
  * where a framework knows for which of its patterns the request is. docs/adr/0060-endpoints-by-rules.md
  */
 #ifndef JW_PROBE_PROBE_ROUTES_H
@@ -25,6 +25,7 @@ enum probe_routes_pack {
     PROBE_ROUTES_SPRING_MVC, /* of what servlets take */
     PROBE_ROUTES_JAX_RS,     /* of what others take, servlets mostly */
     PROBE_ROUTES_GRPC,
+    PROBE_ROUTES_NETTY,
     PROBE_ROUTES_PACKS,
 };
 
@@ -38,6 +39,7 @@ enum probe_routes_site {
     PROBE_ROUTES_CALL,     /* io.grpc.ServerCall, which begins */
     PROBE_ROUTES_LISTENER, /* io.grpc.internal.ServerCallImpl.ServerStreamListenerImpl, which has a call */
     PROBE_ROUTES_CLOSED, /* the same, told that the call is over */
+    PROBE_ROUTES_READ,   /* io.netty.channel.ChannelHandlerContext, and a list of what was read */
     PROBE_ROUTES_SITES,
 };
 #define PROBE_ROUTES_HANDLERS 3u /* of a site */

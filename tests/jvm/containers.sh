@@ -20,7 +20,7 @@ class_path_of() { # $1: container
 }
 
 # owners: lines of a method of the application, and the endpoint whose it is; what hangs on that: lines of samples by endpoint and method.
-# counted: all endpoints. lasting: a pattern of those that are asynchronous, and do something twice. untimed: of those that other threads end, which may have no time.
+# counted: all endpoints. lasting: a pattern of those that are asynchronous, and do something twice. untimed: of those that other threads end, which may have no time; '*': none has.
 own() { # $1: recording, $2: percents: of the samples of each method so many have its endpoint (100), or of all so many; and none has another,
     # but for the path of the same request, where the session began or ended before a pattern of it was known (below 100)
     "$JW_COMMAND" convert -q -e cpu --samples --by=endpoint "$1" - --output=collapsed >by.collapsed
@@ -71,6 +71,10 @@ from_start() { # $1: container, $2: class path, then main class and its argument
     count=$(grep -c '^.*"value","' "$1.csv")
     [ "$count" = ${#counted[@]} ] || fail "$1: $count endpoints, not ${#counted[@]}: $(cat "$1.csv")"
     own "$1.jfr" 100
+    if [ "$untimed" = '*' ]; then
+        ! "$JW_COMMAND" latency --json --top=0 "$1.jfr" >"$1.json" 2>"$1.times" && grep -q ': no times ' "$1.times" || fail "$1: a request has a time: $(cat "$1.json" "$1.times")"
+        return 0
+    fi
     # From its begin to the end of what was done when it came back.
     "$JW_COMMAND" latency --json --top=0 "$1.jfr" >"$1.json"
     for endpoint in "${counted[@]}"; do

@@ -9,8 +9,14 @@ public abstract class JaywalkRoutes {
     /** What a method says of its request as it ends. */
     private static final int UNSAID = 0, OVER = 1, GOES_ON = 2;
 
+    /** By number: a power of two, above that of the lists of all threads that read requests. */
+    private static final int LISTS = 1 << 14;
+
     /** Set once, before there are such methods. */
     private static JaywalkRoutes teller;
+
+    /** Into which lists requests were read, by their numbers; never taken back: decoders use the same ones again and again, and two may share a place. */
+    private static boolean[] hasRead;
 
     /** Which attach gives requests their endpoints; calls of one before it may come at any time. */
     private static int telling = -1;
@@ -23,6 +29,7 @@ public abstract class JaywalkRoutes {
 
     /** Before the first method; by the agent. */
     static void open(JaywalkRoutes to) {
+        hasRead = new boolean[LISTS];
         teller = to;
     }
 
@@ -38,10 +45,29 @@ public abstract class JaywalkRoutes {
      */
     public static int entered(Object given, int site, int attach) {
         try {
-            return teller.enter(Thread.currentThread(), given, site, attach == telling);
+            return teller.enter(Thread.currentThread(), given, null, site, attach == telling);
         } catch (Throwable e) { // StackOverflowError, which the program's own call did not have
             dropped++;
             return 0;
+        }
+    }
+
+    /** A decoder of a protocol has read something, and hands it on, a list at a time; of all of them those alone are looked at that requests were read into. */
+    public static int entered(Object given, Object read, int site, int attach) {
+        try {
+            return hasRead[System.identityHashCode(read) & LISTS - 1] ? teller.enter(Thread.currentThread(), given, read, site, attach == telling) : 0;
+        } catch (Throwable e) {
+            dropped++;
+            return 0;
+        }
+    }
+
+    /** A decoder of requests may have put one into a list, or a part of one; on the same thread that is handed on next. */
+    public static void read(Object into, int site, int attach) {
+        try {
+            hasRead[System.identityHashCode(into) & LISTS - 1] = true;
+        } catch (Throwable e) {
+            dropped++;
         }
     }
 
@@ -104,7 +130,7 @@ public abstract class JaywalkRoutes {
         return dropped;
     }
 
-    protected abstract int enter(Thread thread, Object given, int site, boolean isTold);
+    protected abstract int enter(Thread thread, Object given, Object read, int site, boolean isTold);
 
     protected abstract void start(Thread thread, Object given, int site);
 

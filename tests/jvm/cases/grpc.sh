@@ -1,6 +1,6 @@
 # Endpoints without code (endpoints=) of gRPC as Debian has it (libgrpc-java 1.41), in a server of the same process: each call
 # of a method, of all four kinds, has its name on whatever threads it goes on, behind interceptors that put something around calls, and is one; from its begin to when its
-# listener is told that it is closed, whoever answered it, and if it failed. Likewise in the midst of the load; what other threads do has no endpoint.
+# listener is told that it is closed, whoever answered it, and if it failed. By the network, which is Netty, a call is one, too, and no request of Netty's. Likewise in the midst of the load; what other threads do has no endpoint.
 # once: what the framework does does not depend on the JDK, and how classes are written again is the matter of other cases.
 . "$(dirname "$LIB")/attach.sh"
 . "$(dirname "$LIB")/containers.sh"
@@ -21,5 +21,12 @@ class_path=$(jars_of grpc-{api,core,stub,context} guava perfmark-api)
 mkdir application
 "$JDK/bin/javac" -nowarn -cp "$class_path" -d application "$(dirname "$LIB")/grpc/Calls.java" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
 from_start calls "application:$class_path" calls.Calls
+over=$(jars_of grpc-netty netty-{buffer,codec,codec-http,codec-http2,codec-socks,common,handler,handler-proxy,resolver,transport})
+if [ -n "$over" ]; then
+    "$JDK/bin/javac" -nowarn -cp "application:$class_path:$over" -d application "$(dirname "$LIB")/grpc/OnNetty.java" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
+    from_start on-netty "application:$class_path:$over" calls.OnNetty
+else
+    skip_part "libnetty-java is not installed"
+fi
 in_the_midst grpc calls "application:$class_path" calls.Calls
 end_server calls

@@ -107,5 +107,5 @@ for packs in auto jdk-http+servlet; do
     done
 done
 jaywalk 2 start --endpoints=kafka -f kafka.jfr "$server" >out
-says "allowed: auto, jdk-http, servlet, spring-mvc, jax-rs, grpc"
+says "allowed: auto, jdk-http, servlet, spring-mvc, jax-rs, grpc, netty"
 end_target server serves

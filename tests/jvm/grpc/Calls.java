@@ -9,6 +9,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
+import io.grpc.ServerBuilder;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
@@ -265,12 +266,19 @@ public final class Calls {
         Logger.getLogger("").setLevel(Level.OFF);
 
         final ExecutorService pool = Executors.newCachedThreadPool();
-        final Server server = InProcessServerBuilder.forName("shop").executor(pool).addService(service()).intercept(new Around()).build().start();
-        final ManagedChannel channel = InProcessChannelBuilder.forName("shop").build();
+        final Server server = builder(InProcessServerBuilder.forName("shop"), pool).build().start();
 
+        serve(server, InProcessChannelBuilder.forName("shop").build(), pool, Integer.parseInt(arguments[0]));
+    }
+
+    static ServerBuilder<?> builder(ServerBuilder<?> of, ExecutorService pool) {
+        return of.executor(pool).addService(service()).intercept(new Around());
+    }
+
+    static void serve(Server server, ManagedChannel channel, ExecutorService pool, int rounds) throws InterruptedException {
         serve(channel, 1);
         System.out.println("serves");
-        serve(channel, Integer.parseInt(arguments[0]) - 1);
+        serve(channel, rounds - 1);
         channel.shutdown();
         server.shutdown();
         server.awaitTermination();

@@ -223,6 +223,94 @@ Test(context_route, who_ends_a_request_does_not_end_the_one_that_came_behind_it)
 }
 
 /* One after the other that nobody ends, as a container of new requests has them: the last ones are there. */
+static uint32_t take_turn_under(context_slot slot, uint64_t key, bool is_last)
+{
+    bool is_asked;
+    const uint32_t entered = context_route_enter(slot, 1000, true, &is_asked);
+
+    cr_assert(is_asked);
+    context_route_open_kept(slot, "test", key);
+    context_route_turn(slot, key, is_last);
+    return entered;
+}
+
+static uint32_t take_turn(context_slot slot, bool is_last)
+{
+    return take_turn_under(slot, KEY, is_last);
+}
+
+Test(context_route, a_request_that_comes_in_turns_is_one)
+{
+    const context_slot slot = context_bind(7, false);
+    uint32_t entered = serve(slot, 1000, "/blobs/4711", NULL);
+    const uint64_t root = place_of(slot)->root_span_id;
+
+    context_route_turn(slot, KEY, false);
+    cr_assert(context_route_is_kept(slot));
+    cr_assert(context_route_leave(slot, entered));
+    cr_assert(eq(u64, place_of(slot)->root_span_id, 0));
+    for (int i = 0; i < 3; i++) {
+        entered = take_turn(slot, i == 2);
+        cr_assert(eq(u64, place_of(slot)->root_span_id, root));
+        cr_assert(context_route_leave(slot, entered));
+        cr_assert(eq(u64, place_of(slot)->root_span_id, 0));
+    }
+    /* It is over: what comes is of none. */
+    entered = take_turn(slot, false);
+    cr_assert(eq(u64, place_of(slot)->root_span_id, 0));
+    cr_assert(context_route_leave(slot, entered));
+}
+
+/* On the same connection, whose request before was never read to its end. */
+Test(context_route, a_turn_is_of_the_request_that_came_last)
+{
+    const context_slot slot = context_bind(7, false);
+    uint32_t entered = serve(slot, 1000, "/blobs/4711", NULL);
+
+    context_route_turn(slot, KEY, false);
+    cr_assert(context_route_leave(slot, entered));
+    entered = serve(slot, 1000, "/orders", NULL);
+    const uint64_t root = place_of(slot)->root_span_id;
+    context_route_turn(slot, KEY, false);
+    cr_assert(context_route_leave(slot, entered));
+    entered = take_turn(slot, true);
+    cr_assert(eq(u64, place_of(slot)->root_span_id, root));
+    cr_assert(context_route_leave(slot, entered));
+}
+
+Test(context_route, a_whole_request_keeps_nothing)
+{
+    const context_slot slot = context_bind(7, false);
+    uint32_t entered = serve(slot, 1000, "/orders", NULL);
+
+    context_route_turn(slot, KEY, true);
+    context_route_turn(slot, 0, false);
+    cr_assert_not(context_route_is_kept(slot));
+    cr_assert(context_route_leave(slot, entered));
+    entered = take_turn(slot, true);
+    cr_assert(eq(u64, place_of(slot)->root_span_id, 0));
+    cr_assert(context_route_leave(slot, entered));
+    entered = take_turn_under(slot, 0, true);
+    cr_assert(eq(u64, place_of(slot)->root_span_id, 0));
+    cr_assert(context_route_leave(slot, entered));
+}
+
+/* What the program works for itself stays, in each turn. */
+Test(context_route, turns_of_what_the_program_says_are_its_own)
+{
+    const context_slot slot = context_bind(7, false);
+    uint32_t entered;
+
+    context_set(slot, &(struct context_ids){0, 0, 42, 42});
+    entered = serve(slot, 1000, "/blobs/4711", NULL);
+    context_route_turn(slot, KEY, false);
+    cr_assert_not(context_route_is_kept(slot));
+    cr_assert_not(context_route_leave(slot, entered));
+    entered = take_turn(slot, true);
+    cr_assert(eq(u64, place_of(slot)->root_span_id, 42));
+    cr_assert_not(context_route_leave(slot, entered));
+}
+
 Test(context_route, requests_that_nobody_ends_make_room_for_others)
 {
     const context_slot slot = context_bind(7, true);

@@ -7,7 +7,7 @@
 
 TestSuite(probe_routes, .timeout = 300);
 
-#define ALL UINT64_C(31)
+#define ALL UINT64_C(63)
 
 #define MATCHED "(Ljava/lang/Object;Ljava/lang/Object;II)V"
 
@@ -47,7 +47,9 @@ Test(probe_routes, who_may_be_overtaken_is_told_where_its_requests_become_asynch
 
     cr_assert(probe != NULL, "%s", err.message);
     cr_assert_eq(probe_routes_sites(ALL), PROBE_ROUTES_SITES);
-    cr_assert_eq(count_of(probe, "entered", "(Ljava/lang/Object;II)I"), PROBE_ROUTES_SITES);
+    cr_assert_eq(count_of(probe, "entered", "(Ljava/lang/Object;II)I"), PROBE_ROUTES_SITES - 1);
+    cr_assert_eq(count_of(probe, "entered", "(Ljava/lang/Object;Ljava/lang/Object;II)I"), 1,
+                 "what was read is given, too");
     cr_assert_eq(count_of(probe, "left", "(Ljava/lang/Object;ZIII)V"), 1, "Jetty's says its end");
     cr_assert_eq(count_of(probe, "left", "(Ljava/lang/Object;III)V"), 2 * PROBE_ROUTES_SITES - 2);
     cr_assert_eq(count_of(probe, "failed", "(Ljava/lang/Object;III)V"), 1,
@@ -77,6 +79,25 @@ Test(probe_routes, a_framework_is_asked_for_what_servlets_take)
     }
     for (int match = PROBE_ROUTES_MVC_JAVAX; match <= PROBE_ROUTES_MVC_JAKARTA; match++)
         cr_assert(places[match][PROBE_ENTRY] == 1 && places[match][PROBE_RETURN] == 1);
+    probe_close(probe);
+}
+
+/* Whose lists hold requests is known where those are read, and which request it is where they are handed on. */
+Test(probe_routes, what_is_read_is_told_by_its_list)
+{
+    struct jw_error err = {0};
+    struct probe *probe = probe_routes_open("endpoints", UINT64_C(1) << PROBE_ROUTES_NETTY, &err);
+
+    cr_assert(probe != NULL, "%s", err.message);
+    cr_assert_eq(probe->handler_count, PROBE_ROUTES_HANDLERS + 1);
+    cr_assert_eq(probe->handlers[0].capture_count, 2);
+    cr_assert_eq(probe->handlers[0].captures[1].argument, 1);
+    cr_assert_eq(probe->handlers[1].capture_count, 1);
+
+    const struct probe_handler *read = &probe->handlers[PROBE_ROUTES_HANDLERS];
+    cr_assert_str_eq(read->method_name, "read");
+    cr_assert_eq(read->place, PROBE_RETURN);
+    cr_assert_eq(read->captures[0].argument, 2);
     probe_close(probe);
 }
 

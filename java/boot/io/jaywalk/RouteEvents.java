@@ -9,7 +9,7 @@ final class RouteEvents extends JaywalkRoutes {
     }
 
     @Override
-    protected native int enter(Thread thread, Object given, int site, boolean isTold);
+    protected native int enter(Thread thread, Object given, Object read, int site, boolean isTold);
 
     @Override
     protected native void start(Thread thread, Object given, int site);
