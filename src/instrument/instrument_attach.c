@@ -461,6 +461,20 @@ static uint64_t per_second(uint64_t count, uint64_t elapsed_ns)
     return (uint64_t)((double)count * 1e9 / (double)elapsed_ns);
 }
 
+/* In this turn and in the one before that had measured calls: one that lost its processor is no reason. */
+static bool is_dear(struct instrument_attach *attach, uint64_t calls, uint64_t measured,
+                    uint64_t measured_ns)
+{
+    const uint64_t most_ns = attach->probe->limits.max_ns_per_call;
+    const bool was_dear = attach->was_dear;
+
+    if (measured == 0)
+        return false;
+    attach->was_dear = most_ns != 0 && measured_ns / measured > most_ns &&
+                       measured_ns / measured * calls >= PROBE_JUDGED_NS;
+    return attach->was_dear && was_dear;
+}
+
 /* Why it has to go; "": it has not. */
 static void judge(struct instrument_attach *attach, const struct instrument_figures *now,
                   uint64_t elapsed_ns, char *why, size_t room_bytes)
@@ -482,9 +496,7 @@ static void judge(struct instrument_attach *attach, const struct instrument_figu
              per_second(calls, elapsed_ns) > limits->max_calls_per_second)
         snprintf(why, room_bytes, "%llu calls in a second, the limit is %u",
                  (unsigned long long)per_second(calls, elapsed_ns), limits->max_calls_per_second);
-    else if (limits->max_ns_per_call != 0 && measured != 0 &&
-             measured_ns / measured > limits->max_ns_per_call &&
-             measured_ns / measured * calls >= PROBE_JUDGED_NS)
+    else if (is_dear(attach, calls, measured, measured_ns))
         snprintf(why, room_bytes, "a call takes %llu ns, the limit is %llu",
                  (unsigned long long)(measured_ns / measured),
                  (unsigned long long)limits->max_ns_per_call);

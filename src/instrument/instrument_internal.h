@@ -227,6 +227,7 @@ struct instrument_attach {
     /* Of the last turn. */
     uint32_t above_looks; /* that are left */
     uint64_t turn_ns;
+    bool was_dear; /* measured calls were above the limit */
     struct instrument_figures figures[PROBE_HANDLERS_LIMIT];
 };
 

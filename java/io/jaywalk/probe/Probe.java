@@ -34,9 +34,9 @@ public @interface Probe {
     String[] rules() default {};
 
     /**
-     * What a call of its handlers may take, as the mean of all calls of one second. Seconds in which they took less than ten
-     * milliseconds in all, a hundredth of a processor, are not judged by it: a few calls of code that is not compiled yet are dear, and
-     * harm nobody.
+     * What a call of its handlers may take, as the mean of all calls of one second, in two seconds one after the other: one call that
+     * lost its processor is no reason. Seconds in which they took less than ten milliseconds in all, a hundredth of a processor, are
+     * not judged by it: a few calls of code that is not compiled yet are dear, and harm nobody.
      *
      * @return nanoseconds; 0: without limit
      */
