@@ -4,7 +4,7 @@
 chunks=${CHUNKS:-12}
 
 profile deep "event=cpu,interval=1ms,memlimit=120m,chunksize=256k,file=deep.jfr" DeepStacks deep.jfr "$chunks" 150
-[ "$(sed -n 's/^chunks //p' deep.out)" -ge "$chunks" ] || fail "only $(tail -n 1 deep.out) in 150 s"
+[ "$(sed -n 's/^chunks //p' deep.out)" -ge "$chunks" ] || fail "only $(tail -n 1 deep.out) in 150 s of CPU time"
 whole deep.jfr
 ledger deep.jfr 1
 

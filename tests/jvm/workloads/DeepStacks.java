@@ -1,12 +1,15 @@
+import com.sun.management.OperatingSystemMXBean;
 import java.io.File;
 import java.io.RandomAccessFile;
+import java.lang.management.ManagementFactory;
 import java.util.Random;
 
 /**
  * Stacks that hardly ever repeat: at each level one of four methods calls the next, by chance.
- * Fills recordings faster than any other program. Runs until the recording FILE holds COUNT chunks.
+ * Fills recordings faster than any other program. Runs until the recording FILE holds COUNT chunks, or for so many
+ * seconds of CPU time: on a busy machine that takes longer.
  *
- *     java DeepStacks FILE COUNT LIMIT_SECONDS
+ *     java DeepStacks FILE COUNT CPU_SECONDS
  */
 final class DeepStacks implements Runnable {
     private static final int DEPTH = 250;
@@ -24,14 +27,15 @@ final class DeepStacks implements Runnable {
 
     public static void main(String[] args) throws Exception {
         int wanted = Integer.parseInt(args[1]);
-        long limitNs = System.nanoTime() + Long.parseLong(args[2]) * 1_000_000_000L;
+        long limitNs = Long.parseLong(args[2]) * 1_000_000_000L;
+        OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         Thread[] threads = new Thread[2];
         for (int i = 0; i < threads.length; i++) {
             threads[i] = new Thread(new DeepStacks(i), "deep-" + i);
             threads[i].start();
         }
         int chunks = 0;
-        while (chunks < wanted && System.nanoTime() < limitNs) {
+        while (chunks < wanted && system.getProcessCpuTime() < limitNs) {
             Thread.sleep(200);
             chunks = chunksOf(new File(args[0]));
         }
