@@ -1,7 +1,8 @@
 /*
  * cli_locks_internal - the census of locks of recordings.
  *
- * For      `jaywalk locks`: cmd_locks.c (line, recordings), cli_locks_read.c (events, waits), cli_locks_text.c (words).
+ * For      `jaywalk locks`: cmd_locks.c (line, recordings), cli_locks_read.c (events, waits), cli_locks_judge.c (what of it is to be said),
+ *          cli_locks_text.c (words).
  * Callers  these.   Context  tool.
  * Memory   a row for each site, with its texts; and the waits (cli_contention_internal.h).
  *
@@ -55,6 +56,38 @@ bool locks_is_call(const struct locks_site *site); /* of a lock of java.util.con
 JW_MUST_CHECK bool locks_read(struct locks *all, const char *path, struct jw_error *err);
 void locks_settle(struct locks *all); /* who waited where, and what of each is to be said */
 void locks_close(struct locks *all);
+
+/* ---- what is to be said: of the command and of the page alike ---- */
+
+struct locks_sums {
+    uint64_t sites, reached, acquisitions, uncounted;
+};
+struct locks_sums locks_sum_of(const struct locks *all, bool is_platform);
+
+/* Lines at the head: what was counted, and what was not. Their names; NULL: there is nothing to say. */
+#define LOCKS_LINES      3u
+#define LOCKS_LINE_BYTES 200u
+const char *locks_line(const struct locks *all, unsigned number, char out[LOCKS_LINE_BYTES]);
+extern const char locks_note[]; /* how to read it */
+
+struct locks_table {
+    const char *key, *title;    /* for links, for people */
+    enum locks_verdict verdict; /* LOCKS_VERDICT_LIMIT: any that was come to */
+    bool is_platform;
+};
+#define LOCKS_TABLES 5u
+extern const struct locks_table locks_tables[LOCKS_TABLES];
+
+/* Its sites in order, into `out` with room for all; how many. */
+size_t locks_choose(const struct locks *all, const struct locks_table *table,
+                    const struct locks_site **out);
+
+int64_t locks_mean_hold_ns(const struct locks_site *site);
+/* The class that somebody waited for, where that says which lock it is; else "". */
+const char *locks_told_class(const struct locks_site *site);
+/* What follows from it; "": nothing. */
+#define LOCKS_FOLLOWS_BYTES (1024u + 200u)
+void locks_follows(const struct locks_site *site, char out[LOCKS_FOLLOWS_BYTES]);
 
 void locks_text(const struct locks *all, size_t top, FILE *to);
 void locks_json(const struct locks *all, FILE *to);

@@ -1,0 +1,152 @@
+/* What is to be said of the census of locks: which sites answer which question, and what follows. Context: tool. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli_locks_internal.h"
+#include "cli/cli_text_internal.h"
+
+/* Where more than one acquisition in so many waits, the lock holds its users up. */
+#define CROWDED_ONE_IN 10u
+
+/* A hold that is longer than that does more than what a lock is for. */
+#define LONG_HOLD_NS INT64_C(100000)
+
+const struct locks_table locks_tables[LOCKS_TABLES] = {
+    {"contended", "Waited at", LOCKS_CONTENDED, false},
+    {"alone", "Come to by one thread only", LOCKS_ALONE, false},
+    {"never", "Never come to, of classes that are loaded", LOCKS_NEVER, false},
+    {"shared", "Come to by several threads, and never waited for", LOCKS_SHARED, false},
+    {"jdk", "In classes of the JDK", LOCKS_VERDICT_LIMIT, true},
+};
+
+const char locks_note[] =
+    "A place is not a lock: one lock may be taken at several places, and what one run did not do "
+    "another may do. Waits are those that took at least as long as the option lock says. Times of "
+    "holds are those of a sample where a place is busy; a lock that is taken again further in is "
+    "counted, and its time is that of the outer one; Object.wait is part of a hold. A lock of "
+    "java.util.concurrent is told at the call that takes it, and its time where the same method "
+    "gives it back. Virtual threads are counted, not timed, and are told as one or as two for "
+    "more.";
+
+int64_t locks_mean_hold_ns(const struct locks_site *site)
+{
+    return site->weight == 0 ? 0 : site->hold_ns / (int64_t)site->weight;
+}
+
+/* ---- order ---- */
+
+static int by_number(uint64_t left, uint64_t right)
+{
+    return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static int compare_sites(const void *left, const void *right)
+{
+    const struct locks_site *const *a = left, *const *b = right;
+    const int by_wait = by_number((uint64_t)(*a)->waited_ns, (uint64_t)(*b)->waited_ns);
+    const int by_count = by_number((*a)->acquisitions, (*b)->acquisitions);
+
+    return by_wait != 0    ? by_wait
+           : by_count != 0 ? by_count
+           : *a < *b       ? -1
+                           : *a > *b; /* that of their places */
+}
+
+size_t locks_choose(const struct locks *all, const struct locks_table *table,
+                    const struct locks_site **out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < all->count; i++) {
+        const struct locks_site *site = &all->sites[i];
+
+        if (site->is_platform == table->is_platform &&
+            (table->verdict == LOCKS_VERDICT_LIMIT ? site->acquisitions > 0
+                                                   : site->verdict == table->verdict))
+            out[count++] = site;
+    }
+    if (count > 0)
+        qsort(out, count, sizeof *out, compare_sites);
+    return count;
+}
+
+/* ---- sums ---- */
+
+struct locks_sums locks_sum_of(const struct locks *all, bool is_platform)
+{
+    struct locks_sums sums = {0};
+
+    for (size_t i = 0; i < all->count; i++) {
+        const struct locks_site *site = &all->sites[i];
+
+        if (site->is_platform != is_platform)
+            continue;
+        sums.sites++;
+        sums.reached += site->acquisitions > 0;
+        sums.acquisitions += site->acquisitions;
+        sums.uncounted += !site->is_counted;
+    }
+    return sums;
+}
+
+const char *locks_line(const struct locks *all, unsigned number, char out[LOCKS_LINE_BYTES])
+{
+    char sites[32], reached[32], acquisitions[32], uncounted[48] = "";
+
+    if (number == 2) {
+        snprintf(out, LOCKS_LINE_BYTES,
+                 "%" PRIu64
+                 " at places that are not counted: native code, and what counting stands on",
+                 all->waits_elsewhere);
+        return all->waits_elsewhere > 0 ? "waits" : NULL;
+    }
+
+    const struct locks_sums sums = locks_sum_of(all, number == 1);
+    cli_text_digits(sums.sites, sites);
+    cli_text_digits(sums.reached, reached);
+    cli_text_digits(sums.acquisitions, acquisitions);
+    if (sums.uncounted > 0)
+        snprintf(uncounted, sizeof uncounted, "; %" PRIu64 " cannot be counted", sums.uncounted);
+    snprintf(out, LOCKS_LINE_BYTES, "%s acquisitions at %s of %s places%s", acquisitions, reached,
+             sites, uncounted);
+    return number == 1 ? "the JDK" : "program";
+}
+
+/* ---- words ---- */
+
+const char *locks_told_class(const struct locks_site *site)
+{
+    /* The class of what a lock of java.util.concurrent parks on says nothing of which one it is. */
+    return locks_is_call(site) ? "" : site->lock_class;
+}
+
+static const char *advice_of(const struct locks_site *site)
+{
+    if (site->is_platform)
+        return "";
+    if (site->verdict == LOCKS_NEVER)
+        return "no run comes here: remove it, or look whether its code is needed";
+    if (site->verdict == LOCKS_ALONE)
+        return "if it alone takes this lock elsewhere, too, keep the object to it, without a lock";
+    if (site->verdict != LOCKS_CONTENDED)
+        return "";
+    if (locks_mean_hold_ns(site) > LONG_HOLD_NS)
+        return "held for long: do less while it is held; a read-write lock where most only read";
+    return site->waits * CROWDED_ONE_IN > site->acquisitions
+               ? "many wait for short holds: split it, or use something without a lock"
+               : "few wait: first look at those above";
+}
+
+void locks_follows(const struct locks_site *site, char out[LOCKS_FOLLOWS_BYTES])
+{
+    const char *advice = advice_of(site);
+    char thread[CLI_CELL_BYTES];
+
+    cli_text_clean(site->thread, thread);
+    if (site->verdict == LOCKS_ALONE && thread[0] != '\0')
+        snprintf(out, LOCKS_FOLLOWS_BYTES, "by %s alone%s%s", thread, advice[0] == '\0' ? "" : ": ",
+                 advice);
+    else
+        snprintf(out, LOCKS_FOLLOWS_BYTES, "%s", advice);
+}
