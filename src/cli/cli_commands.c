@@ -361,7 +361,7 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "of the JDK's\n"
                 "own classes are apart. Monitors are told by the statement or method that takes "
                 "them, locks of\n"
-                "java.util.concurrent by the call.\n",
+                "java.util.concurrent by the call. Explorer pages show the same.\n",
             .examples = "  jaywalk -d 60 --locks=census -f app.jfr 4711\n"
                         "  jaywalk locks app.jfr\n"
                         "  jaywalk locks --json app.jfr | jq '.sites[] | select(.verdict == "

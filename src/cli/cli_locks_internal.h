@@ -2,7 +2,7 @@
  * cli_locks_internal - the census of locks of recordings.
  *
  * For      `jaywalk locks`: cmd_locks.c (line, recordings), cli_locks_read.c (events, waits), cli_locks_judge.c (what of it is to be said),
- *          cli_locks_text.c (words).
+ *          cli_locks_text.c (words); and the same in an explorer page: cli_locks_page.c.
  * Callers  these.   Context  tool.
  * Memory   a row for each site, with its texts; and the waits (cli_contention_internal.h).
  *
@@ -91,5 +91,10 @@ void locks_follows(const struct locks_site *site, char out[LOCKS_FOLLOWS_BYTES])
 
 void locks_text(const struct locks *all, size_t top, FILE *to);
 void locks_json(const struct locks *all, FILE *to);
+
+/*
+ * The census of a recording as JSON for its page (export.h), freed by jw_free. NULL: it has none, or `err` says why it cannot be read.
+ */
+char *locks_page(const char *path, struct jw_error *err);
 
 #endif

@@ -133,7 +133,10 @@ bool locks_read(struct locks *all, const char *path, struct jw_error *err)
     all->first = all->count;
     read_sites(all, reader, err);
     jfr_reader_close(reader);
-    if (err->message[0] != '\0' || !contention_read(&all->waits, path, err))
+    if (err->message[0] != '\0')
+        return false;
+    /* Without a site nobody asks who waited. */
+    if (all->count > all->first && !contention_read(&all->waits, path, err))
         return false;
     if (all->is_out_of_memory)
         jw_error_set(err, "%s: out of memory for its locks; free some", path);

@@ -7,6 +7,7 @@
 #include "cli/cli_beside_internal.h"
 #include "cli/cli_contexts_internal.h"
 #include "cli/cli_internal.h"
+#include "cli/cli_locks_internal.h"
 #include "options/options.h"
 #include "options/options_value.h"
 #include "profile/profile.h"
@@ -256,6 +257,7 @@ struct cli_made {
     struct profile *profile;
     struct profile *base;
     struct cli_beside *beside; /* NULL: no page with events */
+    char *census;              /* of locks, for such a page; NULL: none */
 };
 
 /* What is read beside the profile goes into its options. */
@@ -283,6 +285,9 @@ static bool cli_add_beside(struct cli_made *made, const struct cli_values *value
         return false;
     options->others = made->beside->others;
     options->other_count = made->beside->other_count;
+    options->census = made->census = locks_page(made->input.path, err);
+    if (err->message[0] != '\0')
+        return false;
     if (cli_beside_shows(made->beside, made->input.found.other_event))
         made->input.found.other_samples = 0; /* they are shown */
     return true;
@@ -386,6 +391,7 @@ static int cli_convert_file(const char *in, const char *out, const struct cli_va
     profile_moments_close(made.wish.moments);
     cli_beside_close(made.beside);
     cli_requests_close(made.input.requests);
+    jw_free(made.census);
     return status;
 }
 

@@ -59,6 +59,7 @@ struct export_options {
         *moments; /* explorer: each sample, whose stack is one of the profile */
     const struct export_event *others; /* explorer: events beside the first */
     size_t other_count;
+    const char *census;  /* explorer: of locks, as JSON that page/locks.js reads; NULL: none */
     uint64_t most_bytes; /* explorer: of the page, which is made coarser to fit; 0: no limit */
     uint64_t filtered_samples; /* that the caller's own filters kept out of the profile */
     struct profile *base; /* pages: what it is compared with, sealed by the way; NULL: nothing */

@@ -13,7 +13,7 @@
 
 #include "base/hash.h"
 #include "base/version.h"
-#include "export/export_internal.h"
+#include "export/export_columns_internal.h"
 
 #define EXPORT_PLAIN_ROWS 30u
 
@@ -51,6 +51,11 @@ extern const char export_page_spark_js[];
 extern const char export_page_facets_js[];
 extern const char export_page_views_js[];
 extern const char export_page_explorer_js[];
+/* Of one with a census of locks. */
+extern const char export_page_locks[];
+extern const char export_page_lockstool[];
+extern const char export_page_locks_css[];
+extern const char export_page_locks_js[];
 
 struct export_fill {
     const struct export_job *job;
@@ -75,6 +80,8 @@ static void export_make_nonce(struct export_fill *fill)
         profiles[profile_count++] = options->others[i].base;
     }
 
+    if (options->census != NULL)
+        hash ^= jw_hash64(options->census, strlen(options->census));
     for (uint32_t i = 0; i < job->node_count; i++) {
         const char *method = profile_name_of(job->profile, job->nodes[i].name)->method;
 
@@ -258,6 +265,22 @@ static bool export_other_data(const struct export_fill *fill, size_t number,
     return export_explorer_data(&job, extent) && export_base_data(fill, &job);
 }
 
+static bool has_census(const struct export_fill *fill)
+{
+    return fill->is_explorer && fill->job->options->census != NULL;
+}
+
+static bool export_census_data(const struct export_fill *fill)
+{
+    struct export_column column = {.bytes = NULL};
+    const char *census = fill->job->options->census;
+
+    if (!has_census(fill))
+        return true;
+    export_column_bytes(&column, census, strlen(census));
+    return export_column_put(fill->job, "locks", &column);
+}
+
 static bool export_events_data(const struct export_fill *fill)
 {
     const struct export_options *options = fill->job->options;
@@ -270,7 +293,7 @@ static bool export_events_data(const struct export_fill *fill)
     bool is_put = export_explorer_data(fill->job, &extent) && export_base_data(fill, fill->job);
     for (size_t i = 0; i < options->other_count && is_put; i++)
         is_put = export_other_data(fill, i + 1, &extent);
-    return is_put;
+    return is_put && export_census_data(fill);
 }
 
 static void export_put_data(struct export_fill *fill)
@@ -287,6 +310,8 @@ static void export_put_style(struct export_fill *fill)
     export_put(fill->job->out, export_page_flamegraph_css);
     if (fill->is_explorer)
         export_put(fill->job->out, export_page_explorer_css);
+    if (has_census(fill))
+        export_put(fill->job->out, export_page_locks_css);
 }
 
 /* What the explorer has beside the graph: a band of time, and a list of what samples can be filtered by. */
@@ -298,6 +323,8 @@ static void export_put_band(struct export_fill *fill)
 
 static void export_put_facets(struct export_fill *fill)
 {
+    if (has_census(fill))
+        export_put(fill->job->out, export_page_locks);
     if (fill->is_explorer)
         export_put(fill->job->out, export_page_rows);
 }
@@ -306,6 +333,8 @@ static void export_put_tools(struct export_fill *fill)
 {
     if (fill->is_explorer)
         export_put(fill->job->out, export_page_tools);
+    if (has_census(fill))
+        export_put(fill->job->out, export_page_lockstool);
 }
 
 /* Large columns are unpacked beside the thread that draws, by the page's own code (page/unpack.js). */
@@ -321,27 +350,29 @@ static void export_put_version(struct export_fill *fill)
 
 static void export_put_program(struct export_fill *fill)
 {
+    const bool is_of_all = true, is_explorer = fill->is_explorer, has_locks = has_census(fill);
     const struct {
         const char *text;
-        bool is_of_explorer;
+        bool is_wanted;
     } files[] = {
-        {export_page_model_js, false},  {export_page_search_js, false},
-        {export_page_format_js, false}, {export_page_colour_js, false},
-        {export_page_layout_js, false}, {export_page_paint_js, false},
-        {export_page_panel_js, false},  {export_page_state_js, false},
-        {export_page_input_js, false},  {export_page_columns_js, false},
-        {export_page_diff_js, false},   {export_page_compare_js, false},
-        {export_page_save_js, false},   {export_page_unpack_js, true},
-        {export_page_samples_js, true}, {export_page_timeline_js, true},
-        {export_page_band_js, true},    {export_page_bandrows_js, true},
-        {export_page_facets_js, true},  {export_page_views_js, true},
-        {export_page_rows_js, true},    {export_page_explorer_js, true},
-        {export_page_events_js, true},  {export_page_lanes_js, true},
-        {export_page_spark_js, true},   {export_page_start_js, false},
+        {export_page_model_js, is_of_all},     {export_page_search_js, is_of_all},
+        {export_page_format_js, is_of_all},    {export_page_colour_js, is_of_all},
+        {export_page_layout_js, is_of_all},    {export_page_paint_js, is_of_all},
+        {export_page_panel_js, is_of_all},     {export_page_state_js, is_of_all},
+        {export_page_input_js, is_of_all},     {export_page_columns_js, is_of_all},
+        {export_page_diff_js, is_of_all},      {export_page_compare_js, is_of_all},
+        {export_page_save_js, is_of_all},      {export_page_unpack_js, is_explorer},
+        {export_page_samples_js, is_explorer}, {export_page_timeline_js, is_explorer},
+        {export_page_band_js, is_explorer},    {export_page_bandrows_js, is_explorer},
+        {export_page_facets_js, is_explorer},  {export_page_views_js, is_explorer},
+        {export_page_rows_js, is_explorer},    {export_page_explorer_js, is_explorer},
+        {export_page_events_js, is_explorer},  {export_page_lanes_js, is_explorer},
+        {export_page_spark_js, is_explorer},   {export_page_locks_js, has_locks},
+        {export_page_start_js, is_of_all},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(files); i++) {
-        if (fill->is_explorer || !files[i].is_of_explorer)
+        if (files[i].is_wanted)
             export_put(fill->job->out, files[i].text);
     }
 }

@@ -3,6 +3,7 @@
 const fs = require('fs');
 const path = require('path');
 const { check, equal, holds, makePage, openBrowser, openPage, inkOf, out, failures } = require('./harness.js');
+const censusTests = require('./census_test.js');
 const compareTests = require('./compare_test.js');
 const explorerTests = require('./explorer_test.js');
 const { known, requests, hostile, hostileRequests, hostileNames, many, deep, wide, MS10 } = require('./profiles.js');
@@ -542,7 +543,7 @@ async function testScreens(browser) {
 (async () => {
   const { browser, profile } = await openBrowser();
   const only = process.argv[2]; /* the name of one test: for whoever works on it */
-  for (const test of [testShows, testZoom, testSearch, testHostile, testShapes, testScreens, ...explorerTests, ...compareTests])
+  for (const test of [testShows, testZoom, testSearch, testHostile, testShapes, testScreens, ...explorerTests, ...censusTests, ...compareTests])
     await (only === undefined || only === test.name ? test(browser) : undefined);
   await browser.close();
   /* A process of the browser that ends a moment later may still write there. */

@@ -160,7 +160,7 @@ function putPools(out, pools) {
  * pauses: [[at, length, name], ...] of the collector, in ns
  * counters: fields of jaywalk.Diagnostics, or {}.
  * extra: further types as elements of the metadata, pools of texts [id, [text, ...]] with keys from 1 on, and
- * events [id, [number, ...]].
+ * events [id, [number or text, ...]].
  */
 function writeRecording(path, { stacks, counters = {}, pauses = [], extra = { types: [], pools: [], events: [] } }) {
   const symbols = makePool(), classes = makePool(), methods = makePool(), types = makePool(), traces = makePool(), threads = makePool(), states = makePool(), texts = makePool();
@@ -200,7 +200,7 @@ function writeRecording(path, { stacks, counters = {}, pauses = [], extra = { ty
   for (const [at, length, name] of pauses)
     event(out, PAUSE, body => { body.varint(at); body.varint(length); body.string(name); });
   for (const [id, values] of extra.events)
-    event(out, id, body => values.forEach(value => body.varint(value)));
+    event(out, id, body => values.forEach(value => typeof value === 'string' ? body.string(value) : body.varint(value)));
 
   const checkpointAt = out.used;
   const key = (body, value) => body.varint(value);

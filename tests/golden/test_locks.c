@@ -4,6 +4,7 @@
 
 #include "golden/made.h"
 #include "unit/cli/run_cli.h"
+#include "unit/export/inflate.h"
 
 static char file[80], none[80];
 static struct jw_error err;
@@ -227,4 +228,62 @@ Test(locks, a_recording_without_a_census_says_what_to_do)
 {
     cr_expect_eq(RUN("locks", none), CLI_FAILED);
     cr_expect(strstr(err_text, "--locks=census") != NULL, "%s", err_text);
+}
+
+/* What a page has of the census, as text; NULL: nothing. */
+static char *census_of_page(void)
+{
+    const char *at = strstr(out_text, "id=\"c-locks\" data-bytes=\"");
+    size_t length;
+
+    if (at == NULL)
+        return NULL;
+    const char *text = strchr(at, '>') + 1;
+    unsigned char *bytes = inflate_64(text, (size_t)(strstr(text, "</script>") - text), &length);
+    char *census = malloc(length + 1);
+    cr_assert_not_null(census);
+    memcpy(census, bytes, length);
+    census[length] = '\0';
+    free(bytes);
+    return census;
+}
+
+Test(locks, an_explorer_page_has_what_the_command_says)
+{
+    if (RUN("convert", "-q", "-o", "explorer", file, "-") != CLI_OK)
+        cr_skip_test("not run: this compiler links no libdeflate: %s", err_text);
+    char *census = census_of_page();
+    cr_assert_not_null(census);
+    static const char *const texts[] = {
+        "{\"lines\":[[\"program\",\"1,234,726 acquisitions at 5 of 7 places; 1 cannot be "
+        "counted\"],[\"the JDK\",\"5,000 acquisitions at 1 of 1 places\"],[\"waits\",\"1 at "
+        "places that are not counted: native code, and what counting stands on\"]],",
+        "{\"key\":\"contended\",\"title\":\"Waited at\",\"rows\":[[\"app.Hot.spin\",12,"
+        "\"monitor\",\"app.Shelf\",\"one\",100,3,10,100,20000000,200000,900000,2,40000000,"
+        "30000000,\"held for long: ",
+        /* A park says no class. */
+        "[\"app.Hot.spin\",12,\"ReentrantLock\",\"\",\"two\",40,2,40,40,40000,1000,5000,1,5000000,"
+        "5000000,",
+        "{\"key\":\"alone\",\"title\":\"Come to by one thread only\",\"rows\":[["
+        "\"app.Cart.add\",3,\"synchronized\",\"\",\"worker-1\",1234567,1,1000,1234567,123456700,"
+        "100,7000,0,0,0,\"by worker-1 alone: if it alone takes this lock elsewhere",
+        "\"rows\":[[\"app.Cart.all\",7,\"static synchronized\",\"\",\"\",0,0,0,0,0,0,0,0,0,0,\"no "
+        "run comes here",
+        "{\"key\":\"jdk\",\"title\":\"In classes of the JDK\",\"rows\":[[\"java.util.Vector.add\","
+        "60,\"synchronized\",\"\",\"one\",5000,1,0,0,0,0,0,0,0,0,\"by one alone\"]]}]}",
+    };
+    for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
+        cr_expect(strstr(census, texts[i]) != NULL, "no '%s' in %s", texts[i], census);
+    cr_expect(strstr(census, "app.Cart.huge") == NULL, "what is not counted is in the sums alone");
+    free(census);
+    cr_expect_not_null(strstr(out_text, "id=\"locks-open\""));
+}
+
+Test(locks, a_page_of_a_recording_without_a_census_has_nothing_of_it)
+{
+    if (RUN("convert", "-q", "-o", "explorer", none, "-") != CLI_OK)
+        cr_skip_test("not run: this compiler links no libdeflate: %s", err_text);
+    cr_expect_not_null(strstr(out_text, "</html>"));
+    cr_expect_null(census_of_page());
+    cr_expect_null(strstr(out_text, "locks-open"));
 }

@@ -6,6 +6,7 @@
 app.explorer = {
   samples: null, lanes: [], columns: [], mask: null, kept: null, passes: new Map(), contextSums: null, count: 0, selected: '', masked: '',
   beforeSelf: null, viewed: '', viewTree: null,
+  locks: null, /* of a page with a census of locks: see locks.js */
 };
 Object.assign(app.state, { time: null, base: null, facets: [], isHeat: false, rowsBy: '', bandZoom: false, view: '', event: '' });
 
@@ -33,9 +34,10 @@ app.explorer.read = parameters => {
     }
   }
   const time = readRange(parameters.get('t'));
+  const view = parameters.get('view') || '';
   return {
     event: parameters.get('event') || '', time, base: readRange(parameters.get('base')), facets,
-    view: parameters.get('view') || '', isHeat: parameters.get('band') === 'heat', rowsBy: parameters.get('band') === 'rows' ? parameters.get('by') || 'pool' : '', bandZoom: time !== null && parameters.get('bz') === '1',
+    view: view === 'locks' && app.explorer.locks === null ? '' : view, ...app.explorer.locks?.read(parameters), isHeat: parameters.get('band') === 'heat', rowsBy: parameters.get('band') === 'rows' ? parameters.get('by') || 'pool' : '', bandZoom: time !== null && parameters.get('bz') === '1',
   };
 };
 
@@ -60,6 +62,7 @@ app.explorer.write = (parameters, state) => {
   }
   if (state.bandZoom && state.time !== null)
     parameters.set('bz', '1');
+  app.explorer.locks?.write(parameters, state);
 };
 
 /* ---- selection ---- */
@@ -161,6 +164,7 @@ app.explorer.show = () => {
   showFacets();
   showRows();
   showBand();
+  app.explorer.locks?.show();
 };
 
 app.explorer.chips = bar => {
@@ -205,6 +209,7 @@ app.explorer.begin = async () => {
   const samples = await readSamples(meta.explorer, app.original || app.whole, app.baseTotal[0]);
   const columns = makeColumns(samples);
   explorer.lanes = await readLanes(meta.explorer);
+  await explorer.locks?.begin();
   /* All at once: a page with samples is one that answers. */
   samples.line = samples.leaf;
   if (explorer.lineOf)

@@ -168,7 +168,7 @@ function moveCursor(key) {
 
 function nextMatch(step) {
   const { matches, cursor } = app;
-  if (!matches || matches.outer.length === 0)
+  if (!matches || app.explorer?.locks?.isOn() || matches.outer.length === 0)
     return;
   const { outer } = matches;
   const after = outer.findIndex(node => node > cursor);
@@ -403,12 +403,14 @@ function keyDown(event) {
     if (!byId('dialog').open && app.state.query !== '')
       go({ query: '' });
     if (isTyping)
-      byId('canvas').focus();
+      byId(app.explorer?.locks?.isOn() ? 'locks-grid' : 'canvas').focus();
     return;
   }
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || byId('dialog').open || !byId('menu').hidden)
     return;
   const letter = letters[event.key.toLowerCase()];
+  if (app.explorer?.locks?.isOn() && !app.explorer.locks.takes(event.key.toLowerCase()))
+    return;
   if (letter) {
     letter(event);
     return;

@@ -110,6 +110,11 @@ function spokenText(node) {
 
 function showStatus() {
   const { tree, zoom, hover, cursor } = app;
+  if (app.explorer?.locks?.isOn()) {
+    byId('where').textContent = 'Arrows move, Enter opens, a heading sorts, / to search, K for the graph';
+    byId('figures').textContent = '';
+    return;
+  }
   const node = hover !== null ? hover : cursor >= 0 ? cursor : zoom;
   if (node <= 0) {
     byId('where').textContent = node === 0 ? 'Click a frame to zoom, right click for more, / to search, ? for help' : '';
@@ -124,9 +129,13 @@ function showFound() {
   const { tree, matches, zoom, queryError } = app;
   const found = byId('found');
   found.replaceChildren();
-  byId('only').hidden = byId('without').hidden = !matches || matches.places === 0;
+  byId('only').hidden = byId('without').hidden = !matches || matches.places === 0 || Boolean(app.explorer?.locks?.isOn());
   if (queryError) {
     found.textContent = found.title = queryError;
+    return;
+  }
+  if (app.explorer?.locks?.isOn()) {
+    showFoundLocks(found);
     return;
   }
   if (!matches)
@@ -496,6 +505,7 @@ function openHelp() {
         [['Shift+drag', 'B'], 'compare with another window, with this one or no more'],
         [['C'], 'callers of what ran; the menu of a frame has callers and callees of its method'],
         ...(app.explorer.events.length > 1 ? [[['V'], 'the next event']] : []),
+        ...(app.explorer.locks === null ? [] : [[['K'], 'locks: arrows move, Enter opens a class or a place, headings sort']]),
         [['T'], 'call tree: arrows open and close, Enter zooms, * opens the heaviest path'],
         [['E'], 'filters: click for only these samples, Alt+click or Delete for all others']])]),
     element('h3', '', 'Search'),

@@ -156,6 +156,8 @@ function openSave() {
   choice('Drawing', 'the graph as SVG: text stays text, each frame tells its name', svgText, '.svg');
   choice('Stacks', 'collapsed, one a line, in ' + meta.unit, collapsedText, '.collapsed');
   choice('Methods', 'the table of methods as CSV', methodsText, '.csv');
+  if (app.explorer?.locks)
+    choice('Locks', 'the census of locks as CSV, of what the search leaves', app.explorer.locks.csv, '.locks.csv');
   openDialog('Save what is shown', element('p', '', viewWords().summary), list);
 }
 

@@ -110,7 +110,7 @@ function describe() {
       startMs: app.explorer.samples.startMs, samples: app.explorer.samples.samples, before: app.wholeBefore && app.wholeBefore.total[0], view: app.state.view,
       columns: app.explorer.columns.map(({ key, values }) => ({ key, values })), gaps: [...app.explorer.samples.gaps],
       rows: rowsColumn() && { by: bandRows.by, names: bandRows.names, totals: bandRows.totals, columns: bandRows.columns, sums: [...bandRows.sums.subarray(0, bandRows.names.length * bandRows.columns)] },
-      most: rateText(band.most, app.explorer.samples.binMs), lanes: app.explorer.lanes.map(lane => [lane.name, lane.from.length, lane.texts[0]]) },
+      locks: app.explorer.locks && app.explorer.locks.describe(), most: rateText(band.most, app.explorer.samples.binMs), lanes: app.explorer.lanes.map(lane => [lane.name, lane.from.length, lane.texts[0]]) },
     frames: () => app.tree.count,
     total: () => app.tree.total[0],
     other: () => app.other && { name: app.other.name, total: app.wholeBefore && app.wholeBefore.total[0] },

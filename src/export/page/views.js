@@ -174,6 +174,8 @@ function makeView(whole, view) {
 }
 
 function viewText(view) {
+  if (view === 'locks')
+    return ['locks', 'of the whole recording'];
   const [, kind, title] = /^(callers|callees)(?::(.*))?$/s.exec(view) || [];
   return kind === 'callees' ? ['called by', title] : title === undefined ? ['callers', 'of what ran'] : ['callers of', title];
 }

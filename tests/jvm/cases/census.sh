@@ -104,6 +104,14 @@ told=() # JDK 8 writes it into the midst of the program's lines
 profile locks locks=census,lock=1us,file=locks.jfr "${told[@]}" CensusLocks
 counted locks CensusLocks.
 kinds locks
+# A page of it has the census, and one of a recording without it has not; where nothing packs it, there is no page.
+if "$JW_COMMAND" convert -q locks.jfr locks.explorer.html 2>page.err; then
+    grep -q 'id="c-locks"' locks.explorer.html || fail "locks: the page has no census"
+    "$JW_COMMAND" convert -q none.jfr none.explorer.html
+    ! grep -q 'id="c-locks"' none.explorer.html || fail "none: the page has a census"
+else
+    grep -q libdeflate page.err || fail "locks: no page: $(cat page.err)"
+fi
 line=$(grep -F '"place":"CensusLocks.contended"' locks.sites)
 [[ $line == *'"verdict":"contended"'* ]] && [ "$(field "$line" waits)" -ge 1 ] || fail "locks: a wait has no place: $line"
 line=$(grep -F '"place":"CensusLocks.open"' locks.sites)

@@ -393,7 +393,8 @@ static void fail_each_allocation(uint64_t most_bytes)
     bool is_written = false;
 
     for (uint64_t nth = 1; !is_written; nth++) {
-        struct export_options options = {.moments = moments, .most_bytes = most_bytes};
+        struct export_options options = {
+            .moments = moments, .most_bytes = most_bytes, .census = "{}"};
         FILE *to;
 
         free(output);
@@ -408,6 +409,28 @@ static void fail_each_allocation(uint64_t most_bytes)
         cr_expect(is_written || strstr(err.message, "out of memory") != NULL, "%s", err.message);
     }
     cr_expect_not_null(strstr(output, "</html>"));
+    cr_expect_not_null(strstr(output, "id=\"c-locks\""));
+}
+
+Test(explorer, a_census_of_locks_is_a_column_and_whoever_has_none_has_no_page_of_it)
+{
+    static const char census[] = "{\"lines\":[[\"</script>\",\"\\u0000\"]]}";
+    size_t length;
+
+    sample("a", 0, context_of("one", NULL), 1);
+    write_page((struct export_options){.census = census});
+    const char *at = strstr(output, "id=\"c-locks\" data-bytes=\"");
+    cr_assert_not_null(at);
+    cr_expect_eq(strtoull(strchr(at + 8, '=') + 2, NULL, 10), sizeof census - 1);
+    const char *text = strchr(at, '>') + 1;
+    unsigned char *bytes = inflate_64(text, (size_t)(strstr(text, "</script>") - text), &length);
+    cr_expect(length == sizeof census - 1 && memcmp(bytes, census, length) == 0);
+    cr_expect_not_null(strstr(output, "id=\"locks\""));
+    free(bytes);
+    free(output);
+    write_page((struct export_options){.census = NULL});
+    cr_expect_null(strstr(output, "c-locks"));
+    cr_expect_null(strstr(output, "id=\"locks"));
 }
 
 Test(explorer, a_page_is_whole_or_memory_was_out)
@@ -422,7 +445,7 @@ Test(explorer, a_page_is_whole_or_memory_was_out)
     const size_t whole_bytes = output_bytes;
     put_many(true);
     free(output);
-    write_page((struct export_options){0});
+    write_page((struct export_options){.census = "{}"});
     cr_assert_gt(output_bytes, whole_bytes + 8000);
     fail_each_allocation(output_bytes - 4000);
 }
