@@ -108,7 +108,7 @@ async function testCensus(browser) {
     await page.screenshot({ path: picture('census') });
     await page.locator('#locks-tables button', { hasText: 'One thread only' }).click();
     equal(await shown(page), ['Cart', 'Pool.borrow'], 'by one thread only');
-    equal(await rowText(page, '3 places'), { acquisitions: '1,235,214', threads: '\u2265 1', 'mean hold': '100 ns', 'longest hold': '7.00 \u00b5s', follows: '' }, 'a class');
+    equal(await rowText(page, '3 places'), { acquisitions: '1,235,214', thread: '\u2265 1', 'mean hold': '100 ns', 'longest hold': '7.00 \u00b5s', follows: '' }, 'a class');
     holds((await rowText(page, 'borrow')).follows.startsWith('by io alone: if it alone takes this lock elsewhere'), 'what follows');
     await page.locator('#locks-tables button', { hasText: 'Never' }).click();
     equal(await shown(page), ['Registry', 'Cart.all'], 'never');

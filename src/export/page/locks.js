@@ -182,7 +182,7 @@ function lockRow({ row, level, isOpen }, i, columns, most, table) {
   };
   for (const [key, , word, isTime] of columns) {
     const made = cell('number', lockText(row, key, isTime));
-    made.dataset.word = word;
+    made.dataset.word = !isTime && row[key] === 1 ? word.replace(/s$/, '') : word;
     if (key === most.key && most.value > 0)
       made.style.setProperty('--part', Math.round(10000 * row[key] / most.value) / 100 + '%');
   }
