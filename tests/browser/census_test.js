@@ -297,6 +297,14 @@ async function testCensusShapes(browser) {
     page.calm();
     await page.context().close();
   });
+  await check('census: a class stands where its sums belong', async () => {
+    const of = (owner, method, acquisitions) => site(owner, method, 1, 'monitor', { acquisitions, threads: 1, thread: 'one' });
+    const list = [of('a/One', 'x', 90), of('a/Two', 'p', 60), of('a/Two', 'q', 50), of('a/Six', 'x', 100)];
+    const page = await openExplorer(browser, makePage('classcensus.explorer', { ...timed(20), extra: census(list) }), { ...WIDE, hash: '#view=locks&open=a.Two' });
+    equal(await shown(page), ['Two', 'Two.p', 'Two.q', 'Six.x', 'One.x'], 'rows');
+    page.calm();
+    await page.context().close();
+  });
   await check('census: thousands of places: the first classes are shown, and the search finds the others', async () => {
     const list = Array.from({ length: 6000 }, (_, i) => site('org/many/Class' + i % 1500, 'method' + i, 10, 'monitor', { acquisitions: 6000 - i, threads: 1, thread: 'one' }));
     const page = await openExplorer(browser, makePage('manycensus.explorer', { ...timed(20), extra: census(list) }), { ...WIDE, hash: '#view=locks' });

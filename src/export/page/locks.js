@@ -54,7 +54,7 @@ function groupOf(name, sites) {
   };
 }
 
-/* By the state's column; without one, in the order of the command: it is that of the list. */
+/* By the state's column; without one as the command has it, which leaves places where they are, and puts classes among them. */
 function sortLocks(list) {
   const { lockSort } = app.state;
   const isUp = lockSort.startsWith('-');
@@ -63,7 +63,7 @@ function sortLocks(list) {
     return list.sort((a, b) => (isUp ? -1 : 1) * (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   if (LOCK_COLUMNS.some(([key]) => key === by))
     return list.sort((a, b) => (isUp ? 1 : -1) * (a[by] - b[by]));
-  return list;
+  return list.sort((a, b) => b.waited - a.waited || b.acquisitions - a.acquisitions);
 }
 
 function testLocks() {
