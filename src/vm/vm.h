@@ -43,7 +43,7 @@ JW_MUST_CHECK bool vm_open(JavaVM *java_vm, jvmtiEnv *jvmti, struct jw_error *er
 /* Whether hooks may use what vm_open found out. Context: hook, control. */
 bool vm_is_open(void);
 
-int vm_major_version(void); /* 8, 17, 25 ... */
+JW_SIGNAL_SAFE int vm_major_version(void); /* 8, 17, 25 ... */
 JW_SIGNAL_SAFE vm_async_get_call_trace
 vm_agct(void); /* NULL: the Java walker is off; vm_agct_reason says why */
 const char *vm_agct_reason(void);
