@@ -92,20 +92,24 @@ static void delay_until(uint64_t told)
 }
 
 static void look_for_records(void);
-static void wait_for_record_of(uint64_t number);
+static bool has_record_of(uint64_t number, uint64_t within_ns);
 static void wait_for_rest(uint32_t worker);
 
-/* One that it cannot sleep through, as a thread that runs Java must leave its stack: it is done with all those before, too. */
+/* One that it has not slept through, as a thread that runs Java has left its stack: it is done with all those before, too. It
+ * misses those of which the one before had passed since its last look: then there is another one. */
 static void delay_for_sure(void)
 {
     struct sampler_delay delay = {.number = 0};
+    bool is_seen = false;
 
-    set_state(0, "_thread_in_Java");
-    begin_safepoint();
-    wait_for_record_of(safepoints);
-    set_state(0, "_thread_blocked");
-    reach(20 * JW_NS_PER_MS);
-    end_safepoint(1);
+    while (!is_seen) {
+        set_state(0, "_thread_in_Java");
+        begin_safepoint();
+        is_seen = has_record_of(safepoints, 200 * JW_NS_PER_MS);
+        set_state(0, "_thread_blocked");
+        reach(20 * JW_NS_PER_MS);
+        end_safepoint(1);
+    }
     while (delay.number != safepoints)
         if (!sampler_delays_take(&delay))
             look_for_records();
@@ -194,10 +198,19 @@ static void wait_for_rest(uint32_t worker)
 }
 
 /* Of the safepoint before some may still be on their way. */
+static bool has_record_of(uint64_t number, uint64_t within_ns)
+{
+    const uint64_t end_ns = jw_now_ns() + within_ns;
+
+    while (late.last.value < SAMPLER_DELAY_VALUE(number, 1) && jw_now_ns() < end_ns)
+        look_for_records();
+    return late.last.value >= SAMPLER_DELAY_VALUE(number, 1);
+}
+
 static void wait_for_record_of(uint64_t number)
 {
-    while (late.last.value < SAMPLER_DELAY_VALUE(number, 1))
-        look_for_records();
+    while (!has_record_of(number, JW_NS_PER_SECOND))
+        continue;
 }
 
 static void wait_for_delay(struct sampler_delay *out)
