@@ -41,6 +41,11 @@ void engine_lock_ask(thread_index thread, uint32_t place)
         return;
     /* Who asked last may have looked at the clock behind us. */
     if (now_ns < asked_ns + ASK_AGAIN_NS || !jw_cas_relaxed(&ask->asked_ns, &asked_ns, now_ns)) {
+        /* Who asked may wait no more when the owner, which may have no processor, comes to answer.
+         * order LOCK_ASK: releases the wait. */
+        uint32_t asked = jw_load_relaxed(&ask->wait);
+        if (asked != 0)
+            (void)jw_cas_acq_rel(&ask->wait, &asked, place + 1);
         jw_count(JW_COUNT_LOCK_NOT_ASKED);
         return;
     }

