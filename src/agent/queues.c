@@ -10,23 +10,26 @@
 #include "context/context_queued.h"
 #include "event/event_values.h"
 #include "instrument/instrument.h"
+#include "probe/probe_forks.h"
 #include "probe/probe_queues.h"
 #include "sampler/sampler_hook.h"
 #include "thread/thread.h"
 #include "thread/thread_tls.h"
 
-#define NAME "queue" /* of the option, and of its probe */
+#define NAME       "queue" /* of the option, and of its probe */
+#define NAME_FORKS "queue-forks"
 
 static struct {
-    bool is_on;                /* the agent's thread */
+    bool is_on, has_forks;     /* the agent's thread */
     _Atomic uint64_t least_ns; /* relaxed: set before the first task is told */
 } queues;
 
 /* ---- a task ---- */
 
-static void submit(JNIEnv *jni, jobject thread, uint64_t key)
+static void submit(JNIEnv *jni, jobject thread, uint64_t key, uint32_t executor_number)
 {
-    struct context_queued what = {.begin_ns = jw_now_ns(), .thread_index = THREAD_NONE};
+    struct context_queued what = {
+        .begin_ns = jw_now_ns(), .thread_index = THREAD_NONE, .executor_number = executor_number};
 
     if (api_is_virtual(jni, thread)) {
         what.virtual_number = api_thread_number(jni, thread);
@@ -49,7 +52,8 @@ static bool take(uint64_t key, struct instrument_wait *wait)
                                      .duration_ns = jw_now_ns() - what.begin_ns,
                                      .virtual_number = what.virtual_number,
                                      .thread_index = what.thread_index,
-                                     .thread_serial = what.thread_serial};
+                                     .thread_serial = what.thread_serial,
+                                     .executor_number = what.executor_number};
     return wait->duration_ns >= jw_load_relaxed(&queues.least_ns);
 }
 
@@ -90,63 +94,92 @@ static void say_nothing(void *context, const char *text)
     (void)text;
 }
 
-static bool attach(JNIEnv *jni, struct jw_error *err)
+/* `probe` is the attach's from here on; NULL: it could not be made. */
+static bool attach(JNIEnv *jni, struct probe *probe, struct jw_error *err)
 {
-    struct probe *probe;
-
-    if (!context_queued_open(err))
-        return false;
-    instrument_at_end(commands_end);
-    instrument_set_queues(&calls);
-    probe = probe_queues_open(NAME, err);
     return probe != NULL &&
            instrument_attach_own(agent.java_vm, jni, probe, say_nothing, NULL, err);
 }
 
 /* Where one of the methods is missing, tasks would begin to wait and never be taken. */
-static bool has_all(void)
+static bool has_all(const char *name, uint32_t count)
 {
     uint64_t methods;
 
-    for (uint32_t handler = 0; handler < PROBE_QUEUES_METHODS; handler++) {
-        if (!instrument_own_methods(NAME, handler, &methods) || methods != 1)
+    for (uint32_t handler = 0; handler < count; handler++) {
+        if (!instrument_own_methods(name, handler, &methods) || methods != 1)
             return false;
     }
     return true;
 }
 
-static void detach(JNIEnv *jni)
+static void detach(JNIEnv *jni, const char *name)
 {
     struct jw_error err = {{0}};
 
-    queues.is_on = false;
-    if (!instrument_detach_own(jni, NAME, say_nothing, NULL, &err))
-        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: %s", NAME, err.message);
+    if (!instrument_detach_own(jni, name, say_nothing, NULL, &err))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: %s", name, err.message);
+}
+
+static bool begin_pools(JNIEnv *jni, struct jw_error *err)
+{
+    if (!instrument_queues_prepare(jni, err) || !attach(jni, probe_queues_open(NAME, err), err))
+        return false;
+    if (has_all(NAME, PROBE_QUEUES_METHODS))
+        return true;
+    jw_error_set(err, "java.util.concurrent.ThreadPoolExecutor is not as it is known");
+    detach(jni, NAME);
+    return false;
+}
+
+static bool begin_forks(JNIEnv *jni, struct jw_error *err)
+{
+    const struct probe_forks *forks = instrument_forks_prepare(agent.java_vm, jni, err);
+
+    if (forks == NULL || !attach(jni, probe_forks_open(NAME_FORKS, forks, err), err))
+        return false;
+    if (has_all(NAME_FORKS, PROBE_FORKS_AT_POOL + forks->class_count))
+        return true;
+    jw_error_set(err, "java.util.concurrent.ForkJoinPool is not as it is known");
+    detach(jni, NAME_FORKS);
+    return false;
 }
 
 void queues_begin(JNIEnv *jni, const struct options *options)
 {
     struct jw_error err = {{0}};
 
-    if (jni == NULL || options->queue_ns == 0 || queues.is_on)
+    if (jni == NULL || options->queue_ns == 0 || queues.is_on || queues.has_forks)
         return;
-    jw_store_relaxed(&queues.least_ns, options->queue_ns);
-    queues.is_on = instrument_queues_prepare(jni, &err) && attach(jni, &err);
-    if (queues.is_on && !has_all()) {
-        jw_error_set(&err, "java.util.concurrent.ThreadPoolExecutor is not as it is known");
-        detach(jni);
-    }
-    if (!queues.is_on)
+    if (!context_queued_open(&err)) {
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: off: %s", NAME, err.message);
+        return;
+    }
+    jw_store_relaxed(&queues.least_ns, options->queue_ns);
+    instrument_at_end(commands_end);
+    instrument_set_queues(&calls);
+    queues.is_on = begin_pools(jni, &err);
+    if (!queues.is_on)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: tasks of ThreadPoolExecutor are not told: %s", NAME,
+                  err.message);
+    queues.has_forks = begin_forks(jni, &err);
+    if (!queues.has_forks)
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: tasks of ForkJoinPool are not told: %s", NAME,
+                  err.message);
 }
 
 void queues_leave(void)
 {
-    queues.is_on = false;
+    queues.is_on = queues.has_forks = false;
 }
 
 void queues_end(JNIEnv *jni)
 {
-    if (queues.is_on && jni != NULL)
-        detach(jni);
+    if (jni == NULL)
+        return;
+    if (queues.is_on)
+        detach(jni, NAME);
+    if (queues.has_forks)
+        detach(jni, NAME_FORKS);
+    queues_leave();
 }

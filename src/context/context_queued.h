@@ -22,6 +22,7 @@ struct context_queued {
     uint64_t begin_ns;
     uint64_t virtual_number; /* of the virtual thread that handed it over; 0: it is none */
     uint32_t thread_index, thread_serial; /* of the thread else */
+    uint32_t executor_number;             /* where its key does not tell it */
 };
 
 /* Nothing is there. False and `err`: no memory. */

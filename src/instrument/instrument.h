@@ -163,13 +163,15 @@ struct instrument_wait {
     uint64_t begin_ns, duration_ns;
     uint64_t virtual_number; /* of who handed it over, as the one who took notice has it */
     uint32_t thread_index, thread_serial;
+    uint32_t executor_number; /* as it was given */
     jclass task_class, executor_class;
     int32_t queue_length; /* behind it; -1: not known */
 };
 
 /* Context of all: hook. */
 struct instrument_queues {
-    void (*submit)(JNIEnv *jni, jobject thread, uint64_t key); /* on `thread` */
+    /* On `thread`. `executor_number`: its identity, where `key` does not tell it; else 0. */
+    void (*submit)(JNIEnv *jni, jobject thread, uint64_t key, uint32_t executor_number);
     /* A thread takes it. True: its wait is to be told, and `wait` has what is known of it. */
     bool (*take)(uint64_t key, struct instrument_wait *wait);
     void (*tell)(JNIEnv *jni, const struct instrument_wait *wait);
@@ -178,6 +180,9 @@ struct instrument_queues {
 void instrument_set_queues(const struct instrument_queues *calls); /* as the others */
 /* Before the attach, each time. False and `err`: this JDK is not known. Context: the agent's thread. */
 JW_MUST_CHECK bool instrument_queues_prepare(JNIEnv *jni, struct jw_error *err);
+/* Likewise for ForkJoinPool: what this JDK has. NULL and `err`: it is not known. */
+const struct probe_forks *instrument_forks_prepare(JavaVM *java_vm, JNIEnv *jni,
+                                                   struct jw_error *err);
 
 /* ---- exceptions ---- */
 

@@ -159,6 +159,16 @@ void instrument_parks_begin(JNIEnv *jni, int32_t attach);
 JW_MUST_CHECK bool instrument_bind_queues(JNIEnv *jni, struct jw_error *err);
 /* Tasks of that attach are told from now on; -1: of none. */
 void instrument_queues_begin(JNIEnv *jni, int32_t attach);
+/* Whom they tell; NULL: nobody yet. Context: hook */
+const struct instrument_queues *instrument_queues_told(void);
+/* A local reference to that of the program's own task, which covers of the JDK are looked through for; NULL: the JVM has no memory for it. Context: hook */
+jclass instrument_queues_class_of(JNIEnv *jni, jobject task);
+
+/* ---- instrument_forks.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_forks(JNIEnv *jni, struct jw_error *err);
+/* Tasks of that attach are told from now on; -1: of none. */
+void instrument_forks_begin(JNIEnv *jni, int32_t attach);
 
 /* ---- instrument_throws.c ---- */
 

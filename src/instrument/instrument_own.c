@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "instrument/instrument_sites.h"
+#include "probe/probe_forks.h"
 #include "probe/probe_own.h"
 #include "probe/probe_parks.h"
 #include "probe/probe_queues.h"
@@ -147,6 +148,8 @@ static bool begin_others(JNIEnv *jni, const struct probe *probe, int32_t attach)
         instrument_parks_begin(jni, attach);
     else if (is_of(probe, PROBE_QUEUES_CLASS))
         instrument_queues_begin(jni, attach);
+    else if (is_of(probe, PROBE_FORKS_CLASS))
+        instrument_forks_begin(jni, attach);
     else if (is_of(probe, PROBE_OWN_CALLS_CLASS))
         instrument_calls_begin(jni, attach);
     else if (is_of(probe, PROBE_THROWS_CLASS))

@@ -6,6 +6,12 @@
 #define EVENTS_CLASS  "io/jaywalk/QueueEvents"
 #define WRAPPED_DEPTH 4 /* what is in what */
 
+#define TASK           "java/util/concurrent/ForkJoinTask"
+#define FUTURE         "java/util/concurrent/CompletableFuture"
+#define RUNNABLE       "Ljava/lang/Runnable;"
+#define CALLABLE       "Ljava/util/concurrent/Callable;"
+#define FUNCTION(name) "Ljava/util/function/" name ";"
+
 static struct instrument_tells java;
 
 /*
@@ -22,7 +28,7 @@ static struct {
     struct cover {
         jclass klass;
         jfieldID inner;
-    } covers[4];
+    } covers[25];
     bool is_made;
 } fields;
 
@@ -32,6 +38,11 @@ static const struct instrument_queues *told;
 void instrument_set_queues(const struct instrument_queues *calls)
 {
     told = calls;
+}
+
+const struct instrument_queues *instrument_queues_told(void)
+{
+    return told;
 }
 
 /* ---- fields ---- */
@@ -60,11 +71,31 @@ static void find_covers(JNIEnv *jni)
     static const struct {
         const char *class_name, *field, *type;
     } known[JW_COUNT_OF(fields.covers)] = {
-        {"java/util/concurrent/FutureTask", "callable", "Ljava/util/concurrent/Callable;"},
-        {"java/util/concurrent/Executors$RunnableAdapter", "task", "Ljava/lang/Runnable;"},
-        {"java/util/concurrent/CompletableFuture$AsyncRun", "fn", "Ljava/lang/Runnable;"},
-        {"java/util/concurrent/CompletableFuture$AsyncSupply", "fn",
-         "Ljava/util/function/Supplier;"},
+        {"java/util/concurrent/FutureTask", "callable", CALLABLE},
+        {"java/util/concurrent/Executors$RunnableAdapter", "task", RUNNABLE},
+        {TASK "$AdaptedRunnable", "runnable", RUNNABLE},
+        {TASK "$AdaptedRunnableAction", "runnable", RUNNABLE},
+        {TASK "$AdaptedCallable", "callable", CALLABLE},
+        {TASK "$RunnableExecuteAction", "runnable", RUNNABLE},
+        {TASK "$AdaptedInterruptibleCallable", "callable", CALLABLE},
+        {TASK "$AdaptedInterruptibleRunnable", "runnable", RUNNABLE},
+        {TASK "$CallableWithTimeout", "callable", CALLABLE},
+        {FUTURE "$AsyncRun", "fn", RUNNABLE},
+        {FUTURE "$AsyncSupply", "fn", FUNCTION("Supplier")},
+        {FUTURE "$UniApply", "fn", FUNCTION("Function")},
+        {FUTURE "$UniAccept", "fn", FUNCTION("Consumer")},
+        {FUTURE "$UniRun", "fn", RUNNABLE},
+        {FUTURE "$UniWhenComplete", "fn", FUNCTION("BiConsumer")},
+        {FUTURE "$UniHandle", "fn", FUNCTION("BiFunction")},
+        {FUTURE "$UniExceptionally", "fn", FUNCTION("Function")},
+        {FUTURE "$UniCompose", "fn", FUNCTION("Function")},
+        {FUTURE "$UniComposeExceptionally", "fn", FUNCTION("Function")},
+        {FUTURE "$BiApply", "fn", FUNCTION("BiFunction")},
+        {FUTURE "$BiAccept", "fn", FUNCTION("BiConsumer")},
+        {FUTURE "$BiRun", "fn", RUNNABLE},
+        {FUTURE "$OrApply", "fn", FUNCTION("Function")},
+        {FUTURE "$OrAccept", "fn", FUNCTION("Consumer")},
+        {FUTURE "$OrRun", "fn", RUNNABLE},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(known); i++) {
@@ -116,6 +147,15 @@ static jobject inner_of(JNIEnv *jni, jobject task)
     return at;
 }
 
+jclass instrument_queues_class_of(JNIEnv *jni, jobject task)
+{
+    jobject inner = inner_of(jni, task);
+    jclass klass = inner == NULL ? NULL : (*jni)->GetObjectClass(jni, inner);
+
+    (*jni)->DeleteLocalRef(jni, inner);
+    return klass;
+}
+
 static bool is_a(JNIEnv *jni, jobject object, jclass klass)
 {
     return klass != NULL && (*jni)->IsInstanceOf(jni, object, klass) != JNI_FALSE;
@@ -157,7 +197,7 @@ static void JNICALL submit(JNIEnv *jni, jobject object, jobject thread, jint exe
 {
     (void)object;
     if (told != NULL)
-        told->submit(jni, thread, key_of(executor, task));
+        told->submit(jni, thread, key_of(executor, task), 0);
 }
 
 static void JNICALL take(JNIEnv *jni, jobject object, jobject executor, jobject task,
@@ -169,8 +209,7 @@ static void JNICALL take(JNIEnv *jni, jobject object, jobject executor, jobject 
     if (told == NULL || !told->take(key_of(executor_number, task_number), &wait))
         return;
 
-    jobject inner = inner_of(jni, task);
-    jclass task_class = inner == NULL ? NULL : (*jni)->GetObjectClass(jni, inner);
+    jclass task_class = instrument_queues_class_of(jni, task);
     jclass executor_class = (*jni)->GetObjectClass(jni, executor);
     wait.task_class = task_class;
     wait.executor_class = executor_class;
@@ -178,7 +217,6 @@ static void JNICALL take(JNIEnv *jni, jobject object, jobject executor, jobject 
     told->tell(jni, &wait);
     (*jni)->DeleteLocalRef(jni, executor_class);
     (*jni)->DeleteLocalRef(jni, task_class);
-    (*jni)->DeleteLocalRef(jni, inner);
 }
 
 static jobject JNICALL first(JNIEnv *jni, jobject object, jobject worker)
