@@ -116,7 +116,7 @@ struct options_foreign {
 
 extern const struct options_row options_rows[OPTIONS_ID_LIMIT];
 
-#define OPTIONS_NAME_MAX_BYTES 24 /* longer than any of ours; longer ones are not compared */
+#define OPTIONS_NAME_MAX_BYTES 48 /* longer than any of ours; longer ones are not compared */
 
 /* Another profiler's name by its place in options_foreign.def; NULL past the end. */
 const struct options_foreign *options_foreign_at(size_t index);

@@ -167,7 +167,7 @@ static void take_name(struct options_parser *parser, const struct options_row *r
     }
 
     const char *nearest = options_nearest_value(row, item->value, item->value_bytes);
-    char why[64];
+    char why[32 + OPTIONS_NAME_MAX_BYTES];
 
     /* The one function whose name is like a word of ours, and the one that people ask for. */
     const bool is_malloc = item->value_bytes == 6 && memcmp(item->value, "malloc", 6) == 0;

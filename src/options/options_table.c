@@ -229,7 +229,8 @@ static bool compare(struct nearest *nearest, const char *other)
     const size_t other_bytes = strlen(other);
 
     /* What differs by more letters than may be wrong needs no closer look. */
-    if (other_bytes > nearest->name_bytes + nearest->limit ||
+    if (other_bytes > OPTIONS_NAME_MAX_BYTES ||
+        other_bytes > nearest->name_bytes + nearest->limit ||
         nearest->name_bytes > other_bytes + nearest->limit)
         return true;
     const unsigned changes = distance(nearest->name, nearest->name_bytes, other, other_bytes);

@@ -42,3 +42,16 @@ Test(options_window, a_window_has_a_begin_and_an_end)
     refuse("start,event=wall,begin=ttsp", "not for the wall clock");
     refuse("start,begin=Java_app_Main_call,end=SafepointSynchronize::end", "allowed: ttsp");
 }
+
+/* Names of functions are longer than those of options. */
+Test(options_window, a_name_that_is_nearly_right_is_told_which_one_it_may_be)
+{
+    refuse("start,begin=SafepointSynchronise::end,end=SafepointSynchronize::begin",
+           "did you mean SafepointSynchronize::end?");
+    refuse("start,begin=SafepointSynchronize::end,end=Safepointsynchronise::bgin",
+           "did you mean SafepointSynchronize::begin?");
+    refuse("start,begin=SafepointSynchronize::end,end=SafepointSynchroniz", "is unknown");
+    refuse(
+        "start,begin=SafepointSynchronize::end,end=RuntimeServices::record_safepoint_synchronised",
+        "did you mean RuntimeService::record_safepoint_synchronized?");
+}
