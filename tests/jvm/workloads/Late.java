@@ -6,15 +6,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A thread that keeps safepoints waiting, in a way that is named, while another one asks for one every 40 ms: args are "counted" (a
- * loop that does not ask), "copy" (of a large array), "fault" (pages of a mapped file that are touched for the first time) or "none",
- * and after how many safepoints it ends.
+ * A thread that keeps safepoints waiting, in a way that is named, while another one asks for one every 40 ms, as soon as it is late again:
+ * args are "counted" (a loop that does not ask), "copy" (of a large array), "fault" (pages of a mapped file that are touched for the
+ * first time) or "none", and after how many safepoints it ends.
  */
 public final class Late {
     private static final int[] DATA = new int[1 << 12];
     private static final int COPIED = 400 << 20, PAGE = 4096, PAGES = 48 << 10, FEW = 64;
     static long sum;
-    private static volatile int asked;
+    private static volatile int asked, begun;
 
     private Late() {
     }
@@ -49,7 +49,7 @@ public final class Late {
     }
 
     public static void main(String[] args) throws InterruptedException, IOException {
-        final Thread asker = new Thread(Late::ask, "asker");
+        final Thread asker = new Thread(() -> ask(args[0].equals("none")), "asker");
         final String what = args[0];
         final int end = Integer.parseInt(args[1]);
         final byte[] array = new byte[what.equals("copy") ? COPIED : 1];
@@ -66,6 +66,7 @@ public final class Late {
             asker.setDaemon(true);
             asker.start();
             while (asked < end) {
+                begun++;
                 if (what.equals("copy"))
                     copy(array);
                 else if (what.equals("fault"))
@@ -78,10 +79,13 @@ public final class Late {
         }
     }
 
-    private static void ask() {
+    /* Every so often alone, it would fall to the end of each copy where one takes as long as it sleeps. */
+    private static void ask(boolean anytime) {
         while (true) {
             try {
                 Thread.sleep(40);
+                for (int before = begun; !anytime && begun == before;)
+                    Thread.sleep(1);
             } catch (InterruptedException e) {
                 return;
             }
