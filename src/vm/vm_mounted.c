@@ -95,11 +95,12 @@ static bool is_set(const char *name)
     return addr != 0 && safe_load_u8(addr, &value) && value != 0;
 }
 
-/* Source: OpenJDK, the collectors that are not concurrent, or mark and refine only, while threads run. */
+/* Source: OpenJDK, the collectors that are not concurrent, or mark, refine and sweep only, while threads run. CMS, and ParNew which
+ * may be there without it, are of JDK 8 to 13. */
 bool vm_moves_in_safepoints_only(void)
 {
     return is_set("UseSerialGC") || is_set("UseParallelGC") || is_set("UseG1GC") ||
-           is_set("UseEpsilonGC");
+           is_set("UseEpsilonGC") || is_set("UseConcMarkSweepGC") || is_set("UseParNewGC");
 }
 
 static bool tells_by_number(vm_addr thread, uint64_t own_id)

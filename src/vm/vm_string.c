@@ -10,7 +10,7 @@
 /* Source: OpenJDK, java.lang.String: LATIN1 is 0, UTF16 1, in the byte order of the machine. */
 #define CODER_UTF16 1
 
-/* Where an array of bytes has its length and its first byte. Source: OpenJDK, arrayOop.hpp and objArrayOop.hpp, JDK 21
+/* Where an array of bytes, or on JDK 8 of chars, has its length and its first one. Source: OpenJDK, arrayOop.hpp and objArrayOop.hpp, JDK 8
  * to 28: with compressed class pointers, with compact headers, with neither before and since JDK-8139457. */
 static const struct array_form {
     int32_t length_offset, bytes_offset;
@@ -22,6 +22,7 @@ static struct {
     uintptr_t narrow_base;
     uint32_t narrow_shift;
     int32_t value, coder; /* of a String */
+    bool is_of_chars;     /* up to JDK 8: its array is of chars, and it has no coder */
     struct array_form array;
 } layout;
 
@@ -79,22 +80,29 @@ static JW_SIGNAL_SAFE void put_utf16(const uint16_t *units, size_t count, struct
     }
 }
 
+static JW_SIGNAL_SAFE bool load_coder(vm_addr string, uint8_t *coder)
+{
+    *coder = CODER_UTF16;
+    return layout.is_of_chars || safe_load_u8(string + (uintptr_t)layout.coder, coder);
+}
+
 static JW_SIGNAL_SAFE bool read_as(vm_addr string, const struct array_form *form,
                                    struct vm_string *out)
 {
     uint16_t units[VM_STRING_BYTES_MAX + 1] = {0};
-    uint32_t length_bytes;
+    uint32_t length;
     uint8_t coder;
     vm_addr array;
 
     out->length_bytes = 0;
     if (!vm_load_reference(string, layout.value, &array) || !vm_is_plausible(array) ||
-        !safe_load_u8(string + (uintptr_t)layout.coder, &coder) ||
-        !safe_load_u32(array + (uintptr_t)form->length_offset, &length_bytes))
+        !load_coder(string, &coder) ||
+        !safe_load_u32(array + (uintptr_t)form->length_offset, &length))
         return false;
 
     /* No character takes fewer bytes than it has units. */
     const size_t most = coder == CODER_UTF16 ? 2 * VM_STRING_BYTES_MAX : VM_STRING_BYTES_MAX;
+    const size_t length_bytes = layout.is_of_chars ? (size_t)length * sizeof units[0] : length;
     const size_t kept = length_bytes < most ? length_bytes : most;
     if (!safe_load_bytes(units, array + (uintptr_t)form->bytes_offset, kept))
         return false;
@@ -111,36 +119,60 @@ bool vm_string_read(vm_addr string, struct vm_string *out)
     return layout.is_proved && vm_is_plausible(string) && read_as(string, &layout.array, out);
 }
 
-/* How wide references are, and where a String has its fields. False: this JVM does not tell. */
-static bool find_layout(JNIEnv *jni)
+/* A static word under any of the names that it has had: of JDK 21 and later, of 17, of 8 and 11. */
+static uintptr_t narrow_word(const char *name, const char *name_17)
+{
+    uintptr_t addr = vm_structs_static("CompressedOops", name);
+
+    if (addr == 0)
+        addr = vm_structs_static("CompressedOops", name_17);
+    return addr != 0 ? addr : vm_structs_static("Universe", name_17);
+}
+
+/* How wide references are. False: this JVM does not tell. */
+static bool find_references(void)
 {
     const uintptr_t flag = vm_structs_flag("UseCompressedOops");
-    uintptr_t base = vm_structs_static("CompressedOops", "_base");
-    uintptr_t shift = vm_structs_static("CompressedOops", "_shift");
+    const uintptr_t base = narrow_word("_base", "_narrow_oop._base");
+    const uintptr_t shift = narrow_word("_shift", "_narrow_oop._shift");
     uint8_t is_narrow = 0;
 
-    if (base == 0)
-        base = vm_structs_static("CompressedOops", "_narrow_oop._base");
-    if (shift == 0)
-        shift = vm_structs_static("CompressedOops", "_narrow_oop._shift");
     if (flag != 0 && !safe_load_u8(flag, &is_narrow))
         return false;
     layout.is_narrow = is_narrow != 0;
-    if (layout.is_narrow &&
-        (base == 0 || shift == 0 || !safe_load_word(base, &layout.narrow_base) ||
-         !safe_load_u32(shift, &layout.narrow_shift) || layout.narrow_shift > 8))
-        return false;
+    return !layout.is_narrow ||
+           (base != 0 && shift != 0 && safe_load_word(base, &layout.narrow_base) &&
+            safe_load_u32(shift, &layout.narrow_shift) && layout.narrow_shift <= 8);
+}
 
-    jclass string = (*jni)->FindClass(jni, "java/lang/String");
-    jfieldID value = string == NULL ? NULL : (*jni)->GetFieldID(jni, string, "value", "[B");
-    jfieldID coder = value == NULL ? NULL : (*jni)->GetFieldID(jni, string, "coder", "B");
-    layout.value = coder == NULL ? -1 : vm_offset_of_field(value);
-    layout.coder = coder == NULL ? -1 : vm_offset_of_field(coder);
+/* -1: objects of this class have no such field. */
+static int32_t find_field(JNIEnv *jni, jclass type, const char *name, const char *signature)
+{
+    jfieldID id = (*jni)->GetFieldID(jni, type, name, signature);
+
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);
-    if (string != NULL)
-        (*jni)->DeleteLocalRef(jni, string);
-    return layout.value >= 0 && layout.coder >= 0;
+    return id == NULL ? -1 : vm_offset_of_field(id);
+}
+
+/* Where a String has its fields. False: this JVM does not tell. */
+static bool find_layout(JNIEnv *jni)
+{
+    jclass string = (*jni)->FindClass(jni, "java/lang/String");
+
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+    if (string == NULL)
+        return false;
+    layout.value = find_field(jni, string, "value", "[B");
+    if (layout.value >= 0) {
+        layout.coder = find_field(jni, string, "coder", "B");
+    } else {
+        layout.value = find_field(jni, string, "value", "[C");
+        layout.is_of_chars = true;
+    }
+    (*jni)->DeleteLocalRef(jni, string);
+    return find_references() && layout.value >= 0 && (layout.is_of_chars || layout.coder >= 0);
 }
 
 /* As JNI knows the text; only what it spells as all others do, without a zero or a character beyond 16 bits, is a proof. */

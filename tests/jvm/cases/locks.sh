@@ -44,7 +44,7 @@ of_platform beside "event=cpu,wall=20ms,lock=10us$([ "$MAJOR" -ge 11 ] && echo ,
 of_platform checked lock=10us -Xcheck:jni
 ! grep 'in native method' checked.out || fail "checked: the JVM complains of what JNI is asked for"
 
-# Where monitors stand in a table of their own (JDK 28), and of locks of java.util.concurrent on JDK 8, the agent says that owners are not told.
+# Where monitors stand in a table of their own (JDK 28), and of locks of java.util.concurrent where objects move while threads run, the agent says that owners are not told.
 tells_owners() { # $1: name of a run, $2: of what
     ! grep -q "owners of $2 are not told: " "$1.err" || {
         skip_part "owners of $2: $(sed -n 's/.* are not told: //p' "$1.err")"
@@ -96,10 +96,29 @@ named_by_place() { # $1: name of a run
 latched reentrant
 has_latches=no
 ! tells_owners reentrant 'locks of java.util.concurrent' || has_latches=yes
-if [ $has_latches = yes ]; then
-    sed -n '/"owners":/,/^"owner_stacks"/p' reentrant.json | grep -q '"class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","thread":"owner"' ||
-        fail "reentrant: the owner is not told: $(cat reentrant.json)"
-    named_by_place reentrant
+owner_told() { # $1: name of a run
+    sed -n '/"owners":/,/^"owner_stacks"/p' "$1.json" | grep -q '"class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","thread":"owner"' ||
+        fail "$1: the owner is not told: $(cat "$1.json")"
+    named_by_place "$1"
+}
+[ $has_latches = no ] || owner_told reentrant
+
+# So it is with each collector of JDK 8, and each way in which it writes references: wide, as they are, shifted, and shifted from a base.
+owned_with() { # $1: name of a run, then flags of java
+    local name=$1
+    shift
+    profile "$name" "lock=10us,file=$name.jfr" "$@" Locking reentrant
+    "$JW_COMMAND" contention --json --top=0 "$name.jfr" >"$name.json" || fail "$name: no report"
+    ! grep 'are not told' "$name.err" || fail "$name: what it can tell it does not"
+    owner_told "$name"
+}
+if [ "$MAJOR" -lt 9 ]; then
+    for collector in Serial Parallel ConcMarkSweep G1; do
+        owned_with "$collector-narrow" "-XX:+Use${collector}GC" -XX:+UseCompressedOops
+        owned_with "$collector-wide" "-XX:+Use${collector}GC" -XX:-UseCompressedOops
+    done
+    owned_with shifted -XX:HeapBaseMinAddress=8g
+    owned_with based -XX:HeapBaseMinAddress=40g
 fi
 if [ "$MAJOR" -ge 24 ]; then
     latched parked virtual

@@ -17,6 +17,8 @@ static struct {
     _Alignas(8) unsigned char object[64], string[64], array[512];
 } heap;
 static bool is_narrow, has_fields = true;
+static bool is_of_chars; /* as on JDK 8 */
+static bool has_raised;  /* JNI has an exception pending */
 static unsigned char flag_table[24];
 static uintptr_t flags_static = (uintptr_t)flag_table, flag_count = 1;
 static uintptr_t narrow_base;
@@ -41,8 +43,11 @@ static jfieldID JNICALL get_field(JNIEnv *env, jclass type, const char *name, co
 {
     (void)env;
     (void)type;
-    (void)signature;
-    if (!has_fields)
+    cr_assert(not(has_raised), "JNI is asked for nothing while an exception is pending");
+    has_raised = !has_fields || strcmp(signature, is_of_chars ? "[C" : "[B") != 0;
+    if (has_fields && !is_of_chars && strcmp(name, "coder") == 0)
+        has_raised = strcmp(signature, "B") != 0;
+    if (has_raised)
         return NULL;
     return (jfieldID)(uintptr_t)((strcmp(name, "value") == 0 ? VALUE_OFFSET : CODER_OFFSET) << 2 |
                                  2);
@@ -65,7 +70,13 @@ static void JNICALL get_region(JNIEnv *env, jstring string, jsize from, jsize co
 static jboolean JNICALL check_exception(JNIEnv *env)
 {
     (void)env;
-    return JNI_FALSE;
+    return has_raised;
+}
+
+static void JNICALL clear_exception(JNIEnv *env)
+{
+    (void)env;
+    has_raised = false;
 }
 
 static void JNICALL delete_reference(JNIEnv *env, jobject object)
@@ -74,31 +85,50 @@ static void JNICALL delete_reference(JNIEnv *env, jobject object)
     (void)object;
 }
 
-static void open_it(bool narrow)
+/* Under the names that this JDK has for them. */
+static void add_tables(void)
+{
+    const char *const type = fake_jdk == LAYOUT_8 ? "Flag" : "JVMFlag";
+    const char *const holder = fake_jdk == LAYOUT_8 ? "Universe" : "CompressedOops";
+    const bool is_new = fake_jdk >= LAYOUT_25;
+
+    fake_jvm->add_type(type, 24);
+    fake_jvm->add_field(type, "_name", "const char*", false, 8, NULL);
+    fake_jvm->add_field(type, "_addr", "", false, 0, NULL);
+    fake_jvm->add_field(type, "flags", "JVMFlag*", true, 0, &flags_static);
+    fake_jvm->add_field(type, "numFlags", "size_t", true, 0, &flag_count);
+    fake_jvm->add_field(holder, is_new ? "_base" : "_narrow_oop._base", "address", true, 0,
+                        &narrow_base);
+    fake_jvm->add_field(holder, is_new ? "_shift" : "_narrow_oop._shift", "int", true, 0,
+                        &narrow_shift);
+}
+
+static void open_as(enum layout_jdk jdk, bool narrow)
 {
     static const char *const name = "UseCompressedOops";
     bool *const value = &is_narrow;
     struct jw_error err = {0};
 
-    prepare_fake(LAYOUT_25, "A");
+    prepare_fake(jdk, "A");
+    is_of_chars = jdk == LAYOUT_8;
     is_narrow = narrow;
     narrow_base = (uintptr_t)&heap & ~((uintptr_t)0xffff); /* below, so that no reference is 0 */
     memcpy(flag_table + 8, &name, sizeof name);
     memcpy(flag_table, &value, sizeof value);
-    fake_jvm->add_type("JVMFlag", 24);
-    fake_jvm->add_field("JVMFlag", "_name", "const char*", false, 8, NULL);
-    fake_jvm->add_field("JVMFlag", "_addr", "", false, 0, NULL);
-    fake_jvm->add_field("JVMFlag", "flags", "JVMFlag*", true, 0, &flags_static);
-    fake_jvm->add_field("JVMFlag", "numFlags", "size_t", true, 0, &flag_count);
-    fake_jvm->add_field("CompressedOops", "_base", "address", true, 0, &narrow_base);
-    fake_jvm->add_field("CompressedOops", "_shift", "int", true, 0, &narrow_shift);
+    add_tables();
     cr_assert(vm_open(fake_jvm->java_vm, fake_jvm->jvmti, &err), "%s", err.message);
     functions.FindClass = find_class;
     functions.GetFieldID = get_field;
     functions.GetStringLength = get_length;
     functions.GetStringRegion = get_region;
     functions.ExceptionCheck = check_exception;
+    functions.ExceptionClear = clear_exception;
     functions.DeleteLocalRef = delete_reference;
+}
+
+static void open_it(bool narrow)
+{
+    open_as(LAYOUT_25, narrow);
 }
 
 static void refer(unsigned char *from, const void *to)
@@ -117,6 +147,13 @@ static void fill(size_t length_offset, const void *bytes, uint32_t length_bytes,
     heap.string[CODER_OFFSET] = coder;
     memcpy(heap.array + length_offset, &length_bytes, sizeof length_bytes);
     memcpy(heap.array + length_offset + 4, bytes, length_bytes);
+}
+
+/* An array of chars has its length in chars. */
+static void fill_chars(size_t length_offset, const uint16_t *chars, uint32_t count)
+{
+    fill(length_offset, chars, count * (uint32_t)sizeof *chars, 0xff);
+    memcpy(heap.array + length_offset, &count, sizeof count);
 }
 
 static void know(const char *text)
@@ -272,4 +309,78 @@ Test(vm_string, addresses_that_cannot_be_read_tell_nothing)
     cr_assert(not(vm_string_read((vm_addr)heap.string, &told)));
     refer(heap.string + VALUE_OFFSET, NULL);
     cr_assert(not(vm_string_read((vm_addr)heap.string, &told)));
+}
+
+Test(vm_string, narrow_references_are_followed_as_jdk_17_tells_of_them)
+{
+    open_as(LAYOUT_17, true);
+    fill(12, "main", 4, 0);
+    know("main");
+    cr_assert(prove());
+    expect_text("main");
+}
+
+/* ---- JDK 8: arrays of chars, and no coder ---- */
+
+static const uint16_t main_chars[] = {'m', 'a', 'i', 'n'};
+
+static void open_chars(bool narrow, size_t length_offset)
+{
+    open_as(LAYOUT_8, narrow);
+    fill_chars(length_offset, main_chars, 4);
+    know("main");
+    cr_assert(prove());
+    expect_text("main");
+}
+
+Test(vm_string, chars_of_jdk_8_are_read_through_narrow_references)
+{
+    open_chars(true, 12);
+}
+
+Test(vm_string, chars_of_jdk_8_are_read_through_wide_references)
+{
+    open_chars(false, 12);
+}
+
+Test(vm_string, chars_of_jdk_8_are_read_with_wide_class_pointers)
+{
+    open_chars(false, 16);
+}
+
+Test(vm_string, all_characters_of_jdk_8_become_utf8_and_are_cut_at_one)
+{
+    static const uint16_t mixed[] = {'a', 0xe4, 0x20ac, 0xd83d, 0xde00, 'z'};
+    char wanted[VM_STRING_BYTES_MAX + 1] = {0};
+    uint16_t wide[200];
+
+    open_chars(true, 12);
+    fill_chars(12, mixed, JW_COUNT_OF(mixed));
+    expect_text("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z");
+    for (size_t i = 0; i < JW_COUNT_OF(wide); i++)
+        wide[i] = 'x';
+    memset(wanted, 'x', VM_STRING_BYTES_MAX);
+    fill_chars(12, wide, JW_COUNT_OF(wide));
+    expect_text(wanted);
+}
+
+/* As an array that was just moved away may look: the length is checked, whatever it says. */
+Test(vm_string, a_length_beyond_all_measure_reads_no_more_than_there_is_room_for)
+{
+    const uint32_t length = UINT32_MAX;
+    struct vm_string told;
+
+    open_chars(true, 12);
+    memcpy(heap.array + 12, &length, sizeof length);
+    cr_assert(vm_string_read((vm_addr)heap.string, &told));
+    cr_assert(le(u32, told.length_bytes, VM_STRING_BYTES_MAX));
+}
+
+Test(vm_string, a_jdk_8_that_does_not_tell_its_narrow_references_proves_nothing)
+{
+    open_as(LAYOUT_8, true);
+    fake_jvm->hide_field("Universe", "_narrow_oop._base");
+    fill_chars(12, main_chars, 4);
+    know("main");
+    cr_assert(not(prove()));
 }

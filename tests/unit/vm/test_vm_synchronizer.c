@@ -1,0 +1,349 @@
+/* Owners of locks of java.util.concurrent: with each width of references, under the names of each JDK, and only where a lock of the agent's own proves it. */
+#include "unit/vm/fake_memory.h"
+
+#include <criterion/new/assert.h>
+
+#include "vm/vm_synchronizer.h"
+
+TestSuite(vm_synchronizer, .timeout = 300);
+
+#define OWN_ID  21
+#define NAME    "main"
+#define SHIFT   3
+#define PADDING 64
+
+enum { NAME_OFFSET = 16, OWNER_OFFSET = 24, VALUE_OFFSET = 12, CODER_OFFSET = 20 };
+
+/* Tokens of JNI that nobody reads through. */
+enum { OF_THREAD = 1, OF_STRING, OF_LOCK, OF_SYNCHRONIZER, A_NAME, A_LOCK, CREATE, ENTER, LEAVE };
+
+/* The first bytes stay empty, so that no narrow reference is 0. */
+static struct {
+    _Alignas(4096) unsigned char unused[PADDING];
+    _Alignas(8) unsigned char thread[128], string[64], array[64], synchronizer[64];
+} heap;
+static void *thread_handle = heap.thread, *synchronizer_handle = heap.synchronizer;
+static bool use_narrow, use_collector = true;
+static unsigned char flag_table[2 * 24];
+static uintptr_t flags_static = (uintptr_t)flag_table, flag_count = 2;
+static uintptr_t narrow_base;
+static int32_t narrow_shift = SHIFT;
+static struct JNINativeInterface_ functions;
+static const struct JNINativeInterface_ *table = &functions;
+static bool has_raised, has_locks = true, has_owners = true;
+
+static JNIEnv *jni(void)
+{
+    return (JNIEnv *)&table;
+}
+
+static jobject token(int number)
+{
+    return (jobject)(uintptr_t)number;
+}
+
+static void refer(unsigned char *from, const void *to)
+{
+    const uint32_t narrow =
+        to == NULL ? 0 : (uint32_t)(((uintptr_t)to - narrow_base) >> narrow_shift);
+
+    memcpy(from, use_narrow ? (const void *)&narrow : (const void *)&to,
+           use_narrow ? sizeof narrow : sizeof to);
+}
+
+static void own(const void *thread)
+{
+    refer(heap.synchronizer + OWNER_OFFSET, thread);
+}
+
+static jclass JNICALL find_class(JNIEnv *env, const char *name)
+{
+    (void)env;
+    cr_assert(not(has_raised));
+    if (strcmp(name, "java/lang/Thread") == 0)
+        return token(OF_THREAD);
+    if (strcmp(name, "java/lang/String") == 0)
+        return token(OF_STRING);
+    if (strcmp(name, "java/util/concurrent/locks/AbstractOwnableSynchronizer") == 0)
+        return token(OF_SYNCHRONIZER);
+    has_raised = !has_locks || strcmp(name, "java/util/concurrent/locks/ReentrantLock") != 0;
+    return has_raised ? NULL : token(OF_LOCK);
+}
+
+static jfieldID JNICALL get_field(JNIEnv *env, jclass type, const char *name, const char *signature)
+{
+    static const struct {
+        int type;
+        uint32_t offset;
+        const char *name, *signature;
+    } fields[] = {
+        {OF_THREAD, NAME_OFFSET, "name", "Ljava/lang/String;"},
+        {OF_SYNCHRONIZER, OWNER_OFFSET, "exclusiveOwnerThread", "Ljava/lang/Thread;"},
+        {OF_LOCK, 8, "sync", "Ljava/util/concurrent/locks/ReentrantLock$Sync;"},
+        {OF_STRING, VALUE_OFFSET, "value", "[B"},
+        {OF_STRING, VALUE_OFFSET, "value", "[C"},
+        {OF_STRING, CODER_OFFSET, "coder", "B"},
+    };
+
+    (void)env;
+    cr_assert(not(has_raised));
+    for (size_t i = 0; i < JW_COUNT_OF(fields); i++) {
+        const char *hidden = fake_jdk == LAYOUT_8 ? "[B" : "[C";
+
+        if (type == token(fields[i].type) && strcmp(name, fields[i].name) == 0 &&
+            strcmp(signature, fields[i].signature) == 0 && strcmp(signature, hidden) != 0)
+            return (jfieldID)((uintptr_t)fields[i].offset << FAKE_FIELD_ID_BITS | 2);
+    }
+    has_raised = true;
+    return NULL;
+}
+
+static jmethodID JNICALL get_method(JNIEnv *env, jclass type, const char *name,
+                                    const char *signature)
+{
+    (void)env;
+    cr_assert(type == token(OF_LOCK) && strcmp(signature, "()V") == 0);
+    return (jmethodID)token(strcmp(name, "<init>") == 0 ? CREATE
+                            : strcmp(name, "lock") == 0 ? ENTER
+                                                        : LEAVE);
+}
+
+static jobject JNICALL new_object(JNIEnv *env, jclass type, jmethodID create, ...)
+{
+    (void)env;
+    cr_assert(type == token(OF_LOCK) && create == (jmethodID)token(CREATE));
+    return token(A_LOCK);
+}
+
+static void JNICALL call(JNIEnv *env, jobject lock, jmethodID method, ...)
+{
+    (void)env;
+    cr_assert(lock == token(A_LOCK));
+    own(method == (jmethodID)token(ENTER) && has_owners ? heap.thread : NULL);
+}
+
+static jobject JNICALL get_object(JNIEnv *env, jobject object, jfieldID field)
+{
+    (void)env;
+    (void)field;
+    return object == token(A_LOCK) ? (jobject)&synchronizer_handle : token(A_NAME);
+}
+
+static jclass JNICALL get_class(JNIEnv *env, jobject object)
+{
+    (void)env;
+    (void)object;
+    return token(OF_THREAD);
+}
+
+static jlong JNICALL get_long(JNIEnv *env, jobject thread, jfieldID field)
+{
+    (void)env;
+    (void)thread;
+    (void)field;
+    return OWN_ID;
+}
+
+static jsize JNICALL get_length(JNIEnv *env, jstring string)
+{
+    (void)env;
+    (void)string;
+    return (jsize)strlen(NAME);
+}
+
+static void JNICALL get_region(JNIEnv *env, jstring string, jsize from, jsize count, jchar *out)
+{
+    (void)env;
+    (void)string;
+    for (jsize i = 0; i < count; i++)
+        out[i] = (jchar)NAME[from + i];
+}
+
+static jboolean JNICALL check_exception(JNIEnv *env)
+{
+    (void)env;
+    return has_raised;
+}
+
+static void JNICALL clear_exception(JNIEnv *env)
+{
+    (void)env;
+    has_raised = false;
+}
+
+static void JNICALL delete_reference(JNIEnv *env, jobject object)
+{
+    (void)env;
+    (void)object;
+}
+
+static void add_flag(size_t index, const char *name, bool *value)
+{
+    memcpy(flag_table + index * 24 + 8, &name, sizeof name);
+    memcpy(flag_table + index * 24, &value, sizeof value);
+}
+
+/* Under the names that this JDK has for them. */
+static void add_tables(const char *collector)
+{
+    const char *const type = fake_jdk == LAYOUT_8 ? "Flag" : "JVMFlag";
+    const char *const holder = fake_jdk == LAYOUT_8 ? "Universe" : "CompressedOops";
+    const bool is_new = fake_jdk >= LAYOUT_25;
+
+    add_flag(0, "UseCompressedOops", &use_narrow);
+    add_flag(1, collector, &use_collector);
+    fake_jvm->add_type(type, 24);
+    fake_jvm->add_field(type, "_name", "const char*", false, 8, NULL);
+    fake_jvm->add_field(type, "_addr", "", false, 0, NULL);
+    fake_jvm->add_field(type, "flags", "JVMFlag*", true, 0, &flags_static);
+    fake_jvm->add_field(type, "numFlags", "size_t", true, 0, &flag_count);
+    fake_jvm->add_field(holder, is_new ? "_base" : "_narrow_oop._base", "address", true, 0,
+                        &narrow_base);
+    fake_jvm->add_field(holder, is_new ? "_shift" : "_narrow_oop._shift", "int", true, 0,
+                        &narrow_shift);
+}
+
+/* The thread, by number and by name: chars on JDK 8, bytes since. */
+static void fill_objects(void)
+{
+    const uint64_t number = OWN_ID;
+    const uint32_t length = (uint32_t)strlen(NAME);
+
+    memset(&heap, 0, sizeof heap);
+    memcpy(heap.thread + FAKE_THREAD_NUMBER_OFFSET, &number, sizeof number);
+    refer(heap.thread + NAME_OFFSET, heap.string);
+    refer(heap.string + VALUE_OFFSET, heap.array);
+    memcpy(heap.array + 12, &length, sizeof length);
+    for (size_t i = 0; i < length; i++)
+        heap.array[16 + (fake_jdk == LAYOUT_8 ? 2 * i : i)] = (unsigned char)NAME[i];
+}
+
+static void fill_functions(void)
+{
+    functions.FindClass = find_class;
+    functions.GetFieldID = get_field;
+    functions.GetMethodID = get_method;
+    functions.NewObject = new_object;
+    functions.CallVoidMethod = call;
+    functions.GetObjectField = get_object;
+    functions.GetObjectClass = get_class;
+    functions.GetLongField = get_long;
+    functions.GetStringLength = get_length;
+    functions.GetStringRegion = get_region;
+    functions.ExceptionCheck = check_exception;
+    functions.ExceptionClear = clear_exception;
+    functions.DeleteLocalRef = delete_reference;
+}
+
+static bool open_with(enum layout_jdk jdk, bool is_narrow, const char *collector,
+                      struct jw_error *why)
+{
+    struct jw_error err = {0};
+
+    prepare_fake(jdk, "A");
+    use_narrow = is_narrow;
+    narrow_base = (uintptr_t)&heap;
+    add_tables(collector);
+    cr_assert(vm_open(fake_jvm->java_vm, fake_jvm->jvmti, &err), "%s", err.message);
+    fill_objects();
+    fill_functions();
+    return vm_synchronizer_open(jni(), (jobject)&thread_handle, why);
+}
+
+static vm_addr lock(void)
+{
+    return (vm_addr)&synchronizer_handle;
+}
+
+static void expect_owners(enum layout_jdk jdk, bool is_narrow)
+{
+    struct jw_error why = {0};
+
+    cr_assert(open_with(jdk, is_narrow, "UseSerialGC", &why), "%s", why.message);
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), 0), "the lock was given back");
+    cr_assert(not(vm_synchronizer_is_owned_by(lock(), OWN_ID)));
+    own(heap.thread);
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), OWN_ID));
+    cr_assert(eq(u64, vm_synchronizer_owner(lock() | 1), OWN_ID), "of another kind of reference");
+    cr_assert(vm_synchronizer_is_owned_by(lock(), OWN_ID));
+    cr_assert(not(vm_synchronizer_is_owned_by(lock(), OWN_ID + 1)));
+    cr_assert(not(vm_synchronizer_is_owned_by(lock(), 0)));
+}
+
+Test(vm_synchronizer, jdk_8_tells_owners_through_narrow_references)
+{
+    expect_owners(LAYOUT_8, true);
+}
+
+Test(vm_synchronizer, jdk_8_tells_owners_through_wide_references)
+{
+    expect_owners(LAYOUT_8, false);
+}
+
+Test(vm_synchronizer, jdk_17_tells_owners_through_narrow_references)
+{
+    expect_owners(LAYOUT_17, true);
+}
+
+Test(vm_synchronizer, jdk_25_tells_owners_through_narrow_references)
+{
+    expect_owners(LAYOUT_25, true);
+}
+
+Test(vm_synchronizer, jdk_25_tells_owners_through_wide_references)
+{
+    expect_owners(LAYOUT_25, false);
+}
+
+Test(vm_synchronizer, cms_moves_nothing_while_threads_run)
+{
+    struct jw_error why = {0};
+
+    cr_assert(open_with(LAYOUT_8, true, "UseConcMarkSweepGC", &why), "%s", why.message);
+}
+
+Test(vm_synchronizer, objects_that_move_while_threads_run_are_not_read)
+{
+    struct jw_error why = {0};
+
+    cr_assert(not(open_with(LAYOUT_8, true, "UseShenandoahGC", &why)));
+    cr_assert(ne(chr, why.message[0], '\0'));
+    own(heap.thread);
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), 0));
+    cr_assert(not(vm_synchronizer_is_owned_by(lock(), OWN_ID)));
+}
+
+Test(vm_synchronizer, a_lock_that_does_not_name_who_has_it_proves_nothing)
+{
+    struct jw_error why = {0};
+
+    has_owners = false;
+    cr_assert(not(open_with(LAYOUT_8, true, "UseSerialGC", &why)));
+    cr_assert(ne(chr, why.message[0], '\0'));
+    own(heap.thread);
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), 0));
+    own(NULL);
+    has_owners = true;
+    cr_assert(vm_synchronizer_open(jni(), (jobject)&thread_handle, &why), "it may be tried again");
+}
+
+Test(vm_synchronizer, a_jvm_without_such_locks_tells_no_owners)
+{
+    struct jw_error why = {0};
+
+    has_locks = false;
+    cr_assert(not(open_with(LAYOUT_8, true, "UseSerialGC", &why)));
+    cr_assert(not(has_raised), "the caller sees no exception");
+}
+
+Test(vm_synchronizer, what_cannot_be_read_has_no_owner)
+{
+    struct jw_error why = {0};
+
+    cr_assert(open_with(LAYOUT_8, false, "UseSerialGC", &why), "%s", why.message);
+    own((const void *)(uintptr_t)0x7fff00000000);
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), 0));
+    cr_assert(eq(u64, vm_synchronizer_owner(0x7fff00000000), 0));
+    synchronizer_handle = NULL;
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), 0));
+}
