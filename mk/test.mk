@@ -300,8 +300,8 @@ endef
 $(foreach lane,$(LANES),$(eval $(call test_rules,$(lane))))
 
 # The library as it is shipped, with tests/faults between it and the memory that it reads.
-FAULTS_WRAPPED := arch_load_u8 arch_load_u16 arch_load_u32 arch_load_u64 safe_load_bytes safe_match_words arch_is_contained_load \
-	walk_java walk_own_stack walk_native sample_take signals_call_guarded \
+FAULTS_WRAPPED := arch_load_u8 arch_load_u16 arch_load_u32 arch_load_u64 arch_load_u64_acquire safe_load_bytes safe_match_words \
+	arch_is_contained_load walk_java walk_own_stack walk_native sample_take signals_call_guarded \
 	walk_breaker_count walk_breaker_open walk_breaker_turn walk_breaker_tell
 
 # And between both products and all that they call outside: tests/faults/calls.def.

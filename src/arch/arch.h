@@ -188,6 +188,9 @@ JW_SIGNAL_SAFE static inline bool safe_load_u16(uintptr_t addr, uint16_t *out);
 JW_SIGNAL_SAFE static inline bool safe_load_u32(uintptr_t addr, uint32_t *out);
 JW_SIGNAL_SAFE static inline bool safe_load_u64(uintptr_t addr, uint64_t *out);
 
+/* Of an aligned word of the JVM's; loads behind it see what the JVM stored before it. Not aligned it counts as one that cannot be read. */
+JW_SIGNAL_SAFE static inline bool safe_load_u64_acquire(uintptr_t addr, uint64_t *out);
+
 /* At most so many bytes are copied by one call: the bound of the loop. */
 #define SAFE_LOAD_MAX_BYTES ((size_t)65536)
 
@@ -494,6 +497,7 @@ JW_SIGNAL_SAFE struct arch_loaded arch_load_u8(uintptr_t addr);
 JW_SIGNAL_SAFE struct arch_loaded arch_load_u16(uintptr_t addr);
 JW_SIGNAL_SAFE struct arch_loaded arch_load_u32(uintptr_t addr);
 JW_SIGNAL_SAFE struct arch_loaded arch_load_u64(uintptr_t addr);
+JW_SIGNAL_SAFE struct arch_loaded arch_load_u64_acquire(uintptr_t addr);
 
 #define ARCH_DEFINE_SAFE_LOAD(name, type, load)                                                    \
     static inline bool name(uintptr_t addr, type *out)                                             \
@@ -510,6 +514,7 @@ ARCH_DEFINE_SAFE_LOAD(safe_load_u8, uint8_t, arch_load_u8)
 ARCH_DEFINE_SAFE_LOAD(safe_load_u16, uint16_t, arch_load_u16)
 ARCH_DEFINE_SAFE_LOAD(safe_load_u32, uint32_t, arch_load_u32)
 ARCH_DEFINE_SAFE_LOAD(safe_load_u64, uint64_t, arch_load_u64)
+ARCH_DEFINE_SAFE_LOAD(safe_load_u64_acquire, uint64_t, arch_load_u64_acquire)
 ARCH_DEFINE_SAFE_LOAD(safe_load_word, uintptr_t, arch_load_u64)
 
 #undef ARCH_DEFINE_SAFE_LOAD

@@ -9,11 +9,12 @@
 
 bool arch_is_contained_load(uintptr_t pc)
 {
-    return pc == (uintptr_t)arch_load_u64 || pc == (uintptr_t)arch_load_u32 ||
-           pc == (uintptr_t)arch_load_u16 || pc == (uintptr_t)arch_load_u8 ||
-           pc == (uintptr_t)arch_load_bytes_16 || pc == (uintptr_t)arch_load_bytes_8 ||
-           pc == (uintptr_t)arch_load_bytes_4 || pc == (uintptr_t)arch_load_bytes_2 ||
-           pc == (uintptr_t)arch_load_bytes_1 || pc == (uintptr_t)arch_match_load;
+    return pc == (uintptr_t)arch_load_u64 || pc == (uintptr_t)arch_load_u64_acquire ||
+           pc == (uintptr_t)arch_load_u32 || pc == (uintptr_t)arch_load_u16 ||
+           pc == (uintptr_t)arch_load_u8 || pc == (uintptr_t)arch_load_bytes_16 ||
+           pc == (uintptr_t)arch_load_bytes_8 || pc == (uintptr_t)arch_load_bytes_4 ||
+           pc == (uintptr_t)arch_load_bytes_2 || pc == (uintptr_t)arch_load_bytes_1 ||
+           pc == (uintptr_t)arch_match_load;
 }
 
 bool arch_guard_covers(const struct arch_guard *guard, uintptr_t sp)

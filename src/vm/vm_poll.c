@@ -169,7 +169,8 @@ enum vm_poll_state vm_poll_state(const void *env)
     const vm_addr thread = where == 0 ? 0 : vm_thread_of_env(env);
     uint64_t word;
 
-    if (thread == 0 || !safe_load_u64(thread + (vm_addr)(where >> 8), &word))
+    /* Who finds it armed has to see what was said before that, of a safepoint: SafepointSynchronize::arm_safepoint orders the two. */
+    if (thread == 0 || !safe_load_u64_acquire(thread + (vm_addr)(where >> 8), &word))
         return VM_POLL_UNTOLD;
     return judge(vm_layout.major < MAJOR_WORD_MIN ? state_of_page(word, (uint8_t)where)
                                                   : state_of_word(word));

@@ -210,6 +210,7 @@ WRAP_LOAD(arch_load_u8, 8)
 WRAP_LOAD(arch_load_u16, 16)
 WRAP_LOAD(arch_load_u32, 32)
 WRAP_LOAD(arch_load_u64, 64)
+WRAP_LOAD(arch_load_u64_acquire, 64)
 
 bool __real_safe_load_bytes(void *to, uintptr_t addr, size_t length_bytes);
 bool __wrap_safe_load_bytes(void *to, uintptr_t addr, size_t length_bytes);
@@ -246,8 +247,8 @@ bool __wrap_arch_is_contained_load(uintptr_t pc);
 bool __wrap_arch_is_contained_load(uintptr_t pc)
 {
     return __real_arch_is_contained_load(pc) || pc == (uintptr_t)__real_arch_load_u64 ||
-           pc == (uintptr_t)__real_arch_load_u32 || pc == (uintptr_t)__real_arch_load_u16 ||
-           pc == (uintptr_t)__real_arch_load_u8;
+           pc == (uintptr_t)__real_arch_load_u64_acquire || pc == (uintptr_t)__real_arch_load_u32 ||
+           pc == (uintptr_t)__real_arch_load_u16 || pc == (uintptr_t)__real_arch_load_u8;
 }
 
 /* Walks -------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /*
- * aarch64: loads whose faults are contained; one body for four widths, and where they land.
+ * aarch64: loads whose faults are contained; one body for four widths, and one that acquires, and where they land.
  *
- *     struct arch_loaded arch_load_u8(uintptr_t addr);    and _u16, _u32, _u64
+ *     struct arch_loaded arch_load_u8(uintptr_t addr);    and _u16, _u32, _u64, _u64_acquire
  *
  * x0: address. Out: x0 value, x1 1 when read, both 0 when not. Clobbers nothing else and has no frame,
  * so the fault handler need only move the pc. The load is the first instruction: its address is the
@@ -27,6 +27,7 @@
         contained_load arch_load_u16, ldrh w0, [x0]
         contained_load arch_load_u32, ldr w0, [x0]
         contained_load arch_load_u64, ldr x0, [x0]
+        contained_load arch_load_u64_acquire, ldar x0, [x0]
 
         .globl  arch_load_landing
         .hidden arch_load_landing

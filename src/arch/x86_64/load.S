@@ -1,7 +1,7 @@
 /*
- * x86-64: loads whose faults are contained; one body for four widths, and where they land.
+ * x86-64: loads whose faults are contained; one body for four widths, and one that acquires (as any load does), and where they land.
  *
- *     struct arch_loaded arch_load_u8(uintptr_t addr);    and _u16, _u32, _u64
+ *     struct arch_loaded arch_load_u8(uintptr_t addr);    and _u16, _u32, _u64, _u64_acquire
  *
  * rdi: address. Out: rax value, rdx 1 when read, both 0 when not. Clobbers nothing else and has no
  * frame, so the fault handler need only move the pc. The load is the first instruction: its address
@@ -27,6 +27,7 @@
         contained_load arch_load_u16, movzwl (%rdi), %eax
         contained_load arch_load_u32, movl (%rdi), %eax
         contained_load arch_load_u64, movq (%rdi), %rax
+        contained_load arch_load_u64_acquire, movq (%rdi), %rax
 
         .globl  arch_load_landing
         .hidden arch_load_landing

@@ -39,6 +39,9 @@ Test(arch_safe_load, each_width_reads_its_bytes_and_no_others)
         cr_assert(safe_load_u64(addr, &u64) && memcmp(&u64, bytes + at, sizeof u64) == 0);
         cr_assert(safe_load_word(addr, &word) && memcmp(&word, bytes + at, sizeof word) == 0);
     }
+    for (size_t at = 0; at < 16; at += sizeof u64)
+        cr_assert(safe_load_u64_acquire((uintptr_t)bytes + at, &u64) &&
+                  memcmp(&u64, bytes + at, sizeof u64) == 0);
     cr_assert(faults_seen == 0);
 }
 
@@ -59,12 +62,13 @@ Test(arch_safe_load, m08_unreadable_memory_is_false_counted_and_leaves_the_resul
         cr_assert(!safe_load_u16(unreadable[i], &u16) && u16 == 2);
         cr_assert(!safe_load_u32(unreadable[i], &u32) && u32 == 3);
         cr_assert(!safe_load_u64(unreadable[i], &u64) && u64 == 4);
+        cr_assert(!safe_load_u64_acquire(unreadable[i], &u64) && u64 == 4);
         cr_assert(!safe_load_word(unreadable[i], &word) && word == 5);
         cr_assert(!safe_load_bytes(to, unreadable[i], 40));
         cr_assert(safe_load_string(to, sizeof to, unreadable[i]) == SAFE_LOAD_NO_STRING);
     }
-    cr_assert(jw_counter(JW_COUNT_LOAD_FAULTS) - counted == 7 * addresses);
-    cr_assert(faults_seen == (int)(7 * addresses));
+    cr_assert(jw_counter(JW_COUNT_LOAD_FAULTS) - counted == 8 * addresses);
+    cr_assert(faults_seen == (int)(8 * addresses));
 }
 
 Test(arch_safe_load, a_load_that_crosses_into_a_hole_is_false)
