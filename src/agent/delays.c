@@ -107,6 +107,8 @@ void delays_turn(struct recording *recording)
     if (live.told_poll != vm_poll_told()) {
         live.told_poll = vm_poll_told();
         recording_set_now(recording, "pollsamples", live.told_poll);
+        agent_log(OPTIONS_LOGLEVEL_DEBUG, "polls look at the word %u of a thread: %s",
+                  (unsigned)vm_poll_offset(), live.told_poll);
     }
     if (live.has_said || vm_safepoint_finding() == VM_SAFEPOINT_SOUGHT)
         return;

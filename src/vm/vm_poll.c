@@ -118,6 +118,11 @@ const char *vm_poll_told(void)
     return texts[jw_load_relaxed(&poll.finding)];
 }
 
+uint32_t vm_poll_offset(void)
+{
+    return (uint32_t)(jw_load_relaxed(&poll.where) >> 8);
+}
+
 /* JDK 10 to 15: a page that may be read, or one that may not, with the bit. */
 static JW_SIGNAL_SAFE enum vm_poll_state state_of_page(uint64_t page, uint8_t mask)
 {

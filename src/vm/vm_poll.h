@@ -26,6 +26,8 @@ enum vm_poll_state {
 void vm_poll_find(void);
 /* "on", "not yet: ..." or "off: ..."; lives as long as the process. */
 const char *vm_poll_told(void);
+/* Where in a thread the word lies, in bytes; 0: it is not known, or was another one. Context: any. */
+uint32_t vm_poll_offset(void);
 
 JW_SIGNAL_SAFE enum vm_poll_state vm_poll_state(const void *env);
 

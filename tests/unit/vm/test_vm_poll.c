@@ -75,6 +75,7 @@ static void see_clear(uint64_t word)
 Test(vm_poll, what_the_word_says_is_told_once_threads_were_seen_that_nobody_had_asked)
 {
     open_with_polls(17, 30, 3);
+    cr_assert(eq(u32, vm_poll_offset(), OFFSET));
     cr_assert(eq(int, state_of(1), VM_POLL_UNTOLD));
     see_clear(CLEAR);
     cr_assert(eq(int, state_of(CLEAR), VM_POLL_CLEAR));
@@ -119,6 +120,7 @@ Test(vm_poll, a_word_that_no_poll_has_ends_it_for_good)
     for (int i = 0; i < 20; i++)
         cr_assert(eq(int, state_of(CLEAR), VM_POLL_UNTOLD));
     vm_poll_find();
+    cr_assert(eq(u32, vm_poll_offset(), 0));
     expect_off("off: the word of a thread had what no poll looks at");
 }
 
