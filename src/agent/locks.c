@@ -228,7 +228,7 @@ void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
     if (instrument_is_own(jvmti, jni,
                           object)) /* no lock of the program, which learns nothing of it */
         return;
-    const vm_addr monitor = vm_monitor_of(object);
+    const vm_addr monitor = vm_monitor_of(jni, object);
     const struct sampler_lock wait = {
         .kind = EVENT_LOCK_ENTER,
         .monitor = monitor,
@@ -244,7 +244,7 @@ void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms)
     blockers_waits(jni);
     const struct sampler_lock wait = {
         .kind = EVENT_LOCK_WAIT,
-        .monitor = vm_monitor_of(object),
+        .monitor = vm_monitor_of(jni, object),
         .timeout_ms = timeout_ms <= 0           ? 0
                       : timeout_ms < UINT32_MAX ? (uint32_t)timeout_ms
                                                 : UINT32_MAX,
@@ -327,6 +327,8 @@ void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expi
 
     if (!sampler_lock_end(EVENT_LOCK_WAIT, &wait))
         return;
+    if (wait.monitor == 0) /* its thread did not know it yet when it began */
+        wait.monitor = vm_monitor_of(jni, object);
     struct sampler_hook sample = {
         .flags = is_expired ? EVENT_LOCK_EXPIRED : 0,
         .name = wait.timeout_ms,

@@ -23,49 +23,116 @@
 /* Source: OpenJDK, lockStack.hpp: 8 entries; some more do no harm. */
 #define LOCK_STACK_MAX 16
 
+/* Newer monitors are looked at when one that was just made is searched for. */
+#define LISTED_MAX 1000
+
 enum monitor_way { WAY_NONE, WAY_BY_THREAD, WAY_BY_NUMBER };
+
+/* How an object's monitor is found. */
+enum monitor_lead {
+    LEAD_MARK,   /* its mark leads there */
+    LEAD_THREAD, /* the thread that waits for it does */
+};
 
 static struct {
     enum monitor_way way;
+    enum monitor_lead lead;
     bool
         is_handle; /* `_object` leads to a word with the object's address, and is not that address */
-    struct vm_field mark, object, owner;
+    vm_addr bad_bits, shift; /* words of ZGC's; 0: addresses have no colour */
+    vm_addr newest;          /* word that leads to the monitor that was made last; 0: not known */
+    struct vm_field mark, object, owner, next;
+    struct vm_field pending, waiting;       /* of a JavaThread: its monitors */
     struct vm_field stack_base, stack_size; /* of a JavaThread */
     struct vm_field owner_number;           /* of a JavaThread, from JDK 24 on */
     struct vm_field lock_stack, top, first; /* a JavaThread's, and inside of it */
 } monitors;
 
+/*
+ * The address in a word that ZGC has coloured; false where the collector has something to do with it first.
+ * Source: OpenJDK, zAddress.inline.hpp, ZPointer::is_load_bad and uncolor, of generations (JDK 21 and later).
+ */
+JW_SIGNAL_SAFE static bool uncolour(uint64_t *word)
+{
+    uint64_t bad_bits, shift;
+
+    if (monitors.shift == 0)
+        return true;
+    if (!safe_load_u64(monitors.bad_bits, &bad_bits) || !safe_load_u64(monitors.shift, &shift) ||
+        (*word & bad_bits) != 0 || shift >= 64)
+        return false;
+    *word >>= shift;
+    return true;
+}
+
 JW_SIGNAL_SAFE static bool load_object(vm_addr monitor, uint64_t *object)
 {
     return vm_load_field(monitor, monitors.object, object) &&
-           (!monitors.is_handle || safe_load_u64(*object, object));
+           (!monitors.is_handle || safe_load_u64(*object, object)) && uncolour(object);
+}
+
+static bool leads_to(vm_addr monitor, uint64_t object)
+{
+    uint64_t back;
+
+    return vm_is_plausible(monitor) && load_object(monitor, &back) && back == object;
 }
 
 /* What its mark and its monitor agree upon. */
-static vm_addr find_monitor(vm_addr handle)
+static vm_addr find_by_mark(uint64_t object)
 {
-    uint64_t object, mark, back, again;
+    uint64_t mark;
 
-    if (!safe_load_u64(handle, &object) || !vm_is_plausible(object) ||
-        !vm_load_field(object, monitors.mark, &mark) || (mark & MARK_BITS) != MARK_MONITOR)
+    if (!vm_load_field(object, monitors.mark, &mark) || (mark & MARK_BITS) != MARK_MONITOR)
         return 0;
     const vm_addr monitor = mark & ~(uint64_t)MARK_BITS;
-    return vm_is_plausible(monitor) && load_object(monitor, &back) && back == object &&
-                   safe_load_u64(handle, &again) && again == object
-               ? monitor
-               : 0;
+    return leads_to(monitor, object) ? monitor : 0;
 }
 
-vm_addr vm_monitor_of(jobject object)
+/* One that the thread waits for, to enter it or in Object.wait. */
+static vm_addr find_by_thread(vm_addr thread, uint64_t object)
 {
-    const vm_addr handle = (vm_addr)object & ~(vm_addr)REFERENCE_BITS;
-    vm_addr monitor = 0;
+    uint64_t monitor;
 
-    if (monitors.way == WAY_NONE || handle < VM_ADDR_MIN)
-        return 0;
-    for (int i = 0; i < TRIES && monitor == 0; i++)
-        monitor = find_monitor(handle);
-    return monitor;
+    if (vm_load_field(thread, monitors.pending, &monitor) && leads_to(monitor, object))
+        return monitor;
+    return vm_load_field(thread, monitors.waiting, &monitor) && leads_to(monitor, object) ? monitor
+                                                                                          : 0;
+}
+
+/* Among the last that were made. Some may be taken away meanwhile: what is read then leads to no object of ours. */
+static vm_addr find_in_list(uint64_t object)
+{
+    uint64_t monitor;
+    bool is_read = monitors.newest != 0 && safe_load_u64(monitors.newest, &monitor);
+
+    for (int i = 0; i < LISTED_MAX && is_read && monitor != 0; i++) {
+        if (leads_to(monitor, object))
+            return monitor;
+        is_read = vm_load_field(monitor, monitors.next, &monitor);
+    }
+    return 0;
+}
+
+static bool load_handle(jobject of, uint64_t *object)
+{
+    return safe_load_u64((vm_addr)of & ~(vm_addr)REFERENCE_BITS, object) &&
+           vm_is_plausible(*object);
+}
+
+vm_addr vm_monitor_of(const void *env, jobject object)
+{
+    const vm_addr thread = vm_thread_of_env(env);
+    uint64_t found, again;
+
+    for (int i = 0; i < TRIES && monitors.way != WAY_NONE && load_handle(object, &found); i++) {
+        const vm_addr monitor =
+            monitors.lead == LEAD_MARK ? find_by_mark(found) : find_by_thread(thread, found);
+
+        if (monitor != 0 && load_handle(object, &again) && again == found)
+            return monitor;
+    }
+    return 0;
 }
 
 JW_SIGNAL_SAFE static enum vm_owner_kind kind_of(uint64_t owner)
@@ -119,14 +186,17 @@ JW_SIGNAL_SAFE static bool is_in_lock_stack(vm_addr thread, uint64_t object)
     return false;
 }
 
-/* The same object all the time that its address is looked for: no safepoint may have moved it, and others. */
+/*
+ * The same object all the time that its address is looked for: no safepoint may have moved it, and others. ZGC moves objects
+ * while threads run, and comes to lock stacks later, when another object may have that address.
+ */
 JW_SIGNAL_SAFE static bool keeps_object_of(vm_addr thread, vm_addr monitor)
 {
     uint64_t object, again, count = 0, count_again = 0;
     const bool is_counted = vm_safepoint_count(&count);
 
-    return load_object(monitor, &object) && object != 0 && is_in_lock_stack(thread, object) &&
-           load_object(monitor, &again) && again == object &&
+    return monitors.shift == 0 && load_object(monitor, &object) && object != 0 &&
+           is_in_lock_stack(thread, object) && load_object(monitor, &again) && again == object &&
            (!is_counted || (vm_safepoint_count(&count_again) && count_again == count));
 }
 
@@ -160,9 +230,8 @@ vm_addr vm_monitor_class(vm_addr monitor)
 }
 
 /* The JVM locks the object, whose monitor must name the calling thread. */
-static bool try_owner(JNIEnv *jni, jobject object, jobject thread)
+static bool names_own(JNIEnv *jni, vm_addr monitor, jobject thread)
 {
-    const vm_addr monitor = vm_monitor_of(object);
     struct vm_owner owner;
 
     vm_monitor_owner(monitor, &owner);
@@ -172,12 +241,19 @@ static bool try_owner(JNIEnv *jni, jobject object, jobject thread)
                 : owner.kind == VM_OWNER_ADDRESS && owner.value == vm_thread_of_env(jni));
 }
 
+/* Where the mark does not lead there, threads that wait do; each monitor that they name proves itself by its object. */
 static bool try_ways(JNIEnv *jni, jobject object, jobject thread)
 {
-    for (int i = 0; i < 2; i++) {
+    uint64_t found;
+
+    for (int i = 0; i < 2 && load_handle(object, &found); i++) {
         monitors.is_handle = i == 0;
         monitors.way = vm_has(monitors.owner_number) ? WAY_BY_NUMBER : WAY_BY_THREAD;
-        if (try_owner(jni, object, thread))
+        monitors.lead = LEAD_MARK;
+        if (names_own(jni, find_by_mark(found), thread))
+            return true;
+        monitors.lead = LEAD_THREAD;
+        if (vm_has(monitors.pending) && names_own(jni, find_in_list(found), thread))
             return true;
     }
     monitors.way = WAY_NONE;
@@ -196,6 +272,63 @@ static jobject make_object(JNIEnv *jni)
     return object;
 }
 
+/* A JavaThread's, or a Thread's, as up to JDK 11. */
+static struct vm_field thread_field(const char *name)
+{
+    const struct vm_field of_java = vm_structs_field("JavaThread", name);
+    struct vm_field field = vm_has(of_java) ? of_java : vm_structs_field("Thread", name);
+
+    field.width = sizeof(uint64_t);
+    return field;
+}
+
+/* 0: there is no such word. */
+static vm_addr word_of_z(vm_addr globals, const char *name)
+{
+    struct vm_field field = vm_structs_field("ZGlobalsForVMStructs", name);
+    uint64_t word;
+
+    field.width = sizeof word;
+    return vm_load_field(globals, field, &word) ? word : 0;
+}
+
+static bool flag(const char *name, bool fallback)
+{
+    const uintptr_t addr = vm_structs_flag(name);
+    uint8_t value;
+
+    return addr != 0 && safe_load_u8(addr, &value) ? value != 0 : fallback;
+}
+
+/*
+ * How ZGC colours addresses. Source: OpenJDK, vmStructs_z.hpp; the words exist without it, too, and mean nothing. The one without
+ * generations (the only one up to JDK 20, an option up to 23) gives references and monitors the same colour.
+ */
+static void resolve_colour(void)
+{
+    const uintptr_t instance = vm_structs_static("ZGlobalsForVMStructs", "_instance_p");
+    uint64_t globals;
+
+    monitors.bad_bits = monitors.shift = 0;
+    if (!flag("UseZGC", false) || !flag("ZGenerational", true) || instance == 0 ||
+        !safe_load_u64(instance, &globals))
+        return;
+    monitors.bad_bits = word_of_z(globals, "_ZPointerLoadBadMask");
+    monitors.shift = monitors.bad_bits == 0 ? 0 : word_of_z(globals, "_ZPointerLoadShift");
+}
+
+/* Source: OpenJDK, synchronizer.hpp, MonitorList, from JDK 17 on: who is new stands at the head. */
+static void resolve_list(void)
+{
+    const uintptr_t list = vm_structs_static("ObjectSynchronizer", "_in_use_list");
+    const struct vm_field head = vm_structs_field("MonitorList", "_head");
+
+    monitors.next = vm_structs_field("ObjectMonitor", "_next_om");
+    monitors.next.width = sizeof(uint64_t);
+    monitors.newest =
+        list == 0 || !vm_has(head) || !vm_has(monitors.next) ? 0 : list + (uintptr_t)head.offset;
+}
+
 static void resolve(void)
 {
     monitors.mark = vm_structs_field("oopDesc", "_mark");
@@ -212,6 +345,10 @@ static void resolve(void)
     monitors.stack_base.width = monitors.stack_size.width = sizeof(uint64_t);
     monitors.owner_number.width = sizeof(uint64_t);
     monitors.top.width = sizeof(uint32_t);
+    monitors.pending = thread_field("_current_pending_monitor");
+    monitors.waiting = thread_field("_current_waiting_monitor");
+    resolve_list();
+    resolve_colour();
 }
 
 bool vm_monitor_open(JNIEnv *jni, jobject calling_thread, struct jw_error *why)
@@ -235,7 +372,8 @@ bool vm_monitor_open(JNIEnv *jni, jobject calling_thread, struct jw_error *why)
     if (object != NULL)
         (*jni)->DeleteLocalRef(jni, object);
     if (!is_proved)
-        jw_error_set(why, "with this JVM's collector, or its table of monitors, an object does not "
-                          "lead to its monitor and back");
+        jw_error_set(why,
+                     "of an object that a thread has locked no monitor is found that leads back "
+                     "to it and names the thread");
     return is_proved;
 }

@@ -14,9 +14,16 @@
  *     from JDK 21    1: somebody who locked before there was a monitor, and keeps the object in his lock stack
  *
  * A monitor is read while a thread waits for it: it is not freed before. The object may be moved any time between two reads,
- * so it proves itself: the monitor leads back to it. With collectors that mark addresses by their colour (ZGC) it never
- * does, nor where monitors stand in a table of their own (UseObjectMonitorTable); vm_monitor_open finds that out on an object
- * of its own. Source: OpenJDK, objectMonitor.hpp, markWord.hpp, lockStack.hpp; seen on 17 and 25.
+ * so it proves itself: the monitor leads back to it.
+ *
+ * Where monitors stand in a table of their own (UseObjectMonitorTable, always from JDK 28 on) the mark leads nowhere. Who
+ * begins to wait has the monitor in a field of its JavaThread by then, also where a virtual thread waits that will leave it; what
+ * is read there must lead to the object, too. That monitors tell owners at all is tried on an object of its own, which
+ * vm_monitor_open locks: its monitor is found by its mark, or else in the JVM's list of monitors.
+ *
+ * ZGC colours addresses; the colour is taken off as the JVM does it. Its lock stacks may be out of date: nobody is known by them.
+ * Source: OpenJDK, objectMonitor.hpp, objectMonitor.cpp (notify_contended_enter), markWord.hpp, lockStack.hpp; seen on 8, 17,
+ * 21, 25 and 28.
  */
 #ifndef JW_VM_VM_MONITOR_H
 #define JW_VM_VM_MONITOR_H
@@ -41,8 +48,11 @@ struct vm_owner {
  * it is true at once. */
 JW_MUST_CHECK bool vm_monitor_open(JNIEnv *jni, jobject calling_thread, struct jw_error *why);
 
-/* The monitor of the object behind a local reference; 0: it has none, or it cannot be told. */
-vm_addr vm_monitor_of(jobject object);
+/*
+ * The monitor of the object behind a local reference; 0: it has none, or it cannot be told. `env`: of the calling thread, which
+ * is told by the JVM that it begins to wait for it, or has waited in Object.wait.
+ */
+vm_addr vm_monitor_of(const void *env, jobject object);
 
 /* Says what the monitor says; somebody waits for it. */
 JW_SIGNAL_SAFE void vm_monitor_owner(vm_addr monitor, struct vm_owner *out);

@@ -44,22 +44,41 @@ of_platform beside "event=cpu,wall=20ms,lock=10us$([ "$MAJOR" -ge 11 ] && echo ,
 of_platform checked lock=10us -Xcheck:jni
 ! grep 'in native method' checked.out || fail "checked: the JVM complains of what JNI is asked for"
 
-# Where monitors stand in a table of their own (JDK 28), and of locks of java.util.concurrent where objects move while threads run, the agent says that owners are not told.
-tells_owners() { # $1: name of a run, $2: of what
+# Also where monitors stand in a table of their own, as always from JDK 28 on, and where the collector colours addresses.
+takes() { "$JDK/bin/java" "$@" -version >/dev/null 2>&1; } # $@: flags of the JVM
+TABLE=(-XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable)
+runs=(alone beside)
+if [ "$MAJOR" -ge 24 ] && takes "${TABLE[@]}"; then
+    of_platform table lock=10us "${TABLE[@]}"
+    runs+=(table)
+fi
+if [ "$MAJOR" -ge 17 ] && takes -XX:+UseZGC; then
+    of_platform coloured lock=10us -XX:+UseZGC -XX:ZCollectionInterval=0.1
+    runs+=(coloured)
+fi
+
+tells_owners() { # $1: name of a run, $2: of what; of locks of java.util.concurrent they are not told where objects move while threads run
     ! grep -q "owners of $2 are not told: " "$1.err" || {
         skip_part "owners of $2: $(sed -n 's/.* are not told: //p' "$1.err")"
         return 1
     }
 }
-has_owners=no
-! tells_owners alone monitors || has_owners=yes
-runs=()
-[ $has_owners = no ] || runs=(alone beside)
+# Who had the lock when a wait began: the owner, nearly all the time, or a victim that had just got it, or, for a moment, nobody. ZGC's lock stacks tell nobody, so
+# from JDK 23 on nobody is known who has had the lock since before anybody waited for it: the victims' first waits.
+owners_of() { # $1: name of a run; what waits for the shelf have that are for the owner or for nobody known, and those for the owner: ns
+    "$JW_COMMAND" convert -q --event=jdk.JavaMonitorEnter "$1.jfr" "$1.jsonl"
+    grep -F '"Locking$Shelf"' "$1.jsonl" | sed -n 's/.*"duration":\([0-9]*\).*"previousOwner":\(null\|{"osName":"[^"]*","osThreadId":[0-9]*,"javaName":"\([^"]*\)"\).*/\1 \3/p' |
+        awk -v spared="$([ "$1" = coloured ] && echo 3 || echo 0)" '
+            $2 == "owner" { owned += $1 }
+            $2 == "" && spared-- <= 0 { unowned += $1 }
+            $2 != "" && $2 !~ /^(owner|victim-[0-2])$/ { print "who never had it: " $2 >"/dev/stderr"; owned = -1; exit }
+            END { printf "%.0f %.0f\n", owned + unowned, owned }'
+}
 for name in "${runs[@]}"; do
-    owned=$(sed -n '/"owners":/,/^"owner_stacks"/p' "$name.json" | grep -o '"waits":[0-9]*[^}]*"thread":"owner"' | head -n 1 | grep -o '[0-9]*' | head -n 1)
-    waits=$(json "$name.json" waits)
-    echo "$name: $owned of $waits waits have their owner"
-    [ $((${owned:-0} * 100)) -ge $((waits * 90)) ] || fail "$name: of $waits waits ${owned:-none} name the owner that the program knows"
+    ! grep 'owners of monitors are not told: ' "$name.err" || fail "$name: $(cat "$name.err")"
+    read -r waited owned <<<"$(owners_of "$name")"
+    echo "$name: $owned of $waited ns have their owner"
+    [ "$owned" -gt 0 ] && [ $((owned * 100)) -ge $((waited * 90)) ] || fail "$name: of $waited ns that others waited $owned have the owner that the program knows"
 done
 
 # Locks of java.util.concurrent, which stand on park; and what is parked for something else is apart. On virtual threads too, and from JDK 26 on on all, by the agent's own
@@ -89,7 +108,7 @@ latched() { # $1: name of a run, then arguments of the program
 named_by_place() { # $1: name of a run
     local total blamed
     total=$(json "$1.json" total_ns)
-    blamed=$(sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"owner"' | grep '"Locking.hold:' | grep -o '"total_ns":[0-9]*' | awk -F: '{ sum += $2 } END { printf "%.0f\n", sum }')
+    blamed=$(sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"\(owner\|\[virtual thread [0-9]*\]\)"' | grep '"Locking.hold:' | grep -o '"total_ns":[0-9]*' | awk -F: '{ sum += $2 } END { printf "%.0f\n", sum }')
     echo "$1: $blamed ns of $total are on the stack of who had the lock"
     [ $((blamed * 100)) -ge $((total * 30)) ] || fail "$1: of $total ns that others waited $blamed are on the stack of who kept them waiting: $(cat "$1.json")"
 }
@@ -135,23 +154,28 @@ for name in "${runs[@]}"; do
     blamed=$(awk '/Locking.hold;/ { sum += $NF } END { printf "%.0f\n", sum }' "$name.blame.collapsed")
     all=$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$name.blame.collapsed")
     total=$(json "$name.json" total_ns)
-    echo "$name: $blamed ns blamed on Locking.hold, $all in all, of $total waited"
-    [ $((blamed * 100)) -ge $((total * 85)) ] || fail "$name: of $total ns that others waited $blamed are on the stack of who kept them waiting"
+    read -r _ owned <<<"$(owners_of "$name")"
+    echo "$name: $blamed ns blamed on Locking.hold, $all in all, of $owned for the owner and $total waited"
+    [ $((blamed * 100)) -ge $((owned * 85)) ] || fail "$name: of $owned ns that others waited $blamed are on the stack of who kept them waiting"
     [ $((all * 100)) -le $((total * 101)) ] || fail "$name: more time is blamed on owners than was waited"
     sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$name.json" | grep '"thread":"owner"' | grep -q '"Locking.hold:' || fail "$name: the owner's stack is not that of Locking.hold"
     sed -n '/"convoys":/,/^"chains"/p' "$name.json" | grep '"most":3' | grep -q '"class":"Locking$Shelf","owner":"owner"' || fail "$name: the convoy is not named"
 done
 
 # A deadlock of two, with names, classes and stacks, in the log and in the report; the program ends as if nobody had looked.
-if [ $has_owners = yes ]; then
-    profile dead lock=10us,file=dead.jfr Deadlocked 5000
-    grep -q 'deadlock 1: "left-first" has waited for .* which "right-first" has' dead.err || fail "dead: the log does not name the deadlock: $(cat dead.err)"
-    "$JW_COMMAND" contention dead.jfr >dead.txt || fail "dead: no report"
-    "$JW_COMMAND" contention --json dead.jfr >dead.json
-    [ "$(grep -c '"deadlock":1' dead.json)" = 2 ] || fail "dead: not two threads: $(cat dead.json)"
-    grep '"thread":"left-first","class":"Deadlocked$Right","owner":"right-first"' dead.json | grep -q '"Deadlocked.leftThenRight:32"' || fail "dead: left-first is not what it is: $(cat dead.json)"
-    grep '"thread":"right-first","class":"Deadlocked$Left","owner":"left-first"' dead.json | grep -q '"Deadlocked.rightThenLeft:41"' || fail "dead: right-first is not what it is: $(cat dead.json)"
-fi
+locked() { # $1: name of a run, then flags of java
+    local name=$1
+    shift
+    profile "$name" "lock=10us,file=$name.jfr" "$@" Deadlocked 5000
+    grep -q 'deadlock 1: "left-first" has waited for .* which "right-first" has' "$name.err" || fail "$name: the log does not name the deadlock: $(cat "$name.err")"
+    "$JW_COMMAND" contention "$name.jfr" >"$name.txt" || fail "$name: no report"
+    "$JW_COMMAND" contention --json "$name.jfr" >"$name.json"
+    [ "$(grep -c '"deadlock":1' "$name.json")" = 2 ] || fail "$name: not two threads: $(cat "$name.json")"
+    grep '"thread":"left-first","class":"Deadlocked$Right","owner":"right-first"' "$name.json" | grep -q '"Deadlocked.leftThenRight:32"' || fail "$name: left-first is not what it is: $(cat "$name.json")"
+    grep '"thread":"right-first","class":"Deadlocked$Left","owner":"left-first"' "$name.json" | grep -q '"Deadlocked.rightThenLeft:41"' || fail "$name: right-first is not what it is: $(cat "$name.json")"
+}
+locked dead
+[[ ! " ${runs[*]} " =~ " table " ]] || locked dead-table "${TABLE[@]}"
 
 # And of locks of java.util.concurrent. Virtual threads that wait for ever are on no carrier that could be asked for their stacks.
 if [ $has_latches = yes ]; then
@@ -179,6 +203,7 @@ grep -q 'Locking.want;Locking$Shelf' graph.collapsed || fail "the graph does not
 if [ "$MAJOR" -ge 17 ]; then
     run_jfr "$JDK" print --events jdk.JavaMonitorEnter,jdk.JavaMonitorWait alone.jfr >alone.print
     near "jfr print" "$(sum_of alone.print jdk.JavaMonitorEnter)" "$(awk '$1 == "enter" { print $2 }' alone.out)" 6
+    [ "$(grep 'address = 0x[0-9A-F]\{9,\}' alone.print | sort | uniq -c | awk '$1 > 8' | grep -c .)" = 2 ] || fail "the two monitors are not told by their addresses: $(grep 'address = ' alone.print | sort | uniq -c)"
     [ "$(grep -c 'timeout = 20' alone.print)" -ge 10 ] || fail "timeouts of Object.wait are not told"
     grep -q 'timedOut = true' alone.print || fail "it is not told that the time was over"
 fi
@@ -188,4 +213,8 @@ ledger beside.jfr 1
 if [ "$MAJOR" -ge 24 ]; then
     profile virtual lock=10us,file=virtual.jfr Locking virtual
     told virtual
+    takes "${TABLE[@]}" || TABLE=()
+    profile mounted lock=10us,file=mounted.jfr "${TABLE[@]}" Locking virtual busy
+    "$JW_COMMAND" contention --json --top=0 mounted.jfr >mounted.json || fail "mounted: no report"
+    named_by_place mounted
 fi
