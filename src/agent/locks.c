@@ -318,6 +318,11 @@ void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
         .state = wait.owner == THREAD_NONE ? 0 : (uint16_t)(wait.owner + 1),
         .name = wait.owner_serial,
     };
+    if (wait.owner_away != 0 && wait.owner_away >> 48 == 0) {
+        sample.flags |= EVENT_LOCK_VIRTUAL;
+        sample.state = (uint16_t)(wait.owner_away >> 32);
+        sample.name = (uint32_t)wait.owner_away;
+    }
     tell(jvmti, jni, object, &wait, &sample);
 }
 

@@ -61,6 +61,9 @@ enum event_kind {
 #define EVENT_LOCK_KIND    3u /* enum event_lock */
 #define EVENT_LOCK_EXPIRED (1u << 2)
 #define EVENT_LOCK_HASH    (1u << 3)
+#define EVENT_LOCK_VIRTUAL                                                                         \
+    (1u                                                                                            \
+     << 4) /* the owner was a virtual thread on no carrier: state, name: its number, upper bits first */
 
 enum event_lock {
     EVENT_LOCK_ENTER, /* to enter a monitor */

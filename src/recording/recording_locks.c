@@ -24,6 +24,10 @@ static uint64_t owner_key(struct recording *recording, const struct event_record
 {
     const bool has_owner = (record->flags & EVENT_LOCK_KIND) != EVENT_LOCK_WAIT;
 
+    if (record->flags & EVENT_LOCK_VIRTUAL)
+        return recording_virtual_thread_key(&recording->names,
+                                            (uint64_t)record->state << 32 | record->name,
+                                            (struct recording_text){NULL, 0});
     return has_owner && record->state != 0
                ? recording_thread_key(&recording->names, record->state - 1u, record->name)
                : 0;
@@ -88,11 +92,12 @@ void recording_put_lock(struct recording_take *take, const struct event_record *
     const uint64_t end_ns = record->time_ns + record->weight_ns;
     const bool is_wait = (record->flags & EVENT_LOCK_KIND) == EVENT_LOCK_WAIT;
     const struct jw_park_time park = time_of(record);
-    struct recording_wait wait = {.address = address_of(record),
-                                  .begin_ns = record->time_ns,
-                                  .end_ns = end_ns,
-                                  .owner = is_wait ? 0 : record->state,
-                                  .owner_serial = record->name};
+    struct recording_wait wait = {
+        .address = address_of(record),
+        .begin_ns = record->time_ns,
+        .end_ns = end_ns,
+        .owner = is_wait || (record->flags & EVENT_LOCK_VIRTUAL) ? 0 : record->state,
+        .owner_serial = record->name};
     const uint64_t proved = is_wait ? 0 : recording_wait_owner(recording, &wait);
     struct recording_taken taken;
 

@@ -155,11 +155,18 @@ static thread_index find_owner(const struct sampler_lock *told)
 static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
 {
     const thread_index owner = find_owner(told);
+    const uint64_t away =
+        owner == THREAD_NONE && told->kind == EVENT_LOCK_ENTER && told->monitor != 0
+            ? engine_lock_owner_away(told->monitor)
+            : 0;
 
-    jw_store_relaxed(&wait->owner, owner == THREAD_NONE ? 0 : pack(owner, 1));
+    jw_store_relaxed(&wait->owner, owner == THREAD_NONE ? away : pack(owner, 1));
+    if (owner != THREAD_NONE || away != 0)
+        jw_count(JW_COUNT_LOCK_OWNED);
+    if (away != 0)
+        jw_store_relaxed(&wait->flags, jw_load_relaxed(&wait->flags) | LOCK_WAIT_AWAY);
     if (owner == THREAD_NONE)
         return;
-    jw_count(JW_COUNT_LOCK_OWNED);
     engine_lock_ask(owner, (uint32_t)(wait - waits));
 }
 
@@ -197,7 +204,9 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
         jw_count(JW_COUNT_LOCK_UNBEGUN);
         return false;
     }
-    const uint64_t owner = jw_load_relaxed(&wait->owner);
+    const uint64_t told = jw_load_relaxed(&wait->owner);
+    const bool is_away = (jw_load_relaxed(&wait->flags) & LOCK_WAIT_AWAY) != 0;
+    const uint64_t owner = is_away ? 0 : told;
     const uint64_t now_ns = jw_now_ns(), begin_ns = jw_load_relaxed(&wait->begin_ns);
     *out = (struct sampler_lock){
         .kind = kind,
@@ -209,6 +218,7 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
         .duration_ns = now_ns > begin_ns ? now_ns - begin_ns : 0,
         .owner = owner == 0 ? THREAD_NONE : (thread_index)(owner & LOCK_INDEX_BITS) - 1,
         .owner_serial = (uint32_t)(owner >> LOCK_SERIAL_SHIFT),
+        .owner_away = is_away ? told : 0,
     };
     engine_lock_leave(wait);
     jw_count(JW_COUNT_LOCK_WAITS);

@@ -3,6 +3,7 @@
 #include "sampler/sampler_internal.h"
 #include "sampler/sampler_lock_internal.h"
 #include "vm/vm_monitor.h"
+#include "vm/vm_threads.h"
 
 /* So many Java threads are asked; a look at one takes some ten nanoseconds. */
 #define ASKED_MAX 1024u
@@ -49,6 +50,18 @@ thread_index engine_lock_owner(vm_addr monitor)
         return named;
     const thread_index last = jw_load_relaxed(&likely);
     return last < threads_limit() && is_owner(last, monitor) ? last : search(monitor);
+}
+
+/* A carrier may have its own number and not show it: that of the virtual thread on it stands there. */
+uint64_t engine_lock_owner_away(vm_addr monitor)
+{
+    struct vm_owner owner;
+
+    vm_monitor_owner(monitor, &owner);
+    return owner.kind == VM_OWNER_NUMBER && thread_find_java(owner.value) == THREAD_NONE &&
+                   !vm_threads_has_number(owner.value)
+               ? owner.value
+               : 0;
 }
 
 static bool carries(thread_index thread, uint64_t number)

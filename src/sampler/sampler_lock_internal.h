@@ -22,14 +22,16 @@ struct lock_wait {
         monitor; /* of PARK: where the reference to what it is parked for lies; 0: not known */
     _Atomic uint64_t address; /* as its event says */
     _Atomic uint64_t klass;   /* 0: not known */
-    _Atomic uint64_t owner;   /* its serial, and index + 1; 0: not known */
-    _Atomic uint64_t thread;  /* whose record it began with: serial and index */
+    _Atomic uint64_t
+        owner; /* its serial, and index + 1, or by LOCK_WAIT_AWAY its number; 0: not known */
+    _Atomic uint64_t thread; /* whose record it began with: serial and index */
     _Atomic uint32_t timeout_ms;
     _Atomic uint32_t flags; /* LOCK_WAIT_ */
 };
 
 #define LOCK_WAIT_OWN  1u /* `key` has the number of that thread, and no virtual one's */
 #define LOCK_WAIT_KEPT 2u /* the reference in `monitor` is to be let go when the wait is over */
+#define LOCK_WAIT_AWAY 4u /* the owner was a virtual thread on no carrier */
 
 _Static_assert(sizeof(struct lock_wait) == 64, "one wait, one cache line");
 
@@ -49,6 +51,8 @@ uint64_t engine_lock_who(thread_index thread);
 JW_SIGNAL_SAFE uint64_t engine_lock_runs(thread_index thread);
 /* engine_lock_owner.c: on which thread the one with this number runs, itself or carried; THREAD_NONE: on none that is known. */
 thread_index engine_lock_thread_of(uint64_t number);
+/* engine_lock_owner.c: number of a virtual thread on no carrier that owns the monitor; 0: none does, or it is not known to be one. */
+uint64_t engine_lock_owner_away(vm_addr monitor);
 
 /* engine_lock_ask.c: with all hooks out. */
 JW_MUST_CHECK bool engine_lock_open_asks(struct jw_error *err);

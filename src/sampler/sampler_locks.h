@@ -33,6 +33,8 @@ struct sampler_lock {
     thread_index owner;   /* at its begin, or who carried it; THREAD_NONE: not known */
     uint32_t owner_serial;
     uint64_t
+        owner_away; /* number of the virtual thread on no carrier that owned it, in place of `owner`; 0: none did */
+    uint64_t
         owner_number; /* of PARK, at its begin: the number of the thread that seems to own the lock; 0: not known */
 };
 

@@ -5,6 +5,7 @@
 #include "vm/vm_internal.h"
 #include "vm/vm_object.h"
 #include "vm/vm_safepoint.h"
+#include "vm/vm_threads.h"
 
 /* A collector may move the object between two looks at it. */
 #define TRIES 10
@@ -371,6 +372,8 @@ bool vm_monitor_open(JNIEnv *jni, jobject calling_thread, struct jw_error *why)
     }
     if (object != NULL)
         (*jni)->DeleteLocalRef(jni, object);
+    if (is_proved && monitors.way == WAY_BY_NUMBER)
+        vm_threads_open(vm_java_thread_id(jni, calling_thread));
     if (!is_proved)
         jw_error_set(why,
                      "of an object that a thread has locked no monitor is found that leads back "

@@ -119,6 +119,7 @@ static struct {
     int64_t park_timeouts[4], park_untils[4];
     int64_t sum_ns, waited_ns, dead_ns;
     char wait_owner[32], dead_owner[32], dead_top[32];
+    int64_t wait_owner_number;
 } told;
 
 static int64_t number(const struct jfr_value *event, const char *name)
@@ -162,6 +163,9 @@ static void note(const struct jfr_reader_event *event)
         told.waits++;
         told.waited_ns += number(&event->value, "duration");
         text_of(&event->value, "previousOwner", "javaName", told.wait_owner);
+        struct jfr_value owner;
+        if (jfr_value_field(&event->value, "previousOwner", &owner))
+            told.wait_owner_number = number(&owner, "javaThreadId");
     } else if (strcmp(event->type_name, "jdk.ThreadPark") == 0) {
         told.park_timeouts[told.parks] = number(&event->value, "timeout");
         told.park_untils[told.parks++] = number(&event->value, "until");
@@ -285,6 +289,33 @@ Test(recording_locks, who_proved_that_he_had_it_is_the_owner)
     turn();
     read_back();
     cr_assert_str_eq(told.wait_owner, "worker");
+}
+
+/* A virtual thread on no carrier. Its number is not that of the thread with this index. */
+Test(recording_locks, an_owner_on_no_carrier_is_told_by_its_number)
+{
+    struct epoch_ticket ticket;
+
+    open_locks();
+    own(MAIN, LOCK, 1000, 0, false); /* near, but somebody else's */
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    struct event_record *record = reserve(generation, MAIN, 60);
+    record->kind = EVENT_LOCK;
+    record->flags = EVENT_LOCK_ENTER | EVENT_LOCK_VIRTUAL;
+    record->time_ns = base_ns + 1500 * US;
+    record->weight_ns = 100 * US;
+    record->value = LOCK;
+    record->state = MAIN + 1;
+    record->name = MAIN + 1;
+    event_commit(record);
+    generation_leave(generations, &ticket);
+    turn();
+    turn();
+    read_back();
+    cr_assert(eq(sz, told.waits, 1));
+    cr_assert(eq(sz, told.count, 0));
+    cr_assert_str_eq(told.wait_owner, "");
+    cr_assert(eq(i64, told.wait_owner_number, ((int64_t)(MAIN + 1) << 32) + MAIN + 1));
 }
 
 /* ---- parks ---- */

@@ -1,6 +1,6 @@
 /*
- * References that waits keep until they are over: each is given back once, whatever became of its wait. And owners of locks of
- * java.util.concurrent, which are known by number.
+ * References that waits keep until they are over: each is given back once, whatever became of its wait. And owners that are known by
+ * number: of locks of java.util.concurrent, and of monitors on no carrier.
  */
 #include "unit/sampler/lock_puppets.h"
 
@@ -149,5 +149,32 @@ Test(engine_lock_kept, an_owner_is_a_thread_or_what_carries_it)
     carry(&puppets[3], puppets[3].number);
     cr_assert(eq(u32, owned_by(FIRST_VIRT).wait.owner, THREAD_NONE));
     cr_assert(eq(u32, owned_by(0).wait.owner, THREAD_NONE));
+    end_run();
+}
+
+static struct ended owned_monitor(uint64_t number)
+{
+    give_monitor(1, number);
+    want(0, 1);
+    return end_wait(0, EVENT_LOCK_ENTER);
+}
+
+Test(engine_lock_kept, an_owner_of_a_monitor_on_no_carrier_is_told_by_its_number)
+{
+    begin_run(1);
+    const struct ended away = owned_monitor(FIRST_VIRT);
+    cr_assert(eq(u32, away.wait.owner, THREAD_NONE));
+    cr_assert(eq(u32, away.wait.owner_serial, 0));
+    cr_assert(eq(u64, away.wait.owner_away, FIRST_VIRT));
+    cr_assert(eq(u64, counted(JW_COUNT_LOCK_OWNED), 1));
+    carry(&puppets[2], FIRST_VIRT);
+    const struct ended carried = owned_monitor(FIRST_VIRT);
+    cr_assert(eq(u32, carried.wait.owner, puppets[2].index));
+    cr_assert(eq(u64, carried.wait.owner_away, 0));
+    cr_assert(eq(u64, owned_monitor(puppets[2].number).wait.owner_away, 0),
+              "the number of what carries is no virtual thread's");
+    cr_assert(eq(u64, owned_monitor(OWN_ID).wait.owner_away, 0), "a thread of the JVM's own");
+    cr_assert(eq(u64, owned_monitor(0).wait.owner_away, 0));
+    cr_assert(eq(u64, counted(JW_COUNT_LOCK_OWNED), 2));
     end_run();
 }

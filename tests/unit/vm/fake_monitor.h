@@ -80,6 +80,27 @@ static void add_table_tables(const char *thread_type)
                         WAITING_AT, NULL);
 }
 
+enum { THREADS_LENGTH_AT = 4, THREADS_AT = 16 };
+
+static _Alignas(8) unsigned char thread_list[32];
+static void *thread_list_static = thread_list;
+static void *listed_threads[2];
+
+/* The JVM's list has the calling thread alone. */
+static void add_thread_list(void)
+{
+    const uint32_t count = 1;
+
+    fake_jvm->add_field("ThreadsSMRSupport", "_java_thread_list", "ThreadsList*", true, 0,
+                        &thread_list_static);
+    fake_jvm->add_field("ThreadsList", "_length", "const uint", false, THREADS_LENGTH_AT, NULL);
+    fake_jvm->add_field("ThreadsList", "_threads", "JavaThread *const *const", false, THREADS_AT,
+                        NULL);
+    listed_threads[0] = fake.java_thread;
+    memcpy(thread_list + THREADS_LENGTH_AT, &count, sizeof count);
+    put_pointer(thread_list, THREADS_AT, listed_threads);
+}
+
 static void add_z_tables(void)
 {
     fake_jvm->add_field("ZGlobalsForVMStructs", "_instance_p", "", true, 0, &z_instance);
@@ -110,6 +131,7 @@ static bool open_with(enum layout_jdk jdk, struct jw_error *why)
     add_monitor_tables("JavaThread");
     add_table_tables("JavaThread");
     add_z_tables();
+    add_thread_list();
     if (has_no_pending)
         fake_jvm->hide_field("JavaThread", "_current_pending_monitor");
     cr_assert(vm_open(fake_jvm->java_vm, fake_jvm->jvmti, &err), "%s", err.message);
