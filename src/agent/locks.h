@@ -2,7 +2,7 @@
  * locks - waits for Java locks, as the JVM tells of them.
  *
  * For      lock= and event=lock.
- * Callers  begin.c, run.c (begin, end), hooks (enter to waited), output.c and tell.c (texts).
+ * Callers  begin.c, run.c (begin, end), hooks (enter to waited), deadlocks.c (are_on), output.c and tell.c (texts).
  * Context  locks_enter, _entered, _wait, _waited: hook, on the thread that waits. locks_choose, _begin, _end: the agent's thread. Texts:
  *          the agent's thread.
  * Memory   static.
@@ -21,14 +21,10 @@
 /* As alloc_choose. */
 JW_MUST_CHECK bool locks_choose(const struct options *values, struct jw_error *err);
 
-/* Once a second, of the agent's thread: waits that take long, and deadlocks; and what a recording asks of them. */
-struct recording_sources;
-void locks_turn(void);
-void locks_fill(struct recording_sources *out);
-
 /* Behind the start of the sampler, and before its stop. */
 void locks_begin(JNIEnv *jni, const struct options *values);
 void locks_end(JNIEnv *jni);
+bool locks_are_on(void); /* between these two; of the agent's thread */
 /* Behind the sampler's stop, with all hooks out: what waits that nobody ended have kept. */
 void locks_let_go(JNIEnv *jni);
 

@@ -7,6 +7,7 @@
 #include "agent/agree.h"
 #include "agent/alloc.h"
 #include "agent/census.h"
+#include "agent/deadlocks.h"
 #include "agent/delays.h"
 #include "agent/exceptions.h"
 #include "agent/live.h"
@@ -246,7 +247,7 @@ enum states_command run_work(JNIEnv *jni)
     nativecheck_turn(session.recording);
     live_turn(jni);
     delays_turn(session.recording);
-    locks_turn();
+    deadlocks_turn();
     census_turn(jni);
     methods_turn(jni, session.recording);
     exceptions_turn(jni);

@@ -5,10 +5,10 @@
 
 #include "agent/agent.h"
 #include "agent/census.h"
+#include "agent/deadlocks.h"
 #include "agent/delays.h"
 #include "agent/events.h"
 #include "agent/live.h"
-#include "agent/locks.h"
 #include "agent/probe_events.h"
 #include "agent/session_internal.h"
 #include "arch/arch.h"
@@ -344,7 +344,7 @@ void sources_fill(struct recording_sources *out)
     jvmfacts_fill(out);
     delays_fill(out);
     live_fill(out);
-    locks_fill(out);
+    deadlocks_fill(out);
     census_fill(out);
 }
 
