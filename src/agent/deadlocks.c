@@ -2,8 +2,11 @@
 #include "agent/deadlocks.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/agent.h"
+#include "agent/api_internal.h"
+#include "agent/deadlock_stacks.h"
 #include "agent/locks.h"
 #include "base/clock.h"
 #include "sampler/sampler_locks.h"
@@ -11,17 +14,41 @@
 /* Those that were found at the last turn, and are told at the next one, when their stacks are there. */
 static struct {
     struct sampler_deadlocked all[4 * SAMPLER_DEADLOCK_MAX];
+    struct deadlock_stack stacks[4 * SAMPLER_DEADLOCK_MAX]; /* of virtual threads */
     uint32_t count, told_count;
     uint64_t found_ns, turned_ns;
 } dead;
 
+static void forget(void)
+{
+    for (uint32_t i = 0; i < dead.count; i++)
+        deadlock_stack_free(agent.jvmti, &dead.stacks[i]);
+    dead.count = dead.told_count = 0;
+}
+
 void deadlocks_begin(void)
 {
-    dead.count = dead.told_count = 0;
+    /* Lines of methods; without it stacks have none. */
+    const jvmtiCapabilities wanted = {.can_get_line_numbers = 1};
+
+    (void)(*agent.jvmti)->AddCapabilities(agent.jvmti, &wanted);
+    forget();
+}
+
+void deadlocks_end(void)
+{
+    forget();
+}
+
+static struct deadlock_stack *stack_of(const struct sampler_deadlocked *one)
+{
+    return &dead.stacks[one - dead.all];
 }
 
 static const char *name_of(const struct sampler_deadlocked *one, struct thread_info *info)
 {
+    if (stack_of(one)->name[0] != '\0')
+        return stack_of(one)->name;
     if (one->is_virtual || !thread_info(one->thread, info) || (uint32_t)info->serial != one->serial)
         snprintf(info->java_name, sizeof info->java_name, "thread %llu",
                  (unsigned long long)one->who);
@@ -37,6 +64,22 @@ static const struct sampler_deadlocked *owner_of(const struct sampler_deadlocked
     return one;
 }
 
+/* The reference is of the virtual thread that waited there when it was taken. */
+static void ask(JNIEnv *jni, struct sampler_deadlocked *one)
+{
+    struct deadlock_stack *stack = stack_of(one);
+
+    *stack = (struct deadlock_stack){.count = 0};
+    if (one->waiter == 0 || jni == NULL)
+        return;
+    if (one->is_virtual && api_thread_number(jni, (jobject)one->waiter) == one->who)
+        deadlock_stack_ask(agent.jvmti, jni, (jthread)one->waiter, stack);
+    if (!sampler_lock_goes_on(one))
+        deadlock_stack_free(agent.jvmti, stack);
+    (*jni)->DeleteGlobalRef(jni, (jobject)one->waiter);
+    one->waiter = 0;
+}
+
 static void tell_deadlock(const struct sampler_deadlocked *one)
 {
     static struct thread_info info, owner_info;
@@ -49,7 +92,7 @@ static void tell_deadlock(const struct sampler_deadlocked *one)
         (unsigned long long)one->address, name_of(owner_of(one), &owner_info));
 }
 
-void deadlocks_turn(void)
+void deadlocks_turn(JNIEnv *jni)
 {
     const uint64_t now_ns = jw_now_ns();
 
@@ -57,13 +100,23 @@ void deadlocks_turn(void)
         dead.told_count < dead.count)
         return;
     dead.turned_ns = dead.found_ns = now_ns;
-    dead.told_count = 0;
+    forget();
     dead.count = sampler_lock_turn(dead.all, JW_COUNT_OF(dead.all));
+    for (uint32_t i = 0; i < dead.count; i++)
+        ask(jni, &dead.all[i]);
     for (uint32_t i = 0; i < dead.count; i++)
         tell_deadlock(&dead.all[i]);
 }
 
-/* Their stacks come with the generation in which they were found, at the latest. */
+static struct recording_text text_of(const char *text)
+{
+    const size_t length_bytes = strlen(text);
+
+    return length_bytes == 0 ? (struct recording_text){NULL, 0}
+                             : (struct recording_text){text, length_bytes};
+}
+
+/* Stacks of platform threads come with the generation in which they were found, at the latest. */
 static bool ask_deadlocked(void *context, struct recording_deadlocked *out)
 {
     (void)context;
@@ -83,6 +136,12 @@ static bool ask_deadlocked(void *context, struct recording_deadlocked *out)
         .owner_serial = owner->serial,
         .virtual_number = one->is_virtual ? one->who : 0,
         .owner_virtual_number = owner->is_virtual ? owner->who : 0,
+        .virtual_name = text_of(stack_of(one)->name),
+        .owner_virtual_name = text_of(stack_of(owner)->name),
+        .class_name = text_of(one->class_name),
+        .frames = stack_of(one)->frames,
+        .frame_count = stack_of(one)->count,
+        .is_truncated = stack_of(one)->is_truncated,
     };
     return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/api_internal.h"
 #include "agent/blockers.h"
 #include "agent/deadlocks.h"
 #include "agent/parks.h"
@@ -151,7 +152,32 @@ bool locks_are_on(void)
 
 /* ---- hooks ---- */
 
-void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
+static void let_go(vm_addr reference, void *jni)
+{
+    JNIEnv *const of = jni;
+
+    if (reference != 0)
+        (*of)->DeleteGlobalRef(of, (jobject)reference);
+}
+
+static void let_go_of(struct sampler_kept kept, JNIEnv *jni)
+{
+    let_go(kept.monitor, jni);
+    let_go(kept.waiter, jni);
+}
+
+/*
+ * Of a virtual thread, which nobody finds again once it has left its carrier: for its stack, should nobody ever let it go on. It keeps nothing
+ * alive that would not be so by itself: the queue of what is waited for has the thread, too.
+ */
+static vm_addr keep_waiter(JNIEnv *jni, jthread thread)
+{
+    return vm_major_version() >= PARKS_MAJOR_MIN && api_is_virtual(jni, thread)
+               ? (vm_addr)(*jni)->NewGlobalRef(jni, thread)
+               : 0;
+}
+
+void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
     if (instrument_is_own(jvmti, jni,
                           object)) /* no lock of the program, which learns nothing of it */
@@ -162,9 +188,10 @@ void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
         .monitor = monitor,
         .address = monitor,
         .klass = monitor == 0 ? 0 : vm_monitor_class(monitor),
+        .waiter = monitor == 0 ? 0 : keep_waiter(jni, thread),
     };
 
-    (void)sampler_lock_begin(&wait);
+    let_go_of(sampler_lock_begin(&wait), jni);
 }
 
 void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms)
@@ -239,8 +266,10 @@ static void tell(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct samp
 void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
 {
     struct sampler_lock wait;
+    const bool is_told = sampler_lock_end(EVENT_LOCK_ENTER, &wait);
 
-    if (!sampler_lock_end(EVENT_LOCK_ENTER, &wait))
+    let_go(wait.waiter, jni);
+    if (!is_told)
         return;
     struct sampler_hook sample = {
         .state = wait.owner == THREAD_NONE ? 0 : (uint16_t)(wait.owner + 1),
@@ -302,14 +331,6 @@ void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absol
     (void)sampler_lock_begin(&wait);
 }
 
-static void let_go(vm_addr reference, void *jni)
-{
-    JNIEnv *const of = jni;
-
-    if (reference != 0)
-        (*of)->DeleteGlobalRef(of, (jobject)reference);
-}
-
 void locks_let_go(JNIEnv *jni)
 {
     if (jni != NULL)
@@ -317,15 +338,17 @@ void locks_let_go(JNIEnv *jni)
 }
 
 /* Its local reference ends before the wait does; the owner proves itself through one that is kept as long. */
-void locks_park_placed(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute,
-                       jlong time)
+void locks_park_placed(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject blocker,
+                       jboolean is_absolute, jlong time)
 {
     struct sampler_lock wait = park_of(jvmti, jni, blocker, is_absolute, time);
 
     if (wait.monitor != 0)
         wait.monitor = (vm_addr)(*jni)->NewGlobalRef(jni, blocker);
     wait.is_kept = wait.monitor != 0;
-    let_go(sampler_lock_begin(&wait), jni);
+    if (wait.is_kept)
+        wait.waiter = keep_waiter(jni, thread);
+    let_go_of(sampler_lock_begin(&wait), jni);
 }
 
 void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker)
@@ -335,6 +358,7 @@ void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker)
 
     if (wait.is_kept)
         let_go(wait.monitor, jni);
+    let_go(wait.waiter, jni);
     if (!is_told)
         return;
     struct sampler_hook sample = {

@@ -35,7 +35,7 @@ static void enter(JNIEnv *jni, jobject thread, jobject blocker, jlong time, jboo
     if (!parks_tells(jni, thread))
         return;
     jobject its = blocker_of(jni, thread, blocker);
-    locks_park_placed(agent.jvmti, jni, its, is_until, time);
+    locks_park_placed(agent.jvmti, jni, thread, its, is_until, time);
     (*jni)->DeleteLocalRef(jni, its);
 }
 

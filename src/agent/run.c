@@ -247,7 +247,7 @@ enum states_command run_work(JNIEnv *jni)
     nativecheck_turn(session.recording);
     live_turn(jni);
     delays_turn(session.recording);
-    deadlocks_turn();
+    deadlocks_turn(jni);
     census_turn(jni);
     methods_turn(jni, session.recording);
     exceptions_turn(jni);
@@ -326,6 +326,7 @@ static void take_down(JNIEnv *jni, bool is_turn)
     census_look(jni);
     told_count_dropped(jni);
     take_all(jni);
+    deadlocks_end();
     session_set_generations(NULL);
 }
 

@@ -3,6 +3,7 @@
  *
  * How frames of a recording say what they are:
  *     Interpreted, JIT compiled, Inlined, C1 compiled    Java
+ *     Java          Java, of which it is not said how it runs (stacks in deadlocks): taken for compiled, as any other type of a class is
  *     Native        of a class: a Java method marked native; without one: C, by other producers
  *     C++, Kernel   native code; the class is the library
  *     Receiver      a class alone: of the object on which a method was being looked up

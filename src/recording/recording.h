@@ -158,12 +158,27 @@ struct recording_delay {
     uint64_t cpu_ns, waited_ns, minor_faults, major_faults;
 };
 
-/* A thread of a deadlock, which waits for a lock that `owner` has. */
+/* A frame as the JVM tells it. */
+struct recording_told_frame {
+    struct recording_text class_name, name, descriptor; /* "java/lang/String" */
+    uint32_t loader, modifiers, class_modifiers;
+    int line; /* -1: none */
+    int bci;
+    bool is_native; /* a method of Java that is marked native */
+};
+
+/* A thread of a deadlock, which waits for a lock that `owner` has. What is told of it lives until the next one is asked for. */
 struct recording_deadlocked {
     uint32_t number; /* of the deadlock */
     uint64_t begin_ns, found_ns, address;
     uint32_t thread, serial, owner, owner_serial;
     uint64_t virtual_number, owner_virtual_number; /* 0: a platform thread */
+    struct recording_text virtual_name, owner_virtual_name;
+    struct recording_text class_name; /* of the lock; not known: what its owner's sample says */
+    const struct recording_told_frame
+        *frames; /* NULL: what the newest sample of the thread says; none of a virtual one */
+    uint32_t frame_count;
+    bool is_truncated;
 };
 
 /* A place where a monitor is taken, and what was counted there until `time_ns`. */

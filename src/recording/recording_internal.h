@@ -407,6 +407,9 @@ void recording_virtual_begin_take(struct recording *recording, const struct gene
 /* Whose context of this generation it is. */
 struct recording_virtual recording_virtual_of(struct recording *recording,
                                               const struct generation *generation, dict_id context);
+/* The name by which the recording knows that one: from the first time on that it was told. */
+struct recording_text recording_virtual_name(struct recording *recording, uint64_t number,
+                                             struct recording_text told);
 void recording_virtual_close(struct recording *recording);
 
 /*
@@ -474,6 +477,10 @@ void recording_release_methods(struct recording_idle *idle, const struct recordi
 /* Keys in this chunk: of a kept stack; of one that is but a mark. */
 uint64_t recording_kept_stack_key(struct recording *recording, struct recording_kept *kept);
 uint64_t recording_mark_stack_key(struct recording *recording, enum jw_mark mark);
+/* Of frames as the JVM tells them, which does not say whether they are compiled. */
+uint64_t recording_told_stack_key(struct recording *recording,
+                                  const struct recording_told_frame *frames, uint32_t count,
+                                  bool is_truncated);
 
 /* Forgets what waiting threads are gone, and notes when memory is out. */
 void recording_wall_tidy(struct recording *recording);

@@ -299,27 +299,47 @@ static const struct lock_owner *newest(const struct recording_locks *locks, uint
     return found;
 }
 
-static uint64_t thread_key(struct recording *recording, uint64_t virtual_number, uint32_t thread,
-                           uint32_t serial)
+static uint64_t virtual_key(struct recording *recording, uint64_t number,
+                            struct recording_text name)
 {
-    return virtual_number != 0 ? recording_virtual_thread_key(&recording->names, virtual_number,
-                                                              (struct recording_text){NULL, 0})
-                               : recording_thread_key(&recording->names, thread, serial);
+    return recording_virtual_thread_key(&recording->names, number,
+                                        recording_virtual_name(recording, number, name));
+}
+
+/* 0: there is none. */
+static uint64_t stack_key(struct recording *recording, const struct recording_deadlocked *told)
+{
+    if (told->frames != NULL)
+        return recording_told_stack_key(recording, told->frames, told->frame_count,
+                                        told->is_truncated);
+
+    const struct lock_owner *of_thread =
+        told->virtual_number != 0 ? NULL : newest(recording->locks, 0, told->thread, true);
+    return of_thread == NULL ? 0 : recording_kept_stack_key(recording, of_thread->stack);
+}
+
+static uint64_t lock_class_key(struct recording *recording, const struct recording_deadlocked *told)
+{
+    if (told->class_name.bytes != NULL)
+        return recording_class_of_text(&recording->names, told->class_name);
+
+    const struct lock_owner *of_lock = newest(recording->locks, told->address, 0, false);
+    return of_lock == NULL ? 0 : class_key(recording, of_lock->class_name);
 }
 
 static void put_deadlocked(struct recording *recording, const struct recording_deadlocked *told)
 {
     struct jfr_buffer *out = &recording->events;
-    const struct recording_locks *locks = recording->locks;
-    const struct lock_owner *of_lock = newest(locks, told->address, 0, false);
-    const struct lock_owner *of_thread =
-        told->virtual_number != 0 ? NULL : newest(locks, 0, told->thread, true);
-    const uint64_t thread = thread_key(recording, told->virtual_number, told->thread, told->serial);
+    const uint64_t thread =
+        told->virtual_number != 0
+            ? virtual_key(recording, told->virtual_number, told->virtual_name)
+            : recording_thread_key(&recording->names, told->thread, told->serial);
     const uint64_t owner =
-        thread_key(recording, told->owner_virtual_number, told->owner, told->owner_serial);
-    const uint64_t stack =
-        of_thread == NULL ? 0 : recording_kept_stack_key(recording, of_thread->stack);
-    const uint64_t class_name = of_lock == NULL ? 0 : class_key(recording, of_lock->class_name);
+        told->owner_virtual_number != 0
+            ? virtual_key(recording, told->owner_virtual_number, told->owner_virtual_name)
+            : recording_thread_key(&recording->names, told->owner, told->owner_serial);
+    const uint64_t stack = stack_key(recording, told);
+    const uint64_t class_name = lock_class_key(recording, told);
     const uint64_t moved_ns = recording_time(recording, told->found_ns) - told->found_ns;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_DEADLOCK);
 

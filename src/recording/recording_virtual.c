@@ -50,24 +50,21 @@ static bool reserve(struct recording_virtuals *virtuals, size_t more_bytes)
     return true;
 }
 
-static void remember(struct recording_virtuals *virtuals, const struct generation *generation,
-                     const struct context_record *record)
+static void remember(struct recording_virtuals *virtuals, uint64_t number,
+                     struct recording_text name)
 {
-    size_t length_bytes;
-    const char *name = dict_text(generation->values, record->virtual_name, &length_bytes);
-
-    if (name == NULL || length_bytes == 0 || length_bytes > LENGTH_MASK)
+    if (name.bytes == NULL || name.length_bytes == 0 || name.length_bytes > LENGTH_MASK)
         return;
     if (held_bytes(virtuals) >
         jw_memory_limit_of(JW_MEMORY_NAMES, RECORDING_NAMES_MAX_BYTES) / SHARE)
         forget_all(virtuals);
 
-    uint64_t *known = jw_map_put(&virtuals->names, &record->virtual_thread, sizeof(uint64_t));
-    if (known == NULL || *known != 0 || !reserve(virtuals, length_bytes))
+    uint64_t *known = jw_map_put(&virtuals->names, &number, sizeof number);
+    if (known == NULL || *known != 0 || !reserve(virtuals, name.length_bytes))
         return; /* without memory, only samples that tell the name have it */
-    memcpy(virtuals->texts + virtuals->used_bytes, name, length_bytes);
-    *known = (uint64_t)virtuals->used_bytes << LENGTH_BITS | length_bytes;
-    virtuals->used_bytes += length_bytes;
+    memcpy(virtuals->texts + virtuals->used_bytes, name.bytes, name.length_bytes);
+    *known = (uint64_t)virtuals->used_bytes << LENGTH_BITS | name.length_bytes;
+    virtuals->used_bytes += name.length_bytes;
 }
 
 void recording_virtual_begin_take(struct recording *recording, const struct generation *generation)
@@ -76,8 +73,32 @@ void recording_virtual_begin_take(struct recording *recording, const struct gene
     struct context_record record;
 
     for (uint32_t id = 1; id <= last_id; id++)
-        if (context_record_get(generation->contexts, id, &record) && record.virtual_thread != 0)
-            remember(&recording->virtuals, generation, &record);
+        if (context_record_get(generation->contexts, id, &record) && record.virtual_thread != 0) {
+            struct recording_text name;
+
+            name.bytes = dict_text(generation->values, record.virtual_name, &name.length_bytes);
+            remember(&recording->virtuals, record.virtual_thread, name);
+        }
+}
+
+/* {NULL, 0}: it was never told. */
+static struct recording_text known_name(struct recording *recording, uint64_t number)
+{
+    const uint64_t known = jw_map_get(&recording->virtuals.names, &number, sizeof number);
+
+    if (known == 0)
+        return (struct recording_text){NULL, 0};
+    return (struct recording_text){recording->virtuals.texts + (known >> LENGTH_BITS),
+                                   known & LENGTH_MASK};
+}
+
+struct recording_text recording_virtual_name(struct recording *recording, uint64_t number,
+                                             struct recording_text told)
+{
+    remember(&recording->virtuals, number, told);
+
+    const struct recording_text known = known_name(recording, number);
+    return known.bytes != NULL ? known : told;
 }
 
 struct recording_virtual recording_virtual_of(struct recording *recording,
@@ -90,15 +111,8 @@ struct recording_virtual recording_virtual_of(struct recording *recording,
         return told;
     told.number = record.virtual_thread;
     told.name.bytes = dict_text(generation->values, record.virtual_name, &told.name.length_bytes);
-    if (told.name.bytes != NULL)
-        return told;
-
-    const uint64_t known = jw_map_get(&recording->virtuals.names, &told.number, sizeof told.number);
-    if (known != 0)
-        told.name = (struct recording_text){
-            recording->virtuals.texts + (known >> LENGTH_BITS),
-            known & LENGTH_MASK,
-        };
+    if (told.name.bytes == NULL)
+        told.name = known_name(recording, told.number);
     return told;
 }
 

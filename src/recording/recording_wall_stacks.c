@@ -299,3 +299,40 @@ uint64_t recording_mark_stack_key(struct recording *recording, enum jw_mark mark
     recording_put_frame(recording, method, &frame);
     return recording_constant(&recording->names, JFR_TYPE_STACK_TRACE, &recording->stack);
 }
+
+static void put_told_frame(struct recording *recording, const struct recording_told_frame *told)
+{
+    struct recording_names *names = &recording->names;
+    struct jfr_buffer *out = &recording->stack;
+    const struct recording_method method = {
+        .class_name = told->class_name,
+        .name = told->name,
+        .descriptor = told->descriptor,
+        .loader = told->loader,
+        .modifiers = told->modifiers,
+        .class_modifiers = told->class_modifiers,
+    };
+    const struct recording_frame native = {JW_FRAME_JAVA_NATIVE, told->line, told->bci};
+    const uint64_t key = recording_method_key(names, &method);
+
+    if (told->is_native) {
+        recording_put_frame(recording, key, &native);
+        return;
+    }
+    jfr_put_varint(out, key);
+    jfr_put_int(out, told->line);
+    if (jfr_has_bytecode_index(recording_dialect(recording), recording->config.has_bytecode_index))
+        jfr_put_int(out, told->bci);
+    jfr_put_varint(out, recording_simple(names, JFR_TYPE_FRAME_TYPE, "Java"));
+}
+
+uint64_t recording_told_stack_key(struct recording *recording,
+                                  const struct recording_told_frame *frames, uint32_t count,
+                                  bool is_truncated)
+{
+    jfr_put_u8(&recording->stack, is_truncated);
+    jfr_put_varint(&recording->stack, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_told_frame(recording, &frames[i]);
+    return recording_constant(&recording->names, JFR_TYPE_STACK_TRACE, &recording->stack);
+}

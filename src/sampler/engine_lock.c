@@ -17,17 +17,39 @@
 /* A number of the operating system, of a thread whose own number is not known. */
 #define WHO_IS_TID (UINT64_C(1) << 61)
 
+/* Apart from the rest, which few waits have. */
+struct waiter {
+    _Atomic uint64_t reference; /* to the virtual thread that waits; 0: none */
+};
+
 static struct lock_wait *waits;        /* SAMPLER_LOCKS_MAX of them */
+static struct waiter *waiters;         /* of each */
 static _Atomic uint64_t last_begin_ns; /* relaxed: a number for itself */
 
 bool engine_lock_open(struct jw_error *err)
 {
     engine_lock_forget();
+    if (waiters != NULL)
+        sampler_wipe(waiters, SAMPLER_LOCKS_MAX, sizeof *waiters);
+    else
+        waiters = sampler_reserve(JW_MEMORY_THREADS, SAMPLER_LOCKS_MAX, sizeof *waiters, err);
     if (waits != NULL)
         sampler_wipe(waits, SAMPLER_LOCKS_MAX, sizeof *waits);
-    else
+    else if (waiters != NULL)
         waits = sampler_reserve(JW_MEMORY_THREADS, SAMPLER_LOCKS_MAX, sizeof *waits, err);
     return waits != NULL && engine_lock_open_asks(err);
+}
+
+vm_addr engine_lock_take_waiter(uint32_t place)
+{
+    /* order LOCK_WAITER: acquires the reference; releases that it is taken. */
+    return jw_exchange_acq_rel(&waiters[place].reference, 0);
+}
+
+bool engine_lock_has_waiter(uint32_t place)
+{
+    /* order LOCK_WAITER: acquires nothing; it is only looked at. */
+    return jw_load_acquire(&waiters[place].reference) != 0;
 }
 
 struct lock_wait *engine_lock_at(uint32_t place)
@@ -91,13 +113,19 @@ static vm_addr kept_by(const struct lock_wait *wait)
     return jw_load_relaxed(&wait->flags) & LOCK_WAIT_KEPT ? jw_load_relaxed(&wait->monitor) : 0;
 }
 
+static uint32_t place_of(const struct lock_wait *wait)
+{
+    return (uint32_t)(wait - waits);
+}
+
 /* `left`: what one of this key has kept, which did not end as it should. */
-static struct lock_wait *claim(uint64_t key, vm_addr *left)
+static struct lock_wait *claim(uint64_t key, struct sampler_kept *left)
 {
     struct lock_wait *wait = find(key);
 
     if (wait != NULL) {
-        *left = kept_by(wait);
+        left->monitor = kept_by(wait);
+        left->waiter = engine_lock_take_waiter(place_of(wait));
         /* order LOCK_BEGIN: releases nothing; who looked at that one sees that it is over. */
         jw_store_release(&wait->begin_ns, 0);
     }
@@ -167,21 +195,30 @@ static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
         jw_store_relaxed(&wait->flags, jw_load_relaxed(&wait->flags) | LOCK_WAIT_AWAY);
     if (owner == THREAD_NONE)
         return;
-    engine_lock_ask(owner, (uint32_t)(wait - waits));
+    engine_lock_ask(owner, place_of(wait));
+}
+
+/* All that came with it. */
+static struct sampler_kept own_of(const struct sampler_lock *told)
+{
+    return (struct sampler_kept){told->is_kept ? told->monitor : 0, told->waiter};
 }
 
 /* What is kept, and no end will give back. */
-static vm_addr begin(const struct sampler_lock *told, uint64_t now_ns)
+static struct sampler_kept begin(const struct sampler_lock *told, uint64_t now_ns)
 {
     const thread_index thread = thread_find(thread_own_tid());
     const uint64_t who = thread == THREAD_NONE ? 0 : who_waits(thread);
-    vm_addr left = 0;
+    struct sampler_kept left = {0};
     struct lock_wait *wait = thread == THREAD_NONE ? NULL : claim(key_of(who, told->kind), &left);
 
     if (wait == NULL) {
         jw_count(JW_COUNT_LOCK_NO_ROOM);
-        return told->is_kept ? told->monitor : 0;
+        return own_of(told);
     }
+    if (told->waiter != 0)
+        /* order LOCK_WAITER: releases the reference. */
+        jw_store_release(&waiters[place_of(wait)].reference, told->waiter);
     jw_store_relaxed(&wait->monitor, told->monitor);
     jw_store_relaxed(&wait->thread, pack(thread, 0));
     jw_store_relaxed(&wait->timeout_ms, told->timeout_ms);
@@ -212,6 +249,7 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
         .kind = kind,
         .monitor = jw_load_relaxed(&wait->monitor),
         .is_kept = kept_by(wait) != 0,
+        .waiter = engine_lock_take_waiter(place_of(wait)),
         .address = jw_load_relaxed(&wait->address),
         .timeout_ms = jw_load_relaxed(&wait->timeout_ms),
         .begin_ns = begin_ns,
@@ -228,14 +266,14 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
     return false;
 }
 
-vm_addr sampler_lock_begin(const struct sampler_lock *wait)
+struct sampler_kept sampler_lock_begin(const struct sampler_lock *wait)
 {
     struct sample_cost cost;
 
     if (!sampler_hook_enter())
-        return wait->is_kept ? wait->monitor : 0;
+        return own_of(wait);
     sample_cost_begin_hook(&cost);
-    const vm_addr left = begin(wait, cost.begin_ns);
+    const struct sampler_kept left = begin(wait, cost.begin_ns);
     sample_cost_end(&cost, JW_COST_HOOK);
     sampler_hook_leave();
     return left;
@@ -257,11 +295,14 @@ void sampler_lock_let_go(void (*let_go)(vm_addr reference, void *argument), void
 {
     for (uint32_t place = 0; place < SAMPLER_LOCKS_MAX && waits != NULL; place++) {
         struct lock_wait *wait = &waits[place];
-        const vm_addr reference = kept_by(wait);
+        const struct sampler_kept kept = {kept_by(wait), engine_lock_take_waiter(place)};
 
-        if (reference == 0)
+        if (kept.monitor == 0 && kept.waiter == 0)
             continue;
         engine_lock_leave(wait);
-        let_go(reference, argument);
+        if (kept.monitor != 0)
+            let_go(kept.monitor, argument);
+        if (kept.waiter != 0)
+            let_go(kept.waiter, argument);
     }
 }

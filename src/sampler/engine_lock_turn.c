@@ -5,6 +5,7 @@
 #include "sampler/sampler_internal.h"
 #include "sampler/sampler_lock_internal.h"
 #include "vm/vm_monitor.h"
+#include "vm/vm_object.h"
 #include "vm/vm_synchronizer.h"
 
 #define LONG_NS JW_NS_PER_SECOND
@@ -111,6 +112,18 @@ static bool is_known(const struct link *links, uint32_t count)
     return false;
 }
 
+/* The object lives as long as it is waited for, and its class with it: so the name is right where the wait still goes on behind it. */
+static void read_class(struct sampler_deadlocked *out, vm_addr klass)
+{
+    struct vm_text name;
+
+    if (klass == 0 || !vm_class_name(klass, &name) || name.length_bytes >= sizeof out->class_name ||
+        !safe_load_bytes(out->class_name, name.addr, name.length_bytes) ||
+        !sampler_lock_goes_on(out))
+        name.length_bytes = 0;
+    out->class_name[name.length_bytes] = '\0';
+}
+
 static void fill(struct sampler_deadlocked *out, const struct link *link, uint32_t number)
 {
     const struct lock_wait *wait = link->wait;
@@ -125,8 +138,11 @@ static void fill(struct sampler_deadlocked *out, const struct link *link, uint32
         .serial = (uint32_t)(thread >> LOCK_SERIAL_SHIFT),
         .who = key / LOCK_KINDS,
         .owner_who = link->owner_who,
+        .place = (uint32_t)(wait - engine_lock_at(0)),
     };
+    out->waiter = engine_lock_take_waiter(out->place);
     out->is_virtual = vm_major_version() >= 24 && out->who != engine_lock_who(out->thread);
+    read_class(out, jw_load_relaxed(&wait->klass));
 }
 
 /* Of what waits for long the owner is asked once more. */
@@ -153,13 +169,21 @@ static bool is_left_behind(const struct lock_wait *wait)
 }
 
 /* What it has kept nobody here can let go, so that has its place until the session ends. */
-static void give_up(struct lock_wait *wait)
+static void give_up(uint32_t place)
 {
-    if (jw_load_relaxed(&wait->flags) & LOCK_WAIT_KEPT)
+    struct lock_wait *wait = engine_lock_at(place);
+
+    if ((jw_load_relaxed(&wait->flags) & LOCK_WAIT_KEPT) || engine_lock_has_waiter(place))
         /* order LOCK_BEGIN: releases nothing; who looked at it sees that it is over. */
         jw_store_release(&wait->begin_ns, 0);
     else
         engine_lock_leave(wait);
+}
+
+bool sampler_lock_goes_on(const struct sampler_deadlocked *one)
+{
+    /* order LOCK_BEGIN: acquires whether the wait goes on. */
+    return jw_load_acquire(&engine_lock_at(one->place)->begin_ns) == one->begin_ns;
 }
 
 uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room)
@@ -173,7 +197,7 @@ uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room)
         struct link first;
 
         if (is_left_behind(engine_lock_at(place)))
-            give_up(engine_lock_at(place));
+            give_up(place);
         if (!look_at(engine_lock_at(place), &first))
             continue;
         ask_owner(&first, place);

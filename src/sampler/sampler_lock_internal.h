@@ -45,6 +45,9 @@ JW_SIGNAL_SAFE struct lock_wait *engine_lock_at(uint32_t place);
 struct lock_wait *engine_lock_of(uint64_t who, enum event_lock kind);
 /* It is over: by who waits, or on behalf of one who never will. */
 void engine_lock_leave(struct lock_wait *wait);
+/* The reference to the virtual thread that waits there, which is the caller's from now on; 0: none, or somebody has it. Context: hook, dump, control. */
+vm_addr engine_lock_take_waiter(uint32_t place);
+bool engine_lock_has_waiter(uint32_t place);
 /* As keys have it: number of a thread, or of the operating system's. */
 uint64_t engine_lock_who(thread_index thread);
 /* The number of what runs on it now: of the virtual thread that it carries, else its own; 0: not known. Of another thread: a guess. */

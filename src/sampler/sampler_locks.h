@@ -24,7 +24,9 @@ struct sampler_lock {
     enum event_lock kind;
     vm_addr
         monitor; /* of PARK: where the reference to what it is parked for lies, if that is a lock; 0: none, or not known */
-    bool is_kept;         /* that reference is the caller's to let go, once the wait is over */
+    bool is_kept; /* that reference is the caller's to let go, once the wait is over */
+    vm_addr
+        waiter; /* a reference to the virtual thread that waits, the caller's to let go, too; 0: none */
     uint64_t address;     /* as its event says; 0: that is found when it is over */
     vm_addr klass;        /* of that object; 0: not known */
     uint32_t timeout_ms;  /* 0: none; of PARK its code (base/park_time) */
@@ -38,13 +40,18 @@ struct sampler_lock {
         owner_number; /* of PARK, at its begin: the number of the thread that seems to own the lock; 0: not known */
 };
 
-/*
- * It begins to wait: kind, monitor, is_kept, address, klass, timeout_ms and owner_number are given. A kept reference that no end will
- * give back, which the caller lets go: of a wait before that never ended, or of this one, if it was refused; 0: none.
- */
-vm_addr sampler_lock_begin(const struct sampler_lock *wait);
+/* References that are the caller's to let go; 0: none. */
+struct sampler_kept {
+    vm_addr monitor, waiter;
+};
 
-/* It goes on: true, and all of the wait, where that is to be told; `monitor` and `is_kept` also where it is not. */
+/*
+ * It begins to wait: kind, monitor, is_kept, waiter, address, klass, timeout_ms and owner_number are given. Kept references that no end will
+ * give back, which the caller lets go: of a wait before that never ended, or of this one, if it was refused.
+ */
+struct sampler_kept sampler_lock_begin(const struct sampler_lock *wait);
+
+/* It goes on: true, and all of the wait, where that is to be told; `monitor`, `is_kept` and `waiter` also where it is not. */
 JW_MUST_CHECK bool sampler_lock_end(enum event_lock kind, struct sampler_lock *wait);
 
 /* Waits that nobody ended have left kept references: each is given to `let_go`, once. */
@@ -52,6 +59,7 @@ void sampler_lock_let_go(void (*let_go)(vm_addr reference, void *argument), void
 
 #define SAMPLER_DEADLOCK_MAX  32u /* threads of one */
 #define SAMPLER_DEADLOCKS_MAX 64u /* of a session */
+#define SAMPLER_CLASS_BYTES   256u
 
 /* A thread of a deadlock: it waits for a lock of the next one, and the last one for that of the first. */
 struct sampler_deadlocked {
@@ -61,6 +69,10 @@ struct sampler_deadlocked {
     uint32_t serial;
     uint64_t who, owner_who; /* numbers of threads */
     bool is_virtual;
+    uint32_t place; /* of its wait */
+    vm_addr
+        waiter; /* to the virtual thread, and from now on the caller's alone to let go; 0: none is kept */
+    char class_name[SAMPLER_CLASS_BYTES]; /* of the lock, "java/lang/String"; "": not known */
 };
 
 /*
@@ -68,5 +80,8 @@ struct sampler_deadlocked {
  * Once a second, by the agent's thread.
  */
 uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room);
+
+/* Its wait still goes on: who asked about it before asked about that very wait. By the agent's thread, in the same session. */
+bool sampler_lock_goes_on(const struct sampler_deadlocked *one);
 
 #endif

@@ -215,6 +215,15 @@ uint32_t vm_loader_find(vm_addr loader_data)
     return offset != 0 ? read_loader(loader_data, offset) : find_noted(loader_data, &is_noted);
 }
 
+uint32_t vm_loader_of(vm_addr klass)
+{
+    uint64_t loader_data;
+
+    return vm_load_field(klass, vm_layout.klass_loader_data, &loader_data)
+               ? vm_loader_find(loader_data)
+               : VM_LOADER_UNKNOWN;
+}
+
 /* Source: the names that the JDK's own recorder writes for its three built-in loaders. */
 static const char *loader_name(const char *class_name)
 {

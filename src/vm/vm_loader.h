@@ -42,6 +42,9 @@ bool vm_loader_is_noted(vm_addr klass);
 
 JW_SIGNAL_SAFE uint32_t vm_loader_find(vm_addr class_loader_data);
 
+/* That of a class that lives; VM_LOADER_UNKNOWN: of none. */
+uint32_t vm_loader_of(vm_addr klass);
+
 /* False for a number never given. */
 bool vm_loader_describe(uint32_t loader, struct vm_loader_text *out);
 

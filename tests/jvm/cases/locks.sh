@@ -165,35 +165,71 @@ for name in "${runs[@]}"; do
     sed -n '/"convoys":/,/^"chains"/p' "$name.json" | grep '"most":3' | grep -q '"class":"Locking$Shelf","owner":"owner"' || fail "$name: the convoy is not named"
 done
 
-# A deadlock of two, with names, classes and stacks, in the log and in the report; the program ends as if nobody had looked.
-locked() { # $1: name of a run, then flags of java
-    local name=$1
+# A deadlock of two, with names, classes and stacks, in the log and in the report; the program ends as if nobody had looked, once the log has it.
+deadlocked() { # $1: name of a run, then flags of java, and further arguments of the program; $name.dead: its two threads, a line each
+    local name=$1 watcher flags=()
     shift
-    profile "$name" "lock=10us,file=$name.jfr" "$@" Deadlocked 5000
-    grep -q 'deadlock 1: "left-first" has waited for .* which "right-first" has' "$name.err" || fail "$name: the log does not name the deadlock: $(cat "$name.err")"
+    while [[ ${1:-} = -* ]]; do
+        flags+=("$1")
+        shift
+    done
+    rm -f "$name.seen" "$name.err"
+    (while kill -0 $$ && [ "$(grep -c 'deadlock 1: ' "$name.err" 2>/dev/null)" != 2 ]; do sleep 0.1; done && touch "$name.seen") &
+    watcher=$!
+    profile "$name" "lock=10us,file=$name.jfr" "${flags[@]}" Deadlocked 120000 "$name.seen" "$@"
+    kill "$watcher" 2>/dev/null || true
     "$JW_COMMAND" contention "$name.jfr" >"$name.txt" || fail "$name: no report"
-    "$JW_COMMAND" contention --json "$name.jfr" >"$name.json"
-    [ "$(grep -c '"deadlock":1' "$name.json")" = 2 ] || fail "$name: not two threads: $(cat "$name.json")"
-    grep '"thread":"left-first","class":"Deadlocked$Right","owner":"right-first"' "$name.json" | grep -q '"Deadlocked.leftThenRight:32"' || fail "$name: left-first is not what it is: $(cat "$name.json")"
-    grep '"thread":"right-first","class":"Deadlocked$Left","owner":"left-first"' "$name.json" | grep -q '"Deadlocked.rightThenLeft:41"' || fail "$name: right-first is not what it is: $(cat "$name.json")"
+    "$JW_COMMAND" contention --json "$name.jfr" >"$name.json" || fail "$name: no report"
+    grep '"deadlock":1' "$name.json" >"$name.dead" || true
+    [ "$(wc -l <"$name.dead")" = 2 ] || fail "$name: not two threads: $(cat "$name.json")"
 }
+stands() { # $1: name of a run, $2: thread, $3: class of the lock, $4: who has it, then frames of the thread's stack, in their order
+    local name=$1 line frames
+    line=$(grep "\"thread\":\"$2\",\"class\":\"$3\",\"owner\":\"$4\"" "$name.dead") || fail "$name: $2 does not wait for a $3 of $4: $(cat "$name.dead")"
+    grep -q "deadlock 1: \"$2\" has waited for .* which \"$4\" has" "$name.err" || fail "$name: the log does not name the deadlock: $(cat "$name.err")"
+    frames=$(printf '"%s.*' "${@:5}")
+    grep -q "$frames" <<<"$line" || fail "$name: $2 does not stand where it waits: $line"
+}
+locked() { # $1: name of a run
+    stands "$1" left-first 'Deadlocked$Right' right-first Deadlocked.leftThenRight:32
+    stands "$1" right-first 'Deadlocked$Left' left-first Deadlocked.rightThenLeft:41
+}
+deadlocked dead
 locked dead
-[[ ! " ${runs[*]} " =~ " table " ]] || locked dead-table "${TABLE[@]}"
+if [[ " ${runs[*]} " =~ " table " ]]; then
+    deadlocked dead-table "${TABLE[@]}"
+    locked dead-table
+fi
 
-# And of locks of java.util.concurrent. Virtual threads that wait for ever are on no carrier that could be asked for their stacks.
+# And of locks of java.util.concurrent.
+sync='java.util.concurrent.locks.ReentrantLock$NonfairSync'
+stands_by_latch() { # $1: name of a run
+    stands "$1" left-first "$sync" right-first java.util.concurrent.locks.LockSupport.park: Deadlocked.take:50 'Deadlocked.lambda$main$0'
+    stands "$1" right-first "$sync" left-first java.util.concurrent.locks.LockSupport.park: Deadlocked.take:50 'Deadlocked.lambda$main$1'
+}
 if [ $has_latches = yes ]; then
-    kind=platform
-    [ "$MAJOR" -lt 24 ] || [ "$MAJOR" -gt 25 ] || kind=virtual # from 26 on platform threads go that way, too
-    profile latch lock=10us,file=latch.jfr Deadlocked 5000 latch $kind
-    "$JW_COMMAND" contention --json latch.jfr >latch.json || fail "latch: no report"
-    grep '"deadlock":1' latch.json >latch.dead || true
-    case $kind in
-    platform)
-        grep -q '"thread":"left-first","class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","owner":"right-first".*"Deadlocked.take:' latch.dead &&
-            grep -q '"thread":"right-first","class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","owner":"left-first".*"Deadlocked.take:' latch.dead
-        ;;
-    virtual) [ "$(sed -n 's/.*"thread":\(".*"\),"class".*"owner":\(".*"\),"stack".*/\1 \2\n\2 \1/p' latch.dead | sort | uniq -c | grep -c '^ *2 "\[virtual thread')" = 2 ] ;;
-    esac || fail "latch: two threads that wait for each other are not told: $(cat latch.json latch.err)"
+    deadlocked latch latch
+    stands_by_latch latch
+fi
+
+# Virtual threads that wait for ever are on no carrier that could be asked: the JVM tells where they stand. Up to JDK 23 their parks are not told, and
+# for a monitor they wait on their carrier, as which they are told.
+if [ "$MAJOR" -ge 21 ] && [ "$MAJOR" -lt 24 ]; then
+    carrier='ForkJoinPool-1-worker-[0-9]*'
+    deadlocked carriers virtual
+    stands carriers "$carrier" 'Deadlocked$Right' "$carrier" Deadlocked.leftThenRight:32 'Deadlocked$$Lambda' java.lang.VirtualThread.run
+    stands carriers "$carrier" 'Deadlocked$Left' "$carrier" Deadlocked.rightThenLeft:41
+fi
+if [ "$MAJOR" -ge 24 ]; then
+    if [ $has_latches = yes ]; then
+        deadlocked parted latch virtual
+        stands_by_latch parted
+        deadlocked mixed latch mixed
+        stands_by_latch mixed
+    fi
+    deadlocked apart virtual
+    locked apart
+    stands apart left-first 'Deadlocked$Right' right-first Deadlocked.leftThenRight:32 'Deadlocked$$Lambda' java.lang.VirtualThread.run
 fi
 
 # The same out of a graph made live.

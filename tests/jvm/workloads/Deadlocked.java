@@ -51,6 +51,13 @@ public class Deadlocked {
         System.out.println("never");
     }
 
+    /** From then on it has a monitor, which says by number whose it is: also where that virtual thread is on no carrier. */
+    private static void inflate(Object lock) throws InterruptedException {
+        synchronized (lock) {
+            lock.wait(1);
+        }
+    }
+
     private static void start(String name, boolean isVirtual, Runnable body) throws Exception {
         if (isVirtual) {
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
@@ -65,20 +72,29 @@ public class Deadlocked {
         thread.start();
     }
 
-    /** MILLISECONDS [latch] [virtual] */
+    /** MILLISECONDS FILE [latch] [virtual | mixed]: it ends a second after there is such a file, or when that time is over. */
     public static void main(String[] args) throws Exception {
-        boolean isVirtual = Arrays.asList(args).contains("virtual");
+        boolean isMixed = Arrays.asList(args).contains("mixed");
+        boolean isVirtual = isMixed || Arrays.asList(args).contains("virtual");
+        long end = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000;
 
         if (Arrays.asList(args).contains("latch")) {
             ReentrantLock left = new ReentrantLock();
             ReentrantLock right = new ReentrantLock();
 
             start("left-first", isVirtual, () -> take(left, right));
-            start("right-first", isVirtual, () -> take(right, left));
+            start("right-first", isVirtual && !isMixed, () -> take(right, left));
         } else {
+            if (isVirtual) {
+                inflate(LEFT);
+                inflate(RIGHT);
+            }
             start("left-first", isVirtual, Deadlocked::leftThenRight);
-            start("right-first", isVirtual, Deadlocked::rightThenLeft);
+            start("right-first", isVirtual && !isMixed, Deadlocked::rightThenLeft);
         }
-        Thread.sleep(Long.parseLong(args[0]));
+        while (System.nanoTime() < end && !new java.io.File(args[1]).exists()) {
+            Thread.sleep(50);
+        }
+        Thread.sleep(1000);
     }
 }

@@ -118,6 +118,11 @@ static struct {
     size_t count, waits, deadlocked, parks;
     int64_t park_timeouts[4], park_untils[4];
     int64_t sum_ns, waited_ns, dead_ns;
+    char dead_thread[32], dead_class[32];
+    int64_t dead_lines[80];
+    char dead_types[80][16];
+    size_t dead_frames;
+    bool dead_truncated;
     char wait_owner[32], dead_owner[32], dead_top[32];
     int64_t wait_owner_number;
 } told;
@@ -157,6 +162,29 @@ static void top_of(const struct jfr_value *event, char out[32])
     jfr_method_free(&method);
 }
 
+/* All frames of a deadlocked thread. */
+static void note_frames(const struct jfr_value *event)
+{
+    struct jfr_value trace;
+    struct jfr_stack stack;
+    struct jfr_stack_frame frame;
+    struct jfr_text type = {0};
+
+    told.dead_frames = 0;
+    if (!jfr_value_field(event, "stackTrace", &trace) || !jfr_stack_begin(&trace, &stack))
+        return;
+    told.dead_truncated = number(&trace, "truncated") == 1;
+    while (jfr_stack_next(&stack, &frame)) {
+        const size_t i = told.dead_frames++;
+
+        cr_assert(lt(sz, i, JW_COUNT_OF(told.dead_types)));
+        told.dead_lines[i] = frame.line;
+        if (frame.type.reader != NULL && jfr_value_text(&frame.type, &type))
+            snprintf(told.dead_types[i], sizeof told.dead_types[i], "%s", type.text);
+    }
+    jfr_text_free(&type);
+}
+
 static void note(const struct jfr_reader_event *event)
 {
     if (strcmp(event->type_name, "jdk.JavaMonitorEnter") == 0) {
@@ -174,7 +202,10 @@ static void note(const struct jfr_reader_event *event)
         told.deadlocked++;
         told.dead_ns = number(&event->value, "duration");
         text_of(&event->value, "owner", "javaName", told.dead_owner);
+        text_of(&event->value, "eventThread", "javaName", told.dead_thread);
+        text_of(&event->value, "lockClass", "name", told.dead_class);
         top_of(&event->value, told.dead_top);
+        note_frames(&event->value);
     } else if (strcmp(event->type_name, "jaywalk.LockOwner") == 0) {
         struct piece *piece = &told.pieces[told.count++];
 
@@ -453,20 +484,22 @@ Test(recording_locks, whatever_allocation_fails_no_time_is_told_twice)
 /* ---- deadlocks ---- */
 
 static uint32_t deadlocks_to_tell;
+static struct recording_deadlocked what_is_told; /* beside what all have */
 
 static bool tell_deadlocked(void *context, struct recording_deadlocked *out)
 {
     (void)context;
     if (deadlocks_to_tell == 0)
         return false;
-    *out = (struct recording_deadlocked){.number = 1,
-                                         .begin_ns = base_ns,
-                                         .found_ns = base_ns + 5000 * US,
-                                         .address = LOCK,
-                                         .thread = MAIN,
-                                         .serial = MAIN + 1,
-                                         .owner = WORKER,
-                                         .owner_serial = WORKER + 1};
+    *out = what_is_told;
+    out->number = 1;
+    out->begin_ns = base_ns;
+    out->found_ns = base_ns + 5000 * US;
+    out->address = LOCK;
+    out->thread = MAIN;
+    out->serial = MAIN + 1;
+    out->owner = WORKER;
+    out->owner_serial = WORKER + 1;
     deadlocks_to_tell--;
     return true;
 }
@@ -488,4 +521,69 @@ Test(recording_locks, a_deadlocked_thread_has_the_newest_stack_that_is_known_of_
     cr_assert(eq(i64, told.dead_ns, 5000 * (int64_t)US));
     cr_assert_str_eq(told.dead_owner, "worker");
     cr_assert_str_eq(told.dead_top, "memcpy");
+}
+
+#define TEXT(literal) ((struct recording_text){literal, sizeof literal - 1})
+
+static const struct recording_told_frame told_frames[] = {
+    {.class_name = TEXT("app/Shop"),
+     .name = TEXT("take"),
+     .descriptor = TEXT("(I)V"),
+     .line = 50,
+     .bci = 9},
+    {.class_name = TEXT("app/Shop"),
+     .name = TEXT("wait0"),
+     .descriptor = TEXT("()V"),
+     .line = -1,
+     .bci = -1,
+     .is_native = true},
+};
+
+/* Nobody could ask it for a sample: what the JVM says of it stands there. */
+Test(recording_locks, a_virtual_thread_in_a_deadlock_has_what_was_told_of_it)
+{
+    config.sources.deadlocked = tell_deadlocked;
+    what_is_told = (struct recording_deadlocked){
+        .virtual_number = 77,
+        .owner_virtual_number = 78,
+        .virtual_name = TEXT("left-first"),
+        .owner_virtual_name = TEXT("right-first"),
+        .class_name = TEXT("app/Latch"),
+        .frames = told_frames,
+        .frame_count = JW_COUNT_OF(told_frames),
+        .is_truncated = true,
+    };
+    open_locks();
+    own(WORKER, LOCK, 4000, 0, false); /* of another class */
+    deadlocks_to_tell = 2;             /* the same again, in another chunk */
+    turn();
+    turn();
+    read_back();
+    cr_assert(eq(sz, told.deadlocked, 2));
+    cr_assert_str_eq(told.dead_thread, "left-first");
+    cr_assert_str_eq(told.dead_owner, "right-first");
+    cr_assert_str_eq(told.dead_class, "app/Latch");
+    cr_assert_str_eq(told.dead_top, "take");
+    cr_assert(eq(sz, told.dead_frames, JW_COUNT_OF(told_frames)));
+    cr_assert(eq(i64, told.dead_lines[0], 50));
+    cr_assert_str_eq(told.dead_types[0], "Java", "the JVM does not say whether it was compiled");
+    cr_assert(eq(i64, told.dead_lines[1], 0));
+    cr_assert_str_eq(told.dead_types[1], "Native");
+    cr_assert(told.dead_truncated);
+}
+
+Test(recording_locks, of_a_virtual_thread_of_which_nothing_is_told_there_is_its_number)
+{
+    config.sources.deadlocked = tell_deadlocked;
+    what_is_told = (struct recording_deadlocked){.virtual_number = 77, .owner_virtual_number = 78};
+    open_locks();
+    own(MAIN, OTHER_LOCK, 3000, 60, false); /* of its carrier, which is not its own */
+    deadlocks_to_tell = 1;
+    turn();
+    turn();
+    read_back();
+    cr_assert(eq(sz, told.deadlocked, 1));
+    cr_assert_str_eq(told.dead_thread, "");
+    cr_assert_str_eq(told.dead_top, "");
+    cr_assert_str_eq(told.dead_class, "");
 }

@@ -425,6 +425,74 @@ Test(engine_lock, a_virtual_thread_in_a_deadlock_is_told_as_one)
     end_run();
 }
 
+static void begin_kept(uint32_t who, uint32_t whose, vm_addr waiter)
+{
+    struct sampler_lock wait = {.kind = EVENT_LOCK_ENTER,
+                                .monitor = monitor_of(whose),
+                                .klass = (vm_addr)fake.klass,
+                                .waiter = waiter};
+
+    have_done(&puppets[who], do_begin, &wait);
+}
+
+/* Once it is told it is nobody's any more: the end of the wait gives back nothing. */
+Test(engine_lock, the_class_of_the_lock_and_who_waits_are_told_with_a_deadlock)
+{
+    struct sampler_deadlocked found[8];
+
+    begin_run(1);
+    set_pointer(fake.klass, "Klass", "_name", fake.class_name);
+    set_symbol(fake.class_name, "com/acme/Shelf");
+    carry(&puppets[0], FIRST_VIRT);
+    begin_kept(0, 1, 0x2000);
+    carry(&puppets[0], puppets[0].number); /* it has left its carrier */
+    give_monitor(0, FIRST_VIRT);
+    begin_kept(1, 0, 0);
+    age(under_way(1));
+    age(engine_lock_of(FIRST_VIRT, EVENT_LOCK_ENTER));
+    cr_assert(eq(u32, sampler_lock_turn(found, 8), 2));
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_assert_str_eq(found[i].class_name, "com/acme/Shelf");
+        cr_assert(eq(u64, found[i].waiter, found[i].who == FIRST_VIRT ? 0x2000 : 0));
+        cr_assert(sampler_lock_goes_on(&found[i]));
+    }
+    carry(&puppets[2], FIRST_VIRT); /* somebody has made an end of it */
+    const struct ended ended = end_wait(2, EVENT_LOCK_ENTER);
+    cr_assert(ended.is_told);
+    cr_assert(eq(u64, ended.wait.waiter, 0));
+    for (uint32_t i = 0; i < 2; i++)
+        cr_assert(eq(int, sampler_lock_goes_on(&found[i]), found[i].who != FIRST_VIRT));
+    end_run();
+}
+
+Test(engine_lock, a_class_that_is_none_or_has_a_very_long_name_is_not_told)
+{
+    static _Alignas(8) unsigned char symbol[512], nothing[OBJECT_BYTES];
+    static char name[SAMPLER_CLASS_BYTES + 1];
+    struct sampler_deadlocked found[8];
+
+    memset(name, 'x', SAMPLER_CLASS_BYTES);
+    set_symbol(symbol, name);
+    for (int i = 0; i < 3; i++) {
+        const vm_addr klass = i == 0 ? 0 : i == 1 ? (vm_addr)nothing : (vm_addr)fake.klass;
+
+        begin_run(1);
+        set_pointer(fake.klass, "Klass", "_name", symbol);
+        for (uint32_t who = 0; who < 2; who++) {
+            struct sampler_lock wait = {
+                .kind = EVENT_LOCK_ENTER, .monitor = monitor_of(1 - who), .klass = klass};
+
+            have_done(&puppets[who], do_begin, &wait);
+            age(under_way(who));
+        }
+        cr_assert(eq(u32, sampler_lock_turn(found, 8), 2));
+        cr_assert_str_eq(found[0].class_name, "");
+        for (uint32_t who = 0; who < 2; who++)
+            (void)end_wait(who, EVENT_LOCK_ENTER);
+        end_run();
+    }
+}
+
 /* Each waits for the other's lock, but never both at once. */
 static _Atomic uint32_t turn_of; /* 0, 1; 2: it is over */
 

@@ -4,6 +4,8 @@
  */
 #include "unit/sampler/lock_puppets.h"
 
+#include <sched.h>
+
 TestSuite(engine_lock_kept, .init = open_locks, .fini = close_locks, .timeout = 300);
 
 struct kept {
@@ -16,7 +18,7 @@ static void do_keep(struct puppet *puppet, void *argument)
     struct kept *kept = argument;
 
     (void)puppet;
-    kept->given_back = sampler_lock_begin(&kept->wait);
+    kept->given_back = sampler_lock_begin(&kept->wait).monitor;
 }
 
 /* What its begin gives back. */
@@ -126,6 +128,138 @@ Test(engine_lock_kept, that_of_a_thread_that_died_in_it_is_let_go_of_at_the_end)
     sampler_lock_let_go(note_let_go, &let_go);
     cr_assert(eq(u32, let_go.count, 1));
     cr_assert(eq(u64, let_go.sum, 0x1000));
+}
+
+/* ---- who waits ---- */
+
+static void do_keep_waiter(struct puppet *puppet, void *argument)
+{
+    struct sampler_kept *left = argument;
+    struct sampler_lock wait = {
+        .kind = EVENT_LOCK_PARK, .monitor = left->monitor, .is_kept = true, .waiter = left->waiter};
+
+    (void)puppet;
+    *left = sampler_lock_begin(&wait);
+}
+
+/* What its begin gives back. */
+static struct sampler_kept keep_waiter(uint32_t who, vm_addr latch, vm_addr waiter)
+{
+    struct sampler_kept left = {latch, waiter};
+
+    have_done(&puppets[who], do_keep_waiter, &left);
+    return left;
+}
+
+static void expect_kept(struct sampler_kept kept, vm_addr latch, vm_addr waiter)
+{
+    cr_assert(eq(u64, kept.monitor, latch));
+    cr_assert(eq(u64, kept.waiter, waiter));
+}
+
+Test(engine_lock_kept, who_waits_is_given_back_once_with_what_is_waited_for)
+{
+    begin_run(1);
+    expect_kept(keep_waiter(0, 0x1000, 0x2000), 0, 0);
+    const struct ended ended = end_wait(0, EVENT_LOCK_PARK);
+    cr_assert(ended.is_told);
+    cr_assert(eq(u64, ended.wait.waiter, 0x2000));
+    cr_assert(eq(u64, end_wait(0, EVENT_LOCK_PARK).wait.waiter, 0), "once");
+    expect_kept(keep_waiter(0, 0x1000, 0x2000), 0, 0);
+    expect_kept(keep_waiter(0, 0x3000, 0x4000), 0x1000, 0x2000);
+    expect_kept(keep_waiter(0, 0x5000, 0), 0x3000, 0x4000);
+    cr_assert(eq(u64, end_wait(0, EVENT_LOCK_PARK).wait.waiter, 0));
+    end_run();
+    expect_kept(keep_waiter(0, 0x1000, 0x2000), 0x1000, 0x2000);
+    sampler_lock_let_go(note_let_go, &let_go);
+    cr_assert(eq(u32, let_go.count, 0));
+}
+
+Test(engine_lock_kept, who_waits_at_the_end_is_let_go_of_once)
+{
+    begin_run(1);
+    for (uint32_t who = 0; who < THREADS; who++)
+        expect_kept(keep_waiter(who, 0x1000, 0x2000), 0, 0);
+    end_run();
+    for (int i = 0; i < 2; i++) {
+        sampler_lock_let_go(note_let_go, &let_go);
+        cr_assert(eq(u32, let_go.count, 2 * THREADS));
+        cr_assert(eq(u64, let_go.sum, 0x3000 * THREADS));
+    }
+}
+
+/* The place has a reference of a thread that nobody will end: it is not given to another wait with it. */
+Test(engine_lock_kept, who_died_in_it_is_let_go_of_at_the_end)
+{
+    struct sampler_deadlocked found[2];
+
+    begin_run(1);
+    (void)keep_waiter(0, 0, 0x2000);
+    end_puppet(&puppets[0]);
+    thread_end(puppets[0].index, generations_number(generations));
+    cr_assert(eq(u32, sampler_lock_turn(found, 2), 0));
+    cr_assert(ne(ptr, engine_lock_of(puppets[0].number, EVENT_LOCK_PARK), NULL));
+    end_run();
+    sampler_lock_let_go(note_let_go, &let_go);
+    cr_assert(eq(u32, let_go.count, 1));
+    cr_assert(eq(u64, let_go.sum, 0x2000));
+}
+
+/* Two wait for each other, again and again; references are numbers, and their sum tells whether each was given back once. */
+static _Atomic uint32_t are_seen; /* that they were found for the first time */
+static _Atomic uint32_t are_done;
+
+struct crossing {
+    uint32_t own, rounds;
+    uint64_t kept_sum, given_back_sum;
+};
+
+static void do_cross(struct puppet *puppet, void *argument)
+{
+    struct crossing *crossing = argument;
+
+    (void)puppet;
+    for (uint32_t i = 0; i < crossing->rounds; i++) {
+        struct sampler_lock wait = {.kind = EVENT_LOCK_ENTER,
+                                    .monitor = monitor_of(1 - crossing->own),
+                                    .waiter = 2 * i + crossing->own + 1};
+
+        crossing->kept_sum += wait.waiter;
+        crossing->given_back_sum += sampler_lock_begin(&wait).waiter;
+        age(under_way(crossing->own));
+        while (jw_load_acquire(&are_seen) == 0)
+            sched_yield();
+        cr_assert(sampler_lock_end(EVENT_LOCK_ENTER, &wait));
+        crossing->given_back_sum += wait.waiter;
+    }
+    jw_add_relaxed(&are_done, 1);
+}
+
+Test(engine_lock_kept, who_waits_is_given_to_the_end_or_to_who_has_found_the_deadlock)
+{
+    struct crossing crossings[2] = {{.own = 0, .rounds = 20000}, {.own = 1, .rounds = 20000}};
+    struct sampler_deadlocked found[2];
+    uint64_t taken_sum = 0;
+
+    begin_run(1);
+    for (uint32_t i = 0; i < 2; i++)
+        tell_puppet(&puppets[i], do_cross, &crossings[i]);
+    while (jw_load_relaxed(&are_done) < 2) {
+        const uint32_t count = sampler_lock_turn(found, 2);
+
+        for (uint32_t i = 0; i < count; i++)
+            taken_sum += found[i].waiter;
+        if (count != 0)
+            jw_store_release(&are_seen, 1);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        wait_for_puppet(&puppets[i]);
+    end_run();
+    cr_assert(ge(u64, taken_sum, 1));
+    cr_assert(eq(u64, crossings[0].kept_sum + crossings[1].kept_sum,
+                 crossings[0].given_back_sum + crossings[1].given_back_sum + taken_sum));
+    sampler_lock_let_go(note_let_go, &let_go);
+    cr_assert(eq(u32, let_go.count, 0));
 }
 
 /* ---- owners by number ---- */
