@@ -1,7 +1,5 @@
 /* Help: of all, of a command, of the agent string; from the tables. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/version.h"
 #include "cli/cli_options_internal.h"
@@ -52,15 +50,6 @@ static void cli_print_options(const struct cli_command *command, FILE *to)
     }
 }
 
-/* Help that could not be printed is a failure like any other. */
-static int cli_flush_help(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return CLI_OK;
-    cli_complain("standard output: %s", strerror(errno));
-    return CLI_FAILED;
-}
-
 const char cli_examples[] = "  jaywalk -d 30 -f flamegraph.html 12345\n"
                             "  jaywalk -d 30 -t -I 'com/acme/*' -o flat=20 -f hot.txt app.jar\n"
                             "  jaywalk record -f flamegraph.html -- java -jar app.jar\n"
@@ -80,7 +69,7 @@ int cli_help_all(void)
            "Status: 0 done, 1 failed, 2 mistake in the command line, 3 the process cannot be "
            "profiled,\n        4 it grew beyond the limit given to compare.\n",
            cli_examples);
-    return cli_flush_help();
+    return cli_end_output(CLI_OK);
 }
 
 int cli_help_command(const struct cli_command *command)
@@ -88,7 +77,7 @@ int cli_help_command(const struct cli_command *command)
     printf("Usage: %s\n\n%s", command->usage, command->text);
     cli_print_options(command, stdout);
     printf("\nExamples:\n%s", command->examples);
-    return cli_flush_help();
+    return cli_end_output(CLI_OK);
 }
 
 int cli_help_agent(void)
@@ -103,5 +92,5 @@ int cli_help_agent(void)
     options_help_text(text, ROOM);
     fputs(text, stdout);
     jw_free(text);
-    return cli_flush_help();
+    return cli_end_output(CLI_OK);
 }

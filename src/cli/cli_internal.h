@@ -165,6 +165,9 @@ JW_MUST_CHECK bool cli_top_read(const char *text, size_t *top, struct jw_error *
 /* Value of --jobs, threads that read; NULL: 0, as many as there are processors. */
 JW_MUST_CHECK bool cli_jobs_read(const char *text, unsigned *jobs, struct jw_error *err);
 
+/* `status`; where what went to the standard output did not get there, CLI_FAILED, and a complaint. */
+JW_MUST_CHECK int cli_end_output(int status);
+
 /* "jaywalk: " and the message on stderr, as cli_put shows it. */
 void cli_complain(const char *format, ...) JW_PRINTF(1, 2);
 int cli_usage_error(const struct cli_command *command, const struct jw_error *err);

@@ -34,6 +34,14 @@ static bool cli_write_stdout(void *context, const void *bytes, size_t length_byt
     return true;
 }
 
+int cli_end_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    cli_complain("standard output: %s", strerror(errno));
+    return CLI_FAILED;
+}
+
 bool cli_write(struct profile *profile, const char *path, enum export_format format,
                const struct export_options *options, struct jw_error *err)
 {

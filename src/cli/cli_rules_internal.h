@@ -96,8 +96,6 @@ JW_MUST_CHECK int cli_rules_gather(const struct cli_command *command,
                                    struct cli_classes *classes, struct jw_error *err);
 /* The text of a file, or of the standard input, for jw_free; NULL and `err`. */
 char *cli_rules_read_text(const char *path, size_t *length_bytes, struct jw_error *err);
-/* Flushes what was printed; the status for the shell. */
-int cli_rules_end(void);
 
 /* ---- words ---- */
 

@@ -1,5 +1,4 @@
 /* `jaywalk compare`: what runs more and what less in one recording than in another; a gate for builds. Context: tool. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,11 +237,7 @@ static int show(struct comparison *comparison)
         compare_json(&comparison->compare, shown, stdout);
         break;
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_complain("standard output: %s", strerror(errno));
-        return CLI_FAILED;
-    }
-    return shown->is_failed ? CLI_GREW : CLI_OK;
+    return cli_end_output(shown->is_failed ? CLI_GREW : CLI_OK);
 }
 
 int cli_compare(const struct cli_values *values)

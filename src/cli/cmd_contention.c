@@ -1,7 +1,5 @@
 /* `jaywalk contention`: who waited for which locks, and for whom. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli_contention_internal.h"
 
@@ -56,13 +54,9 @@ int cli_contention(const struct cli_values *values)
             contention_json(all, &look, stdout);
         else
             contention_text(all, &look, stdout);
-        status = CLI_OK;
+        status = cli_end_output(CLI_OK);
     } else {
         cli_complain("%s", err.message);
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_complain("standard output: %s", strerror(errno));
-        status = CLI_FAILED;
     }
     contention_close(all);
     jw_free(all);

@@ -1,5 +1,4 @@
 /* start, stop, status and version: one word to the agent in a JVM. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,14 +8,6 @@
 #include "cli/cli_internal.h"
 
 #define CLI_COMMAND_TIMEOUT (60 * JW_NS_PER_SECOND)
-
-static int cli_flush(int status)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    cli_complain("standard output: %s", strerror(errno));
-    return CLI_FAILED;
-}
 
 static int cli_simple(enum cli_command_id id, const struct cli_values *values)
 {
@@ -29,7 +20,7 @@ static int cli_simple(enum cli_command_id id, const struct cli_values *values)
         return status;
     status = cli_session_do(&session, command->name, CLI_COMMAND_TIMEOUT, stdout);
     cli_session_close(&session);
-    return cli_flush(status);
+    return cli_end_output(status);
 }
 
 /* An action with options; `takes_text`: what is no file comes to the standard output. */
@@ -59,7 +50,7 @@ static int cli_act(enum cli_command_id id, const struct cli_values *values, bool
     else
         status = cli_session_do(&session, string, CLI_COMMAND_TIMEOUT, stdout);
     cli_session_close(&session);
-    return cli_flush(status);
+    return cli_end_output(status);
 }
 
 int cli_start(const struct cli_values *values)
@@ -109,7 +100,7 @@ int cli_version(const struct cli_values *values)
     if (values->operands.count > 0)
         return cli_simple(CLI_COMMAND_VERSION, values);
     puts("jaywalk " JAYWALK_VERSION);
-    return cli_flush(CLI_OK);
+    return cli_end_output(CLI_OK);
 }
 
 int cli_list_of(const struct cli_values *values)

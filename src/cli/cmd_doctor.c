@@ -1,5 +1,4 @@
 /* `jaywalk doctor`: whether a profile can be believed, and what to change. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,23 +75,13 @@ static int look_at_process(struct cli_doctor *doctor, const struct cli_values *v
     return status;
 }
 
-static bool is_written(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return true;
-    cli_complain("standard output: %s", strerror(errno));
-    return false;
-}
-
 static int tell(const struct cli_doctor *doctor, const struct cli_values *values)
 {
     if (values->has_json)
         cli_doctor_json(doctor, stdout);
     else
         cli_doctor_text(doctor, stdout);
-    if (!is_written())
-        return CLI_FAILED;
-    return values->is_strict && doctor->finding_count > 0 ? CLI_FAILED : CLI_OK;
+    return cli_end_output(values->is_strict && doctor->finding_count > 0 ? CLI_FAILED : CLI_OK);
 }
 
 static int look_at_one(struct cli_doctor *doctor, const struct cli_values *values)
@@ -137,7 +126,7 @@ static int look_at_several(struct cli_doctor *doctor, const struct cli_values *v
         cli_doctor_jdks_text(&jdks, stdout);
         fputs("\n'jaywalk doctor FILE' shows the page of one recording.\n", stdout);
     }
-    return is_written() ? status : CLI_FAILED;
+    return cli_end_output(status);
 }
 
 /* Several are taken of recordings alone. */

@@ -1,5 +1,4 @@
 /* `jaywalk endpoints`: what requests to each endpoint cost, from recordings. Context: tool. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,10 +326,7 @@ static int write_rows(const struct cli_table *table, struct cli_rows *rows)
         cli_rows_json(rows, table->look.values.title, part, stdout);
         break;
     }
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return CLI_OK;
-    cli_complain("standard output: %s", strerror(errno));
-    return CLI_FAILED;
+    return cli_end_output(CLI_OK);
 }
 
 static int list_endpoints(struct cli_table *table)

@@ -1,7 +1,5 @@
 /* `jaywalk latency`: how long calls of methods and requests took. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli_latency_internal.h"
 
@@ -51,13 +49,9 @@ int cli_latency(const struct cli_values *values)
             latency_json(&all, top, stdout);
         else
             latency_text(&all, top, stdout);
-        status = CLI_OK;
+        status = cli_end_output(CLI_OK);
     } else {
         cli_complain("%s", err.message);
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_complain("standard output: %s", strerror(errno));
-        status = CLI_FAILED;
     }
     latency_close(&all);
     return status;

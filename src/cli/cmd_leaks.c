@@ -1,5 +1,4 @@
 /* `jaywalk leaks`: what of the heap grew from one set of live objects to another, and where it was allocated. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,13 +97,9 @@ int cli_leaks(const struct cli_values *values)
             leaks_json(leaks, &look, stdout);
         else
             leaks_text(leaks, &look, stdout);
-        status = CLI_OK;
+        status = cli_end_output(CLI_OK);
     } else {
         cli_complain("%s", err.message);
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_complain("standard output: %s", strerror(errno));
-        status = CLI_FAILED;
     }
     leaks_close(leaks);
     jw_free(leaks);

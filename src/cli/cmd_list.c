@@ -1,7 +1,5 @@
 /* jps and list: what there is to profile, and by what. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "attach/attach.h"
 #include "cli/cli_internal.h"
@@ -17,14 +15,6 @@ static int cli_refuse_operands(enum cli_command_id id, const struct cli_values *
     jw_error_set(&err, "%s: '%.100s' is too much; usage: %s", command->name,
                  values->operands.texts[0], command->usage);
     return cli_usage_error(command, &err);
-}
-
-static int cli_flush(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return CLI_OK;
-    cli_complain("standard output: %s", strerror(errno));
-    return CLI_FAILED;
 }
 
 static void cli_print_jvm(int pid, const char *name, void *argument)
@@ -46,7 +36,7 @@ int cli_jps(const struct cli_values *values)
     struct jw_error err = {{0}};
     size_t count = 0, foreign_count;
     const bool is_whole = attach_each("/proc", cli_print_jvm, &count, &foreign_count, &err);
-    const int flushed = cli_flush();
+    const int flushed = cli_end_output(CLI_OK);
     if (!is_whole) {
         cli_complain("%s", err.message);
         return CLI_FAILED;
@@ -77,5 +67,5 @@ int cli_list_events(const struct cli_values *values)
          "  CLASS.METHOD             calls, also of those that match: com.acme.*.find*\n"
          "  exception[:CLASS]        exceptions: all, or of a class and what extends it; or "
          "com.acme.**");
-    return cli_flush();
+    return cli_end_output(CLI_OK);
 }

@@ -1,7 +1,5 @@
 /* `jaywalk locks`: where locks are taken never, by one thread only, or after a wait. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli_locks_internal.h"
 
@@ -56,13 +54,9 @@ int cli_locks(const struct cli_values *values)
             locks_json(all, stdout);
         else
             locks_text(all, top, stdout);
-        status = CLI_OK;
+        status = cli_end_output(CLI_OK);
     } else {
         cli_complain("%s", err.message);
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_complain("standard output: %s", strerror(errno));
-        status = CLI_FAILED;
     }
     locks_close(all);
     jw_free(all);

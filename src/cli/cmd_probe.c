@@ -216,11 +216,8 @@ static int show(const struct cli_values *values, const struct probe *probe,
     }
     if (values->has_json)
         fputs("]}\n", stdout);
-    if (values->is_strict && (is_idle || cli_classes_unread(classes) != 0)) {
-        (void)cli_rules_end();
-        return CLI_FAILED;
-    }
-    return cli_rules_end();
+    is_idle = is_idle || cli_classes_unread(classes) != 0;
+    return cli_end_output(values->is_strict && is_idle ? CLI_FAILED : CLI_OK);
 }
 
 static int check(const struct cli_values *values)

@@ -1,5 +1,4 @@
 /* profile: attach, sample for a while, write. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,10 +230,8 @@ int cli_profile(const struct cli_values *given)
         status = cli_agent_string(values, session.name, true, string, &err)
                      ? cli_profile_target(&session, string, duration_ns, values->is_quiet, stdout)
                      : cli_usage_error(command, &err);
-        if (fflush(stdout) != 0 && status == CLI_OK) {
-            cli_complain("standard output: %s", strerror(errno));
-            status = CLI_FAILED;
-        }
+        if (status == CLI_OK)
+            status = cli_end_output(status);
     }
     cli_session_close(&session);
     return status;

@@ -1,5 +1,4 @@
 /* `jaywalk rules`: which methods rules for probes take, tried on classes without a JVM, or on those of one. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,14 +41,6 @@ static struct rules *read_rules(const char *path, struct jw_error *err)
     return rules;
 }
 
-int cli_rules_end(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return CLI_OK;
-    cli_complain("standard output: %s", strerror(errno));
-    return CLI_FAILED;
-}
-
 static int check(const char *path)
 {
     struct jw_error err = {{0}};
@@ -61,7 +52,7 @@ static int check(const char *path)
     }
     cli_rules_list(rules, stdout);
     rules_close(rules);
-    return cli_rules_end();
+    return cli_end_output(CLI_OK);
 }
 
 /* A number that is no file's name means a process. */
@@ -134,7 +125,7 @@ static int decide(const struct cli_values *values, const struct rules *rules,
     jw_free(look);
     if (!is_good)
         cli_complain("%s", err.message);
-    return is_good && !is_idle ? cli_rules_end() : CLI_FAILED;
+    return cli_end_output(is_good && !is_idle ? CLI_OK : CLI_FAILED);
 }
 
 static int dry_run(const struct cli_command *command, const struct cli_values *values)

@@ -1,5 +1,4 @@
 /* `jaywalk safepoints`: how long safepoints were waited for, and who kept them waiting, from recordings. Context: tool. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,10 +35,7 @@ static int tell(struct cli_safepoints *all, const struct cli_values *values, siz
         cli_complain("no memory");
         return CLI_FAILED;
     }
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return CLI_OK;
-    cli_complain("standard output: %s", strerror(errno));
-    return CLI_FAILED;
+    return cli_end_output(CLI_OK);
 }
 
 /* What could be read of a damaged file is told, and the status says that it is not all. */

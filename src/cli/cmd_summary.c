@@ -419,9 +419,5 @@ int cli_summary(const struct cli_values *values)
         fputs("\n]}\n", stdout);
     jw_free(summary);
     cli_files_close(&files);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_complain("standard output: it could not be written");
-        status = CLI_FAILED;
-    }
-    return status;
+    return cli_end_output(status);
 }

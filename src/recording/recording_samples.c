@@ -279,22 +279,36 @@ void recording_put_waited(struct recording *recording, const struct event_record
     jfr_event_end(out, begin);
 }
 
-static void put_cpu(struct recording *recording, const struct recording_foreign *told,
-                    uint64_t weight_ns, uint64_t carrier)
+/* The fields that all samples begin with, and those that all end with. */
+static size_t begin_sample(struct jfr_buffer *out, const struct recording_foreign *told)
 {
-    struct jfr_buffer *out = &recording->events;
     const size_t begin = jfr_event_begin(out, told->type);
 
     jfr_put_varint(out, told->start_ns);
     jfr_put_varint(out, told->thread);
     jfr_put_varint(out, told->stack);
+    return begin;
+}
+
+static void end_sample(struct jfr_buffer *out, const struct recording_foreign *told,
+                       uint64_t carrier, size_t begin)
+{
+    jfr_put_varint(out, carrier);
+    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    jfr_event_end(out, begin);
+}
+
+static void put_cpu(struct recording *recording, const struct recording_foreign *told,
+                    uint64_t weight_ns, uint64_t carrier)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin = begin_sample(out, told);
+
     jfr_put_varint(out, told->state);
     jfr_put_varint(out, weight_ns);
     if (!told->is_native)
         jfr_put_varint(out, 0); /* wallTime */
-    jfr_put_varint(out, carrier);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
-    jfr_event_end(out, begin);
+    end_sample(out, told, carrier, begin);
 }
 
 static void take_cpu(struct recording_take *take, const struct event_record *record)
@@ -327,34 +341,24 @@ static void put_counter(struct recording *recording, const struct recording_fore
                         uint64_t count, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = jfr_event_begin(out, told->type);
+    const size_t begin = begin_sample(out, told);
 
-    jfr_put_varint(out, told->start_ns);
-    jfr_put_varint(out, told->thread);
-    jfr_put_varint(out, told->stack);
     jfr_put_varint(out, told->state);
     jfr_put_varint(out, recording->counter_key);
     jfr_put_varint(out, count);
-    jfr_put_varint(out, carrier);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
-    jfr_event_end(out, begin);
+    end_sample(out, told, carrier, begin);
 }
 
 static void put_throw(struct recording *recording, const struct recording_foreign *told,
                       uint64_t count, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = jfr_event_begin(out, told->type);
+    const size_t begin = begin_sample(out, told);
 
-    jfr_put_varint(out, told->start_ns);
-    jfr_put_varint(out, told->thread);
-    jfr_put_varint(out, told->stack);
     jfr_put_string(out, NULL); /* a message may hold what is nobody else's */
     jfr_put_varint(out, told->object.class_key);
     jfr_put_varint(out, count);
-    jfr_put_varint(out, carrier);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
-    jfr_event_end(out, begin);
+    end_sample(out, told, carrier, begin);
 }
 
 static void take_throw(struct recording_take *take, const struct event_record *record)
@@ -413,17 +417,12 @@ static void put_alloc(struct recording *recording, const struct recording_foreig
                       uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = jfr_event_begin(out, told->type);
+    const size_t begin = begin_sample(out, told);
 
-    jfr_put_varint(out, told->start_ns);
-    jfr_put_varint(out, told->thread);
-    jfr_put_varint(out, told->stack);
     jfr_put_varint(out, told->object.class_key);
     jfr_put_varint(out, told->object.weight_bytes);
     jfr_put_varint(out, told->object.size_bytes);
-    jfr_put_varint(out, carrier);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
-    jfr_event_end(out, begin);
+    end_sample(out, told, carrier, begin);
 }
 
 static void take_alloc(struct recording_take *take, const struct event_record *record)
