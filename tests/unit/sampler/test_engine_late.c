@@ -171,7 +171,8 @@ static bool note_late(struct generation *generation, void *argument)
     return true;
 }
 
-static void look_for_records(void)
+/* False: there is no room to rotate into yet, and what came since the last one is not noted. */
+static bool note_all(void)
 {
     struct generation *closed = generations_rotate(generations);
 
@@ -179,6 +180,12 @@ static void look_for_records(void)
         event_take(closed->events, note, NULL);
     (void)generations_retire(generations, note_late, NULL);
     sched_yield();
+    return closed != NULL;
+}
+
+static void look_for_records(void)
+{
+    (void)note_all();
 }
 
 static void wait_for_records(uint32_t worker, uint32_t more)
@@ -189,11 +196,13 @@ static void wait_for_records(uint32_t worker, uint32_t more)
         look_for_records();
 }
 
-/* No signal to it is on its way, nor is it inside of the handler: for sure, if nobody asks any more. */
+/* No signal to it is on its way, nor is it inside of the handler: for sure, if nobody asks any more. What it left is noted. */
 static void wait_for_rest(uint32_t worker)
 {
     while (engine_late_claims(thread_find(workers[worker].tid)))
         sched_yield();
+    while (!note_all())
+        continue;
     expect_conservation();
 }
 
