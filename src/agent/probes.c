@@ -86,7 +86,8 @@ void probes_prepare(const struct options *options)
     struct jw_error err = {0};
 
     if ((options->probe[0] != '\0' || methods_are_asked(options) || options->endpoints != 0 ||
-         options->queue_ns != 0 || options->event == OPTIONS_EVENT_EXCEPTION) &&
+         options->queue_ns != 0 || options->has_async_stacks ||
+         options->event == OPTIONS_EVENT_EXCEPTION) &&
         !instrument_prepare(agent.java_vm, &err))
         agent_log(OPTIONS_LOGLEVEL_WARN, "probe: %s", err.message);
 }

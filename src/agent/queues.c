@@ -20,11 +20,39 @@
 #define NAME_FORKS "queue-forks"
 
 static struct {
-    bool is_on, has_forks;     /* the agent's thread */
-    _Atomic uint64_t least_ns; /* relaxed: set before the first task is told */
+    bool is_on, has_forks; /* the agent's thread */
+    /* Relaxed: set before the first task is told. */
+    _Atomic uint64_t least_ns; /* UINT64_MAX: waits are not told */
+    _Atomic bool has_tasks;
+    _Atomic uint64_t last_number; /* of tasks */
 } queues;
 
 /* ---- a task ---- */
+
+/* False: the recording does not have it. */
+static bool tell_task(enum event_task what, uint64_t number)
+{
+    const struct sampler_hook hook = {
+        .kind = EVENT_TASK,
+        .flags = what,
+        .value = number,
+        .depth_max = what == EVENT_TASK_HANDED ? 0 : 1,
+    };
+    const enum sampler_hook_end end = told_sample(&hook);
+
+    if (end == SAMPLER_HOOK_LOST)
+        jw_count(what == EVENT_TASK_HANDED ? JW_COUNT_TASKS_NOT_KEPT : JW_COUNT_TASKS_LOST);
+    if (end != SAMPLER_HOOK_TAKEN)
+        return false;
+    jw_count(JW_COUNT_TASK_RECORDS);
+    return true;
+}
+
+/* What virtual threads run is not told: while one waits, others are where it was. */
+static bool is_told(JNIEnv *jni, jobject thread)
+{
+    return jw_load_relaxed(&queues.has_tasks) && !api_is_virtual(jni, thread);
+}
 
 static void submit(JNIEnv *jni, jobject thread, uint64_t key, uint32_t executor_number)
 {
@@ -38,15 +66,23 @@ static void submit(JNIEnv *jni, jobject thread, uint64_t key, uint32_t executor_
         if (what.thread_index != THREAD_NONE)
             what.thread_serial = (uint32_t)thread_serial(what.thread_index);
     }
+    if (jw_load_relaxed(&queues.has_tasks)) {
+        const uint64_t number = jw_add_relaxed(&queues.last_number, 1) + 1;
+
+        what.number = tell_task(EVENT_TASK_HANDED, number) ? number : 0;
+    }
     if (!context_queued_put(key, &what))
         jw_count(JW_COUNT_QUEUE_FORGOTTEN);
 }
 
-static bool take(uint64_t key, struct instrument_wait *wait)
+static bool take(JNIEnv *jni, jobject thread, uint64_t key, struct instrument_wait *wait)
 {
     struct context_queued what;
+    const bool is_known = context_queued_take(key, &what);
 
-    if (!context_queued_take(key, &what))
+    if (is_told(jni, thread))
+        (void)tell_task(EVENT_TASK_BEGUN, is_known ? what.number : 0);
+    if (!is_known)
         return false;
     *wait = (struct instrument_wait){.begin_ns = what.begin_ns,
                                      .duration_ns = jw_now_ns() - what.begin_ns,
@@ -81,10 +117,16 @@ static void tell(JNIEnv *jni, const struct instrument_wait *wait)
         .depth_max = 1, /* a thread of the executor's is where they all are */
     };
 
-    told_sample(&hook);
+    (void)told_sample(&hook);
 }
 
-static const struct instrument_queues calls = {submit, take, tell, context_queued_forget};
+static void end(JNIEnv *jni, jobject thread, bool are_all)
+{
+    if (is_told(jni, thread))
+        (void)tell_task(are_all ? EVENT_TASK_ENDED_ALL : EVENT_TASK_ENDED, 0);
+}
+
+static const struct instrument_queues calls = {submit, take, end, tell, context_queued_forget};
 
 /* ---- a session ---- */
 
@@ -121,24 +163,26 @@ static void detach(JNIEnv *jni, const char *name)
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: %s", name, err.message);
 }
 
-static bool begin_pools(JNIEnv *jni, struct jw_error *err)
+static bool begin_pools(JNIEnv *jni, bool has_ends, struct jw_error *err)
 {
-    if (!instrument_queues_prepare(jni, err) || !attach(jni, probe_queues_open(NAME, err), err))
+    if (!instrument_queues_prepare(jni, err) ||
+        !attach(jni, probe_queues_open(NAME, has_ends, err), err))
         return false;
-    if (has_all(NAME, PROBE_QUEUES_METHODS))
+    if (has_all(NAME, PROBE_QUEUES_HANDLERS + (has_ends ? PROBE_QUEUES_ENDS : 0)))
         return true;
     jw_error_set(err, "java.util.concurrent.ThreadPoolExecutor is not as it is known");
     detach(jni, NAME);
     return false;
 }
 
-static bool begin_forks(JNIEnv *jni, struct jw_error *err)
+static bool begin_forks(JNIEnv *jni, bool has_ends, struct jw_error *err)
 {
+    const uint32_t at_class = PROBE_FORKS_AT_CLASS + (has_ends ? PROBE_FORKS_AT_END : 0);
     const struct probe_forks *forks = instrument_forks_prepare(agent.java_vm, jni, err);
 
-    if (forks == NULL || !attach(jni, probe_forks_open(NAME_FORKS, forks, err), err))
+    if (forks == NULL || !attach(jni, probe_forks_open(NAME_FORKS, forks, has_ends, err), err))
         return false;
-    if (has_all(NAME_FORKS, PROBE_FORKS_AT_POOL + forks->class_count))
+    if (has_all(NAME_FORKS, PROBE_FORKS_AT_POOL + forks->class_count * at_class))
         return true;
     jw_error_set(err, "java.util.concurrent.ForkJoinPool is not as it is known");
     detach(jni, NAME_FORKS);
@@ -149,20 +193,22 @@ void queues_begin(JNIEnv *jni, const struct options *options)
 {
     struct jw_error err = {{0}};
 
-    if (jni == NULL || options->queue_ns == 0 || queues.is_on || queues.has_forks)
+    if (jni == NULL || (options->queue_ns == 0 && !options->has_async_stacks) || queues.is_on ||
+        queues.has_forks)
         return;
     if (!context_queued_open(&err)) {
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: off: %s", NAME, err.message);
         return;
     }
-    jw_store_relaxed(&queues.least_ns, options->queue_ns);
+    jw_store_relaxed(&queues.least_ns, options->queue_ns == 0 ? UINT64_MAX : options->queue_ns);
+    jw_store_relaxed(&queues.has_tasks, options->has_async_stacks);
     instrument_at_end(commands_end);
     instrument_set_queues(&calls);
-    queues.is_on = begin_pools(jni, &err);
+    queues.is_on = begin_pools(jni, options->has_async_stacks, &err);
     if (!queues.is_on)
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: tasks of ThreadPoolExecutor are not told: %s", NAME,
                   err.message);
-    queues.has_forks = begin_forks(jni, &err);
+    queues.has_forks = begin_forks(jni, options->has_async_stacks, &err);
     if (!queues.has_forks)
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: tasks of ForkJoinPool are not told: %s", NAME,
                   err.message);

@@ -1,7 +1,7 @@
 /*
- * queues - tasks of executors that waited in a queue: queue= of a session, from its begin to its end.
+ * queues - tasks of executors that waited in a queue, and who handed them over: queue= and asyncstacks of a session, from its begin to its end.
  *
- * For      jaywalk.QueueTime.
+ * For      jaywalk.QueueTime; stacks under those of tasks.
  * Callers  begin.c (begin), run.c (end).
  * Context  the agent's thread.
  * Memory   those of rooms instrument and context.

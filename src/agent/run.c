@@ -332,7 +332,8 @@ static void take_down(JNIEnv *jni, bool is_turn)
 
 uint64_t session_counted(void)
 {
-    return jw_counter(JW_COUNT_SAMPLES) + jw_counter(JW_COUNT_HOOK_SAMPLES);
+    return jw_counter(JW_COUNT_SAMPLES) + jw_counter(JW_COUNT_HOOK_SAMPLES) -
+           jw_counter(JW_COUNT_TASK_RECORDS);
 }
 
 uint64_t session_samples(void)

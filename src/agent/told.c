@@ -5,12 +5,16 @@
 #include "base/counters.h"
 #include "instrument/instrument.h"
 
-void told_sample(const struct sampler_hook *hook)
+enum sampler_hook_end told_sample(const struct sampler_hook *hook)
 {
-    if (run_generations() != NULL && sampler_hook_ended(hook) != SAMPLER_HOOK_SHUT)
-        return;
-    jw_count(JW_COUNT_HOOK_CALLS);
-    jw_count(JW_COUNT_HOOK_LOST_BETWEEN_FILES);
+    const enum sampler_hook_end end =
+        run_generations() == NULL ? SAMPLER_HOOK_SHUT : sampler_hook_ended(hook);
+
+    if (end == SAMPLER_HOOK_SHUT) {
+        jw_count(JW_COUNT_HOOK_CALLS);
+        jw_count(JW_COUNT_HOOK_LOST_BETWEEN_FILES);
+    }
+    return end;
 }
 
 void told_put_class(jclass klass, struct event_values *values)

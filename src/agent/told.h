@@ -14,8 +14,8 @@
 #include "event/event_values.h"
 #include "sampler/sampler_hook.h"
 
-/* Takes a sample; where one file is closed and the next not open yet it is counted as lost between them. */
-void told_sample(const struct sampler_hook *hook);
+/* Takes a sample; where one file is closed and the next not open yet it is counted as lost between them, and the end is that of a gate that is shut. */
+enum sampler_hook_end told_sample(const struct sampler_hook *hook);
 
 /* The name of a class as the next value; NULL, or one that the JVM does not name: none. */
 void told_put_class(jclass klass, struct event_values *values);

@@ -23,6 +23,8 @@ struct context_queued {
     uint64_t virtual_number; /* of the virtual thread that handed it over; 0: it is none */
     uint32_t thread_index, thread_serial; /* of the thread else */
     uint32_t executor_number;             /* where its key does not tell it */
+    uint64_t
+        number; /* of the task, under which the stack of who handed it over was recorded; 0: it was not */
 };
 
 /* Nothing is there. False and `err`: no memory. */

@@ -147,6 +147,22 @@ uint64_t event_take(struct event_ring *ring, event_visit *visit, void *arg)
     return taken_count;
 }
 
+void event_look(const struct event_ring *ring, event_visit *visit, void *arg)
+{
+    for (uint32_t i = 0; i < EVENT_SHARDS; i++) {
+        const struct event_shard *shard = &ring->shards[i];
+        const uint64_t end = shard_count(shard);
+
+        for (uint64_t at = shard->all_taken_below; at < end; at++) {
+            const struct event_record *record = record_at(shard, at);
+
+            /* order EVENT_RECORD: acquires what event_commit released. */
+            if (jw_load_acquire(&record->progress) == PROGRESS_COMMITTED)
+                visit(record, arg);
+        }
+    }
+}
+
 uint64_t event_clear(struct event_ring *ring)
 {
     struct event_stats stats;

@@ -48,6 +48,8 @@ enum event_kind {
     EVENT_QUEUE_TIME =
         13, /* a task that waited in a queue; weight_ns: how long, time_ns: from when on; name: as of DECLARED, without a type: classes of task and
                executor, who handed it over, length of the queue; no trace that says anything */
+    EVENT_TASK =
+        14, /* of an executor; flags: enum event_task, value: its number; of HANDED with the stack of who hands it over */
     EVENT_LATE = 9, /* a thread that a safepoint waited for; `state`: enum vm_thread_delay */
 };
 
@@ -64,6 +66,14 @@ enum event_kind {
 #define EVENT_LOCK_VIRTUAL                                                                         \
     (1u                                                                                            \
      << 4) /* the owner was a virtual thread on no carrier: state, name: its number, upper bits first */
+
+/* Flags of TASK. Tasks of a thread may lie within one another: one helps while it waits for another. */
+enum event_task {
+    EVENT_TASK_HANDED, /* to an executor */
+    EVENT_TASK_BEGUN, /* by this thread; value 0: it was handed over before there was anybody to notice */
+    EVENT_TASK_ENDED,     /* the one that was begun last */
+    EVENT_TASK_ENDED_ALL, /* the thread looks for another one */
+};
 
 enum event_lock {
     EVENT_LOCK_ENTER, /* to enter a monitor */
@@ -149,6 +159,9 @@ JW_SIGNAL_SAFE void event_commit(struct event_record *record);
  */
 typedef void event_visit(const struct event_record *record, void *arg);
 uint64_t event_take(struct event_ring *ring, event_visit *visit, void *arg);
+
+/* The same, but they are not taken by it: for what must be known before the first is. */
+void event_look(const struct event_ring *ring, event_visit *visit, void *arg);
 
 /*
  * Forgets all records. Pages stay for the next life; after a spike they go back bit by bit.

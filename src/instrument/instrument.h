@@ -172,8 +172,10 @@ struct instrument_wait {
 struct instrument_queues {
     /* On `thread`. `executor_number`: its identity, where `key` does not tell it; else 0. */
     void (*submit)(JNIEnv *jni, jobject thread, uint64_t key, uint32_t executor_number);
-    /* A thread takes it. True: its wait is to be told, and `wait` has what is known of it. */
-    bool (*take)(uint64_t key, struct instrument_wait *wait);
+    /* `thread` takes it. True: its wait is to be told, and `wait` has what is known of it. */
+    bool (*take)(JNIEnv *jni, jobject thread, uint64_t key, struct instrument_wait *wait);
+    /* `thread` is done with the task that it took last; `are_all`: with all that it has taken. */
+    void (*end)(JNIEnv *jni, jobject thread, bool are_all);
     void (*tell)(JNIEnv *jni, const struct instrument_wait *wait);
     void (*forget)(uint64_t key); /* nobody will take it */
 };

@@ -110,7 +110,7 @@ static void JNICALL take(JNIEnv *jni, jobject object, jobject thread, jobject ta
     struct instrument_wait wait;
 
     (void)object;
-    if (told == NULL || !told->take(key_of(number), &wait))
+    if (told == NULL || !told->take(jni, thread, key_of(number), &wait))
         return;
 
     jclass task_class = instrument_queues_class_of(jni, task);
@@ -123,6 +123,15 @@ static void JNICALL take(JNIEnv *jni, jobject object, jobject thread, jobject ta
     (*jni)->DeleteLocalRef(jni, task_class);
 }
 
+static void JNICALL end(JNIEnv *jni, jobject object, jobject thread)
+{
+    const struct instrument_queues *told = instrument_queues_told();
+
+    (void)object;
+    if (told != NULL)
+        told->end(jni, thread, false);
+}
+
 bool instrument_bind_forks(JNIEnv *jni, struct jw_error *err)
 {
     const struct instrument_teller teller = {
@@ -131,6 +140,7 @@ bool instrument_bind_forks(JNIEnv *jni, struct jw_error *err)
         .natives_class = EVENTS_CLASS,
         .natives = {{"submit", "(Ljava/lang/Thread;II)V", (uintptr_t)&submit},
                     {"take", "(Ljava/lang/Thread;Ljava/lang/Object;I)V", (uintptr_t)&take},
+                    {"end", "(Ljava/lang/Thread;)V", (uintptr_t)&end},
                     {"forget", "(I)V", (uintptr_t)&forget}}};
 
     return instrument_bind_teller(jni, &teller, &java, err);

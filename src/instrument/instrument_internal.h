@@ -105,7 +105,7 @@ struct instrument_teller {
     struct {
         const char *name, *type; /* NULL: no more */
         uintptr_t function;
-    } natives[4];
+    } natives[5];
 };
 struct instrument_tells {
     jclass klass; /* global */

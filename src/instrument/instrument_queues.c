@@ -200,13 +200,13 @@ static void JNICALL submit(JNIEnv *jni, jobject object, jobject thread, jint exe
         told->submit(jni, thread, key_of(executor, task), 0);
 }
 
-static void JNICALL take(JNIEnv *jni, jobject object, jobject executor, jobject task,
-                         jint executor_number, jint task_number)
+static void JNICALL take(JNIEnv *jni, jobject object, jobject thread, jobject executor,
+                         jobject task, jint executor_number, jint task_number)
 {
     struct instrument_wait wait;
 
     (void)object;
-    if (told == NULL || !told->take(key_of(executor_number, task_number), &wait))
+    if (told == NULL || !told->take(jni, thread, key_of(executor_number, task_number), &wait))
         return;
 
     jclass task_class = instrument_queues_class_of(jni, task);
@@ -217,6 +217,13 @@ static void JNICALL take(JNIEnv *jni, jobject object, jobject executor, jobject 
     told->tell(jni, &wait);
     (*jni)->DeleteLocalRef(jni, executor_class);
     (*jni)->DeleteLocalRef(jni, task_class);
+}
+
+static void JNICALL end(JNIEnv *jni, jobject object, jobject thread)
+{
+    (void)object;
+    if (told != NULL)
+        told->end(jni, thread, true);
 }
 
 static jobject JNICALL first(JNIEnv *jni, jobject object, jobject worker)
@@ -242,7 +249,9 @@ bool instrument_bind_queues(JNIEnv *jni, struct jw_error *err)
         .open_type = "(Ljava/lang/JaywalkQueues;)V",
         .natives_class = EVENTS_CLASS,
         .natives = {{"submit", "(Ljava/lang/Thread;II)V", (uintptr_t)&submit},
-                    {"take", "(Ljava/lang/Object;Ljava/lang/Object;II)V", (uintptr_t)&take},
+                    {"take", "(Ljava/lang/Thread;Ljava/lang/Object;Ljava/lang/Object;II)V",
+                     (uintptr_t)&take},
+                    {"end", "(Ljava/lang/Thread;)V", (uintptr_t)&end},
                     {"first", "(Ljava/lang/Object;)Ljava/lang/Object;", (uintptr_t)&first},
                     {"forget", "(II)V", (uintptr_t)&forget}}};
 

@@ -1,7 +1,7 @@
 /* Classes that tell the agent of what their places see: of package java.lang, by an object of a class with native methods. Context: the agent's thread. */
 #include "instrument/instrument_internal.h"
 
-#define NATIVES_MOST 4u
+#define NATIVES_MOST JW_COUNT_OF(((struct instrument_teller *)NULL)->natives)
 #define TELLS_MOST   8u
 
 /* All that were bound, for good. */

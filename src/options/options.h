@@ -213,6 +213,7 @@ struct options {
     bool is_inverted;
     bool is_quiet;
     bool is_unbatched;             /* nobatch */
+    bool has_async_stacks;         /* asyncstacks */
     bool is_without_arguments;     /* noargs */
     char file[OPTIONS_PATH_BYTES]; /* pattern, see options_file_name; "": none named */
     char log[OPTIONS_PATH_BYTES];  /* "": stderr */

@@ -48,13 +48,13 @@ static bool add_pool(struct probe_reader *reader, const struct probe_forks *fork
     return add(reader, &handler, rules, forks->submit);
 }
 
-static bool add_class(struct probe_reader *reader, const char *class_name)
+static bool add_class(struct probe_reader *reader, const char *class_name, bool has_ends)
 {
-    const struct probe_handler handler = {.method_name = "begun",
-                                          .descriptor = "(Ljava/lang/Object;II)V",
-                                          .place = PROBE_ENTRY,
-                                          .capture_count = 1,
-                                          .captures = {{.kind = PROBE_THIS, .type = 'L'}}};
+    struct probe_handler handler = {.method_name = "begun",
+                                    .descriptor = "(Ljava/lang/Object;II)V",
+                                    .place = PROBE_ENTRY,
+                                    .capture_count = 1,
+                                    .captures = {{.kind = PROBE_THIS, .type = 'L'}}};
     char dotted[PROBE_FORKS_NAME_BYTES];
     char rules[256];
 
@@ -65,10 +65,19 @@ static bool add_class(struct probe_reader *reader, const char *class_name)
     }
     snprintf(rules, sizeof rules, "include class name=%s method name=exec descriptor=()Z " LIFT,
              dotted);
+    if (!add(reader, &handler, rules, dotted))
+        return false;
+    if (!has_ends)
+        return true;
+    handler.method_name = "ended";
+    handler.place = PROBE_RETURN;
+    if (!add(reader, &handler, rules, dotted))
+        return false;
+    handler.place = PROBE_THROW;
     return add(reader, &handler, rules, dotted);
 }
 
-struct probe *probe_forks_open(const char *name, const struct probe_forks *forks,
+struct probe *probe_forks_open(const char *name, const struct probe_forks *forks, bool has_ends,
                                struct jw_error *err)
 {
     struct probe_reader reader = {.err = err};
@@ -76,9 +85,13 @@ struct probe *probe_forks_open(const char *name, const struct probe_forks *forks
     if (!probe_reader_begin_own(&reader, PROBE_FORKS_CLASS, name))
         return NULL;
 
+    _Static_assert(PROBE_FORKS_AT_POOL +
+                           PROBE_FORKS_MOST * (PROBE_FORKS_AT_CLASS + PROBE_FORKS_AT_END) <=
+                       PROBE_HANDLERS_LIMIT,
+                   "all have room");
     bool is_good = add_pool(&reader, forks);
     for (uint32_t i = 0; is_good && i < forks->class_count; i++)
-        is_good = add_class(&reader, forks->classes[i]);
+        is_good = add_class(&reader, forks->classes[i], has_ends);
     if (is_good)
         return &reader.whole->probe;
     probe_close(&reader.whole->probe);

@@ -19,7 +19,7 @@ static const struct method {
     enum probe_place place;
     uint8_t capture_count;
     struct probe_capture captures[3];
-} methods[PROBE_QUEUES_METHODS] = {
+} methods[PROBE_QUEUES_HANDLERS + PROBE_QUEUES_ENDS] = {
     {"execute",
      RULE("execute", "parameters=java.lang.Runnable"),
      "submitted",
@@ -57,6 +57,14 @@ static const struct method {
      {{.kind = PROBE_THIS, .type = 'L'},
       {.kind = PROBE_ARGUMENT, .type = 'L'},
       {.kind = PROBE_RETURNED, .type = 'Z'}}},
+    /* Whoever comes here has no task. */
+    {"getTask",
+     RULE("getTask", "descriptor=()Ljava/lang/Runnable;"),
+     "ended",
+     "(Ljava/lang/Object;II)V",
+     PROBE_ENTRY,
+     1,
+     {{.kind = PROBE_THIS, .type = 'L'}}},
 };
 
 static bool add(struct probe_reader *reader, const struct method *method)
@@ -79,13 +87,14 @@ static bool add(struct probe_reader *reader, const struct method *method)
     return handler->rules != NULL && handler->pattern != NULL;
 }
 
-struct probe *probe_queues_open(const char *name, struct jw_error *err)
+struct probe *probe_queues_open(const char *name, bool has_ends, struct jw_error *err)
 {
+    const uint32_t count = PROBE_QUEUES_HANDLERS + (has_ends ? PROBE_QUEUES_ENDS : 0);
     struct probe_reader reader = {.err = err};
 
     if (!probe_reader_begin_own(&reader, PROBE_QUEUES_CLASS, name))
         return NULL;
-    for (uint32_t i = 0; i < PROBE_QUEUES_METHODS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (!add(&reader, &methods[i])) {
             probe_close(&reader.whole->probe);
             return NULL;

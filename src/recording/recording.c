@@ -335,6 +335,7 @@ void recording_drop(struct recording *recording)
     jw_free(recording->delays);
     recording_live_close(recording);
     recording_locks_close(recording);
+    recording_tasks_close(recording);
     jw_free(recording->texts);
     jw_free(recording->settings);
     jw_free(recording);

@@ -356,7 +356,9 @@ static bool is_own(struct recording_text class_name)
 {
     static const char *const classes[] = {"io/jaywalk/ParkEvents",  "java/lang/JaywalkParks",
                                           "io/jaywalk/CallEvents",  "java/lang/JaywalkCalls",
-                                          "io/jaywalk/ThrowEvents", "java/lang/JaywalkThrows"};
+                                          "io/jaywalk/ThrowEvents", "java/lang/JaywalkThrows",
+                                          "io/jaywalk/QueueEvents", "java/lang/JaywalkQueues",
+                                          "io/jaywalk/ForkEvents",  "java/lang/JaywalkForks"};
 
     for (size_t i = 0; i < JW_COUNT_OF(classes); i++) {
         if (begins_with(class_name, classes[i]))

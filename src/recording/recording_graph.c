@@ -28,7 +28,8 @@ struct recording_group {
     uint32_t class_name; /* on top of it: what was allocated; DICT_NONE: nothing */
     uint32_t thread_index;
     uint32_t thread_serial;
-    struct recording_virtual mounted; /* where threads are told apart */
+    const struct recording_kept *under; /* its stack; NULL: nothing */
+    struct recording_virtual mounted;   /* where threads are told apart */
     uint64_t samples;
     uint64_t weight_ns;
 };
@@ -71,12 +72,57 @@ static void fill_without_frames(struct graph_take *take, struct profile_stack *s
     jw_count_add(JW_COUNT_STACKS_FULL, stack->samples);
 }
 
-/* Frames of a trace into the stack in hand, below one of a class, if there is one. False: no memory. */
+/* ---- threads that wait: a stack is kept as its frames in the profile, which outlives them ---- */
+
+struct kept_head {
+    uint32_t frame_count;
+    uint32_t is_truncated;
+};
+
+static const profile_frame_id *kept_frames(const struct recording_kept *kept,
+                                           struct kept_head *head)
+{
+    memcpy(head, recording_kept_bytes(kept), sizeof *head);
+    return (const profile_frame_id *)((const struct kept_head *)recording_kept_bytes(kept) + 1);
+}
+
+static profile_frame_id mark_frame(struct graph_take *take, enum jw_mark mark)
+{
+    const struct profile_frame frame = recording_graph_mark(mark);
+
+    return profile_frame(take->recording->graph.profile, &frame);
+}
+
+/* Behind the frames that are there, what stands under them; there is room. */
+static void fill_under(struct graph_take *take, const struct recording_kept *under,
+                       struct profile_stack *stack)
+{
+    struct kept_head head;
+    const profile_frame_id *frames = kept_frames(under, &head);
+
+    if (stack->is_truncated)
+        take->frames[stack->frame_count++] = mark_frame(take, JW_MARK_TRUNCATED);
+    take->frames[stack->frame_count++] = mark_frame(take, JW_MARK_HANDED);
+    memcpy(take->frames + stack->frame_count, frames, head.frame_count * sizeof *frames);
+    stack->frame_count += head.frame_count;
+    stack->is_truncated = head.is_truncated != 0;
+}
+
+static size_t under_count(const struct recording_kept *under)
+{
+    struct kept_head head = {0};
+
+    if (under == NULL)
+        return 0;
+    (void)kept_frames(under, &head);
+    return (size_t)head.frame_count + 2; /* with its marks */
+}
+
+/* Frames of a trace into the stack in hand, below one of a class, if there is one, and above what stands under it. False: no memory. */
 static bool fill_frames(struct graph_take *take, store_id id, dict_id class_name,
-                        struct profile_stack *stack)
+                        const struct recording_kept *under, struct profile_stack *stack)
 {
     const uint32_t top = class_name == DICT_NONE ? 0 : 1;
-
     struct store_trace trace;
 
     if (is_full(take->recording) && reserve_frames(take, 1)) {
@@ -86,7 +132,7 @@ static bool fill_frames(struct graph_take *take, store_id id, dict_id class_name
     if (!store_get(take->generation->traces, id, &trace))
         trace = (struct store_trace){.frame_count = 0};
     const uint32_t own = recording_frames_of_own(take->generation, &trace, class_name);
-    if (!reserve_frames(take, top + trace.frame_count)) {
+    if (!reserve_frames(take, top + trace.frame_count + under_count(under))) {
         recording_fail_memory(take->recording);
         return false;
     }
@@ -97,6 +143,8 @@ static bool fill_frames(struct graph_take *take, store_id id, dict_id class_name
     stack->frames = take->frames;
     stack->frame_count = top + trace.frame_count - own;
     stack->is_truncated = trace.frame_count > 0 && (trace.flags & STORE_TRUNCATED) != 0;
+    if (under != NULL)
+        fill_under(take, under, stack);
     return true;
 }
 
@@ -111,22 +159,17 @@ static void add_group(struct graph_take *take, const struct recording_group *gro
         .weight = group->weight_ns,
     };
 
-    if (fill_frames(take, group->trace, group->class_name, &added))
+    if (fill_frames(take, group->trace, group->class_name, group->under, &added))
         profile_add(take->recording->graph.profile, &added);
 }
 
-/* ---- threads that wait: a stack is kept as its frames in the profile, which outlives them ---- */
-
-struct kept_head {
-    uint32_t frame_count;
-    uint32_t is_truncated;
-};
-
-/* NULL: there is no room for it. */
-static struct recording_kept *keep_trace(struct graph_take *take, store_id id)
+/* `under`: NULL, or what stands under it. NULL: there is no room for it. */
+static struct recording_kept *keep_trace(struct graph_take *take, store_id id,
+                                         const struct recording_kept *under)
 {
     struct recording_wall *wall = &take->recording->wall;
-    uint64_t *known = recording_ids_at(&wall->traces, id);
+    uint64_t *known = under == NULL ? recording_ids_at(&wall->traces, id)
+                                    : recording_tasks_joined(take->recording, id, under);
     struct profile_stack stack = {0};
 
     if (known == NULL) {
@@ -135,7 +178,7 @@ static struct recording_kept *keep_trace(struct graph_take *take, store_id id)
     }
     if (*known != 0)
         return *known == KEPT_NONE ? NULL : (struct recording_kept *)(uintptr_t)*known;
-    if (!fill_frames(take, id, DICT_NONE, &stack))
+    if (!fill_frames(take, id, DICT_NONE, under, &stack))
         return NULL;
 
     const struct kept_head head = {(uint32_t)stack.frame_count, stack.is_truncated};
@@ -192,11 +235,11 @@ static void put_idle(void *context, const struct recording_turns *turns,
 
         frames[0] = profile_frame(recording->graph.profile, &mark);
     } else {
-        const struct kept_head *head = recording_kept_bytes(seen->stack);
+        struct kept_head head;
 
-        added.frames = (const profile_frame_id *)(head + 1);
-        added.frame_count = head->frame_count;
-        added.is_truncated = head->is_truncated != 0;
+        added.frames = kept_frames(seen->stack, &head);
+        added.frame_count = head.frame_count;
+        added.is_truncated = head.is_truncated != 0;
     }
     recording_time(recording, turns->time_ns);
     recording->turns += turns->turn_count;
@@ -245,12 +288,15 @@ static struct recording_group *group_of(struct recording *recording,
     struct recording_graph *graph = &recording->graph;
     const bool by_thread = recording->config.is_by_thread;
     const bool has_class = is_of_hook(record);
+    const struct recording_kept *under = recording_tasks_under(recording, record);
     const uint32_t key[] = {record->trace,
                             has_class ? record->class_name : DICT_NONE,
                             by_thread ? record->thread_index : 0,
                             by_thread ? (uint32_t)record->thread_serial : 0,
                             (uint32_t)mounted->number,
-                            (uint32_t)(mounted->number >> 32)};
+                            (uint32_t)(mounted->number >> 32),
+                            (uint32_t)(uintptr_t)under,
+                            (uint32_t)((uintptr_t)under >> 32)};
     uint64_t *known = jw_map_put(&graph->group_of, key, sizeof key);
 
     if (known == NULL)
@@ -274,6 +320,7 @@ static struct recording_group *group_of(struct recording *recording,
                                       .class_name = key[1],
                                       .thread_index = key[2],
                                       .thread_serial = key[3],
+                                      .under = under,
                                       .mounted = *mounted};
     *known = ++graph->group_count;
     return group;
@@ -354,6 +401,7 @@ static void count_sample(struct graph_take *take, const struct event_record *rec
                                         is_of_hook(record) ? record->class_name : DICT_NONE,
                                     .thread_index = record->thread_index,
                                     .thread_serial = (uint32_t)record->thread_serial,
+                                    .under = recording_tasks_under(take->recording, record),
                                     .mounted = shown};
     const bool is_alone = group == NULL; /* no room for sums: it is added by itself */
 
@@ -387,7 +435,8 @@ static void take_sample(struct graph_take *take, const struct event_record *reco
     const struct recording_turns turns = recording_turns_of(record);
     recording->turns += turns.turn_count;
     recording_idle_note(
-        &recording->wall.idle, &turns, keep_trace(take, record->trace),
+        &recording->wall.idle, &turns,
+        keep_trace(take, record->trace, recording_tasks_under(recording, record)),
         mounted.number == 0
             ? NULL
             : recording_kept_context(
@@ -403,9 +452,9 @@ static bool has_no_place(const struct event_record *record)
         record->kind == EVENT_QUEUE_TIME)
         jw_count(JW_COUNT_PROBE_EVENTS_UNTOLD);
     return record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN ||
-           record->kind == EVENT_LATE || record->kind == EVENT_LOCK_OWNER ||
-           record->kind == EVENT_DECLARED || record->kind == EVENT_METHOD_TRACE ||
-           record->kind == EVENT_QUEUE_TIME;
+           record->kind == EVENT_LATE || record->kind == EVENT_TASK ||
+           record->kind == EVENT_LOCK_OWNER || record->kind == EVENT_DECLARED ||
+           record->kind == EVENT_METHOD_TRACE || record->kind == EVENT_QUEUE_TIME;
 }
 
 static void take_record(const struct event_record *record, void *argument)
@@ -435,6 +484,11 @@ static void take_record(const struct event_record *record, void *argument)
         take_sample(take, record);
 }
 
+static struct recording_kept *keep_handed(void *context, store_id trace)
+{
+    return keep_trace(context, trace, NULL);
+}
+
 void recording_take_graph(struct recording *recording, struct generation *generation)
 {
     struct recording_graph *graph = &recording->graph;
@@ -451,6 +505,8 @@ void recording_take_graph(struct recording *recording, struct generation *genera
         recording_fail_memory(recording);
         return;
     }
+    recording_tasks_begin_take(recording, generation,
+                               &(struct recording_tasks_keeper){keep_handed, &take});
     event_take(generation->events, take_record, &take);
     for (size_t i = 0; i < graph->group_count && !recording->has_failed; i++)
         add_group(&take, &graph->groups[i]);

@@ -201,6 +201,7 @@ struct recording {
     struct recording_delays *delays; /* likewise */
     struct recording_live *live;     /* likewise */
     struct recording_locks *locks;   /* NULL: none yet */
+    struct recording_tasks *tasks;   /* NULL: none are told */
 
     struct jw_cost cost;
     bool has_cost;
@@ -471,8 +472,11 @@ void recording_put_owners(struct recording *recording, const struct recording_wa
 void recording_take_endpoint(struct recording_take *take, const struct event_record *record);
 void recording_take_span(struct recording_take *take, const struct event_record *record);
 
-/* The stack of a trace, kept for later; NULL: there is no room for it. */
+/* The stack of a trace, without frames of the agent's own on top, kept for later; NULL: there is no room for it. */
 struct recording_kept *recording_kept_stack(struct recording_take *take, store_id id);
+/* The same with another one under it, behind a mark, kept for this take; `thrown` as of recording_frames_of_own. NULL: likewise, which is counted. */
+struct recording_kept *recording_kept_joined(struct recording_take *take, store_id id,
+                                             dict_id thrown, const struct recording_kept *under);
 void recording_release_methods(struct recording_idle *idle, const struct recording_kept *stack);
 /* Keys in this chunk: of a kept stack; of one that is but a mark. */
 uint64_t recording_kept_stack_key(struct recording *recording, struct recording_kept *kept);
@@ -556,6 +560,23 @@ void recording_live_take(struct recording_take *take, const struct event_record 
 void recording_live_end_take(struct recording *recording);
 void recording_live_put(struct recording *recording, uint64_t now_ns);
 void recording_live_close(struct recording *recording);
+
+/*
+ * recording_tasks.c: stacks of who handed tasks over, under those of who runs them. begin_take: before the first sample is taken; the keeper keeps the
+ * stack of a trace until the end of the take at least, NULL: there is no room. under: what belongs under the stack of a sample, which
+ * lives as long as the take; NULL: nothing. joined: what the two became in this take, for the caller to set, 0 at first; NULL: no memory.
+ */
+struct recording_tasks_keeper {
+    struct recording_kept *(*keep)(void *context, store_id trace);
+    void *context;
+};
+void recording_tasks_begin_take(struct recording *recording, const struct generation *generation,
+                                const struct recording_tasks_keeper *keeper);
+struct recording_kept *recording_tasks_under(const struct recording *recording,
+                                             const struct event_record *record);
+uint64_t *recording_tasks_joined(struct recording *recording, store_id trace,
+                                 const struct recording_kept *under);
+void recording_tasks_close(struct recording *recording);
 
 /* recording_stops.c: where threads would have stopped, beside where they were. begin: of a take; put: rows, as events. */
 void recording_stops_begin_take(struct recording *recording);

@@ -243,12 +243,16 @@ static bool is_of_throw(const struct event_record *record)
 bool recording_taken_of(struct recording_take *take, const struct event_record *record,
                         struct recording_taken *out)
 {
-    const uint64_t known =
-        trace_key(take, record->trace, is_of_throw(record) ? record->class_name : DICT_NONE);
+    const dict_id thrown = is_of_throw(record) ? record->class_name : DICT_NONE;
+    const uint64_t known = trace_key(take, record->trace, thrown);
+    struct recording_kept *under = recording_tasks_under(take->recording, record);
 
     if (known == 0)
         return false;
-    out->stack = (known >> 1) - 1;
+    if (under != NULL)
+        under = recording_kept_joined(take, record->trace, thrown, under);
+    out->stack =
+        under != NULL ? recording_kept_stack_key(take->recording, under) : (known >> 1) - 1;
     out->is_native = (known & TRACE_IS_NATIVE) != 0;
     out->context = recording_context_fields(take, record->context);
     out->who = recording_who_of(take->recording, record->thread_index,
@@ -449,11 +453,16 @@ static void take_alloc(struct recording_take *take, const struct event_record *r
     recording_live_take(take, record);
 }
 
+static struct recording_kept *keep_trace(void *context, store_id trace)
+{
+    return recording_kept_stack(context, trace);
+}
+
 static void take_record(const struct event_record *record, void *argument)
 {
     struct recording_take *take = argument;
 
-    if (take->recording->has_failed)
+    if (take->recording->has_failed || record->kind == EVENT_TASK)
         return;
     recording_relieve(take->recording);
     if (record->kind == EVENT_CPU_SAMPLE)
@@ -502,6 +511,8 @@ void recording_take_events(struct recording *recording, struct generation *gener
     recording_name_hot(&take);
     recording_stops_begin_take(recording);
     recording_delays_begin_take(recording);
+    recording_tasks_begin_take(recording, generation,
+                               &(struct recording_tasks_keeper){keep_trace, &take});
     event_take(generation->events, take_record, &take);
     recording_locks_end_take(&take);
     recording_wall_end_take(recording);

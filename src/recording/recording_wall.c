@@ -153,7 +153,11 @@ void recording_wall_take(struct recording_take *take, const struct event_record 
         return;
     }
 
-    struct recording_kept *stack = recording_kept_stack(take, record->trace);
+    const struct recording_kept *under = recording_tasks_under(recording, record);
+    struct recording_kept *stack =
+        under == NULL ? NULL : recording_kept_joined(take, record->trace, DICT_NONE, under);
+    if (stack == NULL)
+        stack = recording_kept_stack(take, record->trace);
     const struct recording_fields context = recording_context_fields(take, record->context);
     const uint64_t stack_key = stack == NULL ? recording_trace_key(take, record->trace)
                                              : recording_kept_stack_key(recording, stack);

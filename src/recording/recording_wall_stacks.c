@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/counters.h"
 #include "generation/generation.h"
 #include "generation/method_record.h"
 #include "recording/recording_internal.h"
@@ -196,21 +197,37 @@ static bool keep_frame(struct recording_take *take, jw_frame frame)
     return true;
 }
 
-static struct recording_kept *make_stack(struct recording_take *take, store_id id)
+/* `under`: what stands below it, behind a mark; NULL: nothing. */
+static struct recording_kept *make_stack(struct recording_take *take, store_id id, dict_id thrown,
+                                         const struct recording_kept *under)
 {
     struct recording_idle *idle = &take->recording->wall.idle;
     struct jfr_buffer *out = &take->recording->wall.stack_scratch;
+    uint32_t under_count = 0;
+    const struct stack_frame *under_frames = under == NULL ? NULL : frames_of(under, &under_count);
     struct store_trace trace;
 
     if (!store_get(take->generation->traces, id, &trace))
         trace = (struct store_trace){0};
 
-    const struct stack_head head = {trace.frame_count, (trace.flags & STORE_TRUNCATED) != 0};
+    const uint32_t own = recording_frames_of_own(take->generation, &trace, thrown);
+    const bool is_truncated = (trace.flags & STORE_TRUNCATED) != 0;
+    struct stack_head head = {trace.frame_count - own, is_truncated};
+    if (under != NULL) {
+        head.frame_count += under_count + 1 + is_truncated;
+        head.is_truncated = ((const struct stack_head *)recording_kept_bytes(under))->is_truncated;
+    }
     jfr_buffer_clear(out);
     jfr_put_bytes(out, &head, sizeof head);
-    for (uint32_t i = 0; i < trace.frame_count; i++)
+    for (uint32_t i = own; i < trace.frame_count; i++)
         if (!keep_frame(take, trace.frames[i]))
             return NULL;
+    if (under != NULL) {
+        if (is_truncated)
+            (void)keep_frame(take, jw_frame_mark(JW_MARK_TRUNCATED));
+        (void)keep_frame(take, jw_frame_mark(JW_MARK_HANDED));
+        jfr_put_bytes(out, under_frames, under_count * sizeof *under_frames);
+    }
     if (out->has_failed)
         return NULL;
 
@@ -228,8 +245,21 @@ struct recording_kept *recording_kept_stack(struct recording_take *take, store_i
     if (known == NULL)
         return NULL;
     if (*known == 0)
-        *known = address_of(make_stack(take, id));
+        *known = address_of(make_stack(take, id, DICT_NONE, NULL));
     return *known == NOT_KEPT ? NULL : (struct recording_kept *)(uintptr_t)*known;
+}
+
+struct recording_kept *recording_kept_joined(struct recording_take *take, store_id id,
+                                             dict_id thrown, const struct recording_kept *under)
+{
+    uint64_t *known = recording_tasks_joined(take->recording, id, under);
+
+    if (known != NULL && *known == 0)
+        *known = address_of(make_stack(take, id, thrown, under));
+    if (known != NULL && *known != NOT_KEPT)
+        return (struct recording_kept *)(uintptr_t)*known;
+    jw_count(JW_COUNT_TASKS_UNJOINED);
+    return NULL;
 }
 
 /* ---- its constants ---- */

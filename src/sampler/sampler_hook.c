@@ -82,7 +82,7 @@ static void count_loss(enum sample_loss loss)
 static bool is_in_window(const struct sampler_hook *sample)
 {
     return sample->kind == EVENT_DECLARED || sample->kind == EVENT_METHOD_TRACE ||
-           sample->kind == EVENT_QUEUE_TIME || sample_in_window();
+           sample->kind == EVENT_QUEUE_TIME || sample->kind == EVENT_TASK || sample_in_window();
 }
 
 static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t now_ns)

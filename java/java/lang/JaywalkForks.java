@@ -3,7 +3,7 @@ package java.lang;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What is called where a task is handed to a ForkJoinPool, and where a thread begins it, for queue= of a session: as {@link JaywalkQueues}, but that
+ * What is called where a task is handed to a ForkJoinPool, and where a thread begins and ends it, for queue= and asyncstacks of a session: as {@link JaywalkQueues}, but that
  * only tasks are told that the JDK has put around what the program hands over, and none of the scheduler of virtual threads. Each of those comes by
  * here, too, at any moment of a virtual thread, and leaves by a comparison: nothing is called, locked or allocated for it.
  */
@@ -99,6 +99,22 @@ public abstract class JaywalkForks {
         }
     }
 
+    /** It is over, in whatever way. */
+    public static void ended(Object task, int site, int attach) {
+        if (attach != telling) {
+            return;
+        }
+        try {
+            final Thread thread = Thread.currentThread();
+
+            if (thread.getClass() != carrier && isTold(task)) {
+                teller.end(thread);
+            }
+        } catch (Throwable e) {
+            dropped++;
+        }
+    }
+
     static int dropped() {
         return dropped;
     }
@@ -106,6 +122,8 @@ public abstract class JaywalkForks {
     protected abstract void submit(Thread thread, int poolNumber, int taskNumber);
 
     protected abstract void take(Thread thread, Object task, int taskNumber);
+
+    protected abstract void end(Thread thread);
 
     protected abstract void forget(int taskNumber);
 }

@@ -1,7 +1,8 @@
 package java.lang;
 
 /**
- * What is called where a task is handed to a ThreadPoolExecutor, and where one of its threads takes it, for queue= of a session. As with
+ * What is called where a task is handed to a ThreadPoolExecutor, where one of its threads takes it, and where that thread is done with it, for queue=
+ * and asyncstacks of a session. As with
  * {@link JaywalkTimer} there is no gate, since nothing of this is ever unloaded. Nothing is allocated, and no task is held: each is known by the
  * numbers of itself and of its executor.
  */
@@ -46,7 +47,7 @@ public abstract class JaywalkQueues {
             return;
         }
         try {
-            teller.take(executor, task, System.identityHashCode(executor), System.identityHashCode(task));
+            teller.take(Thread.currentThread(), executor, task, System.identityHashCode(executor), System.identityHashCode(task));
         } catch (Throwable e) {
             dropped++;
         }
@@ -59,6 +60,18 @@ public abstract class JaywalkQueues {
         }
         try {
             taken(executor, teller.first(worker), site, attach);
+        } catch (Throwable e) {
+            dropped++;
+        }
+    }
+
+    /** A thread of the executor looks for a task, and has none. */
+    public static void ended(Object executor, int site, int attach) {
+        if (attach != telling) {
+            return;
+        }
+        try {
+            teller.end(Thread.currentThread());
         } catch (Throwable e) {
             dropped++;
         }
@@ -86,7 +99,9 @@ public abstract class JaywalkQueues {
 
     protected abstract void submit(Thread thread, int executorNumber, int taskNumber);
 
-    protected abstract void take(Object executor, Object task, int executorNumber, int taskNumber);
+    protected abstract void take(Thread thread, Object executor, Object task, int executorNumber, int taskNumber);
+
+    protected abstract void end(Thread thread);
 
     protected abstract Object first(Object worker);
 

@@ -13,7 +13,7 @@ final class Marks {
     /** Marks inside a stack that is otherwise whole. */
     private static final Set<String> NOT_FAILURES =
             Set.of("[unreadable method]", "[truncated]", "[unknown native code]", "[native frames missing]", "[virtual thread]",
-                    "[thawing]", "[freezing]", "[unpacking]");
+                    "[thawing]", "[freezing]", "[unpacking]", "[handed over]");
 
     private Marks() {
     }

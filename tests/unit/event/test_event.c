@@ -87,6 +87,23 @@ Test(event, committed_records_are_taken_exactly_once)
     cr_assert(eq(u64, take_all().sum, 100));
 }
 
+Test(event, records_that_were_looked_at_are_still_to_be_taken)
+{
+    struct taken seen = {0};
+
+    event_commit(reserve(1));
+    cr_assert(eq(u64, take_all().sum, 1));
+    event_commit(reserve(2));
+    struct event_record *late = reserve(1000);
+    event_commit(reserve(4));
+    event_look(ring, add, &seen);
+    event_look(ring, add, &seen);
+    cr_assert(eq(u64, seen.count, 4));
+    cr_assert(eq(u64, seen.sum, 12));
+    cr_assert(eq(u64, take_all().sum, 6));
+    event_commit(late);
+}
+
 Test(event, uncommitted_records_are_left_for_later)
 {
     struct event_record *late = reserve(1000);

@@ -15,7 +15,7 @@ Test(probe_forks, each_class_has_a_handler_behind_those_of_the_pool)
         .class_count = 2,
         .classes = {"java/util/concurrent/ForkJoinTask$A", "java/util/concurrent/Other$B"}};
     struct jw_error err = {0};
-    struct probe *probe = probe_forks_open("queue-forks", &forks, &err);
+    struct probe *probe = probe_forks_open("queue-forks", &forks, false, &err);
 
     cr_assert(probe != NULL, "%s", err.message);
     cr_assert_eq(probe->handler_count, PROBE_FORKS_AT_POOL + 2);
@@ -31,5 +31,23 @@ Test(probe_forks, each_class_has_a_handler_behind_those_of_the_pool)
     cr_assert_eq(probe->handlers[0].captures[1].argument, 1);
     cr_assert_eq(probe->handlers[1].place, PROBE_THROW);
     cr_assert(strstr(probe->handlers[3].rules, "java.util.concurrent.Other$B ") != NULL);
+    probe_close(probe);
+}
+
+Test(probe_forks, the_end_of_a_task_is_told_in_whatever_way_it_ends)
+{
+    static const struct probe_forks forks = {
+        .submit = "externalPush", .class_count = 1, .classes = {"java/util/concurrent/Other$B"}};
+    struct jw_error err = {0};
+    struct probe *probe = probe_forks_open("queue-forks", &forks, true, &err);
+
+    cr_assert(probe != NULL, "%s", err.message);
+    cr_assert_eq(probe->handler_count,
+                 PROBE_FORKS_AT_POOL + PROBE_FORKS_AT_CLASS + PROBE_FORKS_AT_END);
+    cr_assert_str_eq(probe->handlers[2].method_name, "begun");
+    cr_assert_str_eq(probe->handlers[3].method_name, "ended");
+    cr_assert_eq(probe->handlers[3].place, PROBE_RETURN);
+    cr_assert_str_eq(probe->handlers[4].method_name, "ended");
+    cr_assert_eq(probe->handlers[4].place, PROBE_THROW);
     probe_close(probe);
 }

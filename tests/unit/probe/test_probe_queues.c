@@ -20,13 +20,13 @@ static uint32_t captured(const char *descriptor)
     return count - 2;
 }
 
-Test(probe_queues, each_method_is_told_once_with_what_it_captures)
+static void check(bool has_ends, uint32_t count)
 {
     struct jw_error err = {0};
-    struct probe *probe = probe_queues_open("queue", &err);
+    struct probe *probe = probe_queues_open("queue", has_ends, &err);
 
     cr_assert(probe != NULL, "%s", err.message);
-    cr_assert_eq(probe->handler_count, PROBE_QUEUES_METHODS);
+    cr_assert_eq(probe->handler_count, count);
     for (uint32_t i = 0; i < probe->handler_count; i++) {
         const struct probe_handler *handler = &probe->handlers[i];
         struct rules *rules = rules_parse(handler->rules, strlen(handler->rules), &err);
@@ -37,4 +37,10 @@ Test(probe_queues, each_method_is_told_once_with_what_it_captures)
         cr_assert_eq(handler->captures[0].kind, PROBE_THIS);
     }
     probe_close(probe);
+}
+
+Test(probe_queues, each_method_is_told_once_with_what_it_captures)
+{
+    check(false, PROBE_QUEUES_HANDLERS);
+    check(true, PROBE_QUEUES_HANDLERS + PROBE_QUEUES_ENDS);
 }

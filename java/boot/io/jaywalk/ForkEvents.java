@@ -12,5 +12,8 @@ final class ForkEvents extends JaywalkForks {
     protected native void take(Thread thread, Object task, int taskNumber);
 
     @Override
+    protected native void end(Thread thread);
+
+    @Override
     protected native void forget(int taskNumber);
 }

@@ -12,7 +12,10 @@ final class QueueEvents extends JaywalkQueues {
     protected native void submit(Thread thread, int executorNumber, int taskNumber);
 
     @Override
-    protected native void take(Object executor, Object task, int executorNumber, int taskNumber);
+    protected native void take(Thread thread, Object executor, Object task, int executorNumber, int taskNumber);
+
+    @Override
+    protected native void end(Thread thread);
 
     @Override
     protected native Object first(Object worker);

@@ -1,0 +1,438 @@
+/* Which samples have whose stack of who handed their task over under them, in a recording and in a graph, and when none is known. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "golden/made.h"
+#include "jfr/jfr_reader.h"
+#include "support/jfr_check.h"
+
+#define TEXT_BYTES 16384
+
+static char directory[] = "/tmp/jaywalk-tasks-XXXXXX";
+static char path[64];
+static struct jw_error err;
+static struct generations *generations;
+static struct recording *recording;
+static uint64_t now_ns;
+static enum recording_clock shows = RECORDING_SHOWS_CPU;
+static bool is_thread_gone;
+static char
+    text[TEXT_BYTES]; /* a line for each stack of samples, its root first, or so many of it */
+
+static bool tell_thread(void *context, uint32_t index, uint32_t serial,
+                        struct recording_thread *out)
+{
+    return !(is_thread_gone && index == 1) && made_tell_thread(context, index, serial, out);
+}
+
+static void set_up(enum recording_format format)
+{
+    struct recording_config config;
+
+    cr_assert_not_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/out", directory);
+    generations = generations_open(&(struct generations_config){0}, &err);
+    cr_assert_not_null(generations, "%s", err.message);
+    config = made_config(path, format);
+    config.has_tasks = true;
+    config.shows = shows;
+    config.sources.thread = tell_thread;
+    recording = recording_open(&config, &err);
+    cr_assert_not_null(recording, "%s", err.message);
+    now_ns = jw_now_ns();
+}
+
+static void tear_down(void)
+{
+    generations_close(generations);
+    unlink(path);
+    cr_expect(rmdir(directory) == 0, "something was left behind");
+}
+
+TestSuite(recording_tasks, .fini = tear_down, .timeout = 300);
+
+static const enum recording_format formats[] = {RECORDING_JFR, RECORDING_COLLAPSED};
+
+static struct criterion_test_params both(void)
+{
+    return cr_make_param_array(enum recording_format, (void *)(uintptr_t)formats,
+                               JW_COUNT_OF(formats), NULL);
+}
+
+/* ---- what happens, each thing a microsecond behind the one before ---- */
+
+/* Methods of class App, the top first: "run;main". */
+static store_id stack_of(struct generation *generation, const char *methods, uint32_t flags)
+{
+    jw_frame frames[16];
+    uint32_t count = 0;
+    char names[128];
+    char *rest = NULL;
+
+    snprintf(names, sizeof names, "%s", methods);
+    for (char *name = strtok_r(names, ";", &rest); name != NULL;
+         name = strtok_r(NULL, ";", &rest)) {
+        const bool is_own = strchr(name, '/') != NULL;
+
+        frames[count++] = jw_frame_java(is_own ? JW_FRAME_JAVA_NATIVE : JW_FRAME_COMPILED,
+                                        made_method(generation, is_own ? name : "App",
+                                                    is_own ? "submit" : name, "()V", 2, 9, false),
+                                        0);
+    }
+    return store_put(generation->traces, frames, count, STORE_WALKER_OWN | flags);
+}
+
+static void put(const struct event_record *what, const char *methods, uint32_t flags)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    struct event_record *record = event_reserve(generation->events);
+
+    record->kind = what->kind;
+    record->flags = what->flags;
+    record->thread_index = what->thread_index;
+    record->thread_serial = what->thread_index + 1;
+    record->value = what->value;
+    record->weight_ns = what->weight_ns;
+    record->sample_count = what->sample_count;
+    record->state = what->state;
+    record->time_ns = now_ns += 1000;
+    record->trace = stack_of(generation, methods, flags);
+    event_commit(record);
+    generation_leave(generations, &ticket);
+}
+
+static void task(enum event_task what, uint32_t thread, uint64_t number, const char *methods)
+{
+    put(
+        &(struct event_record){
+            .kind = EVENT_TASK, .flags = (uint16_t)what, .thread_index = thread, .value = number},
+        methods, 0);
+}
+
+static void hand(uint64_t number, const char *methods)
+{
+    char own[128];
+
+    snprintf(own, sizeof own, "io/jaywalk/QueueEvents;java/lang/JaywalkQueues;%s", methods);
+    task(EVENT_TASK_HANDED, 0, number, own);
+}
+
+static void begin(uint64_t number)
+{
+    task(EVENT_TASK_BEGUN, 1, number, "tell");
+}
+
+static void end(void)
+{
+    task(EVENT_TASK_ENDED, 1, 0, "tell");
+}
+
+static void sample_of(uint32_t thread, const char *methods, uint32_t flags)
+{
+    put(&(struct event_record){.kind = EVENT_CPU_SAMPLE,
+                               .thread_index = thread,
+                               .weight_ns = MADE_WEIGHT_NS},
+        methods, flags);
+}
+
+static void sample(const char *methods)
+{
+    sample_of(1, methods, 0);
+}
+
+static void turn(void)
+{
+    made_turn(generations, recording);
+}
+
+/* ---- what is told ---- */
+
+static void add_stack(const struct jfr_reader_event *event)
+{
+    struct jfr_value field;
+    struct jfr_stack stack;
+    struct jfr_stack_frame frame;
+    struct jfr_method method = {0};
+    char line[512] = "", longer[600];
+
+    cr_assert(jfr_value_field(&event->value, "stackTrace", &field) &&
+              jfr_stack_begin(&field, &stack));
+    while (jfr_stack_next(&stack, &frame)) {
+        cr_assert(jfr_method_read(&frame.method, &method));
+        snprintf(longer, sizeof longer, "%s%s%s%s", method.name.text[0] == '[' ? "" : "App.",
+                 method.name.text, line[0] == '\0' ? "" : ";", line);
+        snprintf(line, sizeof line, "%.511s", longer);
+    }
+    jfr_method_free(&method);
+    strcat(text, line);
+    strcat(text, " 1\n");
+}
+
+static void read_jfr(void)
+{
+    struct jfr_check check;
+    struct jfr_reader_chunk chunk;
+    struct jfr_reader_event event;
+
+    cr_assert(jfr_check_file(path, &check), "%s", check.problem);
+    struct jfr_reader *reader = jfr_reader_open(path, &err);
+    cr_assert_not_null(reader, "%s", err.message);
+    while (jfr_reader_next_chunk(reader, &chunk, &err)) {
+        while (jfr_reader_next_event(reader, &event, &err)) {
+            if (strcmp(event.type_name, "jdk.ExecutionSample") == 0 ||
+                strcmp(event.type_name, "jdk.NativeMethodSample") == 0 ||
+                strcmp(event.type_name, "jaywalk.WallClockSample") == 0)
+                add_stack(&event);
+        }
+    }
+    jfr_reader_close(reader);
+}
+
+static void finish(enum recording_format format)
+{
+    FILE *file;
+
+    turn();
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    if (format == RECORDING_JFR) {
+        read_jfr();
+        return;
+    }
+    file = fopen(path, "r");
+    cr_assert_not_null(file);
+    cr_assert_gt(fread(text, 1, sizeof text - 1, file), 0);
+    fclose(file);
+}
+
+/* As many samples of it, in however many lines. */
+static void has(unsigned samples, const char *stack)
+{
+    const size_t length = strlen(stack);
+    unsigned found = 0;
+
+    for (const char *line = text; *line != '\0';) {
+        const char *next = strchr(line, '\n');
+        unsigned count;
+
+        if (strncmp(line, stack, length) == 0 && sscanf(line + length, " %u\n", &count) == 1)
+            found += count;
+        line = next == NULL ? "" : next + 1;
+    }
+    cr_expect(eq(uint, found, samples), "%s in:\n%s", stack, text);
+}
+
+/* ---- tests ---- */
+
+ParameterizedTestParameters(recording_tasks, a_task_has_who_handed_it_over_under_it)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks,
+                  a_task_has_who_handed_it_over_under_it)
+{
+    set_up(*format);
+    hand(1, "order;main");
+    hand(2, "refund;main");
+    sample("idle;worker");
+    begin(2);
+    sample("run;worker");
+    sample("run;worker");
+    sample_of(0, "wait;main", 0); /* another thread has no task */
+    task(EVENT_TASK_ENDED_ALL, 1, 0, "tell");
+    sample("idle;worker");
+    begin(1);
+    sample("run;worker");
+    finish(*format);
+    has(2, "App.main;App.refund;[handed over];App.worker;App.run");
+    has(1, "App.main;App.order;[handed over];App.worker;App.run");
+    has(2, "App.worker;App.idle");
+    has(1, "App.main;App.wait");
+}
+
+ParameterizedTestParameters(recording_tasks, tasks_go_on_in_later_generations)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks, tasks_go_on_in_later_generations)
+{
+    set_up(*format);
+    hand(7, "order;main");
+    turn();
+    turn();
+    begin(7);
+    sample("run;worker");
+    turn();
+    turn();
+    sample("run;worker");
+    turn();
+    sample("last;worker");
+    end();
+    sample("idle;worker");
+    turn();
+    sample("idle;worker");
+    finish(*format);
+    has(2, "App.main;App.order;[handed over];App.worker;App.run");
+    has(1, "App.main;App.order;[handed over];App.worker;App.last");
+    has(2, "App.worker;App.idle");
+}
+
+ParameterizedTestParameters(recording_tasks, one_task_lies_within_another)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks, one_task_lies_within_another)
+{
+    set_up(*format);
+    hand(1, "outer;main");
+    hand(2, "inner;main");
+    begin(1);
+    sample("run;worker");
+    begin(2);
+    sample("run;worker");
+    turn();
+    sample("run;worker");
+    begin(99); /* nobody saw it handed over */
+    sample("run;worker");
+    end();
+    end();
+    sample("run;worker");
+    end();
+    sample("run;worker");
+    end(); /* of one that had begun before there was anybody to notice */
+    sample("run;worker");
+    finish(*format);
+    has(2, "App.main;App.outer;[handed over];App.worker;App.run");
+    has(2, "App.main;App.inner;[handed over];App.worker;App.run");
+    has(3, "App.worker;App.run");
+}
+
+ParameterizedTestParameters(recording_tasks, where_an_end_was_lost_nothing_is_believed)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks,
+                  where_an_end_was_lost_nothing_is_believed)
+{
+    set_up(*format);
+    hand(1, "order;main");
+    hand(2, "refund;main");
+    begin(1);
+    sample("run;worker");
+    turn();
+    jw_count(JW_COUNT_TASKS_LOST);
+    sample("idle;worker");
+    turn();
+    sample("idle;worker");
+    begin(2);
+    sample("run;worker");
+    finish(*format);
+    has(1, "App.main;App.order;[handed over];App.worker;App.run");
+    has(1, "App.main;App.refund;[handed over];App.worker;App.run");
+    has(2, "App.worker;App.idle");
+}
+
+ParameterizedTestParameters(recording_tasks, a_thread_that_is_gone_has_no_task)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks, a_thread_that_is_gone_has_no_task)
+{
+    set_up(*format);
+    hand(1, "order;main");
+    begin(1);
+    turn();
+    is_thread_gone = true;
+    turn();
+    is_thread_gone = false;
+    sample("run;worker");
+    finish(*format);
+    has(1, "App.worker;App.run");
+}
+
+ParameterizedTestParameters(recording_tasks, so_many_tasks_are_kept_and_no_more)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks,
+                  so_many_tasks_are_kept_and_no_more)
+{
+    const uint64_t not_kept = jw_counter(JW_COUNT_TASKS_NOT_KEPT);
+
+    set_up(*format);
+    hand(1, "order;main");
+    hand(2, "refund;main");
+    hand(131073, "late;main"); /* in place of 1 */
+    turn();
+    cr_assert(eq(u64, jw_counter(JW_COUNT_TASKS_NOT_KEPT) - not_kept, 1));
+    begin(1);
+    sample("run;worker");
+    end();
+    begin(131073);
+    sample("run;worker");
+    end();
+    begin(2);
+    sample("run;worker");
+    end();
+    begin(2); /* is taken once */
+    sample("run;worker");
+    finish(*format);
+    has(2, "App.worker;App.run");
+    has(1, "App.main;App.late;[handed over];App.worker;App.run");
+    has(1, "App.main;App.refund;[handed over];App.worker;App.run");
+}
+
+ParameterizedTestParameters(recording_tasks, a_stack_that_was_cut_says_so_where_it_was)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks,
+                  a_stack_that_was_cut_says_so_where_it_was)
+{
+    set_up(*format);
+    hand(1, "order;main");
+    begin(1);
+    sample_of(1, "run;worker", STORE_TRUNCATED);
+    finish(*format);
+    has(1, "App.main;App.order;[handed over];[truncated];App.worker;App.run");
+}
+
+ParameterizedTestParameters(recording_tasks, a_thread_that_waits_in_a_task_has_it_in_all_turns)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks,
+                  a_thread_that_waits_in_a_task_has_it_in_all_turns)
+{
+    struct event_record wall = {.kind = EVENT_WALL_SAMPLE,
+                                .thread_index = 1,
+                                .value = 1,
+                                .weight_ns = MADE_WEIGHT_NS,
+                                .sample_count = 1,
+                                .state = JW_STATE_PARKED};
+
+    shows = RECORDING_SHOWS_WALL;
+    set_up(*format);
+    hand(1, "order;main");
+    begin(1);
+    put(&wall, "park;worker", 0);
+    turn();
+    turn();
+    wall.kind = EVENT_WALL_IDLE;
+    wall.sample_count = 5;
+    put(&wall, "", 0);
+    finish(*format);
+    has(*format == RECORDING_JFR ? 2 : 6, "App.main;App.order;[handed over];App.worker;App.park");
+}
