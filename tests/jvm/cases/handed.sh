@@ -22,6 +22,8 @@ stacks() { # $1: name of the run; $2: collapsed stacks; $3: at least so many of 
     none_of "$file" 'Red.*Blue|Blue.*Red' "$run: a stack under another one's"
     none_of "$file" 'handed over.*Handed.between' "$run: between two tasks a thread runs none"
     none_of "$file" 'handed over.*ThreadPoolExecutor.getTask;.*Queue.take' "$run: a thread that waits for a task runs none"
+    none_of "$file" 'handed over.*ForkJoinPool.awaitWork' "$run: a thread that waits for a task runs none"
+    none_of "$file" 'Handed.innerRed;.*handed over.*Handed.lastRed' "$run: that task has ended"
     none_of "$file" '(JaywalkQueues|JaywalkForks|QueueEvents|ForkEvents).*handed over' "$run: the agent's own frames"
     [ "$(count_of "$file" ';Handed.between')" -ge 1 ] || fail "$run: nothing is seen between two tasks"
 }

@@ -132,6 +132,11 @@ public final class Handed {
 
         ofRed();
         inner.join();
+        lastRed();
+    }
+
+    /** Behind a task that has ended. */
+    private static void lastRed() {
         ofRed();
     }
 
