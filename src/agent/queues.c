@@ -34,7 +34,7 @@ static bool tell_task(enum event_task what, uint64_t number)
 {
     const struct sampler_hook hook = {
         .kind = EVENT_TASK,
-        .flags = what,
+        .flags = (uint16_t)what,
         .value = number,
         .depth_max = what == EVENT_TASK_HANDED ? 0 : 1,
     };
