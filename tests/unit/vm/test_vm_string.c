@@ -1,5 +1,5 @@
 /* Text of strings in the heap: each form of arrays, each width of references, each kind of character. */
-#include "unit/vm/fake_memory.h"
+#include "unit/vm/fake_references.h"
 
 #include <criterion/new/assert.h>
 
@@ -10,7 +10,6 @@ TestSuite(vm_string, .timeout = 300);
 #define VALUE_OFFSET 12
 #define CODER_OFFSET 20
 #define FIELD_OFFSET 16
-#define SHIFT        3
 
 /* An object with a reference to a string; the string; its array. References are 4 bytes wide where they are narrow. */
 static struct {
@@ -19,10 +18,6 @@ static struct {
 static bool is_narrow, has_fields = true;
 static bool is_of_chars; /* as on JDK 8 */
 static bool has_raised;  /* JNI has an exception pending */
-static unsigned char flag_table[24];
-static uintptr_t flags_static = (uintptr_t)flag_table, flag_count = 1;
-static uintptr_t narrow_base;
-static int32_t narrow_shift = SHIFT;
 static struct JNINativeInterface_ functions;
 static const struct JNINativeInterface_ *table = &functions;
 static jchar known[256];
@@ -85,37 +80,17 @@ static void JNICALL delete_reference(JNIEnv *env, jobject object)
     (void)object;
 }
 
-/* Under the names that this JDK has for them. */
-static void add_tables(void)
-{
-    const char *const type = fake_jdk == LAYOUT_8 ? "Flag" : "JVMFlag";
-    const char *const holder = fake_jdk == LAYOUT_8 ? "Universe" : "CompressedOops";
-    const bool is_new = fake_jdk >= LAYOUT_25;
-
-    fake_jvm->add_type(type, 24);
-    fake_jvm->add_field(type, "_name", "const char*", false, 8, NULL);
-    fake_jvm->add_field(type, "_addr", "", false, 0, NULL);
-    fake_jvm->add_field(type, "flags", "JVMFlag*", true, 0, &flags_static);
-    fake_jvm->add_field(type, "numFlags", "size_t", true, 0, &flag_count);
-    fake_jvm->add_field(holder, is_new ? "_base" : "_narrow_oop._base", "address", true, 0,
-                        &narrow_base);
-    fake_jvm->add_field(holder, is_new ? "_shift" : "_narrow_oop._shift", "int", true, 0,
-                        &narrow_shift);
-}
-
 static void open_as(enum layout_jdk jdk, bool narrow)
 {
-    static const char *const name = "UseCompressedOops";
-    bool *const value = &is_narrow;
     struct jw_error err = {0};
 
     prepare_fake(jdk, "A");
     is_of_chars = jdk == LAYOUT_8;
     is_narrow = narrow;
     narrow_base = (uintptr_t)&heap & ~((uintptr_t)0xffff); /* below, so that no reference is 0 */
-    memcpy(flag_table + 8, &name, sizeof name);
-    memcpy(flag_table, &value, sizeof value);
-    add_tables();
+    flag_count = 0;
+    add_flag("UseCompressedOops", &is_narrow);
+    add_references();
     cr_assert(vm_open(fake_jvm->java_vm, fake_jvm->jvmti, &err), "%s", err.message);
     functions.FindClass = find_class;
     functions.GetFieldID = get_field;
@@ -133,7 +108,7 @@ static void open_it(bool narrow)
 
 static void refer(unsigned char *from, const void *to)
 {
-    const uint32_t narrow = (uint32_t)(((uintptr_t)to - narrow_base) >> SHIFT);
+    const uint32_t narrow = (uint32_t)(((uintptr_t)to - narrow_base) >> FAKE_SHIFT);
 
     memcpy(from, is_narrow ? (const void *)&narrow : (const void *)&to,
            is_narrow ? sizeof narrow : sizeof to);

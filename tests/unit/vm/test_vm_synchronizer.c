@@ -1,5 +1,5 @@
 /* Owners of locks of java.util.concurrent: with each width of references, under the names of each JDK, and only where a lock of the agent's own proves it. */
-#include "unit/vm/fake_memory.h"
+#include "unit/vm/fake_references.h"
 
 #include <criterion/new/assert.h>
 
@@ -9,7 +9,6 @@ TestSuite(vm_synchronizer, .timeout = 300);
 
 #define OWN_ID  21
 #define NAME    "main"
-#define SHIFT   3
 #define PADDING 64
 
 enum { NAME_OFFSET = 16, OWNER_OFFSET = 24, VALUE_OFFSET = 12, CODER_OFFSET = 20 };
@@ -24,10 +23,6 @@ static struct {
 } heap;
 static void *thread_handle = heap.thread, *synchronizer_handle = heap.synchronizer;
 static bool use_narrow, use_collector = true;
-static unsigned char flag_table[2 * 24];
-static uintptr_t flags_static = (uintptr_t)flag_table, flag_count = 2;
-static uintptr_t narrow_base;
-static int32_t narrow_shift = SHIFT;
 static struct JNINativeInterface_ functions;
 static const struct JNINativeInterface_ *table = &functions;
 static bool has_raised, has_locks = true, has_owners = true;
@@ -177,30 +172,12 @@ static void JNICALL delete_reference(JNIEnv *env, jobject object)
     (void)object;
 }
 
-static void add_flag(size_t index, const char *name, bool *value)
-{
-    memcpy(flag_table + index * 24 + 8, &name, sizeof name);
-    memcpy(flag_table + index * 24, &value, sizeof value);
-}
-
-/* Under the names that this JDK has for them. */
 static void add_tables(const char *collector)
 {
-    const char *const type = fake_jdk == LAYOUT_8 ? "Flag" : "JVMFlag";
-    const char *const holder = fake_jdk == LAYOUT_8 ? "Universe" : "CompressedOops";
-    const bool is_new = fake_jdk >= LAYOUT_25;
-
-    add_flag(0, "UseCompressedOops", &use_narrow);
-    add_flag(1, collector, &use_collector);
-    fake_jvm->add_type(type, 24);
-    fake_jvm->add_field(type, "_name", "const char*", false, 8, NULL);
-    fake_jvm->add_field(type, "_addr", "", false, 0, NULL);
-    fake_jvm->add_field(type, "flags", "JVMFlag*", true, 0, &flags_static);
-    fake_jvm->add_field(type, "numFlags", "size_t", true, 0, &flag_count);
-    fake_jvm->add_field(holder, is_new ? "_base" : "_narrow_oop._base", "address", true, 0,
-                        &narrow_base);
-    fake_jvm->add_field(holder, is_new ? "_shift" : "_narrow_oop._shift", "int", true, 0,
-                        &narrow_shift);
+    flag_count = 0;
+    add_flag("UseCompressedOops", &use_narrow);
+    add_flag(collector, &use_collector);
+    add_references();
 }
 
 /* The thread, by number and by name: chars on JDK 8, bytes since. */
