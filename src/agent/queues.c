@@ -7,6 +7,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "context/context.h"
 #include "context/context_queued.h"
 #include "event/event_values.h"
 #include "instrument/instrument.h"
@@ -29,23 +30,26 @@ static struct {
 
 /* ---- a task ---- */
 
-/* False: the recording does not have it. */
-static bool tell_task(enum event_task what, uint64_t number)
+/* Its number, under which the recording has the stack of who hands it over; 0: it has none. */
+static uint64_t hand_over(void)
 {
+    const uint64_t number = jw_add_relaxed(&queues.last_number, 1) + 1;
     const struct sampler_hook hook = {
-        .kind = EVENT_TASK,
-        .flags = (uint16_t)what,
-        .value = number,
-        .depth_max = what == EVENT_TASK_HANDED ? 0 : 1,
-    };
+        .kind = EVENT_TASK, .flags = EVENT_TASK_HANDED, .value = number};
     const enum sampler_hook_end end = told_sample(&hook);
 
     if (end == SAMPLER_HOOK_LOST)
-        jw_count(what == EVENT_TASK_HANDED ? JW_COUNT_TASKS_NOT_KEPT : JW_COUNT_TASKS_LOST);
+        jw_count(JW_COUNT_TASKS_NOT_KEPT);
     if (end != SAMPLER_HOOK_TAKEN)
-        return false;
+        return 0;
     jw_count(JW_COUNT_TASK_RECORDS);
-    return true;
+    return number;
+}
+
+static void tell_task(enum event_task what, uint64_t number)
+{
+    if (!context_task(run_generations(), what, number))
+        jw_count(JW_COUNT_TASKS_LOST);
 }
 
 /* What virtual threads run is not told: while one waits, others are where it was. */
@@ -66,11 +70,8 @@ static void submit(JNIEnv *jni, jobject thread, uint64_t key, uint32_t executor_
         if (what.thread_index != THREAD_NONE)
             what.thread_serial = (uint32_t)thread_serial(what.thread_index);
     }
-    if (jw_load_relaxed(&queues.has_tasks)) {
-        const uint64_t number = jw_add_relaxed(&queues.last_number, 1) + 1;
-
-        what.number = tell_task(EVENT_TASK_HANDED, number) ? number : 0;
-    }
+    if (jw_load_relaxed(&queues.has_tasks))
+        what.number = hand_over();
     if (!context_queued_put(key, &what))
         jw_count(JW_COUNT_QUEUE_FORGOTTEN);
 }
@@ -81,7 +82,7 @@ static bool take(JNIEnv *jni, jobject thread, uint64_t key, struct instrument_wa
     const bool is_known = context_queued_take(key, &what);
 
     if (is_told(jni, thread))
-        (void)tell_task(EVENT_TASK_BEGUN, is_known ? what.number : 0);
+        tell_task(EVENT_TASK_BEGUN, is_known ? what.number : 0);
     if (!is_known)
         return false;
     *wait = (struct instrument_wait){.begin_ns = what.begin_ns,
@@ -123,7 +124,7 @@ static void tell(JNIEnv *jni, const struct instrument_wait *wait)
 static void end(JNIEnv *jni, jobject thread, bool are_all)
 {
     if (is_told(jni, thread))
-        (void)tell_task(are_all ? EVENT_TASK_ENDED_ALL : EVENT_TASK_ENDED, 0);
+        tell_task(are_all ? EVENT_TASK_ENDED_ALL : EVENT_TASK_ENDED, 0);
 }
 
 static const struct instrument_queues calls = {submit, take, end, tell, context_queued_forget};

@@ -238,7 +238,7 @@ enum states_command run_work(JNIEnv *jni)
 {
     const uint64_t now_ns = jw_now_ns();
     const uint64_t wall_ns = jw_wall_ns();
-    const uint64_t signals = jw_counter(JW_COUNT_SIGNALS);
+    const uint64_t told = jw_counter(JW_COUNT_SIGNALS) + jw_counter(JW_COUNT_HOOK_CALLS);
 
     sampler_scan();
     session_serve_symbols();
@@ -268,9 +268,8 @@ enum states_command run_work(JNIEnv *jni)
         return STATES_STOP;
     if (limits_is_over(&session.loop, now_ns, wall_ns))
         return STATES_TURN;
-    (void)os_wake_wait(&run.wake,
-                       now_ns + (signals == session.seen_signals ? IDLE_TURN_NS : TURN_NS));
-    session.seen_signals = signals;
+    (void)os_wake_wait(&run.wake, now_ns + (told == session.seen_told ? IDLE_TURN_NS : TURN_NS));
+    session.seen_told = told;
     return STATES_COMMAND_LIMIT;
 }
 

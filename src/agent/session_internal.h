@@ -37,7 +37,7 @@ struct session {
         samples_before; /* of the counter, when it began; what came while it was stopped is added */
     uint64_t samples;   /* while it is stopped */
     uint64_t rotated_ns;
-    uint64_t seen_signals;
+    uint64_t seen_told; /* signals and hooks that had come at the last turn */
     uint32_t rotations;
     char path[OPTIONS_PATH_BYTES];
 };

@@ -3,7 +3,7 @@
  *
  * For      trace, span and attributes on every sample; endpoints and spans as events.
  * Callers  agent (open, close, C API, Java natives); sampler (capture).
- * Context  context_capture: handler, on the thread that is asked about. context_endpoint, context_span: any,
+ * Context  context_capture: handler, on the thread that is asked about. context_endpoint, context_span, context_task: any,
  *          hook; not in a handler. context_own, _bind, _unbind, _set, _get, _clear, _attribute_*: any, on the owner's own
  *          thread. context_attribute: any; takes a lock. contexts_open: control.
  * Memory   CONTEXT_SLOTS slots, reserved whole and touched as used; they stay while the process lives.
@@ -221,5 +221,10 @@ size_t context_route_rest_name(struct context_text pattern, char text[CONTEXT_RO
  * as above. */
 bool context_span(struct generations *generations, struct context_text name, uint64_t begin_ns,
                   uint64_t end_ns, context_slot slot);
+
+/* The calling thread begins a task that was handed over under this number, or ends what it has begun. Context: hook. False: that is lost, and
+ * is to be counted; true also where nothing is recorded, or nobody samples the thread. */
+JW_MUST_CHECK bool context_task(struct generations *generations, enum event_task what,
+                                uint64_t number);
 
 #endif

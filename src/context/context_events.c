@@ -1,4 +1,4 @@
-/* Endpoints and spans, as records of the generation; any, hook. */
+/* Endpoints, spans, begins and ends of tasks, as records of the generation; any, hook. */
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -106,4 +106,30 @@ bool context_span(struct generations *generations, struct context_text name, uin
         return refuse(JW_COUNT_CONTEXT_EVENTS_REFUSED);
     jw_count(JW_COUNT_SPANS);
     return true;
+}
+
+bool context_task(struct generations *generations, enum event_task what, uint64_t number)
+{
+    const thread_index thread = thread_find(thread_own_tid());
+    struct epoch_ticket ticket;
+
+    if (generations == NULL || thread == THREAD_NONE)
+        return true;
+
+    /* From here to generation_leave: no block, no Java, no call into the JVM. */
+    struct generation *generation = generation_try_enter(generations, thread_own_tid(), &ticket);
+    if (generation == NULL)
+        return false;
+    struct event_record *record = event_spare_reserve(generation->events);
+    if (record != NULL) {
+        record->kind = EVENT_TASK;
+        record->flags = (uint16_t)what;
+        record->thread_index = thread;
+        record->thread_serial = thread_serial(thread);
+        record->time_ns = jw_now_ns();
+        record->value = number;
+        event_commit(record);
+    }
+    generation_leave(generations, &ticket);
+    return record != NULL;
 }

@@ -73,6 +73,11 @@ void event_warm(struct event_ring *ring)
         jw_arena_warm(&ring->shards[i].memory, PAGE_BYTES);
 }
 
+static JW_SIGNAL_SAFE uint64_t shard_count(const struct event_shard *shard)
+{
+    return jw_arena_used_bytes(&shard->memory) / sizeof(struct event_record);
+}
+
 struct event_record *event_try_reserve(struct event_ring *ring)
 {
     const uint64_t start = jw_hash_word((uintptr_t)__builtin_thread_pointer());
@@ -97,15 +102,16 @@ struct event_record *event_reserve(struct event_ring *ring)
     return record;
 }
 
+struct event_record *event_spare_reserve(struct event_ring *ring)
+{
+    return event_reserved_count(ring) < event_capacity_count(ring) / 4 * 3 ? event_try_reserve(ring)
+                                                                           : NULL;
+}
+
 void event_commit(struct event_record *record)
 {
     /* order EVENT_RECORD: releases the record, and the names and the trace that it refers to. */
     jw_store_release(&record->progress, PROGRESS_COMMITTED);
-}
-
-static uint64_t shard_count(const struct event_shard *shard)
-{
-    return jw_arena_used_bytes(&shard->memory) / sizeof(struct event_record);
 }
 
 static struct event_record *record_at(const struct event_shard *shard, uint64_t index)

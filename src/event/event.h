@@ -151,6 +151,8 @@ JW_SIGNAL_SAFE struct event_record *event_reserve(struct event_ring *ring);
 
 /* The same for a record that no signal stands behind: NULL is not counted as a loss. */
 JW_SIGNAL_SAFE struct event_record *event_try_reserve(struct event_ring *ring);
+/* The same for one that samples go before: NULL as soon as three quarters of the ring are reserved. */
+JW_SIGNAL_SAFE struct event_record *event_spare_reserve(struct event_ring *ring);
 JW_SIGNAL_SAFE void event_commit(struct event_record *record);
 
 /*
@@ -173,8 +175,8 @@ uint64_t event_clear(struct event_ring *ring);
 JW_MUST_CHECK bool event_seal(const struct event_ring *ring, bool is_sealed);
 
 /* Records reserved so far, for rotation at half full: reserved / capacity. Cheap. */
-uint64_t event_reserved_count(const struct event_ring *ring);
-uint64_t event_capacity_count(const struct event_ring *ring);
+JW_SIGNAL_SAFE uint64_t event_reserved_count(const struct event_ring *ring);
+JW_SIGNAL_SAFE uint64_t event_capacity_count(const struct event_ring *ring);
 
 /* Counts by looking at every reserved record. */
 void event_stats(const struct event_ring *ring, struct event_stats *out);

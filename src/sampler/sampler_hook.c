@@ -85,6 +85,11 @@ static bool is_in_window(const struct sampler_hook *sample)
            sample->kind == EVENT_QUEUE_TIME || sample->kind == EVENT_TASK || sample_in_window();
 }
 
+struct event_record *sample_hook_reserve(struct event_ring *ring, const struct sampler_hook *hook)
+{
+    return hook->kind == EVENT_TASK ? event_spare_reserve(ring) : event_try_reserve(ring);
+}
+
 static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t now_ns)
 {
     const thread_index thread = thread_find(thread_own_tid());

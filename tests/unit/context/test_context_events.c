@@ -1,4 +1,4 @@
-/* Endpoints and spans: records of the generation, or a counted no. */
+/* Endpoints, spans and tasks: records of the generation, or a counted no. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <pthread.h>
@@ -283,4 +283,42 @@ Test(context_events, an_endpoint_is_never_half_of_another)
     cr_assert_eq(pthread_create(&other, NULL, tell_same, short_name), 0);
     tell_same(long_name);
     cr_assert_eq(pthread_join(other, NULL), 0);
+}
+
+Test(context_events, a_task_is_a_record_of_the_thread_that_runs_it)
+{
+    struct jw_error err = {0};
+    bool is_new;
+
+    cr_assert(threads_open(&err), "%s", err.message);
+    cr_assert(context_task(generations, EVENT_TASK_BEGUN, 3), "nobody samples such a thread");
+    cr_assert(eq(u64, take().count, 0));
+
+    const thread_index own = thread_add(thread_own_tid(), &is_new);
+    cr_assert(ne(u32, own, THREAD_NONE));
+    cr_assert(context_task(NULL, EVENT_TASK_BEGUN, 3), "nothing is recorded");
+    cr_assert(context_task(generations, EVENT_TASK_BEGUN, 7));
+    cr_assert(context_task(generations, EVENT_TASK_ENDED_ALL, 0));
+    const struct taken taken = take();
+    cr_assert(eq(u64, taken.count, 2));
+    cr_assert(eq(u16, taken.last.kind, EVENT_TASK));
+    cr_assert(eq(u16, taken.last.flags, EVENT_TASK_ENDED_ALL));
+    cr_assert(eq(u32, taken.last.thread_index, own));
+    cr_assert(eq(u64, taken.last.thread_serial, thread_serial(own)));
+    cr_assert(ne(u64, taken.last.time_ns, 0));
+}
+
+Test(context_events, a_task_that_does_not_fit_is_said_to_be_lost)
+{
+    struct jw_error err = {0};
+    uint64_t given = 0;
+    bool is_new;
+
+    cr_assert(threads_open(&err), "%s", err.message);
+    (void)thread_add(thread_own_tid(), &is_new);
+    for (int i = 0; i < 100000; i++)
+        given += context_task(generations, EVENT_TASK_BEGUN, 1);
+    cr_assert(lt(u64, given, 100000));
+    cr_assert(eq(u64, take().count, given));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_LOST_EVENTS_FULL), 0));
 }

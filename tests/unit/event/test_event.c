@@ -140,6 +140,19 @@ Test(event, one_thread_can_use_every_shard_and_the_rest_is_counted)
     cr_assert(eq(u64, taken.sum, (uint64_t)SMALL_COUNT * (SMALL_COUNT - 1) / 2));
 }
 
+Test(event, what_samples_go_before_leaves_them_a_quarter)
+{
+    const uint64_t capacity = event_capacity_count(ring);
+    uint64_t spare = 0, more = 0;
+
+    for (struct event_record *record; (record = event_spare_reserve(ring)) != NULL; spare++)
+        event_commit(record);
+    cr_assert(eq(u64, spare, capacity / 4 * 3));
+    for (; reserve(1) != NULL; more++)
+        cr_assert(eq(ptr, event_spare_reserve(ring), NULL));
+    cr_assert(eq(u64, spare + more, capacity));
+}
+
 Test(event, stats_count_reserved_committed_taken_and_refused)
 {
     struct event_stats stats;
