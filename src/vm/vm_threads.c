@@ -12,7 +12,7 @@ enum found { FOUND_NOT, FOUND, FOUND_UNTOLD };
 
 static enum found find(uint64_t number)
 {
-    uint64_t list, again, length, threads, thread, own;
+    uint64_t list, again = 0, length, threads, thread, own;
 
     if (layout.list == 0 || !safe_load_u64(layout.list, &list) ||
         !vm_load_field(list, layout.length, &length) || length > VM_THREADS_MAX ||
