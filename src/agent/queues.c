@@ -26,6 +26,8 @@ static struct {
     _Atomic uint64_t least_ns; /* UINT64_MAX: waits are not told */
     _Atomic bool has_tasks;
     _Atomic uint64_t last_number; /* of tasks */
+    /* As they were when the session began. */
+    uint64_t first_number, lost, not_kept;
 } queues;
 
 /* ---- a task ---- */
@@ -190,10 +192,39 @@ static bool begin_forks(JNIEnv *jni, bool has_ends, struct jw_error *err)
     return false;
 }
 
+static void begin_tasks(const struct options *options)
+{
+    jw_store_relaxed(&queues.has_tasks, options->has_async_stacks);
+    queues.first_number = jw_load_relaxed(&queues.last_number);
+    queues.lost = jw_counter(JW_COUNT_TASKS_LOST);
+    queues.not_kept = jw_counter(JW_COUNT_TASKS_NOT_KEPT);
+}
+
+void queues_tell(void)
+{
+    const uint64_t handed = jw_load_relaxed(&queues.last_number) - queues.first_number;
+
+    if (!jw_load_relaxed(&queues.has_tasks))
+        return;
+    if (handed == 0)
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "Async stacks: no task was handed to a ThreadPoolExecutor or ForkJoinPool, "
+                  "which forks and tasks of scheduled executors are not");
+    else
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "Async stacks: %llu tasks were handed over; of %llu the stack found no room, and "
+                  "%llu begins and ends of tasks were lost, around which samples have none",
+                  (unsigned long long)handed,
+                  (unsigned long long)(jw_counter(JW_COUNT_TASKS_NOT_KEPT) - queues.not_kept),
+                  (unsigned long long)(jw_counter(JW_COUNT_TASKS_LOST) - queues.lost));
+}
+
 void queues_begin(JNIEnv *jni, const struct options *options)
 {
     struct jw_error err = {{0}};
 
+    if (!queues.is_on && !queues.has_forks)
+        begin_tasks(options);
     if (jni == NULL || (options->queue_ns == 0 && !options->has_async_stacks) || queues.is_on ||
         queues.has_forks)
         return;
@@ -202,7 +233,6 @@ void queues_begin(JNIEnv *jni, const struct options *options)
         return;
     }
     jw_store_relaxed(&queues.least_ns, options->queue_ns == 0 ? UINT64_MAX : options->queue_ns);
-    jw_store_relaxed(&queues.has_tasks, options->has_async_stacks);
     instrument_at_end(commands_end);
     instrument_set_queues(&calls);
     queues.is_on = begin_pools(jni, options->has_async_stacks, &err);

@@ -15,6 +15,8 @@
 
 void queues_begin(JNIEnv *jni, const struct options *options); /* likewise where it is on already */
 void queues_end(JNIEnv *jni); /* the class is written back; who waits is forgotten */
-void queues_leave(void);      /* the JVM ends: no class is written back */
+void queues_tell(
+    void); /* what became of stacks of who handed over, in this session or the last one */
+void queues_leave(void); /* the JVM ends: no class is written back */
 
 #endif

@@ -371,6 +371,7 @@ static void tell_stop(void)
                   "Profiling stopped after %llu seconds: %llu samples kept in memory", seconds,
                   samples);
     tell_ledger();
+    queues_tell();
     cost_tell();
 }
 

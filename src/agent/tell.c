@@ -14,6 +14,7 @@
 #include "agent/locks.h"
 #include "agent/nativecheck.h"
 #include "agent/probes.h"
+#include "agent/queues.h"
 #include "agent/session_internal.h"
 #include "agent/tell_internal.h"
 #include "base/ascii.h"
@@ -210,6 +211,7 @@ static void tell_running(const struct session_info *info, enum states_state stat
     nativecheck_tell();
     delays_tell();
     live_tell();
+    queues_tell();
     tell_ledger();
     cost_tell();
     tell_memory();

@@ -39,6 +39,7 @@ handed() { # $1: platform or virtual
     for lost in tasksLost tasksNotKept tasksUnjoined placesDropped queueForgotten; do
         [ "$(counter "$name.jfr" $lost)" = 0 ] || fail "$name: $lost is $(counter "$name.jfr" $lost)"
     done
+    grep -q 'Async stacks: [1-9][0-9]* tasks were handed over; of 0 the stack found no room, and 0 begins' "$name.err" || fail "$name: the end does not say what became of stacks"
     "$JW_COMMAND" convert -q -e cpu --samples "$name.jfr" "$name.cpu.collapsed" || fail "$name: no stacks"
     "$JW_COMMAND" convert -q -e wall --samples "$name.jfr" "$name.wall.collapsed" || fail "$name: no stacks of the wall clock"
     stacks "$name, CPU" "$name.cpu.collapsed" 10
