@@ -243,6 +243,9 @@ void queues_begin(JNIEnv *jni, const struct options *options)
     if (!queues.has_forks)
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: tasks of ForkJoinPool are not told: %s", NAME,
                   err.message);
+    /* What was begun before the places were taken out again has no end. */
+    if (options->has_async_stacks && !(queues.is_on && queues.has_forks))
+        jw_count(JW_COUNT_TASKS_LOST);
 }
 
 void queues_leave(void)

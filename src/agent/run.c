@@ -305,6 +305,8 @@ static void take_down(JNIEnv *jni, bool is_turn)
     else
         methods_end(jni, session.recording);
     if (!is_turn) {
+        if (session.recording != NULL)
+            recording_tasks_over(session.recording, jw_now_ns());
         queues_end(jni);
         exceptions_end(jni);
     }
@@ -331,13 +333,22 @@ static void take_down(JNIEnv *jni, bool is_turn)
 
 uint64_t session_counted(void)
 {
-    return jw_counter(JW_COUNT_SAMPLES) + jw_counter(JW_COUNT_HOOK_SAMPLES) -
-           jw_counter(JW_COUNT_TASK_RECORDS);
+    /* Before those that they are among, each of which was counted earlier. */
+    const uint64_t told = jw_counter(JW_COUNT_TASK_RECORDS);
+
+    return jw_counter(JW_COUNT_SAMPLES) + jw_counter(JW_COUNT_HOOK_SAMPLES) - told;
+}
+
+uint64_t session_since(uint64_t before)
+{
+    const uint64_t now = session_counted();
+
+    return now > before ? now - before : 0;
 }
 
 uint64_t session_samples(void)
 {
-    return session.is_on ? session_counted() - session.samples_before : session.samples;
+    return session.is_on ? session_since(session.samples_before) : session.samples;
 }
 
 /* The end of the recording; the samples of a graph stay. */

@@ -68,6 +68,7 @@ void session_publish_failure(const char *text);
 
 /* Samples of all sessions, by signals and by hooks; of this one, so far. */
 uint64_t session_counted(void);
+uint64_t session_since(uint64_t before); /* of what it was then; never less than none */
 uint64_t session_samples(void);
 
 #define SESSION_DRAIN_NS (500 * JW_NS_PER_MS) /* for handlers under way */

@@ -194,7 +194,7 @@ void tell_ledger(void)
 
 static void tell_running(const struct session_info *info, enum states_state state)
 {
-    const unsigned long long samples = session_counted() - info->samples_before;
+    const unsigned long long samples = session_since(info->samples_before);
     const char *now = state == STATES_STARTING   ? "; it is still starting"
                       : state == STATES_STOPPING ? "; it is stopping"
                                                  : "";
@@ -389,7 +389,7 @@ static void put_session(struct tell_page *page, const struct session_info *info)
 {
     const enum states_state state = commands_state();
     const bool is_on = run_generations() != NULL;
-    const uint64_t samples = is_on ? session_counted() - info->samples_before : info->samples;
+    const uint64_t samples = is_on ? session_since(info->samples_before) : info->samples;
 
     tell_put_head(page, "info", "version of the agent");
     tell_put(page, "jaywalk_info{version=\"" JAYWALK_VERSION "\"} 1\n");

@@ -525,6 +525,7 @@ bool recording_resume(struct recording *recording, struct jw_error *err)
     if (recording->paused_ns != 0)
         recording->idle_ns += jw_now_ns() - recording->paused_ns;
     recording_ledger_resume(recording);
+    recording_tasks_resume(recording);
     recording->paused_ns = 0;
     recording->is_ending = false;
     return true;

@@ -531,6 +531,9 @@ void recording_settle(struct recording *recording);
 void recording_pause(struct recording *recording);
 JW_MUST_CHECK bool recording_resume(struct recording *recording, struct jw_error *err);
 
+/* From then on nobody tells where tasks end: what is sampled later has no stack of who handed over. */
+void recording_tasks_over(struct recording *recording, uint64_t time_ns);
+
 enum recording_format recording_format_of(const struct recording *recording);
 uint64_t recording_began_unix_ns(const struct recording *recording);
 

@@ -173,7 +173,8 @@ static struct recording_kept *keep_trace(struct graph_take *take, store_id id,
     struct profile_stack stack = {0};
 
     if (known == NULL) {
-        recording_fail_memory(take->recording);
+        if (under == NULL) /* else the stack can do without */
+            recording_fail_memory(take->recording);
         return NULL;
     }
     if (*known != 0)
@@ -191,6 +192,20 @@ static struct recording_kept *keep_trace(struct graph_take *take, store_id id,
             : recording_idle_keep_stack(&wall->idle, wall->scratch.bytes, wall->scratch.used_bytes);
     *known = kept == NULL ? KEPT_NONE : (uint64_t)(uintptr_t)kept;
     return kept;
+}
+
+/* That of a sample: with what stands under it, where there is room for both. */
+static struct recording_kept *keep_sample(struct graph_take *take,
+                                          const struct event_record *record)
+{
+    const struct recording_kept *under = recording_tasks_under(take->recording, record);
+    struct recording_kept *kept = under == NULL ? NULL : keep_trace(take, record->trace, under);
+
+    if (kept != NULL)
+        return kept;
+    if (under != NULL)
+        jw_count(JW_COUNT_TASKS_UNJOINED);
+    return keep_trace(take, record->trace, NULL);
 }
 
 /* Threads matter: they are shown, or asked for. */
@@ -435,8 +450,7 @@ static void take_sample(struct graph_take *take, const struct event_record *reco
     const struct recording_turns turns = recording_turns_of(record);
     recording->turns += turns.turn_count;
     recording_idle_note(
-        &recording->wall.idle, &turns,
-        keep_trace(take, record->trace, recording_tasks_under(recording, record)),
+        &recording->wall.idle, &turns, keep_sample(take, record),
         mounted.number == 0
             ? NULL
             : recording_kept_context(
@@ -463,6 +477,8 @@ static void take_record(const struct event_record *record, void *argument)
     struct recording *recording = take->recording;
     const bool is_wall = clock_of(record) == RECORDING_SHOWS_WALL;
 
+    if (record->kind == EVENT_TASK)
+        recording_tasks_passed(recording);
     if (has_no_place(record))
         return;
     if (recording->has_failed || !JW_INVARIANT(!is_wall || record->kind == EVENT_WALL_SAMPLE ||

@@ -576,6 +576,9 @@ struct recording_kept *recording_tasks_under(const struct recording *recording,
                                              const struct event_record *record);
 uint64_t *recording_tasks_joined(struct recording *recording, store_id trace,
                                  const struct recording_kept *under);
+/* passed: a record of a task was taken. resume: what was under way before the pause may be over. */
+void recording_tasks_passed(struct recording *recording);
+void recording_tasks_resume(struct recording *recording);
 void recording_tasks_close(struct recording *recording);
 
 /* recording_stops.c: where threads would have stopped, beside where they were. begin: of a take; put: rows, as events. */

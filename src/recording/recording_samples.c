@@ -240,20 +240,34 @@ static bool is_of_throw(const struct event_record *record)
     return record->kind == EVENT_COUNTER_SAMPLE && (record->flags & EVENT_OF_THROW) != 0;
 }
 
+/* The stack of a sample, and whether it was in native code; false: no memory. */
+static bool find_stack(struct recording_take *take, const struct event_record *record,
+                       struct recording_taken *out)
+{
+    const dict_id thrown = is_of_throw(record) ? record->class_name : DICT_NONE;
+    struct recording_kept *under = recording_tasks_under(take->recording, record);
+    struct store_trace trace;
+
+    if (under != NULL)
+        under = recording_kept_joined(take, record->trace, thrown, under);
+    if (under != NULL) {
+        out->stack = recording_kept_stack_key(take->recording, under);
+        out->is_native =
+            store_get(take->generation->traces, record->trace, &trace) && is_native(&trace);
+        return true;
+    }
+    const uint64_t known = trace_key(take, record->trace, thrown);
+
+    out->stack = (known >> 1) - 1;
+    out->is_native = (known & TRACE_IS_NATIVE) != 0;
+    return known != 0;
+}
+
 bool recording_taken_of(struct recording_take *take, const struct event_record *record,
                         struct recording_taken *out)
 {
-    const dict_id thrown = is_of_throw(record) ? record->class_name : DICT_NONE;
-    const uint64_t known = trace_key(take, record->trace, thrown);
-    struct recording_kept *under = recording_tasks_under(take->recording, record);
-
-    if (known == 0)
+    if (!find_stack(take, record, out))
         return false;
-    if (under != NULL)
-        under = recording_kept_joined(take, record->trace, thrown, under);
-    out->stack =
-        under != NULL ? recording_kept_stack_key(take->recording, under) : (known >> 1) - 1;
-    out->is_native = (known & TRACE_IS_NATIVE) != 0;
     out->context = recording_context_fields(take, record->context);
     out->who = recording_who_of(take->recording, record->thread_index,
                                 (uint32_t)record->thread_serial, &out->context);
@@ -462,6 +476,8 @@ static void take_record(const struct event_record *record, void *argument)
 {
     struct recording_take *take = argument;
 
+    if (record->kind == EVENT_TASK)
+        recording_tasks_passed(take->recording);
     if (take->recording->has_failed || record->kind == EVENT_TASK)
         return;
     recording_relieve(take->recording);

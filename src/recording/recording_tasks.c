@@ -42,7 +42,10 @@ struct recording_tasks {
     size_t span_count, span_capacity, before_capacity;
     struct jw_map joined; /* of this take: trace and stack below -> what both are together */
     uint64_t lost;        /* the counter, when it was looked at last */
+    uint64_t over_ns;     /* ends are not told from then on; 0: they are */
+    size_t passed_count;  /* records of this take that came by when it was taken */
     bool has_failed;      /* a mark of this take found no memory */
+    bool is_unsure; /* in the take before some were lost: others of theirs may be in this one */
 };
 
 /* ---- what is kept ---- */
@@ -113,7 +116,10 @@ static void note(const struct event_record *record, void *argument)
         return;
     }
     tasks->marks = marks;
-    memcpy(&tasks->marks[tasks->mark_count++], record, sizeof *record);
+    memcpy(&tasks->marks[tasks->mark_count], record, sizeof *record);
+    tasks->marks[tasks->mark_count].name =
+        (uint32_t)tasks->mark_count; /* of equal times the order */
+    tasks->mark_count++;
 }
 
 static int compare(uint64_t left, uint64_t right)
@@ -135,7 +141,9 @@ static int by_thread_and_time(const void *left, const void *right)
     const int by_thread = compare_threads(one->thread_index, one->thread_serial,
                                           other->thread_index, other->thread_serial);
 
-    return by_thread != 0 ? by_thread : compare(one->time_ns, other->time_ns);
+    const int by_time = by_thread != 0 ? by_thread : compare(one->time_ns, other->time_ns);
+
+    return by_time != 0 ? by_time : compare(one->name, other->name);
 }
 
 /* The span is in it from here on, or its stack is let go. */
@@ -266,7 +274,7 @@ static struct recording_tasks *tasks_of(struct recording *recording)
         recording->tasks = jw_alloc(sizeof *recording->tasks);
         if (recording->tasks != NULL) {
             recording->tasks->joined.part = JW_MEMORY_WAITING;
-            recording->tasks->lost = jw_counter(JW_COUNT_TASKS_LOST);
+            recording->tasks->lost = recording->zero[JW_COUNT_TASKS_LOST];
         }
     }
     return recording->tasks;
@@ -280,6 +288,8 @@ void recording_tasks_begin_take(struct recording *recording, const struct genera
     if (tasks == NULL)
         return;
     const uint64_t lost = jw_counter(JW_COUNT_TASKS_LOST);
+    /* Some that were committed behind the look were taken all the same. */
+    const bool was_missed = tasks->passed_count > tasks->mark_count;
     const size_t before_count = tasks->span_count;
     struct span *const free_spans = tasks->before;
     const size_t free_capacity = tasks->before_capacity;
@@ -288,8 +298,8 @@ void recording_tasks_begin_take(struct recording *recording, const struct genera
     tasks->before_capacity = tasks->span_capacity;
     tasks->spans = free_spans;
     tasks->span_capacity = free_capacity;
-    tasks->span_count = tasks->mark_count = 0;
-    tasks->has_failed = false;
+    tasks->span_count = tasks->mark_count = tasks->passed_count = 0;
+    tasks->has_failed = was_missed;
     jw_map_clear(&tasks->joined);
     event_look(generation->events, note, tasks);
     if (tasks->mark_count > 1)
@@ -299,9 +309,36 @@ void recording_tasks_begin_take(struct recording *recording, const struct genera
             take_handed(recording, &tasks->marks[i], keeper);
     }
     apply_all(recording, before_count);
-    if (tasks->has_failed || lost != tasks->lost)
+    if (tasks->has_failed || lost != tasks->lost || tasks->is_unsure)
         forget_spans(recording);
+    tasks->is_unsure = lost != tasks->lost;
     tasks->lost = lost;
+}
+
+void recording_tasks_passed(struct recording *recording)
+{
+    if (recording->tasks != NULL)
+        recording->tasks->passed_count++;
+}
+
+void recording_tasks_over(struct recording *recording, uint64_t time_ns)
+{
+    if (recording->tasks != NULL)
+        recording->tasks->over_ns = time_ns;
+}
+
+void recording_tasks_resume(struct recording *recording)
+{
+    struct recording_tasks *tasks = recording->tasks;
+
+    if (tasks == NULL)
+        return;
+    forget_spans(recording);
+    for (size_t i = 0; i < HANDED_MOST; i++) {
+        let_go(recording, &tasks->handed[i].stack);
+        tasks->handed[i].number = 0;
+    }
+    tasks->over_ns = 0;
 }
 
 void recording_tasks_close(struct recording *recording)
@@ -325,6 +362,9 @@ struct recording_kept *recording_tasks_under(const struct recording *recording,
 {
     const struct recording_tasks *tasks = recording->tasks;
     size_t low = 0, high = tasks == NULL ? 0 : tasks->span_count;
+
+    if (high != 0 && tasks->over_ns != 0 && record->time_ns >= tasks->over_ns)
+        return NULL;
 
     /* Behind the last span that began on this thread before. */
     while (low < high) {

@@ -331,13 +331,72 @@ ParameterizedTest(enum recording_format *format, recording_tasks,
     jw_count(JW_COUNT_TASKS_LOST);
     sample("idle;worker");
     turn();
-    sample("idle;worker");
+    sample("idle;worker"); /* of what was lost at the same time the rest may be here */
+    turn();
     begin(2);
     sample("run;worker");
     finish(*format);
     has(1, "App.main;App.order;[handed over];App.worker;App.run");
     has(1, "App.main;App.refund;[handed over];App.worker;App.run");
     has(2, "App.worker;App.idle");
+}
+
+ParameterizedTestParameters(recording_tasks, what_was_lost_before_the_first_take_counts)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks,
+                  what_was_lost_before_the_first_take_counts)
+{
+    set_up(*format);
+    hand(1, "order;main");
+    begin(1);
+    jw_count(JW_COUNT_TASKS_LOST);
+    sample("idle;worker");
+    finish(*format);
+    has(1, "App.worker;App.idle");
+}
+
+ParameterizedTestParameters(recording_tasks, once_ends_are_not_told_nothing_is_under_anybody)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks,
+                  once_ends_are_not_told_nothing_is_under_anybody)
+{
+    set_up(*format);
+    hand(1, "order;main");
+    begin(1);
+    sample("run;worker");
+    turn();
+    recording_tasks_over(recording, now_ns + 1);
+    sample("idle;worker");
+    finish(*format);
+    has(1, "App.main;App.order;[handed over];App.worker;App.run");
+    has(1, "App.worker;App.idle");
+}
+
+Test(recording_tasks, a_graph_that_is_resumed_has_no_task_under_way)
+{
+    set_up(RECORDING_COLLAPSED);
+    hand(1, "order;main");
+    hand(2, "refund;main");
+    begin(1);
+    sample("run;worker");
+    turn();
+    recording_tasks_over(recording, now_ns + 1);
+    recording_pause(recording);
+    cr_assert(recording_resume(recording, &err), "%s", err.message);
+    sample("idle;worker");
+    turn();
+    begin(2); /* its number is of before */
+    sample("run;worker");
+    finish(RECORDING_COLLAPSED);
+    has(1, "App.main;App.order;[handed over];App.worker;App.run");
+    has(1, "App.worker;App.idle");
+    has(1, "App.worker;App.run");
 }
 
 ParameterizedTestParameters(recording_tasks, a_thread_that_is_gone_has_no_task)
