@@ -323,8 +323,10 @@ void recording_tasks_passed(struct recording *recording)
 
 void recording_tasks_over(struct recording *recording, uint64_t time_ns)
 {
-    if (recording->tasks != NULL)
-        recording->tasks->over_ns = time_ns;
+    struct recording_tasks *tasks = tasks_of(recording);
+
+    if (tasks != NULL)
+        tasks->over_ns = time_ns;
 }
 
 void recording_tasks_resume(struct recording *recording)

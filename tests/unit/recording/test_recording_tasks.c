@@ -378,6 +378,25 @@ ParameterizedTest(enum recording_format *format, recording_tasks,
     has(1, "App.worker;App.idle");
 }
 
+ParameterizedTestParameters(recording_tasks, a_session_that_ends_before_its_first_take_is_over_too)
+{
+    return both();
+}
+
+ParameterizedTest(enum recording_format *format, recording_tasks,
+                  a_session_that_ends_before_its_first_take_is_over_too)
+{
+    set_up(*format);
+    hand(1, "order;main");
+    begin(1);
+    sample("run;worker");
+    recording_tasks_over(recording, now_ns + 1);
+    sample("idle;worker");
+    finish(*format);
+    has(1, "App.main;App.order;[handed over];App.worker;App.run");
+    has(1, "App.worker;App.idle");
+}
+
 Test(recording_tasks, a_graph_that_is_resumed_has_no_task_under_way)
 {
     set_up(RECORDING_COLLAPSED);
