@@ -95,11 +95,14 @@ TEST_LIBS_aarch64        = -lm $(call optional_libraries,$(CC_aarch64),$(LIBRARI
 	$(call command_libraries,$(CC_aarch64),$(LIBRARIES_FROM_aarch64))
 TEST_LIBS               := -lcriterion -lm
 
-# What a sanitizer watches is the product: the tests themselves are made as quickly as they can be. They are linked by
-# whatever is quicker than ld, where it is there.
+# What is measured and watched is the product: the tests themselves are made as quickly as they can be, but for those that
+# race with it. They are linked by whatever is quicker than ld, where it is there.
 quick_linker        := $(firstword $(foreach ld,gold lld,$(if $(shell command -v ld.$(ld)),-fuse-ld=$(ld))))
+unfortified          = -O0 -U_FORTIFY_SOURCE
+TEST_CFLAGS_plain    = $(if $(findstring tests/stress/,$<),,-g1 $(unfortified))
 TEST_CFLAGS_asan    := -O0
 TEST_CFLAGS_tsan    := -O0
+TEST_LDFLAGS_plain  := $(quick_linker)
 TEST_LDFLAGS_asan   := $(quick_linker)
 TEST_LDFLAGS_tsan   := $(quick_linker)
 

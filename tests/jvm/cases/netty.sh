@@ -1,6 +1,7 @@
 # Endpoints without code (endpoints=) of servers on Netty as Debian has it (libnetty-java 4.1): each request of HTTP/1 is counted once, whether handlers are given it whole or in parts, that come as its bytes do, one
 # by one or two requests at once; what the event loop does for it, and for what is left of it, has its endpoint. What the same event loops do for answers that they asked for themselves and for
 # another protocol has none, nor what other threads do. No request has a time, since nobody knows of which one an answer is. All are answered as without the agent. A program in the midst of its load has the same.
+# once: what the frameworks do does not depend on the JDK, and how classes are written again is the matter of other cases.
 . "$(dirname "$LIB")/attach.sh"
 . "$(dirname "$LIB")/containers.sh"
 

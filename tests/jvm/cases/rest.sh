@@ -2,6 +2,7 @@
 # its @Path annotations, wherever those stand, below the paths of the application and the servlet; what a filter did before that was known, too. Requests that locators pass on have all of
 # theirs; one that fails, is handed on, is caught or goes on elsewhere is one, of the name that it had first. All are answered as without the agent. An application in
 # the midst of its load has the same, and afterwards nothing of it.
+# once: what the frameworks do does not depend on the JDK, and how classes are written again is the matter of other cases.
 . "$(dirname "$LIB")/attach.sh"
 . "$(dirname "$LIB")/containers.sh"
 

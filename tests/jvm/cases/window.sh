@@ -16,7 +16,7 @@ fi
 sum_of() { awk -v place="$2" 'index($0, place) { sum += $NF } END { printf "%d\n", sum / 1000000 }' "$1"; } # $1: file, $2: part of a line; ms
 
 within() { # $1: name, $2: the window, further options
-    profile "$1" "event=cpu,interval=1ms,$2,file=$1.jfr" "-Xlog:safepoint*:file=$1.log:uptimenanos" -XX:+UseSerialGC -XX:LoopStripMiningIter=0 \
+    profile "$1" "event=cpu,interval=1ms,$2,file=$1.jfr" "-Xlog:safepoint*:file=$1.log:uptimenanos" -XX:+UseSerialGC -Xbatch -XX:LoopStripMiningIter=0 \
         -XX:-UseCountedLoopSafepoints '-XX:CompileCommand=dontinline,Late.*' Late counted 15
     "$JW_COMMAND" convert -q -e cpu --total "$1.jfr" "$1.collapsed"
     all=$(sum_of "$1.collapsed" '')
