@@ -289,8 +289,10 @@ _jaywalk_facts() {
         ;;
     safepoints)
         operands=recordings
-        options='--top= --json -q --quiet -h --help '
+        options='--from= --to= --top= --json -q --quiet -h --help '
         case $option in
+        --from) kind=any ;;
+        --to) kind=any ;;
         --top) kind=any ;;
         esac
         ;;
@@ -336,8 +338,12 @@ _jaywalk_facts() {
         ;;
     contention)
         operands=recordings
-        options='--top= --json -h --help '
+        options='--from= --to= --thread= --latency= --top= --json -q --quiet -h --help '
         case $option in
+        --from) kind=any ;;
+        --to) kind=any ;;
+        --thread) kind=any ;;
+        --latency) kind=any ;;
         --top) kind=any ;;
         esac
         ;;

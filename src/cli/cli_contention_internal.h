@@ -9,6 +9,10 @@
  * Read are jdk.JavaMonitorEnter, jdk.ThreadPark and jdk.JavaMonitorWait, whoever wrote them, and what jaywalk adds: jaywalk.LockOwner,
  * jaywalk.Deadlock. A wait is for a lock where it is to enter a monitor, or parked for one of java.util.concurrent's; any
  * other is for something to happen, and is told apart.
+ *
+ * Of a part (--from, --to, --thread, --latency) tables have the waits that are wanted: those that began in that time, on those threads,
+ * and took so long. Who else waited in that time, and what owners waited for, is read all the same: convoys and chains are those
+ * that a wanted wait is in.
  */
 #ifndef JW_CLI_CLI_CONTENTION_INTERNAL_H
 #define JW_CLI_CLI_CONTENTION_INTERNAL_H
@@ -16,7 +20,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
-#include "cli/cli_internal.h"
+#include "cli/cli_contexts_internal.h"
 
 #define CONTENTION_WAITS_MAX ((size_t)4 << 20)
 #define CONTENTION_CROWD     3 /* so many at once that wait for a lock are a convoy */
@@ -36,7 +40,7 @@ struct contention_wait {
     uint32_t lock; /* class */
     uint32_t stack, thread, owner;
     enum contention_kind kind;
-    bool is_for_lock;
+    bool is_for_lock, is_wanted;
 };
 
 /* jaywalk.LockOwner, and jaywalk.Deadlock with its number. */
@@ -84,6 +88,7 @@ struct contention {
     /* The rest: by contention_settle. */
     int64_t total_ns;
     uint64_t lock_waits;
+    uint64_t unwanted; /* waits that are in no table */
     struct contention_table locks, sites, victims, holders, doings, others;
     struct contention_convoy *convoys;
     size_t convoy_count;
@@ -93,11 +98,13 @@ struct contention {
 };
 
 struct contention_look {
-    size_t top; /* rows; 0: all */
+    size_t top;       /* rows; 0: all */
+    const char *part; /* in words; "": all waits */
 };
 
-/* Adds what the file has. False and `err`: it cannot be read. */
-JW_MUST_CHECK bool contention_read(struct contention *all, const char *path, struct jw_error *err);
+/* Adds what the file has of the part. False and `err`: it cannot be read, or the part has no sense in it. */
+JW_MUST_CHECK bool contention_read(struct contention *all, const char *path, struct cli_part *part,
+                                   bool is_quiet, struct jw_error *err);
 /* Sums it all up. False: no memory. */
 JW_MUST_CHECK bool contention_settle(struct contention *all);
 void contention_close(struct contention *all);

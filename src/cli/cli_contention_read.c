@@ -13,6 +13,7 @@
 
 struct reading {
     struct contention *all;
+    struct cli_part *part;
     struct cli_wish wish;
     struct cli_feed feed; /* reader, texts */
     struct jfr_reader_chunk chunk;
@@ -204,18 +205,14 @@ static bool is_lock_class(const char *name)
     return jw_lock_class_is(name, strlen(name));
 }
 
+/* Sums of numbers of the file stay sums. */
 static int64_t begin_of(const struct reading *reading, const struct jfr_reader_event *event)
 {
-    const struct jfr_reader_chunk *chunk = &reading->chunk;
-    const __int128 ticks = (__int128)event->start_ticks - (__int128)chunk->start_ticks;
+    const int64_t ns = cli_moment_ns(&reading->chunk, event->start_ticks);
 
-    return chunk->ticks_per_second <= 0
-               ? (int64_t)chunk->start_unix_ns
-               : (int64_t)((__int128)chunk->start_unix_ns +
-                           ticks * (int64_t)JW_NS_PER_SECOND / chunk->ticks_per_second);
+    return ns < INT64_MAX / 2 ? ns : INT64_MAX / 2;
 }
 
-/* Sums of numbers of the file stay sums. */
 static int64_t duration_of(const struct reading *reading, const struct jfr_reader_event *event)
 {
     const int64_t most_ns = (int64_t)1 << 50;
@@ -224,6 +221,30 @@ static int64_t duration_of(const struct reading *reading, const struct jfr_reade
     if (!cli_duration_ns(&reading->chunk, event, &ns) || ns < 0)
         return 0;
     return ns < most_ns ? ns : most_ns;
+}
+
+/* ---- the part ---- */
+
+/* Some of it lies in the window. */
+static bool is_near(const struct reading *reading, int64_t begin_ns, int64_t end_ns)
+{
+    return (uint64_t)end_ns >= reading->part->begin_ns &&
+           (uint64_t)begin_ns < reading->part->end_ns;
+}
+
+static bool is_wanted(struct reading *reading, const struct jfr_reader_event *event,
+                      int64_t begin_ns, int64_t duration_ns)
+{
+    struct cli_part *part = reading->part;
+    struct jfr_value thread;
+    const uint64_t key = cli_thread_key(event, &thread);
+
+    if ((uint64_t)begin_ns < part->begin_ns || (uint64_t)begin_ns >= part->end_ns ||
+        !cli_thread_is_in_part(&reading->feed, part, key, &thread) ||
+        (uint64_t)duration_ns < part->latency_ns)
+        return false;
+    part->is_latency_used = true;
+    return true;
 }
 
 static void take_wait(struct reading *reading, const struct jfr_reader_event *event, int number)
@@ -236,20 +257,24 @@ static void take_wait(struct reading *reading, const struct jfr_reader_event *ev
     struct contention *all = reading->all;
     void *waits = all->waits;
     const int64_t begin_ns = begin_of(reading, event);
+    const int64_t duration_ns = duration_of(reading, event);
 
+    if (!is_near(reading, begin_ns, begin_ns + duration_ns))
+        return;
     if (all->wait_count == CONTENTION_WAITS_MAX) {
         all->left_out++;
         return;
     }
     struct contention_wait made = {
         .begin_ns = begin_ns,
-        .end_ns = begin_ns + duration_of(reading, event),
+        .end_ns = begin_ns + duration_ns,
         .address = cli_number_of(event, "address"),
         .lock = class_of(reading, event, sources[number].class_field),
         .stack = stack_of(reading, event),
         .thread = thread_of(reading, event, "eventThread"),
         .owner = thread_of(reading, event, sources[number].other_field),
         .kind = kinds[number],
+        .is_wanted = is_wanted(reading, event, begin_ns, duration_ns),
     };
     made.is_for_lock = made.kind == CONTENTION_ENTER ||
                        (made.kind == CONTENTION_PARK &&
@@ -258,6 +283,8 @@ static void take_wait(struct reading *reading, const struct jfr_reader_event *ev
         return;
     all->waits = waits;
     all->waits[all->wait_count++] = made;
+    if (!made.is_wanted)
+        return;
     if (all->begin_ns == 0 || made.begin_ns < all->begin_ns)
         all->begin_ns = made.begin_ns;
     if (made.end_ns > all->end_ns)
@@ -268,12 +295,17 @@ static void take_owner(struct reading *reading, const struct jfr_reader_event *e
 {
     struct contention *all = reading->all;
     const bool is_deadlock = number == SOURCE_DEADLOCK;
+    const int64_t begin_ns = begin_of(reading, event);
+    const int64_t duration_ns = duration_of(reading, event);
     void *array = is_deadlock ? all->deadlocked : all->owners;
     size_t *count = is_deadlock ? &all->deadlocked_count : &all->owner_count;
     size_t *capacity = is_deadlock ? &all->deadlocked_capacity : &all->owner_capacity;
+
+    if (!is_near(reading, begin_ns, begin_ns + duration_ns))
+        return;
     const struct contention_owner made = {
-        .time_ns = begin_of(reading, event),
-        .waited_ns = duration_of(reading, event),
+        .time_ns = begin_ns,
+        .waited_ns = duration_ns,
         .address = cli_number_of(event, "address"),
         .number = cli_number_of(event, "deadlock"),
         .lock = class_of(reading, event, sources[number].class_field),
@@ -313,7 +345,8 @@ static bool has_any(struct jfr_reader *reader)
     return false;
 }
 
-static void read_chunks(struct reading *reading, struct jw_error *err)
+static void read_chunks(struct reading *reading, struct cli_progress *progress,
+                        struct jw_error *err)
 {
     struct jfr_reader *reader = reading->feed.reader;
     struct jfr_reader_event event;
@@ -324,29 +357,43 @@ static void read_chunks(struct reading *reading, struct jw_error *err)
         if (!jfr_reader_begin_events(reader, err))
             return;
         jw_map_clear(&reading->stacks);
-        while (!reading->all->is_out_of_memory && jfr_reader_next_event(reader, &event, err))
+        jw_map_clear(&reading->feed.thread_fits);
+        while (!reading->all->is_out_of_memory && jfr_reader_next_event(reader, &event, err)) {
             take(reading, &event);
+            cli_progress_show(progress, "reading", jfr_reader_position_bytes(reader),
+                              jfr_reader_size_bytes(reader));
+        }
         if (err->message[0] != '\0')
             return;
     }
 }
 
-bool contention_read(struct contention *all, const char *path, struct jw_error *err)
+bool contention_read(struct contention *all, const char *path, struct cli_part *part, bool is_quiet,
+                     struct jw_error *err)
 {
-    struct reading *reading = jw_alloc(sizeof *reading);
+    struct reading *reading;
+    struct cli_progress progress;
+
+    if (!cli_window_settle(part, path, err))
+        return false;
+    reading = jw_alloc(sizeof *reading);
 
     if (reading == NULL) {
         jw_error_set(err, "no memory");
         return false;
     }
     reading->all = all;
+    reading->part = part;
     reading->feed.wish = &reading->wish;
     reading->feed.reader = jfr_reader_open(path, err);
     if (reading->feed.reader != NULL) {
-        read_chunks(reading, err);
+        cli_progress_begin(&progress, is_quiet);
+        read_chunks(reading, &progress, err);
+        cli_progress_end(&progress);
         jfr_reader_close(reading->feed.reader);
     }
     jw_map_close(&reading->stacks);
+    jw_map_close(&reading->feed.thread_fits);
     jfr_method_free(&reading->feed.method);
     jfr_text_free(&reading->feed.text);
     jw_free(reading);

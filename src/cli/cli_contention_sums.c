@@ -97,6 +97,33 @@ static bool make_table(struct items *items, struct contention_table *out)
     return true;
 }
 
+/* ---- waits by thread ---- */
+
+static int by_thread_and_begin(const void *left, const void *right)
+{
+    const struct contention_wait *a = left, *b = right;
+    const int order = compare(a->thread, b->thread);
+
+    return order != 0 ? order : a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+/* The first wait of a thread, of all in that order, that ends behind this time; the number of all: none. */
+static size_t first_behind(const struct contention *all, uint32_t thread, int64_t time_ns)
+{
+    size_t low = 0, high = all->wait_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct contention_wait *wait = &all->waits[middle];
+
+        if (wait->thread < thread || (wait->thread == thread && wait->end_ns <= time_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---- the tables ---- */
 
 static int64_t waited_ns(const struct contention_wait *wait)
@@ -138,9 +165,23 @@ static bool fill_table(const struct contention *all, struct items *items, enum t
 {
     items->count = 0;
     for (size_t i = 0; i < all->wait_count; i++)
-        if (item_of(&all->waits[i], table, &items->all[items->count]))
+        if (all->waits[i].is_wanted && item_of(&all->waits[i], table, &items->all[items->count]))
             items->count++;
     return make_table(items, out);
+}
+
+/* What an owner did is told by pieces of the wait, whose waits stand in the order of threads. */
+static bool is_of_wanted(const struct contention *all, const struct contention_owner *owner)
+{
+    for (size_t i = first_behind(all, owner->other, owner->time_ns); i < all->wait_count; i++) {
+        const struct contention_wait *wait = &all->waits[i];
+
+        if (wait->thread != owner->other || wait->begin_ns > owner->time_ns)
+            return false;
+        if (wait->lock == owner->lock && wait->address == owner->address)
+            return wait->is_wanted;
+    }
+    return false;
 }
 
 static bool fill_doings(const struct contention *all, struct contention_table *out)
@@ -152,6 +193,8 @@ static bool fill_doings(const struct contention *all, struct contention_table *o
     for (size_t i = 0; i < all->owner_count; i++) {
         const struct contention_owner *owner = &all->owners[i];
 
+        if (all->unwanted > 0 && !is_of_wanted(all, owner))
+            continue;
         items.all[items.count++] =
             (struct item){owner->lock, owner->stack, owner->thread, owner->waited_ns};
     }
@@ -274,6 +317,14 @@ static void watch_lock(const struct contention_wait *waits, size_t count, struct
     let_go(crowd, INT64_MAX, &since_ns, convoy);
 }
 
+static bool has_wanted(const struct contention_wait *waits, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (waits[i].is_wanted)
+            return true;
+    return false;
+}
+
 static int by_crowded(const void *left, const void *right)
 {
     const struct contention_convoy *a = left, *b = right;
@@ -304,7 +355,8 @@ static bool find_convoys(struct contention *all)
         if (!all->waits[begin].is_for_lock)
             continue;
         watch_lock(&all->waits[begin], end - begin, &crowd, &all->convoys[all->convoy_count]);
-        all->convoy_count += all->convoys[all->convoy_count].episodes > 0;
+        all->convoy_count += has_wanted(&all->waits[begin], end - begin) &&
+                             all->convoys[all->convoy_count].episodes > 0;
     }
     jw_free(crowd.ends_ns);
     if (all->convoy_count > 0)
@@ -313,31 +365,6 @@ static bool find_convoys(struct contention *all)
 }
 
 /* ---- chains ---- */
-
-static int by_thread_and_begin(const void *left, const void *right)
-{
-    const struct contention_wait *a = left, *b = right;
-    const int order = compare(a->thread, b->thread);
-
-    return order != 0 ? order : a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
-}
-
-/* The first wait of a thread, of all in that order, that ends behind this time; the number of all: none. */
-static size_t first_behind(const struct contention *all, uint32_t thread, int64_t time_ns)
-{
-    size_t low = 0, high = all->wait_count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct contention_wait *wait = &all->waits[middle];
-
-        if (wait->thread < thread || (wait->thread == thread && wait->end_ns <= time_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 static bool add_chain(struct contention *all, struct jw_map *known_of, size_t *capacity,
                       const struct contention_chain *seen)
@@ -435,7 +462,7 @@ static bool find_chains(struct contention *all)
     for (size_t i = 0; is_good && i < all->wait_count; i++) {
         const struct contention_wait *wait = &all->waits[i];
 
-        if (!wait->is_for_lock || wait->owner == 0)
+        if (!wait->is_for_lock || !wait->is_wanted || wait->owner == 0)
             continue;
         is_good = follow(all, wait, &known_of, &capacity);
         if (looks++ < HELD_LOOKS_MAX)
@@ -452,7 +479,9 @@ bool contention_settle(struct contention *all)
     struct items items = {jw_alloc(jw_mul_bytes(all->wait_count + 1, sizeof *items.all)), 0};
 
     for (size_t i = 0; i < all->wait_count; i++) {
-        if (!all->waits[i].is_for_lock)
+        if (!all->waits[i].is_wanted)
+            all->unwanted++;
+        if (!all->waits[i].is_for_lock || !all->waits[i].is_wanted)
             continue;
         all->lock_waits++;
         all->total_ns += waited_ns(&all->waits[i]);
@@ -462,8 +491,8 @@ bool contention_settle(struct contention *all)
                          fill_table(all, &items, TABLE_VICTIMS, &all->victims) &&
                          fill_table(all, &items, TABLE_HOLDERS, &all->holders) &&
                          fill_table(all, &items, TABLE_OTHERS, &all->others) &&
-                         fill_doings(all, &all->doings) &&
-                         (all->wait_count == 0 || (find_convoys(all) && find_chains(all)));
+                         (all->wait_count == 0 || (find_convoys(all) && find_chains(all))) &&
+                         fill_doings(all, &all->doings);
     jw_free(items.all);
     return is_good;
 }

@@ -120,14 +120,20 @@ static void put_table(const struct contention *all, const struct contention_look
 
 /* ---- text ---- */
 
-static void put_head(const struct contention *all, FILE *to)
+static void put_head(const struct contention *all, const struct contention_look *look, FILE *to)
 {
+    char part[CLI_CELL_BYTES];
     char total[WORD_BYTES], span[WORD_BYTES], count[32];
 
     contention_time(all->total_ns, total);
     contention_time(all->end_ns - all->begin_ns, span);
     cli_text_digits(all->lock_waits, count);
     fprintf(to, "Waits for locks: %s, %s in all, over %s\n", count, total, span);
+    if (look->part[0] != '\0') {
+        cli_text_clean(look->part, part);
+        cli_text_digits(all->unwanted, count);
+        fprintf(to, "Only of %s; %s other waits of that time are left out\n", part, count);
+    }
     if (all->left_out > 0) {
         cli_text_digits(all->left_out, count);
         fprintf(to, "%s further events are left out: too many for one report\n", count);
@@ -213,7 +219,7 @@ static void put_chains(const struct contention *all, const struct contention_loo
 
 void contention_text(const struct contention *all, const struct contention_look *look, FILE *to)
 {
-    put_head(all, to);
+    put_head(all, look, to);
     put_deadlocks(all, to);
     put_table(all, look, "By lock", &all->locks, COLUMNS_LOCK, to);
     put_table(all, look, "By where they waited", &all->sites, COLUMNS_SITE, to);
@@ -337,8 +343,9 @@ void contention_json(const struct contention *all, const struct contention_look 
 {
     fprintf(to,
             "{\"schema\":\"jaywalk.contention/1\",\n\"waits\":%" PRIu64 ",\"total_ns\":%" PRId64
-            ",\"left_out\":%" PRIu64,
+            ",\"left_out\":%" PRIu64 ",\"part\":",
             all->lock_waits, all->total_ns, all->left_out);
+    cli_text_json(look->part, to);
     put_json_table(all, look, "locks", &all->locks, COLUMNS_LOCK, to);
     put_json_table(all, look, "sites", &all->sites, COLUMNS_SITE, to);
     put_json_table(all, look, "victims", &all->victims, COLUMNS_THREAD, to);

@@ -178,15 +178,12 @@ static bool is_of_thread(struct cli_feed *feed, struct cli_pattern *pattern,
     return fits;
 }
 
-static bool is_in_threads(struct cli_feed *feed, struct cli_part *part,
-                          const struct jfr_reader_event *event)
+bool cli_thread_is_in_part(struct cli_feed *feed, struct cli_part *part, uint64_t key,
+                           const struct jfr_value *thread)
 {
-    struct jfr_value thread;
-
     if (part->thread_count == 0)
         return true;
 
-    const uint64_t key = cli_thread_key(event, &thread);
     uint64_t *known = jw_map_put(&feed->thread_fits, &key, sizeof key);
     if (known == NULL) {
         feed->is_out_of_memory = true;
@@ -196,10 +193,21 @@ static bool is_in_threads(struct cli_feed *feed, struct cli_part *part,
         bool fits = false;
 
         for (size_t i = 0; i < part->thread_count; i++)
-            fits |= thread.reader != NULL && is_of_thread(feed, &part->threads[i], &thread);
+            fits |= thread->reader != NULL && is_of_thread(feed, &part->threads[i], thread);
         *known = fits ? 1 : 2;
     }
     return *known == 1;
+}
+
+static bool is_in_threads(struct cli_feed *feed, struct cli_part *part,
+                          const struct jfr_reader_event *event)
+{
+    struct jfr_value thread;
+
+    if (part->thread_count == 0)
+        return true;
+    const uint64_t key = cli_thread_key(event, &thread);
+    return cli_thread_is_in_part(feed, part, key, &thread);
 }
 
 static bool is_in_safepoints(const struct cli_feed *feed, struct cli_part *part,

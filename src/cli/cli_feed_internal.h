@@ -382,7 +382,12 @@ void cli_feed_near(struct cli_feed *feed);
 void cli_look_for_context(struct cli_feed *feed, const struct jfr_reader_event *event);
 /* What the sample was taken for, into feed->context. False: it is not in the part. */
 bool cli_is_in_part(struct cli_feed *feed, const struct jfr_reader_event *event);
-/* cli_latency.c: it took long enough, or was inside of what did. */
+/* Whether a thread is one of the part's; `key` is the thread's, of this chunk. */
+bool cli_thread_is_in_part(struct cli_feed *feed, struct cli_part *part, uint64_t key,
+                           const struct jfr_value *thread);
+/* cli_latency.c: a moment by the chunk's clock in ns of Unix time, from 0 on. */
+int64_t cli_moment_ns(const struct jfr_reader_chunk *chunk, int64_t ticks);
+/* It took long enough, or was inside of what did. */
 bool cli_is_latent(struct cli_part *part, const struct jfr_reader_chunk *chunk,
                    const struct jfr_reader_event *event);
 /* How long an event took; false: it does not say. */

@@ -117,7 +117,7 @@ static uint64_t thread_of(const struct jfr_reader_event *event)
     return 0;
 }
 
-static int64_t moment_ns(const struct jfr_reader_chunk *chunk, int64_t ticks)
+int64_t cli_moment_ns(const struct jfr_reader_chunk *chunk, int64_t ticks)
 {
     const __int128 since = (__int128)ticks - chunk->start_ticks;
     const int64_t rate = chunk->ticks_per_second > 0 ? chunk->ticks_per_second : 1;
@@ -146,7 +146,7 @@ static bool add_span(struct cli_part *part, const struct cli_span *span)
 static bool take_span(struct cli_part *part, const struct jfr_reader_chunk *chunk,
                       const struct jfr_reader_event *event)
 {
-    struct cli_span span = {.begin_ns = moment_ns(chunk, event->start_ticks)};
+    struct cli_span span = {.begin_ns = cli_moment_ns(chunk, event->start_ticks)};
     int64_t ns = 0;
 
     if (!cli_duration_ns(chunk, event, &ns) || ns < (int64_t)part->latency_ns)
@@ -244,7 +244,7 @@ bool cli_is_latent(struct cli_part *part, const struct jfr_reader_chunk *chunk,
         return false;
 
     const struct cli_span wanted = {.thread = thread_of(event),
-                                    .begin_ns = moment_ns(chunk, event->start_ticks)};
+                                    .begin_ns = cli_moment_ns(chunk, event->start_ticks)};
     while (low < high) { /* the first one that begins behind it */
         const size_t middle = low + (high - low) / 2;
 

@@ -136,7 +136,9 @@ bool locks_read(struct locks *all, const char *path, struct jw_error *err)
     if (err->message[0] != '\0')
         return false;
     /* Without a site nobody asks who waited. */
-    if (all->count > all->first && !contention_read(&all->waits, path, err))
+    struct cli_part whole = {.end_ns = UINT64_MAX};
+
+    if (all->count > all->first && !contention_read(&all->waits, path, &whole, true, err))
         return false;
     if (all->is_out_of_memory)
         jw_error_set(err, "%s: out of memory for its locks; free some", path);

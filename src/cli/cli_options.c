@@ -73,9 +73,9 @@ static bool cli_reads_recordings(const struct cli_command *command)
 }
 
 /* Options that say which samples and how they look, where they can mean nothing. */
-#define CLI_OF_SAMPLES                                                                             \
-    "include exclude from to latency thread endpoint state simple norm lines reverse inverted "    \
-    "minwidth title"
+#define CLI_OF_STACKS                                                                              \
+    "include exclude endpoint state simple norm lines reverse inverted minwidth title"
+#define CLI_OF_SAMPLES "from to latency thread " CLI_OF_STACKS
 
 static const struct {
     enum cli_command_id command;
@@ -87,12 +87,12 @@ static const struct {
      "shows a part"},
     {CLI_COMMAND_DOCTOR, CLI_OF_SAMPLES,
      "a doctor looks at recordings as a whole; 'jaywalk convert' shows a part"},
-    {CLI_COMMAND_SAFEPOINTS, CLI_OF_SAMPLES,
-     "safepoints are those of the whole recording; 'jaywalk convert --safepoint' shows a part of "
-     "the samples"},
+    {CLI_COMMAND_SAFEPOINTS, "latency thread " CLI_OF_STACKS,
+     "safepoints are those of all threads; 'jaywalk convert --safepoint' shows a part of the "
+     "samples"},
     {CLI_COMMAND_LEAKS, CLI_OF_SAMPLES,
      "sets of live objects are compared as a whole; 'jaywalk convert --live' shows a part"},
-    {CLI_COMMAND_CONTENTION, CLI_OF_SAMPLES,
+    {CLI_COMMAND_CONTENTION, CLI_OF_STACKS,
      "owners and waiters are found in the whole recording; 'jaywalk convert -e lock' shows a part"},
     {CLI_COMMAND_LOCKS, CLI_OF_SAMPLES,
      "a census is of the whole recording; 'jaywalk convert -e lock' shows a part of the waits"},

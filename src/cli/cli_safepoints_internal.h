@@ -10,7 +10,7 @@
 #define JW_CLI_CLI_SAFEPOINTS_INTERNAL_H
 
 #include "base/map.h"
-#include "cli/cli_internal.h"
+#include "cli/cli_contexts_internal.h"
 
 #define CLI_SAFEPOINT_UNKNOWN (-1)
 
@@ -66,6 +66,7 @@ struct cli_safepoint {
     int64_t begin_ticks; /* while its chunk is read */
     uint32_t operation;  /* number of its text, 0: not known */
     uint8_t seen;        /* kinds of events of the JVM */
+    bool is_left_out;    /* while its file is read: it is not of the part */
 };
 
 /* Safepoints that one side tells of. */
@@ -109,13 +110,14 @@ struct cli_safepoints {
         nobody_count;     /* without a culprit; of the first: seen only when it was about to stop */
     int64_t threshold_ns; /* the last that a recording told; 0: none did */
     char off[256];        /* why jaywalk did not watch; "": it did, or nothing is said */
+    char part[512];       /* which of them, in words; "": all */
     bool is_jaywalk;
     bool is_out_of_memory;
 };
 
-/* Adds a file's. False and `err`: it cannot be read to its end; what was read is there. */
-JW_MUST_CHECK bool cli_safepoints_read(struct cli_safepoints *all, const char *path, bool is_quiet,
-                                       struct jw_error *err);
+/* Adds those of a file that began in the part's time. False and `err`: it cannot be read to its end; what was read is there. */
+JW_MUST_CHECK bool cli_safepoints_read(struct cli_safepoints *all, const char *path,
+                                       struct cli_part *part, bool is_quiet, struct jw_error *err);
 void cli_safepoints_close(struct cli_safepoints *all);
 
 /* What times come to: by nearest rank. */

@@ -24,6 +24,7 @@ enum {
 
 struct reading {
     struct cli_safepoints *all;
+    const struct cli_part *part;
     struct cli_wish wish;
     struct cli_feed feed; /* reader, texts */
     struct jw_map row_of; /* number of a safepoint of the JVM -> row + 1 */
@@ -84,6 +85,13 @@ static uint32_t operation_number(struct reading *reading, const char *name)
     if (*known == 0 && keep_text(reading, name))
         *known = all->operation_count;
     return *known == 0 ? 0 : (uint32_t)*known - 1;
+}
+
+static bool is_in_window(const struct reading *reading, const struct jfr_reader_event *event)
+{
+    const uint64_t ns = (uint64_t)cli_moment_ns(&reading->chunk, event->start_ticks);
+
+    return ns >= reading->part->begin_ns && ns < reading->part->end_ns;
 }
 
 static struct cli_safepoint *add(struct reading *reading, int side_number)
@@ -355,8 +363,10 @@ static struct cli_safepoint *row_of(struct reading *reading, const struct jfr_re
     if (*known != 0 && kind == SEEN_OPERATION)
         return NULL;
     struct cli_safepoint *made = add(reading, CLI_SAFEPOINTS_OF_JVM);
-    if (made != NULL)
+    if (made != NULL) {
         *known = side->count;
+        made->is_left_out = !is_in_window(reading, event);
+    }
     return made;
 }
 
@@ -454,12 +464,15 @@ static void take_event(struct reading *reading, const struct jfr_reader_event *e
 
     if (name[0] != 'j')
         return;
-    if (strcmp(name, "jaywalk.SafepointDelay") == 0)
-        take_delay(reading, event);
-    else if (strncmp(name, "jdk.Safepoint", 13) == 0 || strcmp(name, "jdk.ExecuteVMOperation") == 0)
+    if (strcmp(name, "jaywalk.SafepointDelay") == 0) {
+        if (is_in_window(reading, event))
+            take_delay(reading, event);
+    } else if (strncmp(name, "jdk.Safepoint", 13) == 0 ||
+               strcmp(name, "jdk.ExecuteVMOperation") == 0) {
         take_of_jvm(reading, event);
-    else if (strcmp(name, "jdk.ActiveSetting") == 0)
+    } else if (strcmp(name, "jdk.ActiveSetting") == 0) {
         take_setting(reading, event);
+    }
 }
 
 static void begin_chunk(struct reading *reading)
@@ -478,18 +491,33 @@ static void begin_chunk(struct reading *reading)
     all->sides[CLI_SAFEPOINTS_OF_JVM].is_told |= jfr_reader_has_event(reader, "jdk.SafepointBegin");
 }
 
-bool cli_safepoints_read(struct cli_safepoints *all, const char *path, bool is_quiet,
-                         struct jw_error *err)
+/* Which safepoints began outside of the part's time is known by their first event, and others follow. */
+static void leave_out(struct cli_safepoint_side *side)
 {
-    struct reading *reading = jw_alloc(sizeof *reading);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < side->count; i++)
+        if (!side->items[i].is_left_out)
+            side->items[kept++] = side->items[i];
+    side->count = kept;
+}
+
+bool cli_safepoints_read(struct cli_safepoints *all, const char *path, struct cli_part *part,
+                         bool is_quiet, struct jw_error *err)
+{
+    struct reading *reading;
     struct jfr_reader_event event;
     struct cli_progress progress;
 
+    if (!cli_window_settle(part, path, err))
+        return false;
+    reading = jw_alloc(sizeof *reading);
     if (reading == NULL) {
         jw_error_set(err, "no memory");
         return false;
     }
     reading->all = all;
+    reading->part = part;
     reading->feed.wish = &reading->wish;
     reading->feed.reader = jfr_reader_open(path, err);
     cli_progress_begin(&progress, is_quiet);
@@ -503,6 +531,7 @@ bool cli_safepoints_read(struct cli_safepoints *all, const char *path, bool is_q
         }
     }
     cli_progress_end(&progress);
+    leave_out(&all->sides[CLI_SAFEPOINTS_OF_JVM]);
     if (all->is_out_of_memory)
         jw_error_set(err, "%s: out of memory; free some and try again", path);
     jw_map_close(&reading->row_of);

@@ -190,7 +190,12 @@ static bool put_side(const struct cli_safepoints *all, int number, size_t top, F
 bool cli_safepoints_text(const struct cli_safepoints *all, size_t top, FILE *to)
 {
     const char *before = "";
+    char part[CLI_CELL_BYTES];
 
+    if (all->part[0] != '\0') {
+        cli_text_clean(all->part, part);
+        fprintf(to, "Only those that began %s\n\n", part);
+    }
     for (int i = 0; i < CLI_SAFEPOINTS_SIDES; i++) {
         const bool is_shown =
             all->sides[i].count > 0 ||
@@ -276,8 +281,9 @@ static void put_culprit_json(const struct cli_culprit *row, FILE *to)
 
 bool cli_safepoints_json(const struct cli_safepoints *all, FILE *to)
 {
-    fprintf(to, "{\"schema\":\"" SCHEMA "\",\"ttsp_ns\":%" PRId64 ",\"jaywalk\":{",
-            all->threshold_ns);
+    fprintf(to, "{\"schema\":\"" SCHEMA "\",\"ttsp_ns\":%" PRId64 ",\"part\":", all->threshold_ns);
+    cli_text_json(all->part, to);
+    fputs(",\"jaywalk\":{", to);
     if (!put_side_json(all, CLI_SAFEPOINTS_OF_JAYWALK, to))
         return false;
     fprintf(to, ",\"at_poll\":%" PRIu64 ",\"nobody\":%" PRIu64 ",\"culprits\":[",

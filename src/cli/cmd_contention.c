@@ -6,7 +6,7 @@
 #define ROWS 10u
 
 static bool read_line(const struct cli_values *values, struct contention_look *look,
-                      struct jw_error *err)
+                      struct cli_part *part, struct jw_error *err)
 {
     if (values->operands.count == 0) {
         jw_error_set(err,
@@ -15,24 +15,34 @@ static bool read_line(const struct cli_values *values, struct contention_look *l
                      cli_commands[CLI_COMMAND_CONTENTION].usage);
         return false;
     }
-    return values->top == NULL || cli_top_read(values->top, &look->top, err);
+    return cli_part_read(values, part, err) &&
+           (values->top == NULL || cli_top_read(values->top, &look->top, err));
 }
 
-static bool read_all(const struct cli_values *values, struct contention *all, struct jw_error *err)
+static bool read_all(const struct cli_values *values, struct contention *all, struct cli_part *part,
+                     struct jw_error *err)
 {
+    char filters[512];
+
+    cli_filters_tell(values, filters, sizeof filters);
     for (size_t i = 0; i < values->operands.count; i++)
-        if (!contention_read(all, values->operands.texts[i], err))
+        if (!contention_read(all, values->operands.texts[i], part, values->is_quiet, err))
             return false;
-    if (all->wait_count + all->deadlocked_count > 0) {
-        if (contention_settle(all))
-            return true;
+    if (all->wait_count + all->deadlocked_count == 0) {
+        jw_error_set(err,
+                     "%s: no waits for locks: record with the option lock (jaywalk -d 60 "
+                     "--lock=10us PID)",
+                     values->operands.texts[0]);
+        return false;
+    }
+    if (!contention_settle(all)) {
         jw_error_set(err, "no memory");
         return false;
     }
-    jw_error_set(err,
-                 "%s: no waits for locks: record with the option lock (jaywalk -d 60 --lock=10us "
-                 "PID)",
-                 values->operands.texts[0]);
+    if (all->unwanted < all->wait_count || all->deadlocked_count > 0)
+        return true;
+    jw_error_set(err, "%s: the filters left nothing of %zu waits of that time:%s",
+                 values->operands.texts[0], all->wait_count, filters);
     return false;
 }
 
@@ -40,25 +50,33 @@ int cli_contention(const struct cli_values *values)
 {
     struct jw_error err = {{0}};
     struct contention *all = jw_alloc(sizeof *all);
-    struct contention_look look = {.top = ROWS};
+    char words[512] = "";
+    struct contention_look look = {.top = ROWS, .part = words};
+    struct cli_part *part = jw_alloc(sizeof *part);
     int status = CLI_FAILED;
 
-    if (all == NULL) {
+    if (all == NULL || part == NULL) {
         cli_complain("no memory");
+        jw_free(all);
+        jw_free(part);
         return CLI_FAILED;
     }
-    if (!read_line(values, &look, &err)) {
+    if (!read_line(values, &look, part, &err)) {
         status = cli_usage_error(&cli_commands[CLI_COMMAND_CONTENTION], &err);
-    } else if (read_all(values, all, &err)) {
+    } else if (read_all(values, all, part, &err)) {
+        cli_part_tell(part, words, sizeof words);
         if (values->has_json)
             contention_json(all, &look, stdout);
         else
             contention_text(all, &look, stdout);
         status = cli_end_output(CLI_OK);
+        if (!values->is_quiet)
+            cli_tell_idle_part(values->operands.texts[0], part);
     } else {
         cli_complain("%s", err.message);
     }
     contention_close(all);
     jw_free(all);
+    jw_free(part);
     return status;
 }

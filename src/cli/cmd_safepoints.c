@@ -39,14 +39,17 @@ static int tell(struct cli_safepoints *all, const struct cli_values *values, siz
 }
 
 /* What could be read of a damaged file is told, and the status says that it is not all. */
-static int look(struct cli_safepoints *all, const struct cli_values *values, size_t top)
+static int look(struct cli_safepoints *all, const struct cli_values *values, struct cli_part *part,
+                size_t top)
 {
     int status = CLI_OK;
+
+    cli_part_tell(part, all->part, sizeof all->part);
 
     for (size_t i = 0; i < values->operands.count && !all->is_out_of_memory; i++) {
         struct jw_error err = {{0}};
 
-        if (cli_safepoints_read(all, values->operands.texts[i], values->is_quiet, &err))
+        if (cli_safepoints_read(all, values->operands.texts[i], part, values->is_quiet, &err))
             continue;
         cli_complain("%s", err.message);
         status = CLI_FAILED;
@@ -65,23 +68,28 @@ int cli_safepoints(const struct cli_values *values)
 {
     const struct cli_command *command = &cli_commands[CLI_COMMAND_SAFEPOINTS];
     struct cli_safepoints *all = jw_alloc(sizeof *all);
+    struct cli_part *part = jw_alloc(sizeof *part);
     struct jw_error err = {{0}};
     size_t top = TOP_ROWS;
     int status;
 
-    if (all == NULL) {
+    if (all == NULL || part == NULL) {
         cli_complain("no memory");
+        jw_free(all);
+        jw_free(part);
         return CLI_FAILED;
     }
     if (values->operands.count == 0) {
         jw_error_set(&err, "safepoints: a recording is needed; usage: %s", command->usage);
         status = cli_usage_error(command, &err);
-    } else if (values->top != NULL && !cli_top_read(values->top, &top, &err)) {
+    } else if (!cli_part_read(values, part, &err) ||
+               (values->top != NULL && !cli_top_read(values->top, &top, &err))) {
         status = cli_usage_error(command, &err);
     } else {
-        status = look(all, values, top);
+        status = look(all, values, part, top);
     }
     cli_safepoints_close(all);
     jw_free(all);
+    jw_free(part);
     return status;
 }

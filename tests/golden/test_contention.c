@@ -59,6 +59,28 @@ static void put(const struct made_wait *wait)
     generation_leave(generations, &ticket);
 }
 
+/* What an owner is seen to do while others wait for its lock. */
+static void own(uint32_t thread, const char *class_name, uint64_t address, unsigned at_ms)
+{
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    jw_frame frames[80];
+    uint32_t flags;
+    const uint32_t count = made_fill(generation, 1, frames, &flags);
+    struct event_record *record = event_reserve(generation->events);
+
+    cr_assert_not_null(record);
+    record->kind = EVENT_LOCK_OWNER;
+    record->thread_index = thread;
+    record->thread_serial = 1;
+    record->time_ns = begun_ns + at_ms * JW_NS_PER_MS;
+    record->value = address;
+    record->class_name = dict_intern(generation->classes, class_name, strlen(class_name));
+    record->trace = store_put(generation->traces, frames, count, flags);
+    event_commit(record);
+    generation_leave(generations, &ticket);
+}
+
 static void make(const char *path, enum recording_dialect dialect)
 {
     static const struct made_wait waits[] = {
@@ -82,6 +104,9 @@ static void make(const char *path, enum recording_dialect dialect)
     begun_ns = jw_now_ns();
     for (size_t i = 0; i < JW_COUNT_OF(waits); i++)
         put(&waits[i]);
+    own(3, "app/Shelf", 0x7000, 12);
+    own(3, "app/Shelf", 0x7000, 22);
+    own(0, "app/Desk", 0x8000, 6);
     struct generation *closed = generations_rotate(generations);
     cr_assert_not_null(closed);
     recording_take(recording, closed);
@@ -147,6 +172,44 @@ Test(contention, programs_get_the_same)
     expect_text("{\"schema\":\"jaywalk.contention/1\",\n\"waits\":5,\"total_ns\":185000000");
     expect_text(
         "\"most\":3,\"waits\":3,\"address\":28672,\"class\":\"app.Shelf\",\"owner\":\"owner\"");
+}
+
+Test(contention, a_part_has_the_waits_of_its_threads)
+{
+    cr_assert_eq(RUN("contention", "--thread=tw*", file), CLI_OK, "%s", err_text);
+    expect_text("Waits for locks: 2, 125.0 ms in all");
+    expect_text("\nOnly of thread tw*; 3 other waits of that time are left out\n");
+    expect_text("        1    25.0 ms    25.0 ms    25.0 ms    25.0 ms    25.0 ms  app.Shelf\n");
+    expect_text("By who waited (1 of 1)");
+    /* Of 15 to 40 ms, in two pieces; those of the other waits for the same lock are not in it. */
+    expect_text("What the owners did meanwhile (1 of 1)");
+    expect_text("25.0 ms  owner with app.Shelf\n");
+    /* Whoever else waited was there. */
+    expect_text("  20.0 ms      1             3        3  app.Shelf (0x7000), mostly behind owner");
+    cr_expect(strstr(out_text, "app.Desk (") == NULL, "%s", out_text);
+    expect_text("Waits for something else than a lock (2 of 2)");
+    cr_assert_eq(RUN("contention", "--thread=one", "--thread=nobody", file), CLI_OK, "%s",
+                 err_text);
+    expect_text("   5.0 ms        1  app.Shelf of owner, who waited for app.Desk of one");
+    cr_expect(strstr(err_text, "no thread is matched by --thread='nobody'") != NULL, "%s",
+              err_text);
+    cr_assert_eq(RUN("contention", "--thread=owner", file), CLI_OK, "%s", err_text);
+    expect_text("  app.Desk of one, who waited for app.Shelf of owner\n");
+    cr_expect(strstr(out_text, "at once") == NULL, "%s", out_text);
+}
+
+Test(contention, a_part_has_the_waits_of_its_time_and_length)
+{
+    cr_assert_eq(RUN("contention", "--json", "--latency=30", file), CLI_OK, "%s", err_text);
+    expect_text("\"waits\":2,\"total_ns\":130000000,\"left_out\":0,\"part\":\"at least 30000 us\"");
+    cr_assert_eq(RUN("contention", "-q", "--latency=1s", file), CLI_FAILED);
+    cr_expect(strstr(err_text,
+                     "the filters left nothing of 7 waits of that time: --latency='1s'") != NULL,
+              "%s", err_text);
+    cr_assert_eq(RUN("contention", "-q", "--thread=nobody", file), CLI_FAILED);
+    cr_expect(strstr(err_text, "--thread='nobody'") != NULL, "%s", err_text);
+    cr_expect_eq(RUN("contention", "--from=never", file), CLI_USAGE);
+    cr_expect_eq(RUN("contention", "--include=app.*", file), CLI_USAGE);
 }
 
 Test(contention, the_dialect_of_others_is_read_too)

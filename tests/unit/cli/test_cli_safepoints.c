@@ -313,6 +313,40 @@ Test(cli_safepoints, names_of_others_never_reach_a_terminal_as_they_are)
     EXPECT_TEXT("while pages were read for it, of a mapped");
 }
 
+static void delay_at(uint64_t at_ms, uint64_t stack, uint64_t reach_ms)
+{
+    event(DELAY, at_ms * MS, "nnnnttnnnn", (uint64_t)1, stack, reach_ms * MS, 2 * MS,
+          "G1CollectFull", "Java", reach_ms * MS, (uint64_t)0, (uint64_t)0, (uint64_t)0);
+}
+
+Test(cli_safepoints, a_part_has_those_that_began_in_its_time)
+{
+    watched();
+    delay_at(99, LOOP, 40);
+    delay_at(100, COPY, 20);
+    delay_at(299, COPY, 20);
+    delay_at(300, CLEAR, 50);
+    save();
+    cr_assert_eq(RUN("safepoints", "-q", "--from=100ms", "--to=300ms", path), CLI_OK, "%s",
+                 err_text);
+    EXPECT_TEXT(
+        "Only those that began from 100ms to 300ms\n\nSafepoints that were waited for 10.0 ms "
+        "or longer (ttsp=): 2\n");
+    EXPECT_TEXT("app.Late.copy:21");
+    EXPECT_NO_TEXT("app.Late.counted");
+    EXPECT_NO_TEXT("app.Late.make");
+    cr_assert_eq(RUN("safepoints", "-q", "--json", "--from=-701ms", path), CLI_OK);
+    EXPECT_TEXT("\"part\":\"from -701ms\",\"jaywalk\":{\"is_told\":true,\"count\":2,");
+    EXPECT_TEXT("\"sum_ns\":70000000,");
+    cr_assert_eq(RUN("safepoints", "-q", "--json", path), CLI_OK);
+    EXPECT_TEXT("\"part\":\"\",");
+    cr_expect_eq(RUN("safepoints", "-q", "--from=2s", "--to=1s", path), CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "--from=2s is not before --to=1s"), "%s", err_text);
+    cr_expect_eq(RUN("safepoints", "--from=soon", path), CLI_USAGE);
+    cr_expect_eq(RUN("safepoints", "--thread=main", path), CLI_USAGE);
+    cr_expect_not_null(strstr(err_text, "safepoints are those of all threads"), "%s", err_text);
+}
+
 /* ---- what the JVM records ---- */
 
 static void of_jvm(uint64_t id, uint64_t at_ms, uint64_t reach_ms, uint64_t all_ms)
@@ -322,6 +356,20 @@ static void of_jvm(uint64_t id, uint64_t at_ms, uint64_t reach_ms, uint64_t all_
     event(END, (at_ms + all_ms) * MS, "nn", MS, id);
     event(OPERATION, (at_ms + reach_ms) * MS, "nnnn", (all_ms - reach_ms) * MS, (uint64_t)1,
           (uint64_t)1, id);
+}
+
+/* One that begins in the part's time is in it as a whole; one that only ends in it is not. */
+Test(cli_safepoints, a_part_has_those_of_the_jvm_that_began_in_its_time)
+{
+    of_jvm(7, 90, 5, 20);
+    of_jvm(8, 200, 11, 30);
+    of_jvm(9, 290, 7, 25);
+    of_jvm(10, 300, 3, 10);
+    save();
+    cr_assert_eq(RUN("safepoints", "-q", "--json", "--from=100ms", "--to=300ms", path), CLI_OK);
+    EXPECT_TEXT("\"count\":2,");
+    EXPECT_TEXT("\"time_to_reach\":{\"count\":2,\"sum_ns\":18000000,");
+    EXPECT_TEXT("\"time_inside\":{\"count\":2,\"sum_ns\":37000000,");
 }
 
 Test(cli_safepoints, events_of_the_jvm_are_joined_by_their_number)
