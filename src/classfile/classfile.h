@@ -229,6 +229,16 @@ struct classfile_code {
 bool classfile_code_of(const struct classfile *file, const struct classfile_member *method,
                        struct classfile_code *out);
 
+/* Instructions one after the other: `next_pc` begins as 0. False: the code ends, or there is none. */
+bool classfile_next_instruction(const struct classfile_code *code, uint32_t *pc, uint32_t *next_pc);
+
+/* The lowest place in a method's code at which its tables say that the line of the source begins; false: none. */
+bool classfile_line_begins(const struct classfile *file, const struct classfile_member *method,
+                           uint16_t line, uint32_t *pc);
+/* The line that a place in a method's code is of; 0: not told. */
+uint16_t classfile_line_of(const struct classfile *file, const struct classfile_member *method,
+                           uint32_t pc);
+
 /* Words of the stack that a descriptor's parameters take, without `this`; its value, 0 to 2. False: it is none. */
 bool classfile_descriptor_words(struct classfile_text descriptor, uint32_t *parameter_words,
                                 uint32_t *value_words);

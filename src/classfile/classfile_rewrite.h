@@ -90,9 +90,13 @@ uint16_t classfile_add_call_site(struct classfile_additions *additions, uint16_t
                                  const uint16_t *arguments, uint16_t argument_count,
                                  const char *name, const char *descriptor);
 
+/* Called for each such place that is left out: in a handler that protects itself, or beside a lock where no code may stand. */
+typedef void classfile_skip(void *context, const struct classfile_site *site);
+
 struct classfile_plan {
     const uint32_t *places; /* by number of the method: CLASSFILE_AT(...) | ... */
     classfile_insert *insert;
+    classfile_skip *skip; /* NULL: nobody asks */
     void *context;
     bool
         rewrites_all; /* tests: every method is taken apart and written again, whatever is put into it */

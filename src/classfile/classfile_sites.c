@@ -236,6 +236,30 @@ static bool can_be_after(const struct classfile_instruction *one, enum classfile
     return false;
 }
 
+/* What would have been asked for is not: nothing may be put there. */
+static void skip_side(struct classfile_work *work, struct classfile_site *site,
+                      enum classfile_place place, bool is_after)
+{
+    site->place = place;
+    site->is_after = is_after;
+    if (work->plan->skip != NULL)
+        work->plan->skip(work->plan->context, site);
+}
+
+/* Inside of a handler that protects itself; behind the last instruction of its range is outside of it. */
+static void skip_instruction(struct classfile_work *work, struct classfile_site *site,
+                             enum classfile_place place, bool is_line, bool is_wanted)
+{
+    if (is_line)
+        skip_side(work, site, CLASSFILE_PLACE_LINE, false);
+    if (!is_wanted)
+        return;
+    if (place != CLASSFILE_PLACE_MONITOR_EXIT)
+        skip_side(work, site, place, false);
+    if (place != CLASSFILE_PLACE_ATHROW)
+        skip_side(work, site, place, true);
+}
+
 static enum classfile_verdict fill_instruction(struct classfile_work *work,
                                                struct classfile_instruction *one,
                                                struct classfile_site *site)
@@ -255,11 +279,12 @@ static enum classfile_verdict fill_instruction(struct classfile_work *work,
     if ((one->marks & CLASSFILE_MARK_SELF_PROTECTED) != 0) {
         if (is_wanted && place == CLASSFILE_PLACE_RETURN)
             return CLASSFILE_SELF_PROTECTED;
-        /* Behind the last instruction of such a range is outside of it. */
         if (!is_exit || !is_wanted || !can_be_after(one, place)) {
             work->outcome->sites_skipped++;
+            skip_instruction(work, site, place, is_line, is_wanted);
             return CLASSFILE_OK;
         }
+        skip_instruction(work, site, place, is_line, false);
     } else if (is_line) {
         site->place = CLASSFILE_PLACE_LINE;
         ask_side(work, one, site, false);
@@ -269,10 +294,12 @@ static enum classfile_verdict fill_instruction(struct classfile_work *work,
     site->place = place;
     if (!is_exit)
         ask_side(work, one, site, false);
-    if (can_be_after(one, place))
+    if (can_be_after(one, place)) {
         ask_side(work, one, site, true);
-    else if (is_exit)
-        work->outcome->sites_skipped++;
+    } else if (is_exit || place == CLASSFILE_PLACE_MONITOR_ENTER) {
+        work->outcome->sites_skipped += is_exit;
+        skip_side(work, site, place, true);
+    }
     return CLASSFILE_OK;
 }
 

@@ -26,13 +26,15 @@ static struct classfile_code code;
 static uint32_t filler_bytes; /* NOPs at each place */
 static struct classfile_site seen[64];
 static unsigned seen_count;
+static struct classfile_site skipped; /* the last one that was left out */
+static unsigned skipped_count;
 
 static void open_all(void)
 {
     memory.capacity_bytes = classfile_memory_bytes(1u << 20);
     memory.bytes = malloc(memory.capacity_bytes);
     filler_bytes = 3;
-    seen_count = 0;
+    seen_count = skipped_count = 0;
 }
 
 static void close_all(void)
@@ -56,11 +58,18 @@ static void insert(void *context, const struct classfile_site *site,
     classfile_put_code(snippet, nops, filler_bytes, 2);
 }
 
+static void skip(void *context, const struct classfile_site *site)
+{
+    (void)context;
+    skipped = *site;
+    skipped_count++;
+}
+
 /* Puts NOPs at these places of the class's only method; its verdict. */
 static enum classfile_verdict rewrite(uint32_t wanted)
 {
     const struct class_maker_bytes whole = class_maker_end(&maker);
-    const struct classfile_plan plan = {.places = &wanted, .insert = insert};
+    const struct classfile_plan plan = {.places = &wanted, .insert = insert, .skip = skip};
     static uint8_t *copy;
 
     memory.used_bytes = 0;
@@ -192,6 +201,7 @@ Test(classfile_rewrite, nothing_is_put_into_a_handler_that_protects_itself)
                                     .line_count = 2});
     cr_expect(rewrite(CLASSFILE_AT(LINE)) == CLASSFILE_OK);
     cr_expect(seen_count == 1 && seen[0].line == 1);
+    cr_expect(skipped_count == 1 && skipped.place == CLASSFILE_PLACE_LINE && skipped.pc == 3);
     cr_expect(rewrite(CLASSFILE_AT(RETURN)) == CLASSFILE_SELF_PROTECTED);
 }
 
