@@ -80,7 +80,11 @@ static const char *captures_defect(const struct probe_handler *handler)
         if (capture->kind >= PROBE_KIND_LIMIT ||
             capture->type != (first == '[' || first == 'L' ? 'L' : first))
             return "a capture of another type";
-        if ((capture->kind == PROBE_RETURNED && handler->place != PROBE_RETURN) ||
+        if ((capture->kind == PROBE_RETURNED && handler->place != PROBE_RETURN &&
+             handler->place != PROBE_CALL_RETURN) ||
+            ((capture->kind == PROBE_RECEIVER || capture->kind == PROBE_CALL_ARGUMENT ||
+              capture->kind == PROBE_TARGET) &&
+             handler->of == NULL) ||
             (capture->kind == PROBE_THROWN && handler->place != PROBE_THROW) ||
             (capture->kind == PROBE_DURATION &&
              (handler->place == PROBE_ENTRY || capture->type != 'J')))
@@ -96,12 +100,13 @@ static const char *handler_defect(const struct classfile *file, const struct pro
 
     if (handler->place >= PROBE_PLACE_LIMIT || handler->capture_count > PROBE_CAPTURES_LIMIT)
         return "out of bounds";
+    if ((handler->of != NULL) != (probe_place_named(handler->place) == PROBE_NAMED_MEMBER) ||
+        (handler->line != 0) != (probe_place_named(handler->place) == PROBE_NAMED_LINE))
+        return "a place that does not say which";
     if (!has_method(file, handler) || handler->class_name != probe->class_name)
         return "no public static method of the class";
     for (uint32_t i = 0; i < file->method_count; i++) {
-        if (probe_fit(handler, classfile_text_of(file, file->methods[i].name_index),
-                      classfile_text_of(file, file->methods[i].descriptor_index)) >=
-            PROBE_FIT_LIMIT)
+        if (probe_fit_method(handler, file, &file->methods[i]) >= PROBE_FIT_LIMIT)
             return "an answer that is none";
     }
     probe_call_type(handler, type);

@@ -161,7 +161,8 @@ static void read_array(struct reader *reader, void (*item)(struct reader *reader
 /* ---- what is told ---- */
 
 struct handler {
-    char method[TEXT_BYTES], place[TEXT_BYTES];
+    char method[TEXT_BYTES], place[TEXT_BYTES], of[TEXT_BYTES];
+    uint64_t line, placeless, misfits, skipped; /* of later agents */
     uint64_t methods, places, calls, throws, ns_per_call, unfit, untold, refused, nested, dropped;
 };
 
@@ -179,6 +180,10 @@ static void read_handler_field(struct reader *reader, const char *name, void *ou
                    {"unfit", &handler->unfit},
                    {"untold", &handler->untold},
                    {"refused", &handler->refused},
+                   {"line", &handler->line},
+                   {"placeless", &handler->placeless},
+                   {"misfits", &handler->misfits},
+                   {"skipped", &handler->skipped},
                    {"nested", &handler->nested},
                    {"dropped", &handler->dropped}};
 
@@ -192,6 +197,8 @@ static void read_handler_field(struct reader *reader, const char *name, void *ou
         read_text(reader, handler->method);
     else if (strcmp(name, "place") == 0)
         read_text(reader, handler->place);
+    else if (strcmp(name, "of") == 0)
+        read_text(reader, handler->of);
     else
         skip_value(reader, 0);
 }
@@ -226,12 +233,16 @@ static void put_handler(struct reader *reader, void *context)
     const struct rows *rows = context;
     FILE *to = rows->to;
     struct handler handler = {.methods = 0};
-    char name[2 * TEXT_BYTES + 8], clean[CLI_CELL_BYTES];
+    char name[2 * TEXT_BYTES + 40], clean[CLI_CELL_BYTES];
 
     read_object(reader, read_handler_field, &handler);
     if (reader->is_bad)
         return;
-    snprintf(name, sizeof name, "%s (%s)", handler.method, handler.place);
+    if (handler.line != 0)
+        snprintf(name, sizeof name, "%s (%s %" PRIu64 ")", handler.method, handler.place,
+                 handler.line);
+    else
+        snprintf(name, sizeof name, "%s (%s)", handler.method, handler.place);
     fputs("  ", to);
     cli_text_clean(name, clean);
     cli_text_put_cell(clean, 28, false, to);
@@ -241,11 +252,20 @@ static void put_handler(struct reader *reader, void *context)
     put_cell_number(handler.ns_per_call, 12, to);
     put_cell_number(handler.throws, 12, to);
     fputc('\n', to);
-    if (rows->is_attached && handler.methods == 0)
+    if (handler.of[0] != '\0') {
+        cli_text_clean(handler.of, clean);
+        fprintf(to, "    of %s\n", clean);
+    }
+    if (rows->is_attached && handler.methods == 0) {
         fputs("    no method of the classes that are loaded calls it\n", to);
+        put_note(handler.placeless, "methods that its rules take have no such place", to);
+    }
     put_note(handler.unfit, "methods that its rules take have not what it asks for", to);
     put_note(handler.untold, "methods of which its rules ask what is not known", to);
     put_note(handler.refused, "methods that its rules take cannot be written anew", to);
+    put_note(handler.misfits, "places have not what it asks for", to);
+    put_note(handler.skipped,
+             "places are left out, where a failing call would never end or hold a lock", to);
     put_note(handler.nested, "calls from inside of the probe's own handlers were left out", to);
     put_note(handler.dropped, "calls were left out", to);
 }

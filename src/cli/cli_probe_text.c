@@ -36,7 +36,7 @@ static void type_words(struct classfile_text type, char *text, size_t room_bytes
 
 static void capture_words(const struct probe_capture *capture, char text[CAPTURE_BYTES])
 {
-    if (capture->kind == PROBE_ARGUMENT)
+    if (capture->kind == PROBE_ARGUMENT || capture->kind == PROBE_CALL_ARGUMENT)
         snprintf(text, CAPTURE_BYTES, "@%s(%u)", probe_kind_annotation(capture->kind),
                  capture->argument);
     else
@@ -183,10 +183,13 @@ void cli_probe_put_replaced(const struct probe_replaced *replaced, const char *p
 
 void cli_probe_put_handler(const struct probe_handler *handler, FILE *to)
 {
-    char signature[CLI_SIGNATURE_BYTES];
+    char signature[CLI_SIGNATURE_BYTES], words[CLI_CELL_BYTES];
 
     cli_probe_signature(handler, signature);
-    fprintf(to, "\n%s  ", probe_place_word(handler->place));
+    (void)probe_place_words(handler, words, sizeof words);
+    fputc('\n', to);
+    cli_put(words, to);
+    fputs("  ", to);
     cli_put(signature, to);
     fputc('\n', to);
     for (const char *line = handler->rules, *end; *line != '\0'; line = end + (*end == '\n')) {
@@ -232,7 +235,14 @@ void cli_probe_json_handler(const struct probe_handler *handler, FILE *to)
     cli_text_json(handler->method_name, to);
     fputs(",\"descriptor\":", to);
     cli_text_json(handler->descriptor, to);
-    fprintf(to, ",\"place\":\"%s\",\"rules\":", probe_place_word(handler->place));
+    fprintf(to, ",\"place\":\"%s\"", probe_place_word(handler->place));
+    if (handler->of != NULL) {
+        fputs(",\"of\":", to);
+        cli_text_json(handler->of, to);
+    }
+    if (handler->line != 0)
+        fprintf(to, ",\"line\":%u", handler->line);
+    fputs(",\"rules\":", to);
     cli_text_json(handler->rules, to);
     fputs(",\"captures\":[", to);
     for (unsigned i = 0; i < handler->capture_count; i++) {
@@ -243,7 +253,7 @@ void cli_probe_json_handler(const struct probe_handler *handler, FILE *to)
         fprintf(to, "%s{\"kind\":\"%s\",\"type\":", i == 0 ? "" : ",",
                 probe_kind_annotation(capture->kind));
         cli_text_json(type, to);
-        if (capture->kind == PROBE_ARGUMENT)
+        if (capture->kind == PROBE_ARGUMENT || capture->kind == PROBE_CALL_ARGUMENT)
             fprintf(to, ",\"argument\":%u", capture->argument);
         fputc('}', to);
     }

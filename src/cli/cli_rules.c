@@ -59,27 +59,12 @@ static void insert(void *context, const struct classfile_site *site,
         snippet, classfile_add_call_site(additions, bootstrap, &argument, 1, "probe", "(I)V"));
 }
 
-/* Where a handler is called; without one at entries, returns and exceptions. */
-static uint32_t places_of(const struct cli_rules_look *look)
-{
-    static const uint32_t places[PROBE_PLACE_LIMIT] = {[PROBE_ENTRY] = CLASSFILE_AT(ENTRY),
-                                                       [PROBE_RETURN] = CLASSFILE_AT(RETURN),
-                                                       [PROBE_THROW] = CLASSFILE_AT(THROW)};
-
-    if (look->handler != NULL)
-        return places[look->handler->place];
-    return CLASSFILE_AT(ENTRY) | CLASSFILE_AT(RETURN) | CLASSFILE_AT(THROW);
-}
-
 static enum probe_fit fit_of(const struct cli_rules_look *look, const struct classfile *file,
                              uint16_t number)
 {
-    const struct classfile_member *method = &file->methods[number];
-
     if (look->handler == NULL || look->decisions[number].outcome != RULES_TAKEN)
         return PROBE_FIT_GOOD;
-    return probe_fit(look->handler, classfile_text_of(file, method->name_index),
-                     classfile_text_of(file, method->descriptor_index));
+    return probe_fit_method(look->handler, file, &file->methods[number]);
 }
 
 static bool is_taken(const struct cli_rules_look *look, const struct classfile *file,
@@ -121,7 +106,15 @@ static enum classfile_verdict weave(struct cli_rules_look *look, const struct cl
 
     if (!make_memory(&look->woven_memory, file->length_bytes, &ignored))
         return CLASSFILE_NO_MEMORY;
-    return probe_weave(&one, 1, &of, &look->woven_memory, out, &woven);
+
+    const enum classfile_verdict verdict =
+        probe_weave(&one, 1, &of, &look->woven_memory, out, &woven);
+    if (verdict == CLASSFILE_OK && probe_place_named(look->handler->place) != PROBE_NAMED_WHOLE) {
+        look->cost.calls += woven.places;
+        look->cost.misfits += woven.misfits;
+        look->cost.left_out += woven.skipped;
+    }
+    return verdict;
 }
 
 static enum classfile_verdict write_class(struct cli_rules_look *look, const struct classfile *file,
@@ -138,11 +131,14 @@ static enum classfile_verdict write_class(struct cli_rules_look *look, const str
 static const struct classfile_outcome *write_taken(struct cli_rules_look *look,
                                                    const struct classfile *file)
 {
+    /* Where there is a handler, room probe asks it for its places. */
+    const uint32_t without_handler =
+        CLASSFILE_AT(ENTRY) | CLASSFILE_AT(RETURN) | CLASSFILE_AT(THROW);
     struct classfile_rewritten written;
     uint32_t taken = 0;
 
     for (uint16_t i = 0; i < file->method_count; i++) {
-        look->places[i] = is_taken(look, file, i) ? places_of(look) : 0;
+        look->places[i] = is_taken(look, file, i) ? without_handler : 0;
         taken += look->places[i] != 0;
     }
     if (taken == 0)

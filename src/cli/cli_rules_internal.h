@@ -35,6 +35,9 @@ struct cli_rules_cost {
     uint64_t refused[CLASSFILE_VERDICT_LIMIT]; /* methods that would stay as they are */
     uint64_t past_inline;                      /* methods that grow past CLI_INLINE_BYTES ... */
     uint64_t past_hot_inline;                  /* ... and CLI_HOT_INLINE_BYTES */
+    uint64_t calls;                            /* of the handler: places within methods */
+    uint64_t misfits;                          /* that have not what it asks for */
+    uint64_t left_out;                         /* where no code may stand */
 };
 
 /* A method, what was decided, and what became of it. */

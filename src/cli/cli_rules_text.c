@@ -87,6 +87,33 @@ void cli_rules_list(const struct rules *rules, FILE *to)
 
 /* ---- the page ---- */
 
+/* Places within a method that the handler is for, and has what it asks for; calls `visit` for each. */
+static void each_place(const struct cli_rules_look *look, const struct cli_rules_method *method,
+                       void (*visit)(FILE *to, uint32_t number, uint16_t line), FILE *to)
+{
+    const struct classfile_member *member = &method->file->methods[method->number];
+    struct probe_found found;
+    uint32_t next_pc = 0, number = 0;
+
+    while (probe_next_place(look->handler, method->file, member, &next_pc, &found)) {
+        if (found.fit == PROBE_FIT_GOOD)
+            visit(to, number++, classfile_line_of(method->file, member, found.pc));
+    }
+}
+
+static bool has_places_within(const struct cli_rules_look *look)
+{
+    return look->handler != NULL && probe_place_named(look->handler->place) != PROBE_NAMED_WHOLE;
+}
+
+static void put_line(FILE *to, uint32_t number, uint16_t line)
+{
+    if (line == 0)
+        fprintf(to, "%s-", number == 0 ? "" : ", ");
+    else
+        fprintf(to, "%s%u", number == 0 ? "" : ", ", line);
+}
+
 struct listing {
     FILE *to;
     const uint8_t *last_class; /* by its bytes */
@@ -119,6 +146,10 @@ static void list_method(void *context, const struct cli_rules_look *look,
     if (written != NULL && written->verdict == CLASSFILE_OK)
         fprintf(listing->to, "  %u places, code %u -> %u bytes", written->sites,
                 written->code_bytes, written->new_code_bytes);
+    if (written != NULL && written->verdict == CLASSFILE_OK && has_places_within(look)) {
+        fputs(", lines ", listing->to);
+        each_place(look, method, put_line, listing->to);
+    }
     cli_text_clean(why, text);
     if (text[0] != '\0')
         fprintf(listing->to, "  [%s]", text);
@@ -210,7 +241,7 @@ static void put_reasons(const struct cli_rules_look *look, FILE *to)
 static void put_cost(const struct cli_rules_look *look, FILE *to)
 {
     const struct cli_rules_cost *cost = &look->cost;
-    char text[256], before[32], after[32];
+    char text[256], before[32], after[32], words[CLI_CELL_BYTES];
 
     fputs(look->handler == NULL ? "\nWhat a probe at entries, returns and exceptions would cost\n"
                                 : "\nWhat the handler would cost\n",
@@ -224,8 +255,15 @@ static void put_cost(const struct cli_rules_look *look, FILE *to)
                look->handler == NULL ? "places with a call"
                                      : "places with code: of calls, and what entries keep for them",
                to);
+    if (has_places_within(look)) {
+        (void)probe_place_words(look->handler, text, sizeof text / 2);
+        cli_text_clean(text, words);
+        snprintf(text, sizeof text, "of them call it: %.200s", words);
+        put_figure(cost->calls, text, to);
+        put_figure_if(cost->misfits, "such places have not what it asks for", to);
+    }
     put_figure_if(
-        cost->skipped,
+        has_places_within(look) ? cost->left_out : cost->skipped,
         "places left out: in handlers that protect themselves, where a failing call would "
         "never end",
         to);
@@ -294,6 +332,11 @@ static void put_json_text(const char *name, struct classfile_text text, FILE *to
     cli_text_json(copy, to);
 }
 
+static void put_json_line(FILE *to, uint32_t number, uint16_t line)
+{
+    fprintf(to, "%s%u", number == 0 ? "" : ",", line);
+}
+
 static void list_json(void *context, const struct cli_rules_look *look,
                       const struct cli_rules_method *method)
 {
@@ -320,6 +363,11 @@ static void list_json(void *context, const struct cli_rules_look *look,
     if (written != NULL && written->verdict == CLASSFILE_OK)
         fprintf(listing->to, ",\"places\":%u,\"code_bytes\":%u,\"new_code_bytes\":%u",
                 written->sites, written->code_bytes, written->new_code_bytes);
+    if (written != NULL && written->verdict == CLASSFILE_OK && has_places_within(look)) {
+        fputs(",\"lines\":[", listing->to);
+        each_place(look, method, put_json_line, listing->to);
+        fputs("]", listing->to);
+    }
     fputs("}", listing->to);
 }
 
@@ -365,8 +413,12 @@ bool cli_rules_json(struct cli_rules_look *look, FILE *to, struct jw_error *err)
     fprintf(to,
             "},\n\"cost\":{\"classes\":%" PRIu64 ",\"places\":%" PRIu64 ",\"skipped\":%" PRIu64
             ",\"class_bytes\":%" PRIu64 ",\"written_bytes\":%" PRIu64 ",\"past_inline\":%" PRIu64
-            ",\"past_hot_inline\":%" PRIu64 ",\"refused\":%" PRIu64 "}}\n",
+            ",\"past_hot_inline\":%" PRIu64 ",\"refused\":%" PRIu64,
             look->taken_classes, cost->places, cost->skipped, cost->class_bytes,
             cost->written_bytes, cost->past_inline, cost->past_hot_inline, refused);
+    if (has_places_within(look))
+        fprintf(to, ",\"calls\":%" PRIu64 ",\"misfits\":%" PRIu64 ",\"left_out\":%" PRIu64,
+                cost->calls, cost->misfits, cost->left_out);
+    fputs("}}\n", to);
     return true;
 }

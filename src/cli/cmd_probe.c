@@ -143,6 +143,17 @@ static bool is_any_idle(const struct cli_rules_look *look)
     return false;
 }
 
+static void complain_idle(const struct cli_rules_look *look)
+{
+    char words[256];
+
+    (void)probe_place_words(look->handler, words, sizeof words);
+    cli_complain("handler %s (%s) is put into no method%s", look->handler->method_name, words,
+                 look->unfit[PROBE_FIT_NO_PLACE] != 0
+                     ? ": those that its rules take have no such place"
+                     : "");
+}
+
 /* One handler on all classes; *is_idle is set where a rule of it, or it itself, is there for nothing. */
 static bool try_handler(const struct cli_values *values, const struct probe_handler *handler,
                         bool is_first, const struct cli_classes *classes, bool *is_idle,
@@ -164,8 +175,7 @@ static bool try_handler(const struct cli_values *values, const struct probe_hand
                                    : cli_rules_text(look, stdout, err);
         *is_idle |= look->outcomes[RULES_TAKEN] == 0 || is_any_idle(look);
         if (is_good && look->outcomes[RULES_TAKEN] == 0)
-            cli_complain("handler %s (%s) is put into no method", handler->method_name,
-                         probe_place_word(handler->place));
+            complain_idle(look);
         cli_rules_close(look);
     }
     rules_close(rules);

@@ -301,6 +301,9 @@ void instrument_sum(struct instrument_attach *attach, struct instrument_sums *ou
             sum->unfit += woven[j].unfit;
             sum->untold += woven[j].untold;
             sum->refused += woven[j].refused;
+            sum->placeless += woven[j].placeless;
+            sum->misfits += woven[j].misfits;
+            sum->skipped += woven[j].skipped;
             places += woven[j].places;
         }
         out->classes += places != 0;

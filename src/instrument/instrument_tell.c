@@ -50,31 +50,49 @@ static const char *name_of(const struct probe_handler *handler)
     return handler->pattern != NULL ? handler->pattern : handler->method_name;
 }
 
-/* What is worth saying of a handler; "": nothing. */
+static void add_part(char *line, size_t *used, size_t room_bytes, bool *is_first, uint32_t number,
+                     const char *text)
+{
+    if (number == 0 || *used >= room_bytes)
+        return;
+    *used += (size_t)snprintf(line + *used, room_bytes - *used, "%s%u %s", *is_first ? "" : "; ",
+                              number, text);
+    *is_first = false;
+}
+
+/* What is worth saying of a handler; "": nothing. Methods without such a place are so where there are none with one. */
 static void tell_handler(const struct probe_handler *handler, const struct probe_woven *woven,
                          char *line, size_t room_bytes)
 {
+    char words[256];
+    bool is_first = woven->methods != 0;
     size_t used = 0;
 
     line[0] = '\0';
-    if (woven->methods != 0 && woven->unfit == 0 && woven->untold == 0 && woven->refused == 0)
+    if (woven->methods != 0 && woven->unfit == 0 && woven->untold == 0 && woven->refused == 0 &&
+        woven->misfits == 0 && woven->skipped == 0)
         return;
+    (void)probe_place_words(handler, words, sizeof words);
     used = (size_t)snprintf(
-        line, room_bytes, "%s (%s): %s", name_of(handler), probe_place_word(handler->place),
+        line, room_bytes, "%s (%s): %s", name_of(handler), words,
         woven->methods == 0 ? "no method of the classes that are loaded calls it" : "");
-    if (woven->unfit != 0 && used < room_bytes)
-        used += (size_t)snprintf(line + used, room_bytes - used,
-                                 "%s%u methods that its rules take have not what it asks for",
-                                 woven->methods == 0 ? "; " : "", woven->unfit);
-    if (woven->untold != 0 && used < room_bytes)
+    if (woven->methods == 0)
+        add_part(line, &used, room_bytes, &is_first, woven->placeless,
+                 "methods that its rules take have no such place");
+    add_part(line, &used, room_bytes, &is_first, woven->unfit,
+             "methods that its rules take have not what it asks for");
+    if (woven->untold != 0 && used < room_bytes) {
         used += (size_t)snprintf(
             line + used, room_bytes - used,
             "%sof %u methods its rules ask what is not known of a class that is loaded",
-            woven->methods == 0 || woven->unfit != 0 ? "; " : "", woven->untold);
-    if (woven->refused != 0 && used < room_bytes)
-        snprintf(line + used, room_bytes - used, "%s%u methods cannot be written again",
-                 woven->methods == 0 || woven->unfit != 0 || woven->untold != 0 ? "; " : "",
-                 woven->refused);
+            is_first ? "" : "; ", woven->untold);
+        is_first = false;
+    }
+    add_part(line, &used, room_bytes, &is_first, woven->refused, "methods cannot be written again");
+    add_part(line, &used, room_bytes, &is_first, woven->misfits,
+             "places have not what it asks for");
+    add_part(line, &used, room_bytes, &is_first, woven->skipped,
+             "places are left out, where a failing call would never end or hold a lock");
 }
 
 /* Whose rules it has; "": its own. */
@@ -186,14 +204,23 @@ static void list_handler(const struct probe_handler *handler, const struct probe
 
     say(context, "{\"method\":");
     say_text(say, context, name_of(handler));
+    if (handler->of != NULL) {
+        say(context, ",\"of\":");
+        say_text(say, context, handler->of);
+    }
+    if (handler->line != 0) {
+        snprintf(text, sizeof text, ",\"line\":%u", handler->line);
+        say(context, text);
+    }
     snprintf(text, sizeof text,
              ",\"place\":\"%s\",\"methods\":%u,\"places\":%u,\"calls\":%llu,\"throws\":%llu,"
-             "\"ns_per_call\":%llu,\"unfit\":%u,\"untold\":%u,\"refused\":%u,\"nested\":%llu,"
-             "\"dropped\":%llu}",
+             "\"ns_per_call\":%llu,\"unfit\":%u,\"untold\":%u,\"refused\":%u,"
+             "\"placeless\":%u,\"misfits\":%u,\"skipped\":%u,\"nested\":%llu,\"dropped\":%llu}",
              probe_place_word(handler->place), woven->methods, woven->places,
              (unsigned long long)figures->calls, (unsigned long long)figures->throws,
              (unsigned long long)mean_ns(figures), woven->unfit, woven->untold, woven->refused,
-             (unsigned long long)figures->nested, (unsigned long long)figures->dropped);
+             woven->placeless, woven->misfits, woven->skipped, (unsigned long long)figures->nested,
+             (unsigned long long)figures->dropped);
     say(context, text);
 }
 
@@ -283,12 +310,13 @@ static void add_handler_line(const struct instrument_attach *attach, uint32_t nu
                              const struct probe_woven *woven)
 {
     const struct probe_handler *handler = &attach->probe->handlers[number];
-    char line[512], calls[48] = "";
+    char line[768], words[256], calls[48] = "";
 
     if (!attach->is_own)
         snprintf(calls, sizeof calls, "%llu calls from ", (unsigned long long)figures->calls);
-    snprintf(line, sizeof line, "  %.300s (%s): %s%u places in %u methods", name_of(handler),
-             probe_place_word(handler->place), calls, woven->places, woven->methods);
+    (void)probe_place_words(handler, words, sizeof words);
+    snprintf(line, sizeof line, "  %.300s (%s): %s%u places in %u methods", name_of(handler), words,
+             calls, woven->places, woven->methods);
     add_line(line);
 }
 

@@ -29,29 +29,12 @@ static const char *const fetched[PROBE_KIND_LIMIT] = {
 
 static const struct {
     const char *word;
-    const char *annotation;
-} places[PROBE_PLACE_LIMIT] = {[PROBE_ENTRY] = {"entry", "OnEntry"},
-                               [PROBE_RETURN] = {"return", "OnReturn"},
-                               [PROBE_THROW] = {"throw", "OnThrow"}};
-
-static const struct {
-    const char *word;
     const char *text;
 } fits[PROBE_FIT_LIMIT] = {
 #define PROBE_FIT(name, word, text) [PROBE_FIT_##name] = {word, text},
 #include "probe/probe_fits.def"
 #undef PROBE_FIT
 };
-
-const char *probe_place_word(enum probe_place place)
-{
-    return places[place].word;
-}
-
-const char *probe_place_annotation(enum probe_place place)
-{
-    return places[place].annotation;
-}
 
 const char *probe_kind_annotation(enum probe_kind kind)
 {
@@ -130,8 +113,7 @@ static struct classfile_text value_of(struct classfile_text descriptor)
     return (struct classfile_text){behind + 1, (uint32_t)(end - behind - 1)};
 }
 
-/* An object takes all, a primitive type itself alone. */
-static bool is_taken(char wanted, struct classfile_text type)
+bool probe_takes(char wanted, struct classfile_text type)
 {
     return wanted == 'L' || (type.length_bytes == 1 && type.bytes[0] == wanted);
 }
@@ -149,15 +131,21 @@ static enum probe_fit fit_of(const struct probe_capture *capture, enum probe_pla
     case PROBE_ARGUMENT:
         if (!find_argument(descriptor, capture->argument, &type))
             return PROBE_FIT_NO_ARGUMENT;
-        return is_taken(capture->type, type) ? PROBE_FIT_GOOD : PROBE_FIT_ARGUMENT_TYPE;
+        return probe_takes(capture->type, type) ? PROBE_FIT_GOOD : PROBE_FIT_ARGUMENT_TYPE;
     case PROBE_RETURNED:
-        return is_taken(capture->type, value_of(descriptor)) ? PROBE_FIT_GOOD
-                                                             : PROBE_FIT_RETURNED_TYPE;
+        if (place != PROBE_RETURN)
+            break;
+        return probe_takes(capture->type, value_of(descriptor)) ? PROBE_FIT_GOOD
+                                                                : PROBE_FIT_RETURNED_TYPE;
     case PROBE_ARGUMENTS:
     case PROBE_THROWN:
     case PROBE_DURATION:
     case PROBE_METHOD:
     case PROBE_RULE:
+    case PROBE_LINE_NUMBER:
+    case PROBE_RECEIVER:
+    case PROBE_CALL_ARGUMENT:
+    case PROBE_TARGET:
     case PROBE_CALLER:
     case PROBE_SPAN:
     case PROBE_TRACE:
@@ -179,6 +167,25 @@ enum probe_fit probe_fit(const struct probe_handler *handler, struct classfile_t
             return fit;
     }
     return PROBE_FIT_GOOD;
+}
+
+enum probe_fit probe_fit_method(const struct probe_handler *handler, const struct classfile *file,
+                                const struct classfile_member *method)
+{
+    enum probe_fit fit = probe_fit(handler, classfile_text_of(file, method->name_index),
+                                   classfile_text_of(file, method->descriptor_index));
+    struct probe_found found;
+    uint32_t next_pc = 0;
+
+    if (fit != PROBE_FIT_GOOD || probe_place_named(handler->place) == PROBE_NAMED_WHOLE)
+        return fit;
+    fit = PROBE_FIT_NO_PLACE;
+    while (probe_next_place(handler, file, method, &next_pc, &found)) {
+        fit = found.fit;
+        if (fit == PROBE_FIT_GOOD)
+            break;
+    }
+    return fit;
 }
 
 void probe_call_type(const struct probe_handler *handler, char text[PROBE_CALL_TYPE_BYTES])

@@ -7,7 +7,7 @@
  * Memory   a probe is one block of its own, that probe_close frees. It keeps nothing of the class it was read from.
  *
  * A probe is one class that carries @Probe of package io.jaywalk.probe. Its handlers are its public static void methods that
- * carry @OnEntry, @OnReturn or @OnThrow. Each parameter of a handler carries the annotation of what it is given:
+ * carry @OnEntry, @OnReturn, @OnThrow, or the annotation of a place within a method (probe_places.def). Each parameter of a handler carries the annotation of what it is given:
  *
  *   @Probe(maxNanosPerCall = 5000)
  *   public class Slow {
@@ -25,12 +25,20 @@
 #include "classfile/classfile.h"
 
 enum probe_place {
-    PROBE_ENTRY,  /* before the first instruction; of a constructor too: `this` is not there yet */
-    PROBE_RETURN, /* before each return instruction, with the value at hand */
-    PROBE_THROW,  /* an exception leaves the method; it is thrown on */
+#define PROBE_PLACE(name, word, annotation, at, side, named, text) PROBE_##name,
+#include "probe/probe_places.def"
+#undef PROBE_PLACE
     PROBE_PLACE_LIMIT,
 };
-#define PROBE_AT(place) (1u << PROBE_##place)
+#define PROBE_AT(place)  (1u << PROBE_##place)
+#define PROBE_EVERYWHERE ((1u << PROBE_PLACE_LIMIT) - 1)
+
+/* How the annotation of a place says which it is. */
+enum probe_named {
+    PROBE_NAMED_WHOLE,  /* by nothing: it is of the method as a whole */
+    PROBE_NAMED_MEMBER, /* of = "com.acme.Db.query*": a pattern as rules have them */
+    PROBE_NAMED_LINE,   /* line = 41 */
+};
 
 enum probe_kind {
 #define PROBE_CAPTURE(name, annotation, types, places, where, text) PROBE_##name,
@@ -41,14 +49,16 @@ enum probe_kind {
 
 const char *probe_place_word(enum probe_place place);       /* "entry" */
 const char *probe_place_annotation(enum probe_place place); /* "OnEntry" */
-const char *probe_kind_annotation(enum probe_kind kind);    /* "Duration" */
+enum probe_named probe_place_named(enum probe_place place);
+const char *probe_kind_annotation(enum probe_kind kind); /* "Duration" */
 const char *probe_kind_text(enum probe_kind kind);
 
 /* What one parameter of a handler is given. */
 struct probe_capture {
-    uint8_t kind;     /* enum probe_kind */
-    uint8_t argument; /* ARGUMENT: its number, from 0 on, `this` not counted; else 0 */
-    char type;        /* of the parameter: L for each reference, or one of BCDFIJSZ */
+    uint8_t kind; /* enum probe_kind */
+    uint8_t
+        argument; /* ARGUMENT, CALL_ARGUMENT: its number, from 0 on, `this` not counted; else 0 */
+    char type;    /* of the parameter: L for each reference, or one of BCDFIJSZ */
 };
 
 /* Past these a probe is taken out, and that is said. 0: without limit. */
@@ -73,6 +83,8 @@ struct probe_handler {
     const char *method_name;
     const char *descriptor; /* as it is declared: how the method is looked up */
     enum probe_place place;
+    const char *of; /* what the place has to do with; NULL: places of that kind have no name */
+    uint16_t line;  /* of a place that is named by it; else 0 */
     const char
         *rules; /* of room rules: parsed once already, with success, and with an inclusive rule */
     uint8_t capture_count;
@@ -183,8 +195,24 @@ enum probe_fit {
 };
 enum probe_fit probe_fit(const struct probe_handler *handler, struct classfile_text method_name,
                          struct classfile_text descriptor);
+/* The same of a method with its code: PROBE_FIT_NO_PLACE, or what none of its places has, where the handler is for places within. */
+enum probe_fit probe_fit_method(const struct probe_handler *handler, const struct classfile *file,
+                                const struct classfile_member *method);
 const char *probe_fit_word(enum probe_fit fit);
 const char *probe_fit_text(enum probe_fit fit);
+
+/* "call com.acme.Db.query*", "line 41", "return": a place in words. Its length; cut where there is no room. */
+size_t probe_place_words(const struct probe_handler *handler, char *text, size_t room_bytes);
+
+/* A place within a method that a handler is for. */
+struct probe_found {
+    uint32_t pc;
+    enum probe_fit fit; /* of this place */
+};
+/* One after the other; `next_pc` begins as 0. None for handlers of a method as a whole. */
+bool probe_next_place(const struct probe_handler *handler, const struct classfile *file,
+                      const struct classfile_member *method, uint32_t *next_pc,
+                      struct probe_found *out);
 
 /*
  * The type by which a handler is called: each reference is java.lang.Object, "(Ljava/lang/Object;IJ)V". What the bridge to the handler

@@ -149,9 +149,9 @@ static bool check_rules(struct probe_reader *reader, const char *text)
                                        "name=com.acme.Shop method name=add\"");
 }
 
-/* The lines of an element, one text after the other. `rules` stays where it has none. */
-static bool read_rules(struct probe_reader *reader, const struct classfile_annotation *annotation,
-                       const char *name, const char **rules)
+bool probe_reader_take_rules(struct probe_reader *reader,
+                             const struct classfile_annotation *annotation, const char *name,
+                             const char **rules)
 {
     const char *text = reader->whole->text + reader->whole->used_bytes;
     struct classfile_value value, line;
@@ -265,7 +265,7 @@ static bool read_class(struct probe_reader *reader)
     probe->java_version = (uint16_t)(reader->file->major - JAVA_1);
     read_name(reader, &annotation);
     read_limits(reader, &annotation);
-    (void)read_rules(reader, &annotation, "rules", &reader->rules);
+    (void)probe_reader_take_rules(reader, &annotation, "rules", &reader->rules);
     return true;
 }
 
@@ -286,14 +286,14 @@ static bool read_capture(struct probe_reader *reader, const struct classfile_ann
                 probe_kind_annotation(capture->kind), probe_kind_annotation(kind));
         *is_found = true;
         capture->kind = (uint8_t)kind;
-        if (kind != PROBE_ARGUMENT)
+        if (kind != PROBE_ARGUMENT && kind != PROBE_CALL_ARGUMENT)
             continue;
         if (!classfile_value_of(reader->file, annotation, "value", &value) || value.kind != 'I' ||
             value.number < 0 || value.number > 254)
             return probe_reader_refuse(reader,
                                        "parameter %u: arguments are numbered from 0 to 254, as in "
-                                       "@Argument(0)",
-                                       number);
+                                       "@%s(0)",
+                                       number, probe_kind_annotation(kind));
         capture->argument = (uint8_t)value.number;
     }
     return true;
@@ -304,8 +304,10 @@ static const char *types_in_words(enum probe_kind kind)
 {
     switch (kind) {
     case PROBE_THIS:
+    case PROBE_RECEIVER:
         return "Object; cast it in the handler";
     case PROBE_ARGUMENT:
+    case PROBE_CALL_ARGUMENT:
     case PROBE_RETURNED:
         return "Object, or the primitive type that the method has there; cast objects in the "
                "handler";
@@ -320,7 +322,10 @@ static const char *types_in_words(enum probe_kind kind)
     case PROBE_CALLER:
     case PROBE_TRACE:
     case PROBE_ENDPOINT:
+    case PROBE_TARGET:
         return "String";
+    case PROBE_LINE_NUMBER:
+        return "int";
     case PROBE_SPAN:
         return "long";
     case PROBE_KIND_LIMIT:
@@ -348,7 +353,8 @@ static bool read_parameter(struct probe_reader *reader, unsigned number, struct 
         return probe_reader_refuse(reader,
                                    "parameter %u does not say what it is given: put @This, "
                                    "@Argument(n), @Arguments, @Returned, @Thrown, @Duration, "
-                                   "@MethodName or @RuleName before it",
+                                   "@MethodName, @RuleName, or another annotation of package "
+                                   "io.jaywalk.probe before it",
                                    number);
     if (!probe_kind_takes(capture->kind, type))
         return probe_reader_refuse(reader, "parameter %u: @%s is of type %s", number,
@@ -410,35 +416,6 @@ static bool check_method(struct probe_reader *reader)
     return true;
 }
 
-/* The annotations of the method that is read: one of places, each with rules or NULL. */
-struct place_list {
-    unsigned places; /* PROBE_AT */
-    const char *rules[PROBE_PLACE_LIMIT];
-};
-
-static bool read_places(struct probe_reader *reader, struct place_list *out)
-{
-    struct classfile_annotation_cursor at = {.left = 0};
-    struct classfile_annotation annotation;
-    bool is_good = true;
-
-    while (classfile_next_annotation(reader->file, reader->method->attributes, &at, &annotation)) {
-        for (unsigned place = 0; place < PROBE_PLACE_LIMIT; place++) {
-            if (!probe_reader_is_ours(&annotation, probe_place_annotation(place)))
-                continue;
-            if ((out->places & (1u << place)) != 0)
-                return probe_reader_refuse(reader, "it carries @%s twice",
-                                           probe_place_annotation(place));
-            out->places |= 1u << place;
-            out->rules[place] = reader->rules;
-            is_good = read_rules(reader, &annotation, "value", &out->rules[place]) && is_good;
-        }
-    }
-    if (at.is_damaged)
-        return probe_reader_refuse(reader, "its annotations are damaged; compile it again");
-    return is_good;
-}
-
 static bool has_captures(const struct probe_reader *reader)
 {
     struct classfile_annotation_cursor at;
@@ -478,15 +455,15 @@ static void read_method(struct probe_reader *reader)
     const struct classfile *file = reader->file;
     struct probe_handler handler = {.class_name = reader->whole->probe.class_name,
                                     .limits = reader->whole->probe.limits};
-    struct place_list list = {.places = 0};
+    struct probe_read_places list = {.places = 0};
 
-    if (probe_reader_take_event(reader) || !read_places(reader, &list))
+    if (probe_reader_take_event(reader) || !probe_reader_take_places(reader, &list))
         return;
     if (list.places == 0) {
         if (has_captures(reader))
             (void)probe_reader_refuse(
                 reader, "its parameters ask for something, but nothing says when it is "
-                        "called: put @OnEntry, @OnReturn or @OnThrow on it");
+                        "called: put @OnEntry, @OnReturn, @OnThrow or another place on it");
         return;
     }
     if (!check_method(reader) || !read_parameters(reader, list.places, &handler))
@@ -502,6 +479,8 @@ static void read_method(struct probe_reader *reader)
             continue;
         handler.place = place;
         handler.rules = list.rules[place];
+        handler.of = list.of[place];
+        handler.line = list.lines[place];
         if (!add_handler(reader, &handler))
             return;
     }
@@ -526,9 +505,10 @@ struct probe *probe_read(const struct classfile *file, probe_tell *tell, void *c
         }
         reader.method = NULL;
         if (reader.whole->probe.handler_count == 0 && reader.faults == 0)
-            (void)probe_reader_refuse(&reader,
-                                      "it has no handler: put @OnEntry, @OnReturn or @OnThrow on a "
-                                      "public static void method");
+            (void)probe_reader_refuse(
+                &reader,
+                "it has no handler: put @OnEntry, @OnReturn, @OnThrow or another place on a "
+                "public static void method");
     }
     if (reader.faults == 0)
         return &reader.whole->probe;

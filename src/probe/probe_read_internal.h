@@ -33,6 +33,21 @@ bool probe_reader_begin_own(struct probe_reader *reader, const char *class_name,
 /* Of package io.jaywalk.probe, that one. */
 bool probe_reader_is_ours(const struct classfile_annotation *annotation, const char *name);
 
+/* The lines of an element, one text after the other. `rules` stays where it has none. */
+bool probe_reader_take_rules(struct probe_reader *reader,
+                             const struct classfile_annotation *annotation, const char *name,
+                             const char **rules);
+
+/* The annotations of a method: one of places, each with rules or NULL. */
+struct probe_read_places {
+    unsigned places; /* PROBE_AT */
+    const char *rules[PROBE_PLACE_LIMIT];
+    const char *of[PROBE_PLACE_LIMIT];
+    uint16_t lines[PROBE_PLACE_LIMIT];
+};
+/* probe_read_places.c: of the method that is read. False: it was told what is wrong. */
+bool probe_reader_take_places(struct probe_reader *reader, struct probe_read_places *out);
+
 /* probe_read_events.c: whether the method that is read is that of an event, which was added then, or was told to be wrong. */
 bool probe_reader_take_event(struct probe_reader *reader);
 

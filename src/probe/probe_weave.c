@@ -80,14 +80,7 @@ bool probe_weave_asks_above(const struct probe_weave_handler *handlers, uint32_t
 
 /* ---- which handlers a method has ---- */
 
-static uint32_t place_bit(const struct probe_handler *handler)
-{
-    return handler->place == PROBE_ENTRY    ? CLASSFILE_AT(ENTRY)
-           : handler->place == PROBE_RETURN ? CLASSFILE_AT(RETURN)
-                                            : CLASSFILE_AT(THROW);
-}
-
-/* At an end of the method: what is kept from its beginning. */
+/* Behind the beginning of the method: what is kept from there. */
 static bool keeps(const struct probe_handler *handler)
 {
     return handler->place != PROBE_ENTRY &&
@@ -110,12 +103,10 @@ static bool is_wanted(struct probe_weaving *at, const struct rules_subject *subj
         is_of_switching(&at->file, classfile_text_of(&at->file, member->name_index)))
         return false;
     *rule = (uint32_t)decision.rule;
-    if (probe_fit(one->handler, classfile_text_of(&at->file, member->name_index),
-                  classfile_text_of(&at->file, member->descriptor_index)) != PROBE_FIT_GOOD) {
-        at->woven[handler].unfit++;
-        return false;
-    }
-    return true;
+    const enum probe_fit fit = probe_fit_method(one->handler, &at->file, member);
+    at->woven[handler].placeless += fit == PROBE_FIT_NO_PLACE;
+    at->woven[handler].unfit += fit != PROBE_FIT_NO_PLACE && fit != PROBE_FIT_GOOD;
+    return fit == PROBE_FIT_GOOD;
 }
 
 static enum classfile_verdict decide_method(struct probe_weaving *at,
@@ -141,7 +132,12 @@ static enum classfile_verdict decide_method(struct probe_weaving *at,
         const struct probe_handler *handler = at->handlers[taken[i]].handler;
 
         at->wants[method][i] = (struct probe_weave_want){.handler = taken[i], .rule = rules[i]};
-        at->places[method] |= place_bit(handler) | (keeps(handler) ? CLASSFILE_AT(ENTRY) : 0);
+        if (handler->line != 0 &&
+            !classfile_line_begins(&at->file, &at->file.methods[method], handler->line,
+                                   &at->wants[method][i].line_pc))
+            at->wants[method][i].line_pc = UINT32_MAX;
+        at->places[method] |=
+            probe_place_at(handler->place) | (keeps(handler) ? CLASSFILE_AT(ENTRY) : 0);
     }
     return CLASSFILE_OK;
 }
@@ -191,7 +187,11 @@ static void count_woven(struct probe_weaving *at, const struct classfile_rewritt
 
             if (out->methods[i].verdict != CLASSFILE_OK) {
                 woven->refused++;
-            } else if (want->places != 0) {
+                continue;
+            }
+            woven->misfits += want->misfits;
+            woven->skipped += want->skipped;
+            if (want->places != 0) {
                 woven->methods++;
                 woven->places += want->places;
             }
@@ -218,8 +218,10 @@ enum classfile_verdict probe_weave(const struct probe_weave_handler *handlers, u
     if (verdict != CLASSFILE_OK || !is_any)
         return verdict;
 
-    const struct classfile_plan plan = {
-        .places = at.places, .insert = probe_weave_insert, .context = &at};
+    const struct classfile_plan plan = {.places = at.places,
+                                        .insert = probe_weave_insert,
+                                        .skip = probe_weave_skip,
+                                        .context = &at};
     verdict = classfile_rewrite(&at.file, &plan, memory, out);
     if (verdict == CLASSFILE_OK)
         count_woven(&at, out);

@@ -53,7 +53,10 @@ struct probe_woven {
     uint32_t untold;  /* methods of which a rule asks what is not known */
     uint32_t
         above; /* of these, such as ask for what stands above a class that nothing is said of */
-    uint32_t refused; /* methods that a rule takes, and that cannot be written again */
+    uint32_t refused;   /* methods that a rule takes, and that cannot be written again */
+    uint32_t placeless; /* methods that a rule takes, in which nothing is that it is for */
+    uint32_t misfits;   /* places in methods, that have not what it asks for ... */
+    uint32_t skipped;   /* ... and where no code may stand */
 };
 
 /* Whether a class of that name, and below those where that is known (else NULL), may be any handler's: false is certain, and found without its bytes. */

@@ -116,6 +116,69 @@ Test(cli_probe, check_says_what_a_probe_is)
         "%s", out_text);
 }
 
+/* void add(int): calls Db.query(int) in lines 7 and 9. */
+static void make_caller(void)
+{
+    cr_assert_eq(mkdir("app", 0700), 0);
+    class_maker_begin(&maker, 52, "com/acme/Shop", "java/lang/Object");
+    const uint16_t query = class_maker_method_ref(&maker, "com/acme/Db", "query", "(I)V");
+    const uint8_t high = (uint8_t)(query >> 8), low = (uint8_t)query;
+    const uint8_t code[] = {27, 184, high, low, 27, 184, high, low, 177};
+    static const uint8_t nothing[] = {177};
+    static const uint16_t lines[][2] = {{0, 7}, {4, 9}};
+
+    class_maker_method(&maker, 1, "add", "(I)V",
+                       &(struct class_maker_code){.stack = 1,
+                                                  .locals = 2,
+                                                  .bytes = code,
+                                                  .length = sizeof code,
+                                                  .lines = lines,
+                                                  .line_count = 2});
+    class_maker_method(
+        &maker, 1, "add", "()V",
+        &(struct class_maker_code){.stack = 0, .locals = 1, .bytes = nothing, .length = 1});
+    write_class("app/Shop.class");
+}
+
+/* A probe of one handler before calls. */
+static void make_call_probe(const char *path, const char *of, const char *type)
+{
+    const annotation marks[] = {PLAIN("Probe")};
+    const annotation place[] = {
+        {OURS("OnCall"), {{"value", '[', 0, {RULE}}, {"of", 's', 0, {of}}}}};
+    const annotation argument[] = {{OURS("CallArgument"), {{"value", 'I', 0, {NULL}}}}};
+
+    begin_probe(marks, 1);
+    add_method(9, "asked", type, place, 1, argument, 1);
+    write_class(path);
+}
+
+Test(cli_probe, places_within_methods_are_told_with_their_number_and_lines)
+{
+    make_caller();
+    make_call_probe("Asked.class", "com.acme.Db.q*", "(I)V");
+    cr_expect_eq(RUN("probe", "check", "--strict", "Asked.class", "app"), CLI_OK);
+    EXPECT_OUT("\ncall com.acme.Db.q*  asked(@CallArgument(0) int)\n");
+    EXPECT_OUT("  rule 1            add(int)  2 places, code 9 -> ");
+    EXPECT_OUT(" bytes, lines 7, 9\n");
+    EXPECT_OUT("         1  a rule takes them, but: it has no such place\n");
+    EXPECT_OUT("         2  of them call it: call com.acme.Db.q*\n");
+    cr_expect_eq(RUN("probe", "check", "--json", "Asked.class", "app"), CLI_OK);
+    EXPECT_OUT("\"place\":\"call\",\"of\":\"com.acme.Db.q*\",\"rules\":");
+    EXPECT_OUT("{\"kind\":\"CallArgument\",\"type\":\"int\",\"argument\":0}");
+    EXPECT_OUT("\"lines\":[7,9]}");
+    EXPECT_OUT("\"no-place\":1,");
+    EXPECT_OUT("\"calls\":2,\"misfits\":0,\"left_out\":0}}");
+
+    make_call_probe("Lost.class", "com.acme.Db.ask", "(I)V");
+    cr_expect_eq(RUN("probe", "check", "--strict", "Lost.class", "app"), CLI_FAILED);
+    EXPECT_ERR("handler asked (call com.acme.Db.ask) is put into no method: those that its rules "
+               "take have no such place");
+    make_call_probe("Other.class", "com.acme.Db.query", "(J)V");
+    cr_expect_eq(RUN("probe", "check", "--strict", "Other.class", "app"), CLI_FAILED);
+    EXPECT_OUT("a rule takes them, but: what it calls has no argument of that number, or one of");
+}
+
 static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -179,9 +242,9 @@ Test(cli_probe, methods_have_what_the_handlers_ask_for_or_are_told_why_not)
     EXPECT_OUT("\"outcome\":\"unfit\",\"rule\":\"rule 1\",\"why\":\"not what the handler asks "
                "for: it has no argument");
     EXPECT_OUT("\"outcomes\":{\"taken\":2,\"excluded\":0,\"against\":0,\"untold\":0,\"no-rule\":0,"
-               "\"no-argument\":1,\"argument-type\":1,\"returned-type\":0,\"this-unborn\":0}");
+               "\"no-argument\":1,\"argument-type\":1,\"returned-type\":0,\"this-unborn\":0,");
     EXPECT_OUT("\"outcomes\":{\"taken\":2,\"excluded\":0,\"against\":0,\"untold\":0,\"no-rule\":0,"
-               "\"no-argument\":0,\"argument-type\":0,\"returned-type\":2,\"this-unborn\":0}");
+               "\"no-argument\":0,\"argument-type\":0,\"returned-type\":2,\"this-unborn\":0,");
     EXPECT_OUT("\"cost\":{\"classes\":1,\"places\":2,");
     /* What is given at the return is kept at the entry. */
     EXPECT_OUT("\"cost\":{\"classes\":1,\"places\":4,");

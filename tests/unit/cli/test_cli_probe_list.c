@@ -79,6 +79,27 @@ Test(cli_probe_list, probes_and_their_handlers_are_rows)
     cr_expect_str_eq(said, "No probe is attached.\n");
 }
 
+Test(cli_probe_list, places_within_methods_are_told_with_what_they_are_of)
+{
+    cr_assert(put("{\"schema\":\"jaywalk.probes/1\",\"probes\":[{\"name\":\"slow\","
+                  "\"class\":\"Slow\",\"file\":\"s.jar\",\"state\":\"attached\",\"why\":\"\","
+                  "\"handlers\":[{\"method\":\"asked\",\"of\":\"com.acme.Db.*\",\"place\":"
+                  "\"call\",\"methods\":2,\"places\":3,\"placeless\":7,\"misfits\":5,"
+                  "\"skipped\":6},{\"method\":\"lined\",\"line\":41,\"place\":\"line\","
+                  "\"methods\":0,\"placeless\":4}]}]}"),
+              "%s", err.message);
+    cr_expect(strstr(said, "  asked (call)                          2        3") != NULL, "%s",
+              said);
+    cr_expect(strstr(said, "    of com.acme.Db.*\n"
+                           "    5 places have not what it asks for\n"
+                           "    6 places are left out, where a failing call would never end or "
+                           "hold a lock\n  lined (line 41)  ") != NULL,
+              "%s", said);
+    cr_expect(strstr(said, "calls it\n    4 methods that its rules take have no such place\n") !=
+                  NULL,
+              "%s", said);
+}
+
 Test(cli_probe_list, what_is_no_answer_is_refused)
 {
     static const char *const bad[] = {"",

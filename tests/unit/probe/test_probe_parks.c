@@ -30,7 +30,7 @@ Test(probe_parks, each_method_is_told_where_it_begins_and_where_it_ends)
                      (strstr(handler->descriptor, "Object;") != NULL ? 1 : 0) +
                          (strchr(handler->descriptor, 'J') != NULL ? 1 : 0));
     }
-    for (int place = 0; place < PROBE_PLACE_LIMIT; place++)
+    for (int place = 0; place <= PROBE_THROW; place++)
         cr_assert_eq(places[place], PROBE_PARKS_METHODS);
     probe_close(probe);
 }

@@ -186,7 +186,8 @@ Test(probe_read, the_class_of_a_probe_is_public_and_one_of_its_own)
     expect_refused("java.lang.Slow", "no class loader", "a package of your own");
     begin_probe(probe_mark, 1);
     add_method(9, "main", "([Ljava/lang/String;)V", NULL, 0, NULL, 0);
-    expect_refused("com.acme.Slow", "no handler", "put @OnEntry, @OnReturn or @OnThrow");
+    expect_refused("com.acme.Slow", "no handler",
+                   "put @OnEntry, @OnReturn, @OnThrow or another place");
 }
 
 Test(probe_read, names_are_those_that_a_command_can_say)
@@ -305,11 +306,20 @@ Test(probe_read, captures_have_the_types_that_they_can_have)
         {PLAIN("SpanId"), "OnEntry", "J", "IDLjava/lang/Long;Ljava/lang/String;"},
         {PLAIN("TraceId"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
         {PLAIN("Endpoint"), "OnEntry", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
+        {PLAIN("LineNumber"), "OnEntry", "I", "JSLjava/lang/Integer;"},
+        {PLAIN("Receiver"), "OnCall", "Ljava/lang/Object;", "Lcom/acme/Db;I[I"},
+        {{OURS("CallArgument"), {{"value", 'I', 0, {NULL}}}},
+         "OnCall",
+         "Ljava/lang/Object;BCDFIJSZ",
+         "Ljava/lang/String;[ILjava/lang/Integer;"},
+        {PLAIN("TargetName"), "OnCallReturn", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
+        {PLAIN("Returned"), "OnCallReturn", "Ljava/lang/Object;BCDFIJSZ", "Ljava/lang/String;[J"},
     };
 
     for (unsigned i = 0; i < COUNT_OF(all); i++) {
         char type[64];
-        const annotation place[] = {{type, {{"value", '[', 0, {RULE}}}}};
+        const annotation place[] = {
+            {type, {{"value", '[', 0, {RULE}}, {"of", 's', 0, {"com.acme.Db.*"}}}}};
 
         snprintf(type, sizeof type, OURS("%s"), all[i].place);
         for (int is_good = 0; is_good < 2; is_good++) {
@@ -334,31 +344,73 @@ Test(probe_read, captures_have_the_types_that_they_can_have)
     }
 }
 
+#define OF(type, pattern)                                                                          \
+    {                                                                                              \
+        OURS(type),                                                                                \
+        {                                                                                          \
+            {"value", '[', 0, {RULE}},                                                             \
+            {                                                                                      \
+                "of", 's', 0,                                                                      \
+                {                                                                                  \
+                    pattern                                                                        \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define LINE(number)                                                                               \
+    {                                                                                              \
+        OURS("OnLine"),                                                                            \
+        {                                                                                          \
+            {"value", '[', 0, {RULE}},                                                             \
+            {                                                                                      \
+                "line", 'I', number,                                                               \
+                {                                                                                  \
+                    NULL                                                                           \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
 Test(probe_read, captures_are_known_at_some_places_alone)
 {
+    const unsigned calls = PROBE_AT(CALL) | PROBE_AT(CALL_RETURN);
     const struct {
         annotation capture;
         const char *descriptor;
         unsigned places;
         const char *where;
     } all[] = {
-        {PLAIN("This"), "(Ljava/lang/Object;)V", 7, ""},
-        {ARGUMENT(254), "(I)V", 7, ""},
-        {PLAIN("Arguments"), "([Ljava/lang/Object;)V", 7, ""},
-        {PLAIN("Returned"), "(I)V", 2, "@Returned is known at @OnReturn alone"},
-        {PLAIN("Thrown"), "(Ljava/lang/Throwable;)V", 4, "@Thrown is known at @OnThrow alone"},
-        {PLAIN("Duration"), "(J)V", 6, "@Duration is known at @OnReturn and @OnThrow alone"},
-        {PLAIN("MethodName"), "(Ljava/lang/String;)V", 7, ""},
-        {PLAIN("RuleName"), "(Ljava/lang/String;)V", 7, ""},
-        {PLAIN("Caller"), "(Ljava/lang/String;)V", 7, ""},
-        {PLAIN("SpanId"), "(J)V", 7, ""},
-        {PLAIN("TraceId"), "(Ljava/lang/String;)V", 7, ""},
-        {PLAIN("Endpoint"), "(Ljava/lang/String;)V", 7, ""},
+        {PLAIN("This"), "(Ljava/lang/Object;)V", PROBE_EVERYWHERE, ""},
+        {ARGUMENT(254), "(I)V", PROBE_EVERYWHERE, ""},
+        {PLAIN("Arguments"), "([Ljava/lang/Object;)V", PROBE_EVERYWHERE, ""},
+        {PLAIN("Returned"), "(I)V", PROBE_AT(RETURN) | PROBE_AT(CALL_RETURN),
+         "@Returned is known at @OnReturn and @OnCallReturn alone"},
+        {PLAIN("Thrown"), "(Ljava/lang/Throwable;)V", PROBE_AT(THROW),
+         "@Thrown is known at @OnThrow alone"},
+        {PLAIN("Duration"), "(J)V", PROBE_EVERYWHERE & ~PROBE_AT(ENTRY),
+         "@Duration is known behind the entry alone"},
+        {PLAIN("MethodName"), "(Ljava/lang/String;)V", PROBE_EVERYWHERE, ""},
+        {PLAIN("RuleName"), "(Ljava/lang/String;)V", PROBE_EVERYWHERE, ""},
+        {PLAIN("Caller"), "(Ljava/lang/String;)V", PROBE_EVERYWHERE, ""},
+        {PLAIN("SpanId"), "(J)V", PROBE_EVERYWHERE, ""},
+        {PLAIN("TraceId"), "(Ljava/lang/String;)V", PROBE_EVERYWHERE, ""},
+        {PLAIN("Endpoint"), "(Ljava/lang/String;)V", PROBE_EVERYWHERE, ""},
+        {PLAIN("LineNumber"), "(I)V", PROBE_EVERYWHERE & ~PROBE_AT(THROW),
+         "@LineNumber is known at places with code alone"},
+        {PLAIN("Receiver"), "(Ljava/lang/Object;)V", calls,
+         "@Receiver is known at @OnCall and @OnCallReturn alone"},
+        {{OURS("CallArgument"), {{"value", 'I', 254, {NULL}}}},
+         "(J)V",
+         calls,
+         "@CallArgument is known at @OnCall and @OnCallReturn alone"},
+        {PLAIN("TargetName"), "(Ljava/lang/String;)V", calls,
+         "@TargetName is known at @OnCall and @OnCallReturn alone"},
     };
     const annotation places[] = {RULES("OnEntry", "value", RULE), RULES("OnReturn", "value", RULE),
-                                 RULES("OnThrow", "value", RULE)};
+                                 RULES("OnThrow", "value", RULE), OF("OnCall", "**.query"),
+                                 OF("OnCallReturn", "**.query"),  LINE(41)};
 
-    cr_assert(COUNT_OF(all) == PROBE_KIND_LIMIT);
+    cr_assert(COUNT_OF(all) == PROBE_KIND_LIMIT && COUNT_OF(places) == PROBE_PLACE_LIMIT);
     for (unsigned i = 0; i < COUNT_OF(all); i++) {
         for (unsigned place = 0; place < PROBE_PLACE_LIMIT; place++) {
             make_handler(9, "added", all[i].descriptor, &places[place], 1, &all[i].capture, 1);
@@ -367,6 +419,40 @@ Test(probe_read, captures_are_known_at_some_places_alone)
             else
                 expect_refused("com.acme.Slow.added", all[i].where, "two handlers");
         }
+    }
+}
+
+Test(probe_read, a_place_within_a_method_says_which_it_is)
+{
+    const annotation good[] = {OF("OnCall", "com.acme.Db.query*"), LINE(41)};
+    const annotation bad[] = {OF("OnCall", ""),
+                              OF("OnCall", "query"),
+                              OF("OnCallReturn", "com.acme.Db query"),
+                              OF("OnCall", "a.b|c.d"),
+                              RULES("OnCall", "value", RULE),
+                              {OURS("OnCall"), {{"of", 'I', 1, {NULL}}}}};
+    const annotation no_line[] = {LINE(0), LINE(65536), LINE(-1), RULES("OnLine", "value", RULE)};
+    char text[64];
+
+    make_handler(9, "called", "()V", good, 2, NULL, 0);
+    expect_good();
+    cr_assert(probe->handler_count == 2);
+    cr_expect(probe->handlers[0].place == PROBE_CALL && probe->handlers[0].line == 0);
+    cr_expect_str_eq(probe->handlers[0].of, "com.acme.Db.query*");
+    cr_expect(probe->handlers[1].place == PROBE_LINE && probe->handlers[1].of == NULL &&
+              probe->handlers[1].line == 41);
+    cr_expect_eq(probe_place_words(&probe->handlers[0], text, sizeof text), 23);
+    cr_expect_str_eq(text, "call com.acme.Db.query*");
+    (void)probe_place_words(&probe->handlers[1], text, sizeof text);
+    cr_expect_str_eq(text, "line 41");
+    cr_expect_eq(probe_place_words(&probe->handlers[0], text, 6), 5);
+    for (unsigned i = 0; i < COUNT_OF(bad); i++) {
+        make_handler(9, "called", "()V", &bad[i], 1, NULL, 0);
+        expect_refused("com.acme.Slow.called", "does not say of what", "(of = \"java.sql");
+    }
+    for (unsigned i = 0; i < COUNT_OF(no_line); i++) {
+        make_handler(9, "called", "()V", &no_line[i], 1, NULL, 0);
+        expect_refused("com.acme.Slow.called", "@OnLine does not say which", "@OnLine(line = 41)");
     }
 }
 

@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 
 /**
  * The parameter, a {@code long}, is how many nanoseconds ago the method was entered, by {@link System#nanoTime}, whose two calls some
- * 20 to 35 ns each are part of what a probe costs. {@link OnReturn} and {@link OnThrow} handlers have it.
+ * 20 to 35 ns each are part of what a probe costs. {@link OnEntry} handlers do not have it.
  *
  * <p>Of an {@link Event} it is how many nanoseconds that took, up to now.
  *

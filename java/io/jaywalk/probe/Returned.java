@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The parameter is what the method returns. An {@code Object} takes every type, primitive ones in a box, and is null for a method that
- * returns nothing; a primitive type takes that type alone. {@link OnReturn} handlers alone have it.
+ * The parameter is what the method returns, or at {@link OnCallReturn} that which it has called. An {@code Object} takes every type, primitive ones in a box, and is null for a method that
+ * returns nothing; a primitive type takes that type alone.
  *
  * @since 0.1.0
  */

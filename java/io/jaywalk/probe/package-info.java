@@ -19,8 +19,9 @@
  * }</pre>
  *
  * <p>A probe is one class that carries {@link io.jaywalk.probe.Probe @Probe}; its handlers are its {@code public static void} methods
- * that carry {@link io.jaywalk.probe.OnEntry @OnEntry}, {@link io.jaywalk.probe.OnReturn @OnReturn} or
- * {@link io.jaywalk.probe.OnThrow @OnThrow}. Each parameter of a handler carries the annotation of what it is given:
+ * that carry {@link io.jaywalk.probe.OnEntry @OnEntry}, {@link io.jaywalk.probe.OnReturn @OnReturn},
+ * {@link io.jaywalk.probe.OnThrow @OnThrow}, or the annotation of a place within methods:
+ * {@link io.jaywalk.probe.OnCall @OnCall}, {@link io.jaywalk.probe.OnCallReturn @OnCallReturn}, {@link io.jaywalk.probe.OnLine @OnLine}. Each parameter of a handler carries the annotation of what it is given:
  *
  * <table>
  * <caption>What a parameter can be given</caption>
@@ -28,11 +29,15 @@
  * <tr><td>{@link io.jaywalk.probe.This @This}</td><td>Object</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.Argument @Argument(n)}</td><td>Object, or the very primitive type</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.Arguments @Arguments}</td><td>Object[]</td><td>everywhere</td></tr>
- * <tr><td>{@link io.jaywalk.probe.Returned @Returned}</td><td>Object, or the very primitive type</td><td>return</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Returned @Returned}</td><td>Object, or the very primitive type</td><td>return, call-return</td></tr>
  * <tr><td>{@link io.jaywalk.probe.Thrown @Thrown}</td><td>Throwable</td><td>throw</td></tr>
- * <tr><td>{@link io.jaywalk.probe.Duration @Duration}</td><td>long</td><td>return, throw</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Duration @Duration}</td><td>long</td><td>everywhere but entry</td></tr>
  * <tr><td>{@link io.jaywalk.probe.MethodName @MethodName}</td><td>String</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.RuleName @RuleName}</td><td>String</td><td>everywhere</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.LineNumber @LineNumber}</td><td>int</td><td>everywhere but throw</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Receiver @Receiver}</td><td>Object</td><td>call, call-return</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.CallArgument @CallArgument(n)}</td><td>Object, or the very primitive type</td><td>call, call-return</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.TargetName @TargetName}</td><td>String</td><td>call, call-return</td></tr>
  * <tr><td>{@link io.jaywalk.probe.Caller @Caller}</td><td>String</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.SpanId @SpanId}</td><td>long</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.TraceId @TraceId}</td><td>String</td><td>everywhere</td></tr>
