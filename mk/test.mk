@@ -165,7 +165,7 @@ test-model: $(WRONG_STORMS) ## the model checker on the generation protocol; and
 # Writes classes anew, for a JVM to judge.
 REWRITER := build/plain/tests/classfile/rewriter
 
-build/plain/tests/classfile/rewriter: tests/classfile/rewriter.c $(call archives,plain,classfile base)
+build/plain/tests/classfile/rewriter: tests/classfile/rewriter.c $(call archives,plain,probe rules classfile base)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC_plain) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CFLAGS_plain) $(TEST_WARNINGS) -MMD -MP -o $@ $< $(filter %.a,$^)

@@ -3,6 +3,9 @@
  *
  *   rewriter PACK [OUT PLACE,...]     PACK and OUT: a length of four bytes and as many bytes for each class
  *
+ * PLACE probes0 or probes1: every second class, from the first or the second on, has instead what room probe puts in for handlers at places
+ * within methods, with all that they can be given.
+ *
  * The calls go to jaywalk.hooks.Hooks (tests/classfile/java). Prints what was done as `name value` lines; status 1 where a
  * class was not read, or not the same.
  */
@@ -14,6 +17,7 @@
 #include <time.h>
 
 #include "classfile/classfile_rewrite.h"
+#include "probe/probe_weave.h"
 
 #define HOOKS       "jaywalk/hooks/Hooks"
 #define CLASS_BYTES (16u << 20)
@@ -31,6 +35,64 @@ struct sums {
 
 static uint32_t places_wanted;
 static bool uses_dynamic;
+static int probes_from = -1; /* -1: no class has probes */
+
+/* ---- probes ---- */
+
+#define EVERY_METHOD                                                                               \
+    "include class name=** method name=** lift "                                                   \
+    "platform,libraries,interfaces,enums,synthetic,constructors,initialisers,getters,setters"
+#define PROBED(at, of_what, method, type, ...)                                                     \
+    {                                                                                              \
+        .target = HOOKS, .class_name = HOOKS, .method_name = method, .descriptor = type,           \
+        .place = at, .of = of_what, .rules = EVERY_METHOD, .captures = {                           \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+
+/* What follows what is captured are two numbers. */
+static struct probe_handler probed[] = {
+    PROBED(PROBE_CALL, "**", "asked", "(Ljava/lang/Object;Ljava/lang/Object;III)V",
+           {PROBE_CALL_ARGUMENT, 0, 'L'}, {PROBE_TARGET, 0, 'L'}, {PROBE_LINE_NUMBER, 0, 'I'}),
+    PROBED(PROBE_CALL_RETURN, "**", "answered", "(Ljava/lang/Object;Ljava/lang/Object;II)V",
+           {PROBE_RECEIVER, 0, 'L'}, {PROBE_RETURNED, 0, 'L'}),
+    PROBED(PROBE_LINE, NULL, "lined", "(Ljava/lang/Object;II)V", {PROBE_THIS, 0, 'L'}),
+};
+
+static struct probe_weave_handler weavers[sizeof probed / sizeof probed[0]];
+static uint64_t probed_places[sizeof probed / sizeof probed[0]];
+
+static void open_probes(void)
+{
+    struct jw_error err = {{0}};
+
+    for (size_t i = 0; i < sizeof probed / sizeof probed[0]; i++) {
+        while (probed[i].capture_count < PROBE_CAPTURES_LIMIT &&
+               probed[i].captures[probed[i].capture_count].type != 0)
+            probed[i].capture_count++;
+        probed[i].line = probed[i].place == PROBE_LINE ? 100 : 0;
+        weavers[i] = (struct probe_weave_handler){
+            .handler = &probed[i], .rules = rules_parse(EVERY_METHOD, strlen(EVERY_METHOD), &err)};
+        if (weavers[i].rules == NULL)
+            fprintf(stderr, "rewriter: %s\n", err.message);
+    }
+}
+
+static enum classfile_verdict weave(const uint8_t *bytes, uint32_t length,
+                                    struct classfile_memory *memory,
+                                    struct classfile_rewritten *written)
+{
+    const uint32_t count = sizeof probed / sizeof probed[0];
+    const struct probe_weave_class of = {.bytes = bytes, .length_bytes = length, .is_static = true};
+    struct probe_woven woven[sizeof probed / sizeof probed[0]];
+    const enum classfile_verdict verdict = probe_weave(weavers, count, &of, memory, written, woven);
+
+    for (uint32_t i = 0; i < count; i++)
+        probed_places[i] += woven[i].places;
+    return verdict;
+}
+
+/* ---- places ---- */
 
 static uint64_t cpu_ns(void)
 {
@@ -127,18 +189,24 @@ static void do_class(const uint8_t *bytes, uint32_t length, struct classfile_mem
         sums->refused += written.methods[i].verdict != CLASSFILE_OK;
         places[i] = places_wanted;
     }
+    const uint16_t method_count = verdict == CLASSFILE_OK ? file.method_count : 0;
     if (out == NULL)
         return;
     begin = cpu_ns();
     memory->used_bytes = 0;
     plan = (struct classfile_plan){.places = places, .insert = insert};
     verdict = classfile_read(bytes, length, memory, &file);
-    if (verdict == CLASSFILE_OK)
+    if (verdict == CLASSFILE_OK && probes_from == (int)(sums->classes & 1)) {
+        memory->used_bytes = 0;
+        verdict = weave(bytes, length, memory, &written);
+    } else if (verdict == CLASSFILE_OK) {
         verdict = classfile_rewrite(&file, &plan, memory, &written);
+    }
     if (verdict != CLASSFILE_OK)
         written = (struct classfile_rewritten){.bytes = bytes, .length_bytes = length};
     sums->rewrite_ns += cpu_ns() - begin;
-    for (uint32_t i = 0; verdict == CLASSFILE_OK && i < file.method_count; i++) {
+    for (uint32_t i = 0; verdict == CLASSFILE_OK && written.methods != NULL && i < method_count;
+         i++) {
         sums->sites += written.methods[i].sites;
         sums->skipped += written.methods[i].sites_skipped;
         sums->by_verdict[written.methods[i].verdict]++;
@@ -157,6 +225,10 @@ static bool read_places(const char *text)
         bool is_known = strcmp(word, "dynamic") == 0;
 
         uses_dynamic |= is_known;
+        if (strcmp(word, "probes0") == 0 || strcmp(word, "probes1") == 0) {
+            probes_from = word[6] - '0';
+            is_known = true;
+        }
         for (int i = 0; i < CLASSFILE_PLACE_LIMIT; i++) {
             if (strcmp(word, classfile_place_word((enum classfile_place)i)) == 0) {
                 places_wanted |= 1u << i;
@@ -184,6 +256,8 @@ static void tell(const struct sums *sums)
            "\nrewrite_mb_per_cpu_second %" PRIu64 "\n",
            sums->sites, sums->skipped, sums->new_bytes,
            sums->bytes * 1000 / (sums->rewrite_ns + 1));
+    for (size_t i = 0; probes_from >= 0 && i < sizeof probed / sizeof probed[0]; i++)
+        printf("places_%s %" PRIu64 "\n", probe_place_word(probed[i].place), probed_places[i]);
     for (int i = CLASSFILE_OK + 1; i < CLASSFILE_VERDICT_LIMIT; i++) {
         if (sums->by_verdict[i] != 0)
             printf("%s %" PRIu64 "\n", classfile_verdict_word((enum classfile_verdict)i),
@@ -202,6 +276,7 @@ int main(int argc, char **argv)
         return 2;
     }
 
+    open_probes();
     FILE *in = fopen(argv[1], "rbe"), *out = argc == 4 ? fopen(argv[2], "wbe") : NULL;
     uint8_t *bytes = malloc(CLASS_BYTES);
     memory.bytes = malloc(memory.capacity_bytes);

@@ -20,6 +20,12 @@ public class Hooks {
     public static void exception(Throwable exception) { exceptions++; }
     public static void object(Object object) { objects++; }
 
+    public static long asked, answered, lined;
+
+    public static void asked(Object argument, Object name, int line, int site, int attach) { asked += name == null ? 0 : 1; }
+    public static void answered(Object receiver, Object returned, int site, int attach) { answered++; }
+    public static void lined(Object object, int site, int attach) { lined++; }
+
     /** {@code return} is no name in Java; the rewriter says return_. */
     public static void return_(int site) { returns++; }
 

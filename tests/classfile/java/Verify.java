@@ -112,5 +112,6 @@ public class Verify implements ClassFileTransformer {
         System.out.println("entries " + Hooks.entries + "\nreturns " + Hooks.returns + "\nexceptions " + Hooks.exceptions
                 + "\nthrowing " + Hooks.throwing + "\nobjects " + Hooks.objects + "\ncalls " + Hooks.calls + "\nfields " + Hooks.fields
                 + "\nlines " + Hooks.lines + "\nallocations " + Hooks.allocations + "\nlocks " + Hooks.locks + "\nunlocks " + Hooks.unlocks);
+        System.out.println("asked " + Hooks.asked + "\nanswered " + Hooks.answered + "\nlined " + Hooks.lined);
     }
 }

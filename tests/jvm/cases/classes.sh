@@ -1,11 +1,12 @@
 # Class files that room classfile has taken apart and put together: the same bytes where nothing was put in; with calls at
-# entries, returns, exceptions and locks a JVM verifies each of them, runs on them, and no lock is lost.
+# entries, returns, exceptions and locks in one half of them, and with handlers at places within methods, given all there is, in the other half (which
+# half, goes by the JDK), a JVM verifies each of them, runs on them, and no lock is lost.
 # CLASSES_OF=* and CLASSES_AT=place,... take all modules and other places (tests/soak/run does); the jars of CLASSES_JARS, too.
 classfile=$(dirname "$CLASSES")/classfile
 rewriter=$(dirname "$LIB")/../../build/plain/tests/classfile/rewriter
 [ -x "$rewriter" ] || fail "$rewriter is not there: make build/plain/tests/classfile/rewriter"
 read -ra jars <<<"${CLASSES_JARS:-}"
-places=${CLASSES_AT:-entry,return,throw,monitorenter,monitorexit}
+places=${CLASSES_AT:-entry,return,throw,monitorenter,monitorexit,probes$((MAJOR / 8 % 2))}
 from=("jrt:${CLASSES_OF:-java.base/java}")
 [ "$MAJOR" -ge 9 ] || from=("$JDK/jre/lib/rt.jar!${CLASSES_OF:-java/}")
 [ ${#jars[@]} = 0 ] || from=("${jars[@]}")
@@ -41,4 +42,8 @@ if [ -z "${CLASSES_AT:-}" ] && [ ${#jars[@]} = 0 ]; then
     [ "$locks" -gt 1000 ] || fail "$locks locks were seen"
     apart=$((locks - unlocks))
     [ "${apart#-}" -le $((locks / 1000 + 10)) ] || fail "$locks locks, $unlocks unlocks"
+    [ "$(value places_line rewriter.out)" -gt 10 ] || fail "the line is in no class"
+    for name in asked answered; do
+        [ "$(value $name verified.out)" -gt 1000 ] || fail "of $name only $(value $name verified.out) were seen"
+    done
 fi

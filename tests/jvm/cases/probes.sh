@@ -31,6 +31,9 @@ probed exact-c2 $c2 exact 20000
 probed checked -Xcheck:jni exact 1000
 probed verified -Xverify:all exact 1000
 probed places "" places
+probed within-interpreter "-Xint -Xverify:all" within 2000
+probed within-c1 $c1 within 20000
+probed within "$c2 -Xcheck:jni" within 20000
 probed above "" above
 probed blocked "" blocked
 probed births "" births
