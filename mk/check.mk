@@ -28,7 +28,7 @@ build/stack/%.ci: src/%.c build/plain/obj/%.o | need-checkers
 
 # The longest first.
 CHECKS := tests/tools/run tools/check-signal-safe tools/check-stack tools/check-layers tools/check-style tools/check-format tools/check-orders \
-	tools/check-exports tools/check-binary tools/check-museum tools/check-threats tools/check-faults tests/tools/completion
+	tools/check-exports tools/check-binary tools/check-museum tools/check-threats tools/check-faults tests/tools/completion tests/tools/completion-zsh
 
 .PHONY: need-checkers run-checks
 need-checkers:
@@ -38,4 +38,5 @@ $(OBJECT_LANES:%=build/%/flags): | need-checkers
 
 run-checks: $(LIBRARY) $(COMMAND) $(foreach lane,plain $(OBJECT_LANES),$(call room_objects,$(lane),$(ROOMS))) \
     $(STACK_GRAPHS) | need-checkers
+	$(Q)tools/ensure "completion of zsh (optional)" zsh || true
 	$(Q)tools/run-tests check $(UNIT_LIMIT_SECONDS) $(CHECKS)

@@ -5,6 +5,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 JARDIR ?= $(PREFIX)/share/java
 INCLUDEDIR ?= $(PREFIX)/include
 DOCDIR ?= $(PREFIX)/share/doc/jaywalk
@@ -19,3 +20,4 @@ install-files: all
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)/LICENSE
 	install -D -m 644 docs/man/jaywalk.1 $(DESTDIR)$(MANDIR)/man1/jaywalk.1
 	install -D -m 644 docs/completion/jaywalk.bash $(DESTDIR)$(COMPLETIONDIR)/jaywalk
+	install -D -m 644 docs/completion/_jaywalk $(DESTDIR)$(ZSHDIR)/_jaywalk

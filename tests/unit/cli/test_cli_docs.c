@@ -14,8 +14,9 @@
 
 TestSuite(cli_docs, .timeout = 300);
 
-#define MAN        "docs/man/jaywalk.1"
-#define COMPLETION "docs/completion/jaywalk.bash"
+#define MAN  "docs/man/jaywalk.1"
+#define BASH "docs/completion/jaywalk.bash"
+#define ZSH  "docs/completion/_jaywalk"
 
 static char made[200000];
 static char kept[200000];
@@ -55,9 +56,10 @@ Test(cli_docs, the_manual_page_is_what_the_tables_say)
     expect_kept(MAN, cli_write_man);
 }
 
-Test(cli_docs, the_completion_is_what_the_tables_say)
+Test(cli_docs, the_completions_are_what_the_tables_say)
 {
-    expect_kept(COMPLETION, cli_write_bash_completion);
+    expect_kept(BASH, cli_write_bash_completion);
+    expect_kept(ZSH, cli_write_zsh_completion);
 }
 
 Test(cli_docs, the_manual_page_is_free_of_warnings)
