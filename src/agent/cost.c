@@ -180,25 +180,26 @@ static void put_handlers(struct tell_page *page, const char *clock,
 void cost_metrics(struct tell_page *page)
 {
     struct jw_cost cost = {0};
-    uint64_t handlers_ns = 0, handlers = 0;
+    struct jw_cost_sums sums;
 
     read_all(&cost);
+    cost.signal_ns = signal_ns();
+    jw_cost_sum_up(&cost, &sums);
     tell_put(page, "# HELP jaywalk_handler_seconds time in handlers of profiling signals, and in "
                    "hooks, elapsed\n"
                    "# TYPE jaywalk_handler_seconds histogram\n");
     put_handlers(page, "cpu", &cost.handlers[JW_COST_CPU]);
     put_handlers(page, "wall", &cost.handlers[JW_COST_WALL]);
     put_handlers(page, "hook", &cost.handlers[JW_COST_HOOK]);
-    for (int i = 0; i < JW_COST_CLOCK_LIMIT; i++) {
-        handlers_ns += jw_cost_cpu_ns(&cost.handlers[i]);
-        handlers += i == JW_COST_HOOK ? 0 : cost.handlers[i].count;
-    }
     tell_put_head(page, "cost_seconds_total",
                   "CPU time that jaywalk took; kernel: an estimate for signals");
-    put_seconds(page, "jaywalk_cost_seconds_total{part=\"handlers\"}", handlers_ns);
-    put_seconds(page, "jaywalk_cost_seconds_total{part=\"kernel\"}", handlers * signal_ns());
+    put_seconds(page, "jaywalk_cost_seconds_total{part=\"handlers\"}", sums.handlers_ns);
+    put_seconds(page, "jaywalk_cost_seconds_total{part=\"kernel\"}", sums.kernel_ns);
     put_seconds(page, "jaywalk_cost_seconds_total{part=\"agent_thread\"}", cost.agent_ns);
     put_seconds(page, "jaywalk_cost_seconds_total{part=\"clock_thread\"}", cost.clock_ns);
+    tell_put_head(page, "handlers_doubt_seconds",
+                  "by so much the CPU time in handlers and hooks may be wrong");
+    put_seconds(page, "jaywalk_handlers_doubt_seconds", sums.doubt_ns);
     tell_put_head(page, "process_cpu_seconds_total", "CPU time of the process");
     put_seconds(page, "jaywalk_process_cpu_seconds_total", cost.process_ns);
     tell_put_head(page, "handler_longest_cpu_seconds",

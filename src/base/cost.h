@@ -7,11 +7,15 @@
  * Memory   the caller's.
  *
  * How long a handler took is elapsed time, of every handler: what kept it from running is in it. Its CPU time is read
- * from the thread's own clock by one handler of 64, chosen at random, and multiplied (of hooks, of which one of 256 does,
- * without what the reading takes); and by each that took longer than
- * JW_COST_LONG_NS, so that the longest is known by what it used, not by what others used meanwhile. What the kernel does to deliver
- * a signal and to return from it nobody can see from here: that is an estimate, JW_COST_CALLS_A_SIGNAL system calls, of
- * which one is measured at the start.
+ * from the thread's own clock by one handler of 64, chosen at random (of hooks one of 256, without what the reading
+ * takes), and by each that took JW_COST_LONG_NS or more, so that the longest is known by what it used, not by what others used
+ * meanwhile. What the kernel does to deliver a signal and to return from it nobody can see from here: that is an
+ * estimate, JW_COST_CALLS_A_SIGNAL system calls, of which one is measured at the start.
+ *
+ * What those that were measured took stands for the others of the same octave of elapsed time alone, never for all: how many
+ * there were in it is known. So one that an interrupt or a page fault hit for 10 ms counts for the few that took as long, not
+ * for 256 that took a microsecond. None is said to have used more CPU time than time passed, nor all of them more than the process
+ * has used.
  */
 #ifndef JW_BASE_COST_H
 #define JW_BASE_COST_H
@@ -26,12 +30,18 @@
 #define JW_COST_MEASURED_OF      64u
 #define JW_COST_HOOK_MEASURED_OF 256u
 
-/* Elapsed: of a handler that took less, its CPU time is taken to be all of it where the longest is looked for. */
-#define JW_COST_LONG_NS 1000000u
+/* Elapsed: who took less seldom waited for a processor in that time. So its CPU time is taken to be all of it where nothing
+ * better is known. */
+#define JW_COST_LONG_OCTAVE 17u
+#define JW_COST_LONG_NS     (UINT64_C(1) << JW_COST_LONG_OCTAVE)
 
 /* Four buckets to each power of two, up to 2^40 ns. */
 #define JW_COST_STEPS   4u
-#define JW_COST_BUCKETS (40u * JW_COST_STEPS)
+#define JW_COST_OCTAVES 40u
+#define JW_COST_BUCKETS (JW_COST_OCTAVES * JW_COST_STEPS)
+
+/* So many of an octave that were measured tell what the others took; of fewer it is said that they may not. */
+#define JW_COST_ENOUGH 8u
 
 enum jw_cost_clock {
     JW_COST_CPU,  /* handlers of signals of the CPU clock */
@@ -40,20 +50,24 @@ enum jw_cost_clock {
     JW_COST_CLOCK_LIMIT
 };
 
-/* Of the handlers of one clock. Nanoseconds, elapsed, but for measured_cpu_ns and longest_cpu_ns. */
+/* Of the handlers of one clock. Nanoseconds, elapsed, but for the measured and longest_cpu_ns. */
 struct jw_cost_times {
     uint64_t count;
     uint64_t elapsed_ns;
-    uint64_t measured_count;  /* of them, those that read their CPU clock */
-    uint64_t measured_cpu_ns; /* and what it said, a reading included */
-    uint64_t longest_cpu_ns;  /* none used more CPU time */
+    uint64_t longest_cpu_ns; /* none used more CPU time */
     uint64_t buckets[JW_COST_BUCKETS];
+    /* Those that read their CPU clock, by octave of elapsed time; and what it said, no more than time passed. */
+    struct jw_cost_measured {
+        uint64_t count;
+        uint64_t cpu_ns;
+    } measured[JW_COST_OCTAVES];
 };
 
 /* Of a process, since some time: what is said of it in one line. */
 struct jw_cost_sums {
     uint64_t process_ns;  /* CPU time by the clock of the process */
     uint64_t handlers_ns; /* and in hooks */
+    uint64_t doubt_ns;    /* by so much that may be wrong; 0: by little */
     uint64_t kernel_ns;   /* estimate */
     uint64_t own_ns;      /* of jaywalk's own threads, by their clocks */
     uint64_t median_ns;   /* of a handler of either clock, elapsed; without any, of a hook */
@@ -84,6 +98,11 @@ JW_SIGNAL_SAFE static inline uint32_t jw_cost_bucket(uint64_t duration_ns)
     return bucket < JW_COST_BUCKETS ? bucket : JW_COST_BUCKETS - 1;
 }
 
+JW_SIGNAL_SAFE static inline uint32_t jw_cost_octave(uint64_t duration_ns)
+{
+    return jw_cost_bucket(duration_ns) / JW_COST_STEPS;
+}
+
 /* No duration in this bucket is so long, and none in those below. */
 uint64_t jw_cost_bucket_end_ns(uint32_t bucket);
 
@@ -91,14 +110,25 @@ uint64_t jw_cost_bucket_end_ns(uint32_t bucket);
  * power of two, never too small; 0: there was none. */
 uint64_t jw_cost_percentile_ns(const struct jw_cost_times *times, uint32_t per_mille);
 
-/* CPU time of all of them, from those that measured it; elapsed time while there are none. */
-uint64_t jw_cost_cpu_ns(const struct jw_cost_times *times);
+/* Notes that one which took so long measured its CPU time. */
+void jw_cost_measure(struct jw_cost_times *times, uint64_t elapsed_ns, uint64_t cpu_ns);
 
-/* What one handler takes lately: the mean of those of either clock that measured it, of the last JW_COST_RECENT at least, as far as
- * there were so many. `recent` is all zeroes at first, also where sums begin anew. While none has measured it: elapsed time. */
+/* Of those in this octave and above: how many measured their CPU time, and what it was together. */
+struct jw_cost_measured jw_cost_measured_from(const struct jw_cost_times *times, uint32_t octave);
+
+/*
+ * CPU time of all of them, from those that measured it: octave by octave of elapsed time. Of an octave in which none did: elapsed
+ * time below JW_COST_LONG_NS; above it, where one waited rather than ran, what the shorter ones took on average. Not more
+ * than the elapsed time of all.
+ * `doubt_ns` (or NULL): by so much it may be wrong, where few or none of an octave of long ones were measured.
+ */
+uint64_t jw_cost_cpu_ns(const struct jw_cost_times *times, uint64_t *doubt_ns);
+
+/* What one handler takes lately: by those of either clock since JW_COST_RECENT of them at least measured it, as far as
+ * there were so many. `recent` is all zeroes at first, also where sums begin anew. */
 #define JW_COST_RECENT 32u
 struct jw_cost_recent {
-    uint64_t count[2], cpu_ns[2]; /* sums as they were at two times before */
+    struct jw_cost_times before[2]; /* sums as they were at two times before */
 };
 uint64_t jw_cost_recent_ns(struct jw_cost_recent *recent, const struct jw_cost *cost);
 
@@ -106,14 +136,18 @@ uint64_t jw_cost_recent_ns(struct jw_cost_recent *recent, const struct jw_cost *
 void jw_cost_since(struct jw_cost_times *times, const struct jw_cost_times *before);
 void jw_cost_add(struct jw_cost_times *times, const struct jw_cost_times *other);
 
+/* Handlers, kernel and own threads are never more than the process. */
 void jw_cost_sum_up(const struct jw_cost *cost, struct jw_cost_sums *out);
+
+/* Whether doubt_ns is so much that it has to be said: a quarter of the figure, and a hundredth of the process. */
+bool jw_cost_is_doubtful(const struct jw_cost_sums *sums);
 
 /* All that jaywalk took: handlers, kernel, own threads. */
 uint64_t jw_cost_own_ns(const struct jw_cost_sums *sums);
 
 /*
  * "0.12 % of the CPU time of the process: 0.05 % in handlers (median 1.9 us, 99 % below 14 us), 0.02 % for signals in
- * the kernel (estimated), 0.05 % own threads". Returns `text`, cut to fit.
+ * the kernel (estimated), 0.05 % own threads". Before the median, where it is much: "give or take 0.40 %". Returns `text`, cut to fit.
  */
 const char *jw_cost_sentence(const struct jw_cost_sums *sums, char *text, size_t room_bytes);
 

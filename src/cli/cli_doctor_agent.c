@@ -160,6 +160,10 @@ static bool take_cost(struct cli_doctor *doctor, const struct metric *metric)
         cost->process_ns = metric->nanos;
         return true;
     }
+    if (is_called(metric, "handlers_doubt_seconds")) {
+        cost->doubt_ns = metric->nanos;
+        return true;
+    }
     if (is_called(metric, "handler_seconds_count")) {
         label_of(metric, "clock", label, sizeof label);
         doctor->all.handlers[cli_doctor_clock_of(label)].count = metric->value;

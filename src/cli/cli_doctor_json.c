@@ -352,6 +352,7 @@ static void put_cost(struct json *json, const struct cli_doctor *doctor)
     begin(json, "cost", '{');
     put_number(json, "process_ns", cost->process_ns);
     put_number(json, "handlers_ns", cost->handlers_ns);
+    put_number(json, "handlers_doubt_ns", cost->doubt_ns);
     put_number(json, "kernel_ns", cost->kernel_ns);
     put_number(json, "own_threads_ns", cost->own_ns);
     for (int i = 0; i < JW_COST_CLOCK_LIMIT; i++) {

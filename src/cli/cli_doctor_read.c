@@ -66,6 +66,7 @@ static void add_costs(struct cli_doctor_sums *to, const struct cli_doctor_sums *
 {
     to->cost.process_ns += from->cost.process_ns;
     to->cost.handlers_ns += from->cost.handlers_ns;
+    to->cost.doubt_ns += from->cost.doubt_ns;
     to->cost.kernel_ns += from->cost.kernel_ns;
     to->cost.own_ns += from->cost.own_ns;
     to->cost.median_ns = larger(to->cost.median_ns, from->cost.median_ns);

@@ -490,12 +490,15 @@ static void put_cost(const struct cli_doctor *doctor, FILE *to)
     static const char *const clocks[] = {
         [JW_COST_CPU] = "CPU clock", [JW_COST_WALL] = "wall clock", [JW_COST_HOOK] = "hooks"};
     const struct jw_cost_sums *cost = &doctor->all.cost;
+    char doubt[64] = "";
 
     if (!doctor->all.has_cost)
         return;
     cli_doctor_head(to, "Cost of jaywalk", "CPU time", "share");
+    if (jw_cost_is_doubtful(cost))
+        snprintf(doubt, sizeof doubt, "give or take %s", time_word(cost->doubt_ns).text);
     row(to, "in handlers", time_word(cost->handlers_ns).text, cost->handlers_ns, cost->process_ns,
-        "");
+        doubt);
     row(to, "for signals in the kernel", time_word(cost->kernel_ns).text, cost->kernel_ns,
         cost->process_ns, "an estimate");
     row(to, "own threads", time_word(cost->own_ns).text, cost->own_ns, cost->process_ns, "");

@@ -86,6 +86,7 @@ void cli_read_cost(const struct jfr_reader_event *event, struct jw_cost_sums *ou
     *out = (struct jw_cost_sums){
         .process_ns = cli_number_of(event, "processTime"),
         .handlers_ns = cli_number_of(event, "handlerTime"),
+        .doubt_ns = cli_number_of(event, "handlerTimeDoubt"),
         .kernel_ns = cli_number_of(event, "kernelTime"),
         .own_ns = cli_number_of(event, "agentThread") + cli_number_of(event, "clockThread"),
         .median_ns = cli_number_of(event, "handlerMedian"),

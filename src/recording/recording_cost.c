@@ -72,12 +72,15 @@ static void put_sums(struct recording *recording, uint64_t now_ns)
     jfr_put_varint(out, recording->write_ns);
     jfr_put_varint(out, recording->write_max_ns);
     jfr_put_varint(out, recording->written_bytes);
+    jfr_put_varint(out, sums.doubt_ns);
     jfr_event_end(out, begin);
 }
 
 static void put_times(struct recording *recording, uint64_t now_ns, enum jw_cost_clock clock)
 {
     const struct jw_cost_times *times = &recording->cost.handlers[clock];
+    const struct jw_cost_measured measured = jw_cost_measured_from(times, 0);
+    const struct jw_cost_measured longer = jw_cost_measured_from(times, JW_COST_LONG_OCTAVE);
     struct jfr_buffer *out = &recording->events;
     const size_t begin = recording_event(recording, JFR_TYPE_HANDLER_TIME, now_ns);
 
@@ -89,9 +92,12 @@ static void put_times(struct recording *recording, uint64_t now_ns, enum jw_cost
     jfr_put_varint(out, jw_cost_percentile_ns(times, 990));
     jfr_put_varint(out, jw_cost_percentile_ns(times, 999));
     jfr_put_varint(out, jw_cost_percentile_ns(times, 1000));
-    jfr_put_varint(out, times->measured_count);
-    jfr_put_varint(out, times->measured_cpu_ns);
+    jfr_put_varint(out, measured.count);
+    jfr_put_varint(out, measured.cpu_ns);
     jfr_put_varint(out, times->longest_cpu_ns);
+    jfr_put_varint(out, longer.count);
+    jfr_put_varint(out, longer.cpu_ns);
+    jfr_put_varint(out, jw_cost_cpu_ns(times, NULL));
     jfr_event_end(out, begin);
 }
 

@@ -12,10 +12,11 @@
 static struct {
     _Atomic uint64_t wall_elapsed_ns;
     _Atomic uint64_t hook_elapsed_ns;
-    _Atomic uint64_t measured_count[JW_COST_CLOCK_LIMIT];
-    _Atomic uint64_t measured_cpu_ns[JW_COST_CLOCK_LIMIT];
     _Atomic uint64_t longest_cpu_ns[JW_COST_CLOCK_LIMIT];
     _Atomic uint64_t buckets[JW_COST_CLOCK_LIMIT][JW_COST_BUCKETS];
+    struct {
+        _Atomic uint64_t count, cpu_ns;
+    } measured[JW_COST_CLOCK_LIMIT][JW_COST_OCTAVES];
 } costs;
 
 static JW_SIGNAL_SAFE uint64_t own_cpu_ns(void)
@@ -27,8 +28,8 @@ static JW_SIGNAL_SAFE uint64_t own_cpu_ns(void)
 
 void sample_cost_begin(struct sample_cost *cost)
 {
+    cost->begin_ns = jw_now_ns(); /* the reading is a part of what it takes */
     cost->cpu_ns = own_cpu_ns();
-    cost->begin_ns = jw_now_ns();
     cost->is_measured = jw_hash_word(cost->begin_ns) % JW_COST_MEASURED_OF == 0;
 }
 
@@ -65,29 +66,33 @@ static JW_SIGNAL_SAFE void note_longest(enum jw_cost_clock clock, uint64_t cpu_n
 }
 
 /*
- * What the thread used since `begin_ns` of its clock. A handler always reads it when it begins, so a reading is a part of what it takes; only
+ * What the thread used since `begin_ns` of its clock, in which so much time has passed: it has not used more, whatever readings and what they
+ * have pushed out of caches add. A handler always reads that clock when it begins, so a reading is a part of what it takes; only
  * hooks that are measured do: of these it is taken off, by one more.
  */
-static JW_SIGNAL_SAFE uint64_t used_since(uint64_t begin_ns, enum jw_cost_clock clock)
+static JW_SIGNAL_SAFE uint64_t used_since(uint64_t begin_ns, enum jw_cost_clock clock,
+                                          uint64_t elapsed_ns)
 {
     const uint64_t end_ns = own_cpu_ns();
     const uint64_t reading_ns = clock == JW_COST_HOOK ? own_cpu_ns() - end_ns : 0;
+    const uint64_t used_ns = end_ns - begin_ns > reading_ns ? end_ns - begin_ns - reading_ns : 0;
 
-    return end_ns - begin_ns > reading_ns ? end_ns - begin_ns - reading_ns : 0;
+    return used_ns < elapsed_ns ? used_ns : elapsed_ns;
 }
 
 void sample_cost_end(const struct sample_cost *cost, enum jw_cost_clock clock)
 {
     const uint64_t elapsed_ns = jw_now_ns() - cost->begin_ns;
     const bool is_read = cost->cpu_ns != 0 && (cost->is_measured || elapsed_ns >= JW_COST_LONG_NS);
-    const uint64_t cpu_ns = is_read ? used_since(cost->cpu_ns, clock) : elapsed_ns;
+    const uint64_t cpu_ns = is_read ? used_since(cost->cpu_ns, clock, elapsed_ns) : elapsed_ns;
 
     sample_cost_note(clock, elapsed_ns);
     note_longest(clock, cpu_ns);
-    if (!is_read || !cost->is_measured)
+    if (!is_read)
         return;
-    jw_add_relaxed(&costs.measured_cpu_ns[clock], cpu_ns);
-    jw_add_relaxed(&costs.measured_count[clock], 1);
+    const uint32_t octave = jw_cost_octave(elapsed_ns);
+    jw_add_relaxed(&costs.measured[clock][octave].cpu_ns, cpu_ns);
+    jw_add_relaxed(&costs.measured[clock][octave].count, 1);
 }
 
 void sampler_cost_begin(void)
@@ -104,10 +109,13 @@ void sampler_cost(enum jw_cost_clock clock, struct jw_cost_times *out)
         .elapsed_ns = clock == JW_COST_HOOK   ? jw_load_relaxed(&costs.hook_elapsed_ns)
                       : clock == JW_COST_WALL ? wall_ns
                                               : jw_counter(JW_COUNT_HANDLER_NS) - wall_ns,
-        .measured_count = jw_load_relaxed(&costs.measured_count[clock]),
-        .measured_cpu_ns = jw_load_relaxed(&costs.measured_cpu_ns[clock]),
         .longest_cpu_ns = jw_load_relaxed(&costs.longest_cpu_ns[clock]),
     };
+    /* These before the buckets: no more of an octave are measured than there are. */
+    for (uint32_t i = 0; i < JW_COST_OCTAVES; i++) {
+        out->measured[i].count = jw_load_relaxed(&costs.measured[clock][i].count);
+        out->measured[i].cpu_ns = jw_load_relaxed(&costs.measured[clock][i].cpu_ns);
+    }
     for (uint32_t i = 0; i < JW_COST_BUCKETS; i++) {
         out->buckets[i] = jw_load_relaxed(&costs.buckets[clock][i]);
         out->count += out->buckets[i];

@@ -19,9 +19,9 @@ reached_of() { # $1: file
         awk '{ printf "%d\n", $2 == "s" ? $1 * 1e9 : $1 }'
 }
 
-# Before 10 no such loop is cut into pieces.
-IN_ONE_PIECE=(-XX:LoopStripMiningIter=0 -XX:-UseCountedLoopSafepoints)
-[ "$MAJOR" -ge 10 ] || IN_ONE_PIECE=(-XX:-UseCountedLoopSafepoints)
+# Before 10 no such loop is cut into pieces. Who compiles waits: what is not compiled yet asks.
+IN_ONE_PIECE=(-Xbatch -XX:LoopStripMiningIter=0 -XX:-UseCountedLoopSafepoints)
+[ "$MAJOR" -ge 10 ] || IN_ONE_PIECE=(-Xbatch -XX:-UseCountedLoopSafepoints)
 READER=$(one_reader)
 READER=${READER#* }
 
@@ -72,7 +72,7 @@ is_late() { # $1: pattern of the place, $2: hints of the report; then arguments 
 is_late 'counted 2[45]' 'loop|no-processor' serial counted 10 '' -XX:+UseSerialGC
 is_late 'counted 2[45]' 'loop|no-processor' g1 counted 20 ',wall=5ms' -XX:+UseG1GC
 # The array itself is filled with zeros before, once.
-is_late '(copy 30|main 55)' 'copy|no-processor' parallel copy 15 '' -XX:+UseParallelGC -Xmx1g
+is_late '(copy 30|main 59)' 'copy|no-processor' parallel copy 15 '' -XX:+UseParallelGC -Xmx1g
 is_late 'fault 3[45]' 'page-faults|no-processor|mapped-file' fault fault 9 '' -XX:+UseSerialGC
 [ "$MAJOR" -lt 17 ] || is_late 'counted 2[45]' 'loop|no-processor' zgc counted 2 '' -XX:+UseZGC
 echo "of $surely delays $named name somebody, $right of $judged that had a processor the method and line"

@@ -28,8 +28,9 @@ final class Budget {
         final long agent;
         final long clock;
         final long interval;
-        long measured;
+        long measured; /* at random: without the long ones, of which each measured itself */
         long measuredTime;
+        long longTime;
 
         Cost(RecordedEvent event) {
             used = event.getLong("processTime");
@@ -43,7 +44,8 @@ final class Budget {
         /** CPU time of one handler and its signal, of those since then; the first ones, of stacks not seen before, are dearer. */
         double each(Cost since) {
             long count = measured - since.measured;
-            return (count == 0 ? 0 : (double) (measuredTime - since.measuredTime) / count) + (handlers == 0 ? 0 : (double) kernel / handlers);
+            double spent = handlers == since.handlers ? 0 : (double) (longTime - since.longTime) / (handlers - since.handlers);
+            return (count == 0 ? 0 : (double) (measuredTime - since.measuredTime) / count) + spent + (handlers == 0 ? 0 : (double) kernel / handlers);
         }
 
         double steered(Cost since, double each) {
@@ -70,8 +72,9 @@ final class Budget {
                     costs.add(new Cost(event));
                     break;
                 case "jaywalk.HandlerTime":
-                    costs.get(costs.size() - 1).measured += event.getLong("measured");
-                    costs.get(costs.size() - 1).measuredTime += event.getLong("measuredTime");
+                    costs.get(costs.size() - 1).measured += event.getLong("measured") - event.getLong("measuredLong");
+                    costs.get(costs.size() - 1).measuredTime += event.getLong("measuredTime") - event.getLong("measuredLongTime");
+                    costs.get(costs.size() - 1).longTime += event.getLong("measuredLongTime");
                     break;
                 case "jaywalk.IntervalChange":
                     if (event.getLong("to") > event.getLong("from") || event.getLong("toWall") > event.getLong("fromWall")) {

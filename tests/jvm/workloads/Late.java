@@ -35,8 +35,12 @@ public final class Late {
             mapped.put(i * PAGE, (byte) i); // line 35
     }
 
+    /* Whoever waits to map memory, because what an earlier round mapped is given back, is in native code: no safepoint waits for it. */
     private static void faultAll(FileChannel file, int pages) throws IOException {
-        fault(file.map(FileChannel.MapMode.PRIVATE, 0, (long) pages * PAGE), pages);
+        final ByteBuffer mapped = file.map(FileChannel.MapMode.PRIVATE, 0, (long) pages * PAGE);
+
+        begun++;
+        fault(mapped, pages);
     }
 
     private static FileChannel sparseFile() throws IOException {
@@ -52,7 +56,7 @@ public final class Late {
         final Thread asker = new Thread(() -> ask(args[0].equals("none")), "asker");
         final String what = args[0];
         final int end = Integer.parseInt(args[1]);
-        final byte[] array = new byte[what.equals("copy") ? COPIED : 1];
+        final byte[] array = new byte[what.equals("copy") ? COPIED : 1]; // line 59
 
         try (FileChannel file = sparseFile()) {
             /* Few enough that nobody waits for them, where the machine gives out pages slowly. */
@@ -66,11 +70,13 @@ public final class Late {
             asker.setDaemon(true);
             asker.start();
             while (asked < end) {
+                if (what.equals("fault")) {
+                    faultAll(file, PAGES);
+                    continue;
+                }
                 begun++;
                 if (what.equals("copy"))
                     copy(array);
-                else if (what.equals("fault"))
-                    faultAll(file, PAGES);
                 else
                     sum += counted(what.equals("counted") ? 200_000_000 : 1000);
                 if (what.equals("none"))

@@ -12,6 +12,20 @@
 
 TestSuite(sample_cost, .timeout = 300);
 
+static struct jw_cost_measured measured_of(const struct jw_cost_times *times)
+{
+    return jw_cost_measured_from(times, 0);
+}
+
+/* Of handlers, the long ones are measured all. */
+static struct jw_cost_measured random_of(const struct jw_cost_times *times)
+{
+    const struct jw_cost_measured longer = jw_cost_measured_from(times, JW_COST_LONG_OCTAVE);
+    const struct jw_cost_measured all = measured_of(times);
+
+    return (struct jw_cost_measured){all.count - longer.count, all.cpu_ns - longer.cpu_ns};
+}
+
 Test(sample_cost, there_is_none_before_the_first_handler)
 {
     struct jw_cost_times times;
@@ -19,7 +33,7 @@ Test(sample_cost, there_is_none_before_the_first_handler)
     sampler_cost(JW_COST_CPU, &times);
     cr_assert(eq(u64, times.count, 0));
     cr_assert(eq(u64, jw_cost_percentile_ns(&times, 1000), 0));
-    cr_assert(eq(u64, jw_cost_cpu_ns(&times), 0));
+    cr_assert(eq(u64, jw_cost_cpu_ns(&times, NULL), 0));
 }
 
 Test(sample_cost, each_clock_has_its_own_and_the_counter_has_both)
@@ -59,8 +73,8 @@ Test(sample_cost, hooks_have_their_own)
     }
     sampler_cost(JW_COST_HOOK, &hook);
     /* One in 256 at random, 250; further off than half or twice of it is chance in 10^15 runs. */
-    cr_assert(ge(u64, hook.measured_count, 125));
-    cr_assert(le(u64, hook.measured_count, 500));
+    cr_assert(ge(u64, measured_of(&hook).count, 125));
+    cr_assert(le(u64, measured_of(&hook).count, 500));
 }
 
 static uint64_t clock_of_thread_ns(int tid)
@@ -83,10 +97,11 @@ static bool mean_of_hooks(uint64_t *mean_ns)
         sample_cost_end(&cost, JW_COST_HOOK);
     }
     sampler_cost(JW_COST_HOOK, &after);
-    if (after.measured_count == before.measured_count)
+    jw_cost_since(&after, &before);
+    const struct jw_cost_measured measured = measured_of(&after);
+    if (measured.count == 0)
         return false;
-    *mean_ns = (after.measured_cpu_ns - before.measured_cpu_ns) /
-               (after.measured_count - before.measured_count);
+    *mean_ns = measured.cpu_ns / measured.count;
     return true;
 }
 
@@ -125,9 +140,51 @@ Test(sample_cost, some_are_measured_by_their_own_cpu_clock)
     }
     sampler_cost(JW_COST_CPU, &times);
     cr_assert(eq(u64, times.count, 64000));
-    cr_assert(ge(u64, times.measured_count, 500));
-    cr_assert(le(u64, times.measured_count, 2000));
-    cr_assert(ge(u64, times.measured_cpu_ns, times.measured_count));
+    const struct jw_cost_measured at_random = random_of(&times);
+    cr_assert(ge(u64, at_random.count, 500));
+    cr_assert(le(u64, at_random.count, 2000));
+    cr_assert(ge(u64, at_random.cpu_ns, at_random.count));
+}
+
+/* However dear the readings are: each that is measured has used no more than time passed, and all of them so, too. */
+Test(sample_cost, none_used_more_than_time_passed)
+{
+    struct jw_cost_times cpu, hook;
+
+    for (int i = 0; i < 64000; i++) {
+        struct sample_cost cost;
+
+        sample_cost_begin(&cost);
+        sample_cost_end(&cost, JW_COST_CPU);
+        sample_cost_begin_hook(&cost);
+        sample_cost_end(&cost, JW_COST_HOOK);
+    }
+    sampler_cost(JW_COST_CPU, &cpu);
+    sampler_cost(JW_COST_HOOK, &hook);
+    for (uint32_t i = 0; i < JW_COST_OCTAVES; i++) {
+        const uint64_t end_ns = jw_cost_bucket_end_ns((i + 1) * JW_COST_STEPS - 1);
+
+        cr_assert(le(u64, cpu.measured[i].cpu_ns, cpu.measured[i].count * end_ns));
+        cr_assert(le(u64, hook.measured[i].cpu_ns, hook.measured[i].count * end_ns));
+    }
+    cr_assert(le(u64, jw_cost_cpu_ns(&cpu, NULL), cpu.elapsed_ns));
+    cr_assert(le(u64, jw_cost_cpu_ns(&hook, NULL), hook.elapsed_ns));
+}
+
+/* A handler has read its clock before anybody knew that it would be long. */
+Test(sample_cost, every_long_handler_is_measured)
+{
+    const uint64_t waited_ns = 3 * JW_COST_LONG_NS;
+    struct jw_cost_times times;
+    struct sample_cost cost;
+
+    for (int i = 0; i < 20; i++) {
+        sample_cost_begin(&cost);
+        nanosleep(&(struct timespec){0, (long)waited_ns}, NULL);
+        sample_cost_end(&cost, JW_COST_WALL);
+    }
+    sampler_cost(JW_COST_WALL, &times);
+    cr_assert(eq(u64, jw_cost_measured_from(&times, JW_COST_LONG_OCTAVE).count, 20));
 }
 
 static uint64_t own_cpu_ns(void)
