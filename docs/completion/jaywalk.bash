@@ -338,11 +338,13 @@ _jaywalk_facts() {
         ;;
     contention)
         operands=recordings
-        options='--from= --to= --thread= --latency= --top= --json -q --quiet -h --help '
+        options='--from= --to= --thread= --endpoint= --attribute= --latency= --top= --json -q --quiet -h --help '
         case $option in
         --from) kind=any ;;
         --to) kind=any ;;
         --thread) kind=any ;;
+        --endpoint) kind=any ;;
+        --attribute) kind=any ;;
         --latency) kind=any ;;
         --top) kind=any ;;
         esac

@@ -10,8 +10,8 @@
  * jaywalk.Deadlock. A wait is for a lock where it is to enter a monitor, or parked for one of java.util.concurrent's; any
  * other is for something to happen, and is told apart.
  *
- * Of a part (--from, --to, --thread, --latency) tables have the waits that are wanted: those that began in that time, on those threads,
- * and took so long. Who else waited in that time, and what owners waited for, is read all the same: convoys and chains are those
+ * Of a part (--from, --to, --thread, --endpoint, --attribute, --latency) tables have the waits that are wanted: those that began in
+ * that time, on those threads, for those requests, and took so long. Who else waited in that time, and what owners waited for, is read all the same: convoys and chains are those
  * that a wanted wait is in.
  */
 #ifndef JW_CLI_CLI_CONTENTION_INTERNAL_H

@@ -15,8 +15,9 @@ struct reading {
     struct contention *all;
     struct cli_part *part;
     struct cli_wish wish;
-    struct cli_feed feed; /* reader, texts */
-    struct jfr_reader_chunk chunk;
+    struct cli_found found;
+    struct cli_requests *requests;
+    struct cli_feed feed; /* reader, chunk, texts, what the part needs */
     struct jw_map stacks; /* of this chunk: key of a trace -> number of its text + 1 */
     char stack[STACK_BYTES];
 };
@@ -208,7 +209,7 @@ static bool is_lock_class(const char *name)
 /* Sums of numbers of the file stay sums. */
 static int64_t begin_of(const struct reading *reading, const struct jfr_reader_event *event)
 {
-    const int64_t ns = cli_moment_ns(&reading->chunk, event->start_ticks);
+    const int64_t ns = cli_moment_ns(&reading->feed.chunk, event->start_ticks);
 
     return ns < INT64_MAX / 2 ? ns : INT64_MAX / 2;
 }
@@ -218,33 +219,16 @@ static int64_t duration_of(const struct reading *reading, const struct jfr_reade
     const int64_t most_ns = (int64_t)1 << 50;
     int64_t ns = 0;
 
-    if (!cli_duration_ns(&reading->chunk, event, &ns) || ns < 0)
+    if (!cli_duration_ns(&reading->feed.chunk, event, &ns) || ns < 0)
         return 0;
     return ns < most_ns ? ns : most_ns;
 }
-
-/* ---- the part ---- */
 
 /* Some of it lies in the window. */
 static bool is_near(const struct reading *reading, int64_t begin_ns, int64_t end_ns)
 {
     return (uint64_t)end_ns >= reading->part->begin_ns &&
            (uint64_t)begin_ns < reading->part->end_ns;
-}
-
-static bool is_wanted(struct reading *reading, const struct jfr_reader_event *event,
-                      int64_t begin_ns, int64_t duration_ns)
-{
-    struct cli_part *part = reading->part;
-    struct jfr_value thread;
-    const uint64_t key = cli_thread_key(event, &thread);
-
-    if ((uint64_t)begin_ns < part->begin_ns || (uint64_t)begin_ns >= part->end_ns ||
-        !cli_thread_is_in_part(&reading->feed, part, key, &thread) ||
-        (uint64_t)duration_ns < part->latency_ns)
-        return false;
-    part->is_latency_used = true;
-    return true;
 }
 
 static void take_wait(struct reading *reading, const struct jfr_reader_event *event, int number)
@@ -274,7 +258,7 @@ static void take_wait(struct reading *reading, const struct jfr_reader_event *ev
         .thread = thread_of(reading, event, "eventThread"),
         .owner = thread_of(reading, event, sources[number].other_field),
         .kind = kinds[number],
-        .is_wanted = is_wanted(reading, event, begin_ns, duration_ns),
+        .is_wanted = cli_is_in_part(&reading->feed, event),
     };
     made.is_for_lock = made.kind == CONTENTION_ENTER ||
                        (made.kind == CONTENTION_PARK &&
@@ -351,13 +335,14 @@ static void read_chunks(struct reading *reading, struct cli_progress *progress,
     struct jfr_reader *reader = reading->feed.reader;
     struct jfr_reader_event event;
 
-    while (!reading->all->is_out_of_memory && jfr_reader_next_types(reader, &reading->chunk, err)) {
+    while (!reading->all->is_out_of_memory &&
+           jfr_reader_next_types(reader, &reading->feed.chunk, err)) {
         if (!has_any(reader))
             continue;
         if (!jfr_reader_begin_events(reader, err))
             return;
         jw_map_clear(&reading->stacks);
-        jw_map_clear(&reading->feed.thread_fits);
+        cli_feed_forget(&reading->feed);
         while (!reading->all->is_out_of_memory && jfr_reader_next_event(reader, &event, err)) {
             take(reading, &event);
             cli_progress_show(progress, "reading", jfr_reader_position_bytes(reader),
@@ -368,34 +353,48 @@ static void read_chunks(struct reading *reading, struct cli_progress *progress,
     }
 }
 
+/* What the part means in this recording. */
+static bool settle(struct reading *reading, const char *path, bool is_quiet, struct jw_error *err)
+{
+    static const struct cli_bys none;
+
+    if (!cli_window_settle(reading->part, path, err))
+        return false;
+    if (!cli_needs_requests(reading->part, &none))
+        return true;
+    reading->requests = cli_requests_read(path, false, is_quiet, err);
+    if (reading->requests == NULL)
+        return false;
+    cli_requests_judge(reading->requests, reading->part);
+    reading->feed.requests = reading->requests;
+    return true;
+}
+
 bool contention_read(struct contention *all, const char *path, struct cli_part *part, bool is_quiet,
                      struct jw_error *err)
 {
-    struct reading *reading;
+    struct reading *reading = jw_alloc(sizeof *reading);
     struct cli_progress progress;
-
-    if (!cli_window_settle(part, path, err))
-        return false;
-    reading = jw_alloc(sizeof *reading);
 
     if (reading == NULL) {
         jw_error_set(err, "no memory");
         return false;
     }
     reading->all = all;
-    reading->part = part;
+    reading->part = reading->wish.part = part;
     reading->feed.wish = &reading->wish;
-    reading->feed.reader = jfr_reader_open(path, err);
+    reading->feed.found = &reading->found;
+    if (settle(reading, path, is_quiet, err))
+        reading->feed.reader = jfr_reader_open(path, err);
     if (reading->feed.reader != NULL) {
         cli_progress_begin(&progress, is_quiet);
         read_chunks(reading, &progress, err);
         cli_progress_end(&progress);
-        jfr_reader_close(reading->feed.reader);
     }
+    all->is_out_of_memory |= reading->feed.is_out_of_memory;
     jw_map_close(&reading->stacks);
-    jw_map_close(&reading->feed.thread_fits);
-    jfr_method_free(&reading->feed.method);
-    jfr_text_free(&reading->feed.text);
+    cli_feed_close(&reading->feed);
+    cli_requests_close(reading->requests);
     jw_free(reading);
     if (all->is_out_of_memory)
         jw_error_set(err, "%s: out of memory for its waits; free some", path);

@@ -55,6 +55,8 @@ static void put(const struct made_wait *wait)
     record->class_name =
         dict_intern(generation->classes, wait->class_name, strlen(wait->class_name));
     record->trace = store_put(generation->traces, frames, count, flags);
+    record->context =
+        made_context(generation, wait->thread); /* of a request each, but for the fourth */
     event_commit(record);
     generation_leave(generations, &ticket);
 }
@@ -97,6 +99,9 @@ static void make(const char *path, enum recording_dialect dialect)
 
     config.sources.thread = tell_thread;
     config.dialect = dialect;
+    config.sources.attribute = made_tell_attribute;
+    made_with_context = true;
+    made_attributes = 1;
     generations = generations_open(&(struct generations_config){0}, &err);
     cr_assert_not_null(generations, "%s", err.message);
     recording = recording_open(&config, &err);
@@ -107,6 +112,7 @@ static void make(const char *path, enum recording_dialect dialect)
     own(3, "app/Shelf", 0x7000, 12);
     own(3, "app/Shelf", 0x7000, 22);
     own(0, "app/Desk", 0x8000, 6);
+    made_requests(generations);
     struct generation *closed = generations_rotate(generations);
     cr_assert_not_null(closed);
     recording_take(recording, closed);
@@ -196,6 +202,21 @@ Test(contention, a_part_has_the_waits_of_its_threads)
     cr_assert_eq(RUN("contention", "--thread=owner", file), CLI_OK, "%s", err_text);
     expect_text("  app.Desk of one, who waited for app.Shelf of owner\n");
     cr_expect(strstr(out_text, "at once") == NULL, "%s", out_text);
+}
+
+Test(contention, a_part_has_the_waits_of_its_requests)
+{
+    cr_assert_eq(RUN("contention", "-q", "--endpoint=GET /orders*", file), CLI_OK, "%s", err_text);
+    expect_text("Waits for locks: 1, 30.0 ms in all");
+    expect_text("Only of GET /orders*; ");
+    expect_text("30.0 ms  one\n");
+    cr_assert_eq(RUN("contention", "-q", "--endpoint=[no context]", file), CLI_OK, "%s", err_text);
+    expect_text("10.0 ms  owner\n");
+    cr_assert_eq(RUN("contention", "-q", "--attribute=tenant=globex", file), CLI_OK, "%s",
+                 err_text);
+    expect_text("100.0 ms  two\n");
+    cr_assert_eq(RUN("contention", "-q", "--endpoint=GET /nothing", file), CLI_FAILED);
+    cr_expect(strstr(err_text, "--endpoint='GET /nothing'") != NULL, "%s", err_text);
 }
 
 Test(contention, a_part_has_the_waits_of_its_time_and_length)
