@@ -111,8 +111,8 @@ static void put_command(const struct cli_command *command, FILE *to)
     static const char *const operands[] = {
         [CLI_OPERANDS_NONE] = "",
         [CLI_OPERANDS_JVM] = "            '1:JVM:_jaywalk_jvms'\n",
-        [CLI_OPERANDS_RECORDING] = "            '1:recording:_jaywalk_recordings'\n"
-                                   "            '2:output:_files'\n",
+        [CLI_OPERANDS_RECORDING] = ("            '1:recording:_jaywalk_recordings'\n"
+                                    "            '2:output:_files'\n"),
         [CLI_OPERANDS_RECORDINGS] = "            '*:recording:_jaywalk_recordings'\n",
         [CLI_OPERANDS_EITHER] = "            '*:recording or JVM:_jaywalk_either'\n",
         [CLI_OPERANDS_RULES] = "            '*:what to do:_jaywalk_rules'\n",
