@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/caller_table.h"
+#include "agent/callers.h"
 #include "base/clock.h"
 #include "instrument/instrument.h"
 #include "recording/recording.h"
@@ -14,6 +16,8 @@
 static struct {
     char reason[sizeof((struct jw_error *)0)->message]; /* of this session; "": none */
     uint32_t next;                                      /* site that is asked for next */
+    uint32_t next_caller;                               /* of the one before it */
+    uint64_t acquisitions;                              /* of that one */
     uint64_t read_ns, turned_ns;
     bool is_on, has_read, is_jvm_ending;
 } census;
@@ -45,6 +49,9 @@ static bool begin(JNIEnv *jni, const struct options *options, struct jw_error *e
         return false;
     }
     instrument_at_end(commands_end);
+    /* Before the first place is called. */
+    if (!callers_begin(instrument_census_figures().is_on, err))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "locks=census: callers are not told: %s", err->message);
     return instrument_census_begin(agent.java_vm, jni, options->is_with_jvm, say_info, NULL, err);
 }
 
@@ -72,6 +79,8 @@ void census_look(JNIEnv *jni)
     if (!census.is_on)
         return;
     census.has_read = jni != NULL && instrument_census_read(jni, &err);
+    if (census.has_read && !caller_table_look())
+        agent_log(OPTIONS_LOGLEVEL_WARN, "locks=census: callers are not told: no memory");
     census.next = 0;
     census.read_ns = jw_now_ns();
     if (!census.has_read)
@@ -93,6 +102,7 @@ void census_end(JNIEnv *jni)
 {
     if (census.is_on && jni != NULL)
         instrument_census_end(jni, census.is_jvm_ending, say_info, NULL);
+    callers_end();
     census.is_on = census.has_read = false;
 }
 
@@ -115,6 +125,8 @@ static bool ask_site(void *context, struct recording_lock_site *out)
         }
         census.next++;
     } while (site.is_gone);
+    census.next_caller = 0;
+    census.acquisitions = site.acquisitions;
     *out = (struct recording_lock_site){
         .time_ns = census.read_ns,
         .class_name = site.class_name,
@@ -134,8 +146,28 @@ static bool ask_site(void *context, struct recording_lock_site *out)
     return true;
 }
 
+static bool ask_caller(void *context, struct recording_lock_caller *out)
+{
+    struct caller caller;
+
+    (void)context;
+    if (!census.has_read || census.next == 0 ||
+        !caller_table_get(census.next - 1, census.next_caller, census.acquisitions, &caller))
+        return false;
+    census.next_caller++;
+    *out = (struct recording_lock_caller){
+        .class_name = caller.class_name,
+        .method = caller.method,
+        .samples = caller.samples,
+        .acquisitions = caller.acquisitions,
+        .error = caller.error,
+    };
+    return true;
+}
+
 void census_fill(struct recording_sources *out)
 {
+    out->lock_caller = ask_caller;
     out->lock_site = ask_site;
 }
 
@@ -154,4 +186,7 @@ void census_tell(void)
               (unsigned long long)figures.refused_classes, (unsigned long long)figures.left_out,
               (unsigned long long)figures.lost, (unsigned long long)figures.forgotten_sites,
               (unsigned long long)figures.forgotten);
+    if (caller_table_lost() != 0)
+        agent_log(OPTIONS_LOGLEVEL_INFO, "locks=census: %llu samples of callers have no room",
+                  (unsigned long long)caller_table_lost());
 }

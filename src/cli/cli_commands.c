@@ -359,9 +359,11 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "how many\n"
                 "threads, how long it was held and waited for, and what follows from that. Those "
                 "of the JDK's\n"
-                "own classes are apart. Monitors are told by the statement or method that takes "
-                "them, locks of\n"
-                "java.util.concurrent by the call. Explorer pages show the same.\n",
+                "own classes are apart, each with the methods of the program that call it. "
+                "Monitors are told\n"
+                "by the statement or method that takes them, locks of java.util.concurrent by the "
+                "call. Explorer\n"
+                "pages show the same.\n",
             .examples = "  jaywalk -d 60 --locks=census -f app.jfr 4711\n"
                         "  jaywalk locks app.jfr\n"
                         "  jaywalk locks --json app.jfr | jq '.sites[] | select(.verdict == "

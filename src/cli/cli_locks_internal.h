@@ -4,9 +4,9 @@
  * For      `jaywalk locks`: cmd_locks.c (line, recordings), cli_locks_read.c (events, waits), cli_locks_judge.c (what of it is to be said),
  *          cli_locks_text.c (words); and the same in an explorer page: cli_locks_page.c.
  * Callers  these.   Context  tool.
- * Memory   a row for each site, with its texts; and the waits (cli_contention_internal.h).
+ * Memory   a row for each site and caller, with its texts; and the waits (cli_contention_internal.h).
  *
- * Read is the last jaywalk.LockSite of each site of a recording, and each jdk.JavaMonitorEnter and jdk.ThreadPark, whose innermost frame
+ * Read is the last jaywalk.LockSite of each site of a recording, with each jaywalk.LockCaller behind it, and each jdk.JavaMonitorEnter and jdk.ThreadPark, whose innermost frame
  * that is not of the lock itself says the site. Recordings are not added up: each has sites of its own.
  */
 #ifndef JW_CLI_CLI_LOCKS_INTERNAL_H
@@ -26,6 +26,12 @@ enum locks_verdict {
 };
 const char *locks_verdict_word(enum locks_verdict verdict);
 
+/* A method of the program whose calls come to a place of the JDK. */
+struct locks_caller {
+    char *place;                           /* "shop.Cart.add", or in brackets why there is none */
+    uint64_t samples, acquisitions, error; /* estimated, and within that in 95 of 100 cases */
+};
+
 struct locks_site {
     char *place;  /* "shop.Cart.add" */
     char *kind;   /* "monitor", "synchronized", "static synchronized", "ReentrantLock" ... */
@@ -39,6 +45,8 @@ struct locks_site {
     const char *lock_class; /* that was waited for first; "": none */
     bool is_platform, is_counted;
     enum locks_verdict verdict;
+    struct locks_caller *callers; /* most first */
+    size_t caller_count, caller_capacity;
 };
 
 struct locks {
@@ -85,6 +93,10 @@ size_t locks_choose(const struct locks *all, const struct locks_table *table,
 int64_t locks_mean_hold_ns(const struct locks_site *site);
 /* The class that somebody waited for, where that says which lock it is; else "". */
 const char *locks_told_class(const struct locks_site *site);
+/* "75.0 % +- 1.2  shop.Cart.add": how much of the place's acquisitions. */
+#define LOCKS_CALLER_BYTES 1200u
+void locks_caller_text(const struct locks_site *site, const struct locks_caller *caller,
+                       char out[LOCKS_CALLER_BYTES]);
 /* What follows from it; "": nothing. */
 #define LOCKS_FOLLOWS_BYTES (1024u + 200u)
 void locks_follows(const struct locks_site *site, char out[LOCKS_FOLLOWS_BYTES]);

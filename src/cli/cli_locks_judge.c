@@ -26,7 +26,9 @@ const char locks_note[] =
     "holds are those of a sample where a place is busy; a lock that is taken again further in is "
     "counted, and its time is that of the outer one; Object.wait is part of a hold. A lock of "
     "java.util.concurrent is told at the call that takes it, and its time where the same method "
-    "gives it back. Virtual threads are counted, not timed, and are told as one or as two for "
+    "gives it back. Who calls places of the JDK is told by samples where a place is busy, with the "
+    "error that 95 of 100 such figures keep within. Virtual threads are counted, not timed, and "
+    "are told as one or as two for "
     "more.";
 
 int64_t locks_mean_hold_ns(const struct locks_site *site)
@@ -119,6 +121,26 @@ const char *locks_told_class(const struct locks_site *site)
 {
     /* The class of what a lock of java.util.concurrent parks on says nothing of which one it is. */
     return locks_is_call(site) ? "" : site->lock_class;
+}
+
+/* Tenths of a percent. */
+static uint64_t tenths_of(uint64_t part, uint64_t all)
+{
+    return all == 0 ? 0 : (uint64_t)(1000 * (double)part / (double)all + 0.5);
+}
+
+void locks_caller_text(const struct locks_site *site, const struct locks_caller *caller,
+                       char out[LOCKS_CALLER_BYTES])
+{
+    const uint64_t part = tenths_of(caller->acquisitions, site->acquisitions);
+    const uint64_t error = tenths_of(caller->error, site->acquisitions);
+    char place[CLI_CELL_BYTES], within[48] = "";
+
+    cli_text_clean(caller->place, place);
+    if (caller->error > 0)
+        snprintf(within, sizeof within, " +- %" PRIu64 ".%" PRIu64, error / 10, error % 10);
+    snprintf(out, LOCKS_CALLER_BYTES, "%" PRIu64 ".%" PRIu64 " %%%s  %s", part / 10, part % 10,
+             within, place);
 }
 
 static const char *advice_of(const struct locks_site *site)

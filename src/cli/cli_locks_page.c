@@ -8,7 +8,7 @@
 
 /*
  * [place, line, kind, class that was waited for, first thread, acquisitions, threads, timed holds, weight, ns held, mean hold, longest hold,
- * waits, ns waited, longest wait, what follows]: as page/locks.js reads it.
+ * waits, ns waited, longest wait, what follows, [who calls]]: as page/locks.js reads it.
  */
 static void put_site(const struct locks_site *site, FILE *to)
 {
@@ -30,7 +30,15 @@ static void put_site(const struct locks_site *site, FILE *to)
             site->longest_wait_ns);
     locks_follows(site, follows);
     cli_text_json(follows, to);
-    fputs("]", to);
+    fputs(",[", to);
+    for (size_t i = 0; i < site->caller_count; i++) {
+        char caller[LOCKS_CALLER_BYTES];
+
+        locks_caller_text(site, &site->callers[i], caller);
+        fputs(i == 0 ? "" : ",", to);
+        cli_text_json(caller, to);
+    }
+    fputs("]]", to);
 }
 
 static void put_lines(const struct locks *all, FILE *to)

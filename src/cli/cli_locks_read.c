@@ -6,7 +6,8 @@
 
 #include "cli/cli_feed_internal.h"
 
-#define SITE_TYPE "jaywalk.LockSite"
+#define SITE_TYPE   "jaywalk.LockSite"
+#define CALLER_TYPE "jaywalk.LockCaller"
 
 const char *locks_verdict_word(enum locks_verdict verdict)
 {
@@ -26,6 +27,9 @@ static void forget_from(struct locks *all, size_t first)
         jw_free(site->place);
         jw_free(site->kind);
         jw_free(site->thread);
+        for (size_t i = 0; i < site->caller_count; i++)
+            jw_free(site->callers[i].place);
+        jw_free(site->callers);
     }
 }
 
@@ -48,19 +52,20 @@ static char *text_of(struct locks *all, const struct jfr_reader_event *event, co
     return copy;
 }
 
+/* "shop.Cart.add", of the two fields; without a class the method alone. */
 static char *place_of(struct locks *all, const struct jfr_reader_event *event,
-                      struct jfr_text *text)
+                      const char *class_field, const char *method_field, struct jfr_text *text)
 {
     char class_name[1024];
-    char *found = text_of(all, event, "lockedIn", "", text);
+    char *found = text_of(all, event, class_field, "", text);
 
     if (found == NULL)
         return NULL;
-    snprintf(class_name, sizeof class_name, "%.1000s.", found);
+    snprintf(class_name, sizeof class_name, found[0] == '\0' ? "%.1000s" : "%.1000s.", found);
     jw_free(found);
     for (char *at = class_name; *at != '\0'; at++)
         *at = *at == '/' ? '.' : *at;
-    return text_of(all, event, "method", class_name, text);
+    return text_of(all, event, method_field, class_name, text);
 }
 
 static void take_site(struct locks *all, const struct jfr_reader_event *event,
@@ -78,7 +83,7 @@ static void take_site(struct locks *all, const struct jfr_reader_event *event,
         all->capacity = capacity;
     }
     all->sites[all->count++] = (struct locks_site){
-        .place = place_of(all, event, text),
+        .place = place_of(all, event, "lockedIn", "method", text),
         .kind = text_of(all, event, "kind", "", text),
         .thread = text_of(all, event, "thread", "", text),
         .line = cli_number_of(event, "lineNumber"),
@@ -91,6 +96,33 @@ static void take_site(struct locks *all, const struct jfr_reader_event *event,
         .lock_class = "",
         .is_platform = cli_number_of(event, "isPlatform") != 0,
         .is_counted = cli_number_of(event, "isCounted") != 0,
+    };
+}
+
+/* It stands behind its site. */
+static void take_caller(struct locks *all, const struct jfr_reader_event *event,
+                        struct jfr_text *text)
+{
+    struct locks_site *site = all->count > all->first ? &all->sites[all->count - 1] : NULL;
+
+    if (site == NULL)
+        return;
+    if (site->caller_count == site->caller_capacity) {
+        const size_t capacity = site->caller_capacity == 0 ? 4 : 2 * site->caller_capacity;
+        void *callers = jw_realloc(site->callers, jw_mul_bytes(capacity, sizeof *site->callers));
+
+        if (callers == NULL) {
+            all->is_out_of_memory = true;
+            return;
+        }
+        site->callers = callers;
+        site->caller_capacity = capacity;
+    }
+    site->callers[site->caller_count++] = (struct locks_caller){
+        .place = place_of(all, event, "callerClass", "caller", text),
+        .samples = cli_number_of(event, "samples"),
+        .acquisitions = cli_number_of(event, "acquisitions"),
+        .error = cli_number_of(event, "error"),
     };
 }
 
@@ -109,6 +141,8 @@ static void read_sites(struct locks *all, struct jfr_reader *reader, struct jw_e
         if (!jfr_reader_begin_events(reader, err))
             break;
         while (!all->is_out_of_memory && jfr_reader_next_event(reader, &event, err)) {
+            if (strcmp(event.type_name, CALLER_TYPE) == 0 && !is_first)
+                take_caller(all, &event, &text);
             if (strcmp(event.type_name, SITE_TYPE) != 0)
                 continue;
             /* All of a moment have the same time; those of an earlier one say less. */

@@ -6,6 +6,9 @@
 
 #define WORD_BYTES CONTENTION_WORD_BYTES
 
+/* Callers that are shown of a place; all of them where all places are. */
+#define CALLERS 4u
+
 /* ---- words ---- */
 
 static void put_place(const struct locks_site *site, FILE *to)
@@ -21,7 +24,21 @@ static void put_place(const struct locks_site *site, FILE *to)
     fprintf(to, " (%s%s%s)\n", kind, lock[0] != '\0' ? " of " : "", lock);
 }
 
-static void put_row(const struct locks_site *site, FILE *to)
+static void put_callers(const struct locks_site *site, size_t most, FILE *to)
+{
+    const size_t shown = most == 0 || site->caller_count < most ? site->caller_count : most;
+
+    for (size_t i = 0; i < shown; i++) {
+        char caller[LOCKS_CALLER_BYTES];
+
+        locks_caller_text(site, &site->callers[i], caller);
+        fprintf(to, "%15s%s%s\n", "", i == 0 ? "by calls of " : "            ", caller);
+    }
+    if (shown < site->caller_count)
+        fprintf(to, "%27sand %zu more\n", "", site->caller_count - shown);
+}
+
+static void put_row(const struct locks_site *site, size_t callers, FILE *to)
 {
     char count[32], waits[32], waited[WORD_BYTES] = "", longest[WORD_BYTES] = "";
     char mean[WORD_BYTES] = "", most[WORD_BYTES] = "", threads[32], follows[LOCKS_FOLLOWS_BYTES];
@@ -43,6 +60,7 @@ static void put_row(const struct locks_site *site, FILE *to)
     locks_follows(site, follows);
     if (follows[0] != '\0')
         fprintf(to, "%15s%s\n", "", follows);
+    put_callers(site, callers, to);
 }
 
 static void put_table(const struct locks *all, const struct locks_table *table, size_t top,
@@ -71,7 +89,7 @@ static void put_table(const struct locks *all, const struct locks_table *table, 
         fputs("\n acquisitions threads mean hold   longest    waits    waited   longest  where\n",
               to);
         for (size_t i = 0; i < shown; i++)
-            put_row(rows[i], to);
+            put_row(rows[i], top == 0 ? 0 : CALLERS, to);
     }
     jw_free(rows);
 }
@@ -104,6 +122,20 @@ static void put_json_sums(const char *name, const struct locks *all, bool is_pla
             name, sums.sites, sums.reached, sums.acquisitions, sums.uncounted);
 }
 
+static void put_json_callers(const struct locks_site *site, FILE *to)
+{
+    fputs(",\"callers\":[", to);
+    for (size_t i = 0; i < site->caller_count; i++) {
+        const struct locks_caller *caller = &site->callers[i];
+
+        fprintf(to, "%s{\"caller\":", i == 0 ? "" : ",");
+        cli_text_json(caller->place, to);
+        fprintf(to, ",\"acquisitions\":%" PRIu64 ",\"error\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
+                caller->acquisitions, caller->error, caller->samples);
+    }
+    fputs("]", to);
+}
+
 static void put_json_site(const struct locks_site *site, FILE *to)
 {
     fputs("\n{\"place\":", to);
@@ -123,6 +155,8 @@ static void put_json_site(const struct locks_site *site, FILE *to)
             site->holds, site->weight, site->hold_ns, site->longest_hold_ns, site->waits,
             site->waited_ns, site->longest_wait_ns);
     cli_text_json(site->lock_class, to);
+    if (site->is_platform)
+        put_json_callers(site, to);
     fputs("}", to);
 }
 

@@ -315,6 +315,14 @@ struct instrument_census {
 #define INSTRUMENT_LOCK_SITES_LIMIT 65536u
 
 /*
+ * A lock was taken at that site, of a class of the JDK, and stands for so many acquisitions there; on the thread that has just taken it, in
+ * a native method that the site has called. Context: hook, on any Java thread, also after the census has ended.
+ */
+typedef void instrument_lock_called(JNIEnv *jni, uint32_t site, uint64_t weight);
+void instrument_set_lock_called(
+    instrument_lock_called *called); /* before the first census, for good */
+
+/*
  * Calls at each lock of the classes that are loaded, in batches unless `is_at_once`, and of those to come. Where it is on already, what is counted since the last reading
  * is counted from 0. Context of all: the agent's thread.
  */

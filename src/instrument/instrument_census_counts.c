@@ -86,6 +86,7 @@ void census_counts_begin_again(void)
 bool census_counts_begin(JNIEnv *jni, struct jw_error *err)
 {
     forget_counted();
+    instrument_callers_begin(jni, true);
     (*jni)->CallStaticVoidMethod(jni, counted.locks, counted.begin);
     if (instrument_has_thrown(jni, LOCKS, err))
         return false;
@@ -101,6 +102,7 @@ void census_counts_end(JNIEnv *jni)
 {
     struct jw_error err = {0};
 
+    instrument_callers_begin(jni, false);
     (*jni)->CallStaticVoidMethod(jni, counted.locks, counted.end);
     (void)instrument_has_thrown(jni, LOCKS, &err);
     forget_counted();

@@ -372,6 +372,15 @@ bool census_known_site(uint32_t number, struct instrument_lock_site *out)
     return is_of_now;
 }
 
+bool census_known_is_platform(uint32_t number)
+{
+    pthread_mutex_lock(&lock);
+    const bool is_it = number < known.site_count && known.sites[number].is_platform &&
+                       known.sites[number].state != SITE_FREE;
+    pthread_mutex_unlock(&lock);
+    return is_it;
+}
+
 struct instrument_census census_known_figures(void)
 {
     pthread_mutex_lock(&lock);

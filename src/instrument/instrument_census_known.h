@@ -35,6 +35,8 @@ uint32_t census_known_sites(uint64_t key, bool *is_known);
 uint32_t census_known_count(void);
 /* All but what was counted; its texts live until the next question. False: nothing is to be told of that number. */
 bool census_known_site(uint32_t number, struct instrument_lock_site *out);
+bool census_known_is_platform(
+    uint32_t number); /* it is of this census, and in a class of the JDK; any */
 struct instrument_census census_known_figures(void);
 /* Gives numbers of classes that are unloaded back, where few are left. */
 void census_known_turn(JNIEnv *jni);

@@ -170,6 +170,12 @@ JW_MUST_CHECK bool instrument_bind_forks(JNIEnv *jni, struct jw_error *err);
 /* Tasks of that attach are told from now on; -1: of none. */
 void instrument_forks_begin(JNIEnv *jni, int32_t attach);
 
+/* ---- instrument_callers.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_callers(JNIEnv *jni, struct jw_error *err);
+/* Callers of places of the JDK are told from now on, at rates that begin anew; or none is. */
+void instrument_callers_begin(JNIEnv *jni, bool is_on);
+
 /* ---- instrument_throws.c ---- */
 
 JW_MUST_CHECK bool instrument_bind_throws(JNIEnv *jni, struct jw_error *err);

@@ -2,7 +2,7 @@
 #include "instrument/instrument_internal.h"
 
 #define NATIVES_MOST JW_COUNT_OF(((struct instrument_teller *)NULL)->natives)
-#define TELLS_MOST   8u
+#define TELLS_MOST   16u
 
 /* All that were bound, for good. */
 static struct instrument_tells *bound[TELLS_MOST];

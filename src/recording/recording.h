@@ -191,6 +191,14 @@ struct recording_lock_site {
     uint64_t acquisitions, threads, holds, weight, hold_ns, hold_most_ns;
 };
 
+/* A method whose calls come to that place, by samples. */
+struct recording_lock_caller {
+    const char
+        *class_name; /* "com/acme/Shop"; "": the method is none, but says what is in its place */
+    const char *method;
+    uint64_t samples, acquisitions, error; /* the latter two: estimated, within that */
+};
+
 /* What the agent knows of a sampled object that is still there. */
 struct recording_live_state {
     uint32_t age;   /* pauses of the collector since it was allocated */
@@ -261,6 +269,8 @@ struct recording_sources {
     bool (*deadlocked)(void *context, struct recording_deadlocked *out);
     /* The next site of the census of locks that was not taken yet. */
     bool (*lock_site)(void *context, struct recording_lock_site *out);
+    /* The next caller of the site that was told last. */
+    bool (*lock_caller)(void *context, struct recording_lock_caller *out);
     /* The oldest collection that was not taken yet. */
     bool (*collection)(void *context, struct recording_collection *out);
 };

@@ -376,6 +376,38 @@ static void put_site(struct recording *recording, const struct recording_lock_si
     jfr_event_end(out, begin);
 }
 
+static void put_caller(struct recording *recording, const struct recording_lock_site *site,
+                       const struct recording_lock_caller *caller)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin =
+        recording_event(recording, JFR_TYPE_LOCK_CALLER, recording_time(recording, site->time_ns));
+
+    jfr_put_string(out, site->class_name);
+    jfr_put_string(out, site->method);
+    jfr_put_varint(out, site->line);
+    jfr_put_string(out, site->kind);
+    jfr_put_string(out, caller->class_name);
+    jfr_put_string(out, caller->method);
+    jfr_put_varint(out, caller->samples);
+    jfr_put_varint(out, caller->acquisitions);
+    jfr_put_varint(out, caller->error);
+    jfr_event_end(out, begin);
+}
+
+/* Behind the event of their place. */
+static void put_callers(struct recording *recording, const struct recording_lock_site *site)
+{
+    const struct recording_sources *sources = &recording->config.sources;
+    struct recording_lock_caller caller;
+
+    while (!recording->has_failed && sources->lock_caller != NULL &&
+           sources->lock_caller(sources->context, &caller)) {
+        recording_relieve(recording);
+        put_caller(recording, site, &caller);
+    }
+}
+
 static void put_sites(struct recording *recording)
 {
     const struct recording_sources *sources = &recording->config.sources;
@@ -384,8 +416,10 @@ static void put_sites(struct recording *recording)
     while (!recording->has_failed && sources->lock_site != NULL &&
            sources->lock_site(sources->context, &site)) {
         recording_relieve(recording);
-        if (jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_LOCK_SITE))
-            put_site(recording, &site);
+        if (!jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_LOCK_SITE))
+            continue;
+        put_site(recording, &site);
+        put_callers(recording, &site);
     }
 }
 

@@ -3,7 +3,7 @@
  *
  * For      one result type for every way of walking a stack.
  * Callers  sampler; agent (open, the comparison at start).
- * Context  walk_java, walk_receiver, walk_native: handler. walk_open, walk_own_stack: control. walk_failures,
+ * Context  walk_java, walk_receiver, walk_native: handler. walk_open: control. walk_own_stack: control, hook. walk_failures,
  *          walk_*_text: any.
  * Memory   frames go to scratch space of the caller; counts are static.
  *
@@ -136,7 +136,7 @@ JW_SIGNAL_SAFE vm_addr walk_receiver(const void *ucontext, const struct walk_jav
 
 /*
  * Walks the stack of the calling thread, which is in native code that Java called, by `vm`: to be compared
- * with what JVMTI says. Context: control, after vm_stack_open.
+ * with what JVMTI says, or to find who called. Context: control, hook, after vm_stack_open.
  */
 void walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,
                     struct walk_java_result *out);

@@ -9,7 +9,7 @@ const { java, timed, hostileNames, MS10 } = require('./profiles.js');
 const picture = name => path.join(out, name + '.png');
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, hasTouch: true, isMobile: true };
 const WIDE = { viewport: { width: 1280, height: 800 } };
-const [SITE, ENTER] = [131, 132];
+const [SITE, ENTER, CALLER] = [131, 132, 133];
 
 /* A site as the recording has it; what is not told is nothing. */
 const site = (owner, method, line, kind, more = {}) => ({ owner, method, line, kind, isPlatform: 0, isCounted: 1, acquisitions: 0, threads: 0, thread: '', timed: 0, weight: 0, held: 0, longest: 0, ...more });
@@ -27,7 +27,8 @@ const sites = [
   site('com/acme/legacy/Registry', 'find', 40, 'monitor'), /* two in one line */
   site('com/acme/shop/Prices', 'of', 21, 'ReadLock', { acquisitions: 45000, threads: 8, thread: 'http-1', timed: 900, weight: 45000, held: 9000000, longest: 2000 }),
   site('com/acme/shop/Huge', 'switchboard', 1, 'monitor', { isCounted: 0 }),
-  site('java/util/Vector', 'add', 60, 'synchronized', { acquisitions: 500000, threads: 1, thread: 'main', isPlatform: 1, timed: 10, weight: 500000, held: 4000000, longest: 100 }),
+  site('java/util/Vector', 'add', 60, 'synchronized', { acquisitions: 500000, threads: 1, thread: 'main', isPlatform: 1, timed: 10, weight: 500000, held: 4000000, longest: 100,
+    callers: [['com/acme/shop/Basket', 'fill', 30, 375000, 6000], ['', '[others]', 10, 125000, 6000]] }),
   site('java/lang/StringBuffer', 'append', 700, 'synchronized', { acquisitions: 800, threads: 2, thread: 'main', isPlatform: 1 }),
   site('java/util/Hashtable', 'get', 400, 'synchronized', { isPlatform: 1 }),
 ];
@@ -38,6 +39,8 @@ const isEvent = { superType: 'jdk.jfr.Event' };
 const types = [
   ['class', { name: 'jaywalk.LockSite', id: String(SITE), ...isEvent }, [field('startTime', '10'), field('lockedIn', '12'), field('method', '12'), field('lineNumber', '11'), field('kind', '12'), field('isPlatform', '13'),
     field('isCounted', '13'), field('acquisitions', '10'), field('threads', '10'), field('thread', '12'), field('timedHolds', '10'), field('weight', '10'), field('holdTime', '10'), field('longestHold', '10')]],
+  ['class', { name: 'jaywalk.LockCaller', id: String(CALLER), ...isEvent }, [field('startTime', '10'), field('lockedIn', '12'), field('method', '12'), field('lineNumber', '11'), field('kind', '12'), field('callerClass', '12'),
+    field('caller', '12'), field('samples', '10'), field('acquisitions', '10'), field('error', '10')]],
   ['class', { name: 'jdk.JavaMonitorEnter', id: String(ENTER), ...isEvent }, [field('startTime', '10'), field('duration', '10', {}, [['annotation', { class: '29', value: 'TICKS' }, []]]),
     field('eventThread', '20', pooled), field('stackTrace', '21', pooled), field('monitorClass', '25', pooled)]],
 ];
@@ -50,7 +53,8 @@ const first = [
 ];
 const wait = (at, length, stack, klass) => [ENTER, [at, length, 1, stack, klass]];
 const waits = [wait(1000000000, 30000000, 1, 1), wait(2000000000, 10000000, 1, 1), ...[1, 2, 3, 4, 5].map(i => wait(i * 100000000, 1000000, 2, 3))];
-const census = (list, more = []) => ({ types, pools: [], events: [...more, ...list.map(one => [SITE, [4000000000, ...values(one)]])] });
+const census = (list, more = []) => ({ types, pools: [], events: [...more, ...list.flatMap(one => [[SITE, [4000000000, ...values(one)]],
+  ...(one.callers || []).map(caller => [CALLER, [4000000000, one.owner, one.method, one.line, one.kind, ...caller]])])] });
 const profile = { ...timed(), stacks: [...first, ...timed().stacks], extra: census(sites, waits) };
 
 const command = (name, ...options) => execFileSync(process.env.JW_COMMAND, ['locks', ...options, path.join(out, name + '.jfr')], { encoding: 'utf8', maxBuffer: 1 << 28 });
@@ -158,7 +162,12 @@ async function testCensus(browser) {
     equal(await search('reentrant | stamped'), [[0, 2, 0, 0, 0], '2 of 13 places'], 'kinds');
     equal(await search('pkg:java.util'), [[0, 0, 0, 0, 1], '1 of 13 places'], 'a package');
     equal(await search('="com.acme.shop.Shelf.put"'), [[0, 0, 0, 1, 0], '1 of 13 places'], 'one name exactly');
-    equal(await search('-acme'), [[0, 0, 0, 0, 2], '2 of 13 places'], 'all others');
+    equal(await search('basket.fill'), [[0, 0, 0, 0, 1], '1 of 13 places'], 'a caller');
+    await page.locator('#locks-tables button', { hasText: 'In the JDK' }).click();
+    await page.locator('#locks tbody tr[id]', { hasText: 'add' }).click();
+    holds((await page.textContent('#locks .details')).includes('By calls of75.0 % +- 1.2  com.acme.shop.Basket.fill25.0 % +- 1.2  [others]'), await page.textContent('#locks .details'));
+    await page.locator('#locks-tables button', { hasText: 'Waited at' }).click();
+    equal(await search('-acme'), [[0, 0, 0, 0, 1], '1 of 13 places'], 'all others');
     equal(await search('/Cart\\.(add|all)$/'), [[0, 1, 1, 0, 0], '2 of 13 places'], 'a regular expression');
     equal((await search('/Cart\\.(add/'))[0], [0, 1, 1, 0, 0], 'a broken one keeps the last result');
     equal(await page.getAttribute('#query', 'aria-invalid'), 'true', 'and says so');

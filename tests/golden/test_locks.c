@@ -72,6 +72,25 @@ static const struct recording_lock_site sites[] = {
      .is_platform = true},
 };
 
+/* Of the last site. */
+static const struct recording_lock_caller callers[] = {
+    {.class_name = "app/Cart", .method = "fill", .samples = 30, .acquisitions = 3750, .error = 60},
+    {.class_name = "", .method = "[others]", .samples = 10, .acquisitions = 625, .error = 60},
+    {.class_name = "app/Hot", .method = "a", .samples = 4, .acquisitions = 250},
+    {.class_name = "app/Hot", .method = "b", .samples = 3, .acquisitions = 200},
+    {.class_name = "app/Hot", .method = "c", .samples = 2, .acquisitions = 175, .error = 9},
+};
+static uint32_t next_caller;
+
+static bool tell_caller(void *context, struct recording_lock_caller *out)
+{
+    (void)context;
+    if (next_site < JW_COUNT_OF(sites) || next_caller == JW_COUNT_OF(callers))
+        return false;
+    *out = callers[next_caller++];
+    return true;
+}
+
 static bool tell_site(void *context, struct recording_lock_site *out)
 {
     (void)context;
@@ -121,10 +140,11 @@ static void make(const char *path, bool has_sites)
 {
     struct recording_config config = made_config(path, RECORDING_JFR);
 
-    next_site = 0;
+    next_site = next_caller = 0;
     told_ns = jw_now_ns();
     if (has_sites)
         config.sources.lock_site = tell_site;
+    config.sources.lock_caller = tell_caller;
     generations = generations_open(&(struct generations_config){0}, &err);
     cr_assert_not_null(generations, "%s", err.message);
     struct recording *recording = recording_open(&config, &err);
@@ -195,6 +215,15 @@ Test(locks, three_questions_are_answered)
     expect_text("In classes of the JDK (1 of 1)\n");
     expect_text("java.util.Vector.add:60 (synchronized)\n               by one alone\n");
     cr_expect(strstr(out_text, "app.Cart.huge") == NULL);
+    expect_text("               by one alone\n"
+                "               by calls of 75.0 % +- 1.2  app.Cart.fill\n"
+                "                           12.5 % +- 1.2  [others]\n"
+                "                           5.0 %  app.Hot.a\n"
+                "                           4.0 %  app.Hot.b\n"
+                "                           and 1 more\n");
+    cr_expect_eq(RUN("locks", "--top=0", file), CLI_OK);
+    expect_text("                           4.0 %  app.Hot.b\n"
+                "                           3.5 % +- 0.2  app.Hot.c\n");
 }
 
 Test(locks, as_many_rows_as_are_asked_for)
@@ -220,6 +249,9 @@ Test(locks, for_programs)
         "\"longest_wait_ns\":0,\"lock_class\":\"\"},\n");
     expect_text("\"verdict\":\"not counted\"");
     expect_text("\"kind\":\"ReentrantLock\",\"is_platform\":false,\"verdict\":\"contended\"");
+    expect_text("\"lock_class\":\"\",\"callers\":[{\"caller\":\"app.Cart.fill\","
+                "\"acquisitions\":3750,\"error\":60,\"samples\":30},{\"caller\":\"[others]\","
+                "\"acquisitions\":625,\"error\":60,\"samples\":10},");
     expect_text("\"waits\":1,\"waited_ns\":5000000,\"longest_wait_ns\":5000000,\"lock_class\":"
                 "\"java.util.concurrent.locks.ReentrantLock$NonfairSync\"}");
 }
@@ -270,7 +302,9 @@ Test(locks, an_explorer_page_has_what_the_command_says)
         "\"rows\":[[\"app.Cart.all\",7,\"static synchronized\",\"\",\"\",0,0,0,0,0,0,0,0,0,0,\"no "
         "run comes here",
         "{\"key\":\"jdk\",\"title\":\"In classes of the JDK\",\"rows\":[[\"java.util.Vector.add\","
-        "60,\"synchronized\",\"\",\"one\",5000,1,0,0,0,0,0,0,0,0,\"by one alone\"]]}]}",
+        "60,\"synchronized\",\"\",\"one\",5000,1,0,0,0,0,0,0,0,0,\"by one alone\","
+        "[\"75.0 % +- 1.2  app.Cart.fill\",\"12.5 % +- 1.2  [others]\",\"5.0 %  app.Hot.a\","
+        "\"4.0 %  app.Hot.b\",\"3.5 % +- 0.2  app.Hot.c\"]]]}]}",
     };
     for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
         cr_expect(strstr(census, texts[i]) != NULL, "no '%s' in %s", texts[i], census);

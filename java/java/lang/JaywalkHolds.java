@@ -1,8 +1,13 @@
 package java.lang;
 
-/** Locks that a thread has, and whose time is taken: the innermost last. */
+/** Locks that a thread has, and whose time is taken: the innermost last. And of which acquisitions it is taken. */
 final class JaywalkHolds {
     private static final int DEPTH = 32;
+
+    private static final int COUNT = JaywalkLocks.COUNT, NEXT = JaywalkLocks.NEXT, LAST = JaywalkLocks.LAST, WINDOW_NS = JaywalkLocks.WINDOW_NS,
+        TAKEN = JaywalkLocks.TAKEN;
+    private static final long WINDOW = 1000000000L, TAKEN_MOST = 1000, TAKEN_LEAST = 250;
+    private static final long INTERVAL_MOST = 1 << 16;
 
     int count;
     private final int[] methods = new int[DEPTH];
@@ -15,6 +20,65 @@ final class JaywalkHolds {
 
     /** Where the agent has looked last. */
     private int looked;
+
+    /** A lock was taken, and is counted: whether its time is taken, and when the next one's is; `method` below 0: nothing tells of its end. */
+    static void time(JaywalkCells cells, long[] page, int site, int method) {
+        final int at = site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE;
+        final long count = page[at + COUNT];
+
+        if (method < 0 ? !JaywalkCallers.isWanted(site) : cells.holds == null && !isMade(cells)) {
+            page[at + NEXT] = method < 0 ? Long.MAX_VALUE : page[at + NEXT];
+            return;
+        }
+        if (method >= 0 && cells.holds.isWithin(method)) {
+            /* A part of that one's time: no other stands for it. */
+            page[at + LAST]++;
+            page[at + NEXT]++;
+            JaywalkCallers.came(site, cells.owner, count, 1);
+            return;
+        }
+        if (count <= page[at + NEXT]) {
+            return;
+        }
+        final long nowNs = System.nanoTime();
+        final long weight = count - page[at + LAST];
+
+        page[at + LAST] = count;
+        page[at + NEXT] = count + distance(page, at, nowNs) - 1;
+        if (method >= 0 && !cells.holds.begin(site, method, nowNs, weight)) {
+            cells.lost++;
+        }
+        JaywalkCallers.came(site, cells.owner, count, weight);
+    }
+
+    private static boolean isMade(JaywalkCells cells) {
+        try {
+            cells.holds = new JaywalkHolds();
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
+        }
+    }
+
+    /** Until the next one: by chance from 1 on, so that no turns that the program takes decide, and as far as it has to be at the mean. */
+    private static long distance(long[] page, int at, long nowNs) {
+        long interval = 1 + (page[at + TAKEN] >>> 32);
+        long taken = page[at + TAKEN] & 0xffffffffL;
+
+        if (page[at + WINDOW_NS] == 0 || nowNs - page[at + WINDOW_NS] >= WINDOW) {
+            if (taken < TAKEN_LEAST && interval > 1) {
+                interval /= 2;
+            }
+            page[at + WINDOW_NS] = nowNs | 1;
+            taken = 0;
+        } else if (taken >= TAKEN_MOST) {
+            interval = interval < INTERVAL_MOST ? interval * 2 : interval;
+            page[at + WINDOW_NS] = nowNs | 1;
+            taken = 0;
+        }
+        page[at + TAKEN] = interval - 1 << 32 | taken + 1;
+        return interval == 1 ? 1 : 1 + (JaywalkCallers.mix(nowNs ^ page[at + COUNT] << 32) >>> 1) % (2 * interval - 1);
+    }
 
     /** A lock of a method is taken. True: another one of that method is among these. */
     boolean isWithin(int method) {

@@ -11,10 +11,10 @@ package java.lang;
  */
 public final class JaywalkLocks {
     /**
-     * The longs of a site in {@link JaywalkCells}. NEXT: the count at which the time is taken again. LAST: at which it was. Of those that share:
-     * LAST is who came first, NEXT whether another one did.
+     * The longs of a site in {@link JaywalkCells}. NEXT: the count at which the time is taken again. LAST: at which it was. TAKEN: how often in this window, and above
+     * that how many acquisitions there are between two. Of those that share: LAST is who came first, NEXT whether another one did.
      */
-    static final int COUNT = 0, NEXT = 1, LAST = 2, WINDOW_NS = 3, WINDOW_TAKEN = 4, HOLDS = 5, WEIGHT = 6, HOLD_NS = 7, HOLD_MAX_NS = 8;
+    static final int COUNT = 0, NEXT = 1, LAST = 2, WINDOW_NS = 3, TAKEN = 4, HOLDS = 5, WEIGHT = 6, HOLD_NS = 7, HOLD_MAX_NS = 8;
 
     /** What a lock is; the agent has these, too, in WINDOW_NS of what it is told. */
     static final int KIND_REENTRANT = 1, KIND_READ = 2, KIND_WRITE = 3, KIND_OTHER = 4;
@@ -23,9 +23,6 @@ public final class JaywalkLocks {
 
     /** Holds, by weight: below 1 us, 10 us, ... 100 ms, and above. */
     static final int HOLD_BUCKETS = 9, HOLD_BUCKET_COUNT = 7;
-
-    private static final long WINDOW = 1000000000L, TAKEN_MOST = 1000, TAKEN_LEAST = 250;
-    private static final long INTERVAL_MOST = 1 << 16;
 
     private static final JaywalkCells[] NOBODY = nobody();
 
@@ -188,55 +185,7 @@ public final class JaywalkLocks {
         if (count == 0) {
             come(site, thread, false);
         }
-        time(cells, page, at, site, method);
-    }
-
-    /** Whether its time is taken, and when the next one's is. */
-    private static void time(JaywalkCells cells, long[] page, int at, int site, int method) {
-        JaywalkHolds holds = cells.holds;
-        final long count = page[at + COUNT];
-
-        if (method < 0) {
-            page[at + NEXT] = Long.MAX_VALUE;
-            return;
-        }
-        if (holds == null) {
-            try {
-                holds = cells.holds = new JaywalkHolds();
-            } catch (OutOfMemoryError e) {
-                return;
-            }
-        }
-        if (holds.isWithin(method)) {
-            /* A part of that one's time: no other stands for it. */
-            page[at + LAST]++;
-            page[at + NEXT]++;
-            return;
-        }
-        if (count <= page[at + NEXT]) {
-            return;
-        }
-        final long nowNs = System.nanoTime();
-        final long weight = count - page[at + LAST];
-        long interval = page[at + NEXT] < page[at + LAST] ? 1 : page[at + NEXT] - page[at + LAST] + 1;
-
-        if (page[at + WINDOW_NS] == 0 || nowNs - page[at + WINDOW_NS] >= WINDOW) {
-            if (page[at + WINDOW_TAKEN] < TAKEN_LEAST && interval > 1) {
-                interval /= 2;
-            }
-            page[at + WINDOW_NS] = nowNs | 1;
-            page[at + WINDOW_TAKEN] = 0;
-        } else if (page[at + WINDOW_TAKEN] >= TAKEN_MOST) {
-            interval = interval < INTERVAL_MOST ? interval * 2 : interval;
-            page[at + WINDOW_NS] = nowNs | 1;
-            page[at + WINDOW_TAKEN] = 0;
-        }
-        page[at + WINDOW_TAKEN]++;
-        page[at + LAST] = count;
-        page[at + NEXT] = count + interval - 1;
-        if (!holds.begin(site, method, nowNs, weight)) {
-            cells.lost++;
-        }
+        JaywalkHolds.time(cells, page, site, method);
     }
 
     private static void drop(JaywalkCells cells) {
@@ -289,6 +238,7 @@ public final class JaywalkLocks {
         }
         final JaywalkCells cells = all[System.identityHashCode(thread) & (JaywalkCells.SHARED - 1)];
         boolean isNews = false;
+        long count = 0;
 
         synchronized (cells) {
             final long[] page = cells.needPage(site);
@@ -298,7 +248,8 @@ public final class JaywalkLocks {
                 final int hash = System.identityHashCode(thread);
 
                 /* The first of these cells, and the first that is another one: no more is asked for. */
-                if (page[at + COUNT]++ == 0) {
+                count = ++page[at + COUNT];
+                if (count == 1) {
                     page[at + LAST] = hash;
                     isNews = true;
                 } else if (page[at + NEXT] == 0 && page[at + LAST] != hash) {
@@ -311,6 +262,9 @@ public final class JaywalkLocks {
         }
         if (isNews) {
             come(site, thread, true);
+        }
+        if (count > 0) {
+            JaywalkCallers.came(site, thread, count, 1);
         }
     }
 
@@ -487,6 +441,7 @@ public final class JaywalkLocks {
         final boolean[] isForgotten = new boolean[most + 1];
         for (int site : sites) {
             isForgotten[site] = true;
+            JaywalkCallers.forget(site);
             if (site < threads.length) {
                 threads[site] = sharers[site] = 0;
                 names[site] = null;

@@ -5,7 +5,7 @@
  *
  * Places of one class are one row that opens, and each place opens to all that is known of it.
  */
-const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows'];
+const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers'];
 /* Key, heading, the same in a line of its own, whether it is a time. */
 const LOCK_COLUMNS = [['acquisitions', 'Acquisitions', 'acquisitions', false], ['threads', 'Threads', 'threads', false], ['mean', 'Mean hold', 'mean hold', true],
   ['longest', 'Longest hold', 'longest hold', true], ['waits', 'Waits', 'waits', false], ['waited', 'Waited', 'waited', true], ['longestWait', 'Longest wait', 'longest wait', true]];
@@ -33,7 +33,8 @@ function readCensus(bytes) {
       const name = `${site.place}:${site.line} ${site.kind}`;
       keys.set(name, (keys.get(name) || 0) + 1);
       site.key = name + (keys.get(name) > 1 ? ' ' + keys.get(name) : '');
-      site.folded = foldText([site.place, site.kind, site.lock, site.thread].join(' '));
+      site.callers ||= [];
+      site.folded = foldText([site.place, site.kind, site.lock, site.thread, ...site.callers.map(caller => caller.slice(caller.indexOf('  ')))].join(' '));
       return site;
     });
     /* What is said of all of them is said once. */
@@ -130,6 +131,7 @@ function lockEvidence(site) {
       `${grouped(site.timed)} were timed${site.weight > site.timed ? `, which stand for ${grouped(site.weight)}` : ''}`]]),
     ...(site.waits === 0 ? [] : [['Waits', `${grouped(site.waits)}, ${times(site.waited)} in all; ${times(site.longestWait)} the longest`]]),
     ['Lock', lockKind(site)],
+    ...site.callers.map((caller, i) => [i === 0 ? 'By calls of' : '', caller]),
     ...(site.follows === '' ? [] : [['What follows', site.follows]]),
   ];
 }
@@ -304,7 +306,7 @@ function showFoundLocks(found) {
   const all = census.tables.reduce((sum, table) => sum + table.sites.length, 0);
   const left = census.tables.reduce((sum, table) => sum + table.sites.filter(test).length, 0);
   found.append(element('b', '', grouped(left)), ` of ${grouped(all)} places`);
-  found.title = 'Places of all questions, by class, method, kind, lock and thread';
+  found.title = 'Places of all questions, by class, method, kind, lock, thread and caller';
   say(`${grouped(left)} of ${grouped(all)} places match`);
 }
 
@@ -362,7 +364,7 @@ function locksText() {
   const lines = ['question,' + LOCK_FIELDS.join(',') + '\n'];
   for (const table of census.tables) {
     for (const site of census.test === null ? table.sites : table.sites.filter(census.test))
-      lines.push([table.key, ...LOCK_FIELDS.map(field => typeof site[field] === 'number' ? site[field] : csvCell(site[field]))].join(',') + '\n');
+      lines.push([table.key, ...LOCK_FIELDS.map(field => typeof site[field] === 'number' ? site[field] : csvCell(field === 'callers' ? site.callers.join('; ') : site[field]))].join(',') + '\n');
   }
   return lines;
 }
