@@ -72,11 +72,11 @@ static bool read_text(const struct vm_text *from, char to[NAME_BYTES])
     return true;
 }
 
-/* Of the JDK by name: what it makes in loaders of its own, or for that of the program; and, where the loader is not known, all that is called so. */
+/* Of the JDK by name: what it makes in loaders of its own, or for that of the program; ours; and, where the loader is not known (JDK 8 with -Xcheck:jni), all that is called so. */
 static bool is_made_by_jdk(const char *class_name, bool is_loader_known)
 {
-    static const char *const made[] = {"java/", "jdk/internal/reflect/", "sun/reflect/",
-                                       "jdk/proxy", "com/sun/proxy/"};
+    static const char *const made[] = {"java/",     "jdk/internal/reflect/", "sun/reflect/",
+                                       "jdk/proxy", "com/sun/proxy/",        "io/jaywalk/"};
     static const char *const own[] = {"jdk/", "sun/", "javax/"};
 
     for (size_t i = 0; i < JW_COUNT_OF(made); i++)

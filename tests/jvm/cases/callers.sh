@@ -1,5 +1,5 @@
 # Places of the JDK where locks are taken, by the method of the program that called, which the program knows: to one where they are few, also by way of other methods
-# of the JDK, of lambdas and of locks in locks; and within the bound that is told where they are many, also where callers take turns of two, four and eight, of
+# of the JDK, of method references and of locks in locks; and within the bound that is told where they are many, also where callers take turns of two, four and eight, of
 # several threads, and of virtual ones. All that was counted at a place is somebody's. Where a stack overflows inside, the lock is free.
 callers() { # $1: name of a run; its callers, one a line: place, caller, acquisitions, error, samples, acquisitions of the place
     "$JW_COMMAND" locks --json "$1.jfr" >"$1.json" || fail "$1: no report"

@@ -2,6 +2,7 @@ import java.util.Hashtable;
 import java.util.Map;
 import java.util.Vector;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Function;
 
 /**
  * Locks of classes of the JDK that are taken by known methods of the program, as often as they say: each line of the output is what the census has to say
@@ -37,13 +38,23 @@ public class CensusCallers {
     }
 
     private static void computes() {
-        TABLE.computeIfAbsent(1000, key -> {
-            putsWithin();
-            return null;
+        TABLE.computeIfAbsent(1000, new Function<Integer, Integer>() {
+            @Override
+            public Integer apply(Integer key) {
+                putsWithin();
+                return null;
+            }
         });
     }
 
-    /** Within a lock of the JDK, below a lambda. */
+    /** By a class that the JDK makes for it. Not before JDK 9, where that alone takes thousands of locks. */
+    private static void refers() {
+        Runnable clear = new Vector<Integer>()::removeAllElements;
+
+        clear.run();
+    }
+
+    /** Within a lock of the JDK. */
     private static void putsWithin() {
         new Vector<Integer>().addElement(1);
     }
@@ -114,6 +125,10 @@ public class CensusCallers {
         offers(FEW);
         adds(3);
         computes();
+        if (!System.getProperty("java.specification.version").equals("1.8")) {
+            refers();
+            expect("java.util.Vector.removeAllElements", "refers", 1);
+        }
         expect("java.util.Hashtable.put", "putsFirst", FEW);
         expect("java.util.Hashtable.put", "putsSecond", FEW / 2);
         expect("java.util.Hashtable.put", "putsAll", 1);
