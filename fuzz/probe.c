@@ -100,7 +100,8 @@ static const char *handler_defect(const struct classfile *file, const struct pro
 
     if (handler->place >= PROBE_PLACE_LIMIT || handler->capture_count > PROBE_CAPTURES_LIMIT)
         return "out of bounds";
-    if ((handler->of != NULL) != (probe_place_named(handler->place) == PROBE_NAMED_MEMBER) ||
+    if ((handler->of != NULL) != (probe_place_named(handler->place) == PROBE_NAMED_MEMBER ||
+                                  probe_place_named(handler->place) == PROBE_NAMED_CLASS) ||
         (handler->line != 0) != (probe_place_named(handler->place) == PROBE_NAMED_LINE))
         return "a place that does not say which";
     if (!has_method(file, handler) || handler->class_name != probe->class_name)

@@ -146,6 +146,9 @@ static enum probe_fit fit_of(const struct probe_capture *capture, enum probe_pla
     case PROBE_RECEIVER:
     case PROBE_CALL_ARGUMENT:
     case PROBE_TARGET:
+    case PROBE_VALUE:
+    case PROBE_ALLOCATED:
+    case PROBE_LOCK:
     case PROBE_CALLER:
     case PROBE_SPAN:
     case PROBE_TRACE:

@@ -36,7 +36,9 @@ enum probe_place {
 /* How the annotation of a place says which it is. */
 enum probe_named {
     PROBE_NAMED_WHOLE,  /* by nothing: it is of the method as a whole */
+    PROBE_NAMED_EACH,   /* by nothing: it is each of its kind */
     PROBE_NAMED_MEMBER, /* of = "com.acme.Db.query*": a pattern as rules have them */
+    PROBE_NAMED_CLASS,  /* of = "com.acme.Order", "byte[]": likewise */
     PROBE_NAMED_LINE,   /* line = 41 */
 };
 

@@ -17,7 +17,7 @@ bool probe_takes(char wanted, struct classfile_text type);
 
 /* Of room classfile: at which of its places, and on which side. */
 uint32_t probe_place_at(enum probe_place place); /* CLASSFILE_AT(...) */
-bool probe_place_is_after(enum probe_place place);
+bool probe_place_is_after(enum probe_place place, uint8_t opcode);
 
 #define PROBE_TARGET_BYTES                                                                         \
     1024u /* of the name of what an instruction has to do with; the rest is cut */
@@ -26,12 +26,17 @@ bool probe_place_is_after(enum probe_place place);
 /* What an instruction takes from the stack, and leaves there. */
 struct probe_operands {
     bool has_receiver; /* it is the first operand */
-    bool is_unborn;    /* the first is an object whose constructor is called */
+    bool is_unborn;    /* an object whose constructor has not run is the first, or the result */
     uint32_t count;
     char types
         [PROBE_OPERANDS_LIMIT]; /* letters, L for each reference; of more than these none is told */
     struct classfile_text result; /* its type; "V": none */
+    struct classfile_text field;  /* the type of a field that is read or written; "": none is */
 };
+
+/* Which of them a capture is; -1: none, as the receiver of a static method. */
+int32_t probe_operand_of(const struct probe_capture *capture, enum probe_place place,
+                         const struct probe_operands *operands);
 
 /* Whether an instruction is a place that the handler is for, but for the line. `constant` is what it names in the pool. */
 bool probe_is_place(const struct probe_handler *handler, const struct classfile *file,

@@ -6,14 +6,24 @@
 
 #include "rules/rules.h"
 
-enum side { SIDE_BEFORE, SIDE_AFTER };
+enum side { SIDE_BEFORE, SIDE_AFTER, SIDE_MADE };
 
 /* Opcodes of what has a name. Source: chapter 6.5. */
 enum {
+    OP_GETSTATIC = 178,
+    OP_PUTSTATIC = 179,
+    OP_GETFIELD = 180,
+    OP_PUTFIELD = 181,
     OP_INVOKEVIRTUAL = 182,
     OP_INVOKESPECIAL = 183,
     OP_INVOKESTATIC = 184,
     OP_INVOKEINTERFACE = 185,
+    OP_NEW = 187,
+    OP_NEWARRAY = 188,
+    OP_ANEWARRAY = 189,
+    OP_MONITORENTER = 194,
+    OP_MONITOREXIT = 195,
+    OP_MULTIANEWARRAY = 197,
 };
 
 static const struct {
@@ -49,9 +59,10 @@ uint32_t probe_place_at(enum probe_place place)
     return places[place].at;
 }
 
-bool probe_place_is_after(enum probe_place place)
+bool probe_place_is_after(enum probe_place place, uint8_t opcode)
 {
-    return places[place].side == SIDE_AFTER;
+    return places[place].side == SIDE_AFTER ||
+           (places[place].side == SIDE_MADE && opcode != OP_NEW);
 }
 
 size_t probe_place_words(const struct probe_handler *handler, char *text, size_t room_bytes)
@@ -68,18 +79,108 @@ size_t probe_place_words(const struct probe_handler *handler, char *text, size_t
     return (size_t)length < room_bytes ? (size_t)length : room_bytes - 1;
 }
 
-/* ---- an instruction ---- */
+/* ---- kinds of instructions ---- */
 
 static bool is_call(uint8_t opcode)
 {
     return opcode >= OP_INVOKEVIRTUAL && opcode <= OP_INVOKEINTERFACE;
 }
 
-static size_t put_text(char *text, size_t used, struct classfile_text more)
+static bool is_field(uint8_t opcode)
 {
-    for (uint32_t i = 0; i < more.length_bytes && used < PROBE_TARGET_BYTES; i++)
-        text[used++] = more.bytes[i] == '/' ? '.' : more.bytes[i];
+    return opcode >= OP_GETSTATIC && opcode <= OP_PUTFIELD;
+}
+
+static bool is_allocation(uint8_t opcode)
+{
+    return (opcode >= OP_NEW && opcode <= OP_ANEWARRAY) || opcode == OP_MULTIANEWARRAY;
+}
+
+static bool is_opcode_of(enum probe_place place, uint8_t opcode)
+{
+    switch (place) {
+    case PROBE_CALL:
+    case PROBE_CALL_RETURN:
+        return is_call(opcode);
+    case PROBE_READ:
+        return opcode == OP_GETSTATIC || opcode == OP_GETFIELD;
+    case PROBE_WRITE:
+        return opcode == OP_PUTSTATIC || opcode == OP_PUTFIELD;
+    case PROBE_ALLOCATION:
+        return is_allocation(opcode);
+    case PROBE_MONITOR_ENTER:
+    case PROBE_MONITOR_ENTERED:
+        return opcode == OP_MONITORENTER;
+    case PROBE_MONITOR_EXIT:
+        return opcode == OP_MONITOREXIT;
+    case PROBE_ENTRY:
+    case PROBE_RETURN:
+    case PROBE_THROW:
+    case PROBE_LINE:
+    case PROBE_PLACE_LIMIT:
+        break;
+    }
+    return false;
+}
+
+/* ---- names ---- */
+
+static size_t put_text(char *text, size_t used, const char *more, size_t length)
+{
+    for (size_t i = 0; i < length && used < PROBE_TARGET_BYTES; i++)
+        text[used++] = more[i] == '/' ? '.' : more[i];
     return used;
+}
+
+/* As Java has them. Source: chapter 6.5, newarray; chapter 4.3.2. */
+static const struct {
+    uint8_t code; /* of newarray */
+    char letter;
+    const char *word;
+} primitives[] = {{4, 'Z', "boolean"}, {5, 'C', "char"},  {6, 'F', "float"}, {7, 'D', "double"},
+                  {8, 'B', "byte"},    {9, 'S', "short"}, {10, 'I', "int"},  {11, 'J', "long"}};
+
+static const char *primitive_word(uint16_t code, char letter)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(primitives); i++) {
+        if (primitives[i].code == code || primitives[i].letter == letter)
+            return primitives[i].word;
+    }
+    return "";
+}
+
+/* The name of a class or an array: "[Lcom/acme/Item;" is com.acme.Item[]. */
+static size_t put_class(char *text, size_t used, struct classfile_text name)
+{
+    const char *at = name.bytes, *end = at + name.length_bytes;
+    size_t dimensions = 0;
+
+    for (; at < end && *at == '['; at++)
+        dimensions++;
+    if (dimensions != 0 && at < end && *at == 'L' && end[-1] == ';') {
+        used = put_text(text, used, at + 1, (size_t)(end - at) - 2);
+    } else if (dimensions != 0 && at < end) {
+        const char *word = primitive_word(0, *at);
+
+        used = put_text(text, used, word, strlen(word));
+    } else {
+        used = put_text(text, used, at, (size_t)(end - at));
+    }
+    for (; dimensions != 0; dimensions--)
+        used = put_text(text, used, "[]", 2);
+    return used;
+}
+
+static size_t put_allocated(const struct classfile *file, uint8_t opcode, uint16_t constant,
+                            char *text)
+{
+    const char *word = primitive_word(constant, 0);
+    size_t used;
+
+    if (opcode == OP_NEWARRAY)
+        return put_text(text, put_text(text, 0, word, strlen(word)), "[]", 2);
+    used = put_class(text, 0, classfile_text_of(file, constant));
+    return opcode == OP_ANEWARRAY ? put_text(text, used, "[]", 2) : used;
 }
 
 size_t probe_target_name(const struct classfile *file, uint8_t opcode, uint16_t constant,
@@ -87,29 +188,30 @@ size_t probe_target_name(const struct classfile *file, uint8_t opcode, uint16_t 
 {
     size_t used;
 
-    if (!is_call(opcode))
+    if (is_allocation(opcode))
+        return put_allocated(file, opcode, constant, text);
+    if (!is_call(opcode) && !is_field(opcode))
         return 0;
 
     const struct classfile_reference reference = classfile_reference_of(file, constant);
-    used = put_text(text, 0, reference.owner);
-    used = put_text(text, used, (struct classfile_text){".", 1});
-    return put_text(text, used, reference.name);
+    used = put_class(text, 0, reference.owner);
+    used = put_text(text, used, ".", 1);
+    return put_text(text, used, reference.name.bytes, reference.name.length_bytes);
 }
 
-static bool is_opcode_of(enum probe_place place, uint8_t opcode)
-{
-    return probe_place_at(place) == CLASSFILE_AT(CALL) && is_call(opcode);
-}
+/* ---- an instruction ---- */
 
 bool probe_is_place(const struct probe_handler *handler, const struct classfile *file,
                     uint8_t opcode, uint16_t constant)
 {
     char text[PROBE_TARGET_BYTES];
 
-    if (probe_place_named(handler->place) != PROBE_NAMED_MEMBER)
+    if (probe_place_named(handler->place) == PROBE_NAMED_WHOLE)
         return true;
     if (!is_opcode_of(handler->place, opcode))
         return false;
+    if (handler->of == NULL)
+        return true;
 
     const size_t length = probe_target_name(file, opcode, constant, text);
     return length != 0 && rules_is_match(handler->of, strlen(handler->of), text, length);
@@ -122,6 +224,24 @@ static void add_operand(struct probe_operands *out, struct classfile_text type)
     out->count++;
 }
 
+static const struct classfile_text object = {"L", 1};
+
+static void field_operands(struct probe_operands *out, uint8_t opcode,
+                           struct classfile_text descriptor)
+{
+    uint32_t at = 0;
+
+    if (!classfile_next_type(descriptor, &at, &out->field))
+        return;
+    out->has_receiver = opcode == OP_GETFIELD || opcode == OP_PUTFIELD;
+    if (out->has_receiver)
+        add_operand(out, object);
+    if (opcode == OP_GETFIELD || opcode == OP_GETSTATIC)
+        out->result = out->field;
+    else
+        add_operand(out, out->field);
+}
+
 void probe_operands_of(const struct classfile *file, uint8_t opcode, uint16_t constant,
                        struct probe_operands *out)
 {
@@ -129,6 +249,13 @@ void probe_operands_of(const struct classfile *file, uint8_t opcode, uint16_t co
     uint32_t at = 1;
 
     *out = (struct probe_operands){.result = {"V", 1}};
+    if (opcode == OP_MONITORENTER)
+        add_operand(out, object);
+    if (is_allocation(opcode) && opcode != OP_NEW)
+        out->result = object;
+    out->is_unborn = opcode == OP_NEW;
+    if (is_field(opcode))
+        field_operands(out, opcode, classfile_reference_of(file, constant).descriptor);
     if (!is_call(opcode))
         return;
 
@@ -136,7 +263,7 @@ void probe_operands_of(const struct classfile *file, uint8_t opcode, uint16_t co
     if (opcode != OP_INVOKESTATIC) {
         out->has_receiver = true;
         out->is_unborn = opcode == OP_INVOKESPECIAL && classfile_is_text(reference.name, "<init>");
-        add_operand(out, (struct classfile_text){"L", 1});
+        add_operand(out, object);
     }
     while (classfile_next_type(reference.descriptor, &at, &type))
         add_operand(out, type);
@@ -161,21 +288,38 @@ static bool has_argument(struct classfile_text descriptor, const struct probe_ca
     return false;
 }
 
+int32_t probe_operand_of(const struct probe_capture *capture, enum probe_place place,
+                         const struct probe_operands *operands)
+{
+    if (capture->kind == PROBE_RECEIVER)
+        return operands->has_receiver ? 0 : -1;
+    if (capture->kind == PROBE_CALL_ARGUMENT)
+        return capture->argument + (int32_t)operands->has_receiver;
+    if (capture->kind == PROBE_LOCK)
+        return 0;
+    if (capture->kind == PROBE_VALUE && place == PROBE_WRITE)
+        return (int32_t)operands->count - 1;
+    return -1;
+}
+
 static enum probe_fit fit_of(const struct probe_capture *capture, enum probe_place place,
                              const struct probe_operands *operands,
                              struct classfile_text descriptor)
 {
-    const bool moves = capture->kind == PROBE_RECEIVER || capture->kind == PROBE_CALL_ARGUMENT;
+    const bool asks_object = capture->kind == PROBE_RECEIVER || capture->kind == PROBE_ALLOCATED;
 
-    if (moves && operands->count > PROBE_OPERANDS_LIMIT)
+    if (probe_operand_of(capture, place, operands) >= 0 && operands->count > PROBE_OPERANDS_LIMIT)
         return PROBE_FIT_TOO_MANY;
-    if (capture->kind == PROBE_RECEIVER && operands->is_unborn && place == PROBE_CALL)
-        return PROBE_FIT_RECEIVER_UNBORN;
+    if (asks_object && operands->is_unborn && place != PROBE_CALL_RETURN)
+        return PROBE_FIT_UNBORN;
     if (capture->kind == PROBE_CALL_ARGUMENT && !has_argument(descriptor, capture))
         return PROBE_FIT_CALL_ARGUMENT;
     if (capture->kind == PROBE_RETURNED && place == PROBE_CALL_RETURN &&
         !probe_takes(capture->type, operands->result))
         return PROBE_FIT_CALL_RETURNED;
+    if (capture->kind == PROBE_VALUE &&
+        (operands->field.length_bytes == 0 || !probe_takes(capture->type, operands->field)))
+        return PROBE_FIT_FIELD_TYPE;
     return PROBE_FIT_GOOD;
 }
 
@@ -184,7 +328,8 @@ enum probe_fit probe_fit_place(const struct probe_handler *handler, const struct
 {
     struct probe_operands operands;
 
-    if (probe_place_named(handler->place) != PROBE_NAMED_MEMBER)
+    if (probe_place_named(handler->place) == PROBE_NAMED_WHOLE ||
+        probe_place_named(handler->place) == PROBE_NAMED_LINE)
         return PROBE_FIT_GOOD;
     probe_operands_of(file, opcode, constant, &operands);
     for (unsigned i = 0; i < handler->capture_count; i++) {
@@ -198,6 +343,14 @@ enum probe_fit probe_fit_place(const struct probe_handler *handler, const struct
 }
 
 /* ---- those of a method ---- */
+
+/* What an instruction that is a place names: the code of a newarray, nothing of locks, else a constant. */
+static uint16_t constant_at(const uint8_t *at)
+{
+    if (*at == OP_MONITORENTER || *at == OP_MONITOREXIT)
+        return 0;
+    return (uint16_t)(*at == OP_NEWARRAY ? at[1] : at[1] << 8 | at[2]);
+}
 
 static bool next_line(const struct probe_handler *handler, const struct classfile *file,
                       const struct classfile_member *method, uint32_t *next_pc,
@@ -228,7 +381,7 @@ bool probe_next_place(const struct probe_handler *handler, const struct classfil
 
         if (!is_opcode_of(handler->place, opcode))
             continue;
-        constant = (uint16_t)(code.bytes[pc + 1] << 8 | code.bytes[pc + 2]);
+        constant = constant_at(code.bytes + pc);
         if (!probe_is_place(handler, file, opcode, constant))
             continue;
         out->pc = pc;

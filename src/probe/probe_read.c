@@ -305,9 +305,12 @@ static const char *types_in_words(enum probe_kind kind)
     switch (kind) {
     case PROBE_THIS:
     case PROBE_RECEIVER:
+    case PROBE_ALLOCATED:
+    case PROBE_LOCK:
         return "Object; cast it in the handler";
     case PROBE_ARGUMENT:
     case PROBE_CALL_ARGUMENT:
+    case PROBE_VALUE:
     case PROBE_RETURNED:
         return "Object, or the primitive type that the method has there; cast objects in the "
                "handler";

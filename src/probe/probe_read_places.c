@@ -3,20 +3,29 @@
 
 #include "probe/probe_read_internal.h"
 
-/* A class, a point and a name, with stars; of one alone ** stands for both. */
-static bool is_pattern_of_member(struct classfile_text pattern)
+/* Names with stars, of arrays with brackets. */
+static bool is_pattern(struct classfile_text pattern)
 {
-    bool has_parts = false;
-
     for (uint32_t i = 0; i < pattern.length_bytes; i++) {
         const unsigned char one = (unsigned char)pattern.bytes[i];
 
-        if (one <= ' ' || one == 0x7f || strchr(";#=!,:()[]\"|", one) != NULL)
+        if (one <= ' ' || one == 0x7f || strchr(";#=!,:()\"|", one) != NULL)
             return false;
-        has_parts |= one == '.' || one == '/' ||
-                     (one == '*' && i + 1 < pattern.length_bytes && pattern.bytes[i + 1] == '*');
     }
-    return has_parts && pattern.length_bytes < PROBE_TARGET_BYTES;
+    return pattern.length_bytes != 0 && pattern.length_bytes < PROBE_TARGET_BYTES;
+}
+
+/* A class, a point and a name; ** may stand for both. */
+static bool is_pattern_of_member(struct classfile_text pattern)
+{
+    for (uint32_t i = 0; i < pattern.length_bytes; i++) {
+        const char *at = pattern.bytes + i;
+
+        if (*at == '.' || *at == '/' ||
+            (i + 1 < pattern.length_bytes && at[0] == '*' && at[1] == '*'))
+            return is_pattern(pattern);
+    }
+    return false;
 }
 
 /* Which of the places of its kind it is. */
@@ -28,7 +37,18 @@ static bool read_named(struct probe_reader *reader, const struct classfile_annot
 
     switch (probe_place_named(place)) {
     case PROBE_NAMED_WHOLE:
+    case PROBE_NAMED_EACH:
         break;
+    case PROBE_NAMED_CLASS:
+        if (!classfile_value_of(reader->file, annotation, "of", &value) || value.kind != 's' ||
+            !is_pattern(value.text))
+            return probe_reader_refuse(
+                reader,
+                "@%s does not say of what: a class, which may have stars in it, is wanted, as in "
+                "@%s(of = \"com.acme.Order\") or @%s(of = \"byte[]\")",
+                word, word, word);
+        out->of[place] = probe_reader_keep(reader, value.text);
+        return out->of[place] != NULL;
     case PROBE_NAMED_MEMBER:
         if (!classfile_value_of(reader->file, annotation, "of", &value) || value.kind != 's' ||
             !is_pattern_of_member(value.text))

@@ -218,14 +218,13 @@ static void put_duration(struct probe_weave_place *place)
     classfile_put_op(place->snippet, OP_LSUB, 0);
 }
 
-/* An operand of the instruction, which lies in a local. */
-static void put_operand(struct probe_weave_place *place, const struct probe_capture *capture)
+/* An operand of the instruction, which lies in a local; null for the receiver where there is none. */
+static void put_operand(struct probe_weave_place *place, const struct probe_capture *capture,
+                        int32_t number)
 {
     const struct probe_operands *operands = place->operands;
-    const uint32_t number =
-        capture->kind == PROBE_RECEIVER ? 0 : capture->argument + (uint32_t)operands->has_receiver;
 
-    if (capture->kind == PROBE_RECEIVER && !operands->has_receiver) {
+    if (number < 0) {
         classfile_put_op(place->snippet, OP_ACONST_NULL, place->depth_words + 1);
         return;
     }
@@ -248,6 +247,8 @@ static void put_target_name(struct probe_weave_place *place)
 
 static void put_capture(struct probe_weave_place *place, const struct probe_capture *capture)
 {
+    const int32_t operand = probe_operand_of(capture, place->handler_place, place->operands);
+
     if (probe_kind_fetched(capture->kind) != NULL)
         return;
     switch ((enum probe_kind)capture->kind) {
@@ -262,6 +263,7 @@ static void put_capture(struct probe_weave_place *place, const struct probe_capt
         break;
     case PROBE_RETURNED:
     case PROBE_THROWN:
+    case PROBE_ALLOCATED:
         put_value(place, capture);
         break;
     case PROBE_DURATION:
@@ -282,7 +284,14 @@ static void put_capture(struct probe_weave_place *place, const struct probe_capt
         break;
     case PROBE_RECEIVER:
     case PROBE_CALL_ARGUMENT:
-        put_operand(place, capture);
+    case PROBE_LOCK:
+        put_operand(place, capture, operand);
+        break;
+    case PROBE_VALUE:
+        if (operand >= 0)
+            put_operand(place, capture, operand);
+        else
+            put_value(place, capture);
         break;
     case PROBE_TARGET:
         put_target_name(place);
@@ -396,6 +405,24 @@ static bool is_any_beside(const struct probe_weaving *at, const struct classfile
     return false;
 }
 
+/* Fields of `this` may be written before super(), when it is nobody's to see yet. Source: chapter 4.10.1.9, putfield. */
+static bool may_be_unborn(const struct probe_weave_place *place,
+                          const struct probe_handler *handler)
+{
+    const struct classfile *file = &place->at->file;
+
+    return handler->place == PROBE_WRITE && place->operands->has_receiver &&
+           probe_weave_asks(handler, PROBE_RECEIVER) && !place->site->has_this &&
+           classfile_is_text(classfile_text_of(file, file->methods[place->site->method].name_index),
+                             "<init>");
+}
+
+static bool has_operands(enum classfile_place place)
+{
+    return place == CLASSFILE_PLACE_CALL || place == CLASSFILE_PLACE_FIELD ||
+           place == CLASSFILE_PLACE_ALLOCATION || place == CLASSFILE_PLACE_MONITOR_ENTER;
+}
+
 static void put_handler(struct probe_weave_place *place, uint16_t number)
 {
     struct probe_weaving *at = place->at;
@@ -410,11 +437,13 @@ static void put_handler(struct probe_weave_place *place, uint16_t number)
         return;
     }
     if (probe_fit_place(to->handler, &at->file, place->site->opcode, place->site->constant) !=
-        PROBE_FIT_GOOD) {
+            PROBE_FIT_GOOD ||
+        may_be_unborn(place, to->handler)) {
         want->misfits++;
         return;
     }
     place->depth_words = 0;
+    place->handler_place = to->handler->place;
     place->rule_name = rules_name(to->rules, want->rule);
     for (uint32_t i = 0; i < to->handler->capture_count; i++)
         put_capture(place, &to->handler->captures[i]);
@@ -441,7 +470,7 @@ void probe_weave_insert(void *context, const struct classfile_site *site,
     at->written = site->method + 1u;
     if (is_entry)
         keep(at, site, additions, snippet);
-    if (site->place == CLASSFILE_PLACE_CALL) {
+    if (has_operands(site->place)) {
         probe_operands_of(&at->file, site->opcode, site->constant, &operands);
         probe_weave_move(&place);
     }

@@ -70,6 +70,7 @@ struct probe_weave_place {
     char value_type;      /* 0: nothing */
     uint32_t depth_words; /* what was put on the stack so far */
     const char *rule_name;
+    enum probe_place handler_place; /* of the handler that is called */
     const struct probe_operands *operands;
 };
 

@@ -72,7 +72,8 @@ bool probe_weave_is_beside(const struct probe_weaving *at, const struct probe_we
 bool probe_weave_is_at(const struct probe_weaving *at, const struct probe_weave_want *want,
                        const struct classfile_site *site)
 {
-    return probe_place_is_after(at->handlers[want->handler].handler->place) == site->is_after &&
+    return probe_place_is_after(at->handlers[want->handler].handler->place, site->opcode) ==
+               site->is_after &&
            probe_weave_is_beside(at, want, site);
 }
 
@@ -82,8 +83,9 @@ static bool is_value_wanted(const struct probe_weaving *at, const struct classfi
         const struct probe_weave_want *want = &at->wants[site->method][i];
         const struct probe_handler *handler = at->handlers[want->handler].handler;
 
-        if ((probe_weave_asks(handler, PROBE_RETURNED) ||
-             probe_weave_asks(handler, PROBE_THROWN)) &&
+        if ((probe_weave_asks(handler, PROBE_RETURNED) || probe_weave_asks(handler, PROBE_THROWN) ||
+             probe_weave_asks(handler, PROBE_VALUE) ||
+             probe_weave_asks(handler, PROBE_ALLOCATED)) &&
             probe_weave_is_at(at, want, site))
             return true;
     }
@@ -123,15 +125,12 @@ static uint32_t first_asked(const struct probe_weaving *at, const struct classfi
         const struct probe_handler *handler = at->handlers[want->handler].handler;
 
         for (uint32_t j = 0; j < handler->capture_count; j++) {
-            const struct probe_capture *capture = &handler->captures[j];
-            const uint32_t number = capture->kind == PROBE_RECEIVER ? 0
-                                    : capture->kind == PROBE_CALL_ARGUMENT
-                                        ? capture->argument + (uint32_t)operands->has_receiver
-                                        : first;
+            const int32_t number =
+                probe_operand_of(&handler->captures[j], handler->place, operands);
 
-            if (number < first && probe_weave_is_beside(at, want, site) &&
+            if (number >= 0 && (uint32_t)number < first && probe_weave_is_beside(at, want, site) &&
                 probe_fit_place(handler, &at->file, site->opcode, site->constant) == PROBE_FIT_GOOD)
-                first = number;
+                first = (uint32_t)number;
         }
     }
     return first;

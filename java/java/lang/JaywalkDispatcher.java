@@ -16,6 +16,15 @@ public final class JaywalkDispatcher {
     /** Replaced as a whole. */
     private static volatile JaywalkProbe[] probes = NONE;
 
+    static {
+        /* What primitive values at places are boxed by is there before the first place: it would else be loaded from within the loading of a class. */
+        Byte.valueOf((byte) 0);
+        Character.valueOf('0');
+        Short.valueOf((short) 0);
+        Integer.valueOf(0);
+        Long.valueOf(0);
+    }
+
     private JaywalkDispatcher() {
     }
 

@@ -314,6 +314,9 @@ Test(probe_read, captures_have_the_types_that_they_can_have)
          "Ljava/lang/String;[ILjava/lang/Integer;"},
         {PLAIN("TargetName"), "OnCallReturn", "Ljava/lang/String;", "Ljava/lang/Object;IJ"},
         {PLAIN("Returned"), "OnCallReturn", "Ljava/lang/Object;BCDFIJSZ", "Ljava/lang/String;[J"},
+        {PLAIN("Value"), "OnWrite", "Ljava/lang/Object;BCDFIJSZ", "Ljava/lang/String;[J"},
+        {PLAIN("Allocated"), "OnAllocation", "Ljava/lang/Object;", "[BLjava/lang/String;J"},
+        {PLAIN("Lock"), "OnMonitorEnter", "Ljava/lang/Object;", "Ljava/lang/String;J"},
     };
 
     for (unsigned i = 0; i < COUNT_OF(all); i++) {
@@ -328,7 +331,6 @@ Test(probe_read, captures_have_the_types_that_they_can_have)
 
             for (uint32_t at = 0; classfile_next_type(list, &at, &one);) {
                 char descriptor[64];
-
                 snprintf(descriptor, sizeof descriptor, "(%.*s)V", (int)one.length_bytes,
                          one.bytes);
                 make_handler(9, "added", descriptor, place, 1, &all[i].capture, 1);
@@ -371,9 +373,23 @@ Test(probe_read, captures_have_the_types_that_they_can_have)
         }                                                                                          \
     }
 
+static const annotation one_of_each[] = {RULES("OnEntry", "value", RULE),
+                                         RULES("OnReturn", "value", RULE),
+                                         RULES("OnThrow", "value", RULE),
+                                         OF("OnCall", "**.query"),
+                                         OF("OnCallReturn", "**.query"),
+                                         LINE(41),
+                                         OF("OnRead", "**.text"),
+                                         OF("OnWrite", "**.text"),
+                                         OF("OnAllocation", "byte[]"),
+                                         RULES("OnMonitorEnter", "value", RULE),
+                                         RULES("OnMonitorEntered", "value", RULE),
+                                         RULES("OnMonitorExit", "value", RULE)};
+
 Test(probe_read, captures_are_known_at_some_places_alone)
 {
     const unsigned calls = PROBE_AT(CALL) | PROBE_AT(CALL_RETURN);
+    const unsigned fields = PROBE_AT(READ) | PROBE_AT(WRITE);
     const struct {
         annotation capture;
         const char *descriptor;
@@ -397,23 +413,25 @@ Test(probe_read, captures_are_known_at_some_places_alone)
         {PLAIN("Endpoint"), "(Ljava/lang/String;)V", PROBE_EVERYWHERE, ""},
         {PLAIN("LineNumber"), "(I)V", PROBE_EVERYWHERE & ~PROBE_AT(THROW),
          "@LineNumber is known at places with code alone"},
-        {PLAIN("Receiver"), "(Ljava/lang/Object;)V", calls,
-         "@Receiver is known at @OnCall and @OnCallReturn alone"},
+        {PLAIN("Receiver"), "(Ljava/lang/Object;)V", calls | fields,
+         "@Receiver is known at calls and fields alone"},
         {{OURS("CallArgument"), {{"value", 'I', 254, {NULL}}}},
          "(J)V",
          calls,
          "@CallArgument is known at @OnCall and @OnCallReturn alone"},
-        {PLAIN("TargetName"), "(Ljava/lang/String;)V", calls,
-         "@TargetName is known at @OnCall and @OnCallReturn alone"},
+        {PLAIN("TargetName"), "(Ljava/lang/String;)V", calls | fields | PROBE_AT(ALLOCATION),
+         "@TargetName is known at calls, fields and allocations alone"},
+        {PLAIN("Value"), "(I)V", fields, "@Value is known at @OnRead and @OnWrite alone"},
+        {PLAIN("Allocated"), "(Ljava/lang/Object;)V", PROBE_AT(ALLOCATION),
+         "@Allocated is known at @OnAllocation alone"},
+        {PLAIN("Lock"), "(Ljava/lang/Object;)V",
+         PROBE_AT(MONITOR_ENTER) | PROBE_AT(MONITOR_ENTERED),
+         "@Lock is known at @OnMonitorEnter and @OnMonitorEntered alone"},
     };
-    const annotation places[] = {RULES("OnEntry", "value", RULE), RULES("OnReturn", "value", RULE),
-                                 RULES("OnThrow", "value", RULE), OF("OnCall", "**.query"),
-                                 OF("OnCallReturn", "**.query"),  LINE(41)};
-
-    cr_assert(COUNT_OF(all) == PROBE_KIND_LIMIT && COUNT_OF(places) == PROBE_PLACE_LIMIT);
+    cr_assert(COUNT_OF(all) == PROBE_KIND_LIMIT && COUNT_OF(one_of_each) == PROBE_PLACE_LIMIT);
     for (unsigned i = 0; i < COUNT_OF(all); i++) {
         for (unsigned place = 0; place < PROBE_PLACE_LIMIT; place++) {
-            make_handler(9, "added", all[i].descriptor, &places[place], 1, &all[i].capture, 1);
+            make_handler(9, "added", all[i].descriptor, &one_of_each[place], 1, &all[i].capture, 1);
             if ((all[i].places & (1u << place)) != 0)
                 expect_good();
             else
@@ -449,6 +467,12 @@ Test(probe_read, a_place_within_a_method_says_which_it_is)
     for (unsigned i = 0; i < COUNT_OF(bad); i++) {
         make_handler(9, "called", "()V", &bad[i], 1, NULL, 0);
         expect_refused("com.acme.Slow.called", "does not say of what", "(of = \"java.sql");
+    }
+    const annotation no_class[] = {OF("OnAllocation", ""), OF("OnAllocation", "byte []"),
+                                   RULES("OnAllocation", "value", RULE)};
+    for (unsigned i = 0; i < COUNT_OF(no_class); i++) {
+        make_handler(9, "called", "()V", &no_class[i], 1, NULL, 0);
+        expect_refused("com.acme.Slow.called", "does not say of what: a class", "\"byte[]\"");
     }
     for (unsigned i = 0; i < COUNT_OF(no_line); i++) {
         make_handler(9, "called", "()V", &no_line[i], 1, NULL, 0);

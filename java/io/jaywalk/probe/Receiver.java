@@ -7,8 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The parameter, an {@code Object}, is the object whose method is called at the place; null where the method is static. {@link OnCall} and
- * {@link OnCallReturn} handlers have it; before the call of a constructor there is no object yet, and such places are left alone.
+ * The parameter, an {@code Object}, is the object whose method is called at the place, or whose field it is; null where that is static.
+ * {@link OnCall}, {@link OnCallReturn}, {@link OnRead} and {@link OnWrite} handlers have it; before the
+ * call of a constructor, and where one writes a field before {@code super(...)}, there is no object yet, and such places are left alone.
  *
  * @since 0.1.0
  */

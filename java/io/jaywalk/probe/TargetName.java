@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The parameter, a {@code String}, is what is called at the place, as the call names it: {@code com.acme.Cart.fill}. It is a constant.
+ * The parameter, a {@code String}, is what is called, read, written or allocated at the place, as the class file names it: {@code com.acme.Cart.fill}. It is a constant.
  *
  * @since 0.1.0
  */

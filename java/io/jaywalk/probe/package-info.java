@@ -21,7 +21,10 @@
  * <p>A probe is one class that carries {@link io.jaywalk.probe.Probe @Probe}; its handlers are its {@code public static void} methods
  * that carry {@link io.jaywalk.probe.OnEntry @OnEntry}, {@link io.jaywalk.probe.OnReturn @OnReturn},
  * {@link io.jaywalk.probe.OnThrow @OnThrow}, or the annotation of a place within methods:
- * {@link io.jaywalk.probe.OnCall @OnCall}, {@link io.jaywalk.probe.OnCallReturn @OnCallReturn}, {@link io.jaywalk.probe.OnLine @OnLine}. Each parameter of a handler carries the annotation of what it is given:
+ * {@link io.jaywalk.probe.OnCall @OnCall}, {@link io.jaywalk.probe.OnCallReturn @OnCallReturn}, {@link io.jaywalk.probe.OnLine @OnLine},
+ * {@link io.jaywalk.probe.OnRead @OnRead}, {@link io.jaywalk.probe.OnWrite @OnWrite}, {@link io.jaywalk.probe.OnAllocation @OnAllocation},
+ * {@link io.jaywalk.probe.OnMonitorEnter @OnMonitorEnter}, {@link io.jaywalk.probe.OnMonitorEntered @OnMonitorEntered},
+ * {@link io.jaywalk.probe.OnMonitorExit @OnMonitorExit}. Each parameter of a handler carries the annotation of what it is given:
  *
  * <table>
  * <caption>What a parameter can be given</caption>
@@ -35,9 +38,12 @@
  * <tr><td>{@link io.jaywalk.probe.MethodName @MethodName}</td><td>String</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.RuleName @RuleName}</td><td>String</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.LineNumber @LineNumber}</td><td>int</td><td>everywhere but throw</td></tr>
- * <tr><td>{@link io.jaywalk.probe.Receiver @Receiver}</td><td>Object</td><td>call, call-return</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Receiver @Receiver}</td><td>Object</td><td>call, call-return, read, write</td></tr>
  * <tr><td>{@link io.jaywalk.probe.CallArgument @CallArgument(n)}</td><td>Object, or the very primitive type</td><td>call, call-return</td></tr>
- * <tr><td>{@link io.jaywalk.probe.TargetName @TargetName}</td><td>String</td><td>call, call-return</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.TargetName @TargetName}</td><td>String</td><td>call, call-return, read, write, allocation</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Value @Value}</td><td>Object, or the very primitive type</td><td>read, write</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Allocated @Allocated}</td><td>Object</td><td>allocation of an array</td></tr>
+ * <tr><td>{@link io.jaywalk.probe.Lock @Lock}</td><td>Object</td><td>monitor-enter, monitor-entered</td></tr>
  * <tr><td>{@link io.jaywalk.probe.Caller @Caller}</td><td>String</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.SpanId @SpanId}</td><td>long</td><td>everywhere</td></tr>
  * <tr><td>{@link io.jaywalk.probe.TraceId @TraceId}</td><td>String</td><td>everywhere</td></tr>

@@ -1,0 +1,25 @@
+package io.jaywalk.probe;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * This handler is called in a method when a synchronized statement has given its lock back, also where an exception leaves it. Which object
+ * that was is not known there any more.
+ *
+ * @since 0.1.0
+ */
+@Documented
+@Retention(RetentionPolicy.CLASS)
+@Target(ElementType.METHOD)
+public @interface OnMonitorExit {
+    /**
+     * Which methods it is put into: rules, one a line, as {@link OnEntry#value} has them.
+     *
+     * @return empty: those of {@link Probe#rules}
+     */
+    String[] value() default {};
+}
