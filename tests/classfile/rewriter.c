@@ -56,6 +56,15 @@ static struct probe_handler probed[] = {
            {PROBE_CALL_ARGUMENT, 0, 'L'}, {PROBE_TARGET, 0, 'L'}, {PROBE_LINE_NUMBER, 0, 'I'}),
     PROBED(PROBE_CALL_RETURN, "**", "answered", "(Ljava/lang/Object;Ljava/lang/Object;II)V",
            {PROBE_RECEIVER, 0, 'L'}, {PROBE_RETURNED, 0, 'L'}),
+    PROBED(PROBE_READ, "**", "read", "(Ljava/lang/Object;Ljava/lang/Object;II)V",
+           {PROBE_RECEIVER, 0, 'L'}, {PROBE_VALUE, 0, 'L'}),
+    PROBED(PROBE_WRITE, "**", "written", "(Ljava/lang/Object;Ljava/lang/Object;II)V",
+           {PROBE_RECEIVER, 0, 'L'}, {PROBE_VALUE, 0, 'L'}),
+    PROBED(PROBE_ALLOCATION, "**[]", "made", "(Ljava/lang/Object;Ljava/lang/Object;II)V",
+           {PROBE_ALLOCATED, 0, 'L'}, {PROBE_TARGET, 0, 'L'}),
+    PROBED(PROBE_MONITOR_ENTER, NULL, "entering", "(Ljava/lang/Object;II)V", {PROBE_LOCK, 0, 'L'}),
+    PROBED(PROBE_MONITOR_ENTERED, NULL, "entered", "(Ljava/lang/Object;II)V", {PROBE_LOCK, 0, 'L'}),
+    PROBED(PROBE_MONITOR_EXIT, NULL, "exited", "(II)V", {PROBE_KIND_LIMIT, 0, 0}),
     PROBED(PROBE_LINE, NULL, "lined", "(Ljava/lang/Object;II)V", {PROBE_THIS, 0, 'L'}),
 };
 

@@ -20,10 +20,16 @@ public class Hooks {
     public static void exception(Throwable exception) { exceptions++; }
     public static void object(Object object) { objects++; }
 
-    public static long asked, answered, lined;
+    public static long asked, answered, lined, read, written, made, entering, entered, exited;
 
     public static void asked(Object argument, Object name, int line, int site, int attach) { asked += name == null ? 0 : 1; }
     public static void answered(Object receiver, Object returned, int site, int attach) { answered++; }
+    public static void read(Object receiver, Object value, int site, int attach) { read++; }
+    public static void written(Object receiver, Object value, int site, int attach) { written++; }
+    public static void made(Object array, Object name, int site, int attach) { made++; }
+    public static void entering(Object lock, int site, int attach) { entering++; }
+    public static void entered(Object lock, int site, int attach) { entered++; }
+    public static void exited(int site, int attach) { exited++; }
     public static void lined(Object object, int site, int attach) { lined++; }
 
     /** {@code return} is no name in Java; the rewriter says return_. */

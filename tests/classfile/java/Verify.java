@@ -32,7 +32,9 @@ public class Verify implements ClassFileTransformer {
         } catch (EOFException end) {
             // all are read
         }
-        instrumentation = given;
+        /* As the dispatcher of probes does: handlers are given values in boxes. */
+        Object boxes = Arrays.asList((byte) 0, '0', (short) 0, 0, 0L);
+        instrumentation = boxes == null ? null : given;
         given.addTransformer(new Verify(), true);
         List<Class<?>> loaded = new ArrayList<>();
         for (Class<?> one : given.getAllLoadedClasses()) {
@@ -112,6 +114,8 @@ public class Verify implements ClassFileTransformer {
         System.out.println("entries " + Hooks.entries + "\nreturns " + Hooks.returns + "\nexceptions " + Hooks.exceptions
                 + "\nthrowing " + Hooks.throwing + "\nobjects " + Hooks.objects + "\ncalls " + Hooks.calls + "\nfields " + Hooks.fields
                 + "\nlines " + Hooks.lines + "\nallocations " + Hooks.allocations + "\nlocks " + Hooks.locks + "\nunlocks " + Hooks.unlocks);
-        System.out.println("asked " + Hooks.asked + "\nanswered " + Hooks.answered + "\nlined " + Hooks.lined);
+        System.out.println("asked " + Hooks.asked + "\nanswered " + Hooks.answered + "\nlined " + Hooks.lined + "\nread " + Hooks.read
+                + "\nwritten " + Hooks.written + "\nmade " + Hooks.made + "\nentering " + Hooks.entering + "\nentered " + Hooks.entered
+                + "\nexited " + Hooks.exited);
     }
 }

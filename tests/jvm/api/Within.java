@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Handlers at places within methods: each is called as often as the place is come to, with what lies there. */
 public final class Within {
     /** What handlers saw, by their number. */
-    public static final AtomicLong[] SEEN = new AtomicLong[16];
+    public static final AtomicLong[] SEEN = new AtomicLong[32];
 
     static {
         for (int i = 0; i < SEEN.length; i++) {
@@ -97,6 +97,50 @@ public final class Within {
             return found + special.number + (long) sum((byte) 1, (short) 2, (char) 3, 4, 5L, 6f, 7d, first >= 0, item);
         }
 
+        static long all;
+        byte small;
+        double share = 0.5;
+        String text = "none";
+        Target other;
+
+        /** Its own fields, those of another, and static ones. */
+        long fields(int number) {
+            other = this;
+            small = (byte) number;
+            share += 1;
+            other.text = number % 2 == 0 ? "even" : "odd";
+            all += number;
+            return small + text.length();
+        }
+
+        /** Arrays of each kind, and objects. */
+        int arrays(int number) {
+            byte[] bytes = new byte[number % 7];
+            Item[] items = new Item[2];
+            int[][] table = new int[2][3];
+            long[][] rows = new long[3][];
+            items[0] = new Item("x", number);
+            return bytes.length + items.length + table[1].length + rows.length + items[0].number;
+        }
+
+        /** Locks, one in the other, and one that is left by an exception. */
+        int locks(int number) {
+            int sum = 0;
+            synchronized (this) {
+                synchronized (db) {
+                    sum += number;
+                }
+                try {
+                    synchronized (text) {
+                        sum += db.query("locked", -number - 1L, false);
+                    }
+                } catch (IllegalStateException expected) {
+                    sum++;
+                }
+            }
+            return sum;
+        }
+
         /** The line that called. */
         static int line() {
             return new Throwable().getStackTrace()[1].getLineNumber();
@@ -104,6 +148,26 @@ public final class Within {
 
         static int mark(int number) {
             return number;
+        }
+    }
+
+    /** Sets fields before super(): its own, and what it stands in. */
+    public static class Outer {
+        /** Has a field for it, which is set first. */
+        class Inner {
+            int number;
+
+            Inner(int number) {
+                this.number = number;
+            }
+
+            Object around() {
+                return Outer.this;
+            }
+        }
+
+        Inner make(int number) {
+            return new Inner(number);
         }
     }
 
@@ -119,6 +183,43 @@ public final class Within {
         for (int i = 0; i < count; i++) {
             Probed.checkEqual(target.run(i), i + 5 + 3 + i + i + 28, "run");
         }
+    }
+
+    private static void callMore(Target target, int count) {
+        Outer outer = new Outer();
+        for (int i = 0; i < count; i++) {
+            Probed.checkEqual(target.fields(i), (byte) i + (i % 2 == 0 ? 4 : 3), "fields");
+            Probed.checkEqual(target.arrays(i), i % 7 + 2 + 3 + 3 + i, "arrays");
+            Probed.checkEqual(target.locks(i), i + 1, "locks");
+            Probed.checkEqual(outer.make(i).number, i, "inner");
+        }
+    }
+
+    /** Fields, allocations and locks. */
+    static void more(int count) throws Exception {
+        Target target = new Target();
+        callMore(target, 10);
+        String said = Probed.execute("probe-attach,probe=" + Probed.folder + "/probes/PlacedMore.class");
+        Probed.check(said.startsWith("attached placed-more: 13 handlers, "), said);
+        Probed.check(said.contains("outer (write probed.Within$Outer$Inner.*): 1 places have not what it asks for"), said);
+        Probed.check(said.contains("unborn (allocation probed.Within$Item): no method of the classes that are loaded calls it; "
+            + "2 methods that its rules take have no such place; 1 methods that its rules take have not what it asks for"), said);
+        double share = target.share;
+        long all = Target.all;
+        callMore(target, count);
+        long[] expected = {count, count, 2L * count, 4L * count, count, 3L * count, 3L * count, 3L * count, count, count};
+        for (int i = 0; i < expected.length; i++) {
+            checkSeen(16 + i, expected[i]);
+        }
+        Probed.check(target.share == share + count && Target.all - all == (long) count * (count - 1) / 2, "fields are other ones");
+        Probed.checkEqual(Probed.listed("monitor-entered", "calls"), Probed.listed("monitor-exit", "calls"), "locks and unlocks");
+        Probed.detach("placed-more");
+        callMore(target, count);
+        for (int i = 0; i < expected.length; i++) {
+            checkSeen(16 + i, expected[i]);
+        }
+        Probed.check(Probed.execute("probe-list").contains("\"probes\":[]"), "it is listed still");
+        Probed.check(Probed.wrong == null, Probed.wrong);
     }
 
     private static void checkSeen(int handler, long expected) {
@@ -168,5 +269,6 @@ public final class Within {
         }
         Probed.check(Probed.execute("probe-list").contains("\"probes\":[]"), "it is listed still");
         Probed.check(Probed.wrong == null, Probed.wrong);
+        more(count);
     }
 }

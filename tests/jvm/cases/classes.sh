@@ -43,7 +43,11 @@ if [ -z "${CLASSES_AT:-}" ] && [ ${#jars[@]} = 0 ]; then
     apart=$((locks - unlocks))
     [ "${apart#-}" -le $((locks / 1000 + 10)) ] || fail "$locks locks, $unlocks unlocks"
     [ "$(value places_line rewriter.out)" -gt 10 ] || fail "the line is in no class"
-    for name in asked answered; do
+    entered=$(value entered verified.out) exited=$(value exited verified.out)
+    apart=$((entered - exited))
+    [ "${apart#-}" -le $((entered / 1000 + 10)) ] || fail "$entered monitors entered, $exited given back"
+    [ "$(value made verified.out)" -gt 0 ] || fail "no array was seen"
+    for name in asked answered read written; do
         [ "$(value $name verified.out)" -gt 1000 ] || fail "of $name only $(value $name verified.out) were seen"
     done
 fi

@@ -38,7 +38,7 @@ public class Placed {
     public static void asked(@This Object target, @Argument(0) int number, @Receiver Object db, @CallArgument(0) Object text,
             @CallArgument(1) long limit, @CallArgument(2) boolean isFirst, @TargetName String name, @LineNumber int line,
             @MethodName String by, @Duration long ns) {
-        check(isA(target, "Target") && isA(db, "Db") && number >= 0 && ns >= 0 && line > 70 && line < 100
+        check(isA(target, "Target") && isA(db, "Db") && number >= 0 && ns >= 0 && line > 70 && line < 150
             && name.equals("probed.Within$Db.query") && by.equals("probed.Within$Target.run")
             && (text.equals("first") ? limit == number && isFirst
                 : text.equals("more") ? limit < 2 && !isFirst : text.equals("last") ? limit == 2 : text.equals("bad") && limit == -1),
