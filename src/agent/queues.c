@@ -27,7 +27,8 @@ static struct {
     _Atomic bool has_tasks;
     _Atomic uint64_t last_number; /* of tasks */
     /* As they were when the session began. */
-    uint64_t first_number, lost, not_kept;
+    uint64_t first_number, lost, not_kept, no_memory;
+    bool has_no_room; /* for tasks that wait: nothing is told */
 } queues;
 
 /* ---- a task ---- */
@@ -198,6 +199,7 @@ static void begin_tasks(const struct options *options)
     queues.first_number = jw_load_relaxed(&queues.last_number);
     queues.lost = jw_counter(JW_COUNT_TASKS_LOST);
     queues.not_kept = jw_counter(JW_COUNT_TASKS_NOT_KEPT);
+    queues.no_memory = jw_counter(JW_COUNT_TASKS_NO_MEMORY);
 }
 
 void queues_tell(void)
@@ -206,7 +208,10 @@ void queues_tell(void)
 
     if (!jw_load_relaxed(&queues.has_tasks))
         return;
-    if (handed == 0)
+    if (queues.has_no_room)
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "Async stacks: off: no memory for tasks that wait; raise memlimit=");
+    else if (handed == 0)
         agent_log(OPTIONS_LOGLEVEL_INFO,
                   "Async stacks: no task was handed to a ThreadPoolExecutor or ForkJoinPool, "
                   "which forks and tasks of scheduled executors are not");
@@ -217,6 +222,11 @@ void queues_tell(void)
                   (unsigned long long)handed,
                   (unsigned long long)(jw_counter(JW_COUNT_TASKS_NOT_KEPT) - queues.not_kept),
                   (unsigned long long)(jw_counter(JW_COUNT_TASKS_LOST) - queues.lost));
+    const uint64_t no_memory = jw_counter(JW_COUNT_TASKS_NO_MEMORY) - queues.no_memory;
+    if (no_memory > 0)
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "Async stacks: of %llu tasks memlimit= left no room for the stack; raise it",
+                  (unsigned long long)no_memory);
 }
 
 void queues_begin(JNIEnv *jni, const struct options *options)
@@ -228,7 +238,8 @@ void queues_begin(JNIEnv *jni, const struct options *options)
     if (jni == NULL || (options->queue_ns == 0 && !options->has_async_stacks) || queues.is_on ||
         queues.has_forks)
         return;
-    if (!context_queued_open(&err)) {
+    queues.has_no_room = !context_queued_open(&err);
+    if (queues.has_no_room) {
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: off: %s", NAME, err.message);
         return;
     }

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 
-#define HEADS CONTEXT_QUEUED_PART /* of chains, of a part; a power of two */
+#define PART_LEAST 64u /* tasks of a part; a power of two */
 
 /* Numbers are places in the part from 1 on; 0: none. */
 struct task {
@@ -24,18 +25,19 @@ struct part {
     pthread_mutex_t lock;
     uint32_t free, fresh; /* `fresh`: so many were used at all */
     uint32_t newest, oldest;
-    struct chain chains[HEADS];
-    struct task tasks[CONTEXT_QUEUED_PART + 1];
+    struct chain *chains; /* as many as tasks */
+    struct task *tasks;   /* from 1 on */
 };
 
 /* CONTEXT_QUEUED_PARTS, made by the first session that wants it, before any task is told. */
 static struct part *parts;
+static uint32_t capacity; /* tasks of a part; a power of two, constant from then on */
 
 /* ---- a part, whose lock is held ---- */
 
 static struct chain *chain_of(struct part *part, uint64_t hash)
 {
-    return &part->chains[hash / CONTEXT_QUEUED_PARTS & (HEADS - 1)];
+    return &part->chains[hash / CONTEXT_QUEUED_PARTS & (capacity - 1)];
 }
 
 static void append(struct part *part, struct chain *chain, uint32_t number)
@@ -106,7 +108,7 @@ static uint32_t find_last(const struct part *part, const struct chain *chain, ui
 /* False: another one was forgotten for it. */
 static bool find_room(struct part *part, uint32_t *number)
 {
-    const bool is_full = part->free == 0 && part->fresh == CONTEXT_QUEUED_PART;
+    const bool is_full = part->free == 0 && part->fresh == capacity;
 
     if (part->free == 0 && !is_full) {
         *number = ++part->fresh;
@@ -121,28 +123,62 @@ static bool find_room(struct part *part, uint32_t *number)
 
 /* ---- what is told ---- */
 
+static size_t bytes_of_part(uint32_t tasks)
+{
+    return tasks * sizeof(struct chain) + (tasks + 1) * sizeof(struct task);
+}
+
+/* Parts of one size, as large as half of what contexts may have allows: the other half is for those. */
+static bool make_parts(void)
+{
+    const uint64_t room_bytes = jw_memory_limit_of(JW_MEMORY_HERE, UINT64_MAX) / 2;
+    unsigned char *memory = NULL;
+
+    for (capacity = CONTEXT_QUEUED_PART; capacity >= PART_LEAST; capacity /= 2) {
+        if (bytes_of_part(capacity) * CONTEXT_QUEUED_PARTS <= room_bytes)
+            memory = jw_alloc(bytes_of_part(capacity) * CONTEXT_QUEUED_PARTS);
+        if (memory != NULL)
+            break;
+    }
+    struct part *made =
+        memory == NULL ? NULL : jw_alloc(jw_mul_bytes(CONTEXT_QUEUED_PARTS, sizeof *made));
+    if (made == NULL) {
+        jw_free(memory);
+        return false;
+    }
+    for (uint32_t i = 0; i < CONTEXT_QUEUED_PARTS; i++) {
+        unsigned char *of_part = memory + i * bytes_of_part(capacity);
+
+        (void)pthread_mutex_init(&made[i].lock, NULL);
+        made[i].tasks = (struct task *)(void *)of_part;
+        made[i].chains = (struct chain *)(void *)(of_part + (capacity + 1) * sizeof(struct task));
+    }
+    parts = made;
+    return true;
+}
+
 bool context_queued_open(struct jw_error *err)
 {
     const bool is_made = parts != NULL;
 
-    if (!is_made)
-        parts = jw_alloc(jw_mul_bytes(CONTEXT_QUEUED_PARTS, sizeof *parts));
-    if (parts == NULL) {
-        jw_error_set(err, "no memory for tasks that wait");
+    if (!is_made && !make_parts()) {
+        jw_error_set(err, "no memory for tasks that wait; raise memlimit=");
         return false;
     }
-    for (uint32_t i = 0; i < CONTEXT_QUEUED_PARTS; i++) {
+    for (uint32_t i = 0; is_made && i < CONTEXT_QUEUED_PARTS; i++) {
         struct part *part = &parts[i];
 
-        if (!is_made)
-            (void)pthread_mutex_init(&part->lock, NULL);
         pthread_mutex_lock(&part->lock);
         part->free = part->fresh = part->newest = part->oldest = 0;
-        if (is_made)
-            memset(part->chains, 0, sizeof part->chains);
+        memset(part->chains, 0, capacity * sizeof *part->chains);
         pthread_mutex_unlock(&part->lock);
     }
     return true;
+}
+
+uint32_t context_queued_most(void)
+{
+    return parts == NULL ? 0 : CONTEXT_QUEUED_PARTS * capacity;
 }
 
 bool context_queued_put(uint64_t key, const struct context_queued *what)

@@ -3,7 +3,8 @@
  *
  * The records of tasks of a take are looked at before any of its samples is taken: sorted by thread and time they become spans, of which
  * each thread has those that lie within one another. A span that has not ended goes on in the next take. What was handed over is kept by
- * the number of the task until a thread begins it, or until so many others were handed over that it is forgotten.
+ * the number of the task until a thread begins it, or until so many others were handed over that it is forgotten. The table of these grows
+ * with what waits in it, as far as there is memory.
  * docs/adr/0063-stacks-of-who-handed-over.md
  */
 #include <stdlib.h>
@@ -17,10 +18,11 @@
 #undef JW_MEMORY_HERE
 #define JW_MEMORY_HERE JW_MEMORY_WAITING
 
-/* As many as the agent remembers (context_queued.h), and twice that for what it has told of, but forgotten. A power of two. */
-#define HANDED_MOST 131072u
-#define FIRST_ROOM  ((size_t)64)
-#define NO_SPAN     SIZE_MAX
+/* As many as the agent remembers (context_queued.h), and twice that for what it has told of, but forgotten. Powers of two. */
+#define HANDED_MOST  131072u
+#define HANDED_LEAST 256u
+#define FIRST_ROOM   ((size_t)64)
+#define NO_SPAN      SIZE_MAX
 
 struct handed {
     uint64_t number; /* 0: none */
@@ -35,8 +37,10 @@ struct span {
 };
 
 struct recording_tasks {
-    struct handed handed[HANDED_MOST]; /* by number */
-    struct event_record *marks;        /* of the take under way */
+    struct handed *handed; /* by number; NULL: no memory yet */
+    size_t handed_capacity;
+    bool has_no_more;           /* memory, for a larger one, in this take */
+    struct event_record *marks; /* of the take under way */
     size_t mark_count, mark_capacity;
     struct span *spans, *before; /* by thread and begin */
     size_t span_count, span_capacity, before_capacity;
@@ -56,18 +60,66 @@ static void let_go(struct recording *recording, struct recording_kept **stack)
     *stack = NULL;
 }
 
-static struct handed *handed_of(struct recording_tasks *tasks, uint64_t number)
+/* NULL: there is no table. */
+static struct handed *handed_of(const struct recording_tasks *tasks, uint64_t number)
 {
-    return &tasks->handed[number % HANDED_MOST];
+    return tasks->handed == NULL ? NULL : &tasks->handed[number % tasks->handed_capacity];
+}
+
+/* Twice as large: what was apart stays so. False: as large as it may be, or no memory, of which is asked once a take. */
+static bool grow_handed(struct recording_tasks *tasks)
+{
+    const size_t capacity = tasks->handed == NULL ? HANDED_LEAST : 2 * tasks->handed_capacity;
+
+    if (tasks->has_no_more || capacity > HANDED_MOST)
+        return false;
+
+    struct handed *grown = jw_alloc(jw_mul_bytes(capacity, sizeof *grown));
+    tasks->has_no_more = grown == NULL;
+    if (grown == NULL)
+        return false;
+    for (size_t i = 0; i < tasks->handed_capacity; i++) {
+        if (tasks->handed[i].number != 0)
+            grown[tasks->handed[i].number % capacity] = tasks->handed[i];
+    }
+    jw_free(tasks->handed);
+    tasks->handed = grown;
+    tasks->handed_capacity = capacity;
+    return true;
+}
+
+/* Where this task's stack comes to lie, with that of another only where there is no more room; NULL: there is none at all. */
+static struct handed *make_room(struct recording_tasks *tasks, uint64_t number)
+{
+    struct handed *handed = handed_of(tasks, number);
+
+    while ((handed == NULL || handed->stack != NULL) && grow_handed(tasks))
+        handed = handed_of(tasks, number);
+    return handed;
+}
+
+static void count_unkept(bool is_for_memory)
+{
+    jw_count(JW_COUNT_TASKS_NOT_KEPT);
+    if (is_for_memory)
+        jw_count(JW_COUNT_TASKS_NO_MEMORY);
 }
 
 static void take_handed(struct recording *recording, const struct event_record *mark,
                         const struct recording_tasks_keeper *keeper)
 {
-    struct handed *handed = handed_of(recording->tasks, mark->value);
-    struct recording_kept *stack = keeper->keep(keeper->context, mark->trace);
+    struct handed *handed = make_room(recording->tasks, mark->value);
 
-    jw_count_add(JW_COUNT_TASKS_NOT_KEPT, (handed->stack != NULL) + (stack == NULL));
+    if (handed == NULL) {
+        count_unkept(true);
+        return;
+    }
+
+    struct recording_kept *stack = keeper->keep(keeper->context, mark->trace);
+    if (handed->stack != NULL)
+        count_unkept(recording->tasks->handed_capacity < HANDED_MOST);
+    if (stack == NULL)
+        count_unkept(true);
     let_go(recording, &handed->stack);
     *handed = (struct handed){mark->value, stack};
     if (stack != NULL)
@@ -77,11 +129,12 @@ static void take_handed(struct recording *recording, const struct event_record *
 /* Whoever has it holds it from now on. */
 static struct recording_kept *begin_handed(struct recording_tasks *tasks, uint64_t number)
 {
-    struct handed *handed = handed_of(tasks, number);
-    struct recording_kept *stack = handed->stack;
+    struct handed *handed = number == 0 ? NULL : handed_of(tasks, number);
 
-    if (number == 0 || handed->number != number)
+    if (handed == NULL || handed->number != number)
         return NULL;
+
+    struct recording_kept *stack = handed->stack;
     *handed = (struct handed){0, NULL};
     return stack;
 }
@@ -280,13 +333,24 @@ static struct recording_tasks *tasks_of(struct recording *recording)
     return recording->tasks;
 }
 
+/* Nothing is there to keep any of them in. */
+static void count_handed(const struct event_record *record, void *argument)
+{
+    (void)argument;
+    if (record->kind == EVENT_TASK && record->flags == EVENT_TASK_HANDED)
+        count_unkept(true);
+}
+
 void recording_tasks_begin_take(struct recording *recording, const struct generation *generation,
                                 const struct recording_tasks_keeper *keeper)
 {
     struct recording_tasks *tasks = tasks_of(recording);
 
-    if (tasks == NULL)
+    if (tasks == NULL) {
+        if (recording->config.has_tasks)
+            event_look(generation->events, count_handed, NULL);
         return;
+    }
     const uint64_t lost = jw_counter(JW_COUNT_TASKS_LOST);
     /* Some that were committed behind the look were taken all the same. */
     const bool was_missed = tasks->passed_count > tasks->mark_count;
@@ -300,6 +364,7 @@ void recording_tasks_begin_take(struct recording *recording, const struct genera
     tasks->span_capacity = free_capacity;
     tasks->span_count = tasks->mark_count = tasks->passed_count = 0;
     tasks->has_failed = was_missed;
+    tasks->has_no_more = false;
     jw_map_clear(&tasks->joined);
     event_look(generation->events, note, tasks);
     if (tasks->mark_count > 1)
@@ -336,7 +401,7 @@ void recording_tasks_resume(struct recording *recording)
     if (tasks == NULL)
         return;
     forget_spans(recording);
-    for (size_t i = 0; i < HANDED_MOST; i++) {
+    for (size_t i = 0; i < tasks->handed_capacity; i++) {
         let_go(recording, &tasks->handed[i].stack);
         tasks->handed[i].number = 0;
     }
@@ -350,6 +415,7 @@ void recording_tasks_close(struct recording *recording)
     if (tasks == NULL)
         return;
     jw_map_close(&tasks->joined);
+    jw_free(tasks->handed);
     jw_free(tasks->marks);
     jw_free(tasks->spans);
     jw_free(tasks->before);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/atomics.h"
+#include "base/memory.h"
 
 static void open_queued(void)
 {
@@ -105,4 +106,46 @@ Test(context_queued, threads_take_each_task_once)
         cr_assert(eq(int, pthread_join(threads[i], NULL), 0));
     cr_assert(eq(u64, jw_load_relaxed(&all_taken), 2 * (uint64_t)THREADS * ROUNDS));
     cr_assert(eq(u64, taken(5), 0));
+}
+
+/* ---- with little memory ---- */
+
+TestSuite(context_queued_small, .timeout = 300);
+
+Test(context_queued_small, with_the_smallest_memlimit_fewer_are_remembered)
+{
+    struct jw_memory_figures figures;
+    uint64_t forgotten = 0, found = 0;
+
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    open_queued();
+    const uint64_t most = context_queued_most();
+    cr_assert(ge(u64, most, 1024));
+    cr_assert(lt(u64, most, CONTEXT_QUEUED_MOST));
+    jw_memory_get(JW_MEMORY_CONTEXTS, &figures);
+    cr_assert(le(u64, figures.charged_bytes, figures.limit_bytes / 2 + 4096));
+    for (uint64_t key = 1; key <= 3 * most; key++)
+        forgotten += put(key, key) ? 0 : 1;
+    for (uint64_t key = 1; key <= 3 * most; key++)
+        found += taken(key) == key;
+    cr_assert(eq(u64, found + forgotten, 3 * most));
+    cr_assert(eq(u64, found, most));
+    open_queued();
+    cr_assert(eq(u64, context_queued_most(), most), "a later session has the same");
+}
+
+Test(context_queued_small, without_any_memory_it_says_so)
+{
+    struct jw_memory_figures figures;
+    struct jw_error err = {0};
+
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    jw_memory_get(JW_MEMORY_CONTEXTS, &figures);
+    cr_assert(jw_memory_charge(JW_MEMORY_CONTEXTS, figures.limit_bytes - figures.charged_bytes));
+    cr_assert(not(context_queued_open(&err)));
+    cr_assert_str_eq(err.message, "no memory for tasks that wait; raise memlimit=");
+    cr_assert(eq(u32, context_queued_most(), 0));
+    jw_memory_credit(JW_MEMORY_CONTEXTS, figures.limit_bytes - figures.charged_bytes);
+    open_queued();
+    cr_assert(ge(u32, context_queued_most(), 1024));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "golden/made.h"
 #include "jfr/jfr_reader.h"
 #include "support/jfr_check.h"
@@ -35,7 +36,8 @@ static void set_up(enum recording_format format)
 
     cr_assert_not_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/out", directory);
-    generations = generations_open(&(struct generations_config){0}, &err);
+    generations =
+        generations_open(&(struct generations_config){.memory_bytes = GENERATIONS_MIN_BYTES}, &err);
     cr_assert_not_null(generations, "%s", err.message);
     config = made_config(path, format);
     config.has_tasks = true;
@@ -513,4 +515,86 @@ ParameterizedTest(enum recording_format *format, recording_tasks,
     put(&wall, "", 0);
     finish(*format);
     has(*format == RECORDING_JFR ? 2 : 6, "App.main;App.order;[handed over];App.worker;App.park");
+}
+
+#define MANY 3000 /* as fit in no first table */
+
+static void hand_many(void)
+{
+    for (uint64_t number = 1; number <= MANY; number++) {
+        hand(number, "order;main");
+        if (number % 500 == 0)
+            turn();
+    }
+    turn();
+}
+
+Test(recording_tasks, many_that_wait_are_kept)
+{
+    set_up(RECORDING_COLLAPSED);
+    hand_many();
+    for (uint64_t number = 1; number <= MANY; number += MANY / 20, end()) {
+        begin(number);
+        sample("run;worker");
+    }
+    finish(RECORDING_COLLAPSED);
+    has(20, "App.main;App.order;[handed over];App.worker;App.run");
+}
+
+/* What stacks that wait may have is all in use, but so many bytes. */
+static void use_up(uint64_t but_bytes)
+{
+    struct jw_memory_figures all;
+
+    jw_memory_get(JW_MEMORY_WAITING, &all);
+    but_bytes += all.charged_bytes;
+    cr_assert(jw_memory_charge(JW_MEMORY_WAITING, all.limit_bytes - but_bytes));
+}
+
+Test(recording_tasks, with_the_smallest_memlimit_there_is_room_for_some)
+{
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    set_up(RECORDING_COLLAPSED);
+    hand_many();
+    begin(MANY - 1);
+    sample("run;worker");
+    finish(RECORDING_COLLAPSED);
+    has(1, "App.main;App.order;[handed over];App.worker;App.run");
+}
+
+Test(recording_tasks, what_finds_no_memory_is_counted)
+{
+    const uint64_t not_kept = jw_counter(JW_COUNT_TASKS_NOT_KEPT);
+    const uint64_t no_memory = jw_counter(JW_COUNT_TASKS_NO_MEMORY);
+
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    set_up(RECORDING_JFR);
+    use_up(0);
+    hand(1, "order;main");
+    turn();
+    begin(1);
+    sample("run;worker");
+    cr_assert(eq(u64, jw_counter(JW_COUNT_TASKS_NOT_KEPT) - not_kept, 1));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_TASKS_NO_MEMORY) - no_memory, 1));
+    finish(RECORDING_JFR);
+    has(1, "App.worker;App.run");
+}
+
+/* A small table goes on; who is pushed out of it is counted, and has nobody else's stack. */
+Test(recording_tasks, who_is_pushed_out_of_a_small_table_is_counted)
+{
+    const uint64_t no_memory = jw_counter(JW_COUNT_TASKS_NO_MEMORY);
+
+    jw_memory_share(JW_MEMORY_SMALLEST_BYTES);
+    set_up(RECORDING_COLLAPSED);
+    hand(1, "order;main");
+    turn();
+    use_up(2048);            /* not a table of 512 */
+    hand(257, "order;main"); /* in place of 1 */
+    turn();
+    cr_assert(eq(u64, jw_counter(JW_COUNT_TASKS_NO_MEMORY) - no_memory, 1));
+    begin(1);
+    sample("run;worker");
+    finish(RECORDING_COLLAPSED);
+    has(1, "App.worker;App.run");
 }
