@@ -78,16 +78,22 @@ static void count_loss(enum sample_loss loss)
     }
 }
 
-/* What the user's own code chose to tell, or he by name, is not for a window of samples to choose. */
-static bool is_in_window(const struct sampler_hook *sample)
+/* What the user's own code chose to tell, or he by name: no sample, and as many as the program makes. */
+static JW_SIGNAL_SAFE bool is_told(const struct sampler_hook *sample)
 {
     return sample->kind == EVENT_DECLARED || sample->kind == EVENT_METHOD_TRACE ||
-           sample->kind == EVENT_QUEUE_TIME || sample->kind == EVENT_TASK || sample_in_window();
+           sample->kind == EVENT_QUEUE_TIME || sample->kind == EVENT_TASK;
+}
+
+/* That is not for a window of samples to choose. */
+static bool is_in_window(const struct sampler_hook *sample)
+{
+    return is_told(sample) || sample_in_window();
 }
 
 struct event_record *sample_hook_reserve(struct event_ring *ring, const struct sampler_hook *hook)
 {
-    return hook->kind == EVENT_TASK ? event_spare_reserve(ring) : event_try_reserve(ring);
+    return is_told(hook) ? event_spare_reserve(ring) : event_try_reserve(ring);
 }
 
 static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t now_ns)

@@ -167,7 +167,7 @@ JW_SIGNAL_SAFE bool sample_in_window(void);
 JW_SIGNAL_SAFE bool sample_take(const void *ucontext, struct sample_order *order);
 /* The same from a hook, of Java frames alone; none of those counters is touched. */
 enum sample_loss sample_from_hook(const struct arch_context *here, struct sample_order *order);
-/* sampler_hook.c: room for its record; samples go before what is only said of tasks. NULL: there is none. */
+/* sampler_hook.c: room for its record; samples go before what is told of calls, tasks and events of probes. NULL: there is none. */
 JW_SIGNAL_SAFE struct event_record *sample_hook_reserve(struct event_ring *ring,
                                                         const struct sampler_hook *hook);
 

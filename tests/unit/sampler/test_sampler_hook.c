@@ -1,8 +1,9 @@
-/* What a sampled object stands for, against what the JVM's way of sampling gives on average. */
+/* What a sampled object stands for, against what the JVM's way of sampling gives on average; and what samples of hooks leave each other. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
 #include "sampler/sampler_hook.h"
+#include "unit/sampler/outcomes.h"
 
 TestSuite(sampler_hook, .timeout = 60);
 
@@ -44,4 +45,70 @@ Test(sampler_hook, nobody_gets_in_while_the_gate_is_shut)
 
     cr_assert(not(sampler_hook(&sample)));
     cr_assert(sampler_hook_close(0));
+}
+
+/* ---- room in a generation ---- */
+
+TestSuite(sampler_hook_room, .init = open_run, .timeout = 300);
+
+/* A run in which no timer fires; the calling thread is one of it. The generation that is active, to look at. */
+static struct generation *start(void)
+{
+    const struct thread_java java = {.java_id = 7, .name = "main", .group = "main"};
+    const struct sampler_config config = {.generations = generations,
+                                          .interval_ns = 3600 * JW_NS_PER_SECOND,
+                                          .depth_max = 64,
+                                          .cpu = SAMPLER_CPU_TIMER};
+    enum epoch_state state = EPOCH_FREE;
+
+    cr_assert(sampler_start(&config, &err), "%s", err.message);
+    sampler_thread_start((uint32_t)os_gettid(), &java);
+    for (int i = 0; i < EPOCH_BUFFERS; i++) {
+        struct generation *generation = generations_at(generations, i, &state);
+
+        if (state == EPOCH_ACTIVE)
+            return generation;
+    }
+    return NULL;
+}
+
+/* So many records of it are others'. */
+static void use_up(struct generation *generation, uint64_t left)
+{
+    const uint64_t capacity = event_capacity_count(generation->events);
+
+    while (event_reserved_count(generation->events) < capacity - left)
+        event_commit(event_try_reserve(generation->events));
+}
+
+static const uint16_t told_kinds[] = {EVENT_DECLARED, EVENT_METHOD_TRACE, EVENT_QUEUE_TIME,
+                                      EVENT_TASK};
+static const uint16_t sample_kinds[] = {EVENT_ALLOC_SAMPLE, EVENT_LOCK, EVENT_COUNTER_SAMPLE};
+
+static enum sampler_hook_end take(uint16_t kind)
+{
+    return sampler_hook_ended(&(struct sampler_hook){
+        .kind = kind, .flags = kind == EVENT_COUNTER_SAMPLE ? EVENT_BY_HOOK : 0, .weight_ns = 1});
+}
+
+Test(sampler_hook_room, samples_go_before_events_of_probes_and_traced_calls)
+{
+    struct generation *generation = start();
+    const uint64_t lost = jw_counter(JW_COUNT_HOOK_LOST_EVENTS_FULL);
+
+    for (size_t i = 0; i < JW_COUNT_OF(told_kinds); i++)
+        cr_assert(eq(int, take(told_kinds[i]), SAMPLER_HOOK_TAKEN), "%u", told_kinds[i]);
+    use_up(generation, event_capacity_count(generation->events) / 4);
+    for (size_t i = 0; i < JW_COUNT_OF(told_kinds); i++)
+        cr_assert(eq(int, take(told_kinds[i]), SAMPLER_HOOK_LOST), "%u", told_kinds[i]);
+    cr_assert(eq(u64, jw_counter(JW_COUNT_HOOK_LOST_EVENTS_FULL) - lost, JW_COUNT_OF(told_kinds)));
+    for (size_t i = 0; i < JW_COUNT_OF(sample_kinds); i++)
+        cr_assert(eq(int, take(sample_kinds[i]), SAMPLER_HOOK_TAKEN), "%u", sample_kinds[i]);
+    use_up(generation, 0);
+    for (size_t i = 0; i < JW_COUNT_OF(sample_kinds); i++)
+        cr_assert(eq(int, take(sample_kinds[i]), SAMPLER_HOOK_LOST), "%u", sample_kinds[i]);
+    cr_assert_not_null(generations_rotate(generations));
+    for (size_t i = 0; i < JW_COUNT_OF(told_kinds); i++)
+        cr_assert(eq(int, take(told_kinds[i]), SAMPLER_HOOK_TAKEN), "%u", told_kinds[i]);
+    cr_assert(sampler_stop(DRAIN_NS));
 }
