@@ -102,10 +102,14 @@ struct event_record *event_reserve(struct event_ring *ring)
     return record;
 }
 
+bool event_has_spare(const struct event_ring *ring)
+{
+    return event_reserved_count(ring) < event_capacity_count(ring) / 4 * 3;
+}
+
 struct event_record *event_spare_reserve(struct event_ring *ring)
 {
-    return event_reserved_count(ring) < event_capacity_count(ring) / 4 * 3 ? event_try_reserve(ring)
-                                                                           : NULL;
+    return event_has_spare(ring) ? event_try_reserve(ring) : NULL;
 }
 
 void event_commit(struct event_record *record)

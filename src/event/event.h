@@ -153,6 +153,8 @@ JW_SIGNAL_SAFE struct event_record *event_reserve(struct event_ring *ring);
 JW_SIGNAL_SAFE struct event_record *event_try_reserve(struct event_ring *ring);
 /* The same for one that samples go before: NULL as soon as three quarters of the ring are reserved. */
 JW_SIGNAL_SAFE struct event_record *event_spare_reserve(struct event_ring *ring);
+/* Whether there is room for one of those; a moment later it may be gone. Also of a ring that nobody has entered. Context: all. */
+JW_SIGNAL_SAFE bool event_has_spare(const struct event_ring *ring);
 JW_SIGNAL_SAFE void event_commit(struct event_record *record);
 
 /*

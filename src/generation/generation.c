@@ -322,6 +322,11 @@ bool generations_is_half_full(const struct generations *generations)
            is_dict_half_full(active->payloads);
 }
 
+bool generations_has_spare(const struct generations *generations)
+{
+    return event_has_spare(generations->buffers[epoch_active(generations->epoch)].events);
+}
+
 static void forget(const struct event_record *record, void *arg)
 {
     (void)record;

@@ -118,6 +118,12 @@ void generations_forget(struct generations *generations);
 /* True when any part of the active generation is half full: time to rotate. */
 bool generations_is_half_full(const struct generations *generations);
 
+/*
+ * As event_has_spare, of the generation that is active at this moment: for who would do work before he enters. It is not entered
+ * for that: counts are read, which lie in no generation's memory, and another one may be active by the time he does. Context: hook, any.
+ */
+bool generations_has_spare(const struct generations *generations);
+
 /* As epoch_empty_dead_cells. */
 uint32_t generations_empty_dead_cells(struct generations *generations, epoch_is_alive *is_alive,
                                       void *arg);

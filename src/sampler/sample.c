@@ -459,8 +459,8 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
     if (trace == STORE_NONE)
         return SAMPLE_STORE_FULL; /* counted by the store, of a signal */
 
-    struct event_record *record = hook == NULL ? event_reserve(generation->events)
-                                               : sample_hook_reserve(generation->events, hook);
+    struct event_record *record =
+        hook == NULL ? event_reserve(generation->events) : event_try_reserve(generation->events);
     if (record == NULL)
         return SAMPLE_EVENTS_FULL; /* counted by the ring, of a signal */
     record->time_ns = time_ns;

@@ -79,7 +79,7 @@ static void count_loss(enum sample_loss loss)
 }
 
 /* What the user's own code chose to tell, or he by name: no sample, and as many as the program makes. */
-static JW_SIGNAL_SAFE bool is_told(const struct sampler_hook *sample)
+static bool is_told(const struct sampler_hook *sample)
 {
     return sample->kind == EVENT_DECLARED || sample->kind == EVENT_METHOD_TRACE ||
            sample->kind == EVENT_QUEUE_TIME || sample->kind == EVENT_TASK;
@@ -89,11 +89,6 @@ static JW_SIGNAL_SAFE bool is_told(const struct sampler_hook *sample)
 static bool is_in_window(const struct sampler_hook *sample)
 {
     return is_told(sample) || sample_in_window();
-}
-
-struct event_record *sample_hook_reserve(struct event_ring *ring, const struct sampler_hook *hook)
-{
-    return is_told(hook) ? event_spare_reserve(ring) : event_try_reserve(ring);
 }
 
 static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t now_ns)
@@ -110,6 +105,11 @@ static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t no
     if (!thread_is_wanted(thread) || !is_in_window(sample)) {
         jw_count(JW_COUNT_HOOK_FILTERED);
         return SAMPLER_HOOK_FILTERED;
+    }
+    /* Walked and named for nothing, where its record would find no room, and the trace would take it from others. */
+    if (is_told(sample) && !generations_has_spare(sampler.generations)) {
+        count_loss(SAMPLE_EVENTS_FULL);
+        return SAMPLER_HOOK_LOST;
     }
     arch_regs_here(&regs);
     arch_regs_write(&here, &regs);

@@ -167,9 +167,6 @@ JW_SIGNAL_SAFE bool sample_in_window(void);
 JW_SIGNAL_SAFE bool sample_take(const void *ucontext, struct sample_order *order);
 /* The same from a hook, of Java frames alone; none of those counters is touched. */
 enum sample_loss sample_from_hook(const struct arch_context *here, struct sample_order *order);
-/* sampler_hook.c: room for its record; samples go before what is told of calls, tasks and events of probes. NULL: there is none. */
-JW_SIGNAL_SAFE struct event_record *sample_hook_reserve(struct event_ring *ring,
-                                                        const struct sampler_hook *hook);
 
 /* sample_state.c: what the calling thread was doing. `env` NULL: no Java thread; `java` and `frames`: of its walk. */
 JW_SIGNAL_SAFE enum jw_thread_state sample_state(const void *ucontext, const void *env,

@@ -295,6 +295,21 @@ Test(generation, is_half_full_when_records_are)
     cr_assert(not(generations_is_half_full(generations)));
 }
 
+Test(generation, has_room_to_spare_until_three_quarters_of_its_records_are_reserved)
+{
+    struct epoch_ticket ticket;
+    const uint64_t most = event_capacity_count(enter(&ticket)->events) / 4 * 3;
+
+    generation_leave(generations, &ticket);
+    for (uint64_t i = 0; i < most; i++) {
+        cr_assert(generations_has_spare(generations));
+        sample(1);
+    }
+    cr_assert(not(generations_has_spare(generations)));
+    generations_rotate(generations);
+    cr_assert(generations_has_spare(generations));
+}
+
 Test(generation, is_half_full_when_names_or_traces_are)
 {
     enum { CLASSES, SYMBOLS, METHODS, TRACES, PARTS };

@@ -85,6 +85,23 @@ static const uint16_t told_kinds[] = {EVENT_DECLARED, EVENT_METHOD_TRACE, EVENT_
                                       EVENT_TASK};
 static const uint16_t sample_kinds[] = {EVENT_ALLOC_SAMPLE, EVENT_LOCK, EVENT_COUNTER_SAMPLE};
 
+/* What it says and its trace are in the generation only with its record. */
+Test(sampler_hook_room, what_has_no_room_leaves_nothing_behind)
+{
+    const uint32_t said[] = {1, 2};
+    struct sampler_hook event = {
+        .kind = EVENT_DECLARED, .payload = &said[0], .payload_bytes = sizeof said[0]};
+    struct generation *generation = start();
+
+    cr_assert(eq(int, sampler_hook_ended(&event), SAMPLER_HOOK_TAKEN));
+    const dict_id last = dict_last_id(generation->payloads);
+    use_up(generation, event_capacity_count(generation->events) / 4);
+    event.payload = &said[1];
+    cr_assert(eq(int, sampler_hook_ended(&event), SAMPLER_HOOK_LOST));
+    cr_assert(eq(u32, dict_last_id(generation->payloads), last));
+    cr_assert(sampler_stop(DRAIN_NS));
+}
+
 static enum sampler_hook_end take(uint16_t kind)
 {
     return sampler_hook_ended(&(struct sampler_hook){
