@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "base/counters.h"
 #include "base/hash.h"
 #include "base/memory.h"
 
@@ -55,6 +56,11 @@ struct told {
 static struct {
     struct told *all;
     size_t count;
+    struct group {
+        uint32_t site;
+        size_t first, count;
+        struct sums sums;
+    } group; /* of the site that was asked for last; without any rows none was */
 } look;
 
 /* ---- rows ---- */
@@ -163,6 +169,7 @@ void caller_table_add(uint32_t site, const char *class_name, const char *method,
 
     if (row == NULL) {
         jw_add_relaxed(&table.lost, 1);
+        jw_count(JW_COUNT_LOCK_CALLERS_LOST);
         return;
     }
     jw_add_relaxed(&row->samples, 1);
@@ -178,6 +185,7 @@ static void forget_look(void)
     jw_free(look.all);
     look.all = NULL;
     look.count = 0;
+    look.group = (struct group){0};
 }
 
 /* A thread that stood still since an earlier census may add one sample to what comes. */
@@ -317,20 +325,31 @@ static size_t first_of(uint32_t site)
     return low;
 }
 
+/* Once a site, which is then asked for all its rows. */
+static const struct group *group_of(uint32_t site)
+{
+    struct group *group = &look.group;
+
+    if (group->count > 0 && group->site == site)
+        return group;
+    *group = (struct group){.site = site, .first = first_of(site)};
+    for (size_t i = group->first; i < look.count && look.all[i].row->site == site; i++) {
+        group->count++;
+        group->sums.weight += look.all[i].sums.weight;
+        group->sums.spread += look.all[i].sums.spread;
+    }
+    return group;
+}
+
 bool caller_table_get(uint32_t site, uint32_t number, uint64_t acquisitions, struct caller *out)
 {
-    const size_t first = first_of(site);
-    struct sums all = {0};
+    const struct group *group = group_of(site);
     double error;
 
-    if (number >= look.count - first || look.all[first + number].row->site != site)
+    if (number >= group->count)
         return false;
-    for (size_t i = first; i < look.count && look.all[i].row->site == site; i++) {
-        all.weight += look.all[i].sums.weight;
-        all.spread += look.all[i].sums.spread;
-    }
-    const struct told *told = &look.all[first + number];
-    const double part = part_of(&told->sums, &all, &error);
+    const struct told *told = &look.all[group->first + number];
+    const double part = part_of(&told->sums, &group->sums, &error);
 
     out->class_name = told->row->text;
     out->method = told->row->text + strlen(told->row->text) + 1;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/caller_table.h"
+#include "base/counters.h"
 
 #define ROOM 12288u /* rows of methods */
 
@@ -173,6 +174,7 @@ Test(caller_table, what_has_no_row_is_anothers)
     for (uint32_t site = 0; site < 65536; site++)
         caller_table_add(site, "A", "more", 1);
     cr_expect(ge(u64, caller_table_lost(), 1));
+    cr_expect(eq(u64, jw_counter(JW_COUNT_LOCK_CALLERS_LOST), caller_table_lost()));
 }
 
 #define THREADS 4
