@@ -43,6 +43,8 @@ static bool read_all(const struct cli_values *values, struct contention *all, st
         return true;
     jw_error_set(err, "%s: the filters left nothing of %zu waits of that time:%s",
                  values->operands.texts[0], all->wait_count, filters);
+    if (!values->is_quiet)
+        cli_tell_idle_part(values->operands.texts[0], part);
     return false;
 }
 

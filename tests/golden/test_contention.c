@@ -33,28 +33,38 @@ struct made_wait {
     uint64_t address;
 };
 
+/* A record of a thread at a moment, of a lock, with a stack of that kind. */
+static struct event_record *reserve(struct generation *generation, uint32_t thread,
+                                    const char *class_name, uint64_t address, unsigned at_ms,
+                                    unsigned stack_kind)
+{
+    jw_frame frames[80];
+    uint32_t flags;
+    const uint32_t count = made_fill(generation, stack_kind, frames, &flags);
+    struct event_record *record = event_reserve(generation->events);
+
+    cr_assert_not_null(record);
+    record->thread_index = thread;
+    record->thread_serial = 1;
+    record->time_ns = begun_ns + at_ms * JW_NS_PER_MS;
+    record->value = address;
+    record->class_name = dict_intern(generation->classes, class_name, strlen(class_name));
+    record->trace = store_put(generation->traces, frames, count, flags);
+    return record;
+}
+
 static void put(const struct made_wait *wait)
 {
     struct epoch_ticket ticket;
     struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
-    jw_frame frames[80];
-    uint32_t flags;
-    const uint32_t count = made_fill(generation, 0, frames, &flags);
-    struct event_record *record = event_reserve(generation->events);
+    struct event_record *record =
+        reserve(generation, wait->thread, wait->class_name, wait->address, wait->begin_ms, 0);
 
-    cr_assert_not_null(record);
     record->kind = EVENT_LOCK;
     record->flags = (uint16_t)wait->kind | (wait->kind == EVENT_LOCK_WAIT ? EVENT_LOCK_EXPIRED : 0);
-    record->thread_index = wait->thread;
-    record->thread_serial = 1;
-    record->time_ns = begun_ns + wait->begin_ms * JW_NS_PER_MS;
     record->weight_ns = wait->ms * JW_NS_PER_MS;
-    record->value = wait->address;
     record->state = (uint16_t)wait->owner;
     record->name = wait->kind == EVENT_LOCK_WAIT ? 250 : 1;
-    record->class_name =
-        dict_intern(generation->classes, wait->class_name, strlen(wait->class_name));
-    record->trace = store_put(generation->traces, frames, count, flags);
     record->context =
         made_context(generation, wait->thread); /* of a request each, but for the fourth */
     event_commit(record);
@@ -66,19 +76,9 @@ static void own(uint32_t thread, const char *class_name, uint64_t address, unsig
 {
     struct epoch_ticket ticket;
     struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
-    jw_frame frames[80];
-    uint32_t flags;
-    const uint32_t count = made_fill(generation, 1, frames, &flags);
-    struct event_record *record = event_reserve(generation->events);
+    struct event_record *record = reserve(generation, thread, class_name, address, at_ms, 1);
 
-    cr_assert_not_null(record);
     record->kind = EVENT_LOCK_OWNER;
-    record->thread_index = thread;
-    record->thread_serial = 1;
-    record->time_ns = begun_ns + at_ms * JW_NS_PER_MS;
-    record->value = address;
-    record->class_name = dict_intern(generation->classes, class_name, strlen(class_name));
-    record->trace = store_put(generation->traces, frames, count, flags);
     event_commit(record);
     generation_leave(generations, &ticket);
 }
@@ -227,7 +227,11 @@ Test(contention, a_part_has_the_waits_of_its_time_and_length)
     cr_expect(strstr(err_text,
                      "the filters left nothing of 7 waits of that time: --latency='1s'") != NULL,
               "%s", err_text);
-    cr_assert_eq(RUN("contention", "-q", "--thread=nobody", file), CLI_FAILED);
+    cr_assert_eq(RUN("contention", "--thread=nobody", file), CLI_FAILED);
+    cr_expect(
+        strstr(err_text, "no thread is matched by --thread='nobody'; 'jaywalk convert --threads") !=
+            NULL,
+        "%s", err_text);
     cr_expect(strstr(err_text, "--thread='nobody'") != NULL, "%s", err_text);
     cr_expect_eq(RUN("contention", "--from=never", file), CLI_USAGE);
     cr_expect_eq(RUN("contention", "--include=app.*", file), CLI_USAGE);
