@@ -20,6 +20,7 @@ value() { awk -v name="$1" '$1 == name { print $2 }' "$2"; }
 # Of the JDK's own methods none is refused as unsound.
 ! grep -E '^(bad-|no-memory|pool-full)' rewriter.out || fail "methods were refused as unsound: see $OUT/log"
 
+# m25: a JVM verifies each class that has calls in it, and runs on them.
 # What the JVM prints of compilations may not land in the middle of the program's lines.
 run_java verified 0 -Xmx1g -XX:+PrintCompilation -XX:+DisplayVMOutputToStderr -XX:+UnlockDiagnosticVMOptions -XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote \
     -Xbootclasspath/a:"$classfile/hooks.jar" -javaagent:"$classfile/verify.jar=read.pack:written.pack" \

@@ -18,6 +18,7 @@ beside() { # $1: name, $2: mode, then flags of java
     ! grep -q '\[jaywalk\]' "$name.err" || fail "$name: $(grep -m 1 '\[jaywalk\]' "$name.err")"
 }
 
+# m27: what either of two other agents changes is there with the probe, while it comes, and when it is gone.
 beside transformers transformers
 beside redefined redefined
 beside loading loading

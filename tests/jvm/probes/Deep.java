@@ -14,6 +14,7 @@ import probed.Probed;
 public class Deep {
     private Deep() {}
 
+    // m62: a handler in its own method is not entered again; each call is handled once.
     /** Calls the method that it is called by. */
     @OnEntry("include class name=java.util.ArrayList loader=bootstrap method name=ensureCapacity lift platform")
     public static void ensured(@Argument(0) int capacity) {
