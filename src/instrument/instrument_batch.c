@@ -7,6 +7,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "probe/probe_pace.h"
+#include "probe/probe_weave.h"
 
 /* JVMTI answers lists with one local reference each, more than a frame is meant to hold. Source: HotSpot, PushLocalFrame. */
 #define LOCAL_REFERENCES_MAX 65535
@@ -75,7 +76,8 @@ static bool is_one(JNIEnv *jni, jclass klass, const struct instrument_choice *ch
     const char *name;
     jvmtiError error = look_at(klass, &loader, &signature, &name);
 
-    if (name != NULL &&
+    /* The hook would leave it as it is: no pause is spent on it. */
+    if (!probe_weave_is_left_alone(name) &&
         choice->is_wanted(choice->attach, jni, &(struct instrument_loaded){klass, loader, name}))
         error = (*jvmti)->IsModifiableClass(jvmti, klass, &is_modifiable);
     if (error != JVMTI_ERROR_NONE) {

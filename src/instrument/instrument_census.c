@@ -129,7 +129,7 @@ static bool is_new(struct instrument_attach *attach, JNIEnv *jni,
 
     (void)attach;
     (void)jni;
-    if (instrument_is_left_alone(of->name) || !census_may_touch(of->name))
+    if (!census_may_touch(of->name))
         return false;
 
     const uint32_t number = census_loader_of(of->loader);
@@ -144,9 +144,8 @@ static bool is_written(struct instrument_attach *attach, JNIEnv *jni,
 
     (void)attach;
     (void)jni;
-    return !instrument_is_left_alone(of->name) &&
-           census_known_sites(census_known_key(census_loader_of(of->loader), of->name), &is_known) >
-               0;
+    return census_known_sites(census_known_key(census_loader_of(of->loader), of->name), &is_known) >
+           0;
 }
 
 static void note_refused(struct instrument_attach *attach, jobject loader, const char *name)

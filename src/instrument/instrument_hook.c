@@ -313,19 +313,6 @@ void instrument_sum(struct instrument_attach *attach, struct instrument_sums *ou
 
 /* ---- a class ---- */
 
-/*
- * Of hidden classes the JVM does not tell; those of lambdas and of reflection that it does tell of have names of their own.
- * Source: OpenJDK, InnerClassLambdaMetafactory (8 to 14), MethodAccessorGenerator.
- */
-bool instrument_is_left_alone(const char *name)
-{
-    return name == NULL || name[0] == '[' || strstr(name, "$$Lambda") != NULL ||
-           strchr(name, '.') != NULL || strncmp(name, "java/lang/Jaywalk", 17) == 0 ||
-           strncmp(name, "io/jaywalk/", 11) == 0 ||
-           strncmp(name, "sun/reflect/Generated", 21) == 0 ||
-           strncmp(name, "jdk/internal/reflect/Generated", 30) == 0;
-}
-
 /* The boot loader, or one above that of the application. */
 static bool is_platform(JNIEnv *jni, jobject loader)
 {
@@ -458,7 +445,7 @@ void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass
                             .new_bytes = new_bytes};
 
     (void)domain;
-    if (instrument_is_left_alone(name) || length_bytes <= 0)
+    if (probe_weave_is_left_alone(name) || length_bytes <= 0)
         return;
     hooked.list = take();
     if (hooked.list != NULL) {

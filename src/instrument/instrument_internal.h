@@ -258,7 +258,6 @@ void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass
                                       const unsigned char *bytes, jint *new_length_bytes,
                                       unsigned char **new_bytes);
 uint64_t instrument_key(jobject loader, const char *name); /* hook */
-bool instrument_is_left_alone(const char *name);           /* whoever asks; hook */
 
 /* ---- instrument_census.c ---- */
 

@@ -57,6 +57,19 @@ static bool is_of_switching(const struct classfile *file, struct classfile_text 
     return false;
 }
 
+/*
+ * Of hidden classes the JVM does not tell; those of lambdas and of reflection that it does tell of have names of their own.
+ * Source: OpenJDK, InnerClassLambdaMetafactory (8 to 14), MethodAccessorGenerator.
+ */
+bool probe_weave_is_left_alone(const char *name)
+{
+    return name == NULL || name[0] == '[' || strstr(name, "$$Lambda") != NULL ||
+           strchr(name, '.') != NULL || strncmp(name, "java/lang/Jaywalk", 17) == 0 ||
+           strncmp(name, "io/jaywalk/", 11) == 0 ||
+           strncmp(name, "sun/reflect/Generated", 21) == 0 ||
+           strncmp(name, "jdk/internal/reflect/Generated", 30) == 0;
+}
+
 bool probe_weave_may_touch(const struct probe_weave_handler *handlers, uint32_t count,
                            const char *name, const struct rules_supers *above)
 {

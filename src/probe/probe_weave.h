@@ -62,6 +62,11 @@ struct probe_woven {
 /* Whether a class of that name, and below those where that is known (else NULL), may be any handler's: false is certain, and found without its bytes. */
 bool probe_weave_may_touch(const struct probe_weave_handler *handlers, uint32_t count,
                            const char *name, const struct rules_supers *above);
+/*
+ * Classes that are nobody's, whatever rules say: without a name, arrays, lambdas, hidden ones, those that reflection makes, and the agent's
+ * own. They are neither read nor written again.
+ */
+bool probe_weave_is_left_alone(const char *name);
 /* Whether rules of any ask for what stands above a class. */
 bool probe_weave_asks_above(const struct probe_weave_handler *handlers, uint32_t count);
 

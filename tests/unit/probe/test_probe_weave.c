@@ -137,6 +137,32 @@ Test(probe_weave, what_no_rule_takes_and_what_cannot_be_told_stays)
     cr_expect(woven[0].untold == 0 && woven[1].untold == 2);
 }
 
+/* Names as JVMTI and the hook have them, of JDK 8, 14 and 17. */
+Test(probe_weave, m24_classes_without_a_source_of_their_own_are_left_alone_early)
+{
+    static const char *const alone[] = {"com/acme/Shop$$Lambda$14/1324119927",
+                                        "com/acme/Shop$$Lambda$14/0x0000000800066840",
+                                        "com/acme/Shop$$Lambda.0x00007f8f5c000a00",
+                                        "com/acme/Shop.0x0000000800c03000",
+                                        "sun/reflect/GeneratedMethodAccessor12",
+                                        "jdk/internal/reflect/GeneratedMethodAccessor3",
+                                        "jdk/internal/reflect/GeneratedConstructorAccessor1",
+                                        "[Lcom/acme/Shop",
+                                        "[I",
+                                        "java/lang/JaywalkSlot",
+                                        "io/jaywalk/ProbeLoader"};
+    static const char *const others[] = {
+        "com/acme/Shop",          "com/acme/Shop$1",
+        "com/acme/Lambda",        "com/acme/Shop$Lambda",
+        "sun/reflect/Reflection", "jdk/internal/reflect/MethodAccessorGenerator"};
+
+    cr_expect(probe_weave_is_left_alone(NULL));
+    for (size_t i = 0; i < JW_COUNT_OF(alone); i++)
+        cr_expect(probe_weave_is_left_alone(alone[i]), "%s", alone[i]);
+    for (size_t i = 0; i < JW_COUNT_OF(others); i++)
+        cr_expect(!probe_weave_is_left_alone(others[i]), "%s", others[i]);
+}
+
 Test(probe_weave, what_calls_of_handlers_stand_on_is_left_alone_whatever_rules_lift)
 {
     static const char *const beneath[] = {
