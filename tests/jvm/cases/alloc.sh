@@ -8,10 +8,11 @@ if [ "$MAJOR" -lt 11 ]; then
 fi
 
 # Within four standard deviations of as many samples as the interval makes of them (by chance one of some thousand runs of this case is
-# outside), and 5 % where those are less.
+# outside), and 5 % where those are less. The JVM of JDK 11 forgets at the end of each TLAB what was allocated in it since its last sample: up to
+# 8 % are wanting there.
 compare_bytes() { # $1: name of a run
     "$JW_COMMAND" convert -q -e alloc --total "$1.jfr" "$1.collapsed"
-    awk -v name="$1" '
+    awk -v name="$1" -v forgotten="$([ "$MAJOR" = 11 ] && echo 0.08 || echo 0)" '
         FNR == NR { truth[$1] = $2; next }
         /Allocating\.(array|large|node);/ { split($0, parts, "Allocating."); split(parts[3] == "" ? parts[2] : parts[3], word, ";"); found[word[1]] += $NF }
         END {
@@ -19,6 +20,7 @@ compare_bytes() { # $1: name of a run
                 samples = truth[what] / 65536
                 bound = 4 / sqrt(samples); if (bound < 0.05) bound = 0.05
                 off = found[what] / truth[what] - 1
+                if (off < 0) bound += forgotten
                 printf "%s %s: %.1f %% off, %.1f %% allowed\n", name, what, 100 * off, 100 * bound
                 if (off > bound || off < -bound) bad = 1
             }

@@ -11,8 +11,10 @@ field() { # $1: line, $2: field
 }
 
 # A compilation in which the agent asked for one event more is only put off.
+# What the JVM says of its compilations would come into the midst of the program's lines.
+TELL_COMPILED=(-XX:+PrintCompilation -XX:+DisplayVMOutputToStderr)
 still_compiled() { # $1: name of a run
-    ! grep -i 'not compilable\|COMPILE SKIPPED' "$1.out" | grep -v 'Jvmti state change' || fail "$1: a method is not compiled any more"
+    ! grep -i 'not compilable\|COMPILE SKIPPED' "$1.err" | grep -v 'Jvmti state change' || fail "$1: a method is not compiled any more"
 }
 
 counted() { # $1: name of a run, $2: what stands before each name (Census.); its lines against the sites of those methods
@@ -38,7 +40,7 @@ run() { # $1: name, $2: options, $3: mode, then flags of java
     profile "$name" "locks=census,$options,file=$name.jfr" "$@" Census "$mode"
 }
 
-run plain lock=1us "" -XX:+PrintCompilation
+run plain lock=1us "" "${TELL_COMPILED[@]}"
 counted plain
 grep -F '"place":"Census.never"' plain.sites | grep -q '"verdict":"never"' || fail "plain: what is never taken is not told"
 grep -F '"place":"Census.alone"' plain.sites | grep -q '"verdict":"one thread","acquisitions":20000,"threads":1,"thread":"main"' ||
@@ -62,7 +64,7 @@ for name in plain checked virtual; do
     ! grep -o '"class":"java.lang.Jaywalk[A-Za-z]*\|"stack":."java.lang.JaywalkLocks.note[A-Za-z]*' "$name.waits" || fail "$name: monitors of the counting are told"
 done
 
-run deep lock=10us deep -XX:+PrintCompilation
+run deep lock=10us deep "${TELL_COMPILED[@]}"
 [ "$(grep -c '^free$' deep.out)" = 1 ] || fail "deep: a lock is held where no stack was left: $(tail -n 1 deep.out)"
 still_compiled deep
 
@@ -99,9 +101,7 @@ kinds() { # $1: name of a run
             fail "$1: $method is no $kind: $(grep -F "\"place\":\"CensusLocks.$method\"" "$1.sites")"
     done <"$1.out"
 }
-told=() # JDK 8 writes it into the midst of the program's lines
-[ "$MAJOR" -lt 9 ] || told=(-XX:+PrintCompilation)
-profile locks locks=census,lock=1us,file=locks.jfr "${told[@]}" CensusLocks
+profile locks locks=census,lock=1us,file=locks.jfr "${TELL_COMPILED[@]}" CensusLocks
 counted locks CensusLocks.
 kinds locks
 # A page of it has the census, and one of a recording without it has not; where nothing packs it, there is no page.

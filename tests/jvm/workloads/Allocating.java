@@ -33,9 +33,23 @@ public class Allocating {
                 large += 16 + 2L * LARGE;
             }
         }
-        /* Headers of 12 or 16 bytes, and all objects end at a multiple of 8: the same with each of them, but for Node. */
+        /* Headers of 8, 12 or 16 bytes, and all objects end at a multiple of 8: the same with each of them, but for Node. */
         System.out.println("array " + (16L + ARRAY) * ROUNDS * TIMES);
         System.out.println("large " + large);
-        System.out.println("node " + 48L * ROUNDS * TIMES);
+        System.out.println("node " + nodeBytes() * ROUNDS * TIMES);
+    }
+
+    /** As the JVM counts them: how large a header is depends on it. */
+    private static long nodeBytes() {
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean)java.lang.management.ManagementFactory.getThreadMXBean();
+        long id = Thread.currentThread().getId(), before;
+        Node[] nodes = new Node[1000];
+
+        threads.getThreadAllocatedBytes(id);
+        before = threads.getThreadAllocatedBytes(id);
+        for (int i = 0; i < nodes.length; i++)
+            nodes[i] = new Node();
+        sink = nodes;
+        return (threads.getThreadAllocatedBytes(id) - before) / nodes.length / 8 * 8;
     }
 }
