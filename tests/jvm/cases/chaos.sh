@@ -1,8 +1,8 @@
 # Storms of everything that has ever broken a profiler, all in one JVM, with their own invariants (tests/chaos), under both clocks
 # at short intervals, a client beside: no crash, no hang, no violation, every recording readable, every signal accounted for.
 # The seed draws collector, flags, interval, depth of stacks and what is sampled beside; CHAOS_GC, CHAOS_FLAGS, CHAOS_INTERVAL, CHAOS_DEPTH, CHAOS_BESIDE name them,
-# CHAOS_SECONDS (16) and CHAOS_STORMS what to run; CHAOS_EVENT=cpu-clock: CPU samples by perf_events. CHAOS_SELF_TEST=1: whether what goes wrong on purpose is noticed.
-seconds=${CHAOS_SECONDS:-16}
+# CHAOS_SECONDS (12) and CHAOS_STORMS what to run; CHAOS_EVENT=cpu-clock: CPU samples by perf_events. CHAOS_SELF_TEST=1: whether what goes wrong on purpose is noticed.
+seconds=${CHAOS_SECONDS:-12}
 source "$(dirname "$LIB")/../chaos/cell.sh"
 
 draw() { # $1: a number of this draw, then what to draw from
