@@ -560,6 +560,9 @@ public final class Probed {
         case "births":
             Births.run();
             break;
+        case "beside":
+            Beside.run(Integer.parseInt(arguments[2]));
+            break;
         case "early":
             early();
             break;

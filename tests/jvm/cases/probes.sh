@@ -1,5 +1,6 @@
 # Probes in a running program: every call is counted, in the interpreter and in the code of either compiler; after detach no handler is entered and
-# none runs any more, the classes of the probe are collected, and a way of detaching that is not enough is found out.
+# none runs any more, the classes of the probe are collected, another probe in the same methods loses no call meanwhile, and a way of detaching that is
+# not enough is found out.
 [ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
 wrong=$(dirname "$LIB")/../../build/wrong/instrument/libjaywalk.so
 [ -f "$wrong" ] || fail "$wrong is not there: make build/wrong/instrument/libjaywalk.so"
@@ -36,6 +37,8 @@ probed within-c1 $c1 within 20000
 probed within "$c2 -Xcheck:jni" within 20000
 probed above "" above
 probed blocked "" blocked
+probed beside-interpreter -Xint beside 6
+probed beside "" beside 12
 probed births "" births
 probed throwing "" throwing
 probed slow "" slow
