@@ -34,6 +34,8 @@ void told_put_class(jclass klass, struct event_values *values)
 
 void told_count_dropped(JNIEnv *jni)
 {
-    if (jni != NULL)
-        jw_count_add(JW_COUNT_PLACES_DROPPED, instrument_dropped(jni));
+    if (jni == NULL)
+        return;
+    jw_count_add(JW_COUNT_PLACES_DROPPED, instrument_dropped(jni));
+    (void)instrument_missed(jni);
 }

@@ -20,7 +20,7 @@ enum sampler_hook_end told_sample(const struct sampler_hook *hook);
 /* The name of a class as the next value; NULL, or one that the JVM does not name: none. */
 void told_put_class(jclass klass, struct event_values *values);
 
-/* Calls of the agent's own places that found no stack to tell by, since the last time, into `placesDropped`. */
+/* Calls of the agent's own places that found no stack to tell by, since the last time, into `placesDropped`; and those of users that were linked to nothing, into `probePlacesMissed`. */
 void told_count_dropped(JNIEnv *jni);
 
 #endif

@@ -163,7 +163,9 @@ static void read_array(struct reader *reader, void (*item)(struct reader *reader
 struct handler {
     char method[TEXT_BYTES], place[TEXT_BYTES], of[TEXT_BYTES];
     uint64_t line, placeless, misfits, skipped; /* of later agents */
-    uint64_t methods, places, calls, throws, ns_per_call, unfit, untold, refused, nested, dropped;
+    uint64_t methods, places, calls, throws, ns_per_call, unfit, untold, refused, nested, dropped,
+        linked, missed;
+    bool is_reached_told; /* of later agents, and not of the agent's own probes */
 };
 
 static void read_handler_field(struct reader *reader, const char *name, void *out)
@@ -185,11 +187,14 @@ static void read_handler_field(struct reader *reader, const char *name, void *ou
                    {"misfits", &handler->misfits},
                    {"skipped", &handler->skipped},
                    {"nested", &handler->nested},
-                   {"dropped", &handler->dropped}};
+                   {"dropped", &handler->dropped},
+                   {"linked", &handler->linked},
+                   {"missed", &handler->missed}};
 
     for (size_t i = 0; i < JW_COUNT_OF(numbers); i++) {
         if (strcmp(name, numbers[i].name) == 0) {
             *numbers[i].number = read_number(reader);
+            handler->is_reached_told |= numbers[i].number == &handler->linked;
             return;
         }
     }
@@ -260,6 +265,13 @@ static void put_handler(struct reader *reader, void *context)
         fputs("    no method of the classes that are loaded calls it\n", to);
         put_note(handler.placeless, "methods that its rules take have no such place", to);
     }
+    if (rows->is_attached && handler.is_reached_told && handler.places != 0 && handler.calls == 0 &&
+        handler.nested == 0 && handler.dropped == 0) {
+        if (handler.linked == 0)
+            fputs("    never called yet: no place of it was reached\n", to);
+        put_note(handler.linked, "times a place was linked to it, and it was never called", to);
+    }
+    put_note(handler.missed, "places of another type do nothing", to);
     put_note(handler.unfit, "methods that its rules take have not what it asks for", to);
     put_note(handler.untold, "methods of which its rules ask what is not known", to);
     put_note(handler.refused, "methods that its rules take cannot be written anew", to);
@@ -391,6 +403,7 @@ static void put_probe(struct reader *reader, void *context)
 struct answer {
     char schema[TEXT_BYTES];
     struct reader probes;
+    uint64_t missed; /* later agents tell it */
 };
 
 static void read_answer_field(struct reader *reader, const char *name, void *out)
@@ -399,6 +412,10 @@ static void read_answer_field(struct reader *reader, const char *name, void *out
 
     if (strcmp(name, "schema") == 0) {
         read_text(reader, answer->schema);
+        return;
+    }
+    if (strcmp(name, "missed") == 0) {
+        answer->missed = read_number(reader);
         return;
     }
     if (strcmp(name, "probes") == 0)
@@ -417,6 +434,14 @@ bool cli_probe_put_list(const char *text, FILE *to, struct jw_error *err)
         read_array(&answer.probes, put_probe, &listing);
         if (!answer.probes.is_bad && listing.count == 0)
             fputs("No probe is attached.\n", to);
+        if (!answer.probes.is_bad && answer.missed != 0) {
+            char digits[32];
+
+            cli_text_digits(answer.missed, digits);
+            fprintf(to,
+                    "%s places of probes do nothing: no handler was theirs when they were linked\n",
+                    digits);
+        }
         if (!answer.probes.is_bad)
             return true;
     }

@@ -256,6 +256,12 @@ void instrument_counts_forget(JNIEnv *jni);
 /* Calls of the agent's own places that found no stack to tell by, since this was asked last. */
 uint64_t instrument_dropped(JNIEnv *jni);
 
+/*
+ * Places that were linked where no handler was that is theirs, so that they do nothing, since the JVM began. New ones are counted
+ * (JW_COUNT_PROBE_PLACES_MISSED). Context: the agent's thread.
+ */
+uint64_t instrument_missed(JNIEnv *jni);
+
 /* Of an attached one, by number of the handler: methods that have it. False: there is no such. */
 JW_MUST_CHECK bool instrument_own_methods(const char *name, uint32_t handler, uint64_t *methods);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/counters.h"
 #include "probe/probe_classes.h"
 
 #define GATES_LIMIT  128u
@@ -172,4 +173,45 @@ void instrument_disconnect(JNIEnv *jni, unsigned place)
 void instrument_give_back(unsigned place)
 {
     places[place].is_taken = false;
+}
+
+/* ---- places that come to nothing ---- */
+
+static struct {
+    jclass dispatcher; /* global; NULL: nothing was ever linked */
+    jmethodID missed;
+} java;
+
+bool instrument_bind_dispatch(JNIEnv *jni, struct jw_error *err)
+{
+    jclass found = (*jni)->FindClass(jni, "java/lang/JaywalkDispatcher");
+
+    if (found != NULL)
+        java.missed = (*jni)->GetStaticMethodID(jni, found, "missed", "()I");
+    if (java.missed != NULL)
+        java.dispatcher = (*jni)->NewGlobalRef(jni, found);
+    (*jni)->DeleteLocalRef(jni, found);
+    if (instrument_has_thrown(jni, "classes of probes", err))
+        return false;
+    if (java.dispatcher == NULL)
+        jw_error_set(err, "the JVM does not give the classes of probes");
+    return java.dispatcher != NULL;
+}
+
+uint64_t instrument_missed(JNIEnv *jni)
+{
+    static uint32_t seen; /* 32 bits, as Java counts */
+    static uint64_t sum;
+
+    if (jni == NULL || java.dispatcher == NULL)
+        return sum;
+
+    const uint32_t now = (uint32_t)(*jni)->CallStaticIntMethod(jni, java.dispatcher, java.missed);
+    if (!(*jni)->ExceptionCheck(jni)) {
+        jw_count_add(JW_COUNT_PROBE_PLACES_MISSED, now - seen);
+        sum += now - seen;
+        seen = now;
+    }
+    (*jni)->ExceptionClear(jni);
+    return sum;
 }

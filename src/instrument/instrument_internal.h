@@ -35,6 +35,8 @@ struct instrument_figures {
     uint64_t measured_ns;
     uint64_t throws;
     uint64_t dropped; /* calls without stack enough */
+    uint64_t linked;  /* how often a place was linked to it, where places are */
+    uint64_t missed;  /* places of its number that are called otherwise, and come to nothing */
 };
 
 JW_MUST_CHECK bool instrument_open_jvmti(JavaVM *java_vm, struct jw_error *err);
@@ -184,6 +186,7 @@ void instrument_throws_begin(JNIEnv *jni, int32_t attach);
 
 /* ---- instrument_dispatch.c: gates, places and bridges ---- */
 
+JW_MUST_CHECK bool instrument_bind_dispatch(JNIEnv *jni, struct jw_error *err);
 /* Connects the places of a handler, which were taken, with it. */
 JW_MUST_CHECK bool instrument_connect(JNIEnv *jni, jobject java, jobject loader,
                                       const struct probe_handler *handler, uint32_t number,

@@ -302,7 +302,7 @@ bool instrument_open_java(JNIEnv *jni, struct jw_error *err)
         !instrument_bind_calls(jni, err) || !instrument_bind_routes(jni, err) ||
         !instrument_bind_parks(jni, err) || !instrument_bind_queues(jni, err) ||
         !instrument_bind_forks(jni, err) || !instrument_bind_throws(jni, err) ||
-        !instrument_bind_callers(jni, err))
+        !instrument_bind_callers(jni, err) || !instrument_bind_dispatch(jni, err))
         return false;
     tell_virtual_threads(jni);
     find_platform_loaders(jni);
@@ -555,7 +555,7 @@ bool instrument_probe_figures(JNIEnv *jni, jobject probe, uint32_t count,
                               struct instrument_figures *out)
 {
     jlongArray figures = (*jni)->CallObjectMethod(jni, probe, java.figures);
-    jlong values[6];
+    jlong values[8];
 
     if ((*jni)->ExceptionCheck(jni)) {
         (*jni)->ExceptionClear(jni);
@@ -566,9 +566,9 @@ bool instrument_probe_figures(JNIEnv *jni, jobject probe, uint32_t count,
                                    (jsize)JW_COUNT_OF(values), values);
         if ((*jni)->ExceptionCheck(jni))
             break;
-        out[i] = (struct instrument_figures){(uint64_t)values[0], (uint64_t)values[1],
-                                             (uint64_t)values[2], (uint64_t)values[3],
-                                             (uint64_t)values[4], (uint64_t)values[5]};
+        out[i] = (struct instrument_figures){
+            (uint64_t)values[0], (uint64_t)values[1], (uint64_t)values[2], (uint64_t)values[3],
+            (uint64_t)values[4], (uint64_t)values[5], (uint64_t)values[6], (uint64_t)values[7]};
     }
     const bool is_good = figures != NULL && !(*jni)->ExceptionCheck(jni);
     (*jni)->ExceptionClear(jni);

@@ -196,8 +196,14 @@ static void say_text(instrument_say *say, void *context, const char *text)
     say(context, "\"");
 }
 
+/* It was called, or a call was left out. */
+static bool was_reached(const struct instrument_figures *figures)
+{
+    return figures->calls != 0 || figures->nested != 0 || figures->dropped != 0;
+}
+
 static void list_handler(const struct probe_handler *handler, const struct probe_woven *woven,
-                         const struct instrument_figures *figures, instrument_say *say,
+                         const struct instrument_figures *figures, bool is_own, instrument_say *say,
                          void *context)
 {
     char text[512];
@@ -215,13 +221,19 @@ static void list_handler(const struct probe_handler *handler, const struct probe
     snprintf(text, sizeof text,
              ",\"place\":\"%s\",\"methods\":%u,\"places\":%u,\"calls\":%llu,\"throws\":%llu,"
              "\"ns_per_call\":%llu,\"unfit\":%u,\"untold\":%u,\"refused\":%u,"
-             "\"placeless\":%u,\"misfits\":%u,\"skipped\":%u,\"nested\":%llu,\"dropped\":%llu}",
+             "\"placeless\":%u,\"misfits\":%u,\"skipped\":%u,\"nested\":%llu,\"dropped\":%llu",
              probe_place_word(handler->place), woven->methods, woven->places,
              (unsigned long long)figures->calls, (unsigned long long)figures->throws,
              (unsigned long long)mean_ns(figures), woven->unfit, woven->untold, woven->refused,
              woven->placeless, woven->misfits, woven->skipped, (unsigned long long)figures->nested,
              (unsigned long long)figures->dropped);
     say(context, text);
+    if (!is_own) { /* whose calls are not counted */
+        snprintf(text, sizeof text, ",\"linked\":%llu,\"missed\":%llu",
+                 (unsigned long long)figures->linked, (unsigned long long)figures->missed);
+        say(context, text);
+    }
+    say(context, "}");
 }
 
 static void list_event(const struct instrument_attach *attach, uint32_t event, instrument_say *say,
@@ -270,7 +282,8 @@ static void list_one(JNIEnv *jni, struct instrument_attach *attach, instrument_s
     for (uint32_t i = 0; i < attach->probe->handler_count; i++) {
         if (i != 0)
             say(context, ",");
-        list_handler(&attach->probe->handlers[i], &sums.handlers[i], &figures[i], say, context);
+        list_handler(&attach->probe->handlers[i], &sums.handlers[i], &figures[i], attach->is_own,
+                     say, context);
     }
     say(context, "],\"events\":[");
     for (uint32_t i = 0; i < attach->probe->event_count; i++) {
@@ -283,13 +296,16 @@ static void list_one(JNIEnv *jni, struct instrument_attach *attach, instrument_s
 
 void instrument_list(JNIEnv *jni, instrument_say *say, void *context)
 {
+    char text[64];
+
     say(context, "{\"schema\":\"jaywalk.probes/1\",\"probes\":[");
     for (uint32_t i = 0; i < instrument_attach_count; i++) {
         if (i != 0)
             say(context, ",");
         list_one(jni, instrument_attaches[i], say, context);
     }
-    say(context, "]}\n");
+    snprintf(text, sizeof text, "],\"missed\":%llu}\n", (unsigned long long)instrument_missed(jni));
+    say(context, text);
 }
 
 /* ---- status ---- */
@@ -310,14 +326,24 @@ static void add_handler_line(const struct instrument_attach *attach, uint32_t nu
                              const struct probe_woven *woven)
 {
     const struct probe_handler *handler = &attach->probe->handlers[number];
-    char line[768], words[256], calls[48] = "";
+    char line[768], words[256], calls[80] = "";
 
-    if (!attach->is_own)
+    if (!attach->is_own && woven->places != 0 && !was_reached(figures) && figures->linked != 0)
+        snprintf(calls, sizeof calls, "never called, though linked %llu times, from ",
+                 (unsigned long long)figures->linked);
+    else if (!attach->is_own && woven->places != 0 && !was_reached(figures))
+        snprintf(calls, sizeof calls, "never called yet, from ");
+    else if (!attach->is_own)
         snprintf(calls, sizeof calls, "%llu calls from ", (unsigned long long)figures->calls);
     (void)probe_place_words(handler, words, sizeof words);
     snprintf(line, sizeof line, "  %.300s (%s): %s%u places in %u methods", name_of(handler), words,
              calls, woven->places, woven->methods);
     add_line(line);
+    if (figures->missed != 0) {
+        snprintf(line, sizeof line, "    %llu places of another type do nothing",
+                 (unsigned long long)figures->missed);
+        add_line(line);
+    }
 }
 
 static void add_attach(JNIEnv *jni, struct instrument_attach *attach)
@@ -347,11 +373,22 @@ static void add_attach(JNIEnv *jni, struct instrument_attach *attach)
 
 void instrument_refresh(JNIEnv *jni)
 {
+    const uint64_t missed = instrument_missed(jni);
+
     pthread_mutex_lock(&told.lock);
     told.progress[0] = '\0';
     told.used_bytes = 0;
     for (uint32_t i = 0; i < instrument_attach_count; i++)
         add_attach(jni, instrument_attaches[i]);
+    if (missed != 0) {
+        char line[128];
+
+        snprintf(line, sizeof line,
+                 "%llu places of probes do nothing: no handler was theirs when "
+                 "they were linked",
+                 (unsigned long long)missed);
+        add_line(line);
+    }
     pthread_mutex_unlock(&told.lock);
 }
 

@@ -16,6 +16,9 @@ public final class JaywalkDispatcher {
     /** Replaced as a whole. */
     private static volatile JaywalkProbe[] probes = NONE;
 
+    /** Places that were linked where no handler was that is theirs: they do nothing, for good. */
+    private static int missed;
+
     static {
         /* What primitive values at places are boxed by is there before the first place: it would else be loaded from within the loading of a class. */
         Byte.valueOf((byte) 0);
@@ -54,14 +57,38 @@ public final class JaywalkDispatcher {
      * @return the handler's, or one that does nothing
      */
     public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type, int place) {
+        JaywalkHandler other = null;
+
         for (JaywalkProbe probe : probes) {
             for (JaywalkHandler handler : probe.handlers) {
-                if (handler.place == place && handler.site.type().equals(type)) {
+                if (handler.place != place) {
+                    continue;
+                }
+                if (handler.site.type().equals(type)) {
+                    note(handler, true);
                     return handler.site;
                 }
+                other = handler;
             }
         }
+        note(other, false);
         return new ConstantCallSite(nothing(type));
+    }
+
+    /** `handler`: whose place it is, or null. */
+    private static synchronized void note(JaywalkHandler handler, boolean isFound) {
+        if (isFound) {
+            handler.linked++;
+            return;
+        }
+        missed++;
+        if (handler != null) {
+            handler.missed++;
+        }
+    }
+
+    static synchronized int missed() {
+        return missed;
     }
 
     static synchronized void add(JaywalkProbe probe) {

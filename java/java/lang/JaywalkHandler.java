@@ -28,6 +28,9 @@ public final class JaywalkHandler {
     /** Calls that could not be left in the books, for want of stack: those inside cannot be told any more. */
     int lost;
 
+    /** How often a place was linked to it, and how often one of its number that is called otherwise: that does nothing. */
+    int linked, missed;
+
     /** Calls or exceptions that came to nothing for want of stack. */
     int dropped;
 

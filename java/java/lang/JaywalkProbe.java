@@ -8,7 +8,7 @@ import java.lang.invoke.MutableCallSite;
 /** One attach of a probe. All but {@link #threw} runs on the agent's thread. */
 final class JaywalkProbe {
     /** Of each handler in {@link #figures}. */
-    private static final int THROWS = JaywalkSlot.FIGURES, DROPPED = THROWS + 1, FIGURES = DROPPED + 1;
+    private static final int THROWS = JaywalkSlot.FIGURES, DROPPED = THROWS + 1, LINKED = DROPPED + 1, MISSED = LINKED + 1, FIGURES = MISSED + 1;
 
     final int number;
     final JaywalkSlot[] owned = new JaywalkSlot[JaywalkSlot.OWNED];
@@ -112,7 +112,7 @@ final class JaywalkProbe {
         return thrown;
     }
 
-    /** By handler: calls, nested ones, measured ones and their nanoseconds, exceptions, dropped ones. */
+    /** By handler: calls, nested ones, measured ones and their nanoseconds, exceptions, dropped ones, places that were linked, and such as came to nothing. */
     synchronized long[] figures() {
         final long[] sums = new long[handlers.length * FIGURES];
 
@@ -127,6 +127,8 @@ final class JaywalkProbe {
             }
             sums[i * FIGURES + THROWS] = throwsOf[i];
             sums[i * FIGURES + DROPPED] = handlers[i].dropped;
+            sums[i * FIGURES + LINKED] = handlers[i].linked;
+            sums[i * FIGURES + MISSED] = handlers[i].missed;
         }
         return sums;
     }

@@ -563,6 +563,9 @@ public final class Probed {
         case "beside":
             Beside.run(Integer.parseInt(arguments[2]));
             break;
+        case "linked":
+            Linked.run();
+            break;
         case "early":
             early();
             break;

@@ -60,6 +60,13 @@ run_java start 0 "${may_load[@]}" "-agentpath:$JW_LIBRARY=start,quiet,probe=$PRO
     -cp "$JW_JAR:$API_CLASSES" probed.Probed early "$PROBE_CLASSES"
 [ "$(tail -n 1 start.out)" = ok ] || fail "start: $(tail -n 1 start.out)"
 
+# What becomes of each place is told: by the list, by status, in the recording.
+run_java linked 0 "${may_load[@]}" "-agentpath:$JW_LIBRARY=start,quiet,interval=100ms,file=linked.jfr" \
+    -cp "$JW_JAR:$API_CLASSES" probed.Probed linked "$PROBE_CLASSES"
+[ "$(tail -n 1 linked.out)" = ok ] || fail "linked: $(tail -n 1 linked.out)"
+missed=$("$JW_COMMAND" convert -q -o jsonl -e jaywalk.Diagnostics linked.jfr - | tail -n 1 | grep -o '"probePlacesMissed":[0-9]*')
+[ "${missed#*:}" = $((MAJOR > 8 ? 65 : 64)) ] || fail "linked: the recording has $missed"
+
 # The JVM refuses the first call that takes a probe's flag back (behind three that connect its handlers): it is asked again, and nobody comes in.
 if [ -f "$JW_FAULTS_LIBRARY" ]; then
     JW_FAULTS_RULES=jni.CallVoidMethod:ENOMEM@4 JW_FAULTS_TOLD=told run_java refused 0 "${may_load[@]}" "-agentpath:$JW_FAULTS_LIBRARY=start,quiet,interval=100ms,file=refused.jfr" \

@@ -79,6 +79,28 @@ Test(cli_probe_list, probes_and_their_handlers_are_rows)
     cr_expect_str_eq(said, "No probe is attached.\n");
 }
 
+Test(cli_probe_list, handlers_that_were_never_called_and_places_that_do_nothing_are_told)
+{
+    cr_assert(put("{\"schema\":\"jaywalk.probes/1\",\"probes\":[{\"name\":\"slow\","
+                  "\"class\":\"Slow\",\"file\":\"s.jar\",\"state\":\"attached\",\"why\":\"\","
+                  "\"handlers\":[{\"method\":\"first\",\"place\":\"entry\",\"methods\":2,"
+                  "\"places\":3,\"calls\":0,\"linked\":0,\"missed\":0},"
+                  "{\"method\":\"second\",\"place\":\"entry\",\"methods\":2,\"places\":3,"
+                  "\"calls\":0,\"linked\":1200,\"missed\":6},"
+                  "{\"method\":\"third\",\"place\":\"entry\",\"methods\":2,\"places\":3,"
+                  "\"calls\":1,\"linked\":3}]}],\"missed\":1007}"),
+              "%s", err.message);
+    const char *first = strstr(said, "first (entry)"), *second = strstr(said, "second (entry)");
+    const char *third = strstr(said, "third (entry)"), *never = strstr(said, "never called");
+    cr_assert(first != NULL && second != NULL && third != NULL && never != NULL);
+    cr_expect(never > first && never < second);
+    cr_expect_not_null(strstr(second, "    1,200 times a place was linked to it, and it was never "
+                                      "called\n    6 places of another type do nothing\n"));
+    cr_expect_null(strstr(third, "never called"));
+    cr_expect_not_null(strstr(third, "\n1,007 places of probes do nothing: no handler was theirs "
+                                     "when they were linked\n"));
+}
+
 Test(cli_probe_list, places_within_methods_are_told_with_what_they_are_of)
 {
     cr_assert(put("{\"schema\":\"jaywalk.probes/1\",\"probes\":[{\"name\":\"slow\","
