@@ -45,6 +45,8 @@ struct cli_classes {
     uint64_t unread[CLASSFILE_VERDICT_LIMIT];
     uint64_t damaged;  /* entries of jars that could not be unpacked, and jars in jars */
     char example[512]; /* the first that was not read, and why; "": all were */
+    unsigned
+        dropping_jdk; /* of a process that drops its compiled code at the first attach of a probe; 0: none does */
     struct classfile_memory memory; /* of what is read at the moment */
     struct cli_progress progress;
 };
@@ -72,6 +74,10 @@ JW_MUST_CHECK bool cli_classes_add(struct cli_classes *classes, uint8_t *bytes, 
                                    const char *name, uint32_t place, struct jw_error *err);
 /* Of the path of a libjvm.so leaves that of its JDK, ".../lib/server/libjvm.so", ".../jre/lib/amd64/server/libjvm.so"; "": no such path. */
 void cli_classes_home_of(char *path);
+/* Of the text of a JDK's file `release`: 8 of "1.8.0_432", 17 of "17.0.15"; 0: it does not tell. */
+unsigned cli_classes_jdk_of(const char *release);
+/* Whether a word of java's command line has our agent prepared for probes from its start on. */
+bool cli_classes_names_probe(const char *word);
 /* Something of a jar or folder that cannot be read, which is told and counted. */
 void cli_classes_miss(struct cli_classes *classes, const char *name, const char *why);
 /* A whole file, jw_alloc'ed and one byte longer; NULL and `why`, also where it has more than `most_bytes`. */

@@ -6,14 +6,17 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "probe/probe_pace.h"
 
-#define LINE_BYTES ((size_t)2 << 20) /* the longest command line that Linux takes, as a rule */
-#define JARS_MOST  4096u
+#define LINE_BYTES    ((size_t)2 << 20) /* the longest command line that Linux takes, as a rule */
+#define JARS_MOST     4096u
+#define RELEASE_BYTES 8192
 
 struct jar {
     dev_t device;
@@ -49,6 +52,32 @@ static void find_home(struct look *look)
                              &ignored))
         look->home[0] = '\0';
     cli_classes_home_of(look->home);
+}
+
+unsigned cli_classes_jdk_of(const char *release)
+{
+    static const char key[] = "JAVA_VERSION=";
+    const char *line = release;
+
+    while (line != NULL && strncmp(line, key, sizeof key - 1) != 0)
+        line = (line = strchr(line, '\n')) == NULL ? NULL : line + 1;
+    if (line == NULL)
+        return 0;
+    line += sizeof key - 1;
+    line += *line == '"';
+    if (strncmp(line, "1.", 2) == 0)
+        line += 2;
+    return (unsigned)strtoul(line, NULL, 10);
+}
+
+bool cli_classes_names_probe(const char *word)
+{
+    const char *options = strchr(word, '=');
+
+    if (strncmp(word, "-agentpath:", 11) != 0 && strncmp(word, "-agentlib:", 10) != 0)
+        return false;
+    return options != NULL && memmem(word, (size_t)(options - word), "jaywalk", 7) != NULL &&
+           (strncmp(options, "=probe=", 7) == 0 || strstr(options, ",probe=") != NULL);
 }
 
 static bool is_of_jdk(const struct look *look, const char *path)
@@ -197,6 +226,7 @@ struct paths {
     const char *classes;
     const char *jar;
     const char *modules;
+    bool has_probe; /* our agent is there from the start, and was told of probes */
 };
 
 static void find_paths(const char *words, size_t length_bytes, struct paths *paths)
@@ -229,6 +259,7 @@ static void find_paths(const char *words, size_t length_bytes, struct paths *pat
         }
         if (word[0] != '-')
             return; /* the main class */
+        paths->has_probe |= cli_classes_names_probe(word);
         for (size_t i = 0; i < JW_COUNT_OF(options); i++) {
             const char *option = options[i].word;
             const size_t length = strlen(option);
@@ -239,6 +270,33 @@ static void find_paths(const char *words, size_t length_bytes, struct paths *pat
                 *options[i].path = word + length;
         }
     }
+}
+
+/* Some packages of JDK 8 have no file that tells. */
+static unsigned jdk_of(const struct look *look)
+{
+    char path[CLI_PATH_BYTES + 32], ours[CLI_PATH_BYTES], text[RELEASE_BYTES + 1];
+    size_t length_bytes = 0;
+    struct jw_error ignored = {{0}};
+
+    if (look->home[0] == '\0')
+        return 0;
+    snprintf(path, sizeof path, "%s/release", look->home);
+    if (our_path(look, path, ours) &&
+        cli_read_text(ours, text, RELEASE_BYTES, &length_bytes, &ignored)) {
+        text[length_bytes] = '\0';
+        return cli_classes_jdk_of(text);
+    }
+    snprintf(path, sizeof path, "%s/jre/lib/rt.jar", look->home);
+    return our_path(look, path, ours) && access(ours, F_OK) == 0 ? 8 : 0;
+}
+
+static void tell_cost(const struct look *look, bool has_probe)
+{
+    const unsigned jdk = jdk_of(look);
+
+    if (jdk != 0 && jdk <= PROBE_PACE_DROPS_CODE && !has_probe)
+        look->classes->dropping_jdk = jdk;
 }
 
 static bool take_command_line(struct look *look, struct jw_error *err)
@@ -258,6 +316,7 @@ static bool take_command_line(struct look *look, struct jw_error *err)
         return false;
     }
     find_paths(words, length_bytes, &paths);
+    tell_cost(look, paths.has_probe);
     const char *classes = paths.jar != NULL ? paths.jar : paths.classes;
     const bool is_good = (classes == NULL || take_path(look, classes, err)) &&
                          (paths.modules == NULL || take_path(look, paths.modules, err));

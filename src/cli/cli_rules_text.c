@@ -295,6 +295,13 @@ static void put_looked_at(const struct cli_rules_look *look, FILE *to)
                   "versions the one for all JVMs is decided",
                   to);
     put_figure_if(cli_classes_unread(classes), "classes or jars that could not be read", to);
+    if (classes->dropping_jdk != 0) {
+        snprintf(text, sizeof text,
+                 "is the JDK of the process, which at the first attach of a probe drops all its "
+                 "compiled code, and compiles it again; it does not where probe= was named at its "
+                 "start");
+        put_figure(classes->dropping_jdk, text, to);
+    }
 }
 
 bool cli_rules_text(struct cli_rules_look *look, FILE *to, struct jw_error *err)
@@ -401,9 +408,10 @@ bool cli_rules_json(struct cli_rules_look *look, FILE *to, struct jw_error *err)
     for (size_t i = 0; i < CLASSFILE_VERDICT_LIMIT; i++)
         refused += cost->refused[i];
     fprintf(to,
-            "],\n\"looked_at\":{\"classes\":%zu,\"methods\":%" PRIu64 ",\"hidden\":%" PRIu64
-            ",\"versions\":%" PRIu64 ",\"unread\":%" PRIu64 "}",
-            look->classes->count, look->methods, look->classes->hidden, look->classes->versions,
+            "],\n\"looked_at\":{\"drops_code\":%s,\"classes\":%zu,\"methods\":%" PRIu64
+            ",\"hidden\":%" PRIu64 ",\"versions\":%" PRIu64 ",\"unread\":%" PRIu64 "}",
+            look->classes->dropping_jdk != 0 ? "true" : "false", look->classes->count,
+            look->methods, look->classes->hidden, look->classes->versions,
             cli_classes_unread(look->classes));
     fputs(",\n\"outcomes\":{", to);
     for (size_t i = 0; i <= RULES_NO_RULE; i++)

@@ -2,6 +2,7 @@
 #include "instrument/instrument_attach_internal.h"
 
 #include "base/memory.h"
+#include "probe/probe_pace.h"
 
 /* In memory of its own, which the result does not need. `is_marked`: whether it is a probe at all. */
 static struct probe *read_one(const uint8_t *bytes, size_t length_bytes, bool *is_marked,
@@ -74,12 +75,12 @@ struct probe *instrument_read_probe(JNIEnv *jni, jobject loader, const char *pat
     return NULL;
 }
 
-/* Source: measured on JDK 8, 11, 17, 21 and 25: up to 21 nothing was recorded that tells which compiled methods depend on a class. */
 bool instrument_drops_code(void)
 {
     jint version = 0;
 
     if ((*instrument_jvmti)->GetVersionNumber(instrument_jvmti, &version) != JVMTI_ERROR_NONE)
         return false;
-    return (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR <= 21;
+    return (uint32_t)((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) <=
+           PROBE_PACE_DROPS_CODE;
 }

@@ -33,6 +33,7 @@ grep -q 'search(int, Shop\$Meter)  2 places, code ' shop.out || fail "no places:
 JAVA_FLAGS=(-Xmx128m "${NO_CORE[@]}" -cp "$OUT/shop.jar:$JW_JAR:$CLASSES")
 begin_target served Hot 0
 jaywalk 0 probe check --strict --json slow.jar "$served" >served.json
+grep -q "\"drops_code\":$([ "$MAJOR" -gt 21 ] && echo false || echo true)" served.json || fail "whether its code is dropped: $(grep -o '"drops_code.....' served.json)"
 taken served.json | diff taken.out - || fail "process $served and its jar differ"
 ! grep -q libjaywalk "/proc/$served/maps" || fail "process $served was given the agent"
 end_target served running

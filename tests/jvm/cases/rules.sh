@@ -20,15 +20,21 @@ grep -q '"outcome":"taken","rule":"hot"' jar.json || fail "rule hot takes nothin
 # Once by a jar in the class path, once by its folder; nothing comes of it for the process.
 begin_target by_jar -cp "$OUT/hot.jar" Hot 0
 begin_target by_folder Hot 0
+drops=false
+[ "$MAJOR" -gt 21 ] || drops=true
+grep -q '"drops_code":false' jar.json || fail "a jar drops no code"
 for pid in "$by_jar" "$by_folder"; do
     "$JW_COMMAND" rules dry-run --json --taken app.rules "$pid" >"$pid.json" || fail "process $pid: status $?"
     diff <(grep '"outcome":"taken"' jar.json | sed 's/,$//' | sort) <(grep '"outcome":"taken"' "$pid.json" | sed 's/,$//' | sort) ||
         fail "process $pid and its jar differ"
+    # What the first attach of a probe does to a JVM that runs, and to no jar.
+    grep -q "\"drops_code\":$drops" "$pid.json" || fail "process $pid: whether its code is dropped: $(grep -o '"drops_code.....' "$pid.json")"
     [ ! -e "/tmp/.java_pid$pid" ] || fail "process $pid was asked to attach"
     ! grep -q libjaywalk "/proc/$pid/maps" || fail "process $pid was given the agent"
 done
 grep -q "\"place" "$by_jar.json" || fail "no places are told"
 "$JW_COMMAND" rules dry-run --taken app.rules "$by_jar" >text.out || fail "as text: status $?"
+[ "$(grep -c "^ *$MAJOR  is the JDK of the process, which at the first attach" text.out)" = $((MAJOR <= 21)) ] || fail "as text, whether its code is dropped: see $OUT/text.out"
 grep -q "^Hot  ($OUT/hot.jar)$" text.out || fail "the jar is not named: $(head -n 1 text.out)"
 end_target by_jar running
 end_target by_folder running

@@ -213,8 +213,8 @@ Test(cli_rules, of_classes_with_one_name_the_first_is_taken_and_damaged_ones_are
     write_file("more/Cut.class", "\xca\xfe\xba\xbe\0\0", 6);
     rules_are(four_rules);
     cr_expect_eq(RUN("rules", "dry-run", "--json", "a.rules", "app", "more"), CLI_OK);
-    EXPECT_OUT(
-        "\"looked_at\":{\"classes\":2,\"methods\":8,\"hidden\":1,\"versions\":0,\"unread\":1}");
+    EXPECT_OUT("\"looked_at\":{\"drops_code\":false,\"classes\":2,\"methods\":8,\"hidden\":1,"
+               "\"versions\":0,\"unread\":1}");
     cr_expect_eq(RUN("rules", "dry-run", "a.rules", "more", "app"), CLI_OK);
     EXPECT_OUT("com.acme.A  (more)\n");
     EXPECT_ERR("1 classes or jars could not be read, the first: more/Cut.class: the class file "
@@ -253,6 +253,23 @@ Test(cli_rules, the_jdk_is_told_from_what_lies_beside_it)
     expect_home("/opt/jdk/lib/server/libjvm.so", "/opt/jdk");
     expect_home("/opt/libjvm.so", "");
     expect_home("", "");
+}
+
+Test(cli_rules, the_version_of_a_jdk_is_told_from_its_file_and_the_agent_from_the_command_line)
+{
+    cr_expect_eq(cli_classes_jdk_of("JAVA_VERSION=\"17.0.15\"\nOS_NAME=\"Linux\"\n"), 17);
+    cr_expect_eq(cli_classes_jdk_of("IMPLEMENTOR=\"JAVA_VERSION=\"\nJAVA_VERSION=\"25\"\n"), 25);
+    cr_expect_eq(cli_classes_jdk_of("JAVA_VERSION=\"1.8.0_432\"\n"), 8);
+    cr_expect_eq(cli_classes_jdk_of("JAVA_VERSION=\"none\"\n"), 0);
+    cr_expect_eq(cli_classes_jdk_of("JAVA_VERSION_DATE=\"2025-04-15\"\n"), 0);
+    cr_expect_eq(cli_classes_jdk_of(""), 0);
+
+    cr_expect(cli_classes_names_probe("-agentpath:/opt/libjaywalk.so=start,probe=/a.jar"));
+    cr_expect(cli_classes_names_probe("-agentlib:jaywalk=probe=/a.jar,start"));
+    cr_expect(!cli_classes_names_probe("-agentpath:/opt/libjaywalk.so=start,file=probe=.jfr"));
+    cr_expect(!cli_classes_names_probe("-agentpath:/opt/libjaywalk.so"));
+    cr_expect(!cli_classes_names_probe("-agentpath:/opt/libother.so=jaywalk,probe=/a.jar"));
+    cr_expect(!cli_classes_names_probe("-Dx=jaywalk,probe=/a.jar"));
 }
 
 Test(cli_rules, a_pipe_is_no_jar_and_nobody_waits_for_it)
