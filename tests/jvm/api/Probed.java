@@ -33,6 +33,10 @@ public final class Probed {
     /** Whether handlers pause now and then, so that threads are caught inside. */
     public static volatile boolean pauses;
 
+    /** How long, and how many do; with long ones a probe is taken out while there are some. */
+    private static volatile long pauseMs = 3;
+    private static final AtomicLong PAUSED = new AtomicLong();
+
     /** Where handlers wait, if there is one. */
     public static volatile CountDownLatch gate;
 
@@ -63,7 +67,9 @@ public final class Probed {
             }
         }
         if (pauses && (count & 255) == 0) {
-            LockSupport.parkNanos(3_000_000);
+            PAUSED.incrementAndGet();
+            LockSupport.parkNanos(pauseMs * 1_000_000);
+            PAUSED.decrementAndGet();
         }
         look(born);
         INSIDE.decrementAndGet();
@@ -208,7 +214,7 @@ public final class Probed {
         for (cycle = 1; cycle <= count; cycle++) {
             long before = HANDLED.get();
             attach("Watch");
-            while (HANDLED.get() < before + 50) {
+            while (HANDLED.get() < before + 50 || (pauseMs > 100 && PAUSED.get() == 0)) {
                 Thread.yield();
             }
             found += INSIDE.get() != 0 ? 1 : 0;
@@ -219,6 +225,7 @@ public final class Probed {
             while (rounds.get() < now + threads) { /* whoever is on his way comes by */
                 Thread.yield();
             }
+            checkEqual(LATE.get(), 0, "handlers after detach, in cycle " + cycle);
             if (cycle == count / 5) {
                 early = metaspace();
             }
@@ -246,7 +253,7 @@ public final class Probed {
         }
     }
 
-    private static long metaspace() throws Exception {
+    static long metaspace() throws Exception {
         System.gc();
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             if (pool.getName().equals("Metaspace")) {
@@ -528,6 +535,7 @@ public final class Probed {
             exact(Integer.parseInt(arguments[2]));
             break;
         case "cycles":
+            pauseMs = arguments.length > 3 ? Long.parseLong(arguments[3]) : pauseMs;
             cycles(Integer.parseInt(arguments[2]), 4, false);
             break;
         case "cycles-virtual":
