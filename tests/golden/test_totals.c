@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,83 @@ static uint64_t hundredths_of_tree(void)
     return sum;
 }
 
+/* Behind "--- " of each stack: "1,200 samples, 72.7 %". */
+static uint64_t sum_of_traces(void)
+{
+    char line[LINE_BYTES];
+    uint64_t sum = 0;
+    FILE *file = opened(NULL);
+
+    while (fgets(line, sizeof line, file) != NULL) {
+        uint64_t count = 0;
+
+        if (strncmp(line, "--- ", 4) != 0)
+            continue;
+        for (const char *at = line + 4; isdigit(*at) || *at == ','; at++)
+            count = *at == ',' ? count : count * 10 + (uint64_t)(*at - '0');
+        sum += count;
+    }
+    fclose(file);
+    return sum;
+}
+
+/* Of collapsed stacks, samples whose innermost frame is a method: what has no name, and what is no code, is no row of `flat`. */
+static uint64_t sum_of_methods(void)
+{
+    char line[LINE_BYTES];
+    uint64_t sum = 0;
+    FILE *file = opened(NULL);
+
+    while (fgets(line, sizeof line, file) != NULL) {
+        const char *innermost = strrchr(line, ';');
+
+        innermost = innermost == NULL ? line : innermost + 1;
+        if (*innermost != '[' && strncmp(innermost, "0x", 2) != 0)
+            sum += strtoull(strrchr(line, ' '), NULL, 10);
+    }
+    fclose(file);
+    return sum;
+}
+
+/* "   72.73 %    96.97 %  compiled  Hot.spin": the shares of the methods by themselves sum up to `share`, each of them rounded. */
+static bool methods_are(double share)
+{
+    char line[LINE_BYTES];
+    double own, sum = 0;
+    unsigned rows = 0;
+    bool is_begun = false;
+    FILE *file = opened(NULL);
+
+    while (fgets(line, sizeof line, file) != NULL) {
+        is_begun |= strncmp(line, "Hottest methods", 15) == 0;
+        if (is_begun && sscanf(line, "%lf %% %*f %%", &own) == 1) {
+            sum += own;
+            rows++;
+        }
+    }
+    fclose(file);
+    return rows != 0 && fabs(sum - share) <= 0.005 * rows + 1e-9;
+}
+
+/* Of lines of events, one for each sample: `before` stands before its weight. */
+static struct totals totals_of_events(const char *type, const char *before)
+{
+    char line[4 * LINE_BYTES];
+    struct totals totals = {0};
+    FILE *file = opened(NULL);
+
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strstr(line, type) == NULL)
+            continue;
+        const char *at = strstr(line, before);
+        cr_assert_not_null(at, "%s", line);
+        totals.samples++;
+        totals.weight_ns += strtoull(at + strlen(before), NULL, 10);
+    }
+    fclose(file);
+    return totals;
+}
+
 /* Bytes of a page's meta: "totalSamples":1200. */
 static uint64_t number_in_page(const char *name)
 {
@@ -212,6 +290,7 @@ static void expect_equal(const char *const *options, struct totals *told)
         weights[i + 1] = counts[i + 1] = options[i];
     convert("--output=collapsed", counts);
     wanted.samples = sum_of_collapsed();
+    const uint64_t methods = sum_of_methods();
     convert("--output=collapsed", weights);
     wanted.weight_ns = sum_of_collapsed();
     *told = wanted;
@@ -222,6 +301,12 @@ static void expect_equal(const char *const *options, struct totals *told)
     cr_expect_eq(samples_said(), wanted.samples);
     const uint64_t hundredths = hundredths_of_tree();
     cr_expect(hundredths >= 9990 && hundredths <= 10010, "%llu", (unsigned long long)hundredths);
+    convert("--output=flat=10000", counts);
+    cr_expect_eq(samples_said(), wanted.samples);
+    cr_expect(methods_are(100.0 * (double)methods / (double)wanted.samples));
+    convert("--output=traces=10000", counts);
+    cr_expect_eq(samples_said(), wanted.samples);
+    cr_expect_eq(sum_of_traces(), wanted.samples);
     convert("--output=html", options);
     cr_expect_eq(number_in_page("samples"), wanted.samples);
     convert("--output=pprof", options);
@@ -262,4 +347,20 @@ Test(totals, of_all_formats_are_equal)
     cr_expect(part.samples < whole.samples && part.samples > 0);
     expect_equal((const char *const[]){"--event=wall", NULL}, &part);
     cr_expect_neq(part.samples, 0);
+}
+
+Test(totals, of_events_and_of_the_explorer_are_those_of_graphs)
+{
+    static const char *const only[] = {"--event=cpu", NULL};
+    struct totals wanted, told;
+
+    expect_equal(only, &wanted);
+    convert("--output=jsonl", only);
+    told = totals_of_events("\"type\":\"jdk.", "\"weight\":");
+    cr_expect(told.samples == wanted.samples && told.weight_ns == wanted.weight_ns, "jsonl");
+    convert("--output=csv", only);
+    told = totals_of_events("\"jdk.", "\"STATE_RUNNABLE\",");
+    cr_expect(told.samples == wanted.samples && told.weight_ns == wanted.weight_ns, "csv");
+    convert("--output=explorer", only);
+    cr_expect_eq(number_in_page("samples"), wanted.samples);
 }
