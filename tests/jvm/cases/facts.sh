@@ -57,3 +57,15 @@ fi
 expect "$all" jdk.GCHeapSummary 'when = "After GC"'
 [ "$(count_of jdk.MetaspaceSummary 'After GC')" -ge 1 ] || fail "no jdk.MetaspaceSummary"
 echo "$all collections, $asked of them asked for"
+
+# Who wants none of the properties in a recording gets none; those of the command line stand in that, unless it is not wanted either.
+profile without "sysprops=no,file=without.jfr" -Dshop.name=corner Collected 1
+profile nothing "noargs,file=nothing.jfr" -Dshop.name=corner Collected 1
+properties() { "$JW_COMMAND" convert -q -e jdk.InitialSystemProperty -o csv "$1.jfr" "$1.csv" 2>/dev/null && grep -c '^"jdk' "$1.csv" || true; }
+[ "$(properties facts)" -ge 10 ] || fail "properties are not told: $(head -n 2 facts.csv)"
+for name in without nothing; do
+    [ "$(properties $name)" = 0 ] || [ -z "$(properties $name)" ] || fail "$name: the recording has properties: $(head -n 2 $name.csv)"
+    ! grep -aq 'java.vm.specification.name' $name.jfr || fail "$name: the recording has names of properties"
+done
+grep -aq 'Dshop.name=corner' without.jfr || fail "without: the command line is not told"
+! grep -aq corner nothing.jfr || fail "nothing: the command line is told"

@@ -420,6 +420,31 @@ Test(reader, strings_of_all_six_encodings_are_read)
     }
 }
 
+/* Before JDK 11 recorders wrote 2.0; 0.9 is that of Oracle's JDK 7. */
+Test(reader, versions_before_2_1_are_read_and_others_refused)
+{
+    static const unsigned char versions[][4] = {
+        {0, 2, 0, 0}, {0, 2, 0, 1}, {0, 1, 0, 0}, {0, 0, 0, 9}, {0, 3, 0, 0}};
+
+    for (size_t i = 0; i < JW_COUNT_OF(versions); i++) {
+        maker_usual_chunk(&maker, 1);
+        memcpy(maker.bytes + 4, versions[i], sizeof versions[i]);
+        open_made();
+        struct jfr_reader_chunk chunk;
+        const bool is_read = jfr_reader_next_chunk(reader, &chunk, &err);
+
+        cr_expect_eq(is_read, i < 3, "case %zu", i);
+        if (is_read) {
+            const struct jfr_reader_event event = next_event();
+            cr_expect_eq(integer_of(&event.value, "weight"), 10000000, "case %zu", i);
+        }
+        jfr_reader_close(reader);
+        reader = NULL;
+        unlink(path);
+        maker_close(&maker);
+    }
+}
+
 Test(reader, each_chunk_has_its_own_pools)
 {
     maker_usual_chunk(&maker, 1);
