@@ -202,12 +202,14 @@ SERVER_PACKAGES := libtomcat9-java libtomcat10-embed-java libjetty9-java libspri
 test-jvm: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) $(WRONG_LIBRARY) build/locales/made ## the agent inside real JVMs (17 and 25; JDKS=path:path adds some)
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)tools/ensure "servers whose requests have endpoints (optional)" $(SERVER_PACKAGES) || true
+	$(Q)tools/ensure "a build tool with probes in all its methods (optional)" ant || true
 	$(Q)tools/run-tests jvm $(JVM_LIMIT_SECONDS) tests/jvm/run
 
 # What an earlier run said is forgotten, so that the table is of this one. One JDK that cannot be had stops none of the others.
 test-jdks: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) $(WRONG_LIBRARY) build/locales/made ## the JVM tests on JDK 8 to 28, with a table (JDKS_WANTED="8 21" fewer)
 	$(Q)tools/ensure "tests inside a JVM" jdk
 	$(Q)tools/ensure "servers whose requests have endpoints (optional)" $(SERVER_PACKAGES) || true
+	$(Q)tools/ensure "a build tool with probes in all its methods (optional)" ant || true
 	$(Q)rm -f build/jvm/*/*.result
 	$(Q)JDKS="$$(tools/jdks-get $(JDKS_WANTED) | tr '\n' ':')$$JDKS"; export JDKS; \
 	JW_WANTED_JDKS="$(JDKS_WANTED)" ONCE=no HALVES=no tools/run-tests jdks $(JDKS_LIMIT_SECONDS) tests/jvm/run; status=$$?; \

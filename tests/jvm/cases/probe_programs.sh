@@ -1,4 +1,4 @@
-# Programs that know nothing of probes do the same with one in every method that may have one: the JDK's compiler writes the same class files and says the same,
+# Programs that know nothing of probes do the same with one in every method that may have one: the JDK's compiler writes the same class files and says the same, ant (Debian's) builds the same tree,
 # and an HTTP server under load answers the same, with it from start to end and with it put in and taken out meanwhile.
 # once: calls are put into what these programs are made of, whichever JDK runs them; the JDKs' own classes are those of the case `classes`.
 [ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
@@ -34,6 +34,51 @@ fired javac-probed 100000
 [ -s javac-plain.err ] || fail "the compiler had nothing to say"
 diff -r javac-plain javac-probed || fail "the compiler wrote other files with a probe"
 diff javac-plain.out javac-probed.out && diff javac-plain.err javac-probed.err || fail "the compiler says something else with a probe"
+
+# Another one, of Debian, which has the compiler in it: it copies, compiles, packs and unpacks, and says what it does. Of no file does the time matter.
+mkdir -p tree/source
+cp Raw.java tree/source/
+echo 'The class is @NAME@, the number @NUMBER@.' >tree/note.txt
+cat >tree/build.xml <<'XML'
+<project name="tree" default="all" basedir=".">
+  <property name="version" value="4.2"/>
+  <target name="prepare">
+    <mkdir dir="dist/classes"/>
+    <copy file="note.txt" todir="dist"><filterset><filter token="NAME" value="Raw"/><filter token="NUMBER" value="${version}"/></filterset></copy>
+    <replaceregexp file="dist/note.txt" match="number ([0-9]+)" replace="version \1"/>
+    <condition property="is.there"><and><available file="source/Raw.java"/><contains string="${version}" substring="."/></and></condition>
+  </target>
+  <target name="compile" depends="prepare" if="is.there">
+    <javac srcdir="source" destdir="dist/classes" debug="true" includeantruntime="false"><compilerarg value="-Xlint:all"/></javac>
+  </target>
+  <target name="all" depends="compile" description="everything">
+    <jar destfile="dist/raw.jar" basedir="dist/classes" modificationtime="0"><manifest><attribute name="Main-Class" value="Raw"/></manifest></jar>
+    <unzip src="dist/raw.jar" dest="dist/unpacked"/>
+    <checksum todir="dist"><fileset dir="dist/unpacked" excludes="META-INF/**"/></checksum>
+    <pathconvert property="files" pathsep=" " dirsep="/"><path><fileset dir="dist" includes="**/*.class"/></path><map from="${basedir}/" to=""/></pathconvert>
+    <echo message="${ant.project.name} ${version}: ${files}"/>
+    <fail message="nothing was compiled"><condition><not><available file="dist/unpacked/Raw.class"/></not></condition></fail>
+  </target>
+</project>
+XML
+build() { # $1: name, then flags of its JVM
+    local name=$1
+    shift
+    EVERYWHERE=$OUT/$name.fired run_java "$name" 0 "$@" -cp "$ANT_JARS/ant.jar:$ANT_JARS/ant-launcher.jar" org.apache.tools.ant.Main -f tree/build.xml
+    mv tree/dist "$name"
+    sed -i '/^Total time: /d' "$name.out"
+}
+ANT_JARS=${JW_SERVER_JARS:-/usr/share/java}
+if [ -f "$ANT_JARS/ant.jar" ] && [ -f "$ANT_JARS/ant-launcher.jar" ]; then
+    build ant-plain
+    build ant-probed "$agent" "${may_load[@]}"
+    fired ant-probed 10000
+    grep -qx '     \[echo\] tree 4.2: dist/classes/Raw.class dist/unpacked/Raw.class' ant-plain.out || fail "ant did not build: $(tail -n 3 ant-plain.out)"
+    diff -r ant-plain ant-probed || fail "ant built another tree with a probe"
+    diff ant-plain.out ant-probed.out && diff ant-plain.err ant-probed.err || fail "ant says something else with a probe"
+else
+    skip_part "a build tool of Debian: ant is not installed"
+fi
 
 # A server under load: the probe is there from its first class on, or comes and goes.
 serve() { # $1: name, then arguments of java

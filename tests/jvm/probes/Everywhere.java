@@ -13,9 +13,9 @@ import java.io.FileWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 
-/** In every method of a compiler and of an HTTP server that may be probed. At the end it says in the file that EVERYWHERE names how often it was called. */
+/** In every method of a compiler, of a build tool and of an HTTP server that may be probed. At the end it says in the file that EVERYWHERE names how often it was called. */
 @Probe(name = "everywhere", maxNanosPerCall = 0, maxCallsPerSecond = 0, maxThrows = 1,
-    rules = "include class name=com.sun.tools.javac.**|sun.net.httpserver.**|com.sun.net.httpserver.**|sun.net.www.**|Answers$*"
+    rules = "include class name=com.sun.tools.javac.**|sun.net.httpserver.**|com.sun.net.httpserver.**|sun.net.www.**|org.apache.tools.**|Answers$*"
         + " lift platform,synthetic,constructors,initialisers,getters,setters,enums,interfaces")
 public class Everywhere {
     private static long entries, returns, exceptions; /* about: threads overwrite each other's */
