@@ -494,6 +494,28 @@ async function testShapes(browser) {
   });
 }
 
+/* A hundred thousand stacks: what the page's own thread takes until they are painted, by its clock of processor time, whatever else runs. */
+async function testSpeed(browser) {
+  await check('a hundred thousand stacks are painted within two seconds', async () => {
+    const page = await openPage(browser, makePage('stacks', many(100000, 5, 20)));
+    const client = await page.context().newCDPSession(page);
+    const busy = async () => (await client.send('Performance.getMetrics')).metrics.find(metric => metric.name === 'TaskDuration').value;
+    await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const before = await busy();
+    await page.reload();
+    await page.evaluate(() => new Promise(painted => requestAnimationFrame(() => requestAnimationFrame(painted))));
+    const seconds = await busy() - before;
+    const frames = await page.evaluate(() => window.jaywalk.frames());
+    console.log(`# ${frames} frames of a hundred thousand stacks: painted in ${seconds.toFixed(2)} s of processor time`);
+    holds(frames > 4e5 && seconds > 0 && seconds <= 2, `${frames} frames in ${seconds} s`);
+    const ink = await inkOf(page);
+    await page.screenshot({ path: picture('stacks') });
+    holds(ink >= 0.1, `a first screen with ${ink} of ink`);
+    page.calm();
+    await page.close();
+  });
+}
+
 async function testScreens(browser) {
   await check('phone: fits, a tap tells, a second tap zooms', async () => {
     const page = await openPage(browser, path.join(out, 'known.html'), PHONE);
@@ -543,7 +565,7 @@ async function testScreens(browser) {
 (async () => {
   const { browser, profile } = await openBrowser();
   const only = process.argv[2]; /* the name of one test: for whoever works on it */
-  for (const test of [testShows, testZoom, testSearch, testHostile, testShapes, testScreens, ...explorerTests, ...censusTests, ...compareTests])
+  for (const test of [testShows, testZoom, testSearch, testHostile, testShapes, testSpeed, testScreens, ...explorerTests, ...censusTests, ...compareTests])
     await (only === undefined || only === test.name ? test(browser) : undefined);
   await browser.close();
   /* A process of the browser that ends a moment later may still write there. */
