@@ -145,6 +145,13 @@ static const char *running_text(const struct sampler_delay *delay, char *text, s
     return text;
 }
 
+static const char *const nobody_texts[] = {
+    [SAMPLER_DELAY_UNSEEN] = "",
+    [SAMPLER_DELAY_AT_POLL] = "poll",
+    [SAMPLER_DELAY_OF_VM_THREAD] = "VM thread",
+    [SAMPLER_DELAY_UNWATCHED] = "unwatched",
+};
+
 static bool ask_delay(void *context, struct recording_delay *out)
 {
     static char operation[RECORDING_OPERATION_BYTES], running[RECORDING_RUNNING_BYTES];
@@ -163,7 +170,7 @@ static bool ask_delay(void *context, struct recording_delay *out)
         .reach_ns = delay.reach_ns,
         .inside_ns = delay.inside_ns,
         .late_record = SAMPLER_DELAY_VALUE(delay.number, delay.record),
-        .is_at_poll = delay.is_at_poll,
+        .nobody = nobody_texts[delay.nobody],
         .operation = operation,
         .running = running_text(&delay, running, sizeof running),
         .is_used_known = delay.facts.is_known,

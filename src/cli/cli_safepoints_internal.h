@@ -106,11 +106,12 @@ struct cli_safepoints {
     size_t culprit_count, culprit_capacity;
     struct jw_map culprit_of; /* what tells them apart -> number + 1 */
     struct jw_map thread_of;  /* number of a culprit, name -> 1 */
-    uint64_t at_poll_count,
-        nobody_count;     /* without a culprit; of the first: seen only when it was about to stop */
-    int64_t threshold_ns; /* the last that a recording told; 0: none did */
-    char off[256];        /* why jaywalk did not watch; "": it did, or nothing is said */
-    char part[512];       /* which of them, in words; "": all */
+    uint64_t at_poll_count;   /* without a culprit: it was seen only when it was about to stop */
+    uint64_t starved_count;   /* the JVM's own thread, or jaywalk's, had no processor */
+    uint64_t nobody_count;    /* none was seen */
+    int64_t threshold_ns;     /* the last that a recording told; 0: none did */
+    char off[256];            /* why jaywalk did not watch; "": it did, or nothing is said */
+    char part[512];           /* which of them, in words; "": all */
     bool is_jaywalk;
     bool is_out_of_memory;
 };

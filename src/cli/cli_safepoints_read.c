@@ -338,6 +338,8 @@ static void take_delay(struct reading *reading, const struct jfr_reader_event *e
         take_culprit(reading, event, &facts);
     else if (strcmp(late_in, "poll") == 0)
         all->at_poll_count++;
+    else if (strcmp(late_in, "VM thread") == 0 || strcmp(late_in, "unwatched") == 0)
+        all->starved_count++;
     else
         all->nobody_count++;
 }

@@ -132,14 +132,15 @@ static void put_culprits(const struct cli_safepoints *all, size_t top, FILE *to)
         put_culprit(&all->culprits[i], to);
     if (top != 0 && all->culprit_count > top)
         fprintf(to, "\n  [%zu more places: --top 0]\n", all->culprit_count - top);
-    if (all->at_poll_count + all->nobody_count == 0)
+    const uint64_t unnamed = all->at_poll_count + all->starved_count + all->nobody_count;
+    if (unnamed == 0)
         return;
     fputs("\n  [nobody named]\n", to);
-    snprintf(
-        text, sizeof text,
-        "%" PRIu64 " safepoints; of %" PRIu64
-        " the last thread was seen only when it was about to stop, of the others none was seen",
-        all->at_poll_count + all->nobody_count, all->at_poll_count);
+    snprintf(text, sizeof text,
+             "%" PRIu64 " safepoints; of %" PRIu64
+             " the last thread was seen only when it was about to stop, of %" PRIu64
+             " the JVM's own thread or jaywalk's had no processor, of the others none was seen",
+             unnamed, all->at_poll_count, all->starved_count);
     put_fact("delayed", text, to);
 }
 
@@ -286,8 +287,10 @@ bool cli_safepoints_json(const struct cli_safepoints *all, FILE *to)
     fputs(",\"jaywalk\":{", to);
     if (!put_side_json(all, CLI_SAFEPOINTS_OF_JAYWALK, to))
         return false;
-    fprintf(to, ",\"at_poll\":%" PRIu64 ",\"nobody\":%" PRIu64 ",\"culprits\":[",
-            all->at_poll_count, all->nobody_count);
+    fprintf(to,
+            ",\"at_poll\":%" PRIu64 ",\"no_processor\":%" PRIu64 ",\"nobody\":%" PRIu64
+            ",\"culprits\":[",
+            all->at_poll_count, all->starved_count, all->nobody_count);
     for (size_t i = 0; i < all->culprit_count; i++) {
         fputs(i == 0 ? "" : ",", to);
         put_culprit_json(&all->culprits[i], to);

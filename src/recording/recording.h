@@ -151,7 +151,7 @@ struct recording_delay {
     uint64_t number, begin_ns, reach_ns, inside_ns;
     uint64_t
         late_record; /* `value` of the EVENT_LATE of who was last; its low 16 bits are 0: nobody */
-    bool is_at_poll; /* nobody, since who was last was seen only when it was about to stop */
+    const char *nobody;    /* why, where it is nobody: constant */
     const char *operation; /* "": not known */
     const char *running;   /* how many threads still ran, look by look */
     bool is_used_known;    /* the rest: what the last thread used meanwhile */

@@ -28,6 +28,7 @@ struct pending {
 struct who {
     uint64_t thread, stack;
     const char *state;
+    int bci; /* of the topmost Java frame */
 };
 
 /* The last record of a safepoint that was still waited for when it was taken; its keys mean something in that chunk. */
@@ -63,6 +64,7 @@ static void put(struct recording *recording, const struct pending *pending, cons
     jfr_put_varint(out, end_ns > begin_ns ? end_ns - begin_ns : 0);
     jfr_put_varint(out, who->thread);
     jfr_put_varint(out, who->stack);
+    jfr_put_int(out, who->bci);
     jfr_put_varint(out, told->number);
     jfr_put_varint(out, told->reach_ns);
     jfr_put_varint(out, told->inside_ns);
@@ -75,7 +77,7 @@ static void put(struct recording *recording, const struct pending *pending, cons
 
 static void put_nobody(struct recording *recording, const struct pending *pending)
 {
-    const struct who nobody = {.state = pending->told.is_at_poll ? "poll" : ""};
+    const struct who nobody = {.state = pending->told.nobody, .bci = JW_BCI_UNKNOWN};
 
     jw_count(JW_COUNT_SAFEPOINTS_NOBODY);
     put(recording, pending, &nobody);
@@ -150,6 +152,19 @@ static void drop(struct recording_delays *delays, uint32_t place)
             (delays->count - place) * sizeof delays->pending[0]);
 }
 
+/* Also where features=bci, which has it in each frame, is not asked for. A method marked native has none. */
+static int bci_of(const struct recording_take *take, const struct event_record *record)
+{
+    struct store_trace trace;
+
+    if (!store_get(take->generation->traces, record->trace, &trace))
+        return JW_BCI_UNKNOWN;
+    for (uint32_t i = 0; i < trace.frame_count; i++)
+        if (jw_frame_kind_of(trace.frames[i]) <= JW_FRAME_INLINED)
+            return recording_frame_of(take, trace.frames[i]).bci;
+    return JW_BCI_UNKNOWN;
+}
+
 void recording_delays_take(struct recording_take *take, const struct event_record *record)
 {
     struct recording *recording = take->recording;
@@ -161,6 +176,7 @@ void recording_delays_take(struct recording_take *take, const struct event_recor
         .thread = taken.who.thread,
         .stack = taken.stack,
         .state = record->state == VM_THREAD_DELAYS_IN_JAVA ? "Java" : "JVM",
+        .bci = bci_of(take, record),
     };
     struct recording_delays *delays = recording->delays;
     for (uint32_t i = 0; i < delays->count; i++) {

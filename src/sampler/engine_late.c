@@ -1,6 +1,7 @@
 /* Who keeps a safepoint waiting: the thread that watches, and the handlers of those that it asks; a thread of ours, handler, and
  * control and dump. */
 #include <signal.h>
+#include <string.h>
 
 #include "arch/arch.h"
 #include "base/atomics.h"
@@ -23,6 +24,9 @@
 
 /* Of the threads that still run, so many are asked at one look. */
 #define ASKED_MAX 16
+
+/* The JVM's thread that waits for all others, as the kernel lists it. */
+#define VM_THREAD_NAME "VM Thread"
 
 /* The last record and its thread in one word, which the later one wins. */
 #define LAST_BITS 14
@@ -62,6 +66,10 @@ static struct {
     struct vm_safepoint_look known; /* at the last look that saw none being waited for */
     struct late late[ASKED_MAX];
     uint32_t late_count;
+    uint64_t slept_ns; /* it should have looked, and had no processor; until all had stopped */
+    struct os_task_facts vm_before; /* of the JVM's own thread, when all had stopped */
+    bool has_vm;
+    int vm_tid; /* 0: not sought yet; -1: there is none */
 } seen;
 
 static struct sampler_delay ring[SAMPLER_DELAYS_MAX];
@@ -190,6 +198,30 @@ static void note_late(thread_index thread)
     seen.late_count++;
 }
 
+static bool is_vm_thread(int tid, void *argument)
+{
+    char name[OS_TASK_NAME_BYTES];
+
+    (void)argument;
+    if (!os_task_name(tid, name) || strcmp(name, VM_THREAD_NAME) != 0)
+        return true;
+    seen.vm_tid = tid;
+    return false;
+}
+
+/* Nobody runs any more, and the JVM still waits: its own thread has not seen that yet. */
+static void note_vm_thread(void)
+{
+    struct jw_error err;
+
+    if (seen.vm_tid == 0) {
+        seen.vm_tid = -1;
+        (void)!os_tasks_each(is_vm_thread, NULL, &err);
+    }
+    if (!seen.has_vm && seen.vm_tid > 0)
+        seen.has_vm = os_task_facts(seen.vm_tid, &seen.vm_before);
+}
+
 static void ask(thread_index thread)
 {
     note_late(thread);
@@ -222,13 +254,20 @@ static void look_at_threads(struct sampler_delay *delay, uint64_t sync_ns)
                                                                       : SAMPLER_DELAY_LOOKS_MAX - 1;
     delay->running[room] = running < UINT16_MAX ? (uint16_t)running : UINT16_MAX;
     delay->look_count++;
+    if (running == 0)
+        note_vm_thread();
     for (uint32_t i = 0; i < found_count; i++)
         ask(found[i]);
 }
 
-static void wait_for(uint64_t ns)
+/* For how much longer than that it slept: it had no processor. */
+static uint64_t wait_for(uint64_t ns)
 {
-    (void)os_wake_wait(&watch.wake, jw_now_ns() + ns);
+    const uint64_t due_ns = jw_now_ns() + ns;
+
+    (void)os_wake_wait(&watch.wake, due_ns);
+    const uint64_t now_ns = jw_now_ns();
+    return now_ns > due_ns ? now_ns - due_ns : 0;
 }
 
 static uint64_t step_ns(uint64_t since_ns)
@@ -240,35 +279,58 @@ static uint64_t step_ns(uint64_t since_ns)
     return ns < LOOK_MOST_NS ? ns : LOOK_MOST_NS;
 }
 
-static void tell_facts(struct sampler_delay *delay, uint32_t last)
+static bool tell_facts(struct sampler_delay *delay, int tid, const struct os_task_facts *before)
 {
-    const struct late *late = late_of(last & ((1u << LAST_BITS) - 1));
     struct os_task_facts now;
 
-    if (late == NULL || !os_task_facts((int)thread_tid(late->thread), &now) ||
-        now.cpu_ns < late->before.cpu_ns)
-        return;
+    if (!os_task_facts(tid, &now) || now.cpu_ns < before->cpu_ns)
+        return false;
     delay->facts = (struct sampler_delay_facts){
-        .cpu_ns = now.cpu_ns - late->before.cpu_ns,
-        .waited_ns = now.waited_ns - late->before.waited_ns,
-        .minor_faults = now.minor_faults - late->before.minor_faults,
-        .major_faults = now.major_faults - late->before.major_faults,
+        .cpu_ns = now.cpu_ns - before->cpu_ns,
+        .waited_ns = now.waited_ns - before->waited_ns,
+        .minor_faults = now.minor_faults - before->minor_faults,
+        .major_faults = now.major_faults - before->major_faults,
         .is_known = true,
     };
+    return true;
 }
 
 static void tell_last(struct sampler_delay *delay)
 {
     /* order LATE_LAST: acquires what the thread kept. */
     const uint32_t last = jw_load_acquire(&watched.last);
+    const struct late *late = late_of(last & ((1u << LAST_BITS) - 1));
 
     if (last == 0)
         return;
     const uint64_t record = jw_load_relaxed(&kept[last & ((1u << LAST_BITS) - 1)]);
     if (record == SAMPLER_DELAY_VALUE(delay->number, record))
         delay->record = (uint16_t)record;
-    delay->is_at_poll = delay->record == 0;
-    tell_facts(delay, last);
+    if (delay->record == 0)
+        delay->nobody = SAMPLER_DELAY_AT_POLL;
+    if (late != NULL)
+        (void)tell_facts(delay, (int)thread_tid(late->thread), &late->before);
+}
+
+/*
+ * Nobody is named where the machine kept the one waiting that would have seen who it was, or that all had stopped. What the two waited
+ * lies apart, so both add up.
+ */
+static void tell_starved(struct sampler_delay *delay)
+{
+    const struct sampler_delay_facts of_last = delay->facts;
+    const bool is_told = seen.has_vm && tell_facts(delay, seen.vm_tid, &seen.vm_before);
+    const uint64_t vm_ns = is_told ? delay->facts.waited_ns : 0;
+
+    const bool is_starved = (seen.slept_ns + vm_ns) * 2 >= delay->reach_ns;
+
+    if (is_starved && vm_ns > seen.slept_ns) {
+        delay->nobody = SAMPLER_DELAY_OF_VM_THREAD;
+        return;
+    }
+    delay->facts = of_last;
+    if (is_starved)
+        delay->nobody = SAMPLER_DELAY_UNWATCHED;
 }
 
 static void put(const struct sampler_delay *delay)
@@ -286,19 +348,23 @@ static void put(const struct sampler_delay *delay)
     jw_store_release(&put_count, count + 1);
 }
 
-/* Until all threads have stopped: the look that saw it. False: the session ends. */
+/* Until all threads have stopped: the look that saw it. False: the session ends before. */
 static bool wait_for_all(struct sampler_delay *delay, uint64_t sync_ns, uint64_t since_ns,
                          struct vm_safepoint_look *now)
 {
-    while (!is_over()) {
-        wait_for(step_ns(since_ns));
+    while (true) {
+        const uint64_t slept_ns = wait_for(step_ns(since_ns));
+
         if (!vm_safepoint_look(now))
             return false;
+        if (!seen.has_vm)
+            seen.slept_ns += slept_ns;
         if (now->count != delay->number || now->sync_ns != sync_ns)
             return true;
+        if (is_over())
+            return false;
         look_at_threads(delay, sync_ns);
     }
-    return false;
 }
 
 /* Until they go on. */
@@ -308,7 +374,7 @@ static void wait_for_end(struct sampler_delay *delay, const struct vm_safepoint_
     const uint64_t since_ns = jw_now_ns();
 
     while (now->count == delay->number && now->inside_ns == before->inside_ns && !is_over()) {
-        wait_for(step_ns(since_ns));
+        (void)wait_for(step_ns(since_ns));
         if (!vm_safepoint_look(now))
             return;
     }
@@ -318,6 +384,7 @@ static void wait_for_end(struct sampler_delay *delay, const struct vm_safepoint_
 static void begin_watch(uint64_t number, uint64_t sync_ns)
 {
     seen.late_count = 0;
+    seen.has_vm = false;
     jw_store_relaxed(&watched.sync_ns, sync_ns);
     jw_store_relaxed(&watched.records, 0);
     jw_store_relaxed(&watched.last, 0);
@@ -325,14 +392,28 @@ static void begin_watch(uint64_t number, uint64_t sync_ns)
     jw_store_release(&watched.number, number);
 }
 
-static void watch_one(const struct vm_safepoint_look *before)
+/* Where the JVM does not say when it began: what was not after the first look was before. */
+static uint64_t slept_before(uint64_t slept_ns, uint64_t reach_ns, uint64_t seen_ns)
+{
+    const uint64_t before_ns = reach_ns > seen_ns ? reach_ns - seen_ns : 0;
+
+    return slept_ns < before_ns ? slept_ns : before_ns;
+}
+
+/* `slept_ns`: it should have looked so much sooner. One that has been waited for all that time is not waited with any longer. */
+static void watch_one(const struct vm_safepoint_look *before, uint64_t slept_ns)
 {
     const uint64_t since_ns = jw_now_ns();
-    const uint64_t began_ns = vm_safepoint_begin_ns();
+    const uint64_t told_ns = vm_safepoint_begin_ns();
+    const uint64_t began_ns = told_ns != 0 && told_ns <= since_ns ? told_ns : since_ns;
+    const uint64_t age_ns = since_ns - began_ns;
     struct sampler_delay delay = {.number = before->count, .operation = vm_safepoint_operation()};
     struct vm_safepoint_look now;
 
     begin_watch(before->count, before->sync_ns);
+    seen.slept_ns = slept_ns < age_ns ? slept_ns : age_ns;
+    if (age_ns >= watch.threshold_ns / 2)
+        look_at_threads(&delay, before->sync_ns);
     const bool is_reached = wait_for_all(&delay, before->sync_ns, since_ns, &now);
     /* order LATE_WATCHED: handlers that come now find nothing to look at. */
     jw_store_release(&watched.number, 0);
@@ -346,27 +427,64 @@ static void watch_one(const struct vm_safepoint_look *before)
     delay.reach_ns = now.sync_ns - before->sync_ns;
     if (delay.reach_ns < watch.threshold_ns)
         return;
-    delay.begin_ns = began_ns != 0 && began_ns <= since_ns ? began_ns : reached_ns - delay.reach_ns;
+    if (told_ns == 0)
+        seen.slept_ns += slept_before(slept_ns, delay.reach_ns, reached_ns - since_ns);
+    delay.begin_ns = told_ns == began_ns ? began_ns : reached_ns - delay.reach_ns;
     if (delay.begin_ns > since_ns)
         delay.begin_ns = since_ns;
     tell_last(&delay);
+    if (delay.record == 0)
+        tell_starved(&delay);
     wait_for_end(&delay, before, &now);
+    put(&delay);
+}
+
+/* One that was reached since the last look and was not watched. Of several nobody can tell whose the time was. */
+static void tell_missed(const struct vm_safepoint_look *now, uint64_t slept_ns)
+{
+    const struct vm_safepoint_look before = seen.known;
+    const uint64_t count = now->count > before.count ? now->count - before.count : 1;
+    struct sampler_delay delay = {
+        .number = now->count,
+        .reach_ns = now->sync_ns - before.sync_ns,
+    };
+    struct vm_safepoint_look ended = *now;
+
+    seen.known = *now;
+    if (delay.reach_ns < count * watch.threshold_ns)
+        return;
+    if (count > 1) {
+        jw_count(JW_COUNT_SAFEPOINTS_SLOW);
+        jw_count(JW_COUNT_SAFEPOINTS_UNTOLD);
+        return;
+    }
+    if (slept_ns * 2 >= delay.reach_ns)
+        delay.nobody = SAMPLER_DELAY_UNWATCHED;
+    wait_for_end(&delay, &before, &ended);
+    seen.known = ended;
+    if (ended.count == now->count + 1)
+        seen.known.count = now->count;
+    delay.begin_ns = jw_now_ns() - delay.reach_ns - delay.inside_ns;
     put(&delay);
 }
 
 static void watch_until_end(void *argument)
 {
+    bool is_last = false;
+
     (void)argument;
+    seen.vm_tid = 0;
     if (!vm_safepoint_look(&seen.known))
         return;
-    while (!is_over()) {
-        struct vm_safepoint_look now;
+    while (!is_last) {
+        struct vm_safepoint_look now = seen.known;
+        const uint64_t slept_ns = wait_for(watch.threshold_ns / LOOKS);
 
-        wait_for(watch.threshold_ns / LOOKS);
+        is_last = is_over();
         if (sees_wait(&now))
-            watch_one(&now);
+            watch_one(&now, slept_ns);
         else
-            seen.known = now;
+            tell_missed(&now, slept_ns);
     }
 }
 

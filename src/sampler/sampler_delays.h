@@ -30,14 +30,22 @@ struct sampler_delay_facts {
     bool is_known;
 };
 
+/* Why nobody is named. */
+enum sampler_delay_nobody {
+    SAMPLER_DELAY_UNSEEN,
+    SAMPLER_DELAY_AT_POLL, /* who was last was seen only when it was about to stop */
+    SAMPLER_DELAY_OF_VM_THREAD, /* all had stopped; the JVM's thread that waits for them had no processor: the facts are its own */
+    SAMPLER_DELAY_UNWATCHED, /* the watching thread had no processor */
+};
+
 struct sampler_delay {
     uint64_t number; /* of the safepoint, as the JVM counts them */
     uint64_t begin_ns;
     uint64_t reach_ns;  /* until all threads had stopped */
     uint64_t inside_ns; /* from there on, until they went on */
     vm_addr operation;  /* 0: not known */
-    uint16_t record;    /* of who was last; 0: nobody was seen, or see is_at_poll */
-    bool is_at_poll;    /* who was last was seen only when it was about to stop */
+    uint16_t record;    /* of who was last; 0: see `nobody` */
+    enum sampler_delay_nobody nobody;
     uint32_t look_count;
     uint16_t running
         [SAMPLER_DELAY_LOOKS_MAX]; /* threads that still ran, look by look; the last room is of the last look */

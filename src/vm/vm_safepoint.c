@@ -11,7 +11,10 @@
 #include "vm/vm_perfdata.h"
 #include "vm/vm_thread.h"
 
-#define JVM_LIBRARY "libjvm"
+#define JVM_LIBRARY "libjvm."
+
+/* Each JVM exports it: where it is found, what is not found is not there. */
+#define ALWAYS_THERE "JNI_CreateJavaVM"
 
 /* Functions of an operation that are looked at for its class's name. */
 #define FUNCTIONS_MAX 12
@@ -67,8 +70,11 @@ void vm_safepoint_find_symbols(void)
 {
     if (symbol_tries++ >= SYMBOL_TRIES)
         return;
-    if (!has_found(&symbols.state, "_ZN20SafepointSynchronize6_stateE"))
+    if (!has_found(&symbols.state, "_ZN20SafepointSynchronize6_stateE")) {
+        if (symbols_find_symbol(JVM_LIBRARY, ALWAYS_THERE) != 0)
+            symbol_tries = SYMBOL_TRIES;
         return;
+    }
     /* Each is there, or not, in the same table. */
     (void)has_found(&symbols.begin, "_ZN16SafepointTracing29_last_safepoint_begin_time_nsE");
     (void)has_found(&symbols.operation, "_ZN8VMThread17_cur_vm_operationE");

@@ -8,7 +8,7 @@ import java.nio.file.StandardOpenOption;
 /**
  * A thread that keeps safepoints waiting, in a way that is named, while another one asks for one every 40 ms, as soon as it is late again:
  * args are "counted" (a loop that does not ask), "copy" (of a large array), "fault" (pages of a mapped file that are touched for the
- * first time) or "none", and after how many safepoints it ends.
+ * first time) or "none", and after how many safepoints it ends. Each is late in one line.
  */
 public final class Late {
     private static final int[] DATA = new int[1 << 12];
@@ -21,18 +21,16 @@ public final class Late {
 
     static int counted(int count) {
         int local = 0;
-        for (int i = 0; i < count; i++)
-            local += DATA[i & (DATA.length - 1)] * i; // line 25: who is late is here
+        for (int i = 0; i < count; i++) local += DATA[i & (DATA.length - 1)] * i; // late: counted
         return local;
     }
 
     static void copy(byte[] array) {
-        System.arraycopy(array, 0, array, 1, array.length - 1); // line 30
+        System.arraycopy(array, 0, array, 1, array.length - 1); // late: copy
     }
 
     static void fault(ByteBuffer mapped, int pages) {
-        for (int i = 0; i < pages; i++)
-            mapped.put(i * PAGE, (byte) i); // line 35
+        for (int i = 0; i < pages; i++) mapped.put(i * PAGE, (byte) i); // late: fault
     }
 
     /* Whoever waits to map memory, because what an earlier round mapped is given back, is in native code: no safepoint waits for it. */
@@ -56,7 +54,7 @@ public final class Late {
         final Thread asker = new Thread(() -> ask(args[0].equals("none")), "asker");
         final String what = args[0];
         final int end = Integer.parseInt(args[1]);
-        final byte[] array = new byte[what.equals("copy") ? COPIED : 1]; // line 59
+        final byte[] array = new byte[what.equals("copy") ? COPIED : 1];
 
         try (FileChannel file = sparseFile()) {
             /* Few enough that nobody waits for them, where the machine gives out pages slowly. */

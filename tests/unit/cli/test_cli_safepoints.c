@@ -220,16 +220,19 @@ Test(cli_safepoints, times_stand_by_nearest_rank_and_culprits_by_what_they_cost)
     delay(2, COPY, 200, "Java", 190, 0, 3, 0);
     delay(0, NO_STACK, 11, "poll", 0, 0, 0, 0);
     delay(0, NO_STACK, 12, "", 0, 0, 0, 0);
+    delay(0, NO_STACK, 12, "VM thread", 1, 11, 0, 0);
+    delay(0, NO_STACK, 12, "unwatched", 0, 0, 0, 0);
     save();
     cr_assert_eq(RUN("safepoints", "-q", "--json", path), CLI_OK, "%s", err_text);
     EXPECT_TEXT("{\"schema\":\"jaywalk.safepoints/1\",\"ttsp_ns\":10000000,");
-    EXPECT_TEXT("\"time_to_reach\":{\"count\":102,\"sum_ns\":6163000000,\"p50_ns\":59000000,"
+    EXPECT_TEXT("\"time_to_reach\":{\"count\":104,\"sum_ns\":6187000000,\"p50_ns\":58000000,"
                 "\"p90_ns\":100000000,\"p99_ns\":109000000,\"longest_ns\":200000000}");
-    EXPECT_TEXT("\"time_inside\":{\"count\":102,\"sum_ns\":204000000,\"p50_ns\":2000000,");
+    EXPECT_TEXT("\"time_inside\":{\"count\":104,\"sum_ns\":208000000,\"p50_ns\":2000000,");
     EXPECT_TEXT(
-        "\"operations\":[{\"count\":102,\"name\":\"G1CollectFull\",\"reach_ns\":6163000000,"
-        "\"reach_longest_ns\":200000000,\"inside_ns\":204000000,\"inside_longest_ns\":2000000}]");
-    EXPECT_TEXT("\"at_poll\":1,\"nobody\":1,\"culprits\":[{\"count\":99,\"reach_ns\":5940000000,"
+        "\"operations\":[{\"count\":104,\"name\":\"G1CollectFull\",\"reach_ns\":6187000000,"
+        "\"reach_longest_ns\":200000000,\"inside_ns\":208000000,\"inside_longest_ns\":2000000}]");
+    EXPECT_TEXT("\"at_poll\":1,\"no_processor\":2,\"nobody\":1,\"culprits\":[{\"count\":99,\"reach_"
+                "ns\":5940000000,"
                 "\"longest_ns\":109000000,\"method\":\"app.Late.counted\",\"line\":16,"
                 "\"place\":\"app.Late.counted:16\",\"from\":\"\",\"native\":\"\",\"library\":\"\","
                 "\"late_in\":\"Java\",\"thread\":\"main\",\"threads\":1,\"cpu_ns\":5940000000,");
@@ -238,10 +241,11 @@ Test(cli_safepoints, times_stand_by_nearest_rank_and_culprits_by_what_they_cost)
         "\"place\":\"app.Late.copy:21\",\"from\":\"\",\"native\":\"jbyte_disjoint_arraycopy\"");
     EXPECT_TEXT("\"jvm\":{\"is_told\":true,\"count\":0,");
     cr_assert_eq(RUN("safepoints", "-q", path), CLI_OK, "%s", err_text);
-    EXPECT_TEXT("Safepoints that were waited for 10.0 ms or longer (ttsp=): 102\n");
+    EXPECT_TEXT("Safepoints that were waited for 10.0 ms or longer (ttsp=): 104\n");
     EXPECT_TEXT("delayed 99 safepoints, 5940.0 ms to reach, the longest 109.0 ms");
     EXPECT_TEXT("jbyte_disjoint_arraycopy ([stub])");
-    EXPECT_TEXT("2 safepoints; of 1 the last thread was seen only when it was about to stop");
+    EXPECT_TEXT("4 safepoints; of 1 the last thread was seen only when it was about to stop");
+    EXPECT_TEXT("of 2 the\n");
 }
 
 Test(cli_safepoints, of_one_place_threads_are_counted_and_that_of_the_longest_is_named)

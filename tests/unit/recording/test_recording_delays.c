@@ -10,6 +10,7 @@
 
 #define VALUE(number, record) ((uint64_t)(number) << 16 | (record))
 #define TOLD_MAX              200
+#define BCI_OF_SPIN           8 /* made_fill */
 
 static char directory[] = "/tmp/jaywalk-delays-XXXXXX";
 static char path[64];
@@ -58,7 +59,7 @@ static void put_delay(uint64_t number, unsigned record, bool is_at_poll)
         .reach_ns = 20 * JW_NS_PER_MS + number,
         .inside_ns = 3 * JW_NS_PER_MS,
         .late_record = VALUE(number, record),
-        .is_at_poll = is_at_poll,
+        .nobody = is_at_poll ? "poll" : "",
         .operation = "Halt",
         .running = "3 1",
         .is_used_known = !is_at_poll,
@@ -99,7 +100,7 @@ static void finish(void)
 }
 
 static struct told {
-    int64_t number, reach, inside, cpu, wait, minor, major;
+    int64_t number, reach, inside, cpu, wait, minor, major, bci;
     char late_in[16], operation[32], running[32], thread[32], method[32];
 } told[TOLD_MAX];
 
@@ -121,7 +122,7 @@ static void read_event(const struct jfr_reader_event *event, struct told *out)
     } numbers[] = {{"safepointId", &out->number}, {"timeToReach", &out->reach},
                    {"timeInside", &out->inside},  {"cpuTime", &out->cpu},
                    {"waitTime", &out->wait},      {"minorFaults", &out->minor},
-                   {"majorFaults", &out->major}};
+                   {"majorFaults", &out->major},  {"bytecodeIndex", &out->bci}};
     struct jfr_stack stack;
     struct jfr_stack_frame frame;
     struct jfr_value field, constant;
@@ -181,6 +182,7 @@ Test(recording_delays, a_delay_and_the_record_of_who_was_last_are_one_event)
     cr_expect(eq(i64, told[0].wait, 8));
     cr_expect(eq(i64, told[0].minor, 9));
     cr_expect(eq(i64, told[0].major, 10));
+    cr_expect(eq(i64, told[0].bci, BCI_OF_SPIN));
     cr_expect_str_eq(told[0].late_in, "Java");
     cr_expect_str_eq(told[0].operation, "Halt");
     cr_expect_str_eq(told[0].running, "3 1");
@@ -258,6 +260,7 @@ Test(recording_delays, who_was_seen_at_its_poll_alone_is_told_so_and_what_is_not
     cr_expect(eq(i64, told[0].wait, INT64_MIN));
     cr_expect(eq(i64, told[0].minor, -1));
     cr_expect(eq(i64, told[0].major, -1));
+    cr_expect(eq(i64, told[0].bci, -1));
     cr_expect_str_eq(told[1].late_in, "");
     cr_expect(eq(u64, jw_counter(JW_COUNT_SAFEPOINTS_NOBODY), 2));
 }

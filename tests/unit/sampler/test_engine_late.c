@@ -247,7 +247,7 @@ Test(engine_late, who_runs_java_or_the_jvm_leaves_its_stack_and_the_last_one_is_
         look_for_records();
     cr_assert(eq(u64, delay.number, safepoints));
     cr_assert(eq(u64, delay.reach_ns, 50 * JW_NS_PER_MS));
-    cr_assert(not(delay.is_at_poll));
+    cr_assert_eq(delay.nobody, SAMPLER_DELAY_UNSEEN);
     cr_assert(ge(u32, delay.look_count, 2));
     cr_assert(eq(u32, delay.running[0], 1));
     cr_assert(delay.facts.is_known);
@@ -291,13 +291,94 @@ Test(engine_late, where_nobody_runs_nobody_is_signalled_and_nobody_is_named)
     wait_for_delay(&delay);
     end_run();
     cr_assert(eq(u32, delay.record, 0));
-    cr_assert(not(delay.is_at_poll));
-    cr_assert(not(delay.facts.is_known));
+    cr_assert_neq(delay.nobody, SAMPLER_DELAY_AT_POLL);
     look_for_records();
     cr_assert(eq(u64, jw_counter(JW_COUNT_SPARED_LATE), asked));
     cr_assert(le(u64, jw_counter(JW_COUNT_SIGNALS) - signals,
                  jw_counter(JW_COUNT_SPARED_UNASKED) - unasked));
     cr_assert(eq(u64, late.of[0] + late.of[1], taken));
+}
+
+/* As the fake tells it, which needs no time for it: between two looks, most likely. */
+Test(engine_late, one_that_passes_between_two_looks_is_told_with_its_own_figures)
+{
+    struct sampler_delay delay;
+
+    begin_run("_thread_blocked", "_thread_blocked");
+    for (int i = 0; i < 20; i++) {
+        begin_safepoint();
+        reach(30 * JW_NS_PER_MS + safepoints);
+        end_safepoint(2 * JW_NS_PER_MS + safepoints);
+        wait_for_delay(&delay);
+        cr_assert(eq(u64, delay.number, safepoints));
+        cr_assert(eq(u64, delay.reach_ns, 30 * JW_NS_PER_MS + safepoints));
+        cr_assert(eq(u64, delay.inside_ns, 2 * JW_NS_PER_MS + safepoints));
+        cr_assert(eq(u32, delay.record, 0));
+    }
+    end_run();
+}
+
+static _Atomic uint32_t burn_on; /* relaxed: ends a loop */
+static _Atomic uint32_t vm_tid;
+static cpu_set_t one; /* processor */
+static char vm_name[] = "VM Thread";
+
+/* Two of these share a processor, so each waits for it. */
+static void *burn(void *name)
+{
+    if (name != NULL) {
+        cr_assert_eq(pthread_setname_np(pthread_self(), name), 0);
+        jw_store_release(&vm_tid, (uint32_t)os_gettid());
+    }
+    cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    while (jw_load_relaxed(&burn_on))
+        continue;
+    return NULL;
+}
+
+/* The kernel says how long a thread waited for a processor. */
+static uint64_t waited_ns_of_vm(void)
+{
+    struct os_task_facts facts;
+
+    cr_assert(os_task_facts((int)jw_load_acquire(&vm_tid), &facts));
+    return facts.waited_ns;
+}
+
+Test(engine_late, where_all_have_stopped_and_the_jvms_thread_had_no_processor_it_is_told_so)
+{
+    struct sampler_delay delay = {.nobody = SAMPLER_DELAY_UNSEEN};
+    pthread_t threads[2];
+
+    if (access("/proc/self/schedstat", R_OK) != 0)
+        cr_skip("this kernel does not say what waited for a processor");
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    jw_store_relaxed(&burn_on, 1);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, burn, i == 0 ? vm_name : NULL), 0);
+    while (jw_load_acquire(&vm_tid) == 0)
+        sched_yield();
+    begin_run("_thread_blocked", "_thread_in_native");
+    while (delay.nobody != SAMPLER_DELAY_OF_VM_THREAD) {
+        const uint64_t before_ns = waited_ns_of_vm();
+
+        begin_safepoint();
+        while (waited_ns_of_vm() < before_ns + 20 * JW_NS_PER_MS)
+            look_for_records();
+        reach(THRESHOLD_NS);
+        end_safepoint(1);
+        wait_for_delay(&delay);
+    }
+    end_run();
+    jw_store_relaxed(&burn_on, 0);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(pthread_join(threads[i], NULL), 0);
+    cr_assert(eq(u64, delay.number, safepoints));
+    cr_assert(eq(u32, delay.record, 0));
+    cr_assert(eq(u32, delay.running[0], 0));
+    cr_assert(delay.facts.is_known);
+    cr_assert(ge(u64, delay.facts.waited_ns * 2, delay.reach_ns));
 }
 
 Test(engine_late, of_more_than_the_ring_holds_the_rest_is_counted)
