@@ -7,6 +7,7 @@ wrong=$(dirname "$LIB")/../../build/wrong/instrument/libjaywalk.so
 
 CYCLES=${PROBE_CYCLES:-20}
 PARTS=${PROBE_PARTS:-} # names begin so; empty: all
+# PROBE_CONTROL="PARTS CYCLES" adds a control of what cycles leave in metaspace; from three parts of a hundred on it has bounds.
 may_load=()
 [ "$MAJOR" -lt 22 ] || may_load=(--enable-native-access=ALL-UNNAMED)
 
@@ -51,6 +52,21 @@ probed cycles "" cycles $((3 * CYCLES))
 if [ "$MAJOR" -ge 21 ]; then
     probed blocked-virtual "" blocked-virtual
     probed cycles-virtual "" cycles-virtual "$CYCLES"
+fi
+
+# What metaspace grows by in as many cycles of a probe as of a class that is retransformed likewise, without one; for the long runs.
+if [ -n "${PROBE_CONTROL:-}" ]; then
+    printf 'Premain-Class: probed.Control\nCan-Retransform-Classes: true\n' >control.mf
+    "$JDK/bin/jar" cfm control.jar control.mf
+    # The agent is there for probes from the start, so that the other one sees what it writes.
+    for first in probe control; do
+        run_java "$first-first" 0 "${may_load[@]}" "-agentpath:$JW_LIBRARY=start,quiet,interval=1s,probe=$PROBE_CLASSES/probes/Nowhere.class,file=$first.jfr" \
+            -javaagent:control.jar -cp "$JW_JAR:$API_CLASSES" probed.Probed control "$PROBE_CLASSES" "${PROBE_CONTROL%% *}" "${PROBE_CONTROL##* }" "$first"
+        cat "$first-first.out"
+        [ "$(tail -n 1 "$first-first.out")" = ok ] || fail "$first-first: $(tail -n 1 "$first-first.out")"
+    done
+    own=$(awk '/^grows/ { print $2; exit }' probe-first.out) alone=$(awk '/^grows/ { print $4; exit }' control-first.out)
+    [ "${PROBE_CONTROL##* }" -lt 100 ] || [ "$own" -lt $((2 * alone + 4096)) ] || fail "metaspace grows by $own bytes a cycle, where the JVM itself has $alone"
 fi
 
 [ -z "$PARTS" ] || exit 0
