@@ -1,6 +1,7 @@
 /* Owners of monitors; control for finding out how they are told, hook, handler. */
 #include "vm/vm_monitor.h"
 
+#include "vm/vm_colour.h"
 #include "vm/vm_field_id.h"
 #include "vm/vm_internal.h"
 #include "vm/vm_object.h"
@@ -40,7 +41,7 @@ static struct {
     enum monitor_lead lead;
     bool
         is_handle; /* `_object` leads to a word with the object's address, and is not that address */
-    vm_addr bad_bits, shift; /* words of ZGC's; 0: addresses have no colour */
+    struct vm_colour colour; /* of the object's word; none: it is that of references to it, too */
     vm_addr newest;          /* word that leads to the monitor that was made last; 0: not known */
     struct vm_field mark, object, owner, next;
     struct vm_field pending, waiting;       /* of a JavaThread: its monitors */
@@ -49,27 +50,11 @@ static struct {
     struct vm_field lock_stack, top, first; /* a JavaThread's, and inside of it */
 } monitors;
 
-/*
- * The address in a word that ZGC has coloured; false where the collector has something to do with it first.
- * Source: OpenJDK, zAddress.inline.hpp, ZPointer::is_load_bad and uncolor, of generations (JDK 21 and later).
- */
-JW_SIGNAL_SAFE static bool uncolour(uint64_t *word)
-{
-    uint64_t bad_bits, shift;
-
-    if (monitors.shift == 0)
-        return true;
-    if (!safe_load_u64(monitors.bad_bits, &bad_bits) || !safe_load_u64(monitors.shift, &shift) ||
-        (*word & bad_bits) != 0 || shift >= 64)
-        return false;
-    *word >>= shift;
-    return true;
-}
-
 JW_SIGNAL_SAFE static bool load_object(vm_addr monitor, uint64_t *object)
 {
     return vm_load_field(monitor, monitors.object, object) &&
-           (!monitors.is_handle || safe_load_u64(*object, object)) && uncolour(object);
+           (!monitors.is_handle || safe_load_u64(*object, object)) &&
+           vm_uncolour(&monitors.colour, object);
 }
 
 static bool leads_to(vm_addr monitor, uint64_t object)
@@ -196,7 +181,7 @@ JW_SIGNAL_SAFE static bool keeps_object_of(vm_addr thread, vm_addr monitor)
     uint64_t object, again, count = 0, count_again = 0;
     const bool is_counted = vm_safepoint_count(&count);
 
-    return monitors.shift == 0 && load_object(monitor, &object) && object != 0 &&
+    return monitors.colour.bad_bits == 0 && load_object(monitor, &object) && object != 0 &&
            is_in_lock_stack(thread, object) && load_object(monitor, &again) && again == object &&
            (!is_counted || (vm_safepoint_count(&count_again) && count_again == count));
 }
@@ -283,39 +268,11 @@ static struct vm_field thread_field(const char *name)
     return field;
 }
 
-/* 0: there is no such word. */
-static vm_addr word_of_z(vm_addr globals, const char *name)
-{
-    struct vm_field field = vm_structs_field("ZGlobalsForVMStructs", name);
-    uint64_t word;
-
-    field.width = sizeof word;
-    return vm_load_field(globals, field, &word) ? word : 0;
-}
-
-static bool flag(const char *name, bool fallback)
-{
-    const uintptr_t addr = vm_structs_flag(name);
-    uint8_t value;
-
-    return addr != 0 && safe_load_u8(addr, &value) ? value != 0 : fallback;
-}
-
-/*
- * How ZGC colours addresses. Source: OpenJDK, vmStructs_z.hpp; the words exist without it, too, and mean nothing. The one without
- * generations (the only one up to JDK 20, an option up to 23) gives references and monitors the same colour.
- */
+/* The ZGC without generations gives references and monitors the same colour. */
 static void resolve_colour(void)
 {
-    const uintptr_t instance = vm_structs_static("ZGlobalsForVMStructs", "_instance_p");
-    uint64_t globals;
-
-    monitors.bad_bits = monitors.shift = 0;
-    if (!flag("UseZGC", false) || !flag("ZGenerational", true) || instance == 0 ||
-        !safe_load_u64(instance, &globals))
-        return;
-    monitors.bad_bits = word_of_z(globals, "_ZPointerLoadBadMask");
-    monitors.shift = monitors.bad_bits == 0 ? 0 : word_of_z(globals, "_ZPointerLoadShift");
+    if (!vm_colour_find(&monitors.colour) || monitors.colour.shift == 0)
+        monitors.colour = (struct vm_colour){0};
 }
 
 /* Source: OpenJDK, synchronizer.hpp, MonitorList, from JDK 17 on: who is new stands at the head. */

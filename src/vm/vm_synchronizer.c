@@ -1,6 +1,7 @@
 /* Owners of locks of java.util.concurrent; control for finding out how they are told, handler. */
 #include "vm/vm_synchronizer.h"
 
+#include "vm/vm_colour.h"
 #include "vm/vm_field_id.h"
 #include "vm/vm_internal.h"
 #include "vm/vm_string.h"
@@ -15,14 +16,24 @@ static struct {
     bool is_proved;
     int32_t owner;          /* of an AbstractOwnableSynchronizer */
     struct vm_field number; /* of a java.lang.Thread */
+    struct vm_colour colour;
 } layout;
+
+/* Of a coloured heap they are whole words. */
+static JW_SIGNAL_SAFE bool load_reference(vm_addr object, vm_addr *owner)
+{
+    if (layout.colour.bad_bits == 0)
+        return vm_load_reference(object, layout.owner, owner);
+    return safe_load_u64(object + (vm_addr)layout.owner, owner) &&
+           vm_uncolour(&layout.colour, owner);
+}
 
 static JW_SIGNAL_SAFE bool load_owner(vm_addr handle, vm_addr *owner)
 {
     uint64_t object;
 
-    return safe_load_u64(handle, &object) && vm_is_plausible(object) &&
-           vm_load_reference(object, layout.owner, owner) && vm_is_plausible(*owner);
+    return safe_load_u64(handle, &object) && vm_uncolour(&layout.colour, &object) &&
+           vm_is_plausible(object) && load_reference(object, owner) && vm_is_plausible(*owner);
 }
 
 bool vm_synchronizer_is_owned_by(vm_addr synchronizer, uint64_t number)
@@ -38,13 +49,20 @@ bool vm_synchronizer_is_owned_by(vm_addr synchronizer, uint64_t number)
 
 uint64_t vm_synchronizer_owner(vm_addr synchronizer)
 {
-    vm_addr owner;
+    const vm_addr handle = synchronizer & ~(vm_addr)REFERENCE_BITS;
+    vm_addr owner, again;
     uint64_t number;
 
-    return layout.is_proved && load_owner(synchronizer & ~(vm_addr)REFERENCE_BITS, &owner) &&
-                   vm_load_field(owner, layout.number, &number)
+    return layout.is_proved && load_owner(handle, &owner) &&
+                   vm_load_field(owner, layout.number, &number) && load_owner(handle, &again) &&
+                   again == owner
                ? number
                : 0;
+}
+
+bool vm_synchronizer_wants_global(void)
+{
+    return layout.is_proved && layout.colour.bad_bits != 0;
 }
 
 static void clear_exception(JNIEnv *jni)
@@ -84,13 +102,17 @@ static bool prove_references(JNIEnv *jni, jobject thread)
     return is_proved;
 }
 
-/* Of a new java.util.concurrent.locks.ReentrantLock: what owns it. NULL: there is none. */
+/* Of a new java.util.concurrent.locks.ReentrantLock: what owns it, a global reference. NULL: there is none. */
 static jobject synchronizer_of(JNIEnv *jni, jclass type, jobject lock)
 {
     jfieldID field =
         (*jni)->GetFieldID(jni, type, "sync", "Ljava/util/concurrent/locks/ReentrantLock$Sync;");
+    jobject local = field == NULL ? NULL : (*jni)->GetObjectField(jni, lock, field);
+    jobject global = local == NULL ? NULL : (*jni)->NewGlobalRef(jni, local);
 
-    return field == NULL ? NULL : (*jni)->GetObjectField(jni, lock, field);
+    if (local != NULL)
+        (*jni)->DeleteLocalRef(jni, local);
+    return global;
 }
 
 static bool try_lock(JNIEnv *jni, jclass type, uint64_t number)
@@ -113,7 +135,7 @@ static bool try_lock(JNIEnv *jni, jclass type, uint64_t number)
         clear_exception(jni);
         is_right =
             is_right && is_owned && !vm_synchronizer_is_owned_by((vm_addr)synchronizer, number);
-        (*jni)->DeleteLocalRef(jni, synchronizer);
+        (*jni)->DeleteGlobalRef(jni, synchronizer);
     }
     if (lock != NULL)
         (*jni)->DeleteLocalRef(jni, lock);
@@ -125,7 +147,8 @@ bool vm_synchronizer_open(JNIEnv *jni, jobject calling_thread, struct jw_error *
 {
     if (layout.is_proved)
         return true;
-    if (!vm_moves_in_safepoints_only()) {
+    const bool is_coloured = vm_colour_find(&layout.colour);
+    if (!is_coloured && !vm_moves_in_safepoints_only()) {
         jw_error_set(why, "this JVM's collector moves objects while threads run");
         return false;
     }
@@ -136,7 +159,8 @@ bool vm_synchronizer_open(JNIEnv *jni, jobject calling_thread, struct jw_error *
     jclass type = (*jni)->FindClass(jni, "java/util/concurrent/locks/ReentrantLock");
     clear_exception(jni);
     /* Read as if it were proved, by this thread alone: nobody else asks before it is. */
-    layout.is_proved = type != NULL && layout.owner >= 0 && prove_references(jni, calling_thread);
+    layout.is_proved =
+        type != NULL && layout.owner >= 0 && (is_coloured || prove_references(jni, calling_thread));
     if (layout.is_proved)
         layout.is_proved = try_lock(jni, type, vm_java_thread_id(jni, calling_thread));
     if (type != NULL)

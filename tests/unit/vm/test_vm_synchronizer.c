@@ -27,6 +27,21 @@ static struct JNINativeInterface_ functions;
 static const struct JNINativeInterface_ *table = &functions;
 static bool has_raised, has_locks = true, has_owners = true;
 
+/* ZGC's: words have a colour, one of which is bad now; from JDK 21 on below the address, before that part of it. */
+enum { BAD_AT = 8, SHIFT_AT = 16 };
+static bool use_z;
+static uint64_t bad_bits, colour_shift = 16;
+static _Alignas(8) unsigned char z_globals[32];
+static void *z_instance = z_globals;
+#define GOOD_COLOUR 0x2000u
+#define BAD_COLOUR  0x1000u
+
+static void *in_colour(const void *to)
+{
+    return fake_jdk < LAYOUT_25 ? (void *)(uintptr_t)to
+                                : (void *)((uintptr_t)to << colour_shift | GOOD_COLOUR);
+}
+
 static JNIEnv *jni(void)
 {
     return (JNIEnv *)&table;
@@ -42,6 +57,8 @@ static void refer(unsigned char *from, const void *to)
     const uint32_t narrow =
         to == NULL ? 0 : (uint32_t)(((uintptr_t)to - narrow_base) >> narrow_shift);
 
+    if (use_z)
+        to = in_colour(to);
     memcpy(from, use_narrow ? (const void *)&narrow : (const void *)&to,
            use_narrow ? sizeof narrow : sizeof to);
 }
@@ -172,12 +189,37 @@ static void JNICALL delete_reference(JNIEnv *env, jobject object)
     (void)object;
 }
 
+static jobject JNICALL make_global(JNIEnv *env, jobject object)
+{
+    (void)env;
+    return object;
+}
+
+static void add_colours(void)
+{
+    const bool is_new = fake_jdk >= LAYOUT_25;
+    const void *const words[] = {&bad_bits, &colour_shift};
+
+    fake_jvm->add_field("ZGlobalsForVMStructs", "_instance_p", "", true, 0, &z_instance);
+    fake_jvm->add_field("ZGlobalsForVMStructs",
+                        is_new ? "_ZPointerLoadBadMask" : "_ZAddressBadMask", "uintptr_t*", false,
+                        BAD_AT, NULL);
+    if (is_new)
+        fake_jvm->add_field("ZGlobalsForVMStructs", "_ZPointerLoadShift", "size_t*", false,
+                            SHIFT_AT, NULL);
+    memcpy(z_globals + BAD_AT, words, sizeof words);
+    bad_bits = is_new ? BAD_COLOUR : UINT64_C(1) << 60; /* no bit of an address here */
+    synchronizer_handle = in_colour(heap.synchronizer);
+}
+
 static void add_tables(const char *collector)
 {
     flag_count = 0;
     add_flag("UseCompressedOops", &use_narrow);
     add_flag(collector, &use_collector);
     add_references();
+    if (use_z)
+        add_colours();
 }
 
 /* The thread, by number and by name: chars on JDK 8, bytes since. */
@@ -210,6 +252,8 @@ static void fill_functions(void)
     functions.ExceptionCheck = check_exception;
     functions.ExceptionClear = clear_exception;
     functions.DeleteLocalRef = delete_reference;
+    functions.NewGlobalRef = make_global;
+    functions.DeleteGlobalRef = delete_reference;
 }
 
 static bool open_with(enum layout_jdk jdk, bool is_narrow, const char *collector,
@@ -288,6 +332,43 @@ Test(vm_synchronizer, objects_that_move_while_threads_run_are_not_read)
     own(heap.thread);
     cr_assert(eq(u64, vm_synchronizer_owner(lock()), 0));
     cr_assert(not(vm_synchronizer_is_owned_by(lock(), OWN_ID)));
+}
+
+static void expect_colours(enum layout_jdk jdk)
+{
+    struct jw_error why = {0};
+
+    use_z = true;
+    cr_assert(open_with(jdk, false, "UseZGC", &why), "%s", why.message);
+    cr_assert(vm_synchronizer_wants_global());
+    own(heap.thread);
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), OWN_ID));
+    cr_assert(vm_synchronizer_is_owned_by(lock(), OWN_ID));
+    own(NULL);
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), 0));
+    own(heap.thread);
+    bad_bits =
+        jdk < LAYOUT_25 ? ~UINT64_C(0) : GOOD_COLOUR; /* the collector is about to move objects */
+    cr_assert(eq(u64, vm_synchronizer_owner(lock()), 0));
+    cr_assert(not(vm_synchronizer_is_owned_by(lock(), OWN_ID)));
+}
+
+Test(vm_synchronizer, jdk_17_tells_owners_where_addresses_have_a_colour)
+{
+    expect_colours(LAYOUT_17);
+}
+
+Test(vm_synchronizer, jdk_25_tells_owners_where_words_have_a_colour)
+{
+    expect_colours(LAYOUT_25);
+}
+
+Test(vm_synchronizer, a_z_that_does_not_tell_its_colours_is_not_read)
+{
+    struct jw_error why = {0};
+
+    cr_assert(not(open_with(LAYOUT_25, false, "UseZGC", &why)));
+    cr_assert(not(vm_synchronizer_wants_global()));
 }
 
 Test(vm_synchronizer, a_lock_that_does_not_name_who_has_it_proves_nothing)
