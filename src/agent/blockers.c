@@ -52,7 +52,7 @@ static void JNICALL park(JNIEnv *jni, jobject unsafe, jboolean is_absolute, jlon
         locks_park(agent.jvmti, jni, blocker, is_absolute, time);
     old(jni, unsafe, is_absolute, time);
     if (is_watched)
-        locks_parked(agent.jvmti, jni, blocker);
+        locks_parked(agent.jvmti, jni, NULL, blocker);
     if (blocker != NULL)
         (*jni)->DeleteLocalRef(jni, blocker);
 }

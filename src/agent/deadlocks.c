@@ -96,6 +96,8 @@ void deadlocks_turn(JNIEnv *jni)
 {
     const uint64_t now_ns = jw_now_ns();
 
+    if (locks_are_on())
+        sampler_lock_look();
     if (!locks_are_on() || now_ns - dead.turned_ns < JW_NS_PER_SECOND ||
         dead.told_count < dead.count)
         return;

@@ -172,8 +172,7 @@ static void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thr
 static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
                                          jobject object)
 {
-    (void)thread;
-    locks_entered(jvmti, jni, object);
+    locks_entered(jvmti, jni, thread, object);
 }
 
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
@@ -187,8 +186,7 @@ static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobjec
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                               jboolean is_expired)
 {
-    (void)thread;
-    locks_waited(jvmti, jni, object, is_expired);
+    locks_waited(jvmti, jni, thread, object, is_expired);
 }
 
 static bool set_events(jvmtiEventMode mode, const jvmtiEvent *events, size_t count,

@@ -8,7 +8,9 @@
 #include "agent/api_internal.h"
 #include "agent/blockers.h"
 #include "agent/deadlocks.h"
+#include "agent/latches.h"
 #include "agent/parks.h"
+#include "agent/virtual_names.h"
 #include "base/clock.h"
 #include "base/park_time.h"
 #include "instrument/instrument.h"
@@ -84,9 +86,16 @@ static void find_monitors(JNIEnv *jni)
         return;
     if (!vm_monitor_open(jni, self, &why))
         agent_log(OPTIONS_LOGLEVEL_INFO, "lock: owners of monitors are not told: %s", why.message);
+    virtual_names_open(jni);
+    (void)api_thread_number(jni, self); /* its field is found here, and not by who waits */
+    if (!latches_open(jni))
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "lock: owners of locks of java.util.concurrent are not told: this JVM has none "
+                  "that is known");
     if (!vm_synchronizer_open(jni, self, &why))
         agent_log(OPTIONS_LOGLEVEL_INFO,
-                  "lock: owners of locks of java.util.concurrent are not told: %s", why.message);
+                  "lock: what owners of locks of java.util.concurrent do is not told: %s",
+                  why.message);
     (*jni)->DeleteLocalRef(jni, self);
 }
 
@@ -238,8 +247,8 @@ static void sample_by_name(jvmtiEnv *jvmti, jclass klass, struct sampler_hook *s
     (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 }
 
-static void tell(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct sampler_lock *wait,
-                 struct sampler_hook *sample)
+static void tell_wait(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct sampler_lock *wait,
+                      struct sampler_hook *sample)
 {
     jclass klass = object == NULL ? NULL : (*jni)->GetObjectClass(jni, object);
 
@@ -263,7 +272,39 @@ static void tell(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct samp
     (*jni)->DeleteLocalRef(jni, klass);
 }
 
-void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
+static void tell(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                 const struct sampler_lock *wait, struct sampler_hook *sample)
+{
+    struct virtual_name name;
+
+    if (virtual_name_of(jni, thread, &name) && name.length_bytes > 0) {
+        sample->virtual_name = name.text;
+        sample->virtual_bytes = name.length_bytes;
+    }
+    tell_wait(jvmti, jni, object, wait, sample);
+}
+
+/* Whose the lock was when the wait began, and how long it is known to have been his meanwhile. */
+static struct sampler_hook told_of(const struct sampler_lock *wait)
+{
+    struct sampler_hook sample = {
+        .state = wait->owner == THREAD_NONE ? 0 : (uint16_t)(wait->owner + 1),
+        .name = wait->owner_serial,
+        .share =
+            wait->seen_ns < wait->duration_ns
+                ? (uint16_t)((double)wait->seen_ns / (double)wait->duration_ns * EVENT_LOCK_SHARES)
+                : 0,
+    };
+
+    if (wait->owner_virtual != 0 && wait->owner_virtual >> 48 == 0) {
+        sample.flags |= EVENT_LOCK_VIRTUAL;
+        sample.state = (uint16_t)(wait->owner_virtual >> 32);
+        sample.name = (uint32_t)wait->owner_virtual;
+    }
+    return sample;
+}
+
+void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
     struct sampler_lock wait;
     const bool is_told = sampler_lock_end(EVENT_LOCK_ENTER, &wait);
@@ -271,19 +312,12 @@ void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
     let_go(wait.waiter, jni);
     if (!is_told)
         return;
-    struct sampler_hook sample = {
-        .state = wait.owner == THREAD_NONE ? 0 : (uint16_t)(wait.owner + 1),
-        .name = wait.owner_serial,
-    };
-    if (wait.owner_away != 0 && wait.owner_away >> 48 == 0) {
-        sample.flags |= EVENT_LOCK_VIRTUAL;
-        sample.state = (uint16_t)(wait.owner_away >> 32);
-        sample.name = (uint32_t)wait.owner_away;
-    }
-    tell(jvmti, jni, object, &wait, &sample);
+    struct sampler_hook sample = told_of(&wait);
+
+    tell(jvmti, jni, thread, object, &wait, &sample);
 }
 
-void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expired)
+void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jboolean is_expired)
 {
     struct sampler_lock wait;
 
@@ -295,7 +329,7 @@ void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expi
         .flags = is_expired ? EVENT_LOCK_EXPIRED : 0,
         .name = wait.timeout_ms,
     };
-    tell(jvmti, jni, object, &wait, &sample);
+    tell(jvmti, jni, thread, object, &wait, &sample);
 }
 
 static uint32_t park_code(jboolean is_absolute, jlong time)
@@ -309,9 +343,12 @@ static struct sampler_lock park_of(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker
 {
     struct sampler_lock wait = {.kind = EVENT_LOCK_PARK,
                                 .timeout_ms = park_code(is_absolute, time)};
+    struct latch latch;
     jint hash = 0;
 
-    wait.owner_number = blocker == NULL ? 0 : vm_synchronizer_owner((vm_addr)blocker);
+    latches_look(jni, blocker, true, &latch);
+    wait.owner_number = latch.owner;
+    wait.is_owner_virtual = latch.is_virtual;
     if (wait.owner_number != 0 &&
         (*jvmti)->GetObjectHashCode(jvmti, blocker, &hash) == JVMTI_ERROR_NONE) {
         jclass klass = (*jni)->GetObjectClass(jni, blocker);
@@ -324,11 +361,21 @@ static struct sampler_lock park_of(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker
     return wait;
 }
 
+/* The owner proves itself through a reference that is kept as long as the wait. */
+static void keep(JNIEnv *jni, jobject blocker, struct sampler_lock *wait)
+{
+    if (wait->monitor != 0)
+        wait->monitor = (vm_addr)(*jni)->NewGlobalRef(jni, blocker);
+    wait->is_kept = wait->monitor != 0;
+}
+
 void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute, jlong time)
 {
-    const struct sampler_lock wait = park_of(jvmti, jni, blocker, is_absolute, time);
+    struct sampler_lock wait = park_of(jvmti, jni, blocker, is_absolute, time);
 
-    (void)sampler_lock_begin(&wait);
+    if (vm_synchronizer_wants_global())
+        keep(jni, blocker, &wait);
+    let_go_of(sampler_lock_begin(&wait), jni);
 }
 
 void locks_let_go(JNIEnv *jni)
@@ -337,21 +384,19 @@ void locks_let_go(JNIEnv *jni)
         sampler_lock_let_go(let_go, jni);
 }
 
-/* Its local reference ends before the wait does; the owner proves itself through one that is kept as long. */
+/* Its local reference ends before the wait does. */
 void locks_park_placed(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject blocker,
                        jboolean is_absolute, jlong time)
 {
     struct sampler_lock wait = park_of(jvmti, jni, blocker, is_absolute, time);
 
-    if (wait.monitor != 0)
-        wait.monitor = (vm_addr)(*jni)->NewGlobalRef(jni, blocker);
-    wait.is_kept = wait.monitor != 0;
+    keep(jni, blocker, &wait);
     if (wait.is_kept)
         wait.waiter = keep_waiter(jni, thread);
     let_go_of(sampler_lock_begin(&wait), jni);
 }
 
-void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker)
+void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject blocker)
 {
     struct sampler_lock wait;
     const bool is_told = sampler_lock_end(EVENT_LOCK_PARK, &wait);
@@ -361,11 +406,13 @@ void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker)
     let_go(wait.waiter, jni);
     if (!is_told)
         return;
-    struct sampler_hook sample = {
-        .state = wait.owner == THREAD_NONE ? 0 : (uint16_t)(wait.owner + 1),
-        .name = wait.owner_serial,
-    };
-    tell(jvmti, jni, blocker, &wait, &sample);
+    struct sampler_hook sample = told_of(&wait);
+    struct latch latch;
+
+    latches_look(jni, blocker, false, &latch);
+    if (latch.is_free)
+        sample.flags |= EVENT_LOCK_FREE;
+    tell(jvmti, jni, thread, blocker, &wait, &sample);
 }
 
 const char *locks_parks_text(const struct options *values)

@@ -30,16 +30,18 @@ void locks_let_go(JNIEnv *jni);
 
 /* A thread begins to wait for the monitor of the object, and has it; and in Object.wait. */
 void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object);
-void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jobject object);
+void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object);
 void locks_wait(JNIEnv *jni, jobject object, jlong timeout_ms);
-void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jboolean is_expired);
+void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                  jboolean is_expired);
 
 /* It parks, for this object, or NULL, and this long, as Unsafe.park has it; and has come back. */
 void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absolute, jlong time);
 /* LockSupport says so of the calling thread, and not Unsafe.park. */
 void locks_park_placed(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject blocker,
                        jboolean is_absolute, jlong time);
-void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker);
+/* `thread`: NULL where it is no virtual one. */
+void locks_parked(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject blocker);
 
 /* Of parks, as locks_text; as of the last session's begin. */
 const char *locks_parks_text(const struct options *values);

@@ -44,7 +44,7 @@ static void leave(JNIEnv *jni, jobject thread, jobject blocker)
     if (!parks_tells(jni, thread))
         return;
     jobject its = blocker_of(jni, thread, blocker);
-    locks_parked(agent.jvmti, jni, its);
+    locks_parked(agent.jvmti, jni, thread, its);
     (*jni)->DeleteLocalRef(jni, its);
 }
 

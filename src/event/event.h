@@ -58,14 +58,15 @@ enum event_kind {
 /*
  * LOCK: flags say what was waited for; time_ns: of its begin, never that of two waits; weight_ns: how long; value: address of the monitor or, by
  * EVENT_LOCK_HASH, hash of the object, and of a park above its 32 bits how long it lasts at most (base/park_time); of class_name; state: thread_index + 1 of the owner at its begin, 0: not known; name: the low bits of
- * its serial. Of Object.wait name: milliseconds after which it would have ended by itself, 0: never.
+ * its serial; share: how much of the duration was over when that owner was last seen to have it. Of Object.wait name: milliseconds after which it would have ended by itself, 0: never.
  */
 #define EVENT_LOCK_KIND    3u /* enum event_lock */
 #define EVENT_LOCK_EXPIRED (1u << 2)
 #define EVENT_LOCK_HASH    (1u << 3)
+#define EVENT_LOCK_FREE    (1u << 5)  /* of PARK: nobody owned it when it was over */
+#define EVENT_LOCK_SHARES  UINT16_MAX /* so many are all of the duration */
 #define EVENT_LOCK_VIRTUAL                                                                         \
-    (1u                                                                                            \
-     << 4) /* the owner was a virtual thread on no carrier: state, name: its number, upper bits first */
+    (1u << 4) /* the owner was a virtual thread: state, name: its number, upper bits first */
 
 /* Flags of TASK. Tasks of a thread may lie within one another: one helps while it waits for another. */
 enum event_task {
@@ -117,9 +118,9 @@ struct event_record {
     };
     uint32_t
         context; /* dict_id in `contexts`: what the thread worked for; none: nothing, or not known */
-    uint32_t name;  /* ENDPOINT, SPAN: dict_id in `endpoints` */
-    uint16_t state; /* enum jw_thread_state, by kind */
-    uint16_t reserved;
+    uint32_t name;             /* ENDPOINT, SPAN: dict_id in `endpoints` */
+    uint16_t state;            /* enum jw_thread_state, by kind */
+    uint16_t share;            /* LOCK: see EVENT_LOCK_SHARES */
     _Atomic uint32_t progress; /* room event alone: 0 filling, committed, taken */
 };
 

@@ -440,7 +440,9 @@ struct recording_foreign {
         uint64_t address;
         int64_t timeout; /* ms, 0: none; of a park ns, as jdk.ThreadPark has it */
         int64_t until;   /* of a park: ms since the Unix epoch, likewise */
+        int64_t held_ns; /* at least, from the begin on; INT64_MIN: not known */
         bool is_expired;
+        bool is_free; /* of a park: nobody had it when it was over */
     } lock;
 };
 bool recording_put_foreign(struct recording *recording, const struct recording_foreign *told);
@@ -457,16 +459,23 @@ void recording_put_lock(struct recording_take *take, const struct event_record *
 /* recording_lock_owners.c: a sample of an owner; a wait, until the end of the take, where all are told; false: no memory. */
 struct recording_wait {
     uint64_t address, begin_ns, end_ns;
-    uint64_t thread, class_key;   /* keys */
-    uint32_t owner, owner_serial; /* at its begin: thread_index + 1; 0: not known */
+    uint64_t thread, class_key; /* keys */
+    uint64_t owner;             /* at its begin, or what carried it; key, 0: not known */
+};
+/* A sample of an owner that belongs to a wait. */
+struct recording_proof {
+    struct recording_who who; /* keys; thread 0: there is none */
+    uint64_t
+        last_ns; /* of the last one of that thread in the wait, before anybody else; behind its begin */
 };
 void recording_take_lock_owner(struct recording_take *take, const struct event_record *record);
 JW_MUST_CHECK bool recording_keep_wait(struct recording *recording,
                                        const struct event_record *record);
 void recording_locks_end_take(struct recording_take *take);
 void recording_locks_close(struct recording *recording);
-/* Key of the first owner who proved that he was it, 0: nobody did; events of all of them. */
-uint64_t recording_wait_owner(struct recording *recording, const struct recording_wait *wait);
+/* The first owner who proved that he was it; events of all of them. */
+void recording_wait_owner(struct recording *recording, const struct recording_wait *wait,
+                          struct recording_proof *out);
 void recording_put_owners(struct recording *recording, const struct recording_wait *wait);
 
 void recording_take_endpoint(struct recording_take *take, const struct event_record *record);

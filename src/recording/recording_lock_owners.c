@@ -235,34 +235,51 @@ static bool is_of_wait(const struct recording_locks *locks, size_t at,
            locks->owners[at].time_ns <= wait->end_ns;
 }
 
-/* The one just before the wait, of the thread that had the lock when it began. */
-static bool is_near(const struct recording_locks *locks, size_t at,
-                    const struct recording_wait *wait)
+static bool is_who(const struct recording_who *who, uint64_t key)
 {
-    const struct lock_owner *owner = &locks->owners[at];
+    return key != 0 && (who->thread == key || who->carrier == key);
+}
 
-    return owner->address == wait->address && owner->time_ns + NEAR_NS >= wait->begin_ns &&
-           owner->thread + 1 == wait->owner && owner->serial == wait->owner_serial;
+/* The one just before the wait, of the thread that had the lock when it began. */
+static bool is_near(struct recording *recording, size_t at, const struct recording_wait *wait)
+{
+    const struct lock_owner *owner = &recording->locks->owners[at];
+
+    if (owner->address != wait->address || owner->time_ns + NEAR_NS < wait->begin_ns)
+        return false;
+    const struct owner_keys keys = keys_of(recording, owner);
+    return is_who(&keys.who, wait->owner);
 }
 
 /* The first that is of the wait; the number of all: none. */
-static size_t first_of_wait(struct recording_locks *locks, const struct recording_wait *wait)
+static size_t first_of_wait(struct recording *recording, const struct recording_wait *wait)
 {
+    struct recording_locks *locks = recording->locks;
     const size_t at = first_of(locks, wait->address, wait->begin_ns);
 
     if (is_of_wait(locks, at, wait))
         return at;
-    return at > 0 && is_near(locks, at - 1, wait) ? at - 1 : locks->owner_count;
+    return at > 0 && is_near(recording, at - 1, wait) ? at - 1 : locks->owner_count;
 }
 
-uint64_t recording_wait_owner(struct recording *recording, const struct recording_wait *wait)
+void recording_wait_owner(struct recording *recording, const struct recording_wait *wait,
+                          struct recording_proof *out)
 {
-    struct recording_locks *locks = recording->locks;
-    const size_t at = locks == NULL ? 0 : first_of_wait(locks, wait);
+    const struct recording_locks *locks = recording->locks;
 
-    return locks != NULL && at < locks->owner_count
-               ? keys_of(recording, &locks->owners[at]).who.thread
-               : 0;
+    *out = (struct recording_proof){.last_ns = 0};
+    if (locks == NULL)
+        return;
+    for (size_t at = first_of_wait(recording, wait); is_of_wait(locks, at, wait); at++) {
+        const struct owner_keys keys = keys_of(recording, &locks->owners[at]);
+
+        if (out->who.thread == 0)
+            out->who = keys.who;
+        else if (keys.who.thread != out->who.thread)
+            return;
+        if (locks->owners[at].time_ns > wait->begin_ns)
+            out->last_ns = locks->owners[at].time_ns - wait->begin_ns;
+    }
 }
 
 void recording_put_owners(struct recording *recording, const struct recording_wait *wait)
@@ -272,7 +289,7 @@ void recording_put_owners(struct recording *recording, const struct recording_wa
 
     if (locks == NULL || !jfr_type_is_declared(recording_dialect(recording), JFR_TYPE_LOCK_OWNER))
         return;
-    for (size_t at = first_of_wait(locks, wait); is_of_wait(locks, at, wait); at++) {
+    for (size_t at = first_of_wait(recording, wait); is_of_wait(locks, at, wait); at++) {
         const bool is_last = !is_of_wait(locks, at + 1, wait);
         const uint64_t end_ns = is_last ? wait->end_ns : locks->owners[at + 1].time_ns;
 

@@ -20,17 +20,38 @@ static struct jw_park_time time_of(const struct event_record *record)
                         (int64_t)(jw_wall_ns() / JW_NS_PER_MS));
 }
 
+/* As it was when the wait began; 0: not known. */
 static uint64_t owner_key(struct recording *recording, const struct event_record *record)
 {
     const bool has_owner = (record->flags & EVENT_LOCK_KIND) != EVENT_LOCK_WAIT;
 
-    if (record->flags & EVENT_LOCK_VIRTUAL)
-        return recording_virtual_thread_key(&recording->names,
-                                            (uint64_t)record->state << 32 | record->name,
-                                            (struct recording_text){NULL, 0});
+    if (record->flags & EVENT_LOCK_VIRTUAL) {
+        const uint64_t number = (uint64_t)record->state << 32 | record->name;
+
+        return recording_virtual_thread_key(
+            &recording->names, number,
+            recording_virtual_name(recording, number, (struct recording_text){NULL, 0}));
+    }
     return has_owner && record->state != 0
                ? recording_thread_key(&recording->names, record->state - 1u, record->name)
                : 0;
+}
+
+/* Who had it when the wait began, else who was found to have it later; and how long it is known to have been his from the begin on. */
+static uint64_t find_owner(struct recording *recording, const struct event_record *record,
+                           const struct recording_wait *wait, int64_t *held_ns)
+{
+    const int64_t seen_ns =
+        (int64_t)((double)record->weight_ns * record->share / EVENT_LOCK_SHARES);
+    struct recording_proof proof;
+
+    recording_wait_owner(recording, wait, &proof);
+    *held_ns = INT64_MIN;
+    if (wait->owner == 0)
+        return proof.who.thread;
+    const bool is_it = proof.who.thread == wait->owner || proof.who.carrier == wait->owner;
+    *held_ns = is_it && (int64_t)proof.last_ns > seen_ns ? (int64_t)proof.last_ns : seen_ns;
+    return is_it ? proof.who.thread : wait->owner;
 }
 
 static void put_head(struct jfr_buffer *out, const struct recording_foreign *told)
@@ -69,6 +90,10 @@ static void put_lock(struct recording *recording, const struct recording_foreign
     jfr_put_varint(out, carrier);
     if (told->type == JFR_TYPE_THREAD_PARK)
         jfr_put_varint(out, told->lock.owner);
+    if (told->type != JFR_TYPE_JAVA_MONITOR_WAIT)
+        jfr_put_long(out, told->lock.held_ns);
+    if (told->type == JFR_TYPE_THREAD_PARK)
+        jfr_put_u8(out, told->lock.is_free);
     jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
     jfr_event_end(out, begin);
 }
@@ -92,13 +117,12 @@ void recording_put_lock(struct recording_take *take, const struct event_record *
     const uint64_t end_ns = record->time_ns + record->weight_ns;
     const bool is_wait = (record->flags & EVENT_LOCK_KIND) == EVENT_LOCK_WAIT;
     const struct jw_park_time park = time_of(record);
-    struct recording_wait wait = {
-        .address = address_of(record),
-        .begin_ns = record->time_ns,
-        .end_ns = end_ns,
-        .owner = is_wait || (record->flags & EVENT_LOCK_VIRTUAL) ? 0 : record->state,
-        .owner_serial = record->name};
-    const uint64_t proved = is_wait ? 0 : recording_wait_owner(recording, &wait);
+    struct recording_wait wait = {.address = address_of(record),
+                                  .begin_ns = record->time_ns,
+                                  .end_ns = end_ns,
+                                  .owner = is_wait ? 0 : owner_key(recording, record)};
+    int64_t held_ns = INT64_MIN;
+    const uint64_t owner = is_wait ? 0 : find_owner(recording, record, &wait, &held_ns);
     struct recording_taken taken;
 
     if (!recording_taken_of(take, record, &taken))
@@ -114,10 +138,12 @@ void recording_put_lock(struct recording_take *take, const struct event_record *
         .stack = taken.stack,
         .context = taken.context,
         .lock = {.class_key = wait.class_key,
-                 .owner = proved != 0 ? proved : owner_key(recording, record),
+                 .owner = owner,
                  .address = wait.address,
                  .timeout = is_wait ? record->name : park.timeout_ns,
                  .until = park.until_ms,
+                 .held_ns = held_ns,
+                 .is_free = (record->flags & EVENT_LOCK_FREE) != 0,
                  .is_expired = (record->flags & EVENT_LOCK_EXPIRED) != 0},
     };
     if (!recording_put_foreign(recording, &told))

@@ -11,15 +11,14 @@
 
 #define PROBES 16u
 
-/* From this JDK on who waits may leave its carrier meanwhile. Source: JEP 491. */
-#define VIRTUAL_MAJOR_MIN 24
-
 /* A number of the operating system, of a thread whose own number is not known. */
 #define WHO_IS_TID (UINT64_C(1) << 61)
 
 /* Apart from the rest, which few waits have. */
 struct waiter {
     _Atomic uint64_t reference; /* to the virtual thread that waits; 0: none */
+    /* When the owner was last seen to be it; before the begin of the wait: it was not. Relaxed: one word for itself. */
+    _Atomic uint64_t seen_ns;
 };
 
 static struct lock_wait *waits;        /* SAMPLER_LOCKS_MAX of them */
@@ -52,6 +51,16 @@ bool engine_lock_has_waiter(uint32_t place)
     return jw_load_acquire(&waiters[place].reference) != 0;
 }
 
+void engine_lock_saw(uint32_t place, uint64_t now_ns)
+{
+    jw_store_relaxed(&waiters[place].seen_ns, now_ns);
+}
+
+uint64_t engine_lock_last_ns(void)
+{
+    return jw_load_relaxed(&last_begin_ns);
+}
+
 struct lock_wait *engine_lock_at(uint32_t place)
 {
     return &waits[place];
@@ -68,8 +77,9 @@ uint64_t engine_lock_who(thread_index thread)
 uint64_t engine_lock_runs(thread_index thread)
 {
     const uint64_t own = thread_java_id(thread);
-    const uint64_t mounted =
-        vm_major_version() >= VIRTUAL_MAJOR_MIN ? vm_thread_mounted(thread_env(thread), own) : 0;
+    const uint64_t mounted = vm_major_version() >= LOCK_VIRTUAL_MAJOR_MIN
+                                 ? vm_thread_mounted(thread_env(thread), own)
+                                 : 0;
 
     return mounted != 0 && mounted != VM_MOUNTED_UNTOLD ? mounted : own;
 }
@@ -180,22 +190,36 @@ static thread_index find_owner(const struct sampler_lock *told)
     return THREAD_NONE;
 }
 
+static uint64_t find_virtual(const struct sampler_lock *told, thread_index owner)
+{
+    switch (told->kind) {
+    case EVENT_LOCK_ENTER:
+        return told->monitor == 0 ? 0 : engine_lock_owner_virtual(told->monitor, owner);
+    case EVENT_LOCK_PARK:
+        return told->is_owner_virtual && vm_major_version() >= LOCK_VIRTUAL_MAJOR_MIN
+                   ? told->owner_number
+                   : 0;
+    case EVENT_LOCK_WAIT:
+        break;
+    }
+    return 0;
+}
+
 static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
 {
     const thread_index owner = find_owner(told);
-    const uint64_t away =
-        owner == THREAD_NONE && told->kind == EVENT_LOCK_ENTER && told->monitor != 0
-            ? engine_lock_owner_away(told->monitor)
-            : 0;
+    const uint64_t number = find_virtual(told, owner);
 
-    jw_store_relaxed(&wait->owner, owner == THREAD_NONE ? away : pack(owner, 1));
-    if (owner != THREAD_NONE || away != 0)
+    if (number != 0)
+        jw_store_relaxed(&wait->flags, jw_load_relaxed(&wait->flags) | LOCK_WAIT_VIRTUAL);
+    /* order LOCK_OWNER: releases the flag. */
+    jw_store_release(&wait->owner, number != 0            ? number
+                                   : owner != THREAD_NONE ? pack(owner, 1)
+                                                          : 0);
+    if (owner != THREAD_NONE || number != 0)
         jw_count(JW_COUNT_LOCK_OWNED);
-    if (away != 0)
-        jw_store_relaxed(&wait->flags, jw_load_relaxed(&wait->flags) | LOCK_WAIT_AWAY);
-    if (owner == THREAD_NONE)
-        return;
-    engine_lock_ask(owner, place_of(wait));
+    if (owner != THREAD_NONE)
+        engine_lock_ask(owner, place_of(wait));
 }
 
 /* All that came with it. */
@@ -224,6 +248,7 @@ static struct sampler_kept begin(const struct sampler_lock *told, uint64_t now_n
     jw_store_relaxed(&wait->timeout_ms, told->timeout_ms);
     jw_store_relaxed(&wait->flags, (who == thread_java_id(thread) ? LOCK_WAIT_OWN : 0) |
                                        (told->is_kept ? LOCK_WAIT_KEPT : 0));
+    jw_store_relaxed(&wait->owner, 0);
     jw_store_relaxed(&wait->address, told->address);
     jw_store_relaxed(&wait->klass, told->klass);
     /* order LOCK_BEGIN: releases the rest, to owners that are asked and to who looks for waits that take long. */
@@ -242,9 +267,10 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
         return false;
     }
     const uint64_t told = jw_load_relaxed(&wait->owner);
-    const bool is_away = (jw_load_relaxed(&wait->flags) & LOCK_WAIT_AWAY) != 0;
-    const uint64_t owner = is_away ? 0 : told;
+    const bool is_virtual = (jw_load_relaxed(&wait->flags) & LOCK_WAIT_VIRTUAL) != 0;
+    const uint64_t owner = is_virtual ? 0 : told;
     const uint64_t now_ns = jw_now_ns(), begin_ns = jw_load_relaxed(&wait->begin_ns);
+    const uint64_t seen_ns = jw_load_relaxed(&waiters[place_of(wait)].seen_ns);
     *out = (struct sampler_lock){
         .kind = kind,
         .monitor = jw_load_relaxed(&wait->monitor),
@@ -256,7 +282,8 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
         .duration_ns = now_ns > begin_ns ? now_ns - begin_ns : 0,
         .owner = owner == 0 ? THREAD_NONE : (thread_index)(owner & LOCK_INDEX_BITS) - 1,
         .owner_serial = (uint32_t)(owner >> LOCK_SERIAL_SHIFT),
-        .owner_away = is_away ? told : 0,
+        .owner_virtual = is_virtual ? told : 0,
+        .seen_ns = told != 0 && seen_ns > begin_ns ? seen_ns - begin_ns : 0,
     };
     engine_lock_leave(wait);
     jw_count(JW_COUNT_LOCK_WAITS);

@@ -53,13 +53,26 @@ thread_index engine_lock_owner(vm_addr monitor)
 }
 
 /* A carrier may have its own number and not show it: that of the virtual thread on it stands there. */
-uint64_t engine_lock_owner_away(vm_addr monitor)
+static bool is_away(uint64_t number)
+{
+    return thread_find_java(number) == THREAD_NONE && !vm_threads_has_number(number);
+}
+
+static bool is_carried(uint64_t number, thread_index carrier)
+{
+    const uint64_t own = thread_java_id(carrier);
+
+    return own != 0 && own != number && engine_lock_runs(carrier) == number;
+}
+
+uint64_t engine_lock_owner_virtual(vm_addr monitor, thread_index carrier)
 {
     struct vm_owner owner;
 
     vm_monitor_owner(monitor, &owner);
-    return owner.kind == VM_OWNER_NUMBER && thread_find_java(owner.value) == THREAD_NONE &&
-                   !vm_threads_has_number(owner.value)
+    if (owner.kind != VM_OWNER_NUMBER)
+        return 0;
+    return (carrier == THREAD_NONE ? is_away(owner.value) : is_carried(owner.value, carrier))
                ? owner.value
                : 0;
 }

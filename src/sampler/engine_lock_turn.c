@@ -29,11 +29,6 @@ void engine_lock_forget(void)
     told.count = 0;
 }
 
-static bool is_for_lock(enum event_lock kind)
-{
-    return kind == EVENT_LOCK_ENTER || kind == EVENT_LOCK_PARK;
-}
-
 /* Whole, for a lock, and old enough. */
 static bool look_at(struct lock_wait *wait, struct link *out)
 {
@@ -42,7 +37,7 @@ static bool look_at(struct lock_wait *wait, struct link *out)
     const uint64_t key = jw_load_relaxed(&wait->key);
 
     *out = (struct link){.wait = wait, .begin_ns = begin_ns, .owner = THREAD_NONE};
-    return begin_ns != 0 && key != 0 && is_for_lock(engine_lock_kind_of(key)) &&
+    return begin_ns != 0 && key != 0 && engine_lock_is_for_lock(engine_lock_kind_of(key)) &&
            jw_load_relaxed(&wait->monitor) != 0 && jw_now_ns() - begin_ns >= LONG_NS;
 }
 
@@ -141,7 +136,8 @@ static void fill(struct sampler_deadlocked *out, const struct link *link, uint32
         .place = (uint32_t)(wait - engine_lock_at(0)),
     };
     out->waiter = engine_lock_take_waiter(out->place);
-    out->is_virtual = vm_major_version() >= 24 && out->who != engine_lock_who(out->thread);
+    out->is_virtual =
+        vm_major_version() >= LOCK_VIRTUAL_MAJOR_MIN && out->who != engine_lock_who(out->thread);
     read_class(out, jw_load_relaxed(&wait->klass));
 }
 

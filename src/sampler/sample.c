@@ -375,19 +375,6 @@ static JW_SIGNAL_SAFE bool is_in_native(const struct sample_scratch *scratch,
            scratch->java[0].bci == JW_BCI_NATIVE;
 }
 
-/* Of the virtual thread, or the thread's own: of a carrier whose virtual thread is not told there is none. */
-static JW_SIGNAL_SAFE dict_id capture(struct generation *generation, uint64_t mounted,
-                                      const struct vm_string *name)
-{
-    const uint64_t number = mounted == VM_MOUNTED_UNTOLD ? 0 : mounted;
-    const struct context_text text = {name->bytes, name->length_bytes};
-    const dict_id id = context_capture(generation, number, text);
-
-    if (mounted == VM_MOUNTED_UNTOLD && id == DICT_NONE)
-        jw_count(JW_COUNT_CONTEXT_UNTOLD);
-    return id;
-}
-
 /* What a hook tells beside its order. */
 static JW_SIGNAL_SAFE void fill_from_hook(struct event_record *record,
                                           const struct sampler_hook *hook, dict_id class_name,
@@ -396,6 +383,7 @@ static JW_SIGNAL_SAFE void fill_from_hook(struct event_record *record,
     record->flags = hook->flags;
     record->class_name = class_name;
     record->name = hook->payload == NULL ? hook->name : payload;
+    record->share = hook->share;
     if (hook->time_ns != 0)
         record->time_ns = hook->time_ns;
 }
@@ -471,30 +459,9 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
     else if (order->klass != 0)
         record->class_name = class_name;
     record->trace = trace;
-    record->context = capture(generation, walked->mounted, &scratch->virtual_name);
+    record->context = sample_capture(generation, walked->mounted, &scratch->virtual_name);
     event_commit(record);
     return SAMPLE_TAKEN;
-}
-
-/*
- * The JVM says that a virtual thread is mounted a little before the carrier goes on with it, and in some waits until after it
- * has left: a stack without any frame of it is the carrier's. Whether there is one, a stack that is cut does not tell.
- */
-static JW_SIGNAL_SAFE bool is_of_carrier(const struct walk_java_result *java)
-{
-    return java->frame_count > 0 && !java->is_virtual && !java->is_truncated;
-}
-
-/* Which virtual thread runs on this one, as vm_thread_mounted says, and what it is called where that can be told. */
-static JW_SIGNAL_SAFE uint64_t find_mounted(const void *env, uint64_t own_id,
-                                            struct vm_string *name)
-{
-    const uint64_t number = env == NULL ? 0 : vm_thread_mounted(env, own_id);
-
-    name->length_bytes = 0;
-    if (number != 0 && number != VM_MOUNTED_UNTOLD)
-        (void)vm_thread_mounted_name(env, number, name);
-    return number;
 }
 
 /* From here to generation_leave: no block, no Java, no call into the JVM. */
@@ -542,6 +509,13 @@ static JW_SIGNAL_SAFE bool is_outside(const struct sample_order *order)
            !sample_in_window();
 }
 
+/* A virtual thread that has a lock and goes from its carrier, or comes: the stack is the carrier's, which has none. */
+static JW_SIGNAL_SAFE bool is_leaving(const struct sample_order *order, const struct walked *walked)
+{
+    return order->kind == EVENT_LOCK_OWNER && walked->mounted != 0 &&
+           walked->mounted != VM_MOUNTED_UNTOLD && sample_is_of_carrier(&walked->java);
+}
+
 bool sample_take(const void *ucontext, struct sample_order *order)
 {
     /* Its time is over with it: the next sample does not stand for that. */
@@ -557,10 +531,15 @@ bool sample_take(const void *ucontext, struct sample_order *order)
         return false;
     }
     void *const env = thread_env(order->thread);
-    walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
+    walked.mounted = sample_find_mounted(order, env, &scratch->virtual_name);
     walked.kernel = sampler.with_native ? order->kernel : NULL;
     walk(ucontext, env, thread_tid(order->thread), scratch, &walked);
-    if (is_of_carrier(&walked.java))
+    if (is_leaving(order, &walked)) {
+        jw_count(JW_COUNT_SPARED_LOCK);
+        give_back(scratch, &walked);
+        return false;
+    }
+    if (sample_is_of_carrier(&walked.java))
         walked.mounted = 0;
     order->is_java_missed = env != NULL && walked.java.frame_count == 0 && walked.java.code != 0 &&
                             walked.java.code != WALK_CODE_OFF;
@@ -586,11 +565,11 @@ enum sample_loss sample_from_hook(const struct arch_context *here, struct sample
     void *const env = thread_env(order->thread);
     walked.is_java_thread = env != NULL;
     scratch->walk_cache.noted_from = WALK_NOTED_FROM_HOOK;
-    walked.mounted = find_mounted(env, thread_java_id(order->thread), &scratch->virtual_name);
+    walked.mounted = sample_find_mounted(order, env, &scratch->virtual_name);
     if (env != NULL)
         walk_deep(here, env, tid, top != 0 && top < sampler.depth_max ? top : sampler.depth_max,
                   scratch, &walked);
-    if (is_of_carrier(&walked.java))
+    if (sample_is_of_carrier(&walked.java))
         walked.mounted = 0;
     if (top != 0)
         walked.java.is_truncated = false; /* nobody misses the rest */

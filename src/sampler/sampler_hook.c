@@ -7,6 +7,8 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "generation/context_record.h"
+#include "generation/generation.h"
 #include "sampler/sampler_internal.h"
 #include "thread/thread_tls.h"
 
@@ -124,6 +126,23 @@ static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t no
     };
     count_loss(sample_from_hook(&here, &order));
     return order.loss == SAMPLE_TAKEN ? SAMPLER_HOOK_TAKEN : SAMPLER_HOOK_LOST;
+}
+
+void sampler_hook_name(uint64_t number, const char *name, size_t name_bytes)
+{
+    struct context_record record = {.virtual_thread = number};
+    struct epoch_ticket ticket;
+
+    if (!sampler_hook_enter())
+        return;
+    struct generation *generation =
+        generation_try_enter(sampler.generations, thread_own_tid(), &ticket);
+    if (generation != NULL) {
+        record.virtual_name = dict_intern(generation->values, name, name_bytes);
+        (void)context_record_intern(generation->contexts, &record);
+        generation_leave(sampler.generations, &ticket);
+    }
+    sampler_hook_leave();
 }
 
 enum sampler_hook_end sampler_hook_ended(const struct sampler_hook *sample)

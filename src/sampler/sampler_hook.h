@@ -3,7 +3,7 @@
  *
  * For      engines that are told of something by the JVM on the thread that does it: allocations, locks.
  * Callers  agent (hooks).
- * Context  sampler_hook: hook, on a Java thread that is in native code Java or the JVM called. The thread's Java frames are
+ * Context  sampler_hook, sampler_hook_name: hook, on a Java thread that is in native code Java or the JVM called. The thread's Java frames are
  *          walked from where the JVM has noted that it left them; native frames are not.
  *          sampler_hook_open, _close: control. sampler_hook_bytes: all.
  * Memory   as of a sample by a signal: a room to walk in, and the generation.
@@ -25,6 +25,7 @@ struct sampler_hook {
     uint16_t kind;      /* enum event_kind; this and what follows becomes the record as it is */
     uint16_t flags;     /* by kind */
     uint16_t state;     /* by kind */
+    uint16_t share;     /* by kind */
     uint64_t time_ns;   /* 0: now */
     uint64_t weight_ns; /* or in the unit of the kind */
     uint64_t value;
@@ -37,6 +38,9 @@ struct sampler_hook {
     /* Of DECLARED: bytes that go into `payloads`, and whose id becomes `name`. NULL: none. */
     const void *payload;
     size_t payload_bytes;
+    /* Of the virtual thread that calls, as the caller knows it. NULL: it does not. */
+    const char *virtual_name;
+    size_t virtual_bytes;
     uint32_t depth_max; /* of the stack: the rest is not wanted; 0: as others have it */
 };
 
@@ -51,6 +55,9 @@ enum sampler_hook_end {
     SAMPLER_HOOK_LOST,
 };
 enum sampler_hook_end sampler_hook_ended(const struct sampler_hook *sample);
+
+/* What another virtual thread is called, for wherever its number is told. */
+void sampler_hook_name(uint64_t number, const char *name, size_t name_bytes);
 
 /* By sampler_start and sampler_stop. False: one is still inside at the deadline, as jw_now_ns has it. */
 void sampler_hook_open(void);

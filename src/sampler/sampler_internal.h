@@ -168,6 +168,14 @@ JW_SIGNAL_SAFE bool sample_take(const void *ucontext, struct sample_order *order
 /* The same from a hook, of Java frames alone; none of those counters is touched. */
 enum sample_loss sample_from_hook(const struct arch_context *here, struct sample_order *order);
 
+/* sample_mounted.c: the context of the virtual thread, or the thread's own: of a carrier whose virtual thread is not told there is none. */
+JW_SIGNAL_SAFE dict_id sample_capture(struct generation *generation, uint64_t mounted,
+                                      const struct vm_string *name);
+/* Which virtual thread runs on this one, as vm_thread_mounted says, and what it is called where that can be told. */
+JW_SIGNAL_SAFE uint64_t sample_find_mounted(const struct sample_order *order, const void *env,
+                                            struct vm_string *name);
+JW_SIGNAL_SAFE bool sample_is_of_carrier(const struct walk_java_result *java);
+
 /* sample_state.c: what the calling thread was doing. `env` NULL: no Java thread; `java` and `frames`: of its walk. */
 JW_SIGNAL_SAFE enum jw_thread_state sample_state(const void *ucontext, const void *env,
                                                  const struct walk_java_result *java,

@@ -3,7 +3,7 @@
  *
  * For      engine `lock`: the time of a wait, told when it is over; who waits for whom.
  * Callers  agent (locks.c).
- * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_turn: dump.
+ * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_turn, sampler_lock_look: dump.
  *          sampler_lock_let_go: control, while no session runs.
  * Memory   a table of SAMPLER_LOCKS_MAX waits, reserved by the first session that wants it.
  * Progress wait-free.
@@ -35,9 +35,12 @@ struct sampler_lock {
     thread_index owner;   /* at its begin, or who carried it; THREAD_NONE: not known */
     uint32_t owner_serial;
     uint64_t
-        owner_away; /* number of the virtual thread on no carrier that owned it, in place of `owner`; 0: none did */
+        owner_virtual; /* number of the virtual thread that owned it, in place of `owner`; 0: none did */
     uint64_t
-        owner_number; /* of PARK, at its begin: the number of the thread that seems to own the lock; 0: not known */
+        seen_ns; /* so long behind the begin that owner was still seen to own it; 0: not again */
+    uint64_t
+        owner_number; /* of PARK, at its begin: the number of the thread that owns the lock; 0: not known */
+    bool is_owner_virtual; /* it is a virtual thread's */
 };
 
 /* References that are the caller's to let go; 0: none. */
@@ -46,7 +49,7 @@ struct sampler_kept {
 };
 
 /*
- * It begins to wait: kind, monitor, is_kept, waiter, address, klass, timeout_ms and owner_number are given. Kept references that no end will
+ * It begins to wait: kind, monitor, is_kept, waiter, address, klass, timeout_ms, owner_number and is_owner_virtual are given. Kept references that no end will
  * give back, which the caller lets go: of a wait before that never ended, or of this one, if it was refused.
  */
 struct sampler_kept sampler_lock_begin(const struct sampler_lock *wait);
@@ -80,6 +83,9 @@ struct sampler_deadlocked {
  * Once a second, by the agent's thread.
  */
 uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room);
+
+/* Whether owners still have what is waited for: by the agent's thread, in each of its turns. Without a wait it costs nothing. */
+void sampler_lock_look(void);
 
 /* Its wait still goes on: who asked about it before asked about that very wait. By the agent's thread, in the same session. */
 bool sampler_lock_goes_on(const struct sampler_deadlocked *one);

@@ -243,6 +243,66 @@ Test(engine_lock, the_owner_leaves_its_stack_and_is_named)
               left.last.time_ns <= ended.wait.begin_ns + ended.wait.duration_ns);
 }
 
+/* What the agent's thread has seen of the last wait that began. */
+static uint64_t seen_ns(enum event_lock kind)
+{
+    const struct ended ended = end_wait(0, kind);
+
+    cr_assert(ended.is_told);
+    cr_assert(le(u64, ended.wait.seen_ns, ended.wait.duration_ns));
+    return ended.wait.seen_ns;
+}
+
+Test(engine_lock, an_owner_who_still_has_it_is_seen_to)
+{
+    begin_run(1);
+    want(0, 1);
+    cr_assert(eq(u64, seen_ns(EVENT_LOCK_ENTER), 0), "nobody looked");
+    want(0, 1);
+    const uint64_t before_ns = jw_now_ns();
+    sampler_lock_look();
+    const struct ended ended = end_wait(0, EVENT_LOCK_ENTER);
+    cr_assert(ge(u64, ended.wait.begin_ns + ended.wait.seen_ns, before_ns));
+    cr_assert(le(u64, ended.wait.seen_ns, ended.wait.duration_ns));
+    want(0, 1);
+    cr_assert(eq(u64, seen_ns(EVENT_LOCK_ENTER), 0), "that was the wait before");
+    end_run();
+}
+
+Test(engine_lock, an_owner_who_has_let_go_is_not_seen_to_have_it)
+{
+    begin_run(1);
+    want(0, 1);
+    give_monitor(1, puppets[2].number);
+    sampler_lock_look();
+    cr_assert(eq(u64, seen_ns(EVENT_LOCK_ENTER), 0));
+    give_monitor(2, 0);
+    begin_wait(0, EVENT_LOCK_ENTER, monitor_of(2), 5);
+    give_monitor(2, puppets[1].number);
+    sampler_lock_look();
+    cr_assert(eq(u64, seen_ns(EVENT_LOCK_ENTER), 0), "whose it was is not known");
+    begin_wait(0, EVENT_LOCK_WAIT, monitor_of(1), 5);
+    sampler_lock_look();
+    cr_assert(eq(u64, seen_ns(EVENT_LOCK_WAIT), 0), "it waits for nobody");
+    end_run();
+}
+
+Test(engine_lock, a_virtual_owner_is_seen_wherever_it_is)
+{
+    begin_run(1);
+    carry(&puppets[2], FIRST_VIRT);
+    give_monitor(1, FIRST_VIRT);
+    want(0, 1);
+    carry(&puppets[2], puppets[2].number);
+    carry(&puppets[3], FIRST_VIRT);
+    const uint64_t before_ns = jw_now_ns();
+    sampler_lock_look();
+    const struct ended ended = end_wait(0, EVENT_LOCK_ENTER);
+    cr_assert(eq(u64, ended.wait.owner_virtual, FIRST_VIRT));
+    cr_assert(ge(u64, ended.wait.begin_ns + ended.wait.seen_ns, before_ns));
+    end_run();
+}
+
 static void do_block(struct puppet *puppet, void *argument)
 {
     sigset_t asks;

@@ -270,18 +270,26 @@ static struct ended owned_by(uint64_t number)
     return end_wait(0, EVENT_LOCK_PARK);
 }
 
-Test(engine_lock_kept, an_owner_is_a_thread_or_what_carries_it)
+static struct ended owned_by_virtual(uint64_t number)
+{
+    struct sampler_lock wait = {
+        .kind = EVENT_LOCK_PARK, .owner_number = number, .is_owner_virtual = true};
+
+    have_done(&puppets[0], do_begin, &wait);
+    return end_wait(0, EVENT_LOCK_PARK);
+}
+
+Test(engine_lock_kept, an_owner_is_a_thread_or_a_virtual_one_wherever_it_is)
 {
     begin_run(1);
     carry(&puppets[2], FIRST_VIRT);
     cr_assert(eq(u32, owned_by(puppets[1].number).wait.owner, puppets[1].index));
-    cr_assert(eq(u32, owned_by(FIRST_VIRT).wait.owner, puppets[2].index));
-    cr_assert(eq(u32, owned_by(FIRST_VIRT + 1).wait.owner, THREAD_NONE), "it is on no carrier");
-    carry(&puppets[2], puppets[2].number);
-    carry(&puppets[3], FIRST_VIRT);
-    cr_assert(eq(u32, owned_by(FIRST_VIRT).wait.owner, puppets[3].index), "it has moved on");
-    carry(&puppets[3], puppets[3].number);
-    cr_assert(eq(u32, owned_by(FIRST_VIRT).wait.owner, THREAD_NONE));
+    cr_assert(eq(u64, owned_by_virtual(FIRST_VIRT).wait.owner_virtual, FIRST_VIRT));
+    cr_assert(eq(u64, owned_by_virtual(FIRST_VIRT + 1).wait.owner_virtual, FIRST_VIRT + 1),
+              "it is on no carrier");
+    cr_assert(eq(u32, owned_by_virtual(FIRST_VIRT).wait.owner, THREAD_NONE));
+    cr_assert(eq(u32, owned_by(FIRST_VIRT + 1).wait.owner, THREAD_NONE), "no thread has it");
+    cr_assert(eq(u64, owned_by(FIRST_VIRT + 1).wait.owner_virtual, 0));
     cr_assert(eq(u32, owned_by(0).wait.owner, THREAD_NONE));
     end_run();
 }
@@ -299,16 +307,16 @@ Test(engine_lock_kept, an_owner_of_a_monitor_on_no_carrier_is_told_by_its_number
     const struct ended away = owned_monitor(FIRST_VIRT);
     cr_assert(eq(u32, away.wait.owner, THREAD_NONE));
     cr_assert(eq(u32, away.wait.owner_serial, 0));
-    cr_assert(eq(u64, away.wait.owner_away, FIRST_VIRT));
+    cr_assert(eq(u64, away.wait.owner_virtual, FIRST_VIRT));
     cr_assert(eq(u64, counted(JW_COUNT_LOCK_OWNED), 1));
     carry(&puppets[2], FIRST_VIRT);
     const struct ended carried = owned_monitor(FIRST_VIRT);
-    cr_assert(eq(u32, carried.wait.owner, puppets[2].index));
-    cr_assert(eq(u64, carried.wait.owner_away, 0));
-    cr_assert(eq(u64, owned_monitor(puppets[2].number).wait.owner_away, 0),
+    cr_assert(eq(u32, carried.wait.owner, THREAD_NONE));
+    cr_assert(eq(u64, carried.wait.owner_virtual, FIRST_VIRT), "it is none the less");
+    cr_assert(eq(u64, owned_monitor(puppets[2].number).wait.owner_virtual, 0),
               "the number of what carries is no virtual thread's");
-    cr_assert(eq(u64, owned_monitor(OWN_ID).wait.owner_away, 0), "a thread of the JVM's own");
-    cr_assert(eq(u64, owned_monitor(0).wait.owner_away, 0));
+    cr_assert(eq(u64, owned_monitor(OWN_ID).wait.owner_virtual, 0), "a thread of the JVM's own");
+    cr_assert(eq(u64, owned_monitor(0).wait.owner_virtual, 0));
     cr_assert(eq(u64, counted(JW_COUNT_LOCK_OWNED), 2));
     end_run();
 }
