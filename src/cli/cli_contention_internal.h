@@ -2,7 +2,7 @@
  * cli_contention_internal - waits for locks of recordings: by lock, place, thread; who made them wait.
  *
  * For      `jaywalk contention`: cmd_contention.c (line, recordings), cli_contention_read.c (events), cli_contention_sums.c (figures),
- *          cli_contention_text.c (words).
+ *          cli_contention_holds.c (how long owners had locks), cli_contention_text.c (words).
  * Callers  these.   Context  tool.
  * Memory   a row for each wait, up to CONTENTION_WAITS_MAX; the texts of distinct classes, stacks and threads.
  *
@@ -40,7 +40,10 @@ struct contention_wait {
     uint32_t lock; /* class */
     uint32_t stack, thread, owner;
     enum contention_kind kind;
+    uint64_t who, owner_who; /* threads, whatever they are called; 0: not known */
+    int64_t held_ns;         /* by the owner, from the begin on, at least; negative: not known */
     bool is_for_lock, is_wanted;
+    bool is_free; /* of a park: nobody had the lock when it was over */
 };
 
 /* jaywalk.LockOwner, and jaywalk.Deadlock with its number. */
@@ -55,7 +58,10 @@ struct contention_row {
     uint32_t lock, stack, thread; /* what it is of; 0: of any */
     uint64_t count;
     int64_t total_ns, median_ns, p95_ns, p99_ns, longest_ns;
-    int64_t held_ns; /* of an owner: the longest time that it had a lock, at most; 0: not known */
+    /* Of an owner: how often it had a lock that others waited for; how long at least, the longest time that is known; how many of these times are known
+     * to have begun and ended, and how long they were at most. */
+    uint64_t holds, bounded;
+    int64_t held_at_least_ns, held_at_most_ns;
 };
 
 struct contention_table {
@@ -108,6 +114,10 @@ JW_MUST_CHECK bool contention_read(struct contention *all, const char *path, str
 /* Sums it all up. False: no memory. */
 JW_MUST_CHECK bool contention_settle(struct contention *all);
 void contention_close(struct contention *all);
+/* Of waits that stand lock by lock, once the owners' table is there. False: no memory. */
+JW_MUST_CHECK bool contention_find_holds(struct contention *all);
+bool contention_is_same_lock(const struct contention_wait *one,
+                             const struct contention_wait *other);
 
 const char *contention_text_of(const struct contention *all, uint32_t number); /* "": none */
 

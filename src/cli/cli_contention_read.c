@@ -104,16 +104,51 @@ static uint32_t thread_number(struct reading *reading, const struct jfr_value *t
     return number_of(reading, name[0] == '\0' ? "[unknown thread]" : name);
 }
 
-/* A field that names a thread; 0: none. */
+/* A field that names a thread; false: none. */
+static bool find_thread(const struct jfr_reader_event *event, const char *name,
+                        struct jfr_value *thread)
+{
+    struct jfr_value field;
+
+    return name != NULL && jfr_value_field(&event->value, name, &field) &&
+           jfr_value_key(&field) != 0 && jfr_value_constant(&field, thread);
+}
+
 static uint32_t thread_of(struct reading *reading, const struct jfr_reader_event *event,
                           const char *name)
 {
-    struct jfr_value field, thread;
+    struct jfr_value thread;
 
-    return name != NULL && jfr_value_field(&event->value, name, &field) &&
-                   jfr_value_key(&field) != 0 && jfr_value_constant(&field, &thread)
-               ? thread_number(reading, &thread)
+    return find_thread(event, name, &thread) ? thread_number(reading, &thread) : 0;
+}
+
+/* Several threads may have one name. */
+static uint64_t who_of(const struct jfr_reader_event *event, const char *name)
+{
+    const uint64_t of_system = UINT64_C(1) << 63;
+    struct jfr_value thread, field;
+    int64_t id = 0;
+
+    if (!find_thread(event, name, &thread))
+        return 0;
+    if (jfr_value_field(&thread, "javaThreadId", &field) && jfr_value_integer(&field, &id) &&
+        id > 0)
+        return (uint64_t)id;
+    return jfr_value_field(&thread, "osThreadId", &field) && jfr_value_integer(&field, &id) &&
+                   id > 0
+               ? of_system | (uint64_t)id
                : 0;
+}
+
+/* Our own recordings say it; no longer than the wait. */
+static int64_t held_of(const struct jfr_reader_event *event, int64_t duration_ns)
+{
+    struct jfr_value field;
+    int64_t ns;
+
+    if (!jfr_value_field(&event->value, "heldAtLeast", &field) || !jfr_value_integer(&field, &ns))
+        return INT64_MIN;
+    return ns < duration_ns ? ns : duration_ns;
 }
 
 static uint32_t class_of(struct reading *reading, const struct jfr_reader_event *event,
@@ -258,6 +293,10 @@ static void take_wait(struct reading *reading, const struct jfr_reader_event *ev
         .thread = thread_of(reading, event, "eventThread"),
         .owner = thread_of(reading, event, sources[number].other_field),
         .kind = kinds[number],
+        .who = who_of(event, "eventThread"),
+        .owner_who = who_of(event, sources[number].other_field),
+        .held_ns = held_of(event, duration_ns),
+        .is_free = cli_number_of(event, "unowned") == 1,
         .is_wanted = cli_is_in_part(&reading->feed, event),
     };
     made.is_for_lock = made.kind == CONTENTION_ENTER ||

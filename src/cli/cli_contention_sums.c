@@ -217,7 +217,7 @@ static int by_lock_and_begin(const void *left, const void *right)
     return order != 0 ? order : a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
-static bool is_same_lock(const struct contention_wait *one, const struct contention_wait *other)
+bool contention_is_same_lock(const struct contention_wait *one, const struct contention_wait *other)
 {
     return one->is_for_lock == other->is_for_lock && one->lock == other->lock &&
            one->address == other->address;
@@ -342,15 +342,15 @@ static bool find_convoys(struct contention *all)
 
     qsort(all->waits, all->wait_count, sizeof *all->waits, by_lock_and_begin);
     for (size_t i = 0; i < all->wait_count; i++)
-        locks += i == 0 || !is_same_lock(&all->waits[i - 1], &all->waits[i]);
+        locks += i == 0 || !contention_is_same_lock(&all->waits[i - 1], &all->waits[i]);
     all->convoys = jw_alloc(jw_mul_bytes(locks + 1, sizeof *all->convoys));
     if (crowd.ends_ns == NULL || all->convoys == NULL) {
         jw_free(crowd.ends_ns);
         return false;
     }
     for (size_t begin = 0, end; begin < all->wait_count; begin = end) {
-        for (end = begin;
-             end < all->wait_count && is_same_lock(&all->waits[begin], &all->waits[end]);)
+        for (end = begin; end < all->wait_count &&
+                          contention_is_same_lock(&all->waits[begin], &all->waits[end]);)
             end++;
         if (!all->waits[begin].is_for_lock)
             continue;
@@ -425,37 +425,10 @@ static bool follow(struct contention *all, const struct contention_wait *wait,
     return true;
 }
 
-/* The longest that an owner had the lock: from the end of its own wait for it, which is known, to the end of another one's. */
-static void note_held(struct contention *all, const struct contention_wait *wait)
-{
-    int64_t since_ns = 0;
-
-    for (size_t i = first_behind(all, wait->owner, INT64_MIN); i < all->wait_count; i++) {
-        const struct contention_wait *own = &all->waits[i];
-
-        if (own->thread != wait->owner || own->end_ns > wait->begin_ns)
-            break;
-        if (own->lock == wait->lock && own->address == wait->address)
-            since_ns = own->end_ns;
-    }
-    if (since_ns == 0)
-        return;
-    for (size_t i = 0; i < all->holders.count; i++) {
-        struct contention_row *row = &all->holders.rows[i];
-
-        if (row->lock == wait->lock && row->thread == wait->owner &&
-            wait->end_ns - since_ns > row->held_ns)
-            row->held_ns = wait->end_ns - since_ns;
-    }
-}
-
-/* So many waits have their owner looked at for how long it held: each look goes through that thread's waits. */
-#define HELD_LOOKS_MAX 4096u
-
 static bool find_chains(struct contention *all)
 {
     struct jw_map known_of = {0};
-    size_t capacity = 0, looks = 0;
+    size_t capacity = 0;
     bool is_good = true;
 
     qsort(all->waits, all->wait_count, sizeof *all->waits, by_thread_and_begin);
@@ -465,8 +438,6 @@ static bool find_chains(struct contention *all)
         if (!wait->is_for_lock || !wait->is_wanted || wait->owner == 0)
             continue;
         is_good = follow(all, wait, &known_of, &capacity);
-        if (looks++ < HELD_LOOKS_MAX)
-            note_held(all, wait);
     }
     jw_map_close(&known_of);
     if (all->chain_count > 0)
@@ -491,7 +462,8 @@ bool contention_settle(struct contention *all)
                          fill_table(all, &items, TABLE_VICTIMS, &all->victims) &&
                          fill_table(all, &items, TABLE_HOLDERS, &all->holders) &&
                          fill_table(all, &items, TABLE_OTHERS, &all->others) &&
-                         (all->wait_count == 0 || (find_convoys(all) && find_chains(all))) &&
+                         (all->wait_count == 0 ||
+                          (find_convoys(all) && contention_find_holds(all) && find_chains(all))) &&
                          fill_doings(all, &all->doings);
     jw_free(items.all);
     return is_good;

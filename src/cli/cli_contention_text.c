@@ -80,11 +80,24 @@ static void put_figures(const struct contention_row *row, FILE *to)
 
 enum columns { COLUMNS_LOCK, COLUMNS_SITE, COLUMNS_THREAD, COLUMNS_HOLDER, COLUMNS_DOING };
 
+static void put_held(const struct contention_row *row, FILE *to)
+{
+    char least[WORD_BYTES], most[WORD_BYTES], count[32];
+
+    contention_time(row->held_at_least_ns, least);
+    contention_time(row->held_at_most_ns, most);
+    cli_text_digits(row->holds, count);
+    fprintf(to, ", had it %s time%s, the longest for at least %s", count,
+            row->holds == 1 ? "" : "s", least);
+    if (row->bounded == 0)
+        return;
+    cli_text_digits(row->bounded, count);
+    fprintf(to, ", %s of them for at most %s", count, most);
+}
+
 static void put_row(const struct contention *all, const struct contention_row *row,
                     enum columns columns, FILE *to)
 {
-    char held[WORD_BYTES];
-
     put_figures(row, to);
     if (columns == COLUMNS_LOCK || columns == COLUMNS_SITE) {
         put_name(all, row->lock, no_class, to);
@@ -95,10 +108,8 @@ static void put_row(const struct contention *all, const struct contention_row *r
             put_name(all, row->lock, no_class, to);
         }
     }
-    if (row->held_ns > 0) {
-        contention_time(row->held_ns, held);
-        fprintf(to, ", held for at most %s at a time", held);
-    }
+    if (row->holds > 0)
+        put_held(row, to);
     fputs("\n", to);
     if (columns == COLUMNS_SITE || columns == COLUMNS_DOING)
         put_stack(all, row->stack, to);
@@ -259,6 +270,14 @@ static void put_json_stack(const struct contention *all, uint32_t stack, FILE *t
     fputs("]", to);
 }
 
+static void put_json_held(const struct contention_row *row, FILE *to)
+{
+    fprintf(to,
+            ",\"holds\":%" PRIu64 ",\"held_at_least_ns\":%" PRId64 ",\"holds_bounded\":%" PRIu64
+            ",\"held_at_most_ns\":%" PRId64,
+            row->holds, row->held_at_least_ns, row->bounded, row->held_at_most_ns);
+}
+
 static void put_json_table(const struct contention *all, const struct contention_look *look,
                            const char *name, const struct contention_table *table,
                            enum columns columns, FILE *to)
@@ -277,7 +296,7 @@ static void put_json_table(const struct contention *all, const struct contention
         if (columns != COLUMNS_LOCK && columns != COLUMNS_SITE)
             put_json_name(all, "thread", row->thread, to);
         if (columns == COLUMNS_HOLDER)
-            fprintf(to, ",\"held_at_most_ns\":%" PRId64, row->held_ns);
+            put_json_held(row, to);
         if (columns == COLUMNS_SITE || columns == COLUMNS_DOING)
             put_json_stack(all, row->stack, to);
         fputs("}", to);

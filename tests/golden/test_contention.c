@@ -153,8 +153,9 @@ Test(contention, waits_are_told_by_lock_place_and_thread)
     expect_text("By lock (3 of 3)");
     expect_text("        3    75.0 ms    25.0 ms    30.0 ms    30.0 ms    30.0 ms  app.Shelf\n");
     expect_text("        2   125.0 ms    25.0 ms   100.0 ms   100.0 ms   100.0 ms  two\n");
-    expect_text(
-        "        3    75.0 ms    25.0 ms    30.0 ms    30.0 ms    30.0 ms  owner with app.Shelf\n");
+    expect_text("        3    75.0 ms    25.0 ms    30.0 ms    30.0 ms    30.0 ms  owner with "
+                "app.Shelf, had it 1 "
+                "time, the longest for at least 12.0 ms\n");
 }
 
 Test(contention, convoys_and_chains_are_named)
@@ -176,6 +177,8 @@ Test(contention, programs_get_the_same)
 {
     cr_expect_eq(RUN("contention", "--json", "--top=1", file), CLI_OK);
     expect_text("{\"schema\":\"jaywalk.contention/1\",\n\"waits\":5,\"total_ns\":185000000");
+    expect_text(
+        "\"holds\":1,\"held_at_least_ns\":12000000,\"holds_bounded\":0,\"held_at_most_ns\":0}");
     expect_text(
         "\"most\":3,\"waits\":3,\"address\":28672,\"class\":\"app.Shelf\",\"owner\":\"owner\"");
 }
