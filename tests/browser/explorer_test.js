@@ -454,6 +454,34 @@ async function testEvents(browser) {
     page.calm();
     await page.context().close();
   });
+  await check('explorer: slow safepoints have a lane of their own, and samples a filter by what their thread was asked to stop for', async () => {
+    const field = (name, kind, more = {}, inner = []) => ['field', { name, class: kind, ...more }, inner];
+    const pooled = { constantPool: 'true' };
+    const isEvent = { superType: 'jdk.jfr.Event' };
+    const delay = ['class', { name: 'jaywalk.SafepointDelay', id: '130', ...isEvent }, [field('startTime', '10'),
+      field('duration', '10', {}, [['annotation', { class: '29', value: 'TICKS' }, []]]), field('eventThread', '20', pooled), field('operation', '12')]];
+    const byPoll = ['class', { name: 'jaywalk.PollSample', id: '131', ...isEvent }, [field('startTime', '10'), field('sampledThread', '20', pooled), field('reason', '12')]];
+    const bySafepoint = ['class', { name: 'jaywalk.SafepointSample', id: '132', ...isEvent }, [field('startTime', '10'), field('sampledThread', '20', pooled)]];
+    /* Each stands right before its sample; the thread is the one of the CPU samples. */
+    const sample = at => [101, [at, 1, 1, 1, MS10, 0, 0, 0]];
+    const events = [[130, [2000000000, 30000000, 1, 'G1CollectFull']], [131, [2500000000, 1, 'handshake']], sample(2500000000),
+      [132, [2600000000, 1]], sample(2600000000), [132, [2700000000, 1]], sample(2700000000)];
+    const page = await openExplorer(browser, makePage('safepoints.explorer', { ...twoClocks, extra: { types: [delay, byPoll, bySafepoint], pools: [], events } }, '-e', 'cpu'), { viewport: { width: 1280, height: 800 } });
+    const { lanes } = await page.explorer();
+    equal(lanes.map(([name, count]) => [name, count]).sort(), [['GC pauses', 3], ['slow safepoints', 1]], 'lanes');
+    equal(lanes.find(([name]) => name === 'slow safepoints')[2], 'G1CollectFull, for main', 'what a safepoint says');
+    holds((await page.textContent('#band-legend')).includes('slow safepoints: 1, 30.0 ms'), await page.textContent('#band-legend'));
+    equal(await page.total(), 43 * MS10, 'CPU time');
+    await page.keyboard.press('e');
+    holds((await page.textContent('#facets')).includes('Asked to stop by'), await page.textContent('#facets'));
+    await page.locator('#facets li button', { hasText: 'handshake' }).first().click();
+    equal(await page.total(), MS10, 'asked by a handshake');
+    await page.click('#reset');
+    await page.locator('#facets li button', { hasText: 'safepoint' }).first().click();
+    equal(await page.total(), 2 * MS10, 'asked by a safepoint');
+    page.calm();
+    await page.context().close();
+  });
   await check('explorer: of its events a page has those that are asked for', async () => {
     const page = await openExplorer(browser, makePage('wall.explorer', twoClocks, '-e', 'wall'));
     equal([(await page.explorer()).events, await page.isVisible('#band-events'), await page.total()], [['wall'], false, 500 * MS10], 'one event');

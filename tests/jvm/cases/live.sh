@@ -68,4 +68,5 @@ if [ "$MAJOR" -ge 21 ]; then
     of_collector z virtual -XX:+UseZGC
 else
     of_collector serial "" -XX:+UseSerialGC
+    of_collector g1 "" -XX:+UseG1GC
 fi

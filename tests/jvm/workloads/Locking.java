@@ -1,3 +1,5 @@
+import java.io.File;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -6,7 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Threads that wait for one another's monitors, and know how long: one owner holds a monitor in a method of its own for a while, while the others
- * want it; each prints the time that it waited, by its own clock. With "reentrant" the monitor is a lock of java.util.concurrent; with "busy" the owner works, and does not sleep.
+ * want it; each prints the time that it waited, by its own clock, and how much of that it may have been without a processor, by the kernel's: who goes on and has none waits for that, and for no lock. Of virtual
+ * threads that is what all carriers lacked. With "reentrant" the monitor is a lock of java.util.concurrent; with "busy" the owner works, and does not sleep.
  */
 public class Locking {
     private static final int ROUNDS = 20, HOLD_MS = 20, VICTIMS = 3;
@@ -98,7 +101,32 @@ public class Locking {
         return thread;
     }
 
-    private static void victim(long[] waited, int number) {
+    /* In which a thread could have run and had no processor, so far: ns. */
+    private static long lacked(File thread) throws Exception {
+        return Long.parseLong(new String(Files.readAllBytes(new File(thread, "schedstat").toPath())).trim().split(" ")[1]);
+    }
+
+    private static long lackedByCarriers() throws Exception {
+        long sum = 0;
+
+        for (File thread : new File("/proc/self/task").listFiles()) {
+            if (new String(Files.readAllBytes(new File(thread, "comm").toPath())).startsWith("ForkJoinPool")) {
+                sum += lacked(thread);
+            }
+        }
+        return sum;
+    }
+
+    /* Of the calling thread; a virtual one has none of its own. */
+    private static long lackedByMe(boolean isVirtual) {
+        try {
+            return isVirtual ? 0 : lacked(new File("/proc/thread-self"));
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void victim(long[] waited, long[] lacked, boolean isVirtual, int number) {
         for (int i = 0; i < ROUNDS; i++) {
             while (round <= i || !isHeld) {
                 pause(1);
@@ -107,7 +135,10 @@ public class Locking {
                 }
             }
             if (round == i + 1 && isHeld) {
+                long before = lackedByMe(isVirtual);
+
                 waited[number] += want();
+                lacked[number] += lackedByMe(isVirtual) - before;
             }
         }
     }
@@ -116,13 +147,13 @@ public class Locking {
         boolean isVirtual = Arrays.asList(args).contains("virtual");
         isReentrant = Arrays.asList(args).contains("reentrant");
         isBusy = Arrays.asList(args).contains("busy");
-        long[] waited = new long[VICTIMS];
+        long[] waited = new long[VICTIMS], lacked = new long[VICTIMS];
         List<Thread> threads = new ArrayList<>();
-        long sum = 0, waits = 0;
+        long sum = 0, waits = 0, without = 0;
 
         for (int i = 0; i < VICTIMS; i++) {
             int number = i;
-            threads.add(start(isVirtual, "victim-" + i, () -> victim(waited, number)));
+            threads.add(start(isVirtual, "victim-" + i, () -> victim(waited, lacked, isVirtual, number)));
         }
         threads.add(start(isVirtual, "owner", () -> {
             for (int i = 0; i < ROUNDS; i++) {
@@ -135,15 +166,20 @@ public class Locking {
         for (Thread thread : threads) {
             thread.join();
         }
+        if (isVirtual) {
+            without = lackedByCarriers();
+            Arrays.fill(lacked, without);
+        }
         for (int i = 0; i < 10; i++) {
             waits += await(20);
             LockSupport.parkNanos(DESK, 5_000_000);
         }
         for (int i = 0; i < VICTIMS; i++) {
-            System.out.println("waited victim-" + i + " " + waited[i]);
+            System.out.println("waited victim-" + i + " " + waited[i] + " " + lacked[i]);
             sum += waited[i];
+            without += isVirtual ? 0 : lacked[i];
         }
-        System.out.println("enter " + sum);
+        System.out.println("enter " + sum + " " + without);
         System.out.println("wait " + waits);
     }
 }
