@@ -25,9 +25,9 @@ struct counted {
 };
 
 extern const struct counted counted_core[], counted_jfr[], counted_walk[], counted_context[],
-    counted_ids[], counted_symbols[];
+    counted_ids[], counted_symbols[], counted_poll[];
 extern const size_t counted_core_count, counted_jfr_count, counted_walk_count,
-    counted_context_count, counted_ids_count, counted_symbols_count;
+    counted_context_count, counted_ids_count, counted_symbols_count, counted_poll_count;
 
 /* Keeps results alive. */
 extern uint64_t counted_sink;

@@ -117,7 +117,7 @@ sub run_program {
         chomp $line;
         if ($line =~ /^measured (.*)/) { %got = (%got, split ' ', $1) }
         elsif ($line =~ /^marked (.*)/) { %got = (%got, split ' ', $1) }
-        elsif ($line =~ /^(result|threads|java_cpu_ns) (-?\d+)$/) { $got{$1} = $2 }
+        elsif ($line =~ /^(result|threads|java_cpu_ns|java_work_ns) (-?\d+)$/) { $got{$1} = $2 }
         else { push @{ $got{lines} }, $line }
     }
     close $lines;

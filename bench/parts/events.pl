@@ -3,7 +3,7 @@
 #     uncontended locks    with lock=10us, of which nobody waits for one: CPU time of the program's own threads, in per cent
 #     ... within one JVM   the same work in rounds with and without a session, four at a time, whose differences are small enough to show the bar;
 #                          and rounds without any, for what is found where there is nothing to find (bench/programs/UncontendedTurns.java)
-#     allocation samples   one in so many bytes: CPU time of the program's own threads for each, and of the process, which has the agent's thread
+#     allocation samples   one in so many bytes: CPU time of the program's own threads for each, from mark to mark, and of the process, which has the agent's thread
 #                          that writes them; and with an agent that has the JVM sample and does nothing with it, so that the difference is ours
 use strict;
 use warnings;
@@ -33,8 +33,10 @@ sub compare_round {
         $of->{refused} //= $none->{wrong} // $run->{wrong} // ($run->{result} == $none->{result} ? undef : 'its result is another');
         next if $of->{refused};
         my $samples = $run->{samples} // $runs->{jaywalk}{samples};
-        push @{ $of->{values} }, $case->{is_share} ? 100 * ($run->{java_cpu_ns} / $none->{java_cpu_ns} - 1) : ($run->{java_cpu_ns} - $none->{java_cpu_ns}) / 1000 / $samples;
-        # Of the process between the marks, behind a third as much work (Fixed.java), whose samples are in the recording, too.
+        push @{ $of->{values} }, 100 * ($run->{java_cpu_ns} / $none->{java_cpu_ns} - 1) if $case->{is_share};
+        # Between the marks, behind a third as much work (Fixed.java), whose samples are in the recording, too: what an agent does once, as it
+        # starts, is no part of a sample.
+        push @{ $of->{values} }, ($run->{java_work_ns} - $none->{java_work_ns}) / 1000 / ($samples * 3 / 4) if !$case->{is_share};
         push @{ $of->{process} }, ($run->{cpu_ns} - $none->{cpu_ns}) / 1000 / ($samples * 3 / 4) if $samples;
         $of->{samples}[0] += $samples;
     }
