@@ -62,10 +62,11 @@ locks() {
     # By lock, the one that the program waits for.
     sed -n '/"locks":/,/^"/p' "$1.contention" | grep 'Together$Shelf' >"$1.shelf" || fail "$1: no wait for the lock is told"
     found=$(grep -o '"total_ns":[0-9]*' "$1.shelf" | head -n 1 | cut -d : -f 2)
-    awk -v found="$found" -v run="$1" '$1 ~ /^want/ { truth += $2 } END {
-        off = found / truth - 1
-        printf "%s locks: %.2f %% off\n", run, 100 * off
-        exit off > 0.05 || off < -0.05 }' "$1.out" || fail "$1: $found ns of waits are told: $(grep want "$1.out" | tr '\n' ' ')"
+    # Who has got the lock may be stopped by a safepoint on its way back into Java: the program's clock has that, too. Twice is much: mostly the owner was stopped before.
+    stopped=$(sed -n 's/.*Reaching safepoint: *\([0-9]*\) ns.*/\1/p' "$1.log" | sort -n | tail -n 2 | awk '{ sum += $1 } END { printf "%.0f\n", sum }')
+    awk -v found="$found" -v run="$1" -v stopped="$stopped" '$1 ~ /^want/ { truth += $2 } END {
+        printf "%s locks: %.2f %% off; the two longest safepoints are %.2f %%\n", run, 100 * (found / truth - 1), 100 * stopped / truth
+        exit found > truth * 1.05 || found < truth * 0.95 - stopped }' "$1.out" || fail "$1: $found ns of waits are told: $(grep want "$1.out" | tr '\n' ' ')"
     sed -n '/"owners":/,/^"owner_stacks"/p' "$1.contention" | grep 'Together$Shelf' >"$1.owners" || fail "$1: no owner is told"
     waits=$(grep -o '"waits":[0-9]*' "$1.shelf" | head -n 1 | cut -d : -f 2)
     owned=$(grep '"thread":"owner"' "$1.owners" | grep -o '"waits":[0-9]*' | head -n 1 | cut -d : -f 2)
