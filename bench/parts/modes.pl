@@ -75,7 +75,7 @@ sub modes_round {
 
 sub {
     my ($bench) = @_;
-    my $rounds = $bench->pick(7, 1);
+    my $rounds = $bench->pick(7, 5);
     my @programs = (
         { name => 'service', command => ['Service', $bench->pick(40000, 4000), 4, 200] },
         { name => 'javac',   command => ['Compile', $bench->pick(4, 1)] },
