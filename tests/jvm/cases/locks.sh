@@ -13,6 +13,10 @@ json() { # $1: file, $2: field; the first number
     grep -o "\"$2\":[0-9]*" "$1" | head -n 1 | cut -d : -f 2
 }
 
+of_lock() { # $1: name of a run, $2: class; ns that were waited for it
+    sed -n '/"locks":/,/^"sites"/p' "$1.json" | grep -F "\"class\":\"$2\"" | grep -o '"total_ns":[0-9]*' | cut -d : -f 2
+}
+
 entered() { awk '$1 == "enter" { print $2, $3 }' "$1"; } # $1: output of the program
 
 near() { # $1: what, $2: found, $3: truth, of which "$4" ns may have been for want of a processor, $5: per cent
@@ -26,16 +30,18 @@ told() { # $1: name of a run; its threads and places
     local name=$1
     "$JW_COMMAND" contention --json --top=0 "$name.jfr" >"$name.json" || fail "$name: no report"
     "$JW_COMMAND" contention "$name.jfr" >"$name.txt" || fail "$name: no report"
-    near "$name" "$(json "$name.json" total_ns)" $(entered "$name.out") 5
+    near "$name" "$(of_lock "$name" 'Locking$Shelf')" $(entered "$name.out") 5
     grep -q '"class":"Locking$Shelf".*"stack":\["Locking.want' "$name.json" || fail "$name: not where the program waits: $(cat "$name.json")"
     grep -q '"Locking.await:' "$name.json" || fail "$name: Object.wait is not told"
 }
 
-# Each victim waits for 400 ms: there is nothing sampled in these sums.
-by_victim() { # $1: name of a run
-    local victim
+# Each victim waits for 400 ms: there is nothing sampled in these sums. What the JDK's own code waits for meanwhile is not of the program's clock.
+by_victim() { # $1: name of a run, $2: park, where that is how it waits
+    local victim type=jdk.JavaMonitorEnter class='Locking$Shelf'
+    [ -z "${2:-}" ] || type=jdk.ThreadPark class=${sync//.//}
+    "$JW_COMMAND" convert -q --event=$type "$1.jfr" "$1.waits.jsonl"
     for victim in 0 1 2; do
-        near "$1: victim-$victim" "$(sed -n '/"victims":/,/^"owners"/p' "$1.json" | grep '"thread":"victim-'$victim'"' | grep -o '"total_ns":[0-9]*' | cut -d : -f 2)" \
+        near "$1: victim-$victim" "$(grep -F "\"$class\"" "$1.waits.jsonl" | grep '"eventThread":{[^}]*"javaName":"victim-'$victim'"' | sed -n 's/.*"duration":\([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { printf "%.0f\n", sum }')" \
             $(awk -v name="victim-$victim" '$2 == name { print $3, $4 }' "$1.out") 5
     done
 }
@@ -100,8 +106,8 @@ latched() { # $1: name of a run, then arguments of the program
     shift
     profile "$name" "lock=10us,file=$name.jfr" Locking reentrant "$@"
     "$JW_COMMAND" contention --json --top=0 "$name.jfr" >"$name.json" || fail "$name: no report"
-    near "$name" "$(json "$name.json" total_ns)" $(entered "$name.out") 5
-    by_victim "$name"
+    near "$name" "$(of_lock "$name" "$sync")" $(entered "$name.out") 5
+    by_victim "$name" park
     sed -n '/"other_waits":/,$p' "$name.json" | grep '"class":"Locking$Desk"' | grep -q 'LockSupport.parkNanos' ||
         fail "$name: a park for another object is not told: $(cat "$name.json")"
     "$JW_COMMAND" convert -q -e lock --total "$name.jfr" "$name.collapsed"
