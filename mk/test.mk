@@ -67,8 +67,8 @@ NOT_IN_aarch64 := tests/unit/unwind/test_unwind_check.c $(if $(filter aarch64,$(
 	$(filter $(OF_NO_ARCH:%=tests/unit/%/%) tests/golden/% tests/property/%,$(TEST_SOURCES)))
 
 # Without a sanitizer, as it is shipped, code is tested that handlers run or that goes by time or by the machine; what the rooms above have, the lane
-# asan has, too: of their tests those are here that do something else under a sanitizer, or write a page of the documentation. The others are run so in
-# `make soak` (EVERYWHERE=yes), or where a room is named.
+# asan has, too: of their tests those are here that do something else under a sanitizer, or write a page of the documentation. The others are run so, and
+# looked at by tools/check-one-thread, in `make soak` (EVERYWHERE=yes), or where a room is named.
 LEFT_OUT_plain := $(if $(filter *,$(ROOM)),$(if $(EVERYWHERE),,$(patsubst tests/%.c,build/plain/tests/%,\
 	$(filter-out $(shell grep -lE 'SANITIZE|RLIMIT|JW_UPDATE' $(TEST_SOURCES) /dev/null),\
 	$(filter $(OF_NO_ARCH:%=tests/unit/%/%),$(TEST_SOURCES))))))
