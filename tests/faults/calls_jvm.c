@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <jvmti.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "agent/agent.h"
 #include "calls.h"
@@ -15,7 +16,13 @@
 
 static struct jvmtiInterface_1_ jvmti_table;
 static const struct jvmtiInterface_1_ *jvmti_real;
-static struct JNINativeInterface_ jni_table;
+/* With the function that tells virtual threads, by its place (agent/api.c), which the headers of JDK 17 have not. */
+#define JNI_FUNCTIONS      235
+#define JNI_FUNCTIONS_FROM 0x00150000
+static union {
+    struct JNINativeInterface_ known;
+    void *all[JNI_FUNCTIONS];
+} jni_table;
 static const struct JNINativeInterface_ *jni_real;
 static struct JNIInvokeInterface_ vm_table;
 static const struct JNIInvokeInterface_ *vm_real;
@@ -141,29 +148,31 @@ static void patch_jni(JNIEnv *jni)
         return;
     if (jni_real == NULL) {
         jni_real = *jni;
-        jni_table = *jni_real;
-        jni_table.FindClass = jni_FindClass;
-        jni_table.GetFieldID = jni_GetFieldID;
-        jni_table.GetMethodID = jni_GetMethodID;
-        jni_table.GetStaticMethodID = jni_GetStaticMethodID;
-        jni_table.PushLocalFrame = jni_PushLocalFrame;
-        jni_table.NewGlobalRef = jni_NewGlobalRef;
-        jni_table.NewByteArray = jni_NewByteArray;
-        jni_table.CallObjectMethod = jni_CallObjectMethod;
-        jni_table.CallStaticObjectMethod = jni_CallStaticObjectMethod;
-        jni_table.CallStaticIntMethod = jni_CallStaticIntMethod;
-        jni_table.GetStaticFieldID = jni_GetStaticFieldID;
-        jni_table.DefineClass = jni_DefineClass;
-        jni_table.NewStringUTF = jni_NewStringUTF;
-        jni_table.GetStringUTFChars = jni_GetStringUTFChars;
-        jni_table.NewObjectArray = jni_NewObjectArray;
-        jni_table.NewIntArray = jni_NewIntArray;
-        jni_table.CallIntMethod = jni_CallIntMethod;
-        jni_table.NewObject = jni_NewObject;
-        jni_table.CallVoidMethod = jni_CallVoidMethod;
+        memcpy(&jni_table, jni_real,
+               (*jni)->GetVersion(jni) < JNI_FUNCTIONS_FROM ? sizeof jni_table.known
+                                                            : sizeof jni_table.all);
+        jni_table.known.FindClass = jni_FindClass;
+        jni_table.known.GetFieldID = jni_GetFieldID;
+        jni_table.known.GetMethodID = jni_GetMethodID;
+        jni_table.known.GetStaticMethodID = jni_GetStaticMethodID;
+        jni_table.known.PushLocalFrame = jni_PushLocalFrame;
+        jni_table.known.NewGlobalRef = jni_NewGlobalRef;
+        jni_table.known.NewByteArray = jni_NewByteArray;
+        jni_table.known.CallObjectMethod = jni_CallObjectMethod;
+        jni_table.known.CallStaticObjectMethod = jni_CallStaticObjectMethod;
+        jni_table.known.CallStaticIntMethod = jni_CallStaticIntMethod;
+        jni_table.known.GetStaticFieldID = jni_GetStaticFieldID;
+        jni_table.known.DefineClass = jni_DefineClass;
+        jni_table.known.NewStringUTF = jni_NewStringUTF;
+        jni_table.known.GetStringUTFChars = jni_GetStringUTFChars;
+        jni_table.known.NewObjectArray = jni_NewObjectArray;
+        jni_table.known.NewIntArray = jni_NewIntArray;
+        jni_table.known.CallIntMethod = jni_CallIntMethod;
+        jni_table.known.NewObject = jni_NewObject;
+        jni_table.known.CallVoidMethod = jni_CallVoidMethod;
     }
     if (*jni == jni_real)
-        *jni = &jni_table;
+        *jni = &jni_table.known;
 }
 
 /* ---- the JavaVM: all but GetEnv, by whose address the agent finds libjvm ---- */
