@@ -3,7 +3,8 @@
 #   make test-unit ROOM=dict        the unit tests of one room
 #   make test-unit-tsan ROOM=dict   in one lane
 
-TEST_PARTS := check test-unit test-instructions test-model test-fuzz test-jvm test-browser test-arm64
+# The last two leave a processor idle for half of their time: they run beside each other.
+TEST_PARTS := check test-unit test-instructions test-model test-fuzz test-jvm test-arm64+test-browser
 
 UNIT_LANES   := plain asan tsan
 WANTED_JDKS  ?= 17 25
@@ -104,12 +105,15 @@ TEST_LIBS_aarch64        = -lm $(call optional_libraries,$(CC_aarch64),$(LIBRARI
 TEST_LIBS               := -lcriterion -lm
 
 # What is measured and watched is the product: the tests themselves are made as quickly as they can be, but for those that
-# race with it. They are linked by whatever is quicker than ld, where it is there.
+# race with it, and without undefined-behaviour sanitizer; Criterion's assertions are deep macros, whose every step gcc keeps for its messages. They
+# are linked by whatever is quicker than ld, where it is there.
 quick_linker        := $(firstword $(foreach ld,gold lld,$(if $(shell command -v ld.$(ld)),-fuse-ld=$(ld))))
+quick_macros         = $(or $(quick_macros_of_$(1)),$(eval quick_macros_of_$(1) := $$(shell $(1) -Werror -ftrack-macro-expansion=0 -fsyntax-only \
+	-x c /dev/null 2>/dev/null && echo -ftrack-macro-expansion=0 -Wno-unused-value || echo -g1))$(quick_macros_of_$(1)))
 unfortified          = -O0 -U_FORTIFY_SOURCE
-TEST_CFLAGS_plain    = $(if $(findstring tests/stress/,$<),,-g1 $(unfortified))
-TEST_CFLAGS_asan    := -O0
-TEST_CFLAGS_tsan    := -O0
+TEST_CFLAGS_plain    = $(if $(findstring tests/stress/,$<),,-g1 $(unfortified) $(call quick_macros,$(CC_plain)))
+TEST_CFLAGS_asan     = -O0 -fno-sanitize=undefined $(call quick_macros,$(CC_asan))
+TEST_CFLAGS_tsan     = -O0 $(call quick_macros,$(CC_tsan))
 TEST_LDFLAGS_plain  := $(quick_linker)
 TEST_LDFLAGS_asan   := $(quick_linker)
 TEST_LDFLAGS_tsan   := $(quick_linker)

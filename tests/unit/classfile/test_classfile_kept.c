@@ -138,8 +138,8 @@ Test(classfile_kept, locals_that_are_kept_are_in_every_frame_and_behind_all_othe
     const uint8_t *at = code.bytes + code.length_bytes + 2 + 8 + 2 + 6;
     cr_assert_eq(u2(at), 2);
     at += 2;
-    for (int i = 0; i < 2; i++) {
-        cr_assert_eq(at[0], 255, "frame %d: form %u", i, at[0]);
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(at[0], 255, "frame %u: form %u", i, at[0]);
         cr_expect_eq(u2(at + 3), 5); /* three of the method that are nothing, a long, an object */
         cr_expect(at[5] == 0 && at[6] == 0 && at[7] == 0 && at[8] == 4 && at[9] == 7);
         cr_assert_eq(u2(at + 12), i); /* on the stack: what was thrown */
