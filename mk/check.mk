@@ -34,7 +34,7 @@ build/stack/%.ci: src/%.c build/plain/obj/%.o | need-checkers
 
 # The longest first.
 CHECKS := tests/tools/run tests/tools/all tools/check-signal-safe tools/check-stack tools/check-layers tools/check-style tools/check-format tools/check-orders \
-	tools/check-exports tools/check-binary tools/check-museum tools/check-threats tools/check-faults tests/tools/completion tests/tools/completion-zsh
+	tools/check-exports tools/check-binary tools/check-museum tools/check-threats tools/check-faults tests/tools/completion tests/tools/completion-zsh tests/tools/completion-fish
 
 .PHONY: need-checkers run-checks
 need-checkers:
@@ -45,4 +45,5 @@ $(OBJECT_LANES:%=build/%/flags): | need-checkers
 run-checks: $(LIBRARY) $(COMMAND) $(foreach lane,plain $(OBJECT_LANES),$(call checked_objects,$(lane))) \
     $(STACK_GRAPHS) | need-checkers
 	$(Q)tools/ensure "completion of zsh (optional)" zsh || true
+	$(Q)tools/ensure "completion of fish (optional)" fish || true
 	$(Q)tools/run-tests check $(UNIT_LIMIT_SECONDS) $(CHECKS)

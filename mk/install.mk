@@ -6,6 +6,7 @@ LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 JARDIR ?= $(PREFIX)/share/java
 INCLUDEDIR ?= $(PREFIX)/include
 DOCDIR ?= $(PREFIX)/share/doc/jaywalk
@@ -21,3 +22,4 @@ install-files: all
 	install -D -m 644 docs/man/jaywalk.1 $(DESTDIR)$(MANDIR)/man1/jaywalk.1
 	install -D -m 644 docs/completion/jaywalk.bash $(DESTDIR)$(COMPLETIONDIR)/jaywalk
 	install -D -m 644 docs/completion/_jaywalk $(DESTDIR)$(ZSHDIR)/_jaywalk
+	install -D -m 644 docs/completion/jaywalk.fish $(DESTDIR)$(FISHDIR)/jaywalk.fish

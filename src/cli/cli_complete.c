@@ -4,31 +4,8 @@
  * Processes come from `jaywalk jps`. Nothing else is run, and no package (bash-completion) is needed.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "cli/cli_options_internal.h"
-#include "options/options.h"
-
-static bool cli_is_of(const struct cli_option *option, const struct cli_command *command)
-{
-    return option->command == command->id && option->kind != CLI_KIND_SECTION &&
-           cli_is_told(option);
-}
-
-/* What values there are: words, paths, anything. */
-static void cli_value_kind(const struct cli_option *option, char *words, size_t room, bool *is_path)
-{
-    struct options_about about;
-
-    words[0] = '\0';
-    *is_path = option->is_path;
-    if (option->kind != CLI_KIND_AGENT) {
-        snprintf(words, room, "%s", option->words == NULL ? "" : option->words);
-    } else if (options_about(option->name, &about)) {
-        snprintf(words, room, "%s", about.words);
-        *is_path = about.is_path;
-    }
-}
+#include "cli/cli_complete_internal.h"
 
 /* Options with a value, as patterns of a case: "-e|--event) words=..." */
 static void cli_bash_values(const struct cli_command *command, FILE *to)
@@ -37,20 +14,19 @@ static void cli_bash_values(const struct cli_command *command, FILE *to)
 
     fputs("        case $option in\n", to);
     for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
-        char words[256];
-        bool is_path;
+        struct cli_complete_value value;
 
-        if (!cli_is_of(option, command) || cli_value_name(option) == NULL)
+        if (!cli_complete_is_of(option, command) || cli_value_name(option) == NULL)
             continue;
-        cli_value_kind(option, words, sizeof words, &is_path);
+        cli_complete_value(option, &value);
         fputs("        ", to);
         if (option->letter != 0)
             fprintf(to, "-%c | ", option->letter);
         fprintf(to, "--%s) ", option->name);
-        if (words[0] != '\0')
-            fprintf(to, "kind=words words='%s' ;;\n", words);
+        if (value.words[0] != '\0')
+            fprintf(to, "kind=words words='%s' ;;\n", value.words);
         else
-            fprintf(to, "kind=%s ;;\n", is_path ? "files" : "any");
+            fprintf(to, "kind=%s ;;\n", value.is_path ? "files" : "any");
     }
     fputs("        esac\n", to);
 }
@@ -61,7 +37,7 @@ static void cli_bash_options(const struct cli_command *command, FILE *to)
 
     fputs("        options='", to);
     for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
-        if (!cli_is_of(option, command))
+        if (!cli_complete_is_of(option, command))
             continue;
         if (option->letter != 0)
             fprintf(to, "-%c ", option->letter);

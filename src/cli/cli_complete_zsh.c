@@ -6,40 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli_options_internal.h"
-#include "options/options.h"
-
-#define LINE_BYTES  72u /* of help: what fits beside a name */
-#define LEAST_BYTES 24u
-
-/* Where the details of a help begin; its length: nowhere, or so soon that they say what it is. */
-static size_t before_details(const char *text)
-{
-    const size_t length = strcspn(text, "\n");
-
-    for (size_t at = LEAST_BYTES; at < length; at++)
-        if (text[at] == ';' || (text[at] == ':' && text[at + 1] == ' '))
-            return at;
-    return length;
-}
-
-/* A line of a help: up to its details, or as many words as fit. */
-static void short_help(const struct cli_option *option, char line[LINE_BYTES + 4])
-{
-    char text[CLI_HELP_TEXT_BYTES];
-
-    cli_help_text(option, text, sizeof text);
-    size_t length = before_details(text);
-    if (length <= LINE_BYTES) {
-        snprintf(line, LINE_BYTES + 4, "%.*s", (int)length, text);
-        return;
-    }
-    for (length = LINE_BYTES; length > 0 && text[length] != ' ';)
-        length--;
-    while (length > 0 && strchr(" ,", text[length - 1]) != NULL)
-        length--;
-    snprintf(line, LINE_BYTES + 4, "%.*s...", (int)length, text);
-}
+#include "cli/cli_complete_internal.h"
 
 /* Within single quotes, and where `special` have a meaning of their own. */
 static void put_quoted(const char *text, const char *special, FILE *to)
@@ -57,24 +24,20 @@ static void put_quoted(const char *text, const char *special, FILE *to)
 
 static void put_value(const struct cli_option *option, FILE *to)
 {
-    struct options_about about;
-    const char *words = option->words, *name = cli_value_name(option);
-    bool is_path = option->is_path;
+    const char *const name = cli_value_name(option);
+    struct cli_complete_value value;
 
     if (name == NULL)
         return;
-    if (option->kind == CLI_KIND_AGENT && options_about(option->name, &about)) {
-        words = about.words;
-        is_path = about.is_path;
-    }
+    cli_complete_value(option, &value);
     fputc(':', to);
     put_quoted(name, ":\\", to);
     fputc(':', to);
-    if (words != NULL && words[0] != '\0') {
+    if (value.words[0] != '\0') {
         fputc('(', to);
-        put_quoted(words, ":\\()", to);
+        put_quoted(value.words, ":\\()", to);
         fputc(')', to);
-    } else if (is_path) {
+    } else if (value.is_path) {
         fputs("_files", to);
     } else {
         fputc(' ', to); /* anything, of which nothing can be said */
@@ -84,14 +47,12 @@ static void put_value(const struct cli_option *option, FILE *to)
 /* One of its two names, as one row of _arguments. What may not be repeated shuts out both. */
 static void put_option(const struct cli_option *option, bool is_letter, FILE *to)
 {
-    char help[LINE_BYTES + 4];
+    char help[CLI_COMPLETE_LINE_BYTES];
     const bool has_value = cli_value_name(option) != NULL;
-    const bool is_list = option->kind == CLI_KIND_LIST || strcmp(option->name, "include") == 0 ||
-                         strcmp(option->name, "exclude") == 0;
 
-    short_help(option, help);
+    cli_complete_line(option, help);
     fputs("            '", to);
-    if (is_list)
+    if (cli_complete_repeats(option))
         fputc('*', to);
     else if (option->letter != 0)
         fprintf(to, "(-%c --%s)", option->letter, option->name);
@@ -122,8 +83,7 @@ static void put_command(const struct cli_command *command, FILE *to)
 
     fprintf(to, "    %s)\n        rows=(\n", command->name);
     for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
-        if (option->command != command->id || option->kind == CLI_KIND_SECTION ||
-            !cli_is_told(option))
+        if (!cli_complete_is_of(option, command))
             continue;
         if (option->letter != 0)
             put_option(option, true, to);

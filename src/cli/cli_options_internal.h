@@ -47,5 +47,6 @@ void cli_help_text(const struct cli_option *option, char *text, size_t room);
 JW_MUST_CHECK bool cli_write_man(FILE *to);
 JW_MUST_CHECK bool cli_write_bash_completion(FILE *to);
 JW_MUST_CHECK bool cli_write_zsh_completion(FILE *to);
+JW_MUST_CHECK bool cli_write_fish_completion(FILE *to);
 
 #endif

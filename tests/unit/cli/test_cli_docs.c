@@ -17,6 +17,7 @@ TestSuite(cli_docs, .timeout = 300);
 #define MAN  "docs/man/jaywalk.1"
 #define BASH "docs/completion/jaywalk.bash"
 #define ZSH  "docs/completion/_jaywalk"
+#define FISH "docs/completion/jaywalk.fish"
 
 static char made[200000];
 static char kept[200000];
@@ -60,6 +61,7 @@ Test(cli_docs, the_completions_are_what_the_tables_say)
 {
     expect_kept(BASH, cli_write_bash_completion);
     expect_kept(ZSH, cli_write_zsh_completion);
+    expect_kept(FISH, cli_write_fish_completion);
 }
 
 Test(cli_docs, the_manual_page_is_free_of_warnings)
