@@ -73,32 +73,57 @@ static bool is_any(const char *text, const char *const *words, size_t count)
 }
 
 /*
+ * Code of the C library without a name. Its copies and fills are chosen for the processor when it is loaded, and these have names in its debug file alone, which most
+ * machines have not.
+ */
+static bool is_nameless_of_c(const struct cli_late_stack *stack)
+{
+    static const char *const libraries[] = {"libc.so", "libc-"};
+    bool is_of_c = false;
+
+    for (size_t i = 0; i < JW_COUNT_OF(libraries); i++)
+        is_of_c |= strncmp(stack->library, libraries[i], strlen(libraries[i])) == 0;
+    return is_of_c && strcmp(stack->top, stack->library) == 0;
+}
+
+/*
  * Names of the JVM's stubs and functions, of the C library's, and of Java methods that are those. Source: OpenJDK, names of stub routines
- * (stubGenerator_x86_64*.cpp, stubGenerator_aarch64.cpp, stubDeclarations.hpp) and copy.hpp, JDK 8 to 28.
+ * (stubGenerator_x86_64*.cpp, stubGenerator_aarch64.cpp, stubDeclarations.hpp) and copy.hpp, JDK 8 to 28. The first of the methods ask the C library for
+ * nothing else that takes long; the others make the new array, too.
  */
 static bool is_copy(const struct cli_late_stack *stack)
 {
     static const char *const tops[] = {"arraycopy", "memcpy", "memmove", "conjoint", "disjoint"};
     static const char *const methods[] = {
-        "java.lang.System.arraycopy",           "java.util.Arrays.copyOf",
-        "java.util.Arrays.copyOfRange",         "java.lang.Object.clone",
-        "sun.misc.Unsafe.copyMemory",           "jdk.internal.misc.Unsafe.copyMemory",
+        "java.lang.System.arraycopy",
+        "sun.misc.Unsafe.copyMemory",
+        "jdk.internal.misc.Unsafe.copyMemory",
         "jdk.internal.misc.Unsafe.copyMemory0",
+        "java.util.Arrays.copyOf",
+        "java.util.Arrays.copyOfRange",
+        "java.lang.Object.clone",
     };
+    const size_t alone = 4;
 
-    return stack->top[0] != '\0' ? has_any(stack->top, tops, JW_COUNT_OF(tops))
-                                 : is_any(stack->java, methods, JW_COUNT_OF(methods));
+    if (stack->top[0] == '\0' || is_nameless_of_c(stack))
+        return is_any(stack->java, methods, stack->top[0] == '\0' ? JW_COUNT_OF(methods) : alone);
+    return has_any(stack->top, tops, JW_COUNT_OF(tops));
 }
 
 static bool is_fill(const struct cli_late_stack *stack)
 {
     static const char *const tops[] = {"memset", "_fill", "fill_to_", "setmemory"};
-    static const char *const methods[] = {"java.util.Arrays.fill", "sun.misc.Unsafe.setMemory",
-                                          "jdk.internal.misc.Unsafe.setMemory",
-                                          "jdk.internal.misc.Unsafe.setMemory0"};
+    static const char *const methods[] = {
+        "sun.misc.Unsafe.setMemory",
+        "jdk.internal.misc.Unsafe.setMemory",
+        "jdk.internal.misc.Unsafe.setMemory0",
+        "java.util.Arrays.fill",
+    };
+    const size_t alone = 3;
 
-    return stack->top[0] != '\0' ? has_any(stack->top, tops, JW_COUNT_OF(tops))
-                                 : is_any(stack->java, methods, JW_COUNT_OF(methods));
+    if (stack->top[0] == '\0' || is_nameless_of_c(stack))
+        return is_any(stack->java, methods, stack->top[0] == '\0' ? JW_COUNT_OF(methods) : alone);
+    return has_any(stack->top, tops, JW_COUNT_OF(tops));
 }
 
 /* A Java method that fills, below the JVM's code for it. */

@@ -480,6 +480,26 @@ Test(cli_safepoints, copies_fills_and_new_arrays_are_told_by_the_stack)
         CLI_HINT_FILL);
 }
 
+/* Most machines have no names for what the C library chooses for their processor. */
+Test(cli_safepoints, copies_and_fills_of_a_library_without_names_are_told_by_the_method_alone)
+{
+#define NAMELESS(library_, java_)                                                                  \
+    hint_of(STACK(.java = (java_), .top = (library_), .library = (library_)),                      \
+            IN_VM(100, 90, 0, 2, 0))
+    cr_expect_eq(NAMELESS("libc.so.6", "java.lang.System.arraycopy"), CLI_HINT_COPY);
+    cr_expect_eq(NAMELESS("libc-2.31.so", "jdk.internal.misc.Unsafe.copyMemory0"), CLI_HINT_COPY);
+    cr_expect_eq(NAMELESS("libc.so.6", "sun.misc.Unsafe.setMemory"), CLI_HINT_FILL);
+    cr_expect_eq(NAMELESS("libc.so.6", "a.B.c"), CLI_HINT_NONE, "no copy");
+    cr_expect_eq(NAMELESS("libc.so.6", "java.util.Arrays.copyOf"), CLI_HINT_NONE,
+                 "it may be clearing the new array");
+    cr_expect_eq(NAMELESS("libcrypto.so", "java.lang.System.arraycopy"), CLI_HINT_NONE);
+    cr_expect_eq(hint_of(STACK(.java = "java.lang.System.arraycopy", .top = "malloc",
+                               .library = "libc.so.6"),
+                         IN_VM(100, 90, 0, 2, 0)),
+                 CLI_HINT_NONE, "it has a name");
+#undef NAMELESS
+}
+
 Test(cli_safepoints, faults_native_code_and_the_jvm_are_what_is_left)
 {
     const struct cli_late_stack native =
