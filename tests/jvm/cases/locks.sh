@@ -281,6 +281,11 @@ if [ "$MAJOR" -ge 17 ] && takes -XX:+UseZGC; then
     chained chain-coloured "$sync" "$sync" 100 -XX:+UseZGC -XX:ZCollectionInterval=0.1 Chained latch
     ! grep 'java.util.concurrent .*are not told\|do is not told' chain-coloured.err || fail "chain-coloured: what it can tell it does not"
     kept_by_last chain-coloured
+    if [ "$MAJOR" -ge 21 ] && [ "$MAJOR" -lt 24 ]; then # two kinds of it, of which that without generations is the default of 21 and 22
+        chained chain-generations "$sync" "$sync" 100 -XX:+UseZGC -XX:+ZGenerational -XX:ZCollectionInterval=0.1 Chained latch
+        ! grep 'java.util.concurrent .*are not told\|do is not told' chain-generations.err || fail "chain-generations: what it can tell it does not"
+        kept_by_last chain-generations
+    fi
 else
     chained chain-latch "$sync" "$sync" 100 Chained latch
     kept_by_last chain-latch

@@ -29,10 +29,11 @@ static bool has_raised, has_locks = true, has_owners = true;
 
 /* ZGC's: words have a colour, one of which is bad now; from JDK 21 on below the address, before that part of it. */
 enum { BAD_AT = 8, SHIFT_AT = 16 };
-static bool use_z;
+static bool use_z, has_both_kinds, is_generational;
 static uint64_t bad_bits, colour_shift = 16;
 static _Alignas(8) unsigned char z_globals[32];
-static void *z_instance = z_globals;
+static _Alignas(8) unsigned char x_globals[32];
+static void *z_instance = z_globals, *x_instance = x_globals;
 #define GOOD_COLOUR 0x2000u
 #define BAD_COLOUR  0x1000u
 
@@ -212,13 +213,33 @@ static void add_colours(void)
     synchronizer_handle = in_colour(heap.synchronizer);
 }
 
+/* JDK 21 to 23 have both kinds, and both have their words, also that which is not used. */
+static void add_colours_of_both(void)
+{
+    const void *const word = &bad_bits;
+
+    fake_jvm->add_field("ZGlobalsForVMStructs", "_instance_p", "", true, 0, &z_instance);
+    fake_jvm->add_field("ZGlobalsForVMStructs", "_ZPointerLoadBadMask", "uintptr_t*", false, BAD_AT,
+                        NULL);
+    fake_jvm->add_field("ZGlobalsForVMStructs", "_ZPointerLoadShift", "size_t*", false, SHIFT_AT,
+                        NULL);
+    fake_jvm->add_field("XGlobalsForVMStructs", "_instance_p", "", true, 0, &x_instance);
+    fake_jvm->add_field("XGlobalsForVMStructs", "_XAddressBadMask", "uintptr_t*", false, BAD_AT,
+                        NULL);
+    add_flag("ZGenerational", &is_generational);
+    memcpy(x_globals + BAD_AT, &word, sizeof word);
+    bad_bits = UINT64_C(1) << 60;
+}
+
 static void add_tables(const char *collector)
 {
     flag_count = 0;
     add_flag("UseCompressedOops", &use_narrow);
     add_flag(collector, &use_collector);
     add_references();
-    if (use_z)
+    if (use_z && has_both_kinds)
+        add_colours_of_both();
+    else if (use_z)
         add_colours();
 }
 
@@ -355,6 +376,12 @@ static void expect_colours(enum layout_jdk jdk)
 
 Test(vm_synchronizer, jdk_17_tells_owners_where_addresses_have_a_colour)
 {
+    expect_colours(LAYOUT_17);
+}
+
+Test(vm_synchronizer, jdk_21_tells_owners_by_the_words_of_the_z_without_generations)
+{
+    has_both_kinds = true;
     expect_colours(LAYOUT_17);
 }
 
