@@ -6,6 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A chain of three, who know how long: "last" has a lock, "middle" has another one and waits for that, "first" waits for the middle one's; and "late" comes for the lock
  * of the last one. Nobody goes on before the others stand where they should. With "latch" these are locks of java.util.concurrent, with "virtual" virtual threads.
+ * A monitor that nobody has, nor waits for, may be given up by the JVM at any safepoint (JDK 8 and 11), and the next one is another: so one thread is in Object.wait of the last
+ * lock from the first round to the last.
  *
  * Printed are, in ns: "chain", for how long first waited while middle did, at most; "gap", the shortest time in which both middle and late are known to have waited for last; "least" and "most",
  * the shortest and the longest time for which last had its lock: least from inside, most from outside; "round", the longest time between what others do before and behind it.
@@ -23,7 +25,7 @@ public class Chained {
 
     private static final Left LEFT = new Left();
     private static final Right RIGHT = new Right();
-    private static boolean isLatch, isVirtual;
+    private static boolean isLatch, isVirtual, isOver;
     private static volatile boolean isHeld, mayGo;
     private static volatile long since, until, before, behind, came, got;
 
@@ -69,6 +71,26 @@ public class Chained {
         return thread;
     }
 
+    private static Thread keeper() throws InterruptedException {
+        Thread keeper = new Thread(() -> {
+            synchronized (RIGHT) {
+                while (!isOver) {
+                    try {
+                        RIGHT.wait();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            }
+        }, "keeper");
+
+        keeper.start();
+        while (keeper.getState() != Thread.State.WAITING) {
+            pause(1);
+        }
+        return keeper;
+    }
+
     private static void untilItWaits(Thread thread) {
         Thread.State wanted = isLatch ? Thread.State.WAITING : Thread.State.BLOCKED;
 
@@ -82,6 +104,7 @@ public class Chained {
 
         isLatch = Arrays.asList(args).contains("latch");
         isVirtual = Arrays.asList(args).contains("virtual");
+        Thread keeper = isLatch ? null : keeper();
         for (int i = 0; i < ROUNDS; i++) {
             List<Thread> threads = new ArrayList<>();
 
@@ -123,6 +146,13 @@ public class Chained {
                 round = Math.max(round, System.nanoTime() - ended);
             }
             ended = letGo;
+        }
+        if (keeper != null) {
+            synchronized (RIGHT) {
+                isOver = true;
+                RIGHT.notifyAll();
+            }
+            keeper.join();
         }
         System.out.println("chain " + chain);
         System.out.println("gap " + gap);
