@@ -5,10 +5,16 @@
 [ "$MAJOR" -ge 17 ] || not_run "the layout of an older JDK is another one, and so is its log"
 . "$(dirname "$LIB")/delays.sh"
 
-# The same JDK, all of it links but for what finds its home by its own place; neither symbols nor what leads to those that lie elsewhere.
+# The same JDK, all of it links but for what finds its home by its own place; neither symbols nor what leads to those that lie elsewhere. What lies
+# beside it does so here, too: one that brings its own C library has that there.
 whole=$JDK
-cp -as "$(readlink -f "$whole")/." jdk
-JDK=$OUT/jdk
+mkdir beside
+for other in "$(dirname "$(readlink -f "$whole")")"/*; do
+    ln -s "$other" beside/
+done
+rm -f "beside/$(basename "$(readlink -f "$whole")")"
+JDK=$OUT/beside/$(basename "$(readlink -f "$whole")")
+cp -as "$(readlink -f "$whole")/." "$JDK"
 strip_jvm() {
     rm "$JDK/bin/java" "$JDK/lib/server/libjvm.so"
     cp "$(readlink -f "$whole/bin/java")" "$JDK/bin/java"
