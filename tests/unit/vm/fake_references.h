@@ -8,7 +8,7 @@
 
 #include "unit/vm/fake_memory.h"
 
-#define FAKE_FLAGS_MAX  2u
+#define FAKE_FLAGS_MAX  3u
 #define FAKE_FLAG_BYTES 24u
 #define FAKE_SHIFT      3
 
