@@ -9,6 +9,7 @@
 #include "base/counters.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/root.h"
 
 /* It is for the file. */
 #undef JW_MEMORY_HERE
@@ -279,21 +280,6 @@ bool caller_table_look(void)
     return look.all != NULL;
 }
 
-/* By Newton: no library of mathematics is linked. */
-static double root_of(double number)
-{
-    double root = number > 1 ? number : 1;
-
-    for (unsigned i = 0; i < 2048 && number > 0; i++) {
-        const double next = (root + number / root) / 2;
-
-        if (next >= root)
-            break;
-        root = next;
-    }
-    return number > 0 ? root : 0;
-}
-
 /* The part of all that `one` is, with its error. */
 static double part_of(const struct sums *one, const struct sums *all, double *error)
 {
@@ -304,7 +290,7 @@ static double part_of(const struct sums *one, const struct sums *all, double *er
 
     /* Samples that say as much, were their weights all the same: the square of the sum by the sum of squares. */
     const double samples = weight * weight / (all->spread + weight);
-    const double seen = DEVIATIONS * root_of(variance) / weight, unseen = UNSEEN / samples;
+    const double seen = DEVIATIONS * jw_root(variance) / weight, unseen = UNSEEN / samples;
     *error = all->spread > 0 ? (seen > unseen ? seen : unseen) : 0;
     return part;
 }

@@ -8,6 +8,7 @@
 #include "agent/caller_table.h"
 #include "agent/callers.h"
 #include "base/clock.h"
+#include "base/root.h"
 #include "instrument/instrument.h"
 #include "recording/recording.h"
 
@@ -113,6 +114,33 @@ void census_jvm_ends(void)
 
 /* ---- what the recording is given ---- */
 
+/* Both ends of a 95 % interval are so many standard deviations away. */
+#define DEVIATIONS 1.96
+
+static uint64_t error_of(double variance)
+{
+    const double error = DEVIATIONS * jw_root(variance) + 0.5;
+
+    return error < (double)INT64_MAX ? (uint64_t)error : INT64_MAX;
+}
+
+/* Steps as instrument.h has them. */
+static const char *histogram_of(const uint64_t *steps)
+{
+    static char text[INSTRUMENT_HOLD_STEPS * 32u];
+    size_t used = 0;
+    unsigned long long from_ns = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < INSTRUMENT_HOLD_STEPS; i++) {
+        if (steps[i] != 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu:%llu",
+                                     used == 0 ? "" : " ", from_ns, (unsigned long long)steps[i]);
+        from_ns = from_ns == 0 ? 1000 : 10 * from_ns;
+    }
+    return text;
+}
+
 static bool ask_site(void *context, struct recording_lock_site *out)
 {
     struct instrument_lock_site site;
@@ -142,6 +170,8 @@ static bool ask_site(void *context, struct recording_lock_site *out)
         .weight = site.weight,
         .hold_ns = site.hold_ns,
         .hold_most_ns = site.hold_most_ns,
+        .hold_error_ns = error_of(site.hold_variance),
+        .hold_histogram = histogram_of(site.hold_steps),
     };
     return true;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/root.h"
 #include "cli/cli_doctor_internal.h"
 #include "cli/cli_text_internal.h"
 
@@ -87,22 +88,12 @@ static bool is_native(const struct cli_doctor_failure *failure)
     return strcmp(failure->walker, "native") == 0;
 }
 
-/* Newton's; a number of samples needs no better one. */
-static double root_of(double square)
-{
-    double root = square < 1 ? 1 : square;
-
-    for (int i = 0; i < 60; i++)
-        root = (root + square / root) / 2;
-    return root;
-}
-
 /* Wilson's interval of a share of a tenth. */
 void cli_doctor_chance(uint64_t samples, uint64_t *low_ppm, uint64_t *high_ppm)
 {
     const double count = samples == 0 ? 1 : (double)samples;
     const double z_square = 3.8415; /* 1.96 standard errors, squared */
-    const double spread = root_of(z_square * (0.09 / count + z_square / (4 * count * count)));
+    const double spread = jw_root(z_square * (0.09 / count + z_square / (4 * count * count)));
     const double whole = 1 + z_square / count;
     const double middle = 0.1 + z_square / (2 * count);
     const double low = middle > spread ? (middle - spread) / whole : 0;

@@ -27,7 +27,8 @@ const char locks_note[] =
     "counted, and its time is that of the outer one; Object.wait is part of a hold. A lock of "
     "java.util.concurrent is told at the call that takes it, and its time where the same method "
     "gives it back. Who calls places of the JDK is told by samples where a place is busy, with the "
-    "error that 95 of 100 such figures keep within. Virtual threads are counted, not timed, and "
+    "error that 95 of 100 such figures keep within; so is the time that a place was held. Virtual "
+    "threads are counted, not timed, and "
     "are told as one or as two for "
     "more.";
 
@@ -141,6 +142,53 @@ void locks_caller_text(const struct locks_site *site, const struct locks_caller 
         snprintf(within, sizeof within, " +- %" PRIu64 ".%" PRIu64, error / 10, error % 10);
     snprintf(out, LOCKS_CALLER_BYTES, "%" PRIu64 ".%" PRIu64 " %%%s  %s", part / 10, part % 10,
              within, place);
+}
+
+/* Appends "< 1 us 93.1 %, 1-10 us 6.9 %". */
+static void put_steps(const uint64_t steps[LOCKS_STEPS], char out[LOCKS_TIMES_BYTES])
+{
+    static const char *const words[LOCKS_STEPS] = {"< 1 us",  "1-10 us",   "10-100 us", "0.1-1 ms",
+                                                   "1-10 ms", "10-100 ms", ">= 100 ms"};
+    size_t used = strlen(out);
+    const char *before = used > 0 ? ": " : "";
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < LOCKS_STEPS; i++)
+        all += steps[i];
+    for (size_t i = 0; i < LOCKS_STEPS && used < LOCKS_TIMES_BYTES; i++) {
+        const uint64_t tenths = tenths_of(steps[i], all);
+        const uint64_t part = tenths > 0 ? tenths : 1; /* what is there is not told as nothing */
+
+        if (steps[i] == 0)
+            continue;
+        used += (size_t)snprintf(out + used, LOCKS_TIMES_BYTES - used,
+                                 "%s%s %s%" PRIu64 ".%" PRIu64 " %%", before, words[i],
+                                 tenths > 0 ? "" : "< ", part / 10, part % 10);
+        before = ", ";
+    }
+}
+
+void locks_holds_text(const struct locks_site *site, char out[LOCKS_TIMES_BYTES])
+{
+    char sum[CONTENTION_WORD_BYTES], within[48] = "";
+    /* An error that is there is told. */
+    const uint64_t tenths = tenths_of((uint64_t)site->hold_error_ns, (uint64_t)site->hold_ns);
+    const uint64_t error = tenths > 0 ? tenths : 1;
+
+    out[0] = '\0';
+    if (site->holds == 0)
+        return;
+    if (site->hold_error_ns > 0)
+        snprintf(within, sizeof within, " +- %" PRIu64 ".%" PRIu64 " %%", error / 10, error % 10);
+    contention_time(site->hold_ns, sum);
+    snprintf(out, LOCKS_TIMES_BYTES, "%s in all%s", sum, within);
+    put_steps(site->hold_steps, out);
+}
+
+void locks_waits_text(const struct locks_site *site, char out[LOCKS_TIMES_BYTES])
+{
+    out[0] = '\0';
+    put_steps(site->wait_steps, out);
 }
 
 static const char *advice_of(const struct locks_site *site)

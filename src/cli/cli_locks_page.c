@@ -8,11 +8,11 @@
 
 /*
  * [place, line, kind, class that was waited for, first thread, acquisitions, threads, timed holds, weight, ns held, mean hold, longest hold,
- * waits, ns waited, longest wait, what follows, [who calls]]: as page/locks.js reads it.
+ * waits, ns waited, longest wait, what follows, [who calls], error of ns held, times of holds, of waits]: as page/locks.js reads it.
  */
 static void put_site(const struct locks_site *site, FILE *to)
 {
-    char follows[LOCKS_FOLLOWS_BYTES];
+    char follows[LOCKS_FOLLOWS_BYTES], times[LOCKS_TIMES_BYTES];
 
     fputs("[", to);
     cli_text_json(site->place, to);
@@ -38,7 +38,13 @@ static void put_site(const struct locks_site *site, FILE *to)
         fputs(i == 0 ? "" : ",", to);
         cli_text_json(caller, to);
     }
-    fputs("]]", to);
+    fprintf(to, "],%" PRId64 ",", site->hold_error_ns);
+    locks_holds_text(site, times);
+    cli_text_json(times, to);
+    fputs(",", to);
+    locks_waits_text(site, times);
+    cli_text_json(times, to);
+    fputs("]", to);
 }
 
 static void put_lines(const struct locks *all, FILE *to)

@@ -68,6 +68,38 @@ static char *place_of(struct locks *all, const struct jfr_reader_event *event,
     return text_of(all, event, method_field, class_name, text);
 }
 
+/* The step of a time. */
+static size_t step_of(uint64_t ns)
+{
+    size_t step = 0;
+
+    for (uint64_t least_ns = 1000; ns >= least_ns && step < LOCKS_STEPS - 1; least_ns *= 10)
+        step++;
+    return step;
+}
+
+/* "1000:12 10000:3"; recordings of before have none. */
+static void read_steps(const struct jfr_reader_event *event, struct jfr_text *text,
+                       uint64_t steps[LOCKS_STEPS])
+{
+    struct jfr_value value;
+
+    if (!jfr_value_field(&event->value, "holdHistogram", &value) || !jfr_value_text(&value, text))
+        return;
+    for (const char *at = text->text; *at != '\0';) {
+        char *end;
+        const uint64_t from_ns = strtoull(at, &end, 10);
+
+        if (end == at || *end != ':')
+            return;
+        at = end + 1;
+        steps[step_of(from_ns)] += strtoull(at, &end, 10);
+        if (end == at || (*end != ' ' && *end != '\0'))
+            return;
+        at = *end == ' ' ? end + 1 : end;
+    }
+}
+
 static void take_site(struct locks *all, const struct jfr_reader_event *event,
                       struct jfr_text *text)
 {
@@ -93,10 +125,12 @@ static void take_site(struct locks *all, const struct jfr_reader_event *event,
         .weight = cli_number_of(event, "weight"),
         .hold_ns = (int64_t)cli_number_of(event, "holdTime"),
         .longest_hold_ns = (int64_t)cli_number_of(event, "longestHold"),
+        .hold_error_ns = (int64_t)cli_number_of(event, "holdError"),
         .lock_class = "",
         .is_platform = cli_number_of(event, "isPlatform") != 0,
         .is_counted = cli_number_of(event, "isCounted") != 0,
     };
+    read_steps(event, text, all->sites[all->count - 1].hold_steps);
 }
 
 /* It stands behind its site. */
@@ -267,6 +301,7 @@ static void take_wait(struct locks *all, const struct contention_wait *wait)
     if (site->waits++ == 0)
         site->lock_class = contention_text_of(&all->waits, wait->lock);
     site->waited_ns += waited_ns;
+    site->wait_steps[step_of(waited_ns > 0 ? (uint64_t)waited_ns : 0)]++;
     if (waited_ns > site->longest_wait_ns)
         site->longest_wait_ns = waited_ns;
 }

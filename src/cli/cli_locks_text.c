@@ -38,6 +38,18 @@ static void put_callers(const struct locks_site *site, size_t most, FILE *to)
         fprintf(to, "%27sand %zu more\n", "", site->caller_count - shown);
 }
 
+static void put_times(const struct locks_site *site, FILE *to)
+{
+    char times[LOCKS_TIMES_BYTES];
+
+    locks_holds_text(site, times);
+    if (times[0] != '\0')
+        fprintf(to, "%15sheld %s\n", "", times);
+    locks_waits_text(site, times);
+    if (times[0] != '\0')
+        fprintf(to, "%15swaited %s\n", "", times);
+}
+
 static void put_row(const struct locks_site *site, size_t callers, FILE *to)
 {
     char count[32], waits[32], waited[WORD_BYTES] = "", longest[WORD_BYTES] = "";
@@ -60,6 +72,7 @@ static void put_row(const struct locks_site *site, size_t callers, FILE *to)
     locks_follows(site, follows);
     if (follows[0] != '\0')
         fprintf(to, "%15s%s\n", "", follows);
+    put_times(site, to);
     put_callers(site, callers, to);
 }
 
@@ -136,6 +149,14 @@ static void put_json_callers(const struct locks_site *site, FILE *to)
     fputs("]", to);
 }
 
+static void put_json_steps(const char *name, const uint64_t steps[LOCKS_STEPS], FILE *to)
+{
+    fprintf(to, ",\"%s\":[", name);
+    for (size_t i = 0; i < LOCKS_STEPS; i++)
+        fprintf(to, "%s%" PRIu64, i == 0 ? "" : ",", steps[i]);
+    fputs("]", to);
+}
+
 static void put_json_site(const struct locks_site *site, FILE *to)
 {
     fputs("\n{\"place\":", to);
@@ -155,6 +176,9 @@ static void put_json_site(const struct locks_site *site, FILE *to)
             site->holds, site->weight, site->hold_ns, site->longest_hold_ns, site->waits,
             site->waited_ns, site->longest_wait_ns);
     cli_text_json(site->lock_class, to);
+    fprintf(to, ",\"hold_error_ns\":%" PRId64, site->hold_error_ns);
+    put_json_steps("hold_steps", site->hold_steps, to);
+    put_json_steps("wait_steps", site->wait_steps, to);
     if (site->is_platform)
         put_json_callers(site, to);
     fputs("}", to);

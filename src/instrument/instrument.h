@@ -287,6 +287,8 @@ bool instrument_is_own(jvmtiEnv *jvmti, JNIEnv *jni, jobject object);
 
 /* ---- the census of locks ---- */
 
+#define INSTRUMENT_HOLD_STEPS 7u
+
 struct instrument_lock_site {
     const char *class_name; /* "java/util/Vector"; texts live until the next question */
     const char *method;
@@ -304,6 +306,9 @@ struct instrument_lock_site {
     uint64_t weight; /* ... what they stand for, and their time times that */
     uint64_t hold_ns;
     uint64_t hold_most_ns; /* since the census began */
+    double hold_variance;  /* of hold_ns, in square nanoseconds; 0 where all were timed */
+    /* By weight: below 1 us, from there on, from 10 us ... 100 ms on. */
+    uint64_t hold_steps[INSTRUMENT_HOLD_STEPS];
 };
 
 struct instrument_census {

@@ -15,7 +15,7 @@
 #define LOCKS           "java/lang/JaywalkLocks"
 
 /* JaywalkLocks, and what `figures` puts in place of NEXT, LAST and WINDOW_NS. */
-enum { COUNT, THREADS, SHARERS, KIND, HOLDS = 5, WEIGHT, HOLD_NS, HOLD_MAX_NS };
+enum { COUNT, THREADS, SHARERS, KIND, HOLDS = 5, WEIGHT, HOLD_NS, HOLD_MAX_NS, SPREAD, STEPS };
 
 static struct {
     jclass locks; /* global */
@@ -188,6 +188,37 @@ static uint64_t since_base(uint32_t site, uint32_t which)
     return now > before ? now - before : 0;
 }
 
+static double double_of(uint64_t bits)
+{
+    double number;
+
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static double variance_since_base(uint32_t site)
+{
+    const size_t at = (size_t)site * STRIDE + SPREAD;
+    const double now = double_of(counted.counts[at]);
+    const double before = site < counted.base_count ? double_of(counted.base[at]) : 0;
+
+    return now > before ? now - before : 0;
+}
+
+/* What is in none of the steps that are counted is below them. */
+static void fill_steps(uint32_t site, struct instrument_lock_site *out)
+{
+    uint64_t rest = out->weight;
+
+    for (uint32_t i = 1; i < INSTRUMENT_HOLD_STEPS; i++) {
+        const uint64_t held = since_base(site, STEPS + i - 1);
+
+        out->hold_steps[i] = held;
+        rest -= held < rest ? held : rest;
+    }
+    out->hold_steps[0] = rest;
+}
+
 bool census_counts_of(uint32_t site, struct instrument_lock_site *out)
 {
     if (site >= counted.count)
@@ -201,6 +232,8 @@ bool census_counts_of(uint32_t site, struct instrument_lock_site *out)
     out->weight = since_base(site, WEIGHT);
     out->hold_ns = since_base(site, HOLD_NS);
     out->hold_most_ns = counts[HOLD_MAX_NS];
+    out->hold_variance = variance_since_base(site);
+    fill_steps(site, out);
     out->seen_kind = (uint32_t)counts[KIND];
     return true;
 }

@@ -390,6 +390,8 @@ static void put_site(struct recording *recording, const struct recording_lock_si
     jfr_put_varint(out, site->weight);
     jfr_put_varint(out, site->hold_ns);
     jfr_put_varint(out, site->hold_most_ns);
+    jfr_put_varint(out, site->hold_error_ns);
+    jfr_put_string(out, site->hold_histogram == NULL ? "" : site->hold_histogram);
     jfr_event_end(out, begin);
 }
 

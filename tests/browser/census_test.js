@@ -18,7 +18,7 @@ const sites = [
   site('com/acme/shop/Shelf', 'take', 12, 'monitor', { acquisitions: 52000, threads: 8, thread: 'http-1', timed: 3000, weight: 52000, held: 13000000000, longest: 41000000 }),
   site('com/acme/shop/Shelf', 'put', 31, 'monitor', { acquisitions: 9100, threads: 3, thread: 'http-2', timed: 9100, weight: 9100, held: 45500000, longest: 800000 }),
   site('com/acme/shop/Orders', 'next', 12, 'synchronized', { acquisitions: 41, threads: 4, thread: 'http-4', timed: 41, weight: 41, held: 82000, longest: 9000 }),
-  site('com/acme/shop/Cart', 'add', 88, 'synchronized', { acquisitions: 1234567, threads: 1, thread: 'worker-1', timed: 1000, weight: 1234567, held: 123456700, longest: 7000 }),
+  site('com/acme/shop/Cart', 'add', 88, 'synchronized', { acquisitions: 1234567, threads: 1, thread: 'worker-1', timed: 1000, weight: 1234567, held: 123456700, longest: 7000, error: 3400000, histogram: '0:1234000 1000:567' }),
   site('com/acme/shop/Cart', 'size', 95, 'synchronized', { acquisitions: 7, threads: 1, thread: 'worker-2', timed: 7, weight: 7, held: 700, longest: 300 }),
   site('com/acme/shop/Cart', 'sum', 99, 'ReentrantLock', { acquisitions: 640, threads: 1, thread: 'worker-1' }),
   site('com/acme/io/Pool', 'borrow', 14, 'StampedLock read', { acquisitions: 90, threads: 1, thread: 'io' }),
@@ -38,13 +38,14 @@ const pooled = { constantPool: 'true' };
 const isEvent = { superType: 'jdk.jfr.Event' };
 const types = [
   ['class', { name: 'jaywalk.LockSite', id: String(SITE), ...isEvent }, [field('startTime', '10'), field('lockedIn', '12'), field('method', '12'), field('lineNumber', '11'), field('kind', '12'), field('isPlatform', '13'),
-    field('isCounted', '13'), field('acquisitions', '10'), field('threads', '10'), field('thread', '12'), field('timedHolds', '10'), field('weight', '10'), field('holdTime', '10'), field('longestHold', '10')]],
+    field('isCounted', '13'), field('acquisitions', '10'), field('threads', '10'), field('thread', '12'), field('timedHolds', '10'), field('weight', '10'), field('holdTime', '10'), field('longestHold', '10'),
+    field('holdError', '10'), field('holdHistogram', '12')]],
   ['class', { name: 'jaywalk.LockCaller', id: String(CALLER), ...isEvent }, [field('startTime', '10'), field('lockedIn', '12'), field('method', '12'), field('lineNumber', '11'), field('kind', '12'), field('callerClass', '12'),
     field('caller', '12'), field('samples', '10'), field('acquisitions', '10'), field('error', '10')]],
   ['class', { name: 'jdk.JavaMonitorEnter', id: String(ENTER), ...isEvent }, [field('startTime', '10'), field('duration', '10', {}, [['annotation', { class: '29', value: 'TICKS' }, []]]),
     field('eventThread', '20', pooled), field('stackTrace', '21', pooled), field('monitorClass', '25', pooled)]],
 ];
-const values = one => [one.owner, one.method, one.line, one.kind, one.isPlatform, one.isCounted, one.acquisitions, one.threads, one.thread, one.timed, one.weight, one.held, one.longest];
+const values = one => [one.owner, one.method, one.line, one.kind, one.isPlatform, one.isCounted, one.acquisitions, one.threads, one.thread, one.timed, one.weight, one.held, one.longest, one.error || 0, one.histogram || ''];
 
 /* Stacks whose keys are those of their order: 1 is Shelf.take, 2 Orders.next; class 1 is Shelf, 2 Main, 3 Orders. */
 const first = [
@@ -81,12 +82,14 @@ async function testCensus(browser) {
     const verdicts = { contended: 'contended', alone: 'one thread', never: 'never', shared: 'shared' };
     for (const { key, title, sites: found } of tables) {
       const expected = report.sites.filter(one => key === 'jdk' ? one.is_platform && one.acquisitions > 0 : !one.is_platform && one.verdict === verdicts[key]);
-      const numbers = one => [one.place, one.line, one.kind, one.thread, one.acquisitions, one.threads, one.timed_holds, one.weight, one.hold_ns, one.longest_hold_ns, one.waits, one.waited_ns, one.longest_wait_ns];
-      const same = one => numbers({ ...one, timed_holds: one.timed, hold_ns: one.held, longest_hold_ns: one.longest, waited_ns: one.waited, longest_wait_ns: one.longestWait });
+      const numbers = one => [one.place, one.line, one.kind, one.thread, one.acquisitions, one.threads, one.timed_holds, one.weight, one.hold_ns, one.longest_hold_ns, one.waits, one.waited_ns, one.longest_wait_ns, one.hold_error_ns];
+      const same = one => numbers({ ...one, timed_holds: one.timed, hold_ns: one.held, longest_hold_ns: one.longest, waited_ns: one.waited, longest_wait_ns: one.longestWait, hold_error_ns: one.error });
       equal(found.map(same).map(String).sort(), expected.map(numbers).map(String).sort(), title);
       holds(text.includes(`\n${title} (${found.length} of ${found.length})\n`), `the command says ${title} of ${found.length}`);
       for (const one of found) {
         equal(one.mean, one.weight === 0 ? 0 : Math.floor(one.held / one.weight), 'mean hold of ' + one.place);
+        holds(one.holds === '' || text.includes(`\n               held ${one.holds}\n`), `the command says '${one.holds}'`);
+        holds(one.waitTimes === '' || text.includes(`\n               waited ${one.waitTimes}\n`), `the command says '${one.waitTimes}'`);
         holds(one.follows === '' || text.includes(`\n               ${one.follows}\n`), `the command says '${one.follows}'`);
       }
       /* In the order of the command. */
@@ -141,6 +144,7 @@ async function testCensus(browser) {
     await page.screenshot({ path: picture('census-open') });
     const other = await openExplorer(browser, html, { hash: await page.evaluate(() => location.hash) });
     equal([await shown(other), (await locksOf(other)).table], [['Pool.borrow', 'Cart', 'Cart.add', 'Cart.size', 'Cart.sum'], 'alone'], 'in a fresh page');
+    holds((await other.textContent('#locks .details')).includes('Holds123.4 ms in all +- 2.8 %: < 1 us 100.0 %, 1-10 us < 0.1 %'), await other.textContent('#locks .details'));
     holds((await other.textContent('#locks .details')).includes('1,000 were timed, which stand for 1,234,567'), await other.textContent('#locks .details'));
     other.calm();
     await other.close();

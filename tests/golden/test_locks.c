@@ -23,6 +23,8 @@ static const struct recording_lock_site sites[] = {
      .holds = 10,
      .weight = 100,
      .hold_ns = 20000000,
+     .hold_error_ns = 430000,
+     .hold_histogram = "0:50 10000:10 100000:40",
      .hold_most_ns = 900000},
     {.class_name = "app/Hot",
      .method = "spin",
@@ -34,6 +36,7 @@ static const struct recording_lock_site sites[] = {
      .holds = 40,
      .weight = 40,
      .hold_ns = 40000,
+     .hold_histogram = "1000:40",
      .hold_most_ns = 5000},
     {.class_name = "app/Hot",
      .method = "spin",
@@ -53,6 +56,8 @@ static const struct recording_lock_site sites[] = {
      .holds = 1000,
      .weight = 1234567,
      .hold_ns = 123456700,
+     .hold_error_ns = 300,
+     .hold_histogram = "0:1234000 1000:560 100000000:7",
      .hold_most_ns = 7000},
     {.class_name = "app/Cart",
      .method = "size",
@@ -199,7 +204,16 @@ Test(locks, three_questions_are_answered)
         " acquisitions threads mean hold   longest    waits    waited   longest  where\n"
         "          100       3  200.0 us  900.0 us        2   40.0 ms   30.0 ms  app.Hot.spin:12 "
         "(monitor of app.Shelf)\n"
-        "               held for long: do less while it is held;");
+        "               held for long: do less while it is held; a read-write lock where most only "
+        "read\n"
+        "               held 20.0 ms in all +- 2.2 %: < 1 us 50.0 %, 10-100 us 10.0 %, 0.1-1 ms "
+        "40.0 %\n"
+        "               waited 10-100 ms 100.0 %\n");
+    expect_text("               held 40.0 us in all: 1-10 us 100.0 %\n"
+                "               waited 1-10 ms 100.0 %\n");
+    /* What is there is not told as nothing. */
+    expect_text("               held 123.4 ms in all +- 0.1 %: < 1 us 100.0 %, 1-10 us < 0.1 %, >= "
+                "100 ms < 0.1 %\n");
     /* A park is at the call that takes the lock, and says no class. */
     expect_text("           40       2    1.0 us    5.0 us        1    5.0 ms    5.0 ms  "
                 "app.Hot.spin:12 (ReentrantLock)\n");
@@ -246,14 +260,16 @@ Test(locks, for_programs)
         "\"verdict\":\"one thread\",\"acquisitions\":1234567,\"threads\":1,"
         "\"thread\":\"worker-1\",\"timed_holds\":1000,\"weight\":1234567,"
         "\"hold_ns\":123456700,\"longest_hold_ns\":7000,\"waits\":0,\"waited_ns\":0,"
-        "\"longest_wait_ns\":0,\"lock_class\":\"\"},\n");
+        "\"longest_wait_ns\":0,\"lock_class\":\"\",\"hold_error_ns\":300,"
+        "\"hold_steps\":[1234000,560,0,0,0,0,7],\"wait_steps\":[0,0,0,0,0,0,0]},\n");
     expect_text("\"verdict\":\"not counted\"");
     expect_text("\"kind\":\"ReentrantLock\",\"is_platform\":false,\"verdict\":\"contended\"");
-    expect_text("\"lock_class\":\"\",\"callers\":[{\"caller\":\"app.Cart.fill\","
+    expect_text("\"wait_steps\":[0,0,0,0,0,0,0],\"callers\":[{\"caller\":\"app.Cart.fill\","
                 "\"acquisitions\":3750,\"error\":60,\"samples\":30},{\"caller\":\"[others]\","
                 "\"acquisitions\":625,\"error\":60,\"samples\":10},");
     expect_text("\"waits\":1,\"waited_ns\":5000000,\"longest_wait_ns\":5000000,\"lock_class\":"
-                "\"java.util.concurrent.locks.ReentrantLock$NonfairSync\"}");
+                "\"java.util.concurrent.locks.ReentrantLock$NonfairSync\",\"hold_error_ns\":0,"
+                "\"hold_steps\":[0,40,0,0,0,0,0],\"wait_steps\":[0,0,0,0,1,0,0]}");
 }
 
 Test(locks, a_recording_without_a_census_says_what_to_do)
@@ -304,7 +320,10 @@ Test(locks, an_explorer_page_has_what_the_command_says)
         "{\"key\":\"jdk\",\"title\":\"In classes of the JDK\",\"rows\":[[\"java.util.Vector.add\","
         "60,\"synchronized\",\"\",\"one\",5000,1,0,0,0,0,0,0,0,0,\"by one alone\","
         "[\"75.0 % +- 1.2  app.Cart.fill\",\"12.5 % +- 1.2  [others]\",\"5.0 %  app.Hot.a\","
-        "\"4.0 %  app.Hot.b\",\"3.5 % +- 0.2  app.Hot.c\"]]]}]}",
+        "\"4.0 %  app.Hot.b\",\"3.5 % +- 0.2  app.Hot.c\"],0,\"\",\"\"]]}]}",
+        ",[],430000,\"20.0 ms in all +- 2.2 %: \\u003c 1 us 50.0 %, 10-100 us 10.0 %, 0.1-1 ms "
+        "40.0 "
+        "%\",\"10-100 ms 100.0 %\"],",
     };
     for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
         cr_expect(strstr(census, texts[i]) != NULL, "no '%s' in %s", texts[i], census);

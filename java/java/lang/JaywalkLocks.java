@@ -12,17 +12,18 @@ package java.lang;
 public final class JaywalkLocks {
     /**
      * The longs of a site in {@link JaywalkCells}. NEXT: the count at which the time is taken again. LAST: at which it was. TAKEN: how often in this window, and above
-     * that how many acquisitions there are between two. Of those that share: LAST is who came first, NEXT whether another one did.
+     * that how many acquisitions there are between two. SPREAD: bits of a double, the variance of HOLD_NS. Of those that share: LAST is who came first, NEXT whether
+     * another one did.
      */
-    static final int COUNT = 0, NEXT = 1, LAST = 2, WINDOW_NS = 3, TAKEN = 4, HOLDS = 5, WEIGHT = 6, HOLD_NS = 7, HOLD_MAX_NS = 8;
+    static final int COUNT = 0, NEXT = 1, LAST = 2, WINDOW_NS = 3, TAKEN = 4, HOLDS = 5, WEIGHT = 6, HOLD_NS = 7, HOLD_MAX_NS = 8, SPREAD = 9;
 
     /** What a lock is; the agent has these, too, in WINDOW_NS of what it is told. */
     static final int KIND_REENTRANT = 1, KIND_READ = 2, KIND_WRITE = 3, KIND_OTHER = 4;
     private static final Class<?>[] CLASSES = {null, java.util.concurrent.locks.ReentrantLock.class,
         java.util.concurrent.locks.ReentrantReadWriteLock.ReadLock.class, java.util.concurrent.locks.ReentrantReadWriteLock.WriteLock.class};
 
-    /** Holds, by weight: below 1 us, 10 us, ... 100 ms, and above. */
-    static final int HOLD_BUCKETS = 9, HOLD_BUCKET_COUNT = 7;
+    /** Holds, by weight: from 1 us on, 10 us, ... 100 ms. The rest of WEIGHT is below 1 us. */
+    static final int HOLD_BUCKETS = 10, HOLD_BUCKET_COUNT = 6;
 
     private static final JaywalkCells[] NOBODY = nobody();
 
@@ -41,7 +42,7 @@ public final class JaywalkLocks {
     private static boolean isRead;
 
     /** Never null; nobody's while there is no census. */
-    private static JaywalkCells[] owned = NOBODY;
+    static JaywalkCells[] owned = NOBODY;
     private static JaywalkCells[] shared = {};
 
     /** What `publish` makes them of. */
@@ -210,20 +211,47 @@ public final class JaywalkLocks {
         if (page == null) {
             return;
         }
-        final int at = site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE;
+        held(page, site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE, heldNs, weight);
+    }
+
+    /** A hold is over that stands for so many. */
+    static void held(long[] page, int at, long heldNs, long weight) {
+        final int bucket = bucket(heldNs);
+
+        if (weight > 1) {
+            page[at + SPREAD] = added(page[at + SPREAD], spread(page, at, heldNs, weight));
+        }
         page[at + HOLDS]++;
         page[at + WEIGHT] += weight;
         page[at + HOLD_NS] += heldNs * weight;
         if (heldNs > page[at + HOLD_MAX_NS]) {
             page[at + HOLD_MAX_NS] = heldNs;
         }
-        page[at + HOLD_BUCKETS + bucket(heldNs)] += weight;
+        if (bucket >= 0) {
+            page[at + HOLD_BUCKETS + bucket] += weight;
+        }
     }
 
-    private static int bucket(long heldNs) {
-        int bucket = 0;
+    /**
+     * What it adds to the variance of the sum: it is told for all since the last one, of which weight - 1 were not seen. Had all of these been as long as those before at
+     * the mean, the sum would be right whatever that is; so what counts is how far this one is from there.
+     */
+    private static double spread(long[] page, int at, long heldNs, long weight) {
+        final long meanNs = page[at + WEIGHT] == 0 ? 0 : page[at + HOLD_NS] / page[at + WEIGHT];
+        final double off = heldNs - meanNs;
 
-        for (long most = 1000; heldNs >= most && bucket < HOLD_BUCKET_COUNT - 1; most *= 10) {
+        return (double) weight * (weight - 1) * off * off;
+    }
+
+    private static long added(long bits, double more) {
+        return Double.doubleToRawLongBits(Double.longBitsToDouble(bits) + more);
+    }
+
+    /** -1: below the first one. */
+    private static int bucket(long heldNs) {
+        int bucket = -1;
+
+        for (long least = 1000; heldNs >= least && bucket < HOLD_BUCKET_COUNT - 1; least *= 10) {
             bucket++;
         }
         return bucket;
@@ -320,6 +348,7 @@ public final class JaywalkLocks {
         names = new String[0];
         kinds = new byte[0];
         lost = overflows = 0;
+        added(0, 0); // no class is initialized where a lock is given back
         nextShared = JaywalkCells.places(JaywalkCells.SHARED);
         nextOwned = JaywalkCells.places(JaywalkCells.OWNED);
     }
@@ -385,6 +414,8 @@ public final class JaywalkLocks {
         for (int i = 0; i < JaywalkCells.STRIDE; i++) {
             if (i == HOLD_MAX_NS) {
                 to[where + i] = from[at + i] > to[where + i] ? from[at + i] : to[where + i];
+            } else if (i == SPREAD) {
+                to[where + i] = added(to[where + i], Double.longBitsToDouble(from[at + i]));
             } else {
                 to[where + i] += from[at + i];
             }

@@ -5,7 +5,7 @@
  *
  * Places of one class are one row that opens, and each place opens to all that is known of it.
  */
-const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers'];
+const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers', 'error', 'holds', 'waitTimes'];
 /* Key, heading, the same in a line of its own, whether it is a time. */
 const LOCK_COLUMNS = [['acquisitions', 'Acquisitions', 'acquisitions', false], ['threads', 'Threads', 'threads', false], ['mean', 'Mean hold', 'mean hold', true],
   ['longest', 'Longest hold', 'longest hold', true], ['waits', 'Waits', 'waits', false], ['waited', 'Waited', 'waited', true], ['longestWait', 'Longest wait', 'longest wait', true]];
@@ -127,9 +127,9 @@ function lockEvidence(site) {
   return [
     ['Acquisitions', site.acquisitions === 0 ? 'none' : `${grouped(site.acquisitions)} by ${grouped(site.threads)} ${site.threads === 1 ? 'thread' : 'threads'}`],
     ...(site.thread === '' ? [] : [['First thread', site.thread]]),
-    ...(site.timed === 0 ? [] : [['Holds', `${times(site.held)} in all${site.weight > site.timed ? ', estimated' : ''}; ${times(site.mean)} at the mean, ${times(site.longest)} the longest; ` +
+    ...(site.timed === 0 ? [] : [['Holds', site.holds], ['', `${times(site.mean)} at the mean, ${times(site.longest)} the longest; ` +
       `${grouped(site.timed)} were timed${site.weight > site.timed ? `, which stand for ${grouped(site.weight)}` : ''}`]]),
-    ...(site.waits === 0 ? [] : [['Waits', `${grouped(site.waits)}, ${times(site.waited)} in all; ${times(site.longestWait)} the longest`]]),
+    ...(site.waits === 0 ? [] : [['Waits', `${grouped(site.waits)}, ${times(site.waited)} in all; ${times(site.longestWait)} the longest`], ['', site.waitTimes]]),
     ['Lock', lockKind(site)],
     ...site.callers.map((caller, i) => [i === 0 ? 'By calls of' : '', caller]),
     ...(site.follows === '' ? [] : [['What follows', site.follows]]),
