@@ -113,6 +113,9 @@ JW_MUST_CHECK bool contention_read(struct contention *all, const char *path, str
                                    bool is_quiet, struct jw_error *err);
 /* Sums it all up. False: no memory. */
 JW_MUST_CHECK bool contention_settle(struct contention *all);
+/* What the owner of a wait's lock waited for itself meanwhile, the longest of it, and how long; NULL: nothing. Once it is settled. */
+const struct contention_wait *contention_next_of(const struct contention *all,
+                                                 const struct contention_wait *wait, int64_t *ns);
 void contention_close(struct contention *all);
 /* Of waits that stand lock by lock, once the owners' table is there. False: no memory. */
 JW_MUST_CHECK bool contention_find_holds(struct contention *all);

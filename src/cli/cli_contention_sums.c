@@ -400,12 +400,15 @@ static int by_chain_total(const void *left, const void *right)
     return a->total_ns > b->total_ns ? -1 : a->total_ns < b->total_ns;
 }
 
-/* What the owner of a wait's lock waited for meanwhile. */
-static bool follow(struct contention *all, const struct contention_wait *wait,
-                   struct jw_map *known_of, size_t *capacity)
+/*
+ * A wait, of all from `at` on in the order of threads, that the owner of the wait's lock had meanwhile, for another lock; how long of it. NULL:
+ * there is none any more.
+ */
+static const struct contention_wait *
+next_of(const struct contention *all, const struct contention_wait *wait, size_t *at, int64_t *ns)
 {
-    for (size_t i = first_behind(all, wait->owner, wait->begin_ns); i < all->wait_count; i++) {
-        const struct contention_wait *next = &all->waits[i];
+    while (*at < all->wait_count) {
+        const struct contention_wait *next = &all->waits[(*at)++];
 
         if (next->thread != wait->owner || next->begin_ns >= wait->end_ns)
             break;
@@ -413,16 +416,48 @@ static bool follow(struct contention *all, const struct contention_wait *wait,
             continue;
         const int64_t begin_ns = next->begin_ns > wait->begin_ns ? next->begin_ns : wait->begin_ns;
         const int64_t end_ns = next->end_ns < wait->end_ns ? next->end_ns : wait->end_ns;
+        *ns = end_ns - begin_ns;
+        return next;
+    }
+    return NULL;
+}
+
+/* What the owner of a wait's lock waited for meanwhile. */
+static bool follow(struct contention *all, const struct contention_wait *wait,
+                   struct jw_map *known_of, size_t *capacity)
+{
+    size_t at = first_behind(all, wait->owner, wait->begin_ns);
+    const struct contention_wait *next;
+    int64_t ns;
+
+    while ((next = next_of(all, wait, &at, &ns)) != NULL) {
         const struct contention_chain seen = {.lock = wait->lock,
                                               .owner = wait->owner,
                                               .next_lock = next->lock,
                                               .next_owner = next->owner,
                                               .count = 1,
-                                              .total_ns = end_ns - begin_ns};
+                                              .total_ns = ns};
         if (!add_chain(all, known_of, capacity, &seen))
             return false;
     }
     return true;
+}
+
+const struct contention_wait *contention_next_of(const struct contention *all,
+                                                 const struct contention_wait *wait, int64_t *ns)
+{
+    size_t at = wait->owner == 0 ? all->wait_count : first_behind(all, wait->owner, wait->begin_ns);
+    const struct contention_wait *longest = NULL, *next;
+    int64_t next_ns;
+
+    *ns = 0;
+    while ((next = next_of(all, wait, &at, &next_ns)) != NULL) {
+        if (next_ns <= *ns)
+            continue;
+        longest = next;
+        *ns = next_ns;
+    }
+    return longest;
 }
 
 static bool find_chains(struct contention *all)

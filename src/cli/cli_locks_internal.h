@@ -1,7 +1,7 @@
 /*
  * cli_locks_internal - the census of locks of recordings.
  *
- * For      `jaywalk locks`: cmd_locks.c (line, recordings), cli_locks_read.c (events, waits), cli_locks_judge.c (what of it is to be said),
+ * For      `jaywalk locks`: cmd_locks.c (line, recordings), cli_locks_read.c (events, waits), cli_locks_owners.c (who made them wait), cli_locks_judge.c (what of it is to be said),
  *          cli_locks_text.c (words); and the same in an explorer page: cli_locks_page.c.
  * Callers  these.   Context  tool.
  * Memory   a row for each site and caller, with its texts; and the waits (cli_contention_internal.h).
@@ -32,6 +32,13 @@ struct locks_caller {
     uint64_t samples, acquisitions, error; /* estimated, and within that in 95 of 100 cases */
 };
 
+/* Who had the lock in waits, and what that one waited for meanwhile, most of the time; numbers of texts, 0: not known. */
+struct locks_owner {
+    uint32_t owner, next_lock, next_owner;
+    uint64_t waits;
+    int64_t waited_ns, next_ns; /* the latter: of these, 0 where it waited for nothing */
+};
+
 /* Of times: below 1 us, then each up to ten times the one before, from 100 ms on the last. */
 #define LOCKS_STEPS 7u
 
@@ -52,6 +59,8 @@ struct locks_site {
     enum locks_verdict verdict;
     struct locks_caller *callers; /* most first */
     size_t caller_count, caller_capacity;
+    struct locks_owner *owners; /* longest first */
+    size_t owner_count, owner_capacity;
 };
 
 struct locks {
@@ -67,7 +76,12 @@ bool locks_is_call(const struct locks_site *site); /* of a lock of java.util.con
 
 /* Adds the sites of a recording. False and `err`: it cannot be read. */
 JW_MUST_CHECK bool locks_read(struct locks *all, const char *path, struct jw_error *err);
-void locks_settle(struct locks *all); /* who waited where, and what of each is to be said */
+/* Who waited where, for whom, and what of each is to be said. False: no memory. */
+JW_MUST_CHECK bool locks_settle(struct locks *all);
+/* Of a wait at the site, once waits are settled. False: no memory. */
+JW_MUST_CHECK bool locks_take_owner(const struct locks *all, struct locks_site *site,
+                                    const struct contention_wait *wait);
+void locks_sort_owners(struct locks_site *site);
 void locks_close(struct locks *all);
 
 /* ---- what is to be said: of the command and of the page alike ---- */
@@ -102,6 +116,10 @@ const char *locks_told_class(const struct locks_site *site);
 #define LOCKS_CALLER_BYTES 1200u
 void locks_caller_text(const struct locks_site *site, const struct locks_caller *caller,
                        char out[LOCKS_CALLER_BYTES]);
+/* "30.0 ms in 2 waits  worker-1, who waited 8.0 ms for shop.Desk of worker-2". */
+#define LOCKS_OWNER_BYTES (3 * 1024u + 200u)
+void locks_owner_text(const struct locks *all, const struct locks_owner *owner,
+                      char out[LOCKS_OWNER_BYTES]);
 /* "40.0 ms in all +- 1.2 %: < 1 us 93.1 %, 1-10 us 6.9 %"; "": none was timed, nobody waited. */
 #define LOCKS_TIMES_BYTES 256u
 void locks_holds_text(const struct locks_site *site, char out[LOCKS_TIMES_BYTES]);
@@ -112,6 +130,7 @@ void locks_follows(const struct locks_site *site, char out[LOCKS_FOLLOWS_BYTES])
 
 void locks_text(const struct locks *all, size_t top, FILE *to);
 void locks_json(const struct locks *all, FILE *to);
+void locks_json_owners(const struct locks *all, const struct locks_site *site, FILE *to);
 
 /*
  * The census of a recording as JSON for its page (export.h), freed by jw_free. NULL: it has none, or `err` says why it cannot be read.

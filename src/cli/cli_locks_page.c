@@ -6,11 +6,24 @@
 #include "cli/cli_locks_internal.h"
 #include "cli/cli_text_internal.h"
 
+static void put_owners(const struct locks *all, const struct locks_site *site, FILE *to)
+{
+    fputs(",[", to);
+    for (size_t i = 0; i < site->owner_count; i++) {
+        char owner[LOCKS_OWNER_BYTES];
+
+        locks_owner_text(all, &site->owners[i], owner);
+        fputs(i == 0 ? "" : ",", to);
+        cli_text_json(owner, to);
+    }
+    fputs("]", to);
+}
+
 /*
  * [place, line, kind, class that was waited for, first thread, acquisitions, threads, timed holds, weight, ns held, mean hold, longest hold,
- * waits, ns waited, longest wait, what follows, [who calls], error of ns held, times of holds, of waits]: as page/locks.js reads it.
+ * waits, ns waited, longest wait, what follows, [who calls], error of ns held, times of holds, of waits, [who had it]]: as page/locks.js reads it.
  */
-static void put_site(const struct locks_site *site, FILE *to)
+static void put_site(const struct locks *all, const struct locks_site *site, FILE *to)
 {
     char follows[LOCKS_FOLLOWS_BYTES], times[LOCKS_TIMES_BYTES];
 
@@ -44,6 +57,7 @@ static void put_site(const struct locks_site *site, FILE *to)
     fputs(",", to);
     locks_waits_text(site, times);
     cli_text_json(times, to);
+    put_owners(all, site, to);
     fputs("]", to);
 }
 
@@ -81,7 +95,7 @@ static void put_page(const struct locks *all, const struct locks_site **rows, FI
                 locks_tables[n].key, locks_tables[n].title);
         for (size_t i = 0; i < count; i++) {
             fputs(i == 0 ? "" : ",\n", to);
-            put_site(rows[i], to);
+            put_site(all, rows[i], to);
         }
         fputs("]}", to);
     }
@@ -121,8 +135,10 @@ char *locks_page(const char *path, struct jw_error *err)
         return NULL;
     }
     if (locks_read(all, path, err) && all->count > 0) {
-        locks_settle(all);
-        text = page_of(all, err);
+        if (locks_settle(all))
+            text = page_of(all, err);
+        else
+            jw_error_set(err, "no memory for the census of locks");
     }
     locks_close(all);
     jw_free(all);

@@ -30,6 +30,7 @@ static void forget_from(struct locks *all, size_t first)
         for (size_t i = 0; i < site->caller_count; i++)
             jw_free(site->callers[i].place);
         jw_free(site->callers);
+        jw_free(site->owners);
     }
 }
 
@@ -301,6 +302,7 @@ static void take_wait(struct locks *all, const struct contention_wait *wait)
     if (site->waits++ == 0)
         site->lock_class = contention_text_of(&all->waits, wait->lock);
     site->waited_ns += waited_ns;
+    all->is_out_of_memory |= !locks_take_owner(all, site, wait);
     site->wait_steps[step_of(waited_ns > 0 ? (uint64_t)waited_ns : 0)]++;
     if (waited_ns > site->longest_wait_ns)
         site->longest_wait_ns = waited_ns;
@@ -315,15 +317,19 @@ static enum locks_verdict verdict_of(const struct locks_site *site)
                                      : LOCKS_SHARED;
 }
 
-void locks_settle(struct locks *all)
+bool locks_settle(struct locks *all)
 {
+    all->is_out_of_memory |= !contention_settle(&all->waits);
     if (all->count > 0)
         qsort(all->sites, all->count, sizeof *all->sites, compare_places);
-    for (size_t i = 0; i < all->waits.wait_count; i++)
+    for (size_t i = 0; i < all->waits.wait_count && !all->is_out_of_memory; i++)
         if (all->waits.waits[i].kind != CONTENTION_WAIT && all->waits.waits[i].is_for_lock)
             take_wait(all, &all->waits.waits[i]);
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++) {
         all->sites[i].verdict = verdict_of(&all->sites[i]);
+        locks_sort_owners(&all->sites[i]);
+    }
+    return !all->is_out_of_memory;
 }
 
 void locks_close(struct locks *all)

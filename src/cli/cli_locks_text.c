@@ -6,7 +6,7 @@
 
 #define WORD_BYTES CONTENTION_WORD_BYTES
 
-/* Callers that are shown of a place; all of them where all places are. */
+/* Callers, and owners, that are shown of a place; all of them where all places are. */
 #define CALLERS 4u
 
 /* ---- words ---- */
@@ -50,7 +50,23 @@ static void put_times(const struct locks_site *site, FILE *to)
         fprintf(to, "%15swaited %s\n", "", times);
 }
 
-static void put_row(const struct locks_site *site, size_t callers, FILE *to)
+static void put_owners(const struct locks *all, const struct locks_site *site, size_t most,
+                       FILE *to)
+{
+    const size_t shown = most == 0 || site->owner_count < most ? site->owner_count : most;
+
+    for (size_t i = 0; i < shown; i++) {
+        char owner[LOCKS_OWNER_BYTES];
+
+        locks_owner_text(all, &site->owners[i], owner);
+        fprintf(to, "%15s%s%s\n", "", i == 0 ? "behind " : "       ", owner);
+    }
+    if (shown < site->owner_count)
+        fprintf(to, "%22sand %zu more\n", "", site->owner_count - shown);
+}
+
+static void put_row(const struct locks *all, const struct locks_site *site, size_t callers,
+                    FILE *to)
 {
     char count[32], waits[32], waited[WORD_BYTES] = "", longest[WORD_BYTES] = "";
     char mean[WORD_BYTES] = "", most[WORD_BYTES] = "", threads[32], follows[LOCKS_FOLLOWS_BYTES];
@@ -73,6 +89,7 @@ static void put_row(const struct locks_site *site, size_t callers, FILE *to)
     if (follows[0] != '\0')
         fprintf(to, "%15s%s\n", "", follows);
     put_times(site, to);
+    put_owners(all, site, callers, to);
     put_callers(site, callers, to);
 }
 
@@ -102,7 +119,7 @@ static void put_table(const struct locks *all, const struct locks_table *table, 
         fputs("\n acquisitions threads mean hold   longest    waits    waited   longest  where\n",
               to);
         for (size_t i = 0; i < shown; i++)
-            put_row(rows[i], top == 0 ? 0 : CALLERS, to);
+            put_row(all, rows[i], top == 0 ? 0 : CALLERS, to);
     }
     jw_free(rows);
 }
@@ -157,7 +174,7 @@ static void put_json_steps(const char *name, const uint64_t steps[LOCKS_STEPS], 
     fputs("]", to);
 }
 
-static void put_json_site(const struct locks_site *site, FILE *to)
+static void put_json_site(const struct locks *all, const struct locks_site *site, FILE *to)
 {
     fputs("\n{\"place\":", to);
     cli_text_json(site->place, to);
@@ -179,6 +196,7 @@ static void put_json_site(const struct locks_site *site, FILE *to)
     fprintf(to, ",\"hold_error_ns\":%" PRId64, site->hold_error_ns);
     put_json_steps("hold_steps", site->hold_steps, to);
     put_json_steps("wait_steps", site->wait_steps, to);
+    locks_json_owners(all, site, to);
     if (site->is_platform)
         put_json_callers(site, to);
     fputs("}", to);
@@ -192,7 +210,7 @@ void locks_json(const struct locks *all, FILE *to)
     fprintf(to, ",\n\"waits_elsewhere\":%" PRIu64 ",\n\"sites\":[", all->waits_elsewhere);
     for (size_t i = 0; i < all->count; i++) {
         fputs(i == 0 ? "" : ",", to);
-        put_json_site(&all->sites[i], to);
+        put_json_site(all, &all->sites[i], to);
     }
     fputs("]}\n", to);
 }

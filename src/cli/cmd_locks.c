@@ -32,8 +32,9 @@ static bool read_all(const struct cli_values *values, struct locks *all, struct 
                      values->operands.texts[i]);
         return false;
     }
-    locks_settle(all);
-    return true;
+    if (!locks_settle(all))
+        jw_error_set(err, "no memory for who waited for whom");
+    return err->message[0] == '\0';
 }
 
 int cli_locks(const struct cli_values *values)

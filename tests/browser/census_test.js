@@ -89,6 +89,9 @@ async function testCensus(browser) {
       for (const one of found) {
         equal(one.mean, one.weight === 0 ? 0 : Math.floor(one.held / one.weight), 'mean hold of ' + one.place);
         holds(one.holds === '' || text.includes(`\n               held ${one.holds}\n`), `the command says '${one.holds}'`);
+        for (const owner of one.owners)
+          holds(text.includes(`       ${owner}\n`) || text.includes(`behind ${owner}\n`), `the command says '${owner}'`);
+        equal(one.owners.length > 0, one.waits > 0, 'owners of ' + one.place);
         holds(one.waitTimes === '' || text.includes(`\n               waited ${one.waitTimes}\n`), `the command says '${one.waitTimes}'`);
         holds(one.follows === '' || text.includes(`\n               ${one.follows}\n`), `the command says '${one.follows}'`);
       }

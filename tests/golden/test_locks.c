@@ -106,16 +106,40 @@ static bool tell_site(void *context, struct recording_lock_site *out)
     return true;
 }
 
-/* Who waits at app/Hot.spin, or at `from`, called from there. */
-static void put(enum event_lock kind, const char *class_name, unsigned ms, const char *from)
+static bool tell_thread(void *context, uint32_t index, uint32_t serial,
+                        struct recording_thread *out)
 {
+    static const char *const names[] = {"one", "two", "three"};
+
+    (void)context;
+    (void)serial;
+    *out = (struct recording_thread){.os_tid = 100 + index,
+                                     .java_id = 10 + index,
+                                     .java_name = {names[index], strlen(names[index])},
+                                     .os_name = {names[index], strlen(names[index])}};
+    return true;
+}
+
+struct made_wait {
+    enum event_lock kind;
+    const char *class_name;
+    unsigned begin_ms, ms;
+    const char *from;
+    uint32_t thread, owner; /* 0: none, else one more than its number */
+    uint64_t address;
+};
+
+/* Who waits at app/Hot.spin, or at `from`, called from there. */
+static void put(const struct made_wait *wait)
+{
+    const char *const from = wait->from;
     struct epoch_ticket ticket;
     struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
     const dict_id spin = made_method(generation, "app/Hot", "spin", "(I)J", 2, 9, true);
     jw_frame frames[3];
     uint32_t count = 0;
 
-    if (kind == EVENT_LOCK_PARK) {
+    if (wait->kind == EVENT_LOCK_PARK) {
         const dict_id park =
             made_method(generation, "jdk/internal/misc/Unsafe", "park", "(ZJ)V", 1, 0x109, false);
 
@@ -130,12 +154,16 @@ static void put(enum event_lock kind, const char *class_name, unsigned ms, const
     struct event_record *record = event_reserve(generation->events);
     cr_assert_not_null(record);
     record->kind = EVENT_LOCK;
-    record->flags = (uint16_t)kind;
+    record->flags = (uint16_t)wait->kind;
+    record->thread_index = wait->thread;
     record->thread_serial = 1;
-    record->time_ns = jw_now_ns();
-    record->weight_ns = ms * JW_NS_PER_MS;
-    record->value = 0x7000;
-    record->class_name = dict_intern(generation->classes, class_name, strlen(class_name));
+    record->time_ns = told_ns + wait->begin_ms * JW_NS_PER_MS;
+    record->weight_ns = wait->ms * JW_NS_PER_MS;
+    record->state = (uint16_t)wait->owner;
+    record->name = 1; /* of the owner, too */
+    record->value = wait->address;
+    record->class_name =
+        dict_intern(generation->classes, wait->class_name, strlen(wait->class_name));
     record->trace = store_put(generation->traces, frames, count, 0);
     event_commit(record);
     generation_leave(generations, &ticket);
@@ -150,16 +178,24 @@ static void make(const char *path, bool has_sites)
     if (has_sites)
         config.sources.lock_site = tell_site;
     config.sources.lock_caller = tell_caller;
+    config.sources.thread = tell_thread;
     generations = generations_open(&(struct generations_config){0}, &err);
     cr_assert_not_null(generations, "%s", err.message);
     struct recording *recording = recording_open(&config, &err);
     cr_assert_not_null(recording, "%s", err.message);
-    put(EVENT_LOCK_ENTER, "app/Shelf", 30, NULL);
-    put(EVENT_LOCK_ENTER, "app/Shelf", 10, NULL);
-    put(EVENT_LOCK_PARK, "java/util/concurrent/locks/ReentrantLock$NonfairSync", 5,
-        "java/util/concurrent/locks/ReentrantLock");
-    put(EVENT_LOCK_PARK, "java/util/concurrent/CountDownLatch$Sync", 70, NULL);
-    put(EVENT_LOCK_ENTER, "app/Desk", 3, "app/Native");
+    static const struct made_wait waits[] = {
+        /* While one waits for two, that one waits for three, and for one a moment. */
+        {EVENT_LOCK_ENTER, "app/Shelf", 0, 30, NULL, 0, 2, 0x7000},
+        {EVENT_LOCK_ENTER, "app/Desk", 10, 3, "app/Native", 1, 3, 0x8000},
+        {EVENT_LOCK_ENTER, "app/Drawer", 20, 1, "app/Native", 1, 0, 0x9000},
+        {EVENT_LOCK_ENTER, "app/Shelf", 100, 10, NULL, 0, 0, 0x7000},
+        {EVENT_LOCK_PARK, "java/util/concurrent/locks/ReentrantLock$NonfairSync", 200, 5,
+         "java/util/concurrent/locks/ReentrantLock", 0, 3, 0xa000},
+        {EVENT_LOCK_PARK, "java/util/concurrent/CountDownLatch$Sync", 300, 70, NULL, 0, 0, 0xb000},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(waits); i++)
+        put(&waits[i]);
     struct generation *closed = generations_rotate(generations);
     cr_assert_not_null(closed);
     recording_take(recording, closed);
@@ -198,7 +234,7 @@ Test(locks, three_questions_are_answered)
     expect_text("Locks, by the places where they are taken\n\n"
                 "  program      1,234,726 acquisitions at 5 of 7 places; 1 cannot be counted\n"
                 "  the JDK      5,000 acquisitions at 1 of 1 places\n"
-                "  waits        1 at places that are not counted");
+                "  waits        2 at places that are not counted");
     expect_text(
         "Waited at (2 of 2)\n\n"
         " acquisitions threads mean hold   longest    waits    waited   longest  where\n"
@@ -208,9 +244,12 @@ Test(locks, three_questions_are_answered)
         "read\n"
         "               held 20.0 ms in all +- 2.2 %: < 1 us 50.0 %, 10-100 us 10.0 %, 0.1-1 ms "
         "40.0 %\n"
-        "               waited 10-100 ms 100.0 %\n");
+        "               waited 10-100 ms 100.0 %\n"
+        "               behind 30.0 ms in 1 wait  two, who waited 3.0 ms for app.Desk of three\n"
+        "                      10.0 ms in 1 wait  [unknown thread]\n");
     expect_text("               held 40.0 us in all: 1-10 us 100.0 %\n"
-                "               waited 1-10 ms 100.0 %\n");
+                "               waited 1-10 ms 100.0 %\n"
+                "               behind 5.0 ms in 1 wait  three\n");
     /* What is there is not told as nothing. */
     expect_text("               held 123.4 ms in all +- 0.1 %: < 1 us 100.0 %, 1-10 us < 0.1 %, >= "
                 "100 ms < 0.1 %\n");
@@ -254,22 +293,28 @@ Test(locks, for_programs)
     expect_text(
         "\"program\":{\"sites\":7,\"reached\":5,\"acquisitions\":1234726,\"not_counted\":1},\n"
         "\"jdk\":{\"sites\":1,\"reached\":1,\"acquisitions\":5000,\"not_counted\":0},\n"
-        "\"waits_elsewhere\":1,\n\"sites\":[\n");
+        "\"waits_elsewhere\":2,\n\"sites\":[\n");
     expect_text(
         "{\"place\":\"app.Cart.add\",\"line\":3,\"kind\":\"synchronized\",\"is_platform\":false,"
         "\"verdict\":\"one thread\",\"acquisitions\":1234567,\"threads\":1,"
         "\"thread\":\"worker-1\",\"timed_holds\":1000,\"weight\":1234567,"
         "\"hold_ns\":123456700,\"longest_hold_ns\":7000,\"waits\":0,\"waited_ns\":0,"
         "\"longest_wait_ns\":0,\"lock_class\":\"\",\"hold_error_ns\":300,"
-        "\"hold_steps\":[1234000,560,0,0,0,0,7],\"wait_steps\":[0,0,0,0,0,0,0]},\n");
+        "\"hold_steps\":[1234000,560,0,0,0,0,7],\"wait_steps\":[0,0,0,0,0,0,0],\"owners\":[]},\n");
     expect_text("\"verdict\":\"not counted\"");
     expect_text("\"kind\":\"ReentrantLock\",\"is_platform\":false,\"verdict\":\"contended\"");
-    expect_text("\"wait_steps\":[0,0,0,0,0,0,0],\"callers\":[{\"caller\":\"app.Cart.fill\","
-                "\"acquisitions\":3750,\"error\":60,\"samples\":30},{\"caller\":\"[others]\","
-                "\"acquisitions\":625,\"error\":60,\"samples\":10},");
+    expect_text(
+        "\"wait_steps\":[0,0,0,0,0,0,0],\"owners\":[],\"callers\":[{\"caller\":\"app.Cart.fill\","
+        "\"acquisitions\":3750,\"error\":60,\"samples\":30},{\"caller\":\"[others]\","
+        "\"acquisitions\":625,\"error\":60,\"samples\":10},");
     expect_text("\"waits\":1,\"waited_ns\":5000000,\"longest_wait_ns\":5000000,\"lock_class\":"
                 "\"java.util.concurrent.locks.ReentrantLock$NonfairSync\",\"hold_error_ns\":0,"
-                "\"hold_steps\":[0,40,0,0,0,0,0],\"wait_steps\":[0,0,0,0,1,0,0]}");
+                "\"hold_steps\":[0,40,0,0,0,0,0],\"wait_steps\":[0,0,0,0,1,0,0],"
+                "\"owners\":[{\"waits\":1,\"waited_ns\":5000000,\"owner\":\"three\"}]}");
+    expect_text(
+        "\"owners\":[{\"waits\":1,\"waited_ns\":30000000,\"owner\":\"two\",\"next_ns\":3000000,"
+        "\"next_class\":\"app.Desk\",\"next_owner\":\"three\"},{\"waits\":1,"
+        "\"waited_ns\":10000000,\"owner\":null}]");
 }
 
 Test(locks, a_recording_without_a_census_says_what_to_do)
@@ -304,7 +349,7 @@ Test(locks, an_explorer_page_has_what_the_command_says)
     cr_assert_not_null(census);
     static const char *const texts[] = {
         "{\"lines\":[[\"program\",\"1,234,726 acquisitions at 5 of 7 places; 1 cannot be "
-        "counted\"],[\"the JDK\",\"5,000 acquisitions at 1 of 1 places\"],[\"waits\",\"1 at "
+        "counted\"],[\"the JDK\",\"5,000 acquisitions at 1 of 1 places\"],[\"waits\",\"2 at "
         "places that are not counted: native code, and what counting stands on\"]],",
         "{\"key\":\"contended\",\"title\":\"Waited at\",\"rows\":[[\"app.Hot.spin\",12,"
         "\"monitor\",\"app.Shelf\",\"one\",100,3,10,100,20000000,200000,900000,2,40000000,"
@@ -320,10 +365,11 @@ Test(locks, an_explorer_page_has_what_the_command_says)
         "{\"key\":\"jdk\",\"title\":\"In classes of the JDK\",\"rows\":[[\"java.util.Vector.add\","
         "60,\"synchronized\",\"\",\"one\",5000,1,0,0,0,0,0,0,0,0,\"by one alone\","
         "[\"75.0 % +- 1.2  app.Cart.fill\",\"12.5 % +- 1.2  [others]\",\"5.0 %  app.Hot.a\","
-        "\"4.0 %  app.Hot.b\",\"3.5 % +- 0.2  app.Hot.c\"],0,\"\",\"\"]]}]}",
+        "\"4.0 %  app.Hot.b\",\"3.5 % +- 0.2  app.Hot.c\"],0,\"\",\"\",[]]]}]}",
         ",[],430000,\"20.0 ms in all +- 2.2 %: \\u003c 1 us 50.0 %, 10-100 us 10.0 %, 0.1-1 ms "
         "40.0 "
-        "%\",\"10-100 ms 100.0 %\"],",
+        "%\",\"10-100 ms 100.0 %\",[\"30.0 ms in 1 wait  two, who waited 3.0 ms for app.Desk of "
+        "three\",\"10.0 ms in 1 wait  [unknown thread]\"]],",
     };
     for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
         cr_expect(strstr(census, texts[i]) != NULL, "no '%s' in %s", texts[i], census);

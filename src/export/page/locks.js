@@ -5,7 +5,7 @@
  *
  * Places of one class are one row that opens, and each place opens to all that is known of it.
  */
-const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers', 'error', 'holds', 'waitTimes'];
+const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers', 'error', 'holds', 'waitTimes', 'owners'];
 /* Key, heading, the same in a line of its own, whether it is a time. */
 const LOCK_COLUMNS = [['acquisitions', 'Acquisitions', 'acquisitions', false], ['threads', 'Threads', 'threads', false], ['mean', 'Mean hold', 'mean hold', true],
   ['longest', 'Longest hold', 'longest hold', true], ['waits', 'Waits', 'waits', false], ['waited', 'Waited', 'waited', true], ['longestWait', 'Longest wait', 'longest wait', true]];
@@ -34,6 +34,7 @@ function readCensus(bytes) {
       keys.set(name, (keys.get(name) || 0) + 1);
       site.key = name + (keys.get(name) > 1 ? ' ' + keys.get(name) : '');
       site.callers ||= [];
+      site.owners ||= [];
       site.folded = foldText([site.place, site.kind, site.lock, site.thread, ...site.callers.map(caller => caller.slice(caller.indexOf('  ')))].join(' '));
       return site;
     });
@@ -129,7 +130,7 @@ function lockEvidence(site) {
     ...(site.thread === '' ? [] : [['First thread', site.thread]]),
     ...(site.timed === 0 ? [] : [['Holds', site.holds], ['', `${times(site.mean)} at the mean, ${times(site.longest)} the longest; ` +
       `${grouped(site.timed)} were timed${site.weight > site.timed ? `, which stand for ${grouped(site.weight)}` : ''}`]]),
-    ...(site.waits === 0 ? [] : [['Waits', `${grouped(site.waits)}, ${times(site.waited)} in all; ${times(site.longestWait)} the longest`], ['', site.waitTimes]]),
+    ...(site.waits === 0 ? [] : [['Waits', `${grouped(site.waits)}, ${times(site.waited)} in all; ${times(site.longestWait)} the longest`], ['', site.waitTimes], ...site.owners.map((owner, i) => [i === 0 ? 'Behind' : '', owner])]),
     ['Lock', lockKind(site)],
     ...site.callers.map((caller, i) => [i === 0 ? 'By calls of' : '', caller]),
     ...(site.follows === '' ? [] : [['What follows', site.follows]]),
@@ -364,7 +365,7 @@ function locksText() {
   const lines = ['question,' + LOCK_FIELDS.join(',') + '\n'];
   for (const table of census.tables) {
     for (const site of census.test === null ? table.sites : table.sites.filter(census.test))
-      lines.push([table.key, ...LOCK_FIELDS.map(field => typeof site[field] === 'number' ? site[field] : csvCell(field === 'callers' ? site.callers.join('; ') : site[field]))].join(',') + '\n');
+      lines.push([table.key, ...LOCK_FIELDS.map(field => typeof site[field] === 'number' ? site[field] : csvCell(Array.isArray(site[field]) ? site[field].join('; ') : site[field]))].join(',') + '\n');
   }
   return lines;
 }
