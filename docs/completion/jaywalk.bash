@@ -358,8 +358,15 @@ _jaywalk_facts() {
         ;;
     latency)
         operands=recordings
-        options='--top= --json -h --help '
+        options='--by= --from= --to= --thread= --endpoint= --attribute= --latency= --top= --json -q --quiet -h --help '
         case $option in
+        --by) kind=words words='endpoint operation thread attribute:' ;;
+        --from) kind=any ;;
+        --to) kind=any ;;
+        --thread) kind=any ;;
+        --endpoint) kind=any ;;
+        --attribute) kind=any ;;
+        --latency) kind=any ;;
         --top) kind=any ;;
         esac
         ;;

@@ -508,8 +508,16 @@ complete -c jaywalk -n '__jaywalk_is locks; and __jaywalk_lacks --help -h' -s h 
 
 complete -c jaywalk -n __jaywalk_begins -a latency -d 'say how many calls, requests and waits of tasks there were and how long they took'
 complete -c jaywalk -n '__jaywalk_is latency' -k -a '(__jaywalk_recordings)'
+complete -c jaywalk -n '__jaywalk_is latency' -l by -x -a 'endpoint operation thread attribute:' -d 'traced calls, requests and tasks apart for each endpoint, operation...'
+complete -c jaywalk -n '__jaywalk_is latency; and __jaywalk_lacks --from' -l from -x -d 'only those that began then or later'
+complete -c jaywalk -n '__jaywalk_is latency; and __jaywalk_lacks --to' -l to -x -d 'only those that began before then, which is given as for --from'
+complete -c jaywalk -n '__jaywalk_is latency' -l thread -x -d 'only those of threads of this name, in which a star stands for anything...'
+complete -c jaywalk -n '__jaywalk_is latency' -l endpoint -x -d 'only those in requests to this endpoint, in which a star stands for...'
+complete -c jaywalk -n '__jaywalk_is latency' -l attribute -x -d 'only those with this attribute, tenant=acme or tenant=a*'
+complete -c jaywalk -n '__jaywalk_is latency; and __jaywalk_lacks --latency' -l latency -x -d 'only those that took at least as long'
 complete -c jaywalk -n '__jaywalk_is latency; and __jaywalk_lacks --top' -l top -x -d 'so many rows of each table, 20 by default'
 complete -c jaywalk -n '__jaywalk_is latency; and __jaywalk_lacks --json' -l json -d 'for programs: one object of schema jaywalk.latency/1, whose fields stay'
+complete -c jaywalk -n '__jaywalk_is latency; and __jaywalk_lacks --quiet -q' -s q -l quiet -d 'no progress'
 complete -c jaywalk -n '__jaywalk_is latency; and __jaywalk_lacks --help -h' -s h -l help -d 'show the help of the command'
 
 complete -c jaywalk -n __jaywalk_begins -a summary -d 'say what is in recordings, and whether they are whole'

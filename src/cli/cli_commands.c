@@ -397,7 +397,10 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "option queue the same of the tasks that waited that long for a thread of their "
                 "executor, by the\n"
                 "classes of both.\n"
-                "Times are those of the wall clock. Several recordings add up.\n",
+                "Times are those of the wall clock. Several recordings add up. By endpoint, or of "
+                "a "
+                "part: what is\n"
+                "recorded one by one, which is all but what the options time and count count.\n",
             .examples = "  jaywalk -d 60 --time='com.acme.Shop.*' -f shop.jfr 4711\n"
                         "  jaywalk latency shop.jfr\n"
                         "  jaywalk latency --json --top=0 shop.jfr | jq '.methods[0].p99_ns'\n"

@@ -293,6 +293,33 @@ static const char *value_of(struct cli_feed *feed, const struct cli_by *by)
     return NULL;
 }
 
+/* As the JVM or the system has it; NULL: it has none. */
+static const char *thread_name(struct cli_feed *feed, const struct jfr_reader_event *event)
+{
+    static const char *const names[] = {"javaName", "osName"};
+    struct jfr_value thread, field;
+
+    (void)cli_thread_key(event, &thread);
+    for (size_t i = 0; thread.reader != NULL && i < JW_COUNT_OF(names); i++)
+        if (jfr_value_field(&thread, names[i], &field) && jfr_value_text(&field, &feed->text) &&
+            feed->text.text[0] != '\0')
+            return feed->text.text;
+    return NULL;
+}
+
+void cli_box_text(struct cli_feed *feed, const struct cli_by *by,
+                  const struct jfr_reader_event *event, char *out, size_t room)
+{
+    const char *const text =
+        by->kind == CLI_BY_THREAD ? thread_name(feed, event) : value_of(feed, by);
+
+    if (text != NULL)
+        snprintf(out, room, "%s", text);
+    else
+        snprintf(out, room, "[no %s]",
+                 by->kind == CLI_BY_THREAD || feed->context.is_any ? by->name : "context");
+}
+
 /* The box of a slice of time: its number. */
 static profile_frame_id slice_root(struct cli_feed *feed, const struct jfr_reader_event *event)
 {

@@ -396,6 +396,9 @@ bool cli_duration_ns(const struct jfr_reader_chunk *chunk, const struct jfr_read
 /* A moment or a span as a number of ns; false: it stands for none, or for ever. */
 bool cli_field_ns(const struct jfr_reader_chunk *chunk, const struct jfr_field *field,
                   int64_t *out);
+/* What the event in hand has for a box, "GET /orders", "main"; of what it lacks, "[no endpoint]", "[no context]". Cut to fit. */
+void cli_box_text(struct cli_feed *feed, const struct cli_by *by,
+                  const struct jfr_reader_event *event, char *out, size_t room);
 /* The boxes of the sample in hand, one for each of wish->bys. */
 void cli_fill_roots(struct cli_feed *feed, const struct jfr_reader_event *event,
                     profile_frame_id *roots);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "cli/cli_contexts_internal.h"
 #include "cli/cli_internal.h"
 #include "probe/probe_own.h"
 
@@ -35,8 +36,12 @@ enum latency_kind {
     LATENCY_KINDS,
 };
 
+/* Between the boxes of a row. */
+#define LATENCY_BOX '\1'
+
 struct latency_row {
-    char *name; /* "com.acme.Shop.buy" */
+    char *name;        /* "com.acme.Shop.buy" */
+    const char *boxes; /* behind it: one for each of `bys`; "": none */
     enum latency_kind kind;
     struct latency_figures all, file; /* of all files, and of the one that is read */
 };
@@ -47,17 +52,27 @@ struct latency {
     struct jw_map index;  /* kind and name -> number + 1 */
     uint64_t recorded_ns; /* by all chunks */
     uint64_t left_out;    /* events of names beyond LATENCY_ROWS */
+    uint64_t unwanted;    /* events that are not of the part */
     bool is_out_of_memory;
 };
 
+struct latency_wish {
+    struct cli_part *part;
+    struct cli_bys bys;
+    char words[512]; /* of the part; "": all, and sums of all calls, too */
+    size_t top;      /* 0: all rows */
+    bool is_quiet;
+};
+
 /* Adds what the file has. False and `err`: it cannot be read. */
-JW_MUST_CHECK bool latency_read(struct latency *all, const char *path, struct jw_error *err);
+JW_MUST_CHECK bool latency_read(struct latency *all, const char *path,
+                                const struct latency_wish *wish, struct jw_error *err);
 void latency_close(struct latency *all);
 
 /* So many of a thousand calls took no longer; within 0.8 %. There are calls. */
 uint64_t latency_percentile_ns(const struct latency_figures *figures, unsigned thousandths);
 
-void latency_text(struct latency *all, size_t top, FILE *to);
-void latency_json(struct latency *all, size_t top, FILE *to);
+void latency_text(struct latency *all, const struct latency_wish *wish, FILE *to);
+void latency_json(struct latency *all, const struct latency_wish *wish, FILE *to);
 
 #endif

@@ -8,14 +8,13 @@
 
 #define NAME_BYTES 1024u
 
-static const char times_type[] = "jaywalk.MethodLatency", trace_type[] = "jdk.MethodTrace",
-                  span_type[] = "jaywalk.Span", count_type[] = "jaywalk.MethodCount",
-                  queue_type[] = "jaywalk.QueueTime";
-
 struct reading {
     struct latency *all;
-    struct jfr_reader *reader;
-    struct jfr_reader_chunk chunk;
+    const struct latency_wish *wished;
+    struct cli_wish wish;
+    struct cli_found found;
+    struct cli_requests *requests;
+    struct cli_feed feed; /* reader, chunk, what the part needs */
     struct jfr_text text;
     struct latency_figures one; /* of an event */
 };
@@ -47,12 +46,16 @@ static struct latency_row *add_row(struct latency *all, const char *key)
         return NULL;
     }
     strcpy(row->name, key + 1);
+    char *const boxes = strchr(row->name, LATENCY_BOX);
+    row->boxes = boxes == NULL ? "" : boxes + 1;
+    if (boxes != NULL)
+        *boxes = '\0';
     row->kind = (enum latency_kind)(key[0] - '0');
     all->rows[all->count++] = row;
     return row;
 }
 
-/* `key`: a digit of enum latency_kind, and the name. NULL: there is no room. */
+/* `key`: a digit of enum latency_kind, the name, and boxes, each behind its mark. NULL: there is no room. */
 static struct latency_row *row_of(struct latency *all, const char *key)
 {
     uint64_t *known = jw_map_put(&all->index, key, strlen(key));
@@ -86,6 +89,21 @@ static void put_text(const struct jfr_value *value, const char *field_name, stru
     to[*used_bytes] = '\0';
 }
 
+/* Of what is recorded one by one. */
+static struct latency_row *row_in_boxes(struct reading *reading,
+                                        const struct jfr_reader_event *event, char key[NAME_BYTES])
+{
+    const struct cli_bys *bys = &reading->wished->bys;
+    size_t used = strlen(key);
+
+    for (size_t i = 0; i < bys->count && used + 2 < NAME_BYTES; i++) {
+        key[used++] = LATENCY_BOX;
+        cli_box_text(&reading->feed, &bys->items[i], event, key + used, NAME_BYTES - used);
+        used += strlen(key + used);
+    }
+    return row_of(reading->all, key);
+}
+
 static struct latency_row *
 row_of_event(struct reading *reading, const struct jfr_reader_event *event, enum latency_kind kind)
 {
@@ -100,7 +118,7 @@ row_of_event(struct reading *reading, const struct jfr_reader_event *event, enum
     if (used + 1 < sizeof key)
         key[used++] = '.';
     put_text(&method, "name", reading, key, &used);
-    return row_of(reading->all, key);
+    return kind == LATENCY_TRACED ? row_in_boxes(reading, event, key) : row_of(reading->all, key);
 }
 
 /* Of a lambda the class that it stands in: what follows is a number that differs from one run to the next. */
@@ -134,11 +152,11 @@ static struct latency_row *row_of_task(struct reading *reading,
     put_class(event, "taskClass", reading, key, &used);
     cut_lambda(key, &used);
     if (used + sizeof in > sizeof key)
-        return row_of(reading->all, key);
+        return row_in_boxes(reading, event, key);
     memcpy(key + used, in, sizeof in);
     used += sizeof in - 1;
     put_class(event, "executorClass", reading, key, &used);
-    return row_of(reading->all, key);
+    return row_in_boxes(reading, event, key);
 }
 
 /* ---- figures ---- */
@@ -222,7 +240,7 @@ static void take_duration(struct reading *reading, const struct jfr_reader_event
 {
     int64_t ns;
 
-    if (row == NULL || !cli_duration_ns(&reading->chunk, event, &ns) || ns < 0)
+    if (row == NULL || !cli_duration_ns(&reading->feed.chunk, event, &ns) || ns < 0)
         return;
     struct latency_figures *to = &row->file;
     if (to->count == 0 || (uint64_t)ns < to->least_ns)
@@ -244,7 +262,7 @@ static struct latency_row *row_of_span(struct reading *reading,
         reading->text.length_bytes == 0)
         return NULL;
     snprintf(key + 1, sizeof key - 1, "%s", reading->text.text);
-    return row_of(reading->all, key);
+    return row_in_boxes(reading, event, key);
 }
 
 /* The call that ends the search is in the middle of its step. */
@@ -269,48 +287,125 @@ uint64_t latency_percentile_ns(const struct latency_figures *figures, unsigned t
 
 /* ---- a file ---- */
 
-static void read_chunks(struct reading *reading, struct jw_error *err)
+enum { SOURCE_TIMES, SOURCE_COUNT, SOURCE_TRACE, SOURCE_SPAN, SOURCE_QUEUE };
+
+static const char *const sources[] = {
+    [SOURCE_TIMES] = "jaywalk.MethodLatency", [SOURCE_COUNT] = "jaywalk.MethodCount",
+    [SOURCE_TRACE] = "jdk.MethodTrace",       [SOURCE_SPAN] = "jaywalk.Span",
+    [SOURCE_QUEUE] = "jaywalk.QueueTime",
+};
+
+static void take_one(struct reading *reading, const struct jfr_reader_event *event, int source)
 {
+    struct latency_row *row;
+
+    if (!cli_is_in_part(&reading->feed, event)) {
+        reading->all->unwanted++;
+        return;
+    }
+    if (source == SOURCE_TRACE)
+        row = row_of_event(reading, event, LATENCY_TRACED);
+    else
+        row = source == SOURCE_SPAN ? row_of_span(reading, event) : row_of_task(reading, event);
+    take_duration(reading, event, row);
+}
+
+static void take(struct reading *reading, const struct jfr_reader_event *event)
+{
+    const bool is_part = reading->wished->words[0] != '\0';
+
+    for (int i = 0; i < (int)JW_COUNT_OF(sources); i++) {
+        if (strcmp(event->type_name, sources[i]) != 0)
+            continue;
+        if (i > SOURCE_COUNT)
+            take_one(reading, event, i);
+        else if (is_part)
+            reading->all->unwanted++;
+        else if (i == SOURCE_TIMES)
+            take_times(reading, event);
+        else
+            take_count(reading, event);
+        return;
+    }
+}
+
+static bool has_any(struct jfr_reader *reader)
+{
+    for (size_t i = 0; i < JW_COUNT_OF(sources); i++)
+        if (jfr_reader_has_event(reader, sources[i]))
+            return true;
+    return false;
+}
+
+static void read_chunks(struct reading *reading, struct cli_progress *progress,
+                        struct jw_error *err)
+{
+    struct jfr_reader *reader = reading->feed.reader;
     struct jfr_reader_event event;
 
     while (!reading->all->is_out_of_memory &&
-           jfr_reader_next_types(reading->reader, &reading->chunk, err)) {
-        reading->all->recorded_ns += reading->chunk.duration_ns;
-        if (!jfr_reader_has_event(reading->reader, times_type) &&
-            !jfr_reader_has_event(reading->reader, count_type) &&
-            !jfr_reader_has_event(reading->reader, trace_type) &&
-            !jfr_reader_has_event(reading->reader, span_type) &&
-            !jfr_reader_has_event(reading->reader, queue_type))
+           jfr_reader_next_types(reader, &reading->feed.chunk, err)) {
+        reading->all->recorded_ns += reading->feed.chunk.duration_ns;
+        if (!has_any(reader))
             continue;
-        if (!jfr_reader_begin_events(reading->reader, err))
+        if (!jfr_reader_begin_events(reader, err))
             return;
-        while (!reading->all->is_out_of_memory &&
-               jfr_reader_next_event(reading->reader, &event, err)) {
-            if (strcmp(event.type_name, times_type) == 0)
-                take_times(reading, &event);
-            else if (strcmp(event.type_name, count_type) == 0)
-                take_count(reading, &event);
-            else if (strcmp(event.type_name, trace_type) == 0)
-                take_duration(reading, &event, row_of_event(reading, &event, LATENCY_TRACED));
-            else if (strcmp(event.type_name, span_type) == 0)
-                take_duration(reading, &event, row_of_span(reading, &event));
-            else if (strcmp(event.type_name, queue_type) == 0)
-                take_duration(reading, &event, row_of_task(reading, &event));
+        cli_feed_forget(&reading->feed);
+        while (!reading->all->is_out_of_memory && jfr_reader_next_event(reader, &event, err)) {
+            take(reading, &event);
+            cli_progress_show(progress, "reading", jfr_reader_position_bytes(reader),
+                              jfr_reader_size_bytes(reader));
         }
         if (err->message[0] != '\0')
             return;
     }
 }
 
-bool latency_read(struct latency *all, const char *path, struct jw_error *err)
+/* What the part means in this recording. */
+static bool settle(struct reading *reading, const char *path, struct jw_error *err)
 {
-    struct reading reading = {.all = all, .reader = jfr_reader_open(path, err)};
+    const struct latency_wish *wished = reading->wished;
 
-    if (reading.reader == NULL)
+    if (!cli_window_settle(wished->part, path, err))
         return false;
-    read_chunks(&reading, err);
-    jfr_reader_close(reading.reader);
-    jfr_text_free(&reading.text);
+    if (!cli_needs_requests(wished->part, &wished->bys))
+        return true;
+    reading->requests = cli_requests_read(path, false, wished->is_quiet, err);
+    if (reading->requests == NULL)
+        return false;
+    cli_requests_judge(reading->requests, wished->part);
+    reading->feed.requests = reading->requests;
+    return true;
+}
+
+bool latency_read(struct latency *all, const char *path, const struct latency_wish *wish,
+                  struct jw_error *err)
+{
+    struct reading *reading = jw_alloc(sizeof *reading);
+    struct cli_progress progress;
+
+    if (reading == NULL) {
+        jw_error_set(err, "no memory");
+        return false;
+    }
+    reading->all = all;
+    reading->wished = wish;
+    reading->wish.part = wish->part;
+    reading->wish.bys = &wish->bys;
+    reading->feed.wish = &reading->wish;
+    reading->feed.found = &reading->found;
+    if (settle(reading, path, err))
+        reading->feed.reader = jfr_reader_open(path, err);
+    if (reading->feed.reader != NULL) {
+        cli_progress_begin(&progress, wish->is_quiet);
+        read_chunks(reading, &progress, err);
+        cli_progress_end(&progress);
+    }
+    all->is_out_of_memory |= reading->feed.is_out_of_memory;
+    jfr_text_free(&reading->text);
+    cli_feed_close(&reading->feed);
+    cli_requests_close(reading->requests);
+    jw_free(reading);
     for (size_t i = 0; i < all->count; i++) {
         add(&all->rows[i]->all, &all->rows[i]->file);
         memset(&all->rows[i]->file, 0, sizeof all->rows[i]->file);

@@ -29,10 +29,16 @@ static const struct {
                         "task in executor", "classes", "queued", "task"},
 };
 
-/* Of what is told of from some time on it is not known how many there were. */
-static bool has_rate(enum latency_kind kind)
+/* Of what is told of from some time on it is not known how many there were, nor of a part in how much time. */
+static bool has_rate(enum latency_kind kind, const struct latency_wish *wish)
 {
-    return kind != LATENCY_TRACED && kind != LATENCY_QUEUED;
+    return kind != LATENCY_TRACED && kind != LATENCY_QUEUED && wish->words[0] == '\0';
+}
+
+/* The sums of all calls are not taken apart. */
+static bool has_boxes(enum latency_kind kind, const struct latency_wish *wish)
+{
+    return kind > LATENCY_COUNTED && wish->bys.count > 0;
 }
 
 /* "12.3ms", in whole numbers: no locale changes them. */
@@ -68,7 +74,8 @@ static int compare(const void *a, const void *b)
         return one->all.total_ns < other->all.total_ns ? 1 : -1;
     if (one->kind == LATENCY_COUNTED && one->all.count != other->all.count)
         return one->all.count < other->all.count ? 1 : -1;
-    return strcmp(one->name, other->name);
+    const int order = strcmp(one->name, other->name);
+    return order != 0 ? order : strcmp(one->boxes, other->boxes);
 }
 
 /* Calls of a second, in hundredths. */
@@ -90,33 +97,66 @@ static void put_times(const struct latency_figures *figures, FILE *to)
     put_time(figures->most_ns, to);
 }
 
-static void put_head(enum latency_kind kind, FILE *to)
+static void put_head(enum latency_kind kind, const struct latency_wish *wish, FILE *to)
 {
     fprintf(to, "%12s%s", kind == LATENCY_QUEUED ? "tasks" : "calls",
-            has_rate(kind) ? "   per second" : "");
+            has_rate(kind, wish) ? "   per second" : "");
     if (kind != LATENCY_COUNTED)
         fprintf(to, " %10s %10s %10s %10s %10s %10s %10s", "total", "mean", columns[0].title,
                 columns[1].title, columns[2].title, columns[3].title, "max");
-    fprintf(to, "  %s\n", kinds[kind].of);
+    fprintf(to, "  %s", kinds[kind].of);
+    for (size_t i = 0; has_boxes(kind, wish) && i < wish->bys.count; i++)
+        fprintf(to, "%s%s", i == 0 ? " (" : ", ", wish->bys.items[i].name);
+    fputs(has_boxes(kind, wish) ? ")\n" : "\n", to);
 }
 
-static void put_row(const struct latency *all, const struct latency_row *row, FILE *to)
+/* The box at `*at`, which goes on behind it; false: there is none. */
+static bool next_box(const char **at, char box[CLI_CELL_BYTES])
+{
+    const size_t length = *at == NULL ? 0 : strcspn(*at, (const char[]){LATENCY_BOX, '\0'});
+
+    if (*at == NULL)
+        return false;
+    snprintf(box, CLI_CELL_BYTES, "%.*s", (int)length, *at);
+    *at = (*at)[length] == '\0' ? NULL : *at + length + 1;
+    return true;
+}
+
+static void put_boxes(const struct latency_row *row, FILE *to)
+{
+    const char *at = row->boxes[0] == '\0' ? NULL : row->boxes;
+    char box[CLI_CELL_BYTES], clean[CLI_CELL_BYTES];
+
+    for (size_t i = 0; next_box(&at, box); i++) {
+        cli_text_clean(box, clean);
+        fprintf(to, "%s%s", i == 0 ? " (" : ", ", clean);
+    }
+    if (row->boxes[0] != '\0')
+        fputc(')', to);
+}
+
+static void put_row(const struct latency *all, const struct latency_row *row,
+                    const struct latency_wish *wish, FILE *to)
 {
     const struct latency_figures *figures = &row->all;
     const uint64_t rate = rate_of(all, row);
     char name[CLI_CELL_BYTES];
 
     fprintf(to, "%12" PRIu64, figures->count);
-    if (has_rate(row->kind))
+    if (has_rate(row->kind, wish))
         fprintf(to, " %9" PRIu64 ".%02u", rate / 100, (unsigned)(rate % 100));
     if (row->kind != LATENCY_COUNTED)
         put_times(figures, to);
     cli_text_clean(row->name, name);
-    fprintf(to, "  %s\n", name);
+    fprintf(to, "  %s", name);
+    put_boxes(row, to);
+    fputc('\n', to);
 }
 
-static void put_table(struct latency *all, enum latency_kind kind, size_t top, FILE *to)
+static void put_table(struct latency *all, enum latency_kind kind, const struct latency_wish *wish,
+                      FILE *to)
 {
+    const size_t top = wish->top;
     size_t shown = 0, count = 0;
 
     for (size_t i = 0; i < all->count; i++)
@@ -124,11 +164,11 @@ static void put_table(struct latency *all, enum latency_kind kind, size_t top, F
     if (count == 0)
         return;
     fprintf(to, "%s\n\n", kinds[kind].title);
-    put_head(kind, to);
+    put_head(kind, wish, to);
     for (size_t i = 0; i < all->count && (top == 0 || shown < top); i++) {
         if (all->rows[i]->kind != kind || all->rows[i]->all.count == 0)
             continue;
-        put_row(all, all->rows[i], to);
+        put_row(all, all->rows[i], wish, to);
         shown++;
     }
     if (shown < count)
@@ -142,28 +182,50 @@ static void sort(struct latency *all)
         qsort(all->rows, all->count, sizeof(struct latency_row *), compare);
 }
 
-void latency_text(struct latency *all, size_t top, FILE *to)
+void latency_text(struct latency *all, const struct latency_wish *wish, FILE *to)
 {
     sort(all);
+    if (wish->words[0] != '\0')
+        fprintf(to,
+                "Only %s; without sums of all calls (time=, count=), which have no such parts\n\n",
+                wish->words);
     for (int kind = 0; kind < LATENCY_KINDS; kind++)
-        put_table(all, (enum latency_kind)kind, top, to);
+        put_table(all, (enum latency_kind)kind, wish, to);
     if (all->left_out != 0)
         fprintf(to, "%" PRIu64 " events are of names beyond the first %u, and left out\n",
                 all->left_out, LATENCY_ROWS);
 }
 
-static void put_json_row(const struct latency *all, const struct latency_row *row, FILE *to)
+static void put_json_boxes(const struct latency_row *row, const struct cli_bys *bys, FILE *to)
+{
+    const char *at = row->boxes[0] == '\0' ? NULL : row->boxes;
+    char box[CLI_CELL_BYTES];
+
+    if (at == NULL)
+        return;
+    for (size_t i = 0; i < bys->count && next_box(&at, box); i++) {
+        fputs(i == 0 ? ",\"by\":{" : ",", to);
+        cli_text_json(bys->items[i].name, to);
+        fputc(':', to);
+        cli_text_json(box, to);
+    }
+    fputc('}', to);
+}
+
+static void put_json_row(const struct latency *all, const struct latency_row *row,
+                         const struct latency_wish *wish, FILE *to)
 {
     const struct latency_figures *figures = &row->all;
     const uint64_t rate = rate_of(all, row);
 
     fprintf(to, "{\"%s\":", kinds[row->kind].field);
     cli_text_json(row->name, to);
+    put_json_boxes(row, &wish->bys, to);
     fprintf(to, ",\"calls\":%" PRIu64, figures->count);
     if (row->kind != LATENCY_COUNTED)
         fprintf(to, ",\"total_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64, figures->total_ns,
                 figures->least_ns);
-    if (has_rate(row->kind))
+    if (has_rate(row->kind, wish))
         fprintf(to, ",\"per_second\":%" PRIu64 ".%02u", rate / 100, (unsigned)(rate % 100));
     if (row->kind == LATENCY_COUNTED) {
         fputc('}', to);
@@ -175,8 +237,10 @@ static void put_json_row(const struct latency *all, const struct latency_row *ro
     fprintf(to, ",\"max_ns\":%" PRIu64 "}", figures->most_ns);
 }
 
-static void put_json_rows(const struct latency *all, enum latency_kind kind, size_t top, FILE *to)
+static void put_json_rows(const struct latency *all, enum latency_kind kind,
+                          const struct latency_wish *wish, FILE *to)
 {
+    const size_t top = wish->top;
     size_t shown = 0;
 
     fprintf(to, ",\n\"%s\":[", kinds[kind].list);
@@ -184,16 +248,21 @@ static void put_json_rows(const struct latency *all, enum latency_kind kind, siz
         if (all->rows[i]->kind != kind || all->rows[i]->all.count == 0)
             continue;
         fputs(shown++ == 0 ? "\n" : ",\n", to);
-        put_json_row(all, all->rows[i], to);
+        put_json_row(all, all->rows[i], wish, to);
     }
     fputc(']', to);
 }
 
-void latency_json(struct latency *all, size_t top, FILE *to)
+void latency_json(struct latency *all, const struct latency_wish *wish, FILE *to)
 {
     sort(all);
-    fprintf(to, "{\"schema\":\"jaywalk.latency/1\",\n\"left_out\":%" PRIu64, all->left_out);
+    fputs("{\"schema\":\"jaywalk.latency/1\"", to);
+    if (wish->words[0] != '\0') {
+        fputs(",\n\"part\":", to);
+        cli_text_json(wish->words, to);
+    }
+    fprintf(to, ",\n\"left_out\":%" PRIu64, all->left_out);
     for (int kind = 0; kind < LATENCY_KINDS; kind++)
-        put_json_rows(all, (enum latency_kind)kind, top, to);
+        put_json_rows(all, (enum latency_kind)kind, wish, to);
     fputs("}\n", to);
 }

@@ -97,9 +97,9 @@ static const struct {
      "owners and waiters are found in the whole recording; 'jaywalk convert -e lock' shows a part"},
     {CLI_COMMAND_LOCKS, CLI_OF_SAMPLES,
      "a census is of the whole recording; 'jaywalk convert -e lock' shows a part of the waits"},
-    {CLI_COMMAND_LATENCY, CLI_OF_SAMPLES,
-     "times of methods are counted as a whole; 'jaywalk convert --event jdk.MethodTrace' shows a "
-     "part"},
+    {CLI_COMMAND_LATENCY, "include exclude state simple norm lines reverse inverted minwidth title",
+     "times are of calls and requests, not of stacks; 'jaywalk convert --event jdk.MethodTrace' "
+     "draws those of traced calls"},
     {CLI_COMMAND_COMPARE, "reverse inverted",
      "methods that are compared have no direction; 'jaywalk convert --diff BEFORE AFTER out.html' "
      "draws them"},

@@ -1,11 +1,13 @@
 /* `jaywalk latency`: how long calls of methods and requests took. Context: tool. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/cli_latency_internal.h"
 
 #define ROWS 20u
 
-static bool read_line(const struct cli_values *values, size_t *top, struct jw_error *err)
+static bool read_line(const struct cli_values *values, struct latency_wish *wish,
+                      struct jw_error *err)
 {
     if (values->operands.count == 0) {
         jw_error_set(err,
@@ -15,44 +17,74 @@ static bool read_line(const struct cli_values *values, size_t *top, struct jw_er
                      cli_commands[CLI_COMMAND_LATENCY].usage);
         return false;
     }
-    return values->top == NULL || cli_top_read(values->top, top, err);
+    if (!cli_part_read(values, wish->part, err) || !cli_bys_read(values, false, &wish->bys, err) ||
+        (values->top != NULL && !cli_top_read(values->top, &wish->top, err)))
+        return false;
+    cli_part_tell(wish->part, wish->words, sizeof wish->words);
+    wish->is_quiet = values->is_quiet;
+    return true;
 }
 
-static bool read_all(const struct cli_values *values, struct latency *all, struct jw_error *err)
+static bool read_all(const struct cli_values *values, struct latency *all,
+                     const struct latency_wish *wish, struct jw_error *err)
 {
+    const char *const first = values->operands.texts[0];
+
     for (size_t i = 0; i < values->operands.count; i++)
-        if (!latency_read(all, values->operands.texts[i], err))
+        if (!latency_read(all, values->operands.texts[i], wish, err))
             return false;
     for (size_t i = 0; i < all->count; i++)
         if (all->rows[i]->all.count != 0)
             return true;
-    jw_error_set(
-        err,
-        "%s: no times or counts of methods, requests or tasks: record with the option time, count, "
-        "endpoints, trace or queue (jaywalk -d 60 "
-        "--time='com.acme.Shop.*' PID)",
-        values->operands.texts[0]);
+    if (all->unwanted == 0) {
+        jw_error_set(err,
+                     "%s: no times or counts of methods, requests or tasks: record with the option "
+                     "time, count, "
+                     "endpoints, trace or queue (jaywalk -d 60 "
+                     "--time='com.acme.Shop.*' PID)",
+                     first);
+        return false;
+    }
+    jw_error_set(err,
+                 "%s: of %" PRIu64 " events none is of the part that was asked for: %s; what time= "
+                 "and count= count has no parts",
+                 first, all->unwanted, wish->words);
+    if (!values->is_quiet)
+        cli_tell_idle_part(first, wish->part);
     return false;
+}
+
+static int show(const struct cli_values *values, struct latency *all, struct latency_wish *wish)
+{
+    struct jw_error err = {{0}};
+
+    if (!read_line(values, wish, &err))
+        return cli_usage_error(&cli_commands[CLI_COMMAND_LATENCY], &err);
+    if (!read_all(values, all, wish, &err)) {
+        cli_complain("%s", err.message);
+        return CLI_FAILED;
+    }
+    if (values->has_json)
+        latency_json(all, wish, stdout);
+    else
+        latency_text(all, wish, stdout);
+    const int status = cli_end_output(CLI_OK);
+    if (!values->is_quiet)
+        cli_tell_idle_part(values->operands.texts[0], wish->part);
+    return status;
 }
 
 int cli_latency(const struct cli_values *values)
 {
     struct latency all = {0};
-    struct jw_error err = {{0}};
-    size_t top = ROWS;
+    struct latency_wish wish = {.part = jw_alloc(sizeof *wish.part), .top = ROWS};
     int status = CLI_FAILED;
 
-    if (!read_line(values, &top, &err)) {
-        status = cli_usage_error(&cli_commands[CLI_COMMAND_LATENCY], &err);
-    } else if (read_all(values, &all, &err)) {
-        if (values->has_json)
-            latency_json(&all, top, stdout);
-        else
-            latency_text(&all, top, stdout);
-        status = cli_end_output(CLI_OK);
-    } else {
-        cli_complain("%s", err.message);
-    }
+    if (wish.part == NULL)
+        cli_complain("no memory");
+    else
+        status = show(values, &all, &wish);
     latency_close(&all);
+    jw_free(wish.part);
     return status;
 }
