@@ -172,6 +172,46 @@ JW_SIGNAL_SAFE static bool is_in_lock_stack(vm_addr thread, uint64_t object)
     return false;
 }
 
+bool vm_monitor_wants_mended(void)
+{
+    uint64_t count;
+
+    return monitors.way != WAY_NONE && monitors.colour.bad_bits != 0 &&
+           vm_has(monitors.lock_stack) && vm_has(monitors.first) && vm_safepoint_count(&count);
+}
+
+bool vm_monitor_is_unnamed(vm_addr monitor)
+{
+    struct vm_owner owner;
+
+    vm_monitor_owner(monitor, &owner);
+    return owner.kind == VM_OWNER_UNNAMED;
+}
+
+bool vm_monitor_locks_any(const void *env)
+{
+    const vm_addr thread = vm_thread_of_env(env);
+    uint64_t top;
+
+    return thread != 0 && vm_has(monitors.lock_stack) && vm_has(monitors.first) &&
+           vm_load_field(thread + (vm_addr)monitors.lock_stack.offset, monitors.top, &top) &&
+           top > (uint64_t)monitors.lock_stack.offset + (uint64_t)monitors.first.offset;
+}
+
+vm_addr vm_monitor_object(jobject local)
+{
+    uint64_t object;
+
+    return local != NULL && load_handle(local, &object) ? object : 0;
+}
+
+bool vm_monitor_is_locked_by(vm_addr object, const void *env)
+{
+    const vm_addr thread = vm_thread_of_env(env);
+
+    return thread != 0 && object != 0 && is_in_lock_stack(thread, object);
+}
+
 /*
  * The same object all the time that its address is looked for: no safepoint may have moved it, and others. ZGC moves objects
  * while threads run, and comes to lock stacks later, when another object may have that address.

@@ -172,6 +172,33 @@ Test(vm_monitor, with_colours_nobody_is_known_by_his_lock_stack)
     cr_assert(not(vm_monitor_is_owned_by((vm_addr)monitor, env())));
 }
 
+/* Once the JVM has mended it, it says what the object's own address says. */
+Test(vm_monitor, with_colours_a_lock_stack_that_was_mended_may_be_compared)
+{
+    unsigned char *lock_stack = fake.java_thread + LOCK_STACK_AT;
+    const uint32_t empty = LOCK_STACK_AT + FIRST_AT, one = empty + 8;
+
+    has_colours = true;
+    open_well(LAYOUT_25);
+    cr_assert(not(vm_monitor_wants_mended()), "safepoints that come between would not be seen");
+    set_monitor_owner(1);
+    cr_assert(vm_monitor_is_unnamed((vm_addr)monitor));
+    put_pointer(lock_stack, FIRST_AT, locked);
+    memcpy(lock_stack + TOP_AT, &empty, sizeof empty);
+    cr_assert(not(vm_monitor_locks_any(env())));
+    cr_assert(not(vm_monitor_is_locked_by((vm_addr)locked, env())), "above the top");
+    memcpy(lock_stack + TOP_AT, &one, sizeof one);
+    cr_assert(vm_monitor_locks_any(env()));
+    cr_assert(eq(uptr, vm_monitor_object((jobject)&handle), (vm_addr)locked));
+    cr_assert(vm_monitor_is_locked_by(vm_monitor_object((jobject)&handle), env()));
+    cr_assert(not(vm_monitor_is_locked_by((vm_addr)other, env())));
+    cr_assert(not(vm_monitor_is_locked_by(0, env())));
+    cr_assert(not(vm_monitor_is_locked_by((vm_addr)locked, NULL)));
+    cr_assert(eq(uptr, vm_monitor_object(NULL), 0));
+    set_monitor_owner(OWN_ID);
+    cr_assert(not(vm_monitor_is_unnamed((vm_addr)monitor)));
+}
+
 Test(vm_monitor, addresses_of_other_collectors_have_no_colour)
 {
     z_bad_bits = UINT64_MAX; /* the words are there all the same */
