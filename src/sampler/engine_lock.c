@@ -19,15 +19,23 @@ struct waiter {
     _Atomic uint64_t reference; /* to the virtual thread that waits; 0: none */
     /* When the owner was last seen to be it; before the begin of the wait: it was not. Relaxed: one word for itself. */
     _Atomic uint64_t seen_ns;
+    _Atomic uint64_t object; /* reference to what it waits for; 0: none, or somebody has it */
+    /* Who was found to own it since; of the wait that began then, by FOUND_VIRTUAL a virtual thread. */
+    _Atomic uint64_t found;
+    _Atomic uint64_t found_of; /* 0: nobody */
 };
+
+#define FOUND_VIRTUAL (UINT64_C(1) << 63)
 
 static struct lock_wait *waits;        /* SAMPLER_LOCKS_MAX of them */
 static struct waiter *waiters;         /* of each */
 static _Atomic uint64_t last_begin_ns; /* relaxed: a number for itself */
+static _Atomic uint32_t objects;       /* relaxed: so many references; a hint */
 
 bool engine_lock_open(struct jw_error *err)
 {
     engine_lock_forget();
+    jw_store_relaxed(&objects, 0);
     if (waiters != NULL)
         sampler_wipe(waiters, SAMPLER_LOCKS_MAX, sizeof *waiters);
     else
@@ -45,10 +53,59 @@ vm_addr engine_lock_take_waiter(uint32_t place)
     return jw_exchange_acq_rel(&waiters[place].reference, 0);
 }
 
-bool engine_lock_has_waiter(uint32_t place)
+vm_addr engine_lock_take_object(uint32_t place)
+{
+    /* order LOCK_WAITER: acquires the reference; releases that it is taken. */
+    const vm_addr object = jw_exchange_acq_rel(&waiters[place].object, 0);
+
+    if (object != 0)
+        (void)jw_sub_relaxed(&objects, 1);
+    return object;
+}
+
+bool engine_lock_has_any(uint32_t place)
 {
     /* order LOCK_WAITER: acquires nothing; it is only looked at. */
-    return jw_load_acquire(&waiters[place].reference) != 0;
+    return jw_load_acquire(&waiters[place].reference) != 0 ||
+           jw_load_acquire(&waiters[place].object) != 0;
+}
+
+bool engine_lock_has_objects(void)
+{
+    return jw_load_relaxed(&objects) != 0;
+}
+
+struct lock_owner engine_lock_found(const struct lock_wait *wait, uint64_t begin_ns)
+{
+    const struct waiter *waiter = &waiters[wait - waits];
+    /* order LOCK_FOUND: acquires who it is, and with him whether he is taken back. */
+    const uint64_t of = jw_load_acquire(&waiter->found_of);
+    const uint64_t found = jw_load_acquire(&waiter->found);
+
+    if (begin_ns == 0 || (of & ~FOUND_VIRTUAL) != begin_ns ||
+        jw_load_acquire(&waiter->found_of) != of)
+        return (struct lock_owner){0};
+    return (struct lock_owner){found, (of & FOUND_VIRTUAL) != 0};
+}
+
+struct lock_owner engine_lock_told(const struct lock_wait *wait, uint64_t begin_ns)
+{
+    /* order LOCK_OWNER: acquires the flag. */
+    const uint64_t owner = jw_load_acquire(&wait->owner);
+
+    if (owner == 0)
+        return engine_lock_found(wait, begin_ns);
+    return (struct lock_owner){owner, (jw_load_relaxed(&wait->flags) & LOCK_WAIT_VIRTUAL) != 0};
+}
+
+void engine_lock_put_found(uint32_t place, uint64_t begin_ns, struct lock_owner owner)
+{
+    struct waiter *waiter = &waiters[place];
+
+    /* order LOCK_FOUND: the one before is taken back, then releases who it is, and of which wait. */
+    (void)jw_exchange_acq_rel(&waiter->found_of, 0);
+    jw_store_release(&waiter->found, owner.value);
+    jw_store_release(&waiter->found_of, begin_ns | (owner.is_virtual ? FOUND_VIRTUAL : 0));
 }
 
 void engine_lock_saw(uint32_t place, uint64_t now_ns)
@@ -136,6 +193,7 @@ static struct lock_wait *claim(uint64_t key, struct sampler_kept *left)
     if (wait != NULL) {
         left->monitor = kept_by(wait);
         left->waiter = engine_lock_take_waiter(place_of(wait));
+        left->object = engine_lock_take_object(place_of(wait));
         /* order LOCK_BEGIN: releases nothing; who looked at that one sees that it is over. */
         jw_store_release(&wait->begin_ns, 0);
     }
@@ -172,7 +230,7 @@ static uint64_t own_begin_ns(uint64_t now_ns)
     }
 }
 
-static uint64_t pack(thread_index thread, uint32_t add)
+uint64_t engine_lock_pack(thread_index thread, uint32_t add)
 {
     return thread_serial(thread) << LOCK_SERIAL_SHIFT | (thread + add);
 }
@@ -214,7 +272,7 @@ static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
         jw_store_relaxed(&wait->flags, jw_load_relaxed(&wait->flags) | LOCK_WAIT_VIRTUAL);
     /* order LOCK_OWNER: releases the flag. */
     jw_store_release(&wait->owner, number != 0            ? number
-                                   : owner != THREAD_NONE ? pack(owner, 1)
+                                   : owner != THREAD_NONE ? engine_lock_pack(owner, 1)
                                                           : 0);
     if (owner != THREAD_NONE || number != 0)
         jw_count(JW_COUNT_LOCK_OWNED);
@@ -225,7 +283,16 @@ static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
 /* All that came with it. */
 static struct sampler_kept own_of(const struct sampler_lock *told)
 {
-    return (struct sampler_kept){told->is_kept ? told->monitor : 0, told->waiter};
+    return (struct sampler_kept){told->is_kept ? told->monitor : 0, told->waiter, told->object};
+}
+
+static void put_object(uint32_t place, vm_addr object)
+{
+    if (object == 0)
+        return;
+    (void)jw_add_relaxed(&objects, 1);
+    /* order LOCK_WAITER: releases the reference. */
+    jw_store_release(&waiters[place].object, object);
 }
 
 /* What is kept, and no end will give back. */
@@ -243,8 +310,9 @@ static struct sampler_kept begin(const struct sampler_lock *told, uint64_t now_n
     if (told->waiter != 0)
         /* order LOCK_WAITER: releases the reference. */
         jw_store_release(&waiters[place_of(wait)].reference, told->waiter);
+    put_object(place_of(wait), told->object);
     jw_store_relaxed(&wait->monitor, told->monitor);
-    jw_store_relaxed(&wait->thread, pack(thread, 0));
+    jw_store_relaxed(&wait->thread, engine_lock_pack(thread, 0));
     jw_store_relaxed(&wait->timeout_ms, told->timeout_ms);
     jw_store_relaxed(&wait->flags, (who == thread_java_id(thread) ? LOCK_WAIT_OWN : 0) |
                                        (told->is_kept ? LOCK_WAIT_KEPT : 0));
@@ -266,27 +334,29 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
         jw_count(JW_COUNT_LOCK_UNBEGUN);
         return false;
     }
-    const uint64_t told = jw_load_relaxed(&wait->owner);
-    const bool is_virtual = (jw_load_relaxed(&wait->flags) & LOCK_WAIT_VIRTUAL) != 0;
-    const uint64_t owner = is_virtual ? 0 : told;
     const uint64_t now_ns = jw_now_ns(), begin_ns = jw_load_relaxed(&wait->begin_ns);
+    const struct lock_owner told = engine_lock_told(wait, begin_ns);
+    const uint64_t owner = told.is_virtual ? 0 : told.value;
     const uint64_t seen_ns = jw_load_relaxed(&waiters[place_of(wait)].seen_ns);
     *out = (struct sampler_lock){
         .kind = kind,
         .monitor = jw_load_relaxed(&wait->monitor),
         .is_kept = kept_by(wait) != 0,
         .waiter = engine_lock_take_waiter(place_of(wait)),
+        .object = engine_lock_take_object(place_of(wait)),
         .address = jw_load_relaxed(&wait->address),
         .timeout_ms = jw_load_relaxed(&wait->timeout_ms),
         .begin_ns = begin_ns,
         .duration_ns = now_ns > begin_ns ? now_ns - begin_ns : 0,
         .owner = owner == 0 ? THREAD_NONE : (thread_index)(owner & LOCK_INDEX_BITS) - 1,
         .owner_serial = (uint32_t)(owner >> LOCK_SERIAL_SHIFT),
-        .owner_virtual = is_virtual ? told : 0,
-        .seen_ns = told != 0 && seen_ns > begin_ns ? seen_ns - begin_ns : 0,
+        .owner_virtual = told.is_virtual ? told.value : 0,
+        .seen_ns = told.value != 0 && seen_ns > begin_ns ? seen_ns - begin_ns : 0,
     };
     engine_lock_leave(wait);
     jw_count(JW_COUNT_LOCK_WAITS);
+    if (out->object != 0 && out->duration_ns >= SAMPLER_SEEK_AFTER_NS)
+        jw_count(JW_COUNT_LOCK_UNSOUGHT);
     if (out->duration_ns >= sampler.lock_ns)
         return true;
     jw_count(JW_COUNT_LOCK_SHORT);
@@ -322,14 +392,17 @@ void sampler_lock_let_go(void (*let_go)(vm_addr reference, void *argument), void
 {
     for (uint32_t place = 0; place < SAMPLER_LOCKS_MAX && waits != NULL; place++) {
         struct lock_wait *wait = &waits[place];
-        const struct sampler_kept kept = {kept_by(wait), engine_lock_take_waiter(place)};
+        const struct sampler_kept kept = {kept_by(wait), engine_lock_take_waiter(place),
+                                          engine_lock_take_object(place)};
 
-        if (kept.monitor == 0 && kept.waiter == 0)
+        if (kept.monitor == 0 && kept.waiter == 0 && kept.object == 0)
             continue;
         engine_lock_leave(wait);
         if (kept.monitor != 0)
             let_go(kept.monitor, argument);
         if (kept.waiter != 0)
             let_go(kept.waiter, argument);
+        if (kept.object != 0)
+            let_go(kept.object, argument);
     }
 }

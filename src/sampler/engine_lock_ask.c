@@ -63,7 +63,8 @@ bool engine_lock_claims(thread_index thread)
 }
 
 /* The calling thread, or the virtual one on it, has the lock: certain while somebody waits for it. */
-static JW_SIGNAL_SAFE bool is_owner(const struct lock_wait *wait, thread_index thread)
+static JW_SIGNAL_SAFE bool is_owner(const struct lock_wait *wait, uint64_t begin_ns,
+                                    thread_index thread)
 {
     const vm_addr monitor = jw_load_relaxed(&wait->monitor);
 
@@ -71,7 +72,8 @@ static JW_SIGNAL_SAFE bool is_owner(const struct lock_wait *wait, thread_index t
         return false;
     if (engine_lock_kind_of(jw_load_relaxed(&wait->key)) == EVENT_LOCK_PARK)
         return vm_synchronizer_is_owned_by(monitor, engine_lock_runs(thread));
-    return vm_monitor_is_owned_by(monitor, thread_env(thread));
+    return vm_monitor_is_owned_by(monitor, thread_env(thread)) ||
+           engine_lock_is_found(wait, begin_ns, thread);
 }
 
 static JW_SIGNAL_SAFE void answer(const void *ucontext, thread_index thread)
@@ -83,7 +85,7 @@ static JW_SIGNAL_SAFE void answer(const void *ucontext, thread_index thread)
     jw_store_relaxed(&asks[thread].wait, 0);
     /* order LOCK_BEGIN: acquires what is waited for. */
     const uint64_t begin_ns = wait == NULL ? 0 : jw_load_acquire(&wait->begin_ns);
-    if (begin_ns == 0 || !is_owner(wait, thread)) {
+    if (begin_ns == 0 || !is_owner(wait, begin_ns, thread)) {
         jw_count(JW_COUNT_SPARED_LOCK);
         return;
     }

@@ -33,16 +33,16 @@ static bool owns(const struct lock_wait *wait, vm_addr monitor, uint64_t told)
     return thread_env(owner) != NULL && vm_monitor_is_owned_by(monitor, thread_env(owner));
 }
 
-static bool is_owned_still(const struct lock_wait *wait)
+static bool is_owned_still(const struct lock_wait *wait, uint64_t begin_ns)
 {
     const vm_addr monitor = jw_load_relaxed(&wait->monitor);
-    /* order LOCK_OWNER: acquires the flag. */
-    const uint64_t owner = jw_load_acquire(&wait->owner);
+    const struct lock_owner owner = engine_lock_told(wait, begin_ns);
 
-    if (monitor == 0 || owner == 0)
+    if (monitor == 0 || owner.value == 0)
         return false;
-    return jw_load_relaxed(&wait->flags) & LOCK_WAIT_VIRTUAL ? owns_by_number(wait, monitor, owner)
-                                                             : owns(wait, monitor, owner);
+    return engine_lock_keeps_found(wait, begin_ns) ||
+           (owner.is_virtual ? owns_by_number(wait, monitor, owner.value)
+                             : owns(wait, monitor, owner.value));
 }
 
 /* Whether somebody waits there. What is read of a wait holds where it still goes on behind all that. */
@@ -57,7 +57,7 @@ static bool look_at(uint32_t place)
         return false;
     const uint64_t now_ns = jw_now_ns();
     /* order LOCK_BEGIN: acquires whether the wait goes on. A later one of this place begins behind that time. */
-    if (is_owned_still(wait) && jw_load_acquire(&wait->begin_ns) == begin_ns)
+    if (is_owned_still(wait, begin_ns) && jw_load_acquire(&wait->begin_ns) == begin_ns)
         engine_lock_saw(place, now_ns);
     return true;
 }

@@ -41,6 +41,19 @@ static bool look_at(struct lock_wait *wait, struct link *out)
            jw_load_relaxed(&wait->monitor) != 0 && jw_now_ns() - begin_ns >= LONG_NS;
 }
 
+/* Nothing names it, but it was found: false where it was not. */
+static bool take_found(struct link *link)
+{
+    const struct lock_owner found = engine_lock_found(link->wait, link->begin_ns);
+
+    if (!engine_lock_keeps_found(link->wait, link->begin_ns))
+        return false;
+    const thread_index own = (thread_index)(found.value & LOCK_INDEX_BITS) - 1;
+    link->owner = found.is_virtual ? engine_lock_thread_of(found.value) : own;
+    link->owner_who = found.is_virtual ? found.value : engine_lock_who(own);
+    return true;
+}
+
 static void find_owner(struct link *link)
 {
     const vm_addr monitor = jw_load_relaxed(&link->wait->monitor);
@@ -49,7 +62,7 @@ static void find_owner(struct link *link)
     if (engine_lock_kind_of(jw_load_relaxed(&link->wait->key)) == EVENT_LOCK_PARK) {
         link->owner_who = vm_synchronizer_owner(monitor);
         link->owner = engine_lock_thread_of(link->owner_who);
-    } else {
+    } else if (!take_found(link)) {
         vm_monitor_owner(monitor, &owner);
         link->owner = engine_lock_owner(monitor);
         link->owner_who = owner.kind == VM_OWNER_NUMBER ? owner.value
@@ -169,7 +182,7 @@ static void give_up(uint32_t place)
 {
     struct lock_wait *wait = engine_lock_at(place);
 
-    if ((jw_load_relaxed(&wait->flags) & LOCK_WAIT_KEPT) || engine_lock_has_waiter(place))
+    if ((jw_load_relaxed(&wait->flags) & LOCK_WAIT_KEPT) || engine_lock_has_any(place))
         /* order LOCK_BEGIN: releases nothing; who looked at it sees that it is over. */
         jw_store_release(&wait->begin_ns, 0);
     else

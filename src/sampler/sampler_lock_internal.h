@@ -1,7 +1,7 @@
 /*
  * sampler_lock_internal - the table of waits under way, for the files of engine `lock`.
  *
- * For      engine_lock.c (begin, end), engine_lock_ask.c (owners), engine_lock_look.c (whether they still are), engine_lock_turn.c (long waits, deadlocks).
+ * For      engine_lock.c (begin, end), engine_lock_ask.c (owners), engine_lock_look.c (whether they still are), engine_lock_seek.c (owners that were searched for), engine_lock_turn.c (long waits, deadlocks).
  * Callers  these.   Context  hook, handler, dump.   Memory  of engine_lock.c.
  */
 #ifndef JW_SAMPLER_SAMPLER_LOCK_INTERNAL_H
@@ -55,7 +55,11 @@ struct lock_wait *engine_lock_of(uint64_t who, enum event_lock kind);
 void engine_lock_leave(struct lock_wait *wait);
 /* The reference to the virtual thread that waits there, which is the caller's from now on; 0: none, or somebody has it. Context: hook, dump, control. */
 vm_addr engine_lock_take_waiter(uint32_t place);
-bool engine_lock_has_waiter(uint32_t place);
+/* So the one to what it waits for. */
+vm_addr engine_lock_take_object(uint32_t place);
+bool engine_lock_has_any(uint32_t place); /* of the two */
+/* Whether there is an object anywhere. Context: dump. */
+bool engine_lock_has_objects(void);
 /* Who owned its lock at its begin owned it at that time, too. Context: dump. */
 void engine_lock_saw(uint32_t place, uint64_t now_ns);
 /* The begin of the last wait. Context: dump. */
@@ -76,5 +80,25 @@ uint64_t engine_lock_owner_virtual(vm_addr monitor, thread_index carrier);
 JW_MUST_CHECK bool engine_lock_open_asks(struct jw_error *err);
 /* Its stack is wanted, while it has what this wait is for. Context: hook, dump. */
 void engine_lock_ask(thread_index thread, uint32_t place);
+
+/* Who had the lock when the wait for it began. */
+struct lock_owner {
+    uint64_t value; /* as lock_wait has it; 0: not known */
+    bool is_virtual;
+};
+
+/* engine_lock.c: serial and index of a thread; the index + 1 where it is an owner. */
+JW_SIGNAL_SAFE uint64_t engine_lock_pack(thread_index thread, uint32_t add);
+/* As it was told at the begin, or else found since. */
+JW_SIGNAL_SAFE struct lock_owner engine_lock_told(const struct lock_wait *wait, uint64_t begin_ns);
+JW_SIGNAL_SAFE struct lock_owner engine_lock_found(const struct lock_wait *wait, uint64_t begin_ns);
+/* By the agent's thread alone. */
+void engine_lock_put_found(uint32_t place, uint64_t begin_ns, struct lock_owner owner);
+
+/* engine_lock_seek.c: whether the owner that was found has it still. Context: handler, dump. */
+JW_SIGNAL_SAFE bool engine_lock_keeps_found(const struct lock_wait *wait, uint64_t begin_ns);
+/* And is the thread, or the virtual one on it; of another thread than the calling one: a guess. */
+JW_SIGNAL_SAFE bool engine_lock_is_found(const struct lock_wait *wait, uint64_t begin_ns,
+                                         thread_index thread);
 
 #endif

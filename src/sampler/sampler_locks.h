@@ -2,8 +2,9 @@
  * sampler_locks - waits for Java locks under way: when each began, for what, and who owned it.
  *
  * For      engine `lock`: the time of a wait, told when it is over; who waits for whom.
- * Callers  agent (locks.c).
- * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_turn, sampler_lock_look: dump.
+ * Callers  agent (locks.c, deadlocks.c, owners.c).
+ * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_turn, sampler_lock_look,
+ *          sampler_lock_seek and what belongs to it: dump.
  *          sampler_lock_let_go: control, while no session runs.
  * Memory   a table of SAMPLER_LOCKS_MAX waits, reserved by the first session that wants it.
  * Progress wait-free.
@@ -14,6 +15,7 @@
 #ifndef JW_SAMPLER_SAMPLER_LOCKS_H
 #define JW_SAMPLER_SAMPLER_LOCKS_H
 
+#include "base/clock.h"
 #include "event/event.h"
 #include "thread/thread.h"
 #include "vm/vm.h"
@@ -27,6 +29,8 @@ struct sampler_lock {
     bool is_kept; /* that reference is the caller's to let go, once the wait is over */
     vm_addr
         waiter; /* a reference to the virtual thread that waits, the caller's to let go, too; 0: none */
+    vm_addr
+        object; /* a reference to what it waits for, whose owner is to be searched for, the caller's to let go, too; 0: none */
     uint64_t address;     /* as its event says; 0: that is found when it is over */
     vm_addr klass;        /* of that object; 0: not known */
     uint32_t timeout_ms;  /* 0: none; of PARK its code (base/park_time) */
@@ -45,16 +49,16 @@ struct sampler_lock {
 
 /* References that are the caller's to let go; 0: none. */
 struct sampler_kept {
-    vm_addr monitor, waiter;
+    vm_addr monitor, waiter, object;
 };
 
 /*
- * It begins to wait: kind, monitor, is_kept, waiter, address, klass, timeout_ms, owner_number and is_owner_virtual are given. Kept references that no end will
+ * It begins to wait: kind, monitor, is_kept, waiter, object, address, klass, timeout_ms, owner_number and is_owner_virtual are given. Kept references that no end will
  * give back, which the caller lets go: of a wait before that never ended, or of this one, if it was refused.
  */
 struct sampler_kept sampler_lock_begin(const struct sampler_lock *wait);
 
-/* It goes on: true, and all of the wait, where that is to be told; `monitor`, `is_kept` and `waiter` also where it is not. */
+/* It goes on: true, and all of the wait, where that is to be told; `monitor`, `is_kept`, `waiter` and `object` also where it is not. */
 JW_MUST_CHECK bool sampler_lock_end(enum event_lock kind, struct sampler_lock *wait);
 
 /* Waits that nobody ended have left kept references: each is given to `let_go`, once. */
@@ -86,6 +90,32 @@ uint32_t sampler_lock_turn(struct sampler_deadlocked *out, uint32_t room);
 
 /* Whether owners still have what is waited for: by the agent's thread, in each of its turns. Without a wait it costs nothing. */
 void sampler_lock_look(void);
+
+/* A wait for a monitor whose owner nothing told. */
+struct sampler_sought {
+    uint32_t place;
+    uint64_t begin_ns;
+    vm_addr monitor;
+    vm_addr
+        object; /* a reference to what it waits for, and from now on the caller's alone to let go */
+};
+
+#define SAMPLER_SEEK_AFTER_NS (100 * JW_NS_PER_MS)
+
+/* Of such waits that began so long ago, those that were not given out yet, `room` at most. By the agent's thread. Without one it costs nothing. */
+uint32_t sampler_lock_seek(struct sampler_sought *out, uint32_t room);
+
+/* It still goes on, and whoever had the monitor at its begin has it. Context: as the last one, in the same session. */
+bool sampler_lock_is_sought(const struct sampler_sought *one);
+
+/* The number of the virtual thread that a thread carries now; 0: none, or none that is told by its own. A guess. Context: any. */
+uint64_t sampler_lock_carried(thread_index thread);
+
+/*
+ * A thread that had what it waits for in its lock stack since it began, or, if `carried` is not 0, the virtual thread of that number on it, is
+ * its owner. Context: as sampler_lock_seek.
+ */
+void sampler_lock_found(const struct sampler_sought *one, thread_index owner, uint64_t carried);
 
 /* Its wait still goes on: who asked about it before asked about that very wait. By the agent's thread, in the same session. */
 bool sampler_lock_goes_on(const struct sampler_deadlocked *one);

@@ -145,7 +145,7 @@ static void do_keep_waiter(struct puppet *puppet, void *argument)
 /* What its begin gives back. */
 static struct sampler_kept keep_waiter(uint32_t who, vm_addr latch, vm_addr waiter)
 {
-    struct sampler_kept left = {latch, waiter};
+    struct sampler_kept left = {.monitor = latch, .waiter = waiter};
 
     have_done(&puppets[who], do_keep_waiter, &left);
     return left;
