@@ -173,6 +173,7 @@ static void let_go_of(struct sampler_kept kept, JNIEnv *jni)
 {
     let_go(kept.monitor, jni);
     let_go(kept.waiter, jni);
+    let_go(kept.object, jni);
 }
 
 /*
@@ -183,6 +184,14 @@ static vm_addr keep_waiter(JNIEnv *jni, jthread thread)
 {
     return vm_major_version() >= PARKS_MAJOR_MIN && api_is_virtual(jni, thread)
                ? (vm_addr)(*jni)->NewGlobalRef(jni, thread)
+               : 0;
+}
+
+/* By which the owner is searched for, should the wait last, where nothing tells it. */
+static vm_addr keep_object(JNIEnv *jni, jobject object, vm_addr monitor)
+{
+    return vm_monitor_is_unnamed(monitor) && vm_monitor_wants_mended()
+               ? (vm_addr)(*jni)->NewGlobalRef(jni, object)
                : 0;
 }
 
@@ -198,6 +207,7 @@ void locks_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
         .address = monitor,
         .klass = monitor == 0 ? 0 : vm_monitor_class(monitor),
         .waiter = monitor == 0 ? 0 : keep_waiter(jni, thread),
+        .object = monitor == 0 ? 0 : keep_object(jni, object, monitor),
     };
 
     let_go_of(sampler_lock_begin(&wait), jni);
@@ -310,6 +320,7 @@ void locks_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
     const bool is_told = sampler_lock_end(EVENT_LOCK_ENTER, &wait);
 
     let_go(wait.waiter, jni);
+    let_go(wait.object, jni);
     if (!is_told)
         return;
     struct sampler_hook sample = told_of(&wait);

@@ -14,6 +14,7 @@
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/nativecheck.h"
+#include "agent/owners.h"
 #include "agent/parks.h"
 #include "agent/queues.h"
 #include "agent/routes.h"
@@ -247,6 +248,7 @@ enum states_command run_work(JNIEnv *jni)
     nativecheck_turn(session.recording);
     live_turn(jni);
     delays_turn(session.recording);
+    owners_turn(jni); /* before those who follow owners */
     deadlocks_turn(jni);
     census_turn(jni);
     methods_turn(jni, session.recording);
@@ -312,6 +314,7 @@ static void take_down(JNIEnv *jni, bool is_turn)
     }
     alloc_end();
     locks_end(jni);
+    owners_end(jni);
     live_end();
     if (session.is_sampling && !sampler_stop(SESSION_DRAIN_NS))
         note_undrained();
