@@ -139,7 +139,22 @@ static struct vm_field nested(struct vm_field outer, struct vm_field inner)
     return (struct vm_field){outer.offset + inner.offset, sizeof(void *)};
 }
 
-static void resolve_code_heaps(struct vm_layout *out)
+/* One that does not tell where it lies is none. */
+static void add_code_heap(struct vm_layout *out, uintptr_t heap_addr, struct vm_field memory_low,
+                          struct vm_field segmap_low)
+{
+    uint64_t heap, low, segment_map;
+
+    if (!safe_load_word(heap_addr, &heap) || !vm_load_field(heap, memory_low, &low) ||
+        !vm_load_field(heap, segmap_low, &segment_map))
+        return;
+    out->code_heaps[out->code_heap_count].heap = heap;
+    out->code_heaps[out->code_heap_count].low = low;
+    out->code_heaps[out->code_heap_count++].segment_map = segment_map;
+}
+
+static void resolve_code_heaps(struct vm_layout *out, struct vm_field memory_low,
+                               struct vm_field segmap_low)
 {
     const struct vm_field data = vm_structs_field("GrowableArray<int>", "_data");
     const struct vm_field length = vm_structs_field("GrowableArrayBase", "_len");
@@ -154,12 +169,10 @@ static void resolve_code_heaps(struct vm_layout *out)
                            &count) ||
             !vm_load_field(array, (struct vm_field){data.offset, sizeof(void *)}, &first))
             return;
-        for (uint64_t i = 0; i < count && i < VM_CODE_HEAPS_MAX; i++) {
-            if (safe_load_word(first + i * sizeof(void *), &out->code_heaps[i]))
-                out->code_heap_count = (uint32_t)i + 1;
-        }
-    } else if (only_heap != 0 && safe_load_word(only_heap, &out->code_heaps[0])) {
-        out->code_heap_count = 1;
+        for (uint64_t i = 0; i < count && i < VM_CODE_HEAPS_MAX; i++)
+            add_code_heap(out, first + i * sizeof(void *), memory_low, segmap_low);
+    } else if (only_heap != 0) {
+        add_code_heap(out, only_heap, memory_low, segmap_low);
     }
 }
 
@@ -187,13 +200,11 @@ static void resolve_code(struct vm_layout *out)
     const struct vm_field high = vm_structs_field("VirtualSpace", "_high");
     const struct vm_field log2 = vm_structs_field("CodeHeap", "_log2_segment_size");
 
-    resolve_code_heaps(out);
-    out->heap_memory_low = nested(memory, low);
-    out->heap_memory_high = nested(memory, high);
-    out->heap_segmap_low = nested(segmap, low);
+    resolve_code_heaps(out, nested(memory, low), nested(segmap, low));
+    out->heap_memory_high = vm_has(nested(segmap, low)) ? nested(memory, high) : VM_NO_FIELD;
     uint64_t value = 0;
     if (out->code_heap_count > 0 &&
-        vm_load_field(out->code_heaps[0], (struct vm_field){log2.offset, 4}, &value))
+        vm_load_field(out->code_heaps[0].heap, (struct vm_field){log2.offset, 4}, &value))
         out->log2_segment = (uint32_t)value;
     out->heap_block_bytes = vm_structs_size("HeapBlock");
     out->block_used = vm_structs_field("HeapBlock::Header", "_used");
@@ -217,8 +228,9 @@ static void resolve_code(struct vm_layout *out)
         const struct vm_field low_boundary = vm_structs_field("VirtualSpace", "_low_boundary");
         const struct vm_field high_boundary = vm_structs_field("VirtualSpace", "_high_boundary");
 
-        (void)vm_load_field(out->code_heaps[0], nested(memory, low_boundary), &out->code_low);
-        (void)vm_load_field(out->code_heaps[0], nested(memory, high_boundary), &out->code_high);
+        (void)vm_load_field(out->code_heaps[0].heap, nested(memory, low_boundary), &out->code_low);
+        (void)vm_load_field(out->code_heaps[0].heap, nested(memory, high_boundary),
+                            &out->code_high);
     }
 }
 
@@ -242,8 +254,8 @@ static bool check_layout(const struct vm_layout *layout, struct jw_error *err)
         {"Symbol::_body", vm_has(layout->symbol_body)},
         {"JavaThread::_anchor", vm_has(layout->thread_anchor)},
         {"OSThread::_thread_id", vm_has(layout->osthread_tid)},
+        {"CodeHeap::_memory", vm_has(layout->heap_memory_high)},
         {"CodeCache::_heaps", layout->code_heap_count > 0 && layout->code_high > layout->code_low},
-        {"CodeHeap::_memory", vm_has(layout->heap_memory_low) && vm_has(layout->heap_segmap_low)},
         {"CodeHeap::_log2_segment_size",
          layout->log2_segment > 0 && layout->log2_segment <= LOG2_SEGMENT_MAX},
         {"sizeof HeapBlock", layout->heap_block_bytes != 0},

@@ -50,29 +50,21 @@ static JW_SIGNAL_SAFE vm_addr find_in_heap(uintptr_t low, vm_addr segment_map, u
 
 void vm_code_map_read(struct vm_code_map *out)
 {
-    out->heap_count = 0;
     out->hops_left = NULL;
     out->interpreter_begin = vm_layout.interpreter_begin;
     out->interpreter_end = vm_layout.interpreter_end;
-    for (uint32_t i = 0; i < vm_layout.code_heap_count; i++) {
-        const vm_addr heap = vm_layout.code_heaps[i];
-        uint64_t low, high, segment_map;
-
-        if (!vm_load_field(heap, vm_layout.heap_memory_low, &low) ||
-            !vm_load_field(heap, vm_layout.heap_memory_high, &high) ||
-            !vm_load_field(heap, vm_layout.heap_segmap_low, &segment_map))
-            continue;
-        out->heaps[out->heap_count].low = low;
-        out->heaps[out->heap_count].high = high;
-        out->heaps[out->heap_count++].segment_map = segment_map;
-    }
+    for (uint32_t i = 0; i < vm_layout.code_heap_count; i++)
+        (void)vm_load_field(vm_layout.code_heaps[i].heap, vm_layout.heap_memory_high,
+                            &out->highs[i]);
 }
 
 static JW_SIGNAL_SAFE vm_addr find_blob(const struct vm_code_map *map, uintptr_t pc)
 {
-    for (uint32_t i = 0; i < map->heap_count; i++) {
-        if (pc >= map->heaps[i].low && pc < map->heaps[i].high)
-            return find_in_heap(map->heaps[i].low, map->heaps[i].segment_map, pc, map->hops_left);
+    for (uint32_t i = 0; i < vm_layout.code_heap_count; i++) {
+        const uintptr_t low = vm_layout.code_heaps[i].low;
+
+        if (pc >= low && pc < map->highs[i])
+            return find_in_heap(low, vm_layout.code_heaps[i].segment_map, pc, map->hops_left);
     }
     return 0;
 }
@@ -117,6 +109,16 @@ static JW_SIGNAL_SAFE enum vm_place place_of(const char *name)
     return VM_PLACE_RUNTIME_STUB;
 }
 
+/* Source: OpenJDK, constructors of SafepointBlob, DeoptimizationBlob and UncommonTrapBlob in codeBlob.cpp; seen on JDK 17 and 25. */
+static JW_SIGNAL_SAFE enum vm_role role_of(const char *name)
+{
+    if (starts_with(name, "SafepointBlob", 14))
+        return VM_ROLE_POLL_HANDLER;
+    if (starts_with(name, "Deoptimization", 14) || starts_with(name, "UncommonTrap", 12))
+        return VM_ROLE_UNPACKER;
+    return starts_with(name, "upcall_stub", 11) ? VM_ROLE_UPCALL : VM_ROLE_NONE;
+}
+
 /*
  * Kind of a blob by the address of its name: compiled methods, of which a stack is made, all bear the same
  * two literals of libjvm, so their text is read once.
@@ -124,27 +126,30 @@ static JW_SIGNAL_SAFE enum vm_place place_of(const char *name)
  */
 static _Atomic uintptr_t nmethod_name_addr, native_name_addr;
 
-static JW_SIGNAL_SAFE bool read_place(vm_addr blob, enum vm_place *out)
+static JW_SIGNAL_SAFE bool read_place(vm_addr blob, struct vm_code_ref *out)
 {
     char name[BLOB_NAME_BYTES];
     uint64_t name_addr;
 
+    out->role = VM_ROLE_NONE;
     if (!vm_load_field(blob, vm_layout.blob_name, &name_addr) || name_addr == 0)
         return false;
     if (name_addr == jw_load_relaxed(&nmethod_name_addr)) {
-        *out = VM_PLACE_NMETHOD;
+        out->place = VM_PLACE_NMETHOD;
         return true;
     }
     if (name_addr == jw_load_relaxed(&native_name_addr)) {
-        *out = VM_PLACE_NATIVE_WRAPPER;
+        out->place = VM_PLACE_NATIVE_WRAPPER;
         return true;
     }
     if (!load_name(name_addr, name))
         return false;
-    *out = place_of(name);
-    if (*out == VM_PLACE_NMETHOD)
+    out->place = place_of(name);
+    if (out->place == VM_PLACE_RUNTIME_STUB)
+        out->role = role_of(name);
+    else if (out->place == VM_PLACE_NMETHOD)
         jw_store_relaxed(&nmethod_name_addr, name_addr);
-    else if (*out == VM_PLACE_NATIVE_WRAPPER)
+    else if (out->place == VM_PLACE_NATIVE_WRAPPER)
         jw_store_relaxed(&native_name_addr, name_addr);
     return true;
 }
@@ -152,7 +157,7 @@ static JW_SIGNAL_SAFE bool read_place(vm_addr blob, enum vm_place *out)
 bool vm_code_map_find(const struct vm_code_map *map, uintptr_t pc, struct vm_code_ref *out)
 {
     out->blob = find_blob(map, pc);
-    return out->blob != 0 && pc >= out->blob && read_place(out->blob, &out->place);
+    return out->blob != 0 && pc >= out->blob && read_place(out->blob, out);
 }
 
 static JW_SIGNAL_SAFE int32_t signed_field(vm_addr blob, struct vm_field field, int32_t fallback)
@@ -198,43 +203,13 @@ bool vm_code_find(uintptr_t pc, struct vm_blob *out)
     if (pc < blob || begin < blob || end < begin || end - blob > BLOB_SIZE_MAX)
         return false;
     out->place = ref.place;
+    out->role = ref.role;
     out->blob = blob;
     out->code_begin = begin;
     out->code_end = end;
     out->frame_complete_offset = signed_field(blob, vm_layout.blob_frame_complete, -1);
     out->frame_size_words = signed_field(blob, vm_layout.blob_frame_size, 0);
     return true;
-}
-
-static inline JW_SIGNAL_SAFE bool load_name_of(vm_addr blob, char name[BLOB_NAME_BYTES])
-{
-    uint64_t name_addr;
-
-    return vm_load_field(blob, vm_layout.blob_name, &name_addr) && name_addr != 0 &&
-           load_name(name_addr, name);
-}
-
-/* Source: OpenJDK, constructors of SafepointBlob, DeoptimizationBlob and UncommonTrapBlob in codeBlob.cpp; seen on JDK 17 and 25. */
-bool vm_code_is_poll_handler(vm_addr blob)
-{
-    char name[BLOB_NAME_BYTES];
-
-    return load_name_of(blob, name) && starts_with(name, "SafepointBlob", 14);
-}
-
-bool vm_code_is_unpacker(vm_addr blob)
-{
-    char name[BLOB_NAME_BYTES];
-
-    return load_name_of(blob, name) &&
-           (starts_with(name, "Deoptimization", 14) || starts_with(name, "UncommonTrap", 12));
-}
-
-bool vm_code_is_upcall(vm_addr blob)
-{
-    char name[BLOB_NAME_BYTES];
-
-    return load_name_of(blob, name) && starts_with(name, "upcall_stub", 11);
 }
 
 bool vm_code_is_interpreter(uintptr_t pc)

@@ -19,8 +19,17 @@ enum vm_place {
     VM_PLACE_LIMIT
 };
 
+/* What a stub of the runtime (VM_PLACE_RUNTIME_STUB) is for, where a walk does not leave it as it leaves all others. */
+enum vm_role {
+    VM_ROLE_NONE,
+    VM_ROLE_POLL_HANDLER, /* the JVM sends a thread there that a poll has stopped */
+    VM_ROLE_UNPACKER,     /* takes a frame of compiled code apart into frames of the interpreter */
+    VM_ROLE_UPCALL,       /* by it native code calls Java without the call stub */
+};
+
 struct vm_blob {
     enum vm_place place;
+    enum vm_role role;
     vm_addr blob;
     uintptr_t code_begin, code_end;
     int32_t frame_complete_offset; /* of an nmethod, from code_begin; -1: never complete */
@@ -36,11 +45,7 @@ JW_SIGNAL_SAFE bool vm_code_find(uintptr_t pc, struct vm_blob *out);
 /* The heaps of the code cache as they are now: one look for all frames of a walk. */
 struct vm_code_map {
     uintptr_t interpreter_begin, interpreter_end; /* 0: the JVM does not tell */
-    uint32_t heap_count;
-    struct {
-        uintptr_t low, high; /* of what is committed */
-        vm_addr segment_map;
-    } heaps[VM_CODE_HEAPS_MAX];
+    uintptr_t highs[VM_CODE_HEAPS_MAX];           /* where what is committed ends; 0: not known */
     /* How often all looks together may still hop from segment to segment, so that a broken map does not make
      * a walk of thousands of frames long; each look alone is bounded, too. NULL: no more than that. */
     uint32_t *hops_left;
@@ -49,6 +54,7 @@ struct vm_code_map {
 /* What a walk needs first of the blob around a pc. */
 struct vm_code_ref {
     enum vm_place place;
+    enum vm_role role;
     vm_addr blob;
 };
 
@@ -58,15 +64,6 @@ JW_SIGNAL_SAFE bool vm_code_map_find(const struct vm_code_map *map, uintptr_t pc
 
 /* Bytes of a frame of the blob, return address included; 0 when it has none. */
 JW_SIGNAL_SAFE size_t vm_code_frame_bytes(vm_addr blob);
-
-/* True of the stubs to which the JVM sends a thread that a poll has stopped. */
-JW_SIGNAL_SAFE bool vm_code_is_poll_handler(vm_addr blob);
-
-/* True of the stubs that take a frame of compiled code apart into frames of the interpreter. */
-JW_SIGNAL_SAFE bool vm_code_is_unpacker(vm_addr blob);
-
-/* True of the stubs by which native code calls Java without the call stub. */
-JW_SIGNAL_SAFE bool vm_code_is_upcall(vm_addr blob);
 
 /* True when pc lies in the interpreter; costs no load where the JVM tells its range. */
 JW_SIGNAL_SAFE bool vm_code_is_interpreter(uintptr_t pc);

@@ -34,11 +34,16 @@ struct vm_layout {
     struct vm_field thread_anchor, thread_osthread, osthread_tid;
     struct vm_field thread_state, osthread_state; /* the latter from JDK 11 on */
 
-    uintptr_t code_heaps[VM_CODE_HEAPS_MAX]; /* CodeHeap* */
+    /* Of CodeHeap* `heap`. Each begins, and so does its map, where it was reserved, and grows at its end alone.
+     * Source: OpenJDK, CodeHeap::reserve and expand_by in heap.cpp, VirtualSpace in virtualspace.cpp, JDK 8 to 28. */
+    struct {
+        vm_addr heap, segment_map;
+        uintptr_t low;
+    } code_heaps[VM_CODE_HEAPS_MAX];
     uint32_t code_heap_count;
     uintptr_t code_low, code_high;
     uintptr_t interpreter_begin, interpreter_end;
-    struct vm_field heap_memory_low, heap_memory_high, heap_segmap_low; /* inside CodeHeap */
+    struct vm_field heap_memory_high; /* inside CodeHeap */
     uint32_t log2_segment;
     size_t heap_block_bytes;
     struct vm_field block_used;
@@ -67,9 +72,9 @@ JW_SIGNAL_SAFE static inline bool vm_load_field(vm_addr object, struct vm_field 
     *out = 0;
     if (field.offset < 0 || object < VM_ADDR_MIN)
         return false;
-    switch (field.width) {
-    case 8:
+    if (__builtin_expect(field.width == 8, 1))
         return safe_load_u64(addr, out);
+    switch (field.width) {
     case 4:
         if (!safe_load_u32(addr, &four))
             return false;

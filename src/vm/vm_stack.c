@@ -66,7 +66,7 @@ static JW_SIGNAL_SAFE bool is_in_poll_handler(uintptr_t pc)
 {
     struct vm_blob blob;
 
-    return vm_code_find(pc, &blob) && vm_code_is_poll_handler(blob.blob);
+    return vm_code_find(pc, &blob) && blob.role == VM_ROLE_POLL_HANDLER;
 }
 
 bool vm_thread_is_at_poll(const void *env, uintptr_t pc)
@@ -142,7 +142,6 @@ bool vm_upcall_anchor(vm_addr blob, uintptr_t sp, struct vm_anchor *out)
     uint64_t offset;
 
     if (!vm_has(vm_stack_layout.upcall_frame_data) || !vm_has(vm_stack_layout.upcall_anchor) ||
-        !vm_code_is_upcall(blob) ||
         !vm_load_field(blob, vm_stack_layout.upcall_frame_data, &offset))
         return false;
     return read_anchor(sp + (uint32_t)offset + (vm_addr)vm_stack_layout.upcall_anchor.offset, out);

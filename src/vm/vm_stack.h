@@ -63,7 +63,7 @@ JW_SIGNAL_SAFE bool vm_call_stub_anchor(uintptr_t stub_begin, uintptr_t pc, uint
 
 /*
  * The anchor in the frame of a stub by which C called Java through the API of foreign functions (JDK 22 on); `sp`: in
- * that stub, behind a call of its own. False where `blob` is none.
+ * that stub (VM_ROLE_UPCALL), behind a call of its own.
  */
 JW_SIGNAL_SAFE bool vm_upcall_anchor(vm_addr blob, uintptr_t sp, struct vm_anchor *out);
 

@@ -363,10 +363,10 @@ static JW_SIGNAL_SAFE enum outcome leave_stub(struct walk_vm *walk)
         return GO_ON;
     }
     if (walk_vm_call_stub_anchor(walk, stub, &anchor) ||
-        (place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, blob.blob, &anchor)) ||
+        (blob.role == VM_ROLE_UPCALL && walk_vm_upcall_anchor(walk, blob.blob, &anchor)) ||
         walk_vm_unwound_anchor(walk, &blob, stub, &anchor))
         return leave_java(walk, &blob, stub, &anchor, place);
-    if (place == VM_PLACE_RUNTIME_STUB && walk_vm_leave_unpacker(walk, &blob))
+    if (blob.role == VM_ROLE_UNPACKER && walk_vm_leave_unpacker(walk, &blob))
         return GO_ON;
     if (walk_vm_follow_stub(walk, &blob, stub, &caller, &position)) {
         walk_vm_go_on_at(walk, &caller, position);
@@ -398,12 +398,13 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
     if (walk->position == WALK_AT_TOP ||
         (walk->position == WALK_AT_LEAF_CALL && !vm_is_entry_return(walk->regs.pc)))
         return leave_stub(walk);
-    if (ref->place == VM_PLACE_RUNTIME_STUB && walk_vm_upcall_anchor(walk, ref->blob, &anchor))
+    if (ref->role == VM_ROLE_UPCALL && walk_vm_upcall_anchor(walk, ref->blob, &anchor))
         return leave_java(walk, NULL, NULL, &anchor, ref->place);
+    if (ref->role == VM_ROLE_UNPACKER &&
+        walk_vm_leave_unpacker(walk, &(struct vm_blob){.blob = ref->blob}))
+        return GO_ON;
     if (ref->place != VM_PLACE_STUB)
-        return walk_vm_leave_unpacker(walk, &(struct vm_blob){.blob = ref->blob})
-                   ? GO_ON
-                   : leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
+        return leave_frame(walk, ref->blob, WALK_AT_ANCHOR, ref->place);
     if (vm_is_entry_return(walk->regs.pc))
         return do_entry(walk);
     if (!walk_vm_is_barrier(vm_stub_find(walk->regs.pc)))
@@ -411,8 +412,7 @@ static JW_SIGNAL_SAFE enum outcome do_stub(struct walk_vm *walk, const struct vm
     return walk->is_in_heap ? fail(walk, WALK_CODE_STUB, VM_PLACE_STUB) : thaw(walk);
 }
 
-/* A return address that was walked before, and those that follow as long as they were. What compiled code has saved of fp is
- * read only at their end. */
+/* A return address that was walked before, and those that follow as long as they were. What is saved of fp is read at their end alone. */
 static JW_SIGNAL_SAFE enum outcome do_cached(struct walk_vm *walk, struct walk_cached *entry)
 {
     uintptr_t word;

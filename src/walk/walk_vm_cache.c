@@ -10,14 +10,29 @@ bool walk_vm_cache_renew(const struct walk_vm *walk, struct walk_cached *entry)
     if (entry->frame_words == 0)
         return false;
 
-    const struct walk_pin pin = {
-        .blob = entry->blob,
-        .method = (vm_addr)entry->frames[entry->frame_count - 1].method,
-        .compile_id = entry->compile_id,
-        .place = VM_PLACE_NMETHOD,
-    };
-    if (!walk_vm_pin_again(walk, &pin, &entry->pin))
-        return false;
+    struct walk_log *log = &walk->cache->log;
+    const vm_addr method = (vm_addr)entry->frames[entry->frame_count - 1].method;
+    const uint16_t known = walk_vm_find_pin(log, entry->blob);
+
+    /* Most often it is pinned. */
+    if (known != WALK_NO_PIN) {
+        const struct walk_pin *pin = &log->pins[known];
+
+        if (pin->method != method || pin->compile_id != entry->compile_id ||
+            pin->place != VM_PLACE_NMETHOD)
+            return false;
+        entry->pin = known;
+    } else {
+        const struct walk_pin pin = {
+            .blob = entry->blob,
+            .method = method,
+            .compile_id = entry->compile_id,
+            .place = VM_PLACE_NMETHOD,
+        };
+
+        if (!walk_vm_pin_again(walk, &pin, &entry->pin))
+            return false;
+    }
     entry->stamp = walk->cache->stamp;
     return true;
 }

@@ -123,8 +123,8 @@ bool walk_vm_caller_at_poll(const struct walk_vm *walk, const struct vm_blob *bl
     uintptr_t poll_pc;
 
     *caller = walk->regs;
-    return blob->place == VM_PLACE_RUNTIME_STUB && walk->position == WALK_AT_TOP &&
-           vm_code_is_poll_handler(blob->blob) && vm_thread_fault_pc(&walk->thread, &poll_pc) &&
+    return blob->role == VM_ROLE_POLL_HANDLER && walk->position == WALK_AT_TOP &&
+           vm_thread_fault_pc(&walk->thread, &poll_pc) &&
            arch_step_poll(caller, poll_pc, blob->code_begin, blob->code_end) &&
            walk_vm_is_proved(walk, caller);
 }

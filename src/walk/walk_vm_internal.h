@@ -143,6 +143,20 @@ JW_SIGNAL_SAFE static inline void walk_vm_note_entry(struct walk_vm *walk)
         walk_vm_note_fp(walk);
 }
 
+JW_SIGNAL_SAFE static inline uint16_t *walk_vm_pin_slot(struct walk_log *log, vm_addr blob)
+{
+    _Static_assert(JW_COUNT_OF(log->pin_slots) == 512, "the hash has nine bits");
+    return &log->pin_slots[(blob * UINT64_C(0x9e3779b97f4a7c15)) >> 55];
+}
+
+/* The number of the pin of this blob in this walk; WALK_NO_PIN: none. */
+JW_SIGNAL_SAFE static inline uint16_t walk_vm_find_pin(struct walk_log *log, vm_addr blob)
+{
+    const uint16_t known = *walk_vm_pin_slot(log, blob);
+
+    return known < log->pin_count && log->pins[known].blob == blob ? known : WALK_NO_PIN;
+}
+
 /* Pins code that the walk returns into: true when it is still what it was. _pin: what is there now;
  * WALK_NO_PIN where that cannot be told, or there are too many. */
 JW_SIGNAL_SAFE bool walk_vm_pin_again(const struct walk_vm *walk, const struct walk_pin *pin,
@@ -302,7 +316,7 @@ JW_SIGNAL_SAFE bool walk_vm_step_from_edge(const struct walk_vm *walk, struct vm
                                            struct arch_regs *caller);
 /*
  * From a stub that takes a compiled frame apart: goes on behind those of the frames in its place that are not filled in yet, laid out or not,
- * if it is proved who called the outermost of them. Which methods they are of is not known: a mark. False of other stubs, too.
+ * if it is proved who called the outermost of them. Which methods they are of is not known: a mark.
  */
 JW_SIGNAL_SAFE bool walk_vm_leave_unpacker(struct walk_vm *walk, const struct vm_blob *blob);
 

@@ -13,12 +13,6 @@ static const uintptr_t never_one;
 
 /* Pins ------------------------------------------------------------------------------------------------ */
 
-static JW_SIGNAL_SAFE uint16_t *pin_slot(struct walk_log *log, vm_addr blob)
-{
-    _Static_assert(JW_COUNT_OF(log->pin_slots) == 512, "the hash has nine bits");
-    return &log->pin_slots[(blob * UINT64_C(0x9e3779b97f4a7c15)) >> 55];
-}
-
 static JW_SIGNAL_SAFE bool is_same_pin(const struct walk_pin *one, const struct walk_pin *other)
 {
     return one->blob == other->blob && one->method == other->method &&
@@ -44,16 +38,16 @@ static JW_SIGNAL_SAFE uint16_t add_pin(struct walk_log *log, const struct walk_p
     if (log->pin_count >= WALK_PINS_MAX)
         return WALK_NO_PIN;
     log->pins[log->pin_count] = *pin;
-    *pin_slot(log, pin->blob) = (uint16_t)log->pin_count;
+    *walk_vm_pin_slot(log, pin->blob) = (uint16_t)log->pin_count;
     return (uint16_t)log->pin_count++;
 }
 
 bool walk_vm_pin_again(const struct walk_vm *walk, const struct walk_pin *pin, uint16_t *out)
 {
     struct walk_log *log = &walk->cache->log;
-    const uint16_t known = *pin_slot(log, pin->blob);
+    const uint16_t known = walk_vm_find_pin(log, pin->blob);
 
-    if (known < log->pin_count && log->pins[known].blob == pin->blob) {
+    if (known != WALK_NO_PIN) {
         *out = known;
         return is_same_pin(&log->pins[known], pin);
     }

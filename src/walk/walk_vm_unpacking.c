@@ -67,8 +67,6 @@ bool walk_vm_leave_unpacker(struct walk_vm *walk, const struct vm_blob *blob)
 {
     struct arch_regs caller;
 
-    if (!vm_code_is_unpacker(blob->blob))
-        return false;
     const size_t stub_bytes = vm_code_frame_bytes(blob->blob);
     /* Without an anchor (JDK 17, while frames are filled in) the stack pointer is that of the stub's call, for which it was aligned. */
     if (!caller_of_next(walk, blob, &caller) && !caller_of_laid(walk, stub_bytes, &caller) &&

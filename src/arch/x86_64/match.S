@@ -4,7 +4,7 @@
  *     size_t safe_match_words(const struct arch_word *words, size_t count);
  *
  * rdi: pairs of address and value, rsi: how many. Out: rax how many match before the first that does not;
- * 0 when a load faulted (arch_load_landing). Clobbers rcx, rdx, rdi, flags. Only the load that carries the
+ * 0 when a load faulted (arch_load_landing). Clobbers rcx, rdx, rsi, rdi, r8, flags. Only the load that carries the
  * label is contained: bad `words` are a defect and crash.
  */
         .section jw_signal_text, "ax", @progbits
@@ -17,8 +17,11 @@
         .balign 16
 safe_match_words:
         .cfi_startproc
-        xorl    %eax, %eax
-        jmp     .Lmore
+        movq    %rdi, %r8
+        shlq    $4, %rsi
+        addq    %rdi, %rsi
+        cmpq    %rsi, %rdi
+        je      .Ldone
         .balign 16
 .Lnext:
         movq    (%rdi), %rcx
@@ -27,11 +30,12 @@ arch_match_load:
         cmpq    %rdx, (%rcx)
         jne     .Ldone
         addq    $16, %rdi
-        incq    %rax
-.Lmore:
-        cmpq    %rsi, %rax
-        jb      .Lnext
+        cmpq    %rsi, %rdi
+        jne     .Lnext
 .Ldone:
+        subq    %r8, %rdi
+        movq    %rdi, %rax
+        shrq    $4, %rax
         ret
         .cfi_endproc
         .size   safe_match_words, . - safe_match_words
