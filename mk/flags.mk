@@ -47,17 +47,20 @@ CFLAGS_ALL   := -std=gnu11 -g -fPIC -fvisibility=hidden -ffunction-sections \
 # sanitizers, which look for the same.
 hardening = $(or $(hardening_of_$(1)),$(eval hardening_of_$(1) := $$(shell tools/hardening-flags $(1)))$(hardening_of_$(1)))
 
+# How small structures are zeroed: asked once for each compiler.
+store_flags = $(or $(store_flags_of_$(1)),$(eval store_flags_of_$(1) := $$(shell tools/store-flags $(1)))$(store_flags_of_$(1)))
+
 # Static libraries that may be missing, and what they bring: asked once for each compiler. All but the one that reads jars are
 # for the agent, and for tests; the command needs those that pack, and that one. The second argument: -L and where they may lie.
 optional_libraries = $(or $(libraries_of_$(1)),$(eval libraries_of_$(1) := $$(shell tools/optional-libraries $(2) $(1) libiberty liblzma libdeflate libzstd))$(libraries_of_$(1)))
 command_libraries  = $(or $(command_libraries_of_$(1)),$(eval command_libraries_of_$(1) := $$(shell tools/optional-libraries $(2) $(1) libzstd libdeflate libminizip 2>/dev/null))$(command_libraries_of_$(1)))
 
-CFLAGS_plain    = -O2 $(call hardening,$(CC_plain))
+CFLAGS_plain    = -O2 $(call hardening,$(CC_plain)) $(call store_flags,$(CC_plain))
 # Lines are what a report of a sanitizer shows; more is only slower to make.
 # A char without sign, as on aarch64.
 CFLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -funsigned-char
 CFLAGS_tsan    := -O1 -g1 -fsanitize=thread
-CFLAGS_checked  = -O2 -DJW_CHECKED=1 $(call hardening,$(CC_checked))
+CFLAGS_checked  = -O2 -DJW_CHECKED=1 $(call hardening,$(CC_checked)) $(call store_flags,$(CC_checked))
 # Outlined atomics are calls, which a handler would have to be allowed.
 CFLAGS_aarch64  = -O2 -mno-outline-atomics $(call hardening,$(CC_aarch64))
 
