@@ -172,6 +172,9 @@ struct arch_context {
 
 JW_SIGNAL_SAFE void arch_context_copy(struct arch_context *to, const void *ucontext);
 
+/* One in which no register holds anything but these: of code that was not interrupted. What lies behind the registers is left as it is. */
+JW_SIGNAL_SAFE void arch_context_of_regs(struct arch_context *to, const struct arch_regs *regs);
+
 /* Puts pc, sp, fp and, where there is one, the link register into the copy. */
 JW_SIGNAL_SAFE void arch_regs_write(struct arch_context *copy, const struct arch_regs *regs);
 

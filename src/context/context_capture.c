@@ -104,10 +104,10 @@ dict_id context_capture(struct generation *generation, uint64_t mounted, struct 
     const context_slot slot =
         mounted != 0 ? context_find(mounted) : context_slot_of_record(thread_symbol());
     const struct context_place *place = context_place_of(slot);
-    struct context_record record = {.virtual_thread = mounted};
 
     if (place == NULL && mounted == 0)
         return DICT_NONE;
+    struct context_record record = {.virtual_thread = mounted};
     if (place != NULL)
         fill(generation, place, &record);
     if (name.length_bytes != 0)

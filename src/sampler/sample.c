@@ -337,6 +337,11 @@ static JW_SIGNAL_SAFE store_id put_deep(struct generation *generation,
     struct sample_deep *deep = walked->deep;
     const uint32_t past = walked->java.past_frames, fresh = walked->java.frame_count;
     jw_frame *const end = deep->frames + SAMPLE_FRAMES_MAX;
+    const store_id again =
+        is_hook ? sample_deep_again(deep, generation, scratch, &walked->java, flags) : STORE_NONE;
+
+    if (again != STORE_NONE)
+        return again;
     const uint32_t named = sample_deep_named(deep, generation, scratch, past);
     struct store_hash hash;
 
@@ -347,7 +352,10 @@ static JW_SIGNAL_SAFE store_id put_deep(struct generation *generation,
     sample_deep_hash(deep, named, count, &hash);
     if (are_named(deep, end - past - fresh, past - named + fresh))
         deep->named_count = past + fresh;
-    return keep(generation, end - count, count, flags, &hash, is_hook);
+    const store_id trace = keep(generation, end - count, count, flags, &hash, is_hook);
+    if (is_hook)
+        sample_deep_note(deep, scratch, &walked->java, flags, trace);
+    return trace;
 }
 
 static JW_SIGNAL_SAFE uint32_t trace_flags(const struct walked *walked)
@@ -430,11 +438,7 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
 
     scratch->stamp++;
     scratch->now_ns = time_ns;
-    sample_names_begin(generation, scratch);
-    const dict_id class_name = hook != NULL ? sample_class_of_hook(generation, scratch, hook)
-                               : order->klass == 0
-                                   ? DICT_NONE
-                                   : sample_class(generation, scratch, order->klass);
+    sample_names_begin(scratch);
     const dict_id payload =
         hook == NULL || hook->payload == NULL
             ? DICT_NONE
@@ -446,6 +450,10 @@ static JW_SIGNAL_SAFE enum sample_loss commit(struct generation *generation,
                                : put_deep(generation, scratch, walked, flags, hook != NULL);
     if (trace == STORE_NONE)
         return SAMPLE_STORE_FULL; /* counted by the store, of a signal */
+    const dict_id class_name =
+        hook != NULL        ? sample_class_of_hook(generation, scratch, walked->deep, hook)
+        : order->klass == 0 ? DICT_NONE
+                            : sample_class(generation, scratch, order->klass);
 
     struct event_record *record =
         hook == NULL ? event_reserve(generation->events) : event_try_reserve(generation->events);

@@ -97,6 +97,7 @@ void sample_deep_claim(uint32_t tid)
     jw_store_relaxed(&oldest->tid, tid);
     jw_store_relaxed(&oldest->used_ns, now_ns);
     oldest->named_count = 0;
+    oldest->last.trace = STORE_NONE;
     oldest->past.step_count = oldest->past.word_count = 0;
     oldest->past.frame_count = oldest->past.pin_count = 0;
     sample_deep_give(oldest);
@@ -163,13 +164,62 @@ static JW_SIGNAL_SAFE bool are_still_named(const struct sample_deep *deep,
 }
 
 /* Ids mean something in one generation. */
+static JW_SIGNAL_SAFE bool is_named_in(const struct sample_deep *deep,
+                                       const struct generation *generation)
+{
+    return deep->names_run == run && deep->names_of == sampler.generations &&
+           deep->names_generation == generation->number;
+}
+
+/*
+ * What was kept of the walk before is named as it was (sample_deep_keep sees to that), so it is the outer part of that trace; what was walked
+ * anew is compared. A method at the same address is the same one, as long as no operation of the JVM lies between.
+ */
+store_id sample_deep_again(struct sample_deep *deep, const struct generation *generation,
+                           const struct sample_scratch *scratch,
+                           const struct walk_java_result *java, uint32_t flags)
+{
+    if (deep->last.trace == STORE_NONE || deep->last.fresh != java->frame_count ||
+        deep->last.past != java->past_frames || deep->named_count != java->past_frames ||
+        deep->last.flags != flags || deep->last.stub_pc != java->stub_pc || java->is_moving ||
+        java->is_carrier_lost || !scratch->are_names_dated || scratch->names_date == 0 ||
+        scratch->names_date != deep->names_date || !is_named_in(deep, generation))
+        return STORE_NONE;
+    for (uint32_t i = 0; i < java->frame_count; i++) {
+        const struct vm_call_frame *now = &scratch->java[i], *then = &deep->last.frames[i];
+
+        if (now->method != then->method || now->bci != then->bci || now->kind != then->kind)
+            return STORE_NONE;
+    }
+    jw_store_relaxed(&deep->used_ns, scratch->now_ns);
+    deep->named_count = java->past_frames + java->frame_count;
+    deep->is_again = true;
+    return deep->last.trace;
+}
+
+void sample_deep_note(struct sample_deep *deep, const struct sample_scratch *scratch,
+                      const struct walk_java_result *java, uint32_t flags, store_id trace)
+{
+    /* Not one of which something could not be named: that is tried again. */
+    if (java->frame_count > SAMPLE_AGAIN_FRAMES ||
+        deep->named_count != java->past_frames + java->frame_count)
+        return;
+    deep->last.trace = trace;
+    deep->last.flags = flags;
+    deep->last.fresh = java->frame_count;
+    deep->last.past = java->past_frames;
+    deep->last.stub_pc = java->stub_pc;
+    for (uint32_t i = 0; i < java->frame_count; i++)
+        deep->last.frames[i] = scratch->java[i];
+}
+
 uint32_t sample_deep_named(struct sample_deep *deep, const struct generation *generation,
                            const struct sample_scratch *scratch, uint32_t count)
 {
     const uint64_t date = scratch->are_names_dated ? scratch->names_date : 0;
-    const bool is_named = deep->names_run == run && deep->names_of == sampler.generations &&
-                          deep->names_generation == generation->number;
-    uint32_t named = !is_named ? 0 : deep->named_count < count ? deep->named_count : count;
+    uint32_t named = !is_named_in(deep, generation) ? 0
+                     : deep->named_count < count    ? deep->named_count
+                                                    : count;
 
     if (!are_still_named(deep, generation, date, named))
         named = 0;
@@ -181,23 +231,37 @@ uint32_t sample_deep_named(struct sample_deep *deep, const struct generation *ge
     deep->names_of = sampler.generations;
     deep->names_generation = generation->number;
     deep->named_count = 0; /* until all of them are */
+    deep->last.trace = STORE_NONE;
+    deep->is_again = false;
     return named;
+}
+
+/* Goes on with the hash of some frames, from the end, to that of `count`. */
+static JW_SIGNAL_SAFE void hash_to(struct sample_deep *deep, uint32_t count, struct store_hash *out)
+{
+    const jw_frame *end = deep->frames + SAMPLE_FRAMES_MAX;
+
+    for (uint32_t done = out->frame_count; done < count; done = out->frame_count) {
+        const uint32_t whole = (done / SAMPLE_HASHED_FRAMES + 1) * SAMPLE_HASHED_FRAMES;
+        const uint32_t next = count < whole ? count : whole;
+
+        store_hash_before(out, end - next, next - done);
+        if (next == whole)
+            deep->hashes[whole / SAMPLE_HASHED_FRAMES] = *out;
+    }
 }
 
 void sample_deep_hash(struct sample_deep *deep, uint32_t kept, uint32_t count,
                       struct store_hash *out)
 {
-    const jw_frame *end = deep->frames + SAMPLE_FRAMES_MAX;
-    uint32_t done = kept / SAMPLE_HASHED_FRAMES * SAMPLE_HASHED_FRAMES;
+    if (deep->kept_hash.frame_count != kept) {
+        const uint32_t whole = kept / SAMPLE_HASHED_FRAMES * SAMPLE_HASHED_FRAMES;
 
-    *out = done == 0 ? (struct store_hash){0} : deep->hashes[done / SAMPLE_HASHED_FRAMES];
-    while (done < count) {
-        const uint32_t part =
-            count - done < SAMPLE_HASHED_FRAMES ? count - done : SAMPLE_HASHED_FRAMES;
-
-        store_hash_before(out, end - done - part, part);
-        done += part;
-        if (part == SAMPLE_HASHED_FRAMES)
-            deep->hashes[done / SAMPLE_HASHED_FRAMES] = *out;
+        *out = whole == 0 ? (struct store_hash){0} : deep->hashes[whole / SAMPLE_HASHED_FRAMES];
+        hash_to(deep, kept, out);
+        deep->kept_hash = *out;
+    } else {
+        *out = deep->kept_hash;
     }
+    hash_to(deep, count, out);
 }

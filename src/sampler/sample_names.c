@@ -124,11 +124,20 @@ dict_id sample_class(struct generation *generation, struct sample_scratch *scrat
                : DICT_NONE;
 }
 
-void sample_names_begin(struct generation *generation, struct sample_scratch *scratch)
+void sample_names_begin(struct sample_scratch *scratch)
 {
     scratch->are_names_dated = vm_safepoint_date(&scratch->names_date);
-    if (scratch->are_names_dated)
+    scratch->is_cache_renewed = !scratch->are_names_dated;
+}
+
+/* Of a method or class at this address; DICT_NONE: nothing, or not any more. */
+static JW_SIGNAL_SAFE dict_id find_cached(struct generation *generation,
+                                          struct sample_scratch *scratch, vm_addr addr)
+{
+    if (!scratch->is_cache_renewed)
         dict_cache_renew(generation->method_cache, scratch->names_date);
+    scratch->is_cache_renewed = true;
+    return dict_cache_find(generation->method_cache, addr);
 }
 
 bool sample_method_is(const struct generation *generation, dict_id id, vm_addr method)
@@ -145,7 +154,7 @@ bool sample_method_is(const struct generation *generation, dict_id id, vm_addr m
 dict_id sample_method(struct generation *generation, struct sample_scratch *scratch, vm_addr method,
                       enum jw_mark *why)
 {
-    const dict_id cached = dict_cache_find(generation->method_cache, method);
+    const dict_id cached = find_cached(generation, scratch, method);
 
     /* Dated, it is of a method that was on a stack behind the last operation of the JVM: its memory is not another's yet. */
     if (cached != DICT_NONE &&
@@ -164,7 +173,7 @@ static JW_SIGNAL_SAFE dict_id class_held(struct generation *generation,
     if (!scratch->are_names_dated)
         return sample_class(generation, scratch, klass);
 
-    const dict_id cached = dict_cache_find(generation->method_cache, klass);
+    const dict_id cached = find_cached(generation, scratch, klass);
     if (cached != DICT_NONE)
         return cached;
     const dict_id id = sample_class(generation, scratch, klass);
@@ -173,11 +182,19 @@ static JW_SIGNAL_SAFE dict_id class_held(struct generation *generation,
 }
 
 dict_id sample_class_of_hook(struct generation *generation, struct sample_scratch *scratch,
-                             const struct sampler_hook *hook)
+                             struct sample_deep *deep, const struct sampler_hook *hook)
 {
-    if (hook->klass != 0)
-        return class_held(generation, scratch, hook->klass);
-    return hook->class_text == NULL
-               ? DICT_NONE
-               : dict_intern(generation->classes, hook->class_text, hook->class_bytes);
+    if (hook->klass == 0)
+        return hook->class_text == NULL
+                   ? DICT_NONE
+                   : dict_intern(generation->classes, hook->class_text, hook->class_bytes);
+    /* What holds of the methods of the trace holds of the class that came with it. */
+    if (deep != NULL && deep->is_again && deep->last.klass == hook->klass)
+        return deep->last.class_name;
+    const dict_id id = class_held(generation, scratch, hook->klass);
+    if (deep != NULL) {
+        deep->last.klass = id == DICT_NONE ? 0 : hook->klass;
+        deep->last.class_name = id;
+    }
+    return id;
 }

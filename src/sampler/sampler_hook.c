@@ -15,6 +15,9 @@
 #define GATE_IS_OPEN  (UINT64_C(1) << 63)
 #define CLOSE_STEP_NS (100 * JW_NS_PER_MS / 1000)
 
+/* Of this and a sixteenth of it, x^4/720 is a third of a byte. */
+#define SERIES_INTERVAL_MAX (UINT64_C(1) << 24)
+
 /* order HOOK_GATE: who gets in acquires the configuration; who has left releases that nothing of it is used any more. */
 static _Atomic uint64_t gate; /* hooks inside, and GATE_IS_OPEN */
 
@@ -96,7 +99,7 @@ static bool is_in_window(const struct sampler_hook *sample)
 static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t now_ns)
 {
     const thread_index thread = thread_find(thread_own_tid());
-    struct arch_context here = {{0}};
+    struct arch_context here;
     struct arch_regs regs;
 
     jw_count(JW_COUNT_HOOK_CALLS);
@@ -114,7 +117,7 @@ static enum sampler_hook_end take(const struct sampler_hook *sample, uint64_t no
         return SAMPLER_HOOK_LOST;
     }
     arch_regs_here(&regs);
-    arch_regs_write(&here, &regs);
+    arch_context_of_regs(&here, &regs);
     struct sample_order order = {
         .kind = sample->kind,
         .thread = thread,
@@ -173,8 +176,10 @@ static double chance_of(double ratio)
     for (; ratio > 0.125; halvings++)
         ratio /= 2;
     double chance =
-        ratio *
-        (1 - ratio / 2 * (1 - ratio / 3 * (1 - ratio / 4 * (1 - ratio / 5 * (1 - ratio / 6)))));
+        ratio * (1 - ratio * (1. / 2) *
+                         (1 - ratio * (1. / 3) *
+                                  (1 - ratio * (1. / 4) *
+                                           (1 - ratio * (1. / 5) * (1 - ratio * (1. / 6))))));
     for (; halvings > 0; halvings--)
         chance *= 2 - chance;
     return chance;
@@ -182,8 +187,13 @@ static double chance_of(double ratio)
 
 uint64_t sampler_hook_bytes(uint64_t object_bytes, uint64_t interval_bytes)
 {
-    if (object_bytes == 0 || interval_bytes == 0 || object_bytes / interval_bytes >= 64)
+    if (object_bytes == 0 || interval_bytes == 0 || object_bytes / 64 >= interval_bytes)
         return object_bytes;
+    /* With x = s/T: x / (1 - exp(-x)) = 1 + x/2 + x^2/12 - x^4/720 + ...; of what is left out less than half a byte is. */
+    if (object_bytes <= interval_bytes / 16 && interval_bytes <= SERIES_INTERVAL_MAX)
+        return interval_bytes +
+               (object_bytes * (6 * interval_bytes + object_bytes) + 6 * interval_bytes) /
+                   (12 * interval_bytes);
     return (uint64_t)((double)object_bytes /
                           chance_of((double)object_bytes / (double)interval_bytes) +
                       0.5);

@@ -34,9 +34,10 @@ struct sample_memo {
 /* Room to walk and name one stack in. */
 struct sample_scratch {
     _Atomic uint32_t is_taken;
-    uint32_t stamp;       /* one more for each sample: what others left in `memo` does not count */
-    bool are_names_dated; /* the method cache holds nothing from before `names_date`: */
-    uint64_t now_ns;      /* when the sample under way was taken */
+    uint32_t stamp;        /* one more for each sample: what others left in `memo` does not count */
+    bool are_names_dated;  /* the method cache is to hold nothing from before `names_date`: */
+    bool is_cache_renewed; /* and does, since the first look of this sample */
+    uint64_t now_ns;       /* when the sample under way was taken */
     uint64_t
         names_date; /* of the JVM's safepoints (vm_safepoint_date), read before the first name */
     struct sample_memo memo[SAMPLE_MEMO_COUNT];
@@ -48,6 +49,9 @@ struct sample_scratch {
     unsigned char text[VM_NAME_BYTES_MAX];
     _Alignas(8) unsigned char record[METHOD_RECORD_MAX_BYTES];
 };
+
+/* A hook's stack is known again as a whole where no more than so many frames were walked. */
+#define SAMPLE_AGAIN_FRAMES 6u
 
 /* Hashes of a deep stack's outer part are kept of each so many frames. */
 #define SAMPLE_HASHED_FRAMES 64u
@@ -70,6 +74,18 @@ struct sample_deep {
     uint32_t interpreted_count; /* so far from the end there may be interpreted ones */
     /* The n-th: of the last n * SAMPLE_HASHED_FRAMES frames; of those that are named. */
     struct store_hash hashes[SAMPLE_FRAMES_MAX / SAMPLE_HASHED_FRAMES + 1];
+    /* Of all frames that were named before the last sample: most often it is those that are named before the next. */
+    struct store_hash kept_hash;
+    /* The sample before, of a hook, whose trace lies in `frames`: what was walked of it, before what was kept. */
+    struct {
+        store_id trace; /* STORE_NONE: there is none, or it may not be known again */
+        uint32_t flags, fresh, past;
+        uintptr_t stub_pc;
+        struct vm_call_frame frames[SAMPLE_AGAIN_FRAMES];
+        vm_addr klass; /* of which the hook told; 0: by name, or of none */
+        dict_id class_name;
+    } last;
+    bool is_again; /* the sample under way has the trace of the one before */
     jw_frame frames[SAMPLE_FRAMES_MAX];
     struct walk_past past;
 };
@@ -98,13 +114,23 @@ JW_SIGNAL_SAFE void sample_deep_keep(struct sample_deep *deep, struct walk_log *
 JW_SIGNAL_SAFE uint32_t sample_deep_named(struct sample_deep *deep,
                                           const struct generation *generation,
                                           const struct sample_scratch *scratch, uint32_t count);
+/*
+ * Of a hook, before the above: the trace that the sample before had, where this one is of the very same frames, and their names are those
+ * that they had; else STORE_NONE. _note: this is what the next sample is compared with.
+ */
+JW_SIGNAL_SAFE store_id sample_deep_again(struct sample_deep *deep,
+                                          const struct generation *generation,
+                                          const struct sample_scratch *scratch,
+                                          const struct walk_java_result *java, uint32_t flags);
+JW_SIGNAL_SAFE void sample_deep_note(struct sample_deep *deep, const struct sample_scratch *scratch,
+                                     const struct walk_java_result *java, uint32_t flags,
+                                     store_id trace);
 /* All `count` frames from the end are those of this sample, `kept` of them as they were named before. */
 JW_SIGNAL_SAFE void sample_deep_hash(struct sample_deep *deep, uint32_t kept, uint32_t count,
                                      struct store_hash *out);
 
-/* Before the first sample_method of a sample: forgets what was cached before the last safepoint. */
-JW_SIGNAL_SAFE void sample_names_begin(struct generation *generation,
-                                       struct sample_scratch *scratch);
+/* Before the first name of a sample: what was cached before the last safepoint does not count. */
+JW_SIGNAL_SAFE void sample_names_begin(struct sample_scratch *scratch);
 
 /* Whether a method is still the one that got this id in the generation. */
 JW_SIGNAL_SAFE bool sample_method_is(const struct generation *generation, dict_id id,
@@ -120,9 +146,10 @@ struct sampler_hook;
 /* Id of the class's name in `classes`; DICT_NONE when it finds no room (counted) or cannot be read. */
 JW_SIGNAL_SAFE dict_id sample_class(struct generation *generation, struct sample_scratch *scratch,
                                     vm_addr klass);
-/* The one that a hook tells of; DICT_NONE: none. */
+/* The one that a hook tells of; DICT_NONE: none. `deep`, which may be NULL: its trace is found. */
 JW_SIGNAL_SAFE dict_id sample_class_of_hook(struct generation *generation,
                                             struct sample_scratch *scratch,
+                                            struct sample_deep *deep,
                                             const struct sampler_hook *hook);
 
 /* What the kernel saw of the moment that a sample is of; lies in a ring until the sample is taken. */

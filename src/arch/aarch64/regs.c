@@ -98,6 +98,12 @@ void arch_regs_write(struct arch_context *copy, const struct arch_regs *regs)
            sizeof regs->link);
 }
 
+void arch_context_of_regs(struct arch_context *to, const struct arch_regs *regs)
+{
+    memset(to->bytes, 0, COPIED_BYTES);
+    arch_regs_write(to, regs);
+}
+
 static bool is_code_at(uintptr_t pc, const uint32_t expected[2])
 {
     uint32_t code[2];

@@ -92,6 +92,12 @@ void arch_regs_write(struct arch_context *copy, const struct arch_regs *regs)
     memcpy(copy->bytes + GREG_OFFSET(REG_RBP), &regs->fp, sizeof regs->fp);
 }
 
+void arch_context_of_regs(struct arch_context *to, const struct arch_regs *regs)
+{
+    memset(to->bytes, 0, COPIED_BYTES);
+    arch_regs_write(to, regs);
+}
+
 bool arch_step_signal_frame(struct arch_regs *regs)
 {
     /* mov $15,%rax or %eax; syscall: rt_sigreturn, in the words of glibc and of musl. */

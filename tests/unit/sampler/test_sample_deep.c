@@ -9,6 +9,7 @@
 #include <ucontext.h>
 
 #include "base/counters.h"
+#include "base/hash.h"
 #include "sampler/sampler_hook.h"
 #include "sampler/sampler_internal.h"
 
@@ -21,6 +22,8 @@ static struct generations *generations;
 static struct fake_nmethod code;
 static thread_index thread;
 static store_id last_trace;
+static dict_id last_class;
+static vm_addr hook_class; /* of which hooks tell */
 static struct jw_error err;
 
 static void open_sampler(void)
@@ -58,6 +61,7 @@ static void note_trace(const struct event_record *record, void *argument)
 {
     (void)argument;
     last_trace = record->trace;
+    last_class = record->class_name;
 }
 
 static bool take_late(struct generation *generation, void *argument)
@@ -83,7 +87,8 @@ static struct generation *active(void)
 static uint64_t sample_by_hook(void)
 {
     static const ucontext_t none;
-    static const struct sampler_hook hook = {.kind = EVENT_ALLOC_SAMPLE, .weight_ns = 1};
+    const struct sampler_hook hook = {
+        .kind = EVENT_ALLOC_SAMPLE, .weight_ns = 1, .klass = hook_class};
     const uint64_t before = jw_counter(JW_COUNT_FRAMES_REUSED);
     struct sample_order order = {.kind = hook.kind, .thread = thread, .hook = &hook};
     struct arch_context context;
@@ -301,6 +306,156 @@ Test(sample_deep, names_are_looked_at_behind_an_operation_on_jdk_17)
 Test(sample_deep, names_are_looked_at_behind_an_operation_on_jdk_25)
 {
     names_are_looked_at_behind_an_operation(LAYOUT_25, 5);
+}
+
+/* Frames, names and hash of it are not looked at. */
+static bool had_the_trace_before(void)
+{
+    struct sample_deep *deep = sample_deep_find(TID);
+    const bool is_again = deep != NULL && deep->is_again;
+
+    if (deep != NULL)
+        sample_deep_give(deep);
+    return is_again;
+}
+
+/* Who has no room gets some, then notes, then keeps. */
+static void hook_thrice(void)
+{
+    (void)sample_by_hook();
+    (void)sample_by_hook();
+    (void)sample_by_hook();
+}
+
+static void open_dated(void)
+{
+    open_stack_with(LAYOUT_25, add_counters);
+    open_sampler();
+    hook_class = (vm_addr)fake.klass;
+}
+
+Test(sample_deep, a_hook_where_the_last_one_was_has_its_trace)
+{
+    size_t name_bytes;
+
+    open_dated();
+    lay_out(8, 2, 1);
+    hook_thrice();
+    cr_assert(not(had_the_trace_before()));
+    const store_id first = last_trace;
+    const dict_id class_name = last_class;
+    const char *name = dict_text(active()->classes, class_name, &name_bytes);
+    cr_assert(name != NULL && name_bytes == strlen("com/acme/Job") &&
+              memcmp(name, "com/acme/Job", name_bytes) == 0);
+    for (int round = 0; round < 3; round++) {
+        cr_assert(ge(u64, sample_by_hook(), 8));
+        cr_assert(had_the_trace_before());
+        cr_assert(eq(u32, last_trace, first));
+        cr_assert(eq(u32, last_class, class_name));
+    }
+    /* Of another class, or of none that is known. */
+    hook_class = 0;
+    (void)sample_by_hook();
+    cr_assert(had_the_trace_before());
+    cr_assert(eq(u32, last_class, DICT_NONE));
+    hook_class = (vm_addr)fake.klass;
+    (void)sample_by_hook();
+    cr_assert(eq(u32, last_class, class_name));
+    trace_is_as_of_one_who_knows_nothing("the same frames");
+}
+
+/* What is in the way of it, each for itself. */
+Test(sample_deep, a_hook_elsewhere_has_a_trace_of_its_own)
+{
+    open_dated();
+    lay_out(8, 2, 1);
+    hook_thrice();
+    (void)sample_by_hook();
+    const store_id first = last_trace;
+    lay_out(8, 2, 0);
+    (void)sample_by_hook();
+    cr_assert(not(had_the_trace_before()));
+    cr_assert(ne(u32, last_trace, first));
+    lay_out(9, 2, 0);
+    (void)sample_by_hook();
+    cr_assert(not(had_the_trace_before()));
+    trace_is_as_of_one_who_knows_nothing("another depth");
+
+    /* A signal of another stack came between. */
+    lay_out(8, 2, 1);
+    hook_thrice();
+    (void)sample_by_hook();
+    lay_out(10, 2, 1);
+    (void)sample();
+    lay_out(8, 2, 1);
+    (void)sample_by_hook();
+    cr_assert(not(had_the_trace_before()));
+    cr_assert(eq(u32, last_trace, first));
+
+    (void)sample_by_hook();
+    cr_assert(had_the_trace_before());
+    cr_assert(generations_rotate(generations) != NULL);
+    (void)sample_by_hook();
+    cr_assert(not(had_the_trace_before()));
+    const dict_id class_name = last_class;
+    trace_is_as_of_one_who_knows_nothing("another generation");
+    hook_thrice();
+    cr_assert(eq(u32, last_class, class_name));
+}
+
+Test(sample_deep, a_hook_behind_an_operation_has_names_of_its_own)
+{
+    open_dated();
+    lay_out(8, 5, 1);
+    hook_thrice();
+    (void)sample_by_hook();
+    cr_assert(had_the_trace_before());
+    const store_id before = last_trace;
+    const dict_id class_name = last_class;
+    set_symbol(fake.name, "other");
+    set_symbol(fake.class_name, "B");
+    set(fake.const_method, "ConstMethod", "_method_idnum", METHOD_NUMBER + 1, 2);
+    set_entry(2, "sun.rt.safepointSyncTime", 'J', 1001);
+    (void)sample_by_hook();
+    cr_assert(not(had_the_trace_before()));
+    cr_assert(ne(u32, last_trace, before));
+    cr_assert(ne(u32, last_class, class_name));
+    trace_is_as_of_one_who_knows_nothing("other names");
+}
+
+/* Who does not date names has each compared. */
+TEST_EACH_STACK(sample_deep, without_a_date_a_hook_has_its_stack_named)
+{
+    open_sampler();
+    lay_out(8, 2, 1);
+    hook_thrice();
+    (void)sample_by_hook();
+    cr_assert(not(had_the_trace_before()));
+}
+
+/* A record that was lost says nothing of what is kept. */
+Test(sample_deep, hooks_of_any_stacks_have_their_own_traces)
+{
+    uint64_t number = 0, again = 0;
+
+    open_dated();
+    for (int round = 0; round < 300; round++) {
+        for (int turn = 0; turn < 6; turn++) {
+            number = jw_hash_word(number + 1);
+            if (number % 4 != 0)
+                lay_out(6 + (unsigned)(number >> 8) % 4, (unsigned)(number >> 16) % 3,
+                        (int)(number >> 24) % 2);
+            if (number % 32 == 5)
+                cr_assert(generations_rotate(generations) != NULL);
+            if (number % 8 == 6)
+                (void)sample();
+            (void)sample_by_hook();
+            again += had_the_trace_before();
+            (void)generations_retire(generations, take_late, NULL);
+        }
+        trace_is_as_of_one_who_knows_nothing("any");
+    }
+    cr_assert(ge(u64, again, 100));
 }
 
 Test(sample_deep, who_has_room_keeps_it_while_he_uses_it)

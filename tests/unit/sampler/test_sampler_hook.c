@@ -20,6 +20,31 @@ Test(sampler_hook, an_object_of_one_interval_stands_for_what_the_exponential_say
     cr_assert(eq(u64, sampler_hook_bytes(65536, 65536), 103676));
 }
 
+/* s / (1 - exp(-s / T)), to the next whole number; on both sides of where it is reckoned otherwise. */
+Test(sampler_hook, a_small_object_stands_for_what_the_exponential_says)
+{
+    static const struct {
+        uint64_t object, interval, stands_for;
+    } cases[] = {
+        {24, 16384, 16396},
+        {256, 16384, 16512},
+        {1024, 16384, 16901},
+        {1032, 16384, 16905},
+        {32, 512, 528},
+        {40, 512, 532},
+        {32768, 524288, 540843},
+        {32776, 524288, 540847},
+        {1048576, 16777216, 17306965},
+        {1048584, 16777216, 17306969},
+        {2097152, 33554432, 34613930},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(cases); i++)
+        cr_assert(
+            eq(u64, sampler_hook_bytes(cases[i].object, cases[i].interval), cases[i].stands_for),
+            "%zu", i);
+}
+
 Test(sampler_hook, an_object_far_above_the_interval_stands_for_itself)
 {
     cr_assert(eq(u64, sampler_hook_bytes(64 << 20, 1024), 64 << 20));
