@@ -12,7 +12,7 @@ COUNTED_SOURCES := $(wildcard bench/instructions/*.c)
 COUNTED_OBJECTS := $(COUNTED_SOURCES:bench/%.c=build/plain/bench/%.o)
 COUNTED_SUPPORT := build/plain/tests/support/recording_maker.o
 COUNTED_PROGRAM := build/plain/tests/unit/instructions/instructions
-COUNTED_ROOMS   := $(sort $(under_walk) $(under_context) $(under_ids) jfr)
+COUNTED_ROOMS   := $(sort $(under_walk) $(under_sampler) $(under_context) $(under_ids) jfr)
 
 need-valgrind:
 	$(Q)tools/ensure "counting instructions" valgrind perl

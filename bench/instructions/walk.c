@@ -1,4 +1,6 @@
-/* Walks over stacks that are laid out in memory as HotSpot lays them out, and over a native stack of our own. */
+/* Walks over stacks that are laid out in memory as HotSpot lays them out, and over a native stack of our own; and samples of hooks on them, from
+ * registers to record, without gate, counters and clocks. */
+#include "unit/vm/fake_counters.h"
 #include "unit/walk/made_native.h"
 
 #include <stdarg.h>
@@ -6,6 +8,8 @@
 #include <ucontext.h>
 
 #include "counted.h"
+#include "sampler/sampler_hook.h"
+#include "sampler/sampler_internal.h"
 #include "symbols/symbols.h"
 #include "walk/walk.h"
 #include "walk/walk_internal.h"
@@ -15,6 +19,7 @@
 #define HOOK_DEPTH       24
 #define HOOK_INTERPRETED 4
 #define FRAMES_MAX       128
+#define TID              4711u
 #define NATIVE_CALLER    __attribute__((noinline, noclone, optimize("no-optimize-sibling-calls")))
 
 static struct walk_cache cache;
@@ -47,9 +52,16 @@ static void walk_once(void)
     walk_with(&cache);
 }
 
+static void add_counters(void)
+{
+    add_fields();
+    put_counters(7);
+    set_entry(2, "sun.rt.safepointSyncTime", 'J', 1000);
+}
+
 static void open_stack(void)
 {
-    open_stack_as(LAYOUT_25);
+    open_stack_with(LAYOUT_25, add_counters);
     memset(&cache, 0, sizeof cache);
     memset(&past, 0, sizeof past);
     cache.noted_from = WALK_NOTED_FROM;
@@ -91,11 +103,9 @@ static void open_past(unsigned operations)
 }
 
 /* As the JVM tells of an allocation: in native code that a stub called for compiled code, above the program's own begin in the interpreter. */
-static void open_hook(unsigned operations)
+static struct fake_nmethod lay_out_hook(void)
 {
-    (void)operations;
     open_stack();
-    cache.noted_from = WALK_NOTED_FROM_HOOK;
     const struct fake_nmethod code = put_nmethod(), stub = put_other("_new_array_Java");
     for (unsigned i = 0; i < HOOK_DEPTH; i++) {
         if (i < HOOK_INTERPRETED)
@@ -107,6 +117,14 @@ static void open_hook(unsigned operations)
     set_anchor(&(struct vm_anchor){fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp});
     fake_stack.regs.sp -= 20 * sizeof(uintptr_t);
     fake_stack.regs.pc = 0x4000;
+    return code;
+}
+
+static void open_hook(unsigned operations)
+{
+    (void)operations;
+    (void)lay_out_hook();
+    cache.noted_from = WALK_NOTED_FROM_HOOK;
     cache.past = &past;
     walk_once();
     walk_past_keep(&past, &cache.log, result.past_steps, frames, result.frame_count);
@@ -181,6 +199,76 @@ static void walk_anew(unsigned operations)
         walk_with(NULL);
 }
 
+/* Samples of hooks ----------------------------------------------------------------------------------------- */
+
+static struct generations *generations;
+static struct arch_context here;
+static struct sampler_hook hook;
+static thread_index thread;
+static struct sample_deep *deep;
+
+static void sample_once(void)
+{
+    struct sample_order order = {.kind = hook.kind,
+                                 .thread = thread,
+                                 .weight_ns = hook.weight_ns,
+                                 .number = hook.value,
+                                 .hook = &hook,
+                                 .now_ns = 1000};
+
+    counted_sink += sample_from_hook(&here, &order);
+}
+
+static void open_sample(unsigned operations)
+{
+    const struct generations_config config = {.memory_bytes = 0};
+    struct jw_error err = {0};
+    bool is_new;
+
+    (void)operations;
+    const struct fake_nmethod code = lay_out_hook();
+    generations = generations_open(&config, &err);
+    counted_need(generations != NULL && threads_open(&err) && sample_scratch_open(&err) &&
+                     sample_deep_open(&err),
+                 "the memory of samples", &err);
+    sample_deep_start();
+    thread = thread_add(TID, &is_new);
+    const struct thread_java java = {.env = fake_env(), .java_id = 1, .name = "hook"};
+    thread_set_java(thread, &java);
+    walk_open(WALK_VM, NULL);
+    sampler = (struct sampler_config){.generations = generations, .depth_max = WALK_DEPTH_MAX};
+    set((void *)code.blob, "nmethod", "_compile_id", 7, 4);
+    hook = (struct sampler_hook){
+        .kind = EVENT_ALLOC_SAMPLE, .weight_ns = 16512, .value = 256, .klass = (vm_addr)fake.klass};
+    arch_context_of_regs(&here, &fake_stack.regs);
+    for (int i = 0; i < 4; i++)
+        sample_once();
+    deep = sample_deep_find(TID);
+    counted_need(deep != NULL && deep->is_again && deep->last.fresh + deep->last.past == HOOK_DEPTH,
+                 "a sample where the one before was", NULL);
+    sample_deep_give(deep);
+}
+
+static void close_sample(void)
+{
+    generations_close(generations);
+}
+
+static void sample_again(unsigned operations)
+{
+    for (unsigned i = 0; i < operations; i++)
+        sample_once();
+}
+
+/* Where the one before was not: all frames are named, hashed and looked for. */
+static void sample_elsewhere(unsigned operations)
+{
+    for (unsigned i = 0; i < operations; i++) {
+        deep->last.trace = STORE_NONE;
+        sample_once();
+    }
+}
+
 /* Native frames -------------------------------------------------------------------------------------------- */
 
 static uint32_t native_count;
@@ -237,6 +325,8 @@ const struct counted counted_walk[] = {
     {"walk_vm_24_of_hook", open_hook, walk_all, close_stack, 10, 60},
     {"walk_vm_30_in_pieces", open_unmixed, walk_all, close_pieces, 10, 60},
     {"walk_vm_30_mixed", open_mixed, walk_all, close_pieces, 10, 60},
+    {"hook_again", open_sample, sample_again, close_sample, 10, 60},
+    {"hook_elsewhere", open_sample, sample_elsewhere, close_sample, 10, 60},
     {"walk_native_20", open_native, walk_native_all, close_native, 10, 60},
 };
 const size_t counted_walk_count = JW_COUNT_OF(counted_walk);
