@@ -7,8 +7,8 @@
 #include "agent/agent.h"
 #include "agent/caller_table.h"
 #include "agent/callers.h"
+#include "agent/hold_error.h"
 #include "base/clock.h"
-#include "base/root.h"
 #include "instrument/instrument.h"
 #include "recording/recording.h"
 
@@ -114,16 +114,6 @@ void census_jvm_ends(void)
 
 /* ---- what the recording is given ---- */
 
-/* Both ends of a 95 % interval are so many standard deviations away. */
-#define DEVIATIONS 1.96
-
-static uint64_t error_of(double variance)
-{
-    const double error = DEVIATIONS * jw_root(variance) + 0.5;
-
-    return error < (double)INT64_MAX ? (uint64_t)error : INT64_MAX;
-}
-
 /* Steps as instrument.h has them. */
 static const char *histogram_of(const uint64_t *steps)
 {
@@ -170,7 +160,7 @@ static bool ask_site(void *context, struct recording_lock_site *out)
         .weight = site.weight,
         .hold_ns = site.hold_ns,
         .hold_most_ns = site.hold_most_ns,
-        .hold_error_ns = error_of(site.hold_variance),
+        .hold_error_ns = hold_error_ns(&site),
         .hold_histogram = histogram_of(site.hold_steps),
     };
     return true;
