@@ -11,9 +11,10 @@ READER=${READER#* }
 
 count() { grep -c "$@" || true; }
 
-# The first frame of each stack that is the program's own.
+# The first frame of each stack that is the program's own. Up to JDK 12 who has come to stop waits for a lock to say so, which the JVM's thread has until the last one comes: it is
+# told as waited for, and says itself where it is.
 places() {
-    awk '/^  stackTrace = \[/ { open = 1 } open && /Late\./ { print; open = 0 } /^  \]/ { if (open) print "none"; open = 0 }' "$1" |
+    awk '/^  stackTrace = \[/ { open = 1 } /SafepointSynchronize::block/ { open = 0 } open && /Late\./ { print; open = 0 } /^  \]/ { if (open) print "none"; open = 0 }' "$1" |
         sed 's/^ *\(Late\.[a-zA-Z]*\)(.*line: *\([0-9]*\).*/\1 \2/'
 }
 
@@ -56,7 +57,7 @@ grep '^  operation = "' g1.txt | sed 's/.*"\(.*\)".*/\1/' | { grep . || true; } 
 if readelf -Ws "$(libjvm)" | grep _ZN20SafepointSynchronize6_stateE >symbol.txt; then
     grep -q '^  operation = "G1CollectFull"' g1.txt || fail "no operation has its name"
     # What a safepoint waited for is in the loop: samples of the CPU clock, and no more of them than the waits have time for.
-    run_jfr "$READER" print --events jaywalk.SafepointSample --stack-depth 8 counted-G1.jfr >samples.txt
+    run_jfr "$READER" print --events jaywalk.SafepointSample --stack-depth 64 counted-G1.jfr >samples.txt
     grep -q '^  clock = "wall"' samples.txt || fail "no sample of the wall clock is of a thread that a safepoint waited for"
     waited=$(count '^  clock = "cpu"' samples.txt)
     "$JW_COMMAND" convert -q --safepoint -e cpu --samples counted-G1.jfr waited.collapsed
