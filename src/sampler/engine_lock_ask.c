@@ -13,10 +13,16 @@
 /* A thread is asked at most so often, whatever waits for it: some microseconds in each of these. */
 #define ASK_AGAIN_NS JW_NS_PER_MS
 
+/*
+ * But for questions in vain: the wait was over before the owner came to answer. Who waits next asks again, else nobody would while the lock is had, which may be long: a first
+ * park that comes back at once, with a permit from before, is what locks of java.util.concurrent often begin with.
+ */
+#define IN_VAIN_MAX 3u
+
 struct ask {
-    _Atomic uint64_t asked_ns; /* relaxed: who changes it asks */
+    _Atomic uint64_t asked_ns; /* relaxed: who changes it asks; 0: it may be asked at once */
     _Atomic uint32_t wait;     /* place of the wait + 1; 0: not asked */
-    uint32_t unused;
+    _Atomic uint32_t in_vain;  /* relaxed: a limit, no more; how many since `asked_ns` last stood */
 };
 
 static struct ask *asks; /* by thread_index */
@@ -49,6 +55,8 @@ void engine_lock_ask(thread_index thread, uint32_t place)
         jw_count(JW_COUNT_LOCK_NOT_ASKED);
         return;
     }
+    if (asked_ns != 0)
+        jw_store_relaxed(&ask->in_vain, 0);
     /* order LOCK_ASK: releases the wait. */
     jw_store_release(&ask->wait, place + 1);
     if (os_signal_thread((int)thread_tid(thread), SIGVTALRM, sampler_cookie(thread)))
@@ -76,6 +84,17 @@ static JW_SIGNAL_SAFE bool is_owner(const struct lock_wait *wait, uint64_t begin
            engine_lock_is_found(wait, begin_ns, thread);
 }
 
+static JW_SIGNAL_SAFE void say_nothing(struct ask *ask)
+{
+    const uint32_t in_vain = jw_load_relaxed(&ask->in_vain);
+
+    jw_count(JW_COUNT_SPARED_LOCK);
+    if (in_vain >= IN_VAIN_MAX)
+        return;
+    jw_store_relaxed(&ask->in_vain, in_vain + 1);
+    jw_store_relaxed(&ask->asked_ns, 0);
+}
+
 static JW_SIGNAL_SAFE void answer(const void *ucontext, thread_index thread)
 {
     /* order LOCK_ASK: acquires the wait. */
@@ -86,7 +105,7 @@ static JW_SIGNAL_SAFE void answer(const void *ucontext, thread_index thread)
     /* order LOCK_BEGIN: acquires what is waited for. */
     const uint64_t begin_ns = wait == NULL ? 0 : jw_load_acquire(&wait->begin_ns);
     if (begin_ns == 0 || !is_owner(wait, begin_ns, thread)) {
-        jw_count(JW_COUNT_SPARED_LOCK);
+        say_nothing(&asks[thread]);
         return;
     }
     struct sample_order order = {
@@ -98,9 +117,10 @@ static JW_SIGNAL_SAFE void answer(const void *ucontext, thread_index thread)
     /* It was still waited for behind all of this: so it was the lock that the thread has.
      * order LOCK_BEGIN: acquires whether the wait goes on. */
     if (jw_load_acquire(&wait->begin_ns) != begin_ns) {
-        jw_count(JW_COUNT_SPARED_LOCK);
+        say_nothing(&asks[thread]);
         return;
     }
+    jw_store_relaxed(&asks[thread].in_vain, 0);
     if (sample_take(ucontext, &order))
         jw_count(JW_COUNT_LOCK_OWNERS);
 }

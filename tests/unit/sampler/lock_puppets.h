@@ -148,4 +148,15 @@ static inline void age(struct lock_wait *wait)
     jw_store_release(&wait->begin_ns, jw_load_relaxed(&wait->begin_ns) - LONG_AGO_NS);
 }
 
+/* With an argument the signal that asks waits for better times. */
+static inline void do_block(struct puppet *puppet, void *argument)
+{
+    sigset_t asks;
+
+    (void)puppet;
+    sigemptyset(&asks);
+    sigaddset(&asks, SIGVTALRM);
+    pthread_sigmask(argument == NULL ? SIG_UNBLOCK : SIG_BLOCK, &asks, NULL);
+}
+
 #endif
