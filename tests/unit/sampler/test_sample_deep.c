@@ -423,6 +423,55 @@ Test(sample_deep, a_hook_behind_an_operation_has_names_of_its_own)
     trace_is_as_of_one_who_knows_nothing("other names");
 }
 
+/* All is as it was but the place in the innermost method. */
+Test(sample_deep, a_hook_elsewhere_in_its_method_has_a_trace_of_its_own)
+{
+    store_id traces[2] = {STORE_NONE, STORE_NONE};
+
+    open_dated();
+    for (int round = 0; round < 8; round++) {
+        begin_stack();
+        push_entry(NULL);
+        for (int i = 0; i < 8; i++)
+            push_compiled(&code, PC_CALL);
+        push_interpreted(round / 4);
+        (void)sample_by_hook();
+        traces[round / 4] = last_trace;
+    }
+    cr_assert(ne(u32, traces[0], traces[1]));
+    cr_assert(had_the_trace_before());
+    trace_is_as_of_one_who_knows_nothing("another place");
+}
+
+/* A sample that was walked and then lost has changed what is kept. */
+Test(sample_deep, a_hook_behind_one_that_was_lost_has_a_trace_of_its_own)
+{
+    static struct epoch_ticket tickets[EPOCH_CELLS];
+    const struct sampler_hook lost = {.kind = EVENT_ALLOC_SAMPLE, .weight_ns = 1};
+    struct sample_order order = {.kind = lost.kind, .thread = thread, .hook = &lost};
+    struct arch_context context;
+    uint32_t count = 0;
+
+    open_dated();
+    order.thread = thread;
+    lay_out(8, 2, 1);
+    hook_thrice();
+    (void)sample_by_hook();
+    cr_assert(had_the_trace_before());
+    const store_id before = last_trace;
+    lay_out(8, 2, 0);
+    while (count < EPOCH_CELLS && generation_try_enter(generations, TID, &tickets[count]) != NULL)
+        count++;
+    arch_context_of_regs(&context, &fake_stack.regs);
+    cr_assert(eq(int, (int)sample_from_hook(&context, &order), SAMPLE_NO_CELL));
+    while (count > 0)
+        generation_leave(generations, &tickets[--count]);
+    (void)sample_by_hook();
+    cr_assert(not(had_the_trace_before()));
+    cr_assert(ne(u32, last_trace, before));
+    trace_is_as_of_one_who_knows_nothing("behind a loss");
+}
+
 /* Who does not date names has each compared. */
 TEST_EACH_STACK(sample_deep, without_a_date_a_hook_has_its_stack_named)
 {
@@ -433,7 +482,6 @@ TEST_EACH_STACK(sample_deep, without_a_date_a_hook_has_its_stack_named)
     cr_assert(not(had_the_trace_before()));
 }
 
-/* A record that was lost says nothing of what is kept. */
 Test(sample_deep, hooks_of_any_stacks_have_their_own_traces)
 {
     uint64_t number = 0, again = 0;
