@@ -263,21 +263,48 @@ static uint64_t find_virtual(const struct sampler_lock *told, thread_index owner
     return 0;
 }
 
-static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
+/* Where nothing else tells it, what was found of another wait for the monitor. */
+static struct lock_owner share_owner(struct lock_wait *wait, const struct sampler_lock *told)
 {
-    const thread_index owner = find_owner(told);
-    const uint64_t number = find_virtual(told, owner);
+    struct lock_owner owner = {0};
+
+    if (told->object != 0)
+        owner = engine_lock_shared(told->monitor);
+    if (owner.value != 0)
+        jw_store_relaxed(&wait->flags, jw_load_relaxed(&wait->flags) | LOCK_WAIT_SHARED);
+    return owner;
+}
+
+static struct lock_owner look_for_owner(struct lock_wait *wait, const struct sampler_lock *told,
+                                        thread_index *runs_on)
+{
+    *runs_on = find_owner(told);
+    const uint64_t number = find_virtual(told, *runs_on);
 
     if (number != 0)
+        return (struct lock_owner){number, true};
+    if (*runs_on != THREAD_NONE)
+        return (struct lock_owner){engine_lock_pack(*runs_on, 1), false};
+    const struct lock_owner shared = share_owner(wait, told);
+    if (shared.value != 0)
+        *runs_on = shared.is_virtual ? engine_lock_thread_of(shared.value)
+                                     : (thread_index)(shared.value & LOCK_INDEX_BITS) - 1;
+    return shared;
+}
+
+static void note_owner(struct lock_wait *wait, const struct sampler_lock *told)
+{
+    thread_index runs_on;
+    const struct lock_owner owner = look_for_owner(wait, told, &runs_on);
+
+    if (owner.is_virtual)
         jw_store_relaxed(&wait->flags, jw_load_relaxed(&wait->flags) | LOCK_WAIT_VIRTUAL);
-    /* order LOCK_OWNER: releases the flag. */
-    jw_store_release(&wait->owner, number != 0            ? number
-                                   : owner != THREAD_NONE ? engine_lock_pack(owner, 1)
-                                                          : 0);
-    if (owner != THREAD_NONE || number != 0)
+    /* order LOCK_OWNER: releases the flags. */
+    jw_store_release(&wait->owner, owner.value);
+    if (owner.value != 0)
         jw_count(JW_COUNT_LOCK_OWNED);
-    if (owner != THREAD_NONE)
-        engine_lock_ask(owner, place_of(wait));
+    if (runs_on != THREAD_NONE)
+        engine_lock_ask(runs_on, place_of(wait));
 }
 
 /* All that came with it. */
@@ -355,7 +382,7 @@ static bool end(enum event_lock kind, struct sampler_lock *out)
     };
     engine_lock_leave(wait);
     jw_count(JW_COUNT_LOCK_WAITS);
-    if (out->object != 0 && out->duration_ns >= SAMPLER_SEEK_AFTER_NS)
+    if (out->object != 0 && told.value == 0 && out->duration_ns >= SAMPLER_SEEK_AFTER_NS)
         jw_count(JW_COUNT_LOCK_UNSOUGHT);
     if (out->duration_ns >= sampler.lock_ns)
         return true;

@@ -6,6 +6,40 @@
 #include "sampler/sampler_lock_internal.h"
 #include "vm/vm_monitor.h"
 
+/* So many waits whose owners were found last lend them to those that come for the same monitors. */
+#define LENDERS_MAX 16u
+
+/* Written by the agent's thread. Relaxed: a wait that is still of that begin proves itself. */
+static struct {
+    _Atomic uint64_t begin_ns;
+    _Atomic uint32_t place;
+} lenders[LENDERS_MAX];
+
+static uint32_t next_lender; /* of the agent's thread */
+
+static struct lock_owner borrow(uint32_t from, vm_addr monitor)
+{
+    const struct lock_wait *wait = engine_lock_at(jw_load_relaxed(&lenders[from].place));
+    const uint64_t begin_ns = jw_load_relaxed(&lenders[from].begin_ns);
+
+    /* order LOCK_BEGIN: acquires the rest. */
+    if (begin_ns == 0 || jw_load_acquire(&wait->begin_ns) != begin_ns ||
+        jw_load_relaxed(&wait->monitor) != monitor || !engine_lock_keeps_found(wait, begin_ns))
+        return (struct lock_owner){0};
+    const struct lock_owner owner = engine_lock_found(wait, begin_ns);
+    /* order LOCK_BEGIN: acquires whether the wait goes on. */
+    return jw_load_acquire(&wait->begin_ns) == begin_ns ? owner : (struct lock_owner){0};
+}
+
+struct lock_owner engine_lock_shared(vm_addr monitor)
+{
+    struct lock_owner owner = {0};
+
+    for (uint32_t i = 0; i < LENDERS_MAX && owner.value == 0; i++)
+        owner = borrow(i, monitor);
+    return owner;
+}
+
 /*
  * The monitor was unnamed when its owner was found, and is so now: nobody has let go meanwhile, since whoever came next would be named, and
  * a monitor that is waited for is not given up, so nobody takes the object without it.
@@ -13,20 +47,23 @@
 bool engine_lock_keeps_found(const struct lock_wait *wait, uint64_t begin_ns)
 {
     const vm_addr monitor = jw_load_relaxed(&wait->monitor);
+    const struct lock_owner told = engine_lock_told(wait, begin_ns);
 
-    return engine_lock_found(wait, begin_ns).value != 0 && monitor != 0 &&
+    return told.value != 0 && monitor != 0 &&
+           ((jw_load_relaxed(&wait->flags) & LOCK_WAIT_SHARED) != 0 ||
+            engine_lock_found(wait, begin_ns).value != 0) &&
            vm_monitor_is_unnamed(monitor);
 }
 
 bool engine_lock_is_found(const struct lock_wait *wait, uint64_t begin_ns, thread_index thread)
 {
-    const struct lock_owner found = engine_lock_found(wait, begin_ns);
+    const struct lock_owner owner = engine_lock_told(wait, begin_ns);
     const uint64_t runs = engine_lock_runs(thread);
 
     return engine_lock_keeps_found(wait, begin_ns) &&
-           (found.is_virtual
-                ? runs == found.value
-                : runs == thread_java_id(thread) && engine_lock_pack(thread, 1) == found.value);
+           (owner.is_virtual
+                ? runs == owner.value
+                : runs == thread_java_id(thread) && engine_lock_pack(thread, 1) == owner.value);
 }
 
 static bool is_sought(const struct sampler_sought *one)
@@ -43,7 +80,8 @@ static bool take(uint32_t place, uint64_t now_ns, struct sampler_sought *out)
     /* order LOCK_BEGIN: acquires the rest. */
     const uint64_t begin_ns = jw_load_acquire(&wait->begin_ns);
 
-    if (begin_ns == 0 || begin_ns > now_ns || now_ns - begin_ns < SAMPLER_SEEK_AFTER_NS)
+    if (begin_ns == 0 || begin_ns > now_ns || now_ns - begin_ns < SAMPLER_SEEK_AFTER_NS ||
+        engine_lock_told(wait, begin_ns).value != 0)
         return false;
     *out = (struct sampler_sought){
         .place = place,
@@ -85,6 +123,35 @@ uint64_t sampler_lock_carried(thread_index thread)
     return runs == thread_java_id(thread) ? 0 : runs;
 }
 
+/* Whoever waits for the same monitor waits for the same owner: it was unnamed all the time, for him, too. */
+static void share_with(uint32_t place, const struct sampler_sought *one, struct lock_owner owner)
+{
+    const struct lock_wait *wait = engine_lock_at(place);
+    /* order LOCK_BEGIN: acquires the rest. */
+    const uint64_t begin_ns = jw_load_acquire(&wait->begin_ns);
+
+    if (begin_ns == 0 || jw_load_relaxed(&wait->monitor) != one->monitor ||
+        engine_lock_kind_of(jw_load_relaxed(&wait->key)) != EVENT_LOCK_ENTER ||
+        engine_lock_told(wait, begin_ns).value != 0)
+        return;
+    const uint64_t now_ns = jw_now_ns();
+    /* order LOCK_BEGIN: acquires whether the wait goes on. */
+    if (!is_sought(one) || jw_load_acquire(&wait->begin_ns) != begin_ns)
+        return;
+    engine_lock_put_found(place, begin_ns, owner);
+    engine_lock_saw(place, now_ns);
+    jw_count(JW_COUNT_LOCK_SHARED);
+}
+
+static void lend(const struct sampler_sought *one)
+{
+    const uint32_t at = next_lender++ % LENDERS_MAX;
+
+    jw_store_relaxed(&lenders[at].begin_ns, 0);
+    jw_store_relaxed(&lenders[at].place, one->place);
+    jw_store_relaxed(&lenders[at].begin_ns, one->begin_ns);
+}
+
 void sampler_lock_found(const struct sampler_sought *one, thread_index owner, uint64_t carried)
 {
     const struct lock_owner found = {carried != 0 ? carried : engine_lock_pack(owner, 1),
@@ -98,6 +165,9 @@ void sampler_lock_found(const struct sampler_sought *one, thread_index owner, ui
         engine_lock_saw(one->place, now_ns);
         jw_count(JW_COUNT_LOCK_FOUND);
         engine_lock_ask(owner, one->place);
+        lend(one);
+        for (uint32_t place = 0; place < SAMPLER_LOCKS_MAX; place++)
+            share_with(place, one, found);
     }
     sampler_hook_leave();
 }

@@ -44,7 +44,7 @@ static bool look_at(struct lock_wait *wait, struct link *out)
 /* Nothing names it, but it was found: false where it was not. */
 static bool take_found(struct link *link)
 {
-    const struct lock_owner found = engine_lock_found(link->wait, link->begin_ns);
+    const struct lock_owner found = engine_lock_told(link->wait, link->begin_ns);
 
     if (!engine_lock_keeps_found(link->wait, link->begin_ns))
         return false;

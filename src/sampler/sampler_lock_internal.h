@@ -35,6 +35,7 @@ struct lock_wait {
 #define LOCK_WAIT_OWN     1u /* `key` has the number of that thread, and no virtual one's */
 #define LOCK_WAIT_KEPT    2u /* the reference in `monitor` is to be let go when the wait is over */
 #define LOCK_WAIT_VIRTUAL 4u /* the owner was a virtual thread */
+#define LOCK_WAIT_SHARED  8u /* it is that of another wait for the same monitor, found by a search */
 
 _Static_assert(sizeof(struct lock_wait) == 64, "one wait, one cache line");
 
@@ -95,7 +96,9 @@ JW_SIGNAL_SAFE struct lock_owner engine_lock_found(const struct lock_wait *wait,
 /* By the agent's thread alone. */
 void engine_lock_put_found(uint32_t place, uint64_t begin_ns, struct lock_owner owner);
 
-/* engine_lock_seek.c: whether the owner that was found has it still. Context: handler, dump. */
+/* engine_lock_seek.c: who was found to have the monitor, by a wait for it that goes on. Context: hook. */
+struct lock_owner engine_lock_shared(vm_addr monitor);
+/* Whether the owner that was found has it still. Context: handler, dump. */
 JW_SIGNAL_SAFE bool engine_lock_keeps_found(const struct lock_wait *wait, uint64_t begin_ns);
 /* And is the thread, or the virtual one on it; of another thread than the calling one: a guess. */
 JW_SIGNAL_SAFE bool engine_lock_is_found(const struct lock_wait *wait, uint64_t begin_ns,

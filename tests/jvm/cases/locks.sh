@@ -310,49 +310,61 @@ metric() { # $1: process, $2: name
     { "$JW_COMMAND" metrics "$1" || true; } | sed -n "s/^jaywalk_$2_total //p" | grep . || echo 0
 }
 kept() { # $1: name of a run, which is a variable, too; $2: counters that are summed up, $3: how many of them, then flags and arguments of the program
-    local name=$1 counters=$2 wanted=$3 sum counter flags=()
+    local name=$1 counters=$2 wanted=$3 sum counter who owned flags=()
     shift 3
     while [[ ${1:-} = -* ]]; do
         flags+=("$1")
         shift
     done
-    rm -f "$name.seen"
+    rm -f "$name.seen" "$name.seen2"
     begin_target "$name" "$(agent_flag "lock=10us,file=$name.jfr")" "${flags[@]}" Kept "$name.seen" "$@"
     until sum=0 && for counter in $counters; do sum=$((sum + $(metric "${!name}" "$counter"))); done && [ "$sum" -ge "$wanted" ] && [ "$(metric "${!name}" lock_owners)" -ge "${ASKED:-1}" ]; do
         kill -0 "${!name}" || fail "$name: of $wanted waits $sum are told: $(cat "$name.err")"
         sleep 0.2
     done
     "$JW_COMMAND" metrics "${!name}" | grep '^jaywalk_lock' >"$name.metrics"
+    owned=$(metric "${!name}" lock_owned)
+    [ -z "${LATER:-}" ] || touch "$name.seen2"
+    until [ -z "${LATER:-}" ] || { [ "$(grep -c later "$name.out")" = 6 ] && [ "$(metric "${!name}" lock_owned)" -ge $((owned + 6)) ]; }; do
+        kill -0 "${!name}" || fail "$name: of who comes later nobody knows for whom he waits: $(cat "$name.err")"
+        sleep 0.2
+    done
     touch "$name.seen"
     wait "${!name}" || fail "$name: status $?: $(cat "$name.err")"
     no_crash
     "$JW_COMMAND" contention --json --top=0 "$name.jfr" >"$name.json" || fail "$name: no report"
     "$JW_COMMAND" convert -q --event=jdk.JavaMonitorEnter "$name.jfr" "$name.all.jsonl"
     # A line for each wait: victim, owner by name and number; "-": nobody.
-    grep -F '"Kept$Shelf"' "$name.all.jsonl" |
-        sed -n 's/.*"eventThread":{[^}]*"javaName":"victim-\([0-9]\)".*"previousOwner":\(null\|{"osName":[^,]*,"osThreadId":[0-9]*,"javaName":"\([^"]*\)","javaThreadId":\([0-9]*\)\).*/\1 \3- \4-/p' >"$name.owners"
+    for who in victim later; do
+        grep -F '"Kept$Shelf"' "$name.all.jsonl" |
+            sed -n 's/.*"eventThread":{[^}]*"javaName":"'$who'-\([0-9]\)".*"previousOwner":\(null\|{"osName":[^,]*,"osThreadId":[0-9]*,"javaName":"\([^"]*\)","javaThreadId":\([0-9]*\)\).*/\1 \3- \4-/p' >"$name.$who"
+    done
 }
-kept_by_keepers() { # $1: name of a run
-    [ "$(sort -u "$1.owners" | wc -l)" = 6 ] || fail "$1: not six waits: $(cat "$1.all.jsonl")"
-    awk '$2 != "keeper-" $1 "-" { exit 1 }' "$1.owners" || fail "$1: not the owners that the program knows: $(cat "$1.owners")"
+kept_by_keepers() { # $1: name of a run, then who waited
+    local who
+    for who in "${@:2}"; do
+        [ "$(sort -u "$1.$who" | wc -l)" = 6 ] || fail "$1: not six waits: $(cat "$1.all.jsonl")"
+        awk '$2 != "keeper-" $1 "-" { exit 1 }' "$1.$who" || fail "$1: not the owners that the program knows: $(cat "$1.$who")"
+    done
     sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"keeper-' | grep -q '"Kept.keep:' || fail "$1: what owners did is not told: $(cat "$1.json")"
     ! grep '"held_at_least_ns":0,' "$1.json" | grep 'Kept$Shelf' || fail "$1: how long they had it is not told: $(cat "$1.json")"
 }
 kept kept_still 'lock_owned lock_found' 6
-kept_by_keepers kept_still
+kept_by_keepers kept_still victim
 if [[ " ${runs[*]} " =~ " coloured " ]]; then
     moves=(-XX:+UseZGC -Xmx128m -XX:ZCollectionInterval=0.3)
     ! takes -XX:+UseZGC -XX:ZCollectionIntervalMinor=0.3 || moves=(-XX:+UseZGC -Xmx128m -XX:ZCollectionIntervalMinor=0.3)
-    kept kept_moved 'lock_owned lock_found' 6 "${moves[@]}"
-    kept_by_keepers kept_moved
+    # Who comes once they are known has them at once.
+    LATER=yes kept kept_moved 'lock_owned lock_found' 6 "${moves[@]}"
+    kept_by_keepers kept_moved victim later
     [ "$MAJOR" -lt 23 ] || grep -q 'lock_found_total 6$' kept_moved.metrics || fail "kept_moved: nothing had to be found: $(cat kept_moved.metrics)"
 fi
 if [[ " ${runs[*]} " =~ " coloured " ]] && [ "$MAJOR" -ge 24 ]; then
     # A virtual one at work is found on its carrier, and told by its number; of one that sleeps nobody else is told.
     kept kept_carried 'lock_owned lock_found' 1 "${moves[@]}" busy virtual
-    [ "$(cut -d ' ' -f 1,3 kept_carried.owners)" = "0 $(sed -n 's/keeper-0 //p' kept_carried.out)-" ] || fail "kept_carried: not the keeper: $(cat kept_carried.owners kept_carried.out)"
+    [ "$(cut -d ' ' -f 1,3 kept_carried.victim)" = "0 $(sed -n 's/keeper-0 //p' kept_carried.out)-" ] || fail "kept_carried: not the keeper: $(cat kept_carried.victim kept_carried.out)"
     ASKED=0 kept kept_away lock_sought 1 "${moves[@]}" virtual
-    grep -qx "0 -\? -\|0 [^ ]* $(sed -n 's/keeper-0 //p' kept_away.out)-" kept_away.owners || fail "kept_away: somebody else is told: $(cat kept_away.owners kept_away.out)"
+    grep -qx "0 -\? -\|0 [^ ]* $(sed -n 's/keeper-0 //p' kept_away.out)-" kept_away.victim || fail "kept_away: somebody else is told: $(cat kept_away.victim kept_away.out)"
 fi
 
 # The same out of a graph made live.

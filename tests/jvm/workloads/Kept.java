@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Monitors that somebody has had since before anybody waits for them, and whose objects are moved meanwhile, where the collector does that: "keeper-N" has one, and keeps it until there is a file;
- * "victim-N" waits for it. The keepers sleep, or with "busy" work; with "virtual" they are virtual threads. Printed are the number of each keeper, a line each, once all of them are waited for.
+ * "victim-N" waits for it, and, once there is a second file, its name and "2", "later-N" too. The keepers sleep, or with "busy" work; with "virtual" they are virtual threads. Printed are the number of each keeper, a line each, once all of them are waited for, and who came later, once it waits.
  */
 public class Kept {
     private static final int KEEPERS = 6, JUNK = 500;
@@ -79,6 +79,12 @@ public class Kept {
         return thread;
     }
 
+    private static void untilItWaits(Thread thread) {
+        while (thread.getState() != Thread.State.BLOCKED) {
+            pause(1);
+        }
+    }
+
     /** Each shelf among what is garbage at once: what stays of such a page is moved. */
     private static void makeShelves() {
         List<byte[]> junk = new ArrayList<>();
@@ -115,9 +121,7 @@ public class Kept {
             victims.add(start(false, "victim-" + i, () -> want(number)));
         }
         for (Thread victim : victims) {
-            while (victim.getState() != Thread.State.BLOCKED) {
-                pause(1);
-            }
+            untilItWaits(victim);
         }
         for (int i = 0; i < keepers; i++) {
             System.out.println("keeper-" + i + " " + threads.get(i).getId());
@@ -125,6 +129,14 @@ public class Kept {
         while (!isOver()) {
             made = new byte[20000];
             pause(1);
+            if (victims.size() == keepers && new File(args[0] + "2").exists()) {
+                for (int i = 0; i < keepers; i++) {
+                    int number = i;
+                    victims.add(start(false, "later-" + i, () -> want(number)));
+                    untilItWaits(victims.get(keepers + i));
+                    System.out.println("later-" + i);
+                }
+            }
         }
         threads.addAll(victims);
         for (Thread thread : threads) {

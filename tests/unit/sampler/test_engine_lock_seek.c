@@ -143,6 +143,51 @@ Test(engine_lock_seek, what_was_found_of_one_wait_is_not_of_the_next)
     cr_assert(eq(u64, counted(JW_COUNT_LOCK_FOUND), 1));
 }
 
+Test(engine_lock_seek, who_waits_for_the_same_monitor_waits_for_the_same_owner)
+{
+    struct sampler_sought sought[2];
+    struct ended ended;
+
+    begin_run(1);
+    want_unnamed(2, 1); /* young as yet */
+    want_unnamed(0, 1);
+    age(under_way(0));
+    const struct sampler_sought one = seek_one();
+    sampler_lock_found(&one, puppets[1].index, 0);
+    cr_assert(eq(u64, counted(JW_COUNT_LOCK_SHARED), 1));
+    want_unnamed(3, 1); /* comes later */
+    cr_assert(eq(u64, counted(JW_COUNT_LOCK_OWNED), 1));
+    age(under_way(3));
+    cr_assert(eq(u32, sampler_lock_seek(sought, 2), 0), "nobody has to be searched for");
+    const uint64_t before_ns = jw_now_ns();
+    sampler_lock_look();
+    const uint32_t waiting[] = {0, 2, 3};
+    for (size_t i = 0; i < JW_COUNT_OF(waiting); i++) {
+        ended = end_wait(waiting[i], EVENT_LOCK_ENTER);
+        cr_assert(eq(u32, ended.wait.owner, puppets[1].index));
+        cr_assert(ge(u64, ended.wait.begin_ns + ended.wait.seen_ns, before_ns));
+    }
+    cr_assert(eq(u64, counted(JW_COUNT_LOCK_UNSOUGHT), 0));
+    end_run();
+}
+
+/* The wait that told it must go on, and the monitor must be that one, and unnamed. */
+Test(engine_lock_seek, what_is_over_tells_nobody_else_whose_it_is)
+{
+    begin_run(1);
+    (void)find_it(0);
+    want_unnamed(2, 3);
+    cr_assert(eq(u32, end_wait(2, EVENT_LOCK_ENTER).wait.owner, THREAD_NONE), "another monitor");
+    give_monitor(1, puppets[3].number);
+    want_unnamed(2, 0);
+    cr_assert(eq(u64, engine_lock_shared(monitor_of(1)).value, 0), "it has an owner by name");
+    (void)end_wait(2, EVENT_LOCK_ENTER);
+    (void)end_wait(0, EVENT_LOCK_ENTER);
+    want_unnamed(2, 1);
+    cr_assert(eq(u32, end_wait(2, EVENT_LOCK_ENTER).wait.owner, THREAD_NONE), "it is over");
+    end_run();
+}
+
 Test(engine_lock_seek, what_nobody_came_to_is_counted_where_it_was_long_enough)
 {
     begin_run(1);
