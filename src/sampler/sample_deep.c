@@ -232,6 +232,7 @@ uint32_t sample_deep_named(struct sample_deep *deep, const struct generation *ge
     deep->names_generation = generation->number;
     deep->named_count = 0; /* until all of them are */
     deep->last.trace = STORE_NONE;
+    deep->last.klass = 0;
     deep->is_again = false;
     return named;
 }

@@ -472,6 +472,37 @@ Test(sample_deep, a_hook_behind_one_that_was_lost_has_a_trace_of_its_own)
     trace_is_as_of_one_who_knows_nothing("behind a loss");
 }
 
+/* The trace has no class that was known in the generation before, nor behind an operation what was at its address. */
+Test(sample_deep, a_class_that_came_with_another_trace_is_looked_up)
+{
+    size_t name_bytes;
+
+    open_dated();
+    lay_out(8, 2, 1);
+    hook_thrice();
+    cr_assert(generations_rotate(generations) != NULL);
+    cr_assert(ne(u32, dict_intern(active()->classes, "other", 5), DICT_NONE));
+    hook_class = 0;
+    (void)sample_by_hook();
+    cr_assert(not(had_the_trace_before()));
+    hook_class = (vm_addr)fake.klass;
+    (void)sample_by_hook();
+    cr_assert(had_the_trace_before());
+    const char *name = dict_text(active()->classes, last_class, &name_bytes);
+    cr_assert(name != NULL && name_bytes == strlen("com/acme/Job") &&
+              memcmp(name, "com/acme/Job", name_bytes) == 0);
+
+    const dict_id class_name = last_class;
+    set_symbol(fake.class_name, "B");
+    set_entry(2, "sun.rt.safepointSyncTime", 'J', 1001);
+    hook_class = 0;
+    (void)sample_by_hook();
+    hook_class = (vm_addr)fake.klass;
+    (void)sample_by_hook();
+    cr_assert(had_the_trace_before());
+    cr_assert(ne(u32, last_class, class_name));
+}
+
 /* Who does not date names has each compared. */
 TEST_EACH_STACK(sample_deep, without_a_date_a_hook_has_its_stack_named)
 {
