@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "base/map.h"
 #include "cli/cli_contention_internal.h"
 
 enum locks_verdict {
@@ -68,6 +69,7 @@ struct locks {
     struct locks_site *sites;
     size_t count, capacity;
     size_t first;             /* of the recording that is read */
+    struct jw_map owners;     /* once waits are settled: site and who -> number of its owner + 1 */
     uint64_t waits_elsewhere; /* for locks, at no site */
     bool is_out_of_memory;
 };
@@ -79,7 +81,7 @@ JW_MUST_CHECK bool locks_read(struct locks *all, const char *path, struct jw_err
 /* Who waited where, for whom, and what of each is to be said. False: no memory. */
 JW_MUST_CHECK bool locks_settle(struct locks *all);
 /* Of a wait at the site, once waits are settled. False: no memory. */
-JW_MUST_CHECK bool locks_take_owner(const struct locks *all, struct locks_site *site,
+JW_MUST_CHECK bool locks_take_owner(struct locks *all, struct locks_site *site,
                                     const struct contention_wait *wait);
 void locks_sort_owners(struct locks_site *site);
 void locks_close(struct locks *all);

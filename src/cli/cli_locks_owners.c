@@ -5,18 +5,18 @@
 #include "cli/cli_locks_internal.h"
 #include "cli/cli_text_internal.h"
 
-static bool is_same(const struct locks_owner *one, const struct locks_owner *other)
-{
-    return one->owner == other->owner && one->next_lock == other->next_lock &&
-           one->next_owner == other->next_owner;
-}
-
 /* A new one, or the one that is there; NULL: no memory. */
-static struct locks_owner *owner_of(struct locks_site *site, const struct locks_owner *wanted)
+static struct locks_owner *owner_of(struct locks *all, struct locks_site *site,
+                                    const struct locks_owner *wanted)
 {
-    for (size_t i = 0; i < site->owner_count; i++)
-        if (is_same(&site->owners[i], wanted))
-            return &site->owners[i];
+    const uint32_t key[] = {(uint32_t)(site - all->sites), wanted->owner, wanted->next_lock,
+                            wanted->next_owner};
+    uint64_t *known = jw_map_put(&all->owners, key, sizeof key);
+
+    if (known == NULL)
+        return NULL;
+    if (*known != 0)
+        return &site->owners[*known - 1];
     if (site->owner_count == site->owner_capacity) {
         const size_t capacity = site->owner_capacity == 0 ? 4 : 2 * site->owner_capacity;
         void *owners = jw_realloc(site->owners, jw_mul_bytes(capacity, sizeof *site->owners));
@@ -28,18 +28,20 @@ static struct locks_owner *owner_of(struct locks_site *site, const struct locks_
     }
     site->owners[site->owner_count] = (struct locks_owner){
         .owner = wanted->owner, .next_lock = wanted->next_lock, .next_owner = wanted->next_owner};
-    return &site->owners[site->owner_count++];
+    *known = ++site->owner_count;
+    return &site->owners[*known - 1];
 }
 
-bool locks_take_owner(const struct locks *all, struct locks_site *site,
+bool locks_take_owner(struct locks *all, struct locks_site *site,
                       const struct contention_wait *wait)
 {
     int64_t next_ns = 0;
     const struct contention_wait *next = contention_next_of(&all->waits, wait, &next_ns);
     struct locks_owner *owner =
-        owner_of(site, &(struct locks_owner){.owner = wait->owner,
-                                             .next_lock = next == NULL ? 0 : next->lock,
-                                             .next_owner = next == NULL ? 0 : next->owner});
+        owner_of(all, site,
+                 &(struct locks_owner){.owner = wait->owner,
+                                       .next_lock = next == NULL ? 0 : next->lock,
+                                       .next_owner = next == NULL ? 0 : next->owner});
 
     if (owner == NULL)
         return false;

@@ -325,6 +325,7 @@ bool locks_settle(struct locks *all)
     for (size_t i = 0; i < all->waits.wait_count && !all->is_out_of_memory; i++)
         if (all->waits.waits[i].kind != CONTENTION_WAIT && all->waits.waits[i].is_for_lock)
             take_wait(all, &all->waits.waits[i]);
+    jw_map_close(&all->owners); /* they are put in order */
     for (size_t i = 0; i < all->count; i++) {
         all->sites[i].verdict = verdict_of(&all->sites[i]);
         locks_sort_owners(&all->sites[i]);

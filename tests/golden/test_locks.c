@@ -110,13 +110,17 @@ static bool tell_thread(void *context, uint32_t index, uint32_t serial,
                         struct recording_thread *out)
 {
     static const char *const names[] = {"one", "two", "three"};
+    static char more[] = "more00";
 
     (void)context;
     (void)serial;
+    if (index >= JW_COUNT_OF(names))
+        snprintf(more, sizeof more, "more%02u", index % 100);
+    const char *const name = index < JW_COUNT_OF(names) ? names[index] : more;
     *out = (struct recording_thread){.os_tid = 100 + index,
                                      .java_id = 10 + index,
-                                     .java_name = {names[index], strlen(names[index])},
-                                     .os_name = {names[index], strlen(names[index])}};
+                                     .java_name = {name, strlen(name)},
+                                     .os_name = {name, strlen(name)}};
     return true;
 }
 
@@ -169,7 +173,8 @@ static void put(const struct made_wait *wait)
     generation_leave(generations, &ticket);
 }
 
-static void make(const char *path, bool has_sites)
+/* `owners`: so many more threads are waited for, each once. */
+static void make(const char *path, bool has_sites, uint32_t owners)
 {
     struct recording_config config = made_config(path, RECORDING_JFR);
 
@@ -196,6 +201,9 @@ static void make(const char *path, bool has_sites)
 
     for (size_t i = 0; i < JW_COUNT_OF(waits); i++)
         put(&waits[i]);
+    for (uint32_t i = 0; i < owners; i++)
+        put(&(struct made_wait){EVENT_LOCK_ENTER, "app/Shelf", 1000 + 10 * i, 1, NULL, 0, 4 + i,
+                                0x7000});
     struct generation *closed = generations_rotate(generations);
     cr_assert_not_null(closed);
     recording_take(recording, closed);
@@ -209,8 +217,8 @@ static void set_up(void)
     cr_assert_not_null(mkdtemp(directory));
     snprintf(file, sizeof file, "%s/locks.jfr", directory);
     snprintf(none, sizeof none, "%s/none.jfr", directory);
-    make(file, true);
-    make(none, false);
+    make(file, true, 0);
+    make(none, false, 0);
 }
 
 static void tear_down(void)
@@ -376,6 +384,25 @@ Test(locks, an_explorer_page_has_what_the_command_says)
     cr_expect(strstr(census, "app.Cart.huge") == NULL, "what is not counted is in the sums alone");
     free(census);
     cr_expect_not_null(strstr(out_text, "id=\"locks-open\""));
+}
+
+Test(locks, a_page_has_the_owners_behind_whom_threads_waited_longest)
+{
+    make(file, true, 40);
+    if (RUN("convert", "-q", "-o", "explorer", file, "-") != CLI_OK)
+        cr_skip_test("not run: this compiler links no libdeflate: %s", err_text);
+    char *census = census_of_page();
+    cr_assert_not_null(census);
+    cr_expect(strstr(census, "\"1.0 ms in 1 wait  more03\"") != NULL, "%s", census);
+    cr_expect(strstr(census, ",\"and 22 more\"]]") != NULL, "%s", census);
+    free(census);
+    cr_expect_eq(RUN("locks", "--json", file), CLI_OK);
+    for (uint32_t i = 0; i < 40; i++) {
+        char owner[64];
+
+        snprintf(owner, sizeof owner, "\"waited_ns\":1000000,\"owner\":\"more%02u\"", 3 + i);
+        expect_text(owner);
+    }
 }
 
 Test(locks, a_page_of_a_recording_without_a_census_has_nothing_of_it)
