@@ -16,6 +16,7 @@ public class Kept {
     private static final Shelf[] SHELVES = new Shelf[KEEPERS];
     private static final boolean[] HELD = new boolean[KEEPERS];
     private static boolean isBusy;
+    private static volatile boolean areThrough;
     private static File seen;
     private static long end;
     private static volatile Object made;
@@ -57,6 +58,9 @@ public class Kept {
         synchronized (SHELVES[number]) {
             hold(number);
             keep();
+        }
+        while (!areThrough) { // an owner that has ended before it is told may have no name any more
+            pause(1);
         }
     }
 
@@ -138,7 +142,10 @@ public class Kept {
                 }
             }
         }
-        threads.addAll(victims);
+        for (Thread victim : victims) {
+            victim.join();
+        }
+        areThrough = true;
         for (Thread thread : threads) {
             thread.join();
         }
