@@ -100,6 +100,20 @@ static void export_make_nonce(struct export_fill *fill)
     fill->nonce[16] = '\0';
 }
 
+/* As page/format.js has them. What events of others last is no time of processors, but for samples of these. */
+static const char *time_words(const char *event)
+{
+    if (strcmp(event, "wall") == 0)
+        return " of wall-clock time, ";
+    if (strcmp(event, "lock") == 0)
+        return " of time of waiting, ";
+    const bool is_type = strncmp(event, "jdk.", 4) == 0 || strncmp(event, "jaywalk.", 8) == 0;
+    return is_type && strstr(event, "ExecutionSample") == NULL &&
+                   strstr(event, "CPUTimeSample") == NULL
+               ? " in all, "
+               : " of CPU time, ";
+}
+
 static void export_put_summary(struct export_fill *fill)
 {
     const struct export_job *job = fill->job;
@@ -108,9 +122,7 @@ static void export_put_summary(struct export_fill *fill)
 
     if (strcmp(job->unit, "samples") != 0) {
         export_put_value(out, export_total(job, &job->nodes[0]), job->unit);
-        export_put(out, strcmp(job->unit, "ns") != 0        ? ", "
-                        : strcmp(about->event, "wall") == 0 ? " of wall-clock time, "
-                                                            : " of CPU time, ");
+        export_put(out, strcmp(job->unit, "ns") != 0 ? ", " : time_words(about->event));
     }
     export_put_grouped(out, job->nodes[0].total_samples);
     export_put(out, " samples");

@@ -174,6 +174,27 @@ Test(export, s17_nothing_in_a_name_becomes_markup)
     cr_expect_eq(ends, 3, "data, meta and program end, nothing else: %u", ends);
 }
 
+Test(export, the_page_says_which_time_its_total_is)
+{
+    static const char *const words[][2] = {
+        {"cpu", "1.50 s of CPU time, 2 samples"},
+        {"wall", "1.50 s of wall-clock time, 2 samples"},
+        {"lock", "1.50 s of time of waiting, 2 samples"},
+        {"jdk.ThreadPark", "1.50 s in all, 2 samples"},
+        {"jaywalk.QueueTime", "1.50 s in all, 2 samples"},
+        {"jdk.ExecutionSample", "1.50 s of CPU time, 2 samples"},
+        {"jdk.CPUTimeSample", "1.50 s of CPU time, 2 samples"},
+    };
+
+    add(1500000000, frame(PROFILE_FRAME_COMPILED, "a/Main", "main"),
+        frame(PROFILE_FRAME_COMPILED, "a/Hot", "spin"));
+    for (size_t i = 0; i < JW_COUNT_OF(words); i++) {
+        profile_set_about(profile, &(struct profile_about){.event = words[i][0], .unit = "ns"});
+        const char *page = written(EXPORT_FLAMEGRAPH, (struct export_options){0});
+        cr_expect(strstr(page, words[i][1]) != NULL, "%s: no '%s'", words[i][0], words[i][1]);
+    }
+}
+
 Test(export, the_page_holds_title_totals_losses_and_the_hottest_methods)
 {
     add(1500000000, frame(PROFILE_FRAME_COMPILED, "a/Main", "main"),
