@@ -54,6 +54,15 @@ static bool read_all(const struct cli_values *values, struct latency *all,
     return false;
 }
 
+/* Something that was recorded one by one. */
+static bool has_single(const struct latency *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->rows[i]->kind > LATENCY_COUNTED && all->rows[i]->all.count != 0)
+            return true;
+    return false;
+}
+
 static int show(const struct cli_values *values, struct latency *all, struct latency_wish *wish)
 {
     struct jw_error err = {{0}};
@@ -69,8 +78,15 @@ static int show(const struct cli_values *values, struct latency *all, struct lat
     else
         latency_text(all, wish, stdout);
     const int status = cli_end_output(CLI_OK);
-    if (!values->is_quiet)
-        cli_tell_idle_part(values->operands.texts[0], wish->part);
+    if (values->is_quiet)
+        return status;
+    cli_tell_idle_part(values->operands.texts[0], wish->part);
+    if (wish->bys.count > 0 && !has_single(all))
+        cli_complain(
+            "%s: nothing to take apart by --by=%s: calls, requests and tasks are recorded one by "
+            "one with the options trace, endpoints and queue; of time and count there is a sum "
+            "for each method",
+            values->operands.texts[0], wish->bys.items[0].name);
     return status;
 }
 

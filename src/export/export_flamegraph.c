@@ -110,7 +110,7 @@ static const char *time_words(const char *event)
     const bool is_type = strncmp(event, "jdk.", 4) == 0 || strncmp(event, "jaywalk.", 8) == 0;
     return is_type && strstr(event, "ExecutionSample") == NULL &&
                    strstr(event, "CPUTimeSample") == NULL
-               ? " in all, "
+               ? " of time in all, "
                : " of CPU time, ";
 }
 

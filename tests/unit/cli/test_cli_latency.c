@@ -119,6 +119,15 @@ static void put_pools(void)
     maker_end_event(&maker, at);
 }
 
+static void save(void)
+{
+    maker_end_chunk(&maker, START_NS);
+
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL && fwrite(maker.bytes, 1, maker.used_bytes, file) == maker.used_bytes &&
+              fclose(file) == 0);
+}
+
 /*
  * Of Shop.buy on "main": 10 calls of 10 ms for GET /a, of acme, each 10 ms; 5 of 20 ms for POST /b, of globex, each 100 ms; on "worker" 2 of 40 ms
  * of a span without an endpoint, and one of 80 ms of nothing. Shop.find is counted.
@@ -145,11 +154,7 @@ static void make_recording(void)
     PUT(100 * MS, 300 * MS, 1);
     maker_text(&maker, "GET /a");
     maker_end_event(&maker, begin);
-    maker_end_chunk(&maker, START_NS);
-
-    FILE *file = fopen(path, "w");
-    cr_assert(file != NULL && fwrite(maker.bytes, 1, maker.used_bytes, file) == maker.used_bytes &&
-              fclose(file) == 0);
+    save();
 }
 
 static void remove_directory(void)
@@ -276,4 +281,20 @@ Test(cli_latency, what_has_no_sense_is_refused)
     cr_assert_eq(RUN("latency", "--latency=fast", path), CLI_USAGE);
     cr_assert_eq(RUN("latency", "--include=a.*", path), CLI_USAGE);
     cr_expect_not_null(strstr(err_text, "jdk.MethodTrace"), "%s", err_text);
+}
+
+Test(cli_latency, where_nothing_can_be_taken_apart_that_is_said)
+{
+    maker_close(&maker);
+    maker = (struct maker){0};
+    maker_begin_chunk(&maker);
+    maker_metadata_from(&maker, rows);
+    put_pools();
+    EVENT(COUNTED, 900 * MS, 2, 1234, 1000 * MS);
+    save();
+    cr_assert_eq(RUN("latency", "--by=endpoint", path), CLI_OK);
+    cr_expect_not_null(strstr(err_text, "nothing to take apart by --by=endpoint"), "%s", err_text);
+    cr_expect_not_null(strstr(out_text, "a.Shop.find"), "%s", out_text);
+    cr_assert_eq(RUN("latency", "-q", "--by=endpoint", path), CLI_OK);
+    cr_expect_str_eq(err_text, "");
 }

@@ -180,8 +180,8 @@ Test(export, the_page_says_which_time_its_total_is)
         {"cpu", "1.50 s of CPU time, 2 samples"},
         {"wall", "1.50 s of wall-clock time, 2 samples"},
         {"lock", "1.50 s of time of waiting, 2 samples"},
-        {"jdk.ThreadPark", "1.50 s in all, 2 samples"},
-        {"jaywalk.QueueTime", "1.50 s in all, 2 samples"},
+        {"jdk.ThreadPark", "1.50 s of time in all, 2 samples"},
+        {"jaywalk.QueueTime", "1.50 s of time in all, 2 samples"},
         {"jdk.ExecutionSample", "1.50 s of CPU time, 2 samples"},
         {"jdk.CPUTimeSample", "1.50 s of CPU time, 2 samples"},
     };
