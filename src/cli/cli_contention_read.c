@@ -392,26 +392,10 @@ static void read_chunks(struct reading *reading, struct cli_progress *progress,
     }
 }
 
-/* What the part means in this recording. */
-static bool settle(struct reading *reading, const char *path, bool is_quiet, struct jw_error *err)
-{
-    static const struct cli_bys none;
-
-    if (!cli_window_settle(reading->part, path, err))
-        return false;
-    if (!cli_needs_requests(reading->part, &none))
-        return true;
-    reading->requests = cli_requests_read(path, false, is_quiet, err);
-    if (reading->requests == NULL)
-        return false;
-    cli_requests_judge(reading->requests, reading->part);
-    reading->feed.requests = reading->requests;
-    return true;
-}
-
 bool contention_read(struct contention *all, const char *path, struct cli_part *part, bool is_quiet,
                      struct jw_error *err)
 {
+    static const struct cli_bys none;
     struct reading *reading = jw_alloc(sizeof *reading);
     struct cli_progress progress;
 
@@ -423,8 +407,9 @@ bool contention_read(struct contention *all, const char *path, struct cli_part *
     reading->part = reading->wish.part = part;
     reading->feed.wish = &reading->wish;
     reading->feed.found = &reading->found;
-    if (settle(reading, path, is_quiet, err))
+    if (cli_requests_settle(part, &none, path, is_quiet, &reading->requests, err))
         reading->feed.reader = jfr_reader_open(path, err);
+    reading->feed.requests = reading->requests;
     if (reading->feed.reader != NULL) {
         cli_progress_begin(&progress, is_quiet);
         read_chunks(reading, &progress, err);

@@ -15,6 +15,7 @@
 
 /* ---- cli_requests.c: requests of one recording, by their root spans ---- */
 
+struct cli_bys;
 struct cli_part;
 struct cli_requests;
 
@@ -42,6 +43,13 @@ const struct cli_request *cli_requests_find(const struct cli_requests *requests,
                                             uint64_t root_span_id);
 /* Which endpoints the part is about. */
 void cli_requests_judge(struct cli_requests *requests, struct cli_part *part);
+/*
+ * What a part means in this recording, of which each event tells for itself: the window, and the requests that the part or the boxes ask for;
+ * NULL in `out`: they ask for none. False and `err`: nothing is left, or it cannot be read.
+ */
+JW_MUST_CHECK bool cli_requests_settle(struct cli_part *part, const struct cli_bys *bys,
+                                       const char *path, bool is_quiet, struct cli_requests **out,
+                                       struct jw_error *err);
 
 /* ---- cli_part.c: a part of the samples ---- */
 

@@ -53,6 +53,7 @@ struct latency {
     uint64_t recorded_ns; /* by all chunks */
     uint64_t left_out;    /* events of names beyond LATENCY_ROWS */
     uint64_t unwanted;    /* events that are not of the part */
+    bool has_sums;        /* of all calls, which have no parts */
     bool is_out_of_memory;
 };
 

@@ -99,7 +99,9 @@ static struct latency_row *row_in_boxes(struct reading *reading,
     for (size_t i = 0; i < bys->count && used + 2 < NAME_BYTES; i++) {
         key[used++] = LATENCY_BOX;
         cli_box_text(&reading->feed, &bys->items[i], event, key + used, NAME_BYTES - used);
-        used += strlen(key + used);
+        for (; key[used] != '\0'; used++)
+            if (key[used] == LATENCY_BOX)
+                key[used] = ' ';
     }
     return row_of(reading->all, key);
 }
@@ -320,7 +322,7 @@ static void take(struct reading *reading, const struct jfr_reader_event *event)
         if (i > SOURCE_COUNT)
             take_one(reading, event, i);
         else if (is_part)
-            reading->all->unwanted++;
+            reading->all->has_sums = true;
         else if (i == SOURCE_TIMES)
             take_times(reading, event);
         else
@@ -361,23 +363,6 @@ static void read_chunks(struct reading *reading, struct cli_progress *progress,
     }
 }
 
-/* What the part means in this recording. */
-static bool settle(struct reading *reading, const char *path, struct jw_error *err)
-{
-    const struct latency_wish *wished = reading->wished;
-
-    if (!cli_window_settle(wished->part, path, err))
-        return false;
-    if (!cli_needs_requests(wished->part, &wished->bys))
-        return true;
-    reading->requests = cli_requests_read(path, false, wished->is_quiet, err);
-    if (reading->requests == NULL)
-        return false;
-    cli_requests_judge(reading->requests, wished->part);
-    reading->feed.requests = reading->requests;
-    return true;
-}
-
 bool latency_read(struct latency *all, const char *path, const struct latency_wish *wish,
                   struct jw_error *err)
 {
@@ -394,8 +379,9 @@ bool latency_read(struct latency *all, const char *path, const struct latency_wi
     reading->wish.bys = &wish->bys;
     reading->feed.wish = &reading->wish;
     reading->feed.found = &reading->found;
-    if (settle(reading, path, err))
+    if (cli_requests_settle(wish->part, &wish->bys, path, wish->is_quiet, &reading->requests, err))
         reading->feed.reader = jfr_reader_open(path, err);
+    reading->feed.requests = reading->requests;
     if (reading->feed.reader != NULL) {
         cli_progress_begin(&progress, wish->is_quiet);
         read_chunks(reading, &progress, err);

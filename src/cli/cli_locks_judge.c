@@ -178,8 +178,11 @@ void locks_holds_text(const struct locks_site *site, char out[LOCKS_TIMES_BYTES]
     out[0] = '\0';
     if (site->holds == 0)
         return;
+    /* Where the holds that were timed were all as long, or the recording is of before there were errors, there is none. */
     if (site->hold_error_ns > 0)
         snprintf(within, sizeof within, " +- %" PRIu64 ".%" PRIu64 " %%", error / 10, error % 10);
+    else if (site->weight > site->holds)
+        snprintf(within, sizeof within, ", estimated");
     contention_time(site->hold_ns, sum);
     snprintf(out, LOCKS_TIMES_BYTES, "%s in all%s", sum, within);
     put_steps(site->hold_steps, out);

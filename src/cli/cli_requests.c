@@ -318,3 +318,18 @@ void cli_requests_judge(struct cli_requests *requests, struct cli_part *part)
         }
     }
 }
+
+bool cli_requests_settle(struct cli_part *part, const struct cli_bys *bys, const char *path,
+                         bool is_quiet, struct cli_requests **out, struct jw_error *err)
+{
+    *out = NULL;
+    if (!cli_window_settle(part, path, err))
+        return false;
+    if (!cli_needs_requests(part, bys))
+        return true;
+    *out = cli_requests_read(path, false, is_quiet, err);
+    if (*out == NULL)
+        return false;
+    cli_requests_judge(*out, part);
+    return true;
+}

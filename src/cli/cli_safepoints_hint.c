@@ -88,8 +88,8 @@ static bool is_nameless_of_c(const struct cli_late_stack *stack)
 
 /*
  * Names of the JVM's stubs and functions, of the C library's, and of Java methods that are those. Source: OpenJDK, names of stub routines
- * (stubGenerator_x86_64*.cpp, stubGenerator_aarch64.cpp, stubDeclarations.hpp) and copy.hpp, JDK 8 to 28. The first of the methods ask the C library for
- * nothing else that takes long; the others make the new array, too.
+ * (stubGenerator_x86_64*.cpp, stubGenerator_aarch64.cpp, stubDeclarations.hpp) and copy.hpp, JDK 8 to 28. What `methods` ask the C library for is
+ * nothing else that takes long; `makers` make the new array, too.
  */
 static bool is_copy(const struct cli_late_stack *stack)
 {
@@ -99,15 +99,17 @@ static bool is_copy(const struct cli_late_stack *stack)
         "sun.misc.Unsafe.copyMemory",
         "jdk.internal.misc.Unsafe.copyMemory",
         "jdk.internal.misc.Unsafe.copyMemory0",
+    };
+    static const char *const makers[] = {
         "java.util.Arrays.copyOf",
         "java.util.Arrays.copyOfRange",
         "java.lang.Object.clone",
     };
-    const size_t alone = 4;
 
-    if (stack->top[0] == '\0' || is_nameless_of_c(stack))
-        return is_any(stack->java, methods, stack->top[0] == '\0' ? JW_COUNT_OF(methods) : alone);
-    return has_any(stack->top, tops, JW_COUNT_OF(tops));
+    if (stack->top[0] != '\0' && !is_nameless_of_c(stack))
+        return has_any(stack->top, tops, JW_COUNT_OF(tops));
+    return is_any(stack->java, methods, JW_COUNT_OF(methods)) ||
+           (stack->top[0] == '\0' && is_any(stack->java, makers, JW_COUNT_OF(makers)));
 }
 
 static bool is_fill(const struct cli_late_stack *stack)
@@ -117,13 +119,13 @@ static bool is_fill(const struct cli_late_stack *stack)
         "sun.misc.Unsafe.setMemory",
         "jdk.internal.misc.Unsafe.setMemory",
         "jdk.internal.misc.Unsafe.setMemory0",
-        "java.util.Arrays.fill",
     };
-    const size_t alone = 3;
+    static const char *const loops[] = {"java.util.Arrays.fill"};
 
-    if (stack->top[0] == '\0' || is_nameless_of_c(stack))
-        return is_any(stack->java, methods, stack->top[0] == '\0' ? JW_COUNT_OF(methods) : alone);
-    return has_any(stack->top, tops, JW_COUNT_OF(tops));
+    if (stack->top[0] != '\0' && !is_nameless_of_c(stack))
+        return has_any(stack->top, tops, JW_COUNT_OF(tops));
+    return is_any(stack->java, methods, JW_COUNT_OF(methods)) ||
+           (stack->top[0] == '\0' && is_any(stack->java, loops, JW_COUNT_OF(loops)));
 }
 
 /* A Java method that fills, below the JVM's code for it. */

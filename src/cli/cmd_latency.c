@@ -36,7 +36,7 @@ static bool read_all(const struct cli_values *values, struct latency *all,
     for (size_t i = 0; i < all->count; i++)
         if (all->rows[i]->all.count != 0)
             return true;
-    if (all->unwanted == 0) {
+    if (all->unwanted == 0 && !all->has_sums) {
         jw_error_set(err,
                      "%s: no times or counts of methods, requests or tasks: record with the option "
                      "time, count, "
@@ -46,9 +46,10 @@ static bool read_all(const struct cli_values *values, struct latency *all,
         return false;
     }
     jw_error_set(err,
-                 "%s: of %" PRIu64 " events none is of the part that was asked for: %s; what time= "
-                 "and count= count has no parts",
-                 first, all->unwanted, wish->words);
+                 "%s: of %" PRIu64
+                 " calls, requests and tasks none is of the part that was asked for: %s%s",
+                 first, all->unwanted, wish->words,
+                 all->has_sums ? "; what time= and count= count has no parts" : "");
     if (!values->is_quiet)
         cli_tell_idle_part(first, wish->part);
     return false;

@@ -107,7 +107,7 @@ static const char *time_words(const char *event)
         return " of wall-clock time, ";
     if (strcmp(event, "lock") == 0)
         return " of time of waiting, ";
-    const bool is_type = strncmp(event, "jdk.", 4) == 0 || strncmp(event, "jaywalk.", 8) == 0;
+    const bool is_type = strchr(event, '.') != NULL;
     return is_type && strstr(event, "ExecutionSample") == NULL &&
                    strstr(event, "CPUTimeSample") == NULL
                ? " of time in all, "

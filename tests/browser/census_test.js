@@ -270,6 +270,7 @@ async function testCensusScreens(browser) {
     await page.screenshot({ path: picture('census-phone') });
     await page.tap('#locks tbody tr[id] >> nth=0');
     await page.screenshot({ path: picture('census-phone-open') });
+    holds((await page.textContent('#locks .details')).includes('Holds13.0 s in all, estimated'), await page.textContent('#locks .details'));
     equal(await page.evaluate(() => document.getElementById('locks-grid').scrollWidth <= innerWidth), true, 'rows fit');
     await page.locator('#locks-tables button', { hasText: 'One thread only' }).tap();
     await page.selectOption('#locks-sort', 'where');

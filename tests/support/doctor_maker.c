@@ -125,25 +125,6 @@ static const char *const rows[] = {
     NULL,
 };
 
-static void put_keys(struct maker *maker, const uint64_t *keys, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        maker_varint(maker, keys[i]);
-}
-
-#define PUT_KEYS(maker, ...)                                                                       \
-    put_keys(maker, (const uint64_t[]){__VA_ARGS__},                                               \
-             sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
-
-static void put_texts(struct maker *maker, uint64_t type, const char *const *texts, size_t count)
-{
-    maker_pool(maker, type, count);
-    for (size_t i = 0; i < count; i++) {
-        maker_varint(maker, i + 1);
-        maker_text(maker, texts[i]);
-    }
-}
-
 void doctor_begin(struct maker *maker)
 {
     static const char *const symbols[] = {
@@ -157,20 +138,20 @@ void doctor_begin(struct maker *maker)
     maker_begin_chunk(maker);
     maker_metadata_from(maker, rows);
     const size_t at = maker_begin_checkpoint(maker, 5);
-    put_texts(maker, MAKER_SYMBOL, symbols, sizeof symbols / sizeof *symbols);
-    put_texts(maker, MAKER_FRAME_TYPE, types, sizeof types / sizeof *types);
+    maker_text_pool(maker, MAKER_SYMBOL, sizeof symbols / sizeof *symbols, symbols);
+    maker_text_pool(maker, MAKER_FRAME_TYPE, sizeof types / sizeof *types, types);
     maker_pool(maker, MAKER_CLASS, 5);
-    PUT_KEYS(maker, 1, 1, 2, 4, 3, 5, 4, 7, 5, 9);
+    MAKER_PUT(maker, 1, 1, 2, 4, 3, 5, 4, 7, 5, 9);
     maker_pool(maker, MAKER_METHOD, 6);
-    PUT_KEYS(maker, 1, 1, 2, 3, 2, 2, 4, 3, 3, 3, 6, 3, 4, 4, 8, 3, 5, 5, 9, 3, 6, 3, 10, 3);
+    MAKER_PUT(maker, 1, 1, 2, 3, 2, 2, 4, 3, 3, 3, 6, 3, 4, 4, 8, 3, 5, 5, 9, 3, 6, 3, 10, 3);
     maker_pool(maker, MAKER_TRACE, 6);
     /* key, truncated, frames, then method, line, bci, type of each */
-    PUT_KEYS(maker, STACK_PLAIN, 0, 1, 1, 7, 0, 1);
-    PUT_KEYS(maker, STACK_GAP, 0, 2, 2, 0, 0, 2, 3, 0, 0, 3);
-    PUT_KEYS(maker, STACK_TRUNCATED, 1, 1, 1, 7, 0, 1);
-    PUT_KEYS(maker, STACK_SAFEPOINT, 0, 2, 4, 0, 0, 2, 1, 7, 0, 1);
-    PUT_KEYS(maker, STACK_FROZEN, 0, 2, 1, 7, 0, 1, 6, 0, 0, 3);
-    PUT_KEYS(maker, STACK_HOSTILE, 0, 2, 5, 0, 0, 2, 3, 0, 0, 3);
+    MAKER_PUT(maker, STACK_PLAIN, 0, 1, 1, 7, 0, 1);
+    MAKER_PUT(maker, STACK_GAP, 0, 2, 2, 0, 0, 2, 3, 0, 0, 3);
+    MAKER_PUT(maker, STACK_TRUNCATED, 1, 1, 1, 7, 0, 1);
+    MAKER_PUT(maker, STACK_SAFEPOINT, 0, 2, 4, 0, 0, 2, 1, 7, 0, 1);
+    MAKER_PUT(maker, STACK_FROZEN, 0, 2, 1, 7, 0, 1, 6, 0, 0, 3);
+    MAKER_PUT(maker, STACK_HOSTILE, 0, 2, 5, 0, 0, 2, 3, 0, 0, 3);
     maker_end_event(maker, at);
 }
 

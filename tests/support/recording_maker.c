@@ -54,6 +54,12 @@ void maker_text(struct maker *maker, const char *text)
     maker_raw(maker, text, strlen(text));
 }
 
+void maker_varints(struct maker *maker, size_t count, const uint64_t *values)
+{
+    for (size_t i = 0; i < count; i++)
+        maker_varint(maker, values[i]);
+}
+
 static void put_big_endian(unsigned char *at, uint64_t value)
 {
     for (int i = 7; i >= 0; i--, value >>= 8)
@@ -283,19 +289,7 @@ void maker_sample(struct maker *maker, uint64_t ticks, uint64_t thread, uint64_t
     maker_end_event(maker, begin);
 }
 
-static void put_keys(struct maker *maker, size_t count, const uint64_t *keys)
-{
-    for (size_t i = 0; i < count; i++)
-        maker_varint(maker, keys[i]);
-}
-
-#define KEYS(...)                                                                                  \
-    sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (uint64_t[])                             \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-
-static void put_texts(struct maker *maker, uint64_t type, size_t count, const char *const *texts)
+void maker_text_pool(struct maker *maker, uint64_t type, size_t count, const char *const *texts)
 {
     maker_pool(maker, type, count);
     for (size_t i = 0; i < count; i++) {
@@ -322,24 +316,24 @@ void maker_usual_pools(struct maker *maker)
     static const char *const states[] = {"STATE_RUNNABLE", "STATE_SLEEPING"};
     size_t begin = maker_begin_checkpoint(maker, 3);
 
-    put_texts(maker, MAKER_SYMBOL, 7, symbols);
-    put_texts(maker, MAKER_FRAME_TYPE, 3, types);
-    put_texts(maker, MAKER_STATE, 2, states);
+    maker_text_pool(maker, MAKER_SYMBOL, 7, symbols);
+    maker_text_pool(maker, MAKER_FRAME_TYPE, 3, types);
+    maker_text_pool(maker, MAKER_STATE, 2, states);
     maker_end_event(maker, begin);
 
     begin = maker_begin_checkpoint(maker, 4);
     maker_pool(maker, MAKER_CLASS, 3);
-    put_keys(maker, KEYS(1, 1, 2, 3, 3, 5));
+    MAKER_PUT(maker, 1, 1, 2, 3, 3, 5);
     maker_pool(maker, MAKER_METHOD, 3);
-    put_keys(maker, KEYS(1, 1, 2, 7, 2, 2, 4, 7, 3, 3, 6, 7));
+    MAKER_PUT(maker, 1, 1, 2, 7, 2, 2, 4, 7, 3, 3, 6, 7);
     maker_pool(maker, MAKER_THREAD, 2);
     put_thread(maker, 1, "main");
     put_thread(maker, 2, "worker; 2");
     maker_pool(maker, MAKER_TRACE, 3);
     /* key, truncated, frames, then method, line, bci, type of each */
-    put_keys(maker, KEYS(1, 0, 2, 2, 12, 3, 2, 1, 7, 0, 1));
-    put_keys(maker, KEYS(2, 0, 2, 3, 0, 0, 3, 1, 8, 0, 1));
-    put_keys(maker, KEYS(3, 1, 1, 2, 13, 4, 2));
+    MAKER_PUT(maker, 1, 0, 2, 2, 12, 3, 2, 1, 7, 0, 1);
+    MAKER_PUT(maker, 2, 0, 2, 3, 0, 0, 3, 1, 8, 0, 1);
+    MAKER_PUT(maker, 3, 1, 1, 2, 13, 4, 2);
     maker_end_event(maker, begin);
 }
 
@@ -358,7 +352,7 @@ void maker_usual_chunk(struct maker *maker, uint64_t start_ns)
     maker_sample(maker, 21, 1, 0, 1, weight_ns);
 
     const size_t begin = maker_begin_event(maker, MAKER_DIAGNOSTICS);
-    put_keys(maker, KEYS(30, 9, 7, 2));
+    MAKER_PUT(maker, 30, 9, 7, 2);
     maker_end_event(maker, begin);
     maker_end_chunk(maker, start_ns);
 }

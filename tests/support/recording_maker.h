@@ -52,6 +52,12 @@ void maker_raw(struct maker *maker, const void *bytes, size_t count);
 void maker_varint(struct maker *maker, uint64_t value);
 void maker_text(struct maker *maker, const char *text); /* UTF-8; NULL: null */
 
+/* Numbers, one after the other: MAKER_PUT(&maker, 1, 0, 7). */
+void maker_varints(struct maker *maker, size_t count, const uint64_t *values);
+#define MAKER_PUT(maker, ...)                                                                      \
+    maker_varints(maker, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),               \
+                  (const uint64_t[]){__VA_ARGS__})
+
 void maker_begin_chunk(struct maker *maker);
 /* Completes the header: state 0, size, offsets, 1 s from `start_ns` on, ticks of a nanosecond. */
 void maker_end_chunk(struct maker *maker, uint64_t start_ns);
@@ -59,6 +65,13 @@ void maker_end_chunk(struct maker *maker, uint64_t start_ns);
 /* An event, whose size is known at its end. */
 size_t maker_begin_event(struct maker *maker, uint64_t type);
 void maker_end_event(struct maker *maker, size_t begin);
+/* One that consists of numbers. */
+#define MAKER_EVENT(maker, type, ...)                                                              \
+    do {                                                                                           \
+        const size_t begin_ = maker_begin_event(maker, type);                                      \
+        MAKER_PUT(maker, __VA_ARGS__);                                                             \
+        maker_end_event(maker, begin_);                                                            \
+    } while (0)
 
 /* The metadata of the types above. */
 void maker_metadata(struct maker *maker);
@@ -70,6 +83,8 @@ void maker_metadata_from(struct maker *maker, const char *const *rows);
 /* A checkpoint; the one before it in the chunk is linked. Pools follow, each with its entries. */
 size_t maker_begin_checkpoint(struct maker *maker, uint64_t pool_count);
 void maker_pool(struct maker *maker, uint64_t type, uint64_t entry_count);
+/* One of texts, whose keys are their places, from 1. */
+void maker_text_pool(struct maker *maker, uint64_t type, size_t count, const char *const *texts);
 
 /* One sample, with keys of constants. */
 void maker_sample(struct maker *maker, uint64_t ticks, uint64_t thread, uint64_t trace,

@@ -86,33 +86,20 @@ static const char *const rows[] = {
     NULL,
 };
 
+/* They end with NULL. */
 static void put_texts(struct maker *maker, uint64_t type, const char *const *texts)
 {
-    uint64_t count = 0;
+    size_t count = 0;
 
     while (texts[count] != NULL)
         count++;
-    maker_pool(maker, type, count);
-    for (uint64_t i = 0; i < count; i++) {
-        maker_varint(maker, i + 1);
-        maker_text(maker, texts[i]);
-    }
+    maker_text_pool(maker, type, count, texts);
 }
-
-static void put_keys(struct maker *maker, const uint64_t *keys, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        maker_varint(maker, keys[i]);
-}
-
-#define PUT_KEYS(maker, ...)                                                                       \
-    put_keys(maker, (const uint64_t[]){__VA_ARGS__},                                               \
-             sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 /* A stack of two frames, leaf first: its method and type, then Main.main, compiled. */
 static void put_stack(struct maker *maker, uint64_t key, uint64_t method, uint64_t type)
 {
-    PUT_KEYS(maker, key, 0, 2, method, 1, 0, type, 1, 1, 0, 1);
+    MAKER_PUT(maker, key, 0, 2, method, 1, 0, type, 1, 1, 0, 1);
 }
 
 void requests_begin(struct maker *maker, const char *const *texts)
@@ -140,18 +127,18 @@ void requests_begin(struct maker *maker, const char *const *texts)
         maker_text(maker, i == 1 ? "main" : "worker");
     }
     maker_pool(maker, CLASS, 4);
-    PUT_KEYS(maker, 1, 1, 2, 4, 3, 6, 4, 7); /* Main, Work, Shop, libc.so.6 */
+    MAKER_PUT(maker, 1, 1, 2, 4, 3, 6, 4, 7); /* Main, Work, Shop, libc.so.6 */
     maker_pool(maker, METHOD, 5);
-    PUT_KEYS(maker, 1, 1, 2, 3);
-    PUT_KEYS(maker, 2, 2, 5, 3);
-    PUT_KEYS(maker, 3, 3, 9, 3);
-    PUT_KEYS(maker, 4, 4, 8, 3);
-    PUT_KEYS(maker, 5, 2, 10, 3);
+    MAKER_PUT(maker, 1, 1, 2, 3);
+    MAKER_PUT(maker, 2, 2, 5, 3);
+    MAKER_PUT(maker, 3, 3, 9, 3);
+    MAKER_PUT(maker, 4, 4, 8, 3);
+    MAKER_PUT(maker, 5, 2, 10, 3);
     maker_pool(maker, TRACE, 4);
     put_stack(maker, 1, 2, 1);
     put_stack(maker, 2, 3, 1);
     put_stack(maker, 3, 4, 2);
-    PUT_KEYS(maker, 4, 0, 3, 5, 0, 0, 3, 2, 1, 0, 1, 1, 1, 0, 1);
+    MAKER_PUT(maker, 4, 0, 3, 5, 0, 0, 3, 2, 1, 0, 1, 1, 1, 0, 1);
     maker_end_event(maker, at);
 }
 
@@ -162,9 +149,9 @@ void requests_sample(struct maker *maker, const struct made_request *request)
                                : request->weight_ns == 0 ? 10000000
                                                          : request->weight_ns;
 
-    PUT_KEYS(maker, 1, request->thread == 0 ? 1 : request->thread, request->stack, 1, weight_ns,
-             request->wall_ns, request->trace_id, request->span_id, request->root_span_id,
-             request->tenant, request->user);
+    MAKER_PUT(maker, 1, request->thread == 0 ? 1 : request->thread, request->stack, 1, weight_ns,
+              request->wall_ns, request->trace_id, request->span_id, request->root_span_id,
+              request->tenant, request->user);
     maker_end_event(maker, at);
 }
 
@@ -173,7 +160,7 @@ void requests_endpoint(struct maker *maker, uint64_t root_span_id, uint64_t endp
 {
     const size_t at = maker_begin_event(maker, ENDPOINT_EVENT);
 
-    PUT_KEYS(maker, 1, 0, root_span_id, endpoint, operation);
+    MAKER_PUT(maker, 1, 0, root_span_id, endpoint, operation);
     maker_end_event(maker, at);
 }
 

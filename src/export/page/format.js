@@ -31,7 +31,7 @@ function amount(value, of = meta.unit) {
 
 /* What time is, where it is not that of processors; and what so much of it in a time is a number of. */
 const EVENT_TIMES = { wall: ['wall-clock time', 'threads'], lock: ['time of waiting', 'threads'] };
-const isOfProcessors = event => !/^(jdk|jaywalk)\./.test(event) || /ExecutionSample|CPUTimeSample/.test(event);
+const isOfProcessors = event => !event.includes('.') || /ExecutionSample|CPUTimeSample/.test(event);
 const timeWords = about => EVENT_TIMES[about.event] || (isOfProcessors(about.event) ? ['CPU time', 'CPUs'] : ['time in all', 'threads']);
 
 /* An element with text: the only way in which names reach the document. */

@@ -125,30 +125,6 @@ static const char *const rows[] = {
     NULL,
 };
 
-static void put(size_t count, const uint64_t *numbers)
-{
-    for (size_t i = 0; i < count; i++)
-        maker_varint(&maker, numbers[i]);
-}
-
-#define PUT(...)                                                                                   \
-    put(sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (const uint64_t[]){__VA_ARGS__})
-#define EVENT(type, ...)                                                                           \
-    do {                                                                                           \
-        const size_t begin_ = maker_begin_event(&maker, type);                                     \
-        PUT(__VA_ARGS__);                                                                          \
-        maker_end_event(&maker, begin_);                                                           \
-    } while (0)
-
-static void put_texts(uint64_t type, const char *const *texts, uint64_t count)
-{
-    maker_pool(&maker, type, count);
-    for (uint64_t i = 0; i < count; i++) {
-        maker_varint(&maker, i + 1);
-        maker_text(&maker, texts[i]);
-    }
-}
-
 static void put_pools(void)
 {
     static const char *const symbols[] = {"a/Main",    "main", "()V",
@@ -160,10 +136,10 @@ static void put_pools(void)
     static const char *const threads[] = {"main", "worker"};
     const size_t at = maker_begin_checkpoint(&maker, 8);
 
-    put_texts(SYMBOL, symbols, 8);
-    put_texts(FRAME_TYPE, types, 2);
-    put_texts(STATE, states, 2);
-    put_texts(ENDPOINT, endpoints, 1);
+    maker_text_pool(&maker, SYMBOL, 8, symbols);
+    maker_text_pool(&maker, FRAME_TYPE, 2, types);
+    maker_text_pool(&maker, STATE, 2, states);
+    maker_text_pool(&maker, ENDPOINT, 1, endpoints);
     maker_pool(&maker, THREAD, 2);
     for (uint64_t i = 1; i <= 2; i++) {
         maker_varint(&maker, i);
@@ -171,14 +147,14 @@ static void put_pools(void)
         maker_varint(&maker, 10 + i);
     }
     maker_pool(&maker, CLASS, 4);
-    PUT(1, 1, 2, 4, 3, 6, 4, 7);
+    MAKER_PUT(&maker, 1, 1, 2, 4, 3, 6, 4, 7);
     maker_pool(&maker, METHOD, 4); /* main, Work.run, the lambda, read */
-    PUT(1, 1, 2, 3, 2, 2, 5, 3, 3, 3, 5, 3, 4, 4, 8, 3);
+    MAKER_PUT(&maker, 1, 1, 2, 3, 2, 2, 5, 3, 3, 3, 5, 3, 4, 4, 8, 3);
     maker_pool(&maker, TRACE, 4);
-    PUT(1, 0, 2, 2, 5, 0, 1, 1, 7, 0, 1);
-    PUT(2, 0, 2, 2, 6, 0, 1, 1, 7, 0, 1);
-    PUT(3, 0, 2, 3, 1, 0, 1, 1, 8, 0, 1);
-    PUT(4, 0, 2, 4, 0, 0, 2, 1, 9, 0, 1);
+    MAKER_PUT(&maker, 1, 0, 2, 2, 5, 0, 1, 1, 7, 0, 1);
+    MAKER_PUT(&maker, 2, 0, 2, 2, 6, 0, 1, 1, 7, 0, 1);
+    MAKER_PUT(&maker, 3, 0, 2, 3, 1, 0, 1, 1, 8, 0, 1);
+    MAKER_PUT(&maker, 4, 0, 2, 4, 0, 0, 2, 1, 9, 0, 1);
     maker_end_event(&maker, at);
 }
 
@@ -188,7 +164,7 @@ static void put_asked(uint64_t type, uint64_t at_ns, uint64_t thread, uint64_t s
 {
     const size_t begin = maker_begin_event(&maker, type);
 
-    PUT(at_ns, thread, stack, 1);
+    MAKER_PUT(&maker, at_ns, thread, stack, 1);
     maker_text(&maker, "cpu");
     if (reason != NULL)
         maker_text(&maker, reason);
@@ -208,7 +184,7 @@ static void make_recording(void)
         if (i == 40 || i == 41)
             put_asked(ASKED, i * 10 * MS, 1, 1 + i % 3,
                       i == 40 ? "handshake" : "by a later version");
-        EVENT(SAMPLE, i * 10 * MS, 1, 1 + i % 3, 1 + (i % 5 == 0), 10 * MS, 0, 0);
+        MAKER_EVENT(&maker, SAMPLE, i * 10 * MS, 1, 1 + i % 3, 1 + (i % 5 == 0), 10 * MS, 0, 0);
     }
     for (uint64_t i = 0; i < 10; i++) {
         if (i == 7)
@@ -216,17 +192,17 @@ static void make_recording(void)
         if (i == 8)
             put_asked(WAITED, i * 100 * MS, 1, 1,
                       NULL); /* of another thread than the sample that follows */
-        EVENT(SAMPLE, i * 100 * MS, 2, 1, 1, 10 * MS, 8, 8);
+        MAKER_EVENT(&maker, SAMPLE, i * 100 * MS, 2, 1, 1, 10 * MS, 8, 8);
     }
-    EVENT(SAMPLE, 990 * MS, 2, 4, 1, 10 * MS, 0, 0);
-    EVENT(ENDPOINT_EVENT, 0, 8, 1);
-    EVENT(SPAN, 200 * MS, 300 * MS, 1); /* two that overlap are one */
-    EVENT(SPAN, 300 * MS, 300 * MS, 1);
-    EVENT(SPAN, 0, 900 * MS, 2); /* of the other thread */
-    EVENT(SPAN, 700 * MS, 5 * MS, 1);
-    EVENT(PARK, 0, 50 * MS, 1, 4);
-    EVENT(PARK, 100 * MS, 150 * MS, 1, 4);
-    EVENT(PARK, 250 * MS, 20 * MS, 1, 4);
+    MAKER_EVENT(&maker, SAMPLE, 990 * MS, 2, 4, 1, 10 * MS, 0, 0);
+    MAKER_EVENT(&maker, ENDPOINT_EVENT, 0, 8, 1);
+    MAKER_EVENT(&maker, SPAN, 200 * MS, 300 * MS, 1); /* two that overlap are one */
+    MAKER_EVENT(&maker, SPAN, 300 * MS, 300 * MS, 1);
+    MAKER_EVENT(&maker, SPAN, 0, 900 * MS, 2); /* of the other thread */
+    MAKER_EVENT(&maker, SPAN, 700 * MS, 5 * MS, 1);
+    MAKER_EVENT(&maker, PARK, 0, 50 * MS, 1, 4);
+    MAKER_EVENT(&maker, PARK, 100 * MS, 150 * MS, 1, 4);
+    MAKER_EVENT(&maker, PARK, 250 * MS, 20 * MS, 1, 4);
     maker_end_chunk(&maker, START_NS);
 
     FILE *file = fopen(path, "w");

@@ -71,41 +71,17 @@ static const char *const rows[] = {
     NULL,
 };
 
-static void put(size_t count, const uint64_t *numbers)
-{
-    for (size_t i = 0; i < count; i++)
-        maker_varint(&maker, numbers[i]);
-}
-
-#define PUT(...)                                                                                   \
-    put(sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (const uint64_t[]){__VA_ARGS__})
-#define EVENT(type, ...)                                                                           \
-    do {                                                                                           \
-        const size_t begin_ = maker_begin_event(&maker, type);                                     \
-        PUT(__VA_ARGS__);                                                                          \
-        maker_end_event(&maker, begin_);                                                           \
-    } while (0)
-
-static void put_texts(uint64_t type, const char *const *texts, uint64_t count)
-{
-    maker_pool(&maker, type, count);
-    for (uint64_t i = 0; i < count; i++) {
-        maker_varint(&maker, i + 1);
-        maker_text(&maker, texts[i]);
-    }
-}
-
 static void put_pools(void)
 {
     static const char *const symbols[] = {"a/Shop", "buy", "find"};
-    static const char *const values[] = {"acme", "globex"};
+    static const char *const values[] = {"acme", "globex", "odd\001one"};
     static const char *const endpoints[] = {"GET /a", "POST /b"};
     static const char *const threads[] = {"main", "worker"};
     const size_t at = maker_begin_checkpoint(&maker, 6);
 
-    put_texts(SYMBOL, symbols, 3);
-    put_texts(VALUE, values, 2);
-    put_texts(ENDPOINT, endpoints, 2);
+    maker_text_pool(&maker, SYMBOL, 3, symbols);
+    maker_text_pool(&maker, VALUE, 3, values);
+    maker_text_pool(&maker, ENDPOINT, 2, endpoints);
     maker_pool(&maker, THREAD, 2);
     for (uint64_t i = 1; i <= 2; i++) {
         maker_varint(&maker, i);
@@ -113,9 +89,9 @@ static void put_pools(void)
         maker_varint(&maker, 10 + i);
     }
     maker_pool(&maker, CLASS, 1);
-    PUT(1, 1);
+    MAKER_PUT(&maker, 1, 1);
     maker_pool(&maker, METHOD, 2); /* Shop.buy, Shop.find */
-    PUT(1, 1, 2, 2, 1, 3);
+    MAKER_PUT(&maker, 1, 1, 2, 2, 1, 3);
     maker_end_event(&maker, at);
 }
 
@@ -141,17 +117,17 @@ static void make_recording(void)
     maker_metadata_from(&maker, rows);
     put_pools();
     for (uint64_t i = 0; i < 10; i++)
-        EVENT(TRACED, i * 10 * MS, 10 * MS, 1, 1, 7, 7, 1);
+        MAKER_EVENT(&maker, TRACED, i * 10 * MS, 10 * MS, 1, 1, 7, 7, 1);
     for (uint64_t i = 0; i < 5; i++)
-        EVENT(TRACED, i * 100 * MS, 20 * MS, 1, 1, 9, 8, 2);
-    EVENT(TRACED, 600 * MS, 40 * MS, 2, 1, 3, 3, 0);
-    EVENT(TRACED, 700 * MS, 40 * MS, 2, 1, 3, 3, 0);
-    EVENT(TRACED, 800 * MS, 80 * MS, 2, 1, 0, 0, 0);
-    EVENT(ENDPOINT_EVENT, 0, 7, 1);
-    EVENT(ENDPOINT_EVENT, 0, 8, 2);
-    EVENT(COUNTED, 900 * MS, 2, 1234, 1000 * MS);
+        MAKER_EVENT(&maker, TRACED, i * 100 * MS, 20 * MS, 1, 1, 9, 8, 2);
+    MAKER_EVENT(&maker, TRACED, 600 * MS, 40 * MS, 2, 1, 3, 3, 0);
+    MAKER_EVENT(&maker, TRACED, 700 * MS, 40 * MS, 2, 1, 3, 3, 0);
+    MAKER_EVENT(&maker, TRACED, 800 * MS, 80 * MS, 2, 1, 0, 0, 0);
+    MAKER_EVENT(&maker, ENDPOINT_EVENT, 0, 7, 1);
+    MAKER_EVENT(&maker, ENDPOINT_EVENT, 0, 8, 2);
+    MAKER_EVENT(&maker, COUNTED, 900 * MS, 2, 1234, 1000 * MS);
     const size_t begin = maker_begin_event(&maker, SPAN);
-    PUT(100 * MS, 300 * MS, 1);
+    MAKER_PUT(&maker, 100 * MS, 300 * MS, 1);
     maker_text(&maker, "GET /a");
     maker_end_event(&maker, begin);
     save();
@@ -267,8 +243,9 @@ Test(cli_latency, a_part_of_nothing_says_which)
 {
     cr_assert_eq(RUN("latency", "--endpoint=DELETE*", path), CLI_FAILED);
     cr_expect_not_null(
-        strstr(err_text, "of 20 events none is of the part that was asked for: DELETE*"), "%s",
-        err_text);
+        strstr(err_text, "of 19 calls, requests and tasks none is of the part that was asked for: "
+                         "DELETE*; what time= and count= count has no parts"),
+        "%s", err_text);
     cr_expect_not_null(strstr(err_text, "no endpoint is matched by --endpoint='DELETE*'"), "%s",
                        err_text);
     cr_expect_str_eq(out_text, "");
@@ -283,14 +260,39 @@ Test(cli_latency, what_has_no_sense_is_refused)
     cr_expect_not_null(strstr(err_text, "jdk.MethodTrace"), "%s", err_text);
 }
 
-Test(cli_latency, where_nothing_can_be_taken_apart_that_is_said)
+static void begin_again(void)
 {
     maker_close(&maker);
-    maker = (struct maker){0};
     maker_begin_chunk(&maker);
     maker_metadata_from(&maker, rows);
     put_pools();
-    EVENT(COUNTED, 900 * MS, 2, 1234, 1000 * MS);
+}
+
+Test(cli_latency, a_value_with_the_mark_between_boxes_stays_one)
+{
+    begin_again();
+    MAKER_EVENT(&maker, TRACED, 0, 10 * MS, 1, 1, 7, 7, 3);
+    save();
+    RUN_JSON("--by=attribute:tenant", "--by=thread");
+    cr_expect_str_eq(behind("\"by\":{\"tenant\":\"odd one\",\"thread\":\"main\"},\"calls\":"), "1",
+                     "%s", out_text);
+}
+
+Test(cli_latency, a_part_where_there_are_sums_alone_says_that)
+{
+    begin_again();
+    MAKER_EVENT(&maker, COUNTED, 900 * MS, 2, 1234, 1000 * MS);
+    save();
+    cr_assert_eq(RUN("latency", "--from=1ms", path), CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "of 0 calls, requests and tasks"), "%s", err_text);
+    cr_expect_not_null(strstr(err_text, "what time= and count= count has no parts"), "%s",
+                       err_text);
+}
+
+Test(cli_latency, where_nothing_can_be_taken_apart_that_is_said)
+{
+    begin_again();
+    MAKER_EVENT(&maker, COUNTED, 900 * MS, 2, 1234, 1000 * MS);
     save();
     cr_assert_eq(RUN("latency", "--by=endpoint", path), CLI_OK);
     cr_expect_not_null(strstr(err_text, "nothing to take apart by --by=endpoint"), "%s", err_text);

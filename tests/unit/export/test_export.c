@@ -182,6 +182,8 @@ Test(export, the_page_says_which_time_its_total_is)
         {"lock", "1.50 s of time of waiting, 2 samples"},
         {"jdk.ThreadPark", "1.50 s of time in all, 2 samples"},
         {"jaywalk.QueueTime", "1.50 s of time in all, 2 samples"},
+        {"profiler.Span", "1.50 s of time in all, 2 samples"},
+        {"com.acme.Order", "1.50 s of time in all, 2 samples"},
         {"jdk.ExecutionSample", "1.50 s of CPU time, 2 samples"},
         {"jdk.CPUTimeSample", "1.50 s of CPU time, 2 samples"},
     };
