@@ -59,21 +59,28 @@ static void note_bound(struct instrument_tells *tells)
     bound[bound_count++] = tells;
 }
 
+/* Until all of it is there, `out` stays as it was: who asks again, since another class was refused, goes on with what is bound. */
 bool instrument_bind_teller(JNIEnv *jni, const struct instrument_teller *of,
                             struct instrument_tells *out, struct jw_error *err)
 {
-    out->klass = open_teller(jni, of);
+    struct instrument_tells made = {.seen = out->seen};
+
     if (out->klass != NULL)
-        out->begin = (*jni)->GetStaticMethodID(jni, out->klass, "begin",
+        return true;
+    made.klass = open_teller(jni, of);
+    if (made.klass != NULL)
+        made.begin = (*jni)->GetStaticMethodID(jni, made.klass, "begin",
                                                of->begin_type == NULL ? "(I)V" : of->begin_type);
-    if (out->begin != NULL)
-        out->dropped = (*jni)->GetStaticMethodID(jni, out->klass, "dropped", "()I");
-    if (instrument_has_thrown(jni, "classes of probes", err))
-        return false;
-    if (out->dropped == NULL) {
+    if (made.begin != NULL)
+        made.dropped = (*jni)->GetStaticMethodID(jni, made.klass, "dropped", "()I");
+    if (!instrument_has_thrown(jni, "classes of probes", err) && made.dropped == NULL)
         jw_error_set(err, "the JVM does not give the classes of probes");
+    if (made.dropped == NULL) {
+        if (made.klass != NULL)
+            (*jni)->DeleteGlobalRef(jni, made.klass);
         return false;
     }
+    *out = made;
     note_bound(out);
     return true;
 }
