@@ -2,7 +2,7 @@
  * measure LIMIT_SECONDS COMMAND...: runs a command and prints what it said and what it used.
  *
  * Each line of its standard output is printed as it is, but for lines `mark`: there the clocks of the process are read, and it gets
- * a newline on its standard input, for which it waits. At the end:
+ * the nanoseconds of CPU time that it has used on its standard input, a line for which it waits. At the end:
  *
  *     measured status WAIT_STATUS timed_out 0|1 cpu_us N rss_kib N wall_us N
  *     marked cpu_ns N wall_ns N                                               between the first mark and the second
@@ -75,12 +75,13 @@ static int follow(FILE *lines, int answers, int64_t cpu_ns[2], int64_t wall_ns[2
             fputs(line, stdout);
             continue;
         }
-        if (marks < 2 && clock_getcpuclockid(child, &clock) == 0) {
-            cpu_ns[marks] = clock_ns(clock);
+        const int64_t now_ns = clock_getcpuclockid(child, &clock) == 0 ? clock_ns(clock) : 0;
+        if (marks < 2 && now_ns != 0) {
+            cpu_ns[marks] = now_ns;
             wall_ns[marks] = clock_ns(CLOCK_MONOTONIC);
             marks++;
         }
-        if (write(answers, "\n", 1) != 1)
+        if (dprintf(answers, "%lld\n", (long long)now_ns) < 0)
             break;
     }
     return marks;

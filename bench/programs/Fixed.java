@@ -4,7 +4,7 @@ import java.lang.management.ThreadMXBean;
 
 /**
  * A fixed amount of work, of which bench/native/measure takes the time: a third as much for warming up, then the work itself between
- * two marks, at each of which it waits until the clocks have been read.
+ * two marks, at each of which it waits until the clocks have been read. Or in turns, where they are wanted (Turns).
  *
  * Prints `mark` twice, then `threads NUMBER`, the Java threads alive, `java_cpu_ns NUMBER`, what these have used, `java_work_ns NUMBER`, what
  * they have used between the marks, and `result NUMBER`, which only the right results give.
@@ -19,6 +19,10 @@ final class Fixed {
     }
 
     static void measure(Work work, int units) throws Exception {
+        if (Turns.areWanted()) {
+            Turns.measure(work, units);
+            return;
+        }
         long warm = work.units(0, units / 3);
         long before = javaCpuNs();
         mark();
@@ -40,11 +44,18 @@ final class Fixed {
         return cpuNs;
     }
 
-    private static void mark() throws IOException {
+    /** CPU nanoseconds of the process, until now. */
+    static long mark() throws IOException {
+        StringBuilder answer = new StringBuilder();
+
         System.out.println("mark");
         System.out.flush();
-        if (System.in.read() < 0) {
-            throw new IOException("nobody measures: run it below bench/native/measure");
+        for (int c = System.in.read(); c != '\n'; c = System.in.read()) {
+            if (c < 0) {
+                throw new IOException("nobody measures: run it below bench/native/measure");
+            }
+            answer.append((char) c);
         }
+        return Long.parseLong(answer.toString());
     }
 }
