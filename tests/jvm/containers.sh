@@ -19,6 +19,19 @@ class_path_of() { # $1: container
     esac
 }
 
+# The application of tests/jvm/servers.
+build_shop() { # $1: container, $2: class path; the program is in $1/
+    local main=OnTomcat sources=$1.sources
+    [[ $1 = tomcat* ]] || main=OnJetty
+    mkdir "$sources" "$1"
+    for file in Shop $main; do
+        if [ "$1" = tomcat10 ]; then sed 's/javax[.]servlet/jakarta.servlet/' "$(dirname "$LIB")/servers/$file.java"; else cat "$(dirname "$LIB")/servers/$file.java"; fi >"$sources/$file.java"
+    done
+    "$JDK/bin/javac" -nowarn -cp "$2" -d "$1" "$sources"/*.java >"$1.javac" 2>&1 || fail "$1: $(head -n 1 "$1.javac")"
+    main=shop.$main
+    echo "$main"
+}
+
 # owners: lines of a method of the application, and the endpoint whose it is; what hangs on that: lines of samples by endpoint and method.
 # counted: all endpoints. lasting: a pattern of those that are asynchronous, and do something twice. untimed: of those that other threads end, which may have no time; '*': none has.
 own() { # $1: recording, $2: percents: of the samples of each method so many have its endpoint (100), or of all so many; and none has another,

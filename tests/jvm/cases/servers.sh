@@ -5,18 +5,6 @@
 . "$(dirname "$LIB")/attach.sh"
 . "$(dirname "$LIB")/containers.sh"
 
-build_shop() { # $1: container, $2: class path; the program is in $1/
-    local main=OnTomcat sources=$1.sources
-    [[ $1 = tomcat* ]] || main=OnJetty
-    mkdir "$sources" "$1"
-    for file in Shop $main; do
-        if [ "$1" = tomcat10 ]; then sed 's/javax[.]servlet/jakarta.servlet/' "$(dirname "$LIB")/servers/$file.java"; else cat "$(dirname "$LIB")/servers/$file.java"; fi >"$sources/$file.java"
-    done
-    "$JDK/bin/javac" -nowarn -cp "$2" -d "$1" "$sources"/*.java >"$1.javac" 2>&1 || fail "$1: $(head -n 1 "$1.javac")"
-    main=shop.$main
-    echo "$main"
-}
-
 program=Shop lasting='*/async/*'
 owners='inOrders GET /orders/{id}
 inItems GET /items

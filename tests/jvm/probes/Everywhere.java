@@ -13,9 +13,9 @@ import java.io.FileWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 
-/** In every method of a compiler, of a build tool and of an HTTP server that may be probed. At the end it says in the file that EVERYWHERE names how often it was called. */
+/** In every method of a compiler, of a build tool, of an HTTP server and of an application server that may be probed. At the end it says in the file that EVERYWHERE names how often it was called, each time that it was attached. */
 @Probe(name = "everywhere", maxNanosPerCall = 0, maxCallsPerSecond = 0, maxThrows = 1,
-    rules = "include class name=com.sun.tools.javac.**|sun.net.httpserver.**|com.sun.net.httpserver.**|sun.net.www.**|org.apache.tools.**|Answers$*"
+    rules = "include class name=com.sun.tools.javac.**|sun.net.httpserver.**|com.sun.net.httpserver.**|sun.net.www.**|org.apache.tools.**|Answers$*|org.apache.catalina.**|org.apache.coyote.**|org.apache.tomcat.**|shop.**"
         + " lift platform,synthetic,constructors,initialisers,getters,setters,enums,interfaces")
 public class Everywhere {
     private static long entries, returns, exceptions; /* about: threads overwrite each other's */
@@ -28,7 +28,7 @@ public class Everywhere {
     private Everywhere() {}
 
     private static void tell() {
-        try (PrintWriter out = new PrintWriter(new FileWriter(System.getenv("EVERYWHERE")))) {
+        try (PrintWriter out = new PrintWriter(new FileWriter(System.getenv("EVERYWHERE"), true))) {
             out.println("entries " + entries + " returns " + returns + " exceptions " + exceptions);
         } catch (IOException e) {
             throw new IllegalStateException(e);

@@ -1,5 +1,6 @@
 package shop;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.logging.Level;
@@ -12,7 +13,7 @@ import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
 
-/** The application in Tomcat: folder of its files, rounds. */
+/** The application in Tomcat: folder of its files, rounds; and a file: as long as that is there they are asked again, and at the end it says what was answered. */
 public final class OnTomcat {
     private OnTomcat() {
     }
@@ -70,7 +71,14 @@ public final class OnTomcat {
         tomcat.start();
         Shop.serve(tomcat.getConnector().getLocalPort(), 1);
         System.out.println("serves");
+        while (arguments.length > 2 && Files.exists(Paths.get(arguments[2]))) {
+            Shop.serve(tomcat.getConnector().getLocalPort(), Integer.parseInt(arguments[1]) - 1);
+        }
         Shop.serve(tomcat.getConnector().getLocalPort(), Integer.parseInt(arguments[1]) - 1);
+        if (arguments.length > 2) {
+            Shop.tell();
+        }
+        Logger.getLogger("").setLevel(Level.SEVERE); // it warns of threads that it finds
         tomcat.stop();
         System.out.println("ok");
         System.exit(0); // some of its threads stay

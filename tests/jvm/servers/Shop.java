@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URL;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.zip.CRC32;
 import javax.servlet.AsyncContext;
 import javax.servlet.DispatcherType;
 import javax.servlet.Filter;
@@ -20,13 +23,14 @@ import javax.servlet.http.HttpServletResponse;
 
 /**
  * An application for containers, and those who ask it: each endpoint burns its time in methods of names of its own. Some forward, some fail, for which
- * there is a page, some are answered by other threads, and some are files.
+ * there is a page, some are answered by other threads, and some are files. What is asked twice is answered the same.
  */
 final class Shop {
     private static final int THREADS = 4;
-    private static final long BURN_NS = 3_000_000;
+    private static final long BURN_NS = Long.getLong("burn", 3_000_000);
     private static final String[] PATHS = {"/orders/%d?x=y", "/items", "/forward", "/failing", "/missing", "/async/%d", "/file.txt"};
 
+    private static final Map<String, String> ANSWERS = new ConcurrentSkipListMap<>();
     private static volatile long sink;
 
     private Shop() {
@@ -80,8 +84,10 @@ final class Shop {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
             inOrders();
+            response.setHeader("X-Order", request.getParameter("x"));
+            response.getWriter().print("order " + request.getPathInfo());
         }
     }
 
@@ -143,9 +149,10 @@ final class Shop {
         });
 
         @Override
-        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 behindAsync();
+                response.getWriter().print("later " + request.getPathInfo());
                 return;
             }
 
@@ -176,13 +183,29 @@ final class Shop {
 
     private static void ask(int port, String path) throws IOException {
         final HttpURLConnection connection = (HttpURLConnection) new URL("http", "127.0.0.1", port, path).openConnection();
+        final CRC32 sum = new CRC32();
         final byte[] bytes = new byte[4096];
+        int length = 0;
 
         try (InputStream in = connection.getResponseCode() < 400 ? connection.getInputStream() : connection.getErrorStream()) {
-            while (in != null && in.read(bytes) >= 0) {
-                sink++;
+            for (int read = 0; in != null && read >= 0; read = in.read(bytes)) {
+                sum.update(bytes, 0, read);
+                length += read;
             }
         }
+
+        final String answer = connection.getResponseCode() + " " + connection.getContentType() + " " + connection.getHeaderField("ETag") + " "
+            + connection.getHeaderField("X-Order") + " " + length + " " + Long.toHexString(sum.getValue());
+        final String before = ANSWERS.putIfAbsent(path, answer);
+
+        if (before != null && !before.equals(answer)) {
+            throw new IllegalStateException(path + " was answered " + before + ", and then " + answer);
+        }
+    }
+
+    /** What was asked, and answered. */
+    static void tell() {
+        ANSWERS.forEach((path, answer) -> System.out.println(path + " " + answer));
     }
 
     private static void askAll(int port, int rounds, int first) {
