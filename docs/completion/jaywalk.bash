@@ -8,7 +8,7 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
@@ -23,6 +23,7 @@ _jaywalk_facts() {
         --count) kind=any ;;
         --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
         --queue) kind=any ;;
+        --pausebudget) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -59,7 +60,7 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
         -i | --interval) kind=any ;;
@@ -73,6 +74,7 @@ _jaywalk_facts() {
         --count) kind=any ;;
         --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
         --queue) kind=any ;;
+        --pausebudget) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -111,7 +113,7 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
         -i | --interval) kind=any ;;
@@ -125,6 +127,7 @@ _jaywalk_facts() {
         --count) kind=any ;;
         --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
         --queue) kind=any ;;
+        --pausebudget) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
         --attributes) kind=any ;;
@@ -404,9 +407,10 @@ _jaywalk_facts() {
         ;;
     probe)
         operands=rules
-        options='--all --json --strict --rules= -q --quiet --libpath= -h --help '
+        options='--all --json --strict --rules= --pausebudget= -q --quiet --libpath= -h --help '
         case $option in
         --rules) kind=files ;;
+        --pausebudget) kind=any ;;
         --libpath) kind=files ;;
         esac
         ;;

@@ -21,6 +21,7 @@
 #include "context/context.h"
 #include "context/context_process.h"
 #include "generation/generation.h"
+#include "instrument/instrument.h"
 #include "recording/recording.h"
 #include "sampler/sampler.h"
 #include "sampler/sampler_hook.h"
@@ -42,6 +43,16 @@ static bool start_engines(struct jw_error *err)
     return session.is_sampling;
 }
 
+/* Of a JVM that begins, little is compiled. */
+static void tell_dropped_code(void)
+{
+    if (instrument_has_dropped_code() && !session.options.is_with_jvm)
+        agent_log(
+            OPTIONS_LOGLEVEL_INFO,
+            "this JVM dropped its compiled code, as it does when classes are written again for "
+            "the first time; it does not where that was asked for at its start");
+}
+
 /* The part of a start that grows with the application: classes, threads, then the engines. */
 static bool begin(JNIEnv *jni, struct jw_error *err)
 {
@@ -58,6 +69,7 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
     hooks_find_threads(jni);
     facts_threads_begin();
     loads_begin(session.recording);
+    instrument_set_pause(session.options.pause_ns);
     live_open(jni, &session.options, session.recording);
     alloc_begin(&session.options);
     locks_begin(jni, &session.options);
@@ -66,6 +78,7 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
     queues_begin(jni, &session.options);
     exceptions_begin(jni, &session.options);
     census_begin(jni, &session.options, session.recording);
+    tell_dropped_code();
     return true;
 }
 

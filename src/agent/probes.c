@@ -77,8 +77,14 @@ static bool attach(JNIEnv *jni, const char *path, const char *rules, struct jw_e
         instrument_set_contexts(&probe_contexts_calls);
         instrument_set_progressed(show_progress);
     }
-    return err->message[0] == '\0' &&
-           instrument_attach(agent.java_vm, jni, path, rules, say_info, NULL, err);
+    if (err->message[0] != '\0' ||
+        !instrument_attach(agent.java_vm, jni, path, rules, say_info, NULL, err))
+        return false;
+    if (instrument_has_dropped_code())
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "this JVM dropped its compiled code with the first attach; it does not where "
+                  "probe= was named at its start");
+    return true;
 }
 
 void probes_prepare(const struct options *options)
@@ -104,13 +110,13 @@ void probes_begin(JNIEnv *jni, const struct options *options)
                   err.message);
 }
 
-static bool detach(JNIEnv *jni, const char *name, struct jw_error *err)
+static bool detach(JNIEnv *jni, const char *name, uint64_t pause_ns, struct jw_error *err)
 {
     if (name[0] == '\0') {
         jw_error_set(err, "no probe is named; example: probe-detach,name=slow");
         return false;
     }
-    return instrument_detach(jni, name, say_info, NULL, err);
+    return instrument_detach(jni, name, pause_ns, say_info, NULL, err);
 }
 
 bool probes_obey(JNIEnv *jni, const struct options *options, struct jw_error *err)
@@ -121,10 +127,12 @@ bool probes_obey(JNIEnv *jni, const struct options *options, struct jw_error *er
         return true;
     }
     is_progress_wanted = options->show[0] != '\0';
+    if (options->action == OPTIONS_ACTION_PROBE_ATTACH)
+        instrument_set_pause(options->pause_ns);
 
     const bool is_done = options->action == OPTIONS_ACTION_PROBE_ATTACH
                              ? attach(jni, options->probe, options->rules, err)
-                             : detach(jni, options->name, err);
+                             : detach(jni, options->name, options->pause_ns, err);
     is_progress_wanted = false;
     return is_done;
 }

@@ -30,9 +30,17 @@ static bool has_comma(const char *what, const char *text)
     return true;
 }
 
+/* `asked`: the agent string, but for options that the user gave. */
 static int tell_agent(const struct cli_values *values, struct cli_session *session,
-                      const char *string)
+                      const char *asked)
 {
+    const struct cli_ask ask = {.action = asked};
+    struct jw_error err = {{0}};
+    char string[CLI_STRING_BYTES];
+
+    if (!cli_agent_command(values, &ask, string, &err))
+        return cli_usage_error(&cli_commands[CLI_COMMAND_PROBE], &err);
+
     int status = cli_session_enter(values, session);
 
     if (status == CLI_OK)

@@ -24,9 +24,10 @@
 #include "base/jw.h"
 #include "probe/probe_handler.h"
 
-#define INSTRUMENT_PROBES_LIMIT 16u                          /* at a time */
-#define INSTRUMENT_PAUSE_NS     ((uint64_t)10 * 1000 * 1000) /* what a batch of classes may take */
-#define INSTRUMENT_DRAIN_NS     ((uint64_t)500 * 1000 * 1000)
+#define INSTRUMENT_PROBES_LIMIT 16u /* at a time */
+#define INSTRUMENT_PAUSE_NS                                                                        \
+    ((uint64_t)10 * 1000 * 1000) /* what a batch of classes may take, where nobody says */
+#define INSTRUMENT_DRAIN_NS ((uint64_t)500 * 1000 * 1000)
 
 /* A line that somebody reads, or a piece of a text. */
 typedef void instrument_say(void *context, const char *text);
@@ -200,6 +201,14 @@ void instrument_set_throws(const struct instrument_throws *calls, uint64_t excep
 /* Classes that were asked for are held no longer. Context: the agent's thread. */
 void instrument_throws_forget(JNIEnv *jni);
 
+/*
+ * What a batch of classes may take from the next attach or census on, also when that is taken out again; 0: INSTRUMENT_PAUSE_NS.
+ * Context: the agent's thread.
+ */
+void instrument_set_pause(uint64_t pause_ns);
+/* True, once: what was attached since this was asked last had a JVM that ran already drop its compiled code. Context: the agent's thread. */
+bool instrument_has_dropped_code(void);
+
 /* Is called when the JVM ends, on a thread of its own choice, once there was an attach. Before the first; control. */
 void instrument_at_end(void (*ended)(void));
 
@@ -268,10 +277,10 @@ JW_MUST_CHECK bool instrument_own_methods(const char *name, uint32_t handler, ui
 /*
  * True: nobody is in a handler of the probe, and nobody will be; its classes are as they were, or a second line says which are not. False
  * and `err`: there is no such, or no memory, or after INSTRUMENT_DRAIN_NS threads are inside still; of the last two instrument_turn goes on
- * with it, and no further thread comes in.
+ * with it, and no further thread comes in. `pause_ns`: of batches; 0: as it was attached.
  */
-JW_MUST_CHECK bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say,
-                                     void *context, struct jw_error *err);
+JW_MUST_CHECK bool instrument_detach(JNIEnv *jni, const char *name, uint64_t pause_ns,
+                                     instrument_say *say, void *context, struct jw_error *err);
 
 bool instrument_is_any(void); /* probes are attached, or on their way out. Context: any */
 

@@ -126,7 +126,8 @@ static bool is_due(struct instrument_attach *attach, JNIEnv *jni,
 
 void instrument_look_above(JNIEnv *jni, struct instrument_attach *attach)
 {
-    const struct instrument_choice choice = {is_due, instrument_refused, attach, false, NULL};
+    const struct instrument_choice choice = {is_due, instrument_refused, attach,
+                                             false,  attach->pause_ns,   NULL};
     struct instrument_batches batches = {0};
     struct jw_error err = {0};
     bool is_new;

@@ -18,6 +18,7 @@ uint32_t instrument_attach_count;
 static _Atomic uint32_t known_count; /* relaxed: whether there is anything to do */
 static uint32_t next_number = 1;
 static bool is_first_late; /* the capability came to a JVM that ran already */
+static bool has_put_in;    /* classes have been written since */
 
 bool instrument_is_any(void)
 {
@@ -149,8 +150,8 @@ static bool is_new(struct instrument_attach *attach, JNIEnv *jni,
 static bool write_classes(JNIEnv *jni, struct instrument_attach *attach,
                           struct instrument_batches *all, struct jw_error *err)
 {
-    const struct instrument_choice choice = {is_new, instrument_refused, attach, false,
-                                             instrument_tell_progress};
+    const struct instrument_choice choice = {is_new, instrument_refused, attach,
+                                             false,  attach->pause_ns,   instrument_tell_progress};
     uint32_t before = 0;
 
     for (int pass = 0; pass < PASSES_MOST; pass++) {
@@ -163,14 +164,12 @@ static bool write_classes(JNIEnv *jni, struct instrument_attach *attach,
     return true;
 }
 
-/* The first attach to a JVM that ran already. */
-static void tell_dropped_code(instrument_say *say, void *context)
+bool instrument_has_dropped_code(void)
 {
-    if (!is_first_late || !instrument_drops_code())
-        return;
-    say(context, "this JVM dropped its compiled code with the first attach; it does not where "
-                 "probe= was named at its start");
-    is_first_late = false;
+    const bool has_dropped = is_first_late && has_put_in && instrument_drops_code();
+
+    is_first_late = is_first_late && !has_put_in;
+    return has_dropped;
 }
 
 static struct instrument_attach *make_attach(const char *path, struct jw_error *err)
@@ -188,6 +187,7 @@ static struct instrument_attach *make_attach(const char *path, struct jw_error *
     }
     snprintf(attach->path, sizeof attach->path, "%s", path);
     attach->number = next_number++;
+    attach->pause_ns = instrument_pause_ns();
     pthread_mutex_init(&attach->lock, NULL);
     return attach;
 }
@@ -243,8 +243,8 @@ static bool is_old(struct instrument_attach *attach, JNIEnv *jni,
 static bool settle(JNIEnv *jni, struct instrument_attach *attach, char *left, size_t room_bytes,
                    struct jw_error *err)
 {
-    const struct instrument_choice choice = {is_old, instrument_refused, attach, false,
-                                             instrument_tell_progress};
+    const struct instrument_choice choice = {is_old, instrument_refused, attach,
+                                             false,  attach->pause_ns,   instrument_tell_progress};
     struct instrument_batches batches = {0};
     struct jw_error unwritten = {0};
 
@@ -277,8 +277,8 @@ static bool put_in(JNIEnv *jni, struct instrument_attach *attach, instrument_say
     if (publish(NULL, err) && instrument_listen(true, err) &&
         write_classes(jni, attach, &batches, err)) {
         attach->turn_ns = jw_now_ns();
+        has_put_in = true;
         instrument_tell_attached(attach, &batches, say, context);
-        tell_dropped_code(say, context);
         instrument_refresh(jni);
         return true;
     }
@@ -429,8 +429,8 @@ static bool detach(JNIEnv *jni, struct instrument_attach *attach, instrument_say
     return true;
 }
 
-bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void *context,
-                       struct jw_error *err)
+bool instrument_detach(JNIEnv *jni, const char *name, uint64_t pause_ns, instrument_say *say,
+                       void *context, struct jw_error *err)
 {
     struct instrument_attach *attach = find_attach(name);
 
@@ -438,9 +438,11 @@ bool instrument_detach(JNIEnv *jni, const char *name, instrument_say *say, void 
         jw_error_set(err, "no probe %s is attached; probe-list shows those that are", name);
     else if (attach->is_own)
         jw_error_set(err, "%s= is of the session, and goes with it: stop ends it", name);
-    else
-        return detach(jni, attach, say, context, err);
-    return false;
+    if (attach == NULL || attach->is_own)
+        return false;
+    if (pause_ns != 0)
+        attach->pause_ns = pause_ns;
+    return detach(jni, attach, say, context, err);
 }
 
 bool instrument_detach_own(JNIEnv *jni, const char *name, instrument_say *say, void *context,

@@ -88,6 +88,18 @@ static bool is_one(JNIEnv *jni, jclass klass, const struct instrument_choice *ch
     return error == JVMTI_ERROR_NONE && is_modifiable;
 }
 
+static uint64_t pause_told_ns = INSTRUMENT_PAUSE_NS;
+
+void instrument_set_pause(uint64_t pause_ns)
+{
+    pause_told_ns = pause_ns == 0 ? INSTRUMENT_PAUSE_NS : pause_ns;
+}
+
+uint64_t instrument_pause_ns(void)
+{
+    return pause_told_ns;
+}
+
 /* Relaxed: who is it knows it. 0: nobody. */
 static _Atomic uintptr_t writer;
 
@@ -138,7 +150,7 @@ static void in_batches(JNIEnv *jni, const struct instrument_choice *choice, cons
                        uint32_t count, struct instrument_batches *out)
 {
     struct probe_pace pace = {.weight = 0};
-    uint32_t size = choice->is_at_once ? PROBE_PACE_MOST : PROBE_PACE_FIRST;
+    uint32_t size = choice->is_at_once ? PROBE_PACE_MOST : probe_pace_first(choice->pause_ns);
 
     out->wanted += count;
     if (count != 0)
@@ -158,7 +170,7 @@ static void in_batches(JNIEnv *jni, const struct instrument_choice *choice, cons
             out->longest_ns = took_ns;
         /* What is refused takes no time, and tells nothing of the others. */
         if (error == JVMTI_ERROR_NONE && !choice->is_at_once)
-            size = probe_pace_next(&pace, now, took_ns, INSTRUMENT_PAUSE_NS);
+            size = probe_pace_next(&pace, now, took_ns, choice->pause_ns);
         at += now;
         tell(choice, out);
     }

@@ -23,6 +23,7 @@
 #define HOLDS_EVERY 8
 
 static uint32_t turns;         /* of the agent's thread */
+static uint64_t pause_ns;      /* what a batch of classes may take */
 static _Atomic uint32_t is_on; /* who comes in between changes a class once more, or once less */
 
 bool instrument_census_is_on(void)
@@ -183,7 +184,8 @@ static void tell_written(const struct instrument_batches *batches, instrument_sa
 static bool write_classes(JNIEnv *jni, bool is_at_once, struct instrument_batches *all,
                           struct jw_error *err)
 {
-    const struct instrument_choice choice = {is_new, note_refused, NULL, is_at_once, NULL};
+    const struct instrument_choice choice = {is_new,     note_refused, NULL,
+                                             is_at_once, pause_ns,     NULL};
 
     for (int pass = 0; pass < PASSES_MOST; pass++) {
         struct instrument_batches one = {0};
@@ -218,6 +220,7 @@ bool instrument_census_begin(JavaVM *java_vm, JNIEnv *jni, bool is_at_once, inst
         !census_counts_open(jni, err) || !census_loaders_open(jni, err) ||
         !census_holds_open(jni, err))
         return false;
+    pause_ns = instrument_pause_ns();
     census_known_begin();
     if (!census_counts_begin(jni, err))
         return false;
@@ -237,7 +240,7 @@ bool instrument_census_begin(JavaVM *java_vm, JNIEnv *jni, bool is_at_once, inst
 
 void instrument_census_end(JNIEnv *jni, bool is_jvm_ending, instrument_say *say, void *context)
 {
-    const struct instrument_choice choice = {is_written, note_refused, NULL, false, NULL};
+    const struct instrument_choice choice = {is_written, note_refused, NULL, false, pause_ns, NULL};
     struct instrument_batches batches = {0};
     struct jw_error err = {0};
 

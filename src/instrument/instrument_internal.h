@@ -216,6 +216,7 @@ struct instrument_seen {
 
 struct instrument_attach {
     struct probe *probe;
+    uint64_t pause_ns; /* what a batch of its classes may take */
     char path[PATH_BYTES];
     char rules_path[PATH_BYTES]; /* "": its rules are all its own */
     struct probe_replaced replaced;
@@ -316,16 +317,19 @@ struct instrument_choice {
     void (*refused)(struct instrument_attach *attach, jobject loader, const char *name);
     struct instrument_attach *attach;
     bool is_at_once; /* the program does not run yet: nobody minds a pause */
+    uint64_t pause_ns;
     /* Before the first batch and behind each; NULL: nobody waits for it. */
     void (*progressed)(const struct instrument_attach *attach,
                        const struct instrument_batches *so_far);
 };
 /*
  * Classes that are loaded now, and that `is_wanted` says so of, are read and written again; in batches of which each takes at most
- * INSTRUMENT_PAUSE_NS, by the measure of the last one. What came of it is added to `out`. False: the JVM does not list its classes.
+ * `pause_ns`, by the measure of those before. What came of it is added to `out`. False: the JVM does not list its classes.
  */
 JW_MUST_CHECK bool instrument_retransform(JNIEnv *jni, const struct instrument_choice *choice,
                                           struct instrument_batches *out, struct jw_error *err);
+/* What instrument_set_pause was told last. */
+uint64_t instrument_pause_ns(void);
 /* The calling thread is in that: what the hook is given is what is asked for. */
 bool instrument_is_writing(void);
 /* Each thread that runs Java code was stopped and goes on. False: the JVM refused that. */

@@ -183,18 +183,20 @@ struct options {
     uint64_t chunktime_ns;
     uint64_t memlimit_bytes;
     uint64_t
-        nativecheck_ns;    /* between two native stacks that are compared with libunwind; 0: none */
-    uint64_t overhead_ppm; /* of the CPU time of the process; 0: no budget */
-    uint64_t timeout;      /* from now, in ns, or OPTIONS_TIME_OF_DAY; 0: none */
-    uint64_t loop;         /* likewise */
-    uint64_t cstack;       /* enum options_cstack */
-    uint64_t features;     /* enum options_feature, bits */
-    uint64_t endpoints;    /* enum options_endpoints, bits */
-    uint64_t loglevel;     /* enum options_loglevel */
-    uint64_t minwidth_ppm; /* of the whole graph; 1 % is 10000 */
-    uint64_t count;        /* enum options_count */
-    uint64_t dialect;      /* enum options_dialect */
-    uint64_t state;        /* enum options_state */
+        nativecheck_ns; /* between two native stacks that are compared with libunwind; 0: none */
+    uint64_t
+        pause_ns; /* what a batch of classes may take that are written again; 0, of probe-detach: as they were attached */
+    uint64_t overhead_ppm;    /* of the CPU time of the process; 0: no budget */
+    uint64_t timeout;         /* from now, in ns, or OPTIONS_TIME_OF_DAY; 0: none */
+    uint64_t loop;            /* likewise */
+    uint64_t cstack;          /* enum options_cstack */
+    uint64_t features;        /* enum options_feature, bits */
+    uint64_t endpoints;       /* enum options_endpoints, bits */
+    uint64_t loglevel;        /* enum options_loglevel */
+    uint64_t minwidth_ppm;    /* of the whole graph; 1 % is 10000 */
+    uint64_t count;           /* enum options_count */
+    uint64_t dialect;         /* enum options_dialect */
+    uint64_t state;           /* enum options_state */
     uint64_t has_properties;  /* sysprops */
     uint64_t has_environment; /* environ */
     bool is_action_given;     /* false: `action` was concluded from the other options */

@@ -27,12 +27,22 @@ static void conclude_action(struct options_parser *parser)
     if (values->output != OPTIONS_OUTPUT_NONE)
         values->action = OPTIONS_ACTION_DUMP;
     for (int id = 0; id < OPTIONS_ID_LIMIT; id++) {
-        const unsigned applies = options_rows[id].applies & ~(1u << OPTIONS_ACTION_PROBE_ATTACH);
+        const unsigned applies = options_rows[id].applies & ~(1u << OPTIONS_ACTION_PROBE_ATTACH |
+                                                              1u << OPTIONS_ACTION_PROBE_DETACH);
 
         if (parser->is_seen[id] &&
             (applies == OPTIONS_ON_START || applies == OPTIONS_ON_START_ALONE))
             values->action = OPTIONS_ACTION_START;
     }
+}
+
+/* What is not named is as at the attach. */
+static void conclude_pause(struct options_parser *parser)
+{
+    struct options *values = &parser->result->values;
+
+    if (values->action == OPTIONS_ACTION_PROBE_DETACH && !parser->is_seen[OPTIONS_ID_PAUSEBUDGET])
+        values->pause_ns = 0;
 }
 
 /* The wall clock alone, where no other event is named, has the interval that is named for whichever clock. */
@@ -295,6 +305,7 @@ bool options_conclude(struct options_parser *parser)
     conclude_window(parser);
     conclude_output(parser);
     conclude_action(parser);
+    conclude_pause(parser);
     warn_of_idle_options(parser);
     return parser->result->errors.count == 0;
 }

@@ -1,11 +1,21 @@
 /* A straight line through sizes and times of batches, and the next size by it. Context: any. */
 #include "probe/probe_pace.h"
 
+#define FIRST_MOST     10u
+#define FIRST_CLASS_NS 1000000u
+
 #define KEPT   0.9 /* of a batch's weight, with each that follows */
 #define GROWTH 4.0 /* at most, from one to the next */
 #define SPREAD_LEAST                                                                               \
     0.05 /* variance of sizes by their mean's square: below it they are all alike */
 #define UNKNOWN (-1.0)
+
+uint32_t probe_pace_first(uint64_t budget_ns)
+{
+    const uint64_t count = budget_ns / FIRST_CLASS_NS;
+
+    return count < 1 ? 1 : count > FIRST_MOST ? FIRST_MOST : (uint32_t)count;
+}
 
 /* What each class takes; UNKNOWN while all batches had the same size. And what an operation takes beside. */
 static double line_of(const struct probe_pace *pace, double *fixed_ns)

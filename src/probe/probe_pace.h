@@ -14,14 +14,16 @@
 
 #include <stdint.h>
 
-#define PROBE_PACE_FIRST 10u
-#define PROBE_PACE_MOST  1000u
+#define PROBE_PACE_MOST 1000u
 
 /*
  * JVMs from 8 to this version, which nobody asked at their start, drop all compiled code at the first of them. Source: measured on JDK 8,
  * 11, 17, 21 and 25: nothing was recorded that tells which compiled methods depend on a class.
  */
 #define PROBE_PACE_DROPS_CODE 21u
+
+/* Size of the first batch, of which nothing is known yet: ten classes in 10 ms, one at the least. */
+uint32_t probe_pace_first(uint64_t budget_ns);
 
 /* Sums over batches, of which each counts less than the one behind it; zero-filled before the first. */
 struct probe_pace {

@@ -35,4 +35,27 @@ watched detach 'detached parts' back probe detach "$paused" parts
 # Nobody watches: nothing is said of it.
 jaywalk 0 probe attach "$paused" "$PROBE_CLASSES/Parts.class" >attach.out
 [ ! -s said.err ] || fail "without a terminal: $(head -n 1 said.err)"
+
+# With more time for each batch there are fewer of them, with less more, and what came so goes so.
+batches() { # $1: name, then options
+    local name=$1
+    shift
+    jaywalk 0 probe attach "$@" "$paused" "$PROBE_CLASSES/Parts.class" >"$name.out"
+    sed -n 's/^30 classes were written again while the program ran, in \([0-9]*\) batches; .*/\1/p' "$name.out"
+}
+jaywalk 0 probe detach --pausebudget 10s "$paused" parts >detach.out
+[ "$(batches few --pausebudget 10s)" = 2 ] || fail "with 10 s: $(cat few.out)"
+jaywalk 0 probe detach "$paused" parts >detach.out
+[ "$(batches many --pausebudget=100us)" -ge 4 ] || fail "with 100 us: $(cat many.out)"
+: >held
+"$JW_COMMAND" probe detach "$paused" parts >back.out 2>&1 &
+back=$!
+until jaywalk 0 status "$paused" >back.status && grep -q '^Probe parts: [0-9]* of 30 classes are written back, in [2-9] batches$' back.status; do
+    kill -0 "$back" || fail "with 100 us, back: $(cat back.out)"
+    sleep 0.1
+done
+rm held
+wait "$back" && grep -q '^detached parts$' back.out || fail "with 100 us: $(cat back.out)"
+jaywalk 2 probe attach --pausebudget 0 "$paused" "$PROBE_CLASSES/Parts.class" >none.out
+says 'pausebudget=0: is zero; allowed: '
 end_target paused running

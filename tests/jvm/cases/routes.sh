@@ -99,6 +99,9 @@ whole jdk.jfr
 begin_target server Routed on
 for packs in auto jdk-http+servlet; do
     jaywalk 0 start -e cpu --endpoints=$packs -f "live-$packs.jfr" "$server" >out
+    # Of the first time that classes are written again.
+    dropped=$(grep -c 'this JVM dropped its compiled code' out || true)
+    [ "$dropped" = $((MAJOR <= 21 && ${#packs} == 4)) ] || fail "$packs: what becomes of compiled code was told $dropped times: $(cat out)"
     until [ "$(jaywalk 0 status "$server" | sed -n 's/ samples in .*//p')" -ge 30 ]; do sleep 0.15; done
     jaywalk 0 stop "$server" >out
     jaywalk 0 endpoints -o csv "live-$packs.jfr" >live.csv

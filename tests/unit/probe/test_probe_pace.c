@@ -14,6 +14,7 @@ TestSuite(probe_pace, .timeout = 300);
 struct jvm {
     uint64_t fixed_ns, each_ns;
     unsigned noise_percent; /* of what an operation takes, to either side */
+    uint64_t budget_ns;
 };
 
 struct told {
@@ -26,7 +27,7 @@ static struct told write_again(const struct jvm *jvm, uint32_t classes)
 {
     struct probe_pace pace = {.weight = 0};
     struct told told = {.batches = 0};
-    uint32_t size = PROBE_PACE_FIRST;
+    uint32_t size = probe_pace_first(jvm->budget_ns);
 
     srandom(1);
     while (classes > 0) {
@@ -42,7 +43,7 @@ static struct told write_again(const struct jvm *jvm, uint32_t classes)
         told.all_ns += took_ns;
         classes -= now;
         told.last = size;
-        size = probe_pace_next(&pace, now, took_ns, BUDGET_NS);
+        size = probe_pace_next(&pace, now, took_ns, jvm->budget_ns);
         cr_assert(size >= 1 && size <= PROBE_PACE_MOST);
     }
     return told;
@@ -51,7 +52,7 @@ static struct told write_again(const struct jvm *jvm, uint32_t classes)
 Test(probe_pace, where_classes_are_what_takes_time_batches_keep_to_the_budget)
 {
     for (unsigned noise = 0; noise <= 30; noise += 15) {
-        const struct jvm jvm = {MS / 2, MS / 5, noise};
+        const struct jvm jvm = {MS / 2, MS / 5, noise, BUDGET_NS};
         const struct told told = write_again(&jvm, 20000);
 
         cr_assert_lt(told.longest_ns, BUDGET_NS * (130 + 2 * noise) / 100, "%u: %lu", noise,
@@ -59,14 +60,32 @@ Test(probe_pace, where_classes_are_what_takes_time_batches_keep_to_the_budget)
         cr_assert_lt(told.batches, 1000);
     }
     /* Each takes half of the budget: few at a time, soon. */
-    const struct jvm slow = {0, 5 * MS, 10};
+    const struct jvm slow = {0, 5 * MS, 10, BUDGET_NS};
     cr_assert_leq(write_again(&slow, 500).longest_ns, 3 * BUDGET_NS);
+}
+
+Test(probe_pace, each_budget_is_kept_from_the_first_batch_on)
+{
+    const uint64_t budgets_ns[] = {MS / 2, MS, 3 * MS, 10 * MS, 50 * MS};
+
+    for (size_t i = 0; i < sizeof budgets_ns / sizeof *budgets_ns; i++) {
+        const struct jvm jvm = {MS / 20, MS / 10, 10, budgets_ns[i]};
+
+        cr_assert_leq(jvm.fixed_ns + probe_pace_first(budgets_ns[i]) * jvm.each_ns, budgets_ns[i]);
+        cr_assert_lt(write_again(&jvm, 20000).longest_ns, budgets_ns[i] * 3 / 2, "%lu",
+                     (unsigned long)budgets_ns[i]);
+    }
+    /* A larger one is used: fewer pauses. */
+    const struct jvm often = {MS / 20, MS / 10, 10, MS}, seldom = {MS / 20, MS / 10, 10, 50 * MS};
+    cr_assert_gt(write_again(&often, 20000).batches, 10 * write_again(&seldom, 20000).batches);
+    cr_assert_eq(probe_pace_first(0), 1);
+    cr_assert_eq(probe_pace_first(UINT64_MAX), 10);
 }
 
 Test(probe_pace, where_each_operation_is_longer_than_the_budget_there_are_few_of_them)
 {
     for (unsigned noise = 0; noise <= 30; noise += 15) {
-        const struct jvm jvm = {60 * MS, MS * 2 / 5, noise};
+        const struct jvm jvm = {60 * MS, MS * 2 / 5, noise, BUDGET_NS};
         const struct told told = write_again(&jvm, 1000);
 
         cr_assert_lt(told.batches, 20, "noise %u: %u batches", noise, told.batches);
@@ -78,7 +97,7 @@ Test(probe_pace, where_each_operation_is_longer_than_the_budget_there_are_few_of
 
 Test(probe_pace, an_operation_that_takes_no_time_leads_to_large_batches)
 {
-    const struct jvm jvm = {0, 0, 0};
+    const struct jvm jvm = {0, 0, 0, BUDGET_NS};
 
     cr_assert_eq(write_again(&jvm, 100000).last, PROBE_PACE_MOST);
 }
@@ -86,7 +105,7 @@ Test(probe_pace, an_operation_that_takes_no_time_leads_to_large_batches)
 Test(probe_pace, what_changes_on_the_way_is_followed)
 {
     struct probe_pace pace = {.weight = 0};
-    uint32_t size = PROBE_PACE_FIRST;
+    uint32_t size = probe_pace_first(BUDGET_NS);
 
     for (int i = 0; i < 20; i++)
         size = probe_pace_next(&pace, size, MS + size * MS / 10, BUDGET_NS);
