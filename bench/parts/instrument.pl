@@ -53,7 +53,7 @@ sub rewriting {
 sub {
     my ($bench) = @_;
     -f $bench->{jar} or die "bench: $bench->{jar} is missing; make builds it\n";
-    $bench->command("$bench->{home}/bin/javac --release 11 -Xlint:all,-options -cp $bench->{jar} -d $bench->{out}/classes bench/programs/Instrumented.java bench/programs/CountMany.java");
+    $bench->command("$bench->{home}/bin/javac --release 11 -Xlint:all,-options -cp $bench->{jar}:$bench->{out}/classes -d $bench->{out}/classes bench/programs/Instrumented.java bench/programs/CountMany.java");
     rewriting($bench, $bench->pick(7, 2));
     my ($rounds, $turns) = ($bench->pick(5, 1), $bench->pick(5, 2));
     instrumented($bench, 1000, 10, '1,000 classes', $rounds, $turns);

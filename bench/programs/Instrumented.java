@@ -7,8 +7,6 @@ import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -18,6 +16,7 @@ import java.util.regex.Pattern;
  * the longest safepoint meanwhile, as the JVM logs it; and what a first call through a place costs, which links it.
  *
  *     java -Xlog:safepoint:file=LOG Instrumented CLASSES METHODS PROBE LOG ROUNDS
+ *     java Instrumented CLASSES METHODS       without a probe: the first calls of constant call sites
  *
  * Prints NAME, a tab, and the value of a round.
  */
@@ -37,77 +36,22 @@ public final class Instrumented {
     }
 
     private static final class Loader extends ClassLoader {
-        Loader() {
+        private final boolean hasSites;
+
+        Loader(boolean hasSites) {
             super(Instrumented.class.getClassLoader());
+            this.hasSites = hasSites;
         }
 
         Many make(int number, int methods) throws IOException, ReflectiveOperationException {
-            byte[] bytes = file("Many" + number, methods);
+            byte[] bytes = file("Many" + number, methods, hasSites);
             return (Many) defineClass("Many" + number, bytes, 0, bytes.length).getConstructor().newInstance();
         }
     }
 
-    // A class file without a branch, which needs no frames. -----------------------------------------------------------------
-
-    private static final class Pool {
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        private final DataOutputStream out = new DataOutputStream(bytes);
-        private final List<String> keys = new ArrayList<>();
-
-        private int add(String key, int tag, int... indices) throws IOException {
-            int at = keys.indexOf(key);
-            if (at < 0) {
-                keys.add(key);
-                at = keys.size() - 1;
-                out.writeByte(tag);
-                for (int index : indices) {
-                    out.writeShort(index);
-                }
-            }
-            return at + 1;
-        }
-
-        int text(String text) throws IOException {
-            int at = keys.indexOf(text);
-            if (at < 0) {
-                keys.add(text);
-                at = keys.size() - 1;
-                out.writeByte(1);
-                out.writeUTF(text);
-            }
-            return at + 1;
-        }
-
-        int type(String name) throws IOException {
-            int text = text(name);
-            return add("class " + name, 7, text);
-        }
-
-        int method(String of, String name, String descriptor) throws IOException {
-            int type = type(of), text = text(name), types = text(descriptor);
-            int both = add("type " + name + descriptor, 12, text, types);
-            return add("method " + of + name + descriptor, 10, type, both);
-        }
-    }
-
-    private static void method(DataOutputStream out, Pool pool, int access, String name, String descriptor, int stack, int locals, byte[] code) throws IOException {
-        out.writeShort(access);
-        out.writeShort(pool.text(name));
-        out.writeShort(pool.text(descriptor));
-        out.writeShort(1);
-        out.writeShort(pool.text("Code"));
-        out.writeInt(12 + code.length);
-        out.writeShort(stack);
-        out.writeShort(locals);
-        out.writeInt(code.length);
-        out.write(code);
-        out.writeShort(0);
-        out.writeShort(0);
-    }
-
-    /** `static int mN(int)` adds to its argument; `applyAsInt` hands its own through all of them. */
-    private static byte[] file(String name, int methods) throws IOException {
-        Pool pool = new Pool();
+    /** `static int mN(int)` adds to its argument, with a call by a constant call site before that where it `hasSites`; `applyAsInt` hands its own through all of them. */
+    private static byte[] file(String name, int methods, boolean hasSites) throws IOException {
+        ClassPool pool = new ClassPool();
         ByteArrayOutputStream body = new ByteArrayOutputStream(), calls = new ByteArrayOutputStream(), whole = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(body), call = new DataOutputStream(calls), all = new DataOutputStream(whole);
         int self = pool.type(name), above = pool.type("java/lang/Object"), many = pool.type("Instrumented$Many");
@@ -119,22 +63,26 @@ public final class Instrumented {
         out.writeShort(0);
         out.writeShort(methods + 2);
         int init = pool.method("java/lang/Object", "<init>", "()V");
-        method(out, pool, 1, "<init>", "()V", 1, 1, new byte[] {42, (byte) 183, (byte) (init >> 8), (byte) init, (byte) 177});
+        pool.method(out, 1, "<init>", "()V", 1, 1, new byte[] {42, (byte) 183, (byte) (init >> 8), (byte) init, (byte) 177});
         call.writeByte(27); // iload_1
         for (int i = 0; i < methods; i++) {
-            // iload_0, bipush, iadd, ireturn
-            method(out, pool, 9, "m" + i, "(I)I", 2, 1, new byte[] {26, 16, (byte) (i % 100 + 1), 96, (byte) 172});
+            ByteArrayOutputStream code = new ByteArrayOutputStream();
+            if (hasSites) {
+                int site = pool.site("entered", "(I)V");
+                code.write(new byte[] {26, (byte) 186, (byte) (site >> 8), (byte) site, 0, 0}); // iload_0, invokedynamic
+            }
+            code.write(new byte[] {26, 16, (byte) (i % 100 + 1), 96, (byte) 172}); // iload_0, bipush, iadd, ireturn
+            pool.method(out, 9, "m" + i, "(I)I", 2, 1, code.toByteArray());
             call.writeByte(184);
             call.writeShort(pool.method(name, "m" + i, "(I)I"));
         }
         call.writeByte(172);
-        method(out, pool, 1, "applyAsInt", "(I)I", 2, 2, calls.toByteArray());
-        out.writeShort(0);
-        all.writeInt(0xcafebabe);
-        all.writeShort(0);
-        all.writeShort(52);
-        all.writeShort(pool.keys.size() + 1);
-        all.write(pool.bytes.toByteArray());
+        pool.method(out, 1, "applyAsInt", "(I)I", 2, 2, calls.toByteArray());
+        out.writeShort(hasSites ? 1 : 0);
+        if (hasSites) {
+            out.write(pool.bootstraps("CalledBySite", "constant"));
+        }
+        pool.put(all);
         all.write(body.toByteArray());
         return whole.toByteArray();
     }
@@ -173,14 +121,25 @@ public final class Instrumented {
         return CLOCK.getCurrentThreadCpuTime() - beginNs;
     }
 
+    /** How much longer the first call of a place takes than the next one. */
+    private static void tellFirst(Many[] all, double places) {
+        long firstNs = callNs(all), secondNs = callNs(all);
+        System.out.println("first call of a place\t" + (firstNs - secondNs) / places);
+    }
+
     public static void main(String[] args) throws Exception {
         Many[] all = new Many[Integer.parseInt(args[0])];
         int methods = Integer.parseInt(args[1]);
-        Loader loader = new Loader();
-        log = Path.of(args[3]);
+        double places = (double) all.length * methods;
+        Loader loader = new Loader(args.length == 2);
         for (int i = 0; i < all.length; i++) {
             all[i] = loader.make(i, methods);
         }
+        if (args.length == 2) {
+            tellFirst(all, places);
+            return;
+        }
+        log = Path.of(args[3]);
         Thread caller = new Thread(() -> {
             while (!isOver) {
                 for (Many one : all) {
@@ -193,7 +152,6 @@ public final class Instrumented {
         }
         caller.setDaemon(true);
         caller.start();
-        double places = (double) all.length * methods;
         for (int round = 0; round < Integer.parseInt(args[4]); round++) {
             told("attach", "probe-attach,probe=" + args[2], "attached");
             told("detach", "probe-detach,name=count-many", "detached");
@@ -201,7 +159,6 @@ public final class Instrumented {
         isOver = true;
         caller.join();
         told("attach at rest", "probe-attach,probe=" + args[2], "attached");
-        long firstNs = callNs(all), secondNs = callNs(all);
-        System.out.println("first call of a place\t" + (firstNs - secondNs) / places);
+        tellFirst(all, places);
     }
 }
