@@ -33,7 +33,7 @@ build/stack/%.ci: src/%.c build/plain/obj/%.o | need-checkers
 	    -DJW_MEMORY_HERE=JW_MEMORY_OF_$(firstword $(subst /, ,$*)) -fcallgraph-info=su,da -S -o $(@:.ci=.s) $<
 
 # The longest first.
-CHECKS := tests/tools/run tests/tools/all tools/check-signal-safe tools/check-stack tools/check-layers tools/check-style tools/check-format tools/check-orders \
+CHECKS := tests/tools/run tests/tools/all tests/tools/jdks tools/check-signal-safe tools/check-stack tools/check-layers tools/check-style tools/check-format tools/check-orders \
 	tools/check-exports tools/check-binary tools/check-museum tools/check-threats tools/check-faults tests/tools/completion tests/tools/completion-zsh tests/tools/completion-fish
 
 .PHONY: need-checkers run-checks
