@@ -8,10 +8,13 @@
 #include "agent/api_internal.h"
 #include "agent/blockers.h"
 #include "agent/deadlocks.h"
+#include "agent/instances.h"
 #include "agent/latches.h"
 #include "agent/parks.h"
 #include "agent/virtual_names.h"
+#include "arch/arch.h"
 #include "base/clock.h"
+#include "base/lock_class.h"
 #include "base/park_time.h"
 #include "instrument/instrument.h"
 #include "sampler/sampler_hook.h"
@@ -19,6 +22,7 @@
 #include "vm/vm.h"
 #include "vm/vm_klass.h"
 #include "vm/vm_monitor.h"
+#include "vm/vm_object.h"
 #include "vm/vm_synchronizer.h"
 
 static const jvmtiEvent events[] = {
@@ -126,6 +130,15 @@ static void begin_parks(JNIEnv *jni)
               placed.message[0] != '\0' ? placed.message : native.message);
 }
 
+static void begin_instances(void)
+{
+    struct jw_error why = {{0}};
+
+    if (!instances_begin(agent.java_vm, &why))
+        agent_log(OPTIONS_LOGLEVEL_WARN, "lock: objects of one class are not told apart: %s",
+                  why.message);
+}
+
 void locks_begin(JNIEnv *jni, const struct options *values)
 {
     if (values->lock_ns == 0 || locks.reason[0] != '\0' || locks.is_on)
@@ -142,6 +155,7 @@ void locks_begin(JNIEnv *jni, const struct options *values)
     }
     locks.is_on = true;
     deadlocks_begin();
+    begin_instances();
     begin_parks(jni);
 }
 
@@ -240,8 +254,41 @@ static void fill_address(jvmtiEnv *jvmti, jobject object, vm_addr monitor,
     sample->flags |= EVENT_LOCK_HASH;
 }
 
+/* Latches, futures and nodes of queues are made for one wait, in thousands, and would leave no number for what is waited for again and again. */
+static bool is_lasting(const char *name, size_t length_bytes)
+{
+    static const char condition[] = "$ConditionObject";
+    const size_t end_bytes = sizeof condition - 1;
+
+    return jw_lock_class_is(name, length_bytes) ||
+           (length_bytes >= end_bytes &&
+            memcmp(name + length_bytes - end_bytes, condition, end_bytes) == 0);
+}
+
+static bool is_of_lasting(vm_addr klass)
+{
+    char name[SAMPLER_CLASS_BYTES];
+    struct vm_text text;
+
+    return vm_class_name(klass, &text) && text.length_bytes < sizeof name &&
+           safe_load_bytes(name, text.addr, text.length_bytes) &&
+           is_lasting(name, text.length_bytes);
+}
+
+/* A monitor, a lock that has an owner, or what looks like one. */
+static void number_object(jobject object, const struct sampler_lock *wait,
+                          struct sampler_hook *sample)
+{
+    if (wait->kind != EVENT_LOCK_PARK || wait->owner != THREAD_NONE || wait->owner_virtual != 0 ||
+        (sample->klass != 0
+             ? is_of_lasting(sample->klass)
+             : sample->class_text != NULL && is_lasting(sample->class_text, sample->class_bytes)))
+        sample->object = instances_of(object);
+}
+
 /* By its signature, where the JVM does not let us at the class itself (-Xcheck:jni). */
-static void sample_by_name(jvmtiEnv *jvmti, jclass klass, struct sampler_hook *sample)
+static void sample_by_name(jvmtiEnv *jvmti, jobject object, jclass klass,
+                           const struct sampler_lock *wait, struct sampler_hook *sample)
 {
     char *signature = NULL;
 
@@ -253,6 +300,7 @@ static void sample_by_name(jvmtiEnv *jvmti, jclass klass, struct sampler_hook *s
         sample->class_text = is_array ? signature : signature + 1;
         sample->class_bytes = is_array ? length_bytes : length_bytes - 2;
     }
+    number_object(object, wait, sample);
     (void)sampler_hook(sample);
     (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 }
@@ -275,10 +323,12 @@ static void tell_wait(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, const struct
     fill_address(jvmti, object, wait->kind == EVENT_LOCK_PARK ? 0 : wait->monitor, sample);
     sample->value |= park_time;
     sample->klass = vm_klass_of(jni, klass);
-    if (sample->klass == 0)
-        sample_by_name(jvmti, klass, sample);
-    else
+    if (sample->klass == 0) {
+        sample_by_name(jvmti, object, klass, wait, sample);
+    } else {
+        number_object(object, wait, sample);
         (void)sampler_hook(sample);
+    }
     (*jni)->DeleteLocalRef(jni, klass);
 }
 

@@ -10,6 +10,7 @@
 #include "agent/deadlocks.h"
 #include "agent/delays.h"
 #include "agent/exceptions.h"
+#include "agent/instances.h"
 #include "agent/live.h"
 #include "agent/locks.h"
 #include "agent/methods.h"
@@ -323,6 +324,7 @@ static void take_down(JNIEnv *jni, bool is_turn)
     session.is_sampling = false;
     if (!is_turn) {
         parks_end(jni);
+        instances_end(jni != NULL);
         routes_end(jni);
     }
     nativecheck_close(session.recording);

@@ -2,7 +2,7 @@
  * lock_class - what of the classes that threads are parked for is a lock.
  *
  * For      telling waits for a lock from waits for something to happen, everywhere alike.
- * Callers  recording, cli.   Context  dump, tool.   Memory  none.
+ * Callers  agent, recording, cli.   Context  hook, dump, tool.   Memory  none.
  *
  * Locks and semaphores park for an object of a class FairSync or NonfairSync of their own, and StampedLock for itself. Latches, conditions, queues,
  * futures and pools park for others. Source: OpenJDK, java.util.concurrent and its package locks, JDK 8 to 28.

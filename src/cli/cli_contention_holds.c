@@ -272,7 +272,7 @@ bool contention_find_holds(struct contention *all)
     is_good = holds.facts != NULL && holds.last != NULL && know_rows(&holds);
     for (size_t at = 0, count; is_good && at < all->wait_count; at += count) {
         count = of_lock(&all->waits[at], all->wait_count - at);
-        if (all->waits[at].is_for_lock && all->waits[at].address != 0)
+        if (all->waits[at].is_for_lock && (all->waits[at].address | all->waits[at].object) != 0)
             is_good = take_lock(&holds, &all->waits[at], count);
     }
     jw_map_close(&holds.threads);

@@ -2,7 +2,7 @@
  * cli_contention_internal - waits for locks of recordings: by lock, place, thread; who made them wait.
  *
  * For      `jaywalk contention`: cmd_contention.c (line, recordings), cli_contention_read.c (events), cli_contention_sums.c (figures),
- *          cli_contention_holds.c (how long owners had locks), cli_contention_text.c (words).
+ *          cli_contention_holds.c (how long owners had locks), cli_contention_objects.c (which objects were waited for), cli_contention_text.c (words).
  * Callers  these.   Context  tool.
  * Memory   a row for each wait, up to CONTENTION_WAITS_MAX; the texts of distinct classes, stacks and threads.
  *
@@ -27,6 +27,9 @@
 
 enum contention_kind { CONTENTION_ENTER, CONTENTION_PARK, CONTENTION_WAIT };
 
+/* Objects of several processes have the same numbers. */
+#define CONTENTION_PROCESS_SHIFT 32
+
 /* Texts by number; 0: none. */
 struct contention_texts {
     char **texts;
@@ -39,6 +42,8 @@ struct contention_wait {
     uint64_t address;
     uint32_t lock; /* class */
     uint32_t stack, thread, owner;
+    uint64_t
+        object; /* what was waited for: its number, and of which process above that; 0: not known */
     enum contention_kind kind;
     uint64_t who, owner_who; /* threads, whatever they are called; 0: not known */
     int64_t held_ns;         /* by the owner, from the begin on, at least; negative: not known */
@@ -50,6 +55,7 @@ struct contention_wait {
 struct contention_owner {
     int64_t time_ns, waited_ns;
     uint64_t address, number;
+    uint64_t object;
     uint32_t lock, stack, thread;
     uint32_t other; /* who waited; of a deadlock: who owns what the thread waits for */
 };
@@ -71,7 +77,7 @@ struct contention_table {
 
 struct contention_convoy {
     uint32_t lock, owner; /* who owned it for most of those who waited */
-    uint64_t address;
+    uint64_t object, address;
     uint64_t most, episodes, waits;
     int64_t crowded_ns; /* in which so many waited */
 };
@@ -81,6 +87,38 @@ struct contention_chain {
     uint32_t lock, owner, next_lock, next_owner;
     uint64_t count;
     int64_t total_ns;
+};
+
+/* A wait for an object, of a class or place. */
+struct contention_item {
+    uint64_t object; /* 0: not known */
+    uint32_t group, thread, owner;
+    int64_t ns;
+};
+
+/* An object that was waited for. */
+struct contention_object {
+    uint64_t object;
+    uint32_t owner; /* behind whom others waited longest; 0: not known */
+    uint64_t waits, threads, owners;
+    int64_t total_ns, longest_ns, owner_ns;
+};
+
+/* Those of one class or place, the busiest first. */
+struct contention_group {
+    uint32_t group;
+    const struct contention_object *objects;
+    size_t count, most;  /* so many of them have four fifths of the time */
+    uint64_t waits;      /* for them */
+    uint64_t unnumbered; /* for others, which have no number */
+    int64_t total_ns;
+};
+
+struct contention_objects {
+    struct contention_object *objects;
+    size_t count;
+    struct contention_group *groups; /* that have any */
+    size_t group_count;
 };
 
 struct contention {
@@ -100,6 +138,9 @@ struct contention {
     size_t convoy_count;
     struct contention_chain *chains;
     size_t chain_count;
+    struct contention_objects objects; /* of classes, the one that took longest first */
+    struct jw_map processes;           /* which -> its number + 1 */
+    uint64_t process_count;
     bool is_out_of_memory;
 };
 
@@ -122,11 +163,23 @@ JW_MUST_CHECK bool contention_find_holds(struct contention *all);
 bool contention_is_same_lock(const struct contention_wait *one,
                              const struct contention_wait *other);
 
+/* Likewise, in any order. */
+JW_MUST_CHECK bool contention_find_objects(struct contention *all);
+/* Sorts the items; groups in their order. False: no memory. What it has made is closed in any case. */
+JW_MUST_CHECK bool contention_sum_objects(struct contention_item *items, size_t count,
+                                          struct contention_objects *out);
+void contention_close_objects(struct contention_objects *all);
+/* "1 of 400 objects takes 97.0 % of the time: look at that one first". */
+#define CONTENTION_SPREAD_BYTES 240u
+void contention_spread(const struct contention_group *group, char out[CONTENTION_SPREAD_BYTES]);
+
 const char *contention_text_of(const struct contention *all, uint32_t number); /* "": none */
 
 /* "12.3 ms", in whole numbers: no locale changes them. */
 #define CONTENTION_WORD_BYTES 32u
 void contention_time(int64_t ns, char out[CONTENTION_WORD_BYTES]);
+void contention_share(int64_t part_ns, int64_t all_ns,
+                      char out[CONTENTION_WORD_BYTES]); /* "12.3 %" */
 
 void contention_text(const struct contention *all, const struct contention_look *look, FILE *to);
 void contention_json(const struct contention *all, const struct contention_look *look, FILE *to);

@@ -19,6 +19,7 @@ struct reading {
     struct cli_requests *requests;
     struct cli_feed feed; /* reader, chunk, texts, what the part needs */
     struct jw_map stacks; /* of this chunk: key of a trace -> number of its text + 1 */
+    uint64_t process;
     char stack[STACK_BYTES];
 };
 
@@ -266,6 +267,34 @@ static bool is_near(const struct reading *reading, int64_t begin_ns, int64_t end
            (uint64_t)begin_ns < reading->part->end_ns;
 }
 
+/* Of a file, until it says which one it is. */
+static void begin_process(struct reading *reading)
+{
+    reading->process = ++reading->all->process_count;
+}
+
+/* Several recordings may be of one process. */
+static void take_process(struct reading *reading, const struct jfr_reader_event *event)
+{
+    const uint64_t which[] = {cli_number_of(event, "pid"), cli_number_of(event, "jvmStartTime")};
+    uint64_t *known = jw_map_put(&reading->all->processes, which, sizeof which);
+
+    reading->all->is_out_of_memory |= known == NULL;
+    if (known == NULL)
+        return;
+    if (*known == 0)
+        *known = reading->process;
+    reading->process = *known;
+}
+
+/* Recordings of others do not say it. */
+static uint64_t object_of(const struct reading *reading, const struct jfr_reader_event *event)
+{
+    const uint64_t number = (uint32_t)cli_number_of(event, "instance");
+
+    return number == 0 ? 0 : reading->process << CONTENTION_PROCESS_SHIFT | number;
+}
+
 static void take_wait(struct reading *reading, const struct jfr_reader_event *event, int number)
 {
     static const enum contention_kind kinds[] = {
@@ -288,6 +317,7 @@ static void take_wait(struct reading *reading, const struct jfr_reader_event *ev
         .begin_ns = begin_ns,
         .end_ns = begin_ns + duration_ns,
         .address = cli_number_of(event, "address"),
+        .object = object_of(reading, event),
         .lock = class_of(reading, event, sources[number].class_field),
         .stack = stack_of(reading, event),
         .thread = thread_of(reading, event, "eventThread"),
@@ -331,6 +361,7 @@ static void take_owner(struct reading *reading, const struct jfr_reader_event *e
         .waited_ns = duration_ns,
         .address = cli_number_of(event, "address"),
         .number = cli_number_of(event, "deadlock"),
+        .object = object_of(reading, event),
         .lock = class_of(reading, event, sources[number].class_field),
         .stack = stack_of(reading, event),
         .thread = thread_of(reading, event, "eventThread"),
@@ -349,6 +380,8 @@ static void take_owner(struct reading *reading, const struct jfr_reader_event *e
 
 static void take(struct reading *reading, const struct jfr_reader_event *event)
 {
+    if (strcmp(event->type_name, "jdk.JVMInformation") == 0)
+        take_process(reading, event);
     for (int i = 0; i < (int)JW_COUNT_OF(sources); i++) {
         if (strcmp(event->type_name, sources[i].type) != 0)
             continue;
@@ -410,6 +443,7 @@ bool contention_read(struct contention *all, const char *path, struct cli_part *
     if (cli_requests_settle(part, &none, path, is_quiet, &reading->requests, err))
         reading->feed.reader = jfr_reader_open(path, err);
     reading->feed.requests = reading->requests;
+    begin_process(reading);
     if (reading->feed.reader != NULL) {
         cli_progress_begin(&progress, is_quiet);
         read_chunks(reading, &progress, err);
@@ -441,4 +475,6 @@ void contention_close(struct contention *all)
     jw_free(all->deadlocked);
     jw_free(all->convoys);
     jw_free(all->chains);
+    jw_map_close(&all->processes);
+    contention_close_objects(&all->objects);
 }

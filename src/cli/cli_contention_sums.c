@@ -178,7 +178,8 @@ static bool is_of_wanted(const struct contention *all, const struct contention_o
 
         if (wait->thread != owner->other || wait->begin_ns > owner->time_ns)
             return false;
-        if (wait->lock == owner->lock && wait->address == owner->address)
+        if (wait->lock == owner->lock &&
+            (wait->object != 0 ? wait->object == owner->object : wait->address == owner->address))
             return wait->is_wanted;
     }
     return false;
@@ -213,6 +214,8 @@ static int by_lock_and_begin(const void *left, const void *right)
     if (order == 0)
         order = compare(a->lock, b->lock);
     if (order == 0)
+        order = compare(a->object, b->object);
+    if (order == 0 && a->object == 0)
         order = compare(a->address, b->address);
     return order != 0 ? order : a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
@@ -220,7 +223,7 @@ static int by_lock_and_begin(const void *left, const void *right)
 bool contention_is_same_lock(const struct contention_wait *one, const struct contention_wait *other)
 {
     return one->is_for_lock == other->is_for_lock && one->lock == other->lock &&
-           one->address == other->address;
+           one->object == other->object && (one->object != 0 || one->address == other->address);
 }
 
 /* Who waits at one moment: ends of waits, the soonest on top. */
@@ -301,6 +304,7 @@ static void watch_lock(const struct contention_wait *waits, size_t count, struct
 
     *convoy = (struct contention_convoy){.lock = waits[0].lock,
                                          .address = waits[0].address,
+                                         .object = waits[0].object,
                                          .waits = count,
                                          .owner = usual_owner(waits, count)};
     crowd->count = 0;
@@ -412,7 +416,7 @@ next_of(const struct contention *all, const struct contention_wait *wait, size_t
 
         if (next->thread != wait->owner || next->begin_ns >= wait->end_ns)
             break;
-        if (!next->is_for_lock || (next->lock == wait->lock && next->address == wait->address))
+        if (!next->is_for_lock || contention_is_same_lock(next, wait))
             continue;
         const int64_t begin_ns = next->begin_ns > wait->begin_ns ? next->begin_ns : wait->begin_ns;
         const int64_t end_ns = next->end_ns < wait->end_ns ? next->end_ns : wait->end_ns;
@@ -499,7 +503,7 @@ bool contention_settle(struct contention *all)
                          fill_table(all, &items, TABLE_OTHERS, &all->others) &&
                          (all->wait_count == 0 ||
                           (find_convoys(all) && contention_find_holds(all) && find_chains(all))) &&
-                         fill_doings(all, &all->doings);
+                         fill_doings(all, &all->doings) && contention_find_objects(all);
     jw_free(items.all);
     return is_good;
 }

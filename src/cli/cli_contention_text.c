@@ -7,6 +7,7 @@
 
 #define SHOWN_FRAMES 8u
 #define WORD_BYTES   CONTENTION_WORD_BYTES
+#define OBJECTS      4u /* that are shown of a class; all of them where all rows are */
 
 void contention_time(int64_t ns, char out[CONTENTION_WORD_BYTES])
 {
@@ -174,6 +175,66 @@ static void put_deadlocks(const struct contention *all, FILE *to)
     }
 }
 
+/* As events have it. */
+static uint64_t number_of(uint64_t object)
+{
+    return object & ((UINT64_C(1) << CONTENTION_PROCESS_SHIFT) - 1);
+}
+
+static void put_object(const struct contention *all, const struct contention_group *group,
+                       const struct contention_object *object, FILE *to)
+{
+    char waits[32], threads[32], total[WORD_BYTES], longest[WORD_BYTES], share[WORD_BYTES];
+
+    cli_text_digits(object->waits, waits);
+    cli_text_digits(object->threads, threads);
+    contention_time(object->total_ns, total);
+    contention_time(object->longest_ns, longest);
+    contention_share(object->total_ns, group->total_ns, share);
+    fprintf(to, "%9s %10s %10s %10s %10s  #%" PRIu64, waits, total, share, longest, threads,
+            number_of(object->object));
+    if (object->owners > 0) {
+        fputs(object->owners > 1 ? ", mostly behind " : ", behind ", to);
+        put_name(all, object->owner, no_thread, to);
+    }
+    if (object->owners > 1)
+        fprintf(to, ", one of %" PRIu64 " owners", object->owners);
+    fputs("\n", to);
+}
+
+static void put_group(const struct contention *all, const struct contention_look *look,
+                      const struct contention_group *group, FILE *to)
+{
+    const size_t count = look->top == 0 || group->count < OBJECTS ? group->count : OBJECTS;
+    char words[CONTENTION_SPREAD_BYTES], unnumbered[32];
+
+    contention_spread(group, words);
+    fputs("  ", to);
+    put_name(all, group->group, no_class, to);
+    fprintf(to, ": %s\n", words);
+    for (size_t i = 0; i < count; i++)
+        put_object(all, group, &group->objects[i], to);
+    cli_text_digits(group->unnumbered, unnumbered);
+    if (count < group->count)
+        fprintf(to, "%55s and %zu more\n", "", group->count - count);
+    if (group->unnumbered > 0)
+        fprintf(to, "%55s and %s wait%s for objects without a number\n", "", unnumbered,
+                group->unnumbered == 1 ? "" : "s");
+}
+
+static void put_objects(const struct contention *all, const struct contention_look *look, FILE *to)
+{
+    const size_t count = shown(look, all->objects.group_count);
+
+    if (count == 0)
+        return;
+    fprintf(to, "\nBy object: is it one of its class, or all alike (%zu of %zu classes)\n\n", count,
+            all->objects.group_count);
+    fputs("    waits      total   of class    longest    threads\n", to);
+    for (size_t i = 0; i < count; i++)
+        put_group(all, look, &all->objects.groups[i], to);
+}
+
 static void put_convoys(const struct contention *all, const struct contention_look *look, FILE *to)
 {
     const size_t count = shown(look, all->convoy_count);
@@ -192,7 +253,10 @@ static void put_convoys(const struct contention *all, const struct contention_lo
         fprintf(to, "%9s %6" PRIu64 " %13" PRIu64 " %8s  ", crowded, convoy->episodes, convoy->most,
                 waits);
         put_name(all, convoy->lock, no_class, to);
-        fprintf(to, " (0x%" PRIx64 ")", convoy->address);
+        if (convoy->object != 0)
+            fprintf(to, " #%" PRIu64, number_of(convoy->object));
+        else
+            fprintf(to, " (0x%" PRIx64 ")", convoy->address);
         if (convoy->owner != 0) {
             fputs(", mostly behind ", to);
             put_name(all, convoy->owner, no_thread, to);
@@ -233,6 +297,7 @@ void contention_text(const struct contention *all, const struct contention_look 
     put_head(all, look, to);
     put_deadlocks(all, to);
     put_table(all, look, "By lock", &all->locks, COLUMNS_LOCK, to);
+    put_objects(all, look, to);
     put_table(all, look, "By where they waited", &all->sites, COLUMNS_SITE, to);
     put_table(all, look, "By who waited", &all->victims, COLUMNS_THREAD, to);
     put_table(all, look, "By who had the lock when they came", &all->holders, COLUMNS_HOLDER, to);
@@ -333,9 +398,52 @@ static void put_json_convoys(const struct contention *all, const struct contenti
                 ",\"waits\":%" PRIu64 ",\"address\":%" PRIu64,
                 i == 0 ? "" : ",", convoy->crowded_ns, convoy->episodes, convoy->most,
                 convoy->waits, convoy->address);
+        if (convoy->object != 0)
+            fprintf(to, ",\"instance\":%" PRIu64, number_of(convoy->object));
         put_json_name(all, "class", convoy->lock, to);
         put_json_name(all, "owner", convoy->owner, to);
         fputs("}", to);
+    }
+    fputs("]", to);
+}
+
+static void put_json_object(const struct contention *all, const struct contention_object *object,
+                            FILE *to)
+{
+    fprintf(to,
+            "\n{\"instance\":%" PRIu64 ",\"process\":%" PRIu64 ",\"waits\":%" PRIu64
+            ",\"total_ns\":%" PRId64 ",\"longest_ns\":%" PRId64 ",\"thread_count\":%" PRIu64
+            ",\"owner_count\":%" PRIu64 ",\"owner_ns\":%" PRId64,
+            number_of(object->object), object->object >> CONTENTION_PROCESS_SHIFT, object->waits,
+            object->total_ns, object->longest_ns, object->threads, object->owners,
+            object->owner_ns);
+    put_json_name(all, "owner", object->owner, to);
+    fputs("}", to);
+}
+
+static void put_json_objects(const struct contention *all, const struct contention_look *look,
+                             FILE *to)
+{
+    fputs(",\n\"objects\":[", to);
+    for (size_t i = 0; i < shown(look, all->objects.group_count); i++) {
+        const struct contention_group *group = &all->objects.groups[i];
+        char words[CONTENTION_SPREAD_BYTES];
+
+        fprintf(to,
+                "%s\n{\"objects\":%zu,\"waits\":%" PRIu64 ",\"total_ns\":%" PRId64
+                ",\"four_fifths\":%zu,\"unnumbered_waits\":%" PRIu64,
+                i == 0 ? "" : ",", group->count, group->waits, group->total_ns, group->most,
+                group->unnumbered);
+        put_json_name(all, "class", group->group, to);
+        contention_spread(group, words);
+        fputs(",\"spread\":", to);
+        cli_text_json(words, to);
+        fputs(",\"busiest\":[", to);
+        for (size_t j = 0; j < shown(look, group->count); j++) {
+            fputs(j == 0 ? "" : ",", to);
+            put_json_object(all, &group->objects[j], to);
+        }
+        fputs("]}", to);
     }
     fputs("]", to);
 }
@@ -374,5 +482,6 @@ void contention_json(const struct contention *all, const struct contention_look 
     put_json_convoys(all, look, to);
     put_json_chains(all, look, to);
     put_json_table(all, look, "other_waits", &all->others, COLUMNS_SITE, to);
+    put_json_objects(all, look, to);
     fputs("}\n", to);
 }

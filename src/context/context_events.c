@@ -31,7 +31,7 @@ static struct event_record *reserve(struct generation *generation, enum event_ki
     record->kind = (uint16_t)kind;
     record->name = id;
     record->thread_index = thread;
-    record->thread_serial = thread == THREAD_NONE ? 0 : thread_serial(thread);
+    record->thread_serial = thread == THREAD_NONE ? 0 : (uint32_t)thread_serial(thread);
     return record;
 }
 
@@ -125,7 +125,7 @@ bool context_task(struct generations *generations, enum event_task what, uint64_
         record->kind = EVENT_TASK;
         record->flags = (uint16_t)what;
         record->thread_index = thread;
-        record->thread_serial = thread_serial(thread);
+        record->thread_serial = (uint32_t)thread_serial(thread);
         record->time_ns = jw_now_ns();
         record->value = number;
         event_commit(record);

@@ -102,7 +102,9 @@ struct event_record {
     uint16_t flags; /* by kind */
     uint32_t
         thread_index; /* of the thread's record; ENDPOINT, SPAN: UINT32_MAX where it has none */
-    uint64_t thread_serial; /* which life of that thread record */
+    uint32_t thread_serial; /* which life of that thread record, its low bits */
+    uint32_t
+        object; /* LOCK: number of what was waited for, which no other object has; 0: it has none */
     uint64_t
         time_ns; /* CLOCK_MONOTONIC, read after the generation was entered; SPAN: of its begin */
     uint64_t weight_ns; /* time that this event stands for; SPAN: its duration */

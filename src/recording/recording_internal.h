@@ -441,6 +441,7 @@ struct recording_foreign {
         int64_t timeout; /* ms, 0: none; of a park ns, as jdk.ThreadPark has it */
         int64_t until;   /* of a park: ms since the Unix epoch, likewise */
         int64_t held_ns; /* at least, from the begin on; INT64_MIN: not known */
+        uint32_t object; /* its number; 0: it has none */
         bool is_expired;
         bool is_free; /* of a park: nobody had it when it was over */
     } lock;
@@ -461,6 +462,7 @@ struct recording_wait {
     uint64_t address, begin_ns, end_ns;
     uint64_t thread, class_key; /* keys */
     uint64_t owner;             /* at its begin, or what carried it; key, 0: not known */
+    uint32_t object;            /* number of what was waited for; 0: it has none */
 };
 /* A sample of an owner that belongs to a wait. */
 struct recording_proof {

@@ -190,6 +190,7 @@ static void put_piece(struct recording *recording, const struct recording_wait *
     jfr_put_varint(out, wait->address);
     jfr_put_varint(out, wait->thread);
     jfr_put_varint(out, keys.who.carrier);
+    jfr_put_varint(out, wait->object);
     jfr_put_bytes(out, keys.context.bytes, keys.context.length_bytes);
     jfr_event_end(out, begin);
 }

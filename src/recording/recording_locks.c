@@ -94,6 +94,7 @@ static void put_lock(struct recording *recording, const struct recording_foreign
         jfr_put_long(out, told->lock.held_ns);
     if (told->type == JFR_TYPE_THREAD_PARK)
         jfr_put_u8(out, told->lock.is_free);
+    jfr_put_varint(out, told->lock.object);
     jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
     jfr_event_end(out, begin);
 }
@@ -120,7 +121,8 @@ void recording_put_lock(struct recording_take *take, const struct event_record *
     struct recording_wait wait = {.address = address_of(record),
                                   .begin_ns = record->time_ns,
                                   .end_ns = end_ns,
-                                  .owner = is_wait ? 0 : owner_key(recording, record)};
+                                  .owner = is_wait ? 0 : owner_key(recording, record),
+                                  .object = record->object};
     int64_t held_ns = INT64_MIN;
     const uint64_t owner = is_wait ? 0 : find_owner(recording, record, &wait, &held_ns);
     struct recording_taken taken;
@@ -143,6 +145,7 @@ void recording_put_lock(struct recording_take *take, const struct event_record *
                  .timeout = is_wait ? record->name : park.timeout_ns,
                  .until = park.until_ms,
                  .held_ns = held_ns,
+                 .object = wait.object,
                  .is_free = (record->flags & EVENT_LOCK_FREE) != 0,
                  .is_expired = (record->flags & EVENT_LOCK_EXPIRED) != 0},
     };

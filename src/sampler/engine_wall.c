@@ -130,7 +130,7 @@ static bool write_idle(thread_index thread, const struct account *account, uint6
     if (record != NULL) {
         record->kind = EVENT_WALL_IDLE;
         record->thread_index = thread;
-        record->thread_serial = account->serial;
+        record->thread_serial = (uint32_t)account->serial;
         record->time_ns =
             account->seen_ns > generation->start_ns ? account->seen_ns : generation->start_ns;
         record->weight_ns = owed->ns;

@@ -392,6 +392,7 @@ static JW_SIGNAL_SAFE void fill_from_hook(struct event_record *record,
     record->class_name = class_name;
     record->name = hook->payload == NULL ? hook->name : payload;
     record->share = hook->share;
+    record->object = hook->object;
     if (hook->time_ns != 0)
         record->time_ns = hook->time_ns;
 }
@@ -413,7 +414,7 @@ static JW_SIGNAL_SAFE void fill(struct event_record *record, const struct walked
 {
     record->kind = order->kind;
     record->thread_index = order->thread;
-    record->thread_serial = thread_serial(order->thread);
+    record->thread_serial = (uint32_t)thread_serial(order->thread);
     record->weight_ns = order->weight_ns;
     record->value = order->number;
     if (order->kind == EVENT_CPU_SAMPLE && walked->java.frame_count > 0 &&

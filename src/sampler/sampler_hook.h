@@ -29,7 +29,8 @@ struct sampler_hook {
     uint64_t time_ns;   /* 0: now */
     uint64_t weight_ns; /* or in the unit of the kind */
     uint64_t value;
-    uint32_t name; /* by kind */
+    uint32_t name;   /* by kind */
+    uint32_t object; /* by kind */
     /* A class that cannot be unloaded meanwhile, whose name becomes class_name: its Klass*; or, where that is not known, its
      * name as the JVM has it, "java/lang/String". 0 and NULL: there is none. */
     vm_addr klass;

@@ -5,7 +5,7 @@
 #include "golden/made.h"
 #include "unit/cli/run_cli.h"
 
-static char file[80], plain[80], collapsed[80];
+static char file[80], plain[80], objects[80], collapsed[80];
 static struct jw_error err;
 static struct recording *recording;
 static struct generations *generations;
@@ -31,6 +31,7 @@ struct made_wait {
     uint32_t thread, owner; /* 0: none */
     unsigned begin_ms, ms;
     uint64_t address;
+    uint32_t object; /* 0: none */
 };
 
 /* A record of a thread at a moment, of a lock, with a stack of that kind. */
@@ -65,6 +66,7 @@ static void put(const struct made_wait *wait)
     record->weight_ns = wait->ms * JW_NS_PER_MS;
     record->state = (uint16_t)wait->owner;
     record->name = wait->kind == EVENT_LOCK_WAIT ? 250 : 1;
+    record->object = wait->object;
     record->context =
         made_context(generation, wait->thread); /* of a request each, but for the fourth */
     event_commit(record);
@@ -83,18 +85,8 @@ static void own(uint32_t thread, const char *class_name, uint64_t address, unsig
     generation_leave(generations, &ticket);
 }
 
-static void make(const char *path, enum recording_dialect dialect)
+static void begin(const char *path, enum recording_dialect dialect)
 {
-    static const struct made_wait waits[] = {
-        {EVENT_LOCK_ENTER, "app/Shelf", 0, 4, 10, 30, 0x7000},
-        {EVENT_LOCK_ENTER, "app/Shelf", 1, 4, 15, 25, 0x7000},
-        {EVENT_LOCK_ENTER, "app/Shelf", 2, 4, 20, 20, 0x7000},
-        {EVENT_LOCK_ENTER, "app/Desk", 3, 1, 5, 10, 0x8000},
-        {EVENT_LOCK_WAIT, "app/Bell", 1, 0, 50, 250, 0x9000},
-        {EVENT_LOCK_PARK, "java/util/concurrent/locks/ReentrantLock$NonfairSync", 1, 0, 400, 100,
-         0xa000},
-        {EVENT_LOCK_PARK, "java/util/concurrent/CountDownLatch$Sync", 1, 0, 600, 70, 0xb000},
-    };
     struct recording_config config = made_config(path, RECORDING_JFR);
 
     config.sources.thread = tell_thread;
@@ -107,17 +99,59 @@ static void make(const char *path, enum recording_dialect dialect)
     recording = recording_open(&config, &err);
     cr_assert_not_null(recording, "%s", err.message);
     begun_ns = jw_now_ns();
+}
+
+static void end(void)
+{
+    struct generation *closed = generations_rotate(generations);
+
+    cr_assert_not_null(closed);
+    recording_take(recording, closed);
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    generations_close(generations);
+}
+
+/* One busy account of 31, and shelves all alike, which came to one address one after the other, but for a wait without a number. */
+static void make_objects(const char *path)
+{
+    begin(path, RECORDING_STANDARD);
+    for (uint32_t i = 0; i < 31; i++) {
+        struct made_wait wait = {EVENT_LOCK_ENTER, "shop/Account", i % 2, 3, 10 + 10 * i, 1,
+                                 0x7000 + 16 * i,  100 + i};
+
+        put(&wait);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        put(&(struct made_wait){EVENT_LOCK_ENTER, "shop/Account", i % 3, 4 - (i == 3),
+                                1000 + 300 * i, 242, 0x6000, 17});
+        put(&(struct made_wait){EVENT_LOCK_ENTER, "shop/Shelf", i % 3, 4, 3000 + 5 * i, 30, 0x8000,
+                                1 + i});
+    }
+    put(&(struct made_wait){EVENT_LOCK_ENTER, "shop/Shelf", 1, 4, 5000, 7, 0x9000, 0});
+    end();
+}
+
+static void make(const char *path, enum recording_dialect dialect)
+{
+    static const struct made_wait waits[] = {
+        {EVENT_LOCK_ENTER, "app/Shelf", 0, 4, 10, 30, 0x7000, 0},
+        {EVENT_LOCK_ENTER, "app/Shelf", 1, 4, 15, 25, 0x7000, 0},
+        {EVENT_LOCK_ENTER, "app/Shelf", 2, 4, 20, 20, 0x7000, 0},
+        {EVENT_LOCK_ENTER, "app/Desk", 3, 1, 5, 10, 0x8000, 0},
+        {EVENT_LOCK_WAIT, "app/Bell", 1, 0, 50, 250, 0x9000, 0},
+        {EVENT_LOCK_PARK, "java/util/concurrent/locks/ReentrantLock$NonfairSync", 1, 0, 400, 100,
+         0xa000, 0},
+        {EVENT_LOCK_PARK, "java/util/concurrent/CountDownLatch$Sync", 1, 0, 600, 70, 0xb000, 0},
+    };
+
+    begin(path, dialect);
     for (size_t i = 0; i < JW_COUNT_OF(waits); i++)
         put(&waits[i]);
     own(3, "app/Shelf", 0x7000, 12);
     own(3, "app/Shelf", 0x7000, 22);
     own(0, "app/Desk", 0x8000, 6);
     made_requests(generations);
-    struct generation *closed = generations_rotate(generations);
-    cr_assert_not_null(closed);
-    recording_take(recording, closed);
-    cr_assert(recording_close(recording, &err), "%s", err.message);
-    generations_close(generations);
+    end();
 }
 
 static void set_up(void)
@@ -126,9 +160,11 @@ static void set_up(void)
     cr_assert_not_null(mkdtemp(directory));
     snprintf(file, sizeof file, "%s/locks.jfr", directory);
     snprintf(plain, sizeof plain, "%s/plain.jfr", directory);
+    snprintf(objects, sizeof objects, "%s/objects.jfr", directory);
     snprintf(collapsed, sizeof collapsed, "%s/out.collapsed", directory);
     make(file, RECORDING_STANDARD);
     make(plain, RECORDING_ASYNC_PROFILER);
+    make_objects(objects);
 }
 
 static void tear_down(void)
@@ -163,6 +199,43 @@ Test(contention, convoys_and_chains_are_named)
     cr_expect_eq(RUN("contention", file), CLI_OK);
     expect_text("  20.0 ms      1             3        3  app.Shelf (0x7000), mostly behind owner");
     expect_text("   5.0 ms        1  app.Shelf of owner, who waited for app.Desk of one");
+}
+
+Test(contention, of_a_class_it_is_told_whether_one_object_is_waited_for_or_all_alike)
+{
+    cr_expect_eq(RUN("contention", objects), CLI_OK);
+    expect_text("By object: is it one of its class, or all alike (2 of 2 classes)");
+    expect_text(
+        "  shop.Account: 1 of 32 objects takes 96.9 % of the time: look at that one first\n");
+    expect_text(
+        "        4   968.0 ms     96.9 %   242.0 ms          3  #17, mostly behind owner, one "
+        "of 2 owners\n");
+    expect_text("        1     1.0 ms      0.1 %     1.0 ms          1  #100, behind three\n");
+    expect_text(" and 28 more\n");
+    expect_text("  shop.Shelf: 4 objects much alike, of which the busiest takes 25.0 % of the "
+                "time: look at what each does while it is held\n");
+    expect_text(" and 1 wait for objects without a number\n");
+    /* At one address, and never three of them for one shelf. */
+    cr_expect(strstr(out_text, "at once") == NULL, "%s", out_text);
+    cr_expect_eq(RUN("contention", "--json", objects), CLI_OK);
+    expect_text("{\"objects\":32,\"waits\":35,\"total_ns\":999000000,\"four_fifths\":1,"
+                "\"unnumbered_waits\":0,\"class\":\"shop.Account\"");
+    expect_text(
+        "{\"instance\":17,\"process\":1,\"waits\":4,\"total_ns\":968000000,"
+        "\"longest_ns\":242000000,\"thread_count\":3,\"owner_count\":2,\"owner_ns\":726000000,"
+        "\"owner\":\"owner\"}");
+}
+
+Test(contention, objects_of_a_process_are_the_same_in_all_of_its_recordings)
+{
+    cr_expect_eq(RUN("contention", "--json", objects, objects), CLI_OK);
+    expect_text("{\"objects\":32,\"waits\":70,");
+}
+
+Test(contention, recordings_without_numbers_have_no_table_of_objects)
+{
+    cr_expect_eq(RUN("contention", plain), CLI_OK);
+    cr_expect(strstr(out_text, "By object") == NULL, "%s", out_text);
 }
 
 Test(contention, waits_for_something_else_are_apart)

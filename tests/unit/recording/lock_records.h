@@ -108,6 +108,7 @@ static inline void wait_for(uint32_t thread, uint64_t from_us, uint64_t to_us, u
     record->weight_ns = (to_us - from_us) * US;
     record->value = LOCK;
     record->share = wait_share;
+    record->object = 77;
     record->state = (uint16_t)(owner + 1);
     record->name = owner + 1; /* the serial of the thread with this index */
     event_commit(record);
@@ -199,6 +200,7 @@ static inline void note(const struct jfr_reader_event *event)
 {
     if (strcmp(event->type_name, "jdk.JavaMonitorEnter") == 0) {
         told.waits++;
+        cr_assert(eq(i64, number(&event->value, "instance"), 77));
         told.waited_ns += number(&event->value, "duration");
         told.held_ns = number(&event->value, "heldAtLeast");
         text_of(&event->value, "previousOwner", "javaName", told.wait_owner);
@@ -207,6 +209,7 @@ static inline void note(const struct jfr_reader_event *event)
             told.wait_owner_number = number(&owner, "javaThreadId");
     } else if (strcmp(event->type_name, "jdk.ThreadPark") == 0) {
         told.park_timeouts[told.parks] = number(&event->value, "timeout");
+        cr_assert(eq(i64, number(&event->value, "instance"), 78));
         told.park_frees[told.parks] = number(&event->value, "unowned");
         told.park_untils[told.parks++] = number(&event->value, "until");
         cr_assert(eq(i64, number(&event->value, "address"), (uint32_t)LOCK));
@@ -230,6 +233,7 @@ static inline void note(const struct jfr_reader_event *event)
         text_of(&event->value, "lockClass", "name", piece->class_name);
         top_of(&event->value, piece->top);
         cr_assert(eq(i64, number(&event->value, "address"), LOCK));
+        cr_assert(eq(i64, number(&event->value, "instance"), 77));
     }
 }
 

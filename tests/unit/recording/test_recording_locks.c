@@ -137,6 +137,7 @@ Test(recording_locks, an_owner_on_no_carrier_is_told_by_its_number)
     struct event_record *record = reserve(generation, MAIN, 60);
     record->kind = EVENT_LOCK;
     record->flags = EVENT_LOCK_ENTER | EVENT_LOCK_VIRTUAL;
+    record->object = 77;
     record->time_ns = base_ns + 1500 * US;
     record->weight_ns = 100 * US;
     record->value = LOCK;
@@ -163,6 +164,7 @@ static void park(uint64_t at_us, uint32_t code, uint16_t flags)
 
     record->kind = EVENT_LOCK;
     record->flags = EVENT_LOCK_PARK | EVENT_LOCK_HASH | flags;
+    record->object = 78;
     record->time_ns = base_ns + at_us * US;
     record->weight_ns = 100 * US;
     record->value = (uint64_t)code << 32 | (uint32_t)LOCK;
