@@ -178,6 +178,10 @@ JW_MUST_CHECK bool instrument_bind_callers(JNIEnv *jni, struct jw_error *err);
 /* Callers of places of the JDK are told from now on, at rates that begin anew; or none is. */
 void instrument_callers_begin(JNIEnv *jni, bool is_on);
 
+/* ---- instrument_claims.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_claims(JNIEnv *jni, struct jw_error *err);
+
 /* ---- instrument_throws.c ---- */
 
 JW_MUST_CHECK bool instrument_bind_throws(JNIEnv *jni, struct jw_error *err);

@@ -27,7 +27,17 @@ final class JaywalkCells {
     /** Arrays that there may be, 2 KB each: 32 MB. */
     private static final int PAGES_LIMIT = 16384;
 
+    /** Beside these, of carriers: 9 MB. */
+    private static final int CARRIED_PAGES_LIMIT = 4096;
+
+    /**
+     * Behind all numbers of a carrier's array: which virtual threads came to each. 0: none; the identity hash of the only one, or SEVERAL.
+     */
+    static final int SEEN = STRIDE * PER_PAGE;
+    static final int SEVERAL = -1;
+
     private static final long[][] NO_PAGES = {};
+    private static final String[][] NO_NAMES = {};
 
     /** Arrays that there are; under the monitor of this class. */
     private static int pageCount;
@@ -53,10 +63,21 @@ final class JaywalkCells {
     /** The owner has ended, and its counts are not taken from here yet: nobody else may have them. */
     boolean isLeft;
 
+    /** A carrier's, for the virtual threads that it runs: the number of the claim on them; -1: they are no carrier's. */
+    private final int claim;
+
+    /** A carrier's: names of virtual threads that were the first at a number, where they have one; as pages. */
+    private String[][] names = NO_NAMES;
+
     /** Keeps what other threads write off the line of the fields above. */
     long padding0, padding1, padding2, padding3, padding4, padding5, padding6, padding7;
 
     JaywalkCells() {
+        this(-1);
+    }
+
+    JaywalkCells(int claim) {
+        this.claim = claim;
     }
 
     static JaywalkCells[] places(int count) {
@@ -81,11 +102,11 @@ final class JaywalkCells {
         final int at = number / PER_PAGE;
         final long[] page = page(number);
 
-        if (page != null || isFull || !isPageLeft()) {
+        if (page != null || (claim >= 0 ? !JaywalkClaims.isGranted(CARRIED_PAGES_LIMIT) : isFull || !isPageLeft())) {
             return page;
         }
         try {
-            final long[] made = new long[PER_PAGE * STRIDE];
+            final long[] made = new long[claim >= 0 ? SEEN + PER_PAGE : SEEN];
 
             if (at >= pages.length) {
                 final long[][] more = new long[at + at / 4 + 8][];
@@ -114,9 +135,74 @@ final class JaywalkCells {
         isFull = false;
     }
 
-    static synchronized void givePageBack() {
+    /** An array of theirs is gone. */
+    void givePageBack() {
+        if (claim >= 0) {
+            JaywalkClaims.giveGrantBack();
+        } else {
+            takePageBack();
+        }
+    }
+
+    private static synchronized void takePageBack() {
         pageCount--;
         isFull = false;
+    }
+
+    /** A carrier's: the virtual thread is the first that comes to that number, by its hash; others are noted, too. The array is there. */
+    boolean isNews(int number, int hash) {
+        final long[] page = page(number);
+        final int at = SEEN + number % PER_PAGE;
+        final boolean isFirst = page[at] == 0;
+
+        if (page[at] != hash) {
+            page[at] = isFirst ? hash : SEVERAL;
+        }
+        return isFirst;
+    }
+
+    boolean isOfCarrier() {
+        return claim >= 0;
+    }
+
+    /** Of a number, by its array and place there; 0: no virtual thread came there. */
+    int seen(int at, int place) {
+        return claim >= 0 && pages[at] != null ? (int) pages[at][SEEN + place] : 0;
+    }
+
+    void forgetSeen(int at, int place) {
+        if (claim >= 0) {
+            pages[at][SEEN + place] = 0;
+            if (at < names.length && names[at] != null) {
+                names[at][place] = null;
+            }
+        }
+    }
+
+    String name(int at, int place) {
+        final String[][] all = names;
+
+        return at < all.length && all[at] != null && all[at][place] != null ? all[at][place] : "";
+    }
+
+    /** Of the first at that number. */
+    void keepName(int number, String name) {
+        final int at = number / PER_PAGE;
+
+        try {
+            if (at >= names.length) {
+                final String[][] more = new String[at + at / 4 + 8][];
+
+                System.arraycopy(names, 0, more, 0, names.length);
+                names = more;
+            }
+            if (names[at] == null) {
+                names[at] = new String[PER_PAGE];
+            }
+            names[at][number % PER_PAGE] = name;
+        } catch (OutOfMemoryError e) {
+            // it has none
+        }
     }
 
     /** These have no array there: they are given that one. False: they have one already. */
@@ -179,10 +265,14 @@ final class JaywalkCells {
     /** Somebody else may have them. */
     synchronized void giveBack() {
         pages = NO_PAGES;
+        names = NO_NAMES;
         holds = null;
         dropNs = 0;
         lost = 0;
         isLeft = false;
         owner = null;
+        if (claim >= 0) {
+            JaywalkVirtualLocks.now.giveBack(claim);
+        }
     }
 }

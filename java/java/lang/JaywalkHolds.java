@@ -61,7 +61,7 @@ final class JaywalkHolds {
     }
 
     /** Until the next one: by chance from 1 on, so that no turns that the program takes decide, and as far as it has to be at the mean. */
-    private static long distance(long[] page, int at, long nowNs) {
+    static long distance(long[] page, int at, long nowNs) {
         long interval = 1 + (page[at + TAKEN] >>> 32);
         long taken = page[at + TAKEN] & 0xffffffffL;
 

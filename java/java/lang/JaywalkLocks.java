@@ -34,7 +34,7 @@ public final class JaywalkLocks {
     /** What locks of java.util.concurrent were seen at calls that do not say of which class they are; who reads it late looks once more. */
     private static byte[] kinds = {};
     private static int[] sharers = {};
-    private static boolean isOn;
+    static boolean isOn;
     private static long lost;
     private static long overflows;
 
@@ -47,6 +47,10 @@ public final class JaywalkLocks {
 
     /** What `publish` makes them of. */
     private static JaywalkCells[] nextOwned, nextShared;
+    private static JaywalkVirtualLocks nextVirtual;
+
+    /** Of this census; each has another one. */
+    private static int session;
 
     /** Counts of threads that have ended. */
     private static JaywalkCells ended = new JaywalkCells();
@@ -98,7 +102,7 @@ public final class JaywalkLocks {
         final JaywalkCells cells = owned[System.identityHashCode(thread) & (JaywalkCells.OWNED - 1)];
 
         if (cells.owner != thread) {
-            exitSlowly(JaywalkCells.find(owned, thread), method);
+            exitElsewhere(thread, method);
         } else if (cells.holds != null && cells.holds.count != 0) {
             exitSlowly(cells, method);
         }
@@ -161,6 +165,12 @@ public final class JaywalkLocks {
     }
 
     private static void enterSlowly(int site, int method, Thread thread) {
+        final Thread carrier = JaywalkCarrier.current();
+
+        if (carrier != thread) {
+            JaywalkVirtualLocks.enter(site, method, thread, carrier);
+            return;
+        }
         if (!isOn) {
             return;
         }
@@ -194,6 +204,14 @@ public final class JaywalkLocks {
             cells.lost++;
         }
         cells.dropNs = 0;
+    }
+
+    private static void exitElsewhere(Thread thread, int method) {
+        if (JaywalkCarrier.current() != thread) {
+            JaywalkVirtualLocks.exit(thread, method);
+        } else {
+            exitSlowly(JaywalkCells.find(owned, thread), method);
+        }
     }
 
     private static void exitSlowly(JaywalkCells cells, int method) {
@@ -257,8 +275,8 @@ public final class JaywalkLocks {
         return bucket;
     }
 
-    /** Virtual threads, and those that own no cells: they are counted, and their times are not taken. */
-    private static void enterShared(int site, Thread thread) {
+    /** Who has no cells, nor a carrier that has some: counted, and no times are taken. */
+    static void enterShared(int site, Thread thread) {
         final JaywalkCells[] all = shared;
 
         if (all.length == 0) {
@@ -299,6 +317,21 @@ public final class JaywalkLocks {
     /** A thread is at a site for the first time; or, where it shares its cells, perhaps again. */
     private static void come(int site, Thread thread, boolean isSharer) {
         noteThread(site, System.identityHashCode(thread) | 1, thread.getName(), isSharer);
+    }
+
+    /** Which virtual threads a carrier's cells have seen is noted where all others are: so often as it is asked for. */
+    private static void noteVirtual(JaywalkCells cells) {
+        final long[][] pages = cells.pages;
+
+        for (int i = 0; cells.isOfCarrier() && i < pages.length; i++) {
+            for (int j = 0; j < JaywalkCells.PER_PAGE; j++) {
+                final int seen = cells.seen(i, j);
+
+                if (seen != 0) {
+                    noteThread(i * JaywalkCells.PER_PAGE + j, seen, cells.name(i, j), true);
+                }
+            }
+        }
     }
 
     private static synchronized void noteThread(int site, int hash, String name, boolean isSharer) {
@@ -351,13 +384,16 @@ public final class JaywalkLocks {
         added(0, 0); // no class is initialized where a lock is given back
         nextShared = JaywalkCells.places(JaywalkCells.SHARED);
         nextOwned = JaywalkCells.places(JaywalkCells.OWNED);
+        nextVirtual = JaywalkVirtualLocks.begin(++session);
     }
 
     /** Behind begin, and a fence of all threads: who sees the places, which are read without a lock, sees what is in them. */
     static synchronized void publish() {
         shared = nextShared;
         owned = nextOwned;
+        JaywalkVirtualLocks.now = nextVirtual;
         nextShared = nextOwned = null;
+        nextVirtual = null;
         isOn = true;
     }
 
@@ -366,6 +402,7 @@ public final class JaywalkLocks {
         isOn = false;
         owned = NOBODY;
         shared = new JaywalkCells[0];
+        JaywalkVirtualLocks.now = JaywalkVirtualLocks.NONE;
         ended = new JaywalkCells();
         threads = new int[0];
         sharers = new int[0];
@@ -376,8 +413,13 @@ public final class JaywalkLocks {
 
     /** The calling thread ends. */
     static void ended(Thread thread) {
-        final JaywalkCells cells = isOn ? JaywalkCells.find(owned, thread) : null;
+        if (isOn) {
+            ended(JaywalkCells.find(owned, thread));
+            ended(JaywalkVirtualLocks.now.find(thread));
+        }
+    }
 
+    private static void ended(JaywalkCells cells) {
         if (cells == null) {
             return;
         }
@@ -394,6 +436,7 @@ public final class JaywalkLocks {
     private static void takeBack(JaywalkCells cells) {
         final long[][] pages = cells.pages;
 
+        noteVirtual(cells);
         for (int i = 0; i < pages.length; i++) {
             if (pages[i] == null) {
                 continue;
@@ -402,7 +445,7 @@ public final class JaywalkLocks {
                 for (int j = 0; j < JaywalkCells.PER_PAGE; j++) {
                     add(pages[i], j * JaywalkCells.STRIDE, ended.pages[i], j * JaywalkCells.STRIDE);
                 }
-                JaywalkCells.givePageBack();
+                cells.givePageBack();
             }
             pages[i] = null; // so that nothing is added twice if there is no memory for the next one
         }
@@ -451,6 +494,10 @@ public final class JaywalkLocks {
                     addAll(cells, figures, sites);
                 }
             }
+            for (JaywalkCells cells : JaywalkVirtualLocks.now.carried) {
+                noteVirtual(cells);
+                addAll(cells, figures, sites);
+            }
             addAll(ended, figures, sites);
         } finally {
             holdEnded(false);
@@ -487,6 +534,9 @@ public final class JaywalkLocks {
         for (JaywalkCells cells : shared) {
             sum += forget(cells, isForgotten);
         }
+        for (JaywalkCells cells : JaywalkVirtualLocks.now.carried) {
+            sum += forget(cells, isForgotten);
+        }
         return sum + forget(ended, isForgotten);
     }
 
@@ -505,6 +555,7 @@ public final class JaywalkLocks {
                 for (int k = 0; k < JaywalkCells.STRIDE; k++) {
                     page[j * JaywalkCells.STRIDE + k] = 0;
                 }
+                cells.forgetSeen(i, j);
             }
         }
         return sum;
@@ -516,8 +567,8 @@ public final class JaywalkLocks {
      */
     static Object[] oldHolds(long ageNs) {
         final long beforeNs = System.nanoTime() - ageNs;
-        final Thread[] threads = new Thread[JaywalkCells.OWNED];
-        final long[] numbers = new long[2 * JaywalkCells.OWNED];
+        final Thread[] threads = new Thread[JaywalkCells.OWNED + JaywalkVirtualLocks.LOOKED];
+        final long[] numbers = new long[2 * threads.length];
         int count = 0;
 
         for (JaywalkCells cells : owned) {
@@ -531,6 +582,7 @@ public final class JaywalkLocks {
                 count++;
             }
         }
+        JaywalkVirtualLocks.now.fillOld(beforeNs, threads, numbers, count);
         return new Object[] {threads, numbers};
     }
 
@@ -540,6 +592,8 @@ public final class JaywalkLocks {
 
         if (cells != null) {
             cells.dropNs = begunNs;
+        } else if (thread != null) {
+            JaywalkVirtualLocks.now.drop(thread, begunNs);
         }
     }
 
@@ -548,6 +602,11 @@ public final class JaywalkLocks {
         for (int i = 0; !isHeld && i < owned.length; i++) {
             if (owned[i].isLeft) {
                 takeBack(owned[i]);
+            }
+        }
+        for (JaywalkCells cells : JaywalkVirtualLocks.now.carried) {
+            if (!isHeld && cells.isLeft) {
+                takeBack(cells);
             }
         }
     }
@@ -570,12 +629,15 @@ public final class JaywalkLocks {
 
     /** Acquisitions that were not counted, or whose times were given up. */
     static synchronized long lost() {
-        long sum = lost + overflows;
+        long sum = lost + overflows + JaywalkVirtualLocks.now.lost;
 
         for (JaywalkCells cells : owned) {
             sum += cells.lost;
         }
         for (JaywalkCells cells : shared) {
+            sum += cells.lost;
+        }
+        for (JaywalkCells cells : JaywalkVirtualLocks.now.carried) {
             sum += cells.lost;
         }
         return sum;

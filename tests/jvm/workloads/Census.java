@@ -3,7 +3,7 @@ import java.util.List;
 
 /**
  * Locks that are taken a known number of times, by a known number of threads: each line of the output is what the census has to say of a method.
- * With "virtual" the threads of `shared` are virtual ones; with "deep" locks are taken until no stack is left, and are free afterwards.
+ * With "virtual" the threads of `shared` are virtual ones; with "deep" locks are taken until no stack is left, and are free afterwards, with "deep virtual" by a virtual thread, too.
  */
 public class Census {
     private static final int ALONE = 20_000, SHARED = 5_000, THREADS = 4, RECURSION = 7;
@@ -152,6 +152,15 @@ public class Census {
 
         if (mode.equals("deep")) {
             overflow();
+            if (arguments.length > 1) {
+                thread(true, () -> {
+                    try {
+                        overflow();
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                }).join();
+            }
             return;
         }
         if (mode.equals("never")) {

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.StampedLock;
 public class CensusLocks {
     private static final int ALONE = 20_000, THREADS = 4, EACH = 3_000;
 
-    private static final ReentrantLock ONE = new ReentrantLock();
+    private static final ReentrantLock ONE = new ReentrantLock(), OTHER = new ReentrantLock();
     private static final Lock ANY = new ReentrantLock();
     private static final ReentrantReadWriteLock BOTH = new ReentrantReadWriteLock();
     private static final ReadWriteLock UNNAMED = BOTH;
@@ -178,6 +178,18 @@ public class CensusLocks {
         }
     }
 
+    /** As openPerhaps, of virtual threads; which may end so. */
+    private static void openVirtually(boolean isClosed) {
+        OTHER.lock();
+        if (isClosed) {
+            OTHER.unlock();
+        }
+    }
+
+    private static void closeVirtually() {
+        OTHER.unlock();
+    }
+
     private static void shared() {
         ANY.lock();
         try {
@@ -255,7 +267,26 @@ public class CensusLocks {
         expect("interrupted", 0, 0, "ReentrantLock");
     }
 
-    private static void withHoldsThatStay() throws Exception {
+    private static void virtuallyWithHoldsThatStay() {
+        for (int i = 0; i < 10; i++) {
+            openVirtually(false);
+            closeVirtually();
+        }
+        try {
+            Thread.sleep(6000);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        for (int i = 0; i < 10; i++) {
+            openVirtually(true);
+        }
+        openVirtually(false);
+        closeVirtually();
+    }
+
+    private static void withHoldsThatStay(boolean areVirtual) throws Exception {
+        Thread virtual = areVirtual ? thread(true, CensusLocks::virtuallyWithHoldsThatStay) : null;
+
         for (int i = 0; i < 10; i++) {
             openPerhaps(false);
             close();
@@ -264,6 +295,9 @@ public class CensusLocks {
         for (int i = 0; i < 10; i++) {
             alone();
             openPerhaps(true);
+        }
+        if (areVirtual) {
+            virtual.join();
         }
     }
 
@@ -274,7 +308,7 @@ public class CensusLocks {
             never();
         }
         if (mode.equals("stays")) {
-            withHoldsThatStay();
+            withHoldsThatStay(arguments.length > 1);
             System.out.println("ok");
             return;
         }
