@@ -168,7 +168,10 @@ JW_MUST_CHECK bool contention_find_objects(struct contention *all);
 /* Sorts the items; groups in their order. False: no memory. What it has made is closed in any case. */
 JW_MUST_CHECK bool contention_sum_objects(struct contention_item *items, size_t count,
                                           struct contention_objects *out);
+uint64_t contention_number(uint64_t object); /* as events have it */
 void contention_close_objects(struct contention_objects *all);
+/* Several, of which none stands out. */
+bool contention_is_alike(const struct contention_group *group);
 /* "1 of 400 objects takes 97.0 % of the time: look at that one first". */
 #define CONTENTION_SPREAD_BYTES 240u
 void contention_spread(const struct contention_group *group, char out[CONTENTION_SPREAD_BYTES]);

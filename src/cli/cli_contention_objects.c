@@ -8,7 +8,7 @@
 
 /* One object is told to be the one where it has a quarter of the time, and so many times what the others have on the average. */
 #define ONE_PART  4
-#define ONE_TIMES 4
+#define ONE_TIMES 3
 
 static int compare(uint64_t one, uint64_t other)
 {
@@ -182,12 +182,22 @@ bool contention_find_objects(struct contention *all)
 
 /* ---- words ---- */
 
+uint64_t contention_number(uint64_t object)
+{
+    return object & ((UINT64_C(1) << CONTENTION_PROCESS_SHIFT) - 1);
+}
+
 static bool is_one(const struct contention_group *group)
 {
     const int64_t top_ns = group->objects[0].total_ns, other_ns = group->total_ns - top_ns;
 
     return top_ns >= group->total_ns / ONE_PART &&
            (double)top_ns * (double)(group->count - 1) >= ONE_TIMES * (double)other_ns;
+}
+
+bool contention_is_alike(const struct contention_group *group)
+{
+    return group->count > 1 && !is_one(group) && group->most * 2 > group->count;
 }
 
 void contention_share(int64_t part_ns, int64_t all_ns, char out[CONTENTION_WORD_BYTES])
@@ -210,7 +220,7 @@ void contention_spread(const struct contention_group *group, char out[CONTENTION
     else if (is_one(group))
         snprintf(out, CONTENTION_SPREAD_BYTES,
                  "1 of %s objects takes %s of the time: look at that one first", count, share);
-    else if (group->most * 2 <= group->count)
+    else if (!contention_is_alike(group))
         snprintf(out, CONTENTION_SPREAD_BYTES,
                  "%s of %s objects take four fifths of the time: look at what these have in common",
                  most, count);

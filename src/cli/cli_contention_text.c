@@ -175,12 +175,6 @@ static void put_deadlocks(const struct contention *all, FILE *to)
     }
 }
 
-/* As events have it. */
-static uint64_t number_of(uint64_t object)
-{
-    return object & ((UINT64_C(1) << CONTENTION_PROCESS_SHIFT) - 1);
-}
-
 static void put_object(const struct contention *all, const struct contention_group *group,
                        const struct contention_object *object, FILE *to)
 {
@@ -192,7 +186,7 @@ static void put_object(const struct contention *all, const struct contention_gro
     contention_time(object->longest_ns, longest);
     contention_share(object->total_ns, group->total_ns, share);
     fprintf(to, "%9s %10s %10s %10s %10s  #%" PRIu64, waits, total, share, longest, threads,
-            number_of(object->object));
+            contention_number(object->object));
     if (object->owners > 0) {
         fputs(object->owners > 1 ? ", mostly behind " : ", behind ", to);
         put_name(all, object->owner, no_thread, to);
@@ -254,7 +248,7 @@ static void put_convoys(const struct contention *all, const struct contention_lo
                 waits);
         put_name(all, convoy->lock, no_class, to);
         if (convoy->object != 0)
-            fprintf(to, " #%" PRIu64, number_of(convoy->object));
+            fprintf(to, " #%" PRIu64, contention_number(convoy->object));
         else
             fprintf(to, " (0x%" PRIx64 ")", convoy->address);
         if (convoy->owner != 0) {
@@ -399,7 +393,7 @@ static void put_json_convoys(const struct contention *all, const struct contenti
                 i == 0 ? "" : ",", convoy->crowded_ns, convoy->episodes, convoy->most,
                 convoy->waits, convoy->address);
         if (convoy->object != 0)
-            fprintf(to, ",\"instance\":%" PRIu64, number_of(convoy->object));
+            fprintf(to, ",\"instance\":%" PRIu64, contention_number(convoy->object));
         put_json_name(all, "class", convoy->lock, to);
         put_json_name(all, "owner", convoy->owner, to);
         fputs("}", to);
@@ -414,8 +408,8 @@ static void put_json_object(const struct contention *all, const struct contentio
             "\n{\"instance\":%" PRIu64 ",\"process\":%" PRIu64 ",\"waits\":%" PRIu64
             ",\"total_ns\":%" PRId64 ",\"longest_ns\":%" PRId64 ",\"thread_count\":%" PRIu64
             ",\"owner_count\":%" PRIu64 ",\"owner_ns\":%" PRId64,
-            number_of(object->object), object->object >> CONTENTION_PROCESS_SHIFT, object->waits,
-            object->total_ns, object->longest_ns, object->threads, object->owners,
+            contention_number(object->object), object->object >> CONTENTION_PROCESS_SHIFT,
+            object->waits, object->total_ns, object->longest_ns, object->threads, object->owners,
             object->owner_ns);
     put_json_name(all, "owner", object->owner, to);
     fputs("}", to);

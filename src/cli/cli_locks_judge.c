@@ -9,6 +9,9 @@
 /* Where more than one acquisition in so many waits, the lock holds its users up. */
 #define CROWDED_ONE_IN 10u
 
+/* So many objects that are all waited for alike are not split any further. */
+#define SPLIT_OBJECTS 4u
+
 /* A hold that is longer than that does more than what a lock is for. */
 #define LONG_HOLD_NS INT64_C(100000)
 
@@ -194,6 +197,13 @@ void locks_waits_text(const struct locks_site *site, char out[LOCKS_TIMES_BYTES]
     put_steps(site->wait_steps, out);
 }
 
+/* It is many locks already. */
+static bool is_split(const struct locks_site *site)
+{
+    return site->objects != NULL && site->objects->count >= SPLIT_OBJECTS &&
+           contention_is_alike(site->objects);
+}
+
 static const char *advice_of(const struct locks_site *site)
 {
     if (site->is_platform)
@@ -206,9 +216,12 @@ static const char *advice_of(const struct locks_site *site)
         return "";
     if (locks_mean_hold_ns(site) > LONG_HOLD_NS)
         return "held for long: do less while it is held; a read-write lock where most only read";
-    return site->waits * CROWDED_ONE_IN > site->acquisitions
-               ? "many wait for short holds: split it, or use something without a lock"
-               : "few wait: first look at those above";
+    if (site->waits * CROWDED_ONE_IN <= site->acquisitions)
+        return "few wait: first look at those above";
+    return is_split(site)
+               ? "many wait for short holds, of one object as of another: take them less "
+                 "often, or use something without a lock"
+               : "many wait for short holds: split it, or use something without a lock";
 }
 
 void locks_follows(const struct locks_site *site, char out[LOCKS_FOLLOWS_BYTES])

@@ -28,11 +28,11 @@ static void put_owners(const struct locks *all, const struct locks_site *site, F
 
 /*
  * [place, line, kind, class that was waited for, first thread, acquisitions, threads, timed holds, weight, ns held, mean hold, longest hold,
- * waits, ns waited, longest wait, what follows, [who calls], error of ns held, times of holds, of waits, [who had it]]: as page/locks.js reads it.
+ * waits, ns waited, longest wait, what follows, [who calls], error of ns held, times of holds, of waits, [who had it], which objects]: as page/locks.js reads it.
  */
 static void put_site(const struct locks *all, const struct locks_site *site, FILE *to)
 {
-    char follows[LOCKS_FOLLOWS_BYTES], times[LOCKS_TIMES_BYTES];
+    char follows[LOCKS_FOLLOWS_BYTES], times[LOCKS_TIMES_BYTES], objects[LOCKS_OBJECTS_BYTES];
 
     fputs("[", to);
     cli_text_json(site->place, to);
@@ -65,6 +65,9 @@ static void put_site(const struct locks *all, const struct locks_site *site, FIL
     locks_waits_text(site, times);
     cli_text_json(times, to);
     put_owners(all, site, to);
+    fputs(",", to);
+    locks_objects_text(site, objects);
+    cli_text_json(objects, to);
     fputs("]", to);
 }
 

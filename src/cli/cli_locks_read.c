@@ -303,6 +303,7 @@ static void take_wait(struct locks *all, const struct contention_wait *wait)
         site->lock_class = contention_text_of(&all->waits, wait->lock);
     site->waited_ns += waited_ns;
     all->is_out_of_memory |= !locks_take_owner(all, site, wait);
+    locks_take_object(all, site, wait);
     site->wait_steps[step_of(waited_ns > 0 ? (uint64_t)waited_ns : 0)]++;
     if (waited_ns > site->longest_wait_ns)
         site->longest_wait_ns = waited_ns;
@@ -320,12 +321,15 @@ static enum locks_verdict verdict_of(const struct locks_site *site)
 bool locks_settle(struct locks *all)
 {
     all->is_out_of_memory |= !contention_settle(&all->waits);
+    all->items = jw_alloc(jw_mul_bytes(all->waits.wait_count + 1, sizeof *all->items));
+    all->is_out_of_memory |= all->items == NULL;
     if (all->count > 0)
         qsort(all->sites, all->count, sizeof *all->sites, compare_places);
     for (size_t i = 0; i < all->waits.wait_count && !all->is_out_of_memory; i++)
         if (all->waits.waits[i].kind != CONTENTION_WAIT && all->waits.waits[i].is_for_lock)
             take_wait(all, &all->waits.waits[i]);
     jw_map_close(&all->owners); /* they are put in order */
+    all->is_out_of_memory |= all->items == NULL || !locks_sum_objects(all);
     for (size_t i = 0; i < all->count; i++) {
         all->sites[i].verdict = verdict_of(&all->sites[i]);
         locks_sort_owners(&all->sites[i]);
@@ -337,5 +341,7 @@ void locks_close(struct locks *all)
 {
     forget_from(all, 0);
     jw_free(all->sites);
+    jw_free(all->items);
+    contention_close_objects(&all->objects);
     contention_close(&all->waits);
 }

@@ -40,7 +40,7 @@ static void put_callers(const struct locks_site *site, size_t most, FILE *to)
 
 static void put_times(const struct locks_site *site, FILE *to)
 {
-    char times[LOCKS_TIMES_BYTES];
+    char times[LOCKS_TIMES_BYTES], objects[LOCKS_OBJECTS_BYTES];
 
     locks_holds_text(site, times);
     if (times[0] != '\0')
@@ -48,6 +48,9 @@ static void put_times(const struct locks_site *site, FILE *to)
     locks_waits_text(site, times);
     if (times[0] != '\0')
         fprintf(to, "%15swaited %s\n", "", times);
+    locks_objects_text(site, objects);
+    if (objects[0] != '\0')
+        fprintf(to, "%15sfor %s\n", "", objects);
 }
 
 static void put_owners(const struct locks *all, const struct locks_site *site, size_t most,
@@ -196,6 +199,7 @@ static void put_json_site(const struct locks *all, const struct locks_site *site
     fprintf(to, ",\"hold_error_ns\":%" PRId64, site->hold_error_ns);
     put_json_steps("hold_steps", site->hold_steps, to);
     put_json_steps("wait_steps", site->wait_steps, to);
+    locks_json_objects(site, to);
     locks_json_owners(all, site, to);
     if (site->is_platform)
         put_json_callers(site, to);

@@ -43,7 +43,7 @@ const types = [
   ['class', { name: 'jaywalk.LockCaller', id: String(CALLER), ...isEvent }, [field('startTime', '10'), field('lockedIn', '12'), field('method', '12'), field('lineNumber', '11'), field('kind', '12'), field('callerClass', '12'),
     field('caller', '12'), field('samples', '10'), field('acquisitions', '10'), field('error', '10')]],
   ['class', { name: 'jdk.JavaMonitorEnter', id: String(ENTER), ...isEvent }, [field('startTime', '10'), field('duration', '10', {}, [['annotation', { class: '29', value: 'TICKS' }, []]]),
-    field('eventThread', '20', pooled), field('stackTrace', '21', pooled), field('monitorClass', '25', pooled)]],
+    field('eventThread', '20', pooled), field('stackTrace', '21', pooled), field('monitorClass', '25', pooled), field('instance', '10')]],
 ];
 const values = one => [one.owner, one.method, one.line, one.kind, one.isPlatform, one.isCounted, one.acquisitions, one.threads, one.thread, one.timed, one.weight, one.held, one.longest, one.error || 0, one.histogram || ''];
 
@@ -52,8 +52,8 @@ const first = [
   { frames: [java('com/acme/shop/Main', 'main'), java('com/acme/shop/Shelf', 'take')], at: 1, thread: 'http-1', weight: MS10 },
   { frames: [java('com/acme/shop/Main', 'main'), java('com/acme/shop/Orders', 'next')], at: 2, thread: 'http-2', weight: MS10 },
 ];
-const wait = (at, length, stack, klass) => [ENTER, [at, length, 1, stack, klass]];
-const waits = [wait(1000000000, 30000000, 1, 1), wait(2000000000, 10000000, 1, 1), ...[1, 2, 3, 4, 5].map(i => wait(i * 100000000, 1000000, 2, 3))];
+const wait = (at, length, stack, klass, number) => [ENTER, [at, length, 1, stack, klass, number]];
+const waits = [wait(1000000000, 30000000, 1, 1, 7), wait(2000000000, 10000000, 1, 1, 8), ...[1, 2, 3, 4, 5].map(i => wait(i * 100000000, 1000000, 2, 3, 0))];
 const census = (list, more = []) => ({ types, pools: [], events: [...more, ...list.flatMap(one => [[SITE, [4000000000, ...values(one)]],
   ...(one.callers || []).map(caller => [CALLER, [4000000000, one.owner, one.method, one.line, one.kind, ...caller]])])] });
 const profile = { ...timed(), stacks: [...first, ...timed().stacks], extra: census(sites, waits) };
@@ -93,6 +93,8 @@ async function testCensus(browser) {
           holds(text.includes(`       ${owner}\n`) || text.includes(`behind ${owner}\n`), `the command says '${owner}'`);
         equal(one.owners.length > 0, one.waits > 0, 'owners of ' + one.place);
         holds(one.waitTimes === '' || text.includes(`\n               waited ${one.waitTimes}\n`), `the command says '${one.waitTimes}'`);
+        equal(one.objects !== '', one.place.endsWith('Shelf.take'), 'objects of ' + one.place);
+        holds(one.objects === '' || text.includes(`\n               for ${one.objects}\n`), `the command says '${one.objects}'`);
         holds(one.follows === '' || text.includes(`\n               ${one.follows}\n`), `the command says '${one.follows}'`);
       }
       /* In the order of the command. */

@@ -131,6 +131,7 @@ struct made_wait {
     const char *from;
     uint32_t thread, owner; /* 0: none, else one more than its number */
     uint64_t address;
+    uint32_t object; /* 0: none */
 };
 
 /* Who waits at app/Hot.spin, or at `from`, called from there. */
@@ -166,6 +167,7 @@ static void put(const struct made_wait *wait)
     record->state = (uint16_t)wait->owner;
     record->name = 1; /* of the owner, too */
     record->value = wait->address;
+    record->object = wait->object;
     record->class_name =
         dict_intern(generation->classes, wait->class_name, strlen(wait->class_name));
     record->trace = store_put(generation->traces, frames, count, 0);
@@ -190,20 +192,21 @@ static void make(const char *path, bool has_sites, uint32_t owners)
     cr_assert_not_null(recording, "%s", err.message);
     static const struct made_wait waits[] = {
         /* While one waits for two, that one waits for three, and for one a moment. */
-        {EVENT_LOCK_ENTER, "app/Shelf", 0, 30, NULL, 0, 2, 0x7000},
-        {EVENT_LOCK_ENTER, "app/Desk", 10, 3, "app/Native", 1, 3, 0x8000},
-        {EVENT_LOCK_ENTER, "app/Drawer", 20, 1, "app/Native", 1, 0, 0x9000},
-        {EVENT_LOCK_ENTER, "app/Shelf", 100, 10, NULL, 0, 0, 0x7000},
+        {EVENT_LOCK_ENTER, "app/Shelf", 0, 30, NULL, 0, 2, 0x7000, 7},
+        {EVENT_LOCK_ENTER, "app/Desk", 10, 3, "app/Native", 1, 3, 0x8000, 1},
+        {EVENT_LOCK_ENTER, "app/Drawer", 20, 1, "app/Native", 1, 0, 0x9000, 2},
+        {EVENT_LOCK_ENTER, "app/Shelf", 100, 10, NULL, 0, 0, 0x7000, 8},
         {EVENT_LOCK_PARK, "java/util/concurrent/locks/ReentrantLock$NonfairSync", 200, 5,
-         "java/util/concurrent/locks/ReentrantLock", 0, 3, 0xa000},
-        {EVENT_LOCK_PARK, "java/util/concurrent/CountDownLatch$Sync", 300, 70, NULL, 0, 0, 0xb000},
+         "java/util/concurrent/locks/ReentrantLock", 0, 3, 0xa000, 0},
+        {EVENT_LOCK_PARK, "java/util/concurrent/CountDownLatch$Sync", 300, 70, NULL, 0, 0, 0xb000,
+         0},
     };
 
     for (size_t i = 0; i < JW_COUNT_OF(waits); i++)
         put(&waits[i]);
     for (uint32_t i = 0; i < owners; i++)
         put(&(struct made_wait){EVENT_LOCK_ENTER, "app/Shelf", 1000 + 10 * i, 1, NULL, 0, 4 + i,
-                                0x7000});
+                                0x7000, 0});
     struct generation *closed = generations_rotate(generations);
     cr_assert_not_null(closed);
     recording_take(recording, closed);
@@ -253,6 +256,8 @@ Test(locks, three_questions_are_answered)
         "               held 20.0 ms in all +- 2.2 %: < 1 us 50.0 %, 10-100 us 10.0 %, 0.1-1 ms "
         "40.0 %\n"
         "               waited 10-100 ms 100.0 %\n"
+        "               for 1 of 2 objects takes 75.0 % of the time: look at that one first; #7 "
+        "30.0 ms in 1 wait, #8 10.0 ms in 1 wait\n"
         "               behind 30.0 ms in 1 wait  two, who waited 3.0 ms for app.Desk of three\n"
         "                      10.0 ms in 1 wait  [unknown thread]\n");
     expect_text("               held 40.0 us in all: 1-10 us 100.0 %\n"
@@ -320,6 +325,12 @@ Test(locks, for_programs)
                 "\"hold_steps\":[0,40,0,0,0,0,0],\"wait_steps\":[0,0,0,0,1,0,0],"
                 "\"owners\":[{\"waits\":1,\"waited_ns\":5000000,\"owner\":\"three\"}]}");
     expect_text(
+        "\"object_count\":2,\"four_fifths\":2,\"unnumbered_waits\":0,\"spread\":\"1 of 2 objects "
+        "takes 75.0 % "
+        "of the time: look at that one "
+        "first\",\"objects\":[{\"instance\":7,\"waits\":1,\"waited_ns\":30000000,\"longest_ns\":"
+        "30000000,\"thread_count\":1},{\"instance\":8,\"waits\":1,\"waited_ns\":10000000,"
+        "\"longest_ns\":10000000,\"thread_count\":1}],"
         "\"owners\":[{\"waits\":1,\"waited_ns\":30000000,\"owner\":\"two\",\"next_ns\":3000000,"
         "\"next_class\":\"app.Desk\",\"next_owner\":\"three\"},{\"waits\":1,"
         "\"waited_ns\":10000000,\"owner\":null}]");
@@ -373,11 +384,14 @@ Test(locks, an_explorer_page_has_what_the_command_says)
         "{\"key\":\"jdk\",\"title\":\"In classes of the JDK\",\"rows\":[[\"java.util.Vector.add\","
         "60,\"synchronized\",\"\",\"one\",5000,1,0,0,0,0,0,0,0,0,\"by one alone\","
         "[\"75.0 % +- 1.2  app.Cart.fill\",\"12.5 % +- 1.2  [others]\",\"5.0 %  app.Hot.a\","
-        "\"4.0 %  app.Hot.b\",\"3.5 % +- 0.2  app.Hot.c\"],0,\"\",\"\",[]]]}]}",
+        "\"4.0 %  app.Hot.b\",\"3.5 % +- 0.2  app.Hot.c\"],0,\"\",\"\",[],\"\"]]}]}",
         ",[],430000,\"20.0 ms in all +- 2.2 %: \\u003c 1 us 50.0 %, 10-100 us 10.0 %, 0.1-1 ms "
         "40.0 "
         "%\",\"10-100 ms 100.0 %\",[\"30.0 ms in 1 wait  two, who waited 3.0 ms for app.Desk of "
-        "three\",\"10.0 ms in 1 wait  [unknown thread]\"]],",
+        "three\",\"10.0 ms in 1 wait  [unknown thread]\"],\"1 of 2 objects takes 75.0 % of the "
+        "time: look at that one first; #7 30.0 ms in "
+        "1 "
+        "wait, #8 10.0 ms in 1 wait\"],",
     };
     for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
         cr_expect(strstr(census, texts[i]) != NULL, "no '%s' in %s", texts[i], census);
@@ -394,7 +408,7 @@ Test(locks, a_page_has_the_owners_behind_whom_threads_waited_longest)
     char *census = census_of_page();
     cr_assert_not_null(census);
     cr_expect(strstr(census, "\"1.0 ms in 1 wait  more03\"") != NULL, "%s", census);
-    cr_expect(strstr(census, ",\"and 22 more\"]]") != NULL, "%s", census);
+    cr_expect(strstr(census, ",\"and 22 more\"],") != NULL, "%s", census);
     free(census);
     cr_expect_eq(RUN("locks", "--json", file), CLI_OK);
     for (uint32_t i = 0; i < 40; i++) {

@@ -5,7 +5,7 @@
  *
  * Places of one class are one row that opens, and each place opens to all that is known of it.
  */
-const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers', 'error', 'holds', 'waitTimes', 'owners'];
+const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers', 'error', 'holds', 'waitTimes', 'owners', 'objects'];
 /* Key, heading, the same in a line of its own, whether it is a time. */
 const LOCK_COLUMNS = [['acquisitions', 'Acquisitions', 'acquisitions', false], ['threads', 'Threads', 'threads', false], ['mean', 'Mean hold', 'mean hold', true],
   ['longest', 'Longest hold', 'longest hold', true], ['waits', 'Waits', 'waits', false], ['waited', 'Waited', 'waited', true], ['longestWait', 'Longest wait', 'longest wait', true]];
@@ -35,6 +35,7 @@ function readCensus(bytes) {
       site.key = name + (keys.get(name) > 1 ? ' ' + keys.get(name) : '');
       site.callers ||= [];
       site.owners ||= [];
+      site.objects ||= '';
       site.folded = foldText([site.place, site.kind, site.lock, site.thread, ...site.callers.map(caller => caller.slice(caller.indexOf('  ')))].join(' '));
       return site;
     });
@@ -130,7 +131,7 @@ function lockEvidence(site) {
     ...(site.thread === '' ? [] : [['First thread', site.thread]]),
     ...(site.timed === 0 ? [] : [['Holds', site.holds], ['', `${times(site.mean)} at the mean, ${times(site.longest)} the longest; ` +
       `${grouped(site.timed)} were timed${site.weight > site.timed ? `, which stand for ${grouped(site.weight)}` : ''}`]]),
-    ...(site.waits === 0 ? [] : [['Waits', `${grouped(site.waits)}, ${times(site.waited)} in all; ${times(site.longestWait)} the longest`], ['', site.waitTimes], ...site.owners.map((owner, i) => [i === 0 ? 'Behind' : '', owner])]),
+    ...(site.waits === 0 ? [] : [['Waits', `${grouped(site.waits)}, ${times(site.waited)} in all; ${times(site.longestWait)} the longest`], ['', site.waitTimes], ...(site.objects ? [['For', site.objects]] : []), ...site.owners.map((owner, i) => [i === 0 ? 'Behind' : '', owner])]),
     ['Lock', lockKind(site)],
     ...site.callers.map((caller, i) => [i === 0 ? 'By calls of' : '', caller]),
     ...(site.follows === '' ? [] : [['What follows', site.follows]]),
