@@ -196,11 +196,15 @@ public final class Probed {
     private static void cycles(int count, int threads, boolean areVirtual) throws Exception {
         AtomicLong rounds = new AtomicLong();
         boolean[] isOver = new boolean[1];
+        long pauseNs = threads * 50_000L;
         Runnable load = () -> {
             Target target = new Target();
             while (!isOver[0]) {
                 call(target, 10);
-                if (areVirtual) { /* nobody takes it off its carrier, and those that yield go before those that wake up */
+                /* A safepoint waits for whoever has no processor and wants one. In some cycles all want one all the time. */
+                if (cycle % 20 != 0) {
+                    LockSupport.parkNanos(pauseNs);
+                } else if (areVirtual) { /* nobody takes it off its carrier, and those that yield go before those that wake up */
                     LockSupport.parkNanos(1000);
                 }
                 rounds.incrementAndGet();

@@ -5,7 +5,7 @@
 wrong=$(dirname "$LIB")/../../build/wrong/instrument/libjaywalk.so
 [ -f "$wrong" ] || fail "$wrong is not there: make build/wrong/instrument/libjaywalk.so"
 
-CYCLES=${PROBE_CYCLES:-20}
+CYCLES=${PROBE_CYCLES:-100}
 PARTS=${PROBE_PARTS:-} # names begin so; empty: all
 # PROBE_CONTROL="PARTS CYCLES" adds a control of what cycles leave in metaspace; from three parts of a hundred on it has bounds.
 may_load=()
@@ -48,7 +48,7 @@ probed deep "" deep
 probed deep-c2 $c2 deep
 probed cycles-interpreter -Xint cycles "$CYCLES"
 probed cycles-c1 $c1 cycles "$CYCLES"
-probed cycles "" cycles $((3 * CYCLES))
+probed cycles "" cycles "$CYCLES"
 if [ "$MAJOR" -ge 21 ]; then
     probed blocked-virtual "" blocked-virtual
     probed cycles-virtual "" cycles-virtual "$CYCLES"
