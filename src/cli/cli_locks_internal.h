@@ -120,6 +120,9 @@ size_t locks_choose(const struct locks *all, const struct locks_table *table,
                     const struct locks_site **out);
 
 int64_t locks_mean_hold_ns(const struct locks_site *site);
+/* The sum of holds, less its error and with it. */
+int64_t locks_held_at_least_ns(const struct locks_site *site);
+int64_t locks_held_at_most_ns(const struct locks_site *site);
 /* The class that somebody waited for, where that says which lock it is; else "". */
 const char *locks_told_class(const struct locks_site *site);
 /* "75.0 % +- 1.2  shop.Cart.add": how much of the place's acquisitions. */

@@ -30,14 +30,31 @@ const char locks_note[] =
     "counted, and its time is that of the outer one; Object.wait is part of a hold. A lock of "
     "java.util.concurrent is told at the call that takes it, and its time where the same method "
     "gives it back. Who calls places of the JDK is told by samples where a place is busy, with the "
-    "error that 95 of 100 such figures keep within; so is the time that a place was held. Virtual "
-    "threads are counted, not timed, and "
-    "are told as one or as two for "
-    "more.";
+    "error that 95 of 100 such figures keep within; so is the time that a place was held; where "
+    "that error is all of it or more, as of one long hold among many short ones, it is told what "
+    "it is at most. Virtual threads are told as one, or as two for more.";
 
 int64_t locks_mean_hold_ns(const struct locks_site *site)
 {
     return site->weight == 0 ? 0 : site->hold_ns / (int64_t)site->weight;
+}
+
+/* A file may say anything. */
+static int64_t error_of(const struct locks_site *site)
+{
+    return site->hold_error_ns > 0 ? site->hold_error_ns : 0;
+}
+
+int64_t locks_held_at_least_ns(const struct locks_site *site)
+{
+    return error_of(site) < site->hold_ns ? site->hold_ns - error_of(site) : 0;
+}
+
+int64_t locks_held_at_most_ns(const struct locks_site *site)
+{
+    const int64_t held_ns = site->hold_ns > 0 ? site->hold_ns : 0;
+
+    return error_of(site) > INT64_MAX - held_ns ? INT64_MAX : held_ns + error_of(site);
 }
 
 /* ---- order ---- */
@@ -173,7 +190,7 @@ static void put_steps(const uint64_t steps[LOCKS_STEPS], char out[LOCKS_TIMES_BY
 
 void locks_holds_text(const struct locks_site *site, char out[LOCKS_TIMES_BYTES])
 {
-    char sum[CONTENTION_WORD_BYTES], within[48] = "";
+    char sum[CONTENTION_WORD_BYTES], most[CONTENTION_WORD_BYTES], within[48] = "";
     /* An error that is there is told. */
     const uint64_t tenths = tenths_of((uint64_t)site->hold_error_ns, (uint64_t)site->hold_ns);
     const uint64_t error = tenths > 0 ? tenths : 1;
@@ -181,8 +198,11 @@ void locks_holds_text(const struct locks_site *site, char out[LOCKS_TIMES_BYTES]
     out[0] = '\0';
     if (site->holds == 0)
         return;
+    contention_time(locks_held_at_most_ns(site), most);
     /* Where the holds that were timed were all as long, or the recording is of before there were errors, there is none. */
-    if (site->hold_error_ns > 0)
+    if (site->hold_error_ns >= site->hold_ns && site->hold_error_ns > 0)
+        snprintf(within, sizeof within, ", %s at most", most);
+    else if (site->hold_error_ns > 0)
         snprintf(within, sizeof within, " +- %" PRIu64 ".%" PRIu64 " %%", error / 10, error % 10);
     else if (site->weight > site->holds)
         snprintf(within, sizeof within, ", estimated");

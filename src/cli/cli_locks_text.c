@@ -196,7 +196,10 @@ static void put_json_site(const struct locks *all, const struct locks_site *site
             site->holds, site->weight, site->hold_ns, site->longest_hold_ns, site->waits,
             site->waited_ns, site->longest_wait_ns);
     cli_text_json(site->lock_class, to);
-    fprintf(to, ",\"hold_error_ns\":%" PRId64, site->hold_error_ns);
+    fprintf(to,
+            ",\"hold_error_ns\":%" PRId64 ",\"hold_at_least_ns\":%" PRId64
+            ",\"hold_at_most_ns\":%" PRId64,
+            site->hold_error_ns, locks_held_at_least_ns(site), locks_held_at_most_ns(site));
     put_json_steps("hold_steps", site->hold_steps, to);
     put_json_steps("wait_steps", site->wait_steps, to);
     locks_json_objects(site, to);

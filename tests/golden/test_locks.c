@@ -65,7 +65,13 @@ static const struct recording_lock_site sites[] = {
      .thread = "one",
      .line = 30,
      .acquisitions = 12,
-     .threads = 2},
+     .threads = 2,
+     .holds = 4,
+     .weight = 12,
+     .hold_ns = 1200000,
+     .hold_error_ns = 4100000,
+     .hold_histogram = "0:9 100000:3",
+     .hold_most_ns = 390000},
     {.class_name = "app/Cart", .method = "huge", .kind = "monitor", .line = 99, .is_refused = true},
     {.class_name = "java/util/Vector",
      .method = "add",
@@ -277,7 +283,10 @@ Test(locks, three_questions_are_answered)
                 "  app.Cart.all:7 (static synchronized)\n"
                 "               no run comes here");
     expect_text("Come to by several threads, and never waited for (1 of 1)\n");
-    expect_text("app.Cart.size:30 (Lock)\n");
+    /* More than all of it: what the sum may be is told. */
+    expect_text("app.Cart.size:30 (Lock)\n"
+                "               held 1.2 ms in all, 5.3 ms at most: < 1 us 75.0 %, 0.1-1 ms "
+                "25.0 %\n");
     expect_text("In classes of the JDK (1 of 1)\n");
     expect_text("java.util.Vector.add:60 (synchronized)\n               by one alone\n");
     cr_expect(strstr(out_text, "app.Cart.huge") == NULL);
@@ -313,8 +322,11 @@ Test(locks, for_programs)
         "\"thread\":\"worker-1\",\"timed_holds\":1000,\"weight\":1234567,"
         "\"hold_ns\":123456700,\"longest_hold_ns\":7000,\"waits\":0,\"waited_ns\":0,"
         "\"longest_wait_ns\":0,\"lock_class\":\"\",\"hold_error_ns\":300,"
+        "\"hold_at_least_ns\":123456400,\"hold_at_most_ns\":123457000,"
         "\"hold_steps\":[1234000,560,0,0,0,0,7],\"wait_steps\":[0,0,0,0,0,0,0],\"owners\":[]},\n");
     expect_text("\"verdict\":\"not counted\"");
+    expect_text("\"hold_error_ns\":4100000,\"hold_at_least_ns\":0,"
+                "\"hold_at_most_ns\":5300000,");
     expect_text("\"kind\":\"ReentrantLock\",\"is_platform\":false,\"verdict\":\"contended\"");
     expect_text(
         "\"wait_steps\":[0,0,0,0,0,0,0],\"owners\":[],\"callers\":[{\"caller\":\"app.Cart.fill\","
@@ -322,6 +334,7 @@ Test(locks, for_programs)
         "\"acquisitions\":625,\"error\":60,\"samples\":10},");
     expect_text("\"waits\":1,\"waited_ns\":5000000,\"longest_wait_ns\":5000000,\"lock_class\":"
                 "\"java.util.concurrent.locks.ReentrantLock$NonfairSync\",\"hold_error_ns\":0,"
+                "\"hold_at_least_ns\":40000,\"hold_at_most_ns\":40000,"
                 "\"hold_steps\":[0,40,0,0,0,0,0],\"wait_steps\":[0,0,0,0,1,0,0],"
                 "\"owners\":[{\"waits\":1,\"waited_ns\":5000000,\"owner\":\"three\"}]}");
     expect_text(
@@ -392,6 +405,7 @@ Test(locks, an_explorer_page_has_what_the_command_says)
         "time: look at that one first; #7 30.0 ms in "
         "1 "
         "wait, #8 10.0 ms in 1 wait\"],",
+        ",4100000,\"1.2 ms in all, 5.3 ms at most: \\u003c 1 us 75.0 %, 0.1-1 ms 25.0 %\",",
     };
     for (size_t i = 0; i < JW_COUNT_OF(texts); i++)
         cr_expect(strstr(census, texts[i]) != NULL, "no '%s' in %s", texts[i], census);
