@@ -21,7 +21,7 @@ _jaywalk_facts() {
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
         --queue) kind=any ;;
         --pausebudget) kind=any ;;
         --overhead) kind=any ;;
@@ -72,7 +72,7 @@ _jaywalk_facts() {
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
         --queue) kind=any ;;
         --pausebudget) kind=any ;;
         --overhead) kind=any ;;
@@ -125,7 +125,7 @@ _jaywalk_facts() {
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty none' ;;
+        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
         --queue) kind=any ;;
         --pausebudget) kind=any ;;
         --overhead) kind=any ;;

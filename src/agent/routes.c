@@ -13,6 +13,7 @@ _Static_assert(OPTIONS_ENDPOINTS_JDK_HTTP == 1 << PROBE_ROUTES_JDK_HTTP, "bits a
 _Static_assert(OPTIONS_ENDPOINTS_SERVLET == 1 << PROBE_ROUTES_SERVLET, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_GRPC == 1 << PROBE_ROUTES_GRPC, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_NETTY == 1 << PROBE_ROUTES_NETTY, "bits are packs");
+_Static_assert(OPTIONS_ENDPOINTS_KAFKA == 1 << PROBE_ROUTES_KAFKA, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_SPRING_MVC == 1 << PROBE_ROUTES_SPRING_MVC, "bits are packs");
 _Static_assert(OPTIONS_ENDPOINTS_JAX_RS == 1 << PROBE_ROUTES_JAX_RS, "bits are packs");
 
@@ -61,6 +62,24 @@ static void turn(JNIEnv *jni, jobject thread, uint64_t key, bool is_last)
     context_route_turn(context_find(api_thread_number(jni, thread)), key, is_last);
 }
 
+static void poll(JNIEnv *jni, jobject thread, bool is_told)
+{
+    const uint64_t number = api_thread_number(jni, thread);
+    const context_slot slot = context_find(number);
+
+    if (context_route_poll(is_told ? run_generations() : NULL, slot) && api_is_virtual(jni, thread))
+        context_unbind(slot, number);
+}
+
+static void polled(JNIEnv *jni, jobject thread, const struct instrument_request *request)
+{
+    const uint64_t number = api_thread_number(jni, thread);
+
+    if (number != 0 && run_generations() != NULL)
+        context_route_polled(run_generations(), context_bind(number, api_is_virtual(jni, thread)),
+                             text_of(request->name, request->name_bytes), request->operation);
+}
+
 static void start(JNIEnv *jni, jobject thread, uint64_t key)
 {
     context_route_start(context_find(api_thread_number(jni, thread)), key);
@@ -106,8 +125,19 @@ static void leave(JNIEnv *jni, jobject thread, uint32_t entered, bool goes_on, u
         context_unbind(slot, number);
 }
 
-static const struct instrument_requests requests = {enter,     open_request, open_kept, turn, start,
-                                                    may_match, match,        served,    leave};
+static const struct instrument_requests requests = {
+    .enter = enter,
+    .open = open_request,
+    .open_kept = open_kept,
+    .turn = turn,
+    .poll = poll,
+    .polled = polled,
+    .start = start,
+    .may_match = may_match,
+    .match = match,
+    .served = served,
+    .leave = leave,
+};
 
 /* ---- a session ---- */
 
@@ -178,4 +208,5 @@ void routes_end(JNIEnv *jni)
     packs_on = 0;
     if (!instrument_detach_own(jni, NAME, say_nothing, NULL, &err))
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: %s", NAME, err.message);
+    context_routes_end();
 }

@@ -183,6 +183,14 @@ void context_route_open_named(struct generations *generations, context_slot slot
  */
 void context_route_open_kept(context_slot slot, const char *operation, uint64_t key);
 void context_route_turn(context_slot slot, uint64_t key, bool is_last);
+/*
+ * Of a thread that polls for what it works on: that is a request of this name until it polls again, where it serves no other one. As the session
+ * ends (context_routes_end) nobody is there who would notice that it does, so what it has then is no more its request.
+ * True: it works for nothing.
+ */
+void context_route_polled(struct generations *generations, context_slot slot,
+                          struct context_text name, const char *operation);
+bool context_route_poll(struct generations *generations, context_slot slot);
 /* Whether it is the request that the thread serves. */
 bool context_route_is_open(context_slot slot, uint32_t entered);
 /* The request that the thread serves is asynchronous from now on: others may go on with it under that key, at once. */
@@ -206,6 +214,7 @@ bool context_route_leave(context_slot slot, uint32_t entered);
 #define CONTEXT_ROUTE_PATH_BYTES 2048u /* so much of a path is looked at */
 /* All endpoints are new again. Context: control. */
 void context_routes_begin(void);
+void context_routes_end(void);
 /* "GET /orders/{id}" of "GET" and "/orders/4711;v=1?x=y"; its length. Context: any. */
 size_t context_route_name(struct context_text method, struct context_text path,
                           char text[CONTEXT_ROUTE_BYTES]);

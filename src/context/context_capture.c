@@ -31,6 +31,16 @@ JW_SIGNAL_SAFE static uint64_t from_big_endian(const unsigned char bytes[8])
     return value;
 }
 
+/* The request is of a session that has ended. */
+JW_SIGNAL_SAFE static void forget_request(const struct context_place *place, struct copy *out)
+{
+    if (!place->route_is_ours || out->root_span_id != place->route_root)
+        return;
+    out->root_span_id = 0;
+    if (out->span_id == place->route_root)
+        out->span_id = 0;
+}
+
 /* False: it is being written, or says that it goes beyond its slot. */
 JW_SIGNAL_SAFE static bool copy_record(const struct context_place *place, struct copy *out)
 {
@@ -78,6 +88,8 @@ JW_SIGNAL_SAFE static void fill(struct generation *generation, const struct cont
         jw_count(JW_COUNT_CONTEXT_TORN);
         return;
     }
+    if (context_route_is_past(place))
+        forget_request(place, &copy);
     memcpy(record->trace_id, copy.trace_id, sizeof record->trace_id);
     record->span_id = copy.span_id;
     record->root_span_id = copy.root_span_id;

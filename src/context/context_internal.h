@@ -24,6 +24,7 @@ struct context_place {
     bool route_is_kept : 1;       /* it is among those that go on elsewhere */
     bool route_is_matched : 1;    /* its endpoint is of the pattern that a framework has for it */
     bool route_is_begun : 1;      /* of that the begin is known, which others go on with */
+    bool route_is_polled : 1;     /* it ends as the thread polls again, and no method is left */
     uint8_t route_tag;            /* of that endpoint's hash */
     uint32_t route_number : 12;   /* of its endpoint, from 1 on; 0: [other] */
     uint32_t route_operation : 4; /* who took it, from 1 on; 0: not known */
@@ -53,6 +54,9 @@ JW_SIGNAL_SAFE struct context_place *context_place_of(context_slot slot);
 
 /* The slot that a record of `otel_thread_ctx_v1` lies in; CONTEXT_NO_SLOT: another's, or none. */
 JW_SIGNAL_SAFE context_slot context_slot_of_record(const void *record);
+
+/* A request of a session that has ended meanwhile: nobody will say that it is over. */
+JW_SIGNAL_SAFE bool context_route_is_past(const struct context_place *place);
 
 /* What this place says, interned; DICT_NONE: nothing. On the owner's own thread. */
 JW_SIGNAL_SAFE dict_id context_intern(struct generation *generation,

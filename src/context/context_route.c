@@ -201,6 +201,7 @@ static void close_route(context_slot slot, struct context_place *place)
     place->route_is_kept = 0;
     place->route_is_matched = 0;
     place->route_is_begun = 0;
+    place->route_is_polled = 0;
     place->route_name = 0;
 }
 
@@ -476,6 +477,45 @@ void context_route_tell(struct generations *generations, context_slot slot, uint
     const struct context_text name = {text, read_name(place, text)};
     if (name.length_bytes != 0)
         (void)context_span(generations, name, place->route_begin_ns, jw_now_ns(), slot);
+}
+
+static _Atomic uint64_t
+    ended_ns; /* the last session with endpoints; relaxed: who sees it late shows one sample more */
+
+void context_routes_end(void)
+{
+    jw_store_relaxed(&ended_ns, jw_now_ns());
+}
+
+bool context_route_is_past(const struct context_place *place)
+{
+    return place->route_is_polled && place->route_begin_ns <= jw_load_relaxed(&ended_ns);
+}
+
+void context_route_polled(struct generations *generations, context_slot slot,
+                          struct context_text name, const char *operation)
+{
+    struct context_place *place = context_place_of(slot);
+    bool is_asked;
+
+    if (place == NULL || place->route_depth != 0)
+        return;
+    const uint32_t entered = context_route_enter(slot, 0, true, &is_asked);
+    if (is_asked)
+        context_route_open_named(generations, slot, name, operation, 0);
+    if (place->route_opened == 0)
+        (void)context_route_leave(slot, entered);
+    place->route_is_polled = place->route_opened != 0;
+}
+
+bool context_route_poll(struct generations *generations, context_slot slot)
+{
+    struct context_place *place = context_place_of(slot);
+
+    if (place == NULL || !place->route_is_polled)
+        return false;
+    context_route_tell(context_route_is_past(place) ? NULL : generations, slot, 0);
+    return context_route_leave(slot, place->route_opened);
 }
 
 bool context_route_leave(context_slot slot, uint32_t entered)

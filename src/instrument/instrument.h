@@ -121,6 +121,9 @@ struct instrument_requests {
     /* Instead: it is the one that is kept under that key, if there is one; and of either, whether more of it comes under that key. */
     void (*open_kept)(JNIEnv *jni, jobject thread, uint64_t key, const char *operation);
     void (*turn)(JNIEnv *jni, jobject thread, uint64_t key, bool is_last);
+    /* Of a thread that polls for what it works on: what it had is done with; and what it has now, which has a name, until it polls again. */
+    void (*poll)(JNIEnv *jni, jobject thread, bool is_told);
+    void (*polled)(JNIEnv *jni, jobject thread, const struct instrument_request *request);
     /* The request of the thread is asynchronous: other threads may go on with it under that key from now on. */
     void (*start)(JNIEnv *jni, jobject thread, uint64_t key);
     /* Whether a pattern of the request of the thread is wanted, or what goes on with the begin of one; that is it. */

@@ -68,6 +68,7 @@ static enum turn turn_of(JNIEnv *jni, jobject given, enum probe_routes_site site
     case PROBE_ROUTES_EXCHANGE:
     case PROBE_ROUTES_CALL:
     case PROBE_ROUTES_READ:
+    case PROBE_ROUTES_POLLED:
     case PROBE_ROUTES_SITES:
         break;
     }
@@ -106,6 +107,7 @@ static bool goes_on_elsewhere(JNIEnv *jni, jobject given, enum probe_routes_site
     case PROBE_ROUTES_CLOSED:
     case PROBE_ROUTES_EXCHANGE:
     case PROBE_ROUTES_READ: /* it is kept, or has been read */
+    case PROBE_ROUTES_POLLED:
     case PROBE_ROUTES_SITES:
         break;
     }
@@ -254,6 +256,19 @@ static void JNICALL start(JNIEnv *jni, jobject object, jobject thread, jobject g
         requests->start(jni, thread, key_of(jni, given, (enum probe_routes_site)site));
 }
 
+/* `given`: NULL: nothing yet. */
+static void JNICALL poll(JNIEnv *jni, jobject object, jobject thread, jobject given,
+                         jboolean is_told)
+{
+    (void)object;
+    if (requests == NULL)
+        return;
+    if (given == NULL)
+        requests->poll(jni, thread, is_told != JNI_FALSE);
+    else
+        instrument_tell_polled(jni, requests, thread, given);
+}
+
 static void JNICALL leave(JNIEnv *jni, jobject object, jobject thread, jobject given, jint entered,
                           jint site, jint end, jboolean is_told)
 {
@@ -293,6 +308,7 @@ bool instrument_bind_routes(JNIEnv *jni, struct jw_error *err)
         .natives_class = EVENTS_CLASS,
         .natives = {{"enter", "(Ljava/lang/Thread;Ljava/lang/Object;Ljava/lang/Object;IZ)I",
                      (uintptr_t)&enter},
+                    {"poll", "(Ljava/lang/Thread;Ljava/lang/Object;Z)V", (uintptr_t)&poll},
                     {"start", "(Ljava/lang/Thread;Ljava/lang/Object;I)V", (uintptr_t)&start},
                     {"match", "(Ljava/lang/Thread;Ljava/lang/Object;Ljava/lang/Object;I)V",
                      (uintptr_t)&match},

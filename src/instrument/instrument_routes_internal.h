@@ -47,6 +47,12 @@ uint64_t instrument_key_of(JNIEnv *jni, jobject object, enum probe_routes_site s
 void instrument_tell_read(JNIEnv *jni, const struct instrument_requests *requests, jobject thread,
                           jobject context, jobject read);
 
+/* ---- instrument_polls.c ---- */
+
+/* A consumer of Kafka's has polled: `given` is what that gave it. */
+void instrument_tell_polled(JNIEnv *jni, const struct instrument_requests *requests, jobject thread,
+                            jobject given);
+
 /* ---- instrument_matches.c ---- */
 
 /* A framework's object, `by`, has found out for which of its patterns the request of the thread is: enum probe_routes_match. */

@@ -112,6 +112,7 @@ enum options_endpoints {
     OPTIONS_ENDPOINTS_JAX_RS = 1 << 3,     /* patterns of @Path */
     OPTIONS_ENDPOINTS_GRPC = 1 << 4,       /* io.grpc, calls that a server has */
     OPTIONS_ENDPOINTS_NETTY = 1 << 5,      /* io.netty.handler.codec.http */
+    OPTIONS_ENDPOINTS_KAFKA = 1 << 6,      /* org.apache.kafka.clients.consumer */
 };
 
 /* What begins and ends a window of samples: moments of a JVM that can be seen without changing its code. */

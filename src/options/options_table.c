@@ -94,7 +94,8 @@ static const struct options_name whether_names[] = {
 static const struct options_name endpoints_names[] = {
     {"auto",
      OPTIONS_ENDPOINTS_JDK_HTTP | OPTIONS_ENDPOINTS_SERVLET | OPTIONS_ENDPOINTS_SPRING_MVC |
-         OPTIONS_ENDPOINTS_JAX_RS | OPTIONS_ENDPOINTS_GRPC | OPTIONS_ENDPOINTS_NETTY,
+         OPTIONS_ENDPOINTS_JAX_RS | OPTIONS_ENDPOINTS_GRPC | OPTIONS_ENDPOINTS_NETTY |
+         OPTIONS_ENDPOINTS_KAFKA,
      false, NULL},
     {"jdk-http", OPTIONS_ENDPOINTS_JDK_HTTP, false, NULL},
     {"servlet", OPTIONS_ENDPOINTS_SERVLET, false, NULL},
@@ -102,6 +103,7 @@ static const struct options_name endpoints_names[] = {
     {"jax-rs", OPTIONS_ENDPOINTS_JAX_RS, false, NULL},
     {"grpc", OPTIONS_ENDPOINTS_GRPC, false, NULL},
     {"netty", OPTIONS_ENDPOINTS_NETTY, false, NULL},
+    {"kafka", OPTIONS_ENDPOINTS_KAFKA, false, NULL},
     {"none", 0, false, NULL},
     {NULL, 0, false, NULL},
 };

@@ -40,11 +40,15 @@
  * Netty's decoders put what they have read into a list, and hand that on, to all handlers behind them, from one method: of the bytes of one
  * request, or a part of it, each time. Which lists hold requests the decoder of HTTP knows.
  * Source: Netty 4.1.0 to 4.2.7, ByteToMessageDecoder.callDecode and fireChannelRead, HttpObjectDecoder.decode.
+ *
+ * A consumer of Kafka's is one thread's: what a poll gave it is what that works on until it polls again, or closes the consumer.
+ * Source: documentation of Kafka 0.10 to 4.1, KafkaConsumer ("not safe for multi-threaded access"), ConsumerRecords, TopicPartition.
  */
 #define GRPC_LISTENER                                                                              \
     "include class name=io.grpc.internal.ServerCallImpl$ServerStreamListenerImpl method "
 #define UNDERTOW_STARTS                                                                            \
     "include class name=io.undertow.servlet.spec.HttpServletRequestImpl method name=startAsync"
+#define KAFKA_CONSUMER "include class name=org.apache.kafka.clients.consumer.KafkaConsumer method "
 static const struct {
     enum probe_routes_pack pack;
     enum probe_kind kind; /* of what is given: an argument is the first one */
@@ -88,6 +92,8 @@ static const struct {
                            "name=fireChannelRead parameters=io.netty.channel.ChannelHandlerContext,"
                            "io.netty.handler.codec.CodecOutputList,int",
                            NULL},
+    [PROBE_ROUTES_POLLED] = {PROBE_ROUTES_KAFKA, PROBE_RETURNED, false, false,
+                             KAFKA_CONSUMER "name=poll parameters=java.time.Duration|long", NULL},
 };
 
 static const char netty_reads[] =
@@ -131,6 +137,7 @@ static const char *const words[PROBE_ROUTES_PACKS] = {
     [PROBE_ROUTES_JAX_RS] = "jax-rs",
     [PROBE_ROUTES_GRPC] = "grpc",
     [PROBE_ROUTES_NETTY] = "netty",
+    [PROBE_ROUTES_KAFKA] = "kafka",
 };
 
 const char *probe_routes_word(enum probe_routes_pack pack)
@@ -203,6 +210,37 @@ static bool add(struct probe_reader *reader, enum probe_place place, enum probe_
     return keep_texts(reader, handler, sites[site].rules, sites[site].pack);
 }
 
+/* It ends as the next one begins: none of these is left by what another was given. */
+static bool add_polls(struct probe_reader *reader, enum probe_place place, const char *name,
+                      const char *rules)
+{
+    struct probe_whole *whole = reader->whole;
+    struct probe_handler *handler = &whole->handlers[whole->probe.handler_count++];
+    const bool has_given = place == PROBE_RETURN;
+
+    *handler = (struct probe_handler){.class_name = PROBE_ROUTES_CLASS,
+                                      .method_name = name,
+                                      .descriptor = has_given ? "(Ljava/lang/Object;II)V" : "(II)V",
+                                      .place = place,
+                                      .target = PROBE_ROUTES_CLASS,
+                                      .capture_count = has_given,
+                                      .captures = {{.kind = PROBE_RETURNED, .type = 'L'}},
+                                      .site = PROBE_ROUTES_POLLED};
+    return keep_texts(reader, handler, rules, PROBE_ROUTES_KAFKA);
+}
+
+static bool add_site(struct probe_reader *reader, enum probe_routes_site site)
+{
+    const char *rules = sites[site].rules;
+
+    if (site == PROBE_ROUTES_POLLED)
+        return add_polls(reader, PROBE_ENTRY, "polls", rules) &&
+               add_polls(reader, PROBE_RETURN, "polled", rules) &&
+               add_polls(reader, PROBE_ENTRY, "polls", KAFKA_CONSUMER "name=close");
+    return add(reader, PROBE_ENTRY, site) && add(reader, PROBE_RETURN, site) &&
+           add(reader, PROBE_THROW, site);
+}
+
 static bool add_start(struct probe_reader *reader, enum probe_routes_site site)
 {
     struct probe_whole *whole = reader->whole;
@@ -256,9 +294,7 @@ static bool add_match(struct probe_reader *reader, enum probe_place place, size_
 static bool add_all(struct probe_reader *reader, uint64_t packs)
 {
     for (int site = 0; site < PROBE_ROUTES_SITES; site++) {
-        if ((packs >> sites[site].pack & 1) != 0 &&
-            (!add(reader, PROBE_ENTRY, site) || !add(reader, PROBE_RETURN, site) ||
-             !add(reader, PROBE_THROW, site)))
+        if ((packs >> sites[site].pack & 1) != 0 && !add_site(reader, site))
             return false;
     }
     for (int site = 0; site < PROBE_ROUTES_SITES; site++) {

@@ -26,6 +26,7 @@ enum probe_routes_pack {
     PROBE_ROUTES_JAX_RS,     /* of what others take, servlets mostly */
     PROBE_ROUTES_GRPC,
     PROBE_ROUTES_NETTY,
+    PROBE_ROUTES_KAFKA,
     PROBE_ROUTES_PACKS,
 };
 
@@ -40,6 +41,7 @@ enum probe_routes_site {
     PROBE_ROUTES_LISTENER, /* io.grpc.internal.ServerCallImpl.ServerStreamListenerImpl, which has a call */
     PROBE_ROUTES_CLOSED, /* the same, told that the call is over */
     PROBE_ROUTES_READ,   /* io.netty.channel.ChannelHandlerContext, and a list of what was read */
+    PROBE_ROUTES_POLLED, /* org.apache.kafka.clients.consumer.ConsumerRecords, which a method gave */
     PROBE_ROUTES_SITES,
 };
 #define PROBE_ROUTES_HANDLERS 3u /* of a site */

@@ -71,6 +71,27 @@ public abstract class JaywalkRoutes {
         }
     }
 
+    /** A consumer is about to poll, or is closed: what its last poll gave is done with. */
+    public static void polls(int site, int attach) {
+        try {
+            teller.poll(Thread.currentThread(), null, attach == telling);
+        } catch (Throwable e) {
+            dropped++;
+        }
+    }
+
+    /** It has polled: what that gave is what its thread works on from now on. */
+    public static void polled(Object given, int site, int attach) {
+        if (attach != telling || given == null) {
+            return;
+        }
+        try {
+            teller.poll(Thread.currentThread(), given, true);
+        } catch (Throwable e) {
+            dropped++;
+        }
+    }
+
     /** The request that the thread serves says that it is asynchronous: others may go on with it, before the method that took it in has ended. */
     public static void started(Object given, int site, int attach) {
         if (attach != telling) {
@@ -131,6 +152,8 @@ public abstract class JaywalkRoutes {
     }
 
     protected abstract int enter(Thread thread, Object given, Object read, int site, boolean isTold);
+
+    protected abstract void poll(Thread thread, Object given, boolean isTold);
 
     protected abstract void start(Thread thread, Object given, int site);
 

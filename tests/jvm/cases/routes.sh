@@ -1,6 +1,6 @@
 # Endpoints of requests without a line of the program's (endpoints=): of the JDK's own server and of servlets behind a filter each request is counted, under the
 # name of its route, and each sample of a method that works for one has its endpoint; what runs outside of requests has none, also after a request that an
-# exception ended; an asynchronous one is one, whoever goes on with it, and when. In a program that has long been running, as docs/howto/endpoints-without-code.md says. A program without requests is told so. The servlet API is a few interfaces of its names: what a container has beyond them is not looked at.
+# exception ended; an asynchronous one is one, whoever goes on with it, and when; so is what a consumer polled. In a program that has long been running, as docs/howto/endpoints-without-code.md says. A program without requests is told so. The servlet API is a few interfaces of its names: what a container has beyond them is not looked at.
 . "$(dirname "$LIB")/attach.sh"
 
 requests_of() { # $1: name of a run, $2: endpoint
@@ -54,6 +54,7 @@ lasted jdk 'GET /orders/{id}/items' 60 3000000
 lasted jdk 'GET /health' 60 3000000
 "$JW_COMMAND" latency jdk.jfr | grep -q '^ *60 .* GET /health$' || fail "jdk: no row of GET /health: $("$JW_COMMAND" latency jdk.jfr)"
 
+mkdir servlets polling # which the compiler of JDK 8 does not make
 "$JDK/bin/javac" -nowarn -d servlets "$(dirname "$LIB")"/servlet/*.java
 run servlet endpoints=servlet -Xcheck:jni -cp servlets served.Served
 served servlet 'GET /orders/{id}/items' 60 Served.inOrders
@@ -90,6 +91,39 @@ if [ -f "$JW_JAR" ]; then
     done
 fi
 
+# What a consumer of Kafka's polled, until it polls again; Kafka itself is a few classes of its names.
+"$JDK/bin/javac" -nowarn -d polling $(find "$(dirname "$LIB")/kafka" -name '*.java')
+kinds=(platform)
+[ "$MAJOR" -lt 21 ] || kinds+=(virtual)
+for kind in "${kinds[@]}"; do
+    arguments=(polling.Polling)
+    [ "$kind" = platform ] || arguments+=(virtual)
+    run "polled-$kind" endpoints=kafka -Xcheck:jni -cp polling "${arguments[@]}"
+    served "polled-$kind" 'process orders' 30 Polling.inOrders
+    served "polled-$kind" 'process orders+payments' 30 Polling.inBoth
+    served "polled-$kind" 'process many topics' 30 Polling.inMany
+    outside "polled-$kind" Polling.outside
+    lasted "polled-$kind" 'process orders+payments' 30 3000000
+    ! grep -q 'WARNING in native method' "polled-$kind.out" "polled-$kind.err" || fail "polled-$kind: -Xcheck:jni: $(grep -h -A 4 -m 1 'WARNING in native' "polled-$kind.out" "polled-$kind.err" | tr '\n' ' ')"
+done
+
+# One that is worked on as the session ends has no end that anybody would see; it is nothing to the next session.
+begin_target consumer -cp polling polling.Polling on "$OUT/stay"
+jaywalk 0 start -e cpu --endpoints=auto -f consumed.jfr "$consumer" >out
+until [ "$(jaywalk 0 status "$consumer" | sed -n 's/ samples in .*//p')" -ge 30 ]; do sleep 0.15; done
+touch stay
+until grep -q stays consumer.out; do sleep 0.05; done
+jaywalk 0 stop "$consumer" >out
+jaywalk 0 endpoints -o csv consumed.jfr >consumed.csv
+[ "$(requests_of consumed 'process orders')" -ge 1 ] || fail "consumed: no request: $(cat consumed.csv)"
+jaywalk 0 start -e cpu -f later.jfr "$consumer" >out
+until [ "$(jaywalk 0 status "$consumer" | sed -n 's/ samples in .*//p')" -ge 30 ]; do sleep 0.15; done
+jaywalk 0 stop "$consumer" >out
+"$JW_COMMAND" convert -q -e cpu -o jsonl later.jfr later.jsonl
+grep -q 'Polling' later.jsonl || fail "later: no sample of what is worked on"
+! grep -E '"(localRootSpanId|spanId)":"?[1-9]' later.jsonl || fail "later: samples work for a request of the session before"
+end_target consumer $'polls\nstays'
+
 # A pack that is not asked for gives nothing, and it is said where nothing was met.
 profile none event=cpu,endpoints=servlet,file=none.jfr -version
 grep -q 'endpoints: no class that was loaded serves requests' none.err || fail "none: it is not said that nothing was met: $(cat none.err)"
@@ -109,6 +143,6 @@ for packs in auto jdk-http+servlet; do
         [ "$(requests_of live "$endpoint")" -ge 1 ] || fail "$packs: no request of $endpoint: $(cat live.csv)"
     done
 done
-jaywalk 2 start --endpoints=kafka -f kafka.jfr "$server" >out
+jaywalk 2 start --endpoints=camel -f camel.jfr "$server" >out
 says "allowed: auto, jdk-http, servlet, spring-mvc, jax-rs, grpc, netty"
 end_target server serves

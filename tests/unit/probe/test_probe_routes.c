@@ -7,7 +7,7 @@
 
 TestSuite(probe_routes, .timeout = 300);
 
-#define ALL UINT64_C(63)
+#define ALL ((UINT64_C(1) << PROBE_ROUTES_PACKS) - 1)
 
 #define MATCHED "(Ljava/lang/Object;Ljava/lang/Object;II)V"
 
@@ -47,11 +47,12 @@ Test(probe_routes, who_may_be_overtaken_is_told_where_its_requests_become_asynch
 
     cr_assert(probe != NULL, "%s", err.message);
     cr_assert_eq(probe_routes_sites(ALL), PROBE_ROUTES_SITES);
-    cr_assert_eq(count_of(probe, "entered", "(Ljava/lang/Object;II)I"), PROBE_ROUTES_SITES - 1);
+    cr_assert_eq(count_of(probe, "entered", "(Ljava/lang/Object;II)I"), PROBE_ROUTES_SITES - 2);
     cr_assert_eq(count_of(probe, "entered", "(Ljava/lang/Object;Ljava/lang/Object;II)I"), 1,
                  "what was read is given, too");
     cr_assert_eq(count_of(probe, "left", "(Ljava/lang/Object;ZIII)V"), 1, "Jetty's says its end");
-    cr_assert_eq(count_of(probe, "left", "(Ljava/lang/Object;III)V"), 2 * PROBE_ROUTES_SITES - 2);
+    cr_assert_eq(count_of(probe, "left", "(Ljava/lang/Object;III)V"), 2 * PROBE_ROUTES_SITES - 4);
+    cr_assert_eq(count_of(probe, "polls", "(II)V"), 2, "before a poll and at the end");
     cr_assert_eq(count_of(probe, "failed", "(Ljava/lang/Object;III)V"), 1,
                  "a call of gRPC is over with it");
     cr_assert_eq(count_of(probe, "started", "(Ljava/lang/Object;II)V"), 3);
@@ -98,6 +99,34 @@ Test(probe_routes, what_is_read_is_told_by_its_list)
     cr_assert_str_eq(read->method_name, "read");
     cr_assert_eq(read->place, PROBE_RETURN);
     cr_assert_eq(read->captures[0].argument, 2);
+    probe_close(probe);
+}
+
+/* It is told as it is given, and that it is over as the next one is asked for, or nobody asks any more. */
+Test(probe_routes, what_is_polled_ends_with_the_next_poll)
+{
+    static const struct {
+        const char *method_name, *descriptor, *rule;
+        enum probe_place place;
+    } wanted[PROBE_ROUTES_HANDLERS] = {
+        {"polls", "(II)V", "name=poll ", PROBE_ENTRY},
+        {"polled", "(Ljava/lang/Object;II)V", "name=poll ", PROBE_RETURN},
+        {"polls", "(II)V", "name=close", PROBE_ENTRY}};
+    struct jw_error err = {0};
+    struct probe *probe = probe_routes_open("endpoints", UINT64_C(1) << PROBE_ROUTES_KAFKA, &err);
+
+    cr_assert(probe != NULL, "%s", err.message);
+    cr_assert_eq(probe->handler_count, PROBE_ROUTES_HANDLERS);
+    for (uint32_t i = 0; i < PROBE_ROUTES_HANDLERS; i++) {
+        const struct probe_handler *handler = &probe->handlers[i];
+
+        cr_assert_str_eq(handler->method_name, wanted[i].method_name);
+        cr_assert_str_eq(handler->descriptor, wanted[i].descriptor);
+        cr_assert_eq(handler->place, wanted[i].place);
+        cr_assert(strstr(handler->rules, wanted[i].rule) != NULL, "%s", handler->rules);
+        cr_assert_not(handler->is_paired);
+        cr_assert_str_eq(handler->pattern, "kafka");
+    }
     probe_close(probe);
 }
 

@@ -12,6 +12,9 @@ final class RouteEvents extends JaywalkRoutes {
     protected native int enter(Thread thread, Object given, Object read, int site, boolean isTold);
 
     @Override
+    protected native void poll(Thread thread, Object given, boolean isTold);
+
+    @Override
     protected native void start(Thread thread, Object given, int site);
 
     @Override
