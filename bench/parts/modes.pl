@@ -60,7 +60,7 @@ sub run_turns {
 
 sub {
     my ($bench) = @_;
-    my ($jvms, $turns) = ($bench->pick(2, 1), $bench->pick(8, 4));
+    my ($jvms, $turns) = ($bench->pick(2, 1), $bench->pick(5, 4));
     # Rounds of about half a second of CPU time.
     my @programs = (
         { name => 'service', command => ['Service', $bench->pick(20000, 4000), 4, 200] },
