@@ -196,7 +196,7 @@ public final class Probed {
     private static void cycles(int count, int threads, boolean areVirtual) throws Exception {
         AtomicLong rounds = new AtomicLong();
         boolean[] isOver = new boolean[1];
-        long pauseNs = threads * 50_000L;
+        long pauseNs = threads * 250_000L;
         Runnable load = () -> {
             Target target = new Target();
             while (!isOver[0]) {
