@@ -6,15 +6,15 @@
 
 #include "agent/agent.h"
 #include "agent/api_internal.h"
-#include "agent/deadlock_stacks.h"
 #include "agent/locks.h"
+#include "agent/virtual_stacks.h"
 #include "base/clock.h"
 #include "sampler/sampler_locks.h"
 
 /* Those that were found at the last turn, and are told at the next one, when their stacks are there. */
 static struct {
     struct sampler_deadlocked all[4 * SAMPLER_DEADLOCK_MAX];
-    struct deadlock_stack stacks[4 * SAMPLER_DEADLOCK_MAX]; /* of virtual threads */
+    struct virtual_stack stacks[4 * SAMPLER_DEADLOCK_MAX]; /* of virtual threads */
     uint32_t count, told_count;
     uint64_t found_ns, turned_ns;
 } dead;
@@ -22,7 +22,7 @@ static struct {
 static void forget(void)
 {
     for (uint32_t i = 0; i < dead.count; i++)
-        deadlock_stack_free(agent.jvmti, &dead.stacks[i]);
+        virtual_stack_free(agent.jvmti, &dead.stacks[i]);
     dead.count = dead.told_count = 0;
 }
 
@@ -40,7 +40,7 @@ void deadlocks_end(void)
     forget();
 }
 
-static struct deadlock_stack *stack_of(const struct sampler_deadlocked *one)
+static struct virtual_stack *stack_of(const struct sampler_deadlocked *one)
 {
     return &dead.stacks[one - dead.all];
 }
@@ -67,15 +67,15 @@ static const struct sampler_deadlocked *owner_of(const struct sampler_deadlocked
 /* The reference is of the virtual thread that waited there when it was taken. */
 static void ask(JNIEnv *jni, struct sampler_deadlocked *one)
 {
-    struct deadlock_stack *stack = stack_of(one);
+    struct virtual_stack *stack = stack_of(one);
 
-    *stack = (struct deadlock_stack){.count = 0};
+    *stack = (struct virtual_stack){.count = 0};
     if (one->waiter == 0 || jni == NULL)
         return;
     if (one->is_virtual && api_thread_number(jni, (jobject)one->waiter) == one->who)
-        deadlock_stack_ask(agent.jvmti, jni, (jthread)one->waiter, stack);
+        virtual_stack_ask(agent.jvmti, jni, (jthread)one->waiter, stack);
     if (!sampler_lock_goes_on(one))
-        deadlock_stack_free(agent.jvmti, stack);
+        virtual_stack_free(agent.jvmti, stack);
     (*jni)->DeleteGlobalRef(jni, (jobject)one->waiter);
     one->waiter = 0;
 }

@@ -41,6 +41,16 @@ bool latches_open(JNIEnv *jni)
     return true;
 }
 
+jobject latches_owner(JNIEnv *jni, jobject blocker)
+{
+    /* order LATCHES: acquires the class. */
+    jfieldID field = jw_load_acquire(&latches.owner);
+
+    return blocker == NULL || field == NULL || !(*jni)->IsInstanceOf(jni, blocker, latches.type)
+               ? NULL
+               : (*jni)->GetObjectField(jni, blocker, field);
+}
+
 void latches_look(JNIEnv *jni, jobject blocker, bool is_named, struct latch *out)
 {
     struct virtual_name name;

@@ -12,6 +12,7 @@
 #include "agent/latches.h"
 #include "agent/parks.h"
 #include "agent/virtual_names.h"
+#include "agent/weak_refs.h"
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "base/lock_class.h"
@@ -144,6 +145,8 @@ void locks_begin(JNIEnv *jni, const struct options *values)
     if (values->lock_ns == 0 || locks.reason[0] != '\0' || locks.is_on)
         return;
     find_monitors(jni);
+    if (vm_major_version() >= PARKS_MAJOR_MIN)
+        weak_refs_open();
 
     const jvmtiError error = set_events(JVMTI_ENABLE);
     if (error != JVMTI_ERROR_NONE) {
@@ -196,9 +199,11 @@ static void let_go_of(struct sampler_kept kept, JNIEnv *jni)
  */
 static vm_addr keep_waiter(JNIEnv *jni, jthread thread)
 {
-    return vm_major_version() >= PARKS_MAJOR_MIN && api_is_virtual(jni, thread)
-               ? (vm_addr)(*jni)->NewGlobalRef(jni, thread)
-               : 0;
+    if (vm_major_version() < PARKS_MAJOR_MIN || !api_is_virtual(jni, thread))
+        return 0;
+    weak_refs_note(jni, WEAK_THREADS, thread,
+                   api_thread_number(jni, thread)); /* it may have a lock, or get this one */
+    return (vm_addr)(*jni)->NewGlobalRef(jni, thread);
 }
 
 /* By which the owner is searched for, should the wait last, where nothing tells it. */
@@ -416,6 +421,8 @@ static struct sampler_lock park_of(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker
 
         wait.monitor = (vm_addr)blocker;
         wait.address = (uint32_t)hash;
+        if (vm_major_version() >= PARKS_MAJOR_MIN)
+            weak_refs_note(jni, WEAK_LATCHES, blocker, wait.address);
         wait.klass = vm_klass_of(jni, klass);
         (*jni)->DeleteLocalRef(jni, klass);
     }
@@ -441,8 +448,10 @@ void locks_park(jvmtiEnv *jvmti, JNIEnv *jni, jobject blocker, jboolean is_absol
 
 void locks_let_go(JNIEnv *jni)
 {
-    if (jni != NULL)
-        sampler_lock_let_go(let_go, jni);
+    if (jni == NULL)
+        return;
+    sampler_lock_let_go(let_go, jni);
+    weak_refs_let_go(jni);
 }
 
 /* Its local reference ends before the wait does. */

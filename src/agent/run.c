@@ -6,6 +6,7 @@
 
 #include "agent/agree.h"
 #include "agent/alloc.h"
+#include "agent/away.h"
 #include "agent/census.h"
 #include "agent/deadlocks.h"
 #include "agent/delays.h"
@@ -39,6 +40,7 @@
 #define EARLY_NS     (100 * JW_NS_PER_MS)
 #define OPENINGS     8 /* more than there are generations at a time */
 #define TURN_NS      (50 * JW_NS_PER_MS)
+#define SOON_TURN_NS (20 * JW_NS_PER_MS) /* while virtual threads are waited for */
 #define IDLE_TURN_NS (250 * JW_NS_PER_MS)
 #define NAMES_EVERY  5 /* rotations between two looks at the threads' names */
 
@@ -251,6 +253,7 @@ enum states_command run_work(JNIEnv *jni)
     delays_turn(session.recording);
     owners_turn(jni); /* before those who follow owners */
     deadlocks_turn(jni);
+    away_turn(jni, session.recording);
     census_turn(jni);
     methods_turn(jni, session.recording);
     exceptions_turn(jni);
@@ -271,7 +274,9 @@ enum states_command run_work(JNIEnv *jni)
         return STATES_STOP;
     if (limits_is_over(&session.loop, now_ns, wall_ns))
         return STATES_TURN;
-    (void)os_wake_wait(&run.wake, now_ns + (told == session.seen_told ? IDLE_TURN_NS : TURN_NS));
+    (void)os_wake_wait(&run.wake, now_ns + (away_is_soon()              ? SOON_TURN_NS
+                                            : told == session.seen_told ? IDLE_TURN_NS
+                                                                        : TURN_NS));
     session.seen_told = told;
     return STATES_COMMAND_LIMIT;
 }

@@ -181,6 +181,16 @@ struct recording_deadlocked {
     bool is_truncated;
 };
 
+/* What a virtual thread on no carrier does at that time, which has a lock that others wait for. */
+struct recording_told_owner {
+    uint64_t time_ns, address, virtual_number;
+    struct recording_text virtual_name;
+    struct recording_text class_name; /* of the lock; {NULL, 0}: not known */
+    const struct recording_told_frame *frames;
+    uint32_t frame_count;
+    bool is_truncated;
+};
+
 /* A place where a monitor is taken, and what was counted there until `time_ns`. */
 struct recording_lock_site {
     uint64_t time_ns;
@@ -543,6 +553,9 @@ void recording_settle(struct recording *recording);
  */
 void recording_pause(struct recording *recording);
 JW_MUST_CHECK bool recording_resume(struct recording *recording, struct jw_error *err);
+
+/* Of the recording of a session, between its takes; it is told with the waits that its time lies in. */
+void recording_lock_owner(struct recording *recording, const struct recording_told_owner *told);
 
 /* From then on nobody tells where tasks end: what is sampled later has no stack of who handed over. */
 void recording_tasks_over(struct recording *recording, uint64_t time_ns);

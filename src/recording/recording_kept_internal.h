@@ -45,4 +45,11 @@ static inline const void *recording_kept_bytes(const struct recording_kept *kept
     return kept + 1;
 }
 
+struct recording;
+struct recording_told_owner;
+
+/* recording_wall_stacks.c: the stack of an owner as it was told; NULL: there is no room for it. */
+struct recording_kept *recording_kept_told_stack(struct recording *recording,
+                                                 const struct recording_told_owner *owner);
+
 #endif

@@ -25,6 +25,7 @@
 struct lock_owner {
     uint64_t address, time_ns;
     uint32_t thread, serial;
+    uint64_t virtual_number; /* in their place: on no carrier; 0: not so */
     struct recording_kept *stack;
     struct recording_kept *context;    /* NULL: none */
     struct recording_kept *class_name; /* NULL: not known */
@@ -79,17 +80,37 @@ static void make_room(struct recording *recording)
     locks->are_sorted = false;
 }
 
-static struct recording_kept *keep_class(struct recording_take *take, uint32_t name)
+static struct recording_kept *keep_class(struct recording *recording, struct recording_text name)
 {
-    struct recording *recording = take->recording;
     const size_t limit = recording->wall.idle.limit_bytes;
-    size_t length_bytes = 0;
-    const char *text =
-        name == DICT_NONE ? NULL : dict_text(take->generation->classes, name, &length_bytes);
 
-    return text == NULL ? NULL
-                        : recording_keep(&recording->locks->classes, text, length_bytes,
-                                         limit == 0 ? RECORDING_IDLE_MAX_BYTES : limit);
+    return name.bytes == NULL
+               ? NULL
+               : recording_keep(&recording->locks->classes, name.bytes, name.length_bytes,
+                                limit == 0 ? RECORDING_IDLE_MAX_BYTES : limit);
+}
+
+static struct recording_text class_of(const struct generation *generation, uint32_t name)
+{
+    struct recording_text text = {NULL, 0};
+
+    if (name != DICT_NONE)
+        text.bytes = dict_text(generation->classes, name, &text.length_bytes);
+    return text;
+}
+
+/* It has a stack. */
+static void keep(struct recording *recording, const struct lock_owner *made)
+{
+    struct recording_locks *locks = recording->locks;
+
+    made->stack->holder_count++;
+    if (made->context != NULL)
+        made->context->holder_count++;
+    if (locks->owner_count == OWNERS_MAX)
+        make_room(recording);
+    locks->owners[locks->owner_count++] = *made;
+    locks->are_sorted = false;
 }
 
 void recording_take_lock_owner(struct recording_take *take, const struct event_record *record)
@@ -108,15 +129,31 @@ void recording_take_lock_owner(struct recording_take *take, const struct event_r
         jw_count(JW_COUNT_LOCK_OWNERS_DROPPED);
         return;
     }
-    made.stack->holder_count++;
-    if (locks->owner_count == OWNERS_MAX)
-        make_room(recording);
     made.context = recording_kept_context(take, record->context);
-    if (made.context != NULL)
-        made.context->holder_count++;
-    made.class_name = keep_class(take, record->class_name);
-    locks->owners[locks->owner_count++] = made;
-    locks->are_sorted = false;
+    made.class_name = keep_class(recording, class_of(take->generation, record->class_name));
+    keep(recording, &made);
+}
+
+void recording_lock_owner(struct recording *recording, const struct recording_told_owner *told)
+{
+    const bool is_file = recording->config.format == RECORDING_JFR;
+    struct lock_owner made = {
+        .address = told->address,
+        .time_ns = told->time_ns,
+        .thread = UINT32_MAX, /* no index */
+        .virtual_number = told->virtual_number,
+    };
+
+    recording_time(recording, told->time_ns);
+    if (is_file && locks_of(recording) != NULL)
+        made.stack = recording_kept_told_stack(recording, told);
+    if (made.stack == NULL) {
+        jw_count(JW_COUNT_LOCK_OWNERS_DROPPED);
+        return;
+    }
+    (void)recording_virtual_name(recording, told->virtual_number, told->virtual_name);
+    made.class_name = keep_class(recording, told->class_name);
+    keep(recording, &made);
 }
 
 bool recording_keep_wait(struct recording *recording, const struct event_record *record)
@@ -154,44 +191,53 @@ static uint64_t class_key(struct recording *recording, struct recording_kept *ke
     return kept->key;
 }
 
-/* Whose it was, his stack and context. */
-struct owner_keys {
-    struct recording_who who;
-    uint64_t stack;
-    struct recording_fields context;
-};
-
-static struct owner_keys keys_of(struct recording *recording, const struct lock_owner *owner)
+static uint64_t virtual_key(struct recording *recording, uint64_t number,
+                            struct recording_text name)
 {
-    const uint64_t stack = recording_kept_stack_key(recording, owner->stack);
+    return recording_virtual_thread_key(&recording->names, number,
+                                        recording_virtual_name(recording, number, name));
+}
+
+/* Whose it was. */
+static struct recording_who who_of(struct recording *recording, const struct lock_owner *owner,
+                                   const struct recording_fields *context)
+{
+    const struct recording_text none = {NULL, 0};
+
+    return owner->virtual_number != 0
+               ? (struct recording_who){virtual_key(recording, owner->virtual_number, none), 0}
+               : recording_who_of(recording, owner->thread, owner->serial, context);
+}
+
+static struct recording_who owner_of(struct recording *recording, const struct lock_owner *owner)
+{
     const struct recording_fields context =
         recording_kept_context_fields(recording, owner->context);
 
-    return (struct owner_keys){
-        .who = recording_who_of(recording, owner->thread, owner->serial, &context),
-        .stack = stack,
-        .context = context,
-    };
+    return who_of(recording, owner, &context);
 }
 
 static void put_piece(struct recording *recording, const struct recording_wait *wait,
                       const struct lock_owner *owner, uint64_t begin_ns, uint64_t end_ns)
 {
     struct jfr_buffer *out = &recording->events;
-    const struct owner_keys keys = keys_of(recording, owner);
+    const uint64_t stack = recording_kept_stack_key(recording, owner->stack);
+    const struct recording_fields context =
+        recording_kept_context_fields(recording, owner->context);
+    const struct recording_who who = who_of(recording, owner, &context);
     const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_LOCK_OWNER);
 
     jfr_put_varint(out, begin_ns + moved_ns);
     jfr_put_varint(out, end_ns - begin_ns);
-    jfr_put_varint(out, keys.who.thread);
-    jfr_put_varint(out, keys.stack);
+    jfr_put_varint(out, who.thread);
+    jfr_put_varint(out, stack);
     jfr_put_varint(out, wait->class_key);
     jfr_put_varint(out, wait->address);
     jfr_put_varint(out, wait->thread);
-    jfr_put_varint(out, keys.who.carrier);
+    jfr_put_varint(out, who.carrier);
     jfr_put_varint(out, wait->object);
-    jfr_put_bytes(out, keys.context.bytes, keys.context.length_bytes);
+    jfr_put_bytes(out, context.bytes, context.length_bytes);
     jfr_event_end(out, begin);
 }
 
@@ -248,8 +294,8 @@ static bool is_near(struct recording *recording, size_t at, const struct recordi
 
     if (owner->address != wait->address || owner->time_ns + NEAR_NS < wait->begin_ns)
         return false;
-    const struct owner_keys keys = keys_of(recording, owner);
-    return is_who(&keys.who, wait->owner);
+    const struct recording_who who = owner_of(recording, owner);
+    return is_who(&who, wait->owner);
 }
 
 /* The first that is of the wait; the number of all: none. */
@@ -272,11 +318,11 @@ void recording_wait_owner(struct recording *recording, const struct recording_wa
     if (locks == NULL)
         return;
     for (size_t at = first_of_wait(recording, wait); is_of_wait(locks, at, wait); at++) {
-        const struct owner_keys keys = keys_of(recording, &locks->owners[at]);
+        const struct recording_who who = owner_of(recording, &locks->owners[at]);
 
         if (out->who.thread == 0)
-            out->who = keys.who;
-        else if (keys.who.thread != out->who.thread)
+            out->who = who;
+        else if (who.thread != out->who.thread)
             return;
         if (locks->owners[at].time_ns > wait->begin_ns)
             out->last_ns = locks->owners[at].time_ns - wait->begin_ns;
@@ -315,13 +361,6 @@ static const struct lock_owner *newest(const struct recording_locks *locks, uint
             found = owner;
     }
     return found;
-}
-
-static uint64_t virtual_key(struct recording *recording, uint64_t number,
-                            struct recording_text name)
-{
-    return recording_virtual_thread_key(&recording->names, number,
-                                        recording_virtual_name(recording, number, name));
 }
 
 /* 0: there is none. */

@@ -29,9 +29,12 @@ struct stack_frame {
     struct recording_kept *method; /* NULL: a mark */
     int32_t line;
     int32_t bci;
-    uint32_t kind;
+    uint32_t kind; /* enum jw_frame_kind, or KIND_TOLD */
     uint32_t mark;
 };
+
+/* Of Java code, as the JVM tells it, which does not say whether it is compiled. */
+#define KIND_TOLD JW_FRAME_KIND_LIMIT
 
 struct method_head {
     uint32_t loader;
@@ -197,6 +200,15 @@ static bool keep_frame(struct recording_take *take, jw_frame frame)
     return true;
 }
 
+static struct recording_kept *keep_made(struct recording_idle *idle, const struct jfr_buffer *made)
+{
+    struct recording_kept *stack = recording_idle_keep_stack(idle, made->bytes, made->used_bytes);
+
+    if (stack != NULL && stack->holder_count == 1)
+        hold_methods(stack);
+    return stack;
+}
+
 /* `under`: what stands below it, behind a mark; NULL: nothing. */
 static struct recording_kept *make_stack(struct recording_take *take, store_id id, dict_id thrown,
                                          const struct recording_kept *under)
@@ -231,10 +243,7 @@ static struct recording_kept *make_stack(struct recording_take *take, store_id i
     if (out->has_failed)
         return NULL;
 
-    struct recording_kept *stack = recording_idle_keep_stack(idle, out->bytes, out->used_bytes);
-    if (stack != NULL && stack->holder_count == 1)
-        hold_methods(stack);
-    return stack;
+    return keep_made(idle, out);
 }
 
 struct recording_kept *recording_kept_stack(struct recording_take *take, store_id id)
@@ -262,7 +271,56 @@ struct recording_kept *recording_kept_joined(struct recording_take *take, store_
     return NULL;
 }
 
+static struct recording_method method_told(const struct recording_told_frame *told)
+{
+    return (struct recording_method){
+        .class_name = told->class_name,
+        .name = told->name,
+        .descriptor = told->descriptor,
+        .loader = told->loader,
+        .modifiers = told->modifiers,
+        .class_modifiers = told->class_modifiers,
+    };
+}
+
+struct recording_kept *recording_kept_told_stack(struct recording *recording,
+                                                 const struct recording_told_owner *owner)
+{
+    struct jfr_buffer *out = &recording->wall.stack_scratch;
+    const struct stack_head head = {owner->frame_count, owner->is_truncated};
+
+    jfr_buffer_clear(out);
+    jfr_put_bytes(out, &head, sizeof head);
+    for (uint32_t i = 0; i < owner->frame_count; i++) {
+        const struct recording_told_frame *frame = &owner->frames[i];
+        const struct recording_method told = method_told(frame);
+        const uint64_t method = keep_method(recording, &told);
+        const struct stack_frame kept = {
+            .method = method == NOT_KEPT ? NULL : (struct recording_kept *)(uintptr_t)method,
+            .line = frame->line,
+            .bci = frame->bci,
+            .kind = frame->is_native ? JW_FRAME_JAVA_NATIVE : KIND_TOLD,
+        };
+
+        if (kept.method == NULL)
+            return NULL;
+        jfr_put_bytes(out, &kept, sizeof kept);
+    }
+    return out->has_failed ? NULL : keep_made(&recording->wall.idle, out);
+}
+
 /* ---- its constants ---- */
+
+static void put_told(struct recording *recording, uint64_t method, int line, int bci)
+{
+    struct jfr_buffer *out = &recording->stack;
+
+    jfr_put_varint(out, method);
+    jfr_put_int(out, line);
+    if (jfr_has_bytecode_index(recording_dialect(recording), recording->config.has_bytecode_index))
+        jfr_put_int(out, bci);
+    jfr_put_varint(out, recording_simple(&recording->names, JFR_TYPE_FRAME_TYPE, "Java"));
+}
 
 static uint64_t method_key(struct recording_names *names, struct recording_kept *kept)
 {
@@ -312,7 +370,10 @@ uint64_t recording_kept_stack_key(struct recording *recording, struct recording_
                                     ? method_key(names, frames[i].method)
                                     : recording_mark_method(names, (enum jw_mark)frames[i].mark);
 
-        recording_put_frame(recording, method, &frame);
+        if (frames[i].kind == KIND_TOLD)
+            put_told(recording, method, frame.line, frame.bci);
+        else
+            recording_put_frame(recording, method, &frame);
     }
     kept->key = recording_constant(names, JFR_TYPE_STACK_TRACE, &recording->stack);
     kept->chunk = names->chunk;
@@ -332,28 +393,14 @@ uint64_t recording_mark_stack_key(struct recording *recording, enum jw_mark mark
 
 static void put_told_frame(struct recording *recording, const struct recording_told_frame *told)
 {
-    struct recording_names *names = &recording->names;
-    struct jfr_buffer *out = &recording->stack;
-    const struct recording_method method = {
-        .class_name = told->class_name,
-        .name = told->name,
-        .descriptor = told->descriptor,
-        .loader = told->loader,
-        .modifiers = told->modifiers,
-        .class_modifiers = told->class_modifiers,
-    };
+    const struct recording_method method = method_told(told);
     const struct recording_frame native = {JW_FRAME_JAVA_NATIVE, told->line, told->bci};
-    const uint64_t key = recording_method_key(names, &method);
+    const uint64_t key = recording_method_key(&recording->names, &method);
 
-    if (told->is_native) {
+    if (told->is_native)
         recording_put_frame(recording, key, &native);
-        return;
-    }
-    jfr_put_varint(out, key);
-    jfr_put_int(out, told->line);
-    if (jfr_has_bytecode_index(recording_dialect(recording), recording->config.has_bytecode_index))
-        jfr_put_int(out, told->bci);
-    jfr_put_varint(out, recording_simple(names, JFR_TYPE_FRAME_TYPE, "Java"));
+    else
+        put_told(recording, key, told->line, told->bci);
 }
 
 uint64_t recording_told_stack_key(struct recording *recording,

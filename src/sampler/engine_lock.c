@@ -35,6 +35,7 @@ static _Atomic uint32_t objects;       /* relaxed: so many references; a hint */
 bool engine_lock_open(struct jw_error *err)
 {
     engine_lock_forget();
+    engine_lock_forget_away();
     jw_store_relaxed(&objects, 0);
     if (waiters != NULL)
         sampler_wipe(waiters, SAMPLER_LOCKS_MAX, sizeof *waiters);

@@ -75,3 +75,8 @@ void sampler_lock_look(void)
     }
     sampler_hook_leave();
 }
+
+bool engine_lock_has_waits(void)
+{
+    return looked.has_any;
+}

@@ -53,7 +53,7 @@ thread_index engine_lock_owner(vm_addr monitor)
 }
 
 /* A carrier may have its own number and not show it: that of the virtual thread on it stands there. */
-static bool is_away(uint64_t number)
+bool engine_lock_is_away(uint64_t number)
 {
     return thread_find_java(number) == THREAD_NONE && !vm_threads_has_number(number);
 }
@@ -72,7 +72,8 @@ uint64_t engine_lock_owner_virtual(vm_addr monitor, thread_index carrier)
     vm_monitor_owner(monitor, &owner);
     if (owner.kind != VM_OWNER_NUMBER)
         return 0;
-    return (carrier == THREAD_NONE ? is_away(owner.value) : is_carried(owner.value, carrier))
+    return (carrier == THREAD_NONE ? engine_lock_is_away(owner.value)
+                                   : is_carried(owner.value, carrier))
                ? owner.value
                : 0;
 }

@@ -1,7 +1,7 @@
 /*
  * sampler_lock_internal - the table of waits under way, for the files of engine `lock`.
  *
- * For      engine_lock.c (begin, end), engine_lock_ask.c (owners), engine_lock_look.c (whether they still are), engine_lock_seek.c (owners that were searched for), engine_lock_turn.c (long waits, deadlocks).
+ * For      engine_lock.c (begin, end), engine_lock_ask.c (owners), engine_lock_away.c (owners on no carrier), engine_lock_look.c (whether they still are), engine_lock_seek.c (owners that were searched for), engine_lock_turn.c (long waits, deadlocks).
  * Callers  these.   Context  hook, handler, dump.   Memory  of engine_lock.c.
  */
 #ifndef JW_SAMPLER_SAMPLER_LOCK_INTERNAL_H
@@ -76,6 +76,13 @@ thread_index engine_lock_thread_of(uint64_t number);
  * not known to be one.
  */
 uint64_t engine_lock_owner_virtual(vm_addr monitor, thread_index carrier);
+
+/* engine_lock_owner.c: no thread has this number, nor carries the one that has: it is a virtual thread's, as far as that can be told. */
+bool engine_lock_is_away(uint64_t number);
+/* engine_lock_look.c: somebody waited for a lock when it was last looked at. Context: dump. */
+bool engine_lock_has_waits(void);
+/* engine_lock_away.c: a session begins. */
+void engine_lock_forget_away(void);
 
 /* engine_lock_ask.c: with all hooks out. */
 JW_MUST_CHECK bool engine_lock_open_asks(struct jw_error *err);

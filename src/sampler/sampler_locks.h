@@ -2,9 +2,9 @@
  * sampler_locks - waits for Java locks under way: when each began, for what, and who owned it.
  *
  * For      engine `lock`: the time of a wait, told when it is over; who waits for whom.
- * Callers  agent (locks.c, deadlocks.c, owners.c).
+ * Callers  agent (locks.c, deadlocks.c, owners.c, away.c).
  * Context  sampler_lock_begin, sampler_lock_end: hook, on the thread that waits, or carries who waits. sampler_lock_turn, sampler_lock_look,
- *          sampler_lock_seek and what belongs to it: dump.
+ *          sampler_lock_seek, sampler_lock_away and what belongs to them: dump.
  *          sampler_lock_let_go: control, while no session runs.
  * Memory   a table of SAMPLER_LOCKS_MAX waits, reserved by the first session that wants it.
  * Progress wait-free.
@@ -116,6 +116,37 @@ uint64_t sampler_lock_carried(thread_index thread);
  * its owner. Context: as sampler_lock_seek.
  */
 void sampler_lock_found(const struct sampler_sought *one, thread_index owner, uint64_t carried);
+
+/* A wait for a lock that a virtual thread has, which is on no carrier, as far as anybody can tell. */
+struct sampler_away {
+    uint32_t place;
+    uint64_t begin_ns;
+    bool is_park;            /* else it is for a monitor */
+    uint64_t owner, address; /* its number, of PARK a guess; of the lock, as its event says */
+    uint64_t time_ns;        /* it was looked at then */
+    char class_name[SAMPLER_CLASS_BYTES]; /* of the lock, "java/lang/String"; "": not known */
+};
+
+#define SAMPLER_AWAY_AFTER_NS (10 * JW_NS_PER_MS)
+
+/*
+ * Of waits that began so long ago, those of whose owner nothing was told since, or not for a second: of each lock one, `room` at most. Owners that are on a carrier
+ * are asked by a signal. `is_soon`: some wait is for a virtual thread, and the next turn should come soon. By the agent's thread, in each of its turns, behind
+ * sampler_lock_look. Without a wait it costs nothing.
+ */
+uint32_t sampler_lock_away(struct sampler_away *out, uint32_t room, bool *is_soon);
+
+/*
+ * Of a park: that virtual thread owns the lock, as the lock itself says, and so it is given out in the place of the guess. False: it is on a carrier, where it is asked by a
+ * signal. Context: as the last one, in the same session.
+ */
+bool sampler_lock_away_of(struct sampler_away *one, uint64_t owner);
+
+/*
+ * The wait still goes on, and so does the hold: the owner of the monitor is the same, that of the lock which was parked for is the caller's to look at. Its stack from in between is
+ * told, and it is not given out again soon. Context: as the last one.
+ */
+bool sampler_lock_is_away(const struct sampler_away *one);
 
 /* Its wait still goes on: who asked about it before asked about that very wait. By the agent's thread, in the same session. */
 bool sampler_lock_goes_on(const struct sampler_deadlocked *one);

@@ -367,6 +367,65 @@ if [[ " ${runs[*]} " =~ " coloured " ]] && [ "$MAJOR" -ge 24 ]; then
     grep -qx "0 -\? -\|0 [^ ]* $(sed -n 's/keeper-0 //p' kept_away.out)-" kept_away.victim || fail "kept_away: somebody else is told: $(cat kept_away.victim kept_away.out)"
 fi
 
+# Owners that are virtual threads and on no carrier, whatever they wait for there: each wait for one is on that one's stack, whole. Up to JDK 23 virtual threads are told as their carriers.
+away() { # $1: name of a run, which is a variable, too; $2: stacks that are waited for, then flags and arguments of the program
+    local name=$1 wanted=$2 flags=()
+    shift 2
+    while [[ ${1:-} = -* ]]; do
+        flags+=("$1")
+        shift
+    done
+    rm -f "$name.seen"
+    begin_target "$name" "$(agent_flag "lock=10us,file=$name.jfr")" "${flags[@]}" Away "$name.seen" "$@"
+    until [ "$(metric "${!name}" lock_away)" -ge "$wanted" ]; do
+        kill -0 "${!name}" || fail "$name: of $wanted stacks $(metric "${!name}" lock_away) are told: $(cat "$name.err")"
+        sleep 0.2
+    done
+    touch "$name.seen"
+    wait "${!name}" || fail "$name: status $?: $(cat "$name.err")"
+    no_crash
+    "$JW_COMMAND" convert -q --event=jaywalk.LockOwner "$name.jfr" "$name.owners.jsonl"
+    "$JW_COMMAND" convert -q --event="$([[ " $* " = *" latch "* ]] && echo jdk.ThreadPark || echo jdk.JavaMonitorEnter)" "$name.jfr" "$name.waits.jsonl"
+}
+away_by_owner() { # $1: name of a run
+    local name=$1 owner longest waited told
+    for owner in sleeper reader waiter middle; do
+        grep '"waiter":{[^}]*"javaName":"for-'$owner'"' "$name.owners.jsonl" | grep -F '"Away$Shelf"' >"$name.of" || fail "$name: what $owner did is not told: $(cat "$name.owners.jsonl")"
+        ! grep -v '"eventThread":{[^}]*"javaName":"'$owner'"' "$name.of" || fail "$name: somebody else than $owner is told"
+        ! grep -v '"class":"Away","method":"'$owner'"' "$name.of" || fail "$name: $owner is told elsewhere"
+        read -r longest waited <<<"$(grep '"eventThread":{[^}]*"javaName":"for-'$owner'"' "$name.waits.jsonl" | grep -F '"Away$Shelf"' | sed -n 's/.*"duration":\([0-9]*\).*/\1/p' | awk '{ sum += $1 } $1 > most { most = $1 } END { printf "%.0f %.0f\n", most, sum }')"
+        told=$(sed -n 's/.*"duration":\([0-9]*\).*/\1/p' "$name.of" | awk '{ sum += $1 } END { printf "%.0f\n", sum }')
+        echo "$name: $told ns on the stack of $owner, of $waited, the longest wait $longest"
+        [ "$longest" -gt 0 ] && [ "$told" -ge "$longest" ] && [ "$told" -le "$waited" ] || fail "$name: of $waited ns for $owner, $longest at a time, $told are on its stack"
+        "$JW_COMMAND" convert -q --blame --total "$name.jfr" "$name.blame.collapsed"
+        grep -q "Away.$owner;" "$name.blame.collapsed" || fail "$name: nothing is blamed on $owner: $(head -n 5 "$name.blame.collapsed")"
+    done
+}
+away_by_lock() { # $1: name of a run
+    local name=$1 lock other
+    for lock in Red Blue; do
+        other=$([ $lock = Red ] && echo Blue || echo Red)
+        grep -F "\"Away\$$lock\"" "$name.owners.jsonl" | grep -F '"type":"Java"' >"$name.of" || fail "$name: no owner of $lock is told: $(cat "$name.owners.jsonl")"
+        echo "$name: $(wc -l <"$name.of") pieces of owners of $lock"
+        ! grep -v "\"class\":\"Away\",\"method\":\"use$lock\"" "$name.of" || fail "$name: an owner of $lock is told where it has none"
+        ! grep "\"class\":\"Away\",\"method\":\"use$other\"" "$name.of" || fail "$name: an owner of $lock is told where it has $other"
+    done
+}
+if [ "$MAJOR" -ge 24 ]; then
+    away away_latch 8 latch
+    away_by_owner away_latch
+    away away_monitor 8
+    away_by_owner away_monitor
+    away away_convoy 30 latch convoy
+    away_by_lock away_convoy
+    if [[ " ${runs[*]} " =~ " coloured " ]]; then
+        away away_moved 8 "${moves[@]}" latch
+        away_by_owner away_moved
+        away away_monitors 30 "${moves[@]}" convoy
+        away_by_lock away_monitors
+    fi
+fi
+
 # The same out of a graph made live.
 profile graph event=lock,file=graph.collapsed Locking
 "$JW_COMMAND" convert -q -e lock --total alone.jfr alone.collapsed

@@ -1,4 +1,4 @@
-/* Deadlocks in a recording: names, classes and stacks of their threads. */
+/* Deadlocks in a recording: names, classes and stacks of their threads; and what the JVM told of owners. */
 #include "unit/recording/lock_records.h"
 
 TestSuite(recording_deadlocks, .init = set_up, .fini = tear_down, .timeout = 300);
@@ -90,6 +90,59 @@ Test(recording_deadlocks, a_virtual_thread_in_a_deadlock_has_what_was_told_of_it
     cr_assert(eq(i64, told.dead_lines[1], 0));
     cr_assert_str_eq(told.dead_types[1], "Native");
     cr_assert(told.dead_truncated);
+}
+
+static struct recording_told_owner told_owner(uint64_t address, uint64_t at_us)
+{
+    return (struct recording_told_owner){
+        .time_ns = base_ns + at_us * US,
+        .address = address,
+        .virtual_number = 77,
+        .virtual_name = TEXT("sleeper"),
+        .class_name = TEXT("app/Latch"),
+        .frames = told_frames,
+        .frame_count = JW_COUNT_OF(told_frames),
+    };
+}
+
+/* Nor could who has a lock and is on no carrier. */
+Test(recording_deadlocks, what_was_told_of_an_owner_has_its_share_of_the_wait)
+{
+    open_locks();
+    own(WORKER, LOCK, 1020, 0, false);
+    struct recording_told_owner owner = told_owner(LOCK, 1060);
+    recording_lock_owner(recording, &owner);
+    owner = told_owner(OTHER_LOCK, 1070);
+    recording_lock_owner(recording, &owner);
+    turn(); /* it is kept until the wait is over */
+    turn();
+    wait_for(MAIN, 1000, 1100, NOBODY);
+    turn();
+    turn();
+    read_back();
+    cr_assert(eq(sz, told.count, 2));
+    cr_expect(eq(i64, told.pieces[1].duration_ns, 40 * (int64_t)US));
+    cr_expect_str_eq(told.pieces[1].owner, "sleeper");
+    cr_expect_str_eq(told.pieces[1].top, "take");
+    cr_expect_str_eq(told.pieces[1].waiter, "main");
+    cr_expect_str_eq(told.wait_owner, "worker", "who proved it first");
+}
+
+Test(recording_deadlocks, an_owner_for_which_there_is_no_room_is_counted)
+{
+    const uint64_t before = jw_counter(JW_COUNT_LOCK_OWNERS_DROPPED);
+
+    open_locks();
+    const struct recording_told_owner owner = told_owner(LOCK, 1060);
+    jw_alloc_fail_after(1);
+    recording_lock_owner(recording, &owner);
+    jw_alloc_fail_after(0);
+    cr_assert(eq(u64, jw_counter(JW_COUNT_LOCK_OWNERS_DROPPED) - before, 1));
+    wait_for(MAIN, 1000, 1100, NOBODY);
+    turn();
+    turn();
+    read_back();
+    cr_assert(eq(sz, told.count, 0));
 }
 
 Test(recording_deadlocks, of_a_virtual_thread_of_which_nothing_is_told_there_is_its_number)

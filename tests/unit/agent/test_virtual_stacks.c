@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/deadlock_stacks.h"
+#include "agent/virtual_stacks.h"
 #include "base/frame.h"
 
 #define METHODS 3
@@ -22,7 +22,7 @@ static jint frame_count;
 static jvmtiError stack_error, name_error, class_error, method_error;
 static const char *thread_name;
 static int given, given_back, references;
-static struct deadlock_stack stack;
+static struct virtual_stack stack;
 
 static char *give(const char *text)
 {
@@ -162,16 +162,16 @@ static void set_up(void)
 
 static void ask(void)
 {
-    deadlock_stack_ask(&jvmti, &jni, (jthread)7, &stack);
+    virtual_stack_ask(&jvmti, &jni, (jthread)7, &stack);
     cr_assert(eq(int, references, 0), "no local reference is left");
 }
 
 static void expect_all_given_back(void)
 {
-    deadlock_stack_free(&jvmti, &stack);
+    virtual_stack_free(&jvmti, &stack);
     cr_assert(eq(int, given_back, given));
     cr_assert(eq(ptr, stack.frames, NULL));
-    deadlock_stack_free(&jvmti, &stack); /* does no harm */
+    virtual_stack_free(&jvmti, &stack); /* does no harm */
     cr_assert(eq(int, given_back, given));
 }
 
@@ -180,7 +180,7 @@ static void tear_down(void)
     jw_alloc_fail_after(0);
 }
 
-TestSuite(deadlock_stacks, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(virtual_stacks, .init = set_up, .fini = tear_down, .timeout = 300);
 
 static void expect_text(struct recording_text told, const char *wanted)
 {
@@ -188,7 +188,7 @@ static void expect_text(struct recording_text told, const char *wanted)
     cr_assert(memcmp(told.bytes, wanted, told.length_bytes) == 0);
 }
 
-Test(deadlock_stacks, each_frame_is_told_with_its_class_and_line)
+Test(virtual_stacks, each_frame_is_told_with_its_class_and_line)
 {
     ask();
     cr_assert_str_eq(stack.name, "left-first");
@@ -211,7 +211,7 @@ Test(deadlock_stacks, each_frame_is_told_with_its_class_and_line)
     expect_all_given_back();
 }
 
-Test(deadlock_stacks, the_line_is_that_of_the_last_entry_before_the_place)
+Test(virtual_stacks, the_line_is_that_of_the_last_entry_before_the_place)
 {
     static const struct {
         jlocation at;
@@ -227,7 +227,7 @@ Test(deadlock_stacks, the_line_is_that_of_the_last_entry_before_the_place)
     }
 }
 
-Test(deadlock_stacks, a_deep_stack_is_cut_and_says_so)
+Test(virtual_stacks, a_deep_stack_is_cut_and_says_so)
 {
     frame_count = 256;
     ask();
@@ -241,7 +241,7 @@ Test(deadlock_stacks, a_deep_stack_is_cut_and_says_so)
     expect_all_given_back();
 }
 
-Test(deadlock_stacks, what_the_jvm_does_not_tell_is_left_out_whole)
+Test(virtual_stacks, what_the_jvm_does_not_tell_is_left_out_whole)
 {
     jvmtiError *const errors[] = {&stack_error, &class_error, &method_error};
 
@@ -264,7 +264,7 @@ Test(deadlock_stacks, what_the_jvm_does_not_tell_is_left_out_whole)
     expect_all_given_back();
 }
 
-Test(deadlock_stacks, without_memory_there_is_no_stack)
+Test(virtual_stacks, without_memory_there_is_no_stack)
 {
     for (unsigned fail_at = 1; fail_at <= 2; fail_at++) {
         jw_alloc_fail_after(fail_at);
@@ -278,7 +278,7 @@ Test(deadlock_stacks, without_memory_there_is_no_stack)
     expect_all_given_back();
 }
 
-Test(deadlock_stacks, a_long_name_is_cut)
+Test(virtual_stacks, a_long_name_is_cut)
 {
     static char name[1000];
 

@@ -1,5 +1,5 @@
 /* Stack and name of a virtual thread, by JVMTI; the agent's thread. */
-#include "agent/deadlock_stacks.h"
+#include "agent/virtual_stacks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* A deeper stack is cut, which its event says. */
 #define FRAMES_MAX 256
 
-struct deadlock_texts {
+struct virtual_texts {
     char *signature, *name, *descriptor;
 };
 
@@ -20,7 +20,7 @@ static void give_back(jvmtiEnv *jvmti, void *memory)
     (void)(*jvmti)->Deallocate(jvmti, memory);
 }
 
-static void read_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struct deadlock_stack *out)
+static void read_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struct virtual_stack *out)
 {
     jvmtiThreadInfo info = {0};
 
@@ -75,7 +75,7 @@ static struct recording_text class_in(char *signature)
     return told;
 }
 
-static bool read_class(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct deadlock_texts *texts,
+static bool read_class(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct virtual_texts *texts,
                        struct recording_told_frame *out)
 {
     jclass klass = NULL;
@@ -94,11 +94,11 @@ static bool read_class(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct de
 
 /* `texts` has what is to be given back, also where it is false. */
 static bool read_frame(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame,
-                       struct deadlock_texts *texts, struct recording_told_frame *out)
+                       struct virtual_texts *texts, struct recording_told_frame *out)
 {
     jint modifiers = 0;
 
-    *texts = (struct deadlock_texts){NULL, NULL, NULL};
+    *texts = (struct virtual_texts){NULL, NULL, NULL};
     *out = (struct recording_told_frame){
         .line = line_of(jvmti, frame),
         .bci = frame->location < 0 ? JW_BCI_UNKNOWN : (int)frame->location,
@@ -116,7 +116,7 @@ static bool read_frame(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame
 }
 
 static bool read_frames(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, uint32_t count,
-                        struct deadlock_stack *out)
+                        struct virtual_stack *out)
 {
     out->frames = jw_alloc(jw_mul_bytes(count, sizeof *out->frames));
     out->texts = jw_alloc(jw_mul_bytes(count, sizeof *out->texts));
@@ -131,12 +131,12 @@ static bool read_frames(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *fram
     return true;
 }
 
-void deadlock_stack_ask(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struct deadlock_stack *out)
+void virtual_stack_ask(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struct virtual_stack *out)
 {
     static jvmtiFrameInfo frames[FRAMES_MAX + 1];
     jint count = 0;
 
-    *out = (struct deadlock_stack){.count = 0};
+    *out = (struct virtual_stack){.count = 0};
     read_name(jvmti, jni, thread, out);
     if ((*jvmti)->GetStackTrace(jvmti, thread, 0, FRAMES_MAX + 1, frames, &count) !=
             JVMTI_ERROR_NONE ||
@@ -144,10 +144,10 @@ void deadlock_stack_ask(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, struct dea
         return;
     out->is_truncated = count > FRAMES_MAX;
     if (!read_frames(jvmti, jni, frames, out->is_truncated ? FRAMES_MAX : (uint32_t)count, out))
-        deadlock_stack_free(jvmti, out);
+        virtual_stack_free(jvmti, out);
 }
 
-void deadlock_stack_free(jvmtiEnv *jvmti, struct deadlock_stack *stack)
+void virtual_stack_free(jvmtiEnv *jvmti, struct virtual_stack *stack)
 {
     for (uint32_t i = 0; i < stack->count; i++) {
         give_back(jvmti, stack->texts[i].signature);
