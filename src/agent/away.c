@@ -7,6 +7,7 @@
 #include "agent/api_internal.h"
 #include "agent/latches.h"
 #include "agent/locks.h"
+#include "agent/virtual_search.h"
 #include "agent/virtual_stacks.h"
 #include "agent/weak_refs.h"
 #include "base/clock.h"
@@ -77,6 +78,14 @@ static void ask(JNIEnv *jni, struct recording *recording, struct sampler_away *o
     virtual_stack_free(agent.jvmti, &stack);
 }
 
+/* It may be found before the next look. */
+static void note_unknown(const struct sampler_away *one)
+{
+    jw_count(JW_COUNT_LOCK_AWAY_UNKNOWN);
+    if (!one->is_park && one->time_ns - one->begin_ns >= SAMPLER_SEEK_AFTER_NS)
+        virtual_search_want(one->owner);
+}
+
 static void look(JNIEnv *jni, struct recording *recording, struct sampler_away *one)
 {
     jobject latch =
@@ -86,7 +95,7 @@ static void look(JNIEnv *jni, struct recording *recording, struct sampler_away *
     if (thread != NULL)
         ask(jni, recording, one, latch, thread);
     else
-        jw_count(JW_COUNT_LOCK_AWAY_UNKNOWN);
+        note_unknown(one);
     if (thread != NULL)
         (*jni)->DeleteLocalRef(jni, thread);
     if (latch != NULL)
@@ -104,6 +113,13 @@ void away_turn(JNIEnv *jni, struct recording *recording)
     const uint32_t count = sampler_lock_away(all, ASKED_MAX, &is_soon);
     for (uint32_t i = 0; i < count && jw_now_ns() - begin_ns < LONGEST_NS; i++)
         look(jni, recording, &all[i]);
+    virtual_search_turn(jni, begin_ns + LONGEST_NS);
+}
+
+void away_end(JNIEnv *jni)
+{
+    is_soon = false;
+    virtual_search_end(jni);
 }
 
 bool away_is_soon(void)

@@ -20,6 +20,9 @@ struct recording;
 /* Once a turn, behind deadlocks_turn. */
 void away_turn(JNIEnv *jni, struct recording *recording);
 
+/* The session is over. */
+void away_end(JNIEnv *jni);
+
 /* There may be more to ask for, sooner than a turn comes by itself. */
 bool away_is_soon(void);
 

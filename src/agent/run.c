@@ -321,6 +321,7 @@ static void take_down(JNIEnv *jni, bool is_turn)
     alloc_end();
     locks_end(jni);
     owners_end(jni);
+    away_end(jni);
     live_end();
     if (session.is_sampling && !sampler_stop(SESSION_DRAIN_NS))
         note_undrained();

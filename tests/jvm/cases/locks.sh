@@ -416,6 +416,9 @@ if [ "$MAJOR" -ge 24 ]; then
     away_by_owner away_latch
     away away_monitor 8
     away_by_owner away_monitor
+    # Who has a monitor and never waited for anything is searched for among all.
+    away away_unseen 8 unseen
+    away_by_owner away_unseen
     away away_convoy 30 latch convoy
     away_by_lock away_convoy
     if [[ " ${runs[*]} " =~ " coloured " ]]; then
