@@ -341,7 +341,7 @@ _jaywalk_facts() {
         ;;
     contention)
         operands=recordings
-        options='--from= --to= --thread= --endpoint= --attribute= --latency= --top= --json -q --quiet -h --help '
+        options='--from= --to= --thread= --endpoint= --attribute= --latency= --instance= --top= --json -q --quiet -h --help '
         case $option in
         --from) kind=any ;;
         --to) kind=any ;;
@@ -349,6 +349,7 @@ _jaywalk_facts() {
         --endpoint) kind=any ;;
         --attribute) kind=any ;;
         --latency) kind=any ;;
+        --instance) kind=any ;;
         --top) kind=any ;;
         esac
         ;;

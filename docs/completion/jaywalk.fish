@@ -498,6 +498,7 @@ complete -c jaywalk -n '__jaywalk_is contention' -l thread -x -d 'only those of 
 complete -c jaywalk -n '__jaywalk_is contention' -l endpoint -x -d 'only those in requests to this endpoint, in which a star stands for...'
 complete -c jaywalk -n '__jaywalk_is contention' -l attribute -x -d 'only those with this attribute, tenant=acme or tenant=a*'
 complete -c jaywalk -n '__jaywalk_is contention; and __jaywalk_lacks --latency' -l latency -x -d 'only those that took at least as long'
+complete -c jaywalk -n '__jaywalk_is contention; and __jaywalk_lacks --instance' -l instance -x -d 'only those for the object of this number, as the tables have it'
 complete -c jaywalk -n '__jaywalk_is contention; and __jaywalk_lacks --top' -l top -x -d 'so many rows of each table, 10 by default'
 complete -c jaywalk -n '__jaywalk_is contention; and __jaywalk_lacks --json' -l json -d 'for programs: one object of schema jaywalk.contention/1, whose fields...'
 complete -c jaywalk -n '__jaywalk_is contention; and __jaywalk_lacks --quiet -q' -s q -l quiet -d 'no progress'

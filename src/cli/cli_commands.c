@@ -336,10 +336,12 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "Of recordings made with the option lock, or by the JVM's own recorder: waits for "
                 "monitors and\n"
                 "for locks of java.util.concurrent, by lock, by where and by who waited, with "
-                "percentiles; who\n"
-                "had the lock; locks for which many waited at once; who was waited for while he "
-                "waited\n"
-                "himself; and, apart, waits for something else than a lock.\n",
+                "percentiles;\n"
+                "whether one object of a class is waited for or all alike; who had the lock; locks "
+                "for which\n"
+                "many waited at once; who was waited for while he waited himself; and, apart, "
+                "waits for\n"
+                "something else than a lock.\n",
             .examples = "  jaywalk -d 60 --lock=10us -f app.jfr 4711\n"
                         "  jaywalk contention app.jfr\n"
                         "  jaywalk contention --json --top=0 app.jfr | jq '.locks[0]'\n",

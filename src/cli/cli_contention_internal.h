@@ -122,6 +122,7 @@ struct contention_objects {
 };
 
 struct contention {
+    uint32_t only; /* waits for objects of this number alone are wanted; 0: for any */
     struct contention_texts texts;
     struct contention_wait *waits;
     size_t wait_count, wait_capacity;

@@ -295,6 +295,11 @@ static uint64_t object_of(const struct reading *reading, const struct jfr_reader
     return number == 0 ? 0 : reading->process << CONTENTION_PROCESS_SHIFT | number;
 }
 
+static bool is_asked_for(const struct contention *all, const struct jfr_reader_event *event)
+{
+    return all->only == 0 || cli_number_of(event, "instance") == all->only;
+}
+
 static void take_wait(struct reading *reading, const struct jfr_reader_event *event, int number)
 {
     static const enum contention_kind kinds[] = {
@@ -327,7 +332,7 @@ static void take_wait(struct reading *reading, const struct jfr_reader_event *ev
         .owner_who = who_of(event, sources[number].other_field),
         .held_ns = held_of(event, duration_ns),
         .is_free = cli_number_of(event, "unowned") == 1,
-        .is_wanted = cli_is_in_part(&reading->feed, event),
+        .is_wanted = cli_is_in_part(&reading->feed, event) && is_asked_for(all, event),
     };
     made.is_for_lock = made.kind == CONTENTION_ENTER ||
                        (made.kind == CONTENTION_PARK &&

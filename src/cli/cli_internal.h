@@ -58,7 +58,8 @@ struct cli_values {
     const char *from; /* which samples: since when, until when */
     const char *to;
     const char *latency;
-    const char *rules; /* file, for a probe */
+    const char *instance; /* contention */
+    const char *rules;    /* file, for a probe */
     struct cli_list threads;
     struct cli_list endpoints; /* which samples: patterns, NAME=PATTERN, ids */
     struct cli_list attributes;

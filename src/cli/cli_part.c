@@ -183,6 +183,9 @@ void cli_filters_tell(const struct cli_values *values, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, " --to='%.100s'", values->to);
     if (values->latency != NULL && used < room)
         used += (size_t)snprintf(text + used, room - used, " --latency='%.100s'", values->latency);
+    if (values->instance != NULL && used < room)
+        used +=
+            (size_t)snprintf(text + used, room - used, " --instance='%.100s'", values->instance);
     if (values->is_of_safepoints && used < room)
         used += (size_t)snprintf(text + used, room - used, " --safepoint");
     used = tell_list(&values->threads, "thread", text, used, room);

@@ -1,12 +1,31 @@
 /* `jaywalk contention`: who waited for which locks, and for whom. Context: tool. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli_contention_internal.h"
 
 #define ROWS 10u
 
-static bool read_line(const struct cli_values *values, struct contention_look *look,
-                      struct cli_part *part, struct jw_error *err)
+static bool read_instance(const char *text, uint32_t *only, struct jw_error *err)
+{
+    char *end;
+
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && number > 0 &&
+        number <= UINT32_MAX) {
+        *only = (uint32_t)number;
+        return true;
+    }
+    jw_error_set(
+        err, "--instance: '%.100s' is no number of an object; the table By object has them", text);
+    return false;
+}
+
+static bool read_line(const struct cli_values *values, struct contention *all,
+                      struct contention_look *look, struct cli_part *part, struct jw_error *err)
 {
     if (values->operands.count == 0) {
         jw_error_set(err,
@@ -16,7 +35,19 @@ static bool read_line(const struct cli_values *values, struct contention_look *l
         return false;
     }
     return cli_part_read(values, part, err) &&
+           (values->instance == NULL || read_instance(values->instance, &all->only, err)) &&
            (values->top == NULL || cli_top_read(values->top, &look->top, err));
+}
+
+#define WORDS_BYTES 512u
+
+static void tell_part(const struct cli_part *part, uint32_t only, char words[WORDS_BYTES])
+{
+    cli_part_tell(part, words, WORDS_BYTES);
+    const size_t used = strlen(words);
+
+    if (only != 0)
+        snprintf(words + used, WORDS_BYTES - used, "%sobject #%u", used == 0 ? "" : ", ", only);
 }
 
 static bool read_all(const struct cli_values *values, struct contention *all, struct cli_part *part,
@@ -52,7 +83,7 @@ int cli_contention(const struct cli_values *values)
 {
     struct jw_error err = {{0}};
     struct contention *all = jw_alloc(sizeof *all);
-    char words[512] = "";
+    char words[WORDS_BYTES] = "";
     struct contention_look look = {.top = ROWS, .part = words};
     struct cli_part *part = jw_alloc(sizeof *part);
     int status = CLI_FAILED;
@@ -63,10 +94,10 @@ int cli_contention(const struct cli_values *values)
         jw_free(part);
         return CLI_FAILED;
     }
-    if (!read_line(values, &look, part, &err)) {
+    if (!read_line(values, all, &look, part, &err)) {
         status = cli_usage_error(&cli_commands[CLI_COMMAND_CONTENTION], &err);
     } else if (read_all(values, all, part, &err)) {
-        cli_part_tell(part, words, sizeof words);
+        tell_part(part, all->only, words);
         if (values->has_json)
             contention_json(all, &look, stdout);
         else

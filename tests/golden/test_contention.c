@@ -226,6 +226,23 @@ Test(contention, of_a_class_it_is_told_whether_one_object_is_waited_for_or_all_a
         "\"owner\":\"owner\"}");
 }
 
+Test(contention, a_part_has_the_waits_for_one_object)
+{
+    cr_assert_eq(RUN("contention", "--instance=17", objects), CLI_OK, "%s", err_text);
+    expect_text("Waits for locks: 4, 968.0 ms in all");
+    expect_text("\nOnly of object #17; 36 other waits of that time are left out\n");
+    expect_text("  shop.Account: one object, for which all of them wait\n");
+    expect_text("By where they waited (1 of 1)");
+    cr_assert_eq(RUN("contention", "--instance=17", "--thread=two", objects), CLI_OK);
+    expect_text("Only of thread two, object #17;");
+    cr_assert_eq(RUN("contention", "--instance=9", objects), CLI_FAILED);
+    cr_expect(strstr(err_text, "left nothing of 40 waits of that time: --instance='9'") != NULL,
+              "%s", err_text);
+    cr_expect_eq(RUN("contention", "--instance=0", objects), CLI_USAGE);
+    cr_expect_eq(RUN("contention", "--instance=#17", objects), CLI_USAGE);
+    cr_expect(strstr(err_text, "'#17' is no number of an object") != NULL, "%s", err_text);
+}
+
 Test(contention, objects_of_a_process_are_the_same_in_all_of_its_recordings)
 {
     cr_expect_eq(RUN("contention", "--json", objects, objects), CLI_OK);

@@ -35,7 +35,7 @@ static void remove_directory(void)
 
 TestSuite(cli_commands, .init = make_directory, .fini = remove_directory, .timeout = 300);
 
-static char out_text[20000];
+static char out_text[60000];
 static char err_text[20000];
 
 static void read_back(FILE *file, char *text, size_t capacity)
