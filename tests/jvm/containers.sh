@@ -27,7 +27,7 @@ build_shop() { # $1: container, $2: class path; the program is in $1/
     for file in Shop $main; do
         if [ "$1" = tomcat10 ]; then sed 's/javax[.]servlet/jakarta.servlet/' "$(dirname "$LIB")/servers/$file.java"; else cat "$(dirname "$LIB")/servers/$file.java"; fi >"$sources/$file.java"
     done
-    "$JDK/bin/javac" -nowarn -cp "$2" -d "$1" "$sources"/*.java >"$1.javac" 2>&1 || fail "$1: $(head -n 1 "$1.javac")"
+    compile_java -nowarn -cp "$2" -d "$1" "$sources"/*.java >"$1.javac" 2>&1 || fail "$1: $(head -n 1 "$1.javac")"
     main=shop.$main
     echo "$main"
 }

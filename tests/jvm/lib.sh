@@ -83,6 +83,10 @@ profile() { # $1: name, $2: options after `start`, then arguments of java
 # JVMs that live for a second or two: compiled at once and without threads for what they do not live to need.
 READER_FLAGS=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${READER_HEAP:-1g}")
 
+compile_java() { # arguments of javac
+    "$JDK/bin/javac" "${READER_FLAGS[@]/#/-J}" "$@"
+}
+
 # Of lines, or of arguments, those of the half that is done here.
 half_of_lines() { awk -v half="${HALF:-}" 'half == "" || NR % 2 == half'; }
 half_of() { printf '%s\n' "$@" | half_of_lines; }

@@ -19,11 +19,11 @@ counted=(shop.Orders/{Get,List,Put,Chat,Fail,Later})
 class_path=$(jars_of grpc-{api,core,stub,context} guava perfmark-api)
 [ -n "$class_path" ] || not_run "libgrpc-java or libperfmark-java is not installed"
 mkdir application
-"$JDK/bin/javac" -nowarn -cp "$class_path" -d application "$(dirname "$LIB")/grpc/Calls.java" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
+compile_java -nowarn -cp "$class_path" -d application "$(dirname "$LIB")/grpc/Calls.java" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
 from_start calls "application:$class_path" calls.Calls
 over=$(jars_of grpc-netty netty-{buffer,codec,codec-http,codec-http2,codec-socks,common,handler,handler-proxy,resolver,transport})
 if [ -n "$over" ]; then
-    "$JDK/bin/javac" -nowarn -cp "application:$class_path:$over" -d application "$(dirname "$LIB")/grpc/OnNetty.java" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
+    compile_java -nowarn -cp "application:$class_path:$over" -d application "$(dirname "$LIB")/grpc/OnNetty.java" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
     from_start on-netty "application:$class_path:$over" calls.OnNetty
 else
     skip_part "libnetty-java is not installed"

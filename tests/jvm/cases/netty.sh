@@ -22,7 +22,7 @@ counted=('GET /orders/{id}/items' 'POST /orders/{id}' 'GET /failing' 'GET /first
 class_path=$(jars_of netty-{buffer,codec,codec-http,common,handler,resolver,transport})
 [ -n "$class_path" ] || not_run "libnetty-java is not installed"
 mkdir application
-"$JDK/bin/javac" -nowarn -cp "$class_path" -d application "$(dirname "$LIB")/netty/Reads.java" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
+compile_java -nowarn -cp "$class_path" -d application "$(dirname "$LIB")/netty/Reads.java" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
 from_start reads "application:$class_path" netty.Reads
 run_java plain 0 -cp "application:$class_path" netty.Reads "$ROUNDS"
 [ "$(cat reads.out)" = "$(cat plain.out)" ] || fail "it does not say what it says without the agent: $(tr '\n' ' ' <reads.out)"

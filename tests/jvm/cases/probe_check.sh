@@ -54,7 +54,7 @@ class Defaults {
 }
 END
 if [ -x "$JDK/bin/javac" ]; then
-    "$JDK/bin/javac" -cp "$JW_JAR" Defaults.java || fail "Defaults does not compile"
+    compile_java -cp "$JW_JAR" Defaults.java || fail "Defaults does not compile"
     defaults=$("$JDK/bin/java" -cp "$JW_JAR:." Defaults)
     jaywalk 0 probe check --json "$PROBE_CLASSES/probes/Held.class" | grep -qxF "$defaults" || fail "other defaults than $defaults"
 else

@@ -29,7 +29,7 @@ final class Sizes {
     }
 }
 END
-"$JDK/bin/javac" -d . Large.java Sizes.java
+compile_java -d . Large.java Sizes.java
 
 refused() { jaywalk 0 metrics "$1" | sed -n 's/^jaywalk_probe_classes_refused_total \([0-9]*\)$/\1/p'; }
 

@@ -45,6 +45,6 @@ if [ "$MAJOR" -ge 9 ]; then
     mkdir -p source/shelved
     echo 'module shelved { exports shelved; }' >source/module-info.java
     echo 'package shelved; public class Shelf { public static int take(int number) { return number > 0 ? number * 2 : 0; } }' >source/shelved/Shelf.java
-    "$JDK/bin/javac" -d modules/shelved source/module-info.java source/shelved/Shelf.java
+    compile_java -d modules/shelved source/module-info.java source/shelved/Shelf.java
     beside module module --module-path modules --add-modules shelved
 fi

@@ -57,7 +57,7 @@ for container in "${containers[@]}"; do
     sources+=("$(dirname "$LIB")/rest/On${main^}.java") all+=:$(class_path_of "$container")
 done
 mkdir application
-"$JDK/bin/javac" -nowarn -cp "$all" -d application "${sources[@]}" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
+compile_java -nowarn -cp "$all" -d application "${sources[@]}" >javac.out 2>&1 || fail "$(head -n 1 javac.out)"
 for container in "${containers[@]}"; do
     main=${container%9} class_path=$rest:$(class_path_of "$container")
     from_start "$container" "application:$class_path" "rest.On${main^}"

@@ -55,7 +55,7 @@ lasted jdk 'GET /health' 60 3000000
 "$JW_COMMAND" latency jdk.jfr | grep -q '^ *60 .* GET /health$' || fail "jdk: no row of GET /health: $("$JW_COMMAND" latency jdk.jfr)"
 
 mkdir servlets polling # which the compiler of JDK 8 does not make
-"$JDK/bin/javac" -nowarn -d servlets "$(dirname "$LIB")"/servlet/*.java
+compile_java -nowarn -d servlets "$(dirname "$LIB")"/servlet/*.java
 run servlet endpoints=servlet -Xcheck:jni -cp servlets served.Served
 served servlet 'GET /orders/{id}/items' 60 Served.inOrders
 served servlet 'POST /failing/{id}' 60 Served.inFailing
@@ -71,7 +71,7 @@ half=$(samples_of servlet 'GET /forward' Served.inSearch) all=$(samples_of servl
 
 # Asynchronous requests are one each, and last from their begin to their end, in whatever order their threads leave them and come to them.
 mkdir dispatched
-"$JDK/bin/javac" -nowarn -cp servlets -d dispatched "$(dirname "$LIB")"/dispatched/*.java
+compile_java -nowarn -cp servlets -d dispatched "$(dirname "$LIB")"/dispatched/*.java
 run dispatched endpoints=servlet -cp dispatched:servlets dispatched.Dispatched
 for endpoint in {jetty,servlet}/{after,dispatched,inside,overtaking,next,next/second} jetty/itself; do
     [ "$(requests_of dispatched "GET /$endpoint")" = 6 ] || fail "dispatched: not 6 requests of /$endpoint: $(cat dispatched.csv)"
@@ -92,7 +92,7 @@ if [ -f "$JW_JAR" ]; then
 fi
 
 # What a consumer of Kafka's polled, until it polls again; Kafka itself is a few classes of its names.
-"$JDK/bin/javac" -nowarn -d polling $(find "$(dirname "$LIB")/kafka" -name '*.java')
+compile_java -nowarn -d polling $(find "$(dirname "$LIB")/kafka" -name '*.java')
 kinds=(platform)
 [ "$MAJOR" -lt 21 ] || kinds+=(virtual)
 for kind in "${kinds[@]}"; do
