@@ -1,6 +1,9 @@
 # containers.sh: for cases that run applications in servlet containers, or in frameworks of other servers, as Debian has them (mk/test.mk names the packages). Sourced after attach.sh, never run.
 # Such a case sets program (the class whose methods burn time), owners, counted and lasting, as below.
 
+# Servers that start, and serve for some seconds: compiled at once. What optimised code does to places that are written into it is the matter of other cases (routes, traced, probes).
+JAVA_FLAGS+=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC)
+
 ROUNDS=8 untimed='' JARS=${JW_SERVER_JARS:-/usr/share/java}
 
 jars_of() { # names of jars: a class path, or nothing where one is missing
