@@ -14,6 +14,8 @@ public abstract class JaywalkCallers {
     private static final int SHIFT_AT = 2, SHIFT_MOST = 31, TOLD_AT = 8, TOLD_BITS = 16, WINDOW_AT = 32;
 
     /** In a window of about a second: told of a place before its rate is halved, and below which it is doubled; and of all of them. */
+    private static final int ROOM = 4096; // of places, before there have to be more
+
     private static final int MOST = 200, LEAST = 50, ALL_MOST = 1000, ALL_LEAST = 250;
 
     /** Set once, before there are places. */
@@ -39,7 +41,7 @@ public abstract class JaywalkCallers {
     /** By the agent; below 0: no more is told. */
     static synchronized void begin(int attach) {
         isOn = attach >= 0;
-        places = new long[0];
+        places = new long[isOn ? ROOM : 0];
         all = WANTED;
     }
 
@@ -75,7 +77,13 @@ public abstract class JaywalkCallers {
         try {
             final long word = teller.isOfJdk(site) ? WANTED : UNWANTED;
 
-            note(site, word);
+            final long[] now = places;
+
+            if (site < now.length) {
+                now[site] = word; // where somebody makes more of them at this moment, it is asked for once more
+            } else {
+                note(site, word);
+            }
             return word;
         } catch (Throwable e) { // StackOverflowError, OutOfMemoryError: it is asked again
             return UNWANTED;

@@ -19,6 +19,7 @@ public final class JaywalkLocks {
 
     /** What a lock is; the agent has these, too, in WINDOW_NS of what it is told. */
     static final int KIND_REENTRANT = 1, KIND_READ = 2, KIND_WRITE = 3, KIND_OTHER = 4;
+    private static final int KINDS_ROOM = 4096; // places, before there have to be more
     private static final Class<?>[] CLASSES = {null, java.util.concurrent.locks.ReentrantLock.class,
         java.util.concurrent.locks.ReentrantReadWriteLock.ReadLock.class, java.util.concurrent.locks.ReentrantReadWriteLock.WriteLock.class};
 
@@ -142,12 +143,24 @@ public final class JaywalkLocks {
         return stamp;
     }
 
-    private static synchronized void noteKind(int site, Class<?> lock) {
+    /** Two at once may leave out one of both, who comes again. */
+    private static void noteKind(int site, Class<?> lock) {
         int kind = KIND_OTHER;
 
-        if (!isOn) {
+        if (!isOn || site >= kinds.length && !isRoomMade(site)) {
             return;
         }
+        final byte[] all = kinds;
+
+        for (int i = 1; i < CLASSES.length; i++) {
+            kind = CLASSES[i] == lock ? i : kind;
+        }
+        if (site < all.length) { // a census may have begun
+            all[site] = (byte) (all[site] == 0 || all[site] == kind ? kind : KIND_OTHER);
+        }
+    }
+
+    private static synchronized boolean isRoomMade(int site) {
         try {
             if (site >= kinds.length) {
                 final byte[] more = new byte[site + site / 4 + 64];
@@ -155,13 +168,10 @@ public final class JaywalkLocks {
                 System.arraycopy(kinds, 0, more, 0, kinds.length);
                 kinds = more;
             }
+            return true;
         } catch (OutOfMemoryError e) {
-            return;
+            return false;
         }
-        for (int i = 1; i < CLASSES.length; i++) {
-            kind = CLASSES[i] == lock ? i : kind;
-        }
-        kinds[site] = (byte) (kinds[site] == 0 || kinds[site] == kind ? kind : KIND_OTHER);
     }
 
     private static void enterSlowly(int site, int method, Thread thread) {
@@ -379,7 +389,7 @@ public final class JaywalkLocks {
         threads = new int[0];
         sharers = new int[0];
         names = new String[0];
-        kinds = new byte[0];
+        kinds = new byte[KINDS_ROOM];
         lost = overflows = 0;
         added(0, 0); // no class is initialized where a lock is given back
         nextShared = JaywalkCells.places(JaywalkCells.SHARED);
