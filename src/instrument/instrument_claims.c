@@ -4,7 +4,7 @@
 
 #define CLAIMS_CLASS  "java/lang/JaywalkClaims"
 #define NATIVES_CLASS "io/jaywalk/AtomicClaims"
-#define CLAIMS        8704 /* those of JaywalkVirtualLocks */
+#define CLAIMS        9472 /* those of JaywalkVirtualLocks */
 
 static struct instrument_tells java;
 

@@ -10,7 +10,7 @@ package java.lang;
  */
 final class JaywalkVirtualLocks {
     /** Cells of carriers, and places of holds; powers of two. */
-    private static final int CARRIERS = 256, PLACES = 8192;
+    private static final int CARRIERS = 1024, PLACES = 8192;
 
     /** How many, one behind the other, a thread looks at. */
     private static final int NEIGHBOURS = 4;

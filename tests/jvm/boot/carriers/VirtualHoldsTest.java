@@ -21,7 +21,7 @@ public final class VirtualHoldsTest {
 
     /** What the agent has natively. */
     private static final class Claims extends JaywalkClaims {
-        private final AtomicIntegerArray claims = new AtomicIntegerArray(8704);
+        private final AtomicIntegerArray claims = new AtomicIntegerArray(9472);
         private final AtomicInteger granted = new AtomicInteger();
         private volatile int session;
 
