@@ -30,6 +30,7 @@
 #include "os/os_thread.h"
 #include "recording/recording.h"
 #include "sampler/sampler.h"
+#include "sampler/sampler_locks.h"
 #include "signals/signals.h"
 #include "symbols/symbols.h"
 #include "vm/vm.h"
@@ -116,6 +117,21 @@ static bool is_done(void *oldest, uint32_t index, uint32_t serial)
            thread_is_done(index, *(const uint64_t *)oldest);
 }
 
+static void outlive(uint32_t thread, uint32_t serial, void *generation)
+{
+    thread_outlive(thread, serial, *(const uint64_t *)generation);
+}
+
+/* Owners of what is waited for are told when the wait is over, by a record of this generation, or of the next one. */
+static void keep_owners(const struct generations *generations, const struct recording *recording)
+{
+    uint64_t next = generations_number(generations) + 1;
+    const uint64_t since_ns = sampler_lock_outlive(next);
+
+    if (since_ns != UINT64_MAX)
+        recording_lock_owners(recording, since_ns, outlive, &next);
+}
+
 /* One rotation: what was closed is written at once, what is proved empty is cleared. */
 static void turn_over(struct generations *generations, struct recording *recording)
 {
@@ -142,6 +158,7 @@ static void turn_over(struct generations *generations, struct recording *recordi
     ledger_turn(recording, oldest);
     facts_turn(recording);
     loads_turn(recording, false);
+    keep_owners(generations, recording);
     recording_give_up(recording, is_done, &oldest);
     threads_reap(oldest);
     cost_turn(recording);

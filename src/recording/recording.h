@@ -557,6 +557,11 @@ JW_MUST_CHECK bool recording_resume(struct recording *recording, struct jw_error
 /* Of the recording of a session, between its takes; it is told with the waits that its time lies in. */
 void recording_lock_owner(struct recording *recording, const struct recording_told_owner *told);
 
+/* Threads whose samples as owners of locks are of that time or later, and have not been told yet, or not with all waits. */
+void recording_lock_owners(const struct recording *recording, uint64_t since_ns,
+                           void (*visit)(uint32_t thread, uint32_t serial, void *argument),
+                           void *argument);
+
 /* From then on nobody tells where tasks end: what is sampled later has no stack of who handed over. */
 void recording_tasks_over(struct recording *recording, uint64_t time_ns);
 

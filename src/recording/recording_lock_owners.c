@@ -156,6 +156,17 @@ void recording_lock_owner(struct recording *recording, const struct recording_to
     keep(recording, &made);
 }
 
+void recording_lock_owners(const struct recording *recording, uint64_t since_ns,
+                           void (*visit)(uint32_t thread, uint32_t serial, void *argument),
+                           void *argument)
+{
+    const struct recording_locks *locks = recording->locks;
+
+    for (size_t i = 0; locks != NULL && i < locks->owner_count; i++)
+        if (locks->owners[i].time_ns >= since_ns && locks->owners[i].virtual_number == 0)
+            visit(locks->owners[i].thread, locks->owners[i].serial, argument);
+}
+
 bool recording_keep_wait(struct recording *recording, const struct event_record *record)
 {
     struct recording_locks *locks = locks_of(recording);

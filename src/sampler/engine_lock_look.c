@@ -1,4 +1,4 @@
-/* How long owners keep what is waited for: whether who owned it when a wait began owns it still; dump. */
+/* How long owners keep what is waited for: whether who owned it when a wait began owns it still; and how long they are known; dump. */
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "sampler/sampler_internal.h"
@@ -79,4 +79,37 @@ void sampler_lock_look(void)
 bool engine_lock_has_waits(void)
 {
     return looked.has_any;
+}
+
+/* When it began; UINT64_MAX: it is none for a lock. */
+static uint64_t name_owner(uint32_t place, uint64_t generation)
+{
+    const struct lock_wait *wait = engine_lock_at(place);
+    /* order LOCK_BEGIN: acquires the rest. */
+    const uint64_t begin_ns = jw_load_acquire(&wait->begin_ns);
+    const uint64_t key = jw_load_relaxed(&wait->key);
+
+    if (begin_ns == 0 || key == 0 || !engine_lock_is_for_lock(engine_lock_kind_of(key)))
+        return UINT64_MAX;
+    const struct lock_owner owner = engine_lock_told(wait, begin_ns);
+    if (owner.value != 0 && !owner.is_virtual)
+        thread_outlive((thread_index)(owner.value & LOCK_INDEX_BITS) - 1,
+                       (uint32_t)(owner.value >> LOCK_SERIAL_SHIFT), generation);
+    return begin_ns;
+}
+
+uint64_t sampler_lock_outlive(uint64_t generation)
+{
+    uint64_t oldest_ns = UINT64_MAX;
+
+    if (!looked.has_any || !sampler_hook_enter())
+        return oldest_ns;
+    for (uint32_t place = 0; place < SAMPLER_LOCKS_MAX && sampler.lock_ns != 0; place++) {
+        const uint64_t begin_ns = name_owner(place, generation);
+
+        if (begin_ns < oldest_ns)
+            oldest_ns = begin_ns;
+    }
+    sampler_hook_leave();
+    return oldest_ns;
 }

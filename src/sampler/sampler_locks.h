@@ -148,6 +148,12 @@ bool sampler_lock_away_of(struct sampler_away *one, uint64_t owner);
  */
 bool sampler_lock_is_away(const struct sampler_away *one);
 
+/*
+ * Threads that had what is waited for when those waits began outlive that generation, so that they can be named once it is over. The begin of the oldest wait
+ * for a lock; UINT64_MAX: there is none. By the agent's thread, in a turn behind sampler_lock_look.
+ */
+uint64_t sampler_lock_outlive(uint64_t generation);
+
 /* Its wait still goes on: who asked about it before asked about that very wait. By the agent's thread, in the same session. */
 bool sampler_lock_goes_on(const struct sampler_deadlocked *one);
 

@@ -299,6 +299,12 @@ static void raise_ended_generation(struct record *record, uint64_t generation)
         ;
 }
 
+void thread_outlive(thread_index index, uint32_t serial, uint64_t generation)
+{
+    if (index < threads_limit() && (uint32_t)thread_serial(index) == serial)
+        raise_ended_generation(&records[index], generation);
+}
+
 void thread_end(thread_index index, uint64_t generation)
 {
     struct record *record = &records[index];

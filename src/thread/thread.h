@@ -146,6 +146,9 @@ void threads_each(void (*visit)(thread_index index, bool is_live, void *argument
  * more. Context: dump. */
 bool thread_is_done(thread_index index, uint64_t oldest_generation);
 
+/* What is told later may name this one, of this serial, live or ended: it outlives that generation. Context: dump. */
+void thread_outlive(thread_index index, uint32_t serial, uint64_t generation);
+
 /* Frees the records that are done, and whose timer was taken away. */
 void threads_reap(uint64_t oldest_generation);
 

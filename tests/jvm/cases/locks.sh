@@ -367,6 +367,12 @@ if [[ " ${runs[*]} " =~ " coloured " ]] && [ "$MAJOR" -ge 24 ]; then
     grep -qx "0 -\? -\|0 [^ ]* $(sed -n 's/keeper-0 //p' kept_away.out)-" kept_away.victim || fail "kept_away: somebody else is told: $(cat kept_away.victim kept_away.out)"
 fi
 
+# Who had a lock when a wait for it began is told by its name, also where it has long ended when the wait is over.
+profile ended lock=10us,file=ended.jfr Ended
+"$JW_COMMAND" convert -q --event=jdk.ThreadPark ended.jfr ended.jsonl
+grep '"eventThread":{[^}]*"javaName":"third"' ended.jsonl | sed -n 's/.*"duration":\([0-9]*\).*"owner":\(null\|{"osName":[^,]*,"osThreadId":[0-9]*,"javaName":"\([^"]*\)"\).*/\1 \3/p' | sort -n | tail -n 1 | grep ' first$' ||
+    fail "ended: not the owner that the program knows: $(grep '"javaName":"third"' ended.jsonl)"
+
 # Owners that are virtual threads and on no carrier, whatever they wait for there: each wait for one is on that one's stack, whole. Up to JDK 23 virtual threads are told as their carriers.
 away() { # $1: name of a run, which is a variable, too; $2: stacks that are waited for, then flags and arguments of the program
     local name=$1 wanted=$2 flags=()

@@ -76,6 +76,31 @@ Test(recording_locks, one_from_earlier_or_of_another_thread_does_not)
     cr_assert_str_eq(told.wait_owner, "worker", "who had it at the begin");
 }
 
+static void note_owner(uint32_t thread, uint32_t serial, void *argument)
+{
+    cr_assert(eq(u32, thread, WORKER));
+    cr_assert(eq(u32, serial, WORKER + 1));
+    (*(uint32_t *)argument)++;
+}
+
+Test(recording_locks, owners_that_are_still_to_be_told_are_known)
+{
+    uint32_t count = 0;
+
+    open_locks();
+    recording_lock_owners(recording, 0, note_owner, &count);
+    cr_assert(eq(u32, count, 0));
+    own(WORKER, LOCK, 1000, 0, false);
+    own(WORKER, OTHER_LOCK, 3000, 0, false);
+    turn();
+    turn();
+    recording_lock_owners(recording, base_ns, note_owner, &count);
+    cr_assert(eq(u32, count, 2));
+    recording_lock_owners(recording, base_ns + 2000 * US, note_owner, &count);
+    cr_assert(eq(u32, count, 3));
+    read_back();
+}
+
 Test(recording_locks, who_had_it_at_the_begin_is_the_owner_whoever_has_it_later)
 {
     open_locks();

@@ -130,6 +130,31 @@ Test(engine_lock_kept, that_of_a_thread_that_died_in_it_is_let_go_of_at_the_end)
     cr_assert(eq(u64, let_go.sum, 0x1000));
 }
 
+/* Whoever waits may come to say so long after: its record is not reaped before. */
+Test(engine_lock_kept, an_owner_that_ends_is_known_as_long_as_it_is_waited_for)
+{
+    struct thread_info info;
+
+    begin_run(1);
+    want(0, 1);
+    const uint64_t later = generations_number(generations) + 5;
+    end_puppet(&puppets[1]);
+    thread_end(puppets[1].index, generations_number(generations));
+    (void)thread_exchange_timer(puppets[1].index, -1);
+    sampler_lock_look();
+    cr_assert(eq(u64, sampler_lock_outlive(later), jw_load_relaxed(&under_way(0)->begin_ns)));
+    threads_reap(later);
+    cr_assert(thread_info(puppets[1].index, &info));
+    const struct ended ended = end_wait(0, EVENT_LOCK_ENTER);
+    cr_assert(eq(u32, ended.wait.owner, puppets[1].index));
+    cr_assert(eq(u32, ended.wait.owner_serial, (uint32_t)info.serial));
+    sampler_lock_look();
+    cr_assert(eq(u64, sampler_lock_outlive(later + 5), UINT64_MAX));
+    threads_reap(later + 1);
+    cr_assert(not(thread_info(puppets[1].index, &info)));
+    end_run();
+}
+
 /* ---- who waits ---- */
 
 static void do_keep_waiter(struct puppet *puppet, void *argument)

@@ -97,6 +97,25 @@ Test(thread, a_record_that_ended_can_be_kept_until_it_is_reaped)
     thread_let_go(again, 0);
 }
 
+Test(thread, a_record_that_is_to_be_named_later_outlives_that_generation)
+{
+    const thread_index index = add(205);
+    struct thread_info info;
+
+    cr_assert(thread_info(index, &info));
+    thread_outlive(index, (uint32_t)info.serial + 1, 9); /* another thread's */
+    thread_outlive(index, (uint32_t)info.serial, 7);
+    thread_end(index, 5);
+    thread_outlive(THREAD_NONE, (uint32_t)info.serial, 7);
+    threads_reap(7);
+    cr_assert(thread_info(index, &info));
+    thread_outlive(index, (uint32_t)info.serial, 8);
+    threads_reap(8);
+    cr_assert(thread_info(index, &info));
+    threads_reap(9);
+    cr_assert(not(thread_info(index, &info)));
+}
+
 Test(thread, a_record_that_is_kept_from_the_start_waits_for_its_keeper)
 {
     struct thread_info info;
