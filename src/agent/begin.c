@@ -11,6 +11,7 @@
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/nativecheck.h"
+#include "agent/news.h"
 #include "agent/queues.h"
 #include "agent/routes.h"
 #include "agent/session_internal.h"
@@ -77,6 +78,7 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
     routes_begin(jni, &session.options);
     queues_begin(jni, &session.options);
     exceptions_begin(jni, &session.options);
+    news_begin(jni, &session.options);
     census_begin(jni, &session.options, session.recording);
     tell_dropped_code();
     return true;
@@ -352,7 +354,7 @@ static bool begin_new(JNIEnv *jni, const struct options *options, struct jw_erro
     if (!name_attributes(options->attributes, err) || !events_choose(options, err) ||
         !alloc_choose(options, err) || !locks_choose(options, err) ||
         !delays_choose(options, err) || !methods_choose(options, err) ||
-        !exceptions_choose(options, err))
+        !exceptions_choose(options, err) || !news_choose(options, err))
         return false;
     if (options->service[0] != '\0')
         tell_service(options->service);

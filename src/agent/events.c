@@ -244,6 +244,7 @@ enum sampler_cpu_engine events_engine(const struct options *values)
     case OPTIONS_EVENT_LOCK:
     case OPTIONS_EVENT_METHOD:
     case OPTIONS_EVENT_EXCEPTION:
+    case OPTIONS_EVENT_NEW:
         return SAMPLER_CPU_NONE;
     case OPTIONS_EVENT_PERF:
         return SAMPLER_CPU_PERF;

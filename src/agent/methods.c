@@ -211,9 +211,9 @@ static void put_counts(JNIEnv *jni, struct recording *recording, bool is_cut)
     struct instrument_count one;
 
     tally.turned_ns = jw_now_ns();
-    if (!instrument_counts_read(jni))
+    if (!instrument_counts_read(jni, INSTRUMENT_COUNTED_CALLS))
         return;
-    for (uint32_t i = 0; instrument_counts_at(i, &one); i++) {
+    for (uint32_t i = 0; instrument_counts_at(INSTRUMENT_COUNTED_CALLS, i, &one); i++) {
         const bool is_news = one.count != tally.told[i];
 
         tally.told[i] = is_cut ? 0 : one.count;
@@ -229,7 +229,7 @@ static void put_counts(JNIEnv *jni, struct recording *recording, bool is_cut)
         recording_put_count(recording, &put);
     }
     if (is_cut) {
-        instrument_counts_cut();
+        instrument_counts_cut(INSTRUMENT_COUNTED_CALLS);
         tally.began_ns = tally.turned_ns;
     }
 }
@@ -292,7 +292,7 @@ static void put_last(JNIEnv *jni, struct recording *recording, const bool was_on
     if (was_on[PROBE_OWN_COUNT]) {
         if (recording != NULL)
             put_counts(jni, recording, false);
-        instrument_counts_losses(jni, &methods, &calls);
+        instrument_counts_losses(jni, INSTRUMENT_COUNTED_CALLS, &methods, &calls);
         tell_losses("count", methods, calls);
     }
 }
@@ -416,5 +416,5 @@ void methods_end(JNIEnv *jni, struct recording *recording)
     if (was_on[PROBE_OWN_TIME])
         instrument_own_forget(jni);
     if (was_on[PROBE_OWN_COUNT])
-        instrument_counts_forget(jni);
+        instrument_counts_forget(jni, INSTRUMENT_COUNTED_CALLS);
 }

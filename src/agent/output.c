@@ -181,7 +181,8 @@ static const char *number_text(uint64_t number, char text[32])
     COUNT_SETTINGS("jaywalk.CounterSample", (event) == OPTIONS_EVENT_PERF),                        \
         COUNT_SETTINGS("jaywalk.CallSample", (event) == OPTIONS_EVENT_METHOD),                     \
         COUNT_SETTINGS("jdk.JavaExceptionThrow", (event) == OPTIONS_EVENT_EXCEPTION),              \
-        COUNT_SETTINGS("jdk.JavaErrorThrow", (event) == OPTIONS_EVENT_EXCEPTION)
+        COUNT_SETTINGS("jdk.JavaErrorThrow", (event) == OPTIONS_EVENT_EXCEPTION),                  \
+        COUNT_SETTINGS("jaywalk.NewObject", (event) == OPTIONS_EVENT_NEW)
 
 static uint64_t live_count(const struct options *values)
 {

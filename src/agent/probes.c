@@ -93,7 +93,7 @@ void probes_prepare(const struct options *options)
 
     if ((options->probe[0] != '\0' || methods_are_asked(options) || options->endpoints != 0 ||
          options->queue_ns != 0 || options->has_async_stacks ||
-         options->event == OPTIONS_EVENT_EXCEPTION) &&
+         options->event == OPTIONS_EVENT_EXCEPTION || options->event == OPTIONS_EVENT_NEW) &&
         !instrument_prepare(agent.java_vm, &err))
         agent_log(OPTIONS_LOGLEVEL_WARN, "probe: %s", err.message);
 }

@@ -16,6 +16,7 @@
 #include "agent/locks.h"
 #include "agent/methods.h"
 #include "agent/nativecheck.h"
+#include "agent/news.h"
 #include "agent/owners.h"
 #include "agent/parks.h"
 #include "agent/queues.h"
@@ -273,6 +274,7 @@ enum states_command run_work(JNIEnv *jni)
     away_turn(jni, session.recording);
     census_turn(jni);
     methods_turn(jni, session.recording);
+    news_turn(jni, session.recording);
     exceptions_turn(jni);
     if (session.options.overhead_ppm != 0)
         cost_look(session.recording);
@@ -325,15 +327,18 @@ static void note_undrained(void)
 /* Engines, and what is under way. `is_turn`: for a moment. */
 static void take_down(JNIEnv *jni, bool is_turn)
 {
-    if (is_turn)
+    if (is_turn) {
         methods_cut(jni, session.recording);
-    else
+        news_cut(jni, session.recording);
+    } else {
         methods_end(jni, session.recording);
+    }
     if (!is_turn) {
         if (session.recording != NULL)
             recording_tasks_over(session.recording, jw_now_ns());
         queues_end(jni);
         exceptions_end(jni);
+        news_end(jni, session.recording);
     }
     alloc_end();
     locks_end(jni);
@@ -454,6 +459,7 @@ void run_end(JNIEnv *jni)
     routes_leave();
     queues_leave();
     exceptions_leave();
+    news_leave(jni, session.recording);
     census_jvm_ends();
     told_count_dropped(jni);
     recording_shutdown(session.recording, "The JVM ended");
@@ -474,6 +480,7 @@ bool run_dump(JNIEnv *jni, const struct options *asked, struct jw_error *err)
         live_look(jni);
         census_look(jni);
         methods_look(jni, session.recording);
+        news_look(jni, session.recording);
         take_all(jni);
     }
     const bool is_good = write_asked(asked, false, err);
@@ -490,6 +497,7 @@ static void leave_classes(JNIEnv *jni)
     routes_end(jni);
     queues_end(jni);
     exceptions_end(jni);
+    news_end(jni, NULL);
     census_end(jni);
 }
 

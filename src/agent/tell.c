@@ -79,7 +79,7 @@ static void describe_engines(const struct sampler_config *config, char *text, si
         snprintf(cpu, sizeof cpu, "%.200s, each %llu%s", values->perf,
                  (unsigned long long)values->interval_count,
                  values->interval_count == 1 ? " call" : " calls of a thread");
-    else if (values->event == OPTIONS_EVENT_EXCEPTION)
+    else if (values->event == OPTIONS_EVENT_EXCEPTION || values->event == OPTIONS_EVENT_NEW)
         snprintf(cpu, sizeof cpu, "%.200s, each %llu%s", values->perf,
                  (unsigned long long)values->interval_count,
                  values->interval_count == 1 ? " that is made" : " that a thread makes");

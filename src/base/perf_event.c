@@ -140,6 +140,7 @@ static const struct {
     {"uprobe:", JW_PERF_UPROBE, is_file_place},
     {"uretprobe:", JW_PERF_URETPROBE, is_file_place},
     {"exception:", JW_PERF_EXCEPTION, is_classes},
+    {"new:", JW_PERF_NEW, is_classes},
 };
 
 enum jw_perf_kind jw_perf_kind_of(const char *text, size_t length_bytes, size_t *number)
@@ -156,6 +157,8 @@ enum jw_perf_kind jw_perf_kind_of(const char *text, size_t length_bytes, size_t 
     }
     if (is_text(text, length_bytes, "exception"))
         return JW_PERF_EXCEPTION;
+    if (is_text(text, length_bytes, "new"))
+        return JW_PERF_NEW; /* of which classes is asked where patterns are looked at */
     if (text[0] == 'r' && is_number(text + 1, length_bytes - 1))
         return JW_PERF_RAW;
     for (size_t i = 0; i < JW_COUNT_OF(probes); i++) {
@@ -199,6 +202,8 @@ const char *jw_perf_unit(const char *text)
         return "calls";
     case JW_PERF_EXCEPTION:
         return "exceptions";
+    case JW_PERF_NEW:
+        return "objects";
     case JW_PERF_NONE:
     case JW_PERF_RAW:
     case JW_PERF_TRACEPOINT:

@@ -15,6 +15,7 @@
  *     malloc                                  JW_PERF_FUNCTION: as uprobe, of whichever library has it
  *     java.util.Properties.getProperty        JW_PERF_METHOD: a method of Java, counted by the agent itself; stars stand for anything
  *     exception[:java.io.*|...]               JW_PERF_EXCEPTION: exceptions by their class, likewise; patterns are looked at in probe_throws.h
+ *     new:com.acme.Order[|byte[]|...]         JW_PERF_NEW: objects by their class, likewise; patterns are looked at in probe_news.h
  */
 #ifndef JW_BASE_PERF_EVENT_H
 #define JW_BASE_PERF_EVENT_H
@@ -35,7 +36,8 @@ enum jw_perf_kind {
     JW_PERF_URETPROBE,
     JW_PERF_FUNCTION,
     JW_PERF_METHOD,
-    JW_PERF_EXCEPTION
+    JW_PERF_EXCEPTION,
+    JW_PERF_NEW
 };
 
 struct jw_perf_info {

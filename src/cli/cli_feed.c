@@ -338,10 +338,12 @@ bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
     if ((cli_is_counter(feed->clocks.event) || cli_is_method(feed->clocks.event)) &&
         (cli_declares(feed, "jaywalk.CounterSample") || cli_declares(feed, "jaywalk.CallSample")))
         snprintf(found->counter, sizeof found->counter, "%s", feed->clocks.event);
-    /* In the dialect of another profiler exceptions are samples of its own type. */
+    /* In the dialect of another profiler exceptions and objects are samples of its own type. */
+    const char *made = strcmp(feed->clocks.event, CLI_EXCEPTION) == 0 ? "jdk.JavaExceptionThrow"
+                       : strcmp(feed->clocks.event, CLI_NEW) == 0     ? CLI_NEW_OBJECT
+                                                                      : NULL;
     if (cli_is_hook(feed->clocks.event) &&
-        (strcmp(feed->clocks.event, CLI_EXCEPTION) != 0 ||
-         jfr_reader_has_event(feed->reader, "jdk.JavaExceptionThrow")))
+        (made == NULL || jfr_reader_has_event(feed->reader, made)))
         snprintf(found->hook_event, sizeof found->hook_event, "%.15s", feed->clocks.event);
     return true;
 }

@@ -94,6 +94,11 @@ static const struct cli_source cli_sources[] = {
      .class_field = "parkedClass"},
     CLI_THROW("jdk.JavaExceptionThrow"),
     CLI_THROW("jdk.JavaErrorThrow"),
+    {.type = CLI_NEW_OBJECT,
+     .event = CLI_NEW,
+     .time_field = "count",
+     .unit = "objects",
+     .class_field = "objectClass"},
 };
 
 #define CLI_COUNTER_SAMPLE "jaywalk.CounterSample"
@@ -110,7 +115,7 @@ bool cli_is_hook(const char *event)
 {
     return strcmp(event, "alloc") == 0 || strcmp(event, "live") == 0 ||
            strcmp(event, "lock") == 0 || strcmp(event, "blame") == 0 ||
-           strcmp(event, CLI_EXCEPTION) == 0;
+           strcmp(event, CLI_EXCEPTION) == 0 || strcmp(event, CLI_NEW) == 0;
 }
 
 bool cli_is_counter(const char *event)
@@ -123,7 +128,8 @@ bool cli_is_counter(const char *event)
             return false;
     }
     const enum jw_perf_kind kind = jw_perf_kind_of(event, strlen(event), NULL);
-    return kind != JW_PERF_NONE && kind != JW_PERF_METHOD && kind != JW_PERF_EXCEPTION;
+    return kind != JW_PERF_NONE && kind != JW_PERF_METHOD && kind != JW_PERF_EXCEPTION &&
+           kind != JW_PERF_NEW;
 }
 
 bool cli_is_method(const char *event)
@@ -133,7 +139,9 @@ bool cli_is_method(const char *event)
 
 const char *cli_event_of(const char *text)
 {
-    return jw_perf_kind_of(text, strlen(text), NULL) == JW_PERF_EXCEPTION ? CLI_EXCEPTION : text;
+    const enum jw_perf_kind kind = jw_perf_kind_of(text, strlen(text), NULL);
+
+    return kind == JW_PERF_EXCEPTION ? CLI_EXCEPTION : kind == JW_PERF_NEW ? CLI_NEW : text;
 }
 
 void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value)
@@ -442,8 +450,8 @@ bool cli_declares(const struct cli_feed *feed, const char *event)
 /* ---- what was not asked for ---- */
 
 /* In this order one is named where there are several; between wall and alloc are counters, whose names are their own. */
-static const char *const cli_others[CLI_OTHERS] = {"cpu",   "wall", NULL,
-                                                   "alloc", "lock", CLI_EXCEPTION};
+static const char *const cli_others[CLI_OTHERS] = {"cpu",  "wall",        NULL,   "alloc",
+                                                   "lock", CLI_EXCEPTION, CLI_NEW};
 #define CLI_OTHER_COUNTER 2u
 
 void cli_note_passed(struct cli_found *found, const char *event, uint64_t samples)

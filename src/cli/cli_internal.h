@@ -373,8 +373,10 @@ struct cli_wish {
 };
 
 #define CLI_EVENTS_LIMIT EXPORT_EVENTS_LIMIT
-#define CLI_OTHERS       6u
+#define CLI_OTHERS       7u
 #define CLI_EXCEPTION    "exception"
+#define CLI_NEW          "new"
+#define CLI_NEW_OBJECT   "jaywalk.NewObject"
 
 /* What was found. */
 struct cli_found {
@@ -411,10 +413,10 @@ struct cli_found {
 /* "cpu" or "wall". */
 bool cli_is_clock(const char *event);
 
-/* What samples of it are called: exceptions of whatever classes are "exception". */
+/* What samples of it are called: exceptions of whatever classes are "exception", objects "new". */
 const char *cli_event_of(const char *text);
 
-/* "alloc", "live", "lock" or "exception": neither time that runs nor a counter. */
+/* "alloc", "live", "lock", "exception" or "new": neither time that runs nor a counter. */
 bool cli_is_hook(const char *event);
 
 /* Of these the first that was found and not wished for, from cpu on; NULL: none was. */

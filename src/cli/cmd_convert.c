@@ -185,8 +185,8 @@ static void cli_tell_idle_patterns(const char *in, const struct profile *profile
 static void cli_tell_others(const char *in, const struct cli_wish *wish,
                             const struct cli_found *found)
 {
-    const char *const names[CLI_OTHERS] = {"cpu",   "wall", found->counter,
-                                           "alloc", "lock", CLI_EXCEPTION};
+    const char *const names[CLI_OTHERS] = {"cpu",  "wall",        found->counter, "alloc",
+                                           "lock", CLI_EXCEPTION, CLI_NEW};
 
     for (size_t i = 0; i < CLI_OTHERS; i++)
         if (found->others[i] > 0)

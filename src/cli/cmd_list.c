@@ -63,9 +63,12 @@ int cli_list_events(const struct cli_values *values)
          "  kprobe:FUNCTION          a function of the kernel; kretprobe: on return\n"
          "  uprobe:/FILE:FUNCTION    a function of a library, or +0xOFFSET; uretprobe: on return\n"
          "  FUNCTION                 the same, of whichever library of the process has it");
-    puts("Methods and exceptions of Java:\n"
-         "  CLASS.METHOD             calls, also of those that match: com.acme.*.find*\n"
-         "  exception[:CLASS]        exceptions: all, or of a class and what extends it; or "
-         "com.acme.**");
+    puts(
+        "Methods, exceptions and objects of Java:\n"
+        "  CLASS.METHOD             calls, also of those that match: com.acme.*.find*\n"
+        "  exception[:CLASS]        exceptions: all, or of a class and what extends it; or "
+        "com.acme.**\n"
+        "  new:CLASS                objects of a class, or arrays (byte[]), that the application's "
+        "code makes; or com.acme.**");
     return cli_end_output(CLI_OK);
 }

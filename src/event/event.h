@@ -92,6 +92,8 @@ enum event_lock {
 /* Likewise, and with that: an exception, of class_name. */
 #define EVENT_OF_THROW (1u << 6)
 #define EVENT_OF_ERROR (1u << 7) /* with both: it extends java.lang.Error */
+/* With EVENT_BY_HOOK: an object, of class_name, is made. */
+#define EVENT_OF_NEW (1u << 8)
 
 /*
  * One cache line. Every id is one of the generation that the record lies in; the owner fills what

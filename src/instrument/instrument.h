@@ -204,6 +204,13 @@ void instrument_set_throws(const struct instrument_throws *calls, uint64_t excep
 /* Classes that were asked for are held no longer. Context: the agent's thread. */
 void instrument_throws_forget(JNIEnv *jni);
 
+/* ---- objects ---- */
+
+/* One of a class of that name ("com/acme/Order", "[I"), which stands for so many, is about to be made, or was. Context: hook, on the thread that makes it. */
+typedef void instrument_new(const char *class_name, uint64_t count);
+/* As the others, and how many of a thread one stands for; before the attach. */
+void instrument_set_news(instrument_new *told, uint64_t objects);
+
 /*
  * What a batch of classes may take from the next attach or census on, also when that is taken out again; 0: INSTRUMENT_PAUSE_NS.
  * Context: the agent's thread.
@@ -232,9 +239,10 @@ JW_MUST_CHECK bool instrument_attach_own(JavaVM *java_vm, JNIEnv *jni, struct pr
 /* It is taken out by this alone, not by a user who names it. */
 JW_MUST_CHECK bool instrument_detach_own(JNIEnv *jni, const char *name, instrument_say *say,
                                          void *context, struct jw_error *err);
-/* A method that is timed or counted; the texts last until the next attach. */
+/* A method that is timed or counted, or that makes objects; the texts last until the next attach. */
 struct instrument_site {
-    const char *class_name; /* "com/acme/Shop" */
+    const char *made; /* "com/acme/Order", "[I": the class of objects; "": it is about calls */
+    const char *class_name; /* "com/acme/Shop"; "": of objects all that were made elsewhere */
     const char *method;
     const char *descriptor;
 };
@@ -253,17 +261,26 @@ bool instrument_own_cut(JNIEnv *jni, uint32_t number);
 void instrument_own_losses(JNIEnv *jni, uint64_t *methods, uint64_t *calls);
 void instrument_own_forget(JNIEnv *jni); /* after the last of the above: what Java keeps for it */
 
-/* The same of methods that are counted alone: all are read at once. False: the JVM has no memory for that, and what was read before stays. */
-JW_MUST_CHECK bool instrument_counts_read(JNIEnv *jni);
+enum instrument_counted {
+    INSTRUMENT_COUNTED_CALLS,
+    INSTRUMENT_COUNTED_OBJECTS, /* of event=new: */
+    INSTRUMENT_COUNTED_LIMIT,
+};
+
+/* The same of calls that are counted alone, and of objects: all are read at once. False: the JVM has no memory for that, and what was read before stays. */
+JW_MUST_CHECK bool instrument_counts_read(JNIEnv *jni, enum instrument_counted what);
 struct instrument_count {
     struct instrument_site of;
     uint64_t count; /* since the last cut, as of the last reading */
 };
 /* By number from 0 on. False: there are no more. */
-JW_MUST_CHECK bool instrument_counts_at(uint32_t number, struct instrument_count *out);
-void instrument_counts_cut(void); /* what was read last is over */
-void instrument_counts_losses(JNIEnv *jni, uint64_t *methods, uint64_t *calls);
-void instrument_counts_forget(JNIEnv *jni);
+JW_MUST_CHECK bool instrument_counts_at(enum instrument_counted what, uint32_t number,
+                                        struct instrument_count *out);
+void instrument_counts_cut(enum instrument_counted what); /* what was read last is over */
+/* `methods`: or classes. */
+void instrument_counts_losses(JNIEnv *jni, enum instrument_counted what, uint64_t *methods,
+                              uint64_t *calls);
+void instrument_counts_forget(JNIEnv *jni, enum instrument_counted what);
 
 /* Calls of the agent's own places that found no stack to tell by, since this was asked last. */
 uint64_t instrument_dropped(JNIEnv *jni);

@@ -128,15 +128,17 @@ JW_MUST_CHECK bool instrument_bind_own(JNIEnv *jni, struct jw_error *err);
 JW_MUST_CHECK bool instrument_own_begin(JNIEnv *jni, const struct probe *probe, uint32_t attach,
                                         struct jw_error *err);
 void instrument_own_end(JNIEnv *jni, const struct probe *probe);
-/* The number of a method that is timed or counted, the same as long as the probe is attached; -1: there are too many. Context: hook */
-int32_t instrument_own_site_of(const struct probe_handler *handler,
+/* The number of a method that is timed or counted, or of a class that one makes (`made`), the same as long as the probe is attached; -1: there are too many.
+ * Context: hook */
+int32_t instrument_own_site_of(const struct probe_handler *handler, struct classfile_text made,
                                struct classfile_text class_name, struct classfile_text method,
                                struct classfile_text descriptor);
 
 /* ---- instrument_counts.c ---- */
 
 JW_MUST_CHECK bool instrument_bind_counts(JNIEnv *jni, struct jw_error *err);
-JW_MUST_CHECK bool instrument_counts_begin(JNIEnv *jni, uint32_t attach, struct jw_error *err);
+JW_MUST_CHECK bool instrument_counts_begin(JNIEnv *jni, enum instrument_counted what,
+                                           uint32_t attach, struct jw_error *err);
 
 /* ---- instrument_calls.c ---- */
 
@@ -187,6 +189,13 @@ JW_MUST_CHECK bool instrument_bind_claims(JNIEnv *jni, struct jw_error *err);
 JW_MUST_CHECK bool instrument_bind_throws(JNIEnv *jni, struct jw_error *err);
 /* Exceptions of that attach are told from now on; -1: of none. */
 void instrument_throws_begin(JNIEnv *jni, int32_t attach);
+
+/* ---- instrument_news.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_news(JNIEnv *jni, struct jw_error *err);
+/* Objects of that attach are told and counted from now on. */
+JW_MUST_CHECK bool instrument_news_begin(JNIEnv *jni, int32_t attach, struct jw_error *err);
+void instrument_news_end(JNIEnv *jni); /* they are counted still */
 
 /* ---- instrument_dispatch.c: gates, places and bridges ---- */
 

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "instrument/instrument_sites.h"
 #include "probe/probe_forks.h"
+#include "probe/probe_news.h"
 #include "probe/probe_own.h"
 #include "probe/probe_parks.h"
 #include "probe/probe_queues.h"
@@ -165,7 +166,10 @@ bool instrument_own_begin(JNIEnv *jni, const struct probe *probe, uint32_t attac
     if (is_timed(probe))
         return begin_times(jni, attach, err);
     if (is_of(probe, PROBE_OWN_COUNTS_CLASS))
-        return instrument_counts_begin(jni, attach & PROBE_ATTACH_MASK, err);
+        return instrument_counts_begin(jni, INSTRUMENT_COUNTED_CALLS, attach & PROBE_ATTACH_MASK,
+                                       err);
+    if (is_of(probe, PROBE_NEWS_CLASS))
+        return instrument_news_begin(jni, (int32_t)(attach & PROBE_ATTACH_MASK), err);
     if (begin_others(jni, probe, (int32_t)(attach & PROBE_ATTACH_MASK)))
         return true;
     for (uint32_t i = 0; i < probe->handler_count; i++)
@@ -176,6 +180,10 @@ bool instrument_own_begin(JNIEnv *jni, const struct probe *probe, uint32_t attac
 
 void instrument_own_end(JNIEnv *jni, const struct probe *probe)
 {
+    if (is_of(probe, PROBE_NEWS_CLASS)) {
+        instrument_news_end(jni);
+        return;
+    }
     if (begin_others(jni, probe, -1) || is_timed(probe) || is_of(probe, PROBE_OWN_COUNTS_CLASS))
         return; /* a call of a class that is not written back yet is counted */
     begin_traces(jni, -1);
@@ -202,14 +210,15 @@ bool instrument_own_methods(const char *name, uint32_t handler, uint64_t *method
 
 /* ---- times ---- */
 
-int32_t instrument_own_site_of(const struct probe_handler *handler,
+int32_t instrument_own_site_of(const struct probe_handler *handler, struct classfile_text made,
                                struct classfile_text class_name, struct classfile_text method,
                                struct classfile_text descriptor)
 {
-    return instrument_sites_number(strcmp(handler->target, PROBE_OWN_COUNTS_CLASS) == 0
-                                       ? INSTRUMENT_SITES_COUNTED
-                                       : INSTRUMENT_SITES_TIMED,
-                                   class_name, method, descriptor);
+    return instrument_sites_number(
+        strcmp(handler->target, PROBE_NEWS_CLASS) == 0         ? INSTRUMENT_SITES_MADE
+        : strcmp(handler->target, PROBE_OWN_COUNTS_CLASS) == 0 ? INSTRUMENT_SITES_COUNTED
+                                                               : INSTRUMENT_SITES_TIMED,
+        made, class_name, method, descriptor);
 }
 
 static const jlong *ask(JNIEnv *jni, uint32_t number)

@@ -11,9 +11,12 @@
 #define NAME_BYTES 512u
 
 struct name {
-    char texts[NAME_BYTES]; /* class, method and descriptor, each with its NUL */
+    char texts[NAME_BYTES]; /* what is made, class, method and descriptor, each with its NUL */
     uint16_t length_bytes;
 };
+
+/* Of numbers, where a class that is made has one for each method that makes it. */
+#define BY_METHOD (PROBE_OWN_SITES / 4 * 3)
 
 #define LOST_ROOM  4096u /* a power of two */
 #define LOST_LIMIT (LOST_ROOM / 2)
@@ -68,13 +71,19 @@ static void note_lost(struct table *table, uint64_t hash)
 }
 
 /* The lock is held. */
-static int32_t find_or_add(struct table *table, const char *texts, size_t length_bytes)
+static int32_t find(const struct table *table, const char *texts, size_t length_bytes)
 {
     for (uint32_t i = 0; i < table->count; i++) {
         if (table->names[i].length_bytes == length_bytes &&
             memcmp(table->names[i].texts, texts, length_bytes) == 0)
             return (int32_t)i;
     }
+    return -1;
+}
+
+/* The lock is held. */
+static int32_t add(struct table *table, const char *texts, size_t length_bytes)
+{
     if (table->names == NULL || table->count == PROBE_OWN_SITES) {
         note_lost(table, jw_hash64(texts, length_bytes));
         return -1;
@@ -84,23 +93,47 @@ static int32_t find_or_add(struct table *table, const char *texts, size_t length
     return (int32_t)table->count++;
 }
 
-int32_t instrument_sites_number(enum instrument_sites_kind kind, struct classfile_text class_name,
-                                struct classfile_text method, struct classfile_text descriptor)
+/* False: it is too long. */
+static bool put_all(char *texts, size_t *used_bytes, const struct classfile_text *all)
 {
+    *used_bytes = 0;
+    return put(texts, used_bytes, all[0]) && put(texts, used_bytes, all[1]) &&
+           put(texts, used_bytes, all[2]) && put(texts, used_bytes, all[3]);
+}
+
+static uint64_t hash_of(const struct classfile_text *all)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < 4; i++)
+        hash = jw_hash_word(hash ^ jw_hash64(all[i].bytes, all[i].length_bytes));
+    return hash;
+}
+
+int32_t instrument_sites_number(enum instrument_sites_kind kind, struct classfile_text made,
+                                struct classfile_text class_name, struct classfile_text method,
+                                struct classfile_text descriptor)
+{
+    static const struct classfile_text none = {"", 0};
+    const struct classfile_text all[] = {made, class_name, method, descriptor};
+    const struct classfile_text alone[] = {made, none, none, none};
+    struct table *table = &tables[kind];
     char texts[NAME_BYTES];
-    size_t used_bytes = 0;
+    size_t used_bytes;
     int32_t found;
-    const bool fits = put(texts, &used_bytes, class_name) && put(texts, &used_bytes, method) &&
-                      put(texts, &used_bytes, descriptor);
 
     pthread_mutex_lock(&lock);
-    found = fits ? find_or_add(&tables[kind], texts, used_bytes) : -1;
-    if (!fits)
-        note_lost(
-            &tables[kind],
-            jw_hash64(class_name.bytes, class_name.length_bytes) ^
-                jw_hash_word(jw_hash64(method.bytes, method.length_bytes) ^
-                             jw_hash_word(jw_hash64(descriptor.bytes, descriptor.length_bytes))));
+    bool fits = put_all(texts, &used_bytes, all);
+    const bool is_full = kind == INSTRUMENT_SITES_MADE && table->count >= BY_METHOD;
+    found = fits ? find(table, texts, used_bytes) : -1;
+    if (found < 0 && made.length_bytes != 0 && (!fits || is_full)) {
+        fits = put_all(texts, &used_bytes, alone);
+        found = fits ? find(table, texts, used_bytes) : -1;
+    }
+    if (found < 0 && fits)
+        found = add(table, texts, used_bytes);
+    else if (found < 0)
+        note_lost(table, hash_of(all));
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -113,10 +146,17 @@ bool instrument_sites_at(enum instrument_sites_kind kind, uint32_t number,
     pthread_mutex_unlock(&lock);
     if (!is_there)
         return false;
-    out->class_name = tables[kind].names[number].texts;
+    out->made = tables[kind].names[number].texts;
+    out->class_name = out->made + strlen(out->made) + 1;
     out->method = out->class_name + strlen(out->class_name) + 1;
     out->descriptor = out->method + strlen(out->method) + 1;
     return true;
+}
+
+/* put leaves the last byte of each as it was made, 0. */
+const char *instrument_sites_made(enum instrument_sites_kind kind, uint32_t number)
+{
+    return tables[kind].names[number & (PROBE_OWN_SITES - 1)].texts;
 }
 
 void instrument_sites_lose(enum instrument_sites_kind kind, uint32_t number)

@@ -61,6 +61,7 @@ enum options_event {
     OPTIONS_EVENT_EXCEPTION, /* exceptions by their class, as `perf` says */
     OPTIONS_EVENT_PERF,      /* a counter of the kernel or the processor, named by `perf` */
     OPTIONS_EVENT_METHOD,    /* calls of methods of Java, named by `perf` */
+    OPTIONS_EVENT_NEW,       /* objects by their class, as `perf` says */
     OPTIONS_EVENT_LIMIT
 };
 

@@ -134,6 +134,7 @@ static bool take_counter(struct options_parser *parser, const struct options_ite
         return false;
     values->event = kind == JW_PERF_METHOD      ? OPTIONS_EVENT_METHOD
                     : kind == JW_PERF_EXCEPTION ? OPTIONS_EVENT_EXCEPTION
+                    : kind == JW_PERF_NEW       ? OPTIONS_EVENT_NEW
                                                 : OPTIONS_EVENT_PERF;
     memset(values->perf, 0, sizeof values->perf);
     memcpy(values->perf, item->value, item->value_bytes);

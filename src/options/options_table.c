@@ -337,7 +337,7 @@ const char *options_event_text(const struct options *values)
 bool options_is_counting(const struct options *values)
 {
     return values->event == OPTIONS_EVENT_PERF || values->event == OPTIONS_EVENT_METHOD ||
-           values->event == OPTIONS_EVENT_EXCEPTION;
+           values->event == OPTIONS_EVENT_EXCEPTION || values->event == OPTIONS_EVENT_NEW;
 }
 
 bool options_has_cpu(const struct options *values)

@@ -171,6 +171,7 @@ bool os_perf_find(const char *text, struct os_perf_event *out, struct jw_error *
     case JW_PERF_FUNCTION:
     case JW_PERF_METHOD:
     case JW_PERF_EXCEPTION:
+    case JW_PERF_NEW:
         break;
     }
     jw_error_set(err, "event=%.200s: no such event", text);

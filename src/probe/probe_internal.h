@@ -44,6 +44,9 @@ bool probe_is_place(const struct probe_handler *handler, const struct classfile 
 /* "com.acme.Cart.fill": what it has to do with; 0: nothing that has a name. */
 size_t probe_target_name(const struct classfile *file, uint8_t opcode, uint16_t constant,
                          char text[PROBE_TARGET_BYTES]);
+/* The JVM's own name of what an instruction makes, "com/acme/Cart", "[I", "[Lcom/acme/Item;"; 0: it makes nothing, or the name is too long. */
+size_t probe_made_name(const struct classfile *file, uint8_t opcode, uint16_t constant,
+                       char text[PROBE_TARGET_BYTES]);
 void probe_operands_of(const struct classfile *file, uint8_t opcode, uint16_t constant,
                        struct probe_operands *out);
 enum probe_fit probe_fit_place(const struct probe_handler *handler, const struct classfile *file,

@@ -199,7 +199,41 @@ size_t probe_target_name(const struct classfile *file, uint8_t opcode, uint16_t 
     return put_text(text, used, reference.name.bytes, reference.name.length_bytes);
 }
 
+size_t probe_made_name(const struct classfile *file, uint8_t opcode, uint16_t constant,
+                       char text[PROBE_TARGET_BYTES])
+{
+    if (opcode == OP_NEWARRAY) {
+        for (size_t i = 0; i < JW_COUNT_OF(primitives); i++) {
+            if (primitives[i].code == constant) {
+                text[0] = '[';
+                text[1] = primitives[i].letter;
+                return 2;
+            }
+        }
+        return 0;
+    }
+    const struct classfile_text name =
+        is_allocation(opcode) ? classfile_text_of(file, constant) : (struct classfile_text){"", 0};
+    const bool is_of_class =
+        opcode == OP_ANEWARRAY && name.length_bytes != 0 && name.bytes[0] != '[';
+    const int length = snprintf(text, PROBE_TARGET_BYTES, "%s%.*s%s",
+                                opcode == OP_ANEWARRAY ? is_of_class ? "[L" : "[" : "",
+                                (int)name.length_bytes, name.bytes, is_of_class ? ";" : "");
+
+    return length < (int)PROBE_TARGET_BYTES ? (size_t)length : 0;
+}
+
 /* ---- an instruction ---- */
+
+/* Of an array, as Java writes it; 0: it is none. */
+static size_t dimensions_of(const char *text, size_t length_bytes)
+{
+    size_t count = 0;
+
+    while (length_bytes > 2 * count && text[length_bytes - 2 * count - 1] == ']')
+        count++;
+    return count;
+}
 
 bool probe_is_place(const struct probe_handler *handler, const struct classfile *file,
                     uint8_t opcode, uint16_t constant)
@@ -214,7 +248,12 @@ bool probe_is_place(const struct probe_handler *handler, const struct classfile 
         return true;
 
     const size_t length = probe_target_name(file, opcode, constant, text);
-    return length != 0 && rules_is_match(handler->of, strlen(handler->of), text, length);
+    const size_t of_length = strlen(handler->of);
+    /* Of the agent's own, stars in names take no arrays by the way. */
+    if (handler->target != NULL &&
+        dimensions_of(text, length) != dimensions_of(handler->of, of_length))
+        return false;
+    return length != 0 && rules_is_match(handler->of, of_length, text, length);
 }
 
 static void add_operand(struct probe_operands *out, struct classfile_text type)

@@ -40,8 +40,7 @@ static bool is_separator(char byte)
     return byte == '.' || byte == '/';
 }
 
-/* Names with stars in them, and no empty part. */
-static bool is_sound(const struct probe_throws_pattern *pattern)
+bool probe_throws_is_name(const struct probe_throws_pattern *pattern)
 {
     bool is_begin = true; /* of a part */
 
@@ -66,7 +65,7 @@ bool probe_throws_check(const char *event, struct jw_error *err)
     while (probe_throws_next(&at, &pattern)) {
         const int shown = pattern.length_bytes > 200 ? 200 : (int)pattern.length_bytes;
 
-        if (!is_sound(&pattern)) {
+        if (!probe_throws_is_name(&pattern)) {
             jw_error_set(err,
                          "'%.*s' names no class of exceptions: wanted are names, with stars where "
                          "there are several, and | between them, such as "

@@ -32,6 +32,9 @@ const char *probe_throws_patterns(const char *event);
 /* The next pattern of `*at`, which it moves; false: there is none. */
 bool probe_throws_next(const char **at, struct probe_throws_pattern *out);
 
+/* Whether it is a name, with stars in it, and without an empty part. */
+bool probe_throws_is_name(const struct probe_throws_pattern *pattern);
+
 /* False and `err`, which says which pattern is none, and why. */
 JW_MUST_CHECK bool probe_throws_check(const char *event, struct jw_error *err);
 

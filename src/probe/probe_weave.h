@@ -40,9 +40,10 @@ struct probe_weave_class {
     void *context;
     struct rules_supers *supers;
     const struct rules_supers *above;
-    /* Number of a method, for handlers that ask for one; -1: there are too many, and it is not called. NULL: there is none. */
-    int32_t (*site_of)(const struct probe_handler *handler, struct classfile_text class_name,
-                       struct classfile_text method, struct classfile_text descriptor);
+    /* Number of a method, for handlers that ask for one; at an allocation, of that and what is made there (else ""). -1: there are too many, and it is not called. NULL: there is none. */
+    int32_t (*site_of)(const struct probe_handler *handler, struct classfile_text made,
+                       struct classfile_text class_name, struct classfile_text method,
+                       struct classfile_text descriptor);
 };
 
 /* Of one handler in one class. */

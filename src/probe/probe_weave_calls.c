@@ -310,14 +310,19 @@ static int32_t site_of(const struct probe_weaving *at, const struct classfile_si
                        const struct probe_handler *handler)
 {
     const struct classfile_member *member = &at->file.methods[site->method];
+    char made[PROBE_TARGET_BYTES];
+    size_t made_bytes = 0;
 
     if (handler->target == NULL || handler->site >= 0)
         return handler->site;
-    return at->of->site_of == NULL
-               ? -1
-               : at->of->site_of(handler, classfile_name(&at->file),
-                                 classfile_text_of(&at->file, member->name_index),
-                                 classfile_text_of(&at->file, member->descriptor_index));
+    if (at->of->site_of == NULL)
+        return -1;
+    if (handler->place == PROBE_ALLOCATION)
+        made_bytes = probe_made_name(&at->file, site->opcode, site->constant, made);
+    return at->of->site_of(handler, (struct classfile_text){made, (uint32_t)made_bytes},
+                           classfile_name(&at->file),
+                           classfile_text_of(&at->file, member->name_index),
+                           classfile_text_of(&at->file, member->descriptor_index));
 }
 
 /*

@@ -295,9 +295,10 @@ struct recording_times {
     const char *histogram;
 };
 
-/* The same of one that is counted alone. */
+/* The same of one that is counted alone, or that makes objects. */
 struct recording_count {
-    struct recording_text class_name, name, descriptor;
+    struct recording_text made; /* of which class; empty: its calls are counted */
+    struct recording_text class_name, name, descriptor; /* of objects empty: of several */
     uint64_t count, elapsed_ns;
 };
 
@@ -497,7 +498,7 @@ void recording_set(struct recording *recording, const char *setting, const char 
 /* The same, and for JFR the setting also stands in this chunk from now on. */
 void recording_set_now(struct recording *recording, const char *setting, const char *constant);
 
-/* For JFR: what is known of a timed method by now, or of one that is counted; for other formats nothing. */
+/* For JFR: what is known of a timed method by now, or of one that is counted, or makes what is; for other formats nothing. */
 void recording_put_times(struct recording *recording, const struct recording_times *times);
 void recording_put_count(struct recording *recording, const struct recording_count *count);
 

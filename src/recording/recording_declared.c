@@ -354,11 +354,11 @@ void recording_take_queue_time(struct recording_take *take, const struct event_r
 /* Above LockSupport.park, where that tells of a park, and above a method whose calls are sampled. */
 static bool is_own(struct recording_text class_name)
 {
-    static const char *const classes[] = {"io/jaywalk/ParkEvents",  "java/lang/JaywalkParks",
-                                          "io/jaywalk/CallEvents",  "java/lang/JaywalkCalls",
-                                          "io/jaywalk/ThrowEvents", "java/lang/JaywalkThrows",
-                                          "io/jaywalk/QueueEvents", "java/lang/JaywalkQueues",
-                                          "io/jaywalk/ForkEvents",  "java/lang/JaywalkForks"};
+    static const char *const classes[] = {
+        "io/jaywalk/ParkEvents",   "java/lang/JaywalkParks", "io/jaywalk/CallEvents",
+        "java/lang/JaywalkCalls",  "io/jaywalk/ThrowEvents", "java/lang/JaywalkThrows",
+        "io/jaywalk/NewEvents",    "java/lang/JaywalkNews",  "io/jaywalk/QueueEvents",
+        "java/lang/JaywalkQueues", "io/jaywalk/ForkEvents",  "java/lang/JaywalkForks"};
 
     for (size_t i = 0; i < JW_COUNT_OF(classes); i++) {
         if (begins_with(class_name, classes[i]))
@@ -404,14 +404,17 @@ uint32_t recording_frames_of_own(const struct generation *generation,
 {
     uint32_t first = 0;
 
+    if (trace->frame_count == 0)
+        return 0;
     /* What tells is native, and on top. */
-    if (trace->frame_count == 0 ||
-        !begins_with(class_of(generation, trace->frames[0]), "io/jaywalk/"))
+    const struct recording_text teller = class_of(generation, trace->frames[0]);
+    if (!begins_with(teller, "io/jaywalk/"))
         return 0;
     while (first < trace->frame_count && is_own(class_of(generation, trace->frames[first])))
         first++;
-    return class_name == DICT_NONE ? first
-                                   : behind_constructors(generation, trace, first, class_name);
+    return class_name != DICT_NONE && begins_with(teller, "io/jaywalk/ThrowEvents")
+               ? behind_constructors(generation, trace, first, class_name)
+               : first;
 }
 
 bool recording_declared_begin_take(struct recording_take *take)

@@ -395,9 +395,15 @@ void recording_put_count(struct recording *recording, const struct recording_cou
 
     if (recording->file == NULL || recording->has_failed || count->count == 0)
         return;
-    const uint64_t method = recording_method_key(&recording->names, &told);
-    const size_t begin = recording_event(recording, JFR_TYPE_METHOD_COUNT, jw_now_ns());
+    const bool is_made = count->made.length_bytes != 0;
+    const uint64_t made = is_made ? recording_class_of_text(&recording->names, count->made) : 0;
+    const uint64_t method =
+        count->name.length_bytes == 0 ? 0 : recording_method_key(&recording->names, &told);
+    const size_t begin = recording_event(
+        recording, is_made ? JFR_TYPE_OBJECT_COUNT : JFR_TYPE_METHOD_COUNT, jw_now_ns());
 
+    if (is_made)
+        jfr_put_varint(out, made);
     jfr_put_varint(out, method);
     jfr_put_varint(out, count->count);
     jfr_put_varint(out, count->elapsed_ns);

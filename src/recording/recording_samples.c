@@ -367,19 +367,21 @@ static void put_counter(struct recording *recording, const struct recording_fore
     end_sample(out, told, carrier, begin);
 }
 
-static void put_throw(struct recording *recording, const struct recording_foreign *told,
-                      uint64_t count, uint64_t carrier)
+/* An exception, or an object that is made by its class. */
+static void put_made(struct recording *recording, const struct recording_foreign *told,
+                     uint64_t count, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
     const size_t begin = begin_sample(out, told);
 
-    jfr_put_string(out, NULL); /* a message may hold what is nobody else's */
+    if (told->type != JFR_TYPE_NEW_OBJECT)
+        jfr_put_string(out, NULL); /* a message may hold what is nobody else's */
     jfr_put_varint(out, told->object.class_key);
     jfr_put_varint(out, count);
     end_sample(out, told, carrier, begin);
 }
 
-static void take_throw(struct recording_take *take, const struct event_record *record)
+static void take_made(struct recording_take *take, const struct event_record *record)
 {
     struct recording *recording = take->recording;
     struct recording_taken taken;
@@ -387,8 +389,9 @@ static void take_throw(struct recording_take *take, const struct event_record *r
     if (!recording_taken_of(take, record, &taken))
         return;
     const struct recording_foreign told = {
-        .type = (record->flags & EVENT_OF_ERROR) != 0 ? JFR_TYPE_JAVA_ERROR_THROW
-                                                      : JFR_TYPE_JAVA_EXCEPTION_THROW,
+        .type = (record->flags & EVENT_OF_NEW) != 0     ? JFR_TYPE_NEW_OBJECT
+                : (record->flags & EVENT_OF_ERROR) != 0 ? JFR_TYPE_JAVA_ERROR_THROW
+                                                        : JFR_TYPE_JAVA_EXCEPTION_THROW,
         .start_ns = recording_time(recording, record->time_ns),
         .thread = taken.who.thread,
         .stack = taken.stack,
@@ -399,7 +402,7 @@ static void take_throw(struct recording_take *take, const struct event_record *r
                        recording_class(&recording->names, take->generation, record->class_name)},
     };
     if (!recording_put_foreign(recording, &told))
-        put_throw(recording, &told, record->weight_ns, taken.who.carrier);
+        put_made(recording, &told, record->weight_ns, taken.who.carrier);
     recording->hook_samples++;
 }
 
@@ -483,8 +486,9 @@ static void take_record(const struct event_record *record, void *argument)
     recording_relieve(take->recording);
     if (record->kind == EVENT_CPU_SAMPLE)
         take_cpu(take, record);
-    else if (is_of_throw(record))
-        take_throw(take, record);
+    else if (is_of_throw(record) ||
+             (record->kind == EVENT_COUNTER_SAMPLE && (record->flags & EVENT_OF_NEW) != 0))
+        take_made(take, record);
     else if (record->kind == EVENT_COUNTER_SAMPLE)
         take_counter(take, record);
     else if (record->kind == EVENT_ALLOC_SAMPLE)

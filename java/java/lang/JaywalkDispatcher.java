@@ -124,6 +124,7 @@ public final class JaywalkDispatcher {
         JaywalkTimes.ended(thread);
         JaywalkCounts.ended(thread);
         JaywalkCalls.ended(thread);
+        JaywalkNews.ended(thread);
         for (JaywalkProbe probe : probes) {
             JaywalkSlot.ended(probe.owned, thread);
         }

@@ -151,15 +151,20 @@ public final class Tally {
         }
     }
 
+    private static Object valueOf(Class<?> type, String name, Object of) throws ReflectiveOperationException {
+        final Field field = type.getDeclaredField(name);
+
+        field.setAccessible(true);
+        return field.get(of);
+    }
+
     /** What threads count in that have none of their own: never virtual ones, whose carriers have. */
     private static void checkNothingShared() throws ReflectiveOperationException {
         final Class<?> counts = Class.forName("java.lang.JaywalkCounts");
-        final Field shared = counts.getDeclaredField("shared"), numbers = counts.getDeclaredField("counts");
+        final Object tally = valueOf(counts, "tally", null);
 
-        shared.setAccessible(true);
-        numbers.setAccessible(true);
-        for (Object cells : (Object[]) shared.get(null)) {
-            if (numbers.get(cells) != null) {
+        for (Object cells : (Object[]) valueOf(tally.getClass(), "shared", tally)) {
+            if (valueOf(cells.getClass(), "counts", cells) != null) {
                 throw new IllegalStateException("virtual threads counted under a monitor");
             }
         }

@@ -56,6 +56,11 @@ static const struct {
     {"exception:Shop$Failed", JW_PERF_EXCEPTION},
     {"exception:", JW_PERF_NONE},
     {"exceptions:page_fault_user", JW_PERF_TRACEPOINT},
+    {"new", JW_PERF_NEW}, /* refused where its patterns are looked at */
+    {"new:com.acme.Order|com.acme.**|byte[]", JW_PERF_NEW},
+    {"new:Shop$Order", JW_PERF_NEW},
+    {"new:", JW_PERF_NONE},
+    {"newer", JW_PERF_FUNCTION},
     {"", JW_PERF_NONE},
     {"9lives", JW_PERF_NONE},
 };

@@ -91,6 +91,21 @@ Test(options_counters, exceptions_are_counted_all_or_by_their_class)
     parse_with_warning("event=exception,overhead=1%", "overhead: has no effect on event=exception");
 }
 
+Test(options_counters, objects_are_counted_by_their_class)
+{
+    parse_quietly("event=new:com.acme.Order");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_NEW);
+    cr_assert_str_eq(options_event_text(&result.values), "new:com.acme.Order");
+    cr_assert(options_is_counting(&result.values) && !options_has_cpu(&result.values));
+    cr_assert_eq(result.values.interval_count, 1);
+    parse_quietly("event=new:com.acme.**|byte[],interval=1000,wall=20ms,alloc=1m");
+    cr_assert_eq(result.values.event, OPTIONS_EVENT_NEW);
+    cr_assert_str_eq(options_event_text(&result.values), "new:com.acme.**|byte[]");
+    cr_assert_eq(result.values.interval_count, 1000);
+    cr_assert_eq(result.values.alloc_bytes, 1 << 20);
+    parse_with_warning("event=new:a.B,overhead=1%", "overhead: has no effect on event=new:a.B");
+}
+
 /* Each signal is a context switch of its own; and the processor's counters come by the million. */
 Test(options_counters, intervals_of_counters_have_a_least_one)
 {

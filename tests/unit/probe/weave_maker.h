@@ -91,11 +91,12 @@ static inline void make_class(uint16_t major, const char *name)
     class_maker_method(&maker, CLASSFILE_PUBLIC, "all", "()I", &code);
 }
 
-static inline int32_t site_of(const struct probe_handler *handler, struct classfile_text class_name,
-                              struct classfile_text method, struct classfile_text descriptor)
+static inline int32_t site_of(const struct probe_handler *handler, struct classfile_text made,
+                              struct classfile_text class_name, struct classfile_text method,
+                              struct classfile_text descriptor)
 {
     cr_assert(handler->site < 0);
-    cr_assert(classfile_is_text(class_name, "com/acme/Shop"));
+    cr_assert(made.length_bytes == 0 && classfile_is_text(class_name, "com/acme/Shop"));
     cr_assert(classfile_is_text(descriptor, "(I)I") || classfile_is_text(descriptor, "()I"));
     return classfile_is_text(method, "add") ? 4 : -1;
 }
