@@ -38,11 +38,12 @@ struct over {
 };
 static struct over *overs; /* PROBE_OWN_SITES; NULL: nothing is timed */
 
-/* What Java said last, and of which. The agent's thread alone. */
-static struct {
+/* What Java said last, and of which, and what of that is not over. The agent's thread alone. NULL: nothing is timed. */
+static struct last {
     uint32_t number;
     jlong numbers[PROBE_OWN_HEAD + PROBE_OWN_COUNTS];
-} last;
+    int64_t counts[PROBE_OWN_COUNTS];
+} * last;
 
 static instrument_told *teller; /* set before there are threads that look */
 
@@ -119,7 +120,9 @@ static bool begin_times(JNIEnv *jni, uint32_t attach, struct jw_error *err)
 {
     if (overs == NULL)
         overs = jw_alloc(jw_mul_bytes(PROBE_OWN_SITES, sizeof *overs));
-    if (overs == NULL) {
+    if (last == NULL)
+        last = jw_alloc(sizeof *last);
+    if (overs == NULL || last == NULL) {
         jw_error_set(err, "no memory for a probe");
         return false;
     }
@@ -225,13 +228,13 @@ static const jlong *ask(JNIEnv *jni, uint32_t number)
 {
     jlongArray sum = (*jni)->CallStaticObjectMethod(jni, java.times, java.sum, (jint)number);
 
-    memset(&last, 0, sizeof last);
-    last.number = number;
+    memset(last, 0, sizeof *last);
+    last->number = number;
     if (sum != NULL)
-        (*jni)->GetLongArrayRegion(jni, sum, 0, JW_COUNT_OF(last.numbers), last.numbers);
+        (*jni)->GetLongArrayRegion(jni, sum, 0, JW_COUNT_OF(last->numbers), last->numbers);
     (*jni)->ExceptionClear(jni);
     (*jni)->DeleteLocalRef(jni, sum);
-    return last.numbers;
+    return last->numbers;
 }
 
 static void subtract(const struct over *over, int64_t *counts)
@@ -259,15 +262,15 @@ static void limit_extremes(struct instrument_times *out)
 
 bool instrument_own_times(JNIEnv *jni, uint32_t number, struct instrument_times *out)
 {
-    static int64_t counts[PROBE_OWN_COUNTS];
     struct instrument_site site;
 
     if (!instrument_sites_at(INSTRUMENT_SITES_TIMED, number, &site))
         return false;
 
     const struct over *over = &overs[number];
+    int64_t *counts = last->counts;
     *out = (struct instrument_times){.of = site, .counts = counts};
-    memset(counts, 0, sizeof counts);
+    memset(counts, 0, sizeof last->counts);
     if (over->is_lost)
         return true;
     const jlong *numbers = ask(jni, number);
@@ -275,7 +278,7 @@ bool instrument_own_times(JNIEnv *jni, uint32_t number, struct instrument_times 
     out->least_ns = (uint64_t)numbers[1];
     out->most_ns = (uint64_t)numbers[2];
     _Static_assert(sizeof *numbers == sizeof *counts, "as Java has them");
-    memcpy(counts, numbers + PROBE_OWN_HEAD, sizeof counts);
+    memcpy(counts, numbers + PROBE_OWN_HEAD, sizeof last->counts);
     subtract(over, counts);
     for (uint32_t i = 0; i < PROBE_OWN_COUNTS; i++)
         out->count += (uint64_t)counts[i];
@@ -295,8 +298,8 @@ static uint32_t used_steps(const jlong *counts)
 bool instrument_own_cut(JNIEnv *jni, uint32_t number)
 {
     struct over *over = &overs[number];
-    const jlong *counts = last.numbers + PROBE_OWN_HEAD;
-    const uint32_t step_count = last.number == number ? used_steps(counts) : 0;
+    const jlong *counts = last->numbers + PROBE_OWN_HEAD;
+    const uint32_t step_count = last->number == number ? used_steps(counts) : 0;
     uint32_t used = 0;
 
     if (step_count == 0)
@@ -304,7 +307,7 @@ bool instrument_own_cut(JNIEnv *jni, uint32_t number)
     jw_free(over->steps);
     over->steps = jw_alloc(jw_mul_bytes(step_count, sizeof *over->steps));
     over->step_count = over->steps == NULL ? 0 : step_count;
-    over->ns = (uint64_t)last.numbers[0];
+    over->ns = (uint64_t)last->numbers[0];
     if (over->steps == NULL) {
         over->is_lost = true;
         instrument_sites_lose(INSTRUMENT_SITES_TIMED, number);
