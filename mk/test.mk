@@ -49,9 +49,9 @@ TEST_SOURCES := $(wildcard tests/unit/$(ROOM)/test_*.c \
 # Where there is one thread, thread sanitizer has nothing to find: its lane has the tests that begin threads, and those of
 # rooms that do. tools/check-one-thread holds the programs of the others to that; but for those of rooms that stand on the
 # command's, which begins threads for recordings of many MiB, and where a test asks for them with --jobs.
-# That of routes begins none, and stands on what does.
+# Those of routes begin none, and stand on what does.
 TEST_SOURCES_tsan := $(sort $(filter $(patsubst %,tests/unit/%/%,agent sampler signals),$(TEST_SOURCES)) \
-	$(filter tests/unit/context/test_context_route.c,$(TEST_SOURCES)) \
+	$(filter $(addprefix tests/unit/context/test_context_,route.c polled.c),$(TEST_SOURCES)) \
 	$(shell grep -lE 'pthread_create|os_thread_start|"--jobs"' $(TEST_SOURCES) /dev/null))
 
 # Compared with libunwind (tests/unit/walk/oracle.h), which is linked with these alone; sanitizers stand between the functions

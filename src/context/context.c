@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "base/clock.h"
 #include "base/counters.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -305,4 +306,19 @@ void context_end_thread(void)
     const context_slot slot = context_own(&owner);
 
     context_unbind(slot, owner);
+}
+
+/* ---- requests of sessions that have ended ---- */
+
+static _Atomic uint64_t
+    ended_ns; /* the last session with endpoints; relaxed: who sees it late shows one sample more */
+
+void context_routes_end(void)
+{
+    jw_store_relaxed(&ended_ns, jw_now_ns());
+}
+
+bool context_route_is_past(const struct context_place *place)
+{
+    return place->route_is_polled && place->route_begin_ns <= jw_load_relaxed(&ended_ns);
 }

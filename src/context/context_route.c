@@ -479,19 +479,6 @@ void context_route_tell(struct generations *generations, context_slot slot, uint
         (void)context_span(generations, name, place->route_begin_ns, jw_now_ns(), slot);
 }
 
-static _Atomic uint64_t
-    ended_ns; /* the last session with endpoints; relaxed: who sees it late shows one sample more */
-
-void context_routes_end(void)
-{
-    jw_store_relaxed(&ended_ns, jw_now_ns());
-}
-
-bool context_route_is_past(const struct context_place *place)
-{
-    return place->route_is_polled && place->route_begin_ns <= jw_load_relaxed(&ended_ns);
-}
-
 void context_route_polled(struct generations *generations, context_slot slot,
                           struct context_text name, const char *operation)
 {
