@@ -36,19 +36,21 @@ final class RedefineStorm implements Storm {
         }
     }
 
-    /** Puts its number where the class has this constant. */
+    /** Puts its number where the class has this constant. It is asked while other classes are loaded, and must load none itself, or threads wait for each other's. */
     private static final class Numbering implements ClassFileTransformer {
+        private final Class<?> wanted;
         private final int constant;
         volatile int number;
 
-        Numbering(int constant) {
+        Numbering(Class<?> wanted, int constant) {
+            this.wanted = wanted;
             this.constant = constant;
         }
 
         @Override
         public byte[] transform(ClassLoader loader, String name, Class<?> type,
                 ProtectionDomain domain, byte[] bytes) {
-            return type == Transformed.class ? Template.replaced(bytes, constant, number) : null;
+            return type == wanted ? Template.replaced(bytes, constant, number) : null;
         }
     }
 
@@ -74,11 +76,11 @@ final class RedefineStorm implements Storm {
             return;
         }
         hasRun = true;
-        Numbering[] numberings = {new Numbering(0x11111111), new Numbering(0x22222222)};
+        Template template = new Template(Redefined.class);
+        Numbering[] numberings = {new Numbering(Transformed.class, 0x11111111), new Numbering(Transformed.class, 0x22222222)};
         for (Numbering numbering : numberings) {
             instrumentation.addTransformer(numbering, true);
         }
-        Template template = new Template(Redefined.class);
         transform(instrumentation, numberings, 1);
         redefine(instrumentation, template, 1);
         run.thread("redefine-callers", () -> {
