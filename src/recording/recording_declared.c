@@ -412,6 +412,9 @@ uint32_t recording_frames_of_own(const struct generation *generation,
         return 0;
     while (first < trace->frame_count && is_own(class_of(generation, trace->frames[first])))
         first++;
+    /* Where so few frames are wanted that they are all there is (jstackdepth=1), they say more than nothing. */
+    if (first == trace->frame_count)
+        return 0;
     return class_name != DICT_NONE && begins_with(teller, "io/jaywalk/ThrowEvents")
                ? behind_constructors(generation, trace, first, class_name)
                : first;

@@ -7,6 +7,7 @@
 #include "golden/made.h"
 #include "jfr/jfr_declared.h"
 #include "jfr/jfr_reader.h"
+#include "recording/recording_internal.h"
 #include "support/jfr_check.h"
 
 static char directory[] = "/tmp/jaywalk-declared-XXXXXX";
@@ -460,4 +461,23 @@ Test(recording_declared, an_event_whose_type_nobody_declares_is_left_out_and_cou
     finish();
     cr_expect_eq(told.count, 0);
     cr_expect_eq(jw_counter(JW_COUNT_PROBE_EVENTS_UNTOLD), before + 1);
+}
+
+/* With few frames a stack may end within what is left out of it. */
+Test(recording_declared, of_a_stack_that_has_nothing_else_the_agents_own_frames_stay)
+{
+    static const char *const of[] = {"io/jaywalk/ParkEvents", "java/lang/JaywalkParks",
+                                     "java/util/concurrent/locks/LockSupport"};
+    struct epoch_ticket ticket;
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    jw_frame frames[JW_COUNT_OF(of)];
+    struct store_trace trace = {.frames = frames, .frame_count = JW_COUNT_OF(of)};
+
+    for (size_t i = 0; i < JW_COUNT_OF(of); i++)
+        frames[i] = jw_frame_java(JW_FRAME_COMPILED,
+                                  made_method(generation, of[i], "m", "()V", 2, 9, true), 0);
+    cr_expect_eq(recording_frames_of_own(generation, &trace, DICT_NONE), 2);
+    for (trace.frame_count = 2; trace.frame_count > 0; trace.frame_count--)
+        cr_expect_eq(recording_frames_of_own(generation, &trace, DICT_NONE), 0);
+    generation_leave(generations, &ticket);
 }
