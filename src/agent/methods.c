@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/counted.h"
 #include "agent/told.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -31,10 +32,7 @@ static struct asked all[] = {
 };
 
 /* Of those that are summed up. */
-static struct sums {
-    uint64_t began_ns, turned_ns;
-    uint64_t told[PROBE_OWN_SITES]; /* calls of each method that the recording has been told of */
-} times, tally;
+static struct counted times, tally;
 
 static const char *texts_of(const struct asked *asked, const struct options *options)
 {
@@ -205,33 +203,9 @@ static void put_times(JNIEnv *jni, struct recording *recording, bool is_cut)
 
 /* ---- counts ---- */
 
-/* As put_times. What cannot be read now is told the next time. */
 static void put_counts(JNIEnv *jni, struct recording *recording, bool is_cut)
 {
-    struct instrument_count one;
-
-    tally.turned_ns = jw_now_ns();
-    if (!instrument_counts_read(jni, INSTRUMENT_COUNTED_CALLS))
-        return;
-    for (uint32_t i = 0; instrument_counts_at(INSTRUMENT_COUNTED_CALLS, i, &one); i++) {
-        const bool is_news = one.count != tally.told[i];
-
-        tally.told[i] = is_cut ? 0 : one.count;
-        if (!is_news)
-            continue;
-
-        const struct recording_count put = {.class_name = text_of(one.of.class_name),
-                                            .name = text_of(one.of.method),
-                                            .descriptor = text_of(one.of.descriptor),
-                                            .count = one.count,
-                                            .elapsed_ns = tally.turned_ns - tally.began_ns};
-
-        recording_put_count(recording, &put);
-    }
-    if (is_cut) {
-        instrument_counts_cut(INSTRUMENT_COUNTED_CALLS);
-        tally.began_ns = tally.turned_ns;
-    }
+    (void)counted_put(jni, INSTRUMENT_COUNTED_CALLS, &tally, recording, is_cut);
 }
 
 /* ---- both ---- */
@@ -249,7 +223,7 @@ static void tell_losses(const char *name, uint64_t methods, uint64_t calls)
                   name, (unsigned long long)calls);
 }
 
-static bool is_due(const struct sums *sums)
+static bool is_due(const struct counted *sums)
 {
     return jw_now_ns() - sums->turned_ns >= METHODS_TURN_NS;
 }
@@ -337,7 +311,7 @@ bool methods_are_asked(const struct options *options)
     return is_any;
 }
 
-static void begin_sums(struct sums *sums, const struct asked *of)
+static void begin_sums(struct counted *sums, const struct asked *of)
 {
     if (of->is_on)
         return; /* they go on since the file before */

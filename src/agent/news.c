@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/counted.h"
 #include "agent/methods.h"
 #include "agent/told.h"
 #include "base/clock.h"
@@ -19,8 +20,7 @@
 static struct {
     bool is_on;
     char text[JW_PERF_NAME_BYTES]; /* as event= has it */
-    uint64_t began_ns, turned_ns;
-    uint64_t told[PROBE_OWN_SITES]; /* objects of each number that the recording has been told of */
+    struct counted counts;
 } news;
 
 static void tell(const char *class_name, uint64_t count)
@@ -36,50 +36,14 @@ static void tell(const char *class_name, uint64_t count)
 
 /* ---- counts ---- */
 
-static struct recording_text text_of(const char *text)
-{
-    return (struct recording_text){text, strlen(text)};
-}
-
-/*
- * Of what was made since it was told last. `is_cut`: what is told is the end of it, and each begins anew. All that was made, since the cut
- * before.
- */
 static uint64_t put_counts(JNIEnv *jni, struct recording *recording, bool is_cut)
 {
-    struct instrument_count one;
-    uint64_t sum = 0;
-
-    news.turned_ns = jw_now_ns();
-    if (!instrument_counts_read(jni, INSTRUMENT_COUNTED_OBJECTS))
-        return 0; /* it is told the next time */
-    for (uint32_t i = 0; instrument_counts_at(INSTRUMENT_COUNTED_OBJECTS, i, &one); i++) {
-        const bool is_news = one.count != news.told[i];
-
-        sum += one.count;
-        news.told[i] = is_cut ? 0 : one.count;
-        if (!is_news || recording == NULL)
-            continue;
-
-        const struct recording_count put = {.made = text_of(one.of.made),
-                                            .class_name = text_of(one.of.class_name),
-                                            .name = text_of(one.of.method),
-                                            .descriptor = text_of(one.of.descriptor),
-                                            .count = one.count,
-                                            .elapsed_ns = news.turned_ns - news.began_ns};
-
-        recording_put_count(recording, &put);
-    }
-    if (is_cut) {
-        instrument_counts_cut(INSTRUMENT_COUNTED_OBJECTS);
-        news.began_ns = news.turned_ns;
-    }
-    return sum;
+    return counted_put(jni, INSTRUMENT_COUNTED_OBJECTS, &news.counts, recording, is_cut);
 }
 
 void news_turn(JNIEnv *jni, struct recording *recording)
 {
-    if (news.is_on && jni != NULL && jw_now_ns() - news.turned_ns >= METHODS_TURN_NS)
+    if (news.is_on && jni != NULL && jw_now_ns() - news.counts.turned_ns >= METHODS_TURN_NS)
         (void)put_counts(jni, recording, false);
 }
 
@@ -135,8 +99,8 @@ void news_begin(JNIEnv *jni, const struct options *options)
     memcpy(news.text, options->perf, sizeof news.text - 1);
     instrument_at_end(commands_end);
     instrument_set_news(tell, options->interval_count);
-    news.began_ns = news.turned_ns = jw_now_ns();
-    memset(news.told, 0, sizeof news.told);
+    news.counts.began_ns = news.counts.turned_ns = jw_now_ns();
+    memset(news.counts.told, 0, sizeof news.counts.told);
     probe = probe_news_open(NAME, news.text, &err);
     news.is_on = probe != NULL &&
                  instrument_attach_own(agent.java_vm, jni, probe,
