@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 
-sub run_one {
+sub run_census {
     my ($bench, $slices) = @_;
     return $bench->run_program(command => [$bench->{java}, '-Xmx512m', '-XX:+UseSerialGC', '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,CensusTurns.enter',
         '-XX:CompileCommand=dontinline,CensusTurns.latch', "-agentpath:$bench->{library}=loglevel=none", '-cp', "$bench->{jar}:$bench->{out}/classes", 'CensusTurns', $slices,
@@ -18,7 +18,7 @@ sub {
     $bench->command("$bench->{home}/bin/javac --release 11 -Xlint:all,-options -cp $bench->{jar}:$bench->{out}/classes -d $bench->{out}/classes bench/programs/CensusTurns.java");
     for my $round (1 .. $rounds) {
         $bench->say_progress("census: $round of $rounds");
-        my $run = run_one($bench, $slices);
+        my $run = run_census($bench, $slices);
         $wrong //= $run->{wrong};
         for my $line (@{ $run->{lines} }) {
             my ($kind, $off, $on, $ended) = $line =~ /^(monitor|latch) (\S+) (\S+) (\S+)$/ or next;

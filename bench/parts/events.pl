@@ -11,7 +11,7 @@ use warnings;
 my $interval_bytes = 16384;
 
 # One run: what it used, and how many samples came.
-sub run_one {
+sub run_case {
     my ($bench, $case, $agent) = @_;
     my $file = "$bench->{out}/events.jfr";
     unlink $file;
@@ -77,7 +77,7 @@ sub {
             $bench->say_progress("events, $case->{name}: round $round of $rounds");
             my %runs;
             for my $agent ($round % 2 ? @{ $case->{agents} } : reverse @{ $case->{agents} }) {
-                $runs{$agent} = run_one($bench, $case, $agent);
+                $runs{$agent} = run_case($bench, $case, $agent);
             }
             compare_round($case, \%runs, \%told);
         }

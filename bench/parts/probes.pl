@@ -9,7 +9,7 @@ my $calls_of_a_unit = 1_000_000;
 my @of_probe = (['probed', 'probed call'], ['detached', 'call, probe detached'], ['nothing', 'call, probe detached, its place kept']);
 my @of_site = (['direct', 'direct call of a handler'], ['constant', 'constant call site'], ['changing', 'call site that may change'], ['nothing', 'call site that does nothing yet']);
 
-sub run_one {
+sub run_probed {
     my ($bench, $flags, $mode, $units) = @_;
     my $file = "$bench->{out}/probes.jfr";
     my @more = $mode eq 'none' ? () : ("probe=$bench->{out}/classes/CountCalls.class");
@@ -33,7 +33,7 @@ sub run_program {
 }
 
 # Of each kind a row, as what it takes beyond the program without a call.
-sub measure {
+sub measure_probes {
     my ($bench, $kinds, $run, $code, $flags, $rounds, $units) = @_;
     my @modes = ('none', map { $_->[0] } @$kinds);
     my %told = map { $_ => { values => [] } } @modes;
@@ -84,8 +84,8 @@ sub {
     $bench->command("$bench->{home}/bin/jar cfm $out/keeps.jar $out/keeps.mf -C $out/classes Keeps.class");
     my @codes = (['', [], $bench->pick(15, 3), $bench->pick(900, 300)], [', interpreter', ['-Xint'], $bench->pick(5, 1), $bench->pick(9, 3)], [', C1', ['-XX:TieredStopAtLevel=1'], $bench->pick(5, 1), $bench->pick(300, 100)]);
     for my $code (@codes) {
-        measure($bench, \@of_probe, \&run_one, @$code);
-        measure($bench, \@of_site, \&run_site, @$code);
+        measure_probes($bench, \@of_probe, \&run_probed, @$code);
+        measure_probes($bench, \@of_site, \&run_site, @$code);
     }
     measure_first($bench, $bench->pick(7, 1));
 };

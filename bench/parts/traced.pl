@@ -5,7 +5,7 @@ use warnings;
 
 my $calls_of_a_unit = 1_000_000;
 
-sub run_one {
+sub run_traced {
     my ($bench, $mode, $units) = @_;
     my %options = (none => [], clock => [], traced => ['trace=Called.called:1s'], timed => ['time=Called.called'], counted => ['count=Called.called']);
     my $file = "$bench->{out}/traced.jfr";
@@ -24,7 +24,7 @@ sub {
     my %told = map { $_ => { values => [] } } @modes;
     for my $round (1 .. $rounds) {
         $bench->say_progress("traced, a call: round $round of $rounds");
-        my %runs = map { $_ => run_one($bench, $_, $units) } $round % 2 ? @modes : reverse @modes;
+        my %runs = map { $_ => run_traced($bench, $_, $units) } $round % 2 ? @modes : reverse @modes;
         for my $mode (qw(clock traced timed counted)) {
             my ($run, $none, $of) = ($runs{$mode}, $runs{none}, $told{$mode});
             $of->{refused} //= $none->{wrong} // $run->{wrong} // ($run->{result} == $none->{result} ? undef : 'its result is another');
