@@ -19,7 +19,7 @@ EMBEDDED         := build/gen/classes.S
 EMBEDDED_SOURCES := $(wildcard java/java/lang/*.java) $(addprefix java/io/jaywalk/,ProbeLoader.java ProbeEvents.java ProbeContext.java) \
                     $(wildcard java/boot/io/jaywalk/*.java)
 
-$(EMBEDDED): $(EMBEDDED_SOURCES) tools/embed-classes tools/jdk-for-8
+$(EMBEDDED): $(EMBEDDED_SOURCES) $(wildcard java/known/*/*/*/*/*.java) tools/embed-classes tools/jdk-for-8
 	@mkdir -p $(@D)
 	$(Q)tools/embed-classes $@ $(EMBEDDED_SOURCES)
 

@@ -23,6 +23,11 @@ JW_MUST_CHECK bool instrument_room_open(struct instrument_room *room, size_t len
                                         size_t more_bytes);
 void instrument_room_close(struct instrument_room *room);
 
+/* ---- instrument_define.c ---- */
+
+/* All of java/java/lang, in the boot loader. Where one is refused the next attach goes on with that: a class is defined once. */
+JW_MUST_CHECK bool instrument_define_all(JNIEnv *jni, struct jw_error *err);
+
 /* ---- instrument_java.c: the classes of java/java/lang, and calls of theirs ---- */
 
 extern jvmtiEnv *instrument_jvmti; /* this room's own; NULL before it is wanted */

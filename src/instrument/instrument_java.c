@@ -1,4 +1,4 @@
-/* The classes of java/java/lang and io.jaywalk.ProbeLoader, which are linked into the library, and calls of theirs. */
+/* The classes of java/java/lang and io.jaywalk.ProbeLoader, and calls of theirs. */
 #include "instrument/instrument_census_loaders.h"
 #include "instrument/instrument_internal.h"
 
@@ -6,18 +6,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
-#include "probe/probe_carrier.h"
 #include "probe/probe_classes.h"
-
-#define CARRIER_CLASS_BYTES 2048u
-
-/* Made by tools/embed-classes; ends with a name of NULL. */
-struct embedded {
-    const char *name;
-    const unsigned char *bytes;
-    uint64_t length_bytes;
-};
-extern const struct embedded instrument_embedded[] __attribute__((visibility("hidden")));
 
 jvmtiEnv *instrument_jvmti;
 
@@ -139,52 +128,6 @@ static jclass find(JNIEnv *jni, const char *name)
     return keep_class(jni, (*jni)->FindClass(jni, name));
 }
 
-/* False: virtual threads, if there are any, are not told from what runs them. */
-static bool has_carriers(JNIEnv *jni)
-{
-    jclass thread = (*jni)->FindClass(jni, "java/lang/Thread");
-    const bool has = thread != NULL && (*jni)->GetStaticMethodID(jni, thread, PROBE_CARRIER_METHOD,
-                                                                 "()Ljava/lang/Thread;") != NULL;
-
-    (*jni)->ExceptionClear(jni);
-    (*jni)->DeleteLocalRef(jni, thread);
-    return has;
-}
-
-/* NULL: it is refused, which stands as an exception. */
-static jclass define(JNIEnv *jni, const struct embedded *one)
-{
-    uint8_t bytes[CARRIER_CLASS_BYTES];
-    const bool is_made = strcmp(one->name, PROBE_CARRIER_CLASS) == 0 && has_carriers(jni);
-    const size_t made_bytes =
-        is_made ? probe_carrier_class(one->bytes, one->length_bytes, bytes, sizeof bytes) : 0;
-
-    (void)JW_INVARIANT(!is_made || made_bytes != 0); /* as compiled it is right, too, and waits */
-    return (*jni)->DefineClass(jni, one->name, NULL,
-                               (const jbyte *)(made_bytes == 0 ? one->bytes : bytes),
-                               (jsize)(made_bytes == 0 ? one->length_bytes : made_bytes));
-}
-
-/* Where one is refused the next attach goes on with that: a class is defined once. */
-static bool define_all(JNIEnv *jni, struct jw_error *err)
-{
-    static const struct embedded *one = instrument_embedded;
-
-    if (instrument_embedded[0].name == NULL) {
-        jw_error_set(err, "this library was built where no JDK compiles for JDK 8, and has no "
-                          "probes");
-        return false;
-    }
-    for (; one->name != NULL; one++) {
-        jclass defined = define(jni, one);
-
-        if (instrument_has_thrown(jni, one->name, err))
-            return false;
-        (*jni)->DeleteLocalRef(jni, defined);
-    }
-    return true;
-}
-
 static bool find_methods(JNIEnv *jni)
 {
     java.open = (*jni)->GetStaticMethodID(jni, java.probe, "open",
@@ -223,6 +166,19 @@ static void tell_virtual_threads(JNIEnv *jni)
     (*jni)->ExceptionClear(jni);
     (*jni)->DeleteLocalRef(jni, slot);
     (*jni)->DeleteLocalRef(jni, virtual_class);
+}
+
+/* What threads own is found by their number. */
+static bool prepare_numbers(JNIEnv *jni, struct jw_error *err)
+{
+    jclass number = (*jni)->FindClass(jni, "java/lang/JaywalkNumber");
+    jmethodID prepare =
+        number == NULL ? NULL : (*jni)->GetStaticMethodID(jni, number, "prepare", "()V");
+
+    if (prepare != NULL)
+        (*jni)->CallStaticVoidMethod(jni, number, prepare);
+    (*jni)->DeleteLocalRef(jni, number);
+    return !instrument_has_thrown(jni, "numbers of threads", err);
 }
 
 static jobject system_loader(JNIEnv *jni)
@@ -284,7 +240,7 @@ bool instrument_open_java(JNIEnv *jni, struct jw_error *err)
     if (throwable != NULL)
         java.to_string = (*jni)->GetMethodID(jni, throwable, "toString", "()Ljava/lang/String;");
     (*jni)->DeleteLocalRef(jni, throwable);
-    if (!define_all(jni, err))
+    if (!instrument_define_all(jni, err) || !prepare_numbers(jni, err))
         return false;
     jw_store_relaxed(&is_defined, 1);
     java.probe = find(jni, "java/lang/JaywalkProbe");

@@ -32,6 +32,7 @@ enum op {
     OP_POP = 87,
     OP_DUP = 89,
     OP_IADD = 96,
+    OP_IFEQ = 153,
     OP_IFNE = 154,
     OP_IF_ICMPNE = 160,
     OP_GOTO = 167,
@@ -225,9 +226,7 @@ static uint16_t load_parameters(struct code *code, const char *type, uint16_t at
 
 static uint16_t parameter_words(const char *type)
 {
-    struct code none = {.used_bytes = 0};
-
-    return load_parameters(&none, type, 0);
+    return load_parameters(&(struct code){.used_bytes = 0}, type, 0);
 }
 
 static void resolve_jumps(struct code *code)
@@ -353,6 +352,7 @@ enum label {
     TRY_CALL,
     CALLED,
     LEAVE,
+    OUTSIDE,
     TRY_LEAVE,
     LEFT,
     DONE,
@@ -391,7 +391,7 @@ static void put_zero(struct making *making, struct code *code, uint16_t slot, co
     field(making, code, OP_PUTFIELD, SLOT, name, type);
 }
 
-/* The slot gets to know that the thread is out: where the thread owns it by stores alone, which cannot fail. */
+/* The slot gets to know that the thread is out: where the thread owns it by loads and stores alone, which cannot fail. */
 static void put_leaving(struct making *making, struct code *code, uint16_t slot)
 {
     here(code, LEAVE);
@@ -400,7 +400,11 @@ static void put_leaving(struct making *making, struct code *code, uint16_t slot)
     jump(code, OP_IFNE, TRY_LEAVE);
     put_zero(making, code, slot, "begunNs", "J");
     put_zero(making, code, slot, "isSpecial", "Z");
-    put_zero(making, code, slot, "isInside", "Z");
+    here(code, OUTSIDE);
+    local(code, OP_ALOAD, slot);
+    op(code, OP_DUP);
+    field(making, code, OP_GETFIELD, SLOT, "number", "J");
+    field(making, code, OP_PUTFIELD, SLOT, "outside", "J");
     op(code, OP_RETURN);
     here(code, DONE);
     op(code, OP_RETURN);
@@ -438,12 +442,9 @@ static void put_enter(struct making *making, struct code *code, const char *name
     local(code, OP_ALOAD, 0);
     (void)load_parameters(code, type, 1);
     call(making, code, OP_INVOKEVIRTUAL, name, "call", type);
-    /* Most calls come out here. */
     local(code, OP_ALOAD, slot);
     field(making, code, OP_GETFIELD, SLOT, "isSpecial", "Z");
-    jump(code, OP_IFNE, TRY_TELL);
-    put_zero(making, code, slot, "isInside", "Z");
-    op(code, OP_RETURN);
+    jump(code, OP_IFEQ, OUTSIDE); /* most calls */
     here(code, TRY_TELL);
     local(code, OP_ALOAD, slot);
     put_handler(making, code);

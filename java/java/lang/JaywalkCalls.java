@@ -91,7 +91,7 @@ public abstract class JaywalkCalls {
 
     private static boolean isDue() {
         final Thread thread = JaywalkCarrier.current();
-        final Cell cell = owned[System.identityHashCode(thread) & (OWNED - 1)];
+        final Cell cell = owned[(int) JaywalkNumber.of(thread) & (OWNED - 1)];
 
         return cell.owner == thread ? cell.isDue() : isDueElsewhere(thread);
     }
@@ -103,7 +103,7 @@ public abstract class JaywalkCalls {
             if (cell != null && JaywalkCarrier.current() == thread) {
                 return cell.isDue();
             }
-            return shared[System.identityHashCode(thread) & (SHARED - 1)].isDueShared();
+            return shared[(int) JaywalkNumber.of(thread) & (SHARED - 1)].isDueShared();
         } catch (Throwable e) { // StackOverflowError, which the program's own call did not have
             dropped++;
             return false;

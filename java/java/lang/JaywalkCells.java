@@ -4,7 +4,7 @@ package java.lang;
  * Counters by number, of one platform thread, or of several threads that share them under their monitor. Numbers are given out by the
  * agent, from 0 on; {@link #STRIDE} longs belong to each. What the longs mean is the caller's business, but that they begin as zeros.
  *
- * <p>A thread finds the cells that it owns by its identity hash and compares the owner, and then counts with plain stores: nothing is
+ * <p>A thread finds the cells that it owns by its number and compares that, and then counts with plain stores: nothing is
  * written that another thread writes. Virtual threads, and threads whose places are taken, share: they count under a monitor, and as
  * exactly. Cells of a thread that ends are added to those that all share, and are the next one's.
  *
@@ -31,7 +31,7 @@ final class JaywalkCells {
     private static final int CARRIED_PAGES_LIMIT = 4096;
 
     /**
-     * Behind all numbers of a carrier's array: which virtual threads came to each. 0: none; the identity hash of the only one, or SEVERAL.
+     * Behind all numbers of a carrier's array: which virtual threads came to each. 0: none; the only one (JaywalkLocks.hash), or SEVERAL.
      */
     static final int SEEN = STRIDE * PER_PAGE;
     static final int SEVERAL = -1;
@@ -47,6 +47,12 @@ final class JaywalkCells {
 
     /** Whose they are. Only that thread sets it to itself, and back. */
     Thread owner;
+
+    /** Of the owner, while no hold of its is timed; else NONE. One look says that the cells are the thread's, and that there is no more to do than to count. */
+    long ready = JaywalkNumber.NONE;
+
+    /** Of the owner; NONE: it has none, or is a carrier. */
+    private long number = JaywalkNumber.NONE;
 
     /** By number / PER_PAGE; null, or beyond the end: nothing was counted. */
     long[][] pages = NO_PAGES;
@@ -222,10 +228,10 @@ final class JaywalkCells {
 
     /** The cells of a thread; null: it owns none. Not for virtual threads. */
     static JaywalkCells find(JaywalkCells[] owned, Thread thread) {
-        final int hash = System.identityHashCode(thread);
+        final long number = JaywalkNumber.of(thread);
 
         for (int i = 0; i < NEIGHBOURS; i++) {
-            final JaywalkCells cells = owned[hash + i & (OWNED - 1)];
+            final JaywalkCells cells = owned[JaywalkNumber.place(number, i) & (OWNED - 1)];
 
             if (cells.owner == thread) {
                 return cells;
@@ -243,23 +249,31 @@ final class JaywalkCells {
             return found;
         }
 
-        final int hash = System.identityHashCode(thread);
-        for (int i = 0; i < NEIGHBOURS; i++) {
-            final JaywalkCells cells = owned[hash + i & (OWNED - 1)];
+        final long number = JaywalkNumber.of(thread);
+        for (int i = 0; number > 0 && i < NEIGHBOURS; i++) { // one that is just being made has none yet
+            final JaywalkCells cells = owned[JaywalkNumber.place(number, i) & (OWNED - 1)];
 
-            if (cells.owner == null && cells.isTaken(thread)) {
+            if (cells.owner == null && cells.isTaken(thread, number)) {
                 return cells;
             }
         }
         return null;
     }
 
-    private synchronized boolean isTaken(Thread thread) {
-        if (owner != null) {
+    private synchronized boolean isTaken(Thread thread, long number) {
+        if (owner != null || this == JaywalkLocks.NOBODY) {
             return false;
         }
+        this.number = number;
         owner = thread;
         return true;
+    }
+
+    /** The owner, behind what may have ended a hold. */
+    void makeReady() {
+        if (holds == null || holds.count == 0) {
+            ready = number;
+        }
     }
 
     /** Somebody else may have them. */
@@ -270,6 +284,7 @@ final class JaywalkCells {
         dropNs = 0;
         lost = 0;
         isLeft = false;
+        ready = number = JaywalkNumber.NONE;
         owner = null;
         if (claim >= 0) {
             JaywalkVirtualLocks.now.giveBack(claim);

@@ -2,19 +2,27 @@ package java.lang;
 
 import java.lang.invoke.MutableCallSite;
 
-/** A handler of an attached probe, as the places that call it see it. */
+import jdk.internal.vm.annotation.Stable;
+
+/** A handler of an attached probe, as the places that call it see it. Code of a call site that is linked to it has it as a constant, and what is stable of it, too. */
 public final class JaywalkHandler {
     /** Set back once, and never again: whoever comes late finds it so, and not the next one's. */
     volatile boolean isAlive = true;
 
     /** Of the attach. */
+    @Stable
     final JaywalkSlot[] owned;
     final JaywalkSlot[] shared;
 
-    /** Where its figures begin in those of a slot. */
+    /** Which of its probe's. */
+    final int number;
+
+    /** Where its figures begin in those of a slot: not at 0, which is not taken for a constant. */
+    @Stable
     final int figuresAt;
 
     /** Which attach. Its places say so, too: code of an earlier one may still run. */
+    @Stable
     final int attach;
 
     /** By which its places are told from those of others that are attached now; there are few, and they are used again. */
@@ -39,7 +47,8 @@ public final class JaywalkHandler {
         this.owned = probe.owned;
         this.shared = probe.shared;
         this.attach = probe.number;
-        this.figuresAt = number * JaywalkSlot.FIGURES;
+        this.number = number;
+        this.figuresAt = JaywalkSlot.figuresAt(number);
         this.place = place;
         this.site = site;
     }

@@ -45,8 +45,11 @@ final class JaywalkHolds {
 
         page[at + LAST] = count;
         page[at + NEXT] = count + distance(page, at, nowNs) - 1;
-        if (method >= 0 && !cells.holds.begin(site, method, nowNs, weight)) {
-            cells.lost++;
+        if (method >= 0) {
+            cells.ready = JaywalkNumber.NONE;
+            if (!cells.holds.begin(site, method, nowNs, weight)) {
+                cells.lost++;
+            }
         }
         JaywalkCallers.came(site, cells.owner, count, weight);
     }

@@ -1,5 +1,8 @@
 package java.lang;
 
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
 /**
  * The census of locks: the agent puts calls of {@link #enter} behind each taking of a monitor, and of {@link #exit} behind each giving
  * back. They are told the place alone, never the object, so that a lock that the compiler leaves out stays left out.
@@ -26,7 +29,7 @@ public final class JaywalkLocks {
     /** Holds, by weight: from 1 us on, 10 us, ... 100 ms. The rest of WEIGHT is below 1 us. */
     static final int HOLD_BUCKETS = 10, HOLD_BUCKET_COUNT = 6;
 
-    private static final JaywalkCells[] NOBODY = nobody();
+    static final JaywalkCells NOBODY = new JaywalkCells();
 
     /** Threads and names of sites that were come to, of all threads; under the monitor of this class. */
     private static int[] threads = {};
@@ -42,8 +45,8 @@ public final class JaywalkLocks {
     /** Cells of threads that end stay as they are until the agent has read them; under the monitor, too. */
     private static boolean isRead;
 
-    /** Never null; nobody's while there is no census. */
-    static JaywalkCells[] owned = NOBODY;
+    /** Always the same array, which is a constant in compiled code; all of it nobody's while there is no census. */
+    static final JaywalkCells[] owned = nobody();
     private static JaywalkCells[] shared = {};
 
     /** What `publish` makes them of. */
@@ -61,22 +64,26 @@ public final class JaywalkLocks {
 
     private static JaywalkCells[] nobody() {
         final JaywalkCells[] places = new JaywalkCells[JaywalkCells.OWNED];
-        final JaywalkCells one = new JaywalkCells();
 
         for (int i = 0; i < places.length; i++) {
-            places[i] = one;
+            places[i] = NOBODY;
         }
         return places;
     }
 
     // ---- places ----
 
-    /** A lock was taken, at that site, of a method that is named by its first site. */
+    /**
+     * A lock was taken, at that site, of a method that is named by its first site. This and {@link #exit} are compiled into whatever takes locks, what they call
+     * for more is not: where it was, they were too large themselves at times, and were called.
+     */
+    @ForceInline
     public static void enter(int site, int method) {
         final Thread thread = Thread.currentThread();
-        final JaywalkCells cells = owned[System.identityHashCode(thread) & (JaywalkCells.OWNED - 1)];
+        final long own = JaywalkNumber.of(thread);
+        final JaywalkCells cells = owned[(int) own & (JaywalkCells.OWNED - 1)];
 
-        if (cells.owner == thread) {
+        if (cells.ready == own) {
             final long[][] pages = cells.pages;
             final int number = site / JaywalkCells.PER_PAGE;
 
@@ -87,7 +94,7 @@ public final class JaywalkLocks {
                     final int at = site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE;
                     final long count = page[at + COUNT];
 
-                    if (count < page[at + NEXT] && (cells.holds == null || cells.holds.count == 0)) {
+                    if (count < page[at + NEXT]) {
                         page[at + COUNT] = count + 1;
                         return;
                     }
@@ -98,14 +105,13 @@ public final class JaywalkLocks {
     }
 
     /** A lock was given back. */
+    @ForceInline
     public static void exit(int method) {
         final Thread thread = Thread.currentThread();
-        final JaywalkCells cells = owned[System.identityHashCode(thread) & (JaywalkCells.OWNED - 1)];
+        final long number = JaywalkNumber.of(thread);
 
-        if (cells.owner != thread) {
-            exitElsewhere(thread, method);
-        } else if (cells.holds != null && cells.holds.count != 0) {
-            exitSlowly(cells, method);
+        if (owned[(int) number & (JaywalkCells.OWNED - 1)].ready != number) {
+            exitSlowly(thread, number, method);
         }
     }
 
@@ -113,6 +119,7 @@ public final class JaywalkLocks {
      * A lock of java.util.concurrent was taken, or was not; `method` below 0: nothing tells of its end. Called once before, with false, so that what is
      * called behind has the stack that it needs: nothing is thrown where a lock was taken. Then `lock` may say what it is.
      */
+    @ForceInline
     public static boolean tried(Object lock, boolean isTaken, int site, int method) {
         if (isTaken) {
             /* Here, and not further in: what a call throws for want of stack, its caller is thrown. */
@@ -132,6 +139,7 @@ public final class JaywalkLocks {
     }
 
     /** As tried; a stamp of 0 says that it was not. */
+    @ForceInline
     public static long stamped(long stamp, int site, int method) {
         if (stamp != 0) {
             try {
@@ -144,6 +152,7 @@ public final class JaywalkLocks {
     }
 
     /** Two at once may leave out one of both, who comes again. */
+    @DontInline
     private static void noteKind(int site, Class<?> lock) {
         int kind = KIND_OTHER;
 
@@ -174,6 +183,7 @@ public final class JaywalkLocks {
         }
     }
 
+    @DontInline
     private static void enterSlowly(int site, int method, Thread thread) {
         final Thread carrier = JaywalkCarrier.current();
 
@@ -199,6 +209,7 @@ public final class JaywalkLocks {
         if (cells.dropNs != 0) {
             drop(cells);
         }
+        cells.makeReady();
         final int at = site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE;
         final long count = page[at + COUNT];
 
@@ -216,30 +227,40 @@ public final class JaywalkLocks {
         cells.dropNs = 0;
     }
 
-    private static void exitElsewhere(Thread thread, int method) {
-        if (JaywalkCarrier.current() != thread) {
+    @DontInline
+    private static void exitSlowly(Thread thread, long number, int method) {
+        final JaywalkCells first = owned[(int) number & (JaywalkCells.OWNED - 1)];
+
+        if (first.owner == thread) {
+            exit(first, method);
+        } else if (JaywalkCarrier.current() != thread) {
             JaywalkVirtualLocks.exit(thread, method);
         } else {
-            exitSlowly(JaywalkCells.find(owned, thread), method);
+            exit(JaywalkCells.find(owned, thread), method);
         }
     }
 
-    private static void exitSlowly(JaywalkCells cells, int method) {
+    private static void exit(JaywalkCells cells, int method) {
         final JaywalkHolds holds = cells == null ? null : cells.holds;
         final int place = holds == null || holds.count == 0 ? -1 : holds.end(method);
 
-        if (place < 0) {
-            return;
+        if (place >= 0) {
+            exit(cells, holds, place);
         }
+        if (cells != null) {
+            cells.makeReady(); // where there is no stack for it, the next one does it
+        }
+    }
+
+    private static void exit(JaywalkCells cells, JaywalkHolds holds, int place) {
         final long heldNs = System.nanoTime() - holds.begunNs(place);
         final long weight = holds.weight(place);
         final int site = holds.site(place);
         final long[] page = cells.page(site);
 
-        if (page == null) {
-            return;
+        if (page != null) {
+            held(page, site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE, heldNs, weight);
         }
-        held(page, site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE, heldNs, weight);
     }
 
     /** A hold is over that stands for so many. */
@@ -292,7 +313,7 @@ public final class JaywalkLocks {
         if (all.length == 0) {
             return;
         }
-        final JaywalkCells cells = all[System.identityHashCode(thread) & (JaywalkCells.SHARED - 1)];
+        final JaywalkCells cells = all[(int) JaywalkNumber.of(thread) & (JaywalkCells.SHARED - 1)];
         boolean isNews = false;
         long count = 0;
 
@@ -301,7 +322,7 @@ public final class JaywalkLocks {
 
             if (page != null) {
                 final int at = site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE;
-                final int hash = System.identityHashCode(thread);
+                final int hash = hash(thread);
 
                 /* The first of these cells, and the first that is another one: no more is asked for. */
                 count = ++page[at + COUNT];
@@ -326,7 +347,14 @@ public final class JaywalkLocks {
 
     /** A thread is at a site for the first time; or, where it shares its cells, perhaps again. */
     private static void come(int site, Thread thread, boolean isSharer) {
-        noteThread(site, System.identityHashCode(thread) | 1, thread.getName(), isSharer);
+        noteThread(site, hash(thread), thread.getName(), isSharer);
+    }
+
+    /** One thread's among those that share cells: not 0, and not SEVERAL. Others have another one, until a thousand million have been there. */
+    static int hash(Thread thread) {
+        final int number = (int) JaywalkNumber.of(thread);
+
+        return (number << 1 | 1) == JaywalkCells.SEVERAL ? 1 : number << 1 | 1;
     }
 
     /** Which virtual threads a carrier's cells have seen is noted where all others are: so often as it is asked for. */
@@ -400,7 +428,7 @@ public final class JaywalkLocks {
     /** Behind begin, and a fence of all threads: who sees the places, which are read without a lock, sees what is in them. */
     static synchronized void publish() {
         shared = nextShared;
-        owned = nextOwned;
+        System.arraycopy(nextOwned, 0, owned, 0, JaywalkCells.OWNED);
         JaywalkVirtualLocks.now = nextVirtual;
         nextShared = nextOwned = null;
         nextVirtual = null;
@@ -410,7 +438,9 @@ public final class JaywalkLocks {
     /** Places that are called still find nothing to do. */
     static synchronized void end() {
         isOn = false;
-        owned = NOBODY;
+        for (int i = 0; i < owned.length; i++) {
+            owned[i] = NOBODY;
+        }
         shared = new JaywalkCells[0];
         JaywalkVirtualLocks.now = JaywalkVirtualLocks.NONE;
         ended = new JaywalkCells();

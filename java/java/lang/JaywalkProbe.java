@@ -97,7 +97,7 @@ final class JaywalkProbe {
     }
 
     synchronized void threw(JaywalkHandler handler, Throwable what) {
-        throwsOf[handler.figuresAt / JaywalkSlot.FIGURES]++;
+        throwsOf[handler.number]++;
         throwsCount++;
         if (thrown == null) {
             thrown = what.getClass().getName();
@@ -119,10 +119,10 @@ final class JaywalkProbe {
         for (int i = 0; i < handlers.length; i++) {
             for (int j = 0; j < JaywalkSlot.FIGURES; j++) {
                 for (JaywalkSlot slot : owned) {
-                    sums[i * FIGURES + j] += slot.figures[i * JaywalkSlot.FIGURES + j];
+                    sums[i * FIGURES + j] += slot.figures[handlers[i].figuresAt + j];
                 }
                 for (JaywalkSlot slot : shared) {
-                    sums[i * FIGURES + j] += slot.figures[i * JaywalkSlot.FIGURES + j];
+                    sums[i * FIGURES + j] += slot.figures[handlers[i].figuresAt + j];
                 }
             }
             sums[i * FIGURES + THROWS] = throwsOf[i];

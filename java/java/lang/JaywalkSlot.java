@@ -1,9 +1,12 @@
 package java.lang;
 
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
 /**
  * Where a thread is noted while it is inside of a handler, and what it has called. One attach has its own slots.
  *
- * <p>A platform thread owns the slot that it finds by its identity hash, and writes it with plain stores. Virtual threads, which
+ * <p>A platform thread owns the slot that it finds by its number, and writes it with plain stores. Virtual threads, which
  * may change carriers inside of a handler, and threads whose slots are taken share others, under the slot's monitor.
  *
  * <p>Everything here may be reached from any method of the program: no call into code that could itself be probed, no allocation
@@ -25,10 +28,10 @@ final class JaywalkSlot {
     /** Calls of a thread whose time is known well enough by the many that were measured: two looks at the clock cost more than all the rest. */
     private static final int MANY = 1 << 16;
 
-    /** Numbers of a handler in {@link #figures}; apart from those of other slots by what is left of a line of the cache. */
+    /** Numbers of a handler in {@link #figures}; apart from those of other slots by what is left of a line of the cache, behind and before. */
     static final int CALLS = 0, NESTED = 1, MEASURED_CALLS = 2, MEASURED_NS = 3, FIGURES = 4;
 
-    private static final int PADDING = 8;
+    private static final int PADDING = 8, PADDING_BEFORE = 4;
 
     /** Class of virtual threads; null where there are none. Set once, before there are handlers. */
     static Class<?> virtualThread;
@@ -38,8 +41,11 @@ final class JaywalkSlot {
     /** Whose it is. Only that thread sets it to itself, and back. */
     Thread owner;
 
-    /** Owned: its owner is in a handler. */
-    boolean isInside;
+    /** That thread's number; NONE: it is nobody's. */
+    long number = JaywalkNumber.NONE;
+
+    /** Owned: `number` while its owner is in no handler; else NONE. So one look says that it is the thread's, and that it is not inside. */
+    long outside = JaywalkNumber.NONE;
 
     /** Shared, or the call is measured: there is more to do when it is left than to say so. */
     boolean isSpecial;
@@ -61,8 +67,12 @@ final class JaywalkSlot {
     JaywalkSlot(boolean isShared, int handlers) {
         this.isShared = isShared;
         isSpecial = isShared;
-        figures = new long[handlers * FIGURES + PADDING];
+        figures = new long[figuresAt(handlers) + PADDING];
         inside = isShared ? new Thread[4] : null;
+    }
+
+    static int figuresAt(int handler) {
+        return PADDING_BEFORE + handler * FIGURES;
     }
 
     /**
@@ -71,65 +81,80 @@ final class JaywalkSlot {
      *
      * @return what to leave by; null: it is not to be called
      */
+    @ForceInline
     static JaywalkSlot enter(JaywalkHandler handler) {
         final Thread thread = Thread.currentThread();
-        final JaywalkSlot slot = handler.owned[System.identityHashCode(thread) & (OWNED - 1)];
+        final long number = JaywalkNumber.of(thread);
+        final JaywalkSlot slot = handler.owned[(int) number & (OWNED - 1)];
 
-        return slot.owner == thread ? enterOwned(slot, handler) : enterElsewhere(handler, thread);
+        return slot.outside == number ? enterOwned(slot, handler, number) : enterElsewhere(handler, thread, number);
     }
 
-    private static JaywalkSlot enterOwned(JaywalkSlot slot, JaywalkHandler handler) {
+    @ForceInline
+    private static JaywalkSlot enterOwned(JaywalkSlot slot, JaywalkHandler handler, long number) {
         final long[] figures = slot.figures;
         final int at = handler.figuresAt;
-
-        if (slot.isInside) {
-            figures[at + NESTED]++;
-            return null;
-        }
-
         final long calls = figures[at + CALLS];
 
-        if ((calls & (MEASURED_EVERY - 1)) == 0 && (calls < MANY || (calls & (MEASURED_LATER_EVERY - 1)) == 0)) {
-            slot.begunNs = System.nanoTime() | 1;
-            slot.isSpecial = true;
+        if ((calls & (MEASURED_EVERY - 1)) == 0) {
+            measure(slot, calls);
         }
-        slot.isInside = true;
+        slot.outside = JaywalkNumber.NONE;
         if (!handler.isAlive) {
-            slot.isInside = false;
             slot.isSpecial = false;
             slot.begunNs = 0;
+            slot.outside = number;
             return null;
         }
         figures[at + CALLS] = calls + 1;
         return slot;
     }
 
-    private static JaywalkSlot enterElsewhere(JaywalkHandler handler, Thread thread) {
-        final int hash = System.identityHashCode(thread);
+    /** Perhaps this call's time is taken. */
+    @DontInline
+    private static void measure(JaywalkSlot slot, long calls) {
+        if (calls < MANY || (calls & (MEASURED_LATER_EVERY - 1)) == 0) {
+            slot.begunNs = System.nanoTime() | 1;
+            slot.isSpecial = true;
+        }
+    }
 
-        if (virtualThread == null || !virtualThread.isInstance(thread)) {
-            for (int i = 1; i < NEIGHBOURS; i++) {
-                final JaywalkSlot slot = handler.owned[hash + i & (OWNED - 1)];
+    /** It owns another one, or none yet, or is inside of this one. */
+    @DontInline
+    private static JaywalkSlot enterElsewhere(JaywalkHandler handler, Thread thread, long number) {
+        if (number > 0 && (virtualThread == null || !virtualThread.isInstance(thread))) {
+            for (int i = 0; i < NEIGHBOURS; i++) {
+                final JaywalkSlot slot = handler.owned[JaywalkNumber.place(number, i) & (OWNED - 1)];
 
                 if (slot.owner == thread) {
-                    return enterOwned(slot, handler);
+                    return enterOwnedElsewhere(slot, handler, number);
                 }
             }
             for (int i = 0; handler.isAlive && i < NEIGHBOURS; i++) {
-                final JaywalkSlot slot = handler.owned[hash + i & (OWNED - 1)];
+                final JaywalkSlot slot = handler.owned[JaywalkNumber.place(number, i) & (OWNED - 1)];
 
-                if (slot.owner == null && slot.isTaken(thread)) {
-                    return enterOwned(slot, handler);
+                if (slot.owner == null && slot.isTaken(thread, number)) {
+                    return enterOwned(slot, handler, number);
                 }
             }
         }
-        return enterShared(handler.shared[hash & (SHARED - 1)], handler, thread);
+        return enterShared(handler.shared[(int) number & (SHARED - 1)], handler, thread);
     }
 
-    private synchronized boolean isTaken(Thread thread) {
+    private static JaywalkSlot enterOwnedElsewhere(JaywalkSlot slot, JaywalkHandler handler, long number) {
+        if (slot.outside != number) {
+            slot.figures[handler.figuresAt + NESTED]++;
+            return null;
+        }
+        return enterOwned(slot, handler, number);
+    }
+
+    private synchronized boolean isTaken(Thread thread, long number) {
         if (owner != null) {
             return false;
         }
+        this.number = number;
+        outside = number;
         owner = thread;
         return true;
     }
@@ -159,6 +184,7 @@ final class JaywalkSlot {
         return slot;
     }
 
+    @DontInline
     static void leaveShared(JaywalkSlot slot) {
         final Thread thread = Thread.currentThread();
 
@@ -174,6 +200,7 @@ final class JaywalkSlot {
     }
 
     /** The handler came back from a call that may be measured. Whoever leaves it takes that back, also where this fails. */
+    @DontInline
     static void measured(JaywalkSlot slot, JaywalkHandler handler) {
         final long begunNs = slot.begunNs;
 
@@ -186,15 +213,15 @@ final class JaywalkSlot {
 
     /** How many threads are inside. */
     synchronized int insideCount() {
-        return isShared ? insideCount : isInside ? 1 : 0;
+        return isShared ? insideCount : owner != null && outside != number ? 1 : 0;
     }
 
     /** The thread ends, on itself. */
     static void ended(JaywalkSlot[] owned, Thread thread) {
-        final int hash = System.identityHashCode(thread);
+        final long number = JaywalkNumber.of(thread);
 
         for (int i = 0; i < NEIGHBOURS; i++) {
-            final JaywalkSlot slot = owned[hash + i & (OWNED - 1)];
+            final JaywalkSlot slot = owned[JaywalkNumber.place(number, i) & (OWNED - 1)];
 
             if (slot.owner == thread) {
                 slot.giveBack();
@@ -204,9 +231,9 @@ final class JaywalkSlot {
     }
 
     private synchronized void giveBack() {
-        isInside = false;
         isSpecial = false;
         begunNs = 0;
+        outside = number = JaywalkNumber.NONE;
         owner = null;
     }
 }

@@ -68,7 +68,7 @@ final class JaywalkTally {
      */
     void count(int site, int attach) {
         final Thread thread = JaywalkCarrier.current();
-        final Cells cells = owned[System.identityHashCode(thread) & (OWNED - 1)];
+        final Cells cells = owned[(int) JaywalkNumber.of(thread) & (OWNED - 1)];
         final long[] counts = cells.counts;
 
         if (attach != counting) {
@@ -87,7 +87,7 @@ final class JaywalkTally {
             final long[] counts = cells == null ? null : cells.counts;
 
             if (counts == null || JaywalkCarrier.current() != thread) {
-                shared[System.identityHashCode(thread) & (SHARED - 1)].share(site, attach, this);
+                shared[(int) JaywalkNumber.of(thread) & (SHARED - 1)].share(site, attach, this);
             } else if (attach == counting) {
                 counts[site]++;
             }

@@ -55,7 +55,7 @@ public final class JaywalkTimes extends JaywalkUnshared {
      */
     public static void timed(long ns, int site, int attach) {
         final Thread thread = JaywalkCarrier.current();
-        final JaywalkTimes cells = owned[System.identityHashCode(thread) & (OWNED - 1)];
+        final JaywalkTimes cells = owned[(int) JaywalkNumber.of(thread) & (OWNED - 1)];
         final long[] numbers = cells.sites[site & (SITES - 1)];
 
         if (attach != counting) {
@@ -99,7 +99,7 @@ public final class JaywalkTimes extends JaywalkUnshared {
                 if (attach == counting) {
                     add(numbers, ns);
                 }
-            } else if (!isAddedTo(shared[System.identityHashCode(thread) & (SHARED - 1)], site, ns, attach)) {
+            } else if (!isAddedTo(shared[(int) JaywalkNumber.of(thread) & (SHARED - 1)], site, ns, attach)) {
                 isAddedTo(shared[0], site, ns, attach);
             }
         } catch (Throwable e) { // of memory or stack, which the program's own call did not lack

@@ -1,7 +1,7 @@
 package java.lang;
 
 /**
- * What one platform thread has to itself, and what runs on it: found by its identity hash among some that stand behind each other, taken when nobody has it, and
+ * What one platform thread has to itself, and what runs on it: found by its number, and elsewhere where that place is taken, taken when nobody has it, and
  * given back when it ends. To take one is to wait, perhaps: a virtual thread may be on another carrier then, and has to ask again. The name stands behind those of what extends it, since the agent defines classes in the reversed order of their names.
  */
 abstract class JaywalkUnshared {
@@ -13,17 +13,17 @@ abstract class JaywalkUnshared {
 
     /** Its own of these, of which there are a power of two, or one that nobody has; null: there is none. */
     static JaywalkUnshared ownedBy(Thread thread, JaywalkUnshared[] all) {
-        final int hash = System.identityHashCode(thread);
+        final long number = JaywalkNumber.of(thread);
 
         for (int i = 0; i < NEIGHBOURS; i++) {
-            final JaywalkUnshared one = all[hash + i & (all.length - 1)];
+            final JaywalkUnshared one = all[JaywalkNumber.place(number, i) & (all.length - 1)];
 
             if (one.owner == thread) {
                 return one;
             }
         }
         for (int i = 0; i < NEIGHBOURS; i++) {
-            final JaywalkUnshared one = all[hash + i & (all.length - 1)];
+            final JaywalkUnshared one = all[JaywalkNumber.place(number, i) & (all.length - 1)];
 
             if (one.owner == null && one.isTaken(thread)) {
                 return one;
@@ -34,10 +34,10 @@ abstract class JaywalkUnshared {
 
     /** The thread ends, on itself. */
     static void ended(Thread thread, JaywalkUnshared[] all) {
-        final int hash = System.identityHashCode(thread);
+        final long number = JaywalkNumber.of(thread);
 
         for (int i = 0; i < NEIGHBOURS; i++) {
-            final JaywalkUnshared one = all[hash + i & (all.length - 1)];
+            final JaywalkUnshared one = all[JaywalkNumber.place(number, i) & (all.length - 1)];
 
             if (one.owner == thread) { // more than one, where virtual threads took them at the same time
                 one.giveBack(thread);

@@ -78,7 +78,7 @@ final class JaywalkVirtualLocks {
 
     static void enter(int site, int method, Thread thread, Thread carrier) {
         final JaywalkVirtualLocks all = now;
-        final JaywalkCells cells = all.carried[System.identityHashCode(carrier) & all.cellsMask];
+        final JaywalkCells cells = all.carried[(int) JaywalkNumber.of(carrier) & all.cellsMask];
 
         if (cells.owner == carrier) {
             final long[] page = cells.page(site);
@@ -88,7 +88,7 @@ final class JaywalkVirtualLocks {
                 final long count = page[at + COUNT];
                 final long seen = page[JaywalkCells.SEEN + site % JaywalkCells.PER_PAGE];
 
-                if (count < page[at + NEXT] && (seen == JaywalkCells.SEVERAL || seen == hash(thread)) && all.find(thread, method) < 0) {
+                if (count < page[at + NEXT] && (seen == JaywalkCells.SEVERAL || seen == JaywalkLocks.hash(thread)) && all.find(thread, method) < 0) {
                     page[at + COUNT] = count + 1;
                     return;
                 }
@@ -106,12 +106,8 @@ final class JaywalkVirtualLocks {
         }
     }
 
-    private static int hash(Thread thread) {
-        return System.identityHashCode(thread) | 1;
-    }
-
     private int placeOf(Thread thread, int method) {
-        return System.identityHashCode(thread) + method * 0x9e3779b1 & placesMask;
+        return ((int) JaywalkNumber.of(thread) * 0x9e3779b1 >>> 16) + method * 0x85ebca6b & placesMask;
     }
 
     /** Where its hold of that method is; below 0: its time is not taken. */
@@ -146,7 +142,7 @@ final class JaywalkVirtualLocks {
         final int at = site % JaywalkCells.PER_PAGE * JaywalkCells.STRIDE;
 
         page[at + COUNT]++;
-        if (cells.isNews(site, hash(thread))) {
+        if (cells.isNews(site, JaywalkLocks.hash(thread))) {
             final String name = thread.getName(); // of which nobody knows what stands in it
 
             if (JaywalkCarrier.current() != carrier) {
@@ -265,7 +261,7 @@ final class JaywalkVirtualLocks {
 
     /** The cells of a carrier; null: it has none. */
     JaywalkCells find(Thread carrier) {
-        final int from = System.identityHashCode(carrier) & cellsMask;
+        final int from = (int) JaywalkNumber.of(carrier) & cellsMask;
 
         for (int i = from; i < from + NEIGHBOURS; i++) {
             if (carried[i].owner == carrier) {
@@ -282,7 +278,7 @@ final class JaywalkVirtualLocks {
         if (found != null) {
             return found;
         }
-        final int claimed = JaywalkClaims.claim(session, CELLS_AT + (System.identityHashCode(carrier) & cellsMask), NEIGHBOURS);
+        final int claimed = JaywalkClaims.claim(session, CELLS_AT + ((int) JaywalkNumber.of(carrier) & cellsMask), NEIGHBOURS);
 
         if (claimed < 0) {
             return null;
