@@ -4,10 +4,22 @@ use strict;
 use warnings;
 
 sub run_census {
-    my ($bench, $slices) = @_;
+    my ($bench, $slices, @more) = @_;
     return $bench->run_program(command => [$bench->{java}, '-Xmx512m', '-XX:+UseSerialGC', '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,CensusTurns.enter',
-        '-XX:CompileCommand=dontinline,CensusTurns.latch', "-agentpath:$bench->{library}=loglevel=none", '-cp', "$bench->{jar}:$bench->{out}/classes", 'CensusTurns', $slices,
-        "$bench->{out}/census.jfr"]);
+        '-XX:CompileCommand=dontinline,CensusTurns.latch', '-XX:CompileCommand=dontinline,CensusTurns.method', "-agentpath:$bench->{library}=loglevel=none", '-cp', "$bench->{jar}:$bench->{out}/classes", 'CensusTurns', $slices,
+        "$bench->{out}/census.jfr", @more]);
+}
+
+# Numbers of a run, by kind of lock, into $told->{...}; what is wrong with it.
+sub take_census {
+    my ($run, $told, $on_name) = @_;
+    for my $line (@{ $run->{lines} }) {
+        my ($kind, $off, $on, $ended) = $line =~ /^(monitor|latch|method) (\S+) (\S+) (\S+)$/ or next;
+        push @{ $told->{$kind}{off} }, $off;
+        push @{ $told->{$kind}{$on_name} }, $on - $off;
+        push @{ $told->{$kind}{"$on_name ended"} }, $ended - $off;
+    }
+    return $run->{wrong};
 }
 
 sub {
@@ -18,19 +30,15 @@ sub {
     $bench->command("$bench->{home}/bin/javac --release 11 -Xlint:all,-options -cp $bench->{jar}:$bench->{out}/classes -d $bench->{out}/classes bench/programs/CensusTurns.java");
     for my $round (1 .. $rounds) {
         $bench->say_progress("census: $round of $rounds");
-        my $run = run_census($bench, $slices);
-        $wrong //= $run->{wrong};
-        for my $line (@{ $run->{lines} }) {
-            my ($kind, $off, $on, $ended) = $line =~ /^(monitor|latch) (\S+) (\S+) (\S+)$/ or next;
-            push @{ $told{$kind}{off} }, $off;
-            push @{ $told{$kind}{on} }, $on - $off;
-            push @{ $told{$kind}{ended} }, $ended - $off;
-        }
+        my $plain = take_census(run_census($bench, $slices), \%told, 'on');
+        my $objects = take_census(run_census($bench, $slices, 'objects'), \%told, 'objects');
+        $wrong //= $plain // $objects;
     }
-    for my $kind (['monitor', 'monitor'], ['latch', 'ReentrantLock']) {
+    for my $kind (['monitor', 'monitor'], ['latch', 'ReentrantLock'], ['method', 'synchronized method']) {
         my ($values, $name) = ($told{ $kind->[0] }, "uncontended $kind->[1]");
         $bench->row(name => "$name, no census", unit => 'ns', values => $values->{off}, refused => $wrong);
         $bench->row(name => "$name, in the census", unit => 'ns', is_difference => 1, values => $values->{on}, refused => $wrong, limit => { value => 3, what => 'wanted' });
-        $bench->row(name => "$name, census ended", unit => 'ns', is_difference => 1, values => $values->{ended}, refused => $wrong);
+        $bench->row(name => "$name, census ended", unit => 'ns', is_difference => 1, values => $values->{'on ended'}, refused => $wrong);
+        $bench->row(name => "$name, census and objects", unit => 'ns', is_difference => 1, values => $values->{objects}, refused => $wrong);
     }
 };

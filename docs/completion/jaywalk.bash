@@ -17,7 +17,7 @@ _jaywalk_facts() {
         --alloc) kind=any ;;
         --live) kind=any ;;
         --lock) kind=any ;;
-        --locks) kind=words words='waits census' ;;
+        --locks) kind=words words='waits census objects' ;;
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;
@@ -68,7 +68,7 @@ _jaywalk_facts() {
         --alloc) kind=any ;;
         --live) kind=any ;;
         --lock) kind=any ;;
-        --locks) kind=words words='waits census' ;;
+        --locks) kind=words words='waits census objects' ;;
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;
@@ -121,7 +121,7 @@ _jaywalk_facts() {
         --alloc) kind=any ;;
         --live) kind=any ;;
         --lock) kind=any ;;
-        --locks) kind=words words='waits census' ;;
+        --locks) kind=words words='waits census objects' ;;
         --trace) kind=any ;;
         --time) kind=any ;;
         --count) kind=any ;;

@@ -11,16 +11,22 @@
 #include "base/clock.h"
 #include "instrument/instrument.h"
 #include "recording/recording.h"
+#include "vm/vm_flags.h"
 
 #define TURN_NS (JW_NS_PER_SECOND / 4)
+
+/* Of a place, busiest first. */
+#define OBJECTS_TOLD 10u
 
 static struct {
     char reason[sizeof((struct jw_error *)0)->message]; /* of this session; "": none */
     uint32_t next;                                      /* site that is asked for next */
     uint32_t next_caller;                               /* of the one before it */
+    uint32_t next_object;                               /* likewise */
     uint64_t acquisitions;                              /* of that one */
     uint64_t read_ns, turned_ns;
     bool is_on, has_read, is_jvm_ending;
+    bool takes_bias; /* objects lose their biased locks */
 } census;
 
 static void say_info(void *context, const char *text)
@@ -39,7 +45,7 @@ void census_prepare(const struct options *options)
 {
     struct jw_error err = {0};
 
-    if (options->locks == OPTIONS_LOCKS_CENSUS && !instrument_prepare(agent.java_vm, &err))
+    if (options->locks != OPTIONS_LOCKS_WAITS && !instrument_prepare(agent.java_vm, &err))
         agent_log(OPTIONS_LOGLEVEL_WARN, "locks=census: %s", err.message);
 }
 
@@ -53,7 +59,19 @@ static bool begin(JNIEnv *jni, const struct options *options, struct jw_error *e
     /* Before the first place is called. */
     if (!callers_begin(instrument_census_figures().is_on, err))
         agent_log(OPTIONS_LOGLEVEL_WARN, "locks=census: callers are not told: %s", err->message);
-    return instrument_census_begin(agent.java_vm, jni, options->is_with_jvm, say_info, NULL, err);
+    return instrument_census_begin(agent.java_vm, jni, options->is_with_jvm,
+                                   options->locks == OPTIONS_LOCKS_OBJECTS, say_info, NULL, err);
+}
+
+/* Source: OpenJDK 8 to 17, UseBiasedLocking, which later ones do not have; an identity hash has no room beside a bias. */
+static void tell_bias(const struct options *options)
+{
+    census.takes_bias = census.is_on && options->locks == OPTIONS_LOCKS_OBJECTS &&
+                        vm_flag_number("UseBiasedLocking", 0) != 0;
+    if (census.takes_bias)
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "locks=objects: each object whose lock is taken loses its biased lock for good, "
+                  "and takes some 10 ns more where one thread alone uses it");
 }
 
 void census_begin(JNIEnv *jni, const struct options *options, struct recording *recording)
@@ -62,15 +80,16 @@ void census_begin(JNIEnv *jni, const struct options *options, struct recording *
 
     census.reason[0] = '\0';
     census.has_read = false;
-    if (options->locks == OPTIONS_LOCKS_CENSUS) {
+    if (options->locks != OPTIONS_LOCKS_WAITS) {
         census.is_on = begin(jni, options, &err);
         if (!census.is_on)
             turn_off(&err);
+        tell_bias(options);
     }
     recording_set_now(recording, "census",
-                      options->locks != OPTIONS_LOCKS_CENSUS ? "off"
-                      : census.is_on                         ? "on"
-                                                             : census.reason);
+                      options->locks == OPTIONS_LOCKS_WAITS ? "off"
+                      : census.is_on                        ? "on"
+                                                            : census.reason);
 }
 
 void census_look(JNIEnv *jni)
@@ -185,8 +204,44 @@ static bool ask_caller(void *context, struct recording_lock_caller *out)
     return true;
 }
 
+static bool ask_objects(void *context, struct recording_lock_objects *out)
+{
+    struct instrument_lock_objects sum;
+
+    (void)context;
+    census.next_object = 0;
+    if (!census.has_read || census.next == 0 || !instrument_census_objects(census.next - 1, &sum))
+        return false;
+    *out = (struct recording_lock_objects){
+        .objects = sum.objects,
+        .acquisitions = sum.acquisitions,
+        .alone = sum.alone,
+        .four_fifths = sum.four_fifths,
+        .other_objects = sum.other_objects,
+        .other_acquisitions = sum.other_acquisitions,
+        .other_several = sum.other_several,
+        .takes_bias = census.takes_bias,
+    };
+    return true;
+}
+
+static bool ask_object(void *context, struct recording_lock_object *out)
+{
+    struct instrument_lock_object object;
+
+    (void)context;
+    if (!census.has_read || census.next == 0 || census.next_object == OBJECTS_TOLD ||
+        !instrument_census_object(census.next - 1, census.next_object, &object))
+        return false;
+    census.next_object++;
+    *out = (struct recording_lock_object){object.hash, object.threads, object.acquisitions};
+    return true;
+}
+
 void census_fill(struct recording_sources *out)
 {
+    out->lock_objects = ask_objects;
+    out->lock_object = ask_object;
     out->lock_caller = ask_caller;
     out->lock_site = ask_site;
 }
@@ -206,6 +261,10 @@ void census_tell(void)
               (unsigned long long)figures.refused_classes, (unsigned long long)figures.left_out,
               (unsigned long long)figures.lost, (unsigned long long)figures.forgotten_sites,
               (unsigned long long)figures.forgotten);
+    if (figures.objects_lost != 0)
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "locks=objects: the objects of %llu acquisitions were not counted",
+                  (unsigned long long)figures.objects_lost);
     if (caller_table_lost() != 0)
         agent_log(OPTIONS_LOGLEVEL_INFO, "locks=census: %llu samples of callers have no room",
                   (unsigned long long)caller_table_lost());

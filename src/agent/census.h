@@ -1,7 +1,7 @@
 /*
  * census - the census of locks in a session, and what its recording asks of it.
  *
- * For      locks=census.
+ * For      locks=census, locks=objects.
  * Callers  entry.c (prepare), begin.c, run.c (begin, look, turn, end), sources.c (fill), tell.c (tell).
  * Context  census_prepare: control, in Agent_OnLoad. The rest: the agent's thread.
  * Memory   that of room instrument.

@@ -4,21 +4,37 @@
 #include <string.h>
 
 #define LOCKS      "java/lang/JaywalkLocks"
+#define OBJECTS    "java/lang/JaywalkObjects"
 #define ENTER_TYPE "(II)V"
 #define EXIT_TYPE  "(I)V"
 #define TRIED_TYPE "(Ljava/lang/Object;ZII)Z"
 #define STAMP_TYPE "(JII)J"
 
+#define ENTERED_TYPE "(Ljava/lang/Object;I)V"
+#define CALLED_TYPE  "(Ljava/lang/Object;III)I"
+
 enum {
     OP_ACONST_NULL = 1,
+    OP_ICONST_0 = 3,
+    OP_ICONST_1 = 4,
     OP_LCONST_0 = 9,
+    OP_ILOAD = 21,
+    OP_LLOAD = 22,
+    OP_ALOAD = 25,
+    OP_ALOAD_0 = 42,
+    OP_ISTORE = 54,
+    OP_LSTORE = 55,
+    OP_ASTORE = 58,
     OP_POP = 87,
     OP_POP2 = 88,
     OP_DUP = 89,
+    OP_DUP2 = 92,
     OP_SWAP = 95,
+    OP_LCMP = 148,
     OP_INVOKEVIRTUAL = 182,
     OP_INVOKEINTERFACE = 185,
     OP_MONITORENTER = 194,
+    OP_WIDE = 196,
 };
 
 struct weaving {
@@ -258,6 +274,86 @@ static void put_exit(const struct weaving *at, uint16_t method, bool is_call,
     classfile_put_call(snippet, classfile_add_method(additions, LOCKS, "exit", EXIT_TYPE));
 }
 
+/* ---- objects, where they are asked for ---- */
+
+static void put_number(const struct weaving *at, const struct census_site *site,
+                       uint32_t stack_words, struct classfile_additions *additions,
+                       struct classfile_snippet *snippet)
+{
+    classfile_put_int(snippet, (int32_t)(at->base + (uint32_t)(site - at->of->sites)), additions,
+                      stack_words);
+}
+
+/* Before a MONITORENTER, whose object lies on the stack; in a synchronized method. */
+static void put_entered(const struct weaving *at, const struct census_site *site, uint8_t object,
+                        struct classfile_additions *additions, struct classfile_snippet *snippet)
+{
+    classfile_put_op(snippet, object, 1);
+    put_number(at, site, 2, additions, snippet);
+    classfile_put_call(snippet, classfile_add_method(additions, OBJECTS, "entered", ENTERED_TYPE));
+}
+
+/* `opcode`: that of an int's, a long's or a reference's local, of whatever number. */
+static void put_local(struct classfile_snippet *snippet, uint8_t opcode, uint16_t local,
+                      uint32_t stack_words)
+{
+    const uint8_t code[] = {OP_WIDE, opcode, (uint8_t)(local >> 8), (uint8_t)local};
+    const uint8_t short_code[] = {opcode, (uint8_t)local};
+
+    if (local > UINT8_MAX)
+        classfile_put_code(snippet, code, sizeof code, stack_words);
+    else
+        classfile_put_code(snippet, short_code, sizeof short_code, stack_words);
+}
+
+/* The hash lies in the first local that is taken, which is the same one before the call and behind it: no other code stands in between. */
+static void put_hashed(const struct weaving *at, const struct census_site *site, bool has_arguments,
+                       struct classfile_additions *additions, struct classfile_snippet *snippet)
+{
+    const uint16_t hash = classfile_take_local(snippet, 1);
+    uint16_t unit = 0, time = 0;
+
+    if (has_arguments) { /* a long, and what it counts */
+        unit = classfile_take_local(snippet, 1);
+        time = classfile_take_local(snippet, 2);
+        put_local(snippet, OP_ASTORE, unit, 0);
+        put_local(snippet, OP_LSTORE, time, 0);
+    }
+    classfile_put_op(snippet, OP_DUP, 1);
+    classfile_put_op(snippet, OP_ICONST_0, 2);
+    classfile_put_op(snippet, OP_ICONST_0, 3);
+    put_number(at, site, 4, additions, snippet);
+    classfile_put_call(snippet, classfile_add_method(additions, OBJECTS, "called", CALLED_TYPE));
+    put_local(snippet, OP_ISTORE, hash, 1);
+    if (has_arguments) {
+        put_local(snippet, OP_LLOAD, time, 2);
+        put_local(snippet, OP_ALOAD, unit, 3);
+    }
+}
+
+static void put_called(const struct weaving *at, const struct census_site *site,
+                       enum census_effect effect, struct classfile_additions *additions,
+                       struct classfile_snippet *snippet)
+{
+    static const uint8_t stamp_is_there[] = {OP_DUP2, OP_LCONST_0, OP_LCMP};
+    const uint16_t hash = classfile_take_local(snippet, 1);
+    const uint16_t taken = classfile_take_local(snippet, 1);
+
+    if (effect == CENSUS_CALL_STAMPS)
+        classfile_put_code(snippet, stamp_is_there, sizeof stamp_is_there, 4);
+    else
+        classfile_put_op(snippet, effect == CENSUS_CALL_TRIES ? OP_DUP : OP_ICONST_1, 1);
+    put_local(snippet, OP_ISTORE, taken, 1);
+    classfile_put_op(snippet, OP_ACONST_NULL, 1);
+    put_local(snippet, OP_ILOAD, hash, 2);
+    put_local(snippet, OP_ILOAD, taken, 3);
+    put_number(at, site, 4, additions, snippet);
+    classfile_put_call(snippet, classfile_add_method(additions, OBJECTS, "called", CALLED_TYPE));
+    classfile_put_op(snippet, OP_POP, 0);
+}
+
+/* ---- of java.util.concurrent ---- */
+
 /*
  * A lock is taken when its call comes back: what counts then must not fail, or nobody gives it back. So the same method is called before, from
  * as far up the stack, and comes to nothing: it fails there, where there is no stack for it.
@@ -303,10 +399,16 @@ static void put_call(const struct weaving *at, const struct classfile_site *plac
 
     if (call.effect == CENSUS_CALL_GIVES && place->is_after)
         put_exit(at, place->method, true, additions, snippet);
-    else if (site != NULL && call.effect == CENSUS_CALL_STAMPS)
+    if (site == NULL)
+        return;
+    if (at->of->tells_objects && !place->is_after)
+        put_hashed(at, site, call.has_arguments, additions, snippet);
+    if (call.effect == CENSUS_CALL_STAMPS)
         put_stamped(at, site, place->is_after, additions, snippet);
-    else if (site != NULL)
+    else
         put_tried(at, site, &call, place->is_after, additions, snippet);
+    if (at->of->tells_objects && place->is_after)
+        put_called(at, site, call.effect, additions, snippet);
 }
 
 /* A classfile_insert. */
@@ -321,7 +423,11 @@ static void put_calls(void *context, const struct classfile_site *place,
     } else if (is_entry || place->place == CLASSFILE_PLACE_MONITOR_ENTER) {
         const struct census_site *site = find_site(at->of, place);
 
-        if (site == NULL || (!is_entry && site->is_behind != place->is_after))
+        if (site == NULL)
+            return;
+        if (at->of->tells_objects && !place->is_after && site->kind != CENSUS_STATIC)
+            put_entered(at, site, is_entry ? OP_ALOAD_0 : OP_DUP, additions, snippet);
+        if (!is_entry && site->is_behind != place->is_after)
             return;
         put_site(at, site, 0, additions, snippet);
         classfile_put_call(snippet, classfile_add_method(additions, LOCKS, "enter", ENTER_TYPE));

@@ -8,7 +8,7 @@
  *
  * A site is a MONITORENTER, a method that is synchronized, or a call that takes a lock of java.util.concurrent. Its number and that of its
  * method's first site are what java.lang.JaywalkLocks is told, never the object of a monitor: a lock that the compiler leaves out stays left
- * out. Calls are static, in every class, since most locks are taken in classes of the JDK, which get no invokedynamic
+ * out. Where objects are asked for, calls of java.lang.JaywalkObjects stand beside those; of a static method there is none. Calls are static, in every class, since most locks are taken in classes of the JDK, which get no invokedynamic
  * (docs/adr/0058-a-census-of-locks.md).
  */
 #ifndef JW_CENSUS_CENSUS_H
@@ -51,6 +51,8 @@ struct census_class {
     struct census_site *sites; /* by method, and by place in it */
     uint32_t site_count;
     bool has_calls; /* of locks of java.util.concurrent */
+    bool
+        tells_objects; /* the caller's, before census_weave: which object's lock it is is told, too */
 };
 
 /*

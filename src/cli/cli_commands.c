@@ -366,8 +366,10 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "are apart, each with the methods of the program that call it. Monitors are told "
                 "by the\n"
                 "statement or method that takes them, locks of java.util.concurrent by the call. "
-                "Explorer\n"
-                "pages show the same.\n",
+                "With\n"
+                "locks=objects it also says which objects they are, and which of them one thread "
+                "only uses.\n"
+                "Explorer pages show the same.\n",
             .examples = "  jaywalk -d 60 --locks=census -f app.jfr 4711\n"
                         "  jaywalk locks app.jfr\n"
                         "  jaywalk locks --json app.jfr | jq '.sites[] | select(.verdict == "

@@ -1,7 +1,7 @@
 /*
  * cli_locks_internal - the census of locks of recordings.
  *
- * For      `jaywalk locks`: cmd_locks.c (line, recordings), cli_locks_read.c (events, waits), cli_locks_owners.c (who made them wait), cli_locks_objects.c (which objects they waited for), cli_locks_judge.c (what of it is to be said),
+ * For      `jaywalk locks`: cmd_locks.c (line, recordings), cli_locks_read.c (events, waits), cli_locks_owners.c (who made them wait), cli_locks_objects.c (which objects they waited for), cli_locks_taken.c (which objects' locks are taken), cli_locks_judge.c (what of it is to be said),
  *          cli_locks_text.c (words); and the same in an explorer page: cli_locks_page.c.
  * Callers  these.   Context  tool.
  * Memory   a row for each site and caller, with its texts; and the waits (cli_contention_internal.h).
@@ -23,6 +23,7 @@ enum locks_verdict {
     LOCKS_ALONE,     /* one thread only */
     LOCKS_CONTENDED, /* somebody waited */
     LOCKS_SHARED,    /* several threads, of which none waited */
+    LOCKS_CONFINED,  /* likewise, and each object is used by one of them only */
     LOCKS_VERDICT_LIMIT,
 };
 const char *locks_verdict_word(enum locks_verdict verdict);
@@ -38,6 +39,20 @@ struct locks_owner {
     uint32_t owner, next_lock, next_owner;
     uint64_t waits;
     int64_t waited_ns, next_ns; /* the latter: of these, 0 where it waited for nothing */
+};
+
+/* One of the objects whose lock is taken most, by identity hash. */
+struct locks_busy {
+    uint64_t hash, acquisitions, threads; /* the latter: 3 for more than two */
+};
+
+/* Objects whose locks are taken at a site; where nobody asked for them all is 0. */
+#define LOCKS_BUSY 10u
+struct locks_taken {
+    uint64_t objects, acquisitions, alone, four_fifths;
+    uint64_t other_objects, other_acquisitions, other_several; /* for which there was no room */
+    struct locks_busy busy[LOCKS_BUSY];
+    size_t told;
 };
 
 /* Of times: below 1 us, then each up to ten times the one before, from 100 ms on the last. */
@@ -63,6 +78,7 @@ struct locks_site {
     struct locks_owner *owners; /* longest first */
     size_t owner_count, owner_capacity;
     const struct contention_group *objects; /* NULL: none that has a number */
+    struct locks_taken taken;
 };
 
 struct locks {
@@ -76,6 +92,7 @@ struct locks {
     struct contention_objects objects; /* of sites */
     uint64_t waits_elsewhere;          /* for locks, at no site */
     bool is_out_of_memory;
+    bool takes_bias; /* objects lost their biased locks by being told */
 };
 
 bool locks_is_call(const struct locks_site *site); /* of a lock of java.util.concurrent */
@@ -94,6 +111,14 @@ void locks_take_object(struct locks *all, const struct locks_site *site,
 JW_MUST_CHECK bool locks_sum_objects(struct locks *all);
 void locks_close(struct locks *all);
 
+/* Of events that stand behind their site's: all objects, and one of them. */
+struct jfr_reader_event;
+void locks_read_taken(struct locks_site *site, const struct jfr_reader_event *event);
+void locks_read_busy(struct locks_site *site, const struct jfr_reader_event *event);
+bool locks_has_taken(const struct locks_site *site);
+/* No object was seen with two threads, and all are known. */
+bool locks_is_confined(const struct locks_site *site);
+
 /* ---- what is to be said: of the command and of the page alike ---- */
 
 struct locks_sums {
@@ -102,7 +127,7 @@ struct locks_sums {
 struct locks_sums locks_sum_of(const struct locks *all, bool is_platform);
 
 /* Lines at the head: what was counted, and what was not. Their names; NULL: there is nothing to say. */
-#define LOCKS_LINES      3u
+#define LOCKS_LINES      4u
 #define LOCKS_LINE_BYTES 200u
 const char *locks_line(const struct locks *all, unsigned number, char out[LOCKS_LINE_BYTES]);
 extern const char locks_note[]; /* how to read it */
@@ -112,9 +137,11 @@ struct locks_table {
     enum locks_verdict verdict; /* LOCKS_VERDICT_LIMIT: any that was come to */
     bool is_platform;
 };
-#define LOCKS_TABLES 5u
+#define LOCKS_TABLES 6u
 extern const struct locks_table locks_tables[LOCKS_TABLES];
 
+/* Whether it is told where it has no rows: a question that not every recording answers is not asked of others. */
+bool locks_is_always_told(const struct locks_table *table);
 /* Its sites in order, into `out` with room for all; how many. */
 size_t locks_choose(const struct locks *all, const struct locks_table *table,
                     const struct locks_site **out);
@@ -140,6 +167,9 @@ void locks_waits_text(const struct locks_site *site, char out[LOCKS_TIMES_BYTES]
 /* "1 of 400 objects takes 97.0 % of the time: look at that one first; #17 12.3 s in 912 waits"; "": not known. */
 #define LOCKS_OBJECTS_BYTES 480u
 void locks_objects_text(const struct locks_site *site, char out[LOCKS_OBJECTS_BYTES]);
+/* "1 of 4,000 objects takes 97.0 %, 3,999 of them used by one thread only; @1b2c3d 97,000 by more threads"; "": not known. */
+#define LOCKS_TAKEN_BYTES 640u
+void locks_taken_text(const struct locks_site *site, char out[LOCKS_TAKEN_BYTES]);
 /* What follows from it; "": nothing. */
 #define LOCKS_FOLLOWS_BYTES (1024u + 200u)
 void locks_follows(const struct locks_site *site, char out[LOCKS_FOLLOWS_BYTES]);
@@ -147,6 +177,7 @@ void locks_follows(const struct locks_site *site, char out[LOCKS_FOLLOWS_BYTES])
 void locks_text(const struct locks *all, size_t top, FILE *to);
 void locks_json(const struct locks *all, FILE *to);
 void locks_json_objects(const struct locks_site *site, FILE *to);
+void locks_json_taken(const struct locks_site *site, FILE *to);
 void locks_json_owners(const struct locks *all, const struct locks_site *site, FILE *to);
 
 /*

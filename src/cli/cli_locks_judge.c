@@ -18,6 +18,8 @@
 const struct locks_table locks_tables[LOCKS_TABLES] = {
     {"contended", "Waited at", LOCKS_CONTENDED, false},
     {"alone", "Come to by one thread only", LOCKS_ALONE, false},
+    {"confined", "Come to by several threads, each object by one of them only", LOCKS_CONFINED,
+     false},
     {"never", "Never come to, of classes that are loaded", LOCKS_NEVER, false},
     {"shared", "Come to by several threads, and never waited for", LOCKS_SHARED, false},
     {"jdk", "In classes of the JDK", LOCKS_VERDICT_LIMIT, true},
@@ -32,7 +34,9 @@ const char locks_note[] =
     "gives it back. Who calls places of the JDK is told by samples where a place is busy, with the "
     "error that 95 of 100 such figures keep within; so is the time that a place was held; where "
     "that error is all of it or more, as of one long hold among many short ones, it is told what "
-    "it is at most. Virtual threads are told as one, or as two for more.";
+    "it is at most. Virtual threads are told as one, or as two for more. Objects (option "
+    "locks=objects) are told apart by their identity hash: two that have the same are one, with "
+    "the threads of both.";
 
 int64_t locks_mean_hold_ns(const struct locks_site *site)
 {
@@ -74,6 +78,11 @@ static int compare_sites(const void *left, const void *right)
            : by_count != 0 ? by_count
            : *a < *b       ? -1
                            : *a > *b; /* that of their places */
+}
+
+bool locks_is_always_told(const struct locks_table *table)
+{
+    return table->verdict != LOCKS_CONFINED;
 }
 
 size_t locks_choose(const struct locks *all, const struct locks_table *table,
@@ -123,6 +132,13 @@ const char *locks_line(const struct locks *all, unsigned number, char out[LOCKS_
                  " at places that are not counted: native code, and what counting stands on",
                  all->waits_elsewhere);
         return all->waits_elsewhere > 0 ? "waits" : NULL;
+    }
+
+    if (number == 3) {
+        snprintf(out, LOCKS_LINE_BYTES,
+                 "to be told apart, each whose lock was taken has lost its biased lock: on this "
+                 "JVM times were longer for it");
+        return all->takes_bias ? "objects" : NULL;
     }
 
     const struct locks_sums sums = locks_sum_of(all, number == 1);
@@ -232,6 +248,9 @@ static const char *advice_of(const struct locks_site *site)
         return "no run comes here: remove it, or look whether its code is needed";
     if (site->verdict == LOCKS_ALONE)
         return "if it alone takes this lock elsewhere, too, keep the object to it, without a lock";
+    if (site->verdict == LOCKS_CONFINED)
+        return "if no other place takes these locks from another thread, keep each object to its "
+               "thread, without a lock";
     if (site->verdict != LOCKS_CONTENDED)
         return "";
     if (locks_mean_hold_ns(site) > LONG_HOLD_NS)

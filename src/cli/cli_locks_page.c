@@ -28,11 +28,12 @@ static void put_owners(const struct locks *all, const struct locks_site *site, F
 
 /*
  * [place, line, kind, class that was waited for, first thread, acquisitions, threads, timed holds, weight, ns held, mean hold, longest hold,
- * waits, ns waited, longest wait, what follows, [who calls], error of ns held, times of holds, of waits, [who had it], which objects]: as page/locks.js reads it.
+ * waits, ns waited, longest wait, what follows, [who calls], error of ns held, times of holds, of waits, [who had it], which objects were waited for, which are taken]: as page/locks.js reads it.
  */
 static void put_site(const struct locks *all, const struct locks_site *site, FILE *to)
 {
     char follows[LOCKS_FOLLOWS_BYTES], times[LOCKS_TIMES_BYTES], objects[LOCKS_OBJECTS_BYTES];
+    char taken[LOCKS_TAKEN_BYTES];
 
     fputs("[", to);
     cli_text_json(site->place, to);
@@ -68,6 +69,9 @@ static void put_site(const struct locks *all, const struct locks_site *site, FIL
     fputs(",", to);
     locks_objects_text(site, objects);
     cli_text_json(objects, to);
+    fputs(",", to);
+    locks_taken_text(site, taken);
+    cli_text_json(taken, to);
     fputs("]", to);
 }
 
@@ -97,12 +101,17 @@ static void put_lines(const struct locks *all, FILE *to)
 static void put_page(const struct locks *all, const struct locks_site **rows, FILE *to)
 {
     put_lines(all, to);
+    const char *comma = "";
+
     fputs(",\"tables\":[", to);
     for (size_t n = 0; n < LOCKS_TABLES; n++) {
         const size_t count = locks_choose(all, &locks_tables[n], rows);
 
-        fprintf(to, "%s{\"key\":\"%s\",\"title\":\"%s\",\"rows\":[", n == 0 ? "" : ",\n",
-                locks_tables[n].key, locks_tables[n].title);
+        if (count == 0 && !locks_is_always_told(&locks_tables[n]))
+            continue;
+        fprintf(to, "%s{\"key\":\"%s\",\"title\":\"%s\",\"rows\":[", comma, locks_tables[n].key,
+                locks_tables[n].title);
+        comma = ",\n";
         for (size_t i = 0; i < count; i++) {
             fputs(i == 0 ? "" : ",\n", to);
             put_site(all, rows[i], to);

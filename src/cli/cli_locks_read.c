@@ -8,11 +8,13 @@
 
 #define SITE_TYPE   "jaywalk.LockSite"
 #define CALLER_TYPE "jaywalk.LockCaller"
+#define TAKEN_TYPE  "jaywalk.LockObjects"
+#define BUSY_TYPE   "jaywalk.LockObject"
 
 const char *locks_verdict_word(enum locks_verdict verdict)
 {
-    static const char *const words[] = {"not counted", "never", "one thread", "contended",
-                                        "shared"};
+    static const char *const words[] = {"not counted", "never",  "one thread",
+                                        "contended",   "shared", "one thread each"};
 
     return verdict < LOCKS_VERDICT_LIMIT ? words[verdict] : "";
 }
@@ -134,7 +136,19 @@ static void take_site(struct locks *all, const struct jfr_reader_event *event,
     read_steps(event, text, all->sites[all->count - 1].hold_steps);
 }
 
-/* It stands behind its site. */
+/* These stand behind their site, where there is one. */
+static void take_objects(struct locks *all, const struct jfr_reader_event *event)
+{
+    struct locks_site *site = all->count > all->first ? &all->sites[all->count - 1] : NULL;
+
+    if (site != NULL && strcmp(event->type_name, TAKEN_TYPE) == 0) {
+        locks_read_taken(site, event);
+        all->takes_bias |= cli_number_of(event, "takesBias") != 0;
+    } else if (site != NULL && strcmp(event->type_name, BUSY_TYPE) == 0) {
+        locks_read_busy(site, event);
+    }
+}
+
 static void take_caller(struct locks *all, const struct jfr_reader_event *event,
                         struct jfr_text *text)
 {
@@ -178,6 +192,8 @@ static void read_sites(struct locks *all, struct jfr_reader *reader, struct jw_e
         while (!all->is_out_of_memory && jfr_reader_next_event(reader, &event, err)) {
             if (strcmp(event.type_name, CALLER_TYPE) == 0 && !is_first)
                 take_caller(all, &event, &text);
+            if (!is_first)
+                take_objects(all, &event);
             if (strcmp(event.type_name, SITE_TYPE) != 0)
                 continue;
             /* All of a moment have the same time; those of an earlier one say less. */
@@ -315,6 +331,7 @@ static enum locks_verdict verdict_of(const struct locks_site *site)
            : site->waits > 0         ? LOCKS_CONTENDED
            : site->acquisitions == 0 ? LOCKS_NEVER
            : site->threads <= 1      ? LOCKS_ALONE
+           : locks_is_confined(site) ? LOCKS_CONFINED
                                      : LOCKS_SHARED;
 }
 

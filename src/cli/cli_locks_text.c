@@ -40,8 +40,11 @@ static void put_callers(const struct locks_site *site, size_t most, FILE *to)
 
 static void put_times(const struct locks_site *site, FILE *to)
 {
-    char times[LOCKS_TIMES_BYTES], objects[LOCKS_OBJECTS_BYTES];
+    char times[LOCKS_TIMES_BYTES], objects[LOCKS_OBJECTS_BYTES], taken[LOCKS_TAKEN_BYTES];
 
+    locks_taken_text(site, taken);
+    if (taken[0] != '\0')
+        fprintf(to, "%15shere %s\n", "", taken);
     locks_holds_text(site, times);
     if (times[0] != '\0')
         fprintf(to, "%15sheld %s\n", "", times);
@@ -109,7 +112,8 @@ static void put_table(const struct locks *all, const struct locks_table *table, 
     const size_t count = locks_choose(all, table, rows);
     const size_t shown = top == 0 || count < top ? count : top;
 
-    fprintf(to, "\n%s (%zu of %zu)\n", table->title, shown, count);
+    if (count > 0 || locks_is_always_told(table))
+        fprintf(to, "\n%s (%zu of %zu)\n", table->title, shown, count);
     if (shown > 0 && table->verdict == LOCKS_NEVER) {
         fputs("\n", to);
         for (size_t i = 0; i < shown; i++) {
@@ -203,6 +207,7 @@ static void put_json_site(const struct locks *all, const struct locks_site *site
     put_json_steps("hold_steps", site->hold_steps, to);
     put_json_steps("wait_steps", site->wait_steps, to);
     locks_json_objects(site, to);
+    locks_json_taken(site, to);
     locks_json_owners(all, site, to);
     if (site->is_platform)
         put_json_callers(site, to);

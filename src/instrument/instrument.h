@@ -350,6 +350,24 @@ struct instrument_census {
     uint64_t lost;            /* acquisitions, threads or times without memory for them */
     uint64_t forgotten_sites; /* of classes that are unloaded, whose numbers others have ... */
     uint64_t forgotten;       /* ... and what was counted there */
+    bool has_objects;
+    uint64_t
+        objects_lost; /* acquisitions whose object was not counted, for want of memory or stack */
+};
+
+/* Objects whose locks were taken at a site, where that is asked for, by their identity hash. */
+struct instrument_lock_objects {
+    uint64_t objects, acquisitions; /* that each are known of */
+    uint64_t alone;                 /* of the objects, used by one thread only */
+    uint64_t four_fifths;           /* so many, busiest first, have four fifths of those */
+    uint64_t other_objects;         /* that found no room; one as often as it came back */
+    uint64_t other_acquisitions;    /* of those; none of the others misses more */
+    uint64_t other_several;         /* of those, seen with several threads */
+};
+struct instrument_lock_object {
+    uint32_t hash;
+    uint32_t threads; /* 1, 2, or 3 for more; since the census began */
+    uint64_t acquisitions;
 };
 
 #define INSTRUMENT_LOCK_SITES_LIMIT 65536u
@@ -364,15 +382,18 @@ void instrument_set_lock_called(
 
 /*
  * Calls at each lock of the classes that are loaded, in batches unless `is_at_once`, and of those to come. Where it is on already, what is counted since the last reading
- * is counted from 0. Context of all: the agent's thread.
+ * is counted from 0. `has_objects`: which objects' locks they are is told, too. Context of all: the agent's thread.
  */
 JW_MUST_CHECK bool instrument_census_begin(JavaVM *java_vm, JNIEnv *jni, bool is_at_once,
-                                           instrument_say *say, void *context,
+                                           bool has_objects, instrument_say *say, void *context,
                                            struct jw_error *err);
 /* Reads the counters; what was done before is in them. False: there is no memory for that. */
 JW_MUST_CHECK bool instrument_census_read(JNIEnv *jni, struct jw_error *err);
 /* By number, as of the last reading; false: no more. */
 bool instrument_census_site(uint32_t number, struct instrument_lock_site *out);
+/* Of a site, as of the last reading; false: of no object of it is known. The busiest object is 0; false: no more. */
+bool instrument_census_objects(uint32_t site, struct instrument_lock_objects *out);
+bool instrument_census_object(uint32_t site, uint32_t index, struct instrument_lock_object *out);
 struct instrument_census instrument_census_figures(void);
 /* Now and then. */
 void instrument_census_turn(JNIEnv *jni);

@@ -16,6 +16,7 @@
 #include "instrument/instrument_census_holds.h"
 #include "instrument/instrument_census_known.h"
 #include "instrument/instrument_census_loaders.h"
+#include "instrument/instrument_census_objects.h"
 
 #define PASSES_MOST 4
 
@@ -81,6 +82,7 @@ static bool weave(const struct classes_bytes *of, const struct owner *owner,
         return false;
     if (klass.site_count == 0)
         return true;
+    klass.tells_objects = census_instances_are_told();
     if (census_weave(&klass, first, memory, &out) != CLASSFILE_OK ||
         (out.is_changed && !give(of, &out))) {
         for (uint32_t i = 0; i < klass.site_count; i++)
@@ -206,8 +208,8 @@ static bool write_classes(JNIEnv *jni, bool is_at_once, struct instrument_batche
 
 /* ---- begin and end ---- */
 
-bool instrument_census_begin(JavaVM *java_vm, JNIEnv *jni, bool is_at_once, instrument_say *say,
-                             void *context, struct jw_error *err)
+bool instrument_census_begin(JavaVM *java_vm, JNIEnv *jni, bool is_at_once, bool has_objects,
+                             instrument_say *say, void *context, struct jw_error *err)
 {
     const bool is_late = instrument_jvmti == NULL;
     struct instrument_batches batches = {0};
@@ -218,7 +220,7 @@ bool instrument_census_begin(JavaVM *java_vm, JNIEnv *jni, bool is_at_once, inst
     }
     if (!instrument_open_jvmti(java_vm, err) || !instrument_open_java(jni, err) ||
         !census_counts_open(jni, err) || !census_loaders_open(jni, err) ||
-        !census_holds_open(jni, err))
+        !census_holds_open(jni, err) || !census_instances_open(jni, has_objects, err))
         return false;
     pause_ns = instrument_pause_ns();
     census_known_begin();
@@ -289,5 +291,7 @@ struct instrument_census instrument_census_figures(void)
 
     figures.is_on = instrument_census_is_on();
     figures.lost = census_counts_lost();
+    figures.has_objects = census_instances_are_told();
+    figures.objects_lost = census_instances_lost();
     return figures;
 }

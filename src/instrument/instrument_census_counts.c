@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "instrument/instrument_attach_internal.h"
+#include "instrument/instrument_census_objects.h"
 
 #undef JW_MEMORY_HERE
 #define JW_MEMORY_HERE JW_MEMORY_WRITING
@@ -73,6 +74,7 @@ static void forget_counted(void)
 
 void census_counts_begin_again(void)
 {
+    census_instances_begin_again();
     if (counted.counts == NULL || counted.count == 0)
         return; /* the last reading failed: what was before it still holds */
     jw_free(counted.base);
@@ -88,14 +90,14 @@ bool census_counts_begin(JNIEnv *jni, struct jw_error *err)
     forget_counted();
     instrument_callers_begin(jni, true);
     (*jni)->CallStaticVoidMethod(jni, counted.locks, counted.begin);
-    if (instrument_has_thrown(jni, LOCKS, err))
+    if (instrument_has_thrown(jni, LOCKS, err) || !census_instances_begin(jni, err))
         return false;
     if (!instrument_pass_safepoint()) {
         jw_error_set(err, "locks=census: the JVM does not stop its threads for a moment");
         return false;
     }
     (*jni)->CallStaticVoidMethod(jni, counted.locks, counted.publish);
-    return !instrument_has_thrown(jni, LOCKS, err);
+    return !instrument_has_thrown(jni, LOCKS, err) && census_instances_publish(jni, err);
 }
 
 void census_counts_end(JNIEnv *jni)
@@ -105,6 +107,7 @@ void census_counts_end(JNIEnv *jni)
     instrument_callers_begin(jni, false);
     (*jni)->CallStaticVoidMethod(jni, counted.locks, counted.end);
     (void)instrument_has_thrown(jni, LOCKS, &err);
+    census_instances_end(jni);
     forget_counted();
 }
 
@@ -173,7 +176,7 @@ bool census_counts_read(JNIEnv *jni, uint32_t count, struct jw_error *err)
         jw_error_set(err, "locks=census: the JVM does not stop its threads for a look");
         return false;
     }
-    if (!read_all(jni, count, err))
+    if (!read_all(jni, count, err) || !census_instances_read(jni, err))
         return false;
     counted.count = count;
     return true;
@@ -253,9 +256,14 @@ bool census_counts_forget(JNIEnv *jni, const uint32_t *sites, uint32_t count,
         (*jni)->SetIntArrayRegion(jni, numbers, 0, (jsize)count, (const jint *)sites);
         *acquisitions =
             (uint64_t)(*jni)->CallStaticLongMethod(jni, counted.locks, counted.forget, numbers);
-        (*jni)->DeleteLocalRef(jni, numbers);
     }
-    if (jni == NULL || instrument_has_thrown(jni, LOCKS, &err) || numbers == NULL)
+    const bool is_forgotten =
+        jni != NULL && !instrument_has_thrown(jni, LOCKS, &err) && numbers != NULL;
+    if (is_forgotten)
+        census_instances_forget(jni, numbers, sites, count);
+    if (jni != NULL)
+        (*jni)->DeleteLocalRef(jni, numbers);
+    if (!is_forgotten)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         if (sites[i] < counted.count)

@@ -149,6 +149,7 @@ enum options_loglevel {
 enum options_locks {
     OPTIONS_LOCKS_WAITS, /* none but those who wait */
     OPTIONS_LOCKS_CENSUS,
+    OPTIONS_LOCKS_OBJECTS, /* as the census, and which objects' they are */
 };
 
 enum options_dialect {

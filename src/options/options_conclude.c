@@ -218,7 +218,7 @@ static void conclude_locks(struct options_parser *parser)
 {
     struct options *values = &parser->result->values;
 
-    if (values->locks == OPTIONS_LOCKS_CENSUS && values->lock_ns == 0)
+    if (values->locks != OPTIONS_LOCKS_WAITS && values->lock_ns == 0)
         values->lock_ns = OPTIONS_LOCK_DEFAULT_NS;
 }
 

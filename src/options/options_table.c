@@ -64,6 +64,7 @@ static const struct options_name loglevel_names[] = {
 static const struct options_name locks_names[] = {
     {"waits", OPTIONS_LOCKS_WAITS, false, NULL},
     {"census", OPTIONS_LOCKS_CENSUS, false, NULL},
+    {"objects", OPTIONS_LOCKS_OBJECTS, false, NULL},
     {NULL, 0, false, NULL},
 };
 

@@ -212,6 +212,18 @@ struct recording_lock_caller {
     uint64_t samples, acquisitions, error; /* the latter two: estimated, within that */
 };
 
+/* Objects whose locks were taken at that place, by their identity hash: those that each are known of, and the others, for which there was no room. */
+struct recording_lock_objects {
+    uint64_t objects, acquisitions, alone, four_fifths;
+    uint64_t other_objects, other_acquisitions, other_several;
+    bool takes_bias; /* to be told so, each lost its biased lock */
+};
+
+struct recording_lock_object {
+    uint32_t hash, threads; /* the latter: 1, 2, or 3 for more */
+    uint64_t acquisitions;
+};
+
 /* What the agent knows of a sampled object that is still there. */
 struct recording_live_state {
     uint32_t age;   /* pauses of the collector since it was allocated */
@@ -284,6 +296,10 @@ struct recording_sources {
     bool (*lock_site)(void *context, struct recording_lock_site *out);
     /* The next caller of the site that was told last. */
     bool (*lock_caller)(void *context, struct recording_lock_caller *out);
+    /* Objects of that site. */
+    bool (*lock_objects)(void *context, struct recording_lock_objects *out);
+    /* Behind those, the next one, busiest first. */
+    bool (*lock_object)(void *context, struct recording_lock_object *out);
     /* The oldest collection that was not taken yet. */
     bool (*collection)(void *context, struct recording_collection *out);
 };

@@ -478,6 +478,67 @@ static void put_callers(struct recording *recording, const struct recording_lock
     }
 }
 
+static void put_place(struct recording *recording, const struct recording_lock_site *site)
+{
+    struct jfr_buffer *out = &recording->events;
+
+    jfr_put_string(out, site->class_name);
+    jfr_put_string(out, site->method);
+    jfr_put_varint(out, site->line);
+    jfr_put_string(out, site->kind);
+}
+
+static void put_object_sums(struct recording *recording, const struct recording_lock_site *site,
+                            const struct recording_lock_objects *objects)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin =
+        recording_event(recording, JFR_TYPE_LOCK_OBJECTS, recording_time(recording, site->time_ns));
+
+    put_place(recording, site);
+    jfr_put_varint(out, objects->objects);
+    jfr_put_varint(out, objects->acquisitions);
+    jfr_put_varint(out, objects->alone);
+    jfr_put_varint(out, objects->four_fifths);
+    jfr_put_varint(out, objects->other_objects);
+    jfr_put_varint(out, objects->other_acquisitions);
+    jfr_put_varint(out, objects->other_several);
+    jfr_put_u8(out, objects->takes_bias);
+    jfr_event_end(out, begin);
+}
+
+static void put_object(struct recording *recording, const struct recording_lock_site *site,
+                       const struct recording_lock_object *object)
+{
+    struct jfr_buffer *out = &recording->events;
+    const size_t begin =
+        recording_event(recording, JFR_TYPE_LOCK_OBJECT, recording_time(recording, site->time_ns));
+
+    put_place(recording, site);
+    jfr_put_varint(out, object->hash);
+    jfr_put_varint(out, object->acquisitions);
+    jfr_put_varint(out, object->threads);
+    jfr_event_end(out, begin);
+}
+
+/* Behind the event of their place, too. */
+static void put_objects(struct recording *recording, const struct recording_lock_site *site)
+{
+    const struct recording_sources *sources = &recording->config.sources;
+    struct recording_lock_objects objects;
+    struct recording_lock_object object;
+
+    if (recording->has_failed || sources->lock_objects == NULL ||
+        !sources->lock_objects(sources->context, &objects))
+        return;
+    recording_relieve(recording);
+    put_object_sums(recording, site, &objects);
+    while (!recording->has_failed && sources->lock_object(sources->context, &object)) {
+        recording_relieve(recording);
+        put_object(recording, site, &object);
+    }
+}
+
 static void put_sites(struct recording *recording)
 {
     const struct recording_sources *sources = &recording->config.sources;
@@ -490,6 +551,7 @@ static void put_sites(struct recording *recording)
             continue;
         put_site(recording, &site);
         put_callers(recording, &site);
+        put_objects(recording, &site);
     }
 }
 

@@ -129,5 +129,6 @@ public final class JaywalkDispatcher {
             JaywalkSlot.ended(probe.owned, thread);
         }
         JaywalkLocks.ended(thread);
+        JaywalkObjects.ended(thread);
     }
 }

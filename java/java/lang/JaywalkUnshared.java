@@ -6,7 +6,7 @@ package java.lang;
  */
 abstract class JaywalkUnshared {
     /** How many, one behind the other, a thread looks at. */
-    private static final int NEIGHBOURS = 4;
+    static final int NEIGHBOURS = 4;
 
     /** Whose it is. Only that thread sets it to itself, and back. */
     Thread owner;

@@ -5,11 +5,11 @@
  *
  * Places of one class are one row that opens, and each place opens to all that is known of it.
  */
-const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers', 'error', 'holds', 'waitTimes', 'owners', 'objects'];
+const LOCK_FIELDS = ['place', 'line', 'kind', 'lock', 'thread', 'acquisitions', 'threads', 'timed', 'weight', 'held', 'mean', 'longest', 'waits', 'waited', 'longestWait', 'follows', 'callers', 'error', 'holds', 'waitTimes', 'owners', 'objects', 'taken'];
 /* Key, heading, the same in a line of its own, whether it is a time. */
 const LOCK_COLUMNS = [['acquisitions', 'Acquisitions', 'acquisitions', false], ['threads', 'Threads', 'threads', false], ['mean', 'Mean hold', 'mean hold', true],
   ['longest', 'Longest hold', 'longest hold', true], ['waits', 'Waits', 'waits', false], ['waited', 'Waited', 'waited', true], ['longestWait', 'Longest wait', 'longest wait', true]];
-const LOCK_WORDS = { contended: 'Waited at', alone: 'One thread only', never: 'Never', shared: 'Several, no waits', jdk: 'In the JDK' };
+const LOCK_WORDS = { contended: 'Waited at', alone: 'One thread only', confined: 'One thread each', never: 'Never', shared: 'Several, no waits', jdk: 'In the JDK' };
 const LOCK_LETTERS = ['k', 'd', 's', 'c', '?', '/']; /* that mean something here: no graph is on the screen */
 
 const census = { tables: null, lines: [], note: '', rows: [], at: 0, shown: '', test: null };
@@ -36,6 +36,7 @@ function readCensus(bytes) {
       site.callers ||= [];
       site.owners ||= [];
       site.objects ||= '';
+      site.taken ||= '';
       site.folded = foldText([site.place, site.kind, site.lock, site.thread, ...site.callers.map(caller => caller.slice(caller.indexOf('  ')))].join(' '));
       return site;
     });
@@ -128,6 +129,7 @@ function lockEvidence(site) {
   const times = ns => amount(ns, 'ns');
   return [
     ['Acquisitions', site.acquisitions === 0 ? 'none' : `${grouped(site.acquisitions)} by ${grouped(site.threads)} ${site.threads === 1 ? 'thread' : 'threads'}`],
+    ...(site.taken === '' ? [] : [['Objects', site.taken]]),
     ...(site.thread === '' ? [] : [['First thread', site.thread]]),
     ...(site.timed === 0 ? [] : [['Holds', site.holds], ['', `${times(site.mean)} at the mean, ${times(site.longest)} the longest; ` +
       `${grouped(site.timed)} were timed${site.weight > site.timed ? `, which stand for ${grouped(site.weight)}` : ''}`]]),

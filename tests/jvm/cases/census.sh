@@ -123,6 +123,38 @@ if [ "$MAJOR" -ge 21 ]; then
     profile locksvirtual locks=census,file=locksvirtual.jfr CensusLocks virtual
     counted locksvirtual CensusLocks.
 fi
+# Which objects' locks are taken, where that is asked for: how often each, by how many threads, and what was only tried is not.
+objects() { # $1: name of a run
+    local word method objects acquisitions alone busiest threads lines line first
+    sites "$1"
+    while read -r word method objects acquisitions alone busiest threads; do
+        [ "$word" = objects ] || continue
+        lines=$(grep -F "\"place\":\"CensusObjects$method\"" "$1.sites") || fail "$1: $method is no site"
+        while read -r line; do
+            first=${line#*\"busiest\":[}
+            [ "$(field "$line" objects) $(field "$line" object_acquisitions) $(field "$line" one_thread) $(field "$line" other_objects)" = "$objects $acquisitions $alone 0" ] ||
+                fail "$1: $method has $objects objects, taken $acquisitions times, $alone of them by one thread: $line"
+            [ "$busiest" = 0 ] || [[ $first == *"\"times\":$busiest,\"by_threads\":$threads}"* && ${first%%\}*} == *"\"times\":$busiest,"* ]] || fail "$1: the busiest of $method is taken $busiest times by $threads: $line"
+            [ "$alone" = 0 ] || [ "$alone" != "$objects" ] || [[ $line == *'"verdict":"one thread each"'* ]] || fail "$1: $method is not told as of one thread each: $line"
+        done <<<"$lines"
+    done <"$1.out"
+    grep -q '^ok$' "$1.out" || fail "$1: $(tail -n 1 "$1.out")"
+    ! grep -F '"place":"CensusObjects$Account.ofClass"' "$1.sites" | grep '"taken"' || fail "$1: a class is told as an object"
+    still_compiled "$1"
+}
+profile objects locks=objects,lock=10ms,file=objects.jfr "${TELL_COMPILED[@]}" -Xverify:all CensusObjects
+objects objects
+if [ "$MAJOR" -ge 21 ]; then
+    profile objectsvirtual locks=objects,lock=10ms,file=objectsvirtual.jfr "${TELL_COMPILED[@]}" CensusObjects virtual
+    objects objectsvirtual
+fi
+! grep -q '"taken"' plain.sites || fail "plain: objects are told without being asked for"
+profile deepobjects locks=objects,lock=10us,file=deepobjects.jfr "${TELL_COMPILED[@]}" Census deep $virtual
+[ "$(grep -c '^free$' deepobjects.out)" = "$([ -z "$virtual" ] && echo 1 || echo 2)" ] || fail "deepobjects: a lock is held where no stack was left: $(tail -n 1 deepobjects.out)"
+still_compiled deepobjects
+"$JW_COMMAND" locks objects.jfr >objects.txt || fail "no report of objects"
+[ "$(grep -c '^  objects .* lost its biased lock' objects.txt)" = "$([ "$MAJOR" -le 11 ] && echo 1 || echo 0)" ] || fail "objects: of biased locks it is said: $(head -n 8 objects.txt)"
+
 # A hold whose end is not told is given up, and so are no others.
 profile stays locks=census,file=stays.jfr CensusLocks stays $virtual
 sites stays

@@ -4,7 +4,7 @@
 [ -x "$JDK/bin/javac" ] || not_run "this JDK has no javac"
 root=$(dirname "$LIB")/../..
 compile_java -nowarn -Xlint:-options --patch-module "java.base=$root/java:$root/tests/jvm/boot" -d classes "$root"/java/java/lang/*.java "$root"/tests/jvm/boot/*.java
-for test in CountingTest HoldsTest; do
+for test in CountingTest HoldsTest ObjectsTest; do
     run_java "$test" 0 -Xmx512m --patch-module java.base=classes "java.lang.$test"
     [ "$(tail -n 1 "$test.out")" = ok ] || fail "$test: $(tail -n 1 "$test.out")"
 done

@@ -13,14 +13,22 @@ enum {
     ICONST_1 = 4,
     LCONST_0 = 9,
     SIPUSH = 17,
+    ILOAD = 21,
+    LLOAD = 22,
+    ALOAD = 25,
     ALOAD_0 = 42,
     ALOAD_1 = 43,
+    ISTORE = 54,
+    LSTORE = 55,
+    ASTORE = 58,
     ASTORE_1 = 76,
     ASTORE_2 = 77,
     ALOAD_2 = 44,
     POP = 87,
     POP2 = 88,
     DUP = 89,
+    DUP2 = 92,
+    LCMP = 148,
     SWAP = 95,
     RETURN = 177,
     INVOKEVIRTUAL = 182,
@@ -34,6 +42,7 @@ enum {
 static struct class_maker maker;
 static struct classfile_memory memory, read_memory;
 static struct census_class klass;
+static bool tells_objects;
 static struct classfile_rewritten out;
 static struct classfile written;
 
@@ -59,6 +68,7 @@ static void weave(void)
 
     memory.used_bytes = read_memory.used_bytes = 0;
     cr_assert(census_read(whole.bytes, whole.length, &memory, &klass) == CLASSFILE_OK);
+    klass.tells_objects = tells_objects;
     cr_assert(census_weave(&klass, FIRST, &memory, &out) == CLASSFILE_OK);
     cr_assert(classfile_read(out.bytes, out.length_bytes, &read_memory, &written) == CLASSFILE_OK);
 }
@@ -269,6 +279,96 @@ Test(census, stamps_go_through_the_counting)
     expect_method(&found, 8, "stamped");
     cr_expect_eq(found.bytes[11], POP2);
     expect_method(&found, at + 6, "stamped");
+}
+
+/* ---- objects, where they are asked for ---- */
+
+Test(census, an_object_is_told_before_its_monitor_is_taken)
+{
+    static const uint8_t before[] = {ALOAD_0, DUP, ASTORE_1, DUP, SIPUSH, FIRST >> 8, FIRST & 255};
+    const struct class_maker_code code = {.bytes = statement,
+                                          .length = sizeof statement,
+                                          .stack = 2,
+                                          .locals = 3,
+                                          .exceptions = ranges,
+                                          .exception_count = 2};
+    struct classfile_code found;
+
+    tells_objects = true;
+    class_maker_begin(&maker, 49, "com/acme/Shop", "java/lang/Object");
+    class_maker_method(&maker, CLASSFILE_PUBLIC, "add", "()V", &code);
+    weave();
+    cr_assert(classfile_code_of(&written, &written.methods[0], &found));
+    expect_bytes(&found, 0, before, sizeof before);
+    expect_method(&found, sizeof before, "entered");
+    cr_expect_eq(found.bytes[sizeof before + 3], MONITORENTER);
+    expect_call(&found, sizeof before + 4, "enter", FIRST, FIRST);
+}
+
+Test(census, a_method_tells_its_object_and_one_of_a_class_does_not)
+{
+    static const uint8_t bytes[] = {RETURN};
+    static const uint8_t before[] = {ALOAD_0, SIPUSH, FIRST >> 8, FIRST & 255};
+    const struct class_maker_code plain = {.bytes = bytes, .length = 1, .locals = 1};
+    struct classfile_code found;
+
+    tells_objects = true;
+    class_maker_begin(&maker, 49, "com/acme/Shop", "java/lang/Object");
+    class_maker_method(&maker, CLASSFILE_SYNCHRONIZED, "add", "()V", &plain);
+    class_maker_method(&maker, CLASSFILE_STATIC | CLASSFILE_SYNCHRONIZED, "all", "()V", &plain);
+    weave();
+    cr_assert(classfile_code_of(&written, &written.methods[0], &found));
+    expect_bytes(&found, 0, before, sizeof before);
+    expect_method(&found, sizeof before, "entered");
+    expect_call(&found, sizeof before + 3, "enter", FIRST, FIRST);
+    cr_assert(classfile_code_of(&written, &written.methods[1], &found));
+    expect_call(&found, 0, "enter", FIRST + 1, FIRST + 1);
+}
+
+Test(census, the_hash_of_a_lock_lies_in_a_local_while_it_is_called)
+{
+    static const char *const calls[][3] = {{LOCKS "ReentrantLock", "tryLock", "()Z"}};
+    static const uint8_t before[] = {ALOAD_0, DUP,        ICONST_0,   ICONST_0,
+                                     SIPUSH,  FIRST >> 8, FIRST & 255};
+    static const uint8_t store[] = {ISTORE, 1};
+    static const uint8_t behind[] = {DUP,   ISTORE, 2,      ACONST_NULL, ILOAD,      1,
+                                     ILOAD, 2,      SIPUSH, FIRST >> 8,  FIRST & 255};
+    struct classfile_code found;
+
+    tells_objects = true;
+    make_calls(calls, 1);
+    cr_assert(classfile_code_of(&written, &written.methods[0], &found));
+    cr_expect(found.local_count >= 3);
+    expect_bytes(&found, 0, before, sizeof before);
+    expect_method(&found, sizeof before, "called");
+    expect_bytes(&found, sizeof before + 3, store, sizeof store);
+    const uint32_t at = found.length_bytes - 1 - 1 - 3 - (uint32_t)sizeof behind;
+    expect_method(&found, at - 3, "tried");
+    expect_bytes(&found, at, behind, sizeof behind);
+    expect_method(&found, at + sizeof behind, "called");
+    cr_expect_eq(found.bytes[found.length_bytes - 2], POP);
+}
+
+Test(census, what_lies_above_a_lock_is_put_aside_to_see_it)
+{
+    static const char *const calls[][3] = {
+        {LOCKS "StampedLock", "tryReadLock", "(JLjava/util/concurrent/TimeUnit;)J"}};
+    static const uint8_t before[] = {ALOAD_0, ASTORE, 2, LSTORE, 3, DUP, ICONST_0, ICONST_0};
+    static const uint8_t again[] = {ISTORE, 1, LLOAD, 3, ALOAD, 2};
+    static const uint8_t behind[] = {DUP2, LCONST_0, LCMP, ISTORE, 2};
+    struct classfile_code found;
+    bool is_there = false;
+
+    tells_objects = true;
+    make_calls(calls, 1);
+    cr_assert(classfile_code_of(&written, &written.methods[0], &found));
+    cr_expect(found.local_count >= 5);
+    expect_bytes(&found, 0, before, sizeof before);
+    expect_method(&found, sizeof before + 3, "called");
+    expect_bytes(&found, sizeof before + 6, again, sizeof again);
+    for (uint32_t i = 0; i + sizeof behind <= found.length_bytes; i++)
+        is_there |= memcmp(found.bytes + i, behind, sizeof behind) == 0;
+    cr_expect(is_there);
 }
 
 Test(census, kinds_are_told_apart_and_what_takes_no_lock_is_none)
