@@ -117,7 +117,6 @@ static struct recording_config config_of(const struct options *values, const cha
         .counter = options_is_counting(values) ? values->perf : NULL,
         .shows = shown_of(values),
         .has_tasks = values->has_async_stacks,
-        .has_bytecode_index = (values->features & OPTIONS_FEATURE_BCI) != 0,
         .unsigned5_bias = vm_unsigned5_bias(),
         .is_by_thread = values->is_by_thread,
         .tree = {.split_lines = values->has_lines},

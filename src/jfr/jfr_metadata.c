@@ -24,7 +24,6 @@ struct tree {
     const struct jfr_attributes *attributes;
     const struct jfr_declared_set *declared; /* NULL: none */
     enum jfr_dialect dialect;
-    bool has_bytecode_index;
     struct jfr_buffer elements;
     const char *texts[TEXTS_MAX];
     size_t text_count;
@@ -221,8 +220,6 @@ static void put_field(struct tree *tree, const struct jfr_row *row, const char *
 /* The fields that a row stands for. */
 static size_t field_count_of(const struct tree *tree, const struct jfr_row *row)
 {
-    if ((row->flags & JFR_BYTECODE_INDEX) != 0)
-        return tree->has_bytecode_index;
     return (row->flags & JFR_EACH_ATTRIBUTE) ? tree->attributes->count : 1;
 }
 
@@ -356,7 +353,7 @@ static void put_tree(struct tree *tree)
 }
 
 void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_dialect dialect,
-                      bool with_bytecode_index, const struct jfr_attributes *attributes,
+                      const struct jfr_attributes *attributes,
                       const struct jfr_declared_set *declared)
 {
     static const struct jfr_attributes no_attributes;
@@ -370,7 +367,6 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_di
     tree->attributes = attributes == NULL ? &no_attributes : attributes;
     tree->declared = declared;
     tree->dialect = dialect;
-    tree->has_bytecode_index = jfr_has_bytecode_index(dialect, with_bytecode_index);
     put_tree(tree);
     jfr_put_varint(&content, tree->text_count);
     for (size_t i = 0; i < tree->text_count; i++)

@@ -105,8 +105,3 @@ bool jfr_type_is_declared(enum jfr_dialect dialect, enum jfr_type type)
     }
     return !is_of_dialects;
 }
-
-bool jfr_has_bytecode_index(enum jfr_dialect dialect, bool is_wanted)
-{
-    return is_wanted || dialect != JFR_DIALECT_STANDARD;
-}

@@ -88,8 +88,6 @@ enum jfr_unit {
 #define JFR_UNSIGNED       4u
 #define JFR_CONTEXTUAL     8u  /* `jfr print` of JDK 25 shows it beside events inside of this one */
 #define JFR_EACH_ATTRIBUTE 16u /* stands for one such field for each attribute of the chunk */
-#define JFR_BYTECODE_INDEX                                                                         \
-    32u /* there only where recordings are to have it, and in the dialects of others */
 
 struct jfr_row {
     enum jfr_row_kind kind;
@@ -114,8 +112,5 @@ bool jfr_type_is_event(enum jfr_type type);
 enum jfr_type jfr_type_in(enum jfr_dialect dialect, enum jfr_type type);
 /* Is there such a type in recordings of the dialect? */
 bool jfr_type_is_declared(enum jfr_dialect dialect, enum jfr_type type);
-
-/* Do frames have a bytecode index? Readers of the other dialects take frames field by field; `is_wanted`: in ours, too. */
-bool jfr_has_bytecode_index(enum jfr_dialect dialect, bool is_wanted);
 
 #endif

@@ -54,12 +54,11 @@ void jfr_store_padding(unsigned char out[JFR_PADDING_MIN_BYTES], uint64_t size_b
 void jfr_store_padding_size(unsigned char out[JFR_PADDING_SIZE_BYTES], uint64_t size_bytes);
 
 /*
- * The metadata event: all of jfr_types.def that the dialect has, with the bytecode index of frames if
- * jfr_has_bytecode_index says so. Equal in all chunks but for its time, the attributes that there are fields for, and the types that were declared
- * while the program ran; NULL: none.
+ * The metadata event: all of jfr_types.def that the dialect has. Equal in all chunks but for its time, the attributes
+ * that there are fields for, and the types that were declared while the program ran; NULL: none.
  */
 void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_dialect dialect,
-                      bool with_bytecode_index, const struct jfr_attributes *attributes,
+                      const struct jfr_attributes *attributes,
                       const struct jfr_declared_set *declared);
 
 /* Constants waiting for the next checkpoint, by type. All zero is empty and valid. */

@@ -115,7 +115,6 @@ static const struct options_name feature_names[] = {
     {"carrier", OPTIONS_FEATURE_CARRIER, false, NULL},
     {"mixed", OPTIONS_FEATURE_MIXED, false, NULL},
     {"pcaddr", OPTIONS_FEATURE_PCADDR, false, NULL},
-    {"bci", OPTIONS_FEATURE_BCI, false, NULL},
     {"none", 0, false, NULL},
     {NULL, 0, false, NULL},
 };

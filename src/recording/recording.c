@@ -247,8 +247,7 @@ static uint64_t begin_chunk(struct recording *recording)
             recording_simple(&recording->names, JFR_TYPE_COUNTER_NAME, recording->config.counter);
     jfr_buffer_clear(&recording->events);
     jfr_put_metadata(&recording->events, now_ns, recording_dialect(recording),
-                     recording->config.has_bytecode_index, &recording->contexts.attributes,
-                     recording->declared);
+                     &recording->contexts.attributes, recording->declared);
     recording_put_facts(recording, now_ns);
     recording_host_new_chunk(recording, now_ns);
     return now_ns;

@@ -152,7 +152,7 @@ static void drop(struct recording_delays *delays, uint32_t place)
             (delays->count - place) * sizeof delays->pending[0]);
 }
 
-/* Also where features=bci, which has it in each frame, is not asked for. A method marked native has none. */
+/* A method marked native has none. */
 static int bci_of(const struct recording_take *take, const struct event_record *record)
 {
     struct store_trace trace;

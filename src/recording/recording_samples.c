@@ -107,8 +107,7 @@ void recording_put_frame(struct recording *recording, uint64_t method,
 
     jfr_put_varint(stack, method);
     jfr_put_int(stack, told_line(frame));
-    if (jfr_has_bytecode_index(recording_dialect(recording), recording->config.has_bytecode_index))
-        jfr_put_int(stack, frame->bci);
+    jfr_put_int(stack, frame->bci);
     jfr_put_varint(stack, recording->names.frame_types[frame->kind]);
 }
 

@@ -317,8 +317,7 @@ static void put_told(struct recording *recording, uint64_t method, int line, int
 
     jfr_put_varint(out, method);
     jfr_put_int(out, line);
-    if (jfr_has_bytecode_index(recording_dialect(recording), recording->config.has_bytecode_index))
-        jfr_put_int(out, bci);
+    jfr_put_int(out, bci);
     jfr_put_varint(out, recording_simple(&recording->names, JFR_TYPE_FRAME_TYPE, "Java"));
 }
 

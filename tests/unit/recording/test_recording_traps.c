@@ -170,8 +170,8 @@ Test(recording_traps, metadata_same_id)
         cr_expect(jfr_check_bytes(at, (size_t)be64(at + 8), &check), "%s", check.problem);
         cr_expect_eq(check.metadata_id, id);
     }
-    jfr_put_metadata(&one, 1, JFR_DIALECT_STANDARD, false, NULL, NULL);
-    jfr_put_metadata(&other, 1, JFR_DIALECT_STANDARD, false, NULL, NULL);
+    jfr_put_metadata(&one, 1, JFR_DIALECT_STANDARD, NULL, NULL);
+    jfr_put_metadata(&other, 1, JFR_DIALECT_STANDARD, NULL, NULL);
     cr_expect_eq(one.used_bytes, other.used_bytes);
     cr_expect_arr_eq(one.bytes, other.bytes, one.used_bytes);
     jfr_buffer_close(&one);
