@@ -49,8 +49,20 @@ static bool publish(const struct instrument_attach *without, struct jw_error *er
         if (instrument_attaches[i] != without && instrument_attaches[i]->state != INSTRUMENT_OUT)
             live[count++] = instrument_attaches[i];
     }
-    return instrument_publish(live, count, err) &&
-           (count != 0 || instrument_census_is_on() || instrument_listen(false, err));
+    return instrument_publish(live, count, err);
+}
+
+/*
+ * Behind the last class that is written back: of what the hook is shown it is known when it was read. Where the JVM refuses it, the hook goes
+ * on to be shown classes, of which it changes none.
+ */
+static bool hush(struct jw_error *err)
+{
+    for (uint32_t i = 0; i < instrument_attach_count; i++) {
+        if (instrument_attaches[i]->state != INSTRUMENT_OUT)
+            return true;
+    }
+    return instrument_census_is_on() || instrument_listen(false, err);
 }
 
 static void enlist(struct instrument_attach *attach)
@@ -262,6 +274,8 @@ static bool settle(JNIEnv *jni, struct instrument_attach *attach, char *left, si
                  "of %u classes the JVM did not say what they are (JVMTI error %d); those that "
                  "have calls of it keep them",
                  batches.untold, batches.untold_error);
+    if (!hush(&unwritten) && left[0] == '\0')
+        snprintf(left, room_bytes, "%.150s", unwritten.message);
     release_java(jni, attach);
     instrument_forget_seen(attach);
     return true;

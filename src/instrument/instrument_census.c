@@ -167,7 +167,7 @@ static void tell_written(const struct instrument_batches *batches, instrument_sa
 
     snprintf(line, sizeof line,
              "locks=census: %llu sites in %llu classes; %u classes were read again, "
-             "in %u %s took %llu us",
+             "in %u %s stopped the program for %llu us",
              (unsigned long long)figures.sites, (unsigned long long)figures.classes,
              batches->classes, batches->batches,
              batches->batches == 1 ? "batch, which" : "batches, of which the longest",

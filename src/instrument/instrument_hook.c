@@ -454,4 +454,5 @@ void JNICALL instrument_on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass
     }
     instrument_census_class(jvmti, jni, loader, name, klass == NULL, bytes, length_bytes, new_bytes,
                             new_length_bytes);
+    instrument_note_read();
 }

@@ -320,7 +320,7 @@ struct instrument_batches {
     int untold_error; /* why, for one of them: a JVMTI error */
     uint32_t batches;
     uint32_t wanted;     /* classes that were chosen */
-    uint64_t longest_ns; /* of a batch */
+    uint64_t longest_ns; /* for which a batch stopped the program, at most */
 };
 /* A class that is there. */
 struct instrument_loaded {
@@ -341,8 +341,8 @@ struct instrument_choice {
                        const struct instrument_batches *so_far);
 };
 /*
- * Classes that are loaded now, and that `is_wanted` says so of, are read and written again; in batches of which each takes at most
- * `pause_ns`, by the measure of those before. What came of it is added to `out`. False: the JVM does not list its classes.
+ * Classes that are loaded now, and that `is_wanted` says so of, are read and written again; in batches of which each stops the program for
+ * `pause_ns` at most, by the measure of those before. What came of it is added to `out`. False: the JVM does not list its classes.
  */
 JW_MUST_CHECK bool instrument_retransform(JNIEnv *jni, const struct instrument_choice *choice,
                                           struct instrument_batches *out, struct jw_error *err);
@@ -350,6 +350,8 @@ JW_MUST_CHECK bool instrument_retransform(JNIEnv *jni, const struct instrument_c
 uint64_t instrument_pause_ns(void);
 /* The calling thread is in that: what the hook is given is what is asked for. */
 bool instrument_is_writing(void);
+/* The hook gives a class back. Context: hook */
+void instrument_note_read(void);
 /* Each thread that runs Java code was stopped and goes on. False: the JVM refused that. */
 JW_MUST_CHECK bool instrument_pass_safepoint(void);
 

@@ -155,7 +155,7 @@ void instrument_tell_attached(struct instrument_attach *attach,
     if (batches->classes != 0) {
         snprintf(line, sizeof line,
                  "%u classes were written again while the program ran, in %u batches; the longest "
-                 "took %llu us",
+                 "stopped it for %llu us",
                  batches->classes, batches->batches,
                  (unsigned long long)(batches->longest_ns / 1000));
         say(context, line);

@@ -4,11 +4,14 @@
 #define FIRST_MOST     10u
 #define FIRST_CLASS_NS 1000000u
 
-#define KEPT   0.9 /* of a batch's weight, with each that follows */
-#define GROWTH 4.0 /* at most, from one to the next */
+#define KEPT        0.8  /* of a batch's weight, with each that follows */
+#define GROWTH      4.0  /* at most, from one to the next */
+#define GROWTH_NEAR 2.0  /* where one took more than half of the budget */
+#define AIM         0.9  /* of the budget: some take longer than those before tell */
+#define LEAST_ROOM  0.3  /* of the budget, for classes */
+#define SHARE_LEAST 0.01 /* that of a tenth of the budget: shorter ones are alike */
 #define SPREAD_LEAST                                                                               \
     0.05 /* variance of sizes by their mean's square: below it they are all alike */
-#define UNKNOWN (-1.0)
 
 uint32_t probe_pace_first(uint64_t budget_ns)
 {
@@ -17,53 +20,56 @@ uint32_t probe_pace_first(uint64_t budget_ns)
     return count < 1 ? 1 : count > FIRST_MOST ? FIRST_MOST : (uint32_t)count;
 }
 
-/* What each class takes; UNKNOWN while all batches had the same size. And what an operation takes beside. */
-static double line_of(const struct probe_pace *pace, double *fixed_ns)
+/* What an operation takes beside its classes. What each of these takes stays as it was known while sizes are alike. */
+static double fixed_of(struct probe_pace *pace)
 {
     const double size = pace->sizes / pace->weight, time_ns = pace->times / pace->weight;
     const double variance = pace->squares / pace->weight - size * size;
 
-    if (variance < SPREAD_LEAST * size * size)
-        return UNKNOWN;
+    if (variance >= SPREAD_LEAST * size * size) {
+        const double slope = (pace->products / pace->weight - size * time_ns) / variance;
 
-    const double slope = (pace->products / pace->weight - size * time_ns) / variance;
-    const double each_ns = slope < 0 ? 0 : slope;
-    *fixed_ns = time_ns - each_ns * size;
-    if (*fixed_ns >= 0)
-        return each_ns;
-    *fixed_ns = 0;
-    return time_ns / size;
+        pace->each_ns = slope < 0 ? 0 : slope;
+        pace->is_known = true;
+    }
+    if (pace->each_ns * size <= time_ns)
+        return time_ns - pace->each_ns * size;
+    pace->each_ns = time_ns / size;
+    return 0;
 }
 
-static double wanted(const struct probe_pace *pace, double size, double took_ns, double budget_ns)
+static double wanted(struct probe_pace *pace, double size, double took_ns, double budget_ns)
 {
-    double fixed_ns = 0;
-    const double each_ns = line_of(pace, &fixed_ns);
+    const double aim_ns = budget_ns * AIM, fixed_ns = fixed_of(pace);
+    const double growth = took_ns * 2 > budget_ns && fixed_ns < budget_ns ? GROWTH_NEAR : GROWTH;
 
-    /* As if nothing were fixed; and where that is too long, another size, to learn what depends on it. */
-    if (each_ns < 0 && took_ns <= budget_ns)
-        return took_ns == 0 ? GROWTH * size : size * budget_ns / took_ns;
-    if (each_ns < 0)
-        return size < 2 ? GROWTH * size : size / 2;
+    /* As if nothing were fixed; and where that is near, another size, to learn what depends on it. */
+    if (!pace->is_known && took_ns * GROWTH_NEAR <= aim_ns)
+        return took_ns * growth < aim_ns ? growth * size : size * aim_ns / took_ns;
+    if (!pace->is_known)
+        return size < 2 ? growth * size : size / 2;
 
-    const double room_ns = budget_ns - fixed_ns > fixed_ns ? budget_ns - fixed_ns : fixed_ns;
-    return each_ns * GROWTH * size < room_ns ? GROWTH * size : room_ns / each_ns;
+    double room_ns = aim_ns - fixed_ns;
+    if (room_ns < budget_ns * LEAST_ROOM)
+        room_ns = fixed_ns > budget_ns ? fixed_ns : budget_ns * LEAST_ROOM;
+    return pace->each_ns * growth * size < room_ns ? growth * size : room_ns / pace->each_ns;
 }
 
 uint32_t probe_pace_next(struct probe_pace *pace, uint32_t size, uint64_t took_ns,
                          uint64_t budget_ns)
 {
     const double count = size, time_ns = (double)took_ns;
+    const double share = time_ns / (double)budget_ns, square = share * share + SHARE_LEAST;
+    /* What makes one last longer by chance, as a thread that has no processor does, makes it count less. */
+    const double weight = 1 / square;
 
-    pace->weight = pace->weight * KEPT + 1;
-    pace->sizes = pace->sizes * KEPT + count;
-    pace->times = pace->times * KEPT + time_ns;
-    pace->squares = pace->squares * KEPT + count * count;
-    pace->products = pace->products * KEPT + count * time_ns;
+    pace->weight = pace->weight * KEPT + weight;
+    pace->sizes = pace->sizes * KEPT + weight * count;
+    pace->times = pace->times * KEPT + weight * time_ns;
+    pace->squares = pace->squares * KEPT + weight * count * count;
+    pace->products = pace->products * KEPT + weight * count * time_ns;
 
     double next = wanted(pace, count, time_ns, (double)budget_ns);
-    if (next > GROWTH * count)
-        next = GROWTH * count;
     if (next > PROBE_PACE_MOST)
         next = PROBE_PACE_MOST;
     return next < 1 ? 1 : (uint32_t)next;

@@ -4,14 +4,15 @@
  * For      instrument (batches of classes). Pure.
  * Context  any; one owner.
  *
- * An operation takes some time however few its classes are (all compiled code is looked through: 60 ms where there are ten thousand
- * methods of it), and some for each of them. Both are told from the batches so far, by a straight line through the sizes and times of the last
- * few. Where the first part is small, a batch is as large as the budget lets it be; where it is more than half of the budget, nothing
- * keeps to the budget, and many small batches would be as many pauses: then a batch takes twice that part.
+ * An operation stops the program for some time however few its classes are (all compiled code is looked through: 60 ms where there are ten thousand
+ * methods of it), and for some more with each of them. Both are told from the batches so far, by a straight line through the sizes and times of
+ * the last few. A batch is as large as lets it take nine tenths of the budget. Where the first part leaves less than three tenths, classes get these all
+ * the same; and where that part alone is more than the budget, nothing keeps to it, and many small batches would be as many pauses: then a batch takes twice that part.
  */
 #ifndef JW_PROBE_PROBE_PACE_H
 #define JW_PROBE_PROBE_PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PROBE_PACE_MOST 1000u
@@ -28,9 +29,11 @@ uint32_t probe_pace_first(uint64_t budget_ns);
 /* Sums over batches, of which each counts less than the one behind it; zero-filled before the first. */
 struct probe_pace {
     double weight, sizes, times, squares, products;
+    double each_ns; /* a class, by the last sizes that differed */
+    bool is_known;
 };
 
-/* Size of the next batch, 1 to PROBE_PACE_MOST, after one of `size` that took so long. */
+/* Size of the next batch, 1 to PROBE_PACE_MOST, after one of `size` that stopped the program for so long. */
 uint32_t probe_pace_next(struct probe_pace *pace, uint32_t size, uint64_t took_ns,
                          uint64_t budget_ns);
 

@@ -95,6 +95,50 @@ Test(probe_pace, where_each_operation_is_longer_than_the_budget_there_are_few_of
     }
 }
 
+Test(probe_pace, what_an_operation_takes_by_itself_is_a_part_of_the_budget)
+{
+    for (uint64_t fixed_ns = 4 * MS; fixed_ns <= 7 * MS; fixed_ns += MS) {
+        for (unsigned noise = 0; noise <= 10; noise += 10) {
+            const struct jvm jvm = {fixed_ns, MS / 33, noise, BUDGET_NS};
+            const struct told told = write_again(&jvm, 1000);
+
+            cr_assert_leq(told.longest_ns, BUDGET_NS + BUDGET_NS * 3 * noise / 200,
+                          "%lu ms, noise %u: %lu", (unsigned long)(fixed_ns / MS), noise,
+                          (unsigned long)told.longest_ns);
+            cr_assert_lt(told.batches, 40, "%u batches", told.batches);
+        }
+    }
+    /* Where it leaves nothing, three tenths go beyond; what is more than the budget by itself is not had more often than it must. */
+    const struct jvm just = {10 * MS, MS / 10, 0, BUDGET_NS};
+    const struct jvm beyond = {15 * MS, MS / 10, 0, BUDGET_NS};
+    cr_assert_leq(write_again(&just, 1000).longest_ns, BUDGET_NS * 14 / 10);
+    cr_assert_lt(write_again(&beyond, 1000).batches, 20);
+}
+
+Test(probe_pace, what_is_late_by_chance_does_not_make_batches_small)
+{
+    struct probe_pace pace = {.weight = 0};
+    uint32_t size = probe_pace_first(BUDGET_NS);
+
+    /* Each third has no processor for 40 ms. */
+    for (uint64_t i = 0; i < 60; i++) {
+        size = probe_pace_next(&pace, size, 3 * MS + size * MS / 30 + (i % 3 == 2) * 40 * MS,
+                               BUDGET_NS);
+        cr_assert(size <= 240, "%u", size);
+        cr_assert(i < 20 || size >= 60, "%u after %lu", size, (unsigned long)i);
+    }
+}
+
+Test(probe_pace, sizes_that_are_alike_do_not_forget_what_a_class_takes)
+{
+    struct probe_pace pace = {.weight = 0};
+    uint32_t size = probe_pace_first(BUDGET_NS);
+
+    for (int i = 0; i < 200; i++)
+        size = probe_pace_next(&pace, size, 4 * MS + size * MS / 10, BUDGET_NS);
+    cr_assert(size >= 48 && size <= 50, "%u", size);
+}
+
 Test(probe_pace, an_operation_that_takes_no_time_leads_to_large_batches)
 {
     const struct jvm jvm = {0, 0, 0, BUDGET_NS};
