@@ -8,6 +8,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -149,10 +150,31 @@ public final class Probed {
 
     // Modes ------------------------------------------------------------------------------------------------------------------
 
+    /** Who stands on the stack of an exception, as whoever asks for his caller sees it. */
+    private static String stack(Target target) {
+        try {
+            target.add(-1, 2, "abc");
+            return "no exception";
+        } catch (IllegalArgumentException expected) {
+            return Arrays.toString(expected.getStackTrace());
+        }
+    }
+
     /** One call more or less would be seen, from one thread and from several. */
     private static void exact(int count) throws Exception {
         Target target = new Target();
         call(target, 10);
+        String[] stacks = new String[3];
+        for (int i = 0; i < stacks.length; i++) {
+            if (i == 1) {
+                attach("Watch");
+            } else if (i == 2) {
+                detach("watch");
+            }
+            stacks[i] = stack(target);
+        }
+        check(stacks[0].equals(stacks[1]) && stacks[0].equals(stacks[2]), "another stack with a probe: " + Arrays.toString(stacks));
+        HANDLED.set(0);
         attach("Watch");
         checkEqual(HANDLED.get(), 0, "before the first call");
         call(target, count);
