@@ -2,8 +2,13 @@ import io.jaywalk.Jaywalk;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MutableCallSite;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,9 +18,10 @@ import java.util.regex.Pattern;
 
 /**
  * Many classes of many small methods that are called all the time, into which a probe is put and out of which it is taken again: how long the commands take, and
- * the longest safepoint meanwhile, as the JVM logs it; and what a first call through a place costs, which links it.
+ * the longest pause meanwhile, as the JVM logs it; what it takes to link all of its places anew while they are called, and the longest pause of that; and what a
+ * first call through a place costs, which links it.
  *
- *     java -Xlog:safepoint:file=LOG Instrumented CLASSES METHODS PROBE LOG ROUNDS
+ *     java -Xlog:safepoint*,handshake*:file=LOG --add-opens java.base/java.lang=ALL-UNNAMED Instrumented CLASSES METHODS PROBE LOG ROUNDS
  *     java Instrumented CLASSES METHODS       without a probe: the first calls of constant call sites
  *
  * Prints NAME, a tab, and the value of a round.
@@ -26,6 +32,7 @@ public final class Instrumented {
 
     private static volatile boolean isOver;
     private static volatile int sink;
+    private static volatile long called; // rounds of the thread that calls all the time
     private static Path log;
 
     private Instrumented() {
@@ -89,9 +96,10 @@ public final class Instrumented {
 
     // What is measured -------------------------------------------------------------------------------------------------------
 
-    private static double longestSafepointMs(long from) throws IOException {
+    /* A handshake stops one thread after the other: none of them for as long as all of it. */
+    private static double longestPauseMs(long from) throws IOException {
         byte[] bytes = Files.readAllBytes(log);
-        Matcher matcher = Pattern.compile("Total: *(\\d+) ns").matcher(new String(bytes, (int) from, bytes.length - (int) from, StandardCharsets.UTF_8));
+        Matcher matcher = Pattern.compile("(?:Total|Total completion time): *(\\d+) ns").matcher(new String(bytes, (int) from, bytes.length - (int) from, StandardCharsets.UTF_8));
         long most = 0;
         while (matcher.find()) {
             most = Math.max(most, Long.parseLong(matcher.group(1)));
@@ -107,7 +115,58 @@ public final class Instrumented {
             throw new IllegalStateException(said);
         }
         System.out.println(name + ", time\t" + tookNs / 1e6);
-        System.out.println(name + ", longest safepoint\t" + longestSafepointMs(logged));
+        System.out.println(name + ", longest pause\t" + longestPauseMs(logged));
+    }
+
+    private static Object field(Object of, Class<?> type, String name) throws ReflectiveOperationException {
+        Field field = type.getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(of);
+    }
+
+    /** What all places of the one handler that is attached share. */
+    private static MutableCallSite site() throws ReflectiveOperationException {
+        Object probe = Array.get(field(null, Class.forName("java.lang.JaywalkDispatcher"), "probes"), 0);
+        Object handler = Array.get(field(probe, probe.getClass(), "handlers"), 0);
+        return (MutableCallSite) field(handler, handler.getClass(), "site");
+    }
+
+    /** Calls all of it, all the time. */
+    private static Thread caller(Many[] all) {
+        Thread caller = new Thread(() -> {
+            while (!isOver) {
+                for (Many one : all) {
+                    sink += one.applyAsInt(SEEDS[1]);
+                }
+                called++;
+            }
+        });
+        caller.setDaemon(true);
+        caller.start();
+        return caller;
+    }
+
+    /** Until what was thrown away has been compiled again. */
+    private static void settle() throws InterruptedException {
+        for (long from = called; called < from + 3000;) {
+            Thread.sleep(1);
+        }
+        Thread.sleep(500);
+    }
+
+    /** As a probe does that goes: what its places call is replaced while they are hot; and back. */
+    private static void relink(int rounds) throws Exception {
+        MutableCallSite site = site();
+        MethodHandle own = site.getTarget(), nothing = MethodHandles.empty(site.type());
+        for (int round = 0; round < 2 * rounds; round++) {
+            settle();
+            long logged = Files.size(log), beginNs = System.nanoTime();
+            site.setTarget(round % 2 == 0 ? nothing : own);
+            MutableCallSite.syncAll(new MutableCallSite[] {site});
+            long tookNs = System.nanoTime() - beginNs;
+            System.out.println("relink, time\t" + tookNs / 1e6);
+            System.out.println("relink, longest pause\t" + longestPauseMs(logged));
+        }
     }
 
     /** CPU time of this thread. */
@@ -140,19 +199,12 @@ public final class Instrumented {
             return;
         }
         log = Path.of(args[3]);
-        Thread caller = new Thread(() -> {
-            while (!isOver) {
-                for (Many one : all) {
-                    sink += one.applyAsInt(SEEDS[1]);
-                }
-            }
-        });
         for (int i = 0; i < 3000; i++) { // hot: compiled by C1 at least
             callNs(all);
         }
-        caller.setDaemon(true);
-        caller.start();
-        for (int round = 0; round < Integer.parseInt(args[4]); round++) {
+        int rounds = Integer.parseInt(args[4]);
+        Thread caller = caller(all);
+        for (int round = 0; round < rounds; round++) {
             told("attach", "probe-attach,probe=" + args[2], "attached");
             told("detach", "probe-detach,name=count-many", "detached");
         }
@@ -160,5 +212,10 @@ public final class Instrumented {
         caller.join();
         told("attach at rest", "probe-attach,probe=" + args[2], "attached");
         tellFirst(all, places);
+        if (rounds > 0) {
+            isOver = false;
+            caller(all);
+            relink(rounds);
+        }
     }
 }
