@@ -227,7 +227,7 @@ static void cli_note_other(struct cli_feed *feed, const struct jfr_reader_event 
         return;
     memo->is_passed = true;
     if (!jfr_value_has_field(&event->value, "stackTrace") ||
-        strstr(found->other_types, event->type_name) != NULL ||
+        cli_has_name(found->other_types, event->type_name) ||
         used + strlen(event->type_name) + 3 > sizeof found->other_types)
         return;
     snprintf(found->other_types + used, sizeof found->other_types - used, "%s%s",
@@ -236,17 +236,24 @@ static void cli_note_other(struct cli_feed *feed, const struct jfr_reader_event 
 
 void cli_note_event(struct cli_found *found, const char *event)
 {
-    size_t at = 0;
+    /* The counter's name is one place, whatever stands there in the end. */
+    for (size_t i = 0; i < found->other_event_count; i++)
+        if (found->other_events[i] == event || strcmp(found->other_events[i], event) == 0)
+            return;
+    if (found->other_event_count < JW_COUNT_OF(found->other_events))
+        found->other_events[found->other_event_count++] = event;
+}
 
-    while (at < found->other_event_count && strcmp(found->other_events[at], event) < 0)
-        at++;
-    if ((at < found->other_event_count && strcmp(found->other_events[at], event) == 0) ||
-        found->other_event_count == JW_COUNT_OF(found->other_events))
-        return;
-    memmove(&found->other_events[at + 1], &found->other_events[at],
-            (found->other_event_count - at) * sizeof found->other_events[0]);
-    found->other_events[at] = event;
-    found->other_event_count++;
+void cli_sort_events(struct cli_found *found)
+{
+    for (size_t i = 1; i < found->other_event_count; i++) {
+        const char *event = found->other_events[i];
+        size_t at = i;
+
+        for (; at > 0 && strcmp(found->other_events[at - 1], event) > 0; at--)
+            found->other_events[at] = found->other_events[at - 1];
+        found->other_events[at] = event;
+    }
 }
 
 /* A sample of a clock, or something else, that was not asked for. */
@@ -309,14 +316,32 @@ static bool cli_feed_events(struct cli_feed *feed, struct cli_progress *progress
     return err->message[0] == '\0';
 }
 
-bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
-                    struct cli_progress *progress, struct jw_error *err)
+/* What a chunk says as a whole, by all its settings. */
+static void cli_end_chunk(struct cli_feed *feed)
 {
     struct cli_found *found = feed->found;
 
-    feed->ticks_per_second = chunk->ticks_per_second;
-    feed->chunk = *chunk;
-    feed->clocks = (struct cli_clocks){0};
+    found->has_event |= cli_declares(feed, feed->wish->event);
+    found->is_of_wall |= feed->clocks.is_event_wall;
+    if ((cli_is_counter(feed->clocks.event) || cli_is_method(feed->clocks.event)) &&
+        (cli_declares(feed, "jaywalk.CounterSample") || cli_declares(feed, "jaywalk.CallSample")))
+        snprintf(found->counter, sizeof found->counter, "%s", feed->clocks.event);
+    /* In the dialect of another profiler exceptions and objects are samples of its own type. */
+    const char *made = strcmp(feed->clocks.event, CLI_EXCEPTION) == 0 ? "jdk.JavaExceptionThrow"
+                       : strcmp(feed->clocks.event, CLI_NEW) == 0     ? CLI_NEW_OBJECT
+                                                                      : NULL;
+    if (cli_is_hook(feed->clocks.event) &&
+        (made == NULL || jfr_reader_has_event(feed->reader, made)))
+        snprintf(found->hook_event, sizeof found->hook_event, "%.15s", feed->clocks.event);
+}
+
+bool cli_feed_piece(struct cli_feed *feed, const struct cli_piece *piece,
+                    struct cli_progress *progress, struct jw_error *err)
+{
+    feed->ticks_per_second = piece->chunk.ticks_per_second;
+    feed->chunk = piece->chunk;
+    feed->clocks = piece->clocks;
+    memcpy(feed->found->counter, piece->counter, sizeof feed->found->counter);
     if (feed->wish->moments != NULL)
         feed->moments.first = profile_moments_count(feed->wish->moments);
     if (!cli_feed_events(feed, progress, err))
@@ -333,18 +358,8 @@ bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
                           "threads together");
         return false;
     }
-    found->has_event |= cli_declares(feed, feed->wish->event);
-    found->is_of_wall |= feed->clocks.is_event_wall;
-    if ((cli_is_counter(feed->clocks.event) || cli_is_method(feed->clocks.event)) &&
-        (cli_declares(feed, "jaywalk.CounterSample") || cli_declares(feed, "jaywalk.CallSample")))
-        snprintf(found->counter, sizeof found->counter, "%s", feed->clocks.event);
-    /* In the dialect of another profiler exceptions and objects are samples of its own type. */
-    const char *made = strcmp(feed->clocks.event, CLI_EXCEPTION) == 0 ? "jdk.JavaExceptionThrow"
-                       : strcmp(feed->clocks.event, CLI_NEW) == 0     ? CLI_NEW_OBJECT
-                                                                      : NULL;
-    if (cli_is_hook(feed->clocks.event) &&
-        (made == NULL || jfr_reader_has_event(feed->reader, made)))
-        snprintf(found->hook_event, sizeof found->hook_event, "%.15s", feed->clocks.event);
+    if (piece->is_last)
+        cli_end_chunk(feed);
     return true;
 }
 

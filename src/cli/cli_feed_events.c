@@ -200,32 +200,46 @@ static bool cli_is_of_wall(struct cli_feed *feed, const struct jfr_reader_event 
 
 /* ---- samples ---- */
 
+bool cli_counter_name(struct cli_feed *feed, const struct jfr_reader_event *event, char *out,
+                      size_t room)
+{
+    struct jfr_value field;
+
+    if (!jfr_value_field(&event->value, "counter", &field) || !jfr_value_text(&field, &feed->text))
+        return false;
+    snprintf(out, room, "%s", feed->text.text);
+    return true;
+}
+
 /* Which counter it is, it says itself. */
 static const struct cli_source *cli_counter_of(struct cli_feed *feed,
                                                const struct jfr_reader_event *event)
 {
-    struct jfr_value field;
     struct cli_found *found = feed->found;
 
-    if (jfr_value_field(&event->value, "counter", &field) && jfr_value_text(&field, &feed->text))
-        snprintf(found->counter, sizeof found->counter, "%s", feed->text.text);
+    (void)cli_counter_name(feed, event, found->counter, sizeof found->counter);
     feed->counter = (struct cli_source){
         .type = CLI_COUNTER_SAMPLE, .event = found->counter, .time_field = "count"};
     return &feed->counter;
+}
+
+enum cli_kind cli_kind_of(const char *type_name)
+{
+    return strcmp(type_name, CLI_EXECUTION_SAMPLE) == 0    ? CLI_KIND_EXECUTION
+           : strcmp(type_name, CLI_COUNTER_SAMPLE) == 0    ? CLI_KIND_COUNTER
+           : strcmp(type_name, CLI_CALL_SAMPLE) == 0       ? CLI_KIND_COUNTER
+           : strcmp(type_name, "jaywalk.Diagnostics") == 0 ? CLI_KIND_COUNTERS
+           : strcmp(type_name, "jdk.ActiveSetting") == 0   ? CLI_KIND_SETTING
+           : strcmp(type_name, CLI_SAFEPOINT_SAMPLE) == 0  ? CLI_KIND_ASKED
+           : strcmp(type_name, CLI_POLL_SAMPLE) == 0       ? CLI_KIND_ASKED
+                                                           : CLI_KIND_OTHER;
 }
 
 static void cli_know_type(const struct cli_feed *feed, const char *name, struct cli_type_memo *out)
 {
     static const struct cli_source any = {.event = ""};
 
-    out->kind = strcmp(name, CLI_EXECUTION_SAMPLE) == 0    ? CLI_KIND_EXECUTION
-                : strcmp(name, CLI_COUNTER_SAMPLE) == 0    ? CLI_KIND_COUNTER
-                : strcmp(name, CLI_CALL_SAMPLE) == 0       ? CLI_KIND_COUNTER
-                : strcmp(name, "jaywalk.Diagnostics") == 0 ? CLI_KIND_COUNTERS
-                : strcmp(name, "jdk.ActiveSetting") == 0   ? CLI_KIND_SETTING
-                : strcmp(name, CLI_SAFEPOINT_SAMPLE) == 0  ? CLI_KIND_ASKED
-                : strcmp(name, CLI_POLL_SAMPLE) == 0       ? CLI_KIND_ASKED
-                                                           : CLI_KIND_OTHER;
+    out->kind = cli_kind_of(name);
     if (out->kind == CLI_KIND_EXECUTION || out->kind == CLI_KIND_COUNTER)
         return;
     for (size_t i = 0; i < JW_COUNT_OF(cli_sources) && out->source == NULL; i++) {

@@ -1,7 +1,7 @@
 /*
  * cli_feed_internal - from the events of a recording to a profile.
  *
- * For      cli_feed.c (chunks), cli_feed_threads.c (who reads which), cli_feed_notes.c (sums), cli_feed_events.c (what an event is and stands for),
+ * For      cli_feed.c (chunks), cli_feed_threads.c (who reads which), cli_feed_pieces.c (one chunk for several), cli_feed_notes.c (sums), cli_feed_events.c (what an event is and stands for),
  *          cli_feed_stacks.c (frames), cli_feed_ways.c (ends of stacks seen before), cli_feed_plan.c (types whose events are all alike), cli_feed_methods.c (names), cli_feed_contexts.c (what it was taken for).
  * Callers  these.   Context  tool.
  * Memory   of a chunk: a row for each distinct stack (and what it is taken apart by), one for each
@@ -9,6 +9,8 @@
  */
 #ifndef JW_CLI_CLI_FEED_INTERNAL_H
 #define JW_CLI_CLI_FEED_INTERNAL_H
+
+#include <pthread.h>
 
 #include "base/counters.h"
 #include "base/map.h"
@@ -173,6 +175,8 @@ struct cli_sums {
     struct jw_map thread_cpu_of; /* numbers of a thread -> its place + 1 */
 };
 
+#define CLI_RECENT_CONTEXTS 64u /* a power of two */
+
 /* Samples that are kept with their time: see wish->moments. */
 struct cli_moments {
     uint64_t first;          /* of this chunk */
@@ -180,7 +184,11 @@ struct cli_moments {
     struct jw_map state_of;
     struct jw_map
         context_of; /* of this chunk: keys of a thread and a state, of planned samples -> the context + 1 */
-    profile_stack_id *stacks; /* of the groups of this chunk */
+    struct cli_recent_context {
+        uint64_t keys[2];
+        uint64_t context;          /* + 1; 0: nothing is kept here */
+    } recent[CLI_RECENT_CONTEXTS]; /* of these, where they were asked for last */
+    profile_stack_id *stacks;      /* of the groups of this chunk */
     size_t stack_capacity;
     profile_stack_id *near_stacks; /* of this chunk, by small keys of stacks, of planned samples */
     size_t near_capacity;
@@ -326,6 +334,52 @@ struct cli_feed {
     bool is_out_of_memory;
 };
 
+/* Events of a chunk that a thread takes in a row, all of them or some, and what those before them have said. */
+struct cli_piece {
+    struct jfr_reader_chunk chunk;
+    uint32_t number; /* in the chunk: 0, 1 ... */
+    bool is_last;
+    uint64_t begin_bytes, end_bytes; /* of the file; not of a whole chunk */
+    struct cli_clocks clocks;
+    char counter[JW_PERF_NAME_BYTES]; /* of the last sample of one; "": there was none */
+};
+
+/* A chunk that is cut: whoever has nothing else to do takes its next piece. */
+struct cli_cut {
+    struct cli_cut *next;
+    const struct jfr_reader *owner;
+    struct cli_piece *pieces;
+    uint32_t count;
+    uint32_t taken, done;
+};
+
+/* Chunks that are cut, and who may still cut one. Under the lock: all of it, and what a cut chunk counts. */
+struct cli_cuts {
+    pthread_mutex_t lock;
+    pthread_cond_t
+        changed; /* a piece can be taken, or is done, or nobody looks for a chunk any more */
+    struct cli_cut *first;
+    unsigned looking; /* threads that may be about to cut a chunk */
+};
+
+/*
+ * cli_feed_pieces.c: cuts the chunk that feed->reader has in hand into pieces of about the same number of bytes of events, so that `jobs` threads have something
+ * to do while it and what lies behind it are read. NULL: it is to be read in one piece, as where there is no memory; or, with `err`, it is damaged.
+ */
+struct cli_cut *cli_cut_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
+                              unsigned jobs, struct jw_error *err);
+void cli_free_cut(struct cli_cut *cut); /* NULL is fine */
+
+/* Before somebody asks for a chunk; and when he knows what becomes of it: `cut`, or NULL. */
+void cli_cuts_begin_look(struct cli_cuts *cuts);
+void cli_cuts_end_look(struct cli_cuts *cuts, struct cli_cut *cut);
+/* The next piece of `of`, or of any where that is NULL. Who has nothing else to do waits until there is one. NULL: there is none. */
+struct cli_cut *cli_cuts_take(struct cli_cuts *cuts, struct cli_cut *of, bool is_waiting,
+                              struct cli_piece *piece);
+void cli_cuts_done(struct cli_cuts *cuts, struct cli_cut *cut);
+/* Its owner, when no piece is left to be taken: waits until all are done. From then on nobody knows it. */
+void cli_cuts_finish(struct cli_cuts *cuts, struct cli_cut *cut);
+
 void cli_clocks_take(struct cli_clocks *clocks, const char *name, const char *value);
 
 /* What is known of the type of an event; valid until the next one. Forgotten at the end of each chunk. */
@@ -339,6 +393,11 @@ static inline struct cli_type_memo *cli_type_of(struct cli_feed *feed,
 }
 void cli_forget_types(struct cli_feed *feed);
 
+/* Of a type by its name: those of samples are told apart by their sources. */
+enum cli_kind cli_kind_of(const char *type_name);
+/* The counter that a sample of one tells of; false: it does not. */
+bool cli_counter_name(struct cli_feed *feed, const struct jfr_reader_event *event, char *out,
+                      size_t room);
 /* What kind of sample an event is; NULL: none that we know or that was asked for. */
 const struct cli_source *cli_source_of(struct cli_feed *feed, const struct jfr_reader_event *event);
 bool cli_is_wished(const struct cli_wish *wish, const struct cli_source *source, const char *type);
@@ -443,6 +502,7 @@ void cli_forget_sums(struct cli_sums *sums);
 void cli_sum_found(struct cli_found *sum, const struct cli_found *found);
 /* Keeps the name of an event that has samples, which outlives `found`. */
 void cli_note_event(struct cli_found *found, const char *event);
+void cli_sort_events(struct cli_found *found); /* when all are noted */
 /* Of a copy: what was called by the counter of the other one, at `from`, is by its own, at `to`. */
 void cli_move_counter(struct cli_found *found, const char *from, const char *to);
 
@@ -477,8 +537,11 @@ profile_frame_id cli_resolve_thread(struct cli_feed *feed, const struct jfr_valu
 JW_MUST_CHECK bool cli_read_frame(struct cli_feed *feed, const struct jfr_stack_frame *from,
                                   struct profile_frame *out);
 
-/* One chunk into feed->profile, feed->found and feed->notes. False and `err`: it cannot be read. */
-JW_MUST_CHECK bool cli_feed_chunk(struct cli_feed *feed, const struct jfr_reader_chunk *chunk,
+/*
+ * The events of a chunk that feed->reader has in hand into feed->profile, feed->found, which is empty, and feed->notes. False and `err`: they
+ * cannot be read.
+ */
+JW_MUST_CHECK bool cli_feed_piece(struct cli_feed *feed, const struct cli_piece *piece,
                                   struct cli_progress *progress, struct jw_error *err);
 void cli_feed_close(struct cli_feed *feed);
 

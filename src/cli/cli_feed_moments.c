@@ -149,8 +149,9 @@ void cli_keep_moment(struct cli_feed *feed, const struct jfr_reader_event *event
 }
 
 /* Of thread and state alone, looked up by their keys. False: no memory. */
-static bool planned_context(struct cli_feed *feed, const struct jfr_reader_event *event,
-                            const uint64_t keys[2], uint32_t *out)
+static bool look_up_context(struct cli_feed *feed, const struct jfr_reader_event *event,
+                            const uint64_t keys[2], struct cli_recent_context *recent,
+                            uint32_t *out)
 {
     struct profile_moments *moments = feed->wish->moments;
     const uint64_t left_out = feed->found->left_out_attributes;
@@ -162,6 +163,7 @@ static bool planned_context(struct cli_feed *feed, const struct jfr_reader_event
         return false;
     if (*known != 0) {
         *out = (uint32_t)*known - 1;
+        *recent = (struct cli_recent_context){{keys[0], keys[1]}, *known};
         return true;
     }
     put(feed, texts, PROFILE_COLUMN_THREAD, "", thread_of(feed, event));
@@ -170,6 +172,19 @@ static bool planned_context(struct cli_feed *feed, const struct jfr_reader_event
     /* What is left out of each is counted by samples: they are looked at one by one. */
     if (feed->found->left_out_attributes == left_out && profile_moments_untold(moments) == untold)
         *known = *out + UINT64_C(1);
+    return true;
+}
+
+/* The same; most samples are of a few threads. */
+static inline bool planned_context(struct cli_feed *feed, const struct jfr_reader_event *event,
+                                   const uint64_t keys[2], uint32_t *out)
+{
+    struct cli_recent_context *recent =
+        &feed->moments.recent[(keys[0] * 5 + keys[1]) % CLI_RECENT_CONTEXTS];
+
+    if (recent->context == 0 || recent->keys[0] != keys[0] || recent->keys[1] != keys[1])
+        return look_up_context(feed, event, keys, recent, out);
+    *out = (uint32_t)recent->context - 1;
     return true;
 }
 
@@ -264,6 +279,7 @@ void cli_settle_moments(struct cli_feed *feed)
     jw_map_clear(&kept->thread_of);
     jw_map_clear(&kept->state_of);
     jw_map_clear(&kept->context_of);
+    memset(kept->recent, 0, sizeof kept->recent);
 }
 
 void cli_forget_moments(struct cli_feed *feed)

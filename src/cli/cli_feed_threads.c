@@ -1,7 +1,8 @@
 /*
  * Who reads which chunk of a recording: a thread for each processor, each into a profile of its own. Context: tool.
  *
- * Chunks go to threads as these ask for them. What a chunk adds to a profile may be added in any order; what may not
+ * Chunks go to threads as these ask for them; one behind which there are too few for all threads is cut into pieces, which go to threads likewise
+ * (cli_feed_pieces.c). What a chunk, or a piece of it, adds to a profile may be added in any order; what may not
  * is noted, and summed up in the order of chunks: also samples that are kept one by one. So the same comes out however many threads there are.
  *
  * Under the lock: what was found and noted, samples one by one, the chunks that wait for those before them, and the first error by the number
@@ -17,11 +18,11 @@
 #include "os/os_thread.h"
 #include "profile/profile_moments.h"
 
-/* What a chunk said, and who read it. */
+/* What a chunk said, or a piece of one, and who read it. */
 struct told {
     struct told *next; /* of a larger number */
     const struct worker *worker;
-    struct jfr_reader_chunk chunk;
+    struct cli_piece piece;
     struct cli_found found;
     struct cli_notes notes;
     struct profile_moments *moments; /* NULL: nobody asks for them */
@@ -39,11 +40,14 @@ struct feeding {
     struct cli_sums sums;
     uint64_t start_unix_ns, end_unix_ns;
     struct told *waiting;
-    uint64_t next_number; /* of the chunk that is summed up next */
+    uint64_t next_number; /* of the chunk that is summed up next, */
+    uint32_t next_piece;  /* and of the piece of it */
     struct stretch *stretches;
     size_t stretch_count, stretch_capacity;
     uint64_t failed_number;
     struct jw_error failure; /* of that chunk; empty: none */
+    unsigned jobs;
+    struct cli_cuts cuts; /* has a lock of its own */
 };
 
 struct worker {
@@ -57,6 +61,7 @@ struct worker {
     uint32_t stack_count;
     struct jfr_reader_chunk given; /* its first chunk, where has_given */
     bool has_given;
+    struct jfr_reader *view;       /* reads pieces; NULL: it takes none */
     struct cli_progress *progress; /* NULL: another one shows it */
     struct os_thread thread;
 };
@@ -86,7 +91,7 @@ static bool add_moments(struct feeding *feeding, const struct told *told)
 /* False: no memory. */
 static bool sum_chunk(struct feeding *feeding, const struct told *told)
 {
-    const struct jfr_reader_chunk *chunk = &told->chunk;
+    const struct jfr_reader_chunk *chunk = &told->piece.chunk;
     const uint64_t end_ns = chunk->start_unix_ns + chunk->duration_ns;
 
     if (feeding->start_unix_ns == 0 || chunk->start_unix_ns < feeding->start_unix_ns)
@@ -95,7 +100,8 @@ static bool sum_chunk(struct feeding *feeding, const struct told *told)
         feeding->end_unix_ns = end_ns;
     cli_sum_found(feeding->found, &told->found);
     cli_sum_notes(&feeding->sums, &told->notes);
-    feeding->next_number++;
+    feeding->next_number += told->piece.is_last;
+    feeding->next_piece = told->piece.is_last ? 0 : told->piece.number + 1;
     return told->moments == NULL || add_moments(feeding, told);
 }
 
@@ -119,6 +125,17 @@ static void free_told(struct told *told)
     jw_free(told);
 }
 
+static bool is_before(const struct cli_piece *one, const struct cli_piece *other)
+{
+    return one->chunk.number != other->chunk.number ? one->chunk.number < other->chunk.number
+                                                    : one->number < other->number;
+}
+
+static bool is_next(const struct feeding *feeding, const struct cli_piece *piece)
+{
+    return piece->chunk.number == feeding->next_number && piece->number == feeding->next_piece;
+}
+
 /* Its place among those that wait, with what is the worker's until now; false: no memory. */
 static bool wait_in_line(struct feeding *feeding, struct worker *worker, const struct told *said)
 {
@@ -128,9 +145,9 @@ static bool wait_in_line(struct feeding *feeding, struct worker *worker, const s
     if (told == NULL)
         return false;
     *told = *said;
-    cli_move_counter(&told->found, worker->found.counter, told->found.counter);
+    cli_move_counter(&told->found, said->found.counter, told->found.counter);
     worker->feed.notes = (struct cli_notes){0};
-    while (*at != NULL && (*at)->chunk.number < told->chunk.number)
+    while (*at != NULL && is_before(&(*at)->piece, &told->piece))
         at = &(*at)->next;
     told->next = *at;
     *at = told;
@@ -138,22 +155,23 @@ static bool wait_in_line(struct feeding *feeding, struct worker *worker, const s
 }
 
 /* False: no memory. */
-static bool hand_in(struct worker *worker, const struct jfr_reader_chunk *chunk)
+static bool hand_in(struct worker *worker, const struct cli_piece *piece)
 {
     struct feeding *feeding = worker->feeding;
-    const struct told said = {.worker = worker,
-                              .chunk = *chunk,
-                              .found = worker->found,
-                              .notes = worker->feed.notes,
-                              .moments = worker->moments};
+    struct told said = {.worker = worker,
+                        .piece = *piece,
+                        .found = worker->found,
+                        .notes = worker->feed.notes,
+                        .moments = worker->moments};
     bool has_memory;
 
+    cli_move_counter(&said.found, worker->found.counter, said.found.counter);
     pthread_mutex_lock(&feeding->lock);
-    if (chunk->number == feeding->next_number)
+    if (is_next(feeding, piece))
         has_memory = sum_chunk(feeding, &said);
     else
         has_memory = wait_in_line(feeding, worker, &said);
-    while (feeding->waiting != NULL && feeding->waiting->chunk.number == feeding->next_number) {
+    while (feeding->waiting != NULL && is_next(feeding, &feeding->waiting->piece)) {
         struct told *told = feeding->waiting;
 
         has_memory &= sum_chunk(feeding, told);
@@ -190,25 +208,86 @@ static bool next_chunk(struct worker *worker, struct jfr_reader_chunk *chunk, st
     return true;
 }
 
+/* Into the profile of its own, and what was found to the others. False and noted: it cannot be read, or no memory. */
+static bool read_piece(struct worker *worker, const struct cli_piece *piece)
+{
+    struct jw_error err = {{0}};
+
+    worker->found = (struct cli_found){0};
+    if (!cli_feed_piece(&worker->feed, piece, worker->progress, &err)) {
+        fail(worker, &err);
+        return false;
+    }
+    if (hand_in(worker, piece))
+        return true;
+    jw_error_set(&err, "out of memory for what chunks say; free some, or take fewer --jobs");
+    fail(worker, &err);
+    return false;
+}
+
+/* A piece of a chunk that somebody has in hand. */
+static bool read_cut(struct worker *worker, struct cli_cut *cut, const struct cli_piece *piece)
+{
+    struct jfr_reader *const own = worker->feed.reader;
+
+    jfr_reader_look(worker->view, cut->owner, piece->begin_bytes, piece->end_bytes);
+    worker->feed.reader = worker->view;
+    const bool is_read = read_piece(worker, piece);
+    worker->feed.reader = own;
+    jfr_reader_look_away(worker->view);
+    cli_cuts_done(&worker->feeding->cuts, cut);
+    return is_read;
+}
+
+/* The pieces of its own chunk, as far as others do not take them. */
+static bool read_own_cut(struct worker *worker, struct cli_cut *cut)
+{
+    struct cli_cuts *cuts = &worker->feeding->cuts;
+    struct cli_piece piece;
+    bool is_read = true;
+
+    while (cli_cuts_take(cuts, cut, false, &piece) != NULL)
+        is_read &= read_cut(worker, cut, &piece);
+    cli_cuts_finish(cuts, cut);
+    cli_free_cut(cut);
+    return is_read;
+}
+
+/* The next chunk that nobody has taken. False: there is none, or it cannot be read, as is noted. */
+static bool read_chunk(struct worker *worker)
+{
+    struct cli_cuts *cuts = &worker->feeding->cuts;
+    struct cli_piece whole = {.is_last = true};
+    struct cli_cut *cut = NULL;
+    struct jw_error err = {{0}};
+
+    cli_cuts_begin_look(cuts);
+    const bool is_there = next_chunk(worker, &whole.chunk, &err);
+    if (is_there && worker->view != NULL)
+        cut = cli_cut_chunk(&worker->feed, &whole.chunk, worker->feeding->jobs, &err);
+    if (err.message[0] != '\0')
+        fail(worker, &err);
+    cli_cuts_end_look(cuts, cut);
+    if (cut != NULL)
+        return read_own_cut(worker, cut);
+    return is_there && err.message[0] == '\0' && read_piece(worker, &whole);
+}
+
+/* Chunks, and pieces of those that others have: these first, since they are in the way of what comes behind. */
 static void read_chunks(void *argument)
 {
     struct worker *worker = argument;
-    struct cli_feed *feed = &worker->feed;
-    struct jfr_reader_chunk chunk;
-    struct jw_error err = {{0}};
+    struct cli_cuts *cuts = &worker->feeding->cuts;
+    struct cli_cut *cut = NULL;
+    struct cli_piece piece;
     bool is_read = true;
 
-    while (is_read && next_chunk(worker, &chunk, &err)) {
-        worker->found = (struct cli_found){0};
-        is_read = cli_feed_chunk(feed, &chunk, worker->progress, &err);
-        if (is_read && !hand_in(worker, &chunk)) {
-            jw_error_set(&err,
-                         "out of memory for what chunks say; free some, or take fewer --jobs");
-            is_read = false;
-        }
+    while (is_read) {
+        cut = worker->view == NULL ? NULL : cli_cuts_take(cuts, NULL, false, &piece);
+        is_read = cut == NULL ? read_chunk(worker) : read_cut(worker, cut, &piece);
     }
-    if (err.message[0] != '\0')
-        fail(worker, &err);
+    while (worker->view != NULL && (cut = cli_cuts_take(cuts, NULL, true, &piece)) != NULL)
+        (void)read_cut(worker, cut, &piece);
 }
 
 unsigned cli_processors(void)
@@ -253,6 +332,8 @@ static bool prepare(struct worker *worker, const struct worker *first)
     worker->feed.profile = profile_open(profile_config_of(first->feed.profile), &ignored);
     if (worker->feed.profile != NULL)
         worker->feed.reader = jfr_reader_share(first->feed.reader, &ignored);
+    if (worker->feed.reader != NULL)
+        worker->view = jfr_reader_share(first->feed.reader, &ignored);
     return worker->feed.reader != NULL;
 }
 
@@ -310,6 +391,7 @@ static void release(struct worker *worker)
     profile_close(worker->feed.profile);
     profile_moments_close(worker->moments);
     jw_free(worker->stacks);
+    jfr_reader_close(worker->view);
     cli_feed_close(&worker->feed);
 }
 
@@ -347,9 +429,12 @@ static void run(struct worker *first, unsigned jobs, struct jw_error *err)
     bool has_memory = true;
 
     /* All of them before any begins: a reader that shares is made before one gives a chunk. */
+    if (others != NULL)
+        first->view = jfr_reader_share(first->feed.reader, &ignored);
     while (others != NULL && count < jobs - 1 && prepare(&others[count], first))
         count++;
     if (first->feed.wish->moments == NULL || begin_moments(first, others, count)) {
+        first->feeding->jobs = count + 1;
         while (begun < count && os_thread_start(&others[begun].thread, "jaywalk reader",
                                                 read_chunks, &others[begun], &ignored))
             begun++;
@@ -447,6 +532,7 @@ static bool feed_file(struct worker *first, const char *path, struct jw_error *e
     cli_progress_end(&progress);
     if (err->message[0] != '\0')
         return false;
+    cli_sort_events(feeding->found);
     tell_about(feeding);
     cli_tell_sums(&feeding->sums);
     snprintf(feeding->found->notice, sizeof feeding->found->notice, "%s",
@@ -457,9 +543,11 @@ static bool feed_file(struct worker *first, const char *path, struct jw_error *e
 bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_requests *requests,
               struct profile *profile, struct cli_found *found, struct jw_error *err)
 {
-    struct feeding feeding = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                              .found = found,
-                              .sums = {.wish = wish, .profile = profile}};
+    struct feeding feeding = {
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .cuts = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER},
+        .found = found,
+        .sums = {.wish = wish, .profile = profile}};
     struct worker *first = jw_alloc(sizeof *first);
 
     *found = (struct cli_found){0};
@@ -476,6 +564,7 @@ bool cli_feed(const char *path, const struct cli_wish *wish, const struct cli_re
         .wish = wish, .requests = requests, .profile = profile, .found = &first->found};
 
     const bool is_fed = feed_file(first, path, err);
+    jfr_reader_close(first->view);
     cli_feed_close(&first->feed);
     profile_moments_close(first->moments);
     forget(&feeding);

@@ -438,7 +438,10 @@ JW_MUST_CHECK bool cli_feed(const char *path, const struct cli_wish *wish,
 /* Threads that read a recording. */
 #define CLI_JOBS_MOST 256u
 #define CLI_JOB_BYTES ((uint64_t)4 << 20) /* of a file, for each thread that nobody asked for */
-unsigned cli_processors(void);            /* that this process may run on */
+/* Of the events of a chunk, for each piece of it: where nobody asked for so many threads, and where somebody did. */
+#define CLI_PIECE_BYTES       ((uint64_t)256 << 10)
+#define CLI_PIECE_LEAST_BYTES ((uint64_t)512)
+unsigned cli_processors(void); /* that this process may run on */
 
 /* Writes what export makes to `path`, whole or not at all; "-": to stdout. */
 JW_MUST_CHECK bool cli_write(struct profile *profile, const char *path, enum export_format format,

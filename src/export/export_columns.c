@@ -5,35 +5,36 @@
 
 #define FIRST_BYTES ((size_t)4096)
 
-void export_column_bytes(struct export_column *column, const void *bytes, size_t length_bytes)
+static bool reserve(struct export_column *column, size_t more_bytes)
 {
     size_t wanted = column->capacity_bytes == 0 ? FIRST_BYTES : column->capacity_bytes;
 
-    while (wanted - column->used_bytes < length_bytes && wanted < SIZE_MAX / 2)
+    while (wanted - column->used_bytes < more_bytes && wanted < SIZE_MAX / 2)
         wanted *= 2;
     if (wanted > column->capacity_bytes) {
         void *grown = column->has_failed ? NULL : jw_realloc(column->bytes, wanted);
 
         if (grown == NULL) {
             column->has_failed = true;
-            return;
+            return false;
         }
         column->bytes = grown;
         column->capacity_bytes = wanted;
     }
-    memcpy(column->bytes + column->used_bytes, bytes, length_bytes);
-    column->used_bytes += length_bytes;
+    return true;
 }
 
-void export_column_number(struct export_column *column, uint64_t number)
+bool export_column_reserve(struct export_column *column)
 {
-    unsigned char bytes[10];
-    size_t length = 0;
+    return reserve(column, EXPORT_NUMBER_BYTES);
+}
 
-    for (; number > 0x7f; number >>= 7)
-        bytes[length++] = (unsigned char)(0x80 | (number & 0x7f));
-    bytes[length++] = (unsigned char)number;
-    export_column_bytes(column, bytes, length);
+void export_column_bytes(struct export_column *column, const void *bytes, size_t length_bytes)
+{
+    if (!reserve(column, length_bytes))
+        return;
+    memcpy(column->bytes + column->used_bytes, bytes, length_bytes);
+    column->used_bytes += length_bytes;
 }
 
 void export_column_free(struct export_column *column)

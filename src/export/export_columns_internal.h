@@ -17,9 +17,22 @@ struct export_column {
     bool has_failed;
 };
 
-/* Seven bits a byte, low ones first, the top bit set while more follow. */
-void export_column_number(struct export_column *column, uint64_t number);
+#define EXPORT_NUMBER_BYTES 10u /* at most */
+
 void export_column_bytes(struct export_column *column, const void *bytes, size_t length_bytes);
+/* Room for one more number; false and marked: memory is out. */
+bool export_column_reserve(struct export_column *column);
+
+/* Seven bits a byte, low ones first, the top bit set while more follow. */
+static inline void export_column_number(struct export_column *column, uint64_t number)
+{
+    if (column->capacity_bytes - column->used_bytes < EXPORT_NUMBER_BYTES &&
+        !export_column_reserve(column))
+        return;
+    for (; number > 0x7f; number >>= 7)
+        column->bytes[column->used_bytes++] = (unsigned char)(0x80 | (number & 0x7f));
+    column->bytes[column->used_bytes++] = (unsigned char)number;
+}
 void export_column_free(struct export_column *column); /* empty and usable again */
 
 /* Writes it as the element c-PREFIXNAME, of the job's prefix, and frees it. False: memory is out. */

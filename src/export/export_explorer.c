@@ -26,11 +26,23 @@
 
 #define BINS_MOST ((uint64_t)200000)
 
-static uint32_t line_of(const struct explorer *explorer, const struct profile_moment *moment)
+/* Lines of all stacks, since each has many samples. False: no memory. */
+static bool find_lines(struct explorer *explorer)
 {
-    const uint32_t node = profile_stack_node(explorer->page->job->profile, moment->stack);
+    const struct profile *profile = explorer->page->job->profile;
+    const uint32_t count = profile_stack_count(profile);
 
-    return node == PROFILE_STACK_NONE ? PROFILE_STACK_NONE : explorer->page->line_of[node];
+    explorer->line_of = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *explorer->line_of));
+    if (explorer->line_of == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t node = profile_stack_node(profile, i);
+
+        explorer->line_of[i] =
+            node == PROFILE_STACK_NONE ? PROFILE_STACK_NONE : explorer->page->line_of[node];
+    }
+    explorer->line_of_count = count;
+    return true;
 }
 
 static uint64_t common_divisor(uint64_t one, uint64_t other)
@@ -62,60 +74,87 @@ void export_explorer_extent(struct export_extent *extent, const struct profile *
                             const struct profile_moments *moments)
 {
     const uint64_t duration_ms = profile_about_of(profile)->duration_ns / 1000000;
+    const struct profile_moment *row;
+    uint64_t count;
 
     if (duration_ms < INT32_MAX && (int64_t)duration_ms - 1 > extent->last_ms)
         extent->last_ms = (int64_t)duration_ms - 1;
-    for (uint64_t i = 0; i < profile_moments_count(moments); i++) {
-        const struct profile_moment *moment = profile_moments_at(moments, i);
+    for (uint64_t at = 0; (row = profile_moments_row(moments, at, &count)) != NULL; at += count) {
+        for (uint64_t i = 0; i < count; i++) {
+            const int64_t at_ms = row[i].at_ms;
 
-        if (profile_stack_node(profile, moment->stack) == PROFILE_STACK_NONE)
-            continue;
-        extent->first_ms = moment->at_ms < extent->first_ms ? moment->at_ms : extent->first_ms;
-        extent->last_ms = moment->at_ms > extent->last_ms ? moment->at_ms : extent->last_ms;
+            /* Nearly all lie between those before them. */
+            if ((at_ms >= extent->first_ms && at_ms <= extent->last_ms) ||
+                profile_stack_node(profile, row[i].stack) == PROFILE_STACK_NONE)
+                continue;
+            extent->first_ms = at_ms < extent->first_ms ? at_ms : extent->first_ms;
+            extent->last_ms = at_ms > extent->last_ms ? at_ms : extent->last_ms;
+        }
     }
 }
 
-static void survey(struct explorer *explorer, const struct export_extent *extent)
+/* Room for what is counted: samples by line, by context and by bin. */
+static bool open_counts(struct explorer *explorer)
+{
+    const size_t contexts = profile_moments_context_count(explorer->moments);
+
+    explorer->stack_counts = jw_alloc(
+        jw_mul_bytes((size_t)explorer->page->line_count + 1, sizeof *explorer->stack_counts));
+    explorer->context_counts =
+        jw_alloc(jw_mul_bytes(contexts + 1, sizeof *explorer->context_counts));
+    explorer->bin_first =
+        jw_alloc(jw_mul_bytes((size_t)explorer->bin_count + 1, sizeof *explorer->bin_first));
+    return explorer->stack_counts != NULL && explorer->context_counts != NULL &&
+           explorer->bin_first != NULL;
+}
+
+static void count_moment(struct explorer *explorer, const struct profile_moment *moment,
+                         uint64_t *value)
+{
+    const uint32_t line = explorer_line_of(explorer, moment);
+    const uint64_t own = profile_moment_value(moment);
+
+    if (line == PROFILE_STACK_NONE)
+        return;
+    explorer->row_count++;
+    explorer->stack_counts[line].count++;
+    explorer->context_counts[moment->context].count++;
+    explorer->bin_first[explorer_bin_of(explorer, moment->at_ms) + 1]++;
+    if (own == *value && explorer->row_count > 1) /* nothing new */
+        return;
+    explorer->is_constant &= explorer->row_count == 1;
+    explorer->scale = common_divisor(explorer->scale, own);
+    *value = own;
+}
+
+/* Bins, and how many samples each has, each line and each context; what their values have in common. False: no memory. */
+static bool survey(struct explorer *explorer, const struct export_extent *extent)
 {
     const struct export_fit *fit = explorer->page->job->fit;
-    const uint64_t count = profile_moments_count(explorer->moments);
-    uint64_t value = 0;
+    const struct profile_moment *row;
+    uint64_t count, value = 0;
 
     explorer->is_constant = true;
-    for (uint64_t i = 0; i < count; i++) {
-        const struct profile_moment *moment = profile_moments_at(explorer->moments, i);
-        const uint64_t own = profile_moment_value(moment);
-
-        if (line_of(explorer, moment) == PROFILE_STACK_NONE)
-            continue;
-        explorer->row_count++;
-        explorer->is_constant &= explorer->row_count == 1 || own == value;
-        explorer->scale = common_divisor(explorer->scale, own);
-        value = own;
-    }
-    explorer->scale = explorer->scale == 0 ? 1 : explorer->scale;
-    explorer->is_constant &= value != 0;
     explorer->first_ms = (int32_t)extent->first_ms;
     explorer->bin_ms = bin_width_ms((uint64_t)(extent->last_ms - extent->first_ms),
                                     fit == NULL ? BINS_MOST : fit->bins_most);
     explorer->bin_count =
         (uint32_t)((uint64_t)(extent->last_ms - extent->first_ms) / explorer->bin_ms) + 1;
+    if (!find_lines(explorer) || !open_counts(explorer))
+        return false;
+    for (uint64_t at = 0; (row = profile_moments_row(explorer->moments, at, &count)) != NULL;
+         at += count)
+        for (uint64_t i = 0; i < count; i++)
+            count_moment(explorer, &row[i], &value);
+    explorer->scale = explorer->scale == 0 ? 1 : explorer->scale;
+    explorer->is_constant &= value != 0;
+    return true;
 }
-
-static uint32_t bin_of(const struct explorer *explorer, int32_t at_ms)
-{
-    return (uint32_t)((uint64_t)((int64_t)at_ms - explorer->first_ms) / explorer->bin_ms);
-}
-
-struct ranked {
-    uint64_t count;
-    uint32_t number;
-};
 
 static int compare_ranked(const void *left, const void *right)
 {
-    const struct ranked *a = left;
-    const struct ranked *b = right;
+    const struct export_ranked *a = left;
+    const struct export_ranked *b = right;
 
     if (a->count != b->count)
         return a->count > b->count ? -1 : 1;
@@ -123,7 +162,7 @@ static int compare_ranked(const void *left, const void *right)
 }
 
 /* Those that are used, the most frequent first, into `rank` by number, and their numbers by rank. NULL: no memory. */
-static uint32_t *rank_by_count(struct ranked *counts, uint32_t count, uint32_t *rank,
+static uint32_t *rank_by_count(struct export_ranked *counts, uint32_t count, uint32_t *rank,
                                uint32_t *used)
 {
     uint32_t *numbers = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *numbers));
@@ -198,8 +237,8 @@ bool export_explorer_folds(const struct export_job *job, const struct profile *p
 }
 
 /* Contexts beyond the most that are kept are one of each state; they are the last. */
-static void fold_contexts(struct explorer *explorer, const struct ranked *counts, uint32_t *ranks,
-                          uint32_t *numbers)
+static void fold_contexts(struct explorer *explorer, const struct export_ranked *counts,
+                          uint32_t *ranks, uint32_t *numbers)
 {
     const struct export_fit *fit = explorer->page->job->fit;
     const uint32_t column = state_column(explorer);
@@ -217,115 +256,35 @@ static void fold_contexts(struct explorer *explorer, const struct ranked *counts
     explorer->context_count = fit->contexts_most + explorer->folded_count;
 }
 
-/* Ranks of stacks or of contexts; `column` gets their numbers in that order. */
-static bool rank(struct explorer *explorer, bool is_of_stacks, uint32_t count, uint32_t **rank_out,
-                 uint32_t *used, uint32_t **numbers)
+/* Ranks of stacks or of contexts, and their numbers in that order; NULL: no memory. */
+static uint32_t *rank_stacks(struct explorer *explorer)
 {
-    struct ranked *counts = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *counts));
-    uint32_t *ranks = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *ranks));
+    const uint32_t count = explorer->page->line_count;
 
-    *rank_out = ranks;
-    *numbers = NULL;
-    if (counts != NULL && ranks != NULL) {
-        for (uint64_t i = 0; i < profile_moments_count(explorer->moments); i++) {
-            const struct profile_moment *moment = profile_moments_at(explorer->moments, i);
-            const uint32_t line = line_of(explorer, moment);
+    explorer->stack_rank = jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *explorer->stack_rank));
+    return explorer->stack_rank == NULL
+               ? NULL
+               : rank_by_count(explorer->stack_counts, count, explorer->stack_rank,
+                               &explorer->stack_count);
+}
 
-            if (line != PROFILE_STACK_NONE)
-                counts[is_of_stacks ? line : moment->context].count++;
-        }
-        *numbers = rank_by_count(counts, count, ranks, used);
-        if (*numbers != NULL && !is_of_stacks)
-            fold_contexts(explorer, counts, ranks, *numbers);
-    }
-    jw_free(counts);
-    return *numbers != NULL;
+static uint32_t *rank_contexts(struct explorer *explorer)
+{
+    const uint32_t count = profile_moments_context_count(explorer->moments);
+
+    explorer->context_rank =
+        jw_alloc(jw_mul_bytes((size_t)count + 1, sizeof *explorer->context_rank));
+    if (explorer->context_rank == NULL)
+        return NULL;
+
+    uint32_t *numbers = rank_by_count(explorer->context_counts, count, explorer->context_rank,
+                                      &explorer->context_count);
+    if (numbers != NULL)
+        fold_contexts(explorer, explorer->context_counts, explorer->context_rank, numbers);
+    return numbers;
 }
 
 /* ---- rows ---- */
-
-static int compare_rows(const void *left, const void *right)
-{
-    const struct row *a = left;
-    const struct row *b = right;
-
-    if (a->stack != b->stack)
-        return a->stack < b->stack ? -1 : 1;
-    if (a->context != b->context)
-        return a->context < b->context ? -1 : 1;
-    return a->value < b->value ? -1 : a->value > b->value;
-}
-
-/* Rows that differ in nothing that is told become one. */
-static void merge_rows(struct explorer *explorer)
-{
-    uint64_t kept = 0;
-
-    for (uint32_t bin = 0; bin < explorer->bin_count; bin++) {
-        const uint64_t first = kept;
-
-        for (uint64_t i = explorer->bin_first[bin]; i < explorer->bin_first[bin + 1]; i++) {
-            const struct row *row = &explorer->rows[i];
-            struct row *last = kept > first ? &explorer->rows[kept - 1] : NULL;
-
-            if (last != NULL && last->stack == row->stack && last->context == row->context) {
-                last->value += row->value;
-                last->count += row->count;
-            } else {
-                explorer->rows[kept++] = *row;
-            }
-        }
-        explorer->bin_first[bin] = first;
-    }
-    explorer->bin_first[explorer->bin_count] = explorer->row_count = kept;
-}
-
-static bool sort_rows(struct explorer *explorer)
-{
-    const uint64_t count = profile_moments_count(explorer->moments);
-    uint64_t *next;
-
-    explorer->rows = jw_alloc(jw_mul_bytes(explorer->row_count + 1, sizeof *explorer->rows));
-    explorer->bin_first =
-        jw_alloc(jw_mul_bytes((size_t)explorer->bin_count + 1, sizeof *explorer->bin_first));
-    next = jw_alloc(jw_mul_bytes((size_t)explorer->bin_count + 1, sizeof *next));
-    if (explorer->rows == NULL || explorer->bin_first == NULL || next == NULL) {
-        jw_free(next);
-        return false;
-    }
-    for (int is_filling = 0; is_filling < 2; is_filling++) {
-        for (uint64_t i = 0; i < count; i++) {
-            const struct profile_moment *moment = profile_moments_at(explorer->moments, i);
-            const uint32_t line = line_of(explorer, moment);
-
-            if (line == PROFILE_STACK_NONE)
-                continue;
-
-            const uint32_t bin = bin_of(explorer, moment->at_ms);
-            if (!is_filling)
-                explorer->bin_first[bin + 1]++;
-            else
-                explorer->rows[next[bin]++] = (struct row){
-                    .stack = explorer->stack_rank[line],
-                    .context = explorer->context_rank[moment->context],
-                    .value = profile_moment_value(moment) / explorer->scale,
-                    .count = 1,
-                };
-        }
-        for (uint32_t bin = 0; !is_filling && bin < explorer->bin_count; bin++) {
-            explorer->bin_first[bin + 1] += explorer->bin_first[bin];
-            next[bin] = explorer->bin_first[bin];
-        }
-    }
-    for (uint32_t bin = 0; bin < explorer->bin_count; bin++)
-        qsort(explorer->rows + explorer->bin_first[bin],
-              explorer->bin_first[bin + 1] - explorer->bin_first[bin], sizeof *explorer->rows,
-              compare_rows);
-    jw_free(next);
-    if (explorer->page->job->fit != NULL)
-        merge_rows(explorer);
-    return true;
-}
 
 static bool put_samples(struct explorer *explorer)
 {
@@ -425,8 +384,8 @@ static bool put_gaps(const struct explorer *explorer)
             gaps[i].from_ms < explorer->first_ms ? explorer->first_ms : gaps[i].from_ms;
         const int32_t to = gaps[i].to_ms < from ? from : gaps[i].to_ms;
 
-        export_column_number(&column, bin_of(explorer, from));
-        export_column_number(&column, bin_of(explorer, to));
+        export_column_number(&column, explorer_bin_of(explorer, from));
+        export_column_number(&column, explorer_bin_of(explorer, to));
         export_column_number(&column, gaps[i].lost);
         export_column_number(&column, gaps[i].signals);
     }
@@ -510,15 +469,11 @@ bool export_explorer_tree(const struct export_job *job)
 
 static bool put_columns(struct explorer *explorer)
 {
-    uint32_t *lines = NULL;
-    uint32_t *contexts = NULL;
-    const bool is_put = rank(explorer, true, explorer->page->line_count, &explorer->stack_rank,
-                             &explorer->stack_count, &lines) &&
-                        rank(explorer, false, profile_moments_context_count(explorer->moments),
-                             &explorer->context_rank, &explorer->context_count, &contexts) &&
-                        sort_rows(explorer) && put_stacks(explorer, lines) &&
-                        put_samples(explorer) && put_labels(explorer, contexts) &&
-                        put_gaps(explorer) &&
+    uint32_t *const lines = rank_stacks(explorer);
+    uint32_t *const contexts = lines == NULL ? NULL : rank_contexts(explorer);
+    const bool is_put = contexts != NULL && export_explorer_sort(explorer) &&
+                        put_stacks(explorer, lines) && put_samples(explorer) &&
+                        put_labels(explorer, contexts) && put_gaps(explorer) &&
                         (explorer->page->job->prefix[0] != '\0' || put_spans(explorer));
 
     jw_free(lines);
@@ -532,16 +487,16 @@ bool export_explorer_data(const struct export_job *job, const struct export_exte
     struct explorer explorer = {.moments = job->options->moments, .page = &page};
     bool is_put = export_page_open(&page, job, true) && put_tree(&page);
 
-    if (is_put) {
-        survey(&explorer, extent);
-        is_put = put_columns(&explorer);
-    }
+    is_put = is_put && survey(&explorer, extent) && put_columns(&explorer);
     if (is_put) {
         page.put_more = export_explorer_meta;
         page.more = &explorer;
         export_page_meta(&page);
     }
     export_page_close(&page);
+    jw_free(explorer.line_of);
+    jw_free(explorer.stack_counts);
+    jw_free(explorer.context_counts);
     jw_free(explorer.stack_rank);
     jw_free(explorer.context_rank);
     jw_free(explorer.bin_first);

@@ -82,20 +82,34 @@ bool export_put_gzip(struct export_out *out, const char *bytes, size_t length_by
     return room != NULL;
 }
 
+#define GROUPS 1024u /* of three bytes, that are written at once */
+
 static void put_base64(struct export_out *out, const unsigned char *bytes, size_t length_bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char text[GROUPS * 4];
+    size_t used = 0;
 
-    for (size_t i = 0; i < length_bytes; i += 3) {
-        const size_t left = length_bytes - i;
-        const uint32_t group = (uint32_t)bytes[i] << 16 |
-                               (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                               (left > 2 ? (uint32_t)bytes[i + 2] : 0);
-        const char text[4] = {digits[group >> 18], digits[group >> 12 & 63],
-                              left > 1 ? digits[group >> 6 & 63] : '=',
-                              left > 2 ? digits[group & 63] : '='};
+    for (; length_bytes >= 3; bytes += 3, length_bytes -= 3) {
+        const uint32_t group = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
 
-        export_put_bytes(out, text, sizeof text);
+        text[used++] = digits[group >> 18];
+        text[used++] = digits[group >> 12 & 63];
+        text[used++] = digits[group >> 6 & 63];
+        text[used++] = digits[group & 63];
+        if (used == sizeof text) {
+            export_put_bytes(out, text, used);
+            used = 0;
+        }
+    }
+    export_put_bytes(out, text, used);
+    if (length_bytes > 0) {
+        const uint32_t group =
+            (uint32_t)bytes[0] << 16 | (length_bytes > 1 ? (uint32_t)bytes[1] << 8 : 0);
+        const char last[] = {digits[group >> 18], digits[group >> 12 & 63],
+                             length_bytes > 1 ? digits[group >> 6 & 63] : '=', '='};
+
+        export_put_bytes(out, last, sizeof last);
     }
 }
 

@@ -159,8 +159,19 @@ static void jfr_reader_spare(struct jfr_reader *reader, struct jfr_block *block)
     *least = block;
 }
 
+void jfr_reader_forget_events(struct jfr_reader *reader)
+{
+    memset(reader->memos, 0, JFR_FIELD_MEMOS * sizeof *reader->memos);
+    *reader->in_hand = (struct jfr_in_hand){.type = NULL};
+    reader->next_event = reader->end_of_events = 0;
+}
+
 void jfr_reader_forget_chunk(struct jfr_reader *reader)
 {
+    if (reader->is_looking) {
+        jfr_reader_look_away(reader);
+        return;
+    }
     for (struct jfr_block *block = reader->blocks, *next; block != NULL; block = next) {
         next = block->next;
         jfr_reader_spare(reader, block);
@@ -168,14 +179,12 @@ void jfr_reader_forget_chunk(struct jfr_reader *reader)
     jfr_reader_forget_constants(reader);
     jw_free(reader->types);
     jw_free(reader->fields);
-    memset(reader->memos, 0, JFR_FIELD_MEMOS * sizeof *reader->memos);
-    *reader->in_hand = (struct jfr_in_hand){.type = NULL};
     reader->blocks = NULL;
     reader->types = NULL;
     reader->type_count = 0;
     reader->fields = NULL;
     reader->string_type = NULL;
-    reader->next_event = reader->end_of_events = 0;
+    jfr_reader_forget_events(reader);
 }
 
 static bool jfr_reader_open_file(struct jfr_reader *reader, const char *path, struct jw_error *err)
@@ -375,8 +384,17 @@ static const struct jfr_reader_type *jfr_reader_recent_type(const struct jfr_rea
     return *recent;
 }
 
-bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *event,
-                           struct jw_error *err)
+/* No event is read behind one that is damaged, and no chunk. */
+static bool jfr_reader_give_up(struct jfr_reader *reader)
+{
+    reader->next_event = reader->end_of_events;
+    jfr_reader_end(reader);
+    return false;
+}
+
+/* Passes events of no interest to the next one of a type that is known: where it lies, and how long its head is. */
+static inline bool jfr_reader_find_event(struct jfr_reader *reader, struct jfr_reader_event *event,
+                                         size_t *head_bytes, struct jw_error *err)
 {
     while (reader->next_event < reader->end_of_events) {
         const uint64_t offset = reader->next_event;
@@ -386,15 +404,15 @@ bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *e
         const unsigned char *bytes = jfr_reader_see(reader, offset, prefix_bytes, err);
 
         if (bytes == NULL)
-            goto stop;
+            return jfr_reader_give_up(reader);
 
         struct jfr_cursor cursor = {bytes, bytes + prefix_bytes, false};
         const uint64_t size_bytes = jfr_cursor_varint(&cursor);
         const uint64_t type_id = jfr_cursor_varint(&cursor);
-        const size_t head_bytes = (size_t)(cursor.at - bytes);
-        if (cursor.is_cut || size_bytes < head_bytes || size_bytes > left_bytes) {
+        *head_bytes = (size_t)(cursor.at - bytes);
+        if (cursor.is_cut || size_bytes < *head_bytes || size_bytes > left_bytes) {
             jfr_reader_damaged(reader, offset, err, "an event of impossible size");
-            goto stop;
+            return jfr_reader_give_up(reader);
         }
         reader->next_event = offset + size_bytes;
 
@@ -403,22 +421,69 @@ bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *e
             continue;
         if (size_bytes > JFR_READER_MAX_EVENT_BYTES) {
             jfr_reader_damaged(reader, offset, err, "an event of more than 16 MiB");
-            goto stop;
+            return jfr_reader_give_up(reader);
         }
-        bytes = jfr_reader_see(reader, offset, (size_t)size_bytes, err);
-        if (bytes == NULL)
-            goto stop;
-        cursor = (struct jfr_cursor){bytes + head_bytes, bytes + size_bytes, false};
-        jfr_reader_fill_event(reader, type, &cursor, offset, event);
+        event->type = type;
+        event->offset_bytes = offset;
         event->size_bytes = size_bytes;
         return true;
     }
     return false;
+}
 
-stop:
-    reader->next_event = reader->end_of_events;
-    jfr_reader_end(reader);
-    return false;
+static inline bool jfr_reader_whole_event(struct jfr_reader *reader, struct jfr_reader_event *event,
+                                          size_t head_bytes, struct jw_error *err)
+{
+    const uint64_t size_bytes = event->size_bytes;
+    const unsigned char *bytes =
+        jfr_reader_see(reader, event->offset_bytes, (size_t)size_bytes, err);
+
+    if (bytes == NULL)
+        return jfr_reader_give_up(reader);
+
+    const struct jfr_cursor cursor = {bytes + head_bytes, bytes + size_bytes, false};
+    jfr_reader_fill_event(reader, event->type, &cursor, event->offset_bytes, event);
+    event->size_bytes = size_bytes;
+    return true;
+}
+
+bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *event,
+                           struct jw_error *err)
+{
+    size_t head_bytes;
+
+    return jfr_reader_find_event(reader, event, &head_bytes, err) &&
+           jfr_reader_whole_event(reader, event, head_bytes, err);
+}
+
+bool jfr_reader_next_head(struct jfr_reader *reader, struct jfr_reader_event *event,
+                          struct jw_error *err)
+{
+    size_t head_bytes;
+
+    *event = (struct jfr_reader_event){.type = NULL};
+    if (!jfr_reader_find_event(reader, event, &head_bytes, err))
+        return false;
+    event->type_name = event->type->name;
+    return true;
+}
+
+bool jfr_reader_load_event(struct jfr_reader *reader, struct jfr_reader_event *event,
+                           struct jw_error *err)
+{
+    const size_t prefix_bytes = event->size_bytes < JFR_READER_PREFIX_BYTES
+                                    ? (size_t)event->size_bytes
+                                    : JFR_READER_PREFIX_BYTES;
+    const unsigned char *bytes = jfr_reader_see(reader, event->offset_bytes, prefix_bytes, err);
+
+    if (bytes == NULL)
+        return jfr_reader_give_up(reader);
+
+    /* As when it was found; a file may be changed meanwhile, and then a number is cut. */
+    struct jfr_cursor cursor = {bytes, bytes + prefix_bytes, false};
+    (void)jfr_cursor_varint(&cursor);
+    (void)jfr_cursor_varint(&cursor);
+    return jfr_reader_whole_event(reader, event, (size_t)(cursor.at - bytes), err);
 }
 
 const char *jfr_reader_notice(const struct jfr_reader *reader)

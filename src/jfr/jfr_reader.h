@@ -75,6 +75,24 @@ JW_MUST_CHECK struct jfr_reader *jfr_reader_share(struct jfr_reader *lead, struc
 /* No reader of the file gets another chunk. */
 void jfr_reader_end(struct jfr_reader *reader);
 
+/*
+ * Events of one chunk by several threads. `view` was made by jfr_reader_share and takes no chunks itself: from now on it has the one that
+ * `owner` has in hand and reads its events of, and gives those that begin at `begin_bytes` of the file or behind, and before `end_bytes`,
+ * which are where events begin or end. Nobody asks `owner` for anything until all have looked away again.
+ */
+void jfr_reader_look(struct jfr_reader *view, const struct jfr_reader *owner, uint64_t begin_bytes,
+                     uint64_t end_bytes);
+void jfr_reader_look_away(struct jfr_reader *view);
+
+/* Of the chunk in hand: where its next event begins and how many bytes its events have, about; what it takes in the file, packed as that is, and what lies behind it there. */
+struct jfr_reader_measures {
+    uint64_t next_bytes;
+    uint64_t events_bytes;
+    uint64_t own_bytes;
+    uint64_t behind_bytes;
+};
+void jfr_reader_measure(const struct jfr_reader *reader, struct jfr_reader_measures *out);
+
 /* Number of the chunk that was asked for last, also where that failed. */
 uint64_t jfr_reader_chunk_number(const struct jfr_reader *reader);
 
@@ -99,6 +117,15 @@ JW_MUST_CHECK bool jfr_reader_chunk_bytes(struct jfr_reader *reader, uint64_t of
 JW_MUST_CHECK bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *event,
                                          struct jw_error *err);
 
+/*
+ * The same in two steps, for who wants few of them: of what the first one gives, type, size and place alone are known. The second one makes it
+ * whole, also when others were given behind it.
+ */
+JW_MUST_CHECK bool jfr_reader_next_head(struct jfr_reader *reader, struct jfr_reader_event *event,
+                                        struct jw_error *err);
+JW_MUST_CHECK bool jfr_reader_load_event(struct jfr_reader *reader, struct jfr_reader_event *event,
+                                         struct jw_error *err);
+
 /* What was left out and why, one sentence; "" when everything was read. */
 const char *jfr_reader_notice(const struct jfr_reader *reader);
 
@@ -109,6 +136,8 @@ uint64_t jfr_reader_position_bytes(const struct jfr_reader *reader);
 /* Does this chunk declare an event of that name? One with spans and a stack? */
 bool jfr_reader_has_event(const struct jfr_reader *reader, const char *type_name);
 bool jfr_reader_has_contexts(const struct jfr_reader *reader);
+/* How many attributes samples of this chunk may have, each name once; no more than `most` are counted. */
+uint32_t jfr_reader_attribute_count(const struct jfr_reader *reader, uint32_t most);
 
 /* Values --------------------------------------------------------------------------------------- */
 

@@ -195,6 +195,7 @@ static bool jfr_reader_advance(struct jfr_reader *reader, uint64_t *metadata, ui
     if (is_taken)
         reader->in_file_bytes =
             lead->unpacker == NULL ? chunk.size_bytes : jfr_unpacker_in_bytes(lead) - before_bytes;
+    reader->in_file_end = jfr_unpacker_in_bytes(lead);
     pthread_mutex_unlock(&lead->lock);
     return is_taken;
 }

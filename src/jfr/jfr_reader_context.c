@@ -210,3 +210,28 @@ bool jfr_span_read(const struct jfr_reader_event *event, struct jfr_span *out)
     out->thread = field_of(event, "eventThread");
     return true;
 }
+
+#define ATTRIBUTES_COUNTED 64u
+
+uint32_t jfr_reader_attribute_count(const struct jfr_reader *reader, uint32_t most)
+{
+    const char *names[ATTRIBUTES_COUNTED];
+    uint32_t count = 0;
+
+    most = most < ATTRIBUTES_COUNTED ? most : ATTRIBUTES_COUNTED;
+    for (uint32_t i = 0; i < reader->type_count; i++) {
+        const struct jfr_reader_type *type = &reader->types[i];
+
+        for (uint32_t n = 0; n < type->field_count && count < most; n++) {
+            uint32_t at = 0;
+
+            if (type->fields[n].role != JFR_ROLE_ATTRIBUTE)
+                continue;
+            while (at < count && strcmp(names[at], type->fields[n].label) != 0)
+                at++;
+            if (at == count)
+                names[count++] = type->fields[n].label;
+        }
+    }
+    return count;
+}

@@ -1,7 +1,7 @@
 /*
  * jfr_reader_internal - what the files of the reader share: cursor, types, pools.
  *
- * For      jfr_reader.c (file and events), jfr_reader_chunks.c, jfr_reader_metadata.c, jfr_reader_pools.c,
+ * For      jfr_reader.c (file and events), jfr_reader_chunks.c, jfr_reader_look.c, jfr_reader_metadata.c, jfr_reader_pools.c,
  *          jfr_reader_value.c, jfr_reader_skip.c, jfr_reader_event.c, jfr_reader_stack.c, jfr_reader_back.c, jfr_reader_context.c, jfr_reader_packed.c.
  * Callers  these.   Context  tool, dump.   Memory  as jfr_reader.h says.
  */
@@ -164,6 +164,7 @@ struct jfr_reader {
     uint64_t next_number;        /* of the next chunk */
     _Atomic uint64_t done_bytes; /* of the file, by all. Relaxed: for progress */
     uint64_t in_file_bytes;      /* what the chunk in hand takes there */
+    uint64_t in_file_end;        /* and where it ends, of a packed file about */
     unsigned char *taken;        /* a packed chunk, where several read */
     size_t taken_capacity_bytes;
     uint64_t checkpoint; /* of the chunk in hand: where its last one lies in it; 0: none */
@@ -185,6 +186,7 @@ struct jfr_reader {
     uint64_t window_offset; /* in the file */
 
     /* Of the current chunk. */
+    bool is_looking;               /* all of it is another reader's */
     struct jfr_reader_type *types; /* sorted by id */
     uint32_t type_count;
     struct jfr_reader_field *fields;
@@ -360,6 +362,8 @@ const unsigned char *jfr_reader_see_packed(const struct jfr_reader *reader, uint
 uint64_t jfr_unpacker_in_bytes(const struct jfr_reader *reader);
 
 void jfr_reader_forget_chunk(struct jfr_reader *reader);
+/* What was found of events of the chunk in hand, and of names of its fields. */
+void jfr_reader_forget_events(struct jfr_reader *reader);
 
 /* Reads exactly these bytes, or fails: cut meanwhile, or the system's reason. */
 JW_MUST_CHECK bool jfr_reader_read_file(const struct jfr_reader *reader, uint64_t offset,

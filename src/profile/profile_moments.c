@@ -213,27 +213,45 @@ static struct profile_moment *moment_at(const struct profile_moments *moments, u
     return &moments->blocks[index / BLOCK_MOMENTS][index % BLOCK_MOMENTS];
 }
 
+/* Room for one more; NULL and marked: memory is out. */
+static struct profile_moment *grow(struct profile_moments *moments)
+{
+    void *blocks = moments->blocks;
+
+    if (!reserve(moments, &blocks, &moments->block_capacity, moments->block_count,
+                 sizeof *moments->blocks))
+        return NULL;
+    moments->blocks = blocks;
+    moments->blocks[moments->block_count] =
+        jw_alloc(jw_mul_bytes(BLOCK_MOMENTS, sizeof **moments->blocks));
+    if (moments->blocks[moments->block_count] == NULL) {
+        moments->is_out_of_memory = true;
+        return NULL;
+    }
+    return moments->blocks[moments->block_count++];
+}
+
+/* The place of the next one; NULL: likewise. */
+static inline struct profile_moment *next_moment(struct profile_moments *moments)
+{
+    struct profile_moment *moment = moments->count == moments->block_count * BLOCK_MOMENTS
+                                        ? grow(moments)
+                                        : moment_at(moments, moments->count);
+
+    moments->count += moment != NULL;
+    return moment;
+}
+
 void profile_moments_add(struct profile_moments *moments, int64_t at_ms, uint32_t stack,
                          uint32_t context, uint64_t value)
 {
-    void *blocks = moments->blocks;
     const bool is_mistimed = at_ms < INT32_MIN || at_ms > INT32_MAX;
+    struct profile_moment *moment = next_moment(moments);
 
-    if (moments->count == moments->block_count * BLOCK_MOMENTS) {
-        if (!reserve(moments, &blocks, &moments->block_capacity, moments->block_count,
-                     sizeof *moments->blocks))
-            return;
-        moments->blocks = blocks;
-        moments->blocks[moments->block_count] =
-            jw_alloc(jw_mul_bytes(BLOCK_MOMENTS, sizeof **moments->blocks));
-        if (moments->blocks[moments->block_count] == NULL) {
-            moments->is_out_of_memory = true;
-            return;
-        }
-        moments->block_count++;
-    }
+    if (moment == NULL)
+        return;
     moments->mistimed += is_mistimed;
-    *moment_at(moments, moments->count++) = (struct profile_moment){
+    *moment = (struct profile_moment){
         .at_ms = is_mistimed ? 0 : (int32_t)at_ms,
         .stack = stack,
         .context = context,
@@ -374,9 +392,12 @@ static uint64_t append(struct profile_moments *into, const struct profile_moment
     for (uint64_t i = 0; i < from->count; i++) {
         const struct profile_moment *moment = moment_at(from, i);
         const struct mapped_context *context = &mapped->contexts[moment->context];
+        struct profile_moment *to = next_moment(into);
 
-        profile_moments_add(into, moment->at_ms, moment->stack, context->number,
-                            profile_moment_value(moment));
+        if (to == NULL)
+            break;
+        *to = *moment;
+        to->context = context->number;
         into->untold += context->is_untold;
         left_out += context->left_out;
     }
@@ -452,6 +473,18 @@ uint64_t profile_moments_count(const struct profile_moments *moments)
 const struct profile_moment *profile_moments_at(const struct profile_moments *moments,
                                                 uint64_t index)
 {
+    return moment_at(moments, index);
+}
+
+const struct profile_moment *profile_moments_row(const struct profile_moments *moments,
+                                                 uint64_t index, uint64_t *count)
+{
+    const uint64_t in_block = BLOCK_MOMENTS - index % BLOCK_MOMENTS;
+
+    *count = 0;
+    if (index >= moments->count)
+        return NULL;
+    *count = moments->count - index < in_block ? moments->count - index : in_block;
     return moment_at(moments, index);
 }
 

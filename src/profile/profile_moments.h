@@ -118,6 +118,9 @@ bool profile_moments_failed(const struct profile_moments *moments); /* memory wa
 uint64_t profile_moments_count(const struct profile_moments *moments);
 const struct profile_moment *profile_moments_at(const struct profile_moments *moments,
                                                 uint64_t index);
+/* So many of them, from `index` on, that lie in a row; NULL: there are no more. */
+const struct profile_moment *profile_moments_row(const struct profile_moments *moments,
+                                                 uint64_t index, uint64_t *count);
 uint32_t profile_moments_column_count(const struct profile_moments *moments);
 const struct profile_column *profile_moments_column_at(const struct profile_moments *moments,
                                                        uint32_t number);
