@@ -53,7 +53,16 @@ struct cli_way {
     uint8_t left_bytes; /* of these, in front: of a frame that is not whole yet */
 };
 
+#define CLI_WAYS_AHEAD 32u
+
 struct cli_ways {
+    /* Of the stack that comes next, and of the one in hand: hashes of its first pieces, whose slots are on their way from memory. */
+    struct cli_ahead {
+        const unsigned char *begin, *end; /* of its frames; NULL: of no stack */
+        uint32_t count;
+        uint64_t hashes[CLI_WAYS_AHEAD];
+    } ahead[2];
+    unsigned ahead_last;
     struct cli_way *slots;
     size_t slot_count;                  /* a power of two, or 0 */
     uint32_t first, next;               /* numbers: those of this chunk are the first one and up */
@@ -569,6 +578,8 @@ static inline profile_frame_id cli_frame_of(struct cli_feed *feed, const struct 
 JW_MUST_CHECK bool cli_walk_stack(struct cli_feed *feed, const struct cli_group *group,
                                   struct profile_stack *stack, profile_stack_id *at,
                                   uint32_t *depth);
+/* That stack is walked after the one in hand: what its way begins with is brought near, if it is entered at the root. */
+void cli_ask_ways(struct cli_feed *feed, const struct jfr_value *trace);
 /* Before the first one of a chunk: those of the chunk before are forgotten. */
 void cli_begin_ways(struct cli_feed *feed, uint64_t stack_bytes);
 

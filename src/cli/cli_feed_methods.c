@@ -50,6 +50,8 @@ static uint32_t number_of(struct cli_feed *feed, const struct jfr_value *method)
     }
     if (*number == 0)
         *number = ++methods->count;
+    else if (*number * CLI_METHOD_TYPES <= methods->frame_capacity) /* asked for soon */
+        __builtin_prefetch(&methods->frames[(*number - 1) * CLI_METHOD_TYPES]);
     return (uint32_t)*number;
 }
 

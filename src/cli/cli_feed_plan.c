@@ -172,22 +172,46 @@ bool cli_take_planned(struct cli_feed *feed, const struct jfr_reader_event *even
     return true;
 }
 
-/* Adds what keys came to that lead to a stack, in the order of the stacks; or not, and says how many bytes they have. */
-static uint64_t feed_stacks(struct cli_feed *feed, bool is_adding)
+/* The next stack, in the order of the stacks, that has samples. False: there is none. */
+static bool next_stack(const struct cli_feed *feed, struct jfr_constants *constants,
+                       struct jfr_value *trace, uint64_t *key)
+{
+    while (jfr_constants_next(constants, trace, key))
+        if (*key < feed->near_sum_count && feed->near_sums[*key].samples != 0)
+            return true;
+    return false;
+}
+
+/* Of those that samples have; their order in memory is that of the file. */
+static uint64_t stack_bytes_of(const struct cli_feed *feed)
+{
+    struct jfr_constants constants = jfr_constants_of(&feed->near_traces);
+    struct jfr_value trace;
+    uint64_t key, sum = 0;
+
+    while (next_stack(feed, &constants, &trace, &key))
+        sum += (uint64_t)(trace.end - trace.bytes);
+    return sum;
+}
+
+/* Adds what keys came to that lead to a stack, each when what the next one's way begins with is asked for. */
+static void feed_stacks(struct cli_feed *feed)
 {
     struct jfr_constants constants = jfr_constants_of(&feed->near_traces);
     struct cli_group group = {.samples = 0};
-    uint64_t key, stack_bytes = 0;
+    struct jfr_value next;
+    uint64_t key = 0, next_key = 0;
+    bool has_next = next_stack(feed, &constants, &next, &next_key);
 
-    while (!feed->is_out_of_memory && jfr_constants_next(&constants, &group.trace, &key)) {
-        if (key >= feed->near_sum_count || feed->near_sums[key].samples == 0)
-            continue;
-        stack_bytes += (uint64_t)(group.trace.end - group.trace.bytes);
-        if (!is_adding)
-            continue;
+    while (has_next && !feed->is_out_of_memory) {
+        group.trace = next;
+        key = next_key;
         group.samples = feed->near_sums[key].samples;
         group.weight = feed->near_sums[key].weight;
         feed->near_sums[key] = (struct cli_near_sum){0};
+        has_next = next_stack(feed, &constants, &next, &next_key);
+        if (has_next)
+            cli_ask_ways(feed, &next);
 
         const profile_stack_id at = cli_feed_group(feed, &group);
         if (at == PROFILE_STACK_NONE)
@@ -195,7 +219,6 @@ static uint64_t feed_stacks(struct cli_feed *feed, bool is_adding)
         if (feed->moments.near_stacks != NULL)
             feed->moments.near_stacks[key] = at;
     }
-    return stack_bytes;
 }
 
 /* Of all keys that lead to none. */
@@ -221,8 +244,8 @@ void cli_feed_near(struct cli_feed *feed)
     if (feed->near_stacks > 0) {
         if (feed->wish->moments != NULL)
             cli_reserve_near_stacks(feed);
-        cli_begin_ways(feed, feed_stacks(feed, false));
-        (void)feed_stacks(feed, true);
+        cli_begin_ways(feed, stack_bytes_of(feed));
+        feed_stacks(feed);
     }
     feed_missing(feed);
     if (feed->near_sum_count > PLAN_KEYS_KEPT && feed->near_stacks * 16 < feed->near_sum_count) {

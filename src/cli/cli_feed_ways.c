@@ -27,12 +27,18 @@ static uint64_t hash_of(uint64_t before, const uint64_t words[CLI_WAY_BYTES / si
     return (one ^ one >> 29) + (two << 31 | two >> 33);
 }
 
+/* Where it is looked for first. */
+static size_t place_of(const struct cli_ways *ways, uint64_t hash)
+{
+    return (size_t)(hash ^ hash >> 32) & (ways->slot_count - 1);
+}
+
 /* The slot of this piece, or a free one for it; NULL: none of them near. */
 static struct cli_way *slot_of(const struct cli_ways *ways, uint64_t hash, uint32_t before,
                                const uint64_t *words)
 {
     const size_t mask = ways->slot_count - 1;
-    size_t at = (size_t)(hash ^ hash >> 32) & mask;
+    size_t at = place_of(ways, hash);
 
     for (unsigned tries = 0; tries < WAY_TRIES; tries++, at = (at + 1) & mask) {
         struct cli_way *way = &ways->slots[at];
@@ -53,6 +59,7 @@ void cli_begin_ways(struct cli_feed *feed, uint64_t stack_bytes)
         slots *= 2;
     ways->first = ways->next;
     ways->type = NULL;
+    ways->ahead[0].end = ways->ahead[1].end = NULL;
     if (slots <= ways->slot_count && ways->next != 0 && ways->next < WAY_ENTERED / 2)
         return;
     jw_free(ways->slots);
@@ -87,6 +94,41 @@ static bool walk_frames(struct cli_feed *feed, const unsigned char *low, struct 
     return true;
 }
 
+void cli_ask_ways(struct cli_feed *feed, const struct jfr_value *trace)
+{
+    struct cli_ways *ways = &feed->ways;
+    struct cli_ahead *ahead = &ways->ahead[ways->ahead_last ^= 1];
+    uint64_t words[CLI_WAY_BYTES / sizeof(uint64_t)];
+    uint64_t hash = WAY_ENTERED;
+
+    ahead->end = NULL;
+    if (ways->type != trace->type || !ways->can_turn || ways->slot_count == 0)
+        return;
+
+    struct jfr_stack stack = ways->stack;
+    jfr_stack_turn(trace, &stack);
+    const unsigned char *piece = ahead->end = stack.frames.element.end;
+    ahead->begin = stack.frames.element.bytes;
+    for (ahead->count = 0;
+         ahead->count < CLI_WAYS_AHEAD && (size_t)(piece - ahead->begin) > CLI_WAY_BYTES;
+         ahead->count++) {
+        piece -= CLI_WAY_BYTES;
+        memcpy(words, piece, sizeof words);
+        hash = ahead->hashes[ahead->count] = hash_of(hash, words);
+        __builtin_prefetch(&ways->slots[place_of(ways, hash)]);
+    }
+}
+
+/* What was asked for of a stack that is entered at the root. NULL: nothing was. */
+static const struct cli_ahead *ahead_of(const struct cli_ways *ways, const struct walk *walk)
+{
+    for (size_t i = 0; walk->at == 0 && i < JW_COUNT_OF(ways->ahead); i++)
+        if (ways->ahead[i].end == walk->end &&
+            ways->ahead[i].begin == ways->stack.frames.element.bytes)
+            return &ways->ahead[i];
+    return NULL;
+}
+
 /* From the end on, piece by piece, and what is left in front of them by its frames. False: likewise. */
 static bool walk_pieces(struct cli_feed *feed, struct walk *walk)
 {
@@ -96,11 +138,15 @@ static bool walk_pieces(struct cli_feed *feed, struct walk *walk)
     uint32_t before = walk->at | WAY_ENTERED;
     uint64_t hash = before;
     uint64_t words[CLI_WAY_BYTES / sizeof(uint64_t)];
+    const struct cli_ahead *ahead = ahead_of(ways, walk);
+    const uint32_t known = ahead == NULL ? 0 : ahead->count;
+    uint32_t number = 0;
 
     while (ways->slot_count > 0 && (size_t)(piece - begin) > CLI_WAY_BYTES) {
         piece -= CLI_WAY_BYTES;
         memcpy(words, piece, sizeof words);
-        hash = hash_of(hash, words);
+        hash = number < known ? ahead->hashes[number] : hash_of(hash, words);
+        number++;
 
         struct cli_way *way = slot_of(ways, hash, before, words);
         if (way != NULL && way->number >= ways->first) {

@@ -144,7 +144,7 @@ void jfr_cursor_skip_value(struct jfr_cursor *cursor, const struct jfr_reader_ty
     switch (type->kind) {
     case JFR_KIND_STRUCT:
         for (uint32_t i = 0; i < type->field_count && !cursor->is_cut; i++)
-            jfr_cursor_skip_field(cursor, &type->fields[i]);
+            jfr_cursor_pass_field(cursor, &type->fields[i]);
         return;
     case JFR_KIND_EMPTY:
         cursor->is_cut = true;

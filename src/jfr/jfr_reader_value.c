@@ -404,9 +404,27 @@ static bool jfr_raw_string(struct jfr_raw *raw, const unsigned char *bytes,
     return true;
 }
 
+/* Are values of this type strings that lie in them? */
+static inline bool is_string(const struct jfr_reader_type *type)
+{
+    if (type->kind == JFR_KIND_STRUCT && type->is_simple && !type->fields[0].is_pooled &&
+        !type->fields[0].is_array)
+        type = type->fields[0].type;
+    return type->kind == JFR_KIND_STRING;
+}
+
 bool jfr_raw_text_of(struct jfr_raw *raw, const struct jfr_reader_field *field,
                      struct jfr_cursor *cursor)
 {
+    /* As all recorders have names: a reference to a symbol. */
+    if (field->is_pooled && !field->is_array && is_string(field->type)) {
+        const uint64_t key = jfr_cursor_varint(cursor);
+        const struct jfr_constant *constant =
+            cursor->is_cut ? NULL : jfr_reader_constant(raw->reader, field->type, key);
+
+        return constant != NULL && jfr_raw_string(raw, constant->bytes, constant->end);
+    }
+
     struct jfr_value bare = {.reader = raw->reader,
                              .type = field->type,
                              .bytes = cursor->at,
