@@ -90,6 +90,24 @@ static void check_lines(const char *format, const char *text)
         abort();
 }
 
+/* One thread gives the same, and complains of the same. */
+static void check_one_thread(int count, char **arguments, const char *text, const char *said)
+{
+    static char one[] = "1";
+
+    arguments[5] = one;
+    (void)cli_main(count, arguments);
+    fflush(stdout);
+    fflush(complaints);
+
+    char *text_of_one = taken(STDOUT_FILENO);
+    char *said_of_one = taken(fileno(complaints));
+    if (strcmp(text_of_one, text) != 0 || strcmp(said_of_one, said) != 0)
+        abort();
+    free(text_of_one);
+    free(said_of_one);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char kinds[][5][20] = {
@@ -110,6 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {"convert", "-o", "csv", "-e", "cpu"},
         {"convert", "-o", "jsonl", "--exclude", "*run*"},
         {"convert", "-o", "text", "--jobs", "3"},
+        {"convert", "-o", "collapsed", "--jobs", "2"},
+        {"convert", "-o", "explorer", "--jobs", "3"},
     };
 
     if (in_fd < 0)
@@ -132,14 +152,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fflush(complaints);
 
     char *text = taken(STDOUT_FILENO);
+    char *said = taken(fileno(complaints));
+    if (strcmp(kinds[kind][3], "--jobs") == 0)
+        check_one_thread(count, arguments, text, said);
     if (kind == 3)
         check_page(text);
     if (kinds[kind][0][0] == 'c')
         check_lines(kinds[kind][2], text);
     check_text(text);
+    check_text(said);
     free(text);
-    text = taken(fileno(complaints));
-    check_text(text);
-    free(text);
+    free(said);
     return 0;
 }
