@@ -391,8 +391,10 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "and 99.9 of\n"
                 "100 took no longer than; these are right to two digits. Of those with the option "
                 "count how many\n"
-                "alone. Of those with the option endpoints the same of the requests to each "
-                "endpoint, and of\n"
+                "alone, and with event=new: how many objects, by class and the method that makes "
+                "them. Of\n"
+                "those with the option endpoints the same of the requests to each endpoint, and "
+                "of\n"
                 "spans that the program tells, by their name. Of those with the option trace, or "
                 "of "
                 "the JVM's own\n"
@@ -404,7 +406,8 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
                 "Times are those of the wall clock. Several recordings add up. By endpoint, or of "
                 "a "
                 "part: what is\n"
-                "recorded one by one, which is all but what the options time and count count.\n",
+                "recorded one by one, which is all but what the options time, count and event=new: "
+                "count.\n",
             .examples = "  jaywalk -d 60 --time='com.acme.Shop.*' -f shop.jfr 4711\n"
                         "  jaywalk latency shop.jfr\n"
                         "  jaywalk latency --json --top=0 shop.jfr | jq '.methods[0].p99_ns'\n"

@@ -5,7 +5,7 @@
  * Callers  these.   Context  tool.
  * Memory   some 32 KiB for each method, LATENCY_ROWS of them.
  *
- * Of jaywalk.MethodLatency and jaywalk.MethodCount the last one of a method in a file holds all of its calls; each jdk.MethodTrace, whoever wrote it, is a call, and
+ * Of jaywalk.MethodLatency and jaywalk.MethodCount the last one of a method in a file holds all of its calls, of jaywalk.ObjectCount that of a class and method all objects; each jdk.MethodTrace, whoever wrote it, is a call, and
  * each jaywalk.Span one of what its name says; each jaywalk.QueueTime is a task.
  */
 #ifndef JW_CLI_CLI_LATENCY_INTERNAL_H
@@ -30,11 +30,23 @@ struct latency_figures {
 enum latency_kind {
     LATENCY_ALL,     /* calls of a method that is timed */
     LATENCY_COUNTED, /* of one that is counted: no times */
+    LATENCY_MADE,    /* objects of a class that a method makes, which are counted, too */
     LATENCY_SPANS,   /* by their name: of requests, their endpoint */
     LATENCY_TRACED,  /* calls that were long enough */
     LATENCY_QUEUED,  /* waits of tasks that were, by their class and the executor's */
     LATENCY_KINDS,
 };
+
+/* There are no times. */
+static inline bool latency_is_count(enum latency_kind kind)
+{
+    return kind == LATENCY_COUNTED || kind == LATENCY_MADE;
+}
+/* Of what is recorded one by one: it has parts. */
+static inline bool latency_is_single(enum latency_kind kind)
+{
+    return kind >= LATENCY_SPANS;
+}
 
 /* Between the boxes of a row. */
 #define LATENCY_BOX '\1'

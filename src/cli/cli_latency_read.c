@@ -5,6 +5,7 @@
 
 #include "cli/cli_feed_internal.h"
 #include "cli/cli_latency_internal.h"
+#include "profile/profile.h"
 
 #define NAME_BYTES 1024u
 
@@ -106,20 +107,30 @@ static struct latency_row *row_in_boxes(struct reading *reading,
     return row_of(reading->all, key);
 }
 
+/* False: there is none. */
+static bool put_method(struct reading *reading, const struct jfr_reader_event *event,
+                       char key[NAME_BYTES], size_t *used_bytes)
+{
+    struct jfr_value method, type;
+
+    if (!jfr_value_field(&event->value, "method", &method) || jfr_value_key(&method) == 0)
+        return false;
+    if (jfr_value_field(&method, "type", &type))
+        put_text(&type, "name", reading, key, used_bytes);
+    if (*used_bytes + 1 < NAME_BYTES)
+        key[(*used_bytes)++] = '.';
+    put_text(&method, "name", reading, key, used_bytes);
+    return true;
+}
+
 static struct latency_row *
 row_of_event(struct reading *reading, const struct jfr_reader_event *event, enum latency_kind kind)
 {
     char key[NAME_BYTES] = {(char)('0' + kind)};
-    struct jfr_value method, type;
     size_t used = 1;
 
-    if (!jfr_value_field(&event->value, "method", &method) || jfr_value_key(&method) == 0)
+    if (!put_method(reading, event, key, &used))
         return NULL;
-    if (jfr_value_field(&method, "type", &type))
-        put_text(&type, "name", reading, key, &used);
-    if (used + 1 < sizeof key)
-        key[used++] = '.';
-    put_text(&method, "name", reading, key, &used);
     return kind == LATENCY_TRACED ? row_in_boxes(reading, event, key) : row_of(reading->all, key);
 }
 
@@ -159,6 +170,45 @@ static struct latency_row *row_of_task(struct reading *reading,
     used += sizeof in - 1;
     put_class(event, "executorClass", reading, key, &used);
     return row_in_boxes(reading, event, key);
+}
+
+/* "[Lcom.acme.Order;" as "com.acme.Order[]"; it ends the text. */
+static void put_dimensions(char *name, size_t room_bytes, size_t *used_bytes)
+{
+    const size_t dimensions = strspn(name, "[");
+    const size_t length = strlen(name + dimensions);
+    const char *primitive = length == 1 ? profile_primitive(name[dimensions]) : NULL;
+    char element[NAME_BYTES];
+
+    if (dimensions == 0 || length == 0)
+        return;
+    if (name[dimensions] == 'L' && length > 2)
+        snprintf(element, sizeof element, "%.*s", (int)length - 2, name + dimensions + 1);
+    else
+        snprintf(element, sizeof element, "%s", primitive == NULL ? name + dimensions : primitive);
+    *used_bytes -= dimensions + length;
+    size_t used = (size_t)snprintf(name, room_bytes, "%s", element);
+    for (size_t i = 0; i < dimensions && used + 3 <= room_bytes; i++, used += 2)
+        memcpy(name + used, "[]", 3);
+    *used_bytes += strlen(name);
+}
+
+static struct latency_row *row_of_made(struct reading *reading,
+                                       const struct jfr_reader_event *event)
+{
+    static const char in[] = " in ";
+    char key[NAME_BYTES] = {'0' + LATENCY_MADE};
+    size_t used = 1;
+
+    put_class(event, "objectClass", reading, key, &used);
+    put_dimensions(key + 1, sizeof key - 1, &used);
+    if (used + sizeof in > sizeof key)
+        return row_of(reading->all, key);
+    memcpy(key + used, in, sizeof in);
+    used += sizeof in - 1;
+    if (!put_method(reading, event, key, &used))
+        snprintf(key + used, sizeof key - used, "[several methods]");
+    return row_of(reading->all, key);
 }
 
 /* ---- figures ---- */
@@ -217,6 +267,14 @@ static void take_count(struct reading *reading, const struct jfr_reader_event *e
 
     if (is_last(event, row))
         row->file.count += cli_number_of(event, "invocations");
+}
+
+static void take_made(struct reading *reading, const struct jfr_reader_event *event)
+{
+    struct latency_row *row = row_of_made(reading, event);
+
+    if (is_last(event, row))
+        row->file.count += cli_number_of(event, "count");
 }
 
 static void take_times(struct reading *reading, const struct jfr_reader_event *event)
@@ -289,12 +347,12 @@ uint64_t latency_percentile_ns(const struct latency_figures *figures, unsigned t
 
 /* ---- a file ---- */
 
-enum { SOURCE_TIMES, SOURCE_COUNT, SOURCE_TRACE, SOURCE_SPAN, SOURCE_QUEUE };
+enum { SOURCE_TIMES, SOURCE_COUNT, SOURCE_MADE, SOURCE_TRACE, SOURCE_SPAN, SOURCE_QUEUE };
 
 static const char *const sources[] = {
     [SOURCE_TIMES] = "jaywalk.MethodLatency", [SOURCE_COUNT] = "jaywalk.MethodCount",
-    [SOURCE_TRACE] = "jdk.MethodTrace",       [SOURCE_SPAN] = "jaywalk.Span",
-    [SOURCE_QUEUE] = "jaywalk.QueueTime",
+    [SOURCE_MADE] = "jaywalk.ObjectCount",    [SOURCE_TRACE] = "jdk.MethodTrace",
+    [SOURCE_SPAN] = "jaywalk.Span",           [SOURCE_QUEUE] = "jaywalk.QueueTime",
 };
 
 static void take_one(struct reading *reading, const struct jfr_reader_event *event, int source)
@@ -319,14 +377,16 @@ static void take(struct reading *reading, const struct jfr_reader_event *event)
     for (int i = 0; i < (int)JW_COUNT_OF(sources); i++) {
         if (strcmp(event->type_name, sources[i]) != 0)
             continue;
-        if (i > SOURCE_COUNT)
+        if (i > SOURCE_MADE)
             take_one(reading, event, i);
         else if (is_part)
             reading->all->has_sums = true;
         else if (i == SOURCE_TIMES)
             take_times(reading, event);
-        else
+        else if (i == SOURCE_COUNT)
             take_count(reading, event);
+        else
+            take_made(reading, event);
         return;
     }
 }

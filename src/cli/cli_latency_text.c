@@ -17,16 +17,19 @@ static const struct {
                {999, "p99.9", "p99_9_ns"}};
 
 static const struct {
-    const char *title, *of, *several, *list, *field;
+    const char *title, *things, *of, *several, *list, *field, *number;
 } kinds[LATENCY_KINDS] = {
-    [LATENCY_ALL] = {"All calls", "method", "methods", "methods", "method"},
-    [LATENCY_COUNTED] = {"Counted calls", "method", "methods", "counted", "method"},
-    [LATENCY_SPANS] = {"Requests by endpoint, and spans by name", "endpoint or span", "names",
-                       "spans", "span"},
-    [LATENCY_TRACED] = {"Traced calls: those that took as long as trace= says", "method", "methods",
-                        "traced", "method"},
+    [LATENCY_ALL] = {"All calls", "calls", "method", "methods", "methods", "method", "calls"},
+    [LATENCY_COUNTED] = {"Counted calls", "calls", "method", "methods", "counted", "method",
+                         "calls"},
+    [LATENCY_MADE] = {"Objects made", "objects", "class in method", "classes in methods", "made",
+                      "made", "objects"},
+    [LATENCY_SPANS] = {"Requests by endpoint, and spans by name", "calls", "endpoint or span",
+                       "names", "spans", "span", "calls"},
+    [LATENCY_TRACED] = {"Traced calls: those that took as long as trace= says", "calls", "method",
+                        "methods", "traced", "method", "calls"},
     [LATENCY_QUEUED] = {"Tasks that waited for a thread of their executor as long as queue= says",
-                        "task in executor", "classes", "queued", "task"},
+                        "tasks", "task in executor", "classes", "queued", "task", "calls"},
 };
 
 /* Of what is told of from some time on it is not known how many there were, nor of a part in how much time. */
@@ -38,7 +41,7 @@ static bool has_rate(enum latency_kind kind, const struct latency_wish *wish)
 /* The sums of all calls are not taken apart. */
 static bool has_boxes(enum latency_kind kind, const struct latency_wish *wish)
 {
-    return kind > LATENCY_COUNTED && wish->bys.count > 0;
+    return latency_is_single(kind) && wish->bys.count > 0;
 }
 
 /* "12.3ms", in whole numbers: no locale changes them. */
@@ -72,7 +75,7 @@ static int compare(const void *a, const void *b)
         return one->kind > other->kind ? 1 : -1;
     if (one->all.total_ns != other->all.total_ns)
         return one->all.total_ns < other->all.total_ns ? 1 : -1;
-    if (one->kind == LATENCY_COUNTED && one->all.count != other->all.count)
+    if (latency_is_count(one->kind) && one->all.count != other->all.count)
         return one->all.count < other->all.count ? 1 : -1;
     const int order = strcmp(one->name, other->name);
     return order != 0 ? order : strcmp(one->boxes, other->boxes);
@@ -99,9 +102,8 @@ static void put_times(const struct latency_figures *figures, FILE *to)
 
 static void put_head(enum latency_kind kind, const struct latency_wish *wish, FILE *to)
 {
-    fprintf(to, "%12s%s", kind == LATENCY_QUEUED ? "tasks" : "calls",
-            has_rate(kind, wish) ? "   per second" : "");
-    if (kind != LATENCY_COUNTED)
+    fprintf(to, "%12s%s", kinds[kind].things, has_rate(kind, wish) ? "   per second" : "");
+    if (!latency_is_count(kind))
         fprintf(to, " %10s %10s %10s %10s %10s %10s %10s", "total", "mean", columns[0].title,
                 columns[1].title, columns[2].title, columns[3].title, "max");
     fprintf(to, "  %s", kinds[kind].of);
@@ -145,7 +147,7 @@ static void put_row(const struct latency *all, const struct latency_row *row,
     fprintf(to, "%12" PRIu64, figures->count);
     if (has_rate(row->kind, wish))
         fprintf(to, " %9" PRIu64 ".%02u", rate / 100, (unsigned)(rate % 100));
-    if (row->kind != LATENCY_COUNTED)
+    if (!latency_is_count(row->kind))
         put_times(figures, to);
     cli_text_clean(row->name, name);
     fprintf(to, "  %s", name);
@@ -187,7 +189,8 @@ void latency_text(struct latency *all, const struct latency_wish *wish, FILE *to
     sort(all);
     if (wish->words[0] != '\0')
         fprintf(to,
-                "Only %s; without sums of all calls (time=, count=), which have no such parts\n\n",
+                "Only %s; without sums of all calls and objects (time=, count=, event=new:), which "
+                "have no such parts\n\n",
                 wish->words);
     for (int kind = 0; kind < LATENCY_KINDS; kind++)
         put_table(all, (enum latency_kind)kind, wish, to);
@@ -221,13 +224,13 @@ static void put_json_row(const struct latency *all, const struct latency_row *ro
     fprintf(to, "{\"%s\":", kinds[row->kind].field);
     cli_text_json(row->name, to);
     put_json_boxes(row, &wish->bys, to);
-    fprintf(to, ",\"calls\":%" PRIu64, figures->count);
-    if (row->kind != LATENCY_COUNTED)
+    fprintf(to, ",\"%s\":%" PRIu64, kinds[row->kind].number, figures->count);
+    if (!latency_is_count(row->kind))
         fprintf(to, ",\"total_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64, figures->total_ns,
                 figures->least_ns);
     if (has_rate(row->kind, wish))
         fprintf(to, ",\"per_second\":%" PRIu64 ".%02u", rate / 100, (unsigned)(rate % 100));
-    if (row->kind == LATENCY_COUNTED) {
+    if (latency_is_count(row->kind)) {
         fputc('}', to);
         return;
     }

@@ -12,7 +12,7 @@ static bool read_line(const struct cli_values *values, struct latency_wish *wish
     if (values->operands.count == 0) {
         jw_error_set(err,
                      "latency: a recording with times or counts is needed (options time, count, "
-                     "endpoints, trace and queue "
+                     "endpoints, trace, queue and event=new: "
                      "of start, profile and record); usage: %s",
                      cli_commands[CLI_COMMAND_LATENCY].usage);
         return false;
@@ -38,9 +38,9 @@ static bool read_all(const struct cli_values *values, struct latency *all,
             return true;
     if (all->unwanted == 0 && !all->has_sums) {
         jw_error_set(err,
-                     "%s: no times or counts of methods, requests or tasks: record with the option "
-                     "time, count, "
-                     "endpoints, trace or queue (jaywalk -d 60 "
+                     "%s: no times or counts of methods, requests, tasks or objects: record with "
+                     "the option time, count, "
+                     "endpoints, trace, queue or event=new: (jaywalk -d 60 "
                      "--time='com.acme.Shop.*' PID)",
                      first);
         return false;
@@ -49,7 +49,7 @@ static bool read_all(const struct cli_values *values, struct latency *all,
                  "%s: of %" PRIu64
                  " calls, requests and tasks none is of the part that was asked for: %s%s",
                  first, all->unwanted, wish->words,
-                 all->has_sums ? "; what time= and count= count has no parts" : "");
+                 all->has_sums ? "; what time=, count= and event=new: count has no parts" : "");
     if (!values->is_quiet)
         cli_tell_idle_part(first, wish->part);
     return false;
@@ -59,7 +59,7 @@ static bool read_all(const struct cli_values *values, struct latency *all,
 static bool has_single(const struct latency *all)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (all->rows[i]->kind > LATENCY_COUNTED && all->rows[i]->all.count != 0)
+        if (latency_is_single(all->rows[i]->kind) && all->rows[i]->all.count != 0)
             return true;
     return false;
 }

@@ -280,6 +280,8 @@ struct profile_name {
  */
 size_t profile_title(const struct profile_name *name, const struct profile_view *view, char *text,
                      size_t capacity_bytes);
+/* By its letter in descriptors: "[B" reads byte[]. NULL: it is none. */
+const char *profile_primitive(char letter);
 
 enum profile_tier {
     PROFILE_TIER_INTERPRETED,

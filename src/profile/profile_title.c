@@ -26,8 +26,7 @@ static void profile_put(struct profile_line *line, const char *text)
     profile_put_bytes(line, text, strlen(text));
 }
 
-/* Descriptor letters of arrays of primitives: "[B" reads byte[]. */
-static const char *profile_primitive(char letter)
+const char *profile_primitive(char letter)
 {
     static const struct {
         char letter;

@@ -36,6 +36,9 @@ counted() { # $1: name
         sed -E 's/\$[0-9]+ /$# /; s/ \[I / int[] /; s/ \[\[L(.*); / \1[][] /; s/ \[L(.*); / \1[] /' |
         awk '{ last[$1 " " $2] = $3 } END { for (one in last) print one, last[one] }' | LC_ALL=C sort >"$1.counted"
     diff "$1.expected" "$1.counted" || fail "$1: what was counted (>) is not what was made (<)"
+    "$JW_COMMAND" latency -q --json --top=0 "$1.jfr" | sed -nE 's/^\{"made":"(.*) in (.*)","objects":([0-9]+),.*/\2 \1 \3/p' |
+        sed -E 's/\$[0-9]+ /$# /; s/\\u003c/</; s/\\u003e/>/' | LC_ALL=C sort >"$1.told"
+    diff "$1.expected" "$1.told" || fail "$1: what is told of counts (>) is not what was made (<)"
 }
 
 kinds=(platform)

@@ -18,7 +18,7 @@ static struct maker maker;
 static char path[192];
 
 enum { THREAD = 20, METHOD = 24, CLASS = 25, SYMBOL = 26, VALUE = 31, ENDPOINT = 32 };
-enum { TRACED = 101, ENDPOINT_EVENT, COUNTED, SPAN };
+enum { TRACED = 101, ENDPOINT_EVENT, COUNTED, SPAN, MADE };
 
 static const char *const rows[] = {
     "root",
@@ -67,19 +67,26 @@ static const char *const rows[] = {
     "        annotation class=33 value=TICKS",
     "      field name=eventThread class=20 constantPool=true",
     "      field name=name class=12",
+    "    class name=jaywalk.ObjectCount id=105 superType=jdk.jfr.Event",
+    "      field name=startTime class=10",
+    "      field name=objectClass class=25 constantPool=true",
+    "      field name=method class=24 constantPool=true",
+    "      field name=count class=10",
+    "      field name=elapsed class=10",
+    "        annotation class=33 value=NANOSECONDS",
     "  region locale=en_US gmtOffset=0",
     NULL,
 };
 
 static void put_pools(void)
 {
-    static const char *const symbols[] = {"a/Shop", "buy", "find"};
+    static const char *const symbols[] = {"a/Shop", "buy", "find", "[[I", "[La/Shop;"};
     static const char *const values[] = {"acme", "globex", "odd\001one"};
     static const char *const endpoints[] = {"GET /a", "POST /b"};
     static const char *const threads[] = {"main", "worker"};
     const size_t at = maker_begin_checkpoint(&maker, 6);
 
-    maker_text_pool(&maker, SYMBOL, 3, symbols);
+    maker_text_pool(&maker, SYMBOL, 5, symbols);
     maker_text_pool(&maker, VALUE, 3, values);
     maker_text_pool(&maker, ENDPOINT, 2, endpoints);
     maker_pool(&maker, THREAD, 2);
@@ -88,8 +95,8 @@ static void put_pools(void)
         maker_text(&maker, threads[i - 1]);
         maker_varint(&maker, 10 + i);
     }
-    maker_pool(&maker, CLASS, 1);
-    MAKER_PUT(&maker, 1, 1);
+    maker_pool(&maker, CLASS, 3); /* Shop, int[][], Shop[] */
+    MAKER_PUT(&maker, 1, 1, 2, 4, 3, 5);
     maker_pool(&maker, METHOD, 2); /* Shop.buy, Shop.find */
     MAKER_PUT(&maker, 1, 1, 2, 2, 1, 3);
     maker_end_event(&maker, at);
@@ -236,7 +243,8 @@ Test(cli_latency, a_part_has_calls_that_are_recorded_one_by_one)
         cr_expect_not_null(strstr(out_text, "\"part\":\""), "%s", parts[i].option);
     }
     cr_assert_eq(RUN("latency", "--endpoint=GET*", path), CLI_OK);
-    cr_expect_eq(strncmp(out_text, "Only GET*; without sums of all calls", 36), 0, "%s", out_text);
+    cr_expect_eq(strncmp(out_text, "Only GET*; without sums of all calls and objects (", 50), 0,
+                 "%s", out_text);
 }
 
 Test(cli_latency, a_part_of_nothing_says_which)
@@ -244,7 +252,7 @@ Test(cli_latency, a_part_of_nothing_says_which)
     cr_assert_eq(RUN("latency", "--endpoint=DELETE*", path), CLI_FAILED);
     cr_expect_not_null(
         strstr(err_text, "of 19 calls, requests and tasks none is of the part that was asked for: "
-                         "DELETE*; what time= and count= count has no parts"),
+                         "DELETE*; what time=, count= and event=new: count has no parts"),
         "%s", err_text);
     cr_expect_not_null(strstr(err_text, "no endpoint is matched by --endpoint='DELETE*'"), "%s",
                        err_text);
@@ -285,8 +293,35 @@ Test(cli_latency, a_part_where_there_are_sums_alone_says_that)
     save();
     cr_assert_eq(RUN("latency", "--from=1ms", path), CLI_FAILED);
     cr_expect_not_null(strstr(err_text, "of 0 calls, requests and tasks"), "%s", err_text);
-    cr_expect_not_null(strstr(err_text, "what time= and count= count has no parts"), "%s",
-                       err_text);
+    cr_expect_not_null(strstr(err_text, "what time=, count= and event=new: count has no parts"),
+                       "%s", err_text);
+}
+
+Test(cli_latency, objects_are_counted_by_class_and_method_as_the_last_of_a_file_has_it)
+{
+    begin_again();
+    MAKER_EVENT(&maker, MADE, 100 * MS, 1, 1, 10, 100 * MS);
+    MAKER_EVENT(&maker, MADE, 100 * MS, 2, 1, 7, 100 * MS);
+    MAKER_EVENT(&maker, MADE, 900 * MS, 1, 1, 1000, 500 * MS);
+    MAKER_EVENT(&maker, MADE, 900 * MS, 1, 1, 500,
+                500 * MS); /* the same names, of another loader */
+    MAKER_EVENT(&maker, MADE, 900 * MS, 3, 0, 3, 500 * MS);
+    save();
+    cr_assert_eq(RUN("latency", path), CLI_OK);
+    cr_expect_str_eq(out_text, "Objects made\n\n"
+                               "     objects   per second  class in method\n"
+                               "        1500      3000.00  a.Shop in a.Shop.buy\n"
+                               "           7        70.00  int[][] in a.Shop.buy\n"
+                               "           3         6.00  a.Shop[] in [several methods]\n\n");
+    cr_assert_eq(RUN("latency", path, path), CLI_OK);
+    cr_expect_not_null(strstr(out_text, "        3000      3000.00  a.Shop in a.Shop.buy\n"));
+    RUN_JSON("--top=1");
+    cr_expect_not_null(strstr(out_text, "\"made\":[\n{\"made\":\"a.Shop in a.Shop.buy\","
+                                        "\"objects\":1500,\"per_second\":3000.00}],"),
+                       "%s", out_text);
+    cr_assert_eq(RUN("latency", "--from=1ms", path), CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "of 0 calls, requests and tasks"), "%s", err_text);
+    cr_expect_not_null(strstr(err_text, "what time=, count= and event=new: count has no parts"));
 }
 
 Test(cli_latency, where_nothing_can_be_taken_apart_that_is_said)
