@@ -5,7 +5,7 @@ package java.lang;
  * in place of the one that was taken least goes, and is added to what is known of all others of its place. So what is told of an object is what was counted since it came in, and
  * misses at the most what the others of its place have.
  *
- * <p>A word says which threads: hashes of the first and the second one, and whether there were more.
+ * <p>A word says which threads: numbers of the first and the second one, of 31 bits each, and whether there were more.
  */
 final class JaywalkObjectTable {
     /** The longs of an object. KEY: place and hash, never 0; COUNT: 0, what was counted is forgotten. */
@@ -60,14 +60,19 @@ final class JaywalkObjectTable {
 
     // ---- threads ----
 
-    static long with(long threads, long hash) {
+    /** A thread in that word: never 0. */
+    static long who(long number) {
+        return (number & HASH) == 0 ? HASH : number & HASH;
+    }
+
+    static long with(long threads, long who) {
         if (threads == 0) {
-            return hash;
+            return who;
         }
-        if ((threads & HASH) == hash || (threads >>> HASH_BITS & HASH) == hash || threads >= MORE) {
+        if ((threads & HASH) == who || (threads >>> HASH_BITS & HASH) == who || threads >= MORE) {
             return threads;
         }
-        return threads > HASH ? threads | MORE : threads | hash << HASH_BITS;
+        return threads > HASH ? threads | MORE : threads | who << HASH_BITS;
     }
 
     private static long both(long threads, long more) {

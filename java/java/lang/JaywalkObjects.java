@@ -1,5 +1,7 @@
 package java.lang;
 
+import jdk.internal.vm.annotation.DontInline;
+
 /**
  * Which objects' locks are taken at places of the census, on request: the calls stand in classes that were written for it, beside those of {@link JaywalkLocks}.
  *
@@ -27,7 +29,7 @@ public final class JaywalkObjects {
     private static final Cells[] NOBODY = nobody();
 
     /** Never null; nobody's while nobody asks for objects. */
-    private static Cells[] owned = NOBODY;
+    static Cells[] owned = NOBODY;
     private static Cells[] nextOwned;
 
     /** What threads have given up, and those that have no rows count; under the monitor, as all below. */
@@ -93,12 +95,13 @@ public final class JaywalkObjects {
 
     private static void count(int hash, int site) {
         final Thread thread = Thread.currentThread();
-        final int who = System.identityHashCode(thread);
-        final Cells cells = owned[who & (OWNED - 1)];
+        final long number = JaywalkNumber.of(thread);
+        final long who = JaywalkObjectTable.who(number);
+        final Cells cells = owned[(int) number & (OWNED - 1)];
         final long key = JaywalkObjectTable.key(site, hash);
 
         if (cells.owner != thread || !isCounted(cells.rows, key, who)) {
-            countSlowly(key, thread, who);
+            countSlowly(key, who);
         }
     }
 
@@ -129,7 +132,8 @@ public final class JaywalkObjects {
         return false;
     }
 
-    private static void countSlowly(long key, Thread thread, int who) {
+    @DontInline
+    private static void countSlowly(long key, long who) {
         final Cells[] now = owned;
 
         if (now == NOBODY) {
@@ -154,14 +158,14 @@ public final class JaywalkObjects {
         }
     }
 
-    /** A virtual thread that is its own carrier does not say when it ends. */
+    /** A virtual thread that is its own carrier does not say when it ends, and one that is being made has no number yet. */
     private static boolean isOwner(Thread carrier) {
         final Class<?> virtualThread = JaywalkSlot.virtualThread;
 
-        return virtualThread == null || !virtualThread.isInstance(carrier);
+        return JaywalkNumber.of(carrier) > 0 && (virtualThread == null || !virtualThread.isInstance(carrier));
     }
 
-    private static synchronized void share(Cells[] of, long key, int who) {
+    private static synchronized void share(Cells[] of, long key, long who) {
         if (of == owned) {
             all.add(key, 1, who);
         }
@@ -225,10 +229,10 @@ public final class JaywalkObjects {
     /** The thread ends, on itself. */
     static void ended(Thread thread) {
         final Cells[] now = owned;
-        final int hash = System.identityHashCode(thread);
+        final long number = JaywalkNumber.of(thread);
 
         for (int i = 0; i < JaywalkUnshared.NEIGHBOURS; i++) {
-            final Cells cells = now[hash + i & (OWNED - 1)];
+            final Cells cells = now[JaywalkNumber.place(number, i) & (OWNED - 1)];
 
             if (cells.owner == thread) {
                 giveBack(now, cells);

@@ -87,6 +87,9 @@ public final class ObjectsTest {
         final long[][] figures = JaywalkObjects.figures();
         check(sumOf(figures) == (long) rounds * atOnce * calls, sumOf(figures) + " are counted");
         check(figures[2][0] == 0, figures[2][0] + " are lost");
+        for (JaywalkObjects.Cells cells : JaywalkObjects.owned) {
+            check(cells.owner == null, "a thread that has ended keeps its rows");
+        }
 
         final Map<Long, Long> byKey = new HashMap<>();
         for (int at = 0; at < figures[0].length; at += ROW) {

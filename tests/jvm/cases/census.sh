@@ -142,10 +142,10 @@ objects() { # $1: name of a run
     ! grep -F '"place":"CensusObjects$Account.ofClass"' "$1.sites" | grep '"taken"' || fail "$1: a class is told as an object"
     still_compiled "$1"
 }
-profile objects locks=objects,lock=10ms,file=objects.jfr "${TELL_COMPILED[@]}" -Xverify:all CensusObjects
+profile objects locks=objects,lock=1000s,file=objects.jfr "${TELL_COMPILED[@]}" -Xverify:all CensusObjects
 objects objects
 if [ "$MAJOR" -ge 21 ]; then
-    profile objectsvirtual locks=objects,lock=10ms,file=objectsvirtual.jfr "${TELL_COMPILED[@]}" CensusObjects virtual
+    profile objectsvirtual locks=objects,lock=1000s,file=objectsvirtual.jfr "${TELL_COMPILED[@]}" CensusObjects virtual
     objects objectsvirtual
 fi
 ! grep -q '"taken"' plain.sites || fail "plain: objects are told without being asked for"
