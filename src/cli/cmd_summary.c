@@ -22,10 +22,16 @@ struct row {
     uint64_t bytes;
 };
 
-struct summary {
+/* Of events, or of constants. */
+struct rows {
     struct row *rows;
-    size_t row_count;
-    size_t row_capacity;
+    size_t count;
+    size_t capacity;
+    uint64_t all, bytes; /* of all rows */
+};
+
+struct summary {
+    struct rows events, constants;
     struct {
         const struct jfr_reader_type *type;
         size_t row;
@@ -33,7 +39,7 @@ struct summary {
     size_t type_count;
 
     uint64_t chunks;
-    uint64_t file_bytes, bytes, event_bytes, events;
+    uint64_t file_bytes, bytes;
     uint64_t start_ns, end_ns; /* since the Unix epoch */
     bool is_of_jaywalk;
     bool is_final; /* the last chunk says that the recording ended with it */
@@ -50,39 +56,53 @@ struct summary {
     struct jfr_text text;
 };
 
+static void forget_rows(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        jw_free(rows->rows[i].name);
+    jw_free(rows->rows);
+}
+
 static void forget(struct summary *summary)
 {
-    for (size_t i = 0; i < summary->row_count; i++)
-        jw_free(summary->rows[i].name);
-    jw_free(summary->rows);
+    forget_rows(&summary->events);
+    forget_rows(&summary->constants);
     jfr_text_free(&summary->text);
 }
 
 /* The row of a type; NULL: memory is out. */
-static struct row *row_of(struct summary *summary, const struct jfr_reader_event *event)
+static struct row *row_of(struct rows *rows, const char *type_name)
 {
-    const size_t name_bytes = strlen(event->type_name) + 1;
+    const size_t name_bytes = strlen(type_name) + 1;
 
-    for (size_t i = 0; i < summary->row_count; i++) {
-        if (strcmp(summary->rows[i].name, event->type_name) == 0)
-            return &summary->rows[i];
+    for (size_t i = 0; i < rows->count; i++) {
+        if (strcmp(rows->rows[i].name, type_name) == 0)
+            return &rows->rows[i];
     }
-    if (summary->row_count == summary->row_capacity) {
-        const size_t capacity = summary->row_capacity == 0 ? 64 : summary->row_capacity * 2;
-        struct row *grown = jw_realloc(summary->rows, jw_mul_bytes(capacity, sizeof *grown));
+    if (rows->count == rows->capacity) {
+        const size_t capacity = rows->capacity == 0 ? 64 : rows->capacity * 2;
+        struct row *grown = jw_realloc(rows->rows, jw_mul_bytes(capacity, sizeof *grown));
 
         if (grown == NULL)
             return NULL;
-        summary->rows = grown;
-        summary->row_capacity = capacity;
+        rows->rows = grown;
+        rows->capacity = capacity;
     }
-    struct row *row = &summary->rows[summary->row_count];
+    struct row *row = &rows->rows[rows->count];
     *row = (struct row){.name = jw_alloc(name_bytes)};
     if (row->name == NULL)
         return NULL;
-    memcpy(row->name, event->type_name, name_bytes);
-    summary->row_count++;
+    memcpy(row->name, type_name, name_bytes);
+    rows->count++;
     return row;
+}
+
+static void add(struct rows *rows, struct row *row, uint64_t count, uint64_t bytes)
+{
+    row->count += count;
+    row->bytes += bytes;
+    rows->all += count;
+    rows->bytes += bytes;
 }
 
 /* Types stand at one place while their chunk is read. */
@@ -95,21 +115,34 @@ static bool count(struct summary *summary, const struct jfr_reader_event *event)
 
     struct row *row;
     if (summary->types[at].type != NULL) {
-        row = &summary->rows[summary->types[at].row];
+        row = &summary->events.rows[summary->types[at].row];
     } else {
-        row = row_of(summary, event);
+        row = row_of(&summary->events, event->type_name);
         if (row == NULL)
             return false;
         if (summary->type_count < TYPE_SLOTS / 2) {
             summary->types[at].type = event->type;
-            summary->types[at].row = (size_t)(row - summary->rows);
+            summary->types[at].row = (size_t)(row - summary->events.rows);
             summary->type_count++;
         }
     }
-    row->count++;
-    row->bytes += event->size_bytes;
-    summary->events++;
-    summary->event_bytes += event->size_bytes;
+    add(&summary->events, row, 1, event->size_bytes);
+    return true;
+}
+
+/* The names, stacks and threads of the chunk in hand. False: no memory. */
+static bool count_constants(struct summary *summary, const struct jfr_reader *reader)
+{
+    struct jfr_pool pools[TYPE_SLOTS];
+    const size_t count = jfr_reader_pools(reader, pools, TYPE_SLOTS);
+
+    for (size_t i = 0; i < count; i++) {
+        struct row *row = row_of(&summary->constants, pools[i].type_name);
+
+        if (row == NULL)
+            return false;
+        add(&summary->constants, row, pools[i].count, pools[i].bytes);
+    }
     return true;
 }
 
@@ -213,11 +246,12 @@ static bool read_file(struct summary *summary, const char *path, bool is_quiet,
     cli_progress_begin(&progress, is_quiet);
     while (is_good && jfr_reader_next_chunk(reader, &chunk, err)) {
         begin_chunk(summary, reader, &chunk);
+        is_good = count_constants(summary, reader);
         while (is_good && jfr_reader_next_event(reader, &event, err)) {
             is_good = count(summary, &event);
             if (is_looked_at(event.type_name))
                 look(summary, &event);
-            if (summary->events % 65536 == 0)
+            if (summary->events.all % 65536 == 0)
                 cli_progress_show(&progress, "reading", jfr_reader_position_bytes(reader),
                                   jfr_reader_size_bytes(reader));
         }
@@ -260,26 +294,36 @@ static void put_line(const char *name, const char *text)
     putchar('\n');
 }
 
-static void show_events(const struct summary *summary)
+static void show_rows(const struct rows *rows, const char *title)
 {
     char first[32], second[32];
 
-    printf("\n  %-44s %14s %16s\n", "Events", "count", "bytes");
-    for (size_t i = 0; i < summary->row_count; i++) {
+    printf("\n  %-44s %14s %16s\n", title, "count", "bytes");
+    for (size_t i = 0; i < rows->count; i++) {
         char name[64];
 
-        snprintf(name, sizeof name, "%.44s", summary->rows[i].name);
-        cli_text_digits(summary->rows[i].count, first);
-        cli_text_digits(summary->rows[i].bytes, second);
+        snprintf(name, sizeof name, "%.44s", rows->rows[i].name);
+        cli_text_digits(rows->rows[i].count, first);
+        cli_text_digits(rows->rows[i].bytes, second);
         fputs("  ", stdout);
         cli_put(name, stdout);
         printf("%*s %14s %16s\n", (int)(44 - cli_text_width(name)), "", first, second);
     }
-    cli_text_digits(summary->bytes - summary->event_bytes, second);
-    printf("  %-44s %14s %16s\n", "(names, types and room between events)", "", second);
-    cli_text_digits(summary->events, first);
-    cli_text_digits(summary->bytes, second);
+    cli_text_digits(rows->all, first);
+    cli_text_digits(rows->bytes, second);
     printf("  %-44s %14s %16s\n", "all", first, second);
+}
+
+static void show_bytes(const struct summary *summary)
+{
+    const uint64_t told = summary->events.bytes + summary->constants.bytes;
+    char digits[32];
+
+    show_rows(&summary->events, "Events");
+    show_rows(&summary->constants, "Constants (names, stacks, threads)");
+    /* Of a damaged file more may be told than there is. */
+    cli_text_digits(summary->bytes > told ? summary->bytes - told : 0, digits);
+    printf("\n  %-44s %14s %16s\n", "Types, heads of chunks and free room", "", digits);
 }
 
 static void show_losses(const struct summary *summary)
@@ -329,7 +373,17 @@ static void show(const struct summary *summary, const char *path)
     show_losses(summary);
     for (size_t i = 0; i < summary->setting_count; i++)
         put_line(i == 0 ? "Settings" : "", summary->settings[i]);
-    show_events(summary);
+    show_bytes(summary);
+}
+
+static void show_json_rows(const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        fputs(i == 0 ? "{\"name\":" : ",{\"name\":", stdout);
+        cli_text_json(rows->rows[i].name, stdout);
+        printf(",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", rows->rows[i].count,
+               rows->rows[i].bytes);
+    }
 }
 
 static void show_json(const struct summary *summary, const char *path)
@@ -355,12 +409,9 @@ static void show_json(const struct summary *summary, const char *path)
         cli_text_json(summary->settings[i], stdout);
     }
     fputs("],\"events\":[", stdout);
-    for (size_t i = 0; i < summary->row_count; i++) {
-        fputs(i == 0 ? "{\"name\":" : ",{\"name\":", stdout);
-        cli_text_json(summary->rows[i].name, stdout);
-        printf(",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", summary->rows[i].count,
-               summary->rows[i].bytes);
-    }
+    show_json_rows(&summary->events);
+    fputs("],\"constants\":[", stdout);
+    show_json_rows(&summary->constants);
     fputs("]}", stdout);
 }
 
@@ -372,8 +423,11 @@ static int summarize(struct summary *summary, const char *path, const struct cli
 
     memset(summary, 0, sizeof *summary);
     const bool is_read = read_file(summary, path, values->is_quiet, &err);
-    if (summary->row_count > 1)
-        qsort(summary->rows, summary->row_count, sizeof *summary->rows, by_bytes);
+    if (summary->events.count > 1)
+        qsort(summary->events.rows, summary->events.count, sizeof *summary->events.rows, by_bytes);
+    if (summary->constants.count > 1)
+        qsort(summary->constants.rows, summary->constants.count, sizeof *summary->constants.rows,
+              by_bytes);
     if (!is_read)
         cli_complain("%s", err.message);
     else if (values->has_json) {

@@ -133,6 +133,16 @@ const char *jfr_reader_notice(const struct jfr_reader *reader);
 uint64_t jfr_reader_size_bytes(const struct jfr_reader *reader);
 uint64_t jfr_reader_position_bytes(const struct jfr_reader *reader);
 
+/* The constants of one type in this chunk: how many, and what they and their keys take. */
+struct jfr_pool {
+    const char *type_name; /* lives until the next chunk */
+    uint64_t count;
+    uint64_t bytes;
+};
+
+/* One of each type that has any, in the order of their ids; those behind `capacity` are not told. How many. */
+size_t jfr_reader_pools(const struct jfr_reader *reader, struct jfr_pool *pools, size_t capacity);
+
 /* Does this chunk declare an event of that name? One with spans and a stack? */
 bool jfr_reader_has_event(const struct jfr_reader *reader, const char *type_name);
 bool jfr_reader_has_contexts(const struct jfr_reader *reader);
@@ -141,7 +151,7 @@ uint32_t jfr_reader_attribute_count(const struct jfr_reader *reader, uint32_t mo
 
 /* Values --------------------------------------------------------------------------------------- */
 
-/* Name of the type of a value, "java.lang.Thread"; of an array that of its elements. */
+/* Name of the type of a value, "java.lang.Thread"; of an array that of its elements. A simple type is what it stands for, where that is a struct. */
 const char *jfr_value_type_name(const struct jfr_value *value);
 
 /*
@@ -296,14 +306,16 @@ struct jfr_stack {
     struct jfr_array frames;
     bool is_truncated;
     bool is_plain; /* its frames are numbers and references alone */
-    /* Of the reader: what its fields are, and how many bytes a frame has at most; SIZE_MAX: not so. */
+    bool is_keyed; /* they are constants, and it has their keys */
+    /* Of the reader: of its frames; what their fields are, and how many bytes a frame has at most; SIZE_MAX: not so. */
+    const struct jfr_reader_type *type;
     bool has_method_key, has_type_key, has_int_line;
     size_t quick_bytes;
 };
 
 /* What tells frames of a chunk apart. */
 struct jfr_stack_keys {
-    const unsigned char *bytes; /* where the frame begins */
+    const unsigned char *bytes; /* where the frame begins, or its key */
     uint64_t method_key;        /* equal keys: equal methods, in this chunk */
     uint64_t type_key;
     int64_t line; /* -1: none */

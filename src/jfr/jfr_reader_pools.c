@@ -312,3 +312,36 @@ bool jfr_reader_load_pools(struct jfr_reader *reader, uint64_t offset, struct jw
         offset -= back_bytes;
     }
 }
+
+static unsigned varint_bytes(uint64_t value)
+{
+    unsigned count = 1;
+
+    while (value > 0x7f && count < JFR_VARINT_BYTES) {
+        value >>= 7;
+        count++;
+    }
+    return count;
+}
+
+size_t jfr_reader_pools(const struct jfr_reader *reader, struct jfr_pool *pools, size_t capacity)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < reader->type_count && i < capacity; i++)
+        pools[i] = (struct jfr_pool){.type_name = reader->types[i].name};
+    for (uint32_t i = 0; i < reader->constant_count; i++) {
+        const struct jfr_constant *constant = &reader->constants[i];
+        const size_t at = (size_t)(constant->type - reader->types);
+
+        if (at >= capacity)
+            continue;
+        pools[at].count++;
+        pools[at].bytes +=
+            varint_bytes(constant->key) + (uint64_t)(constant->end - constant->bytes);
+    }
+    for (size_t i = 0; i < reader->type_count && i < capacity; i++)
+        if (pools[i].count > 0)
+            pools[count++] = pools[i];
+    return count;
+}

@@ -98,6 +98,8 @@ Test(cli_chunks, summary_counts_events_and_says_what_is_whole)
     cr_expect_not_null(strstr(out_text, "Length    2.000 s"), "%s", out_text);
     cr_expect_not_null(strstr(out_text, "Lost      2 samples"), "%s", out_text);
     cr_expect_not_null(strstr(out_text, "jdk.ExecutionSample"), "%s", out_text);
+    cr_expect_not_null(strstr(out_text, "jdk.types.StackTrace"), "%s", out_text);
+    cr_expect_not_null(strstr(out_text, "Types, heads of chunks"), "%s", out_text);
     cr_expect_eq(RUN("summary", cut), CLI_OK);
     cr_expect_not_null(strstr(out_text, "are left out"), "%s", out_text);
     cr_expect_eq(RUN("summary", "--strict", cut), CLI_FAILED);
