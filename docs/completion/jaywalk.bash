@@ -30,7 +30,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
         --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
@@ -81,7 +81,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
         --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
@@ -134,7 +134,7 @@ _jaywalk_facts() {
         --service) kind=any ;;
         -j | --jstackdepth) kind=any ;;
         --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr none' ;;
+        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
         --nativecheck) kind=any ;;
         --ttsp) kind=any ;;
         --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;

@@ -117,6 +117,7 @@ static struct recording_config config_of(const struct options *values, const cha
         .counter = options_is_counting(values) ? values->perf : NULL,
         .shows = shown_of(values),
         .has_tasks = values->has_async_stacks,
+        .has_frames_in_line = (values->features & OPTIONS_FEATURE_PLAINSTACKS) != 0,
         .unsigned5_bias = vm_unsigned5_bias(),
         .is_by_thread = values->is_by_thread,
         .tree = {.split_lines = values->has_lines},

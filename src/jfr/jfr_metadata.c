@@ -24,6 +24,7 @@ struct tree {
     const struct jfr_attributes *attributes;
     const struct jfr_declared_set *declared; /* NULL: none */
     enum jfr_dialect dialect;
+    bool has_frames_in_line;
     struct jfr_buffer elements;
     const char *texts[TEXTS_MAX];
     size_t text_count;
@@ -220,6 +221,8 @@ static void put_field(struct tree *tree, const struct jfr_row *row, const char *
 /* The fields that a row stands for. */
 static size_t field_count_of(const struct tree *tree, const struct jfr_row *row)
 {
+    if ((row->flags & (JFR_FRAMES_BY_KEY | JFR_FRAMES_IN_LINE)) != 0)
+        return tree->has_frames_in_line == ((row->flags & JFR_FRAMES_IN_LINE) != 0);
     return (row->flags & JFR_EACH_ATTRIBUTE) ? tree->attributes->count : 1;
 }
 
@@ -315,7 +318,8 @@ static size_t fields_behind(size_t row_index)
 
 static bool is_class(const struct tree *tree, const struct jfr_row *row)
 {
-    return row->kind != JFR_ROW_FIELD && jfr_type_is_declared(tree->dialect, row->type);
+    return row->kind != JFR_ROW_FIELD && jfr_type_is_declared(tree->dialect, row->type) &&
+           (row->type != JFR_TYPE_FRAME_KEY || !tree->has_frames_in_line);
 }
 
 static void put_declared(struct tree *tree, const struct jfr_declared *declared)
@@ -352,9 +356,8 @@ static void put_tree(struct tree *tree)
     put_child_count(tree, 0);
 }
 
-void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_dialect dialect,
-                      const struct jfr_attributes *attributes,
-                      const struct jfr_declared_set *declared)
+void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
+                      const struct jfr_declaration *declaration)
 {
     static const struct jfr_attributes no_attributes;
     struct tree *tree = jw_alloc(sizeof *tree);
@@ -364,9 +367,11 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_di
         buffer->has_failed = true;
         return;
     }
-    tree->attributes = attributes == NULL ? &no_attributes : attributes;
-    tree->declared = declared;
-    tree->dialect = dialect;
+    tree->attributes = declaration->attributes == NULL ? &no_attributes : declaration->attributes;
+    tree->declared = declaration->declared;
+    tree->dialect = declaration->dialect;
+    tree->has_frames_in_line =
+        jfr_has_frames_in_line(declaration->dialect, declaration->has_frames_in_line);
     put_tree(tree);
     jfr_put_varint(&content, tree->text_count);
     for (size_t i = 0; i < tree->text_count; i++)

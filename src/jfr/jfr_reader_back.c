@@ -23,8 +23,8 @@ bool jfr_stack_can_turn(const struct jfr_value *constant, struct jfr_stack *stac
     if (!constant->is_whole || type->frames_at >= type->field_count ||
         !are_bytes(type, 0, type->frames_at) ||
         !are_bytes(type, type->frames_at + 1u, type->field_count - type->frames_at - 1u) ||
-        !jfr_stack_begin(constant, stack) || !stack->is_plain || stack->quick_bytes == 0 ||
-        stack->quick_bytes == SIZE_MAX)
+        !jfr_stack_begin(constant, stack) || !stack->is_plain ||
+        (!stack->is_keyed && (stack->quick_bytes == 0 || stack->quick_bytes == SIZE_MAX)))
         return false;
     jfr_stack_turn(constant, stack);
     return true;
@@ -48,27 +48,57 @@ void jfr_stack_turn(const struct jfr_value *constant, struct jfr_stack *stack)
 
 #define BYTES_MOST 8 /* of a number that can be read from behind */
 
+/* The number that ends at `*end`, which becomes where it begins, or where it may. */
+static enum jfr_back number_back(const unsigned char *low, const unsigned char **end,
+                                 uint64_t *number)
+{
+    const unsigned char *const behind = *end;
+    const unsigned char *at = behind;
+
+    if (at == low)
+        return JFR_BACK_LESS;
+    *number = *--at;
+    if (*number >= 0x80)
+        return JFR_BACK_ODD;
+    while (at > low && at[-1] >= 0x80)
+        *number = *number << 7 | (*--at & 0x7f);
+    *end = at;
+    return behind - at > BYTES_MOST ? JFR_BACK_ODD : JFR_BACK_FRAME;
+}
+
+/* Of a stack that has keys of frames. */
+static enum jfr_back key_back(const struct jfr_stack *stack, const unsigned char *low,
+                              const unsigned char **end, struct jfr_stack_keys *keys)
+{
+    const unsigned char *at = *end;
+    uint64_t key;
+    const enum jfr_back back = number_back(low, &at, &key);
+
+    if (back != JFR_BACK_FRAME)
+        return back;
+    if (at == low && low != stack->frames.element.bytes)
+        return JFR_BACK_LESS;
+    jfr_stack_keys_of(stack, key, keys);
+    *end = keys->bytes = at;
+    return JFR_BACK_FRAME;
+}
+
 enum jfr_back jfr_stack_back(const struct jfr_stack *stack, const unsigned char *low,
                              const unsigned char **end, struct jfr_stack_keys *keys)
 {
-    const struct jfr_reader_type *type = stack->frames.element.type;
+    const struct jfr_reader_type *type = stack->type;
     const unsigned char *at = *end;
 
+    if (stack->is_keyed)
+        return key_back(stack, low, end, keys);
     keys->method_key = keys->type_key = 0;
     keys->line = -1;
     for (uint32_t i = type->field_count; i-- > 0;) {
-        const unsigned char *const behind = at;
         uint64_t number;
+        const enum jfr_back back = number_back(low, &at, &number);
 
-        if (at == low)
-            return JFR_BACK_LESS;
-        number = *--at;
-        if (number >= 0x80)
-            return JFR_BACK_ODD;
-        while (at > low && at[-1] >= 0x80)
-            number = number << 7 | (*--at & 0x7f);
-        if (behind - at > BYTES_MOST)
-            return JFR_BACK_ODD;
+        if (back != JFR_BACK_FRAME)
+            return back;
         if (i == type->method_at)
             keys->method_key = number;
         else if (i == type->type_at)

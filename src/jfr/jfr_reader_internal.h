@@ -388,6 +388,9 @@ JW_MUST_CHECK bool jfr_reader_load(struct jfr_reader *reader, uint64_t offset, u
 bool jfr_reader_damaged(struct jfr_reader *reader, uint64_t offset, struct jw_error *err,
                         const char *what);
 
+/* Of a stack that has keys of frames: what the frame of this one is, but for its bytes. */
+void jfr_stack_keys_of(const struct jfr_stack *stack, uint64_t key, struct jfr_stack_keys *keys);
+
 /* Finds out where the fields of frames and stacks stand; `type` is measured. */
 void jfr_reader_find_frames(struct jfr_reader_type *type);
 

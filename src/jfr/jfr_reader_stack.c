@@ -74,11 +74,9 @@ void jfr_reader_find_frames(struct jfr_reader_type *type)
 }
 
 /* Frames as all recorders have them are read in one pass; else, each field is looked for by its name. */
-static bool is_plain(const struct jfr_value *element)
+static bool is_plain(const struct jfr_reader_type *type)
 {
-    const struct jfr_reader_type *type = element->type;
-
-    if (element->is_pooled || type->kind != JFR_KIND_STRUCT || type->field_count >= JFR_NO_FIELD)
+    if (type->kind != JFR_KIND_STRUCT || type->field_count >= JFR_NO_FIELD)
         return false;
     for (uint32_t i = 0; i < type->field_count; i++) {
         if (!is_varint(&type->fields[i]))
@@ -125,7 +123,7 @@ static inline uint64_t quick_varint(const unsigned char **at)
 static void next_quick(struct jfr_stack *stack, struct jfr_stack_keys *keys)
 {
     struct jfr_array *frames = &stack->frames;
-    const struct jfr_reader_type *type = frames->element.type;
+    const struct jfr_reader_type *type = stack->type;
     const unsigned char *at = frames->element.bytes;
     uint64_t numbers[JFR_QUICK_FIELDS];
 
@@ -141,19 +139,12 @@ static void next_quick(struct jfr_stack *stack, struct jfr_stack_keys *keys)
     frames->left--;
 }
 
-/* Steps over one frame whose fields are varints. */
-static bool next_plain(struct jfr_stack *stack, struct jfr_stack_keys *keys)
+/* Steps over one frame whose fields are varints, all of which are there. */
+static bool read_plain(const struct jfr_reader_type *type, struct jfr_cursor *cursor,
+                       struct jfr_stack_keys *keys)
 {
-    struct jfr_array *frames = &stack->frames;
-    const struct jfr_reader_type *type = frames->element.type;
-    const uint32_t field_count = type->field_count;
-    struct jfr_cursor cursor = {frames->element.bytes, frames->element.end, false};
-
-    *keys = (struct jfr_stack_keys){.bytes = cursor.at, .line = -1};
-    if (frames->left == 0)
-        return false;
-    for (uint32_t i = 0; i < field_count; i++) {
-        const uint64_t number = jfr_cursor_varint(&cursor);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const uint64_t number = jfr_cursor_varint(cursor);
 
         if (i == type->method_at)
             keys->method_key = type->fields[i].is_pooled ? number : 0;
@@ -163,7 +154,18 @@ static bool next_plain(struct jfr_stack *stack, struct jfr_stack_keys *keys)
             keys->line =
                 type->fields[i].type->kind == JFR_KIND_INT ? (int32_t)number : (int64_t)number;
     }
-    if (cursor.is_cut) {
+    return !cursor->is_cut;
+}
+
+static bool next_plain(struct jfr_stack *stack, struct jfr_stack_keys *keys)
+{
+    struct jfr_array *frames = &stack->frames;
+    struct jfr_cursor cursor = {frames->element.bytes, frames->element.end, false};
+
+    *keys = (struct jfr_stack_keys){.bytes = cursor.at, .line = -1};
+    if (frames->left == 0)
+        return false;
+    if (!read_plain(stack->type, &cursor, keys)) {
         frames->left = 0;
         return false;
     }
@@ -209,6 +211,102 @@ static void fill_by_name(const struct jfr_value *element, struct jfr_stack_frame
     if (!jfr_value_field(element, "lineNumber", &line) || !jfr_value_integer(&line, &frame->line))
         frame->line = -1;
 }
+
+/* ---- frames that are constants of their own ---- */
+
+/* Of stacks that have keys of frames the type of those, whether a simple type stands in between or not; NULL: they have the frames. */
+static const struct jfr_reader_type *keyed_type(const struct jfr_value *element)
+{
+    const struct jfr_reader_type *type = element->type;
+
+    if (!element->is_pooled)
+        return NULL;
+    if (type->kind == JFR_KIND_STRUCT && type->is_simple)
+        return type->fields[0].is_pooled && !type->fields[0].is_array ? type->fields[0].type : NULL;
+    return type;
+}
+
+/* The frame of this key, as a value that stands for itself; false: there is none. */
+static bool follow_frame(const struct jfr_stack *stack, uint64_t key, struct jfr_value *frame)
+{
+    const struct jfr_value *element = &stack->frames.element;
+    const struct jfr_constant *constant = jfr_reader_constant(element->reader, element->type, key);
+
+    if (constant != NULL && element->type != stack->type) {
+        struct jfr_cursor cursor = {constant->bytes, constant->end, false};
+
+        constant = jfr_reader_constant(element->reader, stack->type, jfr_cursor_varint(&cursor));
+    }
+    if (constant == NULL)
+        return false;
+    *frame = (struct jfr_value){.reader = element->reader,
+                                .type = stack->type,
+                                .bytes = constant->bytes,
+                                .end = constant->end,
+                                .is_whole = true};
+    return true;
+}
+
+void jfr_stack_keys_of(const struct jfr_stack *stack, uint64_t key, struct jfr_stack_keys *keys)
+{
+    struct jfr_stack_frame told;
+    struct jfr_value frame;
+
+    keys->method_key = keys->type_key = 0;
+    keys->line = -1;
+    if (!follow_frame(stack, key, &frame))
+        return;
+    if (stack->is_plain) {
+        struct jfr_cursor cursor = {frame.bytes, frame.end, false};
+
+        (void)read_plain(stack->type, &cursor, keys); /* a constant was seen whole before */
+        return;
+    }
+    fill_by_name(&frame, &told);
+    keys->method_key = told.method_key;
+    keys->type_key = told.type_key;
+    keys->line = told.line;
+}
+
+static bool next_keyed(struct jfr_stack *stack, struct jfr_stack_keys *keys)
+{
+    struct jfr_array *frames = &stack->frames;
+    struct jfr_cursor cursor = {frames->element.bytes, frames->element.end, false};
+
+    if (frames->left == 0)
+        return false;
+    keys->bytes = cursor.at;
+    const uint64_t key = jfr_cursor_varint(&cursor);
+    if (cursor.is_cut) {
+        frames->left = 0;
+        return false;
+    }
+    jfr_stack_keys_of(stack, key, keys);
+    frames->element.bytes = cursor.at;
+    frames->left--;
+    return true;
+}
+
+/* One that leads nowhere has nothing. */
+static void fill_keyed(const struct jfr_stack *stack, const struct jfr_stack_keys *keys,
+                       struct jfr_stack_frame *frame)
+{
+    struct jfr_cursor cursor = {keys->bytes, stack->frames.element.end, false};
+    struct jfr_stack_keys there = *keys;
+    struct jfr_value value;
+
+    if (!follow_frame(stack, jfr_cursor_varint(&cursor), &value)) {
+        *frame = (struct jfr_stack_frame){.line = -1};
+        frame->method.reader = frame->type.reader = NULL;
+    } else if (stack->is_plain) {
+        there.bytes = value.bytes;
+        fill_plain(&value, &there, frame);
+    } else {
+        fill_by_name(&value, frame);
+    }
+}
+
+/* ---- stacks ---- */
 
 /* Of a constant whose fields behind the frames take a byte each: the one that says whether it is truncated; NULL: not so. */
 static const unsigned char *truncated_behind(const struct jfr_value *value)
@@ -268,10 +366,13 @@ bool jfr_stack_begin(const struct jfr_value *stack_trace, struct jfr_stack *stac
     if (stack_trace->is_array || (is_pooled && !jfr_value_constant(stack_trace, &constant)) ||
         !begin_struct(is_pooled ? &constant : stack_trace, stack))
         return false;
-    stack->is_plain = is_plain(&stack->frames.element);
 
-    const struct jfr_reader_type *type = stack->frames.element.type;
-    stack->quick_bytes = !stack->is_plain || type->field_count > JFR_QUICK_FIELDS
+    const struct jfr_reader_type *keyed = keyed_type(&stack->frames.element);
+    const struct jfr_reader_type *type = keyed != NULL ? keyed : stack->frames.element.type;
+    stack->type = type;
+    stack->is_keyed = keyed != NULL;
+    stack->is_plain = !stack->frames.element.is_pooled || stack->is_keyed ? is_plain(type) : false;
+    stack->quick_bytes = stack->is_keyed || !stack->is_plain || type->field_count > JFR_QUICK_FIELDS
                              ? SIZE_MAX
                              : (size_t)type->field_count * JFR_VARINT_BYTES;
     stack->has_method_key =
@@ -292,6 +393,8 @@ bool jfr_stack_next_keys(struct jfr_stack *stack, struct jfr_stack_keys *keys)
         next_quick(stack, keys);
         return true;
     }
+    if (stack->is_keyed)
+        return next_keyed(stack, keys);
     if (stack->is_plain)
         return next_plain(stack, keys);
     keys->bytes = stack->frames.element.bytes;
@@ -310,7 +413,9 @@ void jfr_stack_frame_of(const struct jfr_stack *stack, const struct jfr_stack_ke
     struct jfr_value element = stack->frames.element;
 
     element.bytes = keys->bytes;
-    if (stack->is_plain)
+    if (stack->is_keyed)
+        fill_keyed(stack, keys, frame);
+    else if (stack->is_plain)
         fill_plain(&element, keys, frame);
     else
         fill_by_name(&element, frame);

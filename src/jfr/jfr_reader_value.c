@@ -50,7 +50,14 @@ static bool jfr_value_bare(struct jfr_value *value)
 
 const char *jfr_value_type_name(const struct jfr_value *value)
 {
-    return value->type->name;
+    const struct jfr_reader_type *type = value->type;
+
+    for (unsigned hop = 0;
+         hop < JFR_READER_MAX_HOPS && type->kind == JFR_KIND_STRUCT && type->is_simple &&
+         type->fields[0].type->kind == JFR_KIND_STRUCT && !type->fields[0].is_array;
+         hop++)
+        type = type->fields[0].type;
+    return type->name;
 }
 
 uint32_t jfr_reader_number_of(const struct jfr_reader *reader, const struct jfr_reader_type *type,

@@ -105,3 +105,8 @@ bool jfr_type_is_declared(enum jfr_dialect dialect, enum jfr_type type)
     }
     return !is_of_dialects;
 }
+
+bool jfr_has_frames_in_line(enum jfr_dialect dialect, bool is_wanted)
+{
+    return is_wanted || dialect != JFR_DIALECT_STANDARD;
+}

@@ -88,6 +88,9 @@ enum jfr_unit {
 #define JFR_UNSIGNED       4u
 #define JFR_CONTEXTUAL     8u  /* `jfr print` of JDK 25 shows it beside events inside of this one */
 #define JFR_EACH_ATTRIBUTE 16u /* stands for one such field for each attribute of the chunk */
+/* Of two fields one is there: frames are constants of their own, or stand in each stack. */
+#define JFR_FRAMES_BY_KEY  32u
+#define JFR_FRAMES_IN_LINE 64u
 
 struct jfr_row {
     enum jfr_row_kind kind;
@@ -112,5 +115,8 @@ bool jfr_type_is_event(enum jfr_type type);
 enum jfr_type jfr_type_in(enum jfr_dialect dialect, enum jfr_type type);
 /* Is there such a type in recordings of the dialect? */
 bool jfr_type_is_declared(enum jfr_dialect dialect, enum jfr_type type);
+
+/* Do stacks have their frames in them? Readers of the other dialects look for them there; `is_wanted`: in ours, too. */
+bool jfr_has_frames_in_line(enum jfr_dialect dialect, bool is_wanted);
 
 #endif

@@ -53,13 +53,18 @@ void jfr_store_padding(unsigned char out[JFR_PADDING_MIN_BYTES], uint64_t size_b
 /* The size field alone, to shorten a padding in place. */
 void jfr_store_padding_size(unsigned char out[JFR_PADDING_SIZE_BYTES], uint64_t size_bytes);
 
-/*
- * The metadata event: all of jfr_types.def that the dialect has. Equal in all chunks but for its time, the attributes
- * that there are fields for, and the types that were declared while the program ran; NULL: none.
- */
-void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks, enum jfr_dialect dialect,
-                      const struct jfr_attributes *attributes,
-                      const struct jfr_declared_set *declared);
+/* What the metadata of a chunk depends on. */
+struct jfr_declaration {
+    enum jfr_dialect dialect;
+    bool has_frames_in_line;                 /* as jfr_has_frames_in_line has it */
+    const struct jfr_attributes *attributes; /* that there are fields for; NULL: none */
+    const struct jfr_declared_set
+        *declared; /* types of events that were declared while the program ran; NULL: none */
+};
+
+/* The metadata event: all of jfr_types.def that there is. Equal for equal declarations but for its time. */
+void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
+                      const struct jfr_declaration *declaration);
 
 /* Constants waiting for the next checkpoint, by type. All zero is empty and valid. */
 struct jfr_pools {

@@ -102,6 +102,7 @@ enum options_feature {
     OPTIONS_FEATURE_CARRIER = 1 << 2,  /* the frames of a virtual thread's carrier */
     OPTIONS_FEATURE_MIXED = 1 << 3,    /* native frames between Java frames and below them */
     OPTIONS_FEATURE_PCADDR = 1 << 4,   /* the address of the interrupted instruction on top */
+    OPTIONS_FEATURE_PLAINSTACKS = 1 << 5, /* recordings: each stack has its frames in it */
 };
 
 /* Bits of `endpoints`: whose requests are told apart. */

@@ -115,6 +115,7 @@ static const struct options_name feature_names[] = {
     {"carrier", OPTIONS_FEATURE_CARRIER, false, NULL},
     {"mixed", OPTIONS_FEATURE_MIXED, false, NULL},
     {"pcaddr", OPTIONS_FEATURE_PCADDR, false, NULL},
+    {"plainstacks", OPTIONS_FEATURE_PLAINSTACKS, false, NULL},
     {"none", 0, false, NULL},
     {NULL, 0, false, NULL},
 };

@@ -246,8 +246,11 @@ static uint64_t begin_chunk(struct recording *recording)
         recording->counter_key =
             recording_simple(&recording->names, JFR_TYPE_COUNTER_NAME, recording->config.counter);
     jfr_buffer_clear(&recording->events);
-    jfr_put_metadata(&recording->events, now_ns, recording_dialect(recording),
-                     &recording->contexts.attributes, recording->declared);
+    const struct jfr_declaration declaration = {.dialect = recording_dialect(recording),
+                                                .has_frames_in_line = recording->has_frames_in_line,
+                                                .attributes = &recording->contexts.attributes,
+                                                .declared = recording->declared};
+    jfr_put_metadata(&recording->events, now_ns, &declaration);
     recording_put_facts(recording, now_ns);
     recording_host_new_chunk(recording, now_ns);
     return now_ns;
@@ -356,7 +359,10 @@ struct recording *recording_open(const struct recording_config *config, struct j
     recording->config.chunk_ns =
         limited(config->chunk_ns, DEFAULT_CHUNK_NS, MIN_CHUNK_NS, UINT64_MAX);
     recording->names.sources = config->sources;
-    recording_names_open(&recording->names);
+    recording->has_frames_in_line =
+        jfr_has_frames_in_line(recording_dialect(recording), config->has_frames_in_line);
+    recording_names_open(&recording->names,
+                         recording->has_frames_in_line ? JFR_TYPE_METHOD : JFR_TYPE_STACK_FRAME);
     recording->virtuals.names.part = JW_MEMORY_NAMES;
     recording_idle_open(&recording->wall.idle);
     recording->opened_ns = jw_now_ns();

@@ -398,6 +398,8 @@ struct recording_config {
     struct export_options look;        /* other formats; of the title, the one above holds */
     bool
         has_tasks; /* records of tasks come: the stack of who handed one over is put under those of who runs it */
+    bool has_frames_in_line; /* JFR: in each stack, not as constants of their own; other dialects
+                                likewise */
     unsigned unsigned5_bias; /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
     struct recording_sources sources;
     const struct os_output_calls *calls; /* NULL: the system's. Tests pass calls that fail */

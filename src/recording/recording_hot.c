@@ -1,10 +1,10 @@
 /*
- * Which methods get the keys that take one byte in each frame; dump.
+ * Which frames get the keys that take one byte in each stack; dump.
  *
- * A key once given is a method's for ever, and what a JVM does first is not what it does most: keys that were given in the order in which methods
- * are met would be spent on its start. So the small ones are kept for methods that fill stacks, and are given before the events of a
- * generation are taken. Stacks are counted as they lie in the store, each once, as a chunk has them; Java methods by their number, all else
- * by what stands in the frame: native code by its pc, since callers of one function are mostly interrupted at one place of it.
+ * A key once given is a frame's for ever, and what a JVM does first is not what it does most: keys that were given in the order in which frames
+ * are met would be spent on its start. So the small ones are kept for frames that fill stacks, and are given before the events of a
+ * generation are taken. Stacks are counted as they lie in the store, each once, as a chunk has them, and in them frames as they stand there.
+ * Where stacks have frames in line, methods get those keys: Java methods are counted by their number.
  */
 #include <stdlib.h>
 
@@ -18,23 +18,22 @@
 /* Of the keys that are left, one take gets this part: what is hot later gets some, too. */
 #define HOT_PART 2u
 
+/* Different frames that are looked at; of a take that has more, those that came first. */
+#define HOT_FRAMES_MAX 16384u
+
 struct hot_frame {
     jw_frame frame;
     uint64_t count;
 };
 
 struct hot_count {
-    struct recording_ids methods; /* by id of the method */
-    struct jw_map others;         /* by frame */
+    struct recording_take *take;
+    struct jw_map numbers; /* of frames in `seen`, + 1 */
+    struct jw_map folded;  /* likewise, by what they become */
     uint64_t total;
-    struct hot_frame found[HOT_SHARE]; /* those that are hot: no more than their share allows */
-    size_t found_count;
+    size_t seen_count;
+    struct hot_frame seen[HOT_FRAMES_MAX];
 };
-
-static bool has_method(jw_frame frame)
-{
-    return jw_frame_kind_of(frame) <= JW_FRAME_JAVA_NATIVE;
-}
 
 static void count_stack(store_id id, const struct store_trace *trace, void *argument)
 {
@@ -43,33 +42,44 @@ static void count_stack(store_id id, const struct store_trace *trace, void *argu
     (void)id;
     for (uint32_t i = 0; i < trace->frame_count; i++) {
         const jw_frame frame = trace->frames[i];
-        uint64_t *number = has_method(frame)
-                               ? recording_ids_at(&count->methods, jw_frame_method(frame))
-                               : jw_map_put(&count->others, &frame, sizeof frame);
+        uint64_t *number = jw_map_put(&count->numbers, &frame, sizeof frame);
 
-        if (number == NULL)
+        if (number == NULL || (*number == 0 && count->seen_count == HOT_FRAMES_MAX))
             continue;
-        ++*number;
+        if (*number == 0) {
+            count->seen[count->seen_count] = (struct hot_frame){.frame = frame};
+            *number = ++count->seen_count;
+        }
+        count->seen[*number - 1].count++;
         count->total++;
     }
 }
 
-/* Moves what is hot among these frames to `found`, each once. */
-static void find_hot(store_id id, const struct store_trace *trace, void *argument)
+/* What becomes the same is counted as one, of methods. Frames are as different as in the store; native code is left as it is in any case:
+ * callers of one function are mostly interrupted at one place of it, and its name costs reads of a file. */
+static uint64_t *folded_of(struct hot_count *count, jw_frame frame)
 {
-    struct hot_count *count = argument;
+    const bool is_by_method = count->take->recording->names.hot_type == JFR_TYPE_METHOD;
+    const enum jw_frame_kind kind = jw_frame_kind_of(frame);
+    const bool has_method = is_by_method && kind <= JW_FRAME_JAVA_NATIVE;
+    const uint64_t parts[] = {has_method ? jw_frame_method(frame) : frame, has_method};
 
-    (void)id;
-    for (uint32_t i = 0; i < trace->frame_count && count->found_count < HOT_SHARE; i++) {
-        const jw_frame frame = trace->frames[i];
-        uint64_t *number = has_method(frame)
-                               ? recording_ids_at(&count->methods, jw_frame_method(frame))
-                               : jw_map_put(&count->others, &frame, sizeof frame);
+    return jw_map_put(&count->folded, parts, sizeof parts);
+}
 
-        if (number == NULL || *number < HOT_FRAMES || *number * HOT_SHARE < count->total)
+static void fold(struct hot_count *count)
+{
+    for (size_t i = 0; i < count->seen_count; i++) {
+        uint64_t *number = folded_of(count, count->seen[i].frame);
+
+        if (number == NULL)
             continue;
-        count->found[count->found_count++] = (struct hot_frame){frame, *number};
-        *number = 0;
+        if (*number == 0) {
+            *number = i + 1;
+            continue;
+        }
+        count->seen[*number - 1].count += count->seen[i].count;
+        count->seen[i].count = 0;
     }
 }
 
@@ -80,6 +90,11 @@ static int by_count(const void *left, const void *right)
     if (one->count != other->count)
         return one->count < other->count ? 1 : -1;
     return (one->frame > other->frame) - (one->frame < other->frame);
+}
+
+static bool is_hot(const struct hot_count *count, const struct hot_frame *frame)
+{
+    return frame->count >= HOT_FRAMES && frame->count * HOT_SHARE >= count->total;
 }
 
 void recording_name_hot(struct recording_take *take)
@@ -93,17 +108,21 @@ void recording_name_hot(struct recording_take *take)
     struct hot_count *count = jw_alloc(sizeof *count);
     if (count == NULL) /* nothing is hot */
         return;
-    count->others.part = JW_MEMORY_NAMES;
-    if (recording_ids_reset(&count->methods, dict_last_id(take->generation->methods))) {
-        (void)store_each(take->generation->traces, count_stack, count);
-        (void)store_each(take->generation->traces, find_hot, count);
-    }
-    qsort(count->found, count->found_count, sizeof *count->found, by_count);
+    count->take = take;
+    count->numbers.part = count->folded.part = JW_MEMORY_NAMES;
+    (void)store_each(take->generation->traces, count_stack, count);
+    fold(count);
+    qsort(count->seen, count->seen_count, sizeof *count->seen, by_count);
     names->is_hot = true;
-    for (size_t i = 0; i < count->found_count && names->small_keys < last_key; i++)
-        (void)recording_frame_method(take, count->found[i].frame);
+    for (size_t i = 0; i < count->seen_count && names->small_keys < last_key; i++) {
+        if (!is_hot(count, &count->seen[i]))
+            break;
+        (void)(names->hot_type == JFR_TYPE_STACK_FRAME
+                   ? recording_frame_key(take, count->seen[i].frame)
+                   : recording_frame_method(take, count->seen[i].frame));
+    }
     names->is_hot = false;
-    recording_ids_close(&count->methods);
-    jw_map_close(&count->others);
+    jw_map_close(&count->numbers);
+    jw_map_close(&count->folded);
     jw_free(count);
 }

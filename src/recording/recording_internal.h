@@ -19,6 +19,7 @@
 #include "os/os_info.h"
 #include "recording/recording.h"
 #include "recording/recording_file.h"
+#include "recording/recording_frames_internal.h"
 #include "recording/recording_idle_internal.h"
 #include "recording/recording_names_internal.h"
 #include "store/store.h"
@@ -171,6 +172,7 @@ struct recording_host {
 
 struct recording {
     struct recording_config config; /* its texts are in `texts` */
+    bool has_frames_in_line;        /* of a recording for JFR: in its stacks */
     char *texts;
     struct recording_setting *settings;
 
@@ -336,31 +338,6 @@ JW_MUST_CHECK bool recording_taken_of(struct recording_take *take,
 /* Right before a sample: that a safepoint was waiting for its thread, or who else had asked it to stop, where that is so. */
 void recording_put_waited(struct recording *recording, const struct event_record *record,
                           const struct recording_taken *taken, const char *clock);
-
-/* A frame, but for its method. */
-struct recording_frame {
-    enum jw_frame_kind kind;
-    int line; /* -1: none */
-    int bci;
-};
-
-/* Key of a method of the generation; the mark that says so where its record is no more to be had. */
-uint64_t recording_take_method(struct recording_take *take, uint32_t id);
-/* recording_hot.c: before the events of a take: small keys for methods that many of its frames name. */
-void recording_name_hot(struct recording_take *take);
-
-struct recording_frame recording_frame_of(const struct recording_take *take, jw_frame frame);
-/* Key of its method, or of what stands for one; 0: none. */
-uint64_t recording_frame_method(struct recording_take *take, jw_frame frame);
-/* Appends one jdk.types.StackFrame; without a method it gets a mark. */
-void recording_put_frame(struct recording *recording, uint64_t method,
-                         const struct recording_frame *frame);
-/* Key of the stack in this chunk; 0: it has no frames. */
-uint64_t recording_trace_key(struct recording_take *take, store_id trace);
-
-/* The same of what lies in it from that frame on. */
-uint64_t recording_part_of_trace(struct recording_take *take, const struct store_trace *trace,
-                                 uint32_t first);
 
 /* recording_declared.c: the types that the chunk which begins has; is there one that it has not; an event of such a type. */
 void recording_declared_new_chunk(struct recording *recording);

@@ -28,13 +28,14 @@ static void forget_constants(struct recording_names *names)
         jw_map_close(&names->constants[i]);
 }
 
-void recording_names_open(struct recording_names *names)
+void recording_names_open(struct recording_names *names, enum jfr_type hot_type)
 {
     for (size_t i = 0; i < JFR_TYPE_LIMIT; i++)
         names->constants[i].part = JW_MEMORY_NAMES;
-    names->last_keys[JFR_TYPE_METHOD] = RECORDING_SMALL_KEYS;
+    names->hot_type = hot_type;
+    names->last_keys[hot_type] = RECORDING_SMALL_KEYS;
     names->loaders.part = names->packages.part = JW_MEMORY_NAMES;
-    names->threads.part = names->pcs.part = JW_MEMORY_NAMES;
+    names->threads.part = names->pcs.part = names->frames.part = JW_MEMORY_NAMES;
 }
 
 void recording_names_close(struct recording_names *names)
@@ -44,6 +45,7 @@ void recording_names_close(struct recording_names *names)
     jw_map_close(&names->packages);
     jw_map_close(&names->threads);
     jw_map_close(&names->pcs);
+    jw_map_close(&names->frames);
     jfr_pools_close(&names->pools);
     jfr_buffer_close(&names->scratch);
 }
@@ -80,6 +82,8 @@ void recording_names_new_take(struct recording_names *names)
     forget_when_half_full(names);
     jw_map_clear(&names->threads);
     jw_map_clear(&names->pcs);
+    jw_map_clear(&names->frames);
+    names->unknown_native = 0;
 }
 
 /*
@@ -100,14 +104,16 @@ static uint64_t *remember(struct recording_names *names, struct jw_map *map, con
 
 static uint64_t new_key(struct recording_names *names, enum jfr_type type)
 {
-    if (type == JFR_TYPE_METHOD && names->is_hot && names->small_keys < RECORDING_SMALL_KEYS)
+    if (type == names->hot_type && names->is_hot && names->small_keys < RECORDING_SMALL_KEYS)
         return ++names->small_keys;
     return ++names->last_keys[type];
 }
 
-uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
-                            struct jfr_buffer *fields)
+/* `is_put`: now, since this chunk did not have it. */
+static uint64_t constant(struct recording_names *names, enum jfr_type type,
+                         struct jfr_buffer *fields, bool *is_put)
 {
+    *is_put = false;
     if (fields->has_failed) {
         names->has_failed = true;
         jfr_buffer_clear(fields);
@@ -118,11 +124,36 @@ uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
 
     const uint64_t key = *known == 0 ? new_key(names, type) : *known >> CHUNK_BITS;
     const uint64_t now_known = key << CHUNK_BITS | (names->chunk & CHUNK_MASK);
-    if (*known != now_known)
+    *is_put = *known != now_known;
+    if (*is_put)
         jfr_put_bytes(jfr_pool_put(&names->pools, type, key), fields->bytes, fields->used_bytes);
     *known = now_known;
     jfr_buffer_clear(fields);
     return key;
+}
+
+uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
+                            struct jfr_buffer *fields)
+{
+    bool is_put;
+
+    return constant(names, type, fields, &is_put);
+}
+
+/* Frame and key go into the same checkpoint, see jfr_types.def. */
+uint64_t recording_frame_constant(struct recording_names *names, struct jfr_buffer *fields)
+{
+    bool is_put;
+    const uint64_t key = constant(names, JFR_TYPE_STACK_FRAME, fields, &is_put);
+
+    if (is_put)
+        jfr_put_varint(jfr_pool_put(&names->pools, JFR_TYPE_FRAME_KEY, key), key);
+    return key;
+}
+
+uint64_t *recording_known_frame(struct recording_names *names, jw_frame frame)
+{
+    return remember(names, &names->frames, &frame, sizeof frame);
 }
 
 uint64_t recording_text_key(struct recording_names *names, enum jfr_type type,

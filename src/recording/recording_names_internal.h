@@ -21,7 +21,7 @@
 
 #define RECORDING_NAMES_MAX_BYTES ((size_t)64 << 20) /* where nothing is limited */
 
-/* Keys of methods that take one byte; the others follow. */
+/* Keys that take one byte, of what stands most often in stacks; the others follow. */
 #define RECORDING_SMALL_KEYS ((uint64_t)127)
 
 struct generation;
@@ -32,20 +32,24 @@ struct recording_names {
     struct jfr_pools pools;                  /* not yet in the file */
     struct jw_map constants[JFR_TYPE_LIMIT]; /* bytes -> key and the last chunk that has it */
     uint64_t last_keys[JFR_TYPE_LIMIT];
-    uint64_t small_keys; /* of methods, given so far */
-    bool is_hot;         /* a method that is new gets such a key */
+    enum jfr_type hot_type; /* has such keys: frames, or methods where frames stand in stacks */
+    uint64_t small_keys;    /* given so far */
+    bool is_hot;            /* one that is new gets such a key */
     uint64_t chunk;
     struct jw_map loaders;                     /* of this chunk: number -> key + 1 */
     struct jw_map packages;                    /* of this chunk: loader, name -> key + 1 */
     struct jw_map threads;                     /* of this take: index, serial -> key + 1 */
     struct jw_map pcs;                         /* of this take: pc -> method key + 1 */
+    struct jw_map frames;                      /* of this take: jw_frame -> key + 1 */
+    uint64_t unknown_native;                   /* of this take: key of that mark; 0: not asked */
     struct jfr_buffer scratch;                 /* one constant under construction */
     uint64_t frame_types[JW_FRAME_KIND_LIMIT]; /* keys of this chunk */
     uint64_t unkept;                           /* an answer that there is no room to remember */
     bool has_failed;                           /* out of memory: keys given since may be 0 */
 };
 
-void recording_names_open(struct recording_names *names);
+/* `hot_type`: of whose keys the small ones are kept for recording_name_hot. */
+void recording_names_open(struct recording_names *names, enum jfr_type hot_type);
 void recording_names_close(struct recording_names *names);
 
 /* From now on each constant must be put anew before it is used. */
@@ -57,6 +61,11 @@ void recording_names_new_take(struct recording_names *names);
 /* Key of the constant of this type with these fields, a buffer that is emptied. */
 uint64_t recording_constant(struct recording_names *names, enum jfr_type type,
                             struct jfr_buffer *fields);
+
+/* The same of a frame, for stacks that have it by its key. */
+uint64_t recording_frame_constant(struct recording_names *names, struct jfr_buffer *fields);
+/* Where the key of this frame of the take is remembered, + 1; 0: not yet. Good until the next question. */
+uint64_t *recording_known_frame(struct recording_names *names, jw_frame frame);
 
 /* Key of a text in a pool of texts; 0: there is none. */
 uint64_t recording_text_key(struct recording_names *names, enum jfr_type type,

@@ -66,101 +66,6 @@ uint64_t recording_take_method(struct recording_take *take, uint32_t id)
     return *known - 1;
 }
 
-struct recording_frame recording_frame_of(const struct recording_take *take, jw_frame frame)
-{
-    struct recording_frame told = {.kind = jw_frame_kind_of(frame), .line = -1};
-
-    switch (told.kind) {
-    case JW_FRAME_INTERPRETED:
-    case JW_FRAME_COMPILED:
-    case JW_FRAME_INLINED:
-        told.line =
-            recording_frame_line(take->generation, frame, take->recording->config.unsigned5_bias);
-        told.bci = jw_frame_bci(frame) >= 0 ? jw_frame_bci(frame) : JW_BCI_UNKNOWN;
-        break;
-    case JW_FRAME_JAVA_NATIVE:
-    case JW_FRAME_NATIVE:
-    case JW_FRAME_KERNEL:
-    case JW_FRAME_MARK:
-    case JW_FRAME_CLASS:
-    case JW_FRAME_COMPILING:
-    case JW_FRAME_ADDRESS:
-        break;
-    }
-    return told;
-}
-
-/* -1, as the JDK has it, where Java code has no line. Code that cannot have one gets 0, as in recordings of other profilers: -1 takes
- * five bytes, and a third of such a frame (docs/adr/0050). */
-static int told_line(const struct recording_frame *frame)
-{
-    return frame->line < 0 && frame->kind > JW_FRAME_INLINED ? 0 : frame->line;
-}
-
-void recording_put_frame(struct recording *recording, uint64_t method,
-                         const struct recording_frame *frame)
-{
-    struct jfr_buffer *stack = &recording->stack;
-
-    if (method == 0)
-        method = recording_mark_method(&recording->names, JW_MARK_UNREADABLE_METHOD);
-
-    jfr_put_varint(stack, method);
-    jfr_put_int(stack, told_line(frame));
-    jfr_put_int(stack, frame->bci);
-    jfr_put_varint(stack, recording->names.frame_types[frame->kind]);
-}
-
-static uint64_t receiver_key(struct recording_take *take, uint32_t name)
-{
-    const struct recording_method told = recording_receiver_method(take->generation, name);
-
-    return recording_method_key(&take->recording->names, &told);
-}
-
-static uint64_t address_key(struct recording_names *names, uintptr_t pc)
-{
-    char text[RECORDING_ADDRESS_BYTES];
-    const struct recording_method told = recording_address_method(pc, text);
-
-    return recording_method_key(names, &told);
-}
-
-uint64_t recording_frame_method(struct recording_take *take, jw_frame frame)
-{
-    struct recording_names *names = &take->recording->names;
-
-    switch (jw_frame_kind_of(frame)) {
-    case JW_FRAME_INTERPRETED:
-    case JW_FRAME_COMPILED:
-    case JW_FRAME_INLINED:
-    case JW_FRAME_JAVA_NATIVE:
-    case JW_FRAME_COMPILING:
-        return recording_take_method(take, jw_frame_method(frame));
-    case JW_FRAME_NATIVE:
-    case JW_FRAME_KERNEL:
-        return recording_native_method(names, jw_frame_pc(frame));
-    case JW_FRAME_MARK:
-        return recording_mark_method(names, jw_frame_mark_of(frame));
-    case JW_FRAME_CLASS:
-        return receiver_key(take, jw_frame_class_name(frame));
-    case JW_FRAME_ADDRESS:
-        return address_key(names, jw_frame_pc(frame));
-    }
-    return 0;
-}
-
-static void put_frame(struct recording_take *take, jw_frame frame)
-{
-    struct recording_frame told = recording_frame_of(take, frame);
-    const uint64_t method = recording_frame_method(take, frame);
-
-    if ((told.kind == JW_FRAME_NATIVE || told.kind == JW_FRAME_KERNEL) &&
-        method == recording_mark_method(&take->recording->names, JW_MARK_UNKNOWN_NATIVE))
-        told.kind = JW_FRAME_MARK;
-    recording_put_frame(take->recording, method, &told);
-}
-
 /* Was the thread in native code on its own account: a native method, or no Java at all? A C function
  * called from the middle of Java code, and a Java stack that could not be walked, are none. */
 static bool is_native(const struct store_trace *trace)
@@ -174,21 +79,6 @@ static bool is_native(const struct store_trace *trace)
             return kind == JW_FRAME_JAVA_NATIVE;
     }
     return true;
-}
-
-uint64_t recording_part_of_trace(struct recording_take *take, const struct store_trace *trace,
-                                 uint32_t first)
-{
-    struct recording *recording = take->recording;
-
-    /* An event without a stack names none: viewers stumble over a stack without frames. */
-    if (trace->frame_count <= first)
-        return 0;
-    jfr_put_u8(&recording->stack, (trace->flags & STORE_TRUNCATED) != 0);
-    jfr_put_varint(&recording->stack, trace->frame_count - first);
-    for (uint32_t i = first; i < trace->frame_count; i++)
-        put_frame(take, trace->frames[i]);
-    return recording_constant(&recording->names, JFR_TYPE_STACK_TRACE, &recording->stack);
 }
 
 /* Key of the stack + 1, and the bit below it. `thrown`: of an exception its class; a trace is of one class alone, whose constructors are in it. */

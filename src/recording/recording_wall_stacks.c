@@ -313,12 +313,14 @@ struct recording_kept *recording_kept_told_stack(struct recording *recording,
 
 static void put_told(struct recording *recording, uint64_t method, int line, int bci)
 {
-    struct jfr_buffer *out = &recording->stack;
+    const struct recording_frame_fields fields = {
+        .method = method,
+        .line = line,
+        .bci = bci,
+        .type = recording_simple(&recording->names, JFR_TYPE_FRAME_TYPE, "Java"),
+    };
 
-    jfr_put_varint(out, method);
-    jfr_put_int(out, line);
-    jfr_put_int(out, bci);
-    jfr_put_varint(out, recording_simple(&recording->names, JFR_TYPE_FRAME_TYPE, "Java"));
+    recording_put_frame_fields(recording, &fields);
 }
 
 static uint64_t method_key(struct recording_names *names, struct recording_kept *kept)

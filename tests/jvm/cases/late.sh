@@ -35,7 +35,7 @@ expect_right 25
 read -r from to < <("$READER/bin/javap" -c -l -cp "$CLASSES" Late | awk -v line="$(line_of counted):" '
     at && $1 == "line" { print from, $3; exit } $2 == line { at = 1; from = $3 }')
 awk -v from="$from" -v to="$to" '/"lateIn":"Java"/ && /"frames":\[\{"class":"Late","method":"counted"/ {
-    match($0, /"bytecodeIndex":-?[0-9]+/); bci = substr($0, RSTART + 16, RLENGTH - 16) + 0
+    match($0, /\]},"bytecodeIndex":-?[0-9]+/); bci = substr($0, RSTART + 19, RLENGTH - 19) + 0
     if (bci >= from && bci < to) good++; else bad++
 } END { print "bytecode indexes in the line, " from " to " to ": " good + 0 ", others: " bad + 0; exit !good || bad }' counted-G1.jsonl ||
     fail "bytecode indexes are not those of the line: $(grep -o '"bytecodeIndex":[-0-9]*' counted-G1.jsonl | sort | uniq -c)"

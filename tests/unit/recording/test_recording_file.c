@@ -55,7 +55,8 @@ static struct recording_file_part make_part(struct jfr_buffer *out, uint64_t par
     now_ticks += PART_TICKS;
     if (begins_chunk) {
         chunk_start_ticks = now_ticks;
-        jfr_put_metadata(out, now_ticks, JFR_DIALECT_STANDARD, NULL, NULL);
+        jfr_put_metadata(out, now_ticks,
+                         &(struct jfr_declaration){.dialect = JFR_DIALECT_STANDARD});
     }
 
     const uint64_t symbol = next_key++;

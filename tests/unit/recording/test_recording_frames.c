@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "golden/made.h"
@@ -16,7 +17,7 @@ static struct jw_error err;
 
 /* What was met in the frames of a recording's samples. */
 static struct met {
-    unsigned frames;
+    unsigned frames, keyed, in_line;
     unsigned java_lines, java_without, java_zero, native_zero, native_others;
 } met;
 
@@ -58,15 +59,23 @@ static void note_frame(const struct jfr_value *frame)
 
 static void note_stack(const struct jfr_value *event)
 {
-    struct jfr_value trace, frames, frame;
+    struct jfr_value trace, frames, frame, bare;
     struct jfr_array array;
+    struct jfr_stack stack;
 
     if (!jfr_value_field(event, "stackTrace", &trace) || jfr_value_key(&trace) == 0)
         return;
     cr_assert(jfr_value_field(&trace, "frames", &frames) && jfr_array_begin(&frames, &array));
-    while (jfr_array_next(&array, &frame))
-        note_frame(&frame);
+    cr_expect_str_eq(jfr_value_type_name(&frames), "jdk.types.StackFrame");
+    cr_assert(jfr_stack_begin(&trace, &stack));
+    *(stack.is_keyed ? &met.keyed : &met.in_line) += 1;
+    while (jfr_array_next(&array, &frame)) {
+        cr_assert_eq(jfr_value_shape(&frame, &bare), JFR_SHAPE_OBJECT);
+        note_frame(&bare);
+    }
 }
+
+static bool has_frames_in_line;
 
 static void make(enum recording_dialect dialect)
 {
@@ -76,6 +85,7 @@ static void make(enum recording_dialect dialect)
     struct jfr_check check;
 
     config.dialect = dialect;
+    config.has_frames_in_line = has_frames_in_line;
     cr_assert(made_recording(&config, 1, 1, &err), "%s", err.message);
     cr_assert(jfr_check_file(path, &check), "%s", check.problem);
 
@@ -115,4 +125,75 @@ Test(recording_frames, have_them_in_the_words_of_others_too)
 {
     make(RECORDING_ASYNC_PROFILER);
     cr_expect_gt(met.frames, 0);
+}
+
+Test(recording_frames, are_constants_of_their_own)
+{
+    make(RECORDING_STANDARD);
+    cr_expect_gt(met.keyed, 0);
+    cr_expect_eq(met.in_line, 0);
+}
+
+Test(recording_frames, stand_in_stacks_where_that_is_asked_for)
+{
+    has_frames_in_line = true;
+    make(RECORDING_STANDARD);
+    cr_expect_gt(met.in_line, 0);
+    cr_expect_eq(met.keyed, 0);
+}
+
+Test(recording_frames, stand_in_stacks_where_readers_look_for_them_there)
+{
+    make(RECORDING_DATADOG);
+    cr_expect_gt(met.in_line, 0);
+    cr_expect_eq(met.keyed, 0);
+}
+
+/* Text of all frames of all samples, one a line. */
+static char *told_by(bool in_line)
+{
+    struct recording_config config = made_config(path, RECORDING_JFR);
+    struct jfr_reader_chunk chunk;
+    struct jfr_reader_event event;
+    struct jfr_value trace;
+    struct jfr_stack stack;
+    struct jfr_stack_frame frame;
+    struct jfr_method method = {.name = {.text = NULL}};
+    struct jfr_text type = {0};
+    char *text;
+    size_t text_bytes;
+
+    config.has_frames_in_line = in_line;
+    cr_assert(made_recording(&config, 1, 1, &err), "%s", err.message);
+    FILE *out = open_memstream(&text, &text_bytes);
+    struct jfr_reader *reader = jfr_reader_open(path, &err);
+    cr_assert(out != NULL && reader != NULL, "%s", err.message);
+    while (jfr_reader_next_chunk(reader, &chunk, &err))
+        while (jfr_reader_next_event(reader, &event, &err)) {
+            if (!jfr_value_field(&event.value, "stackTrace", &trace) ||
+                !jfr_stack_begin(&trace, &stack))
+                continue;
+            fprintf(out, "%s%s\n", event.type_name, stack.is_truncated ? " truncated" : "");
+            while (jfr_stack_next(&stack, &frame)) {
+                cr_assert(jfr_method_read(&frame.method, &method));
+                cr_assert(jfr_value_text(&frame.type, &type));
+                fprintf(out, "  %s.%s%s:%lld %s\n", method.class_name.text, method.name.text,
+                        method.descriptor.text, (long long)frame.line, type.text);
+            }
+        }
+    jfr_reader_close(reader);
+    jfr_method_free(&method);
+    jfr_text_free(&type);
+    fclose(out);
+    return text;
+}
+
+Test(recording_frames, are_the_same_wherever_they_stand)
+{
+    char *keyed = told_by(false), *in_line = told_by(true);
+
+    cr_expect_gt(strlen(keyed), 1000);
+    cr_expect_str_eq(keyed, in_line);
+    free(keyed);
+    free(in_line);
 }

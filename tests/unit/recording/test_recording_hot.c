@@ -1,4 +1,4 @@
-/* Which methods have the small keys: those that fill stacks, not those that came first. */
+/* Which frames have the small keys: those that fill stacks, not those that came first; methods, where stacks have frames in line. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void tear_down(void)
 
 TestSuite(recording_hot, .init = set_up, .fini = tear_down, .timeout = 300);
 
-/* A stack of a method that is in no other, called by one that is in all, in a line of its own. */
+/* A stack of a method that is in no other, called by one that is in all. */
 static void put_stack(struct generations *generations, unsigned number)
 {
     struct epoch_ticket ticket;
@@ -45,7 +45,7 @@ static void put_stack(struct generations *generations, unsigned number)
         jw_frame_java(JW_FRAME_COMPILED,
                       made_method(generation, "app/Once", name, "()V", 2, 9, false), 0),
         jw_frame_java(JW_FRAME_COMPILED,
-                      made_method(generation, "app/Often", "run", "()V", 2, 9, false), (int)number),
+                      made_method(generation, "app/Often", "run", "()V", 2, 9, false), 0),
     };
     record->kind = EVENT_CPU_SAMPLE;
     record->thread_serial = 1;
@@ -58,8 +58,19 @@ static void put_stack(struct generations *generations, unsigned number)
 
 static void (*put)(struct generations *generations, unsigned number) = put_stack;
 
-/* Calls back for each frame of each sample, with its number from the top. */
-static void each_frame(void (*visit)(unsigned frame, uint64_t method_key))
+static uint64_t varint_at(const unsigned char *at)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0;; shift += 7, at++) {
+        value |= (uint64_t)(*at & 0x7f) << shift;
+        if (*at < 0x80)
+            return value;
+    }
+}
+
+/* Calls back for each frame of each sample, with its number from the top, and what stands there of it first. */
+static void each_frame(void (*visit)(unsigned frame, uint64_t key))
 {
     struct jfr_reader *reader = jfr_reader_open(path, &err);
     struct jfr_reader_chunk chunk;
@@ -76,7 +87,7 @@ static void each_frame(void (*visit)(unsigned frame, uint64_t method_key))
             cr_assert(jfr_value_field(&event.value, "stackTrace", &field));
             cr_assert(jfr_stack_begin(&field, &stack));
             for (unsigned i = 0; jfr_stack_next_keys(&stack, &keys); i++)
-                visit(i, keys.method_key);
+                visit(i, varint_at(keys.bytes));
         }
     jfr_reader_close(reader);
 }
@@ -84,17 +95,17 @@ static void each_frame(void (*visit)(unsigned frame, uint64_t method_key))
 static uint64_t largest[2];
 static bool is_used[RECORDING_SMALL_KEYS + 1];
 
-static void note_largest(unsigned frame, uint64_t method_key)
+static void note_largest(unsigned frame, uint64_t key)
 {
-    if (method_key > largest[frame])
-        largest[frame] = method_key;
+    if (key > largest[frame])
+        largest[frame] = key;
 }
 
-static void note_small(unsigned frame, uint64_t method_key)
+static void note_small(unsigned frame, uint64_t key)
 {
     (void)frame;
-    if (method_key <= RECORDING_SMALL_KEYS)
-        is_used[method_key] = true;
+    if (key <= RECORDING_SMALL_KEYS)
+        is_used[key] = true;
 }
 
 /* The largest key of a frame of this number from the top. */
@@ -114,10 +125,14 @@ static unsigned small_keys(void)
     return count;
 }
 
+static bool is_in_line;
+
 static void make(unsigned stack_count)
 {
     const struct generations_config memory = {0};
     struct recording_config config = made_config(path, RECORDING_JFR);
+
+    config.has_frames_in_line = is_in_line;
     struct generations *generations = generations_open(&memory, &err);
     struct recording *recording = recording_open(&config, &err);
     struct jfr_check check;
@@ -131,8 +146,16 @@ static void make(unsigned stack_count)
     cr_assert(jfr_check_file(path, &check), "%s", check.problem);
 }
 
-Test(recording_hot, a_method_that_fills_stacks_takes_one_byte_and_those_met_before_do_not)
+Test(recording_hot, a_frame_that_fills_stacks_takes_one_byte_and_those_met_before_do_not)
 {
+    make(STACKS);
+    cr_expect_eq(largest_key(1), 1);
+    cr_expect_gt(largest_key(0), RECORDING_SMALL_KEYS + STACKS - 1);
+}
+
+Test(recording_hot, so_do_methods_where_frames_stand_in_line)
+{
+    is_in_line = true;
     make(STACKS);
     cr_expect_eq(largest_key(1), 1);
     cr_expect_gt(largest_key(0), RECORDING_SMALL_KEYS + STACKS - 1);
@@ -176,7 +199,7 @@ Test(recording_hot, native_code_that_fills_stacks_takes_one_byte_too)
     cr_expect_gt(largest_key(1), RECORDING_SMALL_KEYS + STACKS - 1);
 }
 
-/* One of many methods, each of which is in as many stacks. */
+/* One of many methods, each of which is in as many stacks, called from a place of its own. */
 static void put_stack_of_many(struct generations *generations, unsigned number)
 {
     struct epoch_ticket ticket;
@@ -188,8 +211,9 @@ static void put_stack_of_many(struct generations *generations, unsigned number)
     snprintf(name, sizeof name, "often%u", number % MANY);
     const jw_frame frames[] = {
         jw_frame_java(JW_FRAME_COMPILED,
-                      made_method(generation, "app/Often", name, "()V", 2, 9, false),
-                      (int)(number / MANY)),
+                      made_method(generation, "app/Often", name, "()V", 2, 9, false), 0),
+        jw_frame_java(JW_FRAME_COMPILED,
+                      made_method(generation, "app/Once", "run", "()V", 2, 9, false), (int)number),
     };
     record->kind = EVENT_CPU_SAMPLE;
     record->thread_serial = 1;

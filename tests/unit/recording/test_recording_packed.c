@@ -47,7 +47,8 @@ static struct recording_file_part make_part(struct jfr_buffer *out, uint64_t par
     jfr_buffer_clear(out);
     now_ticks += 1000000;
     if (begins_chunk)
-        jfr_put_metadata(out, now_ticks, JFR_DIALECT_STANDARD, NULL, NULL);
+        jfr_put_metadata(out, now_ticks,
+                         &(struct jfr_declaration){.dialect = JFR_DIALECT_STANDARD});
     for (size_t i = 0; i < sizeof text; i++) /* hardly packed */
         text[i] = (char)('a' + random() % 26);
     jfr_put_text(jfr_pool_put(&pools, JFR_TYPE_THREAD_STATE, now_ticks), "STATE", 5);
