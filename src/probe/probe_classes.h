@@ -10,7 +10,8 @@
  *       invokedynamic JaywalkDispatcher.link          invokestatic JaywalkPlace<m>.enter(captures, attach)
  *                       \                              /
  *                        JaywalkGate<n>.enter(gate, captures, attach)   if it is of that attach: notes that the thread is inside,
- *                          gate.call(captures)                          while the attach is alive; catches what comes out
+ *                          gate.call(captures)                          while the attach is alive; catches what comes out.
+ *                                                                       Where there is more to do, slowly(gate, captures) does it all
  *                            Bridge: Handler.method(captures)      in the loader of the probe
  *
  * There is a class of gates for each type of handlers, and one of places for each handler that has one of the same type beside it;

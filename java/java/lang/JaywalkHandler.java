@@ -10,16 +10,21 @@ public final class JaywalkHandler {
     volatile boolean isAlive = true;
 
     /** Of the attach. */
-    @Stable
     final JaywalkSlot[] owned;
     final JaywalkSlot[] shared;
+
+    /** Of all slots that threads own, and how many each of them has. */
+    @Stable
+    final long[] words;
+    @Stable
+    final int stride;
 
     /** Which of its probe's. */
     final int number;
 
-    /** Where its figures begin in those of a slot: not at 0, which is not taken for a constant. */
+    /** Where its figures begin among the words of a slot. */
     @Stable
-    final int figuresAt;
+    final int callsAt;
 
     /** Which attach. Its places say so, too: code of an earlier one may still run. */
     @Stable
@@ -48,7 +53,9 @@ public final class JaywalkHandler {
         this.shared = probe.shared;
         this.attach = probe.number;
         this.number = number;
-        this.figuresAt = JaywalkSlot.figuresAt(number);
+        this.words = probe.words;
+        this.stride = probe.stride;
+        this.callsAt = JaywalkSlot.callsAt(number);
         this.place = place;
         this.site = site;
     }

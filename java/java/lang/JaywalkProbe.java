@@ -15,6 +15,10 @@ final class JaywalkProbe {
     final JaywalkSlot[] shared = new JaywalkSlot[JaywalkSlot.SHARED];
     final JaywalkHandler[] handlers;
 
+    /** Of slots that threads own. */
+    final long[] words;
+    final int stride;
+
     private final int throwsLimit;
     private final int[] throwsOf;
     private int throwsCount;
@@ -25,11 +29,13 @@ final class JaywalkProbe {
         this.throwsLimit = throwsLimit;
         throwsOf = new int[types.length];
         handlers = new JaywalkHandler[types.length];
+        stride = JaywalkSlot.stride(types.length);
+        words = new long[JaywalkSlot.OWNED * stride];
         for (int i = 0; i < owned.length; i++) {
-            owned[i] = new JaywalkSlot(false, types.length);
+            owned[i] = new JaywalkSlot(false, words, i * stride);
         }
         for (int i = 0; i < shared.length; i++) {
-            shared[i] = new JaywalkSlot(true, types.length);
+            shared[i] = new JaywalkSlot(true, new long[stride], 0);
         }
         for (int i = 0; i < types.length; i++) {
             final MutableCallSite site = new MutableCallSite(types[i]);
@@ -119,10 +125,10 @@ final class JaywalkProbe {
         for (int i = 0; i < handlers.length; i++) {
             for (int j = 0; j < JaywalkSlot.FIGURES; j++) {
                 for (JaywalkSlot slot : owned) {
-                    sums[i * FIGURES + j] += slot.figures[handlers[i].figuresAt + j];
+                    sums[i * FIGURES + j] += slot.figure(i, j);
                 }
                 for (JaywalkSlot slot : shared) {
-                    sums[i * FIGURES + j] += slot.figures[handlers[i].figuresAt + j];
+                    sums[i * FIGURES + j] += slot.figure(i, j);
                 }
             }
             sums[i * FIGURES + THROWS] = throwsOf[i];

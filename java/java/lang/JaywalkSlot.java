@@ -1,7 +1,6 @@
 package java.lang;
 
 import jdk.internal.vm.annotation.DontInline;
-import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Where a thread is noted while it is inside of a handler, and what it has called. One attach has its own slots.
@@ -22,16 +21,23 @@ final class JaywalkSlot {
     /** How many slots, one behind the other, a thread looks at. */
     private static final int NEIGHBOURS = 4;
 
-    /** One of so many calls of a thread is measured, and of those behind the first many one of these; powers of two. */
+    /** One of so many calls of a thread is measured, and of those behind the first many one of these. */
     private static final int MEASURED_EVERY = 64, MEASURED_LATER_EVERY = 1024;
 
     /** Calls of a thread whose time is known well enough by the many that were measured: two looks at the clock cost more than all the rest. */
     private static final int MANY = 1 << 16;
 
-    /** Numbers of a handler in {@link #figures}; apart from those of other slots by what is left of a line of the cache, behind and before. */
-    static final int CALLS = 0, NESTED = 1, MEASURED_CALLS = 2, MEASURED_NS = 3, FIGURES = 4;
+    /** Words of a slot. The first is its owner's number while that one is in no handler, else NONE: so one look says that it is the thread's, and that it is not inside. */
+    private static final int OUTSIDE = 0, HEAD = 2;
 
-    private static final int PADDING = 8, PADDING_BEFORE = 4;
+    /** Of each handler, behind these: its calls, which of them is the next one whose time is taken, and what is told beside. */
+    private static final int CALLS = 0, NEXT = 1, NESTED = 2, MEASURED_CALLS = 3, MEASURED_NS = 4, WORDS = 5;
+
+    /** Calls, and those behind NEXT. */
+    static final int FIGURES = 4;
+
+    /** Behind them all: other slots are on other lines of the cache. */
+    private static final int PADDING = 8;
 
     /** Class of virtual threads; null where there are none. Set once, before there are handlers. */
     static Class<?> virtualThread;
@@ -44,17 +50,11 @@ final class JaywalkSlot {
     /** That thread's number; NONE: it is nobody's. */
     long number = JaywalkNumber.NONE;
 
-    /** Owned: `number` while its owner is in no handler; else NONE. So one look says that it is the thread's, and that it is not inside. */
-    long outside = JaywalkNumber.NONE;
-
-    /** Shared, or the call is measured: there is more to do when it is left than to say so. */
-    boolean isSpecial;
-
     /** When the call that is measured began; 0: it is not measured. */
     long begunNs;
 
-    /** By handler, {@link #FIGURES} each. */
-    final long[] figures;
+    final long[] words;
+    final int at;
 
     /** Shared: the threads that are in handlers. */
     private Thread[] inside;
@@ -64,89 +64,79 @@ final class JaywalkSlot {
     /** Keeps what other threads write off the lines of the fields above. */
     long padding0, padding1, padding2, padding3, padding4, padding5, padding6, padding7;
 
-    JaywalkSlot(boolean isShared, int handlers) {
+    JaywalkSlot(boolean isShared, long[] words, int at) {
         this.isShared = isShared;
-        isSpecial = isShared;
-        figures = new long[figuresAt(handlers) + PADDING];
+        this.words = words;
+        this.at = at;
+        words[at + OUTSIDE] = JaywalkNumber.NONE;
         inside = isShared ? new Thread[4] : null;
     }
 
-    static int figuresAt(int handler) {
-        return PADDING_BEFORE + handler * FIGURES;
+    /** Words of a slot with that many handlers: whole lines of the cache, and what parts them from other ones. */
+    static int stride(int handlers) {
+        return HEAD + handlers * WORDS + 2 * PADDING - 1 & -PADDING;
+    }
+
+    static int callsAt(int handler) {
+        return HEAD + handler * WORDS;
+    }
+
+    long figure(int handler, int which) {
+        return words[at + callsAt(handler) + (which == 0 ? CALLS : NEXT + which)];
     }
 
     /**
-     * Before a handler is called. Between the note that the thread is inside and the look at `isAlive` stands no call and no loop,
-     * and so no safepoint in compiled code; and behind the note nothing that could fail.
+     * Before a handler is called, where the gate has not found that there is no more to do than to note it: another slot than the first is the thread's, or none
+     * yet, or one that many share; it is inside of a handler; or the call is measured. Between the note that the thread is inside and the look at `isAlive` stands
+     * no call and no loop, and so no safepoint in compiled code; and behind the note nothing that could fail.
      *
      * @return what to leave by; null: it is not to be called
      */
-    @ForceInline
+    @DontInline
     static JaywalkSlot enter(JaywalkHandler handler) {
         final Thread thread = Thread.currentThread();
         final long number = JaywalkNumber.of(thread);
-        final JaywalkSlot slot = handler.owned[(int) number & (OWNED - 1)];
 
-        return slot.outside == number ? enterOwned(slot, handler, number) : enterElsewhere(handler, thread, number);
-    }
-
-    @ForceInline
-    private static JaywalkSlot enterOwned(JaywalkSlot slot, JaywalkHandler handler, long number) {
-        final long[] figures = slot.figures;
-        final int at = handler.figuresAt;
-        final long calls = figures[at + CALLS];
-
-        if ((calls & (MEASURED_EVERY - 1)) == 0) {
-            measure(slot, calls);
-        }
-        slot.outside = JaywalkNumber.NONE;
-        if (!handler.isAlive) {
-            slot.isSpecial = false;
-            slot.begunNs = 0;
-            slot.outside = number;
-            return null;
-        }
-        figures[at + CALLS] = calls + 1;
-        return slot;
-    }
-
-    /** Perhaps this call's time is taken. */
-    @DontInline
-    private static void measure(JaywalkSlot slot, long calls) {
-        if (calls < MANY || (calls & (MEASURED_LATER_EVERY - 1)) == 0) {
-            slot.begunNs = System.nanoTime() | 1;
-            slot.isSpecial = true;
-        }
-    }
-
-    /** It owns another one, or none yet, or is inside of this one. */
-    @DontInline
-    private static JaywalkSlot enterElsewhere(JaywalkHandler handler, Thread thread, long number) {
         if (number > 0 && (virtualThread == null || !virtualThread.isInstance(thread))) {
             for (int i = 0; i < NEIGHBOURS; i++) {
                 final JaywalkSlot slot = handler.owned[JaywalkNumber.place(number, i) & (OWNED - 1)];
 
                 if (slot.owner == thread) {
-                    return enterOwnedElsewhere(slot, handler, number);
+                    return enterOwned(slot, handler);
                 }
             }
             for (int i = 0; handler.isAlive && i < NEIGHBOURS; i++) {
                 final JaywalkSlot slot = handler.owned[JaywalkNumber.place(number, i) & (OWNED - 1)];
 
                 if (slot.owner == null && slot.isTaken(thread, number)) {
-                    return enterOwned(slot, handler, number);
+                    return enterOwned(slot, handler);
                 }
             }
         }
         return enterShared(handler.shared[(int) number & (SHARED - 1)], handler, thread);
     }
 
-    private static JaywalkSlot enterOwnedElsewhere(JaywalkSlot slot, JaywalkHandler handler, long number) {
-        if (slot.outside != number) {
-            slot.figures[handler.figuresAt + NESTED]++;
+    private static JaywalkSlot enterOwned(JaywalkSlot slot, JaywalkHandler handler) {
+        final long[] words = slot.words;
+        final int at = slot.at;
+        final long calls = words[at + handler.callsAt];
+
+        if (words[at + OUTSIDE] != slot.number) {
+            words[at + handler.callsAt + NESTED]++;
             return null;
         }
-        return enterOwned(slot, handler, number);
+        if (calls >= words[at + handler.callsAt + NEXT]) {
+            words[at + handler.callsAt + NEXT] = calls + (calls < MANY ? MEASURED_EVERY : MEASURED_LATER_EVERY);
+            slot.begunNs = System.nanoTime() | 1;
+        }
+        words[at + OUTSIDE] = JaywalkNumber.NONE;
+        if (!handler.isAlive) {
+            slot.begunNs = 0;
+            words[at + OUTSIDE] = slot.number;
+            return null;
+        }
+        words[at + handler.callsAt] = calls + 1;
+        return slot;
     }
 
     private synchronized boolean isTaken(Thread thread, long number) {
@@ -154,7 +144,7 @@ final class JaywalkSlot {
             return false;
         }
         this.number = number;
-        outside = number;
+        words[at + OUTSIDE] = number;
         owner = thread;
         return true;
     }
@@ -163,7 +153,7 @@ final class JaywalkSlot {
         synchronized (slot) {
             for (int i = 0; i < slot.insideCount; i++) {
                 if (slot.inside[i] == thread) {
-                    slot.figures[handler.figuresAt + NESTED]++;
+                    slot.words[handler.callsAt + NESTED]++;
                     return null;
                 }
             }
@@ -179,7 +169,7 @@ final class JaywalkSlot {
                 slot.inside = more;
             }
             slot.inside[slot.insideCount++] = thread;
-            slot.figures[handler.figuresAt + CALLS]++;
+            slot.words[handler.callsAt]++;
         }
         return slot;
     }
@@ -207,13 +197,13 @@ final class JaywalkSlot {
         if (begunNs == 0) {
             return;
         }
-        slot.figures[handler.figuresAt + MEASURED_NS] += System.nanoTime() - begunNs;
-        slot.figures[handler.figuresAt + MEASURED_CALLS]++;
+        slot.words[slot.at + handler.callsAt + MEASURED_NS] += System.nanoTime() - begunNs;
+        slot.words[slot.at + handler.callsAt + MEASURED_CALLS]++;
     }
 
     /** How many threads are inside. */
     synchronized int insideCount() {
-        return isShared ? insideCount : owner != null && outside != number ? 1 : 0;
+        return isShared ? insideCount : owner != null && words[at + OUTSIDE] != number ? 1 : 0;
     }
 
     /** The thread ends, on itself. */
@@ -231,9 +221,9 @@ final class JaywalkSlot {
     }
 
     private synchronized void giveBack() {
-        isSpecial = false;
         begunNs = 0;
-        outside = number = JaywalkNumber.NONE;
+        number = JaywalkNumber.NONE;
+        words[at + OUTSIDE] = JaywalkNumber.NONE;
         owner = null;
     }
 }

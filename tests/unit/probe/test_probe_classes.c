@@ -57,6 +57,7 @@ Test(probe_classes, a_gate_is_entered_with_the_number_of_the_attach_behind_all_e
                "java/lang/JaywalkGate3");
     cr_expect(classfile_is_text(classfile_super(&file), "java/lang/JaywalkGate"));
     expect_type("enter", "(Ljava/lang/JaywalkGate3;Ljava/lang/Object;JI)V");
+    expect_type("slowly", "(Ljava/lang/JaywalkGate3;Ljava/lang/Object;J)V");
     expect_type("call", "(Ljava/lang/Object;J)V");
     cr_expect((find("call")->access & CLASSFILE_ABSTRACT) != 0);
 }
@@ -75,8 +76,12 @@ Test(probe_classes, types_of_all_kinds_have_locals_and_stack_enough)
 
     read_class(probe_gate_class(0, LONG_TYPE, bytes, sizeof bytes), "java/lang/JaywalkGate0");
     cr_assert(classfile_code_of(&file, find("enter"), &code));
-    /* Seven of two words and nine of one, the gate, the attach, the slot and what was thrown. */
-    cr_expect_eq(code.local_count, 7 * 2 + 9 + 4);
+    /* Seven of two words and nine of one, the gate, the attach, the thread's number, its slot, calls and what was thrown. */
+    cr_expect_eq(code.local_count, 7 * 2 + 9 + 2 + 2 + 1 + 2 + 1);
+    cr_expect_geq(code.stack_count, 7 * 2 + 9 + 1);
+    cr_assert(classfile_code_of(&file, find("slowly"), &code));
+    /* ... the gate, the slot and what was thrown. */
+    cr_expect_eq(code.local_count, 7 * 2 + 9 + 3);
     cr_expect_geq(code.stack_count, 7 * 2 + 9 + 1);
     read_class(probe_place_class(0, 0, LONG_TYPE, bytes, sizeof bytes), "java/lang/JaywalkPlace0");
     cr_assert(classfile_code_of(&file, find("enter"), &code));
