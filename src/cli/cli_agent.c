@@ -75,6 +75,18 @@ bool cli_check_patterns(const struct options *options, struct jw_error *err)
     return false;
 }
 
+/* A warning says what the agent goes on with; here nothing goes on. */
+void cli_refuse_warning(const char *text, struct jw_error *err)
+{
+    static const char end[] = " is used";
+    const size_t length = strlen(text), end_length = sizeof end - 1;
+
+    if (length > end_length && strcmp(text + length - end_length, end) == 0)
+        jw_error_set(err, "--%.*s would be used; give that", (int)(length - end_length), text);
+    else
+        jw_error_set(err, "--%s", text);
+}
+
 /* Whatever the agent would refuse, change or pass over is a mistake to the command. */
 static bool cli_check(const char *string, struct jw_error *err)
 {
@@ -88,7 +100,7 @@ static bool cli_check(const char *string, struct jw_error *err)
     if (!is_good)
         jw_error_set(err, "--%s", result->errors.texts[0]);
     else if (result->warnings.count > 0)
-        jw_error_set(err, "--%s", result->warnings.texts[0]);
+        cli_refuse_warning(result->warnings.texts[0], err);
     const bool is_clean =
         is_good && result->warnings.count == 0 && cli_check_patterns(&result->values, err);
     jw_free(result);

@@ -313,6 +313,9 @@ struct cli_ask {
 JW_MUST_CHECK bool cli_agent_command(const struct cli_values *values, const struct cli_ask *ask,
                                      char *string, struct jw_error *err);
 
+/* What the agent would warn of and go on with, as a mistake. */
+void cli_refuse_warning(const char *text, struct jw_error *err);
+
 /* No regular expression that is none. */
 JW_MUST_CHECK bool cli_check_patterns(const struct options *options, struct jw_error *err);
 

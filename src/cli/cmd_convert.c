@@ -58,8 +58,12 @@ bool cli_read_look(const struct cli_values *values, const char *out, struct opti
     }
 
     const bool is_good = options_parse_pairs(options.names, options.values, options.count, look);
-    if (!is_good || look->warnings.count > 0) {
-        jw_error_set(err, "--%s", is_good ? look->warnings.texts[0] : look->errors.texts[0]);
+    if (!is_good) {
+        jw_error_set(err, "--%s", look->errors.texts[0]);
+        return false;
+    }
+    if (look->warnings.count > 0) {
+        cli_refuse_warning(look->warnings.texts[0], err);
         return false;
     }
     if (look->values.output == OPTIONS_OUTPUT_JFR) {

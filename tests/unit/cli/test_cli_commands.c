@@ -126,6 +126,8 @@ Test(cli_commands, mistakes_are_found_before_any_process_is_looked_for)
         {{"-o", "pprof", "-f", "-", "4194304"}, CLI_USAGE, "name a file for pb.gz"},
         {{"-f", "x.jfr", "--reverse", "4194304"}, CLI_USAGE, "has no effect on jfr output"},
         {{"-e", "itmer", "4194304"}, CLI_USAGE, "did you mean itimer?"},
+        {{"start", "--alloc=5g", "4194304"}, CLI_USAGE, "too large; 1g would be used; give that"},
+        {{"start", "--ttsp=1ms", "4194304"}, CLI_USAGE, "too small; 2ms would be used; give that"},
         {{"start", "-L", "wrn", "4194304"}, CLI_USAGE, "did you mean warn?"},
         {{"-o", "flamegraf", "4194304"}, CLI_USAGE, "did you mean 'flamegraph'?"},
         {{"list", "1", "2"}, CLI_USAGE, "one process is taken"},
