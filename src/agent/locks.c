@@ -21,6 +21,7 @@
 #include "sampler/sampler_hook.h"
 #include "sampler/sampler_locks.h"
 #include "vm/vm.h"
+#include "vm/vm_frozen_locks.h"
 #include "vm/vm_klass.h"
 #include "vm/vm_monitor.h"
 #include "vm/vm_object.h"
@@ -209,7 +210,8 @@ static vm_addr keep_waiter(JNIEnv *jni, jthread thread)
 /* By which the owner is searched for, should the wait last, where nothing tells it. */
 static vm_addr keep_object(JNIEnv *jni, jobject object, vm_addr monitor)
 {
-    return vm_monitor_is_unnamed(monitor) && vm_monitor_wants_mended()
+    return vm_monitor_is_unnamed(monitor) &&
+                   (vm_monitor_wants_mended() || vm_frozen_locks_may_be_told())
                ? (vm_addr)(*jni)->NewGlobalRef(jni, object)
                : 0;
 }
@@ -394,6 +396,8 @@ void locks_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, 
     struct sampler_hook sample = {
         .flags = is_expired ? EVENT_LOCK_EXPIRED : 0,
         .name = wait.timeout_ms,
+        /* The JVM says it before it brings any of its frames back. Source: OpenJDK, ObjectMonitor::resume_operation, JDK 24 to 28. */
+        .is_resumed = vm_major_version() >= PARKS_MAJOR_MIN && api_is_virtual(jni, thread),
     };
     tell(jvmti, jni, thread, object, &wait, &sample);
 }

@@ -1,12 +1,15 @@
-/* Owners that lock stacks tell once they are mended; the agent's thread. */
+/* Owners that lock stacks tell once they are mended, or where they lie in the heap; the agent's thread. */
 #include "agent/owners.h"
 
 #include "agent/agent.h"
+#include "agent/api_internal.h"
 #include "agent/locks.h"
+#include "agent/weak_refs.h"
 #include "base/clock.h"
 #include "base/counters.h"
 #include "sampler/sampler_locks.h"
 #include "vm/vm.h"
+#include "vm/vm_frozen_locks.h"
 #include "vm/vm_monitor.h"
 #include "vm/vm_safepoint.h"
 
@@ -38,7 +41,8 @@ static struct {
     struct sought all[SOUGHT_MAX];
     uint32_t count;
     uint64_t searched_ns;
-    uint32_t next; /* in the list of threads, where the next search begins */
+    uint32_t next;      /* in the list of threads, where the next search begins */
+    bool reads_virtual; /* lock stacks of virtual threads */
 } owners;
 
 /* Everything of one search. */
@@ -205,6 +209,18 @@ static void search_for_all(JNIEnv *jni)
         owners.all[i].searches += search.is_whole ? SEARCHES_WHOLE : 1;
 }
 
+static void open_virtual(JNIEnv *jni)
+{
+    const bool may_be_told = vm_frozen_locks_may_be_told();
+
+    owners.reads_virtual = vm_frozen_locks_open(jni);
+    if (may_be_told && !vm_frozen_locks_may_be_told())
+        agent_log(OPTIONS_LOGLEVEL_INFO,
+                  "lock: virtual threads that took a monitor before anybody waited for it are not "
+                  "told as its owners while they are on no carrier: with this JVM's collector, or "
+                  "without its symbols, their lock stacks cannot be read");
+}
+
 void owners_turn(JNIEnv *jni)
 {
     const uint64_t now_ns = jw_now_ns();
@@ -216,7 +232,72 @@ void owners_turn(JNIEnv *jni)
     if (owners.count == 0)
         return;
     owners.searched_ns = now_ns;
-    search_for_all(jni);
+    if (vm_monitor_wants_mended())
+        search_for_all(jni);
+    else if (!owners.reads_virtual)
+        open_virtual(jni);
+}
+
+/* ---- virtual threads ---- */
+
+bool owners_want_virtual(void)
+{
+    bool is_one = false;
+
+    for (uint32_t i = 0; i < owners.count; i++)
+        is_one |= !owners.all[i].is_found;
+    return is_one && owners.reads_virtual;
+}
+
+static bool has(const struct vm_frozen_locks *locks, vm_addr object)
+{
+    bool is_one = false;
+
+    for (uint32_t i = 0; i < locks->count; i++)
+        is_one |= object != 0 && locks->objects[i] == object;
+    return is_one;
+}
+
+/* Which of the waits are for it: read twice, and the objects looked up in between. False: the collector came between, or it has gone on. */
+static bool read_twice(JNIEnv *jni, jobject thread, bool is_its[SOUGHT_MAX])
+{
+    struct vm_frozen_locks first, again;
+    vm_addr objects[SOUGHT_MAX];
+
+    if (!vm_frozen_locks(thread, &first))
+        return false;
+    find_objects(jni, objects);
+    if (!vm_frozen_locks(thread, &again) || again.collections != first.collections)
+        return false;
+    for (uint32_t i = 0; i < owners.count; i++)
+        is_its[i] = has(&first, objects[i]) && has(&again, objects[i]);
+    return vm_frozen_locks_stood_still(&again);
+}
+
+void owners_look_at(JNIEnv *jni, jobject thread)
+{
+    bool is_its[SOUGHT_MAX];
+    bool is_sure = false;
+
+    if (!owners_want_virtual())
+        return;
+    for (int i = 0; i < TRIES && !is_sure; i++)
+        is_sure = read_twice(jni, thread, is_its);
+    for (uint32_t i = 0; i < owners.count && is_sure; i++) {
+        if (!is_its[i] || owners.all[i].is_found)
+            continue;
+        const uint64_t number = api_thread_number(jni, thread);
+
+        weak_refs_note(jni, WEAK_THREADS, thread, number); /* by which it is asked what it does */
+        sampler_lock_found_away(&owners.all[i].wait, number);
+        owners.all[i].is_found = true;
+    }
+}
+
+void owners_searched(void)
+{
+    for (uint32_t i = 0; i < owners.count; i++)
+        owners.all[i].searches += SEARCHES_WHOLE;
 }
 
 void owners_end(JNIEnv *jni)

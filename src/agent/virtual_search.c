@@ -3,6 +3,7 @@
 
 #include "agent/agent.h"
 #include "agent/api_internal.h"
+#include "agent/owners.h"
 #include "agent/weak_refs.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -113,6 +114,11 @@ static jobject next_of(JNIEnv *jni, jobject iterator)
 
 /* ---- a search ---- */
 
+static bool is_wanted(void)
+{
+    return search.wanted_count > 0 || owners_want_virtual();
+}
+
 static void add_list(JNIEnv *jni, jobject list)
 {
     jobject kept = search.list_count == LISTS_MAX ? NULL : (*jni)->NewGlobalRef(jni, list);
@@ -179,6 +185,7 @@ static bool open_list(JNIEnv *jni)
 
 static void look_at(JNIEnv *jni, jobject thread)
 {
+    owners_look_at(jni, thread);
     const uint64_t number = api_thread_number(jni, thread);
 
     for (uint32_t i = 0; i < search.wanted_count; i++) {
@@ -211,6 +218,7 @@ static void finish(JNIEnv *jni)
     for (uint32_t i = search.wanted_count; i-- > 0;)
         if (search.wanted[i].is_of_search)
             search.wanted[i] = search.wanted[--search.wanted_count];
+    owners_searched();
     stop(jni);
 }
 
@@ -221,7 +229,7 @@ static bool step(JNIEnv *jni)
         return false;
     if (search.iterator != NULL && !go_on(jni))
         drop(jni, &search.iterator);
-    return search.wanted_count > 0;
+    return is_wanted();
 }
 
 void virtual_search_want(uint64_t number)
@@ -237,7 +245,7 @@ void virtual_search_turn(JNIEnv *jni, uint64_t until_ns)
 {
     const uint64_t now_ns = jw_now_ns();
 
-    if (search.wanted_count == 0 || now_ns >= until_ns ||
+    if (search.is_off || !is_wanted() || now_ns >= until_ns ||
         (!search.is_on && now_ns - search.begun_ns < SEARCH_EVERY_NS))
         return;
     if ((*jni)->PushLocalFrame(jni, STEP) != 0) {

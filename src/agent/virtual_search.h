@@ -1,7 +1,7 @@
 /*
  * virtual_search - virtual threads by their numbers, among all that there are.
  *
- * For      owners of monitors that never waited for anything, so that nobody has a reference to them (weak_refs.h).
+ * For      owners of monitors that never waited for anything, so that nobody has a reference to them (weak_refs.h), and those that nothing tells (owners.h).
  * Callers  away.c.
  * Context  the agent's thread, attached: it runs code of the JDK, which takes no lock there and stops nobody.
  * Memory   local and global references, until the search is through.

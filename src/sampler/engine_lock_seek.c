@@ -152,6 +152,22 @@ static void lend(const struct sampler_sought *one)
     jw_store_relaxed(&lenders[at].begin_ns, one->begin_ns);
 }
 
+/* False: it has let go, or the wait is over. */
+static bool keep_found(const struct sampler_sought *one, struct lock_owner owner)
+{
+    const uint64_t now_ns = jw_now_ns();
+
+    if (!is_sought(one))
+        return false;
+    engine_lock_put_found(one->place, one->begin_ns, owner);
+    engine_lock_saw(one->place, now_ns);
+    jw_count(JW_COUNT_LOCK_FOUND);
+    lend(one);
+    for (uint32_t place = 0; place < SAMPLER_LOCKS_MAX; place++)
+        share_with(place, one, owner);
+    return true;
+}
+
 void sampler_lock_found(const struct sampler_sought *one, thread_index owner, uint64_t carried)
 {
     const struct lock_owner found = {carried != 0 ? carried : engine_lock_pack(owner, 1),
@@ -159,15 +175,15 @@ void sampler_lock_found(const struct sampler_sought *one, thread_index owner, ui
 
     if (!sampler_hook_enter())
         return;
-    const uint64_t now_ns = jw_now_ns();
-    if (thread_is_live(owner) && is_sought(one)) {
-        engine_lock_put_found(one->place, one->begin_ns, found);
-        engine_lock_saw(one->place, now_ns);
-        jw_count(JW_COUNT_LOCK_FOUND);
+    if (thread_is_live(owner) && keep_found(one, found))
         engine_lock_ask(owner, one->place);
-        lend(one);
-        for (uint32_t place = 0; place < SAMPLER_LOCKS_MAX; place++)
-            share_with(place, one, found);
-    }
+    sampler_hook_leave();
+}
+
+void sampler_lock_found_away(const struct sampler_sought *one, uint64_t number)
+{
+    if (!sampler_hook_enter())
+        return;
+    (void)keep_found(one, (struct lock_owner){number, true});
     sampler_hook_leave();
 }

@@ -107,6 +107,7 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
     if (sampler.with_receivers)
         out->receiver = walk_receiver(ucontext, &out->java);
 }
+    scratch->walk_cache.is_resumed = false;
 
 /* The first look at a method in this stack. NULL and `why` when it cannot be named. */
 static JW_SIGNAL_SAFE const struct sample_memo *learn(struct generation *generation,
@@ -578,6 +579,7 @@ enum sample_loss sample_from_hook(const struct arch_context *here, struct sample
     if (env != NULL)
         walk_deep(here, env, tid, top != 0 && top < sampler.depth_max ? top : sampler.depth_max,
                   scratch, &walked);
+    scratch->walk_cache.is_resumed = order->hook->is_resumed;
     if (sample_is_of_carrier(&walked.java))
         walked.mounted = 0;
     if (top != 0)

@@ -42,6 +42,7 @@ struct sampler_hook {
     /* Of the virtual thread that calls, as the caller knows it. NULL: it does not. */
     const char *virtual_name;
     size_t virtual_bytes;
+    bool is_resumed;    /* it is mounted, and its frames are all in the heap still */
     uint32_t depth_max; /* of the stack: the rest is not wanted; 0: as others have it */
 };
 

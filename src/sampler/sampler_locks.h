@@ -117,6 +117,9 @@ uint64_t sampler_lock_carried(thread_index thread);
  */
 void sampler_lock_found(const struct sampler_sought *one, thread_index owner, uint64_t carried);
 
+/* The same of a virtual thread that had it, and was on no carrier. */
+void sampler_lock_found_away(const struct sampler_sought *one, uint64_t number);
+
 /* A wait for a lock that a virtual thread has, which is on no carrier, as far as anybody can tell. */
 struct sampler_away {
     uint32_t place;

@@ -2,6 +2,7 @@
 #include "vm/vm_frozen.h"
 
 #include "vm/vm_field_id.h"
+#include "vm/vm_frozen_internal.h"
 #include "vm/vm_internal.h"
 #include "vm/vm_mounted.h"
 #include "vm/vm_object.h"
@@ -12,9 +13,6 @@
 
 /* No stack is larger. */
 #define WORDS_MAX (UINT32_C(1) << 27)
-
-/* Objects with more fields than any of class StackChunk. */
-#define OBJECT_BYTES_MAX 512u
 
 /* Chunks without frames, one behind the other. */
 #define EMPTY_MAX 8
@@ -37,8 +35,8 @@ static struct {
     struct vm_field collections, is_collecting;
 } layout;
 
-static int32_t find_offset(JNIEnv *jni, const char *class_name, const char *name,
-                           const char *signature)
+int32_t vm_frozen_offset(JNIEnv *jni, const char *class_name, const char *name,
+                         const char *signature)
 {
     jclass klass = (*jni)->FindClass(jni, class_name);
     jfieldID field = klass == NULL ? NULL : (*jni)->GetFieldID(jni, klass, name, signature);
@@ -55,13 +53,13 @@ static bool find_objects(JNIEnv *jni)
     static const char chunk[] = "jdk/internal/vm/StackChunk";
 
     layout.continuation =
-        find_offset(jni, "java/lang/VirtualThread", "cont", "Ljdk/internal/vm/Continuation;");
-    layout.tail =
-        find_offset(jni, "jdk/internal/vm/Continuation", "tail", "Ljdk/internal/vm/StackChunk;");
-    layout.parent = find_offset(jni, chunk, "parent", "Ljdk/internal/vm/StackChunk;");
-    layout.size = find_offset(jni, chunk, "size", "I");
-    layout.sp = find_offset(jni, chunk, "sp", "I");
-    layout.bottom = find_offset(jni, chunk, "bottom", "I");
+        vm_frozen_offset(jni, "java/lang/VirtualThread", "cont", "Ljdk/internal/vm/Continuation;");
+    layout.tail = vm_frozen_offset(jni, "jdk/internal/vm/Continuation", "tail",
+                                   "Ljdk/internal/vm/StackChunk;");
+    layout.parent = vm_frozen_offset(jni, chunk, "parent", "Ljdk/internal/vm/StackChunk;");
+    layout.size = vm_frozen_offset(jni, chunk, "size", "I");
+    layout.sp = vm_frozen_offset(jni, chunk, "sp", "I");
+    layout.bottom = vm_frozen_offset(jni, chunk, "bottom", "I");
     return layout.continuation >= 0 && layout.tail >= 0 && layout.parent >= 0 && layout.size >= 0 &&
            layout.sp >= 0 && layout.bottom >= 0;
 }
@@ -89,13 +87,17 @@ bool vm_frozen_open(JNIEnv *jni)
     return layout.is_open;
 }
 
-/* False: objects may be moving at this moment. */
-static JW_SIGNAL_SAFE bool load_collections(uint64_t *count)
+bool vm_frozen_is_open(void)
+{
+    return layout.is_open;
+}
+
+bool vm_frozen_load_collections(uint64_t *count)
 {
     uint64_t is_collecting;
 
-    return vm_load_field(layout.heap, layout.is_collecting, &is_collecting) && is_collecting == 0 &&
-           vm_load_field(layout.heap, layout.collections, count);
+    return layout.is_open && vm_load_field(layout.heap, layout.is_collecting, &is_collecting) &&
+           is_collecting == 0 && vm_load_field(layout.heap, layout.collections, count);
 }
 
 bool vm_frozen_stood_still(const struct vm_frozen *frozen)
@@ -103,7 +105,7 @@ bool vm_frozen_stood_still(const struct vm_frozen *frozen)
     uint64_t collections;
 
     arch_order_loads(); /* what was read of the objects was read before this */
-    return load_collections(&collections) && collections == frozen->collections;
+    return vm_frozen_load_collections(&collections) && collections == frozen->collections;
 }
 
 static JW_SIGNAL_SAFE bool load_words(vm_addr chunk, int32_t field, uint32_t *words)
@@ -120,7 +122,7 @@ static JW_SIGNAL_SAFE bool load_header_bytes(vm_addr chunk, uintptr_t *bytes)
     if (klass == 0 || !vm_load_field(klass, layout.layout_helper, &helper))
         return false;
     *bytes = (uintptr_t)helper & ~LAYOUT_FLAGS;
-    return *bytes > 0 && *bytes <= OBJECT_BYTES_MAX;
+    return *bytes > 0 && *bytes <= VM_FROZEN_OBJECT_BYTES_MAX;
 }
 
 /* The chunk, or the first of its parents that has frames. */
@@ -150,16 +152,32 @@ static JW_SIGNAL_SAFE enum vm_frozen_answer find_frames(vm_addr chunk, struct vm
     return chunk == 0 ? VM_FROZEN_NONE : VM_FROZEN_UNTOLD;
 }
 
+bool vm_frozen_load_tail(vm_addr thread, vm_addr *chunk)
+{
+    vm_addr continuation;
+
+    return vm_load_reference(thread, layout.continuation, &continuation) &&
+           vm_is_plausible(continuation) && vm_load_reference(continuation, layout.tail, chunk);
+}
+
+bool vm_frozen_load_begin(vm_addr chunk, uintptr_t *begin)
+{
+    uintptr_t header_bytes;
+
+    if (!vm_is_plausible(chunk) || !load_header_bytes(chunk, &header_bytes))
+        return false;
+    *begin = chunk + header_bytes;
+    return true;
+}
+
 enum vm_frozen_answer vm_frozen_first(const struct vm_thread *thread, struct vm_frozen *out)
 {
-    vm_addr object, continuation, chunk;
+    vm_addr object, chunk;
 
-    if (!layout.is_open || !load_collections(&out->collections))
+    if (!vm_frozen_load_collections(&out->collections))
         return VM_FROZEN_UNTOLD;
     arch_order_loads(); /* what is read of the objects is read after this */
-    if (!vm_mounted_object(thread->thread, &object) ||
-        !vm_load_reference(object, layout.continuation, &continuation) ||
-        !vm_is_plausible(continuation) || !vm_load_reference(continuation, layout.tail, &chunk))
+    if (!vm_mounted_object(thread->thread, &object) || !vm_frozen_load_tail(object, &chunk))
         return VM_FROZEN_UNTOLD;
     return find_frames(chunk, out);
 }

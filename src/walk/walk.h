@@ -56,6 +56,8 @@ struct walk_cache {
     bool with_carrier; /* set before each walk: it goes on below the entry of a virtual thread */
     bool with_native; /* likewise: native frames between Java frames and below them; no past then */
     bool
+    bool
+        is_resumed; /* likewise: the virtual thread has been mounted, and none of its frames been brought back */
         is_native_whole; /* likewise: native frames are known to lead to the thread's first function, and to no Java */
     struct walk_past *past; /* of the thread that is walked: set before each walk; NULL: none */
     uint32_t

@@ -232,6 +232,8 @@ static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_ad
         return do_border(walk, addr, method);
     if (walk->position == WALK_AT_ANCHOR && walk->frame_count == 0)
         walk_vm_note_freezing(walk, method);
+    if (walk->position == WALK_AT_ANCHOR && walk_vm_is_resumed(walk, walk->regs.sp, method))
+        return thaw(walk);
     if (method == 0)
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE_WRAPPER);
     /* An intrinsic of method handles: a jump to its target, without a frame. */
@@ -302,7 +304,9 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome step_in_heap(struct
         return fail(walk, WALK_CODE_STACK, VM_PLACE_INTERPRETER);
     if (!vm_frozen_interpreted(fp, &frame))
         return fail(walk, WALK_CODE_INTERPRETED, VM_PLACE_INTERPRETER);
-    (void)walk_vm_put(walk, JW_FRAME_INTERPRETED, frame.method, frame.bci);
+    (void)walk_vm_put(walk,
+                      frame.bci == JW_BCI_NATIVE ? JW_FRAME_JAVA_NATIVE : JW_FRAME_INTERPRETED,
+                      frame.method, frame.bci);
     if (walk_vm_is_full(walk))
         return ENDED;
     const struct arch_regs caller = {

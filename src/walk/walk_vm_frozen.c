@@ -25,7 +25,7 @@ static JW_SIGNAL_SAFE void leave_past(struct walk_vm *walk)
 static JW_SIGNAL_SAFE void begin_in_heap(struct walk_vm *walk)
 {
     /* The code that brings frames back has taken them from where they lay, or will: which, it does not tell. */
-    if (walk->frame_count == 0) {
+    if (walk->frame_count == 0 && (walk->cache == NULL || !walk->cache->is_resumed)) {
         walk_vm_put_mark(walk, JW_MARK_THAWING);
         walk->result->is_moving = true;
     }
@@ -77,9 +77,16 @@ bool walk_vm_is_special_in_heap(const struct walk_vm *walk)
 
 /* Frames that are being frozen ------------------------------------------------------------------------ */
 
+bool walk_vm_is_resumed(const struct walk_vm *walk, uintptr_t anchor_sp, vm_addr method)
+{
+    return walk->cache != NULL && walk->cache->is_resumed && walk->frame_count == 0 &&
+           vm_continuation_is_left(&walk->thread, anchor_sp, method);
+}
+
 bool walk_vm_find_freezing(struct walk_vm *walk, uintptr_t anchor_sp, struct arch_regs *caller)
 {
-    if (!vm_continuation_is_left(&walk->thread, anchor_sp, 0))
+    if (!vm_continuation_is_left(&walk->thread, anchor_sp, 0) ||
+        walk_vm_is_resumed(walk, anchor_sp, 0))
         return false;
     *caller = walk->regs;
     if (!walk_native_to_code_cache(caller, true) || caller->sp >= anchor_sp)

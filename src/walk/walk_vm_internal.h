@@ -308,6 +308,8 @@ JW_SIGNAL_SAFE bool walk_vm_put_native(struct walk_vm *walk, const struct vm_blo
                                        const struct vm_stub *stub, const struct vm_anchor *anchor);
 /* There, at the end of a chunk, or in an interpreted frame. */
 JW_SIGNAL_SAFE bool walk_vm_is_special_in_heap(const struct walk_vm *walk);
+JW_SIGNAL_SAFE bool walk_vm_is_resumed(const struct walk_vm *walk, uintptr_t anchor_sp,
+                                       vm_addr method);
 /* There, where the interpreted frame begins at which the walk stands: fp is a number of words from where it is written. */
 JW_SIGNAL_SAFE uintptr_t walk_vm_frozen_fp(const struct walk_vm *walk);
 

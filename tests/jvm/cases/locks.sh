@@ -260,6 +260,9 @@ if [ "$MAJOR" -ge 24 ]; then
     deadlocked apart virtual
     locked apart
     stands apart left-first 'Deadlocked$Right' right-first Deadlocked.leftThenRight:32 'Deadlocked$$Lambda' java.lang.VirtualThread.run
+    # Nobody has waited for what they have: it lies in the heap.
+    deadlocked apart-first virtual first
+    locked apart-first
 fi
 
 # A chain of three, "first" waits for "middle", who waits for "last": who waits for whom, and how long last had its lock while others waited. What is told lies within what the
@@ -425,6 +428,9 @@ if [ "$MAJOR" -ge 24 ]; then
     # Who has a monitor and never waited for anything is searched for among all.
     away away_unseen 8 unseen
     away_by_owner away_unseen
+    # Nor has anybody waited for what they have, which the collector moves: it lies in the heap with their frames.
+    away away_first 8 first
+    away_by_owner away_first
     away away_convoy 30 latch convoy
     away_by_lock away_convoy
     if [[ " ${runs[*]} " =~ " coloured " ]]; then
@@ -456,6 +462,10 @@ if [ "$MAJOR" -ge 24 ]; then
     profile virtual lock=10us,file=virtual.jfr Locking virtual
     told virtual
     by_victim virtual
+    # Object.wait of a virtual thread that is over before any of its frames are brought back: its own, with where it waits.
+    "$JW_COMMAND" convert -q --event=jdk.JavaMonitorWait virtual.jfr virtual.desk.jsonl
+    [ "$(grep -F '"Locking$Desk"' virtual.desk.jsonl | grep '"eventThread":{[^}]*"javaName":"waiter"' | grep -c '"method":"await"')" = 10 ] ||
+        fail "virtual: not ten waits of the virtual waiter, where it waits: $(grep -F 'Locking$Desk' virtual.desk.jsonl | head -n 2)"
     # Its owner sleeps, on no carrier, and is known by its number: it waits for nobody, and nothing tells its name. On its carrier, in Java, a sample does.
     has_owners virtual '(owner)?'
     takes "${TABLE[@]}" || TABLE=()

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.AbstractQueuedSynchronizer;
  * "middle" has a lock and waits for that of the sleeper; who waits for them is "for-sleeper", "for-reader", "for-waiter" and "for-middle". Each has a method of its own. That ends once there is a file.
  *
  * With "convoy" six of them take two locks in turn, Red and Blue, and sleep with and without; in useRed they have the red one, and no other. With "latch" these are locks that stand on java.util.concurrent, else
- * monitors. With "unseen" the owners have never waited for anybody.
+ * monitors. With "unseen" the owners have never waited for anybody; with "first" nobody has ever waited for what they have, either, and the collector moves it meanwhile.
  */
 public class Away {
     private static final int PAUSE_MS = 100, CONVOY = 6;
@@ -55,7 +55,7 @@ public class Away {
     private static final Shelf[] KEPT = {new Shelf(), new Shelf(), new Shelf(), new Shelf()};
     private static final Red RED = new Red();
     private static final Blue BLUE = new Blue();
-    private static boolean isLatch, isUnseen;
+    private static boolean isLatch, isUnseen, isFirst;
     private static File seen;
     private static long end;
     private static volatile boolean areThrough;
@@ -162,6 +162,13 @@ public class Away {
         Thread[] started = new Thread[1];
         Exception[] failed = new Exception[1];
 
+        if (isFirst) {
+            started[0] = start(true, name, () -> keeper(number, body));
+            while (!KEPT[number].isHeld) {
+                pause(1);
+            }
+            return started[0];
+        }
         with(KEPT[number], () -> {
             try {
                 started[0] = isUnseen ? start(false, "before", () -> with(KEPT[number], () -> turns++)) : start(true, name, () -> keeper(number, body));
@@ -191,9 +198,17 @@ public class Away {
         for (int i = 0; i < names.length; i++) {
             keepers.add(startKeeper(i, names[i], bodies[i]));
         }
+        if (isFirst) {
+            pause(PAUSE_MS);
+            System.gc();
+        }
         for (int i = 0; i < names.length; i++) {
             Shelf kept = KEPT[i];
             victims.add(start(i % 2 == 1, "for-" + names[i], () -> with(kept, () -> turns++)));
+        }
+        while (isFirst && !isOver()) {
+            pause(PAUSE_MS);
+            System.gc();
         }
         for (Thread victim : victims) {
             victim.join();
@@ -230,11 +245,12 @@ public class Away {
         }
     }
 
-    /** FILE [latch] [convoy] [unseen]: two minutes at the most. */
+    /** FILE [latch] [convoy] [unseen] [first]: two minutes at the most. */
     public static void main(String[] args) throws Exception {
         seen = new File(args[0]);
         isLatch = Arrays.asList(args).contains("latch");
         isUnseen = Arrays.asList(args).contains("unseen");
+        isFirst = Arrays.asList(args).contains("first");
         System.out.println("begins");
         end = System.nanoTime() + 120_000_000_000L;
         if (Arrays.asList(args).contains("convoy")) {

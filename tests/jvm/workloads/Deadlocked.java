@@ -72,7 +72,7 @@ public class Deadlocked {
         thread.start();
     }
 
-    /** MILLISECONDS FILE [latch] [virtual | mixed]: it ends a second after there is such a file, or when that time is over. */
+    /** MILLISECONDS FILE [latch] [virtual | mixed] [first]: with "first" nobody has waited for these monitors before; it ends a second after there is such a file, or when that time is over. */
     public static void main(String[] args) throws Exception {
         boolean isMixed = Arrays.asList(args).contains("mixed");
         boolean isVirtual = isMixed || Arrays.asList(args).contains("virtual");
@@ -85,7 +85,7 @@ public class Deadlocked {
             start("left-first", isVirtual, () -> take(left, right));
             start("right-first", isVirtual && !isMixed, () -> take(right, left));
         } else {
-            if (isVirtual) {
+            if (isVirtual && !Arrays.asList(args).contains("first")) {
                 inflate(LEFT);
                 inflate(RIGHT);
             }

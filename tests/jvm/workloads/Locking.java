@@ -88,6 +88,20 @@ public class Locking {
         }
     }
 
+    private static long awaitAndPark() {
+        long sum = 0;
+
+        for (int i = 0; i < 10; i++) {
+            try {
+                sum += await(20);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            LockSupport.parkNanos(DESK, 5_000_000);
+        }
+        return sum;
+    }
+
     private static Thread start(boolean isVirtual, String name, Runnable body) throws Exception {
         if (isVirtual) {
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
@@ -150,7 +164,8 @@ public class Locking {
         isBusy = Arrays.asList(args).contains("busy");
         long[] waited = new long[VICTIMS], lacked = new long[VICTIMS];
         List<Thread> threads = new ArrayList<>();
-        long sum = 0, waits = 0, without = 0;
+        long sum = 0, without = 0;
+        long[] waits = new long[1];
 
         for (int i = 0; i < VICTIMS; i++) {
             int number = i;
@@ -171,9 +186,10 @@ public class Locking {
             without = lackedByCarriers();
             Arrays.fill(lacked, without);
         }
-        for (int i = 0; i < 10; i++) {
-            waits += await(20);
-            LockSupport.parkNanos(DESK, 5_000_000);
+        if (isVirtual) {
+            start(true, "waiter", () -> waits[0] = awaitAndPark()).join();
+        } else {
+            waits[0] = awaitAndPark();
         }
         for (int i = 0; i < VICTIMS; i++) {
             System.out.println("waited victim-" + i + " " + waited[i] + " " + lacked[i]);
@@ -181,6 +197,6 @@ public class Locking {
             without += isVirtual ? 0 : lacked[i];
         }
         System.out.println("enter " + sum + " " + without);
-        System.out.println("wait " + waits);
+        System.out.println("wait " + waits[0]);
     }
 }

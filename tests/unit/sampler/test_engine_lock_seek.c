@@ -92,6 +92,28 @@ Test(engine_lock_seek, a_virtual_owner_is_told_by_its_number_and_answers_where_i
     cr_assert(eq(u32, ended.wait.owner, THREAD_NONE));
 }
 
+Test(engine_lock_seek, a_virtual_owner_on_no_carrier_is_told_as_long_as_the_monitor_names_nobody)
+{
+    begin_run(1);
+    want_unnamed(0, 1);
+    age(under_way(0));
+    const struct sampler_sought one = seek_one();
+    sampler_lock_found_away(&one, FIRST_VIRT);
+    const struct ended ended = end_wait(0, EVENT_LOCK_ENTER);
+    cr_assert(eq(u64, ended.wait.owner_virtual, FIRST_VIRT));
+    cr_assert(eq(u32, ended.wait.owner, THREAD_NONE));
+    cr_assert(eq(u64, counted(JW_COUNT_LOCK_FOUND), 1));
+
+    want_unnamed(0, 1);
+    age(under_way(0));
+    const struct sampler_sought other = seek_one();
+    give_monitor(1, puppets[2].number); /* who comes next has a name */
+    sampler_lock_found_away(&other, FIRST_VIRT);
+    cr_assert(eq(u64, end_wait(0, EVENT_LOCK_ENTER).wait.owner_virtual, 0));
+    end_run();
+    cr_assert(eq(u64, counted(JW_COUNT_LOCK_FOUND), 1));
+}
+
 /* What runs on that thread by now is somebody else. */
 Test(engine_lock_seek, what_another_virtual_thread_does_on_the_carrier_is_not_told)
 {

@@ -46,6 +46,7 @@ struct text_object {
 /* Of a VirtualThread, a Continuation, and a StackChunk. */
 enum {
     CONT_OFFSET = 64,
+    STATE_OFFSET = 96,
     TAIL_OFFSET = 16,
     PARENT_OFFSET = 16,
     SIZE_OFFSET = 24,
@@ -80,9 +81,10 @@ static jfieldID JNICALL get_field(JNIEnv *env, jclass type, const char *name, co
     static const struct {
         const char *name;
         uintptr_t offset;
-    } fields[] = {{"name", NAME_OFFSET}, {"value", VALUE_OFFSET}, {"coder", CODER_OFFSET},
-                  {"cont", CONT_OFFSET}, {"tail", TAIL_OFFSET},   {"parent", PARENT_OFFSET},
-                  {"size", SIZE_OFFSET}, {"sp", SP_OFFSET},       {"bottom", BOTTOM_OFFSET}};
+    } fields[] = {{"name", NAME_OFFSET},  {"value", VALUE_OFFSET}, {"coder", CODER_OFFSET},
+                  {"cont", CONT_OFFSET},  {"tail", TAIL_OFFSET},   {"parent", PARENT_OFFSET},
+                  {"size", SIZE_OFFSET},  {"sp", SP_OFFSET},       {"bottom", BOTTOM_OFFSET},
+                  {"state", STATE_OFFSET}};
 
     (void)env;
     (void)type;

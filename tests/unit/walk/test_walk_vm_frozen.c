@@ -212,6 +212,38 @@ Test(walk_vm_frozen, a_method_that_leaves_further_out_says_nothing)
     cr_assert(result.is_moving);
 }
 
+/* The JVM says that a wait is over before it brings back any frame of who waited. */
+Test(walk_vm_frozen, who_is_mounted_again_stands_in_the_heap_as_a_whole)
+{
+    const struct fake_nmethod border = put_other("native nmethod");
+
+    begin_stack();
+    push_entry(NULL);
+    push_interpreted(6);
+    push_compiled(&code, PC_CALL);
+    push_compiled(&border, 30);
+    set_anchor(&(struct vm_anchor){fake_stack.regs.sp, fake_stack.regs.pc, fake_stack.regs.fp});
+    set(fake.java_thread, "JavaThread", "_cont_entry", fake_stack.regs.sp, 8);
+    fake_stack.regs.sp -= 20 * sizeof(uintptr_t);
+    fake_stack.regs.pc = 0x4000;
+    freeze(0, (const uintptr_t[]){PC_INLINED, PC_CALL}, 2);
+    put_reference(chunks[0], PARENT_OFFSET, NULL);
+    walk(false);
+    cr_assert(not(result.is_virtual), "else they are the carrier's");
+    cache.is_resumed = true;
+    walk(false);
+    cr_assert(eq(u32, result.frame_count, 3), "%s", walk_code_text(result.code));
+    frame_is(0, JW_FRAME_INLINED, 7);
+    frame_is(1, JW_FRAME_COMPILED, 5);
+    frame_is(2, JW_FRAME_COMPILED, 3);
+    cr_assert(result.is_virtual && !result.is_moving && !result.is_frozen);
+    heap[ACTIVE_OFFSET] = 1;
+    walk(false);
+    cr_assert(result.is_virtual && result.is_frozen,
+              "while a collector moves them they are not told");
+    mark_is(0, JW_MARK_FROZEN);
+}
+
 /* Native code that freezes, called by the method that leaves, below which stands one more; the others never came back. */
 static void lay_out_freezing(const struct fake_nmethod *border, const struct fake_nmethod *leaving)
 {
