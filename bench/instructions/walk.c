@@ -265,6 +265,8 @@ static void sample_elsewhere(unsigned operations)
 {
     for (unsigned i = 0; i < operations; i++) {
         deep->last.trace = STORE_NONE;
+        deep->top.is_sure = false;
+        deep->top.anchor_sp = 0;
         sample_once();
     }
 }

@@ -60,12 +60,16 @@ static JW_SIGNAL_SAFE void walk_deep(const void *ucontext, void *env, uint32_t t
     scratch->walk_cache.with_native = sampler.with_mixed;
     scratch->walk_cache.is_native_whole = out->native_end == WALK_NATIVE_AT_ROOT;
     scratch->walk_cache.past = deep == NULL ? NULL : &deep->past;
+    scratch->walk_cache.top =
+        deep == NULL || noted_from != WALK_NOTED_FROM_HOOK ? NULL : &deep->top;
     scratch->walk_cache.with_carrier = sampler.with_carriers || out->mounted == 0;
     walk_java(ucontext, env, &scratch->walk_cache, scratch->java, depth_max, &out->java);
 
     const bool is_whole = java->frame_count > 0 && java->walker == WALK_VM && !java->is_truncated &&
                           !java->is_frozen && !java->is_thawed;
-    if (is_whole && has_past && deep == NULL && java->frame_count >= 2 * noted_from)
+    const uint32_t worth_frames =
+        noted_from == WALK_NOTED_FROM_HOOK ? WALK_WORTH_FRAMES_HOOK : WALK_WORTH_FRAMES;
+    if (is_whole && has_past && deep == NULL && java->frame_count >= worth_frames)
         sample_deep_claim(tid); /* the next walk of it has a past */
     if (is_whole && deep != NULL)
         sample_deep_keep(deep, &scratch->walk_cache.log, java, scratch->java);
@@ -103,11 +107,11 @@ static JW_SIGNAL_SAFE void walk(const void *ucontext, void *env, uint32_t tid,
     if (env == NULL)
         return;
     scratch->walk_cache.noted_from = WALK_NOTED_FROM;
+    scratch->walk_cache.is_resumed = false;
     walk_deep(ucontext, env, tid, sampler.depth_max, scratch, out);
     if (sampler.with_receivers)
         out->receiver = walk_receiver(ucontext, &out->java);
 }
-    scratch->walk_cache.is_resumed = false;
 
 /* The first look at a method in this stack. NULL and `why` when it cannot be named. */
 static JW_SIGNAL_SAFE const struct sample_memo *learn(struct generation *generation,
@@ -575,11 +579,11 @@ enum sample_loss sample_from_hook(const struct arch_context *here, struct sample
     void *const env = thread_env(order->thread);
     walked.is_java_thread = env != NULL;
     scratch->walk_cache.noted_from = WALK_NOTED_FROM_HOOK;
+    scratch->walk_cache.is_resumed = order->hook->is_resumed;
     walked.mounted = sample_find_mounted(order, env, &scratch->virtual_name);
     if (env != NULL)
         walk_deep(here, env, tid, top != 0 && top < sampler.depth_max ? top : sampler.depth_max,
                   scratch, &walked);
-    scratch->walk_cache.is_resumed = order->hook->is_resumed;
     if (sample_is_of_carrier(&walked.java))
         walked.mounted = 0;
     if (top != 0)

@@ -98,6 +98,7 @@ void sample_deep_claim(uint32_t tid)
     jw_store_relaxed(&oldest->used_ns, now_ns);
     oldest->named_count = 0;
     oldest->last.trace = STORE_NONE;
+    oldest->top.is_sure = false;
     oldest->past.step_count = oldest->past.word_count = 0;
     oldest->past.frame_count = oldest->past.pin_count = 0;
     sample_deep_give(oldest);
@@ -128,8 +129,15 @@ uint64_t sampler_deep_bytes(void)
 void sample_deep_keep(struct sample_deep *deep, struct walk_log *log,
                       const struct walk_java_result *java, const struct vm_call_frame *fresh)
 {
-    walk_past_keep(&deep->past, log, java->past_steps, fresh, java->frame_count);
-    note_bytes(deep);
+    if (!java->is_again) {
+        walk_past_keep(&deep->past, log, java->past_steps, fresh, java->frame_count);
+        note_bytes(deep);
+        if (log->top.is_sure)
+            deep->top = log->top;
+        deep->top.is_sure = log->top.is_sure;
+        deep->top.anchor_sp = log->top.anchor_sp;
+        deep->top.anchor_pc = log->top.anchor_pc;
+    }
     if (deep->named_count > java->past_frames)
         deep->named_count = java->past_frames;
     jw_count_add(JW_COUNT_FRAMES_REUSED, java->past_frames);

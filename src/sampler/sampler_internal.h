@@ -85,7 +85,8 @@ struct sample_deep {
         vm_addr klass; /* of which the hook told; 0: by name, or of none */
         dict_id class_name;
     } last;
-    bool is_again; /* the sample under way has the trace of the one before */
+    bool is_again;       /* the sample under way has the trace of the one before */
+    struct walk_top top; /* of a hook's walk that left `past` as it is */
     jw_frame frames[SAMPLE_FRAMES_MAX];
     struct walk_past past;
 };

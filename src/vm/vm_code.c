@@ -160,6 +160,31 @@ bool vm_code_map_find(const struct vm_code_map *map, uintptr_t pc, struct vm_cod
     return out->blob != 0 && pc >= out->blob && read_place(out->blob, out);
 }
 
+/* A block begins with a segment. */
+static JW_SIGNAL_SAFE bool begins_at(uint32_t heap, vm_addr blob)
+{
+    const uintptr_t low = vm_layout.code_heaps[heap].low;
+    const vm_addr block = blob - vm_layout.heap_block_bytes;
+    const uint64_t segment = (block - low) >> vm_layout.log2_segment;
+    uint64_t used;
+    uint8_t hops;
+
+    return block >= low && low + (segment << vm_layout.log2_segment) == block &&
+           safe_load_u8(vm_layout.code_heaps[heap].segment_map + segment, &hops) && hops == 0 &&
+           (!vm_has(vm_layout.block_used) ||
+            (vm_load_field(block, vm_layout.block_used, &used) && used != 0));
+}
+
+bool vm_code_map_has(const struct vm_code_map *map, vm_addr blob, enum vm_place place)
+{
+    struct vm_code_ref ref;
+
+    for (uint32_t i = 0; i < vm_layout.code_heap_count; i++)
+        if (blob >= vm_layout.code_heaps[i].low && blob < map->highs[i])
+            return begins_at(i, blob) && read_place(blob, &ref) && ref.place == place;
+    return false;
+}
+
 static JW_SIGNAL_SAFE int32_t signed_field(vm_addr blob, struct vm_field field, int32_t fallback)
 {
     uint64_t value;

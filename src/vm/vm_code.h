@@ -62,6 +62,10 @@ JW_SIGNAL_SAFE void vm_code_map_read(struct vm_code_map *out);
 JW_SIGNAL_SAFE bool vm_code_map_find(const struct vm_code_map *map, uintptr_t pc,
                                      struct vm_code_ref *out);
 
+/* Whether there is a blob that begins just there, and it is of that kind: less than what finds it by any pc. */
+JW_SIGNAL_SAFE bool vm_code_map_has(const struct vm_code_map *map, vm_addr blob,
+                                    enum vm_place place);
+
 /* Bytes of a frame of the blob, return address included; 0 when it has none. */
 JW_SIGNAL_SAFE size_t vm_code_frame_bytes(vm_addr blob);
 

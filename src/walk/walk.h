@@ -34,8 +34,7 @@
  * and how large the frame is. Of whoever walks, zeroed at first, used by one walk at a time. An entry of an
  * earlier walk counts only while the code at its place is still that of the same compilation.
  */
-#define WALK_CACHE_COUNT   1024u
-#define WALK_CACHED_FRAMES 6
+#define WALK_CACHE_COUNT 1024u
 
 struct walk_cached {
     uintptr_t pc;
@@ -56,10 +55,12 @@ struct walk_cache {
     bool with_carrier; /* set before each walk: it goes on below the entry of a virtual thread */
     bool with_native; /* likewise: native frames between Java frames and below them; no past then */
     bool
+        is_native_whole; /* likewise: native frames are known to lead to the thread's first function, and to no Java */
     bool
         is_resumed; /* likewise: the virtual thread has been mounted, and none of its frames been brought back */
-        is_native_whole; /* likewise: native frames are known to lead to the thread's first function, and to no Java */
     struct walk_past *past; /* of the thread that is walked: set before each walk; NULL: none */
+    const struct walk_top
+        *top; /* likewise, of the walk before, with a past of a hook's; NULL: none */
     uint32_t
         noted_from; /* likewise: so many innermost frames are not noted for it; the first never is */
     struct walk_log log; /* of the last walk with a past */
@@ -86,7 +87,9 @@ struct walk_java_result {
     uint32_t frame_count; /* 0: failed, `code` says how */
     uint32_t past_frames; /* so many more follow, the last ones of the cache's past */
     uint32_t past_steps;  /* for walk_past_keep */
-    int32_t code;         /* failure code of the first try */
+    bool
+        is_again; /* it is the stack of the cache's `top` and past, all of it: nothing is to be kept anew */
+    int32_t code; /* failure code of the first try */
     enum walk_walker walker;
     uint32_t stack_frames; /* of a virtual thread: those on the stack, before those in the heap */
     bool is_virtual;       /* its innermost frames are a virtual thread's, down to its entry */

@@ -81,9 +81,11 @@ static JW_SIGNAL_SAFE enum outcome leave_frame(struct walk_vm *walk, vm_addr blo
 {
     struct arch_regs caller;
 
-    return walk_vm_caller_by_size(walk, vm_code_frame_bytes(blob), &caller)
-               ? move(walk, &caller, position, place)
-               : fail(walk, WALK_CODE_STACK, place);
+    if (!walk_vm_caller_by_size(walk, vm_code_frame_bytes(blob), &caller))
+        return fail(walk, WALK_CODE_STACK, place);
+    if (walk->top != NULL && place == VM_PLACE_RUNTIME_STUB)
+        walk_vm_top_stub(walk, blob, &caller);
+    return move(walk, &caller, position, place);
 }
 
 /* Compiled code -------------------------------------------------------------------------------------- */
@@ -230,10 +232,10 @@ static JW_SIGNAL_SAFE enum outcome do_native_wrapper(struct walk_vm *walk, vm_ad
      * directly is enterSpecial, on which a virtual thread's frames lie. */
     if (walk->position == WALK_AT_CALL && walk->frame_count > 0 && !walk->is_in_heap)
         return do_border(walk, addr, method);
-    if (walk->position == WALK_AT_ANCHOR && walk->frame_count == 0)
-        walk_vm_note_freezing(walk, method);
     if (walk->position == WALK_AT_ANCHOR && walk_vm_is_resumed(walk, walk->regs.sp, method))
         return thaw(walk);
+    if (walk->position == WALK_AT_ANCHOR && walk->frame_count == 0)
+        walk_vm_note_freezing(walk, method);
     if (method == 0)
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE_WRAPPER);
     /* An intrinsic of method handles: a jump to its target, without a frame. */
@@ -460,6 +462,8 @@ static JW_SIGNAL_SAFE enum outcome do_cached_anchor(struct walk_vm *walk,
     if (entry->saved_words == 0 || !walk_vm_caller_by_size(walk, words * WORD_BYTES, &caller) ||
         !walk_vm_is_proved(walk, &caller))
         return do_nmethod(walk, entry->blob);
+    if (walk->top != NULL)
+        walk_vm_top_code(walk, entry, &caller);
     return walk_vm_put_cached(walk, entry) ? move(walk, &caller, WALK_AT_CALL, VM_PLACE_NMETHOD)
                                            : ENDED;
 }
@@ -503,10 +507,13 @@ static __attribute__((noinline)) JW_SIGNAL_SAFE enum outcome find_java(struct wa
 
     if (!vm_thread_anchor(&walk->thread, &anchor))
         return fail(walk, WALK_CODE_UNREADABLE, VM_PLACE_NATIVE);
-    if (anchor.sp != 0)
-        return walk_vm_find_freezing(walk, anchor.sp, &caller)
-                   ? move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE)
-                   : move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
+    if (anchor.sp != 0 && walk_vm_find_freezing(walk, anchor.sp, &caller))
+        return move(walk, &caller, WALK_AT_LEAF_CALL, VM_PLACE_NATIVE);
+    if (anchor.sp != 0) {
+        if (walk->top != NULL)
+            walk_vm_top_begin(walk, &anchor);
+        return move_to_anchor(walk, &anchor, VM_PLACE_NATIVE);
+    }
     const bool is_whole = walk->cache != NULL && walk->cache->is_native_whole;
     if (!is_whole && walk_native_to_code_cache(&caller, true))
         return move(walk, &caller,
@@ -559,10 +566,14 @@ static JW_SIGNAL_SAFE void run(struct walk_vm *walk)
     walk->result->frame_count = outcome == ENDED ? walk->frame_count : 0;
     if (walk->result->frame_count > 0)
         walk->result->top_kind = (enum jw_frame_kind)walk->frames[0].kind;
+    if (walk->top != NULL)
+        walk_vm_top_end(walk);
 }
 
-void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
-                  struct vm_call_frame *frames, uint32_t depth_max, struct walk_java_result *out)
+/* Apart, as a stack that is known again needs none of it. */
+static __attribute__((noinline)) JW_SIGNAL_SAFE void
+walk_anew(const void *ucontext, void *env, struct walk_cache *cache, struct vm_call_frame *frames,
+          uint32_t depth_max, struct walk_java_result *out)
 {
     struct walk_vm walk = {.position = WALK_AT_TOP,
                            .ucontext = ucontext,
@@ -572,8 +583,13 @@ void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
                            .cache = cache,
                            .with_native = cache != NULL && cache->with_native};
 
-    if (cache != NULL)
+    if (cache != NULL) {
         cache->stamp++;
+        if (cache->top != NULL)
+            walk.top = &cache->log.top;
+        cache->log.top.is_sure = false;
+        cache->log.top.anchor_sp = 0;
+    }
     memset(out, 0, sizeof *out);
     out->walker = WALK_VM;
     arch_regs_read(ucontext, &walk.regs);
@@ -583,6 +599,14 @@ void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
         run(&walk);
     else
         (void)fail(&walk, WALK_CODE_UNREADABLE, out->place);
+}
+
+void walk_java_vm(const void *ucontext, void *env, struct walk_cache *cache,
+                  struct vm_call_frame *frames, uint32_t depth_max, struct walk_java_result *out)
+{
+    if (cache == NULL || cache->top == NULL ||
+        !walk_vm_top_again(env, cache, frames, depth_max, out))
+        walk_anew(ucontext, env, cache, frames, depth_max, out);
 }
 
 void walk_own_stack(void *env, struct vm_call_frame *frames, uint32_t depth_max,

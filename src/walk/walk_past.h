@@ -42,9 +42,16 @@
 #define WALK_NO_PIN    UINT16_MAX
 
 /* Of a thread that was interrupted the innermost frames change most: what is noted begins behind so many. Who samples itself
- * does it where it did before, mostly. Stacks with less than twice as many frames are not worth a past. */
+ * does it where it did before, mostly. */
 #define WALK_NOTED_FROM      16u
-#define WALK_NOTED_FROM_HOOK 2u
+#define WALK_NOTED_FROM_HOOK 1u
+
+/* Stacks with fewer frames are not worth a past. */
+#define WALK_WORTH_FRAMES      32u
+#define WALK_WORTH_FRAMES_HOOK 4u
+
+/* Frames of one place in compiled code, with what is inlined there: more are not remembered. */
+#define WALK_CACHED_FRAMES 6
 
 /* A compiled method and the number of its compilation. */
 struct walk_pin {
@@ -63,14 +70,34 @@ struct walk_step {
     bool needs_fp;     /* it depends on fp, too */
 };
 
+/*
+ * From where a hook's thread left Java to where the walk met its past, if that was at the first chance: through the stub that the code
+ * called, and the code that called it, whose caller was found by what was remembered of that place and proved. That is a function, too, of
+ * the anchor, these words, and the code that is pinned.
+ */
+struct walk_top {
+    bool is_sure; /* so it was */
+    uintptr_t anchor_sp, anchor_pc, anchor_fp;
+    uintptr_t next_sp; /* while it is noted: where the next step begins; 0: it is not */
+    vm_addr stub;      /* 0: there is none */
+    size_t stub_bytes; /* of its frame */
+    uintptr_t stub_pc;
+    uint32_t word_count, pin_count, frame_count;
+    struct arch_word words[4];
+    struct walk_pin pins[2];
+    struct vm_call_frame frames[WALK_CACHED_FRAMES];
+    bool is_virtual;
+};
+
 /* A walk under way: its steps from some depth on, and what it has pinned. */
 struct walk_log {
     uintptr_t stack_low, stack_high;
     uint32_t step_count, word_count, pin_count;
-    uintptr_t border_sp;            /* where frames of a virtual thread end; 0: there are none */
-    bool with_carrier;              /* as the cache says */
-    bool is_full;                   /* no more steps are noted: nothing is kept of them */
-    uint16_t pin_slots[512];        /* by hash of the blob; true only where the pin says so, too */
+    uintptr_t border_sp;     /* where frames of a virtual thread end; 0: there are none */
+    bool with_carrier;       /* as the cache says */
+    bool is_full;            /* no more steps are noted: nothing is kept of them */
+    struct walk_top top;     /* of a walk with a past that is noted from the first frame on */
+    uint16_t pin_slots[512]; /* by hash of the blob; true only where the pin says so, too */
     bool pin_is_put[WALK_PINS_MAX]; /* into the past */
     struct walk_pin pins[WALK_PINS_MAX];
     struct walk_step steps[WALK_STEPS_MAX];

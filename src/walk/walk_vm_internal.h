@@ -32,6 +32,7 @@ struct walk_vm {
     uint32_t empty_steps, top_steps;
     struct walk_java_result *result;
     struct walk_cache *cache; /* NULL: none */
+    struct walk_top *top;     /* noted, too; NULL: not */
     struct walk_step *step;   /* the one under way; NULL: not noted */
     bool is_fp_by_size;       /* fp was read where a frame of known size saved it */
     bool with_native;         /* wanted are native frames between those of Java, too */
@@ -86,6 +87,21 @@ JW_SIGNAL_SAFE void walk_vm_past_end(struct walk_vm *walk);
 /* True when all frames from here on are those of the past. */
 JW_SIGNAL_SAFE bool walk_vm_past_meet(struct walk_vm *walk);
 JW_SIGNAL_SAFE void walk_vm_note_step(struct walk_vm *walk);
+JW_SIGNAL_SAFE bool walk_vm_is_same_pin(const struct walk_pin *one, const struct walk_pin *other);
+/* True when what was there is there still. */
+JW_SIGNAL_SAFE bool walk_vm_pin_holds(const struct vm_code_map *map, const struct walk_pin *pin);
+
+/* walk_vm_top.c: the innermost steps of a hook's walk (struct walk_top): where it begins, a stub that it passes, and the code that called that one. */
+JW_SIGNAL_SAFE void walk_vm_top_begin(struct walk_vm *walk, const struct vm_anchor *anchor);
+JW_SIGNAL_SAFE void walk_vm_top_stub(struct walk_vm *walk, vm_addr stub,
+                                     const struct arch_regs *caller);
+JW_SIGNAL_SAFE void walk_vm_top_code(struct walk_vm *walk, const struct walk_cached *entry,
+                                     const struct arch_regs *caller);
+JW_SIGNAL_SAFE void walk_vm_top_end(struct walk_vm *walk);
+/* True: all of the stack is what it was. */
+JW_SIGNAL_SAFE bool walk_vm_top_again(const void *env, const struct walk_cache *cache,
+                                      struct vm_call_frame *frames, uint32_t depth_max,
+                                      struct walk_java_result *out);
 
 /* Before each step that begins at a return address or an anchor; true when the walk is over. */
 JW_SIGNAL_SAFE static inline bool walk_vm_past_step(struct walk_vm *walk)
@@ -292,6 +308,8 @@ JW_SIGNAL_SAFE bool walk_vm_find_freezing(struct walk_vm *walk, uintptr_t anchor
 /* A walk from there has ended. True: nothing of it counts, and the walk is to go on at the entry. */
 JW_SIGNAL_SAFE bool walk_vm_leave_freezing(struct walk_vm *walk, bool has_failed);
 /* At the innermost native method of a thread that left Java: a mark if this is enterSpecial, which calls no native code. */
+JW_SIGNAL_SAFE bool walk_vm_is_resumed(const struct walk_vm *walk, uintptr_t anchor_sp,
+                                       vm_addr method);
 JW_SIGNAL_SAFE void walk_vm_note_freezing(struct walk_vm *walk, vm_addr method);
 /* Behind the frames of a virtual thread. False: the carrier's are not wanted, or the stack is as deep as it may be. */
 JW_SIGNAL_SAFE bool walk_vm_put_border(struct walk_vm *walk);
@@ -308,8 +326,6 @@ JW_SIGNAL_SAFE bool walk_vm_put_native(struct walk_vm *walk, const struct vm_blo
                                        const struct vm_stub *stub, const struct vm_anchor *anchor);
 /* There, at the end of a chunk, or in an interpreted frame. */
 JW_SIGNAL_SAFE bool walk_vm_is_special_in_heap(const struct walk_vm *walk);
-JW_SIGNAL_SAFE bool walk_vm_is_resumed(const struct walk_vm *walk, uintptr_t anchor_sp,
-                                       vm_addr method);
 /* There, where the interpreted frame begins at which the walk stands: fp is a number of words from where it is written. */
 JW_SIGNAL_SAFE uintptr_t walk_vm_frozen_fp(const struct walk_vm *walk);
 

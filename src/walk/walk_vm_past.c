@@ -13,7 +13,7 @@ static const uintptr_t never_one;
 
 /* Pins ------------------------------------------------------------------------------------------------ */
 
-static JW_SIGNAL_SAFE bool is_same_pin(const struct walk_pin *one, const struct walk_pin *other)
+bool walk_vm_is_same_pin(const struct walk_pin *one, const struct walk_pin *other)
 {
     return one->blob == other->blob && one->method == other->method &&
            one->compile_id == other->compile_id && one->place == other->place;
@@ -23,14 +23,13 @@ static JW_SIGNAL_SAFE bool is_same_pin(const struct walk_pin *one, const struct 
  * True when what was there is there still. Its address is that of a block's beginning, as the segment map says
  * now, so what is read is a blob's head; the number of a compilation is given once.
  */
-static JW_SIGNAL_SAFE bool holds(const struct walk_vm *walk, const struct walk_pin *pin)
+bool walk_vm_pin_holds(const struct vm_code_map *map, const struct walk_pin *pin)
 {
-    struct vm_code_ref ref;
     uint32_t compile_id;
 
-    return vm_code_map_find(&walk->map, pin->blob, &ref) && ref.blob == pin->blob &&
-           (uint32_t)ref.place == pin->place && vm_nmethod_compile_id(pin->blob, &compile_id) &&
-           compile_id == pin->compile_id && vm_nmethod_method(pin->blob) == pin->method;
+    return vm_code_map_has(map, pin->blob, (enum vm_place)pin->place) &&
+           vm_nmethod_compile_id(pin->blob, &compile_id) && compile_id == pin->compile_id &&
+           vm_nmethod_method(pin->blob) == pin->method;
 }
 
 static JW_SIGNAL_SAFE uint16_t add_pin(struct walk_log *log, const struct walk_pin *pin)
@@ -49,9 +48,9 @@ bool walk_vm_pin_again(const struct walk_vm *walk, const struct walk_pin *pin, u
 
     if (known != WALK_NO_PIN) {
         *out = known;
-        return is_same_pin(&log->pins[known], pin);
+        return walk_vm_is_same_pin(&log->pins[known], pin);
     }
-    if (!holds(walk, pin))
+    if (!walk_vm_pin_holds(&walk->map, pin))
         return false;
     *out = add_pin(log, pin);
     return true;
@@ -115,7 +114,8 @@ void walk_vm_past_begin(struct walk_vm *walk)
     if (past == NULL || past->stack_low != log->stack_low || past->stack_high != log->stack_high ||
         past->with_carrier != log->with_carrier)
         return;
-    while (log->pin_count < past->pin_count && holds(walk, &past->pins[log->pin_count]))
+    while (log->pin_count < past->pin_count &&
+           walk_vm_pin_holds(&walk->map, &past->pins[log->pin_count]))
         (void)add_pin(log, &past->pins[log->pin_count]);
     walk->past_pins = log->pin_count;
     walk->past_left = past->step_count;

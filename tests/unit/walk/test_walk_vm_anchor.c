@@ -8,7 +8,7 @@
 #include <ucontext.h>
 
 #include "walk/walk.h"
-#include "walk/walk_internal.h"
+#include "walk/walk_vm_internal.h"
 
 TestSuite(walk_vm_anchor, .timeout = 300);
 
@@ -17,6 +17,7 @@ TestSuite(walk_vm_anchor, .timeout = 300);
 
 static struct walk_cache cache;
 static struct walk_past past;
+static struct walk_top top;
 static struct vm_call_frame frames[FRAMES_MAX], plain_frames[FRAMES_MAX];
 static struct walk_java_result result;
 static struct fake_nmethod code[2], stub;
@@ -25,6 +26,7 @@ static void open_anchor(void)
 {
     memset(&cache, 0, sizeof cache);
     memset(&past, 0, sizeof past);
+    memset(&top, 0, sizeof top);
     cache.noted_from = WALK_NOTED_FROM_HOOK;
     for (unsigned i = 0; i < JW_COUNT_OF(code); i++) {
         code[i] = put_nmethod();
@@ -63,13 +65,17 @@ static void walk_with(struct walk_cache *with, struct vm_call_frame *to)
 static uint32_t walk_again(void)
 {
     cache.past = &past;
+    cache.top = &top;
     walk_with(&cache, frames);
     const uint32_t fresh = result.frame_count, reused = result.past_frames;
 
     if (fresh == 0)
         return 0;
     cr_assert(le(u32, fresh + reused, FRAMES_MAX));
-    walk_past_keep(&past, &cache.log, result.past_steps, frames, fresh);
+    if (!result.is_again) {
+        walk_past_keep(&past, &cache.log, result.past_steps, frames, fresh);
+        top = cache.log.top;
+    }
     memcpy(frames + fresh, &past.frames[WALK_DEPTH_MAX - reused], reused * sizeof frames[0]);
     result.frame_count = fresh + reused;
     return reused;
@@ -91,18 +97,61 @@ static void is_as_walked_plainly(const char *what, unsigned which)
     }
 }
 
-TEST_EACH_STACK(walk_vm_anchor, a_stack_that_stands_is_met_at_its_third_frame)
+TEST_EACH_STACK(walk_vm_anchor, a_stack_that_stands_is_met_at_its_second_frame_and_then_as_a_whole)
 {
     open_anchor();
     leave_java(0, PC_CALL);
     cr_assert(eq(u32, walk_again(), 0));
     cr_assert(eq(u32, result.frame_count, DEPTH + 2));
     is_as_walked_plainly("first", 0);
-    for (unsigned round = 0; round < 3; round++) {
+    for (unsigned round = 0; round < 4; round++) {
         leave_java(0, PC_CALL);
-        cr_assert(eq(u32, walk_again(), DEPTH));
+        cr_assert(eq(u32, walk_again(), DEPTH + 1));
+        cr_assert(eq(int, result.is_again, round > 0 && !vm_computes_by_x87()));
         is_as_walked_plainly("again", round);
     }
+}
+
+static void walk_until_again(void)
+{
+    for (unsigned round = 0; round < 4; round++) {
+        leave_java(0, PC_CALL);
+        (void)walk_again();
+    }
+}
+
+/* What else it depends on. */
+TEST_EACH_STACK(walk_vm_anchor, of_another_carrier_depth_thread_or_anchor_it_is_another_stack)
+{
+    const struct vm_anchor no_anchor = {0, 0, 0};
+
+    open_anchor();
+    walk_until_again();
+    if (!result.is_again)
+        return; /* x87: nothing is remembered of where Java was left */
+    cache.with_carrier = !cache.with_carrier;
+    (void)walk_again();
+    cr_assert(not(result.is_again));
+    walk_until_again();
+    cr_assert(result.is_again);
+    past.stack_high += 8;
+    (void)walk_again();
+    cr_assert(not(result.is_again));
+    walk_until_again();
+    cache.is_resumed = true;
+    (void)walk_again();
+    cr_assert(not(result.is_again));
+    cache.is_resumed = false;
+    walk_until_again();
+    cr_assert(result.is_again);
+    fake_stack.regs.pc = 0x4000;
+    set_anchor(&no_anchor);
+    (void)walk_again();
+    cr_assert(eq(u32, result.frame_count, 0));
+    walk_until_again();
+    cr_assert(result.is_again);
+    cr_assert(not(walk_vm_top_again(fake_env(), &cache, frames, DEPTH + 2, &result)), "too deep");
+    cr_assert(walk_vm_top_again(fake_env(), &cache, frames, DEPTH + 3, &result));
 }
 
 /* What an earlier walk found there is a guess, and the stack decides. */
@@ -129,8 +178,7 @@ TEST_EACH_STACK(walk_vm_anchor, no_word_changes_unseen)
                                     0x4000};
 
         for (unsigned other = 0; other < JW_COUNT_OF(others); other++) {
-            leave_java(0, PC_CALL);
-            (void)walk_again();
+            walk_until_again();
             fake_stack.stack[word] = others[other];
             (void)walk_again();
             is_as_walked_plainly("word", word);
@@ -141,9 +189,7 @@ TEST_EACH_STACK(walk_vm_anchor, no_word_changes_unseen)
 TEST_EACH_STACK(walk_vm_anchor, another_compilation_at_the_same_place_is_another_method)
 {
     open_anchor();
-    leave_java(0, PC_CALL);
-    (void)walk_again();
-    (void)walk_again();
+    walk_until_again();
     unsigned char *metadata = fake_jdk >= LAYOUT_25
                                   ? fake_stack.debug[0]
                                   : (unsigned char *)code[0].blob + BLOB_CODE_OFFSET + CODE_BYTES;
@@ -160,8 +206,7 @@ TEST_EACH_STACK(walk_vm_anchor, another_compilation_at_the_same_place_is_another
 TEST_EACH_STACK(walk_vm_anchor, a_stub_is_what_its_name_says_now)
 {
     open_anchor();
-    leave_java(0, PC_CALL);
-    (void)walk_again();
+    walk_until_again();
     cr_assert(eq(u32, result.frame_count, DEPTH + 2));
     set_pointer((void *)stub.blob, "CodeBlob", "_name", "DeoptimizationBlob");
     (void)walk_again();
