@@ -361,7 +361,15 @@ bool commands_submit(enum states_command what, const struct options *options, ui
 
     run_wake();
     *code = 0;
-    if (is_awaited && !await(command, jw_now_ns() + wait_ns, code))
+    if (!is_awaited || await(command, jw_now_ns() + wait_ns, code))
+        return true;
+    if (what == STATES_START && options->is_with_jvm)
+        agent_log(OPTIONS_LOGLEVEL_WARN,
+                  "the session has not begun within %llu s of the JVM, whose program waits no "
+                  "longer: what that does until it has begun is not told, nor are locks that it "
+                  "waits for since before",
+                  (unsigned long long)(wait_ns / JW_NS_PER_SECOND));
+    else
         agent_log(OPTIONS_LOGLEVEL_INFO, "the command goes on; status tells how far it is");
     return true;
 }

@@ -1,5 +1,6 @@
 /* Waits for locks of a recording, and what it tells of owners and deadlocks. Context: tool. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -383,8 +384,22 @@ static void take_owner(struct reading *reading, const struct jfr_reader_event *e
     ((struct contention_owner *)array)[(*count)++] = made;
 }
 
+static void take_setting(struct reading *reading, const struct jfr_reader_event *event)
+{
+    struct jfr_value field;
+
+    if (jfr_value_field(&event->value, "name", &field) &&
+        jfr_value_text(&field, &reading->feed.text) &&
+        strcmp(reading->feed.text.text, "lock") == 0 &&
+        jfr_value_field(&event->value, "value", &field) &&
+        jfr_value_text(&field, &reading->feed.text))
+        reading->all->threshold_ns = strtoll(reading->feed.text.text, NULL, 10);
+}
+
 static void take(struct reading *reading, const struct jfr_reader_event *event)
 {
+    if (strcmp(event->type_name, "jdk.ActiveSetting") == 0)
+        take_setting(reading, event);
     if (strcmp(event->type_name, "jdk.JVMInformation") == 0)
         take_process(reading, event);
     for (int i = 0; i < (int)JW_COUNT_OF(sources); i++) {

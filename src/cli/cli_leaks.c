@@ -207,6 +207,8 @@ static bool append_frame(struct reading *reading, const struct jfr_stack_frame *
         return true; /* no frame: the class that a method was looked up for */
     if (frame->line > 0)
         snprintf(line, sizeof line, ":%lld", (long long)frame->line);
+    if (strcmp(class_name, "jaywalk") == 0 && name[0] == '[')
+        class_name[0] = '\0'; /* a mark: what is missing, in words */
     dot(class_name);
     return append(reading, class_name, strlen(class_name)) &&
            (class_name[0] == '\0' || append(reading, ".", 1)) &&

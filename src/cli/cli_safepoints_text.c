@@ -123,25 +123,45 @@ static void put_culprit(const struct cli_culprit *row, FILE *to)
         put_fact("try", words->todo, to);
 }
 
-static void put_culprits(const struct cli_safepoints *all, size_t top, FILE *to)
+/* Of those without a culprit how many for which reason; none of the reasons that there were not. */
+static void put_unnamed(const struct cli_safepoints *all, FILE *to)
 {
+    const struct {
+        uint64_t count;
+        const char *why;
+    } reasons[] = {
+        {all->at_poll_count, "whose last thread was seen only when it was about to stop"},
+        {all->starved_count, "at which the JVM's own thread or jaywalk's had no processor"},
+        {all->nobody_count, "at which nobody was seen"},
+    };
+    uint64_t unnamed = 0;
     char text[400];
 
+    for (size_t i = 0; i < JW_COUNT_OF(reasons); i++)
+        unnamed += reasons[i].count;
+    if (unnamed == 0)
+        return;
+    fputs("\n  [nobody named]\n", to);
+    int used =
+        snprintf(text, sizeof text, "%" PRIu64 " safepoint%s", unnamed, unnamed == 1 ? "" : "s");
+    for (size_t i = 0, told = 0; i < JW_COUNT_OF(reasons); i++) {
+        if (reasons[i].count == unnamed)
+            snprintf(text + used, sizeof text - (size_t)used, " %s", reasons[i].why);
+        else if (reasons[i].count > 0)
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s %" PRIu64 " %s",
+                             told++ == 0 ? ":" : ",", reasons[i].count, reasons[i].why);
+    }
+    put_fact("delayed", text, to);
+}
+
+static void put_culprits(const struct cli_safepoints *all, size_t top, FILE *to)
+{
     fputs("\n  Who kept them waiting: the thread that was last, where it was meanwhile\n", to);
     for (size_t i = 0; i < all->culprit_count && (top == 0 || i < top); i++)
         put_culprit(&all->culprits[i], to);
     if (top != 0 && all->culprit_count > top)
         fprintf(to, "\n  [%zu more places: --top 0]\n", all->culprit_count - top);
-    const uint64_t unnamed = all->at_poll_count + all->starved_count + all->nobody_count;
-    if (unnamed == 0)
-        return;
-    fputs("\n  [nobody named]\n", to);
-    snprintf(text, sizeof text,
-             "%" PRIu64 " safepoints; of %" PRIu64
-             " the last thread was seen only when it was about to stop, of %" PRIu64
-             " the JVM's own thread or jaywalk's had no processor, of the others none was seen",
-             unnamed, all->at_poll_count, all->starved_count);
-    put_fact("delayed", text, to);
+    put_unnamed(all, to);
 }
 
 static void put_head(const struct cli_safepoints *all, int side, FILE *to)

@@ -50,6 +50,23 @@ static void tell_part(const struct cli_part *part, uint32_t only, char words[WOR
         snprintf(words + used, WORDS_BYTES - used, "%sobject #%u", used == 0 ? "" : ", ", only);
 }
 
+/* Recorded, and nobody had to wait; or not recorded. */
+static void complain_of_none(const struct contention *all, const char *path, struct jw_error *err)
+{
+    char threshold[CONTENTION_WORD_BYTES];
+
+    if (all->threshold_ns <= 0) {
+        jw_error_set(err,
+                     "%s: no waits for locks: record with the option lock (jaywalk -d 60 "
+                     "--lock=10us PID)",
+                     path);
+        return;
+    }
+    contention_time(all->threshold_ns, threshold);
+    jw_error_set(err, "%s: no waits for locks: it was recorded with lock, and none took %s", path,
+                 threshold);
+}
+
 static bool read_all(const struct cli_values *values, struct contention *all, struct cli_part *part,
                      struct jw_error *err)
 {
@@ -60,10 +77,7 @@ static bool read_all(const struct cli_values *values, struct contention *all, st
         if (!contention_read(all, values->operands.texts[i], part, values->is_quiet, err))
             return false;
     if (all->wait_count + all->deadlocked_count == 0) {
-        jw_error_set(err,
-                     "%s: no waits for locks: record with the option lock (jaywalk -d 60 "
-                     "--lock=10us PID)",
-                     values->operands.texts[0]);
+        complain_of_none(all, values->operands.texts[0], err);
         return false;
     }
     if (!contention_settle(all)) {

@@ -346,6 +346,21 @@ Test(contention, convert_draws_waits_for_locks_by_time)
     expect_text(";app/Shelf 75000000");
 }
 
+Test(contention, where_nobody_waited_for_long_it_is_not_asked_to_be_recorded)
+{
+    static const struct recording_setting settings[] = {{NULL, "lock", "10000"}};
+    struct recording_config config = made_config(plain, RECORDING_JFR);
+
+    config.settings = settings;
+    config.setting_count = JW_COUNT_OF(settings);
+    recording = recording_open(&config, &err);
+    cr_assert_not_null(recording, "%s", err.message);
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    cr_expect_eq(RUN("contention", plain), CLI_FAILED);
+    cr_expect_not_null(strstr(err_text, "it was recorded with lock, and none took 10.0 us"), "%s",
+                       err_text);
+}
+
 Test(contention, wrong_lines_are_refused)
 {
     cr_expect_eq(RUN("contention"), CLI_USAGE);

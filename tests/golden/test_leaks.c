@@ -11,6 +11,7 @@ static struct recording *recording;
 static struct generations *generations;
 static uint32_t ages[64]; /* by number */
 static bool is_gone[64];
+static bool is_stackless; /* nothing but the mark that says so */
 
 static bool tell_live(void *context, uint32_t slot, uint32_t number,
                       struct recording_live_state *out)
@@ -27,10 +28,14 @@ static void put(uint32_t number, const char *class_name, unsigned kind, uint64_t
     struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
     jw_frame frames[80];
     uint32_t flags;
-    const uint32_t count = made_fill(generation, kind, frames, &flags);
+    uint32_t count = made_fill(generation, kind, frames, &flags);
     struct event_record *record = event_reserve(generation->events);
 
     cr_assert_not_null(record);
+    if (is_stackless) {
+        frames[0] = jw_frame_mark(JW_MARK_NO_JAVA_FRAME);
+        count = 1;
+    }
     record->kind = EVENT_ALLOC_SAMPLE;
     record->name = number;
     record->thread_serial = 1;
@@ -177,4 +182,23 @@ Test(leaks, allocations_and_what_is_left_are_compared_by_bytes)
     cr_expect_eq(RUN("compare", "-e", "live", "-o", "json", one, two), CLI_OK);
     expect_text("\"unit\":\"bytes\"");
     expect_text("\"samples\":51,\"value\":87000");
+}
+
+Test(leaks, what_is_missing_of_a_stack_is_of_no_class)
+{
+    struct recording_config config = made_config(one, RECORDING_JFR);
+
+    config.sources.live = tell_live;
+    generations = generations_open(&(struct generations_config){0}, &err);
+    cr_assert_not_null(generations, "%s", err.message);
+    recording = recording_open(&config, &err);
+    cr_assert_not_null(recording, "%s", err.message);
+    is_stackless = true;
+    put(1, "java/lang/String", 0, 1000);
+    take();
+    cr_assert(recording_close(recording, &err), "%s", err.message);
+    generations_close(generations);
+    cr_expect_eq(RUN("leaks", one), CLI_OK, "%s", err_text);
+    cr_expect_not_null(strstr(out_text, "java.lang.String at [no Java frame]"), "%s", out_text);
+    cr_expect_null(strstr(out_text, "jaywalk."), "%s", out_text);
 }

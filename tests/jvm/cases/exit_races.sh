@@ -154,7 +154,7 @@ is_sequence() { # $1: file, $2: mode; the last line may be cut off
 
 # The reasons that a command may give, of the agent and of the command.
 clear='Profiler already started; stop it first|Profiler is not active|the JVM is ending|stopped before it began'
-clear+='|more than 10 commands in a second|commands wait already; try again|the command goes on; status tells how far it is'
+clear+='|more than 10 commands in a second|commands wait already; try again|the command goes on; status tells how far it is|the session has not begun within'
 clear+='|the last session is complete in|the samples of this session are kept as a graph|this session writes a recording'
 clear+='|the JVM (of process [0-9]+ )?is still starting( or ending(, and offers no JVMTI 1.2)?)?; nothing was done, try again in a moment'
 clear+='|SIGSEGV belongs to another handler now|no samples to write|the last session ended by itself'

@@ -244,8 +244,10 @@ Test(cli_safepoints, times_stand_by_nearest_rank_and_culprits_by_what_they_cost)
     EXPECT_TEXT("Safepoints that were waited for 10.0 ms or longer (ttsp=): 104\n");
     EXPECT_TEXT("delayed 99 safepoints, 5940.0 ms to reach, the longest 109.0 ms");
     EXPECT_TEXT("jbyte_disjoint_arraycopy ([stub])");
-    EXPECT_TEXT("4 safepoints; of 1 the last thread was seen only when it was about to stop");
-    EXPECT_TEXT("of 2 the\n");
+    EXPECT_TEXT(
+        "4 safepoints: 1 whose last thread was seen only when it was about to stop, 2 at\n");
+    EXPECT_TEXT("which the JVM's own thread or jaywalk's had no processor, 1 at which nobody was "
+                "seen\n");
 }
 
 Test(cli_safepoints, of_one_place_threads_are_counted_and_that_of_the_longest_is_named)
@@ -258,6 +260,16 @@ Test(cli_safepoints, of_one_place_threads_are_counted_and_that_of_the_longest_is
     save();
     cr_assert_eq(RUN("safepoints", "-q", path), CLI_OK);
     EXPECT_TEXT("worker, and 2 of other names");
+}
+
+Test(cli_safepoints, of_those_without_a_culprit_reasons_that_there_were_not_are_not_told)
+{
+    watched();
+    delay(0, NO_STACK, 12, "unwatched", 0, 0, 0, 0);
+    save();
+    cr_assert_eq(RUN("safepoints", "-q", path), CLI_OK);
+    EXPECT_TEXT("1 safepoint at which the JVM's own thread or jaywalk's had no processor\n");
+    EXPECT_NO_TEXT("about to stop");
 }
 
 Test(cli_safepoints, several_recordings_add_up_and_one_that_is_damaged_is_told)
