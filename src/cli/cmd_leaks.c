@@ -71,8 +71,7 @@ static bool has_objects(const struct leaks *leaks, const struct leaks_look *look
         return true;
     jw_error_set(err,
                  "%s: no live objects: record with the option live (jaywalk -d 60 --live=8192 "
-                 "PID), and let it "
-                 "end, or dump it while it runs",
+                 "PID), on JDK 11 or later, and let it end, or dump it while it runs",
                  look->paths[side]);
     return false;
 }
