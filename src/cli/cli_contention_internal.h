@@ -123,7 +123,7 @@ struct contention_objects {
 
 struct contention {
     int64_t threshold_ns; /* of the recording, if it was made with lock=; 0: it was not */
-    uint32_t only; /* waits for objects of this number alone are wanted; 0: for any */
+    uint32_t only;        /* waits for objects of this number alone are wanted; 0: for any */
     struct contention_texts texts;
     struct contention_wait *waits;
     size_t wait_count, wait_capacity;

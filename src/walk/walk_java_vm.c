@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "walk/walk_vm_internal.h"
+#include "walk/walk_vm_scopes_internal.h"
 
 #define WORD_BYTES sizeof(uintptr_t)
 
@@ -90,58 +91,6 @@ static JW_SIGNAL_SAFE enum outcome leave_frame(struct walk_vm *walk, vm_addr blo
 
 /* Compiled code -------------------------------------------------------------------------------------- */
 
-/* The methods inlined at a scope, innermost first; or the outermost one alone. False: undescribed. */
-static JW_SIGNAL_SAFE bool put_scopes(struct walk_vm *walk, const struct vm_nmethod *nmethod,
-                                      uint32_t scope, bool is_outermost_only)
-{
-    struct vm_scope found;
-
-    if (scope == VM_NO_SCOPE)
-        return walk_vm_put(walk, JW_FRAME_COMPILED, nmethod->method,
-                           walk_vm_bci_behind(walk, nmethod)) ||
-               true;
-    for (int depth = 0; depth < WALK_INLINED_MAX; depth++) {
-        if (!vm_nmethod_scope(nmethod, scope, &found))
-            return false;
-        const bool is_outermost = found.sender == VM_NO_SCOPE;
-
-        if (is_outermost && found.method != nmethod->method)
-            return false;
-        if ((is_outermost || !is_outermost_only) &&
-            !walk_vm_put(walk, is_outermost ? JW_FRAME_COMPILED : JW_FRAME_INLINED, found.method,
-                         found.bci))
-            return true; /* as deep as wanted */
-        if (is_outermost)
-            return true;
-        scope = found.sender;
-    }
-    return false;
-}
-
-/* The scope at the pc; a deoptimised frame, which returns into a handler, is described by the pc that it had before. `is_by_pc`:
- * by the pc alone, as a handler's, which is that of many frames, is not. */
-static JW_SIGNAL_SAFE bool find_scope(const struct walk_vm *walk, const struct vm_nmethod *nmethod,
-                                      uint32_t *scope, bool *is_by_pc)
-{
-    const uintptr_t pc = walk->regs.pc;
-
-    *is_by_pc = false;
-    switch (walk->position) {
-    case WALK_AT_TOP:
-        return vm_nmethod_scope_at(nmethod, pc, VM_PC_NEAR, scope);
-    case WALK_AT_LEAF_CALL:
-        return vm_nmethod_scope_at(nmethod, pc - 1, VM_PC_NEAR, scope);
-    case WALK_AT_CALL:
-    case WALK_AT_ANCHOR:
-        break;
-    }
-    *is_by_pc = vm_nmethod_scope_at(nmethod, pc, VM_PC_EXACT, scope);
-    if (*is_by_pc || walk_vm_find_described(nmethod, pc, walk->regs.sp, scope))
-        return true;
-    return walk->position == WALK_AT_ANCHOR &&
-           vm_nmethod_scope_at(nmethod, pc - 1, VM_PC_NEAR, scope);
-}
-
 /*
  * First and last instructions of the interrupted method, where its frame is not there: its caller is found
  * by the code. The method itself is shown, without what is inlined in it.
@@ -158,7 +107,7 @@ static JW_SIGNAL_SAFE enum outcome leave_edge(struct walk_vm *walk,
         if (!vm_nmethod_is_before_entry(blob->blob, pc))
             (void)walk_vm_put(walk, JW_FRAME_COMPILED, nmethod->method, 0);
     } else if (!vm_nmethod_scope_at(nmethod, pc, VM_PC_NEAR, &scope) ||
-               !put_scopes(walk, nmethod, scope, true)) {
+               !walk_vm_put_scopes(walk, nmethod, scope, true)) {
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
     }
     return move(walk, caller, WALK_AT_CALL, VM_PLACE_NMETHOD);
@@ -179,7 +128,8 @@ static JW_SIGNAL_SAFE enum outcome do_nmethod(struct walk_vm *walk, vm_addr addr
         walk->result->top_pc = walk->regs.pc;
     if (walk->position == WALK_AT_TOP && walk_vm_step_from_edge(walk, &blob, &caller))
         return leave_edge(walk, &nmethod, &blob, &caller);
-    if (!find_scope(walk, &nmethod, &scope, &is_by_pc) || !put_scopes(walk, &nmethod, scope, false))
+    if (!walk_vm_find_scope(walk, &nmethod, &scope, &is_by_pc) ||
+        !walk_vm_put_scopes(walk, &nmethod, scope, false))
         return fail(walk, WALK_CODE_UNDESCRIBED, VM_PLACE_NMETHOD);
     if (walk_vm_is_full(walk))
         return ENDED;
