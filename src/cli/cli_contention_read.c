@@ -7,6 +7,7 @@
 #include "base/lock_class.h"
 #include "cli/cli_contention_internal.h"
 #include "cli/cli_feed_internal.h"
+#include "cli/cli_text_internal.h"
 
 /* Of a stack's text; what is further from the leaf is left out. */
 #define STACK_BYTES ((size_t)16 << 10)
@@ -156,14 +157,13 @@ static int64_t held_of(const struct jfr_reader_event *event, int64_t duration_ns
 static uint32_t class_of(struct reading *reading, const struct jfr_reader_event *event,
                          const char *name)
 {
-    char text[NAME_BYTES];
+    char text[CLI_CELL_BYTES];
     struct jfr_value klass, field;
 
     if (!jfr_value_field(&event->value, name, &klass) || jfr_value_key(&klass) == 0 ||
         !jfr_value_field(&klass, "name", &field) || !jfr_value_text(&field, &reading->feed.text))
         return 0;
-    snprintf(text, sizeof text, "%s", reading->feed.text.text);
-    dot(text);
+    cli_text_class(reading->feed.text.text, text);
     return number_of(reading, text);
 }
 

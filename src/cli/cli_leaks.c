@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/cli_text_internal.h"
 
 #define LIVE_TYPE  "jaywalk.LiveObject"
 #define OTHER_TYPE "profiler.LiveObject"
@@ -244,34 +245,15 @@ static const char *stack_text(struct reading *reading, const struct jfr_reader_e
     return reading->texts + begin;
 }
 
-/* "[Ljava/lang/String;" as "java.lang.String[]". */
 static const char *class_text(struct reading *reading, const struct jfr_reader_event *event)
 {
-    static const char kinds[] = "BCDFIJSZ";
-    static const char *const words[] = {"byte", "char", "double", "float",
-                                        "int",  "long", "short",  "boolean"};
-    static char out[1024];
+    static char out[CLI_CELL_BYTES];
     struct jfr_value klass, name;
-    size_t depth = 0;
 
     if (!jfr_value_field(&event->value, "objectClass", &klass) ||
         !jfr_value_field(&klass, "name", &name) || !jfr_value_text(&name, &reading->text))
         return "[unknown class]";
-    const char *text = reading->text.text;
-    while (text[depth] == '[')
-        depth++;
-    const char *kind = depth == 0 || text[depth] == '\0' ? NULL : strchr(kinds, text[depth]);
-    const size_t length = strlen(text + depth);
-    if (depth == 0)
-        snprintf(out, sizeof out, "%.900s", text);
-    else if (text[depth] == 'L' && length > 2)
-        snprintf(out, sizeof out, "%.*s", (int)(length - 2 < 900 ? length - 2 : 900),
-                 text + depth + 1);
-    else
-        snprintf(out, sizeof out, "%.900s", kind == NULL ? text + depth : words[kind - kinds]);
-    for (size_t i = 0; i < depth && strlen(out) + 3 < sizeof out; i++)
-        strcat(out, "[]");
-    dot(out);
+    cli_text_class(reading->text.text, out);
     return out;
 }
 

@@ -117,6 +117,29 @@ void cli_text_put_wrapped(const char *text, int column, FILE *to)
     fputc('\n', to);
 }
 
+void cli_text_class(const char *name, char out[CLI_CELL_BYTES])
+{
+    static const char kinds[] = "BCDFIJSZ";
+    static const char *const words[] = {"byte", "char", "double", "float",
+                                        "int",  "long", "short",  "boolean"};
+    size_t depth = 0, used;
+
+    while (name[depth] == '[')
+        depth++;
+    const char *element = name + depth;
+    const size_t length = strlen(element);
+    const char *kind = depth == 0 || length != 1 ? NULL : strchr(kinds, element[0]);
+    if (depth > 0 && element[0] == 'L' && length > 2)
+        snprintf(out, CLI_CELL_BYTES, "%.*s", (int)(length - 2 < 900 ? length - 2 : 900),
+                 element + 1);
+    else
+        snprintf(out, CLI_CELL_BYTES, "%.900s", kind == NULL ? element : words[kind - kinds]);
+    for (char *at = strchr(out, '/'); at != NULL; at = strchr(at, '/'))
+        *at = '.';
+    for (used = strlen(out); depth > 0 && used + 3 < CLI_CELL_BYTES; depth--, used += 2)
+        memcpy(out + used, "[]", 3);
+}
+
 void cli_text_json(const char *text, FILE *to)
 {
     size_t left = strlen(text);

@@ -36,6 +36,9 @@ void cli_text_digits(uint64_t number, char out[32]);
 /* " 12.34 %"; 100 only for all of it. */
 void cli_text_share(uint64_t part, uint64_t all, char out[CLI_SHARE_BYTES]);
 
+/* A class as the JVM has it, "[Ljava/lang/String;", as people write it: "java.lang.String[]". */
+void cli_text_class(const char *name, char out[CLI_CELL_BYTES]);
+
 /* As a string of JSON, with its quotes. */
 void cli_text_json(const char *text, FILE *to);
 

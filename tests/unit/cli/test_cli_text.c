@@ -60,3 +60,26 @@ Test(cli_text, a_share_is_all_only_where_it_is)
     cli_text_share(0, 0, share);
     cr_expect_str_eq(share, "  0.00 %");
 }
+
+Test(cli_text, classes_are_told_as_people_write_them)
+{
+    static const char *const cases[][2] = {
+        {"java/lang/String", "java.lang.String"},
+        {"[Ljava/lang/String;", "java.lang.String[]"},
+        {"[[I", "int[][]"},
+        {"[Z", "boolean[]"},
+        {"I", "I"},
+        {"[", "[]"},
+        {"", ""},
+    };
+    char out[CLI_CELL_BYTES], nested[2 * CLI_CELL_BYTES];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cli_text_class(cases[i][0], out);
+        cr_expect_str_eq(out, cases[i][1]);
+    }
+    memset(nested, '[', sizeof nested - 1);
+    nested[sizeof nested - 1] = '\0';
+    cli_text_class(nested, out);
+    cr_expect_lt(strlen(out), CLI_CELL_BYTES);
+}
