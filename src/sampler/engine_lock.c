@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "sampler/sampler_internal.h"
 #include "thread/thread_tls.h"
+#include "vm/vm_monitor.h"
 #include "vm/vm_mounted.h"
 
 #define PROBES 16u
@@ -276,10 +277,34 @@ static struct lock_owner share_owner(struct lock_wait *wait, const struct sample
     return owner;
 }
 
+static bool is_unnamed(const struct sampler_lock *told)
+{
+    return told->kind == EVENT_LOCK_ENTER && told->monitor != 0 &&
+           vm_major_version() >= LOCK_VIRTUAL_MAJOR_MIN && vm_monitor_is_unnamed(told->monitor);
+}
+
+/* Who has it in his lock stack, as long as it names nobody: the thread, or the virtual one on it. Nobody, where that one has just left. */
+static struct lock_owner by_lock_stack(struct lock_wait *wait, const struct sampler_lock *told,
+                                       thread_index *runs_on)
+{
+    uint64_t number;
+
+    if (!engine_lock_carries_owner(told->monitor, *runs_on, &number)) {
+        *runs_on = THREAD_NONE;
+        return (struct lock_owner){0};
+    }
+    if (number == 0)
+        return (struct lock_owner){engine_lock_pack(*runs_on, 1), false};
+    jw_store_relaxed(&wait->flags, jw_load_relaxed(&wait->flags) | LOCK_WAIT_SHARED);
+    return (struct lock_owner){number, true};
+}
+
 static struct lock_owner look_for_owner(struct lock_wait *wait, const struct sampler_lock *told,
                                         thread_index *runs_on)
 {
     *runs_on = find_owner(told);
+    if (is_unnamed(told) && *runs_on != THREAD_NONE)
+        return by_lock_stack(wait, told, runs_on);
     const uint64_t number = find_virtual(told, *runs_on);
 
     if (number != 0)

@@ -65,6 +65,22 @@ static bool is_carried(uint64_t number, thread_index carrier)
     return own != 0 && own != number && engine_lock_runs(carrier) == number;
 }
 
+bool engine_lock_carries_owner(vm_addr monitor, thread_index thread, uint64_t *number)
+{
+    const uint64_t own = thread_java_id(thread), before = engine_lock_runs(thread);
+    const bool has_it = is_owner(thread, monitor);
+    const uint64_t behind = engine_lock_runs(thread);
+
+    *number = 0;
+    if (before == own && behind == own)
+        return has_it || !vm_monitor_is_unnamed(monitor);
+    if (before != behind || !has_it || !is_owner(thread, monitor) ||
+        !vm_monitor_is_unnamed(monitor))
+        return false;
+    *number = before;
+    return true;
+}
+
 uint64_t engine_lock_owner_virtual(vm_addr monitor, thread_index carrier)
 {
     struct vm_owner owner;

@@ -35,7 +35,8 @@ struct lock_wait {
 #define LOCK_WAIT_OWN     1u /* `key` has the number of that thread, and no virtual one's */
 #define LOCK_WAIT_KEPT    2u /* the reference in `monitor` is to be let go when the wait is over */
 #define LOCK_WAIT_VIRTUAL 4u /* the owner was a virtual thread */
-#define LOCK_WAIT_SHARED  8u /* it is that of another wait for the same monitor, found by a search */
+#define LOCK_WAIT_SHARED                                                                           \
+    8u /* it has it as long as the monitor names nobody: found by a search for another wait, or in a lock stack */
 
 _Static_assert(sizeof(struct lock_wait) == 64, "one wait, one cache line");
 
@@ -76,6 +77,11 @@ thread_index engine_lock_thread_of(uint64_t number);
  * not known to be one.
  */
 uint64_t engine_lock_owner_virtual(vm_addr monitor, thread_index carrier);
+/*
+ * engine_lock_owner.c: of a monitor that names nobody, which was found in this thread's lock stack: true, and the number of the virtual thread that owns it there, or 0:
+ * the thread does. False: what ran on it has left it since, with what it had.
+ */
+bool engine_lock_carries_owner(vm_addr monitor, thread_index thread, uint64_t *number);
 
 /* engine_lock_owner.c: no thread has this number, nor carries the one that has: it is a virtual thread's, as far as that can be told. */
 bool engine_lock_is_away(uint64_t number);

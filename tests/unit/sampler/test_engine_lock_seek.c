@@ -114,6 +114,40 @@ Test(engine_lock_seek, a_virtual_owner_on_no_carrier_is_told_as_long_as_the_moni
     cr_assert(eq(u64, counted(JW_COUNT_LOCK_FOUND), 1));
 }
 
+/* So many objects, of which the last one is what is waited for. */
+static void fill_lock_stack(uint32_t who, uint32_t count)
+{
+    const uint32_t top = LOCK_STACK_AT + FIRST_AT + count * 8;
+
+    memcpy(puppets[who].java + LOCK_STACK_AT + TOP_AT, &top, sizeof top);
+    if (count > 0)
+        put_word(puppets[who].java, LOCK_STACK_AT + FIRST_AT + (count - 1) * 8, (uint64_t)locked);
+}
+
+Test(engine_lock_seek, whom_a_carrier_runs_owns_what_is_in_its_lock_stack_wherever_he_goes)
+{
+    struct sampler_sought sought[2];
+
+    begin_run(1);
+    weak = locked;
+    fill_lock_stack(1, 1);
+    carry(&puppets[1], FIRST_VIRT);
+    want_unnamed(0, 1);
+    carry(&puppets[1], puppets[1].number);
+    fill_lock_stack(1, 0);
+    age(under_way(0));
+    cr_assert(eq(u32, sampler_lock_seek(sought, 2), 0), "nothing is to be searched for");
+    cr_assert(engine_lock_keeps_found(under_way(0), under_way(0)->begin_ns));
+    cr_assert(eq(u64, end_wait(0, EVENT_LOCK_ENTER).wait.owner_virtual, FIRST_VIRT));
+
+    /* A thread that carries nobody owns it itself. */
+    fill_lock_stack(1, 1);
+    want_unnamed(0, 1);
+    cr_assert(eq(u32, end_wait(0, EVENT_LOCK_ENTER).wait.owner, puppets[1].index));
+    fill_lock_stack(1, 0);
+    end_run();
+}
+
 /* What runs on that thread by now is somebody else. */
 Test(engine_lock_seek, what_another_virtual_thread_does_on_the_carrier_is_not_told)
 {
