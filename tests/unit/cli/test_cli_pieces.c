@@ -194,7 +194,7 @@ static void put_asked(uint64_t ticks)
 
 static void put_counter(uint64_t ticks)
 {
-    static const char *const names[] = {"page-faults", "context-switches", "cache-misses"};
+    static const char *const names[] = {"page-faults", "context-switches", "com.acme.Work.run"};
     const size_t at = maker_begin_event(&maker, COUNTER);
 
     MAKER_PUT(&maker, ticks, 1 + any(2), any(4));
@@ -295,7 +295,7 @@ static void compare_all(const char *in, int wanted)
 {
     static const char *const formats[] = {"collapsed", "text", "explorer"};
     static const char *const events[] = {"--event=wall", "--event=page-faults", "--event=lock",
-                                         "--event=test.Other"};
+                                         "--event=test.Other", "--event=com.acme.Work.run"};
 
     for (size_t i = 0; i < JW_COUNT_OF(formats); i++)
         compare(in, "-o", formats[i], wanted);
