@@ -351,3 +351,23 @@ Test(cli_pieces, of_damage_tell_as_one_thread_does)
                 RUN("convert", "--jobs", "1", "-o", "collapsed", path, "-"));
     }
 }
+
+/* Whichever allocation is the first that fails, in whichever thread: all end, and the command says that memory is out, or does without. */
+Test(cli_pieces, end_where_memory_does)
+{
+    unsigned failed = 0, done = 0;
+
+    make_recording(40, 1500, false);
+    for (uint64_t nth = 1; done < 3; nth += 1 + nth / 24) {
+        jw_alloc_fail_after(nth);
+        const int status = RUN("convert", "-q", "--jobs", "3", "-o", "explorer", path, "-");
+        jw_alloc_fail_after(0);
+
+        cr_assert(status == CLI_OK || status == CLI_FAILED, "%u: %d, %s", (unsigned)nth, status,
+                  err_text);
+        cr_assert(status == CLI_OK || err_text[0] != '\0', "%u", (unsigned)nth);
+        failed += status == CLI_FAILED;
+        done = status == CLI_OK ? done + 1 : 0;
+    }
+    cr_assert_geq(failed, 20);
+}
