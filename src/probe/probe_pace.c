@@ -4,12 +4,11 @@
 #define FIRST_MOST     10u
 #define FIRST_CLASS_NS 1000000u
 
-#define KEPT        0.8  /* of a batch's weight, with each that follows */
-#define GROWTH      4.0  /* at most, from one to the next */
-#define GROWTH_NEAR 2.0  /* where one took more than half of the budget */
-#define AIM         0.9  /* of the budget: some take longer than those before tell */
-#define LEAST_ROOM  0.3  /* of the budget, for classes */
-#define SHARE_LEAST 0.01 /* that of a tenth of the budget: shorter ones are alike */
+#define KEPT        0.9 /* of a batch's weight, with each that follows */
+#define GROWTH      4.0 /* at most, from one to the next */
+#define GROWTH_NEAR 2.0 /* where one took more than half of the budget */
+#define AIM         0.9 /* of the budget: some take longer than those before tell */
+#define LEAST_ROOM  0.3 /* of the budget, for classes */
 #define SPREAD_LEAST                                                                               \
     0.05 /* variance of sizes by their mean's square: below it they are all alike */
 
@@ -59,15 +58,12 @@ uint32_t probe_pace_next(struct probe_pace *pace, uint32_t size, uint64_t took_n
                          uint64_t budget_ns)
 {
     const double count = size, time_ns = (double)took_ns;
-    const double share = time_ns / (double)budget_ns, square = share * share + SHARE_LEAST;
-    /* What makes one last longer by chance, as a thread that has no processor does, makes it count less. */
-    const double weight = 1 / square;
 
-    pace->weight = pace->weight * KEPT + weight;
-    pace->sizes = pace->sizes * KEPT + weight * count;
-    pace->times = pace->times * KEPT + weight * time_ns;
-    pace->squares = pace->squares * KEPT + weight * count * count;
-    pace->products = pace->products * KEPT + weight * count * time_ns;
+    pace->weight = pace->weight * KEPT + 1;
+    pace->sizes = pace->sizes * KEPT + count;
+    pace->times = pace->times * KEPT + time_ns;
+    pace->squares = pace->squares * KEPT + count * count;
+    pace->products = pace->products * KEPT + count * time_ns;
 
     double next = wanted(pace, count, time_ns, (double)budget_ns);
     if (next > PROBE_PACE_MOST)
