@@ -6,7 +6,9 @@ JAVA_FLAGS+=("${LATE_AGENTS[@]}")
 
 printf 'Premain-Class: probed.Paused\nCan-Retransform-Classes: true\n' >other.mf
 "$JDK/bin/jar" cfm other.jar other.mf
-begin_target paused -javaagent:other.jar -cp "$JW_JAR:$API_CLASSES" probed.Paused "$OUT/held"
+safepoints=()
+[ "$MAJOR" -lt 17 ] || safepoints=(-Xlog:safepoint:file=safepoints.log) # before, the JVM's log does not say which operation it was
+begin_target paused "${safepoints[@]}" -javaagent:other.jar -cp "$JW_JAR:$API_CLASSES" probed.Paused "$OUT/held"
 
 # The program holds the agent up behind the first twenty classes until the file has gone.
 watched() { # $1: name, $2: what its last line says, $3: how classes are written, then arguments of the command
@@ -30,6 +32,12 @@ watched() { # $1: name, $2: what its last line says, $3: how classes are written
 }
 
 watched attach 'attached parts: 1 handlers, 30 methods of 30 classes' again probe attach "$paused" "$PROBE_CLASSES/Parts.class"
+# What it says of the longest pause is not less than what the JVM says of its own.
+told=$(grep -ao 'the longest stopped it for [0-9]* us' attach.pty | grep -o '[0-9]*')
+if [ ${#safepoints[@]} != 0 ]; then
+    longest=$(sed -n 's/.*Safepoint "RedefineClasses".* At safepoint: *\([0-9]*\) ns.*/\1/p' safepoints.log | sort -n | tail -n 1)
+    [ -n "$longest" ] && [ "${told:-0}" -ge $((longest / 1000)) ] || fail "the longest pause is told as ${told:-none} us, the JVM's log has $longest ns"
+fi
 watched detach 'detached parts' back probe detach "$paused" parts
 
 # Nobody watches: nothing is said of it.
