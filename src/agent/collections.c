@@ -9,6 +9,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "vm/vm_heap.h"
 #include "vm/vm_perfdata.h"
 
 #define NO_CAUSE        "No GC" /* Source: OpenJDK, gcCause.cpp */
@@ -29,6 +30,7 @@ static struct {
 static _Atomic uint64_t begin_ns;
 static _Atomic uint32_t depth;
 static _Atomic uint64_t invocations[WAYS_MAX];
+static _Atomic uint64_t used_before_bytes, committed_before_bytes;
 /* Also for hooks: of this process, told or not. */
 static _Atomic uint32_t number;
 
@@ -73,6 +75,7 @@ static void find_counters(void)
 void collections_open(void)
 {
     find_counters();
+    vm_heap_open();
     /* order COLLECTIONS_RING: acquires what the VM's thread has put, to leave it out. */
     const uint32_t count = jw_load_acquire(&put_count);
     /* order COLLECTIONS_ROOM: releases that there is room again. */
@@ -114,11 +117,23 @@ static bool load_cause(vm_addr addr, char *cause)
            strcmp(cause, NO_CAUSE) != 0;
 }
 
+/* The counters of the heap are those of the collection before, but for what it has committed. */
+static void note_heap(void)
+{
+    uint64_t bytes;
+
+    if (!vm_heap_used(&bytes))
+        bytes = 0;
+    jw_store_relaxed(&used_before_bytes, bytes);
+    jw_store_relaxed(&committed_before_bytes, sum_of(counters.capacity));
+}
+
 void collections_start(void)
 {
     if (jw_add_relaxed(&depth, 1) != 0)
         return;
     (void)way_since();
+    note_heap();
     jw_store_relaxed(&begin_ns, jw_now_ns());
 }
 
@@ -147,6 +162,8 @@ void collections_finish(void)
         .end_ns = jw_now_ns(),
         .used_bytes = sum_of(counters.used),
         .committed_bytes = sum_of(counters.capacity),
+        .used_before_bytes = jw_load_relaxed(&used_before_bytes),
+        .committed_before_bytes = jw_load_relaxed(&committed_before_bytes),
         .number = this_number,
         .way = way_since(),
     };

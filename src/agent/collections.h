@@ -21,8 +21,9 @@
 
 struct collection {
     uint64_t begin_ns, end_ns;
-    uint64_t used_bytes, committed_bytes; /* of the heap, behind it; 0: not told */
-    uint32_t number;                      /* in this process, from 1 */
+    uint64_t used_bytes, committed_bytes;               /* of the heap, behind it; 0: not told */
+    uint64_t used_before_bytes, committed_before_bytes; /* and as it began */
+    uint32_t number;                                    /* in this process, from 1 */
     uint32_t
         way; /* which of the JVM's collectors it was, 0: of the young generation; COLLECTIONS_NO_WAY */
     char cause[COLLECTIONS_CAUSE_BYTES]; /* "": not told */

@@ -234,6 +234,8 @@ static bool ask_collection(void *context, struct recording_collection *out)
         .cause = collection.cause[0] == '\0' ? NULL : collection.cause,
         .used_bytes = collection.used_bytes,
         .committed_bytes = collection.committed_bytes,
+        .used_before_bytes = collection.used_before_bytes,
+        .committed_before_bytes = collection.committed_before_bytes,
         .reserved_bytes = heap_max_bytes,
     };
     if (collector != NULL)

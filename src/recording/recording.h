@@ -137,10 +137,10 @@ enum recording_collection_kind {
 struct recording_collection {
     uint32_t number;
     uint64_t begin_ns, end_ns;
-    const char *name, *cause; /* NULL: not known */
-    uint64_t used_bytes, committed_bytes,
-        reserved_bytes; /* of the heap, behind it; used 0: not known */
+    const char *name, *cause;                             /* NULL: not known */
+    uint64_t used_bytes, committed_bytes, reserved_bytes; /* behind it; used 0: not known */
     enum recording_collection_kind kind;
+    uint64_t used_before_bytes, committed_before_bytes; /* as it began; used 0: not known */
 };
 
 #define RECORDING_OPERATION_BYTES 64
@@ -317,6 +317,9 @@ struct recording_count {
     struct recording_text class_name, name, descriptor; /* of objects empty: of several */
     uint64_t count, elapsed_ns;
 };
+
+/* How many objects that extend Throwable were made so far. */
+void recording_put_exceptions(struct recording *recording, uint64_t count);
 
 enum recording_format {
     RECORDING_JFR,

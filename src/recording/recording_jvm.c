@@ -102,8 +102,36 @@ void recording_put_flags(struct recording *recording, uint64_t now_ns)
 
 /* ---- collections ---- */
 
+/* Keys. */
+struct whens {
+    uint64_t before, after;
+};
+
+struct heap_summary {
+    uint64_t time_ns, when, committed_bytes, used_bytes;
+};
+
+static void put_heap_summary(struct recording *recording, const struct recording_collection *told,
+                             const struct heap_summary *heap)
+{
+    struct jfr_buffer *out = &recording->events;
+
+    if (heap->used_bytes == 0)
+        return;
+    const size_t begin = recording_event(recording, JFR_TYPE_GC_HEAP_SUMMARY, heap->time_ns);
+    jfr_put_varint(out, told->number);
+    jfr_put_varint(out, heap->when);
+    jfr_put_varint(out, 0); /* start */
+    jfr_put_varint(out, 0); /* committedEnd */
+    jfr_put_varint(out, heap->committed_bytes);
+    jfr_put_varint(out, 0); /* reservedEnd */
+    jfr_put_varint(out, told->reserved_bytes);
+    jfr_put_varint(out, heap->used_bytes);
+    jfr_event_end(out, begin);
+}
+
 static void put_collection(struct recording *recording, const struct recording_collection *told,
-                           uint64_t when)
+                           const struct whens *whens)
 {
     struct jfr_buffer *out = &recording->events;
     const uint64_t name = simple_or_none(recording, JFR_TYPE_GC_NAME, told->name);
@@ -111,6 +139,9 @@ static void put_collection(struct recording *recording, const struct recording_c
     const uint64_t begin_ns = recording_span(recording, told->begin_ns, told->end_ns);
     const uint64_t span_ns = told->end_ns > begin_ns ? told->end_ns - begin_ns : 0;
 
+    put_heap_summary(recording, told,
+                     &(struct heap_summary){begin_ns, whens->before, told->committed_before_bytes,
+                                            told->used_before_bytes});
     size_t begin = recording_event(recording, JFR_TYPE_GARBAGE_COLLECTION, begin_ns);
     jfr_put_varint(out, span_ns);
     jfr_put_varint(out, told->number);
@@ -138,18 +169,9 @@ static void put_collection(struct recording *recording, const struct recording_c
         jfr_event_end(out, begin);
     }
 
-    if (told->used_bytes == 0)
-        return;
-    begin = recording_event(recording, JFR_TYPE_GC_HEAP_SUMMARY, told->end_ns);
-    jfr_put_varint(out, told->number);
-    jfr_put_varint(out, when);
-    jfr_put_varint(out, 0); /* start */
-    jfr_put_varint(out, 0); /* committedEnd */
-    jfr_put_varint(out, told->committed_bytes);
-    jfr_put_varint(out, 0); /* reservedEnd */
-    jfr_put_varint(out, told->reserved_bytes);
-    jfr_put_varint(out, told->used_bytes);
-    jfr_event_end(out, begin);
+    put_heap_summary(recording, told,
+                     &(struct heap_summary){told->end_ns, whens->after, told->committed_bytes,
+                                            told->used_bytes});
 }
 
 static void put_sizes(struct jfr_buffer *out, uint64_t committed_bytes, uint64_t used_bytes,
@@ -190,20 +212,22 @@ static void put_collections(struct recording *recording, uint64_t now_ns)
 {
     const struct recording_sources *sources = &recording->config.sources;
     struct recording_collection told;
+    struct whens whens = {0, 0};
     uint32_t last = 0;
-    uint64_t when = 0;
 
     while (sources->collection != NULL && sources->collection(sources->context, &told)) {
         /* Of before the recording. */
         if (told.end_ns < recording->opened_ns)
             continue;
-        if (when == 0)
-            when = recording_simple(&recording->names, JFR_TYPE_GC_WHEN, "After GC");
-        put_collection(recording, &told, when);
+        if (last == 0)
+            whens =
+                (struct whens){recording_simple(&recording->names, JFR_TYPE_GC_WHEN, "Before GC"),
+                               recording_simple(&recording->names, JFR_TYPE_GC_WHEN, "After GC")};
+        put_collection(recording, &told, &whens);
         last = told.number;
     }
     if (last != 0)
-        put_metaspace(recording, now_ns, last, when);
+        put_metaspace(recording, now_ns, last, whens.after);
 }
 
 /* ---- counts ---- */

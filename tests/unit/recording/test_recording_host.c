@@ -258,27 +258,27 @@ Test(recording_host, flags_stand_in_the_first_chunk_and_those_that_somebody_chan
     cr_expect_eq(events("jdk.GCHeapConfiguration"), 2);
 }
 
-Test(recording_host, each_collection_of_the_recording_is_told_with_its_pause_and_the_heap_behind_it)
+Test(recording_host, each_collection_of_the_recording_is_told_with_its_pause_and_the_heap_around_it)
 {
     const uint64_t before_ns = jw_now_ns();
     open_recording();
     const uint64_t now_ns = jw_now_ns();
 
     collections[0] = (struct recording_collection){
-        1, before_ns - 2, before_ns - 1, "G1New", "x", 5, 9, 10, RECORDING_COLLECTION_YOUNG};
+        1, before_ns - 2, before_ns - 1, "G1New", "x", 5, 9, 10, RECORDING_COLLECTION_YOUNG, 0, 0};
     collections[1] = (struct recording_collection){
-        2, before_ns - 2, now_ns, "G1New", "x", 5, 9, 10, RECORDING_COLLECTION_YOUNG};
+        2, before_ns - 2, now_ns, "G1New", "x", 5, 9, 10, RECORDING_COLLECTION_YOUNG, 0, 0};
     collections[2] = (struct recording_collection){
-        3, now_ns, now_ns + 5, "G1Full", "System.gc()", 5, 9, 10, RECORDING_COLLECTION_OLD};
+        3, now_ns, now_ns + 5, "G1Full", "System.gc()", 5, 9, 10, RECORDING_COLLECTION_OLD, 8, 9};
     collections[3] = (struct recording_collection){
-        4, now_ns + 6, now_ns + 7, NULL, NULL, 0, 0, 0, RECORDING_COLLECTION_ANY};
+        4, now_ns + 6, now_ns + 7, NULL, NULL, 0, 0, 0, RECORDING_COLLECTION_ANY, 0, 0};
     collection_count = 4;
     close_recording();
     cr_expect_eq(events("jdk.GarbageCollection"), 3, "not the one of before");
     cr_expect_eq(events("jdk.GCPhasePause"), 3);
     cr_expect_eq(events("jdk.YoungGarbageCollection"), 1);
     cr_expect_eq(events("jdk.OldGarbageCollection"), 1);
-    cr_expect_eq(events("jdk.GCHeapSummary"), 2, "not of a heap that is not told");
+    cr_expect_eq(events("jdk.GCHeapSummary"), 3, "not of a heap that is not told");
     cr_expect_eq(events("jdk.MetaspaceSummary"), 1);
     cr_expect_neq(events("jdk.JavaThreadStatistics"), 0);
     cr_expect_neq(events("jdk.ClassLoadingStatistics"), 0);
